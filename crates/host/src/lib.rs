@@ -1,0 +1,1 @@
+//! Port on pinned threads; the host's topology, clock and environment.

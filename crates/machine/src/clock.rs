@@ -1,0 +1,17 @@
+//! The clock behind the figures.
+
+use serde::{Deserialize, Serialize};
+
+/// The clock behind the figures.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Clock {
+    /// The smallest step it takes, in nanoseconds; for an imported file, the step that its values fall on.
+    pub step_ns: Option<f64>,
+    /// `tsc`, `cntvct` or `clock_gettime`.
+    pub source: Option<String>,
+    /// Ticks a second.
+    pub frequency_hz: Option<f64>,
+    /// The figures are multiples of a step too coarse for them.
+    pub quantised: bool,
+}

@@ -1,0 +1,105 @@
+//! Core distances: the round trip of one cache line between every two PUs.
+
+use crate::{Matrix, PairStatus, Square};
+use serde::{Deserialize, Serialize};
+
+/// Core distances (Liu et al. 2015): round-trip nanoseconds for one cache line, for every pair of PUs.
+///
+/// All matrices are square, in the order of `pus`, symmetric, zero on the diagonal, `null` where not known. Only the
+/// median is always there; files of other tools carry nothing else.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CoreDistance {
+    /// OS indices, in matrix order.
+    pub pus: Vec<u32>,
+    /// The headline.
+    pub median_ns: Matrix,
+    /// The tenth percentile of the batches.
+    #[serde(default)]
+    pub p10_ns: Option<Matrix>,
+    /// The median absolute deviation from the median, unscaled.
+    #[serde(default)]
+    pub mad_ns: Option<Matrix>,
+    /// Lower end of the 95 % bootstrap interval of the median.
+    #[serde(default)]
+    pub ci95_low_ns: Option<Matrix>,
+    /// Upper end of that interval.
+    #[serde(default)]
+    pub ci95_high_ns: Option<Matrix>,
+    /// How far each pair can be trusted; `null` on the diagonal.
+    pub status: Square<Option<PairStatus>>,
+    /// The levels of the pairs whose status is multi-regime.
+    #[serde(default)]
+    pub regimes: Vec<PairRegimes>,
+    /// How it was measured.
+    #[serde(default)]
+    pub protocol: Option<Protocol>,
+}
+
+/// The levels between which one pair flips.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PairRegimes {
+    /// The two OS indices.
+    pub pus: [u32; 2],
+    /// From fast to slow; shares add up to 1.
+    pub regimes: Vec<Regime>,
+}
+
+/// One level of a pair that flips between several.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Regime {
+    /// The median while in this regime.
+    pub median_ns: f64,
+    /// The share of the samples, 0 to 1.
+    pub share: f64,
+}
+
+/// How core distances were measured, and what was thrown away.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Protocol {
+    /// Visits to each pair, in a new random order each.
+    pub passes: u32,
+    /// Timed batches a visit.
+    pub batches: u32,
+    /// Round trips a batch.
+    pub round_trips: u32,
+    /// The smallest difference that means something: clock step over round trips.
+    pub resolution_ns: f64,
+    /// Batches thrown away because they were interrupted (a gap too long for any cache).
+    pub discarded_gap: u64,
+    /// Batches thrown away because the thread was switched out.
+    pub discarded_switched: u64,
+    /// Batches thrown away because the thread was seen on another PU.
+    pub discarded_moved: u64,
+    /// Batches kept.
+    pub kept: u64,
+    /// Wall-clock seconds of the whole matrix.
+    pub seconds: f64,
+    /// Whether pairs were measured at the same time.
+    #[serde(default)]
+    pub parallel: bool,
+}
+
+impl CoreDistance {
+    /// Distances of which only the medians are known, as other tools' files hold them. Round-trip nanoseconds.
+    #[must_use]
+    pub fn imported(pus: Vec<u32>, median_ns: Matrix) -> Self {
+        let status = |i, j| (i != j).then_some(PairStatus::Imported);
+        CoreDistance {
+            status: Square::from_fn(pus.len(), status),
+            pus,
+            median_ns,
+            p10_ns: None,
+            mad_ns: None,
+            ci95_low_ns: None,
+            ci95_high_ns: None,
+            regimes: Vec::new(),
+            protocol: None,
+        }
+    }
+
+    /// The row of a PU in the matrices.
+    #[must_use]
+    pub fn index_of(&self, os: u32) -> Option<usize> {
+        self.pus.iter().position(|pu| *pu == os)
+    }
+}

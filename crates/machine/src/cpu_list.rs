@@ -1,0 +1,173 @@
+//! CPU lists as the kernel and its tools write them: `0-3,8,10-14:2`.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// The largest OS index accepted. Linux's `NR_CPUS` stops at 8192 on x86-64; the room above is for what comes.
+pub const MAX_CPU: u32 = 1 << 20;
+
+/// A list of OS indices, in the order given and with repetitions kept.
+///
+/// Ranges (`4-7`), strides (`0-14:2`) and single numbers, separated by commas, as in cpuset(7). Whether order and
+/// repetition mean anything is the reader's business: a set of PUs to measure refuses repetitions
+/// ([`CpuList::distinct`]), a seating order does not.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CpuList(pub Vec<u32>);
+
+/// Why a CPU list was refused.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CpuListError {
+    /// The list, or one of its members, is empty.
+    #[error("column {column}: a CPU number is missing; write a list such as 0-3,8")]
+    Missing {
+        /// Counted from 1, in bytes.
+        column: usize,
+    },
+    /// Something that is not a number stands where a number should.
+    #[error("column {column}: '{text}' is no CPU number; write a list such as 0-3,8")]
+    NotANumber {
+        /// Counted from 1, in bytes.
+        column: usize,
+        /// What stands there.
+        text: String,
+    },
+    /// A number beyond [`MAX_CPU`].
+    #[error("column {column}: CPU {text} is beyond the largest index that Seatmap accepts, {MAX_CPU}")]
+    TooLarge {
+        /// Counted from 1, in bytes.
+        column: usize,
+        /// What stands there.
+        text: String,
+    },
+    /// A range that runs backwards, or a stride of zero.
+    #[error("column {column}: the range '{text}' is empty")]
+    EmptyRange {
+        /// Counted from 1, in bytes.
+        column: usize,
+        /// What stands there.
+        text: String,
+    },
+    /// The same CPU twice where each may stand once.
+    #[error("CPU {0} stands in the list twice")]
+    Repeated(u32),
+}
+
+impl CpuList {
+    /// The list itself, if no CPU stands in it twice.
+    ///
+    /// # Errors
+    /// [`CpuListError::Repeated`] names the first CPU that does.
+    pub fn distinct(self) -> Result<Self, CpuListError> {
+        let mut seen = std::collections::HashSet::new();
+        match self.0.iter().find(|cpu| !seen.insert(**cpu)) {
+            Some(&cpu) => Err(CpuListError::Repeated(cpu)),
+            None => Ok(self),
+        }
+    }
+}
+
+impl FromStr for CpuList {
+    type Err = CpuListError;
+
+    fn from_str(text: &str) -> Result<Self, CpuListError> {
+        let mut cpus = Vec::new();
+        let mut column = 1;
+        for member in text.split(',') {
+            parse_member(member, column, &mut cpus)?;
+            column += member.len() + 1;
+        }
+        Ok(CpuList(cpus))
+    }
+}
+
+fn parse_member(member: &str, column: usize, cpus: &mut Vec<u32>) -> Result<(), CpuListError> {
+    let (range, stride) = member.split_once(':').map_or((member, "1"), |(range, stride)| (range, stride));
+    let (first, last) = range.split_once('-').unwrap_or((range, range));
+    let first = parse_number(first, column)?;
+    let last = parse_number(last, column)?;
+    let stride = parse_number(stride, column)?;
+    if last < first || stride == 0 {
+        return Err(CpuListError::EmptyRange { column, text: member.trim().to_owned() });
+    }
+    cpus.extend((first..=last).step_by(stride as usize));
+    Ok(())
+}
+
+fn parse_number(text: &str, column: usize) -> Result<u32, CpuListError> {
+    let text = text.trim();
+    if text.is_empty() {
+        return Err(CpuListError::Missing { column });
+    }
+    if !text.bytes().all(|byte| byte.is_ascii_digit()) {
+        return Err(CpuListError::NotANumber { column, text: text.to_owned() });
+    }
+    match text.parse() {
+        Ok(number) if number <= MAX_CPU => Ok(number),
+        _ => Err(CpuListError::TooLarge { column, text: text.to_owned() }),
+    }
+}
+
+impl fmt::Display for CpuList {
+    /// Runs of three and more are written as ranges, in list order.
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut rest = self.0.as_slice();
+        let mut separator = "";
+        while let Some(&first) = rest.first() {
+            let run = rest.iter().zip(first..).take_while(|(cpu, expected)| **cpu == *expected).count();
+            let taken = if run >= 3 { run } else { 1 };
+            match run >= 3 {
+                true => write!(out, "{separator}{first}-{}", first as usize + run - 1)?,
+                false => write!(out, "{separator}{first}")?,
+            }
+            separator = ",";
+            rest = &rest[taken..];
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn parse(text: &str) -> Result<Vec<u32>, CpuListError> {
+        text.parse::<CpuList>().map(|list| list.0)
+    }
+
+    #[test]
+    fn reads_ranges_strides_and_order() {
+        assert_eq!(parse("0-3,8").unwrap(), [0, 1, 2, 3, 8]);
+        assert_eq!(parse("8, 0-6:3").unwrap(), [8, 0, 3, 6]);
+        assert_eq!(parse("0,0").unwrap(), [0, 0]);
+    }
+
+    #[test]
+    fn says_where_it_is_wrong() {
+        assert_eq!(parse("0,"), Err(CpuListError::Missing { column: 3 }));
+        assert_eq!(parse("0,x1"), Err(CpuListError::NotANumber { column: 3, text: "x1".into() }));
+        assert_eq!(parse("1,7-3"), Err(CpuListError::EmptyRange { column: 3, text: "7-3".into() }));
+        assert_eq!(parse("0-4:0"), Err(CpuListError::EmptyRange { column: 1, text: "0-4:0".into() }));
+        assert!(matches!(parse("99999999999999"), Err(CpuListError::TooLarge { .. })));
+        assert!(matches!(parse("0-4294967295"), Err(CpuListError::TooLarge { .. })));
+        assert!(matches!(parse("-1"), Err(CpuListError::Missing { .. })));
+    }
+
+    #[test]
+    fn distinct_names_the_first_repetition() {
+        assert_eq!(CpuList(vec![4, 2, 4]).distinct(), Err(CpuListError::Repeated(4)));
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_written_is_read_back(cpus in prop::collection::vec(0u32..2000, 1..60)) {
+            let list = CpuList(cpus);
+            prop_assert_eq!(list.to_string().parse::<CpuList>().unwrap(), list);
+        }
+
+        #[test]
+        fn no_text_makes_it_panic(text in "[0-9,:x -]{0,24}") {
+            let _ = text.parse::<CpuList>();
+        }
+    }
+}

@@ -1,0 +1,1 @@
+//! Machines written down by hand, in TOML.

@@ -1,0 +1,38 @@
+//! What surrounded a measurement.
+
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// What surrounded a measurement and may have bent it. Everything is optional: a file of another tool knows none of it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Environment {
+    /// The hypervisor, `none` on bare metal.
+    pub hypervisor: Option<String>,
+    /// CPU time that the hypervisor gave to others while measuring, percent of all.
+    pub steal_percent: Option<f64>,
+    /// Kernel release.
+    pub kernel: Option<String>,
+    /// Processor model name.
+    pub cpu_model: Option<String>,
+    /// Microcode revision.
+    pub microcode: Option<String>,
+    /// Frequency governor, `mixed` where CPUs differ.
+    pub governor: Option<String>,
+    /// Whether turbo frequencies are allowed.
+    pub turbo: Option<bool>,
+    /// The kernel's word on SMT: `on`, `off`, `notsupported`...
+    pub smt: Option<String>,
+    /// Transparent huge pages: `always`, `madvise`, `never`.
+    pub thp: Option<String>,
+    /// Vendor, version and date of the firmware.
+    pub bios: Option<String>,
+    /// Load average over one minute, before measuring.
+    pub load_average: Option<f64>,
+    /// CPU vulnerabilities and their mitigations, as the kernel words them.
+    pub mitigations: BTreeMap<String, String>,
+    /// The CPUs that this process may use.
+    pub cpuset: Option<String>,
+    /// CPUs that the machine has but that are offline.
+    pub offline: Option<String>,
+}

@@ -1,0 +1,1 @@
+//! A [`crate::Profile`], written as other tools' files.

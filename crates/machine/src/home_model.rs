@@ -1,0 +1,64 @@
+//! Distances explained: groups of PUs, and what the home of a line adds.
+
+use crate::Matrix;
+use serde::{Deserialize, Serialize};
+
+/// The model d(i, j, home) = between\[group(i), group(j)\] + a_i(home) + a_j(home), in round-trip nanoseconds.
+///
+/// It costs O(N x H) numbers instead of O(N^2 x H), and on most machines it explains more than the matrix of pairs does:
+/// on Intel rings and meshes a single line's matrix is a_i + a_j to a fraction of a nanosecond. SMT siblings are no part
+/// of the model; their distance stands beside it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct HomeModel {
+    /// OS indices that share the nearest distance class above SMT siblings: core complex, cluster or socket.
+    pub groups: Vec<Vec<u32>>,
+    /// Median distance inside (diagonal) and between groups; `null` inside a group of one.
+    pub between_ns: Matrix,
+    /// a_i(home): rows in the order of `core_distance.pus`, one column a home.
+    pub offset_ns: Vec<Vec<f64>>,
+    /// The share of the variance over pairs that the model explains.
+    pub r2: f64,
+    /// Root mean square of what it leaves.
+    pub residual_ns: f64,
+    /// Inside the groups a star a_i + a_j explains more than 95 % of the variance: which of two PUs is near the home is
+    /// all that such a matrix tells.
+    pub pair_view_empty: bool,
+    /// The share of the variance inside the groups that the star a_i + a_j explains; `null` where nothing varies.
+    #[serde(default)]
+    pub star_r2: Option<f64>,
+    /// The median distance of SMT siblings, where there are any.
+    #[serde(default)]
+    pub smt_ns: Option<f64>,
+    /// How the candidate lines fell into homes, where several were tried.
+    #[serde(default)]
+    pub lines: Option<HomeLines>,
+}
+
+/// Candidate lines sorted by home, without privileges: lines whose distances agree from everywhere share one.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct HomeLines {
+    /// For each candidate line the column of `offset_ns` it belongs to.
+    pub home_of_line: Vec<u32>,
+    /// The PU nearest to each home.
+    pub nearest_pu: Vec<u32>,
+    /// Probability that two lines said to share a home do, estimated from the separation of the clusters; 0 to 1.
+    pub confidence: f64,
+    /// False where the differences between lines drown in noise; then there is one home and `confidence` is 0.
+    pub resolvable: bool,
+}
+
+impl HomeModel {
+    /// The group of each PU, in the order of `pus`.
+    #[must_use]
+    pub fn group_of(&self, pus: &[u32]) -> Vec<Option<usize>> {
+        let place: std::collections::HashMap<u32, usize> =
+            self.groups.iter().enumerate().flat_map(|(at, group)| group.iter().map(move |os| (*os, at))).collect();
+        pus.iter().map(|os| place.get(os).copied()).collect()
+    }
+
+    /// How many homes the offsets tell apart.
+    #[must_use]
+    pub fn homes(&self) -> usize {
+        self.offset_ns.first().map_or(0, Vec::len)
+    }
+}

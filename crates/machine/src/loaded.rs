@@ -1,0 +1,21 @@
+//! Core distance under load.
+
+use serde::{Deserialize, Serialize};
+
+/// One point of the loaded curve: so many disjoint pairs at once, paired at random again and again (Liu et al. 2015,
+/// figure 7). Round-trip nanoseconds over all pairs and draws.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Loaded {
+    /// Pairs that ran at the same time.
+    pub pairs: u32,
+    /// The median.
+    pub median_ns: f64,
+    /// The tenth percentile.
+    pub p10_ns: f64,
+    /// The ninetieth percentile.
+    pub p90_ns: f64,
+    /// Random pairings drawn.
+    pub draws: u32,
+    /// Batches behind the figures.
+    pub samples: u64,
+}

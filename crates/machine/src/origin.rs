@@ -1,0 +1,42 @@
+//! Where a profile comes from.
+
+use serde::{Deserialize, Serialize};
+
+/// Where a profile comes from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Origin {
+    /// Measured, imported or written down.
+    pub kind: OriginKind,
+    /// The host, the file or the publication.
+    pub source: String,
+    /// The day, as `YYYY-MM-DD`; of the import where the file has none.
+    #[serde(default)]
+    pub date: Option<String>,
+    /// The program that made the figures, with its version.
+    #[serde(default)]
+    pub tool: Option<String>,
+}
+
+/// How a profile came to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum OriginKind {
+    /// By this tool, on the machine.
+    Measured,
+    /// From another tool's file.
+    Imported,
+    /// From a hand-written description.
+    Model,
+}
+
+impl OriginKind {
+    /// The word used in profiles.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            OriginKind::Measured => "measured",
+            OriginKind::Imported => "imported",
+            OriginKind::Model => "model",
+        }
+    }
+}

@@ -1,0 +1,251 @@
+//! `seatmap-profile/1`: everything known of one machine.
+
+use crate::{Clock, CoreDistance, Environment, HomeModel, Loaded, Matrix, Origin, Topology};
+use serde::{Deserialize, Serialize};
+
+/// The format's name, in the `format` key.
+pub const FORMAT: &str = "seatmap-profile/1";
+
+/// Everything known of one machine. Unknown fields on file are ignored, unknown versions refused.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Profile {
+    /// [`FORMAT`].
+    pub format: String,
+    /// What people call it: a host name, a processor, a file's stem.
+    pub name: String,
+    /// Where the figures come from.
+    pub origin: Origin,
+    /// What surrounded the measurement.
+    #[serde(default)]
+    pub environment: Environment,
+    /// The clock behind the figures.
+    #[serde(default)]
+    pub clock: Clock,
+    /// The hardware threads.
+    pub topology: Topology,
+    /// Distances between them, where known.
+    #[serde(default)]
+    pub core_distance: Option<CoreDistance>,
+    /// The distances explained, where they could be.
+    #[serde(default)]
+    pub home_model: Option<HomeModel>,
+    /// Distances under load, by ascending number of pairs.
+    #[serde(default)]
+    pub loaded: Vec<Loaded>,
+}
+
+/// Why a profile was refused.
+#[derive(Debug, thiserror::Error)]
+pub enum ProfileError {
+    /// Not JSON, or JSON of another shape.
+    #[error("line {line}, column {column}: {problem}")]
+    Json {
+        /// Counted from 1.
+        line: usize,
+        /// Counted from 1.
+        column: usize,
+        /// What the parser says.
+        problem: String,
+    },
+    /// Another format, or a version of this one that is not known here.
+    #[error("its format is '{0}', and this program reads {FORMAT}")]
+    Format(String),
+    /// The parts do not fit together.
+    #[error("{0}")]
+    Inconsistent(String),
+}
+
+impl Profile {
+    /// A profile with nothing but a name, an origin and a topology.
+    #[must_use]
+    pub fn new(name: impl Into<String>, origin: Origin, topology: Topology) -> Self {
+        Profile {
+            format: FORMAT.to_owned(),
+            name: name.into(),
+            origin,
+            environment: Environment::default(),
+            clock: Clock::default(),
+            topology,
+            core_distance: None,
+            home_model: None,
+            loaded: Vec::new(),
+        }
+    }
+
+    /// Reads a profile and checks that its parts fit together.
+    ///
+    /// # Errors
+    /// [`ProfileError`], with line and column for text that is not such JSON.
+    pub fn from_json(text: &str) -> Result<Self, ProfileError> {
+        #[derive(Deserialize)]
+        struct Header {
+            format: String,
+        }
+        let header: Header = serde_json::from_str(text).map_err(located)?;
+        if header.format != FORMAT {
+            return Err(ProfileError::Format(header.format));
+        }
+        let profile: Profile = serde_json::from_str(text).map_err(located)?;
+        profile.check()?;
+        Ok(profile)
+    }
+
+    /// The profile as JSON with a final newline.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        // Serialising plain structs with string keys into a String has no way to fail.
+        serde_json::to_string(self).map(|text| text + "\n").unwrap_or_default()
+    }
+
+    /// Checks sizes, references and values.
+    ///
+    /// # Errors
+    /// [`ProfileError::Inconsistent`] with the first thing found wrong.
+    pub fn check(&self) -> Result<(), ProfileError> {
+        check_unique("topology.pus", self.topology.os_indices())?;
+        if let Some(distance) = &self.core_distance {
+            check_core_distance(distance, &self.topology)?;
+        }
+        if let Some(model) = &self.home_model {
+            check_home_model(model, self.core_distance.as_ref())?;
+        }
+        Ok(())
+    }
+}
+
+fn located(error: serde_json::Error) -> ProfileError {
+    let full = error.to_string();
+    let problem = full.split(" at line ").next().unwrap_or_default().to_owned();
+    ProfileError::Json { line: error.line(), column: error.column(), problem }
+}
+
+fn wrong<T>(what: String) -> Result<T, ProfileError> {
+    Err(ProfileError::Inconsistent(what))
+}
+
+fn check_unique(what: &str, os: impl Iterator<Item = u32>) -> Result<(), ProfileError> {
+    let mut seen = std::collections::HashSet::new();
+    for os in os {
+        if !seen.insert(os) {
+            return wrong(format!("{what}: PU {os} stands there twice"));
+        }
+    }
+    Ok(())
+}
+
+fn check_core_distance(distance: &CoreDistance, topology: &Topology) -> Result<(), ProfileError> {
+    check_unique("core_distance.pus", distance.pus.iter().copied())?;
+    let known: std::collections::HashSet<u32> = topology.os_indices().collect();
+    if let Some(os) = distance.pus.iter().find(|os| !known.contains(os)) {
+        return wrong(format!("core_distance.pus: PU {os} is not in topology.pus"));
+    }
+    let named = [
+        ("median_ns", Some(&distance.median_ns)),
+        ("p10_ns", distance.p10_ns.as_ref()),
+        ("mad_ns", distance.mad_ns.as_ref()),
+        ("ci95_low_ns", distance.ci95_low_ns.as_ref()),
+        ("ci95_high_ns", distance.ci95_high_ns.as_ref()),
+    ];
+    for (name, matrix) in named.into_iter().filter_map(|(name, matrix)| Some((name, matrix?))) {
+        check_matrix(name, matrix, distance.pus.len())?;
+    }
+    match distance.status.n() == distance.pus.len() {
+        true => Ok(()),
+        false => wrong(format!("core_distance.status has {} rows for {} PUs", distance.status.n(), distance.pus.len())),
+    }
+}
+
+fn check_matrix(name: &str, matrix: &Matrix, n: usize) -> Result<(), ProfileError> {
+    if matrix.n() != n {
+        return wrong(format!("core_distance.{name} has {} rows for {n} PUs", matrix.n()));
+    }
+    for i in 0..n {
+        if let Some(j) = matrix.row(i).iter().position(|cell| *cell < 0.0) {
+            return wrong(format!("core_distance.{name}[{i}][{j}] is negative: {}", matrix[(i, j)]));
+        }
+    }
+    Ok(())
+}
+
+fn check_home_model(model: &HomeModel, distance: Option<&CoreDistance>) -> Result<(), ProfileError> {
+    let Some(distance) = distance else {
+        return wrong("home_model stands there without core_distance".to_owned());
+    };
+    check_unique("home_model.groups", model.groups.iter().flatten().copied())?;
+    if let Some(os) = model.groups.iter().flatten().find(|os| !distance.pus.contains(os)) {
+        return wrong(format!("home_model.groups: PU {os} is not in core_distance.pus"));
+    }
+    if model.between_ns.n() != model.groups.len() {
+        let (rows, groups) = (model.between_ns.n(), model.groups.len());
+        return wrong(format!("home_model.between_ns has {rows} rows for {groups} groups"));
+    }
+    if model.offset_ns.len() != distance.pus.len() {
+        let (rows, pus) = (model.offset_ns.len(), distance.pus.len());
+        return wrong(format!("home_model.offset_ns has {rows} rows for {pus} PUs"));
+    }
+    let homes = model.homes();
+    match model.offset_ns.iter().position(|row| row.len() != homes) {
+        Some(bad) => wrong(format!("home_model.offset_ns[{bad}] has another number of homes than row 0")),
+        None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::OriginKind;
+
+    fn small() -> Profile {
+        let origin = Origin { kind: OriginKind::Imported, source: "test".into(), date: None, tool: None };
+        let mut profile = Profile::new("small", origin, Topology::unknown([0, 4]));
+        let mut median_ns = Matrix::filled(2, 0.0);
+        median_ns.set_both(0, 1, 80.0);
+        profile.core_distance = Some(CoreDistance::imported(vec![0, 4], median_ns));
+        profile
+    }
+
+    #[test]
+    fn survives_the_file() {
+        assert_eq!(Profile::from_json(&small().to_json()).unwrap(), small());
+    }
+
+    #[test]
+    fn keeps_the_promised_keys() {
+        let value: serde_json::Value = serde_json::from_str(&small().to_json()).unwrap();
+        for pointer in
+            ["/format", "/name", "/origin/kind", "/clock/step_ns", "/topology/pus/0/os", "/topology/pus/0/l3"]
+        {
+            assert!(value.pointer(pointer).is_some(), "{pointer}");
+        }
+        assert_eq!(value.pointer("/core_distance/median_ns/0/1").unwrap(), 80.0);
+        assert_eq!(value.pointer("/core_distance/status/0/1").unwrap(), "imported");
+    }
+
+    #[test]
+    fn unknown_fields_are_ignored_and_unknown_versions_refused() {
+        let text = small().to_json().replacen('{', "{\"colour\": [1, {}],", 1);
+        assert_eq!(Profile::from_json(&text).unwrap(), small());
+        let text = small().to_json().replace("profile/1", "profile/9");
+        assert!(
+            matches!(Profile::from_json(&text), Err(ProfileError::Format(format)) if format == "seatmap-profile/9")
+        );
+    }
+
+    #[test]
+    fn bad_parts_are_named() {
+        let mut profile = small();
+        profile.topology = Topology::unknown([0, 1]);
+        assert_eq!(profile.check().unwrap_err().to_string(), "core_distance.pus: PU 4 is not in topology.pus");
+        let text = small().to_json().replace("80.0", "-80.0");
+        let error = Profile::from_json(&text).unwrap_err().to_string();
+        assert_eq!(error, "core_distance.median_ns[0][1] is negative: -80");
+        let error = Profile::from_json("{\n \"format\": 3}").unwrap_err().to_string();
+        assert!(error.starts_with("line 2, column 12: invalid type"), "{error}");
+    }
+
+    #[test]
+    fn deep_nesting_is_an_error_and_no_overflow() {
+        let text = format!("{{\"format\": {}", "[".repeat(100_000));
+        assert!(matches!(Profile::from_json(&text), Err(ProfileError::Json { .. })));
+    }
+}

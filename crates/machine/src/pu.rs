@@ -1,0 +1,59 @@
+//! One hardware thread.
+
+use serde::{Deserialize, Serialize};
+
+/// A hardware thread (PU) and what it shares with others.
+///
+/// Two PUs share a level where the numbers of that level are equal; the numbers have no other meaning and need not be
+/// dense. `None` means unknown, or that the machine has no such level. The words are hwloc's.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Pu {
+    /// The index by which the operating system knows it.
+    pub os: u32,
+    /// The core it belongs to.
+    #[serde(default)]
+    pub core: Option<u32>,
+    /// Its rank among the PUs of its core, from 0.
+    #[serde(default)]
+    pub smt: Option<u32>,
+    /// The level-2 cache.
+    #[serde(default)]
+    pub l2: Option<u32>,
+    /// The level-3 cache: a core complex on AMD, a whole socket on most Intel parts.
+    #[serde(default)]
+    pub l3: Option<u32>,
+    /// The die.
+    #[serde(default)]
+    pub die: Option<u32>,
+    /// The NUMA node whose memory is local, by its OS index.
+    #[serde(default)]
+    pub numa: Option<u32>,
+    /// The package (socket).
+    #[serde(default)]
+    pub package: Option<u32>,
+    /// What sort of core it is on a hybrid processor.
+    #[serde(default)]
+    pub kind: Option<CoreKind>,
+}
+
+/// The sort of core on a hybrid processor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum CoreKind {
+    /// A performance core.
+    #[serde(rename = "P")]
+    Performance,
+    /// An efficiency core.
+    #[serde(rename = "E")]
+    Efficiency,
+}
+
+impl CoreKind {
+    /// The letter used in profiles: `P` or `E`.
+    #[must_use]
+    pub fn letter(self) -> char {
+        match self {
+            CoreKind::Performance => 'P',
+            CoreKind::Efficiency => 'E',
+        }
+    }
+}

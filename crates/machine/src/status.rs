@@ -1,0 +1,30 @@
+//! How far the distance of one pair can be trusted.
+
+use serde::{Deserialize, Serialize};
+
+/// What the passes said about one pair.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PairStatus {
+    /// All passes agree within their noise.
+    Stable,
+    /// The passes move away from where they began.
+    Drifting,
+    /// The pair flips between two or more levels, as vCPUs do that their host moves about.
+    MultiRegime,
+    /// Read from a file that says nothing about it.
+    Imported,
+}
+
+impl PairStatus {
+    /// The word used in profiles.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            PairStatus::Stable => "stable",
+            PairStatus::Drifting => "drifting",
+            PairStatus::MultiRegime => "multi-regime",
+            PairStatus::Imported => "imported",
+        }
+    }
+}

@@ -1,0 +1,1 @@
+//! What a task can do: cache lines, and what is built on them.

@@ -1,0 +1,1 @@
+//! Profiles drawn: terminal, SVG, one-file HTML.

@@ -1,0 +1,1 @@
+//! Programs written once, generic over Port.
