@@ -1,0 +1,40 @@
+//! What one task can do.
+
+use crate::{Addr, Stamp};
+
+/// What one task of a workload can do to the machine under it.
+///
+/// Loads acquire, stores release, and read-modify-write operations do both: enough for every structure built here, and
+/// free on x86-64. An address beyond the shared memory that the workload asked for is a defect of the workload, and the
+/// implementation panics on it.
+pub trait Port {
+    /// Reads a word.
+    fn load(&self, word: Addr) -> u64;
+
+    /// Writes a word.
+    fn store(&self, word: Addr, value: u64);
+
+    /// Adds, and returns what was there before.
+    fn fetch_add(&self, word: Addr, value: u64) -> u64;
+
+    /// Writes `new` if the word holds `current`.
+    ///
+    /// # Errors
+    /// What the word holds instead; nothing was written.
+    fn compare_exchange(&self, word: Addr, current: u64, new: u64) -> Result<u64, u64>;
+
+    /// Waits until the word holds something other than `value`, and returns it. On a real machine this spins with a
+    /// pause between loads (Liu et al. 2015, algorithm 1); a simulator lets it cost nothing until the line changes.
+    fn wait_while(&self, word: Addr, value: u64) -> u64;
+
+    /// Reads the clock, and the PU that the task is on.
+    fn stamp(&self) -> Stamp;
+
+    /// Computes for so many core cycles without touching shared memory.
+    fn compute(&self, cycles: u64);
+
+    /// How often this task was taken off its PU against its will so far. Always 0 where nothing can interrupt it.
+    fn interruptions(&self) -> u64 {
+        0
+    }
+}

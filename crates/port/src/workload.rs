@@ -1,0 +1,18 @@
+//! Programs written once.
+
+use crate::Port;
+
+/// A program of several tasks that share memory, written once and run on any machine.
+pub trait Workload: Sync {
+    /// What one task reports.
+    type Output: Send;
+
+    /// How many tasks it has. Task `rank` is given seat `rank`.
+    fn tasks(&self) -> usize;
+
+    /// Cache lines of shared memory that it touches: all its addresses lie below `Addr::line(lines())`.
+    fn lines(&self) -> u32;
+
+    /// The body of one task.
+    fn task<P: Port>(&self, port: &P, rank: usize) -> Self::Output;
+}
