@@ -1,0 +1,70 @@
+//! The ping-pong that defines core distance.
+
+use seatmap_port::{Addr, Barrier, Port, Stamp, Workload};
+
+/// Algorithm 1 of Liu et al. 2015, timed in batches: two tasks write one shared word in turn, each waiting with a pause
+/// until it no longer holds its own value. One turn of both is a round trip, and its time is the core distance.
+///
+/// Pair p is tasks 2p and 2p + 1, on the line `lines[p]`; all pairs start together. Each task reads the clock between
+/// batches of round trips, so one run yields many samples at the price of one clock reading a batch, and a caller can see
+/// which of the two tasks started later: its clock counts, since the earlier one's first batch holds the wait.
+#[derive(Clone, Debug)]
+pub struct PingPong {
+    /// The word of each pair, on a line of its own.
+    pub lines: Vec<Addr>,
+    /// Where the tasks meet before they start; a line that no pair uses.
+    pub gate: Addr,
+    /// Timed batches.
+    pub batches: u32,
+    /// Round trips in a batch.
+    pub round_trips: u32,
+}
+
+/// What one task of a ping-pong saw.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Trace {
+    /// The clock before the first batch and after each: `batches + 1` readings.
+    pub stamps: Vec<Stamp>,
+    /// How often the task was taken off its PU meanwhile.
+    pub interruptions: u64,
+}
+
+impl PingPong {
+    /// The turns of one side; `own` is the value that it writes.
+    fn turns<P: Port>(port: &P, word: Addr, own: u64, round_trips: u32) {
+        for _ in 0..round_trips {
+            port.wait_while(word, own);
+            port.store(word, own);
+        }
+    }
+}
+
+impl Workload for PingPong {
+    type Output = Trace;
+
+    fn tasks(&self) -> usize {
+        2 * self.lines.len()
+    }
+
+    fn lines(&self) -> u32 {
+        self.lines.iter().chain([&self.gate]).map(|word| word.line_index() + 1).max().unwrap_or(0)
+    }
+
+    fn task<P: Port>(&self, port: &P, rank: usize) -> Trace {
+        let word = self.lines[rank / 2];
+        let own = (rank % 2) as u64;
+        let mut stamps = Vec::with_capacity(self.batches as usize + 1);
+        if own == 0 {
+            // The word holds the second task's value, so the first one has the first turn.
+            port.store(word, 1);
+        }
+        let interruptions_before = port.interruptions();
+        Barrier::new(self.gate, self.tasks()).wait(port);
+        stamps.push(port.stamp());
+        for _ in 0..self.batches {
+            Self::turns(port, word, own, self.round_trips);
+            stamps.push(port.stamp());
+        }
+        Trace { stamps, interruptions: port.interruptions() - interruptions_before }
+    }
+}

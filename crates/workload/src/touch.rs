@@ -1,0 +1,29 @@
+//! First touch.
+
+use seatmap_port::{Addr, Port, Workload};
+
+/// One task writes a zero into each of its lines, and nothing else: where memory is placed by first touch, the pages land
+/// on the NUMA node of the PU that it sits on.
+#[derive(Clone, Debug)]
+pub struct Touch {
+    /// The words to write.
+    pub words: Vec<Addr>,
+}
+
+impl Workload for Touch {
+    type Output = ();
+
+    fn tasks(&self) -> usize {
+        1
+    }
+
+    fn lines(&self) -> u32 {
+        self.words.iter().map(|word| word.line_index() + 1).max().unwrap_or(0)
+    }
+
+    fn task<P: Port>(&self, port: &P, _rank: usize) {
+        for word in &self.words {
+            port.store(*word, 0);
+        }
+    }
+}
