@@ -1,1 +1,30 @@
-//! Port on pinned threads; the host's topology, clock and environment.
+//! This computer as a machine: pinned threads that run workloads, and everything worth knowing about the room.
+//!
+//! | module | gives |
+//! |---|---|
+//! | [`topology`] | the PUs and what they share, from hwloc |
+//! | [`cpus`], [`affinity`] | which CPUs exist, are online, are allowed; pinning that is verified |
+//! | [`clock`] | the time-stamp counter where it can be trusted, its frequency and its step |
+//! | [`arena`], [`port`], [`crew`], [`testbed`] | shared lines, plain loads and stores on them, one pinned thread a PU, and all of it as a `Testbed` |
+//! | [`environment`], [`doctor`], [`steal`] | what surrounds a measurement, and what to mend |
+//!
+//! CPU sets are bit masks of any length here: `cpu_set_t` and hwloc-free shortcuts stop at 1024.
+#![deny(missing_docs)]
+
+pub mod affinity;
+pub mod arena;
+pub mod clock;
+pub mod cpus;
+pub mod crew;
+pub mod doctor;
+pub mod environment;
+pub mod port;
+pub mod steal;
+pub mod testbed;
+pub mod topology;
+
+mod sysfs;
+
+pub use clock::HostClock;
+pub use cpus::CpuError;
+pub use testbed::{HostError, HostTestbed};
