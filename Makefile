@@ -1,0 +1,51 @@
+# Everything that a fresh Debian or Ubuntu with a Rust toolchain needs to build, test and try Seatmap.
+#
+#   make demo    measure this machine, import three published matrices, write demo/report.html
+#   make test    the whole test suite
+#   make lint    rustfmt and clippy, warnings denied
+#   make bench   Seatmap's own figures, kept under bench/runs/<date>-<machine>/
+#   make docs    the guide and the API, under target/doc and target/guide
+#   make fuzz    each importer for a minute (needs a nightly toolchain)
+
+CARGO ?= cargo
+# Published measurements beside the repository; what needs them is skipped, visibly, where they are absent.
+export SEATMAP_DATA ?= $(CURDIR)/../shared/data
+SEATMAP = target/release/seatmap
+
+.PHONY: demo test lint bench docs fuzz build system install clean
+
+demo: build
+	./demo/run $(SEATMAP)
+
+build: system
+	$(CARGO) build --release --locked --package seatmap
+
+test: system
+	./scripts/browser
+	$(CARGO) test --workspace --locked
+
+lint: system
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --workspace --all-targets --locked -- --deny warnings
+
+bench: system
+	$(CARGO) run --release --locked --package seatmap-bench -- --keep bench/runs
+
+docs: system
+	RUSTDOCFLAGS="--deny warnings" $(CARGO) doc --workspace --no-deps --locked
+	command -v mdbook >/dev/null || $(CARGO) install --locked mdbook
+	mdbook build docs --dest-dir ../target/guide
+
+fuzz: system
+	./scripts/fuzz
+
+install: system
+	$(CARGO) install --locked --path crates/cli
+
+# The system libraries: hwloc with its headers, and what its Rust binding looks for.
+system:
+	./scripts/system libhwloc-dev libudev-dev pkg-config
+
+clean:
+	$(CARGO) clean
+	rm -f demo/*.json demo/*.html demo/*.svg
