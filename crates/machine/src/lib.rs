@@ -39,6 +39,7 @@ pub mod topology;
 pub use clock::Clock;
 pub use core_distance::{CoreDistance, PairRegimes, Protocol, Regime};
 pub use cpu_list::{CpuList, CpuListError};
+pub use description::{Description, DescriptionError};
 pub use environment::Environment;
 pub use home_model::{HomeLines, HomeModel};
 pub use loaded::Loaded;

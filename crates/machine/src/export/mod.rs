@@ -1,1 +1,14 @@
-//! A [`crate::Profile`], written as other tools' files.
+//! Profiles, written as other tools' files.
+//!
+//! | module | for | carries |
+//! |---|---|---|
+//! | [`csv`] | whoever reads core-to-core-latency's matrices | median distances, halved |
+//! | [`hwloc_xml`] | `lstopo`, hwloc, Open MPI | topology, and median distances in picoseconds |
+//!
+//! What is written is read back by [`crate::import`] unchanged, as far as the other format can say it.
+
+pub mod csv;
+mod error;
+pub mod hwloc_xml;
+
+pub use error::ExportError;

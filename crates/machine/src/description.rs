@@ -1,1 +1,0 @@
-//! Machines written down by hand, in TOML.

@@ -1,0 +1,21 @@
+//! Why a description was refused.
+
+use super::FORMAT;
+
+/// Why a description was refused.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum DescriptionError {
+    /// Not TOML, or TOML that does not describe a machine.
+    #[error("line {line}, column {column}: {problem}")]
+    Invalid {
+        /// Counted from 1.
+        line: usize,
+        /// Counted from 1, in bytes.
+        column: usize,
+        /// What is wrong, and what would be right.
+        problem: String,
+    },
+    /// Another format, or a version of this one that is not known here.
+    #[error("its format is '{0}', and this program reads {FORMAT}")]
+    Format(String),
+}

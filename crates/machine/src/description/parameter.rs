@@ -1,0 +1,46 @@
+//! One figure of a description, and what it stands on.
+
+use serde::{Deserialize, Serialize};
+
+/// A round-trip time, in nanoseconds or in core cycles (then the file gives `frequency_ghz`), and where it is from.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Parameter {
+    /// Round trip in nanoseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub round_trip_ns: Option<f64>,
+    /// Round trip in cycles of `frequency_ghz`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub round_trip_cycles: Option<f64>,
+    /// What sort of knowledge it is.
+    pub kind: Basis,
+    /// The document, the data, or the reason for assuming it.
+    pub source: String,
+    /// Says that the figure is meant to be nearer than that of a class inside this one, and is no mistake.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub nearer_than_inside: bool,
+}
+
+/// What sort of knowledge a figure is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Basis {
+    /// Stated by a paper or a manual.
+    Document,
+    /// Fitted to published measurements.
+    Calibration,
+    /// Neither; `source` says why it is reasonable.
+    Assumption,
+}
+
+impl Parameter {
+    /// The round trip in nanoseconds; `None` unless it is given in exactly one unit, and the frequency with cycles.
+    #[must_use]
+    pub fn ns(&self, frequency_ghz: Option<f64>) -> Option<f64> {
+        match (self.round_trip_ns, self.round_trip_cycles) {
+            (Some(ns), None) => Some(ns),
+            (None, Some(cycles)) => Some(cycles / frequency_ghz?),
+            _ => None,
+        }
+    }
+}

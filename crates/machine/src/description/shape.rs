@@ -1,0 +1,117 @@
+//! `[topology]`: how many of what in what.
+
+use super::Class;
+use serde::{Deserialize, Serialize};
+use std::num::NonZeroU32;
+
+/// The largest machine that can be described: Linux's `NR_CPUS` on x86-64. A full matrix of it takes half a gigabyte.
+pub const MAX_PUS: u32 = 8192;
+
+/// A regular machine: packages of dies of L3s of cores of threads.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Shape {
+    /// Packages (sockets).
+    pub packages: NonZeroU32,
+    /// NUMA nodes a package; its cores are dealt to them in equal runs.
+    #[serde(default = "one")]
+    pub numa_nodes_per_package: NonZeroU32,
+    /// Dies a package that carry cores.
+    #[serde(default = "one")]
+    pub dies_per_package: NonZeroU32,
+    /// Level-3 caches a die; 1 also for a last-level cache that is no L3.
+    #[serde(default = "one")]
+    pub l3_per_die: NonZeroU32,
+    /// Cores at each L3; the performance cores on a hybrid processor.
+    pub cores_per_l3: NonZeroU32,
+    /// Cores that sit together below the L3; 1 where they do not.
+    #[serde(default = "one")]
+    pub cores_per_cluster: NonZeroU32,
+    /// Whether the cores of a cluster have one L2.
+    #[serde(default)]
+    pub clusters_share_l2: bool,
+    /// Hardware threads a core; of the performance cores on a hybrid processor.
+    #[serde(default = "one")]
+    pub threads_per_core: NonZeroU32,
+    /// How OS indices are dealt.
+    #[serde(default)]
+    pub numbering: Numbering,
+    /// Efficiency cores beside the others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hybrid: Option<Hybrid>,
+}
+
+/// How OS indices are dealt to hardware threads. Cores come package by package; at each L3 efficiency cores come last.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Numbering {
+    /// The first thread of every core, then the second of every core: Linux on most x86 servers.
+    #[default]
+    ThreadsLast,
+    /// All threads of a core side by side: Linux on Intel's hybrid processors, most VMs.
+    ThreadsAdjacent,
+}
+
+/// The efficiency cores of a hybrid processor: one thread each, clusters that share an L2.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Hybrid {
+    /// Efficiency cores at each L3.
+    pub efficiency_cores_per_l3: NonZeroU32,
+    /// Efficiency cores that share an L2.
+    pub efficiency_cores_per_cluster: NonZeroU32,
+}
+
+fn one() -> NonZeroU32 {
+    NonZeroU32::MIN
+}
+
+impl Shape {
+    /// Level-3 caches of the whole machine.
+    pub(super) fn l3_total(&self) -> u32 {
+        self.packages.get() * self.dies_per_package.get() * self.l3_per_die.get()
+    }
+
+    /// Cores of both kinds at each L3.
+    pub(super) fn all_cores_per_l3(&self) -> u32 {
+        self.cores_per_l3.get() + self.hybrid.as_ref().map_or(0, |hybrid| hybrid.efficiency_cores_per_l3.get())
+    }
+
+    /// Cores of both kinds in each package.
+    pub(super) fn cores_per_package(&self) -> u32 {
+        self.all_cores_per_l3() * self.l3_per_die.get() * self.dies_per_package.get()
+    }
+
+    /// Hardware threads of the whole machine; wide and saturating, so that it can be asked before anything is checked.
+    #[must_use]
+    pub fn pus(&self) -> u64 {
+        let efficiency = self.hybrid.as_ref().map_or(0, |hybrid| hybrid.efficiency_cores_per_l3.get());
+        let at_l3 = u64::from(self.cores_per_l3.get()) * u64::from(self.threads_per_core.get());
+        [self.packages, self.dies_per_package, self.l3_per_die]
+            .iter()
+            .fold(at_l3.saturating_add(efficiency.into()), |product, factor| {
+                product.saturating_mul(factor.get().into())
+            })
+    }
+
+    /// Whether the machine has pairs of this class.
+    #[must_use]
+    pub fn has(&self, class: Class) -> bool {
+        let hybrid = self.hybrid.as_ref();
+        let more_than_one = |count: NonZeroU32| count.get() > 1;
+        match class {
+            Class::Smt => more_than_one(self.threads_per_core),
+            Class::SameCluster => {
+                more_than_one(hybrid.map_or(self.cores_per_cluster, |hybrid| hybrid.efficiency_cores_per_cluster))
+            }
+            Class::SameL3 => self.cores_per_l3 > self.cores_per_cluster,
+            Class::EfficiencyClusters => {
+                hybrid.is_some_and(|hybrid| hybrid.efficiency_cores_per_l3 > hybrid.efficiency_cores_per_cluster)
+            }
+            Class::MixedKinds => hybrid.is_some(),
+            Class::SameDie => more_than_one(self.l3_per_die),
+            Class::SamePackage => more_than_one(self.dies_per_package),
+            Class::OtherPackage => more_than_one(self.packages),
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! Why a file was refused.
+
+use super::{MAX_FILE_BYTES, Place};
+use crate::{DescriptionError, ProfileError};
+
+/// Why a file was refused: what is wrong, where, and what to do.
+#[derive(Debug, thiserror::Error)]
+pub enum ImportError {
+    /// Nothing but white space.
+    #[error("the file is empty; make it anew")]
+    Empty,
+    /// More than [`MAX_FILE_BYTES`].
+    #[error("the file has {bytes} bytes, and no more than {MAX_FILE_BYTES} are read; import a smaller part of it")]
+    TooLarge {
+        /// Its size.
+        bytes: usize,
+    },
+    /// Bytes that are not UTF-8, as compressed files and UTF-16 exports have them.
+    #[error("{place}: this is not UTF-8 text; unpack the file, or save it as plain UTF-8 text")]
+    NotText {
+        /// The first such byte.
+        place: Place,
+    },
+    /// None of the kinds of file known here.
+    #[error(
+        "this is no file that can be read here; what can be: seatmap-profile JSON, seatmap-machine TOML, \
+         core-to-core-latency CSV (run it with --csv), MCTOP .mct, hwloc v2 XML (lstopo --of xml)"
+    )]
+    Unknown,
+    /// A known kind of file with something wrong in it.
+    #[error("{place}: {problem}; {remedy}")]
+    Malformed {
+        /// Where.
+        place: Place,
+        /// What is wrong.
+        problem: String,
+        /// What to do.
+        remedy: &'static str,
+    },
+    /// A profile whose parts do not fit together, or that is no JSON.
+    #[error(transparent)]
+    Profile(#[from] ProfileError),
+    /// A description that does not describe a machine, or that is no TOML.
+    #[error(transparent)]
+    Description(#[from] DescriptionError),
+    /// A frequency at which no processor counts.
+    #[error("{0} Hz is no clock frequency; give the time-stamp counter's, such as 2.8g")]
+    Frequency(f64),
+    /// A matrix and a topology of different machines, by their size.
+    #[error(
+        "the matrix has {matrix} PUs and the topology {topology}; take the topology of the machine and the cpuset that \
+         the matrix was measured on"
+    )]
+    PuCount {
+        /// Rows of the matrix.
+        matrix: usize,
+        /// PUs of the topology.
+        topology: usize,
+    },
+    /// A matrix and a topology of different machines, by the PUs' names.
+    #[error(
+        "matrix and topology have {pus} PUs each, but PU {os} of the matrix is not in the topology; take the topology \
+         of the same cpuset"
+    )]
+    PuMissing {
+        /// PUs in both.
+        pus: usize,
+        /// The first that the topology does not have.
+        os: u32,
+    },
+}
