@@ -1,1 +1,35 @@
 //! Profiles drawn: terminal, SVG, one-file HTML.
+//!
+//! Pure functions from a [`seatmap_machine::Profile`] to text. Nothing here measures, reads a file or asks the terminal
+//! anything; the command line decides on width, colour and where the text goes.
+//!
+//! | module | draws |
+//! |---|---|
+//! | [`terminal`] | heatmaps of half blocks or plain digits, and everything `seatmap show` prints |
+//! | [`live`] | a matrix that is still being measured |
+//! | [`svg`] | a heatmap for papers and slides |
+//! | [`html`] | one self-contained page, and the frame that other pages share |
+//!
+//! All pictures stand on the same four ideas: [`Grid`] (a matrix in the order in which it is shown), [`Scale`] (which
+//! colour a distance gets), [`Digits`] (how many of its digits mean something) and [`palette`].
+#![deny(missing_docs)]
+
+mod about;
+mod digits;
+mod grid;
+pub mod html;
+pub mod live;
+mod neighbours;
+pub mod palette;
+mod predicted;
+mod reduced;
+mod scale;
+pub mod svg;
+pub mod terminal;
+
+#[cfg(test)]
+mod samples;
+
+pub use digits::Digits;
+pub use grid::{Grid, Order};
+pub use scale::Scale;

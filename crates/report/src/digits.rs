@@ -1,0 +1,77 @@
+//! How many digits of a figure mean something.
+
+use seatmap_machine::{OriginKind, Profile};
+
+/// How many decimals of a nanosecond a profile's figures deserve.
+///
+/// The last digit printed stands in the place of the resolution's first digit, as for any figure beside its uncertainty
+/// (JCGM 100:2008, 7.2.6): 0.04 ns allows two decimals, 5.2 ns none, 12 ns not even the ones.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Digits {
+    decimals: i32,
+}
+
+/// A tenth of a nanosecond is a third of a clock cycle; no machine's distance is stable beyond that.
+const MOST_DECIMALS: i32 = 1;
+
+impl Digits {
+    /// The digits that a profile's distances deserve: by the protocol's resolution, or by the step on which the values
+    /// of an imported file fall.
+    #[must_use]
+    pub fn of(profile: &Profile) -> Self {
+        let protocol = profile.core_distance.as_ref().and_then(|distance| distance.protocol.as_ref());
+        let step = profile.clock.step_ns.filter(|_| profile.origin.kind == OriginKind::Imported);
+        Digits::for_resolution(protocol.map(|protocol| protocol.resolution_ns).or(step).unwrap_or(0.0))
+    }
+
+    /// The digits above a resolution in nanoseconds; as many as useful where it is 0 or no number.
+    #[must_use]
+    pub fn for_resolution(resolution_ns: f64) -> Self {
+        let place = if resolution_ns > 0.0 { -resolution_ns.log10().floor() } else { f64::from(MOST_DECIMALS) };
+        Digits { decimals: (place as i32).clamp(-9, MOST_DECIMALS) }
+    }
+
+    /// The same without decimals, for narrow cells.
+    #[must_use]
+    pub fn whole(self) -> Self {
+        Digits { decimals: self.decimals.min(0) }
+    }
+
+    /// Decimals; negative where not even the ones mean something.
+    #[must_use]
+    pub fn decimals(self) -> i32 {
+        self.decimals
+    }
+
+    /// The figure without a unit; `?` where it is not known.
+    #[must_use]
+    pub fn show(self, value_ns: f64) -> String {
+        if !value_ns.is_finite() {
+            return "?".to_owned();
+        }
+        let place = 10f64.powi(-self.decimals);
+        let rounded = if self.decimals < 0 { (value_ns / place).round() * place } else { value_ns };
+        format!("{rounded:.*}", self.decimals.max(0) as usize)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(resolution_ns: f64) -> String {
+        Digits::for_resolution(resolution_ns).show(123.456)
+    }
+
+    #[test]
+    fn no_digit_below_the_resolution() {
+        assert_eq!([0.0, 0.01, 0.1, 0.2].map(shown), ["123.5", "123.5", "123.5", "123.5"]);
+        assert_eq!([1.0, 5.2, 10.0, 100.0].map(shown), ["123", "123", "120", "100"]);
+        assert_eq!([f64::NAN, f64::INFINITY].map(shown), ["123.5", "0"]);
+    }
+
+    #[test]
+    fn what_is_not_known_is_a_question_mark() {
+        assert_eq!(Digits::for_resolution(0.1).show(f64::NAN), "?");
+    }
+}

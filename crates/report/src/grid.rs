@@ -1,0 +1,124 @@
+//! A matrix in the order in which it is shown.
+
+use crate::predicted::predicted;
+use seatmap_machine::{Matrix, PairStatus, Profile, Square};
+use seatmap_measure::classes::grouped_order;
+
+/// The order of rows and columns.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Order {
+    /// Group by group, SMT siblings side by side.
+    #[default]
+    Group,
+    /// By ascending OS index.
+    Os,
+}
+
+/// A matrix of distances in the order in which it is shown.
+#[derive(Clone, Debug)]
+pub struct Grid {
+    /// OS indices, as shown.
+    pub os: Vec<u32>,
+    /// A number that changes where a group ends; all equal where groups are not shown.
+    pub group: Vec<usize>,
+    /// Round-trip nanoseconds; the diagonal has no meaning.
+    pub cells_ns: Matrix,
+    /// How far each pair can be trusted; `None` for predictions and on the diagonal.
+    pub status: Square<Option<PairStatus>>,
+}
+
+impl Grid {
+    /// The measured medians of a profile, or, where a home is given, what its model predicts for lines of that home.
+    /// `None` where the profile holds no distances or no such home.
+    #[must_use]
+    pub fn of(profile: &Profile, order: Order, home: Option<usize>) -> Option<Self> {
+        let distance = profile.core_distance.as_ref()?;
+        let order_of_rows = positions(profile, order);
+        let unsorted = match home {
+            Some(home) => predicted(profile, home)?,
+            None => distance.median_ns.clone(),
+        };
+        let groups = groups(profile);
+        let n = order_of_rows.len();
+        let status = |i, j| distance.status[(order_of_rows[i], order_of_rows[j])].filter(|_| home.is_none());
+        Some(Grid {
+            os: order_of_rows.iter().map(|at| distance.pus[*at]).collect(),
+            group: order_of_rows.iter().map(|at| if order == Order::Group { groups[*at] } else { 0 }).collect(),
+            cells_ns: Square::from_fn(n, |i, j| unsorted[(order_of_rows[i], order_of_rows[j])]),
+            status: Square::from_fn(n, status),
+        })
+    }
+
+    /// A matrix shown as it is, without groups.
+    #[must_use]
+    pub fn plain(os: &[u32], cells_ns: &Matrix) -> Self {
+        let status = Square::filled(os.len(), None);
+        Grid { os: os.to_vec(), group: vec![0; os.len()], cells_ns: cells_ns.clone(), status }
+    }
+
+    /// The distances of all unordered pairs, unknown ones among them as NaN.
+    pub fn values_ns(&self) -> impl Iterator<Item = f64> + '_ {
+        self.cells_ns.pairs().map(|(_, _, value)| *value)
+    }
+
+    /// Whether a group ends after this row.
+    #[must_use]
+    pub fn ends_group(&self, row: usize) -> bool {
+        row + 1 < self.group.len() && self.group[row] != self.group[row + 1]
+    }
+}
+
+/// Rows of `core_distance.pus` in the order in which they are shown.
+pub(crate) fn positions(profile: &Profile, order: Order) -> Vec<usize> {
+    let pus = profile.core_distance.as_ref().map_or(&[][..], |distance| &distance.pus);
+    let mut by_os: Vec<usize> = (0..pus.len()).collect();
+    by_os.sort_by_key(|at| pus[*at]);
+    match order {
+        Order::Group => grouped_order(profile),
+        Order::Os => by_os,
+    }
+}
+
+/// The group of each row of `core_distance.pus`: the model's, or else the L3, the package.
+pub(crate) fn groups(profile: &Profile) -> Vec<usize> {
+    let Some(distance) = &profile.core_distance else { return Vec::new() };
+    if let Some(model) = &profile.home_model {
+        return model.group_of(&distance.pus).into_iter().map(|group| group.unwrap_or(usize::MAX)).collect();
+    }
+    let places: std::collections::HashMap<u32, Option<u32>> =
+        profile.topology.pus.iter().map(|pu| (pu.os, pu.l3.or(pu.package))).collect();
+    let group = |os: &u32| places.get(os).copied().flatten().map_or(usize::MAX, |place| place as usize);
+    distance.pus.iter().map(group).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples::two_groups;
+
+    #[test]
+    fn by_os_sorts_and_shows_no_groups() {
+        let mut profile = two_groups();
+        if let Some(distance) = &mut profile.core_distance {
+            distance.pus.reverse();
+        }
+        let grid = Grid::of(&profile, Order::Os, None).unwrap();
+        assert_eq!(grid.os, [0, 1, 2, 3, 4, 5, 6, 7]);
+        assert!((0..8).all(|row| !grid.ends_group(row)));
+        let stored = profile.core_distance.as_ref().unwrap();
+        assert_eq!(grid.cells_ns[(0, 5)], stored.median_ns[(7, 2)]);
+    }
+
+    #[test]
+    fn by_group_ends_a_group_in_the_middle() {
+        let grid = Grid::of(&two_groups(), Order::Group, None).unwrap();
+        let ends: Vec<usize> = (0..8).filter(|row| grid.ends_group(*row)).collect();
+        assert_eq!(ends, [3]);
+    }
+
+    #[test]
+    fn a_home_that_is_not_there_is_no_grid() {
+        assert!(Grid::of(&two_groups(), Order::Group, Some(1)).is_some());
+        assert!(Grid::of(&two_groups(), Order::Group, Some(9)).is_none());
+    }
+}

@@ -1,0 +1,101 @@
+//! Small charts as SVG: they need no script and take their colours from the page's style.
+
+use crate::svg::number;
+use crate::{Digits, Scale};
+use maud::{Markup, html};
+use seatmap_machine::Loaded;
+use seatmap_measure::classes::DistanceClass;
+
+/// Width of a chart in user units.
+const WIDTH: f64 = 560.0;
+/// Room at the left, for names.
+const LEFT: f64 = 120.0;
+/// Room at the right, so that the last label is not cut.
+const RIGHT: f64 = 36.0;
+/// Height of the histogram over all pairs.
+const HISTOGRAM: f64 = 84.0;
+/// Height of one class.
+const ROW: f64 = 24.0;
+/// Bars of the histogram.
+const BINS: usize = 96;
+/// Height of the loaded curve.
+const CURVE: f64 = 200.0;
+
+/// How the distances are spread: a histogram over all pairs, and below it each class from p10 to p90 with its median.
+pub(super) fn distribution(values_ns: &[f64], classes: &[DistanceClass], scale: Scale, digits: Digits) -> Markup {
+    let x = |value_ns: f64| LEFT + (WIDTH - LEFT - RIGHT) * scale.position(value_ns);
+    let height = HISTOGRAM + ROW * classes.len() as f64 + 26.0;
+    html! {
+        svg.chart viewBox=(format!("0 0 {WIDTH} {height}")) role="img" aria-label="Distribution of distances" {
+            text.name x=(LEFT - 12.0) y=(HISTOGRAM - 18.0) text-anchor="end" { "all pairs" }
+            text.tick x=(LEFT - 12.0) y=(HISTOGRAM - 4.0) text-anchor="end" { "square-root scale" }
+            @for (at, height) in histogram(values_ns, scale).into_iter().enumerate() {
+                @let width = (WIDTH - LEFT - RIGHT) / BINS as f64;
+                rect.bar x=(number(LEFT + at as f64 * width)) y=(number(HISTOGRAM - height)) width=(number(width - 0.5))
+                    height=(number(height)) {}
+            }
+            @for (at, class) in classes.iter().enumerate() {
+                (strip(class, HISTOGRAM + ROW * (at as f64 + 0.5) + 4.0, x))
+            }
+            @for step in 0..=4 {
+                @let value = scale.value_ns(f64::from(step) / 4.0);
+                text.tick x=(number(x(value))) y=(height - 4.0) text-anchor="middle" {
+                    (digits.show(value)) @if step == 4 { " ns" }
+                }
+            }
+        }
+    }
+}
+
+fn strip(class: &DistanceClass, y: f64, x: impl Fn(f64) -> f64) -> Markup {
+    let (from, to) = (x(class.p10_ns), x(class.p90_ns));
+    html! {
+        text.name x=(LEFT - 12.0) y=(number(y + 4.0)) text-anchor="end" { (class.name) }
+        line.rule x1=(LEFT) x2=(WIDTH - RIGHT) y1=(number(y)) y2=(number(y)) {}
+        rect.band x=(number(from)) y=(number(y - 4.0)) width=(number((to - from).max(1.0))) height="8" rx="2" {}
+        rect.median x=(number(x(class.median_ns) - 1.5)) y=(number(y - 7.0)) width="3" height="14" rx="1" {}
+    }
+}
+
+/// Heights of the bars: square roots of the counts, so that a hundred SMT siblings beside ten thousand pairs are seen.
+fn histogram(values_ns: &[f64], scale: Scale) -> Vec<f64> {
+    let mut counts = vec![0u32; BINS];
+    for value in values_ns.iter().filter(|value| value.is_finite()) {
+        counts[((scale.position(*value) * BINS as f64) as usize).min(BINS - 1)] += 1;
+    }
+    let most = counts.iter().max().copied().unwrap_or(0).max(1);
+    counts.into_iter().map(|count| (HISTOGRAM - 8.0) * (f64::from(count) / f64::from(most)).sqrt()).collect()
+}
+
+/// Distance over the number of pairs at once: the median as a line, p10 to p90 as a band. Nothing for fewer than two
+/// points, which the table tells as well.
+pub(super) fn loaded(points: &[Loaded], digits: Digits) -> Markup {
+    let top = points.iter().map(|point| point.p90_ns.max(point.median_ns)).fold(0.0, f64::max);
+    let (Some(first), Some(last), true) = (points.first(), points.last(), points.len() > 1 && top > 0.0) else {
+        return html! {};
+    };
+    let span = f64::from(last.pairs.saturating_sub(first.pairs)).max(1.0);
+    let left = 56.0;
+    let x = |pairs: u32| left + (WIDTH - left - RIGHT) * f64::from(pairs.saturating_sub(first.pairs)) / span;
+    let y = |ns: f64| 12.0 + CURVE * (1.0 - ns / top);
+    let at = |point: &Loaded, ns: f64| format!("{},{}", number(x(point.pairs)), number(y(ns)));
+    let upper = points.iter().map(|point| at(point, point.p90_ns));
+    let lower = points.iter().rev().map(|point| at(point, point.p10_ns));
+    let band: Vec<String> = upper.chain(lower).collect();
+    let line: Vec<String> = points.iter().map(|point| at(point, point.median_ns)).collect();
+    html! {
+        svg.chart viewBox=(format!("0 0 {WIDTH} {}", CURVE + 48.0)) role="img" aria-label="Distance under load" {
+            @for step in 0..=4 {
+                @let ns = top * f64::from(step) / 4.0;
+                line.rule x1=(left) x2=(WIDTH - RIGHT) y1=(number(y(ns))) y2=(number(y(ns))) {}
+                text.tick x=(left - 8.0) y=(number(y(ns) + 4.0)) text-anchor="end" { (digits.whole().show(ns)) }
+            }
+            polygon.band points=(band.join(" ")) {}
+            polyline.curve points=(line.join(" ")) {}
+            @for point in [first, last] {
+                text.tick x=(number(x(point.pairs))) y=(CURVE + 30.0) text-anchor="middle" { (point.pairs) }
+            }
+            text.tick x=(WIDTH / 2.0) y=(CURVE + 44.0) text-anchor="middle" { "pairs at once" }
+        }
+    }
+}

@@ -1,0 +1,211 @@
+//! What the page's script reads: the profile again, in a form that is small and quick to draw from.
+//!
+//! Distances are whole hundredths of a nanosecond, the upper triangle row by row, and all but the medians are
+//! differences to them: 512 PUs with every matrix take about three megabytes instead of twenty.
+
+use crate::grid::{groups, positions};
+use crate::palette::{Rgb, VIRIDIS};
+use crate::predicted::predicted;
+use crate::{Digits, Order, Scale};
+use seatmap_machine::{CoreDistance, CoreKind, HomeModel, Matrix, PairRegimes, PairStatus, Profile, Pu, Regime};
+use serde::Serialize;
+
+/// Homes looked at for the scale, beside the measured matrix; a page with hundreds would otherwise take seconds.
+const HOMES_FOR_SCALE: usize = 8;
+
+#[derive(Serialize)]
+struct Data {
+    pus: Vec<u32>,
+    places: Vec<Place>,
+    by_group: Vec<usize>,
+    by_os: Vec<usize>,
+    group: Vec<Option<usize>>,
+    median: Vec<Option<i64>>,
+    p10: Option<Vec<Option<i64>>>,
+    mad: Option<Vec<Option<i64>>>,
+    low: Option<Vec<Option<i64>>>,
+    high: Option<Vec<Option<i64>>>,
+    /// One character a pair; a single one where it holds for all.
+    status: String,
+    regimes: Vec<Regimes>,
+    model: Option<Model>,
+    scale: Option<ScaleData>,
+    ramp: [Rgb; 10],
+    decimals: i32,
+}
+
+#[derive(Serialize)]
+struct Regimes {
+    pus: [u32; 2],
+    /// Hundredths of a nanosecond, and the share of the samples.
+    levels: Vec<(Option<i64>, f64)>,
+}
+
+#[derive(Serialize)]
+struct Place {
+    core: Option<u32>,
+    smt: Option<u32>,
+    l2: Option<u32>,
+    l3: Option<u32>,
+    die: Option<u32>,
+    numa: Option<u32>,
+    package: Option<u32>,
+    kind: Option<char>,
+}
+
+#[derive(Serialize)]
+struct Model {
+    group: Vec<Option<usize>>,
+    between: Vec<Vec<Option<i64>>>,
+    /// One row a home.
+    offset: Vec<Vec<Option<i64>>>,
+    smt: Option<i64>,
+}
+
+#[derive(Serialize)]
+struct ScaleData {
+    low: f64,
+    high: f64,
+    log: bool,
+}
+
+/// The JSON for the script; `null` where there are no distances.
+pub(super) fn json(profile: &Profile, scale: Option<Scale>) -> String {
+    let data = profile.core_distance.as_ref().map(|distance| data(profile, distance, scale));
+    // Plain structs with string keys have no way to fail.
+    serde_json::to_string(&data).unwrap_or_else(|_| "null".to_owned())
+}
+
+/// The scale for the measured matrix and for what the model predicts, so that one legend serves all homes.
+pub(super) fn scale(profile: &Profile) -> Option<Scale> {
+    let distance = profile.core_distance.as_ref()?;
+    let homes = profile.home_model.as_ref().map_or(0, HomeModel::homes);
+    let step = homes.div_ceil(HOMES_FOR_SCALE).max(1);
+    let several = (0..homes).step_by(step).filter(|_| homes > 1);
+    let predictions = several.filter_map(|home| predicted(profile, home));
+    let pairs = |matrix: &Matrix| matrix.pairs().map(|(_, _, value)| *value).collect::<Vec<f64>>();
+    let all: Vec<f64> = pairs(&distance.median_ns).into_iter().chain(predictions.flat_map(|m| pairs(&m))).collect();
+    Scale::of(all.into_iter())
+}
+
+fn data(profile: &Profile, distance: &CoreDistance, scale: Option<Scale>) -> Data {
+    let against = |matrix: &Option<Matrix>| matrix.as_ref().map(|matrix| differences(matrix, &distance.median_ns));
+    let known = |group: usize| (group != usize::MAX).then_some(group);
+    Data {
+        pus: distance.pus.clone(),
+        places: places(profile, distance),
+        by_group: positions(profile, Order::Group),
+        by_os: positions(profile, Order::Os),
+        group: groups(profile).into_iter().map(known).collect(),
+        median: distance.median_ns.pairs().map(|(_, _, value)| hundredths(*value)).collect(),
+        p10: against(&distance.p10_ns),
+        mad: distance.mad_ns.as_ref().map(|mad| mad.pairs().map(|(_, _, value)| hundredths(*value)).collect()),
+        low: against(&distance.ci95_low_ns),
+        high: against(&distance.ci95_high_ns),
+        status: statuses(distance),
+        regimes: regimes(distance),
+        model: profile.home_model.as_ref().filter(|model| model.homes() > 1).map(|model| of_model(model, distance)),
+        scale: scale.map(|scale| ScaleData { low: scale.low_ns, high: scale.high_ns, log: scale.log }),
+        ramp: VIRIDIS,
+        decimals: Digits::of(profile).decimals(),
+    }
+}
+
+fn hundredths(value_ns: f64) -> Option<i64> {
+    value_ns.is_finite().then_some((value_ns * 100.0).round() as i64)
+}
+
+fn differences(matrix: &Matrix, median_ns: &Matrix) -> Vec<Option<i64>> {
+    matrix.pairs().map(|(i, j, value)| Some(hundredths(*value)? - hundredths(median_ns[(i, j)])?)).collect()
+}
+
+fn statuses(distance: &CoreDistance) -> String {
+    let letter = |status: &Option<PairStatus>| match status {
+        Some(PairStatus::Stable) => 's',
+        Some(PairStatus::Drifting) => 'd',
+        Some(PairStatus::MultiRegime) => 'm',
+        Some(PairStatus::Imported) => 'i',
+        None => '-',
+    };
+    let all: String = distance.status.pairs().map(|(_, _, status)| letter(status)).collect();
+    match all.chars().next() {
+        Some(first) if all.chars().all(|letter| letter == first) => first.to_string(),
+        _ => all,
+    }
+}
+
+fn regimes(distance: &CoreDistance) -> Vec<Regimes> {
+    let level = |regime: &Regime| (hundredths(regime.median_ns), regime.share);
+    let levels = |pair: &PairRegimes| Regimes { pus: pair.pus, levels: pair.regimes.iter().map(level).collect() };
+    distance.regimes.iter().map(levels).collect()
+}
+
+fn places(profile: &Profile, distance: &CoreDistance) -> Vec<Place> {
+    let by_os: std::collections::HashMap<u32, &Pu> = profile.topology.pus.iter().map(|pu| (pu.os, pu)).collect();
+    let unknown = Pu::default();
+    let place = |os: &u32| {
+        let pu = by_os.get(os).copied().unwrap_or(&unknown);
+        Place {
+            core: pu.core,
+            smt: pu.smt,
+            l2: pu.l2,
+            l3: pu.l3,
+            die: pu.die,
+            numa: pu.numa,
+            package: pu.package,
+            kind: pu.kind.map(CoreKind::letter),
+        }
+    };
+    distance.pus.iter().map(place).collect()
+}
+
+fn of_model(model: &HomeModel, distance: &CoreDistance) -> Model {
+    let row = |i| model.between_ns.row(i).iter().map(|value| hundredths(*value)).collect();
+    let home = |home: usize| model.offset_ns.iter().map(|offsets| hundredths(offsets[home])).collect();
+    Model {
+        group: model.group_of(&distance.pus),
+        between: (0..model.between_ns.n()).map(row).collect(),
+        offset: (0..model.homes()).map(home).collect(),
+        smt: model.smt_ns.and_then(hundredths),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples::two_groups;
+    use serde_json::Value;
+
+    fn parsed(profile: &Profile) -> Value {
+        serde_json::from_str(&json(profile, scale(profile))).unwrap()
+    }
+
+    #[test]
+    fn distances_are_hundredths_and_differences() {
+        let data = parsed(&two_groups());
+        assert_eq!(data["median"].as_array().unwrap().len(), 28);
+        assert_eq!((&data["median"][0], &data["p10"][0], &data["mad"][0]), (&4100.into(), &(-125).into(), &75.into()));
+        assert_eq!((&data["low"][27], &data["high"][27]), (&(-50).into(), &50.into()));
+        assert_eq!(data["status"].as_str().unwrap().matches('m').count(), 1);
+        assert_eq!(data["model"]["offset"][1], serde_json::json!([700, 600, 500, 400, 300, 200, 100, 0]));
+    }
+
+    #[test]
+    fn what_is_not_known_is_null_and_one_status_stands_for_all() {
+        let mut profile = two_groups();
+        let distance = profile.core_distance.as_mut().unwrap();
+        distance.median_ns.set_both(0, 1, f64::NAN);
+        distance.status = seatmap_machine::Square::filled(8, Some(PairStatus::Imported));
+        let data = parsed(&profile);
+        assert_eq!((&data["median"][0], &data["p10"][0]), (&Value::Null, &Value::Null));
+        assert_eq!(data["status"], "i");
+        profile.core_distance = None;
+        assert_eq!(parsed(&profile), Value::Null);
+    }
+
+    #[test]
+    fn the_scale_covers_the_predictions() {
+        let profile = two_groups();
+        assert_eq!(scale(&profile).unwrap().high_ns, 110.0);
+    }
+}

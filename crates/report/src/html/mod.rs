@@ -1,0 +1,77 @@
+//! One self-contained HTML page: no request leaves it, now or in ten years.
+//!
+//! [`page`] shows a profile. [`document`] is the frame around any page of Seatmap (style, light and dark, and a policy
+//! that forbids the browser to load anything); placements, noise and studies fill it with their own bodies.
+
+mod charts;
+mod data;
+mod map;
+mod page;
+mod tables;
+
+pub use page::page;
+
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+
+/// The style of all pages.
+const CSS: &str = include_str!("../../assets/page.css");
+/// The switch between light and dark, on all pages.
+const THEME: &str = include_str!("../../assets/theme.js");
+/// Nothing but what stands in the file itself.
+const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:";
+
+/// A whole page: a body in the common style, a script, and the JSON that the script finds in the element `data`.
+///
+/// `title` and what stands in `body` as text are escaped; `script` is taken as it is and must come from this program,
+/// never from a file. `data` may hold anything: whatever could end its element is escaped.
+#[must_use]
+pub fn document(title: &str, body: &Markup, script: &str, data: &str) -> String {
+    let page = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta http-equiv="Content-Security-Policy" content=(POLICY);
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                link rel="icon" href="data:,";
+                title { (title) }
+                style { (PreEscaped(CSS)) }
+                script { (PreEscaped(THEME)) }
+                noscript { style { ".js { display: none !important }" } }
+            }
+            body {
+                (body)
+                script type="application/json" id="data" { (PreEscaped(inert(data))) }
+                script { (PreEscaped(script)) }
+            }
+        }
+    };
+    page.into_string()
+}
+
+/// JSON that cannot end the element it stands in: `<` occurs in JSON only inside strings, where it may be escaped.
+fn inert(json: &str) -> String {
+    json.replace('<', "\\u003c")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hostile_text_stays_text() {
+        let body = html! { p { ("<script>alert(1)</script>") } };
+        let text = document("</title><script>", &body, "", r#"{"name":"</script><script>alert(2)</script>"}"#);
+        assert_eq!(text.matches("<script").count(), 3);
+        assert!(text.contains(r#"{"name":"\u003c/script>\u003cscript>alert(2)\u003c/script>"}"#));
+        assert!(text.contains("<title>&lt;/title&gt;&lt;script&gt;</title>"));
+    }
+
+    #[test]
+    fn nothing_is_loaded_from_elsewhere() {
+        let text = document("x", &html! {}, "", "null");
+        assert!(!text.contains("http://") && !text.contains("https://") && !text.contains("url("));
+        assert!(text.contains("default-src &#39;none&#39;") || text.contains("default-src 'none'"));
+    }
+}

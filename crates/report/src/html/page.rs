@@ -1,0 +1,196 @@
+//! The page of one profile.
+
+use super::map::map;
+use super::{charts, data, document, tables};
+use crate::{Digits, Scale, about};
+use maud::{Markup, html};
+use seatmap_machine::Profile;
+use seatmap_measure::classes::{DistanceClass, classes};
+use seatmap_measure::findings::findings;
+
+/// The heatmap: hover, keys, order, homes.
+const SCRIPT: &str = include_str!("../../assets/page.js");
+/// Classes shown as large figures below the title.
+const TILES: usize = 6;
+
+/// A profile as one HTML file that works offline and, with static pictures, without scripts.
+#[must_use]
+pub fn page(profile: &Profile) -> String {
+    let digits = Digits::of(profile);
+    let classes = classes(profile);
+    let scale = data::scale(profile);
+    let body = html! {
+        (header(profile, &classes, digits))
+        main {
+            @match scale {
+                Some(scale) => (map(profile, scale, digits)),
+                None => section.card { h2 { "Core distances" } p { "This profile holds none." } },
+            }
+            div.columns {
+                (odd(profile))
+                (spread(profile, &classes, digits))
+                (explained(profile, digits))
+                (under_load(profile, digits))
+                (surroundings(profile))
+                section.card { h2 { "Provenance" } (tables::facts(&tables::provenance(profile))) }
+            }
+        }
+        footer { "Round trips of one cache line between two hardware threads; one way is half of it." }
+    };
+    document(&format!("{}: core distances", profile.name), &body, SCRIPT, &data::json(profile, scale))
+}
+
+fn values(profile: &Profile) -> Vec<f64> {
+    let pairs = profile.core_distance.iter().flat_map(|distance| distance.median_ns.pairs());
+    pairs.map(|(_, _, value)| *value).collect()
+}
+
+fn header(profile: &Profile, classes: &[DistanceClass], digits: Digits) -> Markup {
+    html! {
+        header {
+            div.title {
+                h1 { (profile.name) }
+                button.js #theme type="button" aria-label="Switch between light and dark" { "Light / dark" }
+            }
+            p.lead { (about::topology(&profile.topology)) }
+            p.origin { (about::origin(profile)) }
+            @if !classes.is_empty() {
+                dl.tiles {
+                    @for class in classes.iter().take(TILES) {
+                        div { dt { (class.name) } dd { (digits.show(class.median_ns)) span.unit { "ns" } } }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn odd(profile: &Profile) -> Markup {
+    let findings = findings(profile);
+    html! {
+        @if !findings.is_empty() {
+            section.card {
+                h2 { "What is odd" }
+                ul.findings { @for finding in &findings { li { (finding) } } }
+            }
+        }
+    }
+}
+
+fn spread(profile: &Profile, classes: &[DistanceClass], digits: Digits) -> Markup {
+    let values = values(profile);
+    html! {
+        // Unlike the heatmap's, this scale leaves nothing outside: SMT siblings have their own line here.
+        @if let Some(scale) = Scale::whole(values.iter().copied()) {
+            section.card {
+                h2 { "Distance classes" span.unit { "round trip, ns" } }
+                (charts::distribution(&values, classes, scale, digits))
+                @if !classes.is_empty() { (tables::classes(classes, digits)) }
+            }
+        }
+    }
+}
+
+fn under_load(profile: &Profile, digits: Digits) -> Markup {
+    html! {
+        @if !profile.loaded.is_empty() {
+            section.card {
+                h2 { "Under load" span.unit { "round trip, ns" } }
+                (charts::loaded(&profile.loaded, digits))
+                (tables::loaded(&profile.loaded, digits))
+            }
+        }
+    }
+}
+
+fn explained(profile: &Profile, digits: Digits) -> Markup {
+    html! {
+        @if let Some(model) = &profile.home_model {
+            section.card {
+                h2 { "Groups and homes" span.unit { "round trip, ns" } }
+                p { (about::information(profile)) }
+                (tables::groups(model, digits))
+            }
+        }
+    }
+}
+
+fn surroundings(profile: &Profile) -> Markup {
+    let rows = about::environment(&profile.environment);
+    let mitigations: Vec<(String, String)> = profile.environment.mitigations.clone().into_iter().collect();
+    html! {
+        @if !rows.is_empty() || !mitigations.is_empty() {
+            section.card {
+                h2 { "Environment" }
+                (tables::facts(&rows))
+                @if !mitigations.is_empty() {
+                    details { summary { "Mitigations" } (tables::facts(&mitigations)) }
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples::{grouped, two_groups};
+    use proptest::prelude::*;
+
+    #[test]
+    fn every_part_is_there_and_readable_without_scripts() {
+        let page = page(&two_groups());
+        for part in [
+            "<h1>sample</h1>",
+            "measured on lab-7, 2026-02-03, by seatmap 0.1.0",
+            "<noscript><svg ",
+            "<h2>Distance classes",
+            "<h2>Groups and homes",
+            "explains 99.8 % of the variance",
+            "<h2>Under load",
+            "<h2>Environment",
+            "<td>Example 8-core</td>",
+            "15 thrown away (12 interrupted, 3 switched out, 0 on another PU)",
+            "max=\"2\"",
+        ] {
+            assert!(page.contains(part), "{part}");
+        }
+    }
+
+    #[test]
+    fn only_a_topology_is_a_page_without_a_map() {
+        let mut profile = two_groups();
+        (profile.core_distance, profile.home_model) = (None, None);
+        let page = page(&profile);
+        assert!(page.contains("This profile holds none.") && !page.contains("<canvas"));
+        assert!(page.contains("id=\"data\">null</script>"));
+    }
+
+    #[test]
+    fn the_largest_machines_make_a_page_of_a_few_megabytes() {
+        let mut profile = grouped(512, 16);
+        if let Some(distance) = &mut profile.core_distance {
+            let around = |by: f64| Some(seatmap_machine::Matrix::from_fn(512, |i, j| distance.median_ns[(i, j)] * by));
+            (distance.p10_ns, distance.mad_ns) = (around(0.97), around(0.01));
+            (distance.ci95_low_ns, distance.ci95_high_ns) = (around(0.99), around(1.01));
+        }
+        let bytes = page(&profile).len();
+        assert!(bytes < 5_000_000, "{bytes}");
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_of_a_profile_becomes_markup(text in "[<>/\"'&a-z!-]{0,24}") {
+            let hostile = format!("<script>{text}</script>");
+            let mut profile = two_groups();
+            let plain = page(&profile).matches("<script").count();
+            profile.name.clone_from(&hostile);
+            profile.origin.source.clone_from(&hostile);
+            profile.environment.kernel = Some(hostile.clone());
+            profile.environment.mitigations.insert(hostile.clone(), hostile.clone());
+            let page = page(&profile);
+            prop_assert_eq!(page.matches("<script").count(), plain);
+            prop_assert!(!page.contains(&hostile));
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! A matrix that is still being measured.
+//!
+//! The command line redraws the picture in place on stderr: it prints a frame, moves the cursor up by
+//! [`Live::lines`] and prints the next. So every frame of one matrix has the same number of lines, none longer than the
+//! terminal is wide.
+
+use crate::terminal::{Options, draw};
+use crate::{Digits, Grid};
+use seatmap_machine::Matrix;
+
+/// How far a measurement is.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Progress {
+    /// Pair visits done.
+    pub done: usize,
+    /// Pair visits in all.
+    pub total: usize,
+    /// Seconds left, where they can be told.
+    pub eta_s: Option<f64>,
+    /// OS indices of the pair being measured.
+    pub current: Option<(u32, u32)>,
+    /// Batches thrown away so far.
+    pub discarded: u64,
+}
+
+/// Draws frames of a matrix as it fills in.
+#[derive(Clone, Debug)]
+pub struct Live {
+    pus: Vec<u32>,
+    options: Options,
+    most_lines: usize,
+    digits: Digits,
+    lines: usize,
+}
+
+impl Live {
+    /// Frames for these PUs (OS indices in matrix order) of at most `most_lines` lines: the terminal's, less one for
+    /// the cursor. `resolution_ns` limits the digits shown.
+    #[must_use]
+    pub fn new(pus: &[u32], options: Options, most_lines: usize, resolution_ns: f64) -> Self {
+        let digits = Digits::for_resolution(resolution_ns);
+        let options = Options { home: None, ..options };
+        let mut live = Live { pus: pus.to_vec(), options, most_lines, digits, lines: 0 };
+        // Small matrices show numbers while these fit into the width, points otherwise; both must find room.
+        let lines_with = |ns| live.frame(&Matrix::filled(pus.len(), ns), &Progress::default()).lines().count();
+        live.lines = [f64::NAN, 0.0, f64::MAX].map(lines_with).into_iter().max().unwrap_or(0);
+        live
+    }
+
+    /// Lines of every frame.
+    #[must_use]
+    pub fn lines(&self) -> usize {
+        self.lines
+    }
+
+    /// The medians known so far (NaN for the others), in the order of the PUs, and the progress below them.
+    #[must_use]
+    pub fn frame(&self, median_ns: &Matrix, progress: &Progress) -> String {
+        let grid = Grid::plain(&self.pus, median_ns);
+        let picture = draw(&grid, self.digits, &self.options, self.most_lines.saturating_sub(1));
+        let missing = self.lines.saturating_sub(picture.lines().count() + 1);
+        picture + &"\n".repeat(missing) + &progress.line(self.options.width) + "\n"
+    }
+}
+
+impl Progress {
+    /// One line of at most `width` characters, without its end.
+    #[must_use]
+    pub fn line(&self, width: usize) -> String {
+        let percent = 100 * self.done / self.total.max(1);
+        let parts = [
+            Some(format!("{}/{} pairs, {percent} %", self.done, self.total)),
+            self.eta_s.map(|eta_s| format!("{} left", duration(eta_s))),
+            self.current.map(|(a, b)| format!("now {a}-{b}")),
+            Some(format!("{} discarded", self.discarded)).filter(|_| self.discarded > 0),
+        ];
+        let line = parts.into_iter().flatten().collect::<Vec<_>>().join("  ");
+        line.chars().take(width).collect()
+    }
+}
+
+/// `8 s`, `2 min 05 s`, `1 h 12 min`.
+fn duration(seconds: f64) -> String {
+    // The cast saturates, and turns NaN into 0.
+    let seconds = seconds.ceil() as u64;
+    match seconds {
+        0..60 => format!("{seconds} s"),
+        60..3600 => format!("{} min {:02} s", seconds / 60, seconds % 60),
+        _ => format!("{} h {:02} min", seconds / 3600, seconds % 3600 / 60),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::terminal::Colour;
+    use proptest::prelude::*;
+
+    const HALF_WAY: Progress = Progress { done: 3, total: 6, eta_s: Some(4.2), current: Some((0, 8)), discarded: 7 };
+
+    #[test]
+    fn a_frame_half_way() {
+        let mut median_ns = Matrix::filled(4, f64::NAN);
+        median_ns.set_both(0, 1, 40.12);
+        median_ns.set_both(0, 2, 101.0);
+        median_ns.set_both(1, 3, 99.5);
+        let live = Live::new(&[0, 1, 8, 9], Options::default(), 40, 0.04);
+        insta::assert_snapshot!(live.frame(&median_ns, &HALF_WAY), @"
+               0      1      8      9
+        0      -   40.1  101.0      ?
+        1   40.1      -      ?   99.5
+        8  101.0      ?      -      ?
+        9      ?   99.5      ?      -
+        round trip in ns, linear scale; ? not known
+
+        3/6 pairs, 50 %  5 s left  now 0-8  7 discarded
+        ");
+    }
+
+    #[test]
+    fn time_left_in_words() {
+        let words = [0.2, 61.0, 3599.1, 4000.0, f64::NAN].map(duration);
+        assert_eq!(words, ["1 s", "1 min 01 s", "1 h 00 min", "1 h 06 min", "0 s"]);
+    }
+
+    proptest! {
+        #[test]
+        fn every_frame_has_the_same_lines_and_fits(
+            n in 1usize..90, width in 20usize..130, lines in 12usize..60, high in 1f64..1e9, colour: bool,
+        ) {
+            let colour = if colour { Colour::Ansi256 } else { Colour::None };
+            let pus: Vec<u32> = (0..n as u32).collect();
+            let live = Live::new(&pus, Options { colour, width, ..Options::default() }, lines, 0.1);
+            let cell = |i: usize, j: usize| if (i + j).is_multiple_of(3) { f64::NAN } else { high + (i * j) as f64 };
+            let frame = live.frame(&Matrix::from_fn(n, cell), &HALF_WAY);
+            prop_assert_eq!(frame.lines().count(), live.lines());
+            prop_assert!(live.lines() <= lines);
+            for line in frame.lines() {
+                let shown = line.split('\u{1b}').map(|part| part.split_once('m').map_or(part, |(_, text)| text));
+                // The first part has no sequence, and its labels hold no m.
+                prop_assert!(shown.map(|text| text.chars().count()).sum::<usize>() <= width, "{}", line);
+            }
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! Who sits nearest to a PU.
+
+use seatmap_machine::{PairStatus, Profile};
+
+/// Another PU and how far away it is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Neighbour {
+    /// Its OS index.
+    pub os: u32,
+    /// Round trip.
+    pub median_ns: f64,
+    /// How far that can be trusted.
+    pub status: Option<PairStatus>,
+}
+
+/// The nearest PUs, nearest first, those at equal distance by OS index; `None` where the profile does not know the PU.
+pub(crate) fn nearest(profile: &Profile, os: u32, most: usize) -> Option<Vec<Neighbour>> {
+    let distance = profile.core_distance.as_ref()?;
+    let row = distance.index_of(os)?;
+    let neighbour = |at: usize| Neighbour {
+        os: distance.pus[at],
+        median_ns: distance.median_ns[(row, at)],
+        status: distance.status[(row, at)],
+    };
+    let others = (0..distance.pus.len()).filter(|at| *at != row).map(neighbour);
+    let mut known: Vec<Neighbour> = others.filter(|other| other.median_ns.is_finite()).collect();
+    known.sort_by(|a, b| a.median_ns.total_cmp(&b.median_ns).then(a.os.cmp(&b.os)));
+    known.truncate(most);
+    Some(known)
+}
+
+/// The innermost level that two PUs share, in words; empty where nothing is known.
+pub(crate) fn shared_level(profile: &Profile, a: u32, b: u32) -> &'static str {
+    let (Some(a), Some(b)) = (profile.topology.pu(a), profile.topology.pu(b)) else { return "" };
+    let levels = [
+        (a.core, b.core, "same core"),
+        (a.l2, b.l2, "same L2"),
+        (a.l3, b.l3, "same L3"),
+        (a.die, b.die, "same die"),
+        (a.numa, b.numa, "same NUMA node"),
+        (a.package, b.package, "same package"),
+    ];
+    let shared = levels.iter().find(|(of_a, of_b, _)| of_a.is_some() && of_a == of_b);
+    let apart = if a.package.is_some() && b.package.is_some() { "other package" } else { "" };
+    shared.map_or(apart, |(_, _, word)| word)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples::two_groups;
+
+    #[test]
+    fn nearest_first_and_unknown_left_out() {
+        let mut profile = two_groups();
+        profile.core_distance.as_mut().unwrap().median_ns.set_both(0, 2, f64::NAN);
+        let found = nearest(&profile, 0, 4).unwrap();
+        assert_eq!(found.iter().map(|other| other.os).collect::<Vec<_>>(), [1, 3, 4, 5]);
+        assert_eq!(nearest(&profile, 99, 4), None);
+    }
+
+    #[test]
+    fn the_innermost_shared_level_counts() {
+        let mut profile = two_groups();
+        assert_eq!(shared_level(&profile, 0, 1), "same L3");
+        assert_eq!(shared_level(&profile, 0, 7), "same NUMA node");
+        (profile.topology.pus[7].numa, profile.topology.pus[7].package) = (Some(1), Some(1));
+        assert_eq!(shared_level(&profile, 0, 7), "other package");
+        assert_eq!(shared_level(&profile, 0, 99), "");
+    }
+}

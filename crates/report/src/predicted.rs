@@ -1,0 +1,52 @@
+//! What a profile's model says of lines with one home.
+
+use seatmap_machine::{Matrix, Profile, Square};
+use std::collections::HashMap;
+
+/// between\[group(i), group(j)\] + a_i(home) + a_j(home), in the order of `core_distance.pus`; SMT siblings at their
+/// own distance. `None` without a model or without that home; NaN where the model says nothing.
+pub(crate) fn predicted(profile: &Profile, home: usize) -> Option<Matrix> {
+    let distance = profile.core_distance.as_ref()?;
+    let model = profile.home_model.as_ref().filter(|model| home < model.homes())?;
+    let group = model.group_of(&distance.pus);
+    let core = cores(profile, &distance.pus);
+    let smt_ns = model.smt_ns.unwrap_or(f64::NAN);
+    let cell = |i: usize, j: usize| match (group[i], group[j]) {
+        _ if i == j => 0.0,
+        _ if core[i].is_some() && core[i] == core[j] => smt_ns,
+        (Some(from), Some(to)) => model.between_ns[(from, to)] + model.offset_ns[i][home] + model.offset_ns[j][home],
+        _ => f64::NAN,
+    };
+    Some(Square::from_fn(distance.pus.len(), cell))
+}
+
+fn cores(profile: &Profile, pus: &[u32]) -> Vec<Option<u32>> {
+    let core_of: HashMap<u32, Option<u32>> = profile.topology.pus.iter().map(|pu| (pu.os, pu.core)).collect();
+    pus.iter().map(|os| core_of.get(os).copied().flatten()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples::two_groups;
+
+    #[test]
+    fn adds_the_offsets_of_both_ends() {
+        let mut profile = two_groups();
+        profile.topology.pus[1].core = profile.topology.pus[0].core;
+        let model = profile.home_model.as_mut().unwrap();
+        model.smt_ns = Some(9.5);
+        let expected = model.between_ns[(0, 1)] + model.offset_ns[2][1] + model.offset_ns[6][1];
+        let matrix = predicted(&profile, 1).unwrap();
+        assert_eq!(matrix[(2, 6)], expected);
+        assert_eq!(matrix[(0, 1)], 9.5);
+        assert_eq!(matrix[(3, 3)], 0.0);
+    }
+
+    #[test]
+    fn a_pu_outside_all_groups_is_not_known() {
+        let mut profile = two_groups();
+        profile.home_model.as_mut().unwrap().groups[1].pop();
+        assert!(predicted(&profile, 0).unwrap()[(0, 7)].is_nan());
+    }
+}

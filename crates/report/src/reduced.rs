@@ -1,0 +1,126 @@
+//! A matrix made smaller, for when there are more PUs than room.
+
+use crate::Grid;
+use seatmap_machine::{Matrix, Square};
+use std::ops::Range;
+
+/// A grid whose cells are blocks of the original's, each with the median of its pairs.
+///
+/// A mean would let one disturbed pair colour its whole block.
+#[derive(Clone, Debug)]
+pub(crate) struct Reduced {
+    /// The rows of the grid that each block stands for.
+    pub blocks: Vec<Range<usize>>,
+    /// The group of each block; blocks straddle groups only where there are more groups than room.
+    pub group: Vec<usize>,
+    /// The medians; NaN where no pair is known.
+    pub cells_ns: Matrix,
+}
+
+impl Reduced {
+    /// The grid in at most `room` rows and columns, at least one.
+    pub fn new(grid: &Grid, room: usize) -> Self {
+        let blocks = blocks(&grid.group, room.max(1));
+        let group = blocks.iter().map(|block| grid.group[block.start]).collect();
+        let cells_ns = Square::from_fn(blocks.len(), |i, j| block_median(&grid.cells_ns, &blocks[i], &blocks[j]));
+        Reduced { blocks, group, cells_ns }
+    }
+
+    /// PUs in the largest block.
+    pub fn largest(&self) -> usize {
+        self.blocks.iter().map(Range::len).max().unwrap_or(1)
+    }
+
+    /// Whether a group ends after this block.
+    pub fn ends_group(&self, block: usize) -> bool {
+        block + 1 < self.group.len() && self.group[block] != self.group[block + 1]
+    }
+
+    /// Whether a cell is the distance of a PU to itself.
+    pub fn is_self(&self, i: usize, j: usize) -> bool {
+        i == j && self.blocks[i].len() == 1
+    }
+}
+
+fn blocks(group: &[usize], room: usize) -> Vec<Range<usize>> {
+    let whole = 0..group.len();
+    let runs = runs(group);
+    let parts = if runs.len() <= room { runs } else { vec![whole] };
+    let needed = |size: usize| parts.iter().map(|part| part.len().div_ceil(size)).sum::<usize>();
+    let size = (1..=group.len()).find(|size| needed(*size) <= room).unwrap_or(1);
+    parts.into_iter().flat_map(|part| split(part, size)).collect()
+}
+
+/// Rows of the same group in succession.
+fn runs(group: &[usize]) -> Vec<Range<usize>> {
+    let mut runs: Vec<Range<usize>> = Vec::new();
+    for at in 0..group.len() {
+        match runs.last_mut() {
+            Some(run) if group[run.start] == group[at] => run.end = at + 1,
+            _ => runs.push(at..at + 1),
+        }
+    }
+    runs
+}
+
+/// A part in pieces of at most `size`, as equal as they can be.
+fn split(part: Range<usize>, size: usize) -> impl Iterator<Item = Range<usize>> {
+    let pieces = part.len().div_ceil(size);
+    let cut = move |piece: usize| part.start + part.len() * piece / pieces.max(1);
+    (0..pieces).map(move |piece| cut(piece)..cut(piece + 1))
+}
+
+fn block_median(cells: &Matrix, rows: &Range<usize>, columns: &Range<usize>) -> f64 {
+    let pairs = rows.clone().flat_map(|i| columns.clone().map(move |j| (i, j)));
+    let mut known: Vec<f64> = pairs.filter(|(i, j)| i != j).map(|at| cells[at]).filter(|v| v.is_finite()).collect();
+    if known.is_empty() {
+        return f64::NAN;
+    }
+    let middle = known.len() / 2;
+    *known.select_nth_unstable_by(middle, f64::total_cmp).1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn grid(group: &[usize]) -> Grid {
+        let os: Vec<u32> = (0..group.len() as u32).collect();
+        let cells = Matrix::from_fn(group.len(), |i, j| if group[i] == group[j] { 50.0 } else { 200.0 });
+        Grid { group: group.to_vec(), ..Grid::plain(&os, &cells) }
+    }
+
+    #[test]
+    fn blocks_do_not_straddle_groups() {
+        let reduced = Reduced::new(&grid(&[0, 0, 0, 0, 0, 1, 1, 1]), 5);
+        assert_eq!(reduced.blocks, [0..1, 1..3, 3..5, 5..6, 6..8]);
+        assert_eq!(reduced.cells_ns[(0, 1)], 50.0);
+        assert_eq!(reduced.cells_ns[(2, 3)], 200.0);
+        assert!(reduced.ends_group(2) && !reduced.ends_group(3));
+    }
+
+    #[test]
+    fn one_disturbed_pair_does_not_colour_its_block() {
+        let mut grid = grid(&[0; 8]);
+        grid.cells_ns.set_both(0, 7, 9000.0);
+        assert_eq!(Reduced::new(&grid, 2).cells_ns[(0, 1)], 50.0);
+    }
+
+    #[test]
+    fn alone_is_only_a_single_pu() {
+        assert!(Reduced::new(&grid(&[0; 4]), 4).is_self(2, 2));
+        assert!(!Reduced::new(&grid(&[0; 4]), 2).is_self(1, 1));
+        assert!(Reduced::new(&grid(&[]), 4).blocks.is_empty());
+    }
+
+    proptest! {
+        #[test]
+        fn covers_all_and_fits(group in prop::collection::vec(0usize..4, 1..200), room in 1usize..80) {
+            let reduced = Reduced::new(&grid(&group), room);
+            prop_assert!(reduced.blocks.len() <= room);
+            let rows: Vec<usize> = reduced.blocks.iter().cloned().flatten().collect();
+            prop_assert_eq!(rows, (0..group.len()).collect::<Vec<_>>());
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! Which colour a distance gets.
+
+/// Above this ratio between far and near, a linear scale would give most of its colours to the far end.
+const LOG_FROM_RATIO: f64 = 4.0;
+/// The share of the pairs at either end that may lie outside the scale, so that a few SMT siblings or one disturbed
+/// pair do not take the colours from all others.
+const OUTSIDE: f64 = 0.01;
+
+/// Maps round-trip nanoseconds to 0 (near) .. 1 (far), linearly or by logarithm, whichever the range asks for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Scale {
+    /// The distance at position 0.
+    pub low_ns: f64,
+    /// The distance at position 1.
+    pub high_ns: f64,
+    /// Whether positions are equal in ratio instead of in difference.
+    pub log: bool,
+    /// Whether there are distances below `low_ns`; they get its colour.
+    pub below: bool,
+    /// Whether there are distances above `high_ns`; they get its colour.
+    pub above: bool,
+}
+
+impl Scale {
+    /// A scale for these distances, from the first to the 99th percentile; `None` where not one is known.
+    #[must_use]
+    pub fn of(values_ns: impl Iterator<Item = f64>) -> Option<Self> {
+        Self::without_ends(values_ns, OUTSIDE)
+    }
+
+    /// A scale for these distances, from the least to the largest; `None` where not one is known.
+    #[must_use]
+    pub fn whole(values_ns: impl Iterator<Item = f64>) -> Option<Self> {
+        Self::without_ends(values_ns, 0.0)
+    }
+
+    fn without_ends(values_ns: impl Iterator<Item = f64>, outside: f64) -> Option<Self> {
+        let mut known: Vec<f64> = values_ns.filter(|value| value.is_finite()).collect();
+        known.sort_by(f64::total_cmp);
+        let (&min, &max) = (known.first()?, known.last()?);
+        let skipped = (known.len() as f64 * outside) as usize;
+        let (low_ns, high_ns) = (known[skipped], known[known.len() - 1 - skipped]);
+        let log = low_ns > 0.0 && high_ns / low_ns > LOG_FROM_RATIO;
+        Some(Scale { low_ns, high_ns, log, below: min < low_ns, above: max > high_ns })
+    }
+
+    /// Where a distance stands, 0 to 1; 0 on a scale without extent.
+    #[must_use]
+    pub fn position(&self, value_ns: f64) -> f64 {
+        let along =
+            |from: f64, to: f64, at: f64| if to > from { ((at - from) / (to - from)).clamp(0.0, 1.0) } else { 0.0 };
+        match self.log {
+            true => along(self.low_ns.ln(), self.high_ns.ln(), value_ns.ln()),
+            false => along(self.low_ns, self.high_ns, value_ns),
+        }
+    }
+
+    /// The distance at a position.
+    #[must_use]
+    pub fn value_ns(&self, position: f64) -> f64 {
+        match self.log {
+            true => self.low_ns * (self.high_ns / self.low_ns).powf(position),
+            false => self.low_ns + (self.high_ns - self.low_ns) * position,
+        }
+    }
+
+    /// `linear` or `logarithmic`.
+    #[must_use]
+    pub fn word(&self) -> &'static str {
+        if self.log { "logarithmic" } else { "linear" }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn narrow_is_linear_and_wide_is_logarithmic() {
+        let narrow = Scale::of([80.0, 100.0, f64::NAN].into_iter()).unwrap();
+        assert_eq!((narrow.low_ns, narrow.high_ns, narrow.log), (80.0, 100.0, false));
+        assert_eq!(narrow.position(90.0), 0.5);
+        let wide = Scale::of([10.0, 1000.0].into_iter()).unwrap();
+        assert!(wide.log);
+        assert!((wide.position(100.0) - 0.5).abs() < 1e-12);
+    }
+
+    #[test]
+    fn one_disturbed_pair_does_not_take_the_colours() {
+        let values = (0..300).map(|i| if i == 7 { 9000.0 } else { 80.0 + f64::from(i % 10) });
+        let scale = Scale::of(values.clone()).unwrap();
+        assert_eq!(scale.high_ns, 89.0);
+        assert!(scale.above && !scale.below);
+        let whole = Scale::whole(values).unwrap();
+        assert_eq!((whole.low_ns, whole.high_ns, whole.above), (80.0, 9000.0, false));
+    }
+
+    #[test]
+    fn nothing_and_one_value() {
+        assert_eq!(Scale::of([f64::NAN].into_iter()), None);
+        assert_eq!(Scale::of([80.0].into_iter()).unwrap().position(80.0), 0.0);
+        assert_eq!(Scale::of([0.0, 5.0].into_iter()).unwrap().position(5.0), 1.0);
+    }
+
+    proptest! {
+        #[test]
+        fn value_undoes_position(values in prop::collection::vec(0.1f64..1e4, 2..50), at in 0.0f64..=1.0) {
+            let scale = Scale::of(values.into_iter()).unwrap();
+            prop_assume!(scale.high_ns > scale.low_ns * 1.0001);
+            prop_assert!((scale.position(scale.value_ns(at)) - at).abs() < 1e-6);
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! A heatmap as a standalone SVG, for papers and slides.
+//!
+//! Vector all through: cells of one colour are one path, neighbours in a row one rectangle of it. A picture of 512 PUs
+//! takes some megabytes at worst instead of the tens that a `<rect>` a cell would.
+
+mod cells;
+
+use crate::palette::{colour, hex};
+use crate::{Digits, Grid, Order, Scale};
+use maud::{Markup, PreEscaped, html};
+use seatmap_machine::Profile;
+
+/// Side of the square of cells, in user units.
+const SIDE: f64 = 640.0;
+/// Room for row labels, left.
+const LEFT: f64 = 56.0;
+/// Room for title and column labels, above.
+const TOP: f64 = 64.0;
+/// Room for the legend, right.
+const RIGHT: f64 = 116.0;
+/// Room below.
+const BOTTOM: f64 = 24.0;
+/// Room that an axis label needs, in user units.
+const LABEL_ROOM: f64 = 24.0;
+/// Height of the colour bar.
+const BAR: f64 = 240.0;
+
+/// The medians of a profile with axes, legend, title and lines between groups; a short notice where there are none.
+#[must_use]
+pub fn heatmap(profile: &Profile, order: Order) -> String {
+    let grid = Grid::of(profile, order, None);
+    picture(profile, grid.as_ref()).into_string() + "\n"
+}
+
+/// The picture of a grid.
+pub(crate) fn picture(profile: &Profile, grid: Option<&Grid>) -> Markup {
+    let (width, height) = (LEFT + SIDE + RIGHT, TOP + SIDE + BOTTOM);
+    let title = format!("Core distances of {}, round trip", profile.name);
+    html! {
+        svg xmlns="http://www.w3.org/2000/svg" viewBox=(format!("0 0 {width} {height}")) width=(width) height=(height)
+            role="img" font-family="system-ui, sans-serif" font-size="11" {
+            title { (title) }
+            rect width=(width) height=(height) fill="#fff" {}
+            text x=(LEFT) y="26" font-size="16" font-weight="600" fill="#1b1f24" { (title) }
+            @match grid.and_then(|grid| Some((grid, Scale::of(grid.values_ns())?))) {
+                Some((grid, scale)) => {
+                    (matrix(grid, scale))
+                    (legend(scale, Digits::of(profile)))
+                }
+                None => text x=(LEFT) y=(TOP) fill="#57606a" { "No core distances known." }
+            }
+        }
+    }
+}
+
+fn matrix(grid: &Grid, scale: Scale) -> Markup {
+    let n = grid.os.len();
+    let cell = SIDE / n as f64;
+    let ends: Vec<usize> = (0..n).filter(|row| grid.ends_group(*row)).map(|row| row + 1).collect();
+    html! {
+        g transform=(format!("translate({LEFT} {TOP}) scale({})", number(cell))) shape-rendering="crispEdges" {
+            @for (fill, path) in cells::paths(grid, scale) {
+                path fill=(fill) d=(path) {}
+            }
+            g stroke="#fff" stroke-width=(number(2.0 / cell)) {
+                @for end in ends {
+                    path d=(format!("M{end} 0v{n}M0 {end}h{n}")) {}
+                }
+            }
+        }
+        g fill="#57606a" {
+            @for (at, os) in labels(grid) {
+                @let middle = (at as f64 + 0.5) * cell;
+                text x=(LEFT - 6.0) y=(number(TOP + middle + 4.0)) text-anchor="end" { (os) }
+                text x=(number(LEFT + middle)) y=(TOP - 8.0) text-anchor="middle" { (os) }
+            }
+        }
+    }
+}
+
+/// (row, OS index) of the rows that get a label: the first of each group before the others, none too near another.
+fn labels(grid: &Grid) -> Vec<(usize, u32)> {
+    let n = grid.os.len();
+    let apart = (LABEL_ROOM * n as f64 / SIDE).ceil() as usize;
+    let firsts = (0..n).filter(|row| *row == 0 || grid.ends_group(row - 1));
+    let mut taken: Vec<usize> = Vec::new();
+    for row in firsts.chain(0..n) {
+        if taken.iter().all(|other| other.abs_diff(row) >= apart.max(1)) {
+            taken.push(row);
+        }
+    }
+    taken.into_iter().map(|row| (row, grid.os[row])).collect()
+}
+
+fn legend(scale: Scale, digits: Digits) -> Markup {
+    let x = LEFT + SIDE + 24.0;
+    let stop = |at: u32| (format!("{}%", at * 10), hex(colour(f64::from(at) / 10.0)));
+    html! {
+        defs {
+            linearGradient id="ramp" x1="0" y1="1" x2="0" y2="0" {
+                @for (offset, fill) in (0..=10).map(stop) {
+                    stop offset=(offset) stop-color=(fill) {}
+                }
+            }
+        }
+        rect x=(x) y=(TOP) width="14" height=(BAR) fill="url(#ramp)" {}
+        g fill="#57606a" {
+            @for step in 0..=4 {
+                @let position = f64::from(step) / 4.0;
+                text x=(x + 20.0) y=(number(TOP + BAR * (1.0 - position) + 4.0)) {
+                    (tick(scale, position)) (digits.show(scale.value_ns(position)))
+                }
+            }
+            text x=(x) y=(TOP + BAR + 20.0) { "ns" @if scale.log { ", log" } }
+            rect x=(x) y=(TOP + BAR + 32.0) width="14" height="14" fill=(hex(crate::palette::UNKNOWN)) {}
+            text x=(x + 20.0) y=(TOP + BAR + 43.0) { "not known" }
+        }
+    }
+}
+
+fn tick(scale: Scale, position: f64) -> PreEscaped<&'static str> {
+    match position {
+        0.0 if scale.below => PreEscaped("&#8804;\u{2009}"),
+        1.0 if scale.above => PreEscaped("&#8805;\u{2009}"),
+        _ => PreEscaped(""),
+    }
+}
+
+/// At most three decimals, without trailing zeros.
+pub(crate) fn number(value: f64) -> String {
+    let text = format!("{value:.3}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples::{grouped, two_groups};
+
+    #[test]
+    fn a_small_heatmap() {
+        let mut profile = two_groups();
+        profile.core_distance.as_mut().unwrap().median_ns.set_both(0, 7, f64::NAN);
+        insta::assert_snapshot!("heatmap", heatmap(&profile, Order::Group).replace("><", ">\n<"));
+    }
+
+    #[test]
+    fn is_well_formed_and_names_are_text() {
+        let mut profile = two_groups();
+        profile.name = "</title><script>alert(1)</script>".into();
+        let text = heatmap(&profile, Order::Os);
+        assert!(!text.contains("<script"));
+        assert!(text.contains("&lt;script&gt;"));
+    }
+
+    #[test]
+    fn the_largest_machines_stay_small() {
+        let mut profile = grouped(512, 16);
+        let distance = profile.core_distance.as_mut().unwrap();
+        // The worst case: no two neighbours alike.
+        distance.median_ns =
+            seatmap_machine::Matrix::from_fn(512, |i, j| 50.0 + ((i * 7919 + j * 104_729) % 997) as f64);
+        let text = heatmap(&profile, Order::Group);
+        assert!(text.len() < 4_500_000, "{}", text.len());
+        assert!(text.matches('<').count() < 400);
+    }
+
+    #[test]
+    fn no_distances_is_a_notice() {
+        let mut profile = two_groups();
+        profile.core_distance = None;
+        assert!(heatmap(&profile, Order::Group).contains("No core distances known."));
+    }
+}

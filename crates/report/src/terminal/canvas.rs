@@ -1,0 +1,112 @@
+//! The picture itself: half blocks where there is colour, digits where there is none.
+
+use super::Colour;
+use super::axis::{Tick, horizontal, thin};
+use super::layout::Layout;
+use super::paint::Line;
+use crate::palette::{Rgb, UNKNOWN, colour};
+use crate::reduced::Reduced;
+use crate::{Grid, Scale};
+use anstyle::Style;
+
+/// Columns between two axis labels inside a group.
+const APART: usize = 8;
+/// Lines between two axis labels inside a group.
+const LINES_APART: usize = 4;
+
+/// One point of the picture.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Point {
+    /// A gap between groups, or a PU with itself.
+    Blank,
+    /// A distance that is not known.
+    Unknown,
+    /// A position on the scale.
+    At(f64),
+}
+
+impl Point {
+    fn colour(self) -> Option<Rgb> {
+        match self {
+            Point::Blank => None,
+            Point::Unknown => Some(UNKNOWN),
+            Point::At(position) => Some(colour(position)),
+        }
+    }
+
+    /// A digit from 0 (near) to 9 (far), `?` for not known.
+    fn digit(self) -> char {
+        match self {
+            Point::Blank => ' ',
+            Point::Unknown => '?',
+            Point::At(position) => char::from(b'0' + (position * 10.0).clamp(0.0, 9.0) as u8),
+        }
+    }
+}
+
+/// Axis labels and cells, without the legend.
+pub(super) fn draw(grid: &Grid, small: &Reduced, layout: &Layout, scale: Option<Scale>, colour: Colour) -> String {
+    let point = |row: Option<usize>, column: Option<usize>| match (row, column) {
+        (Some(i), Some(j)) if !small.is_self(i, j) => match (small.cells_ns[(i, j)], scale) {
+            (value, Some(scale)) if value.is_finite() => Point::At(scale.position(value)),
+            _ => Point::Unknown,
+        },
+        _ => Point::Blank,
+    };
+    let indent = " ".repeat(layout.label_width);
+    let mut text = format!("{indent}{}\n", horizontal(&ticks(grid, small, &layout.columns, 1), APART, layout.room));
+    let labels = row_labels(grid, small, layout);
+    for (line, rows) in layout.rows.chunks(layout.rows_a_line).enumerate() {
+        let points = layout.columns.iter().map(|column| {
+            let at = |row: usize| rows.get(row).map_or(Point::Blank, |row| point(*row, *column));
+            [at(0), at(1)]
+        });
+        text += &cells(&labels[line], points, colour);
+    }
+    text
+}
+
+fn cells(label: &str, points: impl Iterator<Item = [Point; 2]>, colour: Colour) -> String {
+    let mut line = Line::default();
+    line.push(Style::new(), label);
+    for [upper, lower] in points {
+        match colour {
+            Colour::None => line.push(Style::new(), upper.digit().encode_utf8(&mut [0; 4])),
+            _ => half_block(&mut line, upper.colour(), lower.colour(), colour),
+        }
+    }
+    line.end()
+}
+
+/// Two points one above the other in one character: the foreground paints its upper half, the background its lower.
+fn half_block(line: &mut Line, upper: Option<Rgb>, lower: Option<Rgb>, colour: Colour) {
+    match (upper, lower) {
+        (None, None) => line.push(Style::new(), " "),
+        (Some(_), _) => line.push(colour.style(upper, lower), "▀"),
+        (None, Some(_)) => line.push(colour.style(lower, None), "▄"),
+    }
+}
+
+/// The first point of every block along an axis, `points_a_place` of them to a character or line.
+fn ticks(grid: &Grid, small: &Reduced, points: &[Option<usize>], points_a_place: usize) -> Vec<Tick> {
+    let first = |at: &usize| points[*at].is_some() && (*at == 0 || points[*at] != points[*at - 1]);
+    let tick = |at: usize| {
+        let block = points[at].unwrap_or_default();
+        Tick {
+            at: at / points_a_place,
+            text: grid.os[small.blocks[block].start].to_string(),
+            begins_group: block == 0 || small.ends_group(block - 1),
+        }
+    };
+    (0..points.len()).filter(first).map(tick).collect()
+}
+
+fn row_labels(grid: &Grid, small: &Reduced, layout: &Layout) -> Vec<String> {
+    let width = layout.label_width;
+    let mut labels = vec![" ".repeat(width); layout.rows.len().div_ceil(layout.rows_a_line)];
+    // A label and a free line below it.
+    for tick in thin(&ticks(grid, small, &layout.rows, layout.rows_a_line), LINES_APART, |_| 2) {
+        labels[tick.at] = format!("{:>1$} ", tick.text, width - 1);
+    }
+    labels
+}

@@ -1,0 +1,79 @@
+//! What stands below a picture: the legend, and how many PUs a cell stands for.
+
+use super::paint::Line;
+use super::{Colour, Options};
+use crate::palette::colour;
+use crate::reduced::Reduced;
+use crate::{Digits, Scale};
+use anstyle::Style;
+
+/// Lines that [`legend`] takes.
+pub(super) const LINES: usize = 2;
+/// Columns of the colour bar where there is room.
+const BAR: usize = 30;
+
+/// The scale with its ends in nanoseconds, in [`LINES`] lines.
+pub(super) fn legend(scale: Option<Scale>, digits: Digits, options: &Options) -> String {
+    let Some(scale) = scale else { return note(None, options) + "\n" };
+    match options.colour {
+        Colour::None => steps(scale, digits, options.width) + "\n" + &note(Some(scale), options),
+        _ => bar(scale, digits, options) + &note(Some(scale), options),
+    }
+}
+
+/// What the figures are, in one line.
+pub(super) fn note(scale: Option<Scale>, options: &Options) -> String {
+    let Some(scale) = scale else { return "no distance known\n".to_owned() };
+    let what = match options.home {
+        Some(home) => format!("predicted round trip in ns, home {home}, {} scale", scale.word()),
+        None => format!("round trip in ns, {} scale", scale.word()),
+    };
+    let unknown = if options.colour == Colour::None { "? not known" } else { "grey not known" };
+    cut(&format!("{what}; {unknown}"), options.width) + "\n"
+}
+
+/// The colours from near to far.
+fn bar(scale: Scale, digits: Digits, options: &Options) -> String {
+    let (low, high) = ends(scale, digits);
+    let length = BAR.min(options.width.saturating_sub(low.len() + high.len() + 2));
+    if length == 0 {
+        return cut(&format!("{low} {high}"), options.width) + "\n";
+    }
+    let mut line = Line::default();
+    line.push(Style::new(), &format!("{low} "));
+    for at in 0..length {
+        let position = at as f64 / (length - 1).max(1) as f64;
+        line.push(options.colour.style(Some(colour(position)), None), "█");
+    }
+    line.push(Style::new(), &format!(" {high}"));
+    line.end()
+}
+
+/// The distance at which each digit begins; only the ends where there is no room.
+fn steps(scale: Scale, digits: Digits, width: usize) -> String {
+    let step = |at: &u32| format!("{at}: {}", digits.show(scale.value_ns(f64::from(*at) / 10.0)));
+    let line = |at: &[u32]| format!("from {}", at.iter().map(step).collect::<Vec<_>>().join("  "));
+    let lines = [line(&[0, 2, 4, 6, 8, 9]), line(&[0, 3, 6, 9]), line(&[0, 9])];
+    let fits = lines.iter().find(|line| line.len() <= width);
+    fits.cloned().unwrap_or_else(|| cut(&lines[2], width))
+}
+
+fn ends(scale: Scale, digits: Digits) -> (String, String) {
+    let sign = |outside: bool, sign: &str| if outside { sign.to_owned() } else { String::new() };
+    let low = format!("{}{} ns", sign(scale.below, "<="), digits.show(scale.low_ns));
+    let high = format!("{}{} ns", sign(scale.above, ">="), digits.show(scale.high_ns));
+    (low, high)
+}
+
+/// How many PUs a cell stands for, if more than one, as one line.
+pub(super) fn reduction(small: &Reduced) -> String {
+    match small.largest() {
+        1 => String::new(),
+        size => format!("each cell: median of {size} x {size} PUs\n"),
+    }
+}
+
+/// At most so many characters of an ASCII line.
+pub(super) fn cut(line: &str, width: usize) -> String {
+    line.chars().take(width).collect()
+}

@@ -1,0 +1,106 @@
+//! Where the cells of a picture go: how many, how large, with gaps between groups.
+
+use super::{Colour, Options};
+use crate::Grid;
+use crate::reduced::Reduced;
+
+/// Taller pictures than this are not widened: they would no longer fit on one screen.
+const WIDEN_UP_TO: usize = 32;
+/// Gaps are drawn where groups have at least so many cells on average; among smaller ones they would be half the
+/// picture.
+const CELLS_FOR_A_GAP: usize = 3;
+
+/// The block that each column and each row of points shows; `None` is a gap between groups.
+#[derive(Clone, Debug)]
+pub(super) struct Layout {
+    /// Characters that the row labels take, with the space behind them.
+    pub label_width: usize,
+    /// Characters to the right of the labels.
+    pub room: usize,
+    /// From left to right.
+    pub columns: Vec<Option<usize>>,
+    /// From top to bottom.
+    pub rows: Vec<Option<usize>>,
+    /// Rows of points in one line of text: two as half blocks, one as digits.
+    pub rows_a_line: usize,
+}
+
+impl Layout {
+    /// Reduces a grid so that it fits into the width and, as far as possible, into so many lines.
+    pub fn fit(grid: &Grid, options: &Options, lines: usize) -> (Reduced, Self) {
+        let label_width = label_width(grid);
+        let rows_a_line = if options.colour == Colour::None { 1 } else { 2 };
+        let columns = options.width.saturating_sub(label_width).max(1);
+        let rows = lines.saturating_mul(rows_a_line).max(1);
+        let gaps = gaps(grid, columns.min(rows));
+        let small = Reduced::new(grid, columns.min(rows).saturating_sub(gaps));
+        let wide = small.blocks.len() <= WIDEN_UP_TO && 2 * small.blocks.len() + gaps <= columns;
+        let tall = wide && rows_a_line == 2 && 2 * small.blocks.len() + gaps <= rows;
+        // Half blocks are square points, so they grow both ways or not at all; digits are twice as high as wide.
+        let widened = tall || (wide && rows_a_line == 1);
+        let layout = Layout {
+            label_width,
+            room: columns,
+            columns: points(&small, if widened { 2 } else { 1 }, gaps > 0),
+            rows: points(&small, if tall { 2 } else { 1 }, gaps > 0),
+            rows_a_line,
+        };
+        (small, layout)
+    }
+}
+
+/// Characters that the labels of rows take, with the space behind them.
+pub(super) fn label_width(grid: &Grid) -> usize {
+    grid.os.iter().max().map_or(1, |os| os.to_string().len()) + 1
+}
+
+/// Gaps to draw: one between every two groups, or none at all.
+fn gaps(grid: &Grid, room: usize) -> usize {
+    let gaps = (0..grid.os.len()).filter(|row| grid.ends_group(*row)).count();
+    if (gaps + 1) * CELLS_FOR_A_GAP <= room.min(grid.os.len()) { gaps } else { 0 }
+}
+
+fn points(small: &Reduced, size: usize, gaps: bool) -> Vec<Option<usize>> {
+    let block = |at: usize| {
+        let gap = gaps && small.ends_group(at);
+        std::iter::repeat_n(Some(at), size).chain(gap.then_some(None))
+    };
+    (0..small.blocks.len()).flat_map(block).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Order;
+    use crate::samples::grouped;
+    use proptest::prelude::*;
+
+    fn grid(n: u32, size: u32) -> Grid {
+        Grid::of(&grouped(n, size), Order::Group, None).unwrap()
+    }
+
+    #[test]
+    fn small_cells_are_widened_and_groups_set_apart() {
+        let (_, layout) = Layout::fit(&grid(6, 3), &Options::default(), usize::MAX);
+        let columns: String =
+            layout.columns.iter().map(|at| at.map_or(' ', |at| char::from(b'a' + at as u8))).collect();
+        assert_eq!(columns, "aabbcc ddeeff");
+        assert_eq!(layout.rows.len(), 7);
+    }
+
+    #[test]
+    fn groups_of_two_get_no_gaps() {
+        let (_, layout) = Layout::fit(&grid(40, 2), &Options::default(), usize::MAX);
+        assert_eq!(layout.columns.len(), 40);
+    }
+
+    proptest! {
+        #[test]
+        fn fits(n in 1u32..300, size in 1u32..40, width in 20usize..150, lines in 6usize..90, colour: bool) {
+            let colour = if colour { Colour::True } else { Colour::None };
+            let (_, layout) = Layout::fit(&grid(n, size), &Options { colour, width, ..Options::default() }, lines);
+            prop_assert!(layout.columns.len() + layout.label_width <= width);
+            prop_assert!(layout.rows.len().div_ceil(layout.rows_a_line) <= lines);
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! Profiles in the terminal.
+//!
+//! [`heatmap`] is the picture alone, [`page`] everything that `seatmap show` prints. Both return text with a final
+//! newline whose lines fit into [`Options::width`] columns, except for names and tables wider than that.
+
+mod axis;
+mod canvas;
+mod caption;
+mod layout;
+mod numbers;
+mod page;
+mod paint;
+mod table;
+mod tree;
+
+pub use page::page;
+
+use crate::{Digits, Grid, Order, Scale};
+use layout::Layout;
+use seatmap_machine::Profile;
+
+/// What the terminal can show.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Colour {
+    /// 24-bit colours.
+    True,
+    /// The 256 fixed colours.
+    Ansi256,
+    /// None, and ASCII only: for pipes, files and `NO_COLOR`.
+    #[default]
+    None,
+}
+
+/// How to draw.
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    /// What the terminal can show.
+    pub colour: Colour,
+    /// Its columns.
+    pub width: usize,
+    /// The order of rows and columns.
+    pub order: Order,
+    /// Draw the model's prediction for lines of this home instead of the medians.
+    pub home: Option<usize>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options { colour: Colour::None, width: 80, order: Order::Group, home: None }
+    }
+}
+
+/// Up to so many PUs every cell holds its number.
+const NUMBERS_UP_TO: usize = 16;
+/// A smaller picture would show nothing.
+const LEAST_WIDTH: usize = 20;
+
+/// The core distances as a picture; one line that says so where there are none.
+#[must_use]
+pub fn heatmap(profile: &Profile, options: &Options) -> String {
+    let Some(grid) = Grid::of(profile, options.order, options.home) else {
+        return "No core distances to draw.\n".to_owned();
+    };
+    draw(&grid, Digits::of(profile), options, usize::MAX)
+}
+
+/// A grid as a picture of at most `lines` lines, as far as the least size allows.
+pub(crate) fn draw(grid: &Grid, digits: Digits, options: &Options, lines: usize) -> String {
+    let options = Options { width: options.width.max(LEAST_WIDTH), ..*options };
+    let scale = Scale::of(grid.values_ns());
+    let numbers = (grid.os.len() <= NUMBERS_UP_TO && grid.os.len() + 3 <= lines)
+        .then(|| numbers::table(grid, scale, digits, &options))
+        .flatten();
+    match numbers {
+        // Figures without colours need no scale.
+        Some(table) if options.colour == Colour::None => table + &caption::note(scale, &options),
+        Some(table) => table + &caption::legend(scale, digits, &options),
+        None => reduced(grid, scale, &options, lines) + &caption::legend(scale, digits, &options),
+    }
+}
+
+/// Cells without numbers; two lines beside theirs and the legend's are the axis above and the note on reduction below.
+fn reduced(grid: &Grid, scale: Option<Scale>, options: &Options, lines: usize) -> String {
+    let (small, layout) = Layout::fit(grid, options, lines.saturating_sub(caption::LINES + 2));
+    canvas::draw(grid, &small, &layout, scale, options.colour) + &caption::reduction(&small)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples::{grouped, two_groups};
+
+    /// Escape characters made visible.
+    fn shown(text: &str) -> String {
+        text.replace('\u{1b}', "␛")
+    }
+
+    fn picture(profile: &Profile, colour: Colour, width: usize) -> String {
+        shown(&heatmap(profile, &Options { colour, width, ..Options::default() }))
+    }
+
+    #[test]
+    fn numbers_in_every_depth() {
+        let profile = two_groups();
+        insta::assert_snapshot!("numbers-plain", picture(&profile, Colour::None, 80));
+        insta::assert_snapshot!("numbers-256", picture(&profile, Colour::Ansi256, 80));
+        insta::assert_snapshot!("numbers-24-bit", picture(&profile, Colour::True, 80));
+    }
+
+    #[test]
+    fn cells_in_every_depth() {
+        let mut profile = grouped(24, 6);
+        if let Some(distance) = &mut profile.core_distance {
+            distance.median_ns.set_both(3, 20, f64::NAN);
+        }
+        insta::assert_snapshot!("cells-plain", picture(&profile, Colour::None, 80));
+        insta::assert_snapshot!("cells-256", picture(&profile, Colour::Ansi256, 80));
+        insta::assert_snapshot!("cells-24-bit", picture(&profile, Colour::True, 80));
+    }
+
+    #[test]
+    fn a_large_matrix_in_a_narrow_terminal() {
+        insta::assert_snapshot!("reduced-plain", picture(&grouped(96, 8), Colour::None, 40));
+    }
+
+    #[test]
+    fn a_prediction_for_one_home() {
+        let options = Options { home: Some(1), ..Options::default() };
+        insta::assert_snapshot!("home-1-plain", heatmap(&two_groups(), &options));
+    }
+
+    #[test]
+    fn nothing_to_draw_is_said() {
+        let mut profile = two_groups();
+        profile.core_distance = None;
+        assert_eq!(heatmap(&profile, &Options::default()), "No core distances to draw.\n");
+    }
+
+    #[test]
+    fn the_largest_machines_fit_into_a_terminal() {
+        let text = heatmap(&grouped(512, 16), &Options { width: 120, ..Options::default() });
+        assert!(text.lines().all(|line| line.len() <= 120));
+        assert!(text.lines().count() < 124, "{}", text.lines().count());
+    }
+}

@@ -1,0 +1,60 @@
+//! A small matrix as a table: every cell its number, on the ground of its colour.
+
+use super::layout::label_width;
+use super::paint::Line;
+use super::{Colour, Options};
+use crate::palette::{Rgb, UNKNOWN, colour, is_light};
+use crate::{Digits, Grid, Scale};
+use anstyle::Style;
+use seatmap_machine::PairStatus;
+
+/// The table with its axes, or `None` where its numbers do not fit into the width even without decimals.
+pub(super) fn table(grid: &Grid, scale: Option<Scale>, digits: Digits, options: &Options) -> Option<String> {
+    let room = options.width - label_width(grid).min(options.width);
+    let digits = [digits, digits.whole()].into_iter().find(|digits| widest(grid, *digits) * grid.os.len() <= room)?;
+    let width = widest(grid, digits);
+    let mut head = " ".repeat(label_width(grid));
+    for os in &grid.os {
+        head += &format!("{os:>0$}", width - 1);
+        head.push(' ');
+    }
+    let mut text = head.trim_end().to_owned() + "\n";
+    for row in 0..grid.os.len() {
+        text += &line(grid, row, width, scale, digits, options.colour);
+    }
+    Some(text)
+}
+
+/// The room of a cell: its number, its mark, and a blank to the left.
+fn widest(grid: &Grid, digits: Digits) -> usize {
+    let numbers = grid.values_ns().map(|value| digits.show(value).len());
+    let labels = grid.os.iter().map(|os| os.to_string().len());
+    numbers.chain(labels).max().unwrap_or(1) + 2
+}
+
+fn line(grid: &Grid, row: usize, width: usize, scale: Option<Scale>, digits: Digits, colour: Colour) -> String {
+    let mut line = Line::default();
+    line.push(Style::new(), &format!("{:>1$} ", grid.os[row], label_width(grid) - 1));
+    for column in 0..grid.os.len() {
+        let value = grid.cells_ns[(row, column)];
+        let number = if row == column { "-".to_owned() } else { digits.show(value) };
+        let ground = (row != column).then(|| ground(value, scale));
+        let ink = ground.map(|ground| if is_light(ground) { [0; 3] } else { [255; 3] });
+        let text = format!("{number:>0$}{1}", width - 1, mark(grid.status[(row, column)]));
+        line.push(colour.style(ink, ground), &text);
+    }
+    line.end()
+}
+
+fn ground(value: f64, scale: Option<Scale>) -> Rgb {
+    scale.filter(|_| value.is_finite()).map_or(UNKNOWN, |scale| colour(scale.position(value)))
+}
+
+/// What stands behind the number of a pair that is not one figure.
+pub(super) fn mark(status: Option<PairStatus>) -> char {
+    match status {
+        Some(PairStatus::MultiRegime) => '*',
+        Some(PairStatus::Drifting) => '~',
+        _ => ' ',
+    }
+}

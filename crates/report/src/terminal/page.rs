@@ -1,0 +1,218 @@
+//! Everything that `seatmap show` prints.
+
+use super::numbers::mark;
+use super::table::{Align, table, wrap};
+use super::{Options, heatmap, tree};
+use crate::neighbours::{Neighbour, nearest, shared_level};
+use crate::{Digits, about};
+use seatmap_machine::Profile;
+use seatmap_measure::classes::{DistanceClass, classes};
+use seatmap_measure::findings::findings;
+
+/// Neighbours listed for a PU.
+const NEIGHBOURS: usize = 8;
+
+/// Name and origin, topology, heatmap, classes, groups, what is odd and how much the pair view holds; the nearest
+/// neighbours of one PU where asked for. A profile without distances gets the tree of its topology instead.
+#[must_use]
+pub fn page(profile: &Profile, options: &Options, neighbours_of: Option<u32>) -> String {
+    let digits = Digits::of(profile);
+    let found: String = findings(profile).iter().map(|finding| bullet(&finding.to_string(), options)).collect();
+    let sections = [
+        ("Topology", topology_tree(profile)),
+        (heading(options), distances(profile, options)),
+        ("Distance classes, round trip in ns", class_table(&classes(profile), digits)),
+        ("Nearest neighbours", neighbours_of.map(|os| neighbours(profile, os, digits)).unwrap_or_default()),
+        ("Groups, round trip in ns", groups(profile, digits, options)),
+        ("What is odd", found),
+        ("What the pair view holds", wrap(&about::information(profile), options.width, 2)),
+        ("Under load, round trip in ns", loaded(profile, digits)),
+    ];
+    let titled = |(title, body): (&str, String)| match body.is_empty() {
+        true => String::new(),
+        false => format!("\n{}\n{body}", options.colour.bold(title)),
+    };
+    head(profile, options) + &sections.into_iter().map(titled).collect::<String>()
+}
+
+fn heading(options: &Options) -> &'static str {
+    match options.home {
+        Some(_) => "Core distances predicted for one home",
+        None => "Core distances",
+    }
+}
+
+fn head(profile: &Profile, options: &Options) -> String {
+    let known = about::environment(&profile.environment);
+    let environment: Vec<String> = known.iter().map(|(name, value)| format!("{name} {value}")).collect();
+    format!("{}  {}\n", options.colour.bold(&printable(&profile.name)), printable(&about::origin(profile)))
+        + &wrap(&printable(&environment.join("; ")), options.width, 2)
+        + &wrap(&about::topology(&profile.topology), options.width, 2)
+}
+
+/// Text of a file without what would command the terminal.
+fn printable(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { '?' } else { c }).collect()
+}
+
+fn bullet(text: &str, options: &Options) -> String {
+    let mut lines = wrap(&printable(text), options.width, 4);
+    lines.replace_range(2..3, "-");
+    lines
+}
+
+fn topology_tree(profile: &Profile) -> String {
+    match profile.core_distance {
+        Some(_) => String::new(),
+        None => tree::tree(&profile.topology),
+    }
+}
+
+fn distances(profile: &Profile, options: &Options) -> String {
+    let Some(distance) = &profile.core_distance else { return String::new() };
+    let marks: Vec<char> = distance.status.pairs().map(|(_, _, status)| mark(*status)).collect();
+    let explain = |sign: char, what: &str| match marks.iter().filter(|mark| **mark == sign).count() {
+        0 => String::new(),
+        count => format!("{sign} {}: {what}\n", about::counted(count, "pair")),
+    };
+    heatmap(profile, options) + &explain('*', "flips between levels") + &explain('~', "moved while it was measured")
+}
+
+fn class_table(classes: &[DistanceClass], digits: Digits) -> String {
+    if classes.is_empty() {
+        return String::new();
+    }
+    let head = ["class", "pairs", "median", "p10", "p90"].map(String::from).to_vec();
+    let row = |class: &DistanceClass| {
+        let [median, p10, p90] = [class.median_ns, class.p10_ns, class.p90_ns].map(|value| digits.show(value));
+        vec![printable(&class.name), class.pairs.to_string(), median, p10, p90]
+    };
+    let rows: Vec<Vec<String>> = std::iter::once(head).chain(classes.iter().map(row)).collect();
+    table(&[Align::Left, Align::Right, Align::Right, Align::Right, Align::Right], &rows)
+}
+
+fn neighbours(profile: &Profile, os: u32, digits: Digits) -> String {
+    let Some(found) = nearest(profile, os, NEIGHBOURS) else {
+        return format!("  PU {os} has no distances in this profile.\n");
+    };
+    let head = vec![format!("of PU {os}"), "ns".to_owned(), String::new()];
+    let row = |other: &Neighbour| {
+        let ns = format!("{}{}", digits.show(other.median_ns), mark(other.status)).trim_end().to_owned();
+        vec![format!("PU {}", other.os), ns, shared_level(profile, os, other.os).to_owned()]
+    };
+    let rows: Vec<Vec<String>> = std::iter::once(head).chain(found.iter().map(row)).collect();
+    table(&[Align::Left, Align::Right, Align::Left], &rows)
+}
+
+fn groups(profile: &Profile, digits: Digits, options: &Options) -> String {
+    let Some(model) = &profile.home_model else { return String::new() };
+    let line = |(at, group): (usize, &Vec<u32>)| {
+        let inside = match group.len() {
+            1 => "alone".to_owned(),
+            _ => format!("inside {}", digits.show(model.between_ns[(at, at)])),
+        };
+        let to = |other: &usize| model.between_ns[(at, *other)];
+        let others = (0..model.groups.len()).filter(|other| *other != at);
+        let nearest = others.min_by(|a, b| to(a).total_cmp(&to(b)));
+        let nearest = nearest.map_or(String::new(), |other| format!("nearest {other} at {}", digits.show(to(&other))));
+        let pus = super::caption::cut(&about::cpus(group).to_string(), options.width / 2);
+        vec![at.to_string(), pus, inside, nearest]
+    };
+    let rows: Vec<Vec<String>> = model.groups.iter().enumerate().map(line).collect();
+    table(&[Align::Right, Align::Left, Align::Left, Align::Left], &rows)
+}
+
+fn loaded(profile: &Profile, digits: Digits) -> String {
+    if profile.loaded.is_empty() {
+        return String::new();
+    }
+    let head = ["pairs at once", "median", "p10", "p90"].map(String::from).to_vec();
+    let row = |point: &seatmap_machine::Loaded| {
+        let [median, p10, p90] = [point.median_ns, point.p10_ns, point.p90_ns].map(|value| digits.show(value));
+        vec![point.pairs.to_string(), median, p10, p90]
+    };
+    let rows: Vec<Vec<String>> = std::iter::once(head).chain(profile.loaded.iter().map(row)).collect();
+    table(&[Align::Right; 4], &rows)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples::two_groups;
+    use proptest::prelude::*;
+    use seatmap_machine::Topology;
+
+    #[test]
+    fn everything_of_a_profile() {
+        let profile = two_groups();
+        let options = Options::default();
+        // Classes and findings come from another crate, with their own tests.
+        let page = page(&profile, &options, Some(1));
+        let (before, after) = page.split_once("\nNearest neighbours").unwrap();
+        insta::assert_snapshot!("page-head", before.split("\nDistance classes").next().unwrap());
+        let after = after.split("\nWhat is odd").next().unwrap();
+        insta::assert_snapshot!("page-tail", after.split("\nWhat the pair view").next().unwrap());
+        assert!(page.contains("\nWhat the pair view holds\n") && page.contains("\nUnder load, round trip in ns\n"));
+    }
+
+    #[test]
+    fn classes_as_a_table() {
+        let class = |name: &str, median_ns: f64| DistanceClass {
+            name: name.to_owned(),
+            pairs: 12,
+            median_ns,
+            p10_ns: median_ns - 1.0,
+            p90_ns: median_ns + 2.26,
+        };
+        let classes = [class("same L3", 41.0), class("other package", 253.04)];
+        insta::assert_snapshot!("classes", class_table(&classes, Digits::for_resolution(0.04)));
+    }
+
+    #[test]
+    fn only_a_topology() {
+        let mut profile = two_groups();
+        (profile.core_distance, profile.home_model, profile.loaded) = (None, None, Vec::new());
+        insta::assert_snapshot!("page-topology", page(&profile, &Options::default(), None));
+    }
+
+    #[test]
+    fn a_coarse_clock_leaves_no_digits_below_it() {
+        let mut profile = two_groups();
+        if let Some(protocol) = profile.core_distance.as_mut().and_then(|distance| distance.protocol.as_mut()) {
+            protocol.resolution_ns = 10.0;
+        }
+        let text = page(&profile, &Options::default(), Some(0));
+        let figures = text.split(['\n', ' ']).filter(|word| word.contains('.') && word.parse::<f64>().is_ok());
+        assert_eq!(figures.collect::<Vec<_>>(), ["0.2", "99.8", "31.0"], "{text}");
+    }
+
+    #[test]
+    fn a_name_cannot_command_the_terminal() {
+        let mut profile = two_groups();
+        profile.name = "\u{1b}[2Jboo\nbar".into();
+        profile.origin.source = "\u{1b}]0;x\u{7}".into();
+        let text = page(&profile, &Options::default(), None);
+        assert!(text.starts_with("?[2Jboo?bar  measured on ?]0;x?"), "{text}");
+    }
+
+    #[test]
+    fn a_pu_without_distances_is_named() {
+        assert!(page(&two_groups(), &Options::default(), Some(99)).contains("PU 99 has no distances in this profile."));
+    }
+
+    proptest! {
+        #[test]
+        fn no_profile_makes_it_panic(
+            n in 0u32..40, width in 0usize..140, value in prop::num::f64::ANY, resolution in prop::num::f64::ANY,
+        ) {
+            let mut profile = Profile::new("x", two_groups().origin, Topology::unknown(0..n));
+            let matrix = seatmap_machine::Matrix::filled(n as usize, value);
+            profile.core_distance = Some(seatmap_machine::CoreDistance::imported((0..n).collect(), matrix));
+            profile.clock.step_ns = Some(resolution);
+            for colour in [crate::terminal::Colour::None, crate::terminal::Colour::True] {
+                let text = page(&profile, &Options { colour, width, ..Options::default() }, Some(0));
+                prop_assert!(text.ends_with('\n'));
+            }
+        }
+    }
+}

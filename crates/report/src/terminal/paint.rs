@@ -1,0 +1,75 @@
+//! Coloured text with as few escape sequences as possible.
+
+use super::Colour;
+use crate::palette::{Rgb, ansi256};
+use anstyle::{Ansi256Color, Color, RgbColor, Style};
+
+impl Colour {
+    /// A style with these colours, as far as the terminal has any.
+    pub(super) fn style(self, foreground: Option<Rgb>, background: Option<Rgb>) -> Style {
+        Style::new().fg_color(foreground.and_then(|rgb| self.of(rgb))).bg_color(background.and_then(|rgb| self.of(rgb)))
+    }
+
+    /// Text in bold, where the terminal knows styles at all.
+    pub(crate) fn bold(self, text: &str) -> String {
+        match self {
+            Colour::None => text.to_owned(),
+            _ => format!("{style}{text}{style:#}", style = Style::new().bold()),
+        }
+    }
+
+    fn of(self, rgb: Rgb) -> Option<Color> {
+        match self {
+            Colour::True => Some(RgbColor(rgb[0], rgb[1], rgb[2]).into()),
+            Colour::Ansi256 => Some(Ansi256Color(ansi256(rgb)).into()),
+            Colour::None => None,
+        }
+    }
+}
+
+/// A line of text in the making; escape sequences stand only where the style changes.
+#[derive(Debug, Default)]
+pub(super) struct Line {
+    text: String,
+    style: Style,
+}
+
+impl Line {
+    /// Appends text in a style.
+    pub fn push(&mut self, style: Style, text: &str) {
+        if style != self.style {
+            self.text += &format!("{:#}{style}", self.style);
+            self.style = style;
+        }
+        self.text += text;
+    }
+
+    /// The line without trailing blanks, with its end.
+    pub fn end(mut self) -> String {
+        self.push(Style::new(), "");
+        self.text.truncate(self.text.trim_end_matches(' ').len());
+        self.text + "\n"
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_neighbours_share_one_sequence() {
+        let style = Colour::True.style(Some([1, 2, 3]), None);
+        let mut line = Line::default();
+        line.push(style, "a");
+        line.push(style, "b");
+        line.push(Style::new(), "c  ");
+        assert_eq!(line.end(), "\u{1b}[38;2;1;2;3mab\u{1b}[0mc\n");
+    }
+
+    #[test]
+    fn without_colour_there_is_no_escape() {
+        let mut line = Line::default();
+        line.push(Colour::None.style(Some([1, 2, 3]), Some([4, 5, 6])), "ab");
+        assert_eq!(line.end() + &Colour::None.bold("c"), "ab\nc");
+    }
+}

@@ -1,0 +1,156 @@
+//! The HTML page in a real browser: opened, hovered, reordered, switched, without an error and without a request.
+//!
+//! Skips, and says so, where there is no `chromium`.
+
+mod devtools;
+mod sample;
+
+use devtools::Page;
+use seatmap_measure::classes::grouped_order;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+fn there_is_a_browser() -> bool {
+    let version = Command::new("chromium").arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
+    version.is_ok_and(|status| status.success())
+}
+
+/// Where the middle of a cell is, by its place on the screen.
+fn cell(page: &mut Page, row: usize, column: usize) -> (f64, f64) {
+    let map = page.eval(
+        "(() => { const m = document.getElementById('map'); m.scrollIntoView(); const b = m.getBoundingClientRect();
+         return [b.x, b.y, b.width, b.height] })()",
+    );
+    let [x, y, width, height] = [0, 1, 2, 3].map(|at| map[at].as_f64().expect("a number"));
+    let middle = |at: usize| (at as f64 + 0.5) / 16.0;
+    // The labels take 44 pixels at the left and 24 above.
+    (x + 44.0 + (width - 44.0) * middle(column), y + 24.0 + (height - 24.0) * middle(row))
+}
+
+fn hover_at(page: &mut Page, row: usize, column: usize) -> String {
+    let at = cell(page, row, column);
+    page.hover(at);
+    page.text("#tip")
+}
+
+/// The place of a PU where rows stand by group; the rows of the sample's matrices are its PUs.
+fn place(pu: usize) -> usize {
+    grouped_order(&sample::profile()).iter().position(|row| *row == pu).expect("every PU is shown")
+}
+
+fn hover(page: &mut Page, a: usize, b: usize) -> String {
+    hover_at(page, place(a), place(b))
+}
+
+/// What went wrong in the page: console errors, exceptions, and requests for anything but the file.
+fn troubles(page: &Page) -> Vec<String> {
+    let is_trouble = |event: &&serde_json::Value| {
+        let params = &event["params"];
+        match event["method"].as_str() {
+            Some("Runtime.exceptionThrown") => true,
+            Some("Runtime.consoleAPICalled") => params["type"] == "error",
+            Some("Log.entryAdded") => params["entry"]["level"] == "error",
+            Some("Network.requestWillBeSent") => {
+                let url = params["request"]["url"].as_str().unwrap_or_default();
+                !url.starts_with("file:") && !url.starts_with("data:")
+            }
+            _ => false,
+        }
+    };
+    page.events.iter().filter(is_trouble).map(ToString::to_string).collect()
+}
+
+#[test]
+fn the_page_works_in_a_browser() {
+    if !there_is_a_browser() {
+        eprintln!("skipped: chromium absent");
+        return;
+    }
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
+    let file = folder.join("profile.html");
+    std::fs::write(&file, seatmap_report::html::page(&sample::profile())).unwrap();
+    let user_data = tempfile::tempdir().unwrap();
+    let mut page = Page::open(user_data.path(), 1280, 900);
+    page.navigate(&format!("file://{}", file.display()));
+
+    hovering(&mut page);
+    page.screenshot(&folder.join("profile-light.png"));
+    ordering(&mut page);
+    homes(&mut page);
+    pinning(&mut page);
+    keys(&mut page);
+    theme(&mut page);
+    page.screenshot(&folder.join("profile-dark.png"));
+    assert_eq!(page.text("h1"), sample::profile().name);
+    assert_eq!(troubles(&page), Vec::<String>::new());
+}
+
+fn hovering(page: &mut Page) {
+    assert_eq!(page.eval("document.getElementById('tip').hidden"), true);
+    let tip = hover(page, 2, 4);
+    for part in ["PU 2 – PU 4", "46.0 ns", "p10", "MAD", "0.8 ns", "95 % interval", "stable", "NUMA node"] {
+        assert!(tip.contains(part), "{part} in {tip}");
+    }
+    let tip = hover(page, 0, 3);
+    for part in ["PU 0 – PU 3", "113.0 ns", "multi-regime", "297.0 ns, 26 %"] {
+        assert!(tip.contains(part), "{part} in {tip}");
+    }
+    assert!(hover(page, 6, 5).contains("not known"));
+}
+
+fn ordering(page: &mut Page) {
+    let at = page.middle_of("label:has([value=os])");
+    page.click(at);
+    assert!(hover_at(page, 1, 2).contains("PU 1 – PU 2"));
+    let at = page.middle_of("label:has([value=group])");
+    page.click(at);
+    let order = grouped_order(&sample::profile());
+    assert!(hover_at(page, 1, 2).contains(&format!("PU {} – PU {}", order[1], order[2])));
+}
+
+fn homes(page: &mut Page) {
+    page.eval("document.getElementById('home').focus()");
+    page.press("ArrowRight", 39);
+    page.press("ArrowRight", 39);
+    assert_eq!(page.text("#home-name"), "predicted, home 1");
+    // 40 + |2 - 7| + |4 - 7|, beside what was measured.
+    let tip = hover(page, 2, 4);
+    assert!(tip.contains("48.0 ns") && tip.contains("46.0 ns"), "{tip}");
+    page.eval("document.getElementById('home').focus()");
+    page.press("Home", 36);
+    assert_eq!(page.text("#home-name"), "measured");
+}
+
+fn pinning(page: &mut Page) {
+    let at = cell(page, place(4), place(0));
+    page.click(at);
+    let list = page.text("#pinned");
+    assert!(list.starts_with("Nearest to PU 4"), "{list}");
+    // PU 0 before PU 2.
+    assert!(list.find("44.0 ns") < list.find("46.0 ns") && list.contains("44.0 ns"), "{list}");
+    assert!(list.contains("same L3"), "{list}");
+}
+
+fn keys(page: &mut Page) {
+    page.eval("document.getElementById('map').focus()");
+    page.press("Escape", 27);
+    assert_eq!(page.eval("document.getElementById('tip').hidden"), true);
+    // The first key lands beside the corner, the others move on from there.
+    page.press("ArrowRight", 39);
+    page.press("ArrowDown", 40);
+    page.press("ArrowRight", 39);
+    let order = grouped_order(&sample::profile());
+    let spoken = page.text("#spoken");
+    assert!(spoken.starts_with(&format!("PU {} to PU {}: ", order[1], order[2])), "{spoken}");
+    page.press("Enter", 13);
+    assert!(page.text("#pinned").starts_with(&format!("Nearest to PU {}", order[1])));
+}
+
+fn theme(page: &mut Page) {
+    let ground = "getComputedStyle(document.body).backgroundColor";
+    let light = page.eval(ground);
+    let at = page.middle_of("#theme");
+    page.click(at);
+    assert_eq!(page.eval("document.documentElement.dataset.theme"), "dark");
+    assert_ne!(page.eval(ground), light);
+}

@@ -1,0 +1,71 @@
+//! A machine of sixteen PUs in two groups, with three homes and a hostile name.
+
+use seatmap_machine::{
+    CoreDistance, HomeModel, Loaded, Matrix, Origin, OriginKind, PairRegimes, PairStatus, Profile, Protocol, Pu,
+    Regime, Square, Topology,
+};
+
+const PUS: u32 = 16;
+const GROUP: u32 = 8;
+
+pub fn profile() -> Profile {
+    let origin = Origin { kind: OriginKind::Measured, source: "lab".into(), date: None, tool: Some("seatmap".into()) };
+    // Even PUs sit in one group and odd ones in the other, so that the two orders differ.
+    let group = |os: u32| os % 2;
+    let pu = |os| Pu {
+        os,
+        core: Some(os),
+        smt: Some(0),
+        l3: Some(group(os)),
+        numa: Some(0),
+        package: Some(0),
+        ..Pu::default()
+    };
+    let name = "</script><script>console.error('pwned')</script><img src=x onerror=console.error(1)>";
+    let mut profile = Profile::new(name, origin, Topology { pus: (0..PUS).map(pu).collect() });
+    profile.environment.cpu_model = Some("Example <b>16-core</b>".into());
+    profile.home_model = Some(model());
+    profile.core_distance = Some(distance());
+    profile.loaded = (1..=4).map(loaded).collect();
+    profile
+}
+
+fn model() -> HomeModel {
+    let mut between_ns = Matrix::filled(2, 40.0);
+    between_ns.set_both(0, 1, 110.0);
+    HomeModel {
+        groups: vec![(0..PUS).step_by(2).collect(), (1..PUS).step_by(2).collect()],
+        between_ns,
+        offset_ns: (0..PUS).map(|os| [0, 1, 2].map(|home| f64::from(os.abs_diff(home * 7))).to_vec()).collect(),
+        r2: 0.997,
+        residual_ns: 0.4,
+        pair_view_empty: false,
+        star_r2: Some(0.4),
+        smt_ns: None,
+        lines: None,
+    }
+}
+
+fn distance() -> CoreDistance {
+    let n = PUS as usize;
+    let base = |i: usize, j: usize| if i % 2 == j % 2 { 40.0 } else { 110.0 };
+    let median = |i: usize, j: usize| if i == j { 0.0 } else { base(i, j) + (i + j) as f64 };
+    let mut distance = CoreDistance::imported((0..PUS).collect(), Matrix::from_fn(n, median));
+    distance.p10_ns = Some(Square::from_fn(n, |i, j| median(i, j) * 0.97));
+    distance.mad_ns = Some(Square::from_fn(n, |_, _| 0.75));
+    distance.ci95_low_ns = Some(Square::from_fn(n, |i, j| median(i, j) * 0.99));
+    distance.ci95_high_ns = Some(Square::from_fn(n, |i, j| median(i, j) * 1.01));
+    distance.status = Square::from_fn(n, |i, j| (i != j).then_some(PairStatus::Stable));
+    distance.status.set_both(0, 3, Some(PairStatus::MultiRegime));
+    let regimes = [(80.0, 0.74), (297.0, 0.26)].map(|(median_ns, share)| Regime { median_ns, share });
+    distance.regimes = vec![PairRegimes { pus: [0, 3], regimes: regimes.to_vec() }];
+    distance.median_ns.set_both(5, 6, f64::NAN);
+    distance.protocol =
+        Some(Protocol { passes: 3, batches: 32, round_trips: 100, resolution_ns: 0.04, ..Protocol::default() });
+    distance
+}
+
+fn loaded(pairs: u32) -> Loaded {
+    let median_ns = 110.0 + f64::from(pairs * GROUP);
+    Loaded { pairs, median_ns, p10_ns: median_ns - 30.0, p90_ns: median_ns + 40.0, draws: 8, samples: 1024 }
+}
