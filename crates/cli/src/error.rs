@@ -1,0 +1,69 @@
+//! How a failure is told: one line with its causes, and an exit code.
+
+use std::error::Error;
+use std::process::ExitCode;
+
+/// A failure, and whose it is.
+#[derive(Debug)]
+pub enum CliError {
+    /// The command line or an input file is wrong: exit code 2.
+    Input(Box<dyn Error>),
+    /// The work failed: exit code 1.
+    Work(Box<dyn Error>),
+    /// Nobody reads our output any more, which is no failure.
+    NobodyListens,
+}
+
+impl CliError {
+    /// The command line or an input file is wrong.
+    pub fn input(error: impl Into<Box<dyn Error>>) -> Self {
+        CliError::Input(error.into())
+    }
+
+    /// The work failed.
+    pub fn work(error: impl Into<Box<dyn Error>>) -> Self {
+        CliError::Work(error.into())
+    }
+
+    /// Says what happened on stderr.
+    pub fn report(&self) -> ExitCode {
+        match self {
+            CliError::Input(error) => tell(error.as_ref(), 2),
+            CliError::Work(error) => tell(error.as_ref(), 1),
+            CliError::NobodyListens => ExitCode::SUCCESS,
+        }
+    }
+}
+
+fn tell(error: &dyn Error, code: u8) -> ExitCode {
+    let mut line = format!("seatmap: {error}");
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        let text = error.to_string();
+        // Some libraries repeat the cause in their own words.
+        if !line.ends_with(&text) {
+            line.push_str(": ");
+            line.push_str(&text);
+        }
+        cause = error.source();
+    }
+    eprintln!("{line}");
+    ExitCode::from(code)
+}
+
+/// An error at a file.
+#[derive(Debug, thiserror::Error)]
+#[error("{path}")]
+pub struct AtFile {
+    /// The file, as it was typed.
+    pub path: String,
+    /// What is wrong with it.
+    pub source: Box<dyn Error>,
+}
+
+impl AtFile {
+    /// An error at this file.
+    pub fn new(path: &std::path::Path, source: impl Into<Box<dyn Error>>) -> Self {
+        AtFile { path: path.display().to_string(), source: source.into() }
+    }
+}

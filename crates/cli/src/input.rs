@@ -1,0 +1,88 @@
+//! From a name or a file to a profile.
+
+use crate::error::{AtFile, CliError};
+use crate::place;
+use seatmap_machine::import::{self, Imported, Note};
+use seatmap_machine::{Origin, OriginKind, Profile, catalog};
+use seatmap_measure::fit;
+use std::io::Read;
+use std::path::Path;
+
+/// The profile of a machine: `host`, a bundled name, or a file. Warnings go to stderr.
+///
+/// # Errors
+/// No such machine, or a file that cannot be understood.
+pub fn machine(name: &str) -> Result<Profile, CliError> {
+    match name {
+        "host" => host(),
+        _ if Path::new(name).exists() || name == "-" => {
+            let imported = file(Path::new(name), &import::Options::default())?;
+            warn(name, &imported.notes);
+            Ok(explained(imported.profile))
+        }
+        _ if looks_like_a_path(name) => {
+            let missing = std::io::Error::from(std::io::ErrorKind::NotFound);
+            Err(CliError::input(AtFile::new(Path::new(name), missing)))
+        }
+        _ => catalog::load(name).map_err(CliError::input),
+    }
+}
+
+fn looks_like_a_path(name: &str) -> bool {
+    name.contains('/') || Path::new(name).extension().is_some_and(|extension| extension.len() <= 4)
+}
+
+/// The remembered profile of this host, else its topology.
+fn host() -> Result<Profile, CliError> {
+    if let Some(path) = place::host_profile().filter(|path| path.exists()) {
+        return Ok(file(&path, &import::Options::default())?.profile);
+    }
+    let topology = seatmap_host::topology::of_host().map_err(CliError::work)?;
+    let origin = Origin {
+        kind: OriginKind::Measured,
+        source: place::host_name(),
+        date: Some(place::today()),
+        tool: Some(place::tool()),
+    };
+    let mut profile = Profile::new(place::host_name(), origin, topology);
+    profile.environment = seatmap_host::environment::read();
+    eprintln!("seatmap: this host has not been measured yet; 'seatmap measure' does it in a second or two");
+    Ok(profile)
+}
+
+/// A file of any kind that can be read; `-` is stdin.
+///
+/// # Errors
+/// The file cannot be read or understood.
+pub fn file(path: &Path, options: &import::Options) -> Result<Imported, CliError> {
+    let at = |error: Box<dyn std::error::Error>| CliError::input(AtFile::new(path, error));
+    let bytes = bytes(path).map_err(|error| at(error.into()))?;
+    let name = path.to_string_lossy();
+    import::read_with(&bytes, &name, Some(&place::today()), options).map_err(|error| at(error.into()))
+}
+
+/// At most one byte more than is ever accepted, so that an endless file ends.
+fn bytes(path: &Path) -> std::io::Result<Vec<u8>> {
+    let limit = import::MAX_FILE_BYTES as u64 + 1;
+    let mut bytes = Vec::new();
+    match path == Path::new("-") {
+        true => std::io::stdin().take(limit).read_to_end(&mut bytes)?,
+        false => std::fs::File::open(path)?.take(limit).read_to_end(&mut bytes)?,
+    };
+    Ok(bytes)
+}
+
+/// The profile with its distances explained, where its file does not.
+pub fn explained(mut profile: Profile) -> Profile {
+    if let Some(distance) = profile.core_distance.as_ref().filter(|_| profile.home_model.is_none()) {
+        profile.home_model = fit::explain(distance, &profile.topology);
+    }
+    profile
+}
+
+/// Tells what a reader of the file should know.
+pub fn warn(name: &str, notes: &[Note]) {
+    for note in notes {
+        eprintln!("seatmap: {name}: {note}");
+    }
+}

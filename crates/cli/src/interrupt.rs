@@ -1,0 +1,31 @@
+//! Ctrl-C and polite requests to stop.
+
+use crate::error::CliError;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Whether somebody asked the program to stop. Nothing is cut off: the work looks here between two measurements.
+#[derive(Clone, Debug)]
+pub struct Interrupt(Arc<AtomicBool>);
+
+impl Interrupt {
+    /// Listens from now on. A second Ctrl-C ends the program at once.
+    ///
+    /// # Errors
+    /// The system refuses the handlers.
+    pub fn listen() -> Result<Self, CliError> {
+        let asked = Arc::new(AtomicBool::new(false));
+        for signal in [SIGINT, SIGTERM, SIGHUP] {
+            // In this order: the second signal finds the flag set and takes the default action.
+            signal_hook::flag::register_conditional_default(signal, Arc::clone(&asked)).map_err(CliError::work)?;
+            signal_hook::flag::register(signal, Arc::clone(&asked)).map_err(CliError::work)?;
+        }
+        Ok(Interrupt(asked))
+    }
+
+    /// Whether somebody asked.
+    pub fn asked(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}

@@ -1,0 +1,38 @@
+//! `seatmap`, the command: it reads what was typed, calls the library that does it, and says how it went. No logic lives
+//! here.
+
+mod args;
+mod error;
+mod input;
+mod interrupt;
+mod output;
+mod place;
+mod progress;
+mod verbs;
+mod view;
+
+use args::{Command, Typed};
+use clap::Parser;
+use error::CliError;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let typed = Typed::parse();
+    match run(typed) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => error.report(),
+    }
+}
+
+fn run(typed: Typed) -> Result<(), CliError> {
+    match typed.command {
+        Command::Measure(measure) => verbs::measure::run(measure, typed.colour),
+        Command::Import(import) => verbs::import::run(import),
+        Command::Export(export) => verbs::export::run(export),
+        Command::Show(show) => verbs::show::run(show, typed.colour),
+        Command::Doctor(doctor) => verbs::doctor::run(&doctor, typed.colour),
+        Command::Machines(machines) => verbs::machines::run(&machines),
+        Command::Completions { shell } => verbs::shell::completions(shell),
+        Command::Man { folder } => verbs::shell::man(folder.as_deref()),
+    }
+}

@@ -1,0 +1,88 @@
+//! Where results go: stdout, or a file that is whole or not there.
+
+use crate::error::{AtFile, CliError};
+use std::io::{self, ErrorKind, Write};
+use std::path::{Path, PathBuf};
+
+/// Prints on stdout. That nobody reads it any more ends the program quietly.
+pub fn print(text: &str) -> Result<(), CliError> {
+    let mut out = io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Ok(()) => Ok(()),
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Err(CliError::NobodyListens),
+        Err(error) => Err(CliError::work(AtFile { path: "stdout".to_owned(), source: error.into() })),
+    }
+}
+
+/// A destination for a result, checked before the work that makes it begins.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Destination {
+    /// Standard output.
+    Stdout,
+    /// A regular file, replaced as a whole.
+    File(PathBuf),
+    /// A device or pipe, written as it comes.
+    Stream(PathBuf),
+}
+
+impl Destination {
+    /// What was typed after `-o`, if it can be written.
+    ///
+    /// # Errors
+    /// A file or folder that cannot be written.
+    pub fn new(path: &Path) -> Result<Self, CliError> {
+        if path == Path::new("-") {
+            return Ok(Destination::Stdout);
+        }
+        let refused = |error: io::Error| CliError::input(AtFile::new(path, error));
+        match std::fs::metadata(path) {
+            Ok(found) if found.is_dir() => Err(refused(io::Error::other("is a folder; give a file's name"))),
+            Ok(found) if found.is_file() => {
+                std::fs::OpenOptions::new().append(true).open(path).map_err(refused)?;
+                Ok(Destination::File(path.to_owned()))
+            }
+            Ok(_) => Ok(Destination::Stream(path.to_owned())),
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                tempfile::NamedTempFile::new_in(folder_of(path)).map_err(refused)?;
+                Ok(Destination::File(path.to_owned()))
+            }
+            Err(error) => Err(refused(error)),
+        }
+    }
+
+    /// Writes the whole text.
+    ///
+    /// # Errors
+    /// What the system says; a file that was there before is then unchanged.
+    pub fn write(&self, text: &str) -> Result<(), CliError> {
+        match self {
+            Destination::Stdout => print(text),
+            Destination::Stream(path) => std::fs::write(path, text).map_err(|error| failed(path, error)),
+            Destination::File(path) => replace(path, text).map_err(|error| failed(path, error)),
+        }
+    }
+}
+
+fn failed(path: &Path, error: io::Error) -> CliError {
+    CliError::work(AtFile::new(path, error))
+}
+
+/// Writes beside the file and renames, so that readers see the old text or the new.
+fn replace(path: &Path, text: &str) -> io::Result<()> {
+    let mut file = tempfile::NamedTempFile::new_in(folder_of(path))?;
+    file.write_all(text.as_bytes())?;
+    // What the old file or the umask allowed; a temporary file would be its owner's alone.
+    let mode = std::fs::metadata(path).map(|found| found.permissions()).or_else(|_| usual_permissions(path))?;
+    file.as_file().set_permissions(mode)?;
+    file.persist(path).map_err(|error| error.error)?;
+    Ok(())
+}
+
+/// The permissions of a file made the ordinary way at this place; it is removed by the rename that follows.
+fn usual_permissions(path: &Path) -> io::Result<std::fs::Permissions> {
+    Ok(std::fs::File::create(path)?.metadata()?.permissions())
+}
+
+fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}

@@ -1,0 +1,106 @@
+//! How far a measurement is, on stderr, if that is a terminal. Everything here runs between two measurements.
+
+use crate::args::ColourChoice;
+use crate::view;
+use indicatif::{ProgressBar, ProgressStyle};
+use seatmap_measure::matrix;
+use seatmap_measure::survey::Step;
+use seatmap_report::live::{self, Live};
+use seatmap_report::terminal::Options;
+use std::io::{IsTerminal, Write};
+use std::time::{Duration, Instant};
+
+/// Pictures follow each other no faster than this, and take at most a twentieth of the time.
+const LEAST_PAUSE: Duration = Duration::from_millis(200);
+const LARGEST_SHARE: u32 = 20;
+
+/// Lines of the terminal that are left to what was there before.
+const LINES_LEFT: usize = 2;
+
+/// Draws on stderr what a survey tells; draws nothing where stderr is no terminal.
+pub struct Display {
+    live: Option<Live>,
+    bar: Option<ProgressBar>,
+    next: Instant,
+    drawn: bool,
+}
+
+impl Display {
+    /// A display for these PUs.
+    pub fn new(pus: &[u32], resolution_ns: f64, colour: ColourChoice) -> Self {
+        let stderr = std::io::stderr();
+        let size = view::size().filter(|_| stderr.is_terminal());
+        let live = size.map(|(width, height)| {
+            let options = Options { colour: view::colour(colour, &stderr), width, ..Options::default() };
+            Live::new(pus, options, height.saturating_sub(LINES_LEFT), resolution_ns)
+        });
+        Display { live, bar: None, next: Instant::now() + LEAST_PAUSE, drawn: false }
+    }
+
+    /// Shows a step, if it is time to.
+    pub fn show(&mut self, step: &Step) {
+        if self.live.is_none() || Instant::now() < self.next {
+            return;
+        }
+        let started = Instant::now();
+        match step {
+            Step::Matrix(progress) => self.picture(progress),
+            Step::Homes(done, total) => self.line("homes", *done, *total),
+            Step::Loaded(point, left) => {
+                self.line("loaded", u64::from(point.pairs), u64::from(point.pairs) + *left as u64)
+            }
+        }
+        self.next = Instant::now() + LEAST_PAUSE.max(started.elapsed() * LARGEST_SHARE);
+    }
+
+    fn picture(&mut self, progress: &matrix::Progress) {
+        let Some(live) = &self.live else { return };
+        let frame = live.frame(&progress.samples.medians_ns(), &told(progress));
+        let up = if self.drawn { format!("\x1b[{}A\r", live.lines()) } else { String::new() };
+        // Each line clears what the earlier frame left behind it.
+        let frame = frame.replace('\n', "\x1b[K\n");
+        let _ = write!(std::io::stderr(), "{up}{frame}");
+        self.drawn = true;
+    }
+
+    fn line(&mut self, what: &'static str, done: u64, total: u64) {
+        self.clear_picture();
+        let bar = self.bar.get_or_insert_with(|| {
+            let style = ProgressStyle::with_template("{msg} {bar:40} {pos}/{len}, {eta} left");
+            ProgressBar::new(total).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
+        });
+        bar.set_message(what);
+        bar.set_length(total);
+        bar.set_position(done);
+    }
+
+    fn clear_picture(&mut self) {
+        if let Some(live) = self.live.as_ref().filter(|_| self.drawn) {
+            let _ = write!(std::io::stderr(), "\x1b[{}A\r\x1b[J", live.lines());
+            self.drawn = false;
+        }
+    }
+}
+
+impl Drop for Display {
+    /// Leaves the terminal as it was found.
+    fn drop(&mut self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+        self.clear_picture();
+    }
+}
+
+fn told(progress: &matrix::Progress) -> live::Progress {
+    let discards = progress.samples.discards();
+    let left = progress.total.saturating_sub(progress.done) as f64;
+    let pace_s = (progress.visited > 0).then(|| progress.elapsed.as_secs_f64() / progress.visited as f64);
+    live::Progress {
+        done: progress.done as usize,
+        total: progress.total as usize,
+        eta_s: pace_s.map(|pace_s| pace_s * left),
+        current: Some(progress.pair),
+        discarded: discards.gap + discards.switched + discards.moved,
+    }
+}

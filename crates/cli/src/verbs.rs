@@ -1,0 +1,9 @@
+//! One file a verb.
+
+pub mod doctor;
+pub mod export;
+pub mod import;
+pub mod machines;
+pub mod measure;
+pub mod shell;
+pub mod show;

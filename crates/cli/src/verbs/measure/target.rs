@@ -1,0 +1,136 @@
+//! What is measured: this host, or a profile that answers in its place.
+
+use crate::args::Measure;
+use crate::error::CliError;
+use crate::{input, place};
+use seatmap_host::cpus::Cpus;
+use seatmap_host::{HostTestbed, environment, topology};
+use seatmap_machine::{Clock, Origin, OriginKind, Profile, Topology};
+use seatmap_measure::replay::Replay;
+use seatmap_measure::survey;
+use seatmap_measure::testbed_probe::TestbedProbe;
+
+/// What is measured.
+pub enum Target {
+    /// This computer.
+    Host {
+        /// All that this process may use.
+        topology: Topology,
+        /// Those to be measured.
+        pus: Vec<u32>,
+    },
+    /// A profile.
+    Replayed {
+        /// Its figures.
+        profile: Box<Profile>,
+        /// Those to be measured.
+        pus: Vec<u32>,
+    },
+}
+
+impl Target {
+    /// What was asked for, checked.
+    ///
+    /// # Errors
+    /// A machine, or CPUs of it, that are not there; fewer than two.
+    pub fn find(typed: &Measure) -> Result<Self, CliError> {
+        let target = match typed.on.as_str() {
+            "host" => Self::host(typed)?,
+            name => Self::replayed(input::machine(name)?, typed)?,
+        };
+        match target.pus() {
+            [_, _, ..] => Ok(target),
+            pus => {
+                let there = seatmap_machine::CpuList(pus.to_vec());
+                Err(CliError::input(format!(
+                    "a distance needs two CPUs, and only {there} is to be measured; see --cpus"
+                )))
+            }
+        }
+    }
+
+    fn host(typed: &Measure) -> Result<Self, CliError> {
+        let topology = topology::of_host().map_err(CliError::work)?;
+        let pus = match &typed.cpus {
+            Some(list) => list.0.clone(),
+            None => topology.os_indices().collect(),
+        };
+        Cpus::read().map_err(CliError::work)?.check(&pus).map_err(CliError::input)?;
+        Ok(Target::Host { topology, pus })
+    }
+
+    fn replayed(profile: Profile, typed: &Measure) -> Result<Self, CliError> {
+        let Some(distance) = &profile.core_distance else {
+            return Err(CliError::input(format!(
+                "{} holds no core distances, so nothing can be measured on it",
+                profile.name
+            )));
+        };
+        let pus = typed.cpus.as_ref().map_or_else(|| distance.pus.clone(), |list| list.0.clone());
+        match pus.iter().find(|os| distance.index_of(**os).is_none()) {
+            Some(os) => Err(CliError::input(format!("{} has no distances from CPU {os}", profile.name))),
+            None => Ok(Target::Replayed { profile: Box::new(profile), pus }),
+        }
+    }
+
+    /// The CPUs to be measured.
+    pub fn pus(&self) -> &[u32] {
+        match self {
+            Target::Host { pus, .. } | Target::Replayed { pus, .. } => pus,
+        }
+    }
+
+    /// What is known of the machine.
+    pub fn topology(&self) -> &Topology {
+        match self {
+            Target::Host { topology, .. } => topology,
+            Target::Replayed { profile, .. } => &profile.topology,
+        }
+    }
+
+    /// The machine's name.
+    pub fn name(&self) -> String {
+        match self {
+            Target::Host { .. } => place::host_name(),
+            Target::Replayed { profile, .. } => profile.name.clone(),
+        }
+    }
+}
+
+/// The host as a source of round trips.
+pub fn host(topology: &Topology, pus: &[u32], typed: &Measure) -> Result<TestbedProbe<HostTestbed>, CliError> {
+    // The clock's step does not bear on how many lines are needed.
+    let request = super::request(typed, pus, 1.0);
+    let lines = survey::lines_needed(&request, topology);
+    let shared = TestbedProbe::<HostTestbed>::shared_lines(lines);
+    let testbed = HostTestbed::new(pus.to_vec(), shared).map_err(CliError::work)?;
+    TestbedProbe::new(testbed, topology, lines).map_err(CliError::work)
+}
+
+/// A profile as a source of round trips.
+pub fn replay(profile: &Profile, seed: u64) -> Result<Replay, CliError> {
+    Replay::new(profile, seed).map_err(CliError::input)
+}
+
+/// What is known of the host beside its distances.
+pub fn host_profile(topology: &Topology, clock: Clock, steal_percent: Option<f64>) -> Profile {
+    let mut profile =
+        Profile::new(place::host_name(), origin(OriginKind::Measured, place::host_name()), topology.clone());
+    profile.environment = environment::read();
+    profile.environment.steal_percent = steal_percent;
+    profile.clock = clock;
+    profile
+}
+
+/// What is known of a replayed machine beside its distances.
+pub fn replayed_profile(of: &Profile) -> Profile {
+    let source = format!("replayed from {} ({})", of.name, of.origin.source);
+    let mut profile = Profile::new(of.name.clone(), origin(OriginKind::Model, source), of.topology.clone());
+    profile.environment = of.environment.clone();
+    profile.clock = of.clock.clone();
+    profile
+}
+
+fn origin(kind: OriginKind, source: String) -> Origin {
+    Origin { kind, source, date: Some(place::today()), tool: Some(place::tool()) }
+}

@@ -1,0 +1,76 @@
+//! `seatmap show`.
+
+use crate::args::{ColourChoice, OrderChoice, Show};
+use crate::error::CliError;
+use crate::output::{self, Destination};
+use crate::{input, view};
+use seatmap_machine::Profile;
+use seatmap_measure::{classes, findings};
+use seatmap_report::terminal::{self, Options};
+use seatmap_report::{Order, html};
+
+/// Shows a machine in the terminal, as a page, or as JSON.
+pub fn run(typed: Show, colour: ColourChoice) -> Result<(), CliError> {
+    let destination = typed.html.as_deref().map(Destination::new).transpose()?;
+    let profile = input::machine(&typed.machine)?;
+    check(&profile, &typed)?;
+    if let Some(destination) = destination {
+        destination.write(&html::page(&profile))?;
+        if !typed.json
+            && let Some(path) = &typed.html
+        {
+            eprintln!("seatmap: wrote {}", path.display());
+        }
+        return if typed.json { output::print(&json(&profile)) } else { Ok(()) };
+    }
+    if typed.json {
+        return output::print(&json(&profile));
+    }
+    let options = Options {
+        colour: view::colour(colour, &std::io::stdout()),
+        width: view::width(typed.width),
+        order: order(typed.order),
+        home: typed.home,
+    };
+    output::print(&terminal::page(&profile, &options, typed.near))
+}
+
+/// A CPU or home that the profile does not have.
+fn check(profile: &Profile, typed: &Show) -> Result<(), CliError> {
+    if let Some(cpu) = typed.near.filter(|cpu| profile.topology.pu(*cpu).is_none()) {
+        let known = seatmap_machine::CpuList(profile.topology.os_indices().collect());
+        return Err(CliError::input(format!("--near {cpu}: {} has CPUs {known}", profile.name)));
+    }
+    let homes = profile.home_model.as_ref().map_or(0, seatmap_machine::HomeModel::homes);
+    match typed.home.filter(|home| *home >= homes) {
+        Some(home) => Err(CliError::input(format!(
+            "--home {home}: {} knows {homes} homes, counted from 0; 'seatmap measure --homes N' finds more",
+            profile.name
+        ))),
+        None => Ok(()),
+    }
+}
+
+fn order(choice: OrderChoice) -> Order {
+    match choice {
+        OrderChoice::Group => Order::Group,
+        OrderChoice::Os => Order::Os,
+    }
+}
+
+fn json(profile: &Profile) -> String {
+    let found = findings::findings(profile);
+    let document = serde_json::json!({
+        "name": profile.name,
+        "origin": profile.origin,
+        "pus": profile.topology.pus.len(),
+        "classes": classes::classes(profile),
+        "groups": profile.home_model.as_ref().map(|model| &model.groups),
+        "r2": profile.home_model.as_ref().map(|model| model.r2),
+        "residual_ns": profile.home_model.as_ref().map(|model| model.residual_ns),
+        "star_r2": profile.home_model.as_ref().and_then(|model| model.star_r2),
+        "pair_view_empty": profile.home_model.as_ref().map(|model| model.pair_view_empty),
+        "findings": found.iter().map(|finding| serde_json::json!({ "finding": finding, "text": finding.to_string() })).collect::<Vec<_>>(),
+    });
+    format!("{document:#}\n")
+}

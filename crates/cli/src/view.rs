@@ -1,0 +1,48 @@
+//! What the terminal can show.
+
+use crate::args::ColourChoice;
+use seatmap_report::terminal::Colour;
+use std::io::IsTerminal;
+
+/// Columns where the terminal does not say.
+const USUAL_WIDTH: usize = 100;
+
+/// Beyond this, cells only grow.
+const WIDEST: usize = 200;
+
+/// The colours to draw with on a stream that is, or is not, a terminal. NO_COLOR (no-color.org) rules unless the command
+/// line asks for colours.
+pub fn colour(choice: ColourChoice, stream: &impl IsTerminal) -> Colour {
+    match choice {
+        ColourChoice::True => Colour::True,
+        ColourChoice::Ansi256 => Colour::Ansi256,
+        ColourChoice::Never => Colour::None,
+        ColourChoice::Auto if !stream.is_terminal() || set("NO_COLOR") => Colour::None,
+        ColourChoice::Auto => offered(),
+    }
+}
+
+fn set(variable: &str) -> bool {
+    std::env::var_os(variable).is_some_and(|value| !value.is_empty())
+}
+
+/// By COLORTERM and TERM, as terminals announce it.
+fn offered() -> Colour {
+    let value = |variable| std::env::var(variable).unwrap_or_default();
+    match (value("COLORTERM").as_str(), value("TERM").as_str()) {
+        ("truecolor" | "24bit", _) => Colour::True,
+        (_, "" | "dumb") => Colour::None,
+        _ => Colour::Ansi256,
+    }
+}
+
+/// Columns to draw in.
+pub fn width(asked: Option<u16>) -> usize {
+    asked.map(usize::from).unwrap_or_else(|| size().map_or(USUAL_WIDTH, |(width, _)| width.min(WIDEST)))
+}
+
+/// Columns and lines of the terminal.
+pub fn size() -> Option<(usize, usize)> {
+    let (width, height) = terminal_size::terminal_size()?;
+    Some((width.0.into(), height.0.into()))
+}

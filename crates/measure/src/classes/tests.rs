@@ -1,0 +1,94 @@
+use super::*;
+use seatmap_machine::{CoreDistance, Matrix, Origin, OriginKind, Pu, Topology};
+
+fn profile(topology: Topology, cell: impl Fn(usize, usize) -> f64) -> Profile {
+    let origin = Origin { kind: OriginKind::Imported, source: "test".into(), date: None, tool: None };
+    let pus: Vec<u32> = topology.os_indices().collect();
+    let d = Matrix::from_fn(pus.len(), |i, j| if i == j { 0.0 } else { cell(i.min(j), i.max(j)) });
+    let mut profile = Profile::new("test", origin, topology);
+    profile.core_distance = Some(CoreDistance::imported(pus, d));
+    profile
+}
+
+/// Two packages of two L3s of two cores of two siblings, siblings numbered last.
+fn eight_cores() -> Topology {
+    let pu = |os: u32| {
+        let core = os % 8;
+        Pu { os, core: Some(core), l3: Some(core / 2), die: Some(core / 4), package: Some(core / 4), ..Pu::default() }
+    };
+    Topology { pus: (0..16).map(pu).collect() }
+}
+
+fn eight_cores_ns(i: usize, j: usize, far_package_ns: f64) -> f64 {
+    let (a, b) = (i % 8, j % 8);
+    match (a == b, a / 2 == b / 2, a / 4 == b / 4) {
+        (true, ..) => 15.0,
+        (_, true, _) => 40.0,
+        (_, _, true) if a / 4 == 1 => far_package_ns,
+        (_, _, true) => 100.0,
+        _ => 200.0,
+    }
+}
+
+fn names(profile: &Profile) -> Vec<(String, usize, f64)> {
+    classes(profile).into_iter().map(|class| (class.name, class.pairs, class.median_ns)).collect()
+}
+
+fn named(expected: &[(&str, usize, f64)]) -> Vec<(String, usize, f64)> {
+    expected.iter().map(|(name, pairs, ns)| ((*name).to_owned(), *pairs, *ns)).collect()
+}
+
+#[test]
+fn the_topology_names_the_classes() {
+    let profile = profile(eight_cores(), |i, j| eight_cores_ns(i, j, 100.0));
+    let expected =
+        [("SMT siblings", 8, 15.0), ("same L3", 16, 40.0), ("same package", 32, 100.0), ("other package", 64, 200.0)];
+    assert_eq!(names(&profile), named(&expected));
+}
+
+#[test]
+fn unequal_packages_get_a_class_each() {
+    let profile = profile(eight_cores(), |i, j| eight_cores_ns(i, j, 190.0));
+    assert!(names(&profile).contains(&("same package (0)".to_owned(), 16, 100.0)));
+    assert!(names(&profile).contains(&("same package (1)".to_owned(), 16, 190.0)));
+}
+
+#[test]
+fn groups_name_them_where_no_topology_is_known() {
+    let profile = profile(Topology::unknown(0..16), |i, j| eight_cores_ns(i, j, 100.0));
+    let expected = [
+        ("SMT siblings", 8, 15.0),
+        ("same group", 16, 40.0),
+        ("other group, near", 32, 100.0),
+        ("other group, far", 64, 200.0),
+    ];
+    assert_eq!(names(&profile), named(&expected));
+}
+
+#[test]
+fn groups_finer_than_the_caches_split_their_class() {
+    let pus = (0..12).map(|os| Pu { os, core: Some(os), l3: Some(0), package: Some(0), ..Pu::default() }).collect();
+    let profile = profile(Topology { pus }, |i, j| if i / 4 == j / 4 { 60.0 } else { 90.0 });
+    let expected = [("same L3, same group", 18, 60.0), ("same L3, other group", 48, 90.0)];
+    assert_eq!(names(&profile), named(&expected));
+}
+
+#[test]
+fn siblings_stand_side_by_side() {
+    let profile = profile(eight_cores(), |i, j| eight_cores_ns(i, j, 100.0));
+    assert_eq!(grouped_order(&profile), [0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6, 14, 7, 15]);
+}
+
+#[test]
+fn no_distances_have_no_classes() {
+    let mut profile = profile(Topology::unknown(0..2), |_, _| 80.0);
+    assert_eq!(names(&profile), named(&[("same group", 1, 80.0)]));
+    profile.core_distance = None;
+    assert!(classes(&profile).is_empty() && grouped_order(&profile).is_empty());
+}
+
+#[test]
+fn unknown_pairs_do_not_count() {
+    let profile = profile(Topology::unknown(0..3), |i, _| if i == 0 { f64::NAN } else { 80.0 });
+    assert_eq!(names(&profile), named(&[("same group", 1, 80.0)]));
+}

@@ -1,0 +1,51 @@
+//! Why a measurement failed.
+
+use crate::journal::JournalError;
+
+/// Why a measurement failed; `E` is the machine's own error.
+#[derive(Debug, thiserror::Error)]
+pub enum MeasureError<E: std::error::Error + 'static> {
+    /// Fewer than two PUs.
+    #[error("a distance needs two CPUs, and there is {0} to measure")]
+    TooFew(usize),
+    /// The machine failed.
+    #[error(transparent)]
+    Machine(E),
+    /// The journal failed.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    /// A value that no cache can deliver.
+    #[error(
+        "CPUs {a} and {b} read {round_trip_ns:.2} ns a round trip, less than two first-level cache hits take: \
+         the clock or the pinning is broken, and nothing was kept"
+    )]
+    BelowFloor {
+        /// One PU.
+        a: u32,
+        /// The other.
+        b: u32,
+        /// What was read.
+        round_trip_ns: f64,
+    },
+    /// Every batch of a pair was thrown away, again and again.
+    #[error(
+        "no undisturbed batch between CPUs {a} and {b} in {visits} visits: too much else runs on them; \
+         'seatmap doctor' tells what"
+    )]
+    Disturbed {
+        /// One PU.
+        a: u32,
+        /// The other.
+        b: u32,
+        /// Visits made.
+        visits: u32,
+    },
+    /// More lines were asked for than the machine offers.
+    #[error("{wanted} candidate lines were asked for, and this machine offers {offered}")]
+    TooFewLines {
+        /// Lines wanted.
+        wanted: u32,
+        /// Lines there are.
+        offered: u32,
+    },
+}

@@ -1,0 +1,24 @@
+//! Groups in the distances against the levels of the topology.
+
+use super::{Finding, View};
+use crate::classes::{LEVELS, Level};
+use crate::fit::linkage::{renumbered, sizes};
+
+/// Speaks up where the groups are the parts of no level that is known of every PU.
+pub fn disagree(view: &View) -> Option<Finding> {
+    let parts: Vec<(&str, Vec<usize>)> =
+        LEVELS.iter().filter_map(|level| Some((level.0, parts(view, level)?))).collect();
+    let group = renumbered(&view.relations.group);
+    if parts.is_empty() || parts.iter().any(|(_, parts)| *parts == group) {
+        return None;
+    }
+    let count = |parts: &[usize]| sizes(parts).len();
+    let levels = parts.iter().map(|(name, parts)| ((*name).to_owned(), count(parts))).collect();
+    Some(Finding::GroupsDisagree { groups: count(&group), levels })
+}
+
+/// The part of a level to which each measured PU belongs.
+fn parts(view: &View, level: &Level) -> Option<Vec<usize>> {
+    let number = |os: &u32| view.profile.topology.pu(*os).and_then(level.1).map(|number| number as usize);
+    view.distance.pus.iter().map(number).collect::<Option<Vec<usize>>>().map(|numbers| renumbered(&numbers))
+}

@@ -1,0 +1,144 @@
+//! What is odd about a profile, as values.
+//!
+//! Each finding says what was seen, why it matters and what to do about it. They are computed from the profile alone,
+//! so a file measured elsewhere gets the same ones as this machine.
+
+mod blocks;
+mod far_home;
+mod levels;
+mod passes;
+mod sentence;
+
+use crate::classes::Relations;
+use crate::fit;
+use seatmap_machine::{CoreDistance, HomeModel, OriginKind, Profile};
+use serde::Serialize;
+
+/// One thing that a reader of the profile should know. `Display` gives it as a few sentences: what, why, and what to
+/// do.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Finding {
+    /// The values are multiples of a clock step too coarse for them.
+    ClockQuantised {
+        /// The step, in round-trip nanoseconds.
+        step_ns: Option<f64>,
+    },
+    /// Pairs flip between levels.
+    MultiRegime {
+        /// How many do.
+        pairs: usize,
+        /// Their share of the measured pairs, in percent.
+        percent: f64,
+        /// The pair that has the widest levels, where they are on file.
+        widest: Option<Flip>,
+    },
+    /// The distances of pairs moved one way while they were measured.
+    Drifting {
+        /// How many did.
+        pairs: usize,
+        /// Their share of the measured pairs, in percent.
+        percent: f64,
+    },
+    /// The groups found in the distances are none of the topology's levels.
+    GroupsDisagree {
+        /// Groups found.
+        groups: usize,
+        /// How many parts each known level has, from the finest.
+        levels: Vec<(String, usize)>,
+    },
+    /// One part of the machine looks slow among itself because the line's home is in another.
+    FarHome {
+        /// The PUs that look slow.
+        pus: Vec<u32>,
+        /// The median distance between groups on the other side.
+        near_ns: f64,
+        /// The same among the PUs that look slow.
+        far_ns: f64,
+    },
+    /// The star a_i + a_j explains the pairs inside the groups: the matrix says which PU is near the line's home and no
+    /// more.
+    PairViewEmpty {
+        /// Share of the variance that the star explains.
+        star_r2: f64,
+    },
+    /// Pairs of groups that are related alike are unequally far.
+    AsymmetricBlocks {
+        /// What they have in common, as the distance classes name it.
+        class: String,
+        /// The nearest two groups, each by its first PU.
+        nearest: [u32; 2],
+        /// Their distance.
+        nearest_ns: f64,
+        /// The farthest two.
+        farthest: [u32; 2],
+        /// Their distance.
+        farthest_ns: f64,
+    },
+    /// The distances are those of one cache line.
+    SingleHome,
+}
+
+/// Two levels of one pair.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Flip {
+    /// The two OS indices.
+    pub pus: [u32; 2],
+    /// The fast level.
+    pub fast_ns: f64,
+    /// The slow level.
+    pub slow_ns: f64,
+    /// The share of the samples at levels other than the fast one, in percent.
+    pub slow_percent: f64,
+}
+
+/// What the searches for findings look at.
+struct View<'a> {
+    profile: &'a Profile,
+    distance: &'a CoreDistance,
+    model: &'a HomeModel,
+    relations: &'a Relations,
+}
+
+/// Everything odd about a profile, most important first: what casts doubt on the figures, then what they hide.
+#[must_use]
+pub fn findings(profile: &Profile) -> Vec<Finding> {
+    let Some(distance) = &profile.core_distance else { return Vec::new() };
+    let Some(model) = profile.home_model.clone().or_else(|| fit::explain(distance, &profile.topology)) else {
+        return Vec::new();
+    };
+    let relations = Relations::of(profile, distance);
+    let view = View { profile, distance, model: &model, relations: &relations };
+    let far_home = far_home::find(&view);
+    [
+        clock_quantised(profile),
+        passes::multi_regime(distance),
+        passes::drifting(distance),
+        levels::disagree(&view),
+        pair_view_empty(&model),
+        blocks::asymmetric(&view, far_home.is_some()),
+        far_home,
+        single_home(profile, &model),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+fn clock_quantised(profile: &Profile) -> Option<Finding> {
+    profile.clock.quantised.then_some(Finding::ClockQuantised { step_ns: profile.clock.step_ns })
+}
+
+fn pair_view_empty(model: &HomeModel) -> Option<Finding> {
+    Some(Finding::PairViewEmpty { star_r2: model.star_r2.filter(|_| model.pair_view_empty)? })
+}
+
+/// A model has no lines, and two PUs have no home to choose between.
+fn single_home(profile: &Profile, model: &HomeModel) -> Option<Finding> {
+    let measured = profile.origin.kind != OriginKind::Model;
+    (measured && model.homes() == 1 && model.offset_ns.len() > 2 && model.lines.is_none())
+        .then_some(Finding::SingleHome)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,146 @@
+//! Parameters put in come out again, and odd machines do no harm.
+
+use super::*;
+use proptest::prelude::*;
+use seatmap_machine::Pu;
+
+const NEAR_NS: f64 = 45.0;
+const FAR_NS: f64 = 200.0;
+
+fn imported(d: Matrix) -> CoreDistance {
+    CoreDistance::imported((0..d.n() as u32).collect(), d)
+}
+
+fn explained(d: Matrix) -> HomeModel {
+    explain(&imported(d), &Topology::default()).unwrap()
+}
+
+/// Groups of `size` PUs, with an offset for each PU.
+fn grouped(offset: &[f64], size: usize) -> Matrix {
+    Matrix::from_fn(offset.len(), |i, j| match i == j {
+        true => 0.0,
+        false => (if i / size == j / size { NEAR_NS } else { FAR_NS }) + offset[i] + offset[j],
+    })
+}
+
+proptest! {
+    #[test]
+    fn recovers_what_was_put_in(offset in prop::collection::vec(-4f64..4.0, 12)) {
+        let model = explained(grouped(&offset, 4));
+        prop_assert_eq!(&model.groups, &vec![vec![0, 1, 2, 3], vec![4, 5, 6, 7], vec![8, 9, 10, 11]]);
+        prop_assert!(model.r2 > 1.0 - 1e-9 && model.residual_ns < 1e-6, "{} {}", model.r2, model.residual_ns);
+        let mean = |group: usize| offset[4 * group..4 * group + 4].iter().sum::<f64>() / 4.0;
+        for (pu, put) in offset.iter().enumerate() {
+            prop_assert!((model.offset_ns[pu][0] - (put - mean(pu / 4))).abs() < 1e-6);
+        }
+        prop_assert!((model.between_ns[(1, 1)] - (NEAR_NS + 2.0 * mean(1))).abs() < 1e-6);
+        prop_assert!((model.between_ns[(0, 2)] - (FAR_NS + mean(0) + mean(2))).abs() < 1e-6);
+    }
+
+    #[test]
+    fn predicts_what_it_was_fitted_to(offset in prop::collection::vec(-4f64..4.0, 8)) {
+        let d = grouped(&offset, 4);
+        let (model, pus) = (explained(d.clone()), (0..8).collect::<Vec<u32>>());
+        for (i, j, value) in d.pairs() {
+            prop_assert!((predict(&model, &pus, i, j, 0).unwrap() - value).abs() < 1e-6);
+        }
+    }
+
+    #[test]
+    fn any_matrix_has_finite_figures(n in 2usize..9, cells in prop::collection::vec(prop::option::of(0f64..500.0), 64)) {
+        let cell = |i: usize, j: usize| cells[8 * i.min(j) + i.max(j) - 1].unwrap_or(f64::NAN);
+        let d = Matrix::from_fn(n, |i, j| if i == j { 0.0 } else { cell(i, j) });
+        if let Some(model) = explain(&imported(d), &Topology::default()) {
+            prop_assert!(model.r2.is_finite() && model.residual_ns.is_finite());
+            prop_assert!(model.offset_ns.iter().flatten().all(|offset| offset.is_finite()));
+            prop_assert_eq!(model.groups.iter().flatten().count(), n);
+            prop_assert_eq!(model.between_ns.n(), model.groups.len());
+        }
+    }
+}
+
+#[test]
+fn two_pus_and_flat_machines_are_one_group() {
+    for n in [2, 3, 8] {
+        let model = explained(Matrix::from_fn(n, |i, j| if i == j { 0.0 } else { 80.0 }));
+        assert_eq!(model.groups, [(0..n as u32).collect::<Vec<_>>()]);
+        assert!((model.between_ns[(0, 0)] - 80.0).abs() < 1e-9 && model.r2 == 1.0 && model.residual_ns < 1e-9);
+        assert!(!model.pair_view_empty && model.star_r2.is_none() && model.smt_ns.is_none());
+    }
+}
+
+#[test]
+fn nothing_known_explains_nothing() {
+    assert_eq!(explain(&imported(Matrix::filled(1, 0.0)), &Topology::default()), None);
+    assert_eq!(explain(&imported(Matrix::filled(3, f64::NAN)), &Topology::default()), None);
+}
+
+#[test]
+fn unknown_cells_do_not_hide_the_groups() {
+    let mut d = grouped(&[1.0, 0.0, 2.0, -1.0, 0.0, 3.0, 1.0, 0.0], 4);
+    d.set_both(0, 1, f64::NAN);
+    d.set_both(2, 6, f64::NAN);
+    let model = explained(d);
+    assert_eq!(model.groups, [[0, 1, 2, 3], [4, 5, 6, 7]]);
+    assert!(model.r2 > 0.9999);
+    assert!((predict(&model, &[0, 1, 2, 3, 4, 5, 6, 7], 2, 6, 0).unwrap() - 203.0).abs() < 1e-6);
+}
+
+#[test]
+fn siblings_stay_out_of_the_fit() {
+    let d = Matrix::from_fn(8, |i, j| match (i == j, i % 4 == j % 4) {
+        (true, _) => 0.0,
+        (_, true) => 15.0,
+        _ => 40.0 + (i % 4 + j % 4) as f64,
+    });
+    let model = explained(d);
+    assert_eq!((model.smt_ns, model.groups.len()), (Some(15.0), 1));
+    assert!(model.residual_ns < 1e-6);
+}
+
+#[test]
+fn two_siblings_alone_are_no_group_distance() {
+    let pus = (0..2).map(|os| Pu { os, core: Some(0), ..Pu::default() }).collect();
+    let d = Matrix::from_fn(2, |i, j| if i == j { 0.0 } else { 18.0 });
+    let model = explain(&imported(d), &Topology { pus }).unwrap();
+    assert_eq!((model.smt_ns, model.groups), (Some(18.0), vec![vec![0, 1]]));
+    assert!(model.between_ns[(0, 0)].is_nan() && model.r2 == 1.0);
+}
+
+#[test]
+fn one_wrong_cell_moves_no_group_and_no_block() {
+    let mut d = grouped(&[0.0; 16], 8);
+    d.set_both(0, 9, 900.0);
+    let model = explained(d);
+    assert_eq!(model.groups.len(), 2);
+    assert!((model.between_ns[(0, 1)] - FAR_NS).abs() < 15.0, "{}", model.between_ns[(0, 1)]);
+}
+
+#[test]
+fn a_star_leaves_the_pair_view_empty_and_a_ring_does_not() {
+    let star = Matrix::from_fn(12, |i, j| if i == j { 0.0 } else { 60.0 + ((7 * i) % 12 + (7 * j) % 12) as f64 });
+    assert!(explained(star).pair_view_empty);
+    let hops = |i: usize, j: usize| i.abs_diff(j).min(12 - i.abs_diff(j)) as f64;
+    let ring = Matrix::from_fn(12, |i, j| if i == j { 0.0 } else { 60.0 + 3.0 * hops(i, j) });
+    let model = explained(ring);
+    assert!(!model.pair_view_empty && model.star_r2.unwrap() < 0.1, "{:?}", model.star_r2);
+}
+
+#[test]
+fn hubs_tell_all_other_pairs() {
+    let offset: Vec<f64> = (0..24).map(|pu| f64::from((7 * pu) % 11) - 5.0).collect();
+    let d = grouped(&offset, 12);
+    let (group, core): (Vec<usize>, Vec<usize>) = ((0..24).map(|pu| pu / 12).collect(), (0..24).collect());
+    let chosen = hubs::choose(&group, &core, 4);
+    assert_eq!(chosen.iter().filter(|hub| **hub < 12).count(), 2);
+    let predicted = hubs::predict(&d, &chosen, &group, &core);
+    assert!(hubs::rmse_ns(&predicted, &d, &chosen).unwrap() < 0.2);
+    assert!(predicted[(3, 3)].is_nan());
+}
+
+#[test]
+fn more_hubs_than_there_are_cores_are_not_found() {
+    assert_eq!(hubs::choose(&[0, 0, 0, 0], &[0, 0, 1, 1], 9).len(), 2);
+    assert!(hubs::choose(&[], &[], 3).is_empty());
+    assert_eq!(hubs::rmse_ns(&Matrix::filled(2, 1.0), &Matrix::filled(2, 1.0), &[0]), None);
+}

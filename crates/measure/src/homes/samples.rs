@@ -1,0 +1,47 @@
+//! What was measured of the candidate lines.
+
+/// Medians of visits to candidate lines, from a few hubs to all PUs. Round-trip nanoseconds.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct LineSamples {
+    /// All PUs, by OS index, in the order of the profile's `core_distance.pus`.
+    pub pus: Vec<u32>,
+    /// The PUs at the other end, by OS index; three are enough for noise up to 1.5 ns, six for 2 ns, and
+    /// with one the noise has to be believed as given.
+    pub hubs: Vec<u32>,
+    /// `median_ns[line][hub][pu]`: the median of the visit; NaN for a hub with itself or with its SMT sibling, and
+    /// where nothing was measured.
+    pub median_ns: Vec<Vec<Vec<f64>>>,
+    /// In the same order, how far such a median is off by chance: the median absolute deviation between visits, or of
+    /// the batches over the square root of their number. Only asked where there is one hub.
+    pub noise_ns: Vec<Vec<Vec<f64>>>,
+}
+
+impl LineSamples {
+    /// How many candidate lines there are.
+    #[must_use]
+    pub fn lines(&self) -> usize {
+        self.median_ns.len()
+    }
+
+    /// One median; NaN where there is none.
+    #[must_use]
+    pub fn ns(&self, line: usize, hub: usize, pu: usize) -> f64 {
+        cell(&self.median_ns, line, hub, pu)
+    }
+
+    /// Its noise; NaN where that is not known.
+    #[must_use]
+    pub fn noise(&self, line: usize, hub: usize, pu: usize) -> f64 {
+        cell(&self.noise_ns, line, hub, pu)
+    }
+
+    /// The hubs' places in `hubs` with their rows in `pus`.
+    pub fn hub_rows(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
+        let row = |hub: &u32| self.pus.iter().position(|pu| pu == hub);
+        self.hubs.iter().enumerate().filter_map(move |(at, hub)| Some((at, row(hub)?)))
+    }
+}
+
+fn cell(cells: &[Vec<Vec<f64>>], line: usize, hub: usize, pu: usize) -> f64 {
+    cells.get(line).and_then(|hubs| hubs.get(hub)?.get(pu).copied()).unwrap_or(f64::NAN)
+}

@@ -1,0 +1,63 @@
+//! Ward's clustering.
+//!
+//! Joining two clusters of m and n points adds mn / (m + n) times the squared distance of their centres to the squares
+//! inside the clusters (Ward 1963). For points that differ by noise alone this cost has the same distribution whatever
+//! the sizes, so one limit serves for lone lines and for large homes; between different homes it grows with them.
+
+use crate::fit::linkage::Merges;
+
+struct Cluster {
+    centre: Vec<f64>,
+    size: f64,
+}
+
+/// Joins the cheapest two clusters until one is left; the heights are costs.
+pub fn ward(points: &[Vec<f64>]) -> Merges {
+    let mut clusters: Vec<Cluster> = points.iter().map(|point| Cluster { centre: point.clone(), size: 1.0 }).collect();
+    let mut alive: Vec<usize> = (0..points.len()).collect();
+    let mut nearest: Vec<(f64, usize)> = alive.iter().map(|at| nearest_of(*at, &alive, &clusters)).collect();
+    let mut merges = Merges::new(points.len());
+    while alive.len() > 1 {
+        let Some(&keep) = alive.iter().min_by(|a, b| nearest[**a].0.total_cmp(&nearest[**b].0)) else { break };
+        let (height, drop) = nearest[keep];
+        merges.push(keep, drop, height);
+        alive.retain(|cluster| *cluster != drop);
+        clusters[keep] = joined(&clusters[keep], &clusters[drop]);
+        for &cluster in &alive {
+            if cluster == keep || nearest[cluster].1 == keep || nearest[cluster].1 == drop {
+                nearest[cluster] = nearest_of(cluster, &alive, &clusters);
+            }
+        }
+    }
+    merges
+}
+
+fn nearest_of(cluster: usize, alive: &[usize], clusters: &[Cluster]) -> (f64, usize) {
+    let others = alive.iter().filter(|other| **other != cluster);
+    let costs = others.map(|other| (cost(&clusters[cluster], &clusters[*other]), *other));
+    costs.min_by(|a, b| a.0.total_cmp(&b.0)).unwrap_or((f64::INFINITY, cluster))
+}
+
+fn cost(a: &Cluster, b: &Cluster) -> f64 {
+    let squared: f64 = a.centre.iter().zip(&b.centre).map(|(a, b)| (a - b).powi(2)).sum();
+    a.size * b.size / (a.size + b.size) * squared
+}
+
+fn joined(a: &Cluster, b: &Cluster) -> Cluster {
+    let size = a.size + b.size;
+    let mean = |(x, y): (&f64, &f64)| (a.size * x + b.size * y) / size;
+    Cluster { centre: a.centre.iter().zip(&b.centre).map(mean).collect(), size }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn heights_are_squares_added() {
+        let merges = ward(&[vec![0.0], vec![2.0], vec![10.0], vec![10.0]]);
+        assert_eq!(merges.heights, [0.0, 2.0, 81.0]);
+        assert_eq!(merges.labels(2), [0, 0, 1, 1]);
+        assert!(ward(&[]).heights.is_empty());
+    }
+}

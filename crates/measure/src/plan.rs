@@ -1,0 +1,128 @@
+//! How much to measure.
+
+use std::time::Duration;
+
+/// The difference that a batch must be able to show: 0.2 ns a round trip.
+const WANTED_RESOLUTION_NS: f64 = 0.2;
+
+/// Round trips a batch: below 50 single transfers show, above 200 most batches are interrupted by something.
+const ROUND_TRIPS: std::ops::RangeInclusive<u32> = 50..=200;
+
+/// How much to measure, and in what order.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Plan {
+    /// Visits to each pair.
+    pub passes: Passes,
+    /// Timed batches a visit.
+    pub batches: u32,
+    /// Round trips a batch.
+    pub round_trips: u32,
+    /// Where the random orders start.
+    pub seed: u64,
+}
+
+/// Visits to each pair.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Passes {
+    /// Exactly so many.
+    Fixed(u32),
+    /// At least so many, and more while the time lasts: few PUs are visited often, so that their regimes show.
+    Filling {
+        /// The least.
+        least: u32,
+        /// The most.
+        most: u32,
+        /// Time that may be filled.
+        budget: Duration,
+    },
+}
+
+/// How thorough to be.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Effort {
+    /// 33 batches a pair: enough for the median.
+    Quick,
+    /// At least 48, more where there are few PUs.
+    #[default]
+    Usual,
+    /// Nine passes of 64.
+    Thorough,
+}
+
+impl Plan {
+    /// A plan for a clock with this step: batches are made long enough that a step is 0.2 ns a round trip.
+    ///
+    /// ```
+    /// use seatmap_measure::plan::{Effort, Plan};
+    /// assert_eq!(Plan::new(Effort::Usual, 0.4).round_trips, 50);
+    /// assert_eq!(Plan::new(Effort::Usual, 20.0).round_trips, 100);
+    /// ```
+    #[must_use]
+    pub fn new(effort: Effort, clock_step_ns: f64) -> Self {
+        let needed = (clock_step_ns / WANTED_RESOLUTION_NS).round().min(1e6) as u32;
+        let filling = |least, most, ms| Passes::Filling { least, most, budget: Duration::from_millis(ms) };
+        let (passes, batches) = match effort {
+            Effort::Quick => (Passes::Fixed(3), 11),
+            Effort::Usual => (filling(3, 60, 250), 16),
+            Effort::Thorough => (filling(9, 600, 5000), 64),
+        };
+        Plan { passes, batches, round_trips: needed.clamp(*ROUND_TRIPS.start(), *ROUND_TRIPS.end()), seed: 1 }
+    }
+
+    /// The smallest difference that a batch can show, in nanoseconds.
+    #[must_use]
+    pub fn resolution_ns(&self, clock_step_ns: f64) -> f64 {
+        clock_step_ns / f64::from(self.round_trips)
+    }
+}
+
+impl Passes {
+    /// How many passes, once one is known to take so long.
+    #[must_use]
+    pub fn settled(self, one_pass: Duration) -> u32 {
+        match self {
+            Passes::Fixed(passes) => passes,
+            Passes::Filling { least, most, budget } => {
+                let fitting = budget.as_secs_f64() / one_pass.as_secs_f64().max(1e-9);
+                (fitting.min(f64::from(u32::MAX)) as u32).clamp(least, most)
+            }
+        }
+    }
+
+    /// The fewest that it can come to.
+    #[must_use]
+    pub fn least(self) -> u32 {
+        match self {
+            Passes::Fixed(passes) => passes,
+            Passes::Filling { least, .. } => least,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn few_pus_are_visited_often() {
+        let passes = Plan::new(Effort::Usual, 1.0).passes;
+        assert_eq!(passes.settled(Duration::from_micros(100)), 60);
+        assert_eq!(passes.settled(Duration::from_millis(50)), 5);
+        assert_eq!(passes.settled(Duration::from_secs(9)), 3);
+        assert_eq!(Passes::Fixed(7).settled(Duration::ZERO), 7);
+    }
+
+    #[test]
+    fn every_effort_brings_32_batches_a_pair_and_three_passes() {
+        for effort in [Effort::Quick, Effort::Usual, Effort::Thorough] {
+            let plan = Plan::new(effort, 1.0);
+            assert!(plan.passes.least() >= 3 && plan.passes.least() * plan.batches >= 32, "{effort:?}");
+        }
+    }
+
+    #[test]
+    fn a_coarse_clock_makes_longer_batches_up_to_a_limit() {
+        assert_eq!(Plan::new(Effort::Usual, 1000.0).round_trips, 200);
+        assert_eq!(Plan::new(Effort::Usual, 1000.0).resolution_ns(1000.0), 5.0);
+    }
+}

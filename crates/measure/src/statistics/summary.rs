@@ -1,0 +1,75 @@
+//! What is said of one pair.
+
+use super::bootstrap::interval;
+use super::{quantile_sorted, sorted};
+
+/// One pair in six numbers; all but `n` in the unit of the samples.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Summary {
+    /// The headline.
+    pub median: f64,
+    /// The tenth percentile: what the pair does when nothing is in its way.
+    pub p10: f64,
+    /// The median absolute deviation from the median, unscaled.
+    pub mad: f64,
+    /// Lower end of the 95 % bootstrap interval of the median.
+    pub ci95_low: f64,
+    /// Upper end of that interval.
+    pub ci95_high: f64,
+    /// Samples behind it.
+    pub n: usize,
+}
+
+/// Sums up one pair from its samples, pass by pass. Values that are not finite do not count; `None` where none remain.
+///
+/// The same samples and seed give the same summary everywhere.
+#[must_use]
+pub fn summarise(passes: &[Vec<f64>], seed: u64) -> Option<Summary> {
+    let ascending = sorted(&passes.concat());
+    let median = quantile_sorted(&ascending, 0.5)?;
+    let deviations = sorted(&ascending.iter().map(|value| (value - median).abs()).collect::<Vec<_>>());
+    let (ci95_low, ci95_high) = interval(passes, &ascending, seed)?;
+    Some(Summary {
+        median,
+        p10: quantile_sorted(&ascending, 0.1)?,
+        mad: quantile_sorted(&deviations, 0.5)?,
+        ci95_low,
+        ci95_high,
+        n: ascending.len(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_constant_pair_has_no_width() {
+        let summary = summarise(&[vec![80.0; 16], vec![80.0; 16]], 1).unwrap();
+        assert_eq!(summary, Summary { median: 80.0, p10: 80.0, mad: 0.0, ci95_low: 80.0, ci95_high: 80.0, n: 32 });
+    }
+
+    #[test]
+    fn values_that_are_not_finite_do_not_count() {
+        assert_eq!(summarise(&[vec![f64::NAN], vec![]], 1), None);
+        assert_eq!(summarise(&[vec![f64::NAN, 80.0], vec![]], 1).unwrap().n, 1);
+    }
+
+    #[test]
+    fn the_seed_decides_alone() {
+        let passes = [(0..16).map(|at| f64::from(at % 7)).collect(), vec![3.0, 9.0, 4.5]];
+        assert_eq!(summarise(&passes, 7), summarise(&passes, 7));
+    }
+
+    proptest! {
+        #[test]
+        fn the_interval_holds_the_median(passes in prop::collection::vec(prop::collection::vec(1f64..1e3, 1..20), 1..4)) {
+            let summary = summarise(&passes, 3).unwrap();
+            let all = sorted(&passes.concat());
+            prop_assert!(all[0] <= summary.ci95_low && summary.ci95_low <= summary.ci95_high);
+            prop_assert!(summary.ci95_high <= all[all.len() - 1]);
+            prop_assert!(summary.p10 <= summary.median);
+        }
+    }
+}

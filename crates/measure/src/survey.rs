@@ -1,0 +1,194 @@
+//! A whole machine measured: the matrix, what explains it, and on request its homes and its behaviour under load.
+
+use crate::error::MeasureError;
+use crate::home_scan::HomeScan;
+use crate::journal::Journal;
+use crate::matrix::{self, MatrixRun, Progress};
+use crate::plan::Plan;
+use crate::probe::Probe;
+use crate::samples::Samples;
+use crate::{assemble, fit, homes, interference, load};
+use seatmap_machine::{CoreDistance, HomeModel, Loaded, Topology};
+use std::ops::ControlFlow;
+
+/// What to measure.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Request {
+    /// OS indices, in the matrix order wanted.
+    pub pus: Vec<u32>,
+    /// How much.
+    pub plan: Plan,
+    /// Measure pairs of different cache groups at once, where that changes nothing.
+    pub parallel: bool,
+    /// Candidate lines to sort by home; below 2 for none.
+    pub homes: u32,
+    /// Measure the loaded curve.
+    pub loaded: bool,
+}
+
+/// What was measured.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Survey {
+    /// Core distances at one line.
+    pub core_distance: CoreDistance,
+    /// The distances explained; `None` where they could not be.
+    pub home_model: Option<HomeModel>,
+    /// The loaded curve, if asked for.
+    pub loaded: Vec<Loaded>,
+    /// What the reader should know.
+    pub warnings: Vec<Warning>,
+}
+
+/// Something that did not go as asked.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Warning {
+    /// Pairs measured at once disturb each other.
+    ParallelDisturbs {
+        /// Median relative difference between pairs measured together and alone.
+        difference: f64,
+    },
+    /// There is but one group, so nothing can run at once.
+    ParallelNeedsGroups,
+}
+
+impl std::fmt::Display for Warning {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Warning::ParallelDisturbs { difference } => write!(
+                out,
+                "pairs measured at once read {:.1} % different from the same pairs alone, more than {:.0} %; \
+                 measured one after the other instead of --parallel",
+                100.0 * difference,
+                100.0 * interference::TOLERANCE
+            ),
+            Warning::ParallelNeedsGroups => write!(
+                out,
+                "--parallel has no effect: the CPUs share one cache group, and pairs in it would disturb each other"
+            ),
+        }
+    }
+}
+
+/// How far a survey has come.
+pub enum Step<'a> {
+    /// The matrix.
+    Matrix(&'a Progress<'a>),
+    /// The homes: visits made, and visits in all.
+    Homes(u64, u64),
+    /// The loaded curve: the latest point, and how many are left.
+    Loaded(&'a Loaded, usize),
+}
+
+/// How a survey ended.
+#[derive(Debug)]
+pub enum Ended {
+    /// All that was asked for.
+    Whole(Box<Survey>),
+    /// The observer ended it; so many visits to pairs are in the journal.
+    Early(u64),
+}
+
+/// Candidate lines that a probe must offer for this request.
+#[must_use]
+pub fn lines_needed(request: &Request, topology: &Topology) -> u32 {
+    let groups = traffic_groups(topology, &request.pus);
+    let matrix = matrix::lines_needed(&groups, together(request, &groups));
+    let loaded = if request.loaded { load::lines_needed(request.pus.len()) } else { 1 };
+    matrix.max(loaded).max(request.homes)
+}
+
+/// Measures what is asked for, beginning with what `samples` lacks. `observe` is called between measurements, and ends the
+/// survey by breaking.
+///
+/// # Errors
+/// [`MeasureError`]; finished pairs are in the journal.
+pub fn survey<P: Probe>(
+    probe: &mut P,
+    topology: &Topology,
+    request: &Request,
+    journal: Option<&mut Journal>,
+    samples: Samples,
+    observe: &mut dyn FnMut(&Step) -> ControlFlow<()>,
+) -> Result<Ended, MeasureError<P::Error>> {
+    let group_of = traffic_groups(topology, &request.pus);
+    let mut warnings = Vec::new();
+    let together = permitted(probe, request, &group_of, &mut warnings)?;
+    let run = MatrixRun { probe, plan: &request.plan, group_of: &group_of, together, journal };
+    let outcome = run.measure(samples, &mut |progress| observe(&Step::Matrix(progress)))?;
+    let visits = outcome.visits();
+    if !outcome.finished {
+        return Ok(Ended::Early(visits));
+    }
+    let core_distance = assemble::core_distance(&outcome, &request.plan, probe.clock_step_ns(), together > 1);
+    let mut home_model = fit::explain(&core_distance, topology);
+    if let Some(model) = home_model.as_mut().filter(|_| request.homes > 1) {
+        let (distance, lines, plan) = (&core_distance, request.homes, &request.plan);
+        let scan = HomeScan { distance, model, topology, lines, plan };
+        let scanned = scan.measure(probe, &mut |done, all| observe(&Step::Homes(done, all)))?;
+        let Some(samples) = scanned else { return Ok(Ended::Early(visits)) };
+        homes::fit_homes(model, &samples);
+    }
+    let Some(loaded) = loaded(probe, request, observe)? else { return Ok(Ended::Early(visits)) };
+    Ok(Ended::Whole(Box::new(Survey { core_distance, home_model, loaded, warnings })))
+}
+
+/// The loaded curve, empty where none is asked for; `None` where the observer ended it.
+fn loaded<P: Probe>(
+    probe: &mut P,
+    request: &Request,
+    observe: &mut dyn FnMut(&Step) -> ControlFlow<()>,
+) -> Result<Option<Vec<Loaded>>, MeasureError<P::Error>> {
+    if !request.loaded {
+        return Ok(Some(Vec::new()));
+    }
+    let mut stopped = false;
+    let curve = load::curve(probe, &request.pus, &request.plan, &mut |point, left| {
+        let flow = observe(&Step::Loaded(point, left));
+        stopped = flow.is_break();
+        flow
+    })?;
+    Ok((!stopped).then_some(curve))
+}
+
+/// How many pairs may run at once: one, unless asked for more and shown to change nothing.
+fn permitted<P: Probe>(
+    probe: &mut P,
+    request: &Request,
+    group_of: &[usize],
+    warnings: &mut Vec<Warning>,
+) -> Result<usize, MeasureError<P::Error>> {
+    let together = together(request, group_of);
+    if together <= 1 {
+        warnings.extend(request.parallel.then_some(Warning::ParallelNeedsGroups));
+        return Ok(1);
+    }
+    match interference::difference(probe, &request.pus, group_of, together, &request.plan)? {
+        Some(difference) if difference > interference::TOLERANCE => {
+            warnings.push(Warning::ParallelDisturbs { difference });
+            Ok(1)
+        }
+        _ => Ok(together),
+    }
+}
+
+/// Pairs inside one group each, so as many as there are groups.
+fn together(request: &Request, group_of: &[usize]) -> usize {
+    match request.parallel {
+        true => group_of.iter().max().map_or(1, |largest| largest + 1),
+        false => 1,
+    }
+}
+
+/// The number of the group in which traffic of each PU stays: its level-3 cache, else its package, else one for all.
+fn traffic_groups(topology: &Topology, pus: &[u32]) -> Vec<usize> {
+    let mut seen = Vec::new();
+    let mut number = |key| {
+        let at = seen.iter().position(|known| *known == key).unwrap_or(seen.len());
+        if at == seen.len() {
+            seen.push(key);
+        }
+        at
+    };
+    let level = |os| topology.pu(os).map(|pu| (pu.l3, pu.package));
+    pus.iter().map(|os| number(level(*os).map(|(l3, package)| (l3.is_none().then_some(package), l3)))).collect()
+}

@@ -1,0 +1,13 @@
+//! A simulated ping-pong source: a mesh of tiles whose lines have their homes where published address hashes put them.
+//!
+//! Where a line's home is cannot be asked of real hardware without privileges, so FindTD is tested here, where it is
+//! known: a line's address goes through McCalpin's measured hash to a slice ([`AddressHash`]), the slices sit on a mesh
+//! ([`Mesh`]), and a round trip costs what the way to the home and back costs both PUs ([`MeshProbe`]).
+
+mod address_hash;
+mod mesh;
+mod mesh_probe;
+
+pub use address_hash::{AddressHash, HashError};
+pub use mesh::Mesh;
+pub use mesh_probe::{MeshProbe, Noise, UnknownPu};
