@@ -6,6 +6,7 @@ use crate::port::HostPort;
 use crate::{CpuError, HostClock, cpus::Cpus};
 use seatmap_port::{Testbed, Workload};
 use std::io;
+use std::sync::atomic::AtomicU64;
 
 /// This computer, with a pinned thread for each PU in use and shared lines that keep their place.
 pub struct HostTestbed {
@@ -62,6 +63,12 @@ impl HostTestbed {
         let arena =
             Arena::new(lines).map_err(|source| HostError::System { what: "cannot map shared memory", source })?;
         Ok(HostTestbed { pus, clock: HostClock::calibrated(), arena, crew: Crew::default() })
+    }
+
+    /// The shared memory, for code that is held against a workload on the very same line: two lines may have two homes.
+    #[must_use]
+    pub fn words(&self) -> &[AtomicU64] {
+        self.arena.words()
     }
 
     /// The clock.

@@ -71,7 +71,9 @@ impl<T: Testbed> TestbedProbe<T> {
     }
 }
 
-const fn candidate(line: u32) -> Addr {
+/// Where a candidate line lies in the testbed's shared memory.
+#[must_use]
+pub const fn candidate(line: u32) -> Addr {
     Addr::line(LINES_PER_PAGE + line)
 }
 

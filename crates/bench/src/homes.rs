@@ -1,0 +1,74 @@
+//! Lines sorted by home on meshes whose address hashes are published.
+
+use crate::data;
+use crate::row::Row;
+use seatmap_machine::Topology;
+use seatmap_measure::plan::{Effort, Passes, Plan};
+use seatmap_measure::samples::Samples;
+use seatmap_measure::survey::{Ended, Request, survey};
+use seatmap_measure::synthetic::{AddressHash, Mesh, MeshProbe, Noise};
+use std::error::Error;
+use std::ops::ControlFlow;
+
+/// Candidate lines, the least to be told apart and several pages of them.
+const LINES: [u32; 2] = [64, 256];
+const SEEDS: u64 = 5;
+const WANTED_PERCENT: f64 = 99.0;
+
+/// What the median of a visit keeps, and what each batch adds: a noisy bare-metal mesh.
+const NOISE: Noise = Noise { visit_ns: 1.5, batch_ns: 3.0 };
+
+/// The share of line pairs said to share a home that do, and the share of those that do that are said to.
+pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
+    let mut rows = Vec::new();
+    for (name, mesh) in [("KNL_38", Mesh::knl_38()), ("SKX_28", Mesh::skx_28())] {
+        let Some(hash) = hash(name)? else { continue };
+        for lines in LINES {
+            rows.push(row(name, &hash, &mesh, lines)?);
+        }
+    }
+    Ok(rows)
+}
+
+fn hash(name: &str) -> Result<Option<AddressHash>, Box<dyn Error>> {
+    let read = |what: &str| data::file(&format!("intel-address-hash/{what}_{name}-slice.tbl"));
+    let (Some(base), Some(masks)) = (read("BaseSequence"), read("PermSelectMasks")) else { return Ok(None) };
+    Ok(Some(AddressHash::parse(&std::fs::read_to_string(base)?, &std::fs::read_to_string(masks)?)?))
+}
+
+fn row(name: &str, hash: &AddressHash, mesh: &Mesh, lines: u32) -> Result<Row, Box<dyn Error>> {
+    let (mut said, mut are, mut both, mut resolved) = (0u64, 0u64, 0u64, 0u64);
+    for seed in 0..SEEDS {
+        let mut probe = MeshProbe::new(hash.clone(), mesh.clone(), NOISE, seed);
+        let (home_of_line, resolvable) = grouped(&mut probe, lines, seed)?;
+        resolved += u64::from(resolvable);
+        for (a, b) in seatmap_measure::schedule::all_pairs(home_of_line.len()).into_iter().filter(|_| resolvable) {
+            let together = home_of_line[a] == home_of_line[b];
+            let truly = probe.home(a as u32) == probe.home(b as u32);
+            said += u64::from(together);
+            are += u64::from(truly);
+            both += u64::from(together && truly);
+        }
+    }
+    let percent = |part: u64, whole: u64| 100.0 * part as f64 / whole.max(1) as f64;
+    let got = format!(
+        "{:.2} % right, {:.2} % found, {resolved}/{SEEDS} scans resolved",
+        percent(both, said),
+        percent(both, are)
+    );
+    let met = resolved == SEEDS && percent(both, said) >= WANTED_PERCENT;
+    let what = format!("{name}: {lines} lines sorted by home, noise {} ns a visit", NOISE.visit_ns);
+    Ok(Row::held(what, got, format!(">= {WANTED_PERCENT} % same home"), met))
+}
+
+/// The whole protocol: the matrix at one line, then the scan from the hubs, then the grouping.
+fn grouped(probe: &mut MeshProbe, lines: u32, seed: u64) -> Result<(Vec<u32>, bool), Box<dyn Error>> {
+    let pus = probe.pus();
+    let plan = Plan { passes: Passes::Fixed(3), seed, ..Plan::new(Effort::Usual, 1.0) };
+    let request = Request { pus: pus.clone(), plan, parallel: false, homes: lines, loaded: false };
+    let topology = Topology::unknown(pus.iter().copied());
+    let ended = survey(probe, &topology, &request, None, Samples::new(pus), &mut |_| ControlFlow::Continue(()))?;
+    let Ended::Whole(survey) = ended else { return Err("nobody ended this survey".into()) };
+    let lines = survey.home_model.and_then(|model| model.lines).ok_or("no lines in the model")?;
+    Ok((lines.home_of_line, lines.resolvable))
+}

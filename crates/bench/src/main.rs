@@ -1,0 +1,83 @@
+//! Seatmap's own figures, as ratios within one run: `make bench`.
+//!
+//! Each bench is a function that returns [`Row`]s. The table goes to stdout and, with `--keep FOLDER`, into a folder named
+//! after the day and the machine, beside the profile of the machine that it was run on. Nothing here decides a test:
+//! these machines are shared, and wall time is weather.
+
+mod data;
+mod fits;
+mod hogs;
+mod homes;
+mod pages;
+mod pair;
+mod plain;
+mod regimes;
+mod row;
+mod schedule;
+
+use row::Row;
+use std::error::Error;
+use std::fmt::Write;
+use std::path::Path;
+
+type Bench = fn() -> Result<Vec<Row>, Box<dyn Error>>;
+
+const BENCHES: [(&str, Bench); 7] = [
+    ("pair", pair::rows),
+    ("hogs", hogs::rows),
+    ("schedule", schedule::rows),
+    ("fits", fits::rows),
+    ("homes", homes::rows),
+    ("regimes", regimes::rows),
+    ("pages", pages::rows),
+];
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let keep = arguments.iter().position(|argument| argument == "--keep").and_then(|at| arguments.get(at + 1));
+    let named: Vec<&str> =
+        BENCHES.iter().map(|(name, _)| *name).filter(|name| arguments.iter().any(|a| a == name)).collect();
+    let wanted = |name: &&str| named.is_empty() || named.contains(name);
+    let mut rows = Vec::new();
+    for (name, bench) in BENCHES.iter().filter(|(name, _)| wanted(name)) {
+        eprintln!("bench: {name}");
+        rows.extend(bench()?);
+    }
+    let table = table(&rows);
+    print!("{table}");
+    match keep {
+        Some(folder) => archive(Path::new(folder), &table, &rows),
+        None => Ok(()),
+    }
+}
+
+fn table(rows: &[Row]) -> String {
+    let environment = seatmap_host::environment::read();
+    let mut text = String::new();
+    let cpu = environment.cpu_model.unwrap_or_default();
+    let hypervisor = environment.hypervisor.unwrap_or_default();
+    let kernel = environment.kernel.unwrap_or_default();
+    let cpuset = environment.cpuset.unwrap_or_default();
+    let _ = writeln!(text, "{cpu}, CPUs {cpuset}, hypervisor {hypervisor}, Linux {kernel}, {}\n", row::today());
+    let widest = rows.iter().map(|row| row.what.chars().count()).max().unwrap_or(0);
+    let longest = rows.iter().map(|row| row.got.chars().count()).max().unwrap_or(0);
+    for row in rows {
+        let _ = writeln!(text, "{:<5} {:widest$}  {:longest$}  {}", row.verdict(), row.what, row.got, row.wanted);
+    }
+    text
+}
+
+fn archive(folder: &Path, table: &str, rows: &[Row]) -> Result<(), Box<dyn Error>> {
+    let environment = seatmap_host::environment::read();
+    let cpus = seatmap_host::cpus::Cpus::read()?.allowed.len();
+    let machine = environment.cpu_model.as_deref().unwrap_or("unknown").to_lowercase();
+    let machine: String = machine.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
+    let folder = folder.join(format!("{}-{}-{cpus}", row::today(), machine.trim_matches('-')));
+    std::fs::create_dir_all(&folder)?;
+    std::fs::write(folder.join("bench.txt"), table)?;
+    let rows: Vec<_> = rows.iter().map(Row::json).collect();
+    let document = serde_json::json!({ "environment": environment, "rows": rows });
+    std::fs::write(folder.join("bench.json"), format!("{document:#}\n"))?;
+    eprintln!("bench: kept in {}", folder.display());
+    Ok(())
+}

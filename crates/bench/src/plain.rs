@@ -1,0 +1,43 @@
+//! The loop that anyone would write: two threads, one atomic, the time-stamp counter. It is given its line, since another
+//! line may have another home.
+
+use seatmap_host::HostClock;
+use std::hint::spin_loop;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// One word on a line of its own, two lines from its neighbours.
+#[repr(align(256))]
+#[derive(Default)]
+pub struct Line(AtomicU64);
+
+/// Where both sides meet before they start.
+#[derive(Default)]
+pub struct Plain {
+    ready: Line,
+}
+
+impl Plain {
+    /// One side: nanoseconds a round trip, one value a batch, without the first.
+    pub fn side(&self, word: &AtomicU64, own: u64, batches: u32, round_trips: u32, clock: &HostClock) -> Vec<f64> {
+        if own == 0 {
+            word.store(1, Ordering::Release);
+        }
+        self.ready.0.fetch_add(1, Ordering::AcqRel);
+        while !self.ready.0.load(Ordering::Acquire).is_multiple_of(2) {
+            spin_loop();
+        }
+        let mut stamps = Vec::with_capacity(batches as usize + 2);
+        stamps.push(clock.stamp().ticks);
+        for _ in 0..=batches {
+            for _ in 0..round_trips {
+                while word.load(Ordering::Acquire) == own {
+                    spin_loop();
+                }
+                word.store(own, Ordering::Release);
+            }
+            stamps.push(clock.stamp().ticks);
+        }
+        let batch_ns = |two: &[u64]| (two[1] - two[0]) as f64 * clock.ns_per_tick() / f64::from(round_trips);
+        stamps.windows(2).skip(1).map(batch_ns).collect()
+    }
+}

@@ -1,0 +1,44 @@
+//! One line of the table.
+
+/// What was measured, what came of it, and what was wanted.
+pub struct Row {
+    /// What was measured.
+    pub what: String,
+    /// What came of it, with its unit.
+    pub got: String,
+    /// What was wanted; empty for a figure that only informs.
+    pub wanted: String,
+    /// Whether it is what was wanted; `None` where nothing was.
+    pub met: Option<bool>,
+}
+
+impl Row {
+    /// A figure held against a wish.
+    pub fn held(what: impl Into<String>, got: impl Into<String>, wanted: impl Into<String>, met: bool) -> Self {
+        Row { what: what.into(), got: got.into(), wanted: wanted.into(), met: Some(met) }
+    }
+
+    /// A figure that only informs.
+    pub fn told(what: impl Into<String>, got: impl Into<String>) -> Self {
+        Row { what: what.into(), got: got.into(), wanted: String::new(), met: None }
+    }
+
+    /// The word in front of the line.
+    pub fn verdict(&self) -> &'static str {
+        match self.met {
+            Some(true) => "met",
+            Some(false) => "MISS",
+            None => "",
+        }
+    }
+
+    /// The row as JSON.
+    pub fn json(&self) -> serde_json::Value {
+        serde_json::json!({ "what": self.what, "got": self.got, "wanted": self.wanted, "met": self.met })
+    }
+}
+
+/// Today, in UTC, as `YYYY-MM-DD`.
+pub fn today() -> String {
+    jiff::Timestamp::now().strftime("%Y-%m-%d").to_string()
+}
