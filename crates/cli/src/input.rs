@@ -21,8 +21,7 @@ pub fn machine(name: &str) -> Result<Profile, CliError> {
             Ok(explained(imported.profile))
         }
         _ if looks_like_a_path(name) => {
-            let missing = std::io::Error::from(std::io::ErrorKind::NotFound);
-            Err(CliError::input(AtFile::new(Path::new(name), missing)))
+            Err(CliError::input(format!("{name}: there is no such file; 'seatmap machines' lists the machines known by name")))
         }
         _ => catalog::load(name).map_err(CliError::input),
     }

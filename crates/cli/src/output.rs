@@ -43,6 +43,9 @@ impl Destination {
             }
             Ok(_) => Ok(Destination::Stream(path.to_owned())),
             Err(error) if error.kind() == ErrorKind::NotFound => {
+                if !folder_of(path).is_dir() {
+                    return Err(refused(io::Error::other("its folder does not exist; make it first")));
+                }
                 tempfile::NamedTempFile::new_in(folder_of(path)).map_err(refused)?;
                 Ok(Destination::File(path.to_owned()))
             }

@@ -38,12 +38,25 @@ fn hypervisor(cpuinfo: &str) -> String {
     }
 }
 
+/// What hypervisors call themselves, and what people call them.
+#[cfg(target_arch = "x86_64")]
+const HYPERVISORS: [(&str, &str); 7] = [
+    ("KVMKVMKVM", "KVM"),
+    ("TCGTCGTCGTCG", "QEMU without acceleration"),
+    ("Microsoft Hv", "Hyper-V"),
+    ("VMwareVMware", "VMware"),
+    ("XenVMMXenVMM", "Xen"),
+    ("bhyve bhyve ", "bhyve"),
+    ("ACRNACRNACRN", "ACRN"),
+];
+
 #[cfg(target_arch = "x86_64")]
 fn hypervisor_vendor() -> Option<String> {
     let leaf = std::arch::x86_64::__cpuid(0x4000_0000);
     let bytes: Vec<u8> = [leaf.ebx, leaf.ecx, leaf.edx].iter().flat_map(|word| word.to_le_bytes()).collect();
-    let name: String = bytes.iter().map(|byte| *byte as char).filter(char::is_ascii_graphic).collect();
-    (!name.is_empty()).then_some(name)
+    let name: String = bytes.iter().map(|byte| *byte as char).filter(|c| c.is_ascii_graphic() || *c == ' ').collect();
+    let known = HYPERVISORS.iter().find(|(signature, _)| *signature == name).map(|(_, known)| (*known).to_owned());
+    known.or_else(|| (!name.trim().is_empty()).then(|| name.trim().to_owned()))
 }
 
 #[cfg(not(target_arch = "x86_64"))]

@@ -12,7 +12,8 @@ use serde::{Deserialize, Serialize};
 pub struct HomeModel {
     /// OS indices that share the nearest distance class above SMT siblings: core complex, cluster or socket.
     pub groups: Vec<Vec<u32>>,
-    /// Median distance inside (diagonal) and between groups; `null` inside a group of one.
+    /// Typical distance inside (diagonal) and between groups: the median of what the offsets leave; `null` inside a group
+    /// of one core.
     pub between_ns: Matrix,
     /// a_i(home): rows in the order of `core_distance.pus`, one column a home.
     pub offset_ns: Vec<Vec<f64>>,

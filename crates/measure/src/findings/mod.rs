@@ -77,6 +77,13 @@ pub enum Finding {
     },
     /// The distances are those of one cache line.
     SingleHome,
+    /// Several lines were tried, and their homes could not be told apart.
+    HomesNotResolvable {
+        /// How many lines.
+        lines: usize,
+        /// From how many PUs.
+        pus: usize,
+    },
 }
 
 /// Two levels of one pair.
@@ -119,6 +126,7 @@ pub fn findings(profile: &Profile) -> Vec<Finding> {
         blocks::asymmetric(&view, far_home.is_some()),
         far_home,
         single_home(profile, &model),
+        not_resolvable(&model),
     ]
     .into_iter()
     .flatten()
@@ -138,6 +146,11 @@ fn single_home(profile: &Profile, model: &HomeModel) -> Option<Finding> {
     let measured = profile.origin.kind != OriginKind::Model;
     (measured && model.homes() == 1 && model.offset_ns.len() > 2 && model.lines.is_none())
         .then_some(Finding::SingleHome)
+}
+
+fn not_resolvable(model: &HomeModel) -> Option<Finding> {
+    let lines = model.lines.as_ref().filter(|lines| !lines.resolvable)?;
+    Some(Finding::HomesNotResolvable { lines: lines.home_of_line.len(), pus: model.offset_ns.len() })
 }
 
 #[cfg(test)]

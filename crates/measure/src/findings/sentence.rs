@@ -33,6 +33,7 @@ impl fmt::Display for Finding {
                 )?;
                 write!(out, "others: measure with --homes 64 to see how much.")
             }
+            Finding::HomesNotResolvable { lines, pus } => not_resolvable(out, *lines, *pus),
         }
     }
 }
@@ -75,6 +76,18 @@ fn pair_view_empty(out: &mut fmt::Formatter<'_>, star_r2: f64) -> fmt::Result {
     write!(out, "Inside the groups each distance is one number for each of its two PUs added up, which explains ")?;
     write!(out, "{percent:.1} % of the variance: the matrix tells how far each PU is from this line's home, ")?;
     write!(out, "and nothing about pairs. Place by group, and use --homes to choose lines near their threads.")
+}
+
+fn not_resolvable(out: &mut fmt::Formatter<'_>, lines: usize, pus: usize) -> fmt::Result {
+    write!(out, "The homes of {lines} cache lines are not resolvable from {pus} PUs: ")?;
+    match pus {
+        0..3 => write!(out, "a home shows as one PU being nearer to it than others, and that takes three."),
+        _ => write!(
+            out,
+            "the lines differ by no more than noise. Either one home serves them all, or --thorough and a quieter \
+             machine would show more."
+        ),
+    }
 }
 
 /// How many pairs do something, with the verb in the right number.

@@ -113,3 +113,10 @@ fn nothing_known_has_no_findings() {
     profile.core_distance = None;
     assert_eq!(findings(&profile), []);
 }
+
+#[test]
+fn homes_that_cannot_be_told_apart_are_said_to_be_so() {
+    let told = |pus| Finding::HomesNotResolvable { lines: 64, pus }.to_string();
+    insta::assert_snapshot!(told(2), @"The homes of 64 cache lines are not resolvable from 2 PUs: a home shows as one PU being nearer to it than others, and that takes three.");
+    insta::assert_snapshot!(told(8), @"The homes of 64 cache lines are not resolvable from 8 PUs: the lines differ by no more than noise. Either one home serves them all, or --thorough and a quieter machine would show more.");
+}

@@ -12,30 +12,23 @@ const WIDTH: f64 = 560.0;
 const LEFT: f64 = 120.0;
 /// Room at the right, so that the last label is not cut.
 const RIGHT: f64 = 36.0;
-/// Height of the histogram over all pairs.
-const HISTOGRAM: f64 = 84.0;
-/// Height of one class.
-const ROW: f64 = 24.0;
-/// Bars of the histogram.
+/// Height of one class: its histogram, and air above it.
+const ROW: f64 = 44.0;
+/// The part of it that the tallest bar takes.
+const BARS: f64 = 34.0;
+/// Bars of a histogram.
 const BINS: usize = 96;
 /// Height of the loaded curve.
 const CURVE: f64 = 200.0;
 
-/// How the distances are spread: a histogram over all pairs, and below it each class from p10 to p90 with its median.
-pub(super) fn distribution(values_ns: &[f64], classes: &[DistanceClass], scale: Scale, digits: Digits) -> Markup {
+/// How the distances are spread: a histogram for each class on a common axis, with its median.
+pub(super) fn distribution(classes: &[(DistanceClass, Vec<f64>)], scale: Scale, digits: Digits) -> Markup {
     let x = |value_ns: f64| LEFT + (WIDTH - LEFT - RIGHT) * scale.position(value_ns);
-    let height = HISTOGRAM + ROW * classes.len() as f64 + 26.0;
+    let height = ROW * classes.len() as f64 + 26.0;
     html! {
-        svg.chart viewBox=(format!("0 0 {WIDTH} {height}")) role="img" aria-label="Distribution of distances" {
-            text.name x=(LEFT - 12.0) y=(HISTOGRAM - 18.0) text-anchor="end" { "all pairs" }
-            text.tick x=(LEFT - 12.0) y=(HISTOGRAM - 4.0) text-anchor="end" { "square-root scale" }
-            @for (at, height) in histogram(values_ns, scale).into_iter().enumerate() {
-                @let width = (WIDTH - LEFT - RIGHT) / BINS as f64;
-                rect.bar x=(number(LEFT + at as f64 * width)) y=(number(HISTOGRAM - height)) width=(number(width - 0.5))
-                    height=(number(height)) {}
-            }
-            @for (at, class) in classes.iter().enumerate() {
-                (strip(class, HISTOGRAM + ROW * (at as f64 + 0.5) + 4.0, x))
+        svg.chart viewBox=(format!("0 0 {WIDTH} {height}")) role="img" aria-label="Distribution of distances by class" {
+            @for (at, (class, values_ns)) in classes.iter().enumerate() {
+                (row(class, values_ns, ROW * (at as f64 + 1.0), scale))
             }
             @for step in 0..=4 {
                 @let value = scale.value_ns(f64::from(step) / 4.0);
@@ -47,24 +40,29 @@ pub(super) fn distribution(values_ns: &[f64], classes: &[DistanceClass], scale: 
     }
 }
 
-fn strip(class: &DistanceClass, y: f64, x: impl Fn(f64) -> f64) -> Markup {
-    let (from, to) = (x(class.p10_ns), x(class.p90_ns));
+/// One class, its bars standing on `floor`.
+fn row(class: &DistanceClass, values_ns: &[f64], floor: f64, scale: Scale) -> Markup {
+    let width = (WIDTH - LEFT - RIGHT) / BINS as f64;
+    let median = LEFT + (WIDTH - LEFT - RIGHT) * scale.position(class.median_ns);
     html! {
-        text.name x=(LEFT - 12.0) y=(number(y + 4.0)) text-anchor="end" { (class.name) }
-        line.rule x1=(LEFT) x2=(WIDTH - RIGHT) y1=(number(y)) y2=(number(y)) {}
-        rect.band x=(number(from)) y=(number(y - 4.0)) width=(number((to - from).max(1.0))) height="8" rx="2" {}
-        rect.median x=(number(x(class.median_ns) - 1.5)) y=(number(y - 7.0)) width="3" height="14" rx="1" {}
+        text.name x=(LEFT - 12.0) y=(number(floor - 4.0)) text-anchor="end" { (class.name) }
+        line.rule x1=(LEFT) x2=(WIDTH - RIGHT) y1=(number(floor)) y2=(number(floor)) {}
+        @for (at, height) in histogram(values_ns, scale).into_iter().enumerate().filter(|(_, height)| *height > 0.0) {
+            rect.bar x=(number(LEFT + at as f64 * width)) y=(number(floor - height)) width=(number(width - 0.5))
+                height=(number(height)) {}
+        }
+        rect.median x=(number(median - 1.0)) y=(number(floor - BARS - 3.0)) width="2" height=(number(BARS + 6.0)) rx="1" {}
     }
 }
 
-/// Heights of the bars: square roots of the counts, so that a hundred SMT siblings beside ten thousand pairs are seen.
+/// Heights of the bars: square roots of the counts, so that a few far pairs beside a thousand near ones are seen.
 fn histogram(values_ns: &[f64], scale: Scale) -> Vec<f64> {
     let mut counts = vec![0u32; BINS];
     for value in values_ns.iter().filter(|value| value.is_finite()) {
         counts[((scale.position(*value) * BINS as f64) as usize).min(BINS - 1)] += 1;
     }
     let most = counts.iter().max().copied().unwrap_or(0).max(1);
-    counts.into_iter().map(|count| (HISTOGRAM - 8.0) * (f64::from(count) / f64::from(most)).sqrt()).collect()
+    counts.into_iter().map(|count| BARS * (f64::from(count) / f64::from(most)).sqrt()).collect()
 }
 
 /// Distance over the number of pairs at once: the median as a line, p10 to p90 as a band. Nothing for fewer than two

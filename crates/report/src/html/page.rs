@@ -5,7 +5,7 @@ use super::{charts, data, document, tables};
 use crate::{Digits, Scale, about};
 use maud::{Markup, html};
 use seatmap_machine::Profile;
-use seatmap_measure::classes::{DistanceClass, classes};
+use seatmap_measure::classes::{DistanceClass, classes_with_distances};
 use seatmap_measure::findings::findings;
 
 /// The heatmap: hover, keys, order, homes.
@@ -17,7 +17,8 @@ const TILES: usize = 6;
 #[must_use]
 pub fn page(profile: &Profile) -> String {
     let digits = Digits::of(profile);
-    let classes = classes(profile);
+    let spread_of = classes_with_distances(profile);
+    let classes: Vec<DistanceClass> = spread_of.iter().map(|(class, _)| class.clone()).collect();
     let scale = data::scale(profile);
     let body = html! {
         (header(profile, &classes, digits))
@@ -28,7 +29,7 @@ pub fn page(profile: &Profile) -> String {
             }
             div.columns {
                 (odd(profile))
-                (spread(profile, &classes, digits))
+                (spread(&spread_of, &classes, digits))
                 (explained(profile, digits))
                 (under_load(profile, digits))
                 (surroundings(profile))
@@ -38,11 +39,6 @@ pub fn page(profile: &Profile) -> String {
         footer { "Round trips of one cache line between two hardware threads; one way is half of it." }
     };
     document(&format!("{}: core distances", profile.name), &body, SCRIPT, &data::json(profile, scale))
-}
-
-fn values(profile: &Profile) -> Vec<f64> {
-    let pairs = profile.core_distance.iter().flat_map(|distance| distance.median_ns.pairs());
-    pairs.map(|(_, _, value)| *value).collect()
 }
 
 fn header(profile: &Profile, classes: &[DistanceClass], digits: Digits) -> Markup {
@@ -77,14 +73,14 @@ fn odd(profile: &Profile) -> Markup {
     }
 }
 
-fn spread(profile: &Profile, classes: &[DistanceClass], digits: Digits) -> Markup {
-    let values = values(profile);
+fn spread(spread_of: &[(DistanceClass, Vec<f64>)], classes: &[DistanceClass], digits: Digits) -> Markup {
+    let values = spread_of.iter().flat_map(|(_, values_ns)| values_ns.iter().copied());
     html! {
         // Unlike the heatmap's, this scale leaves nothing outside: SMT siblings have their own line here.
-        @if let Some(scale) = Scale::whole(values.iter().copied()) {
+        @if let Some(scale) = Scale::whole(values) {
             section.card {
                 h2 { "Distance classes" span.unit { "round trip, ns" } }
-                (charts::distribution(&values, classes, scale, digits))
+                (charts::distribution(spread_of, scale, digits))
                 @if !classes.is_empty() { (tables::classes(classes, digits)) }
             }
         }

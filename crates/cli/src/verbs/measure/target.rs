@@ -124,7 +124,7 @@ pub fn host_profile(topology: &Topology, clock: Clock, steal_percent: Option<f64
 
 /// What is known of a replayed machine beside its distances.
 pub fn replayed_profile(of: &Profile) -> Profile {
-    let source = format!("replayed from {} ({})", of.name, of.origin.source);
+    let source = format!("the profile {}, replayed ({})", of.name, of.origin.source);
     let mut profile = Profile::new(of.name.clone(), origin(OriginKind::Model, source), of.topology.clone());
     profile.environment = of.environment.clone();
     profile.clock = of.clock.clone();
