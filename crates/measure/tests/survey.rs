@@ -1,0 +1,249 @@
+//! Whole surveys over sources whose truth is known.
+
+#![expect(clippy::unwrap_used, reason = "a helper of tests fails as a test does")]
+
+use seatmap_machine::{Matrix, PairStatus, Profile, Pu, Topology, catalog};
+use seatmap_measure::MeasureError;
+use seatmap_measure::journal::{Header, Journal};
+use seatmap_measure::plan::{Effort, Passes, Plan};
+use seatmap_measure::probe::{Batches, Discards, PairAt, Probe, Visit};
+use seatmap_measure::replay::{Replay, ReplayError};
+use seatmap_measure::samples::Samples;
+use seatmap_measure::survey::{Ended, Request, Step, Survey, Warning, lines_needed, survey};
+use seatmap_measure::synthetic::{AddressHash, Mesh, MeshProbe, Noise};
+use std::ops::ControlFlow;
+
+fn request(pus: &[u32]) -> Request {
+    let plan = Plan { passes: Passes::Fixed(3), ..Plan::new(Effort::Usual, 1.0) };
+    Request { pus: pus.to_vec(), plan, parallel: false, homes: 1, loaded: false }
+}
+
+fn whole<P: Probe>(probe: &mut P, topology: &Topology, request: &Request) -> Survey {
+    let samples = Samples::new(request.pus.clone());
+    match survey(probe, topology, request, None, samples, &mut |_| ControlFlow::Continue(())).unwrap() {
+        Ended::Whole(survey) => *survey,
+        Ended::Early(_) => panic!("nobody ended it"),
+    }
+}
+
+fn machine() -> Profile {
+    catalog::load("xeon-e5-2680-2s").unwrap()
+}
+
+/// Two PUs to a cache, one distance inside and one between, and what happens to it when pairs run together.
+struct Caches {
+    /// Added to each of several pairs at once.
+    disturbance_ns: f64,
+    /// Pairs that ran with others so far.
+    together: usize,
+    /// Visits that bring nothing, from the first.
+    deaf: u32,
+}
+
+impl Caches {
+    fn new() -> Self {
+        Caches { disturbance_ns: 0.0, together: 0, deaf: 0 }
+    }
+
+    fn topology() -> Topology {
+        Topology { pus: (0..6).map(|os| Pu { os, core: Some(os), l3: Some(os / 2), ..Pu::default() }).collect() }
+    }
+
+    fn exact_ns(pair: PairAt) -> f64 {
+        if pair.a / 2 == pair.b / 2 { 40.0 } else { 200.0 }
+    }
+}
+
+impl Probe for Caches {
+    type Error = std::io::Error;
+
+    fn visit(&mut self, visit: &Visit) -> Result<Vec<Batches>, std::io::Error> {
+        let several = visit.pairs.len() > 1;
+        self.together += if several { visit.pairs.len() } else { 0 };
+        if self.deaf > 0 {
+            self.deaf -= 1;
+            return Ok(vec![Batches { discards: Discards { gap: 1, ..Discards::default() }, ..Batches::default() }]);
+        }
+        let extra = if several { self.disturbance_ns } else { 0.0 };
+        let brought = |pair: &PairAt| {
+            let round_trip_ns = (0..visit.batches).map(|at| Self::exact_ns(*pair) + extra + 0.1 * f64::from(at % 3));
+            Batches { round_trip_ns: round_trip_ns.collect(), discards: Discards::default() }
+        };
+        Ok(visit.pairs.iter().map(brought).collect())
+    }
+
+    fn clock_step_ns(&self) -> f64 {
+        1.0
+    }
+
+    fn lines(&self) -> u32 {
+        64
+    }
+}
+
+#[test]
+fn a_replayed_machine_is_recovered() {
+    let profile = machine();
+    let distance = profile.core_distance.clone().unwrap();
+    let mut probe = Replay::new(&profile, 7).unwrap();
+    let survey = whole(&mut probe, &profile.topology, &request(&distance.pus));
+    let close =
+        |measured: &Matrix| measured.pairs().all(|(i, j, ns)| (ns / distance.median_ns[(i, j)] - 1.0).abs() < 0.02);
+    assert!(close(&survey.core_distance.median_ns));
+    let statuses: Vec<_> = survey.core_distance.status.pairs().filter_map(|(_, _, status)| *status).collect();
+    let stable = statuses.iter().filter(|status| **status == PairStatus::Stable).count();
+    assert!(stable * 100 >= statuses.len() * 98, "{stable} of {}", statuses.len());
+    let protocol = survey.core_distance.protocol.unwrap();
+    assert_eq!((protocol.passes, protocol.kept), (3, 3 * 16 * 32 * 31 / 2));
+    assert_eq!(survey.home_model.unwrap().groups, profile.home_model.unwrap().groups);
+}
+
+#[test]
+fn a_replay_knows_what_it_does_not_know() {
+    let mut bare = machine();
+    bare.core_distance = None;
+    assert_eq!(Replay::new(&bare, 1).unwrap_err(), ReplayError::NoDistances("xeon-e5-2680-2s".into()));
+    let mut probe = Replay::new(&machine(), 1).unwrap();
+    let visit = Visit { pairs: vec![PairAt { a: 0, b: 99, line: 0 }], batches: 1, round_trips: 1 };
+    assert_eq!(probe.visit(&visit).unwrap_err(), ReplayError::UnknownPair(0, 99));
+}
+
+#[test]
+fn homes_of_a_mesh_are_found_by_the_whole_protocol() {
+    let hash = AddressHash::new((0..64).map(|line| (line * 29 + line / 7) % 20).collect(), vec![]).unwrap();
+    let mut probe = MeshProbe::new(hash, Mesh::new(5, 4, &[]), Noise { visit_ns: 0.5, batch_ns: 1.0 }, 3);
+    let pus = probe.pus();
+    let topology = Topology::unknown(pus.iter().copied());
+    let survey = whole(&mut probe, &topology, &Request { homes: 64, ..request(&pus) });
+    let lines = survey.home_model.unwrap().lines.unwrap();
+    assert!(lines.resolvable && lines.confidence > 0.9);
+    for (a, b) in seatmap_measure::schedule::all_pairs(64) {
+        let together = lines.home_of_line[a] == lines.home_of_line[b];
+        assert_eq!(together, probe.home(a as u32) == probe.home(b as u32), "lines {a} and {b}");
+    }
+    // FindTD: the PU nearest to a line's home sits on the home's own tile, on this mesh without asymmetries.
+    let near = lines.nearest_pu.iter().zip(0..).filter(|(pu, home)| {
+        let line = lines.home_of_line.iter().position(|of_line| of_line == home).unwrap();
+        probe.home(line as u32) == **pu as usize
+    });
+    assert!(near.count() * 10 >= lines.nearest_pu.len() * 9);
+}
+
+#[test]
+fn caches_that_leave_each_other_alone_are_measured_together() {
+    let (mut probe, topology) = (Caches::new(), Caches::topology());
+    let parallel = Request { parallel: true, ..request(&[0, 1, 2, 3, 4, 5]) };
+    assert_eq!(lines_needed(&parallel, &topology), 6);
+    let together = whole(&mut probe, &topology, &parallel);
+    assert!(together.core_distance.protocol.as_ref().unwrap().parallel && probe.together > 0);
+    assert_eq!(together.warnings, []);
+    let alone = whole(&mut Caches::new(), &topology, &request(&parallel.pus));
+    assert_eq!(together.core_distance.median_ns, alone.core_distance.median_ns);
+    assert_eq!(together.home_model.unwrap().groups, [[0, 1], [2, 3], [4, 5]]);
+}
+
+#[test]
+fn caches_that_disturb_each_other_are_not() {
+    let mut probe = Caches { disturbance_ns: 10.0, ..Caches::new() };
+    let parallel = Request { parallel: true, ..request(&[0, 1, 2, 3, 4, 5]) };
+    let survey = whole(&mut probe, &Caches::topology(), &parallel);
+    assert!(matches!(survey.warnings[..], [Warning::ParallelDisturbs { difference }] if difference > 0.04));
+    assert!(!survey.core_distance.protocol.unwrap().parallel);
+    assert_eq!(survey.core_distance.median_ns[(0, 1)], 40.1);
+    let one_cache = Topology::unknown(0..6);
+    let survey = whole(&mut Caches::new(), &one_cache, &parallel);
+    assert_eq!(survey.warnings, [Warning::ParallelNeedsGroups]);
+}
+
+#[test]
+fn the_loaded_curve_has_every_number_of_pairs() {
+    let mut probe = Caches { disturbance_ns: 50.0, ..Caches::new() };
+    let loaded = Request { loaded: true, ..request(&[0, 1, 2, 3, 4, 5]) };
+    let curve = whole(&mut probe, &Caches::topology(), &loaded).loaded;
+    assert_eq!(curve.iter().map(|point| point.pairs).collect::<Vec<_>>(), [1, 2, 3]);
+    assert!(curve[2].p90_ns >= 250.0 && curve[0].p90_ns < 210.0, "{curve:?}");
+}
+
+#[test]
+fn an_interrupted_run_goes_on_where_it_ended() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("journal");
+    let request = request(&[0, 1, 2, 3, 4, 5]);
+    let header = Header { machine: "caches".into(), pus: request.pus.clone(), batches: 16, round_trips: 50 };
+    let mut journal = Journal::create(&path, &header).unwrap();
+    let mut visits = 0;
+    let mut stop = |step: &Step| {
+        visits += u64::from(matches!(step, Step::Matrix(_)));
+        if visits == 20 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    };
+    let samples = Samples::new(request.pus.clone());
+    let topology = Caches::topology();
+    let ended = survey(&mut Caches::new(), &topology, &request, Some(&mut journal), samples, &mut stop).unwrap();
+    assert!(matches!(ended, Ended::Early(20)), "{ended:?}");
+    drop(journal);
+
+    let (mut journal, records) = Journal::resume(&path, &header).unwrap();
+    assert_eq!(records.len(), 20);
+    let mut samples = Samples::new(request.pus.clone());
+    records.iter().for_each(|record| samples.add(record.i, record.j, record.pass, record.batches()));
+    let mut later = 0;
+    let mut count = |_: &Step| {
+        later += 1;
+        ControlFlow::Continue(())
+    };
+    let ended = survey(&mut Caches::new(), &topology, &request, Some(&mut journal), samples, &mut count).unwrap();
+    let Ended::Whole(resumed) = ended else { panic!("nobody ended it") };
+    assert_eq!(later, 3 * 15 - 20);
+    let once = whole(&mut Caches::new(), &topology, &request);
+    assert_eq!(resumed.core_distance.median_ns, once.core_distance.median_ns);
+    assert_eq!(resumed.core_distance.protocol.unwrap().kept, once.core_distance.protocol.unwrap().kept);
+}
+
+#[test]
+fn a_disturbed_pair_is_visited_again_and_then_given_up() {
+    let pus = request(&[0, 1]);
+    let mut patient = Caches { deaf: 5, ..Caches::new() };
+    let survey_of = whole(&mut patient, &Caches::topology(), &pus);
+    assert_eq!(survey_of.core_distance.protocol.unwrap().discarded_gap, 5);
+    let mut deaf = Caches { deaf: u32::MAX, ..Caches::new() };
+    let samples = Samples::new(vec![0, 1]);
+    let error = survey(&mut deaf, &Caches::topology(), &pus, None, samples, &mut |_| ControlFlow::Continue(()));
+    assert!(matches!(error, Err(MeasureError::Disturbed { a: 0, b: 1, .. })));
+}
+
+/// A clock that stands still, or a pin that did nothing.
+struct Impossible;
+
+impl Probe for Impossible {
+    type Error = std::io::Error;
+
+    fn visit(&mut self, _visit: &Visit) -> Result<Vec<Batches>, std::io::Error> {
+        Ok(vec![Batches { round_trip_ns: vec![0.4; 16], discards: Discards::default() }])
+    }
+
+    fn clock_step_ns(&self) -> f64 {
+        1.0
+    }
+
+    fn lines(&self) -> u32 {
+        1
+    }
+}
+
+#[test]
+fn what_no_cache_can_deliver_is_refused() {
+    let ended = survey(
+        &mut Impossible,
+        &Topology::unknown(0..2),
+        &request(&[0, 1]),
+        None,
+        Samples::new(vec![0, 1]),
+        &mut |_| ControlFlow::Continue(()),
+    );
+    assert!(matches!(ended, Err(MeasureError::BelowFloor { a: 0, b: 1, .. })));
+    let alone =
+        survey(&mut Impossible, &Topology::unknown(0..1), &request(&[0]), None, Samples::new(vec![0]), &mut |_| {
+            ControlFlow::Continue(())
+        });
+    assert!(matches!(alone, Err(MeasureError::TooFew(1))));
+}
