@@ -1,7 +1,9 @@
 //! Where results go: stdout, or a file that is whole or not there.
 
 use crate::error::{AtFile, CliError};
+use std::fs::Permissions;
 use std::io::{self, ErrorKind, Write};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 /// Prints on stdout. That nobody reads it any more ends the program quietly.
@@ -70,20 +72,14 @@ fn failed(path: &Path, error: io::Error) -> CliError {
     CliError::work(AtFile::new(path, error))
 }
 
-/// Writes beside the file and renames, so that readers see the old text or the new.
+/// Writes beside the file and renames, so that readers see the old text or the new. The new file may be read by whom
+/// the old one or the umask allows; a temporary file would be its owner's alone.
 fn replace(path: &Path, text: &str) -> io::Result<()> {
-    let mut file = tempfile::NamedTempFile::new_in(folder_of(path))?;
+    let permissions = std::fs::metadata(path).map_or(Permissions::from_mode(0o666), |found| found.permissions());
+    let mut file = tempfile::Builder::new().permissions(permissions).tempfile_in(folder_of(path))?;
     file.write_all(text.as_bytes())?;
-    // What the old file or the umask allowed; a temporary file would be its owner's alone.
-    let mode = std::fs::metadata(path).map(|found| found.permissions()).or_else(|_| usual_permissions(path))?;
-    file.as_file().set_permissions(mode)?;
     file.persist(path).map_err(|error| error.error)?;
     Ok(())
-}
-
-/// The permissions of a file made the ordinary way at this place; it is removed by the rename that follows.
-fn usual_permissions(path: &Path) -> io::Result<std::fs::Permissions> {
-    Ok(std::fs::File::create(path)?.metadata()?.permissions())
 }
 
 fn folder_of(path: &Path) -> &Path {

@@ -69,7 +69,7 @@ impl Progress {
     pub fn line(&self, width: usize) -> String {
         let percent = 100 * self.done / self.total.max(1);
         let parts = [
-            Some(format!("{}/{} pairs, {percent} %", self.done, self.total)),
+            Some(format!("{}/{} visits, {percent} %", self.done, self.total)),
             self.eta_s.map(|eta_s| format!("{} left", duration(eta_s))),
             self.current.map(|(a, b)| format!("now {a}-{b}")),
             Some(format!("{} discarded", self.discarded)).filter(|_| self.discarded > 0),
@@ -113,7 +113,7 @@ mod tests {
         9      ?   99.5      ?      -
         round trip in ns, linear scale; ? not known
 
-        3/6 pairs, 50 %  5 s left  now 0-8  7 discarded
+        3/6 visits, 50 %  5 s left  now 0-8  7 discarded
         ");
     }
 
