@@ -20,9 +20,9 @@ pub fn machine(name: &str) -> Result<Profile, CliError> {
             warn(name, &imported.notes);
             Ok(explained(imported.profile))
         }
-        _ if looks_like_a_path(name) => {
-            Err(CliError::input(format!("{name}: there is no such file; 'seatmap machines' lists the machines known by name")))
-        }
+        _ if looks_like_a_path(name) => Err(CliError::input(format!(
+            "{name}: there is no such file; 'seatmap machines' lists the machines known by name"
+        ))),
         _ => catalog::load(name).map_err(CliError::input),
     }
 }

@@ -1,0 +1,77 @@
+//! `seatmap import`.
+
+use crate::common::{Place, files, published};
+use serde_json::Value;
+
+const TRIANGLE: &str = ",,,\n20,,,\n60,62,,\n61,60.5,21,\n";
+
+#[test]
+fn a_triangle_becomes_a_profile_of_round_trips() {
+    let place = Place::new();
+    place.file("four.csv", TRIANGLE.replace('\n', "\r\n"));
+    let summary = place.stdout(&["import", "four.csv", "-o", "x.json"]);
+    assert_eq!(summary, "x.json: four with 4 PUs in 2 groups of 2, R2 0.9993\n");
+    let profile: Value = serde_json::from_str(&place.read("x.json")).unwrap();
+    assert_eq!(profile["origin"]["kind"], "imported");
+    assert_eq!(profile["core_distance"]["median_ns"][0][1], 40.0);
+    assert_eq!(profile["core_distance"]["status"][3][0], "imported");
+    assert_eq!(place.stdout(&["export", "--format", "csv", "x.json"]), TRIANGLE);
+}
+
+#[test]
+fn a_name_and_a_topology_can_be_given() {
+    let place = Place::new();
+    place.stdout(&["export", "xeon-e5-2680-2s", "--format", "hwloc-xml", "-o", "lstopo.xml"]);
+    place.stdout(&["export", "xeon-e5-2680-2s", "--format", "csv", "-o", "matrix.csv"]);
+    let bare = place.json(&["import", "matrix.csv"]);
+    assert_eq!(bare["topology"]["pus"][17]["core"], Value::Null);
+    let married = place.json(&["import", "matrix.csv", "--topology", "lstopo.xml", "--name", "old server"]);
+    assert_eq!(married["name"], "old server");
+    assert_eq!(married["topology"]["pus"][17]["core"], married["topology"]["pus"][1]["core"]);
+    place.file("four.csv", TRIANGLE);
+    let line = place.one_line_refusal(&["import", "four.csv", "--topology", "lstopo.xml"]);
+    assert!(line.contains('4') && line.contains("32"), "{line}");
+}
+
+#[test]
+fn several_files_go_to_a_folder() {
+    let place = Place::new();
+    place.file("a.csv", TRIANGLE);
+    place.file("b.csv", ",\n30,\n");
+    assert!(place.one_line_refusal(&["import", "a.csv", "b.csv"]).contains("several files need a folder"));
+    std::fs::create_dir(place.path("out")).unwrap();
+    place.stdout(&["import", "a.csv", "b.csv", "-o", "out"]);
+    assert!(place.path("out/a.json").exists() && place.path("out/b.json").exists());
+    assert_eq!(files(&place), ["a.csv", "b.csv", "out"]);
+}
+
+#[test]
+fn cycles_need_a_frequency() {
+    let Some(file) = published("mctop/lpdxeon2680.mct") else { return };
+    let place = Place::new();
+    let median = |arguments: &[&str]| {
+        let profile = place.json(&[&["import", file.to_str().unwrap(), "--json"], arguments].concat());
+        profile["core_distance"]["median_ns"][0][1].as_f64().unwrap()
+    };
+    assert!((median(&["--frequency", "2.8g"]) - 80.0).abs() < 1e-9);
+    let assumed = place.run(&["import", file.to_str().unwrap()]);
+    assert!(String::from_utf8_lossy(&assumed.stderr).contains("--frequency"));
+    assert!(place.refusal(&["import", "x.mct", "--frequency", "fast"]).contains("2.8g"));
+}
+
+#[test]
+fn every_published_file_is_read_or_refused() {
+    let Some(folder) = published("core-to-core") else { return };
+    let place = Place::new();
+    for folder in [folder.clone(), folder.with_file_name("hwloc-xml"), folder.with_file_name("mctop")] {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.file_name().unwrap().to_str().unwrap().to_owned();
+            let output = place.run(&["import", path.to_str().unwrap(), "-o", "x.json"]);
+            let readable = !name.contains("LICENSE") && !name.starts_with("not-a-matrix");
+            assert_eq!(output.status.code(), Some(if readable { 0 } else { 2 }), "{name}: {output:?}");
+            let quantised = String::from_utf8_lossy(&output.stderr).contains("coarse clock");
+            assert_eq!(quantised, name.contains("coarse-clock"), "{name}");
+        }
+    }
+}

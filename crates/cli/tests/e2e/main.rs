@@ -1,0 +1,15 @@
+//! Every verb through the real binary, each test in a folder and a home of its own.
+
+#![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
+
+mod bad_input;
+mod common;
+mod doctor;
+mod examples;
+mod export;
+mod import;
+mod interrupted;
+mod machines;
+mod measure;
+mod shell;
+mod show;

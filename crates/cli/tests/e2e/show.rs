@@ -1,0 +1,57 @@
+//! `seatmap show`.
+
+use crate::common::{Place, published};
+
+#[test]
+fn a_page_in_the_terminal() {
+    let place = Place::new();
+    insta::assert_snapshot!(place.stdout(&["show", "core-i9-12900k", "--width", "100", "--near", "16"]));
+}
+
+#[test]
+fn colours_are_for_terminals_and_for_those_who_ask() {
+    let place = Place::new();
+    let shown = |arguments: &[&str]| place.stdout(&[&["show", "graviton3"], arguments].concat());
+    assert!(!shown(&[]).contains('\u{1b}'));
+    assert!(shown(&["--colour", "true"]).contains("\u{1b}[38;2;"));
+    assert!(shown(&["--colour", "256"]).contains("\u{1b}[38;5;"));
+    assert!(!shown(&["--color", "never"]).contains('\u{1b}'));
+    assert_ne!(shown(&["--order", "os"]), "");
+}
+
+#[test]
+fn one_page_that_asks_for_nothing_else() {
+    let place = Place::new();
+    place.stdout(&["show", "epyc-7r13-2s", "--html", "x.html"]);
+    let page = place.read("x.html");
+    assert!(page.starts_with("<!DOCTYPE html>"));
+    for forbidden in ["src=\"", "href=\"http", "@import", "url(http", "<link rel=\"stylesheet"] {
+        assert!(!page.contains(forbidden), "{forbidden}");
+    }
+    assert!(page.contains("SMT siblings") && page.contains("<canvas"));
+}
+
+#[test]
+fn the_same_as_json() {
+    let shown = Place::new().json(&["show", "epyc-7r13-2s", "--json"]);
+    assert_eq!(shown["pus"], 192);
+    assert_eq!(shown["groups"].as_array().unwrap().len(), 12);
+    assert_eq!(shown["classes"][0]["name"], "SMT siblings");
+    assert!(shown["findings"][0]["finding"]["far_home"]["far_ns"].as_f64().unwrap() > 390.0);
+}
+
+#[test]
+fn other_tools_files_are_shown_as_they_are() {
+    let Some(matrix) = published("core-to-core/xeon-8375c-2s-128.csv") else { return };
+    let page = Place::new().stdout(&["show", matrix.to_str().unwrap()]);
+    assert!(page.contains("Inside the groups each distance is one number for each of its two PUs"), "{page}");
+}
+
+#[test]
+fn stdin_is_a_file_too() {
+    let place = Place::new();
+    place.file("x.csv", ",\n30,\n");
+    let file = std::fs::File::open(place.path("x.csv")).unwrap();
+    let output = place.command(&["show", "-"]).stdin(file).output().unwrap();
+    assert!(String::from_utf8_lossy(&output.stdout).contains("60.0"), "{output:?}");
+}
