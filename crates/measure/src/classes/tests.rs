@@ -1,3 +1,5 @@
+//! Distance classes of machines made by hand.
+
 use super::*;
 use seatmap_machine::{CoreDistance, Matrix, Origin, OriginKind, Pu, Topology};
 

@@ -1,3 +1,5 @@
+//! What is found odd, word by word.
+
 use super::*;
 use crate::regimes::judge;
 use seatmap_machine::{Matrix, Origin, PairRegimes, PairStatus, Pu, Topology, import};

@@ -1,3 +1,5 @@
+//! Lines sorted by home, against meshes whose homes are known.
+
 use super::*;
 use crate::fit::{explain, hubs, predict};
 use crate::probe::{PairAt, Probe, Visit};
