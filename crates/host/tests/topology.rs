@@ -1,5 +1,7 @@
 //! hwloc's reading of real machines against our own reader of the same files: two arms, one truth.
 
+#![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
+
 use hwlocality::Topology as Hwloc;
 use seatmap_host::topology::{from_hwloc, of_host};
 use seatmap_machine::{Topology, import};

@@ -1,6 +1,6 @@
 //! Whole surveys over sources whose truth is known.
 
-#![expect(clippy::unwrap_used, reason = "a helper of tests fails as a test does")]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a helper of tests fails as a test does")]
 
 use seatmap_machine::{Matrix, PairStatus, Profile, Pu, Topology, catalog};
 use seatmap_measure::MeasureError;
