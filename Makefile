@@ -34,7 +34,7 @@ bench: system
 docs: system
 	RUSTDOCFLAGS="--deny warnings" $(CARGO) doc --workspace --no-deps --locked
 	command -v mdbook >/dev/null || $(CARGO) install --locked mdbook
-	mdbook build docs --dest-dir ../target/guide
+	mdbook build docs --dest-dir "$(CURDIR)/target/guide"
 
 fuzz: system
 	./scripts/fuzz
