@@ -37,6 +37,7 @@ pub mod survey;
 pub mod synthetic;
 pub mod testbed_probe;
 
+mod normal;
 mod screen;
 
 pub use error::MeasureError;

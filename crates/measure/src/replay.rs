@@ -2,6 +2,7 @@
 
 use crate::fit::predict;
 use crate::fit::siblings;
+use crate::normal::normal;
 use crate::probe::{Batches, Discards, PairAt, Probe, Visit};
 use seatmap_machine::{CoreDistance, HomeModel, Profile};
 
@@ -74,12 +75,6 @@ impl Replay {
         });
         by_home.unwrap_or(self.distance.median_ns[(i, j)])
     }
-}
-
-/// A standard normal value (Box and Muller 1958).
-fn normal(rng: &mut fastrand::Rng) -> f64 {
-    let radius = (-2.0 * (1.0 - rng.f64()).ln()).sqrt();
-    radius * (std::f64::consts::TAU * rng.f64()).cos()
 }
 
 impl Probe for Replay {

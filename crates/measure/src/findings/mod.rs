@@ -3,6 +3,7 @@
 //! Each finding says what was seen, why it matters and what to do about it. They are computed from the profile alone,
 //! so a file measured elsewhere gets the same ones as this machine.
 
+mod bands;
 mod blocks;
 mod far_home;
 mod levels;
@@ -39,6 +40,17 @@ pub enum Finding {
         pairs: usize,
         /// Their share of the measured pairs, in percent.
         percent: f64,
+    },
+    /// Pairs of one kind are nearer or farther than on any published machine.
+    Implausible {
+        /// Which pairs.
+        pairs: String,
+        /// Their median.
+        median_ns: f64,
+        /// The least that is usual.
+        low_ns: f64,
+        /// The most.
+        high_ns: f64,
     },
     /// The groups found in the distances are none of the topology's levels.
     GroupsDisagree {
@@ -121,6 +133,7 @@ pub fn findings(profile: &Profile) -> Vec<Finding> {
         clock_quantised(profile),
         passes::multi_regime(distance),
         passes::drifting(distance),
+        bands::implausible(&view),
         levels::disagree(&view),
         pair_view_empty(&model),
         blocks::asymmetric(&view, far_home.is_some()),

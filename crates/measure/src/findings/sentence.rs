@@ -10,6 +10,9 @@ impl fmt::Display for Finding {
             Finding::ClockQuantised { step_ns } => clock_quantised(out, *step_ns),
             Finding::MultiRegime { pairs, percent, widest } => multi_regime(out, *pairs, *percent, widest.as_ref()),
             Finding::Drifting { pairs, percent } => drifting(out, *pairs, *percent),
+            Finding::Implausible { pairs, median_ns, low_ns, high_ns } => {
+                implausible(out, pairs, *median_ns, *low_ns, *high_ns)
+            }
             Finding::GroupsDisagree { groups, levels } => disagree(out, *groups, levels),
             Finding::FarHome { pus, near_ns, far_ns } => far_home(out, pus, *near_ns, *far_ns),
             Finding::PairViewEmpty { star_r2 } => pair_view_empty(out, *star_r2),
@@ -76,6 +79,15 @@ fn pair_view_empty(out: &mut fmt::Formatter<'_>, star_r2: f64) -> fmt::Result {
     write!(out, "Inside the groups each distance is one number for each of its two PUs added up, which explains ")?;
     write!(out, "{percent:.1} % of the variance: the matrix tells how far each PU is from this line's home, ")?;
     write!(out, "and nothing about pairs. Place by group, and use --homes to choose lines near their threads.")
+}
+
+fn implausible(out: &mut fmt::Formatter<'_>, pairs: &str, median_ns: f64, low_ns: f64, high_ns: f64) -> fmt::Result {
+    write!(out, "{pairs} are {median_ns:.0} ns apart, where published machines show {low_ns:.0} to {high_ns:.0} ns. ")?;
+    write!(
+        out,
+        "Either the topology is not the real one, as virtual machines often show it, or the machine was busy "
+    )?;
+    write!(out, "or throttled: compare with 'seatmap doctor', and measure again.")
 }
 
 fn not_resolvable(out: &mut fmt::Formatter<'_>, lines: usize, pus: usize) -> fmt::Result {

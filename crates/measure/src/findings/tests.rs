@@ -100,10 +100,10 @@ fn flips_and_drifts_are_counted() {
 
 #[test]
 fn a_topology_that_is_not_the_hardwares_is_told() {
-    let pus = (0..8).map(|os| Pu { os, l3: Some(0), package: Some(os / 4), ..Pu::default() }).collect();
+    let pus = (0..8).map(|os| Pu { os, l3: Some(0), numa: Some(os / 4), ..Pu::default() }).collect();
     let profile = profile(Topology { pus }, |i, j| if i % 4 == j % 4 { 40.0 } else { 90.0 });
     insta::assert_snapshot!(sentences(&profile), @r"
-    - The distances show 4 groups, and no level of the topology has these (L3: 1, package: 2). Either the topology is not the hardware's, as in many virtual machines, or the cores are joined by something that it does not list. Trust the distances.
+    - The distances show 4 groups, and no level of the topology has these (L3: 1, NUMA node: 2). Either the topology is not the hardware's, as in many virtual machines, or the cores are joined by something that it does not list. Trust the distances.
     - All distances are those of one cache line. Its home is unknown, and another line may give others: measure with --homes 64 to see how much.
     ");
 }
@@ -121,4 +121,20 @@ fn homes_that_cannot_be_told_apart_are_said_to_be_so() {
     let told = |pus| Finding::HomesNotResolvable { lines: 64, pus }.to_string();
     insta::assert_snapshot!(told(2), @"The homes of 64 cache lines are not resolvable from 2 PUs: a home shows as one PU being nearer to it than others, and that takes three.");
     insta::assert_snapshot!(told(8), @"The homes of 64 cache lines are not resolvable from 8 PUs: the lines differ by no more than noise. Either one home serves them all, or --thorough and a quieter machine would show more.");
+}
+
+#[test]
+fn neighbours_that_are_too_far_apart_are_none() {
+    let pu = |os| Pu { os, core: Some(os), l3: Some(0), package: Some(0), ..Pu::default() };
+    let of = |ns: f64| sentences(&profile(Topology { pus: (0..2).map(pu).collect() }, |_, _| ns));
+    assert_eq!(of(63.5), "");
+    insta::assert_snapshot!(of(327.0), @"- PUs under one L3 are 327 ns apart, where published machines show 20 to 180 ns. Either the topology is not the real one, as virtual machines often show it, or the machine was busy or throttled: compare with 'seatmap doctor', and measure again.");
+}
+
+#[test]
+fn no_described_machine_is_implausible() {
+    for name in seatmap_machine::catalog::names() {
+        let found = findings(&seatmap_machine::catalog::load(name).unwrap());
+        assert!(!found.iter().any(|finding| matches!(finding, Finding::Implausible { .. })), "{name}: {found:?}");
+    }
 }

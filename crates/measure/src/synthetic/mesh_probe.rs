@@ -1,6 +1,7 @@
 //! Round trips on a mesh.
 
 use super::{AddressHash, Mesh};
+use crate::normal::normal;
 use crate::probe::{Batches, Discards, PairAt, Probe, Visit};
 use fastrand::Rng;
 
@@ -94,11 +95,6 @@ impl Probe for MeshProbe {
     fn lines(&self) -> u32 {
         u32::MAX
     }
-}
-
-/// A standard normal value (Box and Muller 1958).
-fn normal(rng: &mut Rng) -> f64 {
-    (-2.0 * (1.0 - rng.f64()).ln()).sqrt() * (std::f64::consts::TAU * rng.f64()).cos()
 }
 
 #[cfg(test)]
