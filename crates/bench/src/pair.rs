@@ -26,7 +26,7 @@ pub fn cpus() -> Result<Option<[u32; 2]>, Box<dyn Error>> {
 }
 
 /// What is measured with.
-type Ours = TestbedProbe<HostTestbed>;
+pub type Ours = TestbedProbe<HostTestbed>;
 
 /// The word that both loops use.
 fn word(probe: &Ours) -> &AtomicU64 {
@@ -34,9 +34,10 @@ fn word(probe: &Ours) -> &AtomicU64 {
 }
 
 /// A probe on these CPUs.
-pub fn probe(cpus: [u32; 2]) -> Result<TestbedProbe<HostTestbed>, Box<dyn Error>> {
-    let testbed = HostTestbed::new(cpus.to_vec(), TestbedProbe::<HostTestbed>::shared_lines(1))?;
-    Ok(TestbedProbe::new(testbed, &Topology::unknown(cpus), 1)?)
+pub fn probe(cpus: [u32; 2]) -> Result<Ours, Box<dyn Error>> {
+    let topology = Topology::unknown(cpus);
+    let testbed = HostTestbed::new(cpus.to_vec(), Ours::shared_lines(1, &topology, &cpus))?;
+    Ok(Ours::new(testbed, &topology, 1)?)
 }
 
 /// The visit that both benches of a pair make.

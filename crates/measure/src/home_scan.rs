@@ -24,7 +24,7 @@ pub struct HomeScan<'a> {
     pub model: &'a HomeModel,
     /// Their cores, where known.
     pub topology: &'a Topology,
-    /// Candidate lines: 0, 1, ... up to here.
+    /// How many candidate lines.
     pub lines: u32,
     /// Batches a visit, and where the random orders start.
     pub plan: &'a Plan,
@@ -47,6 +47,7 @@ impl HomeScan<'_> {
         if self.lines > probe.lines() {
             return Err(MeasureError::TooFewLines { wanted: self.lines, offered: probe.lines() });
         }
+        let candidates = probe.spread(self.lines);
         let (hubs, mut cells) = self.cells();
         let total = (cells.len() * PASSES) as u64;
         let mut seen = vec![vec![vec![Vec::new(); self.distance.pus.len()]; hubs.len()]; self.lines as usize];
@@ -55,7 +56,11 @@ impl HomeScan<'_> {
         for _ in 0..PASSES {
             rng.shuffle(&mut cells);
             for (line, hub, pu) in &cells {
-                let pair = PairAt { a: self.distance.pus[hubs[*hub]], b: self.distance.pus[*pu], line: *line };
+                let pair = PairAt {
+                    a: self.distance.pus[hubs[*hub]],
+                    b: self.distance.pus[*pu],
+                    line: candidates[*line as usize],
+                };
                 seen[*line as usize][*hub][*pu].extend(self.visit(probe, pair)?);
                 done += 1;
                 if observe(done, total).is_break() {

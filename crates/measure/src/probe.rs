@@ -66,4 +66,9 @@ pub trait Probe {
 
     /// How many candidate lines can be asked for.
     fn lines(&self) -> u32;
+
+    /// So many candidate lines, spread over everything that may be a home.
+    fn spread(&self, count: u32) -> Vec<u32> {
+        (0..count).collect()
+    }
 }

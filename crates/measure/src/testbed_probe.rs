@@ -16,17 +16,17 @@ const GATE: Addr = Addr::line(0);
 
 /// A testbed as a source of round trips: candidate lines lie in consecutive pages, which are spread over the NUMA nodes
 /// by first touch. One page holds lines of every home slice on Intel's and Arm's meshes; where the home is the node, as
-/// on AMD, several pages are needed.
+/// on AMD, it takes a page on each.
 pub struct TestbedProbe<T> {
     testbed: T,
-    lines: u32,
+    pages: u32,
 }
 
 impl<T: Testbed> TestbedProbe<T> {
-    /// Lines of shared memory that a testbed must have to offer so many candidates.
+    /// Lines of shared memory that a testbed on these PUs must have to offer so many candidates.
     #[must_use]
-    pub fn shared_lines(candidates: u32) -> u32 {
-        LINES_PER_PAGE + candidates.next_multiple_of(LINES_PER_PAGE)
+    pub fn shared_lines(candidates: u32, topology: &Topology, pus: &[u32]) -> u32 {
+        LINES_PER_PAGE * (1 + pages(candidates, touchers(topology, pus).len()))
     }
 
     /// Takes a testbed with at least [`TestbedProbe::shared_lines`] lines, and has each page of candidates touched first
@@ -35,16 +35,12 @@ impl<T: Testbed> TestbedProbe<T> {
     /// # Errors
     /// The testbed's.
     pub fn new(mut testbed: T, topology: &Topology, candidates: u32) -> Result<Self, T::Error> {
-        let toucher_of_node: BTreeMap<Option<u32>, u32> =
-            topology.pus.iter().rev().filter(|pu| testbed.pus().contains(&pu.os)).map(|pu| (pu.numa, pu.os)).collect();
-        let touchers: Vec<u32> = match toucher_of_node.is_empty() {
-            true => testbed.pus().iter().take(1).copied().collect(),
-            false => toucher_of_node.into_values().collect(),
-        };
-        for (page, toucher) in (0..candidates.div_ceil(LINES_PER_PAGE)).zip(touchers.iter().cycle()) {
+        let touchers = touchers(topology, testbed.pus());
+        let pages = pages(candidates, touchers.len());
+        for (page, toucher) in (0..pages).zip(touchers.iter().cycle()) {
             testbed.run(&[*toucher], &Touch { words: vec![candidate(page * LINES_PER_PAGE)] })?;
         }
-        Ok(TestbedProbe { testbed, lines: candidates })
+        Ok(TestbedProbe { testbed, pages })
     }
 
     /// The testbed itself.
@@ -69,6 +65,19 @@ impl<T: Testbed> TestbedProbe<T> {
         };
         visit.pairs.iter().zip(traces.chunks(2)).map(of_pair).collect()
     }
+}
+
+/// Whole pages for so many candidates; where there are several, at least one a node.
+fn pages(candidates: u32, nodes: usize) -> u32 {
+    let needed = candidates.div_ceil(LINES_PER_PAGE).max(1);
+    if candidates > 1 { needed.max(nodes as u32) } else { needed }
+}
+
+/// The first of these PUs on each NUMA node, by node; the first of all where the nodes are not known.
+fn touchers(topology: &Topology, pus: &[u32]) -> Vec<u32> {
+    let node = |os: u32| topology.pu(os).and_then(|pu| pu.numa);
+    let first_of: BTreeMap<Option<u32>, u32> = pus.iter().rev().map(|os| (node(*os), *os)).collect();
+    first_of.into_values().collect()
 }
 
 /// Where a candidate line lies in the testbed's shared memory.
@@ -98,6 +107,114 @@ impl<T: Testbed> Probe for TestbedProbe<T> {
     }
 
     fn lines(&self) -> u32 {
-        self.lines
+        self.pages * LINES_PER_PAGE
+    }
+
+    /// Page by page in turn, so that every node has its share.
+    fn spread(&self, count: u32) -> Vec<u32> {
+        (0..count).map(|at| at % self.pages * LINES_PER_PAGE + at / self.pages).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use seatmap_machine::Pu;
+    use seatmap_port::{Port, Stamp, Workload};
+    use std::cell::RefCell;
+    use std::collections::HashMap;
+    use std::convert::Infallible;
+
+    /// Remembers who wrote where; tasks run one after the other, which first touch does not mind.
+    #[derive(Default)]
+    struct Remembering {
+        pus: Vec<u32>,
+        toucher_of_page: HashMap<u32, u32>,
+    }
+
+    struct Words(RefCell<Vec<u32>>);
+
+    impl Port for Words {
+        fn load(&self, _word: Addr) -> u64 {
+            0
+        }
+
+        fn store(&self, word: Addr, _value: u64) {
+            self.0.borrow_mut().push(word.line_index() / LINES_PER_PAGE);
+        }
+
+        fn fetch_add(&self, _word: Addr, _value: u64) -> u64 {
+            0
+        }
+
+        fn compare_exchange(&self, _word: Addr, current: u64, _new: u64) -> Result<u64, u64> {
+            Ok(current)
+        }
+
+        fn wait_while(&self, _word: Addr, value: u64) -> u64 {
+            value + 1
+        }
+
+        fn stamp(&self) -> Stamp {
+            Stamp::default()
+        }
+
+        fn compute(&self, _cycles: u64) {}
+    }
+
+    impl Testbed for Remembering {
+        type Error = Infallible;
+
+        fn run<W: Workload>(&mut self, seats: &[u32], workload: &W) -> Result<Vec<W::Output>, Infallible> {
+            let words = Words(RefCell::default());
+            let outputs = (0..seats.len()).map(|rank| workload.task(&words, rank)).collect();
+            for page in words.0.take() {
+                self.toucher_of_page.entry(page).or_insert(seats[0]);
+            }
+            Ok(outputs)
+        }
+
+        fn pus(&self) -> &[u32] {
+            &self.pus
+        }
+
+        fn ns_per_tick(&self) -> f64 {
+            1.0
+        }
+
+        fn clock_step_ns(&self) -> f64 {
+            1.0
+        }
+    }
+
+    /// Two PUs on each of four nodes.
+    fn topology() -> Topology {
+        Topology { pus: (0..8).map(|os| Pu { os, numa: Some(os / 2), ..Pu::default() }).collect() }
+    }
+
+    fn probe(candidates: u32) -> TestbedProbe<Remembering> {
+        let testbed = Remembering { pus: (0..8).collect(), ..Remembering::default() };
+        TestbedProbe::new(testbed, &topology(), candidates).unwrap()
+    }
+
+    #[test]
+    fn few_candidates_still_have_a_page_on_every_node() {
+        let probe = probe(64);
+        // Page 0 is the gate's.
+        let touched = |page| probe.testbed().toucher_of_page.get(&page).copied();
+        assert_eq!([1, 2, 3, 4].map(touched), [Some(0), Some(2), Some(4), Some(6)]);
+        assert_eq!(TestbedProbe::<Remembering>::shared_lines(64, &topology(), &probe.testbed.pus), 5 * 64);
+        let pages: Vec<u32> = probe.spread(64).iter().map(|line| line / LINES_PER_PAGE).collect();
+        assert!((0..4).all(|page| pages.iter().filter(|of| **of == page).count() == 16), "{pages:?}");
+        let mut lines = probe.spread(64);
+        lines.sort_unstable();
+        lines.dedup();
+        assert!(lines.len() == 64 && lines.iter().all(|line| *line < probe.lines()));
+    }
+
+    #[test]
+    fn a_single_line_needs_a_single_page() {
+        assert_eq!(probe(1).testbed().toucher_of_page.len(), 1);
+        assert_eq!(probe(1).spread(1), [0]);
     }
 }

@@ -102,7 +102,7 @@ pub fn host(topology: &Topology, pus: &[u32], typed: &Measure) -> Result<Testbed
     // The clock's step does not bear on how many lines are needed.
     let request = super::request(typed, pus, 1.0);
     let lines = survey::lines_needed(&request, topology);
-    let shared = TestbedProbe::<HostTestbed>::shared_lines(lines);
+    let shared = TestbedProbe::<HostTestbed>::shared_lines(lines, topology, pus);
     let testbed = HostTestbed::new(pus.to_vec(), shared).map_err(CliError::work)?;
     TestbedProbe::new(testbed, topology, lines).map_err(CliError::work)
 }
