@@ -15,6 +15,11 @@ pub struct HomeModel {
     /// Typical distance inside (diagonal) and between groups: the median of what the offsets leave; `null` inside a group
     /// of one core.
     pub between_ns: Matrix,
+    /// Typical distance inside each group (row) for lines of each home (column), where several homes were told apart and
+    /// there are three groups or more; it stands in for the diagonal of `between_ns`. PUs that share a cache settle a
+    /// line between them whatever its home, while their offsets tell how far they are from it.
+    #[serde(default)]
+    pub inside_ns: Option<Vec<Vec<f64>>>,
     /// a_i(home): rows in the order of `core_distance.pus`, one column a home.
     pub offset_ns: Vec<Vec<f64>>,
     /// The share of the variance over pairs that the model explains.
@@ -57,9 +62,44 @@ impl HomeModel {
         pus.iter().map(|os| place.get(os).copied()).collect()
     }
 
+    /// B for two PUs of these groups and a line of this home, in nanoseconds; NaN where it is not known.
+    #[must_use]
+    pub fn base_ns(&self, from: usize, to: usize, home: usize) -> f64 {
+        let inside = self.inside_ns.as_ref().filter(|_| from == to);
+        match inside {
+            Some(inside) => inside.get(from).and_then(|homes| homes.get(home)).copied().unwrap_or(f64::NAN),
+            None => self.between_ns[(from, to)],
+        }
+    }
+
     /// How many homes the offsets tell apart.
     #[must_use]
     pub fn homes(&self) -> usize {
         self.offset_ns.first().map_or(0, Vec::len)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn inside_a_group_each_home_has_its_own_base() {
+        let mut model = HomeModel {
+            groups: vec![vec![0, 1], vec![2, 3]],
+            between_ns: Matrix::from_fn(2, |a, b| if a == b { 40.0 } else { 200.0 }),
+            inside_ns: None,
+            offset_ns: vec![vec![0.0, 0.0]; 4],
+            r2: 1.0,
+            residual_ns: 0.0,
+            pair_view_empty: false,
+            star_r2: None,
+            smt_ns: None,
+            lines: None,
+        };
+        assert_eq!((model.base_ns(1, 1, 1), model.base_ns(0, 1, 1)), (40.0, 200.0));
+        model.inside_ns = Some(vec![vec![41.0, 42.0], vec![43.0, 44.0]]);
+        assert_eq!((model.base_ns(1, 1, 1), model.base_ns(0, 1, 1)), (44.0, 200.0));
+        assert!(model.base_ns(1, 1, 2).is_nan());
     }
 }

@@ -184,6 +184,11 @@ fn check_home_model(model: &HomeModel, distance: Option<&CoreDistance>) -> Resul
         return wrong(format!("home_model.offset_ns has {rows} rows for {pus} PUs"));
     }
     let homes = model.homes();
+    if let Some(inside) = &model.inside_ns
+        && (inside.len() != model.groups.len() || inside.iter().any(|row| row.len() != homes))
+    {
+        return wrong(format!("home_model.inside_ns is not {} groups by {homes} homes", model.groups.len()));
+    }
     match model.offset_ns.iter().position(|row| row.len() != homes) {
         Some(bad) => wrong(format!("home_model.offset_ns[{bad}] has another number of homes than row 0")),
         None => Ok(()),

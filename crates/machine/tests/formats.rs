@@ -150,6 +150,7 @@ fn full_home_model() -> HomeModel {
     HomeModel {
         groups: vec![vec![0, 4]],
         between_ns: Matrix::filled(1, 80.0),
+        inside_ns: Some(vec![vec![79.0, 81.0]]),
         offset_ns: vec![vec![-0.5, 0.5], vec![0.5, -0.5]],
         r2: 0.99,
         residual_ns: 0.3,

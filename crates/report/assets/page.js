@@ -29,7 +29,8 @@
     if (core !== null && core === data.places[b].core) return model.smt;
     const [from, to] = [model.group[a], model.group[b]];
     if (from === null || to === null) return null;
-    const terms = [model.between[from][to], model.offset[home][a], model.offset[home][b]];
+    const base = from === to && model.inside.length > 0 ? model.inside[home][from] : model.between[from][to];
+    const terms = [base, model.offset[home][a], model.offset[home][b]];
     return terms.includes(null) ? null : terms[0] + terms[1] + terms[2];
   };
   const shownValue = (a, b) => (state.home === 0 ? median(a, b) : predicted(a, b, state.home - 1));

@@ -14,7 +14,7 @@ pub(crate) fn predicted(profile: &Profile, home: usize) -> Option<Matrix> {
     let cell = |i: usize, j: usize| match (group[i], group[j]) {
         _ if i == j => 0.0,
         _ if core[i].is_some() && core[i] == core[j] => smt_ns,
-        (Some(from), Some(to)) => model.between_ns[(from, to)] + model.offset_ns[i][home] + model.offset_ns[j][home],
+        (Some(from), Some(to)) => model.base_ns(from, to, home) + model.offset_ns[i][home] + model.offset_ns[j][home],
         _ => f64::NAN,
     };
     Some(Square::from_fn(distance.pus.len(), cell))

@@ -42,6 +42,7 @@ pub(crate) fn grouped(n: u32, size: u32) -> Profile {
     profile.home_model = Some(HomeModel {
         between_ns: Matrix::from_fn(groups.len(), |g, h| base(g as u32 * size, h as u32 * size)),
         groups,
+        inside_ns: None,
         offset_ns: (0..n).map(|pu| vec![f64::from(pu % size)]).collect(),
         r2: 1.0,
         residual_ns: 0.0,
@@ -75,6 +76,7 @@ fn two_homes() -> HomeModel {
     HomeModel {
         groups: vec![(0..4).collect(), (4..8).collect()],
         between_ns,
+        inside_ns: None,
         offset_ns: (0..8).map(|pu| vec![f64::from(pu % 4), f64::from(7 - pu)]).collect(),
         r2: 0.9984,
         residual_ns: 0.42,

@@ -65,6 +65,7 @@ fn home_model(seats: &[Seat], shape: &Shape, prediction: &Prediction) -> HomeMod
     };
     HomeModel {
         between_ns: Matrix::from_fn(groups.len(), between),
+        inside_ns: None,
         offset_ns: vec![vec![0.0]; seats.len()],
         r2: 1.0,
         residual_ns: 0.0,

@@ -85,6 +85,7 @@ mod tests {
         profile.home_model = Some(HomeModel {
             groups: vec![vec![0, 1, 2]],
             between_ns: Matrix::filled(1, 4.0),
+            inside_ns: None,
             offset_ns: vec![vec![0.0]; 3],
             r2: 0.5,
             residual_ns: 1.0,

@@ -47,6 +47,7 @@ pub fn explain(distance: &CoreDistance, topology: &Topology) -> Option<HomeModel
     Some(HomeModel {
         groups: members(&group, &distance.pus),
         between_ns: fit.between_ns,
+        inside_ns: None,
         offset_ns: fit.offset_ns,
         r2: fit.r2,
         residual_ns: fit.residual_ns,
@@ -78,8 +79,7 @@ fn members(group: &[usize], pus: &[u32]) -> Vec<Vec<u32>> {
 pub fn predict(model: &HomeModel, pus: &[u32], i: usize, j: usize, home: usize) -> Option<f64> {
     let group = |at: usize| model.groups.iter().position(|group| pus.get(at).is_some_and(|os| group.contains(os)));
     let offset = |at: usize| model.offset_ns.get(at)?.get(home).copied();
-    let between = model.between_ns[(group(i)?, group(j)?)];
-    let value = between + offset(i)? + offset(j)?;
+    let value = model.base_ns(group(i)?, group(j)?, home) + offset(i)? + offset(j)?;
     (i != j && value.is_finite()).then_some(value)
 }
 

@@ -49,12 +49,28 @@ fn centred(samples: &LineSamples) -> Vec<Vec<Vec<f64>>> {
         usual_mean(&values).unwrap_or(f64::NAN)
     };
     let common: Vec<Vec<f64>> = (0..hubs).map(|hub| (0..pus).map(|pu| common(hub, pu)).collect()).collect();
-    let row = |line: usize, hub: usize| {
-        let row: Vec<f64> = (0..pus).map(|pu| samples.ns(line, hub, pu) - common[hub][pu]).collect();
-        let middle = usual_mean(&row).unwrap_or_default();
-        row.into_iter().map(|value| value - middle).collect::<Vec<f64>>()
+    let own = |line: usize, hub: usize| -> Vec<f64> {
+        (0..pus).map(|pu| samples.ns(line, hub, pu) - common[hub][pu]).collect()
     };
-    (0..lines).map(|line| (0..hubs).map(|hub| row(line, hub)).collect()).collect()
+    (0..lines).map(|line| levelled((0..hubs).map(|hub| own(line, hub)).collect())).collect()
+}
+
+/// Takes from each hub's row of one line what its PUs have in common, which leaves a_pu.
+///
+/// Hubs may reach different PUs, so the means of their rows are means of different things: the rows are first levelled
+/// against the first one, by the PUs that both reach, and then all by one mean.
+fn levelled(mut rows: Vec<Vec<f64>>) -> Vec<Vec<f64>> {
+    let Some((first, others)) = rows.split_first_mut() else { return rows };
+    for row in others {
+        let differences: Vec<f64> = row.iter().zip(&*first).map(|(value, first)| value - first).collect();
+        let shift = usual_mean(&differences).unwrap_or_default();
+        row.iter_mut().for_each(|value| *value -= shift);
+    }
+    let sigma = disagreement(std::slice::from_ref(&rows)).unwrap_or_default().max(LEAST_NS);
+    let pus = rows.first().map_or(0, Vec::len);
+    let middle = usual_mean(&joined(&rows, pus, sigma)).unwrap_or_default();
+    rows.iter_mut().flatten().for_each(|value| *value -= middle);
+    rows
 }
 
 /// The mean of the values that are not far out. A median would not do: offsets towards homes are whole hops, and where

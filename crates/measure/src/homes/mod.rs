@@ -24,11 +24,14 @@ use seatmap_machine::{HomeLines, HomeModel};
 /// `r2` and `residual_ns` then speak of the medians over the lines of each home. Where the homes cannot be told apart,
 /// the model keeps its single home, and says so in `lines`.
 pub fn fit_homes(model: &mut HomeModel, samples: &LineSamples) {
-    let grouping = group_lines(samples);
     let group: Option<Vec<usize>> = model.group_of(&samples.pus).into_iter().collect();
+    let grouping = match &group {
+        Some(group) => group_lines(&between_groups(samples, group)),
+        None => group_lines(samples),
+    };
     if let Some(group) = group.filter(|_| grouping.resolvable) {
         let machine = Machine { group: &group, n: samples.pus.len(), homes: grouping.homes() };
-        take(model, fit(&machine, &cells(samples, &grouping)));
+        take(model, fit(&machine, &cells(samples, &grouping)), &group);
     }
     model.lines = Some(HomeLines {
         nearest_pu: (0..model.homes()).filter_map(|home| nearest(model, samples, home)).collect(),
@@ -38,18 +41,58 @@ pub fn fit_homes(model: &mut HomeModel, samples: &LineSamples) {
     });
 }
 
-/// Puts a fit into the model. B stays where the hubs' rows say nothing.
-fn take(model: &mut HomeModel, fit: Fit) {
-    let (groups, old) = (fit.between_ns.n(), model.between_ns.clone());
-    for a in 0..groups.min(old.n()) {
-        for b in a..groups.min(old.n()) {
-            let new = fit.between_ns[(a, b)];
-            model.between_ns.set_both(a, b, if new.is_finite() { new } else { old[(a, b)] });
+/// The samples without the pairs inside groups, where there are enough groups to do without them: PUs that share a cache
+/// settle a line between them, whatever its home, so such pairs tell nothing of it or the wrong thing. Two groups are
+/// not enough: pairs between them leave open which of the two a home is nearer to.
+fn between_groups(samples: &LineSamples, group: &[usize]) -> LineSamples {
+    let mut between = samples.clone();
+    if group.iter().max().is_none_or(|last| *last < 2) {
+        return between;
+    }
+    for (at, hub) in samples.hub_rows() {
+        let inside = (0..group.len()).filter(|pu| group[*pu] == group[hub]);
+        for pu in inside {
+            let of_line = between.median_ns.iter_mut().filter_map(|hubs| hubs.get_mut(at)?.get_mut(pu));
+            of_line.for_each(|cell| *cell = f64::NAN);
         }
+    }
+    between
+}
+
+/// Puts a fit into the model. B stays where the hubs' rows say nothing.
+fn take(model: &mut HomeModel, fit: Fit, group: &[usize]) {
+    let old = model.clone();
+    for (a, b, new) in fit.between_ns.pairs().filter(|(_, _, new)| new.is_finite()) {
+        model.between_ns.set_both(a, b, *new);
+    }
+    model.inside_ns = fit.inside_ns.map(|inside| filled(inside, &old, &fit.offset_ns, group));
+    for a in 0..model.between_ns.n() {
+        let new = model.inside_ns.as_ref().map_or(Some(fit.between_ns[(a, a)]), |inside| median(&inside[a]));
+        model.between_ns[(a, a)] = new.filter(|new| new.is_finite()).unwrap_or(old.between_ns[(a, a)]);
     }
     model.offset_ns = fit.offset_ns;
     model.r2 = fit.r2;
     model.residual_ns = fit.residual_ns;
+}
+
+/// B inside each group for each home, also of groups that no hub is in: their distances at the one line of the matrix
+/// are known, and they are taken to change with the home as those of the other groups do.
+fn filled(mut inside: Vec<Vec<f64>>, old: &HomeModel, offset_ns: &[Vec<f64>], group: &[usize]) -> Vec<Vec<f64>> {
+    let mean = |offsets: &[Vec<f64>], at: usize, home: usize| {
+        let of_group: Vec<f64> =
+            offsets.iter().zip(group).filter(|(_, of)| **of == at).map(|(row, _)| row[home]).collect();
+        of_group.iter().sum::<f64>() / of_group.len().max(1) as f64
+    };
+    let level_before = |at: usize| old.between_ns[(at, at)] + 2.0 * mean(&old.offset_ns, at, 0);
+    for home in 0..inside.first().map_or(0, Vec::len) {
+        let change = |at: usize| inside[at][home] + 2.0 * mean(offset_ns, at, home) - level_before(at);
+        let changes: Vec<f64> = (0..inside.len()).map(change).filter(|change| change.is_finite()).collect();
+        let change_ns = median(&changes).unwrap_or(0.0);
+        for (at, homes) in inside.iter_mut().enumerate().filter(|(_, homes)| !homes[home].is_finite()) {
+            homes[home] = level_before(at) + change_ns - 2.0 * mean(offset_ns, at, home);
+        }
+    }
+    inside
 }
 
 /// The PU with the smallest offset towards a home.

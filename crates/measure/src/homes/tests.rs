@@ -229,3 +229,42 @@ fn an_unresolvable_machine_keeps_its_model() {
     assert_eq!(lines.nearest_pu.len(), 1);
     assert_eq!(model, before);
 }
+
+/// Two packages of three complexes of four cores, and two homes, one on each. PUs of a complex settle a line between
+/// them; to all others it goes by way of its home, which is far from the other package.
+fn two_packages(i: u32, j: u32, home: u32) -> f64 {
+    let far = |pu: u32| if pu / 12 == home { 0.0 } else { 93.0 };
+    let crossing = if i / 12 == j / 12 { 215.0 } else { 300.0 };
+    if i / 4 == j / 4 { 45.0 + f64::from((i + j) % 3) } else { crossing + far(i) + far(j) }
+}
+
+#[test]
+fn complexes_that_settle_lines_between_them_are_predicted_for_every_home() {
+    let pus: Vec<u32> = (0..24).collect();
+    let d = Matrix::from_fn(24, |i, j| if i == j { 0.0 } else { two_packages(i as u32, j as u32, 0) });
+    let mut model = explain(&CoreDistance::imported(pus.clone(), d), &Topology::default()).unwrap();
+    assert_eq!(model.groups.len(), 6);
+    let hubs = vec![21, 17, 13, 9, 5];
+    let mut rng = fastrand::Rng::with_seed(4);
+    let mut visit = |line: u32, hub: u32, pu: u32| match hub == pu {
+        true => f64::NAN,
+        false => two_packages(hub, pu, line % 2) + 2.0 * (rng.f64() - 0.5),
+    };
+    let of_line = |line: u32, visit: &mut dyn FnMut(u32, u32, u32) -> f64| -> Vec<Vec<f64>> {
+        hubs.iter().map(|hub| pus.iter().map(|pu| visit(line, *hub, *pu)).collect()).collect()
+    };
+    let median_ns: Vec<Vec<Vec<f64>>> = (0..32).map(|line| of_line(line, &mut visit)).collect();
+    let noise_ns = median_ns.iter().map(|hubs| hubs.iter().map(|row| vec![0.5; row.len()]).collect()).collect();
+    let samples = LineSamples { pus: pus.clone(), hubs, median_ns, noise_ns };
+    fit_homes(&mut model, &samples);
+    let lines = model.lines.clone().unwrap();
+    assert!(lines.resolvable && model.homes() == 2, "{} homes", model.homes());
+    assert!((2..32).all(|line| lines.home_of_line[line] == lines.home_of_line[line % 2]));
+    for (home, (i, j)) in
+        [0, 1].into_iter().flat_map(|home| crate::schedule::all_pairs(24).into_iter().map(move |p| (home, p)))
+    {
+        let said = predict(&model, &pus, i, j, lines.home_of_line[home] as usize).unwrap();
+        let exact = two_packages(i as u32, j as u32, home as u32);
+        assert!((said - exact).abs() < 4.0, "home {home}, {i}-{j}: {said} for {exact}");
+    }
+}

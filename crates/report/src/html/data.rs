@@ -57,6 +57,8 @@ struct Place {
 struct Model {
     group: Vec<Option<usize>>,
     between: Vec<Vec<Option<i64>>>,
+    /// One row a home; empty where `between` holds for all.
+    inside: Vec<Vec<Option<i64>>>,
     /// One row a home.
     offset: Vec<Vec<Option<i64>>>,
     smt: Option<i64>,
@@ -162,7 +164,11 @@ fn places(profile: &Profile, distance: &CoreDistance) -> Vec<Place> {
 fn of_model(model: &HomeModel, distance: &CoreDistance) -> Model {
     let row = |i| model.between_ns.row(i).iter().map(|value| hundredths(*value)).collect();
     let home = |home: usize| model.offset_ns.iter().map(|offsets| hundredths(offsets[home])).collect();
+    let inside_of =
+        |home: usize| (0..model.groups.len()).map(|group| hundredths(model.base_ns(group, group, home))).collect();
+    let homes_inside = if model.inside_ns.is_some() { model.homes() } else { 0 };
     Model {
+        inside: (0..homes_inside).map(inside_of).collect(),
         group: model.group_of(&distance.pus),
         between: (0..model.between_ns.n()).map(row).collect(),
         offset: (0..model.homes()).map(home).collect(),

@@ -36,6 +36,7 @@ fn model() -> HomeModel {
     HomeModel {
         groups: vec![(0..PUS).step_by(2).collect(), (1..PUS).step_by(2).collect()],
         between_ns,
+        inside_ns: None,
         offset_ns: (0..PUS).map(|os| [0, 1, 2].map(|home| f64::from(os.abs_diff(home * 7))).to_vec()).collect(),
         r2: 0.997,
         residual_ns: 0.4,
