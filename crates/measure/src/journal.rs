@@ -184,12 +184,24 @@ fn read_lines(path: &Path, text: &str, header: &Header) -> Result<Vec<Record>, J
         .enumerate()
         .map(|(at, line)| {
             let record: Record = serde_json::from_str(line).map_err(|error| damaged(at + 2, error.to_string()))?;
-            let within = record.i != record.j && record.i.max(record.j) < header.pus.len() && record.pass < MAX_PASSES;
-            if within { Ok(record) } else { Err(damaged(at + 2, "no such pair or pass".to_owned())) }
+            if possible(&record, header) { Ok(record) } else { Err(damaged(at + 2, "no visit of this run".to_owned())) }
         })
         .collect();
     records
 }
+
+/// Whether a run with this header can have written it.
+fn possible(record: &Record, header: &Header) -> bool {
+    let pair = record.i != record.j && record.i.max(record.j) < header.pus.len();
+    let figures = record.ns.iter().all(|ns| (0.0..=MAX_ROUND_TRIP_NS).contains(ns));
+    pair && figures && record.pass < MAX_PASSES && record.discarded.iter().all(|count| *count <= MAX_DISCARDED)
+}
+
+/// A second each way, beyond any memory.
+const MAX_ROUND_TRIP_NS: f64 = 2e9;
+
+/// Batches thrown away in one visit: sums over all visits fit their type.
+const MAX_DISCARDED: u64 = u32::MAX as u64;
 
 /// No run makes more passes; a journal that claims to would only fill the memory.
 const MAX_PASSES: usize = 1_000_000;
@@ -274,10 +286,15 @@ mod tests {
     }
 
     #[test]
-    fn a_record_of_a_pair_that_is_not_there_is_damage() {
+    fn a_record_that_no_run_can_have_written_is_damage() {
         let (_folder, path) = journal();
-        let text = std::fs::read_to_string(&path).unwrap().replace("\"j\":2", "\"j\":7");
-        std::fs::write(&path, text).unwrap();
-        assert!(matches!(Journal::resume(&path, &header()), Err(JournalError::Damaged { line: 3, .. })));
+        let text = std::fs::read_to_string(&path).unwrap();
+        for (true_one, bad) in
+            [("\"j\":2", "\"j\":7"), ("[90.0", "[-90.0"), ("[90.0", "[1e300"), ("[2,", "[4294967296,")]
+        {
+            std::fs::write(&path, text.replace(true_one, bad)).unwrap();
+            let refused = Journal::resume(&path, &header());
+            assert!(matches!(refused, Err(JournalError::Damaged { .. })), "{bad}");
+        }
     }
 }
