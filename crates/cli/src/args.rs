@@ -111,7 +111,7 @@ pub struct Import {
     /// What to call the machine.
     #[arg(long)]
     pub name: Option<String>,
-    /// The profile's file, or a folder for several; - is stdout.
+    /// The profile's file, or a folder, where each file keeps its name; - is stdout.
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// Print the profile as JSON on stdout, and nothing else.

@@ -1,5 +1,6 @@
 //! How a failure is told: one line with its causes, and an exit code.
 
+use crate::output;
 use std::error::Error;
 use std::process::ExitCode;
 
@@ -36,7 +37,7 @@ impl CliError {
 }
 
 fn tell(error: &dyn Error, code: u8) -> ExitCode {
-    let mut line = format!("seatmap: {error}");
+    let mut line = error.to_string();
     let mut cause = error.source();
     while let Some(error) = cause {
         let text = error.to_string();
@@ -47,7 +48,7 @@ fn tell(error: &dyn Error, code: u8) -> ExitCode {
         }
         cause = error.source();
     }
-    eprintln!("{line}");
+    output::tell(&line);
     ExitCode::from(code)
 }
 

@@ -1,7 +1,7 @@
 //! From a name or a file to a profile.
 
 use crate::error::{AtFile, CliError};
-use crate::place;
+use crate::{output, place};
 use seatmap_machine::import::{self, Imported, Note};
 use seatmap_machine::{Origin, OriginKind, Profile, catalog};
 use seatmap_measure::fit;
@@ -45,7 +45,7 @@ fn host() -> Result<Profile, CliError> {
     };
     let mut profile = Profile::new(place::host_name(), origin, topology);
     profile.environment = seatmap_host::environment::read();
-    eprintln!("seatmap: this host has not been measured yet; 'seatmap measure' does it in a second or two");
+    output::tell("this host has not been measured yet; 'seatmap measure' does it in a second or two");
     Ok(profile)
 }
 
@@ -82,6 +82,6 @@ pub fn explained(mut profile: Profile) -> Profile {
 /// Tells what a reader of the file should know.
 pub fn warn(name: &str, notes: &[Note]) {
     for note in notes {
-        eprintln!("seatmap: {name}: {note}");
+        output::tell(&format!("{name}: {note}"));
     }
 }

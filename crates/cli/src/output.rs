@@ -16,6 +16,17 @@ pub fn print(text: &str) -> Result<(), CliError> {
     }
 }
 
+/// Says one line on stderr. That nobody can read it is no failure: the work goes on and the exit code tells.
+pub fn tell(line: &str) {
+    let _ = writeln!(io::stderr(), "seatmap: {}", visible(line));
+}
+
+/// Text of a file or its name without what would break the line or command the terminal.
+pub fn visible(text: &str) -> String {
+    let one = |c: char| if c.is_control() { c.escape_default().to_string() } else { c.to_string() };
+    text.chars().map(one).collect()
+}
+
 /// A destination for a result, checked before the work that makes it begins.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Destination {
@@ -38,6 +49,9 @@ impl Destination {
         }
         let refused = |error: io::Error| CliError::input(AtFile::new(path, error));
         match std::fs::metadata(path) {
+            Err(_) if path.as_os_str().as_encoded_bytes().ends_with(b"/") => {
+                Err(refused(io::Error::other("there is no such folder, and a file needs a name")))
+            }
             Ok(found) if found.is_dir() => Err(refused(io::Error::other("is a folder; give a file's name"))),
             Ok(found) if found.is_file() => {
                 std::fs::OpenOptions::new().append(true).open(path).map_err(refused)?;
@@ -84,4 +98,14 @@ fn replace(path: &Path, text: &str) -> io::Result<()> {
 
 fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_commands_a_terminal_becomes_visible() {
+        assert_eq!(visible("a\nb\u{1b}[31m\u{9b}1m Ä"), "a\\nb\\u{1b}[31m\\u{9b}1m Ä");
+    }
 }

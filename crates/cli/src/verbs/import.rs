@@ -16,15 +16,27 @@ pub fn run(typed: Import) -> Result<(), CliError> {
             "several files need a folder to go to: -o FOLDER, which must exist, and no --name",
         ));
     }
-    for file in &typed.files {
+    let targets = folder.map(|folder| targets(&typed.files, folder)).transpose()?;
+    for (at, file) in typed.files.iter().enumerate() {
         let profile = profile(file, &typed, topology.as_ref())?;
-        let target = match (folder, &typed.output) {
-            (Some(folder), _) => Some(folder.join(&profile.name).with_added_extension("json")),
-            (None, output) => output.clone(),
-        };
+        let target = targets.as_ref().map_or(typed.output.as_deref(), |targets| Some(&targets[at]));
         deliver(&profile, target, typed.json)?;
     }
     Ok(())
+}
+
+/// A file's profile in the folder, named as the file is: a name from within the file could lead anywhere.
+fn targets(files: &[PathBuf], folder: &Path) -> Result<Vec<PathBuf>, CliError> {
+    let mut targets: Vec<PathBuf> = Vec::new();
+    for file in files {
+        let target = folder.join(file.file_stem().unwrap_or_default()).with_added_extension("json");
+        if let Some(other) = targets.iter().position(|other| *other == target) {
+            let (one, two, target) = (files[other].display(), file.display(), target.display());
+            return Err(CliError::input(format!("{one} and {two} would both become {target}; import them apart")));
+        }
+        targets.push(target);
+    }
+    Ok(targets)
 }
 
 fn profile(file: &Path, typed: &Import, topology: Option<&Topology>) -> Result<Profile, CliError> {
@@ -45,14 +57,13 @@ fn topology(path: &Path) -> Result<Topology, CliError> {
     Ok(input::file(path, &import::Options::default())?.profile.topology)
 }
 
-fn deliver(profile: &Profile, target: Option<PathBuf>, json: bool) -> Result<(), CliError> {
+fn deliver(profile: &Profile, target: Option<&Path>, json: bool) -> Result<(), CliError> {
     let text = profile.to_json();
-    let Some(target) = target else { return output::print(&text) };
-    Destination::new(&target)?.write(&text)?;
+    let Some(target) = target.filter(|target| *target != Path::new("-")) else { return output::print(&text) };
+    Destination::new(target)?.write(&text)?;
     match json {
         true => output::print(&text),
-        false if target == Path::new("-") => Ok(()),
-        false => output::print(&format!("{}: {}\n", target.display(), summary(profile))),
+        false => output::print(&(output::visible(&format!("{}: {}", target.display(), summary(profile))) + "\n")),
     }
 }
 

@@ -10,7 +10,7 @@ use crate::progress::Display;
 use crate::{place, view};
 use seatmap_host::steal::CpuTime;
 use seatmap_machine::{Profile, Topology};
-use seatmap_measure::journal::{Header, Journal};
+use seatmap_measure::journal::{Header, Journal, JournalError};
 use seatmap_measure::plan::{Effort, Passes, Plan};
 use seatmap_measure::probe::Probe;
 use seatmap_measure::samples::Samples;
@@ -64,7 +64,7 @@ fn measure<P: Probe>(
     drop(display);
     match ended.map_err(CliError::work)? {
         Ended::Whole(survey) => {
-            survey.warnings.iter().for_each(|warning| eprintln!("seatmap: {warning}"));
+            survey.warnings.iter().for_each(|warning| output::tell(&warning.to_string()));
             Ok((*survey, journal))
         }
         Ended::Early(visits) => Err(CliError::work(kept.farewell(visits))),
@@ -118,11 +118,11 @@ impl Kept {
         if !resume {
             return Ok((Some(Journal::create(path, &header).map_err(CliError::work)?), samples));
         }
-        let (journal, records) = Journal::resume(path, &header).map_err(CliError::input)?;
+        let (journal, records) = Journal::resume(path, &header).map_err(unusable)?;
         for record in &records {
             samples.add(record.i, record.j, record.pass, record.batches());
         }
-        eprintln!("seatmap: going on after {} visits kept in {}", records.len(), path.display());
+        output::tell(&format!("going on after {} visits kept in {}", records.len(), path.display()));
         Ok((Some(journal), samples))
     }
 
@@ -137,11 +137,19 @@ impl Kept {
     }
 }
 
+/// A journal to go on with that is not this run's is what was typed; that it is in use or unreadable is not.
+fn unusable(error: JournalError) -> CliError {
+    match error {
+        JournalError::OtherRun { .. } | JournalError::Damaged { .. } => CliError::input(error),
+        JournalError::Busy { .. } | JournalError::Io { .. } => CliError::work(error),
+    }
+}
+
 /// The journal of a run without `-o`, if its folder can be made.
 fn remembered_journal() -> Option<PathBuf> {
     let folder = place::state_folder()?;
     if let Err(error) = std::fs::create_dir_all(&folder) {
-        eprintln!("seatmap: nothing will be kept or remembered: {}: {error}", folder.display());
+        output::tell(&format!("nothing will be kept or remembered: {}: {error}", folder.display()));
         return None;
     }
     Some(folder.join(format!("{}.journal", place::host_name())))

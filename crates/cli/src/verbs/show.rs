@@ -12,14 +12,15 @@ use seatmap_report::{Order, html};
 /// Shows a machine in the terminal, as a page, or as JSON.
 pub fn run(typed: Show, colour: ColourChoice) -> Result<(), CliError> {
     let destination = typed.html.as_deref().map(Destination::new).transpose()?;
+    if typed.json && destination == Some(Destination::Stdout) {
+        return Err(CliError::input("--json and --html - both print on stdout; give --html a file's name"));
+    }
     let profile = input::machine(&typed.machine)?;
     check(&profile, &typed)?;
     if let Some(destination) = destination {
         destination.write(&html::page(&profile))?;
-        if !typed.json
-            && let Some(path) = &typed.html
-        {
-            eprintln!("seatmap: wrote {}", path.display());
+        if let Some(path) = typed.html.filter(|_| !typed.json && destination != Destination::Stdout) {
+            output::tell(&format!("wrote {}", path.display()));
         }
         return if typed.json { output::print(&json(&profile)) } else { Ok(()) };
     }

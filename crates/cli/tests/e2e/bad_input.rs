@@ -48,6 +48,7 @@ fn places_that_cannot_be_written() {
         |output: &str| place.one_line_refusal(&["measure", "--on", "graviton3", "--cpus", "0,1", "-o", output]);
     assert!(measure("nowhere/x.json").contains("nowhere/x.json: its folder does not exist"));
     assert!(measure(".").contains("is a folder"));
+    assert!(measure("new/").contains("new/: there is no such folder"), "told before the work, not after");
     let export = place.one_line_refusal(&["export", "graviton3", "--format", "svg", "-o", "nowhere/x.svg"]);
     assert!(export.contains("its folder does not exist"));
 }
@@ -103,4 +104,53 @@ fn machines_that_are_not_there() {
     assert!(place.one_line_refusal(&["show", "."]).contains("directory"));
     assert!(place.one_line_refusal(&["show", "graviton3", "--near", "999"]).contains("has CPUs 0-63"));
     assert!(place.one_line_refusal(&["show", "graviton3", "--home", "9"]).contains("knows 1 homes"));
+}
+
+#[test]
+fn one_cpu_of_this_host_has_no_distances() {
+    let first = seatmap_host::affinity::current().unwrap()[0].to_string();
+    let line = Place::new().one_line_refusal(&["measure", "--cpus", &first]);
+    assert!(line.contains("a distance needs two CPUs") && line.contains("--cpus"), "{line}");
+}
+
+#[test]
+fn names_cannot_break_the_line_or_command_the_terminal() {
+    let place = Place::new();
+    let name = place.file("a\n\u{1b}[31m.csv", "");
+    let line = place.one_line_refusal(&["import", name]);
+    assert!(line.starts_with("seatmap: a\\n\\u{1b}[31m.csv: "), "{line}");
+    place.file("x.csv", ",\n30,\n");
+    let summary = place.stdout(&["import", "x.csv", "--name", "a\nb\u{1b}[31m", "-o", "x.json"]);
+    assert!(summary.starts_with("x.json: a\\nb\\u{1b}[31m with 2 PUs"), "{summary}");
+    for arguments in [&["show", "x.json"][..], &["export", "x.json", "--format", "svg"]] {
+        assert!(!place.stdout(arguments).contains('\u{1b}'), "{arguments:?}");
+    }
+}
+
+#[test]
+fn a_name_cannot_run_as_a_script() {
+    let place = Place::new();
+    place.file("x.csv", ",\n30,\n");
+    place.stdout(&["import", "x.csv", "--name", "</script><script>alert(1)</script>", "-o", "x.json"]);
+    place.stdout(&["show", "x.json", "--html", "x.html"]);
+    assert!(!place.read("x.html").contains("<script>alert"));
+}
+
+#[test]
+fn a_full_disk_is_a_failure_and_never_a_panic() {
+    if !std::path::Path::new("/dev/full").exists() {
+        return eprintln!("skipped: /dev/full is absent");
+    }
+    let place = Place::new();
+    let full = || std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let unread = place.command(&["show", "nix.json"]).stderr(full()).output().unwrap();
+    assert_eq!(unread.status.code(), Some(2), "the code still tells");
+    let unheard = place.command(&["show", "host"]).stderr(full()).output().unwrap();
+    assert!(unheard.status.success() && !unheard.stdout.is_empty(), "a remark is not worth failing for");
+    for arguments in [&["machines"][..], &["export", "graviton3", "--format", "json"], &["man"]] {
+        let output = place.command(arguments).stdout(full()).output().unwrap();
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(1), "{arguments:?}: {stderr}");
+        assert!(stderr.starts_with("seatmap: stdout: ") && stderr.lines().count() == 1, "{stderr}");
+    }
 }

@@ -75,3 +75,42 @@ fn every_published_file_is_read_or_refused() {
         }
     }
 }
+
+#[test]
+fn the_folder_gets_a_file_for_each_and_nothing_elsewhere() {
+    let place = Place::new();
+    for folder in ["p", "q", "out"] {
+        std::fs::create_dir(place.path(folder)).unwrap();
+    }
+    place.file("p/x.csv", ",\n30,\n");
+    place.file("q/x.csv", TRIANGLE);
+    let line = place.one_line_refusal(&["import", "p/x.csv", "q/x.csv", "-o", "out"]);
+    assert!(line.contains("p/x.csv and q/x.csv would both become out/x.json"), "{line}");
+    // The name within a file is its author's choice, and must not choose where we write.
+    place.stdout(&["import", "p/x.csv", "--name", "../evil", "-o", "q/a.json"]);
+    place.stdout(&["import", "q/a.json", "q/x.csv", "-o", "out"]);
+    assert!(place.path("out/a.json").exists() && place.path("out/x.json").exists());
+    assert_eq!(files(&place), ["out", "p", "q"]);
+}
+
+#[test]
+fn stdout_gets_one_document() {
+    let place = Place::new();
+    place.file("four.csv", TRIANGLE);
+    let plain = place.stdout(&["import", "four.csv"]);
+    for arguments in [&["-o", "-"][..], &["--json"], &["-o", "-", "--json"], &["-o", "x.json", "--json"]] {
+        assert_eq!(place.stdout(&[&["import", "four.csv"], arguments].concat()), plain, "{arguments:?}");
+    }
+    assert_eq!(place.read("x.json"), plain);
+}
+
+#[test]
+fn a_matrix_survives_the_way_out_and_in() {
+    let place = Place::new();
+    let medians = |file: &str| place.json(&["import", file])["core_distance"]["median_ns"].clone();
+    place.stdout(&["measure", "--on", "epyc-7r13-2s", "--cpus", "0-9,48-57,96-99", "--quick", "-o", "x.json"]);
+    place.stdout(&["export", "x.json", "--format", "csv", "-o", "x.csv"]);
+    assert_eq!(medians("x.csv"), medians("x.json"));
+    place.stdout(&["import", "x.csv", "-o", "again.json"]);
+    assert_eq!(place.stdout(&["export", "again.json", "--format", "csv"]), place.read("x.csv"));
+}

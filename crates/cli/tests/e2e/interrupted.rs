@@ -2,22 +2,30 @@
 
 use crate::common::{Place, files};
 use std::process::{Child, Output, Stdio};
+use std::time::Duration;
 
 const MACHINE: [&str; 8] = ["measure", "--on", "graviton3", "--cpus", "0-15", "--passes", "60", "-o"];
 
 /// More passes than anybody waits for.
 const ENDLESS: [&str; 8] = ["measure", "--on", "graviton3", "--cpus", "0-15", "--passes", "100000", "-o"];
 
+/// Looks at the journal before a run counts as hung: minutes, where milliseconds are usual.
+const MOST_LOOKS: u32 = 120_000;
+
 /// Starts a run and waits until it has kept some visits.
 fn started(place: &Place) -> Child {
     let arguments = [&ENDLESS[..], &["x.json"]].concat();
     let mut command = place.command(&arguments);
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    while lines(place) < 300 {
+    for _ in 0..MOST_LOOKS {
+        if lines(place) >= 300 {
+            return child;
+        }
         assert!(child.try_wait().unwrap().is_none(), "it ended by itself");
-        std::thread::yield_now();
+        std::thread::sleep(Duration::from_millis(1));
     }
-    child
+    child.kill().unwrap();
+    panic!("no visits were kept: {:?}", child.wait_with_output());
 }
 
 fn lines(place: &Place) -> usize {
@@ -67,7 +75,12 @@ fn a_sigkill_loses_no_finished_visit() {
     let place = Place::new();
     let output = signalled(started(&place), libc::SIGKILL);
     assert_eq!(output.status.code(), None);
-    assert!(lines(&place) >= 300);
+    let journal = place.read("x.json.journal");
+    let whole = &journal[..=journal.rfind('\n').unwrap()];
+    assert!(whole.lines().count() >= 300);
+    for line in whole.lines() {
+        assert!(serde_json::from_str::<serde_json::Value>(line).is_ok(), "{line}");
+    }
     shortened(&place);
     // A line cut short, as a kill in the middle of a write leaves it.
     let torn = place.read("x.json.journal") + "{\"pass\":9,\"i\":0,\"j";
@@ -79,9 +92,11 @@ fn a_sigkill_loses_no_finished_visit() {
 fn two_runs_do_not_disturb_each_other() {
     let place = Place::new();
     let first = started(&place);
-    let line = place.run(&[&MACHINE[..], &["x.json"]].concat());
-    assert!(String::from_utf8_lossy(&line.stderr).contains("another measurement is under way"), "{line:?}");
-    assert!(!line.status.success());
+    for resume in [&[][..], &["--resume"]] {
+        let second = place.run(&[&MACHINE[..], &["x.json"], resume].concat());
+        assert!(String::from_utf8_lossy(&second.stderr).contains("another measurement is under way"), "{second:?}");
+        assert_eq!(second.status.code(), Some(1), "work, not input");
+    }
     signalled(first, libc::SIGTERM);
 }
 
@@ -101,4 +116,33 @@ fn another_run_is_not_gone_on_with() {
 fn nothing_kept_cannot_be_resumed() {
     let line = Place::new().one_line_refusal(&["measure", "--on", "graviton3", "--resume"]);
     assert!(line.contains("--resume needs -o FILE"), "{line}");
+}
+
+#[test]
+fn figures_that_nobody_can_have_measured_are_not_gone_on_with() {
+    let place = Place::new();
+    signalled(started(&place), libc::SIGINT);
+    let journal = place.read("x.json.journal");
+    let header = journal.lines().next().unwrap();
+    for (ns, discarded) in [("-1e30", "0"), ("1e300", "0"), ("null", "0"), ("50", "18446744073709551615")] {
+        let record = format!("{{\"pass\":0,\"i\":0,\"j\":1,\"ns\":[{ns}],\"discarded\":[{discarded},1,1]}}");
+        place.file("x.json.journal", format!("{header}\n{record}\n"));
+        let line = place.one_line_refusal(&[&MACHINE[..], &["x.json", "--resume"]].concat());
+        assert!(line.contains("x.json.journal:2: ") && line.contains("delete it"), "{line}");
+        assert!(!place.path("x.json").exists());
+    }
+}
+
+#[test]
+fn the_homes_can_be_interrupted_too() {
+    let place = Place::new();
+    let homes = ["measure", "--on", "graviton3", "--homes", "65536", "--passes", "1", "-o", "x.json"];
+    let mut command = place.command(&homes);
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    // The header stands there before the first visit, and 65536 lines take far longer than this.
+    (0..MOST_LOOKS).take_while(|_| lines(&place) == 0).for_each(|_| std::thread::sleep(Duration::from_millis(1)));
+    let output = signalled(child, libc::SIGTERM);
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    assert!(String::from_utf8_lossy(&output.stderr).contains("--resume"), "{output:?}");
+    assert_eq!(files(&place), ["x.json.journal"]);
 }

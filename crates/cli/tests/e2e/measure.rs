@@ -61,7 +61,10 @@ fn assert_whole(profile: &Value, pus: usize) {
 fn two_cpus_of_this_host() {
     let Some(cpus) = two_cpus() else { return };
     let place = Place::new();
-    let profile = place.json(&["measure", "--cpus", &cpus, "--json"]);
+    let output = place.run(&["measure", "--cpus", &cpus, "--json"]);
+    // A warning about what was measured may stand there; nothing else.
+    assert!(String::from_utf8(output.stderr).unwrap().lines().all(|line| line.starts_with("seatmap: ")));
+    let profile = serde_json::from_slice(&output.stdout).unwrap();
     assert_whole(&profile, 2);
     assert_eq!(profile["origin"]["kind"], "measured");
     assert_eq!(files(&place), [""; 0]);
@@ -155,4 +158,61 @@ fn a_profile_on_file_can_be_measured_again() {
     let again = place.json(&["measure", "--on", "part.json", "--json"]);
     assert_eq!(again["core_distance"]["pus"].as_array().unwrap().len(), 8);
     assert_eq!(again["home_model"]["groups"], serde_json::json!([[0, 1, 2, 3], [8, 9, 10, 11]]));
+}
+
+#[test]
+fn only_the_cpus_of_the_mask_are_measured() {
+    let cpus = seatmap_host::affinity::current().unwrap();
+    let [.., first, second] = cpus[..] else { return eprintln!("skipped: two CPUs are needed") };
+    let place = Place::new();
+    let narrow = || {
+        seatmap_host::affinity::pin(&[first, second]).unwrap();
+        place.json(&["measure", "--quick", "--json"])
+    };
+    let profile = std::thread::scope(|scope| scope.spawn(narrow).join().unwrap());
+    assert_eq!(profile["core_distance"]["pus"], serde_json::json!([first, second]));
+    assert_eq!(profile["topology"]["pus"].as_array().unwrap().len(), 2);
+}
+
+#[test]
+fn every_class_of_a_described_machine_is_recovered() {
+    let place = Place::new();
+    place.stdout(&["measure", "--on", "xeon-e5-2680-2s", "-o", "x.json"]);
+    let classes = |machine: &str| place.json(&["show", machine, "--json"])["classes"].clone();
+    let (measured, described) = (classes("x.json"), classes("xeon-e5-2680-2s"));
+    let described = described.as_array().unwrap();
+    assert_eq!((described.len(), measured.as_array().unwrap().len()), (3, 3));
+    for (measured, described) in measured.as_array().unwrap().iter().zip(described) {
+        assert_eq!((&measured["name"], &measured["pairs"]), (&described["name"], &described["pairs"]));
+        let ratio = measured["median_ns"].as_f64().unwrap() / described["median_ns"].as_f64().unwrap();
+        assert!((ratio - 1.0).abs() < 0.02, "{measured} {described}");
+    }
+}
+
+#[test]
+fn candidate_lines_are_sorted_by_home() {
+    let place = Place::new();
+    let arguments = ["measure", "--on", "ryzen-5950x", "--cpus", "0-15", "--homes", "16", "--quick"];
+    // What is replayed knows one home, so that there is nothing to tell apart.
+    assert!(place.stdout(&arguments).contains("The homes of 16 cache lines are not resolvable"));
+    let model = &place.json(&[&arguments[..], &["--json"]].concat())["home_model"];
+    assert_eq!(model["lines"]["home_of_line"].as_array().unwrap().len(), 16);
+    assert_eq!(model["offset_ns"].as_array().unwrap().len(), 16);
+}
+
+#[test]
+fn the_seed_decides_every_byte_but_the_time() {
+    let place = Place::new();
+    let run = |seed: &str| {
+        let text =
+            place.stdout(&["measure", "--on", "graviton3", "--cpus", "0-5", "--passes", "2", "--seed", seed, "--json"]);
+        let ended = |(before, after): (&str, &str)| {
+            before.to_owned() + after.trim_start_matches(|c: char| c.is_ascii_digit() || ".e-\"".contains(c))
+        };
+        let dateless = ended(text.split_once("\"date\":").unwrap());
+        ended(dateless.split_once("\"seconds\":").unwrap())
+    };
+    let first = run("7");
+    assert_eq!(first, run("7"));
+    assert_ne!(first, run("8"));
 }

@@ -55,3 +55,13 @@ fn stdin_is_a_file_too() {
     let output = place.command(&["show", "-"]).stdin(file).output().unwrap();
     assert!(String::from_utf8_lossy(&output.stdout).contains("60.0"), "{output:?}");
 }
+
+#[test]
+fn a_page_and_json_do_not_share_stdout() {
+    let place = Place::new();
+    let both = ["show", "graviton3", "--json", "--html"];
+    assert!(place.one_line_refusal(&[&both[..], &["-"]].concat()).contains("--html - both print on stdout"));
+    assert_eq!(place.json(&[&both[..], &["x.html"]].concat())["pus"], 64);
+    let page = place.run(&["show", "graviton3", "--html", "-"]);
+    assert!(page.stderr.is_empty() && page.stdout == place.read("x.html").as_bytes());
+}
