@@ -13,6 +13,7 @@ const ENDLESS: [&str; 8] = ["measure", "--on", "graviton3", "--cpus", "0-15", "-
 const MOST_LOOKS: u32 = 120_000;
 
 /// Starts a run and waits until it has kept some visits.
+#[expect(clippy::panic, reason = "helpers of tests fail as tests do")]
 fn started(place: &Place) -> Child {
     let arguments = [&ENDLESS[..], &["x.json"]].concat();
     let mut command = place.command(&arguments);

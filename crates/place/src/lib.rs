@@ -1,0 +1,2 @@
+//! Where threads should sit.
+#![deny(missing_docs)]
