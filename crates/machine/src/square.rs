@@ -47,6 +47,11 @@ impl<T> Square<T> {
         &self.cells[i * self.n..(i + 1) * self.n]
     }
 
+    /// One row, to be changed.
+    pub fn row_mut(&mut self, i: usize) -> &mut [T] {
+        &mut self.cells[i * self.n..(i + 1) * self.n]
+    }
+
     /// The cells above the diagonal, as (row, column, cell): each unordered pair once.
     pub fn pairs(&self) -> impl Iterator<Item = (usize, usize, &T)> + '_ {
         (0..self.n).flat_map(move |i| (i + 1..self.n).map(move |j| (i, j, &self[(i, j)])))

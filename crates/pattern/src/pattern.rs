@@ -62,3 +62,127 @@ pub enum PatternError {
     #[error("{0}")]
     Inconsistent(String),
 }
+
+impl Pattern {
+    /// A pattern of tasks without names. Edges of one ordered pair are added up, in ascending order of their ends.
+    #[must_use]
+    pub fn gathered(name: impl Into<String>, tasks: usize, edges: impl IntoIterator<Item = Edge>) -> Self {
+        let mut edges: Vec<Edge> = edges.into_iter().collect();
+        edges.sort_by_key(|edge| (edge.from, edge.to));
+        edges.dedup_by(|next, kept| {
+            let same = (next.from, next.to) == (kept.from, kept.to);
+            if same {
+                kept.bytes += next.bytes;
+                kept.messages += next.messages;
+            }
+            same
+        });
+        Pattern { format: FORMAT.to_owned(), name: name.into(), tasks, names: Vec::new(), edges }
+    }
+
+    /// Reads a pattern and checks that its parts fit together.
+    ///
+    /// # Errors
+    /// [`PatternError`], with line and column for text that is not such JSON.
+    pub fn from_json(text: &str) -> Result<Self, PatternError> {
+        #[derive(Deserialize)]
+        struct Header {
+            format: String,
+        }
+        let header: Header = serde_json::from_str(text).map_err(located)?;
+        if header.format != FORMAT {
+            return Err(PatternError::Format(header.format));
+        }
+        let pattern: Pattern = serde_json::from_str(text).map_err(located)?;
+        pattern.check()?;
+        Ok(pattern)
+    }
+
+    /// The pattern as JSON with a final newline.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        // Serialising plain structs with string keys into a String has no way to fail.
+        serde_json::to_string(self).map(|text| text + "\n").unwrap_or_default()
+    }
+
+    /// Checks sizes, references and values.
+    ///
+    /// # Errors
+    /// [`PatternError::Inconsistent`] with the first thing found wrong.
+    pub fn check(&self) -> Result<(), PatternError> {
+        let wrong = |what: String| Err(PatternError::Inconsistent(what));
+        if !(1..=MAX_TASKS).contains(&self.tasks) {
+            return wrong(format!("tasks: {}, and a pattern has 1 to {MAX_TASKS}", self.tasks));
+        }
+        if !self.names.is_empty() && self.names.len() != self.tasks {
+            return wrong(format!("names: {} for {} tasks; give all or none", self.names.len(), self.tasks));
+        }
+        let mut seen = std::collections::HashSet::new();
+        for (at, edge) in self.edges.iter().enumerate() {
+            if let Some(problem) = edge.problem(self.tasks) {
+                return wrong(format!("edges[{at}]: {problem}"));
+            }
+            if !seen.insert((edge.from, edge.to)) {
+                return wrong(format!("edges[{at}]: a second edge from task {} to task {}", edge.from, edge.to));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Edge {
+    /// One message of one byte: what generated patterns are made of, since only proportions matter.
+    #[must_use]
+    pub fn unit(from: usize, to: usize) -> Self {
+        Edge { from, to, bytes: 1.0, messages: 1.0 }
+    }
+
+    fn problem(&self, tasks: usize) -> Option<String> {
+        let is_amount = |amount: f64| amount.is_finite() && amount >= 0.0;
+        match self {
+            edge if edge.from.max(edge.to) >= tasks => {
+                Some(format!("task {} of {tasks}, counted from 0", edge.from.max(edge.to)))
+            }
+            edge if edge.from == edge.to => Some(format!("task {} sends to itself", edge.from)),
+            edge if !is_amount(edge.bytes) || !is_amount(edge.messages) => {
+                Some("bytes and messages are finite and not negative".to_owned())
+            }
+            _ => None,
+        }
+    }
+}
+
+fn located(error: serde_json::Error) -> PatternError {
+    let full = error.to_string();
+    let problem = full.split(" at line ").next().unwrap_or_default().to_owned();
+    PatternError::Json { line: error.line(), column: error.column(), problem }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pattern_comes_back_from_file() {
+        let pattern = Pattern::gathered("two", 3, [Edge::unit(1, 0), Edge::unit(0, 2), Edge::unit(1, 0)]);
+        assert_eq!(pattern.edges[1], Edge { from: 1, to: 0, bytes: 2.0, messages: 2.0 });
+        assert_eq!(Pattern::from_json(&pattern.to_json()).unwrap(), pattern);
+    }
+
+    #[test]
+    fn what_does_not_fit_is_refused() {
+        let refused = |rest: &str| {
+            let text = format!("{{\"format\":\"seatmap-pattern/1\",\"name\":\"x\",{rest}}}");
+            Pattern::from_json(&text).unwrap_err().to_string()
+        };
+        assert!(refused(r#""tasks":0,"edges":[]"#).contains("1 to"));
+        assert!(refused(r#""tasks":2,"names":["a"],"edges":[]"#).contains("1 for 2 tasks"));
+        assert!(refused(r#""tasks":2,"edges":[{"from":0,"to":2,"bytes":1}]"#).contains("edges[0]: task 2 of 2"));
+        assert!(refused(r#""tasks":2,"edges":[{"from":1,"to":1,"bytes":1}]"#).contains("to itself"));
+        assert!(refused(r#""tasks":2,"edges":[{"from":1,"to":0,"bytes":-1}]"#).contains("not negative"));
+        let twice = r#""tasks":2,"edges":[{"from":1,"to":0,"bytes":1},{"from":1,"to":0,"bytes":1}]"#;
+        assert!(refused(twice).contains("edges[1]: a second edge"));
+        assert!(Pattern::from_json("{\"format\":\"seatmap-pattern/9\"}").unwrap_err().to_string().contains("/9"));
+        assert!(Pattern::from_json("{\n!").unwrap_err().to_string().starts_with("line 2, column 1"));
+    }
+}
