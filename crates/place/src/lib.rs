@@ -1,2 +1,53 @@
-//! Where threads should sit.
+//! Where threads should sit: objectives, bounds and searches.
+//!
+//! A [`Request`] brings a machine's profile and a pattern together; its [`Answer`] is a placement that always stands beside
+//! what people would have done without it and beside a bound that nothing can undercut. The core is a quadratic assignment
+//! problem on measured distances: trees of caches lose on them, and searches from random starts lose on rings and stencils,
+//! so a portfolio of starts is refined side by side.
+//!
+//! | module | holds |
+//! |---|---|
+//! | [`request`], [`place`], [`answer`] | what is wanted, how it is found, what came of it |
+//! | [`problem`], [`traffic`], [`zones`], [`pus`] | the same without names: slots, weights, what is not allowed |
+//! | [`seed`] | starts: recursive bisection, greedy growth, spectral and RCM orders |
+//! | [`search`] | engines with O(1) changes, iterated local search, tabu search |
+//! | [`portfolio`], [`multilevel`], [`exact`], [`congestion`], [`solve`] | what makes use of them |
+//! | [`bound`], [`assignment`] | what no placement can undercut |
+//! | [`orders`], [`links`], [`level`] | compact and scatter; links that tasks share |
 #![deny(missing_docs)]
+
+pub mod answer;
+pub mod assignment;
+mod baselines;
+pub mod bound;
+mod build;
+mod channels;
+pub mod congestion;
+pub mod error;
+pub mod exact;
+mod get_core;
+pub mod level;
+pub mod links;
+pub mod multilevel;
+pub mod orders;
+pub mod place;
+pub mod portfolio;
+pub mod problem;
+pub mod pus;
+pub mod request;
+pub mod search;
+mod sections;
+pub mod seed;
+pub mod solve;
+pub mod traffic;
+pub mod zones;
+
+pub use answer::Answer;
+pub use error::PlaceError;
+pub use level::Level;
+pub use links::Links;
+pub use problem::Problem;
+pub use pus::Pus;
+pub use request::{Method, Request, Weight};
+pub use traffic::Traffic;
+pub use zones::Zones;

@@ -1,0 +1,77 @@
+//! Linear assignment.
+
+/// The least sum of one cell a row, no column twice, with the column of each row.
+///
+/// `cost` is row-major, `rows` x `columns`, with no more rows than columns. Shortest augmenting paths (Jonker & Volgenant
+/// 1987), O(rows^2 x columns).
+#[must_use]
+pub fn assign(rows: usize, columns: usize, cost: &[f64]) -> (f64, Vec<usize>) {
+    // Row and column 0 stand for "none".
+    let (mut u, mut v) = (vec![0.0; rows + 1], vec![0.0; columns + 1]);
+    let (mut row_of, mut way) = (vec![0_usize; columns + 1], vec![0_usize; columns + 1]);
+    for row in 1..=rows {
+        row_of[0] = row;
+        let mut column = 0;
+        let (mut least, mut used) = (vec![f64::INFINITY; columns + 1], vec![false; columns + 1]);
+        while row_of[column] != 0 {
+            used[column] = true;
+            let at = row_of[column];
+            let (mut delta, mut next) = (f64::INFINITY, 0);
+            for to in (1..=columns).filter(|to| !used[*to]) {
+                let reduced = cost[(at - 1) * columns + to - 1] - u[at] - v[to];
+                if reduced < least[to] {
+                    (least[to], way[to]) = (reduced, column);
+                }
+                if least[to] < delta {
+                    (delta, next) = (least[to], to);
+                }
+            }
+            for to in 0..=columns {
+                if used[to] {
+                    u[row_of[to]] += delta;
+                    v[to] -= delta;
+                } else {
+                    least[to] -= delta;
+                }
+            }
+            column = next;
+        }
+        while column != 0 {
+            row_of[column] = row_of[way[column]];
+            column = way[column];
+        }
+    }
+    let mut column_of = vec![0; rows];
+    (1..=columns).filter(|column| row_of[*column] > 0).for_each(|column| column_of[row_of[column] - 1] = column - 1);
+    let sum = column_of.iter().enumerate().map(|(row, column)| cost[row * columns + column]).sum();
+    (sum, column_of)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn exhaustive(rows: usize, columns: usize, cost: &[f64], row: usize, used: u32) -> f64 {
+        if row == rows {
+            return 0.0;
+        }
+        let free = (0..columns).filter(|column| used & (1 << column) == 0);
+        let rest = |column: usize| {
+            cost[row * columns + column] + exhaustive(rows, columns, cost, row + 1, used | (1 << column))
+        };
+        free.map(rest).fold(f64::INFINITY, f64::min)
+    }
+
+    proptest! {
+        #[test]
+        fn no_assignment_is_cheaper(rows in 1..5_usize, more in 0..3_usize, cells in prop::collection::vec(-9..9_i32, 35)) {
+            let columns = rows + more;
+            let cost: Vec<f64> = cells[..rows * columns].iter().map(|cell| f64::from(*cell)).collect();
+            let (sum, column_of) = assign(rows, columns, &cost);
+            prop_assert_eq!(sum, exhaustive(rows, columns, &cost, 0, 0));
+            let distinct: std::collections::HashSet<_> = column_of.iter().collect();
+            prop_assert_eq!(distinct.len(), rows);
+        }
+    }
+}

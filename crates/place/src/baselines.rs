@@ -1,0 +1,39 @@
+//! What people would have done without a plan.
+
+use crate::orders::{compact, scatter};
+use crate::{Problem, Pus, Request, seed};
+use seatmap_plan::{Baselines, Random};
+
+/// Random placements drawn.
+const DRAWN: usize = 1000;
+
+/// What the usual placements cost. `cost` judges the PU (row) of each task. Nothing is asked of these placements but that
+/// they use the same PUs: they are what a user gets who does not think of siblings or fixed tasks.
+pub(crate) fn baselines(request: &Request, problem: &Problem, pus: &Pus, cost: impl Fn(&[usize]) -> f64) -> Baselines {
+    let tasks = problem.tasks();
+    let row = |os: &u32| pus.index_of(*os).unwrap_or(0);
+    let along = |order: &[u32]| cost(&(0..tasks).map(|task| row(&order[task % order.len()])).collect::<Vec<_>>());
+    let mut os = pus.os.clone();
+    os.sort_unstable();
+    let topology = &request.profile.topology;
+    let mut rng = fastrand::Rng::with_seed(request.seed);
+    let drawn = if tasks > LARGEST_DRAWN { DRAWN / 50 } else { DRAWN };
+    let random: Vec<f64> = (0..drawn)
+        .map(|_| {
+            let slot_of = seed::random(problem, &mut rng);
+            cost(&slot_of[..tasks].iter().map(|slot| problem.pu_of_slot[*slot as usize] as usize).collect::<Vec<_>>())
+        })
+        .collect();
+    Baselines {
+        os: along(&os),
+        compact: along(&compact(topology, &pus.os, &pus.distance_ns)),
+        scatter: along(&scatter(topology, &pus.os, &pus.distance_ns)),
+        random: Random {
+            mean: random.iter().sum::<f64>() / random.len() as f64,
+            best: random.iter().copied().fold(f64::INFINITY, f64::min),
+        },
+    }
+}
+
+/// Tasks beyond which fewer random placements do: their costs hardly differ.
+const LARGEST_DRAWN: usize = 2000;

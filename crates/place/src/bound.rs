@@ -1,0 +1,105 @@
+//! What no placement can undercut.
+
+use crate::Problem;
+use crate::assignment::assign;
+use crate::search::Qap;
+
+/// Beyond so many cells the assignment is left out, and each task takes the place it likes best.
+const LARGEST_ASSIGNED: usize = 512;
+
+/// The bound of Gilmore (1962) and Lawler (1963): each task with the nearest slots there are for its heaviest partners, and
+/// then the best assignment of tasks to slots by that.
+///
+/// In the problem's unit. Where tasks or slots are more than 512 the tasks may share slots, which is cheaper to compute
+/// and weaker.
+#[must_use]
+pub fn gilmore_lawler(problem: &Problem) -> f64 {
+    let (tasks, slots) = (problem.tasks(), problem.slots());
+    let weights: Vec<Vec<f64>> =
+        (0..tasks).map(|task| descending(problem.traffic.of(task).map(|(_, weight)| weight).collect())).collect();
+    let longest = weights.iter().map(Vec::len).max().unwrap_or(0);
+    let near: Vec<Vec<f64>> = (0..slots).map(|slot| nearest(problem, slot, longest)).collect();
+    let pays = |task: usize, slot: usize| match problem.fixed[task] {
+        Some(fixed) if fixed as usize != slot => f64::MAX / 1e30,
+        _ => dot(&weights[task], &near[slot]),
+    };
+    // Each pair is paid for by both its tasks.
+    0.5 * best_sum(tasks, slots, pays)
+}
+
+/// The same bound for dense matrices.
+#[must_use]
+pub fn gilmore_lawler_dense(qap: &Qap) -> f64 {
+    let n = qap.n();
+    let others =
+        |row: &[f64], i: usize| row.iter().enumerate().filter(|(j, _)| *j != i).map(|(_, cell)| *cell).collect();
+    let flows: Vec<Vec<f64>> = (0..n).map(|i| descending(others(qap.a().row(i), i))).collect();
+    let mut distances: Vec<Vec<f64>> = (0..n).map(|i| descending(others(qap.b().row(i), i))).collect();
+    distances.iter_mut().for_each(|row| row.reverse());
+    best_sum(n, n, |i, p| qap.a()[(i, i)] * qap.b()[(p, p)] + dot(&flows[i], &distances[p]))
+}
+
+fn best_sum(tasks: usize, slots: usize, pays: impl Fn(usize, usize) -> f64) -> f64 {
+    if slots > LARGEST_ASSIGNED {
+        return (0..tasks).map(|task| (0..slots).map(|slot| pays(task, slot)).fold(f64::INFINITY, f64::min)).sum();
+    }
+    let cells: Vec<f64> = (0..tasks * slots).map(|at| pays(at / slots, at % slots)).collect();
+    assign(tasks, slots, &cells).0
+}
+
+/// Distances from a slot to the nearest others, ascending.
+fn nearest(problem: &Problem, slot: usize, wanted: usize) -> Vec<f64> {
+    let others = (0..problem.slots()).filter(|other| *other != slot);
+    let mut all: Vec<f64> = others.map(|other| problem.between(slot, other)).collect();
+    if wanted < all.len() && wanted > 0 {
+        all.select_nth_unstable_by(wanted - 1, f64::total_cmp);
+        all.truncate(wanted);
+    }
+    all.sort_by(f64::total_cmp);
+    all
+}
+
+fn descending(mut cells: Vec<f64>) -> Vec<f64> {
+    cells.sort_by(|a, b| b.total_cmp(a));
+    cells
+}
+
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Traffic;
+    use proptest::prelude::*;
+    use seatmap_machine::Square;
+
+    #[test]
+    fn a_ring_on_a_uniform_machine_is_bounded_exactly() {
+        let traffic = Traffic::new(6, (0..6).map(|task| (task, (task + 1) % 6, 1.0)));
+        let problem = Problem::new(traffic, Square::from_fn(8, |i, j| if i == j { 0.0 } else { 7.0 }));
+        assert_eq!(gilmore_lawler(&problem), 42.0);
+    }
+
+    proptest! {
+        #[test]
+        fn no_random_placement_undercuts_it(n in 2..9_usize, more in 0..3_usize, seed: u64) {
+            let mut rng = fastrand::Rng::with_seed(seed);
+            let traffic = Traffic::new(n, (0..2 * n).map(|_| (rng.usize(..n), rng.usize(..n), f64::from(rng.u8(..9)))));
+            let mut distance = Square::filled(n + more, 0.0_f32);
+            (0..n + more).for_each(|i| (0..i).for_each(|j| distance.set_both(i, j, f32::from(rng.u8(1..99)))));
+            let dense = Qap::new(
+                Square::from_fn(n + more, |i, j| if i.max(j) < n && i != j { 0.5 * traffic.between(i, j) } else { 0.0 }),
+                Square::from_fn(n + more, |i, j| f64::from(distance[(i, j)])),
+            );
+            let problem = Problem::new(traffic, distance);
+            let (bound, dense_bound) = (gilmore_lawler(&problem), gilmore_lawler_dense(&dense));
+            for _ in 0..20 {
+                let slot_of = crate::seed::random(&problem, &mut rng);
+                prop_assert!(bound <= problem.cost(&slot_of) + 1e-9);
+                prop_assert!(dense_bound <= dense.cost(&slot_of) + 1e-9);
+            }
+        }
+    }
+}

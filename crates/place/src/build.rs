@@ -1,0 +1,67 @@
+//! From a request to a problem.
+
+use crate::{Level, PlaceError, Problem, Pus, Request, Traffic, Zones};
+use seatmap_machine::{Profile, Square};
+
+/// The problem of a request, on these PUs: slots, zones, and tasks in their places.
+///
+/// More tasks than PUs share them evenly: no PU has two tasks more than another, and two tasks of one PU are as far apart
+/// as the nearest PUs are.
+pub(crate) fn problem(request: &Request, pus: &Pus) -> Result<Problem, PlaceError> {
+    let (tasks, n) = (request.pattern.tasks, pus.os.len());
+    let copies = tasks.div_ceil(n);
+    let nearest = pus.distance_ns.pairs().map(|(_, _, ns)| *ns).fold(f64::INFINITY, f64::min);
+    let same = if copies > 1 && nearest.is_finite() { nearest as f32 } else { 0.0 };
+    let cell = |i: usize, j: usize| if i == j { same } else { pus.distance_ns[(i, j)] as f32 };
+    let pu_of_slot: Vec<u32> = (0..n * copies).map(|slot| (slot % n) as u32).collect();
+    let mut problem = Problem {
+        traffic: Traffic::new(tasks, request.edges()),
+        distance: Square::from_fn(n, cell),
+        zones: zones(request, pus, &pu_of_slot)?,
+        fixed: vec![None; tasks],
+        pu_of_slot,
+    };
+    fix(request, pus, &mut problem)?;
+    Ok(problem)
+}
+
+fn zones(request: &Request, pus: &Pus, pu_of_slot: &[u32]) -> Result<Zones, PlaceError> {
+    let (tasks, n) = (request.pattern.tasks, pus.os.len());
+    let Some(level) = request.one_per else {
+        if tasks <= n {
+            return Ok(Zones::free(pu_of_slot.len()));
+        }
+        return Ok(Zones::alike(pu_of_slot.to_vec(), (tasks / n) as u32, tasks.div_ceil(n) as u32));
+    };
+    let groups = groups(level, request.profile, pus)?;
+    let count = groups.iter().max().map_or(0, |last| *last as usize + 1);
+    if tasks > count {
+        return Err(PlaceError::TooFewGroups { tasks, groups: count });
+    }
+    Ok(Zones::alike(groups, 0, 1))
+}
+
+/// The group of each PU. SMT siblings that only distances tell count as cores.
+pub(crate) fn groups(level: Level, profile: &Profile, pus: &Pus) -> Result<Vec<u32>, PlaceError> {
+    level.groups(&profile.topology, &pus.os).ok_or(PlaceError::UnknownLevel(level.name()))
+}
+
+fn fix(request: &Request, pus: &Pus, problem: &mut Problem) -> Result<(), PlaceError> {
+    for (task, os) in &request.fixed {
+        let fixed = problem.fixed.get(*task).ok_or(PlaceError::NoSuchTask(*task, request.pattern.tasks))?;
+        if fixed.is_some() {
+            return Err(PlaceError::FixedTwice(*task));
+        }
+        let pu = pus.index_of(*os).ok_or(PlaceError::NoSuchPu(*os))? as u32;
+        let is_free = |slot: &u32| {
+            let zone = |slot: u32| problem.zones.zone_of_slot[slot as usize];
+            let there = problem.fixed.iter().flatten().filter(|other| zone(**other) == zone(*slot)).count();
+            problem.pu_of_slot[*slot as usize] == pu
+                && !problem.fixed.contains(&Some(*slot))
+                && (there as u32) < problem.zones.most[zone(*slot) as usize]
+        };
+        let slot = (0..problem.slots() as u32).find(is_free).ok_or(PlaceError::Crowded(*os))?;
+        problem.fixed[*task] = Some(slot);
+    }
+    Ok(())
+}

@@ -1,0 +1,55 @@
+//! Which line each communicating pair should use.
+
+use crate::pus::predicted;
+use crate::{PlaceError, Request, Traffic};
+use seatmap_plan::Channel;
+
+/// For each communicating pair, the heaviest first, the home that serves it best, and a candidate line of that home that no
+/// other pair has yet, while there are such. `allowed` may keep a home from a pair.
+pub(crate) fn choose(
+    request: &Request,
+    traffic: &Traffic,
+    placement: &[u32],
+    allowed: impl Fn(u32, u32, usize) -> bool,
+) -> Result<Vec<Channel>, PlaceError> {
+    let known = request.profile.core_distance.as_ref();
+    let row = |os: u32| known.and_then(|known| known.index_of(os));
+    let homes = homes(request)?;
+    let lines = request.profile.home_model.as_ref().and_then(|model| model.lines.as_ref());
+    let mut free: Vec<Vec<usize>> = vec![Vec::new(); homes];
+    for (line, home) in lines.iter().flat_map(|lines| lines.home_of_line.iter().enumerate()).rev() {
+        free.get_mut(*home as usize).into_iter().for_each(|free| free.push(line));
+    }
+    let mut chosen = Vec::new();
+    for (from, to) in heaviest_first(traffic) {
+        let (Some(i), Some(j)) = (row(placement[from]), row(placement[to])) else { continue };
+        let has_line = |home: usize| lines.is_none() || !free[home].is_empty();
+        let each = (0..homes).filter_map(|home| Some((home, predicted(request.profile, i, j, home)?)));
+        let key = |home: usize| (!allowed(placement[from], placement[to], home), !has_line(home));
+        let best = each.min_by(|a, b| key(a.0).cmp(&key(b.0)).then(a.1.total_cmp(&b.1)));
+        if let Some((home, distance_ns)) = best {
+            chosen.push(Channel { from, to, home, line: free[home].pop(), distance_ns });
+        }
+    }
+    Ok(chosen)
+}
+
+/// How many homes the profile tells apart.
+pub(crate) fn homes(request: &Request) -> Result<usize, PlaceError> {
+    let homes = request.profile.home_model.as_ref().map_or(0, |model| model.homes());
+    if homes < 2 {
+        let machine = &request.profile.name;
+        return Err(PlaceError::Unfit(format!(
+            "the profile of {machine} tells no homes of lines apart; 'seatmap measure --homes 64' looks for them"
+        )));
+    }
+    Ok(homes)
+}
+
+/// Communicating pairs by falling weight.
+pub(crate) fn heaviest_first(traffic: &Traffic) -> Vec<(usize, usize)> {
+    let later = |task: usize| traffic.of(task).filter(move |(with, _)| *with > task).map(move |(w, x)| (x, task, w));
+    let mut pairs: Vec<(f64, usize, usize)> = (0..traffic.tasks()).flat_map(later).collect();
+    pairs.sort_by(|a, b| b.0.total_cmp(&a.0).then((a.1, a.2).cmp(&(b.1, b.2))));
+    pairs.into_iter().map(|(_, from, to)| (from, to)).collect()
+}

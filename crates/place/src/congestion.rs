@@ -1,0 +1,124 @@
+//! Placements by the most loaded link.
+
+use crate::search::{Found, Limit};
+use crate::{Links, Problem};
+
+/// How much of the objective the distance decides among placements with equal loads.
+const DISTANCE_SHARE: f64 = 1e-4;
+/// Proposals between two looks at the clock and the temperature.
+const STRIDE: u64 = 256;
+
+/// Simulated annealing (Kirkpatrick et al. 1983) on the load of the most loaded link, ties by distance, from a placement.
+///
+/// A maximum over links has wide plateaus, on which descents get stuck and annealing walks on. `limit.kicks` counts 256
+/// proposals each.
+#[must_use]
+pub fn anneal(problem: &Problem, links: &Links, start: &Found, limit: &Limit, seed: u64) -> Found {
+    let mut rng = fastrand::Rng::with_seed(seed);
+    let mut state = State::new(problem, links, &start.slot_of);
+    let (mut best, begin) = (Found { cost: state.value(), slot_of: start.slot_of.clone() }, std::time::Instant::now());
+    let hot = 0.3 * state.value().max(1e-300);
+    let mut rounds = 0;
+    while rounds < limit.kicks && !limit.is_over() {
+        let done = match limit.deadline {
+            Some(end) => begin.elapsed().as_secs_f64() / end.saturating_duration_since(begin).as_secs_f64().max(1e-9),
+            None => rounds as f64 / limit.kicks as f64,
+        };
+        // From hot to a thousandth of it, geometrically.
+        let temperature = hot * 1e-3_f64.powf(done.min(1.0));
+        for _ in 0..STRIDE {
+            state.propose(&mut rng, temperature);
+            if state.value < best.cost {
+                best = Found { cost: state.value, slot_of: state.slot_of.clone() };
+            }
+        }
+        rounds += 1;
+    }
+    best
+}
+
+struct State<'a> {
+    problem: &'a Problem,
+    links: &'a Links,
+    slot_of: Vec<u32>,
+    item_at: Vec<u32>,
+    in_zone: Vec<u32>,
+    loads: Vec<f64>,
+    distance: f64,
+    scale: f64,
+    value: f64,
+}
+
+impl<'a> State<'a> {
+    fn new(problem: &'a Problem, links: &'a Links, slot_of: &[u32]) -> Self {
+        let mut item_at = vec![0; slot_of.len()];
+        slot_of.iter().enumerate().for_each(|(item, slot)| item_at[*slot as usize] = item as u32);
+        let pu_of: Vec<usize> = slot_of.iter().map(|slot| problem.pu_of_slot[*slot as usize] as usize).collect();
+        let volume: f64 = (0..problem.tasks()).map(|task| problem.traffic.volume(task)).sum();
+        let distance = problem.cost(slot_of);
+        let mut state = State {
+            problem,
+            links,
+            in_zone: problem.zones.count(&item_at, problem.tasks()),
+            loads: links.loads(&problem.traffic, &pu_of),
+            distance,
+            scale: DISTANCE_SHARE * volume / distance.max(f64::MIN_POSITIVE),
+            value: 0.0,
+            slot_of: slot_of.to_vec(),
+            item_at,
+        };
+        state.value = state.value();
+        state
+    }
+
+    fn value(&self) -> f64 {
+        self.loads.iter().copied().fold(0.0, f64::max) + self.scale * self.distance
+    }
+
+    fn may_swap(&self, task: usize, other: usize) -> bool {
+        let is_fixed = |item: usize| item < self.problem.tasks() && self.problem.fixed[item].is_some();
+        let zone = |item: usize| self.problem.zones.zone_of_slot[self.slot_of[item] as usize];
+        let moves = other < self.problem.tasks() || self.problem.zones.allow(&self.in_zone, zone(task), zone(other));
+        task != other && !is_fixed(task) && !is_fixed(other) && moves
+    }
+
+    fn propose(&mut self, rng: &mut fastrand::Rng, temperature: f64) {
+        let (task, other) = (rng.usize(..self.problem.tasks()), rng.usize(..self.slot_of.len()));
+        if !self.may_swap(task, other) {
+            return;
+        }
+        let before = (self.value, self.distance);
+        self.exchange(task, other);
+        self.value = self.value();
+        if self.value > before.0 && rng.f64() >= ((before.0 - self.value) / temperature).exp() {
+            self.exchange(task, other);
+            (self.value, self.distance) = before;
+        }
+    }
+
+    fn exchange(&mut self, a: usize, b: usize) {
+        self.account(a, b, -1.0);
+        let zone = |item: usize, state: &Self| state.problem.zones.zone_of_slot[state.slot_of[item] as usize] as usize;
+        if b >= self.problem.tasks() {
+            let (left, entered) = (zone(a, self), zone(b, self));
+            self.in_zone[left] -= 1;
+            self.in_zone[entered] += 1;
+        }
+        self.slot_of.swap(a, b);
+        self.item_at[self.slot_of[a] as usize] = a as u32;
+        self.item_at[self.slot_of[b] as usize] = b as u32;
+        self.account(a, b, 1.0);
+    }
+
+    /// Adds or takes away all that two items send and receive.
+    fn account(&mut self, a: usize, b: usize, sign: f64) {
+        let pu = |item: usize, state: &Self| state.problem.pu_of_slot[state.slot_of[item] as usize] as usize;
+        for item in [a, b].into_iter().filter(|item| *item < self.problem.tasks()) {
+            for (with, weight) in self.problem.traffic.of(item).filter(|(with, _)| item == a || *with != a) {
+                let (here, there) = (pu(item, self), pu(with, self));
+                self.links.load(&mut self.loads, here, there, sign * weight);
+                self.distance += sign * weight * f64::from(self.problem.distance[(here, there)]);
+            }
+        }
+    }
+}

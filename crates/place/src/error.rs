@@ -1,0 +1,38 @@
+//! Why a placement was refused.
+
+/// Why a placement was refused, with what would help.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PlaceError {
+    /// The machine's profile has no distances.
+    #[error("{0} has no core distances; measure it, or import a file that has them")]
+    NoDistances(String),
+    /// A pair of PUs whose distance is not known.
+    #[error("the distance between PUs {0} and {1} is not known; leave one of them out with --cpus")]
+    UnknownDistance(u32, u32),
+    /// A PU that the machine does not have, or of which it knows no distance.
+    #[error("the machine knows no distances of PU {0}")]
+    NoSuchPu(u32),
+    /// A level that the topology does not tell.
+    #[error("the topology does not say which PUs share a {0}")]
+    UnknownLevel(&'static str),
+    /// Fewer groups than tasks.
+    #[error("{tasks} tasks do not fit on {groups} groups of PUs, one on each")]
+    TooFewGroups {
+        /// Tasks.
+        tasks: usize,
+        /// Groups.
+        groups: usize,
+    },
+    /// A task that the pattern does not have.
+    #[error("task {0} is fixed, and the pattern has {1} tasks, counted from 0")]
+    NoSuchTask(usize, usize),
+    /// More tasks fixed on a PU than it can take.
+    #[error("more tasks are fixed on PU {0} than may sit there")]
+    Crowded(u32),
+    /// A task that is fixed twice.
+    #[error("task {0} is fixed twice")]
+    FixedTwice(usize),
+    /// A method that needs groups of one kind.
+    #[error("{0}")]
+    Unfit(String),
+}

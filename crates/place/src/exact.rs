@@ -1,0 +1,208 @@
+//! Small problems, exactly.
+
+use crate::Problem;
+use crate::assignment::assign;
+use crate::search::{Found, Limit};
+
+/// Tasks up to which it is worth trying.
+pub const MOST_TASKS: usize = 14;
+
+/// Depth-first branch and bound from a known placement. `Some` is proven to be the cheapest; `None` means that the limit
+/// came first.
+///
+/// At each step the next task, the heaviest first, tries every free slot; the Gilmore-Lawler bound of what is left cuts
+/// branches off, and of slots that an exchange maps onto each other only one is tried.
+#[must_use]
+pub fn exact(problem: &Problem, known: &Found, limit: &Limit) -> Option<Found> {
+    let mut order: Vec<usize> = (0..problem.tasks()).collect();
+    order.sort_by(|a, b| {
+        let key = |task: &usize| (problem.fixed[*task].is_some(), problem.traffic.volume(*task));
+        key(b).0.cmp(&key(a).0).then(key(b).1.total_cmp(&key(a).1))
+    });
+    let tasks = problem.tasks();
+    let mut tree = Tree {
+        problem,
+        order,
+        best: Found { cost: known.cost, slot_of: known.slot_of[..tasks].to_vec() },
+        slot_of: vec![u32::MAX; tasks],
+        free: vec![true; problem.slots()],
+        in_zone: vec![0; problem.zones.least.len()],
+        limit: *limit,
+        is_over: false,
+    };
+    tree.descend(0, 0.0);
+    if tree.is_over {
+        return None;
+    }
+    let mut free: Vec<bool> = vec![true; problem.slots()];
+    tree.best.slot_of.iter().for_each(|slot| free[*slot as usize] = false);
+    tree.best.slot_of.extend((0..problem.slots() as u32).filter(|slot| free[*slot as usize]));
+    Some(tree.best)
+}
+
+struct Tree<'a> {
+    problem: &'a Problem,
+    order: Vec<usize>,
+    best: Found,
+    slot_of: Vec<u32>,
+    free: Vec<bool>,
+    in_zone: Vec<u32>,
+    limit: Limit,
+    is_over: bool,
+}
+
+impl Tree<'_> {
+    fn descend(&mut self, depth: usize, so_far: f64) {
+        if depth == self.order.len() {
+            if self.fills_zones() && so_far < self.best.cost - 1e-9 * self.best.cost.abs() {
+                self.best = Found { cost: so_far, slot_of: self.slot_of.clone() };
+            }
+            return;
+        }
+        if self.is_hopeless(depth, so_far) {
+            return;
+        }
+        let task = self.order[depth];
+        let mut tries: Vec<(f64, usize)> = self.candidates(task).map(|slot| (self.added(task, slot), slot)).collect();
+        tries.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        let mut tried: Vec<usize> = Vec::new();
+        for (added, slot) in tries {
+            if tried.iter().any(|other| self.are_alike(*other, slot)) {
+                continue;
+            }
+            tried.push(slot);
+            self.sit(task, slot, true);
+            self.descend(depth + 1, so_far + added);
+            self.sit(task, slot, false);
+            if self.is_over {
+                return;
+            }
+        }
+    }
+
+    fn sit(&mut self, task: usize, slot: usize, sits: bool) {
+        self.free[slot] = !sits;
+        self.slot_of[task] = if sits { slot as u32 } else { u32::MAX };
+        let count = &mut self.in_zone[self.problem.zones.zone_of_slot[slot] as usize];
+        *count = if sits { *count + 1 } else { *count - 1 };
+    }
+
+    fn fills_zones(&self) -> bool {
+        self.in_zone.iter().zip(&self.problem.zones.least).all(|(count, least)| count >= least)
+    }
+
+    fn candidates(&self, task: usize) -> impl Iterator<Item = usize> + '_ {
+        let zones = &self.problem.zones;
+        let has_room = |slot: usize| {
+            let zone = zones.zone_of_slot[slot] as usize;
+            self.in_zone[zone] < zones.most[zone]
+        };
+        let fixed = self.problem.fixed[task];
+        let others_fixed = move |slot: usize| self.problem.fixed.contains(&Some(slot as u32)) && fixed.is_none();
+        (0..self.free.len()).filter(move |slot| {
+            self.free[*slot]
+                && has_room(*slot)
+                && fixed.is_none_or(|fixed| fixed as usize == *slot)
+                && !others_fixed(*slot)
+        })
+    }
+
+    /// What a task adds to those seated.
+    fn added(&self, task: usize, slot: usize) -> f64 {
+        let seated = self.problem.traffic.of(task).filter(|(with, _)| self.slot_of[*with] != u32::MAX);
+        seated.map(|(with, weight)| weight * self.problem.between(slot, self.slot_of[with] as usize)).sum()
+    }
+
+    /// Whether exchanging two free slots changes no distance; then either will do.
+    fn are_alike(&self, a: usize, b: usize) -> bool {
+        let problem = self.problem;
+        let zones = &problem.zones;
+        let (zone_a, zone_b) = (zones.zone_of_slot[a], zones.zone_of_slot[b]);
+        let is_free_zone = zones.are_free() || zone_a == zone_b;
+        is_free_zone
+            && problem.between(a, a) == problem.between(b, b)
+            && (0..problem.slots()).all(|c| c == a || c == b || problem.between(a, c) == problem.between(b, c))
+    }
+
+    fn is_hopeless(&mut self, depth: usize, so_far: f64) -> bool {
+        if self.limit.kicks == 0 || (depth + 2 < self.order.len() && self.limit.is_over()) {
+            self.is_over = true;
+            return true;
+        }
+        self.limit.kicks -= u64::from(self.limit.kicks != u64::MAX);
+        so_far + self.rest(depth) >= self.best.cost * (1.0 - 1e-9)
+    }
+
+    /// The Gilmore-Lawler bound of the tasks not yet seated: exact towards those seated, halved among themselves.
+    fn rest(&self, depth: usize) -> f64 {
+        let open = &self.order[depth..];
+        let slots: Vec<usize> = (0..self.free.len()).filter(|slot| self.free[*slot]).collect();
+        let near: Vec<Vec<f64>> = slots.iter().map(|slot| self.near(*slot, &slots, open.len() - 1)).collect();
+        let mut cells = Vec::with_capacity(open.len() * slots.len());
+        for task in open {
+            let loose = self.problem.traffic.of(*task).filter(|(with, _)| self.slot_of[*with] == u32::MAX);
+            let mut weights: Vec<f64> = loose.map(|(_, weight)| weight).collect();
+            weights.sort_by(|a, b| b.total_cmp(a));
+            for (slot, near) in slots.iter().zip(&near) {
+                let among: f64 = weights.iter().zip(near).map(|(weight, distance)| weight * distance).sum();
+                cells.push(self.added(*task, *slot) + 0.5 * among);
+            }
+        }
+        assign(open.len(), slots.len(), &cells).0
+    }
+
+    fn near(&self, slot: usize, slots: &[usize], wanted: usize) -> Vec<f64> {
+        let others = slots.iter().filter(|other| **other != slot);
+        let mut distances: Vec<f64> = others.map(|other| self.problem.between(slot, *other)).collect();
+        distances.sort_by(f64::total_cmp);
+        distances.truncate(wanted);
+        distances
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Traffic;
+    use proptest::prelude::*;
+    use seatmap_machine::Square;
+
+    fn exhaustive(problem: &Problem, slot_of: &mut Vec<u32>) -> f64 {
+        if slot_of.len() == problem.tasks() {
+            return problem.cost(slot_of);
+        }
+        let mut least = f64::INFINITY;
+        for slot in 0..problem.slots() as u32 {
+            if !slot_of.contains(&slot) {
+                slot_of.push(slot);
+                least = least.min(exhaustive(problem, slot_of));
+                slot_of.pop();
+            }
+        }
+        least
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_is_cheaper(n in 2..6_usize, more in 0..2_usize, classes in 1..4_u8, seed: u64) {
+            let mut rng = fastrand::Rng::with_seed(seed);
+            let traffic = Traffic::new(n, (0..2 * n).map(|_| (rng.usize(..n), rng.usize(..n), f64::from(rng.u8(..9)))));
+            let mut distance = Square::filled(n + more, 0.0_f32);
+            (0..n + more).for_each(|i| (0..i).for_each(|j| distance.set_both(i, j, f32::from(rng.u8(..classes) + 1))));
+            let problem = Problem::new(traffic, distance);
+            let start = crate::seed::random(&problem, &mut rng);
+            let known = Found { cost: problem.cost(&start), slot_of: start };
+            let found = exact(&problem, &known, &Limit::kicks(u64::MAX)).unwrap();
+            prop_assert!((found.cost - exhaustive(&problem, &mut Vec::new())).abs() < 1e-6);
+            prop_assert!((found.cost - problem.cost(&found.slot_of)).abs() < 1e-6);
+        }
+    }
+
+    #[test]
+    fn a_limit_that_comes_first_proves_nothing() {
+        let traffic = Traffic::new(6, (0..6).map(|task| (task, (task + 1) % 6, 1.0)));
+        let problem = Problem::new(traffic, Square::from_fn(8, |i, j| i.abs_diff(j) as f32));
+        let known = Found { cost: 1e9, slot_of: (0..8).collect() };
+        assert_eq!(exact(&problem, &known, &Limit::kicks(3)), None);
+    }
+}

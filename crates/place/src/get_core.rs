@@ -1,0 +1,40 @@
+//! `GetCore`: threads next to the home of their line.
+
+use crate::channels::{heaviest_first, homes};
+use crate::{PlaceError, Problem, Pus, Request};
+
+/// Takes channel after channel, line after line, and puts both threads on the free PUs nearest to the line's home
+/// (Algorithm 4 of Liu et al. 2015: `GetCore` "returns a core index which is near td and tries to balance work load").
+///
+/// Channel k has candidate line k, as a program that allocates its channels in that order would.
+pub(crate) fn get_core(request: &Request, problem: &Problem, pus: &Pus) -> Result<Vec<u32>, PlaceError> {
+    let homes = homes(request)?;
+    let (known, model) = match (&request.profile.core_distance, &request.profile.home_model) {
+        (Some(known), Some(model)) => (known, model),
+        _ => return Err(PlaceError::NoDistances(request.profile.name.clone())),
+    };
+    let home_of = |channel: usize| match &model.lines {
+        Some(lines) if !lines.home_of_line.is_empty() => {
+            lines.home_of_line[channel % lines.home_of_line.len()] as usize
+        }
+        _ => channel % homes,
+    };
+    let offset = |slot: usize, home: usize| {
+        let row = known.index_of(pus.os[problem.pu_of_slot[slot] as usize]);
+        row.and_then(|row| model.offset_ns.get(row)?.get(home)).copied().unwrap_or(f64::INFINITY)
+    };
+    let mut slot_of: Vec<u32> = problem.fixed.iter().map(|slot| slot.unwrap_or(u32::MAX)).collect();
+    let mut free: Vec<bool> = (0..problem.slots()).map(|slot| !slot_of.contains(&(slot as u32))).collect();
+    let pairs = heaviest_first(&problem.traffic).into_iter().enumerate();
+    let seats = pairs.flat_map(|(channel, (from, to))| [(from, home_of(channel)), (to, home_of(channel))]);
+    for (task, home) in seats.chain((0..problem.tasks()).map(|task| (task, 0))) {
+        let nearest = (0..free.len()).filter(|slot| free[*slot]);
+        let nearest = nearest.min_by(|a, b| offset(*a, home).total_cmp(&offset(*b, home)));
+        if let Some(slot) = nearest.filter(|_| slot_of[task] == u32::MAX) {
+            slot_of[task] = slot as u32;
+            free[slot] = false;
+        }
+    }
+    slot_of.extend((0..problem.slots() as u32).filter(|slot| free[*slot as usize]));
+    Ok(slot_of)
+}

@@ -1,0 +1,68 @@
+//! Levels of a topology.
+
+use seatmap_machine::{Pu, Topology};
+
+/// What PUs can share.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Level {
+    /// A core.
+    Core,
+    /// A level-2 cache.
+    L2,
+    /// A level-3 cache.
+    L3,
+    /// A die.
+    Die,
+    /// A NUMA node.
+    Numa,
+    /// A package.
+    Package,
+}
+
+impl Level {
+    /// All, from the inside.
+    pub const ALL: [Level; 6] = [Level::Core, Level::L2, Level::L3, Level::Die, Level::Numa, Level::Package];
+
+    /// What people call it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Level::Core => "core",
+            Level::L2 => "l2",
+            Level::L3 => "l3",
+            Level::Die => "die",
+            Level::Numa => "numa",
+            Level::Package => "package",
+        }
+    }
+
+    /// The number of a PU's group.
+    #[must_use]
+    pub fn of(self, pu: &Pu) -> Option<u32> {
+        match self {
+            Level::Core => pu.core,
+            Level::L2 => pu.l2,
+            Level::L3 => pu.l3,
+            Level::Die => pu.die,
+            Level::Numa => pu.numa,
+            Level::Package => pu.package,
+        }
+    }
+
+    /// The group of each of these PUs, numbered from 0 in order of appearance; `None` where one is unknown.
+    #[must_use]
+    pub fn groups(self, topology: &Topology, pus: &[u32]) -> Option<Vec<u32>> {
+        let mut seen = Vec::new();
+        let dense = |group: u32| match seen.iter().position(|other| *other == group) {
+            Some(at) => at as u32,
+            None => {
+                seen.push(group);
+                seen.len() as u32 - 1
+            }
+        };
+        pus.iter()
+            .map(|os| self.of(topology.pu(*os)?))
+            .collect::<Option<Vec<u32>>>()
+            .map(|groups| groups.into_iter().map(dense).collect())
+    }
+}

@@ -1,0 +1,90 @@
+//! Links that several tasks share.
+
+use crate::{Level, Pus, Traffic};
+use seatmap_machine::Profile;
+
+/// The ways in and out of groups of PUs: caches, dies, NUMA nodes, packages.
+///
+/// What crosses the border of a group, in either direction, goes through its link. Capacities are not known from a profile,
+/// so a link's load is the weight that crosses.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Links {
+    names: Vec<String>,
+    /// The links of each PU, in the order of the PUs.
+    of_pu: Vec<Vec<u32>>,
+}
+
+impl Links {
+    /// The links of a machine: one for each group of a level that has several groups, and more than one core in some.
+    /// Where the topology knows no such level, the groups of the home model serve.
+    #[must_use]
+    pub fn new(profile: &Profile, pus: &Pus) -> Self {
+        let mut links = Links { names: Vec::new(), of_pu: vec![Vec::new(); pus.os.len()] };
+        // A level whose groups are those of the level below adds no link.
+        let mut below = Level::Core.groups(&profile.topology, &pus.os);
+        for level in &Level::ALL[1..] {
+            let groups = level.groups(&profile.topology, &pus.os).filter(|groups| Some(groups) != below.as_ref());
+            if let Some(groups) = groups {
+                links.add(level.name(), &groups);
+                below = Some(groups);
+            }
+        }
+        if links.names.is_empty()
+            && let Some(model) = &profile.home_model
+        {
+            let groups = model.group_of(&pus.os);
+            let groups: Option<Vec<u32>> = groups.into_iter().map(|group| group.map(|group| group as u32)).collect();
+            groups.into_iter().for_each(|groups| links.add("group", &groups));
+        }
+        links
+    }
+
+    fn add(&mut self, level: &str, groups: &[u32]) {
+        let count = groups.iter().max().map_or(0, |last| *last as usize + 1);
+        if count < 2 || count == groups.len() {
+            return;
+        }
+        let first = self.names.len() as u32;
+        self.names.extend((0..count).map(|group| format!("{level} {group}")));
+        self.of_pu.iter_mut().zip(groups).for_each(|(of, group)| of.push(first + group));
+    }
+
+    /// How many there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.names.len()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.names.is_empty()
+    }
+
+    /// Adds the traffic of a pair to the loads of all links between its PUs.
+    pub(crate) fn load(&self, loads: &mut [f64], a: usize, b: usize, weight: f64) {
+        for (a, b) in self.of_pu[a].iter().zip(&self.of_pu[b]).filter(|(a, b)| a != b) {
+            loads[*a as usize] += weight;
+            loads[*b as usize] += weight;
+        }
+    }
+
+    /// The load of each link, tasks sitting on these PUs (rows).
+    #[must_use]
+    pub fn loads(&self, traffic: &Traffic, pu_of: &[usize]) -> Vec<f64> {
+        let mut loads = vec![0.0; self.len()];
+        for task in 0..traffic.tasks() {
+            for (with, weight) in traffic.of(task).filter(|(with, _)| *with > task) {
+                self.load(&mut loads, pu_of[task], pu_of[with], weight);
+            }
+        }
+        loads
+    }
+
+    /// The most loaded link and its load.
+    #[must_use]
+    pub fn busiest(&self, loads: &[f64]) -> Option<(String, f64)> {
+        let at = (0..loads.len()).max_by(|a, b| loads[*a].total_cmp(&loads[*b]).then(b.cmp(a)))?;
+        Some((self.names[at].clone(), loads[at]))
+    }
+}

@@ -1,0 +1,114 @@
+//! Thousands of tasks: pairs of pairs of pairs.
+
+use crate::portfolio::{Started, portfolio};
+use crate::search::{Engine, Found, Limit, Sparse, iterate};
+use crate::seed::lawful;
+use crate::{Problem, Traffic, Zones};
+use seatmap_machine::Square;
+
+/// Slots from which on this is better than searching on all of them at once.
+pub const SMALLEST: usize = 1500;
+/// Slots at which a problem is small enough for the portfolio.
+const SMALL: usize = 600;
+
+/// Joins the tasks that talk most in pairs and the slots that lie nearest in pairs, until few are left; places those; and
+/// takes the pairs apart again, level by level, with a descent on each (the V-cycle of Walshaw 2004, "Multilevel
+/// refinement for combinatorial optimisation problems").
+#[must_use]
+pub fn multilevel(problem: &Problem, limit: &Limit, seed: u64) -> Started {
+    let mut rng = fastrand::Rng::with_seed(seed);
+    let mut best = cycle(problem, &limit.part(3), seed);
+    let mut engine = Sparse::new(problem, lawful(problem, best.found.slot_of.clone()));
+    let found = iterate(&mut engine, &mut rng, limit);
+    best.found = found;
+    best
+}
+
+fn cycle(problem: &Problem, limit: &Limit, seed: u64) -> Started {
+    if problem.slots() < SMALL || !problem.slots().is_multiple_of(2) {
+        return portfolio(problem, limit, seed);
+    }
+    let items = pairs_of_items(problem);
+    let slots = pairs_of_slots(problem);
+    let coarse = joined(problem, &items, &slots);
+    let above = cycle(&coarse, limit, seed);
+    let mut slot_of = vec![0; problem.slots()];
+    for (pair, slot) in above.found.slot_of.iter().enumerate() {
+        let (item, seat) = (items[pair], slots[*slot as usize]);
+        slot_of[item.0 as usize] = seat.0;
+        slot_of[item.1 as usize] = seat.1;
+    }
+    let mut engine = Sparse::new(problem, lawful(problem, slot_of));
+    engine.descend();
+    Started { name: above.name, found: Found { cost: engine.cost(), slot_of: engine.assignment().to_vec() } }
+}
+
+type Pairs = Vec<(u32, u32)>;
+
+/// Heavy-edge matching; what is left over is paired as it comes, tasks with tasks first.
+fn pairs_of_items(problem: &Problem) -> Pairs {
+    let n = problem.slots();
+    let mut partner = vec![u32::MAX; n];
+    let mut order: Vec<usize> = (0..problem.tasks()).collect();
+    order.sort_by_key(|task| problem.traffic.degree(*task));
+    for task in order {
+        let free = problem.traffic.of(task).filter(|(with, _)| partner[*with] == u32::MAX);
+        let heaviest = free.max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0)));
+        if let Some((with, _)) = heaviest.filter(|_| partner[task] == u32::MAX) {
+            (partner[task], partner[with]) = (with as u32, task as u32);
+        }
+    }
+    let matched = (0..n as u32).filter(|item| partner[*item as usize] != u32::MAX && *item < partner[*item as usize]);
+    let mut pairs: Pairs = matched.map(|item| (item, partner[item as usize])).collect();
+    let left: Vec<u32> = (0..n as u32).filter(|item| partner[*item as usize] == u32::MAX).collect();
+    pairs.extend(left.chunks_exact(2).map(|two| (two[0], two[1])));
+    pairs
+}
+
+/// Each slot, in turn, with the nearest that is free.
+fn pairs_of_slots(problem: &Problem) -> Pairs {
+    let n = problem.slots();
+    let mut free = vec![true; n];
+    let mut pairs = Vec::with_capacity(n / 2);
+    for slot in 0..n {
+        if !std::mem::take(&mut free[slot]) {
+            continue;
+        }
+        let near = |other: &usize| problem.between(slot, *other);
+        let nearest = (slot + 1..n).filter(|other| free[*other]).min_by(|a, b| near(a).total_cmp(&near(b)));
+        if let Some(other) = nearest {
+            free[other] = false;
+            pairs.push((slot as u32, other as u32));
+        }
+    }
+    pairs
+}
+
+/// The problem of the pairs. Distances are those between the pairs' PUs on average.
+fn joined(problem: &Problem, items: &Pairs, slots: &Pairs) -> Problem {
+    let tasks = problem.tasks();
+    // A pair with a task is a task; pairs of holes come last, as holes do.
+    let is_task = |pair: &(u32, u32)| (pair.0.min(pair.1) as usize) < tasks;
+    let coarse_tasks = items.iter().filter(|pair| is_task(pair)).count();
+    let mut pair_of = vec![0_usize; problem.slots()];
+    for (at, (a, b)) in items.iter().enumerate() {
+        (pair_of[*a as usize], pair_of[*b as usize]) = (at, at);
+    }
+    let edges = (0..tasks).flat_map(|task| {
+        let later = problem.traffic.of(task).filter(move |(with, _)| *with > task);
+        later.map(move |(with, weight)| (task, with, weight))
+    });
+    let traffic = Traffic::new(coarse_tasks, edges.map(|(a, b, weight)| (pair_of[a], pair_of[b], weight)));
+    let between = |i: usize, j: usize| {
+        let ((a, b), (c, d)) = (slots[i], slots[j]);
+        let at = |a: u32, c: u32| problem.between(a as usize, c as usize);
+        if i == j { at(a, b) as f32 } else { (0.25 * (at(a, c) + at(a, d) + at(b, c) + at(b, d))) as f32 }
+    };
+    Problem {
+        fixed: vec![None; coarse_tasks],
+        zones: Zones::free(slots.len()),
+        pu_of_slot: (0..slots.len() as u32).collect(),
+        distance: Square::from_fn(slots.len(), between),
+        traffic,
+    }
+}

@@ -1,0 +1,98 @@
+//! Compact and scatter: the placements that people choose without measuring.
+
+use seatmap_machine::{Matrix, Pu, Topology};
+
+/// The PUs in an order in which neighbours share as much as possible: package by package, cache by cache, SMT siblings
+/// side by side. `distance` (in the order of `pus`) decides where the topology does not tell the cores.
+#[must_use]
+pub fn compact(topology: &Topology, pus: &[u32], distance: &Matrix) -> Vec<u32> {
+    let Some(known) = known(topology, pus) else { return chain(pus, distance, f64::min) };
+    let mut order: Vec<&Pu> = known;
+    order.sort_by_key(|pu| (pu.package, pu.numa, pu.die, pu.l3, pu.l2, pu.core, pu.smt, pu.os));
+    order.into_iter().map(|pu| pu.os).collect()
+}
+
+/// The PUs in an order in which each shares as little as possible with those before it: packages in turn, then caches,
+/// then cores, SMT siblings last.
+#[must_use]
+pub fn scatter(topology: &Topology, pus: &[u32], distance: &Matrix) -> Vec<u32> {
+    let Some(known) = known(topology, pus) else { return chain(pus, distance, f64::max) };
+    let mut order: Vec<&Pu> = known;
+    order.sort_by_key(|pu| (pu.package, pu.numa, pu.die, pu.l3, pu.l2, pu.core, pu.smt, pu.os));
+    // The rank of each PU in its core, of its core in its cache, and of its cache in its package.
+    let rank = |pu: &Pu, group: &dyn Fn(&Pu) -> Option<u32>, member: &dyn Fn(&Pu) -> Option<u32>| {
+        let mut members: Vec<Option<u32>> = order
+            .iter()
+            .filter(|other| other.package == pu.package && group(other) == group(pu))
+            .map(|o| member(o))
+            .collect();
+        members.dedup();
+        members.iter().position(|other| *other == member(pu))
+    };
+    let mut keyed: Vec<_> = order
+        .iter()
+        .map(|pu| {
+            let smt = rank(pu, &|pu| pu.core, &|pu| Some(pu.os));
+            let core = rank(pu, &|pu| pu.l3, &|pu| pu.core);
+            let cache = rank(pu, &|pu| pu.package, &|pu| pu.l3);
+            ((smt, core, cache, pu.package, pu.os), pu.os)
+        })
+        .collect();
+    keyed.sort();
+    keyed.into_iter().map(|(_, os)| os).collect()
+}
+
+fn known<'a>(topology: &'a Topology, pus: &[u32]) -> Option<Vec<&'a Pu>> {
+    let found: Option<Vec<&Pu>> = pus.iter().map(|os| topology.pu(*os)).collect();
+    found.filter(|pus| pus.iter().all(|pu| pu.core.is_some()))
+}
+
+/// From the first PU always on to the nearest of those left, or to the one farthest from all before.
+fn chain(pus: &[u32], distance: &Matrix, pick: fn(f64, f64) -> f64) -> Vec<u32> {
+    let is_near = pick(1.0, 2.0) == 1.0;
+    let mut left: Vec<usize> = (1..pus.len()).collect();
+    let mut order = vec![0_usize; usize::from(!pus.is_empty())];
+    while let Some(last) = order.last().copied().filter(|_| !left.is_empty()) {
+        let key = |at: usize| {
+            if is_near {
+                distance[(last, at)]
+            } else {
+                -order.iter().map(|b| distance[(*b, at)]).fold(f64::MAX, f64::min)
+            }
+        };
+        let next = (0..left.len()).min_by(|a, b| key(left[*a]).total_cmp(&key(left[*b]))).unwrap_or(0);
+        order.push(left.remove(next));
+    }
+    order.into_iter().map(|at| pus[at]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn compact_fills_a_package_and_scatter_spreads() {
+        let pu = |os: u32, package: u32, l3: u32, core: u32| Pu {
+            os,
+            package: Some(package),
+            l3: Some(l3),
+            core: Some(core),
+            ..Pu::default()
+        };
+        // Siblings 0/4, 1/5, 2/6, 3/7; caches of one core each; packages {0,1} and {2,3}.
+        let pus = (0..8).map(|os| pu(os, os % 4 / 2, os % 4, os % 4)).collect();
+        let (topology, all) = (Topology { pus }, (0..8).collect::<Vec<u32>>());
+        let distance = Matrix::filled(8, 1.0);
+        assert_eq!(compact(&topology, &all, &distance), [0, 4, 1, 5, 2, 6, 3, 7]);
+        assert_eq!(scatter(&topology, &all, &distance), [0, 2, 1, 3, 4, 6, 5, 7]);
+    }
+
+    #[test]
+    fn without_a_topology_distances_decide() {
+        let at = [0.0_f64, 10.0, 1.0, 11.0];
+        let distance = Matrix::from_fn(4, |i, j| (at[i] - at[j]).abs());
+        let topology = Topology::unknown(0..4);
+        assert_eq!(compact(&topology, &[0, 1, 2, 3], &distance), [0, 2, 1, 3]);
+        assert_eq!(scatter(&topology, &[0, 1, 2, 3], &distance), [0, 3, 1, 2]);
+    }
+}

@@ -1,0 +1,66 @@
+//! A placement problem, freed of names: tasks, slots, distances, and what is not allowed.
+
+use crate::{Traffic, Zones};
+use seatmap_machine::Square;
+
+/// Tasks to be put on slots, one each.
+///
+/// A slot is a place on a PU: a PU has one, or several where there are more tasks than PUs. There are never fewer slots than
+/// tasks; the searches fill the rest with *holes*, items that talk to nobody, so that every assignment is a permutation
+/// and moving a task to a free slot is a swap with a hole.
+#[derive(Clone, Debug)]
+pub struct Problem {
+    /// Who talks to whom.
+    pub traffic: Traffic,
+    /// Between PUs, symmetric, any unit; on the diagonal what two tasks of one PU pay.
+    pub distance: Square<f32>,
+    /// The PU of each slot: a row of `distance`.
+    pub pu_of_slot: Vec<u32>,
+    /// How many tasks each group of slots must and may hold.
+    pub zones: Zones,
+    /// The slot that each task must take, where it must.
+    pub fixed: Vec<Option<u32>>,
+}
+
+impl Problem {
+    /// One slot on each PU, nothing fixed, nothing forbidden. There must not be more tasks than PUs.
+    #[must_use]
+    pub fn new(traffic: Traffic, distance: Square<f32>) -> Self {
+        let pus = distance.n() as u32;
+        Problem {
+            fixed: vec![None; traffic.tasks()],
+            pu_of_slot: (0..pus).collect(),
+            zones: Zones::free(pus as usize),
+            traffic,
+            distance,
+        }
+    }
+
+    /// Tasks.
+    #[must_use]
+    pub fn tasks(&self) -> usize {
+        self.traffic.tasks()
+    }
+
+    /// Slots, and so items: tasks and holes.
+    #[must_use]
+    pub fn slots(&self) -> usize {
+        self.pu_of_slot.len()
+    }
+
+    /// The distance between two slots.
+    #[must_use]
+    pub fn between(&self, a: usize, b: usize) -> f64 {
+        f64::from(self.distance[(self.pu_of_slot[a] as usize, self.pu_of_slot[b] as usize)])
+    }
+
+    /// The sum of weight x distance for the slots of the tasks.
+    #[must_use]
+    pub fn cost(&self, slot_of: &[u32]) -> f64 {
+        let of = |task: usize| -> f64 {
+            let later = self.traffic.of(task).filter(|(with, _)| *with > task);
+            later.map(|(with, weight)| weight * self.between(slot_of[task] as usize, slot_of[with] as usize)).sum()
+        };
+        (0..self.tasks()).map(of).sum()
+    }
+}

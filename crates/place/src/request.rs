@@ -1,0 +1,106 @@
+//! What is wanted: a pattern on a machine.
+
+use crate::search::Limit;
+use crate::{Level, Pus};
+use seatmap_machine::Profile;
+use seatmap_pattern::Pattern;
+use seatmap_plan::Objective;
+
+/// What is wanted: where the tasks of a pattern should sit on a machine.
+///
+/// ```
+/// use seatmap_machine::catalog;
+/// use seatmap_place::{Request, search::Limit};
+///
+/// let machine = catalog::load("graviton3").unwrap();
+/// let pattern = seatmap_pattern::generate("ring:8").unwrap();
+/// let mut request = Request::new(&machine, &pattern);
+/// request.limit = Limit::kicks(1000);
+/// let answer = request.place().unwrap();
+/// assert_eq!(answer.placement.len(), 8);
+/// assert!(answer.lower_bound <= answer.cost && answer.cost <= answer.baselines.random.mean);
+/// ```
+#[derive(Clone, Debug)]
+pub struct Request<'a> {
+    /// The machine, with core distances.
+    pub profile: &'a Profile,
+    /// Who sends how much to whom.
+    pub pattern: &'a Pattern,
+    /// What a placement is judged by: `Distance` or `Congestion`.
+    pub objective: Objective,
+    /// What an edge weighs.
+    pub weight: Weight,
+    /// The PUs that may be used, by OS index; all with known distances by default.
+    pub cpus: Option<Vec<u32>>,
+    /// At most one task on each group of this level.
+    pub one_per: Option<Level>,
+    /// Tasks that must sit on a PU.
+    pub fixed: Vec<(usize, u32)>,
+    /// How to search.
+    pub method: Method,
+    /// Choose for each communicating pair the home of its line too.
+    pub homes: bool,
+    /// When to stop.
+    pub limit: Limit,
+    /// Searches side by side.
+    pub threads: usize,
+    /// Where random choices start.
+    pub seed: u64,
+}
+
+/// What an edge weighs in a placement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Weight {
+    /// Its bytes.
+    Bytes,
+    /// Its messages.
+    Messages,
+}
+
+/// How to search.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Method {
+    /// Exactly where that is quick, else the portfolio; multilevel for thousands of tasks.
+    Auto,
+    /// First the tasks over the chips, evenly, with little crossing; then inside them (Sudheer et al. 2009).
+    Partition,
+    /// So many sections of a ring or mesh, each heavy component inside one (the Pizza Slice of Liu et al. 2015).
+    Pizza(usize),
+    /// Channel by channel next to the home of its line (`GetCore`, Algorithm 4 of Liu et al. 2015).
+    GetCore,
+}
+
+impl<'a> Request<'a> {
+    /// By distance and bytes on all PUs, for a second, on one thread.
+    #[must_use]
+    pub fn new(profile: &'a Profile, pattern: &'a Pattern) -> Self {
+        Request {
+            profile,
+            pattern,
+            objective: Objective::Distance,
+            weight: Weight::Bytes,
+            cpus: None,
+            one_per: None,
+            fixed: Vec::new(),
+            method: Method::Auto,
+            homes: false,
+            limit: Limit::seconds(1.0),
+            threads: 1,
+            seed: 1,
+        }
+    }
+
+    /// The weighted directed edges.
+    pub(crate) fn edges(&self) -> impl Iterator<Item = (usize, usize, f64)> + '_ {
+        let weight = |edge: &seatmap_pattern::Edge| match self.weight {
+            Weight::Bytes => edge.bytes,
+            Weight::Messages => edge.messages,
+        };
+        self.pattern.edges.iter().map(move |edge| (edge.from, edge.to, weight(edge)))
+    }
+
+    /// The PUs that may be used, with their distances.
+    pub(crate) fn pus(&self) -> Result<Pus, crate::PlaceError> {
+        Pus::new(self.profile, self.cpus.as_deref(), self.homes)
+    }
+}

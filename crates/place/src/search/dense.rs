@@ -1,0 +1,254 @@
+//! Local search for dense matrices: a table of what each swap would change.
+
+use super::{Engine, Part, Qap};
+
+/// A permutation with the change that each swap of two items would make.
+///
+/// After a swap of r and s all other changes move by 2 (u_i - u_j)(v_i - v_j), u and v being differences of two rows of
+/// the matrices (Taillard 1991, "Robust taboo search for the quadratic assignment problem"): one streaming pass, in which
+/// the best swap of each row is found as well. One matrix is kept permuted, so that nothing is gathered.
+#[derive(Clone)]
+pub struct Dense {
+    n: usize,
+    parts: Vec<Part>,
+    place_of: Vec<u32>,
+    cost: f64,
+    /// n x n, cells above the diagonal.
+    change: Vec<f64>,
+    /// The smallest change of each row.
+    row_least: Vec<f64>,
+    u: Vec<f64>,
+    v: Vec<f64>,
+    least: f64,
+    saved: Option<Box<Dense>>,
+}
+
+impl Dense {
+    /// Starts from a permutation of the instance's places.
+    #[must_use]
+    pub fn new(qap: &Qap, place_of: Vec<u32>) -> Self {
+        let n = qap.n();
+        let mut engine = Dense {
+            n,
+            parts: qap.parts().iter().map(|part| part.permuted(&place_of)).collect(),
+            cost: qap.cost(&place_of),
+            place_of,
+            change: vec![f64::INFINITY; n * n],
+            row_least: vec![f64::INFINITY; n],
+            u: vec![0.0; n],
+            v: vec![0.0; n],
+            least: 0.0,
+            saved: None,
+        };
+        engine.least = engine.cost.abs() * 1e-12;
+        (0..n).for_each(|i| engine.renew(i));
+        engine
+    }
+
+    /// The change of a swap, i below j.
+    pub(super) fn change(&self, i: usize, j: usize) -> f64 {
+        self.change[i * self.n + j]
+    }
+
+    /// One row of changes, right of the diagonal.
+    pub(super) fn row(&self, i: usize) -> &[f64] {
+        &self.change[i * self.n + i + 1..(i + 1) * self.n]
+    }
+
+    /// The place of each item.
+    pub(super) fn places(&self) -> &[u32] {
+        &self.place_of
+    }
+
+    fn best(&self) -> Option<(usize, usize)> {
+        let lowest = |a: &usize, b: &usize| self.row_least[*a].total_cmp(&self.row_least[*b]);
+        let i = (0..self.n).min_by(lowest).filter(|i| self.row_least[*i] < -self.least)?;
+        let row = &self.change[i * self.n..(i + 1) * self.n];
+        (i + 1..self.n).find(|j| row[*j] <= self.row_least[i]).map(|j| (i, j))
+    }
+
+    /// Swaps the places of two items, i below j.
+    pub(super) fn swap(&mut self, r: usize, s: usize) {
+        self.cost += self.change(r, s);
+        // What touches r or s is computed afresh below, and must not be mistaken for a row's least until then.
+        for item in [r, s] {
+            (0..item).for_each(|other| self.change[other * self.n + item] = f64::INFINITY);
+        }
+        for at in 0..self.parts.len() {
+            self.parts[at].differences(r, s, &mut self.u, &mut self.v);
+            for item in [r, s] {
+                (self.u[item], self.v[item]) = (0.0, 0.0);
+            }
+            update(self.n, &mut self.change, &self.u, &self.v, &mut self.row_least);
+            self.parts[at].swap(r, s);
+        }
+        self.place_of.swap(r, s);
+        self.renew(r);
+        self.renew(s);
+    }
+
+    fn renew(&mut self, item: usize) {
+        let mut changes = std::mem::take(&mut self.u);
+        computed_with_all(&self.parts, item, &mut changes);
+        for (other, change) in changes.iter().enumerate().take(item) {
+            self.change[other * self.n + item] = *change;
+            self.row_least[other] = self.row_least[other].min(*change);
+        }
+        self.change[item * self.n + item + 1..(item + 1) * self.n].copy_from_slice(&changes[item + 1..]);
+        self.row_least[item] = changes[item + 1..].iter().copied().fold(f64::INFINITY, f64::min);
+        self.u = changes;
+    }
+}
+
+impl Engine for Dense {
+    fn items(&self) -> usize {
+        self.n
+    }
+
+    fn cost(&self) -> f64 {
+        self.cost
+    }
+
+    fn assignment(&self) -> &[u32] {
+        &self.place_of
+    }
+
+    fn kick(&mut self, rng: &mut fastrand::Rng) {
+        let (a, b) = (rng.usize(..self.n), rng.usize(..self.n));
+        if a != b {
+            self.swap(a.min(b), a.max(b));
+        }
+    }
+
+    fn descend(&mut self) {
+        while let Some((i, j)) = self.best() {
+            self.swap(i, j);
+        }
+    }
+
+    fn save(&mut self) {
+        let mut saved = self.saved.take().unwrap_or_else(|| Box::new(self.clone()));
+        saved.take_from(self);
+        self.saved = Some(saved);
+    }
+
+    fn restore(&mut self) {
+        if let Some(saved) = self.saved.take() {
+            self.take_from(&saved);
+            self.saved = Some(saved);
+        }
+    }
+}
+
+impl Dense {
+    /// Takes over a state of the same size, reusing the memory.
+    fn take_from(&mut self, other: &Dense) {
+        self.parts.iter_mut().zip(&other.parts).for_each(|(part, other)| part.take_from(other));
+        self.place_of.copy_from_slice(&other.place_of);
+        self.change.copy_from_slice(&other.change);
+        self.row_least.copy_from_slice(&other.row_least);
+        self.cost = other.cost;
+    }
+}
+
+/// Adds 2 (u_i - u_j)(v_i - v_j) above the diagonal and finds the least cell of each row.
+fn update(n: usize, change: &mut [f64], u: &[f64], v: &[f64], row_least: &mut [f64]) {
+    #[cfg(target_arch = "x86_64")]
+    if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
+        // SAFETY: the two features that the function is compiled for were just found on this processor.
+        return unsafe { update_avx2(n, change, u, v, row_least) };
+    }
+    update_rows(n, change, u, v, row_least);
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma")]
+fn update_avx2(n: usize, change: &mut [f64], u: &[f64], v: &[f64], row_least: &mut [f64]) {
+    update_rows(n, change, u, v, row_least);
+}
+
+/// What a swap of one item with each other changes, from the matrices.
+fn computed_with_all(parts: &[Part], item: usize, changes: &mut [f64]) {
+    #[cfg(target_arch = "x86_64")]
+    if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
+        // SAFETY: the two features that the function is compiled for were just found on this processor.
+        return unsafe { computed_avx2(parts, item, changes) };
+    }
+    computed(parts, item, changes);
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma")]
+fn computed_avx2(parts: &[Part], item: usize, changes: &mut [f64]) {
+    computed(parts, item, changes);
+}
+
+#[inline(always)]
+fn computed(parts: &[Part], item: usize, changes: &mut [f64]) {
+    for (other, change) in changes.iter_mut().enumerate() {
+        *change = 0.0;
+        for part in parts {
+            *change += part.change(item.min(other), item.max(other));
+        }
+    }
+}
+
+/// As many running minima as make the compiler use whole vectors.
+const LANES: usize = 16;
+
+#[inline(always)]
+fn update_rows(n: usize, change: &mut [f64], u: &[f64], v: &[f64], row_least: &mut [f64]) {
+    for i in 0..n {
+        let (ui, vi) = (2.0 * u[i], v[i]);
+        let row = &mut change[i * n + i + 1..(i + 1) * n];
+        let mut least = [f64::INFINITY; LANES];
+        let mut cells = row.chunks_exact_mut(LANES);
+        let (mut us, mut vs) = (u[i + 1..n].chunks_exact(LANES), v[i + 1..n].chunks_exact(LANES));
+        for ((cells, u), v) in cells.by_ref().zip(us.by_ref()).zip(vs.by_ref()) {
+            for at in 0..LANES {
+                cells[at] += (ui - 2.0 * u[at]) * (vi - v[at]);
+                least[at] = if cells[at] < least[at] { cells[at] } else { least[at] };
+            }
+        }
+        let rest = cells.into_remainder().iter_mut().zip(us.remainder()).zip(vs.remainder());
+        for (at, ((cell, u), v)) in rest.enumerate() {
+            *cell += (ui - 2.0 * u) * (vi - v);
+            least[at] = if *cell < least[at] { *cell } else { least[at] };
+        }
+        row_least[i] = least.into_iter().fold(f64::INFINITY, |a, b| if b < a { b } else { a });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use seatmap_machine::Square;
+
+    fn engine(n: usize, seed: u64) -> (Qap, Dense) {
+        let mut rng = fastrand::Rng::with_seed(seed);
+        let mut matrix = || Square::from_fn(n, |_, _| f64::from(rng.u8(..20)));
+        let qap = Qap::new(matrix(), matrix());
+        let engine = Dense::new(&qap, (0..n as u32).collect());
+        (qap, engine)
+    }
+
+    proptest! {
+        #[test]
+        fn every_change_is_what_a_swap_changes(n in 2..40_usize, seed: u64, swaps in 0..6) {
+            let (qap, mut engine) = engine(n, seed);
+            let mut rng = fastrand::Rng::with_seed(seed);
+            (0..swaps).for_each(|_| engine.kick(&mut rng));
+            prop_assert!((engine.cost() - qap.cost(engine.places())).abs() < 1e-6);
+            for (i, j) in (0..n).flat_map(|i| (i + 1..n).map(move |j| (i, j))) {
+                let mut swapped = engine.places().to_vec();
+                swapped.swap(i, j);
+                prop_assert!((engine.cost() + engine.change(i, j) - qap.cost(&swapped)).abs() < 1e-6);
+            }
+            for i in 0..n {
+                let least = engine.row(i).iter().copied().fold(f64::INFINITY, f64::min);
+                prop_assert_eq!(least, engine.row_least[i]);
+            }
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! Iterated local search.
+
+use super::{Engine, Limit};
+
+/// Swaps in the weakest kick.
+const WEAKEST: usize = 3;
+/// Failures in a row, as a multiple of the items, after which the search goes elsewhere.
+const PATIENCE: usize = 40;
+
+/// The best that a search has seen.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Found {
+    /// What it costs.
+    pub cost: f64,
+    /// The slot of each item.
+    pub slot_of: Vec<u32>,
+}
+
+/// Kicks and descends until the limit, and returns the best state seen.
+///
+/// Kicks grow from three swaps to a third of the items while nothing better is found, and shrink back on success
+/// (Stuetzle 2006, "Iterated local search for the quadratic assignment problem", with the growing strength of Benlic &
+/// Hao 2013, "Breakout local search"). After 40 failures an item it goes on from a state shaken as often as there are items.
+pub fn iterate(engine: &mut impl Engine, rng: &mut fastrand::Rng, limit: &Limit) -> Found {
+    let settled = |engine: &mut dyn Engine| {
+        engine.descend();
+        engine.save();
+        Found { cost: engine.cost(), slot_of: engine.assignment().to_vec() }
+    };
+    let mut best = settled(engine);
+    let (mut here, mut failures, mut left) = (best.cost, 0, limit.kicks);
+    let strengths = (engine.items() / 3).max(WEAKEST + 1) - WEAKEST;
+    while left > 0 && !limit.is_over() {
+        left -= 1;
+        let strength =
+            if failures < PATIENCE * engine.items() { WEAKEST + failures % strengths } else { engine.items() };
+        (0..strength).for_each(|_| engine.kick(rng));
+        engine.descend();
+        if engine.cost() < here - 1e-9 * here.abs() || strength == engine.items() {
+            here = engine.cost();
+            engine.save();
+            failures = 0;
+        } else {
+            engine.restore();
+            failures += 1;
+        }
+        if here < best.cost {
+            best = Found { cost: here, slot_of: engine.assignment().to_vec() };
+        }
+    }
+    best
+}

@@ -1,0 +1,37 @@
+//! Searches: something that can be kicked and rolls downhill, and what makes good use of it.
+//!
+//! Both engines keep, beside a permutation, what each swap would change, so that a step costs memory bandwidth and no
+//! recomputation: [`Sparse`] a table of task x PU (traffic of few partners, zones, thousands of tasks), [`Dense`] the
+//! deltas of all pairs (matrices without zeros).
+
+mod dense;
+mod iterate;
+mod limit;
+mod qap;
+mod sparse;
+mod tabu;
+
+pub use dense::Dense;
+pub use iterate::{Found, iterate};
+pub use limit::Limit;
+pub use qap::{Part, Qap};
+pub use sparse::Sparse;
+pub use tabu::tabu;
+
+/// A permutation of items over slots that can be changed swap by swap.
+pub trait Engine {
+    /// How many items there are.
+    fn items(&self) -> usize;
+    /// What the permutation costs.
+    fn cost(&self) -> f64;
+    /// The slot of each item.
+    fn assignment(&self) -> &[u32];
+    /// Swaps two random items that may be swapped.
+    fn kick(&mut self, rng: &mut fastrand::Rng);
+    /// Swaps until no swap helps.
+    fn descend(&mut self);
+    /// Makes the present state the one to come back to.
+    fn save(&mut self);
+    /// Comes back to the saved state.
+    fn restore(&mut self);
+}

@@ -1,0 +1,234 @@
+//! Local search for sparse traffic: a table of what each task would pay on each PU.
+
+use super::Engine;
+use crate::Problem;
+
+/// A placement with, for every task and PU, what the task would pay there, all others staying where they are.
+///
+/// A swap's change is four cells of that table; after a swap only the rows of the partners of the two tasks change, a
+/// streaming pass over two rows of distances each. Items whose row or seat has changed wait in a queue: pairs of items
+/// that both have not been touched cannot have become better.
+pub struct Sparse<'a> {
+    problem: &'a Problem,
+    slot_of: Vec<u32>,
+    item_at: Vec<u32>,
+    table: Vec<f64>,
+    in_zone: Vec<u32>,
+    cost: f64,
+    queue: Vec<u32>,
+    queued: Vec<bool>,
+    /// Weights of the task whose partners are being tried.
+    weight_to: Vec<f64>,
+    /// Swaps since the saved state.
+    since_saved: Vec<(u32, u32)>,
+    saved_cost: f64,
+    /// Changes smaller than this are rounding.
+    least: f64,
+}
+
+impl<'a> Sparse<'a> {
+    /// Starts from an assignment of all items (tasks, then holes) to slots.
+    #[must_use]
+    pub fn new(problem: &'a Problem, slot_of: Vec<u32>) -> Self {
+        let mut item_at = vec![0; slot_of.len()];
+        slot_of.iter().enumerate().for_each(|(item, slot)| item_at[*slot as usize] = item as u32);
+        let cost = problem.cost(&slot_of);
+        let mut engine = Sparse {
+            problem,
+            table: vec![0.0; problem.tasks() * problem.distance.n()],
+            in_zone: problem.zones.count(&item_at, problem.tasks()),
+            cost,
+            queue: (0..problem.tasks() as u32).collect(),
+            queued: vec![true; problem.tasks()],
+            weight_to: vec![0.0; slot_of.len()],
+            since_saved: Vec::new(),
+            saved_cost: cost,
+            least: cost.abs() * 1e-11,
+            slot_of,
+            item_at,
+        };
+        (0..problem.tasks()).for_each(|task| engine.fill(task));
+        engine
+    }
+
+    fn fill(&mut self, task: usize) {
+        let pus = self.problem.distance.n();
+        for (with, weight) in self.problem.traffic.of(task) {
+            let row = self.problem.distance.row(self.pu(with));
+            let cells = &mut self.table[task * pus..(task + 1) * pus];
+            cells.iter_mut().zip(row).for_each(|(cell, distance)| *cell += weight * f64::from(*distance));
+        }
+    }
+
+    fn pu(&self, item: usize) -> usize {
+        self.problem.pu_of_slot[self.slot_of[item] as usize] as usize
+    }
+
+    fn is_task(&self, item: usize) -> bool {
+        item < self.problem.tasks()
+    }
+
+    fn is_fixed(&self, item: usize) -> bool {
+        self.is_task(item) && self.problem.fixed[item].is_some()
+    }
+
+    /// What a task would pay on a PU; a hole pays nothing.
+    fn pays(&self, item: usize, pu: usize) -> f64 {
+        if self.is_task(item) { self.table[item * self.problem.distance.n() + pu] } else { 0.0 }
+    }
+
+    fn may_swap(&self, a: usize, b: usize) -> bool {
+        if self.is_fixed(a) || self.is_fixed(b) {
+            return false;
+        }
+        let zones = &self.problem.zones;
+        if zones.are_free() || self.is_task(a) == self.is_task(b) {
+            return true;
+        }
+        let (task, hole) = if self.is_task(a) { (a, b) } else { (b, a) };
+        let zone = |item: usize| zones.zone_of_slot[self.slot_of[item] as usize];
+        zones.allow(&self.in_zone, zone(task), zone(hole))
+    }
+
+    /// The swap with a task that helps most, if any does. `weight_to` must hold the task's weights.
+    fn best_partner(&self, task: usize) -> Option<usize> {
+        let (here, pus) = (self.pu(task), self.problem.distance.n());
+        let row = &self.table[task * pus..(task + 1) * pus];
+        let near = self.problem.distance.row(here);
+        let own = f64::from(near[here]);
+        let (mut best, mut partner) = (-self.least, None);
+        for (slot, item) in self.item_at.iter().enumerate() {
+            let (there, item) = (self.problem.pu_of_slot[slot] as usize, *item as usize);
+            let mut change = row[there] - row[here];
+            if item < self.problem.tasks() {
+                let cells = &self.table[item * pus..(item + 1) * pus];
+                change += cells[here] - cells[there];
+                let weight = self.weight_to[item];
+                if weight != 0.0 {
+                    let other = f64::from(self.problem.distance[(there, there)]);
+                    change += weight * (2.0 * f64::from(near[there]) - own - other);
+                }
+            }
+            if change < best && there != here && self.may_swap(task, item) {
+                (best, partner) = (change, Some(item));
+            }
+        }
+        partner
+    }
+
+    fn change(&self, a: usize, b: usize) -> f64 {
+        let (here, there) = (self.pu(a), self.pu(b));
+        let moved = self.pays(a, there) - self.pays(a, here) + self.pays(b, here) - self.pays(b, there);
+        if !self.is_task(a) || !self.is_task(b) {
+            return moved;
+        }
+        let at = |a: usize, b: usize| f64::from(self.problem.distance[(a, b)]);
+        moved + self.problem.traffic.between(a, b) * (2.0 * at(here, there) - at(here, here) - at(there, there))
+    }
+
+    fn swap(&mut self, a: usize, b: usize) {
+        self.cost += self.change(a, b);
+        self.since_saved.push((a as u32, b as u32));
+        self.exchange(a, b);
+    }
+
+    fn exchange(&mut self, a: usize, b: usize) {
+        let (from, to) = (self.pu(a), self.pu(b));
+        self.count_zones(a, b);
+        self.slot_of.swap(a, b);
+        self.item_at[self.slot_of[a] as usize] = a as u32;
+        self.item_at[self.slot_of[b] as usize] = b as u32;
+        self.follow(a, from, to);
+        self.follow(b, to, from);
+    }
+
+    fn count_zones(&mut self, a: usize, b: usize) {
+        if self.is_task(a) == self.is_task(b) {
+            return;
+        }
+        let (task, hole) = if self.is_task(a) { (a, b) } else { (b, a) };
+        let zone = |item: usize| self.problem.zones.zone_of_slot[self.slot_of[item] as usize] as usize;
+        let (left, entered) = (zone(task), zone(hole));
+        self.in_zone[left] -= 1;
+        self.in_zone[entered] += 1;
+    }
+
+    /// The partners of an item that has moved pay other distances now.
+    fn follow(&mut self, item: usize, from: usize, to: usize) {
+        if !self.is_task(item) {
+            return;
+        }
+        self.touch(item);
+        let pus = self.problem.distance.n();
+        let (old, new) = (self.problem.distance.row(from), self.problem.distance.row(to));
+        let problem = self.problem;
+        for (with, weight) in problem.traffic.of(item) {
+            let cells = &mut self.table[with * pus..(with + 1) * pus];
+            for ((cell, new), old) in cells.iter_mut().zip(new).zip(old) {
+                *cell += weight * f64::from(new - old);
+            }
+            self.touch(with);
+        }
+    }
+
+    fn touch(&mut self, task: usize) {
+        if !self.queued[task] {
+            self.queued[task] = true;
+            self.queue.push(task as u32);
+        }
+    }
+
+    fn settle(&mut self, task: usize) {
+        let problem = self.problem;
+        problem.traffic.of(task).for_each(|(with, weight)| self.weight_to[with] = weight);
+        let partner = self.best_partner(task);
+        problem.traffic.of(task).for_each(|(with, _)| self.weight_to[with] = 0.0);
+        if let Some(partner) = partner {
+            self.swap(task, partner);
+        }
+    }
+}
+
+impl Engine for Sparse<'_> {
+    fn items(&self) -> usize {
+        self.slot_of.len()
+    }
+
+    fn cost(&self) -> f64 {
+        self.cost
+    }
+
+    fn assignment(&self) -> &[u32] {
+        &self.slot_of
+    }
+
+    fn kick(&mut self, rng: &mut fastrand::Rng) {
+        let a = rng.usize(..self.problem.tasks());
+        let b = rng.usize(..self.items());
+        if a != b && self.may_swap(a, b) {
+            self.swap(a, b);
+        }
+    }
+
+    fn descend(&mut self) {
+        while let Some(task) = self.queue.pop() {
+            self.queued[task as usize] = false;
+            if !self.is_fixed(task as usize) {
+                self.settle(task as usize);
+            }
+        }
+    }
+
+    fn save(&mut self) {
+        self.since_saved.clear();
+        self.saved_cost = self.cost;
+    }
+
+    fn restore(&mut self) {
+        while let Some((a, b)) = self.since_saved.pop() {
+            self.exchange(a as usize, b as usize);
+        }
+        self.cost = self.saved_cost;
+        self.queue.drain(..).for_each(|task| self.queued[task as usize] = false);
+    }
+}

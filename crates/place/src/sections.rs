@@ -1,0 +1,111 @@
+//! Tasks over chips or sections first, over PUs then.
+
+use crate::build::groups;
+use crate::search::Found;
+use crate::{Level, Method, PlaceError, Problem, Pus, Request, Zones};
+use seatmap_machine::Square;
+
+/// The section of each PU: packages (else NUMA nodes, else the home model's groups) for a partition, arcs of equal length
+/// for pizza slices.
+pub(crate) fn sections(request: &Request, pus: &Pus) -> Result<Option<Vec<u32>>, PlaceError> {
+    match request.method {
+        Method::Partition => chips(request, pus).map(Some),
+        Method::Pizza(sections) => slices(request, pus, sections).map(Some),
+        Method::Auto | Method::GetCore => Ok(None),
+    }
+}
+
+fn chips(request: &Request, pus: &Pus) -> Result<Vec<u32>, PlaceError> {
+    let several = |groups: &Vec<u32>| groups.iter().any(|group| *group > 0);
+    let by_level = |level| groups(level, request.profile, pus).ok().filter(several);
+    let by_model = || {
+        let of = request.profile.home_model.as_ref()?.group_of(&pus.os);
+        of.into_iter().map(|group| group.map(|group| group as u32)).collect::<Option<Vec<u32>>>().filter(several)
+    };
+    by_level(Level::Package).or_else(|| by_level(Level::Numa)).or_else(by_model).ok_or_else(|| {
+        PlaceError::Unfit("a partition needs two chips or more, and all these PUs are on one".to_owned())
+    })
+}
+
+/// Cores in the order of their numbers, which is their order along a ring, cut into arcs.
+fn slices(request: &Request, pus: &Pus, sections: usize) -> Result<Vec<u32>, PlaceError> {
+    let cores = groups(Level::Core, request.profile, pus).unwrap_or_else(|_| (0..pus.os.len() as u32).collect());
+    let count = cores.iter().max().map_or(0, |last| *last as usize + 1);
+    if sections < 2 || sections > count {
+        return Err(PlaceError::Unfit(format!("{sections} sections of {count} cores; give 2 to {count}")));
+    }
+    Ok(cores.into_iter().map(|core| (core as usize * sections / count) as u32).collect())
+}
+
+/// The same problem with a price on crossing that nothing else outweighs, and with tasks spread evenly: whole components
+/// stay together where they fit.
+pub(crate) fn divided(problem: &Problem, section_of_pu: &[u32], is_partition: bool) -> Result<Problem, PlaceError> {
+    let n = problem.distance.n();
+    let sections = section_of_pu.iter().max().map_or(1, |last| *last as usize + 1);
+    let farthest = (0..n).flat_map(|i| problem.distance.row(i)).copied().fold(0.0, f32::max);
+    let price = farthest * CROSSING;
+    let distance = Square::from_fn(n, |i, j| {
+        problem.distance[(i, j)] + if section_of_pu[i] == section_of_pu[j] { 0.0 } else { price }
+    });
+    if !problem.zones.are_free() {
+        return Err(PlaceError::Unfit("sections go with one task a PU, and without --one-per".to_owned()));
+    }
+    let zone_of_slot: Vec<u32> = problem.pu_of_slot.iter().map(|pu| section_of_pu[*pu as usize]).collect();
+    let (least, most) = shares(problem, &zone_of_slot, sections, is_partition)?;
+    Ok(Problem { distance, zones: Zones { zone_of_slot, least, most }, ..problem.clone() })
+}
+
+/// How much farther than the farthest pair a crossing counts, so that crossing decides before distance does.
+const CROSSING: f32 = 1000.0;
+
+fn shares(
+    problem: &Problem,
+    zone_of_slot: &[u32],
+    sections: usize,
+    is_partition: bool,
+) -> Result<(Vec<u32>, Vec<u32>), PlaceError> {
+    let room = |zone: usize| zone_of_slot.iter().filter(|other| **other as usize == zone).count();
+    let tasks = problem.tasks();
+    let largest = components(problem).into_iter().max().unwrap_or(0);
+    let even = tasks.div_ceil(sections);
+    let wanted = if is_partition { even } else { even.max(largest) };
+    let most: Vec<u32> = (0..sections).map(|zone| wanted.min(room(zone)) as u32).collect();
+    if most.iter().sum::<u32>() < tasks as u32 {
+        // Uneven sections: those with more room take more.
+        return Ok((vec![0; sections], (0..sections).map(|zone| room(zone) as u32).collect()));
+    }
+    let floor = if is_partition { tasks / sections } else { 0 };
+    let least: Vec<u32> = most.iter().map(|most| (floor as u32).min(*most)).collect();
+    Ok((least, most))
+}
+
+/// The sizes of the groups of tasks that talk to each other, directly or not.
+fn components(problem: &Problem) -> Vec<usize> {
+    let mut seen = vec![false; problem.tasks()];
+    let mut sizes = Vec::new();
+    for start in 0..problem.tasks() {
+        let mut open = if std::mem::replace(&mut seen[start], true) { vec![] } else { vec![start] };
+        let mut size = 0;
+        while let Some(task) = open.pop() {
+            size += 1;
+            let next: Vec<usize> = problem.traffic.of(task).map(|(with, _)| with).filter(|with| !seen[*with]).collect();
+            next.iter().for_each(|with| seen[*with] = true);
+            open.extend(next);
+        }
+        sizes.push(size);
+    }
+    sizes
+}
+
+/// The weight that crosses between sections, and all weight.
+pub(crate) fn crossing(problem: &Problem, section_of_pu: &[u32], found: &Found) -> (f64, f64) {
+    let section = |task: usize| section_of_pu[problem.pu_of_slot[found.slot_of[task] as usize] as usize];
+    let (mut crossing, mut all) = (0.0, 0.0);
+    for task in 0..problem.tasks() {
+        for (with, weight) in problem.traffic.of(task).filter(|(with, _)| *with > task) {
+            all += weight;
+            crossing += if section(task) == section(with) { 0.0 } else { weight };
+        }
+    }
+    (crossing, all)
+}

@@ -1,0 +1,131 @@
+//! Items cut in two with little traffic between.
+
+use crate::Traffic;
+
+/// Starts of a cut, of which the best is kept.
+const TRIES: usize = 4;
+/// Passes of exchanges after which a cut is good enough.
+const PASSES: usize = 8;
+
+/// Cuts items in two sets, the first of a given size, so that little flows between them.
+///
+/// `bias` is what each item pays for being in the second set instead of the first, for the sake of items outside. Each try
+/// grows a set from a random item along the heaviest traffic and then exchanges pairs as Kernighan & Lin (1970, "An
+/// efficient heuristic procedure for partitioning graphs") do: uphill too, keeping the best prefix of a pass.
+pub fn bisect(traffic: &Traffic, items: &[u32], first: usize, bias: &[f64], rng: &mut fastrand::Rng) -> Vec<bool> {
+    let mut local = vec![u32::MAX; traffic.tasks()];
+    let is_task = |item: &u32| (*item as usize) < traffic.tasks();
+    items.iter().enumerate().filter(|(_, item)| is_task(item)).for_each(|(at, item)| local[*item as usize] = at as u32);
+    let row = |item: &u32| -> Vec<(u32, f64)> {
+        if !is_task(item) {
+            return Vec::new();
+        }
+        let inside = traffic.of(*item as usize).filter(|(with, _)| local[*with] != u32::MAX);
+        inside.map(|(with, weight)| (local[with], weight)).collect()
+    };
+    let graph: Vec<Vec<(u32, f64)>> = items.iter().map(row).collect();
+    let tries = (0..TRIES).map(|_| {
+        let mut cut = Cut::grown(&graph, bias, first, rng);
+        (0..PASSES).find(|_| !cut.pass());
+        cut
+    });
+    let best = tries.min_by(|a, b| a.cost().total_cmp(&b.cost()));
+    best.map(|cut| cut.second).unwrap_or_default()
+}
+
+/// A cut in progress: what each item would gain by changing sides.
+struct Cut<'a> {
+    graph: &'a [Vec<(u32, f64)>],
+    bias: &'a [f64],
+    second: Vec<bool>,
+    gain: Vec<f64>,
+}
+
+impl<'a> Cut<'a> {
+    fn grown(graph: &'a [Vec<(u32, f64)>], bias: &'a [f64], first: usize, rng: &mut fastrand::Rng) -> Self {
+        let n = graph.len();
+        let mut second = vec![true; n];
+        // What joins next: talks much to the set, little to the rest, and is pulled there from outside.
+        let mut pull: Vec<f64> = (0..n)
+            .map(|item| bias[item] - graph[item].iter().map(|(_, weight)| weight).sum::<f64>() + 1e-6 * rng.f64())
+            .collect();
+        let mut next = (n > 0).then(|| rng.usize(..n));
+        for _ in 0..first {
+            let Some(item) = next else { break };
+            second[item] = false;
+            graph[item].iter().for_each(|(with, weight)| pull[*with as usize] += 2.0 * weight);
+            next = (0..n).filter(|item| second[*item]).max_by(|a, b| pull[*a].total_cmp(&pull[*b]));
+        }
+        let mut cut = Cut { graph, bias, second, gain: vec![0.0; n] };
+        (0..n).for_each(|item| cut.gain[item] = cut.computed_gain(item));
+        cut
+    }
+
+    fn computed_gain(&self, item: usize) -> f64 {
+        let across = |with: u32| self.second[with as usize] != self.second[item];
+        let flow: f64 = self.graph[item].iter().map(|(with, w)| if across(*with) { *w } else { -w }).sum();
+        flow + if self.second[item] { self.bias[item] } else { -self.bias[item] }
+    }
+
+    fn cost(&self) -> f64 {
+        let of = |item: usize| -> f64 {
+            let across = self.graph[item].iter().filter(|(with, _)| self.second[*with as usize] != self.second[item]);
+            let flow: f64 = across.map(|(_, weight)| weight).sum();
+            0.5 * flow + if self.second[item] { self.bias[item] } else { 0.0 }
+        };
+        (0..self.graph.len()).map(of).sum()
+    }
+
+    fn flip(&mut self, item: usize) {
+        self.second[item] = !self.second[item];
+        self.gain[item] = -self.gain[item];
+        for (with, weight) in &self.graph[item] {
+            let with = *with as usize;
+            self.gain[with] += if self.second[with] == self.second[item] { -2.0 * weight } else { 2.0 * weight };
+        }
+    }
+
+    /// One pass of exchanges. Whether it helped.
+    fn pass(&mut self) -> bool {
+        let n = self.graph.len();
+        let mut locked = vec![false; n];
+        let (mut sum, mut best, mut best_at) = (0.0, 1e-9, 0);
+        let mut exchanged = Vec::new();
+        let pairs = self.second.iter().filter(|second| **second).count().min(n - n / 2);
+        for _ in 0..pairs {
+            let top = |side: bool, cut: &Self| {
+                let free = (0..n).filter(|item| cut.second[*item] == side && !locked[*item]);
+                free.max_by(|a, b| cut.gain[*a].total_cmp(&cut.gain[*b]))
+            };
+            let Some(a) = top(false, self) else { break };
+            sum += self.gain[a];
+            self.flip(a);
+            locked[a] = true;
+            let Some(b) = (0..n)
+                .filter(|item| self.second[*item] && !locked[*item])
+                .max_by(|a, b| self.gain[*a].total_cmp(&self.gain[*b]))
+            else {
+                self.flip(a);
+                break;
+            };
+            sum += self.gain[b];
+            self.flip(b);
+            locked[b] = true;
+            exchanged.push((a, b));
+            if sum > best {
+                (best, best_at) = (sum, exchanged.len());
+            }
+            if exchanged.len() > best_at + HOPELESS {
+                break;
+            }
+        }
+        for (a, b) in exchanged.drain(best_at..).rev() {
+            self.flip(b);
+            self.flip(a);
+        }
+        best_at > 0
+    }
+}
+
+/// Exchanges in a row without a new best after which a pass ends.
+const HOPELESS: usize = 60;

@@ -1,0 +1,43 @@
+//! Greedy growth.
+
+use super::lawful;
+use crate::Problem;
+
+/// Seats the busiest task in the middle of the machine, and then always the task that talks most to those seated, on the
+/// free slot where that is cheapest.
+#[must_use]
+pub fn greedy(problem: &Problem) -> Vec<u32> {
+    let mut slot_of: Vec<u32> = problem.fixed.iter().map(|slot| slot.unwrap_or(u32::MAX)).collect();
+    let mut free = vec![true; problem.slots()];
+    slot_of.iter().filter(|slot| **slot != u32::MAX).for_each(|slot| free[*slot as usize] = false);
+    let mut pull: Vec<f64> = (0..problem.tasks()).map(|task| 1e-9 * problem.traffic.volume(task)).collect();
+    for task in (0..problem.tasks()).filter(|task| slot_of[*task] != u32::MAX) {
+        problem.traffic.of(task).for_each(|(with, weight)| pull[with] += weight);
+    }
+    while let Some(task) = strongest(&pull, &slot_of) {
+        let Some(slot) = cheapest(problem, task, &slot_of, &free) else { break };
+        slot_of[task] = slot as u32;
+        free[slot] = false;
+        problem.traffic.of(task).for_each(|(with, weight)| pull[with] += weight);
+    }
+    slot_of.extend((0..problem.slots()).filter(|slot| free[*slot]).map(|slot| slot as u32));
+    lawful(problem, slot_of)
+}
+
+fn strongest(pull: &[f64], slot_of: &[u32]) -> Option<usize> {
+    let waiting = (0..pull.len()).filter(|task| slot_of[*task] == u32::MAX);
+    waiting.max_by(|a, b| pull[*a].total_cmp(&pull[*b]).then(b.cmp(a)))
+}
+
+/// Where a task pays least to those seated; without such, the slot nearest to all.
+fn cheapest(problem: &Problem, task: usize, slot_of: &[u32], free: &[bool]) -> Option<usize> {
+    let seated: Vec<(usize, f64)> = problem.traffic.of(task).filter(|(with, _)| slot_of[*with] != u32::MAX).collect();
+    let pays = |slot: usize| -> f64 {
+        if seated.is_empty() {
+            return (0..problem.slots()).filter(|other| free[*other]).map(|other| problem.between(slot, other)).sum();
+        }
+        seated.iter().map(|(with, weight)| weight * problem.between(slot, slot_of[*with] as usize)).sum()
+    };
+    let costs: Vec<(f64, usize)> = (0..free.len()).filter(|slot| free[*slot]).map(|slot| (pays(slot), slot)).collect();
+    costs.into_iter().min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, slot)| slot)
+}

@@ -1,0 +1,56 @@
+//! From any assignment to one that is allowed.
+
+use crate::Problem;
+
+/// The nearest thing to an assignment in which fixed tasks sit where they must and each zone holds what it may.
+///
+/// Tasks leave a zone that is too full, or come to one that is too empty, one at a time, by the cheapest move.
+#[must_use]
+pub fn lawful(problem: &Problem, mut slot_of: Vec<u32>) -> Vec<u32> {
+    let mut item_at = vec![0; slot_of.len()];
+    slot_of.iter().enumerate().for_each(|(item, slot)| item_at[*slot as usize] = item);
+    let mut swap = |slot_of: &mut Vec<u32>, a: usize, b: usize| {
+        slot_of.swap(a, b);
+        item_at[slot_of[a] as usize] = a;
+        item_at[slot_of[b] as usize] = b;
+    };
+    for (task, slot) in problem.fixed.iter().enumerate() {
+        if let Some(slot) = slot
+            && let Some(there) = slot_of.iter().position(|other| other == slot)
+        {
+            swap(&mut slot_of, task, there);
+        }
+    }
+    for _ in 0..problem.slots() {
+        match next_move(problem, &slot_of) {
+            Some((task, hole)) => swap(&mut slot_of, task, hole),
+            None => break,
+        }
+    }
+    slot_of
+}
+
+/// The cheapest move of a task to a hole that mends a zone.
+fn next_move(problem: &Problem, slot_of: &[u32]) -> Option<(usize, usize)> {
+    let zones = &problem.zones;
+    let zone = |item: usize| zones.zone_of_slot[slot_of[item] as usize] as usize;
+    let mut count = vec![0; zones.least.len()];
+    (0..problem.tasks()).for_each(|task| count[zone(task)] += 1);
+    let over = |zone: usize| count[zone] > zones.most[zone];
+    let under = |zone: usize| count[zone] < zones.least[zone];
+    let (any_over, any_under) = ((0..count.len()).any(over), (0..count.len()).any(under));
+    let leaves = |zone: usize| if any_over { over(zone) } else { count[zone] > zones.least[zone] };
+    let enters = |zone: usize| if any_under { under(zone) } else { count[zone] < zones.most[zone] };
+    if !any_over && !any_under {
+        return None;
+    }
+    let tasks = (0..problem.tasks()).filter(|task| problem.fixed[*task].is_none() && leaves(zone(*task)));
+    let holes: Vec<usize> = (problem.tasks()..problem.slots()).filter(|hole| enters(zone(*hole))).collect();
+    let moves = tasks.flat_map(|task| holes.iter().map(move |hole| (task, *hole)));
+    let pays = |task: usize, item: usize| -> f64 {
+        let slot = slot_of[item] as usize;
+        problem.traffic.of(task).map(|(with, weight)| weight * problem.between(slot, slot_of[with] as usize)).sum()
+    };
+    let change = |(task, hole): &(usize, usize)| pays(*task, *hole) - pays(*task, *task);
+    moves.filter(|(task, hole)| zone(*task) != zone(*hole)).min_by(|a, b| change(a).total_cmp(&change(b)))
+}

@@ -1,0 +1,81 @@
+//! Recursive bisection of tasks and slots together.
+
+use super::bisect::bisect;
+use super::halves::halves;
+use super::lawful;
+use crate::Problem;
+use std::collections::VecDeque;
+
+/// Cuts the machine in two far halves and the tasks in two that talk little, and so on down to single slots.
+///
+/// This is dual recursive bipartitioning (Pellegrini 1994, "Static mapping by dual recursive bipartitioning of process and
+/// architecture graphs") on measured distances. Level by level, so that a cut knows on which side of the machine the
+/// partners outside lie.
+#[must_use]
+pub fn recursive(problem: &Problem, rng: &mut fastrand::Rng) -> Vec<u32> {
+    let n = problem.slots();
+    // Where each item is so far: a slot in the middle of the set that it will be put on.
+    let mut middle_of = vec![0_u32; n];
+    let mut open = VecDeque::from([((0..n as u32).collect::<Vec<_>>(), (0..n as u32).collect::<Vec<_>>())]);
+    while let Some((items, slots)) = open.pop_front() {
+        if slots.len() == 1 {
+            middle_of[items[0] as usize] = slots[0];
+            continue;
+        }
+        let (left, right) = halves(problem, &slots);
+        let middles = (middle(problem, &left), middle(problem, &right));
+        let bias: Vec<f64> = items.iter().map(|item| pull(problem, *item, &slots, &middle_of, middles)).collect();
+        let second = bisect(&problem.traffic, &items, left.len(), &bias, rng);
+        let side = |wanted: bool| -> Vec<u32> {
+            items.iter().zip(&second).filter(|(_, second)| **second == wanted).map(|(item, _)| *item).collect()
+        };
+        for (items, slots, middle) in [(side(false), left, middles.0), (side(true), right, middles.1)] {
+            items.iter().for_each(|item| middle_of[*item as usize] = middle);
+            open.push_back((items, slots));
+        }
+    }
+    lawful(problem, middle_of)
+}
+
+/// Slots in the order in which the machine falls apart: neighbours in it are near each other.
+#[must_use]
+pub fn nested(problem: &Problem) -> Vec<u32> {
+    let mut order = Vec::with_capacity(problem.slots());
+    let mut open = vec![(0..problem.slots() as u32).collect::<Vec<_>>()];
+    while let Some(slots) = open.pop() {
+        if slots.len() <= 1 {
+            order.extend(slots);
+            continue;
+        }
+        let (left, right) = halves(problem, &slots);
+        // The half nearer to what came before goes first.
+        let near = |side: &[u32]| order.last().map_or(0.0, |last| distance_to(problem, *last, side));
+        let (first, then) = if near(&right) < near(&left) { (right, left) } else { (left, right) };
+        open.extend([then, first]);
+    }
+    order
+}
+
+fn distance_to(problem: &Problem, slot: u32, side: &[u32]) -> f64 {
+    side.iter().map(|other| problem.between(slot as usize, *other as usize)).sum::<f64>() / side.len() as f64
+}
+
+/// The slot nearest to all others of a set; of a large set, of those sampled.
+fn middle(problem: &Problem, slots: &[u32]) -> u32 {
+    let step = slots.len().div_ceil(32).max(1);
+    let sample: Vec<u32> = slots.iter().copied().step_by(step).collect();
+    let far = |slot: &&u32| distance_to(problem, **slot, &sample);
+    sample.iter().min_by(|a, b| far(a).total_cmp(&far(b))).copied().unwrap_or(0)
+}
+
+/// What an item pays more on the second half than on the first for its partners elsewhere, in units of traffic.
+fn pull(problem: &Problem, item: u32, slots: &[u32], middle_of: &[u32], middles: (u32, u32)) -> f64 {
+    let item = item as usize;
+    if item >= problem.tasks() || slots.len() == problem.slots() {
+        return 0.0;
+    }
+    let apart = problem.between(middles.0 as usize, middles.1 as usize).max(f64::MIN_POSITIVE);
+    let to = |middle: u32, with: usize| problem.between(middle as usize, middle_of[with] as usize);
+    let outside = problem.traffic.of(item).filter(|(with, _)| middle_of[*with] != middle_of[item]);
+    outside.map(|(with, weight)| weight * (to(middles.1, with) - to(middles.0, with)) / apart).sum()
+}

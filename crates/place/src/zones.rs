@@ -1,0 +1,53 @@
+//! How many tasks groups of slots must and may hold.
+
+/// Groups of slots with the fewest and the most tasks that each may hold.
+///
+/// One idea serves three wishes: at most one task a core (0 to 1), no PU with two tasks more than another (floor to ceiling
+/// of the mean), and chips with equal shares.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Zones {
+    /// The zone of each slot.
+    pub zone_of_slot: Vec<u32>,
+    /// The fewest tasks in each zone.
+    pub least: Vec<u32>,
+    /// The most tasks in each zone.
+    pub most: Vec<u32>,
+}
+
+impl Zones {
+    /// One zone, without a bound.
+    #[must_use]
+    pub fn free(slots: usize) -> Self {
+        Zones { zone_of_slot: vec![0; slots], least: vec![0], most: vec![slots as u32] }
+    }
+
+    /// Zones that all hold between `least` and `most` tasks.
+    #[must_use]
+    pub fn alike(zone_of_slot: Vec<u32>, least: u32, most: u32) -> Self {
+        let zones = zone_of_slot.iter().max().map_or(0, |last| *last as usize + 1);
+        Zones { zone_of_slot, least: vec![least; zones], most: vec![most; zones] }
+    }
+
+    /// Whether nothing is forbidden.
+    #[must_use]
+    pub fn are_free(&self) -> bool {
+        self.least.len() <= 1
+    }
+
+    /// Tasks in each zone; items from `tasks` on are holes.
+    #[must_use]
+    pub fn count(&self, item_at: &[u32], tasks: usize) -> Vec<u32> {
+        let mut count = vec![0; self.least.len()];
+        for (slot, item) in item_at.iter().enumerate() {
+            count[self.zone_of_slot[slot] as usize] += u32::from((*item as usize) < tasks);
+        }
+        count
+    }
+
+    /// Whether a task may leave one zone for another.
+    #[must_use]
+    pub fn allow(&self, count: &[u32], from: u32, to: u32) -> bool {
+        let (from, to) = (from as usize, to as usize);
+        from == to || (count[from] > self.least[from] && count[to] < self.most[to])
+    }
+}
