@@ -22,6 +22,7 @@ build: system
 
 test: system
 	./scripts/browser
+	./scripts/consumers
 	$(CARGO) test --workspace --locked
 
 lint: system

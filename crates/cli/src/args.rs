@@ -1,5 +1,13 @@
 //! What was typed.
 
+mod export;
+mod pattern;
+mod place;
+
+pub use export::*;
+pub use pattern::*;
+pub use place::*;
+
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 use seatmap_machine::{CpuList, CpuListError};
 use std::path::PathBuf;
@@ -21,10 +29,14 @@ pub enum Command {
     Measure(Measure),
     /// Read other tools' files: core-to-core-latency CSV, MCTOP, hwloc XML.
     Import(Import),
-    /// Write a profile as another tool's file, or as a picture.
+    /// Write a profile or a plan as another tool's file, or as a picture.
     Export(Export),
     /// Show a machine: heatmap, distance classes, neighbours, and what is odd about it.
     Show(Show),
+    /// Say where the tasks of a pattern should sit on a machine, and how good that is.
+    Place(Box<Place>),
+    /// Show, convert and list communication patterns.
+    Pattern(Pattern),
     /// Tell what on this host will disturb a measurement, and how to mend it.
     Doctor(Doctor),
     /// List the machines that come with Seatmap.
@@ -117,32 +129,6 @@ pub struct Import {
     /// Print the profile as JSON on stdout, and nothing else.
     #[arg(long)]
     pub json: bool,
-}
-
-#[derive(Debug, Args)]
-pub struct Export {
-    /// The profile: a file, or the name of a bundled machine.
-    #[arg(value_name = "PROFILE")]
-    pub machine: String,
-    /// What to write.
-    #[arg(long)]
-    pub format: ExportFormat,
-    /// Where; stdout by default.
-    #[arg(short, long, value_name = "FILE")]
-    pub output: Option<PathBuf>,
-}
-
-/// What a profile can be written as.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum ExportFormat {
-    /// core-to-core-latency's lower triangle of one-way nanoseconds.
-    Csv,
-    /// hwloc v2 XML with a distances matrix, for lstopo and hwloc programs.
-    HwlocXml,
-    /// A heatmap.
-    Svg,
-    /// A seatmap profile.
-    Json,
 }
 
 #[derive(Debug, Args)]

@@ -15,16 +15,27 @@ use std::path::Path;
 pub fn machine(name: &str) -> Result<Profile, CliError> {
     match name {
         "host" => host(),
-        _ if Path::new(name).exists() || name == "-" => {
-            let imported = file(Path::new(name), &import::Options::default())?;
-            warn(name, &imported.notes);
-            Ok(explained(imported.profile))
-        }
+        _ if is_file(name) => machine_in(name, &bytes(Path::new(name))?),
         _ if looks_like_a_path(name) => Err(CliError::input(format!(
             "{name}: there is no such file; 'seatmap machines' lists the machines known by name"
         ))),
         _ => catalog::load(name).map_err(CliError::input),
     }
+}
+
+/// Whether a machine or document of this name is read from a file or stdin.
+pub fn is_file(name: &str) -> bool {
+    Path::new(name).exists() || name == "-"
+}
+
+/// The profile of a machine whose file has been read. Warnings go to stderr.
+///
+/// # Errors
+/// A file that cannot be understood.
+pub fn machine_in(name: &str, bytes: &[u8]) -> Result<Profile, CliError> {
+    let imported = understood(Path::new(name), bytes, &import::Options::default())?;
+    warn(name, &imported.notes);
+    Ok(explained(imported.profile))
 }
 
 fn looks_like_a_path(name: &str) -> bool {
@@ -54,20 +65,26 @@ fn host() -> Result<Profile, CliError> {
 /// # Errors
 /// The file cannot be read or understood.
 pub fn file(path: &Path, options: &import::Options) -> Result<Imported, CliError> {
-    let at = |error: Box<dyn std::error::Error>| CliError::input(AtFile::new(path, error));
-    let bytes = bytes(path).map_err(|error| at(error.into()))?;
-    let name = path.to_string_lossy();
-    import::read_with(&bytes, &name, Some(&place::today()), options).map_err(|error| at(error.into()))
+    understood(path, &bytes(path)?, options)
 }
 
-/// At most one byte more than is ever accepted, so that an endless file ends.
-fn bytes(path: &Path) -> std::io::Result<Vec<u8>> {
+fn understood(path: &Path, bytes: &[u8], options: &import::Options) -> Result<Imported, CliError> {
+    import::read_with(bytes, &path.to_string_lossy(), Some(&place::today()), options)
+        .map_err(|error| CliError::input(AtFile::new(path, error)))
+}
+
+/// What stands in a file; `-` is stdin. At most one byte more than is ever accepted, so that an endless file ends.
+///
+/// # Errors
+/// The file cannot be read.
+pub fn bytes(path: &Path) -> Result<Vec<u8>, CliError> {
     let limit = import::MAX_FILE_BYTES as u64 + 1;
     let mut bytes = Vec::new();
-    match path == Path::new("-") {
-        true => std::io::stdin().take(limit).read_to_end(&mut bytes)?,
-        false => std::fs::File::open(path)?.take(limit).read_to_end(&mut bytes)?,
+    let read = match path == Path::new("-") {
+        true => std::io::stdin().take(limit).read_to_end(&mut bytes),
+        false => std::fs::File::open(path).and_then(|file| file.take(limit).read_to_end(&mut bytes)),
     };
+    read.map_err(|error| CliError::input(AtFile::new(path, error)))?;
     Ok(bytes)
 }
 

@@ -6,7 +6,9 @@ mod error;
 mod input;
 mod interrupt;
 mod output;
+mod pattern_input;
 mod place;
+mod plan_input;
 mod progress;
 mod verbs;
 mod view;
@@ -30,6 +32,8 @@ fn run(typed: Typed) -> Result<(), CliError> {
         Command::Import(import) => verbs::import::run(import),
         Command::Export(export) => verbs::export::run(export),
         Command::Show(show) => verbs::show::run(show, typed.colour),
+        Command::Place(place) => verbs::place::run(&place),
+        Command::Pattern(pattern) => verbs::pattern::run(pattern),
         Command::Doctor(doctor) => verbs::doctor::run(&doctor, typed.colour),
         Command::Machines(machines) => verbs::machines::run(&machines),
         Command::Completions { shell } => verbs::shell::completions(shell),

@@ -56,7 +56,9 @@ fn cell(line: usize, column: usize, problem: impl Into<String>) -> ImportError {
 fn amount(text: &str, line: usize, column: usize) -> Result<f64, ImportError> {
     let number = text.parse::<f64>().map_err(|_| cell(line, column, format!("'{text}' is no number")))?;
     let is_amount = number.is_finite() && number >= 0.0;
-    is_amount.then_some(number).ok_or_else(|| cell(line, column, format!("{text}: amounts are finite and not negative")))
+    is_amount
+        .then_some(number)
+        .ok_or_else(|| cell(line, column, format!("{text}: amounts are finite and not negative")))
 }
 
 /// A square matrix, with a row of names above and a column of names before it, or without.
@@ -70,7 +72,8 @@ fn csv(text: &str, name: &str) -> Result<Pattern, ImportError> {
     };
     let is_row = |line: &&(usize, &str)| !line.1.trim().is_empty() && !line.1.trim_start().starts_with('#');
     let lines: Vec<(usize, &str)> = text.lines().enumerate().map(|(at, line)| (at + 1, line)).collect();
-    let mut rows: Vec<(usize, Vec<String>)> = lines.iter().filter(is_row).map(|(at, line)| (*at, split(line))).collect();
+    let mut rows: Vec<(usize, Vec<String>)> =
+        lines.iter().filter(is_row).map(|(at, line)| (*at, split(line))).collect();
     let is_number = |field: &String| field.parse::<f64>().is_ok();
     let names = match rows.first() {
         None => return Err(ImportError::Unknown),
@@ -85,7 +88,8 @@ fn csv(text: &str, name: &str) -> Result<Pattern, ImportError> {
     let mut edges = Vec::new();
     for (from, (line, row)) in rows.iter().enumerate() {
         if row.len() != n + extra {
-            let problem = format!("{} cells, and a pattern of {n} rows has {n} in each", row.len().saturating_sub(extra));
+            let problem =
+                format!("{} cells, and a pattern of {n} rows has {n} in each", row.len().saturating_sub(extra));
             return Err(cell(*line, row.len().min(n + extra + 1), problem));
         }
         for (to, field) in row[extra..].iter().enumerate().filter(|(_, field)| !field.is_empty()) {
@@ -127,7 +131,8 @@ fn matrix_market(text: &str, name: &str) -> Result<Pattern, ImportError> {
         _ => return Err(cell(at, 1, format!("a pattern is a square matrix of 1 to {MAX_TASKS} rows"))),
     };
     let mut edges = Vec::new();
-    let mut dense = (0..n).flat_map(|column| (if symmetry == "symmetric" { column } else { 0 }..n).map(move |r| (r, column)));
+    let mut dense =
+        (0..n).flat_map(|column| (if symmetry == "symmetric" { column } else { 0 }..n).map(move |r| (r, column)));
     for (at, line) in lines {
         let words: Vec<&str> = line.split_whitespace().collect();
         let (from, to, bytes) = match (layout, &words[..]) {

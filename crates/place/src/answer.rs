@@ -1,6 +1,7 @@
 //! What came of a request.
 
-use seatmap_plan::{Baselines, Channel};
+use crate::Request;
+use seatmap_plan::{Baselines, Channel, Plan};
 
 /// A placement with what is known about it.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,4 +24,26 @@ pub struct Answer {
     pub busiest_link: Option<(String, f64)>,
     /// The weight that crosses between chips or sections, and the weight of all, where these were asked for.
     pub crossing: Option<(f64, f64)>,
+}
+
+impl Request<'_> {
+    /// An answer on file. Date, duration and tool are the caller's to add.
+    #[must_use]
+    pub fn plan(&self, answer: &Answer) -> Plan {
+        let used: std::collections::BTreeSet<u32> = answer.placement.iter().copied().collect();
+        Plan {
+            pattern: Some(self.pattern.name.clone()),
+            names: self.pattern.names.clone(),
+            pus: used.into_iter().filter_map(|os| self.profile.topology.pu(os).cloned()).collect(),
+            objective: Some(self.objective),
+            cost: Some(answer.cost),
+            lower_bound: Some(answer.lower_bound),
+            optimal: answer.optimal,
+            baselines: Some(answer.baselines),
+            channels: answer.channels.clone(),
+            method: Some(answer.method.clone()),
+            seed: Some(self.seed),
+            ..Plan::new(self.profile.name.clone(), answer.placement.clone())
+        }
+    }
 }

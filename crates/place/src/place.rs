@@ -31,14 +31,14 @@ impl Request<'_> {
             _ => gilmore_lawler(&problem),
         };
         let (mut found, optimal, method) = self.search(&problem, &pus, &links, sections.as_deref(), lower_bound)?;
-        let cost = |pu_of: &[usize]| self.cost(&problem, &links, pu_of);
+        let cost = |pu_of: &[usize]| self.cost(&problem, &pus, &links, pu_of);
         let pu_of: Vec<usize> =
             (0..problem.tasks()).map(|t| problem.pu_of_slot[found.slot_of[t] as usize] as usize).collect();
         found.cost = cost(&pu_of);
         let placement: Vec<u32> = pu_of.iter().map(|pu| pus.os[*pu]).collect();
         Ok(Answer {
             cost: found.cost,
-            lower_bound: lower_bound.min(found.cost),
+            lower_bound: if optimal { found.cost } else { lower_bound.min(found.cost) },
             optimal,
             baselines: baselines::baselines(self, &problem, &pus, cost),
             method,
@@ -49,11 +49,15 @@ impl Request<'_> {
         })
     }
 
-    fn cost(&self, problem: &Problem, links: &Links, pu_of: &[usize]) -> f64 {
+    fn cost(&self, problem: &Problem, pus: &Pus, links: &Links, pu_of: &[usize]) -> f64 {
         if self.objective == Objective::Congestion {
             return links.loads(&problem.traffic, pu_of).into_iter().fold(0.0, f64::max);
         }
-        let at = |a: usize, b: usize| f64::from(problem.distance[(pu_of[a], pu_of[b])]);
+        // The searches use single precision; what is told does not.
+        let at = |a: usize, b: usize| match (pu_of[a], pu_of[b]) {
+            (a, b) if a == b => f64::from(problem.distance[(a, a)]),
+            (a, b) => pus.distance_ns[(a, b)],
+        };
         let later = |task: usize| problem.traffic.of(task).filter(move |(with, _)| *with > task);
         (0..problem.tasks()).map(|task| later(task).map(|(with, weight)| weight * at(task, with)).sum::<f64>()).sum()
     }

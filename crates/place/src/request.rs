@@ -1,7 +1,8 @@
 //! What is wanted: a pattern on a machine.
 
+use crate::build::groups;
 use crate::search::Limit;
-use crate::{Level, Pus};
+use crate::{Level, PlaceError, Pus};
 use seatmap_machine::Profile;
 use seatmap_pattern::Pattern;
 use seatmap_plan::Objective;
@@ -99,8 +100,22 @@ impl<'a> Request<'a> {
         self.pattern.edges.iter().map(move |edge| (edge.from, edge.to, weight(edge)))
     }
 
-    /// The PUs that may be used, with their distances.
-    pub(crate) fn pus(&self) -> Result<Pus, crate::PlaceError> {
-        Pus::new(self.profile, self.cpus.as_deref(), self.homes)
+    /// The PUs that may be used, with their distances. Sections bound the tasks of a zone, and there is one sort of zone:
+    /// with them, one task a group means its first PU.
+    pub(crate) fn pus(&self) -> Result<Pus, PlaceError> {
+        let all = Pus::new(self.profile, self.cpus.as_deref(), self.homes)?;
+        let Some(level) = self.one_per.filter(|_| self.has_sections()) else { return Ok(all) };
+        let groups = groups(level, self.profile, &all)?;
+        let is_first = |at: &usize| !groups[..*at].contains(&groups[*at]);
+        let first: Vec<u32> = (0..all.os.len()).filter(is_first).map(|at| all.os[at]).collect();
+        if first.len() < self.pattern.tasks {
+            return Err(PlaceError::TooFewGroups { tasks: self.pattern.tasks, groups: first.len() });
+        }
+        Pus::new(self.profile, Some(&first), self.homes)
+    }
+
+    /// Whether tasks are spread over sections before anything else.
+    pub(crate) fn has_sections(&self) -> bool {
+        matches!(self.method, Method::Partition | Method::Pizza(_))
     }
 }

@@ -48,7 +48,7 @@ pub(crate) fn divided(problem: &Problem, section_of_pu: &[u32], is_partition: bo
         problem.distance[(i, j)] + if section_of_pu[i] == section_of_pu[j] { 0.0 } else { price }
     });
     if !problem.zones.are_free() {
-        return Err(PlaceError::Unfit("sections go with one task a PU, and without --one-per".to_owned()));
+        return Err(PlaceError::Unfit("sections need a PU for each task".to_owned()));
     }
     let zone_of_slot: Vec<u32> = problem.pu_of_slot.iter().map(|pu| section_of_pu[*pu as usize]).collect();
     let (least, most) = shares(problem, &zone_of_slot, sections, is_partition)?;

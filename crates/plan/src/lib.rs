@@ -1,13 +1,26 @@
 //! Plans: placements on file, and the files of other tools that seat threads.
 //!
 //! A plan says where each task sits, how that was found and how good it is. `seatmap-place` makes plans, `seatmap-launch`
-//! carries them out, and whoever launches programs by other means exports them.
+//! carries them out, and whoever launches programs by other means exports them. What stands in a plan is enough for every
+//! export: no profile is needed beside it.
 //!
 //! | module | holds |
 //! |---|---|
 //! | [`plan`] | a placement with its provenance: `seatmap-plan/1` |
+//! | [`objective`], [`baselines`], [`channel`] | what it is judged by, what others cost, which lines to use |
+//! | [`export`] | the same placement as `taskset`, OpenMP runtimes, Open MPI and others take it |
 #![deny(missing_docs)]
 
+pub mod baselines;
+pub mod channel;
+mod check;
+mod error;
+pub mod export;
+pub mod objective;
 pub mod plan;
 
-pub use plan::{Baselines, Channel, Objective, Plan, PlanError, Random};
+pub use baselines::{Baselines, Random};
+pub use channel::Channel;
+pub use error::PlanError;
+pub use objective::Objective;
+pub use plan::Plan;

@@ -1,10 +1,14 @@
 //! `seatmap-plan/1`: a placement with its provenance.
 
+use crate::{Baselines, Channel, Objective, PlanError, check};
 use seatmap_machine::Pu;
 use serde::{Deserialize, Serialize};
 
 /// The format's name, in the `format` key.
 pub const FORMAT: &str = "seatmap-plan/1";
+
+/// The most tasks that a plan may have: as many as a pattern.
+pub const MAX_TASKS: usize = 1 << 20;
 
 /// A placement with its provenance. Unknown fields on file are ignored, unknown versions refused.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -16,12 +20,12 @@ pub struct Plan {
     /// The pattern's name; null for a placement written by hand.
     #[serde(default)]
     pub pattern: Option<String>,
-    /// The OS index of the PU of each task.
+    /// The OS index of the PU of each task. Several tasks may share a PU.
     pub placement: Vec<u32>,
     /// What each task is called; empty where they have no names.
     #[serde(default)]
     pub names: Vec<String>,
-    /// What the machine says of the PUs in use, by ascending OS index, so that exports need no profile.
+    /// What the machine says of the PUs in use, by ascending OS index; empty where nothing is known of them.
     #[serde(default)]
     pub pus: Vec<Pu>,
     /// What the placement is judged by.
@@ -59,75 +63,139 @@ pub struct Plan {
     pub tool: Option<String>,
 }
 
-/// What a placement is judged by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Objective {
-    /// The sum of weight x core distance.
-    Distance,
-    /// The load of the most loaded link.
-    Congestion,
-    /// Time in the simulator.
-    Simulated,
-    /// Time of the real program.
-    Measured,
+/// What every version has in common.
+#[derive(Deserialize)]
+struct Header {
+    format: String,
 }
 
-/// What the usual placements cost, by the same objective.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Baselines {
-    /// Tasks in order on PUs in the order of their OS indices.
-    pub os: f64,
-    /// Tasks in order, each PU as near to the last as the topology allows.
-    pub compact: f64,
-    /// Tasks in order, each PU as far from the others as the topology allows.
-    pub scatter: f64,
-    /// Random placements.
-    pub random: Random,
+/// Whether a file says of itself that it is a plan, of whatever version.
+#[must_use]
+pub fn is_plan(bytes: &[u8]) -> bool {
+    serde_json::from_slice(bytes).is_ok_and(|header: Header| header.format.starts_with("seatmap-plan/"))
 }
 
-/// What random placements cost.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Random {
-    /// The mean.
-    pub mean: f64,
-    /// The best of 1000.
-    pub best: f64,
+impl Plan {
+    /// A placement of which nothing else is known.
+    ///
+    /// ```
+    /// let plan = seatmap_plan::Plan::new("desk", vec![3, 1]);
+    /// assert!(plan.check().is_ok());
+    /// ```
+    #[must_use]
+    pub fn new(machine: impl Into<String>, placement: Vec<u32>) -> Self {
+        Plan {
+            format: FORMAT.to_owned(),
+            machine: machine.into(),
+            pattern: None,
+            placement,
+            names: Vec::new(),
+            pus: Vec::new(),
+            objective: None,
+            cost: None,
+            lower_bound: None,
+            optimal: false,
+            baselines: None,
+            channels: Vec::new(),
+            method: None,
+            seconds: None,
+            seed: None,
+            date: None,
+            tool: None,
+        }
+    }
+
+    /// Reads a plan and checks that its parts fit together.
+    ///
+    /// # Errors
+    /// [`PlanError`], with line and column for text that is not such JSON.
+    pub fn from_json(text: &str) -> Result<Self, PlanError> {
+        let header: Header = serde_json::from_str(text)?;
+        if header.format != FORMAT {
+            return Err(PlanError::Format(header.format));
+        }
+        let plan: Plan = serde_json::from_str(text)?;
+        plan.check()?;
+        Ok(plan)
+    }
+
+    /// The plan as JSON with a final newline.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        // Serialising plain structs with string keys into a String has no way to fail.
+        serde_json::to_string(self).map(|text| text + "\n").unwrap_or_default()
+    }
+
+    /// Checks sizes, references and values.
+    ///
+    /// # Errors
+    /// [`PlanError::Inconsistent`] with the first thing found wrong.
+    pub fn check(&self) -> Result<(), PlanError> {
+        check::plan(self)
+    }
+
+    /// The OS indices of the PUs in use, ascending, each once.
+    #[must_use]
+    pub fn pus_in_use(&self) -> Vec<u32> {
+        let mut pus = self.placement.clone();
+        pus.sort_unstable();
+        pus.dedup();
+        pus
+    }
+
+    /// Whether tasks share a PU.
+    #[must_use]
+    pub fn is_oversubscribed(&self) -> bool {
+        self.pus_in_use().len() < self.placement.len()
+    }
 }
 
-/// A pair of communicating tasks and the home of the line they should use.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Channel {
-    /// One task.
-    pub from: usize,
-    /// The other.
-    pub to: usize,
-    /// The home: a column of the profile's `home_model.offset_ns`.
-    pub home: usize,
-    /// Candidate lines of that home, by their number in `home_model.lines.home_of_line`: use one of them.
-    #[serde(default)]
-    pub line: Option<usize>,
-    /// The round trip that the model predicts for it.
-    pub distance_ns: f64,
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-/// Why a plan was refused.
-#[derive(Debug, thiserror::Error)]
-pub enum PlanError {
-    /// Not JSON, or JSON of another shape.
-    #[error("line {line}, column {column}: {problem}")]
-    Json {
-        /// Counted from 1.
-        line: usize,
-        /// Counted from 1.
-        column: usize,
-        /// What the parser says.
-        problem: String,
-    },
-    /// Another format, or a version of this one that is not known here.
-    #[error("its format is '{0}', and this program reads {FORMAT}")]
-    Format(String),
-    /// The parts do not fit together.
-    #[error("{0}")]
-    Inconsistent(String),
+    #[test]
+    fn survives_the_file() {
+        let plan = Plan::new("small", vec![4, 0, 4]);
+        assert_eq!(Plan::from_json(&plan.to_json()).unwrap(), plan);
+        assert_eq!(plan.pus_in_use(), [0, 4]);
+        assert!(plan.is_oversubscribed() && !Plan::new("small", vec![4, 0]).is_oversubscribed());
+    }
+
+    #[test]
+    fn three_keys_are_enough() {
+        let text = r#"{"format": "seatmap-plan/1", "machine": "desk", "placement": [3, 1]}"#;
+        assert_eq!(Plan::from_json(text).unwrap(), Plan::new("desk", vec![3, 1]));
+    }
+
+    #[test]
+    fn unknown_fields_are_ignored_and_unknown_versions_refused() {
+        let plan = Plan::new("small", vec![4, 0]);
+        let text = plan.to_json().replacen('{', "{\"colour\": [1, {}],", 1);
+        assert_eq!(Plan::from_json(&text).unwrap(), plan);
+        let error = Plan::from_json(&plan.to_json().replace("plan/1", "plan/9")).unwrap_err();
+        assert_eq!(error.to_string(), "its format is 'seatmap-plan/9', and this program reads seatmap-plan/1");
+    }
+
+    #[test]
+    fn plans_say_what_they_are() {
+        assert!(is_plan(Plan::new("small", vec![4]).to_json().as_bytes()));
+        assert!(is_plan(br#"{"format": "seatmap-plan/9"}"#), "so that the version is what is complained of");
+        for other in [&br#"{"format": "seatmap-profile/1"}"#[..], b"{\"format\": 1}", b",\n40,\n", b"\xff", b""] {
+            assert!(!is_plan(other));
+        }
+    }
+
+    #[test]
+    fn what_is_no_plan_is_refused_with_its_place() {
+        let refusal = |text: &str| Plan::from_json(text).unwrap_err().to_string();
+        assert!(refusal("{\n \"format\": 3}").starts_with("line 2, column 12: invalid type"));
+        let text = Plan::new("small", vec![4, 0]).to_json();
+        assert!(refusal(&text.replace("[4,0]", "[4,\n-1]")).starts_with("line 2, column 2: invalid value"));
+        assert!(refusal(&text.replace("placement", "places")).contains("missing field `placement`"));
+        assert!(matches!(
+            Plan::from_json(&format!("{{\"format\": {}", "[".repeat(100_000))),
+            Err(PlanError::Json { .. })
+        ));
+    }
 }

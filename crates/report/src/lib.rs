@@ -7,6 +7,7 @@
 //! |---|---|
 //! | [`terminal`] | heatmaps of half blocks or plain digits, and everything `seatmap show` prints |
 //! | [`live`] | a matrix that is still being measured |
+//! | [`pattern`], [`placement`] | who talks to whom, who sits where, and what that gains |
 //! | [`svg`] | a heatmap for papers and slides |
 //! | [`html`] | one self-contained page, and the frame that other pages share |
 //!
@@ -21,6 +22,8 @@ pub mod html;
 pub mod live;
 mod neighbours;
 pub mod palette;
+pub mod pattern;
+pub mod placement;
 mod predicted;
 mod reduced;
 mod scale;

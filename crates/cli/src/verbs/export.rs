@@ -1,25 +1,62 @@
 //! `seatmap export`.
 
 use crate::args::{Export, ExportFormat};
-use crate::error::CliError;
-use crate::input;
+use crate::error::{AtFile, CliError};
 use crate::output::Destination;
-use seatmap_machine::{Profile, export};
+use crate::{input, plan_input};
+use seatmap_machine::Profile;
+use seatmap_plan::export::{gomp, hwloc, kmp, likwid_pin, omp_places, rankfile, slurm, systemd, taskset};
+use seatmap_plan::{Plan, plan};
 use seatmap_report::{Order, svg};
 use std::path::Path;
 
-/// Writes a profile as another tool's file.
+/// Writes a profile or a plan as another tool's file.
 pub fn run(typed: Export) -> Result<(), CliError> {
     let destination = Destination::new(typed.output.as_deref().unwrap_or(Path::new("-")))?;
-    let profile = input::machine(&typed.machine)?;
-    destination.write(&text(&profile, typed.format)?)
+    destination.write(&text(&typed.document, typed.format)?)
 }
 
-fn text(profile: &Profile, format: ExportFormat) -> Result<String, CliError> {
+fn text(name: &str, format: ExportFormat) -> Result<String, CliError> {
+    let path = Path::new(name);
+    let bytes = input::is_file(name).then(|| input::bytes(path)).transpose()?;
+    match bytes {
+        Some(bytes) if plan::is_plan(&bytes) => of_plan(name, &plan_input::plan_in(path, &bytes)?, format),
+        Some(bytes) => of_profile(name, &input::machine_in(name, &bytes)?, format),
+        None => of_profile(name, &input::machine(name)?, format),
+    }
+}
+
+fn of_profile(name: &str, profile: &Profile, format: ExportFormat) -> Result<String, CliError> {
+    use seatmap_machine::export::{csv, hwloc_xml};
     match format {
-        ExportFormat::Csv => export::csv::write(profile).map_err(CliError::input),
-        ExportFormat::HwlocXml => export::hwloc_xml::write(profile).map_err(CliError::input),
+        ExportFormat::Csv => csv::write(profile).map_err(CliError::input),
+        ExportFormat::HwlocXml => hwloc_xml::write(profile).map_err(CliError::input),
         ExportFormat::Svg => Ok(svg::heatmap(profile, Order::Group)),
         ExportFormat::Json => Ok(profile.to_json()),
+        _ => Err(unfit(format, "plan", name, "profile", &ExportFormat::OF_PROFILES)),
     }
+}
+
+fn of_plan(name: &str, plan: &Plan, format: ExportFormat) -> Result<String, CliError> {
+    match format {
+        ExportFormat::Taskset => Ok(taskset::write(plan)),
+        ExportFormat::OmpPlaces => Ok(omp_places::write(plan)),
+        ExportFormat::Gomp => Ok(gomp::write(plan)),
+        ExportFormat::Kmp => Ok(kmp::write(plan)),
+        ExportFormat::LikwidPin => {
+            likwid_pin::write(plan).map_err(|error| CliError::input(AtFile::new(Path::new(name), error)))
+        }
+        ExportFormat::Rankfile => Ok(rankfile::write(plan)),
+        ExportFormat::Slurm => Ok(slurm::write(plan)),
+        ExportFormat::Systemd => Ok(systemd::write(plan)),
+        ExportFormat::Hwloc => Ok(hwloc::write(plan)),
+        ExportFormat::Json => Ok(plan.to_json()),
+        _ => Err(unfit(format, "profile", name, "plan", &ExportFormat::OF_PLANS)),
+    }
+}
+
+fn unfit(format: ExportFormat, needed: &str, name: &str, found: &str, formats: &[ExportFormat]) -> CliError {
+    let formats: Vec<String> = formats.iter().map(|format| format.name()).collect();
+    let (format, formats) = (format.name(), formats.join(", "));
+    CliError::input(format!("{format} is for {needed}s, and {name} is a {found}; formats for {found}s are {formats}"))
 }

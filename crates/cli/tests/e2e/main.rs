@@ -10,6 +10,8 @@ mod export;
 mod import;
 mod interrupted;
 mod machines;
+mod place;
 mod measure;
+mod plan;
 mod shell;
 mod show;

@@ -7,9 +7,11 @@ mod charts;
 mod data;
 mod map;
 mod page;
+mod placement;
 mod tables;
 
 pub use page::page;
+pub use placement::placement;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 

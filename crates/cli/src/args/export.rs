@@ -1,0 +1,88 @@
+//! `seatmap export`, as typed.
+
+use clap::{Args, ValueEnum};
+use std::path::PathBuf;
+
+#[derive(Debug, Args)]
+pub struct Export {
+    /// The plan or profile: a file, or the name of a bundled machine; - is stdin.
+    #[arg(value_name = "PLAN|PROFILE")]
+    pub document: String,
+    /// What to write.
+    #[arg(long)]
+    pub format: ExportFormat,
+    /// Where; stdout by default.
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+}
+
+/// What a profile or a plan can be written as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ExportFormat {
+    /// Profile: core-to-core-latency's lower triangle of one-way nanoseconds.
+    Csv,
+    /// Profile: hwloc v2 XML with a distances matrix, for lstopo and hwloc programs.
+    HwlocXml,
+    /// Profile: a heatmap.
+    Svg,
+    /// Plan: a script that seats a process by its task or rank.
+    Taskset,
+    /// Plan: shell lines for any OpenMP runtime.
+    OmpPlaces,
+    /// Plan: shell lines for GCC's OpenMP runtime.
+    Gomp,
+    /// Plan: shell lines for LLVM's and Intel's OpenMP runtime.
+    Kmp,
+    /// Plan: the beginning of a likwid-pin command.
+    LikwidPin,
+    /// Plan: Open MPI's rankfile.
+    Rankfile,
+    /// Plan: the beginning of an srun command.
+    Slurm,
+    /// Plan: a drop-in for a systemd service.
+    Systemd,
+    /// Plan: as taskset, with hwloc-bind.
+    Hwloc,
+    /// Either: the document as Seatmap writes it.
+    Json,
+}
+
+impl ExportFormat {
+    /// What a profile can be written as.
+    pub const OF_PROFILES: [ExportFormat; 4] =
+        [ExportFormat::Csv, ExportFormat::HwlocXml, ExportFormat::Svg, ExportFormat::Json];
+
+    /// What a plan can be written as.
+    pub const OF_PLANS: [ExportFormat; 10] = [
+        ExportFormat::Taskset,
+        ExportFormat::OmpPlaces,
+        ExportFormat::Gomp,
+        ExportFormat::Kmp,
+        ExportFormat::LikwidPin,
+        ExportFormat::Rankfile,
+        ExportFormat::Slurm,
+        ExportFormat::Systemd,
+        ExportFormat::Hwloc,
+        ExportFormat::Json,
+    ];
+
+    /// What is typed for it.
+    pub fn name(self) -> String {
+        self.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_format_is_for_something() {
+        for format in ExportFormat::value_variants() {
+            let (profiles, plans) =
+                (ExportFormat::OF_PROFILES.contains(format), ExportFormat::OF_PLANS.contains(format));
+            assert!(profiles || plans, "{format:?}");
+            assert_eq!(profiles && plans, *format == ExportFormat::Json, "{format:?}");
+        }
+    }
+}

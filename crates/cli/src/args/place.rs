@@ -1,0 +1,162 @@
+//! `seatmap place`, as typed.
+
+use clap::{Args, ValueEnum};
+use seatmap_machine::{CpuList, CpuListError};
+use seatmap_place::{Level, Weight};
+use seatmap_plan::Objective;
+use std::path::PathBuf;
+
+#[derive(Debug, Args)]
+#[command(group = clap::ArgGroup::new("what").required(true).args(["pattern", "qaplib"]))]
+pub struct Place {
+    /// The machine: host, the name of a bundled one, or a file; it needs core distances.
+    #[arg(long, value_name = "MACHINE", default_value = "host")]
+    pub on: String,
+    /// Who talks to whom: a generator such as stencil2d:8x8 ('seatmap pattern list'), or a file; - is stdin.
+    #[arg(long, value_name = "PATTERN")]
+    pub pattern: Option<String>,
+    /// Solve a QAPLIB instance instead.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["on", "cpus", "fix", "output", "html", "homes"])]
+    pub qaplib: Option<PathBuf>,
+    /// What a placement is judged by.
+    #[arg(long, default_value = "distance")]
+    pub objective: ObjectiveChoice,
+    /// What an edge of the pattern weighs.
+    #[arg(long, default_value = "bytes")]
+    pub weight: WeightChoice,
+    /// The CPUs that may be used, such as 0-3,8; all of the machine by default.
+    #[arg(long, value_name = "LIST", value_parser = cpus)]
+    pub cpus: Option<CpuList>,
+    /// Put a task on a CPU; may be given several times.
+    #[arg(long, value_name = "TASK=CPU", value_parser = fix)]
+    pub fix: Vec<(usize, u32)>,
+    /// At most one task on a core.
+    #[arg(long, conflicts_with = "one_per")]
+    pub avoid_smt: bool,
+    /// At most one task on each group of a level.
+    #[arg(long, value_name = "GROUP")]
+    pub one_per: Option<LevelChoice>,
+    /// How to search.
+    #[arg(long, default_value = "auto")]
+    pub method: MethodChoice,
+    /// Sections of the ring or mesh, for --method pizza.
+    #[arg(long, value_name = "K", default_value_t = 4)]
+    pub sections: usize,
+    /// Choose the home of each channel's line too, where the profile knows homes.
+    #[arg(long, alias = "home")]
+    pub homes: bool,
+    /// How long to search; less where the answer is proven sooner.
+    #[arg(long, value_name = "S", default_value_t = 1.0, value_parser = seconds)]
+    pub seconds: f64,
+    /// Stop after so many kicks instead, for the same answer everywhere.
+    #[arg(long, value_name = "N", conflicts_with = "seconds")]
+    pub kicks: Option<u64>,
+    /// Searches side by side; as many as there are CPUs by default, and one for QAPLIB.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub threads: Option<u16>,
+    /// Where random choices start.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+    /// Write the plan to a file; - is stdout.
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Write one self-contained page: seats, gains, heatmap.
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+    /// Print the plan as JSON on stdout, and nothing else.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// What a placement is judged by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ObjectiveChoice {
+    /// The sum of weight x core distance.
+    Distance,
+    /// The load of the most loaded link between caches, nodes or packages.
+    Congestion,
+}
+
+/// What an edge weighs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum WeightChoice {
+    /// Its bytes.
+    Bytes,
+    /// Its messages.
+    Messages,
+}
+
+/// What PUs can share.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum LevelChoice {
+    /// A core.
+    Core,
+    /// A level-2 cache.
+    L2,
+    /// A level-3 cache.
+    L3,
+    /// A die.
+    Die,
+    /// A NUMA node.
+    Numa,
+    /// A package.
+    Package,
+}
+
+/// How to search.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum MethodChoice {
+    /// Exactly where that is quick, else a portfolio of starts, each refined.
+    Auto,
+    /// First over the chips, evenly and with little crossing, then inside them (Sudheer et al. 2009).
+    Partition,
+    /// Heavy components inside sections of the ring or mesh (Liu et al. 2015).
+    Pizza,
+    /// Each channel's threads next to the home of its line (Liu et al. 2015).
+    Getcore,
+}
+
+impl From<ObjectiveChoice> for Objective {
+    fn from(choice: ObjectiveChoice) -> Self {
+        match choice {
+            ObjectiveChoice::Distance => Objective::Distance,
+            ObjectiveChoice::Congestion => Objective::Congestion,
+        }
+    }
+}
+
+impl From<WeightChoice> for Weight {
+    fn from(choice: WeightChoice) -> Self {
+        match choice {
+            WeightChoice::Bytes => Weight::Bytes,
+            WeightChoice::Messages => Weight::Messages,
+        }
+    }
+}
+
+impl From<LevelChoice> for Level {
+    fn from(choice: LevelChoice) -> Self {
+        match choice {
+            LevelChoice::Core => Level::Core,
+            LevelChoice::L2 => Level::L2,
+            LevelChoice::L3 => Level::L3,
+            LevelChoice::Die => Level::Die,
+            LevelChoice::Numa => Level::Numa,
+            LevelChoice::Package => Level::Package,
+        }
+    }
+}
+
+fn cpus(text: &str) -> Result<CpuList, CpuListError> {
+    text.parse::<CpuList>()?.distinct()
+}
+
+fn fix(text: &str) -> Result<(usize, u32), String> {
+    let parsed = text.split_once('=').and_then(|(task, cpu)| Some((task.parse().ok()?, cpu.parse().ok()?)));
+    parsed.ok_or_else(|| "write TASK=CPU, such as 0=4".to_owned())
+}
+
+fn seconds(text: &str) -> Result<f64, String> {
+    let number = text.parse::<f64>().ok().filter(|seconds| (0.0..=1e6).contains(seconds));
+    number.ok_or_else(|| "write seconds, such as 2.5".to_owned())
+}

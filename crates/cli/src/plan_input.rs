@@ -1,0 +1,25 @@
+//! From a file to a plan.
+
+use crate::error::{AtFile, CliError};
+use crate::input;
+use seatmap_plan::Plan;
+use std::path::Path;
+
+/// The plan in a file; `-` is stdin.
+///
+/// # Errors
+/// The file cannot be read, or holds no plan.
+pub fn plan(path: &Path) -> Result<Plan, CliError> {
+    plan_in(path, &input::bytes(path)?)
+}
+
+/// The plan of a file that has been read.
+///
+/// # Errors
+/// The file holds no plan.
+pub fn plan_in(path: &Path, bytes: &[u8]) -> Result<Plan, CliError> {
+    let at = |error: Box<dyn std::error::Error>| CliError::input(AtFile::new(path, error));
+    let text =
+        std::str::from_utf8(bytes).map_err(|error| at(format!("this is no plan, which is text: {error}").into()))?;
+    Plan::from_json(text).map_err(|error| at(error.into()))
+}

@@ -1,0 +1,97 @@
+//! `seatmap place`.
+
+use crate::common::Place;
+use serde_json::Value;
+use std::collections::HashSet;
+
+const RING: [&str; 7] = ["place", "--on", "xeon-e5-2680-2s", "--pattern", "ring:6", "--kicks", "100000"];
+
+fn placement(plan: &Value) -> Vec<u64> {
+    plan["placement"].as_array().unwrap().iter().map(|os| os.as_u64().unwrap()).collect()
+}
+
+#[test]
+fn a_plan_says_all_that_was_asked() {
+    let plan = Place::new().json(&[&RING[..], &["--json"]].concat());
+    assert_eq!(plan["format"], "seatmap-plan/1");
+    assert_eq!((&plan["objective"], &plan["optimal"]), (&"distance".into(), &true.into()));
+    assert_eq!(plan["cost"], plan["lower_bound"]);
+    for baseline in ["os", "compact", "scatter"] {
+        assert!(plan["baselines"][baseline].as_f64() >= plan["cost"].as_f64(), "{plan}");
+    }
+    let random = &plan["baselines"]["random"];
+    assert!(random["mean"].as_f64() > random["best"].as_f64() && random["best"].as_f64() >= plan["cost"].as_f64());
+    assert!(plan["seconds"].is_number() && plan["method"].is_string());
+    assert_eq!(placement(&plan).into_iter().collect::<HashSet<_>>().len(), 6);
+}
+
+#[test]
+fn the_cost_is_what_the_profile_says() {
+    let place = Place::new();
+    place.stdout(&["export", "xeon-e5-2680-2s", "--format", "json", "-o", "machine.json"]);
+    let plan = place.json(&["place", "--on", "machine.json", "--pattern", "random:20:3:5", "--kicks", "500", "--json"]);
+    let machine: Value = serde_json::from_str(&place.read("machine.json")).unwrap();
+    let pattern = place.json(&["pattern", "show", "random:20:3:5", "--json"]);
+    let seats = placement(&plan);
+    let at = |edge: &Value, end: &str| seats[edge[end].as_u64().unwrap() as usize] as usize;
+    let distance =
+        |edge: &Value| machine["core_distance"]["median_ns"][at(edge, "from")][at(edge, "to")].as_f64().unwrap();
+    let cost: f64 = pattern["edges"].as_array().unwrap().iter().map(distance).sum();
+    assert!((cost - plan["cost"].as_f64().unwrap()).abs() < 1e-6 * cost, "{cost} {plan}");
+}
+
+#[test]
+fn wishes_are_kept() {
+    let place = Place::new();
+    let wish = |more: &[&str]| placement(&place.json(&[&RING[..], &["--json"], more].concat()));
+    assert!(wish(&["--cpus", "0,8-15"]).iter().all(|os| *os == 0 || (8..16).contains(os)));
+    assert_eq!(wish(&["--fix", "2=30", "--fix", "0=3"])[2], 30);
+    let cores: HashSet<u64> = wish(&["--avoid-smt"]).iter().map(|os| os % 16).collect();
+    assert_eq!(cores.len(), 6);
+    let packages: Vec<u64> = wish(&["--method", "partition", "--avoid-smt"]).iter().map(|os| os % 16 / 8).collect();
+    assert_eq!(packages.iter().sum::<u64>(), 3);
+}
+
+#[test]
+fn a_table_for_people_and_files_for_the_rest() {
+    let place = Place::new();
+    let table = place.stdout(&[&RING[..], &["-o", "plan.json", "--html", "page.html"]].concat());
+    for line in ["as the OS numbers them", "compact", "scatter", "random, mean", "best found", "lower bound", "proven"]
+    {
+        assert!(table.contains(line), "{line}: {table}");
+    }
+    let plan: Value = serde_json::from_str(&place.read("plan.json")).unwrap();
+    assert_eq!(plan["pattern"], "ring:6");
+    assert!(place.read("page.html").contains("Seats"));
+}
+
+#[test]
+fn qaplib_instances_are_solved() {
+    let place = Place::new();
+    place.file("tiny.dat", "3\n0 5 2\n5 0 3\n2 3 0\n\n0 8 15\n8 0 13\n15 13 0\n");
+    let solved = place.json(&["place", "--qaplib", "tiny.dat", "--kicks", "200", "--json"]);
+    // All six permutations by hand: the heaviest flow takes the shortest distance.
+    assert_eq!(solved["cost"], 2.0 * (5.0 * 8.0 + 3.0 * 13.0 + 2.0 * 15.0));
+    assert_eq!(solved["permutation"].as_array().unwrap().len(), 3);
+}
+
+#[test]
+fn what_cannot_be_had_is_refused_in_one_line() {
+    let place = Place::new();
+    let refused = |more: &[&str]| place.one_line_refusal(&[&["place", "--kicks", "1"][..], more].concat());
+    let graviton = ["--on", "graviton3", "--pattern"];
+    let on_graviton = |more: &[&str]| refused(&[&graviton[..], more].concat());
+    assert!(on_graviton(&["rung:4"]).contains("no pattern is called 'rung'"));
+    assert!(on_graviton(&["pairs:3"]).contains("do not pair up"));
+    assert!(on_graviton(&["nowhere.csv"]).contains("nowhere.csv"));
+    assert!(on_graviton(&["ring:4", "--cpus", "0-3,77"]).contains("PU 77"));
+    assert!(on_graviton(&["ring:4", "--fix", "9=0"]).contains("task 9"));
+    assert!(on_graviton(&["ring:4", "--method", "pizza", "--sections", "99"]).contains("99 sections"));
+    assert!(on_graviton(&["ring:4", "--homes"]).contains("tells no homes"));
+    assert!(on_graviton(&["ring:4", "-o", "nowhere/x.json"]).contains("folder does not exist"));
+    assert!(on_graviton(&["ring:4", "--json", "-o", "-"]).contains("only one of"));
+    place.file("short.dat", "3\n1 2 3\n");
+    assert!(refused(&["--qaplib", "short.dat"]).contains("short.dat: line 2: two 3 x 3 matrices are 18 numbers"));
+    place.file("bad.json", "{\"format\":\"seatmap-pattern/1\",\"name\":\"x\",\"tasks\":2,\n\"edges\":7}");
+    assert!(on_graviton(&["bad.json"]).contains("bad.json: line 2, column"));
+}

@@ -1,0 +1,25 @@
+//! What the usual placements cost, beside which a plan's own cost is read.
+
+use serde::{Deserialize, Serialize};
+
+/// What the usual placements cost, by the same objective.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Baselines {
+    /// Tasks in order on PUs in the order of their OS indices.
+    pub os: f64,
+    /// Tasks in order, each PU as near to the last as the topology allows.
+    pub compact: f64,
+    /// Tasks in order, each PU as far from the others as the topology allows.
+    pub scatter: f64,
+    /// Random placements.
+    pub random: Random,
+}
+
+/// What random placements cost.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Random {
+    /// The mean.
+    pub mean: f64,
+    /// The best of 1000.
+    pub best: f64,
+}

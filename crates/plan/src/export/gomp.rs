@@ -1,0 +1,26 @@
+//! `GOMP_CPU_AFFINITY`, of GCC's OpenMP runtime; LLVM's and Intel's know it too.
+
+use super::{environment, joined};
+use crate::Plan;
+
+/// Shell lines: thread k on the k-th CPU of the list (libgomp's manual, section 4.20).
+#[must_use]
+pub fn write(plan: &Plan) -> String {
+    environment::lines(plan, &[("GOMP_CPU_AFFINITY", joined(&plan.placement, " "))])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::export::sample;
+
+    #[test]
+    fn cpus_are_in_the_order_of_the_tasks() {
+        insta::assert_snapshot!(write(&sample()), @"
+        # Seatmap plan: 3 tasks of ring:3 on desk.
+        unset OMP_PLACES OMP_PROC_BIND KMP_AFFINITY
+        export OMP_NUM_THREADS=3
+        export GOMP_CPU_AFFINITY='3 1 12'
+        ");
+    }
+}

@@ -1,0 +1,55 @@
+//! Plans, written as other tools take them.
+//!
+//! | module | is | tasks are |
+//! |---|---|---|
+//! | [`taskset`], [`hwloc`] | a shell script that binds one process and becomes its program | processes |
+//! | [`rankfile`] | Open MPI's `mpirun --rankfile` | ranks |
+//! | [`slurm`] | the beginning of an `srun` command | ranks |
+//! | [`omp_places`], [`gomp`], [`kmp`] | shell lines that set an OpenMP runtime's environment | threads, by number |
+//! | [`likwid_pin`] | the beginning of a `likwid-pin` command | threads, as they are created |
+//! | [`systemd`] | a drop-in for a service | the set alone |
+//! | [`Plan::to_json`](crate::Plan::to_json) | the plan itself | |
+//!
+//! All of them name PUs by their OS indices. Words from the plan stand in comments alone, without what could end one, so
+//! that running what was exported runs nothing that the plan's author wrote.
+
+mod by_task;
+mod comment;
+mod environment;
+mod error;
+pub mod gomp;
+pub mod hwloc;
+pub mod kmp;
+pub mod likwid_pin;
+pub mod omp_places;
+pub mod rankfile;
+pub mod slurm;
+pub mod systemd;
+pub mod taskset;
+
+pub use error::ExportError;
+
+/// PUs or what is made of them, with a separator.
+fn joined<T: ToString>(parts: impl IntoIterator<Item = T>, separator: &str) -> String {
+    parts.into_iter().map(|part| part.to_string()).collect::<Vec<_>>().join(separator)
+}
+
+#[cfg(test)]
+fn sample() -> crate::Plan {
+    crate::Plan {
+        pattern: Some("ring:3".into()),
+        names: vec!["left".into(), "middle".into(), "right".into()],
+        ..crate::Plan::new("desk", vec![3, 1, 12])
+    }
+}
+
+/// A plan whose every word tries to get out of its comment.
+#[cfg(test)]
+fn hostile() -> crate::Plan {
+    let word = "x\n$(touch y)\r\u{85}\\";
+    crate::Plan {
+        pattern: Some(word.into()),
+        names: vec![word.into(), word.into()],
+        ..crate::Plan::new(word, vec![1, 0])
+    }
+}

@@ -1,0 +1,55 @@
+//! A script around `taskset` (util-linux), for programs of several processes.
+
+use super::by_task;
+use crate::Plan;
+use seatmap_machine::CpuList;
+
+/// The script: `SEATMAP_TASK=1 sh FILE COMMAND`, or `mpirun --bind-to none sh FILE COMMAND`.
+///
+/// `taskset` binds a process with all its threads to a set, so a program of several threads under it runs
+/// on the right PUs, but its threads move among them.
+#[must_use]
+pub fn write(plan: &Plan) -> String {
+    by_task::script(plan, |pus| format!("taskset --cpu-list {}", CpuList(pus.to_vec())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::export::{hostile, sample};
+
+    #[test]
+    fn each_task_has_its_line() {
+        insta::assert_snapshot!(write(&sample()), @r#"
+        #!/bin/sh
+        # Seatmap plan: 3 tasks of ring:3 on desk.
+        # sh FILE COMMAND... runs COMMAND on the PU of the task whose number is in SEATMAP_TASK, else of its MPI
+        # rank; where there is neither, on the PUs of all tasks.
+        task=${SEATMAP_TASK:-${OMPI_COMM_WORLD_RANK:-${PMI_RANK:-}}}
+        case $task in
+        0) exec taskset --cpu-list 3 "$@" ;; # left
+        1) exec taskset --cpu-list 1 "$@" ;; # middle
+        2) exec taskset --cpu-list 12 "$@" ;; # right
+        '') exec taskset --cpu-list 1,3,12 "$@" ;;
+        *) echo "$0: there is no task $task; the plan has 0 to 2" >&2; exit 2 ;;
+        esac
+        "#);
+    }
+
+    #[test]
+    fn nothing_gets_out_of_its_comment() {
+        insta::assert_snapshot!(write(&hostile()), @r#"
+        #!/bin/sh
+        # Seatmap plan: 2 tasks of x\n$(touch y)\r\u{85}\\ on x\n$(touch y)\r\u{85}\\.
+        # sh FILE COMMAND... runs COMMAND on the PU of the task whose number is in SEATMAP_TASK, else of its MPI
+        # rank; where there is neither, on the PUs of all tasks.
+        task=${SEATMAP_TASK:-${OMPI_COMM_WORLD_RANK:-${PMI_RANK:-}}}
+        case $task in
+        0) exec taskset --cpu-list 1 "$@" ;; # x\n$(touch y)\r\u{85}\\
+        1) exec taskset --cpu-list 0 "$@" ;; # x\n$(touch y)\r\u{85}\\
+        '') exec taskset --cpu-list 0,1 "$@" ;;
+        *) echo "$0: there is no task $task; the plan has 0 to 1" >&2; exit 2 ;;
+        esac
+        "#);
+    }
+}

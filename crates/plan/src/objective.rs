@@ -1,0 +1,17 @@
+//! What placements are judged by.
+
+use serde::{Deserialize, Serialize};
+
+/// What a placement is judged by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Objective {
+    /// The sum of weight x core distance.
+    Distance,
+    /// The load of the most loaded link.
+    Congestion,
+    /// Time in the simulator.
+    Simulated,
+    /// Time of the real program.
+    Measured,
+}

@@ -1,0 +1,101 @@
+//! Plans in the terminal: where each task sits, and how good that is.
+
+use seatmap_plan::{Objective, Plan};
+
+/// Seats that are listed in full; of more, only the first.
+const MOST_SEATS: usize = 32;
+
+/// A plan beside the usual placements and the bound, and the seats.
+#[must_use]
+pub fn table(plan: &Plan) -> String {
+    let pattern = plan.pattern.as_deref().unwrap_or("A placement");
+    let unit = if plan.objective == Some(Objective::Congestion) { "" } else { " (weight x ns)" };
+    let mut text = format!("{pattern}: {} tasks on {}{unit}\n", plan.placement.len(), plan.machine);
+    text = text.replace(|c: char| c.is_control() && c != '\n', "?");
+    for (what, cost, share) in rows(plan) {
+        text += &format!("  {what:<28}{cost:>14}  {share}\n").replace("  \n", "\n");
+    }
+    text += &verdict(plan);
+    text + &seats(plan)
+}
+
+/// The name, the cost and how much more that is than the best found, for each line of the table.
+pub(crate) fn rows(plan: &Plan) -> Vec<(String, String, String)> {
+    let Some(best) = plan.cost else { return Vec::new() };
+    let more = |cost: f64| if best > 0.0 { format!("{:+.1} %", 100.0 * (cost / best - 1.0)) } else { String::new() };
+    let row = |what: &str, cost: f64| (what.to_owned(), number(cost), more(cost));
+    let mut rows = Vec::new();
+    if let Some(usual) = plan.baselines {
+        rows.extend([
+            row("as the OS numbers them", usual.os),
+            row("compact", usual.compact),
+            row("scatter", usual.scatter),
+            row("random, mean", usual.random.mean),
+            row("random, best", usual.random.best),
+        ]);
+    }
+    let method = plan.method.as_deref().map_or_else(String::new, |method| format!(" ({method})"));
+    rows.push((format!("best found{method}"), number(best), String::new()));
+    rows.extend(plan.lower_bound.map(|bound| row("lower bound", bound)));
+    rows
+}
+
+fn verdict(plan: &Plan) -> String {
+    match (plan.cost, plan.lower_bound) {
+        _ if plan.optimal => "No placement is cheaper: proven.\n".to_owned(),
+        (Some(cost), Some(bound)) if bound > 0.0 => {
+            format!("No placement can be more than {:.1} % cheaper.\n", 100.0 * (1.0 - bound / cost))
+        }
+        _ => "How much cheaper a placement could be is not known.\n".to_owned(),
+    }
+}
+
+fn seats(plan: &Plan) -> String {
+    let seat = |(task, os): (usize, &u32)| match plan.names.get(task) {
+        Some(name) => format!("{}:{os}", name.replace(char::is_control, "?")),
+        None => format!("{task}:{os}"),
+    };
+    let listed: Vec<String> = plan.placement.iter().enumerate().take(MOST_SEATS).map(seat).collect();
+    let rest = plan.placement.len().saturating_sub(MOST_SEATS);
+    let more = if rest > 0 { format!(" and {rest} more") } else { String::new() };
+    format!("Seats (task:CPU): {}{more}\n", listed.join(" "))
+}
+
+/// A cost with as many digits as mean something.
+fn number(cost: f64) -> String {
+    if cost.fract() == 0.0 && cost.abs() < 1e15 { format!("{cost}") } else { format!("{cost:.1}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use seatmap_plan::{Baselines, Random};
+
+    pub(crate) fn plan() -> Plan {
+        Plan {
+            pattern: Some("ring:3".to_owned()),
+            objective: Some(Objective::Distance),
+            cost: Some(200.0),
+            lower_bound: Some(180.0),
+            baselines: Some(Baselines {
+                os: 300.0,
+                compact: 250.5,
+                scatter: 400.0,
+                random: Random { mean: 350.0, best: 210.0 },
+            }),
+            method: Some("greedy growth".to_owned()),
+            ..Plan::new("desk", vec![4, 2, 0])
+        }
+    }
+
+    #[test]
+    fn a_plan_stands_beside_what_is_usual() {
+        insta::assert_snapshot!(table(&plan()));
+    }
+
+    #[test]
+    fn what_is_proven_is_said() {
+        let proven = Plan { optimal: true, lower_bound: Some(200.0), ..plan() };
+        assert!(table(&proven).contains("proven"));
+    }
+}
