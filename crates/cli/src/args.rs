@@ -3,10 +3,12 @@
 mod export;
 mod pattern;
 mod place;
+mod run;
 
 pub use export::*;
 pub use pattern::*;
 pub use place::*;
+pub use run::*;
 
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 use seatmap_machine::{CpuList, CpuListError};
@@ -37,6 +39,8 @@ pub enum Command {
     Place(Box<Place>),
     /// Show, convert and list communication patterns.
     Pattern(Pattern),
+    /// Run a program and seat its threads, or seat those of a program that runs.
+    Run(Run),
     /// Tell what on this host will disturb a measurement, and how to mend it.
     Doctor(Doctor),
     /// List the machines that come with Seatmap.

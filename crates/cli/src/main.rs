@@ -34,6 +34,7 @@ fn run(typed: Typed) -> Result<(), CliError> {
         Command::Show(show) => verbs::show::run(show, typed.colour),
         Command::Place(place) => verbs::place::run(&place),
         Command::Pattern(pattern) => verbs::pattern::run(pattern),
+        Command::Run(run) => verbs::run::run(&run),
         Command::Doctor(doctor) => verbs::doctor::run(&doctor, typed.colour),
         Command::Machines(machines) => verbs::machines::run(&machines),
         Command::Completions { shell } => verbs::shell::completions(shell),

@@ -7,5 +7,6 @@ pub mod machines;
 pub mod measure;
 pub mod pattern;
 pub mod place;
+pub mod run;
 pub mod shell;
 pub mod show;

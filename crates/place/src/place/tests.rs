@@ -1,3 +1,5 @@
+//! Small cases whose answers are known, and what every answer must keep to.
+
 use super::*;
 use crate::search::Limit;
 use crate::{Level, Weight};

@@ -39,7 +39,7 @@ fn choose(engine: &Dense, free_at: &[u64], now: u64, long_ago: u64, best: f64) -
         let tabu_i = &free_at[i * n..(i + 1) * n];
         let home_i = places[i] as usize;
         for (j, change) in (i + 1..n).zip(engine.row(i)) {
-            if *change >= least && !(!forced && long_ago > 0) {
+            if *change >= least && (forced || long_ago == 0) {
                 continue;
             }
             let (at_j, at_i) = (tabu_i[places[j] as usize], free_at[j * n + home_i]);

@@ -10,7 +10,7 @@
 //! | [`systemd`] | a drop-in for a service | the set alone |
 //! | [`Plan::to_json`](crate::Plan::to_json) | the plan itself | |
 //!
-//! All of them name PUs by their OS indices. Words from the plan stand in comments alone, without what could end one, so
+//! All of them name PUs by their OS indices. Words from the plan stand in comments alone, without what ends one, so
 //! that running what was exported runs nothing that the plan's author wrote.
 
 mod by_task;

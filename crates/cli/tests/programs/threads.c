@@ -1,0 +1,158 @@
+/* Starts threads one after the other; each prints the CPUs it may run on before it does anything else. The first argument
+ * says what else happens:
+ *   N        N threads, each joined before the next is created
+ *   rename   three threads that call themselves worker-0 to worker-2, and stay until the main thread has seen them seated
+ *   pin      a thread that gives itself the whole mask that the environment variable ALL holds
+ *   fork     a child process with a thread, then a thread
+ *   exec     a thread that executes this program anew
+ *   vfork    a spawned /bin/true, then a thread
+ *   die N    dies by signal N
+ *   exit N   exits with code N
+ *   count N  prints one line for each signal N that comes, until SIGTERM
+ */
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static char **program;
+
+/* What the kernel says of the calling thread, and not what a library remembers. */
+static void allowed(char *list, size_t size)
+{
+    FILE *status = fopen("/proc/thread-self/status", "r");
+    char line[4096];
+    list[0] = 0;
+    while (status && fgets(line, sizeof line, status))
+        if (!strncmp(line, "Cpus_allowed_list:", 18))
+            snprintf(list, size, "%s", line + 19);
+    if (status)
+        fclose(status);
+    list[strcspn(list, "\n")] = 0;
+}
+
+static void tell(const char *who)
+{
+    char list[256];
+    allowed(list, sizeof list);
+    printf("%s %s\n", who, list);
+    fflush(stdout);
+}
+
+static void *thread(void *who)
+{
+    tell(who ? who : "thread");
+    return NULL;
+}
+
+static void start(void *(*body)(void *), void *argument)
+{
+    pthread_t one;
+    pthread_create(&one, NULL, body, argument);
+    pthread_join(one, NULL);
+}
+
+/* Waits, however long it takes, until somebody has seated this thread on one CPU. */
+static void *worker(void *number)
+{
+    char name[16], list[256];
+    snprintf(name, sizeof name, "worker-%ld", (long)number);
+    pthread_setname_np(pthread_self(), name);
+    do {
+        usleep(200);
+        allowed(list, sizeof list);
+    } while (strcmp(list, getenv("WANTED")));
+    tell(name);
+    return NULL;
+}
+
+static void *pinner(void *unused)
+{
+    (void)unused;
+    tell("before");
+    cpu_set_t all;
+    CPU_ZERO(&all);
+    for (char *cpu = strtok(strdup(getenv("ALL")), ","); cpu; cpu = strtok(NULL, ","))
+        CPU_SET(atoi(cpu), &all);
+    sched_setaffinity(0, sizeof all, &all);
+    tell("after");
+    return NULL;
+}
+
+static void *executor(void *unused)
+{
+    (void)unused;
+    tell("executor");
+    char *arguments[] = {program[0], "1", NULL};
+    execv("/proc/self/exe", arguments);
+    return NULL;
+}
+
+static volatile sig_atomic_t seen;
+static void note(int signal) { seen = signal; }
+
+static void count(int wanted)
+{
+    sigset_t both;
+    sigemptyset(&both);
+    sigaddset(&both, wanted);
+    sigaddset(&both, SIGTERM);
+    sigprocmask(SIG_BLOCK, &both, NULL);
+    signal(wanted, note);
+    printf("ready\n");
+    fflush(stdout);
+    for (int came = 0; came != SIGTERM;) {
+        sigwait(&both, &came);
+        printf("signal %d\n", came == wanted ? wanted : SIGTERM);
+        fflush(stdout);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    extern char **environ;
+    program = argv;
+    const char *what = argc > 1 ? argv[1] : "0";
+    int number = argc > 2 ? atoi(argv[2]) : 0;
+    tell("main");
+    if (!strcmp(what, "rename")) {
+        start(worker, (void *)0L);
+        start(worker, (void *)1L);
+        start(worker, (void *)2L);
+    } else if (!strcmp(what, "pin")) {
+        start(pinner, NULL);
+    } else if (!strcmp(what, "fork")) {
+        pid_t child = fork();
+        if (!child) {
+            tell("child");
+            start(thread, "child's");
+            exit(0);
+        }
+        waitpid(child, NULL, 0);
+        start(thread, NULL);
+    } else if (!strcmp(what, "exec")) {
+        start(executor, NULL);
+    } else if (!strcmp(what, "vfork")) {
+        pid_t child;
+        char *arguments[] = {"true", NULL};
+        posix_spawn(&child, "/bin/true", NULL, NULL, arguments, environ);
+        waitpid(child, NULL, 0);
+        start(thread, NULL);
+    } else if (!strcmp(what, "die")) {
+        raise(number);
+    } else if (!strcmp(what, "exit")) {
+        return number;
+    } else if (!strcmp(what, "count")) {
+        count(number);
+    } else {
+        for (int i = 0; i < atoi(what); i++)
+            start(thread, NULL);
+    }
+    return 0;
+}

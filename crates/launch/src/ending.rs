@@ -1,0 +1,36 @@
+//! How a process ended, and how to end alike.
+
+/// How a process ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// With this exit code.
+    Exited(i32),
+    /// By this signal.
+    Killed(i32),
+}
+
+impl Ending {
+    /// Ends this process as that one ended, so that whoever waits for it sees no difference: by the same signal, where
+    /// it was one, and without a second core dump.
+    pub fn leave_alike(self) -> ! {
+        let code = match self {
+            Ending::Exited(code) => code,
+            Ending::Killed(signal) => {
+                die_of(signal);
+                // A shell's code for it, where the signal is blocked or cannot be sent to oneself.
+                128 + signal
+            }
+        };
+        std::process::exit(code)
+    }
+}
+
+fn die_of(signal: i32) {
+    let none = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: the limit is valid; what remains acts on this process alone, and it is about to end.
+    unsafe {
+        libc::setrlimit(libc::RLIMIT_CORE, &raw const none);
+        libc::signal(signal, libc::SIG_DFL);
+        libc::raise(signal);
+    }
+}

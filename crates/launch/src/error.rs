@@ -1,0 +1,52 @@
+//! Why a program could not be run, or seated.
+
+use crate::mask::Tid;
+use std::io;
+
+/// Why a program could not be run, or seated.
+#[derive(Debug, thiserror::Error)]
+pub enum LaunchError {
+    /// A system call failed.
+    #[error("cannot {what}")]
+    System {
+        /// What was to be done.
+        what: &'static str,
+        /// What the kernel says.
+        source: io::Error,
+    },
+    /// Threads cannot be stopped at their creation.
+    #[error("threads cannot be seated in order of creation, as the kernel forbids ptrace here: {0}")]
+    Forbidden(&'static str),
+    /// The kernel refused the program.
+    #[error("{path}: cannot be executed")]
+    Execute {
+        /// The program.
+        path: String,
+        /// What the kernel says.
+        source: io::Error,
+    },
+    /// No process of this number.
+    #[error("there is no process {0}")]
+    NoSuchProcess(Tid),
+}
+
+impl LaunchError {
+    pub(crate) fn system(what: &'static str) -> impl FnOnce(io::Error) -> Self {
+        move |source| LaunchError::System { what, source }
+    }
+
+    /// A seizure that failed, with what is known of why.
+    pub(crate) fn seizing(source: io::Error) -> Self {
+        if source.raw_os_error() != Some(libc::EPERM) {
+            return LaunchError::System { what: "trace the program", source };
+        }
+        let scope = std::fs::read_to_string("/proc/sys/kernel/yama/ptrace_scope").unwrap_or_default();
+        let tracer = crate::task::process_and_tracer(std::process::id() as Tid).map_or(0, |(_, tracer)| tracer);
+        LaunchError::Forbidden(match (tracer, scope.trim()) {
+            (1.., _) => "this program is traced itself, by strace or a debugger; run it without",
+            (_, "2") => "kernel.yama.ptrace_scope is 2; be root, or 'sysctl kernel.yama.ptrace_scope=1'",
+            (_, "3") => "kernel.yama.ptrace_scope is 3 until the next boot; --match alone needs no ptrace",
+            _ => "most likely a container's seccomp profile; allow SYS_PTRACE, or use --match alone, which needs none",
+        })
+    }
+}

@@ -1,0 +1,202 @@
+//! Stops threads before their first instruction, and lets them go as soon as order no longer matters.
+//!
+//! Every thread that may create a thread that has a seat to get is traced (ptrace(2)): creating one stops the creator and
+//! the new thread until both were seen. A traced thread runs at full speed; it stops only where it creates a thread,
+//! executes a program or is sent a signal.
+//!
+//! When the last seat of a plan is taken, the threads without a seat are let go at once: what they create inherits the
+//! mask it should have. A seated thread must be watched while it creates threads, which would otherwise share its CPU;
+//! it is let go at its second signal since it last created one, or after some quiet looks at it. Nothing of it is traced
+//! from then on.
+
+use crate::ending::Ending;
+use crate::mask::Tid;
+use crate::task;
+use crate::tracee::{self, Status, Stop};
+use crate::usher::{Arrival, Usher};
+use std::collections::HashMap;
+use std::os::unix::fs::MetadataExt;
+
+/// Reports handled before signals get their turn.
+const BURST: usize = 64;
+
+/// Looks at a seated thread, since it last created a thread, after which it is let go: two seconds at the pace of a quiet
+/// program.
+const PATIENCE: u32 = 24;
+
+/// System calls that go on as if nothing had been after an interruption (signal(7)). Others, such as `epoll_wait`, would
+/// return `EINTR`, which not every program expects.
+const RESUMED: [libc::c_long; 8] = [
+    libc::SYS_futex,
+    libc::SYS_nanosleep,
+    libc::SYS_clock_nanosleep,
+    libc::SYS_wait4,
+    libc::SYS_waitid,
+    libc::SYS_ppoll,
+    libc::SYS_pselect6,
+    libc::SYS_rt_sigsuspend,
+];
+
+/// The traced threads, and the program's first process, which is our child.
+#[derive(Debug)]
+pub(crate) struct Gate {
+    leader: Tid,
+    /// The traced threads, with the patience left for each once order is closed.
+    traced: HashMap<Tid, u32>,
+    /// The signal that holds the first process in a group stop.
+    pub stopped: Option<i32>,
+    /// How the first process ended.
+    pub ending: Option<Ending>,
+    /// Programs whose set-user-ID or set-group-ID had no effect.
+    pub unprivileged: Vec<String>,
+}
+
+impl Gate {
+    /// The gate before a child. It stands open until [`Gate::seize`].
+    pub fn new(leader: Tid) -> Self {
+        Gate { leader, traced: HashMap::new(), stopped: None, ending: None, unprivileged: Vec::new() }
+    }
+
+    /// Begins to trace the child.
+    pub fn seize(&mut self) -> std::io::Result<()> {
+        tracee::seize(self.leader)?;
+        self.traced.insert(self.leader, PATIENCE);
+        Ok(())
+    }
+
+    /// Whether this thread will come through the gate, or has.
+    pub fn expects(&self, tid: Tid) -> bool {
+        self.traced.contains_key(&tid)
+    }
+
+    /// Whether anybody is traced.
+    pub fn is_shut(&self) -> bool {
+        !self.traced.is_empty()
+    }
+
+    /// Hears what threads have to report, a burst at most. Whether there may be more.
+    pub fn hear(&mut self, usher: &mut Usher) -> bool {
+        for _ in 0..BURST {
+            let Some((tid, ended)) = tracee::next_report() else { return false };
+            if ended {
+                usher.last_look(tid);
+            }
+            let Some(status) = tracee::take_report(tid) else { return false };
+            self.act(tid, status, usher);
+        }
+        true
+    }
+
+    /// Interrupts those who need not be traced any more and will not notice.
+    pub fn let_go(&mut self, usher: &Usher) {
+        if usher.seating.order_is_open() {
+            return;
+        }
+        for (tid, patience) in &mut self.traced {
+            *patience = patience.saturating_sub(1);
+            if *patience == 0 && would_not_notice(*tid) {
+                tracee::interrupt(*tid);
+            }
+        }
+    }
+
+    fn act(&mut self, tid: Tid, status: Status, usher: &mut Usher) {
+        match status {
+            Status::Ended(ending) => {
+                self.traced.remove(&tid);
+                usher.gone(tid);
+                if tid == self.leader {
+                    self.ending = Some(ending);
+                }
+            }
+            Status::Continued => self.note_stop(tid, None),
+            // The stop of a child that is not traced is only told, and nothing is to be done about it.
+            Status::Stopped(Stop::Signal(signal)) if tid == self.leader && !self.expects(tid) => {
+                self.note_stop(tid, Some(signal));
+            }
+            Status::Stopped(stop) => self.pass(tid, stop, usher),
+        }
+    }
+
+    /// A traced thread stopped: what there is to decide is decided, and it goes on.
+    fn pass(&mut self, tid: Tid, stop: Stop, usher: &mut Usher) {
+        self.admit(tid, usher);
+        match stop {
+            // The new thread is stopped, or about to be: its turn is now, in the order of its creator's doings.
+            Stop::Created => {
+                tracee::message(tid).into_iter().for_each(|new| self.admit(new, usher));
+                self.traced.insert(tid, PATIENCE);
+            }
+            Stop::Executed => self.executed(tid, usher),
+            Stop::Group(signal) => self.note_stop(tid, Some(signal)),
+            Stop::Trap => self.note_stop(tid, None),
+            Stop::Signal(_) => {}
+        }
+        self.go_on(tid, stop, usher);
+    }
+
+    fn admit(&mut self, tid: Tid, usher: &mut Usher) {
+        if !self.expects(tid) {
+            self.traced.insert(tid, PATIENCE);
+            usher.arrive(tid, Arrival::Newborn);
+        }
+    }
+
+    fn go_on(&mut self, tid: Tid, stop: Stop, usher: &mut Usher) {
+        let signal = if let Stop::Signal(signal) = stop { signal } else { 0 };
+        if self.may_go(tid, stop, usher) {
+            tracee::detach(tid, signal);
+            self.traced.remove(&tid);
+        } else if let Stop::Group(_) = stop {
+            tracee::listen(tid);
+        } else {
+            tracee::resume(tid, signal);
+        }
+    }
+
+    /// Whether nothing depends on this thread any more.
+    fn may_go(&mut self, tid: Tid, stop: Stop, usher: &mut Usher) -> bool {
+        if usher.seating.order_is_open() {
+            return false;
+        }
+        let seated = usher.roll.living(tid).is_some_and(|living| living.seat.is_some());
+        let Some(patience) = self.traced.get_mut(&tid).filter(|_| seated) else { return true };
+        let patience_left = *patience;
+        if let Stop::Signal(_) = stop {
+            *patience = 0;
+        }
+        patience_left == 0
+    }
+
+    fn executed(&mut self, tid: Tid, usher: &mut Usher) {
+        let former = tracee::message(tid).unwrap_or(tid);
+        if former != tid {
+            self.traced.remove(&former);
+        }
+        self.traced.insert(tid, PATIENCE);
+        usher.become_leader(former, tid);
+        self.unprivileged.extend(lost_privileges(tid));
+    }
+
+    fn note_stop(&mut self, tid: Tid, signal: Option<i32>) {
+        if tid == self.leader {
+            self.stopped = signal;
+        }
+    }
+}
+
+/// Whether a thread can be stopped without its program seeing anything of it.
+fn would_not_notice(tid: Tid) -> bool {
+    let call = task::system_call(tid);
+    call.is_some_and(|call| call == "running" || call.parse().is_ok_and(|number| RESUMED.contains(&number)))
+}
+
+/// The program that a thread executes, where it should run with another's rights and does not, being traced.
+fn lost_privileges(tid: Tid) -> Option<String> {
+    // SAFETY: geteuid cannot fail and touches nothing.
+    let me = unsafe { libc::geteuid() };
+    let link = format!("/proc/{tid}/exe");
+    let found = std::fs::metadata(&link).ok().filter(|found| me != 0 && crate::program::lends_rights(found))?;
+    (found.uid() != me || found.mode() & libc::S_ISGID != 0)
+        .then(|| std::fs::read_link(&link).unwrap_or_default().display().to_string())
+}

@@ -1,0 +1,157 @@
+//! The program to run: found and checked before anything starts.
+
+use std::ffi::{CString, OsStr, OsString};
+use std::fs::Metadata;
+use std::io;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+/// Where programs are looked for when `PATH` is not set, as `execvp(3)` does.
+const USUAL_PATH: &str = "/bin:/usr/bin";
+
+/// A program that can be executed, with its arguments.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Program {
+    path: CString,
+    arguments: Vec<CString>,
+}
+
+/// Why a program cannot be run.
+#[derive(Debug, thiserror::Error)]
+pub enum ProgramError {
+    /// No program was named.
+    #[error("no program to run; put it after --")]
+    Empty,
+    /// Not in `PATH`, or no such file.
+    #[error("{0}: there is no such program")]
+    Absent(String),
+    /// A folder, or a file that this user may not execute.
+    #[error("{path}: {reason}")]
+    NotExecutable {
+        /// The file.
+        path: String,
+        /// What is wrong with it.
+        reason: &'static str,
+    },
+    /// It would run with another user's rights, which the kernel denies to a program that is watched from outside.
+    #[error(
+        "{0} runs with another's rights (set-user-ID, set-group-ID or file capabilities), and the kernel denies them to a program that is seated from outside; be root, or run its own threads without it"
+    )]
+    Privileged(String),
+    /// A zero byte, which no argument can hold.
+    #[error("an argument holds a zero byte")]
+    Zero,
+}
+
+impl Program {
+    /// Finds the program as a shell would, and checks that it can be executed.
+    ///
+    /// # Errors
+    /// [`ProgramError`]; nothing was started.
+    pub fn find(command: &[OsString]) -> Result<Self, ProgramError> {
+        let name = command.first().filter(|name| !name.is_empty()).ok_or(ProgramError::Empty)?;
+        let path = match name.as_bytes().contains(&b'/') {
+            true => checked(PathBuf::from(name))?,
+            false => in_path(name)?,
+        };
+        let text = |text: &OsString| CString::new(text.clone().into_vec()).map_err(|_| ProgramError::Zero);
+        let arguments = command.iter().map(text).collect::<Result<Vec<_>, _>>()?;
+        Ok(Program { path: text(&path.into_os_string())?, arguments })
+    }
+
+    /// The file.
+    #[must_use]
+    pub fn path(&self) -> &CString {
+        &self.path
+    }
+
+    /// The arguments, the program's name as it was typed first.
+    #[must_use]
+    pub fn arguments(&self) -> &[CString] {
+        &self.arguments
+    }
+}
+
+/// Whether a file lends its owner's or group's rights to who executes it.
+pub(crate) fn lends_rights(found: &Metadata) -> bool {
+    // Without group execution the bit means mandatory locking instead (inode(7)).
+    let group = libc::S_ISGID | libc::S_IXGRP;
+    found.mode() & libc::S_ISUID != 0 || found.mode() & group == group
+}
+
+/// The first in `PATH` that can be executed, or else what is wrong with the first that is there.
+fn in_path(name: &OsStr) -> Result<PathBuf, ProgramError> {
+    let folders = std::env::var_os("PATH").unwrap_or_else(|| USUAL_PATH.into());
+    let mut refused = None;
+    for folder in std::env::split_paths(&folders) {
+        let path = if folder.as_os_str().is_empty() { Path::new(".").join(name) } else { folder.join(name) };
+        match checked(path) {
+            Ok(path) => return Ok(path),
+            Err(error @ ProgramError::Privileged(_)) => return Err(error),
+            Err(ProgramError::Absent(_)) => {}
+            Err(error) => refused = refused.or(Some(error)),
+        }
+    }
+    Err(refused.unwrap_or_else(|| ProgramError::Absent(name.display().to_string())))
+}
+
+fn checked(path: PathBuf) -> Result<PathBuf, ProgramError> {
+    let shown = || path.display().to_string();
+    let refused = |reason| Err(ProgramError::NotExecutable { path: shown(), reason });
+    match std::fs::metadata(&path) {
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => refused("its folder may not be entered"),
+        Err(_) => Err(ProgramError::Absent(shown())),
+        Ok(found) if found.is_dir() => refused("is a folder"),
+        Ok(_) if !may_execute(&path) => refused("may not be executed; 'chmod +x' allows it"),
+        Ok(found) if gains_rights(&path, &found) => Err(ProgramError::Privileged(shown())),
+        Ok(_) => Ok(path),
+    }
+}
+
+fn may_execute(path: &Path) -> bool {
+    let Ok(path) = CString::new(path.as_os_str().as_bytes()) else { return false };
+    // SAFETY: `path` ends in a zero byte.
+    unsafe { libc::faccessat(libc::AT_FDCWD, path.as_ptr(), libc::X_OK, libc::AT_EACCESS) == 0 }
+}
+
+/// Whether executing the file would change this user's rights.
+fn gains_rights(path: &Path, found: &Metadata) -> bool {
+    // SAFETY: neither call can fail or touches anything.
+    let (user, group) = unsafe { (libc::geteuid(), libc::getegid()) };
+    let other = lends_rights(found) && (found.uid() != user || found.gid() != group);
+    user != 0 && (other || has_capabilities(path))
+}
+
+fn has_capabilities(path: &Path) -> bool {
+    let Ok(path) = CString::new(path.as_os_str().as_bytes()) else { return false };
+    // SAFETY: both texts end in a zero byte, and with a length of 0 nothing is written.
+    unsafe { libc::getxattr(path.as_ptr(), c"security.capability".as_ptr(), std::ptr::null_mut(), 0) > 0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn find(command: &[&str]) -> Result<Program, ProgramError> {
+        Program::find(&command.iter().map(OsString::from).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn programs_are_found_as_a_shell_does() {
+        let found = find(&["sh", "-c", "true"]).unwrap();
+        assert!(found.path().to_bytes().ends_with(b"/sh"));
+        assert_eq!(found.arguments().len(), 3);
+        assert!(find(&["/bin/sh"]).is_ok());
+    }
+
+    #[test]
+    fn refusals_say_why() {
+        let refusal = |command: &[&str]| find(command).unwrap_err().to_string();
+        insta::assert_snapshot!(refusal(&[]), @"no program to run; put it after --");
+        insta::assert_snapshot!(refusal(&["no-such-program"]), @"no-such-program: there is no such program");
+        insta::assert_snapshot!(refusal(&["/usr"]), @"/usr: is a folder");
+        insta::assert_snapshot!(refusal(&["/proc/version"]), @"/proc/version: may not be executed; 'chmod +x' allows it");
+        insta::assert_snapshot!(refusal(&["sh", "a\0b"]), @"an argument holds a zero byte");
+    }
+}

@@ -1,0 +1,67 @@
+//! What is known of one thread.
+
+use crate::mask::Tid;
+use crate::seats::Seat;
+use seatmap_machine::CpuList;
+
+/// A thread, its seat, and what became of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Record {
+    /// Its place in the order of creation over all processes, counted from 0.
+    pub order: usize,
+    /// Its process.
+    pub pid: Tid,
+    /// Its number.
+    pub tid: Tid,
+    /// The last name it was seen with; empty where it was gone too soon.
+    pub name: String,
+    /// Where it was to sit.
+    pub seat: Option<Seat>,
+    /// Whether it had run before it was found.
+    pub late: bool,
+    /// Whether the kernel confirmed the seat.
+    pub confirmed: bool,
+    /// The CPUs it was seen on since it sat down, in order of appearance.
+    pub seen_on: Vec<u32>,
+    /// What went wrong.
+    pub trouble: Option<Trouble>,
+}
+
+/// Why a thread does not sit where it should.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Trouble {
+    /// The kernel refused the seat.
+    #[error("the kernel refused CPU {cpu}: {reason}")]
+    Refused {
+        /// The seat's CPU.
+        cpu: u32,
+        /// What it says.
+        reason: String,
+    },
+    /// Somebody, most likely the program, gave the thread another mask afterwards.
+    #[error("seated on CPU {cpu}, and then its own affinity was changed to {to}")]
+    Changed {
+        /// The seat's CPU.
+        cpu: u32,
+        /// The CPUs of the mask it was seen with.
+        to: CpuList,
+    },
+}
+
+impl Record {
+    /// Whether the thread has a seat, the kernel confirmed it, and no look at the thread found anything else.
+    #[must_use]
+    pub fn verified(&self) -> bool {
+        self.seat.is_some_and(|seat| {
+            self.confirmed && self.trouble.is_none() && self.seen_on.iter().all(|cpu| *cpu == seat.cpu)
+        })
+    }
+
+    /// Forgets what was seen on an earlier seat.
+    pub(crate) fn sits(&mut self, seat: Option<Seat>) {
+        self.seat = seat;
+        self.confirmed = false;
+        self.seen_on.clear();
+        self.trouble = None;
+    }
+}

@@ -1,0 +1,181 @@
+//! Who sat where, for people.
+
+use crate::report::{Report, Thread};
+use seatmap_machine::CpuList;
+
+/// Rows shown; threads in trouble are always told of.
+const MOST_ROWS: usize = 40;
+
+const HEADER: [&str; 7] = ["thread", "tid", "name", "task", "CPU", "seen on", "verified"];
+
+impl Report {
+    /// The seating as a table, a line a thread, in order of creation.
+    #[must_use]
+    pub fn table(&self) -> String {
+        let mut rows: Vec<[String; 7]> = vec![HEADER.map(str::to_owned)];
+        rows.extend(self.threads.iter().take(MOST_ROWS).map(row));
+        let widths: [usize; 7] =
+            std::array::from_fn(|column| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0));
+        let mut text: String = rows.iter().map(|row| line(row, &widths)).collect();
+        if self.created > MOST_ROWS {
+            text.push_str(&format!("... and {} more\n", self.created - MOST_ROWS));
+        }
+        text
+    }
+
+    /// What went wrong, a line each.
+    #[must_use]
+    pub fn troubles(&self) -> Vec<String> {
+        let lost = |program: &String| {
+            format!(
+                "{program} was to run with another's rights, and ran without: the kernel denies them to a program that is seated from outside"
+            )
+        };
+        self.troubled().map(trouble).chain(self.unprivileged.iter().map(lost)).collect()
+    }
+
+    /// What is worth knowing and no trouble, a line each.
+    #[must_use]
+    pub fn notes(&self) -> Vec<String> {
+        [self.left_over(), self.empty_seats()].into_iter().flatten().collect()
+    }
+
+    fn left_over(&self) -> Option<String> {
+        let count = match self.unseated {
+            0 => return None,
+            1 => "1 thread".to_owned(),
+            count => format!("{count} threads"),
+        };
+        let was = if self.unseated == 1 { "was" } else { "were" };
+        Some(match (self.ordered_tasks, self.tasks) {
+            (0, _) => format!("{count} that no rule fits {was} left where the kernel puts them"),
+            (_, 1) => format!("{count} beyond the 1 task {was} left where the kernel puts them"),
+            (_, tasks) => format!("{count} beyond the {tasks} tasks {was} left where the kernel puts them"),
+        })
+    }
+
+    fn empty_seats(&self) -> Option<String> {
+        if self.cyclic || self.empty_tasks.is_empty() {
+            return None;
+        }
+        let tasks = CpuList(self.empty_tasks.iter().map(|task| *task as u32).collect());
+        let word = if self.empty_tasks.len() == 1 { "task" } else { "tasks" };
+        Some(format!(
+            "no thread came for {word} {tasks}; a program that finds itself on one CPU may start fewer threads: \
+             GOMAXPROCS, OMP_NUM_THREADS or -XX:ActiveProcessorCount tell it how many to start"
+        ))
+    }
+}
+
+fn row(thread: &Thread) -> [String; 7] {
+    let or_none = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
+    let task = thread.task.map(|task| match &thread.task_name {
+        Some(name) => format!("{task} {}", visible(name)),
+        None => task.to_string(),
+    });
+    let seen = CpuList(thread.seen_on.clone()).to_string();
+    [
+        thread.order.to_string(),
+        thread.tid.to_string(),
+        or_none(Some(visible(&thread.name)).filter(|name| !name.is_empty())),
+        or_none(task),
+        or_none(thread.cpu.map(|cpu| cpu.to_string())),
+        or_none(Some(seen).filter(|seen| !seen.is_empty())),
+        verdict(thread).to_owned(),
+    ]
+}
+
+fn verdict(thread: &Thread) -> &'static str {
+    match (thread.cpu, thread.verified, thread.late) {
+        (None, ..) => "no seat",
+        (_, true, false) => "yes",
+        (_, true, true) => "yes, late",
+        (_, false, _) => "NO",
+    }
+}
+
+fn line(row: &[String; 7], widths: &[usize; 7]) -> String {
+    let cells = row.iter().zip(widths).map(|(cell, width)| format!("{cell:<width$}"));
+    format!("{}\n", cells.collect::<Vec<_>>().join("  ").trim_end())
+}
+
+fn trouble(thread: &Thread) -> String {
+    let why = match &thread.trouble {
+        Some(trouble) => trouble.clone(),
+        None if thread.seen_on.is_empty() => "gone before its seat could be confirmed".to_owned(),
+        None => format!("seen on CPU {}", CpuList(thread.seen_on.clone())),
+    };
+    format!("thread {} ('{}', tid {}): {why}", thread.order, visible(&thread.name), thread.tid)
+}
+
+/// A program may call its threads anything, terminal commands included.
+fn visible(name: &str) -> String {
+    let one = |c: char| if c.is_control() { c.escape_default().to_string() } else { c.to_string() };
+    name.chars().map(one).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn thread(order: usize, name: &str, seat: Option<(usize, u32)>) -> Thread {
+        Thread {
+            order,
+            pid: 70,
+            tid: 70 + order as i32,
+            name: name.to_owned(),
+            task: seat.map(|(task, _)| task),
+            task_name: seat.filter(|(task, _)| *task == 0).map(|_| "left".to_owned()),
+            cpu: seat.map(|(_, cpu)| cpu),
+            seen_on: seat.map(|(_, cpu)| cpu).into_iter().collect(),
+            verified: seat.is_some(),
+            late: false,
+            trouble: None,
+        }
+    }
+
+    fn report(threads: Vec<Thread>) -> Report {
+        let created = threads.len();
+        Report {
+            format: crate::report::FORMAT,
+            pid: Some(70),
+            created,
+            skipped: 0,
+            unseated: threads.iter().filter(|thread| thread.cpu.is_none()).count(),
+            tasks: 4,
+            ordered_tasks: 4,
+            empty_tasks: vec![2, 3],
+            cyclic: false,
+            threads,
+            unprivileged: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn tables_say_who_sat_where() {
+        let mut moved = thread(2, "wand\u{1b}erer", Some((1, 11)));
+        (moved.verified, moved.trouble) = (false, Some("seated on CPU 11, and then ...".to_owned()));
+        let mut late = thread(3, "late", Some((3, 0)));
+        (late.late, late.seen_on) = (true, Vec::new());
+        let report = report(vec![thread(0, "main", Some((0, 4))), thread(1, "helper", None), moved, late]);
+        insta::assert_snapshot!(report.table(), @r"
+        thread  tid  name            task    CPU  seen on  verified
+        0       70   main            0 left  4    4        yes
+        1       71   helper          -       -    -        no seat
+        2       72   wand\u{1b}erer  1       11   11       NO
+        3       73   late            3       0    -        yes, late
+        ");
+        insta::assert_snapshot!(report.troubles().join("\n"), @r"thread 2 ('wand\u{1b}erer', tid 72): seated on CPU 11, and then ...");
+        insta::assert_snapshot!(report.notes().join("\n"), @r"
+        1 thread beyond the 4 tasks was left where the kernel puts them
+        no thread came for tasks 2,3; a program that finds itself on one CPU may start fewer threads: GOMAXPROCS, OMP_NUM_THREADS or -XX:ActiveProcessorCount tell it how many to start
+        ");
+    }
+
+    #[test]
+    fn long_tables_are_cut() {
+        let report = report((0..99).map(|order| thread(order, "w", Some((0, 0)))).collect());
+        assert_eq!(report.table().lines().count(), 1 + MOST_ROWS + 1);
+        assert!(report.table().ends_with("... and 59 more\n"));
+    }
+}
