@@ -8,12 +8,16 @@ mod data;
 mod fits;
 mod hogs;
 mod homes;
+mod large;
+mod mapping;
 mod pages;
 mod pair;
 mod plain;
+mod qaplib;
 mod regimes;
 mod row;
 mod schedule;
+mod scotch;
 
 use row::Row;
 use std::error::Error;
@@ -22,7 +26,7 @@ use std::path::Path;
 
 type Bench = fn() -> Result<Vec<Row>, Box<dyn Error>>;
 
-const BENCHES: [(&str, Bench); 7] = [
+const BENCHES: [(&str, Bench); 10] = [
     ("pair", pair::rows),
     ("hogs", hogs::rows),
     ("schedule", schedule::rows),
@@ -30,6 +34,9 @@ const BENCHES: [(&str, Bench); 7] = [
     ("homes", homes::rows),
     ("regimes", regimes::rows),
     ("pages", pages::rows),
+    ("mapping", mapping::rows),
+    ("qaplib", qaplib::rows),
+    ("large", large::rows),
 ];
 
 fn main() -> Result<(), Box<dyn Error>> {

@@ -1,0 +1,119 @@
+//! Placements of usual patterns on published machines, beside Scotch's.
+
+use crate::row::Row;
+use crate::{data, scotch};
+use seatmap_machine::Square;
+use seatmap_place::portfolio::portfolio;
+use seatmap_place::search::Limit;
+use seatmap_place::{Problem, Traffic};
+use std::error::Error;
+
+const MACHINES: [&str; 6] = [
+    "xeon-8375c-2s-128",
+    "graviton3-64",
+    "kunpeng-920-64",
+    "xeon-phi-7210-64",
+    "xeon-e5-2695v4-72",
+    "threadripper-3960x-48",
+];
+/// One thread's time for an answer, and for what it is held against.
+const SECONDS: f64 = 1.0;
+const LONG_SECONDS: f64 = 5.0;
+
+/// The patterns for a machine of n PUs.
+fn patterns(n: usize) -> [String; 6] {
+    let side = (1..=n).rev().find(|side| n.is_multiple_of(*side) && side * side <= n).unwrap_or(1);
+    [
+        format!("ring:{n}"),
+        format!("stencil2d:{side}x{}", n / side),
+        format!("binomial-tree:{n}"),
+        format!("recursive-doubling:{n}"),
+        format!("clusters:{}x{side}", n / side),
+        format!("random:{n}:4:1"),
+    ]
+}
+
+/// The mean and the worst excess over the best found by any method, and how Scotch compares.
+pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
+    let (mut ours, mut theirs, mut worse, mut times) = (Vec::new(), Vec::new(), 0, Vec::new());
+    let mut instances = Vec::new();
+    for machine in MACHINES {
+        let Some(distance) = data::matrix(machine).and_then(|profile| profile.core_distance) else { continue };
+        let n = distance.pus.len();
+        let cell = |i: usize, j: usize| if i == j { 0.0 } else { distance.median_ns[(i, j)] as f32 };
+        for spec in patterns(n) {
+            let problem = relabelled(&spec, Square::from_fn(n, cell))?;
+            let answer = portfolio(&problem, &Limit::seconds(SECONDS), 1).found.cost;
+            let long = portfolio(&problem, &Limit::seconds(LONG_SECONDS), 2).found.cost;
+            let scotch = scotch::map(&problem).map(|mapped| (problem.cost(&mapped.slot_of), mapped.seconds));
+            let best = scotch.map_or(f64::INFINITY, |(cost, _)| cost).min(answer).min(long);
+            let excess = |cost: f64| 100.0 * (cost / best - 1.0);
+            ours.push(excess(answer));
+            if let Some((cost, seconds)) = scotch {
+                theirs.push(excess(cost));
+                worse += usize::from(answer > cost * (1.0 + 1e-9));
+                times.push(time_to_equal(&problem, cost) / seconds);
+            }
+            instances.push(format!("{machine} {spec} {:.2}", excess(answer)));
+        }
+    }
+    if ours.is_empty() {
+        return Ok(Vec::new());
+    }
+    let (mean, worst) = (ours.iter().sum::<f64>() / ours.len() as f64, ours.iter().copied().fold(0.0, f64::max));
+    let got = format!("mean {mean:.2} %, worst {worst:.2} % over {} instances", ours.len());
+    let what = "mapping: excess over the best found by any method, 1 CPU second";
+    let mut rows = vec![Row::held(what, got, "mean <= 0.3 %, worst <= 3 %", mean <= 0.3 && worst <= 3.0)];
+    let at_worst = ours.iter().zip(&instances).max_by(|a, b| a.0.total_cmp(b.0)).map(|(_, name)| name.clone());
+    rows.extend(at_worst.map(|name| Row::told("mapping: the worst instance", name)));
+    rows.extend(against_scotch(&theirs, worse, &mut times));
+    Ok(rows)
+}
+
+fn against_scotch(theirs: &[f64], worse: usize, times: &mut [f64]) -> Vec<Row> {
+    if theirs.is_empty() {
+        return vec![Row::told("mapping: Scotch", "not installed (Debian: scotch)")];
+    }
+    times.sort_by(f64::total_cmp);
+    let (median, most) = (times[times.len() / 2], times[times.len() - 1]);
+    let mean = theirs.iter().sum::<f64>() / theirs.len() as f64;
+    let worst = theirs.iter().copied().fold(0.0, f64::max);
+    vec![
+        Row::told("mapping: Scotch gmap's excess", format!("mean {mean:.2} %, worst {worst:.2} %")),
+        Row::held(
+            "mapping: instances on which Scotch is better",
+            format!("{worse} of {}", theirs.len()),
+            "0",
+            worse == 0,
+        ),
+        Row::held(
+            "mapping: time to Scotch's quality over Scotch's time",
+            format!("median {median:.2}, most {most:.2}"),
+            "<= 10",
+            most <= 10.0,
+        ),
+    ]
+}
+
+/// Tasks with other numbers than their neighbours', so that no method profits from the order of a generator.
+pub fn relabelled(spec: &str, distance: Square<f32>) -> Result<Problem, Box<dyn Error>> {
+    let pattern = seatmap_pattern::generate(spec)?;
+    let mut label: Vec<usize> = (0..pattern.tasks).collect();
+    fastrand::Rng::with_seed(7).shuffle(&mut label);
+    let edges = pattern.edges.iter().map(|edge| (label[edge.from], label[edge.to], edge.bytes));
+    Ok(Problem::new(Traffic::new(pattern.tasks, edges), distance))
+}
+
+/// Seconds until the portfolio is as good as a given cost, doubling its time.
+fn time_to_equal(problem: &Problem, cost: f64) -> f64 {
+    let mut budget = 0.0;
+    loop {
+        let began = std::time::Instant::now();
+        let found = portfolio(problem, &Limit::seconds(budget), 1).found.cost;
+        let seconds = began.elapsed().as_secs_f64();
+        if found <= cost * (1.0 + 1e-9) || seconds > 2.0 {
+            return seconds;
+        }
+        budget = 2.0 * seconds;
+    }
+}

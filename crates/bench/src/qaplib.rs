@@ -1,0 +1,51 @@
+//! QAPLIB instances against the best known permutations.
+
+use crate::data;
+use crate::row::Row;
+use seatmap_machine::Square;
+use seatmap_pattern::qaplib::Instance;
+use seatmap_place::search::{Limit, Qap};
+use seatmap_place::solve::solve;
+use std::error::Error;
+
+const SECONDS: f64 = 5.0;
+
+/// Mean gaps of the families, five seconds an instance on one thread.
+pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
+    let Some(known) = data::file("qaplib/best_known.tsv") else { return Ok(Vec::new()) };
+    let mut gaps: Vec<(String, f64)> = Vec::new();
+    for line in std::fs::read_to_string(known)?.lines().skip(1) {
+        let fields: Vec<&str> = line.split('\t').collect();
+        let [name, _, best, ..] = fields[..] else { continue };
+        let Some(path) = present(name) else { continue };
+        let instance = Instance::read(&std::fs::read_to_string(path)?)?;
+        let matrix = |cells: &[f64]| Square::from_fn(instance.n, |i, j| cells[i * instance.n + j]);
+        let qap = Qap::new(matrix(&instance.a), matrix(&instance.b));
+        let cost = solve(&qap, &Limit::seconds(SECONDS), 1).found.cost;
+        gaps.push((name.to_owned(), 100.0 * (cost / best.parse::<f64>()? - 1.0)));
+    }
+    let structured = |name: &str| !name.starts_with("tai");
+    let by_distance = |name: &str| name.starts_with("tai") && (name.ends_with('b') || name == "tai64c");
+    let random = |name: &str| name == "tai50a" || name == "tai100a";
+    Ok([
+        family("nug, sko, kra, ste, chr, esc, bur, lipa, tho", &gaps, structured, 0.1),
+        family("tai*b, tai64c", &gaps, by_distance, 0.5),
+        family("tai50a, tai100a", &gaps, random, 1.0),
+    ]
+    .into_iter()
+    .flatten()
+    .collect())
+}
+
+fn present(name: &str) -> Option<std::path::PathBuf> {
+    let folder = data::file("qaplib")?;
+    Some(folder.join(format!("{name}.dat"))).filter(|path| path.exists())
+}
+
+fn family(what: &str, gaps: &[(String, f64)], belongs: impl Fn(&str) -> bool, limit: f64) -> Option<Row> {
+    let of: Vec<&(String, f64)> = gaps.iter().filter(|(name, _)| belongs(name)).collect();
+    let worst = of.iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
+    let mean = of.iter().map(|(_, gap)| gap).sum::<f64>() / of.len() as f64;
+    let got = format!("mean gap {mean:.3} % over {}, worst {} {:.3} %", of.len(), worst.0, worst.1);
+    Some(Row::held(format!("QAPLIB {what}, {SECONDS} s"), got, format!("mean <= {limit} %"), mean <= limit))
+}

@@ -1,0 +1,68 @@
+//! Scotch's `gmap`, the peer to beat, where it is installed (Debian: `scotch`).
+
+use seatmap_machine::Square;
+use seatmap_place::Problem;
+use std::fmt::Write as _;
+use std::process::Command;
+use std::time::Instant;
+
+/// A mapping by Scotch, with the seconds that `gmap` took.
+pub struct Mapped {
+    /// The slot of each task.
+    pub slot_of: Vec<u32>,
+    /// Wall-clock seconds of `gmap`, starting the process included; making the architecture file is not.
+    pub seconds: f64,
+}
+
+/// Maps a problem with one slot a PU, as many tasks as PUs. `None` where Scotch is not installed or refuses.
+///
+/// The architecture is the complete graph of the PUs with distances as edge weights, decomposed by Scotch's own `amk_grf`;
+/// Scotch wants whole numbers.
+pub fn map(problem: &Problem) -> Option<Mapped> {
+    let folder = tempfile::tempdir().ok()?;
+    let at = |name: &str| folder.path().join(name);
+    std::fs::write(at("machine.grf"), machine(&problem.distance)).ok()?;
+    std::fs::write(at("pattern.grf"), pattern(problem)).ok()?;
+    let made = Command::new("amk_grf").args([at("machine.grf"), at("machine.tgt")]).output().ok()?;
+    let began = Instant::now();
+    let mapped =
+        Command::new("scotch_gmap").args([at("pattern.grf"), at("machine.tgt"), at("out.map")]).output().ok()?;
+    let seconds = began.elapsed().as_secs_f64();
+    if !made.status.success() || !mapped.status.success() {
+        return None;
+    }
+    let text = std::fs::read_to_string(at("out.map")).ok()?;
+    let mut slot_of = vec![u32::MAX; problem.tasks()];
+    for line in text.lines().skip(1) {
+        let (task, slot) = line.split_once(char::is_whitespace)?;
+        *slot_of.get_mut(task.trim().parse::<usize>().ok()?)? = slot.trim().parse().ok()?;
+    }
+    let distinct: std::collections::HashSet<&u32> = slot_of.iter().collect();
+    (distinct.len() == slot_of.len()).then_some(Mapped { slot_of, seconds })
+}
+
+fn machine(distance: &Square<f32>) -> String {
+    let n = distance.n();
+    let mut text = format!("0\n{n} {}\n0 010\n", n * (n - 1));
+    for i in 0..n {
+        let _ = write!(text, "{}", n - 1);
+        for j in (0..n).filter(|j| *j != i) {
+            let _ = write!(text, " {} {j}", distance[(i, j)].round().max(1.0));
+        }
+        text.push('\n');
+    }
+    text
+}
+
+fn pattern(problem: &Problem) -> String {
+    let traffic = &problem.traffic;
+    let mut text = format!("0\n{} {}\n0 010\n", traffic.tasks(), 2 * traffic.pairs());
+    for task in 0..traffic.tasks() {
+        let _ = write!(text, "{}", traffic.degree(task));
+        for (with, weight) in traffic.of(task) {
+            let _ = write!(text, " {} {with}", weight.round().max(1.0));
+        }
+        text.push('\n');
+    }
+    text
+}
