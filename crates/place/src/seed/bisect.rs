@@ -3,7 +3,7 @@
 use crate::Traffic;
 
 /// Starts of a cut, of which the best is kept.
-const TRIES: usize = 4;
+const TRIES: usize = 12;
 /// Passes of exchanges after which a cut is good enough.
 const PASSES: usize = 8;
 
