@@ -1,6 +1,6 @@
 //! Several starts, each refined, the best kept.
 
-use crate::search::{Engine, Found, Limit, Sparse, iterate};
+use crate::search::{Engine, Found, Limit, Sparse, Tour, iterate};
 use crate::{Problem, seed};
 
 /// Where a placement came from.
@@ -22,7 +22,13 @@ const STARTS: [&str; 5] = ["recursive bisection", "greedy growth", "spectral ord
 #[must_use]
 pub fn portfolio(problem: &Problem, limit: &Limit, seed: u64) -> Started {
     let mut rng = fastrand::Rng::with_seed(seed);
-    let mut alive: Vec<Started> = STARTS.iter().map(|name| started(problem, name, &mut rng)).collect();
+    let mut alive = Vec::with_capacity(STARTS.len());
+    for name in STARTS {
+        alive.push(started(problem, name, &mut rng));
+        if has_enough(&alive, limit) {
+            break;
+        }
+    }
     alive.sort_by(|a, b| a.found.cost.total_cmp(&b.found.cost));
     for keep in [alive.len(), 2] {
         alive.truncate(keep);
@@ -31,6 +37,9 @@ pub fn portfolio(problem: &Problem, limit: &Limit, seed: u64) -> Started {
             part = part.part(2);
         }
         for at in 0..alive.len() {
+            if has_enough(&alive, limit) {
+                break;
+            }
             let slice = part.part((alive.len() - at) as u32);
             refine(problem, &mut alive[at], &mut rng, &slice);
         }
@@ -39,6 +48,10 @@ pub fn portfolio(problem: &Problem, limit: &Limit, seed: u64) -> Started {
     let mut best = alive.swap_remove(0);
     refine(problem, &mut best, &mut rng, limit);
     best
+}
+
+fn has_enough(found: &[Started], limit: &Limit) -> bool {
+    found.iter().any(|one| one.found.cost <= limit.enough)
 }
 
 fn started(problem: &Problem, name: &'static str, rng: &mut fastrand::Rng) -> Started {
@@ -56,8 +69,11 @@ fn started(problem: &Problem, name: &'static str, rng: &mut fastrand::Rng) -> St
 }
 
 fn refine(problem: &Problem, started: &mut Started, rng: &mut fastrand::Rng, limit: &Limit) {
-    let mut engine = Sparse::new(problem, started.found.slot_of.clone());
-    let found = iterate(&mut engine, rng, limit);
+    let slot_of = started.found.slot_of.clone();
+    let found = match Tour::new(problem, slot_of.clone()) {
+        Some(mut tour) => iterate(&mut tour, rng, limit),
+        None => iterate(&mut Sparse::new(problem, slot_of), rng, limit),
+    };
     if found.cost < started.found.cost {
         started.found = found;
     }

@@ -2,8 +2,6 @@
 
 use super::{Engine, Limit};
 
-/// Swaps in the weakest kick.
-const WEAKEST: usize = 3;
 /// Failures in a row, as a multiple of the items, after which the search goes elsewhere.
 const PATIENCE: usize = 40;
 
@@ -18,7 +16,7 @@ pub struct Found {
 
 /// Kicks and descends until the limit, and returns the best state seen.
 ///
-/// Kicks grow from three swaps to a third of the items while nothing better is found, and shrink back on success
+/// Kicks grow, with swaps from three to a third of the items, while nothing better is found, and shrink back on success
 /// (Stuetzle 2006, "Iterated local search for the quadratic assignment problem", with the growing strength of Benlic &
 /// Hao 2013, "Breakout local search"). After 40 failures an item it goes on from a state shaken as often as there are items.
 pub fn iterate(engine: &mut impl Engine, rng: &mut fastrand::Rng, limit: &Limit) -> Found {
@@ -29,11 +27,14 @@ pub fn iterate(engine: &mut impl Engine, rng: &mut fastrand::Rng, limit: &Limit)
     };
     let mut best = settled(engine);
     let (mut here, mut failures, mut left) = (best.cost, 0, limit.kicks);
-    let strengths = (engine.items() / 3).max(WEAKEST + 1) - WEAKEST;
-    while left > 0 && !limit.is_over() {
+    let strengths = engine.strengths();
+    while left > 0 && !limit.ends_at(best.cost) {
         left -= 1;
-        let strength =
-            if failures < PATIENCE * engine.items() { WEAKEST + failures % strengths } else { engine.items() };
+        let strength = if failures < PATIENCE * engine.items() {
+            strengths.start + failures % strengths.len()
+        } else {
+            engine.items()
+        };
         (0..strength).for_each(|_| engine.kick(rng));
         engine.descend();
         if engine.cost() < here - 1e-9 * here.abs() || strength == engine.items() {

@@ -9,6 +9,8 @@ pub struct Limit {
     pub deadline: Option<Instant>,
     /// Kicks after which to stop.
     pub kicks: u64,
+    /// A cost that is good enough to stop at.
+    pub enough: f64,
 }
 
 impl Limit {
@@ -16,13 +18,25 @@ impl Limit {
     #[must_use]
     pub fn seconds(seconds: f64) -> Self {
         let time = Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX);
-        Limit { deadline: Instant::now().checked_add(time), kicks: u64::MAX }
+        Limit { deadline: Instant::now().checked_add(time), kicks: u64::MAX, enough: f64::NEG_INFINITY }
     }
 
     /// So many kicks.
     #[must_use]
     pub fn kicks(kicks: u64) -> Self {
-        Limit { deadline: None, kicks }
+        Limit { deadline: None, kicks, enough: f64::NEG_INFINITY }
+    }
+
+    /// The same, and no longer than until this cost is reached.
+    #[must_use]
+    pub fn until(self, cost: f64) -> Self {
+        Limit { enough: cost, ..self }
+    }
+
+    /// Whether a search that has found this cost should end.
+    #[must_use]
+    pub fn ends_at(&self, cost: f64) -> bool {
+        cost <= self.enough || self.is_over()
     }
 
     /// Whether time is up.
@@ -37,6 +51,6 @@ impl Limit {
         let now = Instant::now();
         let slice = |deadline: Instant| now + deadline.saturating_duration_since(now) / parts.max(1);
         let kicks = if self.kicks == u64::MAX { u64::MAX } else { self.kicks / u64::from(parts.max(1)) };
-        Limit { deadline: self.deadline.map(slice), kicks }
+        Limit { deadline: self.deadline.map(slice), kicks, enough: self.enough }
     }
 }

@@ -1,8 +1,8 @@
 //! Searches: something that can be kicked and rolls downhill, and what makes good use of it.
 //!
-//! Both engines keep, beside a permutation, what each swap would change, so that a step costs memory bandwidth and no
+//! Two engines keep, beside a permutation, what each swap would change, so that a step costs memory bandwidth and no
 //! recomputation: [`Sparse`] a table of task x PU (traffic of few partners, zones, thousands of tasks), [`Dense`] the
-//! deltas of all pairs (matrices without zeros).
+//! deltas of all pairs (matrices without zeros). [`Tour`] knows better steps for rings and pipelines.
 
 mod dense;
 mod iterate;
@@ -10,6 +10,7 @@ mod limit;
 mod qap;
 mod sparse;
 mod tabu;
+mod tour;
 
 pub use dense::Dense;
 pub use iterate::{Found, iterate};
@@ -17,6 +18,12 @@ pub use limit::Limit;
 pub use qap::{Part, Qap};
 pub use sparse::Sparse;
 pub use tabu::tabu;
+pub use tour::Tour;
+
+use std::ops::Range;
+
+/// Swaps in the weakest kick.
+const WEAKEST: usize = 3;
 
 /// A permutation of items over slots that can be changed swap by swap.
 pub trait Engine {
@@ -26,7 +33,11 @@ pub trait Engine {
     fn cost(&self) -> f64;
     /// The slot of each item.
     fn assignment(&self) -> &[u32];
-    /// Swaps two random items that may be swapped.
+    /// How many kicks to give at once, from the first failure on to many.
+    fn strengths(&self) -> Range<usize> {
+        WEAKEST..(self.items() / 3).max(WEAKEST + 1)
+    }
+    /// Swaps two random items that may be swapped, or does something of that size.
     fn kick(&mut self, rng: &mut fastrand::Rng);
     /// Swaps until no swap helps.
     fn descend(&mut self);

@@ -1,0 +1,255 @@
+//! Local search for rings and pipelines: tours of the machine.
+
+mod chain;
+mod steps;
+
+use super::Engine;
+use crate::Problem;
+use chain::{chain, neighbours};
+use std::ops::Range;
+
+/// The longest of the two pieces that a kick exchanges.
+const LONGEST_KICK: usize = 30;
+/// Stands where a pipeline's tour jumps back from its end to its start, at no cost.
+const NOWHERE: u32 = u32::MAX;
+
+/// The placement of a single ring or pipeline, all of whose edges weigh the same: a tour of slots.
+///
+/// A swap of two tasks is a poor step for these, which is changed by turning a stretch of the tour around instead (2-opt,
+/// Croes 1958), by moving a short piece elsewhere (Or-opt), and by replacing a slot with one that nobody uses.
+pub struct Tour<'a> {
+    problem: &'a Problem,
+    weight: f64,
+    /// The tasks along the tour; a pipeline's end is followed by [`NOWHERE`].
+    tasks: Vec<u32>,
+    /// The slots along the tour.
+    tour: Vec<u32>,
+    /// The place of each slot in the tour; `NOWHERE` for one that is not in it.
+    place: Vec<u32>,
+    near: Vec<Vec<u32>>,
+    slot_of: Vec<u32>,
+    cost: f64,
+    queue: Vec<u32>,
+    queued: Vec<bool>,
+    saved: (Vec<u32>, f64),
+    least: f64,
+}
+
+impl<'a> Tour<'a> {
+    /// Starts from an assignment; `None` where the traffic is anything else than one ring or pipeline of like edges, or
+    /// where not every assignment is allowed.
+    #[must_use]
+    pub fn new(problem: &'a Problem, slot_of: Vec<u32>) -> Option<Self> {
+        let is_fixed = problem.fixed.iter().any(Option::is_some);
+        let (tasks, weight) = chain(problem).filter(|_| problem.zones.are_free() && !is_fixed)?;
+        let cost = problem.cost(&slot_of);
+        let mut tour = Tour {
+            tour: tasks.iter().map(|task| slot_of.get(*task as usize).copied().unwrap_or(NOWHERE)).collect(),
+            place: Vec::new(),
+            near: neighbours(problem),
+            queue: (0..problem.slots() as u32).collect(),
+            queued: vec![true; problem.slots()],
+            saved: (Vec::new(), cost),
+            least: cost.abs() * 1e-11,
+            problem,
+            weight,
+            tasks,
+            slot_of,
+            cost,
+        };
+        tour.find_places();
+        tour.save();
+        Some(tour)
+    }
+
+    fn find_places(&mut self) {
+        self.place.clear();
+        self.place.resize(self.problem.slots(), NOWHERE);
+        for (at, slot) in self.tour.iter().enumerate().filter(|(_, slot)| **slot != NOWHERE) {
+            self.place[*slot as usize] = at as u32;
+        }
+    }
+
+    fn apart(&self, a: u32, b: u32) -> f64 {
+        match a == NOWHERE || b == NOWHERE {
+            true => 0.0,
+            false => self.problem.between(a as usize, b as usize),
+        }
+    }
+
+    fn at(&self, place: usize) -> u32 {
+        self.tour[place % self.tour.len()]
+    }
+
+    fn put(&mut self, place: usize, slot: u32) {
+        let place = place % self.tour.len();
+        self.tour[place] = slot;
+        if slot != NOWHERE {
+            self.place[slot as usize] = place as u32;
+        }
+    }
+
+    fn touch(&mut self, slot: u32) {
+        if slot != NOWHERE && !self.queued[slot as usize] {
+            self.queued[slot as usize] = true;
+            self.queue.push(slot);
+        }
+    }
+
+    fn settle(&mut self, slot: u32) -> bool {
+        let place = self.place[slot as usize];
+        if place == NOWHERE {
+            return false;
+        }
+        let n = self.tour.len();
+        let own = |tour: &Self, next: usize| tour.apart(slot, tour.at(place as usize + next));
+        let worst = own(self, 1).max(own(self, n - 1));
+        for index in 0..self.near[slot as usize].len() {
+            let near = self.near[slot as usize][index];
+            // Only a neighbour nearer than one of the present ones can help.
+            if self.apart(slot, near) >= worst {
+                return false;
+            }
+            let other = self.place[near as usize];
+            let moved = match other {
+                NOWHERE => self.try_unused(place as usize, near),
+                _ => self.try_turns(place as usize, other as usize) || self.try_pieces(place as usize, other as usize),
+            };
+            if moved {
+                return true;
+            }
+        }
+        false
+    }
+
+    fn read_off(&mut self) {
+        // A pipeline begins behind the jump, wherever turns have put that.
+        let start = self.tour.iter().position(|slot| *slot == NOWHERE).map_or(0, |jump| jump + 1);
+        let along = self.tour.iter().cycle().skip(start);
+        for (task, slot) in self.tasks.iter().zip(along).filter(|(task, _)| **task != NOWHERE) {
+            self.slot_of[*task as usize] = *slot;
+        }
+        let unused = (0..self.place.len()).filter(|slot| self.place[*slot] == NOWHERE);
+        let holes = self.problem.tasks()..;
+        for (hole, slot) in holes.zip(unused) {
+            self.slot_of[hole] = slot as u32;
+        }
+    }
+}
+
+impl Engine for Tour<'_> {
+    fn items(&self) -> usize {
+        self.slot_of.len()
+    }
+
+    fn cost(&self) -> f64 {
+        self.cost
+    }
+
+    fn assignment(&self) -> &[u32] {
+        &self.slot_of
+    }
+
+    /// One exchange of pieces disturbs a tour enough (Martin, Otto & Felten 1991, "Large-step Markov chains").
+    fn strengths(&self) -> Range<usize> {
+        1..4
+    }
+
+    /// Exchanges two neighbouring pieces of the tour.
+    fn kick(&mut self, rng: &mut fastrand::Rng) {
+        let n = self.tour.len();
+        let longest = LONGEST_KICK.min((n - 1) / 2);
+        let (first, second, start) = (rng.usize(1..=longest), rng.usize(1..=longest), rng.usize(..n));
+        let ends = [
+            start + n - 1,
+            start,
+            start + first - 1,
+            start + first,
+            start + first + second - 1,
+            start + first + second,
+        ];
+        let slots = ends.map(|place| self.at(place));
+        self.turn_exactly(start, first + second);
+        self.turn_exactly(start, second);
+        self.turn_exactly(start + second, first);
+        let [before, a, b, c, d, after] = slots;
+        let sum = |tour: &Self, pairs: [(u32, u32); 3]| pairs.map(|(x, y)| tour.apart(x, y)).iter().sum::<f64>();
+        let change = sum(self, [(before, c), (d, a), (b, after)]) - sum(self, [(before, a), (b, c), (d, after)]);
+        self.cost += self.weight * change;
+        slots.into_iter().for_each(|slot| self.touch(slot));
+    }
+
+    fn descend(&mut self) {
+        while let Some(slot) = self.queue.pop() {
+            self.queued[slot as usize] = false;
+            while self.settle(slot) {}
+        }
+        self.read_off();
+    }
+
+    fn save(&mut self) {
+        self.saved.0.clone_from(&self.tour);
+        self.saved.1 = self.cost;
+    }
+
+    fn restore(&mut self) {
+        self.tour.clone_from(&self.saved.0);
+        self.cost = self.saved.1;
+        self.find_places();
+        self.read_off();
+        self.queue.drain(..).for_each(|slot| self.queued[slot as usize] = false);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Traffic;
+    use crate::search::{Limit, iterate};
+    use seatmap_machine::Square;
+
+    fn circle(slots: usize) -> Square<f32> {
+        let angle = |i: usize| i as f64 * std::f64::consts::TAU / slots as f64;
+        // Scrambled, so that the order of numbers is no tour.
+        let at = |i: usize| angle((i * 7) % slots);
+        Square::from_fn(slots, |i, j| (200.0 * ((at(i) - at(j)) / 2.0).sin().abs()) as f32)
+    }
+
+    fn ring(tasks: usize, is_closed: bool) -> Traffic {
+        Traffic::new(tasks, (0..tasks - usize::from(!is_closed)).map(|task| (task, (task + 1) % tasks, 2.0)))
+    }
+
+    fn solved(problem: &Problem) -> f64 {
+        let mut rng = fastrand::Rng::with_seed(1);
+        let mut start: Vec<u32> = (0..problem.slots() as u32).collect();
+        rng.shuffle(&mut start);
+        let mut tour = Tour::new(problem, start).unwrap();
+        let found = iterate(&mut tour, &mut rng, &Limit::kicks(3000));
+        let mut seats = found.slot_of.clone();
+        seats.sort_unstable();
+        assert_eq!(seats, (0..problem.slots() as u32).collect::<Vec<_>>(), "each slot is taken once");
+        assert!((problem.cost(&found.slot_of) - found.cost).abs() < 1e-6 * found.cost, "the cost is what it says");
+        found.cost
+    }
+
+    #[test]
+    fn rings_pipelines_and_spare_slots_find_the_shortest_way_round_a_circle() {
+        let step = |slots: usize| 2.0 * 200.0 * (std::f64::consts::PI / slots as f64).sin();
+        for (tasks, slots, is_closed, edges) in [(40, 40, true, 40), (40, 40, false, 39), (24, 36, false, 23)] {
+            let problem = Problem::new(ring(tasks, is_closed), circle(slots));
+            let cost = solved(&problem);
+            assert!(cost < 1.0001 * step(slots) * f64::from(edges), "{tasks} on {slots}: {cost}");
+        }
+    }
+
+    #[test]
+    fn other_traffic_has_no_tour() {
+        let two_rings = Traffic::new(16, (0..16).map(|i| (i, i / 8 * 8 + (i + 1) % 8, 1.0)));
+        let uneven = Traffic::new(16, (0..16).map(|i| (i, (i + 1) % 16, 1.0 + (i % 2) as f64)));
+        let star = Traffic::new(16, (1..16).map(|i| (0, i, 1.0)));
+        for traffic in [two_rings, uneven, star] {
+            let problem = Problem::new(traffic, circle(16));
+            assert!(Tour::new(&problem, (0..16).collect()).is_none());
+        }
+    }
+}

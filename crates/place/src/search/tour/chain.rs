@@ -1,0 +1,45 @@
+//! What a tour is made of: tasks in a row, and slots near each other.
+
+use super::NOWHERE;
+use crate::Problem;
+
+/// Slots near a slot that are tried as its neighbours; more find hardly any better tour (Johnson & McGeoch 1997, "The
+/// traveling salesman problem: a case study in local optimization").
+const NEAR: usize = 10;
+
+/// The tasks along the one ring or pipeline that the traffic is, and the weight of its edges.
+pub fn chain(problem: &Problem) -> Option<(Vec<u32>, f64)> {
+    let traffic = &problem.traffic;
+    let n = traffic.tasks();
+    if n < 8 || (0..n).any(|task| !(1..=2).contains(&traffic.degree(task))) {
+        return None;
+    }
+    let weight = traffic.of(0).next()?.1;
+    let alike = |task: usize| traffic.of(task).all(|(_, other)| (other - weight).abs() <= 1e-9 * weight);
+    let start = (0..n).find(|task| traffic.degree(*task) == 1);
+    let (mut tasks, mut last, mut here) = (Vec::with_capacity(n + 1), usize::MAX, start.unwrap_or(0));
+    while tasks.len() < n && alike(here) {
+        tasks.push(here as u32);
+        let Some((next, _)) = traffic.of(here).find(|(with, _)| *with != last && *with as u32 != tasks[0]) else {
+            break;
+        };
+        (last, here) = (here, next);
+    }
+    tasks.extend(start.map(|_| NOWHERE));
+    (tasks.len() == n + usize::from(start.is_some())).then_some((tasks, weight))
+}
+
+/// The slots nearest to each slot, nearest first.
+pub fn neighbours(problem: &Problem) -> Vec<Vec<u32>> {
+    let of = |slot: usize| {
+        let mut others: Vec<u32> = (0..problem.slots() as u32).filter(|other| *other as usize != slot).collect();
+        let key = |other: &u32| problem.between(slot, *other as usize);
+        if others.len() > NEAR {
+            others.select_nth_unstable_by(NEAR - 1, |a, b| key(a).total_cmp(&key(b)));
+            others.truncate(NEAR);
+        }
+        others.sort_by(|a, b| key(a).total_cmp(&key(b)).then(a.cmp(b)));
+        others
+    };
+    (0..problem.slots()).map(of).collect()
+}
