@@ -12,7 +12,7 @@
 //! | [`seed`] | starts: recursive bisection, greedy growth, spectral and RCM orders |
 //! | [`search`] | engines with O(1) changes, iterated local search, tabu search |
 //! | [`portfolio`], [`multilevel`], [`exact`], [`congestion`], [`solve`] | what makes use of them |
-//! | [`bound`], [`assignment`] | what no placement can undercut |
+//! | [`bound`], [`link_bound`], [`assignment`] | what no placement can undercut |
 //! | [`orders`], [`links`], [`level`] | compact and scatter; links that tasks share |
 #![deny(missing_docs)]
 
@@ -27,6 +27,7 @@ pub mod error;
 pub mod exact;
 mod get_core;
 pub mod level;
+pub mod link_bound;
 pub mod links;
 pub mod multilevel;
 pub mod orders;

@@ -10,6 +10,8 @@ use seatmap_machine::Profile;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Links {
     names: Vec<String>,
+    /// The first link of each level.
+    first_of_level: Vec<usize>,
     /// The links of each PU, in the order of the PUs.
     of_pu: Vec<Vec<u32>>,
 }
@@ -19,7 +21,7 @@ impl Links {
     /// Where the topology knows no such level, the groups of the home model serve.
     #[must_use]
     pub fn new(profile: &Profile, pus: &Pus) -> Self {
-        let mut links = Links { names: Vec::new(), of_pu: vec![Vec::new(); pus.os.len()] };
+        let mut links = Links { names: Vec::new(), first_of_level: Vec::new(), of_pu: vec![Vec::new(); pus.os.len()] };
         // A level whose groups are those of the level below adds no link.
         let mut below = Level::Core.groups(&profile.topology, &pus.os);
         for level in &Level::ALL[1..] {
@@ -45,6 +47,7 @@ impl Links {
             return;
         }
         let first = self.names.len() as u32;
+        self.first_of_level.push(self.names.len());
         self.names.extend((0..count).map(|group| format!("{level} {group}")));
         self.of_pu.iter_mut().zip(groups).for_each(|(of, group)| of.push(first + group));
     }
@@ -59,6 +62,14 @@ impl Links {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.names.is_empty()
+    }
+
+    /// How many slots lie behind each link, level by level; slots are given by their PUs (rows).
+    pub(crate) fn slots(&self, pu_of_slot: &[u32]) -> Vec<Vec<usize>> {
+        let mut count = vec![0; self.len()];
+        pu_of_slot.iter().flat_map(|pu| &self.of_pu[*pu as usize]).for_each(|link| count[*link as usize] += 1);
+        let ends = self.first_of_level.iter().skip(1).copied().chain([self.len()]);
+        self.first_of_level.iter().zip(ends).map(|(first, end)| count[*first..end].to_vec()).collect()
     }
 
     /// Adds the traffic of a pair to the loads of all links between its PUs.

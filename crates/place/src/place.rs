@@ -5,6 +5,7 @@ use crate::build::problem;
 use crate::congestion::anneal;
 use crate::exact::{MOST_TASKS, exact};
 use crate::get_core::get_core;
+use crate::link_bound::link_bound;
 use crate::multilevel::{SMALLEST, multilevel};
 use crate::portfolio::{Started, portfolio};
 use crate::search::Found;
@@ -27,7 +28,7 @@ impl Request<'_> {
             return Err(PlaceError::Unfit(format!("{machine} has no groups of PUs that share a link; use distance")));
         }
         let lower_bound = match self.objective {
-            Objective::Congestion => 0.0,
+            Objective::Congestion => link_bound(&problem, &links),
             _ => gilmore_lawler(&problem),
         };
         let (mut found, optimal, method) = self.search(&problem, &pus, &links, sections.as_deref(), lower_bound)?;

@@ -1,0 +1,170 @@
+//! What the most loaded link must carry on any placement.
+
+use crate::{Links, Problem, Traffic};
+
+/// Beyond so many tasks the eigenvalue is left out: a proof for it takes the cube of them.
+const MOST_TASKS: usize = 256;
+/// Halvings of the interval in which the eigenvalue lies.
+const HALVINGS: usize = 24;
+
+/// A bound on the load of the most loaded link, in the unit of the weights.
+///
+/// The groups of a level hold all tasks, and each at most as many as it has slots. A group with s of n tasks is left by no
+/// less than the traffic's smallest cut (Stoer & Wagner 1997) and no less than lambda s (n - s) / n, lambda being the second
+/// eigenvalue of the traffic's Laplacian (Fiedler 1973; Donath & Hoffman 1973). 0 where all tasks fit in one group.
+#[must_use]
+pub fn link_bound(problem: &Problem, links: &Links) -> f64 {
+    let n = problem.tasks();
+    let slots = links.slots(&problem.pu_of_slot);
+    let minority = slots.iter().map(|groups| least_minority(n, groups)).max().unwrap_or(0);
+    if minority == 0 {
+        return 0.0;
+    }
+    let eigenvalue = if n <= MOST_TASKS { second_eigenvalue(&problem.traffic) } else { 0.0 };
+    let spread = eigenvalue * minority as f64 * (n - minority) as f64 / n as f64;
+    spread.max(smallest_cut(&problem.traffic))
+}
+
+/// However n tasks are spread over groups, one of these holds at least so many and at most n less so many.
+fn least_minority(n: usize, groups: &[usize]) -> usize {
+    let largest = groups.iter().copied().max().unwrap_or(0);
+    let feasible = |minority: &usize| {
+        let small = |slots: &usize| *slots.min(minority);
+        let all: usize = groups.iter().map(small).sum();
+        // Either all groups hold a minority, or one holds all but a minority.
+        all >= n || (largest + minority >= n && largest.min(n) + all - small(&largest) >= n)
+    };
+    (0..=n / 2).find(feasible).unwrap_or(n / 2)
+}
+
+/// A number that the second eigenvalue of the Laplacian is not below.
+fn second_eigenvalue(traffic: &Traffic) -> f64 {
+    let n = traffic.tasks();
+    let most = (0..n).map(|task| traffic.volume(task)).fold(0.0, f64::max);
+    // The smallest volume bounds it from above: n / (n - 1) times it (Fiedler 1973).
+    let least = (0..n).map(|task| traffic.volume(task)).fold(f64::INFINITY, f64::min);
+    let (mut low, mut high) = (0.0, least * n as f64 / (n.max(2) - 1) as f64);
+    for _ in 0..HALVINGS {
+        let middle = 0.5 * (low + high);
+        if is_positive(traffic, most, middle) { low = middle } else { high = middle }
+    }
+    // A pivot is good to about n roundings of the largest number.
+    (low - 1e-13 * n as f64 * most).max(0.0)
+}
+
+/// Whether the Laplacian less `shift`, the constant vector's eigenvalue 0 raised to 2 `most`, has a Cholesky factor.
+fn is_positive(traffic: &Traffic, most: f64, shift: f64) -> bool {
+    let n = traffic.tasks();
+    let raised = 2.0 * most / n as f64;
+    let mut factor = vec![0.0; n * n];
+    for i in 0..n {
+        let (done, rest) = factor.split_at_mut(i * n);
+        let row = &mut rest[..n];
+        row[..=i].fill(raised);
+        row[i] += traffic.volume(i) - shift;
+        traffic.of(i).filter(|(with, _)| *with < i).for_each(|(with, weight)| row[with] -= weight);
+        for j in 0..i {
+            let above = &done[j * n..j * n + j + 1];
+            let dot: f64 = row[..j].iter().zip(above).map(|(a, b)| a * b).sum();
+            row[j] = (row[j] - dot) / above[j];
+        }
+        let square: f64 = row[i] - row[..i].iter().map(|x| x * x).sum::<f64>();
+        if square <= 0.0 {
+            return false;
+        }
+        row[i] = square.sqrt();
+    }
+    true
+}
+
+/// The least traffic between two parts of the tasks (Stoer & Wagner 1997); 0 where the traffic falls apart.
+fn smallest_cut(traffic: &Traffic) -> f64 {
+    let n = traffic.tasks();
+    let mut weight = vec![0.0; n * n];
+    (0..n).for_each(|task| traffic.of(task).for_each(|(with, w)| weight[task * n + with] = w));
+    let mut alive: Vec<usize> = (0..n).collect();
+    let mut least = f64::INFINITY;
+    while alive.len() > 1 {
+        let (last, before, cut) = farthest(&weight, n, &alive);
+        least = least.min(cut);
+        for other in &alive {
+            weight[before * n + other] += weight[last * n + other];
+            weight[other * n + before] = weight[before * n + other];
+        }
+        alive.retain(|task| *task != last);
+    }
+    if least.is_finite() { least } else { 0.0 }
+}
+
+/// The last two in the order of strongest ties to those before, and what ties the last.
+fn farthest(weight: &[f64], n: usize, alive: &[usize]) -> (usize, usize, f64) {
+    let mut open: Vec<(usize, f64)> = alive.iter().map(|task| (*task, 0.0)).collect();
+    let (mut last, mut before, mut tie) = (alive[0], alive[0], 0.0);
+    while let Some(at) = (0..open.len()).max_by(|a, b| open[*a].1.total_cmp(&open[*b].1)) {
+        before = last;
+        (last, tie) = open.swap_remove(at);
+        open.iter_mut().for_each(|(task, tied)| *tied += weight[last * n + *task]);
+    }
+    (last, before, tie)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ring(n: usize) -> Traffic {
+        Traffic::new(n, (0..n).map(|i| (i, (i + 1) % n, 1.0)))
+    }
+
+    #[test]
+    fn minorities_are_what_capacities_force() {
+        assert_eq!(least_minority(8, &[8, 8]), 0, "all fit in one");
+        assert_eq!(least_minority(8, &[7, 7]), 1);
+        assert_eq!(least_minority(8, &[6, 6]), 2);
+        assert_eq!(least_minority(8, &[4, 4]), 4);
+        assert_eq!(least_minority(9, &[3, 3, 3]), 3);
+        assert_eq!(least_minority(8, &[6, 1, 1]), 2, "six leave two");
+    }
+
+    #[test]
+    fn eigenvalues_of_known_graphs() {
+        let complete = Traffic::new(6, (0..6).flat_map(|i| (0..i).map(move |j| (i, j, 1.0))));
+        let known = [(ring(12), 2.0 - 2.0 * (std::f64::consts::TAU / 12.0).cos()), (complete, 6.0)];
+        for (traffic, exact) in known {
+            let found = second_eigenvalue(&traffic);
+            assert!(found <= exact && found > exact - 1e-5, "{found} for {exact}");
+        }
+    }
+
+    #[test]
+    fn cuts_of_known_graphs() {
+        assert_eq!(smallest_cut(&ring(9)), 2.0);
+        let bridge = Traffic::new(6, [(0, 1, 5.0), (1, 2, 5.0), (0, 2, 5.0), (3, 4, 4.0), (4, 5, 4.0), (2, 3, 1.5)]);
+        assert_eq!(smallest_cut(&bridge), 1.5);
+        assert_eq!(smallest_cut(&Traffic::new(4, [(0, 1, 1.0)])), 0.0);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn no_placement_undercuts_it(seed in 0_u64..400, capacity in 3_usize..8) {
+            let mut rng = fastrand::Rng::with_seed(seed);
+            let n = rng.usize(3..=2 * capacity);
+            let edges: Vec<_> = (0..2 * n).map(|_| (rng.usize(..n), rng.usize(..n), rng.f64())).collect();
+            let traffic = Traffic::new(n, edges);
+            let minority = least_minority(n, &[capacity, capacity]);
+            let bound = if minority == 0 { 0.0 } else {
+                let spread = second_eigenvalue(&traffic) * minority as f64 * (n - minority) as f64 / n as f64;
+                spread.max(smallest_cut(&traffic))
+            };
+            // Every way of filling two groups.
+            let best = (0..1_u32 << n)
+                .filter(|side| side.count_ones() as usize <= capacity && n - side.count_ones() as usize <= capacity)
+                .map(|side| {
+                    let across = |a: usize, b: usize| (side >> a ^ side >> b) & 1 == 1;
+                    (0..n).flat_map(|a| traffic.of(a).filter(move |(b, _)| *b > a && across(a, *b))).map(|(_, w)| w).sum::<f64>()
+                })
+                .fold(f64::INFINITY, f64::min);
+            proptest::prop_assert!(bound <= best + 1e-9, "{} over {}", bound, best);
+        }
+    }
+}
