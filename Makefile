@@ -1,6 +1,6 @@
 # Everything that a fresh Debian or Ubuntu with a Rust toolchain needs to build, test and try Seatmap.
 #
-#   make demo    measure this machine, import three published matrices, write demo/report.html
+#   make demo    measure this machine, import three published matrices, place a stencil, seat a program; write demo/*.html
 #   make test    the whole test suite
 #   make lint    rustfmt and clippy, warnings denied
 #   make bench   Seatmap's own figures, kept under bench/runs/<date>-<machine>/

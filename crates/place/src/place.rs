@@ -36,6 +36,7 @@ impl Request<'_> {
         let pu_of: Vec<usize> =
             (0..problem.tasks()).map(|t| problem.pu_of_slot[found.slot_of[t] as usize] as usize).collect();
         found.cost = cost(&pu_of);
+        let optimal = optimal || found.cost <= lower_bound * (1.0 + 1e-9);
         let placement: Vec<u32> = pu_of.iter().map(|pu| pus.os[*pu]).collect();
         Ok(Answer {
             cost: found.cost,

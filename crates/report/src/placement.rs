@@ -12,8 +12,10 @@ pub fn table(plan: &Plan) -> String {
     let unit = if plan.objective == Some(Objective::Congestion) { "" } else { " (weight x ns)" };
     let mut text = format!("{pattern}: {} tasks on {}{unit}\n", plan.placement.len(), plan.machine);
     text = text.replace(|c: char| c.is_control() && c != '\n', "?");
-    for (what, cost, share) in rows(plan) {
-        text += &format!("  {what:<28}{cost:>14}  {share}\n").replace("  \n", "\n");
+    let rows = rows(plan);
+    let width = rows.iter().map(|(what, ..)| what.chars().count()).max().unwrap_or(0);
+    for (what, cost, share) in rows {
+        text += &format!("  {what:<width$}{cost:>14}  {share}\n").replace("  \n", "\n");
     }
     text += &verdict(plan);
     text + &seats(plan)
@@ -22,7 +24,7 @@ pub fn table(plan: &Plan) -> String {
 /// The name, the cost and how much more that is than the best found, for each line of the table.
 pub(crate) fn rows(plan: &Plan) -> Vec<(String, String, String)> {
     let Some(best) = plan.cost else { return Vec::new() };
-    let more = |cost: f64| if best > 0.0 { format!("{:+.1} %", 100.0 * (cost / best - 1.0)) } else { String::new() };
+    let more = |cost: f64| if best > 0.0 { percent(100.0 * (cost / best - 1.0)) } else { String::new() };
     let row = |what: &str, cost: f64| (what.to_owned(), number(cost), more(cost));
     let mut rows = Vec::new();
     if let Some(usual) = plan.baselines {
@@ -59,6 +61,12 @@ fn seats(plan: &Plan) -> String {
     let rest = plan.placement.len().saturating_sub(MOST_SEATS);
     let more = if rest > 0 { format!(" and {rest} more") } else { String::new() };
     format!("Seats (task:CPU): {}{more}\n", listed.join(" "))
+}
+
+/// With its sign, but for a zero that only rounding gives one.
+fn percent(share: f64) -> String {
+    let rounded = (10.0 * share).round() / 10.0 + 0.0;
+    format!("{rounded:+.1} %")
 }
 
 /// A cost with as many digits as mean something.
