@@ -1,22 +1,41 @@
 //! From a generator or a file to a pattern.
 
 use crate::error::{AtFile, CliError};
-use crate::input;
-use seatmap_pattern::qaplib::Instance;
+use crate::{input, output};
+use seatmap_pattern::qaplib::{Instance, Which};
 use seatmap_pattern::{Pattern, generate, import};
 use std::path::Path;
 
-/// The pattern that a text names: a generator such as `ring:8`, a file, or `-` for stdin.
+/// The pattern that a text names: a generator such as `ring:8`, a file, or `-` for stdin. Warnings go to stderr.
 ///
 /// # Errors
 /// Neither, or a file that is no pattern.
 pub fn pattern(text: &str) -> Result<Pattern, CliError> {
+    pattern_of(text, None)
+}
+
+/// The same, with a choice between the matrices of a QAPLIB file.
+///
+/// # Errors
+/// As [`pattern`], or nothing to choose from.
+pub fn pattern_of(text: &str, which: Option<Which>) -> Result<Pattern, CliError> {
     let path = Path::new(text);
-    if generate::is_spec(text) || (text != "-" && !path.exists() && !text.contains(['/', '.'])) {
-        return seatmap_pattern::generate(text).map_err(CliError::input);
+    let is_file = text == "-" || path.exists();
+    if generate::is_spec(text) || (!is_file && !text.contains(['/', '.'])) {
+        return match which {
+            None => seatmap_pattern::generate(text).map_err(CliError::input),
+            Some(_) => Err(CliError::input(format!("{text}: --matrix is for QAPLIB's .dat files; leave it out"))),
+        };
+    }
+    if !is_file {
+        let remedy = "'seatmap pattern list' lists the patterns known by name";
+        return Err(CliError::input(format!("{text}: there is no such file; {remedy}")));
     }
     let name = path.file_stem().map_or_else(|| text.to_owned(), |stem| stem.to_string_lossy().into_owned());
-    import::read(&self::text(path)?, &name).map_err(|error| CliError::input(AtFile::new(path, error)))
+    let imported =
+        import::read(&input::bytes(path)?, &name, which).map_err(|error| CliError::input(AtFile::new(path, error)))?;
+    imported.notes.iter().for_each(|note| output::tell(&format!("{text}: {note}")));
+    Ok(imported.pattern)
 }
 
 /// The QAPLIB instance in a file.
@@ -24,10 +43,7 @@ pub fn pattern(text: &str) -> Result<Pattern, CliError> {
 /// # Errors
 /// The file cannot be read or is no instance.
 pub fn instance(path: &Path) -> Result<Instance, CliError> {
-    Instance::read(&text(path)?).map_err(|error| CliError::input(AtFile::new(path, error)))
-}
-
-fn text(path: &Path) -> Result<String, CliError> {
-    let not_text = |_| CliError::input(AtFile::new(path, "this is no pattern, which is text"));
-    String::from_utf8(input::bytes(path)?).map_err(not_text)
+    let not_text = |_| CliError::input(AtFile::new(path, "this is no instance, which is text"));
+    let text = String::from_utf8(input::bytes(path)?).map_err(not_text)?;
+    Instance::read(&text).map_err(|error| CliError::input(AtFile::new(path, error)))
 }

@@ -5,16 +5,20 @@
 //!
 //! | module | holds |
 //! |---|---|
-//! | [`pattern`] | a weighted directed graph of tasks: `seatmap-pattern/1` |
-//! | [`generate`] | patterns written as a word and numbers: `stencil2d:8x8` |
-//! | [`import`] | other tools' files: CSV, MatrixMarket, QAPLIB |
+//! | [`pattern`], [`edge`] | a weighted directed graph of tasks: `seatmap-pattern/1` |
+//! | [`mod@generate`] | patterns written as a word and numbers: `stencil2d:8x8` |
+//! | [`import`] | other tools' files: CSV matrices and lists, MatrixMarket, QAPLIB |
 //! | [`qaplib`] | quadratic assignment problems |
+//! | [`place`] | where in a file something is wrong |
 #![deny(missing_docs)]
 
+pub mod edge;
 pub mod generate;
 pub mod import;
 pub mod pattern;
+pub mod place;
 pub mod qaplib;
 
+pub use edge::Edge;
 pub use generate::{SpecError, generate};
-pub use pattern::{Edge, Pattern, PatternError};
+pub use pattern::{Pattern, PatternError};

@@ -1,12 +1,17 @@
 //! `seatmap-pattern/1`: a weighted directed graph of tasks.
 
+use crate::edge::{Edge, gather};
 use serde::{Deserialize, Serialize};
+use std::collections::HashSet;
 
 /// The format's name, in the `format` key.
 pub const FORMAT: &str = "seatmap-pattern/1";
 
 /// More tasks than any placement here can handle; a file that claims more would only fill the memory.
 pub const MAX_TASKS: usize = 1 << 20;
+
+/// More edges than this (all pairs of 2,896 tasks) would not fit in a file that is read.
+pub const MAX_EDGES: usize = 1 << 23;
 
 /// Who sends how much to whom. Unknown fields on file are ignored, unknown versions refused.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -22,24 +27,6 @@ pub struct Pattern {
     pub names: Vec<String>,
     /// At most one for each ordered pair of tasks.
     pub edges: Vec<Edge>,
-}
-
-/// What one task sends to another over the whole run (or an iteration of it: only proportions matter to a placement).
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Edge {
-    /// The sender.
-    pub from: usize,
-    /// The receiver, another task.
-    pub to: usize,
-    /// Bytes sent.
-    pub bytes: f64,
-    /// Messages sent.
-    #[serde(default = "one")]
-    pub messages: f64,
-}
-
-fn one() -> f64 {
-    1.0
 }
 
 /// Why a pattern was refused.
@@ -68,15 +55,7 @@ impl Pattern {
     #[must_use]
     pub fn gathered(name: impl Into<String>, tasks: usize, edges: impl IntoIterator<Item = Edge>) -> Self {
         let mut edges: Vec<Edge> = edges.into_iter().collect();
-        edges.sort_by_key(|edge| (edge.from, edge.to));
-        edges.dedup_by(|next, kept| {
-            let same = (next.from, next.to) == (kept.from, kept.to);
-            if same {
-                kept.bytes += next.bytes;
-                kept.messages += next.messages;
-            }
-            same
-        });
+        gather(&mut edges);
         Pattern { format: FORMAT.to_owned(), name: name.into(), tasks, names: Vec::new(), edges }
     }
 
@@ -112,44 +91,37 @@ impl Pattern {
     pub fn check(&self) -> Result<(), PatternError> {
         let wrong = |what: String| Err(PatternError::Inconsistent(what));
         if !(1..=MAX_TASKS).contains(&self.tasks) {
-            return wrong(format!("tasks: {}, and a pattern has 1 to {MAX_TASKS}", self.tasks));
+            return wrong(tasks_problem(self.tasks));
         }
         if !self.names.is_empty() && self.names.len() != self.tasks {
             return wrong(format!("names: {} for {} tasks; give all or none", self.names.len(), self.tasks));
         }
-        let mut seen = std::collections::HashSet::new();
+        if self.edges.len() > MAX_EDGES {
+            return wrong(format!("edges: {}, and no more than {MAX_EDGES} are read", self.edges.len()));
+        }
+        self.check_edges()
+    }
+
+    fn check_edges(&self) -> Result<(), PatternError> {
+        let wrong = |at: usize, what: String| Err(PatternError::Inconsistent(format!("edges[{at}]: {what}")));
+        let ascend = self.edges.is_sorted_by(|a, b| a.ends() < b.ends());
+        let mut seen = HashSet::new();
         for (at, edge) in self.edges.iter().enumerate() {
             if let Some(problem) = edge.problem(self.tasks) {
-                return wrong(format!("edges[{at}]: {problem}"));
+                return wrong(at, problem);
             }
-            if !seen.insert((edge.from, edge.to)) {
-                return wrong(format!("edges[{at}]: a second edge from task {} to task {}", edge.from, edge.to));
+            if !ascend && !seen.insert(edge.ends()) {
+                let (from, to) = edge.ends();
+                return wrong(at, format!("a second edge from task {from} to task {to}; add the two up"));
             }
         }
         Ok(())
     }
 }
 
-impl Edge {
-    /// One message of one byte: what generated patterns are made of, since only proportions matter.
-    #[must_use]
-    pub fn unit(from: usize, to: usize) -> Self {
-        Edge { from, to, bytes: 1.0, messages: 1.0 }
-    }
-
-    fn problem(&self, tasks: usize) -> Option<String> {
-        let is_amount = |amount: f64| amount.is_finite() && amount >= 0.0;
-        match self {
-            edge if edge.from.max(edge.to) >= tasks => {
-                Some(format!("task {} of {tasks}, counted from 0", edge.from.max(edge.to)))
-            }
-            edge if edge.from == edge.to => Some(format!("task {} sends to itself", edge.from)),
-            edge if !is_amount(edge.bytes) || !is_amount(edge.messages) => {
-                Some("bytes and messages are finite and not negative".to_owned())
-            }
-            _ => None,
-        }
-    }
+/// Why a number of tasks is refused.
+pub(crate) fn tasks_problem(tasks: impl std::fmt::Display) -> String {
+    format!("{tasks} tasks, and a pattern has 1 to {MAX_TASKS}")
 }
 
 fn located(error: serde_json::Error) -> PatternError {
@@ -177,9 +149,9 @@ mod tests {
         };
         assert!(refused(r#""tasks":0,"edges":[]"#).contains("1 to"));
         assert!(refused(r#""tasks":2,"names":["a"],"edges":[]"#).contains("1 for 2 tasks"));
-        assert!(refused(r#""tasks":2,"edges":[{"from":0,"to":2,"bytes":1}]"#).contains("edges[0]: task 2 of 2"));
+        assert!(refused(r#""tasks":2,"edges":[{"from":0,"to":2,"bytes":1}]"#).contains("edges[0]: there is no task 2"));
         assert!(refused(r#""tasks":2,"edges":[{"from":1,"to":1,"bytes":1}]"#).contains("to itself"));
-        assert!(refused(r#""tasks":2,"edges":[{"from":1,"to":0,"bytes":-1}]"#).contains("not negative"));
+        assert!(refused(r#""tasks":2,"edges":[{"from":1,"to":0,"bytes":-1}]"#).contains("between 0 and 1e18"));
         let twice = r#""tasks":2,"edges":[{"from":1,"to":0,"bytes":1},{"from":1,"to":0,"bytes":1}]"#;
         assert!(refused(twice).contains("edges[1]: a second edge"));
         assert!(Pattern::from_json("{\"format\":\"seatmap-pattern/9\"}").unwrap_err().to_string().contains("/9"));

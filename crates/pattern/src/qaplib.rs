@@ -1,5 +1,8 @@
 //! QAPLIB's `.dat` files (Burkard, Karisch & Rendl 1997).
 
+use crate::edge::MAX_AMOUNT;
+use crate::import::quoted;
+use crate::place::{Place, words};
 use crate::{Edge, Pattern};
 
 /// Larger instances than any published one; a file that claims more would only fill the memory.
@@ -16,12 +19,22 @@ pub struct Instance {
     pub b: Vec<f64>,
 }
 
+/// One of the two matrices of a file, which does not say which is the flow: in some instances it is the first, in others
+/// the second.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Which {
+    /// `a`.
+    First,
+    /// `b`.
+    Second,
+}
+
 /// Why a file is no instance.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("line {line}: {problem}")]
+#[error("{place}: {problem}")]
 pub struct QaplibError {
-    /// Counted from 1.
-    pub line: usize,
+    /// Where.
+    pub place: Place,
     /// What is wrong.
     pub problem: String,
 }
@@ -30,47 +43,54 @@ impl Instance {
     /// Reads n and the two matrices; line breaks mean nothing.
     ///
     /// # Errors
-    /// [`QaplibError`] with the line of what is missing, superfluous or no number.
+    /// [`QaplibError`] with the place of what is missing, superfluous or no number.
     pub fn read(text: &str) -> Result<Self, QaplibError> {
+        let mut words = words(text);
+        let Some((place, word)) = words.next() else { return Err(wrong(Place::end(text), "the file is empty")) };
+        let size = word.parse::<usize>().ok().filter(|n| (1..=MAX_SIZE).contains(n));
+        let n =
+            size.ok_or_else(|| wrong(place, format!("the size {} is not between 1 and {MAX_SIZE}", quoted(word))))?;
+        let whole = 2 * n * n;
         let mut numbers = Vec::new();
-        for (at, line) in text.lines().enumerate() {
-            for word in line.split(|c: char| c.is_whitespace() || c == ',').filter(|word| !word.is_empty()) {
-                let number = word.parse::<f64>().ok().filter(|number| number.is_finite());
-                numbers.push((number.ok_or_else(|| wrong(at + 1, format!("'{word}' is no number")))?, at + 1));
+        for (place, word) in words {
+            if numbers.len() == whole {
+                return Err(wrong(place, format!("two {n} x {n} matrices are {whole} numbers, and the file has more")));
             }
+            let number = word.trim_end_matches(',').parse::<f64>().ok().filter(|number| number.abs() <= MAX_AMOUNT);
+            let problem = || format!("{} is no number up to {MAX_AMOUNT:e}", quoted(word));
+            numbers.push(number.ok_or_else(|| wrong(place, problem()))?);
         }
-        let Some((n, line)) = numbers.first().copied() else { return Err(wrong(1, "the file is empty".to_owned())) };
-        if n < 1.0 || n > MAX_SIZE as f64 || n.fract() != 0.0 {
-            return Err(wrong(line, format!("the size {n} is not between 1 and {MAX_SIZE}")));
+        if numbers.len() < whole {
+            let got = numbers.len();
+            let problem = format!("two {n} x {n} matrices are {whole} numbers, and the file has {got}");
+            return Err(wrong(Place::end(text), problem));
         }
-        let n = n as usize;
-        let (wanted, last) = (2 * n * n, numbers.last().map_or(line, |(_, line)| *line));
-        if numbers.len() != wanted + 1 {
-            let at = numbers.get(wanted + 1).map_or(last, |(_, line)| *line);
-            let got = numbers.len() - 1;
-            return Err(wrong(at, format!("two {n} x {n} matrices are {wanted} numbers, and the file has {got}")));
-        }
-        let matrix = |from: usize| numbers[from..from + n * n].iter().map(|(number, _)| *number).collect();
-        Ok(Instance { n, a: matrix(1), b: matrix(1 + n * n) })
+        let b = numbers.split_off(n * n);
+        Ok(Instance { n, a: numbers, b })
     }
 
-    /// The first matrix as a pattern: what flows, without the diagonal.
+    /// One of the matrices as a pattern: what flows, without the diagonal.
     ///
     /// # Errors
     /// [`QaplibError`] for a negative flow.
-    pub fn pattern(&self, name: &str) -> Result<Pattern, QaplibError> {
-        if let Some(flow) = self.a.iter().find(|flow| **flow < 0.0) {
-            return Err(wrong(1, format!("a flow of {flow}, and no task sends less than nothing")));
+    pub fn pattern(&self, which: Which, name: &str) -> Result<Pattern, QaplibError> {
+        let cells = match which {
+            Which::First => &self.a,
+            Which::Second => &self.b,
+        };
+        if let Some(flow) = cells.iter().find(|flow| **flow < 0.0) {
+            let problem = format!("a flow of {flow}, and no task sends less than nothing; take the other matrix");
+            return Err(wrong(Place { line: 1, column: 1 }, problem));
         }
-        let cells = self.a.iter().enumerate().map(|(at, bytes)| (at / self.n, at % self.n, *bytes));
+        let cells = cells.iter().enumerate().map(|(at, bytes)| (at / self.n, at % self.n, *bytes));
         let edges = cells.filter(|(from, to, bytes)| from != to && *bytes > 0.0);
         let edges = edges.map(|(from, to, bytes)| Edge { from, to, bytes, messages: 1.0 });
         Ok(Pattern::gathered(name, self.n, edges))
     }
 }
 
-fn wrong(line: usize, problem: String) -> QaplibError {
-    QaplibError { line, problem }
+fn wrong(place: Place, problem: impl Into<String>) -> QaplibError {
+    QaplibError { place, problem: problem.into() }
 }
 
 #[cfg(test)]
@@ -79,17 +99,22 @@ mod tests {
 
     #[test]
     fn line_breaks_mean_nothing() {
-        let instance = Instance::read("2\n\n0 1 2\n 0\n0 5 6 0\n").unwrap();
-        assert_eq!((instance.a, instance.b), (vec![0.0, 1.0, 2.0, 0.0], vec![0.0, 5.0, 6.0, 0.0]));
+        let instance = Instance::read("2\n\n0 1 2\n 0\n0 5, 6 0\n").unwrap();
+        assert_eq!((&instance.a[..], &instance.b[..]), (&[0.0, 1.0, 2.0, 0.0][..], &[0.0, 5.0, 6.0, 0.0][..]));
+        let bytes =
+            |which| instance.pattern(which, "x").unwrap().edges.iter().map(|edge| edge.bytes).collect::<Vec<_>>();
+        assert_eq!((bytes(Which::First), bytes(Which::Second)), (vec![1.0, 2.0], vec![5.0, 6.0]));
     }
 
     #[test]
     fn what_is_no_instance_is_refused() {
         let refused = |text: &str| Instance::read(text).unwrap_err().to_string();
-        assert_eq!(refused(""), "line 1: the file is empty");
-        assert_eq!(refused("2\n0 x"), "line 2: 'x' is no number");
-        assert_eq!(refused("2\n0 1\n2"), "line 3: two 2 x 2 matrices are 8 numbers, and the file has 3");
-        assert_eq!(refused("1\n0\n0\n7 7"), "line 4: two 1 x 1 matrices are 2 numbers, and the file has 4");
+        assert_eq!(refused(""), "line 1, column 1: the file is empty");
+        assert_eq!(refused("2\n0 x"), "line 2, column 3: 'x' is no number up to 1e18");
+        let short = "line 3, column 2: two 2 x 2 matrices are 8 numbers, and the file has 3";
+        assert_eq!(refused("2\n0 1\n2"), short);
+        let long = "line 4, column 1: two 1 x 1 matrices are 2 numbers, and the file has more";
+        assert_eq!(refused("1\n0\n0\n7 7"), long);
         assert!(refused("99999").contains("not between"));
         assert!(refused("1.5").contains("not between"));
     }

@@ -8,7 +8,7 @@
 //! | [`terminal`] | heatmaps of half blocks or plain digits, and everything `seatmap show` prints |
 //! | [`live`] | a matrix that is still being measured |
 //! | [`pattern`], [`placement`] | who talks to whom, who sits where, and what that gains |
-//! | [`svg`] | a heatmap for papers and slides |
+//! | [`svg`] | heatmaps of profiles and patterns for papers and slides |
 //! | [`html`] | one self-contained page, and the frame that other pages share |
 //!
 //! All pictures stand on the same four ideas: [`Grid`] (a matrix in the order in which it is shown), [`Scale`] (which
@@ -29,6 +29,7 @@ mod reduced;
 mod scale;
 pub mod svg;
 pub mod terminal;
+mod traffic;
 
 #[cfg(test)]
 mod samples;

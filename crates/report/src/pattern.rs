@@ -1,77 +1,139 @@
 //! Patterns in the terminal: what they are, and who sends how much to whom.
 
-use seatmap_pattern::Pattern;
+use crate::traffic::{Traffic, counted};
+use seatmap_pattern::{Edge, Pattern};
 
-/// From nothing to the most that any cell holds, by the root of the share.
+/// From nothing to the most that any cell holds.
 const SHADES: [char; 10] = [' ', '.', ':', '-', '=', '+', '*', '#', '%', '@'];
 /// Columns before the cells: the number of the first task of a row.
-const MARGIN: usize = 7;
+const MARGIN: usize = 9;
 /// More rows would not fit on a screen.
 const MOST_CELLS: usize = 64;
 
 /// A pattern's figures and its matrix (rows send, columns receive), in at most `width` columns.
 #[must_use]
 pub fn drawn(pattern: &Pattern, width: usize) -> String {
+    format!("{}: {}\n{}\n{}", name(pattern), size(pattern), degrees(pattern), matrix(pattern, width))
+}
+
+/// What people call it, without what would command a terminal or break a picture.
+pub(crate) fn name(pattern: &Pattern) -> String {
+    pattern.name.replace(char::is_control, "?")
+}
+
+/// `8 tasks, 16 edges, 16 bytes in 16 messages`
+pub(crate) fn size(pattern: &Pattern) -> String {
     let bytes: f64 = pattern.edges.iter().map(|edge| edge.bytes).sum();
     let messages: f64 = pattern.edges.iter().map(|edge| edge.messages).sum();
-    let mut degree = vec![0_usize; pattern.tasks];
+    let edges = counted(pattern.edges.len() as f64, "edge");
+    let tasks = counted(pattern.tasks as f64, "task");
+    format!("{tasks}, {edges}, {} in {}", counted(bytes, "byte"), counted(messages, "message"))
+}
+
+/// To how many others tasks send, and whether as much comes back.
+pub(crate) fn degrees(pattern: &Pattern) -> String {
+    let mut degree = vec![0_usize; pattern.tasks.max(1)];
     pattern.edges.iter().for_each(|edge| degree[edge.from] += 1);
     degree.sort_unstable();
-    let (least, middle, most) = (degree[0], degree[pattern.tasks / 2], degree[pattern.tasks - 1]);
-    let name: String = pattern.name.chars().map(|c| if c.is_control() { '?' } else { c }).collect();
-    format!(
-        "{name}: {} tasks, {} edges, {bytes} bytes in {messages} messages\n\
-         A task sends to {least} to {most} others, {middle} in the middle.\n{}",
-        pattern.tasks,
-        pattern.edges.len(),
-        matrix(pattern, width)
-    )
+    let (least, middle, most) = (degree[0], degree[degree.len() / 2], degree[degree.len() - 1]);
+    let others = |count: usize| counted(count as f64, "other");
+    let sent = match least == most {
+        true => format!("Each task sends to {}", others(most)),
+        false => format!("A task sends to {least} to {}, median {middle}", others(most)),
+    };
+    let back = if !pattern.edges.is_empty() && is_symmetric(pattern) { "; as much comes back" } else { "" };
+    format!("{sent}{back}.")
+}
+
+/// Whether each edge has one back with as many bytes.
+fn is_symmetric(pattern: &Pattern) -> bool {
+    let sorted = |turned: bool| {
+        let ends = |edge: &Edge| if turned { (edge.to, edge.from) } else { (edge.from, edge.to) };
+        let mut edges: Vec<_> = pattern.edges.iter().map(|edge| (ends(edge), edge.bytes.to_bits())).collect();
+        edges.sort_unstable();
+        edges
+    };
+    sorted(false) == sorted(true)
 }
 
 fn matrix(pattern: &Pattern, width: usize) -> String {
     // Two columns a cell make it square.
     let room = (width.saturating_sub(MARGIN) / 2).clamp(1, MOST_CELLS);
-    let block = pattern.tasks.div_ceil(room);
-    let n = pattern.tasks.div_ceil(block);
-    let mut cells = vec![0.0; n * n];
-    pattern.edges.iter().for_each(|edge| cells[edge.from / block * n + edge.to / block] += edge.bytes);
-    let most = cells.iter().copied().fold(0.0, f64::max);
-    let shade = |bytes: &f64| {
-        let share = if most > 0.0 { (bytes / most).sqrt() } else { 0.0 };
-        SHADES[((share * 9.0).ceil() as usize).min(9)]
+    let traffic = Traffic::of(pattern, room);
+    let shade = |row, column| {
+        SHADES[traffic.strength(row, column).map_or(0, |strength| ((strength * 9.0).ceil() as usize).max(1))]
     };
     let row = |at: usize| -> String {
-        let cells: String = cells[at * n..(at + 1) * n].iter().flat_map(|cell| [shade(cell); 2]).collect();
-        format!("{:>5}  {}", at * block, cells).trim_end().to_owned() + "\n"
+        let cells: String = (0..traffic.n).flat_map(|column| [shade(at, column); 2]).collect();
+        format!("{:>7}  {cells}", at * traffic.block).trim_end().to_owned() + "\n"
     };
-    let rows: String = (0..n).map(row).collect();
-    let note =
-        if block > 1 { format!("Each cell stands for {block} x {block} pairs of tasks. ") } else { String::new() };
-    format!("{rows}{note}Rows send, columns receive; '@' is {most} bytes, blank nothing.\n")
+    let rows: String = (0..traffic.n).map(row).collect();
+    rows + &caption(&traffic)
+}
+
+fn caption(traffic: &Traffic) -> String {
+    let block = traffic.block;
+    let shared =
+        if block > 1 { format!("Each cell stands for {block} x {block} pairs of tasks.\n") } else { String::new() };
+    let most = if traffic.most > 0.0 { format!("; '@' is {}", counted(traffic.most, "byte")) } else { String::new() };
+    format!("{shared}Rows send, columns receive{most}, blank nothing.\n")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn of(spec: &str, width: usize) -> String {
+        drawn(&seatmap_pattern::generate(spec).unwrap(), width)
+    }
+
     #[test]
     fn a_ring_is_two_diagonals() {
-        let pattern = seatmap_pattern::generate("ring:4").unwrap();
-        insta::assert_snapshot!(drawn(&pattern, 40), @"
+        insta::assert_snapshot!(of("ring:4", 40), @"
         ring:4: 4 tasks, 4 edges, 4 bytes in 4 messages
-        A task sends to 1 to 1 others, 1 in the middle.
-            0    @@
-            1      @@
-            2        @@
-            3  @@
-        Rows send, columns receive; '@' is 1 bytes, blank nothing.
+        Each task sends to 1 other.
+              0    @@
+              1      @@
+              2        @@
+              3  @@
+        Rows send, columns receive; '@' is 1 byte, blank nothing.
         ");
     }
 
     #[test]
+    fn what_tasks_send_is_said() {
+        insta::assert_snapshot!(of("stencil2d:2x3", 40), @"
+        stencil2d:2x3: 6 tasks, 14 edges, 14 bytes in 14 messages
+        A task sends to 2 to 3 others, median 2; as much comes back.
+              0    @@  @@
+              1  @@  @@  @@
+              2    @@      @@
+              3  @@      @@
+              4    @@  @@  @@
+              5      @@  @@
+        Rows send, columns receive; '@' is 1 byte, blank nothing.
+        ");
+        assert!(of("idle:3", 40).contains("Each task sends to 0 others.\n"));
+    }
+
+    #[test]
+    fn less_back_is_not_as_much() {
+        let mut pattern = seatmap_pattern::generate("pairs:4").unwrap();
+        assert!(degrees(&pattern).ends_with("; as much comes back."));
+        pattern.edges[0].bytes = 2.0;
+        assert_eq!(degrees(&pattern), "Each task sends to 1 other.");
+    }
+
+    #[test]
     fn many_tasks_share_cells() {
-        let text = drawn(&seatmap_pattern::generate("pipeline:1000").unwrap(), 60);
-        assert!(text.contains("Each cell stands for 39 x 39 pairs"), "{text}");
+        let text = of("pipeline:1000", 60);
+        assert!(text.contains("Each cell stands for 40 x 40 pairs"), "{text}");
         assert!(text.lines().filter(|line| line.ends_with('@')).all(|line| line.chars().count() <= 60));
+    }
+
+    #[test]
+    fn the_largest_and_the_narrowest_fit() {
+        assert!(of("ring:1048576", 20).lines().nth(2).unwrap().chars().count() <= 20);
+        assert!(of("idle:1", 0).contains("blank nothing"));
     }
 }

@@ -1,6 +1,7 @@
 //! `seatmap pattern`, as typed.
 
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueEnum};
+use seatmap_pattern::qaplib::Which;
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
@@ -12,26 +13,63 @@ pub struct Pattern {
 #[derive(Debug, Subcommand)]
 pub enum PatternCommand {
     /// Draw a pattern: who sends how much to whom.
-    Show {
-        /// A generator such as ring:8, or a file; - is stdin.
-        #[arg(value_name = "PATTERN")]
-        pattern: String,
-        /// Columns to draw in; the terminal's by default.
-        #[arg(long, value_name = "COLUMNS", value_parser = clap::value_parser!(u16).range(20..))]
-        width: Option<u16>,
-        /// Print the pattern as JSON on stdout, and nothing else.
-        #[arg(long)]
-        json: bool,
-    },
+    Show(PatternShow),
     /// Write a pattern as seatmap-pattern/1.
     Convert {
-        /// A generator such as ring:8, or a file: CSV matrix, MatrixMarket, QAPLIB .dat; - is stdin.
-        #[arg(value_name = "PATTERN")]
-        pattern: String,
+        #[command(flatten)]
+        source: PatternSource,
         /// Where; stdout by default.
         #[arg(short, long, value_name = "FILE")]
         output: Option<PathBuf>,
     },
     /// List the generators.
     List,
+}
+
+#[derive(Debug, Args)]
+pub struct PatternShow {
+    #[command(flatten)]
+    pub source: PatternSource,
+    /// Write the matrix as a picture; - is stdout.
+    #[arg(long, value_name = "FILE")]
+    pub svg: Option<PathBuf>,
+    /// Write one self-contained page; - is stdout.
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+    /// Columns to draw in; the terminal's by default.
+    #[arg(long, value_name = "COLUMNS", value_parser = clap::value_parser!(u16).range(20..))]
+    pub width: Option<u16>,
+    /// Print the pattern as JSON on stdout, and nothing else.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Where a pattern comes from.
+#[derive(Debug, Args)]
+pub struct PatternSource {
+    /// A generator such as ring:8, or a file: seatmap-pattern/1, CSV matrix or list of edges, MatrixMarket, QAPLIB .dat;
+    /// - is stdin.
+    #[arg(value_name = "PATTERN")]
+    pub pattern: String,
+    /// Which matrix of a QAPLIB .dat is the flow; the first by default.
+    #[arg(long, value_name = "WHICH")]
+    pub matrix: Option<MatrixChoice>,
+}
+
+/// One of the two matrices of a QAPLIB file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum MatrixChoice {
+    /// The one below the size.
+    First,
+    /// The other one.
+    Second,
+}
+
+impl From<MatrixChoice> for Which {
+    fn from(choice: MatrixChoice) -> Self {
+        match choice {
+            MatrixChoice::First => Which::First,
+            MatrixChoice::Second => Which::Second,
+        }
+    }
 }

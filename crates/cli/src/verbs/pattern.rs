@@ -1,10 +1,11 @@
 //! `seatmap pattern`.
 
-use crate::args::{Pattern, PatternCommand};
+use crate::args::{Pattern, PatternCommand, PatternShow, PatternSource};
 use crate::error::CliError;
 use crate::output::{self, Destination};
 use crate::{pattern_input, view};
 use seatmap_pattern::generate::GENERATORS;
+use seatmap_report::{html, pattern, svg};
 use std::path::Path;
 
 /// Draws, converts or lists patterns.
@@ -15,16 +16,42 @@ pub fn run(typed: Pattern) -> Result<(), CliError> {
             let line = |(form, what): &(&str, &str)| format!("{form:width$}  {what}\n");
             output::print(&GENERATORS.iter().map(line).collect::<String>())
         }
-        PatternCommand::Convert { pattern, output } => {
+        PatternCommand::Convert { source, output } => {
             let destination = Destination::new(output.as_deref().unwrap_or(Path::new("-")))?;
-            destination.write(&pattern_input::pattern(&pattern)?.to_json())
+            destination.write(&read(&source)?.to_json())
         }
-        PatternCommand::Show { pattern, width, json } => {
-            let pattern = pattern_input::pattern(&pattern)?;
-            if json {
-                return output::print(&pattern.to_json());
-            }
-            output::print(&seatmap_report::pattern::drawn(&pattern, view::width(width)))
+        PatternCommand::Show(show) => self::show(&show),
+    }
+}
+
+fn read(source: &PatternSource) -> Result<seatmap_pattern::Pattern, CliError> {
+    pattern_input::pattern_of(&source.pattern, source.matrix.map(Into::into))
+}
+
+/// How a pattern becomes a file.
+type Drawer = fn(&seatmap_pattern::Pattern) -> String;
+
+/// Writes the files that were asked for; without any, the pattern goes to the terminal.
+fn show(typed: &PatternShow) -> Result<(), CliError> {
+    let asked = [(&typed.svg, svg::traffic as Drawer), (&typed.html, html::pattern)];
+    let mut files = Vec::new();
+    for (path, draw) in asked.into_iter().filter_map(|(path, draw)| Some((path.as_deref()?, draw))) {
+        files.push((path, Destination::new(path)?, draw));
+    }
+    let wanting_stdout = files.iter().filter(|(_, destination, _)| *destination == Destination::Stdout).count();
+    if wanting_stdout + usize::from(typed.json) > 1 {
+        return Err(CliError::input("only one of --json, --svg - and --html - can have stdout; give the others files"));
+    }
+    let pattern = read(&typed.source)?;
+    for (path, destination, draw) in &files {
+        destination.write(&draw(&pattern))?;
+        if *destination != Destination::Stdout && !typed.json {
+            output::tell(&format!("wrote {}", path.display()));
         }
+    }
+    match typed.json {
+        true => output::print(&pattern.to_json()),
+        false if files.is_empty() => output::print(&pattern::drawn(&pattern, view::width(typed.width))),
+        false => Ok(()),
     }
 }

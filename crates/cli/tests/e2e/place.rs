@@ -91,7 +91,9 @@ fn what_cannot_be_had_is_refused_in_one_line() {
     assert!(on_graviton(&["ring:4", "-o", "nowhere/x.json"]).contains("folder does not exist"));
     assert!(on_graviton(&["ring:4", "--json", "-o", "-"]).contains("only one of"));
     place.file("short.dat", "3\n1 2 3\n");
-    assert!(refused(&["--qaplib", "short.dat"]).contains("short.dat: line 2: two 3 x 3 matrices are 18 numbers"));
+    assert!(
+        refused(&["--qaplib", "short.dat"]).contains("short.dat: line 2, column 6: two 3 x 3 matrices are 18 numbers")
+    );
     place.file("bad.json", "{\"format\":\"seatmap-pattern/1\",\"name\":\"x\",\"tasks\":2,\n\"edges\":7}");
     assert!(on_graviton(&["bad.json"]).contains("bad.json: line 2, column"));
 }

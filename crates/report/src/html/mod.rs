@@ -7,10 +7,12 @@ mod charts;
 mod data;
 mod map;
 mod page;
+mod pattern;
 mod placement;
 mod tables;
 
 pub use page::page;
+pub use pattern::pattern;
 pub use placement::placement;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};

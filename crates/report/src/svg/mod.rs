@@ -4,9 +4,13 @@
 //! takes some megabytes at worst instead of the tens that a `<rect>` a cell would.
 
 mod cells;
+pub(crate) mod traffic;
+
+pub use traffic::traffic;
 
 use crate::palette::{colour, hex};
 use crate::{Digits, Grid, Order, Scale};
+use cells::{Fill, LEVELS};
 use maud::{Markup, PreEscaped, html};
 use seatmap_machine::Profile;
 
@@ -60,7 +64,7 @@ fn matrix(grid: &Grid, scale: Scale) -> Markup {
     let ends: Vec<usize> = (0..n).filter(|row| grid.ends_group(*row)).map(|row| row + 1).collect();
     html! {
         g transform=(format!("translate({LEFT} {TOP}) scale({})", number(cell))) shape-rendering="crispEdges" {
-            @for (fill, path) in cells::paths(grid, scale) {
+            @for (fill, path) in cells::paths(n, |row, column| fill(grid, scale, row, column)) {
                 path fill=(fill) d=(path) {}
             }
             g stroke="#fff" stroke-width=(number(2.0 / cell)) {
@@ -76,6 +80,16 @@ fn matrix(grid: &Grid, scale: Scale) -> Markup {
                 text x=(number(LEFT + middle)) y=(TOP - 8.0) text-anchor="middle" { (os) }
             }
         }
+    }
+}
+
+/// The diagonal stays empty.
+fn fill(grid: &Grid, scale: Scale, row: usize, column: usize) -> Option<Fill> {
+    let value = grid.cells_ns[(row, column)];
+    match row == column {
+        true => None,
+        false if !value.is_finite() => Some(Fill::Unknown),
+        false => Some(Fill::Level((scale.position(value) * (LEVELS - 1.0)).round() as u8)),
     }
 }
 

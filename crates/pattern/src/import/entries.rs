@@ -1,0 +1,56 @@
+//! What importers collect, entry by entry.
+
+use super::{ImportError, Imported, Note};
+use crate::edge::{MAX_AMOUNT, gather};
+use crate::pattern::MAX_EDGES;
+use crate::place::Place;
+use crate::{Edge, Pattern};
+
+const SMALLER: &str = "leave out what hardly counts";
+
+/// The entries of a matrix or list so far.
+#[derive(Debug, Default)]
+pub(super) struct Entries {
+    edges: Vec<Edge>,
+    to_itself: usize,
+}
+
+impl Entries {
+    /// Adds an entry; nothing at all is no edge, and what a task sends to itself is only counted.
+    pub(super) fn add(&mut self, place: Place, edge: Edge) -> Result<(), ImportError> {
+        let is_something = edge.bytes > 0.0 || edge.messages > 0.0;
+        self.to_itself += usize::from(is_something && edge.from == edge.to);
+        if is_something && edge.from != edge.to {
+            self.edges.push(edge);
+        }
+        match self.edges.len() > 2 * MAX_EDGES {
+            true => self.condense(place),
+            false => Ok(()),
+        }
+    }
+
+    /// Lists may name a pair of tasks many times over: only pairs are counted.
+    fn condense(&mut self, place: Place) -> Result<(), ImportError> {
+        gather(&mut self.edges);
+        match self.edges.len() > MAX_EDGES {
+            true => Err(ImportError::new(place, format!("more than {MAX_EDGES} edges"), SMALLER)),
+            false => Ok(()),
+        }
+    }
+
+    /// The pattern of all entries.
+    pub(super) fn pattern(self, name: &str, tasks: usize) -> Imported {
+        let notes = (self.to_itself > 0).then_some(Note::ToItself { entries: self.to_itself });
+        Imported { pattern: Pattern::gathered(name, tasks, self.edges), notes: notes.into_iter().collect() }
+    }
+}
+
+/// An amount of bytes or messages.
+pub(super) fn amount(word: &str) -> Result<f64, String> {
+    let number: f64 = word.parse().map_err(|_| format!("{} is no number", super::quoted(word)))?;
+    match (0.0..=MAX_AMOUNT).contains(&number) {
+        // The sum makes 0 of -0.
+        true => Ok(number + 0.0),
+        false => Err(format!("{} is not between 0 and {MAX_AMOUNT:e}, as amounts are", super::quoted(word))),
+    }
+}

@@ -1,0 +1,67 @@
+//! Why a file is no pattern.
+
+use super::MAX_FILE_BYTES;
+use crate::PatternError;
+use crate::place::Place;
+use crate::qaplib::QaplibError;
+
+/// What to do about too many tasks.
+pub(super) const FEWER_TASKS: &str = "merge tasks that stay together anyway";
+
+/// The most characters of a bad word that an error quotes.
+const QUOTED: usize = 24;
+
+/// Why a file is no pattern: what is wrong, where, and what to do.
+#[derive(Debug, thiserror::Error)]
+pub enum ImportError {
+    /// Nothing but white space.
+    #[error("the file is empty; make it anew")]
+    Empty,
+    /// More than [`MAX_FILE_BYTES`].
+    #[error("the file has more than {MAX_FILE_BYTES} bytes, and no more are read; leave out what hardly counts")]
+    TooLarge,
+    /// Bytes that are not UTF-8, as compressed files and UTF-16 exports have them.
+    #[error("{place}: this is not UTF-8 text; unpack the file, or save it as plain UTF-8 text")]
+    NotText {
+        /// The first such byte.
+        place: Place,
+    },
+    /// None of the kinds of file known here.
+    #[error(
+        "this is no pattern that can be read here; what can be: seatmap-pattern JSON, MatrixMarket, QAPLIB .dat, CSV \
+         matrices, CSV lists of edges (with the first line from,to,bytes)"
+    )]
+    Unknown,
+    /// A choice between two matrices, for a file that does not hold two.
+    #[error("the file holds one matrix only; leave out the choice between two, which is for QAPLIB's .dat files")]
+    OneMatrix,
+    /// A known kind of file with something wrong in it.
+    #[error("{place}: {problem}; {remedy}")]
+    Malformed {
+        /// Where.
+        place: Place,
+        /// What is wrong.
+        problem: String,
+        /// What to do.
+        remedy: &'static str,
+    },
+    /// It looks like our own format and is not, or it makes a pattern whose parts do not fit together.
+    #[error(transparent)]
+    Pattern(#[from] PatternError),
+    /// It looks like a QAPLIB instance and is not.
+    #[error(transparent)]
+    Qaplib(#[from] QaplibError),
+}
+
+impl ImportError {
+    pub(super) fn new(place: Place, problem: impl Into<String>, remedy: &'static str) -> Self {
+        ImportError::Malformed { place, problem: problem.into(), remedy }
+    }
+}
+
+/// A word as an error shows it.
+pub(crate) fn quoted(word: &str) -> String {
+    let start: String = word.chars().take(QUOTED).collect();
+    let more = if start.len() < word.len() { "..." } else { "" };
+    format!("'{start}{more}'")
+}

@@ -1,0 +1,101 @@
+//! Other tools' files, read into a [`Pattern`].
+//!
+//! A file is recognised by what stands in it, so it may be called anything:
+//!
+//! | kind | begins with | a row, or the first number, is | its figures are |
+//! |---|---|---|---|
+//! | Seatmap's patterns, JSON | `{` | | as they are |
+//! | MatrixMarket | `%%MatrixMarket` | the sender, counted from 1 | bytes |
+//! | QAPLIB `.dat` | a number alone on its line | the sender | bytes, one of two matrices |
+//! | CSV list of edges | a line with `from`, `to` and `bytes` | the sender, counted from 0 or by name | as the columns say |
+//! | CSV matrix | anything else | the sender | bytes |
+//!
+//! CSV fields may be separated by commas, semicolons, tabs or blanks.
+//!
+//! Files come from anywhere, so nothing in them is trusted: sizes are bounded before memory is taken, and whatever is
+//! wrong, or can be understood in two ways, is an [`ImportError`] with its place. What is merely odd comes back as a
+//! [`Note`] beside the pattern.
+
+mod edge_list;
+mod entries;
+mod error;
+mod market;
+mod matrix;
+mod note;
+mod rows;
+
+#[cfg(test)]
+mod tests;
+
+pub use error::ImportError;
+pub use note::Note;
+
+pub(crate) use error::quoted;
+
+use crate::Pattern;
+use crate::place::Place;
+use crate::qaplib::{Instance, Which};
+
+/// The largest file that is read: room for [`MAX_EDGES`](crate::pattern::MAX_EDGES) edges in JSON.
+pub const MAX_FILE_BYTES: usize = 512 << 20;
+
+/// A file that was read.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Imported {
+    /// What it holds.
+    pub pattern: Pattern,
+    /// What whoever uses it should know.
+    pub notes: Vec<Note>,
+}
+
+/// Reads a pattern of any kind known here.
+///
+/// `name` becomes the pattern's name where the file has none. `which` chooses between the two matrices of a QAPLIB file;
+/// where nobody chooses it is the first, with a note.
+///
+/// ```
+/// let imported = seatmap_pattern::import::read(b"from,to,bytes\nproducer,consumer,4096\n", "pair", None)?;
+/// assert_eq!(imported.pattern.names, ["producer", "consumer"]);
+/// # Ok::<(), seatmap_pattern::import::ImportError>(())
+/// ```
+///
+/// # Errors
+/// [`ImportError`] with the place of what is wrong, and the remedy.
+pub fn read(bytes: &[u8], name: &str, which: Option<Which>) -> Result<Imported, ImportError> {
+    let text = text_of(bytes)?;
+    let start = text.trim_start();
+    if is_qaplib(start) {
+        let instance = Instance::read(text)?;
+        let pattern = instance.pattern(which.unwrap_or(Which::First), name)?;
+        let notes = which.is_none().then_some(Note::FirstOfTwo).into_iter().collect();
+        return Ok(Imported { pattern, notes });
+    }
+    if which.is_some() {
+        return Err(ImportError::OneMatrix);
+    }
+    let imported = match start.chars().next() {
+        Some('{') => Imported { pattern: Pattern::from_json(text)?, notes: Vec::new() },
+        Some('%') => market::read(text, name)?,
+        Some('<' | '[') => return Err(ImportError::Unknown),
+        _ if edge_list::is_one(text) => edge_list::read(text, name)?,
+        _ => matrix::read(text, name)?,
+    };
+    imported.pattern.check()?;
+    Ok(imported)
+}
+
+fn text_of(bytes: &[u8]) -> Result<&str, ImportError> {
+    if bytes.len() > MAX_FILE_BYTES {
+        return Err(ImportError::TooLarge);
+    }
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    let text = std::str::from_utf8(bytes)
+        .map_err(|error| ImportError::NotText { place: Place::of(bytes, error.valid_up_to()) })?;
+    if text.trim().is_empty() { Err(ImportError::Empty) } else { Ok(text) }
+}
+
+/// The size stands alone on the first line, and more follows.
+fn is_qaplib(start: &str) -> bool {
+    let (first, rest) = start.split_once('\n').unwrap_or((start, ""));
+    first.trim().parse::<usize>().is_ok() && !rest.trim().is_empty()
+}

@@ -1,0 +1,40 @@
+//! What a reader should know about an imported pattern.
+
+use std::fmt;
+
+/// Something about an imported file that did not stop the import, but that whoever uses the pattern should know.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Note {
+    /// Tasks that send to themselves: that costs the same wherever they sit.
+    ToItself {
+        /// How many entries were left out.
+        entries: usize,
+    },
+    /// A list of edges in which no edge has the task 0.
+    FromOne,
+    /// A QAPLIB instance whose first matrix was taken because nobody chose.
+    FirstOfTwo,
+}
+
+impl fmt::Display for Note {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Note::ToItself { entries } => {
+                write!(
+                    out,
+                    "what tasks send to themselves was left out, as it costs the same anywhere: {entries} entries"
+                )
+            }
+            Note::FromOne => write!(
+                out,
+                "no edge has the task 0, and tasks are counted from 0; if the file counts from 1, subtract 1 or name \
+                 the tasks with letters"
+            ),
+            Note::FirstOfTwo => write!(
+                out,
+                "the file holds two matrices and does not say which of them is the flow: the first was taken; 'seatmap \
+                 pattern convert --matrix second' takes the other"
+            ),
+        }
+    }
+}

@@ -1,0 +1,230 @@
+//! Each kind of file in its dresses, and what is refused of each.
+
+use super::*;
+
+fn imported(text: &str) -> Imported {
+    let imported = read(text.as_bytes(), "x", None).unwrap();
+    imported.pattern.check().unwrap();
+    imported
+}
+
+fn edges(text: &str) -> Vec<(usize, usize, f64)> {
+    imported(text).pattern.edges.iter().map(|edge| (edge.from, edge.to, edge.bytes)).collect()
+}
+
+fn refused(text: &str) -> String {
+    read(text.as_bytes(), "x", None).unwrap_err().to_string()
+}
+
+const BOTH_WAYS: [(usize, usize, f64); 2] = [(0, 1, 5.0), (1, 0, 1.5)];
+
+#[test]
+fn matrices_in_every_dress() {
+    let plain = ["0,5\n1.5,9\n", "0 5\n1.5 9", "# who\n0;5\n\n1.5;\n", "0\t5\r\n1.5\t\r\n", "\u{feff}0,5\n1.5,0"];
+    let counted = [",0,1\n0,0,5\n1,1.5,0\n", "task,0,1\n0,,5\n1,1.5,\n", ",1,2\n1,0,5\n2,1.5,0"];
+    let named =
+        [",a,b\na,0,5\nb,1.5,0\n", "a,b\n0,5\n1.5,0", "a,b\na,0,5\nb,1.5,0", "a,0,5\nb,1.5,0", "of;a;b\na;;5\nb;1.5;"];
+    for text in plain.iter().chain(&counted).chain(&named) {
+        assert_eq!(edges(text), BOTH_WAYS, "{text}");
+    }
+    assert!(plain.iter().all(|text| imported(text).pattern.names.is_empty()));
+    assert!(named.iter().all(|text| imported(text).pattern.names == ["a", "b"]));
+    assert_eq!(edges("0,5,2\n5,0,3\n2,3,0\n").len(), 6, "three rows need not be a list");
+}
+
+#[test]
+fn lists_in_every_dress() {
+    let numbers = ["from,to,bytes\n0,1,5\n1,0,1.5\n", "From;Bytes;To\n0;5;1\n1;1.5;0", "from to bytes\n0 1 5\n1 0 1.5"];
+    let names = ["from,to,bytes\nb,a,5\na,b,1.5\n", "\"from\",\"to\",\"bytes\"\n\"b\",\"a\",5\n\"a\",\"b\",1.5\n"];
+    for text in numbers.iter().chain(&names) {
+        assert_eq!(edges(text), BOTH_WAYS, "{text}");
+    }
+    assert!(names.iter().all(|text| imported(text).pattern.names == ["b", "a"]));
+    let log = imported("from,to,bytes\n0,2,5\n0,2,6\n").pattern;
+    assert_eq!((log.tasks, log.edges[0].bytes, log.edges[0].messages), (3, 11.0, 2.0), "a log adds up");
+    let with_messages = imported("from,to,bytes,messages\n0,1,5,3\n1,0,0,2\n").pattern;
+    assert_eq!(with_messages.edges.iter().map(|edge| edge.messages).collect::<Vec<_>>(), [3.0, 2.0]);
+    assert_eq!(edges(",from,to,bytes\nfrom,0,1,2\nto,3,0,4\nbytes,5,6,0\n").len(), 6, "tasks may be called so");
+}
+
+#[test]
+fn matrix_market_in_every_dress() {
+    let market = |rest: &str| edges(&format!("%%MatrixMarket matrix {rest}"));
+    assert_eq!(market("coordinate real general\n% c\n2 2 2\n1 2 7\n2 2 9\n"), [(0, 1, 7.0)]);
+    let both = [(0, 1, 3.0), (1, 0, 3.0)];
+    assert_eq!(market("coordinate integer symmetric\n\n2 2 1\n2 1 3\n"), both);
+    assert_eq!(market("array real symmetric\n2 2\n0\n3\n0\n"), both);
+    assert_eq!(market("ARRAY Integer General\n2 2\n9 2\n1 9\n"), [(0, 1, 1.0), (1, 0, 2.0)]);
+    assert_eq!(market("coordinate pattern general\n2 2 1\n2 1\n"), [(1, 0, 1.0)]);
+    assert_eq!(market("coordinate pattern symmetric\n2 2 2\n2 2\n2 1\n"), [(0, 1, 1.0), (1, 0, 1.0)]);
+}
+
+#[test]
+fn a_choice_between_two_matrices() {
+    let text = b"2\n0 1\n2 0\n0 5\n6 0\n";
+    let first = read(text, "x", None).unwrap();
+    assert_eq!((first.pattern.edges[0].bytes, &first.notes[..]), (1.0, &[Note::FirstOfTwo][..]));
+    let second = read(text, "x", Some(Which::Second)).unwrap();
+    assert_eq!((second.pattern.edges[0].bytes, &second.notes[..]), (5.0, &[][..]));
+    assert!(matches!(read(b"0,1\n1,0\n", "x", Some(Which::First)), Err(ImportError::OneMatrix)));
+}
+
+#[test]
+fn what_is_odd_is_told() {
+    let notes = |text: &str| imported(text).notes;
+    assert_eq!(notes("7,1\n1,0\n"), [Note::ToItself { entries: 1 }]);
+    assert_eq!(notes("from,to,bytes\n1,2,5\n2,2,5\n"), [Note::ToItself { entries: 1 }, Note::FromOne]);
+    assert_eq!(notes("0,1\n1,0\n"), []);
+    insta::assert_snapshot!(Note::FromOne, @"no edge has the task 0, and tasks are counted from 0; if the file counts from 1, subtract 1 or name the tasks with letters");
+    insta::assert_snapshot!(Note::FirstOfTwo, @"the file holds two matrices and does not say which of them is the flow: the first was taken; 'seatmap pattern convert --matrix second' takes the other");
+    insta::assert_snapshot!(Note::ToItself { entries: 3 }, @"what tasks send to themselves was left out, as it costs the same anywhere: 3 entries");
+}
+
+/// Each refusal on a line of its own.
+fn refusals(texts: &[&str]) -> String {
+    texts.iter().map(|text| refused(text) + "\n").collect()
+}
+
+#[test]
+fn what_is_no_matrix() {
+    let texts = [
+        "0,1\n-2,0\n",
+        "0,1\n1, x\n",
+        "0,nan\n1,0\n",
+        "0,1\n2\n",
+        "0,1\n2,0,7\n",
+        "0,1,2\n1,0,3\n",
+        ",a,b\nb,0,5\na,1,0\n",
+        "a,b,c\n0,5\n1,0\n",
+        "a,b\n0,5\n,1,0",
+        ",5\n1.5,\n",
+        ",0,1\n0,,5\n1,5,\n",
+        "# three edges\n0,1,5\n1,2,7\n2,0,3\n",
+        "source,target,weight\n0,1,5\n1,2,7\n2,0,3\n",
+        "0,\"1\n1,0\n",
+        "0,1e19\n1,0",
+    ];
+    insta::assert_snapshot!(refusals(&texts), @"
+        line 2, column 1: '-2' is not between 0 and 1e18, as amounts are; cells are amounts of bytes; an empty one is 0
+        line 2, column 4: 'x' is no number; cells are amounts of bytes; an empty one is 0
+        line 1, column 3: 'nan' is not between 0 and 1e18, as amounts are; cells are amounts of bytes; an empty one is 0
+        line 2, column 2: a row of length 1 in a matrix of 2 rows; a matrix has as many cells in each row as rows; a list of edges begins with the line from,to,bytes
+        line 2, column 5: a row of length 3 in a matrix of 2 rows; a matrix has as many cells in each row as rows; a list of edges begins with the line from,to,bytes
+        line 1, column 5: a row of length 3 in a matrix of 2 rows; a matrix has as many cells in each row as rows; a list of edges begins with the line from,to,bytes
+        line 2, column 1: row 'b' stands where column 'a' does; name rows and columns alike, in the same order
+        line 1, column 6: 3 names above 2 rows; a matrix has as many cells in each row as rows; a list of edges begins with the line from,to,bytes
+        line 3, column 4: a row of length 3 in a matrix of 2 rows; a matrix has as many cells in each row as rows; a list of edges begins with the line from,to,bytes
+        line 1, column 1: the first cell holds no number; write 0 for what a task sends to itself, or name the tasks with letters
+        line 1, column 1: the first line may be cells or the numbers of the tasks; write 0 for what a task sends to itself, or name the tasks with letters
+        line 2, column 1: 3 rows of 3 numbers may be a matrix or a list of edges; begin a list of edges with the line from,to,bytes; write 0 on the diagonal of a matrix
+        line 1, column 1: 3 rows of 3 numbers may be a matrix or a list of edges; begin a list of edges with the line from,to,bytes; write 0 on the diagonal of a matrix
+        line 1, column 5: a quotation mark is not closed on its line; close it, or write it twice inside a name in quotation marks
+        line 1, column 3: '1e19' is not between 0 and 1e18, as amounts are; cells are amounts of bytes; an empty one is 0
+        ");
+}
+
+#[test]
+fn what_is_no_list() {
+    let texts = [
+        "from,to\n0,1\n",
+        "from,to,bytes,bytes\n0,1,5,5\n",
+        "from,to,bytes,mesages\n",
+        "from,to,bytes\n",
+        "from,to,bytes\n0,1\n",
+        "from,to,bytes\n0,1,5,6\n",
+        "from,to,bytes\n0,a,5\n",
+        "from,to,bytes\na,0,5\n",
+        "from,to,bytes\n-1,0,5\n",
+        "from,to,bytes\n0,4000000000,5\n",
+        "from,to,bytes\n0,1,-5\n",
+        "from,to,bytes\n,1,5\n",
+    ];
+    insta::assert_snapshot!(refusals(&texts), @"
+        line 1, column 8: there is no column 'bytes'; the first line of a list of edges has from, to, bytes and perhaps messages, each once
+        line 1, column 15: 'bytes' is one column too many; the first line of a list of edges has from, to, bytes and perhaps messages, each once
+        line 1, column 15: 'mesages' is one column too many; the first line of a list of edges has from, to, bytes and perhaps messages, each once
+        line 1, column 14: there is not one edge in the list; the first line of a list of edges has from, to, bytes and perhaps messages, each once
+        line 2, column 4: 2 fields under 3 columns; each row has a field for every column of the first line
+        line 2, column 7: 4 fields under 3 columns; each row has a field for every column of the first line
+        line 2, column 3: 'a' among tasks that are written otherwise; write all tasks as numbers counted from 0, or all as names
+        line 2, column 3: '0' among tasks that are written otherwise; write all tasks as numbers counted from 0, or all as names
+        line 2, column 1: '-1' is no task; write all tasks as numbers counted from 0, or all as names
+        line 2, column 3: task 4000000000: a pattern's tasks are numbered 0 to 1048575; merge tasks that stay together anyway
+        line 2, column 5: '-5' is not between 0 and 1e18, as amounts are; bytes and messages are plain numbers
+        line 2, column 1: '' is no task; write all tasks as numbers counted from 0, or all as names
+        ");
+}
+
+#[test]
+fn what_is_no_matrix_market() {
+    let refused = |rest: &&str| refused(&format!("%%MatrixMarket matrix {rest}")) + "\n";
+    let texts = [
+        "coordinate complex general\n",
+        "array pattern general\n",
+        "array real\n",
+        "coordinate real skew-symmetric\n",
+        "coordinate real general\n% only\n",
+        "coordinate real general\n2 3 1\n",
+        "coordinate real general\n2 2\n",
+        "array real general\n2 x\n",
+        "coordinate real general\n4000000000 4000000000 1\n",
+        "coordinate real general\n2 2 1\n3 1 4\n",
+        "coordinate real general\n2 2 1\n1 2\n",
+        "coordinate real general\n2 2 2\n1 2 4\n",
+        "coordinate real general\n2 2 1\n1 2 4\n2 1 4\n",
+        "coordinate real symmetric\n2 2 1\n1 2 4\n",
+        "coordinate integer general\n2 2 1\n1 2 4.5\n",
+        "array real general\n1 1\n3\n4\n",
+        "array real general\n2 2\n3\n4\n",
+    ];
+    insta::assert_snapshot!(texts.iter().map(refused).collect::<String>(), @"
+        line 1, column 34: 'complex' is not read; the first line is %%MatrixMarket matrix coordinate|array real|integer|pattern general|symmetric
+        line 1, column 29: an array is made of amounts, and a pattern has none; the first line is %%MatrixMarket matrix coordinate|array real|integer|pattern general|symmetric
+        line 1, column 33: the first line ends too early; the first line is %%MatrixMarket matrix coordinate|array real|integer|pattern general|symmetric
+        line 1, column 39: 'skew-symmetric' is not read; the first line is %%MatrixMarket matrix coordinate|array real|integer|pattern general|symmetric
+        line 2, column 7: the line with the sizes is missing; the first line below the comments has the rows, the columns and, for coordinates, the entries
+        line 2, column 1: 2 rows and 3 columns, and a pattern is a square; the first line below the comments has the rows, the columns and, for coordinates, the entries
+        line 2, column 1: 2 sizes; the first line below the comments has the rows, the columns and, for coordinates, the entries
+        line 2, column 3: 'x' is no size; the first line below the comments has the rows, the columns and, for coordinates, the entries
+        line 2, column 1: 4000000000 tasks, and a pattern has 1 to 1048576; merge tasks that stay together anyway
+        line 3, column 1: '3' is not between 1 and 2; a line has the row, the column and, unless the header says pattern, an amount
+        line 3, column 1: 2 words; a line has the row, the column and, unless the header says pattern, an amount
+        line 3, column 6: the file ends after 1 of 2 entries; the first line below the comments has the rows, the columns and, for coordinates, the entries
+        line 4, column 1: more entries than the 1 of the header; the first line below the comments has the rows, the columns and, for coordinates, the entries
+        line 3, column 1: an entry above the diagonal; a symmetric file holds the lower triangle only: exchange row and column, or call it general
+        line 3, column 5: '4.5' is not whole; the first line is %%MatrixMarket matrix coordinate|array real|integer|pattern general|symmetric
+        line 4, column 1: more amounts than cells; an array has one amount for each cell, column by column; of a symmetric one only the lower triangle
+        line 4, column 2: the file ends after 2 of 4 entries; an array has one amount for each cell, column by column; of a symmetric one only the lower triangle
+        ");
+}
+
+#[test]
+fn what_is_nothing_at_all() {
+    let texts = [
+        "",
+        " \n",
+        "hello",
+        "Dear all,",
+        "<xml/>",
+        "[1]",
+        "{}",
+        "{\"format\":\"seatmap-plan/1\"}",
+        "7\n1 2 3\n",
+        ",\n,\n",
+    ];
+    insta::assert_snapshot!(refusals(&texts), @"
+        the file is empty; make it anew
+        the file is empty; make it anew
+        this is no pattern that can be read here; what can be: seatmap-pattern JSON, MatrixMarket, QAPLIB .dat, CSV matrices, CSV lists of edges (with the first line from,to,bytes)
+        this is no pattern that can be read here; what can be: seatmap-pattern JSON, MatrixMarket, QAPLIB .dat, CSV matrices, CSV lists of edges (with the first line from,to,bytes)
+        this is no pattern that can be read here; what can be: seatmap-pattern JSON, MatrixMarket, QAPLIB .dat, CSV matrices, CSV lists of edges (with the first line from,to,bytes)
+        this is no pattern that can be read here; what can be: seatmap-pattern JSON, MatrixMarket, QAPLIB .dat, CSV matrices, CSV lists of edges (with the first line from,to,bytes)
+        line 1, column 2: missing field `format`
+        its format is 'seatmap-plan/1', and this program reads seatmap-pattern/1
+        line 2, column 6: two 7 x 7 matrices are 98 numbers, and the file has 3
+        line 1, column 1: the first cell holds no number; write 0 for what a task sends to itself, or name the tasks with letters
+        ");
+    assert!(
+        read(b"0,1\n\xff,0", "x", None).unwrap_err().to_string().starts_with("line 2, column 1: this is not UTF-8")
+    );
+}

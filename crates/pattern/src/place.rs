@@ -1,0 +1,62 @@
+//! A place in a text file.
+
+use std::fmt;
+
+/// Line and column, both counted from 1, the column in bytes as editors and compilers count ASCII.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The line.
+    pub line: usize,
+    /// The byte in the line.
+    pub column: usize,
+}
+
+impl Place {
+    /// Where a byte of a text stands.
+    pub(crate) fn of(text: &[u8], offset: usize) -> Self {
+        let before = &text[..offset.min(text.len())];
+        let start = before.iter().rposition(|byte| *byte == b'\n').map_or(0, |newline| newline + 1);
+        let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
+        Place { line, column: before.len() - start + 1 }
+    }
+
+    /// Behind the last word of a text: where what is missing should have stood.
+    pub(crate) fn end(text: &str) -> Self {
+        Place::of(text.as_bytes(), text.trim_end().len())
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "line {}, column {}", self.line, self.column)
+    }
+}
+
+/// The words of a text, each with its place.
+pub(crate) fn words(text: &str) -> impl Iterator<Item = (Place, &str)> {
+    text.lines().enumerate().flat_map(|(at, line)| words_of_line(at + 1, line))
+}
+
+/// The words of one line, each with its place.
+pub(crate) fn words_of_line(line: usize, text: &str) -> impl Iterator<Item = (Place, &str)> {
+    let column = move |word: &str| word.as_ptr().addr() - text.as_ptr().addr() + 1;
+    text.split_whitespace().map(move |word| (Place { line, column: column(word) }, word))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_from_one_and_stops_at_the_end() {
+        let places: Vec<_> = [0, 1, 2, 3, 99].map(|offset| Place::of(b"a\nbc", offset).to_string()).into();
+        insta::assert_compact_debug_snapshot!(places, @r#"["line 1, column 1", "line 1, column 2", "line 2, column 1", "line 2, column 2", "line 2, column 3"]"#);
+        assert_eq!(Place::end("ab\nc \n\n"), Place { line: 2, column: 2 });
+    }
+
+    #[test]
+    fn words_know_where_they_stand() {
+        let found: Vec<_> = words("a  bc\r\n\n d").map(|(place, word)| format!("{place}: {word}")).collect();
+        insta::assert_compact_debug_snapshot!(found, @r#"["line 1, column 1: a", "line 1, column 4: bc", "line 3, column 2: d"]"#);
+    }
+}

@@ -1,0 +1,181 @@
+//! The matrix of a pattern as a standalone SVG.
+
+use super::cells::{self, Fill, LEVELS};
+use super::{BAR, BOTTOM, LABEL_ROOM, LEFT, RIGHT, SIDE, TOP, number};
+use crate::palette::{colour, hex};
+use crate::pattern::{degrees, name, size};
+use crate::traffic::{Traffic, counted, short};
+use maud::{Markup, html};
+use seatmap_pattern::Pattern;
+
+/// Rows and columns in which a picture of this size still shows single cells.
+const MOST_CELLS: usize = 320;
+/// Characters of the title that fit above the matrix.
+const MOST_TITLE: usize = 70;
+/// The ground of cells in which nothing flows: lighter than any colour of the scale.
+const NOTHING: &str = "#f0f1f3";
+
+/// Who sends how much to whom, with axes, legend and title: rows send, columns receive, dark is much.
+#[must_use]
+pub fn traffic(pattern: &Pattern) -> String {
+    picture(pattern).into_string() + "\n"
+}
+
+/// The picture itself.
+pub(crate) fn picture(pattern: &Pattern) -> Markup {
+    let (width, height) = (LEFT + SIDE + RIGHT, TOP + SIDE + BOTTOM);
+    let traffic = Traffic::of(pattern, MOST_CELLS);
+    let title: String = name(pattern).chars().take(MOST_TITLE).collect();
+    html! {
+        svg xmlns="http://www.w3.org/2000/svg" viewBox=(format!("0 0 {width} {height}")) width=(width) height=(height)
+            role="img" font-family="system-ui, sans-serif" font-size="11" {
+            title { (title) }
+            desc { (size(pattern)) ". " (degrees(pattern)) }
+            rect width=(width) height=(height) fill="#fff" {}
+            text x=(LEFT) y="20" font-size="16" font-weight="600" fill="#1b1f24" { (title) }
+            text x=(LEFT) y="37" fill="#57606a" { (size(pattern)) }
+            (matrix(&traffic))
+            (axes(&traffic))
+            @if traffic.most > 0.0 { (legend(&traffic)) }
+            text x=(LEFT) y=(TOP + SIDE + 16.0) fill="#57606a" { (caption(&traffic)) }
+        }
+    }
+}
+
+/// Dark for much: the scale of distances, where dark is near, read from its other end.
+fn level(strength: f64) -> f64 {
+    (LEVELS - 1.0) * (1.0 - strength)
+}
+
+fn matrix(traffic: &Traffic) -> Markup {
+    let fill = |row, column| traffic.strength(row, column).map(|strength| Fill::Level(level(strength).round() as u8));
+    let scale = SIDE / traffic.n as f64;
+    html! {
+        rect x=(LEFT) y=(TOP) width=(SIDE) height=(SIDE) fill=(NOTHING) {}
+        g transform=(format!("translate({LEFT} {TOP}) scale({scale:.6})")) shape-rendering="crispEdges" {
+            @for (fill, path) in cells::paths(traffic.n, fill) {
+                path fill=(fill) d=(path) {}
+            }
+        }
+    }
+}
+
+/// Numbers of tasks at rows and columns, as many as have room: every one, every second, every fourth...
+fn axes(traffic: &Traffic) -> Markup {
+    let cell = SIDE / traffic.n as f64;
+    let mut step = 1;
+    while (step as f64) * cell < LABEL_ROOM {
+        step *= 2;
+    }
+    html! {
+        g fill="#57606a" {
+            @for at in (0..traffic.n).step_by(step) {
+                @let middle = (at as f64 + 0.5) * cell;
+                text x=(LEFT - 6.0) y=(number(TOP + middle + 4.0)) text-anchor="end" { (at * traffic.block) }
+                text x=(number(LEFT + middle)) y=(TOP - 8.0) text-anchor="middle" { (at * traffic.block) }
+            }
+        }
+    }
+}
+
+fn legend(traffic: &Traffic) -> Markup {
+    let (x, below) = (LEFT + SIDE + 24.0, if traffic.is_even() { TOP } else { TOP + BAR + 32.0 });
+    html! {
+        @if traffic.is_even() {
+            (swatch(x, below, &hex(colour(0.0)), &counted(traffic.most, "byte")))
+        } @else {
+            (ramp(traffic, x))
+        }
+        (swatch(x, below + 22.0, NOTHING, "nothing"))
+    }
+}
+
+fn swatch(x: f64, y: f64, fill: &str, text: &str) -> Markup {
+    html! {
+        rect x=(x) y=(y) width="14" height="14" fill=(fill) {}
+        text x=(x + 20.0) y=(y + 11.0) fill="#57606a" { (text) }
+    }
+}
+
+fn ramp(traffic: &Traffic, x: f64) -> Markup {
+    let stop = |at: u32| (format!("{}%", at * 10), hex(colour(1.0 - f64::from(at) / 10.0)));
+    html! {
+        defs {
+            linearGradient id="traffic" x1="0" y1="1" x2="0" y2="0" {
+                @for (offset, fill) in (0..=10).map(stop) {
+                    stop offset=(offset) stop-color=(fill) {}
+                }
+            }
+        }
+        rect x=(x) y=(TOP) width="14" height=(BAR) fill="url(#traffic)" {}
+        g fill="#57606a" {
+            @for step in 0..=4 {
+                @let strength = f64::from(step) / 4.0;
+                text x=(x + 20.0) y=(number(TOP + BAR * (1.0 - strength) + 4.0)) { (short(traffic.bytes(strength))) }
+            }
+            text x=(x) y=(TOP + BAR + 20.0) { "bytes" }
+        }
+    }
+}
+
+fn caption(traffic: &Traffic) -> String {
+    let block = traffic.block;
+    let shared = if block > 1 { format!("; a cell is {block} x {block} pairs of tasks") } else { String::new() };
+    format!("Rows send, columns receive{shared}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use seatmap_pattern::Edge;
+
+    fn of(spec: &str) -> String {
+        traffic(&seatmap_pattern::generate(spec).unwrap())
+    }
+
+    #[test]
+    fn a_small_ring() {
+        insta::assert_snapshot!("ring", of("ring:4").replace("><", ">\n<"));
+    }
+
+    #[test]
+    fn names_are_text() {
+        let mut pattern = seatmap_pattern::generate("ring:2").unwrap();
+        pattern.name = "</title><script>alert(1)</script>\u{1b}".into();
+        let text = traffic(&pattern);
+        assert!(!text.contains("<script") && !text.contains('\u{1b}') && text.contains("&lt;script&gt;"));
+    }
+
+    #[test]
+    fn labels_never_collide_and_pictures_stay_small() {
+        for spec in ["idle:1", "stencil2d:8x8", "random:1000:8:1", "all-to-all:700", "ring:1048576"] {
+            let text = of(spec);
+            assert!(text.matches("<text").count() < 70 && text.len() < 1_500_000, "{spec}: {}", text.len());
+        }
+    }
+
+    #[test]
+    fn little_and_much_have_the_ends_of_the_scale() {
+        let mut pattern = seatmap_pattern::generate("pipeline:3").unwrap();
+        pattern.edges[1].bytes = 1e9;
+        let text = traffic(&pattern);
+        assert!(text.contains(">1.00 G</text>") && !of("ring:4").contains("linearGradient"), "{text}");
+        for end in [0.0, 1.0] {
+            assert!(text.contains(&format!("<path fill=\"{}\"", hex(colour(end)))), "{text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_flows_is_drawn(amounts in prop::collection::vec((0usize..40, 1usize..40, 0.0f64..1e18, -320i32..0), 0..30)) {
+            let edge = |(from, along, bytes, tens): (usize, usize, f64, i32)| {
+                Edge { from, to: (from + along) % 40, bytes: bytes * 10f64.powi(tens), messages: 1.0 }
+            };
+            let pattern = Pattern::gathered("any", 40, amounts.into_iter().map(edge));
+            let (picture, text) = (traffic(&pattern), crate::pattern::drawn(&pattern, 100));
+            prop_assert!(!picture.contains("NaN") && !text.contains("NaN") && !picture.contains("inf"), "{text}");
+            prop_assert_eq!(text.lines().count(), 43);
+        }
+    }
+}

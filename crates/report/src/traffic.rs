@@ -1,0 +1,100 @@
+//! A pattern's matrix in as many cells as a picture has room for.
+
+use seatmap_machine::{Matrix, Square};
+use seatmap_pattern::Pattern;
+
+/// Bytes sent: rows send, columns receive. Where there are more tasks than room, neighbours share cells.
+#[derive(Clone, Debug)]
+pub(crate) struct Traffic {
+    /// Tasks a row and column of a cell stand for.
+    pub block: usize,
+    /// Bytes, added up in each cell.
+    pub cells: Matrix,
+    /// The most bytes of any cell.
+    pub most: f64,
+    /// Rows and columns.
+    pub n: usize,
+}
+
+impl Traffic {
+    /// The matrix of a pattern in at most `room` rows and columns.
+    pub fn of(pattern: &Pattern, room: usize) -> Self {
+        let block = pattern.tasks.div_ceil(room.max(1)).max(1);
+        let n = pattern.tasks.div_ceil(block);
+        let mut cells = Square::filled(n, 0.0);
+        for edge in &pattern.edges {
+            cells[(edge.from / block, edge.to / block)] += edge.bytes;
+        }
+        let most = (0..n).flat_map(|row| cells.row(row)).copied().fold(0.0, f64::max);
+        Traffic { block, cells, most, n }
+    }
+
+    /// How strongly a cell is drawn, 0 to 1: by the root of its share of the most, so that little stays visible beside
+    /// much. `None` where nothing flows.
+    pub fn strength(&self, row: usize, column: usize) -> Option<f64> {
+        let bytes = self.cells[(row, column)];
+        (bytes > 0.0).then(|| (bytes / self.most).sqrt())
+    }
+
+    /// Whether all cells in which something flows hold the same.
+    pub fn is_even(&self) -> bool {
+        (0..self.n).flat_map(|row| self.cells.row(row)).all(|bytes| *bytes == 0.0 || *bytes == self.most)
+    }
+
+    /// The bytes that are drawn with such a strength.
+    pub fn bytes(&self, strength: f64) -> f64 {
+        self.most * strength * strength
+    }
+}
+
+/// A number of things with their name: `1 byte`, `4096 bytes`, `16.8 M bytes`.
+pub(crate) fn counted(number: f64, thing: &str) -> String {
+    format!("{} {thing}{}", short(number), if number == 1.0 { "" } else { "s" })
+}
+
+/// Whole numbers of up to six digits as they are, all others with three digits that count and a multiplier of 1000.
+pub(crate) fn short(number: f64) -> String {
+    if number.fract() == 0.0 && number.abs() < 1e6 {
+        return number.to_string();
+    }
+    let (mut rest, mut multiplier) = (number, "");
+    for next in [" k", " M", " G", " T", " P", " E"] {
+        if rest.abs() < 999.5 {
+            break;
+        }
+        (rest, multiplier) = (rest / 1000.0, next);
+    }
+    let decimals = if rest >= 99.95 {
+        0
+    } else if rest >= 9.995 {
+        1
+    } else {
+        2
+    };
+    let text = if rest >= 0.01 { format!("{rest:.decimals$}") } else { format!("{rest:.1e}") };
+    text + multiplier
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_short() {
+        let numbers = [0.0, 1.0, 4096.0, 999_999.0, 1e6, 16_777_216.0, 999_999_999.0, 1.5, 0.3, 1e-9, 12.345, 5e25];
+        insta::assert_snapshot!(numbers.map(short).join(", "), @"0, 1, 4096, 999999, 1.00 M, 16.8 M, 1.00 G, 1.50, 0.30, 1.0e-9, 12.3, 50000000 E");
+        assert_eq!((counted(1.0, "byte"), counted(2.0, "byte")), ("1 byte".to_owned(), "2 bytes".to_owned()));
+    }
+
+    #[test]
+    fn neighbours_share_cells_and_nothing_is_lost() {
+        let pattern = seatmap_pattern::generate("all-to-all:10").unwrap();
+        let traffic = Traffic::of(&pattern, 4);
+        assert_eq!((traffic.block, traffic.n, traffic.most), (3, 4, 9.0));
+        let sum: f64 = (0..4).flat_map(|row| traffic.cells.row(row)).sum();
+        assert_eq!(sum, 90.0);
+        assert_eq!((traffic.strength(3, 3), traffic.strength(0, 1)), (None, Some(1.0)));
+        assert_eq!(traffic.bytes(0.5), 2.25);
+        assert!(!traffic.is_even() && Traffic::of(&pattern, 10).is_even());
+    }
+}

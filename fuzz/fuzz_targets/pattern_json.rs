@@ -1,0 +1,6 @@
+//! Patterns, JSON: every text is refused, or becomes a pattern that holds together.
+#![no_main]
+
+mod pattern;
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| pattern::import(bytes, None));
