@@ -16,6 +16,7 @@ mod plain;
 mod qaplib;
 mod regimes;
 mod row;
+mod run;
 mod schedule;
 mod scotch;
 
@@ -26,7 +27,7 @@ use std::path::Path;
 
 type Bench = fn() -> Result<Vec<Row>, Box<dyn Error>>;
 
-const BENCHES: [(&str, Bench); 10] = [
+const BENCHES: [(&str, Bench); 11] = [
     ("pair", pair::rows),
     ("hogs", hogs::rows),
     ("schedule", schedule::rows),
@@ -37,10 +38,14 @@ const BENCHES: [(&str, Bench); 10] = [
     ("mapping", mapping::rows),
     ("qaplib", qaplib::rows),
     ("large", large::rows),
+    ("run", run::rows),
 ];
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if let Some(played) = run::played(&arguments) {
+        return played;
+    }
     let keep = arguments.iter().position(|argument| argument == "--keep").and_then(|at| arguments.get(at + 1));
     let named: Vec<&str> =
         BENCHES.iter().map(|(name, _)| *name).filter(|name| arguments.iter().any(|a| a == name)).collect();

@@ -1,6 +1,7 @@
 //! Seats the threads of programs that run already.
 
 use crate::error::LaunchError;
+use crate::hampered::Hampered;
 use crate::mask::{Mask, Tid};
 use crate::report::Report;
 use crate::seating::Seating;
@@ -31,5 +32,5 @@ pub fn seat_running(pids: &[Tid], seating: Seating) -> Result<Report, LaunchErro
             new.into_iter().for_each(|tid| usher.meet(tid, *pid));
         }
     }
-    Ok(Report::of(&usher, pids.first().copied(), Vec::new()))
+    Ok(Report::of(&usher, pids.first().copied(), Hampered::default()))
 }

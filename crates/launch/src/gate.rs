@@ -8,14 +8,19 @@
 //! mask it should have. A seated thread must be watched while it creates threads, which would otherwise share its CPU;
 //! it is let go at its second signal since it last created one, or after some quiet looks at it. Nothing of it is traced
 //! from then on.
+//!
+//! A list that cycles has no last seat, and its threads stay traced. One that is sent so many signals that it would feel
+//! them is let go as well; what it creates from then on is found a little late.
 
+use crate::allowance::Allowance;
 use crate::ending::Ending;
+use crate::hampered::Hampered;
 use crate::mask::Tid;
 use crate::task;
 use crate::tracee::{self, Status, Stop};
 use crate::usher::{Arrival, Usher};
-use std::collections::HashMap;
-use std::os::unix::fs::MetadataExt;
+use std::collections::{HashMap, HashSet};
+use std::time::Duration;
 
 /// Reports handled before signals get their turn.
 const BURST: usize = 64;
@@ -23,6 +28,11 @@ const BURST: usize = 64;
 /// Looks at a seated thread, since it last created a thread, after which it is let go: two seconds at the pace of a quiet
 /// program.
 const PATIENCE: u32 = 24;
+
+/// Signals at once that a traced thread may be sent, and the time that allows one more; at the next it is let go. Stopping
+/// for one costs it 10 to 40 us. Go's runtime preempts a busy thread 100 times a second and may go on with it.
+const SIGNALS: u32 = 50;
+const SIGNALS_PACE: Duration = Duration::from_millis(10);
 
 /// System calls that go on as if nothing had been after an interruption (signal(7)). Others, such as `epoll_wait`, would
 /// return `EINTR`, which not every program expects.
@@ -41,26 +51,42 @@ const RESUMED: [libc::c_long; 8] = [
 #[derive(Debug)]
 pub(crate) struct Gate {
     leader: Tid,
-    /// The traced threads, with the patience left for each once order is closed.
-    traced: HashMap<Tid, u32>,
+    traced: HashMap<Tid, Traced>,
+    /// Threads that stopped before their creators did. They may be gone when the creator reports them.
+    early: HashSet<Tid>,
     /// The signal that holds the first process in a group stop.
     pub stopped: Option<i32>,
     /// How the first process ended.
     pub ending: Option<Ending>,
-    /// Programs whose set-user-ID or set-group-ID had no effect.
-    pub unprivileged: Vec<String>,
+    /// Programs that could not do all they do elsewhere.
+    pub hampered: Hampered,
+}
+
+/// What decides how long a thread stays traced.
+#[derive(Debug)]
+struct Traced {
+    /// Looks left, once order is closed.
+    patience: u32,
+    signals: Allowance,
+}
+
+impl Traced {
+    fn new() -> Self {
+        Traced { patience: PATIENCE, signals: Allowance::new(SIGNALS, SIGNALS_PACE) }
+    }
 }
 
 impl Gate {
     /// The gate before a child. It stands open until [`Gate::seize`].
     pub fn new(leader: Tid) -> Self {
-        Gate { leader, traced: HashMap::new(), stopped: None, ending: None, unprivileged: Vec::new() }
+        let (traced, early, hampered) = (HashMap::new(), HashSet::new(), Hampered::default());
+        Gate { leader, traced, early, stopped: None, ending: None, hampered }
     }
 
     /// Begins to trace the child.
     pub fn seize(&mut self) -> std::io::Result<()> {
         tracee::seize(self.leader)?;
-        self.traced.insert(self.leader, PATIENCE);
+        self.traced.insert(self.leader, Traced::new());
         Ok(())
     }
 
@@ -92,9 +118,9 @@ impl Gate {
         if usher.seating.order_is_open() {
             return;
         }
-        for (tid, patience) in &mut self.traced {
-            *patience = patience.saturating_sub(1);
-            if *patience == 0 && would_not_notice(*tid) {
+        for (tid, traced) in &mut self.traced {
+            traced.patience = traced.patience.saturating_sub(1);
+            if traced.patience == 0 && would_not_notice(*tid) {
                 tracee::interrupt(*tid);
             }
         }
@@ -120,12 +146,16 @@ impl Gate {
 
     /// A traced thread stopped: what there is to decide is decided, and it goes on.
     fn pass(&mut self, tid: Tid, stop: Stop, usher: &mut Usher) {
-        self.admit(tid, usher);
+        if self.admit(tid, usher) {
+            self.early.insert(tid);
+        }
         match stop {
             // The new thread is stopped, or about to be: its turn is now, in the order of its creator's doings.
             Stop::Created => {
-                tracee::message(tid).into_iter().for_each(|new| self.admit(new, usher));
-                self.traced.insert(tid, PATIENCE);
+                if let Some(new) = tracee::message(tid).filter(|new| !self.early.remove(new)) {
+                    self.admit(new, usher);
+                }
+                self.traced.insert(tid, Traced::new());
             }
             Stop::Executed => self.executed(tid, usher),
             Stop::Group(signal) => self.note_stop(tid, Some(signal)),
@@ -135,11 +165,14 @@ impl Gate {
         self.go_on(tid, stop, usher);
     }
 
-    fn admit(&mut self, tid: Tid, usher: &mut Usher) {
-        if !self.expects(tid) {
-            self.traced.insert(tid, PATIENCE);
+    /// Lets a thread in, if it is new.
+    fn admit(&mut self, tid: Tid, usher: &mut Usher) -> bool {
+        let new = !self.expects(tid);
+        if new {
+            self.traced.insert(tid, Traced::new());
             usher.arrive(tid, Arrival::Newborn);
         }
+        new
     }
 
     fn go_on(&mut self, tid: Tid, stop: Stop, usher: &mut Usher) {
@@ -156,16 +189,17 @@ impl Gate {
 
     /// Whether nothing depends on this thread any more.
     fn may_go(&mut self, tid: Tid, stop: Stop, usher: &mut Usher) -> bool {
-        if usher.seating.order_is_open() {
-            return false;
-        }
+        let signal = matches!(stop, Stop::Signal(_));
         let seated = usher.roll.living(tid).is_some_and(|living| living.seat.is_some());
-        let Some(patience) = self.traced.get_mut(&tid).filter(|_| seated) else { return true };
-        let patience_left = *patience;
-        if let Stop::Signal(_) = stop {
-            *patience = 0;
+        let Some(traced) = self.traced.get_mut(&tid) else { return true };
+        if usher.seating.order_is_open() {
+            return signal && !traced.signals.take();
         }
-        patience_left == 0
+        let patience = traced.patience;
+        if signal {
+            traced.patience = 0;
+        }
+        !seated || patience == 0
     }
 
     fn executed(&mut self, tid: Tid, usher: &mut Usher) {
@@ -173,9 +207,9 @@ impl Gate {
         if former != tid {
             self.traced.remove(&former);
         }
-        self.traced.insert(tid, PATIENCE);
+        self.traced.insert(tid, Traced::new());
         usher.become_leader(former, tid);
-        self.unprivileged.extend(lost_privileges(tid));
+        self.hampered.note(tid);
     }
 
     fn note_stop(&mut self, tid: Tid, signal: Option<i32>) {
@@ -189,14 +223,4 @@ impl Gate {
 fn would_not_notice(tid: Tid) -> bool {
     let call = task::system_call(tid);
     call.is_some_and(|call| call == "running" || call.parse().is_ok_and(|number| RESUMED.contains(&number)))
-}
-
-/// The program that a thread executes, where it should run with another's rights and does not, being traced.
-fn lost_privileges(tid: Tid) -> Option<String> {
-    // SAFETY: geteuid cannot fail and touches nothing.
-    let me = unsafe { libc::geteuid() };
-    let link = format!("/proc/{tid}/exe");
-    let found = std::fs::metadata(&link).ok().filter(|found| me != 0 && crate::program::lends_rights(found))?;
-    (found.uid() != me || found.mode() & libc::S_ISGID != 0)
-        .then(|| std::fs::read_link(&link).unwrap_or_default().display().to_string())
 }

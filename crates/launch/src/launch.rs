@@ -37,7 +37,8 @@ pub fn run(program: &Program, seating: Seating) -> Result<(Ending, Report), Laun
     let mut launch = Launch { signals, gate, usher, watch: Watch::new(child.pid), asked_to_stop: false };
     launch.start(program, &mut child)?;
     let ending = launch.attend(&child);
-    let report = Report::of(&launch.usher, Some(child.pid), launch.gate.unprivileged);
+    launch.watch.last_look(&mut launch.usher);
+    let report = Report::of(&launch.usher, Some(child.pid), launch.gate.hampered);
     Ok((ending, report))
 }
 

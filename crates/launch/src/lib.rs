@@ -11,16 +11,18 @@
 //! | [`mask`], [`task`] | affinity masks, and what `/proc` says of a thread |
 //! | `usher` | carries the decisions out, and looks whether they hold |
 //! | `gate`, `tracee` | stops threads before their first instruction, by ptrace(2) |
-//! | `watch` | finds names, late threads and changed masks through `/proc` |
+//! | `watch`, `allowance` | finds names, late threads and changed masks through `/proc`, with a limit on its own time |
 //! | [`program`], `child`, `signals` | the program to run, the process that becomes it, and what is passed on to it |
 //! | [`launch`], [`attach`] | all of it: for a program that begins, and for one that runs |
 //! | [`record`], [`roll`], [`report`], `table` | what is known of each thread, and what is told of it |
+//! | [`hampered`] | programs that tracing keeps from something |
 //! | [`ending`] | how the program ended, and how to end alike |
 #![deny(missing_docs)]
 
 pub mod attach;
 pub mod ending;
 pub mod error;
+pub mod hampered;
 pub mod launch;
 pub mod mask;
 pub mod program;
@@ -32,6 +34,7 @@ pub mod seating;
 pub mod seats;
 pub mod task;
 
+mod allowance;
 mod child;
 mod gate;
 mod signals;
@@ -43,6 +46,7 @@ mod watch;
 pub use attach::seat_running;
 pub use ending::Ending;
 pub use error::LaunchError;
+pub use hampered::Hampered;
 pub use launch::run;
 pub use program::{Program, ProgramError};
 pub use report::{Report, Thread};

@@ -9,8 +9,8 @@ use seatmap_machine::CpuList;
 pub struct Record {
     /// Its place in the order of creation over all processes, counted from 0.
     pub order: usize,
-    /// Its process.
-    pub pid: Tid,
+    /// Its process; `None` where it was gone too soon.
+    pub pid: Option<Tid>,
     /// Its number.
     pub tid: Tid,
     /// The last name it was seen with; empty where it was gone too soon.
@@ -49,6 +49,12 @@ pub enum Trouble {
 }
 
 impl Record {
+    /// A thread of which nothing else is known yet.
+    pub(crate) fn new(order: usize, tid: Tid, seat: Option<Seat>, late: bool) -> Self {
+        let (name, seen_on) = (String::new(), Vec::new());
+        Record { order, pid: None, tid, name, seat, late, confirmed: false, seen_on, trouble: None }
+    }
+
     /// Whether the thread has a seat, the kernel confirmed it, and no look at the thread found anything else.
     #[must_use]
     pub fn verified(&self) -> bool {

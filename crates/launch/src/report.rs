@@ -1,5 +1,6 @@
 //! Who sat where, as it is written to a file.
 
+use crate::hampered::Hampered;
 use crate::mask::Tid;
 use crate::record::Record;
 use crate::seats::Beyond;
@@ -32,8 +33,8 @@ pub struct Report {
     pub cyclic: bool,
     /// Each thread, in order of creation, the first [`MOST_RECORDS`](crate::roll::MOST_RECORDS) of them.
     pub threads: Vec<Thread>,
-    /// Programs that were to run with another's rights, and ran without.
-    pub unprivileged: Vec<String>,
+    /// Programs that missed something.
+    pub hampered: Hampered,
 }
 
 /// One thread.
@@ -41,8 +42,8 @@ pub struct Report {
 pub struct Thread {
     /// Its place in the order of creation over all processes, counted from 0.
     pub order: usize,
-    /// Its process.
-    pub pid: Tid,
+    /// Its process; null where it was gone too soon.
+    pub pid: Option<Tid>,
     /// Its number.
     pub tid: Tid,
     /// The last name it was seen with.
@@ -64,7 +65,7 @@ pub struct Thread {
 }
 
 impl Report {
-    pub(crate) fn of(usher: &Usher, pid: Option<Tid>, unprivileged: Vec<String>) -> Self {
+    pub(crate) fn of(usher: &Usher, pid: Option<Tid>, hampered: Hampered) -> Self {
         let seats = usher.seating.seats();
         let named = |record| thread(record, &seats.names);
         let threads: Vec<Thread> = usher.roll.records().iter().map(named).collect();
@@ -80,13 +81,21 @@ impl Report {
             empty_tasks: (0..seats.cpus.len()).filter(|task| !taken.contains(task)).collect(),
             cyclic: seats.beyond == Beyond::Cycle,
             threads,
-            unprivileged,
+            hampered,
         }
     }
 
-    /// The seated threads that do not sit, or cannot be shown to sit, where they should.
+    /// The threads that do not sit where they should.
     pub fn troubled(&self) -> impl Iterator<Item = &Thread> {
-        self.threads.iter().filter(|thread| thread.cpu.is_some() && !thread.verified)
+        self.threads.iter().filter(|thread| thread.is_troubled())
+    }
+}
+
+impl Thread {
+    /// Whether it was seen elsewhere than on its seat. One that was gone before it could sit down was not.
+    #[must_use]
+    pub fn is_troubled(&self) -> bool {
+        self.trouble.is_some() || self.cpu.is_some_and(|seat| self.seen_on.iter().any(|cpu| *cpu != seat))
     }
 }
 

@@ -40,19 +40,7 @@ impl Roll {
         let kept = self.records.len() < MOST_RECORDS;
         let record = kept.then_some(self.records.len());
         if kept {
-            let (name, seen_on) = (String::new(), Vec::new());
-            let order = self.created;
-            self.records.push(Record {
-                order,
-                pid: tid,
-                tid,
-                name,
-                seat,
-                late,
-                confirmed: false,
-                seen_on,
-                trouble: None,
-            });
+            self.records.push(Record::new(self.created, tid, seat, late));
         }
         self.living.insert(tid, Living { record, pid: None, started_ticks: None, seat });
         self.created += 1;
@@ -96,7 +84,7 @@ impl Roll {
             self.living.insert(tid, living);
         }
         if let Some(record) = self.record(tid) {
-            (record.tid, record.pid) = (tid, tid);
+            (record.tid, record.pid) = (tid, Some(tid));
         }
     }
 

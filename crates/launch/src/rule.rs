@@ -131,6 +131,7 @@ fn described(seats: &Seats) -> String {
     match (seats.cpus.len(), named.as_str()) {
         (0, _) => "there are no tasks".to_owned(),
         (1, "") => "there is task 0 alone".to_owned(),
+        (1, named) => format!("there is task 0 alone, called {named}"),
         (count, "") => format!("there are tasks 0 to {}", count - 1),
         (count, named) => format!("there are tasks 0 to {}, called {named}", count - 1),
     }

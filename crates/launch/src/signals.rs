@@ -39,6 +39,8 @@ const OF_OTHERS: [i32; 9] = [
 pub(crate) struct Signals {
     held: libc::sigset_t,
     before: libc::sigset_t,
+    /// What happened to news of children.
+    child_news: libc::sighandler_t,
 }
 
 /// A signal that came.
@@ -67,7 +69,13 @@ impl Signals {
         let mut before = set([]);
         // SAFETY: both sets are valid, and `before` is writable.
         let status = unsafe { libc::pthread_sigmask(libc::SIG_BLOCK, &raw const held, &raw mut before) };
-        if status == 0 { Ok(Signals { held, before }) } else { Err(io::Error::from_raw_os_error(status)) }
+        // Where its parent ignored them, nobody would hear of the program's end.
+        // SAFETY: the default action runs no code of ours.
+        let child_news = unsafe { libc::signal(libc::SIGCHLD, libc::SIG_DFL) };
+        match status {
+            0 => Ok(Signals { held, before, child_news }),
+            code => Err(io::Error::from_raw_os_error(code)),
+        }
     }
 
     /// The next signal, waiting no longer than this; `None` for news of children, and when the time is over.
@@ -102,6 +110,7 @@ impl Signals {
         // SAFETY: the set is valid; Rust's runtime ignores SIGPIPE, which a program does not expect.
         unsafe {
             libc::signal(libc::SIGPIPE, libc::SIG_DFL);
+            libc::signal(libc::SIGCHLD, self.child_news);
             libc::pthread_sigmask(libc::SIG_SETMASK, &raw const self.before, std::ptr::null_mut());
         }
     }
@@ -111,8 +120,11 @@ impl Drop for Signals {
     /// What came too late for the program must not end the launcher before it has reported.
     fn drop(&mut self) {
         while self.take(Duration::ZERO).is_some() {}
-        // SAFETY: the set is valid.
-        unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &raw const self.before, std::ptr::null_mut()) };
+        // SAFETY: the set is valid, and the action is what it was before.
+        unsafe {
+            libc::signal(libc::SIGCHLD, self.child_news);
+            libc::pthread_sigmask(libc::SIG_SETMASK, &raw const self.before, std::ptr::null_mut());
+        }
     }
 }
 

@@ -6,6 +6,10 @@ use seatmap_machine::CpuList;
 /// Rows shown; threads in trouble are always told of.
 const MOST_ROWS: usize = 40;
 
+/// Why a program may have started fewer threads than it was given seats.
+const HINT: &str = "; a program that finds itself on one CPU may start fewer threads: GOMAXPROCS, OMP_NUM_THREADS or \
+                    -XX:ActiveProcessorCount tell it how many to start";
+
 const HEADER: [&str; 7] = ["thread", "tid", "name", "task", "CPU", "seen on", "verified"];
 
 impl Report {
@@ -26,12 +30,7 @@ impl Report {
     /// What went wrong, a line each.
     #[must_use]
     pub fn troubles(&self) -> Vec<String> {
-        let lost = |program: &String| {
-            format!(
-                "{program} was to run with another's rights, and ran without: the kernel denies them to a program that is seated from outside"
-            )
-        };
-        self.troubled().map(trouble).chain(self.unprivileged.iter().map(lost)).collect()
+        self.troubled().map(trouble).chain(self.hampered.told()).collect()
     }
 
     /// What is worth knowing and no trouble, a line each.
@@ -48,7 +47,7 @@ impl Report {
         };
         let was = if self.unseated == 1 { "was" } else { "were" };
         Some(match (self.ordered_tasks, self.tasks) {
-            (0, _) => format!("{count} that no rule fits {was} left where the kernel puts them"),
+            (0, _) => format!("{count} that no rule has a task for {was} left where the kernel puts them"),
             (_, 1) => format!("{count} beyond the 1 task {was} left where the kernel puts them"),
             (_, tasks) => format!("{count} beyond the {tasks} tasks {was} left where the kernel puts them"),
         })
@@ -60,10 +59,12 @@ impl Report {
         }
         let tasks = CpuList(self.empty_tasks.iter().map(|task| *task as u32).collect());
         let word = if self.empty_tasks.len() == 1 { "task" } else { "tasks" };
-        Some(format!(
-            "no thread came for {word} {tasks}; a program that finds itself on one CPU may start fewer threads: \
-             GOMAXPROCS, OMP_NUM_THREADS or -XX:ActiveProcessorCount tell it how many to start"
-        ))
+        // One that ran before it was seated saw all of its CPUs.
+        let hint = match self.threads.first() {
+            Some(first) if first.late => "",
+            _ => HINT,
+        };
+        Some(format!("no thread came for {word} {tasks}{hint}"))
     }
 }
 
@@ -90,7 +91,8 @@ fn verdict(thread: &Thread) -> &'static str {
         (None, ..) => "no seat",
         (_, true, false) => "yes",
         (_, true, true) => "yes, late",
-        (_, false, _) => "NO",
+        (_, false, _) if thread.is_troubled() => "NO",
+        (_, false, _) => "gone",
     }
 }
 
@@ -102,7 +104,6 @@ fn line(row: &[String; 7], widths: &[usize; 7]) -> String {
 fn trouble(thread: &Thread) -> String {
     let why = match &thread.trouble {
         Some(trouble) => trouble.clone(),
-        None if thread.seen_on.is_empty() => "gone before its seat could be confirmed".to_owned(),
         None => format!("seen on CPU {}", CpuList(thread.seen_on.clone())),
     };
     format!("thread {} ('{}', tid {}): {why}", thread.order, visible(&thread.name), thread.tid)
@@ -117,11 +118,12 @@ fn visible(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::hampered::Hampered;
 
     fn thread(order: usize, name: &str, seat: Option<(usize, u32)>) -> Thread {
         Thread {
             order,
-            pid: 70,
+            pid: Some(70),
             tid: 70 + order as i32,
             name: name.to_owned(),
             task: seat.map(|(task, _)| task),
@@ -147,7 +149,7 @@ mod tests {
             empty_tasks: vec![2, 3],
             cyclic: false,
             threads,
-            unprivileged: Vec::new(),
+            hampered: Hampered::default(),
         }
     }
 
@@ -157,13 +159,16 @@ mod tests {
         (moved.verified, moved.trouble) = (false, Some("seated on CPU 11, and then ...".to_owned()));
         let mut late = thread(3, "late", Some((3, 0)));
         (late.late, late.seen_on) = (true, Vec::new());
-        let report = report(vec![thread(0, "main", Some((0, 4))), thread(1, "helper", None), moved, late]);
+        let mut gone = thread(4, "", Some((2, 0)));
+        (gone.verified, gone.seen_on) = (false, Vec::new());
+        let report = report(vec![thread(0, "main", Some((0, 4))), thread(1, "helper", None), moved, late, gone]);
         insta::assert_snapshot!(report.table(), @r"
         thread  tid  name            task    CPU  seen on  verified
         0       70   main            0 left  4    4        yes
         1       71   helper          -       -    -        no seat
         2       72   wand\u{1b}erer  1       11   11       NO
         3       73   late            3       0    -        yes, late
+        4       74   -               2       0    -        gone
         ");
         insta::assert_snapshot!(report.troubles().join("\n"), @r"thread 2 ('wand\u{1b}erer', tid 72): seated on CPU 11, and then ...");
         insta::assert_snapshot!(report.notes().join("\n"), @r"

@@ -1,5 +1,6 @@
 //! Leads threads to their seats, and looks whether they still sit there.
 
+use crate::allowance::Allowance;
 use crate::mask::{Mask, Tid};
 use crate::record::Trouble;
 use crate::roll::Roll;
@@ -7,6 +8,11 @@ use crate::seating::{Move, Seating};
 use crate::seats::Seat;
 use crate::task::{self, Task};
 use std::io;
+use std::time::Duration;
+
+/// Last looks at once, and the time that earns one more: at some 20 us a look, a twentieth of it.
+const LAST_LOOKS: u32 = 256;
+const LAST_LOOKS_PACE: Duration = Duration::from_micros(400);
 
 /// How a thread came to be known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,11 +30,13 @@ pub(crate) struct Usher {
     pub roll: Roll,
     /// What a thread without a seat gets back: the launcher's own mask.
     own: Mask,
+    /// For looks at threads that have ended, during which the program waits.
+    allowance: Allowance,
 }
 
 impl Usher {
     pub fn new(seating: Seating, own: Mask) -> Self {
-        Usher { seating, roll: Roll::default(), own }
+        Usher { seating, roll: Roll::default(), own, allowance: Allowance::new(LAST_LOOKS, LAST_LOOKS_PACE) }
     }
 
     /// A thread is there: it is seated, or freed of the seat that it inherited.
@@ -54,13 +62,16 @@ impl Usher {
         if let Some(seat) = seat {
             self.sit(tid, seat);
         }
-        self.look(tid);
+        self.look(tid, false);
     }
 
-    /// Looks at a thread: its name, its mask, where it ran. Whether anything about it is new.
-    pub fn look(&mut self, tid: Tid) -> bool {
+    /// Looks at a thread: its name, its mask, where it ran. Whether anything about it is new. That one is gone is told by
+    /// the gate if it `is_traced`: it may go by another number now.
+    pub fn look(&mut self, tid: Tid, is_traced: bool) -> bool {
         let Some(task) = Task::of(tid) else {
-            self.gone(tid);
+            if !is_traced {
+                self.gone(tid);
+            }
             return true;
         };
         if self.replaced(tid, &task) {
@@ -68,25 +79,41 @@ impl Usher {
             return true;
         }
         let renamed = self.note_name(tid, &task);
-        let moved = self.move_by_name(tid, &task.name);
+        if self.move_by_name(tid, &task.name) {
+            // What was read of it is from before it moved.
+            return true;
+        }
         self.check(tid, &task);
-        renamed || moved
+        renamed
     }
 
-    /// Looks a last time, at a thread that has ended and has not been buried.
+    /// Looks a last time, at a thread that has ended and has not been buried. Where threads end by the thousand not every
+    /// one is looked at.
     pub fn last_look(&mut self, tid: Tid) {
-        if let Some(task) = Task::of(tid) {
-            self.note_name(tid, &task);
-            self.check(tid, &task);
+        if self.roll.record(tid).is_none() || !self.allowance.take() {
+            return;
         }
+        let Some(task) = Task::of(tid) else { return };
+        self.note_name(tid, &task);
+        self.check(tid, &task);
+        self.process_of(tid);
     }
 
     /// A thread executed a program: it has its process's number now, and keeps its seat.
     pub fn become_leader(&mut self, former: Tid, tid: Tid) {
         self.seating.became(former, tid);
         if former != tid {
+            self.forgive(tid, former);
             self.roll.strike(tid);
             self.roll.renumber(former, tid);
+        }
+    }
+
+    /// A look at a thread that has just been replaced by another saw the other's mask.
+    fn forgive(&mut self, tid: Tid, other: Tid) {
+        let Some(cpu) = self.roll.living(other).and_then(|living| living.seat).map(|seat| seat.cpu) else { return };
+        if let Some(record) = self.roll.record(tid) {
+            record.trouble.take_if(|trouble| matches!(trouble, Trouble::Changed { to, .. } if to.0 == [cpu]));
         }
     }
 
@@ -106,19 +133,22 @@ impl Usher {
             living.pid = Some(pid);
         }
         if let Some(record) = self.roll.record(tid) {
-            record.pid = pid;
+            record.pid = Some(pid);
         }
         Some(pid)
     }
 
     fn sit(&mut self, tid: Tid, seat: Seat) {
         let mask = Mask::single(seat.cpu);
-        let seated = mask.give(tid).and_then(|()| Mask::of(tid));
+        let given = mask.give(tid);
         let Some(record) = self.roll.record(tid) else { return };
-        match seated {
-            Ok(found) if found == mask => record.confirmed = true,
-            Ok(found) => record.trouble = Some(Trouble::Changed { cpu: seat.cpu, to: found.cpus() }),
-            // It is gone, and sits nowhere.
+        match given.map(|()| Mask::of(tid)) {
+            Ok(Ok(found)) if found != mask => {
+                record.trouble = Some(Trouble::Changed { cpu: seat.cpu, to: found.cpus() });
+            }
+            // One that is gone since had what it was given.
+            Ok(_) => record.confirmed = true,
+            // It was gone before, and sat nowhere.
             Err(error) if error.raw_os_error() == Some(libc::ESRCH) => {}
             Err(error) => record.trouble = Some(refused(seat.cpu, &error)),
         }
@@ -176,11 +206,14 @@ impl Usher {
         }
     }
 
-    /// A thread that has slept since it was seated still shows the CPU that it fell asleep on.
+    /// A thread that has slept since it was seated, or is just waking, still shows the CPU that it fell asleep on.
     fn note_cpu(&mut self, tid: Tid, task: &Task) {
         let Some(record) = self.roll.record(tid) else { return };
-        let awake = record.seat.is_some_and(|seat| seat.cpu == task.cpu) || ['R', 'Z'].contains(&task.state);
-        if awake && record.seat.is_some() && !record.seen_on.contains(&task.cpu) {
+        let Some(seat) = record.seat else { return };
+        let elsewhere = |task: &Task| task.cpu != seat.cpu;
+        let runs_elsewhere = |task: &Task| elsewhere(task) && task.state == 'R';
+        let strays = runs_elsewhere(task) && Task::of(tid).is_some_and(|again| runs_elsewhere(&again));
+        if (strays || !elsewhere(task)) && !record.seen_on.contains(&task.cpu) {
             record.seen_on.push(task.cpu);
         }
     }

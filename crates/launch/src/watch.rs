@@ -40,12 +40,20 @@ impl Watch {
         let begun = Instant::now();
         let mut news = self.find(usher, gate);
         for tid in usher.roll.tids() {
-            news |= usher.look(tid);
+            news |= usher.look(tid, gate.expects(tid));
         }
         gate.let_go(usher);
         self.interval = if news { SHORTEST } else { (self.interval * 2).min(LONGEST) };
         let ended = Instant::now();
         self.due = ended + self.interval.max((ended - begun) * SHARE);
+    }
+
+    /// Looks at the threads that outlive the program's first process.
+    pub fn last_look(&mut self, usher: &mut Usher) {
+        for tid in usher.roll.tids() {
+            usher.look(tid, true);
+            usher.process_of(tid);
+        }
     }
 
     /// Finds processes, and threads that nobody told of. Whether there were any.

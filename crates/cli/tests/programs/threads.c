@@ -5,6 +5,9 @@
  *   pin      a thread that gives itself the whole mask that the environment variable ALL holds
  *   fork     a child process with a thread, then a thread
  *   exec     a thread that executes this program anew
+ *   crowd    threads that create threads, all at once, and how many of all could run on more than one CPU
+ *   flood    a thousand signals to the main thread, and then a thread that waits until it is seated
+ *   stay     two threads with names that wait, as the main thread does, for the end of stdin
  *   vfork    a spawned /bin/true, then a thread
  *   die N    dies by signal N
  *   exit N   exits with code N
@@ -94,8 +97,73 @@ static void *executor(void *unused)
     return NULL;
 }
 
-static volatile sig_atomic_t seen;
-static void note(int signal) { seen = signal; }
+static int strays;
+
+static void *leaf(void *unused)
+{
+    (void)unused;
+    char list[256];
+    allowed(list, sizeof list);
+    if (strpbrk(list, ",-"))
+        __atomic_add_fetch(&strays, 1, __ATOMIC_RELAXED);
+    return NULL;
+}
+
+static void *branch(void *unused)
+{
+    leaf(unused);
+    for (int i = 0; i < 50; i++)
+        start(leaf, NULL);
+    return NULL;
+}
+
+static void crowd(void)
+{
+    pthread_t branches[4];
+    for (int i = 0; i < 4; i++)
+        pthread_create(&branches[i], NULL, branch, NULL);
+    for (int i = 0; i < 4; i++)
+        pthread_join(branches[i], NULL);
+    printf("strays %d\n", strays);
+}
+
+static pthread_barrier_t named, over;
+
+static void *stayer(void *name)
+{
+    pthread_setname_np(pthread_self(), name);
+    pthread_barrier_wait(&named);
+    pthread_barrier_wait(&over);
+    return NULL;
+}
+
+/* The threads tell one after the other. */
+static void stay(void)
+{
+    pthread_t left, right;
+    pthread_barrier_init(&named, NULL, 3);
+    pthread_barrier_init(&over, NULL, 3);
+    pthread_create(&left, NULL, stayer, "left");
+    pthread_create(&right, NULL, stayer, "right");
+    pthread_barrier_wait(&named);
+    printf("ready\n");
+    fflush(stdout);
+    while (getchar() != EOF)
+        ;
+    pthread_barrier_wait(&over);
+    pthread_join(left, NULL);
+    pthread_join(right, NULL);
+}
+
+static void note(int signal) { (void)signal; }
+
+static void flood(void)
+{
+    signal(SIGUSR1, note);
+    for (int i = 0; i < 1000; i++)
+        raise(SIGUSR1);
+    start(worker, (void *)0L);
+}
 
 static void count(int wanted)
 {
@@ -138,6 +206,12 @@ int main(int argc, char **argv)
         start(thread, NULL);
     } else if (!strcmp(what, "exec")) {
         start(executor, NULL);
+    } else if (!strcmp(what, "crowd")) {
+        crowd();
+    } else if (!strcmp(what, "flood")) {
+        flood();
+    } else if (!strcmp(what, "stay")) {
+        stay();
     } else if (!strcmp(what, "vfork")) {
         pid_t child;
         char *arguments[] = {"true", NULL};

@@ -1,0 +1,66 @@
+//! `seatmap run`, with unmodified programs in C, Go, Java and Rust that say themselves where they may run.
+
+mod passing;
+mod programs;
+mod refusals;
+mod running;
+mod seats;
+mod stopping;
+
+use crate::common::Place;
+use serde_json::Value;
+use std::process::Output;
+
+/// What a finished run has to tell.
+struct Told {
+    output: Output,
+    report: Value,
+}
+
+impl Told {
+    fn lines(&self) -> Vec<&str> {
+        std::str::from_utf8(&self.output.stdout).unwrap().lines().collect()
+    }
+
+    fn stderr(&self) -> &str {
+        std::str::from_utf8(&self.output.stderr).unwrap()
+    }
+
+    fn threads(&self) -> &[Value] {
+        self.report["threads"].as_array().unwrap()
+    }
+
+    /// Where each thread was to sit, in order of creation.
+    fn seats(&self) -> Vec<Option<u32>> {
+        self.threads().iter().map(|thread| thread["cpu"].as_u64().map(|cpu| cpu as u32)).collect()
+    }
+
+    /// That every thread with a seat kept to it, and that nothing is said to have gone wrong.
+    fn assert_verified(&self) {
+        for thread in self.threads() {
+            assert_eq!(thread["verified"].as_bool(), Some(thread["cpu"].is_number()), "{thread}");
+            let strayed = thread["seen_on"].as_array().unwrap().iter().any(|cpu| *cpu != thread["cpu"]);
+            assert!(!strayed && thread["trouble"].is_null(), "{thread}");
+        }
+        assert!(!self.stderr().contains("seatmap: thread "), "{}", self.stderr());
+    }
+}
+
+/// Runs a program under these options, to its end.
+fn run(place: &Place, options: &[&str], program: &[&str]) -> Told {
+    run_with(place, options, program, &[])
+}
+
+/// The same, with variables in the environment.
+fn run_with(place: &Place, options: &[&str], program: &[&str], variables: &[(&str, &str)]) -> Told {
+    let arguments = [&["run", "--report", "seating.json"], options, &["--"], program].concat();
+    let output = place.command(&arguments).envs(variables.iter().copied()).output().unwrap();
+    let report = std::fs::read_to_string(place.path("seating.json")).unwrap_or_default();
+    let report = serde_json::from_str(&report).unwrap_or_else(|_| output_as_report(&output));
+    Told { output, report }
+}
+
+#[expect(clippy::panic, reason = "helpers of tests fail as tests do")]
+fn output_as_report(output: &Output) -> Value {
+    panic!("no report was written: {output:?}")
+}

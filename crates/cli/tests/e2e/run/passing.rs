@@ -1,0 +1,183 @@
+//! What passes through: exit codes, signals, streams, the terminal.
+
+use super::programs::{self, list, mask_of, two_cpus};
+use super::run;
+use super::running::Running;
+use crate::common::Place;
+use std::io::Write;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::process::Stdio;
+
+/// The three ways in which a program is attended: traced to its end, until the last seat is taken, and not at all.
+pub fn forms() -> [Vec<String>; 3] {
+    let [a, b] = two_cpus();
+    let form = |options: &[&str]| options.iter().map(|&option| option.to_owned()).collect::<Vec<_>>();
+    let (first, both) = (a.to_string(), list(&[a, b]));
+    [
+        form(&["--cpus", &both]),
+        form(&["--cpus", &first, "--once"]),
+        form(&["--cpus", &first, "--match", "no thread's name=0"]),
+    ]
+}
+
+fn options(form: &[String]) -> Vec<&str> {
+    form.iter().map(String::as_str).collect()
+}
+
+#[test]
+fn exit_codes() {
+    let Some(program) = programs::c() else { return };
+    for form in forms() {
+        for code in [0, 1, 7, 255] {
+            let told = run(&Place::new(), &options(&form), &[program, "exit", &code.to_string()]);
+            assert_eq!(told.output.status.code(), Some(code), "{form:?}");
+        }
+    }
+}
+
+#[test]
+fn deaths_by_signal() {
+    let Some(program) = programs::c() else { return };
+    for form in forms() {
+        for signal in [libc::SIGTERM, libc::SIGABRT, libc::SIGSEGV, libc::SIGKILL, libc::SIGRTMIN(), libc::SIGPIPE] {
+            let place = Place::new();
+            let told = run(&place, &options(&form), &[program, "die", &signal.to_string()]);
+            assert_eq!(told.output.status.signal(), Some(signal), "{form:?}");
+        }
+    }
+}
+
+#[test]
+fn streams_are_the_programs() {
+    for form in forms() {
+        let place = Place::new();
+        let arguments = [&["run", "--quiet"][..], &options(&form), &["--", "sh", "-c", "cat; echo told >&2"]].concat();
+        let mut command = place.command(&arguments);
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let bytes: Vec<u8> = (0..1 << 20).map(|at: u32| (at.wrapping_mul(at) >> 7) as u8).collect();
+        let mut stdin = child.stdin.take().unwrap();
+        let output = std::thread::scope(|scope| {
+            scope.spawn(|| {
+                stdin.write_all(&bytes).unwrap();
+                drop(stdin);
+            });
+            child.wait_with_output().unwrap()
+        });
+        assert!(output.stdout == bytes && output.status.success(), "{form:?}");
+        assert_eq!(output.stderr, b"told\n");
+    }
+}
+
+#[test]
+fn signals_sent_to_the_launcher_are_sent_on() {
+    let Some(program) = programs::c() else { return };
+    for form in forms() {
+        for signal in [libc::SIGUSR1, libc::SIGINT, libc::SIGHUP, libc::SIGALRM, libc::SIGWINCH, libc::SIGRTMAX()] {
+            let place = Place::new();
+            let mut running = Running::start(&place, &options(&form), &[program, "count", &signal.to_string()]);
+            for _ in 0..3 {
+                running.send(signal);
+                assert_eq!(running.line(), format!("signal {signal}"), "{form:?}");
+            }
+            running.send(libc::SIGTERM);
+            assert_eq!(running.line(), format!("signal {}", libc::SIGTERM));
+            assert_eq!(running.wait().code(), Some(0));
+        }
+    }
+}
+
+/// A terminal sends its signals to everybody in front of it, and the program has them without the launcher.
+#[test]
+fn ctrl_c_comes_once() {
+    let Some(program) = programs::c() else { return };
+    for form in forms() {
+        let place = Place::new();
+        let (mut keys, terminal) = terminal();
+        let mut command =
+            place.command(&[&["run", "--quiet"][..], &options(&form), &["--", program, "count", "2"]].concat());
+        command.stdin(terminal).stderr(Stdio::null());
+        // SAFETY: both calls are async-signal-safe; stdin is the terminal by now.
+        unsafe {
+            command.pre_exec(|| {
+                libc::setsid();
+                libc::ioctl(0, libc::TIOCSCTTY, 0);
+                Ok(())
+            });
+        }
+        let mut running = Running::of(command);
+        for _ in 0..3 {
+            keys.write_all(b"\x03").unwrap();
+            assert_eq!(running.line(), "signal 2", "{form:?}");
+        }
+        running.send(libc::SIGTERM);
+        assert_eq!(running.line(), "signal 15", "{form:?}");
+        assert_eq!(running.wait().code(), Some(0));
+    }
+}
+
+/// A new terminal: the end with the keys, and the end for programs.
+fn terminal() -> (std::fs::File, OwnedFd) {
+    let (mut keys, mut programs) = (0, 0);
+    let none = std::ptr::null_mut();
+    // SAFETY: the two descriptors are writable, and a name, settings and size are not asked for.
+    let status = unsafe { libc::openpty(&raw mut keys, &raw mut programs, none, none.cast(), none.cast()) };
+    assert_eq!(status, 0);
+    // SAFETY: both were opened just now and are nobody else's.
+    let (keys, programs) = unsafe { (OwnedFd::from_raw_fd(keys), OwnedFd::from_raw_fd(programs)) };
+    // SAFETY: the descriptor is open; the program must not keep the keys' end.
+    unsafe { libc::fcntl(keys.as_raw_fd(), libc::F_SETFD, libc::FD_CLOEXEC) };
+    (keys.into(), programs)
+}
+
+#[test]
+fn a_parent_that_ignores_the_ends_of_children_changes_nothing() {
+    let Some(program) = programs::c() else { return };
+    for form in forms() {
+        let place = Place::new();
+        let mut command =
+            place.command(&[&["run", "--quiet"][..], &options(&form), &["--", program, "exit", "7"]].concat());
+        // SAFETY: the call is async-signal-safe.
+        unsafe {
+            command.pre_exec(|| {
+                libc::signal(libc::SIGCHLD, libc::SIG_IGN);
+                Ok(())
+            });
+        }
+        assert_eq!(command.output().unwrap().status.code(), Some(7), "{form:?}");
+    }
+}
+
+#[test]
+fn what_the_program_leaves_running_is_left_running() {
+    let [a, b] = two_cpus();
+    let script = "sleep 1000 >/dev/null 2>&1 & echo $!; exit 3";
+    let told = run(&Place::new(), &["--cpus", &list(&[a, b])], &["sh", "-c", script]);
+    let left = told.lines()[0];
+    let (mask, tracer) = (mask_of(&format!("/proc/{left}")), tracer(left));
+    // SAFETY: the process is the shell's, which is gone, and its number was read a moment ago.
+    unsafe { libc::kill(left.parse().unwrap(), libc::SIGKILL) };
+    assert_eq!((told.output.status.code(), mask, tracer.as_str()), (Some(3), b.to_string(), "0"));
+}
+
+fn tracer(pid: &str) -> String {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
+    status.lines().find_map(|line| line.strip_prefix("TracerPid:")).unwrap().trim().to_owned()
+}
+
+#[test]
+fn a_launcher_that_is_killed_leaves_the_program_alone() {
+    let Some(program) = programs::c() else { return };
+    for form in forms() {
+        let place = Place::new();
+        let mut running = Running::start(&place, &options(&form), &[program, "count", "10"]);
+        let program = running.program();
+        running.send(libc::SIGKILL);
+        assert_eq!(running.wait().signal(), Some(libc::SIGKILL));
+        for (signal, line) in [(libc::SIGUSR1, "signal 10"), (libc::SIGTERM, "signal 15")] {
+            // SAFETY: the program waits for signals, so its number is its own.
+            unsafe { libc::kill(program, signal) };
+            assert_eq!(running.line(), line, "{form:?}");
+        }
+    }
+}

@@ -1,0 +1,245 @@
+//! Who sits where: each program prints the CPUs of each of its threads at the thread's first instruction.
+
+use super::programs::{self, are_two, list, own_mask, two_cpus};
+use super::{Told, run, run_with};
+use crate::common::Place;
+use std::collections::HashSet;
+
+/// Runs the C program under these options.
+fn c(options: &[&str], arguments: &[&str]) -> Option<Told> {
+    Some(run(&Place::new(), options, &[&[programs::c()?], arguments].concat()))
+}
+
+/// What a thread prints that may run on these CPUs.
+fn says(who: &str, cpus: impl ToString) -> String {
+    format!("{who} {}", cpus.to_string())
+}
+
+/// A plan whose tasks have names.
+fn plan(place: &Place, placement: &[u32]) {
+    let names = &["boss", "left", "right", "spare"][..placement.len()];
+    place.file(
+        "plan.json",
+        format!(r#"{{"format":"seatmap-plan/1","machine":"here","placement":{placement:?},"names":{names:?}}}"#),
+    );
+}
+
+#[test]
+fn threads_take_the_list_in_turn() {
+    let [a, b] = two_cpus();
+    for program in [programs::c(), programs::static_c(), programs::rust()].into_iter().flatten() {
+        let told = run(&Place::new(), &["--cpus", &list(&[b, a, a])], &[program, "4"]);
+        let thread = |cpu| says("thread", cpu);
+        assert_eq!(told.lines(), [says("main", b), thread(a), thread(a), thread(b), thread(a)], "{program}");
+        assert_eq!(told.seats(), [b, a, a, b, a].map(Some), "{program}");
+        told.assert_verified();
+    }
+}
+
+#[test]
+fn goroutines_sit_with_their_threads() {
+    let [a, b] = two_cpus();
+    let Some(program) = programs::go() else { return };
+    let told = run(&Place::new(), &["--cpus", &list(&[b, a])], &[program]);
+    for line in told.lines() {
+        assert!([a, b].iter().any(|cpu| line.ends_with(&format!(" {cpu}"))), "{line}");
+    }
+    assert_eq!(told.lines().len(), 4);
+    let turns: Vec<Option<u32>> = [b, a].map(Some).into_iter().cycle().take(told.threads().len()).collect();
+    assert_eq!(told.seats(), turns);
+    told.assert_verified();
+}
+
+#[test]
+fn java_threads_are_seated_once_they_have_names() {
+    let [a, b] = two_cpus();
+    if !programs::installed("java") {
+        return;
+    }
+    let source = programs::source("Threads.java");
+    let rules = ["--match", "seated-0=1", "--match", "seated-*=2"];
+    let cpus = list(&[a, b, a]);
+    let options = [&["--cpus", &cpus][..], &rules].concat();
+    let [first, other] = [b, a].map(|cpu| cpu.to_string());
+    let told = run(&Place::new(), &options, &["java", &source, &first, &other, &other]);
+    assert_eq!(told.lines(), [says("seated-0", b), says("seated-1", a), says("seated-2", a)]);
+    told.assert_verified();
+}
+
+#[test]
+fn a_plan_ends_and_the_rest_get_the_launchers_mask() {
+    let [a, b] = two_cpus();
+    let Some(program) = programs::c() else { return };
+    let place = Place::new();
+    plan(&place, &[b, a, b]);
+    let told = run(&place, &["--plan", "plan.json"], &[program, "5"]);
+    let beyond = says("thread", own_mask());
+    assert_eq!(
+        told.lines(),
+        [says("main", b), says("thread", a), says("thread", b), beyond.clone(), beyond.clone(), beyond]
+    );
+    assert_eq!(told.seats(), [Some(b), Some(a), Some(b), None, None, None]);
+    let names: Vec<_> = told.threads().iter().map(|thread| thread["task_name"].as_str()).collect();
+    assert_eq!(names[..4], [Some("boss"), Some("left"), Some("right"), None]);
+    assert!(told.stderr().contains("seatmap: 3 threads beyond the 3 tasks were left where the kernel puts them\n"));
+    told.assert_verified();
+}
+
+#[test]
+fn the_first_can_be_skipped() {
+    let [a, b] = two_cpus();
+    let Some(told) = c(&["--cpus", &list(&[b, a]), "--skip", "2", "--once"], &["3"]) else { return };
+    assert_eq!(told.seats(), [None, None, Some(b), Some(a)]);
+    let unseated = |who| says(who, own_mask());
+    assert_eq!(told.lines(), [unseated("main"), unseated("thread"), says("thread", b), says("thread", a)]);
+    assert_eq!((&told.report["skipped"], &told.report["unseated"]), (&2.into(), &0.into()));
+}
+
+#[test]
+fn processes_are_counted_like_threads() {
+    let [a, b] = two_cpus();
+    let Some(told) = c(&["--cpus", &list(&[b, a, a, a, b])], &["fork"]) else { return };
+    let lines = [says("main", b), says("child", a), says("child's", a), says("thread", a)];
+    assert_eq!((told.lines(), told.threads().len()), (lines.iter().map(String::as_str).collect(), 4));
+    let pid = |at: usize| told.threads()[at]["pid"].as_u64();
+    assert!(pid(0) == pid(3) && pid(1) == pid(2) && pid(0) != pid(1), "{}", told.report);
+    told.assert_verified();
+}
+
+#[test]
+fn spawned_programs_are_seated_too() {
+    let [a, b] = two_cpus();
+    let Some(told) = c(&["--cpus", &list(&[b, a, b])], &["vfork"]) else { return };
+    assert_eq!(told.lines(), [says("main", b), says("thread", b)]);
+    assert_eq!(told.threads()[1]["name"], "true");
+    told.assert_verified();
+}
+
+/// The thread that executes becomes its process's first, and the main thread is gone.
+#[test]
+fn a_thread_that_executes_a_program_keeps_its_seat() {
+    let [a, b] = two_cpus();
+    for program in [programs::c(), programs::static_c()].into_iter().flatten() {
+        let told = run(&Place::new(), &["--cpus", &list(&[b, a, b])], &[program, "exec"]);
+        let lines = [says("main", b), says("executor", a), says("main", a), says("thread", b)];
+        assert_eq!(told.lines(), lines, "{program}");
+        assert_eq!(told.threads()[0]["tid"], told.threads()[1]["tid"], "it goes by its process's number now");
+        told.assert_verified();
+    }
+}
+
+#[test]
+fn pipelines_of_a_shell() {
+    let [a, b] = two_cpus();
+    let mask = "sed -n s/Cpus_allowed_list:.//p /proc/self/status";
+    let script = format!("{mask} | cat & wait; {mask}; exit 5");
+    let told = run(&Place::new(), &["--cpus", &list(&[b, a, a, b])], &["sh", "-c", &script]);
+    assert_eq!(told.lines(), [a.to_string(), b.to_string()]);
+    assert_eq!((told.output.status.code(), told.threads().len()), (Some(5), 4));
+    told.assert_verified();
+}
+
+#[test]
+fn names_seat_threads_that_run_already() {
+    let [a, b] = two_cpus();
+    let (cpus, wanted) = (list(&[a, b]), b.to_string());
+    for program in [programs::c(), programs::static_c()].into_iter().flatten() {
+        // With a rule for each task nobody is seated in order, and nothing is traced.
+        for rules in [&["--match", "worker-*=1"][..], &["--match", "worker-*=1", "--match", "threads-*=0"]] {
+            let options = [&["--cpus", &cpus][..], rules].concat();
+            let told = run_with(&Place::new(), &options, &[program, "rename"], &[("WANTED", &wanted)]);
+            let worker = |n: u32| says(&format!("worker-{n}"), b);
+            assert_eq!(told.lines()[1..], [worker(0), worker(1), worker(2)]);
+            assert_eq!(told.seats(), [a, b, b, b].map(Some));
+            told.assert_verified();
+        }
+    }
+}
+
+#[test]
+fn tasks_go_by_name() {
+    let [a, b] = two_cpus();
+    let Some(program) = programs::c() else { return };
+    let place = Place::new();
+    plan(&place, &[b, a, b, a]);
+    let wanted = a.to_string();
+    let options = ["--plan", "plan.json", "--match", "worker-*=spare,left"];
+    let told = run_with(&place, &options, &[program, "rename"], &[("WANTED", &wanted)]);
+    let tasks: Vec<_> = told.threads().iter().map(|thread| thread["task_name"].as_str()).collect();
+    assert_eq!(tasks, ["boss", "spare", "spare", "spare"].map(Some));
+    told.assert_verified();
+}
+
+#[test]
+fn threads_that_seat_themselves_are_told_of() {
+    let [a, b] = two_cpus();
+    let Some(program) = programs::c().filter(|_| are_two([a, b])) else { return };
+    let (seats, all) = (list(&[b, a]), list(&[a, b]));
+    let told = run_with(&Place::new(), &["--cpus", &seats, "--quiet"], &[program, "pin"], &[("ALL", &all)]);
+    assert!(told.output.status.success());
+    assert_eq!(told.threads()[1]["verified"], false);
+    let tid = &told.threads()[1]["tid"];
+    let line = format!("seated on CPU {a}, and then its own affinity was changed to {a},{b}");
+    assert_eq!(told.stderr(), format!("seatmap: thread 1 ('threads-c-dynam', tid {tid}): {line}\n"));
+}
+
+/// A new thread may stop, run and end before its creator's report of it is heard; it is one thread all the same.
+#[test]
+fn nobody_is_missed_or_counted_twice_in_a_crowd() {
+    let [a, b] = two_cpus();
+    for cpus in [&[a][..], &[b, a], &[a, b, b]] {
+        let Some(told) = c(&["--cpus", &list(cpus)], &["crowd"]) else { return };
+        assert_eq!(told.lines(), [says("main", cpus[0]), says("strays", 0)]);
+        assert_eq!(told.seats(), (0..205).map(|at| Some(cpus[at % cpus.len()])).collect::<Vec<_>>());
+        let late = told.threads().iter().filter(|thread| thread["late"] == true).count();
+        let tids: HashSet<String> = told.threads().iter().map(|thread| thread["tid"].to_string()).collect();
+        assert_eq!((late, tids.len()), (0, 205));
+        told.assert_verified();
+    }
+}
+
+/// A traced thread stops for each signal, so that one that is sent many is let go; its threads are found all the same.
+#[test]
+fn a_flood_of_signals_costs_no_seat() {
+    let [a, b] = two_cpus();
+    let Some(program) = programs::c() else { return };
+    let wanted = a.to_string();
+    let told = run_with(&Place::new(), &["--cpus", &list(&[b, a])], &[program, "flood"], &[("WANTED", &wanted)]);
+    assert_eq!(told.lines(), [says("main", b), says("worker-0", a)]);
+    told.assert_verified();
+}
+
+#[test]
+fn the_table_says_it_all() {
+    let [a, b] = two_cpus();
+    let Some(program) = programs::c() else { return };
+    let place = Place::new();
+    plan(&place, &[b, a, b, a]);
+    let told = run(&place, &["--plan", "plan.json", "--skip", "1"], &[program, "2"]);
+    let tids: Vec<String> = told.threads().iter().map(|thread| thread["tid"].to_string()).collect();
+    let words = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>().join(" ");
+    let lines: Vec<String> = told.stderr().lines().map(words).collect();
+    let name = "threads-c-dynam";
+    let expected = [
+        "thread tid name task CPU seen on verified".to_owned(),
+        format!("0 {} {name} - - - no seat", tids[0]),
+        format!("1 {} {name} 0 boss {b} {b} yes", tids[1]),
+        format!("2 {} {name} 1 left {a} {a} yes", tids[2]),
+    ];
+    assert_eq!(lines[..4], expected);
+    assert!(lines[4].starts_with("seatmap: no thread came for tasks 2,3; a program that finds itself"), "{}", lines[4]);
+    let quiet = run(&place, &["--plan", "plan.json", "--skip", "1", "--quiet"], &[program, "2"]);
+    assert_eq!(quiet.stderr(), "");
+}
+
+#[test]
+fn programs_that_trace_are_told_of() {
+    let [a, b] = two_cpus();
+    if !programs::installed("strace") {
+        return;
+    }
+    let told = run(&Place::new(), &["--cpus", &list(&[a, b])], &["strace", "-o", "trace", "true"]);
+    assert_eq!(told.output.status.code(), Some(1), "what strace says then");
+    assert!(told.stderr().contains("strace may have been unable to trace its program"), "{}", told.stderr());
+    assert_eq!(told.report["hampered"]["tracers"].as_array().unwrap().len(), 1);
+}

@@ -1,0 +1,101 @@
+//! The JSON Schema in `docs/formats/` against what is really written, key by key in both directions.
+#![expect(clippy::unwrap_used, reason = "a helper that finds its input broken fails the test")]
+
+use seatmap_launch::report::FORMAT;
+use seatmap_launch::roll::MOST_RECORDS;
+use seatmap_launch::{Beyond, Hampered, Report, Seating, Seats, Thread};
+use serde_json::{Value, json};
+
+fn schema() -> Value {
+    serde_json::from_str(include_str!("../../../docs/formats/seatmap-seating-1.schema.json")).unwrap()
+}
+
+/// The schema with every object closed, so that a key that it does not list is an error.
+fn closed(schema: &Value) -> Value {
+    match schema {
+        Value::Object(object) => {
+            let mut object: serde_json::Map<_, _> = object.iter().map(|(key, it)| (key.clone(), closed(it))).collect();
+            if object.get("properties").is_some_and(Value::is_object) {
+                object.insert("additionalProperties".into(), json!(false));
+            }
+            Value::Object(object)
+        }
+        Value::Array(items) => items.iter().map(closed).collect(),
+        other => other.clone(),
+    }
+}
+
+fn assert_valid(instance: &Value) {
+    let schema = closed(&schema());
+    let validator = jsonschema::validator_for(&schema).unwrap();
+    let told = |error: jsonschema::ValidationError<'_>| format!("{}: {error}", error.instance_path());
+    let errors: Vec<String> = validator.iter_errors(instance).map(told).collect();
+    assert!(errors.is_empty(), "{errors:#?}");
+}
+
+/// A report in which nothing is left out. No `..Default`: a new field must be added here, and so to the schema.
+fn full() -> Report {
+    let thread = Thread {
+        order: 0,
+        pid: Some(70),
+        tid: 71,
+        name: "worker".into(),
+        task: Some(1),
+        task_name: Some("right".into()),
+        cpu: Some(3),
+        seen_on: vec![3, 0],
+        verified: false,
+        late: true,
+        trouble: Some("seated on CPU 3, and then its own affinity was changed to 0-3".into()),
+    };
+    let nobody = Thread { pid: None, task: None, task_name: None, cpu: None, trouble: None, ..thread.clone() };
+    Report {
+        format: FORMAT,
+        pid: Some(70),
+        created: 2,
+        skipped: 0,
+        unseated: 1,
+        tasks: 3,
+        ordered_tasks: 2,
+        empty_tasks: vec![0],
+        cyclic: false,
+        threads: vec![thread, nobody],
+        hampered: Hampered { unprivileged: vec!["/usr/bin/su".into()], tracers: vec!["/usr/bin/gdb".into()] },
+    }
+}
+
+#[test]
+fn the_schema_is_one_and_says_what_each_key_is() {
+    jsonschema::meta::validate(&schema()).unwrap();
+    for object in ["", "/$defs/thread", "/$defs/hampered"] {
+        let properties = schema().pointer(&format!("{object}/properties")).unwrap().clone();
+        for (key, property) in properties.as_object().unwrap() {
+            assert!(property["description"].is_string(), "{object}/{key} has no description");
+        }
+    }
+}
+
+/// All keys are required, so that what is valid has each of them, and the closed schema allows no others.
+#[test]
+fn reports_have_the_keys_of_the_schema_and_no_others() {
+    assert_valid(&serde_json::to_value(full()).unwrap());
+    for object in ["", "/$defs/thread", "/$defs/hampered"] {
+        let part = schema().pointer(object).unwrap().clone();
+        let listed: Vec<&String> = part["properties"].as_object().unwrap().keys().collect();
+        let mut required: Vec<&str> = part["required"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
+        required.sort_unstable();
+        assert_eq!(listed, required, "{object}");
+    }
+    assert_eq!(schema()["properties"]["threads"]["maxItems"], MOST_RECORDS);
+}
+
+/// This process, none of whose threads fits the rule.
+#[test]
+fn a_report_of_a_real_process_is_valid() {
+    let seats = Seats { cpus: vec![0], names: Vec::new(), beyond: Beyond::Leave };
+    let rules = seatmap_launch::Rule::parse_all(&["no thread's name=0".to_owned()], &seats).unwrap();
+    let pid = i32::try_from(std::process::id()).unwrap();
+    let report = seatmap_launch::seat_running(&[pid], Seating::new(seats, rules, 0)).unwrap();
+    assert!(report.created > 0 && report.created == report.unseated);
+    assert_valid(&serde_json::to_value(report).unwrap());
+}
