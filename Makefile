@@ -5,14 +5,16 @@
 #   make lint    rustfmt and clippy, warnings denied
 #   make bench   Seatmap's own figures, kept under bench/runs/<date>-<machine>/
 #   make docs    the guide and the API, under target/doc and target/guide
+#   make install-lib   libseatmap_place for C programs, below PREFIX
 #   make fuzz    each importer for a minute (needs a nightly toolchain)
 
 CARGO ?= cargo
 # Published measurements beside the repository; what needs them is skipped, visibly, where they are absent.
 export SEATMAP_DATA ?= $(CURDIR)/../shared/data
 SEATMAP = target/release/seatmap
+PREFIX ?= /usr/local
 
-.PHONY: demo test lint bench docs fuzz build system install clean
+.PHONY: demo test lint bench docs fuzz build system install install-lib clean
 
 demo: build
 	./demo/run $(SEATMAP)
@@ -42,6 +44,10 @@ fuzz: system
 
 install: system
 	$(CARGO) install --locked --path crates/cli
+
+install-lib:
+	$(CARGO) build --release --locked --package seatmap-place-c
+	./scripts/install-lib target/release "$(PREFIX)"
 
 # The system libraries: hwloc with its headers, and what its Rust binding looks for.
 system:

@@ -1,0 +1,73 @@
+//! Why a call failed.
+
+use crate::status::Status;
+use seatmap_machine::catalog::CatalogError;
+use seatmap_machine::{CpuListError, ProfileError};
+use seatmap_pattern::{PatternError, SpecError};
+use seatmap_place::PlaceError;
+use std::error::Error;
+
+/// Why a call failed; its text is what the last error says.
+#[derive(Debug, thiserror::Error)]
+pub enum Failure {
+    /// A pointer that must lead somewhere does not.
+    #[error("{0} is NULL")]
+    Null(&'static str),
+    /// A text that is none.
+    #[error("{0} is not UTF-8 text")]
+    NotText(&'static str),
+    /// A length beyond what can be meant.
+    #[error("{name} is {given}, and {most} is the most")]
+    TooLong {
+        /// The argument.
+        name: &'static str,
+        /// Its value.
+        given: usize,
+        /// What is accepted.
+        most: usize,
+    },
+    /// An argument with a value that means nothing.
+    #[error("{0}")]
+    Argument(String),
+    /// No bundled machine of that name.
+    #[error(transparent)]
+    Catalog(#[from] CatalogError),
+    /// No generator's text.
+    #[error(transparent)]
+    Spec(#[from] SpecError),
+    /// A list of CPUs that cannot be used.
+    #[error(transparent)]
+    Cpus(#[from] CpuListError),
+    /// Distances that do not fit together.
+    #[error(transparent)]
+    Distances(#[from] ProfileError),
+    /// Edges that do not fit together.
+    #[error(transparent)]
+    Edges(#[from] PatternError),
+    /// A file that cannot be read or understood.
+    #[error("{path}: {source}")]
+    File {
+        /// As the caller gave it.
+        path: String,
+        /// What is wrong with it.
+        source: Box<dyn Error>,
+    },
+    /// A placement that cannot be had.
+    #[error(transparent)]
+    Place(#[from] PlaceError),
+    /// A panic.
+    #[error("a defect in libseatmap_place: {0}")]
+    Defect(String),
+}
+
+impl Failure {
+    /// What the call returns.
+    pub fn status(&self) -> Status {
+        match self {
+            Failure::File { .. } => Status::BadFile,
+            Failure::Place(_) => Status::NotPossible,
+            Failure::Defect(_) => Status::Defect,
+            _ => Status::BadArgument,
+        }
+    }
+}

@@ -1,0 +1,30 @@
+//! Placing for C and C++: `libseatmap_place` and its header.
+//!
+//! The header `include/seatmap_place.h` is the product, and its text is the documentation comments below; a test
+//! generates it anew and compares. What C can get wrong is checked where it enters, and what Rust can get wrong never
+//! leaves as a panic, so that the crates below need to know nothing of either.
+//!
+//! | module | holds |
+//! |---|---|
+//! | [`machine`], [`pattern`], [`options`] | what goes in: handles that the caller owns |
+//! | [`place`], [`answer`] | what comes out |
+//! | [`status`], [`failure`], [`message`] | how a call ends, why, and the words for it |
+//! | [`boundary`], [`argument`], [`file`] | what every call passes through: no panic out, no bad pointer in |
+//! | [`version`] | what a program can check before it calls anything else |
+//!
+//! Handles are boxes given away; NULL is an answer everywhere, never a crash.
+#![deny(missing_docs)]
+#![expect(clippy::missing_safety_doc, reason = "C reads the rules for pointers once, at the head of the header")]
+
+pub mod answer;
+mod argument;
+mod boundary;
+mod failure;
+mod file;
+pub mod machine;
+mod message;
+pub mod options;
+pub mod pattern;
+pub mod place;
+pub mod status;
+pub mod version;

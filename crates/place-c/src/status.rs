@@ -1,0 +1,17 @@
+//! How a call ended.
+
+/// How a call ended. Zero is success, so that calls can be joined with ||.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Status {
+    /// Done.
+    Ok = 0,
+    /// An argument is NULL, out of range, or no name or pattern that is known.
+    BadArgument = 1,
+    /// A file cannot be read or understood; the message has line and column.
+    BadFile = 2,
+    /// What is asked for cannot be had on this machine.
+    NotPossible = 3,
+    /// A mistake in the library. The handles are still good.
+    Defect = 4,
+}

@@ -1,0 +1,52 @@
+//! What the library shows to the linker.
+
+use crate::installed::{library, stdout, there_is};
+use std::collections::BTreeSet;
+use std::process::Command;
+
+fn header() -> String {
+    std::fs::read_to_string(library().path("include/seatmap_place.h")).unwrap()
+}
+
+/// The names before an opening parenthesis, comments left out.
+fn declared() -> BTreeSet<String> {
+    let header = header();
+    let code = header.lines().filter(|line| !line.trim_start().starts_with(['*', '/', '#']));
+    let name = |line: &str| Some(line.split_once('(')?.0.rsplit([' ', '*']).next()?.to_owned());
+    code.filter_map(name).collect()
+}
+
+#[test]
+fn the_library_shows_what_the_header_declares_and_nothing_else() {
+    if !there_is("nm") {
+        return;
+    }
+    let mut nm = Command::new("nm");
+    nm.args(["--dynamic", "--defined-only", "--format=posix"]).arg(library().path("lib/libseatmap_place.so"));
+    let shown = stdout(&mut nm);
+    let shown: BTreeSet<String> = shown.lines().filter_map(|line| Some(line.split(' ').next()?.to_owned())).collect();
+    assert_eq!(shown, declared());
+    assert!(shown.len() > 20, "{shown:?}");
+}
+
+#[test]
+fn programs_remember_which_interface_they_were_built_for() {
+    if !there_is("readelf") {
+        return;
+    }
+    let mut readelf = Command::new("readelf");
+    let dynamic = stdout(readelf.arg("--dynamic").arg(library().path("lib/libseatmap_place.so")));
+    let (interface, _) = env!("CARGO_PKG_VERSION").rsplit_once('.').unwrap();
+    let soname = format!("[libseatmap_place.so.{interface}]");
+    assert!(dynamic.contains(&soname), "{dynamic}");
+}
+
+#[test]
+fn every_function_says_what_it_does() {
+    let header = header();
+    let lines: Vec<&str> = header.lines().collect();
+    let bare = |at: &usize| lines[*at].contains('(') && lines[*at].starts_with(|c: char| c.is_ascii_lowercase());
+    let silent: Vec<&str> =
+        (0..lines.len()).filter(bare).filter(|at| lines[at - 1] != " */").map(|at| lines[at]).collect();
+    assert!(silent.is_empty(), "{silent:?}");
+}

@@ -1,0 +1,10 @@
+//! C and C++ programs, compiled against the library as it is installed, and run.
+
+#![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
+
+mod examples;
+mod guide;
+mod installed;
+mod interface;
+mod refusals;
+mod threads;
