@@ -3,6 +3,9 @@
 use crate::{Level, PlaceError, Problem, Pus, Request, Traffic, Zones};
 use seatmap_machine::{Profile, Square};
 
+/// Places beyond which the machine's tables, which grow with their square, fill a usual memory.
+const MOST_SLOTS: usize = 20_000;
+
 /// The problem of a request, on these PUs: slots, zones, and tasks in their places.
 ///
 /// More tasks than PUs share them evenly: no PU has two tasks more than another, and two tasks of one PU are as far apart
@@ -10,6 +13,9 @@ use seatmap_machine::{Profile, Square};
 pub(crate) fn problem(request: &Request, pus: &Pus) -> Result<Problem, PlaceError> {
     let (tasks, n) = (request.pattern.tasks, pus.os.len());
     let copies = tasks.div_ceil(n);
+    if n * copies > MOST_SLOTS {
+        return Err(PlaceError::TooMany { tasks, pus: n, most: MOST_SLOTS });
+    }
     let nearest = pus.distance_ns.pairs().map(|(_, _, ns)| *ns).fold(f64::INFINITY, f64::min);
     let same = if copies > 1 && nearest.is_finite() { nearest as f32 } else { 0.0 };
     let cell = |i: usize, j: usize| if i == j { same } else { pus.distance_ns[(i, j)] as f32 };

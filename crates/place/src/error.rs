@@ -7,8 +7,18 @@ pub enum PlaceError {
     #[error("{0} has no core distances; measure it, or import a file that has them")]
     NoDistances(String),
     /// A pair of PUs whose distance is not known.
-    #[error("the distance between PUs {0} and {1} is not known; leave one of them out with --cpus")]
+    #[error("the distance between PUs {0} and {1} is not known; leave one of them out of the CPUs to use")]
     UnknownDistance(u32, u32),
+    /// More than the searches can hold.
+    #[error("{tasks} tasks on {pus} PUs: more than {most} places are beyond this search; gather tasks first")]
+    TooMany {
+        /// Tasks.
+        tasks: usize,
+        /// PUs.
+        pus: usize,
+        /// The most places.
+        most: usize,
+    },
     /// A PU that the machine does not have, or of which it knows no distance.
     #[error("the machine knows no distances of PU {0}")]
     NoSuchPu(u32),

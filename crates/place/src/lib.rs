@@ -5,6 +5,18 @@
 //! problem on measured distances: trees of caches lose on them, and searches from random starts lose on rings and stencils,
 //! so a portfolio of starts is refined side by side.
 //!
+//! ```
+//! use seatmap_place::{Request, machine::catalog, pattern::generate, search::Limit};
+//!
+//! let (machine, pattern) = (catalog::load("graviton3")?, generate("ring:8")?);
+//! let mut request = Request::new(&machine, &pattern);
+//! request.limit = Limit::seconds(0.1);
+//! let answer = request.place()?;
+//! println!("task 0 sits on CPU {}", answer.placement[0]);
+//! assert!(answer.lower_bound <= answer.cost && answer.cost <= answer.baselines.random.mean);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! | module | holds |
 //! |---|---|
 //! | [`request`], [`place`], [`answer`] | what is wanted, how it is found, what came of it |
@@ -42,6 +54,9 @@ pub mod seed;
 pub mod solve;
 pub mod traffic;
 pub mod zones;
+
+pub use seatmap_machine as machine;
+pub use seatmap_pattern as pattern;
 
 pub use answer::Answer;
 pub use error::PlaceError;

@@ -80,9 +80,10 @@ impl Request<'_> {
         let divided = sections.map(|of| divided(problem, of, self.method == Method::Partition)).transpose()?;
         let searched = divided.as_ref().unwrap_or(problem);
         if self.objective == Objective::Congestion {
-            let start = parallel(self.threads, |at| portfolio(searched, &self.limit.part(4), self.seed + at));
+            let start =
+                parallel(self.threads, |at| portfolio(searched, &self.limit.part(4), self.seed.wrapping_add(at)));
             let found = parallel(self.threads, |at| Started {
-                found: anneal(searched, links, &start.found, &self.limit, self.seed + at),
+                found: anneal(searched, links, &start.found, &self.limit, self.seed.wrapping_add(at)),
                 name: "annealing",
             });
             return Ok((found.found, false, "annealing".to_owned()));
@@ -96,16 +97,18 @@ impl Request<'_> {
     }
 
     fn by_distance(&self, problem: &Problem, lower_bound: f64) -> (Found, bool, String) {
+        // What meets the bound cannot be bettered.
+        let limit = self.limit.until(lower_bound * (1.0 + 1e-9));
         if problem.slots() >= SMALLEST {
-            let best = parallel(self.threads, |at| multilevel(problem, &self.limit, self.seed + at));
+            let best = parallel(self.threads, |at| multilevel(problem, &limit, self.seed.wrapping_add(at)));
             return (best.found, false, format!("multilevel from {}", best.name));
         }
         let is_small = problem.tasks() <= MOST_TASKS;
-        let limit = if is_small { self.limit.part(3) } else { self.limit };
+        let limit = if is_small { limit.part(3) } else { limit };
         let best = if is_small {
             portfolio(problem, &limit.part(3), self.seed)
         } else {
-            parallel(self.threads, |at| portfolio(problem, &limit, self.seed + at))
+            parallel(self.threads, |at| portfolio(problem, &limit, self.seed.wrapping_add(at)))
         };
         if best.found.cost <= lower_bound * (1.0 + 1e-9) {
             return (best.found, true, best.name.to_owned());

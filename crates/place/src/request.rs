@@ -8,19 +8,6 @@ use seatmap_pattern::Pattern;
 use seatmap_plan::Objective;
 
 /// What is wanted: where the tasks of a pattern should sit on a machine.
-///
-/// ```
-/// use seatmap_machine::catalog;
-/// use seatmap_place::{Request, search::Limit};
-///
-/// let machine = catalog::load("graviton3").unwrap();
-/// let pattern = seatmap_pattern::generate("ring:8").unwrap();
-/// let mut request = Request::new(&machine, &pattern);
-/// request.limit = Limit::kicks(1000);
-/// let answer = request.place().unwrap();
-/// assert_eq!(answer.placement.len(), 8);
-/// assert!(answer.lower_bound <= answer.cost && answer.cost <= answer.baselines.random.mean);
-/// ```
 #[derive(Clone, Debug)]
 pub struct Request<'a> {
     /// The machine, with core distances.
