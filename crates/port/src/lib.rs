@@ -10,6 +10,7 @@
 //! | [`Port`] | load, store, fetch-and-op, compare-exchange, wait-until-changed; a clock; computing |
 //! | [`Workload`] | a program of several tasks, generic over `Port` |
 //! | [`Testbed`] | a machine that runs a workload under a placement |
+//! | [`channels`] | mailboxes, signals, bulk transfers, atomics: what the Cell has instead of coherent lines |
 //! | [`Barrier`] | a rendezvous, built on the port alone and so the same on every machine |
 //!
 //! `Port` is object-safe: a C caller can be handed a `&dyn Port`, while Rust workloads are monomorphised.
@@ -17,6 +18,7 @@
 
 mod addr;
 mod barrier;
+pub mod channels;
 mod port;
 mod stamp;
 mod testbed;

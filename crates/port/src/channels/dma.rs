@@ -1,0 +1,148 @@
+//! What a bulk transfer may be: the rules of the Cell's MFC, kept everywhere.
+
+use super::Ea;
+
+/// The most bytes of one transfer (Cell Broadband Engine Architecture, MFC commands).
+pub const LARGEST_BYTES: u32 = 16 * 1024;
+/// The most elements of one list.
+pub const LONGEST_LIST: usize = 2048;
+/// Tags that a task may give its transfers: 0 to 31.
+pub const TAGS: u8 = 32;
+
+/// What a transfer has to wait for, among those of its tag.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Order {
+    /// Nothing.
+    #[default]
+    Free,
+    /// Earlier ones (`getf`, `putf`).
+    Fence,
+    /// Earlier ones, and later ones have to wait for it (`getb`, `putb`).
+    Barrier,
+}
+
+/// One element of a list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Element {
+    /// Where it lies.
+    pub ea: Ea,
+    /// Its bytes.
+    pub size: u32,
+}
+
+/// A transfer that hardware would refuse.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum DmaError {
+    /// Neither 1, 2, 4, 8 nor a multiple of 16 bytes.
+    #[error("a transfer of {0} bytes: the MFC takes 1, 2, 4, 8 or a multiple of 16 and raises an alignment exception")]
+    Size(u32),
+    /// Too large.
+    #[error("a transfer of {0} bytes: the MFC takes 16384 at most and raises an alignment exception")]
+    Large(u32),
+    /// Not aligned as its size asks for.
+    #[error(
+        "a transfer of {size} bytes between local store {local:#x} and {offset:#x}: both must be multiples of {wanted} and, below 16 bytes, agree in their last four bits; the MFC raises an alignment exception"
+    )]
+    Alignment {
+        /// Bytes.
+        size: u32,
+        /// Local store address.
+        local: u32,
+        /// The other address.
+        offset: u32,
+        /// What both must be multiples of.
+        wanted: u32,
+    },
+    /// A tag beyond 31.
+    #[error("tag {0}: there are 0 to 31, and the MFC raises an invalid-tag exception")]
+    Tag(u8),
+    /// A list without elements, or with too many.
+    #[error("a list of {0} elements: the MFC takes 1 to 2048")]
+    List(usize),
+    /// Beyond the local store or the memory.
+    #[error("{what} ends at {end:#x}, beyond its {size:#x} bytes; the MFC raises a storage exception")]
+    Beyond {
+        /// What is left.
+        what: &'static str,
+        /// The first byte after the transfer.
+        end: u64,
+        /// The bytes there are.
+        size: u64,
+    },
+    /// A task that there is not.
+    #[error(
+        "the local store of task {rank} of {tasks}: nothing answers at that address, and the MFC raises a storage exception"
+    )]
+    Rank {
+        /// The task.
+        rank: usize,
+        /// How many there are.
+        tasks: usize,
+    },
+    /// A module that there is not.
+    #[error(
+        "memory module {module} of {modules}: nothing answers at that address, and the MFC raises a storage exception"
+    )]
+    Module {
+        /// The module.
+        module: usize,
+        /// How many there are.
+        modules: usize,
+    },
+    /// An atomic on something else than an aligned word of memory.
+    #[error("an atomic at {0:?}: the atomic unit works on aligned words of main memory")]
+    Atomic(Ea),
+    /// A transfer by somebody without an MFC.
+    #[error("task {0} sits on the PPE, which has no MFC to transfer with")]
+    NoMfc(usize),
+}
+
+/// Checks size, alignment and tag of a transfer.
+///
+/// # Errors
+/// [`DmaError`]: what the hardware would say.
+pub fn check(local: u32, ea: Ea, size: u32, tag: u8) -> Result<(), DmaError> {
+    let offset = ea.offset();
+    match size {
+        _ if tag >= TAGS => Err(DmaError::Tag(tag)),
+        _ if size > LARGEST_BYTES => Err(DmaError::Large(size)),
+        1 | 2 | 4 | 8 => aligned(local, offset, size, size),
+        16.. if size.is_multiple_of(16) => aligned(local, offset, size, 16),
+        _ => Err(DmaError::Size(size)),
+    }
+}
+
+/// Below 16 bytes both addresses must also agree in their last four bits.
+fn aligned(local: u32, offset: u32, size: u32, wanted: u32) -> Result<(), DmaError> {
+    let agree = wanted == 16 || local % 16 == offset % 16;
+    match local.is_multiple_of(wanted) && offset.is_multiple_of(wanted) && agree {
+        true => Ok(()),
+        false => Err(DmaError::Alignment { size, local, offset, wanted }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MEMORY: Ea = Ea::Memory { module: 0, offset: 0 };
+
+    #[test]
+    fn what_the_hardware_takes_is_taken() {
+        for size in [1, 2, 4, 8, 16, 32, 48, 16384] {
+            assert_eq!(check(64, MEMORY, size, 31), Ok(()), "{size}");
+        }
+        assert_eq!(check(20, MEMORY.further(4), 4, 0), Ok(()));
+    }
+
+    #[test]
+    fn what_it_refuses_is_refused_in_its_words() {
+        let refusal = |local, ea, size, tag| check(local, ea, size, tag).unwrap_err().to_string();
+        insta::assert_snapshot!(refusal(0, MEMORY, 24, 0), @"a transfer of 24 bytes: the MFC takes 1, 2, 4, 8 or a multiple of 16 and raises an alignment exception");
+        insta::assert_snapshot!(refusal(0, MEMORY, 0, 0), @"a transfer of 0 bytes: the MFC takes 1, 2, 4, 8 or a multiple of 16 and raises an alignment exception");
+        insta::assert_snapshot!(refusal(0, MEMORY, 16400, 0), @"a transfer of 16400 bytes: the MFC takes 16384 at most and raises an alignment exception");
+        insta::assert_snapshot!(refusal(0, MEMORY, 16, 32), @"tag 32: there are 0 to 31, and the MFC raises an invalid-tag exception");
+        insta::assert_snapshot!(refusal(8, MEMORY, 16, 0), @"a transfer of 16 bytes between local store 0x8 and 0x0: both must be multiples of 16 and, below 16 bytes, agree in their last four bits; the MFC raises an alignment exception");
+        assert!(check(4, MEMORY, 4, 0).is_err(), "the last four bits differ");
+    }
+}

@@ -1,0 +1,39 @@
+//! Addresses of bulk transfers.
+
+/// Where data lies, for those who cannot load it: an effective address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Ea {
+    /// Main memory.
+    Memory {
+        /// The memory module: a NUMA node, or the XDRAM of a chip.
+        module: u8,
+        /// Bytes from the start of the workload's memory there.
+        offset: u32,
+    },
+    /// The local store of a task.
+    Local {
+        /// The task.
+        rank: u16,
+        /// Bytes from its start.
+        offset: u32,
+    },
+}
+
+impl Ea {
+    /// Bytes from the start of the memory or local store.
+    #[must_use]
+    pub const fn offset(self) -> u32 {
+        match self {
+            Ea::Memory { offset, .. } | Ea::Local { offset, .. } => offset,
+        }
+    }
+
+    /// The address so many bytes further on.
+    #[must_use]
+    pub const fn further(self, bytes: u32) -> Ea {
+        match self {
+            Ea::Memory { module, offset } => Ea::Memory { module, offset: offset + bytes },
+            Ea::Local { rank, offset } => Ea::Local { rank, offset: offset + bytes },
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! The second layer: mailboxes, signals, bulk transfers and atomics.
+//!
+//! The Cell has these in hardware and nothing else; coherent machines get them from one implementation on cache lines. A
+//! program over [`Channels`] runs on both.
+
+mod bed;
+pub mod dma;
+mod ea;
+
+pub use bed::{Bed, Program, Shape};
+pub use dma::{DmaError, Element, Order};
+pub use ea::Ea;
+
+/// Which of the two signal registers of a task.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Register {
+    /// The first.
+    One,
+    /// The second.
+    Two,
+}
+
+/// What an atomic does to a 32-bit word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Atomic {
+    /// Adds; subtracting is adding the negative.
+    Add,
+    /// Replaces.
+    Set,
+    /// Reads, and leaves as it is.
+    Read,
+}
+
+/// Services of an operating system whose time a model knows as a number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Service {
+    /// Creating a thread, running it and finding it ended.
+    Thread,
+    /// Writing a mailbox through a system call instead of a mapped register.
+    Mailbox,
+    /// The same for a signal.
+    Signal,
+}
+
+/// What one task can do to others and to memory without loading it.
+///
+/// Tasks are workers with a local store (SPEs), and controllers without (the PPE). Messages have 32 bits. Whatever blocks,
+/// blocks the task alone. A transfer that [`dma`] refuses ends the run with its error.
+pub trait Channels {
+    /// Reads the task's own local store, at no cost: what computing costs is said by [`Channels::compute`].
+    fn peek(&self, local: u32, bytes: &mut [u8]);
+
+    /// Writes the task's own local store, at no cost.
+    fn poke(&self, local: u32, bytes: &[u8]);
+
+    /// Begins to fetch bytes into the local store.
+    fn get(&self, local: u32, from: Ea, size: u32, tag: u8, order: Order);
+
+    /// Begins to send bytes from the local store.
+    fn put(&self, local: u32, to: Ea, size: u32, tag: u8, order: Order);
+
+    /// Begins to fetch the elements of a list one after the other, to addresses that follow on each other.
+    fn get_list(&self, local: u32, from: &[Element], tag: u8, order: Order);
+
+    /// Begins to send them.
+    fn put_list(&self, local: u32, to: &[Element], tag: u8, order: Order);
+
+    /// Waits until all transfers of these tags (bit t for tag t) are complete.
+    fn wait_tags(&self, tags: u32);
+
+    /// Writes a worker's inbound mailbox of four entries; waits while it is full.
+    fn mailbox_write(&self, to: usize, value: u32);
+
+    /// Reads the worker's own inbound mailbox; waits while it is empty.
+    fn mailbox_read(&self) -> u32;
+
+    /// Writes the worker's own outbound mailbox of one entry, which controllers read; waits while it is full.
+    fn outbox_write(&self, value: u32);
+
+    /// Reads a worker's outbound mailbox; waits while it is empty.
+    fn outbox_read(&self, from: usize) -> u32;
+
+    /// Writes a worker's signal register: over what is there, or with the OR of it where [`Shape::signals_or`] says so.
+    fn signal(&self, to: usize, register: Register, value: u32);
+
+    /// Waits until the worker's own register holds a bit, and takes all.
+    fn signal_read(&self, register: Register) -> u32;
+
+    /// Changes a word of main memory in one piece, and returns what was there before.
+    fn atomic(&self, operation: Atomic, at: Ea, value: u32) -> u32;
+
+    /// Reads the task's decrementer, which counts down and wraps around; [`Bed::ns_per_tick`] converts it.
+    fn decrementer(&self) -> u32;
+
+    /// The machine's clock in its own cycles, finer than the decrementer where there is something finer.
+    fn cycles(&self) -> u64;
+
+    /// Computes for so many core cycles.
+    fn compute(&self, cycles: u64);
+
+    /// Takes as long as a service of the operating system does. Does nothing on a machine that has one.
+    fn service(&self, service: Service);
+}
