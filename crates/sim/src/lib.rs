@@ -1,5 +1,23 @@
 //! Machines in virtual time.
 //!
 //! A deterministic discrete-event simulator: tasks are coroutines, devices are state machines, time is a whole number of the
-//! model's core cycles. The same inputs and seed give the same result on any computer.
+//! model's core cycles. The same inputs and seed give the same result on any computer, so that machines that are gone can be
+//! measured again, and every placement on them can be tried.
+//!
+//! | module | is |
+//! |---|---|
+//! | [`wheel`] | the event queue |
+//! | [`cell`] | the Cell Broadband Engine, one chip or two |
+//! | [`catalog`] | the models that come with Seatmap |
+//! | [`trace`] | what happened when, for trace viewers |
+//! | [`error`] | why a run ended early, or a model was refused |
 #![deny(missing_docs)]
+
+pub mod catalog;
+pub mod cell;
+pub mod error;
+pub mod trace;
+pub mod wheel;
+
+pub use cell::{CellBed, CellModel};
+pub use error::{ModelError, SimError};

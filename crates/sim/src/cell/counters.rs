@@ -1,0 +1,72 @@
+//! What a PMU would have counted.
+
+use crate::cell::mic::MicCounters;
+use crate::cell::ring::{PLACES, RINGS};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// Counts of one run, by name, and those of each chip.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Counters {
+    /// Events of the simulation.
+    pub events: u64,
+    /// Core cycles from the first task's start to the last one's end.
+    pub cycles: u64,
+    /// Commands on the command network.
+    pub commands: u64,
+    /// Core cycles that commands waited for their turn.
+    pub command_wait_cycles: u64,
+    /// Commands held back because another to their line was under way.
+    pub same_line_commands: u64,
+    /// Core cycles for which they were.
+    pub same_line_wait_cycles: u64,
+    /// Commands handed to MFCs.
+    pub mfc_commands: u64,
+    /// Times that a task found its MFC's queue full.
+    pub mfc_full: u64,
+    /// Conditional stores that found their reservation lost.
+    pub lost_reservations: u64,
+    /// Bytes between the chips, from the first to the second and back.
+    pub bif_bytes: [u64; 2],
+    /// Core cycles for which each direction was busy.
+    pub bif_busy_cycles: [u64; 2],
+    /// Each chip's.
+    pub chips: Vec<ChipCounters>,
+}
+
+/// Counts of one chip.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct ChipCounters {
+    /// Transfers started on each ring.
+    pub ring_grants: [u64; RINGS],
+    /// Core cycles for which each stretch was busy, by the element before it, all rings together.
+    pub link_busy_cycles: BTreeMap<String, u64>,
+    /// Core cycles that data of each element waited for the rings.
+    pub wait_cycles: BTreeMap<String, u64>,
+    /// Lines that the memory read and wrote.
+    pub memory_reads: u64,
+    /// Lines written.
+    pub memory_writes: u64,
+    /// Core cycles for which the memory was busy.
+    pub memory_busy_cycles: u64,
+    /// Turns between reading and writing.
+    pub memory_turns: u64,
+    /// Requests that a full queue sent away.
+    pub memory_retries: u64,
+}
+
+impl ChipCounters {
+    pub(crate) fn new(rings: &crate::cell::ring::RingCounters, mic: &MicCounters, names: &[String]) -> Self {
+        let named = |counts: &[u64; PLACES]| names.iter().cloned().zip(counts.iter().copied()).collect();
+        ChipCounters {
+            ring_grants: rings.grants,
+            link_busy_cycles: named(&rings.busy_cycles),
+            wait_cycles: named(&rings.wait_cycles),
+            memory_reads: mic.reads,
+            memory_writes: mic.writes,
+            memory_busy_cycles: mic.busy_cycles,
+            memory_turns: mic.turns,
+            memory_retries: mic.retries,
+        }
+    }
+}

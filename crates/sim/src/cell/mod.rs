@@ -1,0 +1,32 @@
+//! The Cell Broadband Engine: SPEs with their MFCs on the EIB, one chip or two.
+//!
+//! | module | is |
+//! |---|---|
+//! | [`model`] | a machine as written down, each figure with its source |
+//! | `ring` | the data rings and their arbiter |
+//! | `flow`, `line` | a line's way: command, snoop, memory, rings, the link between chips |
+//! | `mfc`, `mic` | the queue of commands, cut into lines; the memory controller |
+//! | `messages`, `atomic`, `calls` | mailboxes and signals; reservations; what a task's calls do, PPE included |
+//! | `world`, [`bed`] | the state and its events; the [`Bed`](seatmap_port::channels::Bed) that runs programs |
+//! | [`counters`] | what a PMU would count |
+
+mod atomic;
+pub mod bed;
+mod calls;
+pub mod counters;
+mod flow;
+pub(crate) mod line;
+mod memory;
+mod messages;
+mod mfc;
+mod mic;
+pub mod model;
+mod port;
+mod request;
+mod ring;
+mod timing;
+mod world;
+
+pub use bed::CellBed;
+pub use counters::Counters;
+pub use model::{CellModel, Figure, Figures};

@@ -1,0 +1,218 @@
+//! The event queue: what happens next.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// Cycles that the wheel holds, one slot each. Most events of a fabric lie a few hundred cycles ahead.
+const SLOTS: usize = 4096;
+const WORDS: usize = SLOTS / 64;
+const NONE: u32 = u32::MAX;
+
+/// Events by time; those of one cycle in the order in which they were scheduled.
+///
+/// A timing wheel (Varghese & Lauck 1987, "Hashed and hierarchical timing wheels") of one-cycle slots with a bitmap of the
+/// filled ones, and a heap for what lies beyond. Nothing is allocated once it has grown.
+#[derive(Clone, Debug)]
+pub struct Wheel<E> {
+    now: u64,
+    heads: Vec<u32>,
+    tails: Vec<u32>,
+    filled: [u64; WORDS],
+    filled_words: u64,
+    nodes: Vec<(E, u32)>,
+    free: u32,
+    far: BinaryHeap<Reverse<Far>>,
+    far_events: Vec<E>,
+    far_free: Vec<u32>,
+    scheduled: u64,
+}
+
+/// A far event: its time, its place in the order, and where it is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Far(u64, u64, u32);
+
+impl<E: Copy> Default for Wheel<E> {
+    fn default() -> Self {
+        Wheel {
+            now: 0,
+            heads: vec![NONE; SLOTS],
+            tails: vec![NONE; SLOTS],
+            filled: [0; WORDS],
+            filled_words: 0,
+            nodes: Vec::new(),
+            free: NONE,
+            far: BinaryHeap::new(),
+            far_events: Vec::new(),
+            far_free: Vec::new(),
+            scheduled: 0,
+        }
+    }
+}
+
+impl<E: Copy> Wheel<E> {
+    /// The time of the last event taken.
+    #[must_use]
+    pub fn now(&self) -> u64 {
+        self.now
+    }
+
+    /// How many events were scheduled.
+    #[must_use]
+    pub fn scheduled(&self) -> u64 {
+        self.scheduled
+    }
+
+    /// Schedules an event; one in the past happens now.
+    #[inline]
+    pub fn at(&mut self, time: u64, event: E) {
+        let time = time.max(self.now);
+        self.scheduled += 1;
+        if time - self.now < SLOTS as u64 { self.near(time, event) } else { self.far(time, event) }
+    }
+
+    #[inline]
+    fn near(&mut self, time: u64, event: E) {
+        let node = match self.free {
+            NONE => {
+                self.nodes.push((event, NONE));
+                self.nodes.len() as u32 - 1
+            }
+            free => {
+                self.free = self.nodes[free as usize].1;
+                self.nodes[free as usize] = (event, NONE);
+                free
+            }
+        };
+        let slot = time as usize % SLOTS;
+        match self.heads[slot] {
+            NONE => {
+                self.heads[slot] = node;
+                self.filled[slot / 64] |= 1 << (slot % 64);
+                self.filled_words |= 1 << (slot / 64);
+            }
+            _ => self.nodes[self.tails[slot] as usize].1 = node,
+        }
+        self.tails[slot] = node;
+    }
+
+    fn far(&mut self, time: u64, event: E) {
+        let place = self.far_free.pop().unwrap_or_else(|| {
+            self.far_events.push(event);
+            self.far_events.len() as u32 - 1
+        });
+        self.far_events[place as usize] = event;
+        self.far.push(Reverse(Far(time, self.scheduled, place)));
+    }
+
+    /// The next event and its time.
+    #[inline]
+    pub fn next(&mut self) -> Option<(u64, E)> {
+        let near = self.next_filled();
+        // At one time the far event was scheduled earlier: the near one was not far then.
+        if let Some(Reverse(Far(time, ..))) = self.far.peek()
+            && near.is_none_or(|near| *time <= near)
+        {
+            return self.take_far();
+        }
+        near.map(|time| (time, self.take_near(time)))
+    }
+
+    /// The time of the first filled slot from now on.
+    #[inline]
+    fn next_filled(&self) -> Option<u64> {
+        let start = self.now as usize % SLOTS;
+        let here = self.filled[start / 64] >> (start % 64);
+        if here != 0 {
+            return Some(self.now + u64::from(here.trailing_zeros()));
+        }
+        if self.filled_words == 0 {
+            return None;
+        }
+        // Words after this one, then around; this word's lower bits come last.
+        let word = start / 64;
+        let turned = self.filled_words.rotate_right((word as u32 + 1) % 64);
+        let next = (word + 1 + turned.trailing_zeros() as usize) % WORDS;
+        let slot = next * 64 + self.filled[next].trailing_zeros() as usize;
+        Some(self.now + ((slot + SLOTS - start) % SLOTS) as u64)
+    }
+
+    #[inline]
+    fn take_near(&mut self, time: u64) -> E {
+        self.now = time;
+        let slot = time as usize % SLOTS;
+        let node = self.heads[slot];
+        let (event, next) = self.nodes[node as usize];
+        self.nodes[node as usize].1 = self.free;
+        self.free = node;
+        self.heads[slot] = next;
+        if next == NONE {
+            self.filled[slot / 64] &= !(1 << (slot % 64));
+            if self.filled[slot / 64] == 0 {
+                self.filled_words &= !(1 << (slot / 64));
+            }
+        }
+        event
+    }
+
+    fn take_far(&mut self) -> Option<(u64, E)> {
+        let Reverse(Far(time, _, place)) = self.far.pop()?;
+        self.now = time;
+        self.far_free.push(place);
+        Some((time, self.far_events[place as usize]))
+    }
+
+    /// Forgets all events and starts at 0, keeping its memory.
+    pub fn clear(&mut self) {
+        self.heads.fill(NONE);
+        self.filled = [0; WORDS];
+        self.filled_words = 0;
+        self.nodes.clear();
+        self.free = NONE;
+        self.far.clear();
+        self.far_events.clear();
+        self.far_free.clear();
+        (self.now, self.scheduled) = (0, 0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn events_of_one_cycle_keep_their_order_even_from_afar() {
+        let mut wheel = Wheel::default();
+        wheel.at(5000, 'a');
+        wheel.at(10, 'x');
+        assert_eq!(wheel.next(), Some((10, 'x')));
+        wheel.at(4096, 'n');
+        assert_eq!(wheel.next(), Some((4096, 'n')));
+        wheel.at(5000, 'b');
+        wheel.at(3, 'p');
+        let rest: Vec<_> = std::iter::from_fn(|| wheel.next()).collect();
+        assert_eq!(rest, [(4096, 'p'), (5000, 'a'), (5000, 'b')], "the past is now");
+    }
+
+    proptest! {
+        #[test]
+        fn it_is_a_stable_sort(steps in proptest::collection::vec((0_u64..9000, 0_usize..3), 1..300)) {
+            let (mut wheel, mut plain, mut order) = (Wheel::default(), Vec::new(), 0_u32);
+            let mut now = 0;
+            for (ahead, takes) in steps {
+                wheel.at(now + ahead, order);
+                plain.push((now + ahead, order));
+                order += 1;
+                for _ in 0..takes {
+                    plain.sort();
+                    let expected = (!plain.is_empty()).then(|| plain.remove(0));
+                    prop_assert_eq!(wheel.next(), expected);
+                    now = expected.map_or(now, |(time, _)| time);
+                }
+            }
+            plain.sort();
+            let rest: Vec<_> = std::iter::from_fn(|| wheel.next()).collect();
+            prop_assert_eq!(rest, plain);
+        }
+    }
+}
