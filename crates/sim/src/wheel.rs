@@ -106,7 +106,7 @@ impl<E: Copy> Wheel<E> {
 
     /// The next event and its time.
     #[inline]
-    pub fn next(&mut self) -> Option<(u64, E)> {
+    pub fn pop(&mut self) -> Option<(u64, E)> {
         let near = self.next_filled();
         // At one time the far event was scheduled earlier: the near one was not far then.
         if let Some(Reverse(Far(time, ..))) = self.far.peek()
@@ -185,12 +185,12 @@ mod tests {
         let mut wheel = Wheel::default();
         wheel.at(5000, 'a');
         wheel.at(10, 'x');
-        assert_eq!(wheel.next(), Some((10, 'x')));
+        assert_eq!(wheel.pop(), Some((10, 'x')));
         wheel.at(4096, 'n');
-        assert_eq!(wheel.next(), Some((4096, 'n')));
+        assert_eq!(wheel.pop(), Some((4096, 'n')));
         wheel.at(5000, 'b');
         wheel.at(3, 'p');
-        let rest: Vec<_> = std::iter::from_fn(|| wheel.next()).collect();
+        let rest: Vec<_> = std::iter::from_fn(|| wheel.pop()).collect();
         assert_eq!(rest, [(4096, 'p'), (5000, 'a'), (5000, 'b')], "the past is now");
     }
 
@@ -206,12 +206,12 @@ mod tests {
                 for _ in 0..takes {
                     plain.sort();
                     let expected = (!plain.is_empty()).then(|| plain.remove(0));
-                    prop_assert_eq!(wheel.next(), expected);
+                    prop_assert_eq!(wheel.pop(), expected);
                     now = expected.map_or(now, |(time, _)| time);
                 }
             }
             plain.sort();
-            let rest: Vec<_> = std::iter::from_fn(|| wheel.next()).collect();
+            let rest: Vec<_> = std::iter::from_fn(|| wheel.pop()).collect();
             prop_assert_eq!(rest, plain);
         }
     }

@@ -53,7 +53,13 @@ impl<const N: usize> Program for Task<N> {
                     }
                 }
                 (2, _) => {
-                    c.get(0, Ea::Memory { module: self.module, offset: rank as u32 * 32768 }, self.size, 0, Order::Free);
+                    c.get(
+                        0,
+                        Ea::Memory { module: self.module, offset: rank as u32 * 32768 },
+                        self.size,
+                        0,
+                        Order::Free,
+                    );
                     c.wait_tags(1);
                 }
                 (3, _) => {
@@ -79,7 +85,13 @@ impl<const N: usize> Program for Task<N> {
                     c.outbox_write(value);
                 }
                 (7, _) => {
-                    c.put(0, Ea::Memory { module: self.module, offset: rank as u32 * 32768 }, self.size, 0, Order::Free);
+                    c.put(
+                        0,
+                        Ea::Memory { module: self.module, offset: rank as u32 * 32768 },
+                        self.size,
+                        0,
+                        Order::Free,
+                    );
                     c.wait_tags(1);
                 }
                 (8, _) => {
@@ -124,9 +136,13 @@ fn figures() {
     ] {
         println!("{what:20} {ns:10.1} {published:10.1} {:6.3}", ns / published);
     }
-    for (what, which, module, published) in
-        [("get near", 2, 0, 24.6), ("get far", 2, 1, 13.6), ("put near", 7, 0, 24.0), ("put far", 7, 1, 12.0), ("pairs", 8, 0, 180.0)]
-    {
+    for (what, which, module, published) in [
+        ("get near", 2, 0, 24.6),
+        ("get far", 2, 1, 13.6),
+        ("put near", 7, 0, 24.0),
+        ("put far", 7, 1, 12.0),
+        ("pairs", 8, 0, 180.0),
+    ] {
         let ns = run(&mut bed, &eight, which, 16384, module);
         let gbps = 8.0 * 16384.0 / ns;
         println!("{what:20} {gbps:10.1} {published:10.1} {:6.3}", gbps / published);

@@ -184,7 +184,7 @@ impl Engine<'_> {
     fn next_task(&mut self) -> Result<u16, Ending> {
         let mut world = self.world.borrow_mut();
         loop {
-            match world.wheel.next() {
+            match world.wheel.pop() {
                 Some((time, Event::Resume(task))) => {
                     self.now.set(time);
                     world.went_on(task);

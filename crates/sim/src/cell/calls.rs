@@ -1,7 +1,7 @@
 //! What a task's calls do.
 
 use crate::cell::line::Register;
-use crate::cell::mfc::Task;
+use crate::cell::mfc::{Given, Task};
 use crate::cell::request::Request;
 use crate::cell::world::{Event, MAILBOX, Seat, World};
 use seatmap_port::channels::{Ea, Element, Order, Service};
@@ -35,13 +35,15 @@ impl World {
     fn spe_call(&mut self, task: u16, spe: u16, request: Request) {
         match request {
             Request::Transfer { is_get, local, ea, size, tag, order } => {
-                self.enqueue(task, spe, kind(is_get), local, Element { ea, size }, &[], tag, order);
+                let first = Element { ea, size };
+                self.enqueue(task, spe, Given { task: kind(is_get), local, first, tag, order, from: 0 }, &[]);
             }
             Request::List { is_get, local, elements, count, tag, order } => {
                 // SAFETY: the task that owns the elements is suspended until this call is done.
                 let elements = unsafe { std::slice::from_raw_parts(elements, count) };
                 if let Some((first, rest)) = elements.split_first() {
-                    self.enqueue(task, spe, kind(is_get), local, *first, rest, tag, order);
+                    let given = Given { task: kind(is_get), local, first: *first, tag, order, from: 0 };
+                    self.enqueue(task, spe, given, rest);
                 }
             }
             Request::MailboxWrite { to, value } => self.message(task, spe, Register::Mailbox, to, value),
@@ -70,21 +72,12 @@ impl World {
     fn message(&mut self, task: u16, spe: u16, register: Register, to: u16, value: u32) {
         let is_signal = if let Register::Signal(register) = register { u32::from(register) } else { 2 };
         let element = Element { ea: Ea::Local { rank: to, offset: super::memory::LINE_BYTES * is_signal }, size: 4 };
-        self.enqueue(task, spe, Task::Message { register, to, value }, 0, element, &[], MESSAGES, Order::Free);
+        let what = Task::Message { register, to, value };
+        let given = Given { task: what, local: 0, first: element, tag: MESSAGES, order: Order::Free, from: 0 };
+        self.enqueue(task, spe, given, &[]);
     }
 
-    #[expect(clippy::too_many_arguments, reason = "a command has that many parts, and only one place hands them on")]
-    fn enqueue(
-        &mut self,
-        task: u16,
-        spe: u16,
-        what: Task,
-        local: u32,
-        first: Element,
-        rest: &[Element],
-        tag: u8,
-        order: Order,
-    ) {
+    fn enqueue(&mut self, task: u16, spe: u16, given: Given, rest: &[Element]) {
         let now = self.now();
         let mfc = &mut self.spes[spe as usize].mfc;
         if mfc.is_full() {
@@ -93,7 +86,7 @@ impl World {
             return;
         }
         let from = now + self.timing.channel + self.timing.dma_start;
-        mfc.enqueue(what, local, first, rest, tag, order, from);
+        mfc.enqueue(Given { from, ..given }, rest);
         self.counters.mfc_commands += 1;
         self.issue_at(spe, from);
         self.done(task, self.timing.channel, 0);

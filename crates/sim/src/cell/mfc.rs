@@ -13,6 +13,19 @@ pub enum Task {
     Message { register: Register, to: u16, value: u32 },
 }
 
+/// A command as an MFC is given it.
+#[derive(Clone, Copy, Debug)]
+pub struct Given {
+    pub task: Task,
+    pub local: u32,
+    /// The whole of a transfer, or a list's first element.
+    pub first: Element,
+    pub tag: u8,
+    pub order: Order,
+    /// When its first line may be asked for.
+    pub from: u64,
+}
+
 /// A command in the queue.
 #[derive(Clone, Debug)]
 struct Command {
@@ -105,18 +118,10 @@ impl Mfc {
         (0..32).any(|tag| tags >> tag & 1 == 1 && self.commands_of_tag[tag] > 0)
     }
 
-    /// Takes a command whose first element begins at `ea`; there must be room. `rest` are a list's other elements.
-    pub fn enqueue(
-        &mut self,
-        task: Task,
-        local: u32,
-        first: Element,
-        rest: &[Element],
-        tag: u8,
-        order: Order,
-        from: u64,
-    ) {
+    /// Takes a command; there must be room. `rest` are a list's further elements.
+    pub fn enqueue(&mut self, given: Given, rest: &[Element]) {
         let Some(slot) = self.free.pop() else { return };
+        let Given { task, local, first, tag, order, from } = given;
         self.age.push(slot);
         self.commands_of_tag[tag as usize % 32] += 1;
         let command = &mut self.slots[slot as usize];
