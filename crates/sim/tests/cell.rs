@@ -113,45 +113,134 @@ fn run(bed: &mut CellBed, seats: &[u32], which: u8, size: u32, module: u8) -> f6
     times.iter().sum::<f64>() / times.len() as f64
 }
 
+/// Nanoseconds a round or operation, and what was published.
+fn within(what: &str, ns: f64, published: f64, share: f64) {
+    let ratio = ns / published;
+    assert!((ratio - 1.0).abs() <= share, "{what}: {ns:.1} for {published} ({ratio:.3})");
+}
+
 #[test]
-fn figures() {
+fn the_model_meets_what_it_was_calibrated_on() {
+    let mut bed = bed("cell-qs20");
+    within("mailbox, one chip", run(&mut bed, &[0, 1], 0, 0, 0), 158.1, 0.02);
+    within("mailbox, two chips", run(&mut bed, &[0, 8], 0, 0, 0), 589.9, 0.02);
+    within("signal, one chip", run(&mut bed, &[0, 1], 1, 0, 0), 160.1, 0.02);
+    within("signal, two chips", run(&mut bed, &[0, 8], 1, 0, 0), 619.4, 0.02);
+    within("PPE mailbox", run(&mut bed, &[16, 0], 5, 0, 0), 779.7, 0.02);
+    within("PPE mailbox, other chip", run(&mut bed, &[16, 8], 5, 0, 0), 1678.2, 0.02);
+    within("PPE signal", run(&mut bed, &[16, 0], 6, 0, 0), 503.8, 0.02);
+    within("PPE signal, other chip", run(&mut bed, &[16, 8], 6, 0, 0), 1182.3, 0.02);
+    within("one GET", run(&mut bed, &[0], 2, 128, 0), 300.0, 0.05);
+    within("private atomic", run(&mut bed, &[0], 3, 4, 0), 111.0, 0.02);
+}
+
+#[test]
+fn the_memories_give_what_was_published() {
     let mut bed = bed("cell-qs20");
     let eight: Vec<u32> = (0..8).collect();
-    let sixteen: Vec<u32> = (0..16).collect();
-    for (what, ns, published) in [
-        ("mailbox", run(&mut bed, &[0, 1], 0, 0, 0), 158.1),
-        ("mailbox far", run(&mut bed, &[0, 8], 0, 0, 0), 589.9),
-        ("signal", run(&mut bed, &[0, 1], 1, 0, 0), 160.1),
-        ("signal far", run(&mut bed, &[0, 8], 1, 0, 0), 619.4),
-        ("ppe mailbox", run(&mut bed, &[16, 0], 5, 0, 0), 779.7),
-        ("ppe mailbox far", run(&mut bed, &[16, 8], 5, 0, 0), 1678.2),
-        ("ppe signal", run(&mut bed, &[16, 0], 6, 0, 0), 503.8),
-        ("ppe signal far", run(&mut bed, &[16, 8], 6, 0, 0), 1182.3),
-        ("get 128", run(&mut bed, &[0], 2, 128, 0), 300.0),
-        ("get 512", run(&mut bed, &[0], 2, 512, 0), 300.0),
-        ("get 128 far", run(&mut bed, &[0], 2, 128, 1), 300.0),
-        ("atomic private", run(&mut bed, &[0], 3, 4, 0), 111.0),
-        ("atomic shared 16", run(&mut bed, &sixteen, 4, 4, 0), 9000.0),
-        ("atomic shared 8", run(&mut bed, &eight, 4, 4, 0), 4500.0),
-    ] {
-        println!("{what:20} {ns:10.1} {published:10.1} {:6.3}", ns / published);
+    let mut gbps = |which, module| 8.0 * 16384.0 / run(&mut bed, &eight, which, 16384, module);
+    let (near, far, put) = (gbps(2, 0), gbps(2, 1), gbps(7, 0));
+    within("near GETs of eight SPEs", near, 24.6, 0.1);
+    within("far GETs of eight SPEs", far, 13.6, 0.1);
+    assert!(put < near, "puts are slower under stress: {put} and {near}");
+}
+
+#[test]
+fn the_same_run_gives_the_same_counts() {
+    let counted = |seed| {
+        let mut bed = bed("cell-qs22");
+        let task = Task::<0> { shape: shape(8), which: 8, rounds: 50, size: 2048, module: 0 };
+        let times = bed.run(&[0, 1, 2, 3, 4, 5, 6, 7], &task, seed).unwrap();
+        (times.iter().map(|time| time.to_bits()).collect::<Vec<_>>(), bed.counters().clone())
+    };
+    assert_eq!(counted(7), counted(7));
+    assert_ne!(counted(7).1, counted(8).1, "the seed decides when tasks start");
+}
+
+/// A program that does one thing wrong.
+struct Wrong(u8);
+
+impl Program for Wrong {
+    type Output = ();
+
+    fn shape(&self) -> Shape {
+        shape(2)
     }
-    for (what, which, module, published) in [
-        ("get near", 2, 0, 24.6),
-        ("get far", 2, 1, 13.6),
-        ("put near", 7, 0, 24.0),
-        ("put far", 7, 1, 12.0),
-        ("pairs", 8, 0, 180.0),
-    ] {
-        let ns = run(&mut bed, &eight, which, 16384, module);
-        let gbps = 8.0 * 16384.0 / ns;
-        println!("{what:20} {gbps:10.1} {published:10.1} {:6.3}", gbps / published);
-        let c = bed.counters();
-        println!("   events {} cycles {} commands {}", c.events, c.cycles, c.commands);
+
+    fn task<C: Channels>(&self, c: &C, rank: usize) {
+        let memory = Ea::Memory { module: 0, offset: 0 };
+        match (self.0, rank) {
+            (0, 0) => drop(c.mailbox_read()),
+            (0, _) => drop(c.signal_read(Register::Two)),
+            (1, 1) => c.get(0, memory, 24, 0, Order::Free),
+            (2, 1) => c.get(0, memory.further(1 << 20), 16, 0, Order::Free),
+            (3, 1) => c.get(0, memory, 16, 32, Order::Free),
+            (4, 1) => c.get(0, Ea::Local { rank: 7, offset: 0 }, 16, 0, Order::Free),
+            (5, 1) => c.get(0, Ea::Memory { module: 3, offset: 0 }, 16, 0, Order::Free),
+            (6, _) => loop {
+                c.get(0, memory, 16, 0, Order::Free);
+                c.wait_tags(BOTH);
+            },
+            (7, 1) => std::panic::panic_any("a workload of ours is wrong".to_owned()),
+            (8, 1) => drop(c.atomic(Atomic::Add, memory.further(2), 1)),
+            (9, 1) => c.get_list(0, &[], 0, Order::Free),
+            (10, 1) => c.put(0, memory, 32768, 0, Order::Free),
+            _ => {}
+        }
     }
-    let began = std::time::Instant::now();
-    let task = Task::<0> { shape: shape(8), which: 8, rounds: 2000, size: 16384, module: 0 };
-    bed.run(&eight, &task, 0).unwrap();
-    let s = began.elapsed().as_secs_f64();
-    println!("{} events in {s:.2} s: {:.1} M/s", bed.counters().events, bed.counters().events as f64 / s / 1e6);
+}
+
+#[test]
+fn programs_that_fail_end_with_an_error_that_says_who_and_what() {
+    // A panic in a task is caught and told; the hook would print it as well.
+    std::panic::set_hook(Box::new(|_| {}));
+    let mut bed = bed("cell-qs20");
+    bed.most_events = 100_000;
+    let mut refusal = |which| bed.run(&[0, 1], &Wrong(which), 0).unwrap_err().to_string();
+    let told: Vec<String> = (0..=10).map(&mut refusal).collect();
+    insta::assert_snapshot!(told.join("\n"));
+    let _ = std::panic::take_hook();
+    // And the machine is as good as new.
+    within("mailbox, afterwards", run(&mut bed, &[0, 1], 0, 0, 0), 158.1, 0.02);
+}
+
+#[test]
+fn seats_must_be_had() {
+    let mut bed = bed("cell-ps3");
+    let mut refusal = |seats: &[u32]| bed.run(seats, &Wrong(99), 0).unwrap_err().to_string();
+    let mut told = Vec::new();
+    told.push(refusal(&[0, 9]));
+    told.push(refusal(&[3, 3]));
+    told.push(refusal(&[3]));
+    insta::assert_snapshot!(told.join("\n"));
+}
+
+#[test]
+fn impossible_models_are_refused() {
+    let text = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../machines/cell-ps3.toml")).unwrap();
+    let refusal = |from: &str, to: &str| {
+        assert!(text.contains(from), "{from}");
+        let error = seatmap_sim::CellModel::from_toml("my.toml", &text.replacen(from, to, 1)).unwrap_err();
+        error.to_string()
+    };
+    let mut told = Vec::new();
+    told.push(refusal("\"SPE6\"", "\"SPE9\""));
+    told.push(refusal("bus_cycles = { value = 2", "bus_cycles = { value = 0"));
+    told.push(refusal("bus_cycles =", "bus_cyles ="));
+    told.push(refusal("chips = 1", "chips = 3"));
+    told.push(refusal("spes = [0, ", "spes = [0, 0, "));
+    told.push(refusal("seatmap-model/1", "seatmap-model/9"));
+    insta::assert_snapshot!(told.join("\n"));
+}
+
+#[test]
+fn a_trace_is_what_viewers_read() {
+    let mut bed = bed("cell-ps3");
+    bed.traces = true;
+    run(&mut bed, &[0, 1], 8, 1024, 0);
+    let mut text = Vec::new();
+    bed.trace().unwrap().write(&mut text).unwrap();
+    let read: serde_json::Value = serde_json::from_slice(&text).unwrap();
+    let events = read["traceEvents"].as_array().unwrap();
+    assert!(events.len() > 200 && events.iter().all(|event| event["ph"] == "X" && event["dur"].as_f64() >= Some(0.0)));
 }

@@ -90,7 +90,7 @@ pub enum DmaError {
         modules: usize,
     },
     /// An atomic on something else than an aligned word of memory.
-    #[error("an atomic at {0:?}: the atomic unit works on aligned words of main memory")]
+    #[error("an atomic at {0}: the atomic unit works on aligned words of main memory")]
     Atomic(Ea),
     /// A transfer by somebody without an MFC.
     #[error("task {0} sits on the PPE, which has no MFC to transfer with")]

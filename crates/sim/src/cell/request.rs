@@ -82,9 +82,9 @@ impl fmt::Display for Request {
             Request::MailboxRead => f.write_str("waits for a message in its mailbox"),
             Request::OutboxWrite(_) => f.write_str("waits for its outbound mailbox to be read"),
             Request::OutboxRead { from } => write!(f, "waits for the outbound mailbox of task {from}"),
-            Request::Signal { to, register, .. } => write!(f, "signals task {to}, register {register}"),
-            Request::SignalRead(register) => write!(f, "waits for a signal in its register {register}"),
-            Request::Atomic { at, .. } => write!(f, "works on the word at {at:?}"),
+            Request::Signal { to, register, .. } => write!(f, "signals task {to}, register {}", register + 1),
+            Request::SignalRead(register) => write!(f, "waits for a signal in its register {}", register + 1),
+            Request::Atomic { at, .. } => write!(f, "works on the word at {at}"),
             Request::Compute(cycles) => write!(f, "computes for {cycles} cycles"),
             Request::Service(_) => f.write_str("is in the operating system"),
         }
