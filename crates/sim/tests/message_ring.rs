@@ -1,0 +1,39 @@
+//! Keller & Varbanescu's ring on the Cell model.
+#![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
+
+use seatmap_port::channels::Bed;
+use seatmap_sim::{CellBed, catalog};
+use seatmap_workload::MessageRing;
+use std::sync::Arc;
+
+fn bed(name: &str) -> CellBed {
+    CellBed::new(Arc::new(catalog::load(name).unwrap().unwrap()))
+}
+
+#[test]
+fn every_packet_passes_every_task() {
+    for (tasks, is_unidirectional) in [(2, false), (3, false), (6, false), (6, true)] {
+        let ring = MessageRing { tasks, packet_bytes: 512, rounds: 13, is_unidirectional };
+        let seats: Vec<u32> = (0..tasks as u32).collect();
+        let taken = bed("cell-ps3").run(&seats, &ring, 3).unwrap();
+        let ways = if is_unidirectional { 1 } else { 2 };
+        for task in taken {
+            assert_eq!(task.packets, 13 * ways);
+            // Packet r from a side has passed r tasks.
+            assert_eq!(task.sum, ways * (1..=13).sum::<u64>());
+        }
+    }
+}
+
+#[test]
+fn spread() {
+    let mut bed = bed("cell-qs22");
+    for bytes in [512, 1024, 2048] {
+        for seats in [[0, 2, 4, 6, 7, 5, 3, 1], [0, 1, 2, 3, 4, 5, 6, 7], [0, 7, 1, 6, 2, 5, 3, 4], [0, 7, 2, 5, 1, 6, 3, 4]] {
+            let ring = MessageRing { tasks: 8, packet_bytes: bytes, rounds: 200, is_unidirectional: false };
+            let taken = bed.run(&seats, &ring, 1).unwrap();
+            let end = taken.iter().map(|t| t.ended).max().unwrap();
+            println!("{bytes} {seats:?} {:.1} ns a round, {} events", end as f64 / 3.2 / 200.0, bed.counters().events);
+        }
+    }
+}

@@ -1,0 +1,208 @@
+//! Packets around a ring, by a message library for machines without shared lines.
+
+use seatmap_port::channels::{Channels, Ea, Order, Program, Shape};
+
+/// Bytes of an entry of the matrix: the smallest transfer whose alignment does not depend on its size.
+const ENTRY: u32 = 16;
+/// Cycles of the library's code between two looks at the matrix. Not published; some dozens of instructions.
+const POLL_CYCLES: u64 = 60;
+/// Core cycles to copy 16 bytes of local store: a load and a store.
+const COPY_CYCLES: u64 = 2;
+
+/// The benchmark of Keller & Varbanescu 2010 ("Performance impact of task mapping on the Cell BE multicore processor",
+/// section 2.2): tasks in a ring start with a packet for each neighbour, and whatever comes from one neighbour is sent on to
+/// the other.
+///
+/// The message library is theirs as far as they describe it (the student project itself is not public). A sender copies a
+/// packet into its send buffer for the receiver and notes that in the receiver's row of a matrix in main memory. A receiver
+/// gets its row from time to time, all of it at once; where it finds a notification it gets the packet from the sender's
+/// local store, and notes that the buffer is free again. An entry holds both counts of one pair: packets sent, and packets
+/// taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MessageRing {
+    /// Tasks, at least two.
+    pub tasks: usize,
+    /// Bytes of a packet, a multiple of 16 up to 16 KiB.
+    pub packet_bytes: u32,
+    /// Packets that each task takes from each side.
+    pub rounds: u32,
+    /// Whether packets go one way only.
+    pub is_unidirectional: bool,
+}
+
+/// What a task saw.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Taken {
+    /// When it began, in cycles of the machine's clock.
+    pub began: u64,
+    /// When it ended.
+    pub ended: u64,
+    /// Packets it took.
+    pub packets: u64,
+    /// The sum of their first words: every packet counts the tasks that it has passed.
+    pub sum: u64,
+}
+
+impl Program for MessageRing {
+    type Output = Taken;
+
+    fn shape(&self) -> Shape {
+        let tasks = self.tasks as u32;
+        Shape {
+            tasks: self.tasks,
+            // The row as it was got, the entry to put, and for both sides a send buffer and a receive buffer.
+            local_bytes: tasks * ENTRY + ENTRY + 4 * self.packet_bytes + 256,
+            memory_bytes: tasks * tasks * ENTRY,
+            signals_or: false,
+        }
+    }
+
+    fn task<C: Channels>(&self, channels: &C, rank: usize) -> Taken {
+        let mut member = Member::new(self, channels, rank);
+        member.taken.began = channels.cycles();
+        member.work();
+        member.taken.ended = channels.cycles();
+        member.taken
+    }
+}
+
+/// One neighbour, and what has passed between.
+#[derive(Clone, Copy, Debug, Default)]
+struct Side {
+    rank: usize,
+    sent: u32,
+    /// Of these, taken by the neighbour.
+    acknowledged: u32,
+    received: u32,
+    /// Whether a packet received from the other side waits to be sent on to this one.
+    waiting: Option<u32>,
+}
+
+/// A task at work.
+struct Member<'a, C> {
+    ring: &'a MessageRing,
+    channels: &'a C,
+    rank: usize,
+    /// Left and right.
+    sides: [Side; 2],
+    taken: Taken,
+}
+
+impl<'a, C: Channels> Member<'a, C> {
+    fn new(ring: &'a MessageRing, channels: &'a C, rank: usize) -> Self {
+        let n = ring.tasks;
+        let side = |rank| Side { rank, ..Side::default() };
+        Member { ring, channels, rank, sides: [side((rank + n - 1) % n), side((rank + 1) % n)], taken: Taken::default() }
+    }
+
+    fn work(&mut self) {
+        let ways = if self.ring.is_unidirectional { 1 } else { 2 };
+        // A packet for the right, and one for the left.
+        for to in [1, 0].into_iter().take(ways) {
+            self.send(to, 1);
+        }
+        let wanted = u64::from(self.ring.rounds) * ways as u64;
+        while self.taken.packets < wanted || self.is_owing() {
+            self.poll();
+        }
+    }
+
+    /// Whether a neighbour still has to take what was sent: nobody may leave with a full send buffer.
+    fn is_owing(&self) -> bool {
+        self.sides.iter().any(|side| side.acknowledged != side.sent || side.waiting.is_some())
+    }
+
+    /// Looks at the row, takes what has come, and sends on what can be sent.
+    fn poll(&mut self) {
+        self.channels.compute(POLL_CYCLES);
+        let row = self.rank as u32 * self.ring.tasks as u32 * ENTRY;
+        self.channels.get(0, Ea::Memory { module: 0, offset: row }, self.ring.tasks as u32 * ENTRY, 0, Order::Free);
+        self.channels.wait_tags(1);
+        for from in 0..2 {
+            let (sent, taken) = self.entry(from);
+            self.sides[from].acknowledged = taken;
+            let has_room = self.sides[1 - from].waiting.is_none();
+            let is_wanted = self.sides[from].received < self.ring.rounds;
+            if sent > self.sides[from].received && has_room && is_wanted {
+                self.take(from);
+            }
+        }
+        for to in 0..2 {
+            if let Some(word) = self.sides[to].waiting
+                && self.sides[to].acknowledged == self.sides[to].sent
+            {
+                self.sides[to].waiting = None;
+                self.send(to, word);
+            }
+        }
+    }
+
+    /// What a neighbour wrote in this task's row: packets sent, and packets taken. A task's two neighbours may be one, which
+    /// then writes two entries.
+    fn entry(&self, from: usize) -> (u32, u32) {
+        let mut bytes = [0; 16];
+        self.channels.peek(self.column(self.sides[from].rank, from) * ENTRY, &mut bytes);
+        let word = |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
+        (word(0), word(4))
+    }
+
+    /// With two tasks the left entry stands in the task's own column, which nobody else needs.
+    fn column(&self, other: usize, side: usize) -> u32 {
+        if self.ring.tasks == 2 { side as u32 } else { other as u32 }
+    }
+
+    fn take(&mut self, from: usize) {
+        let side = self.sides[from];
+        let buffer = self.receive_buffer(from);
+        // The sender's buffer for its other hand.
+        let there = Ea::Local { rank: side.rank as u16, offset: self.send_buffer(1 - from) };
+        self.channels.get(buffer, there, self.ring.packet_bytes, 1, Order::Free);
+        self.channels.wait_tags(2);
+        let mut word = [0; 4];
+        self.channels.peek(buffer, &mut word);
+        let word = u32::from_le_bytes(word);
+        self.taken.packets += 1;
+        self.taken.sum += u64::from(word);
+        self.sides[from].received += 1;
+        self.note(from);
+        // The last ones stay, so that the ring empties.
+        if self.sides[from].received < self.ring.rounds {
+            self.sides[1 - from].waiting = Some(word + 1);
+        }
+    }
+
+    fn send(&mut self, to: usize, word: u32) {
+        self.channels.poke(self.send_buffer(to), &word.to_le_bytes());
+        self.channels.compute(u64::from(self.ring.packet_bytes) / 16 * COPY_CYCLES);
+        self.sides[to].sent += 1;
+        self.note(to);
+    }
+
+    /// Writes the neighbour's entry for this task.
+    fn note(&self, to: usize) {
+        let side = self.sides[to];
+        let tasks = self.ring.tasks as u32;
+        let own = tasks * ENTRY;
+        // The entry's own bytes are read when it is sent, so that the one before must have gone.
+        self.channels.wait_tags(4);
+        let mut bytes = [0; 16];
+        bytes[..4].copy_from_slice(&side.sent.to_le_bytes());
+        bytes[4..8].copy_from_slice(&side.received.to_le_bytes());
+        self.channels.poke(own, &bytes);
+        let offset = (side.rank as u32 * tasks + self.column(self.rank, 1 - to)) * ENTRY;
+        self.channels.put(own, Ea::Memory { module: 0, offset }, ENTRY, 2, Order::Free);
+    }
+
+    fn send_buffer(&self, to: usize) -> u32 {
+        self.buffers() + to as u32 * self.ring.packet_bytes
+    }
+
+    fn receive_buffer(&self, from: usize) -> u32 {
+        self.buffers() + (2 + from as u32) * self.ring.packet_bytes
+    }
+
+    /// On a line of its own, as transfers like it.
+    fn buffers(&self) -> u32 {
+        ((self.ring.tasks as u32 + 1) * ENTRY).next_multiple_of(128)
+    }
+}
