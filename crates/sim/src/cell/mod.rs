@@ -8,6 +8,7 @@
 //! | `mfc`, `mic` | the queue of commands, cut into lines; the memory controller |
 //! | `messages`, `atomic`, `calls` | mailboxes and signals; reservations; what a task's calls do, PPE included |
 //! | `world`, [`bed`] | the state and its events; the [`Bed`](seatmap_port::channels::Bed) that runs programs |
+//! | [`profile`] | topology and distances, as of any other machine |
 //! | [`counters`] | what a PMU would count |
 
 mod atomic;
@@ -22,6 +23,7 @@ mod mfc;
 mod mic;
 pub mod model;
 mod port;
+pub mod profile;
 mod request;
 mod ring;
 mod timing;
@@ -30,3 +32,4 @@ mod world;
 pub use bed::CellBed;
 pub use counters::Counters;
 pub use model::{CellModel, Figure, Figures};
+pub use profile::profile;
