@@ -3,14 +3,24 @@
 //! | workload | is |
 //! |---|---|
 //! | [`PingPong`] | one cache line back and forth between two tasks, for any number of pairs at once: core distance |
+//! | [`BarrierBySignal`], [`Collective`] | barriers, broadcast, reduction: what messages are good for |
+//! | [`LongMessages`] | long messages along a pattern: affinities on the Cell |
 //! | [`MessageRing`] | packets around a ring by a message library: task mapping on the Cell |
+//! | [`stats`] | CellStats: one primitive at a time |
 //! | [`Touch`] | one task writes into pages, so that the kernel puts them on its node |
 #![deny(missing_docs)]
 
+mod barrier_by_signal;
+mod collective;
+mod long_messages;
 mod message_ring;
 mod ping_pong;
+pub mod stats;
 mod touch;
 
+pub use barrier_by_signal::{BarrierBySignal, Way};
+pub use collective::{Collective, Kind};
+pub use long_messages::{LongMessages, Message, Moved};
 pub use message_ring::{MessageRing, Taken};
 pub use ping_pong::{PingPong, Trace};
 pub use touch::Touch;

@@ -92,7 +92,13 @@ impl<'a, C: Channels> Member<'a, C> {
     fn new(ring: &'a MessageRing, channels: &'a C, rank: usize) -> Self {
         let n = ring.tasks;
         let side = |rank| Side { rank, ..Side::default() };
-        Member { ring, channels, rank, sides: [side((rank + n - 1) % n), side((rank + 1) % n)], taken: Taken::default() }
+        Member {
+            ring,
+            channels,
+            rank,
+            sides: [side((rank + n - 1) % n), side((rank + 1) % n)],
+            taken: Taken::default(),
+        }
     }
 
     fn work(&mut self) {

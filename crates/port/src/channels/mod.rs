@@ -11,6 +11,9 @@ pub use bed::{Bed, Program, Shape};
 pub use dma::{DmaError, Element, Order};
 pub use ea::Ea;
 
+/// The tag of messages and signals on a machine where they are transfers: waiting for it waits for them to have arrived.
+pub const MESSAGE_TAG: u8 = 31;
+
 /// Which of the two signal registers of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Register {

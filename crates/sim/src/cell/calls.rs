@@ -4,10 +4,7 @@ use crate::cell::line::Register;
 use crate::cell::mfc::{Given, Task};
 use crate::cell::request::Request;
 use crate::cell::world::{Event, MAILBOX, Seat, World};
-use seatmap_port::channels::{Ea, Element, Order, Service};
-
-/// The tag of messages, which no task waits for.
-const MESSAGES: u8 = 31;
+use seatmap_port::channels::{Ea, Element, MESSAGE_TAG, Order, Service};
 
 impl World {
     /// A task calls, and will be woken when that is done.
@@ -73,7 +70,7 @@ impl World {
         let is_signal = if let Register::Signal(register) = register { u32::from(register) } else { 2 };
         let element = Element { ea: Ea::Local { rank: to, offset: super::memory::LINE_BYTES * is_signal }, size: 4 };
         let what = Task::Message { register, to, value };
-        let given = Given { task: what, local: 0, first: element, tag: MESSAGES, order: Order::Free, from: 0 };
+        let given = Given { task: what, local: 0, first: element, tag: MESSAGE_TAG, order: Order::Free, from: 0 };
         self.enqueue(task, spe, given, &[]);
     }
 

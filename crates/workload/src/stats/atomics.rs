@@ -1,0 +1,45 @@
+//! Read-modify-write on words of main memory.
+
+use super::{Timed, timed};
+use seatmap_port::channels::{Atomic, Channels, Ea, Program, Shape};
+
+/// Every task changes a word, its own or everybody's, again and again (CellStats, section 3.1.5).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Atomics {
+    /// What is done.
+    pub operation: Atomic,
+    /// With what.
+    pub operand: u32,
+    /// Tasks.
+    pub tasks: usize,
+    /// Bytes between the tasks' words; `None` where all share one.
+    pub stride_bytes: Option<u32>,
+    /// The memory that they lie in.
+    pub module: u8,
+    /// Before the timed ones.
+    pub warm_up: u64,
+    /// Timed ones.
+    pub iterations: u64,
+}
+
+impl Program for Atomics {
+    type Output = Timed;
+
+    fn shape(&self) -> Shape {
+        let last = self.stride_bytes.unwrap_or(0) * self.tasks as u32;
+        Shape {
+            tasks: self.tasks,
+            local_bytes: 128,
+            memory_bytes: (last + 128).next_multiple_of(128),
+            signals_or: false,
+        }
+    }
+
+    fn task<C: Channels>(&self, channels: &C, rank: usize) -> Timed {
+        let at = Ea::Memory { module: self.module, offset: self.stride_bytes.unwrap_or(0) * rank as u32 };
+        timed(channels, self.warm_up, self.iterations, |_| {
+            channels.atomic(self.operation, at, self.operand);
+            1
+        })
+    }
+}

@@ -1,0 +1,92 @@
+//! Messages there and back.
+
+use super::{Timed, timed};
+use seatmap_port::channels::{Channels, Program, Register, Service, Shape};
+
+/// By what a message goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Means {
+    /// Mailboxes.
+    Mailbox,
+    /// Signal registers.
+    Signal,
+}
+
+/// One task tells another, which answers; a round trip an operation (CellStats, sections 3.1.2 and 3.1.3). Task 0 begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Exchange {
+    /// By what.
+    pub means: Means,
+    /// Task 0 is a controller (the PPE), which the answer reaches through the worker's outbound mailbox.
+    pub has_controller: bool,
+    /// The controller calls the operating system instead of writing the mapped register.
+    pub by_system_call: bool,
+    /// Round trips before the timed ones.
+    pub warm_up: u64,
+    /// Timed round trips.
+    pub iterations: u64,
+}
+
+impl Program for Exchange {
+    type Output = Timed;
+
+    fn shape(&self) -> Shape {
+        Shape { tasks: 2, local_bytes: 128, memory_bytes: 128, signals_or: false }
+    }
+
+    fn task<C: Channels>(&self, channels: &C, rank: usize) -> Timed {
+        match (rank, self.has_controller) {
+            (0, true) => timed(channels, self.warm_up, self.iterations, |round| self.control(channels, round)),
+            (0, false) => timed(channels, self.warm_up, self.iterations, |round| self.begin(channels, round)),
+            _ => timed(channels, self.warm_up, self.iterations, |_| self.answer(channels)),
+        }
+    }
+}
+
+impl Exchange {
+    fn control<C: Channels>(&self, channels: &C, round: u64) -> u64 {
+        let value = word(round);
+        if self.by_system_call {
+            channels.service(if self.means == Means::Mailbox { Service::Mailbox } else { Service::Signal });
+        }
+        match self.means {
+            Means::Mailbox => channels.mailbox_write(1, value),
+            Means::Signal => channels.signal(1, Register::One, value),
+        }
+        u64::from(channels.outbox_read(1))
+    }
+
+    fn begin<C: Channels>(&self, channels: &C, round: u64) -> u64 {
+        self.tell(channels, 1, word(round));
+        u64::from(self.hear(channels))
+    }
+
+    fn answer<C: Channels>(&self, channels: &C) -> u64 {
+        let value = self.hear(channels);
+        if self.has_controller {
+            channels.outbox_write(value)
+        } else {
+            self.tell(channels, 0, value)
+        }
+        u64::from(value)
+    }
+
+    fn tell<C: Channels>(&self, channels: &C, to: usize, value: u32) {
+        match self.means {
+            Means::Mailbox => channels.mailbox_write(to, value),
+            Means::Signal => channels.signal(to, Register::One, value),
+        }
+    }
+
+    fn hear<C: Channels>(&self, channels: &C) -> u32 {
+        match self.means {
+            Means::Mailbox => channels.mailbox_read(),
+            Means::Signal => channels.signal_read(Register::One),
+        }
+    }
+}
+
+/// Never zero: a signal of no bits is none.
+fn word(round: u64) -> u32 {
+    (round % 1_000_000) as u32 + 1
+}

@@ -1,0 +1,28 @@
+//! Creating threads.
+
+use super::{Timed, timed};
+use seatmap_port::channels::{Channels, Program, Service, Shape};
+
+/// A controller creates an empty thread and finds it ended, again and again (CellStats, section 3.1.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Threads {
+    /// Before the timed ones.
+    pub warm_up: u64,
+    /// Timed ones.
+    pub iterations: u64,
+}
+
+impl Program for Threads {
+    type Output = Timed;
+
+    fn shape(&self) -> Shape {
+        Shape { tasks: 1, local_bytes: 0, memory_bytes: 0, signals_or: false }
+    }
+
+    fn task<C: Channels>(&self, channels: &C, _rank: usize) -> Timed {
+        timed(channels, self.warm_up, self.iterations, |_| {
+            channels.service(Service::Thread);
+            1
+        })
+    }
+}

@@ -1,0 +1,95 @@
+//! Bulk transfers.
+
+use super::{Timed, timed};
+use seatmap_port::channels::{Channels, Ea, Element, Order, Program, Shape};
+
+/// Where the other end of every transfer is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// Main memory, this module.
+    Memory(u8),
+    /// Task 0's local store; task 0 itself transfers nothing.
+    FirstLocal,
+}
+
+/// Every task transfers a buffer, its own or everybody's, and waits for it, again and again (CellStats, section 3.1.4).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Transfers {
+    /// Gets, or puts.
+    pub is_get: bool,
+    /// Tasks, task 0 counted also where it only lends its local store.
+    pub tasks: usize,
+    /// Bytes of a transfer, or of each element of a list.
+    pub size_bytes: u32,
+    /// Elements of a list; `None` for plain transfers.
+    pub elements: Option<usize>,
+    /// Bytes between the tasks' buffers; `None` where all share one.
+    pub stride_bytes: Option<u32>,
+    /// Where the buffers are.
+    pub source: Source,
+    /// Before the timed ones.
+    pub warm_up: u64,
+    /// Timed ones.
+    pub iterations: u64,
+}
+
+impl Transfers {
+    /// Bytes of one operation.
+    #[must_use]
+    pub fn operation_bytes(&self) -> u64 {
+        u64::from(self.size_bytes) * self.elements.unwrap_or(1) as u64
+    }
+
+    /// Bytes of all buffers of the other end.
+    fn buffers_bytes(&self) -> u64 {
+        self.operation_bytes() + u64::from(self.stride_bytes.unwrap_or(0)) * self.tasks as u64
+    }
+}
+
+impl Program for Transfers {
+    type Output = Timed;
+
+    fn shape(&self) -> Shape {
+        let own = self.operation_bytes();
+        let lent = if self.source == Source::FirstLocal { self.buffers_bytes() } else { 0 };
+        let bytes = |bytes: u64| u32::try_from(bytes + 128).unwrap_or(u32::MAX);
+        Shape {
+            tasks: self.tasks,
+            local_bytes: bytes(own.max(lent)),
+            memory_bytes: if lent == 0 { bytes(self.buffers_bytes()) } else { 128 },
+            signals_or: false,
+        }
+    }
+
+    fn task<C: Channels>(&self, channels: &C, rank: usize) -> Timed {
+        let first = usize::from(self.source == Source::FirstLocal);
+        if rank < first {
+            return Timed::default();
+        }
+        let offset = self.stride_bytes.unwrap_or(0) * (rank - first) as u32;
+        let there = match self.source {
+            Source::Memory(module) => Ea::Memory { module, offset },
+            Source::FirstLocal => Ea::Local { rank: 0, offset },
+        };
+        let element = |at: usize| Element { ea: there.further(at as u32 * self.size_bytes), size: self.size_bytes };
+        let list: Vec<Element> = (0..self.elements.unwrap_or(0)).map(element).collect();
+        timed(channels, self.warm_up, self.iterations, |_| {
+            self.transfer(channels, there, &list);
+            channels.wait_tags(1);
+            1
+        })
+    }
+}
+
+impl Transfers {
+    fn transfer<C: Channels>(&self, channels: &C, there: Ea, list: &[Element]) {
+        // The last four bits of both addresses must agree.
+        let local = there.offset() % 16;
+        match (self.elements, self.is_get) {
+            (None, true) => channels.get(local, there, self.size_bytes, 0, Order::Free),
+            (None, false) => channels.put(local, there, self.size_bytes, 0, Order::Free),
+            (Some(_), true) => channels.get_list(local, list, 0, Order::Free),
+            (Some(_), false) => channels.put_list(local, list, 0, Order::Free),
+        }
+    }
+}
