@@ -4,11 +4,13 @@ mod export;
 mod pattern;
 mod place;
 mod run;
+mod stats;
 
 pub use export::*;
 pub use pattern::*;
 pub use place::*;
 pub use run::*;
+pub use stats::*;
 
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 use seatmap_machine::{CpuList, CpuListError};
@@ -41,6 +43,8 @@ pub enum Command {
     Pattern(Pattern),
     /// Run a program and seat its threads, or seat those of a program that runs.
     Run(Run),
+    /// Measure what threads, messages, transfers and atomics cost, as CellStats does.
+    Stats(Box<Stats>),
     /// Tell what on this host will disturb a measurement, and how to mend it.
     Doctor(Doctor),
     /// List the machines that come with Seatmap.

@@ -2,9 +2,11 @@
 //! here.
 
 mod args;
+mod bar;
 mod error;
 mod input;
 mod interrupt;
+mod model_input;
 mod output;
 mod pattern_input;
 mod place;
@@ -36,6 +38,7 @@ fn run(typed: Typed) -> Result<(), CliError> {
         Command::Pattern(pattern) => verbs::pattern::run(pattern),
         Command::Run(run) => verbs::run::run(&run),
         Command::Doctor(doctor) => verbs::doctor::run(&doctor, typed.colour),
+        Command::Stats(stats) => verbs::stats::run(&stats),
         Command::Machines(machines) => verbs::machines::run(&machines),
         Command::Completions { shell } => verbs::shell::completions(shell),
         Command::Man { folder } => verbs::shell::man(folder.as_deref()),

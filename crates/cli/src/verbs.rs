@@ -10,3 +10,4 @@ pub mod place;
 pub mod run;
 pub mod shell;
 pub mod show;
+pub mod stats;

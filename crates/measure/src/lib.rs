@@ -11,11 +11,13 @@
 //! | [`statistics`], [`regimes`], [`assemble`] | medians with their intervals; pairs that drift or flip; the matrices of a profile |
 //! | [`fit`], [`homes`], [`home_scan`] | groups of PUs, d = B + a_i + a_j, and lines sorted by home |
 //! | [`load`], [`interference`] | many pairs at once |
+//! | [`cell_stats`] | what mailboxes, signals, transfers and atomics cost |
 //! | [`survey`] | all of it in one go |
 //! | [`classes`], [`findings`] | what to tell people about it |
 #![deny(missing_docs)]
 
 pub mod assemble;
+pub mod cell_stats;
 pub mod classes;
 pub mod error;
 pub mod findings;

@@ -17,3 +17,4 @@ mod plan;
 mod run;
 mod shell;
 mod show;
+mod stats;

@@ -9,11 +9,13 @@ mod map;
 mod page;
 mod pattern;
 mod placement;
+mod stats;
 mod tables;
 
 pub use page::page;
 pub use pattern::pattern;
 pub use placement::placement;
+pub use stats::stats;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 

@@ -4,6 +4,7 @@
 //! takes some megabytes at worst instead of the tens that a `<rect>` a cell would.
 
 mod cells;
+pub(crate) mod curves;
 pub(crate) mod traffic;
 
 pub use traffic::traffic;

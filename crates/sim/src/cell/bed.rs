@@ -52,7 +52,7 @@ impl CellBed {
 
     /// The model.
     #[must_use]
-    pub fn model(&self) -> &CellModel {
+    pub fn model(&self) -> &Arc<CellModel> {
         &self.model
     }
 

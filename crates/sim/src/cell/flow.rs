@@ -81,17 +81,17 @@ impl World {
         let own = self.spes[line.spe as usize].node.chip;
         let is_global = self.chips.len() > 1 && (other.chip != own || matches!(line.ea, Ea::Memory { .. }));
         let start = self.command_slot(own, is_global).max(now);
-        let start = self.after_same_line(&line, start);
-        self.counters.commands += 1;
-        self.counters.command_wait_cycles += start - now;
-        let mut response = start + self.timing.snoop;
+        let mut phase = self.timing.snoop;
         if is_global {
             // The command and the reflected command cross, then the snoops' and the combined response.
-            response += 2 * self.timing.bif_latency;
+            phase += 2 * self.timing.bif_latency;
             for way in 0..2 {
                 self.occupy_bif(way, 2 * self.timing.bif_packet);
             }
         }
+        let response = self.after_same_line(&line, start, phase);
+        self.counters.commands += 1;
+        self.counters.command_wait_cycles += start - now;
         self.wheel.at(response, Event::Snooped(at));
     }
 
@@ -108,8 +108,9 @@ impl World {
         start
     }
 
-    /// A command to a line that another has just been sent to is held back.
-    fn after_same_line(&mut self, line: &Line, start: u64) -> u64 {
+    /// When a command gets its response. One to a line whose earlier command has had none yet is refused and sent again
+    /// until that has: the address concentrators compare addresses (the PMU's PAAM events).
+    fn after_same_line(&mut self, line: &Line, start: u64, phase: u64) -> u64 {
         let store = match line.ea {
             // Registers of one SPE are lines of their own.
             Ea::Local { rank, .. } if matches!(line.purpose, Purpose::Message(_)) => 0x2_0000 + u64::from(rank),
@@ -123,8 +124,8 @@ impl World {
         let begin = if known == key { start.max(free) } else { start };
         self.counters.same_line_commands += u64::from(begin > start);
         self.counters.same_line_wait_cycles += begin - start;
-        self.recent[at] = (key, begin + self.timing.same_line);
-        begin
+        self.recent[at] = (key, begin + phase);
+        begin + phase
     }
 
     pub fn snooped(&mut self, at: u32) {

@@ -77,8 +77,6 @@ figures! {
     command_bus_cycles,
     /// From a command's grant to the combined response, on one chip.
     snoop_cycles,
-    /// Between two commands to one line: the later is held back and sent again.
-    same_line_cycles,
     /// What an SPU takes to hand its MFC a command, and to read or write a channel.
     channel_cycles,
     /// From there to the first request on the bus.

@@ -88,7 +88,7 @@ pub struct Chip {
     pub bif: Node,
 }
 
-/// Lines to which commands went lately: the key, and from when on the next may be sent.
+/// Lines to which commands went lately: the key, and when the last had its response.
 const RECENT: usize = 1024;
 
 /// Everything.

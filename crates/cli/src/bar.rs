@@ -1,0 +1,33 @@
+//! A plain progress bar on stderr, if that is a terminal.
+
+use indicatif::{ProgressBar, ProgressStyle};
+use std::io::IsTerminal;
+
+/// A bar that knows how far it is; gone when dropped.
+pub struct Bar(Option<ProgressBar>);
+
+impl Bar {
+    /// A bar with a word before it; none where stderr is no terminal.
+    pub fn new(word: &'static str) -> Self {
+        Bar(std::io::stderr().is_terminal().then(|| {
+            let style = ProgressStyle::with_template("{msg} {bar:40} {pos}/{len}, {eta} left");
+            ProgressBar::new(0).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar())).with_message(word)
+        }))
+    }
+
+    /// So many of so many steps are done.
+    pub fn show(&self, done: usize, steps: usize) {
+        if let Some(bar) = &self.0 {
+            bar.set_length(steps as u64);
+            bar.set_position(done as u64);
+        }
+    }
+}
+
+impl Drop for Bar {
+    fn drop(&mut self) {
+        if let Some(bar) = &self.0 {
+            bar.finish_and_clear();
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! `seatmap stats`: CellStats on the models.
+
+use crate::common::Place;
+
+/// The command lines that the paper prints, and the functions they measure.
+const PRINTED: [&str; 21] = [
+    "-f mkthread -n 1 -i 100k",
+    "-f mailbox -n 1 -i 1m -c 0",
+    "-f mailbox -n 1 -i 1m -c 1",
+    "-f mailbox -n 2 -i 1m -c 0 -s",
+    "-f mailbox -n 2 -i 1m -c 1 -s",
+    "-f signal -n 1 -i 1m -c 0",
+    "-f signal -n 1 -i 1m -c 1",
+    "-f signal -n 2 -i 1m -c 0 -s",
+    "-f signal -n 2 -i 1m -c 1 -s",
+    "-f dmaget -n 3 -i 1m -b 1k -c 0 -m 0",
+    "-f dmaout -n 6 -i 1m -b 1k -c 0 -m 1",
+    "-f dmaget -N 3 -b 1k -i 1m -t 2k -c 1 -m 0",
+    "-f dmaout -N 6 -b 1k -i 1m -t 2k -c 1 -m 1",
+    "-f dmaget -N 6 -b 32 -t 128 -i 1m -c 1 -m 1 -s",
+    "-f dmalistget -n 6 -l 16 -b 64 -i 1m -c 1 -m 1",
+    "-f fetchadd -n 3 -i 1m -c 0 -m 0",
+    "-f fetchsub -n 6 -i 1m -c 0 -m 1",
+    "-f fetchinc -N 3 -t 2k -i 1m -c 1 -m 0 -b 128",
+    "-f fetchset -N 6 -t 2k -i 1m -c 1 -m 1 -b 128",
+    "-f fetchdec -n 2 -i 1k",
+    "-f dmalistput -n 2 -l 4 -b 32 -i 1k",
+];
+
+#[test]
+fn every_command_line_of_the_paper_prints_its_figure() {
+    let place = Place::new();
+    for line in PRINTED {
+        let typed: Vec<&str> =
+            ["stats"].into_iter().chain(line.split(' ')).chain(["--on", "cell-qs20", "--json"]).collect();
+        let output = place.command(&typed).output().unwrap();
+        assert!(output.status.success() && output.stderr.is_empty(), "{line}: {output:?}");
+        let found: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        let wanted = line.split(' ').nth(1).unwrap().replace("dmaout", "dmaput");
+        assert_eq!(found["function"], wanted.as_str());
+        assert!(found["latency_ns"].as_f64() > Some(50.0), "{line}: {found}");
+        let moves = wanted.starts_with("dma");
+        assert_eq!(found["bandwidth_gbps"].as_f64().is_some_and(|gbps| gbps > 0.0), moves, "{line}");
+        // With -s one of the workers only lends its local store.
+        let tasks = found["per_spe"].as_array().unwrap().len();
+        let workers: usize = line.split(' ').nth(3).unwrap().parse().unwrap();
+        let counted = if moves { workers - usize::from(line.ends_with(" -s")) } else { tasks };
+        assert_eq!(tasks, counted, "{line}");
+    }
+}
+
+#[test]
+fn the_same_line_prints_the_same_bytes() {
+    let place = Place::new();
+    let print = || {
+        let typed = "stats -f dmaput -n 5 -i 200 -b 2k --on cell-qs22 --json";
+        place.command(&typed.split(' ').collect::<Vec<_>>()).output().unwrap().stdout
+    };
+    assert_eq!(print(), print());
+}
+
+#[test]
+fn what_the_hardware_would_refuse_is_refused() {
+    let place = Place::new();
+    let refusal = |line: &str| {
+        let output = place.command(&line.split(' ').collect::<Vec<_>>()).output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{line}: {output:?}");
+        assert!(output.stdout.is_empty(), "{line}");
+        String::from_utf8(output.stderr).unwrap().lines().next().unwrap_or_default().to_owned()
+    };
+    let told: Vec<String> = [
+        "stats --on cell-ps3 -f dmaget -b 24",
+        "stats --on cell-ps3 -f dmaget -b 32k",
+        "stats --on cell-ps3 -f dmaget -N 2 -b 16 -t 8",
+        "stats --on cell-ps3 -f dmaget -n 7",
+        "stats --on cell-ps3 -f dmaget -n 0",
+        "stats --on cell-ps3 -f dmaget -c 1",
+        "stats --on cell-ps3 -f dmaget -m 1",
+        "stats --on cell-ps3 -f dmalistget -l 3000",
+        "stats --on cell-ps3 -f fetchadd -b 256",
+        "stats --on cell-ps3 -f dmaget -b 1x",
+        "stats --on cell-ps4 -f dmaget",
+        "stats --on xeon-8375c-2s -f dmaget",
+    ]
+    .into_iter()
+    .map(refusal)
+    .collect();
+    insta::assert_snapshot!(told.join("\n"));
+}
+
+#[test]
+fn a_trace_goes_to_its_file() {
+    let place = Place::new();
+    let typed = "stats --on cell-ps3 -f dmaget -n 2 -i 50 -b 1k --trace trace.json";
+    assert!(place.command(&typed.split(' ').collect::<Vec<_>>()).output().unwrap().status.success());
+    let text = std::fs::read_to_string(place.folder().join("trace.json")).unwrap();
+    let trace: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert!(trace["traceEvents"].as_array().unwrap().len() > 100);
+}

@@ -1,0 +1,186 @@
+//! One experiment.
+
+use super::{Function, Options, Outcome, PerTask, Rooms};
+use seatmap_port::channels::{Bed, Program};
+use seatmap_workload::stats::{Atomics, Exchange, Means, Source, Threads, Timed, Transfers};
+
+/// Operations with which a machine that repeats itself begins.
+const FEWEST: u64 = 32;
+/// Two runs, one twice as long, that agree so well are the same.
+const STEADY: f64 = 2e-3;
+
+/// Why an experiment was not possible.
+#[derive(Debug, thiserror::Error)]
+pub enum StatsError<E: std::error::Error> {
+    /// It asks for what the machine has not.
+    #[error("{0}")]
+    Impossible(String),
+    /// It failed.
+    #[error(transparent)]
+    Run(E),
+}
+
+/// Runs an experiment.
+///
+/// # Errors
+/// [`StatsError`]: more workers, chips or memories than there are; a transfer that the hardware would refuse.
+pub fn measure<B: Bed>(bed: &mut B, rooms: &Rooms, options: &Options) -> Result<Outcome, StatsError<B::Error>> {
+    check(rooms, options)?;
+    if !rooms.is_deterministic {
+        return once(bed, rooms, options, options.iterations);
+    }
+    let mut iterations = FEWEST.min(options.iterations);
+    let mut found = once(bed, rooms, options, iterations)?;
+    while iterations < options.iterations {
+        iterations = (2 * iterations).min(options.iterations);
+        let longer = once(bed, rooms, options, iterations)?;
+        let change = (longer.latency_ns / found.latency_ns - 1.0).abs();
+        found = longer;
+        if change < STEADY {
+            break;
+        }
+    }
+    Ok(found)
+}
+
+fn check<E: std::error::Error>(rooms: &Rooms, options: &Options) -> Result<(), StatsError<E>> {
+    let impossible = |text: String| Err(StatsError::Impossible(text));
+    let (count, worker) = (rooms.count(), rooms.worker);
+    match options {
+        Options { workers: 0, .. } | Options { iterations: 0, .. } => {
+            impossible("nothing to do: -n and -i start at 1".into())
+        }
+        Options { chip, .. } if *chip >= rooms.chips.len() => {
+            impossible(format!("there is no chip {chip}: this machine has {}", rooms.chips.len()))
+        }
+        Options { module, .. } if *module as usize >= rooms.modules => {
+            impossible(format!("there is no memory {module}: this machine has {}", rooms.modules))
+        }
+        Options { workers, .. } if *workers > count => {
+            impossible(format!("{workers} {worker}s are wanted, and this machine has {count}"))
+        }
+        Options { elements: 0, .. } | Options { elements: 2049.., .. } => {
+            impossible("a list has 1 to 2048 elements: the MFC takes no others".into())
+        }
+        Options { function, size_bytes, .. } if function.atomic().is_some() && !matches!(size_bytes, 4..=128) => {
+            impossible("an atomic works on 4 to 128 bytes: a cache line of the PPE at most".into())
+        }
+        _ => Ok(()),
+    }
+}
+
+fn once<B: Bed>(
+    bed: &mut B,
+    rooms: &Rooms,
+    options: &Options,
+    iterations: u64,
+) -> Result<Outcome, StatsError<B::Error>> {
+    let warm_up = options.warm_up.min(if rooms.is_deterministic { iterations / 4 } else { u64::MAX });
+    match options.function {
+        Function::MkThread => {
+            let threads = Threads { warm_up, iterations };
+            run(bed, &[controller(rooms)?], &threads, options, 0)
+        }
+        Function::Mailbox | Function::Signal => {
+            let means = if options.function == Function::Mailbox { Means::Mailbox } else { Means::Signal };
+            let by_system_call = options.by_system_call;
+            let has_controller = !options.between_workers;
+            let exchange = Exchange { means, has_controller, by_system_call, warm_up, iterations };
+            run(bed, &talkers(rooms, options)?, &exchange, options, 0)
+        }
+        function => match function.atomic() {
+            Some((operation, operand)) => {
+                let stride_bytes = options.stride();
+                let (tasks, module) = (options.workers, options.module);
+                let atomics = Atomics { operation, operand, tasks, stride_bytes, module, warm_up, iterations };
+                run(bed, &workers(rooms, options)?, &atomics, options, 0)
+            }
+            None => transfer(bed, rooms, options, warm_up, iterations),
+        },
+    }
+}
+
+fn transfer<B: Bed>(
+    bed: &mut B,
+    rooms: &Rooms,
+    options: &Options,
+    warm_up: u64,
+    iterations: u64,
+) -> Result<Outcome, StatsError<B::Error>> {
+    let seats = workers(rooms, options)?;
+    let transfers = Transfers {
+        is_get: options.function.transfer().unwrap_or(true),
+        tasks: seats.len(),
+        size_bytes: options.size_bytes,
+        elements: options.function.has_list().then_some(options.elements),
+        stride_bytes: options.stride(),
+        source: if options.between_workers { Source::FirstLocal } else { Source::Memory(options.module) },
+        warm_up,
+        iterations,
+    };
+    run(bed, &seats, &transfers, options, transfers.operation_bytes())
+}
+
+fn controller<E: std::error::Error>(rooms: &Rooms) -> Result<u32, StatsError<E>> {
+    rooms.controller.ok_or_else(|| StatsError::Impossible("this machine has no controller (PPE)".into()))
+}
+
+/// The controller and a worker of the chip, or the first worker and one of the chip.
+fn talkers<E: std::error::Error>(rooms: &Rooms, options: &Options) -> Result<Vec<u32>, StatsError<E>> {
+    if options.between_workers {
+        return rooms.workers_beside_the_first(options.chip, 1).ok_or_else(|| too_few(rooms));
+    }
+    let worker = rooms.workers(options.chip, 1).ok_or_else(|| too_few(rooms))?;
+    Ok(vec![controller(rooms)?, worker[0]])
+}
+
+fn workers<E: std::error::Error>(rooms: &Rooms, options: &Options) -> Result<Vec<u32>, StatsError<E>> {
+    let seats = match options.between_workers {
+        // -n counts the first worker, whose local store it is; alone it would have nobody to serve.
+        true => rooms.workers_beside_the_first(options.chip, options.workers.max(2) - 1),
+        false => rooms.workers(options.chip, options.workers),
+    };
+    seats.ok_or_else(|| too_few(rooms))
+}
+
+fn too_few<E: std::error::Error>(rooms: &Rooms) -> StatsError<E> {
+    StatsError::Impossible(format!("this machine has not so many {}s", rooms.worker))
+}
+
+fn run<B: Bed, P: Program<Output = Timed>>(
+    bed: &mut B,
+    seats: &[u32],
+    program: &P,
+    options: &Options,
+    bytes: u64,
+) -> Result<Outcome, StatsError<B::Error>> {
+    let timed = bed.run(seats, program, 1).map_err(StatsError::Run)?;
+    let ns_per_cycle = bed.ns_per_cycle();
+    let is_message = matches!(options.function, Function::Mailbox | Function::Signal);
+    let of = |(pu, task): (&u32, &Timed)| {
+        let latency_ns = (task.ended - task.began) as f64 * ns_per_cycle / task.operations as f64;
+        let bandwidth_gbps = (bytes > 0).then(|| bytes as f64 / latency_ns);
+        PerTask { pu: *pu, latency_ns, bandwidth_gbps, ticks: task.ticks }
+    };
+    // Of a message only the side that began knows the round trip.
+    let counted =
+        seats.iter().zip(&timed).filter(|(_, task)| task.operations > 0).take(if is_message { 1 } else { usize::MAX });
+    let per_spe: Vec<PerTask> = counted.map(of).collect();
+    let iterations = timed.iter().map(|task| task.operations).max().unwrap_or(0);
+    // A machine may serve one before the other: what counts is when all are done.
+    let all_ns = span(&timed) as f64 * ns_per_cycle / iterations.max(1) as f64;
+    Ok(Outcome {
+        function: options.function.name(),
+        latency_ns: if is_message { per_spe.first().map_or(all_ns, |task| task.latency_ns) } else { all_ns },
+        bandwidth_gbps: (bytes > 0).then(|| (bytes * per_spe.len() as u64) as f64 / all_ns),
+        iterations,
+        per_spe,
+    })
+}
+
+/// Cycles from the first one's beginning to the last one's end.
+fn span(timed: &[Timed]) -> u64 {
+    let working = || timed.iter().filter(|task| task.operations > 0);
+    let began = working().map(|task| task.began).min().unwrap_or(0);
+    working().map(|task| task.ended).max().unwrap_or(0) - began
+}

@@ -1,0 +1,16 @@
+//! CellStats on any machine: what each way of communicating costs.
+//!
+//! After Abellán, Fernández & Acacio 2009. [`Options`] are their tool's, [`Rooms`] says what chips and memories are on the
+//! machine at hand, [`measure`] runs one experiment, and [`survey`] all those of the paper's evaluation.
+
+mod experiment;
+mod options;
+mod outcome;
+mod rooms;
+mod survey;
+
+pub use experiment::{StatsError, measure};
+pub use options::{Function, Options};
+pub use outcome::{Outcome, PerTask};
+pub use rooms::Rooms;
+pub use survey::{Figure, Point, Row, Series, Survey, survey};

@@ -1,0 +1,144 @@
+//! What is to be measured.
+
+use seatmap_port::channels::Atomic;
+
+/// A primitive, as CellStats' `-f` names it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Function {
+    /// Creating a thread.
+    MkThread,
+    /// A mailbox message and its answer.
+    Mailbox,
+    /// A signal and its answer.
+    Signal,
+    /// Adding to a word of memory.
+    FetchAdd,
+    /// Subtracting from it.
+    FetchSub,
+    /// Increasing it by one.
+    FetchInc,
+    /// Decreasing it by one.
+    FetchDec,
+    /// Setting it.
+    FetchSet,
+    /// Fetching a buffer.
+    DmaGet,
+    /// Sending one.
+    DmaPut,
+    /// Fetching a list.
+    DmaListGet,
+    /// Sending one.
+    DmaListPut,
+}
+
+impl Function {
+    /// All of them with their names on the command line.
+    pub const ALL: [(&'static str, Function); 12] = [
+        ("mkthread", Function::MkThread),
+        ("mailbox", Function::Mailbox),
+        ("signal", Function::Signal),
+        ("fetchadd", Function::FetchAdd),
+        ("fetchsub", Function::FetchSub),
+        ("fetchinc", Function::FetchInc),
+        ("fetchdec", Function::FetchDec),
+        ("fetchset", Function::FetchSet),
+        ("dmaget", Function::DmaGet),
+        ("dmaput", Function::DmaPut),
+        ("dmalistget", Function::DmaListGet),
+        ("dmalistput", Function::DmaListPut),
+    ];
+
+    /// Its name.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        Function::ALL.iter().find(|(_, function)| *function == self).map_or("", |(name, _)| name)
+    }
+
+    /// What an atomic does, and with what; `None` for the others.
+    #[must_use]
+    pub fn atomic(self) -> Option<(Atomic, u32)> {
+        match self {
+            Function::FetchAdd => Some((Atomic::Add, 3)),
+            Function::FetchSub => Some((Atomic::Add, 3_u32.wrapping_neg())),
+            Function::FetchInc => Some((Atomic::Add, 1)),
+            Function::FetchDec => Some((Atomic::Add, u32::MAX)),
+            Function::FetchSet => Some((Atomic::Set, 1)),
+            _ => None,
+        }
+    }
+
+    /// Whether it is a bulk transfer, and if so whether it fetches.
+    #[must_use]
+    pub fn transfer(self) -> Option<bool> {
+        match self {
+            Function::DmaGet | Function::DmaListGet => Some(true),
+            Function::DmaPut | Function::DmaListPut => Some(false),
+            _ => None,
+        }
+    }
+
+    /// Whether it works on lists.
+    #[must_use]
+    pub fn has_list(self) -> bool {
+        matches!(self, Function::DmaListGet | Function::DmaListPut)
+    }
+}
+
+/// One experiment, in CellStats' own terms (section 3.1 of the paper).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Options {
+    /// `-f`: what.
+    pub function: Function,
+    /// `-n` or `-N`: workers.
+    pub workers: usize,
+    /// `-N`: each worker has a buffer of its own.
+    pub is_private: bool,
+    /// `-c`: the chip that the workers belong to; those that find no room there are on the other.
+    pub chip: usize,
+    /// `-m`: the memory that buffers lie in.
+    pub module: u8,
+    /// `-i`: operations.
+    pub iterations: u64,
+    /// `-w`: operations before these.
+    pub warm_up: u64,
+    /// `-b`: bytes of a buffer, or of a list's element.
+    pub size_bytes: u32,
+    /// `-s`: between workers: messages without the controller, transfers with the first worker's local store.
+    pub between_workers: bool,
+    /// `-t`: bytes from one private buffer to the next; their own size if nothing else is said.
+    pub stride_bytes: Option<u32>,
+    /// `-l`: elements of a list.
+    pub elements: usize,
+    /// Messages of the controller by system calls.
+    pub by_system_call: bool,
+}
+
+impl Options {
+    /// CellStats' defaults: one worker on chip 0, memory 0, a million operations after a thousand, words.
+    #[must_use]
+    pub fn new(function: Function) -> Self {
+        Options {
+            function,
+            workers: 1,
+            is_private: false,
+            chip: 0,
+            module: 0,
+            iterations: 1_000_000,
+            warm_up: 1000,
+            size_bytes: 4,
+            between_workers: false,
+            stride_bytes: None,
+            elements: 1,
+            by_system_call: false,
+        }
+    }
+
+    /// Bytes between buffers; `None` where all workers share one.
+    #[must_use]
+    pub fn stride(&self) -> Option<u32> {
+        // Where nothing is said, buffers follow each other on lines of their own (128 bytes on the Cell).
+        let whole = self.size_bytes.saturating_mul(if self.function.has_list() { self.elements as u32 } else { 1 });
+        let apart = self.stride_bytes.unwrap_or_else(|| whole.checked_next_multiple_of(128).unwrap_or(whole));
+        self.is_private.then_some(apart)
+    }
+}

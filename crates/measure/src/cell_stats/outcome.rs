@@ -1,0 +1,32 @@
+//! What an experiment found.
+
+use serde::Serialize;
+
+/// Latency and bandwidth of one experiment.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Outcome {
+    /// `-f`.
+    pub function: &'static str,
+    /// A round trip for mailboxes and signals, one operation else: the time until all workers were done, over the
+    /// operations of one.
+    pub latency_ns: f64,
+    /// All workers' bytes over time; null where nothing but a word moves.
+    pub bandwidth_gbps: Option<f64>,
+    /// Each worker's.
+    pub per_spe: Vec<PerTask>,
+    /// Operations that were run for it; fewer than asked for where the machine repeats itself exactly.
+    pub iterations: u64,
+}
+
+/// One worker.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PerTask {
+    /// Its PU.
+    pub pu: u32,
+    /// Of one operation.
+    pub latency_ns: f64,
+    /// Of its own bytes.
+    pub bandwidth_gbps: Option<f64>,
+    /// What its decrementer counted over all operations.
+    pub ticks: u32,
+}

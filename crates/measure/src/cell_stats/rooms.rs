@@ -1,0 +1,62 @@
+//! What chips, memories and workers are on the machine at hand.
+
+/// The PUs that may work, chip by chip, and those that may control.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rooms {
+    /// The workers of each chip.
+    pub chips: Vec<Vec<u32>>,
+    /// Who controls: the PPE, or any PU that is no worker in the experiment.
+    pub controller: Option<u32>,
+    /// Memory modules.
+    pub modules: usize,
+    /// What a worker is called: SPE, or CPU.
+    pub worker: &'static str,
+    /// Whether a run repeats itself exactly, so that a long one can be told from a short one.
+    pub is_deterministic: bool,
+}
+
+impl Rooms {
+    /// Seats for so many workers of a chip, and then of the others; `None` where there are not so many.
+    #[must_use]
+    pub fn workers(&self, chip: usize, count: usize) -> Option<Vec<u32>> {
+        let others = (0..self.chips.len()).filter(|other| *other != chip);
+        let order = std::iter::once(chip).chain(others);
+        let seats: Vec<u32> = order.filter_map(|chip| self.chips.get(chip)).flatten().copied().take(count).collect();
+        (seats.len() == count && chip < self.chips.len()).then_some(seats)
+    }
+
+    /// The first worker of the first chip, and so many of a chip beside it.
+    #[must_use]
+    pub fn workers_beside_the_first(&self, chip: usize, count: usize) -> Option<Vec<u32>> {
+        let first = *self.chips.first()?.first()?;
+        let others = self.workers(chip, count + 1)?.into_iter().filter(|seat| *seat != first).take(count);
+        Some(std::iter::once(first).chain(others).collect())
+    }
+
+    /// How many workers there are.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.chips.iter().map(Vec::len).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn chips_fill_in_order() {
+        let rooms = Rooms {
+            chips: vec![vec![0, 1, 2], vec![3, 4, 5]],
+            controller: Some(6),
+            modules: 2,
+            worker: "SPE",
+            is_deterministic: true,
+        };
+        assert_eq!(rooms.workers(1, 4), Some(vec![3, 4, 5, 0]));
+        assert_eq!(rooms.workers(0, 7), None);
+        assert_eq!(rooms.workers(2, 1), None);
+        assert_eq!(rooms.workers_beside_the_first(1, 2), Some(vec![0, 3, 4]));
+        assert_eq!(rooms.workers_beside_the_first(0, 2), Some(vec![0, 1, 2]));
+    }
+}

@@ -1,0 +1,146 @@
+//! What communicating costs, in the terminal.
+
+use seatmap_measure::cell_stats::{Figure, Outcome, Point, Survey};
+
+/// One experiment.
+#[must_use]
+pub fn outcome(machine: &str, outcome: &Outcome, wanted: u64) -> String {
+    let mut text = format!("{} on {machine}\n  latency    {} ns\n", outcome.function, number(outcome.latency_ns));
+    if let Some(gbps) = outcome.bandwidth_gbps {
+        text += &format!("  bandwidth  {gbps:.2} GB/s\n");
+    }
+    if outcome.per_spe.len() > 1 {
+        text += "  PU         latency    bandwidth\n";
+        for task in &outcome.per_spe {
+            let gbps = task.bandwidth_gbps.map_or_else(String::new, |gbps| format!("  {gbps:>7.2} GB/s"));
+            text += &format!("  {:<6} {:>11} ns{gbps}\n", task.pu, number(task.latency_ns));
+        }
+    }
+    if outcome.iterations < wanted {
+        text += &format!("Of {wanted} operations {} were run: the model repeats itself.\n", outcome.iterations);
+    }
+    text
+}
+
+/// Everything: a table of single figures, and the figures' ends.
+#[must_use]
+pub fn survey(machine: &str, survey: &Survey) -> String {
+    let width = survey.rows.iter().map(|row| row.what.chars().count()).max().unwrap_or(0);
+    let mut text = format!("{machine}\n\n");
+    for row in &survey.rows {
+        text += &format!("  {:<width$}  {:>12} ns\n", row.what, number(row.latency_ns));
+    }
+    for figure in &survey.figures {
+        text += &table(figure);
+    }
+    text += "\nWhat to make of it\n";
+    for line in recommendations(survey) {
+        text += &format!("  - {line}\n");
+    }
+    text
+}
+
+/// Latency and bandwidth by size, a column a curve, every second size.
+fn table(figure: &Figure) -> String {
+    let mut text = format!("\n{} (ns, GB/s)\n  {:>9}", figure.title, figure.across);
+    for series in &figure.series {
+        text += &format!("  {:>24}", series.name);
+    }
+    text.push('\n');
+    let points = figure.series.first().map_or(0, |series| series.points.len());
+    for at in (0..points).rev().step_by(2).collect::<Vec<_>>().into_iter().rev() {
+        let Some(first) = figure.series.first().and_then(|series| series.points.get(at)) else { continue };
+        text += &format!("  {:>9}", first.at);
+        for series in &figure.series {
+            text += &format!("  {:>24}", series.points.get(at).map(cell).unwrap_or_default());
+        }
+        text.push('\n');
+    }
+    text
+}
+
+fn cell(point: &Point) -> String {
+    match point.bandwidth_gbps {
+        Some(gbps) => format!("{}  {gbps:>6.2}", number(point.latency_ns)),
+        None => number(point.latency_ns),
+    }
+}
+
+/// The paper's section 5, drawn from the figures at hand.
+#[must_use]
+pub fn recommendations(survey: &Survey) -> Vec<String> {
+    let row = |name: &str| survey.rows.iter().find(|row| row.what.starts_with(name)).map(|row| row.latency_ns);
+    let mut said = Vec::new();
+    if let (Some(thread), Some(message)) = (row("thread"), row("mailbox")) {
+        said.push(format!("Create threads once: one costs as much as {:.0} mailbox messages.", thread / message));
+    }
+    if let (Some(mapped), Some(called)) = (row("mailbox, controller"), row("mailbox, the same by a system call")) {
+        said.push(format!("Write mapped registers, not system calls: {:.0} times faster.", called / mapped));
+    }
+    let between = |chip: &str| survey.rows.iter().find(|r| r.what.contains("SPE to SPE") && r.what.ends_with(chip));
+    if let (Some(near), Some(far)) = (between("same chip"), between("chip 1")) {
+        said.push(format!(
+            "Keep partners on one chip: a message across takes {:.1} times as long.",
+            far.latency_ns / near.latency_ns
+        ));
+    }
+    if let Some(best) = survey
+        .rows
+        .iter()
+        .filter(|r| r.what.starts_with("barrier"))
+        .min_by(|a, b| a.latency_ns.total_cmp(&b.latency_ns))
+    {
+        said.push(format!("The quickest {} takes {} ns.", best.what, number(best.latency_ns)));
+    }
+    said.extend(buffers(survey));
+    said.extend(lists(survey));
+    said.extend(memories(survey));
+    said
+}
+
+fn figure<'a>(survey: &'a Survey, begins: &str) -> Option<&'a Figure> {
+    survey.figures.iter().find(|figure| figure.title.starts_with(begins))
+}
+
+/// Up to where private buffers are better than shared ones, for the most workers.
+fn buffers(survey: &Survey) -> Option<String> {
+    let points =
+        |sort: &str| figure(survey, &format!("GETs on {sort}")).and_then(|f| f.series.last()).map(|s| &s.points);
+    let (shared, private) = (points("shared")?, points("private")?);
+    let better = shared.iter().zip(private).filter(|(shared, private)| private.latency_ns < 0.95 * shared.latency_ns);
+    let last = better.map(|(point, _)| point.at).max()?;
+    Some(format!(
+        "Give every worker a buffer of its own for transfers up to {last} bytes; beyond, sharing costs nothing."
+    ))
+}
+
+/// How many elements a list may have before it costs.
+fn lists(survey: &Survey) -> Option<String> {
+    let points = &figure(survey, "Lists of GETs")?.series.last()?.points;
+    let plain = points.first()?.latency_ns;
+    let last = points.iter().take_while(|point| point.latency_ns < 1.1 * plain).last()?;
+    let worst = points.last()?;
+    Some(format!(
+        "Lists of 16 KiB cost nothing up to {} elements; {} elements take {:.1} times as long.",
+        last.at,
+        worst.at,
+        worst.latency_ns / plain
+    ))
+}
+
+/// What the far memory costs.
+fn memories(survey: &Survey) -> Option<String> {
+    let eight = |module: usize| {
+        let figure = figure(survey, &format!("GETs on private buffers of memory {module}"))?;
+        let series = figure.series.iter().find(|series| series.name.starts_with("8 "))?;
+        series.points.last()?.bandwidth_gbps
+    };
+    let (near, far) = (eight(0)?, eight(1)?);
+    Some(format!(
+        "Allocate next to the chip that works: 8 SPEs get {near:.1} GB/s there and {far:.1} GB/s from the other."
+    ))
+}
+
+fn number(ns: f64) -> String {
+    if ns < 10_000.0 { format!("{ns:.1}") } else { format!("{ns:.0}") }
+}
