@@ -72,6 +72,11 @@ impl Port for HostPort<'_> {
         }
     }
 
+    #[inline(always)]
+    fn pause(&self) {
+        spin_loop();
+    }
+
     fn interruptions(&self) -> u64 {
         involuntary_switches()
     }

@@ -33,6 +33,10 @@ pub trait Port {
     /// Computes for so many core cycles without touching shared memory.
     fn compute(&self, cycles: u64);
 
+    /// Comes between two looks of a loop that polls several words: a processor's pause instruction, where there is one.
+    /// [`Port::wait_while`] has its own.
+    fn pause(&self) {}
+
     /// How often this task was taken off its PU against its will so far. Always 0 where nothing can interrupt it.
     fn interruptions(&self) -> u64 {
         0

@@ -6,6 +6,7 @@
 mod bed;
 pub mod dma;
 mod ea;
+pub mod lines;
 
 pub use bed::{Bed, Program, Shape};
 pub use dma::{DmaError, Element, Order};

@@ -1,0 +1,102 @@
+//! Bytes in 64-bit words: byte b of a word is its bits 8b to 8b + 7, on every machine.
+
+use crate::{Addr, Port};
+
+/// Bytes from some word on.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Bytes {
+    /// The word that holds the first.
+    start: Addr,
+    /// The first of interest, counted from there.
+    offset: u32,
+}
+
+impl Bytes {
+    pub(super) fn new(start: Addr, offset: u32) -> Self {
+        Bytes { start, offset }
+    }
+
+    fn word(self, further: u32) -> Addr {
+        self.start.word((self.offset + further) / 8)
+    }
+
+    /// Bits from the bottom of its word.
+    fn shift(self, further: u32) -> u32 {
+        (self.offset + further) % 8 * 8
+    }
+
+    /// Reads as many bytes as there is room for.
+    pub(super) fn read<P: Port>(self, port: &P, mut into: &mut [u8]) {
+        let mut at = 0;
+        while !into.is_empty() {
+            let skip = self.shift(at) as usize / 8;
+            let (piece, rest) = into.split_at_mut(into.len().min(8 - skip));
+            piece.copy_from_slice(&port.load(self.word(at)).to_le_bytes()[skip..skip + piece.len()]);
+            at += piece.len() as u32;
+            into = rest;
+        }
+    }
+
+    /// Writes these bytes.
+    pub(super) fn write<P: Port>(self, port: &P, mut from: &[u8]) {
+        let mut at = 0;
+        while !from.is_empty() {
+            let room = 8 - self.shift(at) as usize / 8;
+            let (piece, rest) = from.split_at(from.len().min(room));
+            let mut word = [0; 8];
+            word[..piece.len()].copy_from_slice(piece);
+            self.write_up_to_8(port, at, u64::from_le_bytes(word), piece.len() as u32);
+            at += piece.len() as u32;
+            from = rest;
+        }
+    }
+
+    /// Writes the lowest `count` bytes of a value, none of which leaves the word. The others are somebody else's.
+    fn write_up_to_8<P: Port>(self, port: &P, at: u32, value: u64, count: u32) {
+        let word = self.word(at);
+        if count == 8 {
+            return port.store(word, value);
+        }
+        let shift = self.shift(at);
+        let mask = ((1 << (8 * count)) - 1) << shift;
+        change(port, word, |found| found & !mask | value << shift & mask);
+    }
+
+    /// Copies so many bytes: 1, 2 or 4 within a word, or whole words.
+    #[inline]
+    pub(super) fn copy<P: Port>(port: &P, from: Bytes, to: Bytes, size: u32) {
+        if size < 8 {
+            return to.write_up_to_8(port, 0, port.load(from.word(0)) >> from.shift(0), size);
+        }
+        let (from, to) = (from.word(0), to.word(0));
+        for word in 0..size / 8 {
+            port.store(to.word(word), port.load(from.word(word)));
+        }
+    }
+
+    /// Changes the aligned 32-bit word here in one piece, and returns what was there before.
+    pub(super) fn change_u32<P: Port>(self, port: &P, new: impl Fn(u32) -> u32) -> u32 {
+        let shift = self.shift(0);
+        let before = change(port, self.word(0), |found| {
+            let half = u64::from(new((found >> shift) as u32));
+            found & !(u64::from(u32::MAX) << shift) | half << shift
+        });
+        (before >> shift) as u32
+    }
+
+    /// Reads it.
+    pub(super) fn read_u32<P: Port>(self, port: &P) -> u32 {
+        (port.load(self.word(0)) >> self.shift(0)) as u32
+    }
+}
+
+/// Changes a word in one piece, and returns what was there before.
+fn change<P: Port>(port: &P, word: Addr, new: impl Fn(u64) -> u64) -> u64 {
+    let mut found = port.load(word);
+    loop {
+        match port.compare_exchange(word, found, new(found)) {
+            Ok(before) => return before,
+            Err(newer) => found = newer,
+        }
+    }
+}
