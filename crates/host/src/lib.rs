@@ -6,6 +6,7 @@
 //! | [`cpus`], [`affinity`] | which CPUs exist, are online, are allowed; pinning that is verified |
 //! | [`clock`] | the time-stamp counter where it can be trusted, its frequency and its step |
 //! | [`arena`], [`port`], [`crew`], [`testbed`] | shared lines, plain loads and stores on them, one pinned thread a PU, and all of it as a `Testbed` |
+//! | [`bed`] | the same for programs over channels |
 //! | [`environment`], [`doctor`], [`steal`] | what surrounds a measurement, and what to mend |
 //!
 //! CPU sets are bit masks of any length here: `cpu_set_t` and hwloc-free shortcuts stop at 1024.
@@ -13,6 +14,7 @@
 
 pub mod affinity;
 pub mod arena;
+pub mod bed;
 pub mod clock;
 pub mod cpus;
 pub mod crew;
@@ -25,6 +27,7 @@ pub mod topology;
 
 mod sysfs;
 
+pub use bed::{BedError, HostBed};
 pub use clock::HostClock;
 pub use cpus::CpuError;
 pub use testbed::{HostError, HostTestbed};

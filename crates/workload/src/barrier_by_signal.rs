@@ -20,7 +20,7 @@ pub enum Way {
 pub struct BarrierBySignal {
     /// How.
     pub way: Way,
-    /// Tasks, 32 at most: a bit each.
+    /// Tasks, 30 at most: a bit each, and two.
     pub tasks: usize,
     /// Tasks of the first chip; the others are on the second.
     pub first_chip: usize,
@@ -30,7 +30,8 @@ pub struct BarrierBySignal {
     pub iterations: u64,
 }
 
-/// The bit of a root's answer, and of a parent's.
+/// The bit of a root's answer, and of a parent's; the one below in every second round, because a root may be told of the next
+/// round before it has read of this one.
 const GO: u32 = 1 << 31;
 
 impl Program for BarrierBySignal {
@@ -41,11 +42,12 @@ impl Program for BarrierBySignal {
     }
 
     fn task<C: Channels>(&self, channels: &C, rank: usize) -> Timed {
-        let member = Member { barrier: self, channels, rank };
+        let mut member = Member { barrier: self, channels, rank, go: GO, heard: [0; 2] };
         let began = channels.cycles();
         for _ in 0..self.iterations {
+            member.go = if member.go == GO { GO >> 1 } else { GO };
             match self.way {
-                Way::Naive => member.under_root(0, 0..self.tasks, &[]),
+                Way::Naive => member.under_root(0, 0..self.tasks, None),
                 Way::Tree => member.in_tree(),
                 Way::TwoRoots => member.under_two_roots(),
             }
@@ -59,60 +61,65 @@ struct Member<'a, C> {
     barrier: &'a BarrierBySignal,
     channels: &'a C,
     rank: usize,
+    /// This round's bit.
+    go: u32,
+    /// Bits of each register that came before they were waited for.
+    heard: [u32; 2],
 }
 
 impl<C: Channels> Member<'_, C> {
-    /// Signals of children arrive in the first register, the word to go on in the second.
-    fn gather(&self, mut missing: u32) {
-        while missing != 0 {
-            missing &= !self.channels.signal_read(Register::One);
+    /// Waits for bits. Signals of children arrive in the first register, the word to go on in the second.
+    fn hear(&mut self, register: Register, bits: u32) {
+        let at = usize::from(register == Register::Two);
+        while self.heard[at] & bits != bits {
+            self.heard[at] |= self.channels.signal_read(register);
         }
+        self.heard[at] &= !bits;
     }
 
-    fn arrive_at(&self, root: usize) {
+    fn arrive_at(&mut self, root: usize) {
         self.channels.signal(root, Register::One, 1 << self.rank);
-        self.channels.signal_read(Register::Two);
+        self.hear(Register::Two, self.go);
     }
 
     fn release(&self, member: usize) {
-        self.channels.signal(member, Register::Two, GO);
+        self.channels.signal(member, Register::Two, self.go);
         if self.barrier.is_blocking {
             self.channels.wait_tags(1 << MESSAGE_TAG);
         }
     }
 
-    /// One root for these tasks; before it releases them it meets the other roots.
-    fn under_root(&self, root: usize, members: std::ops::Range<usize>, others: &[usize]) {
+    /// One root for these tasks; before it releases them it meets the other root.
+    fn under_root(&mut self, root: usize, members: std::ops::Range<usize>, other: Option<usize>) {
         if self.rank != root {
             return self.arrive_at(root);
         }
         let bits = members.clone().filter(|member| *member != root).fold(0, |bits, member| bits | 1 << member);
-        self.gather(bits);
-        others.iter().for_each(|other| self.channels.signal(*other, Register::Two, GO));
-        for _ in others {
-            self.channels.signal_read(Register::Two);
+        self.hear(Register::One, bits);
+        if let Some(other) = other {
+            self.channels.signal(other, Register::Two, self.go);
+            self.hear(Register::Two, self.go);
         }
         members.filter(|member| *member != root).for_each(|member| self.release(member));
     }
 
-    fn under_two_roots(&self) {
+    fn under_two_roots(&mut self) {
         let (first, tasks) = (self.barrier.first_chip.min(self.barrier.tasks), self.barrier.tasks);
         match (first < tasks, self.rank < first) {
-            (false, _) => self.under_root(0, 0..tasks, &[]),
-            (true, true) => self.under_root(0, 0..first, &[first]),
-            (true, false) => self.under_root(first, first..tasks, &[0]),
+            (false, _) => self.under_root(0, 0..tasks, None),
+            (true, true) => self.under_root(0, 0..first, Some(first)),
+            (true, false) => self.under_root(first, first..tasks, Some(0)),
         }
     }
 
-    fn in_tree(&self) {
+    fn in_tree(&mut self) {
         let children = [2 * self.rank + 1, 2 * self.rank + 2].into_iter().filter(|child| *child < self.barrier.tasks);
         let bits = children.clone().fold(0, |bits, child| bits | 1 << child);
-        if bits != 0 {
-            self.gather(bits);
-        }
+        self.hear(Register::One, bits);
         if self.rank > 0 {
             self.arrive_at((self.rank - 1) / 2);
         }
-        children.for_each(|child| self.release(child));
+        let children: Vec<usize> = children.collect();
+        children.into_iter().for_each(|child| self.release(child));
     }
 }

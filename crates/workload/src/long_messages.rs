@@ -69,9 +69,11 @@ impl Program for LongMessages {
 
     fn task<C: Channels>(&self, channels: &C, rank: usize) -> Moved {
         let mut moved = Moved { began: channels.cycles(), ..Moved::default() };
+        // Senders of a later step may be ahead of this task.
+        let mut heard = 0;
         for round in 0..self.rounds {
             for step in 0..self.steps() {
-                self.step(channels, rank, step, round, &mut moved);
+                self.step(channels, rank, step, round, &mut moved, &mut heard);
             }
         }
         moved.ended = channels.cycles();
@@ -80,7 +82,15 @@ impl Program for LongMessages {
 }
 
 impl LongMessages {
-    fn step<C: Channels>(&self, channels: &C, rank: usize, step: usize, round: u32, moved: &mut Moved) {
+    fn step<C: Channels>(
+        &self,
+        channels: &C,
+        rank: usize,
+        step: usize,
+        round: u32,
+        moved: &mut Moved,
+        heard: &mut u32,
+    ) {
         let of_step = || self.messages.iter().filter(move |message| message.step == step);
         channels.poke(0, &(rank as u32 + round).to_le_bytes());
         let mut waits = 0;
@@ -94,10 +104,11 @@ impl LongMessages {
         for message in of_step().filter(|message| message.from == rank) {
             channels.signal(message.to, Register::One, 1 << rank);
         }
-        let mut missing = of_step().filter(|m| m.to == rank).fold(0_u32, |bits, m| bits | 1 << m.from);
-        while missing != 0 {
-            missing &= !channels.signal_read(Register::One);
+        let senders = of_step().filter(|m| m.to == rank).fold(0_u32, |bits, m| bits | 1 << m.from);
+        while *heard & senders != senders {
+            *heard |= channels.signal_read(Register::One);
         }
+        *heard &= !senders;
         for place in 0..of_step().filter(|m| m.to == rank).count() as u32 {
             let mut word = [0; 4];
             channels.peek((1 + place) * self.piece_bytes(), &mut word);

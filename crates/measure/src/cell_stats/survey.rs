@@ -134,7 +134,7 @@ fn rows<B: Bed>(bed: &mut B, rooms: &Rooms, iterations: u64) -> Result<Vec<Row>,
 }
 
 fn together<B: Bed>(bed: &mut B, rooms: &Rooms) -> Result<Vec<Row>, StatsError<B::Error>> {
-    let (tasks, first_chip) = (rooms.count().min(31), rooms.chips[0].len());
+    let (tasks, first_chip) = (rooms.count().min(30), rooms.chips[0].len());
     let Some(seats) = rooms.workers(0, tasks).filter(|_| tasks > 1) else { return Ok(Vec::new()) };
     let ns_per_cycle = bed.ns_per_cycle();
     let ns = |timed: &[seatmap_workload::stats::Timed]| {

@@ -1,0 +1,88 @@
+//! A port whose waits end when another task has failed.
+
+use crate::HostClock;
+use crate::port::HostPort;
+use seatmap_port::channels::lines::Ended;
+use seatmap_port::{Addr, Port, Stamp};
+use std::hint::spin_loop;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Looks at a word before a look at whether anybody is left to change it.
+const LOOKS: u32 = 1024;
+
+/// [`HostPort`], with waits that unwind with [`Ended`] once a word says that a task has failed. A wait that is short pays
+/// nothing for it.
+#[derive(Clone, Copy)]
+pub(super) struct BedPort<'a> {
+    port: HostPort<'a>,
+    words: &'a [AtomicU64],
+    ended: &'a AtomicU64,
+}
+
+impl<'a> BedPort<'a> {
+    pub(super) fn new(words: &'a [AtomicU64], clock: &'a HostClock, ended: Addr) -> Self {
+        BedPort { port: HostPort::new(words, clock), words, ended: &words[ended.0 as usize] }
+    }
+
+    fn end_with_others(&self) {
+        if self.ended.load(Ordering::Acquire) != 0 {
+            std::panic::resume_unwind(Box::new(Ended));
+        }
+    }
+}
+
+impl Port for BedPort<'_> {
+    #[inline(always)]
+    fn load(&self, word: Addr) -> u64 {
+        self.port.load(word)
+    }
+
+    #[inline(always)]
+    fn store(&self, word: Addr, value: u64) {
+        self.port.store(word, value);
+    }
+
+    #[inline(always)]
+    fn fetch_add(&self, word: Addr, value: u64) -> u64 {
+        self.port.fetch_add(word, value)
+    }
+
+    #[inline(always)]
+    fn compare_exchange(&self, word: Addr, current: u64, new: u64) -> Result<u64, u64> {
+        self.port.compare_exchange(word, current, new)
+    }
+
+    #[inline(always)]
+    fn wait_while(&self, word: Addr, value: u64) -> u64 {
+        let cell = &self.words[word.0 as usize];
+        loop {
+            for _ in 0..LOOKS {
+                let found = cell.load(Ordering::Acquire);
+                if found != value {
+                    return found;
+                }
+                spin_loop();
+            }
+            self.end_with_others();
+        }
+    }
+
+    #[inline(always)]
+    fn stamp(&self) -> Stamp {
+        self.port.stamp()
+    }
+
+    fn compute(&self, cycles: u64) {
+        self.port.compute(cycles);
+    }
+
+    #[inline(always)]
+    fn pause(&self) {
+        self.end_with_others();
+        self.port.pause();
+    }
+
+    fn interruptions(&self) -> u64 {
+        self.port.interruptions()
+    }
+}

@@ -1,0 +1,76 @@
+//! The same programs on this computer and on a model of the Cell: both must compute the same.
+
+#![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
+
+use seatmap_host::HostBed;
+use seatmap_port::channels::{Atomic, Bed};
+use seatmap_sim::{CellBed, catalog};
+use seatmap_workload::stats::{Atomics, Exchange, Means, Source, Transfers};
+use seatmap_workload::{BarrierBySignal, Collective, Kind, LongMessages, Message, MessageRing, Way};
+use std::sync::Arc;
+
+const BOTH: [bool; 2] = [false, true];
+
+/// What every program computes on a machine, a line each.
+fn computed<B: Bed>(bed: &mut B, seats: [u32; 2]) -> Vec<String> {
+    let mut lines = messages(bed, seats);
+    for is_unidirectional in BOTH {
+        let ring = MessageRing { tasks: 2, packet_bytes: 256, rounds: 40, is_unidirectional };
+        let sums: Vec<_> = bed.run(&seats, &ring, 3).unwrap().iter().map(|task| (task.packets, task.sum)).collect();
+        lines.push(format!("ring {is_unidirectional}: {sums:?}"));
+    }
+    for kind in [Kind::Broadcast, Kind::Reduce] {
+        let together = Collective { kind, tasks: 2, size_bytes: 64, iterations: 9 };
+        let sums: Vec<u64> = bed.run(&seats, &together, 3).unwrap().iter().map(|task| task.sum).collect();
+        lines.push(format!("{kind:?}: {sums:?}"));
+    }
+    for way in [Way::Naive, Way::Tree, Way::TwoRoots] {
+        let barrier = BarrierBySignal { way, tasks: 2, first_chip: 1, is_blocking: true, iterations: 50 };
+        let done: Vec<u64> = bed.run(&seats, &barrier, 3).unwrap().iter().map(|task| task.operations).collect();
+        lines.push(format!("{way:?}: {done:?}"));
+    }
+    let messages = vec![Message { from: 0, to: 1, step: 0 }, Message { from: 1, to: 0, step: 1 }];
+    let long = LongMessages { tasks: 2, messages, size_bytes: 40_000, rounds: 5 };
+    let moved: Vec<_> = bed.run(&seats, &long, 3).unwrap().iter().map(|task| (task.bytes, task.sum)).collect();
+    lines.push(format!("long: {moved:?}"));
+    lines
+}
+
+/// CellStats' loops.
+fn messages<B: Bed>(bed: &mut B, seats: [u32; 2]) -> Vec<String> {
+    let (warm_up, iterations) = (3, 60);
+    let mut lines = Vec::new();
+    for means in [Means::Mailbox, Means::Signal] {
+        let exchange = Exchange { means, has_controller: false, by_system_call: false, warm_up, iterations };
+        let sums: Vec<u64> = bed.run(&seats, &exchange, 3).unwrap().iter().map(|task| task.sum).collect();
+        lines.push(format!("{means:?}: {sums:?}"));
+    }
+    for is_get in BOTH {
+        for elements in [None, Some(5)] {
+            for source in [Source::Memory(0), Source::FirstLocal] {
+                let stride_bytes = Some(1024);
+                let transfers =
+                    Transfers { is_get, tasks: 2, size_bytes: 48, elements, stride_bytes, source, warm_up, iterations };
+                let sums: Vec<u64> = bed.run(&seats, &transfers, 3).unwrap().iter().map(|task| task.sum).collect();
+                lines.push(format!("{is_get} {elements:?} {source:?}: {sums:?}"));
+            }
+        }
+    }
+    let atomics =
+        Atomics { operation: Atomic::Add, operand: 3, tasks: 2, stride_bytes: None, module: 0, warm_up, iterations };
+    let sums: Vec<u64> = bed.run(&seats, &atomics, 3).unwrap().iter().map(|task| task.sum).collect();
+    lines.push(format!("atomics: {sums:?}"));
+    lines
+}
+
+#[test]
+fn host_and_model_compute_the_same() {
+    let mut cell = CellBed::new(Arc::new(catalog::load("cell-ps3").unwrap().unwrap()));
+    let wanted = computed(&mut cell, [0, 1]);
+    insta::assert_snapshot!(wanted.join("\n"));
+    let mut host = HostBed::new().unwrap();
+    match host.pus().first_chunk::<2>().copied() {
+        Some(seats) => assert_eq!(computed(&mut host, seats), wanted),
+        None => eprintln!("skipped: two tasks that wait for each other need two CPUs"),
+    }
+}
