@@ -4,6 +4,7 @@
 //! after the day and the machine, beside the profile of the machine that it was run on. Nothing here decides a test:
 //! these machines are shared, and wall time is weather.
 
+mod channels;
 mod data;
 mod fits;
 mod hogs;
@@ -27,9 +28,10 @@ use std::path::Path;
 
 type Bench = fn() -> Result<Vec<Row>, Box<dyn Error>>;
 
-const BENCHES: [(&str, Bench); 11] = [
+const BENCHES: [(&str, Bench); 12] = [
     ("pair", pair::rows),
     ("hogs", hogs::rows),
+    ("channels", channels::rows),
     ("schedule", schedule::rows),
     ("fits", fits::rows),
     ("homes", homes::rows),

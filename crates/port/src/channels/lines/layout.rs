@@ -1,5 +1,6 @@
 //! Where everything lies that tasks share.
 
+use super::lane::Half;
 use crate::channels::{Register, Shape};
 use crate::{Addr, LINE_BYTES, WORDS_PER_LINE};
 
@@ -16,7 +17,7 @@ const PAGE: u64 = 4096 / LINE_BYTES as u64;
 /// |---|---|---|
 /// | gate | 2 | where tasks meet before they start |
 /// | ended | 2 | a word that is not zero once a task has failed |
-/// | lanes | 2 for each ordered pair of tasks | mail from the one to the other |
+/// | lanes | 2 for each pair of tasks | the mail between them |
 /// | outboxes | 4 for each task | the entry, and how many were taken |
 /// | signals | 4 for each task | two registers |
 /// | local stores | whole pages for each task | bytes |
@@ -84,9 +85,15 @@ impl Layout {
         line(APART)
     }
 
-    /// The line of mail from one task to another.
-    pub(super) fn lane(&self, from: usize, to: usize) -> Addr {
-        line(lanes() + APART * (from as u64 * self.tasks() + to as u64))
+    /// Where the mail from one task to another lies: the smaller rank writes the first half of their line.
+    pub(super) fn lane(&self, from: usize, to: usize) -> Half {
+        Half::of(self.pair(from, to), from > to)
+    }
+
+    /// The line of the mail between two tasks.
+    fn pair(&self, one: usize, other: usize) -> Addr {
+        let (smaller, larger) = (one.min(other) as u64, one.max(other) as u64);
+        line(lanes() + APART * (triangle(larger) + smaller))
     }
 
     /// The line of a task's outbox, and of the count of what was taken from it.
@@ -127,8 +134,13 @@ fn lanes() -> u64 {
     2 * APART
 }
 
+/// Pairs of tasks of which both are below this rank, a task with itself included.
+fn triangle(rank: u64) -> u64 {
+    rank.saturating_mul(rank + 1) / 2
+}
+
 fn outboxes(tasks: u64) -> u64 {
-    lanes() + APART * tasks.saturating_mul(tasks)
+    lanes() + APART * triangle(tasks)
 }
 
 fn signals(tasks: u64) -> u64 {
@@ -156,9 +168,9 @@ mod tests {
     fn parts(layout: &Layout) -> Vec<(u32, u32)> {
         let ranks = 0..layout.shape.tasks;
         let of_line = |at: Addr| (at.line_index(), 1);
-        let lanes = ranks.clone().flat_map(|from| ranks.clone().map(move |to| (from, to)));
+        let lanes = ranks.clone().flat_map(|from| (0..=from).map(move |to| (from, to)));
         let mut parts = vec![of_line(layout.gate()), of_line(layout.ended())];
-        parts.extend(lanes.map(|(from, to)| of_line(layout.lane(from, to))));
+        parts.extend(lanes.map(|(from, to)| of_line(layout.pair(from, to))));
         for rank in ranks {
             let (entry, taken) = layout.outbox(rank);
             let registers = [Register::One, Register::Two].map(|register| layout.signal(rank, register));
@@ -181,6 +193,8 @@ mod tests {
             parts.sort_unstable();
             prop_assert!(parts.windows(2).all(|two| two[0].0 + two[0].1 <= two[1].0));
             prop_assert!(parts.iter().all(|(first, lines)| first + lines <= layout.lines()));
+            prop_assert!((1..tasks).all(|rank| layout.lane(0, rank) == Half::of(layout.pair(rank, 0), false)));
+            prop_assert!((1..tasks).all(|rank| layout.lane(rank, 0) == Half::of(layout.pair(0, rank), true)));
             prop_assert!((0..tasks).all(|rank| layout.local(rank).line_index().is_multiple_of(PAGE as u32)));
         }
     }
@@ -188,7 +202,7 @@ mod tests {
     #[test]
     fn what_addresses_do_not_reach_is_refused() {
         let error = Layout::new(shape(100_000, 0, 0), 1).unwrap_err();
-        insta::assert_snapshot!(error, @"100000 tasks and their memory take 1280051204096 bytes, and shared memory ends at 32 GiB");
+        insta::assert_snapshot!(error, @"100000 tasks and their memory take 640057602048 bytes, and shared memory ends at 32 GiB");
         assert!(Layout::new(shape(2, 1 << 18, u32::MAX), 7).is_ok());
         assert!(Layout::new(shape(2, 1 << 18, u32::MAX), 8).is_err());
     }

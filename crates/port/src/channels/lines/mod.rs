@@ -225,7 +225,7 @@ impl<P: Port> Channels for LineChannels<'_, P> {
     fn outbox_read(&self, from: usize) -> u32 {
         let lane = self.lane(from);
         let (value, taken) = outbox::read(self.port, self.layout.outbox(from));
-        lane.note_taken(taken);
+        lane.note_taken(self.port, taken);
         value
     }
 

@@ -1,6 +1,6 @@
 //! A task's outbound mailbox of one entry, which anybody may read.
 
-use super::lane::{Lane, entry, sequence};
+use super::lane::{Lane, high, low, pair};
 use crate::{Addr, Port};
 use std::cell::Cell;
 
@@ -13,26 +13,21 @@ pub(super) struct Outbox {
     line: Addr,
     taken_line: Addr,
     written: Cell<u64>,
-    /// How many are known to be gone.
-    taken: Cell<u64>,
 }
 
 impl Outbox {
     pub(super) fn new((line, taken_line): (Addr, Addr)) -> Self {
-        Outbox { line, taken_line, written: Cell::new(0), taken: Cell::new(0) }
+        Outbox { line, taken_line, written: Cell::new(0) }
     }
 
     /// Writes the entry; waits until the one before is gone. `newest` is the lane on which the last message came.
     #[inline]
     pub(super) fn write<P: Port>(&self, port: &P, newest: &Lane, value: u32) {
         let written = self.written.get();
-        if self.taken.get() < written {
-            self.taken.set(newest.told_taken(port));
-        }
-        if self.taken.get() < written {
+        if written > 0 && newest.noted_taken(port) != written as u32 {
             self.wait_for_readers(port);
         }
-        port.store(self.line, entry(written + 1, value));
+        port.store(self.line, pair(value, (written + 1) as u32));
         self.written.set(written + 1);
     }
 
@@ -42,20 +37,19 @@ impl Outbox {
         while taken < self.written.get() {
             taken = port.wait_while(self.taken_line, taken);
         }
-        self.taken.set(taken);
     }
 }
 
 /// Reads an outbox, and returns the value with how many are gone now; waits while it is empty. Of several readers one
 /// gets the entry: the one whose count goes through.
-pub(super) fn read<P: Port>(port: &P, (line, taken_line): (Addr, Addr)) -> (u32, u64) {
+pub(super) fn read<P: Port>(port: &P, (line, taken_line): (Addr, Addr)) -> (u32, u32) {
     loop {
         let taken = port.load(taken_line);
         let found = port.load(line);
-        if sequence(found) == (taken + 1) as u32 {
+        if high(found) == (taken + 1) as u32 {
             // The writer leaves the entry alone until the count has moved, so it is still what was read.
             if port.compare_exchange(taken_line, taken, taken + 1).is_ok() {
-                return (found as u32, taken + 1);
+                return (low(found), (taken + 1) as u32);
             }
         } else {
             port.wait_while(line, found);

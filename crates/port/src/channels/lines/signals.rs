@@ -1,6 +1,6 @@
 //! Signal registers, a line each.
 
-use super::lane::entry;
+use super::lane::pair;
 use crate::{Addr, Port};
 use std::cell::Cell;
 
@@ -56,7 +56,7 @@ impl Register {
 #[inline]
 pub(super) fn overwrite<P: Port>(port: &P, word: Addr, sender: usize, count: u32, value: u32) {
     let stamp = count << SENDER_BITS | sender as u32 & ((1 << SENDER_BITS) - 1);
-    port.store(word, entry(u64::from(stamp), value));
+    port.store(word, pair(value, stamp));
 }
 
 /// Adds bits to a register.
