@@ -2,7 +2,7 @@
 
 use crate::error::{AtFile, CliError};
 use crate::input;
-use seatmap_sim::{CellBed, CellModel, SimError, catalog};
+use seatmap_sim::{CellModel, SimError, catalog};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -29,14 +29,6 @@ pub fn model(name: &str) -> Result<Arc<CellModel>, CliError> {
         )));
     }
     CellModel::from_toml(name, &text).map(Arc::new).map_err(CliError::input)
-}
-
-/// A machine that runs programs as the model says.
-///
-/// # Errors
-/// As [`model`].
-pub fn bed(name: &str) -> Result<CellBed, CliError> {
-    Ok(CellBed::new(model(name)?))
 }
 
 /// Whose fault a failed run is: what was asked for, or the work itself.

@@ -7,8 +7,8 @@ use std::path::PathBuf;
 /// CellStats' options keep their letters: -n, -N, -c, -m, -i, -w, -b, -s, -t and -l.
 #[derive(Debug, Args)]
 pub struct Stats {
-    /// The machine that is measured: a model such as cell-qs20, or a file of one.
-    #[arg(long, value_name = "MACHINE")]
+    /// The machine that is measured: host, a model such as cell-qs20, or a file of one.
+    #[arg(long, value_name = "MACHINE", default_value = "host")]
     pub on: String,
     /// The primitive; without it all of them, in tables and figures.
     #[arg(short = 'f', long, value_name = "FUNCTION")]

@@ -3,16 +3,23 @@
 use crate::args::Stats;
 use crate::error::CliError;
 use crate::output::{self, Destination};
-use crate::{bar, model_input};
-use seatmap_measure::cell_stats::{Function, Options, Outcome, Rooms, StatsError, measure, survey};
+use crate::{bar, model_input, place};
+use seatmap_host::{BedError, HostBed, topology};
+use seatmap_measure::cell_stats::{Function, Options, Outcome, Rooms, StatsError, Survey, measure, survey};
+use seatmap_port::channels::Bed;
 use seatmap_report::{html, stats};
 use seatmap_sim::cell::Counters;
-use seatmap_sim::{CellBed, CellModel, SimError};
+use seatmap_sim::{CellBed, CellModel};
 use serde::Serialize;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Operations of each experiment of a whole characterisation, where the machine does not repeat itself sooner.
-const SURVEYED: u64 = 128;
+const ON_MODELS: u64 = 128;
+/// On a real machine, whose clock and neighbours disturb.
+const ON_HOST: u64 = 5000;
+
+const FORMAT: &str = "seatmap-stats/1";
 
 /// One experiment's document.
 #[derive(Serialize)]
@@ -21,7 +28,8 @@ struct Document<'a> {
     machine: &'a str,
     #[serde(flatten)]
     outcome: &'a Outcome,
-    counters: &'a Counters,
+    /// What a PMU would have counted; null on this computer.
+    counters: Option<&'a Counters>,
 }
 
 /// The document of all of them.
@@ -30,20 +38,48 @@ struct All<'a> {
     format: &'static str,
     machine: &'a str,
     #[serde(flatten)]
-    survey: &'a seatmap_measure::cell_stats::Survey,
+    survey: &'a Survey,
     recommendations: Vec<String>,
 }
 
-const FORMAT: &str = "seatmap-stats/1";
-
 /// Says what each way of communicating costs.
 pub fn run(typed: &Stats) -> Result<(), CliError> {
-    let mut bed = model_input::bed(&typed.on)?;
-    let rooms = rooms(bed.model());
-    match typed.function {
-        Some(function) => one(typed, &mut bed, &rooms, options(typed, function.0)),
-        None => all(typed, bed.model(), &rooms),
+    match typed.on.as_str() {
+        "host" => on_host(typed),
+        name => on_model(typed, &model_input::model(name)?),
     }
+}
+
+fn on_model(typed: &Stats, model: &Arc<CellModel>) -> Result<(), CliError> {
+    let rooms = rooms(model);
+    let Some(function) = typed.function else {
+        return all(typed, &model.name, || Ok(CellBed::new(Arc::clone(model))), &rooms, ON_MODELS);
+    };
+    let (mut bed, options) = (CellBed::new(Arc::clone(model)), options(typed, function.0));
+    let destination = typed.trace.as_deref().map(Destination::new).transpose()?;
+    let outcome = measure(&mut bed, &rooms, &options).map_err(|error| failed(error, model_input::failed))?;
+    let counters = bed.counters().clone();
+    if let Some(destination) = destination {
+        trace(&mut bed, &rooms, options, &destination)?;
+    }
+    one(typed, &model.name, &outcome, options, Some(&counters))
+}
+
+/// On this computer packages are chips, NUMA nodes are memories, and a CPU takes the controller's part.
+fn on_host(typed: &Stats) -> Result<(), CliError> {
+    let mut bed = HostBed::new().map_err(CliError::work)?;
+    let rooms = host_rooms(&bed)?;
+    if typed.trace.is_some() {
+        return Err(CliError::input("--trace needs a model: what happens inside this computer cannot be seen"));
+    }
+    let name = place::host_name();
+    let Some(function) = typed.function else { return all(typed, &name, HostBed::new, &rooms, ON_HOST) };
+    let options = options(typed, function.0);
+    if function.0 == Function::MkThread {
+        return Err(CliError::input("mkthread is a figure of models; without -f this computer's threads are measured"));
+    }
+    let outcome = measure(&mut bed, &rooms, &options).map_err(|error| failed(error, failed_here))?;
+    one(typed, &name, &outcome, options, None)
 }
 
 fn rooms(model: &CellModel) -> Rooms {
@@ -57,6 +93,21 @@ fn rooms(model: &CellModel) -> Rooms {
     }
 }
 
+fn host_rooms(bed: &HostBed) -> Result<Rooms, CliError> {
+    let topology = topology::of_host().map_err(CliError::work)?;
+    let mut chips = BTreeMap::<_, Vec<u32>>::new();
+    for pu in topology.pus.iter().filter(|pu| bed.pus().contains(&pu.os)) {
+        chips.entry(pu.package).or_default().push(pu.os);
+    }
+    Ok(Rooms {
+        chips: chips.into_values().collect(),
+        controller: bed.pus().first().copied().filter(|_| bed.pus().len() > 1),
+        modules: bed.modules(),
+        worker: "CPU",
+        is_deterministic: false,
+    })
+}
+
 fn options(typed: &Stats, function: Function) -> Options {
     let usual = Options::new(function);
     Options {
@@ -66,7 +117,6 @@ fn options(typed: &Stats, function: Function) -> Options {
         module: typed.module,
         iterations: typed.iterations,
         warm_up: typed.warm_up,
-        // A quadword is the smallest transfer that may be anywhere.
         size_bytes: typed.size.unwrap_or(if function.transfer().is_some() { 128 } else { usual.size_bytes }),
         between_workers: typed.between,
         stride_bytes: typed.stride,
@@ -76,50 +126,67 @@ fn options(typed: &Stats, function: Function) -> Options {
     }
 }
 
-fn one(typed: &Stats, bed: &mut CellBed, rooms: &Rooms, options: Options) -> Result<(), CliError> {
-    let destination = typed.trace.as_deref().map(Destination::new).transpose()?;
-    let outcome = measure(bed, rooms, &options).map_err(failed)?;
-    if let Some(destination) = destination {
-        trace(bed, rooms, options, &destination)?;
-    }
-    let machine = bed.model().name.clone();
+fn one(
+    typed: &Stats,
+    machine: &str,
+    outcome: &Outcome,
+    options: Options,
+    counters: Option<&Counters>,
+) -> Result<(), CliError> {
     if typed.json {
-        let document = Document { format: FORMAT, machine: &machine, outcome: &outcome, counters: bed.counters() };
-        return output::print(&(serde_json::to_string(&document).map_err(CliError::work)? + "\n"));
+        return json(&Document { format: FORMAT, machine, outcome, counters });
     }
-    output::print(&stats::outcome(&machine, &outcome, options.iterations))
+    output::print(&stats::outcome(machine, outcome, options.iterations))
 }
 
 /// A short run of the same, with its trace.
 fn trace(bed: &mut CellBed, rooms: &Rooms, options: Options, to: &Destination) -> Result<(), CliError> {
     bed.traces = true;
-    measure(bed, rooms, &Options { iterations: options.iterations.min(64), warm_up: 0, ..options }).map_err(failed)?;
-    bed.traces = false;
+    let short = Options { iterations: options.iterations.min(64), warm_up: 0, ..options };
+    measure(bed, rooms, &short).map_err(|error| failed(error, model_input::failed))?;
     let mut text = Vec::new();
     bed.trace().map_or(Ok(()), |trace| trace.write(&mut text)).map_err(CliError::work)?;
     to.write(&String::from_utf8_lossy(&text))
 }
 
-fn all(typed: &Stats, model: &Arc<CellModel>, rooms: &Rooms) -> Result<(), CliError> {
+fn all<B: Bed>(
+    typed: &Stats,
+    machine: &str,
+    made: impl Fn() -> Result<B, B::Error> + Sync,
+    rooms: &Rooms,
+    iterations: u64,
+) -> Result<(), CliError> {
     let page = typed.html.as_deref().map(Destination::new).transpose()?;
     let bar = bar::Bar::new("measuring");
-    let made = || CellBed::new(Arc::clone(model));
-    let survey = survey(made, rooms, SURVEYED, |done, steps| bar.show(done, steps)).map_err(failed)?;
+    let found = survey(made, rooms, iterations, |done, steps| bar.show(done, steps));
     drop(bar);
+    let survey = found.map_err(|error| failed(error, CliError::work))?;
     if let Some(page) = page {
-        page.write(&html::stats(&model.name, &survey))?;
+        page.write(&html::stats(machine, &survey))?;
     }
     if typed.json {
         let recommendations = stats::recommendations(&survey);
-        let document = All { format: FORMAT, machine: &model.name, survey: &survey, recommendations };
-        return output::print(&(serde_json::to_string(&document).map_err(CliError::work)? + "\n"));
+        return json(&All { format: FORMAT, machine, survey: &survey, recommendations });
     }
-    output::print(&stats::survey(&model.name, &survey))
+    output::print(&stats::survey(machine, &survey))
 }
 
-fn failed(error: StatsError<SimError>) -> CliError {
+fn json(document: &impl Serialize) -> Result<(), CliError> {
+    output::print(&(serde_json::to_string(document).map_err(CliError::work)? + "\n"))
+}
+
+fn failed<E: std::error::Error + 'static>(error: StatsError<E>, run: impl Fn(E) -> CliError) -> CliError {
     match error {
-        StatsError::Impossible(_) => CliError::input(error),
-        StatsError::Run(error) => model_input::failed(error),
+        StatsError::Impossible(text) => CliError::input(text),
+        StatsError::Run(error) => run(error),
+    }
+}
+
+fn failed_here(error: BedError) -> CliError {
+    match error {
+        BedError::System { .. } | BedError::Topology(_) | BedError::Crew(_) | BedError::Panicked { .. } => {
+            CliError::work(error)
+        }
+        _ => CliError::input(error),
     }
 }

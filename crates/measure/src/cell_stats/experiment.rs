@@ -130,8 +130,11 @@ fn talkers<E: std::error::Error>(rooms: &Rooms, options: &Options) -> Result<Vec
     if options.between_workers {
         return rooms.workers_beside_the_first(options.chip, 1).ok_or_else(|| too_few(rooms));
     }
-    let worker = rooms.workers(options.chip, 1).ok_or_else(|| too_few(rooms))?;
-    Ok(vec![controller(rooms)?, worker[0]])
+    let controller = controller(rooms)?;
+    let workers = rooms.workers(options.chip, 2).or_else(|| rooms.workers(options.chip, 1));
+    // On a host any CPU may control, and then does not work.
+    let worker = workers.into_iter().flatten().find(|worker| *worker != controller).ok_or_else(|| too_few(rooms))?;
+    Ok(vec![controller, worker])
 }
 
 fn workers<E: std::error::Error>(rooms: &Rooms, options: &Options) -> Result<Vec<u32>, StatsError<E>> {

@@ -69,7 +69,7 @@ pub struct Point {
 /// # Errors
 /// As [`measure`].
 pub fn survey<B: Bed>(
-    bed: impl Fn() -> B + Sync,
+    bed: impl Fn() -> Result<B, B::Error> + Sync,
     rooms: &Rooms,
     iterations: u64,
     told: impl Fn(usize, usize) + Sync,
@@ -77,7 +77,8 @@ pub fn survey<B: Bed>(
     let plans = figures(rooms, iterations);
     let steps: Vec<(u64, Options)> = plans.iter().flat_map(|plan| &plan.series).flat_map(|s| s.1.clone()).collect();
     let done = AtomicUsize::new(0);
-    let one = |bed: &mut B, (at, options): &(u64, Options)| {
+    let one = |bed: &mut Result<B, B::Error>, (at, options): &(u64, Options)| {
+        let bed = bed.as_mut().map_err(|error| StatsError::Impossible(error.to_string()))?;
         let outcome = measure(bed, rooms, options)?;
         told(1 + done.fetch_add(1, Relaxed), steps.len());
         Ok(Point { at: *at, latency_ns: outcome.latency_ns, bandwidth_gbps: outcome.bandwidth_gbps })
@@ -99,7 +100,7 @@ pub fn survey<B: Bed>(
         across: plan.across,
         series: plan.series.into_iter().map(&mut curve).collect(),
     });
-    Ok(Survey { figures: figures.collect(), rows: rows(&mut bed(), rooms, iterations)? })
+    Ok(Survey { figures: figures.collect(), rows: rows(&mut bed().map_err(StatsError::Run)?, rooms, iterations)? })
 }
 
 /// Thread creation, tables 1 and 2, and the collectives of section 5.2.
@@ -111,7 +112,7 @@ fn rows<B: Bed>(bed: &mut B, rooms: &Rooms, iterations: u64) -> Result<Vec<Row>,
         Ok(())
     };
     let of = |function| Options { iterations, ..Options::new(function) };
-    if rooms.controller.is_some() {
+    if rooms.controller.is_some() && rooms.is_deterministic {
         add("thread create, run, join".into(), of(Function::MkThread), bed)?;
     }
     for (name, function) in [("mailbox", Function::Mailbox), ("signal", Function::Signal)] {
@@ -120,8 +121,10 @@ fn rows<B: Bed>(bed: &mut B, rooms: &Rooms, iterations: u64) -> Result<Vec<Row>,
             let where_ = if chip == 0 { "the same chip".to_owned() } else { format!("chip {chip}") };
             if rooms.controller.is_some() {
                 add(format!("{name}, controller to {} on {where_}", rooms.worker), options, bed)?;
-                let called = Options { by_system_call: true, ..options };
-                add(format!("{name}, the same by a system call"), called, bed)?;
+                if rooms.is_deterministic {
+                    let called = Options { by_system_call: true, ..options };
+                    add(format!("{name}, the same by a system call"), called, bed)?;
+                }
             }
             if rooms.count() > 1 && rooms.chips[chip].len() > usize::from(chip == 0) {
                 let options = Options { between_workers: true, workers: 2, ..options };
