@@ -7,6 +7,7 @@
 //! | [`clock`] | the time-stamp counter where it can be trusted, its frequency and its step |
 //! | [`arena`], [`port`], [`crew`], [`testbed`] | shared lines, plain loads and stores on them, one pinned thread a PU, and all of it as a `Testbed` |
 //! | [`bed`] | the same for programs over channels |
+//! | [`primitives`] | threads, futexes, pipes, atomics, copies: timed on CPUs of one's choice |
 //! | [`environment`], [`doctor`], [`steal`] | what surrounds a measurement, and what to mend |
 //!
 //! CPU sets are bit masks of any length here: `cpu_set_t` and hwloc-free shortcuts stop at 1024.
@@ -21,6 +22,7 @@ pub mod crew;
 pub mod doctor;
 pub mod environment;
 pub mod port;
+pub mod primitives;
 pub mod steal;
 pub mod testbed;
 pub mod topology;

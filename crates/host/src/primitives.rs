@@ -1,0 +1,51 @@
+//! What a Linux programmer chooses among to let threads talk: each way timed on CPUs that the caller names.
+//!
+//! | primitive | CPUs | one operation is |
+//! |---|---|---|
+//! | [`ThreadCreateJoin`] | 1 | a thread made, run and joined |
+//! | [`Futex`] | 2 | a round trip of sleeping and waking |
+//! | [`Descriptors`] | 2 | a round trip of 8 bytes through two eventfds, pipes, or a pair of Unix sockets |
+//! | [`Atomics`] | 1 or more | a compare-exchange, fetch-add or swap, of one word for all or one for each |
+//! | [`Copy`] | 1 or 2 | bytes copied from a buffer of the last CPU's node |
+//! | [`ProcessVmReadv`] | 1 or 2 | the same by system call |
+//!
+//! A mailbox that spins is a program, `MailboxPingPong` of the workloads, on the [`HostBed`](crate::HostBed), and so none
+//! of these.
+//!
+//! ```no_run
+//! # use seatmap_host::primitives::{Batches, Descriptors, Kind, Primitive, Room};
+//! let mut room = Room::new();
+//! let plan = Batches { warmup: 1, batches: 20, operations: 100 };
+//! let samples = Descriptors(Kind::Pipe).run(&mut room, &[0, 1], plan)?;
+//! let round_trips_ns = &samples.by_task_ns[0];
+//! # Ok::<(), seatmap_host::primitives::PrimitiveError>(())
+//! ```
+
+mod atomics;
+mod bytes;
+mod descriptors;
+mod futex;
+mod room;
+mod thread;
+
+pub use atomics::{Atomics, ReadModifyWrite};
+pub use bytes::{Copy, ProcessVmReadv};
+pub use descriptors::{Descriptors, Kind};
+pub use futex::Futex;
+pub use room::{Batches, PrimitiveError, Room, Samples};
+pub use thread::ThreadCreateJoin;
+
+/// One way for threads to talk.
+pub trait Primitive {
+    /// Its name in tables, as short as it goes.
+    fn name(&self) -> String;
+
+    /// How many CPUs it takes at least and at most.
+    fn cpus(&self) -> std::ops::RangeInclusive<usize>;
+
+    /// Times it on these CPUs, one pinned thread each.
+    ///
+    /// # Errors
+    /// A CPU that cannot be had, another number of them than it takes, a thread that was moved, a system call that failed.
+    fn run(&self, room: &mut Room, cpus: &[u32], plan: Batches) -> Result<Samples, PrimitiveError>;
+}

@@ -1,0 +1,94 @@
+//! Bytes moved from one place to another.
+
+use super::{Batches, Primitive, PrimitiveError, Room, Samples};
+use std::hint::black_box;
+use std::io;
+
+/// So many bytes copied by the processor, from a buffer that the last CPU wrote to one that the first has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Copy {
+    /// How many.
+    pub bytes: usize,
+}
+
+/// So many bytes read through process_vm_readv(2), the single copy of MPI libraries, from this process itself: the same
+/// call, the same copy, and nobody to grant it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ProcessVmReadv {
+    /// How many.
+    pub bytes: usize,
+}
+
+/// A buffer first written by the last of these CPUs.
+fn written_by_the_last(room: &mut Room, cpus: &[u32], bytes: usize) -> Result<Vec<u8>, PrimitiveError> {
+    match cpus.last() {
+        Some(cpu) => room.on(*cpu, || vec![1; bytes]),
+        None => Ok(Vec::new()),
+    }
+}
+
+/// Times a copy by the first CPU from a buffer of the last one.
+fn time(
+    primitive: &impl Primitive,
+    room: &mut Room,
+    cpus: &[u32],
+    plan: Batches,
+    bytes: usize,
+    copy: fn(&[u8], &mut [u8]) -> io::Result<()>,
+) -> Result<Samples, PrimitiveError> {
+    let takes = primitive.cpus();
+    if !takes.contains(&cpus.len()) {
+        return Err(PrimitiveError::Cpus { name: primitive.name(), takes, given: cpus.len() });
+    }
+    let from = written_by_the_last(room, cpus, bytes)?;
+    let from = from.as_slice();
+    room.time(primitive, &cpus[..1], plan, |_| {
+        let mut to = vec![2; bytes];
+        move || copy(from, black_box(&mut to))
+    })
+}
+
+fn by_the_processor(from: &[u8], to: &mut [u8]) -> io::Result<()> {
+    to.copy_from_slice(black_box(from));
+    Ok(())
+}
+
+fn by_the_kernel(from: &[u8], to: &mut [u8]) -> io::Result<()> {
+    let there = libc::iovec { iov_base: from.as_ptr().cast_mut().cast(), iov_len: from.len() };
+    let here = libc::iovec { iov_base: to.as_mut_ptr().cast(), iov_len: to.len() };
+    // SAFETY: `here` is writable for its length and `there` readable for its, both in this process and alive meanwhile.
+    let read = unsafe { libc::process_vm_readv(libc::getpid(), &raw const here, 1, &raw const there, 1, 0) };
+    match usize::try_from(read) {
+        Ok(read) if read == from.len() => Ok(()),
+        Ok(_) => Err(io::ErrorKind::UnexpectedEof.into()),
+        Err(_) => Err(io::Error::last_os_error()),
+    }
+}
+
+impl Primitive for Copy {
+    fn name(&self) -> String {
+        format!("copy {} B", self.bytes)
+    }
+
+    fn cpus(&self) -> std::ops::RangeInclusive<usize> {
+        1..=2
+    }
+
+    fn run(&self, room: &mut Room, cpus: &[u32], plan: Batches) -> Result<Samples, PrimitiveError> {
+        time(self, room, cpus, plan, self.bytes, by_the_processor)
+    }
+}
+
+impl Primitive for ProcessVmReadv {
+    fn name(&self) -> String {
+        format!("process_vm_readv {} B", self.bytes)
+    }
+
+    fn cpus(&self) -> std::ops::RangeInclusive<usize> {
+        1..=2
+    }
+
+    fn run(&self, room: &mut Room, cpus: &[u32], plan: Batches) -> Result<Samples, PrimitiveError> {
+        time(self, room, cpus, plan, self.bytes, by_the_kernel)
+    }
+}

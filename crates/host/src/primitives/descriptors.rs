@@ -1,0 +1,112 @@
+//! Messages through the kernel.
+
+use super::{Batches, Primitive, PrimitiveError, Room, Samples};
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::os::fd::{FromRawFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::sync::Mutex;
+
+/// What the message goes through.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Two eventfds.
+    EventFd,
+    /// Two pipes.
+    Pipe,
+    /// A pair of stream sockets.
+    UnixSocket,
+}
+
+/// Two threads send each other 8 bytes in turn, and block in read(2) meanwhile.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Descriptors(pub Kind);
+
+/// What one thread holds. Pipes and sockets that are dropped let the other thread's read end.
+struct End {
+    read: File,
+    write: File,
+}
+
+/// An eventfd adds up what is written, and is empty at zero.
+const MESSAGE: [u8; 8] = 1u64.to_ne_bytes();
+
+impl End {
+    fn send(&mut self) -> io::Result<()> {
+        self.write.write_all(&MESSAGE)
+    }
+
+    fn receive(&mut self) -> io::Result<()> {
+        self.read.read_exact(&mut [0; 8])
+    }
+}
+
+impl Kind {
+    fn open(self) -> io::Result<[End; 2]> {
+        match self {
+            Kind::EventFd => {
+                let (one, other) = (eventfd()?, eventfd()?);
+                Ok([End { read: one.try_clone()?, write: other.try_clone()? }, End { read: other, write: one }])
+            }
+            Kind::Pipe => {
+                let ((to_one, from_other), (to_other, from_one)) = (io::pipe()?, io::pipe()?);
+                let end = |read, write| End {
+                    read: File::from(OwnedFd::from(read)),
+                    write: File::from(OwnedFd::from(write)),
+                };
+                Ok([end(to_one, from_one), end(to_other, from_other)])
+            }
+            Kind::UnixSocket => {
+                let (one, other) = UnixStream::pair()?;
+                let end = |socket: UnixStream| -> io::Result<End> {
+                    let write = File::from(OwnedFd::from(socket.try_clone()?));
+                    Ok(End { read: File::from(OwnedFd::from(socket)), write })
+                };
+                Ok([end(one)?, end(other)?])
+            }
+        }
+    }
+}
+
+fn eventfd() -> io::Result<File> {
+    // SAFETY: takes two numbers and touches no memory of ours.
+    let descriptor = unsafe { libc::eventfd(0, libc::EFD_CLOEXEC) };
+    match descriptor < 0 {
+        true => Err(io::Error::last_os_error()),
+        // SAFETY: the kernel has just opened it for us alone.
+        false => Ok(File::from(unsafe { OwnedFd::from_raw_fd(descriptor) })),
+    }
+}
+
+impl Primitive for Descriptors {
+    fn name(&self) -> String {
+        match self.0 {
+            Kind::EventFd => "eventfd",
+            Kind::Pipe => "pipe",
+            Kind::UnixSocket => "unix socket",
+        }
+        .into()
+    }
+
+    fn cpus(&self) -> std::ops::RangeInclusive<usize> {
+        2..=2
+    }
+
+    fn run(&self, room: &mut Room, cpus: &[u32], plan: Batches) -> Result<Samples, PrimitiveError> {
+        let ends = self.0.open().map_err(PrimitiveError::system(format!("cannot open the {}", self.name())))?;
+        let ends = ends.map(|end| Mutex::new(Some(end)));
+        room.time(self, cpus, plan, |rank| {
+            let mut end = ends.get(rank).and_then(|end| end.lock().ok()?.take());
+            move || {
+                let end = end.as_mut().ok_or(io::ErrorKind::BrokenPipe)?;
+                if rank == 0 {
+                    end.send()?;
+                    end.receive()
+                } else {
+                    end.receive()?;
+                    end.send()
+                }
+            }
+        })
+    }
+}

@@ -1,0 +1,64 @@
+//! Sleeping and waking.
+
+use super::{Batches, Primitive, PrimitiveError, Room, Samples};
+use std::io;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// Two threads take turns by futex(2): each sleeps until the word holds its rank.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Futex;
+
+/// Whose turn it is, on a line of its own.
+#[repr(align(128))]
+struct Turn(AtomicU32);
+
+impl Turn {
+    /// Sleeps while it is the other's.
+    fn wait_for(&self, rank: u32) -> io::Result<()> {
+        while self.0.load(Ordering::Acquire) != rank {
+            self.call(libc::FUTEX_WAIT, 1 - rank)?;
+        }
+        Ok(())
+    }
+
+    fn pass_to(&self, rank: u32) -> io::Result<()> {
+        self.0.store(rank, Ordering::Release);
+        self.call(libc::FUTEX_WAKE, 1)
+    }
+
+    fn call(&self, operation: libc::c_int, value: u32) -> io::Result<()> {
+        let no_timeout = std::ptr::null::<libc::timespec>();
+        // SAFETY: the word outlives the call, and neither operation touches anything else.
+        let status = unsafe {
+            libc::syscall(libc::SYS_futex, self.0.as_ptr(), operation | libc::FUTEX_PRIVATE_FLAG, value, no_timeout)
+        };
+        match (status < 0).then(io::Error::last_os_error) {
+            // The word had changed already, or a signal came: the caller looks again.
+            Some(error) if matches!(error.raw_os_error(), Some(libc::EAGAIN | libc::EINTR)) => Ok(()),
+            Some(error) => Err(error),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Primitive for Futex {
+    fn name(&self) -> String {
+        "futex".into()
+    }
+
+    fn cpus(&self) -> std::ops::RangeInclusive<usize> {
+        2..=2
+    }
+
+    fn run(&self, room: &mut Room, cpus: &[u32], plan: Batches) -> Result<Samples, PrimitiveError> {
+        let turn = Turn(AtomicU32::new(0));
+        let turn = &turn;
+        room.time(self, cpus, plan, |rank| {
+            let rank = rank as u32;
+            move || {
+                turn.wait_for(rank)?;
+                turn.pass_to(1 - rank)
+            }
+        })
+    }
+}

@@ -1,0 +1,27 @@
+//! Making threads.
+
+use super::{Batches, Primitive, PrimitiveError, Room, Samples};
+use std::io;
+
+/// A thread made, run without anything to do, and joined. It inherits its maker's CPU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ThreadCreateJoin;
+
+impl Primitive for ThreadCreateJoin {
+    fn name(&self) -> String {
+        "thread".into()
+    }
+
+    fn cpus(&self) -> std::ops::RangeInclusive<usize> {
+        1..=1
+    }
+
+    fn run(&self, room: &mut Room, cpus: &[u32], plan: Batches) -> Result<Samples, PrimitiveError> {
+        room.time(self, cpus, plan, |_| {
+            || {
+                let thread = std::thread::Builder::new().spawn(|| {})?;
+                thread.join().map_err(|_| io::Error::other("the thread panicked"))
+            }
+        })
+    }
+}

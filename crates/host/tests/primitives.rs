@@ -1,0 +1,60 @@
+//! Every primitive runs, gives as many values as were asked for, and refuses what it cannot do.
+
+#![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
+
+use seatmap_host::affinity;
+use seatmap_host::primitives::{
+    Atomics, Batches, Copy, Descriptors, Futex, Kind, Primitive, PrimitiveError, ProcessVmReadv, ReadModifyWrite, Room,
+    ThreadCreateJoin,
+};
+
+const PLAN: Batches = Batches { warmup: 1, batches: 4, operations: 5 };
+
+/// Runs a primitive on as many CPUs as it takes at least; says so where there are fewer.
+fn run(primitive: &impl Primitive) {
+    let (cpus, wanted) = (affinity::current().unwrap(), *primitive.cpus().start());
+    if cpus.len() < wanted {
+        eprintln!("skipped: {} takes {wanted} CPUs, and this process may use {}", primitive.name(), cpus.len());
+        return;
+    }
+    let samples = primitive.run(&mut Room::new(), &cpus[..wanted], PLAN).unwrap();
+    assert_eq!(samples.by_task_ns.len(), wanted, "{}", primitive.name());
+    for task in samples.by_task_ns {
+        assert_eq!(task.len(), PLAN.batches as usize, "{}", primitive.name());
+        assert!(task.iter().all(|ns| *ns > 0.0), "{} {task:?}", primitive.name());
+    }
+}
+
+#[test]
+fn what_passes_through_the_kernel_runs() {
+    run(&ThreadCreateJoin);
+    run(&Futex);
+    [Kind::EventFd, Kind::Pipe, Kind::UnixSocket].iter().for_each(|kind| run(&Descriptors(*kind)));
+}
+
+#[test]
+fn atomics_run_alone_and_on_all_cpus() {
+    let cpus = affinity::current().unwrap();
+    for operation in [ReadModifyWrite::CompareExchange, ReadModifyWrite::FetchAdd, ReadModifyWrite::Swap] {
+        run(&Atomics { operation, shared: false });
+        let shared = Atomics { operation, shared: true };
+        assert_eq!(shared.run(&mut Room::new(), &cpus, PLAN).unwrap().by_task_ns.len(), cpus.len());
+    }
+}
+
+#[test]
+fn copies_run_from_a_word_to_megabytes() {
+    for bytes in [8, 4096, 1 << 20] {
+        run(&Copy { bytes });
+        run(&ProcessVmReadv { bytes });
+    }
+}
+
+#[test]
+fn what_it_does_not_take_is_refused() {
+    let mut room = Room::new();
+    let error = Futex.run(&mut room, &[0], PLAN).unwrap_err();
+    insta::assert_snapshot!(error, @"futex takes 2 to 2 CPUs, and 1 were given");
+    assert!(matches!(Copy { bytes: 8 }.run(&mut room, &[], PLAN), Err(PrimitiveError::Cpus { given: 0, .. })));
+    assert!(matches!(ThreadCreateJoin.run(&mut room, &[500_000], PLAN), Err(PrimitiveError::Crew(_))));
+}
