@@ -11,6 +11,7 @@ mod output;
 mod pattern_input;
 mod place;
 mod plan_input;
+mod primitives;
 mod progress;
 mod verbs;
 mod view;

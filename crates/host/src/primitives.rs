@@ -9,7 +9,7 @@
 //! | [`Copy`] | 1 or 2 | bytes copied from a buffer of the last CPU's node |
 //! | [`ProcessVmReadv`] | 1 or 2 | the same by system call |
 //!
-//! A mailbox that spins is a program, `MailboxPingPong` of the workloads, on the [`HostBed`](crate::HostBed), and so none
+//! A mailbox that spins is a program, `stats::Exchange` of the workloads, on the [`HostBed`](crate::HostBed), and so none
 //! of these.
 //!
 //! ```no_run

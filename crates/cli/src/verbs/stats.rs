@@ -3,7 +3,7 @@
 use crate::args::Stats;
 use crate::error::CliError;
 use crate::output::{self, Destination};
-use crate::{bar, model_input, place};
+use crate::{bar, model_input, place, primitives};
 use seatmap_host::{BedError, HostBed, topology};
 use seatmap_measure::cell_stats::{Function, Options, Outcome, Rooms, StatsError, Survey, measure, survey};
 use seatmap_port::channels::Bed;
@@ -53,7 +53,7 @@ pub fn run(typed: &Stats) -> Result<(), CliError> {
 fn on_model(typed: &Stats, model: &Arc<CellModel>) -> Result<(), CliError> {
     let rooms = rooms(model);
     let Some(function) = typed.function else {
-        return all(typed, &model.name, || Ok(CellBed::new(Arc::clone(model))), &rooms, ON_MODELS);
+        return all(typed, &model.name, surveyed(|| Ok(CellBed::new(Arc::clone(model))), &rooms, ON_MODELS)?);
     };
     let (mut bed, options) = (CellBed::new(Arc::clone(model)), options(typed, function.0));
     let destination = typed.trace.as_deref().map(Destination::new).transpose()?;
@@ -73,7 +73,12 @@ fn on_host(typed: &Stats) -> Result<(), CliError> {
         return Err(CliError::input("--trace needs a model: what happens inside this computer cannot be seen"));
     }
     let name = place::host_name();
-    let Some(function) = typed.function else { return all(typed, &name, HostBed::new, &rooms, ON_HOST) };
+    let Some(function) = typed.function else {
+        let here = surveyed(HostBed::new, &rooms, ON_HOST)?;
+        let topology = topology::of_host().map_err(CliError::work)?;
+        let primitives = primitives::rows(&topology, bed.pus())?;
+        return all(typed, &name, Survey { rows: [here.rows, primitives].concat(), ..here });
+    };
     let options = options(typed, function.0);
     if function.0 == Function::MkThread {
         return Err(CliError::input("mkthread is a figure of models; without -f this computer's threads are measured"));
@@ -149,19 +154,18 @@ fn trace(bed: &mut CellBed, rooms: &Rooms, options: Options, to: &Destination) -
     to.write(&String::from_utf8_lossy(&text))
 }
 
-fn all<B: Bed>(
-    typed: &Stats,
-    machine: &str,
+fn surveyed<B: Bed>(
     made: impl Fn() -> Result<B, B::Error> + Sync,
     rooms: &Rooms,
     iterations: u64,
-) -> Result<(), CliError> {
-    let page = typed.html.as_deref().map(Destination::new).transpose()?;
+) -> Result<Survey, CliError> {
     let bar = bar::Bar::new("measuring");
     let found = survey(made, rooms, iterations, |done, steps| bar.show(done, steps));
-    drop(bar);
-    let survey = found.map_err(|error| failed(error, CliError::work))?;
-    if let Some(page) = page {
+    found.map_err(|error| failed(error, CliError::work))
+}
+
+fn all(typed: &Stats, machine: &str, survey: Survey) -> Result<(), CliError> {
+    if let Some(page) = typed.html.as_deref().map(Destination::new).transpose()? {
         page.write(&html::stats(machine, &survey))?;
     }
     if typed.json {

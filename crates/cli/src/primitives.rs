@@ -1,0 +1,96 @@
+//! What a Linux programmer chooses among, timed for a pair of CPUs of each sort that this computer has.
+
+use crate::error::CliError;
+use seatmap_host::primitives::{
+    Atomics, Batches, Copy, Descriptors, Futex, Kind, Primitive, ProcessVmReadv, ReadModifyWrite, Room,
+    ThreadCreateJoin,
+};
+use seatmap_machine::{Pu, Topology};
+use seatmap_measure::cell_stats::Row;
+use seatmap_measure::statistics::median;
+
+/// Bytes that are copied.
+const SIZES: [usize; 5] = [8, 1 << 10, 64 << 10, 1 << 20, 16 << 20];
+/// Bytes of a batch of copies, so that large ones do not take for ever.
+const COPIED_BYTES: usize = 32 << 20;
+
+/// Every primitive between two CPUs of each distance class, and alone.
+///
+/// # Errors
+/// A CPU that cannot be had, or a system call that failed.
+pub fn rows(topology: &Topology, allowed: &[u32]) -> Result<Vec<Row>, CliError> {
+    let mut room = Room::new();
+    let pus: Vec<&Pu> = topology.pus.iter().filter(|pu| allowed.contains(&pu.os)).collect();
+    let Some(first) = pus.first() else { return Ok(Vec::new()) };
+    let mut rows = alone(&mut room, first.os)?;
+    for (class, other) in classes(first, &pus) {
+        rows.extend(between(&mut room, &class, [first.os, other])?);
+    }
+    rows.extend(crowd(&mut room, allowed)?);
+    Ok(rows)
+}
+
+/// The nearest other PU of each sort, and what sort that is.
+fn classes(first: &Pu, pus: &[&Pu]) -> Vec<(String, u32)> {
+    let class = |pu: &Pu| match () {
+        () if pu.core.is_some() && pu.core == first.core => "SMT siblings",
+        () if pu.l3.is_some() && pu.l3 == first.l3 => "same L3",
+        () if pu.package == first.package => "same package",
+        () => "other package",
+    };
+    let mut found: Vec<(String, u32)> = Vec::new();
+    for pu in pus.iter().filter(|pu| pu.os != first.os) {
+        if !found.iter().any(|(known, _)| known == class(pu)) {
+            found.push((class(pu).to_owned(), pu.os));
+        }
+    }
+    found
+}
+
+fn alone(room: &mut Room, cpu: u32) -> Result<Vec<Row>, CliError> {
+    Ok(vec![row(room, &ThreadCreateJoin, "", &[cpu], 100)?])
+}
+
+fn between(room: &mut Room, class: &str, cpus: [u32; 2]) -> Result<Vec<Row>, CliError> {
+    let mut rows = vec![row(room, &Futex, class, &cpus, 200)?];
+    for kind in [Kind::EventFd, Kind::Pipe, Kind::UnixSocket] {
+        rows.push(row(room, &Descriptors(kind), class, &cpus, 200)?);
+    }
+    for bytes in SIZES {
+        let operations = (COPIED_BYTES / bytes).clamp(1, 2000) as u32;
+        rows.push(row(room, &Copy { bytes }, class, &cpus, operations)?);
+        rows.push(row(room, &ProcessVmReadv { bytes }, class, &cpus, operations)?);
+    }
+    Ok(rows)
+}
+
+/// Read-modify-writes by one CPU, two, four and so on to all, of one word and of one each.
+fn crowd(room: &mut Room, allowed: &[u32]) -> Result<Vec<Row>, CliError> {
+    let counts = (0..).map(|power| 1 << power).take_while(|count| *count < allowed.len()).chain([allowed.len()]);
+    let mut rows = Vec::new();
+    for count in counts {
+        for operation in [ReadModifyWrite::CompareExchange, ReadModifyWrite::FetchAdd, ReadModifyWrite::Swap] {
+            for shared in [true, false] {
+                let by = format!("{count} CPUs");
+                rows.push(row(room, &Atomics { operation, shared }, &by, &allowed[..count], 2000)?);
+            }
+        }
+    }
+    Ok(rows)
+}
+
+/// The median over the batches of the first CPU.
+fn row(
+    room: &mut Room,
+    primitive: &impl Primitive,
+    class: &str,
+    cpus: &[u32],
+    operations: u32,
+) -> Result<Row, CliError> {
+    let plan = Batches { warmup: 2, batches: 15, operations };
+    let samples = primitive.run(room, cpus, plan).map_err(CliError::work)?;
+    let latency_ns = samples.by_task_ns.first().and_then(|batches| median(batches)).unwrap_or(f64::NAN);
+    let name = primitive.name();
+    let what = if class.is_empty() { name } else { format!("{name}, {class}") };
+    Ok(Row { what, latency_ns })
+}
