@@ -5,12 +5,14 @@ mod pattern;
 mod place;
 mod run;
 mod stats;
+mod study;
 
 pub use export::*;
 pub use pattern::*;
 pub use place::*;
 pub use run::*;
 pub use stats::*;
+pub use study::*;
 
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 use seatmap_machine::{CpuList, CpuListError};
@@ -45,6 +47,8 @@ pub enum Command {
     Run(Run),
     /// Measure what threads, messages, transfers and atomics cost, as CellStats does.
     Stats(Box<Stats>),
+    /// Run a published experiment on the models, and set its figures beside ours.
+    Study(Study),
     /// Tell what on this host will disturb a measurement, and how to mend it.
     Doctor(Doctor),
     /// List the machines that come with Seatmap.

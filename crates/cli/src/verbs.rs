@@ -11,3 +11,4 @@ pub mod run;
 pub mod shell;
 pub mod show;
 pub mod stats;
+pub mod study;

@@ -8,7 +8,7 @@
 //! | [`terminal`] | heatmaps of half blocks or plain digits, and everything `seatmap show` prints |
 //! | [`live`] | a matrix that is still being measured |
 //! | [`pattern`], [`placement`] | who talks to whom, who sits where, and what that gains |
-//! | [`stats`] | what communicating costs |
+//! | [`stats`], [`study`] | what communicating costs; published figures beside ours |
 //! | [`svg`] | heatmaps of profiles and patterns for papers and slides |
 //! | [`html`] | one self-contained page, and the frame that other pages share |
 //!
@@ -29,6 +29,7 @@ mod predicted;
 mod reduced;
 mod scale;
 pub mod stats;
+pub mod study;
 pub mod svg;
 pub mod terminal;
 mod traffic;

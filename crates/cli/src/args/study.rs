@@ -1,0 +1,17 @@
+//! `seatmap study`, as typed.
+
+use clap::Args;
+use std::path::PathBuf;
+
+#[derive(Debug, Args)]
+pub struct Study {
+    /// cellstats, keller, sudheer, or all of them.
+    #[arg(value_name = "NAME")]
+    pub name: String,
+    /// Write a page for each study, with its pictures, into this folder.
+    #[arg(long, value_name = "FOLDER")]
+    pub write: Option<PathBuf>,
+    /// Print one JSON document on stdout, and nothing else.
+    #[arg(long)]
+    pub json: bool,
+}

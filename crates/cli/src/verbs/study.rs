@@ -1,0 +1,117 @@
+//! `seatmap study`: each figure by the command that stands beside it.
+
+use crate::args::Study as Typed;
+use crate::bar::Bar;
+use crate::error::{AtFile, CliError};
+use crate::output;
+use seatmap_report::study::{FORMAT, Found, Study, markdown, text};
+use std::collections::HashMap;
+use std::path::Path;
+use std::process::Command;
+
+/// The studies, compiled in.
+const STUDIES: [&str; 3] = [
+    include_str!("../../../../studies/cellstats/study.toml"),
+    include_str!("../../../../studies/keller/study.toml"),
+    include_str!("../../../../studies/sudheer/study.toml"),
+];
+
+/// Runs studies.
+pub fn run(typed: &Typed) -> Result<(), CliError> {
+    let studies = STUDIES.iter().map(|text| read(text)).collect::<Result<Vec<Study>, _>>()?;
+    let wanted: Vec<&Study> = studies.iter().filter(|study| typed.name == "all" || typed.name == study.name).collect();
+    if wanted.is_empty() {
+        let known: Vec<&str> = studies.iter().map(|study| study.name.as_str()).collect();
+        return Err(CliError::input(format!(
+            "there is no study '{}'; there are {} and all",
+            typed.name,
+            known.join(", ")
+        )));
+    }
+    let mut documents = Vec::new();
+    let mut runs = Runs::default();
+    for study in wanted {
+        let found = figures(study, &mut runs)?;
+        if let Some(folder) = &typed.write {
+            write(study, &found, folder)?;
+        }
+        if !typed.json {
+            output::print(&(text(study, &found) + "\n"))?;
+        }
+        documents.push(serde_json::json!({ "name": study.name, "figures": found }));
+    }
+    match typed.json {
+        true => output::print(&(serde_json::json!({ "format": FORMAT, "studies": documents }).to_string() + "\n")),
+        false => Ok(()),
+    }
+}
+
+fn read(text: &str) -> Result<Study, CliError> {
+    toml::from_str(text).map_err(CliError::work)
+}
+
+fn figures(study: &Study, runs: &mut Runs) -> Result<Vec<Found>, CliError> {
+    let bar = Bar::new("studying");
+    let mut found = Vec::new();
+    for (done, figure) in study.figure.iter().enumerate() {
+        bar.show(done, study.figure.len());
+        let mut ours = runs.value(&figure.command, &figure.value)?;
+        if let Some(over) = &figure.over {
+            ours /= runs.value(over, &figure.value)?;
+        }
+        found.push(figure.beside(ours));
+    }
+    Ok(found)
+}
+
+/// A page, and the pictures on it.
+fn write(study: &Study, found: &[Found], folder: &Path) -> Result<(), CliError> {
+    let at_file = |path: &Path, error: std::io::Error| CliError::work(AtFile::new(path, error));
+    std::fs::create_dir_all(folder).map_err(|error| at_file(folder, error))?;
+    let page = folder.join(format!("{}.md", study.name));
+    std::fs::write(&page, markdown(study, found)).map_err(|error| at_file(&page, error))?;
+    for picture in &study.picture {
+        let file = folder.join(&picture.file).display().to_string();
+        let words: Vec<String> = picture.command.split(' ').map(|word| word.replace("FILE", &file)).collect();
+        seatmap(&words)?;
+    }
+    Ok(())
+}
+
+/// What commands have printed; several figures come of one.
+#[derive(Default)]
+struct Runs(HashMap<String, serde_json::Value>);
+
+impl Runs {
+    fn value(&mut self, command: &str, pointer: &str) -> Result<f64, CliError> {
+        if !self.0.contains_key(command) {
+            let words: Vec<String> = command.split(' ').chain(["--json"]).map(str::to_owned).collect();
+            let document = serde_json::from_slice(&seatmap(&words)?).map_err(CliError::work)?;
+            self.0.insert(command.to_owned(), document);
+        }
+        let value = self.0.get(command).and_then(|document| found_in(document, pointer));
+        value.ok_or_else(|| CliError::work(format!("seatmap {command} --json has no number at {pointer}")))
+    }
+}
+
+/// The number at a pointer, or that of the row of this name.
+fn found_in(document: &serde_json::Value, pointer: &str) -> Option<f64> {
+    if let Some(name) = pointer.strip_prefix("/rows/") {
+        let rows = document.get("rows")?.as_array()?;
+        return rows.iter().find(|row| row["what"] == name)?.get("latency_ns")?.as_f64();
+    }
+    document.pointer(pointer)?.as_f64()
+}
+
+/// This program itself, so that a figure is what its command prints.
+fn seatmap(words: &[String]) -> Result<Vec<u8>, CliError> {
+    let myself = std::env::current_exe().map_err(CliError::work)?;
+    let output = Command::new(myself).args(words).output().map_err(CliError::work)?;
+    match output.status.success() {
+        true => Ok(output.stdout),
+        false => {
+            let said = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+            Err(CliError::work(format!("seatmap {}: {said}", words.join(" "))))
+        }
+    }
+}

@@ -1,0 +1,239 @@
+//! Published figures beside ours.
+
+use serde::{Deserialize, Serialize};
+
+/// The format's name, in the `format` key.
+pub const FORMAT: &str = "seatmap-study/1";
+
+/// How far off a checked figure may be, where the study says nothing else.
+const WITHIN: f64 = 0.1;
+
+/// One paper's figures, as written down in `studies/`.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Study {
+    /// [`FORMAT`].
+    pub format: String,
+    /// What the command line calls it.
+    pub name: String,
+    /// A title.
+    pub title: String,
+    /// The publication.
+    pub paper: String,
+    /// What was run, and on what.
+    pub about: String,
+    /// The figures.
+    pub figure: Vec<Figure>,
+    /// Pictures: a file's name and the command that writes it.
+    #[serde(default)]
+    pub picture: Vec<Picture>,
+}
+
+/// One figure.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Figure {
+    /// What it is, and where in the paper.
+    pub what: String,
+    /// The command that gives ours, without `seatmap` and `--json`.
+    pub command: String,
+    /// A command whose figure the first one's is divided by.
+    #[serde(default)]
+    pub over: Option<String>,
+    /// Where in the command's JSON: a pointer (RFC 6901), or `/rows/NAME`.
+    pub value: String,
+    /// What was published.
+    #[serde(default)]
+    pub published: Option<f64>,
+    /// Instead: ours must be larger.
+    #[serde(default)]
+    pub above: Option<f64>,
+    /// Instead: ours must be smaller.
+    #[serde(default)]
+    pub below: Option<f64>,
+    /// Of both.
+    pub unit: String,
+    /// Whether the model was fitted to it.
+    pub kind: Kind,
+    /// How far off ours may be, as a share.
+    #[serde(default)]
+    pub within: Option<f64>,
+    /// What is to be said of it, above all why it misses.
+    #[serde(default)]
+    pub note: Option<String>,
+}
+
+/// A picture that belongs to a study.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Picture {
+    /// What it shows.
+    pub title: String,
+    /// Its file.
+    pub file: String,
+    /// The command that writes it, with `FILE` for its place.
+    pub command: String,
+}
+
+/// Whether the model knew a figure beforehand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// A parameter was fitted to it.
+    Calibration,
+    /// It was not used.
+    Check,
+}
+
+/// A figure and ours.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Found {
+    /// What it is.
+    pub what: String,
+    /// The command.
+    pub command: String,
+    /// What was published; null where only a direction was.
+    pub published: Option<f64>,
+    /// Ours.
+    pub ours: f64,
+    /// Ours over the published one.
+    pub ratio: Option<f64>,
+    /// Of both.
+    pub unit: String,
+    /// Calibration or check.
+    pub kind: Kind,
+    /// Whether it is met.
+    pub is_met: bool,
+    /// What is to be said of it.
+    pub note: Option<String>,
+}
+
+impl Figure {
+    /// This figure beside ours.
+    #[must_use]
+    pub fn beside(&self, ours: f64) -> Found {
+        let ratio = self.published.map(|published| ours / published);
+        let near = |ratio: f64| (ratio - 1.0).abs() <= self.within.unwrap_or(WITHIN) + 1e-9;
+        let above = self.above.is_none_or(|least| ours > least);
+        let below = self.below.is_none_or(|most| ours < most);
+        let command = match &self.over {
+            Some(over) => format!("seatmap {} / seatmap {over}", self.command),
+            None => format!("seatmap {}", self.command),
+        };
+        Found {
+            what: self.what.clone(),
+            command,
+            published: self.published,
+            ours,
+            ratio,
+            unit: self.unit.clone(),
+            kind: self.kind,
+            is_met: ratio.is_none_or(near) && above && below,
+            note: self.note.clone(),
+        }
+    }
+}
+
+/// A study as text for a terminal.
+#[must_use]
+pub fn text(study: &Study, found: &[Found]) -> String {
+    let width = found.iter().map(|one| one.what.chars().count()).max().unwrap_or(0);
+    let mut text = format!("{}\n{}\n\n", study.title, study.about);
+    for one in found {
+        text += &format!(
+            "{:<5} {:<width$}  {:>12}  {:>12} {:<5} {:>6}  {}\n",
+            if one.is_met { "met" } else { "MISS" },
+            one.what,
+            one.published.map_or_else(String::new, number),
+            number(one.ours),
+            one.unit,
+            one.ratio.map_or_else(String::new, |ratio| format!("{ratio:.3}")),
+            if one.kind == Kind::Check { "check" } else { "calibration" },
+        );
+    }
+    text + "\n" + &summary(found) + "\n"
+}
+
+/// How many are met.
+#[must_use]
+pub fn summary(found: &[Found]) -> String {
+    let count = |kind: Kind| {
+        let of_kind = || found.iter().filter(|one| one.kind == kind);
+        (of_kind().filter(|one| one.is_met).count(), of_kind().count())
+    };
+    let ((met, checks), (fitted, calibrations)) = (count(Kind::Check), count(Kind::Calibration));
+    format!("{met} of {checks} checks met, {fitted} of {calibrations} calibrations.")
+}
+
+/// A study as a page of the guide.
+#[must_use]
+pub fn markdown(study: &Study, found: &[Found]) -> String {
+    let mut text = format!("# {}\n\n{}\n\n{}\n\n", study.title, study.paper, study.about);
+    text += &format!("{} `seatmap study {}` prints this again.\n\n", summary(found), study.name);
+    text += "| | figure | published | ours | ratio | kind |\n|---|---|---|---|---|---|\n";
+    for one in found {
+        let unit = if one.unit.is_empty() { String::new() } else { format!(" {}", one.unit) };
+        text += &format!(
+            "| {} | {} | {} | {}{unit} | {} | {} |\n",
+            if one.is_met { "met" } else { "**miss**" },
+            one.what,
+            one.published.map_or_else(String::new, |published| number(published) + &unit),
+            number(one.ours),
+            one.ratio.map_or_else(String::new, |ratio| format!("{ratio:.3}")),
+            if one.kind == Kind::Check { "check" } else { "calibration" },
+        );
+    }
+    for picture in &study.picture {
+        text += &format!("\n![{}]({})\n\n{}\n", picture.title, picture.file, picture.title);
+    }
+    let missed: Vec<&Found> = found.iter().filter(|one| !one.is_met).collect();
+    if !missed.is_empty() {
+        text += "\n## What misses, and why\n\n";
+        for one in missed {
+            text += &format!("- **{}**: {}\n", one.what, one.note.as_deref().unwrap_or("not explained yet."));
+        }
+    }
+    text += "\n## The commands\n\n```sh\n";
+    let mut commands: Vec<&str> = found.iter().map(|one| one.command.as_str()).collect();
+    commands.dedup();
+    for command in commands {
+        text += &format!("{}\n", command.replace(" / ", "\n"));
+    }
+    text + "```\n"
+}
+
+fn number(value: f64) -> String {
+    match value.abs() {
+        10_000.0.. => format!("{value:.0}"),
+        100.0.. => format!("{value:.1}"),
+        _ => format!("{value:.3}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn figure(published: Option<f64>, above: Option<f64>) -> Figure {
+        Figure {
+            what: "round trip".into(),
+            command: "stats -f mailbox".into(),
+            over: None,
+            value: "/latency_ns".into(),
+            published,
+            above,
+            below: None,
+            unit: "ns".into(),
+            kind: Kind::Check,
+            within: None,
+            note: None,
+        }
+    }
+
+    #[test]
+    fn figures_are_met_within_a_tenth_or_in_their_direction() {
+        assert!(figure(Some(100.0), None).beside(110.0).is_met);
+        assert!(!figure(Some(100.0), None).beside(111.0).is_met);
+        assert!(figure(None, Some(1.0)).beside(1.1).is_met && !figure(None, Some(1.0)).beside(0.9).is_met);
+    }
+}
