@@ -102,7 +102,7 @@ impl Lane {
     }
 
     /// Sends a value; waits while there is no room.
-    #[inline]
+    #[inline(always)]
     pub(super) fn send<P: Port>(&self, port: &P, value: u32) {
         let mut counts = self.counts.get();
         if counts.sent != counts.arrived {
@@ -114,6 +114,7 @@ impl Lane {
     }
 
     /// Waits for room, and moves the newest value out of the way of the next.
+    #[inline(never)]
     fn make_room<P: Port>(&self, port: &P, mut counts: Counts) -> Counts {
         if counts.sent.wrapping_sub(counts.arrived) >= ROOM {
             let mut news = port.load(self.back.news());
@@ -133,7 +134,7 @@ impl Lane {
     }
 
     /// Says how many messages this task has sent and received.
-    #[inline]
+    #[inline(always)]
     fn tell<P: Port>(&self, port: &P, newest: u32, mut counts: Counts) {
         port.store(self.out.news(), News::of(newest, counts).0);
         counts.reported = counts.received;
@@ -141,14 +142,14 @@ impl Lane {
     }
 
     /// The next value, where it has come.
-    #[inline]
+    #[inline(always)]
     pub(super) fn try_receive<P: Port>(&self, port: &P) -> Option<u32> {
         let news = News(port.load(self.back.news()));
         (news.sent() != self.counts.get().received).then(|| self.take(port, news))
     }
 
     /// The next value; waits for it.
-    #[inline]
+    #[inline(always)]
     pub(super) fn receive<P: Port>(&self, port: &P) -> u32 {
         let (word, received) = (self.back.news(), self.counts.get().received);
         let mut news = port.load(word);
@@ -158,7 +159,7 @@ impl Lane {
         self.take(port, News(news))
     }
 
-    #[inline]
+    #[inline(always)]
     fn take<P: Port>(&self, port: &P, news: News) -> u32 {
         let mut counts = self.counts.get();
         let number = counts.received;
@@ -197,17 +198,17 @@ impl Lane {
 }
 
 /// Two numbers in a word.
-#[inline]
+#[inline(always)]
 pub(super) fn pair(low: u32, high: u32) -> u64 {
     u64::from(high) << 32 | u64::from(low)
 }
 
-#[inline]
+#[inline(always)]
 pub(super) fn low(word: u64) -> u32 {
     word as u32
 }
 
-#[inline]
+#[inline(always)]
 pub(super) fn high(word: u64) -> u32 {
     (word >> 32) as u32
 }

@@ -65,10 +65,12 @@ impl<'a, P: Port> LineChannels<'a, P> {
     }
 
     /// Ends this task with what the hardware would say, and with it the run.
+    #[cold]
     fn refuse(&self, error: DmaError) -> ! {
         std::panic::resume_unwind(Box::new(error))
     }
 
+    #[inline(always)]
     fn lane(&self, other: usize) -> &Lane {
         match self.lanes.get(other) {
             Some(lane) => lane,
@@ -200,12 +202,12 @@ impl<P: Port> Channels for LineChannels<'_, P> {
 
     fn wait_tags(&self, _tags: u32) {}
 
-    #[inline]
+    #[inline(always)]
     fn mailbox_write(&self, to: usize, value: u32) {
         self.lane(to).send(self.port, value);
     }
 
-    #[inline]
+    #[inline(always)]
     fn mailbox_read(&self) -> u32 {
         let own = &self.lanes[self.rank];
         match self.lanes.len() {
