@@ -6,7 +6,7 @@
 //! | [`Futex`] | 2 | a round trip of sleeping and waking |
 //! | [`Descriptors`] | 2 | a round trip of 8 bytes through two eventfds, pipes, or a pair of Unix sockets |
 //! | [`Atomics`] | 1 or more | a compare-exchange, fetch-add or swap, of one word for all or one for each |
-//! | [`Copy`] | 1 or 2 | bytes copied from a buffer of the last CPU's node |
+//! | [`CopyBytes`] | 1 or 2 | bytes copied from a buffer of the last CPU's node |
 //! | [`ProcessVmReadv`] | 1 or 2 | the same by system call |
 //!
 //! A mailbox that spins is a program, `stats::Exchange` of the workloads, on the [`HostBed`](crate::HostBed), and so none
@@ -29,7 +29,7 @@ mod room;
 mod thread;
 
 pub use atomics::{Atomics, ReadModifyWrite};
-pub use bytes::{Copy, ProcessVmReadv};
+pub use bytes::{CopyBytes, ProcessVmReadv};
 pub use descriptors::{Descriptors, Kind};
 pub use futex::Futex;
 pub use room::{Batches, PrimitiveError, Room, Samples};

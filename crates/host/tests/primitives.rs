@@ -4,8 +4,8 @@
 
 use seatmap_host::affinity;
 use seatmap_host::primitives::{
-    Atomics, Batches, Copy, Descriptors, Futex, Kind, Primitive, PrimitiveError, ProcessVmReadv, ReadModifyWrite, Room,
-    ThreadCreateJoin,
+    Atomics, Batches, CopyBytes, Descriptors, Futex, Kind, Primitive, PrimitiveError, ProcessVmReadv, ReadModifyWrite,
+    Room, ThreadCreateJoin,
 };
 
 const PLAN: Batches = Batches { warmup: 1, batches: 4, operations: 5 };
@@ -45,7 +45,7 @@ fn atomics_run_alone_and_on_all_cpus() {
 #[test]
 fn copies_run_from_a_word_to_megabytes() {
     for bytes in [8, 4096, 1 << 20] {
-        run(&Copy { bytes });
+        run(&CopyBytes { bytes });
         run(&ProcessVmReadv { bytes });
     }
 }
@@ -55,6 +55,6 @@ fn what_it_does_not_take_is_refused() {
     let mut room = Room::new();
     let error = Futex.run(&mut room, &[0], PLAN).unwrap_err();
     insta::assert_snapshot!(error, @"futex takes 2 to 2 CPUs, and 1 were given");
-    assert!(matches!(Copy { bytes: 8 }.run(&mut room, &[], PLAN), Err(PrimitiveError::Cpus { given: 0, .. })));
+    assert!(matches!(CopyBytes { bytes: 8 }.run(&mut room, &[], PLAN), Err(PrimitiveError::Cpus { given: 0, .. })));
     assert!(matches!(ThreadCreateJoin.run(&mut room, &[500_000], PLAN), Err(PrimitiveError::Crew(_))));
 }

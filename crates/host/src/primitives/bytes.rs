@@ -6,7 +6,7 @@ use std::io;
 
 /// So many bytes copied by the processor, from a buffer that the last CPU wrote to one that the first has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Copy {
+pub struct CopyBytes {
     /// How many.
     pub bytes: usize,
 }
@@ -65,7 +65,7 @@ fn by_the_kernel(from: &[u8], to: &mut [u8]) -> io::Result<()> {
     }
 }
 
-impl Primitive for Copy {
+impl Primitive for CopyBytes {
     fn name(&self) -> String {
         format!("copy {} B", self.bytes)
     }
