@@ -63,7 +63,7 @@ pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
 fn tiling(stencil: &Pattern, distance: Square<f32>) -> f64 {
     // The bits of row and column by turns (Morton 1966): every power of two of places in a row is such a tile.
     let place = |task: usize| {
-        let bit = |at: usize| (task % 32 >> at & 1) << (2 * at) | (task / 32 >> at & 1) << (2 * at + 1);
+        let bit = |at: usize| ((task % 32) >> at & 1) << (2 * at) | ((task / 32) >> at & 1) << (2 * at + 1);
         (0..5).map(bit).sum::<usize>() as u32
     };
     let edges = stencil.edges.iter().map(|edge| (edge.from, edge.to, edge.bytes));

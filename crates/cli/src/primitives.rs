@@ -2,7 +2,7 @@
 
 use crate::error::CliError;
 use seatmap_host::primitives::{
-    Atomics, Batches, Copy, Descriptors, Futex, Kind, Primitive, ProcessVmReadv, ReadModifyWrite, Room,
+    Atomics, Batches, CopyBytes, Descriptors, Futex, Kind, Primitive, ProcessVmReadv, ReadModifyWrite, Room,
     ThreadCreateJoin,
 };
 use seatmap_machine::{Pu, Topology};
@@ -58,7 +58,7 @@ fn between(room: &mut Room, class: &str, cpus: [u32; 2]) -> Result<Vec<Row>, Cli
     }
     for bytes in SIZES {
         let operations = (COPIED_BYTES / bytes).clamp(1, 2000) as u32;
-        rows.push(row(room, &Copy { bytes }, class, &cpus, operations)?);
+        rows.push(row(room, &CopyBytes { bytes }, class, &cpus, operations)?);
         rows.push(row(room, &ProcessVmReadv { bytes }, class, &cpus, operations)?);
     }
     Ok(rows)
