@@ -6,6 +6,7 @@
 
 mod channels;
 mod data;
+mod engine;
 mod fits;
 mod hogs;
 mod homes;
@@ -28,7 +29,7 @@ use std::path::Path;
 
 type Bench = fn() -> Result<Vec<Row>, Box<dyn Error>>;
 
-const BENCHES: [(&str, Bench); 12] = [
+const BENCHES: [(&str, Bench); 13] = [
     ("pair", pair::rows),
     ("hogs", hogs::rows),
     ("channels", channels::rows),
@@ -41,6 +42,7 @@ const BENCHES: [(&str, Bench); 12] = [
     ("qaplib", qaplib::rows),
     ("large", large::rows),
     ("run", run::rows),
+    ("engine", engine::rows),
 ];
 
 fn main() -> Result<(), Box<dyn Error>> {

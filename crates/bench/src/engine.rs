@@ -1,0 +1,72 @@
+//! The simulator: events a second, alone and on two cores, and how that grows.
+
+use crate::row::Row;
+use rayon::prelude::*;
+use seatmap_port::channels::Bed;
+use seatmap_sim::{CellBed, catalog};
+use seatmap_workload::stats::{Source, Transfers};
+use std::error::Error;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// Turns, of which the median counts.
+const TURNS: usize = 7;
+
+/// Eight SPEs of one chip, each getting 16 KiB from the memory again and again.
+fn busy(iterations: u64) -> Transfers {
+    Transfers {
+        is_get: true,
+        tasks: 8,
+        size_bytes: 16384,
+        elements: None,
+        stride_bytes: Some(16384),
+        source: Source::Memory(0),
+        warm_up: 0,
+        iterations,
+    }
+}
+
+/// Events a second on one core, their growth, and two cores against one.
+pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
+    let model = Arc::new(catalog::load("cell-qs20").ok_or("no such model")??);
+    let seats: Vec<u32> = (0..8).collect();
+    let run = |iterations: u64| -> Result<(f64, u64), seatmap_sim::SimError> {
+        let mut bed = CellBed::new(Arc::clone(&model));
+        let began = Instant::now();
+        bed.run(&seats, &busy(iterations), 1)?;
+        Ok((began.elapsed().as_secs_f64(), bed.counters().events))
+    };
+    let (mut rates, mut growth, mut gains) = (Vec::new(), Vec::new(), Vec::new());
+    for _ in 0..TURNS {
+        let (short_s, short) = run(100)?;
+        let (long_s, long) = run(800)?;
+        rates.push(long as f64 / long_s / 1e6);
+        growth.push((long_s / long as f64) / (short_s / short as f64));
+        let began = Instant::now();
+        (0..4).try_for_each(|_| run(200).map(drop))?;
+        let alone_s = began.elapsed().as_secs_f64();
+        let began = Instant::now();
+        (0..4).into_par_iter().try_for_each(|_| run(200).map(drop))?;
+        gains.push(alone_s / began.elapsed().as_secs_f64());
+    }
+    let median = |values: &mut Vec<f64>| {
+        values.sort_by(f64::total_cmp);
+        values[values.len() / 2]
+    };
+    let (rate, growth, gain) = (median(&mut rates), median(&mut growth), median(&mut gains));
+    Ok(vec![
+        Row::held(
+            "simulator, eight busy SPEs, one core",
+            format!("{rate:.1} M events/s"),
+            ">= 25 M events/s",
+            rate >= 25.0,
+        ),
+        Row::held(
+            "the same, time an event, 8 times as long a run over a short one",
+            format!("{growth:.3}"),
+            "<= 1.10",
+            growth <= 1.1,
+        ),
+        Row::held("simulator, four runs on two cores over one", format!("{gain:.2}"), ">= 1.8", gain >= 1.8),
+    ])
+}
