@@ -1,10 +1,14 @@
 //! Finished pairs on file, so that no interruption loses them.
 
+mod error;
+mod lines;
+
+pub use error::JournalError;
+pub(crate) use lines::Lines;
+
 use crate::probe::{Batches, Discards};
 use serde::{Deserialize, Serialize};
-use std::fs::{File, OpenOptions, TryLockError};
-use std::io::{self, Read, Seek, SeekFrom, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// The format's name.
 const FORMAT: &str = "seatmap-journal/1";
@@ -37,50 +41,9 @@ pub struct Record {
     pub discarded: [u64; 3],
 }
 
-/// A journal open for appending: one JSON line a visit, in the kernel's hands before the next visit begins, so a SIGKILL
-/// loses at most the visit under way. (It is not synced: a power cut is no part of the promise.)
+/// A journal open for appending: one JSON line a visit, so that a SIGKILL loses at most the visit under way.
 #[derive(Debug)]
-pub struct Journal {
-    path: PathBuf,
-    file: File,
-}
-
-/// Why a journal cannot be used.
-#[derive(Debug, thiserror::Error)]
-pub enum JournalError {
-    /// The file cannot be read or written.
-    #[error("{}", path.display())]
-    Io {
-        /// The journal.
-        path: PathBuf,
-        /// What the system says.
-        source: io::Error,
-    },
-    /// Another process measures into it now.
-    #[error("{}: another measurement is under way; two at once would disturb each other", path.display())]
-    Busy {
-        /// The journal.
-        path: PathBuf,
-    },
-    /// It belongs to another run.
-    #[error("{}: it belongs to another run ({what}); run without --resume to start anew", path.display())]
-    OtherRun {
-        /// The journal.
-        path: PathBuf,
-        /// What differs.
-        what: &'static str,
-    },
-    /// It is no journal, or damaged elsewhere than at its end.
-    #[error("{}:{line}: {problem}; delete it, or run without --resume to start anew", path.display())]
-    Damaged {
-        /// The journal.
-        path: PathBuf,
-        /// Counted from 1.
-        line: usize,
-        /// What is wrong.
-        problem: String,
-    },
-}
+pub struct Journal(Lines);
 
 #[derive(Serialize, Deserialize)]
 struct Head {
@@ -95,10 +58,7 @@ impl Journal {
     /// # Errors
     /// [`JournalError::Io`].
     pub fn create(path: &Path, header: &Header) -> Result<Self, JournalError> {
-        let mut journal = Self::open(path)?;
-        journal.file.set_len(0).map_err(|source| JournalError::Io { path: path.to_owned(), source })?;
-        journal.write(&Head { format: FORMAT.to_owned(), header: header.clone() })?;
-        Ok(journal)
+        Ok(Journal(Lines::create(path, &Head { format: FORMAT.to_owned(), header: header.clone() })?))
     }
 
     /// Opens a journal to go on where it ends, and returns what it holds. A last line cut short is dropped. Where there
@@ -110,26 +70,10 @@ impl Journal {
         if !path.exists() {
             return Ok((Self::create(path, header)?, Vec::new()));
         }
-        let failed = |source| JournalError::Io { path: path.to_owned(), source };
-        let mut journal = Self::open(path)?;
-        let mut text = String::new();
-        journal.file.read_to_string(&mut text).map_err(failed)?;
-        let whole = text.rfind('\n').map_or(0, |end| end + 1);
-        let records = read_lines(path, &text[..whole], header)?;
-        journal.file.set_len(whole as u64).and_then(|()| journal.file.seek(SeekFrom::End(0))).map_err(failed)?;
-        Ok((journal, records))
-    }
-
-    /// Opens the file and locks it, for as long as this process lives; what it holds is left alone.
-    fn open(path: &Path) -> Result<Self, JournalError> {
-        let failed = |source| JournalError::Io { path: path.to_owned(), source };
-        let options = OpenOptions::new().read(true).write(true).create(true).truncate(false).clone();
-        let file = options.open(path).map_err(failed)?;
-        match file.try_lock() {
-            Ok(()) => Ok(Journal { path: path.to_owned(), file }),
-            Err(TryLockError::WouldBlock) => Err(JournalError::Busy { path: path.to_owned() }),
-            Err(TryLockError::Error(source)) => Err(failed(source)),
-        }
+        let (mut lines, text) = Lines::resume(path)?;
+        let records = read_lines(path, &text, header)?;
+        lines.cut(&text)?;
+        Ok((Journal(lines), records))
     }
 
     /// Appends one visit.
@@ -139,7 +83,7 @@ impl Journal {
     pub fn record(&mut self, pass: usize, (i, j): (usize, usize), batches: &Batches) -> Result<(), JournalError> {
         let Discards { gap, switched, moved } = batches.discards;
         let ns = batches.round_trip_ns.iter().map(|ns| (ns * 100.0).round() / 100.0).collect();
-        self.write(&Record { pass, i, j, ns, discarded: [gap, switched, moved] })
+        self.0.write(&Record { pass, i, j, ns, discarded: [gap, switched, moved] })
     }
 
     /// Deletes the journal: what it held is safe elsewhere.
@@ -147,15 +91,7 @@ impl Journal {
     /// # Errors
     /// [`JournalError::Io`].
     pub fn remove(self) -> Result<(), JournalError> {
-        std::fs::remove_file(&self.path).map_err(|source| JournalError::Io { path: self.path, source })
-    }
-
-    fn write(&mut self, line: &impl Serialize) -> Result<(), JournalError> {
-        let written = serde_json::to_vec(line).map_err(io::Error::from).and_then(|mut bytes| {
-            bytes.push(b'\n');
-            self.file.write_all(&bytes)
-        });
-        written.map_err(|source| JournalError::Io { path: self.path.clone(), source })
+        self.0.remove()
     }
 }
 
@@ -219,6 +155,7 @@ fn difference(theirs: &Header, ours: &Header) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::path::PathBuf;
 
     fn header() -> Header {
         Header { machine: "here".into(), pus: vec![0, 1, 5], batches: 16, round_trips: 50 }

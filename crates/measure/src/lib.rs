@@ -12,6 +12,7 @@
 //! | [`fit`], [`homes`], [`home_scan`] | groups of PUs, d = B + a_i + a_j, and lines sorted by home |
 //! | [`load`], [`interference`] | many pairs at once |
 //! | [`cell_stats`] | what mailboxes, signals, transfers and atomics cost |
+//! | [`rank`] | every mapping of tasks to workers, timed and ranked |
 //! | [`survey`] | all of it in one go |
 //! | [`classes`], [`findings`] | what to tell people about it |
 #![deny(missing_docs)]
@@ -30,6 +31,7 @@ pub mod load;
 pub mod matrix;
 pub mod plan;
 pub mod probe;
+pub mod rank;
 pub mod regimes;
 pub mod replay;
 pub mod samples;

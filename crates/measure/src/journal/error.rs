@@ -1,0 +1,41 @@
+//! Why a journal cannot be used.
+
+use std::io;
+use std::path::PathBuf;
+
+/// Why a journal cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum JournalError {
+    /// The file cannot be read or written.
+    #[error("{}", path.display())]
+    Io {
+        /// The journal.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// Another process measures into it now.
+    #[error("{}: another measurement is under way; two at once would disturb each other", path.display())]
+    Busy {
+        /// The journal.
+        path: PathBuf,
+    },
+    /// It belongs to another run.
+    #[error("{}: it belongs to another run ({what}); run without --resume to start anew", path.display())]
+    OtherRun {
+        /// The journal.
+        path: PathBuf,
+        /// What differs.
+        what: &'static str,
+    },
+    /// It is no journal, or damaged elsewhere than at its end.
+    #[error("{}:{line}: {problem}; delete it, or run without --resume to start anew", path.display())]
+    Damaged {
+        /// The journal.
+        path: PathBuf,
+        /// Counted from 1.
+        line: usize,
+        /// What is wrong.
+        problem: String,
+    },
+}

@@ -1,0 +1,98 @@
+//! Which mappings a study runs.
+
+use super::error::SetupError;
+use super::{Mapping, named::named};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+
+/// Of nine tasks there are 40,320 mappings; of ten, 362,880, which nobody waits for.
+pub const MOST_EXHAUSTIVE_TASKS: usize = 9;
+/// Mappings of the largest sample.
+pub const LARGEST_SAMPLE: u64 = 1_000_000;
+
+/// Which mappings are run: all, or some.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Choice {
+    /// Only so many: the named ones first, the others at random.
+    pub sample: Option<u64>,
+    /// Only one of each two that are mirror images of each other.
+    pub is_reduced_by_symmetry: bool,
+}
+
+impl Choice {
+    /// The mappings' places in lexicographic order, ascending. `seed` draws the sample.
+    ///
+    /// # Errors
+    /// [`SetupError`]: too many to run them all, or none.
+    pub fn indices(self, tasks: usize, seed: u64) -> Result<Vec<u64>, SetupError> {
+        let Some(count) = Mapping::count(tasks).filter(|_| tasks >= 2) else { return Err(SetupError::Tasks(tasks)) };
+        // All but the reduced ring of up to two, and of those mappings that are their own mirror image: none from three on.
+        let distinct = if self.is_reduced_by_symmetry && tasks > 2 { count / 2 } else { count };
+        match self.sample {
+            Some(0) => Err(SetupError::EmptySample),
+            Some(sample) if sample > LARGEST_SAMPLE => Err(SetupError::LargeSample(sample)),
+            Some(sample) if sample < distinct => Ok(self.drawn(tasks, count, sample, seed)),
+            _ if tasks > MOST_EXHAUSTIVE_TASKS => Err(SetupError::Exhaustive { tasks, mappings: count }),
+            _ => Ok((0..count).filter(|index| self.canonical(tasks, *index) == *index).collect()),
+        }
+    }
+
+    /// Of a mapping and its mirror image the first, where they count as one.
+    fn canonical(self, tasks: usize, index: u64) -> u64 {
+        let mirrored = || Mapping::nth(tasks, index).map_or(index, |mapping| mapping.mirrored().index());
+        if self.is_reduced_by_symmetry { index.min(mirrored()) } else { index }
+    }
+
+    /// The named ones, then others by rejection: a sample is smaller than the whole, so that this ends.
+    fn drawn(self, tasks: usize, count: u64, sample: u64, seed: u64) -> Vec<u64> {
+        let mut rng = fastrand::Rng::with_seed(seed);
+        let named = named(tasks).into_iter().map(|(_, mapping)| mapping.index());
+        let mut candidates = named.chain(std::iter::repeat_with(|| rng.u64(..count)));
+        let mut drawn = BTreeSet::new();
+        while (drawn.len() as u64) < sample {
+            drawn.extend(candidates.next().map(|index| self.canonical(tasks, index)));
+        }
+        drawn.into_iter().collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const REDUCED: Choice = Choice { sample: None, is_reduced_by_symmetry: true };
+
+    #[test]
+    fn all_of_them_or_half() {
+        assert_eq!(Choice::default().indices(6, 1).unwrap(), (0..120).collect::<Vec<_>>());
+        let half = REDUCED.indices(6, 1).unwrap();
+        let mirrored = |index: &u64| Mapping::nth(6, *index).unwrap().mirrored().index();
+        let mut both: Vec<u64> = half.iter().copied().chain(half.iter().map(mirrored)).collect();
+        both.sort_unstable();
+        assert_eq!(both, (0..120).collect::<Vec<_>>());
+        assert_eq!(REDUCED.indices(2, 1).unwrap(), [0]);
+    }
+
+    #[test]
+    fn what_cannot_be_run_is_refused() {
+        let refused = |choice: Choice, tasks| choice.indices(tasks, 1).unwrap_err().to_string();
+        insta::assert_snapshot!(refused(Choice::default(), 10), @"10 tasks have 362880 mappings, too many to run them all; --sample 1000 runs that many");
+        insta::assert_snapshot!(refused(Choice::default(), 1), @"1 tasks cannot be ranked: a ring has 2 to 21");
+        insta::assert_snapshot!(refused(Choice { sample: Some(0), ..REDUCED }, 6), @"a sample of no mappings has no ranks; --sample 100 draws a hundred");
+        assert!(refused(Choice { sample: Some(u64::MAX), ..REDUCED }, 20).contains("1000000"));
+    }
+
+    proptest! {
+        #[test]
+        fn a_sample_holds_each_once_and_the_named_ones(tasks in 3usize..14, sample in 1u64..400, reduced: bool, seed: u64) {
+            let choice = Choice { sample: Some(sample), is_reduced_by_symmetry: reduced };
+            let drawn = choice.indices(tasks, seed).unwrap();
+            prop_assert!(drawn.is_sorted_by(|a, b| a < b));
+            prop_assert_eq!(drawn.len() as u64, sample.min(Mapping::count(tasks).unwrap() / if reduced { 2 } else { 1 }));
+            prop_assert!(drawn.iter().all(|index| choice.canonical(tasks, *index) == *index));
+            prop_assert_eq!(drawn[0], 0, "the identity");
+            prop_assert_eq!(choice.indices(tasks, seed).unwrap(), drawn);
+        }
+    }
+}

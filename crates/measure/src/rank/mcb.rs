@@ -1,0 +1,176 @@
+//! Which mappings may be the best: multiple comparisons with the best (Hsu 1984, "Constrained simultaneous confidence
+//! intervals for multiple comparisons with the best").
+//!
+//! Times are compared by their logarithms, as what makes a run slower does so in proportion, and runs are blocks: what a
+//! run adds to all mappings alike does not count. A mapping may be the best unless its mean exceeds the smallest of the
+//! others by more than the critical value allows; the true best is among those that are left with the confidence stated.
+
+use super::Times;
+use libm::{erfc, lgamma};
+use std::f64::consts::{PI, SQRT_2};
+
+/// The confidence that the best is among those that are left.
+pub const CONFIDENCE: f64 = 0.95;
+/// Steps of an integral (even, for Simpson's rule); more change no digit that is shown.
+const STEPS: u32 = 160;
+/// Standard deviations on each side over which is integrated.
+const TAIL: f64 = 8.0;
+/// Beyond the largest critical value: a comparison of two with one degree of freedom has 6.31.
+const LARGEST: f64 = 8.0;
+/// Halvings of the interval in which the critical value lies.
+const HALVINGS: u32 = 30;
+
+/// Which mappings may be the best.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MayBeBest {
+    /// For each mapping, in the order of the times.
+    pub flags: Vec<bool>,
+    /// How much slower than the best one a mapping may read and still be left, as a factor from 1.
+    pub margin: f64,
+}
+
+/// Compares all mappings with the best; `None` for a single run, which says nothing of how much runs differ, and for a
+/// single mapping.
+#[must_use]
+pub fn may_be_best(times: &Times) -> Option<MayBeBest> {
+    let (mappings, runs) = (times.indices().len(), times.runs());
+    if mappings < 2 || runs < 2 || times.rows().flatten().any(|ns| *ns <= 0.0) {
+        return None;
+    }
+    let logs: Vec<Vec<f64>> = times.rows().map(|row| row.iter().map(|ns| ns.ln()).collect()).collect();
+    let means: Vec<f64> = logs.iter().map(|row| mean(row)).collect();
+    let freedom = ((mappings - 1) * (runs - 1)) as f64;
+    let sigma = (residual(&logs, &means) / freedom).sqrt();
+    let margin = critical(mappings - 1, freedom) * sigma * (2.0 / runs as f64).sqrt();
+    let mut sorted = means.clone();
+    sorted.sort_unstable_by(f64::total_cmp);
+    let best_of_others = |own: f64| if own == sorted[0] { sorted[1] } else { sorted[0] };
+    let flags = means.iter().map(|own| own - best_of_others(*own) <= margin).collect();
+    Some(MayBeBest { flags, margin: margin.exp() })
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
+/// The sum of squares that neither the mapping nor the run explains.
+fn residual(logs: &[Vec<f64>], means: &[f64]) -> f64 {
+    let runs = logs[0].len();
+    let of_run: Vec<f64> =
+        (0..runs).map(|run| logs.iter().map(|row| row[run]).sum::<f64>() / logs.len() as f64).collect();
+    let all = mean(means);
+    let of_row = |(row, own): (&Vec<f64>, &f64)| -> f64 {
+        row.iter().zip(&of_run).map(|(log, run)| (log - own - run + all).powi(2)).sum()
+    };
+    logs.iter().zip(means).map(of_row).sum()
+}
+
+/// The one-sided critical value of Dunnett 1955 for `others` comparisons with one, `freedom` degrees of freedom and equal
+/// numbers of runs, at [`CONFIDENCE`].
+#[must_use]
+pub fn critical(others: usize, freedom: f64) -> f64 {
+    let (mut low, mut high) = (0.0, LARGEST);
+    for _ in 0..HALVINGS {
+        let middle = 0.5 * (low + high);
+        if confidence(middle, others, freedom) < CONFIDENCE { low = middle } else { high = middle }
+    }
+    0.5 * (low + high)
+}
+
+/// How likely no mapping, all being alike, reads better than a given one by more than `value` estimated deviations: the
+/// integral over the estimate of the deviation and over the given one's own error.
+fn confidence(value: f64, others: usize, freedom: f64) -> f64 {
+    let spread = TAIL / (2.0 * freedom).sqrt();
+    simpson((1.0 - spread).max(1e-9), 1.0 + spread, |sigma| {
+        let none_exceeds = |own: f64| density(own) * below(own + SQRT_2 * value * sigma).powf(others as f64);
+        chi_density(sigma, freedom) * simpson(-TAIL, TAIL, none_exceeds)
+    })
+}
+
+fn simpson(from: f64, to: f64, f: impl Fn(f64) -> f64) -> f64 {
+    let step = (to - from) / f64::from(STEPS);
+    let weight = |at: u32| if at == 0 || at == STEPS { 1.0 } else { f64::from(2 + 2 * (at % 2)) };
+    (0..=STEPS).map(|at| weight(at) * f(from + f64::from(at) * step)).sum::<f64>() * step / 3.0
+}
+
+/// Of the standard normal distribution.
+fn density(z: f64) -> f64 {
+    (-0.5 * z * z).exp() / (2.0 * PI).sqrt()
+}
+
+/// The share of the standard normal distribution below a value.
+fn below(z: f64) -> f64 {
+    0.5 * erfc(-z / SQRT_2)
+}
+
+/// Of the estimate of a deviation of 1 with so many degrees of freedom.
+fn chi_density(sigma: f64, freedom: f64) -> f64 {
+    let half = 0.5 * freedom;
+    (2.0_f64.ln() + half * half.ln() - lgamma(half) + (freedom - 1.0) * sigma.ln() - half * sigma * sigma).exp()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rank::Job;
+
+    #[test]
+    fn critical_values_are_those_of_the_table() {
+        // Dunnett 1955, table 1a: one-sided, 95 %, by others and degrees of freedom; Student's t for one other.
+        let table = [
+            (1, 1.0, 6.31),
+            (1, 10.0, 1.81),
+            (2, 10.0, 2.15),
+            (5, 10.0, 2.56),
+            (9, 10.0, 2.81),
+            (2, 1e6, 1.92),
+            (9, 1e6, 2.42),
+        ];
+        for (others, freedom, expected) in table {
+            let found = critical(others, freedom);
+            assert!((found - expected).abs() < 0.012, "{others} others, {freedom}: {found}");
+        }
+    }
+
+    fn times(rows: &[[f64; 3]]) -> Times {
+        let mut times = Times::new((0..rows.len() as u64).collect(), 3);
+        for (index, row) in rows.iter().enumerate() {
+            for (run, ns) in row.iter().enumerate() {
+                times.set(Job { index: index as u64, run: run as u32 }, *ns);
+            }
+        }
+        times
+    }
+
+    #[test]
+    fn those_within_the_margin_are_left() {
+        let rows = [[100.0, 110.0, 121.0], [101.0, 112.0, 120.0], [130.0, 143.0, 157.0], [160.0, 175.0, 194.0]];
+        let found = may_be_best(&times(&rows)).unwrap();
+        assert_eq!(found.flags, [true, true, false, false]);
+        assert!(
+            (1.0..1.1).contains(&found.margin),
+            "runs drift by a tenth each, which the blocks explain: {}",
+            found.margin
+        );
+    }
+
+    #[test]
+    fn noise_leaves_more_of_them() {
+        let rows = [[100.0, 150.0, 90.0], [140.0, 95.0, 130.0], [170.0, 100.0, 180.0], [900.0, 1200.0, 950.0]];
+        assert_eq!(may_be_best(&times(&rows)).unwrap().flags, [true, true, true, false]);
+    }
+
+    #[test]
+    fn without_noise_the_best_alone_is_left() {
+        let found = may_be_best(&times(&[[100.0; 3], [100.001; 3]])).unwrap();
+        assert_eq!(found.flags, [true, false]);
+    }
+
+    #[test]
+    fn one_run_or_one_mapping_says_nothing() {
+        assert_eq!(may_be_best(&Times::new(vec![0], 3)), None);
+        let mut single = Times::new(vec![0, 1], 1);
+        (0..2).for_each(|index| assert!(single.set(Job { index, run: 0 }, 5.0)));
+        assert_eq!(may_be_best(&single), None);
+    }
+}

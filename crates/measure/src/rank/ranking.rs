@@ -1,0 +1,178 @@
+//! `seatmap-ranking/1`: the mappings of a study by their mean time, and what that says.
+
+use super::figures::{BestSet, Correlation, Named, Quantiles, Row, Run, decimals, notation, ratio};
+use super::mcb::{self, may_be_best};
+use super::{Job, Mapping, RankingError, Setup, Shard, Times, named::named};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// The format's name, in the `format` key.
+pub const FORMAT: &str = "seatmap-ranking/1";
+
+/// A ranking, with all times that it stands on. Unknown fields on file are ignored, unknown versions refused.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Ranking {
+    /// [`FORMAT`].
+    pub format: String,
+    /// What was run.
+    #[serde(flatten)]
+    pub setup: Setup,
+    /// The part that this is, where it is not the whole.
+    pub shard: Option<Shard>,
+    /// How many mappings were run.
+    pub mappings: usize,
+    /// The mapping with the smallest mean.
+    pub best: String,
+    /// That mean.
+    pub best_mean_ns: f64,
+    /// The mapping with the largest mean.
+    pub worst: String,
+    /// That mean.
+    pub worst_mean_ns: f64,
+    /// The largest mean over the smallest.
+    pub best_to_worst: f64,
+    /// The mean over all mappings: what a mapping drawn at random may expect.
+    pub mean_ns: f64,
+    /// That over the best: what choosing at random costs.
+    pub mean_to_best: f64,
+    /// The median over all mappings.
+    pub median_ns: f64,
+    /// The median over the mean; near 1 where the curve over the ranks is straight.
+    pub median_to_mean: f64,
+    /// Mappings in the faster half of the range from best to worst; near 50 where the curve is straight.
+    pub below_mid_range_percent: f64,
+    /// Quantiles of the means.
+    pub quantiles_ns: Quantiles,
+    /// The ranks of the mappings that one would try first, by name; those that were not run are left out.
+    pub rank_of: BTreeMap<String, usize>,
+    /// More about them.
+    pub named: Vec<Named>,
+    /// Each run by itself.
+    pub by_run: Vec<Run>,
+    /// How well runs agree; null for one run.
+    pub rank_correlation: Option<Correlation>,
+    /// The mappings that may be the best; null for one run.
+    pub may_be_best: Option<BestSet>,
+    /// All mappings, the best first.
+    pub ranking: Vec<Row>,
+}
+
+impl Ranking {
+    /// Ranks what was timed; `None` unless everything was.
+    #[must_use]
+    pub fn new(setup: Setup, shard: Option<Shard>, times: &Times) -> Option<Self> {
+        if times.known() < times.wanted() || times.wanted() == 0 {
+            return None;
+        }
+        let found = may_be_best(times);
+        let (order, ranking) = rows(setup.tasks, times, found.as_ref().map(|found| &found.flags[..]));
+        let (first, last) = (ranking.first()?, ranking.last()?);
+        let means: Vec<f64> = ranking.iter().map(|row| row.mean_ns).collect();
+        let mean_ns = decimals(means.iter().sum::<f64>() / means.len() as f64);
+        let quantiles_ns = Quantiles::of(&means);
+        let middle = 0.5 * (first.mean_ns + last.mean_ns);
+        let below = means.iter().filter(|mean| **mean < middle).count();
+        let named = names(&setup, &ranking);
+        let mapping = |row: usize| notation(setup.tasks, times.indices()[row]);
+        Some(Ranking {
+            format: FORMAT.to_owned(),
+            shard,
+            mappings: ranking.len(),
+            best: first.mapping.clone(),
+            best_mean_ns: first.mean_ns,
+            worst: last.mapping.clone(),
+            worst_mean_ns: last.mean_ns,
+            best_to_worst: ratio(last.mean_ns, first.mean_ns),
+            mean_ns,
+            mean_to_best: ratio(mean_ns, first.mean_ns),
+            median_ns: quantiles_ns.p50,
+            median_to_mean: ratio(quantiles_ns.p50, mean_ns),
+            below_mid_range_percent: decimals(100.0 * below as f64 / means.len() as f64),
+            quantiles_ns,
+            rank_of: named.iter().map(|named| (named.name.clone(), named.rank)).collect(),
+            named,
+            by_run: (0..times.runs()).map(|run| Run::of(times, run, order[0], mapping)).collect(),
+            rank_correlation: Correlation::of(times),
+            may_be_best: found.map(|found| BestSet {
+                confidence: mcb::CONFIDENCE,
+                mappings: found.flags.iter().filter(|flag| **flag).count(),
+                margin_percent: decimals(100.0 * (found.margin - 1.0)),
+            }),
+            ranking,
+            setup,
+        })
+    }
+
+    /// Reads a ranking. Only its setup and its times are taken from the file; the figures are computed from them again.
+    ///
+    /// # Errors
+    /// [`RankingError`]: no ranking, of another version, or one whose times are not those of its setup.
+    pub fn from_json(text: &str) -> Result<Self, RankingError> {
+        #[derive(Deserialize)]
+        struct Header {
+            format: String,
+        }
+        let header: Header = serde_json::from_str(text)?;
+        if header.format != FORMAT {
+            return Err(RankingError::Format(header.format));
+        }
+        let read: Ranking = serde_json::from_str(text)?;
+        let mut times = Times::new(read.setup.indices(read.shard)?, read.setup.runs);
+        read.fill(&mut times)?;
+        Ranking::new(read.setup, read.shard, &times).ok_or(RankingError::Incomplete)
+    }
+
+    /// Adds these times to others.
+    pub(super) fn fill(&self, times: &mut Times) -> Result<(), RankingError> {
+        for row in &self.ranking {
+            let fits = row.runs_ns.len() == times.runs();
+            let mut jobs = (0..).map(|run| Job { index: row.index, run }).zip(&row.runs_ns);
+            if !fits || !jobs.all(|(job, ns)| times.set(job, *ns)) {
+                return Err(RankingError::Row(row.mapping.clone()));
+            }
+        }
+        Ok(())
+    }
+
+    /// The ranking as JSON with a final newline.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        // Plain structs with string keys have no way to fail.
+        serde_json::to_string(self).map(|text| text + "\n").unwrap_or_default()
+    }
+}
+
+/// The order of the times' rows by their means, and the mappings in that order; equal ones in lexicographic order.
+fn rows(tasks: usize, times: &Times, flags: Option<&[bool]>) -> (Vec<usize>, Vec<Row>) {
+    let rows: Vec<&[f64]> = times.rows().collect();
+    let means: Vec<f64> = rows.iter().map(|row| decimals(row.iter().sum::<f64>() / row.len() as f64)).collect();
+    let mut order: Vec<usize> = (0..rows.len()).collect();
+    order.sort_by(|a, b| means[*a].total_cmp(&means[*b]));
+    let row = |(at, row): (usize, &usize)| Row {
+        rank: at + 1,
+        mapping: notation(tasks, times.indices()[*row]),
+        index: times.indices()[*row],
+        mean_ns: means[*row],
+        runs_ns: rows[*row].to_vec(),
+        may_be_best: flags.map(|flags| flags[*row]),
+    };
+    let ranked = order.iter().enumerate().map(row).collect();
+    (order, ranked)
+}
+
+/// Where the mappings that one would try first, or their mirror images in their stead, are.
+fn names(setup: &Setup, ranking: &[Row]) -> Vec<Named> {
+    let row_of: BTreeMap<u64, &Row> = ranking.iter().map(|row| (row.index, row)).collect();
+    let mirrored = |mapping: &Mapping| {
+        setup.choice.is_reduced_by_symmetry.then(|| row_of.get(&mapping.mirrored().index())).flatten()
+    };
+    let of = |(name, mapping): (&str, Mapping)| {
+        let row = row_of.get(&mapping.index()).or_else(|| mirrored(&mapping))?;
+        let to_best = ratio(row.mean_ns, ranking[0].mean_ns);
+        Some(Named { name: name.to_owned(), mapping: mapping.to_string(), rank: row.rank, to_best })
+    };
+    named(setup.tasks).into_iter().filter_map(of).collect()
+}
+
+#[cfg(test)]
+pub(crate) mod tests;

@@ -1,0 +1,217 @@
+//! What a study runs: everything that its figures depend on.
+
+use super::error::SetupError;
+use super::{Choice, Job, Mapping, Shard};
+use seatmap_port::channels::{DmaError, Ea, dma};
+use seatmap_workload::MessageRing;
+use serde::{Deserialize, Serialize};
+
+/// Bytes of the smallest packet: a quadword, as the ring copies its packets by quadwords.
+const QUADWORD: u32 = 16;
+/// Runs of a study; more would not fit in a file that is read.
+pub const MOST_RUNS: u64 = 10_000_000;
+
+/// Where thread i sits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Variant {
+    /// On a worker that the run draws at random, as an operating system that promises nothing would do it. It stays there
+    /// for all mappings of the run.
+    #[default]
+    Default,
+    /// On worker i.
+    Pinned,
+}
+
+/// What a study runs. Two studies with equal setups on a model have equal figures.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Setup {
+    /// The machine's name.
+    pub machine: String,
+    /// A hash of all that is known of the machine, so that two of one name are not mixed up.
+    pub machine_hash: String,
+    /// The PUs of the workers, in their order; a thread each. There may be more than tasks.
+    pub pus: Vec<u32>,
+    /// The pattern, as people call it.
+    pub pattern: String,
+    /// Tasks on the ring.
+    pub tasks: usize,
+    /// Whether packets go one way only.
+    pub is_unidirectional: bool,
+    /// Bytes of a packet.
+    pub packet_bytes: u32,
+    /// Packets that each task takes from each side.
+    pub rounds: u32,
+    /// How often each mapping is run.
+    pub runs: u32,
+    /// Where thread i sits.
+    pub variant: Variant,
+    /// Where random choices start: the sample, the seats and the start skew of each run.
+    pub seed: u64,
+    /// Which mappings are run.
+    #[serde(flatten)]
+    pub choice: Choice,
+}
+
+impl Setup {
+    /// The mappings to run, by their places in lexicographic order: all that were chosen, or a part's share of them.
+    ///
+    /// # Errors
+    /// [`SetupError`]: something that cannot be run.
+    pub fn indices(&self, shard: Option<Shard>) -> Result<Vec<u64>, SetupError> {
+        self.check()?;
+        let all = self.choice.indices(self.tasks, self.seed)?;
+        if all.len() as u64 * u64::from(self.runs) > MOST_RUNS {
+            return Err(SetupError::ManyRuns { mappings: all.len(), runs: self.runs });
+        }
+        let Some(shard) = shard else { return Ok(all) };
+        let part = shard.part(&all);
+        match part.is_empty() {
+            true => Err(SetupError::EmptyShard { number: shard.number, of: shard.of, mappings: all.len() }),
+            false => Ok(part),
+        }
+    }
+
+    fn check(&self) -> Result<(), SetupError> {
+        if self.tasks > self.pus.len() {
+            let machine = self.machine.clone();
+            return Err(SetupError::Seats { tasks: self.tasks, machine, pus: self.pus.len() });
+        }
+        if self.choice.is_reduced_by_symmetry && self.is_unidirectional {
+            return Err(SetupError::Symmetry);
+        }
+        match (self.rounds, self.runs) {
+            (0, _) => Err(SetupError::Nothing("rounds")),
+            (_, 0) => Err(SetupError::Nothing("runs")),
+            _ => packet(self.packet_bytes),
+        }
+    }
+
+    /// The program that is timed.
+    #[must_use]
+    pub fn program(&self) -> MessageRing {
+        let Setup { tasks, packet_bytes, rounds, is_unidirectional, .. } = *self;
+        MessageRing { tasks, packet_bytes, rounds, is_unidirectional }
+    }
+
+    /// The seat of each task in one run of one mapping.
+    #[must_use]
+    pub fn seats(&self, mapping: &Mapping, run: u32) -> Vec<u32> {
+        let mut pus = self.pus.clone();
+        if self.variant == Variant::Default {
+            fastrand::Rng::with_seed(self.seed_of_run(run)).shuffle(&mut pus);
+        }
+        mapping.seats(&pus)
+    }
+
+    /// What the machine leaves to chance in one run of one mapping.
+    #[must_use]
+    pub fn seed_of(&self, job: Job) -> u64 {
+        // Zero would be a start without skew.
+        fastrand::Rng::with_seed(self.seed_of_run(job.run) ^ job.index.rotate_left(32)).u64(1..)
+    }
+
+    fn seed_of_run(&self, run: u32) -> u64 {
+        fastrand::Rng::with_seed(self.seed.wrapping_add(u64::from(run) << 32)).u64(..)
+    }
+
+    /// The first thing in which two setups differ.
+    #[must_use]
+    pub fn difference(&self, other: &Self) -> Option<&'static str> {
+        [
+            ("another machine", (&self.machine, &self.machine_hash) != (&other.machine, &other.machine_hash)),
+            ("other workers", self.pus != other.pus),
+            ("another pattern", (&self.pattern, self.tasks) != (&other.pattern, other.tasks)),
+            ("another direction", self.is_unidirectional != other.is_unidirectional),
+            ("another --packet", self.packet_bytes != other.packet_bytes),
+            ("other --rounds", self.rounds != other.rounds),
+            ("other --runs", self.runs != other.runs),
+            ("another --variant", self.variant != other.variant),
+            ("another --seed", self.seed != other.seed),
+            ("another --sample or --symmetry", self.choice != other.choice),
+        ]
+        .into_iter()
+        .find_map(|(what, differs)| differs.then_some(what))
+    }
+}
+
+/// Whether the ring can send such packets.
+fn packet(bytes: u32) -> Result<(), SetupError> {
+    let there = Ea::Local { rank: 0, offset: 0 };
+    match dma::check(0, there, bytes, 0) {
+        Err(error @ (DmaError::Size(_) | DmaError::Large(_))) => Err(SetupError::Packet(error)),
+        _ if bytes < QUADWORD => Err(SetupError::SmallPacket(bytes)),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    /// A setup for tests, of a machine with workers 10 to 17.
+    pub(crate) fn setup(tasks: usize) -> Setup {
+        Setup {
+            machine: "test".into(),
+            machine_hash: "0".into(),
+            pus: (10..18).collect(),
+            pattern: format!("ring:{tasks}:bidirectional"),
+            tasks,
+            is_unidirectional: false,
+            packet_bytes: 1024,
+            rounds: 10,
+            runs: 3,
+            variant: Variant::Pinned,
+            seed: 1,
+            choice: Choice::default(),
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_run_is_refused() {
+        let refused = |setup: Setup| setup.indices(None).unwrap_err().to_string();
+        let usual = || setup(6);
+        insta::assert_snapshot!(refused(setup(9)), @"9 tasks do not fit on test, which seats 8, one task each");
+        insta::assert_snapshot!(refused(Setup { rounds: 0, ..usual() }), @"no rounds, so there is nothing to time; leave --rounds out or write 1 or more");
+        insta::assert_snapshot!(refused(Setup { runs: 0, ..usual() }), @"no runs, so there is nothing to time; leave --runs out or write 1 or more");
+        insta::assert_snapshot!(refused(Setup { packet_bytes: 1000, ..usual() }), @"a transfer of 1000 bytes: the MFC takes 1, 2, 4, 8 or a multiple of 16 and raises an alignment exception");
+        insta::assert_snapshot!(refused(Setup { packet_bytes: 32768, ..usual() }), @"a transfer of 32768 bytes: the MFC takes 16384 at most and raises an alignment exception");
+        insta::assert_snapshot!(refused(Setup { packet_bytes: 8, ..usual() }), @"a packet of 8 bytes: the ring's packets are a multiple of 16 bytes, up to 16384");
+        insta::assert_snapshot!(refused(Setup { runs: u32::MAX, ..usual() }), @"120 mappings 4294967295 times are too many runs: 10000000 in all are the most");
+        let choice = Choice { is_reduced_by_symmetry: true, ..Choice::default() };
+        insta::assert_snapshot!(refused(Setup { is_unidirectional: true, choice, ..usual() }), @"a unidirectional ring is not its own mirror image, so --symmetry would leave mappings out that differ");
+        let part = usual().indices(Some(Shard { number: 121, of: 121 }));
+        insta::assert_snapshot!(part.unwrap_err(), @"part 121/121 holds none of the 120 mappings; use fewer parts");
+    }
+
+    #[test]
+    fn pinned_threads_stay_and_others_are_drawn_once_a_run() {
+        let (pinned, first, last) = (setup(6), Mapping::nth(6, 0).unwrap(), Mapping::nth(6, 119).unwrap());
+        assert_eq!(pinned.seats(&first, 0), [10, 11, 12, 13, 14, 15]);
+        assert_eq!(pinned.seats(&last, 2), [10, 15, 14, 13, 12, 11]);
+        let drawn = Setup { variant: Variant::Default, ..pinned };
+        assert_ne!(drawn.seats(&first, 0), drawn.seats(&first, 1));
+        // Task 1 of the last mapping is executed by thread 5, as task 5 of the first.
+        assert_eq!(drawn.seats(&first, 1)[5], drawn.seats(&last, 1)[1]);
+    }
+
+    #[test]
+    fn every_key_counts() {
+        let usual = setup(6);
+        assert_eq!(usual.difference(&usual.clone()), None);
+        let others = [
+            Setup { machine_hash: "1".into(), ..usual.clone() },
+            Setup { pus: vec![], ..usual.clone() },
+            Setup { tasks: 5, ..usual.clone() },
+            Setup { is_unidirectional: true, ..usual.clone() },
+            Setup { packet_bytes: 16, ..usual.clone() },
+            Setup { rounds: 1, ..usual.clone() },
+            Setup { runs: 1, ..usual.clone() },
+            Setup { variant: Variant::Default, ..usual.clone() },
+            Setup { seed: 2, ..usual.clone() },
+            Setup { choice: Choice { sample: Some(2), ..Choice::default() }, ..usual.clone() },
+        ];
+        let told: Vec<_> = others.iter().map(|other| usual.difference(other).unwrap()).collect();
+        assert_eq!(told.iter().collect::<std::collections::HashSet<_>>().len(), others.len(), "{told:?}");
+    }
+}

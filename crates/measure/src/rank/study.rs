@@ -1,0 +1,114 @@
+//! Running every mapping: in parallel where runs cannot disturb each other, else one after the other in random blocks.
+
+use super::journal::RankJournal;
+use super::times::rounded;
+use super::{Job, Mapping, RankError, Setup, Times};
+use rayon::prelude::*;
+use seatmap_port::channels::Bed;
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc;
+
+/// What a study tells after each run, as (done, wanted); it stops where the answer is to break.
+pub type Observe<'a> = dyn FnMut(usize, usize) -> ControlFlow<()> + 'a;
+
+/// Runs what is missing on as many models as there are threads. The times depend on nothing but the setup. Whether all
+/// is known now.
+///
+/// # Errors
+/// The machine or the journal failed; what is known is in `times` and in the journal.
+pub fn in_parallel<B: Bed>(
+    setup: &Setup,
+    times: &mut Times,
+    bed: impl Fn() -> B + Send + Sync,
+    journal: Option<&mut RankJournal>,
+    observe: &mut Observe,
+) -> Result<bool, RankError<B::Error>> {
+    let jobs = times.missing();
+    let mut keeper = Keeper { times, journal, observe };
+    let stop = AtomicBool::new(false);
+    let (sender, receiver) = mpsc::channel();
+    std::thread::scope(|scope| {
+        let (jobs, stop) = (&jobs, &stop);
+        scope.spawn(move || {
+            // Ends early only where nobody listens any more.
+            let _ = jobs.par_iter().try_for_each_init(&bed, |bed, job| {
+                let timed = if stop.load(Ordering::Relaxed) { return None } else { time(bed, setup, *job) };
+                sender.send((*job, timed)).ok()
+            });
+        });
+        let kept = receiver.into_iter().try_for_each(|(job, timed)| keeper.keep(job, timed));
+        stop.store(true, Ordering::Relaxed);
+        ended(kept)
+    })
+}
+
+/// Runs what is missing one after the other: run by run all mappings in an order of its own, so that what drifts in the
+/// room does not favour any (a randomised complete block design). Whether all is known now.
+///
+/// # Errors
+/// The machine or the journal failed; what is known is in `times` and in the journal.
+pub fn in_blocks<B: Bed>(
+    setup: &Setup,
+    times: &mut Times,
+    bed: &mut B,
+    journal: Option<&mut RankJournal>,
+    observe: &mut Observe,
+) -> Result<bool, RankError<B::Error>> {
+    let mut jobs = times.missing();
+    fastrand::Rng::with_seed(setup.seed).shuffle(&mut jobs);
+    // Stable, so that the order inside a run stays random.
+    jobs.sort_by_key(|job| job.run);
+    let mut keeper = Keeper { times, journal, observe };
+    ended(jobs.into_iter().try_for_each(|job| keeper.keep(job, time(bed, setup, job))))
+}
+
+/// Nanoseconds from the first task's beginning to the last one's end.
+fn time<B: Bed>(bed: &mut B, setup: &Setup, job: Job) -> Result<f64, RankError<B::Error>> {
+    // Jobs are made of indices that there are.
+    let mapping = Mapping::nth(setup.tasks, job.index);
+    let seats = mapping.as_ref().map(|mapping| setup.seats(mapping, job.run)).unwrap_or_default();
+    let taken = bed.run(&seats, &setup.program(), setup.seed_of(job)).map_err(|source| {
+        let mapping = mapping.map_or_else(String::new, |mapping| mapping.to_string());
+        RankError::Machine { mapping, run: job.run + 1, source }
+    })?;
+    let began = taken.iter().map(|task| task.began).min().unwrap_or(0);
+    let ended = taken.iter().map(|task| task.ended).max().unwrap_or(0);
+    Ok(ended.saturating_sub(began) as f64 * bed.ns_per_cycle())
+}
+
+/// Why a study ended before its end: it was asked to, or it failed.
+type Early<E> = Option<RankError<E>>;
+
+fn ended<E: std::error::Error>(kept: Result<(), Early<E>>) -> Result<bool, RankError<E>> {
+    match kept {
+        Ok(()) => Ok(true),
+        Err(None) => Ok(false),
+        Err(Some(error)) => Err(error),
+    }
+}
+
+/// Where times go.
+struct Keeper<'a, 'o> {
+    times: &'a mut Times,
+    journal: Option<&'a mut RankJournal>,
+    observe: &'a mut Observe<'o>,
+}
+
+impl Keeper<'_, '_> {
+    fn keep<E: std::error::Error>(&mut self, job: Job, timed: Result<f64, RankError<E>>) -> Result<(), Early<E>> {
+        let ns = rounded(timed.map_err(Some)?);
+        self.times.set(job, ns);
+        if let Some(journal) = &mut self.journal {
+            journal.record(job, ns).map_err(|error| Some(error.into()))?;
+        }
+        let (wanted, known) = (self.times.wanted(), self.times.known());
+        match (self.observe)(known, wanted) {
+            ControlFlow::Break(()) if known < wanted => Err(None),
+            _ => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,112 @@
+//! The times of a study: mapping by mapping, run by run.
+
+use serde::{Deserialize, Serialize};
+
+/// A year: no run takes longer, and a file that claims so is damaged.
+pub const LONGEST_NS: f64 = 3.2e16;
+
+/// To a thousandth of a nanosecond, so that a time comes back from a file as it was.
+#[must_use]
+pub fn rounded(ns: f64) -> f64 {
+    (ns * 1000.0).round() / 1000.0
+}
+
+/// One mapping in one run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Job {
+    /// The mapping's place in lexicographic order.
+    pub index: u64,
+    /// From 0.
+    pub run: u32,
+}
+
+/// Times of all mappings of a study, as far as they are known.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Times {
+    indices: Vec<u64>,
+    runs: usize,
+    /// A row a mapping; NaN where not known.
+    ns: Vec<f64>,
+    known: usize,
+}
+
+impl Times {
+    /// None known yet. The mappings' places must ascend.
+    #[must_use]
+    pub fn new(indices: Vec<u64>, runs: u32) -> Self {
+        let runs = runs as usize;
+        Times { ns: vec![f64::NAN; indices.len() * runs], indices, runs, known: 0 }
+    }
+
+    /// Keeps a time. Whether the job is one of this study's, not yet known, and the time one that can be.
+    pub fn set(&mut self, job: Job, ns: f64) -> bool {
+        let Ok(row) = self.indices.binary_search(&job.index) else { return false };
+        let run = job.run as usize;
+        if run >= self.runs || !(0.0..=LONGEST_NS).contains(&ns) || !self.ns[row * self.runs + run].is_nan() {
+            return false;
+        }
+        self.ns[row * self.runs + run] = rounded(ns);
+        self.known += 1;
+        true
+    }
+
+    /// What is still to be run.
+    #[must_use]
+    pub fn missing(&self) -> Vec<Job> {
+        let job = |at: usize| Job { index: self.indices[at / self.runs], run: (at % self.runs) as u32 };
+        (0..self.ns.len()).filter(|at| self.ns[*at].is_nan()).map(job).collect()
+    }
+
+    /// How many times are known.
+    #[must_use]
+    pub fn known(&self) -> usize {
+        self.known
+    }
+
+    /// How many times there will be.
+    #[must_use]
+    pub fn wanted(&self) -> usize {
+        self.ns.len()
+    }
+
+    /// How many times a mapping is run.
+    #[must_use]
+    pub fn runs(&self) -> usize {
+        self.runs
+    }
+
+    /// The mappings' places in lexicographic order.
+    #[must_use]
+    pub fn indices(&self) -> &[u64] {
+        &self.indices
+    }
+
+    /// The times of each mapping, in the order of [`Times::indices`].
+    pub fn rows(&self) -> impl ExactSizeIterator<Item = &[f64]> {
+        self.ns.chunks_exact(self.runs.max(1))
+    }
+
+    /// The times of one run, in the order of [`Times::indices`].
+    #[must_use]
+    pub fn of_run(&self, run: usize) -> Vec<f64> {
+        self.rows().map(|row| row[run]).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_time_is_kept_once() {
+        let mut times = Times::new(vec![2, 5], 2);
+        assert_eq!((times.missing().len(), times.wanted()), (4, 4));
+        assert!(times.set(Job { index: 5, run: 1 }, 10.000_4));
+        for (index, run, ns) in [(5, 1, 10.0), (3, 0, 1.0), (2, 2, 1.0), (2, 0, -1.0), (2, 0, f64::NAN), (2, 0, 1e300)]
+        {
+            assert!(!times.set(Job { index, run }, ns), "{index} {run} {ns}");
+        }
+        assert_eq!(times.missing()[1..], [Job { index: 2, run: 1 }, Job { index: 5, run: 0 }]);
+        assert_eq!(times.of_run(1)[1], 10.0);
+    }
+}
