@@ -3,6 +3,7 @@
 mod export;
 mod pattern;
 mod place;
+mod rank;
 mod run;
 mod stats;
 mod study;
@@ -10,6 +11,7 @@ mod study;
 pub use export::*;
 pub use pattern::*;
 pub use place::*;
+pub use rank::*;
 pub use run::*;
 pub use stats::*;
 pub use study::*;
@@ -45,6 +47,8 @@ pub enum Command {
     Pattern(Pattern),
     /// Run a program and seat its threads, or seat those of a program that runs.
     Run(Run),
+    /// Run every mapping of a ring's tasks to workers, and rank them, as Keller & Varbanescu did.
+    Rank(Box<Rank>),
     /// Measure what threads, messages, transfers and atomics cost, as CellStats does.
     Stats(Box<Stats>),
     /// Run a published experiment on the models, and set its figures beside ours.

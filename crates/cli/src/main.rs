@@ -37,6 +37,7 @@ fn run(typed: Typed) -> Result<(), CliError> {
         Command::Show(show) => verbs::show::run(show, typed.colour),
         Command::Place(place) => verbs::place::run(&place),
         Command::Pattern(pattern) => verbs::pattern::run(pattern),
+        Command::Rank(rank) => verbs::rank::run(&rank),
         Command::Run(run) => verbs::run::run(&run),
         Command::Doctor(doctor) => verbs::doctor::run(&doctor, typed.colour),
         Command::Stats(stats) => verbs::stats::run(&stats),

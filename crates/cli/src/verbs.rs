@@ -7,6 +7,7 @@ pub mod machines;
 pub mod measure;
 pub mod pattern;
 pub mod place;
+pub mod rank;
 pub mod run;
 pub mod shell;
 pub mod show;

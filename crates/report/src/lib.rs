@@ -8,6 +8,7 @@
 //! | [`terminal`] | heatmaps of half blocks or plain digits, and everything `seatmap show` prints |
 //! | [`live`] | a matrix that is still being measured |
 //! | [`pattern`], [`placement`] | who talks to whom, who sits where, and what that gains |
+//! | [`ranking`] | every mapping, ranked |
 //! | [`stats`], [`study`] | what communicating costs; published figures beside ours |
 //! | [`svg`] | heatmaps of profiles and patterns for papers and slides |
 //! | [`html`] | one self-contained page, and the frame that other pages share |
@@ -25,6 +26,7 @@ mod neighbours;
 pub mod palette;
 pub mod pattern;
 pub mod placement;
+pub mod ranking;
 mod predicted;
 mod reduced;
 mod scale;

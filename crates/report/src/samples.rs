@@ -4,6 +4,7 @@ use seatmap_machine::{
     CoreDistance, HomeModel, Loaded, Matrix, Origin, OriginKind, PairRegimes, PairStatus, Profile, Protocol, Pu,
     Regime, Square, Topology,
 };
+use seatmap_measure::rank::{Choice, Ranking, Setup, Times, Variant};
 
 fn origin() -> Origin {
     Origin {
@@ -113,4 +114,28 @@ fn spread(distance: &mut CoreDistance) {
         seconds: 0.18,
         ..Protocol::default()
     });
+}
+
+/// A ring of four, its six mappings a tenth apart.
+pub(crate) fn ranking(runs: u32) -> Ranking {
+    let setup = Setup {
+        machine: "cell-test".into(),
+        machine_hash: "00".into(),
+        pus: (0..6).collect(),
+        pattern: "ring:4:bidirectional".into(),
+        tasks: 4,
+        is_unidirectional: false,
+        packet_bytes: 1024,
+        rounds: 20,
+        runs,
+        variant: Variant::Pinned,
+        seed: 1,
+        choice: Choice::default(),
+    };
+    let mut times = Times::new((0..6).collect(), runs);
+    for job in times.missing() {
+        let noise = f64::from((job.index as u32 + job.run) % 3);
+        times.set(job, 1000.0 + 100.0 * (5 - job.index) as f64 + 25.0 * f64::from(job.run) + noise);
+    }
+    Ranking::new(setup, None, &times).unwrap()
 }

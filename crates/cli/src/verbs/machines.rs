@@ -4,19 +4,50 @@ use crate::args::Machines;
 use crate::error::CliError;
 use crate::output;
 use seatmap_machine::{Description, catalog};
+use serde::Serialize;
+
+/// A bundled machine.
+#[derive(Serialize)]
+struct Entry {
+    name: &'static str,
+    /// `profile`: distances to place on; `model`: what can run programs as well.
+    kind: &'static str,
+    pus: usize,
+    summary: String,
+    sources: Vec<String>,
+}
 
 /// Lists the bundled machines with what they are.
 pub fn run(machines: &Machines) -> Result<(), CliError> {
-    let described = |name| Description::from_toml(catalog::find(name)?).ok();
-    let all: Vec<(&str, Description)> = catalog::names().filter_map(|name| Some((name, described(name)?))).collect();
+    let all: Vec<Entry> = profiles().chain(models()).collect();
     if machines.json {
-        let entry = |(name, machine): &(&str, Description)| serde_json::json!({ "name": name, "pus": machine.shape().pus(), "summary": machine.summary(), "sources": machine.sources() });
-        let list: Vec<_> = all.iter().map(entry).collect();
-        return output::print(&format!("{:#}\n", serde_json::json!(list)));
+        return output::print(&format!("{:#}\n", serde_json::json!(all)));
     }
-    let longest = all.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
-    let line = |(name, machine): &(&str, Description)| {
-        format!("{name:longest$}  {:>3} PUs  {}\n", machine.shape().pus(), machine.summary())
+    let longest = all.iter().map(|entry| entry.name.len()).max().unwrap_or(0);
+    let line = |entry: &Entry| {
+        let model = if entry.kind == "model" { " (model)" } else { "" };
+        format!("{:longest$}  {:>3} PUs  {}{model}\n", entry.name, entry.pus, entry.summary)
     };
     output::print(&all.iter().map(line).collect::<String>())
+}
+
+fn profiles() -> impl Iterator<Item = Entry> {
+    catalog::names().filter_map(|name| {
+        let machine = Description::from_toml(catalog::find(name)?).ok()?;
+        Some(Entry {
+            name,
+            kind: "profile",
+            pus: machine.shape().pus() as usize,
+            summary: machine.summary().to_owned(),
+            sources: machine.sources().to_vec(),
+        })
+    })
+}
+
+/// Of a model only the workers count, as on its profile.
+fn models() -> impl Iterator<Item = Entry> {
+    seatmap_sim::catalog::names().filter_map(|name| {
+        let model = seatmap_sim::catalog::load(name)?.ok()?;
+        Some(Entry { name, kind: "model", pus: model.spes(), summary: model.summary, sources: model.sources })
+    })
 }

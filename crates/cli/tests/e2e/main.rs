@@ -14,6 +14,7 @@ mod measure;
 mod pattern;
 mod place;
 mod plan;
+mod rank;
 mod run;
 mod shell;
 mod show;

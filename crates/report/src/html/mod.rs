@@ -9,12 +9,14 @@ mod map;
 mod page;
 mod pattern;
 mod placement;
+mod ranking;
 mod stats;
 mod tables;
 
 pub use page::page;
 pub use pattern::pattern;
 pub use placement::placement;
+pub use ranking::ranking;
 pub use stats::stats;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};

@@ -5,8 +5,10 @@
 
 mod cells;
 pub(crate) mod curves;
+pub(crate) mod ranking;
 pub(crate) mod traffic;
 
+pub use ranking::ranking;
 pub use traffic::traffic;
 
 use crate::palette::{colour, hex};

@@ -1,0 +1,98 @@
+//! `seatmap rank`.
+
+mod results;
+mod target;
+
+use crate::args::{Rank, RankCommand, RankStudy};
+use crate::bar::Bar;
+use crate::error::{AtFile, CliError};
+use crate::input;
+use crate::interrupt::Interrupt;
+use results::Results;
+use seatmap_measure::journal::JournalError;
+use seatmap_measure::rank::journal::RankJournal;
+use seatmap_measure::rank::study::{in_blocks, in_parallel};
+use seatmap_measure::rank::{Ranking, RankingError, Setup, Times, merge};
+use seatmap_sim::CellBed;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use target::Target;
+
+/// Runs every mapping and ranks them, or puts parts of a ranking together.
+pub fn run(typed: &Rank) -> Result<(), CliError> {
+    match &typed.command {
+        Some(RankCommand::Merge { files, results }) => Results::new(results)?.deliver(&merged(files)?),
+        None => study(&typed.study, &Results::new(&typed.results)?),
+    }
+}
+
+fn study(typed: &RankStudy, results: &Results) -> Result<(), CliError> {
+    let mut target = Target::find(&typed.on)?;
+    let setup = target.setup(typed)?;
+    let mut times = Times::new(setup.indices(typed.shard).map_err(CliError::input)?, setup.runs);
+    let open = |path: &PathBuf| RankJournal::open(path, &setup, typed.shard, &mut times).map_err(unusable);
+    let mut journal = typed.resume.as_ref().map(open).transpose()?;
+    let whole = timed(&mut target, &setup, &mut times, journal.as_mut())?;
+    if !whole {
+        return Err(CliError::work(farewell(typed.resume.as_deref(), &times)));
+    }
+    let ranking = Ranking::new(setup, typed.shard, &times);
+    results.deliver(&ranking.ok_or_else(|| CliError::work(RankingError::Incomplete))?)?;
+    journal.map_or(Ok(()), |journal| journal.remove().map_err(CliError::work))
+}
+
+/// Runs what is missing: on models as many at once as there are CPUs, on the host one after the other.
+fn timed(
+    target: &mut Target,
+    setup: &Setup,
+    times: &mut Times,
+    journal: Option<&mut RankJournal>,
+) -> Result<bool, CliError> {
+    let interrupt = Interrupt::listen()?;
+    let bar = Bar::new("ranking");
+    let mut observe = |done, wanted| {
+        bar.show(done, wanted);
+        if interrupt.asked() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    };
+    match target {
+        Target::Model(model) => {
+            let bed = || CellBed::new(Arc::clone(model));
+            in_parallel(setup, times, bed, journal, &mut observe).map_err(CliError::work)
+        }
+        Target::Host(bed) => in_blocks(setup, times, bed.as_mut(), journal, &mut observe).map_err(CliError::work),
+    }
+}
+
+fn farewell(resume: Option<&Path>, times: &Times) -> String {
+    let (known, wanted) = (times.known(), times.wanted());
+    match resume {
+        Some(path) => format!(
+            "interrupted; {known} of {wanted} runs are kept in {}: the same command goes on there",
+            path.display()
+        ),
+        None => format!("interrupted after {known} of {wanted} runs; nothing was kept: --resume FILE would keep them"),
+    }
+}
+
+/// A journal that is not this study's is what was typed; that it is in use or unreadable is not.
+fn unusable(error: JournalError) -> CliError {
+    match error {
+        JournalError::OtherRun { .. } | JournalError::Damaged { .. } => CliError::input(error),
+        JournalError::Busy { .. } | JournalError::Io { .. } => CliError::work(error),
+    }
+}
+
+fn merged(files: &[PathBuf]) -> Result<Ranking, CliError> {
+    let parts = files.iter().map(|path| read(path)).collect::<Result<Vec<Ranking>, CliError>>()?;
+    merge(&parts).map_err(|(at, error)| match at.and_then(|at| files.get(at)) {
+        Some(path) => CliError::input(AtFile::new(path, error)),
+        None => CliError::input(error),
+    })
+}
+
+fn read(path: &Path) -> Result<Ranking, CliError> {
+    let text = String::from_utf8(input::bytes(path)?)
+        .map_err(|_| CliError::input(AtFile::new(path, "this is no ranking, which is text")))?;
+    Ranking::from_json(&text).map_err(|error| CliError::input(AtFile::new(path, error)))
+}

@@ -1,0 +1,87 @@
+//! What a study runs on: a model, or this host.
+
+use crate::args::RankStudy;
+use crate::error::CliError;
+use crate::{model_input, pattern_input, place};
+use seatmap_host::HostBed;
+use seatmap_measure::rank::setup::fingerprint;
+use seatmap_measure::rank::{Choice, Setup};
+use seatmap_pattern::generate;
+use seatmap_sim::CellModel;
+use std::sync::Arc;
+
+/// A machine that runs programs.
+pub enum Target {
+    /// In virtual time.
+    Model(Arc<CellModel>),
+    /// This computer.
+    Host(Box<HostBed>),
+}
+
+impl Target {
+    /// The machine of this name.
+    ///
+    /// # Errors
+    /// None that can run, or a host that does not say what it has.
+    pub fn find(name: &str) -> Result<Self, CliError> {
+        match name {
+            "host" => Ok(Target::Host(Box::new(HostBed::new().map_err(CliError::work)?))),
+            _ => model_input::model(name).map(Target::Model),
+        }
+    }
+
+    /// What is to be run here.
+    ///
+    /// # Errors
+    /// A pattern that is no ring.
+    pub fn setup(&self, typed: &RankStudy) -> Result<Setup, CliError> {
+        let pattern = typed.pattern.as_deref().unwrap_or_default();
+        let (tasks, is_bidirectional) = ring(pattern)?;
+        let (machine, machine_hash) = self.name();
+        Ok(Setup {
+            machine,
+            machine_hash,
+            pus: self.pus(tasks),
+            pattern: pattern.to_owned(),
+            tasks,
+            is_unidirectional: typed.unidirectional || !is_bidirectional,
+            packet_bytes: typed.packet,
+            rounds: typed.rounds,
+            runs: typed.runs,
+            variant: typed.variant.into(),
+            seed: typed.seed,
+            choice: Choice { sample: typed.sample, is_reduced_by_symmetry: typed.symmetry },
+        })
+    }
+
+    /// Its name, and a hash of what is known of it.
+    fn name(&self) -> (String, String) {
+        match self {
+            Target::Model(model) => (model.name.clone(), fingerprint(&**model)),
+            Target::Host(bed) => (place::host_name(), fingerprint(bed.pus())),
+        }
+    }
+
+    /// The workers: of a model the SPEs of the first chip, if they are enough, as in the paper; of the host all CPUs.
+    fn pus(&self, tasks: usize) -> Vec<u32> {
+        match self {
+            Target::Model(model) if tasks <= model.spes.len() => (0..model.spes.len() as u32).collect(),
+            Target::Model(model) => (0..model.ppe()).collect(),
+            Target::Host(bed) => bed.pus().to_vec(),
+        }
+    }
+}
+
+/// The tasks of a ring, and whether it is bidirectional.
+fn ring(text: &str) -> Result<(usize, bool), CliError> {
+    let pattern = pattern_input::pattern(text)?;
+    let is =
+        |form: &str| generate(&format!("ring:{}{form}", pattern.tasks)).is_ok_and(|ring| ring.edges == pattern.edges);
+    match (is(""), is(":bidirectional")) {
+        (true, _) if pattern.tasks > 1 => Ok((pattern.tasks, false)),
+        (_, true) => Ok((pattern.tasks, true)),
+        _ => Err(CliError::input(format!(
+            "{text}: only rings can be ranked, ring:N and ring:N:bidirectional; 'seatmap place' places any pattern"
+        ))),
+    }
+}

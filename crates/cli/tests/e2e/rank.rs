@@ -1,0 +1,168 @@
+//! `seatmap rank`: Keller & Varbanescu's study on the models.
+
+use crate::common::{Place, files, two_cpus};
+use serde_json::Value;
+
+/// The study of the paper's figure 2, short enough for a test.
+const STUDY: [&str; 10] =
+    ["rank", "--on", "cell-ps3", "--pattern", "ring:6:bidirectional", "--packet", "1k", "--rounds", "3", "--runs"];
+
+fn study<'a>(more: &[&'a str]) -> Vec<&'a str> {
+    [&STUDY[..], more].concat()
+}
+
+#[test]
+fn the_same_bytes_whatever_the_number_of_threads() {
+    let place = Place::new();
+    let arguments = study(&["3", "--json"]);
+    let run = |threads: &str| place.command(&arguments).env("RAYON_NUM_THREADS", threads).output().unwrap();
+    let one = run("1");
+    assert!(one.status.success() && one.stderr.is_empty(), "{one:?}");
+    assert_eq!(one.stdout, run("3").stdout);
+    let found: Value = serde_json::from_slice(&one.stdout).unwrap();
+    assert_eq!((&found["mappings"], &found["runs"]), (&120.into(), &3.into()));
+    assert_eq!(found["best"], found["ranking"][0]["mapping"]);
+    assert!(found["best_to_worst"].as_f64().unwrap() > 1.0);
+    let rank = found["rank_of"]["identity"].as_u64().unwrap() as usize;
+    assert_eq!(found["ranking"][rank - 1]["mapping"], "[012345]");
+    assert_ne!(one.stdout, place.run(&study(&["3", "--json", "--seed", "2"])).stdout);
+}
+
+#[test]
+fn pinned_threads_and_one_way_are_other_studies() {
+    let place = Place::new();
+    let times =
+        |more: &[&str]| place.json(&study(&[&["1", "--sample", "20", "--json"], more].concat()))["mean_ns"].clone();
+    let usual = times(&[]);
+    for other in [&["--variant", "pinned"][..], &["--unidirectional"], &["--packet", "2k"]] {
+        assert_ne!(times(other), usual, "{other:?}");
+    }
+    let one_way = place.json(&[
+        "rank",
+        "--on",
+        "cell-ps3",
+        "--pattern",
+        "ring:6",
+        "--rounds",
+        "3",
+        "--runs",
+        "1",
+        "--sample",
+        "20",
+        "--json",
+    ]);
+    assert_eq!(one_way["mean_ns"], times(&["--unidirectional"]), "the pattern says it as well");
+}
+
+#[test]
+fn parts_make_the_whole_to_the_byte() {
+    let place = Place::new();
+    for (part, name) in [("1/3", "a"), ("2/3", "b"), ("3/3", "c")] {
+        place.stdout(&study(&["2", "--shard", part, "-o", name]));
+    }
+    let whole = place.stdout(&study(&["2", "--json"]));
+    assert_eq!(place.stdout(&["rank", "merge", "c", "a", "b", "--json"]), whole);
+    place.file("whole", whole);
+    place.stdout(&study(&["2", "--seed", "7", "--shard", "2/3", "-o", "other"]));
+    let told: Vec<String> = [&["a", "b"][..], &["a", "b", "b", "c"], &["a", "other"], &["whole"], &["nix"]]
+        .iter()
+        .map(|parts| place.one_line_refusal(&[&["rank", "merge"], *parts].concat()))
+        .collect();
+    insta::assert_snapshot!(told.join("\n"), @"");
+}
+
+#[test]
+fn an_interrupted_study_goes_on_where_it_ended() {
+    let place = Place::new();
+    let arguments = study(&["2", "--json"]);
+    let whole = place.stdout(&arguments);
+    let header = place.stdout(&study(&["2", "--sample", "1", "--json"]));
+    assert_ne!(header, whole);
+    // What a run leaves that is killed: a header and some runs, the last cut short.
+    let found: Value = serde_json::from_str(&whole).unwrap();
+    let mut head = found.as_object().unwrap().clone();
+    head.retain(|key, _| SETUP.contains(&key.as_str()));
+    head.insert("format".into(), "seatmap-ranking-journal/1".into());
+    let run = |index: usize| format!("{{\"index\":{},\"run\":1,\"ns\":1.5}}\n", found["ranking"][index]["index"]);
+    place.file("kept", format!("{}\n{}{}{{\"inde", Value::Object(head), run(0), run(1)));
+    let resumed = [&arguments[..], &["--resume", "kept"]].concat();
+    let again: Value = place.json(&resumed);
+    let kept = again["ranking"].as_array().unwrap().iter().filter(|row| row["runs_ns"][1] == 1.5).count();
+    assert_eq!(kept, 2, "runs that are kept are not run again");
+    assert_eq!(files(&place), Vec::<String>::new(), "the journal is gone");
+    assert_eq!(place.stdout(&resumed), whole);
+    place.file("kept", "hello\n");
+    assert!(place.one_line_refusal(&resumed).starts_with("seatmap: kept:1: no seatmap-ranking-journal/1 header"));
+}
+
+/// The keys of a journal's header, beside its format.
+const SETUP: [&str; 14] = [
+    "machine",
+    "machine_hash",
+    "pus",
+    "pattern",
+    "tasks",
+    "is_unidirectional",
+    "packet_bytes",
+    "rounds",
+    "runs",
+    "variant",
+    "seed",
+    "sample",
+    "is_reduced_by_symmetry",
+    "shard",
+];
+
+#[test]
+fn the_main_points_and_every_file() {
+    let place = Place::new();
+    let printed = place.stdout(&study(&["2", "-o", "x.json", "--csv", "x.csv", "--svg", "x.svg", "--html", "x.html"]));
+    assert!(printed.starts_with("ring:6:bidirectional on cell-ps3: 120 mappings x 2 runs\n"), "{printed}");
+    assert!(
+        printed.contains("may be the best, at 95 % confidence") && printed.contains("Rank correlation"),
+        "{printed}"
+    );
+    assert_eq!(place.read("x.csv").lines().count(), 121);
+    assert!(place.read("x.csv").starts_with("rank,mapping,index,mean_ns,run1_ns,run2_ns,may_be_best\n1,["));
+    assert_eq!(place.read("x.svg").matches("<polyline").count(), 3, "a curve a run, and the mean");
+    assert!(place.read("x.html").contains("<polyline") && place.read("x.html").contains("ring-back-seats"));
+    assert_eq!(place.read("x.json"), place.stdout(&study(&["2", "--json"])));
+    assert!(place.stdout(&study(&["1"])).contains("One run does not tell which others may be the best"));
+}
+
+#[test]
+fn what_cannot_be_ranked_is_refused() {
+    let place = Place::new();
+    let on = |machine: &'static str, pattern: &'static str| ["rank", "--on", machine, "--pattern", pattern];
+    let ring = on("cell-ps3", "ring:6");
+    let told: Vec<String> = [
+        &on("cell-ps3", "ring:7")[..],
+        &on("cell-ps3", "pairs:6"),
+        &on("cell-ps3", "ring:1"),
+        &on("cell-qs22", "ring:10"),
+        &on("graviton3", "ring:6"),
+        &[&ring[..], &["--packet", "1000"]].concat(),
+        &[&ring[..], &["--packet", "17k"]].concat(),
+        &[&ring[..], &["--packet", "8"]].concat(),
+        &[&ring[..], &["--runs", "0"]].concat(),
+        &[&ring[..], &["--rounds", "0"]].concat(),
+        &[&ring[..], &["--sample", "0"]].concat(),
+        &[&ring[..], &["--symmetry"]].concat(),
+        &[&ring[..], &["--shard", "121/121"]].concat(),
+        &[&ring[..], &["--json", "--csv", "-"]].concat(),
+    ]
+    .iter()
+    .map(|arguments| place.one_line_refusal(arguments))
+    .collect();
+    insta::assert_snapshot!(told.join("\n"), @"");
+}
+
+#[test]
+fn real_threads_take_real_seats() {
+    if two_cpus().is_none() {
+        return;
+    }
+    let found = Place::new().json(&["rank", "--pattern", "ring:2:bidirectional", "--rounds", "50", "--json"]);
+    assert_eq!((&found["mappings"], &found["best"]), (&1.into(), &"[01]".into()));
+    assert!(found["ranking"][0]["runs_ns"].as_array().unwrap().iter().all(|ns| ns.as_f64() > Some(0.0)));
+}

@@ -1,0 +1,107 @@
+//! The JSON Schema in `docs/formats/` against what is really written, key by key in both directions.
+#![expect(clippy::unwrap_used, reason = "a helper that finds its input broken fails the test")]
+
+use seatmap_measure::rank::ranking::FORMAT;
+use seatmap_measure::rank::{Choice, Ranking, Setup, Shard, Times, Variant};
+use serde_json::{Value, json};
+
+fn schema() -> Value {
+    serde_json::from_str(include_str!("../../../docs/formats/seatmap-ranking-1.schema.json")).unwrap()
+}
+
+/// The schema with every object closed, so that a key that it does not list is an error.
+fn closed(schema: &Value) -> Value {
+    match schema {
+        Value::Object(object) => {
+            let mut object: serde_json::Map<_, _> = object.iter().map(|(key, it)| (key.clone(), closed(it))).collect();
+            if object.get("properties").is_some_and(Value::is_object) {
+                object.insert("additionalProperties".into(), json!(false));
+            }
+            Value::Object(object)
+        }
+        Value::Array(items) => items.iter().map(closed).collect(),
+        other => other.clone(),
+    }
+}
+
+/// Visits each property of a schema with its path, following `$ref` and the items of arrays.
+fn visit_properties(root: &Value, schema: &Value, path: &str, visit: &mut dyn FnMut(&str, &Value)) {
+    if let Some(target) = schema.get("$ref").and_then(Value::as_str) {
+        visit_properties(root, root.pointer(target.trim_start_matches('#')).unwrap(), path, visit);
+    }
+    if let Some(items) = schema.get("items") {
+        visit_properties(root, items, &format!("{path}/0"), visit);
+    }
+    for (key, property) in schema.get("properties").and_then(Value::as_object).into_iter().flatten() {
+        let path = format!("{path}/{key}");
+        visit(&path, property);
+        visit_properties(root, property, &path, visit);
+    }
+}
+
+/// A ranking in which nothing is left out: a part of a sample.
+fn full(runs: u32) -> Ranking {
+    let setup = Setup {
+        machine: "desk".into(),
+        machine_hash: "00".into(),
+        pus: vec![0, 1, 2, 3, 4],
+        pattern: "ring:5".into(),
+        tasks: 5,
+        is_unidirectional: false,
+        packet_bytes: 512,
+        rounds: 10,
+        runs,
+        variant: Variant::Default,
+        seed: 3,
+        choice: Choice { sample: Some(20), is_reduced_by_symmetry: false },
+    };
+    let shard = Some(Shard { number: 1, of: 2 });
+    let mut times = Times::new(setup.indices(shard).unwrap(), runs);
+    for job in times.missing() {
+        times.set(job, 100.0 + (job.index * 7 % 11) as f64 + f64::from(job.run));
+    }
+    Ranking::new(setup, shard, &times).unwrap()
+}
+
+#[test]
+fn the_schema_is_one_and_says_what_each_key_is() {
+    jsonschema::meta::validate(&schema()).unwrap();
+    visit_properties(&schema(), &schema(), "", &mut |path, property| {
+        assert!(property.get("description").is_some_and(Value::is_string), "{path} has no description");
+    });
+}
+
+#[test]
+fn rankings_have_the_keys_of_the_schema_and_no_others() {
+    for runs in [3, 1] {
+        let written = serde_json::to_value(full(runs)).unwrap();
+        let validator = jsonschema::validator_for(&closed(&schema())).unwrap();
+        let errors: Vec<String> =
+            validator.iter_errors(&written).map(|error| format!("{}: {error}", error.instance_path())).collect();
+        assert!(errors.is_empty(), "{errors:#?}");
+    }
+    let written = serde_json::to_value(full(3)).unwrap();
+    visit_properties(&schema(), &schema(), "", &mut |path, _| {
+        assert!(written.pointer(path).is_some(), "{path} is never written");
+    });
+}
+
+#[test]
+fn the_schema_refuses_what_the_reader_refuses() {
+    let both = |change: &dyn Fn(&mut Value)| {
+        let mut ranking = serde_json::to_value(full(3)).unwrap();
+        change(&mut ranking);
+        let read = Ranking::from_json(&ranking.to_string()).is_ok();
+        assert_eq!(jsonschema::is_valid(&schema(), &ranking), read, "{ranking}");
+        read
+    };
+    assert!(both(&|it| it["colour"] = json!("red")), "unknown keys are ignored");
+    assert!(both(&|it| it["best"] = json!("[01234]")), "figures are computed again");
+    assert!(!both(&|it| it["format"] = json!(FORMAT.replace('1', "2"))));
+    assert!(!both(&|it| it["runs"] = json!(0)));
+    assert!(!both(&|it| it["packet_bytes"] = json!(24)));
+    assert!(!both(&|it| it["variant"] = json!("loose")));
+    assert!(!both(&|it| it["ranking"] = json!([])));
+    assert!(!both(&|it| it["ranking"][0]["runs_ns"][1] = json!(-1)));
+    assert!(!both(&|it| it["ranking"][0]["runs_ns"] = json!([])));
+}
