@@ -4,6 +4,7 @@
 #   make test    the whole test suite
 #   make lint    rustfmt and clippy, warnings denied
 #   make bench   Seatmap's own figures, kept under bench/runs/<date>-<machine>/
+#   make studies the published experiments again, into docs/studies
 #   make docs    the guide and the API, under target/doc and target/guide
 #   make install-lib   libseatmap_place for C programs, below PREFIX
 #   make fuzz    each importer for a minute (needs a nightly toolchain)
@@ -14,7 +15,7 @@ export SEATMAP_DATA ?= $(CURDIR)/../shared/data
 SEATMAP = target/release/seatmap
 PREFIX ?= /usr/local
 
-.PHONY: demo test lint bench docs fuzz build system install install-lib clean
+.PHONY: demo test lint bench studies docs fuzz build system install install-lib clean
 
 demo: build
 	./demo/run $(SEATMAP)
@@ -33,6 +34,9 @@ lint: system
 
 bench: system
 	$(CARGO) run --release --locked --package seatmap-bench -- --keep bench/runs
+
+studies: build
+	$(SEATMAP) study all --write docs/studies
 
 docs: system
 	RUSTDOCFLAGS="--deny warnings" $(CARGO) doc --workspace --no-deps --locked

@@ -125,6 +125,7 @@ pub(crate) fn ranking(runs: u32) -> Ranking {
         pattern: "ring:4:bidirectional".into(),
         tasks: 4,
         is_unidirectional: false,
+        messages: Vec::new(),
         packet_bytes: 1024,
         rounds: 20,
         runs,

@@ -34,76 +34,56 @@ impl<const N: usize> Program for Task<N> {
     fn task<C: Channels>(&self, c: &C, rank: usize) -> f64 {
         let begin = c.cycles();
         for round in 0..self.rounds {
-            match (self.which, rank) {
-                (0, 0) => {
-                    c.mailbox_write(1, round);
-                    assert_eq!(c.mailbox_read(), round + 1);
-                }
-                (0, _) => {
-                    let value = c.mailbox_read();
-                    c.mailbox_write(0, value + 1);
-                }
-                (1, _) => {
-                    if rank == 0 {
-                        c.signal(1, Register::One, BOTH);
-                    }
-                    c.signal_read(Register::One);
-                    if rank == 1 {
-                        c.signal(0, Register::One, BOTH);
-                    }
-                }
-                (2, _) => {
-                    c.get(
-                        0,
-                        Ea::Memory { module: self.module, offset: rank as u32 * 32768 },
-                        self.size,
-                        0,
-                        Order::Free,
-                    );
-                    c.wait_tags(1);
-                }
-                (3, _) => {
-                    c.atomic(Atomic::Add, Ea::Memory { module: 0, offset: 128 * rank as u32 }, 1);
-                }
-                (4, _) => {
-                    c.atomic(Atomic::Add, Ea::Memory { module: 0, offset: 0 }, 1);
-                }
-                (5, 0) => {
-                    c.mailbox_write(1, round);
-                    assert_eq!(c.outbox_read(1), round);
-                }
-                (5, _) => {
-                    let value = c.mailbox_read();
-                    c.outbox_write(value);
-                }
-                (6, 0) => {
-                    c.signal(1, Register::One, 1);
-                    assert_eq!(c.outbox_read(1), 1);
-                }
-                (6, _) => {
-                    let value = c.signal_read(Register::One);
-                    c.outbox_write(value);
-                }
-                (7, _) => {
-                    c.put(
-                        0,
-                        Ea::Memory { module: self.module, offset: rank as u32 * 32768 },
-                        self.size,
-                        0,
-                        Order::Free,
-                    );
-                    c.wait_tags(1);
-                }
-                (8, _) => {
-                    // Neighbour to neighbour.
-                    let other = (rank ^ 1) as u16;
-                    c.get(0, Ea::Local { rank: other, offset: 32768 }, self.size, 0, Order::Free);
-                    c.wait_tags(1);
-                }
-                _ => {}
-            }
+            if [2, 3, 4, 7, 8].contains(&self.which) { self.transfer(c, rank) } else { self.talk(c, rank, round) }
         }
         (c.cycles() - begin) as f64 / 3.2 / f64::from(self.rounds)
+    }
+}
+
+impl<const N: usize> Task<N> {
+    /// A message there and back.
+    fn talk<C: Channels>(&self, c: &C, rank: usize, round: u32) {
+        match (self.which, rank) {
+            (0, 0) => {
+                c.mailbox_write(1, round);
+                assert_eq!(c.mailbox_read(), round + 1);
+            }
+            (0, _) => c.mailbox_write(0, c.mailbox_read() + 1),
+            (1, 0) => {
+                c.signal(1, Register::One, BOTH);
+                c.signal_read(Register::One);
+            }
+            (1, _) => {
+                c.signal_read(Register::One);
+                c.signal(0, Register::One, BOTH);
+            }
+            (5, 0) => {
+                c.mailbox_write(1, round);
+                assert_eq!(c.outbox_read(1), round);
+            }
+            (5, _) => c.outbox_write(c.mailbox_read()),
+            (6, 0) => {
+                c.signal(1, Register::One, 1);
+                assert_eq!(c.outbox_read(1), 1);
+            }
+            _ => c.outbox_write(c.signal_read(Register::One)),
+        }
+    }
+
+    /// A transfer or an atomic.
+    fn transfer<C: Channels>(&self, c: &C, rank: usize) {
+        let own = Ea::Memory { module: self.module, offset: rank as u32 * 32768 };
+        match self.which {
+            2 => c.get(0, own, self.size, 0, Order::Free),
+            3 => drop(c.atomic(Atomic::Add, Ea::Memory { module: 0, offset: 128 * rank as u32 }, 1)),
+            4 => drop(c.atomic(Atomic::Add, Ea::Memory { module: 0, offset: 0 }, 1)),
+            7 => c.put(0, own, self.size, 0, Order::Free),
+            // Neighbour to neighbour.
+            _ => c.get(0, Ea::Local { rank: (rank ^ 1) as u16, offset: 32768 }, self.size, 0, Order::Free),
+        }
+        if ![3, 4].contains(&self.which) {
+            c.wait_tags(1);
+        }
     }
 }
 

@@ -36,7 +36,10 @@ pub struct RankStudy {
     /// Who talks to whom: ring:N or ring:N:bidirectional.
     #[arg(long, value_name = "PATTERN", required = true)]
     pub pattern: Option<String>,
-    /// Bytes of a packet; k stands for 1024.
+    /// Send long messages along any pattern instead, as Sudheer et al. did: into partners' local stores, step by step.
+    #[arg(long, conflicts_with_all = ["unidirectional", "symmetry"])]
+    pub long: bool,
+    /// Bytes of a packet or message; k stands for 1024.
     #[arg(long, value_name = "SIZE", default_value = "1k", value_parser = super::size)]
     pub packet: u32,
     /// Packets that each task takes from each side.

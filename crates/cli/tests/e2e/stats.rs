@@ -97,3 +97,12 @@ fn a_trace_goes_to_its_file() {
     let trace: serde_json::Value = serde_json::from_str(&text).unwrap();
     assert!(trace["traceEvents"].as_array().unwrap().len() > 100);
 }
+
+#[test]
+fn studies_are_known_by_name() {
+    let place = Place::new();
+    let output = place.command(&["study", "kepler"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(told, "seatmap: there is no study 'kepler'; there are cellstats, keller, sudheer and all\n");
+}

@@ -23,6 +23,7 @@ pub mod mapping;
 pub mod mcb;
 pub mod merge;
 pub mod named;
+pub mod program;
 pub mod ranking;
 pub mod setup;
 pub mod shard;

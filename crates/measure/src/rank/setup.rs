@@ -1,9 +1,10 @@
 //! What a study runs: everything that its figures depend on.
 
 use super::error::SetupError;
+use super::program::Timed;
 use super::{Choice, Job, Mapping, Shard};
 use seatmap_port::channels::{DmaError, Ea, dma};
-use seatmap_workload::MessageRing;
+use seatmap_workload::{LongMessages, Message, MessageRing};
 use serde::{Deserialize, Serialize};
 
 /// Bytes of the smallest packet: a quadword, as the ring copies its packets by quadwords.
@@ -42,7 +43,10 @@ pub struct Setup {
     pub tasks: usize,
     /// Whether packets go one way only.
     pub is_unidirectional: bool,
-    /// Bytes of a packet.
+    /// Long messages instead of packets that go on: from, to, and the step in which they are sent.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub messages: Vec<[usize; 3]>,
+    /// Bytes of a packet or message.
     pub packet_bytes: u32,
     /// Packets that each task takes from each side.
     pub rounds: u32,
@@ -87,15 +91,25 @@ impl Setup {
         match (self.rounds, self.runs) {
             (0, _) => Err(SetupError::Nothing("rounds")),
             (_, 0) => Err(SetupError::Nothing("runs")),
-            _ => packet(self.packet_bytes),
+            _ if self.messages.is_empty() => packet(self.packet_bytes),
+            // Long messages go in pieces of 16 KiB, the last of which must be one that hardware takes.
+            _ => packet(
+                self.packet_bytes % dma::LARGEST_BYTES
+                    + dma::LARGEST_BYTES * u32::from(self.packet_bytes % dma::LARGEST_BYTES == 0),
+            ),
         }
     }
 
     /// The program that is timed.
     #[must_use]
-    pub fn program(&self) -> MessageRing {
+    pub fn program(&self) -> Timed {
         let Setup { tasks, packet_bytes, rounds, is_unidirectional, .. } = *self;
-        MessageRing { tasks, packet_bytes, rounds, is_unidirectional }
+        if self.messages.is_empty() {
+            return Timed::Ring(MessageRing { tasks, packet_bytes, rounds, is_unidirectional });
+        }
+        let message = |[from, to, step]: &[usize; 3]| Message { from: *from, to: *to, step: *step };
+        let messages = self.messages.iter().map(message).collect();
+        Timed::Long(LongMessages { tasks, messages, size_bytes: packet_bytes, rounds })
     }
 
     /// The seat of each task in one run of one mapping.
@@ -127,6 +141,7 @@ impl Setup {
             ("other workers", self.pus != other.pus),
             ("another pattern", (&self.pattern, self.tasks) != (&other.pattern, other.tasks)),
             ("another direction", self.is_unidirectional != other.is_unidirectional),
+            ("other messages", self.messages != other.messages),
             ("another --packet", self.packet_bytes != other.packet_bytes),
             ("other --rounds", self.rounds != other.rounds),
             ("other --runs", self.runs != other.runs),
@@ -174,6 +189,7 @@ pub(crate) mod tests {
             pattern: format!("ring:{tasks}:bidirectional"),
             tasks,
             is_unidirectional: false,
+            messages: Vec::new(),
             packet_bytes: 1024,
             rounds: 10,
             runs: 3,

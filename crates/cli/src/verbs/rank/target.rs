@@ -6,7 +6,7 @@ use crate::{model_input, pattern_input, place};
 use seatmap_host::HostBed;
 use seatmap_measure::rank::setup::fingerprint;
 use seatmap_measure::rank::{Choice, Setup};
-use seatmap_pattern::generate;
+use seatmap_pattern::{Pattern, generate};
 use seatmap_sim::CellModel;
 use std::sync::Arc;
 
@@ -36,7 +36,9 @@ impl Target {
     /// A pattern that is no ring.
     pub fn setup(&self, typed: &RankStudy) -> Result<Setup, CliError> {
         let pattern = typed.pattern.as_deref().unwrap_or_default();
-        let (tasks, is_bidirectional) = ring(pattern)?;
+        let graph = pattern_input::pattern(pattern)?;
+        let messages = if typed.long { long(&graph)? } else { Vec::new() };
+        let (tasks, is_bidirectional) = if typed.long { (graph.tasks, true) } else { ring(pattern, &graph)? };
         let (machine, machine_hash) = self.name();
         Ok(Setup {
             machine,
@@ -45,6 +47,7 @@ impl Target {
             pattern: pattern.to_owned(),
             tasks,
             is_unidirectional: typed.unidirectional || !is_bidirectional,
+            messages,
             packet_bytes: typed.packet,
             rounds: typed.rounds,
             runs: typed.runs,
@@ -73,15 +76,27 @@ impl Target {
 }
 
 /// The tasks of a ring, and whether it is bidirectional.
-fn ring(text: &str) -> Result<(usize, bool), CliError> {
-    let pattern = pattern_input::pattern(text)?;
+fn ring(text: &str, pattern: &Pattern) -> Result<(usize, bool), CliError> {
     let is =
         |form: &str| generate(&format!("ring:{}{form}", pattern.tasks)).is_ok_and(|ring| ring.edges == pattern.edges);
     match (is(""), is(":bidirectional")) {
         (true, _) if pattern.tasks > 1 => Ok((pattern.tasks, false)),
         (_, true) => Ok((pattern.tasks, true)),
         _ => Err(CliError::input(format!(
-            "{text}: only rings can be ranked, ring:N and ring:N:bidirectional; 'seatmap place' places any pattern"
+            "{text}: packets go on around rings only, ring:N and ring:N:bidirectional; --long sends messages along any pattern"
         ))),
     }
+}
+
+/// The messages of a pattern, in steps: where each goes to a partner whose number differs in one bit (trees, recursive
+/// doubling, butterflies) bit after bit, else all at once.
+fn long(pattern: &Pattern) -> Result<Vec<[usize; 3]>, CliError> {
+    if pattern.edges.is_empty() || !(2..=31).contains(&pattern.tasks) {
+        return Err(CliError::input("--long takes a pattern of 2 to 31 tasks that send something"));
+    }
+    let differ = |from: usize, to: usize| (from ^ to).is_power_of_two();
+    let is_by_bits = pattern.edges.iter().any(|edge| (edge.from ^ edge.to) > 1)
+        && pattern.edges.iter().all(|edge| differ(edge.from, edge.to));
+    let step = |from: usize, to: usize| if is_by_bits { (from ^ to).trailing_zeros() as usize } else { 0 };
+    Ok(pattern.edges.iter().map(|edge| [edge.from, edge.to, step(edge.from, edge.to)]).collect())
 }
