@@ -92,11 +92,11 @@ impl Setup {
             (0, _) => Err(SetupError::Nothing("rounds")),
             (_, 0) => Err(SetupError::Nothing("runs")),
             _ if self.messages.is_empty() => packet(self.packet_bytes),
-            // Long messages go in pieces of 16 KiB, the last of which must be one that hardware takes.
-            _ => packet(
-                self.packet_bytes % dma::LARGEST_BYTES
-                    + dma::LARGEST_BYTES * u32::from(self.packet_bytes % dma::LARGEST_BYTES == 0),
-            ),
+            // Long messages go in pieces of 16 KiB; the last must be one that hardware takes.
+            _ => match self.packet_bytes % dma::LARGEST_BYTES {
+                0 if self.packet_bytes > 0 => Ok(()),
+                rest => packet(rest),
+            },
         }
     }
 
