@@ -48,6 +48,7 @@ fn full(runs: u32) -> Ranking {
         pattern: "ring:5".into(),
         tasks: 5,
         is_unidirectional: false,
+        messages: Vec::new(),
         packet_bytes: 512,
         rounds: 10,
         runs,
