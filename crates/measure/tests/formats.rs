@@ -48,7 +48,7 @@ fn full(runs: u32) -> Ranking {
         pattern: "ring:5".into(),
         tasks: 5,
         is_unidirectional: false,
-        messages: Vec::new(),
+        messages: vec![[0, 1, 0]],
         packet_bytes: 512,
         rounds: 10,
         runs,

@@ -136,7 +136,26 @@ mod tests {
 
     #[test]
     fn the_main_points() {
-        insta::assert_snapshot!(summary(&ranking(2)), @"");
+        insta::assert_snapshot!(summary(&ranking(2)), @r#"
+        ring:4:bidirectional on cell-test: 6 mappings x 2 runs
+        20 packets of 1024 bytes both ways; thread i on worker i
+          best  [0321]    1.014 us  1.00 x
+          mean            1.264 us  1.25 x
+          worst [0123]    1.513 us  1.49 x
+        The median is 1.000 of the mean, and 50 % of the mappings are in the faster half of the range.
+        Worst over best in single runs: 1.50, 1.49; the best mapping is there on rank 1, 1.
+        Rank correlation between runs: 1.000, at least 1.000 (Spearman).
+        1 of 6 mappings may be the best, at 95 % confidence: those within 0.58 % (Hsu 1984).
+        First: [0321] 1.000, [0312] 1.099, [0231] 1.197, [0213] 1.296, [0132] 1.395
+        What one would try first:
+          identity         [0123]  rank 6  1.49 x
+          ring             [0231]  rank 3  1.20 x
+          ring-seats       [0312]  rank 2  1.10 x
+          ring-back        [0132]  rank 5  1.40 x
+          ring-back-seats  [0132]  rank 5  1.40 x
+          even-odd         [0213]  rank 4  1.30 x
+          even-odd-seats   [0213]  rank 4  1.30 x
+        "#);
     }
 
     #[test]
@@ -148,7 +167,15 @@ mod tests {
 
     #[test]
     fn a_line_a_mapping() {
-        insta::assert_snapshot!(csv(&ranking(2)), @"");
+        insta::assert_snapshot!(csv(&ranking(2)), @r#"
+        rank,mapping,index,mean_ns,run1_ns,run2_ns,may_be_best
+        1,[0321],5,1013.5,1002,1025,true
+        2,[0312],4,1114,1101,1127,false
+        3,[0231],3,1213,1200,1226,false
+        4,[0213],2,1313.5,1302,1325,false
+        5,[0132],1,1414,1401,1427,false
+        6,[0123],0,1513,1500,1526,false
+        "#);
     }
 
     #[test]

@@ -31,27 +31,17 @@ fn the_same_bytes_whatever_the_number_of_threads() {
 #[test]
 fn pinned_threads_and_one_way_are_other_studies() {
     let place = Place::new();
-    let times =
-        |more: &[&str]| place.json(&study(&[&["1", "--sample", "20", "--json"], more].concat()))["mean_ns"].clone();
+    let short = ["--rounds", "3", "--runs", "1", "--sample", "20", "--json"];
+    let mean_ns = |pattern: &str, more: &[&str]| {
+        let arguments = [&["rank", "--on", "cell-ps3", "--pattern", pattern], &short[..], more].concat();
+        place.json(&arguments)["mean_ns"].clone()
+    };
+    let times = |more: &[&str]| mean_ns("ring:6:bidirectional", more);
     let usual = times(&[]);
     for other in [&["--variant", "pinned"][..], &["--unidirectional"], &["--packet", "2k"]] {
         assert_ne!(times(other), usual, "{other:?}");
     }
-    let one_way = place.json(&[
-        "rank",
-        "--on",
-        "cell-ps3",
-        "--pattern",
-        "ring:6",
-        "--rounds",
-        "3",
-        "--runs",
-        "1",
-        "--sample",
-        "20",
-        "--json",
-    ]);
-    assert_eq!(one_way["mean_ns"], times(&["--unidirectional"]), "the pattern says it as well");
+    assert_eq!(mean_ns("ring:6", &[]), times(&["--unidirectional"]), "the pattern says it as well");
 }
 
 #[test]
@@ -68,7 +58,13 @@ fn parts_make_the_whole_to_the_byte() {
         .iter()
         .map(|parts| place.one_line_refusal(&[&["rank", "merge"], *parts].concat()))
         .collect();
-    insta::assert_snapshot!(told.join("\n"), @"");
+    insta::assert_snapshot!(told.join("\n"), @r#"
+    seatmap: of 3 parts 1 are missing: 3/3
+    seatmap: b: part 2/3 is there twice
+    seatmap: other: it belongs to another study than the first file: another --seed
+    seatmap: whole: it is a whole already, and no part made with --shard
+    seatmap: nix: No such file or directory (os error 2)
+    "#);
 }
 
 #[test]
@@ -154,7 +150,22 @@ fn what_cannot_be_ranked_is_refused() {
     .iter()
     .map(|arguments| place.one_line_refusal(arguments))
     .collect();
-    insta::assert_snapshot!(told.join("\n"), @"");
+    insta::assert_snapshot!(told.join("\n"), @r#"
+    seatmap: 7 tasks do not fit on cell-ps3, which seats 6, one task each
+    seatmap: pairs:6: packets go on around rings only, ring:N and ring:N:bidirectional; --long sends messages along any pattern
+    seatmap: 1 tasks cannot be ranked: a ring has 2 to 21
+    seatmap: 10 tasks have 362880 mappings, too many to run them all; --sample 1000 runs that many
+    seatmap: 'graviton3' cannot be run: that takes a model, such as cell-ps3, cell-qs20, cell-qs22, or a file of one
+    seatmap: a transfer of 1000 bytes: the MFC takes 1, 2, 4, 8 or a multiple of 16 and raises an alignment exception
+    seatmap: a transfer of 17408 bytes: the MFC takes 16384 at most and raises an alignment exception
+    seatmap: a packet of 8 bytes: the ring's packets are a multiple of 16 bytes, up to 16384
+    seatmap: no runs, so there is nothing to time; leave --runs out or write 1 or more
+    seatmap: no rounds, so there is nothing to time; leave --rounds out or write 1 or more
+    seatmap: a sample of no mappings has no ranks; --sample 100 draws a hundred
+    seatmap: a unidirectional ring is not its own mirror image, so --symmetry would leave mappings out that differ
+    seatmap: part 121/121 holds none of the 120 mappings; use fewer parts
+    seatmap: only one of --json, -o -, --csv -, --svg - and --html - can have stdout
+    "#);
 }
 
 #[test]
