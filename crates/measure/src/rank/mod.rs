@@ -10,7 +10,7 @@
 //! | [`mapping`], [`named`] | who executes which task, in the paper's notation; the mappings that one would try first |
 //! | [`setup`], [`choice`], [`shard`] | what is run, on which mappings, and how that is spread over several processes |
 //! | [`times`], [`study`], [`journal`] | the times; how they are come by, in parallel or in blocks; how they survive an interruption |
-//! | [`ranking`], [`figures`], [`merge`] | the ranking and what it says, as a document; one from several |
+//! | [`ranking`], [`figures`], [`merge()`] | the ranking and what it says, as a document; one from several |
 //! | [`correlation`], [`mcb`] | do runs agree on the ranks, and which mappings may be the best |
 //! | [`error`] | what is refused, and what fails |
 
