@@ -8,7 +8,7 @@
 //! | `mfc`, `mic` | the queue of commands, cut into lines; the memory controller |
 //! | `messages`, `atomic`, `calls` | mailboxes and signals; reservations; what a task's calls do, PPE included |
 //! | `world`, [`bed`] | the state and its events; the [`Bed`](seatmap_port::channels::Bed) that runs programs |
-//! | [`profile`] | topology and distances, as of any other machine |
+//! | [`mod@profile`] | topology and distances, as of any other machine |
 //! | [`counters`] | what a PMU would count |
 
 mod atomic;
