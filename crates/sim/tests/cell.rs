@@ -12,7 +12,7 @@ fn bed(name: &str) -> CellBed {
 }
 
 /// A program from a closure that picks what each task does by number.
-struct Task<const N: usize> {
+struct Task {
     shape: Shape,
     which: u8,
     rounds: u32,
@@ -24,7 +24,7 @@ fn shape(tasks: usize) -> Shape {
     Shape { tasks, local_bytes: 64 * 1024, memory_bytes: 1 << 20, signals_or: true }
 }
 
-impl<const N: usize> Program for Task<N> {
+impl Program for Task {
     type Output = f64;
 
     fn shape(&self) -> Shape {
@@ -40,7 +40,7 @@ impl<const N: usize> Program for Task<N> {
     }
 }
 
-impl<const N: usize> Task<N> {
+impl Task {
     /// A message there and back.
     fn talk<C: Channels>(&self, c: &C, rank: usize, round: u32) {
         match (self.which, rank) {
@@ -88,7 +88,7 @@ impl<const N: usize> Task<N> {
 }
 
 fn run(bed: &mut CellBed, seats: &[u32], which: u8, size: u32, module: u8) -> f64 {
-    let task = Task::<0> { shape: shape(seats.len()), which, rounds: 200, size, module };
+    let task = Task { shape: shape(seats.len()), which, rounds: 200, size, module };
     let times = bed.run(seats, &task, 0).unwrap();
     times.iter().sum::<f64>() / times.len() as f64
 }
@@ -129,7 +129,7 @@ fn the_memories_give_what_was_published() {
 fn the_same_run_gives_the_same_counts() {
     let counted = |seed| {
         let mut bed = bed("cell-qs22");
-        let task = Task::<0> { shape: shape(8), which: 8, rounds: 50, size: 2048, module: 0 };
+        let task = Task { shape: shape(8), which: 8, rounds: 50, size: 2048, module: 0 };
         let times = bed.run(&[0, 1, 2, 3, 4, 5, 6, 7], &task, seed).unwrap();
         (times.iter().map(|time| time.to_bits()).collect::<Vec<_>>(), bed.counters().clone())
     };

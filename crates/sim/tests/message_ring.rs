@@ -24,18 +24,3 @@ fn every_packet_passes_every_task() {
         }
     }
 }
-
-#[test]
-fn spread() {
-    let mut bed = bed("cell-qs22");
-    for bytes in [512, 1024, 2048] {
-        for seats in
-            [[0, 2, 4, 6, 7, 5, 3, 1], [0, 1, 2, 3, 4, 5, 6, 7], [0, 7, 1, 6, 2, 5, 3, 4], [0, 7, 2, 5, 1, 6, 3, 4]]
-        {
-            let ring = MessageRing { tasks: 8, packet_bytes: bytes, rounds: 200, is_unidirectional: false };
-            let taken = bed.run(&seats, &ring, 1).unwrap();
-            let end = taken.iter().map(|t| t.ended).max().unwrap();
-            println!("{bytes} {seats:?} {:.1} ns a round, {} events", end as f64 / 3.2 / 200.0, bed.counters().events);
-        }
-    }
-}

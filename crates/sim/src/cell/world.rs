@@ -14,7 +14,6 @@ use crate::cell::timing::Timing;
 use crate::trace::Trace;
 use crate::wheel::Wheel;
 use seatmap_port::channels::Shape;
-use std::collections::VecDeque;
 
 /// What happens next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -108,7 +107,6 @@ pub struct World {
     pub counters: Counters,
     pub signals_or: bool,
     pub trace: Option<Trace>,
-    pub stalled: VecDeque<u32>,
     granted: Vec<Grant>,
 }
 
@@ -148,7 +146,6 @@ impl World {
             counters: Counters::default(),
             signals_or: false,
             trace: None,
-            stalled: VecDeque::new(),
             granted: Vec::with_capacity(16),
             timing,
         }
@@ -184,7 +181,6 @@ impl World {
         self.bif_free = [0; 2];
         self.recent.fill((u64::MAX, 0));
         self.counters = Counters::default();
-        self.stalled.clear();
     }
 
     #[inline]
