@@ -6,10 +6,25 @@ use seatmap_plan::{Baselines, Random};
 
 /// Random placements drawn.
 const DRAWN: usize = 1000;
+/// As many where each is a run of the program.
+pub(crate) const DRAWN_BY_RUNS: usize = 24;
+/// Tasks beyond which fewer random placements do: their costs hardly differ.
+const LARGEST_DRAWN: usize = 2000;
+
+/// How many random placements to draw where a cost is a sum.
+pub(crate) fn drawn(problem: &Problem) -> usize {
+    if problem.tasks() > LARGEST_DRAWN { DRAWN / 50 } else { DRAWN }
+}
 
 /// What the usual placements cost. `cost` judges the PU (row) of each task. Nothing is asked of these placements but that
 /// they use the same PUs: they are what a user gets who does not think of siblings or fixed tasks.
-pub(crate) fn baselines(request: &Request, problem: &Problem, pus: &Pus, cost: impl Fn(&[usize]) -> f64) -> Baselines {
+pub(crate) fn baselines(
+    request: &Request,
+    problem: &Problem,
+    pus: &Pus,
+    drawn: usize,
+    cost: impl Fn(&[usize]) -> f64,
+) -> Baselines {
     let tasks = problem.tasks();
     let row = |os: &u32| pus.index_of(*os).unwrap_or(0);
     let along = |order: &[u32]| cost(&(0..tasks).map(|task| row(&order[task % order.len()])).collect::<Vec<_>>());
@@ -17,7 +32,6 @@ pub(crate) fn baselines(request: &Request, problem: &Problem, pus: &Pus, cost: i
     os.sort_unstable();
     let topology = &request.profile.topology;
     let mut rng = fastrand::Rng::with_seed(request.seed);
-    let drawn = if tasks > LARGEST_DRAWN { DRAWN / 50 } else { DRAWN };
     let random: Vec<f64> = (0..drawn)
         .map(|_| {
             let slot_of = seed::random(problem, &mut rng);
@@ -34,6 +48,3 @@ pub(crate) fn baselines(request: &Request, problem: &Problem, pus: &Pus, cost: i
         },
     }
 }
-
-/// Tasks beyond which fewer random placements do: their costs hardly differ.
-const LARGEST_DRAWN: usize = 2000;

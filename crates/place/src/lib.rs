@@ -24,6 +24,7 @@
 //! | [`seed`] | starts: recursive bisection, greedy growth, spectral and RCM orders |
 //! | [`search`] | engines with O(1) changes, iterated local search, tabu search |
 //! | [`portfolio`], [`multilevel`], [`exact`], [`congestion`], [`solve`] | what makes use of them |
+//! | [`trial`] | a search whose objective is a run of the program |
 //! | [`bound`], [`link_bound`], [`assignment`] | what no placement can undercut |
 //! | [`orders`], [`links`], [`level`] | compact and scatter; links that tasks share |
 #![deny(missing_docs)]
@@ -53,6 +54,7 @@ mod sections;
 pub mod seed;
 pub mod solve;
 pub mod traffic;
+pub mod trial;
 pub mod zones;
 
 pub use seatmap_machine as machine;
@@ -66,4 +68,5 @@ pub use problem::Problem;
 pub use pus::Pus;
 pub use request::{Method, Request, Weight};
 pub use traffic::Traffic;
+pub use trial::Judge;
 pub use zones::Zones;

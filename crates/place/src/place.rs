@@ -10,8 +10,10 @@ use crate::multilevel::{SMALLEST, multilevel};
 use crate::portfolio::{Started, portfolio};
 use crate::search::Found;
 use crate::sections::{crossing, divided, sections};
+use crate::seed::lawful;
+use crate::trial::{Judge, Trials};
 use crate::{Answer, Links, Method, PlaceError, Problem, Pus, Request, baselines, channels};
-use seatmap_plan::Objective;
+use seatmap_plan::{Baselines, Objective};
 
 impl Request<'_> {
     /// Searches until the limit, or until the answer is proven.
@@ -23,27 +25,73 @@ impl Request<'_> {
         let problem = problem(self, &pus)?;
         let sections = sections(self, &pus)?;
         let links = Links::new(self.profile, &pus);
-        if self.objective == Objective::Congestion && links.is_empty() {
-            let machine = &self.profile.name;
-            return Err(PlaceError::Unfit(format!("{machine} has no groups of PUs that share a link; use distance")));
-        }
         let lower_bound = match self.objective {
+            Objective::Distance => gilmore_lawler(&problem),
+            Objective::Congestion if links.is_empty() => {
+                let machine = &self.profile.name;
+                return Err(PlaceError::Unfit(format!(
+                    "{machine} has no groups of PUs that share a link; use distance"
+                )));
+            }
             Objective::Congestion => link_bound(&problem, &links),
-            _ => gilmore_lawler(&problem),
+            Objective::Simulated | Objective::Measured => {
+                return Err(PlaceError::Unfit("this objective needs a machine that runs the program".to_owned()));
+            }
         };
         let (mut found, optimal, method) = self.search(&problem, &pus, &links, sections.as_deref(), lower_bound)?;
-        let cost = |pu_of: &[usize]| self.cost(&problem, &pus, &links, pu_of);
-        let pu_of: Vec<usize> =
-            (0..problem.tasks()).map(|t| problem.pu_of_slot[found.slot_of[t] as usize] as usize).collect();
-        found.cost = cost(&pu_of);
-        let optimal = optimal || found.cost <= lower_bound * (1.0 + 1e-9);
+        found.cost = self.cost(&problem, &pus, &links, &rows_of(&problem, &found));
+        let baselines = baselines::baselines(self, &problem, &pus, baselines::drawn(&problem), |pu_of| {
+            self.cost(&problem, &pus, &links, pu_of)
+        });
+        self.answer(Judged { problem, pus, links, sections }, found, Proof { lower_bound, optimal, method }, baselines)
+    }
+
+    /// Searches by runs of the program, each on the PUs of its tasks, until the limit, or until all placements were tried.
+    /// The search starts from the answer by distance and from the usual placements.
+    ///
+    /// # Errors
+    /// [`PlaceError`]: what is asked cannot be had, or a run failed.
+    pub fn place_by(&self, judge: Judge) -> Result<Answer, PlaceError> {
+        if self.method == Method::GetCore {
+            return Err(PlaceError::Unfit("GetCore chooses by homes alone; runs judge the other methods".to_owned()));
+        }
+        let pus = self.pus()?;
+        let problem = problem(self, &pus)?;
+        let sections = sections(self, &pus)?;
+        let links = Links::new(self.profile, &pus);
+        let divided =
+            sections.as_deref().map(|of| divided(&problem, of, self.method == Method::Partition)).transpose()?;
+        let searched = divided.as_ref().unwrap_or(&problem);
+        let failure = std::cell::OnceCell::new();
+        let baselines = baselines::baselines(self, &problem, &pus, baselines::DRAWN_BY_RUNS, |pu_of| {
+            let placement: Vec<u32> = pu_of.iter().map(|pu| pus.os[*pu]).collect();
+            (judge.time_ns)(&placement).unwrap_or_else(|error| {
+                failure.get_or_init(|| error);
+                f64::NAN
+            })
+        });
+        if let Some(error) = failure.into_inner() {
+            return Err(PlaceError::Unfit(error));
+        }
+        let by_distance = portfolio(searched, &self.limit.part(DISTANCE_PART), self.seed).found.slot_of;
+        let natural = lawful(searched, (0..searched.slots() as u32).collect());
+        let mut trials = Trials::new(searched, &pus.os, judge, self.threads, self.limit);
+        let (found, all) = trials.search(vec![by_distance, natural], self.seed)?;
+        let proof = Proof { lower_bound: judge.floor_ns, optimal: all && divided.is_none(), method: trials.told(all) };
+        self.answer(Judged { problem, pus, links, sections }, found, proof, baselines)
+    }
+
+    fn answer(&self, judged: Judged, found: Found, proof: Proof, baselines: Baselines) -> Result<Answer, PlaceError> {
+        let Judged { problem, pus, links, sections } = judged;
+        let pu_of = rows_of(&problem, &found);
+        let optimal = proof.optimal || found.cost <= proof.lower_bound * (1.0 + 1e-9);
         let placement: Vec<u32> = pu_of.iter().map(|pu| pus.os[*pu]).collect();
         Ok(Answer {
             cost: found.cost,
-            lower_bound: if optimal { found.cost } else { lower_bound.min(found.cost) },
+            lower_bound: if optimal { found.cost } else { proof.lower_bound.min(found.cost) },
             optimal,
-            baselines: baselines::baselines(self, &problem, &pus, cost),
-            method,
+            baselines,
+            method: proof.method,
             channels: self.channels(&problem, &pus, &placement, sections.as_deref())?,
             busiest_link: links.busiest(&links.loads(&problem.traffic, &pu_of)),
             crossing: sections.map(|sections| crossing(&problem, &sections, &found)),
@@ -140,6 +188,29 @@ impl Request<'_> {
         };
         channels::choose(self, &problem.traffic, placement, allowed)
     }
+}
+
+/// What a placement was searched on.
+struct Judged {
+    problem: Problem,
+    pus: Pus,
+    links: Links,
+    sections: Option<Vec<u32>>,
+}
+
+/// What is known about it.
+struct Proof {
+    lower_bound: f64,
+    optimal: bool,
+    method: String,
+}
+
+/// The part of the time that finding a start by distance takes where runs decide.
+const DISTANCE_PART: u32 = 10;
+
+/// The PU (row) of each task.
+fn rows_of(problem: &Problem, found: &Found) -> Vec<usize> {
+    (0..problem.tasks()).map(|task| problem.pu_of_slot[found.slot_of[task] as usize] as usize).collect()
 }
 
 /// The best of several searches side by side, told apart by their number.

@@ -20,6 +20,6 @@ pub struct Baselines {
 pub struct Random {
     /// The mean.
     pub mean: f64,
-    /// The best of 1000.
+    /// The best of those drawn: 1000, or 24 where each is a run of the program.
     pub best: f64,
 }

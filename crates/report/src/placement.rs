@@ -9,7 +9,11 @@ const MOST_SEATS: usize = 32;
 #[must_use]
 pub fn table(plan: &Plan) -> String {
     let pattern = plan.pattern.as_deref().unwrap_or("A placement");
-    let unit = if plan.objective == Some(Objective::Congestion) { "" } else { " (weight x ns)" };
+    let unit = match plan.objective {
+        Some(Objective::Congestion) => "",
+        Some(Objective::Simulated | Objective::Measured) => " (ns)",
+        _ => " (weight x ns)",
+    };
     let mut text = format!("{pattern}: {} tasks on {}{unit}\n", plan.placement.len(), plan.machine);
     text = text.replace(|c: char| c.is_control() && c != '\n', "?");
     let rows = rows(plan);

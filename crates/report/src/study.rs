@@ -40,6 +40,9 @@ pub struct Figure {
     /// A command whose figure the first one's is divided by.
     #[serde(default)]
     pub over: Option<String>,
+    /// What the figure is divided by, where that is another one: of the same command if there is no other.
+    #[serde(default)]
+    pub over_value: Option<String>,
     /// Where in the command's JSON: a pointer (RFC 6901), or `/rows/NAME`.
     pub value: String,
     /// What was published.
@@ -219,6 +222,7 @@ mod tests {
             what: "round trip".into(),
             command: "stats -f mailbox".into(),
             over: None,
+            over_value: None,
             value: "/latency_ns".into(),
             published,
             above,

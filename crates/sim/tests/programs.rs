@@ -44,8 +44,8 @@ fn collectives_compute_what_they_say() {
 
 #[test]
 fn long_messages_arrive() {
-    let messages = (0..8).map(|from| Message { from, to: (from + 1) % 8, step: 0 }).collect();
-    let program = LongMessages { tasks: 8, messages, size_bytes: 65536, rounds: 5 };
+    let messages = (0..8).map(|from| Message { from, to: (from + 1) % 8, step: 0, size_bytes: 65536 }).collect();
+    let program = LongMessages { tasks: 8, messages, rounds: 5 };
     let moved = run(&[0, 1, 2, 3, 4, 5, 6, 7], &program);
     for (rank, task) in moved.iter().enumerate() {
         let before = (rank as u64 + 7) % 8;

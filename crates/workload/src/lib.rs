@@ -12,7 +12,7 @@
 
 mod barrier_by_signal;
 mod collective;
-mod long_messages;
+pub mod long_messages;
 mod message_ring;
 mod ping_pong;
 pub mod stats;

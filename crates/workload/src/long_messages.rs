@@ -1,6 +1,12 @@
 //! Long messages between local stores, along a pattern.
 
+use seatmap_pattern::{Edge, Pattern};
 use seatmap_port::channels::{Channels, Ea, Order, Program, Register, Shape, dma};
+
+/// The most tasks: a task hears of a message by a bit of a signal register.
+pub const MOST_TASKS: usize = 31;
+/// What of a local store's 256 KiB is left for messages, beside code and stack.
+const ROOM_BYTES: u32 = 192 << 10;
 
 /// A message of one task to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,19 +17,19 @@ pub struct Message {
     pub to: usize,
     /// The step in which it is sent; a task begins a step when its messages of the one before are there.
     pub step: usize,
+    /// Its bytes, a multiple of 16.
+    pub size_bytes: u32,
 }
 
 /// Tasks that send each other long messages, step by step, as Sudheer et al. 2009 measure affinities with ("Optimizing
 /// assignment of threads to SPEs on the Cell BE processor"): each message is put into the receiver's local store in pieces of
-/// 16 KiB, and the receiver is signalled when it is there.
+/// 16 KiB, or less where a local store would not hold one from each sender, and the receiver is signalled when it is there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LongMessages {
     /// Tasks, 31 at most.
     pub tasks: usize,
     /// Who sends to whom, and when.
     pub messages: Vec<Message>,
-    /// Bytes of a message, a multiple of 16.
-    pub size_bytes: u32,
     /// How often all steps are gone through.
     pub rounds: u32,
 }
@@ -42,6 +48,26 @@ pub struct Moved {
 }
 
 impl LongMessages {
+    /// The messages of a pattern, in steps: where each goes to a partner whose number differs in one bit (trees, recursive
+    /// doubling, butterflies) bit after bit, else all at once. The heaviest edge sends `largest_bytes`, others their share.
+    /// `None` where there are too many tasks, or none that sends.
+    #[must_use]
+    pub fn along(pattern: &Pattern, largest_bytes: u32, rounds: u32) -> Option<Self> {
+        let heaviest = pattern.edges.iter().map(|edge| edge.bytes).fold(0.0, f64::max);
+        if heaviest <= 0.0 || !(2..=MOST_TASKS).contains(&pattern.tasks) {
+            return None;
+        }
+        let size = |bytes: f64| (f64::from(largest_bytes) * bytes / heaviest / 16.0).ceil().max(1.0) as u32 * 16;
+        let message = |edge: &Edge| Message {
+            from: edge.from,
+            to: edge.to,
+            step: step(pattern, edge),
+            size_bytes: size(edge.bytes).min(largest_bytes),
+        };
+        let messages = pattern.edges.iter().map(message).collect();
+        Some(LongMessages { tasks: pattern.tasks, messages, rounds })
+    }
+
     /// Steps of a round.
     #[must_use]
     pub fn steps(&self) -> usize {
@@ -55,8 +81,34 @@ impl LongMessages {
 
     /// A piece lands here; longer messages reuse their place, as streamed data would.
     fn piece_bytes(&self) -> u32 {
-        self.size_bytes.min(dma::LARGEST_BYTES)
+        let largest = self.messages.iter().map(|message| message.size_bytes).max().unwrap_or(0);
+        let room = ROOM_BYTES / (1 + self.most_at_once()) / 128 * 128;
+        largest.min(room).min(dma::LARGEST_BYTES)
     }
+
+    /// Cycles that no placement can undercut: in each step a task's own port takes in, and gives out, so many bytes a cycle.
+    #[must_use]
+    pub fn floor_cycles(&self, port_bytes_per_cycle: f64) -> f64 {
+        let bytes = |step: usize, of: &dyn Fn(&&Message) -> bool| -> u32 {
+            self.messages
+                .iter()
+                .filter(|message| message.step == step)
+                .filter(of)
+                .map(|message| message.size_bytes)
+                .sum()
+        };
+        let busiest = |step: usize, task: usize| bytes(step, &|m| m.from == task).max(bytes(step, &|m| m.to == task));
+        let of_task = |task: usize| (0..self.steps()).map(|step| u64::from(busiest(step, task))).sum::<u64>();
+        let bytes = (0..self.tasks).map(of_task).max().unwrap_or(0) * u64::from(self.rounds);
+        bytes as f64 / port_bytes_per_cycle
+    }
+}
+
+/// The bit in which partners differ, if there are several such bits and nothing but them.
+fn step(pattern: &Pattern, edge: &Edge) -> usize {
+    let is_by_bits = pattern.edges.iter().any(|edge| (edge.from ^ edge.to) > 1)
+        && pattern.edges.iter().all(|edge| (edge.from ^ edge.to).is_power_of_two());
+    if is_by_bits { (edge.from ^ edge.to).trailing_zeros() as usize } else { 0 }
 }
 
 impl Program for LongMessages {
@@ -96,8 +148,8 @@ impl LongMessages {
         let mut waits = 0;
         for message in of_step().filter(|message| message.from == rank) {
             let place = of_step().filter(|m| m.to == message.to).position(|m| m.from == rank).unwrap_or(0) as u32;
-            self.send(channels, message.to, (1 + place) * self.piece_bytes());
-            moved.bytes += u64::from(self.size_bytes);
+            self.send(channels, message, (1 + place) * self.piece_bytes());
+            moved.bytes += u64::from(message.size_bytes);
             waits |= 1;
         }
         channels.wait_tags(waits);
@@ -124,11 +176,11 @@ impl LongMessages {
         }
     }
 
-    fn send<C: Channels>(&self, channels: &C, to: usize, offset: u32) {
-        let mut left = self.size_bytes;
+    fn send<C: Channels>(&self, channels: &C, message: &Message, offset: u32) {
+        let mut left = message.size_bytes;
         while left > 0 {
-            let size = left.min(dma::LARGEST_BYTES);
-            channels.put(0, Ea::Local { rank: to as u16, offset }, size, 0, Order::Free);
+            let size = left.min(self.piece_bytes());
+            channels.put(0, Ea::Local { rank: message.to as u16, offset }, size, 0, Order::Free);
             left -= size;
         }
     }

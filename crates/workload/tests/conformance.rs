@@ -29,8 +29,11 @@ fn computed<B: Bed>(bed: &mut B, seats: [u32; 2]) -> Vec<String> {
         let done: Vec<u64> = bed.run(&seats, &barrier, 3).unwrap().iter().map(|task| task.operations).collect();
         lines.push(format!("{way:?}: {done:?}"));
     }
-    let messages = vec![Message { from: 0, to: 1, step: 0 }, Message { from: 1, to: 0, step: 1 }];
-    let long = LongMessages { tasks: 2, messages, size_bytes: 40_000, rounds: 5 };
+    let messages = vec![
+        Message { from: 0, to: 1, step: 0, size_bytes: 40_000 },
+        Message { from: 1, to: 0, step: 1, size_bytes: 20_000 },
+    ];
+    let long = LongMessages { tasks: 2, messages, rounds: 5 };
     let moved: Vec<_> = bed.run(&seats, &long, 3).unwrap().iter().map(|task| (task.bytes, task.sum)).collect();
     lines.push(format!("long: {moved:?}"));
     lines

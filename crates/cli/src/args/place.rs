@@ -21,6 +21,12 @@ pub struct Place {
     /// What a placement is judged by.
     #[arg(long, default_value = "distance")]
     pub objective: ObjectiveChoice,
+    /// Bytes of the heaviest edge's message, for --objective simulated; k stands for 1024.
+    #[arg(long, value_name = "SIZE", default_value = "64k", value_parser = super::size)]
+    pub packet: u32,
+    /// How often all messages are sent, for --objective simulated.
+    #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub rounds: u32,
     /// What an edge of the pattern weighs.
     #[arg(long, default_value = "bytes")]
     pub weight: WeightChoice,
@@ -75,6 +81,8 @@ pub enum ObjectiveChoice {
     Distance,
     /// The load of the most loaded link between caches, nodes or packages.
     Congestion,
+    /// The time of the pattern's messages on the simulated machine; needs a model.
+    Simulated,
 }
 
 /// What an edge weighs.
@@ -121,6 +129,7 @@ impl From<ObjectiveChoice> for Objective {
         match choice {
             ObjectiveChoice::Distance => Objective::Distance,
             ObjectiveChoice::Congestion => Objective::Congestion,
+            ObjectiveChoice::Simulated => Objective::Simulated,
         }
     }
 }

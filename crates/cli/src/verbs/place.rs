@@ -1,16 +1,20 @@
 //! `seatmap place`.
 
-use crate::args::{MethodChoice, Place};
+use crate::args::{MethodChoice, ObjectiveChoice, Place};
 use crate::error::CliError;
 use crate::output::{self, Destination};
-use crate::{input, pattern_input, place};
+use crate::{input, model_input, pattern_input, place};
 use seatmap_machine::{Profile, Square};
+use seatmap_measure::rank::{Timed, time_ns};
 use seatmap_pattern::Pattern;
 use seatmap_place::search::{Limit, Qap};
-use seatmap_place::{Answer, Level, Method, Request};
+use seatmap_place::{Answer, Judge, Level, Method, Request};
 use seatmap_plan::Plan;
 use seatmap_report::{html, placement};
+use seatmap_sim::CellBed;
+use seatmap_workload::long_messages::{LongMessages, MOST_TASKS};
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Instant;
 
 /// Says where the tasks of a pattern should sit on a machine.
@@ -28,7 +32,10 @@ pub fn run(typed: &Place) -> Result<(), CliError> {
     let profile = input::machine(&typed.on)?;
     let began = Instant::now();
     let request = request(typed, &profile, &pattern);
-    let answer = request.place().map_err(CliError::input)?;
+    let answer = match typed.objective {
+        ObjectiveChoice::Simulated => by_runs(typed, &request, &pattern)?,
+        _ => request.place().map_err(CliError::input)?,
+    };
     let plan = plan(&request, &answer, began.elapsed().as_secs_f64());
     if let Some(destination) = &destination {
         destination.write(&plan.to_json())?;
@@ -61,6 +68,20 @@ fn request<'a>(typed: &Place, profile: &'a Profile, pattern: &'a Pattern) -> Req
     request.seed = typed.seed;
     request.limit = limit(typed);
     request
+}
+
+/// Judged by the pattern's messages on the simulated machine.
+fn by_runs(typed: &Place, request: &Request, pattern: &Pattern) -> Result<Answer, CliError> {
+    let model = model_input::model(&typed.on)?;
+    let program = LongMessages::along(pattern, typed.packet, typed.rounds).ok_or_else(|| {
+        CliError::input(format!("--objective simulated takes a pattern of 2 to {MOST_TASKS} tasks that send something"))
+    })?;
+    let floor_ns = program.floor_cycles(model.port_bytes_per_cycle()) / model.frequency_ghz;
+    let timed = Timed::Long(program);
+    let run = |placement: &[u32]| {
+        time_ns(&mut CellBed::new(Arc::clone(&model)), &timed, placement, 0).map_err(|error| error.to_string())
+    };
+    request.place_by(Judge { time_ns: &run, floor_ns }).map_err(CliError::input)
 }
 
 fn limit(typed: &Place) -> Limit {

@@ -56,8 +56,9 @@ fn figures(study: &Study, runs: &mut Runs) -> Result<Vec<Found>, CliError> {
     for (done, figure) in study.figure.iter().enumerate() {
         bar.show(done, study.figure.len());
         let mut ours = runs.value(&figure.command, &figure.value)?;
-        if let Some(over) = &figure.over {
-            ours /= runs.value(over, &figure.value)?;
+        if figure.over.is_some() || figure.over_value.is_some() {
+            let (over, value) = (figure.over.as_ref(), figure.over_value.as_ref());
+            ours /= runs.value(over.unwrap_or(&figure.command), value.unwrap_or(&figure.value))?;
         }
         found.push(figure.beside(ours));
     }

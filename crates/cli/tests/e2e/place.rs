@@ -97,3 +97,24 @@ fn what_cannot_be_had_is_refused_in_one_line() {
     place.file("bad.json", "{\"format\":\"seatmap-pattern/1\",\"name\":\"x\",\"tasks\":2,\n\"edges\":7}");
     assert!(on_graviton(&["bad.json"]).contains("bad.json: line 2, column"));
 }
+
+#[test]
+fn a_model_judges_by_the_time_of_its_runs() {
+    let place = Place::new();
+    let on = ["place", "--on", "cell-ps3", "--pattern", "ring:4", "--objective", "simulated", "--packet", "16k"];
+    let plan = place.json(&[&on[..], &["--kicks", "1000", "--json"]].concat());
+    assert_eq!((&plan["objective"], &plan["optimal"]), (&"simulated".into(), &true.into()));
+    assert_eq!(plan["method"], "all 360 placements run");
+    // The same program under the same placement, ranked: the best of all mappings takes no less.
+    let rank = ["rank", "--on", "cell-ps3", "--pattern", "ring:4", "--long", "--packet", "16k", "--rounds", "4"];
+    let ranking = place.json(&[&rank[..], &["--variant", "pinned", "--runs", "1", "--json"]].concat());
+    assert!(ranking["best_mean_ns"].as_f64().unwrap() >= 0.999 * plan["cost"].as_f64().unwrap(), "{ranking}");
+    let refused = |more: &[&str], said: &str| {
+        let told = place.refusal(&[&["place", "--objective", "simulated"], more].concat());
+        assert!(told.contains(said), "{told}");
+    };
+    refused(&["--on", "graviton3", "--pattern", "ring:4"], "cannot be run");
+    refused(&["--on", "cell-ps3", "--pattern", "ring:32"], "2 to 31 tasks");
+    refused(&["--on", "cell-ps3", "--pattern", "ring:4", "--packet", "20"], "20 bytes");
+    refused(&["--on", "cell-ps3", "--pattern", "ring:7"], "two tasks on SPE");
+}

@@ -1,6 +1,6 @@
 //! What is timed: packets forwarded around a ring, or long messages along a pattern.
 
-use seatmap_port::channels::{Channels, Program, Shape};
+use seatmap_port::channels::{Bed, Channels, Program, Shape};
 use seatmap_workload::{LongMessages, MessageRing};
 
 /// One of the two.
@@ -43,4 +43,15 @@ impl Program for Timed {
             }
         }
     }
+}
+
+/// Nanoseconds from the first task's beginning to the last one's end.
+///
+/// # Errors
+/// The machine could not run it there.
+pub fn time_ns<B: Bed>(bed: &mut B, program: &Timed, seats: &[u32], seed: u64) -> Result<f64, B::Error> {
+    let taken = bed.run(seats, program, seed)?;
+    let began = taken.iter().map(|task| task.began).min().unwrap_or(0);
+    let ended = taken.iter().map(|task| task.ended).max().unwrap_or(0);
+    Ok(ended.saturating_sub(began) as f64 * bed.ns_per_cycle())
 }

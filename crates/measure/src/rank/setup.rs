@@ -107,9 +107,10 @@ impl Setup {
         if self.messages.is_empty() {
             return Timed::Ring(MessageRing { tasks, packet_bytes, rounds, is_unidirectional });
         }
-        let message = |[from, to, step]: &[usize; 3]| Message { from: *from, to: *to, step: *step };
+        let message =
+            |[from, to, step]: &[usize; 3]| Message { from: *from, to: *to, step: *step, size_bytes: packet_bytes };
         let messages = self.messages.iter().map(message).collect();
-        Timed::Long(LongMessages { tasks, messages, size_bytes: packet_bytes, rounds })
+        Timed::Long(LongMessages { tasks, messages, rounds })
     }
 
     /// The seat of each task in one run of one mapping.

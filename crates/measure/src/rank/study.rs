@@ -2,7 +2,7 @@
 
 use super::journal::RankJournal;
 use super::times::rounded;
-use super::{Job, Mapping, RankError, Setup, Times};
+use super::{Job, Mapping, RankError, Setup, Times, time_ns};
 use rayon::prelude::*;
 use seatmap_port::channels::Bed;
 use std::ops::ControlFlow;
@@ -63,18 +63,14 @@ pub fn in_blocks<B: Bed>(
     ended(jobs.into_iter().try_for_each(|job| keeper.keep(job, time(bed, setup, job))))
 }
 
-/// Nanoseconds from the first task's beginning to the last one's end.
 fn time<B: Bed>(bed: &mut B, setup: &Setup, job: Job) -> Result<f64, RankError<B::Error>> {
     // Jobs are made of indices that there are.
     let mapping = Mapping::nth(setup.tasks, job.index);
     let seats = mapping.as_ref().map(|mapping| setup.seats(mapping, job.run)).unwrap_or_default();
-    let taken = bed.run(&seats, &setup.program(), setup.seed_of(job)).map_err(|source| {
+    time_ns(bed, &setup.program(), &seats, setup.seed_of(job)).map_err(|source| {
         let mapping = mapping.map_or_else(String::new, |mapping| mapping.to_string());
         RankError::Machine { mapping, run: job.run + 1, source }
-    })?;
-    let began = taken.iter().map(|task| task.began).min().unwrap_or(0);
-    let ended = taken.iter().map(|task| task.ended).max().unwrap_or(0);
-    Ok(ended.saturating_sub(began) as f64 * bed.ns_per_cycle())
+    })
 }
 
 /// Why a study ended before its end: it was asked to, or it failed.

@@ -117,3 +117,65 @@ fn what_cannot_be_had_is_said() {
     assert!(refused(&|r| r.method = Method::Pizza(99)).contains("give 2 to 64"));
     assert!(refused(&|r| r.method = Method::Partition).contains("two chips"));
 }
+
+/// Weighted distance as a run would tell it, in nanoseconds.
+fn clock<'a>(machine: &'a Profile, pattern: &'a Pattern) -> impl Fn(&[u32]) -> Result<f64, String> + Sync + 'a {
+    move |placement| {
+        let known = machine.core_distance.as_ref().unwrap();
+        let at = |task: usize| known.index_of(placement[task]).unwrap();
+        Ok(pattern.edges.iter().map(|edge| edge.bytes * known.median_ns[(at(edge.from), at(edge.to))]).sum())
+    }
+}
+
+#[test]
+fn few_placements_are_all_run() {
+    let (machine, pattern) = (machine("xeon-e5-2680-2s"), generate("stencil2d:2x2").unwrap());
+    let time_ns = clock(&machine, &pattern);
+    let mut request = Request::new(&machine, &pattern);
+    request.cpus = Some(vec![0, 1, 8, 9, 16]);
+    request.limit = Limit::kicks(1000);
+    let exact = request.place().unwrap();
+    let by_runs = request.place_by(Judge { time_ns: &time_ns, floor_ns: 0.0 }).unwrap();
+    assert!(exact.optimal && by_runs.optimal);
+    assert!((by_runs.cost - exact.cost).abs() < 1e-6 * exact.cost, "{} and {}", by_runs.cost, exact.cost);
+    assert_eq!(by_runs.method, "all 120 placements run");
+    assert_eq!(by_runs.lower_bound, by_runs.cost);
+}
+
+#[test]
+fn runs_find_the_same_with_any_number_of_threads_and_keep_to_the_rules() {
+    let (machine, pattern) = (machine("graviton3"), generate("ring:9").unwrap());
+    let time_ns = clock(&machine, &pattern);
+    let found = |threads: usize| {
+        let mut request = Request::new(&machine, &pattern);
+        (request.threads, request.fixed, request.limit) = (threads, vec![(3, 60)], Limit::kicks(200));
+        request.place_by(Judge { time_ns: &time_ns, floor_ns: 1.0 }).unwrap()
+    };
+    let (one, four) = (found(1), found(4));
+    assert_eq!(one, four);
+    assert_eq!(one.placement[3], 60);
+    assert!(!one.optimal && one.cost <= one.baselines.random.best, "{one:?}");
+}
+
+#[test]
+fn runs_stay_in_their_sections() {
+    let (machine, pattern) = (machine("xeon-e5-2680-2s"), generate("ring:8").unwrap());
+    let time_ns = clock(&machine, &pattern);
+    let mut request = Request::new(&machine, &pattern);
+    (request.method, request.limit) = (Method::Partition, Limit::kicks(100));
+    let answer = request.place_by(Judge { time_ns: &time_ns, floor_ns: 0.0 }).unwrap();
+    let on_first = answer.placement.iter().filter(|os| machine.topology.pu(**os).unwrap().package == Some(0)).count();
+    assert_eq!((on_first, answer.optimal), (4, false));
+}
+
+#[test]
+fn a_run_that_fails_says_so() {
+    let (machine, pattern) = (machine("graviton3"), generate("ring:4").unwrap());
+    let refused = |time_ns: &(dyn Fn(&[u32]) -> Result<f64, String> + Sync)| {
+        Request::new(&machine, &pattern).place_by(Judge { time_ns, floor_ns: 0.0 }).unwrap_err()
+    };
+    assert_eq!(refused(&|_| Err("no such seat".to_owned())), PlaceError::Unfit("no such seat".to_owned()));
+    let mut request = Request::new(&machine, &pattern);
+    request.objective = Objective::Simulated;
+    assert!(request.place().unwrap_err().to_string().contains("runs the program"));
+}

@@ -162,6 +162,12 @@ impl CellModel {
         self.spes() as u32
     }
 
+    /// Bytes that an element takes in, or gives out, in a core cycle: a line in the beats of a transfer.
+    #[must_use]
+    pub fn port_bytes_per_cycle(&self) -> f64 {
+        f64::from(super::memory::LINE_BYTES) / (self.figures.beats.value * self.figures.bus_cycles.value)
+    }
+
     fn flaw(&self) -> Option<String> {
         if self.format != FORMAT {
             return Some(format!("format is '{}', and only {FORMAT} is known", self.format));

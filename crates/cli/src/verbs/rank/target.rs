@@ -8,6 +8,7 @@ use seatmap_measure::rank::setup::fingerprint;
 use seatmap_measure::rank::{Choice, Setup};
 use seatmap_pattern::{Pattern, generate};
 use seatmap_sim::CellModel;
+use seatmap_workload::long_messages::{LongMessages, MOST_TASKS};
 use std::sync::Arc;
 
 /// A machine that runs programs.
@@ -88,15 +89,10 @@ fn ring(text: &str, pattern: &Pattern) -> Result<(usize, bool), CliError> {
     }
 }
 
-/// The messages of a pattern, in steps: where each goes to a partner whose number differs in one bit (trees, recursive
-/// doubling, butterflies) bit after bit, else all at once.
+/// The messages of a pattern, all of one size.
 fn long(pattern: &Pattern) -> Result<Vec<[usize; 3]>, CliError> {
-    if pattern.edges.is_empty() || !(2..=31).contains(&pattern.tasks) {
-        return Err(CliError::input("--long takes a pattern of 2 to 31 tasks that send something"));
-    }
-    let differ = |from: usize, to: usize| (from ^ to).is_power_of_two();
-    let is_by_bits = pattern.edges.iter().any(|edge| (edge.from ^ edge.to) > 1)
-        && pattern.edges.iter().all(|edge| differ(edge.from, edge.to));
-    let step = |from: usize, to: usize| if is_by_bits { (from ^ to).trailing_zeros() as usize } else { 0 };
-    Ok(pattern.edges.iter().map(|edge| [edge.from, edge.to, step(edge.from, edge.to)]).collect())
+    let program = LongMessages::along(pattern, 16, 1).ok_or_else(|| {
+        CliError::input(format!("--long takes a pattern of 2 to {MOST_TASKS} tasks that send something"))
+    })?;
+    Ok(program.messages.iter().map(|message| [message.from, message.to, message.step]).collect())
 }

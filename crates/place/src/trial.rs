@@ -1,0 +1,181 @@
+//! Search by trial: the objective is a run of the program, and all that is known of it are the runs made so far.
+
+use crate::search::{Found, Limit};
+use crate::{PlaceError, Problem, seed};
+use std::collections::HashMap;
+
+/// Neighbours tried at once. A fixed number, so that the answer does not depend on how many threads try them.
+const BATCH: usize = 16;
+/// Placements up to which all are tried: the orders of seven tasks.
+const MOST_EXHAUSTIVE: usize = 5040;
+/// Random swaps of a kick, as the weakest of the other searches.
+const KICK: usize = 3;
+
+/// A machine that runs the program.
+#[derive(Clone, Copy)]
+pub struct Judge<'a> {
+    /// Nanoseconds under a placement (the PU of each task), or why it cannot be run. It must say the same each time.
+    pub time_ns: &'a (dyn Fn(&[u32]) -> Result<f64, String> + Sync),
+    /// No placement takes less, in nanoseconds; 0 where nothing is known.
+    pub floor_ns: f64,
+}
+
+/// The runs made so far, and what they are made with.
+pub(crate) struct Trials<'a> {
+    problem: &'a Problem,
+    os: &'a [u32],
+    judge: Judge<'a>,
+    threads: usize,
+    limit: Limit,
+    known: HashMap<Vec<u32>, f64>,
+}
+
+impl<'a> Trials<'a> {
+    /// None yet. `os` are the machine's PUs in the order of the problem's rows.
+    pub(crate) fn new(problem: &'a Problem, os: &'a [u32], judge: Judge<'a>, threads: usize, limit: Limit) -> Self {
+        Trials { problem, os, judge, threads: threads.max(1), limit, known: HashMap::new() }
+    }
+
+    /// The best found, and whether every placement was tried.
+    ///
+    /// # Errors
+    /// A placement that cannot be run.
+    pub(crate) fn search(&mut self, starts: Vec<Vec<u32>>, random: u64) -> Result<(Found, bool), PlaceError> {
+        let mut best = self.best_of(&starts)?;
+        if let Some(all) = self.all() {
+            for some in all.chunks(BATCH) {
+                if self.is_over(&best) {
+                    return Ok((best, false));
+                }
+                best = better(best, self.best_of(some)?);
+            }
+            return Ok((best, true));
+        }
+        let mut rng = fastrand::Rng::with_seed(random);
+        let mut here = best.clone();
+        while !self.is_over(&best) {
+            here = self.descend(here, &mut rng)?;
+            best = better(best, here);
+            here = self.kicked(&best, &mut rng)?;
+        }
+        Ok((best, false))
+    }
+
+    /// How the answer was found.
+    pub(crate) fn told(&self, all: bool) -> String {
+        let runs = self.known.len();
+        if all { format!("all {runs} placements run") } else { format!("local search over {runs} runs") }
+    }
+
+    fn is_over(&self, best: &Found) -> bool {
+        self.limit.ends_at(best.cost) || best.cost <= self.judge.floor_ns
+    }
+
+    /// Moves to the best of a batch of neighbours while one is better, all neighbours in random order.
+    fn descend(&mut self, mut here: Found, rng: &mut fastrand::Rng) -> Result<Found, PlaceError> {
+        loop {
+            let mut neighbours = self.neighbours(&here.slot_of);
+            rng.shuffle(&mut neighbours);
+            let mut next = None;
+            for batch in neighbours.chunks(BATCH) {
+                if self.limit.ends_at(here.cost) {
+                    return Ok(here);
+                }
+                let found = self.best_of(batch)?;
+                if found.cost < here.cost {
+                    next = Some(found);
+                    break;
+                }
+            }
+            match next {
+                Some(found) => here = found,
+                None => return Ok(here),
+            }
+        }
+    }
+
+    fn kicked(&mut self, from: &Found, rng: &mut fastrand::Rng) -> Result<Found, PlaceError> {
+        let mut slot_of = from.slot_of.clone();
+        for _ in 0..KICK {
+            let (task, item) = (rng.usize(..self.problem.tasks()), rng.usize(..slot_of.len()));
+            slot_of.swap(task, item);
+        }
+        self.best_of(&[seed::lawful(self.problem, slot_of)])
+    }
+
+    /// Every assignment that differs in the places of a task and another item.
+    fn neighbours(&self, slot_of: &[u32]) -> Vec<Vec<u32>> {
+        let tasks = self.problem.tasks();
+        let pairs = (0..tasks).flat_map(|a| (a + 1..slot_of.len()).map(move |b| (a, b)));
+        let swapped = |(a, b)| {
+            let mut other = slot_of.to_vec();
+            other.swap(a, b);
+            other
+        };
+        pairs.map(swapped).filter(|other| seed::lawful(self.problem, other.clone()) == *other).collect()
+    }
+
+    /// All assignments that are allowed, where these are few.
+    fn all(&self) -> Option<Vec<Vec<u32>>> {
+        let (tasks, slots) = (self.problem.tasks(), self.problem.slots());
+        (slots - tasks + 1..=slots)
+            .try_fold(1_usize, |all, choices| all.checked_mul(choices).filter(|all| *all <= MOST_EXHAUSTIVE))?;
+        let mut all = Vec::new();
+        extend(&mut all, &mut Vec::new(), tasks, slots as u32);
+        all.retain(|slot_of| seed::lawful(self.problem, slot_of.clone()) == *slot_of);
+        Some(all)
+    }
+
+    /// The first of the cheapest; what was run before is not run again.
+    fn best_of(&mut self, candidates: &[Vec<u32>]) -> Result<Found, PlaceError> {
+        self.limit.kicks = self.limit.kicks.saturating_sub(1);
+        let placements: Vec<Vec<u32>> = candidates.iter().map(|slot_of| self.placement(slot_of)).collect();
+        let unknown: Vec<&Vec<u32>> =
+            placements.iter().filter(|placement| !self.known.contains_key(*placement)).collect();
+        let times = run(&unknown, self.judge, self.threads)?;
+        let new: Vec<_> = unknown.into_iter().cloned().zip(times).collect();
+        self.known.extend(new);
+        let cost = |at: usize| self.known.get(&placements[at]).copied().unwrap_or(f64::INFINITY);
+        let best = (0..candidates.len()).min_by(|a, b| cost(*a).total_cmp(&cost(*b)));
+        best.map(|at| Found { cost: cost(at), slot_of: candidates[at].clone() })
+            .ok_or_else(|| PlaceError::Unfit("no placement is allowed".to_owned()))
+    }
+
+    fn placement(&self, slot_of: &[u32]) -> Vec<u32> {
+        let pu = |task: usize| self.problem.pu_of_slot[slot_of[task] as usize] as usize;
+        (0..self.problem.tasks()).map(|task| self.os[pu(task)]).collect()
+    }
+}
+
+/// Puts each free slot behind what is there; holes fill the rest in order.
+fn extend(all: &mut Vec<Vec<u32>>, taken: &mut Vec<u32>, tasks: usize, slots: u32) {
+    let free: Vec<u32> = (0..slots).filter(|slot| !taken.contains(slot)).collect();
+    if taken.len() == tasks {
+        all.push(taken.iter().chain(&free).copied().collect());
+        return;
+    }
+    for slot in free {
+        taken.push(slot);
+        extend(all, taken, tasks, slots);
+        taken.pop();
+    }
+}
+
+/// The times of placements, by several threads.
+fn run(placements: &[&Vec<u32>], judge: Judge, threads: usize) -> Result<Vec<f64>, PlaceError> {
+    let share = placements.len().div_ceil(threads).max(1);
+    let times =
+        |part: &[&Vec<u32>]| part.iter().map(|placement| (judge.time_ns)(placement)).collect::<Result<Vec<_>, _>>();
+    let parts: Vec<Result<Vec<f64>, String>> = std::thread::scope(|scope| {
+        let running: Vec<_> = placements.chunks(share).map(|part| scope.spawn(move || times(part))).collect();
+        let ended =
+            |run: std::thread::ScopedJoinHandle<'_, _>| run.join().unwrap_or_else(|_| Err("a run panicked".to_owned()));
+        running.into_iter().map(ended).collect()
+    });
+    let times = parts.into_iter().collect::<Result<Vec<_>, _>>().map_err(PlaceError::Unfit)?;
+    Ok(times.into_iter().flatten().collect())
+}
+
+fn better(a: Found, b: Found) -> Found {
+    if b.cost < a.cost { b } else { a }
+}
