@@ -11,7 +11,6 @@ mod output;
 mod pattern_input;
 mod place;
 mod plan_input;
-mod primitives;
 mod progress;
 mod verbs;
 mod view;

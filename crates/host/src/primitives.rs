@@ -9,6 +9,8 @@
 //! | [`CopyBytes`] | 1 or 2 | bytes copied from a buffer of the last CPU's node |
 //! | [`ProcessVmReadv`] | 1 or 2 | the same by system call |
 //!
+//! [`survey`] runs them all between CPUs of every sort.
+//!
 //! A mailbox that spins is a program, `stats::Exchange` of the workloads, on the [`HostBed`](crate::HostBed), and so none
 //! of these.
 //!
@@ -26,6 +28,7 @@ mod bytes;
 mod descriptors;
 mod futex;
 mod room;
+mod survey;
 mod thread;
 
 pub use atomics::{Atomics, ReadModifyWrite};
@@ -33,6 +36,7 @@ pub use bytes::{CopyBytes, ProcessVmReadv};
 pub use descriptors::{Descriptors, Kind};
 pub use futex::Futex;
 pub use room::{Batches, PrimitiveError, Room, Samples};
+pub use survey::{Timed, survey};
 pub use thread::ThreadCreateJoin;
 
 /// One way for threads to talk.

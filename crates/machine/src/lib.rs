@@ -7,7 +7,7 @@
 //! | module | holds |
 //! |---|---|
 //! | [`cpu_list`] | `0-3,8`: CPU lists as people type them |
-//! | [`topology`], [`pu`] | the hardware threads and what they share |
+//! | [`topology`], [`pu`], [`level`] | the hardware threads and what they share |
 //! | [`square`] | square matrices, on file as rows |
 //! | [`core_distance`], [`home_model`], [`loaded`] | what was measured |
 //! | [`origin`], [`environment`], [`clock`] | where a profile comes from, and how far it can be trusted |
@@ -28,6 +28,7 @@ pub mod environment;
 pub mod export;
 pub mod home_model;
 pub mod import;
+pub mod level;
 pub mod loaded;
 pub mod origin;
 pub mod profile;
@@ -42,6 +43,7 @@ pub use cpu_list::{CpuList, CpuListError};
 pub use description::{Description, DescriptionError};
 pub use environment::Environment;
 pub use home_model::{HomeLines, HomeModel};
+pub use level::Level;
 pub use loaded::Loaded;
 pub use origin::{Origin, OriginKind};
 pub use profile::{Profile, ProfileError};

@@ -26,7 +26,7 @@
 //! | [`portfolio`], [`multilevel`], [`exact`], [`congestion`], [`solve`] | what makes use of them |
 //! | [`trial`] | a search whose objective is a run of the program |
 //! | [`bound`], [`link_bound`], [`assignment`] | what no placement can undercut |
-//! | [`orders`], [`links`], [`level`] | compact and scatter; links that tasks share |
+//! | [`orders`], [`links`] | compact and scatter; links that tasks share |
 #![deny(missing_docs)]
 
 pub mod answer;
@@ -39,7 +39,6 @@ pub mod congestion;
 pub mod error;
 pub mod exact;
 mod get_core;
-pub mod level;
 pub mod link_bound;
 pub mod links;
 pub mod multilevel;
@@ -62,11 +61,11 @@ pub use seatmap_pattern as pattern;
 
 pub use answer::Answer;
 pub use error::PlaceError;
-pub use level::Level;
 pub use links::Links;
 pub use problem::Problem;
 pub use pus::Pus;
 pub use request::{Method, Request, Weight};
+pub use seatmap_machine::Level;
 pub use traffic::Traffic;
 pub use trial::Judge;
 pub use zones::Zones;

@@ -1,11 +1,15 @@
 //! What communicating costs, in the terminal.
 
-use seatmap_measure::cell_stats::{Figure, Outcome, Point, Survey};
+use seatmap_measure::cell_stats::{Figure, Outcome, Point, Spread, Survey};
 
 /// One experiment.
 #[must_use]
 pub fn outcome(machine: &str, outcome: &Outcome, wanted: u64) -> String {
     let mut text = format!("{} on {machine}\n  latency    {} ns\n", outcome.function, number(outcome.latency_ns));
+    if let Some(Spread { batches, p10_ns, mad_ns, ci95_low_ns, ci95_high_ns }) = outcome.spread {
+        let [low, high, p10, mad] = [ci95_low_ns, ci95_high_ns, p10_ns, mad_ns].map(number);
+        text += &format!("             the median of {batches} batches, 95 % {low} to {high}; p10 {p10}, MAD {mad}\n");
+    }
     if let Some(gbps) = outcome.bandwidth_gbps {
         text += &format!("  bandwidth  {gbps:.2} GB/s\n");
     }

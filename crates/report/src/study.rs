@@ -29,6 +29,43 @@ pub struct Study {
     pub picture: Vec<Picture>,
 }
 
+/// A study that cannot be understood.
+#[derive(Debug, thiserror::Error)]
+pub enum StudyError {
+    /// No TOML, or TOML of another shape.
+    #[error("line {line}, column {column}: {problem}")]
+    Toml {
+        /// Counted from 1.
+        line: usize,
+        /// Counted from 1.
+        column: usize,
+        /// What the parser says.
+        problem: String,
+    },
+    /// Another format, or a version of this one that is not known here.
+    #[error("its format is '{0}', and this program reads {FORMAT}")]
+    Format(String),
+}
+
+impl Study {
+    /// A study from its file.
+    ///
+    /// # Errors
+    /// [`StudyError`].
+    pub fn from_toml(text: &str) -> Result<Self, StudyError> {
+        let study: Study = toml::from_str(text).map_err(|error| {
+            let before = text.get(..error.span().map_or(0, |span| span.start)).unwrap_or_default();
+            let line_start = before.rfind('\n').map_or(0, |at| at + 1);
+            StudyError::Toml {
+                line: 1 + before.matches('\n').count(),
+                column: 1 + before[line_start..].chars().count(),
+                problem: error.message().to_owned(),
+            }
+        })?;
+        if study.format == FORMAT { Ok(study) } else { Err(StudyError::Format(study.format)) }
+    }
+}
+
 /// One figure.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]

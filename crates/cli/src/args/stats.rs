@@ -1,5 +1,6 @@
 //! `seatmap stats`, as typed.
 
+use super::LevelChoice;
 use clap::{Args, ValueEnum};
 use seatmap_measure::cell_stats::Function;
 use std::path::PathBuf;
@@ -22,6 +23,9 @@ pub struct Stats {
     /// The chip that the workers belong to; those that find no room there are on the other.
     #[arg(short = 'c', value_name = "CELL", default_value_t = 0)]
     pub chip: usize,
+    /// On the host, what counts as a chip.
+    #[arg(long, value_name = "GROUP", default_value = "package")]
+    pub class: LevelChoice,
     /// The memory that buffers lie in.
     #[arg(short = 'm', value_name = "XDRAM", default_value_t = 0)]
     pub module: u8,

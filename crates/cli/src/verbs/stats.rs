@@ -1,17 +1,19 @@
 //! `seatmap stats`.
 
-use crate::args::Stats;
+use crate::args::{LevelChoice, Stats};
 use crate::error::CliError;
 use crate::output::{self, Destination};
-use crate::{bar, model_input, place, primitives};
+use crate::{bar, model_input, place};
+use seatmap_host::primitives::Timed;
 use seatmap_host::{BedError, HostBed, topology};
-use seatmap_measure::cell_stats::{Function, Options, Outcome, Rooms, StatsError, Survey, measure, survey};
+use seatmap_machine::{Level, Topology};
+use seatmap_measure::cell_stats::{Function, Options, Outcome, Rooms, Row, StatsError, Survey, measure, survey};
+use seatmap_measure::statistics::median;
 use seatmap_port::channels::Bed;
 use seatmap_report::{html, stats};
 use seatmap_sim::cell::Counters;
 use seatmap_sim::{CellBed, CellModel};
 use serde::Serialize;
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Operations of each experiment of a whole characterisation, where the machine does not repeat itself sooner.
@@ -51,6 +53,9 @@ pub fn run(typed: &Stats) -> Result<(), CliError> {
 }
 
 fn on_model(typed: &Stats, model: &Arc<CellModel>) -> Result<(), CliError> {
+    if typed.class != LevelChoice::Package {
+        return Err(CliError::input("--class is for --on host: the chips of a model are its own"));
+    }
     let rooms = rooms(model);
     let Some(function) = typed.function else {
         return all(typed, &model.name, surveyed(|| Ok(CellBed::new(Arc::clone(model))), &rooms, ON_MODELS)?);
@@ -65,18 +70,18 @@ fn on_model(typed: &Stats, model: &Arc<CellModel>) -> Result<(), CliError> {
     one(typed, &model.name, &outcome, options, Some(&counters))
 }
 
-/// On this computer packages are chips, NUMA nodes are memories, and a CPU takes the controller's part.
+/// On this computer the groups of a class are chips, NUMA nodes are memories, and a CPU takes the controller's part.
 fn on_host(typed: &Stats) -> Result<(), CliError> {
     let mut bed = HostBed::new().map_err(CliError::work)?;
-    let rooms = host_rooms(&bed)?;
+    let topology = topology::of_host().map_err(CliError::work)?;
+    let rooms = host_rooms(&bed, &topology, typed.class.into())?;
     if typed.trace.is_some() {
         return Err(CliError::input("--trace needs a model: what happens inside this computer cannot be seen"));
     }
     let name = place::host_name();
     let Some(function) = typed.function else {
         let here = surveyed(HostBed::new, &rooms, ON_HOST)?;
-        let topology = topology::of_host().map_err(CliError::work)?;
-        let primitives = primitives::rows(&topology, bed.pus())?;
+        let primitives = primitives(&topology, bed.pus())?;
         return all(typed, &name, Survey { rows: [here.rows, primitives].concat(), ..here });
     };
     let options = options(typed, function.0);
@@ -98,19 +103,15 @@ fn rooms(model: &CellModel) -> Rooms {
     }
 }
 
-fn host_rooms(bed: &HostBed) -> Result<Rooms, CliError> {
-    let topology = topology::of_host().map_err(CliError::work)?;
-    let mut chips = BTreeMap::<_, Vec<u32>>::new();
-    for pu in topology.pus.iter().filter(|pu| bed.pus().contains(&pu.os)) {
-        chips.entry(pu.package).or_default().push(pu.os);
-    }
-    Ok(Rooms {
-        chips: chips.into_values().collect(),
-        controller: bed.pus().first().copied().filter(|_| bed.pus().len() > 1),
-        modules: bed.modules(),
-        worker: "CPU",
-        is_deterministic: false,
-    })
+fn host_rooms(bed: &HostBed, topology: &Topology, class: Level) -> Result<Rooms, CliError> {
+    let unknown = || format!("this computer does not say which CPUs share a {}; take another --class", class.name());
+    Rooms::of_computer(topology, bed.pus(), class, bed.modules()).ok_or_else(|| CliError::input(unknown()))
+}
+
+/// Primitives of Linux, beside those of the paper.
+fn primitives(topology: &Topology, cpus: &[u32]) -> Result<Vec<Row>, CliError> {
+    let row = |timed: Timed| Row { latency_ns: median(&timed.batches_ns).unwrap_or(f64::NAN), what: timed.what };
+    Ok(seatmap_host::primitives::survey(topology, cpus).map_err(CliError::work)?.into_iter().map(row).collect())
 }
 
 fn options(typed: &Stats, function: Function) -> Options {

@@ -3,7 +3,7 @@
 use crate::args::Study as Typed;
 use crate::bar::Bar;
 use crate::error::{AtFile, CliError};
-use crate::output;
+use crate::{input, output};
 use seatmap_report::study::{FORMAT, Found, Study, markdown, text};
 use std::collections::HashMap;
 use std::path::Path;
@@ -18,25 +18,15 @@ const STUDIES: [&str; 3] = [
 
 /// Runs studies.
 pub fn run(typed: &Typed) -> Result<(), CliError> {
-    let studies = STUDIES.iter().map(|text| read(text)).collect::<Result<Vec<Study>, _>>()?;
-    let wanted: Vec<&Study> = studies.iter().filter(|study| typed.name == "all" || typed.name == study.name).collect();
-    if wanted.is_empty() {
-        let known: Vec<&str> = studies.iter().map(|study| study.name.as_str()).collect();
-        return Err(CliError::input(format!(
-            "there is no study '{}'; there are {} and all",
-            typed.name,
-            known.join(", ")
-        )));
-    }
     let mut documents = Vec::new();
     let mut runs = Runs::default();
-    for study in wanted {
-        let found = figures(study, &mut runs)?;
+    for study in wanted(&typed.name)? {
+        let found = figures(&study, &mut runs)?;
         if let Some(folder) = &typed.write {
-            write(study, &found, folder)?;
+            write(&study, &found, folder)?;
         }
         if !typed.json {
-            output::print(&(text(study, &found) + "\n"))?;
+            output::print(&(text(&study, &found) + "\n"))?;
         }
         documents.push(serde_json::json!({ "name": study.name, "figures": found }));
     }
@@ -46,8 +36,26 @@ pub fn run(typed: &Typed) -> Result<(), CliError> {
     }
 }
 
-fn read(text: &str) -> Result<Study, CliError> {
-    toml::from_str(text).map_err(CliError::work)
+/// The study of this name or in this file, or all that come with Seatmap.
+fn wanted(name: &str) -> Result<Vec<Study>, CliError> {
+    if input::is_file(name) {
+        return Ok(vec![read(Path::new(name), &String::from_utf8_lossy(&input::bytes(Path::new(name))?))?]);
+    }
+    let studies = STUDIES.iter().map(|text| read(Path::new("a study of Seatmap's own"), text));
+    let mut studies = studies.collect::<Result<Vec<Study>, _>>()?;
+    let known: Vec<String> = studies.iter().map(|study| study.name.clone()).collect();
+    studies.retain(|study| name == "all" || name == study.name);
+    match studies.is_empty() {
+        true => Err(CliError::input(format!(
+            "there is no study '{name}'; there are {} and all, or a file",
+            known.join(", ")
+        ))),
+        false => Ok(studies),
+    }
+}
+
+fn read(path: &Path, text: &str) -> Result<Study, CliError> {
+    Study::from_toml(text).map_err(|error| CliError::input(AtFile::new(path, error)))
 }
 
 fn figures(study: &Study, runs: &mut Runs) -> Result<Vec<Found>, CliError> {

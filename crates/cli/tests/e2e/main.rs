@@ -19,3 +19,4 @@ mod run;
 mod shell;
 mod show;
 mod stats;
+mod study;

@@ -106,3 +106,16 @@ fn studies_are_known_by_name() {
     let told = String::from_utf8(output.stderr).unwrap();
     assert_eq!(told, "seatmap: there is no study 'kepler'; there are cellstats, keller, sudheer and all\n");
 }
+
+#[test]
+fn chips_of_this_computer_are_groups_of_a_class() {
+    let place = Place::new();
+    let on = ["stats", "-f", "fetchadd", "-N", "1", "-i", "200", "-w", "10", "--json"];
+    let (packages, cores) = (place.json(&on), place.json(&[&on[..], &["--class", "core"]].concat()));
+    assert_eq!(packages["per_spe"].as_array().unwrap().len(), cores["per_spe"].as_array().unwrap().len());
+    // There are as many cores as that, and no more.
+    let far = place.refusal(&[&on[..], &["--class", "core", "-c", "100000"]].concat());
+    assert!(far.contains("100000"), "{far}");
+    let model = place.refusal(&["stats", "-f", "fetchadd", "--on", "cell-qs20", "--class", "numa"]);
+    assert!(model.contains("--class is for --on host"), "{model}");
+}

@@ -11,6 +11,6 @@ mod survey;
 
 pub use experiment::{StatsError, measure};
 pub use options::{Function, Options};
-pub use outcome::{Outcome, PerTask};
+pub use outcome::{Outcome, PerTask, Spread};
 pub use rooms::Rooms;
 pub use survey::{Figure, Point, Row, Series, Survey, survey};

@@ -16,6 +16,23 @@ pub struct Outcome {
     pub per_spe: Vec<PerTask>,
     /// Operations that were run for it; fewer than asked for where the machine repeats itself exactly.
     pub iterations: u64,
+    /// How far batches differ; null where the machine repeats itself exactly.
+    pub spread: Option<Spread>,
+}
+
+/// What batches say of a latency, beside their median.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Spread {
+    /// Batches.
+    pub batches: usize,
+    /// Their tenth percentile.
+    pub p10_ns: f64,
+    /// Their median absolute deviation.
+    pub mad_ns: f64,
+    /// Lower end of the median's 95 % bootstrap interval.
+    pub ci95_low_ns: f64,
+    /// Upper end of it.
+    pub ci95_high_ns: f64,
 }
 
 /// One worker.

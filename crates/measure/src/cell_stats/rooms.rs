@@ -1,5 +1,7 @@
 //! What chips, memories and workers are on the machine at hand.
 
+use seatmap_machine::{Level, Topology};
+
 /// The PUs that may work, chip by chip, and those that may control.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rooms {
@@ -16,6 +18,18 @@ pub struct Rooms {
 }
 
 impl Rooms {
+    /// An ordinary computer: the groups of a level are chips, and the first CPU takes the controller's part where there is
+    /// another. `None` where the topology does not say which CPUs share that level.
+    #[must_use]
+    pub fn of_computer(topology: &Topology, pus: &[u32], class: Level, modules: usize) -> Option<Self> {
+        let groups = class.groups(topology, pus)?;
+        let count = groups.iter().max().map_or(0, |last| *last as usize + 1);
+        let mut chips = vec![Vec::new(); count];
+        pus.iter().zip(groups).for_each(|(os, group)| chips[group as usize].push(*os));
+        let controller = pus.first().copied().filter(|_| pus.len() > 1);
+        Some(Rooms { chips, controller, modules, worker: "CPU", is_deterministic: false })
+    }
+
     /// Seats for so many workers of a chip, and then of the others; `None` where there are not so many.
     #[must_use]
     pub fn workers(&self, chip: usize, count: usize) -> Option<Vec<u32>> {
@@ -43,6 +57,15 @@ impl Rooms {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn groups_of_a_level_are_chips() {
+        let topology = &seatmap_machine::catalog::load("xeon-e5-2680-2s").unwrap().topology;
+        let rooms = |class| Rooms::of_computer(topology, &[8, 0, 9, 16, 24], class, 2).unwrap().chips;
+        assert_eq!(rooms(Level::Package), [vec![8, 9, 24], vec![0, 16]]);
+        assert_eq!(rooms(Level::Core), [vec![8, 24], vec![0, 16], vec![9]]);
+        assert_eq!(Rooms::of_computer(topology, &[0, 4711], Level::Package, 2), None);
+    }
 
     #[test]
     fn chips_fill_in_order() {

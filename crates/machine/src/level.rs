@@ -1,6 +1,6 @@
 //! Levels of a topology.
 
-use seatmap_machine::{Pu, Topology};
+use crate::{Pu, Topology};
 
 /// What PUs can share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,24 +1,30 @@
 //! What a Linux programmer chooses among, timed for a pair of CPUs of each sort that this computer has.
 
-use crate::error::CliError;
-use seatmap_host::primitives::{
-    Atomics, Batches, CopyBytes, Descriptors, Futex, Kind, Primitive, ProcessVmReadv, ReadModifyWrite, Room,
-    ThreadCreateJoin,
+use super::{
+    Atomics, Batches, CopyBytes, Descriptors, Futex, Kind, Primitive, PrimitiveError, ProcessVmReadv, ReadModifyWrite,
+    Room, ThreadCreateJoin,
 };
 use seatmap_machine::{Pu, Topology};
-use seatmap_measure::cell_stats::Row;
-use seatmap_measure::statistics::median;
 
 /// Bytes that are copied.
 const SIZES: [usize; 5] = [8, 1 << 10, 64 << 10, 1 << 20, 16 << 20];
 /// Bytes of a batch of copies, so that large ones do not take for ever.
 const COPIED_BYTES: usize = 32 << 20;
 
+/// A primitive, timed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Timed {
+    /// Its name, and between or by which CPUs.
+    pub what: String,
+    /// Nanoseconds an operation in each batch of the first CPU.
+    pub batches_ns: Vec<f64>,
+}
+
 /// Every primitive between two CPUs of each distance class, and alone.
 ///
 /// # Errors
 /// A CPU that cannot be had, or a system call that failed.
-pub fn rows(topology: &Topology, allowed: &[u32]) -> Result<Vec<Row>, CliError> {
+pub fn survey(topology: &Topology, allowed: &[u32]) -> Result<Vec<Timed>, PrimitiveError> {
     let mut room = Room::new();
     let pus: Vec<&Pu> = topology.pus.iter().filter(|pu| allowed.contains(&pu.os)).collect();
     let Some(first) = pus.first() else { return Ok(Vec::new()) };
@@ -47,11 +53,11 @@ fn classes(first: &Pu, pus: &[&Pu]) -> Vec<(String, u32)> {
     found
 }
 
-fn alone(room: &mut Room, cpu: u32) -> Result<Vec<Row>, CliError> {
+fn alone(room: &mut Room, cpu: u32) -> Result<Vec<Timed>, PrimitiveError> {
     Ok(vec![row(room, &ThreadCreateJoin, "", &[cpu], 100)?])
 }
 
-fn between(room: &mut Room, class: &str, cpus: [u32; 2]) -> Result<Vec<Row>, CliError> {
+fn between(room: &mut Room, class: &str, cpus: [u32; 2]) -> Result<Vec<Timed>, PrimitiveError> {
     let mut rows = vec![row(room, &Futex, class, &cpus, 200)?];
     for kind in [Kind::EventFd, Kind::Pipe, Kind::UnixSocket] {
         rows.push(row(room, &Descriptors(kind), class, &cpus, 200)?);
@@ -65,7 +71,7 @@ fn between(room: &mut Room, class: &str, cpus: [u32; 2]) -> Result<Vec<Row>, Cli
 }
 
 /// Read-modify-writes by one CPU, two, four and so on to all, of one word and of one each.
-fn crowd(room: &mut Room, allowed: &[u32]) -> Result<Vec<Row>, CliError> {
+fn crowd(room: &mut Room, allowed: &[u32]) -> Result<Vec<Timed>, PrimitiveError> {
     let counts = (0..).map(|power| 1 << power).take_while(|count| *count < allowed.len()).chain([allowed.len()]);
     let mut rows = Vec::new();
     for count in counts {
@@ -79,18 +85,16 @@ fn crowd(room: &mut Room, allowed: &[u32]) -> Result<Vec<Row>, CliError> {
     Ok(rows)
 }
 
-/// The median over the batches of the first CPU.
 fn row(
     room: &mut Room,
     primitive: &impl Primitive,
     class: &str,
     cpus: &[u32],
     operations: u32,
-) -> Result<Row, CliError> {
+) -> Result<Timed, PrimitiveError> {
     let plan = Batches { warmup: 2, batches: 15, operations };
-    let samples = primitive.run(room, cpus, plan).map_err(CliError::work)?;
-    let latency_ns = samples.by_task_ns.first().and_then(|batches| median(batches)).unwrap_or(f64::NAN);
+    let samples = primitive.run(room, cpus, plan)?;
     let name = primitive.name();
     let what = if class.is_empty() { name } else { format!("{name}, {class}") };
-    Ok(Row { what, latency_ns })
+    Ok(Timed { what, batches_ns: samples.by_task_ns.into_iter().next().unwrap_or_default() })
 }
