@@ -69,6 +69,9 @@ pub struct RankStudy {
     /// Where random choices start.
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
+    /// Write what a PMU would have counted in the first run of the best and of the worst mapping of a model.
+    #[arg(long, value_name = "FILE")]
+    pub counters: Option<PathBuf>,
 }
 
 /// Where the ranking goes.

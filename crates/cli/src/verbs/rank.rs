@@ -8,16 +8,22 @@ use crate::bar::Bar;
 use crate::error::{AtFile, CliError};
 use crate::input;
 use crate::interrupt::Interrupt;
+use crate::output::Destination;
 use results::Results;
 use seatmap_measure::journal::JournalError;
+use seatmap_measure::rank::figures::Row;
 use seatmap_measure::rank::journal::RankJournal;
 use seatmap_measure::rank::study::{in_blocks, in_parallel};
-use seatmap_measure::rank::{Ranking, RankingError, Setup, Times, merge};
-use seatmap_sim::CellBed;
+use seatmap_measure::rank::{Job, Mapping, Ranking, RankingError, Setup, Times, merge};
+use seatmap_port::channels::Bed;
+use seatmap_sim::{CellBed, CellModel};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use target::Target;
+
+/// The format of counters on file.
+const COUNTERS: &str = "seatmap-counters/1";
 
 /// Runs every mapping and ranks them, or puts parts of a ranking together.
 pub fn run(typed: &Rank) -> Result<(), CliError> {
@@ -29,6 +35,10 @@ pub fn run(typed: &Rank) -> Result<(), CliError> {
 
 fn study(typed: &RankStudy, results: &Results) -> Result<(), CliError> {
     let mut target = Target::find(&typed.on)?;
+    let counters = typed.counters.as_deref().map(Destination::new).transpose()?;
+    if counters.is_some() && matches!(target, Target::Host(_)) {
+        return Err(CliError::input("--counters needs a model: this computer's are perf's to read"));
+    }
     let setup = target.setup(typed)?;
     let mut times = Times::new(setup.indices(typed.shard).map_err(CliError::input)?, setup.runs);
     let open = |path: &PathBuf| RankJournal::open(path, &setup, typed.shard, &mut times).map_err(unusable);
@@ -38,7 +48,11 @@ fn study(typed: &RankStudy, results: &Results) -> Result<(), CliError> {
         return Err(CliError::work(farewell(typed.resume.as_deref(), &times)));
     }
     let ranking = Ranking::new(setup, typed.shard, &times);
-    results.deliver(&ranking.ok_or_else(|| CliError::work(RankingError::Incomplete))?)?;
+    let ranking = ranking.ok_or_else(|| CliError::work(RankingError::Incomplete))?;
+    results.deliver(&ranking)?;
+    if let (Some(destination), Target::Model(model)) = (counters, &target) {
+        destination.write(&counted(model, &ranking)?)?;
+    }
     journal.map_or(Ok(()), |journal| journal.remove().map_err(CliError::work))
 }
 
@@ -62,6 +76,20 @@ fn timed(
         }
         Target::Host(bed) => in_blocks(setup, times, bed.as_mut(), journal, &mut observe).map_err(CliError::work),
     }
+}
+
+/// The counters of the first and the last mapping of a ranking, each run once more.
+fn counted(model: &Arc<CellModel>, ranking: &Ranking) -> Result<String, CliError> {
+    let mut bed = CellBed::new(Arc::clone(model));
+    let mut of = |row: Option<&Row>| -> Result<serde_json::Value, CliError> {
+        let found = row.and_then(|row| Some((row, Mapping::nth(ranking.setup.tasks, row.index)?)));
+        let Some((row, mapping)) = found else { return Ok(serde_json::Value::Null) };
+        let (seats, seed) = (ranking.setup.seats(&mapping, 0), ranking.setup.seed_of(Job { index: row.index, run: 0 }));
+        bed.run(&seats, &ranking.setup.program(), seed).map_err(CliError::work)?;
+        Ok(serde_json::json!({ "mapping": row.mapping, "seats": seats, "counters": bed.counters() }))
+    };
+    let (best, worst) = (of(ranking.ranking.first())?, of(ranking.ranking.last())?);
+    Ok(serde_json::json!({ "format": COUNTERS, "best": best, "worst": worst }).to_string() + "\n")
 }
 
 fn farewell(resume: Option<&Path>, times: &Times) -> String {

@@ -177,3 +177,17 @@ fn real_threads_take_real_seats() {
     assert_eq!((&found["mappings"], &found["best"]), (&1.into(), &"[01]".into()));
     assert!(found["ranking"][0]["runs_ns"].as_array().unwrap().iter().all(|ns| ns.as_f64() > Some(0.0)));
 }
+
+#[test]
+fn counters_of_the_best_and_the_worst() {
+    let place = Place::new();
+    let ranking = place.json(&study(&["2", "--json", "--counters", "counters.json"]));
+    let counted: serde_json::Value = serde_json::from_str(&place.read("counters.json")).unwrap();
+    assert_eq!((&counted["best"]["mapping"], &counted["worst"]["mapping"]), (&ranking["best"], &ranking["worst"]));
+    let run_ns = counted["best"]["counters"]["cycles"].as_f64().unwrap() / 3.2;
+    let told_ns = ranking["ranking"][0]["runs_ns"][0].as_f64().unwrap();
+    // The machine's clock starts before the first task does.
+    assert!((1.0..1.25).contains(&(run_ns / told_ns)), "{run_ns} and {told_ns}: the same run");
+    let host = place.refusal(&["rank", "--pattern", "ring:2", "--counters", "counters.json"]);
+    assert!(host.contains("needs a model"), "{host}");
+}

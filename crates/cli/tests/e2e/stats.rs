@@ -99,15 +99,6 @@ fn a_trace_goes_to_its_file() {
 }
 
 #[test]
-fn studies_are_known_by_name() {
-    let place = Place::new();
-    let output = place.command(&["study", "kepler"]).output().unwrap();
-    assert_eq!(output.status.code(), Some(2));
-    let told = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(told, "seatmap: there is no study 'kepler'; there are cellstats, keller, sudheer and all\n");
-}
-
-#[test]
 fn chips_of_this_computer_are_groups_of_a_class() {
     let place = Place::new();
     let on = ["stats", "-f", "fetchadd", "-N", "1", "-i", "200", "-w", "10", "--json"];
