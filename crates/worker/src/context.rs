@@ -1,0 +1,157 @@
+//! A borrowed worker, from outside.
+
+use crate::desk::{Desk, Done, Order, Outer};
+use crate::{Program, Runtime, WorkerError};
+use std::sync::Arc;
+use std::thread::JoinHandle;
+
+/// A worker that belongs to its holder until it is dropped: its store was scrubbed before, and is scrubbed again then.
+pub struct Context<'a> {
+    runtime: &'a Runtime,
+    seat: Option<Seat>,
+    /// Boxed, so that the worker is handed a thin pointer to it; never changed while an order with it is open.
+    program: Option<Box<Arc<dyn Program>>>,
+    running: Option<u32>,
+}
+
+/// One worker's end that is not its own, in a context or waiting in the runtime.
+pub(crate) struct Seat {
+    pub worker: usize,
+    pub desk: Arc<Desk>,
+    pub outer: Outer,
+    pub thread: JoinHandle<()>,
+    /// The last order's number.
+    pub number: u32,
+    /// Whether the worker was told to sleep.
+    pub is_asleep: bool,
+}
+
+impl Seat {
+    /// Gives an order and returns its number.
+    pub fn order(&mut self, order: Order, program: *mut Arc<dyn Program>, argument: u64) -> u32 {
+        self.number = self.number.wrapping_add(1);
+        self.desk.put(self.number, order, program, argument, self.is_asleep);
+        self.is_asleep = order == Order::Sleep;
+        self.number
+    }
+
+    /// Scrubs the store, and empties what was left in mailboxes and signals.
+    pub fn clean(&mut self) {
+        let number = self.order(Order::Scrub, std::ptr::null_mut(), 0);
+        self.desk.wait(number);
+        while self.outer.outbound.try_read().is_some() {}
+        for signal in &self.desk.signals {
+            let _ = signal.try_read();
+        }
+    }
+}
+
+impl<'a> Context<'a> {
+    pub(crate) fn new(runtime: &'a Runtime, mut seat: Seat) -> Self {
+        seat.clean();
+        Context { runtime, seat: Some(seat), program: None, running: None }
+    }
+
+    fn seat(&mut self) -> &mut Seat {
+        // It is taken in `drop` alone.
+        self.seat.as_mut().unwrap_or_else(|| unreachable!("a context has a seat until it is dropped"))
+    }
+
+    /// The number of the worker in its runtime.
+    #[must_use]
+    pub fn worker(&self) -> usize {
+        self.seat.as_ref().map_or(0, |seat| seat.worker)
+    }
+
+    /// Loads a program, in place of any other. A run that goes on keeps its own, and is waited for.
+    pub fn load(&mut self, program: Arc<dyn Program>) {
+        let _ = self.wait();
+        self.program = Some(Box::new(program));
+    }
+
+    /// Starts the program.
+    ///
+    /// # Errors
+    /// No program, or it is running.
+    pub fn start(&mut self, argument: u64) -> Result<(), WorkerError> {
+        if self.running.is_some() {
+            return Err(WorkerError::Running);
+        }
+        let program: *mut Arc<dyn Program> = self.program.as_deref_mut().ok_or(WorkerError::NoProgram)?;
+        self.running = Some(self.seat().order(Order::Run, program, argument));
+        Ok(())
+    }
+
+    /// Waits for the program to end, and returns its stop code.
+    ///
+    /// # Errors
+    /// Nothing was started, or the program panicked.
+    pub fn wait(&mut self) -> Result<u32, WorkerError> {
+        let number = self.running.take().ok_or(WorkerError::NotStarted)?;
+        let desk = &self.seat().desk;
+        match desk.wait(number) {
+            Done::Stop(code) => Ok(code),
+            Done::Panicked => {
+                let words = desk.words.lock().map(|words| words.clone()).unwrap_or_default();
+                Err(WorkerError::Panicked(words))
+            }
+        }
+    }
+
+    /// Starts the program and waits for it.
+    ///
+    /// # Errors
+    /// As [`Context::start`] and [`Context::wait`].
+    pub fn run(&mut self, argument: u64) -> Result<u32, WorkerError> {
+        self.start(argument)?;
+        self.wait()
+    }
+
+    /// Writes the worker's inbound mailbox; waits while it is full.
+    pub fn mailbox_write(&mut self, value: u32) {
+        self.seat().outer.inbound.write(value);
+    }
+
+    /// The same if there is room; says whether there was.
+    pub fn mailbox_try_write(&mut self, value: u32) -> bool {
+        self.seat().outer.inbound.try_write(value)
+    }
+
+    /// Reads the worker's outbound mailbox; waits while it is empty.
+    pub fn mailbox_read(&mut self) -> u32 {
+        self.seat().outer.outbound.read()
+    }
+
+    /// The same where there is mail.
+    pub fn mailbox_try_read(&mut self) -> Option<u32> {
+        self.seat().outer.outbound.try_read()
+    }
+
+    /// Writes a signal register of the worker, 0 or 1, and says whether there is such a register.
+    pub fn signal(&mut self, register: usize, value: u32) -> bool {
+        self.seat().desk.signals.get(register).map(|signal| signal.write(value)).is_some()
+    }
+
+    /// Gives the core back: the idle worker sleeps, whatever its policy is, until the next start.
+    ///
+    /// # Errors
+    /// The program is running.
+    pub fn give_back(&mut self) -> Result<(), WorkerError> {
+        if self.running.is_some() {
+            return Err(WorkerError::Running);
+        }
+        self.seat().order(Order::Sleep, std::ptr::null_mut(), 0);
+        Ok(())
+    }
+}
+
+impl Drop for Context<'_> {
+    /// Waits for a program that still runs, scrubs the store and returns the worker.
+    fn drop(&mut self) {
+        let _ = self.wait();
+        if let Some(mut seat) = self.seat.take() {
+            seat.clean();
+            self.runtime.back(seat);
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! What a worker and those who give it orders share.
+
+use crate::bell::Bell;
+use crate::mailbox::{INBOUND, Reader, Writer, mailbox};
+use crate::signal::Signal;
+use crate::{Options, Program};
+use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+
+/// What a worker is told to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// Run the program.
+    Run = 1,
+    /// Scrub the local store.
+    Scrub = 2,
+    /// Sleep until the next order.
+    Sleep = 3,
+    /// End.
+    Quit = 4,
+}
+
+/// How an order was carried out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Done {
+    /// The stop code of a program; 0 of other orders.
+    Stop(u32),
+    /// The program panicked; its words are in the desk.
+    Panicked,
+}
+
+/// An order: one cache line, which travels to the worker once.
+#[repr(align(64))]
+struct Slip {
+    /// The order's number above, what it is below.
+    order: AtomicU64,
+    program: AtomicPtr<Arc<dyn Program>>,
+    argument: AtomicU64,
+}
+
+/// The answer: one line, which travels back once. The number of the order above, then whether it panicked, the stop code.
+#[repr(align(64))]
+struct Answer {
+    stop: AtomicU64,
+    panicked: AtomicU32,
+}
+
+/// One worker's.
+pub struct Desk {
+    slip: Slip,
+    answer: Answer,
+    orders: Bell,
+    answers: Bell,
+    pub signals: [Signal; 2],
+    pub options: Options,
+    pub words: Mutex<String>,
+}
+
+/// The ends of a worker's mailboxes that are not its own.
+pub struct Outer {
+    pub inbound: Writer<INBOUND>,
+    pub outbound: Reader<1>,
+}
+
+/// Its own.
+pub struct Inner {
+    pub inbound: Reader<INBOUND>,
+    pub outbound: Writer<1>,
+}
+
+/// A worker's mailboxes.
+pub fn mailboxes(options: &Options) -> (Outer, Inner) {
+    let (to_worker, inbound) = mailbox(options.polling);
+    let (outbound, from_worker) = mailbox(options.polling);
+    (Outer { inbound: to_worker, outbound: from_worker }, Inner { inbound, outbound })
+}
+
+impl Desk {
+    pub fn new(options: Options) -> Self {
+        let signal = |register: usize| Signal::new(options.signals_or[register], options.polling);
+        Desk {
+            slip: Slip {
+                order: AtomicU64::new(0),
+                program: AtomicPtr::new(std::ptr::null_mut()),
+                argument: AtomicU64::new(0),
+            },
+            answer: Answer { stop: AtomicU64::new(0), panicked: AtomicU32::new(0) },
+            orders: Bell::default(),
+            answers: Bell::default(),
+            signals: [signal(0), signal(1)],
+            options,
+            words: Mutex::new(String::new()),
+        }
+    }
+
+    /// Puts down an order. A program must stay where it is until the order is done.
+    pub fn put(&self, number: u32, order: Order, program: *mut Arc<dyn Program>, argument: u64, may_sleep: bool) {
+        self.slip.program.store(program, Ordering::Relaxed);
+        self.slip.argument.store(argument, Ordering::Relaxed);
+        self.slip.order.store(u64::from(number) << 32 | order as u64, Ordering::Release);
+        if may_sleep || self.options.polling.may_sleep() {
+            self.orders.ring();
+        }
+    }
+
+    /// Waits for an order after the last one, and returns its number too; the worker calls it. An order to sleep that the
+    /// next one has overtaken is never seen.
+    pub fn take(&self, last: u32, asleep: bool) -> (u32, Order, *mut Arc<dyn Program>, u64) {
+        let polling = if asleep { crate::Polling::Sleep } else { self.options.polling };
+        let word = self.orders.wait(polling, || {
+            let word = self.slip.order.load(Ordering::Acquire);
+            ((word >> 32) as u32 != last).then_some(word)
+        });
+        let order = match word as u32 {
+            1 => Order::Run,
+            2 => Order::Scrub,
+            3 => Order::Sleep,
+            _ => Order::Quit,
+        };
+        let (program, argument) = (&self.slip.program, &self.slip.argument);
+        ((word >> 32) as u32, order, program.load(Ordering::Relaxed), argument.load(Ordering::Relaxed))
+    }
+
+    /// The worker has carried out an order.
+    pub fn finish(&self, number: u32, done: Done) {
+        let (code, panicked) = match done {
+            Done::Stop(code) => (code, 0),
+            Done::Panicked => (0, 1),
+        };
+        self.answer.panicked.store(panicked, Ordering::Relaxed);
+        self.answer.stop.store(u64::from(number) << 32 | u64::from(code), Ordering::Release);
+        if self.options.polling.may_sleep() {
+            self.answers.ring();
+        }
+    }
+
+    /// Waits until an order is done.
+    pub fn wait(&self, number: u32) -> Done {
+        self.answers.wait(self.options.polling, || self.is_done(number))
+    }
+
+    /// How it was carried out, if it was.
+    pub fn is_done(&self, number: u32) -> Option<Done> {
+        let word = self.answer.stop.load(Ordering::Acquire);
+        let is_this = (word >> 32) as u32 == number;
+        let panicked = || self.answer.panicked.load(Ordering::Relaxed) == 1;
+        is_this.then(|| if panicked() { Done::Panicked } else { Done::Stop(word as u32) })
+    }
+}

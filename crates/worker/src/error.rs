@@ -1,0 +1,48 @@
+//! What goes wrong.
+
+use std::io;
+
+/// What goes wrong.
+#[derive(Debug, thiserror::Error)]
+pub enum WorkerError {
+    /// No thread could be made, or the kernel did not seat it there.
+    #[error("no worker could be seated on CPU {cpu}")]
+    Seat {
+        /// The CPU.
+        cpu: u32,
+        /// What the kernel says.
+        source: io::Error,
+    },
+    /// A CPU for two workers: both would wait for the other to give way.
+    #[error("CPU {0} is asked to hold two workers")]
+    Shared(u32),
+    /// A runtime without workers.
+    #[error("a runtime needs a CPU or more")]
+    NoCpus,
+    /// No memory for a local store.
+    #[error("no memory for a local store of {bytes} bytes")]
+    Store {
+        /// Its size.
+        bytes: usize,
+        /// What the kernel says.
+        source: io::Error,
+    },
+    /// All workers are borrowed.
+    #[error("all {0} workers are in contexts; drop one first")]
+    Busy(usize),
+    /// A context without a program.
+    #[error("the context has no program; load one first")]
+    NoProgram,
+    /// A second start before the first run has ended.
+    #[error("the context's program is running; wait for it first")]
+    Running,
+    /// Nothing was started.
+    #[error("the context's program has not been started")]
+    NotStarted,
+    /// The program ended by a panic.
+    #[error("the program panicked: {0}")]
+    Panicked(String),
+    /// What the kernel says of this process's CPUs.
+    #[error("the CPUs of this process cannot be read")]
+    Cpus(#[source] io::Error),
+}

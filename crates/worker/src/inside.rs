@@ -1,0 +1,77 @@
+//! A worker from within: what a program sees.
+
+use crate::Store;
+use crate::desk::{Desk, Inner};
+use std::sync::Arc;
+
+/// What a program sees: its local store, its mailboxes and signals, and transfers to and from memory.
+///
+/// A worker copies for itself, where a Cell's MFC works beside it, so that a transfer is complete when its call returns and
+/// tags have nothing to say.
+pub struct Inside {
+    pub(crate) store: Store,
+    pub(crate) mailboxes: Inner,
+    pub(crate) desk: Arc<Desk>,
+}
+
+impl Inside {
+    /// The local store.
+    pub fn store(&mut self) -> &mut [u8] {
+        self.store.bytes()
+    }
+
+    /// The store's address, from which the same bytes can be reached from outside while the program runs.
+    #[must_use]
+    pub fn store_address(&self) -> *mut u8 {
+        self.store.address()
+    }
+
+    /// Reads the inbound mailbox; waits while it is empty.
+    pub fn mailbox_read(&mut self) -> u32 {
+        self.mailboxes.inbound.read()
+    }
+
+    /// The same where there is mail.
+    pub fn mailbox_try_read(&mut self) -> Option<u32> {
+        self.mailboxes.inbound.try_read()
+    }
+
+    /// Writes the outbound mailbox; waits while it is full.
+    pub fn mailbox_write(&mut self, value: u32) {
+        self.mailboxes.outbound.write(value);
+    }
+
+    /// Reads and empties a signal register, 0 or 1; waits until something was written. `None` for another register.
+    #[must_use]
+    pub fn signal_read(&self, register: usize) -> Option<u32> {
+        Some(self.desk.signals.get(register)?.read())
+    }
+
+    /// Copies bytes from memory into the store at `local`, and says whether they fit there.
+    ///
+    /// # Safety
+    /// `from` must lead to `bytes` readable bytes that nobody writes meanwhile.
+    #[must_use]
+    pub unsafe fn get(&mut self, local: usize, from: *const u8, bytes: usize) -> bool {
+        let Some(to) = self.window(local, bytes) else { return false };
+        // SAFETY: the caller answers for `from`; `to` is a window of that length of the worker's own store.
+        unsafe { std::ptr::copy_nonoverlapping(from, to.as_mut_ptr(), bytes) };
+        true
+    }
+
+    /// Copies bytes from the store at `local` to memory, and says whether they lie in the store.
+    ///
+    /// # Safety
+    /// `to` must lead to `bytes` writable bytes that nobody else touches meanwhile.
+    #[must_use]
+    pub unsafe fn put(&mut self, local: usize, to: *mut u8, bytes: usize) -> bool {
+        let Some(from) = self.window(local, bytes) else { return false };
+        // SAFETY: the caller answers for `to`; `from` is a window of that length of the worker's own store.
+        unsafe { std::ptr::copy_nonoverlapping(from.as_ptr(), to, bytes) };
+        true
+    }
+
+    fn window(&mut self, local: usize, bytes: usize) -> Option<&mut [u8]> {
+        self.store.bytes().get_mut(local..local.checked_add(bytes)?)
+    }
+}

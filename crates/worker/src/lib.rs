@@ -1,0 +1,65 @@
+//! Workers that are there before they are needed: pinned threads with local stores, handed programs through a cache line.
+//!
+//! A program for accelerators creates a thread for each worker, waits until the kernel has made and placed it, and joins it
+//! at the end. Gupta et al. 2010 ("Cellule: lightweight execution environment for accelerator-based systems") answered the
+//! same calls without a thread and won up to 60 % on small work. Here a [`Runtime`] seats its workers once; a [`Context`]
+//! borrows one, loads a [`Program`] and runs it as often as it likes for two cache-line transfers each.
+//!
+//! ```
+//! use seatmap_worker::{Inside, Options, Runtime};
+//! use std::sync::Arc;
+//!
+//! let cpu = seatmap_worker::allowed_cpus()?[0];
+//! let runtime = Runtime::new(&[cpu], Options::default())?;
+//! let mut context = runtime.context()?;
+//! context.load(Arc::new(|inside: &mut Inside, argument: u64| {
+//!     inside.store()[0] = argument as u8;
+//!     inside.store()[0].into()
+//! }));
+//! assert_eq!(context.run(7)?, 7);
+//! # Ok::<(), seatmap_worker::WorkerError>(())
+//! ```
+//!
+//! The calls are libspe2's in spirit, so that its programs can be served by them: a context, a program, runs that end with
+//! a stop code, mailboxes of four entries in and one out, two signal registers, transfers by address.
+//!
+//! | module | holds |
+//! |---|---|
+//! | [`runtime`], [`context`], [`inside`], [`program`] | the workers; a borrowed one, from outside and from within; what it runs |
+//! | [`store`] | its local store: large pages where they can be had, locked, scrubbed between owners |
+//! | [`mailbox`], [`signal`], [`bell`] | messages over one cache line each; how a reader that has slept is woken |
+//! | [`options`], [`error`] | sizes and policies; what goes wrong |
+//! | [`poller`] | queues served in proportion to weights |
+#![deny(missing_docs)]
+
+pub mod bell;
+#[cfg(not(feature = "loom"))]
+pub mod context;
+#[cfg(not(feature = "loom"))]
+mod desk;
+pub mod error;
+#[cfg(not(feature = "loom"))]
+pub mod inside;
+pub mod mailbox;
+pub mod options;
+pub mod poller;
+mod primitive;
+#[cfg(not(feature = "loom"))]
+pub mod program;
+#[cfg(not(feature = "loom"))]
+pub mod runtime;
+pub mod signal;
+pub mod store;
+
+#[cfg(not(feature = "loom"))]
+pub use context::Context;
+pub use error::WorkerError;
+#[cfg(not(feature = "loom"))]
+pub use inside::Inside;
+pub use options::{Options, Polling};
+pub use poller::WeightedPoller;
+#[cfg(not(feature = "loom"))]
+pub use program::Program;
+#[cfg(not(feature = "loom"))]
+pub use runtime::{Runtime, allowed_cpus};
+pub use store::Store;

@@ -1,0 +1,143 @@
+//! The workers.
+
+use crate::context::Seat;
+use crate::desk::{Desk, Done, Inner, Order, mailboxes};
+use crate::{Context, Inside, Options, Store, WorkerError};
+use seatmap_host::affinity;
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::mpsc::{Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The CPUs that this process may use, ascending.
+///
+/// # Errors
+/// [`WorkerError::Cpus`].
+pub fn allowed_cpus() -> Result<Vec<u32>, WorkerError> {
+    affinity::current().map_err(WorkerError::Cpus)
+}
+
+/// Pinned workers, one a CPU, from when it is made until it is dropped.
+pub struct Runtime {
+    free: Mutex<Vec<Seat>>,
+    workers: usize,
+}
+
+impl Runtime {
+    /// Seats a worker on each CPU, each with a store that it has touched first.
+    ///
+    /// # Errors
+    /// A CPU that cannot be had, or twice; no memory.
+    pub fn new(cpus: &[u32], options: Options) -> Result<Self, WorkerError> {
+        if cpus.is_empty() {
+            return Err(WorkerError::NoCpus);
+        }
+        if let Some(cpu) = cpus.iter().enumerate().find_map(|(at, cpu)| cpus[..at].contains(cpu).then_some(*cpu)) {
+            return Err(WorkerError::Shared(cpu));
+        }
+        let runtime = Runtime { free: Mutex::default(), workers: cpus.len() };
+        for (worker, cpu) in cpus.iter().enumerate() {
+            runtime.hire(worker, *cpu, options)?;
+        }
+        // The first is given out first.
+        runtime.seats().reverse();
+        Ok(runtime)
+    }
+
+    fn hire(&self, worker: usize, cpu: u32, options: Options) -> Result<(), WorkerError> {
+        let store_error = |source| WorkerError::Store { bytes: options.store_bytes, source };
+        let store = Store::new(options.store_bytes).map_err(store_error)?;
+        let desk = Arc::new(Desk::new(options));
+        let (outer, inner) = mailboxes(&options);
+        let to_worker = Arc::clone(&desk);
+        let (seated, answer) = channel();
+        let body = move || work(cpu, to_worker, store, inner, &seated);
+        let refused = |source| WorkerError::Seat { cpu, source };
+        let thread = std::thread::Builder::new().name(format!("worker-cpu{cpu}")).spawn(body).map_err(refused)?;
+        answer.recv().unwrap_or_else(|_| Err(io::Error::other("the thread died"))).map_err(refused)?;
+        self.seats().push(Seat { worker, desk, outer, thread, number: 0, is_asleep: false });
+        Ok(())
+    }
+
+    fn seats(&self) -> std::sync::MutexGuard<'_, Vec<Seat>> {
+        // A list of seats is whole between any two statements.
+        self.free.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// How many workers there are.
+    #[must_use]
+    pub fn workers(&self) -> usize {
+        self.workers
+    }
+
+    /// Borrows a worker, its store scrubbed.
+    ///
+    /// # Errors
+    /// All are borrowed.
+    pub fn context(&self) -> Result<Context<'_>, WorkerError> {
+        let seat = self.seats().pop().ok_or(WorkerError::Busy(self.workers()))?;
+        Ok(Context::new(self, seat))
+    }
+
+    pub(crate) fn back(&self, seat: Seat) {
+        self.seats().push(seat);
+    }
+}
+
+impl Drop for Runtime {
+    fn drop(&mut self) {
+        // Workers whose context was forgotten go on waiting: what they were lent may still be in use.
+        for mut seat in self.seats().drain(..) {
+            seat.order(Order::Quit, std::ptr::null_mut(), 0);
+            let _ = seat.thread.join();
+        }
+    }
+}
+
+/// A worker's life.
+fn work(cpu: u32, desk: Arc<Desk>, mut store: Store, mailboxes: Inner, seated: &Sender<io::Result<()>>) {
+    let pinned = affinity::pin(&[cpu]);
+    let stays = pinned.is_ok();
+    // Its pages are placed here, near this CPU.
+    store.scrub();
+    let _ = seated.send(pinned);
+    if !stays {
+        return;
+    }
+    let mut inside = Inside { store, mailboxes, desk: Arc::clone(&desk) };
+    let (mut last, mut asleep) = (0, false);
+    loop {
+        let (number, order, program, argument) = desk.take(last, asleep);
+        (last, asleep) = (number, order == Order::Sleep);
+        match order {
+            Order::Run => {
+                // SAFETY: a context hands out a pointer to its own program, and neither changes nor drops that before the
+                // order is done; contexts that are forgotten leak it.
+                let program = unsafe { &*program };
+                let ran = catch_unwind(AssertUnwindSafe(|| program.run(&mut inside, argument)));
+                desk.finish(number, ended(&desk, ran));
+            }
+            Order::Scrub => {
+                while inside.mailboxes.inbound.try_read().is_some() {}
+                inside.store.scrub();
+                desk.finish(number, Done::Stop(0));
+            }
+            Order::Sleep => {}
+            Order::Quit => return,
+        }
+    }
+}
+
+/// What became of a run.
+fn ended(desk: &Desk, ran: std::thread::Result<u32>) -> Done {
+    let panic = match ran {
+        Ok(code) => return Done::Stop(code),
+        Err(panic) => panic,
+    };
+    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
+    if let Ok(mut words) = desk.words.lock() {
+        *words = text.unwrap_or_else(|| "it did not say why".to_owned());
+    }
+    Done::Panicked
+}

@@ -1,0 +1,73 @@
+//! Signal registers: 32 bits that keep the last value, or gather bits, until they are read.
+
+use crate::Polling;
+use crate::bell::Bell;
+use crate::primitive::{AtomicU64, Ordering};
+
+/// Set while nobody has read what was written.
+const PENDING: u64 = 1 << 32;
+
+/// One register. Any thread may write; the worker reads.
+#[repr(align(64))]
+pub struct Signal {
+    word: AtomicU64,
+    bell: Bell,
+    gathers: bool,
+    polling: Polling,
+}
+
+impl Signal {
+    /// An empty register that gathers bits (OR), or keeps the last value.
+    #[must_use]
+    pub fn new(gathers: bool, polling: Polling) -> Self {
+        Signal { word: AtomicU64::new(0), bell: Bell::default(), gathers, polling }
+    }
+
+    /// Writes a value.
+    pub fn write(&self, value: u32) {
+        let value = PENDING | u64::from(value);
+        if self.gathers {
+            self.word.fetch_or(value, Ordering::AcqRel);
+        } else {
+            self.word.store(value, Ordering::Release);
+        }
+        if self.polling.may_sleep() {
+            self.bell.ring();
+        }
+    }
+
+    /// Reads and empties the register; waits until something was written.
+    pub fn read(&self) -> u32 {
+        self.bell.wait(self.polling, || self.try_read())
+    }
+
+    /// The same where something was written.
+    pub fn try_read(&self) -> Option<u32> {
+        // A plain look first: a swap would take the line from its writer at every turn.
+        let is_pending = self.word.load(Ordering::Acquire) & PENDING != 0;
+        is_pending.then(|| self.word.swap(0, Ordering::AcqRel) as u32)
+    }
+}
+
+#[cfg(all(test, not(feature = "loom")))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn registers_gather_or_keep_the_last() {
+        for (gathers, read) in [(true, 0b101), (false, 0b100)] {
+            let signal = Signal::new(gathers, Polling::Spin);
+            assert_eq!(signal.try_read(), None);
+            signal.write(0b001);
+            signal.write(0b100);
+            assert_eq!((signal.read(), signal.try_read()), (read, None));
+        }
+    }
+
+    #[test]
+    fn zero_is_a_value() {
+        let signal = Signal::new(false, Polling::Spin);
+        signal.write(0);
+        assert_eq!(signal.try_read(), Some(0));
+    }
+}

@@ -1,0 +1,111 @@
+//! Local stores: memory that belongs to one worker.
+
+use std::io;
+use std::ptr::NonNull;
+
+/// The large page of x86-64 and of Arm with 4 KiB granules.
+const LARGE_PAGE_BYTES: usize = 2 << 20;
+
+/// Zeroed memory of one worker: on a large page of its own where the kernel has one to give, else on usual pages; locked,
+/// so that nothing pages it out, where the limit on locked memory allows that.
+pub struct Store {
+    base: NonNull<u8>,
+    bytes: usize,
+    mapped_bytes: usize,
+    is_large: bool,
+    is_locked: bool,
+}
+
+// SAFETY: the mapping belongs to the store alone, and is reached through it alone.
+unsafe impl Send for Store {}
+
+impl Store {
+    /// Maps a store of so many bytes. Its pages are placed by the thread that first touches them: scrub it there.
+    ///
+    /// # Errors
+    /// What the kernel says, or `InvalidInput` for no bytes.
+    pub fn new(bytes: usize) -> io::Result<Self> {
+        if bytes == 0 {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "a store of no bytes"));
+        }
+        let large_bytes = bytes.checked_next_multiple_of(LARGE_PAGE_BYTES);
+        let large = large_bytes.and_then(|large_bytes| Some((map(large_bytes, libc::MAP_HUGETLB).ok()?, large_bytes)));
+        let is_large = large.is_some();
+        let (base, mapped_bytes) = match large {
+            Some(large) => large,
+            None => (map(bytes, 0)?, bytes),
+        };
+        // SAFETY: exactly the mapping just made. Failing, it stays as it is: on pages that may be paged out.
+        let is_locked = unsafe { libc::mlock(base.as_ptr().cast(), mapped_bytes) } == 0;
+        Ok(Store { base, bytes, mapped_bytes, is_large, is_locked })
+    }
+
+    /// Whether it lies on large pages.
+    #[must_use]
+    pub fn is_large(&self) -> bool {
+        self.is_large
+    }
+
+    /// Whether it is locked.
+    #[must_use]
+    pub fn is_locked(&self) -> bool {
+        self.is_locked
+    }
+
+    /// Its address, for those who transfer by address.
+    #[must_use]
+    pub fn address(&self) -> *mut u8 {
+        self.base.as_ptr()
+    }
+
+    /// Its bytes.
+    #[must_use]
+    pub fn bytes(&mut self) -> &mut [u8] {
+        // SAFETY: `base` points to `bytes` initialised bytes, alive as long as `self`, which is borrowed for the slice.
+        unsafe { std::slice::from_raw_parts_mut(self.base.as_ptr(), self.bytes) }
+    }
+
+    /// Overwrites everything with zeros, so that the next owner finds nothing of the last one.
+    pub fn scrub(&mut self) {
+        self.bytes().fill(0);
+        // Nobody may read it afterwards as far as the compiler knows; it must be written all the same.
+        std::hint::black_box(self.base.as_ptr());
+    }
+}
+
+fn map(bytes: usize, more: libc::c_int) -> io::Result<NonNull<u8>> {
+    let protection = libc::PROT_READ | libc::PROT_WRITE;
+    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | more;
+    // SAFETY: a new anonymous mapping at an address of the kernel's choice touches no memory of ours.
+    let at = unsafe { libc::mmap(std::ptr::null_mut(), bytes, protection, flags, -1, 0) };
+    if at == libc::MAP_FAILED {
+        return Err(io::Error::last_os_error());
+    }
+    NonNull::new(at.cast()).ok_or_else(|| io::Error::other("the kernel mapped page zero"))
+}
+
+impl Drop for Store {
+    fn drop(&mut self) {
+        // SAFETY: exactly the mapping made in `new`; no reference to it can outlive `self`. A failure leaves it mapped.
+        unsafe { libc::munmap(self.base.as_ptr().cast(), self.mapped_bytes) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scrubbing_leaves_nothing() {
+        let mut store = Store::new(5000).unwrap();
+        assert_eq!(store.bytes().len(), 5000);
+        store.bytes().fill(0xa5);
+        store.scrub();
+        assert!(store.bytes().iter().all(|byte| *byte == 0));
+    }
+
+    #[test]
+    fn what_no_machine_has_is_refused() {
+        assert!(Store::new(0).is_err() && Store::new(1 << 60).is_err() && Store::new(usize::MAX).is_err());
+    }
+}
