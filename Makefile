@@ -27,6 +27,7 @@ test: system
 	./scripts/browser
 	./scripts/consumers
 	$(CARGO) test --workspace --locked
+	$(CARGO) test --locked --package seatmap-worker --features loom --test loom
 
 lint: system
 	$(CARGO) fmt --all --check

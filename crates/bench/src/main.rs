@@ -21,6 +21,7 @@ mod row;
 mod run;
 mod schedule;
 mod scotch;
+mod worker;
 
 use row::Row;
 use std::error::Error;
@@ -29,7 +30,7 @@ use std::path::Path;
 
 type Bench = fn() -> Result<Vec<Row>, Box<dyn Error>>;
 
-const BENCHES: [(&str, Bench); 13] = [
+const BENCHES: [(&str, Bench); 14] = [
     ("pair", pair::rows),
     ("hogs", hogs::rows),
     ("channels", channels::rows),
@@ -43,6 +44,7 @@ const BENCHES: [(&str, Bench); 13] = [
     ("large", large::rows),
     ("run", run::rows),
     ("engine", engine::rows),
+    ("worker", worker::rows),
 ];
 
 fn main() -> Result<(), Box<dyn Error>> {

@@ -1,6 +1,7 @@
 //! A borrowed worker, from outside.
 
-use crate::desk::{Desk, Done, Order, Outer};
+use crate::desk::{Desk, Done, Order};
+use crate::mailbox::End;
 use crate::{Program, Runtime, WorkerError};
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -18,7 +19,7 @@ pub struct Context<'a> {
 pub(crate) struct Seat {
     pub worker: usize,
     pub desk: Arc<Desk>,
-    pub outer: Outer,
+    pub mailboxes: End,
     pub thread: JoinHandle<()>,
     /// The last order's number.
     pub number: u32,
@@ -39,7 +40,7 @@ impl Seat {
     pub fn clean(&mut self) {
         let number = self.order(Order::Scrub, std::ptr::null_mut(), 0);
         self.desk.wait(number);
-        while self.outer.outbound.try_read().is_some() {}
+        while self.mailboxes.try_read().is_some() {}
         for signal in &self.desk.signals {
             let _ = signal.try_read();
         }
@@ -109,22 +110,22 @@ impl<'a> Context<'a> {
 
     /// Writes the worker's inbound mailbox; waits while it is full.
     pub fn mailbox_write(&mut self, value: u32) {
-        self.seat().outer.inbound.write(value);
+        self.seat().mailboxes.write(value);
     }
 
     /// The same if there is room; says whether there was.
     pub fn mailbox_try_write(&mut self, value: u32) -> bool {
-        self.seat().outer.inbound.try_write(value)
+        self.seat().mailboxes.try_write(value)
     }
 
     /// Reads the worker's outbound mailbox; waits while it is empty.
     pub fn mailbox_read(&mut self) -> u32 {
-        self.seat().outer.outbound.read()
+        self.seat().mailboxes.read()
     }
 
     /// The same where there is mail.
     pub fn mailbox_try_read(&mut self) -> Option<u32> {
-        self.seat().outer.outbound.try_read()
+        self.seat().mailboxes.try_read()
     }
 
     /// Writes a signal register of the worker, 0 or 1, and says whether there is such a register.

@@ -1,7 +1,6 @@
 //! What a worker and those who give it orders share.
 
 use crate::bell::Bell;
-use crate::mailbox::{INBOUND, Reader, Writer, mailbox};
 use crate::signal::Signal;
 use crate::{Options, Program};
 use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
@@ -54,25 +53,6 @@ pub struct Desk {
     pub signals: [Signal; 2],
     pub options: Options,
     pub words: Mutex<String>,
-}
-
-/// The ends of a worker's mailboxes that are not its own.
-pub struct Outer {
-    pub inbound: Writer<INBOUND>,
-    pub outbound: Reader<1>,
-}
-
-/// Its own.
-pub struct Inner {
-    pub inbound: Reader<INBOUND>,
-    pub outbound: Writer<1>,
-}
-
-/// A worker's mailboxes.
-pub fn mailboxes(options: &Options) -> (Outer, Inner) {
-    let (to_worker, inbound) = mailbox(options.polling);
-    let (outbound, from_worker) = mailbox(options.polling);
-    (Outer { inbound: to_worker, outbound: from_worker }, Inner { inbound, outbound })
 }
 
 impl Desk {

@@ -1,7 +1,8 @@
 //! A worker from within: what a program sees.
 
 use crate::Store;
-use crate::desk::{Desk, Inner};
+use crate::desk::Desk;
+use crate::mailbox::End;
 use std::sync::Arc;
 
 /// What a program sees: its local store, its mailboxes and signals, and transfers to and from memory.
@@ -10,7 +11,7 @@ use std::sync::Arc;
 /// tags have nothing to say.
 pub struct Inside {
     pub(crate) store: Store,
-    pub(crate) mailboxes: Inner,
+    pub(crate) mailboxes: End,
     pub(crate) desk: Arc<Desk>,
 }
 
@@ -28,17 +29,17 @@ impl Inside {
 
     /// Reads the inbound mailbox; waits while it is empty.
     pub fn mailbox_read(&mut self) -> u32 {
-        self.mailboxes.inbound.read()
+        self.mailboxes.read()
     }
 
     /// The same where there is mail.
     pub fn mailbox_try_read(&mut self) -> Option<u32> {
-        self.mailboxes.inbound.try_read()
+        self.mailboxes.try_read()
     }
 
     /// Writes the outbound mailbox; waits while it is full.
     pub fn mailbox_write(&mut self, value: u32) {
-        self.mailboxes.outbound.write(value);
+        self.mailboxes.write(value);
     }
 
     /// Reads and empties a signal register, 0 or 1; waits until something was written. `None` for another register.

@@ -1,4 +1,4 @@
-//! Mailboxes: 32-bit messages from one thread to another, over one cache line.
+//! Mailboxes: 32-bit messages between two threads, over one cache line each way.
 
 use crate::Polling;
 use crate::bell::Bell;
@@ -6,98 +6,108 @@ use crate::primitive::{AtomicU32, AtomicU64, Ordering};
 use std::sync::Arc;
 
 /// Entries of a worker's inbound mailbox: the Cell's.
-pub const INBOUND: usize = 4;
+pub const INBOUND: u32 = 4;
+/// Entries of its outbound mailbox.
+pub const OUTBOUND: u32 = 1;
+/// The most entries of a mailbox: with the count beside them they fill a line.
+const MOST: usize = 7;
 
-/// A value on a cache line of its own.
+/// What one end writes, on one line: its messages, and how many of the other's it has read.
+///
+/// An entry carries its number beside its value, so that a reader looks at nothing else; and the line that brings an answer
+/// brings the word that there is room again. A message and its answer therefore move one line each, and no more.
 #[repr(align(64))]
-struct Line<T>(T);
+struct Side {
+    entries: [AtomicU64; MOST],
+    read: AtomicU32,
+}
 
-/// Entries carry their number beside their value, so that a reader looks at nothing but the entry: a message costs one
-/// transfer of the line that holds them all. How many were read is written on another line, which the writer looks at only
-/// when it knows of no free entry.
-struct Shared<const ENTRIES: usize> {
-    entries: Line<[AtomicU64; ENTRIES]>,
-    read: Line<AtomicU32>,
-    mail: Line<Bell>,
-    room: Line<Bell>,
+/// Where an end sleeps, on a line that its partner leaves alone while it does not.
+#[repr(align(64))]
+struct Doorbell(Bell);
+
+struct Shared {
+    sides: [Side; 2],
+    bells: [Doorbell; 2],
     polling: Polling,
 }
 
-/// The end that writes.
-pub struct Writer<const ENTRIES: usize> {
-    shared: Arc<Shared<ENTRIES>>,
+/// One end of two mailboxes: it writes into one and reads the other.
+pub struct End {
+    shared: Arc<Shared>,
+    me: usize,
+    /// Entries of the mailboxes that it writes into and reads.
+    entries: [u32; 2],
     written: u32,
     known_read: u32,
-}
-
-/// The end that reads.
-pub struct Reader<const ENTRIES: usize> {
-    shared: Arc<Shared<ENTRIES>>,
     read: u32,
 }
 
-/// A mailbox of so many entries.
+/// Two mailboxes in opposite directions; the first end writes into the first. A mailbox has 1 to 7 entries; others are
+/// brought into that range.
 #[must_use]
-pub fn mailbox<const ENTRIES: usize>(polling: Polling) -> (Writer<ENTRIES>, Reader<ENTRIES>) {
-    let shared = Arc::new(Shared {
-        entries: Line(std::array::from_fn(|_| AtomicU64::new(0))),
-        read: Line(AtomicU32::new(0)),
-        mail: Line(Bell::default()),
-        room: Line(Bell::default()),
-        polling,
-    });
-    (Writer { shared: Arc::clone(&shared), written: 0, known_read: 0 }, Reader { shared, read: 0 })
+pub fn mailboxes(entries: [u32; 2], polling: Polling) -> (End, End) {
+    let entries = entries.map(|entries| entries.clamp(1, MOST as u32));
+    let side = || Side { entries: std::array::from_fn(|_| AtomicU64::new(0)), read: AtomicU32::new(0) };
+    let bell = || Doorbell(Bell::default());
+    let shared = Arc::new(Shared { sides: [side(), side()], bells: [bell(), bell()], polling });
+    let end = |me: usize| End {
+        shared: Arc::clone(&shared),
+        me,
+        entries: [entries[me], entries[1 - me]],
+        written: 0,
+        known_read: 0,
+        read: 0,
+    };
+    (end(0), end(1))
 }
 
-/// Number and value of a message in one word.
-fn packed(number: u32, value: u32) -> u64 {
-    u64::from(number) << 32 | u64::from(value)
-}
-
-impl<const ENTRIES: usize> Writer<ENTRIES> {
-    /// Free entries.
+impl End {
+    /// Free entries of the mailbox that it writes into.
     #[must_use]
-    pub fn room(&self) -> usize {
-        ENTRIES - self.written.wrapping_sub(self.shared.read.0.load(Ordering::Acquire)) as usize
+    pub fn room(&self) -> u32 {
+        self.entries[0] - self.written.wrapping_sub(self.theirs().read.load(Ordering::Acquire))
     }
 
     /// Writes a message; waits while the mailbox is full.
     pub fn write(&mut self, value: u32) {
-        if self.written.wrapping_sub(self.known_read) as usize >= ENTRIES {
-            let (read, full_at) = (&self.shared.read.0, self.written.wrapping_sub(ENTRIES as u32));
-            let other = || Some(read.load(Ordering::Acquire)).filter(|read| *read != full_at);
-            self.known_read = self.shared.room.0.wait(self.shared.polling, other);
+        if self.seems_full() {
+            let (read, known) = (&self.theirs().read, self.known_read);
+            let other = || Some(read.load(Ordering::Acquire)).filter(|read| *read != known);
+            self.known_read = self.bell().wait(self.shared.polling, other);
         }
         self.put(value);
     }
 
     /// Writes a message if there is room, and says whether there was.
     pub fn try_write(&mut self, value: u32) -> bool {
-        if self.written.wrapping_sub(self.known_read) as usize >= ENTRIES {
-            self.known_read = self.shared.read.0.load(Ordering::Acquire);
+        if self.seems_full() {
+            self.known_read = self.theirs().read.load(Ordering::Acquire);
         }
-        let has_room = (self.written.wrapping_sub(self.known_read) as usize) < ENTRIES;
+        let has_room = !self.seems_full();
         if has_room {
             self.put(value);
         }
         has_room
     }
 
-    fn put(&mut self, value: u32) {
-        let at = self.written as usize % ENTRIES;
-        self.written = self.written.wrapping_add(1);
-        self.shared.entries.0[at].store(packed(self.written, value), Ordering::Release);
-        if self.shared.polling.may_sleep() {
-            self.shared.mail.0.ring();
-        }
+    /// Whether there was no room when the other end last said what it had read.
+    fn seems_full(&self) -> bool {
+        self.written.wrapping_sub(self.known_read) >= self.entries[0]
     }
-}
 
-impl<const ENTRIES: usize> Reader<ENTRIES> {
+    fn put(&mut self, value: u32) {
+        let at = (self.written % self.entries[0]) as usize;
+        self.written = self.written.wrapping_add(1);
+        let message = u64::from(self.written) << 32 | u64::from(value);
+        self.ours().entries[at].store(message, Ordering::Release);
+        self.ring();
+    }
+
     /// Reads the next message; waits while there is none.
     pub fn read(&mut self) -> u32 {
         let (entry, number) = self.next();
-        let value = self.shared.mail.0.wait(self.shared.polling, || found(entry, number));
+        let value = self.bell().wait(self.shared.polling, || found(entry, number));
         self.took(number);
         value
     }
@@ -118,14 +128,32 @@ impl<const ENTRIES: usize> Reader<ENTRIES> {
     }
 
     fn next(&self) -> (&AtomicU64, u32) {
-        (&self.shared.entries.0[self.read as usize % ENTRIES], self.read.wrapping_add(1))
+        (&self.theirs().entries[(self.read % self.entries[1]) as usize], self.read.wrapping_add(1))
     }
 
     fn took(&mut self, number: u32) {
         self.read = number;
-        self.shared.read.0.store(number, Ordering::Release);
+        self.ours().read.store(number, Ordering::Release);
+        self.ring();
+    }
+
+    fn ours(&self) -> &Side {
+        &self.shared.sides[self.me]
+    }
+
+    fn theirs(&self) -> &Side {
+        &self.shared.sides[1 - self.me]
+    }
+
+    /// Where this end sleeps.
+    fn bell(&self) -> &Bell {
+        &self.shared.bells[self.me].0
+    }
+
+    /// Wakes the other end.
+    fn ring(&self) {
         if self.shared.polling.may_sleep() {
-            self.shared.room.0.ring();
+            self.shared.bells[1 - self.me].0.ring();
         }
     }
 }
@@ -142,34 +170,46 @@ mod tests {
 
     #[test]
     fn entries_are_few_and_kept_in_order() {
-        let (mut writer, mut reader) = mailbox::<INBOUND>(Polling::Spin);
+        let (mut writer, mut reader) = mailboxes([INBOUND, OUTBOUND], Polling::Spin);
         assert!((0..4).all(|value| writer.try_write(value)));
         assert!(!writer.try_write(4));
         assert_eq!((writer.room(), reader.try_read()), (0, Some(0)));
         assert!(writer.room() == 1 && writer.try_write(4));
         assert_eq!(std::iter::from_fn(|| reader.try_read()).collect::<Vec<_>>(), [1, 2, 3, 4]);
-        assert!(!reader.has_mail());
+        assert!(!reader.has_mail() && reader.try_write(9) && !reader.try_write(9));
     }
 
     #[test]
     fn messages_arrive_once_each_under_every_policy() {
         for polling in [Polling::Adaptive(Duration::from_micros(5)), Polling::Sleep] {
-            let (mut writer, mut reader) = mailbox::<1>(polling);
-            let (mut back, mut answers) = mailbox::<INBOUND>(polling);
+            let (mut near, mut far) = mailboxes([INBOUND, OUTBOUND], polling);
             std::thread::scope(|scope| {
-                scope.spawn(move || (0..5000).for_each(|value| writer.write(value)));
-                scope.spawn(move || (0..5000).for_each(|_| back.write(reader.read())));
-                assert!((0..5000).all(|value| answers.read() == value), "{polling:?}");
+                scope.spawn(move || {
+                    for _ in 0..5000 {
+                        let value = far.read();
+                        far.write(value);
+                    }
+                });
+                for value in 0..4 {
+                    near.write(value);
+                }
+                for value in 4..5004 {
+                    assert_eq!(near.read(), value - 4, "{polling:?}");
+                    if value < 5000 {
+                        near.write(value);
+                    }
+                }
             });
         }
     }
 
     #[test]
     fn numbers_may_wrap() {
-        let (mut writer, mut reader) = mailbox::<INBOUND>(Polling::Spin);
-        let near = u32::MAX - 5;
+        let (mut writer, mut reader) = mailboxes([INBOUND, OUTBOUND], Polling::Spin);
+        // Beyond the wrap every entry has been written once, as after four thousand million messages.
+        let near = u32::MAX - 7;
         (writer.written, writer.known_read, reader.read) = (near, near, near);
-        writer.shared.read.0.store(near, Ordering::Relaxed);
+        reader.ours().read.store(near, Ordering::Relaxed);
         for value in 0..20 {
             writer.write(value);
             assert_eq!(reader.read(), value);

@@ -1,7 +1,8 @@
 //! The workers.
 
 use crate::context::Seat;
-use crate::desk::{Desk, Done, Inner, Order, mailboxes};
+use crate::desk::{Desk, Done, Order};
+use crate::mailbox::{End, INBOUND, OUTBOUND, mailboxes};
 use crate::{Context, Inside, Options, Store, WorkerError};
 use seatmap_host::affinity;
 use std::io;
@@ -48,14 +49,14 @@ impl Runtime {
         let store_error = |source| WorkerError::Store { bytes: options.store_bytes, source };
         let store = Store::new(options.store_bytes).map_err(store_error)?;
         let desk = Arc::new(Desk::new(options));
-        let (outer, inner) = mailboxes(&options);
+        let (outside, inside) = mailboxes([INBOUND, OUTBOUND], options.polling);
         let to_worker = Arc::clone(&desk);
         let (seated, answer) = channel();
-        let body = move || work(cpu, to_worker, store, inner, &seated);
+        let body = move || work(cpu, to_worker, store, inside, &seated);
         let refused = |source| WorkerError::Seat { cpu, source };
         let thread = std::thread::Builder::new().name(format!("worker-cpu{cpu}")).spawn(body).map_err(refused)?;
         answer.recv().unwrap_or_else(|_| Err(io::Error::other("the thread died"))).map_err(refused)?;
-        self.seats().push(Seat { worker, desk, outer, thread, number: 0, is_asleep: false });
+        self.seats().push(Seat { worker, desk, mailboxes: outside, thread, number: 0, is_asleep: false });
         Ok(())
     }
 
@@ -95,7 +96,7 @@ impl Drop for Runtime {
 }
 
 /// A worker's life.
-fn work(cpu: u32, desk: Arc<Desk>, mut store: Store, mailboxes: Inner, seated: &Sender<io::Result<()>>) {
+fn work(cpu: u32, desk: Arc<Desk>, mut store: Store, mailboxes: End, seated: &Sender<io::Result<()>>) {
     let pinned = affinity::pin(&[cpu]);
     let stays = pinned.is_ok();
     // Its pages are placed here, near this CPU.
@@ -118,7 +119,7 @@ fn work(cpu: u32, desk: Arc<Desk>, mut store: Store, mailboxes: Inner, seated: &
                 desk.finish(number, ended(&desk, ran));
             }
             Order::Scrub => {
-                while inside.mailboxes.inbound.try_read().is_some() {}
+                while inside.mailboxes.try_read().is_some() {}
                 inside.store.scrub();
                 desk.finish(number, Done::Stop(0));
             }

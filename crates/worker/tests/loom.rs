@@ -4,14 +4,14 @@
 
 use loom::thread;
 use seatmap_worker::Polling;
-use seatmap_worker::mailbox::mailbox;
+use seatmap_worker::mailbox::mailboxes;
 use seatmap_worker::signal::Signal;
 use std::sync::Arc;
 
 #[test]
 fn a_sleeping_reader_is_always_woken() {
     loom::model(|| {
-        let (mut writer, mut reader) = mailbox::<1>(Polling::Sleep);
+        let (mut reader, mut writer) = mailboxes([1, 1], Polling::Sleep);
         let wrote = thread::spawn(move || writer.write(7));
         assert_eq!(reader.read(), 7);
         wrote.join().unwrap();
@@ -23,7 +23,7 @@ fn a_writer_that_waits_for_room_is_always_woken() {
     let mut model = loom::model::Builder::new();
     model.preemption_bound = Some(3);
     model.check(|| {
-        let (mut writer, mut reader) = mailbox::<1>(Polling::Sleep);
+        let (mut reader, mut writer) = mailboxes([1, 1], Polling::Sleep);
         let wrote = thread::spawn(move || (0..2).for_each(|value| writer.write(value)));
         assert_eq!((reader.read(), reader.read()), (0, 1));
         wrote.join().unwrap();
