@@ -15,6 +15,7 @@
 
 pub mod catalog;
 pub mod cell;
+mod engine;
 pub mod error;
 pub mod trace;
 pub mod wheel;

@@ -175,7 +175,7 @@ fn programs_that_fail_end_with_an_error_that_says_who_and_what() {
     // A panic in a task is caught and told; the hook would print it as well.
     std::panic::set_hook(Box::new(|_| {}));
     let mut bed = bed("cell-qs20");
-    bed.most_events = 100_000;
+    bed.limit_events(100_000);
     let mut refusal = |which| bed.run(&[0, 1], &Wrong(which), 0).unwrap_err().to_string();
     let told: Vec<String> = (0..=10).map(&mut refusal).collect();
     insta::assert_snapshot!(told.join("\n"));

@@ -8,7 +8,7 @@ use seatmap_port::channels::{Ea, Element, MESSAGE_TAG, Order, Service};
 
 impl World {
     /// A task calls, and will be woken when that is done.
-    pub fn call(&mut self, task: u16, request: Request) {
+    pub fn begin(&mut self, task: u16, request: Request) {
         let called = self.trace.is_some().then(|| (request.name(), self.now()));
         let state = &mut self.tasks[task as usize];
         (state.request, state.step, state.called) = (Some(request), 0, called);

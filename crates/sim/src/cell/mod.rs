@@ -7,7 +7,7 @@
 //! | `flow`, `line` | a line's way: command, snoop, memory, rings, the link between chips |
 //! | `mfc`, `mic` | the queue of commands, cut into lines; the memory controller |
 //! | `messages`, `atomic`, `calls` | mailboxes and signals; reservations; what a task's calls do, PPE included |
-//! | `world`, [`bed`] | the state and its events; the [`Bed`](seatmap_port::channels::Bed) that runs programs |
+//! | `world`, `turns`, [`bed`] | the state and its events, as the engine sees them; the [`Bed`](seatmap_port::channels::Bed) that runs programs |
 //! | [`mod@profile`] | topology and distances, as of any other machine |
 //! | [`counters`] | what a PMU would count |
 
@@ -27,6 +27,7 @@ pub mod profile;
 mod request;
 mod ring;
 mod timing;
+mod turns;
 mod world;
 
 pub use bed::CellBed;

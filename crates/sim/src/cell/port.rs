@@ -3,23 +3,16 @@
 use crate::cell::memory::Memory;
 use crate::cell::request::Request;
 use crate::cell::world::{Seat, World};
-use corosensei::Yielder;
+use crate::engine::{Said, Yielder};
 use seatmap_port::channels::{Atomic, Channels, DmaError, Ea, Element, Order, Register, Service, dma};
 use std::cell::{Cell, RefCell};
-
-/// What a task hands to the engine: a call, or why it cannot go on.
-#[derive(Debug)]
-pub enum Said {
-    Call(Request),
-    Refused(DmaError),
-}
 
 /// A task's view of the machine.
 pub struct CellPort<'a> {
     pub world: &'a RefCell<World>,
     /// The time, beside the world so that reading it costs nothing.
     pub now: &'a Cell<u64>,
-    pub yielder: &'a Yielder<u64, Said>,
+    pub yielder: &'a Yielder<Request>,
     pub rank: u16,
     pub seat: Seat,
     pub cycles_per_tick: f64,

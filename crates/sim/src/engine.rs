@@ -1,0 +1,192 @@
+//! What all models have in common: tasks as coroutines, and the loop that lets machine and tasks take turns.
+
+use crate::error::SimError;
+use corosensei::stack::DefaultStack;
+use corosensei::{Coroutine, CoroutineResult};
+use seatmap_port::channels::DmaError;
+use std::any::Any;
+use std::cell::{Cell, RefCell};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// Bytes of a task's stack.
+const STACK_BYTES: usize = 256 * 1024;
+/// Events after which a run is given up, if nothing else is said: minutes of work.
+pub const MOST_EVENTS: u64 = 20_000_000_000;
+/// Tasks that an error names.
+const MOST_NAMED: usize = 16;
+
+/// What a task hands to the engine: a call, or why it cannot go on.
+#[derive(Debug)]
+pub enum Said<C> {
+    Call(C),
+    Refused(DmaError),
+}
+
+/// A task's way to the engine: it suspends with what it says, and is resumed with the answer.
+pub type Yielder<C> = corosensei::Yielder<u64, Said<C>>;
+
+/// A machine in virtual time, as the engine sees it.
+pub trait Machine {
+    /// What a task asks for.
+    type Call;
+
+    /// Lets everything happen until it is a task's turn: the time, and the task. `None` where nothing happens any more.
+    fn next_task(&mut self) -> Option<(u64, u16)>;
+
+    /// What this task is told when it goes on.
+    fn answer(&self, task: u16) -> u64;
+
+    /// A task calls, and will have its turn when that is done.
+    fn call(&mut self, task: u16, call: Self::Call);
+
+    /// The time, in core cycles.
+    fn now(&self) -> u64;
+
+    /// Events so far.
+    fn events(&self) -> u64;
+
+    /// What a task does or waits for; `None` where it does neither.
+    fn doing(&self, task: u16) -> Option<String>;
+}
+
+/// Where tasks run: their stacks are kept from run to run.
+pub struct Stage {
+    stacks: Vec<DefaultStack>,
+    /// Events after which a run is given up.
+    pub most_events: u64,
+}
+
+type Fiber<C> = Coroutine<u64, Said<C>, (), DefaultStack>;
+
+/// Why a run stopped early.
+enum Ending {
+    Refused(u16, DmaError),
+    Panicked(u16, String),
+    Stuck,
+    Endless,
+}
+
+impl Default for Stage {
+    fn default() -> Self {
+        Stage { stacks: Vec::new(), most_events: MOST_EVENTS }
+    }
+}
+
+impl Stage {
+    /// Runs so many tasks to their ends. `clock` shows the time to tasks, beside the machine so that reading it costs
+    /// nothing.
+    pub fn play<M: Machine, T>(
+        &mut self,
+        machine: &RefCell<M>,
+        clock: &Cell<u64>,
+        cycles_per_ns: f64,
+        tasks: usize,
+        body: impl Fn(usize, &Yielder<M::Call>) -> T,
+    ) -> Result<Vec<T>, SimError> {
+        let outputs: Vec<Cell<Option<T>>> = (0..tasks).map(|_| Cell::new(None)).collect();
+        let mut fibers: Vec<Fiber<M::Call>> = Vec::with_capacity(tasks);
+        for (rank, output) in outputs.iter().enumerate() {
+            let stack = self.stacks.pop().map_or_else(|| DefaultStack::new(STACK_BYTES), Ok);
+            let stack = stack.map_err(|error| SimError::Seat(format!("no stack for task {rank}: {error}")))?;
+            let body = &body;
+            let task = move |yielder: &Yielder<M::Call>, _: u64| output.set(Some(body(rank, yielder)));
+            // SAFETY: what the task borrows (its body, and with it machine and clock; its output) outlives `fibers`, which
+            // this function drops before any of it: no fiber leaves here.
+            fibers.push(unsafe { Coroutine::with_stack_unchecked(stack, task) });
+        }
+        let ended = Turns { machine, clock, fibers: &mut fibers, most_events: self.most_events }.take();
+        let ended = ended.map_err(|ending| explain(ending, &*machine.borrow(), tasks, cycles_per_ns));
+        // Only finished ones give their stacks back; the others are unwound where they are.
+        self.stacks.extend(fibers.into_iter().filter(Fiber::done).map(Fiber::into_stack));
+        ended?;
+        Ok(outputs.into_iter().filter_map(Cell::into_inner).collect())
+    }
+}
+
+struct Turns<'a, M: Machine> {
+    machine: &'a RefCell<M>,
+    clock: &'a Cell<u64>,
+    fibers: &'a mut [Fiber<M::Call>],
+    most_events: u64,
+}
+
+impl<M: Machine> Turns<'_, M> {
+    /// Until every task is done.
+    fn take(&mut self) -> Result<(), Ending> {
+        let mut left = self.fibers.len();
+        while left > 0 {
+            let (task, answer) = self.next_task()?;
+            left -= usize::from(self.resume(task, answer)?);
+        }
+        Ok(())
+    }
+
+    fn next_task(&mut self) -> Result<(u16, u64), Ending> {
+        let mut machine = self.machine.borrow_mut();
+        let (time, task) = machine.next_task().ok_or(Ending::Stuck)?;
+        if machine.events() > self.most_events {
+            return Err(Ending::Endless);
+        }
+        self.clock.set(time);
+        Ok((task, machine.answer(task)))
+    }
+
+    /// Lets a task go on to its next call. Whether it is done.
+    fn resume(&mut self, task: u16, answer: u64) -> Result<bool, Ending> {
+        let fiber = &mut self.fibers[task as usize];
+        let said = catch_unwind(AssertUnwindSafe(|| fiber.resume(answer)));
+        match said {
+            Ok(CoroutineResult::Return(())) => Ok(true),
+            Ok(CoroutineResult::Yield(Said::Call(call))) => {
+                self.machine.borrow_mut().call(task, call);
+                Ok(false)
+            }
+            Ok(CoroutineResult::Yield(Said::Refused(error))) => Err(Ending::Refused(task, error)),
+            Err(panic) => Err(ending_of(task, panic)),
+        }
+    }
+}
+
+/// Channels on lines unwind with what the hardware would refuse.
+fn ending_of(task: u16, panic: Box<dyn Any + Send>) -> Ending {
+    match panic.downcast::<DmaError>() {
+        Ok(error) => Ending::Refused(task, *error),
+        Err(panic) => Ending::Panicked(task, message(&*panic)),
+    }
+}
+
+fn message(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<String>().cloned();
+    text.or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned()))
+        .unwrap_or_else(|| "no message".to_owned())
+}
+
+fn explain(ending: Ending, machine: &impl Machine, tasks: usize, cycles_per_ns: f64) -> SimError {
+    let at_ns = machine.now() as f64 / cycles_per_ns;
+    let one = |task: u16| machine.doing(task).map(|what| format!("task {task} {what}"));
+    let doing = || (0..tasks as u16).filter_map(one).take(MOST_NAMED).collect();
+    match ending {
+        Ending::Refused(task, error) => SimError::Refused { task: task.into(), error },
+        Ending::Panicked(task, message) => SimError::Panicked { task: task.into(), message },
+        Ending::Stuck => SimError::Deadlock { at_ns, waiting: doing() },
+        Ending::Endless => SimError::Endless { events: machine.events(), at_ns, doing: doing() },
+    }
+}
+
+/// When each task starts: as its creator gets to it, somewhat later or earlier by chance, below `skew`. Seed 0 stands for
+/// no chance.
+pub fn starts(tasks: usize, skew: u64, seed: u64) -> impl Iterator<Item = (u64, u16)> {
+    let mut state = seed;
+    (0..tasks as u16).map(move |task| {
+        state = mixed(state);
+        (if skew == 0 || seed == 0 { 0 } else { state % skew }, task)
+    })
+}
+
+/// A step of SplitMix64 (Steele, Lea & Flood 2014).
+pub fn mixed(state: u64) -> u64 {
+    let z = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
