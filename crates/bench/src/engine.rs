@@ -28,7 +28,7 @@ fn busy(iterations: u64) -> Transfers {
 
 /// Events a second on one core, their growth, and two cores against one.
 pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
-    let model = Arc::new(catalog::load("cell-qs20").ok_or("no such model")??);
+    let model = catalog::cell("cell-qs20").ok_or("no such model")??;
     let seats: Vec<u32> = (0..8).collect();
     let run = |iterations: u64| -> Result<(f64, u64), seatmap_sim::SimError> {
         let mut bed = CellBed::new(Arc::clone(&model));

@@ -1,35 +1,119 @@
 //! The models that come with Seatmap, compiled in.
 
-use crate::{CellModel, ModelError};
+use crate::{CellModel, CoherentModel, ModelError};
+use seatmap_machine::Description;
+use std::sync::Arc;
 
-const MODELS: [(&str, &str); 3] = [
+const MODELS: [(&str, &str); 5] = [
     ("cell-ps3", include_str!("../../../machines/cell-ps3.toml")),
     ("cell-qs20", include_str!("../../../machines/cell-qs20.toml")),
     ("cell-qs22", include_str!("../../../machines/cell-qs22.toml")),
+    ("scc-48", include_str!("../../../machines/scc-48.toml")),
+    ("xeon-phi-5110p", include_str!("../../../machines/xeon-phi-5110p.toml")),
 ];
+
+/// Machines described by their distances that are run as levels of caches and packages.
+const DESCRIBED: [&str; 1] = ["xeon-e5-2680-2s"];
+
+/// A model of either kind.
+#[derive(Clone, Debug)]
+pub enum Model {
+    /// A Cell Broadband Engine.
+    Cell(Arc<CellModel>),
+    /// A machine with coherent caches.
+    Coherent(Arc<CoherentModel>),
+}
+
+impl Model {
+    /// Reads a model of any kind.
+    ///
+    /// # Errors
+    /// [`ModelError`]; `name` is what it calls the text.
+    pub fn from_toml(name: &str, text: &str) -> Result<Self, ModelError> {
+        let value: Option<toml::Table> = toml::from_str(text).ok();
+        let format = value.as_ref().and_then(|table| table.get("format")).and_then(toml::Value::as_str);
+        match format {
+            Some(crate::coherent::FORMAT) => Ok(Model::Coherent(Arc::new(CoherentModel::from_toml(name, text)?))),
+            Some(seatmap_machine::description::FORMAT) => described(name, text),
+            _ => Ok(Model::Cell(Arc::new(CellModel::from_toml(name, text)?))),
+        }
+    }
+
+    /// What the command line calls it.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        match self {
+            Model::Cell(model) => &model.name,
+            Model::Coherent(model) => &model.name,
+        }
+    }
+}
+
+/// A machine of levels from a description, which must give its clock.
+fn described(name: &str, text: &str) -> Result<Model, ModelError> {
+    let impossible = |message: String| ModelError::Impossible { name: name.to_owned(), message };
+    let description = Description::from_toml(text).map_err(|error| impossible(error.to_string()))?;
+    let clock = description.frequency_ghz();
+    let clock = clock.ok_or_else(|| impossible("give frequency_ghz, so that it can be run".to_owned()))?;
+    let model = CoherentModel::from_profile(&description.to_profile(), description.summary(), clock)?;
+    Ok(Model::Coherent(Arc::new(CoherentModel { sources: description.sources().to_vec(), ..model })))
+}
 
 /// The names of all bundled models.
 pub fn names() -> impl Iterator<Item = &'static str> {
-    MODELS.iter().map(|(name, _)| *name)
+    MODELS.iter().map(|(name, _)| *name).chain(DESCRIBED)
 }
 
 /// A bundled model; `None` where none has this name.
 ///
 /// # Errors
 /// A bundled model that is wrong, which is a mistake of Seatmap's.
-pub fn load(name: &str) -> Option<Result<CellModel, ModelError>> {
-    let (name, text) = MODELS.iter().find(|(known, _)| *known == name)?;
-    Some(CellModel::from_toml(name, text))
+pub fn load(name: &str) -> Option<Result<Model, ModelError>> {
+    let known = MODELS.iter().find(|(known, _)| *known == name).map(|(_, text)| *text);
+    let text = known.or_else(|| {
+        DESCRIBED.iter().find(|known| **known == name).and_then(|name| seatmap_machine::catalog::find(name))
+    })?;
+    Some(Model::from_toml(name, text))
+}
+
+/// A bundled Cell; `None` where none has this name.
+///
+/// # Errors
+/// As [`load`].
+pub fn cell(name: &str) -> Option<Result<Arc<CellModel>, ModelError>> {
+    match load(name)? {
+        Ok(Model::Cell(model)) => Some(Ok(model)),
+        Ok(Model::Coherent(_)) => None,
+        Err(error) => Some(Err(error)),
+    }
+}
+
+/// A bundled coherent machine; `None` where none has this name.
+///
+/// # Errors
+/// As [`load`].
+pub fn coherent(name: &str) -> Option<Result<Arc<CoherentModel>, ModelError>> {
+    match load(name)? {
+        Ok(Model::Coherent(model)) => Some(Ok(model)),
+        Ok(Model::Cell(_)) => None,
+        Err(error) => Some(Err(error)),
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::*;
+
     #[test]
     fn every_bundled_model_is_sound() {
-        for name in super::names() {
-            let model = super::load(name).unwrap().unwrap();
-            assert_eq!(model.name, name);
-            assert!(model.figures.all().all(|(_, figure)| !figure.source.is_empty()));
+        for name in names() {
+            let model = load(name).unwrap().unwrap();
+            assert_eq!(model.name(), name);
+            let figures: Vec<_> = match &model {
+                Model::Cell(model) => model.figures.all().collect(),
+                Model::Coherent(model) => model.figures.all().collect(),
+            };
+            assert!(figures.iter().all(|(_, figure)| !figure.source.is_empty()));
         }
     }
 }

@@ -8,17 +8,22 @@
 //! |---|---|
 //! | [`wheel`] | the event queue |
 //! | [`cell`] | the Cell Broadband Engine, one chip or two |
+//! | [`coherent`] | machines with coherent caches: rings, meshes, levels |
 //! | [`catalog`] | the models that come with Seatmap |
 //! | [`trace`] | what happened when, for trace viewers |
+//! | [`figure`] | figures with their sources |
 //! | [`error`] | why a run ended early, or a model was refused |
 #![deny(missing_docs)]
 
 pub mod catalog;
 pub mod cell;
+pub mod coherent;
 mod engine;
 pub mod error;
+pub mod figure;
 pub mod trace;
 pub mod wheel;
 
 pub use cell::{CellBed, CellModel};
+pub use coherent::{CoherentBed, CoherentModel};
 pub use error::{ModelError, SimError};

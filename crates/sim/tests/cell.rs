@@ -3,12 +3,11 @@
 
 use seatmap_port::channels::{Atomic, Bed, Channels, Ea, Order, Program, Register, Shape};
 use seatmap_sim::{CellBed, catalog};
-use std::sync::Arc;
 
 const BOTH: u32 = 1;
 
 fn bed(name: &str) -> CellBed {
-    CellBed::new(Arc::new(catalog::load(name).unwrap().unwrap()))
+    CellBed::new(catalog::cell(name).unwrap().unwrap())
 }
 
 /// A program from a closure that picks what each task does by number.

@@ -4,10 +4,9 @@
 use seatmap_port::channels::Bed;
 use seatmap_sim::{CellBed, catalog};
 use seatmap_workload::MessageRing;
-use std::sync::Arc;
 
 fn bed(name: &str) -> CellBed {
-    CellBed::new(Arc::new(catalog::load(name).unwrap().unwrap()))
+    CellBed::new(catalog::cell(name).unwrap().unwrap())
 }
 
 #[test]

@@ -5,10 +5,9 @@ use seatmap_port::channels::{Atomic, Bed, Program};
 use seatmap_sim::{CellBed, catalog};
 use seatmap_workload::stats::{Atomics, Exchange, Means, Source, Threads, Timed, Transfers};
 use seatmap_workload::{BarrierBySignal, Collective, Kind, LongMessages, Message, Way};
-use std::sync::Arc;
 
 fn run<P: Program>(seats: &[u32], program: &P) -> Vec<P::Output> {
-    CellBed::new(Arc::new(catalog::load("cell-qs20").unwrap().unwrap())).run(seats, program, 5).unwrap()
+    CellBed::new(catalog::cell("cell-qs20").unwrap().unwrap()).run(seats, program, 5).unwrap()
 }
 
 fn ns(timed: &[Timed]) -> f64 {

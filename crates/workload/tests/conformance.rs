@@ -7,7 +7,6 @@ use seatmap_port::channels::{Atomic, Bed};
 use seatmap_sim::{CellBed, catalog};
 use seatmap_workload::stats::{Atomics, Exchange, Means, Source, Transfers};
 use seatmap_workload::{BarrierBySignal, Collective, Kind, LongMessages, Message, MessageRing, Way};
-use std::sync::Arc;
 
 const BOTH: [bool; 2] = [false, true];
 
@@ -68,7 +67,7 @@ fn messages<B: Bed>(bed: &mut B, seats: [u32; 2]) -> Vec<String> {
 
 #[test]
 fn host_and_model_compute_the_same() {
-    let mut cell = CellBed::new(Arc::new(catalog::load("cell-ps3").unwrap().unwrap()));
+    let mut cell = CellBed::new(catalog::cell("cell-ps3").unwrap().unwrap());
     let wanted = computed(&mut cell, [0, 1]);
     insta::assert_snapshot!(wanted.join("\n"));
     let mut host = HostBed::new().unwrap();

@@ -117,6 +117,12 @@ impl Description {
         &self.written.sources
     }
 
+    /// The core clock, where it is given.
+    #[must_use]
+    pub fn frequency_ghz(&self) -> Option<f64> {
+        self.written.frequency_ghz
+    }
+
     /// What the machine is made of.
     #[must_use]
     pub fn shape(&self) -> &Shape {

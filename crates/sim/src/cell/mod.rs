@@ -32,5 +32,5 @@ mod world;
 
 pub use bed::CellBed;
 pub use counters::Counters;
-pub use model::{CellModel, Figure, Figures};
+pub use model::{CellModel, Figures};
 pub use profile::profile;

@@ -2,23 +2,11 @@
 
 use crate::ModelError;
 use crate::cell::ring::ELEMENTS;
-use seatmap_machine::description::Basis;
+use crate::figure::{figures, syntax};
 use serde::{Deserialize, Serialize};
 
 /// The format's name, in the `format` key.
 pub const FORMAT: &str = "seatmap-model/1";
-
-/// One figure, what it stands on, and where that is written.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Figure {
-    /// The figure, in the unit that the key ends with.
-    pub value: f64,
-    /// Stated, fitted, or assumed.
-    pub kind: Basis,
-    /// By whom, to what, or why.
-    pub source: String,
-}
 
 /// A Cell machine: chips, their rings, and what everything costs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -44,25 +32,8 @@ pub struct CellModel {
     pub figures: Figures,
 }
 
-macro_rules! figures {
-    ($($(#[doc = $doc:literal])+ $name:ident,)+) => {
-        /// Every figure of the model. Cycles are core cycles.
-        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-        #[serde(deny_unknown_fields)]
-        pub struct Figures {
-            $($(#[doc = $doc])+ pub $name: Figure,)+
-        }
-
-        impl Figures {
-            /// Each figure with its key.
-            pub fn all(&self) -> impl Iterator<Item = (&'static str, &Figure)> {
-                [$((stringify!($name), &self.$name),)+].into_iter()
-            }
-        }
-    };
-}
-
 figures! {
+    "Every figure of the model. Cycles are core cycles.",
     /// Core cycles of a bus cycle.
     bus_cycles,
     /// Bus cycles for which a transfer occupies each stretch of its way: 128 bytes at 16 a cycle.
@@ -199,19 +170,11 @@ impl CellModel {
     /// A figure of zero where nothing may take no time would let time stand still.
     fn figure_flaw(&self) -> Option<String> {
         let may_be_zero = |key: &str| ["signal", "turn", "skew", "list"].iter().any(|part| key.contains(part));
-        let bad = |(key, figure): &(&str, &Figure)| {
+        let bad = |(key, figure): &(&str, &crate::figure::Figure)| {
             let least = if may_be_zero(key) { 0.0 } else { 1e-3 };
             !figure.value.is_finite() || figure.value < least || figure.value > 1e9
         };
         let (key, figure) = self.figures.all().find(bad)?;
         Some(format!("figures.{key} is {}; a cycle that takes no time, or none that ends, cannot be run", figure.value))
     }
-}
-
-fn syntax(name: &str, text: &str, error: &toml::de::Error) -> ModelError {
-    let at = error.span().map_or(0, |span| span.start);
-    let before = text.get(..at).unwrap_or(text);
-    let line = before.matches('\n').count() + 1;
-    let column = before.len() - before.rfind('\n').map_or(0, |newline| newline + 1) + 1;
-    ModelError::Syntax { name: name.to_owned(), line, column, message: error.message().replace('\n', ", ") }
 }

@@ -75,7 +75,7 @@ mod tests {
 
     #[test]
     fn chips_are_packages_and_far_from_each_other() {
-        let model = Arc::new(catalog::load("cell-qs20").unwrap().unwrap());
+        let model = catalog::cell("cell-qs20").unwrap().unwrap();
         let profile = profile(&model).unwrap();
         profile.check().unwrap();
         let ns = &profile.core_distance.as_ref().unwrap().median_ns;

@@ -1,6 +1,7 @@
 //! A model's figures as the hot paths need them.
 
 use crate::cell::CellModel;
+use crate::figure::Figure;
 
 /// Whole core cycles, and counts.
 #[derive(Clone, Debug, PartialEq)]
@@ -44,8 +45,8 @@ pub struct Timing {
 impl Timing {
     pub fn new(model: &CellModel) -> Self {
         let f = &model.figures;
-        let whole = |figure: &super::Figure| figure.value.round() as u64;
-        let ns = |figure: &super::Figure| (figure.value * model.frequency_ghz).round() as u64;
+        let whole = |figure: &Figure| figure.value.round() as u64;
+        let ns = |figure: &Figure| (figure.value * model.frequency_ghz).round() as u64;
         let bus = whole(&f.bus_cycles).max(1);
         Timing {
             bus,

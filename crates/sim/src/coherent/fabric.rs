@@ -1,0 +1,206 @@
+//! Nodes and directed links: whatever a machine's caches and directories hang on.
+
+/// What a message travels as, where these are wires of their own: addresses, data, acknowledgements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lane {
+    /// Requests and snoops.
+    Address,
+    /// Lines.
+    Data,
+    /// Everything without an address of its own.
+    Acknowledge,
+}
+
+/// Lanes of every link.
+pub const LANES: usize = 3;
+
+impl Lane {
+    /// All of them, in the order of their numbers.
+    pub const ALL: [Lane; LANES] = [Lane::Address, Lane::Data, Lane::Acknowledge];
+
+    /// For counters.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Lane::Address => "address",
+            Lane::Data => "data",
+            Lane::Acknowledge => "acknowledge",
+        }
+    }
+}
+
+/// One direction between two neighbours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Link {
+    /// Where it begins.
+    pub from: u16,
+    /// Where it ends.
+    pub to: u16,
+    /// From its beginning to its end.
+    pub cycles: u32,
+    /// For how long a message of each lane keeps the next one out.
+    pub busy: [u32; LANES],
+}
+
+/// Nodes with links between them, and the way from each to each.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fabric {
+    nodes: usize,
+    links: Vec<Link>,
+    /// The link to take, by where a message is and where it goes.
+    next: Vec<u16>,
+}
+
+impl Fabric {
+    /// A fabric in which `towards(at, to)` names the neighbour to go to next. A neighbour without a link leads to `None`, as
+    /// does a way that never arrives.
+    #[must_use]
+    pub fn new(nodes: usize, links: Vec<Link>, towards: impl Fn(u16, u16) -> u16) -> Option<Self> {
+        let link = |from: u16, to: u16| links.iter().position(|link| (link.from, link.to) == (from, to));
+        let mut next = vec![0; nodes * nodes];
+        for at in 0..nodes {
+            for to in (0..nodes).filter(|to| *to != at) {
+                next[at * nodes + to] = link(at as u16, towards(at as u16, to as u16))? as u16;
+            }
+        }
+        let fabric = Fabric { nodes, links, next };
+        let arrives = |from: u16| (0..nodes as u16).all(|to| fabric.way(from, to).take(nodes).count() < nodes);
+        (0..nodes as u16).all(arrives).then_some(fabric)
+    }
+
+    /// How many nodes there are.
+    #[must_use]
+    pub fn nodes(&self) -> usize {
+        self.nodes
+    }
+
+    /// Every link.
+    #[must_use]
+    pub fn links(&self) -> &[Link] {
+        &self.links
+    }
+
+    /// The link that leads from one node towards another.
+    #[inline]
+    #[must_use]
+    pub fn next(&self, at: u16, to: u16) -> usize {
+        self.next[at as usize * self.nodes + to as usize] as usize
+    }
+
+    /// The links from one node to another.
+    pub fn way(&self, from: u16, to: u16) -> impl Iterator<Item = &Link> {
+        let step = move |at: u16| (at != to).then(|| &self.links[self.next(at, to)]);
+        std::iter::successors(step(from), move |link| step(link.to))
+    }
+
+    /// What the way takes where nothing is in it.
+    #[must_use]
+    pub fn cycles(&self, from: u16, to: u16) -> u64 {
+        self.way(from, to).map(|link| u64::from(link.cycles)).sum()
+    }
+}
+
+/// A ring of stops, both ways around; messages take the shorter, and clockwise where both are equal.
+#[must_use]
+pub fn ring(stops: u16, cycles: u32, busy: [u32; LANES]) -> Option<Fabric> {
+    let up = |at: u16| (at + 1) % stops;
+    let down = |at: u16| (at + stops - 1) % stops;
+    let link = |from: u16, to: u16| Link { from, to, cycles, busy };
+    let links = (0..stops).map(|at| link(at, up(at))).chain((0..stops).map(|at| link(at, down(at)))).collect();
+    let towards = |at: u16, to: u16| if 2 * ((to + stops - at) % stops) <= stops { up(at) } else { down(at) };
+    Fabric::new(stops.into(), links, towards)
+}
+
+/// A mesh of tiles, row by row; messages go along the row first, then along the column.
+#[must_use]
+pub fn mesh(columns: u16, rows: u16, cycles: u32, busy: [u32; LANES]) -> Option<Fabric> {
+    let tiles = columns * rows;
+    let apart = |a: u16, b: u16| (a % columns).abs_diff(b % columns) + (a / columns).abs_diff(b / columns);
+    let neighbours = |from: u16| (0..tiles).filter(move |to| apart(from, *to) == 1);
+    let link = |from: u16| neighbours(from).map(move |to| Link { from, to, cycles, busy });
+    let towards = |at: u16, to: u16| match ((at % columns).cmp(&(to % columns)), at < to) {
+        (std::cmp::Ordering::Less, _) => at + 1,
+        (std::cmp::Ordering::Greater, _) => at - 1,
+        (_, true) => at + columns,
+        (_, false) => at - columns,
+    };
+    Fabric::new(tiles.into(), (0..tiles).flat_map(link).collect(), towards)
+}
+
+/// A tree: `up[n]` is the link from node n to its parent, which has a larger number; the last node is the root.
+#[must_use]
+pub fn tree(up: &[Link]) -> Option<Fabric> {
+    let root = up.len() as u16;
+    let down = |link: &Link| Link { from: link.to, to: link.from, ..*link };
+    let links = up.iter().copied().chain(up.iter().map(down)).collect();
+    let parent = |node: u16| up.get(node as usize).map_or(root, |link| link.to);
+    // A child's number is smaller than its parent's: going up from the target ends at, or passes, where the message is.
+    let towards = |at: u16, to: u16| {
+        let mut below = to;
+        while parent(below) < at {
+            below = parent(below);
+        }
+        if to < at && parent(below) == at { below } else { parent(at) }
+    };
+    Fabric::new(up.len() + 1, links, towards)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const BUSY: [u32; LANES] = [1, 1, 1];
+
+    fn hops(fabric: &Fabric, from: u16, to: u16) -> usize {
+        fabric.way(from, to).count()
+    }
+
+    #[test]
+    fn a_ring_is_gone_around_the_shorter_way() {
+        let ring = ring(64, 3, BUSY).unwrap();
+        assert_eq!([1, 32, 33, 63].map(|to| hops(&ring, 0, to)), [1, 32, 31, 1]);
+        assert_eq!(ring.cycles(10, 50), 24 * 3);
+    }
+
+    #[test]
+    fn a_mesh_is_crossed_along_rows_first() {
+        let mesh = mesh(6, 4, 4, BUSY).unwrap();
+        let way: Vec<u16> = mesh.way(0, 14).map(|link| link.to).collect();
+        assert_eq!(way, [1, 2, 8, 14]);
+        assert_eq!(mesh.links().len(), 2 * (5 * 4 + 6 * 3));
+    }
+
+    #[test]
+    fn a_tree_is_climbed_as_far_as_needed() {
+        // Leaves 0 to 3, two groups 4 and 5, root 6.
+        let link = |from: u16, to: u16| Link { from, to, cycles: 5, busy: BUSY };
+        let tree = tree(&[link(0, 4), link(1, 4), link(2, 5), link(3, 5), link(4, 6), link(5, 6)]).unwrap();
+        let way = |from, to| tree.way(from, to).map(|link| link.to).collect::<Vec<_>>();
+        assert_eq!((way(0, 1), way(3, 0), way(6, 2)), (vec![4, 1], vec![5, 6, 4, 0], vec![5, 2]));
+    }
+
+    #[test]
+    fn a_way_that_leads_nowhere_is_none() {
+        let link = |(from, to)| Link { from, to, cycles: 1, busy: BUSY };
+        assert_eq!(Fabric::new(2, vec![link((0, 1))], |at, _| 1 - at), None, "no link back");
+        let around = [(0, 1), (1, 2), (2, 0)].map(link);
+        assert_eq!(Fabric::new(3, around.to_vec(), |at, _| (at + 1) % 3).map(|it| it.nodes()), Some(3));
+        let back = [(0, 1), (1, 0), (1, 2), (2, 1)].map(link);
+        assert_eq!(Fabric::new(3, back.to_vec(), |at, _| if at == 1 { 0 } else { 1 }), None, "there and back for ever");
+    }
+
+    proptest! {
+        #[test]
+        fn every_way_is_as_short_as_can_be(stops in 2_u16..90, columns in 1_u16..9, rows in 1_u16..9, a: u16, b: u16) {
+            let ring = ring(stops, 1, BUSY).unwrap();
+            let (from, to) = (a % stops, b % stops);
+            let around = from.abs_diff(to);
+            prop_assert_eq!(hops(&ring, from, to), around.min(stops - around) as usize);
+            let mesh = mesh(columns, rows, 1, BUSY).unwrap();
+            let (from, to) = (a % (columns * rows), b % (columns * rows));
+            let apart = (from % columns).abs_diff(to % columns) + (from / columns).abs_diff(to / columns);
+            prop_assert_eq!(hops(&mesh, from, to), apart as usize);
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! Where a line's coherence is kept.
+
+use crate::engine::mixed;
+
+/// Where requests go.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Homes {
+    /// To a node by the line's number, whoever holds the line: tag directories, message buffers.
+    Hashed {
+        /// The node of each home.
+        nodes: Vec<u16>,
+        /// Where the hash starts.
+        seed: u64,
+    },
+    /// Up from the cache to the first node below which all holders are: inclusive caches, level by level.
+    Climbing {
+        /// The node above each; itself at the root.
+        parent: Vec<u16>,
+        /// The caches below each, from the first to before the second.
+        below: Vec<(u16, u16)>,
+    },
+}
+
+impl Homes {
+    /// How many homes there are by number; 0 where it depends on who holds a line.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        match self {
+            Homes::Hashed { nodes, .. } => nodes.len(),
+            Homes::Climbing { .. } => 0,
+        }
+    }
+
+    /// The home of a line by number.
+    #[must_use]
+    pub fn of(&self, line: u32) -> Option<u32> {
+        match self {
+            Homes::Hashed { nodes, seed } => Some(hashed(line, *seed, nodes.len()) as u32),
+            Homes::Climbing { .. } => None,
+        }
+    }
+}
+
+/// The home of a line among so many: SplitMix64's mix (Steele, Lea & Flood 2014) of its number, in which every bit of an
+/// address has its say on every bit of the result, scaled to the homes (Lemire 2019). The true hashes are unpublished.
+#[must_use]
+pub fn hashed(line: u32, seed: u64, homes: usize) -> usize {
+    let mix = mixed(u64::from(line) ^ mixed(seed));
+    ((u128::from(mix) * homes as u128) >> 64) as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_home_has_its_share() {
+        let mut lines = [0; 64];
+        (0..64_000).for_each(|line| lines[hashed(line, 1, 64)] += 1);
+        assert!(lines.iter().all(|lines| (850..1150).contains(lines)), "{lines:?}");
+    }
+}

@@ -1,0 +1,86 @@
+//! A coherent machine, ready to run: from its own file, or from the distances of a profile.
+
+use crate::ModelError;
+use crate::coherent::layout::Layout;
+use crate::coherent::written::{Figures, Written};
+use crate::coherent::{distance, levels};
+use seatmap_machine::{Profile, Topology};
+
+/// A machine whose caches keep lines coherent (or, on the SCC, whose tiles have message buffers), with what everything
+/// costs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CoherentModel {
+    /// What the command line calls it.
+    pub name: String,
+    /// What it is, in one line.
+    pub summary: String,
+    /// What the figures stand on.
+    pub sources: Vec<String>,
+    /// The core clock.
+    pub frequency_ghz: f64,
+    /// Its PUs.
+    pub topology: Topology,
+    /// The figures.
+    pub figures: Figures,
+    pub(crate) layout: std::sync::Arc<Layout>,
+}
+
+impl CoherentModel {
+    /// Reads a model and checks that it can run.
+    ///
+    /// # Errors
+    /// [`ModelError`]; `name` is what it calls the text.
+    pub fn from_toml(name: &str, text: &str) -> Result<Self, ModelError> {
+        Written::read(name, text)?.model(name)
+    }
+
+    /// A machine of levels (SMT siblings, caches, dies, packages) from core distances that somebody measured or wrote down:
+    /// the median distance of each level becomes its links' latency. What a profile does not tell (how long directories
+    /// and links are busy) is taken from [`levels::ORDINARY`].
+    ///
+    /// # Errors
+    /// A profile without topology, distances or frequency enough.
+    pub fn from_profile(profile: &Profile, summary: &str, frequency_ghz: f64) -> Result<Self, ModelError> {
+        levels::model(profile, summary, frequency_ghz)
+    }
+
+    /// Core cycles of a round trip of one line between two PUs where nothing else happens, by formula and not by
+    /// simulation. `None` for PUs that there are not, for one PU, and where lines stay in message buffers: there it depends
+    /// on how two polls fall together.
+    #[must_use]
+    pub fn round_trip_cycles(&self, a: u32, b: u32, line: u32) -> Option<u64> {
+        distance::round_trip(&self.layout, a, b, line)
+    }
+
+    /// The PUs nearest to the home of a line: on the same stop, else beside it. `None` where lines have no home of their own.
+    #[must_use]
+    pub fn pus_at_home(&self, line: u32) -> Option<Vec<u32>> {
+        distance::nearest_pus(&self.layout, line)
+    }
+
+    /// What a PU's ways to the home of a line make of a round trip: a_i(home), in core cycles. `None` where lines have no
+    /// home of their own, or stay there.
+    #[must_use]
+    pub fn ways_to_home(&self, pu: u32, line: u32) -> Option<u64> {
+        distance::ways(&self.layout, pu, line)
+    }
+
+    /// How many homes lines are dealt to; 0 where they have none of their own.
+    #[must_use]
+    pub fn homes(&self) -> usize {
+        self.layout.homes.count()
+    }
+
+    /// The number of a line's home; `None` where it has none of its own.
+    #[must_use]
+    pub fn home_of(&self, line: u32) -> Option<u32> {
+        self.layout.homes.of(line)
+    }
+
+    /// Memory modules: NUMA nodes, where they are known.
+    #[must_use]
+    pub fn modules(&self) -> usize {
+        let nodes: std::collections::BTreeSet<_> = self.topology.pus.iter().filter_map(|pu| pu.numa).collect();
+        nodes.len().max(1)
+    }
+}

@@ -1,0 +1,65 @@
+//! What a task on a coherent machine sees.
+
+use crate::coherent::request::Request;
+use crate::engine::{Said, Yielder};
+use seatmap_port::{Addr, Port, Stamp};
+use std::cell::Cell;
+
+/// A task's view of the machine.
+pub struct CoherentPort<'a> {
+    /// The time, beside the machine so that reading it costs nothing.
+    pub clock: &'a Cell<u64>,
+    pub yielder: &'a Yielder<Request>,
+    pub pu: u32,
+    /// Words of shared memory.
+    pub words: u32,
+    /// From one look of a polling loop to the next.
+    pub look: u64,
+}
+
+impl CoherentPort<'_> {
+    #[inline]
+    fn call(&self, request: Request) -> u64 {
+        if let Some(Addr(word)) = request.word() {
+            assert!(word < self.words, "word {word} lies beyond the {} words that the workload asked for", self.words);
+        }
+        self.yielder.suspend(Said::Call(request))
+    }
+}
+
+impl Port for CoherentPort<'_> {
+    fn load(&self, word: Addr) -> u64 {
+        self.call(Request::Load(word))
+    }
+
+    fn store(&self, word: Addr, value: u64) {
+        self.call(Request::Store(word, value));
+    }
+
+    fn fetch_add(&self, word: Addr, value: u64) -> u64 {
+        self.call(Request::Add(word, value))
+    }
+
+    fn compare_exchange(&self, word: Addr, current: u64, new: u64) -> Result<u64, u64> {
+        let found = self.call(Request::Exchange { word, current, new });
+        if found == current { Ok(found) } else { Err(found) }
+    }
+
+    fn wait_while(&self, word: Addr, value: u64) -> u64 {
+        self.call(Request::WaitWhile(word, value))
+    }
+
+    fn stamp(&self) -> Stamp {
+        Stamp { ticks: self.clock.get(), pu: self.pu }
+    }
+
+    fn compute(&self, cycles: u64) {
+        if cycles > 0 {
+            self.call(Request::Compute(cycles));
+        }
+    }
+
+    fn pause(&self) {
+        self.compute(self.look);
+    }
+}

@@ -1,0 +1,112 @@
+//! A coherent model as everything else sees a machine: topology, core distances, homes.
+
+use crate::coherent::{CoherentBed, CoherentModel};
+use crate::error::SimError;
+use rayon::prelude::*;
+use seatmap_machine::{CoreDistance, HomeLines, HomeModel, Matrix, Origin, OriginKind, Profile};
+use seatmap_port::{Addr, Testbed};
+use seatmap_port::{Barrier, Port, Workload};
+use std::sync::Arc;
+
+/// The line of the distances: the first candidate of a measurement, a page beyond the gate.
+const LINE: u32 = 64;
+/// Candidate lines whose homes a profile lists: four for each home of the Xeon Phi, by chance.
+const CANDIDATES: u32 = 256;
+/// Round trips to get into step, and those that count.
+const ROUNDS: [u32; 2] = [1, 2];
+
+/// One pair's line back and forth: algorithm 1 of Liu et al. 2015.
+struct RoundTrips;
+
+impl Workload for RoundTrips {
+    type Output = u64;
+
+    fn tasks(&self) -> usize {
+        2
+    }
+
+    fn lines(&self) -> u32 {
+        LINE + 1
+    }
+
+    fn task<P: Port>(&self, port: &P, rank: usize) -> u64 {
+        let (word, own) = (Addr::line(LINE), rank as u64);
+        if rank == 0 {
+            port.store(word, 1);
+        }
+        Barrier::new(Addr::line(0), 2).wait(port);
+        let began = ROUNDS.map(|rounds| {
+            for _ in 0..rounds {
+                port.wait_while(word, own);
+                port.store(word, own);
+            }
+            port.stamp().ticks
+        });
+        began[1] - began[0]
+    }
+}
+
+/// The machine's topology, the simulated distance of every pair for one line, and the homes where lines have their own.
+///
+/// # Errors
+/// [`SimError`], where the model cannot be run.
+pub fn profile(model: &Arc<CoherentModel>) -> Result<Profile, SimError> {
+    let pus: Vec<u32> = model.topology.os_indices().collect();
+    let rows: Result<Vec<Vec<f64>>, SimError> = (0..pus.len())
+        .into_par_iter()
+        .map_init(|| CoherentBed::new(Arc::clone(model)), |bed, i| row(bed, &pus, i))
+        .collect();
+    let rows = rows?;
+    let median_ns = Matrix::from_fn(pus.len(), |i, j| match i.cmp(&j) {
+        std::cmp::Ordering::Equal => 0.0,
+        std::cmp::Ordering::Greater => rows[i][j],
+        std::cmp::Ordering::Less => rows[j][i],
+    });
+    let origin = Origin { kind: OriginKind::Model, source: model.sources.join("; "), date: None, tool: None };
+    let mut profile = Profile::new(&model.name, origin, model.topology.clone());
+    profile.home_model = home_model(model, &pus);
+    profile.core_distance = Some(CoreDistance::imported(pus, median_ns));
+    Ok(profile)
+}
+
+/// From one PU to those before it.
+fn row(bed: &mut CoherentBed, pus: &[u32], i: usize) -> Result<Vec<f64>, SimError> {
+    let distance_ns = |bed: &mut CoherentBed, j: usize| {
+        let cycles = bed.run(&[pus[i], pus[j]], &RoundTrips)?[0];
+        Ok(cycles as f64 * Testbed::ns_per_tick(bed) / f64::from(ROUNDS[1]))
+    };
+    (0..i).map(|j| distance_ns(bed, j)).collect()
+}
+
+/// d(i, j, home) = B + a_i(home) + a_j(home) as the formula has it, where lines have homes of their own and caches keep them.
+fn home_model(model: &CoherentModel, pus: &[u32]) -> Option<HomeModel> {
+    let ns = |cycles: u64| cycles as f64 / model.frequency_ghz;
+    let homes = model.homes() as u32;
+    let line_of_home = (0..homes).map(|home| (0..).find(|line| model.home_of(*line) == Some(home)));
+    let lines: Vec<u32> = line_of_home.collect::<Option<_>>()?;
+    let offset = |pu: u32, line: u32| model.ways_to_home(pu, line).map(ns);
+    let offset_ns: Option<Vec<Vec<f64>>> =
+        pus.iter().map(|pu| lines.iter().map(|line| offset(*pu, *line)).collect()).collect();
+    let offset_ns = offset_ns?;
+    let core = |pu: u32| model.topology.pu(pu).and_then(|pu| pu.core);
+    let other = pus.iter().position(|pu| core(*pu) != core(pus[0]))?;
+    let base_ns = ns(model.round_trip_cycles(pus[0], pus[other], lines[0])?) - offset_ns[0][0] - offset_ns[other][0];
+    let sibling = pus[1..].iter().find(|pu| core(**pu) == core(pus[0]));
+    Some(HomeModel {
+        groups: vec![pus.to_vec()],
+        between_ns: Matrix::filled(1, base_ns),
+        inside_ns: None,
+        offset_ns,
+        r2: 1.0,
+        residual_ns: 0.0,
+        pair_view_empty: true,
+        star_r2: Some(1.0),
+        smt_ns: sibling.and_then(|pu| model.round_trip_cycles(pus[0], *pu, 0)).map(ns),
+        lines: Some(HomeLines {
+            home_of_line: (0..CANDIDATES).filter_map(|line| model.home_of(LINE + line)).collect(),
+            nearest_pu: lines.iter().filter_map(|line| model.pus_at_home(*line)?.first().copied()).collect(),
+            confidence: 1.0,
+            resolvable: true,
+        }),
+    })
+}

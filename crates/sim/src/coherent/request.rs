@@ -1,0 +1,67 @@
+//! What a task asks of the machine.
+
+use seatmap_port::Addr;
+use std::fmt;
+
+/// A call that takes time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Request {
+    Load(Addr),
+    Store(Addr, u64),
+    Add(Addr, u64),
+    Exchange { word: Addr, current: u64, new: u64 },
+    WaitWhile(Addr, u64),
+    Compute(u64),
+}
+
+impl Request {
+    /// The word that it is about.
+    #[inline]
+    pub fn word(self) -> Option<Addr> {
+        match self {
+            Request::Load(word)
+            | Request::Store(word, _)
+            | Request::Add(word, _)
+            | Request::Exchange { word, .. }
+            | Request::WaitWhile(word, _) => Some(word),
+            Request::Compute(_) => None,
+        }
+    }
+
+    /// Whether the line must be held alone.
+    #[inline]
+    pub fn writes(self) -> bool {
+        matches!(self, Request::Store(..) | Request::Add(..) | Request::Exchange { .. })
+    }
+
+    /// Whether it reads and writes in one.
+    #[inline]
+    pub fn is_atomic(self) -> bool {
+        matches!(self, Request::Add(..) | Request::Exchange { .. })
+    }
+
+    /// What it makes of the word, where it writes.
+    #[inline]
+    pub fn written(self, found: u64) -> Option<u64> {
+        match self {
+            Request::Store(_, value) => Some(value),
+            Request::Add(_, value) => Some(found.wrapping_add(value)),
+            Request::Exchange { current, new, .. } => (found == current).then_some(new),
+            Request::Load(_) | Request::WaitWhile(..) | Request::Compute(_) => None,
+        }
+    }
+}
+
+impl fmt::Display for Request {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        let place = |word: Addr| format!("word {} of line {}", word.0 % 8, word.line_index());
+        match *self {
+            Request::Load(word) => write!(f, "loads {}", place(word)),
+            Request::Store(word, _) => write!(f, "stores to {}", place(word)),
+            Request::Add(word, _) => write!(f, "adds to {}", place(word)),
+            Request::Exchange { word, .. } => write!(f, "exchanges {}", place(word)),
+            Request::WaitWhile(word, value) => write!(f, "waits while {} holds {value}", place(word)),
+            Request::Compute(cycles) => write!(f, "computes for {cycles} cycles"),
+        }
+    }
+}

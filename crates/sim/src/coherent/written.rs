@@ -1,0 +1,283 @@
+//! A coherent machine as written down: `seatmap-coherent/1`.
+
+use crate::ModelError;
+use crate::coherent::CoherentModel;
+use crate::coherent::fabric::{self, Fabric, LANES};
+use crate::coherent::homes::Homes;
+use crate::coherent::layout::{Layout, Timing};
+use crate::figure::{figures, syntax};
+use seatmap_machine::description::shape::MAX_PUS;
+use seatmap_machine::{Pu, Topology};
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// The format's name, in the `format` key.
+pub const FORMAT: &str = "seatmap-coherent/1";
+
+/// Stops of a ring or tiles of a mesh, at most: ways between all pairs are kept.
+const MOST_NODES: u32 = 1024;
+
+/// The keys of the file.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Written {
+    format: String,
+    name: String,
+    summary: String,
+    sources: Vec<String>,
+    frequency_ghz: f64,
+    threads_per_core: u32,
+    #[serde(default)]
+    numbering: Numbering,
+    fabric: Shape,
+    homes: HomesWritten,
+    figures: Figures,
+}
+
+/// How the operating system numbers hardware threads.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Numbering {
+    /// All threads of a core side by side.
+    #[default]
+    ThreadsAdjacent,
+    /// The same, after a first one that is the last core's last thread: Linux on the Xeon Phi, where cores 237 and 0 of
+    /// Liu et al. 2015 are one.
+    XeonPhi,
+}
+
+/// What hangs on what.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
+enum Shape {
+    /// Stops around a ring, both ways; a core at each that is not said to have none.
+    Ring { stops: u32, stops_without_core: Vec<u16> },
+    /// Tiles in rows and columns.
+    Mesh { columns: u32, rows: u32, cores_per_tile: u32 },
+}
+
+/// Which stops or tiles are homes, and how lines are dealt to them.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct HomesWritten {
+    /// `directories`, or `buffers` where lines are not cached.
+    kind: HomeKind,
+    /// How many, at the first stops or tiles, one each.
+    count: u32,
+    /// Values that the hash can take.
+    hash_values: u32,
+    /// Where the hash starts.
+    hash_seed: u32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum HomeKind {
+    Directories,
+    Buffers,
+}
+
+figures! {
+    "Every figure of a coherent model. Cycles are core cycles.",
+    /// From one stop or tile to the next.
+    hop_cycles,
+    /// For how long a link's address lane is busy with a message.
+    address_busy_cycles,
+    /// Its data lane with a line.
+    data_busy_cycles,
+    /// Its acknowledge lane with a message.
+    acknowledge_busy_cycles,
+    /// A core's own cache answering it.
+    hit_cycles,
+    /// From a core's asking its cache in vain to the request's leaving it.
+    miss_cycles,
+    /// From a change of a line to the next look of a task that waits for it: a spin loop with its pause.
+    look_cycles,
+    /// A cache's answering somebody else.
+    cache_cycles,
+    /// A directory's looking a line up, or a message buffer's answering.
+    directory_cycles,
+    /// For how long that keeps the next message out.
+    directory_busy_cycles,
+    /// Requests that a directory holds; further ones are sent back and come again.
+    directory_queue,
+    /// Memory's answering a directory.
+    memory_cycles,
+    /// What an atomic takes beyond a store.
+    atomic_cycles,
+    /// Tasks start up to so much apart, by chance.
+    start_skew_cycles,
+}
+
+impl Figures {
+    pub(crate) fn timing(&self) -> Timing {
+        Timing {
+            hit: self.hit_cycles.whole(),
+            miss: self.miss_cycles.whole(),
+            look: self.look_cycles.whole(),
+            cache: self.cache_cycles.whole(),
+            directory: self.directory_cycles.whole(),
+            directory_busy: self.directory_busy_cycles.whole(),
+            directory_queue: self.directory_queue.whole() as u32,
+            memory: self.memory_cycles.whole(),
+            atomic: self.atomic_cycles.whole(),
+            start_skew: self.start_skew_cycles.whole(),
+        }
+    }
+
+    pub(crate) fn busy(&self) -> [u32; LANES] {
+        [&self.address_busy_cycles, &self.data_busy_cycles, &self.acknowledge_busy_cycles]
+            .map(|figure| figure.whole() as u32)
+    }
+
+    /// A figure of zero where nothing may take no time would let time stand still.
+    pub(crate) fn flaw(&self) -> Option<String> {
+        let may_be_zero = |key: &str| ["atomic_cycles", "start_skew_cycles"].contains(&key);
+        let bad = |(key, figure): &(&str, &crate::figure::Figure)| {
+            let least = if may_be_zero(key) { 0.0 } else { 0.5 };
+            !figure.value.is_finite() || figure.value < least || figure.value > 1e9
+        };
+        let (key, figure) = self.all().find(bad)?;
+        Some(format!("figures.{key} is {}; a cycle that takes no time, or none that ends, cannot be run", figure.value))
+    }
+}
+
+impl Written {
+    /// Reads the text; whether it makes a machine is not known yet.
+    pub fn read(name: &str, text: &str) -> Result<Self, ModelError> {
+        toml::from_str(text).map_err(|error| syntax(name, text, &error))
+    }
+
+    /// The machine.
+    pub fn model(self, name: &str) -> Result<CoherentModel, ModelError> {
+        let impossible = |message| ModelError::Impossible { name: name.to_owned(), message };
+        if let Some(flaw) = self.flaw() {
+            return Err(impossible(flaw));
+        }
+        let fabric = self.fabric().ok_or_else(|| impossible("a way between two stops leads nowhere".to_owned()))?;
+        let topology = Topology { pus: (0..self.pus()).map(|os| self.pu(os)).collect() };
+        let layout = Layout {
+            homes: Homes::Hashed { nodes: (0..self.homes.count as u16).collect(), seed: self.homes.hash_seed.into() },
+            is_uncached: self.homes.kind == HomeKind::Buffers,
+            cache_of_pu: topology.pus.iter().map(|pu| pu.core.map(|core| core as u16)).collect(),
+            threads: self.threads_per_core as usize,
+            node_of_cache: self.node_of_core(),
+            passing: vec![0; fabric.nodes()],
+            timing: self.figures.timing(),
+            fabric,
+        };
+        Ok(CoherentModel {
+            name: self.name,
+            summary: self.summary,
+            sources: self.sources,
+            frequency_ghz: self.frequency_ghz,
+            topology,
+            figures: self.figures,
+            layout: Arc::new(layout),
+        })
+    }
+
+    fn fabric(&self) -> Option<Fabric> {
+        let (hop, busy) = (self.figures.hop_cycles.whole() as u32, self.figures.busy());
+        match &self.fabric {
+            Shape::Ring { stops, .. } => fabric::ring(*stops as u16, hop, busy),
+            Shape::Mesh { columns, rows, .. } => fabric::mesh(*columns as u16, *rows as u16, hop, busy),
+        }
+    }
+
+    fn nodes(&self) -> u32 {
+        match &self.fabric {
+            Shape::Ring { stops, .. } => *stops,
+            Shape::Mesh { columns, rows, .. } => columns.saturating_mul(*rows),
+        }
+    }
+
+    fn node_of_core(&self) -> Vec<u16> {
+        match &self.fabric {
+            Shape::Ring { stops, stops_without_core } => {
+                (0..*stops as u16).filter(|stop| !stops_without_core.contains(stop)).collect()
+            }
+            Shape::Mesh { cores_per_tile, .. } => {
+                (0..self.nodes() * cores_per_tile).map(|core| (core / cores_per_tile) as u16).collect()
+            }
+        }
+    }
+
+    fn cores(&self) -> u32 {
+        match &self.fabric {
+            Shape::Ring { stops, stops_without_core } => stops.saturating_sub(stops_without_core.len() as u32),
+            Shape::Mesh { cores_per_tile, .. } => self.nodes().saturating_mul(*cores_per_tile),
+        }
+    }
+
+    fn pus(&self) -> u32 {
+        self.cores().saturating_mul(self.threads_per_core)
+    }
+
+    fn pu(&self, os: u32) -> Pu {
+        let at = match self.numbering {
+            Numbering::ThreadsAdjacent => os,
+            Numbering::XeonPhi => (os + self.pus() - 1) % self.pus(),
+        };
+        let core = at / self.threads_per_core;
+        Pu {
+            os,
+            core: Some(core),
+            smt: Some(at % self.threads_per_core),
+            l2: Some(core),
+            l3: None,
+            die: Some(0),
+            numa: Some(0),
+            package: Some(0),
+            kind: None,
+        }
+    }
+
+    fn flaw(&self) -> Option<String> {
+        if self.format != FORMAT {
+            return Some(format!("format is '{}', and only {FORMAT} is known", self.format));
+        }
+        if !(0.1..=100.0).contains(&self.frequency_ghz) {
+            return Some("frequency_ghz is no clock".to_owned());
+        }
+        self.shape_flaw().or_else(|| self.homes_flaw()).or_else(|| self.figures.flaw())
+    }
+
+    fn shape_flaw(&self) -> Option<String> {
+        if !(2..=MOST_NODES).contains(&self.nodes()) {
+            return Some(format!("fabric has {} stops or tiles; give 2 to {MOST_NODES}", self.nodes()));
+        }
+        if let Shape::Ring { stops, stops_without_core } = &self.fabric {
+            let mut seen = std::collections::BTreeSet::new();
+            if let Some(stop) =
+                stops_without_core.iter().find(|stop| u32::from(**stop) >= *stops || !seen.insert(**stop))
+            {
+                return Some(format!(
+                    "fabric.stops_without_core holds {stop}, and the stops are 0 to {}, once each",
+                    stops - 1
+                ));
+            }
+        }
+        let fits = (2..=MAX_PUS).contains(&self.pus());
+        (!fits).then(|| {
+            format!("{} cores of {} threads; a machine has 2 to {MAX_PUS}", self.cores(), self.threads_per_core)
+        })
+    }
+
+    fn homes_flaw(&self) -> Option<String> {
+        let (homes, nodes) = (&self.homes, self.nodes());
+        if homes.count == 0 || homes.count > nodes {
+            return Some(format!("homes.count is {}, and there is one at each of {nodes} stops at most", homes.count));
+        }
+        let other = homes.hash_values != homes.count;
+        other.then(|| match homes.hash_values > homes.count {
+            true => format!(
+                "homes.hash_values is {}: some lead to homes that there are not ({})",
+                homes.hash_values, homes.count
+            ),
+            false => {
+                format!("homes.hash_values is {}: some of the {} homes are never used", homes.hash_values, homes.count)
+            }
+        })
+    }
+}

@@ -1,0 +1,58 @@
+//! Figures with their sources, of which models are made.
+
+use crate::ModelError;
+use seatmap_machine::description::Basis;
+use serde::{Deserialize, Serialize};
+
+/// One figure, what it stands on, and where that is written.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Figure {
+    /// The figure, in the unit that the key ends with.
+    pub value: f64,
+    /// Stated, fitted, or assumed.
+    pub kind: Basis,
+    /// By whom, to what, or why.
+    pub source: String,
+}
+
+impl Figure {
+    /// The figure as a whole number.
+    pub(crate) fn whole(&self) -> u64 {
+        self.value.round() as u64
+    }
+}
+
+/// A struct of figures that can be walked through with their keys.
+macro_rules! figures {
+    ($about:literal, $($(#[doc = $doc:literal])+ $name:ident,)+) => {
+        #[doc = $about]
+        #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+        #[serde(deny_unknown_fields)]
+        pub struct Figures {
+            $($(#[doc = $doc])+ pub $name: $crate::figure::Figure,)+
+        }
+
+        impl Figures {
+            /// Each figure with its key.
+            pub fn all(&self) -> impl Iterator<Item = (&'static str, &$crate::figure::Figure)> {
+                [$((stringify!($name), &self.$name),)+].into_iter()
+            }
+        }
+    };
+}
+pub(crate) use figures;
+
+/// A text that is no such TOML, with the place of the mistake.
+pub(crate) fn syntax(name: &str, text: &str, error: &toml::de::Error) -> ModelError {
+    let at = error.span().map_or(0, |span| span.start);
+    let (line, column) = place(text, at);
+    ModelError::Syntax { name: name.to_owned(), line, column, message: error.message().replace('\n', ", ") }
+}
+
+/// Line and column of a byte, from 1.
+fn place(text: &str, at: usize) -> (usize, usize) {
+    let before = text.get(..at).unwrap_or(text);
+    let line = before.matches('\n').count() + 1;
+    (line, before.len() - before.rfind('\n').map_or(0, |newline| newline + 1) + 1)
+}
