@@ -5,10 +5,9 @@ use crate::{output, place};
 use seatmap_machine::import::{self, Imported, Note};
 use seatmap_machine::{Origin, OriginKind, Profile, catalog};
 use seatmap_measure::fit;
-use seatmap_sim::CellModel;
+use seatmap_sim::catalog::Model;
 use std::io::Read;
 use std::path::Path;
-use std::sync::Arc;
 
 /// The profile of a machine: `host`, a bundled name, or a file. Warnings go to stderr.
 ///
@@ -21,16 +20,18 @@ pub fn machine(name: &str) -> Result<Profile, CliError> {
         _ if looks_like_a_path(name) => Err(CliError::input(format!(
             "{name}: there is no such file; 'seatmap machines' lists the machines known by name"
         ))),
+        // What is described by its distances has them as they were written.
+        _ if catalog::find(name).is_some() => catalog::load(name).map_err(CliError::input),
         _ => match seatmap_sim::catalog::load(name) {
-            Some(found) => model(found.map_err(CliError::input)?),
+            Some(found) => model(&found.map_err(CliError::input)?),
             None => catalog::load(name).map_err(CliError::input),
         },
     }
 }
 
-/// A model's profile: what messages between its workers take in virtual time.
-fn model(model: CellModel) -> Result<Profile, CliError> {
-    seatmap_sim::cell::profile(&Arc::new(model)).map_err(CliError::work)
+/// A model's profile: what messages between its workers, or lines between its cores, take in virtual time.
+fn model(model: &Model) -> Result<Profile, CliError> {
+    model.profile().map(explained).map_err(CliError::work)
 }
 
 /// Whether a machine or document of this name is read from a file or stdin.

@@ -2,17 +2,17 @@
 
 use crate::error::{AtFile, CliError};
 use crate::input;
-use seatmap_sim::{CellModel, SimError, catalog};
+use seatmap_sim::SimError;
+use seatmap_sim::catalog::{self, Model};
 use std::path::Path;
-use std::sync::Arc;
 
 /// The model of this name, or in this file.
 ///
 /// # Errors
 /// Neither; the error says what can be run.
-pub fn model(name: &str) -> Result<Arc<CellModel>, CliError> {
+pub fn model(name: &str) -> Result<Model, CliError> {
     if let Some(model) = catalog::load(name) {
-        return model.map(Arc::new).map_err(CliError::input);
+        return model.map_err(CliError::input);
     }
     if !input::is_file(name) {
         let known: Vec<&str> = catalog::names().collect();
@@ -28,7 +28,7 @@ pub fn model(name: &str) -> Result<Arc<CellModel>, CliError> {
             "{name} is a profile: it says how far apart cores are, and not how they work; only models can be run"
         )));
     }
-    CellModel::from_toml(name, &text).map(Arc::new).map_err(CliError::input)
+    Model::from_toml(name, &text).map_err(CliError::input)
 }
 
 /// Whose fault a failed run is: what was asked for, or the work itself.

@@ -13,8 +13,8 @@ use std::ops::ControlFlow;
 /// Hubs, if the machine has that many cores: enough for noise of 2 ns in a visit's median.
 const HUBS: usize = 6;
 
-/// Visits to each line from each hub to each PU, a new random order each.
-const PASSES: usize = 3;
+/// Visits to each line from each hub to each PU, a new random order each; fewer where the matrix has fewer.
+const PASSES: u32 = 3;
 
 /// What the scan is about.
 pub struct HomeScan<'a> {
@@ -49,11 +49,12 @@ impl HomeScan<'_> {
         }
         let candidates = probe.spread(self.lines);
         let (hubs, mut cells) = self.cells();
-        let total = (cells.len() * PASSES) as u64;
+        let passes = self.plan.passes.least().min(PASSES);
+        let total = cells.len() as u64 * u64::from(passes);
         let mut seen = vec![vec![vec![Vec::new(); self.distance.pus.len()]; hubs.len()]; self.lines as usize];
         let mut rng = fastrand::Rng::with_seed(self.plan.seed);
         let mut done = 0;
-        for _ in 0..PASSES {
+        for _ in 0..passes {
             rng.shuffle(&mut cells);
             for (line, hub, pu) in &cells {
                 let pair = PairAt {

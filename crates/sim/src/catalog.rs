@@ -1,7 +1,7 @@
 //! The models that come with Seatmap, compiled in.
 
-use crate::{CellModel, CoherentModel, ModelError};
-use seatmap_machine::Description;
+use crate::{CellModel, CoherentModel, ModelError, SimError};
+use seatmap_machine::{Description, Profile};
 use std::sync::Arc;
 
 const MODELS: [(&str, &str); 5] = [
@@ -36,6 +36,17 @@ impl Model {
             Some(crate::coherent::FORMAT) => Ok(Model::Coherent(Arc::new(CoherentModel::from_toml(name, text)?))),
             Some(seatmap_machine::description::FORMAT) => described(name, text),
             _ => Ok(Model::Cell(Arc::new(CellModel::from_toml(name, text)?))),
+        }
+    }
+
+    /// The machine as any other is seen: topology, distances in virtual time, homes.
+    ///
+    /// # Errors
+    /// [`SimError`], where the model cannot be run.
+    pub fn profile(&self) -> Result<Profile, SimError> {
+        match self {
+            Model::Cell(model) => crate::cell::profile(model),
+            Model::Coherent(model) => crate::coherent::profile(model),
         }
     }
 

@@ -70,12 +70,30 @@ proptest! {
 fn figures() {
     for name in ["xeon-phi-5110p", "xeon-e5-2680-2s"] {
         let model = model(name);
-        let all: Vec<u64> = (0..model.topology.pus.len() as u32).flat_map(|a| (0..a).map(move |b| (a,b))).flat_map(|(a,b)| (1..40).map(move |l| (a,b,l))).filter_map(|(a,b,l)| model.round_trip_cycles(a,b,l)).collect();
-        let mut all = all; all.sort(); eprintln!("{name} {:?} {:?} {:?} {:?} {:?}", all[0], all[all.len()/20], all[all.len()/10], all[all.len()/2], all.last());
+        let all: Vec<u64> = (0..model.topology.pus.len() as u32)
+            .flat_map(|a| (0..a).map(move |b| (a, b)))
+            .flat_map(|(a, b)| (1..40).map(move |l| (a, b, l)))
+            .filter_map(|(a, b, l)| model.round_trip_cycles(a, b, l))
+            .collect();
+        let mut all = all;
+        all.sort();
+        eprintln!(
+            "{name} {:?} {:?} {:?} {:?} {:?}",
+            all[0],
+            all[all.len() / 20],
+            all[all.len() / 10],
+            all[all.len() / 2],
+            all.last()
+        );
     }
     let m = model("xeon-phi-5110p");
-    let best = (0..240).flat_map(|a| (0..a).map(move |b| (a,b))).flat_map(|(a,b)| (1..200).map(move |l| (a,b,l))).filter(|(a,b,_)| m.topology.pus[*a as usize].core != m.topology.pus[*b as usize].core).filter_map(|(a,b,l)| m.round_trip_cycles(a,b,l)).min();
+    let best = (0..240)
+        .flat_map(|a| (0..a).map(move |b| (a, b)))
+        .flat_map(|(a, b)| (1..200).map(move |l| (a, b, l)))
+        .filter(|(a, b, _)| m.topology.pus[*a as usize].core != m.topology.pus[*b as usize].core)
+        .filter_map(|(a, b, l)| m.round_trip_cycles(a, b, l))
+        .min();
     eprintln!("best {best:?}");
     let mut bed = bed("scc-48");
-    eprintln!("scc {:?}", [1,2,10,47].map(|b| round_trip(&mut bed, 0, b, 5)));
+    eprintln!("scc {:?}", [1, 2, 10, 47].map(|b| round_trip(&mut bed, 0, b, 5)));
 }

@@ -12,7 +12,7 @@ use seatmap_port::{Addr, Barrier, Port, Stamp, Workload};
 pub struct PingPong {
     /// The word of each pair, on a line of its own.
     pub lines: Vec<Addr>,
-    /// Where the tasks meet before they start; a line that no pair uses.
+    /// Where the tasks meet before they start: the first word of a line that no pair uses.
     pub gate: Addr,
     /// Timed batches.
     pub batches: u32,
@@ -30,6 +30,15 @@ pub struct Trace {
 }
 
 impl PingPong {
+    /// The last to leave puts the gate back, so that a run with another number of tasks finds it as new.
+    fn leave<P: Port>(&self, port: &P) {
+        let left = self.gate.word(1);
+        if port.fetch_add(left, 1) + 1 == self.tasks() as u64 {
+            port.store(self.gate, 0);
+            port.store(left, 0);
+        }
+    }
+
     /// The turns of one side; `own` is the value that it writes.
     fn turns<P: Port>(port: &P, word: Addr, own: u64, round_trips: u32) {
         for _ in 0..round_trips {
@@ -65,6 +74,8 @@ impl Workload for PingPong {
             Self::turns(port, word, own, self.round_trips);
             stamps.push(port.stamp());
         }
-        Trace { stamps, interruptions: port.interruptions() - interruptions_before }
+        let interruptions = port.interruptions() - interruptions_before;
+        self.leave(port);
+        Trace { stamps, interruptions }
     }
 }

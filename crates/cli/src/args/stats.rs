@@ -23,7 +23,7 @@ pub struct Stats {
     /// The chip that the workers belong to; those that find no room there are on the other.
     #[arg(short = 'c', value_name = "CELL", default_value_t = 0)]
     pub chip: usize,
-    /// On the host, what counts as a chip.
+    /// What counts as a chip, where CPUs share caches.
     #[arg(long, value_name = "GROUP", default_value = "package")]
     pub class: LevelChoice,
     /// The memory that buffers lie in.

@@ -4,6 +4,7 @@ use crate::args::Machines;
 use crate::error::CliError;
 use crate::output;
 use seatmap_machine::{Description, catalog};
+use seatmap_sim::catalog::Model;
 use serde::Serialize;
 
 /// A bundled machine.
@@ -32,7 +33,8 @@ pub fn run(machines: &Machines) -> Result<(), CliError> {
 }
 
 fn profiles() -> impl Iterator<Item = Entry> {
-    catalog::names().filter_map(|name| {
+    let is_model = |name: &&str| seatmap_sim::catalog::names().any(|model| model == *name);
+    catalog::names().filter(move |name| !is_model(name)).filter_map(|name| {
         let machine = Description::from_toml(catalog::find(name)?).ok()?;
         Some(Entry {
             name,
@@ -44,10 +46,13 @@ fn profiles() -> impl Iterator<Item = Entry> {
     })
 }
 
-/// Of a model only the workers count, as on its profile.
+/// Of a Cell only the workers count, as on its profile.
 fn models() -> impl Iterator<Item = Entry> {
     seatmap_sim::catalog::names().filter_map(|name| {
-        let model = seatmap_sim::catalog::load(name)?.ok()?;
-        Some(Entry { name, kind: "model", pus: model.spes(), summary: model.summary, sources: model.sources })
+        let (pus, summary, sources) = match seatmap_sim::catalog::load(name)?.ok()? {
+            Model::Cell(model) => (model.spes(), model.summary.clone(), model.sources.clone()),
+            Model::Coherent(model) => (model.topology.pus.len(), model.summary.clone(), model.sources.clone()),
+        };
+        Some(Entry { name, kind: "model", pus, summary, sources })
     })
 }

@@ -34,6 +34,11 @@ pub fn run(typed: Measure, colour: ColourChoice) -> Result<(), CliError> {
             let steal = before.and_then(|before| CpuTime::now()?.stolen_percent_since(before));
             (filled(target::host_profile(topology, clock, steal), survey), journal)
         }
+        Target::Simulated { model, pus } => {
+            let probe = target::simulated(model, pus, &typed)?;
+            let (survey, journal) = measure(probe, &target, &typed, &kept, colour)?;
+            (filled(target::simulated_profile(model), survey), journal)
+        }
         Target::Replayed { profile, .. } => {
             let probe = target::replay(profile, typed.seed)?;
             let (survey, journal) = measure(probe, &target, &typed, &kept, colour)?;
@@ -52,7 +57,11 @@ fn measure<P: Probe>(
     kept: &Kept,
     colour: ColourChoice,
 ) -> Result<(Survey, Option<Journal>), CliError> {
-    let request = request(typed, target.pus(), probe.clock_step_ns());
+    let mut request = request(typed, target.pus(), probe.clock_step_ns());
+    if let Target::Simulated { .. } = target {
+        let exact = request.plan.clone().without_noise();
+        request.plan = Plan { passes: typed.passes.map_or(exact.passes, Passes::Fixed), ..exact };
+    }
     let (mut journal, samples) = kept.open(&request, typed.resume)?;
     let interrupt = Interrupt::listen()?;
     let mut display = Display::new(&request.pus, request.plan.resolution_ns(probe.clock_step_ns()), colour);
@@ -97,7 +106,7 @@ impl Kept {
         let path = match (beside, target) {
             (Some(output), _) => Some(output.with_added_extension("journal")),
             (None, Target::Host { .. }) => remembered_journal(),
-            (None, Target::Replayed { .. }) => None,
+            (None, Target::Simulated { .. } | Target::Replayed { .. }) => None,
         };
         if typed.resume && path.is_none() {
             return Err(CliError::input("--resume needs -o FILE here: nothing was kept"));

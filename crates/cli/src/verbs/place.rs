@@ -12,6 +12,7 @@ use seatmap_place::{Answer, Judge, Level, Method, Request};
 use seatmap_plan::Plan;
 use seatmap_report::{html, placement};
 use seatmap_sim::CellBed;
+use seatmap_sim::catalog::Model;
 use seatmap_workload::long_messages::{LongMessages, MOST_TASKS};
 use std::path::Path;
 use std::sync::Arc;
@@ -72,7 +73,9 @@ fn request<'a>(typed: &Place, profile: &'a Profile, pattern: &'a Pattern) -> Req
 
 /// Judged by the pattern's messages on the simulated machine.
 fn by_runs(typed: &Place, request: &Request, pattern: &Pattern) -> Result<Answer, CliError> {
-    let model = model_input::model(&typed.on)?;
+    let Model::Cell(model) = model_input::model(&typed.on)? else {
+        return Err(CliError::input("--objective simulated takes a model of the Cell"));
+    };
     let program = LongMessages::along(pattern, typed.packet, typed.rounds).ok_or_else(|| {
         CliError::input(format!("--objective simulated takes a pattern of 2 to {MOST_TASKS} tasks that send something"))
     })?;

@@ -16,7 +16,7 @@ use seatmap_measure::rank::journal::RankJournal;
 use seatmap_measure::rank::study::{in_blocks, in_parallel};
 use seatmap_measure::rank::{Job, Mapping, Ranking, RankingError, Setup, Times, merge};
 use seatmap_port::channels::Bed;
-use seatmap_sim::{CellBed, CellModel};
+use seatmap_sim::{CellBed, CellModel, CoherentBed};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -72,6 +72,10 @@ fn timed(
     match target {
         Target::Model(model) => {
             let bed = || CellBed::new(Arc::clone(model));
+            in_parallel(setup, times, bed, journal, &mut observe).map_err(CliError::work)
+        }
+        Target::Coherent(model) => {
+            let bed = || CoherentBed::new(Arc::clone(model));
             in_parallel(setup, times, bed, journal, &mut observe).map_err(CliError::work)
         }
         Target::Host(bed) => in_blocks(setup, times, bed.as_mut(), journal, &mut observe).map_err(CliError::work),

@@ -11,8 +11,8 @@ use seatmap_measure::cell_stats::{Function, Options, Outcome, Rooms, Row, StatsE
 use seatmap_measure::statistics::median;
 use seatmap_port::channels::Bed;
 use seatmap_report::{html, stats};
-use seatmap_sim::cell::Counters;
-use seatmap_sim::{CellBed, CellModel};
+use seatmap_sim::catalog::Model;
+use seatmap_sim::{CellBed, CellModel, CoherentBed, CoherentModel};
 use serde::Serialize;
 use std::sync::Arc;
 
@@ -25,13 +25,13 @@ const FORMAT: &str = "seatmap-stats/1";
 
 /// One experiment's document.
 #[derive(Serialize)]
-struct Document<'a> {
+struct Document<'a, C> {
     format: &'static str,
     machine: &'a str,
     #[serde(flatten)]
     outcome: &'a Outcome,
     /// What a PMU would have counted; null on this computer.
-    counters: Option<&'a Counters>,
+    counters: Option<&'a C>,
 }
 
 /// The document of all of them.
@@ -48,13 +48,18 @@ struct All<'a> {
 pub fn run(typed: &Stats) -> Result<(), CliError> {
     match typed.on.as_str() {
         "host" => on_host(typed),
-        name => on_model(typed, &model_input::model(name)?),
+        name => match model_input::model(name)? {
+            Model::Cell(model) => on_cell(typed, &model),
+            Model::Coherent(model) => on_coherent(typed, &model),
+        },
     }
 }
 
-fn on_model(typed: &Stats, model: &Arc<CellModel>) -> Result<(), CliError> {
+fn on_cell(typed: &Stats, model: &Arc<CellModel>) -> Result<(), CliError> {
     if typed.class != LevelChoice::Package {
-        return Err(CliError::input("--class is for --on host: the chips of a model are its own"));
+        return Err(CliError::input(
+            "--class is for machines whose CPUs share caches: the chips of a Cell are its own",
+        ));
     }
     let rooms = rooms(model);
     let Some(function) = typed.function else {
@@ -70,11 +75,27 @@ fn on_model(typed: &Stats, model: &Arc<CellModel>) -> Result<(), CliError> {
     one(typed, &model.name, &outcome, options, Some(&counters))
 }
 
+/// On a coherent machine, as on this computer, the groups of a class are chips, and a PU takes the controller's part.
+fn on_coherent(typed: &Stats, model: &Arc<CoherentModel>) -> Result<(), CliError> {
+    let pus: Vec<u32> = model.topology.os_indices().collect();
+    let rooms = shared_rooms(&model.topology, &pus, model.modules(), typed.class.into())?;
+    let rooms = Rooms { is_deterministic: true, ..rooms };
+    if typed.trace.is_some() {
+        return Err(CliError::input("--trace needs a model of the Cell"));
+    }
+    let Some(function) = typed.function else {
+        return all(typed, &model.name, surveyed(|| Ok(CoherentBed::new(Arc::clone(model))), &rooms, ON_MODELS)?);
+    };
+    let (mut bed, options) = (CoherentBed::new(Arc::clone(model)), options(typed, function.0));
+    let outcome = measure(&mut bed, &rooms, &options).map_err(|error| failed(error, model_input::failed))?;
+    one(typed, &model.name, &outcome, options, Some(bed.counters()))
+}
+
 /// On this computer the groups of a class are chips, NUMA nodes are memories, and a CPU takes the controller's part.
 fn on_host(typed: &Stats) -> Result<(), CliError> {
     let mut bed = HostBed::new().map_err(CliError::work)?;
     let topology = topology::of_host().map_err(CliError::work)?;
-    let rooms = host_rooms(&bed, &topology, typed.class.into())?;
+    let rooms = shared_rooms(&topology, bed.pus(), bed.modules(), typed.class.into())?;
     if typed.trace.is_some() {
         return Err(CliError::input("--trace needs a model: what happens inside this computer cannot be seen"));
     }
@@ -89,7 +110,7 @@ fn on_host(typed: &Stats) -> Result<(), CliError> {
         return Err(CliError::input("mkthread is a figure of models; without -f this computer's threads are measured"));
     }
     let outcome = measure(&mut bed, &rooms, &options).map_err(|error| failed(error, failed_here))?;
-    one(typed, &name, &outcome, options, None)
+    one(typed, &name, &outcome, options, None::<&()>)
 }
 
 fn rooms(model: &CellModel) -> Rooms {
@@ -103,9 +124,9 @@ fn rooms(model: &CellModel) -> Rooms {
     }
 }
 
-fn host_rooms(bed: &HostBed, topology: &Topology, class: Level) -> Result<Rooms, CliError> {
-    let unknown = || format!("this computer does not say which CPUs share a {}; take another --class", class.name());
-    Rooms::of_computer(topology, bed.pus(), class, bed.modules()).ok_or_else(|| CliError::input(unknown()))
+fn shared_rooms(topology: &Topology, pus: &[u32], modules: usize, class: Level) -> Result<Rooms, CliError> {
+    let unknown = || format!("it is not known which CPUs share a {}; take another --class", class.name());
+    Rooms::of_computer(topology, pus, class, modules).ok_or_else(|| CliError::input(unknown()))
 }
 
 /// Primitives of Linux, beside those of the paper.
@@ -137,7 +158,7 @@ fn one(
     machine: &str,
     outcome: &Outcome,
     options: Options,
-    counters: Option<&Counters>,
+    counters: Option<&impl Serialize>,
 ) -> Result<(), CliError> {
     if typed.json {
         return json(&Document { format: FORMAT, machine, outcome, counters });

@@ -108,5 +108,5 @@ fn chips_of_this_computer_are_groups_of_a_class() {
     let far = place.refusal(&[&on[..], &["--class", "core", "-c", "100000"]].concat());
     assert!(far.contains("100000"), "{far}");
     let model = place.refusal(&["stats", "-f", "fetchadd", "--on", "cell-qs20", "--class", "numa"]);
-    assert!(model.contains("--class is for --on host"), "{model}");
+    assert!(model.contains("--class is for machines"), "{model}");
 }

@@ -9,6 +9,8 @@ use seatmap_machine::{Clock, Origin, OriginKind, Profile, Topology};
 use seatmap_measure::replay::Replay;
 use seatmap_measure::survey;
 use seatmap_measure::testbed_probe::TestbedProbe;
+use seatmap_sim::{CoherentBed, CoherentModel};
+use std::sync::Arc;
 
 /// What is measured.
 pub enum Target {
@@ -16,6 +18,13 @@ pub enum Target {
     Host {
         /// All that this process may use.
         topology: Topology,
+        /// Those to be measured.
+        pus: Vec<u32>,
+    },
+    /// A model, in virtual time.
+    Simulated {
+        /// The machine.
+        model: Arc<CoherentModel>,
         /// Those to be measured.
         pus: Vec<u32>,
     },
@@ -36,7 +45,10 @@ impl Target {
     pub fn find(typed: &Measure) -> Result<Self, CliError> {
         let target = match typed.on.as_str() {
             "host" => Self::host(typed)?,
-            name => Self::replayed(input::machine(name)?, typed)?,
+            name => match seatmap_sim::catalog::coherent(name) {
+                Some(model) => Self::simulated(model.map_err(CliError::input)?, typed)?,
+                None => Self::replayed(input::machine(name)?, typed)?,
+            },
         };
         match target.pus() {
             [_, _, ..] => Ok(target),
@@ -59,6 +71,18 @@ impl Target {
         Ok(Target::Host { topology, pus })
     }
 
+    fn simulated(model: Arc<CoherentModel>, typed: &Measure) -> Result<Self, CliError> {
+        let all: Vec<u32> = model.topology.os_indices().collect();
+        let pus = typed.cpus.as_ref().map_or_else(|| all.clone(), |list| list.0.clone());
+        match pus.iter().find(|os| !all.contains(os)) {
+            Some(os) => {
+                let there = seatmap_machine::CpuList(all);
+                Err(CliError::input(format!("{} has no CPU {os}; its CPUs are {there}", model.name)))
+            }
+            None => Ok(Target::Simulated { model, pus }),
+        }
+    }
+
     fn replayed(profile: Profile, typed: &Measure) -> Result<Self, CliError> {
         let Some(distance) = &profile.core_distance else {
             return Err(CliError::input(format!(
@@ -76,7 +100,7 @@ impl Target {
     /// The CPUs to be measured.
     pub fn pus(&self) -> &[u32] {
         match self {
-            Target::Host { pus, .. } | Target::Replayed { pus, .. } => pus,
+            Target::Host { pus, .. } | Target::Simulated { pus, .. } | Target::Replayed { pus, .. } => pus,
         }
     }
 
@@ -84,6 +108,7 @@ impl Target {
     pub fn topology(&self) -> &Topology {
         match self {
             Target::Host { topology, .. } => topology,
+            Target::Simulated { model, .. } => &model.topology,
             Target::Replayed { profile, .. } => &profile.topology,
         }
     }
@@ -92,6 +117,7 @@ impl Target {
     pub fn name(&self) -> String {
         match self {
             Target::Host { .. } => place::host_name(),
+            Target::Simulated { model, .. } => model.name.clone(),
             Target::Replayed { profile, .. } => profile.name.clone(),
         }
     }
@@ -107,6 +133,16 @@ pub fn host(topology: &Topology, pus: &[u32], typed: &Measure) -> Result<Testbed
     TestbedProbe::new(testbed, topology, lines).map_err(CliError::work)
 }
 
+/// A model as a source of round trips.
+pub fn simulated(
+    model: &Arc<CoherentModel>,
+    pus: &[u32],
+    typed: &Measure,
+) -> Result<TestbedProbe<CoherentBed>, CliError> {
+    let lines = survey::lines_needed(&super::request(typed, pus, 1.0), &model.topology);
+    TestbedProbe::new(CoherentBed::new(Arc::clone(model)), &model.topology, lines).map_err(CliError::work)
+}
+
 /// A profile as a source of round trips.
 pub fn replay(profile: &Profile, seed: u64) -> Result<Replay, CliError> {
     Replay::new(profile, seed).map_err(CliError::input)
@@ -119,6 +155,15 @@ pub fn host_profile(topology: &Topology, clock: Clock, steal_percent: Option<f64
     profile.environment = environment::read();
     profile.environment.steal_percent = steal_percent;
     profile.clock = clock;
+    profile
+}
+
+/// What is known of a model beside its distances.
+pub fn simulated_profile(model: &CoherentModel) -> Profile {
+    let source = format!("the model {}, measured in virtual time ({})", model.name, model.sources.join("; "));
+    let mut profile = Profile::new(model.name.clone(), origin(OriginKind::Model, source), model.topology.clone());
+    profile.clock.step_ns = Some(1.0 / model.frequency_ghz);
+    profile.clock.frequency_hz = Some(1e9 * model.frequency_ghz);
     profile
 }
 

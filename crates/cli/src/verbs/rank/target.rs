@@ -7,14 +7,17 @@ use seatmap_host::HostBed;
 use seatmap_measure::rank::setup::fingerprint;
 use seatmap_measure::rank::{Choice, Setup};
 use seatmap_pattern::{Pattern, generate};
-use seatmap_sim::CellModel;
+use seatmap_sim::catalog::Model;
+use seatmap_sim::{CellModel, CoherentModel};
 use seatmap_workload::long_messages::{LongMessages, MOST_TASKS};
 use std::sync::Arc;
 
 /// A machine that runs programs.
 pub enum Target {
-    /// In virtual time.
+    /// A Cell, in virtual time.
     Model(Arc<CellModel>),
+    /// A machine with coherent caches, in virtual time.
+    Coherent(Arc<CoherentModel>),
     /// This computer.
     Host(Box<HostBed>),
 }
@@ -27,7 +30,10 @@ impl Target {
     pub fn find(name: &str) -> Result<Self, CliError> {
         match name {
             "host" => Ok(Target::Host(Box::new(HostBed::new().map_err(CliError::work)?))),
-            _ => model_input::model(name).map(Target::Model),
+            _ => Ok(match model_input::model(name)? {
+                Model::Cell(model) => Target::Model(model),
+                Model::Coherent(model) => Target::Coherent(model),
+            }),
         }
     }
 
@@ -62,15 +68,19 @@ impl Target {
     fn name(&self) -> (String, String) {
         match self {
             Target::Model(model) => (model.name.clone(), fingerprint(&**model)),
+            Target::Coherent(model) => {
+                (model.name.clone(), fingerprint(&(&model.name, &model.topology, &model.figures)))
+            }
             Target::Host(bed) => (place::host_name(), fingerprint(bed.pus())),
         }
     }
 
-    /// The workers: of a model the SPEs of the first chip, if they are enough, as in the paper; of the host all CPUs.
+    /// The workers: of a Cell the SPEs of the first chip, if they are enough, as in the paper; of other machines all PUs.
     fn pus(&self, tasks: usize) -> Vec<u32> {
         match self {
             Target::Model(model) if tasks <= model.spes.len() => (0..model.spes.len() as u32).collect(),
             Target::Model(model) => (0..model.ppe()).collect(),
+            Target::Coherent(model) => model.topology.os_indices().collect(),
             Target::Host(bed) => bed.pus().to_vec(),
         }
     }
