@@ -5,6 +5,7 @@
 //! these machines are shared, and wall time is weather.
 
 mod channels;
+mod coherent;
 mod data;
 mod engine;
 mod fits;
@@ -30,7 +31,7 @@ use std::path::Path;
 
 type Bench = fn() -> Result<Vec<Row>, Box<dyn Error>>;
 
-const BENCHES: [(&str, Bench); 14] = [
+const BENCHES: [(&str, Bench); 15] = [
     ("pair", pair::rows),
     ("hogs", hogs::rows),
     ("channels", channels::rows),
@@ -45,6 +46,7 @@ const BENCHES: [(&str, Bench); 14] = [
     ("run", run::rows),
     ("engine", engine::rows),
     ("worker", worker::rows),
+    ("coherent", coherent::rows),
 ];
 
 fn main() -> Result<(), Box<dyn Error>> {

@@ -97,3 +97,36 @@ fn figures() {
     let mut bed = bed("scc-48");
     eprintln!("scc {:?}", [1, 2, 10, 47].map(|b| round_trip(&mut bed, 0, b, 5)));
 }
+
+#[test]
+fn loaded() {
+    for pairs in [1, 4, 10, 30, 60, 120] {
+        let mut bed = bed("xeon-phi-5110p");
+        bed.limit_events(20_000_000);
+        let seats: Vec<u32> = (0..2 * pairs).map(|at| at * 7 % 240).collect();
+        let lines = (0..pairs).map(|at| 64 + 2 * at).collect();
+        let began = std::time::Instant::now();
+        let seen = match bed.run(&seats, &PingPong { lines, rounds: 20 }) {
+            Ok(seen) => seen,
+            Err(e) => {
+                eprintln!("{e}");
+                break;
+            }
+        };
+        let s = began.elapsed().as_secs_f64();
+        let mut all: Vec<u64> = seen.iter().flat_map(|t| t[2..18].iter().copied()).collect();
+        all.sort();
+        let c = bed.counters();
+        eprintln!(
+            "{pairs}: {} {} {} {}  {:.1} M/s {} ev  bounces {} waits {:?}",
+            all[0],
+            all[all.len() / 2],
+            all[all.len() * 9 / 10],
+            all[all.len() - 1],
+            c.events as f64 / s / 1e6,
+            c.events,
+            c.directories.iter().map(|d| d.bounces).sum::<u64>(),
+            c.lanes.iter().map(|l| l.wait_cycles).collect::<Vec<_>>()
+        );
+    }
+}

@@ -6,6 +6,7 @@
 //! | [`BarrierBySignal`], [`Collective`] | barriers, broadcast, reduction: what messages are good for |
 //! | [`LongMessages`] | long messages along a pattern: affinities on the Cell |
 //! | [`MessageRing`] | packets around a ring by a message library: task mapping on the Cell |
+//! | [`ProducerConsumer`] | values through a spin-locked channel of one: what placing a pair well is worth |
 //! | [`stats`] | CellStats: one primitive at a time |
 //! | [`Touch`] | one task writes into pages, so that the kernel puts them on its node |
 #![deny(missing_docs)]
@@ -15,6 +16,7 @@ mod collective;
 pub mod long_messages;
 mod message_ring;
 mod ping_pong;
+mod producer_consumer;
 pub mod stats;
 mod touch;
 
@@ -23,4 +25,5 @@ pub use collective::{Collective, Kind};
 pub use long_messages::{LongMessages, Message, Moved};
 pub use message_ring::{MessageRing, Taken};
 pub use ping_pong::{PingPong, Trace};
+pub use producer_consumer::{Handed, ProducerConsumer};
 pub use touch::Touch;

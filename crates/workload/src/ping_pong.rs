@@ -1,6 +1,6 @@
 //! The ping-pong that defines core distance.
 
-use seatmap_port::{Addr, Barrier, Port, Stamp, Workload};
+use seatmap_port::{Addr, Port, Stamp, WORDS_PER_LINE, Workload};
 
 /// Algorithm 1 of Liu et al. 2015, timed in batches: two tasks write one shared word in turn, each waiting with a pause
 /// until it no longer holds its own value. One turn of both is a round trip, and its time is the core distance.
@@ -12,7 +12,7 @@ use seatmap_port::{Addr, Barrier, Port, Stamp, Workload};
 pub struct PingPong {
     /// The word of each pair, on a line of its own.
     pub lines: Vec<Addr>,
-    /// Where the tasks meet before they start: the first word of a line that no pair uses.
+    /// Where the tasks meet before they start: a line that no pair uses, nor the one after it.
     pub gate: Addr,
     /// Timed batches.
     pub batches: u32,
@@ -30,13 +30,26 @@ pub struct Trace {
 }
 
 impl PingPong {
+    /// Nobody starts before the last has come. Who waits does so on a line of its own: woken by every arrival, hundreds of
+    /// tasks would be at it for longer than the rest takes.
+    fn meet<P: Port>(&self, port: &P) {
+        match port.fetch_add(self.gate, 1) + 1 == self.tasks() as u64 {
+            true => port.store(self.go(), 1),
+            false => drop(port.wait_while(self.go(), 0)),
+        }
+    }
+
     /// The last to leave puts the gate back, so that a run with another number of tasks finds it as new.
     fn leave<P: Port>(&self, port: &P) {
         let left = self.gate.word(1);
         if port.fetch_add(left, 1) + 1 == self.tasks() as u64 {
-            port.store(self.gate, 0);
-            port.store(left, 0);
+            [self.gate, left, self.go()].into_iter().for_each(|word| port.store(word, 0));
         }
+    }
+
+    /// The word that starts everybody.
+    fn go(&self) -> Addr {
+        self.gate.word(WORDS_PER_LINE)
     }
 
     /// The turns of one side; `own` is the value that it writes.
@@ -56,7 +69,7 @@ impl Workload for PingPong {
     }
 
     fn lines(&self) -> u32 {
-        self.lines.iter().chain([&self.gate]).map(|word| word.line_index() + 1).max().unwrap_or(0)
+        self.lines.iter().chain([&self.go()]).map(|word| word.line_index() + 1).max().unwrap_or(0)
     }
 
     fn task<P: Port>(&self, port: &P, rank: usize) -> Trace {
@@ -68,7 +81,7 @@ impl Workload for PingPong {
             port.store(word, 1);
         }
         let interruptions_before = port.interruptions();
-        Barrier::new(self.gate, self.tasks()).wait(port);
+        self.meet(port);
         stamps.push(port.stamp());
         for _ in 0..self.batches {
             Self::turns(port, word, own, self.round_trips);

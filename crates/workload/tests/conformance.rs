@@ -1,12 +1,15 @@
-//! The same programs on this computer and on a model of the Cell: both must compute the same.
+//! The same programs on this computer, on a model of the Cell and on coherent models: all must compute the same.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
-use seatmap_host::HostBed;
+use seatmap_host::{HostBed, HostTestbed};
 use seatmap_port::channels::{Atomic, Bed};
-use seatmap_sim::{CellBed, catalog};
+use seatmap_port::{Addr, Testbed};
+use seatmap_sim::{CellBed, CoherentBed, catalog};
 use seatmap_workload::stats::{Atomics, Exchange, Means, Source, Transfers};
-use seatmap_workload::{BarrierBySignal, Collective, Kind, LongMessages, Message, MessageRing, Way};
+use seatmap_workload::{
+    BarrierBySignal, Collective, Kind, LongMessages, Message, MessageRing, PingPong, ProducerConsumer, Way,
+};
 
 const BOTH: [bool; 2] = [false, true];
 
@@ -66,13 +69,40 @@ fn messages<B: Bed>(bed: &mut B, seats: [u32; 2]) -> Vec<String> {
 }
 
 #[test]
-fn host_and_model_compute_the_same() {
+fn host_and_models_compute_the_same() {
     let mut cell = CellBed::new(catalog::cell("cell-ps3").unwrap().unwrap());
     let wanted = computed(&mut cell, [0, 1]);
     insta::assert_snapshot!(wanted.join("\n"));
+    for (name, seats) in [("xeon-phi-5110p", [9, 122]), ("xeon-e5-2680-2s", [3, 12]), ("scc-48", [0, 47])] {
+        let mut coherent = CoherentBed::new(catalog::coherent(name).unwrap().unwrap());
+        assert_eq!(computed(&mut coherent, seats), wanted, "{name}");
+    }
     let mut host = HostBed::new().unwrap();
     match host.pus().first_chunk::<2>().copied() {
         Some(seats) => assert_eq!(computed(&mut host, seats), wanted),
+        None => eprintln!("skipped: two tasks that wait for each other need two CPUs"),
+    }
+}
+
+/// What workloads over lines compute, a line each; `lines` of shared memory, all zeros.
+fn shared<T: Testbed>(bed: &mut T, seats: [u32; 2]) -> Vec<String> {
+    let handed = ProducerConsumer { channels: vec![Addr::line(3)], values: 40 };
+    let sums: Vec<u64> = bed.run(&seats, &handed).unwrap().iter().map(|task| task.sum).collect();
+    let pair = PingPong { lines: vec![Addr::line(5)], gate: Addr::line(0), batches: 3, round_trips: 7 };
+    let twice = [0, 1].map(|_| bed.run(&seats, &pair).unwrap().iter().map(|trace| trace.stamps.len()).sum::<usize>());
+    vec![format!("handed: {sums:?}"), format!("stamps: {twice:?}")]
+}
+
+#[test]
+fn workloads_over_lines_compute_the_same() {
+    let wanted = ["handed: [820, 820]", "stamps: [8, 8]"];
+    for (name, seats) in [("xeon-phi-5110p", [1, 2]), ("xeon-e5-2680-2s", [3, 12]), ("scc-48", [7, 6])] {
+        let mut coherent = CoherentBed::new(catalog::coherent(name).unwrap().unwrap());
+        assert_eq!(shared(&mut coherent, seats), wanted, "{name}");
+    }
+    let pus = HostBed::new().unwrap().pus().to_vec();
+    match pus.first_chunk::<2>().copied() {
+        Some(seats) => assert_eq!(shared(&mut HostTestbed::new(pus, 8).unwrap(), seats), wanted),
         None => eprintln!("skipped: two tasks that wait for each other need two CPUs"),
     }
 }

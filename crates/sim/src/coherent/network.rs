@@ -74,11 +74,12 @@ impl World {
         self.at(id);
     }
 
-    /// The request goes out again.
+    /// The request goes out again, as it did the first time.
     fn bounced(&mut self, id: u32) {
         let message = self.messages.get_mut(id);
         (message.kind, message.to) = (Kind::Request, self.layout.first_home(message.at, message.line));
-        self.at(id);
+        let leaves = self.wheel.now() + self.layout.timing.miss;
+        self.wheel.at(leaves, Event::At(id));
     }
 
     fn look_up(&mut self, id: u32) {

@@ -1,0 +1,178 @@
+//! Liu et al. 2015 on the model: what its two calibrated figures give, and what they do not.
+#![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
+
+use seatmap_port::{Addr, Testbed};
+use seatmap_sim::{CoherentBed, CoherentModel, catalog};
+use seatmap_workload::{PingPong, ProducerConsumer};
+use std::sync::Arc;
+
+/// Candidate lines begin a page beyond the gate.
+const FIRST_LINE: u32 = 64;
+const CORES: u32 = 60;
+
+fn model() -> Arc<CoherentModel> {
+    catalog::coherent("xeon-phi-5110p").unwrap().unwrap()
+}
+
+/// The paper's cores 4n + 1: the first thread of each.
+fn first_thread(core: u32) -> u32 {
+    4 * (core % CORES) + 1
+}
+
+/// SplitMix64, so that draws are the same everywhere.
+struct Draws(u64);
+
+impl Draws {
+    fn below(&mut self, limit: u32) -> u32 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((z ^ (z >> 31)) % u64::from(limit)) as u32
+    }
+
+    /// So many different PUs, none of those given.
+    fn pus(&mut self, count: usize, taken: &[u32]) -> Vec<u32> {
+        let mut free: Vec<u32> = (0..4 * CORES).filter(|pu| !taken.contains(pu)).collect();
+        (0..count).map(|_| free.swap_remove(self.below(free.len() as u32) as usize)).collect()
+    }
+}
+
+/// Mean core cycles of a round trip of each pair, all at once.
+fn distances(bed: &mut CoherentBed, seats: &[u32], lines: &[u32], batches: u32) -> Vec<f64> {
+    let (round_trips, gate) = (2, Addr::line(0));
+    let lines = lines.iter().map(|line| Addr::line(*line)).collect();
+    let traces = bed.run(seats, &PingPong { lines, gate, batches: batches + 1, round_trips }).unwrap();
+    let of_pair = |at: usize| {
+        let stamps = &traces[at].stamps;
+        let until = traces.iter().map(|trace| trace.stamps.last().unwrap().ticks).min().unwrap();
+        let last = stamps.iter().rposition(|stamp| stamp.ticks <= until).unwrap().max(2);
+        (stamps[last].ticks - stamps[1].ticks) as f64 / f64::from(round_trips) / (last - 1) as f64
+    };
+    (0..traces.len()).step_by(2).map(of_pair).collect()
+}
+
+/// FindTD (algorithm 2): the core from which the line is nearest, its own core left out.
+fn find_td(
+    bed: &mut CoherentBed,
+    line: u32,
+    others: &mut dyn FnMut(&[u32]) -> (Vec<u32>, Vec<u32>),
+    samples: u32,
+) -> u32 {
+    let mut best = (f64::MAX, 0);
+    for core in 0..CORES - 1 {
+        let pair = [0, first_thread(core)];
+        let mut seen: Vec<f64> = (0..samples)
+            .map(|_| {
+                let (seats, lines) = others(&pair);
+                distances(bed, &[&pair[..], &seats].concat(), &[&[line], &lines[..]].concat(), 4)[0]
+            })
+            .collect();
+        seen.sort_by(f64::total_cmp);
+        // Others can only add to a distance.
+        if seen[seen.len() / 4] < best.0 {
+            best = (seen[seen.len() / 4], first_thread(core));
+        }
+    }
+    best.1
+}
+
+#[test]
+fn the_calibrated_distances_come_out() {
+    let (mut bed, model) = (CoherentBed::new(model()), model());
+    let line = (FIRST_LINE..).find(|line| model.pus_at_home(*line).unwrap().contains(&125)).unwrap();
+    // Figure 5: from core 0, whose directory is opposite; figure 8: one thread at the directory.
+    let from = |bed: &mut CoherentBed, pu: u32| -> Vec<f64> {
+        let others = (0..CORES).map(first_thread).filter(|to| *to != pu);
+        others.map(|to| distances(bed, &[pu, to], &[line], 1)[0]).collect()
+    };
+    let (figure_5, figure_8) = (from(&mut bed, 0), from(&mut bed, 125));
+    // Core 237 is core 0's own core, and core 125 is the nearest of the others.
+    let nearest = (0..59).min_by(|a, b| figure_5[*a].total_cmp(&figure_5[*b])).unwrap();
+    assert_eq!((figure_5[59], first_thread(nearest as u32)), (96.0, 125));
+    let worst = figure_5.iter().copied().fold(0.0, f64::max);
+    let best = figure_8.iter().copied().fold(f64::MAX, f64::min);
+    assert_eq!((best, worst), (484.0, 1582.0), "the paper: about 500, as high as 1500");
+}
+
+#[test]
+fn find_td_is_right_on_a_quiet_chip() {
+    let (mut bed, model) = (CoherentBed::new(model()), model());
+    for line in FIRST_LINE..FIRST_LINE + 24 {
+        let homes = model.pus_at_home(line).unwrap();
+        let found = find_td(&mut bed, line, &mut |_| (Vec::new(), Vec::new()), 1);
+        // Core 59 is where the other thread is.
+        assert!(homes.contains(&found) || homes.contains(&0), "line {line}: {found}, {homes:?}");
+    }
+}
+
+/// So many pairs on random PUs with a line each, lines apart from each other and from `taken`.
+fn busy(draws: &mut Draws, pairs: u32, taken: &[u32]) -> (Vec<u32>, Vec<u32>) {
+    let lines = (0..pairs).map(|at| FIRST_LINE + 4096 + 64 * at + draws.below(64)).collect();
+    (draws.pus(2 * pairs as usize, taken), lines)
+}
+
+#[test]
+fn find_td_is_right_on_a_busy_chip() {
+    let (mut bed, model, mut draws) = (CoherentBed::new(model()), model(), Draws(1));
+    for line in [FIRST_LINE, FIRST_LINE + 1, FIRST_LINE + 2] {
+        let homes = model.pus_at_home(line).unwrap();
+        let found = find_td(&mut bed, line, &mut |taken| busy(&mut draws, 59, taken), 4);
+        assert!(homes.contains(&found), "line {line}: {found}, {homes:?}");
+    }
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}
+
+/// Pairs in four sections of 15 cores, each with a line whose home is in its section, of a quarter more than there are pairs.
+fn pizza(model: &CoherentModel, draws: &mut Draws, pairs: usize) -> (Vec<u32>, Vec<u32>) {
+    let section_of = |pu: u32| ((pu + 239) % 240 / 4) / 15;
+    let mut lines: Vec<u32> = (0..pairs as u32 * 5 / 4).map(|at| FIRST_LINE + 64 * at + draws.below(64)).collect();
+    let (mut seats, mut chosen) = (Vec::new(), Vec::new());
+    for pair in 0..pairs {
+        let mut home = |line: &u32| section_of(model.pus_at_home(*line).unwrap()[0]) as usize == pair % 4;
+        // Without one at home any line has to do, as footnote 3 says it may come to.
+        let at = lines.iter().position(&mut home).unwrap_or(0);
+        chosen.push(lines.swap_remove(at));
+        for _ in 0..2 {
+            let pu = loop {
+                let pu = draws.below(240);
+                if section_of(pu) as usize == pair % 4 && !seats.contains(&pu) {
+                    break pu;
+                }
+            };
+            seats.push(pu);
+        }
+    }
+    (seats, chosen)
+}
+
+#[test]
+fn what_was_not_calibrated_is_what_it_is() {
+    let (mut bed, model, mut draws) = (CoherentBed::new(model()), model(), Draws(7));
+    let (mut random, mut sliced) = (Vec::new(), Vec::new());
+    for _ in 0..5 {
+        let (seats, lines) = busy(&mut draws, 60, &[]);
+        random.extend(distances(&mut bed, &seats, &lines, 4));
+        let (seats, lines) = pizza(&model, &mut draws, 60);
+        sliced.extend(distances(&mut bed, &seats, &lines, 4));
+    }
+    let most = random.iter().copied().fold(0.0, f64::max);
+    eprintln!("busy {} most {most} sliced {}", median(random), median(sliced));
+    let mut gain = [0.0, 0.0];
+    for at in 0..100 {
+        let line = FIRST_LINE + at;
+        let home = model.pus_at_home(line).unwrap()[0];
+        let mut cycles = |seats: &[u32]| {
+            let both = bed.run(seats, &ProducerConsumer { channels: vec![Addr::line(line)], values: 50 }).unwrap();
+            both[1].ended.ticks as f64
+        };
+        let usual = cycles(&draws.pus(2, &[]));
+        let next = (home + 4) % 240;
+        gain[0] += usual / cycles(&[home / 4 * 4 + 1, home / 4 * 4 + 2]) / 100.0;
+        gain[1] += usual / cycles(&[home, next]) / 100.0;
+    }
+    eprintln!("gains {gain:?}");
+}
