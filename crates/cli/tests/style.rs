@@ -23,11 +23,12 @@ const FLOORS: [(&str, u32); 15] = [
     ("worker", 2),
     ("measure", 3),
     ("place", 3),
+    ("cell", 4),
     ("launch", 4),
     ("place-c", 4),
-    ("report", 4),
-    ("cli", 5),
-    ("bench", 5),
+    ("report", 5),
+    ("cli", 6),
+    ("bench", 6),
 ];
 
 fn root() -> PathBuf {

@@ -1,0 +1,1 @@
+//! What stands between a set of CPUs and quiet.

@@ -1,0 +1,84 @@
+//! What the detour loop keeps.
+
+use super::histogram::Histogram;
+use serde::Serialize;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// Gaps that are kept one by one: the longest. All others are in the histogram and the sums.
+pub(super) const MOST_KEPT: usize = 1024;
+
+/// Bins an octave: 2^2, so that a bin's ends are a fifth apart, as finely as gaps of one source are alike.
+const SUB_BITS: u32 = 2;
+
+/// A time in which the program stood still.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Gap {
+    /// From the begin of the measurement to the begin of the gap, in nanoseconds.
+    pub start_ns: u64,
+    /// What was taken: the difference of the readings around it, less the loop's own period.
+    pub length_ns: u64,
+}
+
+/// All gaps of one CPU. Memory is taken and touched when this is made, and never again.
+pub(super) struct Gaps {
+    longest: BinaryHeap<Reverse<(u64, u64)>>,
+    histogram: Histogram,
+    stolen_ns: u64,
+}
+
+impl Gaps {
+    pub(super) fn new() -> Self {
+        let mut longest = BinaryHeap::from(vec![Reverse((0, 0)); MOST_KEPT]);
+        longest.clear();
+        Gaps { longest, histogram: Histogram::new(SUB_BITS), stolen_ns: 0 }
+    }
+
+    /// Keeps one.
+    pub(super) fn record(&mut self, gap: Gap) {
+        self.histogram.record(gap.length_ns);
+        self.stolen_ns += gap.length_ns;
+        let entry = Reverse((gap.length_ns, gap.start_ns));
+        if self.longest.len() < MOST_KEPT {
+            self.longest.push(entry);
+        } else if let Some(mut shortest) = self.longest.peek_mut().filter(|shortest| **shortest > entry) {
+            *shortest = entry;
+        }
+    }
+
+    /// How many, their lengths together in nanoseconds, and the longest.
+    pub(super) fn sums(&self) -> (u64, u64, u64) {
+        (self.histogram.count(), self.stolen_ns, self.histogram.max())
+    }
+
+    pub(super) fn histogram(&self) -> &Histogram {
+        &self.histogram
+    }
+
+    /// The longest, by their begin.
+    pub(super) fn timeline(&self) -> Vec<Gap> {
+        let gap =
+            |Reverse((length_ns, start_ns)): &Reverse<(u64, u64)>| Gap { start_ns: *start_ns, length_ns: *length_ns };
+        let mut gaps: Vec<Gap> = self.longest.iter().map(gap).collect();
+        gaps.sort_by_key(|gap| gap.start_ns);
+        gaps
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_longest_are_kept_and_all_are_counted() {
+        let mut gaps = Gaps::new();
+        for at in 0..3000 {
+            gaps.record(Gap { start_ns: at * 1000, length_ns: 100 + at % 1500 });
+        }
+        assert_eq!(gaps.sums(), (3000, 3000 * 100 + 2 * (1499 * 1500 / 2), 1599));
+        let kept = gaps.timeline();
+        assert_eq!(kept.len(), MOST_KEPT);
+        assert!(kept.is_sorted_by_key(|gap| gap.start_ns));
+        assert_eq!(kept.iter().map(|gap| gap.length_ns).min(), Some(100 + 1500 - MOST_KEPT as u64 / 2));
+    }
+}

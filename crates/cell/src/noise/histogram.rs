@@ -1,0 +1,162 @@
+//! Counts in logarithmic bins.
+
+use serde::Serialize;
+
+/// Counts of values in bins that grow with the value: each octave is cut into the same number of equal bins, and values
+/// below that number have a bin each. The relative width of a bin is at most 2^-sub_bits. As HdrHistogram does it (Tene),
+/// over all of `u64`, in memory that is taken once.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Histogram {
+    sub_bits: u32,
+    counts: Vec<u64>,
+    count: u64,
+    min: u64,
+    max: u64,
+}
+
+/// One bin: values from `from` to below `to`, both in nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Bin {
+    /// The smallest value in it.
+    pub from_ns: u64,
+    /// The smallest value above it.
+    pub to_ns: u64,
+    /// How many there were.
+    pub count: u64,
+}
+
+impl Histogram {
+    /// An empty one with 2^`sub_bits` bins an octave; at most 2^16.
+    #[must_use]
+    pub fn new(sub_bits: u32) -> Self {
+        let sub_bits = sub_bits.min(16);
+        let mut counts = vec![1; index(sub_bits, u64::MAX) + 1];
+        // Zeroed memory comes untouched; written memory is there.
+        counts.fill(0);
+        Histogram { sub_bits, counts, count: 0, min: u64::MAX, max: 0 }
+    }
+
+    /// Counts one value.
+    pub fn record(&mut self, value: u64) {
+        self.counts[index(self.sub_bits, value)] += 1;
+        self.count += 1;
+        self.min = self.min.min(value);
+        self.max = self.max.max(value);
+    }
+
+    /// Values so far.
+    #[must_use]
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// The smallest value, exactly; 0 where there is none.
+    #[must_use]
+    pub fn min(&self) -> u64 {
+        if self.count == 0 { 0 } else { self.min }
+    }
+
+    /// The largest value, exactly; 0 where there is none.
+    #[must_use]
+    pub fn max(&self) -> u64 {
+        self.max
+    }
+
+    /// The value that this share of the values does not exceed, by nearest rank: the upper end of its bin, and never more
+    /// than the largest. 0 where there is none.
+    #[must_use]
+    pub fn quantile(&self, share: f64) -> u64 {
+        let rank = ((share * self.count as f64).ceil() as u64).max(1);
+        let mut below = 0;
+        let at = self.counts.iter().position(|count| {
+            below += count;
+            below >= rank
+        });
+        at.map_or(self.max, |at| (self.end(at) - 1).min(self.max))
+    }
+
+    /// The bins that hold anything, ascending.
+    #[must_use]
+    pub fn bins(&self) -> Vec<Bin> {
+        let bin =
+            |(at, count): (usize, &u64)| Bin { from_ns: start(self.sub_bits, at), to_ns: self.end(at), count: *count };
+        self.counts.iter().enumerate().filter(|(_, count)| **count > 0).map(bin).collect()
+    }
+
+    /// The last bin ends at the largest number there is.
+    fn end(&self, at: usize) -> u64 {
+        if at + 1 < self.counts.len() { start(self.sub_bits, at + 1) } else { u64::MAX }
+    }
+}
+
+/// The bin of a value: its octave, and the bits that follow the highest.
+fn index(sub_bits: u32, value: u64) -> usize {
+    let subs = 1u64 << sub_bits;
+    if value < subs {
+        return value as usize;
+    }
+    let octave = value.ilog2() - sub_bits;
+    ((u64::from(octave) << sub_bits) + (value >> octave)) as usize
+}
+
+/// The smallest value of a bin.
+fn start(sub_bits: u32, at: usize) -> u64 {
+    let (at, subs) = (at as u64, 1u64 << sub_bits);
+    match at >> sub_bits {
+        0 => at,
+        octave => (subs + (at & (subs - 1))) << (octave - 1),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn values() -> impl Strategy<Value = Vec<u64>> {
+        // Octaves alike, so that small and large values both come.
+        proptest::collection::vec((0u32..64, any::<u64>()).prop_map(|(shift, value)| value >> shift), 1..200)
+    }
+
+    proptest! {
+        #[test]
+        fn every_value_is_in_one_bin_that_holds_it(values in values(), sub_bits in 0u32..12) {
+            let mut histogram = Histogram::new(sub_bits);
+            values.iter().for_each(|value| histogram.record(*value));
+            let bins = histogram.bins();
+            prop_assert!(bins.windows(2).all(|pair| pair[0].to_ns <= pair[1].from_ns));
+            for bin in &bins {
+                let inside = |value: &&u64| **value >= bin.from_ns && (**value < bin.to_ns || bin.to_ns == u64::MAX);
+                prop_assert_eq!(values.iter().filter(inside).count() as u64, bin.count);
+                prop_assert!((bin.to_ns - bin.from_ns) as f64 <= 1.0 + bin.from_ns as f64 / f64::from(1 << sub_bits));
+            }
+            prop_assert_eq!(bins.iter().map(|bin| bin.count).sum::<u64>(), values.len() as u64);
+        }
+
+        #[test]
+        fn quantiles_are_those_of_the_sorted_values_to_a_bin(mut values in values(), share in 0.0f64..=1.0) {
+            let mut histogram = Histogram::new(10);
+            values.iter().for_each(|value| histogram.record(*value));
+            values.sort_unstable();
+            let exact = values[((share * values.len() as f64).ceil() as usize).max(1) - 1];
+            let found = histogram.quantile(share);
+            prop_assert!(found >= exact && (found - exact) as f64 <= exact as f64 / 1024.0, "{} for {}", found, exact);
+            prop_assert_eq!((histogram.min(), histogram.max()), (values[0], values[values.len() - 1]));
+        }
+    }
+
+    #[test]
+    fn an_empty_one_says_nothing() {
+        let empty = Histogram::new(2);
+        assert_eq!((empty.count(), empty.min(), empty.max(), empty.quantile(0.5)), (0, 0, 0, 0));
+        assert!(empty.bins().is_empty());
+    }
+
+    #[test]
+    fn bins_of_two_bits_are_a_quarter_of_their_octave() {
+        let mut histogram = Histogram::new(2);
+        [3, 4, 9, 100, u64::MAX].into_iter().for_each(|value| histogram.record(value));
+        let ends: Vec<_> = histogram.bins().iter().map(|bin| (bin.from_ns, bin.to_ns)).collect();
+        assert_eq!(ends, [(3, 4), (4, 5), (8, 10), (96, 112), (7 << 61, u64::MAX)]);
+    }
+}

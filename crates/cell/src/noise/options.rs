@@ -1,0 +1,22 @@
+//! How to measure noise.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// How long to measure, and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// For how long both meters run, together.
+    pub duration: Duration,
+    /// Files of control groups that each meter's thread enters, in this order, before it is pinned: a v1 group's `tasks`,
+    /// or a v2 group's `cgroup.threads`; each gets the thread's number. They must let the thread go where the CPUs are.
+    /// A v2 group's `cgroup.procs` takes the whole process along, and who waits with it.
+    pub enter: Vec<PathBuf>,
+}
+
+impl Default for Options {
+    /// Two seconds, in the groups that the process is in.
+    fn default() -> Self {
+        Options { duration: Duration::from_secs(2), enter: Vec::new() }
+    }
+}

@@ -1,0 +1,136 @@
+//! What was found.
+
+use super::gaps::Gap;
+use super::histogram::Bin;
+use super::meter::Metered;
+use super::sources::{Found, Source};
+use serde::Serialize;
+
+/// The format of a report as JSON.
+pub const FORMAT: &str = "seatmap-noise/1";
+
+/// The noise of some CPUs, all measured at once.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Report {
+    /// [`FORMAT`].
+    pub format: &'static str,
+    /// How long the meters ran, in seconds.
+    pub seconds: f64,
+    /// Whether that is less than was asked for, because somebody asked to stop.
+    pub interrupted: bool,
+    /// What was read: `tsc`, `cntvct` or `clock_gettime`.
+    pub clock: &'static str,
+    /// Each CPU, in the order asked for.
+    pub cpus: Vec<CpuNoise>,
+}
+
+/// The noise of one CPU.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct CpuNoise {
+    /// Its OS index.
+    pub cpu: u32,
+    /// Share of the time that the detour loop lost in gaps.
+    pub stolen_percent: f64,
+    /// Gaps that the loop saw.
+    pub gaps: u64,
+    /// The same a second.
+    pub gaps_per_second: f64,
+    /// The longest of them; 0 where there is none.
+    pub longest_gap_us: f64,
+    /// All of them by length, in bins of a quarter octave; empty bins are left out.
+    pub histogram: Vec<Bin>,
+    /// The longest 1024 of them, by their begin.
+    pub timeline: Vec<Gap>,
+    /// Quanta of fixed work that were done.
+    pub fwq_quanta: u64,
+    /// The quickest of them.
+    pub fwq_min_us: f64,
+    /// Their median.
+    pub fwq_p50_us: f64,
+    /// 99 % take no longer.
+    pub fwq_p99_us: f64,
+    /// 99.9 % take no longer.
+    pub fwq_p999_us: f64,
+    /// The slowest.
+    pub fwq_max_us: f64,
+    /// How much of their time would not have been, had each been as quick as the quickest. Unlike `stolen_percent` it
+    /// also holds what slows without stopping.
+    pub fwq_excess_percent: f64,
+    /// Share of the time that a hypervisor says it took; `None` where `/proc/stat` cannot be read.
+    pub steal_percent: Option<f64>,
+    /// What the kernel counted on this CPU meanwhile, the most frequent first.
+    pub sources: Vec<Source>,
+    /// The share of the gaps for which there was not even one interrupt, context switch or page fault each: they come
+    /// from the hypervisor, the firmware or the hardware. `None` with fewer than 100 gaps, where chance decides.
+    pub unexplained_at_least_percent: Option<f64>,
+    /// The meters themselves.
+    pub meter: Meter,
+}
+
+/// What the meters know of themselves on one CPU.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Meter {
+    /// How well the begin and the length of a gap are known: the loop's period, or the clock's step where that is more.
+    pub resolution_ns: f64,
+    /// The shortest gap that is told from the loop itself.
+    pub threshold_ns: f64,
+    /// What it takes to write down one gap; 0 where there was none. No other gap is seen meanwhile.
+    pub record_ns: f64,
+    /// Share of the loop's time that went into writing; in no other figure.
+    pub overhead_percent: f64,
+    /// The time that the loop watched.
+    pub detour_seconds: f64,
+    /// The time that quanta took.
+    pub fwq_seconds: f64,
+}
+
+impl CpuNoise {
+    /// Figures from ticks.
+    pub(super) fn new(cpu: u32, step_ns: f64, metered: &Metered, found: Found) -> Self {
+        let (times, us) = (&metered.quanta.times, |ns: u64| ns as f64 / 1e3);
+        let meter = Meter::new(step_ns, metered);
+        let (gaps, stolen_ns, longest_ns) = metered.detour.gaps.sums();
+        CpuNoise {
+            cpu,
+            stolen_percent: share_percent(stolen_ns as f64 / 1e9, meter.detour_seconds),
+            gaps,
+            gaps_per_second: share_percent(gaps as f64, meter.detour_seconds) / 100.0,
+            longest_gap_us: us(longest_ns),
+            histogram: metered.detour.gaps.histogram().bins(),
+            timeline: metered.detour.gaps.timeline(),
+            fwq_quanta: times.count(),
+            fwq_min_us: us(times.min()),
+            fwq_p50_us: us(times.quantile(0.5)),
+            fwq_p99_us: us(times.quantile(0.99)),
+            fwq_p999_us: us(times.quantile(0.999)),
+            fwq_max_us: us(times.max()),
+            fwq_excess_percent: metered.quanta.excess_percent(),
+            steal_percent: found.steal_percent,
+            sources: found.sources,
+            unexplained_at_least_percent: found.unexplained_at_least_percent,
+            meter,
+        }
+    }
+}
+
+impl Meter {
+    fn new(step_ns: f64, metered: &Metered) -> Self {
+        let ns = |ticks: f64| ticks * metered.ns_per_tick;
+        let detour = &metered.detour;
+        let recording_ns = ns(detour.recording_ticks as f64);
+        let watched_ns = ns(detour.watched_ticks as f64);
+        Meter {
+            resolution_ns: ns(metered.own.loop_ticks).max(step_ns),
+            threshold_ns: ns(metered.own.threshold_ticks as f64 - metered.own.loop_ticks),
+            record_ns: share_percent(recording_ns, detour.gaps.sums().0 as f64) / 100.0,
+            overhead_percent: share_percent(recording_ns, recording_ns + watched_ns),
+            detour_seconds: watched_ns / 1e9,
+            fwq_seconds: ns(metered.quanta.worked_ticks as f64) / 1e9,
+        }
+    }
+}
+
+/// 0 of nothing.
+fn share_percent(part: f64, whole: f64) -> f64 {
+    if whole > 0.0 { 100.0 * part / whole } else { 0.0 }
+}

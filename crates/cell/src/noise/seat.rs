@@ -1,0 +1,83 @@
+//! The seat of a meter's thread: taken before, checked after.
+
+use super::error::Error;
+use seatmap_host::affinity;
+use seatmap_host::cpus::Cpus;
+use seatmap_machine::CpuList;
+use std::path::PathBuf;
+
+/// Enters the groups, sits on the CPU, and checks that both took effect.
+///
+/// The process's own affinity mask is not asked: an isolated CPU is in no such mask, and can be sat on all the same.
+pub(super) fn take(cpu: u32, enter: &[PathBuf]) -> Result<(), Error> {
+    for path in enter {
+        // The kernel takes 0 for the thread that writes.
+        std::fs::write(path, "0").map_err(|source| Error::Enter { cpu, path: path.clone(), source })?;
+    }
+    affinity::pin(&[cpu]).map_err(|source| refused(cpu, source))
+}
+
+/// Whether the thread still sits there, and nowhere else.
+pub(super) fn check(cpu: u32) -> Result<(), Error> {
+    let found = affinity::current().map_err(|source| Error::Seat { cpu, source })?;
+    if found == [cpu] { Ok(()) } else { Err(Error::Moved { cpu, found: CpuList(found).to_string() }) }
+}
+
+/// The reason behind the kernel's "invalid argument".
+fn refused(cpu: u32, source: std::io::Error) -> Error {
+    let Ok(cpus) = Cpus::read() else { return Error::Seat { cpu, source } };
+    let open = Cpus { allowed: Vec::new(), ..cpus };
+    match open.check(&[cpu]) {
+        Err(seatmap_host::CpuError::Forbidden { .. }) | Ok(()) => outside(cpu, source),
+        Err(error) => Error::Cpu(error),
+    }
+}
+
+/// The CPU runs, so that only the cpuset can forbid it.
+fn outside(cpu: u32, source: std::io::Error) -> Error {
+    match std::fs::read_to_string("/proc/thread-self/cpuset") {
+        Ok(cpuset) if source.raw_os_error() == Some(libc::EINVAL) => {
+            Error::Cpuset { cpu, cpuset: cpuset.trim().to_owned() }
+        }
+        _ => Error::Seat { cpu, source },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn aside<T: Send>(work: impl FnOnce() -> T + Send) -> T {
+        std::thread::scope(|scope| scope.spawn(work).join().unwrap())
+    }
+
+    #[test]
+    fn a_seat_is_taken_and_a_move_is_noticed() {
+        let cpus = affinity::current().unwrap();
+        aside(|| {
+            take(cpus[0], &[]).unwrap();
+            check(cpus[0]).unwrap();
+            assert!(matches!(check(cpus[0] + 1), Err(Error::Moved { found, .. }) if found == cpus[0].to_string()));
+        });
+    }
+
+    #[test]
+    fn what_cannot_be_sat_on_says_why() {
+        let told = aside(|| take(500_000, &[])).unwrap_err();
+        assert!(matches!(told, Error::Cpu(seatmap_host::CpuError::Absent { cpu: 500_000, .. })), "{told}");
+        let nowhere = PathBuf::from("/nonexistent/tasks");
+        let told = aside(|| take(0, &[nowhere])).unwrap_err().to_string();
+        assert_eq!(told, "the meter of CPU 0 could not enter /nonexistent/tasks");
+    }
+
+    /// A mask of the process's own is no wall: meters must reach CPUs that were isolated from it.
+    #[test]
+    fn a_narrow_mask_is_left_behind() {
+        let cpus = affinity::current().unwrap();
+        let last = cpus[cpus.len() - 1];
+        aside(|| {
+            affinity::pin(&cpus[..1]).unwrap();
+            aside(|| take(last, &[])).unwrap();
+        });
+    }
+}
