@@ -51,4 +51,5 @@ pub use histogram::{Bin, Histogram};
 pub use measure::measure;
 pub use options::Options;
 pub use report::{CpuNoise, FORMAT, Meter, Report};
+pub use seat::reachable;
 pub use sources::Source;

@@ -1,6 +1,8 @@
 //! What was typed.
 
+mod doctor;
 mod export;
+mod noise;
 mod pattern;
 mod place;
 mod rank;
@@ -8,7 +10,9 @@ mod run;
 mod stats;
 mod study;
 
+pub use doctor::*;
 pub use export::*;
+pub use noise::*;
 pub use pattern::*;
 pub use place::*;
 pub use rank::*;
@@ -16,7 +20,7 @@ pub use run::*;
 pub use stats::*;
 pub use study::*;
 
-use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 use seatmap_machine::{CpuList, CpuListError};
 use std::path::PathBuf;
 
@@ -53,7 +57,9 @@ pub enum Command {
     Stats(Box<Stats>),
     /// Run a published experiment on the models, and set its figures beside ours.
     Study(Study),
-    /// Tell what on this host will disturb a measurement, and how to mend it.
+    /// Measure what the system takes from a program on each CPU, and where it comes from.
+    Noise(Noise),
+    /// Tell what on this host will disturb a measurement or a quiet program, and how to mend it.
     Doctor(Doctor),
     /// List the machines that come with Seatmap.
     Machines(Machines),
@@ -179,13 +185,6 @@ pub enum OrderChoice {
     Group,
     /// As the operating system numbers them.
     Os,
-}
-
-#[derive(Debug, Args)]
-pub struct Doctor {
-    /// Print the findings as JSON on stdout, and nothing else.
-    #[arg(long, action = ArgAction::SetTrue)]
-    pub json: bool,
 }
 
 #[derive(Debug, Args)]

@@ -38,6 +38,7 @@ fn run(typed: Typed) -> Result<(), CliError> {
         Command::Pattern(pattern) => verbs::pattern::run(pattern),
         Command::Rank(rank) => verbs::rank::run(&rank),
         Command::Run(run) => verbs::run::run(&run),
+        Command::Noise(noise) => verbs::noise::run(&noise),
         Command::Doctor(doctor) => verbs::doctor::run(&doctor, typed.colour),
         Command::Stats(stats) => verbs::stats::run(&stats),
         Command::Study(study) => verbs::study::run(&study),

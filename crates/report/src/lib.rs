@@ -23,6 +23,7 @@ mod grid;
 pub mod html;
 pub mod live;
 mod neighbours;
+pub mod noise;
 pub mod palette;
 pub mod pattern;
 pub mod placement;

@@ -17,6 +17,22 @@ pub(super) fn take(cpu: u32, enter: &[PathBuf]) -> Result<(), Error> {
     affinity::pin(&[cpu]).map_err(|source| refused(cpu, source))
 }
 
+/// Sorts CPUs into those that a meter can be seated on from here, and why not on the others. Takes a thread, which tries.
+#[must_use]
+pub fn reachable(cpus: &[u32]) -> (Vec<u32>, Vec<Error>) {
+    let (mut open, mut closed) = (Vec::new(), Vec::new());
+    std::thread::scope(|scope| {
+        let tried = scope.spawn(|| cpus.iter().map(|cpu| take(*cpu, &[]).map(|()| *cpu)).collect::<Vec<_>>()).join();
+        for seat in tried.unwrap_or_default() {
+            match seat {
+                Ok(cpu) => open.push(cpu),
+                Err(error) => closed.push(error),
+            }
+        }
+    });
+    (open, closed)
+}
+
 /// Whether the thread still sits there, and nowhere else.
 pub(super) fn check(cpu: u32) -> Result<(), Error> {
     let found = affinity::current().map_err(|source| Error::Seat { cpu, source })?;
@@ -68,6 +84,13 @@ mod tests {
         let nowhere = PathBuf::from("/nonexistent/tasks");
         let told = aside(|| take(0, &[nowhere])).unwrap_err().to_string();
         assert_eq!(told, "the meter of CPU 0 could not enter /nonexistent/tasks");
+    }
+
+    #[test]
+    fn what_can_be_reached_is_told_from_what_cannot() {
+        let cpus = affinity::current().unwrap();
+        let (open, closed) = reachable(&[cpus[0], 500_000]);
+        assert_eq!((open, closed.len()), (vec![cpus[0]], 1));
     }
 
     /// A mask of the process's own is no wall: meters must reach CPUs that were isolated from it.

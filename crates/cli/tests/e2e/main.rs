@@ -11,6 +11,7 @@ mod import;
 mod interrupted;
 mod machines;
 mod measure;
+mod noise;
 mod pattern;
 mod place;
 mod plan;

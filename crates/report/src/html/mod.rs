@@ -6,6 +6,7 @@
 mod charts;
 mod data;
 mod map;
+mod noise;
 mod page;
 mod pattern;
 mod placement;
@@ -13,6 +14,7 @@ mod ranking;
 mod stats;
 mod tables;
 
+pub use noise::noise;
 pub use page::page;
 pub use pattern::pattern;
 pub use placement::placement;

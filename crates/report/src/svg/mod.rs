@@ -5,9 +5,11 @@
 
 mod cells;
 pub(crate) mod curves;
+pub(crate) mod noise;
 pub(crate) mod ranking;
 pub(crate) mod traffic;
 
+pub use noise::noise;
 pub use ranking::ranking;
 pub use traffic::traffic;
 

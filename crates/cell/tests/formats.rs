@@ -1,0 +1,90 @@
+//! The JSON Schema in `docs/formats/` against what is really written, key by key in both directions.
+#![expect(clippy::unwrap_used, reason = "a helper that finds its input broken fails the test")]
+
+use seatmap_cell::noise::{Bin, CpuNoise, FORMAT, Gap, Meter, Report, Source};
+use serde_json::{Value, json};
+
+fn schema() -> Value {
+    serde_json::from_str(include_str!("../../../docs/formats/seatmap-noise-1.schema.json")).unwrap()
+}
+
+/// The schema with every object closed, so that a key that it does not list is an error.
+fn closed(schema: &Value) -> Value {
+    match schema {
+        Value::Object(object) => {
+            let mut object: serde_json::Map<_, _> = object.iter().map(|(key, it)| (key.clone(), closed(it))).collect();
+            if object.get("properties").is_some_and(Value::is_object) {
+                object.insert("additionalProperties".into(), json!(false));
+            }
+            Value::Object(object)
+        }
+        Value::Array(items) => items.iter().map(closed).collect(),
+        other => other.clone(),
+    }
+}
+
+fn errors(instance: &Value) -> Vec<String> {
+    let schema = closed(&schema());
+    let validator = jsonschema::validator_for(&schema).unwrap();
+    let told = |error: jsonschema::ValidationError<'_>| format!("{}: {error}", error.instance_path());
+    validator.iter_errors(instance).map(told).collect()
+}
+
+/// A report in which nothing is left out. No `..Default`: a new field must be added here, and so to the schema.
+fn full() -> Report {
+    let cpu = CpuNoise {
+        cpu: 3,
+        stolen_percent: 1.5,
+        gaps: 200,
+        gaps_per_second: 200.0,
+        longest_gap_us: 12.5,
+        histogram: vec![Bin { from_ns: 128, to_ns: 160, count: 200 }],
+        timeline: vec![Gap { start_ns: 0, length_ns: 12_500 }],
+        fwq_quanta: 30_000,
+        fwq_min_us: 31.0,
+        fwq_p50_us: 32.0,
+        fwq_p99_us: 33.0,
+        fwq_p999_us: 34.0,
+        fwq_max_us: 35.0,
+        fwq_excess_percent: 2.0,
+        steal_percent: Some(0.0),
+        sources: vec![Source { name: "LOC".into(), count: 9, per_second: 4.5, explains_at_most_percent: Some(2.0) }],
+        unexplained_at_least_percent: Some(98.0),
+        meter: Meter {
+            resolution_ns: 17.5,
+            threshold_ns: 140.0,
+            record_ns: 400.0,
+            overhead_percent: 0.1,
+            detour_seconds: 1.0,
+            fwq_seconds: 1.0,
+        },
+    };
+    let mut unknown = cpu.clone();
+    (unknown.steal_percent, unknown.unexplained_at_least_percent) = (None, None);
+    unknown.sources[0].explains_at_most_percent = None;
+    Report { format: FORMAT, seconds: 2.0, interrupted: true, clock: "tsc", cpus: vec![cpu, unknown] }
+}
+
+#[test]
+fn the_schema_is_one_and_says_what_each_key_is() {
+    jsonschema::meta::validate(&schema()).unwrap();
+    for object in ["", "/$defs/cpu", "/$defs/bin", "/$defs/gap", "/$defs/source", "/$defs/meter"] {
+        let properties = schema().pointer(&format!("{object}/properties")).unwrap().clone();
+        for (key, property) in properties.as_object().unwrap() {
+            assert!(property["description"].is_string(), "{object}/{key} has no description");
+        }
+    }
+}
+
+/// All keys are required, so that what is valid has each of them, and the closed schema allows no others.
+#[test]
+fn reports_have_the_keys_of_the_schema_and_no_others() {
+    let report = serde_json::to_value(full()).unwrap();
+    assert!(errors(&report).is_empty(), "{:#?}", errors(&report));
+    for missing in ["/cpus/0/sources", "/cpus/0/fwq_p999_us", "/cpus/1/meter", "/cpus/0/steal_percent"] {
+        let (object, key) = missing.rsplit_once('/').unwrap();
+        let mut poorer = report.clone();
+        poorer.pointer_mut(object).unwrap().as_object_mut().unwrap().remove(key);
+        assert_eq!(errors(&poorer).len(), 1, "{missing}");
+    }
+}
