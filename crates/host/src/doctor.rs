@@ -22,6 +22,8 @@ pub enum Level {
     Info,
     /// Can be mended on the running system.
     Fix,
+    /// Can be mended by a word on the kernel's command line, which the remedy is.
+    Boot,
     /// Cannot be mended from here.
     No,
 }
@@ -34,6 +36,7 @@ impl Level {
             Level::Ok => "OK",
             Level::Info => "INFO",
             Level::Fix => "FIX",
+            Level::Boot => "BOOT",
             Level::No => "NO",
         }
     }

@@ -3,18 +3,31 @@
 use crate::args::{ColourChoice, Doctor};
 use crate::error::CliError;
 use crate::{output, view};
+use seatmap_cell::doctor as isolation;
+use seatmap_host::cpus::Cpus;
 use seatmap_host::doctor::{Diagnosis, Level, examine};
+use seatmap_machine::Topology;
 use seatmap_report::terminal::Colour;
 
 /// Examines this host.
 pub fn run(typed: &Doctor, colour: ColourChoice) -> Result<(), CliError> {
     let topology = seatmap_host::topology::of_host().map_err(CliError::work)?;
-    let found = examine(&topology);
+    let mut found = examine(&topology);
+    found.extend(isolation::examine(&topology, &cpus(typed, &topology)?));
     if typed.json {
         return output::print(&json(&found));
     }
     let coloured = view::colour(colour, &std::io::stdout()) != Colour::None;
     output::print(&found.iter().map(|diagnosis| line(diagnosis, coloured)).collect::<String>())
+}
+
+/// Those named, which must be there and online; else all that a cell could have.
+fn cpus(typed: &Doctor, topology: &Topology) -> Result<Vec<u32>, CliError> {
+    let cpus = Cpus::read().map_err(CliError::work)?;
+    let Some(named) = &typed.cpus else { return Ok(isolation::usual_cpus(topology, &cpus.online)) };
+    // A CPU that is isolated from this process can be asked about as well.
+    Cpus { allowed: cpus.online.clone(), ..cpus }.check(&named.0).map_err(CliError::input)?;
+    Ok(named.0.clone())
 }
 
 fn json(found: &[Diagnosis]) -> String {
@@ -41,7 +54,7 @@ fn sgr(level: Level) -> &'static str {
     match level {
         Level::Ok => "32",
         Level::Info => "0",
-        Level::Fix => "33",
+        Level::Fix | Level::Boot => "33",
         Level::No => "31",
     }
 }
