@@ -39,7 +39,7 @@ pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
 }
 
 /// Does the work while hogs spin on these CPUs; they are gone when it returns.
-fn among_hogs<T>(cpus: &[u32], work: impl FnOnce() -> T) -> T {
+pub fn among_hogs<T>(cpus: &[u32], work: impl FnOnce() -> T) -> T {
     let done = AtomicBool::new(false);
     std::thread::scope(|scope| {
         for cpu in cpus.iter().flat_map(|cpu| [*cpu; HOGS_PER_CPU]) {

@@ -13,6 +13,7 @@ mod hogs;
 mod homes;
 mod large;
 mod mapping;
+mod noise;
 mod pages;
 mod pair;
 mod plain;
@@ -31,7 +32,7 @@ use std::path::Path;
 
 type Bench = fn() -> Result<Vec<Row>, Box<dyn Error>>;
 
-const BENCHES: [(&str, Bench); 15] = [
+const BENCHES: [(&str, Bench); 16] = [
     ("pair", pair::rows),
     ("hogs", hogs::rows),
     ("channels", channels::rows),
@@ -44,6 +45,7 @@ const BENCHES: [(&str, Bench); 15] = [
     ("qaplib", qaplib::rows),
     ("large", large::rows),
     ("run", run::rows),
+    ("noise", noise::rows),
     ("engine", engine::rows),
     ("worker", worker::rows),
     ("coherent", coherent::rows),

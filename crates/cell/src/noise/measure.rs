@@ -158,7 +158,11 @@ mod tests {
     #[test]
     fn this_computer_is_measured_on_each_cpu() {
         let cpus = affinity::current().unwrap();
-        let report = on(&cpus, &short()).unwrap();
+        let report = match on(&cpus, &short()) {
+            // Somebody makes a cell here: nobody's fault, and no figure.
+            Err(error @ (Error::Moved { .. } | Error::Cpuset { .. })) => return eprintln!("skipped: {error}"),
+            result => result.unwrap(),
+        };
         assert_eq!(report.cpus.iter().map(|noise| noise.cpu).collect::<Vec<_>>(), cpus);
         assert!(!report.interrupted && report.seconds > 0.0);
         for noise in &report.cpus {

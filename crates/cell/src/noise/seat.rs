@@ -97,10 +97,11 @@ mod tests {
     #[test]
     fn a_narrow_mask_is_left_behind() {
         let cpus = affinity::current().unwrap();
-        let last = cpus[cpus.len() - 1];
-        aside(|| {
-            affinity::pin(&cpus[..1]).unwrap();
-            aside(|| take(last, &[])).unwrap();
-        });
+        let Some((first, others)) = cpus.split_first() else { return };
+        let Some(last) = others.last() else { return eprintln!("skipped: one CPU has no narrower mask") };
+        match aside(|| affinity::pin(&[*first]).map(|()| aside(|| take(*last, &[]))).unwrap()) {
+            Err(error @ Error::Cpuset { .. }) => eprintln!("skipped: {error}"),
+            seat => seat.unwrap(),
+        }
     }
 }

@@ -28,8 +28,14 @@ fn both_meters_say_what_they_found() {
 #[test]
 fn all_cpus_are_measured_unless_some_are_named() {
     let place = Place::new();
-    let found = place.json(&["noise", "--seconds", "0.05", "--json"]);
-    let (open, _) = seatmap_cell::noise::reachable(&seatmap_host::cpus::Cpus::read().unwrap().online);
+    let (open, closed) = seatmap_cell::noise::reachable(&seatmap_host::cpus::Cpus::read().unwrap().online);
+    let output = place.run(&["noise", "--seconds", "0.05", "--json"]);
+    let told = String::from_utf8(output.stderr).unwrap();
+    if !closed.is_empty() || told.contains("left out") || told.contains("moved off") {
+        eprintln!("skipped: somebody makes a cell of these CPUs: {told}");
+        return;
+    }
+    let found: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     let cpus: Vec<u64> = found["cpus"].as_array().unwrap().iter().filter_map(|noise| noise["cpu"].as_u64()).collect();
     assert_eq!(cpus, open.into_iter().map(u64::from).collect::<Vec<_>>());
 }

@@ -1,7 +1,6 @@
 //! Gaps of each CPU: how long they are, and when they came.
 
 use super::number;
-use crate::ranking::duration;
 use maud::{Markup, html};
 use seatmap_cell::noise::{CpuNoise, Report};
 
@@ -95,8 +94,8 @@ fn row(noise: &CpuNoise, floor: f64, scales: &Scales) -> Markup {
     let timeline = LEFT + LENGTHS + BETWEEN;
     html! {
         text x=(LEFT - 10.0) y=(number(floor)) text-anchor="end" fill="#1b1f24" { "CPU " (noise.cpu) }
-        text x=(LEFT + LENGTHS + 6.0) y=(number(floor - DRAWN + 8.0)) fill="#57606a" { "10^" (scales.count) }
-        text x=(timeline - 6.0) y=(number(floor - DRAWN + 18.0)) text-anchor="end" fill="#57606a" {
+        text x=(LEFT - 10.0) y=(number(floor - DRAWN + 8.0)) text-anchor="end" fill="#57606a" { "10^" (scales.count) }
+        text x=(timeline - 6.0) y=(number(floor - DRAWN + 8.0)) text-anchor="end" fill="#57606a" {
             (decade(scales.longest))
         }
         path d=(format!("M{LEFT} {0}h{LENGTHS}M{timeline} {0}H{1}", number(floor), WIDTH - RIGHT)) stroke="#d0d7de" {}
@@ -128,18 +127,24 @@ fn sticks(noise: &CpuNoise, floor: f64, scales: &Scales) -> String {
 fn axes(scales: &Scales, y: f64) -> Markup {
     let powers = (SHORTEST as u32..=scales.longest as u32).map(f64::from);
     let powers: Vec<f64> = powers.filter(|power| (power - SHORTEST) % 2.0 == 0.0).collect();
-    let ends = [0.0, 0.25, 0.5, 0.75, 1.0];
     html! {
         g fill="#57606a" text-anchor="middle" {
             @for power in powers {
                 text x=(number(LEFT + LENGTHS * (power - SHORTEST) / (scales.longest - SHORTEST))) y=(y) { (decade(power)) }
             }
-            @for end in ends {
-                @let ns = end * scales.seconds * 1e9;
-                text x=(number(scales.x_of_time(ns as u64))) y=(y) { (duration(ns)) }
+            @for at in times(scales.seconds) {
+                text x=(number(scales.x_of_time((at * 1e9) as u64))) y=(y) { (number(at)) " s" }
             }
         }
     }
+}
+
+/// Round times, three to seven of them: multiples of 1, 2 or 5 in some decade.
+fn times(seconds: f64) -> Vec<f64> {
+    let decade = 10f64.powf((seconds / 3.0).log10().floor());
+    let step = [5.0, 2.0, 1.0].map(|factor| factor * decade).into_iter().find(|step| 2.0 * step <= seconds);
+    let step = step.unwrap_or(decade);
+    (0..8).map(|at| f64::from(at) * step).take_while(|at| *at <= seconds).collect()
 }
 
 /// A power of ten of nanoseconds.
@@ -151,4 +156,25 @@ fn decade(power: f64) -> String {
         _ => ("s", power - 9.0),
     };
     format!("{} {unit}", 10f64.powf(power))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_round_and_few() {
+        assert_eq!(times(2.0), [0.0, 0.5, 1.0, 1.5, 2.0]);
+        assert_eq!(times(1.01), [0.0, 0.5, 1.0]);
+        for seconds in [0.05, 0.1, 1.0, 3.3, 7.0, 60.0, 86_400.0] {
+            let times = times(seconds);
+            assert!((3..=8).contains(&times.len()) && times[times.len() - 1] > 0.4 * seconds, "{seconds}: {times:?}");
+        }
+    }
+
+    #[test]
+    fn lengths_have_units() {
+        let shown: Vec<String> = [1.0, 3.0, 5.0, 8.0, 10.0].into_iter().map(decade).collect();
+        assert_eq!(shown, ["10 ns", "1 us", "100 us", "100 ms", "10 s"]);
+    }
 }
