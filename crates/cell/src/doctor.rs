@@ -17,6 +17,7 @@ mod backend;
 mod boot;
 mod irqs;
 pub mod lock;
+mod pinned;
 mod remains;
 mod settings;
 mod surroundings;

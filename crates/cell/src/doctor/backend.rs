@@ -1,6 +1,7 @@
 //! Whether a cpuset can keep others away from a CPU.
 
 use super::finding;
+use super::pinned::last_free;
 use super::text::{read, shown};
 use seatmap_host::doctor::{Diagnosis, Level};
 use std::io;
@@ -17,14 +18,14 @@ pub enum Backend {
     Affinity(String),
 }
 
-/// Tries them on the last of these CPUs, in a control group that is removed again. Hold the [`super::lock`].
+/// Tries them on one of these CPUs, in a control group that is removed again; a v2 partition only on a CPU that nobody is
+/// pinned to. Hold the [`super::lock`].
 #[must_use]
 pub fn probe(cpus: &[u32]) -> Backend {
-    let Some(cpu) = cpus.last() else { return Backend::Affinity("no CPU was named".into()) };
     let mounts = read("/proc/self/mounts").unwrap_or_default();
     let (v2, v1) = (mounted(&mounts, is_v2), mounted(&mounts, is_v1));
-    let tried = |root: Option<PathBuf>, try_out: fn(&Path, u32) -> io::Result<()>, name| match root {
-        Some(root) => try_out(&root, *cpu).map_err(|error| format!("{name}: {error}")),
+    let tried = |root: Option<PathBuf>, try_out: fn(&Path, &[u32]) -> io::Result<()>, name| match root {
+        Some(root) => try_out(&root, cpus).map_err(|error| format!("{name}: {error}")),
         None => Err(format!("{name}: not mounted")),
     };
     let v2 = match tried(v2, try_v2, "v2") {
@@ -49,16 +50,12 @@ impl Backend {
     }
 
     pub(super) fn diagnosis(&self, cpus: &[u32]) -> Diagnosis {
-        let last = cpus.last().copied().unwrap_or_default();
         match self {
-            Backend::V2Isolated => finding(
-                "cpuset backend",
-                Level::Ok,
-                format!("v2-partition: tried with CPU {last}, isolated and given back"),
-                None,
-            ),
+            Backend::V2Isolated => {
+                finding("cpuset backend", Level::Ok, "v2-partition: one CPU was isolated and given back", None)
+            }
             Backend::V1Exclusive => {
-                let found = format!("v1-exclusive: tried with CPU {last}, and given back; v2 has no cpuset here");
+                let found = "v1-exclusive: one CPU was taken and given back; v2 partitions cannot be had here";
                 finding("cpuset backend", Level::Ok, found, None)
             }
             Backend::Affinity(reason) => {
@@ -146,15 +143,17 @@ impl Drop for Lent {
 }
 
 /// A partition of one CPU; it must say that it is one.
-fn try_v2(root: &Path, cpu: u32) -> io::Result<()> {
+fn try_v2(root: &Path, cpus: &[u32]) -> io::Result<()> {
     let _lent = Lent::new(root)?;
+    let cpu = last_free(cpus).ok_or_else(|| io::Error::other("not tried, since threads are pinned to each CPU"))?;
     let group = Throwaway::new(root)?;
     group.keep("cpuset.cpus", &cpu.to_string())?;
     group.keep("cpuset.cpus.partition", "isolated")
 }
 
 /// A cpuset of one CPU that no sibling may share. Memory comes from the root's first node.
-fn try_v1(root: &Path, cpu: u32) -> io::Result<()> {
+fn try_v1(root: &Path, cpus: &[u32]) -> io::Result<()> {
+    let cpu = cpus.last().ok_or_else(|| io::Error::other("no CPU was named"))?;
     let prefix = if root.join("cpuset.cpus").exists() { "cpuset." } else { "" };
     let group = Throwaway::new(root)?;
     group.set(&format!("{prefix}mems"), &read(root.join(format!("{prefix}mems"))).unwrap_or_default())?;

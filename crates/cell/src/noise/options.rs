@@ -10,7 +10,8 @@ pub struct Options {
     pub duration: Duration,
     /// Files of control groups that each meter's thread enters, in this order, before it is pinned: a v1 group's `tasks`,
     /// or a v2 group's `cgroup.threads`; each gets the thread's number. They must let the thread go where the CPUs are.
-    /// A v2 group's `cgroup.procs` takes the whole process along, and who waits with it.
+    /// A v2 group's `cgroup.procs` takes the whole process along, and who waits with it. A group may stay busy for a moment
+    /// after the measurement: the kernel lets go of a thread later than its process does.
     pub enter: Vec<PathBuf>,
 }
 
