@@ -38,13 +38,14 @@ pub fn examine(topology: &Topology, cpus: &[u32]) -> Vec<Diagnosis> {
         let found = format!("CPUs {asked}: a cell needs at least one CPU, and must leave one to the system");
         return vec![finding("isolation", Level::No, found, Some("name fewer with --cpus".into()))];
     }
-    let (backend, irqs) = match lock::take() {
-        Ok(_held) => (probe(cpus), irqs::probe(cpus)),
+    let _held = match lock::take() {
+        Ok(held) => held,
         Err(error) => {
             let found = format!("not tried: {error}");
             return vec![finding("isolation", Level::Info, found, Some("try again when it is done".into()))];
         }
     };
+    let (backend, irqs) = (probe(cpus), irqs::probe(cpus));
     let boot = boot::Boot::read();
     let mut found = vec![
         finding("cell", Level::Info, format!("examined for CPUs {asked}"), None),
