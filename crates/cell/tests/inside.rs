@@ -1,5 +1,4 @@
 //! Meters that enter a cpuset before they sit: with v1 cpusets and root's rights, else skipped.
-#![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
 use seatmap_cell::doctor::lock;
 use seatmap_cell::noise::{Error, Options, measure};

@@ -32,20 +32,22 @@ impl Metered {
         }
     }
 
-    /// Runs both until the time is over or `stop` says so, which is asked between turns.
+    /// Runs both until the time is over and each has had a turn, or `stop` says so, which is asked between turns.
     pub(super) fn run(&mut self, cpu: &mut impl Cpu, duration: Duration, stop: &impl Fn() -> bool) {
-        let mut turns = fastrand::Rng::with_seed(SEED);
+        let mut lengths = fastrand::Rng::with_seed(SEED);
         let begin = cpu.ticks();
         self.detour.begin_at(begin);
         let end = begin.saturating_add(self.ticks(duration.as_secs_f64() * 1e6));
-        let (mut now, mut is_detour) = (begin, true);
-        while now < end && !stop() {
-            let until = end.min(now + self.ticks(turns.u64(TURN_US) as f64));
-            now = match is_detour {
-                true => self.detour.watch(cpu, &self.own, now, until),
-                false => self.quanta.work(cpu, &self.own, now, until),
+        let (mut now, mut turns) = (begin, 0u64);
+        while (now < end || turns < 2) && !stop() {
+            let until = now + self.ticks(lengths.u64(TURN_US) as f64);
+            // One gap can be longer than all the time there was; who comes after it still gets a whole turn.
+            let until = if now < end { until.min(end) } else { until };
+            now = match turns % 2 {
+                0 => self.detour.watch(cpu, &self.own, now, until),
+                _ => self.quanta.work(cpu, &self.own, now, until),
             };
-            is_detour = !is_detour;
+            turns += 1;
         }
     }
 
@@ -87,6 +89,13 @@ mod tests {
         let longer = |bin: &&crate::noise::Bin| bin.from_ns > 500_000;
         let in_quanta: u64 = metered.quanta.times.bins().iter().filter(longer).map(|bin| bin.count).sum();
         assert_eq!(metered.detour.gaps.sums().0 + in_quanta, 190);
+    }
+
+    #[test]
+    fn a_gap_longer_than_the_time_leaves_a_turn_to_the_other() {
+        let metered = run(SyntheticCpu::new(&[(1_000_000, 3_000_000_000)]), || false);
+        assert_eq!(metered.detour.gaps.sums(), (1, 3_000_000_000, 3_000_000_000));
+        assert!(metered.quanta.times.count() > 100);
     }
 
     #[test]
