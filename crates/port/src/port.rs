@@ -33,6 +33,10 @@ pub trait Port {
     /// Computes for so many core cycles without touching shared memory.
     fn compute(&self, cycles: u64);
 
+    /// Tells that the task has computed for so many core cycles by its own instructions: a real machine has taken that
+    /// time already, and a simulator lets it pass.
+    fn computed(&self, _cycles: u64) {}
+
     /// Comes between two looks of a loop that polls several words: a processor's pause instruction, where there is one.
     /// [`Port::wait_while`] has its own.
     fn pause(&self) {}

@@ -6,6 +6,8 @@
 //! | [`BarrierBySignal`], [`Collective`] | barriers, broadcast, reduction: what messages are good for |
 //! | [`LongMessages`] | long messages along a pattern: affinities on the Cell |
 //! | [`MessageRing`] | packets around a ring by a message library: task mapping on the Cell |
+//! | [`Handoffs`] | messages along a pattern over spin-locked channels: what a coherent machine makes of traffic |
+//! | [`Mandelbrot`] | coordinators and workers that render images point by point |
 //! | [`ProducerConsumer`] | values through a spin-locked channel of one: what placing a pair well is worth |
 //! | [`stats`] | CellStats: one primitive at a time |
 //! | [`Touch`] | one task writes into pages, so that the kernel puts them on its node |
@@ -13,17 +15,23 @@
 
 mod barrier_by_signal;
 mod collective;
+mod handoffs;
 pub mod long_messages;
+pub mod mandelbrot;
 mod message_ring;
 mod ping_pong;
 mod producer_consumer;
+mod spin_channel;
 pub mod stats;
 mod touch;
 
 pub use barrier_by_signal::{BarrierBySignal, Way};
 pub use collective::{Collective, Kind};
+pub use handoffs::{Exchanged, Handoff, Handoffs, MOST_MESSAGES};
 pub use long_messages::{LongMessages, Message, Moved};
+pub use mandelbrot::Mandelbrot;
 pub use message_ring::{MessageRing, Taken};
 pub use ping_pong::{PingPong, Trace};
 pub use producer_consumer::{Handed, ProducerConsumer};
+pub use spin_channel::{MOST_WORDS, SpinChannel};
 pub use touch::Touch;

@@ -1,6 +1,7 @@
 //! Values handed over one by one.
 
-use seatmap_port::{Addr, Port, Stamp, WORDS_PER_LINE, Workload};
+use crate::spin_channel::SpinChannel;
+use seatmap_port::{Addr, Port, Stamp, Workload};
 
 /// The producer-consumer model of Liu et al. 2015 (section IV.A): a producer puts values into a channel that holds one and is
 /// guarded by a spin lock, a consumer takes them out.
@@ -26,40 +27,6 @@ pub struct Handed {
     pub sum: u64,
 }
 
-/// One channel, as one side sees it.
-struct Channel<'a, P> {
-    port: &'a P,
-    lock: Addr,
-    full: Addr,
-    value: Addr,
-}
-
-impl<'a, P: Port> Channel<'a, P> {
-    fn new(port: &'a P, line: Addr) -> Self {
-        Channel { port, lock: line, full: line.word(1), value: line.word(2) }
-    }
-
-    /// Waits until the channel is (`full` 1) or is not full, and then does something under the lock.
-    fn when<T>(&self, full: u64, act: impl FnOnce() -> T) -> T {
-        self.port.wait_while(self.full, 1 - full);
-        while self.port.compare_exchange(self.lock, 0, 1).is_err() {
-            self.port.wait_while(self.lock, 1);
-        }
-        let done = act();
-        self.port.store(self.full, 1 - full);
-        self.port.store(self.lock, 0);
-        done
-    }
-
-    fn put(&self, value: u64) {
-        self.when(0, || self.port.store(self.value, value));
-    }
-
-    fn take(&self) -> u64 {
-        self.when(1, || self.port.load(self.value))
-    }
-}
-
 impl Workload for ProducerConsumer {
     type Output = Handed;
 
@@ -72,17 +39,15 @@ impl Workload for ProducerConsumer {
     }
 
     fn task<P: Port>(&self, port: &P, rank: usize) -> Handed {
-        let line = Addr(self.channels[rank / 2].line_index() * WORDS_PER_LINE);
-        let channel = Channel::new(port, line);
+        let channel = SpinChannel::new(port, self.channels[rank / 2]);
         let mut handed = Handed { began: port.stamp(), ..Handed::default() };
         for value in 1..=self.values {
-            handed.sum += match rank % 2 {
-                0 => {
-                    channel.put(value);
-                    value
-                }
-                _ => channel.take(),
-            };
+            let mut message = [value];
+            match rank % 2 {
+                0 => channel.put(&message),
+                _ => channel.take(&mut message),
+            }
+            handed.sum += message[0];
         }
         handed.ended = port.stamp();
         handed

@@ -3,12 +3,15 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
 use seatmap_host::{HostBed, HostTestbed};
+use seatmap_pattern::generate;
 use seatmap_port::channels::{Atomic, Bed};
 use seatmap_port::{Addr, Testbed};
 use seatmap_sim::{CellBed, CoherentBed, catalog};
+use seatmap_workload::mandelbrot::{View, iterations};
 use seatmap_workload::stats::{Atomics, Exchange, Means, Source, Transfers};
 use seatmap_workload::{
-    BarrierBySignal, Collective, Kind, LongMessages, Message, MessageRing, PingPong, ProducerConsumer, Way,
+    BarrierBySignal, Collective, Handoffs, Kind, LongMessages, Mandelbrot, Message, MessageRing, PingPong,
+    ProducerConsumer, Way,
 };
 
 const BOTH: [bool; 2] = [false, true];
@@ -90,19 +93,56 @@ fn shared<T: Testbed>(bed: &mut T, seats: [u32; 2]) -> Vec<String> {
     let sums: Vec<u64> = bed.run(&seats, &handed).unwrap().iter().map(|task| task.sum).collect();
     let pair = PingPong { lines: vec![Addr::line(5)], gate: Addr::line(0), batches: 3, round_trips: 7 };
     let twice = [0, 1].map(|_| bed.run(&seats, &pair).unwrap().iter().map(|trace| trace.stamps.len()).sum::<usize>());
-    vec![format!("handed: {sums:?}"), format!("stamps: {twice:?}")]
+    let mut handoffs = Handoffs::along(&generate("ring:2:bidirectional").unwrap(), 6, 9);
+    handoffs.handoffs[1].messages = 3;
+    let exchanged: Vec<u64> = bed.run(&seats, &handoffs).unwrap().iter().map(|task| task.sum).collect();
+    let rendered = bed.run(&seats, &renderer()).unwrap();
+    let image: u32 = (0..2).flat_map(|frame| renderer().image(&rendered, frame)).map(u32::from).sum();
+    vec![
+        format!("handed: {sums:?}"),
+        format!("stamps: {twice:?}"),
+        format!("exchanged: {exchanged:?}"),
+        format!("rendered: {image}"),
+    ]
+}
+
+/// Two small images by a coordinator and a worker, messages of three points, the last of a row shorter.
+fn renderer() -> Mandelbrot {
+    Mandelbrot {
+        coordinators: 1,
+        workers: 1,
+        size: (10, 8),
+        frames: 2,
+        most_iterations: 60,
+        view: View { centre: (-0.6, 0.0), width: 3.0, zoom: 0.5 },
+        points: 3,
+        cycles_per_iteration: 10,
+        channels: vec![[Addr::line(8), Addr::line(9)]],
+    }
+}
+
+/// The iterations of all points of both images, counted without any channel.
+fn plainly() -> u32 {
+    let point = |frame: u32, at: u32| {
+        let step = 3.0 / 10.0 / f64::from(1 << frame);
+        let (column, row) = (f64::from(at % 10), f64::from(at / 10));
+        u32::from(iterations(-0.6 + (column - 4.5) * step, (row - 3.5) * step, 60))
+    };
+    (0..2).flat_map(|frame| (0..80).map(move |at| point(frame, at))).sum()
 }
 
 #[test]
 fn workloads_over_lines_compute_the_same() {
-    let wanted = ["handed: [820, 820]", "stamps: [8, 8]"];
+    let rendered = format!("rendered: {}", plainly());
+    // Task 0 hears three messages a round of task 1, which add 1 to the round's number; task 1 hears one.
+    let wanted = ["handed: [820, 820]", "stamps: [8, 8]", "exchanged: [135, 36]", &rendered];
     for (name, seats) in [("xeon-phi-5110p", [1, 2]), ("xeon-e5-2680-2s", [3, 12]), ("scc-48", [7, 6])] {
         let mut coherent = CoherentBed::new(catalog::coherent(name).unwrap().unwrap());
         assert_eq!(shared(&mut coherent, seats), wanted, "{name}");
     }
     let pus = HostBed::new().unwrap().pus().to_vec();
     match pus.first_chunk::<2>().copied() {
-        Some(seats) => assert_eq!(shared(&mut HostTestbed::new(pus, 8).unwrap(), seats), wanted),
+        Some(seats) => assert_eq!(shared(&mut HostTestbed::new(pus, 10).unwrap(), seats), wanted),
         None => eprintln!("skipped: two tasks that wait for each other need two CPUs"),
     }
 }

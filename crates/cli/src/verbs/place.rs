@@ -5,14 +5,15 @@ use crate::error::CliError;
 use crate::output::{self, Destination};
 use crate::{input, model_input, pattern_input, place};
 use seatmap_machine::{Profile, Square};
-use seatmap_measure::rank::{Timed, time_ns};
+use seatmap_measure::rank::{Timed, exchange_ns, time_ns};
 use seatmap_pattern::Pattern;
 use seatmap_place::search::{Limit, Qap};
 use seatmap_place::{Answer, Judge, Level, Method, Request};
 use seatmap_plan::Plan;
 use seatmap_report::{html, placement};
-use seatmap_sim::CellBed;
 use seatmap_sim::catalog::Model;
+use seatmap_sim::{CellBed, CellModel, CoherentBed, CoherentModel};
+use seatmap_workload::Handoffs;
 use seatmap_workload::long_messages::{LongMessages, MOST_TASKS};
 use std::path::Path;
 use std::sync::Arc;
@@ -73,18 +74,48 @@ fn request<'a>(typed: &Place, profile: &'a Profile, pattern: &'a Pattern) -> Req
 
 /// Judged by the pattern's messages on the simulated machine.
 fn by_runs(typed: &Place, request: &Request, pattern: &Pattern) -> Result<Answer, CliError> {
-    let Model::Cell(model) = model_input::model(&typed.on)? else {
-        return Err(CliError::input("--objective simulated takes a model of the Cell"));
-    };
+    match model_input::model(&typed.on)? {
+        Model::Cell(model) => by_long_messages(typed, request, pattern, &model),
+        Model::Coherent(model) => by_handoffs(typed, request, pattern, &model),
+    }
+}
+
+fn by_long_messages(
+    typed: &Place,
+    request: &Request,
+    pattern: &Pattern,
+    model: &Arc<CellModel>,
+) -> Result<Answer, CliError> {
     let program = LongMessages::along(pattern, typed.packet, typed.rounds).ok_or_else(|| {
         CliError::input(format!("--objective simulated takes a pattern of 2 to {MOST_TASKS} tasks that send something"))
     })?;
     let floor_ns = program.floor_cycles(model.port_bytes_per_cycle()) / model.frequency_ghz;
     let timed = Timed::Long(program);
     let run = |placement: &[u32]| {
-        time_ns(&mut CellBed::new(Arc::clone(&model)), &timed, placement, 0).map_err(|error| error.to_string())
+        time_ns(&mut CellBed::new(Arc::clone(model)), &timed, placement, 0).map_err(|error| error.to_string())
     };
     request.place_by(Judge { time_ns: &run, floor_ns }).map_err(CliError::input)
+}
+
+/// Each channel has a line of its own: the next one, or, where homes are to be chosen, the best that is left of a quarter
+/// more lines than channels (Liu et al. 2015).
+fn by_handoffs(
+    typed: &Place,
+    request: &Request,
+    pattern: &Pattern,
+    model: &Arc<CoherentModel>,
+) -> Result<Answer, CliError> {
+    let program = Handoffs::along(pattern, 0, typed.rounds);
+    if program.handoffs.is_empty() {
+        return Err(CliError::input("--objective simulated takes a pattern of tasks that send something"));
+    }
+    let chooses = typed.homes || typed.method == MethodChoice::Pizza;
+    let run = |placement: &[u32]| {
+        let near =
+            if chooses { program.near(placement, |pu, line| model.ways_to_home(pu, line)) } else { program.clone() };
+        exchange_ns(&mut CoherentBed::new(Arc::clone(model)), &near, placement).map_err(|error| error.to_string())
+    };
+    request.place_by(Judge { time_ns: &run, floor_ns: 0.0 }).map_err(CliError::input)
 }
 
 fn limit(typed: &Place) -> Limit {

@@ -1,7 +1,8 @@
 //! What is timed: packets forwarded around a ring, or long messages along a pattern.
 
+use seatmap_port::Testbed;
 use seatmap_port::channels::{Bed, Channels, Program, Shape};
-use seatmap_workload::{LongMessages, MessageRing};
+use seatmap_workload::{Handoffs, LongMessages, MessageRing};
 
 /// One of the two.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,4 +55,15 @@ pub fn time_ns<B: Bed>(bed: &mut B, program: &Timed, seats: &[u32], seed: u64) -
     let began = taken.iter().map(|task| task.began).min().unwrap_or(0);
     let ended = taken.iter().map(|task| task.ended).max().unwrap_or(0);
     Ok(ended.saturating_sub(began) as f64 * bed.ns_per_cycle())
+}
+
+/// The same for messages along a pattern over cache lines.
+///
+/// # Errors
+/// The machine could not run it there.
+pub fn exchange_ns<T: Testbed>(bed: &mut T, handoffs: &Handoffs, seats: &[u32]) -> Result<f64, T::Error> {
+    let taken = bed.run(seats, handoffs)?;
+    let began = taken.iter().map(|task| task.began.ticks).min().unwrap_or(0);
+    let ended = taken.iter().map(|task| task.ended.ticks).max().unwrap_or(0);
+    Ok(ended.saturating_sub(began) as f64 * bed.ns_per_tick())
 }

@@ -59,6 +59,10 @@ impl Port for CoherentPort<'_> {
         }
     }
 
+    fn computed(&self, cycles: u64) {
+        self.compute(cycles);
+    }
+
     fn pause(&self) {
         self.compute(self.look);
     }

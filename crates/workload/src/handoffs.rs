@@ -1,0 +1,126 @@
+//! Messages along a pattern, over cache lines.
+
+use crate::spin_channel::SpinChannel;
+use seatmap_pattern::Pattern;
+use seatmap_port::{Addr, Port, Stamp, Workload};
+
+/// Messages that the heaviest edge sends in a round.
+pub const MOST_MESSAGES: u32 = 8;
+
+/// Who hands messages to whom, over which line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Handoff {
+    /// Who sends.
+    pub from: usize,
+    /// Who receives.
+    pub to: usize,
+    /// Messages in a round.
+    pub messages: u32,
+    /// The line of their channel, another one for each.
+    pub line: Addr,
+}
+
+/// Tasks that hand each other messages along a pattern, round after round: what a coherent machine makes of traffic. In a
+/// round a task first puts what it sends and then takes what it receives, each channel holding one message; of edges with
+/// several messages all send their first ones first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Handoffs {
+    /// Tasks.
+    pub tasks: usize,
+    /// The channels.
+    pub handoffs: Vec<Handoff>,
+    /// Rounds.
+    pub rounds: u32,
+}
+
+/// What a task did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Exchanged {
+    /// The clock before the first message.
+    pub began: Stamp,
+    /// After the last.
+    pub ended: Stamp,
+    /// All that it received, added up.
+    pub sum: u64,
+}
+
+impl Handoffs {
+    /// The edges of a pattern: the heaviest sends [`MOST_MESSAGES`] messages a round, others their share and one at least.
+    /// Lines are given out one after the other, from `first` on.
+    #[must_use]
+    pub fn along(pattern: &Pattern, first: u32, rounds: u32) -> Self {
+        let heaviest = pattern.edges.iter().map(|edge| edge.bytes).fold(0.0, f64::max);
+        let lightest =
+            pattern.edges.iter().map(|edge| edge.bytes).filter(|bytes| *bytes > 0.0).fold(heaviest, f64::min);
+        // Edges that all weigh the same send one message each.
+        let unit = if heaviest > lightest { heaviest / f64::from(MOST_MESSAGES) } else { heaviest };
+        let messages = |bytes: f64| if unit > 0.0 { (bytes / unit).round().max(1.0) as u32 } else { 1 };
+        let handoff = |(at, edge): (u32, &seatmap_pattern::Edge)| Handoff {
+            from: edge.from,
+            to: edge.to,
+            messages: messages(edge.bytes),
+            line: Addr::line(first + at),
+        };
+        Handoffs { tasks: pattern.tasks, handoffs: (0..).zip(&pattern.edges).map(handoff).collect(), rounds }
+    }
+
+    /// The same over other lines: each channel in turn, the ones with most messages first, takes of a quarter more lines than
+    /// there are channels the one whose home is nearest to both its ends (Liu et al. 2015, algorithm 4 and footnote 3).
+    /// `away` tells how far a PU is from a line's home.
+    #[must_use]
+    pub fn near(&self, placement: &[u32], away: impl Fn(u32, u32) -> Option<u64>) -> Self {
+        let first = self.handoffs.iter().map(|handoff| handoff.line.line_index()).min().unwrap_or(0);
+        let mut free: Vec<u32> = (first..first + (self.handoffs.len() * 5).div_ceil(4) as u32).collect();
+        let mut order: Vec<usize> = (0..self.handoffs.len()).collect();
+        order.sort_by_key(|at| std::cmp::Reverse(self.handoffs[*at].messages));
+        let mut near = self.clone();
+        for at in order {
+            let handoff = &mut near.handoffs[at];
+            let cost = |line: u32| away(placement[handoff.from], line).zip(away(placement[handoff.to], line));
+            let sum = |line: u32| cost(line).map_or(0, |(from, to)| from + to);
+            let best = (0..free.len()).min_by_key(|at| sum(free[*at]));
+            if let Some(best) = best {
+                handoff.line = Addr::line(free.remove(best));
+            }
+        }
+        near
+    }
+
+    fn most_messages(&self) -> u32 {
+        self.handoffs.iter().map(|handoff| handoff.messages).max().unwrap_or(0)
+    }
+}
+
+impl Workload for Handoffs {
+    type Output = Exchanged;
+
+    fn tasks(&self) -> usize {
+        self.tasks
+    }
+
+    fn lines(&self) -> u32 {
+        self.handoffs.iter().map(|handoff| handoff.line.line_index() + 1).max().unwrap_or(0)
+    }
+
+    fn task<P: Port>(&self, port: &P, rank: usize) -> Exchanged {
+        let channels = |is_mine: &dyn Fn(&Handoff) -> bool| -> Vec<(u32, SpinChannel<P>)> {
+            let mine = self.handoffs.iter().filter(|handoff| is_mine(handoff));
+            mine.map(|handoff| (handoff.messages, SpinChannel::new(port, handoff.line))).collect()
+        };
+        let (out, into) = (channels(&|handoff| handoff.from == rank), channels(&|handoff| handoff.to == rank));
+        let mut exchanged = Exchanged { began: port.stamp(), ..Exchanged::default() };
+        for round in 0..self.rounds {
+            for turn in 0..self.most_messages() {
+                let is_on = |(messages, _): &&(u32, SpinChannel<P>)| *messages > turn;
+                out.iter().filter(is_on).for_each(|(_, channel)| channel.put(&[u64::from(round) + rank as u64]));
+                for (_, channel) in into.iter().filter(is_on) {
+                    let mut message = [0];
+                    channel.take(&mut message);
+                    exchanged.sum += message[0];
+                }
+            }
+        }
+        exchanged.ended = port.stamp();
+        exchanged
+    }
+}

@@ -1,0 +1,209 @@
+//! Images of the Mandelbrot set, point by point over channels.
+
+use crate::spin_channel::{MOST_WORDS, SpinChannel};
+use seatmap_port::{Addr, Port, Stamp, Workload};
+
+/// Points of the largest message: the counts of four fit a word of the answer.
+pub const MOST_POINTS: u32 = 4 * MOST_WORDS as u32;
+
+/// What part of the plane an image shows, and how that shrinks.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct View {
+    /// The middle.
+    pub centre: (f64, f64),
+    /// The width of the first image.
+    pub width: f64,
+    /// The width of each next image over that of the one before.
+    pub zoom: f64,
+}
+
+/// The renderer of Liu et al. 2015 (section IV.B): coordinators, each with a slice of every image, send coordinates to their
+/// workers over spin-locked channels; workers count iterations and send the counts back.
+///
+/// Coordinator c is task c (1 + `workers`), and its workers are the tasks after it. Worker w (counted over all coordinators)
+/// hears on the line `channels[w][0]` and answers on `channels[w][1]`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Mandelbrot {
+    /// Coordinators; the paper has four.
+    pub coordinators: usize,
+    /// Workers of each; the paper has eight.
+    pub workers: usize,
+    /// Points across an image, and down.
+    pub size: (u32, u32),
+    /// Images.
+    pub frames: u32,
+    /// Iterations after which a point is taken to belong to the set; 65,535 at most.
+    pub most_iterations: u16,
+    /// What the images show.
+    pub view: View,
+    /// Points of a message, 1 to [`MOST_POINTS`]; one as in the paper.
+    pub points: u32,
+    /// Core cycles of an iteration, for machines that are simulated.
+    pub cycles_per_iteration: u64,
+    /// The lines of each worker's channels.
+    pub channels: Vec<[Addr; 2]>,
+}
+
+/// What a task did.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Rendered {
+    /// The clock before the first point.
+    pub began: Stamp,
+    /// After the last.
+    pub ended: Stamp,
+    /// Of a coordinator: the iterations of each point of its slice, image by image, row by row. Empty of a worker.
+    pub counts: Vec<u16>,
+}
+
+impl Mandelbrot {
+    /// The rows of a coordinator's slice of every image.
+    #[must_use]
+    pub fn rows(&self, coordinator: usize) -> std::ops::Range<u32> {
+        let border = |at: usize| (u64::from(self.size.1) * at as u64 / self.coordinators as u64) as u32;
+        border(coordinator)..border(coordinator + 1)
+    }
+
+    /// An image, row by row, from what the coordinators rendered.
+    #[must_use]
+    pub fn image(&self, rendered: &[Rendered], frame: u32) -> Vec<u16> {
+        let slice = |at: usize| {
+            let points = self.rows(at).len() * self.size.0 as usize;
+            let counts = rendered.get(at * (1 + self.workers)).map_or(&[][..], |task| &task.counts);
+            counts.get(frame as usize * points..(frame as usize + 1) * points).unwrap_or_default()
+        };
+        (0..self.coordinators).flat_map(slice).copied().collect()
+    }
+
+    /// Where a point lies, and how far apart points are.
+    fn point(&self, frame: u32, column: u32, row: u32) -> (f64, f64, f64) {
+        let width = self.view.width * self.view.zoom.powi(frame as i32);
+        let step = width / f64::from(self.size.0.max(1));
+        let from_middle = |at: u32, of: u32| (f64::from(at) - 0.5 * f64::from(of.saturating_sub(1))) * step;
+        let (re, im) = self.view.centre;
+        (re + from_middle(column, self.size.0), im + from_middle(row, self.size.1), step)
+    }
+
+    fn coordinate<P: Port>(&self, port: &P, coordinator: usize, rendered: &mut Rendered) {
+        let mine = coordinator * self.workers..(coordinator + 1) * self.workers;
+        let channel = |line: Addr| SpinChannel::new(port, line);
+        let channels: Vec<_> = self.channels[mine].iter().map(|[to, from]| (channel(*to), channel(*from))).collect();
+        let mut asked: Vec<Option<(usize, u32)>> = vec![None; self.workers];
+        let mut next = 0;
+        for frame in 0..self.frames {
+            for row in self.rows(coordinator) {
+                for column in (0..self.size.0).step_by(self.points as usize) {
+                    let worker = next % self.workers;
+                    next += 1;
+                    gather(&channels[worker].1, &mut asked[worker], &mut rendered.counts);
+                    let count = self.points.min(self.size.0 - column);
+                    let (re, im, step) = self.point(frame, column, row);
+                    channels[worker].0.put(&[re.to_bits(), im.to_bits(), step.to_bits(), u64::from(count)]);
+                    asked[worker] = Some((rendered.counts.len(), count));
+                    rendered.counts.resize(rendered.counts.len() + count as usize, 0);
+                }
+            }
+        }
+        for ((to, from), asked) in channels.iter().zip(&mut asked) {
+            gather(from, asked, &mut rendered.counts);
+            // No points: there is no more work.
+            to.put(&[0; 4]);
+        }
+    }
+
+    fn work<P: Port>(&self, port: &P, worker: usize) {
+        let [hears, answers] = self.channels[worker].map(|line| SpinChannel::new(port, line));
+        loop {
+            let mut asked = [0; 4];
+            hears.take(&mut asked);
+            let [re, im, step] = [asked[0], asked[1], asked[2]].map(f64::from_bits);
+            if asked[3] == 0 {
+                return;
+            }
+            let (mut answer, mut all) = ([0_u64; MOST_WORDS], 0);
+            for at in 0..asked[3] as usize {
+                let count = iterations(re + at as f64 * step, im, self.most_iterations);
+                answer[at / 4] |= u64::from(count) << (16 * (at % 4));
+                all += u64::from(count);
+            }
+            port.computed(all * self.cycles_per_iteration);
+            answers.put(&answer[..asked[3].div_ceil(4) as usize]);
+        }
+    }
+}
+
+/// Takes the answer to what was asked, if anything was.
+fn gather<P: Port>(channel: &SpinChannel<P>, asked: &mut Option<(usize, u32)>, counts: &mut [u16]) {
+    let Some((first, count)) = asked.take() else { return };
+    let mut answer = [0; MOST_WORDS];
+    channel.take(&mut answer[..count.div_ceil(4) as usize]);
+    for at in 0..count as usize {
+        counts[first + at] = (answer[at / 4] >> (16 * (at % 4))) as u16;
+    }
+}
+
+/// How often z -> z^2 + c stays within 2 of the origin, from 0 on, up to a limit.
+#[must_use]
+pub fn iterations(re: f64, im: f64, most: u16) -> u16 {
+    let (mut x, mut y) = (0.0_f64, 0.0_f64);
+    for count in 0..most {
+        let (xx, yy) = (x * x, y * y);
+        if xx + yy > 4.0 {
+            return count;
+        }
+        (x, y) = (xx - yy + re, 2.0 * x * y + im);
+    }
+    most
+}
+
+impl Workload for Mandelbrot {
+    type Output = Rendered;
+
+    fn tasks(&self) -> usize {
+        self.coordinators * (1 + self.workers)
+    }
+
+    fn lines(&self) -> u32 {
+        self.channels.iter().flatten().map(|line| line.line_index() + 1).max().unwrap_or(0)
+    }
+
+    fn task<P: Port>(&self, port: &P, rank: usize) -> Rendered {
+        let (coordinator, place) = (rank / (1 + self.workers), rank % (1 + self.workers));
+        let mut rendered = Rendered { began: port.stamp(), ..Rendered::default() };
+        match place {
+            0 => self.coordinate(port, coordinator, &mut rendered),
+            worker => self.work(port, coordinator * self.workers + worker - 1),
+        }
+        rendered.ended = port.stamp();
+        rendered
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn points_of_the_set_stay() {
+        assert_eq!(iterations(0.0, 0.0, 500), 500);
+        assert_eq!(iterations(-1.0, 0.0, 500), 500);
+        assert_eq!(iterations(2.0, 2.0, 500), 1);
+        assert!((10..30).contains(&iterations(-0.75, 0.2, 500)));
+    }
+
+    #[test]
+    fn slices_cover_every_row_once() {
+        let renderer = Mandelbrot {
+            coordinators: 4,
+            workers: 8,
+            size: (10, 7),
+            frames: 1,
+            most_iterations: 9,
+            view: View { centre: (0.0, 0.0), width: 1.0, zoom: 1.0 },
+            points: 1,
+            cycles_per_iteration: 1,
+            channels: Vec::new(),
+        };
+        let rows: Vec<u32> = (0..4).flat_map(|at| renderer.rows(at)).collect();
+        assert_eq!(rows, (0..7).collect::<Vec<_>>());
+    }
+}
