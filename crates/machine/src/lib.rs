@@ -8,7 +8,7 @@
 //! |---|---|
 //! | [`cpu_list`] | `0-3,8`: CPU lists as people type them |
 //! | [`topology`], [`pu`], [`level`] | the hardware threads and what they share |
-//! | [`square`] | square matrices, on file as rows |
+//! | [`square`], [`correlation`] | square matrices, on file as rows; do two lists agree on the order |
 //! | [`core_distance`], [`home_model`], [`loaded`] | what was measured |
 //! | [`origin`], [`environment`], [`clock`] | where a profile comes from, and how far it can be trusted |
 //! | [`profile`] | all of it together: `seatmap-profile/1` |
@@ -22,6 +22,7 @@
 pub mod catalog;
 pub mod clock;
 pub mod core_distance;
+pub mod correlation;
 pub mod cpu_list;
 pub mod description;
 pub mod environment;

@@ -1,7 +1,7 @@
 //! What came of a request.
 
 use crate::Request;
-use seatmap_plan::{Baselines, Channel, Plan};
+use seatmap_plan::{Agreement, Baselines, Channel, Plan};
 
 /// A placement with what is known about it.
 #[derive(Clone, Debug, PartialEq)]
@@ -16,6 +16,8 @@ pub struct Answer {
     pub optimal: bool,
     /// What the usual placements cost.
     pub baselines: Baselines,
+    /// How well cheaper objectives would have told placements apart, where runs judged them.
+    pub agreement: Option<Agreement>,
     /// How it was found.
     pub method: String,
     /// Which home each communicating pair should use, where that was asked for.
@@ -41,6 +43,7 @@ impl Request<'_> {
             optimal: answer.optimal,
             baselines: Some(answer.baselines),
             channels: answer.channels.clone(),
+            agreement: answer.agreement,
             method: Some(answer.method.clone()),
             seed: Some(self.seed),
             ..Plan::new(self.profile.name.clone(), answer.placement.clone())

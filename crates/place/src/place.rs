@@ -13,7 +13,8 @@ use crate::sections::{crossing, divided, sections};
 use crate::seed::lawful;
 use crate::trial::{Judge, Trials};
 use crate::{Answer, Links, Method, PlaceError, Problem, Pus, Request, baselines, channels};
-use seatmap_plan::{Baselines, Objective};
+use seatmap_machine::correlation::spearman;
+use seatmap_plan::{Agreement, Baselines, Objective};
 
 impl Request<'_> {
     /// Searches until the limit, or until the answer is proven.
@@ -43,7 +44,12 @@ impl Request<'_> {
         let baselines = baselines::baselines(self, &problem, &pus, baselines::drawn(&problem), |pu_of| {
             self.cost(&problem, &pus, &links, pu_of)
         });
-        self.answer(Judged { problem, pus, links, sections }, found, Proof { lower_bound, optimal, method }, baselines)
+        self.answer(
+            Judged { problem, pus, links, sections },
+            found,
+            Proof { lower_bound, optimal, method, agreement: None },
+            baselines,
+        )
     }
 
     /// Searches by runs of the program, each on the PUs of its tasks, until the limit, or until all placements were tried.
@@ -63,12 +69,15 @@ impl Request<'_> {
             sections.as_deref().map(|of| divided(&problem, of, self.method == Method::Partition)).transpose()?;
         let searched = divided.as_ref().unwrap_or(&problem);
         let failure = std::cell::OnceCell::new();
+        let run = std::cell::RefCell::new(Vec::new());
         let baselines = baselines::baselines(self, &problem, &pus, baselines::DRAWN_BY_RUNS, |pu_of| {
             let placement: Vec<u32> = pu_of.iter().map(|pu| pus.os[*pu]).collect();
-            (judge.time_ns)(&placement).unwrap_or_else(|error| {
+            let time_ns = (judge.time_ns)(&placement).unwrap_or_else(|error| {
                 failure.get_or_init(|| error);
                 f64::NAN
-            })
+            });
+            run.borrow_mut().push((pu_of.to_vec(), time_ns));
+            time_ns
         });
         if let Some(error) = failure.into_inner() {
             return Err(PlaceError::Unfit(error));
@@ -77,7 +86,9 @@ impl Request<'_> {
         let natural = lawful(searched, (0..searched.slots() as u32).collect());
         let mut trials = Trials::new(searched, &pus.os, judge, self.threads, self.limit);
         let (found, all) = trials.search(vec![by_distance, natural], self.seed)?;
-        let proof = Proof { lower_bound: judge.floor_ns, optimal: all && divided.is_none(), method: trials.told(all) };
+        let method = trials.told(all);
+        let agreement = Some(self.agreement(&problem, &pus, &links, &run.into_inner()));
+        let proof = Proof { lower_bound: judge.floor_ns, optimal: all && divided.is_none(), method, agreement };
         self.answer(Judged { problem, pus, links, sections }, found, proof, baselines)
     }
 
@@ -91,6 +102,7 @@ impl Request<'_> {
             lower_bound: if optimal { found.cost } else { proof.lower_bound.min(found.cost) },
             optimal,
             baselines,
+            agreement: proof.agreement,
             method: proof.method,
             channels: self.channels(&problem, &pus, &placement, sections.as_deref())?,
             busiest_link: links.busiest(&links.loads(&problem.traffic, &pu_of)),
@@ -99,8 +111,27 @@ impl Request<'_> {
         })
     }
 
+    /// Over the baselines alone, most of them drawn at random: a search's own runs are all near what it started from.
+    fn agreement(&self, problem: &Problem, pus: &Pus, links: &Links, run: &[(Vec<usize>, f64)]) -> Agreement {
+        let times: Vec<f64> = run.iter().map(|(_, time_ns)| *time_ns).collect();
+        let with = |objective: Objective| {
+            let costs: Vec<f64> =
+                run.iter().map(|(pu_of, _)| self.costs(objective, problem, pus, links, pu_of)).collect();
+            spearman(&times, &costs)
+        };
+        Agreement {
+            placements: run.len(),
+            distance: with(Objective::Distance),
+            congestion: with(Objective::Congestion).filter(|_| !links.is_empty()),
+        }
+    }
+
     fn cost(&self, problem: &Problem, pus: &Pus, links: &Links, pu_of: &[usize]) -> f64 {
-        if self.objective == Objective::Congestion {
+        self.costs(self.objective, problem, pus, links, pu_of)
+    }
+
+    fn costs(&self, objective: Objective, problem: &Problem, pus: &Pus, links: &Links, pu_of: &[usize]) -> f64 {
+        if objective == Objective::Congestion {
             return links.loads(&problem.traffic, pu_of).into_iter().fold(0.0, f64::max);
         }
         // The searches use single precision; what is told does not.
@@ -203,6 +234,7 @@ struct Proof {
     lower_bound: f64,
     optimal: bool,
     method: String,
+    agreement: Option<Agreement>,
 }
 
 /// The part of the time that finding a start by distance takes where runs decide.

@@ -8,9 +8,11 @@
 //! |---|---|
 //! | [`plan`] | a placement with its provenance: `seatmap-plan/1` |
 //! | [`objective`], [`baselines`], [`channel`] | what it is judged by, what others cost, which lines to use |
+//! | [`agreement`] | whether a cheaper objective would have done |
 //! | [`export`] | the same placement as `taskset`, OpenMP runtimes, Open MPI and others take it |
 #![deny(missing_docs)]
 
+pub mod agreement;
 pub mod baselines;
 pub mod channel;
 mod check;
@@ -19,6 +21,7 @@ pub mod export;
 pub mod objective;
 pub mod plan;
 
+pub use agreement::Agreement;
 pub use baselines::{Baselines, Random};
 pub use channel::Channel;
 pub use error::PlanError;

@@ -1,6 +1,6 @@
 //! `seatmap-plan/1`: a placement with its provenance.
 
-use crate::{Baselines, Channel, Objective, PlanError, check};
+use crate::{Agreement, Baselines, Channel, Objective, PlanError, check};
 use seatmap_machine::Pu;
 use serde::{Deserialize, Serialize};
 
@@ -46,6 +46,9 @@ pub struct Plan {
     /// The line that each pair of communicating tasks should use, on machines whose homes are known.
     #[serde(default)]
     pub channels: Vec<Channel>,
+    /// How well cheaper objectives would have told placements apart, where runs judged them.
+    #[serde(default)]
+    pub agreement: Option<Agreement>,
     /// How it was found.
     #[serde(default)]
     pub method: Option<String>,
@@ -97,6 +100,7 @@ impl Plan {
             optimal: false,
             baselines: None,
             channels: Vec::new(),
+            agreement: None,
             method: None,
             seconds: None,
             seed: None,

@@ -3,7 +3,7 @@
 
 use seatmap_machine::{CoreKind, Pu, cpu_list::MAX_CPU};
 use seatmap_plan::plan::{FORMAT, MAX_TASKS};
-use seatmap_plan::{Baselines, Channel, Objective, Plan, Random};
+use seatmap_plan::{Agreement, Baselines, Channel, Objective, Plan, Random};
 use serde_json::{Value, json};
 
 fn schema() -> Value {
@@ -63,6 +63,7 @@ fn full() -> Plan {
         optimal: false,
         baselines: Some(Baselines { os: 110.0, compact: 100.0, scatter: 300.0, random }),
         channels: vec![Channel { from: 0, to: 1, home: 1, line: Some(7), distance_ns: 80.0 }],
+        agreement: Some(Agreement { placements: 40, distance: Some(0.9), congestion: Some(0.5) }),
         method: Some("portfolio".into()),
         seconds: Some(0.5),
         seed: Some(1),

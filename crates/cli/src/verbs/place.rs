@@ -140,6 +140,15 @@ fn remarks(answer: &Answer) -> String {
         let percent = if all > 0.0 { 100.0 * crossing / all } else { 0.0 };
         text += &format!("{crossing} of the weight {all} crosses between sections ({percent:.1} %).\n");
     }
+    if let Some(agreement) = &answer.agreement {
+        let with = |of: Option<f64>| of.map_or("says nothing".to_owned(), |of| format!("{of:.2}"));
+        text += &format!(
+            "Rank correlation with the runs, over {} placements: distance {}, congestion {}.\n",
+            agreement.placements,
+            with(agreement.distance),
+            with(agreement.congestion)
+        );
+    }
     if let Some((link, load)) = &answer.busiest_link {
         text += &format!("The most loaded link is that of {link}: {load} crosses it.\n");
     }

@@ -1,8 +1,8 @@
 //! The figures of a ranking, as they stand in its document.
 
-use super::correlation::spearman;
 use super::{Mapping, Times};
 use crate::statistics::{quantile_sorted, sorted};
+use seatmap_machine::correlation::spearman;
 use serde::{Deserialize, Serialize};
 
 /// What a mapping that one would try first came to.

@@ -11,11 +11,10 @@
 //! | [`setup`], [`choice`], [`shard`] | what is run, on which mappings, and how that is spread over several processes |
 //! | [`times`], [`study`], [`journal`] | the times; how they are come by, in parallel or in blocks; how they survive an interruption |
 //! | [`ranking`], [`figures`], [`merge()`] | the ranking and what it says, as a document; one from several |
-//! | [`correlation`], [`mcb`] | do runs agree on the ranks, and which mappings may be the best |
+//! | [`correlation`](seatmap_machine::correlation), [`mcb`] | do runs agree on the ranks, and which mappings may be the best |
 //! | [`error`] | what is refused, and what fails |
 
 pub mod choice;
-pub mod correlation;
 pub mod error;
 pub mod figures;
 pub mod journal;

@@ -1,4 +1,4 @@
-//! Whether two runs agree on the ranks.
+//! Whether two lists of figures agree on the order.
 
 /// The rank of each value, the smallest being 1; equal values share the mean of theirs.
 #[must_use]
@@ -18,7 +18,7 @@ pub fn ranks(values: &[f64]) -> Vec<f64> {
 /// Spearman's rank correlation (1904): that of Pearson, of the ranks. `None` where one side is all alike.
 ///
 /// ```
-/// # use seatmap_measure::rank::correlation::spearman;
+/// # use seatmap_machine::correlation::spearman;
 /// assert_eq!(spearman(&[1.0, 2.0, 3.0], &[10.0, 400.0, 90.0]), Some(0.5));
 /// ```
 #[must_use]

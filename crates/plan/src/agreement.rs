@@ -1,0 +1,15 @@
+//! How well objectives that cost nothing agree with runs.
+
+use serde::{Deserialize, Serialize};
+
+/// Rank correlations (Spearman 1904) between the times of placements that were run and what other objectives say of them:
+/// near 1, the cheap objective would have done; near 0, it says nothing here. Null where all placements are alike to it.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Agreement {
+    /// How many placements were run.
+    pub placements: usize,
+    /// With the sum of weight x distance.
+    pub distance: Option<f64>,
+    /// With the load of the most loaded link.
+    pub congestion: Option<f64>,
+}
