@@ -20,6 +20,9 @@ const DRAWS: u32 = 20;
 /// pair may take several times as long as the fastest.
 const LONGER: u32 = 4;
 
+/// Batches of a plan with fewer, one batch of a noiseless machine say: siblings are done ten times as fast as others.
+const LEAST_BATCHES: u32 = 8;
+
 /// The loaded curve of Liu et al. 2015 (figure 7): K = 1 .. N/2 disjoint pairs at once, in random pairings drawn anew, and
 /// the distances that all of them see. `observe` hears of every point and ends the curve by breaking.
 ///
@@ -102,7 +105,7 @@ fn draw(pus: &[u32], pairs: usize, plan: &Plan, rng: &mut fastrand::Rng) -> Visi
         |(rank, (i, j)): (usize, (usize, usize))| PairAt { a: pus[i], b: pus[j], line: LINE_SPACING * rank as u32 };
     Visit {
         pairs: pairing.into_iter().enumerate().map(at).collect(),
-        batches: plan.batches * LONGER,
+        batches: plan.batches.max(LEAST_BATCHES) * LONGER,
         round_trips: plan.round_trips,
     }
 }

@@ -71,7 +71,7 @@ impl World {
         let known = self.lines.get_mut(line);
         known.is_busy = true;
         match known.keeper {
-            NO_CACHE => self.from_memory(id),
+            NO_CACHE => self.fetch_from_memory(id),
             keeper if !writes && !holds => self.ask(id, message, Kind::Fetch, keeper),
             _ if writes => self.invalidate(id, message, own),
             _ => self.grant(id, message),
@@ -79,7 +79,7 @@ impl World {
     }
 
     /// Nobody holds the line: memory does.
-    fn from_memory(&mut self, id: u32) {
+    fn fetch_from_memory(&mut self, id: u32) {
         self.counts.memory_reads += 1;
         let message = self.messages.get_mut(id);
         message.kind = Kind::Data;

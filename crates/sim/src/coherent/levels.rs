@@ -114,16 +114,11 @@ impl<'a> Cores<'a> {
 
     /// The levels that tell cores apart, from the innermost to the whole machine.
     fn levels(&self, busy: [u32; LANES]) -> Result<Vec<Level>, String> {
-        let keys: [fn(&Pu) -> [Option<u32>; 4]; 4] = [
-            |pu| [pu.package, pu.die, pu.l3, None],
-            |pu| [pu.package, pu.die, None, None],
-            |pu| [pu.package, None, None, None],
-            |_| [None; 4],
-        ];
         let mut levels: Vec<Level> = Vec::new();
         let mut inner: Vec<usize> = (0..self.first.len()).collect();
-        for key in keys {
-            let group_of_core = self.grouped(key);
+        // By L3, by die, by package, all together.
+        for depth in (0..=3).rev() {
+            let group_of_core = self.grouped(depth);
             if group_of_core == inner {
                 continue;
             }
@@ -146,14 +141,14 @@ impl<'a> Cores<'a> {
         Ok(levels)
     }
 
-    /// The number of each core's group.
-    fn grouped(&self, key: impl Fn(&Pu) -> [Option<u32>; 4]) -> Vec<usize> {
+    /// The number of each core's group, if so much of its place counts.
+    fn grouped(&self, depth: usize) -> Vec<usize> {
         let mut numbers = BTreeMap::new();
         let mut number = |key| {
             let next = numbers.len();
             *numbers.entry(key).or_insert(next)
         };
-        self.first.iter().map(|pu| number(key(pu))).collect()
+        self.first.iter().map(|pu| number(place(pu)[..depth].to_vec())).collect()
     }
 }
 

@@ -13,7 +13,7 @@ const LINE: u32 = 64;
 /// Candidate lines whose homes a profile lists: four for each home of the Xeon Phi, by chance.
 const CANDIDATES: u32 = 256;
 /// Round trips to get into step, and those that count.
-const ROUNDS: [u32; 2] = [1, 2];
+const ROUNDS: [u32; 2] = [3, 1];
 
 /// One pair's line back and forth: algorithm 1 of Liu et al. 2015.
 struct RoundTrips;
@@ -84,13 +84,14 @@ fn home_model(model: &CoherentModel, pus: &[u32]) -> Option<HomeModel> {
     let homes = model.homes() as u32;
     let line_of_home = (0..homes).map(|home| (0..).find(|line| model.home_of(*line) == Some(home)));
     let lines: Vec<u32> = line_of_home.collect::<Option<_>>()?;
+    let first = *lines.first()?;
     let offset = |pu: u32, line: u32| model.ways_to_home(pu, line).map(ns);
     let offset_ns: Option<Vec<Vec<f64>>> =
         pus.iter().map(|pu| lines.iter().map(|line| offset(*pu, *line)).collect()).collect();
     let offset_ns = offset_ns?;
     let core = |pu: u32| model.topology.pu(pu).and_then(|pu| pu.core);
     let other = pus.iter().position(|pu| core(*pu) != core(pus[0]))?;
-    let base_ns = ns(model.round_trip_cycles(pus[0], pus[other], lines[0])?) - offset_ns[0][0] - offset_ns[other][0];
+    let base_ns = ns(model.round_trip_cycles(pus[0], pus[other], first)?) - offset_ns[0][0] - offset_ns[other][0];
     let sibling = pus[1..].iter().find(|pu| core(**pu) == core(pus[0]));
     Some(HomeModel {
         groups: vec![pus.to_vec()],
