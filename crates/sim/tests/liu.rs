@@ -74,14 +74,12 @@ fn shortest(bed: &mut CoherentBed, seats: &[u32], lines: &[u32]) -> u64 {
     traces[0].stamps[1..].windows(2).map(|two| two[1].ticks - two[0].ticks).min().unwrap()
 }
 
+/// Seats and lines of pairs that run beside the one on these PUs.
+type Others<'a> = dyn FnMut(&[u32]) -> (Vec<u32>, Vec<u32>) + 'a;
+
 /// FindTD (algorithm 2): the core from which the line is nearest to core 0, whose own core is left out. Each round looks so many
 /// times at the so many cores that are left, beside whatever `others` has run, and keeps the nearest.
-fn find_td(
-    bed: &mut CoherentBed,
-    line: u32,
-    rounds: &[(usize, u32)],
-    others: &mut dyn FnMut(&[u32]) -> (Vec<u32>, Vec<u32>),
-) -> u32 {
+fn find_td(bed: &mut CoherentBed, line: u32, rounds: &[(usize, u32)], others: &mut Others) -> u32 {
     let mut nearest: Vec<(u64, u32)> = (0..CORES - 1).map(|core| (u64::MAX, first_thread(core))).collect();
     for (left, looks) in rounds {
         nearest.truncate(*left);
@@ -135,16 +133,10 @@ fn busy(draws: &mut Draws, pairs: u32, taken: &[u32]) -> (Vec<u32>, Vec<u32>) {
 #[test]
 fn find_td_is_right_on_a_busy_chip() {
     let (mut bed, model, mut draws) = (CoherentBed::new(model()), model(), Draws(1));
-    let lines: u32 = std::env::var("ZZ").map_or(3, |z| z.parse().unwrap());
-    let is_right = |line: &u32| {
-        let homes = model.pus_at_home(*line).unwrap();
-        homes
-            .contains(&find_td(&mut bed, *line, &[(59, 1), (12, 3), (5, 12)], &mut |taken| busy(&mut draws, 59, taken)))
-            || homes.contains(&0)
-    };
-    let right = (FIRST_LINE..FIRST_LINE + lines).filter(is_right).count();
-    eprintln!("{right} of {lines}");
-    assert_eq!(right as u32, lines);
+    // One line takes 270 runs of 60 pairs.
+    let rounds = [(59, 3), (16, 5), (6, 16)];
+    let found = find_td(&mut bed, FIRST_LINE, &rounds, &mut |taken| busy(&mut draws, 59, taken));
+    assert!(model.pus_at_home(FIRST_LINE).unwrap().contains(&found), "{found}");
 }
 
 fn median(mut values: Vec<f64>) -> f64 {
@@ -179,7 +171,8 @@ fn what_was_not_calibrated_is_what_it_is() {
         sliced.extend(distances(&mut bed, &seats, &lines, 4));
     }
     let most = random.iter().copied().fold(0.0, f64::max);
-    eprintln!("busy {} most {most} sliced {}", median(random), median(sliced));
+    // The paper has more than 7000 cycles, up to 10,000, and less than 1000: its chip is far busier with the same pairs.
+    assert_eq!((median(random), most, median(sliced)), (1119.0, 1813.5, 712.5));
     let (mut bed, mut gain) = (CoherentBed::new(Arc::clone(&model)), [0.0, 0.0]);
     for at in 0..100 {
         let line = FIRST_LINE + at;
@@ -193,5 +186,6 @@ fn what_was_not_calibrated_is_what_it_is() {
         gain[0] += usual / cycles(&[first_thread(core(home)), first_thread(core(home)) + 1]) / 100.0;
         gain[1] += usual / cycles(&[home, next]) / 100.0;
     }
-    eprintln!("gains {gain:?}");
+    // 11.66 and 1.45, the time of looking for the directory included.
+    assert_eq!(gain.map(|gain| (gain * 100.0).round() / 100.0), [10.21, 2.14]);
 }
