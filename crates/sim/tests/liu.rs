@@ -77,22 +77,30 @@ fn shortest(bed: &mut CoherentBed, seats: &[u32], lines: &[u32]) -> u64 {
 /// Seats and lines of pairs that run beside the one on these PUs.
 type Others<'a> = dyn FnMut(&[u32]) -> (Vec<u32>, Vec<u32>) + 'a;
 
-/// FindTD (algorithm 2): the core from which the line is nearest to core 0, whose own core is left out. Each round looks so many
-/// times at the so many cores that are left, beside whatever `others` has run, and keeps the nearest.
-fn find_td(bed: &mut CoherentBed, line: u32, rounds: &[(usize, u32)], others: &mut Others) -> u32 {
-    let mut nearest: Vec<(u64, u32)> = (0..CORES - 1).map(|core| (u64::MAX, first_thread(core))).collect();
-    for (left, looks) in rounds {
-        nearest.truncate(*left);
-        for (cycles, pu) in &mut nearest {
-            for _ in 0..*looks {
-                let (seats, lines) = others(&[0, *pu]);
-                *cycles =
-                    shortest(bed, &[&[0, *pu][..], &seats].concat(), &[&[line], &lines[..]].concat()).min(*cycles);
-            }
-        }
-        nearest.sort_unstable();
-    }
-    nearest[0].1
+/// FindTD (algorithm 2), so many looks at each core: the core from which the line is nearest to core 0, whose own core is left
+/// out. Under load single cores' distances are off by more than a hop, so it is the core from which they grow most evenly with
+/// the way around the ring.
+fn find_td(bed: &mut CoherentBed, line: u32, looks: u32, others: &mut Others) -> u32 {
+    let mut look = |pu: u32| {
+        let (seats, lines) = others(&[0, pu]);
+        shortest(bed, &[&[0, pu][..], &seats].concat(), &[&[line], &lines[..]].concat())
+    };
+    let seen = (0..CORES - 1).map(|core| (0..looks).map(|_| look(first_thread(core))).min().unwrap() as f64);
+    let seen: Vec<f64> = seen.collect();
+    let left = |home: &u32| unexplained(&seen, *home);
+    first_thread((0..CORES).min_by(|a, b| left(a).total_cmp(&left(b))).unwrap())
+}
+
+/// What a straight line over the way from `home` leaves of the distances' squares.
+fn unexplained(seen: &[f64], home: u32) -> f64 {
+    let way = |core: usize| f64::from(home.abs_diff(core as u32).min(CORES - home.abs_diff(core as u32)));
+    let points: Vec<(f64, f64)> = seen.iter().enumerate().map(|(core, cycles)| (way(core), *cycles)).collect();
+    let n = points.len() as f64;
+    let (x, y) = (points.iter().map(|at| at.0).sum::<f64>() / n, points.iter().map(|at| at.1).sum::<f64>() / n);
+    let sum = |of: fn(f64, f64) -> f64| points.iter().map(|at| of(at.0 - x, at.1 - y)).sum::<f64>();
+    let (xx, xy, yy) = (sum(|x, _| x * x), sum(|x, y| x * y), sum(|_, y| y * y));
+    // Falling distances would be those of the opposite core.
+    yy - xy.max(0.0).powi(2) / xx
 }
 
 #[test]
@@ -118,7 +126,7 @@ fn find_td_is_right_on_a_quiet_chip() {
     let (mut bed, model) = (CoherentBed::new(model()), model());
     for line in FIRST_LINE..FIRST_LINE + 24 {
         let homes = model.pus_at_home(line).unwrap();
-        let found = find_td(&mut bed, line, &[(59, 1)], &mut |_| (Vec::new(), Vec::new()));
+        let found = find_td(&mut bed, line, 1, &mut |_| (Vec::new(), Vec::new()));
         // Core 59 is where the other thread is.
         assert!(homes.contains(&found) || homes.contains(&0), "line {line}: {found}, {homes:?}");
     }
@@ -133,10 +141,12 @@ fn busy(draws: &mut Draws, pairs: u32, taken: &[u32]) -> (Vec<u32>, Vec<u32>) {
 #[test]
 fn find_td_is_right_on_a_busy_chip() {
     let (mut bed, model, mut draws) = (CoherentBed::new(model()), model(), Draws(1));
-    // One line takes 270 runs of 60 pairs.
-    let rounds = [(59, 3), (16, 5), (6, 16)];
-    let found = find_td(&mut bed, FIRST_LINE, &rounds, &mut |taken| busy(&mut draws, 59, taken));
-    assert!(model.pus_at_home(FIRST_LINE).unwrap().contains(&found), "{found}");
+    // Each line takes 118 runs of 60 pairs.
+    for line in [FIRST_LINE, FIRST_LINE + 3] {
+        let homes = model.pus_at_home(line).unwrap();
+        let found = find_td(&mut bed, line, 2, &mut |taken| busy(&mut draws, 59, taken));
+        assert!(homes.contains(&found), "line {line}: {found}, {homes:?}");
+    }
 }
 
 fn median(mut values: Vec<f64>) -> f64 {
