@@ -73,6 +73,15 @@ impl Site<'_> {
         Ok(changes.into_iter().filter(refused).collect())
     }
 
+    /// Notes that nothing was added after all.
+    ///
+    /// # Errors
+    /// [`SiteError::Journal`].
+    pub fn forget_count(&mut self, change: &Change) -> Result<(), SiteError> {
+        let (path, old) = (change.path.clone(), change.old.clone());
+        self.journal.append(&[Line::Rebase { path, new: old.clone(), old }]).map_err(SiteError::Journal)
+    }
+
     /// Writes a file of a group that was made for this cell: it goes when the group goes.
     ///
     /// # Errors

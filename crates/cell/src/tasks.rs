@@ -24,6 +24,8 @@ pub struct Task {
     pub is_kernel: bool,
     /// Whether the kernel bound it to its CPUs.
     pub is_bound: bool,
+    /// Whether it has ended, and waits to be reaped.
+    pub has_ended: bool,
     /// When it started, in clock ticks after the boot.
     pub started_ticks: u64,
 }
@@ -44,6 +46,7 @@ impl Task {
             name,
             is_kernel: flags & KERNEL_THREAD != 0,
             is_bound: flags & BOUND != 0,
+            has_ended: matches!(fields.first(), Some(&("Z" | "X"))),
             started_ticks: number(22)?,
         })
     }

@@ -6,7 +6,7 @@
 use crate::change::{Change, What};
 use crate::fault;
 use crate::group;
-use crate::journal::{Journal, Line};
+use crate::journal::{Journal, Line, Stage};
 use crate::layout;
 use crate::root::Root;
 use crate::set::CpuSet;
@@ -35,10 +35,11 @@ impl fmt::Display for Left {
 /// # Errors
 /// A journal cannot be written.
 pub fn undo(root: &Root, mut journal: Journal, others: &mut [Journal]) -> io::Result<Vec<Left>> {
+    let was_whole = journal.stage != Stage::Building;
     journal.append(&[Line::Undo])?;
     let mut left = Vec::new();
     for change in journal.changes.iter().rev() {
-        left.extend(undo_one(root, change, &journal, others)?);
+        left.extend(undo_one(root, change, &journal, others, was_whole)?);
         fault::point();
     }
     widen_heirs(root, &journal);
@@ -47,15 +48,21 @@ pub fn undo(root: &Root, mut journal: Journal, others: &mut [Journal]) -> io::Re
     Ok(left)
 }
 
-fn undo_one(root: &Root, change: &Change, journal: &Journal, others: &mut [Journal]) -> io::Result<Option<Left>> {
+fn undo_one(
+    root: &Root,
+    change: &Change,
+    journal: &Journal,
+    others: &mut [Journal],
+    was_whole: bool,
+) -> io::Result<Option<Left>> {
+    if change.what == What::Count {
+        return Ok(take_away(root, change, was_whole));
+    }
     let serial = journal.header.serial;
     let is_heir = |other: &&mut Journal| other.header.serial > serial && other.of_path(&change.path).is_some();
     let live: CpuSet = others.iter().flat_map(|other| other.header.set().0).collect();
     let heirs: Vec<&mut Journal> = others.iter_mut().filter(is_heir).collect();
-    match (heirs.is_empty(), change.what) {
-        (false, What::Count) | (true, _) => Ok(put_back(root, change)),
-        (false, _) => rebase(root, change, heirs, &live),
-    }
+    if heirs.is_empty() { Ok(put_back(root, change)) } else { rebase(root, change, heirs, &live) }
 }
 
 /// Puts one thing back, where it is as we left it.
@@ -66,9 +73,6 @@ fn put_back(root: &Root, change: &Change) -> Option<Left> {
         Err(error) if error.is_absent() => return None,
         Err(error) => return left(error.source.to_string()),
     };
-    if change.what == What::Count {
-        return take_away(root, change, &current);
-    }
     if change.same(&current, &change.old) {
         return None;
     }
@@ -89,11 +93,14 @@ fn was_widened(root: &Root, change: &Change, current: &str) -> bool {
     change.what == What::Affinity && CpuSet::of_list(current) == layout::online(root).ok()
 }
 
-fn take_away(root: &Root, change: &Change, current: &str) -> Option<Left> {
+/// Takes away what was added, and no more. A cell that was never whole may have got less than it asked for; nobody has
+/// gone since it was begun, so that what stood then is the least that may be left.
+fn take_away(root: &Root, change: &Change, was_whole: bool) -> Option<Left> {
     let number = |text: &str| text.parse::<u64>().unwrap_or(0);
-    let added = number(&change.new).saturating_sub(number(&change.old));
-    let fewer = number(current).saturating_sub(added);
-    let written = root.write(&change.path, &fewer.to_string());
+    let (old, current) = (number(&change.old), number(&root.read(&change.path).ok()?));
+    let fewer = current.saturating_sub(number(&change.new).saturating_sub(old));
+    let fewer = if was_whole { fewer } else { fewer.max(old.min(current)) };
+    let written = if fewer == current { Ok(()) } else { root.write(&change.path, &fewer.to_string()) };
     written.err().map(|error| Left { path: change.path.clone(), why: error.source.to_string() })
 }
 

@@ -15,7 +15,7 @@ use seatmap_host::mask::Tid;
 use std::collections::BTreeSet;
 
 /// The cpuset of everybody else. No cell is called so: names hold no `+`.
-const REST: &str = "seatmap+rest";
+pub(crate) const REST: &str = "seatmap+rest";
 
 /// Threads are created while others are moved; after so many rounds, those left are few.
 const ROUNDS: u32 = 4;

@@ -31,6 +31,7 @@ fn cell(folder: &Path, root: &Root, serial: u64, cpus: &str) -> Journal {
         journal.append(&[Line::Change(change.clone())]).unwrap();
         change.make(root).unwrap();
     }
+    journal.append(&[Line::Done]).unwrap();
     journal
 }
 
@@ -69,6 +70,16 @@ fn what_is_gone_or_was_never_made_needs_nothing() {
     std::fs::remove_file(folder.path().join("irq")).unwrap();
     assert_eq!(undo(&root, journal, &mut []).unwrap(), []);
     assert_eq!(root.read(VALUE).unwrap(), "1");
+}
+
+#[test]
+fn pages_that_the_kernel_did_not_give_are_not_taken() {
+    let (folder, root) = computer();
+    let mut journal = cell(folder.path(), &root, 1, "6-7");
+    journal.stage = Stage::Building;
+    root.write(PAGES, "6").unwrap();
+    assert_eq!(undo(&root, journal, &mut []).unwrap(), []);
+    assert_eq!(root.read(PAGES).unwrap(), "5");
 }
 
 #[test]
