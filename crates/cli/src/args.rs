@@ -1,5 +1,6 @@
 //! What was typed.
 
+mod cell;
 mod export;
 mod pattern;
 mod place;
@@ -8,6 +9,7 @@ mod run;
 mod stats;
 mod study;
 
+pub use cell::*;
 pub use export::*;
 pub use pattern::*;
 pub use place::*;
@@ -53,6 +55,8 @@ pub enum Command {
     Stats(Box<Stats>),
     /// Run a published experiment on the models, and set its figures beside ours.
     Study(Study),
+    /// Make a quiet room of some CPUs, and run programs in it.
+    Cell(Box<Cell>),
     /// Tell what on this host will disturb a measurement, and how to mend it.
     Doctor(Doctor),
     /// List the machines that come with Seatmap.
