@@ -27,7 +27,8 @@ pub struct Stragglers {
 /// Finds them.
 #[must_use]
 pub fn stragglers(root: &Root, cell: &CpuSet, spared: &[Tid]) -> Stragglers {
-    let comes = |task: &Task| !spared.contains(&task.pid) && task.cpus().is_some_and(|cpus| cpus.meets(cell));
+    let counts = |task: &Task| !spared.contains(&task.pid) && !task.has_ended;
+    let comes = |task: &Task| counts(task) && task.cpus().is_some_and(|cpus| cpus.meets(cell));
     let (bound, free): (Vec<Task>, Vec<Task>) =
         tasks::all(root).into_iter().filter(comes).partition(|task| task.is_bound);
     Stragglers { bound: bound.len(), free }

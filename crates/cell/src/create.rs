@@ -56,7 +56,7 @@ pub fn create(host: &Host, request: &Request, mut judge: Option<&mut Judge<'_>>)
         Ok(record)
     });
     if made.is_err() {
-        host.dismantle(&request.name)?;
+        host.end(&request.name)?;
     }
     posted.dismiss();
     made

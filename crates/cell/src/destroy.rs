@@ -49,7 +49,7 @@ fn leave(host: &Host, name: &Name) -> Result<Vec<Left>, CellError> {
     guardian::relieve(host, name);
     // Without one the journal is still there, and the next command goes on.
     let posted = guardian::post(host, name).ok();
-    let left = host.dismantle(name);
+    let left = host.end(name);
     if let Some(posted) = posted {
         posted.dismiss();
     }

@@ -115,13 +115,15 @@ pub fn serve(host: &Host, name: &Name) -> Result<(), CellError> {
     leave_the_terminal();
     let Some(_held) = host.run.guard(name).map_err(CellError::remembering)? else { return Ok(()) };
     say(YES).map_err(CellError::Guardian)?;
-    let (is_well, _kept) = attend(host, name);
+    let (is_well, mut kept) = attend(host, name);
     if !is_well {
         let _lock = host.run.lock().map_err(CellError::remembering)?;
+        // Huge pages that are in use cannot be given back.
+        kept = kept.filter(|_| host.stands(name));
         host.recover()?;
     }
     match host.run.record(name) {
-        Some(record) if record.needs_guardian() => stay(host, &record),
+        Some(record) if record.needs_guardian() => stay(host, &record, kept),
         _ => Ok(()),
     }
 }
@@ -160,15 +162,16 @@ fn take_memory(host: &Host, name: &Name) -> io::Result<Kept> {
 
 /// A session of its own: what is typed at the creator's terminal, and its end, must not reach the guardian.
 fn leave_the_terminal() {
-    // SAFETY: both act on this process alone; where it leads a group already it keeps its session.
+    // SAFETY: all act on this process alone; where it leads a group already it keeps its session.
     unsafe {
         libc::setsid();
+        libc::prctl(libc::PR_SET_NAME, c"seatmap-cell".as_ptr());
         libc::signal(libc::SIGHUP, libc::SIG_IGN);
     }
 }
 
 /// Undoes the cell when its lease ends. A cell that is destroyed first ends this process.
-fn stay(host: &Host, record: &Record) -> Result<(), CellError> {
+fn stay(host: &Host, record: &Record, kept: Option<Kept>) -> Result<(), CellError> {
     while record.left_s() != Some(0) {
         let left = record.left_s().unwrap_or(LONGEST_SLEEP_S).min(LONGEST_SLEEP_S);
         std::thread::sleep(Duration::from_secs(left));
@@ -176,7 +179,10 @@ fn stay(host: &Host, record: &Record) -> Result<(), CellError> {
     let _lock = host.run.lock().map_err(CellError::remembering)?;
     // It may have been destroyed, and made anew, while this process waited for the lock.
     match host.run.record(&record.name).and_then(|record| record.left_s()) {
-        Some(0) => host.dismantle(&record.name).map(|_| ()),
+        Some(0) => {
+            drop(kept);
+            host.end(&record.name).map(|_| ())
+        }
         _ => Ok(()),
     }
 }

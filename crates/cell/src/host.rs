@@ -40,6 +40,12 @@ impl Host {
         self.run.journals(&self.boot_id).map_err(CellError::remembering)
     }
 
+    /// Whether a cell was made whole, and nobody has begun to undo it.
+    pub(crate) fn stands(&self, name: &Name) -> bool {
+        let is_it = |journal: &Journal| journal.header.cell == *name && journal.stage == Stage::Standing;
+        self.journals().is_ok_and(|journals| journals.iter().any(is_it))
+    }
+
     /// Undoes what somebody began and did not finish, ends leases that nobody guarded, and posts guardians where they are
     /// missing. To be called with the lock held. What could not be put back is returned.
     ///
@@ -53,7 +59,7 @@ impl Host {
             let is_whole = journal.stage == Stage::Standing && record.is_some();
             let has_expired = record.as_ref().and_then(Record::left_s) == Some(0);
             if !is_whole || has_expired {
-                left.extend(self.dismantle(&name)?);
+                left.extend(self.end(&name)?);
             } else if let Some(record) = record.filter(|_| self.run.guardian(&name).is_none())
                 && record.needs_guardian()
             {
@@ -63,7 +69,17 @@ impl Host {
         Ok(left)
     }
 
-    /// Undoes a cell and forgets it. To be called with the lock held.
+    /// Undoes a cell and forgets it, and its guardian. To be called with the lock held.
+    ///
+    /// # Errors
+    /// A journal cannot be read or written.
+    pub(crate) fn end(&self, name: &Name) -> Result<Vec<Left>, CellError> {
+        let left = self.dismantle(name)?;
+        self.run.forget_guardian(name).map_err(CellError::remembering)?;
+        Ok(left)
+    }
+
+    /// Undoes what was done for a cell, whose guardian stays. To be called with the lock held.
     ///
     /// # Errors
     /// A journal cannot be read or written.

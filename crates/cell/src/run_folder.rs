@@ -96,18 +96,20 @@ impl RunFolder {
         serde_json::from_slice(&fs::read(self.record_file(name)).ok()?).ok()
     }
 
-    /// Forgets a cell's record and its guardian's file.
+    /// Forgets a cell's record. Its guardian's file stays: the guardian holds it.
     ///
     /// # Errors
-    /// A file cannot be removed.
+    /// The file cannot be removed.
     pub fn forget(&self, name: &Name) -> io::Result<()> {
-        for path in [self.record_file(name), self.guardian_file(name)] {
-            match fs::remove_file(path) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-                _ => {}
-            }
-        }
-        Ok(())
+        remove(self.record_file(name))
+    }
+
+    /// Forgets a cell's guardian, who goes by himself.
+    ///
+    /// # Errors
+    /// The file cannot be removed.
+    pub fn forget_guardian(&self, name: &Name) -> io::Result<()> {
+        remove(self.guardian_file(name))
     }
 
     /// Makes this process the guardian of a cell; `None` where another is. It is while the file is open.
@@ -151,6 +153,13 @@ impl RunFolder {
             entry.ok()?.file_name().to_str()?.strip_suffix(ending)?.parse::<Name>().ok()
         };
         Ok(entries.filter_map(name).collect())
+    }
+}
+
+fn remove(path: PathBuf) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        other => other,
     }
 }
 
