@@ -73,6 +73,16 @@ fn what_is_gone_or_was_never_made_needs_nothing() {
 }
 
 #[test]
+fn what_the_host_refused_to_change_is_no_fault() {
+    let (folder, root) = computer();
+    let journals = [(1, "6-7"), (2, "4-5")].map(|(serial, cpus)| cell(folder.path(), &root, serial, cpus));
+    root.write(IRQ, "0-7").unwrap();
+    let [first, second] = journals;
+    assert_eq!(undo(&root, first, &mut [second]).unwrap(), []);
+    assert_eq!(root.read(IRQ).unwrap(), "0-7");
+}
+
+#[test]
 fn pages_that_the_kernel_did_not_give_are_not_taken() {
     let (folder, root) = computer();
     let mut journal = cell(folder.path(), &root, 1, "6-7");
