@@ -6,7 +6,7 @@ pub mod v2;
 
 use crate::backend::Backend;
 use crate::change::{Change, What};
-use crate::layout::{self, Layout};
+use crate::layout::Layout;
 use crate::site::{Site, SiteError};
 use crate::tasks;
 
@@ -42,15 +42,15 @@ pub fn close(site: &mut Site<'_>, backend: Backend, layout: &Layout) -> Result<O
     }
 }
 
-/// Masks that people chose and that the kernel forgets, or empties, when cpusets change. They are noted first, so that
-/// they are the last to be put back.
-fn chosen_masks(site: &Site<'_>) -> Result<Vec<Change>, ClosingError> {
-    let online = layout::online(site.root)?;
+/// Masks that people chose and that the kernel forgets, or empties, when cpusets change: those without some CPU that is
+/// open to everybody now. They are noted first, so that they are the last to be put back.
+fn chosen_masks(site: &Site<'_>, concerns: impl Fn(&tasks::Task) -> bool) -> Vec<Change> {
+    let everywhere = site.rest.with(&site.cell);
     let mask = |task: tasks::Task| {
-        let old = task.cpus().filter(|_| !task.is_bound)?;
-        (old != online).then(|| narrowing(site, &task, &old))
+        let old = task.cpus().filter(|_| !task.is_bound && concerns(&task))?;
+        (!everywhere.0.is_subset(&old.0)).then(|| narrowing(site, &task, &old))
     };
-    Ok(tasks::all(site.root).into_iter().filter_map(mask).collect())
+    tasks::all(site.root).into_iter().filter_map(mask).collect()
 }
 
 fn narrowing(site: &Site<'_>, task: &tasks::Task, old: &crate::set::CpuSet) -> Change {

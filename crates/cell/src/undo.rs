@@ -42,7 +42,7 @@ pub fn undo(root: &Root, mut journal: Journal, others: &mut [Journal]) -> io::Re
         left.extend(undo_one(root, change, &journal, others, was_whole)?);
         fault::point();
     }
-    widen_heirs(root, &journal);
+    widen_heirs(root, &journal, &everywhere(root, others));
     journal.remove()?;
     fault::point();
     Ok(left)
@@ -60,13 +60,19 @@ fn undo_one(
     }
     let serial = journal.header.serial;
     let is_heir = |other: &&mut Journal| other.header.serial > serial && other.of_path(&change.path).is_some();
-    let live: CpuSet = others.iter().flat_map(|other| other.header.set().0).collect();
+    let open = everywhere(root, others);
     let heirs: Vec<&mut Journal> = others.iter_mut().filter(is_heir).collect();
-    if heirs.is_empty() { Ok(put_back(root, change)) } else { rebase(root, change, heirs, &live) }
+    if heirs.is_empty() { Ok(put_back(root, change, &open)) } else { rebase(root, change, heirs, &open) }
+}
+
+/// The CPUs that are no other cell's.
+fn everywhere(root: &Root, others: &[Journal]) -> CpuSet {
+    let live: CpuSet = others.iter().flat_map(|other| other.header.set().0).collect();
+    layout::online(root).unwrap_or_default().without(&live)
 }
 
 /// Puts one thing back, where it is as we left it.
-fn put_back(root: &Root, change: &Change) -> Option<Left> {
+fn put_back(root: &Root, change: &Change, open: &CpuSet) -> Option<Left> {
     let left = |why: String| Some(Left { path: change.path.clone(), why });
     let current = match change.current(root) {
         Ok(current) => current,
@@ -76,7 +82,7 @@ fn put_back(root: &Root, change: &Change) -> Option<Left> {
     if change.same(&current, &change.old) {
         return None;
     }
-    if !change.same(&current, &change.new) && !was_widened(root, change, &current) {
+    if !change.same(&current, &change.new) && !was_widened(change, &current, open) {
         return left(format!("somebody changed it to '{current}'; it was '{}'", change.old));
     }
     let put = match change.what {
@@ -89,8 +95,8 @@ fn put_back(root: &Root, change: &Change) -> Option<Left> {
 }
 
 /// Kernels before 6.2 forget a thread's own mask when its cpuset changes, and let it run everywhere.
-fn was_widened(root: &Root, change: &Change, current: &str) -> bool {
-    change.what == What::Affinity && CpuSet::of_list(current) == layout::online(root).ok()
+fn was_widened(change: &Change, current: &str, open: &CpuSet) -> bool {
+    change.what == What::Affinity && CpuSet::of_list(current).as_ref() == Some(open)
 }
 
 /// Takes away what was added, and no more. A cell that was never whole may have got less than it asked for; nobody has
@@ -105,15 +111,14 @@ fn take_away(root: &Root, change: &Change, was_whole: bool) -> Option<Left> {
 }
 
 /// Lets younger cells bring back what this one found, and gives the path the CPUs that this one no longer keeps.
-fn rebase(root: &Root, change: &Change, heirs: Vec<&mut Journal>, live: &CpuSet) -> io::Result<Option<Left>> {
-    let rest = layout::online(root).unwrap_or_default().without(live);
+fn rebase(root: &Root, change: &Change, heirs: Vec<&mut Journal>, open: &CpuSet) -> io::Result<Option<Left>> {
     let mut value = change.old.clone();
     let mut ours = vec![change.new.clone()];
     for heir in heirs {
         let cpus = heir.header.set();
         let Some(found) = heir.of_path(&change.path) else { continue };
         ours.push(found.new.clone());
-        let new = narrowed(change.what, &value, &cpus, &rest).unwrap_or_else(|| found.new.clone());
+        let new = narrowed(change.what, &value, &cpus, open).unwrap_or_else(|| found.new.clone());
         heir.append(&[Line::Rebase { path: change.path.clone(), old: value, new: new.clone() }])?;
         value = new;
     }
@@ -151,13 +156,12 @@ fn is_within(what: What, small: &str, large: &str) -> bool {
 }
 
 /// Threads that were created while the cell stood inherited their creators' narrowed masks.
-fn widen_heirs(root: &Root, journal: &Journal) {
-    let Ok(online) = layout::online(root) else { return };
-    let everywhere = |change: &&Change| {
-        let full = CpuSet::of_list(&change.old).is_some_and(|old| old == online);
+fn widen_heirs(root: &Root, journal: &Journal, open: &CpuSet) {
+    let from_everywhere = |change: &&Change| {
+        let full = CpuSet::of_list(&change.old).as_ref() == Some(open);
         change.what == What::Affinity && full && change.old != change.new
     };
-    let Some(change) = journal.changes.iter().find(everywhere) else { return };
+    let Some(change) = journal.changes.iter().find(from_everywhere) else { return };
     let narrow = CpuSet::of_list(&change.new);
     for task in tasks::all(root).iter().filter(|task| !task.is_kernel && task.cpus() == narrow) {
         // Where this fails the thread has gone.

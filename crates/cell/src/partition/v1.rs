@@ -30,7 +30,7 @@ pub fn close(site: &mut Site<'_>, layout: &Layout) -> Result<String, ClosingErro
     if let Some((sibling, cpus)) = rivals(site.root, &base, "").into_iter().find(|(_, cpus)| cpus.meets(&site.cell)) {
         return Err(ClosingError::NotHere(format!("the cpuset {sibling} holds CPUs {cpus} of the cell's")));
     }
-    let masks = chosen_masks(site)?;
+    let masks = chosen_masks(site, |task| !task.is_spared(&site.spared));
     site.note(&masks)?;
     let rest = make_rest(site, &base)?;
     gather(site, &base, &rest);
