@@ -86,6 +86,10 @@ fn build(host: &Host, request: &Request, rest: &CpuSet, posted: &mut Posted) -> 
     let layout = Layout::read(&host.root);
     let mut degraded = Vec::new();
     for backend in Backend::ALL.into_iter().filter(|backend| *backend >= request.require) {
+        if let Err(error) = partition::offers(backend, &layout) {
+            degraded.push(format!("{backend}: {}", told(&error)));
+            continue;
+        }
         let mut journal = begin(host, request)?;
         let cell = request.cpus.clone();
         let mut site =

@@ -30,6 +30,18 @@ impl From<crate::root::FileError> for ClosingError {
     }
 }
 
+/// Whether this computer offers a way at all, before anything is written down for it.
+///
+/// # Errors
+/// [`ClosingError::NotHere`].
+pub fn offers(backend: Backend, layout: &Layout) -> Result<(), ClosingError> {
+    match backend {
+        Backend::V2Partition => v2::base(layout).map(|_| ()),
+        Backend::V1Exclusive => v1::base(layout).map(|_| ()),
+        Backend::Affinity => Ok(()),
+    }
+}
+
 /// Closes a cell in one way. Its control group is returned, where it has one.
 ///
 /// # Errors

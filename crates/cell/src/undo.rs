@@ -42,7 +42,9 @@ pub fn undo(root: &Root, mut journal: Journal, others: &mut [Journal]) -> io::Re
         left.extend(undo_one(root, change, &journal, others, was_whole)?);
         fault::point();
     }
-    widen_heirs(root, &journal, &everywhere(root, others));
+    let open = everywhere(root, others);
+    widen_heirs(root, &journal, &open);
+    others.iter().for_each(|other| narrow_again(root, other, &open));
     journal.remove()?;
     fault::point();
     Ok(left)
@@ -127,7 +129,9 @@ fn rebase(root: &Root, change: &Change, heirs: Vec<&mut Journal>, open: &CpuSet)
     if change.same(&current, &value) || change.same(&current, &change.old) {
         return Ok(None);
     }
-    let is_ours = ours.iter().any(|value| change.same(value, &current)) || is_within(change.what, &current, &value);
+    let is_ours = ours.iter().any(|value| change.same(value, &current))
+        || is_within(change.what, &current, &value)
+        || was_widened(change, &current, open);
     let made = Change { old: current, new: value, ..change.clone() };
     Ok(match is_ours {
         true => made.make(root).err().map(|error| Left { path: change.path.clone(), why: error.source.to_string() }),
@@ -153,6 +157,16 @@ fn narrowed(what: What, value: &str, cell: &CpuSet, rest: &CpuSet) -> Option<Str
 fn is_within(what: What, small: &str, large: &str) -> bool {
     let sets = set(what, small).zip(set(what, large));
     sets.is_some_and(|(small, large)| small.0.is_subset(&large.0))
+}
+
+/// Gives threads back the masks that another cell knows of, where the kernel forgot them when this one went.
+fn narrow_again(root: &Root, other: &Journal, open: &CpuSet) {
+    for change in &other.changes {
+        if change.what == What::Affinity && change.current(root).is_ok_and(|now| was_widened(change, &now, open)) {
+            // Where this fails the thread has gone.
+            let _ = change.make(root);
+        }
+    }
 }
 
 /// Threads that were created while the cell stood inherited their creators' narrowed masks.

@@ -52,6 +52,9 @@ fn overlaps(host: &Host, record: &Record) -> Vec<String> {
 fn intruders(host: &Host, record: &Record) -> Vec<String> {
     let inside = inside(host, record);
     let outside = outside(host, record);
+    // Affinity alone cannot move everybody, and was never said to.
+    let known = if record.backend == Backend::Affinity { record.threads_left } else { 0 };
+    let outside = if outside.len() > known { outside } else { Vec::new() };
     [told(&inside, "is in the cell and was not run there"), told(&outside, "may run on the cell's CPUs")].concat()
 }
 

@@ -25,8 +25,7 @@ const ROUNDS: u32 = 4;
 /// # Errors
 /// [`ClosingError`].
 pub fn close(site: &mut Site<'_>, layout: &Layout) -> Result<String, ClosingError> {
-    let base =
-        layout.v1.clone().ok_or_else(|| ClosingError::NotHere("there is no cpuset hierarchy of version 1".into()))?;
+    let base = base(layout)?;
     if let Some((sibling, cpus)) = rivals(site.root, &base, "").into_iter().find(|(_, cpus)| cpus.meets(&site.cell)) {
         return Err(ClosingError::NotHere(format!("the cpuset {sibling} holds CPUs {cpus} of the cell's")));
     }
@@ -43,10 +42,16 @@ pub fn close(site: &mut Site<'_>, layout: &Layout) -> Result<String, ClosingErro
     Ok(group)
 }
 
+pub(super) fn base(layout: &Layout) -> Result<String, ClosingError> {
+    layout.v1.clone().ok_or_else(|| ClosingError::NotHere("there is no cpuset hierarchy of version 1".into()))
+}
+
 fn make_rest(site: &mut Site<'_>, base: &str) -> Result<String, ClosingError> {
     let rest = format!("{base}/{REST}");
     let is_new = !site.root.has(&rest);
-    site.change(Change::folder(&rest))?;
+    let made = Change::folder(&rest);
+    // One that is another cell's already stays when this cell goes, unless it is the last.
+    site.change(Change { old: made.current(site.root)?, ..made })?;
     if is_new {
         let online = layout::online(site.root)?;
         site.furnish(&format!("{rest}/cpuset.cpus"), &online.to_string())?;

@@ -17,8 +17,7 @@ pub const ISOLATED: &str = "isolated";
 /// # Errors
 /// [`ClosingError`].
 pub fn close(site: &mut Site<'_>, layout: &Layout) -> Result<String, ClosingError> {
-    let nowhere = || ClosingError::NotHere("no cgroup version 2 hierarchy has the cpuset controller".into());
-    let base = layout.v2.clone().ok_or_else(nowhere)?;
+    let base = base(layout)?;
     // The kernel itself moves everybody, and forgets everybody's mask.
     let masks = chosen_masks(site, |_| true);
     site.note(&masks)?;
@@ -34,6 +33,11 @@ pub fn close(site: &mut Site<'_>, layout: &Layout) -> Result<String, ClosingErro
     }
     renew(site, &masks);
     Ok(group)
+}
+
+pub(super) fn base(layout: &Layout) -> Result<String, ClosingError> {
+    let nowhere = || ClosingError::NotHere("no cgroup version 2 hierarchy has the cpuset controller".into());
+    layout.v2.clone().ok_or_else(nowhere)
 }
 
 /// Lets the root's children have the controller. A cell that finds it so notes it all the same, to take it back if it is
