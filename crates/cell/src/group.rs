@@ -35,6 +35,11 @@ pub fn parent(group: &str) -> &str {
 /// # Errors
 /// What the kernel says of a group that cannot be emptied.
 pub fn dissolve(root: &Root, group: &str) -> Result<(), FileError> {
+    // Kernels before 6.12 take a removed partition apart later, in their own time, and every thread's mask with it.
+    let partition = format!("{group}/cpuset.cpus.partition");
+    if root.has(&partition) {
+        root.write(&partition, "member")?;
+    }
     let upward = members_file(root, parent(group));
     for attempt in 1.. {
         for tid in members(root, group) {

@@ -37,8 +37,12 @@ impl fmt::Display for Left {
 pub fn undo(root: &Root, mut journal: Journal, others: &mut [Journal]) -> io::Result<Vec<Left>> {
     let was_whole = journal.stage != Stage::Building;
     journal.append(&[Line::Undo])?;
+    note_masks(root, &mut journal, others)?;
     let mut left = Vec::new();
-    for change in journal.changes.iter().rev() {
+    // Masks last: the kernel forgets them when cpusets change.
+    let (masks, rest): (Vec<&Change>, Vec<&Change>) =
+        journal.changes.iter().rev().partition(|change| change.what == What::Affinity);
+    for change in rest.into_iter().chain(masks) {
         left.extend(undo_one(root, change, &journal, others, was_whole)?);
         fault::point();
     }
@@ -48,6 +52,24 @@ pub fn undo(root: &Root, mut journal: Journal, others: &mut [Journal]) -> io::Re
     journal.remove()?;
     fault::point();
     Ok(left)
+}
+
+/// Notes the masks that threads have chosen while the cell stood, so that they outlive its cpuset.
+fn note_masks(root: &Root, journal: &mut Journal, others: &[Journal]) -> io::Result<()> {
+    if !journal.changes.iter().any(|change| change.what == What::Folder) {
+        return Ok(());
+    }
+    let open = everywhere(root, others).without(&journal.header.set());
+    let chosen = |task: tasks::Task| {
+        let now = task.cpus().filter(|now| !task.is_bound && !open.0.is_subset(&now.0))?;
+        let (path, mask) = (task.folder(), now.to_string());
+        let is_known = journal.of_path(&path).is_some_and(|change| change.same(&change.new, &mask));
+        let started_ticks = Some(task.started_ticks);
+        let kept = Change { what: What::Affinity, path, old: mask.clone(), new: mask, started_ticks };
+        (!is_known).then_some(Line::Change(kept))
+    };
+    let lines: Vec<Line> = tasks::all(root).into_iter().filter_map(chosen).collect();
+    if lines.is_empty() { Ok(()) } else { journal.append(&lines) }
 }
 
 fn undo_one(
