@@ -179,6 +179,16 @@ mod tests {
     }
 
     #[test]
+    fn what_is_added_to_the_environment_wins() {
+        let program = find(&["sh"]).unwrap();
+        let own = program.environment().len();
+        let program = program.with_variable("PATH", "/x").with_variable("SEATMAP_TEST", "a=b");
+        let found = program.environment();
+        let has = |text: &str| found.iter().filter(|variable| variable.to_str() == Ok(text)).count();
+        assert_eq!((has("PATH=/x"), has("SEATMAP_TEST=a=b"), found.len()), (1, 1, own + 1));
+    }
+
+    #[test]
     fn refusals_say_why() {
         let refusal = |command: &[&str]| find(command).unwrap_err().to_string();
         insta::assert_snapshot!(refusal(&[]), @"no program to run; put it after --");
