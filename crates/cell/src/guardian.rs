@@ -121,6 +121,10 @@ pub fn serve(host: &Host, name: &Name) -> Result<(), CellError> {
         // Huge pages that are in use cannot be given back.
         kept = kept.filter(|_| host.stands(name));
         host.recover()?;
+        if !host.stands(name) {
+            // Whoever undid the cell may have died before it forgot the record.
+            return host.run.forget(name).map_err(CellError::remembering);
+        }
     }
     match host.run.record(name) {
         Some(record) if record.needs_guardian() => stay(host, &record, kept),
@@ -175,6 +179,9 @@ fn stay(host: &Host, record: &Record, kept: Option<Kept>) -> Result<(), CellErro
     while record.left_s() != Some(0) {
         let left = record.left_s().unwrap_or(LONGEST_SLEEP_S).min(LONGEST_SLEEP_S);
         std::thread::sleep(Duration::from_secs(left));
+        if !host.stands(&record.name) {
+            return Ok(());
+        }
     }
     let _lock = host.run.lock().map_err(CellError::remembering)?;
     // It may have been destroyed, and made anew, while this process waited for the lock.
