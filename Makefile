@@ -2,6 +2,7 @@
 #
 #   make demo    measure this machine, import three published matrices, place a stencil, seat a program; write demo/*.html
 #   make test    the whole test suite
+#   make lab     quiet cells on emulated computers, killed at every step (an hour; needs qemu)
 #   make lint    rustfmt and clippy, warnings denied
 #   make bench   Seatmap's own figures, kept under bench/runs/<date>-<machine>/
 #   make studies the published experiments again, into docs/studies
@@ -15,7 +16,7 @@ export SEATMAP_DATA ?= $(CURDIR)/../shared/data
 SEATMAP = target/release/seatmap
 PREFIX ?= /usr/local
 
-.PHONY: demo test lint bench studies docs fuzz build system install install-lib clean
+.PHONY: demo test lab lint bench studies docs fuzz build system install install-lib clean
 
 demo: build
 	./demo/run $(SEATMAP)
@@ -28,6 +29,11 @@ test: system
 	./scripts/consumers
 	$(CARGO) test --workspace --locked
 	$(CARGO) test --locked --package seatmap-worker --features loom --test loom
+	$(CARGO) build --package seatmap --locked
+	./scripts/cells $${CARGO_TARGET_DIR:-target}/debug/seatmap
+
+lab: build
+	./scripts/lab/run $(SEATMAP)
 
 lint: system
 	$(CARGO) fmt --all --check

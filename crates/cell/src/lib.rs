@@ -1,12 +1,64 @@
-//! Quiet rooms for programs on a computer that runs other things as well.
+//! Quiet partitions of this computer, made on demand and undone whatever happens.
 //!
-//! | module | gives |
+//! A *cell* is some CPUs that everybody else has left: threads, interrupts, kernel work. Making one changes dozens of
+//! settings all over the system, and leaving one of them changed behind would be worse than any noise. So the crate is
+//! built around a journal: nothing is changed that is not written down first, and whoever finds a journal whose writer
+//! died puts everything back.
+//!
+//! | module | does |
 //! |---|---|
+//! | [`root`], [`set`], [`layout`], [`tasks`], [`boot`] | the computer's files, CPU sets, control groups, threads |
+//! | [`change`], [`journal`], [`undo`], [`fault`] | changes, written down before they are made; undoing them; dying on purpose |
+//! | [`site`] | the host while it is being changed for one cell |
+//! | [`backend`], [`partition`], [`hygiene`], [`group`] | the ways to close a cell, and what else is kept away |
+//! | [`host`], [`run_folder`], [`record`] | what is remembered of cells, and taking over what somebody left unfinished |
+//! | [`mod@create`], [`mod@destroy`], [`mod@verify`] | the verbs |
+//! | [`guardian`] | the process that puts everything back where a creator dies, and keeps leases |
+//! | [`choose`], [`census`], [`memory`] | which CPUs, who else is there, huge pages |
 //! | [`noise`] | what the system takes from a program on each CPU, by two meters, and where it comes from |
 //! | [`doctor`] | what stands between a set of CPUs and quiet, found by writing and reading back |
 //!
 //! Quiet is a measured figure here, never a setting: a CPU is as quiet as a busy loop on it finds it to be.
 #![deny(missing_docs)]
 
+pub mod backend;
+pub mod boot;
+pub mod census;
+pub mod change;
+pub mod choose;
+pub mod create;
+pub mod destroy;
 pub mod doctor;
+pub mod error;
+pub mod fault;
+pub mod group;
+pub mod guardian;
+pub mod host;
+pub mod hygiene;
+pub mod journal;
+pub mod layout;
+pub mod memory;
+pub mod name;
 pub mod noise;
+pub mod partition;
+pub mod record;
+pub mod root;
+pub mod run_folder;
+pub mod set;
+pub mod site;
+pub mod tasks;
+pub mod undo;
+pub mod verify;
+
+pub use backend::Backend;
+pub use choose::Choice;
+pub use create::{Judge, Request, create};
+pub use destroy::{destroy, restore};
+pub use error::CellError;
+pub use guardian::Keeper;
+pub use host::Host;
+pub use name::{Name, NameError};
+pub use record::{Record, State};
+pub use root::Root;
+pub use set::CpuSet;
+pub use verify::verify;

@@ -1,5 +1,6 @@
 //! What was typed.
 
+mod cell;
 mod doctor;
 mod export;
 mod noise;
@@ -10,6 +11,7 @@ mod run;
 mod stats;
 mod study;
 
+pub use cell::*;
 pub use doctor::*;
 pub use export::*;
 pub use noise::*;
@@ -57,6 +59,8 @@ pub enum Command {
     Stats(Box<Stats>),
     /// Run a published experiment on the models, and set its figures beside ours.
     Study(Study),
+    /// Make a quiet room of some CPUs, and run programs in it.
+    Cell(Box<Cell>),
     /// Measure what the system takes from a program on each CPU, and where it comes from.
     Noise(Noise),
     /// Tell what on this host will disturb a measurement or a quiet program, and how to mend it.

@@ -39,6 +39,7 @@ fn run(typed: Typed) -> Result<(), CliError> {
         Command::Rank(rank) => verbs::rank::run(&rank),
         Command::Run(run) => verbs::run::run(&run),
         Command::Noise(noise) => verbs::noise::run(&noise),
+        Command::Cell(cell) => verbs::cell::run(&cell),
         Command::Doctor(doctor) => verbs::doctor::run(&doctor, typed.colour),
         Command::Stats(stats) => verbs::stats::run(&stats),
         Command::Study(study) => verbs::study::run(&study),

@@ -1,5 +1,6 @@
 //! One file a verb.
 
+pub mod cell;
 pub mod doctor;
 pub mod export;
 pub mod import;

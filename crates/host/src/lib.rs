@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`topology`] | the PUs and what they share, from hwloc |
 //! | [`cpus`], [`affinity`] | which CPUs exist, are online, are allowed; pinning that is verified |
+//! | [`mask`] | the affinity mask of any thread |
 //! | [`clock`] | the time-stamp counter where it can be trusted, its frequency and its step |
 //! | [`arena`], [`port`], [`crew`], [`testbed`] | shared lines, plain loads and stores on them, one pinned thread a PU, and all of it as a `Testbed` |
 //! | [`bed`] | the same for programs over channels |
@@ -21,6 +22,7 @@ pub mod cpus;
 pub mod crew;
 pub mod doctor;
 pub mod environment;
+pub mod mask;
 pub mod port;
 pub mod primitives;
 pub mod steal;

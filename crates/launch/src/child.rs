@@ -44,6 +44,8 @@ impl Child {
         let (wait, go) = io::pipe()?;
         let (refusal, told) = io::pipe()?;
         unblock(&refusal)?;
+        let environment = program.environment();
+        let environment = pointers(None, &environment);
         let arguments = pointers(None, program.arguments());
         let by_shell = pointers(Some([SHELL, program.path()]), program.arguments().get(1..).unwrap_or_default());
         // SAFETY: between fork and exec the child makes only async-signal-safe calls, and allocates nothing.
@@ -56,7 +58,7 @@ impl Child {
                     libc::close(go.as_raw_fd());
                     wait_for_the_word(wait.as_raw_fd());
                     signals.restore_for_program();
-                    execute(program.path(), &arguments, &by_shell, told.as_raw_fd())
+                    execute(program.path(), [&arguments, &by_shell], &environment, told.as_raw_fd())
                 }
             }
             pid => Ok(Child { pid, go: Some(go), refusal }),
@@ -109,13 +111,14 @@ unsafe fn wait_for_the_word(wait: i32) {
 }
 
 /// # Safety
-/// Only in the child; both vectors hold strings and end in a null pointer.
-unsafe fn execute(path: &CStr, arguments: &[*const c_char], by_shell: &[*const c_char], told: i32) -> ! {
+/// Only in the child; all vectors hold strings and end in a null pointer.
+unsafe fn execute(path: &CStr, arguments: [&[*const c_char]; 2], environment: &[*const c_char], told: i32) -> ! {
+    let [own, by_shell] = arguments;
     // SAFETY: as the caller promises; the error number is this thread's own and outlives the write.
     unsafe {
-        libc::execv(path.as_ptr(), arguments.as_ptr());
+        libc::execve(path.as_ptr(), own.as_ptr(), environment.as_ptr());
         if *libc::__errno_location() == libc::ENOEXEC {
-            libc::execv(SHELL.as_ptr(), by_shell.as_ptr());
+            libc::execve(SHELL.as_ptr(), by_shell.as_ptr(), environment.as_ptr());
         }
         let code: *const i32 = libc::__errno_location();
         libc::write(told, code.cast(), size_of::<i32>());

@@ -11,6 +11,7 @@ use crate::seating::Seating;
 use crate::signals::{self, Came, Signals};
 use crate::usher::{Arrival, Usher};
 use crate::watch::Watch;
+use std::path::Path;
 use std::time::Duration;
 
 /// Between two looks whether the child is the program already.
@@ -27,6 +28,9 @@ pub fn run(program: &Program, seating: Seating) -> Result<(Ending, Report), Laun
     let own = Mask::of(0).map_err(LaunchError::system("read this process's affinity"))?;
     let signals = Signals::hold().map_err(LaunchError::system("hold back signals"))?;
     let mut child = Child::new(program, &signals).map_err(LaunchError::system("start a process"))?;
+    // Closing the child's pipe by returning ends it.
+    let enter = |members: &Path| std::fs::write(members, child.pid.to_string());
+    program.group().map_or(Ok(()), enter).map_err(LaunchError::system("move the program into its control group"))?;
     let mut gate = Gate::new(child.pid);
     if seating.order_is_open() {
         gate.seize().map_err(LaunchError::seizing)?;

@@ -15,6 +15,8 @@ const USUAL_PATH: &str = "/bin:/usr/bin";
 pub struct Program {
     path: CString,
     arguments: Vec<CString>,
+    variables: Vec<(OsString, OsString)>,
+    group: Option<PathBuf>,
 }
 
 /// Why a program cannot be run.
@@ -57,7 +59,38 @@ impl Program {
         };
         let text = |text: &OsString| CString::new(text.clone().into_vec()).map_err(|_| ProgramError::Zero);
         let arguments = command.iter().map(text).collect::<Result<Vec<_>, _>>()?;
-        Ok(Program { path: text(&path.into_os_string())?, arguments })
+        let path = text(&path.into_os_string())?;
+        Ok(Program { path, arguments, variables: Vec::new(), group: None })
+    }
+
+    /// With one more variable in its environment.
+    #[must_use]
+    pub fn with_variable(mut self, name: &str, value: impl Into<OsString>) -> Self {
+        self.variables.push((name.into(), value.into()));
+        self
+    }
+
+    /// In a control group: this file takes the numbers of its members.
+    #[must_use]
+    pub fn in_group(mut self, members: impl Into<PathBuf>) -> Self {
+        self.group = Some(members.into());
+        self
+    }
+
+    /// The file that takes the numbers of its control group's members, where it has one of its own.
+    #[must_use]
+    pub fn group(&self) -> Option<&Path> {
+        self.group.as_deref()
+    }
+
+    /// Its environment: this process's, and what was added.
+    #[must_use]
+    pub fn environment(&self) -> Vec<CString> {
+        let added = |name: &OsString| self.variables.iter().any(|(other, _)| other == name);
+        let own = std::env::vars_os().filter(|(name, _)| !added(name));
+        let joined = |(name, value): (OsString, OsString)| [name, value].join(OsStr::new("="));
+        // Neither can hold a zero byte: the kernel handed the one over, and the others are checked as arguments are.
+        own.chain(self.variables.clone()).filter_map(|pair| CString::new(joined(pair).into_vec()).ok()).collect()
     }
 
     /// The file.
@@ -143,6 +176,16 @@ mod tests {
         assert!(found.path().to_bytes().ends_with(b"/sh"));
         assert_eq!(found.arguments().len(), 3);
         assert!(find(&["/bin/sh"]).is_ok());
+    }
+
+    #[test]
+    fn what_is_added_to_the_environment_wins() {
+        let program = find(&["sh"]).unwrap();
+        let own = program.environment().len();
+        let program = program.with_variable("PATH", "/x").with_variable("SEATMAP_TEST", "a=b");
+        let found = program.environment();
+        let has = |text: &str| found.iter().filter(|variable| variable.to_str() == Ok(text)).count();
+        assert_eq!((has("PATH=/x"), has("SEATMAP_TEST=a=b"), found.len()), (1, 1, own + 1));
     }
 
     #[test]

@@ -50,7 +50,7 @@ fn seating(typed: &Run) -> Result<Seating, CliError> {
     Ok(Seating::new(seats, rules, typed.skip))
 }
 
-fn failed(error: LaunchError) -> CliError {
+pub fn failed(error: LaunchError) -> CliError {
     match error {
         LaunchError::Execute { .. } | LaunchError::NoSuchProcess(_) => CliError::input(error),
         LaunchError::System { .. } | LaunchError::Forbidden(_) => CliError::work(error),
@@ -58,7 +58,7 @@ fn failed(error: LaunchError) -> CliError {
 }
 
 /// The table, and what to know beside it, on stderr: stdout is the program's.
-fn tell(report: &Report, quiet: bool, destination: Option<&Destination>) -> Result<(), CliError> {
+pub fn tell(report: &Report, quiet: bool, destination: Option<&Destination>) -> Result<(), CliError> {
     if !quiet {
         // That nobody reads it is no failure.
         let _ = std::io::stderr().write_all(report.table().as_bytes());

@@ -25,9 +25,7 @@ impl Mask {
     /// This CPU alone.
     #[must_use]
     pub fn single(cpu: u32) -> Self {
-        let mut words = vec![0; cpu as usize / WORD_BITS + 1];
-        words[cpu as usize / WORD_BITS] = 1 << (cpu as usize % WORD_BITS);
-        Mask { words }
+        [cpu].into_iter().collect()
     }
 
     /// The mask of a thread; 0 is the caller.
@@ -89,6 +87,17 @@ impl Mask {
     }
 }
 
+impl FromIterator<u32> for Mask {
+    fn from_iter<I: IntoIterator<Item = u32>>(cpus: I) -> Self {
+        let mut words: Vec<Word> = Vec::new();
+        for at in cpus.into_iter().map(|cpu| cpu as usize) {
+            words.resize(words.len().max(at / WORD_BITS + 1), 0);
+            words[at / WORD_BITS] |= 1 << (at % WORD_BITS);
+        }
+        Mask { words }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -106,6 +115,7 @@ mod tests {
     fn bits_become_numbers() {
         let mask = Mask::trimmed(vec![0b101, 1, 0, 0]);
         assert_eq!(mask.cpus().0, [0, 2, WORD_BITS as u32]);
+        assert_eq!([64, 2, 0].into_iter().collect::<Mask>(), mask);
         assert_eq!((mask.only(), Mask::single(70).only()), (None, Some(70)));
         assert_eq!(Mask::trimmed(vec![0]).only(), None);
     }

@@ -1,0 +1,39 @@
+//! How far a cell is closed.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// How far a cell is closed, the least first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Backend {
+    /// Threads that could be moved were moved by their affinity; new ones and those of other users may come back.
+    #[serde(rename = "affinity")]
+    Affinity,
+    /// An exclusive cpuset of version 1 (cpuset(7)); all movable threads are in a cpuset with the other CPUs.
+    #[serde(rename = "v1-exclusive")]
+    V1Exclusive,
+    /// An isolated partition of version 2 (cgroup-v2, `cpuset.cpus.partition`): the scheduler balances nothing into it.
+    #[serde(rename = "v2-partition")]
+    V2Partition,
+}
+
+impl Backend {
+    /// All of them, the best first.
+    pub const ALL: [Backend; 3] = [Backend::V2Partition, Backend::V1Exclusive, Backend::Affinity];
+
+    /// As it is typed and written.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Backend::Affinity => "affinity",
+            Backend::V1Exclusive => "v1-exclusive",
+            Backend::V2Partition => "v2-partition",
+        }
+    }
+}
+
+impl fmt::Display for Backend {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.word().fmt(out)
+    }
+}

@@ -1,0 +1,18 @@
+//! Which boot this is, and how long it has lasted.
+
+use crate::root::Root;
+
+/// The kernel's name for this boot (random(4)); empty where it has none.
+#[must_use]
+pub fn id(root: &Root) -> String {
+    root.read("/proc/sys/kernel/random/boot_id").unwrap_or_default()
+}
+
+/// Seconds since the boot, sleep included: a clock that nobody sets.
+#[must_use]
+pub fn seconds() -> u64 {
+    let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: `now` is writable, and the clock has been there since Linux 2.6.39.
+    unsafe { libc::clock_gettime(libc::CLOCK_BOOTTIME, &raw mut now) };
+    u64::try_from(now.tv_sec).unwrap_or(0)
+}

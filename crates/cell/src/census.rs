@@ -1,0 +1,71 @@
+//! Who is on a cell's CPUs, or may go there.
+
+use crate::layout;
+use crate::record::Record;
+use crate::root::Root;
+use crate::set::CpuSet;
+use crate::tasks::{self, Task};
+use seatmap_host::mask::Tid;
+use std::ffi::CString;
+use std::os::unix::ffi::OsStrExt;
+
+/// Tells a program which cell it is in. Threads in a cell's group without it are not the cell's own.
+pub const VARIABLE: &str = "SEATMAP_CELL";
+
+/// The attribute by which a control group remembers whose it is.
+const ATTRIBUTE: [&std::ffi::CStr; 2] = [c"user.seatmap.cell", c"trusted.seatmap.cell"];
+
+/// Threads that may run on a cell's CPUs though they are none of its own.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Stragglers {
+    /// How many the kernel bound there.
+    pub bound: usize,
+    /// Those that it did not.
+    pub free: Vec<Task>,
+}
+
+/// Finds them.
+#[must_use]
+pub fn stragglers(root: &Root, cell: &CpuSet, spared: &[Tid]) -> Stragglers {
+    let counts = |task: &Task| !spared.contains(&task.pid) && !task.has_ended;
+    let comes = |task: &Task| counts(task) && task.cpus().is_some_and(|cpus| cpus.meets(cell));
+    let (bound, free): (Vec<Task>, Vec<Task>) =
+        tasks::all(root).into_iter().filter(comes).partition(|task| task.is_bound);
+    Stragglers { bound: bound.len(), free }
+}
+
+/// Whether a process was started into this cell; one whose environment nobody may read is not known to be.
+#[must_use]
+pub fn is_resident(root: &Root, pid: Tid, record: &Record) -> bool {
+    let environment = root.read(&format!("/proc/{pid}/environ")).unwrap_or_default();
+    let wanted = format!("{VARIABLE}={}", record.name);
+    environment.split('\0').any(|variable| variable == wanted)
+}
+
+/// The group that this process is in, in the hierarchy of another group.
+#[must_use]
+pub fn group_of_self(root: &Root, group: &str) -> Option<String> {
+    let layout = layout::Layout::read(root);
+    let text = root.read("/proc/self/cgroup").ok()?;
+    let is_v2 = layout.v2.as_deref().is_some_and(|base| group.starts_with(base));
+    let base = if is_v2 { layout.v2? } else { layout.v1? };
+    let own = |line: &str| {
+        let mut fields = line.splitn(3, ':').skip(1);
+        let (controllers, path) = (fields.next()?, fields.next()?);
+        let fits = if is_v2 { controllers.is_empty() } else { controllers.split(',').any(|name| name == "cpuset") };
+        fits.then(|| format!("{base}{}", path.trim_end_matches('/')))
+    };
+    text.lines().find_map(own)
+}
+
+/// Has a control group remember whose it is, where its file system can.
+pub fn mark(root: &Root, group: &str, record: &Record) {
+    let Ok(path) = CString::new(root.path(group).as_os_str().as_bytes()) else { return };
+    let Ok(text) = serde_json::to_string(record) else { return };
+    let set = |name: &std::ffi::CStr| {
+        // SAFETY: both texts end in a zero byte, and the value is as long as is said.
+        unsafe { libc::setxattr(path.as_ptr(), name.as_ptr(), text.as_ptr().cast(), text.len(), 0) == 0 }
+    };
+    // No attribute is no loss: the journal knows the group as well.
+    let _ = ATTRIBUTE.into_iter().any(set);
+}

@@ -1,0 +1,68 @@
+//! Undoing a cell, or all of them.
+
+use crate::error::CellError;
+use crate::group;
+use crate::guardian;
+use crate::host::Host;
+use crate::layout::Layout;
+use crate::memory;
+use crate::name::Name;
+use crate::partition;
+use crate::undo::Left;
+
+/// Undoes a cell. A program that still runs in it is moved out, and not killed. What could not be put back is returned.
+///
+/// # Errors
+/// There is no such cell, or a journal cannot be read or written.
+pub fn destroy(host: &Host, name: &Name) -> Result<Vec<Left>, CellError> {
+    let _lock = host.run.lock().map_err(CellError::remembering)?;
+    let mut left = host.recover()?;
+    let record = host.cell(name)?;
+    if let Some(memory) = &record.memory {
+        memory::scrub(memory).map_err(CellError::Memory)?;
+    }
+    left.extend(leave(host, name)?);
+    Ok(left)
+}
+
+/// Undoes everything that any journal tells of, and takes apart groups of ours that no journal knows. What could not be
+/// put back is returned, and how many cells there were.
+///
+/// # Errors
+/// A journal cannot be read or written.
+pub fn restore(host: &Host) -> Result<(usize, Vec<Left>), CellError> {
+    let _lock = host.run.lock().map_err(CellError::remembering)?;
+    let mut left = Vec::new();
+    let journals = host.journals()?;
+    for journal in journals.iter().rev() {
+        left.extend(leave(host, &journal.header.cell)?);
+    }
+    for group in orphans(host) {
+        let gone = group::dissolve(&host.root, &group);
+        left.extend(gone.err().map(|error| Left { path: group, why: error.source.to_string() }));
+    }
+    Ok((journals.len(), left))
+}
+
+/// With a new guardian at hand: the old one would end with the cell's lease in the middle of it.
+fn leave(host: &Host, name: &Name) -> Result<Vec<Left>, CellError> {
+    guardian::relieve(host, name);
+    // Without one the journal is still there, and the next command goes on.
+    let posted = guardian::post(host, name).ok();
+    let left = host.end(name);
+    if let Some(posted) = posted {
+        posted.dismiss();
+    }
+    left
+}
+
+fn orphans(host: &Host) -> Vec<String> {
+    let layout = Layout::read(&host.root);
+    let bases = [layout.v2, layout.v1].into_iter().flatten();
+    let ours = |name: &String| name.starts_with(&format!("{}.", partition::PREFIX)) || name == partition::v1::REST;
+    let of = |base: String| {
+        let names = host.root.folders(&base).into_iter().filter(ours);
+        names.map(|name| format!("{base}/{name}")).collect::<Vec<_>>()
+    };
+    bases.flat_map(of).collect()
+}

@@ -1,0 +1,182 @@
+//! What was changed for a cell, written down before it is changed.
+//!
+//! A journal is a file of JSON lines. Each line is flushed before the change that it describes is made, so that whoever
+//! finds the file can undo everything, backwards, whenever the writer died. A line that was torn by that death describes
+//! a change that was never made, and is skipped.
+
+use crate::change::Change;
+use crate::fault;
+use crate::name::Name;
+use crate::set::CpuSet;
+use serde::{Deserialize, Serialize};
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+/// The format's name, in the first line.
+pub const FORMAT: &str = "seatmap-cell-journal/1";
+
+/// Whose journal it is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Header {
+    /// [`FORMAT`].
+    pub format: String,
+    /// The cell.
+    pub cell: Name,
+    /// The cell's CPUs, as a list.
+    pub cpus: String,
+    /// Cells count upwards in order of creation.
+    pub serial: u64,
+}
+
+impl Header {
+    /// The cell's CPUs.
+    #[must_use]
+    pub fn set(&self) -> CpuSet {
+        CpuSet::of_list(&self.cpus).unwrap_or_default()
+    }
+}
+
+/// How far a cell is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    /// Being made.
+    Building,
+    /// Made.
+    Standing,
+    /// Being undone.
+    Leaving,
+}
+
+/// One line.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "entry", rename_all = "kebab-case")]
+pub enum Line {
+    /// The first line.
+    Begin(Header),
+    /// A change is about to be made.
+    Change(Change),
+    /// An older cell has gone: the change of this path now stands between these values.
+    Rebase {
+        /// The path.
+        path: String,
+        /// What undoing will bring back.
+        old: String,
+        /// What stands there meanwhile.
+        new: String,
+    },
+    /// The cell is made.
+    Done,
+    /// The cell is about to be undone.
+    Undo,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Stamped {
+    boot_id: String,
+    #[serde(flatten)]
+    line: Line,
+}
+
+/// The journal of one cell.
+#[derive(Clone, Debug)]
+pub struct Journal {
+    path: PathBuf,
+    boot_id: String,
+    /// Whose it is.
+    pub header: Header,
+    /// The changes, in order.
+    pub changes: Vec<Change>,
+    /// How far the cell is.
+    pub stage: Stage,
+}
+
+impl Journal {
+    /// Begins a journal.
+    ///
+    /// # Errors
+    /// The file cannot be written, or is there.
+    pub fn begin(path: &Path, boot_id: &str, header: Header) -> io::Result<Self> {
+        OpenOptions::new().write(true).create_new(true).open(path)?;
+        let (path, boot_id, begin) = (path.to_owned(), boot_id.to_owned(), Line::Begin(header.clone()));
+        let mut journal = Journal { path, boot_id, header, changes: Vec::new(), stage: Stage::Building };
+        journal.append(&[begin])?;
+        Ok(journal)
+    }
+
+    /// Reads a journal of this boot; `None` where it is of another, or has no first line: nothing of it stands then.
+    ///
+    /// # Errors
+    /// The file cannot be read.
+    pub fn read(path: &Path, boot_id: &str) -> io::Result<Option<Self>> {
+        let bytes = fs::read(path)?;
+        let text = String::from_utf8_lossy(&bytes);
+        let mut lines = text.lines().filter_map(|line| serde_json::from_str::<Stamped>(line).ok());
+        let Some(Stamped { boot_id: written, line: Line::Begin(header) }) = lines.next() else { return Ok(None) };
+        if written != boot_id || header.format != FORMAT {
+            return Ok(None);
+        }
+        let (path, changes) = (path.to_owned(), Vec::new());
+        let mut journal = Journal { path, boot_id: written, header, changes, stage: Stage::Building };
+        lines.for_each(|stamped| journal.take(stamped.line));
+        Ok(Some(journal))
+    }
+
+    fn take(&mut self, line: Line) {
+        match line {
+            Line::Begin(_) => {}
+            Line::Change(change) => self.changes.push(change),
+            Line::Rebase { path, old, new } => {
+                for change in self.changes.iter_mut().filter(|change| change.path == path) {
+                    (change.old, change.new) = (old.clone(), new.clone());
+                }
+            }
+            Line::Done => self.stage = Stage::Standing,
+            Line::Undo => self.stage = Stage::Leaving,
+        }
+    }
+
+    /// Adds lines in one piece, and returns when they are safe.
+    ///
+    /// # Errors
+    /// The file cannot be written: what they describe must not be done then.
+    pub fn append(&mut self, lines: &[Line]) -> io::Result<()> {
+        let mut text = String::new();
+        if !self.ends_whole()? {
+            text.push('\n');
+        }
+        for line in lines {
+            let stamped = Stamped { boot_id: self.boot_id.clone(), line: line.clone() };
+            text += &(serde_json::to_string(&stamped)? + "\n");
+        }
+        let mut file = OpenOptions::new().append(true).open(&self.path)?;
+        file.write_all(text.as_bytes())?;
+        file.sync_data()?;
+        fault::point();
+        lines.iter().cloned().for_each(|line| self.take(line));
+        Ok(())
+    }
+
+    /// Whether the last line is whole: another one must not be joined to a torn one.
+    fn ends_whole(&self) -> io::Result<bool> {
+        let bytes = fs::read(&self.path)?;
+        Ok(bytes.last().is_none_or(|last| *last == b'\n'))
+    }
+
+    /// The last change of a path, if there is one.
+    #[must_use]
+    pub fn of_path(&self, path: &str) -> Option<&Change> {
+        self.changes.iter().rev().find(|change| change.path == path)
+    }
+
+    /// Ends the journal: nothing of it stands any more.
+    ///
+    /// # Errors
+    /// The file cannot be removed.
+    pub fn remove(self) -> io::Result<()> {
+        fs::remove_file(&self.path)
+    }
+}
+
+#[cfg(test)]
+mod tests;

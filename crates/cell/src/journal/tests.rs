@@ -1,0 +1,97 @@
+//! What a reader makes of a journal, whole, torn or foreign.
+
+use super::*;
+use proptest::prelude::*;
+
+fn header() -> Header {
+    Header { format: FORMAT.into(), cell: "quiet".parse().unwrap(), cpus: "2-3".into(), serial: 7 }
+}
+
+fn change(path: &str) -> Change {
+    Change { path: path.into(), ..Change::folder("") }
+}
+
+fn written(folder: &Path) -> Journal {
+    let mut journal = Journal::begin(&folder.join("j"), "boot", header()).unwrap();
+    journal.append(&[Line::Change(change("/a")), Line::Change(change("/b"))]).unwrap();
+    journal.append(&[Line::Done]).unwrap();
+    journal
+}
+
+fn read(folder: &Path) -> Option<Journal> {
+    Journal::read(&folder.join("j"), "boot").unwrap()
+}
+
+#[test]
+fn what_is_written_is_read_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut journal = written(folder.path());
+    let found = read(folder.path()).unwrap();
+    assert_eq!((&found.header, &found.changes, found.stage), (&header(), &journal.changes, Stage::Standing));
+    let rebase = Line::Rebase { path: "/b".into(), old: "0".into(), new: "1".into() };
+    journal.append(&[Line::Undo, rebase]).unwrap();
+    let found = read(folder.path()).unwrap();
+    assert_eq!((found.stage, found.changes[1].old.as_str()), (Stage::Leaving, "0"));
+    assert_eq!(found.changes, journal.changes, "writer and reader agree");
+}
+
+#[test]
+fn a_journal_of_another_boot_says_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    written(folder.path());
+    assert!(Journal::read(&folder.path().join("j"), "another").unwrap().is_none());
+    assert!(Journal::begin(&folder.path().join("j"), "boot", header()).is_err(), "nobody else's is written over");
+}
+
+#[test]
+fn a_line_after_a_torn_one_stands_by_itself() {
+    let folder = tempfile::tempdir().unwrap();
+    written(folder.path());
+    let path = folder.path().join("j");
+    let mut bytes = fs::read(&path).unwrap();
+    bytes.truncate(bytes.len() - 4);
+    fs::write(&path, bytes).unwrap();
+    let mut journal = read(folder.path()).unwrap();
+    assert_eq!(journal.stage, Stage::Building);
+    journal.append(&[Line::Undo]).unwrap();
+    assert_eq!(read(folder.path()).unwrap().stage, Stage::Leaving);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_journal_cut_anywhere_holds_what_came_before(cut in 0usize..1000) {
+        let folder = tempfile::tempdir().unwrap();
+        let whole = written(folder.path());
+        let path = folder.path().join("j");
+        let mut bytes = fs::read(&path).unwrap();
+        bytes.truncate(cut);
+        let lines = bytes.iter().filter(|byte| **byte == b'\n').count();
+        fs::write(&path, &bytes).unwrap();
+        if let Some(found) = read(folder.path()) {
+            prop_assert!(whole.changes.starts_with(&found.changes));
+            prop_assert!(found.changes.len() + 1 >= lines.min(3));
+        } else {
+            prop_assert!(lines == 0);
+        }
+    }
+
+    #[test]
+    fn no_bytes_make_it_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("j");
+        fs::write(&path, bytes).unwrap();
+        prop_assert!(Journal::read(&path, "boot").unwrap().is_none());
+    }
+
+    #[test]
+    fn no_lines_make_it_panic(lines in prop::collection::vec("\\{\"boot_id\":\"boot\",\"entry\":\"(begin|change|undo|done|x)\".{0,20}\\}", 0..9)) {
+        let folder = tempfile::tempdir().unwrap();
+        written(folder.path());
+        let path = folder.path().join("j");
+        let text = fs::read_to_string(&path).unwrap() + &lines.join("\n");
+        fs::write(&path, text).unwrap();
+        prop_assert_eq!(read(folder.path()).unwrap().changes.len(), 2);
+    }
+}

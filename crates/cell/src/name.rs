@@ -1,0 +1,72 @@
+//! What cells are called.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::str::FromStr;
+
+/// A cell without a name is called this.
+pub const USUAL: &str = "cell";
+
+/// Bytes in a name: it becomes part of file names, of which the kernel allows 255 bytes.
+const LONGEST: usize = 64;
+
+/// A cell's name. It becomes part of paths, so that it holds letters, digits, `-`, `_` and `.`, and begins with a letter or
+/// digit.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Name(String);
+
+/// A text that cannot be a cell's name.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "'{0}' is no name for a cell: write letters, digits, '-', '_' and '.', a letter or digit first, {LONGEST} at most"
+)]
+pub struct NameError(String);
+
+impl FromStr for Name {
+    type Err = NameError;
+
+    fn from_str(text: &str) -> Result<Self, NameError> {
+        let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
+        let begins = text.bytes().next().is_some_and(|byte| byte.is_ascii_alphanumeric());
+        match begins && text.len() <= LONGEST && text.bytes().all(allowed) {
+            true => Ok(Name(text.to_owned())),
+            false => Err(NameError(text.to_owned())),
+        }
+    }
+}
+
+impl TryFrom<String> for Name {
+    type Error = NameError;
+
+    fn try_from(text: String) -> Result<Self, NameError> {
+        text.parse()
+    }
+}
+
+impl From<Name> for String {
+    fn from(name: Name) -> String {
+        name.0
+    }
+}
+
+impl fmt::Display for Name {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(out)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_cannot_lead_elsewhere() {
+        for good in ["quiet", "a", "7", "a.b-c_d", USUAL] {
+            assert!(good.parse::<Name>().is_ok(), "{good}");
+        }
+        for bad in ["", ".", "..", "a/b", "-a", ".a", "a b", "ä", "a\n", "a\0", &"a".repeat(65)] {
+            assert!(bad.parse::<Name>().is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! The computer's own files: all reading and writing below `/sys` and `/proc` goes through here.
+
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+/// A computer's files, below a folder: `/` for this computer, another for a test's.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Root(PathBuf);
+
+/// A file that could not be read or written, with what the kernel says.
+#[derive(Debug, thiserror::Error)]
+#[error("{path}")]
+pub struct FileError {
+    /// The file, as the computer knows it.
+    pub path: String,
+    /// What the kernel says.
+    pub source: io::Error,
+}
+
+impl FileError {
+    /// Whether the file is not there; a control file of a thread or interrupt that has gone, for one.
+    #[must_use]
+    pub fn is_absent(&self) -> bool {
+        // Files of /proc/PID answer ESRCH, those of a removed control group ENODEV.
+        let gone = [libc::ENOENT, libc::ESRCH, libc::ENODEV];
+        self.source.raw_os_error().is_some_and(|code| gone.contains(&code))
+    }
+}
+
+impl Root {
+    /// The computer below this folder.
+    #[must_use]
+    pub fn new(folder: impl Into<PathBuf>) -> Self {
+        Root(folder.into())
+    }
+
+    /// Where a file of that computer lies on this one.
+    #[must_use]
+    pub fn path(&self, path: &str) -> PathBuf {
+        self.0.join(path.trim_start_matches('/'))
+    }
+
+    /// Whether it is there.
+    #[must_use]
+    pub fn has(&self, path: &str) -> bool {
+        self.path(path).exists()
+    }
+
+    /// What stands in a file, without white space at its end.
+    ///
+    /// # Errors
+    /// [`FileError`].
+    pub fn read(&self, path: &str) -> Result<String, FileError> {
+        let bytes = fs::read(self.path(path)).map_err(at(path))?;
+        Ok(String::from_utf8_lossy(&bytes).trim_end().trim_end_matches('\0').to_owned())
+    }
+
+    /// Writes a file that is there, in one piece, as control files want it.
+    ///
+    /// # Errors
+    /// [`FileError`]; `EIO` from an interrupt that the kernel manages itself, `EBUSY` and `EINVAL` from cpusets.
+    pub fn write(&self, path: &str, text: &str) -> Result<(), FileError> {
+        let mut file = OpenOptions::new().write(true).truncate(true).open(self.path(path)).map_err(at(path))?;
+        file.write_all(format!("{text}\n").as_bytes()).map_err(at(path))
+    }
+
+    /// The names in a folder, sorted; none where it is not there.
+    #[must_use]
+    pub fn names(&self, folder: &str) -> Vec<String> {
+        let entries = fs::read_dir(self.path(folder)).into_iter().flatten();
+        let mut names: Vec<String> = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok()).collect();
+        names.sort_unstable();
+        names
+    }
+
+    /// The folders in a folder, by name.
+    #[must_use]
+    pub fn folders(&self, folder: &str) -> Vec<String> {
+        let names = self.names(folder).into_iter();
+        names.filter(|name| self.path(&format!("{folder}/{name}")).is_dir()).collect()
+    }
+
+    /// Makes a folder, if it is not there.
+    ///
+    /// # Errors
+    /// [`FileError`].
+    pub fn make_folder(&self, path: &str) -> Result<(), FileError> {
+        match fs::create_dir(self.path(path)) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+            other => other.map_err(at(path)),
+        }
+    }
+
+    /// Removes an empty folder; a control group counts as empty when nobody is in it.
+    ///
+    /// # Errors
+    /// [`FileError`].
+    pub fn remove_folder(&self, path: &str) -> Result<(), FileError> {
+        fs::remove_dir(self.path(path)).map_err(at(path))
+    }
+}
+
+fn at(path: &str) -> impl FnOnce(io::Error) -> FileError {
+    move |source| FileError { path: path.to_owned(), source }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_read_written_and_listed() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = Root::new(folder.path());
+        assert!(root.write("/a", "1").unwrap_err().is_absent(), "control files are never created");
+        std::fs::write(folder.path().join("a"), "long text\n\0").unwrap();
+        root.write("/a", "1").unwrap();
+        root.make_folder("/b").and_then(|()| root.make_folder("/b")).unwrap();
+        assert_eq!((root.read("/a").unwrap().as_str(), root.names("/")), ("1", vec!["a".into(), "b".into()]));
+        assert_eq!(root.folders("/"), ["b"]);
+        root.remove_folder("/b").unwrap();
+        assert!(!root.has("/b") && root.names("/b").is_empty());
+    }
+}

@@ -1,0 +1,199 @@
+//! Where cells are remembered while the computer runs: journals, records, the lock.
+
+use crate::journal::Journal;
+use crate::name::Name;
+use crate::record::Record;
+use seatmap_host::mask::Tid;
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io::{self, Read, Seek, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::PathBuf;
+
+/// The folder, where it is not the usual one.
+pub const VARIABLE: &str = "SEATMAP_RUN";
+
+/// A folder on a file system that a boot empties, for this user alone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunFolder(PathBuf);
+
+/// Held while cells are made or undone, by one process at a time; the kernel takes it back when the process ends.
+#[derive(Debug)]
+pub struct Lock {
+    _file: File,
+}
+
+impl RunFolder {
+    /// The folder [`VARIABLE`] names; root's is `/run/seatmap`, other users' `$XDG_RUNTIME_DIR/seatmap`.
+    ///
+    /// # Errors
+    /// There is no such folder and it cannot be made, or neither variable is set.
+    pub fn of_user() -> io::Result<Self> {
+        // SAFETY: the call cannot fail and touches nothing.
+        let is_root = unsafe { libc::geteuid() } == 0;
+        let absolute = |name| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+        let usual = || if is_root { Some(PathBuf::from("/run")) } else { absolute("XDG_RUNTIME_DIR") };
+        let folder = absolute(VARIABLE).or_else(|| Some(usual()?.join("seatmap")));
+        RunFolder::new(
+            folder.ok_or_else(|| io::Error::other(format!("set {VARIABLE} or XDG_RUNTIME_DIR to a folder")))?,
+        )
+    }
+
+    /// This folder, made if need be.
+    ///
+    /// # Errors
+    /// It cannot be made.
+    pub fn new(folder: PathBuf) -> io::Result<Self> {
+        DirBuilder::new().recursive(true).mode(0o700).create(&folder)?;
+        Ok(RunFolder(folder))
+    }
+
+    /// Waits until no other process makes or undoes a cell.
+    ///
+    /// # Errors
+    /// The lock file cannot be opened.
+    pub fn lock(&self) -> io::Result<Lock> {
+        let file = open(self.0.join("lock"))?;
+        file.lock()?;
+        Ok(Lock { _file: file })
+    }
+
+    /// The file of a cell's journal.
+    #[must_use]
+    pub fn journal(&self, name: &Name) -> PathBuf {
+        self.0.join(format!("{name}.journal"))
+    }
+
+    /// The journals of this boot, the oldest first. Those of other boots are removed: what they describe ended with the
+    /// boot.
+    ///
+    /// # Errors
+    /// A file cannot be read or removed.
+    pub fn journals(&self, boot_id: &str) -> io::Result<Vec<Journal>> {
+        let mut found = Vec::new();
+        for name in self.names(".journal")? {
+            match Journal::read(&self.journal(&name), boot_id)?.filter(|journal| journal.header.cell == name) {
+                Some(journal) => found.push(journal),
+                None => self.forget(&name).and_then(|()| fs::remove_file(self.journal(&name)))?,
+            }
+        }
+        found.sort_by_key(|journal| journal.header.serial);
+        Ok(found)
+    }
+
+    /// Remembers a cell: the file is whole or not there.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn remember(&self, record: &Record) -> io::Result<()> {
+        let (path, new) = (self.record_file(&record.name), self.0.join(format!("{}.new", record.name)));
+        fs::write(&new, serde_json::to_vec(record)?)?;
+        fs::rename(new, path)
+    }
+
+    /// What is remembered of a cell.
+    #[must_use]
+    pub fn record(&self, name: &Name) -> Option<Record> {
+        serde_json::from_slice(&fs::read(self.record_file(name)).ok()?).ok()
+    }
+
+    /// Forgets a cell's record. Its guardian's file stays: the guardian holds it.
+    ///
+    /// # Errors
+    /// The file cannot be removed.
+    pub fn forget(&self, name: &Name) -> io::Result<()> {
+        remove(self.record_file(name))
+    }
+
+    /// Forgets a cell's guardian, who goes by himself.
+    ///
+    /// # Errors
+    /// The file cannot be removed.
+    pub fn forget_guardian(&self, name: &Name) -> io::Result<()> {
+        remove(self.guardian_file(name))
+    }
+
+    /// Makes this process the guardian of a cell; `None` where another is. It is while the file is open.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn guard(&self, name: &Name) -> io::Result<Option<File>> {
+        let mut file = open(self.guardian_file(name))?;
+        if file.try_lock().is_err() {
+            return Ok(None);
+        }
+        file.set_len(0)?;
+        file.rewind()?;
+        file.write_all(std::process::id().to_string().as_bytes())?;
+        Ok(Some(file))
+    }
+
+    /// The process that guards a cell, if one lives: only a living one holds the lock, so that the number is its own.
+    #[must_use]
+    pub fn guardian(&self, name: &Name) -> Option<Tid> {
+        let mut file = File::open(self.guardian_file(name)).ok()?;
+        if file.try_lock().is_ok() {
+            return None;
+        }
+        let mut text = String::new();
+        file.read_to_string(&mut text).ok()?;
+        text.trim().parse().ok()
+    }
+
+    fn record_file(&self, name: &Name) -> PathBuf {
+        self.0.join(format!("{name}.json"))
+    }
+
+    fn guardian_file(&self, name: &Name) -> PathBuf {
+        self.0.join(format!("{name}.guardian"))
+    }
+
+    fn names(&self, ending: &str) -> io::Result<Vec<Name>> {
+        let entries = fs::read_dir(&self.0)?;
+        let name = |entry: io::Result<fs::DirEntry>| {
+            entry.ok()?.file_name().to_str()?.strip_suffix(ending)?.parse::<Name>().ok()
+        };
+        Ok(entries.filter_map(name).collect())
+    }
+}
+
+fn remove(path: PathBuf) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        other => other,
+    }
+}
+
+fn open(path: PathBuf) -> io::Result<File> {
+    OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o600).open(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::journal::{FORMAT, Header};
+
+    #[test]
+    fn journals_come_by_age_and_those_of_another_boot_go() {
+        let folder = tempfile::tempdir().unwrap();
+        let run = RunFolder::new(folder.path().join("run")).unwrap();
+        for (cell, boot, serial) in [("a", "now", 2), ("b", "now", 1), ("c", "then", 0)] {
+            let header = Header { format: FORMAT.into(), cell: cell.parse().unwrap(), cpus: "1".into(), serial };
+            Journal::begin(&run.journal(&header.cell), boot, header).unwrap();
+        }
+        let serials: Vec<u64> = run.journals("now").unwrap().iter().map(|journal| journal.header.serial).collect();
+        assert_eq!((serials, run.journal(&"c".parse().unwrap()).exists()), (vec![1, 2], false));
+    }
+
+    #[test]
+    fn a_guardian_is_known_while_it_lives() {
+        let folder = tempfile::tempdir().unwrap();
+        let run = RunFolder::new(folder.path().to_owned()).unwrap();
+        let name: Name = "a".parse().unwrap();
+        assert_eq!(run.guardian(&name), None);
+        let held = run.guard(&name).unwrap().unwrap();
+        assert_eq!(run.guardian(&name), Some(std::process::id() as Tid));
+        assert!(run.guard(&name).unwrap().is_none(), "one is enough");
+        drop(held);
+        assert_eq!(run.guardian(&name), None);
+    }
+}

@@ -1,0 +1,209 @@
+//! Puts back what a journal says was changed, backwards, and only what is still as we left it.
+//!
+//! Cells may go in another order than they came. Where a younger cell changed the same path on top, its journal is given
+//! the older value to bring back (it is *rebased*), and the path keeps what the younger cell needs.
+
+use crate::change::{Change, What};
+use crate::fault;
+use crate::group;
+use crate::journal::{Journal, Line, Stage};
+use crate::layout;
+use crate::root::Root;
+use crate::set::CpuSet;
+use crate::tasks;
+use std::fmt;
+use std::io;
+
+/// Something that was not put back, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Left {
+    /// What.
+    pub path: String,
+    /// Why.
+    pub why: String,
+}
+
+impl fmt::Display for Left {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{} is not put back: {}", self.path, self.why)
+    }
+}
+
+/// Undoes a journal and removes it. What could not be put back is returned; the journal ends all the same, or a change
+/// that somebody else made would hold it for ever. `others` are the journals of the other cells, the oldest first.
+///
+/// # Errors
+/// A journal cannot be written.
+pub fn undo(root: &Root, mut journal: Journal, others: &mut [Journal]) -> io::Result<Vec<Left>> {
+    let was_whole = journal.stage != Stage::Building;
+    journal.append(&[Line::Undo])?;
+    note_masks(root, &mut journal, others)?;
+    let mut left = Vec::new();
+    // Masks last: the kernel forgets them when cpusets change.
+    let (masks, rest): (Vec<&Change>, Vec<&Change>) =
+        journal.changes.iter().rev().partition(|change| change.what == What::Affinity);
+    for change in rest.into_iter().chain(masks) {
+        left.extend(undo_one(root, change, &journal, others, was_whole)?);
+        fault::point();
+    }
+    let open = everywhere(root, others);
+    widen_heirs(root, &journal, &open);
+    others.iter().for_each(|other| narrow_again(root, other, &open));
+    journal.remove()?;
+    fault::point();
+    Ok(left)
+}
+
+/// Notes the masks that threads have chosen while the cell stood, so that they outlive its cpuset.
+fn note_masks(root: &Root, journal: &mut Journal, others: &[Journal]) -> io::Result<()> {
+    if !journal.changes.iter().any(|change| change.what == What::Folder) {
+        return Ok(());
+    }
+    let open = everywhere(root, others).without(&journal.header.set());
+    let chosen = |task: tasks::Task| {
+        let now = task.cpus().filter(|now| !task.is_bound && !open.0.is_subset(&now.0))?;
+        let (path, mask) = (task.folder(), now.to_string());
+        let is_known = journal.of_path(&path).is_some_and(|change| change.same(&change.new, &mask));
+        let started_ticks = Some(task.started_ticks);
+        let kept = Change { what: What::Affinity, path, old: mask.clone(), new: mask, started_ticks };
+        (!is_known).then_some(Line::Change(kept))
+    };
+    let lines: Vec<Line> = tasks::all(root).into_iter().filter_map(chosen).collect();
+    if lines.is_empty() { Ok(()) } else { journal.append(&lines) }
+}
+
+fn undo_one(
+    root: &Root,
+    change: &Change,
+    journal: &Journal,
+    others: &mut [Journal],
+    was_whole: bool,
+) -> io::Result<Option<Left>> {
+    if change.what == What::Count {
+        return Ok(take_away(root, change, was_whole));
+    }
+    let serial = journal.header.serial;
+    let is_heir = |other: &&mut Journal| other.header.serial > serial && other.of_path(&change.path).is_some();
+    let open = everywhere(root, others);
+    let heirs: Vec<&mut Journal> = others.iter_mut().filter(is_heir).collect();
+    if heirs.is_empty() { Ok(put_back(root, change, &open)) } else { rebase(root, change, heirs, &open) }
+}
+
+/// The CPUs that are no other cell's.
+fn everywhere(root: &Root, others: &[Journal]) -> CpuSet {
+    let live: CpuSet = others.iter().flat_map(|other| other.header.set().0).collect();
+    layout::online(root).unwrap_or_default().without(&live)
+}
+
+/// Puts one thing back, where it is as we left it.
+fn put_back(root: &Root, change: &Change, open: &CpuSet) -> Option<Left> {
+    let left = |why: String| Some(Left { path: change.path.clone(), why });
+    let current = match change.current(root) {
+        Ok(current) => current,
+        Err(error) if error.is_absent() => return None,
+        Err(error) => return left(error.source.to_string()),
+    };
+    if change.same(&current, &change.old) {
+        return None;
+    }
+    if !change.same(&current, &change.new) && !was_widened(change, &current, open) {
+        return left(format!("somebody changed it to '{current}'; it was '{}'", change.old));
+    }
+    let put = match change.what {
+        What::Folder => group::dissolve(root, &change.path),
+        What::Controller => root.write(&change.path, "-cpuset"),
+        What::Affinity => tasks::set_affinity(&change.path, &change.old),
+        _ => root.write(&change.path, &change.old),
+    };
+    put.err().filter(|error| !error.is_absent()).and_then(|error| left(error.source.to_string()))
+}
+
+/// Kernels before 6.2 forget a thread's own mask when its cpuset changes, and let it run everywhere.
+fn was_widened(change: &Change, current: &str, open: &CpuSet) -> bool {
+    change.what == What::Affinity && CpuSet::of_list(current).as_ref() == Some(open)
+}
+
+/// Takes away what was added, and no more. A cell that was never whole may have got less than it asked for; nobody has
+/// gone since it was begun, so that what stood then is the least that may be left.
+fn take_away(root: &Root, change: &Change, was_whole: bool) -> Option<Left> {
+    let number = |text: &str| text.parse::<u64>().unwrap_or(0);
+    let (old, current) = (number(&change.old), number(&root.read(&change.path).ok()?));
+    let fewer = current.saturating_sub(number(&change.new).saturating_sub(old));
+    let fewer = if was_whole { fewer } else { fewer.max(old.min(current)) };
+    let written = if fewer == current { Ok(()) } else { root.write(&change.path, &fewer.to_string()) };
+    written.err().map(|error| Left { path: change.path.clone(), why: error.source.to_string() })
+}
+
+/// Lets younger cells bring back what this one found, and gives the path the CPUs that this one no longer keeps.
+fn rebase(root: &Root, change: &Change, heirs: Vec<&mut Journal>, open: &CpuSet) -> io::Result<Option<Left>> {
+    let mut value = change.old.clone();
+    let mut ours = vec![change.new.clone()];
+    for heir in heirs {
+        let cpus = heir.header.set();
+        let Some(found) = heir.of_path(&change.path) else { continue };
+        ours.push(found.new.clone());
+        let new = narrowed(change.what, &value, &cpus, open).unwrap_or_else(|| found.new.clone());
+        heir.append(&[Line::Rebase { path: change.path.clone(), old: value, new: new.clone() }])?;
+        value = new;
+    }
+    let Ok(current) = change.current(root) else { return Ok(None) };
+    // What the host refused to change, as it does some interrupts, is as it was.
+    if change.same(&current, &value) || change.same(&current, &change.old) {
+        return Ok(None);
+    }
+    let is_ours = ours.iter().any(|value| change.same(value, &current))
+        || is_within(change.what, &current, &value)
+        || was_widened(change, &current, open);
+    let made = Change { old: current, new: value, ..change.clone() };
+    Ok(match is_ours {
+        true => made.make(root).err().map(|error| Left { path: change.path.clone(), why: error.source.to_string() }),
+        false => Some(Left { path: change.path.clone(), why: format!("somebody changed it to '{}'", made.old) }),
+    })
+}
+
+fn set(what: What, text: &str) -> Option<CpuSet> {
+    match what {
+        What::Cpus | What::Affinity => CpuSet::of_list(text),
+        What::CpuMask => CpuSet::of_mask(text),
+        _ => None,
+    }
+}
+
+/// A value without a cell's CPUs, where it is one of CPUs.
+fn narrowed(what: What, value: &str, cell: &CpuSet, rest: &CpuSet) -> Option<String> {
+    let left = set(what, value)?.outside(cell, rest);
+    Some(if what == What::CpuMask { left.to_mask() } else { left.to_string() })
+}
+
+/// Whether a set of CPUs lies within another: one that was narrowed by us and is about to be widened.
+fn is_within(what: What, small: &str, large: &str) -> bool {
+    let sets = set(what, small).zip(set(what, large));
+    sets.is_some_and(|(small, large)| small.0.is_subset(&large.0))
+}
+
+/// Gives threads back the masks that another cell knows of, where the kernel forgot them when this one went.
+fn narrow_again(root: &Root, other: &Journal, open: &CpuSet) {
+    for change in &other.changes {
+        if change.what == What::Affinity && change.current(root).is_ok_and(|now| was_widened(change, &now, open)) {
+            // Where this fails the thread has gone.
+            let _ = change.make(root);
+        }
+    }
+}
+
+/// Threads that were created while the cell stood inherited their creators' narrowed masks.
+fn widen_heirs(root: &Root, journal: &Journal, open: &CpuSet) {
+    let from_everywhere = |change: &&Change| {
+        let full = CpuSet::of_list(&change.old).as_ref() == Some(open);
+        change.what == What::Affinity && full && change.old != change.new
+    };
+    let Some(change) = journal.changes.iter().find(from_everywhere) else { return };
+    let narrow = CpuSet::of_list(&change.new);
+    for task in tasks::all(root).iter().filter(|task| !task.is_kernel && task.cpus() == narrow) {
+        // Where this fails the thread has gone.
+        let _ = tasks::set_affinity(&task.folder(), &change.old);
+    }
+}
+
+#[cfg(test)]
+mod tests;

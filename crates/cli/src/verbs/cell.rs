@@ -1,0 +1,139 @@
+//! `seatmap cell`.
+
+mod seats;
+mod told;
+
+use crate::args::{Cell, CellCreate, CellNamed, CellVerb, Wanted};
+use crate::error::CliError;
+use crate::{input, output};
+use seatmap_cell::undo::Left;
+use seatmap_cell::{CellError, Choice, CpuSet, Host, Judge, Keeper, Name, Record, Request, State};
+use seatmap_machine::Profile;
+
+/// Does what was asked for.
+pub fn run(typed: &Cell) -> Result<(), CliError> {
+    let host = Host::here(keeper()).map_err(CliError::work)?;
+    if let CellVerb::Guardian { name } = &typed.verb {
+        return seatmap_cell::guardian::serve(&host, name).map_err(CliError::work);
+    }
+    if !matches!(typed.verb, CellVerb::Restore) {
+        take_over(&host)?;
+    }
+    match &typed.verb {
+        CellVerb::Create(create) => self::create(&host, create),
+        CellVerb::List { json } => list(&host, *json),
+        CellVerb::Show(named) => show(&host, named),
+        CellVerb::Run(run) => seats::run(&host, run),
+        CellVerb::Verify(named) => verify(&host, named),
+        CellVerb::Destroy { name } => destroy(&host, name),
+        CellVerb::Restore => restore(&host),
+        CellVerb::Guardian { .. } => Ok(()),
+    }
+}
+
+/// The running binary, also where its file has been replaced since.
+fn keeper() -> Keeper {
+    Keeper(["/proc/self/exe", "cell", "guardian"].map(Into::into).to_vec())
+}
+
+/// How noise is judged; `None` where nobody can.
+fn judge() -> Option<Box<Judge<'static>>> {
+    None
+}
+
+/// Finishes what others left unfinished.
+fn take_over(host: &Host) -> Result<(), CliError> {
+    let _lock = host.run.lock().map_err(CliError::work)?;
+    host.recover().map(|left| warn(&left)).map_err(failed)
+}
+
+fn failed(error: CellError) -> CliError {
+    if error.is_asked_wrong() { CliError::input(error) } else { CliError::work(error) }
+}
+
+fn warn(left: &[Left]) {
+    left.iter().for_each(|left| output::tell(&left.to_string()));
+}
+
+fn create(host: &Host, typed: &CellCreate) -> Result<(), CliError> {
+    let mut judge = judge();
+    if judge.is_none() && typed.noise.is_some() {
+        return Err(CliError::work("the noise cannot be measured by this build; leave --noise out"));
+    }
+    let request = Request {
+        name: typed.name.clone(),
+        cpus: cpus(host, typed)?,
+        require: typed.require.into(),
+        noise_limit: typed.noise,
+        lease_s: typed.ttl,
+        memory_bytes: typed.memory,
+    };
+    let record = seatmap_cell::create(host, &request, judge.as_deref_mut()).map_err(failed)?;
+    match typed.json {
+        true => told::json(&record),
+        false => output::print(&told::cell(&record)),
+    }
+}
+
+fn cpus(host: &Host, typed: &CellCreate) -> Result<CpuSet, CliError> {
+    let wanted = match &typed.cpus {
+        Wanted::List(list) => return Ok(list.into()),
+        Wanted::Count(count) => Some(*count),
+        Wanted::Auto => None,
+    };
+    let profile: Option<Profile> = typed.profile.as_deref().map(input::machine).transpose()?;
+    Choice::of_host(host).and_then(|choice| choice.best(wanted, profile.as_ref())).map_err(failed)
+}
+
+/// A cell as it is now, and what is wrong with it.
+fn examined(host: &Host, mut record: Record) -> Result<(Record, Vec<String>), CliError> {
+    let faults = seatmap_cell::verify(host, &record).map_err(failed)?;
+    record.state = if faults.is_empty() { State::Ready } else { State::Damaged };
+    Ok((record, faults))
+}
+
+fn list(host: &Host, json: bool) -> Result<(), CliError> {
+    let cells = host.cells().map_err(failed)?;
+    let cells = cells.into_iter().map(|record| Ok(examined(host, record)?.0)).collect::<Result<Vec<_>, CliError>>()?;
+    if json { told::json(&cells) } else { output::print(&told::table(&cells)) }
+}
+
+fn show(host: &Host, typed: &CellNamed) -> Result<(), CliError> {
+    let (record, faults) = examined(host, host.cell(&typed.name).map_err(failed)?)?;
+    if typed.json {
+        return told::json(&record);
+    }
+    let faults: String = faults.iter().map(|fault| format!("  wrong: {}\n", output::visible(fault))).collect();
+    output::print(&(told::cell(&record) + &faults))
+}
+
+fn verify(host: &Host, typed: &CellNamed) -> Result<(), CliError> {
+    let (record, faults) = examined(host, host.cell(&typed.name).map_err(failed)?)?;
+    match typed.json {
+        true => told::json(&told::Verdict { record: &record, faults: &faults })?,
+        false => output::print(&told::verdict(&record, &faults))?,
+    }
+    match faults.len() {
+        0 => Ok(()),
+        1 => Err(CliError::work(format!("1 thing is wrong with the cell '{}'", record.name))),
+        count => Err(CliError::work(format!("{count} things are wrong with the cell '{}'", record.name))),
+    }
+}
+
+fn destroy(host: &Host, name: &Name) -> Result<(), CliError> {
+    ended(&seatmap_cell::destroy(host, name).map_err(failed)?)
+}
+
+fn restore(host: &Host) -> Result<(), CliError> {
+    let (cells, left) = seatmap_cell::restore(host).map_err(failed)?;
+    output::tell(&format!("{cells} {} undone", if cells == 1 { "cell" } else { "cells" }));
+    ended(&left)
+}
+
+fn ended(left: &[Left]) -> Result<(), CliError> {
+    warn(left);
+    match left.len() {
+        0 => Ok(()),
+        count => Err(CliError::work(format!("{count} of the cell's changes could not be put back"))),
+    }
+}

@@ -1,0 +1,60 @@
+//! `seatmap cell run`.
+
+use crate::args::CellRun;
+use crate::error::CliError;
+use crate::output::Destination;
+use crate::plan_input;
+use crate::verbs::run::{failed, tell};
+use seatmap_cell::{Host, Record, census, group, memory};
+use seatmap_launch::{Beyond, Program, Seating, Seats};
+use seatmap_machine::CpuList;
+
+/// Runs a program in a cell. Its exit code is this process's.
+pub fn run(host: &Host, typed: &CellRun) -> Result<(), CliError> {
+    let record = host.cell(&typed.name).map_err(super::failed)?;
+    let seats = seats(&record, typed)?;
+    let destination = typed.report.as_deref().map(Destination::new).transpose()?;
+    let program = Program::find(&typed.command).map_err(CliError::input)?;
+    let program = at_home(host, &record, program);
+    clean(&record)?;
+    let (ending, report) = seatmap_launch::run(&program, Seating::new(seats, Vec::new(), 0)).map_err(failed)?;
+    clean(&record)?;
+    if let Err(error) = tell(&report, typed.quiet, destination.as_ref()) {
+        error.report();
+    }
+    ending.leave_alike()
+}
+
+/// A seat a thread. Nothing balances in a cell, so the list starts again where there are more threads than seats.
+fn seats(record: &Record, typed: &CellRun) -> Result<Seats, CliError> {
+    let Some(path) = &typed.plan else { return Ok(Seats::of_cpus(CpuList(record.cpus.clone()), Beyond::Cycle)) };
+    let plan = plan_input::plan(path)?;
+    match plan.placement.iter().find(|cpu| !record.cpus.contains(cpu)) {
+        None => Ok(Seats { beyond: Beyond::Cycle, ..Seats::of_plan(&plan) }),
+        Some(cpu) => Err(CliError::input(format!(
+            "{}: CPU {cpu} is not in the cell '{}', which has CPUs {}",
+            path.display(),
+            record.name,
+            CpuList(record.cpus.clone())
+        ))),
+    }
+}
+
+fn at_home(host: &Host, record: &Record, program: Program) -> Program {
+    let mut program = program.with_variable(census::VARIABLE, record.name.to_string());
+    if let Some(group) = &record.group {
+        program = program.in_group(host.root.path(&group::members_file(&host.root, group)));
+    }
+    match record.memory.as_ref().and_then(|memory| Some((memory.path.clone()?, memory.size_bytes))) {
+        None => program,
+        Some((path, size_bytes)) => {
+            let program = program.with_variable(memory::VARIABLE, path);
+            program.with_variable(memory::BYTES_VARIABLE, size_bytes.to_string())
+        }
+    }
+}
+
+/// No program finds what another left.
+fn clean(record: &Record) -> Result<(), CliError> {
+    record.memory.as_ref().map_or(Ok(()), memory::scrub).map_err(CliError::work)
+}

@@ -1,0 +1,75 @@
+//! Cells, as they are told of.
+
+use crate::error::CliError;
+use crate::output;
+use seatmap_cell::{Record, State};
+use seatmap_machine::CpuList;
+use serde::Serialize;
+
+/// What `verify --json` prints.
+#[derive(Serialize)]
+pub struct Verdict<'a> {
+    /// The cell.
+    #[serde(flatten)]
+    pub record: &'a Record,
+    /// What is wrong with it.
+    pub faults: &'a [String],
+}
+
+pub fn json(document: &impl Serialize) -> Result<(), CliError> {
+    output::print(&(serde_json::to_string(document).map_err(CliError::work)? + "\n"))
+}
+
+/// One cell, a few lines.
+pub fn cell(record: &Record) -> String {
+    let mut text = format!("{}: CPUs {}, {}{}\n", record.name, cpus(record), record.backend, noise(record));
+    for reason in &record.degraded {
+        text += &format!("  not better: {}\n", output::visible(reason));
+    }
+    let bound = record.kernel_threads_left;
+    text += &format!("  left on its CPUs: {bound} kernel threads that are bound there");
+    if record.threads_left > 0 {
+        text += &format!(", {} other threads that could not be moved", record.threads_left);
+    }
+    if !record.irqs_left.is_empty() {
+        text += &format!(", interrupts {}", record.irqs_left.join(" "));
+    }
+    text.push('\n');
+    if let Some(memory) = &record.memory {
+        let kind = if memory.is_huge { "huge pages" } else { "ordinary pages: huge ones could not be had" };
+        text += &format!("  memory: {} MiB near it, locked, {kind}\n", memory.size_bytes >> 20);
+    }
+    if let Some(left) = record.left_s() {
+        text += &format!("  its lease ends in {left} s\n");
+    }
+    text
+}
+
+fn cpus(record: &Record) -> String {
+    CpuList(record.cpus.clone()).to_string()
+}
+
+fn noise(record: &Record) -> String {
+    match (record.noise_before, record.noise_after) {
+        (Some(before), Some(after)) => format!(", stolen time {before:.2} % before and {after:.2} % now"),
+        _ => String::new(),
+    }
+}
+
+/// All cells, a line each.
+pub fn table(cells: &[Record]) -> String {
+    let word = |state| if state == State::Ready { "ready" } else { "damaged" };
+    let line = |cell: &Record| {
+        let lease = cell.left_s().map_or(String::new(), |left| format!("  {left} s left"));
+        format!("{}  CPUs {}  {}  {}{lease}\n", cell.name, cpus(cell), cell.backend, word(cell.state))
+    };
+    cells.iter().map(line).collect()
+}
+
+/// Whether a cell is what it was made to be.
+pub fn verdict(record: &Record, faults: &[String]) -> String {
+    match faults {
+        [] => format!("{}: as it was made\n", record.name),
+        faults => faults.iter().map(|fault| output::visible(fault) + "\n").collect(),
+    }
+}
