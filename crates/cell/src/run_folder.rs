@@ -20,6 +20,7 @@ pub struct RunFolder(PathBuf);
 #[derive(Debug)]
 pub struct Lock {
     _file: File,
+    _still: crate::doctor::lock::Held,
 }
 
 impl RunFolder {
@@ -47,14 +48,14 @@ impl RunFolder {
         Ok(RunFolder(folder))
     }
 
-    /// Waits until no other process makes or undoes a cell.
+    /// Waits until no other process makes or undoes a cell, and none tries settings out.
     ///
     /// # Errors
     /// The lock file cannot be opened.
     pub fn lock(&self) -> io::Result<Lock> {
         let file = open(self.0.join("lock"))?;
         file.lock()?;
-        Ok(Lock { _file: file })
+        Ok(Lock { _file: file, _still: crate::doctor::lock::take()? })
     }
 
     /// The file of a cell's journal.

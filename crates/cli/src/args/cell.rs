@@ -54,7 +54,7 @@ pub struct CellCreate {
     #[arg(long, value_name = "LIST|N|auto", default_value = "auto", value_parser = wanted)]
     pub cpus: Wanted,
     /// Choose CPUs that are near one another by the distances in this profile.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, alias = "near", value_name = "FILE")]
     pub profile: Option<String>,
     /// Give it memory of its own, in whole huge pages: 64M.
     #[arg(long, value_name = "BYTES", default_value = "0", value_parser = bytes)]
@@ -62,6 +62,9 @@ pub struct CellCreate {
     /// Refuse a cell from which more time is stolen: 2%.
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     pub noise: Option<f64>,
+    /// Do not measure its noise, before and after: half a second less.
+    #[arg(long, conflicts_with = "noise")]
+    pub untested: bool,
     /// Undo it after this time: 30s, 10m, 2h.
     #[arg(long, value_name = "TIME", value_parser = seconds)]
     pub ttl: Option<u64>,
