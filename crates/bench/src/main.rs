@@ -65,10 +65,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         eprintln!("bench: {name}");
         rows.extend(bench()?);
     }
-    let table = table(&rows);
-    print!("{table}");
+    print!("{}", table(&rows));
     match keep {
-        Some(folder) => archive(Path::new(folder), &table, &rows),
+        Some(folder) => archive(Path::new(folder), rows),
         None => Ok(()),
     }
 }
@@ -89,17 +88,33 @@ fn table(rows: &[Row]) -> String {
     text
 }
 
-fn archive(folder: &Path, table: &str, rows: &[Row]) -> Result<(), Box<dyn Error>> {
+/// Keeps rows, beside those of the same day and machine that were not measured again.
+fn archive(folder: &Path, rows: Vec<Row>) -> Result<(), Box<dyn Error>> {
     let environment = seatmap_host::environment::read();
     let cpus = seatmap_host::cpus::Cpus::read()?.allowed.len();
     let machine = environment.cpu_model.as_deref().unwrap_or("unknown").to_lowercase();
     let machine: String = machine.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
     let folder = folder.join(format!("{}-{}-{cpus}", row::today(), machine.trim_matches('-')));
     std::fs::create_dir_all(&folder)?;
-    std::fs::write(folder.join("bench.txt"), table)?;
+    let rows = beside_earlier(&folder.join("bench.json"), rows);
+    std::fs::write(folder.join("bench.txt"), table(&rows))?;
     let rows: Vec<_> = rows.iter().map(Row::json).collect();
     let document = serde_json::json!({ "environment": environment, "rows": rows });
     std::fs::write(folder.join("bench.json"), format!("{document:#}\n"))?;
     eprintln!("bench: kept in {}", folder.display());
     Ok(())
+}
+
+/// Earlier rows in their order, each as it was measured last, and then the new ones.
+fn beside_earlier(kept: &Path, mut rows: Vec<Row>) -> Vec<Row> {
+    let document = std::fs::read(kept).ok().and_then(|text| serde_json::from_slice::<serde_json::Value>(&text).ok());
+    let earlier = document.as_ref().and_then(|document| document["rows"].as_array());
+    let mut all: Vec<Row> = earlier.into_iter().flatten().filter_map(Row::from_json).collect();
+    for row in &mut all {
+        if let Some(at) = rows.iter().position(|again| again.what == row.what) {
+            *row = rows.remove(at);
+        }
+    }
+    all.extend(rows);
+    all
 }

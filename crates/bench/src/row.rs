@@ -32,6 +32,12 @@ impl Row {
         }
     }
 
+    /// A row of an earlier run; `None` where that is none.
+    pub fn from_json(row: &serde_json::Value) -> Option<Self> {
+        let text = |key: &str| row.get(key)?.as_str().map(str::to_owned);
+        Some(Row { what: text("what")?, got: text("got")?, wanted: text("wanted")?, met: row.get("met")?.as_bool() })
+    }
+
     /// The row as JSON.
     pub fn json(&self) -> serde_json::Value {
         serde_json::json!({ "what": self.what, "got": self.got, "wanted": self.wanted, "met": self.met })
