@@ -39,7 +39,7 @@ lint: system
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --locked -- --deny warnings
 
-bench: system
+bench: build
 	$(CARGO) run --release --locked --package seatmap-bench -- --keep bench/runs
 
 studies: build

@@ -4,6 +4,7 @@
 //! after the day and the machine, beside the profile of the machine that it was run on. Nothing here decides a test:
 //! these machines are shared, and wall time is weather.
 
+mod cell;
 mod channels;
 mod coherent;
 mod data;
@@ -32,7 +33,7 @@ use std::path::Path;
 
 type Bench = fn() -> Result<Vec<Row>, Box<dyn Error>>;
 
-const BENCHES: [(&str, Bench); 16] = [
+const BENCHES: [(&str, Bench); 17] = [
     ("pair", pair::rows),
     ("hogs", hogs::rows),
     ("channels", channels::rows),
@@ -46,6 +47,7 @@ const BENCHES: [(&str, Bench); 16] = [
     ("large", large::rows),
     ("run", run::rows),
     ("noise", noise::rows),
+    ("cell", cell::rows),
     ("engine", engine::rows),
     ("worker", worker::rows),
     ("coherent", coherent::rows),
