@@ -77,7 +77,7 @@ fn crowd(room: &mut Room, allowed: &[u32]) -> Result<Vec<Timed>, PrimitiveError>
     for count in counts {
         for operation in [ReadModifyWrite::CompareExchange, ReadModifyWrite::FetchAdd, ReadModifyWrite::Swap] {
             for shared in [true, false] {
-                let by = format!("{count} CPUs");
+                let by = if count == 1 { "1 CPU".to_owned() } else { format!("{count} CPUs") };
                 rows.push(row(room, &Atomics { operation, shared }, &by, &allowed[..count], 2000)?);
             }
         }

@@ -9,7 +9,7 @@ pub struct ThreadCreateJoin;
 
 impl Primitive for ThreadCreateJoin {
     fn name(&self) -> String {
-        "thread".into()
+        "thread create, join".into()
     }
 
     fn cpus(&self) -> std::ops::RangeInclusive<usize> {
