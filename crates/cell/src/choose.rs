@@ -1,8 +1,9 @@
 //! Which CPUs suit a cell best.
 //!
 //! First those with the fewest interrupts that cannot be moved away, as nothing helps against them later; then whole
-//! cores, as a neighbour on the same core is heard through every wall; then those that are near one another, by a
-//! profile's core distances. CPU 0 comes last: it keeps the kernel's time and starts the others.
+//! those from which a hypervisor steals least, and whole cores, as a neighbour on the same core is heard through every
+//! wall; then those that are near one another, by a profile's core distances. CPU 0 comes last: it keeps the kernel's time
+//! and starts the others. What programs take from a CPU now does not count: they will have left it.
 
 use crate::error::CellError;
 use crate::host::Host;
@@ -11,6 +12,8 @@ use crate::layout;
 use crate::root::Root;
 use crate::set::CpuSet;
 use seatmap_machine::Profile;
+use seatmap_pattern::Pattern;
+use seatmap_place::Request as PlaceRequest;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What is known of the CPUs to choose among.
@@ -22,7 +25,12 @@ pub struct Choice {
     pub cores: Vec<CpuSet>,
     /// How many interrupts go to a CPU and cannot be moved.
     pub unmovable: BTreeMap<u32, usize>,
+    /// The share of a CPU's time that its hypervisor steals, in percent; 0 where that is not known.
+    pub steal_percent: BTreeMap<u32, f64>,
 }
+
+/// Differences in stolen time that a short measurement cannot tell, in percent: a tick in a quarter of a second.
+const SAME_STEAL: f64 = 2.0;
 
 impl Choice {
     /// Looks at this computer. Interrupts are tried by writing what stands there.
@@ -34,7 +42,26 @@ impl Choice {
         let taken = host.cells()?.iter().fold(CpuSet::default(), |taken, cell| taken.with(&cell.set()));
         let free = online.without(&taken);
         let cores: BTreeSet<BTreeSet<u32>> = free.0.iter().map(|cpu| core_of(&host.root, *cpu, &free).0).collect();
-        Ok(Choice { cores: cores.into_iter().map(CpuSet).collect(), unmovable: unmovable(&host.root), free })
+        let cores = cores.into_iter().map(CpuSet).collect();
+        Ok(Choice { cores, unmovable: unmovable(&host.root), steal_percent: BTreeMap::new(), free })
+    }
+
+    /// The CPUs on which a pattern's tasks talk cheapest, one each, of those that suit a cell if these are enough.
+    ///
+    /// # Errors
+    /// There are too few, or the machine's distances are not known.
+    pub fn for_pattern(&self, profile: &Profile, pattern: &Pattern) -> Result<CpuSet, CellError> {
+        let (wanted, free) = (pattern.tasks, self.free.0.len());
+        if wanted >= free {
+            return Err(CellError::TooMany { wanted, free });
+        }
+        let is_quiet = |cpu: &u32| *cpu != 0 && !self.unmovable.contains_key(cpu);
+        let quiet: Vec<u32> = self.free.0.iter().copied().filter(is_quiet).collect();
+        let all = || self.free.0.iter().rev().take(free - 1).copied().collect();
+        let mut request = PlaceRequest::new(profile, pattern);
+        request.cpus = Some(if quiet.len() >= wanted { quiet } else { all() });
+        let answer = request.place().map_err(CellError::Place)?;
+        Ok(answer.placement.into_iter().collect())
     }
 
     /// The best CPUs for a cell: so many, or the best core where nobody says how many.
@@ -69,11 +96,18 @@ impl Choice {
     }
 
     /// What speaks against a core, the weightiest first.
-    fn cost(&self, core: &CpuSet, missing: usize, chosen: &CpuSet, near: Option<&Profile>) -> (usize, bool, bool, f64) {
+    fn cost(
+        &self,
+        core: &CpuSet,
+        missing: usize,
+        chosen: &CpuSet,
+        near: Option<&Profile>,
+    ) -> (usize, u64, bool, bool, f64) {
         let interrupts = core.0.iter().filter_map(|cpu| self.unmovable.get(cpu)).sum();
         let is_cut = core.0.len() > missing;
         let distance = near.map_or(0.0, |profile| mean_distance(profile, core, chosen, &self.free));
-        (interrupts, core.0.contains(&0), is_cut, distance)
+        let steal = core.0.iter().filter_map(|cpu| self.steal_percent.get(cpu)).copied().fold(0.0, f64::max);
+        (interrupts, (steal / SAME_STEAL).round() as u64, core.0.contains(&0), is_cut, distance)
     }
 }
 
@@ -109,7 +143,7 @@ mod tests {
     /// Four cores of two CPUs: 0,4 1,5 2,6 3,7.
     fn computer() -> Choice {
         let cores = (0..4).map(|cpu| [cpu, cpu + 4].into_iter().collect()).collect();
-        Choice { free: (0..8).collect(), cores, unmovable: BTreeMap::new() }
+        Choice { free: (0..8).collect(), cores, ..Choice::default() }
     }
 
     fn best(choice: &Choice, wanted: usize) -> String {
@@ -124,6 +158,9 @@ mod tests {
         assert_eq!(best(&choice, 2), "3,7");
         choice.unmovable = (1..4).map(|cpu| (cpu, 1)).collect();
         assert_eq!(best(&choice, 2), "0,4", "an interrupt is worse than CPU 0");
+        choice.unmovable.clear();
+        choice.steal_percent = [(1, 9.0), (2, 0.4), (6, 0.1)].into();
+        assert_eq!(best(&choice, 2), "2,6", "a thief on CPU 1, and noise on 2 that means nothing");
     }
 
     #[test]
@@ -135,6 +172,21 @@ mod tests {
         assert!(choice.best(Some(8), None).is_err() && choice.best(Some(0), None).is_err());
         let small = Choice { free: (0..2).collect(), cores: vec![(0..2).collect()], ..Choice::default() };
         assert_eq!(small.best(None, None).unwrap().to_string(), "1");
+    }
+
+    #[test]
+    fn a_pattern_sits_where_it_talks_cheapest() {
+        let profile = seatmap_machine::catalog::load("xeon-e5-2680-2s").unwrap();
+        let pairs = seatmap_pattern::generate("pairs:2").unwrap();
+        let mut choice = Choice { free: (0..32).collect(), ..Choice::default() };
+        choice.unmovable = (1..12).map(|cpu| (cpu, 1)).collect();
+        let found: Vec<u32> = choice.for_pattern(&profile, &pairs).unwrap().0.into_iter().collect();
+        assert!(
+            found.len() == 2 && found[1] == found[0] + 16 && found[0] >= 12,
+            "siblings without interrupts: {found:?}"
+        );
+        let ring = seatmap_pattern::generate("ring:32").unwrap();
+        assert!(choice.for_pattern(&profile, &ring).is_err());
     }
 
     #[test]

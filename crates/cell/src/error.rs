@@ -43,6 +43,9 @@ pub enum CellError {
         /// Those that are no cell's.
         free: usize,
     },
+    /// No CPUs that suit a pattern.
+    #[error("no CPUs can be chosen for the pattern")]
+    Place(#[source] seatmap_place::PlaceError),
     /// No way to close it that is good enough.
     #[error("no cell of level {level} or better can be made here: {}; nothing is changed", reasons.join("; "))]
     NotReached {
@@ -84,8 +87,9 @@ impl CellError {
     /// Whether what was asked for is wrong, rather than what was done.
     #[must_use]
     pub fn is_asked_wrong(&self) -> bool {
-        use CellError::{NameTaken, NoSuchCell, NotOnline, NothingLeft, Taken, TooMany};
-        matches!(self, NoSuchCell(_) | NameTaken(_) | NotOnline { .. } | Taken { .. } | NothingLeft(_) | TooMany { .. })
+        use CellError::{NameTaken, NoSuchCell, NotOnline, NothingLeft, Place, Taken, TooMany};
+        let is_of_cpus = matches!(self, NotOnline { .. } | Taken { .. } | NothingLeft(_) | TooMany { .. } | Place(_));
+        is_of_cpus || matches!(self, NoSuchCell(_) | NameTaken(_))
     }
 }
 

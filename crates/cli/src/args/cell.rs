@@ -56,6 +56,9 @@ pub struct CellCreate {
     /// Choose CPUs that are near one another by the distances in this profile.
     #[arg(long, alias = "near", value_name = "FILE")]
     pub profile: Option<String>,
+    /// Choose a CPU for each task of this pattern, where they talk cheapest by the profile.
+    #[arg(long, value_name = "PATTERN", requires = "profile", conflicts_with = "cpus")]
+    pub pattern: Option<String>,
     /// Give it memory of its own, in whole huge pages: 64M.
     #[arg(long, value_name = "BYTES", default_value = "0", value_parser = bytes)]
     pub memory: u64,

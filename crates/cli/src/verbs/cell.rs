@@ -5,11 +5,12 @@ mod told;
 
 use crate::args::{Cell, CellCreate, CellNamed, CellVerb, Wanted};
 use crate::error::CliError;
-use crate::{input, output};
+use crate::{input, output, pattern_input};
 use seatmap_cell::noise::{self, Options};
 use seatmap_cell::undo::Left;
 use seatmap_cell::{CellError, Choice, CpuSet, Host, Judge, Keeper, Name, Record, Request, State};
 use seatmap_machine::Profile;
+use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::time::Duration;
 
@@ -45,8 +46,7 @@ const JUDGED: Duration = Duration::from_millis(250);
 /// A cell is as noisy as its noisiest CPU.
 fn judge() -> Box<Judge<'static>> {
     Box::new(|cpus| {
-        let options = Options { duration: JUDGED, ..Options::default() };
-        let report = noise::measure(&cpus.0, &options, &mut |_| ControlFlow::Continue(()))?;
+        let report = noise::measure(&cpus.0, &briefly(), &mut |_| ControlFlow::Continue(()))?;
         Ok(report.cpus.iter().map(|cpu| cpu.stolen_percent).fold(0.0, f64::max))
     })
 }
@@ -88,8 +88,26 @@ fn cpus(host: &Host, typed: &CellCreate) -> Result<CpuSet, CliError> {
         Wanted::Count(count) => Some(*count),
         Wanted::Auto => None,
     };
+    let mut choice = Choice::of_host(host).map_err(failed)?;
     let profile: Option<Profile> = typed.profile.as_deref().map(input::machine).transpose()?;
-    Choice::of_host(host).and_then(|choice| choice.best(wanted, profile.as_ref())).map_err(failed)
+    if let (Some(pattern), Some(profile)) = (&typed.pattern, &profile) {
+        return choice.for_pattern(profile, &pattern_input::pattern(pattern)?).map_err(failed);
+    }
+    if !typed.untested {
+        choice.steal_percent = steal(&choice.free);
+    }
+    choice.best(wanted, profile.as_ref()).map_err(failed)
+}
+
+/// What the hypervisor takes from each CPU, where that can be measured.
+fn steal(cpus: &CpuSet) -> BTreeMap<u32, f64> {
+    let report = noise::measure(&cpus.list().0, &briefly(), &mut |_| ControlFlow::Continue(()));
+    let known = report.map(|report| report.cpus).unwrap_or_default();
+    known.into_iter().filter_map(|cpu| Some((cpu.cpu, cpu.steal_percent?))).collect()
+}
+
+fn briefly() -> Options {
+    Options { duration: JUDGED, ..Options::default() }
 }
 
 /// A cell as it is now, and what is wrong with it.
