@@ -52,11 +52,13 @@ pub struct Desk {
     answers: Bell,
     pub signals: [Signal; 2],
     pub options: Options,
+    /// Where the worker's local store begins.
+    pub store: AtomicPtr<u8>,
     pub words: Mutex<String>,
 }
 
 impl Desk {
-    pub fn new(options: Options) -> Self {
+    pub fn new(options: Options, store: *mut u8) -> Self {
         let signal = |register: usize| Signal::new(options.signals_or[register], options.polling);
         Desk {
             slip: Slip {
@@ -69,6 +71,7 @@ impl Desk {
             answers: Bell::default(),
             signals: [signal(0), signal(1)],
             options,
+            store: AtomicPtr::new(store),
             words: Mutex::new(String::new()),
         }
     }
