@@ -7,6 +7,7 @@ mod rank;
 mod run;
 mod stats;
 mod study;
+mod workers;
 
 pub use export::*;
 pub use pattern::*;
@@ -15,6 +16,7 @@ pub use rank::*;
 pub use run::*;
 pub use stats::*;
 pub use study::*;
+pub use workers::*;
 
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 use seatmap_machine::{CpuList, CpuListError};
@@ -51,6 +53,8 @@ pub enum Command {
     Rank(Box<Rank>),
     /// Measure what threads, messages, transfers and atomics cost, as CellStats does.
     Stats(Box<Stats>),
+    /// Measure what work costs that is done by pinned workers, and by threads made for it.
+    Workers(Workers),
     /// Run a published experiment on the models, and set its figures beside ours.
     Study(Study),
     /// Tell what on this host will disturb a measurement, and how to mend it.
