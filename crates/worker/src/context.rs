@@ -22,7 +22,7 @@ pub(crate) struct Seat {
     pub worker: usize,
     pub desk: Arc<Desk>,
     pub mailboxes: End,
-    pub thread: JoinHandle<()>,
+    pub thread: JoinHandle<std::io::Result<()>>,
     /// The last order's number.
     pub number: u32,
     /// Whether the worker was told to sleep.

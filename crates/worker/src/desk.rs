@@ -6,6 +6,9 @@ use crate::{Options, Program};
 use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
+/// The number under which a worker answers that it sits, or does not; orders follow it.
+pub const SEATED: u32 = 1;
+
 /// What a worker is told to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
@@ -62,7 +65,7 @@ impl Desk {
         let signal = |register: usize| Signal::new(options.signals_or[register], options.polling);
         Desk {
             slip: Slip {
-                order: AtomicU64::new(0),
+                order: AtomicU64::new(u64::from(SEATED) << 32),
                 program: AtomicPtr::new(std::ptr::null_mut()),
                 argument: AtomicU64::new(0),
             },

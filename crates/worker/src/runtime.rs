@@ -1,13 +1,12 @@
 //! The workers.
 
 use crate::context::Seat;
-use crate::desk::{Desk, Done, Order};
+use crate::desk::{Desk, Done, Order, SEATED};
 use crate::mailbox::{End, INBOUND, OUTBOUND, mailboxes};
 use crate::program::caught;
 use crate::{Context, Inside, Options, Store, WorkerError};
-use seatmap_host::affinity;
+use seatmap_affinity as affinity;
 use std::io;
-use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The CPUs that this process may use, ascending.
@@ -73,12 +72,14 @@ impl Pool {
         let desk = Arc::new(Desk::new(options, store.address()));
         let (outside, inside) = mailboxes([INBOUND, OUTBOUND], options.polling);
         let to_worker = Arc::clone(&desk);
-        let (seated, answer) = channel();
-        let body = move || work(cpu, to_worker, store, inside, &seated);
+        let body = move || work(cpu, to_worker, store, inside);
         let refused = |source| WorkerError::Seat { cpu, source };
         let thread = std::thread::Builder::new().name(format!("worker-cpu{cpu}")).spawn(body).map_err(refused)?;
-        answer.recv().unwrap_or_else(|_| Err(io::Error::other("the thread died"))).map_err(refused)?;
-        self.seats().push(Seat { worker, desk, mailboxes: outside, thread, number: 0, is_asleep: false });
+        if desk.wait(SEATED) == Done::Panicked {
+            let ended = thread.join().unwrap_or_else(|_| Err(io::Error::other("the thread died")));
+            return ended.map_err(refused);
+        }
+        self.seats().push(Seat { worker, desk, mailboxes: outside, thread, number: SEATED, is_asleep: false });
         Ok(())
     }
 
@@ -102,18 +103,17 @@ impl Drop for Pool {
     }
 }
 
-/// A worker's life.
-fn work(cpu: u32, desk: Arc<Desk>, mut store: Store, mailboxes: End, seated: &Sender<io::Result<()>>) {
-    let pinned = affinity::pin(&[cpu]);
-    let stays = pinned.is_ok();
+/// A worker's life; an error where it could not be seated.
+fn work(cpu: u32, desk: Arc<Desk>, mut store: Store, mailboxes: End) -> io::Result<()> {
+    if let Err(error) = affinity::pin(&[cpu]) {
+        desk.finish(SEATED, Done::Panicked);
+        return Err(error);
+    }
     // Its pages are placed here, near this CPU.
     store.scrub();
-    let _ = seated.send(pinned);
-    if !stays {
-        return;
-    }
+    desk.finish(SEATED, Done::Stop(0));
     let mut inside = Inside { store, mailboxes, desk: Arc::clone(&desk) };
-    let (mut last, mut asleep) = (0, false);
+    let (mut last, mut asleep) = (SEATED, false);
     loop {
         let (number, order, program, argument) = desk.take(last, asleep);
         (last, asleep) = (number, order == Order::Sleep);
@@ -130,7 +130,7 @@ fn work(cpu: u32, desk: Arc<Desk>, mut store: Store, mailboxes: End, seated: &Se
                 desk.finish(number, Done::Stop(0));
             }
             Order::Sleep => {}
-            Order::Quit => return,
+            Order::Quit => return Ok(()),
         }
     }
 }

@@ -4,7 +4,7 @@ use crate::desk::Desk;
 use crate::mailbox::{End, INBOUND, OUTBOUND, mailboxes};
 use crate::program::caught;
 use crate::{Inside, Options, Polling, Program, Store, WorkerError};
-use seatmap_host::affinity;
+use seatmap_affinity as affinity;
 use std::sync::Arc;
 use std::thread::{Builder, JoinHandle};
 

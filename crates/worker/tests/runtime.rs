@@ -22,7 +22,7 @@ fn programs_run_where_their_worker_sits_and_keep_its_store() {
     let runtime = one(sleeping());
     let mut context = runtime.context().unwrap();
     context.load(Arc::new(move |inside: &mut Inside, argument: u64| {
-        let seated = seatmap_host::affinity::current().unwrap();
+        let seated = seatmap_affinity::current().unwrap();
         assert_eq!(seated, [cpu]);
         inside.store()[0] += argument as u8;
         inside.store()[0].into()
@@ -169,7 +169,7 @@ fn a_thread_answers_the_same_calls() {
     let mut context = ThreadContext::new(cpu, Options::default()).unwrap();
     assert!(matches!(context.run(0), Err(WorkerError::NoProgram)));
     context.load(Arc::new(move |inside: &mut Inside, argument: u64| {
-        assert_eq!(seatmap_host::affinity::current().unwrap(), [cpu]);
+        assert_eq!(seatmap_affinity::current().unwrap(), [cpu]);
         assert!(argument < 5, "on purpose");
         inside.store()[0] += argument as u8;
         let value = inside.mailbox_read();
