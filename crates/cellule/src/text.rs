@@ -29,8 +29,9 @@ pub fn costs(all: &[Costs]) -> String {
     for costs in all {
         let _ = writeln!(
             text,
-            "{} by one controller; median +- standard deviation, of all together",
-            workers(costs.workers)
+            "{} by one controller; median +- standard deviation, of all together; the clock steps by {}",
+            workers(costs.workers),
+            time(costs.clock_step_ns)
         );
         let _ = writeln!(text, "  {:<10} {:>22}  {:>22}  {:>7}", "call", "runtime", "threads", "ratio");
         for (call, name, _) in CALLS {

@@ -12,7 +12,8 @@ const LONGEST_FUNCTION: usize = 70;
 const SAFETY_WITHIN: usize = 4;
 
 /// The floors of the house, from the ground; a crate may only depend on crates of lower floors.
-const FLOORS: [(&str, u32); 15] = [
+const FLOORS: [(&str, u32); 18] = [
+    ("affinity", 0),
     ("machine", 0),
     ("pattern", 0),
     ("port", 0),
@@ -23,9 +24,11 @@ const FLOORS: [(&str, u32); 15] = [
     ("worker", 2),
     ("measure", 3),
     ("place", 3),
+    ("cellule", 4),
     ("launch", 4),
     ("place-c", 4),
     ("report", 4),
+    ("worker-c", 4),
     ("cli", 5),
     ("bench", 5),
 ];
