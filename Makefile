@@ -7,7 +7,7 @@
 #   make bench   Seatmap's own figures, kept under bench/runs/<date>-<machine>/
 #   make studies the published experiments again, into docs/studies
 #   make docs    the guide and the API, under target/doc and target/guide
-#   make install-lib   libseatmap_place for C programs, below PREFIX
+#   make install-lib   libseatmap_place and libseatmap_worker for C programs, below PREFIX
 #   make fuzz    each importer for a minute (needs a nightly toolchain)
 
 CARGO ?= cargo
@@ -57,7 +57,7 @@ install: system
 	$(CARGO) install --locked --path crates/cli
 
 install-lib:
-	$(CARGO) build --release --locked --package seatmap-place-c
+	$(CARGO) build --release --locked --package seatmap-place-c --package seatmap-worker-c
 	./scripts/install-lib target/release "$(PREFIX)"
 
 # The system libraries: hwloc with its headers, and what its Rust binding looks for.

@@ -10,6 +10,7 @@ mod rank;
 mod run;
 mod stats;
 mod study;
+mod workers;
 
 pub use cell::*;
 pub use doctor::*;
@@ -21,6 +22,7 @@ pub use rank::*;
 pub use run::*;
 pub use stats::*;
 pub use study::*;
+pub use workers::*;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use seatmap_machine::{CpuList, CpuListError};
@@ -57,6 +59,8 @@ pub enum Command {
     Rank(Box<Rank>),
     /// Measure what threads, messages, transfers and atomics cost, as CellStats does.
     Stats(Box<Stats>),
+    /// Measure what work costs that is done by pinned workers, and by threads made for it.
+    Workers(Workers),
     /// Run a published experiment on the models, and set its figures beside ours.
     Study(Study),
     /// Make a quiet room of some CPUs, and run programs in it.

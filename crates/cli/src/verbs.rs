@@ -15,3 +15,4 @@ pub mod shell;
 pub mod show;
 pub mod stats;
 pub mod study;
+pub mod workers;

@@ -12,7 +12,8 @@ const LONGEST_FUNCTION: usize = 70;
 const SAFETY_WITHIN: usize = 4;
 
 /// The floors of the house, from the ground; a crate may only depend on crates of lower floors.
-const FLOORS: [(&str, u32); 16] = [
+const FLOORS: [(&str, u32); 19] = [
+    ("affinity", 0),
     ("machine", 0),
     ("pattern", 0),
     ("port", 0),
@@ -24,8 +25,10 @@ const FLOORS: [(&str, u32); 16] = [
     ("measure", 3),
     ("place", 3),
     ("cell", 4),
+    ("cellule", 4),
     ("launch", 4),
     ("place-c", 4),
+    ("worker-c", 4),
     ("report", 5),
     ("cli", 6),
     ("bench", 6),

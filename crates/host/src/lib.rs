@@ -14,7 +14,6 @@
 //! CPU sets are bit masks of any length here: `cpu_set_t` and hwloc-free shortcuts stop at 1024.
 #![deny(missing_docs)]
 
-pub mod affinity;
 pub mod arena;
 pub mod bed;
 pub mod clock;
@@ -30,6 +29,8 @@ pub mod testbed;
 pub mod topology;
 
 mod sysfs;
+
+pub use seatmap_affinity as affinity;
 
 pub use bed::{BedError, HostBed};
 pub use clock::HostClock;

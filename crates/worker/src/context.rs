@@ -2,13 +2,15 @@
 
 use crate::desk::{Desk, Done, Order};
 use crate::mailbox::End;
-use crate::{Program, Runtime, WorkerError};
+use crate::runtime::Pool;
+use crate::{Program, WorkerError};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::thread::JoinHandle;
 
 /// A worker that belongs to its holder until it is dropped: its store was scrubbed before, and is scrubbed again then.
-pub struct Context<'a> {
-    runtime: &'a Runtime,
+pub struct Context {
+    pool: Arc<Pool>,
     seat: Option<Seat>,
     /// Boxed, so that the worker is handed a thin pointer to it; never changed while an order with it is open.
     program: Option<Box<Arc<dyn Program>>>,
@@ -20,7 +22,7 @@ pub(crate) struct Seat {
     pub worker: usize,
     pub desk: Arc<Desk>,
     pub mailboxes: End,
-    pub thread: JoinHandle<()>,
+    pub thread: JoinHandle<std::io::Result<()>>,
     /// The last order's number.
     pub number: u32,
     /// Whether the worker was told to sleep.
@@ -47,21 +49,25 @@ impl Seat {
     }
 }
 
-impl<'a> Context<'a> {
-    pub(crate) fn new(runtime: &'a Runtime, mut seat: Seat) -> Self {
+impl Context {
+    pub(crate) fn new(pool: Arc<Pool>, mut seat: Seat) -> Self {
         seat.clean();
-        Context { runtime, seat: Some(seat), program: None, running: None }
+        Context { pool, seat: Some(seat), program: None, running: None }
+    }
+
+    fn seated(&self) -> &Seat {
+        // It is taken in `drop` alone.
+        self.seat.as_ref().unwrap_or_else(|| unreachable!("a context has a seat until it is dropped"))
     }
 
     fn seat(&mut self) -> &mut Seat {
-        // It is taken in `drop` alone.
         self.seat.as_mut().unwrap_or_else(|| unreachable!("a context has a seat until it is dropped"))
     }
 
     /// The number of the worker in its runtime.
     #[must_use]
     pub fn worker(&self) -> usize {
-        self.seat.as_ref().map_or(0, |seat| seat.worker)
+        self.seated().worker
     }
 
     /// Loads a program, in place of any other. A run that goes on keeps its own, and is waited for.
@@ -128,9 +134,40 @@ impl<'a> Context<'a> {
         self.seat().mailboxes.try_read()
     }
 
+    /// Free entries of the inbound mailbox.
+    #[must_use]
+    pub fn mailbox_room(&self) -> u32 {
+        self.seated().mailboxes.room()
+    }
+
+    /// Messages that wait in the outbound mailbox.
+    #[must_use]
+    pub fn mailbox_waiting(&self) -> u32 {
+        self.seated().mailboxes.waiting()
+    }
+
     /// Writes a signal register of the worker, 0 or 1, and says whether there is such a register.
     pub fn signal(&mut self, register: usize, value: u32) -> bool {
         self.seat().desk.signals.get(register).map(|signal| signal.write(value)).is_some()
+    }
+
+    /// Where the worker's local store begins; it is there as long as the context. What is written or read there while a
+    /// program runs is between the two to agree upon.
+    #[must_use]
+    pub fn store_address(&self) -> *mut u8 {
+        self.seated().desk.store.load(Ordering::Relaxed)
+    }
+
+    /// Bytes of the local store.
+    #[must_use]
+    pub fn store_bytes(&self) -> usize {
+        self.seated().desk.options.store_bytes
+    }
+
+    /// Whether the program has ended; [`Context::wait`] then returns at once. False where nothing was started.
+    #[must_use]
+    pub fn has_ended(&self) -> bool {
+        self.running.is_some_and(|number| self.seated().desk.is_done(number).is_some())
     }
 
     /// Gives the core back: the idle worker sleeps, whatever its policy is, until the next start.
@@ -146,13 +183,13 @@ impl<'a> Context<'a> {
     }
 }
 
-impl Drop for Context<'_> {
+impl Drop for Context {
     /// Waits for a program that still runs, scrubs the store and returns the worker.
     fn drop(&mut self) {
         let _ = self.wait();
         if let Some(mut seat) = self.seat.take() {
             seat.clean();
-            self.runtime.back(seat);
+            self.pool.back(seat);
         }
     }
 }

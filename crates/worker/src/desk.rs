@@ -6,6 +6,9 @@ use crate::{Options, Program};
 use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
+/// The number under which a worker answers that it sits, or does not; orders follow it.
+pub const SEATED: u32 = 1;
+
 /// What a worker is told to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
@@ -52,15 +55,17 @@ pub struct Desk {
     answers: Bell,
     pub signals: [Signal; 2],
     pub options: Options,
+    /// Where the worker's local store begins.
+    pub store: AtomicPtr<u8>,
     pub words: Mutex<String>,
 }
 
 impl Desk {
-    pub fn new(options: Options) -> Self {
+    pub fn new(options: Options, store: *mut u8) -> Self {
         let signal = |register: usize| Signal::new(options.signals_or[register], options.polling);
         Desk {
             slip: Slip {
-                order: AtomicU64::new(0),
+                order: AtomicU64::new(u64::from(SEATED) << 32),
                 program: AtomicPtr::new(std::ptr::null_mut()),
                 argument: AtomicU64::new(0),
             },
@@ -69,6 +74,7 @@ impl Desk {
             answers: Bell::default(),
             signals: [signal(0), signal(1)],
             options,
+            store: AtomicPtr::new(store),
             words: Mutex::new(String::new()),
         }
     }

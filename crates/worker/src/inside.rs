@@ -42,10 +42,21 @@ impl Inside {
         self.mailboxes.write(value);
     }
 
+    /// The same if there is room; says whether there was.
+    pub fn mailbox_try_write(&mut self, value: u32) -> bool {
+        self.mailboxes.try_write(value)
+    }
+
     /// Reads and empties a signal register, 0 or 1; waits until something was written. `None` for another register.
     #[must_use]
     pub fn signal_read(&self, register: usize) -> Option<u32> {
         Some(self.desk.signals.get(register)?.read())
+    }
+
+    /// The same where something was written.
+    #[must_use]
+    pub fn signal_try_read(&self, register: usize) -> Option<u32> {
+        self.desk.signals.get(register)?.try_read()
     }
 
     /// Copies bytes from memory into the store at `local`, and says whether they fit there.

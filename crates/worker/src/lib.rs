@@ -26,6 +26,7 @@
 //! | module | holds |
 //! |---|---|
 //! | [`runtime`], [`context`], [`inside`], [`program`] | the workers; a borrowed one, from outside and from within; what it runs |
+//! | [`thread`] | the same calls, each run answered by a thread of its own: what the workers are held against |
 //! | [`store`] | its local store: large pages where they can be had, locked, scrubbed between owners |
 //! | [`mailbox`], [`signal`], [`bell`] | messages over one cache line each; how a reader that has slept is woken |
 //! | [`options`], [`error`] | sizes and policies; what goes wrong |
@@ -50,6 +51,8 @@ pub mod program;
 pub mod runtime;
 pub mod signal;
 pub mod store;
+#[cfg(not(feature = "loom"))]
+pub mod thread;
 
 #[cfg(not(feature = "loom"))]
 pub use context::Context;
@@ -63,3 +66,5 @@ pub use program::Program;
 #[cfg(not(feature = "loom"))]
 pub use runtime::{Runtime, allowed_cpus};
 pub use store::Store;
+#[cfg(not(feature = "loom"))]
+pub use thread::ThreadContext;

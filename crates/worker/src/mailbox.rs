@@ -120,11 +120,14 @@ impl End {
         Some(value)
     }
 
-    /// Whether a message waits.
+    /// Messages that wait.
     #[must_use]
-    pub fn has_mail(&self) -> bool {
-        let (entry, number) = self.next();
-        found(entry, number).is_some()
+    pub fn waiting(&self) -> u32 {
+        let next = |at: u32| {
+            let entry = &self.theirs().entries[(self.read.wrapping_add(at) % self.entries[1]) as usize];
+            found(entry, self.read.wrapping_add(at + 1))
+        };
+        (0..self.entries[1]).take_while(|at| next(*at).is_some()).count() as u32
     }
 
     fn next(&self) -> (&AtomicU64, u32) {
@@ -173,10 +176,11 @@ mod tests {
         let (mut writer, mut reader) = mailboxes([INBOUND, OUTBOUND], Polling::Spin);
         assert!((0..4).all(|value| writer.try_write(value)));
         assert!(!writer.try_write(4));
-        assert_eq!((writer.room(), reader.try_read()), (0, Some(0)));
+        assert_eq!((writer.room(), reader.waiting(), reader.try_read()), (0, 4, Some(0)));
+        assert_eq!((reader.waiting(), writer.waiting()), (3, 0));
         assert!(writer.room() == 1 && writer.try_write(4));
         assert_eq!(std::iter::from_fn(|| reader.try_read()).collect::<Vec<_>>(), [1, 2, 3, 4]);
-        assert!(!reader.has_mail() && reader.try_write(9) && !reader.try_write(9));
+        assert!(reader.waiting() == 0 && reader.try_write(9) && !reader.try_write(9));
     }
 
     #[test]

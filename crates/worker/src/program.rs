@@ -1,6 +1,7 @@
 //! What workers run.
 
 use crate::Inside;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// A program for a worker: code, and nothing of its own that changes. What it works on is in its local store and in
 /// memory that its argument leads to.
@@ -13,4 +14,13 @@ impl<F: Fn(&mut Inside, u64) -> u32 + Send + Sync + 'static> Program for F {
     fn run(&self, inside: &mut Inside, argument: u64) -> u32 {
         self(inside, argument)
     }
+}
+
+/// Runs a program to its stop code, or to the words of its panic: no program takes its worker with it.
+pub(crate) fn caught(program: &dyn Program, inside: &mut Inside, argument: u64) -> Result<u32, String> {
+    // A store holds bytes, and what a panic left in them is the next program's to scrub or to read.
+    catch_unwind(AssertUnwindSafe(|| program.run(inside, argument))).map_err(|panic| {
+        let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+        text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "it did not say why".to_owned())
+    })
 }

@@ -1,13 +1,12 @@
 //! The workers.
 
 use crate::context::Seat;
-use crate::desk::{Desk, Done, Order};
+use crate::desk::{Desk, Done, Order, SEATED};
 use crate::mailbox::{End, INBOUND, OUTBOUND, mailboxes};
+use crate::program::caught;
 use crate::{Context, Inside, Options, Store, WorkerError};
-use seatmap_host::affinity;
+use seatmap_affinity as affinity;
 use std::io;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The CPUs that this process may use, ascending.
@@ -18,8 +17,13 @@ pub fn allowed_cpus() -> Result<Vec<u32>, WorkerError> {
     affinity::current().map_err(WorkerError::Cpus)
 }
 
-/// Pinned workers, one a CPU, from when it is made until it is dropped.
+/// Pinned workers, one a CPU, from when it is made until it and all its contexts are dropped.
 pub struct Runtime {
+    pool: Arc<Pool>,
+}
+
+/// The workers that nobody has borrowed.
+pub(crate) struct Pool {
     free: Mutex<Vec<Seat>>,
     workers: usize,
 }
@@ -36,27 +40,46 @@ impl Runtime {
         if let Some(cpu) = cpus.iter().enumerate().find_map(|(at, cpu)| cpus[..at].contains(cpu).then_some(*cpu)) {
             return Err(WorkerError::Shared(cpu));
         }
-        let runtime = Runtime { free: Mutex::default(), workers: cpus.len() };
+        let pool = Pool { free: Mutex::default(), workers: cpus.len() };
         for (worker, cpu) in cpus.iter().enumerate() {
-            runtime.hire(worker, *cpu, options)?;
+            pool.hire(worker, *cpu, options)?;
         }
         // The first is given out first.
-        runtime.seats().reverse();
-        Ok(runtime)
+        pool.seats().reverse();
+        Ok(Runtime { pool: Arc::new(pool) })
     }
 
+    /// How many workers there are.
+    #[must_use]
+    pub fn workers(&self) -> usize {
+        self.pool.workers
+    }
+
+    /// Borrows a worker, its store scrubbed.
+    ///
+    /// # Errors
+    /// All are borrowed.
+    pub fn context(&self) -> Result<Context, WorkerError> {
+        let seat = self.pool.seats().pop().ok_or(WorkerError::Busy(self.workers()))?;
+        Ok(Context::new(Arc::clone(&self.pool), seat))
+    }
+}
+
+impl Pool {
     fn hire(&self, worker: usize, cpu: u32, options: Options) -> Result<(), WorkerError> {
         let store_error = |source| WorkerError::Store { bytes: options.store_bytes, source };
         let store = Store::new(options.store_bytes).map_err(store_error)?;
-        let desk = Arc::new(Desk::new(options));
+        let desk = Arc::new(Desk::new(options, store.address()));
         let (outside, inside) = mailboxes([INBOUND, OUTBOUND], options.polling);
         let to_worker = Arc::clone(&desk);
-        let (seated, answer) = channel();
-        let body = move || work(cpu, to_worker, store, inside, &seated);
+        let body = move || work(cpu, to_worker, store, inside);
         let refused = |source| WorkerError::Seat { cpu, source };
         let thread = std::thread::Builder::new().name(format!("worker-cpu{cpu}")).spawn(body).map_err(refused)?;
-        answer.recv().unwrap_or_else(|_| Err(io::Error::other("the thread died"))).map_err(refused)?;
-        self.seats().push(Seat { worker, desk, mailboxes: outside, thread, number: 0, is_asleep: false });
+        if desk.wait(SEATED) == Done::Panicked {
+            let ended = thread.join().unwrap_or_else(|_| Err(io::Error::other("the thread died")));
+            return ended.map_err(refused);
+        }
+        self.seats().push(Seat { worker, desk, mailboxes: outside, thread, number: SEATED, is_asleep: false });
         Ok(())
     }
 
@@ -65,27 +88,12 @@ impl Runtime {
         self.free.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// How many workers there are.
-    #[must_use]
-    pub fn workers(&self) -> usize {
-        self.workers
-    }
-
-    /// Borrows a worker, its store scrubbed.
-    ///
-    /// # Errors
-    /// All are borrowed.
-    pub fn context(&self) -> Result<Context<'_>, WorkerError> {
-        let seat = self.seats().pop().ok_or(WorkerError::Busy(self.workers()))?;
-        Ok(Context::new(self, seat))
-    }
-
     pub(crate) fn back(&self, seat: Seat) {
         self.seats().push(seat);
     }
 }
 
-impl Drop for Runtime {
+impl Drop for Pool {
     fn drop(&mut self) {
         // Workers whose context was forgotten go on waiting: what they were lent may still be in use.
         for mut seat in self.seats().drain(..) {
@@ -95,18 +103,17 @@ impl Drop for Runtime {
     }
 }
 
-/// A worker's life.
-fn work(cpu: u32, desk: Arc<Desk>, mut store: Store, mailboxes: End, seated: &Sender<io::Result<()>>) {
-    let pinned = affinity::pin(&[cpu]);
-    let stays = pinned.is_ok();
+/// A worker's life; an error where it could not be seated.
+fn work(cpu: u32, desk: Arc<Desk>, mut store: Store, mailboxes: End) -> io::Result<()> {
+    if let Err(error) = affinity::pin(&[cpu]) {
+        desk.finish(SEATED, Done::Panicked);
+        return Err(error);
+    }
     // Its pages are placed here, near this CPU.
     store.scrub();
-    let _ = seated.send(pinned);
-    if !stays {
-        return;
-    }
+    desk.finish(SEATED, Done::Stop(0));
     let mut inside = Inside { store, mailboxes, desk: Arc::clone(&desk) };
-    let (mut last, mut asleep) = (0, false);
+    let (mut last, mut asleep) = (SEATED, false);
     loop {
         let (number, order, program, argument) = desk.take(last, asleep);
         (last, asleep) = (number, order == Order::Sleep);
@@ -115,8 +122,7 @@ fn work(cpu: u32, desk: Arc<Desk>, mut store: Store, mailboxes: End, seated: &Se
                 // SAFETY: a context hands out a pointer to its own program, and neither changes nor drops that before the
                 // order is done; contexts that are forgotten leak it.
                 let program = unsafe { &*program };
-                let ran = catch_unwind(AssertUnwindSafe(|| program.run(&mut inside, argument)));
-                desk.finish(number, ended(&desk, ran));
+                desk.finish(number, ended(&desk, caught(&**program, &mut inside, argument)));
             }
             Order::Scrub => {
                 while inside.mailboxes.try_read().is_some() {}
@@ -124,21 +130,18 @@ fn work(cpu: u32, desk: Arc<Desk>, mut store: Store, mailboxes: End, seated: &Se
                 desk.finish(number, Done::Stop(0));
             }
             Order::Sleep => {}
-            Order::Quit => return,
+            Order::Quit => return Ok(()),
         }
     }
 }
 
-/// What became of a run.
-fn ended(desk: &Desk, ran: std::thread::Result<u32>) -> Done {
-    let panic = match ran {
-        Ok(code) => return Done::Stop(code),
-        Err(panic) => panic,
-    };
-    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
-    let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
-    if let Ok(mut words) = desk.words.lock() {
-        *words = text.unwrap_or_else(|| "it did not say why".to_owned());
+/// What became of a run; a panic's words go to the desk.
+fn ended(desk: &Desk, ran: Result<u32, String>) -> Done {
+    match ran {
+        Ok(code) => Done::Stop(code),
+        Err(words) => {
+            *desk.words.lock().unwrap_or_else(PoisonError::into_inner) = words;
+            Done::Panicked
+        }
     }
-    Done::Panicked
 }

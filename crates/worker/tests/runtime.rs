@@ -2,7 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
-use seatmap_worker::{Inside, Options, Polling, Runtime, WorkerError, allowed_cpus};
+use seatmap_worker::{Inside, Options, Polling, Runtime, ThreadContext, WorkerError, allowed_cpus};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -22,7 +22,7 @@ fn programs_run_where_their_worker_sits_and_keep_its_store() {
     let runtime = one(sleeping());
     let mut context = runtime.context().unwrap();
     context.load(Arc::new(move |inside: &mut Inside, argument: u64| {
-        let seated = seatmap_host::affinity::current().unwrap();
+        let seated = seatmap_affinity::current().unwrap();
         assert_eq!(seated, [cpu]);
         inside.store()[0] += argument as u8;
         inside.store()[0].into()
@@ -146,4 +146,45 @@ fn what_cannot_be_done_is_refused() {
     assert!(matches!(context.give_back(), Err(WorkerError::Running)));
     context.mailbox_write(8);
     assert_eq!(context.wait().unwrap(), 8);
+}
+
+#[test]
+fn a_context_outlives_its_runtime() {
+    let runtime = one(sleeping());
+    let mut context = runtime.context().unwrap();
+    drop(runtime);
+    context.load(Arc::new(|inside: &mut Inside, _: u64| {
+        inside.store()[7] = 8;
+        0
+    }));
+    context.start(0).unwrap();
+    assert_eq!((context.wait().unwrap(), context.has_ended(), context.store_bytes()), (0, false, 256 << 10));
+    // SAFETY: the store is there as long as the context, and no program runs.
+    assert_eq!(unsafe { context.store_address().add(7).read() }, 8);
+}
+
+#[test]
+fn a_thread_answers_the_same_calls() {
+    let cpu = allowed_cpus().unwrap()[0];
+    let mut context = ThreadContext::new(cpu, Options::default()).unwrap();
+    assert!(matches!(context.run(0), Err(WorkerError::NoProgram)));
+    context.load(Arc::new(move |inside: &mut Inside, argument: u64| {
+        assert_eq!(seatmap_affinity::current().unwrap(), [cpu]);
+        assert!(argument < 5, "on purpose");
+        inside.store()[0] += argument as u8;
+        let value = inside.mailbox_read();
+        let sum = u32::from(inside.store()[0]);
+        inside.mailbox_write(value + sum);
+        9
+    }));
+    for (argument, answer) in [(1, 41), (2, 43)] {
+        context.start(argument).unwrap();
+        assert!(matches!(context.start(0), Err(WorkerError::Running)));
+        context.mailbox_write(40);
+        assert_eq!((context.mailbox_read(), context.wait().unwrap()), (answer, 9));
+    }
+    assert_eq!(context.run(5).unwrap_err().to_string(), "the program panicked: on purpose");
+    let mut nowhere = ThreadContext::new(500_000, Options::default()).unwrap();
+    nowhere.load(Arc::new(|_: &mut Inside, _: u64| 0));
+    assert_eq!(nowhere.run(0).unwrap_err().to_string(), "no worker could be seated on CPU 500000");
 }

@@ -1,4 +1,5 @@
-//! The library, built as packagers build it and installed in a folder of its own.
+//! The library, built as packagers build it and installed in a folder of its own. The tests of each C library share this
+//! file: the package that compiles it says which library it is.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -45,6 +46,11 @@ pub fn stdout(command: &mut Command) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
+/// What the linker calls the library: `seatmap_place` of the package `seatmap-place-c`.
+pub fn name() -> String {
+    env!("CARGO_PKG_NAME").trim_end_matches("-c").replace('-', "_")
+}
+
 fn target() -> &'static Path {
     Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap()
 }
@@ -52,7 +58,7 @@ fn target() -> &'static Path {
 /// Cargo at work on this package, as it was when it built this test: it builds no C libraries for tests by itself.
 pub fn cargo(arguments: &[&str]) -> Command {
     let mut cargo = Command::new(env!("CARGO"));
-    cargo.args(arguments).args(["--frozen", "--package", "seatmap-place-c"]).arg("--target-dir").arg(target());
+    cargo.args(arguments).args(["--frozen", "--package", env!("CARGO_PKG_NAME")]).arg("--target-dir").arg(target());
     if !cfg!(debug_assertions) {
         cargo.arg("--release");
     }
@@ -64,9 +70,9 @@ impl Installed {
     fn new() -> Self {
         stdout(&mut cargo(&["build", "--lib"]));
         let built = target().join(if cfg!(debug_assertions) { "debug" } else { "release" });
-        let prefix = Path::new(env!("CARGO_TARGET_TMPDIR")).join("libseatmap_place");
+        let prefix = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("lib{}", name()));
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts/install-lib");
-        stdout(Command::new(script).arg(built).arg(&prefix).env_remove("DESTDIR"));
+        stdout(Command::new(script).arg(built).arg(&prefix).arg(name()).env_remove("DESTDIR"));
         Installed { prefix }
     }
 
@@ -76,7 +82,7 @@ impl Installed {
 
     fn pkg_config(&self, arguments: &[&str]) -> Vec<String> {
         let mut command = Command::new("pkg-config");
-        command.args(arguments).arg("seatmap_place").env("PKG_CONFIG_PATH", self.path("lib/pkgconfig"));
+        command.args(arguments).arg(name()).env("PKG_CONFIG_PATH", self.path("lib/pkgconfig"));
         stdout(&mut command).split_whitespace().map(str::to_owned).collect()
     }
 
@@ -104,8 +110,8 @@ impl Installed {
             How::Shared | How::Cpp => compiler.args(self.pkg_config(&["--libs"])),
             How::Static => {
                 let all = self.pkg_config(&["--static", "--libs-only-l"]);
-                let others = all.iter().filter(|flag| *flag != "-lseatmap_place");
-                compiler.arg(self.path("lib/libseatmap_place.a")).args(others)
+                let others = all.iter().filter(|flag| **flag != format!("-l{}", name()));
+                compiler.arg(self.path(&format!("lib/lib{}.a", name()))).args(others)
             }
         };
         stdout(&mut compiler);

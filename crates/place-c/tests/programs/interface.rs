@@ -1,17 +1,22 @@
-//! What the library shows to the linker.
+//! What the library shows to the linker; shared by the tests of each C library.
 
-use crate::installed::{library, stdout, there_is};
+use crate::installed::{library, name, stdout, there_is};
 use std::collections::BTreeSet;
 use std::process::Command;
 
 fn header() -> String {
-    std::fs::read_to_string(library().path("include/seatmap_place.h")).unwrap()
+    std::fs::read_to_string(library().path(&format!("include/{}.h", name()))).unwrap()
+}
+
+fn shared() -> std::path::PathBuf {
+    library().path(&format!("lib/lib{}.so", name()))
 }
 
 /// The names before an opening parenthesis, comments left out.
 fn declared() -> BTreeSet<String> {
     let header = header();
     let code = header.lines().filter(|line| !line.trim_start().starts_with(['*', '/', '#']));
+    let code = code.filter(|line| !line.starts_with("typedef"));
     let name = |line: &str| Some(line.split_once('(')?.0.rsplit([' ', '*']).next()?.to_owned());
     code.filter_map(name).collect()
 }
@@ -22,7 +27,7 @@ fn the_library_shows_what_the_header_declares_and_nothing_else() {
         return;
     }
     let mut nm = Command::new("nm");
-    nm.args(["--dynamic", "--defined-only", "--format=posix"]).arg(library().path("lib/libseatmap_place.so"));
+    nm.args(["--dynamic", "--defined-only", "--format=posix"]).arg(shared());
     let shown = stdout(&mut nm);
     let shown: BTreeSet<String> = shown.lines().filter_map(|line| Some(line.split(' ').next()?.to_owned())).collect();
     assert_eq!(shown, declared());
@@ -35,9 +40,9 @@ fn programs_remember_which_interface_they_were_built_for() {
         return;
     }
     let mut readelf = Command::new("readelf");
-    let dynamic = stdout(readelf.arg("--dynamic").arg(library().path("lib/libseatmap_place.so")));
+    let dynamic = stdout(readelf.arg("--dynamic").arg(shared()));
     let (interface, _) = env!("CARGO_PKG_VERSION").rsplit_once('.').unwrap();
-    let soname = format!("[libseatmap_place.so.{interface}]");
+    let soname = format!("[lib{}.so.{interface}]", name());
     assert!(dynamic.contains(&soname), "{dynamic}");
 }
 

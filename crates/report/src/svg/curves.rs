@@ -3,8 +3,8 @@
 use crate::svg::number;
 use maud::{Markup, html};
 
-const WIDTH: f64 = 560.0;
-const HEIGHT: f64 = 300.0;
+pub(super) const WIDTH: f64 = 560.0;
+pub(super) const HEIGHT: f64 = 300.0;
 const LEFT: f64 = 64.0;
 const RIGHT: f64 = 112.0;
 const TOP: f64 = 14.0;
@@ -63,25 +63,33 @@ pub(crate) fn curves(curves: &[Curve], across: &str, up: &str) -> Markup {
     if all().next().is_none() {
         return html! { p { "Nothing to draw." } };
     }
+    html! {
+        svg.chart xmlns="http://www.w3.org/2000/svg" viewBox=(format!("0 0 {WIDTH} {HEIGHT}")) role="img"
+            aria-label=(format!("{up} against {across}")) font-family="system-ui, sans-serif" font-size="11" {
+            (drawing(curves, across, up))
+        }
+    }
+}
+
+/// What lies within the frame of [`curves`].
+pub(super) fn drawing(curves: &[Curve], across: &str, up: &str) -> Markup {
+    let all = || curves.iter().flat_map(|curve| curve.points.iter().copied());
     let (xs, ys) = (Axis::of(all().map(|point| point.0)), Axis::of(all().map(|point| point.1)));
     let x = |value: f64| LEFT + (WIDTH - LEFT - RIGHT) * xs.position(value);
     let y = |value: f64| HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * ys.position(value);
     html! {
-        svg.chart xmlns="http://www.w3.org/2000/svg" viewBox=(format!("0 0 {WIDTH} {HEIGHT}")) role="img"
-            aria-label=(format!("{up} against {across}")) font-family="system-ui, sans-serif" font-size="11" {
-            @for tick in ys.ticks() {
-                line.rule x1=(LEFT) x2=(WIDTH - RIGHT) y1=(number(y(tick))) y2=(number(y(tick))) stroke="#8884" {}
-                text.tick x=(LEFT - 6.0) y=(number(y(tick) + 4.0)) text-anchor="end" fill="currentColor" { (short(tick)) }
-            }
-            @for tick in xs.ticks() {
-                text.tick x=(number(x(tick))) y=(HEIGHT - BOTTOM + 16.0) text-anchor="middle" fill="currentColor" { (short(tick)) }
-            }
-            text.tick x=(LEFT) y=(HEIGHT - 6.0) fill="currentColor" { (up) " against " (across) }
-            @for (at, curve) in curves.iter().enumerate() {
-                @let colour = COLOURS[at % COLOURS.len()];
-                polyline fill="none" stroke=(colour) stroke-width="1.8" points=(path(curve, x, y)) {}
-                text x=(WIDTH - RIGHT + 8.0) y=(TOP + 10.0 + 15.0 * at as f64) style=(format!("fill:{colour}")) { (curve.name) }
-            }
+        @for tick in ys.ticks() {
+            line.rule x1=(LEFT) x2=(WIDTH - RIGHT) y1=(number(y(tick))) y2=(number(y(tick))) stroke="#8884" {}
+            text.tick x=(LEFT - 6.0) y=(number(y(tick) + 4.0)) text-anchor="end" fill="currentColor" { (short(tick)) }
+        }
+        @for tick in xs.ticks() {
+            text.tick x=(number(x(tick))) y=(HEIGHT - BOTTOM + 16.0) text-anchor="middle" fill="currentColor" { (short(tick)) }
+        }
+        text.tick x=(LEFT) y=(HEIGHT - 6.0) fill="currentColor" { (up) " against " (across) }
+        @for (at, curve) in curves.iter().enumerate() {
+            @let colour = COLOURS[at % COLOURS.len()];
+            polyline fill="none" stroke=(colour) stroke-width="1.8" points=(path(curve, x, y)) {}
+            text x=(WIDTH - RIGHT + 8.0) y=(TOP + 10.0 + 15.0 * at as f64) style=(format!("fill:{colour}")) { (curve.name) }
         }
     }
 }

@@ -1,4 +1,9 @@
 //! Pinning, by bit masks of any length, verified.
+//!
+//! `cpu_set_t` stops at 1024 CPUs, and the kernel drops CPUs outside the cpuset without a word: both are seen to here. A
+//! crate of its own, and the lowest, because libraries that seat threads should need nothing else; [`current`] tells where
+//! the calling thread may run, and [`pin`] seats it.
+#![deny(missing_docs)]
 
 use std::io;
 
@@ -51,7 +56,7 @@ pub fn pin(cpus: &[u32]) -> io::Result<()> {
 }
 
 fn list(cpus: &[u32]) -> String {
-    seatmap_machine::CpuList(cpus.to_vec()).to_string()
+    cpus.iter().map(u32::to_string).collect::<Vec<_>>().join(",")
 }
 
 fn members(words: &[Word]) -> Vec<u32> {

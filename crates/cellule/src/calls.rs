@@ -1,0 +1,64 @@
+//! What both ways answer.
+
+use seatmap_worker::{Context, Program, ThreadContext, WorkerError};
+use std::sync::Arc;
+
+/// The calls that a controller makes, by libspe2's sense of them.
+pub trait Calls {
+    /// Loads a program.
+    fn load(&mut self, program: Arc<dyn Program>);
+
+    /// Starts it.
+    ///
+    /// # Errors
+    /// As the context's own.
+    fn start(&mut self, argument: u64) -> Result<(), WorkerError>;
+
+    /// Waits for its end, and returns its stop code.
+    ///
+    /// # Errors
+    /// As the context's own.
+    fn wait(&mut self) -> Result<u32, WorkerError>;
+
+    /// Writes its inbound mailbox.
+    fn write(&mut self, value: u32);
+
+    /// Reads its outbound mailbox.
+    fn read(&mut self) -> u32;
+
+    /// Whether a message waits there.
+    fn has_mail(&self) -> bool;
+}
+
+macro_rules! answered_by {
+    ($context:ty) => {
+        impl Calls for $context {
+            fn load(&mut self, program: Arc<dyn Program>) {
+                <$context>::load(self, program);
+            }
+
+            fn start(&mut self, argument: u64) -> Result<(), WorkerError> {
+                <$context>::start(self, argument)
+            }
+
+            fn wait(&mut self) -> Result<u32, WorkerError> {
+                <$context>::wait(self)
+            }
+
+            fn write(&mut self, value: u32) {
+                self.mailbox_write(value);
+            }
+
+            fn read(&mut self) -> u32 {
+                self.mailbox_read()
+            }
+
+            fn has_mail(&self) -> bool {
+                self.mailbox_waiting() > 0
+            }
+        }
+    };
+}
+
+answered_by!(Context);
+answered_by!(ThreadContext);

@@ -1,0 +1,137 @@
+//! A program's time by each way.
+
+use crate::calls::Calls;
+use crate::problem::{Part, Problem};
+use crate::spread::Spread;
+use crate::{CelluleError, Seats, Workload};
+use serde::Serialize;
+use std::time::{Duration, Instant};
+
+/// What a turn of one way may take before the next way has its turn.
+const TURN: Duration = Duration::from_millis(20);
+/// Runs of a turn at most.
+const MOST_RUNS: usize = 50;
+
+/// A program by workers, and by threads made for it in two ways.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Comparison {
+    /// The program, as it is written on the command line.
+    pub workload: String,
+    /// Workers.
+    pub workers: usize,
+    /// Tasks of an iteration.
+    pub tasks: u32,
+    /// By workers that are there: program loaded and started on each, told by a message how often, heard, waited for.
+    pub runtime: Spread,
+    /// The same with a thread made and joined for each worker, as libspe2 does it on Linux.
+    pub thread_per_worker: Spread,
+    /// With a thread made and joined for each task.
+    pub thread_per_task: Spread,
+    /// (Linux - runtime) / Linux, of medians.
+    pub gain_percent: Gain,
+}
+
+/// What the runtime gains over each way of threads, in per cent of its time.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Gain {
+    /// Over a thread a worker.
+    pub thread_per_worker: f64,
+    /// Over a thread a task.
+    pub thread_per_task: f64,
+}
+
+/// Nanoseconds of each way's runs, by turns.
+#[derive(Default)]
+struct Turns {
+    runtime: Vec<Vec<f64>>,
+    thread_per_worker: Vec<Vec<f64>>,
+    thread_per_task: Vec<Vec<f64>>,
+}
+
+/// Runs a workload by each way, by turns, and checks what each turn has computed.
+///
+/// # Errors
+/// A CPU that cannot be had, or a result that is wrong.
+pub fn compare(workload: Workload, seats: &Seats, turns: u32) -> Result<Comparison, CelluleError> {
+    let problem = workload.problem();
+    let (problem, iterations) = (&*problem, workload.iterations());
+    let timed = seats.control(|| {
+        let mut timed = Turns::default();
+        for _ in 0..turns.max(1) {
+            timed.runtime.push(by_runtime(seats, problem, iterations)?);
+            let mut threads = seats.threads()?;
+            timed.thread_per_worker.push(turn(problem, || by_worker(&mut threads, problem, iterations))?);
+            timed.thread_per_task.push(turn(problem, || by_task(&mut threads, problem, iterations))?);
+        }
+        Ok(timed)
+    })?;
+    let spread = |turns: &[Vec<f64>]| Spread::of(turns).ok_or(CelluleError::Workers { workers: 0, cpus: 0 });
+    let (runtime, thread_per_worker) = (spread(&timed.runtime)?, spread(&timed.thread_per_worker)?);
+    let thread_per_task = spread(&timed.thread_per_task)?;
+    let gain = |linux: Spread| (linux.median_ns - runtime.median_ns) / linux.median_ns * 100.0;
+    let gain_percent = Gain { thread_per_worker: gain(thread_per_worker), thread_per_task: gain(thread_per_task) };
+    let (workload, workers, tasks) = (workload.to_string(), seats.workers.len(), problem.tasks());
+    Ok(Comparison { workload, workers, tasks, runtime, thread_per_worker, thread_per_task, gain_percent })
+}
+
+/// The runtime lives for this turn alone: its idle workers must not spin beside the threads of the next.
+fn by_runtime(seats: &Seats, problem: &dyn Problem, iterations: u32) -> Result<Vec<f64>, CelluleError> {
+    let runtime = seats.runtime()?;
+    let mut contexts =
+        seats.workers.iter().map(|_| Ok(runtime.context()?)).collect::<Result<Vec<_>, CelluleError>>()?;
+    turn(problem, || by_worker(&mut contexts, problem, iterations))
+}
+
+/// One run that is checked and not timed, then as many as a turn has room for.
+fn turn(problem: &dyn Problem, mut run: impl FnMut() -> Result<(), CelluleError>) -> Result<Vec<f64>, CelluleError> {
+    problem.clear();
+    run()?;
+    problem.check()?;
+    let (began, mut times_ns) = (Instant::now(), Vec::new());
+    while times_ns.is_empty() || (times_ns.len() < MOST_RUNS && began.elapsed() < TURN) {
+        let began = Instant::now();
+        run()?;
+        times_ns.push(began.elapsed().as_secs_f64() * 1e9);
+    }
+    Ok(times_ns)
+}
+
+/// Each context has its part of the tasks.
+fn by_worker<C: Calls>(contexts: &mut [C], problem: &dyn Problem, iterations: u32) -> Result<(), CelluleError> {
+    let step = contexts.len() as u32;
+    for (first, context) in (0..).zip(&mut *contexts) {
+        context.load(problem.program());
+        context.start(Part { first, step }.argument())?;
+    }
+    contexts.iter_mut().for_each(|context| context.write(iterations));
+    ended(contexts)
+}
+
+/// Each start of a context does one task.
+fn by_task<C: Calls>(contexts: &mut [C], problem: &dyn Problem, iterations: u32) -> Result<(), CelluleError> {
+    contexts.iter_mut().for_each(|context| context.load(problem.program()));
+    let step = problem.tasks();
+    let tasks: Vec<u32> = (0..iterations).flat_map(|_| 0..step).collect();
+    for tasks in tasks.chunks(contexts.len()) {
+        let at_once = &mut contexts[..tasks.len()];
+        for (first, context) in tasks.iter().zip(&mut *at_once) {
+            context.start(Part { first: *first, step }.argument())?;
+        }
+        at_once.iter_mut().for_each(|context| context.write(1));
+        ended(at_once)?;
+    }
+    Ok(())
+}
+
+fn ended<C: Calls>(contexts: &mut [C]) -> Result<(), CelluleError> {
+    for context in &mut *contexts {
+        context.read();
+    }
+    for context in contexts {
+        match context.wait()? {
+            0 => {}
+            code => return Err(CelluleError::Stopped(code)),
+        }
+    }
+    Ok(())
+}

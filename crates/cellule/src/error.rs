@@ -1,0 +1,47 @@
+//! What goes wrong.
+
+use seatmap_worker::WorkerError;
+use std::io;
+
+/// What goes wrong.
+#[derive(Debug, thiserror::Error)]
+pub enum CelluleError {
+    /// A worker, or a thread in its place.
+    #[error(transparent)]
+    Worker(#[from] WorkerError),
+    /// The controller's CPU, or a socket.
+    #[error("{0}")]
+    System(&'static str, #[source] io::Error),
+    /// More workers than CPUs, or none.
+    #[error("{workers} workers on {cpus} CPUs: there is one on a CPU, and one or more in all")]
+    Workers {
+        /// Wanted.
+        workers: usize,
+        /// Given.
+        cpus: usize,
+    },
+    /// A text that names no workload.
+    #[error(
+        "'{0}' is no workload; write matrix:SIZE[:ITERATIONS], SIZE a multiple of 64 up to 4096, or \
+         black-scholes:BLOCKS[:CYCLES], BLOCKS up to 1024"
+    )]
+    Workload(String),
+    /// A result that is not that of plain code.
+    #[error("{what} gives {got} at {at}, and plain code {wanted}")]
+    Wrong {
+        /// The program.
+        what: &'static str,
+        /// Which element.
+        at: usize,
+        /// What the workers computed.
+        got: f32,
+        /// What it must be.
+        wanted: f32,
+    },
+    /// A program that ended by another stop code than 0, which it does where its store is too small.
+    #[error("a program ended with {0}; its local store is too small")]
+    Stopped(u32),
+    /// Bytes of a stream that did not arrive as they were sent.
+    #[error("stream {0} arrived changed, or in part")]
+    Torn(usize),
+}

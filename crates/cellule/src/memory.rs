@@ -1,0 +1,57 @@
+//! Main memory that workers reach by address, and their stores as numbers.
+
+use seatmap_worker::Inside;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// Numbers in main memory. Workers copy them in and out while others hold them too: whoever runs programs sees to it that
+/// no two touch the same ones, and that one starts after the other has ended.
+pub struct Floats(Vec<AtomicU32>);
+
+impl Floats {
+    /// These numbers.
+    pub fn new(values: impl IntoIterator<Item = f32>) -> Self {
+        Floats(values.into_iter().map(|value| AtomicU32::new(value.to_bits())).collect())
+    }
+
+    /// Zeros.
+    pub fn zeros(count: usize) -> Self {
+        Floats::new(std::iter::repeat_n(0.0, count))
+    }
+
+    /// A copy of all.
+    pub fn values(&self) -> Vec<f32> {
+        self.0.iter().map(|bits| f32::from_bits(bits.load(Ordering::Relaxed))).collect()
+    }
+
+    /// Zeros again, so that a result found here was computed.
+    pub fn clear(&self) {
+        self.0.iter().for_each(|bits| bits.store(0, Ordering::Relaxed));
+    }
+
+    /// Copies `count` of them, from `first` on, into a store at a byte; false where either has no such window.
+    pub fn get(&self, inside: &mut Inside, local: usize, first: usize, count: usize) -> bool {
+        self.window(first, count).is_some_and(|window| {
+            // SAFETY: so many numbers lie there; see the type on who else touches them.
+            unsafe { inside.get(local, window.as_ptr().cast(), size_of_val(window)) }
+        })
+    }
+
+    /// Copies `count` numbers of a store at a byte to here; false where either has no such window.
+    pub fn put(&self, inside: &mut Inside, local: usize, first: usize, count: usize) -> bool {
+        self.window(first, count).is_some_and(|window| {
+            // SAFETY: so many numbers lie there, and atomics may be written through shared references; see the type on
+            // who else touches them.
+            unsafe { inside.put(local, window.as_ptr().cast_mut().cast(), size_of_val(window)) }
+        })
+    }
+
+    fn window(&self, first: usize, count: usize) -> Option<&[AtomicU32]> {
+        self.0.get(first..first.checked_add(count)?)
+    }
+}
+
+/// The whole numbers of a store; it begins at a page, so there are none to spare at its head.
+pub fn floats(store: &mut [u8]) -> &mut [f32] {
+    // SAFETY: every pattern of 32 bits is an f32.
+    unsafe { store.align_to_mut().1 }
+}

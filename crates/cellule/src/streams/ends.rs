@@ -1,0 +1,80 @@
+//! Senders and sinks.
+
+use std::io::{Read, Write};
+use std::net::{Shutdown, TcpStream};
+use std::time::Instant;
+
+/// Bytes of a write and of a read: what a connection over the loopback carries at once.
+pub const CHUNK: usize = 64 << 10;
+/// After so many bytes a stream's pattern begins anew. It is prime, so that no lost or doubled chunk hides.
+const PERIOD: usize = 251;
+
+/// When a sender has done enough: whichever comes first.
+#[derive(Clone, Copy, Debug)]
+pub struct Amount {
+    pub end: Option<Instant>,
+    pub bytes: u64,
+}
+
+impl Amount {
+    /// Until then.
+    pub fn until(end: Instant) -> Self {
+        Amount { end: Some(end), bytes: u64::MAX }
+    }
+
+    /// How much of a chunk may go now, after so many bytes.
+    fn next(self, sent: u64) -> usize {
+        let is_over = self.end.is_some_and(|end| Instant::now() >= end);
+        if is_over { 0 } else { self.bytes.saturating_sub(sent).min(CHUNK as u64) as usize }
+    }
+}
+
+/// A stream's bytes, a chunk long from any place of the period on.
+fn pattern(stream: usize) -> Vec<u8> {
+    (0..CHUNK + PERIOD).map(|at| ((at % PERIOD) ^ (stream * 0x55)) as u8).collect()
+}
+
+/// Sends, and says how much it was; `None` where the connection broke.
+pub fn source(stream: usize, mut to: TcpStream, amount: Amount) -> Option<u64> {
+    let (pattern, mut sent) = (pattern(stream), 0_u64);
+    loop {
+        let bytes = amount.next(sent);
+        if bytes == 0 {
+            to.shutdown(Shutdown::Write).ok()?;
+            return Some(sent);
+        }
+        to.write_all(&pattern[(sent % PERIOD as u64) as usize..][..bytes]).ok()?;
+        sent += bytes as u64;
+    }
+}
+
+/// Takes all there is, and says how much it was; `None` where the connection broke or brought other bytes.
+pub fn sink(stream: usize, mut from: TcpStream) -> Option<u64> {
+    let (pattern, mut chunk, mut got) = (pattern(stream), vec![0; CHUNK], 0_u64);
+    loop {
+        let bytes = from.read(&mut chunk).ok()?;
+        if bytes == 0 {
+            return Some(got);
+        }
+        if chunk[..bytes] != pattern[(got % PERIOD as u64) as usize..][..bytes] {
+            return None;
+        }
+        got += bytes as u64;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::connected;
+    use super::*;
+
+    #[test]
+    fn a_changed_byte_is_seen() {
+        let (mut there, here) = connected().unwrap();
+        let mut bytes = pattern(1)[..1000].to_vec();
+        bytes[900] ^= 1;
+        there.write_all(&bytes).unwrap();
+        drop(there);
+        assert_eq!(sink(1, here), None);
+    }
+}

@@ -1,0 +1,140 @@
+//! What lies between senders and sinks: Rx threads that receive, and a Tx thread that forwards.
+
+use super::ends::CHUNK;
+use super::share::Forwarded;
+use seatmap_worker::WeightedPoller;
+use std::io::{self, Read, Write};
+use std::net::{Shutdown, TcpStream};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::time::{Duration, Instant};
+
+/// Chunks between an Rx thread and the Tx thread, for each stream.
+const QUEUE: usize = 64;
+/// How long a poller waits for a stream whose turn it is. A stream that its sender saturates is only ever late, by a time
+/// slice of the scheduler or two; to pass it over would hand its share to the other.
+const PATIENCE: Duration = Duration::from_millis(50);
+/// Bytes that a weight of one is granted in a round.
+const QUANTUM: u64 = 4 << 10;
+
+/// Who is served next.
+pub enum Way {
+    /// The only stream, by the thread that receives it.
+    Single,
+    /// Whoever has something, in turn, a chunk each.
+    RoundRobin,
+    /// By as many pollers each, which count bytes.
+    Weighted(Vec<usize>),
+}
+
+/// The service's ends of its connections.
+pub struct Service {
+    pub ingress: Vec<TcpStream>,
+    pub egress: Vec<TcpStream>,
+}
+
+impl Service {
+    /// Forwards all there is, and says what left when.
+    pub fn forward(mut self, way: &Way) -> io::Result<Vec<Forwarded>> {
+        let mut log = Log { began: Instant::now(), forwarded: Vec::new() };
+        match (way, &mut self.ingress[..], &mut self.egress[..]) {
+            (Way::Single, [from], [to]) => single(from, to, &mut log)?,
+            _ => self.through_queues(way, &mut log)?,
+        }
+        Ok(log.forwarded)
+    }
+
+    fn through_queues(self, way: &Way, log: &mut Log) -> io::Result<()> {
+        std::thread::scope(|scope| {
+            let mut queues = Vec::new();
+            for from in self.ingress {
+                let (filled, queue) = sync_channel(QUEUE);
+                scope.spawn(move || receive(from, &filled));
+                queues.push(Queue { chunks: queue, head: None, is_open: true });
+            }
+            transmit(queues, self.egress, way, log)
+        })
+    }
+}
+
+struct Log {
+    began: Instant,
+    forwarded: Vec<Forwarded>,
+}
+
+impl Log {
+    fn left(&mut self, stream: usize, bytes: usize) {
+        self.forwarded.push(Forwarded { at_ns: self.began.elapsed().as_nanos() as u64, stream, bytes: bytes as u64 });
+    }
+}
+
+fn single(from: &mut TcpStream, to: &mut TcpStream, log: &mut Log) -> io::Result<()> {
+    let mut chunk = vec![0; CHUNK];
+    loop {
+        let bytes = from.read(&mut chunk)?;
+        if bytes == 0 {
+            return to.shutdown(Shutdown::Write);
+        }
+        to.write_all(&chunk[..bytes])?;
+        log.left(0, bytes);
+    }
+}
+
+/// An Rx thread's life: it ends with its stream, or where nobody wants its chunks any more.
+fn receive(mut from: TcpStream, filled: &SyncSender<Vec<u8>>) {
+    loop {
+        let mut chunk = vec![0; CHUNK];
+        match from.read(&mut chunk) {
+            Ok(bytes @ 1..) => chunk.truncate(bytes),
+            _ => return,
+        }
+        if filled.send(chunk).is_err() {
+            return;
+        }
+    }
+}
+
+/// What an Rx thread has received.
+struct Queue {
+    chunks: Receiver<Vec<u8>>,
+    /// The first chunk, once it was looked at.
+    head: Option<Vec<u8>>,
+    is_open: bool,
+}
+
+impl Queue {
+    /// Bytes of the first chunk, which it waits for so long.
+    fn first(&mut self, patience: Duration) -> Option<u64> {
+        if self.head.is_none() && self.is_open {
+            match self.chunks.recv_timeout(patience) {
+                Ok(chunk) => self.head = Some(chunk),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => self.is_open = false,
+            }
+        }
+        self.head.as_ref().map(|head| head.len() as u64)
+    }
+}
+
+/// The Tx thread's life.
+fn transmit(mut queues: Vec<Queue>, mut egress: Vec<TcpStream>, way: &Way, log: &mut Log) -> io::Result<()> {
+    let (mut poller, counts_bytes) = match way {
+        Way::Weighted(pollers) => {
+            let weights: Vec<u32> = pollers.iter().map(|count| *count as u32).collect();
+            (WeightedPoller::new(&weights, QUANTUM), true)
+        }
+        _ => (WeightedPoller::new(&vec![1; queues.len()], 1), false),
+    };
+    let patience = if counts_bytes { PATIENCE } else { Duration::ZERO };
+    while queues.iter().any(|queue| queue.is_open || queue.head.is_some()) {
+        let cost = |stream: usize| queues[stream].first(patience).map(|bytes| if counts_bytes { bytes } else { 1 });
+        match poller.next(cost) {
+            None => std::thread::yield_now(),
+            Some(stream) => {
+                let chunk = queues[stream].head.take().unwrap_or_default();
+                egress[stream].write_all(&chunk)?;
+                log.left(stream, chunk.len());
+            }
+        }
+    }
+    egress.iter_mut().try_for_each(|to| to.shutdown(Shutdown::Write))
+}

@@ -1,0 +1,59 @@
+//! `seatmap workers`, as typed.
+
+use super::cpus;
+use clap::Args;
+use seatmap_cellule::{CelluleError, Workload};
+use seatmap_machine::CpuList;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+#[derive(Debug, Args)]
+pub struct Workers {
+    /// calls, gains, streams, or a program: matrix:SIZE[:ITERATIONS], black-scholes:BLOCKS[:CYCLES].
+    #[arg(value_name = "WHAT", default_value = "calls")]
+    pub what: What,
+    /// The controller's CPU, then those of the workers; all that this process may use by default.
+    #[arg(long, value_name = "LIST", value_parser = cpus)]
+    pub cpus: Option<CpuList>,
+    /// How many workers; one on each CPU but the controller's by default. One more shares that.
+    #[arg(long, value_name = "N")]
+    pub workers: Option<usize>,
+    /// How often workers and threads take turns.
+    #[arg(long, value_name = "N", default_value_t = 9, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub turns: u32,
+    /// How long each configuration of streams lasts.
+    #[arg(long, value_name = "S", default_value_t = 3, value_parser = clap::value_parser!(u64).range(1..=3600))]
+    pub seconds: u64,
+    /// Draw what is gained by size.
+    #[arg(long, value_name = "FILE")]
+    pub svg: Option<PathBuf>,
+    /// Print one JSON document on stdout, and nothing else.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// What is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum What {
+    /// The cost of each call.
+    Calls,
+    /// What is gained by size.
+    Gains,
+    /// TCP streams through pollers.
+    Streams,
+    /// A program.
+    Program(Workload),
+}
+
+impl FromStr for What {
+    type Err = CelluleError;
+
+    fn from_str(text: &str) -> Result<Self, CelluleError> {
+        match text {
+            "calls" => Ok(What::Calls),
+            "gains" => Ok(What::Gains),
+            "streams" => Ok(What::Streams),
+            program => program.parse().map(What::Program),
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! `seatmap workers`.
+
+use crate::args::{What, Workers};
+use crate::bar::Bar;
+use crate::error::CliError;
+use crate::output::{self, Destination};
+use crate::place;
+use seatmap_cellule::document::Found;
+use seatmap_cellule::gains::{Figure, gains};
+use seatmap_cellule::seats::on;
+use seatmap_cellule::streams::{self, Configuration};
+use seatmap_cellule::{CelluleError, Document, Seats, compare, costs::costs};
+use seatmap_report::svg::{Chart, charts};
+use std::time::Duration;
+
+/// Says what it costs to have work done by pinned workers, and by threads made for it.
+pub fn run(typed: &Workers) -> Result<(), CliError> {
+    if typed.svg.is_some() && typed.what != What::Gains {
+        return Err(CliError::input("--svg draws what is gained by size: seatmap workers gains --svg FILE"));
+    }
+    let picture = typed.svg.as_deref().map(Destination::new).transpose()?;
+    let cpus = match &typed.cpus {
+        Some(cpus) => cpus.0.clone(),
+        None => seatmap_host::affinity::current().map_err(CliError::work)?,
+    };
+    let found = found(typed, &cpus)?;
+    if let (Some(picture), Found::Gains(figures)) = (picture, &found) {
+        picture.write(&charts(&drawn(figures)))?;
+    }
+    let document = Document::new(place::host_name(), cpus, found);
+    match typed.json {
+        true => output::print(&(serde_json::to_string(&document).map_err(CliError::work)? + "\n")),
+        false => output::print(&document.text()),
+    }
+}
+
+fn found(typed: &Workers, cpus: &[u32]) -> Result<Found, CliError> {
+    let workers = typed.workers.unwrap_or_else(|| Seats::usual_workers(cpus));
+    let seats = Seats::new(cpus, workers).map_err(CliError::input)?;
+    let bar = Bar::new("measuring");
+    let found = match typed.what {
+        What::Calls => counted(cpus, workers, typed.turns).map(Found::Calls),
+        What::Program(workload) => compare(workload, &seats, typed.turns).map(Found::Program),
+        What::Gains => gains(cpus, workers, typed.turns, |done, all| bar.show(done, all)).map(Found::Gains),
+        What::Streams => through(cpus, Duration::from_secs(typed.seconds)).map(Found::Streams),
+    };
+    found.map_err(CliError::work)
+}
+
+/// The calls, with one worker and more.
+fn counted(cpus: &[u32], workers: usize, turns: u32) -> Result<Vec<seatmap_cellule::costs::Costs>, CelluleError> {
+    (1..=workers).map(|workers| costs(&Seats::new(cpus, workers)?, turns)).collect()
+}
+
+/// All configurations, their threads on these CPUs.
+fn through(cpus: &[u32], lasting: Duration) -> Result<Vec<streams::Through>, CelluleError> {
+    on(cpus, || Configuration::ALL.into_iter().map(|one| streams::run(one, lasting)).collect())
+}
+
+/// Each figure twice: over a thread a worker, and over a thread a task.
+fn drawn(figures: &[Figure]) -> Vec<Chart> {
+    let chart = |figure: &Figure, over: &str, is_worker: bool| Chart {
+        title: format!("{}: gain over {over}", figure.title),
+        across: figure.across.to_owned(),
+        up: "(Linux - runtime) / Linux in %".to_owned(),
+        curves: figure.curves(is_worker),
+    };
+    let both = |figure| [chart(figure, "a thread a worker", true), chart(figure, "a thread a task", false)];
+    figures.iter().flat_map(both).collect()
+}

@@ -1,0 +1,358 @@
+/* seatmap_worker.h - pinned workers with local stores, for C and C++.
+ *
+ * Made of the Rust sources by cbindgen; do not edit.
+ *
+ * The calls are libspe2's in sense: a context is a worker, it is loaded with a program and run, and its mailboxes, signals
+ * and local store are reached from outside and from within. What Linux answers with a thread is answered here by a worker
+ * that waits for it.
+ *
+ * The rules for all functions:
+ *
+ * - What is created is the caller's until it is handed to the destroy function of its type. A context may be destroyed
+ *   before or after its runtime. Nothing else is to be freed.
+ * - A handle is NULL, or was given by this library and has not been destroyed. Functions that return a
+ *   seatmap_worker_status refuse NULL, the others say what they return for it.
+ * - Threads may share a runtime. A context may be used by one thread at a time. A seatmap_inside is its program's while
+ *   that runs, on the worker's thread.
+ * - A program returns its stop code; it may neither end its thread nor throw.
+ * - There is no other state but the last error, and each thread has its own. No function ends the program or looks at its
+ *   environment; only a defect prints, on stderr. The library cannot survive memory that runs out, or a fork.
+ */
+
+
+#ifndef SEATMAP_WORKER_H
+#define SEATMAP_WORKER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/**
+ * The major version that this header belongs to.
+ */
+#define SEATMAP_WORKER_VERSION_MAJOR 0
+
+/**
+ * The minor version that this header belongs to. Before 1.0 another one may break programs, and is another library to
+ * the dynamic linker.
+ */
+#define SEATMAP_WORKER_VERSION_MINOR 1
+
+/**
+ * The first signal register gathers bits (OR) instead of keeping the last value; libspe2's SPE_CFG_SIGNOTIFY1_OR.
+ */
+#define SEATMAP_SIGNOTIFY1_OR 16
+
+/**
+ * The same of the second.
+ */
+#define SEATMAP_SIGNOTIFY2_OR 32
+
+/**
+ * How a call ended. Zero is success, so that calls can be joined with ||.
+ */
+typedef enum {
+  /**
+   * Done.
+   */
+  SEATMAP_WORKER_STATUS_OK = 0,
+  /**
+   * An argument is NULL or out of range.
+   */
+  SEATMAP_WORKER_STATUS_BAD_ARGUMENT = 1,
+  /**
+   * A CPU or memory that cannot be had.
+   */
+  SEATMAP_WORKER_STATUS_NOT_POSSIBLE = 2,
+  /**
+   * All workers are in contexts.
+   */
+  SEATMAP_WORKER_STATUS_BUSY = 3,
+  /**
+   * The call does not fit what the context does: no program, nothing started, or a program that runs.
+   */
+  SEATMAP_WORKER_STATUS_BAD_STATE = 4,
+  /**
+   * A mistake in the library. The handles are still good.
+   */
+  SEATMAP_WORKER_STATUS_DEFECT = 5,
+} seatmap_worker_status;
+
+/**
+ * How a call waits that writes or reads several messages: libspe2's behaviours.
+ */
+typedef enum {
+  /**
+   * Until all are written or read.
+   */
+  SEATMAP_MBOX_ALL_BLOCKING = 1,
+  /**
+   * Until one is; the rest as far as it goes without waiting.
+   */
+  SEATMAP_MBOX_ANY_BLOCKING = 2,
+  /**
+   * Not at all.
+   */
+  SEATMAP_MBOX_ANY_NONBLOCKING = 3,
+} seatmap_mbox;
+
+/**
+ * How workers and those who wait for them wait.
+ */
+typedef enum {
+  /**
+   * They look all the time: the fastest, and the CPU is never free.
+   */
+  SEATMAP_POLLING_SPIN = 0,
+  /**
+   * They look for spin_us, then sleep until woken.
+   */
+  SEATMAP_POLLING_ADAPTIVE = 1,
+  /**
+   * They sleep at once: for workers that share their CPU with others.
+   */
+  SEATMAP_POLLING_SLEEP = 2,
+} seatmap_polling;
+
+/**
+ * A worker that belongs to its holder: its local store holds zeros when the context is created, and is overwritten with
+ * zeros when it is destroyed.
+ */
+typedef struct seatmap_context seatmap_context;
+
+/**
+ * A worker from within: its local store, its mailboxes and signals, and transfers to and from memory.
+ */
+typedef struct seatmap_inside seatmap_inside;
+
+/**
+ * Workers, each on its CPU, from when they are created until they and all their contexts are destroyed.
+ */
+typedef struct seatmap_runtime seatmap_runtime;
+
+/**
+ * What workers are made of.
+ */
+typedef struct {
+  /**
+   * Bytes of each local store; 0 for 256 KiB, as a Cell has it.
+   */
+  size_t store_bytes;
+  /**
+   * One of seatmap_polling.
+   */
+  int polling;
+  /**
+   * For SEATMAP_POLLING_ADAPTIVE, how long to look before sleeping, in microseconds.
+   */
+  uint32_t spin_us;
+  /**
+   * SEATMAP_SIGNOTIFY1_OR and SEATMAP_SIGNOTIFY2_OR, or 0.
+   */
+  uint32_t flags;
+} seatmap_runtime_options;
+
+/**
+ * A program for a worker: it sees the worker from within, the argument that it was started with, and the data that it was
+ * loaded with; and returns its stop code.
+ */
+typedef uint32_t (*seatmap_program)(seatmap_inside *inside, uint64_t argument, void *data);
+
+#ifdef __cplusplus
+extern "C" {
+#endif // __cplusplus
+
+/**
+ * The version of the library that is loaded, such as "0.1.0". Static text, never NULL.
+ */
+const char *seatmap_worker_version(void);
+
+/**
+ * What went wrong in this thread's last call that returned a seatmap_worker_status, as one line; empty if nothing did.
+ *
+ * Never NULL. The text belongs to the library and holds until this thread's next such call. Any thread may call it,
+ * and each sees its own.
+ */
+const char *seatmap_worker_last_error(void);
+
+/**
+ * Seats a worker on each CPU, by the operating system's numbers, each once. NULL for options means stores of 256 KiB,
+ * workers that spin, and signals that keep the last value.
+ */
+seatmap_worker_status seatmap_runtime_create(const uint32_t *cpus,
+                                             size_t count,
+                                             const seatmap_runtime_options *options,
+                                             seatmap_runtime **runtime);
+
+/**
+ * How many workers there are; 0 for NULL.
+ */
+size_t seatmap_runtime_workers(const seatmap_runtime *runtime);
+
+/**
+ * Ends the workers that are in no context, and each other one when its context is destroyed; NULL is fine.
+ */
+void seatmap_runtime_destroy(seatmap_runtime *runtime);
+
+/**
+ * The CPUs that this process may use, ascending: writes up to `room` of them to `cpus`, and to `count` how many there are.
+ */
+seatmap_worker_status seatmap_allowed_cpus(uint32_t *cpus,
+                                           size_t room,
+                                           size_t *count);
+
+/**
+ * Borrows a worker and overwrites its local store with zeros, as spe_context_create. SEATMAP_WORKER_STATUS_BUSY where all
+ * are in contexts.
+ */
+seatmap_worker_status seatmap_context_create(seatmap_runtime *runtime,
+                                             seatmap_context **context);
+
+/**
+ * Waits for a program that still runs, overwrites the local store with zeros and gives the worker back; NULL is fine.
+ */
+void seatmap_context_destroy(seatmap_context *context);
+
+/**
+ * Loads a program in place of any other, as spe_program_load; one that still runs is waited for. The data are the
+ * program's business: they are handed on as they are.
+ */
+seatmap_worker_status seatmap_program_load(seatmap_context *context,
+                                           seatmap_program program,
+                                           void *data);
+
+/**
+ * Runs the program and waits for its end, as spe_context_run; `stop_code` may be NULL.
+ */
+seatmap_worker_status seatmap_context_run(seatmap_context *context,
+                                          uint64_t argument,
+                                          uint32_t *stop_code);
+
+/**
+ * Starts the program and returns at once, where libspe2 needs a thread that calls spe_context_run.
+ */
+seatmap_worker_status seatmap_context_start(seatmap_context *context, uint64_t argument);
+
+/**
+ * Waits for the end of a program that was started; `stop_code` may be NULL.
+ */
+seatmap_worker_status seatmap_context_wait(seatmap_context *context, uint32_t *stop_code);
+
+/**
+ * Whether a program that was started has ended, so that seatmap_context_wait returns at once; false for NULL.
+ */
+bool seatmap_context_ended(const seatmap_context *context);
+
+/**
+ * Gives the CPU back: the worker sleeps, whatever its polling is, until the next start, which then takes longer.
+ */
+seatmap_worker_status seatmap_context_give_back(seatmap_context *context);
+
+/**
+ * Writes a signal register of the worker, 0 or 1, as spe_signal_write.
+ */
+seatmap_worker_status seatmap_signal_write(seatmap_context *context,
+                                           uint32_t signal,
+                                           uint32_t value);
+
+/**
+ * Where the worker's local store begins, as spe_ls_area_get; it is there as long as the context. NULL for NULL.
+ */
+void *seatmap_store_address(const seatmap_context *context);
+
+/**
+ * Bytes of the local store, as spe_ls_size_get; 0 for NULL.
+ */
+size_t seatmap_store_size(const seatmap_context *context);
+
+/**
+ * Writes messages into the worker's inbound mailbox, as spe_in_mbox_write; it has room for four. `written`, which may be
+ * NULL, tells how many went.
+ */
+seatmap_worker_status seatmap_in_mbox_write(seatmap_context *context,
+                                            const uint32_t *messages,
+                                            size_t count,
+                                            int behaviour,
+                                            size_t *written);
+
+/**
+ * Reads messages from the worker's outbound mailbox, as spe_out_mbox_read and spe_out_intr_mbox_read; it holds one. `got`,
+ * which may be NULL, tells how many came. To wait for a message that a program never writes is to wait for ever.
+ */
+seatmap_worker_status seatmap_out_mbox_read(seatmap_context *context,
+                                            uint32_t *messages,
+                                            size_t count,
+                                            int behaviour,
+                                            size_t *got);
+
+/**
+ * How many messages the inbound mailbox has room for, as spe_in_mbox_status; 0 for NULL.
+ */
+uint32_t seatmap_in_mbox_status(const seatmap_context *context);
+
+/**
+ * How many messages wait in the outbound mailbox, as spe_out_mbox_status; 0 for NULL.
+ */
+uint32_t seatmap_out_mbox_status(const seatmap_context *context);
+
+/**
+ * Where the local store begins; NULL for NULL.
+ */
+void *seatmap_inside_store(seatmap_inside *inside);
+
+/**
+ * Bytes of the local store; 0 for NULL.
+ */
+size_t seatmap_inside_store_size(seatmap_inside *inside);
+
+/**
+ * Reads the inbound mailbox, as spu_read_in_mbox; waits while it is empty. 0 for NULL.
+ */
+uint32_t seatmap_inside_mbox_read(seatmap_inside *inside);
+
+/**
+ * The same where there is mail; false, and `message` as it was, where there is none or something is NULL.
+ */
+bool seatmap_inside_mbox_try_read(seatmap_inside *inside,
+                                  uint32_t *message);
+
+/**
+ * Writes the outbound mailbox, as spu_write_out_mbox; waits while it is full.
+ */
+void seatmap_inside_mbox_write(seatmap_inside *inside, uint32_t message);
+
+/**
+ * The same if there is room; says whether there was.
+ */
+bool seatmap_inside_mbox_try_write(seatmap_inside *inside, uint32_t message);
+
+/**
+ * Reads and empties a signal register, 0 or 1, as spu_read_signal1; waits until something was written. 0 for NULL and for
+ * another register.
+ */
+uint32_t seatmap_inside_signal_read(seatmap_inside *inside,
+                                    uint32_t signal);
+
+/**
+ * Copies bytes from memory at `from` into the store at `local`, as mfc_get, and has done so when it returns. False, and
+ * nothing copied, where they do not fit into the store or something is NULL.
+ */
+bool seatmap_inside_get(seatmap_inside *inside,
+                        size_t local,
+                        const void *from,
+                        size_t bytes);
+
+/**
+ * Copies bytes from the store at `local` to memory at `to`, as mfc_put, and has done so when it returns. False, and
+ * nothing copied, where they are not all in the store or something is NULL.
+ */
+bool seatmap_inside_put(seatmap_inside *inside,
+                        size_t local,
+                        void *to,
+                        size_t bytes);
+
+#ifdef __cplusplus
+}  // extern "C"
+#endif  // __cplusplus
+
+#endif  /* SEATMAP_WORKER_H */

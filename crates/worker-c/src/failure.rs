@@ -1,0 +1,38 @@
+//! Why a call failed.
+
+use crate::status::Status;
+use seatmap_worker::WorkerError;
+
+/// Why a call failed; its text is what the last error says.
+#[derive(Debug, thiserror::Error)]
+pub enum Failure {
+    /// A pointer that must lead somewhere does not.
+    #[error("{0} is NULL")]
+    Null(&'static str),
+    /// An argument with a value that means nothing.
+    #[error("{0}")]
+    Argument(String),
+    /// What the workers say.
+    #[error(transparent)]
+    Worker(#[from] WorkerError),
+    /// A panic.
+    #[error("a defect in libseatmap_worker: {0}")]
+    Defect(String),
+}
+
+impl Failure {
+    /// What the call returns.
+    pub fn status(&self) -> Status {
+        match self {
+            Failure::Null(_) | Failure::Argument(_) => Status::BadArgument,
+            Failure::Defect(_) => Status::Defect,
+            Failure::Worker(error) => match error {
+                WorkerError::NoCpus | WorkerError::Shared(_) => Status::BadArgument,
+                WorkerError::Seat { .. } | WorkerError::Store { .. } | WorkerError::Cpus(_) => Status::NotPossible,
+                WorkerError::Busy(_) => Status::Busy,
+                WorkerError::NoProgram | WorkerError::Running | WorkerError::NotStarted => Status::BadState,
+                WorkerError::Panicked(_) => Status::Defect,
+            },
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! What a program written in C sees.
+//!
+//! None of these returns a status: programs call them where every nanosecond counts, and what they get wrong is an answer.
+
+use std::ffi::c_void;
+
+/// A worker from within: its local store, its mailboxes and signals, and transfers to and from memory.
+pub struct Inside(#[expect(dead_code, reason = "a name for C: it is only ever pointed to")] seatmap_worker::Inside);
+
+impl Inside {
+    /// A pointer for C to a worker's inside. It is a newtype so that the header knows it by its own name.
+    pub(crate) fn of(inside: &mut seatmap_worker::Inside) -> *mut Inside {
+        std::ptr::from_mut(inside).cast()
+    }
+}
+
+/// Does something with a worker's inside; `none` for NULL.
+///
+/// # Safety
+/// `inside` is NULL or what a program was given, in that program.
+unsafe fn with<T>(inside: *mut Inside, none: T, work: impl FnOnce(&mut seatmap_worker::Inside) -> T) -> T {
+    // SAFETY: the caller's promise; a newtype of one field that C knows by pointer only.
+    match unsafe { inside.cast::<seatmap_worker::Inside>().as_mut() } {
+        Some(inside) => work(inside),
+        None => none,
+    }
+}
+
+/// Where the local store begins; NULL for NULL.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn seatmap_inside_store(inside: *mut Inside) -> *mut c_void {
+    // SAFETY: the caller keeps the rules of the header.
+    unsafe { with(inside, std::ptr::null_mut(), |inside| inside.store_address().cast()) }
+}
+
+/// Bytes of the local store; 0 for NULL.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn seatmap_inside_store_size(inside: *mut Inside) -> usize {
+    // SAFETY: the caller keeps the rules of the header.
+    unsafe { with(inside, 0, |inside| inside.store().len()) }
+}
+
+/// Reads the inbound mailbox, as spu_read_in_mbox; waits while it is empty. 0 for NULL.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn seatmap_inside_mbox_read(inside: *mut Inside) -> u32 {
+    // SAFETY: the caller keeps the rules of the header.
+    unsafe { with(inside, 0, |inside| inside.mailbox_read()) }
+}
+
+/// The same where there is mail; false, and `message` as it was, where there is none or something is NULL.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn seatmap_inside_mbox_try_read(inside: *mut Inside, message: *mut u32) -> bool {
+    // SAFETY: the caller keeps the rules of the header.
+    let Some(out) = (unsafe { message.as_mut() }) else { return false };
+    // SAFETY: as above.
+    let read = unsafe { with(inside, None, |inside| inside.mailbox_try_read()) };
+    read.map(|message| *out = message).is_some()
+}
+
+/// Writes the outbound mailbox, as spu_write_out_mbox; waits while it is full.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn seatmap_inside_mbox_write(inside: *mut Inside, message: u32) {
+    // SAFETY: the caller keeps the rules of the header.
+    unsafe { with(inside, (), |inside| inside.mailbox_write(message)) }
+}
+
+/// The same if there is room; says whether there was.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn seatmap_inside_mbox_try_write(inside: *mut Inside, message: u32) -> bool {
+    // SAFETY: the caller keeps the rules of the header.
+    unsafe { with(inside, false, |inside| inside.mailbox_try_write(message)) }
+}
+
+/// Reads and empties a signal register, 0 or 1, as spu_read_signal1; waits until something was written. 0 for NULL and for
+/// another register.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn seatmap_inside_signal_read(inside: *mut Inside, signal: u32) -> u32 {
+    // SAFETY: the caller keeps the rules of the header.
+    unsafe { with(inside, 0, |inside| inside.signal_read(signal as usize).unwrap_or(0)) }
+}
+
+/// Copies bytes from memory at `from` into the store at `local`, as mfc_get, and has done so when it returns. False, and
+/// nothing copied, where they do not fit into the store or something is NULL.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn seatmap_inside_get(
+    inside: *mut Inside,
+    local: usize,
+    from: *const c_void,
+    bytes: usize,
+) -> bool {
+    if from.is_null() {
+        return false;
+    }
+    // SAFETY: the caller keeps the rules of the header, and answers for `from`.
+    unsafe { with(inside, false, |inside| inside.get(local, from.cast(), bytes)) }
+}
+
+/// Copies bytes from the store at `local` to memory at `to`, as mfc_put, and has done so when it returns. False, and
+/// nothing copied, where they are not all in the store or something is NULL.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn seatmap_inside_put(inside: *mut Inside, local: usize, to: *mut c_void, bytes: usize) -> bool {
+    if to.is_null() {
+        return false;
+    }
+    // SAFETY: the caller keeps the rules of the header, and answers for `to`.
+    unsafe { with(inside, false, |inside| inside.put(local, to.cast(), bytes)) }
+}

@@ -1,0 +1,19 @@
+//! How a call ended.
+
+/// How a call ended. Zero is success, so that calls can be joined with ||.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Status {
+    /// Done.
+    Ok = 0,
+    /// An argument is NULL or out of range.
+    BadArgument = 1,
+    /// A CPU or memory that cannot be had.
+    NotPossible = 2,
+    /// All workers are in contexts.
+    Busy = 3,
+    /// The call does not fit what the context does: no program, nothing started, or a program that runs.
+    BadState = 4,
+    /// A mistake in the library. The handles are still good.
+    Defect = 5,
+}

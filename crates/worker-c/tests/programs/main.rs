@@ -1,0 +1,12 @@
+//! C and C++ programs, compiled against the library as it is installed, and run.
+
+#![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
+
+mod examples;
+mod guide;
+#[path = "../../../place-c/tests/programs/installed.rs"]
+#[expect(dead_code, reason = "what only programs with arguments need")]
+mod installed;
+#[path = "../../../place-c/tests/programs/interface.rs"]
+mod interface;
+mod refusals;

@@ -1,0 +1,8 @@
+//! What a caller can get wrong.
+
+use crate::installed::library;
+
+#[test]
+fn every_mistake_has_a_status_and_a_line() {
+    insta::assert_snapshot!(library().run_all_ways("tests/programs/refusals.c"));
+}
