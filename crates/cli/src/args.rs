@@ -2,6 +2,7 @@
 
 mod doctor;
 mod export;
+mod model;
 mod noise;
 mod pattern;
 mod place;
@@ -12,6 +13,7 @@ mod study;
 
 pub use doctor::*;
 pub use export::*;
+pub use model::*;
 pub use noise::*;
 pub use pattern::*;
 pub use place::*;
@@ -51,6 +53,8 @@ pub enum Command {
     Pattern(Pattern),
     /// Run a program and seat its threads, or seat those of a program that runs.
     Run(Run),
+    /// Fit machines that the simulator runs.
+    Model(Model),
     /// Run every mapping of a ring's tasks to workers, and rank them, as Keller & Varbanescu did.
     Rank(Box<Rank>),
     /// Measure what threads, messages, transfers and atomics cost, as CellStats does.
