@@ -23,6 +23,7 @@ mod row;
 mod run;
 mod schedule;
 mod scotch;
+mod twin;
 mod worker;
 
 use row::Row;
@@ -32,7 +33,7 @@ use std::path::Path;
 
 type Bench = fn() -> Result<Vec<Row>, Box<dyn Error>>;
 
-const BENCHES: [(&str, Bench); 16] = [
+const BENCHES: [(&str, Bench); 17] = [
     ("pair", pair::rows),
     ("hogs", hogs::rows),
     ("channels", channels::rows),
@@ -49,6 +50,7 @@ const BENCHES: [(&str, Bench); 16] = [
     ("engine", engine::rows),
     ("worker", worker::rows),
     ("coherent", coherent::rows),
+    ("twin", twin::rows),
 ];
 
 fn main() -> Result<(), Box<dyn Error>> {

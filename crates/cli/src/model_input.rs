@@ -2,9 +2,9 @@
 
 use crate::error::CliError;
 use crate::input;
-use seatmap_machine::import::format::Format;
-use seatmap_sim::{CoherentModel, SimError};
+use seatmap_machine::import::Format;
 use seatmap_sim::catalog::{self, Model};
+use seatmap_sim::{CoherentModel, SimError};
 use std::path::Path;
 use std::sync::Arc;
 

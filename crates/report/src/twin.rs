@@ -1,6 +1,5 @@
 //! How like its original a twin is, as a table.
 
-use crate::tidy;
 use seatmap_measure::twin::Report;
 use seatmap_measure::twin::capacity::Followed;
 use seatmap_measure::twin::fidelity::Fidelity;
@@ -13,7 +12,7 @@ pub fn table(report: &Report) -> String {
     let rest = if report.has_rest { ", with what these leave of single pairs" } else { "" };
     let mut text = format!(
         "{}: {} cores, {} PUs in {} groups{homes}, offsets by core{rest}; ticks of {:.3} ns\n\n",
-        tidy(&report.name),
+        report.name.replace(char::is_control, "?"),
         report.cores,
         report.pus,
         report.groups,
@@ -21,7 +20,11 @@ pub fn table(report: &Report) -> String {
     );
     let rows: Vec<&Fidelity> = report.by_class.iter().chain([&report.all]).chain(&report.by_home).collect();
     let widest = rows.iter().map(|row| row.name.chars().count()).max().unwrap_or(0);
-    let _ = writeln!(text, "{:widest$}  {:>7}  {:>9}  {:>8}  {:>7}  {:>8}", "distances", "pairs", "median ns", "RMSE ns", "RMSE %", "worst ns");
+    let _ = writeln!(
+        text,
+        "{:widest$}  {:>7}  {:>9}  {:>8}  {:>7}  {:>8}",
+        "distances", "pairs", "median ns", "RMSE ns", "RMSE %", "worst ns"
+    );
     for row in rows {
         let _ = writeln!(
             text,

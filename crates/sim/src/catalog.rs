@@ -64,8 +64,10 @@ impl Model {
 #[must_use]
 pub fn is_model(text: &str) -> bool {
     let names = |line: &str| {
-        let value = line.trim_start().strip_prefix("format").map(|rest| rest.trim_start_matches([' ', '\t', '=', '"', '\'']));
-        value.is_some_and(|value| ["seatmap-coherent/", "seatmap-model/"].iter().any(|format| value.starts_with(format)))
+        let value =
+            line.trim_start().strip_prefix("format").map(|rest| rest.trim_start_matches([' ', '\t', '=', '"', '\'']));
+        value
+            .is_some_and(|value| ["seatmap-coherent/", "seatmap-model/"].iter().any(|format| value.starts_with(format)))
     };
     text.lines().any(names)
 }

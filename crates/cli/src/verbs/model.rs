@@ -2,8 +2,8 @@
 
 use crate::args::{Fit, Model, ModelAction};
 use crate::error::CliError;
-use crate::output::{self, Destination};
 use crate::input;
+use crate::output::{self, Destination};
 use seatmap_measure::twin::{self, Needs, TwinError};
 use seatmap_report::twin as report;
 

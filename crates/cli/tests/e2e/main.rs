@@ -12,6 +12,7 @@ mod import;
 mod interrupted;
 mod machines;
 mod measure;
+mod model;
 mod noise;
 mod pattern;
 mod place;

@@ -62,7 +62,11 @@ pub fn follow(levels: &mut Levels, profile: &Profile) -> Result<Followed, TwinEr
     for _ in 0..CUTS {
         let third = (high - low) / 3.0;
         let (near, far) = (try_one(low + third)?, try_one(high - third)?);
-        if near.0 <= far.0 { high -= third } else { low += third }
+        if near.0 <= far.0 {
+            high -= third
+        } else {
+            low += third
+        }
         for tried in [near, far] {
             if tried.0 < best.0 {
                 best = tried;
@@ -75,7 +79,8 @@ pub fn follow(levels: &mut Levels, profile: &Profile) -> Result<Followed, TwinEr
 
 /// The points to follow.
 fn chosen(curve: &[Loaded], pus: usize) -> Vec<Loaded> {
-    let possible: Vec<Loaded> = curve.iter().filter(|point| (1..=pus / 2).contains(&(point.pairs as usize))).copied().collect();
+    let possible: Vec<Loaded> =
+        curve.iter().filter(|point| (1..=pus / 2).contains(&(point.pairs as usize))).copied().collect();
     let count = possible.len().min(POINTS);
     let at = |index: usize| possible[index * (possible.len() - 1) / (count - 1).max(1)];
     (0..count).map(at).collect()
@@ -97,7 +102,11 @@ fn busier(levels: &Levels, factor: f64) -> Levels {
         figure.kind = Basis::Calibration;
         figure.source = format!("fitted to the profile's loaded curve: {factor:.2} times what is assumed of others");
     }
-    levels.fabric.package_busy_cycles.iter_mut().for_each(|cycles| *cycles = (f64::from(*cycles) * factor).round().max(1.0) as u32);
+    levels
+        .fabric
+        .package_busy_cycles
+        .iter_mut()
+        .for_each(|cycles| *cycles = (f64::from(*cycles) * factor).round().max(1.0) as u32);
     levels.fabric.basis = Basis::Calibration;
     levels.fabric.source = format!("fitted to the profile's loaded curve: {factor:.2} times what is assumed of others");
     levels
@@ -119,8 +128,8 @@ fn curve(model: &Arc<CoherentModel>, profile: &Profile, chosen: &[Loaded]) -> Re
     let pus = profile.core_distance.as_ref().map_or(&[][..], |distance| &distance.pus);
     let plan = Plan::new(Effort::Quick, model.ns_per_tick()).without_noise();
     let bed = CoherentBed::new(Arc::clone(model));
-    let mut probe = TestbedProbe::new(bed, &model.topology, load::lines_needed(pus.len()))
-        .map_err(crate::MeasureError::Machine)?;
+    let mut probe =
+        TestbedProbe::new(bed, &model.topology, load::lines_needed(pus.len())).map_err(crate::MeasureError::Machine)?;
     let pairs: Vec<usize> = chosen.iter().map(|point| point.pairs as usize).collect();
     let simulated = load::curve_at(&mut probe, pus, &pairs, &plan, &mut |_, _| ControlFlow::Continue(()))?;
     let both = chosen.iter().zip(simulated);

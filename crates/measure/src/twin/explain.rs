@@ -1,6 +1,7 @@
 //! Cores, groups, offsets and homes of a profile, as the twin takes them.
 
 use super::TwinError;
+use crate::classes::Relations;
 use crate::fit::{self, siblings};
 use seatmap_machine::description::Basis;
 use seatmap_machine::{CoreDistance, HomeModel, Profile};
@@ -29,6 +30,7 @@ pub fn parts(profile: &Profile) -> Result<Parts, TwinError> {
     let frequency_ghz = clock(profile);
     Ok(Parts {
         group_of: groups(profile, distance, &model, &core_of, cores),
+        package_of: packages(profile, distance, &core_of, cores),
         offset_ns: offsets(&model, &core_of, cores, homes.as_ref().map_or(1, |(homes, _)| homes.count as usize)),
         core_of,
         homes,
@@ -48,13 +50,7 @@ pub fn homes(profile: &Profile) -> Option<(LevelsHomes, usize)> {
 }
 
 /// The group of each core: those found in the distances, as far as they share a level-3 cache.
-fn groups(
-    profile: &Profile,
-    distance: &CoreDistance,
-    model: &HomeModel,
-    core_of: &[usize],
-    cores: usize,
-) -> Vec<u32> {
+fn groups(profile: &Profile, distance: &CoreDistance, model: &HomeModel, core_of: &[usize], cores: usize) -> Vec<u32> {
     let found = model.group_of(&distance.pus);
     let mut numbers = BTreeMap::new();
     let mut group_of = vec![0; cores];
@@ -73,6 +69,15 @@ fn groups(
     };
     // Siblings of two groups leave numbers that nobody has.
     group_of.into_iter().map(&mut dense).collect()
+}
+
+/// Cores that are nearer to each other than to the rest, which is what packages are.
+fn packages(profile: &Profile, distance: &CoreDistance, core_of: &[usize], cores: usize) -> Vec<Option<u32>> {
+    let mut package_of = vec![None; cores];
+    for (row, sphere) in Relations::of(profile, distance).sphere.iter().enumerate() {
+        package_of[core_of[row]] = Some(*sphere as u32);
+    }
+    package_of
 }
 
 /// The mean offset of each core's threads, by home, to a hundredth of a nanosecond.
@@ -99,7 +104,8 @@ fn clock(profile: &Profile) -> Figure {
         None => Figure {
             value: USUAL_GHZ,
             kind: Basis::Assumption,
-            source: "the profile does not tell; no distance depends on it, only what is computed between messages".to_owned(),
+            source: "the profile does not tell; no distance depends on it, only what is computed between messages"
+                .to_owned(),
         },
     }
 }

@@ -58,14 +58,8 @@ fn compared(profile: &Profile, model: &CoherentModel) -> Vec<(usize, usize, Both
 #[must_use]
 pub fn all(profile: &Profile, model: &CoherentModel) -> Fidelity {
     let both: Vec<Both> = compared(profile, model).into_iter().map(|(_, _, both)| both).collect();
-    let none = Fidelity {
-        name: String::new(),
-        pairs: 0,
-        median_ns: 0.0,
-        rmse_ns: 0.0,
-        rmse_percent: 0.0,
-        worst_ns: 0.0,
-    };
+    let none =
+        Fidelity { name: String::new(), pairs: 0, median_ns: 0.0, rmse_ns: 0.0, rmse_percent: 0.0, worst_ns: 0.0 };
     fidelity("all pairs", &both).unwrap_or(none)
 }
 

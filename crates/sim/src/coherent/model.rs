@@ -1,10 +1,10 @@
 //! A coherent machine, ready to run: from its own file, or from the distances of a profile.
 
 use crate::ModelError;
+use crate::coherent::distance;
 use crate::coherent::layout::Layout;
 use crate::coherent::levels::{self, Levels};
 use crate::coherent::written::{Figures, Written};
-use crate::coherent::distance;
 use seatmap_machine::{Profile, Topology};
 
 /// A machine whose caches keep lines coherent (or, on the SCC, whose tiles have message buffers), with what everything

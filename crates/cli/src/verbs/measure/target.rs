@@ -50,6 +50,12 @@ impl Target {
                 None => Self::replayed(input::machine(name)?, typed)?,
             },
         };
+        if typed.utilisation.is_some() && !matches!(target, Target::Simulated { .. }) {
+            return Err(CliError::input(format!(
+                "--utilisation: {} is no model; only there can others be made to talk",
+                target.name()
+            )));
+        }
         match target.pus() {
             [_, _, ..] => Ok(target),
             pus => {

@@ -104,7 +104,8 @@ impl Levels {
         let measured = self.home_of(super::MEASURED_LINE);
         let is_same = one == other && self.settles();
         let mut homes = (0..self.home_count()).filter(|home| !is_same || *home == measured);
-        let wild = homes.find_map(|home| Some(self.round_trip_ns(a, b, home)).filter(|ns| !(0.0..=LONGEST_NS).contains(ns)))?;
+        let wild = homes
+            .find_map(|home| Some(self.round_trip_ns(a, b, home)).filter(|ns| !(0.0..=LONGEST_NS).contains(ns)))?;
         Some(format!("cores {a} and {b} are {wild} ns apart, which no two cores are"))
     }
 }

@@ -12,8 +12,8 @@ use std::collections::BTreeMap;
 /// introduction to the Intel QuickPath Interconnect", 2009), 11 cycles at 2.7 GHz; a message without data a fifth.
 const PACKAGE_BUSY_CYCLES: [u32; 3] = [2, 11, 2];
 /// What groups and offsets may leave of a distance in the root mean square, before it is written down pair by pair.
-const LEFT_NS: f64 = 0.4;
-/// The same as a share of the median distance.
+const LEFT_NS: f64 = 0.2;
+/// The same of the differences as shares of their distances: near pairs count as much as far ones.
 const LEFT_SHARE: f64 = 0.005;
 
 /// How the distances of a profile are to be explained.
@@ -23,6 +23,8 @@ pub struct Parts {
     pub core_of: Vec<usize>,
     /// The group of each core, from 0 without holes.
     pub group_of: Vec<u32>,
+    /// The package of each core, where the topology does not tell it.
+    pub package_of: Vec<Option<u32>>,
     /// What each core (row) adds by home (column).
     pub offset_ns: Vec<Vec<f64>>,
     /// Homes, where there are several, and the one of the distances.
@@ -39,17 +41,15 @@ impl Parts {
     /// # Errors
     /// A profile without distances, or with distances within one core only.
     pub fn levels(&self, profile: &Profile) -> Result<Levels, ModelError> {
-        let impossible = |message: &str| ModelError::Impossible {
-            name: profile.name.clone(),
-            message: message.to_owned(),
-        };
+        let impossible =
+            |message: &str| ModelError::Impossible { name: profile.name.clone(), message: message.to_owned() };
         let distance = profile.core_distance.as_ref().ok_or_else(|| impossible("it has no core distances"))?;
         if self.group_of.len() < 2 {
             return Err(impossible("distances between two cores are needed, and it has one core"));
         }
         let between_cores = self.between_cores(distance);
-        let between_ns = self.between(&between_cores)
-            .ok_or_else(|| impossible("it knows no distance between two cores"))?;
+        let between_ns =
+            self.between(&between_cores).ok_or_else(|| impossible("it knows no distance between two cores"))?;
         Ok(Levels {
             format: FORMAT.to_owned(),
             name: profile.name.clone(),
@@ -112,11 +112,10 @@ impl Parts {
             if left.is_finite() { (100.0 * left).round() / 100.0 } else { 0.0 }
         };
         let rows: Vec<Vec<f64>> = (0..cores.n()).map(|a| (0..a).map(|b| rest(a, b)).collect()).collect();
-        let all: Vec<f64> = rows.iter().flatten().copied().collect();
-        let rms = (all.iter().map(|left| left * left).sum::<f64>() / all.len() as f64).sqrt();
-        let known: Vec<f64> = cores.pairs().map(|(_, _, ns)| *ns).filter(|ns| ns.is_finite()).collect();
-        let bound = LEFT_NS.min(LEFT_SHARE * middle(&known).unwrap_or(0.0));
-        if rms > bound { rows } else { Vec::new() }
+        let known = cores.pairs().filter(|(_, _, ns)| ns.is_finite());
+        let (left, shares): (Vec<f64>, Vec<f64>) =
+            known.map(|(a, b, ns)| (rows[b][a], rows[b][a] / ns.max(f64::MIN_POSITIVE))).unzip();
+        if rms(&left) > LEFT_NS || rms(&shares) > LEFT_SHARE { rows } else { Vec::new() }
     }
 
     fn cores(&self, profile: &Profile, distance: &CoreDistance) -> Vec<CoreWritten> {
@@ -133,7 +132,7 @@ impl Parts {
                 l3: pu.and_then(|pu| pu.l3),
                 die: pu.and_then(|pu| pu.die),
                 numa: pu.and_then(|pu| pu.numa),
-                package: pu.and_then(|pu| pu.package),
+                package: pu.and_then(|pu| pu.package).or(self.package_of[core]),
                 kind: pu.and_then(|pu| pu.kind),
                 sibling_ns: middle(&siblings),
                 offset_ns: self.offset_ns[core].clone(),
@@ -166,14 +165,11 @@ impl Levels {
         }
         let parts = Parts {
             offset_ns: vec![vec![0.0]; group_of.len()],
+            package_of: vec![None; group_of.len()],
             core_of,
             group_of,
             homes: None,
-            frequency_ghz: Figure {
-                value: frequency_ghz,
-                kind: Basis::Document,
-                source: "the description".to_owned(),
-            },
+            frequency_ghz: Figure { value: frequency_ghz, kind: Basis::Document, source: "the description".to_owned() },
             ticks_per_cycle: 1,
         };
         Ok(Levels { summary: summary.to_owned(), ..parts.levels(profile)? })
@@ -185,8 +181,13 @@ fn ties() -> Ties {
         kind: "levels".to_owned(),
         package_busy_cycles: PACKAGE_BUSY_CYCLES,
         basis: Basis::Assumption,
-        source: "a line takes 4 ns on a QPI link of 16 GB/s each way, 11 cycles at 2.7 GHz; other messages a fifth".to_owned(),
+        source: "a line takes 4 ns on a QPI link of 16 GB/s each way, 11 cycles at 2.7 GHz; other messages a fifth"
+            .to_owned(),
     }
+}
+
+fn rms(values: &[f64]) -> f64 {
+    (values.iter().map(|value| value * value).sum::<f64>() / values.len().max(1) as f64).sqrt()
 }
 
 /// The median.

@@ -71,7 +71,8 @@ const HEAD: &str = "\
 # \"assumption\" is not known.
 ";
 const CORES: &str = "\
-# Groups settle lines between their cores. Numbers of caches, dies, nodes and packages say who shares them.";
+# Groups settle lines between their cores. Numbers of caches, dies, nodes and packages say who shares them;
+# packages that no topology told are cores nearer to each other than to the rest.";
 const NO_HOMES: &str = "\
 # No [homes]: distances for one line say nothing about others, so every line is as far as that one.
 ";
@@ -84,8 +85,7 @@ const REST: &str = "\
 
 fn core(core: &CoreWritten) -> String {
     let mut text = format!("    {{ pus = {:?}, group = {}", core.pus, core.group);
-    let numbers =
-        [("l2", core.l2), ("l3", core.l3), ("die", core.die), ("numa", core.numa), ("package", core.package)];
+    let numbers = [("l2", core.l2), ("l3", core.l3), ("die", core.die), ("numa", core.numa), ("package", core.package)];
     for (key, number) in numbers.into_iter().filter_map(|(key, number)| Some((key, number?))) {
         let _ = write!(text, ", {key} = {number}");
     }

@@ -97,8 +97,10 @@ impl<'a> Tree<'a> {
             let offset_ns = core.offset_ns[home] - least[core.group as usize];
             (offset_ns * self.levels.ticks_per_ns() / WAYS as f64) as u32
         };
-        let extra: Vec<u32> =
-            (0..self.cores()).flat_map(|core| (0..homes).map(move |home| (core, home))).map(|(c, h)| ticks(c, h)).collect();
+        let extra: Vec<u32> = (0..self.cores())
+            .flat_map(|core| (0..homes).map(move |home| (core, home)))
+            .map(|(c, h)| ticks(c, h))
+            .collect();
         let (left, all) = (self.nearest(self.last(), &extra), self.nearest(self.last(), &[]));
         let bears = left >= LEAST_LEFT * all && extra.iter().any(|ticks| *ticks > 0);
         if bears { extra } else { Vec::new() }
@@ -142,7 +144,8 @@ impl<'a> Tree<'a> {
         let shrink = |part: u64| ((part as f64 * share) as u64).max(1);
         let parts = [&mut timing.hit, &mut timing.miss, &mut timing.cache, &mut timing.directory];
         parts.into_iter().for_each(|part| *part = shrink(*part));
-        let look = |told: Option<u64>| told.map_or(shrink(assumed), |one_way| one_way.saturating_sub(timing.hit).max(1));
+        let look =
+            |told: Option<u64>| told.map_or(shrink(assumed), |one_way| one_way.saturating_sub(timing.hit).max(1));
         told.into_iter().map(look).collect()
     }
 
