@@ -38,7 +38,7 @@ pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
     let rate = rates[TURNS / 2];
     let stamps = run(&mut bed, 1, 4)?;
     let simulated = (stamps[4] - stamps[3]) / u64::from(ROUND_TRIPS);
-    let formula = model.round_trip_cycles(0, 7, 64).ok_or("no such pair")?;
+    let formula = model.round_trip_ticks(0, 7, 64).ok_or("no such pair")?;
     Ok(vec![
         Row::held(
             "coherent ring of 60 cores, 120 busy threads, one core",

@@ -65,7 +65,8 @@ fn row(name: &str, hash: &AddressHash, mesh: &Mesh, lines: u32) -> Result<Row, B
 fn grouped(probe: &mut MeshProbe, lines: u32, seed: u64) -> Result<(Vec<u32>, bool), Box<dyn Error>> {
     let pus = probe.pus();
     let plan = Plan { passes: Passes::Fixed(3), seed, ..Plan::new(Effort::Usual, 1.0) };
-    let request = Request { pus: pus.clone(), plan, parallel: false, homes: lines, loaded: false };
+    let request =
+        Request { pus: pus.clone(), plan, parallel: false, homes: lines, utilisation_percent: 0, loaded: false };
     let topology = Topology::unknown(pus.iter().copied());
     let ended = survey(probe, &topology, &request, None, Samples::new(pus), &mut |_| ControlFlow::Continue(()))?;
     let Ended::Whole(survey) = ended else { return Err("nobody ended this survey".into()) };

@@ -24,6 +24,7 @@ mod row;
 mod run;
 mod schedule;
 mod scotch;
+mod twin;
 mod worker;
 
 use row::Row;
@@ -51,6 +52,7 @@ const BENCHES: [(&str, Bench); 17] = [
     ("engine", engine::rows),
     ("worker", worker::rows),
     ("coherent", coherent::rows),
+    ("twin", twin::rows),
 ];
 
 fn main() -> Result<(), Box<dyn Error>> {

@@ -3,6 +3,7 @@
 mod cell;
 mod doctor;
 mod export;
+mod model;
 mod noise;
 mod pattern;
 mod place;
@@ -15,6 +16,7 @@ mod workers;
 pub use cell::*;
 pub use doctor::*;
 pub use export::*;
+pub use model::*;
 pub use noise::*;
 pub use pattern::*;
 pub use place::*;
@@ -55,6 +57,8 @@ pub enum Command {
     Pattern(Pattern),
     /// Run a program and seat its threads, or seat those of a program that runs.
     Run(Run),
+    /// Fit machines that the simulator runs.
+    Model(Model),
     /// Run every mapping of a ring's tasks to workers, and rank them, as Keller & Varbanescu did.
     Rank(Box<Rank>),
     /// Measure what threads, messages, transfers and atomics cost, as CellStats does.
@@ -122,6 +126,9 @@ pub struct Measure {
     /// Sort so many candidate cache lines by home, and fit what the home adds to each distance.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=65_536))]
     pub homes: u32,
+    /// On a model, so many percent of its PUs talk in random pairs while lines are sorted by home.
+    #[arg(long, value_name = "PERCENT", requires = "homes", value_parser = clap::value_parser!(u8).range(1..=100))]
+    pub utilisation: Option<u8>,
     /// Also measure 1, 2, ... N/2 pairs at once, as a curve.
     #[arg(long)]
     pub loaded: bool,

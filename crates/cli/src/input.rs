@@ -1,7 +1,7 @@
 //! From a name or a file to a profile.
 
 use crate::error::{AtFile, CliError};
-use crate::{output, place};
+use crate::{model_input, output, place};
 use seatmap_machine::import::{self, Imported, Note};
 use seatmap_machine::{Origin, OriginKind, Profile, catalog};
 use seatmap_measure::fit;
@@ -44,6 +44,9 @@ pub fn is_file(name: &str) -> bool {
 /// # Errors
 /// A file that cannot be understood.
 pub fn machine_in(name: &str, bytes: &[u8]) -> Result<Profile, CliError> {
+    if let Some(found) = model_input::model_in(name, bytes) {
+        return model(&found?);
+    }
     let imported = understood(Path::new(name), bytes, &import::Options::default())?;
     warn(name, &imported.notes);
     Ok(explained(imported.profile))

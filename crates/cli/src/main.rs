@@ -36,6 +36,7 @@ fn run(typed: Typed) -> Result<(), CliError> {
         Command::Show(show) => verbs::show::run(show, typed.colour),
         Command::Place(place) => verbs::place::run(&place),
         Command::Pattern(pattern) => verbs::pattern::run(pattern),
+        Command::Model(model) => verbs::model::run(&model),
         Command::Rank(rank) => verbs::rank::run(&rank),
         Command::Run(run) => verbs::run::run(&run),
         Command::Noise(noise) => verbs::noise::run(&noise),

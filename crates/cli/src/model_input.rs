@@ -1,10 +1,12 @@
 //! From a name or a file to a model that can be run.
 
-use crate::error::{AtFile, CliError};
+use crate::error::CliError;
 use crate::input;
-use seatmap_sim::SimError;
+use seatmap_machine::import::Format;
 use seatmap_sim::catalog::{self, Model};
+use seatmap_sim::{CoherentModel, SimError};
 use std::path::Path;
+use std::sync::Arc;
 
 /// The model of this name, or in this file.
 ///
@@ -21,14 +23,40 @@ pub fn model(name: &str) -> Result<Model, CliError> {
             known.join(", ")
         )));
     }
-    let text = std::fs::read_to_string(Path::new(name))
-        .map_err(|error| CliError::input(AtFile::new(Path::new(name), error)))?;
-    if text.trim_start().starts_with('{') {
-        return Err(CliError::input(format!(
-            "{name} is a profile: it says how far apart cores are, and not how they work; only models can be run"
-        )));
+    let bytes = input::bytes(Path::new(name))?;
+    let is_described = || Format::recognise(&String::from_utf8_lossy(&bytes), name) == Some(Format::Description);
+    match model_in(name, &bytes) {
+        Some(model) => model,
+        None if is_described() => Model::from_toml(name, &String::from_utf8_lossy(&bytes)).map_err(CliError::input),
+        None => Err(CliError::input(format!(
+            "{name} is a profile: it says how far apart cores are, and not how they work; \
+             'seatmap model fit {name} -o twin.toml' makes a model of it, which can be run"
+        ))),
     }
-    Model::from_toml(name, &text).map_err(CliError::input)
+}
+
+/// The model in a file that says it is one; `None` where it does not.
+pub fn model_in(name: &str, bytes: &[u8]) -> Option<Result<Model, CliError>> {
+    let text = std::str::from_utf8(bytes).ok().filter(|text| catalog::is_model(text))?;
+    Some(Model::from_toml(name, text).map_err(CliError::input))
+}
+
+/// The coherent machine of this name or in this file; `None` for anything else.
+///
+/// # Errors
+/// A model's file that is wrong.
+pub fn coherent(name: &str) -> Result<Option<Arc<CoherentModel>>, CliError> {
+    let model = match catalog::load(name) {
+        Some(model) => Some(model.map_err(CliError::input)?),
+        None if name != "-" && Path::new(name).is_file() => {
+            model_in(name, &input::bytes(Path::new(name))?).transpose()?
+        }
+        None => None,
+    };
+    Ok(model.and_then(|model| match model {
+        Model::Coherent(model) => Some(model),
+        Model::Cell(_) => None,
+    }))
 }
 
 /// Whose fault a failed run is: what was asked for, or the work itself.

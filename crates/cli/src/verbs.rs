@@ -6,6 +6,7 @@ pub mod export;
 pub mod import;
 pub mod machines;
 pub mod measure;
+pub mod model;
 pub mod noise;
 pub mod pattern;
 pub mod place;

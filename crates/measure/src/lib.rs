@@ -13,6 +13,7 @@
 //! | [`load`], [`interference`] | many pairs at once |
 //! | [`cell_stats`] | what mailboxes, signals, transfers and atomics cost |
 //! | [`rank`] | every mapping of tasks to workers, timed and ranked |
+//! | [`twin`] | a profile made into a machine that the simulator runs |
 //! | [`survey`] | all of it in one go |
 //! | [`classes`], [`findings`] | what to tell people about it |
 #![deny(missing_docs)]
@@ -40,6 +41,7 @@ pub mod statistics;
 pub mod survey;
 pub mod synthetic;
 pub mod testbed_probe;
+pub mod twin;
 
 mod normal;
 mod screen;

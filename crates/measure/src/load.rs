@@ -41,9 +41,22 @@ pub fn curve<P: Probe>(
     if wanted > probe.lines() {
         return Err(MeasureError::TooFewLines { wanted, offered: probe.lines() });
     }
+    curve_at(probe, pus, &points(pus.len() / 2), plan, observe)
+}
+
+/// The same at these numbers of pairs only.
+///
+/// # Errors
+/// [`MeasureError`].
+pub fn curve_at<P: Probe>(
+    probe: &mut P,
+    pus: &[u32],
+    points: &[usize],
+    plan: &Plan,
+    observe: &mut dyn FnMut(&Loaded, usize) -> ControlFlow<()>,
+) -> Result<Vec<Loaded>, MeasureError<P::Error>> {
     let mut rng = fastrand::Rng::with_seed(plan.seed);
     let mut curve = Vec::new();
-    let points = points(pus.len() / 2);
     for (at, pairs) in points.iter().enumerate() {
         let point = point(probe, pus, *pairs, plan, &mut rng)?;
         curve.push(point);

@@ -22,6 +22,8 @@ pub struct Request {
     pub parallel: bool,
     /// Candidate lines to sort by home; below 2 for none.
     pub homes: u32,
+    /// Of all PUs, the share in percent that talks in random pairs while lines are sorted.
+    pub utilisation_percent: u32,
     /// Measure the loaded curve.
     pub loaded: bool,
 }
@@ -94,7 +96,14 @@ pub fn lines_needed(request: &Request, topology: &Topology) -> u32 {
     let groups = traffic_groups(topology, &request.pus);
     let matrix = matrix::lines_needed(&groups, together(request, &groups));
     let loaded = if request.loaded { load::lines_needed(request.pus.len()) } else { 1 };
-    matrix.max(loaded).max(request.homes)
+    let homes = request.homes + 2 * busy_pairs(request, topology) as u32;
+    matrix.max(loaded).max(homes)
+}
+
+/// Pairs that talk beside the one that is measured.
+fn busy_pairs(request: &Request, topology: &Topology) -> usize {
+    let pairs = topology.pus.len() * request.utilisation_percent as usize / 200;
+    pairs.saturating_sub(1)
 }
 
 /// Measures what is asked for, beginning with what `samples` lacks. `observe` is called between measurements, and ends the
@@ -123,7 +132,8 @@ pub fn survey<P: Probe>(
     let mut home_model = fit::explain(&core_distance, topology);
     if let Some(model) = home_model.as_mut().filter(|_| request.homes > 1) {
         let (distance, lines, plan) = (&core_distance, request.homes, &request.plan);
-        let scan = HomeScan { distance, model, topology, lines, plan };
+        let busy = busy_pairs(request, topology);
+        let scan = HomeScan { distance, model, topology, lines, busy, plan };
         let scanned = scan.measure(probe, &mut |done, all| observe(&Step::Homes(done, all)))?;
         let Some(samples) = scanned else { return Ok(Ended::Early(visits)) };
         homes::fit_homes(model, &samples);

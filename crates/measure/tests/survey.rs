@@ -15,7 +15,7 @@ use std::ops::ControlFlow;
 
 fn request(pus: &[u32]) -> Request {
     let plan = Plan { passes: Passes::Fixed(3), ..Plan::new(Effort::Usual, 1.0) };
-    Request { pus: pus.to_vec(), plan, parallel: false, homes: 1, loaded: false }
+    Request { pus: pus.to_vec(), plan, parallel: false, homes: 1, utilisation_percent: 0, loaded: false }
 }
 
 fn whole<P: Probe>(probe: &mut P, topology: &Topology, request: &Request) -> Survey {

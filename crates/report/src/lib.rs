@@ -36,6 +36,7 @@ pub mod study;
 pub mod svg;
 pub mod terminal;
 mod traffic;
+pub mod twin;
 
 #[cfg(test)]
 mod samples;

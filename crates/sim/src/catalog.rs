@@ -60,6 +60,18 @@ impl Model {
     }
 }
 
+/// Whether a text says that it is a model, and not a profile.
+#[must_use]
+pub fn is_model(text: &str) -> bool {
+    let names = |line: &str| {
+        let value =
+            line.trim_start().strip_prefix("format").map(|rest| rest.trim_start_matches([' ', '\t', '=', '"', '\'']));
+        value
+            .is_some_and(|value| ["seatmap-coherent/", "seatmap-model/"].iter().any(|format| value.starts_with(format)))
+    };
+    text.lines().any(names)
+}
+
 /// A machine of levels from a description, which must give its clock.
 fn described(name: &str, text: &str) -> Result<Model, ModelError> {
     let impossible = |message: String| ModelError::Impossible { name: name.to_owned(), message };

@@ -21,6 +21,11 @@ impl Figure {
     pub(crate) fn whole(&self) -> u64 {
         self.value.round() as u64
     }
+
+    /// Cycles as a whole number of ticks.
+    pub(crate) fn ticks(&self, ticks_per_cycle: u32) -> u64 {
+        (self.value * f64::from(ticks_per_cycle)).round() as u64
+    }
 }
 
 /// A struct of figures that can be walked through with their keys.

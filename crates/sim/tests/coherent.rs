@@ -60,7 +60,7 @@ proptest! {
             let (a, b) = (a % pus, b % pus);
             prop_assume!(a != b);
             let mut bed = bed(name);
-            let wanted = bed.model().round_trip_cycles(a, b, line);
+            let wanted = bed.model().round_trip_ticks(a, b, line);
             prop_assert_eq!(Some(round_trip(&mut bed, a, b, line)), wanted, "{} {} {} {}", name, a, b, line);
         }
     }

@@ -90,7 +90,14 @@ fn request(typed: &Measure, pus: &[u32], clock_step_ns: f64) -> Request {
     if let Some(passes) = typed.passes {
         plan.passes = Passes::Fixed(passes);
     }
-    Request { pus: pus.to_vec(), plan, parallel: typed.parallel, homes: typed.homes, loaded: typed.loaded }
+    Request {
+        pus: pus.to_vec(),
+        plan,
+        parallel: typed.parallel,
+        homes: typed.homes,
+        utilisation_percent: typed.utilisation.unwrap_or(0).into(),
+        loaded: typed.loaded,
+    }
 }
 
 /// Where finished pairs are kept until the profile is safe.

@@ -13,6 +13,7 @@ mod import;
 mod interrupted;
 mod machines;
 mod measure;
+mod model;
 mod noise;
 mod pattern;
 mod place;

@@ -73,11 +73,13 @@ impl CoherentBed {
     fn play<W: Workload>(&mut self, seats: &[u32], workload: &W, seed: u64) -> Result<Vec<W::Output>, SimError> {
         let caches = self.caches(seats, workload.tasks())?;
         self.world.get_mut().reset(&caches, workload.lines(), seed);
-        let (clock, look) = (Cell::new(0), self.model.layout.timing.look);
+        let clock = Cell::new(0);
         let words = workload.lines() * WORDS_PER_LINE;
-        let (world, frequency) = (&self.world, self.model.frequency_ghz);
-        let outputs = self.stage.play(world, &clock, frequency, seats.len(), |rank, yielder| {
-            workload.task(&CoherentPort { clock: &clock, yielder, pu: seats[rank], words, look }, rank)
+        let (world, ticks_per_ns) = (&self.world, 1.0 / self.model.ns_per_tick());
+        let (looks, ticks_per_cycle) = (&self.model.layout.looks, self.model.ticks_per_cycle.into());
+        let outputs = self.stage.play(world, &clock, ticks_per_ns, seats.len(), |rank, yielder| {
+            let look = looks[caches[rank] as usize];
+            workload.task(&CoherentPort { clock: &clock, yielder, pu: seats[rank], words, look, ticks_per_cycle }, rank)
         });
         self.counters = Counters::of(self.world.get_mut());
         outputs
@@ -96,11 +98,11 @@ impl Testbed for CoherentBed {
     }
 
     fn ns_per_tick(&self) -> f64 {
-        1.0 / self.model.frequency_ghz
+        self.model.ns_per_tick()
     }
 
     fn clock_step_ns(&self) -> f64 {
-        1.0 / self.model.frequency_ghz
+        self.model.ns_per_tick()
     }
 }
 
@@ -115,11 +117,11 @@ impl Bed for CoherentBed {
     }
 
     fn ns_per_tick(&self) -> f64 {
-        f64::from(1 << DECREMENTER_SHIFT) / self.model.frequency_ghz
+        f64::from(1 << DECREMENTER_SHIFT) * self.model.ns_per_tick()
     }
 
     fn ns_per_cycle(&self) -> f64 {
-        1.0 / self.model.frequency_ghz
+        self.model.ns_per_tick()
     }
 
     fn modules(&self) -> usize {

@@ -41,8 +41,8 @@ impl World {
     /// From one poll of a task to the next.
     fn poll_cycles(&self, poll: &Message) -> u64 {
         let node = self.tasks[poll.task as usize].node;
-        let timing = &self.layout.timing;
+        let (timing, look) = (&self.layout.timing, self.layout.looks[poll.cache as usize]);
         let ways = self.layout.fabric.cycles(node, poll.at) + self.layout.fabric.cycles(poll.at, node);
-        timing.hit + timing.miss + ways + timing.directory + timing.look
+        timing.hit + timing.miss + ways + timing.directory + look
     }
 }

@@ -28,8 +28,8 @@ impl World {
         self.tasks[task as usize].phase = Phase::Asking;
         let to = self.layout.first_home(node, line);
         let message = Message { kind: Kind::Request, task, cache, at: node, to, line, next: NONE };
-        let (id, leaves) = (self.messages.add(message), self.wheel.now() + self.layout.timing.miss);
-        self.wheel.at(leaves, Event::At(id));
+        let id = self.messages.add(message);
+        self.leave(id, self.layout.timing.miss);
     }
 
     /// A task at this cache to which this line is on its way.
@@ -75,7 +75,7 @@ impl World {
     /// A line of this cache changes: those of its threads that wait for that look again.
     fn wake(&mut self, cache: u16, line: u32) {
         let from = cache as usize * self.layout.threads;
-        let looks = self.wheel.now() + self.layout.timing.look;
+        let looks = self.wheel.now() + self.layout.looks[cache as usize];
         for place in from..from + self.layout.threads {
             let Some(state) = self.tasks.get_mut(self.seated[place] as usize) else { break };
             let is_watching = state.phase == Phase::Watching
@@ -124,7 +124,7 @@ impl World {
         }
         let message = self.messages.get_mut(id);
         (message.kind, message.to) = (kind, home);
-        self.at(id);
+        self.leave(id, 0);
     }
 
     /// What a task asked for is there.

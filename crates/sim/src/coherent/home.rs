@@ -47,15 +47,15 @@ impl World {
 
     /// Sends a request on upwards, where not all that hold its line are below here.
     fn climbs(&mut self, id: u32, message: Message) -> bool {
-        let Homes::Climbing { parent, below } = &self.layout.homes else { return false };
+        let Homes::Climbing(climbing) = &self.layout.homes else { return false };
         let at = message.at as usize;
-        let up = parent[at];
-        if up == message.at || self.lines.are_within(message.line, below[at]) {
+        let up = climbing.up(message.at, message.line);
+        if up == message.at || self.lines.are_within(message.line, climbing.below[at]) {
             return false;
         }
         self.directories[at].held -= 1;
         self.messages.get_mut(id).to = up;
-        self.at(id);
+        self.leave(id, 0);
         true
     }
 
@@ -68,6 +68,7 @@ impl World {
         let holds = self.lines.holds(line, own);
         task.has_line = !holds;
         task.pending = 0;
+        task.source = own;
         let known = self.lines.get_mut(line);
         known.is_busy = true;
         match known.keeper {
@@ -92,7 +93,7 @@ impl World {
         self.tasks[message.task as usize].pending += 1;
         let to = self.layout.node_of_cache[cache as usize];
         *self.messages.get_mut(id) = Message { kind, cache, to, ..message };
-        self.at(id);
+        self.leave(id, 0);
     }
 
     /// Every other holder must forget the line; who has nobody to wait for is granted it at once.
@@ -116,6 +117,9 @@ impl World {
     fn answered(&mut self, id: u32, message: Message) {
         let task = &mut self.tasks[message.task as usize];
         task.pending -= 1;
+        if message.kind == Kind::Data {
+            task.source = message.cache;
+        }
         if task.pending > 0 {
             return self.messages.remove(id);
         }
@@ -136,7 +140,7 @@ impl World {
         let task = &mut self.tasks[message.task as usize];
         let (own, writes) = (task.cache, task.request.is_some_and(|request| request.writes()));
         task.phase = Phase::Granted;
-        let (home, to, has_line) = (task.home, task.node, task.has_line);
+        let (home, to, has_line, source) = (task.home, task.node, task.has_line, task.source);
         let line = self.lines.get_mut(message.line);
         line.is_busy = false;
         if writes || line.keeper == NO_CACHE {
@@ -146,12 +150,7 @@ impl World {
         self.directories[home as usize].held -= 1;
         let kind = if has_line { Kind::Line } else { Kind::Grant };
         *self.messages.get_mut(id) = Message { kind, cache: own, at: home, to, ..message };
-        match self.layout.passing[home as usize] {
-            passing if passing > 0 && has_line => {
-                let leaves = self.wheel.now() + passing;
-                self.wheel.at(leaves, Event::At(id));
-            }
-            _ => self.at(id),
-        }
+        let passing = if has_line { self.layout.passing(source, own) } else { 0 };
+        self.leave(id, passing);
     }
 }

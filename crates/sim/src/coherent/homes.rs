@@ -13,12 +13,41 @@ pub enum Homes {
         seed: u64,
     },
     /// Up from the cache to the first node below which all holders are: inclusive caches, level by level.
-    Climbing {
-        /// The node above each; itself at the root.
-        parent: Vec<u16>,
-        /// The caches below each, from the first to before the second.
-        below: Vec<(u16, u16)>,
-    },
+    Climbing(Climbing),
+}
+
+/// Nodes above nodes, and the homes at the top.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Climbing {
+    /// The node above each; the first top for all that is below the tops.
+    pub parent: Vec<u16>,
+    /// The caches below each, from the first to before the second. As many as there are nodes, tops included.
+    pub below: Vec<(u16, u16)>,
+    /// The first of the homes at the top, which are the last of `parent`; lines are dealt to them by number.
+    pub first_top: u16,
+    /// Where the hash starts.
+    pub seed: u64,
+}
+
+impl Climbing {
+    /// Homes at the top.
+    #[must_use]
+    pub fn tops(&self) -> usize {
+        self.parent.len() - self.first_top as usize
+    }
+
+    /// Where a request for a line goes from a node; nowhere else from the top.
+    #[inline]
+    #[must_use]
+    pub fn up(&self, node: u16, line: u32) -> u16 {
+        match (node >= self.first_top, self.parent[node as usize]) {
+            (true, _) => node,
+            (false, up) if up >= self.first_top && self.tops() > 1 => {
+                self.first_top + hashed(line, self.seed, self.tops()) as u16
+            }
+            (false, up) => up,
+        }
+    }
 }
 
 impl Homes {
@@ -27,7 +56,7 @@ impl Homes {
     pub fn count(&self) -> usize {
         match self {
             Homes::Hashed { nodes, .. } => nodes.len(),
-            Homes::Climbing { .. } => 0,
+            Homes::Climbing(climbing) => Some(climbing.tops()).filter(|tops| *tops > 1).unwrap_or(0),
         }
     }
 
@@ -36,7 +65,9 @@ impl Homes {
     pub fn of(&self, line: u32) -> Option<u32> {
         match self {
             Homes::Hashed { nodes, seed } => Some(hashed(line, *seed, nodes.len()) as u32),
-            Homes::Climbing { .. } => None,
+            Homes::Climbing(climbing) => {
+                (climbing.tops() > 1).then(|| hashed(line, climbing.seed, climbing.tops()) as u32)
+            }
         }
     }
 }

@@ -3,15 +3,13 @@
 use crate::coherent::fabric::Fabric;
 use crate::coherent::homes::{Homes, hashed};
 
-/// Whole core cycles, and counts.
+/// Whole ticks, and counts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Timing {
     /// A cache's answering its own core.
     pub hit: u64,
     /// From a core's asking its cache to the request's leaving it.
     pub miss: u64,
-    /// From a change of a line to the next look of a task that waits for it.
-    pub look: u64,
     /// A cache's answering others.
     pub cache: u64,
     /// A directory's looking a line up.
@@ -41,8 +39,13 @@ pub struct Layout {
     pub threads: usize,
     /// Where each cache is.
     pub node_of_cache: Vec<u16>,
-    /// What a directory takes, in addition, to pass a line on; what whole cycles a hop leave of a described distance.
-    pub passing: Vec<u64>,
+    /// From a change of a line to the next look of a task of each cache that waits for it.
+    pub looks: Vec<u64>,
+    /// What passing a line on takes in addition, by the cache that sent it and the one that gets it: what whole ticks a hop
+    /// leave of a described distance. Empty where it takes nothing.
+    pub passing: Vec<u32>,
+    /// What a way between each cache (row) and each home at the top takes in addition; empty where it takes nothing.
+    pub extra: Vec<u32>,
     pub timing: Timing,
 }
 
@@ -55,7 +58,28 @@ impl Layout {
     pub fn first_home(&self, node: u16, line: u32) -> u16 {
         match &self.homes {
             Homes::Hashed { nodes, seed } => nodes[hashed(line, *seed, nodes.len())],
-            Homes::Climbing { parent, .. } => parent[node as usize],
+            Homes::Climbing(climbing) => climbing.up(node, line),
+        }
+    }
+
+    /// What passing a line from one cache to another takes in addition.
+    #[inline]
+    pub fn passing(&self, from: u16, to: u16) -> u64 {
+        if self.passing.is_empty() {
+            return 0;
+        }
+        self.passing[from as usize * self.caches() + to as usize].into()
+    }
+
+    /// What a way between a cache and a node takes beyond its links.
+    #[inline]
+    pub fn extra(&self, cache: u16, node: u16) -> u64 {
+        let Homes::Climbing(climbing) = &self.homes else { return 0 };
+        match node.checked_sub(climbing.first_top) {
+            Some(top) if !self.extra.is_empty() && (top as usize) < climbing.tops() => {
+                self.extra[cache as usize * climbing.tops() + top as usize].into()
+            }
+            _ => 0,
         }
     }
 }

@@ -10,7 +10,7 @@
 //!
 //! | module | is |
 //! |---|---|
-//! | [`model`], `written`, [`levels`] | a machine as written down, and one from a profile's distances |
+//! | [`model`], `written`, [`levels`] | a machine as written down, and one of levels: a twin of a measured machine |
 //! | [`fabric`] | nodes, links and ways: ring, mesh, tree |
 //! | [`homes`] | where a line is kept: by a hash, or where all meet that hold it |
 //! | `line`, `message`, `request` | who holds what, what travels, what tasks ask |
@@ -41,6 +41,7 @@ mod written;
 
 pub use bed::CoherentBed;
 pub use counters::Counters;
+pub use levels::{Levels, LevelsHomes, MEASURED_LINE, Parts};
 pub use model::CoherentModel;
 pub use profile::profile;
 pub use written::{FORMAT, Figures};

@@ -1,9 +1,10 @@
 //! A coherent machine, ready to run: from its own file, or from the distances of a profile.
 
 use crate::ModelError;
+use crate::coherent::distance;
 use crate::coherent::layout::Layout;
+use crate::coherent::levels::{self, Levels};
 use crate::coherent::written::{Figures, Written};
-use crate::coherent::{distance, levels};
 use seatmap_machine::{Profile, Topology};
 
 /// A machine whose caches keep lines coherent (or, on the SCC, whose tiles have message buffers), with what everything
@@ -18,6 +19,8 @@ pub struct CoherentModel {
     pub sources: Vec<String>,
     /// The core clock.
     pub frequency_ghz: f64,
+    /// Time is counted in ticks, so many to a core cycle: one, or more where distances are known to a part of one.
+    pub ticks_per_cycle: u32,
     /// Its PUs.
     pub topology: Topology,
     /// The figures.
@@ -31,24 +34,33 @@ impl CoherentModel {
     /// # Errors
     /// [`ModelError`]; `name` is what it calls the text.
     pub fn from_toml(name: &str, text: &str) -> Result<Self, ModelError> {
-        Written::read(name, text)?.model(name)
+        match levels::is_levels(text) {
+            true => Levels::read(name, text)?.model(name),
+            false => Written::read(name, text)?.model(name),
+        }
     }
 
     /// A machine of levels (SMT siblings, caches, dies, packages) from core distances that somebody measured or wrote down:
-    /// the median distance of each level becomes its links' latency. What a profile does not tell (how long directories
-    /// and links are busy) is taken from [`levels::ORDINARY`].
+    /// every distance comes back to the tick. What a profile does not tell (how long directories and links are busy) is
+    /// taken from [`levels::ORDINARY`].
     ///
     /// # Errors
     /// A profile without topology, distances or frequency enough.
     pub fn from_profile(profile: &Profile, summary: &str, frequency_ghz: f64) -> Result<Self, ModelError> {
-        levels::model(profile, summary, frequency_ghz)
+        Levels::described(profile, summary, frequency_ghz)?.model(&profile.name)
     }
 
-    /// Core cycles of a round trip of one line between two PUs where nothing else happens, by formula and not by
+    /// Nanoseconds of a tick.
+    #[must_use]
+    pub fn ns_per_tick(&self) -> f64 {
+        1.0 / (self.frequency_ghz * f64::from(self.ticks_per_cycle))
+    }
+
+    /// Ticks of a round trip of one line between two PUs where nothing else happens, by formula and not by
     /// simulation. `None` for PUs that there are not, for one PU, and where lines stay in message buffers: there it depends
     /// on how two polls fall together.
     #[must_use]
-    pub fn round_trip_cycles(&self, a: u32, b: u32, line: u32) -> Option<u64> {
+    pub fn round_trip_ticks(&self, a: u32, b: u32, line: u32) -> Option<u64> {
         distance::round_trip(&self.layout, a, b, line)
     }
 
@@ -58,7 +70,7 @@ impl CoherentModel {
         distance::nearest_pus(&self.layout, line)
     }
 
-    /// What a PU's ways to the home of a line make of a round trip: a_i(home), in core cycles. `None` where lines have no
+    /// What a PU's ways to the home of a line make of a round trip: a_i(home), in ticks. `None` where lines have no
     /// home of their own, or stay there.
     #[must_use]
     pub fn ways_to_home(&self, pu: u32, line: u32) -> Option<u64> {

@@ -30,6 +30,18 @@ pub struct Directory {
 }
 
 impl World {
+    /// A message leaves a cache or a home after so long: what its way takes beyond its links comes first.
+    #[inline]
+    pub fn leave(&mut self, id: u32, after: u64) {
+        let message = self.messages.get(id);
+        let after = after + self.layout.extra(message.cache, message.at) + self.layout.extra(message.cache, message.to);
+        if after == 0 {
+            return self.at(id);
+        }
+        let leaves = self.wheel.now() + after;
+        self.wheel.at(leaves, Event::At(id));
+    }
+
     /// A message is at a node: it goes on, first come first served, or has arrived.
     #[inline]
     pub fn at(&mut self, id: u32) {
@@ -78,8 +90,7 @@ impl World {
     fn bounced(&mut self, id: u32) {
         let message = self.messages.get_mut(id);
         (message.kind, message.to) = (Kind::Request, self.layout.first_home(message.at, message.line));
-        let leaves = self.wheel.now() + self.layout.timing.miss;
-        self.wheel.at(leaves, Event::At(id));
+        self.leave(id, self.layout.timing.miss);
     }
 
     fn look_up(&mut self, id: u32) {

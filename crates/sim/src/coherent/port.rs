@@ -13,8 +13,10 @@ pub struct CoherentPort<'a> {
     pub pu: u32,
     /// Words of shared memory.
     pub words: u32,
-    /// From one look of a polling loop to the next.
+    /// Ticks from one look of a polling loop to the next.
     pub look: u64,
+    /// Ticks of a core cycle.
+    pub ticks_per_cycle: u64,
 }
 
 impl CoherentPort<'_> {
@@ -55,7 +57,7 @@ impl Port for CoherentPort<'_> {
 
     fn compute(&self, cycles: u64) {
         if cycles > 0 {
-            self.call(Request::Compute(cycles));
+            self.call(Request::Compute(cycles.saturating_mul(self.ticks_per_cycle)));
         }
     }
 
@@ -64,6 +66,6 @@ impl Port for CoherentPort<'_> {
     }
 
     fn pause(&self) {
-        self.compute(self.look);
+        self.call(Request::Compute(self.look));
     }
 }

@@ -80,7 +80,7 @@ fn row(bed: &mut CoherentBed, pus: &[u32], i: usize) -> Result<Vec<f64>, SimErro
 
 /// d(i, j, home) = B + a_i(home) + a_j(home) as the formula has it, where lines have homes of their own and caches keep them.
 fn home_model(model: &CoherentModel, pus: &[u32]) -> Option<HomeModel> {
-    let ns = |cycles: u64| cycles as f64 / model.frequency_ghz;
+    let ns = |ticks: u64| ticks as f64 * model.ns_per_tick();
     let homes = model.homes() as u32;
     let line_of_home = (0..homes).map(|home| (0..).find(|line| model.home_of(*line) == Some(home)));
     let lines: Vec<u32> = line_of_home.collect::<Option<_>>()?;
@@ -91,7 +91,7 @@ fn home_model(model: &CoherentModel, pus: &[u32]) -> Option<HomeModel> {
     let offset_ns = offset_ns?;
     let core = |pu: u32| model.topology.pu(pu).and_then(|pu| pu.core);
     let other = pus.iter().position(|pu| core(*pu) != core(pus[0]))?;
-    let base_ns = ns(model.round_trip_cycles(pus[0], pus[other], first)?) - offset_ns[0][0] - offset_ns[other][0];
+    let base_ns = ns(model.round_trip_ticks(pus[0], pus[other], first)?) - offset_ns[0][0] - offset_ns[other][0];
     let sibling = pus[1..].iter().find(|pu| core(**pu) == core(pus[0]));
     Some(HomeModel {
         groups: vec![pus.to_vec()],
@@ -102,7 +102,7 @@ fn home_model(model: &CoherentModel, pus: &[u32]) -> Option<HomeModel> {
         residual_ns: 0.0,
         pair_view_empty: true,
         star_r2: Some(1.0),
-        smt_ns: sibling.and_then(|pu| model.round_trip_cycles(pus[0], *pu, 0)).map(ns),
+        smt_ns: sibling.and_then(|pu| model.round_trip_ticks(pus[0], *pu, 0)).map(ns),
         lines: Some(HomeLines {
             home_of_line: (0..CANDIDATES).filter_map(|line| model.home_of(LINE + line)).collect(),
             nearest_pu: lines.iter().filter_map(|line| model.pus_at_home(*line)?.first().copied()).collect(),

@@ -49,6 +49,8 @@ pub struct TaskState {
     pub home: u16,
     /// Answers that the home waits for.
     pub pending: u16,
+    /// The cache that sends it the line; its own where memory does.
+    pub source: u16,
     /// Whether what it is granted comes with the line.
     pub has_line: bool,
     /// Messages to its cache that came before its line did.
@@ -134,6 +136,7 @@ impl World {
             answer: 0,
             home: 0,
             pending: 0,
+            source: cache,
             has_line: false,
             held: NONE,
         });

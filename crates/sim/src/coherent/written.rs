@@ -5,7 +5,7 @@ use crate::coherent::CoherentModel;
 use crate::coherent::fabric::{self, Fabric, LANES};
 use crate::coherent::homes::Homes;
 use crate::coherent::layout::{Layout, Timing};
-use crate::figure::{figures, syntax};
+use crate::figure::{Figure, figures, syntax};
 use seatmap_machine::description::shape::MAX_PUS;
 use seatmap_machine::{Pu, Topology};
 use serde::{Deserialize, Serialize};
@@ -110,30 +110,30 @@ figures! {
 }
 
 impl Figures {
-    pub(crate) fn timing(&self) -> Timing {
+    pub(crate) fn timing(&self, ticks_per_cycle: u32) -> Timing {
+        let ticks = |figure: &Figure| figure.ticks(ticks_per_cycle);
         Timing {
-            hit: self.hit_cycles.whole(),
-            miss: self.miss_cycles.whole(),
-            look: self.look_cycles.whole(),
-            cache: self.cache_cycles.whole(),
-            directory: self.directory_cycles.whole(),
-            directory_busy: self.directory_busy_cycles.whole(),
+            hit: ticks(&self.hit_cycles),
+            miss: ticks(&self.miss_cycles),
+            cache: ticks(&self.cache_cycles),
+            directory: ticks(&self.directory_cycles),
+            directory_busy: ticks(&self.directory_busy_cycles),
             directory_queue: self.directory_queue.whole() as u32,
-            memory: self.memory_cycles.whole(),
-            atomic: self.atomic_cycles.whole(),
-            start_skew: self.start_skew_cycles.whole(),
+            memory: ticks(&self.memory_cycles),
+            atomic: ticks(&self.atomic_cycles),
+            start_skew: ticks(&self.start_skew_cycles),
         }
     }
 
-    pub(crate) fn busy(&self) -> [u32; LANES] {
+    pub(crate) fn busy(&self, ticks_per_cycle: u32) -> [u32; LANES] {
         [&self.address_busy_cycles, &self.data_busy_cycles, &self.acknowledge_busy_cycles]
-            .map(|figure| figure.whole() as u32)
+            .map(|figure| figure.ticks(ticks_per_cycle) as u32)
     }
 
     /// A figure of zero where nothing may take no time would let time stand still.
     pub(crate) fn flaw(&self) -> Option<String> {
         let may_be_zero = |key: &str| ["atomic_cycles", "start_skew_cycles"].contains(&key);
-        let bad = |(key, figure): &(&str, &crate::figure::Figure)| {
+        let bad = |(key, figure): &(&str, &Figure)| {
             let least = if may_be_zero(key) { 0.0 } else { 0.5 };
             !figure.value.is_finite() || figure.value < least || figure.value > 1e9
         };
@@ -162,8 +162,10 @@ impl Written {
             cache_of_pu: topology.pus.iter().map(|pu| pu.core.map(|core| core as u16)).collect(),
             threads: self.threads_per_core as usize,
             node_of_cache: self.node_of_core(),
-            passing: vec![0; fabric.nodes()],
-            timing: self.figures.timing(),
+            looks: vec![self.figures.look_cycles.whole(); self.cores() as usize],
+            passing: Vec::new(),
+            extra: Vec::new(),
+            timing: self.figures.timing(1),
             fabric,
         };
         Ok(CoherentModel {
@@ -171,6 +173,7 @@ impl Written {
             summary: self.summary,
             sources: self.sources,
             frequency_ghz: self.frequency_ghz,
+            ticks_per_cycle: 1,
             topology,
             figures: self.figures,
             layout: Arc::new(layout),
@@ -178,7 +181,7 @@ impl Written {
     }
 
     fn fabric(&self) -> Option<Fabric> {
-        let (hop, busy) = (self.figures.hop_cycles.whole() as u32, self.figures.busy());
+        let (hop, busy) = (self.figures.hop_cycles.whole() as u32, self.figures.busy(1));
         match &self.fabric {
             Shape::Ring { stops, .. } => fabric::ring(*stops as u16, hop, busy),
             Shape::Mesh { columns, rows, .. } => fabric::mesh(*columns as u16, *rows as u16, hop, busy),

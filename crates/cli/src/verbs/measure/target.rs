@@ -2,7 +2,7 @@
 
 use crate::args::Measure;
 use crate::error::CliError;
-use crate::{input, place};
+use crate::{input, model_input, place};
 use seatmap_host::cpus::Cpus;
 use seatmap_host::{HostTestbed, environment, topology};
 use seatmap_machine::{Clock, Origin, OriginKind, Profile, Topology};
@@ -45,11 +45,17 @@ impl Target {
     pub fn find(typed: &Measure) -> Result<Self, CliError> {
         let target = match typed.on.as_str() {
             "host" => Self::host(typed)?,
-            name => match seatmap_sim::catalog::coherent(name) {
-                Some(model) => Self::simulated(model.map_err(CliError::input)?, typed)?,
+            name => match model_input::coherent(name)? {
+                Some(model) => Self::simulated(model, typed)?,
                 None => Self::replayed(input::machine(name)?, typed)?,
             },
         };
+        if typed.utilisation.is_some() && !matches!(target, Target::Simulated { .. }) {
+            return Err(CliError::input(format!(
+                "--utilisation: {} is no model; only there can others be made to talk",
+                target.name()
+            )));
+        }
         match target.pus() {
             [_, _, ..] => Ok(target),
             pus => {
@@ -72,6 +78,12 @@ impl Target {
     }
 
     fn simulated(model: Arc<CoherentModel>, typed: &Measure) -> Result<Self, CliError> {
+        if typed.homes > 1 && model.homes() == 0 {
+            return Err(CliError::input(format!(
+                "--homes {}: {} knows the distances for one line only, and no homes to sort others by",
+                typed.homes, model.name
+            )));
+        }
         let all: Vec<u32> = model.topology.os_indices().collect();
         let pus = typed.cpus.as_ref().map_or_else(|| all.clone(), |list| list.0.clone());
         match pus.iter().find(|os| !all.contains(os)) {
@@ -162,7 +174,7 @@ pub fn host_profile(topology: &Topology, clock: Clock, steal_percent: Option<f64
 pub fn simulated_profile(model: &CoherentModel) -> Profile {
     let source = format!("the model {}, measured in virtual time ({})", model.name, model.sources.join("; "));
     let mut profile = Profile::new(model.name.clone(), origin(OriginKind::Model, source), model.topology.clone());
-    profile.clock.step_ns = Some(1.0 / model.frequency_ghz);
+    profile.clock.step_ns = Some(model.ns_per_tick());
     profile.clock.frequency_hz = Some(1e9 * model.frequency_ghz);
     profile
 }

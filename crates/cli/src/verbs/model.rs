@@ -1,0 +1,39 @@
+//! `seatmap model`.
+
+use crate::args::{Fit, Model, ModelAction};
+use crate::error::CliError;
+use crate::input;
+use crate::output::{self, Destination};
+use seatmap_measure::twin::{self, Needs, TwinError};
+use seatmap_report::twin as report;
+
+/// Makes models.
+pub fn run(typed: &Model) -> Result<(), CliError> {
+    match &typed.action {
+        ModelAction::Fit(fit) => fitted(fit),
+    }
+}
+
+/// Fits a twin, and says how like its original it is.
+fn fitted(typed: &Fit) -> Result<(), CliError> {
+    let destination = Destination::new(&typed.output)?;
+    let to_stdout = destination == Destination::Stdout;
+    if typed.json && to_stdout {
+        return Err(CliError::input("--json and -o - both print on stdout; give -o a file's name"));
+    }
+    let profile = input::machine(&typed.profile)?;
+    let twin = twin::fit(&profile, Needs { homes: typed.homes, loaded: typed.loaded }).map_err(failed)?;
+    destination.write(&twin.levels.to_toml())?;
+    match (typed.json, to_stdout) {
+        (true, _) => output::print(&format!("{:#}\n", serde_json::json!(twin.report))),
+        (false, true) => Ok(()),
+        (false, false) => output::print(&report::table(&twin.report)),
+    }
+}
+
+fn failed(error: TwinError) -> CliError {
+    match error {
+        TwinError::Unfit { .. } | TwinError::Model(_) => CliError::input(error),
+        TwinError::Load(_) => CliError::work(error),
+    }
+}

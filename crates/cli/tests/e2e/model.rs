@@ -1,0 +1,76 @@
+//! `seatmap model fit`, and everything that its file can be given to.
+
+use crate::common::{Place, published};
+
+/// Two groups of four, each PU with an offset of its own; one-way, as the tool writes it.
+fn csv() -> String {
+    let one_way = |i: usize, j: usize| if i / 4 == j / 4 { 25.0 } else { 80.0 } + [0.0, 1.0, 2.5, 0.5][i % 4] + [0.0, 1.0, 2.5, 0.5][j % 4];
+    let row = |i: usize| {
+        (0..8)
+            .map(|j| if j < i { format!("{:.2}", one_way(i, j)) } else { String::new() })
+            .collect::<Vec<_>>()
+            .join(",")
+    };
+    (0..8).map(|i| row(i) + "\n").collect()
+}
+
+fn fitted() -> Place {
+    let place = Place::new();
+    place.file("box.csv", csv());
+    let said = place.stdout(&["model", "fit", "box.csv", "-o", "twin.toml"]);
+    insta::assert_snapshot!(said, @"");
+    place
+}
+
+#[test]
+fn a_twin_is_a_machine_like_any_other() {
+    let place = fitted();
+    let measured = place.json(&["measure", "--on", "twin.toml", "--json"]);
+    let ns = measured["core_distance"]["median_ns"][1][6].as_f64().unwrap();
+    assert!((ns - 2.0 * (80.0 + 1.0 + 2.5)).abs() < 0.1, "{ns}");
+    let shown = place.json(&["show", "twin.toml", "--json"]);
+    assert_eq!((shown["origin"]["kind"].as_str(), shown["pus"].as_u64()), (Some("model"), Some(8)));
+    let placed =
+        ["place", "--on", "twin.toml", "--pattern", "ring:8", "--objective", "simulated", "--kicks", "3", "--json"];
+    assert_eq!(place.json(&placed)["placement"].as_array().map(Vec::len), Some(8));
+    assert!(place.stdout(&["measure", "--on", "twin.toml", "--loaded"]).contains("Under load"));
+    let stats = place.stdout(&["stats", "--on", "twin.toml", "-f", "atomic", "-n", "4", "-i", "100"]);
+    assert!(stats.contains("box-twin"), "{stats}");
+    assert!(place.stdout(&["rank", "--on", "twin.toml", "--pattern", "ring:4", "--json"]).contains("box-twin"));
+    assert!(place.stdout(&["export", "twin.toml", "--format", "csv"]).lines().count() >= 8);
+}
+
+#[test]
+fn a_twin_of_a_twin_is_the_same() {
+    let place = fitted();
+    let report = place.json(&["model", "fit", "twin.toml", "-o", "again.toml", "--json"]);
+    assert!(report["all"]["worst_ns"].as_f64().unwrap() < 0.1, "{report}");
+}
+
+#[test]
+fn what_a_profile_lacks_is_said() {
+    let place = fitted();
+    place.file("one.csv", ",\n");
+    place.file("bare.xml", "<topology version=\"2.0\"><object type=\"Machine\" os_index=\"0\"/></topology>");
+    place.file("bad.toml", place.read("twin.toml").replace("group = 1", "group = 7"));
+    let refusals = [
+        place.one_line_refusal(&["model", "fit", "box.csv", "-o", "x.toml", "--homes"]),
+        place.one_line_refusal(&["model", "fit", "box.csv", "-o", "x.toml", "--loaded"]),
+        place.one_line_refusal(&["model", "fit", "box.csv", "-o", "nowhere/x.toml"]),
+        place.one_line_refusal(&["model", "fit", "box.csv", "-o", "-", "--json"]),
+        place.one_line_refusal(&["model", "fit", "one.csv", "-o", "x.toml"]),
+        place.one_line_refusal(&["measure", "--on", "twin.toml", "--homes", "64"]),
+        place.one_line_refusal(&["measure", "--on", "bad.toml"]),
+        place.one_line_refusal(&["place", "--on", "box.csv", "--pattern", "ring:4", "--objective", "simulated"]),
+    ];
+    assert!(!place.path("x.toml").exists());
+    insta::assert_snapshot!(refusals.join("\n"));
+}
+
+#[test]
+fn a_published_machine_comes_back() {
+    let place = Place::new();
+    let Some(csv) = published("core-to-core/xeon-8375c-2s-128.csv") else { return };
+    let report = place.json(&["model", "fit", csv.to_str().unwrap(), "-o", "twin.toml", "--json"]);
+    assert!(report["all"]["rmse_ns"].as_f64().unwrap() <= 0.5, "{report}");
+}

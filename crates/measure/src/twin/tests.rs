@@ -1,0 +1,84 @@
+use super::*;
+use crate::load;
+use crate::plan::{Effort, Plan};
+use crate::testbed_probe::TestbedProbe;
+use seatmap_machine::{CoreDistance, Matrix, Origin, OriginKind, Topology};
+use seatmap_sim::CoherentBed;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+fn profile(n: usize, ns: impl FnMut(usize, usize) -> f64) -> Profile {
+    let origin = Origin { kind: OriginKind::Imported, source: "a test".into(), date: None, tool: None };
+    let mut profile = Profile::new("synthetic", origin, Topology::unknown(0..n as u32));
+    profile.core_distance = Some(CoreDistance::imported((0..n as u32).collect(), Matrix::from_fn(n, ns)));
+    profile
+}
+
+/// Four groups of four on two packages, near and far, each core with an offset, in hundredths of a nanosecond.
+fn groups(i: usize, j: usize) -> f64 {
+    let offset = |at: usize| [0.0, 1.25, 4.5, 2.75][at % 4];
+    let base = match (i == j, i / 4 == j / 4, i / 8 == j / 8) {
+        (true, ..) => return 0.0,
+        (_, true, _) => 40.0,
+        (_, _, true) => 120.0,
+        _ => 260.0,
+    };
+    base + offset(i) + offset(j)
+}
+
+#[test]
+fn a_synthetic_machine_comes_back_to_the_tick() {
+    let twin = fit(&profile(16, groups), Needs::default()).unwrap();
+    let report = &twin.report;
+    assert_eq!((report.cores, report.groups, report.has_rest, report.by_class.len()), (16, 4, false, 3));
+    assert!(report.all.worst_ns <= 0.51 * report.tick_ns, "{report:?}");
+    assert_eq!(twin.levels.cores[9].package, Some(1), "found in the distances");
+}
+
+#[test]
+fn single_pairs_keep_what_groups_and_offsets_leave() {
+    let odd = |i: usize, j: usize| groups(i, j) + if (i + j) % 5 == 0 && i != j { 6.0 } else { 0.0 };
+    let report = fit(&profile(16, odd), Needs::default()).unwrap().report;
+    assert!(report.has_rest && report.all.worst_ns <= 0.51 * report.tick_ns + 0.01, "{report:?}");
+}
+
+#[test]
+fn homes_come_back_by_their_offsets() {
+    let original = seatmap_sim::catalog::coherent("xeon-phi-5110p").unwrap().unwrap();
+    let profile = seatmap_sim::coherent::profile(&original).unwrap();
+    let twin = fit(&profile, Needs { homes: true, loaded: false }).unwrap();
+    let (all, by_home) = (twin.report.all, twin.report.by_home.unwrap());
+    // Twelve ways of a tick each.
+    assert!(all.worst_ns <= 0.51 * twin.report.tick_ns && by_home.worst_ns <= 12.5 * twin.report.tick_ns);
+    assert_eq!((twin.report.homes, by_home.pairs), (64, 64 * (240 * 239 / 2 - 60 * 6)));
+}
+
+#[test]
+fn a_loaded_curve_is_followed() {
+    let mut profile = profile(16, groups);
+    let mut busy = fit(&profile, Needs::default()).unwrap().levels;
+    busy.figures.directory_busy_cycles.value *= 60.0;
+    busy.figures.data_busy_cycles.value *= 60.0;
+    let original = Arc::new(busy.model("original").unwrap());
+    let plan = Plan::new(Effort::Quick, original.ns_per_tick()).without_noise();
+    let bed = CoherentBed::new(Arc::clone(&original));
+    let mut probe = TestbedProbe::new(bed, &original.topology, load::lines_needed(16)).unwrap();
+    let pus: Vec<u32> = (0..16).collect();
+    profile.loaded = load::curve(&mut probe, &pus, &plan, &mut |_, _| ControlFlow::Continue(())).unwrap();
+    let assumed = fit(&Profile { loaded: Vec::new(), ..profile.clone() }, Needs::default()).unwrap();
+    let followed = fit(&profile, Needs { homes: false, loaded: true }).unwrap().report.loaded.unwrap();
+    assert!(assumed.report.loaded.is_none());
+    assert!(followed.rmse_percent < 5.0 && followed.busy_factor > 4.0, "{followed:?}");
+}
+
+#[test]
+fn what_a_profile_lacks_is_said() {
+    let mut empty = profile(2, |i, j| if i == j { 0.0 } else { 80.0 });
+    let refusal = |profile: &Profile, homes, loaded| fit(profile, Needs { homes, loaded }).unwrap_err().to_string();
+    let mut refusals = vec![refusal(&empty, true, false), refusal(&empty, false, true)];
+    refusals.push(refusal(&profile(2, |_, _| f64::NAN), false, false));
+    refusals.push(refusal(&profile(1, |_, _| 0.0), false, false));
+    empty.core_distance = None;
+    refusals.push(refusal(&empty, false, false));
+    insta::assert_snapshot!(refusals.join("\n"));
+}

@@ -1,0 +1,54 @@
+//! How like its original a twin is, as a table.
+
+use seatmap_measure::twin::Report;
+use seatmap_measure::twin::capacity::Followed;
+use seatmap_measure::twin::fidelity::Fidelity;
+use std::fmt::Write;
+
+/// The root mean square of the differences by distance class, for lines of every home, and under load.
+#[must_use]
+pub fn table(report: &Report) -> String {
+    let homes = if report.homes > 1 { format!(", {} homes", report.homes) } else { String::new() };
+    let rest = if report.has_rest { ", with what these leave of single pairs" } else { "" };
+    let mut text = format!(
+        "{}: {} cores, {} PUs in {} groups{homes}, offsets by core{rest}; ticks of {:.3} ns\n\n",
+        report.name.replace(char::is_control, "?"),
+        report.cores,
+        report.pus,
+        report.groups,
+        report.tick_ns
+    );
+    let rows: Vec<&Fidelity> = report.by_class.iter().chain([&report.all]).chain(&report.by_home).collect();
+    let widest = rows.iter().map(|row| row.name.chars().count()).max().unwrap_or(0);
+    let _ = writeln!(
+        text,
+        "{:widest$}  {:>7}  {:>9}  {:>8}  {:>7}  {:>8}",
+        "distances", "pairs", "median ns", "RMSE ns", "RMSE %", "worst ns"
+    );
+    for row in rows {
+        let _ = writeln!(
+            text,
+            "{:widest$}  {:>7}  {:>9.1}  {:>8.3}  {:>7.3}  {:>8.3}",
+            row.name, row.pairs, row.median_ns, row.rmse_ns, row.rmse_percent, row.worst_ns
+        );
+    }
+    text.push('\n');
+    match &report.loaded {
+        Some(followed) => text += &under_load(followed),
+        None => text += "How long links and directories are busy is assumed: the profile has no loaded curve.\n",
+    }
+    text
+}
+
+fn under_load(followed: &Followed) -> String {
+    let mut text = format!("{:>13}  {:>11}  {:>7}\n", "pairs at once", "measured ns", "twin ns");
+    for point in &followed.points {
+        let _ = writeln!(text, "{:>13}  {:>11.1}  {:>7.1}", point.pairs, point.measured_ns, point.twin_ns);
+    }
+    let _ = writeln!(
+        text,
+        "Under load: RMSE {:.1} %; links and directories busy {:.2} times as long as assumed of others.",
+        followed.rmse_percent, followed.busy_factor
+    );
+    text
+}
