@@ -1,5 +1,6 @@
 //! What was typed.
 
+mod channels;
 mod doctor;
 mod export;
 mod noise;
@@ -10,6 +11,7 @@ mod run;
 mod stats;
 mod study;
 
+pub use channels::*;
 pub use doctor::*;
 pub use export::*;
 pub use noise::*;
@@ -55,6 +57,8 @@ pub enum Command {
     Rank(Box<Rank>),
     /// Measure what threads, messages, transfers and atomics cost, as CellStats does.
     Stats(Box<Stats>),
+    /// Run programs of channels on default seats and near their lines' homes, as Liu et al. did.
+    Channels(Box<Channels>),
     /// Run a published experiment on the models, and set its figures beside ours.
     Study(Study),
     /// Measure what the system takes from a program on each CPU, and where it comes from.

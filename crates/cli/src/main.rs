@@ -41,6 +41,7 @@ fn run(typed: Typed) -> Result<(), CliError> {
         Command::Noise(noise) => verbs::noise::run(&noise),
         Command::Doctor(doctor) => verbs::doctor::run(&doctor, typed.colour),
         Command::Stats(stats) => verbs::stats::run(&stats),
+        Command::Channels(channels) => verbs::channels::run(&channels),
         Command::Study(study) => verbs::study::run(&study),
         Command::Machines(machines) => verbs::machines::run(&machines),
         Command::Completions { shell } => verbs::shell::completions(shell),

@@ -1,5 +1,6 @@
 //! One file a verb.
 
+pub mod channels;
 pub mod doctor;
 pub mod export;
 pub mod import;

@@ -4,11 +4,13 @@
 //! takes some megabytes at worst instead of the tens that a `<rect>` a cell would.
 
 mod cells;
+mod channels;
 pub(crate) mod curves;
 pub(crate) mod noise;
 pub(crate) mod ranking;
 pub(crate) mod traffic;
 
+pub use channels::channels;
 pub use noise::noise;
 pub use ranking::ranking;
 pub use traffic::traffic;
