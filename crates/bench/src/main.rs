@@ -34,7 +34,7 @@ use std::path::Path;
 
 type Bench = fn() -> Result<Vec<Row>, Box<dyn Error>>;
 
-const BENCHES: [(&str, Bench); 17] = [
+const BENCHES: &[(&str, Bench)] = &[
     ("pair", pair::rows),
     ("hogs", hogs::rows),
     ("channels", channels::rows),

@@ -1,6 +1,7 @@
 //! What was typed.
 
 mod cell;
+mod channels;
 mod doctor;
 mod export;
 mod model;
@@ -14,6 +15,7 @@ mod study;
 mod workers;
 
 pub use cell::*;
+pub use channels::*;
 pub use doctor::*;
 pub use export::*;
 pub use model::*;
@@ -65,6 +67,8 @@ pub enum Command {
     Stats(Box<Stats>),
     /// Measure what work costs that is done by pinned workers, and by threads made for it.
     Workers(Workers),
+    /// Run programs of channels on default seats and near their lines' homes, as Liu et al. did.
+    Channels(Box<Channels>),
     /// Run a published experiment on the models, and set its figures beside ours.
     Study(Study),
     /// Make a quiet room of some CPUs, and run programs in it.

@@ -44,6 +44,7 @@ fn run(typed: Typed) -> Result<(), CliError> {
         Command::Doctor(doctor) => verbs::doctor::run(&doctor, typed.colour),
         Command::Stats(stats) => verbs::stats::run(&stats),
         Command::Workers(workers) => verbs::workers::run(&workers),
+        Command::Channels(channels) => verbs::channels::run(&channels),
         Command::Study(study) => verbs::study::run(&study),
         Command::Machines(machines) => verbs::machines::run(&machines),
         Command::Completions { shell } => verbs::shell::completions(shell),

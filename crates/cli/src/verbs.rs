@@ -1,6 +1,7 @@
 //! One file a verb.
 
 pub mod cell;
+pub mod channels;
 pub mod doctor;
 pub mod export;
 pub mod import;

@@ -12,6 +12,7 @@
 //! | [`fit`], [`homes`], [`home_scan`] | groups of PUs, d = B + a_i + a_j, and lines sorted by home |
 //! | [`load`], [`interference`] | many pairs at once |
 //! | [`cell_stats`] | what mailboxes, signals, transfers and atomics cost |
+//! | [`channels`] | what homes of lines are worth to programs of channels (Liu et al. 2015) |
 //! | [`rank`] | every mapping of tasks to workers, timed and ranked |
 //! | [`twin`] | a profile made into a machine that the simulator runs |
 //! | [`survey`] | all of it in one go |
@@ -20,6 +21,7 @@
 
 pub mod assemble;
 pub mod cell_stats;
+pub mod channels;
 pub mod classes;
 pub mod error;
 pub mod findings;

@@ -8,6 +8,7 @@
 //! | [`terminal`] | heatmaps of half blocks or plain digits, and everything `seatmap show` prints |
 //! | [`live`] | a matrix that is still being measured |
 //! | [`pattern`], [`placement`] | who talks to whom, who sits where, and what that gains |
+//! | [`channels`] | what seats near the homes of lines are worth |
 //! | [`ranking`] | every mapping, ranked |
 //! | [`stats`], [`study`] | what communicating costs; published figures beside ours |
 //! | [`svg`] | heatmaps of profiles and patterns for papers and slides |
@@ -18,6 +19,7 @@
 #![deny(missing_docs)]
 
 mod about;
+pub mod channels;
 mod digits;
 mod grid;
 pub mod html;

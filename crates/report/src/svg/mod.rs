@@ -4,12 +4,14 @@
 //! takes some megabytes at worst instead of the tens that a `<rect>` a cell would.
 
 mod cells;
+mod channels;
 mod charts;
 pub(crate) mod curves;
 pub(crate) mod noise;
 pub(crate) mod ranking;
 pub(crate) mod traffic;
 
+pub use channels::channels;
 pub use charts::{Chart, charts};
 pub use noise::noise;
 pub use ranking::ranking;

@@ -1,0 +1,158 @@
+//! Cores in their order around the ring, and draws of seats.
+
+use super::ChannelsError;
+use fastrand::Rng;
+use seatmap_machine::Topology;
+use std::collections::BTreeMap;
+
+/// The cores of a machine in the order of their numbers, which on a ring is their order around it, each with its PUs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Chip {
+    /// OS indices, ascending by hardware thread.
+    pub cores: Vec<Vec<u32>>,
+}
+
+impl Chip {
+    /// The cores of these PUs; a PU whose core is not known is one.
+    #[must_use]
+    pub fn new(topology: &Topology, pus: &[u32]) -> Self {
+        let mut cores: BTreeMap<(u32, u32), Vec<(u32, u32)>> = BTreeMap::new();
+        for os in pus {
+            let pu = topology.pu(*os);
+            let core = pu
+                .and_then(|pu| pu.core)
+                .map_or((u32::MAX, *os), |core| (pu.and_then(|pu| pu.package).unwrap_or(0), core));
+            cores.entry(core).or_default().push((pu.and_then(|pu| pu.smt).unwrap_or(0), *os));
+        }
+        let ascending = |mut pus: Vec<(u32, u32)>| {
+            pus.sort_unstable();
+            pus.into_iter().map(|(_, os)| os).collect()
+        };
+        Chip { cores: cores.into_values().map(ascending).collect() }
+    }
+
+    /// The core of a PU.
+    ///
+    /// # Errors
+    /// There is no such PU.
+    pub fn core_of(&self, pu: u32) -> Result<usize, ChannelsError> {
+        let known = self.cores.iter().position(|core| core.contains(&pu));
+        known.ok_or_else(|| ChannelsError::Unfit(format!("there is no CPU {pu} here")))
+    }
+
+    /// The first hardware thread of a core, around the ring.
+    #[must_use]
+    pub fn first(&self, core: usize) -> u32 {
+        self.cores.get(core % self.cores.len().max(1)).and_then(|pus| pus.first()).copied().unwrap_or(0)
+    }
+
+    /// All PUs but these.
+    fn pus_without(&self, taken: &[u32]) -> Vec<u32> {
+        self.cores.iter().flatten().copied().filter(|pu| !taken.contains(pu)).collect()
+    }
+
+    /// So many pairs of these PUs, each on two cores: a pair on one would be done many times as fast.
+    ///
+    /// # Errors
+    /// Fewer PUs than that takes.
+    pub fn pairs_of(&self, mut free: Vec<u32>, count: usize, rng: &mut Rng) -> Result<Vec<u32>, ChannelsError> {
+        let there = free.len();
+        let mut seats = Vec::with_capacity(2 * count);
+        for _ in 0..count {
+            let too_few = || ChannelsError::Unfit(format!("{count} pairs on two cores each do not fit {there} CPUs"));
+            let first = take(&mut free, rng, |_| true).ok_or_else(too_few)?;
+            let core = self.core_of(first)?;
+            let second = take(&mut free, rng, |pu| !self.cores[core].contains(&pu)).ok_or_else(too_few)?;
+            seats.extend([first, second]);
+        }
+        Ok(seats)
+    }
+
+    /// So many pairs at random, none on these PUs.
+    ///
+    /// # Errors
+    /// As [`Chip::pairs_of`].
+    pub fn pairs(&self, count: usize, taken: &[u32], rng: &mut Rng) -> Result<Vec<u32>, ChannelsError> {
+        self.pairs_of(self.pus_without(taken), count, rng)
+    }
+
+    /// So many threads on a core each, at random, as a kernel that balances load would: on second hardware threads only
+    /// where cores run out.
+    ///
+    /// # Errors
+    /// More threads than PUs.
+    pub fn spread(&self, count: usize, rng: &mut Rng) -> Result<Vec<u32>, ChannelsError> {
+        let all = self.cores.iter().map(Vec::len).sum::<usize>();
+        if count > all {
+            return Err(ChannelsError::Unfit(format!("{count} threads do not fit {all} CPUs")));
+        }
+        let mut cores = self.cores.clone();
+        let mut seats = Vec::with_capacity(count);
+        while seats.len() < count {
+            rng.shuffle(&mut cores);
+            for core in cores.iter_mut().filter(|core| !core.is_empty()) {
+                seats.push(core.swap_remove(rng.usize(..core.len())));
+            }
+        }
+        seats.truncate(count);
+        Ok(seats)
+    }
+
+    /// The cores of each of so many equal sections.
+    ///
+    /// # Errors
+    /// Sections that do not divide the cores.
+    pub fn sections(&self, sections: usize) -> Result<Vec<std::ops::Range<usize>>, ChannelsError> {
+        let cores = self.cores.len();
+        if sections == 0 || cores == 0 || !cores.is_multiple_of(sections) {
+            let fitting: Vec<String> =
+                (1..=cores).filter(|count| cores.is_multiple_of(*count)).map(|count| count.to_string()).collect();
+            let fitting = fitting.join(", ");
+            return Err(ChannelsError::Unfit(format!("{sections} sections do not divide {cores} cores; {fitting} do")));
+        }
+        let size = cores / sections;
+        Ok((0..sections).map(|at| at * size..(at + 1) * size).collect())
+    }
+}
+
+/// Takes one that will do, if there is one.
+fn take(free: &mut Vec<u32>, rng: &mut Rng, will_do: impl Fn(u32) -> bool) -> Option<u32> {
+    let fitting: Vec<usize> = (0..free.len()).filter(|at| will_do(free[*at])).collect();
+    let at = *fitting.get(rng.usize(..fitting.len().max(1)))?;
+    Some(free.swap_remove(at))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn chip() -> Chip {
+        Chip { cores: (0..6).map(|core| vec![2 * core, 2 * core + 1]).collect() }
+    }
+
+    #[test]
+    fn pairs_never_share_a_core() {
+        let (chip, mut rng) = (chip(), Rng::with_seed(1));
+        for _ in 0..100 {
+            let seats = chip.pairs(3, &[0], &mut rng).unwrap();
+            assert!(seats.chunks(2).all(|pair| pair[0] / 2 != pair[1] / 2) && !seats.contains(&0));
+        }
+        assert!(chip.pairs(7, &[], &mut rng).is_err());
+    }
+
+    #[test]
+    fn threads_take_cores_before_hardware_threads() {
+        let (chip, mut rng) = (chip(), Rng::with_seed(2));
+        let mut cores: Vec<u32> = chip.spread(6, &mut rng).unwrap().iter().map(|pu| pu / 2).collect();
+        cores.sort_unstable();
+        assert_eq!(cores, [0, 1, 2, 3, 4, 5]);
+        assert!(chip.spread(13, &mut rng).is_err());
+    }
+
+    #[test]
+    fn sections_divide_the_cores() {
+        assert_eq!(chip().sections(3).unwrap(), [0..2, 2..4, 4..6]);
+        let error = chip().sections(4).unwrap_err().to_string();
+        assert_eq!(error, "4 sections do not divide 6 cores; 1, 2, 3, 6 do");
+    }
+}

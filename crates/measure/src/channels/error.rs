@@ -1,0 +1,19 @@
+//! Why an experiment could not be made.
+
+/// Why an experiment could not be made.
+#[derive(Debug, thiserror::Error)]
+pub enum ChannelsError {
+    /// The machine is no place for it, or what was asked does not fit together.
+    #[error("{0}")]
+    Unfit(String),
+    /// The machine failed.
+    #[error(transparent)]
+    Run(Box<dyn std::error::Error + Send + Sync>),
+}
+
+impl ChannelsError {
+    /// The machine's own error.
+    pub(crate) fn run(error: impl std::error::Error + Send + Sync + 'static) -> Self {
+        ChannelsError::Run(Box::new(error))
+    }
+}

@@ -1,0 +1,158 @@
+//! One of the experiments: what is wanted, and what came of it.
+
+use super::curve::{self, Curve};
+use super::pair_gain::{self, Seats};
+use super::renderer_gain;
+use super::slices::{self, Slices};
+use super::{ChannelsError, Chip, FIRST_LINE, Gain};
+use seatmap_port::Testbed;
+use seatmap_workload::Mandelbrot;
+use seatmap_workload::mandelbrot::View;
+use serde::Serialize;
+
+/// Images of a whole run of the renderer (Liu et al. 2015, section IV.B).
+const IMAGES: u32 = 100;
+/// Where the images zoom in: a spiral at the edge of the set that keeps its detail over all of them.
+const CENTRE: (f64, f64) = (-0.743_643_887, 0.131_825_904);
+/// Iterations after which a point is taken to belong to the set.
+const MOST_ITERATIONS: u16 = 256;
+/// Cycles of an iteration: some ten dependent operations of four cycles each on an in-order core. An assumption: the paper
+/// says neither how large its images are nor how long a point takes.
+const CYCLES_PER_ITERATION: u64 = 40;
+/// Timed batches where distances are the result; where only the nearest core is wanted, one will do.
+const BATCHES: u32 = 4;
+
+/// An experiment.
+#[derive(Clone, Debug)]
+pub enum Wanted {
+    /// Distances from one PU.
+    Curve(curve::Wanted),
+    /// Many pairs at once, at random and in slices.
+    Slices(slices::Wanted),
+    /// The producer-consumer model.
+    Pairs(pair_gain::Wanted),
+    /// The Mandelbrot renderer.
+    Renderer(renderer_gain::Wanted),
+}
+
+/// What came of it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Found {
+    /// Which experiment it was.
+    pub what: &'static str,
+    /// Its figures.
+    #[serde(flatten)]
+    pub figures: Figures,
+    /// How busy the machine was in the last run; null where nobody counts.
+    pub load: Option<Load>,
+}
+
+/// The figures of an experiment.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Figures {
+    /// Distances from one PU.
+    Curve(Curve),
+    /// Many pairs at once.
+    Slices(Slices),
+    /// What a run gains.
+    Gain(Gain),
+}
+
+/// How busy a machine was, by its counters.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Load {
+    /// The share of the time for which links were busy, over all links of the busiest lane.
+    pub link_share: f64,
+    /// The same of the busiest directory.
+    pub directory_share: f64,
+}
+
+impl Load {
+    /// The shares of so many cycles: of each lane the busy cycles of all its links, and those of each directory.
+    #[must_use]
+    pub fn of(cycles: u64, links: usize, lanes: &[u64], directories: &[u64]) -> Self {
+        let most = |busy: &[u64]| busy.iter().copied().max().unwrap_or(0) as f64 / cycles.max(1) as f64;
+        Load { link_share: most(lanes) / links.max(1) as f64, directory_share: most(directories) }
+    }
+}
+
+impl Wanted {
+    /// Distances from a PU over a candidate line, so many pairs at once.
+    #[must_use]
+    pub fn curve(from: u32, line: u32, pairs: usize, runs: u32, seed: u64) -> Self {
+        Wanted::Curve(curve::Wanted { from, line, pairs, runs, batches: BATCHES, seed })
+    }
+
+    /// Pairs at random and in slices; a quarter more candidate lines than pairs where nobody says how many.
+    #[must_use]
+    pub fn slices(pairs: usize, sections: usize, lines: Option<usize>, runs: u32, seed: u64) -> Self {
+        let lines = lines.unwrap_or_else(|| with_spares(pairs));
+        Wanted::Slices(slices::Wanted { pairs, sections, lines, runs, batches: BATCHES, seed })
+    }
+
+    /// A producer and its consumer.
+    #[must_use]
+    pub fn pairs(seats: Seats, iterations: u32, values: u64, seed: u64) -> Self {
+        Wanted::Pairs(pair_gain::Wanted { seats, iterations, values, batches: 1, seed })
+    }
+
+    /// The renderer: (coordinators, workers of each), (points across and down, images that are run).
+    #[must_use]
+    pub fn renderer(
+        tasks: (usize, usize),
+        lines: Option<usize>,
+        iterations: u32,
+        (side, frames): (u32, u32),
+        seed: u64,
+    ) -> Self {
+        let renderer = Mandelbrot {
+            coordinators: tasks.0,
+            workers: tasks.1,
+            size: (side, side),
+            frames,
+            most_iterations: MOST_ITERATIONS,
+            view: View { centre: CENTRE, width: 3.0, zoom: 0.9 },
+            points: 1,
+            cycles_per_iteration: CYCLES_PER_ITERATION,
+            channels: Vec::new(),
+        };
+        let lines = lines.unwrap_or_else(|| with_spares(2 * tasks.0 * tasks.1));
+        Wanted::Renderer(renderer_gain::Wanted { renderer, images: IMAGES, lines, iterations, batches: 1, seed })
+    }
+
+    /// Lines of shared memory that it takes.
+    #[must_use]
+    pub fn lines_needed(&self) -> u32 {
+        match self {
+            Wanted::Curve(wanted) => curve::lines_needed(wanted),
+            Wanted::Slices(wanted) => FIRST_LINE + 64 * (wanted.lines as u32 + 1),
+            Wanted::Pairs(wanted) => FIRST_LINE + wanted.iterations,
+            Wanted::Renderer(wanted) => FIRST_LINE + wanted.iterations * wanted.lines as u32,
+        }
+    }
+}
+
+/// A quarter more lines than channels (footnote 3 of the paper).
+fn with_spares(channels: usize) -> usize {
+    channels + channels.div_ceil(4)
+}
+
+/// Makes an experiment; `load` tells what the testbed counted in its last run, if it counts.
+///
+/// # Errors
+/// [`ChannelsError`].
+pub fn run<T: Testbed>(
+    bed: &mut T,
+    chip: &Chip,
+    wanted: &Wanted,
+    load: impl Fn(&T) -> Option<Load>,
+) -> Result<Found, ChannelsError> {
+    let (what, figures) = match wanted {
+        Wanted::Curve(wanted) => ("curve", Figures::Curve(curve::curve(bed, chip, wanted)?)),
+        Wanted::Slices(wanted) => ("slices", Figures::Slices(slices::slices(bed, chip, wanted)?)),
+        Wanted::Pairs(wanted) => ("producer-consumer", Figures::Gain(pair_gain::pair_gain(bed, chip, wanted)?)),
+        Wanted::Renderer(wanted) => ("mandelbrot", Figures::Gain(renderer_gain::renderer_gain(bed, chip, wanted)?)),
+    };
+    Ok(Found { what, figures, load: load(bed) })
+}

@@ -1,0 +1,34 @@
+//! The core nearest to a line's home.
+
+use super::{ChannelsError, Chip, round_trips};
+use seatmap_port::Testbed;
+
+/// Where a line's home is, as far as distances tell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Found {
+    /// The core nearest to it.
+    pub core: usize,
+    /// What finding out took, in the testbed's ticks.
+    pub ticks: u64,
+}
+
+/// `FindTD` (algorithm 2 of Liu et al. 2015): one thread stays on the first PU, the other visits core after core, and the
+/// home is where the round trip is shortest. The first thread's own core is left out: there distance tells nothing of homes.
+///
+/// # Errors
+/// Fewer than two cores, or the testbed's.
+pub fn find_td<T: Testbed>(bed: &mut T, chip: &Chip, line: u32, batches: u32) -> Result<Found, ChannelsError> {
+    // The last core, so that the search runs around the ring from its first.
+    let stays = chip.cores.len().saturating_sub(1);
+    let (mut nearest, mut ticks) = (None, 0);
+    for core in 0..stays {
+        let (pairs, took) = round_trips(bed, &[chip.first(stays), chip.first(core)], &[line], batches)?;
+        let round_trip = pairs.first().map_or(f64::INFINITY, |pair| pair.mean);
+        ticks += took;
+        if nearest.is_none_or(|(least, _)| round_trip < least) {
+            nearest = Some((round_trip, core));
+        }
+    }
+    let too_few = || ChannelsError::Unfit("homes are told apart from two cores or more".to_owned());
+    nearest.map(|(_, core)| Found { core, ticks }).ok_or_else(too_few)
+}

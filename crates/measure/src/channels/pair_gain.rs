@@ -1,0 +1,67 @@
+//! What the producer-consumer model gains.
+
+use super::find_td::find_td;
+use super::gain::{Gain, Times};
+use super::{ChannelsError, Chip, FIRST_LINE};
+use fastrand::Rng;
+use seatmap_port::{Addr, Testbed};
+use seatmap_workload::ProducerConsumer;
+
+/// Where the two threads go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Seats {
+    /// Two hardware threads of the core nearest to the home (figure 12).
+    SameCore,
+    /// That core and the next (figure 13).
+    CloseCores,
+}
+
+/// What is compared.
+#[derive(Clone, Copy, Debug)]
+pub struct Wanted {
+    /// Where the two threads go.
+    pub seats: Seats,
+    /// Comparisons, each over another line.
+    pub iterations: u32,
+    /// Values in a run.
+    pub values: u64,
+    /// Timed batches for each core in the search for the home.
+    pub batches: u32,
+    /// Where draws start.
+    pub seed: u64,
+}
+
+/// Compares the model on two cores at random with the model near its channel's home. Both runs use the same line, and the
+/// search for its home counts (section IV.A of Liu et al. 2015).
+///
+/// # Errors
+/// A machine without such seats, or the testbed's.
+pub fn pair_gain<T: Testbed>(bed: &mut T, chip: &Chip, wanted: &Wanted) -> Result<Gain, ChannelsError> {
+    let mut rng = Rng::with_seed(wanted.seed);
+    let mut times = Vec::new();
+    for line in FIRST_LINE..FIRST_LINE + wanted.iterations {
+        let usual = ticks(bed, &chip.pairs(1, &[], &mut rng)?, line, wanted.values)?;
+        let found = find_td(bed, chip, line, wanted.batches)?;
+        let placed = ticks(bed, &seats(chip, found.core, wanted.seats)?, line, wanted.values)?;
+        times.push(Times { usual, search: found.ticks, placed });
+    }
+    Ok(Gain::of(&times, bed.ns_per_tick()))
+}
+
+fn seats(chip: &Chip, core: usize, seats: Seats) -> Result<[u32; 2], ChannelsError> {
+    match (seats, chip.cores[core].as_slice()) {
+        (Seats::SameCore, [first, second, ..]) => Ok([*first, *second]),
+        (Seats::SameCore, _) => {
+            Err(ChannelsError::Unfit("two threads on one core take SMT, and this machine has none".to_owned()))
+        }
+        (Seats::CloseCores, _) => Ok([chip.first(core), chip.first(core + 1)]),
+    }
+}
+
+/// From the first start to the last end.
+fn ticks<T: Testbed>(bed: &mut T, seats: &[u32], line: u32, values: u64) -> Result<u64, ChannelsError> {
+    let both =
+        bed.run(seats, &ProducerConsumer { channels: vec![Addr::line(line)], values }).map_err(ChannelsError::run)?;
+    let began = both.iter().map(|task| task.began.ticks).min().unwrap_or(0);
+    Ok(both.iter().map(|task| task.ended.ticks).max().unwrap_or(0) - began)
+}

@@ -1,0 +1,93 @@
+//! What the Mandelbrot renderer gains.
+
+use super::find_td::find_td;
+use super::gain::{Gain, Times};
+use super::slices::{enough, in_slices};
+use super::{ChannelsError, Chip, FIRST_LINE};
+use fastrand::Rng;
+use seatmap_port::{Addr, Testbed};
+use seatmap_workload::Mandelbrot;
+
+/// What is compared.
+#[derive(Clone, Debug)]
+pub struct Wanted {
+    /// The renderer; its channels are set here, comparison by comparison.
+    pub renderer: Mandelbrot,
+    /// Images of a run that the search is set against: those of `renderer` are run, and their time scaled to these.
+    pub images: u32,
+    /// Candidate lines; a quarter more than channels in the paper.
+    pub lines: usize,
+    /// Comparisons.
+    pub iterations: u32,
+    /// Timed batches for each core in the search for a home.
+    pub batches: u32,
+    /// Where draws start.
+    pub seed: u64,
+}
+
+/// Compares the renderer on cores at random with each coordinator's threads and lines in a slice of the ring. The search for
+/// homes counts (section IV.B of Liu et al. 2015).
+///
+/// # Errors
+/// More channels than lines, cores that coordinators do not divide or that are too few, or the testbed's.
+pub fn renderer_gain<T: Testbed>(bed: &mut T, chip: &Chip, wanted: &Wanted) -> Result<Gain, ChannelsError> {
+    let renderer = &wanted.renderer;
+    let sections = chip.sections(renderer.coordinators)?;
+    let (threads, room) = (1 + renderer.workers, sections.first().map_or(0, ExactSizeIterator::len));
+    if threads > room {
+        return Err(ChannelsError::Unfit(format!("a section has {room} cores for {threads} threads")));
+    }
+    let channels = 2 * renderer.coordinators * renderer.workers;
+    enough(channels, wanted.lines)?;
+    let mut rng = Rng::with_seed(wanted.seed);
+    let mut times = Vec::new();
+    for iteration in 0..wanted.iterations {
+        let first = FIRST_LINE + iteration * wanted.lines as u32;
+        let lines: Vec<u32> = (first..first + wanted.lines as u32).collect();
+        let usual = ticks(bed, &chip.spread(renderer.coordinators * threads, &mut rng)?, renderer, &lines)?;
+        let mut search = 0;
+        let mut homes = Vec::new();
+        for line in &lines {
+            let found = find_td(bed, chip, *line, wanted.batches)?;
+            search += found.ticks;
+            homes.push((*line, found.core));
+        }
+        let (chosen, _) = in_slices(&homes, channels, &sections);
+        // `in_slices` deals channels over sections in turn; the renderer wants its coordinators' side by side.
+        let mine = |at: usize| chosen.iter().skip(at).step_by(sections.len()).copied();
+        let dealt: Vec<u32> = (0..sections.len()).flat_map(mine).collect();
+        let placed = ticks(bed, &sliced(chip, &sections, renderer.workers, &dealt, &homes), renderer, &dealt)?;
+        let scaled = |ticks: u64| ticks * u64::from(wanted.images) / u64::from(renderer.frames.max(1));
+        times.push(Times { usual: scaled(usual), search, placed: scaled(placed) });
+    }
+    Ok(Gain::of(&times, bed.ns_per_tick()))
+}
+
+/// The coordinator in the middle of its section, each worker on the core nearest to its line's home that is left there.
+fn sliced(
+    chip: &Chip,
+    sections: &[std::ops::Range<usize>],
+    workers: usize,
+    lines: &[u32],
+    homes: &[(u32, usize)],
+) -> Vec<u32> {
+    let mut seats = Vec::new();
+    for (at, section) in sections.iter().enumerate() {
+        let mut free: Vec<usize> = section.clone().collect();
+        seats.push(chip.first(free.remove(free.len() / 2)));
+        for line in lines[2 * at * workers..].iter().step_by(2).take(workers) {
+            let home = homes.iter().find(|(other, _)| other == line).map_or(section.start, |(_, core)| *core);
+            let nearest = (0..free.len()).min_by_key(|at| free[*at].abs_diff(home)).unwrap_or(0);
+            seats.push(chip.first(free.remove(nearest)));
+        }
+    }
+    seats
+}
+
+fn ticks<T: Testbed>(bed: &mut T, seats: &[u32], renderer: &Mandelbrot, lines: &[u32]) -> Result<u64, ChannelsError> {
+    let channels = lines.chunks_exact(2).take(renderer.coordinators * renderer.workers);
+    let channels = channels.map(|two| [Addr::line(two[0]), Addr::line(two[1])]).collect();
+    let rendered = bed.run(seats, &Mandelbrot { channels, ..renderer.clone() }).map_err(ChannelsError::run)?;
+    let began = rendered.iter().map(|task| task.began.ticks).min().unwrap_or(0);
+    Ok(rendered.iter().map(|task| task.ended.ticks).max().unwrap_or(0) - began)
+}

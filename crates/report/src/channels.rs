@@ -1,0 +1,61 @@
+//! What seats near the homes of lines are worth, for people.
+
+use seatmap_measure::channels::slices::Spread;
+use seatmap_measure::channels::{Figures, Found};
+
+/// What an experiment found, as text.
+#[must_use]
+pub fn text(found: &Found) -> String {
+    let mut text = match &found.figures {
+        Figures::Curve(told) => {
+            let mut text = format!(
+                "From CPU {} over line {}, {} at once: {:.0} to {:.0} cycles, median {:.0}, slowest batch {:.0}.\nThe nearest CPU on another core is {}.\n",
+                told.from,
+                told.line,
+                if told.pairs == 1 { "one pair".to_owned() } else { format!("{} pairs", told.pairs) },
+                told.least_cycles,
+                told.most_cycles,
+                told.median_cycles,
+                told.slowest_cycles,
+                told.nearest
+            );
+            if let Some(same) = &told.same_core {
+                text += &format!("On the same core, CPU {}: {:.0} cycles.\n", same.pu, same.cycles);
+            }
+            text
+        }
+        Figures::Slices(told) => format!(
+            "{} pairs at once, cycles of a round trip:\n{}{}{:.0} % of the pairs in slices have a line at home there.\n",
+            told.pairs,
+            spread("at random", &told.random),
+            spread(&format!("{} slices", told.sections), &told.sliced),
+            100.0 * told.at_home_share
+        ),
+        Figures::Gain(told) => format!(
+            "{} comparisons, speed-up with the search for homes: mean {:.2}, median {:.2}, {:.2} to {:.2}.\nThe search takes {:.3} s, {:.1} % of the placed run; without it the mean is {:.2}.\n",
+            told.speed_ups.len(),
+            told.mean,
+            told.median,
+            told.least,
+            told.most,
+            told.search_seconds,
+            100.0 * told.search_share,
+            told.mean_without_search
+        ),
+    };
+    if let Some(load) = &found.load {
+        text += &format!(
+            "In the last run links were busy for {:.0} % of the time, and the busiest directory for {:.0} %.\n",
+            100.0 * load.link_share,
+            100.0 * load.directory_share
+        );
+    }
+    text
+}
+
+fn spread(name: &str, spread: &Spread) -> String {
+    format!(
+        "{name:<10} median {:>6.0}, of a tenth above {:>6.0}, worst pair {:>6.0}, slowest batch {:>6.0}\n",
+        spread.median_cycles, spread.p90_cycles, spread.most_cycles, spread.slowest_cycles
+    )
+}
