@@ -1,0 +1,70 @@
+//! Who goes first when a request cannot be met at once.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// How many priorities there are: 0 is the usual one, 9 the most urgent.
+pub const HIGHEST_PRIORITY: u8 = 9;
+
+/// How much waiting is worth one step of priority, in ms: nobody is passed by later requests for longer than
+/// [`HIGHEST_PRIORITY`] times this.
+pub const AGEING_MS: u64 = 60_000;
+
+/// Who goes first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Policy {
+    /// Who came first.
+    #[default]
+    Fifo,
+    /// Who has the highest priority, one step of which is worth [`AGEING_MS`] of waiting.
+    Priority,
+    /// Whose user has had least of late, by [`crate::usage`].
+    Fair,
+}
+
+impl Policy {
+    /// All of them.
+    pub const ALL: [Policy; 3] = [Policy::Fifo, Policy::Priority, Policy::Fair];
+
+    /// As it is typed.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Policy::Fifo => "fifo",
+            Policy::Priority => "priority",
+            Policy::Fair => "fair",
+        }
+    }
+}
+
+/// A word that names no policy.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("'{0}' is no policy; write fifo, priority or fair")]
+pub struct PolicyError(String);
+
+impl FromStr for Policy {
+    type Err = PolicyError;
+
+    fn from_str(text: &str) -> Result<Self, PolicyError> {
+        Policy::ALL.into_iter().find(|policy| policy.word() == text).ok_or_else(|| PolicyError(text.to_owned()))
+    }
+}
+
+impl fmt::Display for Policy {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.word().fmt(out)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_read_back() {
+        for policy in Policy::ALL {
+            assert_eq!(policy.to_string().parse(), Ok(policy));
+        }
+        assert!("FIFO".parse::<Policy>().is_err());
+    }
+}

@@ -1,0 +1,64 @@
+//! What each user has had of late: CPU time that is forgotten exponentially.
+//!
+//! After Kay & Lauder 1988 ("A fair share scheduler"): usage decays with a half-life, so that a user who waits overtakes
+//! one who runs after a time that is bounded by the logarithm of what he had, and nobody starves.
+
+use std::collections::BTreeMap;
+
+/// After this time usage counts half, in ms.
+pub const HALF_LIFE_MS: f64 = 600_000.0;
+
+/// Less than this, in CPU-ms, is none.
+const NOTHING: f64 = 1e-3;
+
+/// What each user has had of late, in CPU-ms.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Usage {
+    at_ms: u64,
+    of: BTreeMap<u32, f64>,
+}
+
+impl Usage {
+    /// Lets time pass, in which each user had so many CPUs. A clock that goes back stands still.
+    pub fn pass(&mut self, now_ms: u64, cpus: &BTreeMap<u32, usize>) {
+        let passed = now_ms.saturating_sub(self.at_ms) as f64;
+        self.at_ms = self.at_ms.max(now_ms);
+        let kept = (-passed / HALF_LIFE_MS).exp2();
+        self.of.values_mut().for_each(|usage| *usage *= kept);
+        // The integral of one CPU that decays while it is used.
+        let one = HALF_LIFE_MS / std::f64::consts::LN_2 * (1.0 - kept);
+        cpus.iter().for_each(|(uid, count)| *self.of.entry(*uid).or_insert(0.0) += *count as f64 * one);
+        self.of.retain(|_, usage| *usage > NOTHING);
+    }
+
+    /// What a user has had of late, in CPU-ms.
+    #[must_use]
+    pub fn of(&self, uid: u32) -> f64 {
+        self.of.get(&uid).copied().unwrap_or(0.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn usage_grows_to_a_limit_and_halves() {
+        let mut usage = Usage::default();
+        usage.pass(1000, &[(7, 2)].into());
+        assert!((usage.of(7) - 2000.0).abs() < 2.0, "{}", usage.of(7));
+        usage.pass(1000 + HALF_LIFE_MS as u64, &BTreeMap::new());
+        assert!((usage.of(7) - 1000.0).abs() < 1.0, "{}", usage.of(7));
+        usage.pass(100 * HALF_LIFE_MS as u64, &[(8, 1)].into());
+        assert!((usage.of(8) - HALF_LIFE_MS / std::f64::consts::LN_2).abs() < 1.0);
+        assert_eq!(usage.of(7), 0.0);
+    }
+
+    #[test]
+    fn many_small_steps_are_one_large_one() {
+        let (mut once, mut often) = (Usage::default(), Usage::default());
+        once.pass(100_000, &[(1, 3)].into());
+        (1..=1000).for_each(|step| often.pass(step * 100, &[(1, 3)].into()));
+        assert!((once.of(1) - often.of(1)).abs() < 1e-3);
+    }
+}
