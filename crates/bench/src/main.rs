@@ -15,6 +15,7 @@ mod mapping;
 mod pages;
 mod pair;
 mod plain;
+mod polling;
 mod qaplib;
 mod regimes;
 mod row;
@@ -30,7 +31,7 @@ use std::path::Path;
 
 type Bench = fn() -> Result<Vec<Row>, Box<dyn Error>>;
 
-const BENCHES: [(&str, Bench); 14] = [
+const BENCHES: [(&str, Bench); 15] = [
     ("pair", pair::rows),
     ("hogs", hogs::rows),
     ("channels", channels::rows),
@@ -45,6 +46,7 @@ const BENCHES: [(&str, Bench); 14] = [
     ("run", run::rows),
     ("engine", engine::rows),
     ("worker", worker::rows),
+    ("polling", polling::rows),
 ];
 
 fn main() -> Result<(), Box<dyn Error>> {

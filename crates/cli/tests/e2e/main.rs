@@ -20,3 +20,4 @@ mod shell;
 mod show;
 mod stats;
 mod study;
+mod workers;
