@@ -18,6 +18,7 @@ mod noise;
 mod pages;
 mod pair;
 mod plain;
+mod polling;
 mod qaplib;
 mod regimes;
 mod row;
@@ -53,6 +54,7 @@ const BENCHES: &[(&str, Bench)] = &[
     ("worker", worker::rows),
     ("coherent", coherent::rows),
     ("twin", twin::rows),
+    ("polling", polling::rows),
 ];
 
 fn main() -> Result<(), Box<dyn Error>> {

@@ -1,6 +1,7 @@
 //! One line of the table.
 
 /// What was measured, what came of it, and what was wanted.
+#[derive(Clone)]
 pub struct Row {
     /// What was measured.
     pub what: String,

@@ -2,6 +2,8 @@
 
 use crate::pair;
 use crate::row::Row;
+use seatmap_cellule::spread::Spread;
+use seatmap_cellule::{Seats, Workload, compare};
 use seatmap_host::HostClock;
 use seatmap_host::affinity;
 use seatmap_host::primitives::{Batches, Primitive, Room, ThreadCreateJoin};
@@ -18,6 +20,8 @@ const RUNS: u64 = 2000;
 const ROUNDS: u64 = 3200;
 const SCRUBS: u64 = 50;
 const THREADS: u32 = 20;
+/// Section 4.1's smallest work.
+const SMALL: Workload = Workload::Matrix { size: 128, iterations: 1 };
 
 #[derive(Default)]
 struct Figures {
@@ -49,7 +53,7 @@ pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
         figures.thread.extend(ThreadCreateJoin.run(&mut Room::new(), &cpus[1..], plan)?.by_task_ns.concat());
         figures.distance.extend(median(&pair::probe(cpus)?.visit(&pair::visit(cpus))?.remove(0).round_trip_ns));
     }
-    Ok(table(&figures))
+    Ok([table(&figures), small_work(cpus)?].concat())
 }
 
 fn with_worker(cpus: [u32; 2], clock: &HostClock) -> Result<[f64; 2], Box<dyn Error>> {
@@ -99,6 +103,19 @@ fn mail(context: &mut Context, clock: &HostClock) -> Result<f64, Box<dyn Error>>
     })?;
     context.wait()?;
     Ok(took)
+}
+
+/// A program that is over soon, against a thread made for each task, and for each worker.
+fn small_work(cpus: [u32; 2]) -> Result<Vec<Row>, Box<dyn Error>> {
+    let found = compare(SMALL, &Seats::new(&cpus, 1)?, TURNS as u32)?;
+    let times = |threads: &Spread| format!("{:.0} / {:.0} us", found.runtime.median_ns / 1e3, threads.median_ns / 1e3);
+    let gain = found.gain_percent;
+    let got = |gain: f64, threads: &Spread| format!("{gain:.1} %, {}", times(threads));
+    let by_task = got(gain.thread_per_task, &found.thread_per_task);
+    Ok(vec![
+        Row::held("128 x 128 matrix: gain over a thread a task", by_task, ">= 60 %", gain.thread_per_task >= 60.0),
+        Row::told("the same over a thread a worker", got(gain.thread_per_worker, &found.thread_per_worker)),
+    ])
 }
 
 fn table(figures: &Figures) -> Vec<Row> {

@@ -22,6 +22,9 @@ pub struct Study {
     pub paper: String,
     /// What was run, and on what.
     pub about: String,
+    /// Whether its figures are of the machine that runs it, which the page then names.
+    #[serde(default)]
+    pub is_of_host: bool,
     /// The figures.
     pub figure: Vec<Figure>,
     /// Pictures: a file's name and the command that writes it.

@@ -3,15 +3,16 @@
 use crate::args::Study as Typed;
 use crate::bar::Bar;
 use crate::error::{AtFile, CliError};
-use crate::{input, output};
+use crate::{input, output, place};
 use seatmap_report::study::{FORMAT, Found, Study, markdown, text};
 use std::collections::HashMap;
 use std::path::Path;
 use std::process::Command;
 
 /// The studies, compiled in.
-const STUDIES: [&str; 3] = [
+const STUDIES: [&str; 4] = [
     include_str!("../../../../studies/cellstats/study.toml"),
+    include_str!("../../../../studies/cellule-2010/study.toml"),
     include_str!("../../../../studies/keller/study.toml"),
     include_str!("../../../../studies/sudheer/study.toml"),
 ];
@@ -20,7 +21,10 @@ const STUDIES: [&str; 3] = [
 pub fn run(typed: &Typed) -> Result<(), CliError> {
     let mut documents = Vec::new();
     let mut runs = Runs::default();
-    for study in wanted(&typed.name)? {
+    for mut study in wanted(&typed.name)? {
+        if study.is_of_host {
+            study.about += &format!(" Measured on {}.", here()?);
+        }
         let found = figures(&study, &mut runs)?;
         if let Some(folder) = &typed.write {
             write(&study, &found, folder)?;
@@ -34,6 +38,15 @@ pub fn run(typed: &Typed) -> Result<(), CliError> {
         true => output::print(&(serde_json::json!({ "format": FORMAT, "studies": documents }).to_string() + "\n")),
         false => Ok(()),
     }
+}
+
+/// This computer in a few words, and when.
+fn here() -> Result<String, CliError> {
+    let environment = seatmap_host::environment::read();
+    let cpus = seatmap_host::affinity::current().map_err(CliError::work)?.len();
+    let known = |value: Option<String>| output::visible(&value.unwrap_or_else(|| "unknown".to_owned()));
+    let (cpu, kernel) = (known(environment.cpu_model), known(environment.kernel));
+    Ok(format!("{cpu}, {cpus} CPUs, Linux {kernel}, {}", place::today()))
 }
 
 /// The study of this name or in this file, or all that come with Seatmap.

@@ -46,7 +46,8 @@ fn examples(text: &str) -> Vec<Example> {
 
 /// Whether what is needed for it is here.
 fn possible(example: &Example) -> bool {
-    let on_host = ["seatmap measure", "seatmap run"].iter().any(|verb| example.command.contains(verb));
+    let on_host =
+        ["seatmap measure", "seatmap run", "seatmap workers"].iter().any(|verb| example.command.contains(verb));
     let host = on_host && !example.command.contains("--on ");
     let named = !example.command.contains("--cpus 0,1") || two_cpus().is_some_and(|cpus| cpus == "0,1");
     let host_missing = host && (two_cpus().is_none() || !named);

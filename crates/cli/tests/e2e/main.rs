@@ -24,3 +24,4 @@ mod shell;
 mod show;
 mod stats;
 mod study;
+mod workers;
