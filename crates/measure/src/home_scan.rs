@@ -17,7 +17,7 @@ const HUBS: usize = 6;
 const PASSES: u32 = 3;
 
 /// Batches of a visit while others talk: the shortest counts, for others can only add to it.
-const BUSY_BATCHES: u32 = 10;
+const BUSY_BATCHES: u32 = 6;
 
 /// What the scan is about.
 pub struct HomeScan<'a> {
@@ -105,7 +105,8 @@ impl HomeScan<'_> {
         let is_alone = others.is_empty();
         let batches = if is_alone { self.plan.batches } else { self.plan.batches.max(BUSY_BATCHES) };
         let pairs = [vec![pair], others].concat();
-        let visit = Visit { pairs, batches, round_trips: self.plan.round_trips };
+        let round_trips = if is_alone { self.plan.round_trips } else { 1 };
+        let visit = Visit { pairs, batches, round_trips };
         let brought = probe.visit(&visit).map_err(MeasureError::Machine)?.into_iter().next().unwrap_or_default();
         refuse_impossible(pair.a, pair.b, &brought)?;
         match is_alone {

@@ -18,7 +18,7 @@ fn fitted() -> Place {
     let place = Place::new();
     place.file("box.csv", csv());
     let said = place.stdout(&["model", "fit", "box.csv", "-o", "twin.toml"]);
-    insta::assert_snapshot!(said, @"");
+    insta::assert_snapshot!(said);
     place
 }
 

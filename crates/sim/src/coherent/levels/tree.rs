@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 /// Of the nearest pair's distance at each level, the most that caches and directories may take; ways take the rest.
 const MOST_FIXED: f64 = 0.8;
 /// Of the distances across the machine, the least that offsets must leave for the ways, if they are to be ways themselves.
-const LEAST_LEFT: f64 = 0.25;
+const LEAST_LEFT: f64 = 0.5;
 
 /// The cores in the order of their places, and the level at which each two meet. Cores are named by their place.
 pub(super) struct Tree<'a> {
