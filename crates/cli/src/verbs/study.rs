@@ -10,9 +10,10 @@ use std::path::Path;
 use std::process::Command;
 
 /// The studies, compiled in.
-const STUDIES: [&str; 3] = [
+const STUDIES: [&str; 4] = [
     include_str!("../../../../studies/cellstats/study.toml"),
     include_str!("../../../../studies/keller/study.toml"),
+    include_str!("../../../../studies/liu-2015/study.toml"),
     include_str!("../../../../studies/sudheer/study.toml"),
 ];
 
