@@ -12,7 +12,7 @@
  *   belong to what they were asked of.
  * - Machines, patterns and answers never change: threads may share them, as long as none frees them. Options may be used
  *   by one thread at a time. There is no other state but the last error, and each thread has its own.
- * - No function ends the program or looks at its environment; only a defect prints, on stderr. The library cannot survive
+ * - No function ends the program or looks at its environment, but for seatmap_channels_seats, which says so; only a defect prints, on stderr. The library cannot survive
  *   memory that runs out.
  */
 
@@ -122,6 +122,11 @@ typedef struct seatmap_options seatmap_options;
 typedef struct seatmap_pattern seatmap_pattern;
 
 /**
+ * Where threads should sit, and which lines their channels should use. It never changes, so threads may share it.
+ */
+typedef struct seatmap_seats seatmap_seats;
+
+/**
  * What one task sends to another.
  */
 typedef struct {
@@ -138,6 +143,39 @@ typedef struct {
    */
   double bytes;
 } seatmap_edge;
+
+/**
+ * A channel between two threads of the program, which are counted from 0.
+ */
+typedef struct {
+  /**
+   * One of them.
+   */
+  uint32_t first;
+  /**
+   * The other.
+   */
+  uint32_t second;
+} seatmap_channel;
+
+/**
+ * What a thread is created with.
+ */
+typedef struct {
+  /**
+   * The CPU to pin it to, by the operating system's number.
+   */
+  uint32_t cpu;
+  /**
+   * Whether it matters which line the channel uses; false where the machine tells no homes of lines apart.
+   */
+  bool has_line;
+  /**
+   * The line that its channel should use: so many cache lines into memory that begins with a page; 0 where it does not
+   * matter.
+   */
+  uint32_t line;
+} seatmap_thread_attributes;
 
 #ifdef __cplusplus
 extern "C" {
@@ -367,6 +405,40 @@ const char *seatmap_answer_plan_json(const seatmap_answer *answer);
  * Frees an answer, with the array and texts that it gave out; NULL is fine.
  */
 void seatmap_answer_free(seatmap_answer *answer);
+
+/**
+ * Finds seats for the threads of count channels: next to the homes of the channels' lines where the machine tells homes
+ * apart, else by distance. sections is 0, or how many slices of a ring or mesh the groups of threads are dealt to, which
+ * must divide its cores.
+ *
+ * machine may be NULL: this host, as `seatmap measure` remembers it below $XDG_STATE_HOME or ~/.local/state, and those of
+ * its CPUs that the process may use.
+ *
+ * On success *seats is the caller's, for seatmap_seats_free; else it is NULL.
+ *
+ * Fails with SEATMAP_STATUS_NOT_POSSIBLE where the host has not been measured, or has fewer CPUs than there are threads,
+ * or fewer lines than channels.
+ */
+seatmap_status seatmap_channels_seats(const seatmap_machine *machine,
+                                      const seatmap_channel *channels,
+                                      size_t count,
+                                      size_t sections,
+                                      seatmap_seats **seats);
+
+/**
+ * What the first (side 0) or second (side 1) thread of a channel, counted from 0, is created with.
+ *
+ * Fails with SEATMAP_STATUS_BAD_ARGUMENT where there is no such channel or side.
+ */
+seatmap_status seatmap_seats_side(const seatmap_seats *seats,
+                                  size_t channel,
+                                  size_t side,
+                                  seatmap_thread_attributes *attributes);
+
+/**
+ * Frees seats; NULL is fine.
+ */
+void seatmap_seats_free(seatmap_seats *seats);
 
 #ifdef __cplusplus
 }  // extern "C"

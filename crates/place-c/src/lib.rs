@@ -8,6 +8,7 @@
 //! |---|---|
 //! | [`machine`], [`pattern`], [`options`] | what goes in: handles that the caller owns |
 //! | [`place`], [`answer`] | what comes out |
+//! | [`channels`] | seats for the threads of the calling program |
 //! | [`status`], [`failure`], [`message`] | how a call ends, why, and the words for it |
 //! | [`boundary`], [`argument`], [`file`] | what every call passes through: no panic out, no bad pointer in |
 //! | [`version`] | what a program can check before it calls anything else |
@@ -19,6 +20,7 @@
 pub mod answer;
 mod argument;
 mod boundary;
+pub mod channels;
 mod failure;
 mod file;
 pub mod machine;

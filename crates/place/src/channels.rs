@@ -20,8 +20,9 @@ pub(crate) fn choose(
     for (line, home) in lines.iter().flat_map(|lines| lines.home_of_line.iter().enumerate()).rev() {
         free.get_mut(*home as usize).into_iter().for_each(|free| free.push(line));
     }
+    let pairs = heaviest_first(traffic);
     let mut chosen = Vec::new();
-    for (from, to) in heaviest_first(traffic) {
+    for (from, to) in pairs {
         let (Some(i), Some(j)) = (row(placement[from]), row(placement[to])) else { continue };
         let has_line = |home: usize| lines.is_none() || !free[home].is_empty();
         let each = (0..homes).filter_map(|home| Some((home, predicted(request.profile, i, j, home)?)));

@@ -24,6 +24,7 @@
 //! | [`seed`] | starts: recursive bisection, greedy growth, spectral and RCM orders |
 //! | [`search`] | engines with O(1) changes, iterated local search, tabu search |
 //! | [`portfolio`], [`multilevel`], [`exact`], [`congestion`], [`solve`] | what makes use of them |
+//! | [`program`], [`remembered`] | seats for the channels of a program, on the host that it runs on |
 //! | [`trial`] | a search whose objective is a run of the program |
 //! | [`bound`], [`link_bound`], [`assignment`] | what no placement can undercut |
 //! | [`orders`], [`links`] | compact and scatter; links that tasks share |
@@ -46,7 +47,9 @@ pub mod orders;
 pub mod place;
 pub mod portfolio;
 pub mod problem;
+pub mod program;
 pub mod pus;
+pub mod remembered;
 pub mod request;
 pub mod search;
 mod sections;
@@ -63,6 +66,7 @@ pub use answer::Answer;
 pub use error::PlaceError;
 pub use links::Links;
 pub use problem::Problem;
+pub use program::{Channels, Seats, ThreadAttributes};
 pub use pus::Pus;
 pub use request::{Method, Request, Weight};
 pub use seatmap_machine::Level;

@@ -31,8 +31,11 @@ fn chips(request: &Request, pus: &Pus) -> Result<Vec<u32>, PlaceError> {
 fn slices(request: &Request, pus: &Pus, sections: usize) -> Result<Vec<u32>, PlaceError> {
     let cores = groups(Level::Core, request.profile, pus).unwrap_or_else(|_| (0..pus.os.len() as u32).collect());
     let count = cores.iter().max().map_or(0, |last| *last as usize + 1);
-    if sections < 2 || sections > count {
-        return Err(PlaceError::Unfit(format!("{sections} sections of {count} cores; give 2 to {count}")));
+    if sections < 2 || !count.is_multiple_of(sections) {
+        let fitting = (2..=count).filter(|sections| count.is_multiple_of(*sections));
+        let fitting: Vec<String> = fitting.map(|sections| sections.to_string()).collect();
+        let fitting = fitting.join(", ");
+        return Err(PlaceError::Unfit(format!("{sections} sections do not divide {count} cores; {fitting} do")));
     }
     Ok(cores.into_iter().map(|core| (core as usize * sections / count) as u32).collect())
 }

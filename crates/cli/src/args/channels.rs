@@ -63,7 +63,7 @@ pub enum ChannelsWhat {
         #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=10_000))]
         iterations: u32,
         /// Values in a run.
-        #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u64).range(1..=100_000_000))]
+        #[arg(long, value_name = "N", default_value_t = 8000, value_parser = clap::value_parser!(u64).range(1..=100_000_000))]
         values: u64,
     },
     /// What the Mandelbrot renderer gains by a slice for each coordinator, the search for homes included.
@@ -80,11 +80,11 @@ pub enum ChannelsWhat {
         /// Comparisons, each over other lines.
         #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=10_000))]
         iterations: u32,
-        /// Points across an image, and down.
-        #[arg(long, value_name = "N", default_value_t = 32, value_parser = clap::value_parser!(u32).range(1..=4096))]
+        /// Points across an image, and down; every eighth is rendered, and time scaled.
+        #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..=4096))]
         side: u32,
-        /// Images to run; their time is scaled to a hundred.
-        #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100))]
+        /// Images of the zoom to render; their time is scaled to a hundred.
+        #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=100))]
         frames: u32,
     },
 }

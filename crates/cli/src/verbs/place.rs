@@ -140,6 +140,11 @@ fn remarks(answer: &Answer) -> String {
         let percent = if all > 0.0 { 100.0 * crossing / all } else { 0.0 };
         text += &format!("{crossing} of the weight {all} crosses between sections ({percent:.1} %).\n");
     }
+    let without = answer.channels.iter().filter(|channel| channel.line.is_none()).count();
+    if without > 0 && without < answer.channels.len() {
+        text +=
+            &format!("{without} channels are left without a candidate line: there are fewer lines than channels.\n");
+    }
     if let Some(agreement) = &answer.agreement {
         let with = |of: Option<f64>| of.map_or("says nothing".to_owned(), |of| format!("{of:.2}"));
         text += &format!(

@@ -14,6 +14,7 @@ const STUDIES: [&str; 4] = [
     include_str!("../../../../studies/cellstats/study.toml"),
     include_str!("../../../../studies/cellule-2010/study.toml"),
     include_str!("../../../../studies/keller/study.toml"),
+    include_str!("../../../../studies/liu-2015/study.toml"),
     include_str!("../../../../studies/sudheer/study.toml"),
 ];
 

@@ -4,6 +4,7 @@
 
 mod bad_input;
 mod cell;
+mod channels;
 mod coherent;
 mod common;
 mod doctor;

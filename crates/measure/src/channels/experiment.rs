@@ -12,6 +12,10 @@ use serde::Serialize;
 
 /// Images of a whole run of the renderer (Liu et al. 2015, section IV.B).
 const IMAGES: u32 = 100;
+/// The part of each side that is rendered: fewer points of the same images take as long each.
+const SHRUNK: u32 = 8;
+/// The width of each next image over that of the one before.
+const ZOOM: f64 = 0.9;
 /// Where the images zoom in: a spiral at the edge of the set that keeps its detail over all of them.
 const CENTRE: (f64, f64) = (-0.743_643_887, 0.131_825_904);
 /// Iterations after which a point is taken to belong to the set.
@@ -97,7 +101,7 @@ impl Wanted {
         Wanted::Pairs(pair_gain::Wanted { seats, iterations, values, batches: 1, seed })
     }
 
-    /// The renderer: (coordinators, workers of each), (points across and down, images that are run).
+    /// The renderer: (coordinators, workers of each), (points of an image's side, images that are run).
     #[must_use]
     pub fn renderer(
         tasks: (usize, usize),
@@ -106,19 +110,21 @@ impl Wanted {
         (side, frames): (u32, u32),
         seed: u64,
     ) -> Self {
+        let shrunk = side.div_ceil(SHRUNK).max(1);
         let renderer = Mandelbrot {
             coordinators: tasks.0,
             workers: tasks.1,
-            size: (side, side),
+            size: (shrunk, shrunk),
             frames,
             most_iterations: MOST_ITERATIONS,
-            view: View { centre: CENTRE, width: 3.0, zoom: 0.9 },
+            view: View { centre: CENTRE, width: 3.0, zoom: ZOOM.powf(f64::from(IMAGES) / f64::from(frames.max(1))) },
             points: 1,
             cycles_per_iteration: CYCLES_PER_ITERATION,
             channels: Vec::new(),
         };
+        let times = u64::from(IMAGES / frames.max(1)) * u64::from(side / shrunk).pow(2);
         let lines = lines.unwrap_or_else(|| with_spares(2 * tasks.0 * tasks.1));
-        Wanted::Renderer(renderer_gain::Wanted { renderer, images: IMAGES, lines, iterations, batches: 1, seed })
+        Wanted::Renderer(renderer_gain::Wanted { renderer, times: times.max(1), lines, iterations, batches: 1, seed })
     }
 
     /// Lines of shared memory that it takes.

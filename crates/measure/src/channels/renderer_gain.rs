@@ -13,8 +13,8 @@ use seatmap_workload::Mandelbrot;
 pub struct Wanted {
     /// The renderer; its channels are set here, comparison by comparison.
     pub renderer: Mandelbrot,
-    /// Images of a run that the search is set against: those of `renderer` are run, and their time scaled to these.
-    pub images: u32,
+    /// How much more a whole run renders than `renderer` does: its time is scaled so, and the search is set against that.
+    pub times: u64,
     /// Candidate lines; a quarter more than channels in the paper.
     pub lines: usize,
     /// Comparisons.
@@ -57,8 +57,7 @@ pub fn renderer_gain<T: Testbed>(bed: &mut T, chip: &Chip, wanted: &Wanted) -> R
         let mine = |at: usize| chosen.iter().skip(at).step_by(sections.len()).copied();
         let dealt: Vec<u32> = (0..sections.len()).flat_map(mine).collect();
         let placed = ticks(bed, &sliced(chip, &sections, renderer.workers, &dealt, &homes), renderer, &dealt)?;
-        let scaled = |ticks: u64| ticks * u64::from(wanted.images) / u64::from(renderer.frames.max(1));
-        times.push(Times { usual: scaled(usual), search, placed: scaled(placed) });
+        times.push(Times { usual: usual * wanted.times, search, placed: placed * wanted.times });
     }
     Ok(Gain::of(&times, bed.ns_per_tick()))
 }

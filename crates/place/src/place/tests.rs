@@ -114,7 +114,10 @@ fn what_cannot_be_had_is_said() {
     assert!(refused(&|r| r.fixed = vec![(1, 0), (1, 2)]).contains("twice"));
     assert!(refused(&|r| r.homes = true).contains("--homes 64"));
     assert!(refused(&|r| r.method = Method::GetCore).contains("--homes 64"));
-    assert!(refused(&|r| r.method = Method::Pizza(99)).contains("give 2 to 64"));
+    assert!(
+        refused(&|r| r.method = Method::Pizza(99))
+            .contains("99 sections do not divide 64 cores; 2, 4, 8, 16, 32, 64 do")
+    );
     assert!(refused(&|r| r.method = Method::Partition).contains("two chips"));
 }
 

@@ -24,6 +24,7 @@ pub fn placement(profile: &Profile, pattern: &Pattern, plan: &Plan) -> String {
         main {
             section.card { h2 { "Gains" } (gains(plan)) }
             section.card { h2 { "Seats" } (seats(profile, plan)) }
+            section.card { h2 { "Threads, homes and traffic" } (svg::floor::floor(profile, pattern, plan)) }
             section.card { h2 { "Traffic, tasks in the order of their seats" } (traffic(profile, pattern, plan)) }
             section.card { h2 { "Core distances" } (svg::picture(profile, Grid::of(profile, Order::Group, None).as_ref())) }
         }

@@ -1,0 +1,35 @@
+//! `seatmap channels`: the experiments of Liu et al. 2015 on their chip.
+
+use crate::common::Place;
+
+#[test]
+fn the_shortest_distance_finds_the_directory() {
+    let place = Place::new();
+    let curve = place.json(&["channels", "curve", "--line", "9", "--on", "xeon-phi-5110p", "--svg", "c.svg", "--json"]);
+    assert_eq!(
+        (&curve["nearest"], &curve["same_core"]["pu"], &curve["most_cycles"]),
+        (&125.into(), &237.into(), &1564.0.into())
+    );
+    assert_eq!(curve["points"].as_array().map(Vec::len), Some(59));
+    assert!(place.read("c.svg").starts_with("<svg"), "a picture");
+}
+
+#[test]
+fn seats_near_the_home_are_worth_their_search() {
+    let place = Place::new();
+    let ask = ["channels", "producer-consumer", "--iterations", "3", "--on", "xeon-phi-5110p", "--json"];
+    let gain = place.json(&ask);
+    let figure = |name: &str| gain[name].as_f64().unwrap_or_default();
+    assert!(figure("mean") > 1.0 && figure("mean_without_search") > figure("mean"), "{gain}");
+    assert_eq!(gain, place.json(&ask), "the same each time");
+}
+
+#[test]
+fn what_does_not_fit_is_refused() {
+    let place = Place::new();
+    let refusal = |words: &[&str]| place.refusal(&[&["channels"], words, &["--on", "xeon-phi-5110p"]].concat());
+    assert!(refusal(&["slices", "--sections", "7"]).contains("7 sections do not divide 60 cores"));
+    assert!(refusal(&["slices", "--lines", "7"]).contains("60 channels take as many lines, and there are 7"));
+    assert!(refusal(&["mandelbrot", "--workers", "20"]).contains("a section has 15 cores for 21 threads"));
+    assert!(refusal(&["curve", "--from", "999"]).contains("there is no CPU 999 here"));
+}
