@@ -1,6 +1,7 @@
 //! What was typed.
 
 mod cell;
+mod cell_control;
 mod doctor;
 mod export;
 mod noise;
@@ -12,6 +13,7 @@ mod stats;
 mod study;
 
 pub use cell::*;
+pub use cell_control::*;
 pub use doctor::*;
 pub use export::*;
 pub use noise::*;
