@@ -174,22 +174,25 @@ fn leave_the_terminal() {
     }
 }
 
-/// Undoes the cell when its lease ends. A cell that is destroyed first ends this process.
+/// Undoes the cell when its lease ends. A cell that is destroyed first ends this process; a lease that is renewed is found
+/// in the record.
 fn stay(host: &Host, record: &Record, kept: Option<Kept>) -> Result<(), CellError> {
-    while record.left_s() != Some(0) {
-        let left = record.left_s().unwrap_or(LONGEST_SLEEP_S).min(LONGEST_SLEEP_S);
-        std::thread::sleep(Duration::from_secs(left));
-        if !host.stands(&record.name) {
+    let name = &record.name;
+    loop {
+        let left = host.run.record(name).map_or(Some(0), |record| record.left_s());
+        if left != Some(0) {
+            std::thread::sleep(Duration::from_secs(left.unwrap_or(LONGEST_SLEEP_S).min(LONGEST_SLEEP_S)));
+        }
+        if !host.stands(name) {
             return Ok(());
         }
-    }
-    let _lock = host.run.lock().map_err(CellError::remembering)?;
-    // It may have been destroyed, and made anew, while this process waited for the lock.
-    match host.run.record(&record.name).and_then(|record| record.left_s()) {
-        Some(0) => {
-            drop(kept);
-            host.end(&record.name).map(|_| ())
+        if left == Some(0) {
+            let _lock = host.run.lock().map_err(CellError::remembering)?;
+            // It may have been destroyed and made anew, or its lease renewed, while this process waited for the lock.
+            if host.run.record(name).and_then(|record| record.left_s()) == Some(0) {
+                drop(kept);
+                return host.end(name).map(|_| ());
+            }
         }
-        _ => Ok(()),
     }
 }

@@ -12,7 +12,7 @@
 //! | [`site`] | the host while it is being changed for one cell |
 //! | [`backend`], [`partition`], [`hygiene`], [`group`] | the ways to close a cell, and what else is kept away |
 //! | [`host`], [`run_folder`], [`record`] | what is remembered of cells, and taking over what somebody left unfinished |
-//! | [`mod@create`], [`mod@destroy`], [`mod@verify`] | the verbs |
+//! | [`mod@create`], [`mod@destroy`], [`mod@renew`], [`mod@verify`] | the verbs |
 //! | [`guardian`] | the process that puts everything back where a creator dies, and keeps leases |
 //! | [`choose`], [`census`], [`memory`] | which CPUs, who else is there, huge pages |
 //! | [`noise`] | what the system takes from a program on each CPU, by two meters, and where it comes from |
@@ -42,6 +42,7 @@ pub mod name;
 pub mod noise;
 pub mod partition;
 pub mod record;
+pub mod renew;
 pub mod root;
 pub mod run_folder;
 pub mod set;
@@ -59,6 +60,7 @@ pub use guardian::Keeper;
 pub use host::Host;
 pub use name::{Name, NameError};
 pub use record::{Record, State};
+pub use renew::renew;
 pub use root::Root;
 pub use set::CpuSet;
 pub use verify::verify;

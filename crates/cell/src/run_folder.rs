@@ -48,6 +48,12 @@ impl RunFolder {
         Ok(RunFolder(folder))
     }
 
+    /// A file of another's in this folder. What belongs to a cell has its name before the last dot.
+    #[must_use]
+    pub fn file(&self, name: &str) -> PathBuf {
+        self.0.join(name)
+    }
+
     /// Waits until no other process makes or undoes a cell, and none tries settings out.
     ///
     /// # Errors

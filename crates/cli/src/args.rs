@@ -1,6 +1,7 @@
 //! What was typed.
 
 mod cell;
+mod cell_control;
 mod channels;
 mod doctor;
 mod export;
@@ -15,6 +16,7 @@ mod study;
 mod workers;
 
 pub use cell::*;
+pub use cell_control::*;
 pub use channels::*;
 pub use doctor::*;
 pub use export::*;

@@ -29,6 +29,7 @@ const FLOORS: &[(&str, u32)] = &[
     ("launch", 4),
     ("place-c", 4),
     ("worker-c", 4),
+    ("control", 5),
     ("report", 5),
     ("cli", 6),
     ("bench", 6),

@@ -1,7 +1,42 @@
-//! The controller of cells.
+//! The controller of cells: one process that makes them for many, in turn.
+//!
+//! Who may make a cell alone needs no controller. Several who want the same CPUs do: somebody must say who goes first,
+//! let the others wait, and take a cell back whose owner is gone. That is decided in a state machine without a clock or a
+//! host, so that it can be tested for what it promises, and carried out by the calls of `seatmap-cell`, journals,
+//! guardians and all.
+//!
+//! | module | does |
+//! |---|---|
+//! | [`policy`], [`wants`], [`ticket`], [`usage`], [`queue`] | who gets which CPUs, and when: pure |
+//! | [`request`], [`answer`], [`line`] | the protocol: JSON, a line each |
+//! | [`peer`], [`server`], [`desk`] | who may come in; the threads; the one that does everything |
+//! | [`gang`] | stopping a cell's threads, and letting them go on where they were |
+//! | [`ledger`], [`warden`], [`lock`] | what outlives a controller that is killed, and who winds it up |
+//! | [`client`], [`error`] | the other end; what can go wrong |
 #![deny(missing_docs)]
+
+pub mod answer;
+pub mod client;
+pub mod desk;
+pub mod error;
+pub mod gang;
+pub mod ledger;
+pub mod line;
+pub mod lock;
+pub mod peer;
 pub mod policy;
 pub mod queue;
+pub mod request;
+pub mod server;
+mod tenant;
 pub mod ticket;
 pub mod usage;
 pub mod wants;
+pub mod warden;
+
+pub use answer::{Answer, Kind, Listed, Phase, Say};
+pub use client::Client;
+pub use error::ControlError;
+pub use policy::Policy;
+pub use request::{Ask, Create, Request};
+pub use server::{Options, serve};

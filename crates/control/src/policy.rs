@@ -18,7 +18,7 @@ pub enum Policy {
     Fifo,
     /// Who has the highest priority, one step of which is worth [`AGEING_MS`] of waiting.
     Priority,
-    /// Whose user has had least of late, by [`crate::usage`].
+    /// Whose user has had least of late, by [`crate::usage`]; a CPU-ms is worth 1 ms of waiting.
     Fair,
 }
 

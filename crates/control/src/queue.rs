@@ -136,15 +136,17 @@ impl Queue {
         Some(open.remove(at))
     }
 
-    /// The smallest goes first. Priorities need no clock: who is one step more urgent came so much earlier.
-    fn rank(&self, waiting: &Waiting) -> (f64, f64, usize, u64, u64) {
+    /// The smallest goes first. Waiting counts under every policy, or a user's second request could starve behind his
+    /// first: a step of priority is worth so much of it, a CPU-ms of usage as much again.
+    fn rank(&self, waiting: &Waiting) -> (f64, usize, u64, u64) {
         let (ticket, since) = (&waiting.ticket, waiting.since_ms);
-        let (aged, had) = match self.policy {
-            Policy::Fifo => (0.0, (0.0, 0)),
-            Policy::Priority => (since as f64 - f64::from(ticket.priority) * AGEING_MS as f64, (0.0, 0)),
-            Policy::Fair => (0.0, (self.usage.of(ticket.uid), self.cpus_of().get(&ticket.uid).copied().unwrap_or(0))),
+        let uid = ticket.uid;
+        let (ahead_ms, holds) = match self.policy {
+            Policy::Fifo => (0.0, 0),
+            Policy::Priority => (-f64::from(ticket.priority) * AGEING_MS as f64, 0),
+            Policy::Fair => (self.usage.of(uid), self.cpus_of().get(&uid).copied().unwrap_or(0)),
         };
-        (aged, had.0, had.1, since, ticket.id)
+        (since as f64 + ahead_ms, holds, since, ticket.id)
     }
 
     /// The CPUs that meet a wish now, and who must be suspended for it.

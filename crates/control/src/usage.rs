@@ -1,7 +1,7 @@
 //! What each user has had of late: CPU time that is forgotten exponentially.
 //!
-//! After Kay & Lauder 1988 ("A fair share scheduler"): usage decays with a half-life, so that a user who waits overtakes
-//! one who runs after a time that is bounded by the logarithm of what he had, and nobody starves.
+//! After Kay & Lauder 1988 ("A fair share scheduler"): usage decays with a half-life, so that what counts is the last while,
+//! and nobody can have more on his account than he could use in a half-life or two.
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,6 @@
 //! `seatmap cell`, as typed.
 
+use super::{CellQueued, CellRenew, CellServe};
 use clap::{Args, Subcommand, ValueEnum};
 use seatmap_cell::{Backend, Name, NameError};
 use seatmap_machine::CpuList;
@@ -21,6 +22,9 @@ pub enum CellVerb {
         /// Print them as a JSON array on stdout, and nothing else.
         #[arg(long)]
         json: bool,
+        /// Ask the controller at this socket, which also tells of those that wait.
+        #[arg(long, value_name = "SOCKET")]
+        via: Option<PathBuf>,
     },
     /// Show a cell: how far it is closed, what is left on its CPUs, and what is wrong with it.
     Show(CellNamed),
@@ -33,7 +37,14 @@ pub enum CellVerb {
         /// The cell.
         #[arg(value_name = "NAME", default_value = seatmap_cell::name::USUAL, value_parser = name)]
         name: Name,
+        /// Through the controller at this socket.
+        #[arg(long, value_name = "SOCKET")]
+        via: Option<PathBuf>,
     },
+    /// Have the lease of a cell end at another time.
+    Renew(CellRenew),
+    /// Make and undo cells for others, in turn, until interrupted.
+    Serve(CellServe),
     /// Undo everything that any cell has changed on this host.
     Restore,
     /// What puts a cell's changes back when its creator dies.
@@ -43,6 +54,9 @@ pub enum CellVerb {
         #[arg(value_parser = name)]
         name: Name,
     },
+    /// What winds up a controller's affairs when it dies.
+    #[command(hide = true)]
+    Warden,
 }
 
 #[derive(Debug, Args)]
@@ -74,6 +88,8 @@ pub struct CellCreate {
     /// Refuse a cell that is closed less than this.
     #[arg(long, value_name = "LEVEL", default_value = "affinity")]
     pub require: Level,
+    #[command(flatten)]
+    pub queued: CellQueued,
     /// Print the cell as JSON on stdout, and nothing else.
     #[arg(long)]
     pub json: bool,
@@ -140,7 +156,7 @@ pub struct CellRun {
     pub command: Vec<OsString>,
 }
 
-fn name(text: &str) -> Result<Name, NameError> {
+pub(super) fn name(text: &str) -> Result<Name, NameError> {
     text.parse()
 }
 
@@ -168,7 +184,7 @@ fn bytes(text: &str) -> Result<u64, String> {
     with_unit(text, &units).ok_or_else(|| "write a size such as 64M".to_owned())
 }
 
-fn seconds(text: &str) -> Result<u64, String> {
+pub(super) fn seconds(text: &str) -> Result<u64, String> {
     let units = [("s", 1), ("m", 60), ("h", 3600), ("d", 86_400)];
     with_unit(text, &units).filter(|time| *time > 0).ok_or_else(|| "write a time such as 30s, 10m or 2h".to_owned())
 }

@@ -1,9 +1,11 @@
 //! `seatmap cell`.
 
 mod seats;
+mod serve;
 mod told;
+mod via;
 
-use crate::args::{Cell, CellCreate, CellNamed, CellVerb, Wanted};
+use crate::args::{Cell, CellCreate, CellNamed, CellRenew, CellVerb, Wanted};
 use crate::error::CliError;
 use crate::{input, output, pattern_input};
 use seatmap_cell::noise::{self, Options};
@@ -12,26 +14,45 @@ use seatmap_cell::{CellError, Choice, CpuSet, Host, Judge, Keeper, Name, Record,
 use seatmap_machine::Profile;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
+use std::path::Path;
 use std::time::Duration;
 
 /// Does what was asked for.
 pub fn run(typed: &Cell) -> Result<(), CliError> {
+    if let Some(socket) = socket(&typed.verb) {
+        return via::run(socket, &typed.verb);
+    }
     let host = Host::here(keeper()).map_err(CliError::work)?;
     if let CellVerb::Guardian { name } = &typed.verb {
         return seatmap_cell::guardian::serve(&host, name).map_err(CliError::work);
+    }
+    if let CellVerb::Warden = &typed.verb {
+        return seatmap_control::warden::serve(&host).map_err(CliError::work);
     }
     if !matches!(typed.verb, CellVerb::Restore) {
         take_over(&host)?;
     }
     match &typed.verb {
         CellVerb::Create(create) => self::create(&host, create),
-        CellVerb::List { json } => list(&host, *json),
+        CellVerb::List { json, .. } => list(&host, *json),
         CellVerb::Show(named) => show(&host, named),
         CellVerb::Run(run) => seats::run(&host, run),
         CellVerb::Verify(named) => verify(&host, named),
-        CellVerb::Destroy { name } => destroy(&host, name),
+        CellVerb::Destroy { name, .. } => destroy(&host, name),
+        CellVerb::Renew(renew) => self::renew(&host, renew),
+        CellVerb::Serve(serve) => self::serve::run(host, serve, judge()),
         CellVerb::Restore => restore(&host),
-        CellVerb::Guardian { .. } => Ok(()),
+        CellVerb::Guardian { .. } | CellVerb::Warden => Ok(()),
+    }
+}
+
+/// The controller that is asked, where one is.
+fn socket(verb: &CellVerb) -> Option<&Path> {
+    match verb {
+        CellVerb::Create(create) => create.queued.via.as_deref(),
+        CellVerb::List { via, .. } | CellVerb::Destroy { via, .. } => via.as_deref(),
+        CellVerb::Renew(renew) => renew.via.as_deref(),
+        _ => None,
     }
 }
 
@@ -147,6 +168,11 @@ fn verify(host: &Host, typed: &CellNamed) -> Result<(), CliError> {
 
 fn destroy(host: &Host, name: &Name) -> Result<(), CliError> {
     ended(&seatmap_cell::destroy(host, name).map_err(failed)?)
+}
+
+fn renew(host: &Host, typed: &CellRenew) -> Result<(), CliError> {
+    let record = seatmap_cell::renew(host, &typed.name, typed.ttl).map_err(failed)?;
+    if typed.json { told::json(&record) } else { output::print(&told::cell(&record)) }
 }
 
 fn restore(host: &Host) -> Result<(), CliError> {

@@ -21,6 +21,7 @@ mod place;
 mod plan;
 mod rank;
 mod run;
+mod serve;
 mod shell;
 mod show;
 mod stats;

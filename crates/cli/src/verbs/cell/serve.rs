@@ -1,0 +1,39 @@
+//! `seatmap cell serve`.
+
+use crate::args::CellServe;
+use crate::error::CliError;
+use crate::interrupt::Interrupt;
+use crate::output;
+use seatmap_cell::{Host, Judge, Keeper};
+use seatmap_control::{ControlError, Options, peer, server};
+use std::time::Duration;
+
+/// Serves until interrupted.
+pub fn run(host: Host, typed: &CellServe, judge: Box<Judge<'static>>) -> Result<(), CliError> {
+    let group = typed.group.as_deref().map(group).transpose()?;
+    let socket = typed.socket.clone().unwrap_or_else(|| host.run.file(server::SOCKET));
+    let warden = Keeper(["/proc/self/exe", "cell", "warden"].map(Into::into).to_vec());
+    let options = Options { socket, group, policy: typed.policy, slice: Duration::from_secs(typed.slice), warden };
+    let interrupt = Interrupt::listen()?;
+    let mut ready = || ready(typed, &options);
+    server::serve(host, &options, judge, &|| interrupt.asked(), &mut ready).map_err(|error| match error {
+        ControlError::AnotherRuns => CliError::input(error),
+        error => CliError::work(error),
+    })
+}
+
+fn group(name: &str) -> Result<u32, CliError> {
+    let none = || CliError::input(format!("there is no group '{}'; /etc/group lists them", output::visible(name)));
+    peer::group(name).ok_or_else(none)
+}
+
+/// Whoever started it waits for this line.
+fn ready(typed: &CellServe, options: &Options) {
+    let socket = options.socket.display().to_string();
+    let policy = typed.policy.word();
+    // That nobody reads it does not end a server.
+    let _ = match typed.json {
+        true => super::told::json(&serde_json::json!({ "socket": socket, "policy": policy })),
+        false => output::print(&format!("listening at {}, policy {policy}\n", output::visible(&socket))),
+    };
+}

@@ -1,0 +1,119 @@
+//! Cells through a controller.
+
+use super::told;
+use crate::args::{CellCreate, CellVerb, Wanted};
+use crate::error::CliError;
+use crate::interrupt::Interrupt;
+use crate::output;
+use indicatif::ProgressBar;
+use seatmap_control::{Ask, Client, ControlError, Create, Kind, Listed, Phase, Say};
+use std::path::Path;
+use std::time::Duration;
+
+/// Asks the controller for what was typed.
+pub fn run(socket: &Path, verb: &CellVerb) -> Result<(), CliError> {
+    let mut client = Client::connect(socket).map_err(failed)?;
+    match verb {
+        CellVerb::Create(typed) => create(client, typed),
+        CellVerb::Destroy { name, .. } => told_of(ask(&mut client, Ask::Destroy { name: name.clone() })?, false),
+        CellVerb::Renew(typed) => {
+            let renew = Ask::Renew { name: typed.name.clone(), lease_s: typed.ttl };
+            told_of(ask(&mut client, renew)?, typed.json)
+        }
+        CellVerb::List { json, .. } => told_of(ask(&mut client, Ask::List)?, *json),
+        _ => Ok(()),
+    }
+}
+
+fn failed(error: ControlError) -> CliError {
+    match error {
+        ControlError::Refused { kind: Kind::Asked, .. } | ControlError::Unreachable { .. } => CliError::input(error),
+        error => CliError::work(error),
+    }
+}
+
+/// Asks, and shows on a terminal how many are before.
+fn ask(client: &mut Client, ask: Ask) -> Result<Say, CliError> {
+    let bar = ProgressBar::new_spinner();
+    let mut waiting = |before| {
+        bar.enable_steady_tick(Duration::from_millis(200));
+        bar.set_message(format!("waiting, {before} before"));
+    };
+    let said = client.ask(ask, &mut waiting).map_err(failed);
+    bar.finish_and_clear();
+    said
+}
+
+fn create(mut client: Client, typed: &CellCreate) -> Result<(), CliError> {
+    if typed.profile.is_some() {
+        return Err(CliError::input(
+            "a controller chooses CPUs without a profile; leave --profile out, or name the CPUs",
+        ));
+    }
+    let said = ask(&mut client, Ask::Create(wanted(typed)))?;
+    told_of(said, typed.json)?;
+    if typed.queued.hold { hold(client) } else { Ok(()) }
+}
+
+fn wanted(typed: &CellCreate) -> Create {
+    let (cpus, count) = match &typed.cpus {
+        Wanted::List(list) => (list.0.clone(), 0),
+        Wanted::Count(count) => (Vec::new(), *count),
+        Wanted::Auto => (Vec::new(), 0),
+    };
+    Create {
+        name: typed.name.clone(),
+        cpus,
+        count,
+        require: typed.require.into(),
+        noise_limit: typed.noise,
+        is_tested: !typed.untested,
+        lease_s: typed.ttl,
+        memory_bytes: typed.memory,
+        priority: typed.queued.priority,
+        takes_turns: typed.queued.turns,
+        is_detached: !typed.queued.hold,
+        waits: !typed.queued.no_wait,
+    }
+}
+
+/// Stays connected, and tells what the controller tells, until interrupted.
+fn hold(mut client: Client) -> Result<(), CliError> {
+    let interrupt = Interrupt::listen()?;
+    let (says, heard) = std::sync::mpsc::channel();
+    std::thread::spawn(move || while says.send(client.hear()).is_ok() {});
+    while !interrupt.asked() {
+        let Ok(answer) = heard.recv_timeout(Duration::from_millis(100)) else { continue };
+        match answer.map_err(failed)?.say {
+            Say::Damaged { name, faults } if faults.is_empty() => output::tell(&format!("{name}: as it was made")),
+            Say::Damaged { name, faults } => faults.iter().for_each(|fault| output::tell(&format!("{name}: {fault}"))),
+            Say::Suspended { name } => output::tell(&format!("{name}: its turn is over for now")),
+            Say::Resumed { name } => output::tell(&format!("{name}: its turn")),
+            Say::Ended { name } => return Err(CliError::work(format!("the cell '{name}' has ended"))),
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+fn told_of(said: Say, json: bool) -> Result<(), CliError> {
+    match said {
+        Say::Cell { cell } if json => told::json(&cell),
+        Say::Cell { cell } => output::print(&told::cell(&cell)),
+        Say::Cells { cells } if json => told::json(&cells),
+        Say::Cells { cells } => output::print(&cells.iter().map(line).collect::<String>()),
+        Say::Done { left } if !left.is_empty() => {
+            left.iter().for_each(|left| output::tell(left));
+            Err(CliError::work(format!("{} of the cell's changes could not be put back", left.len())))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn line(listed: &Listed) -> String {
+    let cell = listed.cell.as_ref().map(|cell| told::table(std::slice::from_ref(cell)));
+    let word = if listed.phase == Phase::Waiting { "waits" } else { "suspended: others have their turn" };
+    let mut text = cell.unwrap_or_else(|| format!("{}  {word}\n", listed.name));
+    listed.faults.iter().for_each(|fault| text += &format!("  wrong: {}\n", output::visible(fault)));
+    text
+}

@@ -1,0 +1,296 @@
+//! `seatmap cell serve` and its clients. Cells are really made where root and version 1 cpusets allow it, on the highest CPU.
+
+use crate::common::Place;
+use serde_json::Value;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command, Output, Stdio};
+use std::time::Duration;
+
+/// Longer than anything here takes; nothing is asserted of it.
+const PATIENCE_TRIES: u32 = 1500;
+
+/// A controller, killed when dropped.
+struct Controller<'a> {
+    place: &'a Place,
+    child: Child,
+}
+
+impl<'a> Controller<'a> {
+    fn start(place: &'a Place, arguments: &[&str], variables: &[(&str, &str)]) -> Self {
+        let mut command = seatmap(place, &["cell", "serve", "--socket", "socket"]);
+        command.args(arguments).envs(variables.iter().copied()).stdout(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        assert!(line.starts_with("listening at socket"), "{line}");
+        Controller { place, child }
+    }
+
+    fn ask(&self, arguments: &[&str]) -> Output {
+        via(self.place, arguments).output().unwrap()
+    }
+
+    fn list(&self) -> Vec<Value> {
+        let output = self.ask(&["list", "--json"]);
+        serde_json::from_slice(&output.stdout).unwrap()
+    }
+
+    /// SIGKILL, and no warden's time to do anything is waited for.
+    fn kill(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Drop for Controller<'_> {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+fn seatmap(place: &Place, arguments: &[&str]) -> Command {
+    let mut command = place.command(arguments);
+    command.env("SEATMAP_RUN", place.path("run")).stderr(Stdio::piped());
+    command
+}
+
+fn via(place: &Place, arguments: &[&str]) -> Command {
+    let mut command = seatmap(place, &["cell"]);
+    command.args(arguments).args(["--via", "socket"]).stdout(Stdio::piped());
+    command
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).trim_end().to_owned()
+}
+
+fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
+    for _ in 0..PATIENCE_TRIES {
+        if is_so() {
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    panic!("never: {what}");
+}
+
+fn is_root() -> bool {
+    // SAFETY: the call cannot fail and touches nothing.
+    unsafe { libc::geteuid() == 0 }
+}
+
+/// The highest CPU, as a list; `None`, and a word about it, where no cell can be made here.
+fn highest() -> Option<String> {
+    let online = std::fs::read_to_string("/sys/devices/system/cpu/online").unwrap();
+    let highest = online.trim().rsplit(['-', ',']).next().unwrap().to_owned();
+    let can = is_root() && std::fs::metadata("/sys/fs/cgroup/cpuset/cpuset.sched_load_balance").is_ok();
+    if !can || highest == "0" {
+        eprintln!("skipped: cells need root, a cpuset hierarchy of version 1 and two CPUs");
+        return None;
+    }
+    Some(format!("{highest}-{highest}"))
+}
+
+/// The arguments that make a cell on these CPUs, as quickly as can be.
+fn make<'a>(name: &'a str, cpus: &'a str) -> Vec<&'a str> {
+    vec!["create", name, "--cpus", cpus, "--untested", "--require", "v1-exclusive"]
+}
+
+/// Whether a cell was made; not where somebody else has the CPU just now, which is said.
+fn made(output: &Output) -> bool {
+    let told = stderr(output);
+    let is_taken = told.contains("can be made here");
+    assert!(output.status.success() || is_taken, "{told}");
+    if is_taken {
+        eprintln!("skipped: {told}");
+    }
+    !is_taken
+}
+
+fn has_groups(place: &Place) -> bool {
+    let names = std::fs::read_dir(place.path("run")).unwrap();
+    names.into_iter().any(|name| name.unwrap().file_name().to_str().unwrap().ends_with(".journal"))
+}
+
+#[test]
+fn what_cannot_be_served_or_asked_is_refused() {
+    let place = Place::new();
+    let refused = |arguments: &[&str]| {
+        let output = seatmap(&place, arguments).output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        stderr(&output)
+    };
+    assert!(refused(&["cell", "list", "--via", "nowhere"]).contains("nowhere: no controller answers"));
+    assert!(refused(&["cell", "serve", "--policy", "best"]).contains("write fifo, priority or fair"));
+    assert!(refused(&["cell", "serve", "--socket", "s", "--group", "no-such"]).contains("no group 'no-such'"));
+    assert!(refused(&["cell", "create", "--no-wait"]).contains("--via"));
+    let _first = Controller::start(&place, &[], &[]);
+    assert!(refused(&["cell", "serve", "--socket", "other"]).contains("another controller runs here"));
+}
+
+#[test]
+fn requests_that_can_never_be_met_are_refused_and_nothing_waits() {
+    let place = Place::new();
+    let controller = Controller::start(&place, &["--policy", "fair"], &[]);
+    let refused = |arguments: &[&str]| {
+        let output = controller.ask(arguments);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {}", stderr(&output));
+        stderr(&output)
+    };
+    assert!(refused(&["create", "--cpus", "100000-100001"]).contains("are not online"));
+    assert!(refused(&["create", "--cpus", "4000"]).contains("one must stay for everybody else"));
+    assert!(refused(&["create", "--turns", "--memory", "2M"]).contains("takes turns"));
+    assert!(refused(&["destroy", "quiet"]).contains("there is no cell 'quiet'"));
+    assert!(refused(&["renew", "quiet", "--ttl", "1m"]).contains("there is no cell 'quiet'"));
+    assert!(controller.list().is_empty());
+}
+
+#[test]
+fn what_is_no_request_is_answered_and_harms_nobody() {
+    let place = Place::new();
+    let controller = Controller::start(&place, &[], &[]);
+    let mut stream = UnixStream::connect(place.path("socket")).unwrap();
+    let deep = "[".repeat(5000);
+    for bad in ["", "{}", "null", "\u{0}", &deep, r#"{"format":"seatmap-control/2","id":7,"do":"list"}"#] {
+        writeln!(stream, "{bad}").unwrap();
+        let mut answer = String::new();
+        BufReader::new(&stream).read_line(&mut answer).unwrap();
+        assert!(answer.contains(r#""say":"error","kind":"asked""#), "{bad}: {answer}");
+    }
+    // A line without an end is cut off, and its client with it.
+    let long = vec![b'x'; 2 << 20];
+    let _ = stream.write_all(&long);
+    assert!(matches!(stream.read(&mut [0]), Ok(0) | Err(_)));
+    assert!(controller.list().is_empty());
+}
+
+#[test]
+fn strangers_are_told_that_they_may_not() {
+    if !is_root() {
+        return eprintln!("skipped: only root can become a stranger");
+    }
+    let place = Place::new();
+    let everybody = std::fs::Permissions::from_mode(0o755);
+    std::fs::set_permissions(place.folder(), everybody).unwrap();
+    let as_stranger = |gid| {
+        let mut stream = via(&place, &["list"]);
+        let output = stream.gid(gid).uid(65_534).output();
+        output.map(|output| (output.status.code(), stderr(&output)))
+    };
+    let _controller = Controller::start(&place, &["--group", "4711"], &[]);
+    match as_stranger(65_534) {
+        Ok((code, told)) => {
+            assert_eq!(code, Some(1));
+            assert!(told.contains("only root and members of the controller's group"), "{told}");
+            assert_eq!(as_stranger(4711).unwrap().0, Some(0));
+        }
+        Err(error) => eprintln!("skipped: a stranger cannot start the binary here: {error}"),
+    }
+}
+
+#[test]
+fn cells_are_made_in_turn_and_end_with_who_holds_them() {
+    let Some(cpus) = highest() else { return };
+    let place = Place::new();
+    let controller = Controller::start(&place, &[], &[]);
+    if !made(&controller.ask(&make("first", &cpus))) {
+        return;
+    }
+    let busy = controller.ask(&[&make("second", &cpus)[..], &["--no-wait"]].concat());
+    assert_eq!(busy.status.code(), Some(1));
+    assert!(stderr(&busy).contains("without --no-wait it would be queued"), "{}", stderr(&busy));
+    let mut second = via(&place, &[&make("second", &cpus)[..], &["--hold"]].concat()).spawn().unwrap();
+    let phase = |name: &str| {
+        let cells = controller.list();
+        cells.iter().find(|cell| cell["name"] == name).map(|cell| cell["phase"].as_str().unwrap().to_owned())
+    };
+    wait_until("the second waits", || phase("second").as_deref() == Some("waiting"));
+    assert!(controller.ask(&["renew", "first", "--ttl", "1h"]).status.success());
+    assert!(controller.ask(&["destroy", "first"]).status.success());
+    wait_until("the second stands", || phase("second").as_deref() == Some("standing"));
+    second.kill().unwrap();
+    second.wait().unwrap();
+    wait_until("the second is gone", || phase("second").is_none());
+    assert!(!has_groups(&place));
+}
+
+#[test]
+fn a_controller_that_is_killed_leaves_what_is_detached_and_nothing_else() {
+    let Some(cpus) = highest() else { return };
+    let place = Place::new();
+    let mut controller = Controller::start(&place, &[], &[]);
+    if !made(&controller.ask(&make("kept", &cpus))) {
+        return;
+    }
+    controller.kill();
+    let mut controller = Controller::start(&place, &[], &[]);
+    assert_eq!(controller.list()[0]["uid"], 0, "it is taken over, and whose it is still known");
+    assert!(controller.ask(&["destroy", "kept"]).status.success());
+    let mut held = via(&place, &[&make("held", &cpus)[..], &["--hold"]].concat()).spawn().unwrap();
+    wait_until("it is made", || controller.list().iter().any(|cell| cell["phase"] == "standing"));
+    controller.kill();
+    held.wait().unwrap();
+    wait_until("the warden has undone it", || !has_groups(&place));
+}
+
+#[test]
+fn killed_anywhere_while_it_makes_a_cell_it_leaves_nothing() {
+    let Some(cpus) = highest() else { return };
+    let affinity = || {
+        std::fs::read_to_string("/proc/self/status")
+            .unwrap()
+            .lines()
+            .find(|l| l.starts_with("Cpus_allowed_list"))
+            .unwrap()
+            .to_owned()
+    };
+    let before = affinity();
+    for step in [1, 2, 5, 9, 14, 30] {
+        let place = Place::new();
+        let step = step.to_string();
+        let mut dying = Controller::start(&place, &[], &[("SEATMAP_CELL_FAIL_AT", &step)]);
+        let output = dying.ask(&[&make("half", &cpus)[..], &["--hold"]].concat());
+        assert_eq!(output.status.code(), Some(1), "{step}: {}", stderr(&output));
+        dying.kill();
+        let after = Controller::start(&place, &[], &[]);
+        wait_until("all is undone", || after.list().is_empty() && !has_groups(&place));
+    }
+    assert_eq!(affinity(), before);
+}
+
+#[test]
+fn gangs_take_turns_with_all_their_threads() {
+    let Some(cpus) = highest() else { return };
+    let place = Place::new();
+    let controller = Controller::start(&place, &["--slice", "1s"], &[]);
+    if !made(&controller.ask(&[&make("one", &cpus)[..], &["--turns"]].concat())) {
+        return;
+    }
+    let mut program = seatmap(&place, &["cell", "run", "-q", "one", "--", "sleep", "600"]).spawn().unwrap();
+    let own = program.id();
+    let child = || {
+        let path = format!("/proc/{own}/task/{own}/children");
+        let children = std::fs::read_to_string(path).unwrap_or_default();
+        children.split_whitespace().next()?.parse::<i32>().ok()
+    };
+    let sleeper = || {
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", child()?)).ok()?;
+        let is_it = stat.contains("(sleep)");
+        is_it.then(|| stat.rsplit_once(") ").unwrap().1.chars().next().unwrap())
+    };
+    wait_until("it sleeps", || sleeper() == Some('S'));
+    assert!(made(&controller.ask(&[&make("two", &cpus)[..], &["--turns"]].concat())));
+    let is_one = |phase: &str| controller.list().iter().any(|cell| cell["name"] == "one" && cell["phase"] == phase);
+    wait_until("it is stopped", || sleeper() == Some('T') && is_one("suspended"));
+    wait_until("it goes on", || sleeper() == Some('S') && is_one("standing"));
+    assert!(controller.ask(&["destroy", "two"]).status.success());
+    wait_until("it stands", || is_one("standing"));
+    assert!(controller.ask(&["destroy", "one"]).status.success());
+    assert!(controller.list().is_empty() && !has_groups(&place));
+    // SAFETY: the child of a child of ours, which has not been waited for.
+    unsafe { libc::kill(child().unwrap(), libc::SIGKILL) };
+    program.wait().unwrap();
+}

@@ -1,0 +1,127 @@
+//! What the controller says.
+
+use seatmap_cell::{Name, Record};
+use serde::{Deserialize, Serialize};
+
+/// One line from the controller.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Answer {
+    /// The request's number; 0 where it has none.
+    pub id: u64,
+    /// What it says.
+    #[serde(flatten)]
+    pub say: Say,
+}
+
+/// What it says. A request gets any number of `waiting`, and one of the others; `damaged`, `resumed` and `ended` come
+/// unasked to the connection that made the cell.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "say", rename_all = "lowercase")]
+pub enum Say {
+    /// It waits.
+    Waiting {
+        /// How many are before it.
+        before: usize,
+        /// How many wait.
+        waiting: usize,
+    },
+    /// The cell, made or renewed.
+    Cell {
+        /// The cell.
+        cell: Box<Record>,
+    },
+    /// All cells, and who waits.
+    Cells {
+        /// The cells.
+        cells: Vec<Listed>,
+    },
+    /// It is done.
+    Done {
+        /// What could not be put back.
+        left: Vec<String>,
+    },
+    /// It is not done.
+    Error {
+        /// Whose fault it is.
+        kind: Kind,
+        /// What, and what to do.
+        message: String,
+    },
+    /// Something is wrong with a cell.
+    Damaged {
+        /// The cell.
+        name: Name,
+        /// What is wrong, a line each; nothing where all is well again.
+        faults: Vec<String>,
+    },
+    /// A cell's turn is over.
+    Suspended {
+        /// The cell.
+        name: Name,
+    },
+    /// It is a cell's turn again.
+    Resumed {
+        /// The cell.
+        name: Name,
+    },
+    /// A cell has ended: its lease did, or somebody undid it.
+    Ended {
+        /// The cell.
+        name: Name,
+    },
+}
+
+/// Whose fault an error is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// The client may not do this.
+    Denied,
+    /// What is asked for is wrong.
+    Asked,
+    /// It would have to wait, and may not or must not.
+    Busy,
+    /// It failed.
+    Failed,
+}
+
+/// A cell in a list.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Listed {
+    /// What it is called.
+    pub name: Name,
+    /// How it is.
+    pub phase: Phase,
+    /// The user who asked for it; null where the controller did not make it.
+    pub uid: Option<u32>,
+    /// The cell; null while it waits or is suspended.
+    pub cell: Option<Record>,
+    /// What is wrong with it.
+    pub faults: Vec<String>,
+}
+
+/// Where in its life a cell is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Phase {
+    /// It has not been made yet.
+    Waiting,
+    /// It stands.
+    Standing,
+    /// It was made, and others have its CPUs for now.
+    Suspended,
+}
+
+impl Say {
+    /// An error.
+    #[must_use]
+    pub fn error(kind: Kind, message: impl Into<String>) -> Self {
+        Say::Error { kind, message: message.into() }
+    }
+
+    /// Whether a request is answered with this.
+    #[must_use]
+    pub fn is_final(&self) -> bool {
+        matches!(self, Say::Cell { .. } | Say::Cells { .. } | Say::Done { .. } | Say::Error { .. })
+    }
+}

@@ -1,0 +1,63 @@
+//! The other end of the socket.
+
+use crate::answer::{Answer, Say};
+use crate::error::ControlError;
+use crate::line;
+use crate::request::{Ask, FORMAT, Request};
+use std::io::{self, BufReader};
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+
+/// A connection to a controller.
+#[derive(Debug)]
+pub struct Client {
+    stream: BufReader<UnixStream>,
+    asked: u64,
+}
+
+impl Client {
+    /// Connects.
+    ///
+    /// # Errors
+    /// Nobody listens there.
+    pub fn connect(path: &Path) -> Result<Self, ControlError> {
+        let failed = |source| ControlError::Unreachable { path: path.display().to_string(), source };
+        Ok(Client { stream: BufReader::new(UnixStream::connect(path).map_err(failed)?), asked: 0 })
+    }
+
+    /// Asks, and returns what is answered in the end. `waiting` hears how many are before.
+    ///
+    /// # Errors
+    /// The controller refuses, or goes.
+    pub fn ask(&mut self, ask: Ask, waiting: &mut dyn FnMut(usize)) -> Result<Say, ControlError> {
+        self.asked += 1;
+        let id = self.asked;
+        let request = Request { format: FORMAT.to_owned(), id, ask };
+        // Where it has refused us before it read anything, that is to be read.
+        let sent = line::write(&mut self.stream.get_ref(), &request);
+        loop {
+            let Answer { id: of, say } = match (self.hear(), &sent) {
+                (Err(_), Err(error)) => return Err(ControlError::Gone(io::Error::from(error.kind()))),
+                (heard, _) => heard?,
+            };
+            match say {
+                Say::Error { kind, message } if of == id || of == 0 => {
+                    return Err(ControlError::Refused { kind, message });
+                }
+                Say::Waiting { before, .. } if of == id => waiting(before),
+                say if of == id && say.is_final() => return Ok(say),
+                _ => {}
+            }
+        }
+    }
+
+    /// What the controller says next, asked or not.
+    ///
+    /// # Errors
+    /// It has gone.
+    pub fn hear(&mut self) -> Result<Answer, ControlError> {
+        let line = line::read(&mut self.stream).map_err(ControlError::Gone)?;
+        let line = line.ok_or_else(|| ControlError::Gone(io::ErrorKind::UnexpectedEof.into()))?;
+        serde_json::from_slice(&line).map_err(|error| ControlError::Gone(error.into()))
+    }
+}

@@ -1,0 +1,49 @@
+//! Why a controller could not work, or could not be reached.
+
+use crate::answer::Kind;
+use seatmap_cell::CellError;
+use std::io;
+
+/// Why a controller could not work, or could not be reached.
+#[derive(Debug, thiserror::Error)]
+pub enum ControlError {
+    /// There is one already.
+    #[error("another controller runs here; end it first")]
+    AnotherRuns,
+    /// Its lock.
+    #[error("the controller's lock cannot be taken")]
+    Lock(#[source] io::Error),
+    /// Its socket.
+    #[error("{path}: the controller's socket cannot be opened")]
+    Socket {
+        /// The socket.
+        path: String,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// Its warden.
+    #[error("the controller's warden cannot be started")]
+    Warden(#[source] io::Error),
+    /// Cells.
+    #[error(transparent)]
+    Cell(#[from] CellError),
+    /// Nobody answers.
+    #[error("{path}: no controller answers; 'seatmap cell serve' starts one")]
+    Unreachable {
+        /// The socket.
+        path: String,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// It has gone, or says what nobody understands.
+    #[error("the controller has gone")]
+    Gone(#[source] io::Error),
+    /// It refuses.
+    #[error("{message}")]
+    Refused {
+        /// Whose fault that is.
+        kind: Kind,
+        /// What it says.
+        message: String,
+    },
+}

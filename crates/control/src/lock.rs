@@ -1,0 +1,27 @@
+//! One controller at a time.
+
+use crate::error::ControlError;
+use seatmap_cell::Host;
+use std::fs::{File, OpenOptions};
+use std::time::Duration;
+
+/// How often, and how far apart, it is asked for: a warden may still be at work.
+const TRIES: u32 = 100;
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// Takes the lock, which the kernel takes back when the process ends; `None` where another process keeps it.
+///
+/// # Errors
+/// The file cannot be opened.
+pub fn take(host: &Host) -> Result<Option<File>, ControlError> {
+    let mut open = OpenOptions::new();
+    let path = host.run.file("controller.lock");
+    let file = open.write(true).create(true).truncate(false).open(path).map_err(ControlError::Lock)?;
+    for _ in 0..TRIES {
+        if file.try_lock().is_ok() {
+            return Ok(Some(file));
+        }
+        std::thread::sleep(PAUSE);
+    }
+    Ok(None)
+}

@@ -1,0 +1,82 @@
+//! Who is at the other end of a socket, told by the kernel and not by them (unix(7)).
+
+use std::io;
+use std::os::fd::AsRawFd;
+use std::os::unix::net::UnixStream;
+
+/// Groups of one process (`NGROUPS_MAX`, limits.h).
+const MOST_GROUPS: usize = 65_536;
+
+/// The process at the other end, as it was when it connected.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Peer {
+    /// Its user.
+    pub uid: u32,
+    /// Its group, and the others it is in.
+    pub groups: Vec<u32>,
+}
+
+impl Peer {
+    /// Asks the kernel.
+    ///
+    /// # Errors
+    /// What the kernel says.
+    pub fn of(stream: &UnixStream) -> io::Result<Self> {
+        let mut own = [libc::ucred { pid: 0, uid: u32::MAX, gid: u32::MAX }];
+        option(stream, libc::SO_PEERCRED, &mut own)?;
+        let mut groups = vec![0u32; MOST_GROUPS];
+        // Kernels before 4.13 do not tell of the others.
+        let count = option(stream, libc::SO_PEERGROUPS, &mut groups).unwrap_or(0);
+        groups.truncate(count);
+        groups.push(own[0].gid);
+        Ok(Peer { uid: own[0].uid, groups })
+    }
+
+    /// Whether it may give orders: root, the user that the controller runs as, and the members of one group may.
+    #[must_use]
+    pub fn may_enter(&self, own_uid: u32, group: Option<u32>) -> bool {
+        self.uid == 0 || self.uid == own_uid || group.is_some_and(|group| self.groups.contains(&group))
+    }
+}
+
+/// Reads an option of a socket into values of a plain type; how many there are.
+fn option<T: Copy>(stream: &UnixStream, name: libc::c_int, values: &mut [T]) -> io::Result<usize> {
+    let mut length = libc::socklen_t::try_from(size_of_val(values)).map_err(io::Error::other)?;
+    let to = values.as_mut_ptr().cast();
+    // SAFETY: the kernel writes at most `length` bytes to `values`, which is that long; both types hold any bytes.
+    let answer = unsafe { libc::getsockopt(stream.as_raw_fd(), libc::SOL_SOCKET, name, to, &raw mut length) };
+    if answer == 0 { Ok(length as usize / size_of::<T>()) } else { Err(io::Error::last_os_error()) }
+}
+
+/// The number of a group, by its name or number (group(5)).
+#[must_use]
+pub fn group(name: &str) -> Option<u32> {
+    let text = std::fs::read_to_string("/etc/group").unwrap_or_default();
+    let number = |line: &str| {
+        let mut fields = line.split(':');
+        (fields.next() == Some(name)).then(|| fields.nth(1)?.parse().ok()).flatten()
+    };
+    text.lines().find_map(number).or_else(|| name.parse().ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_kernel_knows_this_process() {
+        let (one, _other) = UnixStream::pair().unwrap();
+        let peer = Peer::of(&one).unwrap();
+        // SAFETY: the calls cannot fail and touch nothing.
+        let own = unsafe { (libc::geteuid(), libc::getegid()) };
+        assert!(peer.uid == own.0 && peer.groups.contains(&own.1));
+    }
+
+    #[test]
+    fn strangers_stay_outside() {
+        let peer = Peer { uid: 1000, groups: vec![1000, 7] };
+        assert!(peer.may_enter(0, Some(7)) && peer.may_enter(1000, None));
+        assert!(!peer.may_enter(0, None) && !peer.may_enter(0, Some(8)));
+        assert!(Peer { uid: 0, groups: vec![] }.may_enter(5, None));
+    }
+}

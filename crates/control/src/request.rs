@@ -1,0 +1,100 @@
+//! What a client asks for.
+
+use seatmap_cell::{Backend, Name};
+use serde::{Deserialize, Serialize};
+
+/// The protocol's name and version; every request carries it.
+pub const FORMAT: &str = "seatmap-control/1";
+
+/// One line from a client.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Request {
+    /// [`FORMAT`].
+    pub format: String,
+    /// The client's number for it, which every answer to it carries.
+    pub id: u64,
+    /// What it asks for.
+    #[serde(flatten)]
+    pub ask: Ask,
+}
+
+/// What it asks for.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "do", rename_all = "lowercase")]
+pub enum Ask {
+    /// Make a cell, when its turn comes.
+    Create(Create),
+    /// Undo a cell of one's own; root undoes any.
+    Destroy {
+        /// The cell.
+        name: Name,
+    },
+    /// Have the lease of a cell of one's own end so many seconds from now.
+    Renew {
+        /// The cell.
+        name: Name,
+        /// Seconds from now.
+        lease_s: u64,
+    },
+    /// Tell of all cells.
+    List,
+}
+
+/// A cell to be made.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Create {
+    /// What to call it.
+    pub name: Name,
+    /// Its CPUs; where there are none, `count` says how many.
+    #[serde(default)]
+    pub cpus: Vec<u32>,
+    /// How many CPUs, whichever suit best.
+    #[serde(default)]
+    pub count: usize,
+    /// The least level that will do.
+    #[serde(default = "least")]
+    pub require: Backend,
+    /// How much time may be stolen from it, in percent.
+    #[serde(default)]
+    pub noise_limit: Option<f64>,
+    /// Whether its noise is measured, before and after; it is where there is a limit.
+    #[serde(default)]
+    pub is_tested: bool,
+    /// How long it lasts, in seconds.
+    #[serde(default)]
+    pub lease_s: Option<u64>,
+    /// How much memory of its own it gets; 0 is none.
+    #[serde(default)]
+    pub memory_bytes: u64,
+    /// How urgent it is, 0 to 9.
+    #[serde(default)]
+    pub priority: u8,
+    /// Whether it takes turns with others, in time slices.
+    #[serde(default)]
+    pub takes_turns: bool,
+    /// Whether it outlives the connection.
+    #[serde(default)]
+    pub is_detached: bool,
+    /// Whether to wait where it cannot be made at once; else that is an error.
+    #[serde(default)]
+    pub waits: bool,
+}
+
+fn least() -> Backend {
+    Backend::Affinity
+}
+
+impl Request {
+    /// Reads a line.
+    ///
+    /// # Errors
+    /// What is wrong with it, and the number it has, or 0.
+    pub fn parse(line: &[u8]) -> Result<Self, (u64, String)> {
+        let value: serde_json::Value = serde_json::from_slice(line).map_err(|error| (0, error.to_string()))?;
+        let id = value["id"].as_u64().unwrap_or(0);
+        match value["format"].as_str() {
+            Some(FORMAT) => serde_json::from_value(value).map_err(|error| (id, error.to_string())),
+            _ => Err((id, format!("\"format\" must be \"{FORMAT}\""))),
+        }
+    }
+}

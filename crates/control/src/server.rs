@@ -1,0 +1,153 @@
+//! The controller: a socket, a thread a client that reads, and one that does everything else.
+
+use crate::answer::{Answer, Kind, Say};
+use crate::desk::{Desk, Event};
+use crate::error::ControlError;
+use crate::line;
+use crate::lock;
+use crate::peer::Peer;
+use crate::policy::Policy;
+use crate::request::Request;
+use crate::warden::Warden;
+use seatmap_cell::{Host, Judge, Keeper};
+use std::fs::{self, Permissions};
+use std::io::{self, BufReader};
+use std::os::unix::fs::{FileTypeExt, PermissionsExt};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::time::{Duration, Instant};
+
+/// The socket's name in the folder where cells are remembered.
+pub const SOCKET: &str = "controller.sock";
+
+/// Clients at once.
+const MOST_CLIENTS: usize = 64;
+
+/// How often turns, leases and the wish to end are looked at.
+const TICK: Duration = Duration::from_millis(100);
+
+/// How a controller is to work.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Where it listens.
+    pub socket: PathBuf,
+    /// The group whose members may give orders, besides root and the controller's own user.
+    pub group: Option<u32>,
+    /// Who goes first.
+    pub policy: Policy,
+    /// How long a turn lasts.
+    pub slice: Duration,
+    /// The command that becomes its warden.
+    pub warden: Keeper,
+}
+
+/// Listens until `ends` says so. Cells are made on the calling thread, which must be the process's first: a judge enters
+/// them by the process's number.
+///
+/// # Errors
+/// [`ControlError`].
+pub fn serve(
+    host: Host,
+    options: &Options,
+    judge: Box<Judge<'_>>,
+    ends: &dyn Fn() -> bool,
+    ready: &mut dyn FnMut(),
+) -> Result<(), ControlError> {
+    let _lock = lock::take(&host)?.ok_or(ControlError::AnotherRuns)?;
+    host.run.lock().map_err(ControlError::Lock).and_then(|_held| Ok(host.recover()?))?;
+    let mut desk = Desk::open(host, options.policy, options.slice, judge)?;
+    let warden = Warden::post(&options.warden).map_err(ControlError::Warden)?;
+    let listener = listen(&options.socket)?;
+    let (events, arrivals) = mpsc::channel();
+    let group = options.group;
+    std::thread::spawn(move || admit_all(&listener, group, &events));
+    ready();
+    let mut ticked = Instant::now();
+    while !ends() {
+        match arrivals.recv_timeout(TICK) {
+            Ok(event) => desk.take(event),
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => break,
+        }
+        // Also where somebody never stops talking.
+        if ticked.elapsed() >= TICK {
+            desk.tick();
+            ticked = Instant::now();
+        }
+    }
+    let closed = desk.close();
+    let _ = fs::remove_file(&options.socket);
+    warden.dismiss();
+    Ok(closed?)
+}
+
+/// Everybody may connect: whoever may not give orders is to be told so.
+fn listen(path: &Path) -> Result<UnixListener, ControlError> {
+    let failed = |source| ControlError::Socket { path: path.display().to_string(), source };
+    // What a killed controller left; with the lock held it is nobody's.
+    if fs::symlink_metadata(path).is_ok_and(|found| found.file_type().is_socket()) {
+        fs::remove_file(path).map_err(failed)?;
+    }
+    let listener = UnixListener::bind(path).map_err(failed)?;
+    fs::set_permissions(path, Permissions::from_mode(0o666)).map_err(failed)?;
+    Ok(listener)
+}
+
+fn admit_all(listener: &UnixListener, group: Option<u32>, events: &Sender<Event>) {
+    let clients = Arc::new(AtomicUsize::new(0));
+    for (connection, stream) in (1..).zip(listener.incoming()) {
+        let admitted = stream.and_then(|stream| admit(connection, stream, group, events, &clients));
+        if admitted.is_err() {
+            // Out of file descriptors, for one: not at full speed.
+            std::thread::sleep(TICK);
+        }
+    }
+}
+
+fn admit(
+    connection: u64,
+    stream: UnixStream,
+    group: Option<u32>,
+    events: &Sender<Event>,
+    clients: &Arc<AtomicUsize>,
+) -> io::Result<()> {
+    let peer = Peer::of(&stream)?;
+    // SAFETY: the call cannot fail and touches nothing.
+    let own_uid = unsafe { libc::geteuid() };
+    if !peer.may_enter(own_uid, group) {
+        let message = "only root and members of the controller's group may give it orders";
+        return refuse(&stream, Kind::Denied, message);
+    }
+    if clients.fetch_add(1, Ordering::Relaxed) >= MOST_CLIENTS {
+        clients.fetch_sub(1, Ordering::Relaxed);
+        return refuse(&stream, Kind::Busy, "the controller has too many clients");
+    }
+    let reader = stream.try_clone()?;
+    let (events, clients) = (events.clone(), Arc::clone(clients));
+    let _ = events.send(Event::Came(connection, stream, peer));
+    std::thread::spawn(move || {
+        hear(connection, &reader, &events);
+        let _ = events.send(Event::Gone(connection));
+        clients.fetch_sub(1, Ordering::Relaxed);
+    });
+    Ok(())
+}
+
+fn refuse(mut stream: &UnixStream, kind: Kind, message: &str) -> io::Result<()> {
+    stream.set_write_timeout(Some(TICK))?;
+    // Whoever does not listen to this is refused all the same.
+    let _ = line::write(&mut stream, &Answer { id: 0, say: Say::error(kind, message) });
+    Ok(())
+}
+
+fn hear(connection: u64, stream: &UnixStream, events: &Sender<Event>) {
+    let mut stream = BufReader::new(stream);
+    while let Ok(Some(line)) = line::read(&mut stream) {
+        if events.send(Event::Said(connection, Request::parse(&line))).is_err() {
+            break;
+        }
+    }
+}
