@@ -13,7 +13,7 @@ pub enum CelluleError {
     #[error("{0}")]
     System(&'static str, #[source] io::Error),
     /// More workers than CPUs, or none.
-    #[error("{workers} workers on {cpus} CPUs: there is one on a CPU, and one or more in all")]
+    #[error("{workers} is no number of workers for these CPUs; it is between 1 and {cpus}, one on a CPU")]
     Workers {
         /// Wanted.
         workers: usize,

@@ -101,7 +101,7 @@ mod tests {
         assert_eq!(seats(3).unwrap().options().polling, Polling::Adaptive(SHARED_SPIN));
         assert_eq!(
             seats(4).unwrap_err().to_string(),
-            "4 workers on 3 CPUs: there is one on a CPU, and one or more in all"
+            "4 is no number of workers for these CPUs; it is between 1 and 3, one on a CPU"
         );
         assert!(seats(0).is_err() && Seats::new(&[], 1).is_err());
         assert_eq!([&[0][..], &[0, 1], &[0, 1, 2]].map(Seats::usual_workers), [1, 1, 2]);
