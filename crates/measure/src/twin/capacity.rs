@@ -87,7 +87,7 @@ fn chosen(curve: &[Loaded], pus: usize) -> Vec<Loaded> {
 }
 
 /// What is busy, multiplied; cycles of a tick at least.
-fn busier(levels: &Levels, factor: f64) -> Levels {
+pub(super) fn busier(levels: &Levels, factor: f64) -> Levels {
     let mut levels = levels.clone();
     let tick = 1.0 / f64::from(levels.ticks_per_cycle);
     let figures = &mut levels.figures;

@@ -156,13 +156,15 @@ impl<'a> Tree<'a> {
             let left = self.nearest(level, extra) - fixed(timing, look, self.passed(level)) as f64;
             (left / WAYS as f64) as u64
         };
+        // Above the last level there is one more link to each of several homes.
+        let step = |level: usize| if level == self.last() && self.levels.home_count() > 1 { 2 } else { 1 };
         let mut reach: Vec<u64> = (0..=self.last()).map(spare).collect();
         for level in (0..self.last()).rev() {
-            reach[level] = reach[level].min(reach[level + 1].saturating_sub(1));
+            reach[level] = reach[level].min(reach[level + 1].saturating_sub(step(level + 1)));
         }
         for level in 0..reach.len() {
             let inner = if level == 0 { 0 } else { reach[level - 1] };
-            reach[level] = reach[level].max(inner + 1);
+            reach[level] = reach[level].max(inner + step(level));
         }
         reach
     }
