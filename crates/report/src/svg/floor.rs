@@ -90,7 +90,7 @@ impl Floor {
         let mut floor = Floor { at: BTreeMap::new(), groups: Vec::new() };
         for (place, ((group, _, _), pus)) in cores.iter().enumerate() {
             let share = |offset: f64| (place as f64 + offset) / count;
-            pus.iter().for_each(|os| drop(floor.at.insert(*os, share(0.5))));
+            floor.at.extend(pus.iter().map(|os| (*os, share(0.5))));
             match floor.groups.last_mut().filter(|_| place > 0 && names[place - 1] == *group) {
                 Some(last) => last.2 = share(0.9),
                 None => floor.groups.push((group.to_string(), share(0.1), share(0.9))),
