@@ -46,8 +46,16 @@ impl<'a> Controller<'a> {
 }
 
 impl Drop for Controller<'_> {
+    /// Also where the test has failed, no cell outlives the folder with its journal.
     fn drop(&mut self) {
-        self.kill();
+        if matches!(self.child.try_wait(), Ok(None)) {
+            // SAFETY: the child has not been waited for, so that the number is its own.
+            unsafe { libc::kill(self.child.id() as i32, libc::SIGTERM) };
+        }
+        let _ = self.child.wait();
+        for name in ["first", "second", "kept", "held", "half", "one", "two"] {
+            let _ = seatmap(self.place, &["cell", "destroy", name]).output();
+        }
     }
 }
 
@@ -269,7 +277,7 @@ fn gangs_take_turns_with_all_their_threads() {
     if !made(&controller.ask(&[&make("one", &cpus)[..], &["--turns"]].concat())) {
         return;
     }
-    let mut program = seatmap(&place, &["cell", "run", "-q", "one", "--", "sleep", "600"]).spawn().unwrap();
+    let mut program = seatmap(&place, &["cell", "run", "-q", "one", "--", "sleep", "60"]).spawn().unwrap();
     let own = program.id();
     let child = || {
         let path = format!("/proc/{own}/task/{own}/children");
@@ -279,7 +287,8 @@ fn gangs_take_turns_with_all_their_threads() {
     let sleeper = || {
         let stat = std::fs::read_to_string(format!("/proc/{}/stat", child()?)).ok()?;
         let is_it = stat.contains("(sleep)");
-        is_it.then(|| stat.rsplit_once(") ").unwrap().1.chars().next().unwrap())
+        // A thread that was seated is traced, and its stop told in a small letter.
+        is_it.then(|| stat.rsplit_once(") ").unwrap().1.chars().next().unwrap().to_ascii_uppercase())
     };
     wait_until("it sleeps", || sleeper() == Some('S'));
     assert!(made(&controller.ask(&[&make("two", &cpus)[..], &["--turns"]].concat())));
