@@ -303,3 +303,22 @@ fn gangs_take_turns_with_all_their_threads() {
     unsafe { libc::kill(child().unwrap(), libc::SIGKILL) };
     program.wait().unwrap();
 }
+
+#[test]
+fn a_cell_that_somebody_entered_is_told_of() {
+    let Some(cpus) = highest() else { return };
+    let place = Place::new();
+    let controller = Controller::start(&place, &[], &[]);
+    if !made(&controller.ask(&make("first", &cpus))) {
+        return;
+    }
+    let group = controller.list()[0]["cell"]["group"].as_str().unwrap().to_owned();
+    let mut intruder = Command::new("sleep").arg("60").spawn().unwrap();
+    std::fs::write(format!("{group}/tasks"), intruder.id().to_string()).unwrap();
+    let wrong = || controller.list()[0]["faults"].to_string();
+    wait_until("it is seen", || wrong().contains("(sleep) is in the cell and was not run there"));
+    assert_eq!(controller.list()[0]["cell"]["state"], "damaged");
+    intruder.kill().unwrap();
+    intruder.wait().unwrap();
+    wait_until("all is well again", || wrong() == "[]");
+}

@@ -269,8 +269,8 @@ proptest! {
             watch.holding.keys().for_each(|id| *turns.entry(*id).or_insert(0) += 1);
         }
         prop_assert_eq!(turns.len(), sizes.len());
-        // A step of priority is worth a minute of waiting, which is 60 turns of somebody else.
-        let least = if policy == Policy::Priority { 2 } else { 50 };
+        // A step of priority is worth a minute of waiting, 60 turns of somebody else; and a user pays for all of his.
+        let least = if policy == Policy::Fifo { 50 } else { 2 };
         prop_assert!(turns.values().all(|turns| *turns >= least), "{:?}", turns);
     }
 
