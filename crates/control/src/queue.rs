@@ -160,19 +160,18 @@ impl Queue {
     ) -> Option<(Vec<u64>, CpuSet)> {
         let mut free = pool.without(&self.held());
         let mut leaving = Vec::new();
-        let mut over: Vec<&Holding> = self.holding.iter().filter(|holding| self.is_over(holding, now_ms)).collect();
-        over.sort_by_key(|holding| std::cmp::Reverse((holding.since_ms, holding.ticket.id)));
+        let usable = |holding: &&Holding| self.is_over(holding, now_ms) && !holding.cpus.0.is_subset(&reserved.0);
+        let mut over: Vec<&Holding> = self.holding.iter().filter(usable).collect();
+        // Those that have what is wanted first; the others help only by leaving a CPU that stays.
+        let order = |holding: &&Holding| (wants.of(&holding.cpus).0.is_empty(), holding.since_ms, holding.ticket.id);
+        over.sort_by_key(|holding| std::cmp::Reverse(order(holding)));
         loop {
             if let Some(cpus) = meet(wants, &free, reserved, choose) {
                 return Some((leaving, cpus));
             }
             let holding = over.pop()?;
-            // Where a list is wanted, others than its own CPUs help only by being the one that stays.
-            let helps = wants.of(&holding.cpus).0.len() > 0 || wants.can_be_met_by(&free.with(&holding.cpus));
-            if helps && !holding.cpus.0.is_subset(&reserved.0) {
-                free = free.with(&CpuSet(&holding.cpus.0 & &pool.0));
-                leaving.push(holding.ticket.id);
-            }
+            free = free.with(&CpuSet(&holding.cpus.0 & &pool.0));
+            leaving.push(holding.ticket.id);
         }
     }
 

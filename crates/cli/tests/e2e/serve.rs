@@ -46,8 +46,16 @@ impl<'a> Controller<'a> {
 }
 
 impl Drop for Controller<'_> {
+    /// Also where the test has failed, no cell outlives the folder with its journal.
     fn drop(&mut self) {
-        self.kill();
+        if matches!(self.child.try_wait(), Ok(None)) {
+            // SAFETY: the child has not been waited for, so that the number is its own.
+            unsafe { libc::kill(self.child.id() as i32, libc::SIGTERM) };
+        }
+        let _ = self.child.wait();
+        for name in ["first", "second", "kept", "held", "half", "one", "two"] {
+            let _ = seatmap(self.place, &["cell", "destroy", name]).output();
+        }
     }
 }
 
@@ -269,7 +277,7 @@ fn gangs_take_turns_with_all_their_threads() {
     if !made(&controller.ask(&[&make("one", &cpus)[..], &["--turns"]].concat())) {
         return;
     }
-    let mut program = seatmap(&place, &["cell", "run", "-q", "one", "--", "sleep", "600"]).spawn().unwrap();
+    let mut program = seatmap(&place, &["cell", "run", "-q", "one", "--", "sleep", "60"]).spawn().unwrap();
     let own = program.id();
     let child = || {
         let path = format!("/proc/{own}/task/{own}/children");
@@ -279,7 +287,8 @@ fn gangs_take_turns_with_all_their_threads() {
     let sleeper = || {
         let stat = std::fs::read_to_string(format!("/proc/{}/stat", child()?)).ok()?;
         let is_it = stat.contains("(sleep)");
-        is_it.then(|| stat.rsplit_once(") ").unwrap().1.chars().next().unwrap())
+        // A thread that was seated is traced, and its stop told in a small letter.
+        is_it.then(|| stat.rsplit_once(") ").unwrap().1.chars().next().unwrap().to_ascii_uppercase())
     };
     wait_until("it sleeps", || sleeper() == Some('S'));
     assert!(made(&controller.ask(&[&make("two", &cpus)[..], &["--turns"]].concat())));
@@ -293,4 +302,23 @@ fn gangs_take_turns_with_all_their_threads() {
     // SAFETY: the child of a child of ours, which has not been waited for.
     unsafe { libc::kill(child().unwrap(), libc::SIGKILL) };
     program.wait().unwrap();
+}
+
+#[test]
+fn a_cell_that_somebody_entered_is_told_of() {
+    let Some(cpus) = highest() else { return };
+    let place = Place::new();
+    let controller = Controller::start(&place, &[], &[]);
+    if !made(&controller.ask(&make("first", &cpus))) {
+        return;
+    }
+    let group = controller.list()[0]["cell"]["group"].as_str().unwrap().to_owned();
+    let mut intruder = Command::new("sleep").arg("60").spawn().unwrap();
+    std::fs::write(format!("{group}/tasks"), intruder.id().to_string()).unwrap();
+    let wrong = || controller.list()[0]["faults"].to_string();
+    wait_until("it is seen", || wrong().contains("(sleep) is in the cell and was not run there"));
+    assert_eq!(controller.list()[0]["cell"]["state"], "damaged");
+    intruder.kill().unwrap();
+    intruder.wait().unwrap();
+    wait_until("all is well again", || wrong() == "[]");
 }

@@ -113,6 +113,15 @@ fn turns_are_taken_in_whole_cells_and_go_back_to_their_cpus() {
 }
 
 #[test]
+fn the_cpu_that_stays_may_be_anybodys() {
+    let gang = |id, cpus| Ticket { takes_turns: true, ..list(id, cpus) };
+    let mut queue = with(Policy::Fifo, vec![gang(1, "0-1"), gang(2, "2"), gang(3, "2-3")]);
+    let pool = set("0-3");
+    assert_eq!(told(&queue.step(0, &pool, &lowest)), [1, 2]);
+    assert_eq!(told(&queue.step(SLICE_MS, &pool, &lowest)), [-2, -1, 3], "2 has what 3 wants; 0 or 1 must stay");
+}
+
+#[test]
 fn what_others_have_taken_is_waited_for() {
     let mut queue = with(Policy::Fifo, vec![list(1, "1")]);
     assert!(queue.step(0, &set("0,2"), &lowest).is_empty());
@@ -254,14 +263,15 @@ proptest! {
             queue.submit(0, Ticket { priority: (id % 10) as u8, ..turn(id, id as u32 % 2, *size) });
         }
         let (mut watch, mut turns) = (Watch::default(), BTreeMap::<u64, u32>::new());
-        // Ageing lets the least urgent pass after nine steps at the latest.
         for step in 0..1200 {
             let actions = queue.step(step * SLICE_MS, &pool, &lowest);
             watch.see(&actions, &pool, &wanted);
             watch.holding.keys().for_each(|id| *turns.entry(*id).or_insert(0) += 1);
         }
         prop_assert_eq!(turns.len(), sizes.len());
-        prop_assert!(turns.values().all(|turns| *turns > 50), "{:?}", turns);
+        // A step of priority is worth a minute of waiting, 60 turns of somebody else; and a user pays for all of his.
+        let least = if policy == Policy::Fifo { 50 } else { 2 };
+        prop_assert!(turns.values().all(|turns| *turns >= least), "{:?}", turns);
     }
 
     #[test]

@@ -74,7 +74,7 @@ impl Levels {
             return Some(format!("offset_ns has {} figures for {} homes", core.offset_ns.len(), self.home_count()));
         }
         let figures = core.offset_ns.iter().chain(core.sibling_ns.iter());
-        let wild = figures.copied().find(|ns| !(ns.abs() <= LONGEST_NS));
+        let wild = figures.copied().find(|ns| ns.is_nan() || ns.abs() > LONGEST_NS);
         wild.map(|ns| format!("{ns} ns is no part of a round trip"))
     }
 

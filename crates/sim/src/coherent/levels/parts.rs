@@ -196,5 +196,5 @@ fn middle(values: &[f64]) -> Option<f64> {
     sorted.sort_by(f64::total_cmp);
     let at = sorted.len() / 2;
     let upper = *sorted.get(at)?;
-    Some(if sorted.len() % 2 == 0 { 0.5 * (sorted[at - 1] + upper) } else { upper })
+    Some(if sorted.len().is_multiple_of(2) { 0.5 * (sorted[at - 1] + upper) } else { upper })
 }
