@@ -10,7 +10,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// The studies, compiled in.
-const STUDIES: [&str; 4] = [
+const STUDIES: [&str; 5] = [
     include_str!("../../../../studies/cellstats/study.toml"),
     include_str!("../../../../studies/cellule-2010/study.toml"),
     include_str!("../../../../studies/keller/study.toml"),

@@ -39,7 +39,7 @@ fn a_synthetic_machine_comes_back_to_the_tick() {
 
 #[test]
 fn single_pairs_keep_what_groups_and_offsets_leave() {
-    let odd = |i: usize, j: usize| groups(i, j) + if (i + j) % 5 == 0 && i != j { 6.0 } else { 0.0 };
+    let odd = |i: usize, j: usize| groups(i, j) + if (i + j).is_multiple_of(5) && i != j { 6.0 } else { 0.0 };
     let report = fit(&profile(16, odd), Needs::default()).unwrap().report;
     assert!(report.has_rest && report.all.worst_ns <= 0.51 * report.tick_ns + 0.01, "{report:?}");
 }
