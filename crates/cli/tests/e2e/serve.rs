@@ -76,13 +76,8 @@ fn stderr(output: &Output) -> String {
 }
 
 fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
-    for _ in 0..PATIENCE_TRIES {
-        if is_so() {
-            return;
-        }
-        std::thread::sleep(Duration::from_millis(10));
-    }
-    panic!("never: {what}");
+    let pause = || std::thread::sleep(Duration::from_millis(10));
+    assert!((0..PATIENCE_TRIES).any(|_| is_so() || (pause(), false).1), "never: {what}");
 }
 
 fn is_root() -> bool {
@@ -216,7 +211,9 @@ fn cells_are_made_in_turn_and_end_with_who_holds_them() {
         cells.iter().find(|cell| cell["name"] == name).map(|cell| cell["phase"].as_str().unwrap().to_owned())
     };
     wait_until("the second waits", || phase("second").as_deref() == Some("waiting"));
-    assert!(controller.ask(&["renew", "first", "--ttl", "1h"]).status.success());
+    let renewed = controller.ask(&["renew", "first", "--ttl", "1h", "--json"]);
+    let renewed: Value = serde_json::from_slice(&renewed.stdout).unwrap();
+    assert!(renewed["expires_s"].is_u64(), "it had no lease before: {renewed}");
     assert!(controller.ask(&["destroy", "first"]).status.success());
     wait_until("the second stands", || phase("second").as_deref() == Some("standing"));
     second.kill().unwrap();
