@@ -21,7 +21,6 @@ mod place;
 mod plan;
 mod rank;
 mod run;
-mod serve;
 mod shell;
 mod show;
 mod stats;

@@ -7,6 +7,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
 
 /// Longer than anything here takes; nothing is asserted of it.
@@ -86,7 +87,7 @@ fn is_root() -> bool {
 }
 
 /// The highest CPU, as a list; `None`, and a word about it, where no cell can be made here.
-fn highest() -> Option<String> {
+fn highest() -> Option<(String, MutexGuard<'static, ()>)> {
     let online = std::fs::read_to_string("/sys/devices/system/cpu/online").unwrap();
     let highest = online.trim().rsplit(['-', ',']).next().unwrap().to_owned();
     let can = is_root() && std::fs::metadata("/sys/fs/cgroup/cpuset/cpuset.sched_load_balance").is_ok();
@@ -94,7 +95,9 @@ fn highest() -> Option<String> {
         eprintln!("skipped: cells need root, a cpuset hierarchy of version 1 and two CPUs");
         return None;
     }
-    Some(format!("{highest}-{highest}"))
+    // One test at a time; one that failed has put its cells back.
+    static TAKEN: Mutex<()> = Mutex::new(());
+    Some((format!("{highest}-{highest}"), TAKEN.lock().unwrap_or_else(|poisoned| poisoned.into_inner())))
 }
 
 /// The arguments that make a cell on these CPUs, as quickly as can be.
@@ -196,7 +199,7 @@ fn strangers_are_told_that_they_may_not() {
 
 #[test]
 fn cells_are_made_in_turn_and_end_with_who_holds_them() {
-    let Some(cpus) = highest() else { return };
+    let Some((cpus, _taken)) = highest() else { return };
     let place = Place::new();
     let controller = Controller::start(&place, &[], &[]);
     if !made(&controller.ask(&make("first", &cpus))) {
@@ -224,7 +227,7 @@ fn cells_are_made_in_turn_and_end_with_who_holds_them() {
 
 #[test]
 fn a_controller_that_is_killed_leaves_what_is_detached_and_nothing_else() {
-    let Some(cpus) = highest() else { return };
+    let Some((cpus, _taken)) = highest() else { return };
     let place = Place::new();
     let mut controller = Controller::start(&place, &[], &[]);
     if !made(&controller.ask(&make("kept", &cpus))) {
@@ -243,7 +246,7 @@ fn a_controller_that_is_killed_leaves_what_is_detached_and_nothing_else() {
 
 #[test]
 fn killed_anywhere_while_it_makes_a_cell_it_leaves_nothing() {
-    let Some(cpus) = highest() else { return };
+    let Some((cpus, _taken)) = highest() else { return };
     let affinity = || {
         std::fs::read_to_string("/proc/self/status")
             .unwrap()
@@ -268,7 +271,7 @@ fn killed_anywhere_while_it_makes_a_cell_it_leaves_nothing() {
 
 #[test]
 fn gangs_take_turns_with_all_their_threads() {
-    let Some(cpus) = highest() else { return };
+    let Some((cpus, _taken)) = highest() else { return };
     let place = Place::new();
     let controller = Controller::start(&place, &["--slice", "1s"], &[]);
     if !made(&controller.ask(&[&make("one", &cpus)[..], &["--turns"]].concat())) {
@@ -303,7 +306,7 @@ fn gangs_take_turns_with_all_their_threads() {
 
 #[test]
 fn a_cell_that_somebody_entered_is_told_of() {
-    let Some(cpus) = highest() else { return };
+    let Some((cpus, _taken)) = highest() else { return };
     let place = Place::new();
     let controller = Controller::start(&place, &[], &[]);
     if !made(&controller.ask(&make("first", &cpus))) {

@@ -1,0 +1,9 @@
+//! The controller through the real binary, apart from the other verbs: while a cell stands, they miss its CPU.
+
+#![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
+
+#[expect(dead_code, reason = "the other verbs' tests need more of it")]
+#[path = "e2e/common.rs"]
+mod common;
+#[path = "e2e/serve.rs"]
+mod serve;
