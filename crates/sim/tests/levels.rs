@@ -103,7 +103,8 @@ proptest! {
         }
     }
 
-    /// Lines of other homes are as far as their offsets say, up to a tick of each of the twelve ways.
+    /// Lines of other homes are as far as their offsets say, up to a tick of each of the twelve ways and half a tick of each
+    /// direction, which is closed as a whole.
     #[test]
     fn every_home_has_its_offsets(levels in machines()) {
         let model = model(&levels);
@@ -117,7 +118,7 @@ proptest! {
                 }
                 let ticks = model.round_trip_ticks(a as u32, b as u32, line).unwrap();
                 let off = ticks as f64 * model.ns_per_tick() - levels.round_trip_ns(a, b, home);
-                prop_assert!(off.abs() <= 12.5 * model.ns_per_tick(), "{} {} line {}: off by {}", a, b, line, off);
+                prop_assert!(off.abs() <= 13.0 * model.ns_per_tick(), "{} {} line {}: off by {}", a, b, line, off);
             }
         }
     }
