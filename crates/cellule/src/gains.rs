@@ -59,7 +59,7 @@ impl Figure {
 /// The figures, on up to so many workers; `step` is told how many points are done, of how many.
 ///
 /// # Errors
-/// As [`compare`].
+/// As [`compare()`].
 pub fn gains(
     cpus: &[u32],
     workers: usize,

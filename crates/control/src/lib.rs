@@ -8,7 +8,7 @@
 //! | module | does |
 //! |---|---|
 //! | [`policy`], [`wants`], [`ticket`], [`usage`], [`queue`] | who gets which CPUs, and when: pure |
-//! | [`request`], [`answer`], [`line`] | the protocol: JSON, a line each |
+//! | [`request`], [`answer`], [`mod@line`] | the protocol: JSON, a line each |
 //! | [`peer`], [`server`], [`desk`] | who may come in; the threads; the one that does everything |
 //! | [`gang`] | stopping a cell's threads, and letting them go on where they were |
 //! | [`ledger`], [`warden`], [`lock`] | what outlives a controller that is killed, and who winds it up |

@@ -9,7 +9,7 @@ use std::str::FromStr;
 
 #[derive(Debug, Args)]
 pub struct Workers {
-    /// calls, gains, streams, or a program: matrix:SIZE[:ITERATIONS], black-scholes:BLOCKS[:CYCLES].
+    /// calls, gains, streams, or a program: matrix:SIZE:ITERATIONS, black-scholes:BLOCKS:CYCLES; what is repeated may be left out.
     #[arg(value_name = "WHAT", default_value = "calls")]
     pub what: What,
     /// The controller's CPU, then those of the workers; all that this process may use by default.
