@@ -85,7 +85,7 @@ fn machines() -> impl Strategy<Value = Levels> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(40))]
+    #![proptest_config(ProptestConfig::with_cases(200))]
 
     #[test]
     fn simulation_formula_and_file_agree(levels in machines()) {

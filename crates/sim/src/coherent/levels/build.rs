@@ -114,8 +114,8 @@ fn nodes(tree: &Tree, reach: &[u64]) -> Option<(Vec<Link>, Climbing)> {
     let first_top = above.len();
     let hub = if homes > 1 { first_top + homes } else { first_top };
     let seed = tree.levels.homes.as_ref().map_or(0, |homes| homes.hash_seed.into());
-    let settles = tree.levels.settles();
-    let parent = |at: usize| if at < first_top && settles { above[at].1 as u16 } else { first_top as u16 };
+    let settled = |at: &usize| above.get(*at).filter(|(level, _)| *level < tree.settling);
+    let parent = |at: usize| settled(&at).map_or(first_top, |(_, to)| *to) as u16;
     let climbing =
         Climbing { parent: (0..first_top + homes).map(parent).collect(), below, first_top: first_top as u16, seed };
     let up = (0..hub).map(|node| link(tree, reach, node, above.get(node).copied(), hub)).collect();

@@ -2,7 +2,7 @@
 //!
 //! Cores hang on what they share, level by level. A line's requests climb to the first level below which all are that hold
 //! it, as under inclusive caches, so that two cores of a group settle a line between them; or, where lines were seen to have
-//! homes of their own, to the line's home at the top. Three parts make a distance: B between two groups, an offset of each
+//! homes of their own, to the line's home at the top, at most the innermost groups settling theirs before. Three parts make a distance: B between two groups, an offset of each
 //! core (by home, where there are several), and what these leave of a pair. The nearest pair of each level decides how long
 //! the ways there are; what others have beyond that is added where the line is passed on.
 //!

@@ -18,6 +18,9 @@ pub(super) struct Tree<'a> {
     pub order: Vec<usize>,
     /// Level by level from the inside, the group of each core, numbered from 0 along the places.
     pub group_at: Vec<Vec<usize>>,
+    /// The levels, from the inside, that settle lines below the last: all below a single home; of several, at most the
+    /// groups, as offsets by home were seen between the groups of a package too.
+    pub settling: usize,
 }
 
 /// From the outermost to the innermost.
@@ -29,8 +32,9 @@ impl<'a> Tree<'a> {
     pub fn of(levels: &'a Levels) -> Self {
         let mut order: Vec<usize> = (0..levels.cores.len()).collect();
         order.sort_by_key(|at| (place(&levels.cores[*at]), *at));
-        let mut tree = Tree { levels, order, group_at: Vec::new() };
+        let mut tree = Tree { levels, order, group_at: Vec::new(), settling: 0 };
         let mut inner: Vec<usize> = (0..levels.cores.len()).collect();
+        let has_groups = tree.grouped(3) != inner;
         for depth in (0..=3).rev() {
             let groups = tree.grouped(depth);
             if groups != inner {
@@ -38,6 +42,8 @@ impl<'a> Tree<'a> {
                 inner = groups;
             }
         }
+        let below_homes = if levels.home_count() > 1 { usize::from(has_groups) } else { usize::MAX };
+        tree.settling = if levels.settles() { below_homes.min(tree.last()) } else { 0 };
         tree
     }
 
@@ -71,8 +77,8 @@ impl<'a> Tree<'a> {
 
     /// The level at which two settle a line.
     fn level(&self, a: usize, b: usize) -> usize {
-        let meet = (0..self.last()).find(|level| self.group_at[*level][a] == self.group_at[*level][b]);
-        meet.filter(|_| self.levels.settles()).unwrap_or(self.last())
+        let meet = (0..self.settling).find(|level| self.group_at[*level][a] == self.group_at[*level][b]);
+        meet.unwrap_or(self.last())
     }
 
     /// Ticks that a pair's round trip is to take for the line that was measured.
@@ -84,7 +90,7 @@ impl<'a> Tree<'a> {
 
     /// Directories that a request passes on its way to where a level settles.
     fn passed(&self, level: usize) -> u64 {
-        if self.levels.settles() { level as u64 } else { 0 }
+        level.min(self.settling) as u64
     }
 
     /// The offsets as ticks of each way of a core (row) to the homes at the top, as far as whole ticks and the distances
