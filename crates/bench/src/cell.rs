@@ -106,31 +106,39 @@ impl Bench {
         Ok(took)
     }
 
-    /// A busy loop pinned to a CPU, and one in a cell on it, beside the same hogs and writer.
+    /// A busy loop pinned to a CPU, and one in a cell on it, beside the same hogs and writer; and one pinned there without
+    /// hogs, whose gaps no cell can take away.
     fn noise(&self) -> Result<Vec<Row>, Box<dyn Error>> {
-        let (mut pinned, mut inside) = (Vec::new(), Vec::new());
+        let (mut alone, mut pinned, mut inside) = (Vec::new(), Vec::new(), Vec::new());
         for _ in 0..TURNS {
+            alone.push(self.measured(&[])?);
             pinned.push(under_load(|| self.measured(&[]))?);
             self.create(&[])?;
             let found = under_load(|| self.measured(&["cell", "run", NAME, "--"]));
             self.cell(&["destroy", NAME])?;
             inside.push(found?);
         }
-        let row = |what: &str, at: usize, limit: f64, unit: &str| {
-            let of =
-                |runs: &[[f64; 2]]| median(&runs.iter().map(|run| run[at]).collect::<Vec<_>>()).unwrap_or(f64::NAN);
-            let (inside, pinned) = (of(&inside), of(&pinned));
-            let got = format!("1/{:.1} ({inside:.2} / {pinned:.2} {unit})", pinned / inside);
-            Row::held(what, got, format!("<= 1/{limit}"), pinned / inside >= limit)
+        let of = |runs: &[[f64; 3]], at: usize| median(&runs.iter().map(|run| run[at]).collect::<Vec<_>>());
+        let row = |what: &str, at: usize, limit: Option<f64>, unit: &str| {
+            let [inside, pinned, alone] = [&inside, &pinned, &alone].map(|runs| of(runs, at).unwrap_or(f64::NAN));
+            let got = format!(
+                "1/{:.1} ({inside:.2} / {pinned:.2} {unit}; without load nor cell {alone:.2} {unit})",
+                pinned / inside
+            );
+            match limit {
+                Some(limit) => Row::held(what, got, format!("<= 1/{limit}"), pinned / inside >= limit),
+                None => Row::told(what, got),
+            }
         };
         Ok(vec![
-            row("cell under load: time stolen / of a pinned loop", 0, 20.0, "%"),
-            row("cell under load: longest gap / of a pinned loop", 1, 50.0, "us"),
+            row("cell under load: time stolen / of a pinned loop", 0, Some(20.0), "%"),
+            row("cell under load: longest gap / of a pinned loop", 1, Some(50.0), "us"),
+            row("cell under load: longest preemption / of a pinned loop", 2, None, "us"),
         ])
     }
 
-    /// Percent stolen, and the longest gap in microseconds, by `seatmap noise` run so.
-    fn measured(&self, before: &[&str]) -> Result<[f64; 2], Box<dyn Error>> {
+    /// Percent stolen, and the longest gap and the longest preemption in microseconds, by `seatmap noise` run so.
+    fn measured(&self, before: &[&str]) -> Result<[f64; 3], Box<dyn Error>> {
         let mut command = Command::new(&self.seatmap);
         let cpu = self.cpu.to_string();
         if !before.is_empty() {
@@ -142,7 +150,7 @@ impl Bench {
         let told = || String::from_utf8_lossy(&output.stderr).into_owned();
         let found: serde_json::Value = serde_json::from_str(line.ok_or_else(told)?)?;
         let figure = |key: &str| found["cpus"][0][key].as_f64().ok_or_else(|| format!("no {key} in {found}"));
-        Ok([figure("stolen_percent")?, figure("longest_gap_us")?])
+        Ok([figure("stolen_percent")?, figure("longest_gap_us")?, figure("longest_preemption_us")?])
     }
 }
 

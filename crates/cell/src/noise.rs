@@ -40,7 +40,6 @@ mod quanta;
 mod report;
 mod seat;
 mod sources;
-mod usage;
 
 #[cfg(test)]
 mod synthetic;

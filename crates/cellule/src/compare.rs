@@ -1,9 +1,11 @@
 //! A program's time by each way.
 
 use crate::calls::Calls;
+use crate::kernel::Kernel;
 use crate::problem::{Part, Problem};
 use crate::spread::Spread;
 use crate::{CelluleError, Seats, Workload};
+use seatmap_host::usage::Usage;
 use serde::Serialize;
 use std::time::{Duration, Instant};
 
@@ -29,6 +31,19 @@ pub struct Comparison {
     pub thread_per_task: Spread,
     /// (Linux - runtime) / Linux, of medians.
     pub gain_percent: Gain,
+    /// What the kernel did meanwhile.
+    pub kernel: ByWay<Kernel>,
+}
+
+/// One of each way.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct ByWay<T> {
+    /// By workers that are there.
+    pub runtime: T,
+    /// With a thread a worker.
+    pub thread_per_worker: T,
+    /// With a thread a task.
+    pub thread_per_task: T,
 }
 
 /// What the runtime gains over each way of threads, in per cent of its time.
@@ -40,12 +55,26 @@ pub struct Gain {
     pub thread_per_task: f64,
 }
 
-/// Nanoseconds of each way's runs, by turns.
+/// Nanoseconds of one way's runs, by turns, and what they used.
 #[derive(Default)]
 struct Turns {
-    runtime: Vec<Vec<f64>>,
-    thread_per_worker: Vec<Vec<f64>>,
-    thread_per_task: Vec<Vec<f64>>,
+    times_ns: Vec<Vec<f64>>,
+    used: Usage,
+}
+
+impl Turns {
+    fn push(&mut self, (times_ns, used): (Vec<f64>, Usage)) {
+        self.times_ns.push(times_ns);
+        self.used += used;
+    }
+
+    fn spread(&self) -> Result<Spread, CelluleError> {
+        Spread::of(&self.times_ns).ok_or(CelluleError::Workers { workers: 0, cpus: 0 })
+    }
+
+    fn kernel(&self) -> Kernel {
+        Kernel::of(self.used, self.times_ns.iter().map(Vec::len).sum())
+    }
 }
 
 /// Runs a workload by each way, by turns, and checks what each turn has computed.
@@ -56,44 +85,51 @@ pub fn compare(workload: Workload, seats: &Seats, turns: u32) -> Result<Comparis
     let problem = workload.problem();
     let (problem, iterations) = (&*problem, workload.iterations());
     let timed = seats.control(|| {
-        let mut timed = Turns::default();
+        let mut timed = ByWay::<Turns>::default();
         for _ in 0..turns.max(1) {
             timed.runtime.push(by_runtime(seats, problem, iterations)?);
-            let mut threads = seats.threads()?;
+            let mut threads = seats.threads(seats.for_programs())?;
             timed.thread_per_worker.push(turn(problem, || by_worker(&mut threads, problem, iterations))?);
             timed.thread_per_task.push(turn(problem, || by_task(&mut threads, problem, iterations))?);
         }
         Ok(timed)
     })?;
-    let spread = |turns: &[Vec<f64>]| Spread::of(turns).ok_or(CelluleError::Workers { workers: 0, cpus: 0 });
-    let (runtime, thread_per_worker) = (spread(&timed.runtime)?, spread(&timed.thread_per_worker)?);
-    let thread_per_task = spread(&timed.thread_per_task)?;
+    let (runtime, thread_per_worker) = (timed.runtime.spread()?, timed.thread_per_worker.spread()?);
+    let thread_per_task = timed.thread_per_task.spread()?;
     let gain = |linux: Spread| (linux.median_ns - runtime.median_ns) / linux.median_ns * 100.0;
     let gain_percent = Gain { thread_per_worker: gain(thread_per_worker), thread_per_task: gain(thread_per_task) };
     let (workload, workers, tasks) = (workload.to_string(), seats.workers.len(), problem.tasks());
-    Ok(Comparison { workload, workers, tasks, runtime, thread_per_worker, thread_per_task, gain_percent })
+    let kernel = ByWay {
+        runtime: timed.runtime.kernel(),
+        thread_per_worker: timed.thread_per_worker.kernel(),
+        thread_per_task: timed.thread_per_task.kernel(),
+    };
+    Ok(Comparison { workload, workers, tasks, runtime, thread_per_worker, thread_per_task, gain_percent, kernel })
 }
 
 /// The runtime lives for this turn alone: its idle workers must not spin beside the threads of the next.
-fn by_runtime(seats: &Seats, problem: &dyn Problem, iterations: u32) -> Result<Vec<f64>, CelluleError> {
-    let runtime = seats.runtime()?;
+fn by_runtime(seats: &Seats, problem: &dyn Problem, iterations: u32) -> Result<(Vec<f64>, Usage), CelluleError> {
+    let runtime = seats.runtime(seats.for_programs())?;
     let mut contexts =
         seats.workers.iter().map(|_| Ok(runtime.context()?)).collect::<Result<Vec<_>, CelluleError>>()?;
     turn(problem, || by_worker(&mut contexts, problem, iterations))
 }
 
 /// One run that is checked and not timed, then as many as a turn has room for.
-fn turn(problem: &dyn Problem, mut run: impl FnMut() -> Result<(), CelluleError>) -> Result<Vec<f64>, CelluleError> {
+fn turn(
+    problem: &dyn Problem,
+    mut run: impl FnMut() -> Result<(), CelluleError>,
+) -> Result<(Vec<f64>, Usage), CelluleError> {
     problem.clear();
     run()?;
     problem.check()?;
-    let (began, mut times_ns) = (Instant::now(), Vec::new());
+    let (before, began, mut times_ns) = (Usage::of_process(), Instant::now(), Vec::new());
     while times_ns.is_empty() || (times_ns.len() < MOST_RUNS && began.elapsed() < TURN) {
         let began = Instant::now();
         run()?;
         times_ns.push(began.elapsed().as_secs_f64() * 1e9);
     }
-    Ok(times_ns)
+    Ok((times_ns, Usage::of_process().since(before)))
 }
 
 /// Each context has its part of the tasks.

@@ -85,11 +85,11 @@ pub fn costs(seats: &Seats, turns: u32) -> Result<Costs, CelluleError> {
     seats.control(|| {
         for _ in 0..turns.max(1) {
             // It lives for its turn alone: idle workers must not spin beside the threads.
-            let workers = seats.runtime()?;
+            let workers = seats.runtime(seats.for_calls())?;
             let contexts = || (0..workers.workers()).map(|_| Ok(workers.context()?)).collect::<Result<Vec<_>, _>>();
             runtime.push(bench.turn(contexts)?);
             drop(workers);
-            threads.push(bench.turn(|| seats.threads())?);
+            threads.push(bench.turn(|| seats.threads(seats.for_calls()))?);
         }
         Ok(())
     })?;

@@ -30,7 +30,7 @@ pub enum Found {
     /// The cost of each call, by number of workers.
     Calls(Vec<Costs>),
     /// A program by each way.
-    Program(Comparison),
+    Program(Box<Comparison>),
     /// What is gained by size.
     Gains(Vec<Figure>),
     /// What came through pollers.

@@ -9,7 +9,7 @@
 //! |---|---|
 //! | [`seats`], [`calls`] | where controller and workers sit; what both ways answer |
 //! | [`problem`], [`matrix`], [`black_scholes`] | the programs of section 4.1 |
-//! | [`compare()`], [`gains`] | a program's time by each way; figures 4 and 5 |
+//! | [`compare()`], [`gains`], [`kernel`] | a program's time by each way; figures 4 and 5; the kernel's part, figure 7 |
 //! | [`costs`] | table 1 and figure 6: the cost of each call |
 //! | [`streams`] | section 4.2: TCP streams through pollers with weights |
 //! | [`spread`], [`text`], [`document`] | the numbers that stand for samples; tables for people; JSON for programs |
@@ -22,6 +22,7 @@ pub mod costs;
 pub mod document;
 mod error;
 pub mod gains;
+pub mod kernel;
 pub mod matrix;
 mod memory;
 pub mod problem;

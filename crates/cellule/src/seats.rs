@@ -8,6 +8,9 @@ use std::time::Duration;
 /// How long a reader looks before it sleeps where the controller's CPU holds a worker too: two that spin on one CPU wait
 /// for the end of each other's time slices.
 const SHARED_SPIN: Duration = Duration::from_micros(20);
+/// How long a controller looks for a program's end before it sleeps and leaves its CPU to others. To be woken takes some
+/// microseconds, little beside what has lasted this long.
+const PROGRAM_SPIN: Duration = Duration::from_micros(200);
 
 /// The CPUs of the controller and of the workers, one each.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,28 +43,36 @@ impl Seats {
         cpus.len().saturating_sub(1).max(1)
     }
 
-    /// Workers spin, unless one of them shares the controller's CPU.
+    /// How calls are timed: everyone spins, unless a worker shares the controller's CPU.
     #[must_use]
-    pub fn options(&self) -> Options {
-        let is_shared = self.workers.contains(&self.controller);
-        let polling = if is_shared { Polling::Adaptive(SHARED_SPIN) } else { Polling::Spin };
-        Options { polling, ..Options::default() }
+    pub fn for_calls(&self) -> Options {
+        Options { polling: self.polling(Polling::Spin), ..Options::default() }
+    }
+
+    /// How programs are run: whoever waits for long sleeps.
+    #[must_use]
+    pub fn for_programs(&self) -> Options {
+        Options { polling: self.polling(Polling::Adaptive(PROGRAM_SPIN)), ..Options::default() }
+    }
+
+    fn polling(&self, alone: Polling) -> Polling {
+        if self.workers.contains(&self.controller) { Polling::Adaptive(SHARED_SPIN) } else { alone }
     }
 
     /// Workers on these seats.
     ///
     /// # Errors
     /// A CPU that cannot be had.
-    pub fn runtime(&self) -> Result<Runtime, CelluleError> {
-        Ok(Runtime::new(&self.workers, self.options())?)
+    pub fn runtime(&self, options: Options) -> Result<Runtime, CelluleError> {
+        Ok(Runtime::new(&self.workers, options)?)
     }
 
     /// The same contexts answered by threads.
     ///
     /// # Errors
     /// No memory.
-    pub fn threads(&self) -> Result<Vec<ThreadContext>, CelluleError> {
-        let context = |cpu: &u32| Ok(ThreadContext::new(*cpu, self.options())?);
+    pub fn threads(&self, options: Options) -> Result<Vec<ThreadContext>, CelluleError> {
+        let context = |cpu: &u32| Ok(ThreadContext::new(*cpu, options)?);
         self.workers.iter().map(context).collect()
     }
 
@@ -96,9 +107,14 @@ mod tests {
     fn the_controller_has_its_cpu_alone_while_there_are_others() {
         let seats = |workers| Seats::new(&[4, 5, 6], workers);
         assert_eq!(seats(2).unwrap(), Seats { controller: 4, workers: vec![5, 6] });
-        assert_eq!(seats(2).unwrap().options().polling, Polling::Spin);
+        assert_eq!(seats(2).unwrap().for_calls().polling, Polling::Spin);
+        assert_eq!(seats(2).unwrap().for_programs().polling, Polling::Adaptive(PROGRAM_SPIN));
         assert_eq!(seats(3).unwrap().workers, [5, 6, 4]);
-        assert_eq!(seats(3).unwrap().options().polling, Polling::Adaptive(SHARED_SPIN));
+        let shared = seats(3).unwrap();
+        assert_eq!(
+            [shared.for_calls(), shared.for_programs()].map(|of| of.polling),
+            [Polling::Adaptive(SHARED_SPIN); 2]
+        );
         assert_eq!(
             seats(4).unwrap_err().to_string(),
             "4 is no number of workers for these CPUs; it is between 1 and 3, one on a CPU"

@@ -3,6 +3,7 @@
 use crate::Comparison;
 use crate::costs::{CALLS, Costs};
 use crate::gains::Figure;
+use crate::kernel::Kernel;
 use crate::spread::Spread;
 use crate::streams::Through;
 use std::fmt::Write;
@@ -54,15 +55,23 @@ pub fn costs(all: &[Costs]) -> String {
 /// A program by each way.
 #[must_use]
 pub fn comparison(found: &Comparison) -> String {
-    let line = |name: &str, of: &Spread, gain: Option<f64>| {
+    let line = |name: &str, of: &Spread, in_kernel: Kernel, gain: Option<f64>| {
         let gain = gain.map_or_else(String::new, |gain| format!("  runtime gains {gain:.1} %"));
-        format!("  {name:<20} {}{gain}\n", spread(of))
+        format!("  {name:<20} {}  {}{gain}\n", spread(of), kernel(in_kernel))
     };
+    let [by_runtime, by_worker, by_task] =
+        [found.kernel.runtime, found.kernel.thread_per_worker, found.kernel.thread_per_task];
     let tasks = if found.tasks == 1 { "1 task".to_owned() } else { format!("{} tasks", found.tasks) };
     format!("{}, {}, {tasks} an iteration; results are right\n", found.workload, workers(found.workers))
-        + &line("runtime", &found.runtime, None)
-        + &line("a thread a worker", &found.thread_per_worker, Some(found.gain_percent.thread_per_worker))
-        + &line("a thread a task", &found.thread_per_task, Some(found.gain_percent.thread_per_task))
+        + &line("runtime", &found.runtime, by_runtime, None)
+        + &line("a thread a worker", &found.thread_per_worker, by_worker, Some(found.gain_percent.thread_per_worker))
+        + &line("a thread a task", &found.thread_per_task, by_task, Some(found.gain_percent.thread_per_task))
+}
+
+/// The kernel's part, and how often a run waited.
+fn kernel(kernel: Kernel) -> String {
+    let share = kernel.kernel_percent.map_or_else(|| "?".to_owned(), |percent| format!("{percent:.0}"));
+    format!("{share:>3} % in the kernel, {:>6.1} waits", kernel.voluntary_switches)
 }
 
 /// What is gained by size.

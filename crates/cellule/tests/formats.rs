@@ -29,7 +29,7 @@ fn documents() -> Vec<Value> {
     let through = Through { configuration: "TwoRxTx-Prio", mbps: vec![1.0, 2.0], shares: vec![shares(&[], 1, 1)] };
     vec![
         json(Found::Calls(vec![Costs { workers: 1, clock_step_ns: 10.0, calls }])),
-        json(Found::Program(program)),
+        json(Found::Program(Box::new(program))),
         json(Found::Gains(vec![gains::Figure { title: "gain", across: "size", series }])),
         json(Found::Streams(vec![through])),
     ]

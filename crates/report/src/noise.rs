@@ -86,6 +86,7 @@ fn sources(report: &Report) -> String {
             noise.cpu,
             if named.is_empty() { "nothing".into() } else { named.join(", ") }
         );
+        text += &preempted(noise);
         text += &unexplained(noise);
     }
     text
@@ -93,6 +94,18 @@ fn sources(report: &Report) -> String {
 
 fn source(source: &seatmap_cell::noise::Source) -> String {
     format!("{} {:.1}", source.name, source.per_second)
+}
+
+/// Whether a long gap was another task's doing: what a cell can keep out.
+fn preempted(noise: &CpuNoise) -> String {
+    match noise.longest_preemption_us {
+        Some(us) if noise.longest_gap_us >= 50.0 => format!(
+            "       another task had the CPU for {} of a gap at most; the longest gap is {}\n",
+            duration(us * 1e3),
+            duration(noise.longest_gap_us * 1e3)
+        ),
+        _ => String::new(),
+    }
 }
 
 /// Said where it is more than chance.
@@ -139,6 +152,7 @@ mod tests {
 
         What came meanwhile, a second
             0  LOC Local timer interrupts 250.0, softirq TIMER 20.0, IRQ 36 virtio1-req.0 3.5
+               another task had the CPU for 40.000 us of a gap at most; the longest gap is 7.340 ms
                at least 28 % of the gaps are none of these: hypervisor, firmware or hardware
             1  nothing
 

@@ -156,10 +156,11 @@ pub(crate) fn noise() -> seatmap_cell::noise::Report {
         gaps: 351,
         gaps_per_second: 351.0,
         longest_gap_us: 7_340.0,
+        longest_preemption_us: Some(40.0),
         histogram: [(128, 160, 100), (12_288, 14_336, 250), (7_340_032, 8_388_608, 1)]
             .map(|(from_ns, to_ns, count)| Bin { from_ns, to_ns, count })
             .to_vec(),
-        timeline: (0..4).map(|at| Gap { start_ns: at * 400_000_000, length_ns: 13_000 }).collect(),
+        timeline: (0..4).map(|at| Gap { start_ns: at * 400_000_000, length_ns: 13_000, preempted_ns: None }).collect(),
         fwq_quanta: 31_000,
         fwq_min_us: 31.9,
         fwq_p50_us: 32.0,
@@ -189,6 +190,7 @@ pub(crate) fn noise() -> seatmap_cell::noise::Report {
         gaps: 2,
         gaps_per_second: 2.0,
         longest_gap_us: 0.3,
+        longest_preemption_us: None,
         histogram: vec![Bin { from_ns: 256, to_ns: 320, count: 2 }],
         timeline: Vec::new(),
         steal_percent: None,

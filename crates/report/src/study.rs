@@ -88,10 +88,10 @@ pub struct Figure {
     /// What was published.
     #[serde(default)]
     pub published: Option<f64>,
-    /// Instead: ours must be larger.
+    /// Where the direction counts, not the figure: ours must be larger.
     #[serde(default)]
     pub above: Option<f64>,
-    /// Instead: ours must be smaller.
+    /// The same: ours must be smaller.
     #[serde(default)]
     pub below: Option<f64>,
     /// Of both.
@@ -157,8 +157,8 @@ impl Figure {
     pub fn beside(&self, ours: f64) -> Found {
         let ratio = self.published.map(|published| ours / published);
         let near = |ratio: f64| (ratio - 1.0).abs() <= self.within.unwrap_or(WITHIN) + 1e-9;
-        let above = self.above.is_none_or(|least| ours > least);
-        let below = self.below.is_none_or(|most| ours < most);
+        let is_bounded = self.above.is_some() || self.below.is_some();
+        let is_inside = self.above.is_none_or(|least| ours > least) && self.below.is_none_or(|most| ours < most);
         let command = match &self.over {
             Some(over) => format!("seatmap {} / seatmap {over}", self.command),
             None => format!("seatmap {}", self.command),
@@ -171,7 +171,7 @@ impl Figure {
             ratio,
             unit: self.unit.clone(),
             kind: self.kind,
-            is_met: ratio.is_none_or(near) && above && below,
+            is_met: if is_bounded { is_inside } else { ratio.is_none_or(near) },
             note: self.note.clone(),
         }
     }
@@ -249,6 +249,7 @@ fn number(value: f64) -> String {
     match value.abs() {
         10_000.0.. => format!("{value:.0}"),
         100.0.. => format!("{value:.1}"),
+        small if small < 0.1 && small > 0.0 => format!("{value:.4}"),
         _ => format!("{value:.3}"),
     }
 }
@@ -279,5 +280,7 @@ mod tests {
         assert!(figure(Some(100.0), None).beside(110.0).is_met);
         assert!(!figure(Some(100.0), None).beside(111.0).is_met);
         assert!(figure(None, Some(1.0)).beside(1.1).is_met && !figure(None, Some(1.0)).beside(0.9).is_met);
+        let found = figure(Some(100.0), Some(1.0)).beside(2.0);
+        assert_eq!((found.is_met, found.ratio), (true, Some(0.02)));
     }
 }

@@ -14,4 +14,7 @@ pub(super) trait Cpu {
 
     /// The smallest step that the clock takes, in nanoseconds.
     fn step_ns(&self) -> f64;
+
+    /// How long the thread was ready so far while another had the CPU, in nanoseconds; `None` where nobody counts that.
+    fn waited_ns(&mut self) -> Option<u64>;
 }

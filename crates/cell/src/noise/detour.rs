@@ -4,10 +4,15 @@ use super::calibration::Calibration;
 use super::cpu::Cpu;
 use super::gaps::{Gap, Gaps};
 
+/// Gaps from here on are worth asking the kernel whether another task ran, which takes a microsecond.
+const LONG_NS: u64 = 50_000;
+
 /// Reads the clock without pause and keeps every gap.
 pub(super) struct Detour {
     /// The reading at which the measurement began.
     origin: u64,
+    /// How long the thread had waited for its CPU when that was last asked.
+    waited_ns: Option<u64>,
     pub(super) gaps: Gaps,
     /// Ticks in which the loop watched.
     pub(super) watched_ticks: u64,
@@ -18,12 +23,22 @@ pub(super) struct Detour {
 impl Detour {
     /// One that has seen nothing yet.
     pub(super) fn new() -> Self {
-        Detour { origin: 0, gaps: Gaps::new(), watched_ticks: 0, recording_ticks: 0 }
+        Detour { origin: 0, waited_ns: None, gaps: Gaps::new(), watched_ticks: 0, recording_ticks: 0 }
     }
 
     /// Counts time from this reading on.
     pub(super) fn begin_at(&mut self, origin: u64) {
         self.origin = origin;
+    }
+
+    /// Whether the kernel says how long the thread waited.
+    pub(super) fn counts_waits(&self) -> bool {
+        self.waited_ns.is_some()
+    }
+
+    /// What was taken before a turn is in none of its gaps.
+    pub(super) fn settle(&mut self, cpu: &mut impl Cpu) {
+        self.waited_ns = cpu.waited_ns();
     }
 
     /// Watches from a reading on until the clock shows `until`, and returns the last reading.
@@ -36,7 +51,7 @@ impl Detour {
             let ticks = now.saturating_sub(last);
             last = now;
             if ticks > threshold {
-                self.record(cpu.ns_per_tick(), own, now - ticks, ticks);
+                self.record(cpu, own, now - ticks, ticks);
                 // What writing takes, with all the cache misses after a long gap, is no gap.
                 last = cpu.ticks();
                 recording += last.saturating_sub(now);
@@ -48,11 +63,19 @@ impl Detour {
     }
 
     #[cold]
-    fn record(&mut self, ns_per_tick: f64, own: &Calibration, begin: u64, ticks: u64) {
-        self.gaps.record(Gap {
-            start_ns: (begin.saturating_sub(self.origin) as f64 * ns_per_tick) as u64,
-            length_ns: ((ticks as f64 - own.loop_ticks) * ns_per_tick) as u64,
-        });
+    fn record(&mut self, cpu: &mut impl Cpu, own: &Calibration, begin: u64, ticks: u64) {
+        let ns_per_tick = cpu.ns_per_tick();
+        let length_ns = ((ticks as f64 - own.loop_ticks) * ns_per_tick) as u64;
+        let preempted_ns = if length_ns >= LONG_NS { self.waited(cpu).map(|ns| ns.min(length_ns)) } else { None };
+        let start_ns = (begin.saturating_sub(self.origin) as f64 * ns_per_tick) as u64;
+        self.gaps.record(Gap { start_ns, length_ns, preempted_ns });
+    }
+
+    /// How long the thread has waited since that was last asked; short gaps since then are part of it.
+    fn waited(&mut self, cpu: &mut impl Cpu) -> Option<u64> {
+        let now_ns = cpu.waited_ns();
+        let before_ns = std::mem::replace(&mut self.waited_ns, now_ns);
+        Some(now_ns?.saturating_sub(before_ns?))
     }
 }
 
@@ -94,6 +117,21 @@ mod tests {
         assert_eq!(detour.gaps.sums(), (2, 3000, 2000));
         assert_eq!(detour.recording_ticks, 2 * READING);
         assert!((10_000 - 2 * READING..10_010).contains(&detour.watched_ticks), "{}", detour.watched_ticks);
+    }
+
+    #[test]
+    fn only_what_another_task_took_is_preemption() {
+        let taken = [(105, 60_000), (100_005, 90_000), (300_005, 70_000)];
+        let mut cpu = SyntheticCpu::new(&taken);
+        // The second gap is nobody's, of the third another task has a part.
+        cpu.preempted = vec![60_000, 0, 50_000];
+        let mut detour = Detour::new();
+        detour.settle(&mut cpu);
+        detour.watch(&mut cpu, &OWN, 0, 1_000_000);
+        let found: Vec<Option<u64>> = detour.gaps.timeline().iter().map(|gap| gap.preempted_ns).collect();
+        assert_eq!(found, [Some(60_000), Some(0), Some(50_000)]);
+        assert_eq!(detour.gaps.longest_preemption_ns, 60_000);
+        assert_eq!(watched(&taken, 1_000_000).gaps.timeline()[0].preempted_ns, None, "nobody has counted before");
     }
 
     #[test]

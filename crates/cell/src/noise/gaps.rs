@@ -18,27 +18,33 @@ pub struct Gap {
     pub start_ns: u64,
     /// What was taken: the difference of the readings around it, less the loop's own period.
     pub length_ns: u64,
+    /// For how much of it at most another task had the CPU; what is left went to interrupts, the hypervisor, the firmware
+    /// or the hardware. `None` for gaps below 50 us, which are not worth asking, and where the kernel does not say.
+    pub preempted_ns: Option<u64>,
 }
 
 /// All gaps of one CPU. Memory is taken and touched when this is made, and never again.
 pub(super) struct Gaps {
-    longest: BinaryHeap<Reverse<(u64, u64)>>,
+    longest: BinaryHeap<Reverse<(u64, u64, Option<u64>)>>,
     histogram: Histogram,
     stolen_ns: u64,
+    /// The longest part of a gap in which another task had the CPU.
+    pub(super) longest_preemption_ns: u64,
 }
 
 impl Gaps {
     pub(super) fn new() -> Self {
-        let mut longest = BinaryHeap::from(vec![Reverse((0, 0)); MOST_KEPT]);
+        let mut longest = BinaryHeap::from(vec![Reverse((0, 0, None)); MOST_KEPT]);
         longest.clear();
-        Gaps { longest, histogram: Histogram::new(SUB_BITS), stolen_ns: 0 }
+        Gaps { longest, histogram: Histogram::new(SUB_BITS), stolen_ns: 0, longest_preemption_ns: 0 }
     }
 
     /// Keeps one.
     pub(super) fn record(&mut self, gap: Gap) {
         self.histogram.record(gap.length_ns);
         self.stolen_ns += gap.length_ns;
-        let entry = Reverse((gap.length_ns, gap.start_ns));
+        self.longest_preemption_ns = self.longest_preemption_ns.max(gap.preempted_ns.unwrap_or(0));
+        let entry = Reverse((gap.length_ns, gap.start_ns, gap.preempted_ns));
         if self.longest.len() < MOST_KEPT {
             self.longest.push(entry);
         } else if let Some(mut shortest) = self.longest.peek_mut().filter(|shortest| **shortest > entry) {
@@ -57,9 +63,9 @@ impl Gaps {
 
     /// The longest, by their begin.
     pub(super) fn timeline(&self) -> Vec<Gap> {
-        let gap =
-            |Reverse((length_ns, start_ns)): &Reverse<(u64, u64)>| Gap { start_ns: *start_ns, length_ns: *length_ns };
-        let mut gaps: Vec<Gap> = self.longest.iter().map(gap).collect();
+        let gaps = self.longest.iter().map(|Reverse(gap)| *gap);
+        let mut gaps: Vec<Gap> =
+            gaps.map(|(length_ns, start_ns, preempted_ns)| Gap { start_ns, length_ns, preempted_ns }).collect();
         gaps.sort_by_key(|gap| gap.start_ns);
         gaps
     }
@@ -73,9 +79,10 @@ mod tests {
     fn the_longest_are_kept_and_all_are_counted() {
         let mut gaps = Gaps::new();
         for at in 0..3000 {
-            gaps.record(Gap { start_ns: at * 1000, length_ns: 100 + at % 1500 });
+            gaps.record(Gap { start_ns: at * 1000, length_ns: 100 + at % 1500, preempted_ns: Some(at % 700) });
         }
         assert_eq!(gaps.sums(), (3000, 3000 * 100 + 2 * (1499 * 1500 / 2), 1599));
+        assert_eq!(gaps.longest_preemption_ns, 699);
         let kept = gaps.timeline();
         assert_eq!(kept.len(), MOST_KEPT);
         assert!(kept.is_sorted_by_key(|gap| gap.start_ns));

@@ -2,7 +2,9 @@
 
 use super::cpu::Cpu;
 use seatmap_host::HostClock;
+use std::fs::File;
 use std::hint::black_box;
+use std::os::unix::fs::FileExt;
 
 /// Knuth's MMIX generator (The Art of Computer Programming, vol. 2, 3.3.4): each step waits for the one before, so that
 /// no compiler and no processor makes them overlap.
@@ -12,12 +14,15 @@ const INCREMENT: u64 = 1_442_695_040_888_963_407;
 /// The host's clock, and integer work in registers: it touches no memory, so that only time is taken from it.
 pub(super) struct HostCpu {
     clock: HostClock,
+    /// What the scheduler counts of the thread that made this, where it does: time on a CPU, time ready for one, turns
+    /// (Documentation/scheduler/sched-stats.rst).
+    schedstat: Option<File>,
 }
 
 impl HostCpu {
-    /// With a calibrated clock.
+    /// With a calibrated clock, for the calling thread.
     pub(super) fn new(clock: HostClock) -> Self {
-        HostCpu { clock }
+        HostCpu { clock, schedstat: File::open("/proc/thread-self/schedstat").ok() }
     }
 }
 
@@ -43,5 +48,11 @@ impl Cpu for HostCpu {
 
     fn step_ns(&self) -> f64 {
         self.clock.step_ns()
+    }
+
+    fn waited_ns(&mut self) -> Option<u64> {
+        let mut text = [0; 64];
+        let length = self.schedstat.as_ref()?.read_at(&mut text, 0).ok()?;
+        std::str::from_utf8(text.get(..length)?).ok()?.split(' ').nth(1)?.parse().ok()
     }
 }

@@ -7,8 +7,8 @@ use super::options::Options;
 use super::report::{CpuNoise, FORMAT, Report};
 use super::seat;
 use super::sources::{Snapshot, Watched};
-use super::usage::Usage;
 use seatmap_host::HostClock;
+use seatmap_host::usage::Usage;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -114,9 +114,9 @@ impl Room<'_> {
         seated.send(seat).ok()?;
         let mut metered = metered?;
         go.recv().ok()?;
-        let before = Usage::now();
+        let before = Usage::of_thread();
         metered.run(&mut host, self.options.duration, &|| self.stop.load(Ordering::Relaxed));
-        Some(Brought { metered, usage: Usage::now().since(before), stayed: seat::check(cpu) })
+        Some(Brought { metered, usage: Usage::of_thread().since(before), stayed: seat::check(cpu) })
     }
 
     /// Sleeps until every meter has ended.

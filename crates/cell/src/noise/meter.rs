@@ -44,7 +44,11 @@ impl Metered {
             // One gap can be longer than all the time there was; who comes after it still gets a whole turn.
             let until = if now < end { until.min(end) } else { until };
             now = match turns % 2 {
-                0 => self.detour.watch(cpu, &self.own, now, until),
+                0 => {
+                    self.detour.settle(cpu);
+                    let from = cpu.ticks();
+                    self.detour.watch(cpu, &self.own, from, until.max(from))
+                }
                 _ => self.quanta.work(cpu, &self.own, now, until),
             };
             turns += 1;

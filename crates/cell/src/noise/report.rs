@@ -37,6 +37,9 @@ pub struct CpuNoise {
     pub gaps_per_second: f64,
     /// The longest of them; 0 where there is none.
     pub longest_gap_us: f64,
+    /// The longest time in a gap that another task had the CPU, as far as gaps of 50 us and more tell; `None` where the
+    /// kernel does not count it. What a longer gap took beyond that, no scheduler has given away.
+    pub longest_preemption_us: Option<f64>,
     /// All of them by length, in bins of a quarter octave; empty bins are left out.
     pub histogram: Vec<Bin>,
     /// The longest 1024 of them, by their begin.
@@ -96,6 +99,7 @@ impl CpuNoise {
             gaps,
             gaps_per_second: share_percent(gaps as f64, meter.detour_seconds) / 100.0,
             longest_gap_us: us(longest_ns),
+            longest_preemption_us: metered.detour.counts_waits().then(|| us(metered.detour.gaps.longest_preemption_ns)),
             histogram: metered.detour.gaps.histogram().bins(),
             timeline: metered.detour.gaps.timeline(),
             fwq_quanta: times.count(),

@@ -1,7 +1,7 @@
 //! Where noise comes from, by the kernel's own counters.
 
 use super::counters::{Table, steal};
-use super::usage::Usage;
+use seatmap_host::usage::Usage;
 use serde::Serialize;
 use std::time::Instant;
 

@@ -8,6 +8,8 @@ pub(super) struct SyntheticCpu {
     /// Begin and length of what is taken, in order.
     taken: Vec<(u64, u64)>,
     at: usize,
+    /// How much of each another task had; nobody counts that where it is empty.
+    pub(super) preempted: Vec<u64>,
 }
 
 /// What a reading of the clock takes.
@@ -15,7 +17,7 @@ pub(super) const READING: u64 = 10;
 
 impl SyntheticCpu {
     pub(super) fn new(taken: &[(u64, u64)]) -> Self {
-        SyntheticCpu { now: 0, taken: taken.to_vec(), at: 0 }
+        SyntheticCpu { now: 0, taken: taken.to_vec(), at: 0, preempted: Vec::new() }
     }
 
     /// The same length taken at every multiple of a period, from the first on.
@@ -50,5 +52,9 @@ impl Cpu for SyntheticCpu {
 
     fn step_ns(&self) -> f64 {
         1.0
+    }
+
+    fn waited_ns(&mut self) -> Option<u64> {
+        (!self.preempted.is_empty()).then(|| self.preempted[..self.at].iter().sum())
     }
 }

@@ -40,7 +40,7 @@ fn found(typed: &Workers, cpus: &[u32]) -> Result<Found, CliError> {
     let bar = Bar::new("measuring");
     let found = match typed.what {
         What::Calls => counted(cpus, workers, typed.turns).map(Found::Calls),
-        What::Program(workload) => compare(workload, &seats, typed.turns).map(Found::Program),
+        What::Program(workload) => compare(workload, &seats, typed.turns).map(|found| Found::Program(Box::new(found))),
         What::Gains => gains(cpus, workers, typed.turns, |done, all| bar.show(done, all)).map(Found::Gains),
         What::Streams => through(cpus, Duration::from_secs(typed.seconds)).map(Found::Streams),
     };

@@ -1,0 +1,113 @@
+//! What the kernel counts of a thread or of the whole process.
+
+use std::ops::AddAssign;
+use std::time::Duration;
+
+/// Context switches, page faults and CPU time so far (getrusage(2)).
+///
+/// Most kernels look at each tick whether a CPU is in the kernel or not and share out the exact sum accordingly: the two
+/// times mean something over many ticks only.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Usage {
+    /// Waits: the thread gave its CPU back.
+    pub voluntary_switches: u64,
+    /// Preemptions: the CPU was taken from it.
+    pub involuntary_switches: u64,
+    /// Pages that were missing, from the disk or not.
+    pub page_faults: u64,
+    /// CPU time outside the kernel.
+    pub user: Duration,
+    /// CPU time inside the kernel on its behalf.
+    pub kernel: Duration,
+}
+
+impl Usage {
+    /// Of the calling thread. Needs no memory.
+    #[must_use]
+    pub fn of_thread() -> Self {
+        Usage::of(libc::RUSAGE_THREAD)
+    }
+
+    /// Of all threads of this process, those included that have ended.
+    #[must_use]
+    pub fn of_process() -> Self {
+        Usage::of(libc::RUSAGE_SELF)
+    }
+
+    fn of(whom: libc::c_int) -> Self {
+        // SAFETY: all zeros is a valid `rusage`, which is integers only.
+        let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
+        // SAFETY: the kernel writes one `rusage` to a place that holds one.
+        unsafe { libc::getrusage(whom, &raw mut usage) };
+        Usage {
+            voluntary_switches: usage.ru_nvcsw as u64,
+            involuntary_switches: usage.ru_nivcsw as u64,
+            page_faults: (usage.ru_minflt + usage.ru_majflt) as u64,
+            user: duration(usage.ru_utime),
+            kernel: duration(usage.ru_stime),
+        }
+    }
+
+    /// What came since.
+    #[must_use]
+    pub fn since(self, earlier: Usage) -> Self {
+        Usage {
+            voluntary_switches: self.voluntary_switches.saturating_sub(earlier.voluntary_switches),
+            involuntary_switches: self.involuntary_switches.saturating_sub(earlier.involuntary_switches),
+            page_faults: self.page_faults.saturating_sub(earlier.page_faults),
+            user: self.user.saturating_sub(earlier.user),
+            kernel: self.kernel.saturating_sub(earlier.kernel),
+        }
+    }
+
+    /// The kernel's part of the CPU time, 0 to 1; `None` of no time at all.
+    #[must_use]
+    pub fn kernel_share(self) -> Option<f64> {
+        let all = (self.user + self.kernel).as_secs_f64();
+        (all > 0.0).then(|| self.kernel.as_secs_f64() / all)
+    }
+}
+
+impl AddAssign for Usage {
+    fn add_assign(&mut self, other: Usage) {
+        self.voluntary_switches += other.voluntary_switches;
+        self.involuntary_switches += other.involuntary_switches;
+        self.page_faults += other.page_faults;
+        self.user += other.user;
+        self.kernel += other.kernel;
+    }
+}
+
+fn duration(time: libc::timeval) -> Duration {
+    Duration::from_secs(time.tv_sec as u64) + Duration::from_micros(time.tv_usec as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sleeping_is_a_switch_and_fresh_memory_a_fault() {
+        let before = Usage::of_thread();
+        std::thread::sleep(Duration::from_millis(1));
+        std::hint::black_box(vec![1u8; 8 << 20]);
+        let found = Usage::of_thread().since(before);
+        assert!(found.voluntary_switches > 0 && found.page_faults > 0, "{found:?}");
+    }
+
+    #[test]
+    fn threads_that_have_ended_count_for_the_process() {
+        let before = Usage::of_process();
+        std::thread::spawn(|| std::thread::sleep(Duration::from_millis(1))).join().unwrap();
+        assert!(Usage::of_process().since(before).voluntary_switches > 0);
+    }
+
+    #[test]
+    fn shares_are_of_both_times() {
+        let mut all = Usage { user: Duration::from_millis(3), ..Usage::default() };
+        assert_eq!(Usage::default().kernel_share(), None);
+        assert_eq!(all.kernel_share(), Some(0.0));
+        all += Usage { kernel: Duration::from_millis(1), page_faults: 2, ..Usage::default() };
+        assert_eq!((all.kernel_share(), all.page_faults), (Some(0.25), 2));
+    }
+}
