@@ -8,6 +8,7 @@ use crate::plan::Plan;
 use crate::probe::{PairAt, Probe, Visit};
 use crate::statistics::{mad, median};
 use seatmap_machine::{CoreDistance, HomeModel, Topology};
+use std::collections::HashSet;
 use std::ops::ControlFlow;
 
 /// Hubs, if the machine has that many cores: enough for noise of 2 ns in a visit's median.
@@ -53,7 +54,6 @@ impl HomeScan<'_> {
             return Err(MeasureError::TooFewLines { wanted: self.lines, offered: probe.lines() });
         }
         let candidates = probe.spread(self.lines);
-        let spare: Vec<u32> = (0..probe.lines()).filter(|line| !candidates.contains(line)).collect();
         let (hubs, mut cells) = self.cells();
         let passes = self.plan.passes.least().min(PASSES);
         let total = cells.len() as u64 * u64::from(passes);
@@ -68,7 +68,7 @@ impl HomeScan<'_> {
                     b: self.distance.pus[*pu],
                     line: candidates[*line as usize],
                 };
-                let others = self.others(pair, &spare, &mut rng);
+                let others = self.others(pair, &candidates, probe.lines(), &mut rng);
                 seen[*line as usize][*hub][*pu].extend(self.visit(probe, pair, others)?);
                 done += 1;
                 if observe(done, total).is_break() {
@@ -115,17 +115,20 @@ impl HomeScan<'_> {
         }
     }
 
-    /// The pairs that talk beside one: on two cores each, for a pair on one would be done ten times as fast.
-    fn others(&self, beside: PairAt, spare: &[u32], rng: &mut fastrand::Rng) -> Vec<PairAt> {
+    /// The pairs that talk beside one, over other lines than the candidates, as far as there are any: on two cores each,
+    /// for a pair on one would be done ten times as fast.
+    fn others(&self, beside: PairAt, candidates: &[u32], lines: u32, rng: &mut fastrand::Rng) -> Vec<PairAt> {
         if self.busy == 0 {
             return Vec::new();
         }
         let mut free: Vec<u32> = self.topology.os_indices().filter(|os| ![beside.a, beside.b].contains(os)).collect();
         rng.shuffle(&mut free);
-        let lines = rng.choose_multiple(spare.iter().copied(), self.busy);
         let apart = |pair: &&[u32]| !self.topology.are_smt_siblings(pair[0], pair[1]);
         let pairs = free.chunks_exact(2).filter(apart).take(self.busy);
-        pairs.zip(lines).map(|(pair, line)| PairAt { a: pair[0], b: pair[1], line }).collect()
+        pairs
+            .zip(spare(candidates, lines, self.busy, rng))
+            .map(|(pair, line)| PairAt { a: pair[0], b: pair[1], line })
+            .collect()
     }
 
     fn samples(&self, hubs: &[usize], seen: &[Vec<Vec<Vec<f64>>>]) -> LineSamples {
@@ -139,5 +142,35 @@ impl HomeScan<'_> {
             median_ns: each(median),
             noise_ns: each(mad),
         }
+    }
+}
+
+/// So many random lines, all different, that are no candidates; fewer where there are fewer. A machine that is replayed has
+/// four billion lines, so that they are drawn and not listed.
+fn spare(candidates: &[u32], lines: u32, count: usize, rng: &mut fastrand::Rng) -> Vec<u32> {
+    let count = count.min((lines as usize).saturating_sub(candidates.len()));
+    let mut taken: HashSet<u32> = candidates.iter().copied().collect();
+    let mut drawn = Vec::with_capacity(count);
+    while drawn.len() < count {
+        let line = rng.u32(..lines);
+        if taken.insert(line) {
+            drawn.push(line);
+        }
+    }
+    drawn
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spare_lines_are_all_that_are_no_candidates() {
+        let mut rng = fastrand::Rng::with_seed(1);
+        let mut all = spare(&[1, 3], 6, 9, &mut rng);
+        all.sort_unstable();
+        assert_eq!(all, [0, 2, 4, 5]);
+        assert_eq!(spare(&[1, 3], u32::MAX, 2, &mut rng).len(), 2);
+        assert!(spare(&[0, 1], 2, 3, &mut rng).is_empty());
     }
 }
