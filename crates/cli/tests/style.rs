@@ -14,6 +14,7 @@ const SAFETY_WITHIN: usize = 4;
 /// The floors of the house, from the ground; a crate may only depend on crates of lower floors.
 const FLOORS: &[(&str, u32)] = &[
     ("affinity", 0),
+    ("boundary", 0),
     ("machine", 0),
     ("pattern", 0),
     ("port", 0),

@@ -1,7 +1,7 @@
 //! What came of a request.
 
 use crate::argument::known;
-use crate::boundary::take_back;
+use seatmap_boundary::take_back;
 use seatmap_plan::Plan;
 use std::ffi::{CString, c_char, c_int};
 

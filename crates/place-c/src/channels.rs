@@ -1,10 +1,10 @@
 //! Seats for the threads of the calling program, by its channels.
 
 use crate::argument::{array, known};
-use crate::boundary::{call, give, take_back};
 use crate::failure::Failure;
 use crate::machine::Machine;
 use crate::status::Status;
+use seatmap_boundary::{Boundary, take_back};
 use seatmap_place::{Channels, ThreadAttributes};
 
 /// A channel between two threads of the program, which are counted from 0.
@@ -64,7 +64,7 @@ pub unsafe extern "C" fn seatmap_channels_seats(
         Ok(Seats(found?))
     };
     // SAFETY: as above.
-    unsafe { give(seats, "seats", find) }
+    unsafe { Failure::give(seats, "seats", find) }
 }
 
 /// What the first (side 0) or second (side 1) thread of a channel, counted from 0, is created with.
@@ -77,7 +77,7 @@ pub unsafe extern "C" fn seatmap_seats_side(
     side: usize,
     attributes: *mut Attributes,
 ) -> Status {
-    call(|| {
+    Failure::call(|| {
         // SAFETY: the caller keeps the rules of the header.
         let seats = unsafe { known(seats, "seats") }?;
         let none = || Failure::Argument(format!("there is no side {side} of a channel {channel}"));

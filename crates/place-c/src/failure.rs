@@ -1,6 +1,7 @@
 //! Why a call failed.
 
 use crate::status::Status;
+use seatmap_boundary::Boundary;
 use seatmap_machine::catalog::CatalogError;
 use seatmap_machine::{CpuListError, ProfileError};
 use seatmap_pattern::{PatternError, SpecError};
@@ -60,9 +61,24 @@ pub enum Failure {
     Defect(String),
 }
 
-impl Failure {
-    /// What the call returns.
-    pub fn status(&self) -> Status {
+impl Boundary for Failure {
+    type Status = Status;
+
+    const OK: Status = Status::Ok;
+
+    fn null(name: &'static str) -> Self {
+        Failure::Null(name)
+    }
+
+    fn argument(words: String) -> Self {
+        Failure::Argument(words)
+    }
+
+    fn defect(words: String) -> Self {
+        Failure::Defect(words)
+    }
+
+    fn status(&self) -> Status {
         match self {
             Failure::File { .. } => Status::BadFile,
             Failure::Place(_) => Status::NotPossible,

@@ -2,7 +2,7 @@
 //!
 //! The header `include/seatmap_place.h` is the product, and its text is the documentation comments below; a test
 //! generates it anew and compares. What C can get wrong is checked where it enters, and what Rust can get wrong never
-//! leaves as a panic, so that the crates below need to know nothing of either.
+//! leaves as a panic (`seatmap-boundary`), so that the crates below need to know nothing of either.
 //!
 //! | module | holds |
 //! |---|---|
@@ -10,7 +10,7 @@
 //! | [`place`], [`answer`] | what comes out |
 //! | [`channels`] | seats for the threads of the calling program |
 //! | [`status`], [`failure`], [`message`] | how a call ends, why, and the words for it |
-//! | [`boundary`], [`argument`], [`file`] | what every call passes through: no panic out, no bad pointer in |
+//! | [`argument`], [`file`] | what C hands in |
 //! | [`version`] | what a program can check before it calls anything else |
 //!
 //! Handles are boxes given away; NULL is an answer everywhere, never a crash.
@@ -19,7 +19,6 @@
 
 pub mod answer;
 mod argument;
-mod boundary;
 pub mod channels;
 mod failure;
 mod file;

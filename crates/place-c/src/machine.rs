@@ -1,10 +1,10 @@
 //! Machines: bundled ones, files, and plain matrices.
 
 use crate::argument::{array, at_most, bytes, known, text};
-use crate::boundary::{give, take_back};
 use crate::failure::Failure;
 use crate::file::File;
 use crate::status::Status;
+use seatmap_boundary::{Boundary, take_back};
 use seatmap_machine::import::{self, MAX_PUS};
 use seatmap_machine::{CoreDistance, CpuList, Matrix, Origin, OriginKind, Profile, Topology, catalog};
 use std::ffi::c_char;
@@ -25,7 +25,7 @@ pub unsafe extern "C" fn seatmap_machine_bundled(name: *const c_char, machine: *
     // SAFETY: the caller keeps the rules of the header.
     let load = || Ok(Machine(catalog::load(unsafe { text(name, "name") }?)?));
     // SAFETY: as above.
-    unsafe { give(machine, "machine", load) }
+    unsafe { Failure::give(machine, "machine", load) }
 }
 
 /// The machine that a file describes: a profile that `seatmap measure -o` wrote, a hand-written description, or what
@@ -40,7 +40,7 @@ pub unsafe extern "C" fn seatmap_machine_read(path: *const c_char, machine: *mut
     // SAFETY: the caller keeps the rules of the header.
     let read = || Ok(Machine(read(&File::new(unsafe { bytes(path, "path") }?))?));
     // SAFETY: as above.
-    unsafe { give(machine, "machine", read) }
+    unsafe { Failure::give(machine, "machine", read) }
 }
 
 /// A machine of which only distances are known.
@@ -68,7 +68,7 @@ pub unsafe extern "C" fn seatmap_machine_from_distances(
         Ok(Machine(of_distances(os, cells)?))
     };
     // SAFETY: as above.
-    unsafe { give(machine, "machine", make) }
+    unsafe { Failure::give(machine, "machine", make) }
 }
 
 /// How many CPUs a machine has; 0 for NULL.

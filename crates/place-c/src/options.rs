@@ -1,9 +1,9 @@
 //! How to place, where the usual way will not do.
 
 use crate::argument::{array, at_most, changed};
-use crate::boundary::{call, take_back};
 use crate::failure::Failure;
 use crate::status::Status;
+use seatmap_boundary::{Boundary, take_back};
 use seatmap_machine::CpuList;
 use seatmap_machine::import::MAX_PUS;
 use seatmap_place::search::Limit;
@@ -179,7 +179,7 @@ unsafe fn set<T>(
     checked: impl FnOnce() -> Result<T, Failure>,
     put: impl FnOnce(&mut Options, T),
 ) -> Status {
-    call(|| {
+    Failure::call(|| {
         // SAFETY: the caller's promise.
         let options = unsafe { changed(options, "options") }?;
         put(options, checked()?);

@@ -1,10 +1,10 @@
 //! Patterns: generated ones, files, and plain edges.
 
 use crate::argument::{array, at_most, bytes, known, text};
-use crate::boundary::{give, take_back};
 use crate::failure::Failure;
 use crate::file::File;
 use crate::status::Status;
+use seatmap_boundary::{Boundary, take_back};
 use seatmap_pattern::pattern::{FORMAT, MAX_TASKS};
 use seatmap_pattern::{generate, import};
 use std::ffi::c_char;
@@ -34,7 +34,7 @@ pub unsafe extern "C" fn seatmap_pattern_generate(text: *const c_char, pattern: 
     // SAFETY: the caller keeps the rules of the header.
     let generated = || Ok(Pattern(generate(unsafe { self::text(text, "text") }?)?));
     // SAFETY: as above.
-    unsafe { give(pattern, "pattern", generated) }
+    unsafe { Failure::give(pattern, "pattern", generated) }
 }
 
 /// The pattern in a file: what `seatmap pattern show` reads (seatmap-pattern/1, CSV matrices and lists of edges,
@@ -48,7 +48,7 @@ pub unsafe extern "C" fn seatmap_pattern_read(path: *const c_char, pattern: *mut
     // SAFETY: the caller keeps the rules of the header.
     let read = || Ok(Pattern(read(&File::new(unsafe { bytes(path, "path") }?))?));
     // SAFETY: as above.
-    unsafe { give(pattern, "pattern", read) }
+    unsafe { Failure::give(pattern, "pattern", read) }
 }
 
 /// The pattern of so many tasks and these edges, at most one for each sender and receiver. The edges are copied; NULL
@@ -70,7 +70,7 @@ pub unsafe extern "C" fn seatmap_pattern_from_edges(
         Ok(Pattern(of_edges(tasks, unsafe { array(edges, count, "edges") }?)?))
     };
     // SAFETY: as above.
-    unsafe { give(pattern, "pattern", make) }
+    unsafe { Failure::give(pattern, "pattern", make) }
 }
 
 /// How many tasks a pattern has; 0 for NULL.

@@ -2,12 +2,12 @@
 
 use crate::answer::Answer;
 use crate::argument::known;
-use crate::boundary::give;
 use crate::failure::Failure;
 use crate::machine::Machine;
 use crate::options::Options;
 use crate::pattern::Pattern;
 use crate::status::Status;
+use seatmap_boundary::Boundary;
 use seatmap_place::Request;
 use std::time::Instant;
 
@@ -35,7 +35,7 @@ pub unsafe extern "C" fn seatmap_place(
         place(machine, pattern, unsafe { options.as_ref() }.unwrap_or(&Options::default()))
     };
     // SAFETY: as above.
-    unsafe { give(answer, "answer", find) }
+    unsafe { Failure::give(answer, "answer", find) }
 }
 
 fn place(machine: &Machine, pattern: &Pattern, options: &Options) -> Result<Answer, Failure> {

@@ -1,10 +1,10 @@
 //! A borrowed worker.
 
-use crate::boundary::{call, changed, give, known, take_back};
 use crate::failure::Failure;
 use crate::inside::Inside;
 use crate::runtime::Runtime;
 use crate::status::Status;
+use seatmap_boundary::{Boundary, take_back};
 use std::ffi::c_void;
 use std::sync::Arc;
 
@@ -39,9 +39,9 @@ impl seatmap_worker::Program for Loaded {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_context_create(runtime: *mut Runtime, context: *mut *mut Context) -> Status {
     // SAFETY: the caller keeps the rules of the header.
-    let make = || Ok(Context(unsafe { known(runtime, "runtime") }?.0.context()?));
+    let make = || Ok(Context(unsafe { Failure::known(runtime, "runtime") }?.0.context()?));
     // SAFETY: as above.
-    unsafe { give(context, "context", make) }
+    unsafe { Failure::give(context, "context", make) }
 }
 
 /// Waits for a program that still runs, overwrites the local store with zeros and gives the worker back; NULL is fine.
@@ -89,7 +89,7 @@ pub unsafe extern "C" fn seatmap_context_wait(context: *mut Context, stop_code: 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_context_ended(context: *const Context) -> bool {
     // SAFETY: the caller keeps the rules of the header.
-    unsafe { known(context, "context") }.is_ok_and(|context| context.0.has_ended())
+    unsafe { Failure::known(context, "context") }.is_ok_and(|context| context.0.has_ended())
 }
 
 /// Gives the CPU back: the worker sleeps, whatever its polling is, until the next start, which then takes longer.
@@ -114,14 +114,15 @@ pub unsafe extern "C" fn seatmap_signal_write(context: *mut Context, signal: u32
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_store_address(context: *const Context) -> *mut c_void {
     // SAFETY: the caller keeps the rules of the header.
-    unsafe { known(context, "context") }.map_or(std::ptr::null_mut(), |context| context.0.store_address().cast())
+    unsafe { Failure::known(context, "context") }
+        .map_or(std::ptr::null_mut(), |context| context.0.store_address().cast())
 }
 
 /// Bytes of the local store, as spe_ls_size_get; 0 for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_store_size(context: *const Context) -> usize {
     // SAFETY: the caller keeps the rules of the header.
-    unsafe { known(context, "context") }.map_or(0, |context| context.0.store_bytes())
+    unsafe { Failure::known(context, "context") }.map_or(0, |context| context.0.store_bytes())
 }
 
 /// Does something with a context.
@@ -130,7 +131,7 @@ pub unsafe extern "C" fn seatmap_store_size(context: *const Context) -> usize {
 /// `context` is NULL or a context that nobody else uses meanwhile.
 pub(crate) unsafe fn with(context: *mut Context, work: impl FnOnce(&mut Context) -> Result<(), Failure>) -> Status {
     // SAFETY: the caller's promise.
-    call(|| work(unsafe { changed(context, "context") }?))
+    Failure::call(|| work(unsafe { Failure::changed(context, "context") }?))
 }
 
 /// Tells a stop code to those who want it.

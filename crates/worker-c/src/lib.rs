@@ -2,19 +2,17 @@
 //!
 //! The header `include/seatmap_worker.h` is the product, and its text is the documentation comments below; a test
 //! generates it anew and compares. Its calls follow libspe2, so that what was written for a Cell's SPEs finds the same
-//! notions here; what C can get wrong is checked where it enters, and no panic leaves.
+//! notions here; what C can get wrong is checked where it enters, and no panic leaves (`seatmap-boundary`).
 //!
 //! | module | holds |
 //! |---|---|
 //! | [`runtime`], [`context`], [`mailbox`] | workers; a borrowed one; messages to it and from it |
 //! | [`inside`] | what a program written in C sees |
 //! | [`status`], [`failure`], [`message`] | how a call ends, why, and the words for it |
-//! | [`boundary`] | what every call passes through: no panic out, no bad pointer in |
 //! | [`version`] | what a program can check before it calls anything else |
 #![deny(missing_docs)]
 #![expect(clippy::missing_safety_doc, reason = "C reads the rules for pointers once, at the head of the header")]
 
-mod boundary;
 pub mod context;
 mod failure;
 pub mod inside;

@@ -1,9 +1,9 @@
 //! Messages to a worker and from it.
 
-use crate::boundary::{counted, known};
 use crate::context::{Context, with};
 use crate::failure::Failure;
 use crate::status::Status;
+use seatmap_boundary::Boundary;
 use std::ffi::c_int;
 
 /// How a call waits that writes or reads several messages: libspe2's behaviours.
@@ -46,7 +46,7 @@ pub unsafe extern "C" fn seatmap_in_mbox_write(
     written: *mut usize,
 ) -> Status {
     let work = |context: &mut Context| {
-        let (behaviour, count) = (MailboxBehaviour::of(behaviour)?, counted(messages, count, "messages")?);
+        let (behaviour, count) = (MailboxBehaviour::of(behaviour)?, Failure::counted(messages, count, "messages")?);
         let mut done = 0;
         while done < count {
             // SAFETY: the caller keeps the rules of the header, and `done` is below the count.
@@ -76,7 +76,8 @@ pub unsafe extern "C" fn seatmap_out_mbox_read(
     got: *mut usize,
 ) -> Status {
     let work = |context: &mut Context| {
-        let (behaviour, count) = (MailboxBehaviour::of(behaviour)?, counted(messages.cast_const(), count, "messages")?);
+        let (behaviour, count) =
+            (MailboxBehaviour::of(behaviour)?, Failure::counted(messages.cast_const(), count, "messages")?);
         let mut done = 0;
         while done < count {
             let message = match behaviour.waits(done) {
@@ -99,14 +100,14 @@ pub unsafe extern "C" fn seatmap_out_mbox_read(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_in_mbox_status(context: *const Context) -> u32 {
     // SAFETY: the caller keeps the rules of the header.
-    unsafe { known(context, "context") }.map_or(0, |context| context.0.mailbox_room())
+    unsafe { Failure::known(context, "context") }.map_or(0, |context| context.0.mailbox_room())
 }
 
 /// How many messages wait in the outbound mailbox, as spe_out_mbox_status; 0 for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_out_mbox_status(context: *const Context) -> u32 {
     // SAFETY: the caller keeps the rules of the header.
-    unsafe { known(context, "context") }.map_or(0, |context| context.0.mailbox_waiting())
+    unsafe { Failure::known(context, "context") }.map_or(0, |context| context.0.mailbox_waiting())
 }
 
 /// Tells a count to those who want it.

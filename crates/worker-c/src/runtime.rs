@@ -1,8 +1,8 @@
 //! Workers.
 
-use crate::boundary::{changed, counted, give, known, take_back};
 use crate::failure::Failure;
 use crate::status::Status;
+use seatmap_boundary::{Boundary, take_back};
 use seatmap_worker::options::STORE_BYTES;
 use std::ffi::c_int;
 use std::time::Duration;
@@ -76,25 +76,25 @@ pub unsafe extern "C" fn seatmap_runtime_create(
 ) -> Status {
     let usual = Options { store_bytes: 0, polling: Polling::Spin as c_int, spin_us: 0, flags: 0 };
     let make = || {
-        let count = counted(cpus, count, "cpus")?;
+        let count = Failure::counted(cpus, count, "cpus")?;
         if !(1..=MOST_CPUS).contains(&count) {
             return Err(Failure::Argument(format!("count is {count}; a runtime has 1 to {MOST_CPUS} CPUs")));
         }
         // SAFETY: not NULL, as it has elements, so the caller says that they are there.
         let cpus = unsafe { std::slice::from_raw_parts(cpus, count) };
         // SAFETY: the caller keeps the rules of the header.
-        let options = unsafe { known(options, "options") }.unwrap_or(&usual);
+        let options = unsafe { Failure::known(options, "options") }.unwrap_or(&usual);
         Ok(Runtime(seatmap_worker::Runtime::new(cpus, options.meant()?)?))
     };
     // SAFETY: the caller keeps the rules of the header.
-    unsafe { give(runtime, "runtime", make) }
+    unsafe { Failure::give(runtime, "runtime", make) }
 }
 
 /// How many workers there are; 0 for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_runtime_workers(runtime: *const Runtime) -> usize {
     // SAFETY: the caller keeps the rules of the header.
-    unsafe { known(runtime, "runtime") }.map_or(0, |runtime| runtime.0.workers())
+    unsafe { Failure::known(runtime, "runtime") }.map_or(0, |runtime| runtime.0.workers())
 }
 
 /// Ends the workers that are in no context, and each other one when its context is destroyed; NULL is fine.
@@ -107,10 +107,10 @@ pub unsafe extern "C" fn seatmap_runtime_destroy(runtime: *mut Runtime) {
 /// The CPUs that this process may use, ascending: writes up to `room` of them to `cpus`, and to `count` how many there are.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_allowed_cpus(cpus: *mut u32, room: usize, count: *mut usize) -> Status {
-    crate::boundary::call(|| {
+    Failure::call(|| {
         // SAFETY: the caller keeps the rules of the header.
-        let count = unsafe { changed(count, "count") }?;
-        let room = counted(cpus, room, "cpus")?;
+        let count = unsafe { Failure::changed(count, "count") }?;
+        let room = Failure::counted(cpus, room, "cpus")?;
         let allowed = seatmap_worker::allowed_cpus()?;
         *count = allowed.len();
         if room > 0 {

@@ -1,0 +1,179 @@
+//! What every call from C passes through: no panic out, no bad pointer in, and one line of words for what went wrong.
+//!
+//! The C libraries differ in their handles and statuses; what must hold at their edge is the same, and stands here once.
+//! A library's own failure implements [`Boundary`] and brings the calls with it. [`message`] keeps the words.
+#![deny(missing_docs)]
+
+pub mod message;
+#[cfg(test)]
+mod sample;
+
+use message::remember;
+use std::any::Any;
+use std::fmt::Display;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// Why a call of a library failed, whose text is what the last error says; and what its calls are made of.
+pub trait Boundary: Display + Sized {
+    /// What the library's calls return.
+    type Status;
+
+    /// What a call returns that did not fail.
+    const OK: Self::Status;
+
+    /// This pointer must lead somewhere, and does not.
+    fn null(name: &'static str) -> Self;
+
+    /// An argument has a value that means nothing.
+    fn argument(words: String) -> Self;
+
+    /// The library panicked.
+    fn defect(words: String) -> Self;
+
+    /// What the call returns.
+    fn status(&self) -> Self::Status;
+
+    /// Does what a call asks for. Panics end here: unwinding into C would abort the program. What the work borrows must be
+    /// whole between any two calls.
+    fn call(work: impl FnOnce() -> Result<(), Self>) -> Self::Status {
+        let defect = |panic: Box<dyn Any + Send>| Err(Self::defect(words(&*panic)));
+        match catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(defect) {
+            Ok(()) => {
+                remember("");
+                Self::OK
+            }
+            Err(failure) => {
+                remember(&failure.to_string());
+                failure.status()
+            }
+        }
+    }
+
+    /// Does what a call asks for and gives the result away through `out`, which holds NULL if there is none.
+    ///
+    /// # Safety
+    /// `out` is NULL or can be written.
+    unsafe fn give<T>(out: *mut *mut T, name: &'static str, make: impl FnOnce() -> Result<T, Self>) -> Self::Status {
+        Self::call(|| {
+            if out.is_null() {
+                return Err(Self::null(name));
+            }
+            // SAFETY: not NULL, so the caller says that it can be written.
+            unsafe { out.write(std::ptr::null_mut()) };
+            let made = Box::into_raw(Box::new(make()?));
+            // SAFETY: as above.
+            unsafe { out.write(made) };
+            Ok(())
+        })
+    }
+
+    /// What a handle stands for.
+    ///
+    /// # Safety
+    /// `handle` is NULL, or was given away by this library and is not taken back while the reference is used.
+    ///
+    /// # Errors
+    /// [`Boundary::null`] for NULL.
+    unsafe fn known<'a, T>(handle: *const T, name: &'static str) -> Result<&'a T, Self> {
+        // SAFETY: the caller's promise is that of `as_ref`.
+        unsafe { handle.as_ref() }.ok_or_else(|| Self::null(name))
+    }
+
+    /// What a pointer leads to, to be changed.
+    ///
+    /// # Safety
+    /// `handle` is NULL or leads to a value that nobody else uses meanwhile.
+    ///
+    /// # Errors
+    /// [`Boundary::null`] for NULL.
+    unsafe fn changed<'a, T>(handle: *mut T, name: &'static str) -> Result<&'a mut T, Self> {
+        // SAFETY: the caller's promise is that of `as_mut`.
+        unsafe { handle.as_mut() }.ok_or_else(|| Self::null(name))
+    }
+
+    /// How many elements an array has, if it can be there; NULL is one without elements.
+    ///
+    /// # Errors
+    /// [`Boundary::null`] for NULL with elements, [`Boundary::argument`] for more than any array has.
+    fn counted<T>(first: *const T, count: usize, name: &'static str) -> Result<usize, Self> {
+        // No array that is there is longer; a larger count is a negative number, or none that was ever set.
+        let most = isize::MAX as usize / size_of::<T>().max(1);
+        match (first.is_null(), count) {
+            (true, 1..) => Err(Self::null(name)),
+            (_, count) if count > most => {
+                Err(Self::argument(format!("{name} has {count} elements, and {most} is the most")))
+            }
+            _ => Ok(count),
+        }
+    }
+}
+
+/// Takes back what was given away.
+///
+/// # Safety
+/// `handle` is NULL or was given away by [`Boundary::give`] and not taken back since.
+pub unsafe fn take_back<T>(handle: *mut T) {
+    if !handle.is_null() {
+        // A panic must not leave here either, and nobody is there to hear of it.
+        let _ = catch_unwind(AssertUnwindSafe(|| {
+            // SAFETY: it came from a box, and the caller gives it up.
+            drop(unsafe { Box::from_raw(handle) });
+        }));
+    }
+}
+
+fn words(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "no words for it".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::message::text;
+    use crate::sample::Sample;
+
+    #[test]
+    fn a_panic_becomes_a_status() {
+        assert_eq!(Sample::call(|| panic!("seat {}", 7)), 3);
+        assert_eq!(text(), "a defect: seat 7");
+        assert_eq!((Sample::call(|| Ok(())), text()), (0, String::new()));
+    }
+
+    #[test]
+    fn where_nothing_was_made_there_is_null() {
+        let mut out = std::ptr::dangling_mut::<u8>();
+        // SAFETY: the pointer can be written.
+        let status = unsafe { Sample::give(&raw mut out, "out", || Err(Sample::null("x"))) };
+        assert!(status == 1 && out.is_null());
+        // SAFETY: as above.
+        let status = unsafe { Sample::give(&raw mut out, "out", || Ok(3_u8)) };
+        assert!(status == 0 && !out.is_null());
+        // SAFETY: it was given away in the line above.
+        unsafe { take_back(out) };
+        // SAFETY: NULL is an answer too.
+        assert_eq!(unsafe { Sample::give(std::ptr::null_mut(), "out", || Ok(3_u8)) }, 1);
+    }
+
+    #[test]
+    fn arrays_that_cannot_be_there_are_refused() {
+        let (seven, most) = (7_u32, isize::MAX as usize / 4);
+        let here = &raw const seven;
+        let told = |first, count| Sample::counted::<u32>(first, count, "cpus").map_err(|failure| failure.0);
+        assert_eq!((told(std::ptr::null(), 0), told(here, 1)), (Ok(0), Ok(1)));
+        assert_eq!(told(std::ptr::null(), 1).unwrap_err(), "cpus is NULL");
+        let words = format!("cpus has {} elements, and {most} is the most", usize::MAX);
+        assert_eq!(told(here, usize::MAX).unwrap_err(), words);
+    }
+
+    #[test]
+    fn handles_lead_somewhere_or_are_refused() {
+        let mut value = 7;
+        // SAFETY: the first pointer leads to a value that nobody else uses, the second is NULL.
+        let found = unsafe { [Sample::changed(&raw mut value, "x"), Sample::changed(std::ptr::null_mut(), "x")] };
+        assert!(matches!(found, [Ok(7), Err(Sample(_, 1))]));
+        // SAFETY: as above.
+        let found = unsafe { [Sample::known(&raw const value, "x"), Sample::known(std::ptr::null(), "x")] };
+        assert!(matches!(found, [Ok(7), Err(Sample(_, 1))]));
+    }
+}
