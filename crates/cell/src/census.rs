@@ -6,14 +6,15 @@ use crate::root::Root;
 use crate::set::CpuSet;
 use crate::tasks::{self, Task};
 use seatmap_host::mask::Tid;
-use std::ffi::CString;
+use std::ffi::{CStr, CString, OsStr};
 use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
 
 /// Tells a program which cell it is in. Threads in a cell's group without it are not the cell's own.
 pub const VARIABLE: &str = "SEATMAP_CELL";
 
-/// The attribute by which a control group remembers whose it is.
-const ATTRIBUTE: [&std::ffi::CStr; 2] = [c"user.seatmap.cell", c"trusted.seatmap.cell"];
+/// The attribute by which a control group remembers whose it is: the journal that knows of it.
+const ATTRIBUTE: [&CStr; 2] = [c"user.seatmap.cell", c"trusted.seatmap.cell"];
 
 /// Threads that may run on a cell's CPUs though they are none of its own.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -59,13 +60,49 @@ pub fn group_of_self(root: &Root, group: &str) -> Option<String> {
 }
 
 /// Has a control group remember whose it is, where its file system can.
-pub fn mark(root: &Root, group: &str, record: &Record) {
+pub fn mark(root: &Root, group: &str, journal: &Path) {
     let Ok(path) = CString::new(root.path(group).as_os_str().as_bytes()) else { return };
-    let Ok(text) = serde_json::to_string(record) else { return };
-    let set = |name: &std::ffi::CStr| {
+    let value = journal.as_os_str().as_bytes();
+    let set = |name: &CStr| {
         // SAFETY: both texts end in a zero byte, and the value is as long as is said.
-        unsafe { libc::setxattr(path.as_ptr(), name.as_ptr(), text.as_ptr().cast(), text.len(), 0) == 0 }
+        unsafe { libc::setxattr(path.as_ptr(), name.as_ptr(), value.as_ptr().cast(), value.len(), 0) == 0 }
     };
     // No attribute is no loss: the journal knows the group as well.
     let _ = ATTRIBUTE.into_iter().any(set);
+}
+
+/// The journal that knows of a control group, if the group remembers and the journal is still there.
+#[must_use]
+pub fn journal_of(root: &Root, group: &str) -> Option<PathBuf> {
+    let path = CString::new(root.path(group).as_os_str().as_bytes()).ok()?;
+    let mut value = vec![0_u8; libc::PATH_MAX as usize];
+    let mut get = |name: &CStr| {
+        // SAFETY: both texts end in a zero byte, and the buffer is as long as is said.
+        let length = unsafe { libc::getxattr(path.as_ptr(), name.as_ptr(), value.as_mut_ptr().cast(), value.len()) };
+        let path = value.get(..usize::try_from(length).ok()?)?;
+        Some(PathBuf::from(OsStr::from_bytes(path))).filter(|journal| journal.is_file())
+    };
+    ATTRIBUTE.into_iter().find_map(&mut get)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_group_remembers_a_journal_while_there_is_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let (group, journal) = (folder.path().join("group"), folder.path().join("quiet.journal"));
+        std::fs::create_dir(&group).unwrap();
+        std::fs::write(&journal, "").unwrap();
+        let root = Root::new(folder.path());
+        assert_eq!(journal_of(&root, "/group"), None);
+        mark(&root, "/group", &journal);
+        match journal_of(&root, "/group") {
+            None => return eprintln!("skipped: no extended attributes in {}", folder.path().display()),
+            found => assert_eq!(found, Some(journal.clone())),
+        }
+        std::fs::remove_file(journal).unwrap();
+        assert_eq!(journal_of(&root, "/group"), None);
+    }
 }

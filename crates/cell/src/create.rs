@@ -96,7 +96,12 @@ fn build(host: &Host, request: &Request, rest: &CpuSet, posted: &mut Posted) -> 
         let mut site =
             Site { root: &host.root, journal: &mut journal, cell, rest: rest.clone(), spared: spared.clone() };
         match partition::close(&mut site, backend, &layout) {
-            Ok(group) => return furnish(host, request, &mut site, posted, backend, group, degraded),
+            Ok(group) => {
+                if let Some(group) = &group {
+                    census::mark(&host.root, group, &host.run.journal(&request.name));
+                }
+                return furnish(host, request, &mut site, posted, backend, group, degraded);
+            }
             Err(error) => degraded.push(format!("{backend}: {}", told(&error))),
         }
         // What this way has changed before it failed must not stand in the way of the next.
@@ -185,9 +190,6 @@ fn accept(host: &Host, record: &Record, limit: Option<f64>, judge: &mut Judge<'_
 
 fn finish(host: &Host, record: &Record) -> Result<(), CellError> {
     host.run.remember(record).map_err(CellError::remembering)?;
-    if let Some(group) = &record.group {
-        census::mark(&host.root, group, record);
-    }
     let journal = host.journals()?.into_iter().find(|journal| journal.header.cell == record.name);
     journal.map_or(Ok(()), |mut journal| journal.append(&[Line::Done])).map_err(CellError::remembering)
 }

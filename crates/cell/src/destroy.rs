@@ -1,5 +1,6 @@
 //! Undoing a cell, or all of them.
 
+use crate::census;
 use crate::error::CellError;
 use crate::group;
 use crate::guardian;
@@ -25,8 +26,8 @@ pub fn destroy(host: &Host, name: &Name) -> Result<Vec<Left>, CellError> {
     Ok(left)
 }
 
-/// Undoes everything that any journal tells of, and takes apart groups of ours that no journal knows. What could not be
-/// put back is returned, and how many cells there were.
+/// Undoes everything that any journal of this folder tells of, and takes apart groups that no journal anywhere knows. What
+/// could not be put back is returned, and how many cells there were.
 ///
 /// # Errors
 /// A journal cannot be read or written.
@@ -59,10 +60,16 @@ fn leave(host: &Host, name: &Name) -> Result<Vec<Left>, CellError> {
 fn orphans(host: &Host) -> Vec<String> {
     let layout = Layout::read(&host.root);
     let bases = [layout.v2, layout.v1].into_iter().flatten();
-    let ours = |name: &String| name.starts_with(&format!("{}.", partition::PREFIX)) || name == partition::v1::REST;
-    let of = |base: String| {
-        let names = host.root.folders(&base).into_iter().filter(ours);
-        names.map(|name| format!("{base}/{name}")).collect::<Vec<_>>()
-    };
-    bases.flat_map(of).collect()
+    bases.flat_map(|base| orphans_in(host, &base)).collect()
+}
+
+/// Groups whose journal is still there are somebody's who remembers elsewhere; so is the rest beside them.
+fn orphans_in(host: &Host, base: &str) -> Vec<String> {
+    let is_cell = |name: &String| name.starts_with(&format!("{}.", partition::PREFIX));
+    let group = |name: &String| format!("{base}/{name}");
+    let (cells, others): (Vec<String>, Vec<String>) = host.root.folders(base).into_iter().partition(is_cell);
+    let (kept, orphans): (Vec<String>, Vec<String>) =
+        cells.iter().map(group).partition(|group| census::journal_of(&host.root, group).is_some());
+    let rest = others.iter().filter(|name| *name == partition::v1::REST && kept.is_empty()).map(group);
+    orphans.into_iter().chain(rest).collect()
 }

@@ -322,3 +322,21 @@ fn a_cell_that_somebody_entered_is_told_of() {
     intruder.wait().unwrap();
     wait_until("all is well again", || wrong() == "[]");
 }
+
+#[test]
+fn restore_leaves_cells_that_are_remembered_elsewhere() {
+    let Some((cpus, _taken)) = highest() else { return };
+    let place = Place::new();
+    if !made(&seatmap(&place, &[&["cell"], &make("first", &cpus)[..]].concat()).output().unwrap()) {
+        return;
+    }
+    let elsewhere = |arguments: &[&str]| {
+        let output = seatmap(&place, arguments).env("SEATMAP_RUN", place.path("elsewhere")).output().unwrap();
+        assert!(output.status.success(), "{}", stderr(&output));
+    };
+    elsewhere(&["cell", "restore"]);
+    let verified = seatmap(&place, &["cell", "verify", "first"]).output().unwrap();
+    let destroyed = seatmap(&place, &["cell", "destroy", "first"]).output().unwrap();
+    assert!(verified.status.success() && destroyed.status.success(), "{} {}", stderr(&verified), stderr(&destroyed));
+    assert!(!has_groups(&place));
+}
