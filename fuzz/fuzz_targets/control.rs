@@ -1,0 +1,18 @@
+//! The controller's protocol: every line is refused with the number that it has, or is a request that reads back as itself;
+//! and what answers a client sees.
+#![no_main]
+
+use seatmap_control::{Answer, Request, line};
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
+    let mut stream = bytes;
+    while let Ok(Some(line)) = line::read(&mut stream) {
+        if let Ok(request) = Request::parse(&line) {
+            let text = serde_json::to_vec(&request).expect("a request is written");
+            assert_eq!(Request::parse(&text).expect("its own line is read"), request);
+        }
+        if let Ok(answer) = serde_json::from_slice::<Answer>(&line) {
+            serde_json::to_vec(&answer).expect("an answer is written");
+        }
+    }
+});
