@@ -42,7 +42,8 @@ pub(crate) fn rows(plan: &Plan) -> Vec<(String, String, String)> {
     }
     let method = plan.method.as_deref().map_or_else(String::new, |method| format!(" ({method})"));
     rows.push((format!("best found{method}"), number(best), String::new()));
-    rows.extend(plan.lower_bound.map(|bound| row("lower bound", bound)));
+    // Costs are positive: a bound of zero says nothing.
+    rows.extend(plan.lower_bound.filter(|bound| *bound > 0.0).map(|bound| row("lower bound", bound)));
     rows
 }
 

@@ -2,7 +2,7 @@
 
 use super::{Finding, View};
 use crate::statistics::median;
-use seatmap_machine::Pu;
+use seatmap_machine::{OriginKind, Pu};
 
 /// What two PUs share by the topology, and the round trips that such pairs take on published machines, in nanoseconds:
 /// core-to-core-latency results from Haswell to Sapphire Rapids and Zen to Zen 4, Graviton and Kunpeng, each band widened
@@ -16,8 +16,11 @@ const BANDS: [(&str, Shares, f64, f64); 3] = [
 /// Whether two PUs share this and nothing nearer.
 type Shares = fn(&Pu, &Pu) -> bool;
 
-/// The class farthest outside its band.
+/// The class farthest outside its band. A model is what its file says, however slow its cores are.
 pub fn implausible(view: &View) -> Option<Finding> {
+    if view.profile.origin.kind == OriginKind::Model {
+        return None;
+    }
     let outside = |(pairs, shares, low_ns, high_ns): (&str, Shares, f64, f64)| {
         let median_ns = class_median_ns(view, shares)?;
         let factor = (low_ns / median_ns).max(median_ns / high_ns);
