@@ -29,6 +29,7 @@ test: system
 	./scripts/consumers
 	$(CARGO) test --workspace --locked
 	$(CARGO) test --locked --package seatmap-worker --features loom --test loom
+	$(CARGO) test --locked --package seatmap-sim --features threads --lib --test cell --test coherent
 	$(CARGO) build --package seatmap --locked
 	./scripts/cells $${CARGO_TARGET_DIR:-target}/debug/seatmap
 

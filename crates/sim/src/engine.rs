@@ -1,15 +1,12 @@
-//! What all models have in common: tasks as coroutines, and the loop that lets machine and tasks take turns.
+//! What all models have in common: tasks as fibers, and the loop that lets machine and tasks take turns.
 
 use crate::error::SimError;
-use corosensei::stack::DefaultStack;
-use corosensei::{Coroutine, CoroutineResult};
+use crate::fiber::{self, Stack, Step};
 use seatmap_port::channels::DmaError;
 use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Bytes of a task's stack.
-const STACK_BYTES: usize = 256 * 1024;
 /// Events after which a run is given up, if nothing else is said: minutes of work.
 pub const MOST_EVENTS: u64 = 20_000_000_000;
 /// Tasks that an error names.
@@ -23,7 +20,7 @@ pub enum Said<C> {
 }
 
 /// A task's way to the engine: it suspends with what it says, and is resumed with the answer.
-pub type Yielder<C> = corosensei::Yielder<u64, Said<C>>;
+pub type Yielder<C> = fiber::Yielder<Said<C>>;
 
 /// A machine in virtual time, as the engine sees it.
 pub trait Machine {
@@ -51,12 +48,12 @@ pub trait Machine {
 
 /// Where tasks run: their stacks are kept from run to run.
 pub struct Stage {
-    stacks: Vec<DefaultStack>,
+    stacks: Vec<Stack>,
     /// Events after which a run is given up.
     pub most_events: u64,
 }
 
-type Fiber<C> = Coroutine<u64, Said<C>, (), DefaultStack>;
+type Fiber<C> = fiber::Fiber<Said<C>>;
 
 /// Why a run stopped early.
 enum Ending {
@@ -86,18 +83,18 @@ impl Stage {
         let outputs: Vec<Cell<Option<T>>> = (0..tasks).map(|_| Cell::new(None)).collect();
         let mut fibers: Vec<Fiber<M::Call>> = Vec::with_capacity(tasks);
         for (rank, output) in outputs.iter().enumerate() {
-            let stack = self.stacks.pop().map_or_else(|| DefaultStack::new(STACK_BYTES), Ok);
+            let stack = self.stacks.pop().map_or_else(Stack::new, Ok);
             let stack = stack.map_err(|error| SimError::Seat(format!("no stack for task {rank}: {error}")))?;
             let body = &body;
-            let task = move |yielder: &Yielder<M::Call>, _: u64| output.set(Some(body(rank, yielder)));
+            let task = move |yielder: &Yielder<M::Call>| output.set(Some(body(rank, yielder)));
             // SAFETY: what the task borrows (its body, and with it machine and clock; its output) outlives `fibers`, which
             // this function drops before any of it: no fiber leaves here.
-            fibers.push(unsafe { Coroutine::with_stack_unchecked(stack, task) });
+            fibers.push(unsafe { Fiber::new(stack, task) });
         }
         let ended = Turns { machine, clock, fibers: &mut fibers, most_events: self.most_events }.take();
         let ended = ended.map_err(|ending| explain(ending, &*machine.borrow(), tasks, cycles_per_ns));
         // Only finished ones give their stacks back; the others are unwound where they are.
-        self.stacks.extend(fibers.into_iter().filter(Fiber::done).map(Fiber::into_stack));
+        self.stacks.extend(fibers.into_iter().filter_map(Fiber::into_stack));
         ended?;
         Ok(outputs.into_iter().filter_map(Cell::into_inner).collect())
     }
@@ -136,12 +133,12 @@ impl<M: Machine> Turns<'_, M> {
         let fiber = &mut self.fibers[task as usize];
         let said = catch_unwind(AssertUnwindSafe(|| fiber.resume(answer)));
         match said {
-            Ok(CoroutineResult::Return(())) => Ok(true),
-            Ok(CoroutineResult::Yield(Said::Call(call))) => {
+            Ok(Step::Ended) => Ok(true),
+            Ok(Step::Said(Said::Call(call))) => {
                 self.machine.borrow_mut().call(task, call);
                 Ok(false)
             }
-            Ok(CoroutineResult::Yield(Said::Refused(error))) => Err(Ending::Refused(task, error)),
+            Ok(Step::Said(Said::Refused(error))) => Err(Ending::Refused(task, error)),
             Err(panic) => Err(ending_of(task, panic)),
         }
     }

@@ -20,6 +20,7 @@ pub mod cell;
 pub mod coherent;
 mod engine;
 pub mod error;
+mod fiber;
 pub mod figure;
 pub mod trace;
 pub mod wheel;

@@ -1,0 +1,84 @@
+//! Tasks that stop in the middle and go on later.
+//!
+//! They are stackful coroutines, so that a workload is an ordinary function. With the feature `threads` each is a thread
+//! instead, of which one runs at a time: slower by far, and what debuggers, profilers and sanitizers understand. Both give
+//! the same results, which the tests hold them to.
+
+#[cfg(not(feature = "threads"))]
+mod coroutine;
+#[cfg(feature = "threads")]
+mod thread;
+
+#[cfg(not(feature = "threads"))]
+pub use coroutine::{Fiber, Stack, Yielder};
+#[cfg(feature = "threads")]
+pub use thread::{Fiber, Stack, Yielder};
+
+/// Bytes of a task's stack.
+const STACK_BYTES: usize = 256 * 1024;
+
+/// How far a task came.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Step<S> {
+    /// It stopped, and says this.
+    Said(S),
+    /// It has ended.
+    Ended,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::cell::Cell;
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    /// Tells when it is dropped.
+    struct Guard<'a>(&'a Cell<u32>);
+
+    impl Drop for Guard<'_> {
+        fn drop(&mut self) {
+            self.0.set(self.0.get() + 1);
+        }
+    }
+
+    #[test]
+    fn answers_go_in_and_words_come_out() {
+        let sum = Cell::new(0);
+        let task = |yielder: &Yielder<&'static str>| {
+            sum.set(yielder.suspend("first"));
+            sum.set(sum.get() + yielder.suspend("second"));
+        };
+        // SAFETY: `sum` outlives the fiber.
+        let mut fiber = unsafe { Fiber::new(Stack::new().unwrap(), task) };
+        assert_eq!(
+            [fiber.resume(0), fiber.resume(5), fiber.resume(7)],
+            [Step::Said("first"), Step::Said("second"), Step::Ended]
+        );
+        assert!(fiber.into_stack().is_some() && sum.get() == 12);
+    }
+
+    #[test]
+    fn a_panic_comes_out_where_the_task_went_on() {
+        // SAFETY: the task borrows nothing.
+        let mut fiber = unsafe { Fiber::new(Stack::new().unwrap(), |_: &Yielder<()>| std::panic::panic_any(7_u64)) };
+        let panic = catch_unwind(AssertUnwindSafe(|| fiber.resume(0))).unwrap_err();
+        assert_eq!(panic.downcast_ref::<u64>(), Some(&7));
+        assert!(fiber.into_stack().is_some());
+    }
+
+    #[test]
+    fn who_is_dropped_on_the_way_unwinds() {
+        let dropped = Cell::new(0);
+        let task = |yielder: &Yielder<()>| {
+            let _guard = Guard(&dropped);
+            loop {
+                yielder.suspend(());
+            }
+        };
+        // SAFETY: `dropped` outlives the fibers.
+        let [mut begun, fresh] = [(); 2].map(|()| unsafe { Fiber::new(Stack::new().unwrap(), task) });
+        begun.resume(0);
+        drop((begun, fresh));
+        assert_eq!(dropped.get(), 1, "the one that had begun");
+    }
+}
