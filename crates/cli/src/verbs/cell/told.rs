@@ -29,7 +29,7 @@ pub fn cell(record: &Record) -> String {
     let bound = record.kernel_threads_left;
     text += &format!("  left on its CPUs: {bound} kernel threads that are bound there");
     if record.threads_left > 0 {
-        text += &format!(", {} other threads that could not be moved", record.threads_left);
+        text += &format!(", {} other threads that were not moved (process 1 never is)", record.threads_left);
     }
     if !record.irqs_left.is_empty() {
         text += &format!(", interrupts {}", record.irqs_left.join(" "));
