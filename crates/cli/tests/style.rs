@@ -15,6 +15,7 @@ const SAFETY_WITHIN: usize = 4;
 const FLOORS: &[(&str, u32)] = &[
     ("affinity", 0),
     ("machine", 0),
+    ("ninep", 0),
     ("pattern", 0),
     ("port", 0),
     ("host", 1),
