@@ -9,9 +9,9 @@ use crate::reply::Reply;
 use crate::request::Request;
 use crate::session::VERSION;
 use crate::wire::MOST_NAMES;
+use std::fs;
 use std::io::{self, BufReader, ErrorKind, Read, Write};
 use std::os::fd::FromRawFd;
-use std::os::unix::net::UnixStream;
 
 /// The variable that tells a program the descriptor of its channel.
 pub const VARIABLE: &str = "SEATMAP_9P_FD";
@@ -69,7 +69,11 @@ pub struct Client<S> {
     out: Vec<u8>,
 }
 
-impl Client<UnixStream> {
+/// The connection that a program was started with. Its bytes go by read(2) and write(2), which a [fence](crate::Fence) lets
+/// through.
+pub type Inherited = Client<fs::File>;
+
+impl Inherited {
     /// The connection that this process was started with; `None` where it was not.
     ///
     /// # Safety
@@ -80,7 +84,7 @@ impl Client<UnixStream> {
     pub unsafe fn inherited() -> io::Result<Option<Self>> {
         let number = std::env::var(VARIABLE).ok().and_then(|text| text.parse().ok());
         // SAFETY: the caller promises that nobody else has taken it.
-        let stream = number.map(|number| unsafe { UnixStream::from_raw_fd(number) });
+        let stream = number.map(|number| unsafe { fs::File::from_raw_fd(number) });
         stream.map(Client::new).transpose()
     }
 }
@@ -196,9 +200,22 @@ impl<S: Read + Write> Client<S> {
     fn walk_on(&mut self, fid: u32, new: u32, names: &[&[u8]]) -> io::Result<()> {
         match self.ask(&Request::Walk { fid, new, names: names.to_vec() })? {
             Reply::Walk { qids } if qids.len() == names.len() => Ok(()),
-            Reply::Walk { .. } => Err(Refusal::ABSENT.into()),
+            Reply::Walk { qids } if (1..names.len()).contains(&qids.len()) => {
+                let (walked, rest) = names.split_at(qids.len());
+                self.walk_in_two(fid, new, walked, rest)
+            }
             _ => Err(nonsense()),
         }
+    }
+
+    /// Who stops on the way does not say why; who cannot take the first step does.
+    fn walk_in_two(&mut self, fid: u32, new: u32, walked: &[&[u8]], rest: &[&[u8]]) -> io::Result<()> {
+        self.walk_on(fid, new, walked)?;
+        let why = self.walk_on(new, new, rest);
+        if why.is_err() && fid != new {
+            self.ask(&Request::Clunk { fid: new })?;
+        }
+        why
     }
 
     /// Sends a request and waits for its reply.
