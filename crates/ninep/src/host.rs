@@ -68,13 +68,13 @@ pub(crate) fn create(
     mode: u32,
 ) -> Result<(OwnedFd, OwnedFd), Refusal> {
     let flags = OFlags::from_bits_retain(flags) & HEEDED | ALWAYS | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW;
-    let opened = fs::openat(folder, name::checked(name)?, flags, Mode::from_raw_mode(mode & 0o7777))?;
+    let opened = fs::openat(folder, name::checked(name)?, flags, permissions(mode))?;
     let named = fs::open(entry(opened.as_fd()), OFlags::PATH | OFlags::CLOEXEC, Mode::empty())?;
     Ok((named, opened))
 }
 
 pub(crate) fn make_folder(folder: BorrowedFd<'_>, name: &[u8], mode: u32) -> Result<OwnedFd, Refusal> {
-    fs::mkdirat(folder, name::checked(name)?, Mode::from_raw_mode(mode & 0o7777))?;
+    fs::mkdirat(folder, name::checked(name)?, permissions(mode))?;
     below(folder, name)
 }
 
@@ -94,10 +94,15 @@ pub(crate) fn target(link: BorrowedFd<'_>) -> Result<Vec<u8>, Refusal> {
     Ok(fs::readlinkat(link, c"", Vec::new())?.into_bytes())
 }
 
+/// What others are to be allowed; never to act as the client, by set-user-ID or set-group-ID.
+fn permissions(mode: u32) -> Mode {
+    Mode::from_raw_mode(mode & 0o1777)
+}
+
 /// Changes what `change` names, in the order in which it is listed there.
 pub(crate) fn change(file: BorrowedFd<'_>, opened: Option<BorrowedFd<'_>>, change: &Change) -> Result<(), Refusal> {
     if change.has(Change::MODE) {
-        fs::chmodat(CWD, entry(file), Mode::from_raw_mode(change.mode & 0o7777), AtFlags::empty())?;
+        fs::chmodat(CWD, entry(file), permissions(change.mode), AtFlags::empty())?;
     }
     if change.has(Change::UID | Change::GID) {
         // The number that stands for nobody asks for no change.

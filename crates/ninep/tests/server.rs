@@ -217,6 +217,18 @@ fn what_was_walked_to_is_what_is_opened() {
 }
 
 #[test]
+fn nobody_is_lent_rights() {
+    let mut served = served(false).attached();
+    served.walk(1, &[b"files"]).unwrap();
+    served.ask(&Request::Create { fid: 1, name: b"new", flags: 2, mode: 0o7755, gid: 0 }).unwrap();
+    served.walk(2, &[b"files", b"file"]).unwrap();
+    let change = Change { valid: Change::MODE, mode: 0o6711, ..Change::default() };
+    served.ask(&Request::Change { fid: 2, change }).unwrap();
+    let mode = |name| fs::metadata(served.shown(name)).unwrap().permissions().mode() & 0o6000;
+    assert_eq!((mode("new"), mode("file")), (0, 0));
+}
+
+#[test]
 fn pipes_and_sockets_are_not_opened() {
     let mut served = served(false).attached();
     let pipe = std::ffi::CString::new(served.shown("pipe").to_str().unwrap()).unwrap();
