@@ -35,5 +35,7 @@ fn talk(bytes: &[u8]) -> io::Result<()> {
     let file = client.create("files/a/b")?;
     client.read(&file, 0, &mut [0; 9000])?;
     client.write_all(&file, 0, &[1; 9000])?;
+    client.post(&file, 0, &[1; 9000])?;
+    client.settle()?;
     client.close(file)
 }

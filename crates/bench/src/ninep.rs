@@ -1,12 +1,12 @@
 //! Files by the 9P channel against files directly: what a request costs, and what it costs the cell.
 //!
 //! A controller shows a folder, and this executable plays the program in the cell: it writes and reads the same folder in both
-//! ways, in turn. Files are in the page cache: what is compared is the way there, and not a disk.
+//! ways, in turn. Unless each block is put on disk, files are in the page cache: what is compared is the way there.
 
 mod play;
 
 use crate::row::Row;
-use play::{Figures, JOBS, Job};
+use play::{Figures, JOBS, Job, PACES};
 use seatmap_host::affinity;
 use seatmap_measure::statistics::{median, quantile};
 use std::error::Error;
@@ -105,7 +105,7 @@ impl Bench {
 
 /// By the clock on the wall, and by the CPU time of the program's thread.
 fn compared(job: &Job, turns: &[[[f64; 2]; 2]]) -> Vec<Row> {
-    let what = format!("9P: {} {} MiB by {} KiB", job.verb(), job.size_bytes >> 20, job.unit_bytes >> 10);
+    let what = format!("9P: {} {} MiB by {} KiB", job.doing.verb(), job.size_bytes >> 20, job.unit_bytes >> 10);
     let column = |at: usize, way: usize| turns.iter().map(|turn| turn[way][at]).collect::<Vec<f64>>();
     let rate = |way| format!("{:.0}", (job.size_bytes >> 20) as f64 / middle(&column(0, way)));
     let unit_us = |way| middle(&column(1, way)) * 1e6 * job.unit_bytes as f64 / job.size_bytes as f64;
@@ -124,13 +124,18 @@ fn compared(job: &Job, turns: &[[[f64; 2]; 2]]) -> Vec<Row> {
 
 /// What a busy loop on the cell's CPU loses to a program there that does the same I/O in two ways.
 fn noise(figures: &Figures) -> Vec<Row> {
-    let column = |way: usize, at: usize| figures.noise.iter().map(|turn| turn[way][at]).collect::<Vec<f64>>();
-    let row = |what: &str, at: usize, unit: &str| {
-        let [none, direct, channel] = [0, 1, 2].map(|way| spread(&column(way, at)));
-        let got = format!("{direct} {unit} directly, {channel} {unit} by the channel, {none} {unit} without it");
-        Row::told(format!("9P: {what} a busy loop beside {} of I/O", play::PACE), got)
+    let figure = |what: &str, at: usize, unit: &str| {
+        let column = |turns: &[[[f64; 2]; 2]], way: usize| turns.iter().map(|turn| turn[way][at]).collect::<Vec<_>>();
+        let quiet: Vec<f64> = figures.quiet.iter().map(|turn| turn[at]).collect();
+        let beside = PACES.iter().zip(&figures.noise).map(|((doing, period), turns)| {
+            let [direct, channel] = [0, 1].map(|way| spread(&column(turns, way)));
+            let what = format!("9P: {what}, beside 128 KiB to {} every {} ms", doing.verb(), period.as_millis());
+            Row::told(what, format!("{channel} {unit} by the channel, {direct} {unit} directly"))
+        });
+        let alone = Row::told(format!("9P: {what}, alone"), format!("{} {unit}", spread(&quiet)));
+        std::iter::once(alone).chain(beside).collect::<Vec<_>>()
     };
-    vec![row("time stolen from", 0, "%"), row("longest gap of", 1, "us")]
+    [figure("time stolen from a busy loop", 0, "%"), figure("its longest gap", 1, "us")].concat()
 }
 
 fn middle(values: &[f64]) -> f64 {

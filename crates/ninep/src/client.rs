@@ -2,6 +2,7 @@
 
 mod content;
 mod names;
+mod posting;
 
 use crate::frame::{self, AROUND_DATA_BYTES, LONGEST_BYTES};
 use crate::refusal::Refusal;
@@ -9,6 +10,7 @@ use crate::reply::Reply;
 use crate::request::Request;
 use crate::session::VERSION;
 use crate::wire::MOST_NAMES;
+use posting::Posted;
 use std::fs;
 use std::io::{self, BufReader, ErrorKind, Read, Write};
 use std::os::fd::FromRawFd;
@@ -65,6 +67,7 @@ pub struct Client<S> {
     agreed_bytes: u32,
     next: u32,
     unused: Vec<u32>,
+    posted: Posted,
     body: Vec<u8>,
     out: Vec<u8>,
 }
@@ -100,6 +103,7 @@ impl<S: Read + Write> Client<S> {
             agreed_bytes: LONGEST_BYTES,
             next: ROOT + 1,
             unused: Vec::new(),
+            posted: Posted::default(),
             body: Vec::new(),
             out: Vec::new(),
         };
@@ -220,6 +224,7 @@ impl<S: Read + Write> Client<S> {
 
     /// Sends a request and waits for its reply.
     fn ask(&mut self, request: &Request<'_>) -> io::Result<Reply<'_>> {
+        self.hear_posted(0)?;
         let tag = if matches!(request, Request::Version { .. }) { NO_TAG } else { TAG };
         request.frame(tag, &mut self.out);
         self.stream.get_mut().write_all(&self.out)?;

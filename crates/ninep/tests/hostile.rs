@@ -110,6 +110,8 @@ fn use_all(wire: &mut Wire<'_>) -> io::Result<()> {
     let file = client.create("files/x")?;
     client.read(&file, 0, &mut [0; 100])?;
     client.write_all(&file, 0, b"abc")?;
+    client.post(&file, 0, b"abc")?;
+    client.settle()?;
     client.close(file)
 }
 

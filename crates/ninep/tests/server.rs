@@ -130,6 +130,25 @@ fn a_program_does_what_programs_do() {
 }
 
 #[test]
+fn what_is_posted_is_written_in_order_and_its_failures_are_told_once() {
+    let served = served(false);
+    let mut client = served.client();
+    let file = client.create("files/log").unwrap();
+    (0..1000u64).for_each(|at| client.post(&file, at, &[at as u8]).unwrap());
+    let mut last = [0];
+    client.read(&file, 999, &mut last).unwrap();
+    assert_eq!(last[0], 999u64 as u8, "who reads finds what was posted before");
+    client.post(&file, 1000, &vec![7; 1_000_000]).unwrap();
+    client.settle().unwrap();
+    assert_eq!(fs::metadata(served.shown("log")).unwrap().len(), 1_001_000);
+    let closed = client.open("files/file", Access::Read).unwrap();
+    (0..100).for_each(|_| client.post(&closed, 0, b"x").unwrap());
+    assert_eq!(client.attributes("files/file").unwrap().size_bytes, 7, "others are answered all the same");
+    assert_eq!(client.settle().unwrap_err().raw_os_error(), Some(libc::EBADF));
+    client.settle().unwrap();
+}
+
+#[test]
 fn the_console_is_written_and_not_read() {
     let served = served(true);
     let mut client = served.client();

@@ -18,50 +18,72 @@ const TURNS: usize = 7;
 /// How long the noise of one way is measured: many ticks of any kernel.
 const NOISE: Duration = Duration::from_millis(800);
 
-/// The I/O beside a busy loop: a block is written and read back, over and over, at a pace that both ways can keep.
-const BLOCK_BYTES: usize = 128 << 10;
-const PERIOD: Duration = Duration::from_millis(5);
-/// The same in words.
-pub const PACE: &str = "25 MiB/s written and as much read";
-
 /// The name of the file that is written.
 const FILE: &str = "block";
 
+/// What is done with a file.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Doing {
+    /// Write a block, and go on when it is written.
+    Write,
+    /// Write a block, and go on; wait for all at the end.
+    Post,
+    /// Write a block, and go on when it is on disk.
+    Sync,
+    /// Read a block.
+    Read,
+}
+
+impl Doing {
+    /// In words.
+    pub fn verb(self) -> &'static str {
+        match self {
+            Doing::Write => "write",
+            Doing::Post => "post",
+            Doing::Sync => "put on disk",
+            Doing::Read => "read",
+        }
+    }
+}
+
 /// What is timed.
 pub struct Job {
-    writes: bool,
-    /// All of it.
+    /// What is done.
+    pub doing: Doing,
+    /// With so much.
     pub size_bytes: usize,
-    /// At once.
+    /// In blocks of so much.
     pub unit_bytes: usize,
 }
 
-impl Job {
-    /// What it does.
-    pub fn verb(&self) -> &'static str {
-        if self.writes { "write" } else { "read" }
-    }
-
-    fn offsets(&self) -> impl Iterator<Item = u64> {
-        (0..self.size_bytes as u64).step_by(self.unit_bytes)
-    }
-}
-
 /// Each reads what the one before it wrote.
-pub const JOBS: [Job; 4] = [
-    Job { writes: true, size_bytes: 64 << 20, unit_bytes: 128 << 10 },
-    Job { writes: false, size_bytes: 64 << 20, unit_bytes: 128 << 10 },
-    Job { writes: true, size_bytes: 16 << 20, unit_bytes: 4 << 10 },
-    Job { writes: false, size_bytes: 16 << 20, unit_bytes: 4 << 10 },
+pub const JOBS: [Job; 7] = [
+    Job { doing: Doing::Write, size_bytes: 64 << 20, unit_bytes: 128 << 10 },
+    Job { doing: Doing::Post, size_bytes: 64 << 20, unit_bytes: 128 << 10 },
+    Job { doing: Doing::Read, size_bytes: 64 << 20, unit_bytes: 128 << 10 },
+    Job { doing: Doing::Write, size_bytes: 16 << 20, unit_bytes: 4 << 10 },
+    Job { doing: Doing::Post, size_bytes: 16 << 20, unit_bytes: 4 << 10 },
+    Job { doing: Doing::Read, size_bytes: 16 << 20, unit_bytes: 4 << 10 },
+    Job { doing: Doing::Sync, size_bytes: 8 << 20, unit_bytes: 128 << 10 },
 ];
+
+/// The I/O beside a busy loop: a block of 128 KiB every so often, at a pace that both ways can keep.
+pub const PACES: [(Doing, Duration); 3] = [
+    (Doing::Write, Duration::from_millis(5)),
+    (Doing::Post, Duration::from_millis(5)),
+    (Doing::Sync, Duration::from_millis(20)),
+];
+const PACED_BYTES: usize = 128 << 10;
 
 /// What was found.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Figures {
     /// Of each job, of each turn, directly and by the channel: seconds, and seconds of this thread's CPU time.
     pub jobs: Vec<Vec<[[f64; 2]; 2]>>,
-    /// Of each turn, without I/O, with it directly, and by the channel: percent stolen, and the longest gap in us.
-    pub noise: Vec<[[f64; 2]; 3]>,
+    /// Of each pace, of each turn, directly and by the channel: percent stolen, and the longest gap in us.
+    pub noise: Vec<Vec<[[f64; 2]; 2]>>,
+    /// The same without I/O.
+    pub quiet: Vec<[f64; 2]>,
 }
 
 /// Measures, and prints the figures.
@@ -73,17 +95,16 @@ pub fn run(folder: &Path, cpu: &str) -> Result<(), Box<dyn Error>> {
     let mut direct = Direct(open);
     let file = client.create(&format!("files/{FILE}-9p"))?;
     let mut channel = Channel { client: &mut client, file };
-    let mut figures = Figures { jobs: vec![Vec::new(); JOBS.len()], ..Figures::default() };
+    let (jobs, noise) = (vec![Vec::new(); JOBS.len()], vec![Vec::new(); PACES.len()]);
+    let mut figures = Figures { jobs, noise, quiet: Vec::new() };
     for _ in 0..TURNS {
         for (job, found) in JOBS.iter().zip(&mut figures.jobs) {
             found.push([timed(job, &mut direct)?, timed(job, &mut channel)?]);
         }
-        let ways: [Option<&mut (dyn Way + Send)>; 3] = [None, Some(&mut direct), Some(&mut channel)];
-        let mut found = [[0.0; 2]; 3];
-        for (way, found) in ways.into_iter().zip(&mut found) {
-            *found = beside(way, cpu)?;
+        figures.quiet.push(noise_of(cpu)?);
+        for (pace, found) in PACES.iter().zip(&mut figures.noise) {
+            found.push([beside(*pace, &mut direct, cpu)?, beside(*pace, &mut channel, cpu)?]);
         }
-        figures.noise.push(found);
     }
     println!("{}", serde_json::to_string(&figures)?);
     Ok(())
@@ -94,6 +115,26 @@ trait Way {
     fn write(&mut self, offset: u64, data: &[u8]) -> io::Result<()>;
 
     fn read(&mut self, offset: u64, into: &mut [u8]) -> io::Result<()>;
+
+    fn sync(&mut self) -> io::Result<()>;
+
+    /// Where there is nothing faster, writing.
+    fn post(&mut self, offset: u64, data: &[u8]) -> io::Result<()> {
+        self.write(offset, data)
+    }
+
+    fn settle(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn make(&mut self, doing: Doing, offset: u64, block: &mut [u8]) -> io::Result<()> {
+        match doing {
+            Doing::Write => self.write(offset, block),
+            Doing::Post => self.post(offset, block),
+            Doing::Sync => self.write(offset, block).and_then(|()| self.sync()),
+            Doing::Read => self.read(offset, block),
+        }
+    }
 }
 
 struct Direct(fs::File);
@@ -105,6 +146,10 @@ impl Way for Direct {
 
     fn read(&mut self, offset: u64, into: &mut [u8]) -> io::Result<()> {
         self.0.read_exact_at(into, offset)
+    }
+
+    fn sync(&mut self) -> io::Result<()> {
+        self.0.sync_all()
     }
 }
 
@@ -124,18 +169,28 @@ impl Way for Channel<'_> {
             _ => Err(io::ErrorKind::UnexpectedEof.into()),
         }
     }
+
+    fn sync(&mut self) -> io::Result<()> {
+        self.client.sync(&self.file)
+    }
+
+    fn post(&mut self, offset: u64, data: &[u8]) -> io::Result<()> {
+        self.client.post(&self.file, offset, data)
+    }
+
+    fn settle(&mut self) -> io::Result<()> {
+        self.client.settle()
+    }
 }
 
 /// Seconds, and seconds of this thread's CPU time.
 fn timed(job: &Job, way: &mut dyn Way) -> io::Result<[f64; 2]> {
     let mut block = vec![1; job.unit_bytes];
     let (began, cpu) = (Instant::now(), cpu_s());
-    for offset in job.offsets() {
-        match job.writes {
-            true => way.write(offset, &block)?,
-            false => way.read(offset, &mut block)?,
-        }
+    for offset in (0..job.size_bytes as u64).step_by(job.unit_bytes) {
+        way.make(job.doing, offset, &mut block)?;
     }
+    way.settle()?;
     Ok([began.elapsed().as_secs_f64(), cpu_s() - cpu])
 }
 
@@ -146,29 +201,32 @@ fn cpu_s() -> f64 {
     time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9
 }
 
-/// Percent stolen from a busy loop and its longest gap in us, while another thread on the same CPU does I/O.
-fn beside(way: Option<&mut (dyn Way + Send)>, cpu: u32) -> Result<[f64; 2], Box<dyn Error>> {
+/// Percent stolen from a busy loop on this CPU, and its longest gap in us.
+fn noise_of(cpu: u32) -> Result<[f64; 2], Box<dyn Error>> {
+    let options = Options { duration: NOISE, ..Options::default() };
+    let found = noise::measure(&[cpu], &options, &mut |_| ControlFlow::Continue(()))?.cpus.remove(0);
+    Ok([found.stolen_percent, found.longest_gap_us])
+}
+
+/// The same while another thread does I/O there.
+fn beside(pace: (Doing, Duration), way: &mut (dyn Way + Send), cpu: u32) -> Result<[f64; 2], Box<dyn Error>> {
     let done = AtomicBool::new(false);
     std::thread::scope(|scope| {
-        let worker = way.map(|way| scope.spawn(|| pace(way, &done)));
-        let options = Options { duration: NOISE, ..Options::default() };
-        let report = noise::measure(&[cpu], &options, &mut |_| ControlFlow::Continue(()));
+        let worker = scope.spawn(|| keep(pace, way, &done));
+        let found = noise_of(cpu);
         done.store(true, Ordering::Relaxed);
-        let worked = worker.map_or(Ok(Ok(())), |worker| worker.join());
-        worked.map_err(|_| "the I/O thread is lost")??;
-        let found = report?.cpus.remove(0);
-        Ok([found.stolen_percent, found.longest_gap_us])
+        worker.join().map_err(|_| "the I/O thread is lost")??;
+        found
     })
 }
 
-fn pace(way: &mut dyn Way, done: &AtomicBool) -> io::Result<()> {
-    let mut block = vec![2; BLOCK_BYTES];
+fn keep((doing, period): (Doing, Duration), way: &mut dyn Way, done: &AtomicBool) -> io::Result<()> {
+    let mut block = vec![2; PACED_BYTES];
     let mut next = Instant::now();
     while !done.load(Ordering::Relaxed) {
-        way.write(0, &block)?;
-        way.read(0, &mut block)?;
-        next += PERIOD;
+        way.make(doing, 0, &mut block)?;
+        next += period;
         std::thread::sleep(next.saturating_duration_since(Instant::now()));
     }
-    Ok(())
+    way.settle()
 }
