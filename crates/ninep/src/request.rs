@@ -117,7 +117,7 @@ messages! {
             user: &'a [u8],
             /// Nothing or `/`: there is one tree.
             tree: &'a [u8],
-            /// Not heeded.
+            /// For whom, or 2^32 - 1 where that is not said.
             uid: u32
         }
         /// Do not answer an earlier request.

@@ -26,6 +26,9 @@ pub const FILES: &[u8] = b"files";
 /// What the console is called there.
 pub const CONSOLE: &[u8] = b"console";
 
+/// `P9_NONUNAME`: a user is not said.
+const NOBODY: u32 = u32::MAX;
+
 /// The root and the console, which no file system numbers.
 const ROOT_QID: Qid = Qid { kind: qid::FOLDER, version: 0, path: u64::MAX };
 const CONSOLE_QID: Qid = Qid { kind: 0, version: 0, path: u64::MAX - 1 };
@@ -84,7 +87,7 @@ impl Session {
     fn act(&mut self, request: &Request<'_>) -> Result<Reply<'_>, Refusal> {
         match *request {
             Request::Version { size_bytes, version } => self.agree(size_bytes, version),
-            Request::Attach { fid, tree, .. } => self.attach(fid, tree),
+            Request::Attach { fid, tree, uid, .. } => self.attach(fid, tree, uid),
             // Requests are answered one after the other: the one it means has been.
             Request::Flush { .. } => Ok(Reply::Flush {}),
             Request::Walk { fid, new, ref names } => self.walk(fid, new, names),
@@ -115,8 +118,12 @@ impl Session {
         Ok(Reply::Version { size_bytes: self.agreed_bytes, version })
     }
 
-    fn attach(&mut self, fid: u32, tree: &[u8]) -> Result<Reply<'_>, Refusal> {
+    /// A kernel speaks for all users of a mount; this process acts as one of them.
+    fn attach(&mut self, fid: u32, tree: &[u8], uid: u32) -> Result<Reply<'_>, Refusal> {
         self.fids.is_free(fid)?;
+        if ![NOBODY, 0, rustix::process::geteuid().as_raw()].contains(&uid) {
+            return Err(Refusal::ACCESS);
+        }
         if !matches!(tree, b"" | b"/") {
             return Err(Refusal::ABSENT);
         }

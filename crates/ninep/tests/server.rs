@@ -300,6 +300,15 @@ fn fids_are_ones_own_and_not_too_many() {
 }
 
 #[test]
+fn nobody_speaks_for_somebody_else() {
+    let mut served = served(false).attached();
+    let claims = |fid, uid| Request::Attach { fid, auth: 0, user: b"root", tree: b"", uid };
+    assert_eq!(served.ask(&claims(7, 4711)), Err(Refusal::ACCESS));
+    assert_eq!(served.ask(&claims(7, u32::MAX)), Ok(105));
+    assert_eq!(served.ask(&Request::Attach { fid: 8, auth: 0, user: b"", tree: b"etc", uid: 0 }), Err(Refusal::ABSENT));
+}
+
+#[test]
 fn counts_and_lengths_are_not_believed() {
     let mut served = served(false).attached();
     served.walk(1, &[b"files", b"file"]).unwrap();

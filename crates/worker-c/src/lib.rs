@@ -8,6 +8,7 @@
 //! |---|---|
 //! | [`runtime`], [`context`], [`mailbox`] | workers; a borrowed one; messages to it and from it |
 //! | [`inside`] | what a program written in C sees |
+//! | [`channel`] | files for a program that may open none |
 //! | [`status`], [`failure`], [`message`] | how a call ends, why, and the words for it |
 //! | [`boundary`] | what every call passes through: no panic out, no bad pointer in |
 //! | [`version`] | what a program can check before it calls anything else |
@@ -15,6 +16,7 @@
 #![expect(clippy::missing_safety_doc, reason = "C reads the rules for pointers once, at the head of the header")]
 
 mod boundary;
+pub mod channel;
 pub mod context;
 mod failure;
 pub mod inside;

@@ -25,9 +25,10 @@ pub fn run(host: &Host, typed: &CellRun) -> Result<(), CliError> {
     let program = enclosed(at_home(host, &record, program), typed)?;
     // Open until the program has ended, which inherits it.
     let channel = channel(host, typed)?;
-    let program = channel
-        .iter()
-        .fold(program, |program, channel| program.with_variable(client::VARIABLE, channel.as_raw_fd().to_string()));
+    let program = match &channel {
+        Some(channel) => program.with_variable(client::VARIABLE, channel.as_raw_fd().to_string()),
+        None => program,
+    };
     clean(&record)?;
     let (ending, report) = seatmap_launch::run(&program, Seating::new(seats, Vec::new(), 0)).map_err(failed)?;
     clean(&record)?;
