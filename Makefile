@@ -35,6 +35,7 @@ test: system
 
 lab: build
 	./scripts/lab/run $(SEATMAP)
+	./scripts/lab/v9fs $(SEATMAP)
 
 lint: system
 	$(CARGO) fmt --all --check

@@ -14,6 +14,7 @@ mod hogs;
 mod homes;
 mod large;
 mod mapping;
+mod ninep;
 mod noise;
 mod pages;
 mod pair;
@@ -55,11 +56,12 @@ const BENCHES: &[(&str, Bench)] = &[
     ("coherent", coherent::rows),
     ("twin", twin::rows),
     ("polling", polling::rows),
+    ("ninep", ninep::rows),
 ];
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    if let Some(played) = run::played(&arguments) {
+    if let Some(played) = run::played(&arguments).or_else(|| ninep::played(&arguments)) {
         return played;
     }
     let keep = arguments.iter().position(|argument| argument == "--keep").and_then(|at| arguments.get(at + 1));

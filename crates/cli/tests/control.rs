@@ -5,5 +5,7 @@
 #[expect(dead_code, reason = "the other verbs' tests need more of it")]
 #[path = "e2e/common.rs"]
 mod common;
+#[path = "e2e/files.rs"]
+mod files;
 #[path = "e2e/serve.rs"]
 mod serve;

@@ -16,6 +16,7 @@ const FLOORS: &[(&str, u32)] = &[
     ("affinity", 0),
     ("boundary", 0),
     ("machine", 0),
+    ("ninep", 0),
     ("pattern", 0),
     ("port", 0),
     ("host", 1),

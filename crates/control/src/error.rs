@@ -21,6 +21,14 @@ pub enum ControlError {
         /// What the system says.
         source: io::Error,
     },
+    /// The folder that programs are shown.
+    #[error("{path}: cannot be shown to programs")]
+    Export {
+        /// The folder.
+        path: String,
+        /// What the system says.
+        source: io::Error,
+    },
     /// Its warden.
     #[error("the controller's warden cannot be started")]
     Warden(#[source] io::Error),
@@ -30,6 +38,14 @@ pub enum ControlError {
     /// Nobody answers.
     #[error("{path}: no controller answers; 'seatmap cell serve' starts one")]
     Unreachable {
+        /// The socket.
+        path: String,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// Nobody shows files there.
+    #[error("{path}: no files are to be had there; 'seatmap cell serve --export FOLDER' shows some")]
+    NoFiles {
         /// The socket.
         path: String,
         /// What the system says.

@@ -12,10 +12,12 @@
 //! | [`peer`], [`server`], [`desk`] | who may come in; the threads; the one that does everything |
 //! | [`gang`] | stopping a cell's threads, and letting them go on where they were |
 //! | [`ledger`], [`warden`], [`lock`] | what outlives a controller that is killed, and who winds it up |
+//! | [`channel`], [`steward`] | the door for programs without I/O rights; the process that reads and writes files for one |
 //! | [`client`], [`error`] | the other end; what can go wrong |
 #![deny(missing_docs)]
 
 pub mod answer;
+pub mod channel;
 pub mod client;
 pub mod desk;
 pub mod error;
@@ -28,6 +30,7 @@ pub mod policy;
 pub mod queue;
 pub mod request;
 pub mod server;
+pub mod steward;
 mod tenant;
 pub mod ticket;
 pub mod usage;
@@ -35,6 +38,7 @@ pub mod wants;
 pub mod warden;
 
 pub use answer::{Answer, Kind, Listed, Phase, Say};
+pub use channel::Exported;
 pub use client::Client;
 pub use error::ControlError;
 pub use policy::Policy;

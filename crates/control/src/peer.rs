@@ -12,7 +12,9 @@ const MOST_GROUPS: usize = 65_536;
 pub struct Peer {
     /// Its user.
     pub uid: u32,
-    /// Its group, and the others it is in.
+    /// Its group.
+    pub gid: u32,
+    /// That group, and the others it is in.
     pub groups: Vec<u32>,
 }
 
@@ -29,7 +31,7 @@ impl Peer {
         let count = option(stream, libc::SO_PEERGROUPS, &mut groups).unwrap_or(0);
         groups.truncate(count);
         groups.push(own[0].gid);
-        Ok(Peer { uid: own[0].uid, groups })
+        Ok(Peer { uid: own[0].uid, gid: own[0].gid, groups })
     }
 
     /// Whether it may give orders: root, the user that the controller runs as, and the members of one group may.
@@ -37,6 +39,12 @@ impl Peer {
     pub fn may_enter(&self, own_uid: u32, group: Option<u32>) -> bool {
         self.uid == 0 || self.uid == own_uid || group.is_some_and(|group| self.groups.contains(&group))
     }
+}
+
+/// The user that this process acts as.
+pub(crate) fn own_uid() -> u32 {
+    // SAFETY: the call cannot fail and touches nothing.
+    unsafe { libc::geteuid() }
 }
 
 /// Reads an option of a socket into values of a plain type; how many there are.
@@ -74,9 +82,9 @@ mod tests {
 
     #[test]
     fn strangers_stay_outside() {
-        let peer = Peer { uid: 1000, groups: vec![1000, 7] };
+        let peer = Peer { uid: 1000, gid: 1000, groups: vec![1000, 7] };
         assert!(peer.may_enter(0, Some(7)) && peer.may_enter(1000, None));
         assert!(!peer.may_enter(0, None) && !peer.may_enter(0, Some(8)));
-        assert!(Peer { uid: 0, groups: vec![] }.may_enter(5, None));
+        assert!(Peer { uid: 0, gid: 0, groups: vec![] }.may_enter(5, None));
     }
 }

@@ -1,11 +1,12 @@
 //! The controller: a socket, a thread a client that reads, and one that does everything else.
 
 use crate::answer::{Answer, Kind, Say};
+use crate::channel::{self, Exported};
 use crate::desk::{Desk, Event};
 use crate::error::ControlError;
 use crate::line;
 use crate::lock;
-use crate::peer::Peer;
+use crate::peer::{self, Peer};
 use crate::policy::Policy;
 use crate::request::Request;
 use crate::warden::Warden;
@@ -42,6 +43,8 @@ pub struct Options {
     pub slice: Duration,
     /// The command that becomes its warden.
     pub warden: Keeper,
+    /// The folder that programs without I/O rights are shown, at a socket [beside](channel::beside) the other.
+    pub export: Option<Exported>,
 }
 
 /// Listens until `ends` says so. Cells are made on the calling thread, which must be the process's first: a judge enters
@@ -56,6 +59,7 @@ pub fn serve(
     ends: &dyn Fn() -> bool,
     ready: &mut dyn FnMut(),
 ) -> Result<(), ControlError> {
+    options.export.iter().try_for_each(channel::check)?;
     let _lock = lock::take(&host)?.ok_or(ControlError::AnotherRuns)?;
     host.run.lock().map_err(ControlError::Lock).and_then(|_held| Ok(host.recover()?))?;
     let mut desk = Desk::open(host, options.policy, options.slice, judge)?;
@@ -64,6 +68,11 @@ pub fn serve(
     let (events, arrivals) = mpsc::channel();
     let group = options.group;
     std::thread::spawn(move || admit_all(&listener, group, &events));
+    let door = channel::beside(&options.socket);
+    if let Some(exported) = options.export.clone() {
+        let listener = listen(&door)?;
+        std::thread::spawn(move || channel::admit_all(&listener, group, &exported));
+    }
     ready();
     let mut ticked = Instant::now();
     while !ends() {
@@ -80,6 +89,7 @@ pub fn serve(
     }
     let closed = desk.close();
     let _ = fs::remove_file(&options.socket);
+    let _ = options.export.as_ref().map(|_| fs::remove_file(door));
     warden.dismiss();
     Ok(closed?)
 }
@@ -115,9 +125,7 @@ fn admit(
     clients: &Arc<AtomicUsize>,
 ) -> io::Result<()> {
     let peer = Peer::of(&stream)?;
-    // SAFETY: the call cannot fail and touches nothing.
-    let own_uid = unsafe { libc::geteuid() };
-    if !peer.may_enter(own_uid, group) {
+    if !peer.may_enter(peer::own_uid(), group) {
         let message = "only root and members of the controller's group may give it orders";
         return refuse(&stream, Kind::Denied, message);
     }

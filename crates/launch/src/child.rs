@@ -3,6 +3,7 @@
 use crate::mask::Tid;
 use crate::program::Program;
 use crate::signals::Signals;
+use seatmap_ninep::Fence;
 use std::ffi::{CStr, c_char};
 use std::io::{self, PipeReader, PipeWriter, Read, Write};
 use std::os::fd::AsRawFd;
@@ -58,6 +59,7 @@ impl Child {
                     libc::close(go.as_raw_fd());
                     wait_for_the_word(wait.as_raw_fd());
                     signals.restore_for_program();
+                    close(program.fence(), told.as_raw_fd());
                     execute(program.path(), [&arguments, &by_shell], &environment, told.as_raw_fd())
                 }
             }
@@ -111,15 +113,35 @@ unsafe fn wait_for_the_word(wait: i32) {
 }
 
 /// # Safety
+/// Only in the child.
+unsafe fn close(fence: Option<&Fence>, told: i32) {
+    if fence.is_some_and(|fence| fence.close().is_err()) {
+        // SAFETY: as the caller promises; nobody runs with rights that were to be taken.
+        unsafe { give_up(told) }
+    }
+}
+
+/// # Safety
 /// Only in the child; all vectors hold strings and end in a null pointer.
 unsafe fn execute(path: &CStr, arguments: [&[*const c_char]; 2], environment: &[*const c_char], told: i32) -> ! {
     let [own, by_shell] = arguments;
-    // SAFETY: as the caller promises; the error number is this thread's own and outlives the write.
+    // SAFETY: as the caller promises; the error number is this thread's own.
     unsafe {
         libc::execve(path.as_ptr(), own.as_ptr(), environment.as_ptr());
         if *libc::__errno_location() == libc::ENOEXEC {
             libc::execve(SHELL.as_ptr(), by_shell.as_ptr(), environment.as_ptr());
         }
+        give_up(told)
+    }
+}
+
+/// Tells the error number, and ends.
+///
+/// # Safety
+/// Only in the child.
+unsafe fn give_up(told: i32) -> ! {
+    // SAFETY: the error number is this thread's own and outlives the write.
+    unsafe {
         let code: *const i32 = libc::__errno_location();
         libc::write(told, code.cast(), size_of::<i32>());
         libc::_exit(NOT_EXECUTED)

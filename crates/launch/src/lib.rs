@@ -15,6 +15,7 @@
 //! | [`program`], `child`, `signals` | the program to run, the process that becomes it, and what is passed on to it |
 //! | [`launch`], [`attach`] | all of it: for a program that begins, and for one that runs |
 //! | [`record`], [`roll`], [`report`], `table` | what is known of each thread, and what is told of it |
+//! | [`loader`] | whether a program opens libraries before it does anything |
 //! | [`hampered`] | programs that tracing keeps from something |
 //! | [`ending`] | how the program ended, and how to end alike |
 #![deny(missing_docs)]
@@ -24,6 +25,7 @@ pub mod ending;
 pub mod error;
 pub mod hampered;
 pub mod launch;
+pub mod loader;
 pub mod program;
 pub mod record;
 pub mod report;

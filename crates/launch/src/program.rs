@@ -1,5 +1,6 @@
 //! The program to run: found and checked before anything starts.
 
+use seatmap_ninep::Fence;
 use std::ffi::{CString, OsStr, OsString};
 use std::fs::Metadata;
 use std::io;
@@ -17,6 +18,7 @@ pub struct Program {
     arguments: Vec<CString>,
     variables: Vec<(OsString, OsString)>,
     group: Option<PathBuf>,
+    fence: Option<Fence>,
 }
 
 /// Why a program cannot be run.
@@ -60,7 +62,7 @@ impl Program {
         let text = |text: &OsString| CString::new(text.clone().into_vec()).map_err(|_| ProgramError::Zero);
         let arguments = command.iter().map(text).collect::<Result<Vec<_>, _>>()?;
         let path = text(&path.into_os_string())?;
-        Ok(Program { path, arguments, variables: Vec::new(), group: None })
+        Ok(Program { path, arguments, variables: Vec::new(), group: None, fence: None })
     }
 
     /// With one more variable in its environment.
@@ -81,6 +83,19 @@ impl Program {
     #[must_use]
     pub fn group(&self) -> Option<&Path> {
         self.group.as_deref()
+    }
+
+    /// Without I/O rights: the fence is put up before its first instruction.
+    #[must_use]
+    pub fn behind(mut self, fence: Fence) -> Self {
+        self.fence = Some(fence);
+        self
+    }
+
+    /// What it may do, where that is not everything.
+    #[must_use]
+    pub fn fence(&self) -> Option<&Fence> {
+        self.fence.as_ref()
     }
 
     /// Its environment: this process's, and what was added.

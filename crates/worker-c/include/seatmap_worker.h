@@ -14,6 +14,7 @@
  *   seatmap_worker_status refuse NULL, the others say what they return for it.
  * - Threads may share a runtime. A context may be used by one thread at a time. A seatmap_inside is its program's while
  *   that runs, on the worker's thread.
+ * - A channel may be used by one thread at a time; its descriptor is its own from its creation on, also where that fails.
  * - A program returns its stop code; it may neither end its thread nor throw.
  * - There is no other state but the last error, and each thread has its own. No function ends the program or looks at its
  *   environment; only a defect prints, on stderr. The library cannot survive memory that runs out, or a fork.
@@ -76,6 +77,10 @@ typedef enum {
    * A mistake in the library. The handles are still good.
    */
   SEATMAP_WORKER_STATUS_DEFECT = 5,
+  /**
+   * What the other end of a channel says of a file, or that it has gone.
+   */
+  SEATMAP_WORKER_STATUS_CHANNEL = 6,
 } seatmap_worker_status;
 
 /**
@@ -97,6 +102,24 @@ typedef enum {
 } seatmap_mbox;
 
 /**
+ * How a file is opened.
+ */
+typedef enum {
+  /**
+   * To read what is there.
+   */
+  SEATMAP_OPENING_READ = 0,
+  /**
+   * To write what is there, or the console.
+   */
+  SEATMAP_OPENING_WRITE = 1,
+  /**
+   * To write it anew, whether it is there or not, and to read it.
+   */
+  SEATMAP_OPENING_CREATE = 2,
+} seatmap_opening;
+
+/**
  * How workers and those who wait for them wait.
  */
 typedef enum {
@@ -113,6 +136,11 @@ typedef enum {
    */
   SEATMAP_POLLING_SLEEP = 2,
 } seatmap_polling;
+
+/**
+ * A connection to files and a console that somebody else reads and writes, outside the cell.
+ */
+typedef struct seatmap_channel seatmap_channel;
 
 /**
  * A worker that belongs to its holder: its local store holds zeros when the context is created, and is overwritten with
@@ -350,6 +378,54 @@ bool seatmap_inside_put(seatmap_inside *inside,
                         size_t local,
                         void *to,
                         size_t bytes);
+
+/**
+ * Takes over the connection that `seatmap cell run --channel` has made: `descriptor` is what SEATMAP_9P_FD says.
+ */
+seatmap_worker_status seatmap_channel_create(int descriptor,
+                                             seatmap_channel **channel);
+
+/**
+ * Ends the connection; NULL is fine.
+ */
+void seatmap_channel_destroy(seatmap_channel *channel);
+
+/**
+ * Opens a file by its path from the root, as "files/out/result.txt" or "console"; `opening` is a seatmap_opening.
+ */
+seatmap_worker_status seatmap_channel_open(seatmap_channel *channel,
+                                           const char *path,
+                                           int opening,
+                                           uint32_t *file);
+
+/**
+ * Closes a file.
+ */
+seatmap_worker_status seatmap_channel_close(seatmap_channel *channel, uint32_t file);
+
+/**
+ * Reads from an offset, at most 128 KiB at once; `done` tells how many bytes, 0 at the end of the file.
+ */
+seatmap_worker_status seatmap_channel_read(seatmap_channel *channel,
+                                           uint32_t file,
+                                           uint64_t offset,
+                                           void *to,
+                                           size_t bytes,
+                                           size_t *done);
+
+/**
+ * Writes all of it at an offset.
+ */
+seatmap_worker_status seatmap_channel_write(seatmap_channel *channel,
+                                            uint32_t file,
+                                            uint64_t offset,
+                                            const void *from,
+                                            size_t bytes);
+
+/**
+ * Takes this process all rights but to compute, start threads, tell the time, and read and write what is open: for good.
+ */
+seatmap_worker_status seatmap_fence_close(void);
 
 #ifdef __cplusplus
 }  // extern "C"

@@ -16,6 +16,12 @@ pub enum Failure {
     /// What the workers say.
     #[error(transparent)]
     Worker(#[from] WorkerError),
+    /// What the other end of a channel says.
+    #[error("by the channel: {0}")]
+    Channel(#[source] std::io::Error),
+    /// Rights that cannot be given up.
+    #[error("the fence cannot be put up: {0}")]
+    Fence(String),
     /// A panic.
     #[error("a defect in libseatmap_worker: {0}")]
     Defect(String),
@@ -42,6 +48,8 @@ impl Boundary for Failure {
         match self {
             Failure::Null(_) | Failure::Argument(_) => Status::BadArgument,
             Failure::Defect(_) => Status::Defect,
+            Failure::Channel(_) => Status::Channel,
+            Failure::Fence(_) => Status::NotPossible,
             Failure::Worker(error) => match error {
                 WorkerError::NoCpus | WorkerError::Shared(_) => Status::BadArgument,
                 WorkerError::Seat { .. } | WorkerError::Store { .. } | WorkerError::Cpus(_) => Status::NotPossible,

@@ -8,11 +8,13 @@
 //! |---|---|
 //! | [`runtime`], [`context`], [`mailbox`] | workers; a borrowed one; messages to it and from it |
 //! | [`inside`] | what a program written in C sees |
+//! | [`channel`] | files for a program that may open none |
 //! | [`status`], [`failure`], [`message`] | how a call ends, why, and the words for it |
 //! | [`version`] | what a program can check before it calls anything else |
 #![deny(missing_docs)]
 #![expect(clippy::missing_safety_doc, reason = "C reads the rules for pointers once, at the head of the header")]
 
+pub mod channel;
 pub mod context;
 mod failure;
 pub mod inside;

@@ -1,6 +1,6 @@
 //! `seatmap cell`, as typed.
 
-use super::{CellQueued, CellRenew, CellServe};
+use super::{CellQueued, CellRenew, CellServe, CellSteward};
 use clap::{Args, Subcommand, ValueEnum};
 use seatmap_cell::{Backend, Name, NameError};
 use seatmap_machine::CpuList;
@@ -57,6 +57,9 @@ pub enum CellVerb {
     /// What winds up a controller's affairs when it dies.
     #[command(hide = true)]
     Warden,
+    /// What reads and writes files for a program without I/O rights.
+    #[command(hide = true)]
+    Steward(CellSteward),
 }
 
 #[derive(Debug, Args)]
@@ -151,6 +154,12 @@ pub struct CellRun {
     /// Say nothing, unless a thread does not sit where it should.
     #[arg(short, long)]
     pub quiet: bool,
+    /// Connect it to files and a console by a controller's 9P socket (default: controller.sock.9p where cells are remembered).
+    #[arg(long, value_name = "SOCKET", num_args = 0..=1, require_equals = true)]
+    pub channel: Option<Option<PathBuf>>,
+    /// Take it all I/O rights but reading and writing what is open; it must be linked statically.
+    #[arg(long)]
+    pub no_io: bool,
     /// The program and its arguments.
     #[arg(last = true, required = true, value_name = "COMMAND")]
     pub command: Vec<OsString>,

@@ -20,6 +20,12 @@ pub struct CellServe {
     /// How long a turn lasts, for cells that take turns: 10s, 1m.
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = seconds)]
     pub slice: u64,
+    /// Show this folder to programs in cells that have no I/O rights of their own, over 9P at a socket of the same name and .9p.
+    #[arg(long, value_name = "FOLDER")]
+    pub export: Option<PathBuf>,
+    /// Change nothing in that folder.
+    #[arg(long, requires = "export")]
+    pub export_read_only: bool,
     /// Print where it listens as JSON on stdout, and nothing else.
     #[arg(long)]
     pub json: bool,
@@ -59,4 +65,14 @@ pub struct CellRenew {
     /// Print the cell as JSON on stdout, and nothing else.
     #[arg(long)]
     pub json: bool,
+}
+
+/// What becomes a steward.
+#[derive(Debug, Args)]
+pub struct CellSteward {
+    /// The folder that it serves.
+    pub folder: PathBuf,
+    /// Whether nothing in it is changed.
+    #[arg(long)]
+    pub read_only: bool,
 }

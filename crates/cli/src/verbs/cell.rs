@@ -22,6 +22,9 @@ pub fn run(typed: &Cell) -> Result<(), CliError> {
     if let Some(socket) = socket(&typed.verb) {
         return via::run(socket, &typed.verb);
     }
+    if let CellVerb::Steward(steward) = &typed.verb {
+        return seatmap_control::steward::serve(&steward.folder, steward.read_only).map_err(CliError::work);
+    }
     let host = Host::here(keeper()).map_err(CliError::work)?;
     if let CellVerb::Guardian { name } = &typed.verb {
         return seatmap_cell::guardian::serve(&host, name).map_err(CliError::work);
@@ -42,7 +45,7 @@ pub fn run(typed: &Cell) -> Result<(), CliError> {
         CellVerb::Renew(renew) => self::renew(&host, renew),
         CellVerb::Serve(serve) => self::serve::run(host, serve, judge()),
         CellVerb::Restore => restore(&host),
-        CellVerb::Guardian { .. } | CellVerb::Warden => Ok(()),
+        CellVerb::Guardian { .. } | CellVerb::Warden | CellVerb::Steward(_) => Ok(()),
     }
 }
 

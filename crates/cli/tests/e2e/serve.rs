@@ -14,13 +14,13 @@ use std::time::Duration;
 const PATIENCE_TRIES: u32 = 1500;
 
 /// A controller, killed when dropped.
-struct Controller<'a> {
+pub struct Controller<'a> {
     place: &'a Place,
     child: Child,
 }
 
 impl<'a> Controller<'a> {
-    fn start(place: &'a Place, arguments: &[&str], variables: &[(&str, &str)]) -> Self {
+    pub fn start(place: &'a Place, arguments: &[&str], variables: &[(&str, &str)]) -> Self {
         let mut command = seatmap(place, &["cell", "serve", "--socket", "socket"]);
         command.args(arguments).envs(variables.iter().copied()).stdout(Stdio::piped());
         let mut child = command.spawn().unwrap();
@@ -30,8 +30,12 @@ impl<'a> Controller<'a> {
         Controller { place, child }
     }
 
-    fn ask(&self, arguments: &[&str]) -> Output {
+    pub fn ask(&self, arguments: &[&str]) -> Output {
         via(self.place, arguments).output().unwrap()
+    }
+
+    pub fn pid(&self) -> u32 {
+        self.child.id()
     }
 
     fn list(&self) -> Vec<Value> {
@@ -40,7 +44,7 @@ impl<'a> Controller<'a> {
     }
 
     /// SIGKILL, and no warden's time to do anything is waited for.
-    fn kill(&mut self) {
+    pub fn kill(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -60,7 +64,7 @@ impl Drop for Controller<'_> {
     }
 }
 
-fn seatmap(place: &Place, arguments: &[&str]) -> Command {
+pub fn seatmap(place: &Place, arguments: &[&str]) -> Command {
     let mut command = place.command(arguments);
     command.env("SEATMAP_RUN", place.path("run")).stderr(Stdio::piped());
     command
@@ -72,22 +76,22 @@ fn via(place: &Place, arguments: &[&str]) -> Command {
     command
 }
 
-fn stderr(output: &Output) -> String {
+pub fn stderr(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).trim_end().to_owned()
 }
 
-fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
+pub fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
     let pause = || std::thread::sleep(Duration::from_millis(10));
     assert!((0..PATIENCE_TRIES).any(|_| is_so() || (pause(), false).1), "never: {what}");
 }
 
-fn is_root() -> bool {
+pub fn is_root() -> bool {
     // SAFETY: the call cannot fail and touches nothing.
     unsafe { libc::geteuid() == 0 }
 }
 
 /// The highest CPU, as a list; `None`, and a word about it, where no cell can be made here.
-fn highest() -> Option<(String, MutexGuard<'static, ()>)> {
+pub fn highest() -> Option<(String, MutexGuard<'static, ()>)> {
     let online = std::fs::read_to_string("/sys/devices/system/cpu/online").unwrap();
     let highest = online.trim().rsplit(['-', ',']).next().unwrap().to_owned();
     let can = is_root() && std::fs::metadata("/sys/fs/cgroup/cpuset/cpuset.sched_load_balance").is_ok();
@@ -101,12 +105,12 @@ fn highest() -> Option<(String, MutexGuard<'static, ()>)> {
 }
 
 /// The arguments that make a cell on these CPUs, as quickly as can be.
-fn make<'a>(name: &'a str, cpus: &'a str) -> Vec<&'a str> {
+pub fn make<'a>(name: &'a str, cpus: &'a str) -> Vec<&'a str> {
     vec!["create", name, "--cpus", cpus, "--untested", "--require", "v1-exclusive"]
 }
 
 /// Whether a cell was made; not where somebody else has the CPU just now, which is said.
-fn made(output: &Output) -> bool {
+pub fn made(output: &Output) -> bool {
     let told = stderr(output);
     let is_taken = told.contains("can be made here");
     assert!(output.status.success() || is_taken, "{told}");

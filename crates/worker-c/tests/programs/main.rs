@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
+mod channel;
 mod examples;
 mod guide;
 #[path = "../../../place-c/tests/programs/installed.rs"]

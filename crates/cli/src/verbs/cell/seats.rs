@@ -1,13 +1,20 @@
 //! `seatmap cell run`.
 
 use crate::args::CellRun;
-use crate::error::CliError;
+use crate::error::{AtFile, CliError};
 use crate::output::Destination;
 use crate::plan_input;
 use crate::verbs::run::{failed, tell};
 use seatmap_cell::{Host, Record, census, group, memory};
-use seatmap_launch::{Beyond, Program, Seating, Seats};
+use seatmap_control::{channel, server};
+use seatmap_launch::{Beyond, Program, Seating, Seats, loader};
 use seatmap_machine::CpuList;
+use seatmap_ninep::{Fence, client};
+use std::ffi::OsStr;
+use std::os::fd::{AsFd, AsRawFd};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::net::UnixStream;
+use std::path::Path;
 
 /// Runs a program in a cell. Its exit code is this process's.
 pub fn run(host: &Host, typed: &CellRun) -> Result<(), CliError> {
@@ -15,7 +22,13 @@ pub fn run(host: &Host, typed: &CellRun) -> Result<(), CliError> {
     let seats = seats(&record, typed)?;
     let destination = typed.report.as_deref().map(Destination::new).transpose()?;
     let program = Program::find(&typed.command).map_err(CliError::input)?;
-    let program = at_home(host, &record, program);
+    let program = enclosed(at_home(host, &record, program), typed)?;
+    // Open until the program has ended, which inherits it.
+    let channel = channel(host, typed)?;
+    let program = match &channel {
+        Some(channel) => program.with_variable(client::VARIABLE, channel.as_raw_fd().to_string()),
+        None => program,
+    };
     clean(&record)?;
     let (ending, report) = seatmap_launch::run(&program, Seating::new(seats, Vec::new(), 0)).map_err(failed)?;
     clean(&record)?;
@@ -51,6 +64,30 @@ fn at_home(host: &Host, record: &Record, program: Program) -> Program {
             let program = program.with_variable(memory::VARIABLE, path);
             program.with_variable(memory::BYTES_VARIABLE, size_bytes.to_string())
         }
+    }
+}
+
+/// The connection to files and console, where one is wanted.
+fn channel(host: &Host, typed: &CellRun) -> Result<Option<UnixStream>, CliError> {
+    let Some(socket) = &typed.channel else { return Ok(None) };
+    let usual = || channel::beside(&host.run.file(server::SOCKET));
+    let socket = socket.clone().unwrap_or_else(usual);
+    channel::connect(&socket, std::io::stdout().as_fd()).map(Some).map_err(CliError::input)
+}
+
+/// A program that needs a loader would not get as far as its first instruction.
+fn enclosed(program: Program, typed: &CellRun) -> Result<Program, CliError> {
+    if !typed.no_io {
+        return Ok(program);
+    }
+    let path = Path::new(OsStr::from_bytes(program.path().to_bytes()));
+    match loader::is_static(path) {
+        Ok(true) => Ok(program.behind(Fence::before_exec().map_err(CliError::work)?)),
+        Ok(false) => Err(CliError::input(format!(
+            "{}: opens libraries before it runs, which --no-io forbids; link it statically, or have it put up its own fence",
+            path.display()
+        ))),
+        Err(error) => Err(CliError::input(AtFile::new(path, error))),
     }
 }
 

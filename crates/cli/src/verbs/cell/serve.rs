@@ -5,7 +5,7 @@ use crate::error::CliError;
 use crate::interrupt::Interrupt;
 use crate::output;
 use seatmap_cell::{Host, Judge, Keeper};
-use seatmap_control::{ControlError, Options, peer, server};
+use seatmap_control::{ControlError, Exported, Options, channel, peer, server};
 use std::time::Duration;
 
 /// Serves until interrupted.
@@ -13,13 +13,21 @@ pub fn run(host: Host, typed: &CellServe, judge: Box<Judge<'static>>) -> Result<
     let group = typed.group.as_deref().map(group).transpose()?;
     let socket = typed.socket.clone().unwrap_or_else(|| host.run.file(server::SOCKET));
     let warden = Keeper(["/proc/self/exe", "cell", "warden"].map(Into::into).to_vec());
-    let options = Options { socket, group, policy: typed.policy, slice: Duration::from_secs(typed.slice), warden };
+    let (policy, slice) = (typed.policy, Duration::from_secs(typed.slice));
+    let options = Options { socket, group, policy, slice, warden, export: export(typed)? };
     let interrupt = Interrupt::listen()?;
     let mut ready = || ready(typed, &options);
     server::serve(host, &options, judge, &|| interrupt.asked(), &mut ready).map_err(|error| match error {
-        ControlError::AnotherRuns => CliError::input(error),
+        ControlError::AnotherRuns | ControlError::Export { .. } => CliError::input(error),
         error => CliError::work(error),
     })
+}
+
+/// A steward starts in another folder.
+fn export(typed: &CellServe) -> Result<Option<Exported>, CliError> {
+    let steward = || Keeper(["/proc/self/exe", "cell", "steward"].map(Into::into).to_vec());
+    let absolute = typed.export.as_ref().map(std::path::absolute).transpose().map_err(CliError::input)?;
+    Ok(absolute.map(|folder| Exported { folder, is_read_only: typed.export_read_only, steward: steward() }))
 }
 
 fn group(name: &str) -> Result<u32, CliError> {
@@ -31,9 +39,11 @@ fn group(name: &str) -> Result<u32, CliError> {
 fn ready(typed: &CellServe, options: &Options) {
     let socket = options.socket.display().to_string();
     let policy = typed.policy.word();
+    let channel = options.export.as_ref().map(|_| channel::beside(&options.socket).display().to_string());
+    let files = channel.as_ref().map(|at| format!(", files at {}", output::visible(at))).unwrap_or_default();
     // That nobody reads it does not end a server.
     let _ = match typed.json {
-        true => super::told::json(&serde_json::json!({ "socket": socket, "policy": policy })),
-        false => output::print(&format!("listening at {}, policy {policy}\n", output::visible(&socket))),
+        true => super::told::json(&serde_json::json!({ "socket": socket, "policy": policy, "channel": channel })),
+        false => output::print(&format!("listening at {}, policy {policy}{files}\n", output::visible(&socket))),
     };
 }

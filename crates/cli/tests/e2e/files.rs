@@ -1,0 +1,222 @@
+//! Files and a console for programs that may open none: `cell serve --export`, `cell run --channel` and `--no-io`.
+//!
+//! This test's own binary is the program: started with a channel, or as a stranger, it plays one of the parts below.
+
+use crate::common::Place;
+use crate::serve::{Controller, highest, is_root, made, make, seatmap, stderr, wait_until};
+use seatmap_ninep::{Access, Client, Fence, client};
+use std::fs::{self, Permissions};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Command, Output};
+
+/// Tells this binary, started as a stranger, where to connect.
+const SOCKET: &str = "SEATMAP_TEST_SOCKET";
+
+/// A folder `shown`, and a controller that shows it.
+fn serving<'a>(place: &'a Place, more: &[&str]) -> Controller<'a> {
+    fs::create_dir(place.path("shown")).unwrap();
+    place.file("shown/in", "abc");
+    Controller::start(place, &[&["--export", "shown"], more].concat(), &[])
+}
+
+fn connected(place: &Place) -> Client<UnixStream> {
+    Client::new(UnixStream::connect(place.path("socket.9p")).unwrap()).unwrap()
+}
+
+fn content(client: &mut Client<impl Read + Write>, path: &str) -> io::Result<String> {
+    let file = client.open(path, Access::Read)?;
+    let mut bytes = [0; 100];
+    let count = client.read(&file, 0, &mut bytes)?;
+    client.close(file)?;
+    Ok(String::from_utf8_lossy(&bytes[..count]).into_owned())
+}
+
+/// Runs a part of this binary in the cell.
+fn run_part(place: &Place, part: &str, arguments: &[&str]) -> Output {
+    let own = std::env::current_exe().unwrap();
+    let mut command = seatmap(place, &["cell", "run", "-q", "first", "--channel=socket.9p"]);
+    command.args(arguments).arg("--").arg(own).args(["--exact", part, "--nocapture"]).output().unwrap()
+}
+
+/// A part: takes itself all rights, and works all the same.
+#[test]
+fn as_a_program_without_rights() {
+    if std::env::var_os(client::VARIABLE).is_none() {
+        return;
+    }
+    // SAFETY: nobody else takes it.
+    let mut client = unsafe { Client::inherited() }.unwrap().unwrap();
+    Fence::new().unwrap().close().unwrap();
+    assert_eq!(fs::read("/proc/version").unwrap_err().raw_os_error(), Some(libc::EPERM));
+    assert_eq!(UnixStream::pair().unwrap_err().raw_os_error(), Some(libc::EPERM));
+    assert!(Command::new("/bin/true").status().is_err());
+    let read = content(&mut client, "files/in").unwrap();
+    let file = client.create("files/out").unwrap();
+    client.write_all(&file, 0, format!("{read} was read").as_bytes()).unwrap();
+    client.close(file).unwrap();
+    let console = client.open("console", Access::Write).unwrap();
+    client.write_all(&console, 0, b"[all is done]").unwrap();
+    assert_eq!(std::thread::spawn(|| 7).join().unwrap(), 7, "threads are no I/O");
+}
+
+#[test]
+fn a_program_in_a_cell_reads_writes_and_speaks_without_rights() {
+    let Some((cpus, _taken)) = highest() else { return };
+    let place = Place::new();
+    let controller = serving(&place, &[]);
+    if !made(&controller.ask(&make("first", &cpus))) {
+        return;
+    }
+    let output = run_part(&place, "files::as_a_program_without_rights", &[]);
+    assert!(output.status.success(), "{output:?}");
+    assert!(String::from_utf8_lossy(&output.stdout).contains("[all is done]"), "{output:?}");
+    assert_eq!(place.read("shown/out"), "abc was read");
+    let nowhere = seatmap(&place, &["cell", "run", "first", "--channel=nowhere", "--", "true"]).output().unwrap();
+    assert_eq!(nowhere.status.code(), Some(2));
+    assert!(stderr(&nowhere).contains("nowhere: no files are to be had there"), "{}", stderr(&nowhere));
+}
+
+#[test]
+fn a_static_program_is_run_without_rights() {
+    let Some((cpus, _taken)) = highest() else { return };
+    let place = Place::new();
+    let controller = Controller::start(&place, &[], &[]);
+    if !made(&controller.ask(&make("first", &cpus))) {
+        return;
+    }
+    let run = |program: &str| {
+        let output = seatmap(&place, &["cell", "run", "-q", "first", "--no-io", "--", program]).output().unwrap();
+        (output.status.code(), String::from_utf8_lossy(&output.stdout).into_owned(), stderr(&output))
+    };
+    let (code, _, told) = run("/bin/sh");
+    assert!(code == Some(2) && told.contains("/sh: opens libraries before it runs"), "{told}");
+    let source = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/programs/opens.c"));
+    let built = Command::new("gcc").args(["-static", "-o"]).arg(place.path("opens")).arg(source).output();
+    if !built.is_ok_and(|built| built.status.success()) {
+        return eprintln!("skipped: no gcc that links statically here");
+    }
+    assert_eq!(run("./opens"), (Some(0), "opened 0, sockets 0, EPERM 2\n".to_owned(), String::new()));
+}
+
+#[test]
+fn stewards_stay_out_of_cells_and_outlive_the_controller() {
+    let Some((cpus, _taken)) = highest() else { return };
+    let place = Place::new();
+    let mut controller = serving(&place, &[]);
+    if !made(&controller.ask(&make("first", &cpus))) {
+        return;
+    }
+    let mut client = connected(&place);
+    let (cpu, pid) = (cpus.split('-').next().unwrap().to_owned(), controller.pid());
+    let status = |pid: &str| fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    // They are children of the thread that lets them in.
+    let threads = fs::read_dir(format!("/proc/{pid}/task")).unwrap();
+    let children = threads.map(|task| fs::read_to_string(task.unwrap().path().join("children")).unwrap_or_default());
+    let children = children.collect::<String>();
+    let steward = children.split_whitespace().find(|pid| status(pid).starts_with("Name:\tseatmap-steward")).unwrap();
+    let may_run = status(steward).lines().find(|line| line.starts_with("Cpus_allowed_list")).unwrap().to_owned();
+    assert!(!may_run.ends_with(&cpu), "{may_run}");
+    controller.kill();
+    assert_eq!(content(&mut client, "files/in").unwrap(), "abc");
+    drop(client);
+    wait_until("the steward is gone", || status(steward).is_empty() || status(steward).contains("(zombie)"));
+}
+
+#[test]
+fn what_is_read_only_is_not_changed() {
+    let place = Place::new();
+    let _controller = serving(&place, &["--export-read-only"]);
+    let mut client = connected(&place);
+    assert_eq!(client.create("files/out").unwrap_err().kind(), io::ErrorKind::ReadOnlyFilesystem);
+    assert_eq!(content(&mut client, "files/in").unwrap(), "abc");
+    assert_eq!(
+        client.open("console", Access::Write).unwrap_err().kind(),
+        io::ErrorKind::NotFound,
+        "none was handed over"
+    );
+}
+
+#[test]
+fn who_speaks_nonsense_harms_nobody() {
+    let place = Place::new();
+    let controller = serving(&place, &[]);
+    for nonsense in [&b"\xff\xff\xff\xff"[..], b"\x00\0\0\0\0\0\0", br#"{"format":"seatmap-control/1"}"#, b""] {
+        let mut stream = UnixStream::connect(place.path("socket.9p")).unwrap();
+        stream.write_all(nonsense).unwrap();
+        stream.shutdown(std::net::Shutdown::Write).unwrap();
+        assert!(matches!(stream.read(&mut [0]), Ok(0) | Err(_)));
+    }
+    assert_eq!(content(&mut connected(&place), "files/in").unwrap(), "abc");
+    assert!(controller.ask(&["list"]).status.success());
+    // A user has so many at once, and then more when some have gone.
+    let crowd: Vec<UnixStream> = (0..40).map(|_| UnixStream::connect(place.path("socket.9p")).unwrap()).collect();
+    let heard = crowd.into_iter().map(Client::new).collect::<Vec<_>>();
+    assert_eq!(heard.iter().filter(|client| client.is_ok()).count(), 16);
+    drop(heard);
+    let again = || Client::new(UnixStream::connect(place.path("socket.9p")).unwrap()).is_ok();
+    wait_until("there is room again", again);
+}
+
+#[test]
+fn there_must_be_something_to_show() {
+    let place = Place::new();
+    let output = seatmap(&place, &["cell", "serve", "--export", "nothing"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("/nothing: cannot be shown to programs: "), "{}", stderr(&output));
+}
+
+/// A part: tries what only root may.
+#[test]
+fn as_a_stranger() {
+    let Some(socket) = std::env::var_os(SOCKET) else { return };
+    let mut client = match UnixStream::connect(socket).and_then(Client::new) {
+        Ok(client) => client,
+        Err(error) => return println!("[kept out: {:?}]", error.kind()),
+    };
+    let denied = |error: io::Error| assert_eq!(error.kind(), io::ErrorKind::PermissionDenied);
+    denied(content(&mut client, "files/secret").unwrap_err());
+    denied(client.create("files/mine").unwrap_err());
+    denied(client.open("files/in", Access::Write).unwrap_err());
+    denied(client.remove("files/in").unwrap_err());
+    denied(client.rename("files/in", "files/out").unwrap_err());
+    denied(client.list("files/closed").unwrap_err());
+    denied(content(&mut client, "files/closed/in").unwrap_err());
+    assert_eq!(content(&mut client, "files/in").unwrap(), "abc");
+    let file = client.create("files/open/mine").unwrap();
+    client.close(file).unwrap();
+    println!("[let in]");
+}
+
+#[test]
+fn a_stranger_has_no_rights_but_his_own() {
+    if !is_root() {
+        return eprintln!("skipped: only root can become a stranger");
+    }
+    let place = Place::new();
+    let _controller = serving(&place, &["--group", "4711"]);
+    let mode = |name: &str, mode| fs::set_permissions(place.path(name), Permissions::from_mode(mode)).unwrap();
+    place.file("shown/secret", "secret");
+    ["shown/closed", "shown/open"].iter().for_each(|folder| fs::create_dir(place.path(folder)).unwrap());
+    place.file("shown/closed/in", "secret");
+    [("", 0o755), ("shown", 0o755), ("shown/secret", 0o600), ("shown/closed", 0o700), ("shown/open", 0o777)]
+        .into_iter()
+        .for_each(|(name, bits)| mode(name, bits));
+    let as_stranger = |gid| {
+        let mut command = Command::new(std::env::current_exe().unwrap());
+        command.args(["--exact", "files::as_a_stranger", "--nocapture"]).env(SOCKET, place.path("socket.9p"));
+        let output = command.gid(gid).uid(65_534).current_dir("/").output()?;
+        assert!(output.status.success(), "{output:?}");
+        io::Result::Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+    };
+    match as_stranger(4711) {
+        Ok(said) => assert!(said.contains("[let in]"), "{said}"),
+        Err(error) => return eprintln!("skipped: a stranger cannot start this test here: {error}"),
+    }
+    let made = fs::metadata(place.path("shown/open/mine")).unwrap();
+    assert_eq!((made.uid(), made.gid()), (65_534, 4711));
+    assert!(as_stranger(65_534).unwrap().contains("[kept out: "));
+}

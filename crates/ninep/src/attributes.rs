@@ -1,0 +1,133 @@
+//! What a file is, and what is to become of it.
+
+use crate::wire::structure;
+use rustix::fs::{Statx, makedev};
+
+/// `P9_GETATTR_BASIC` of `include/net/9p/9p.h`: everything that stat(2) tells.
+pub const BASIC: u64 = 0x7ff;
+
+/// What a file is, as stat(2) tells it. Times are seconds after 1970 and the nanoseconds beyond them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names and meanings are those of stat(2)")]
+pub struct Attributes {
+    pub mode: u32,
+    pub uid: u32,
+    pub gid: u32,
+    pub links: u64,
+    pub device: u64,
+    pub size_bytes: u64,
+    pub block_bytes: u64,
+    /// Of 512 bytes.
+    pub blocks: u64,
+    pub accessed_s: u64,
+    pub accessed_ns: u64,
+    pub modified_s: u64,
+    pub modified_ns: u64,
+    pub changed_s: u64,
+    pub changed_ns: u64,
+    pub born_s: u64,
+    pub born_ns: u64,
+    pub generation: u64,
+    pub data_version: u64,
+}
+
+structure!(Attributes {
+    mode,
+    uid,
+    gid,
+    links,
+    device,
+    size_bytes,
+    block_bytes,
+    blocks,
+    accessed_s,
+    accessed_ns,
+    modified_s,
+    modified_ns,
+    changed_s,
+    changed_ns,
+    born_s,
+    born_ns,
+    generation,
+    data_version
+});
+
+impl From<&Statx> for Attributes {
+    fn from(stat: &Statx) -> Self {
+        let seconds = |time: i64| time.cast_unsigned();
+        Attributes {
+            mode: stat.stx_mode.into(),
+            uid: stat.stx_uid,
+            gid: stat.stx_gid,
+            links: stat.stx_nlink.into(),
+            device: makedev(stat.stx_rdev_major, stat.stx_rdev_minor),
+            size_bytes: stat.stx_size,
+            block_bytes: stat.stx_blksize.into(),
+            blocks: stat.stx_blocks,
+            accessed_s: seconds(stat.stx_atime.tv_sec),
+            accessed_ns: stat.stx_atime.tv_nsec.into(),
+            modified_s: seconds(stat.stx_mtime.tv_sec),
+            modified_ns: stat.stx_mtime.tv_nsec.into(),
+            changed_s: seconds(stat.stx_ctime.tv_sec),
+            changed_ns: stat.stx_ctime.tv_nsec.into(),
+            ..Attributes::default()
+        }
+    }
+}
+
+/// What is to become of a file: of the fields, those that `valid` names.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Change {
+    /// Which of the others count: bits of this type.
+    pub valid: u32,
+    /// Permissions.
+    pub mode: u32,
+    /// Owner.
+    pub uid: u32,
+    /// Group.
+    pub gid: u32,
+    /// Length.
+    pub size_bytes: u64,
+    /// Last read: seconds after 1970.
+    pub accessed_s: u64,
+    /// And nanoseconds.
+    pub accessed_ns: u64,
+    /// Last written: seconds after 1970.
+    pub modified_s: u64,
+    /// And nanoseconds.
+    pub modified_ns: u64,
+}
+
+structure!(Change { valid, mode, uid, gid, size_bytes, accessed_s, accessed_ns, modified_s, modified_ns });
+
+/// Bits of [`Change::valid`], the `P9_SETATTR_*` of `include/net/9p/9p.h`.
+impl Change {
+    /// The permissions count.
+    pub const MODE: u32 = 1;
+    /// The owner counts.
+    pub const UID: u32 = 1 << 1;
+    /// The group counts.
+    pub const GID: u32 = 1 << 2;
+    /// The length counts.
+    pub const SIZE: u32 = 1 << 3;
+    /// The time of reading is now, or what is given.
+    pub const ACCESSED: u32 = 1 << 4;
+    /// The time of writing is now, or what is given.
+    pub const MODIFIED: u32 = 1 << 5;
+    /// The time of reading is given.
+    pub const ACCESSED_GIVEN: u32 = 1 << 7;
+    /// The time of writing is given.
+    pub const MODIFIED_GIVEN: u32 = 1 << 8;
+
+    /// To this length.
+    #[must_use]
+    pub fn to_size(size_bytes: u64) -> Self {
+        Change { valid: Change::SIZE, size_bytes, ..Change::default() }
+    }
+
+    /// Whether a bit is set.
+    #[must_use]
+    pub fn has(&self, bit: u32) -> bool {
+        self.valid & bit != 0
+    }
+}

@@ -1,0 +1,251 @@
+//! The other end, for programs: one request at a time over a socket that somebody else has connected.
+
+mod content;
+mod names;
+mod posting;
+
+use crate::frame::{self, AROUND_DATA_BYTES, LONGEST_BYTES};
+use crate::refusal::Refusal;
+use crate::reply::Reply;
+use crate::request::Request;
+use crate::session::VERSION;
+use crate::wire::MOST_NAMES;
+use posting::Posted;
+use std::fs;
+use std::io::{self, BufReader, ErrorKind, Read, Write};
+use std::os::fd::FromRawFd;
+
+/// The variable that tells a program the descriptor of its channel.
+pub const VARIABLE: &str = "SEATMAP_9P_FD";
+
+/// The root's fid; files get those above.
+const ROOT: u32 = 0;
+
+/// `NOFID` of the protocol: nobody authenticates himself.
+const NOBODY: u32 = u32::MAX;
+
+/// `NOTAG`, which a version alone carries; and the tag of everything else, one request at a time.
+const NO_TAG: u16 = u16::MAX;
+const TAG: u16 = 0;
+
+/// A small reply comes whole, with its head.
+const AHEAD_BYTES: usize = 8 * 1024;
+
+/// How a file is opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// To read it.
+    Read,
+    /// To write it, or the console.
+    Write,
+    /// To do both.
+    Both,
+}
+
+impl Access {
+    fn flags(self) -> u32 {
+        let flags = match self {
+            Access::Read => libc::O_RDONLY,
+            Access::Write => libc::O_WRONLY,
+            Access::Both => libc::O_RDWR,
+        };
+        flags.cast_unsigned()
+    }
+}
+
+/// An open file; [`Client::close`] closes it.
+#[derive(Debug, PartialEq, Eq)]
+#[must_use = "the server keeps it open until it is closed"]
+pub struct File(u32);
+
+/// A program's connection to files and a console.
+///
+/// Paths are relative to the root and have no `.` and `..`: `files/out/result.txt`, `console`.
+#[derive(Debug)]
+pub struct Client<S> {
+    stream: BufReader<S>,
+    agreed_bytes: u32,
+    next: u32,
+    unused: Vec<u32>,
+    posted: Posted,
+    body: Vec<u8>,
+    out: Vec<u8>,
+}
+
+/// The connection that a program was started with. Its bytes go by read(2) and write(2), which a [fence](crate::Fence) lets
+/// through.
+pub type Inherited = Client<fs::File>;
+
+impl Inherited {
+    /// The connection that this process was started with; `None` where it was not.
+    ///
+    /// # Safety
+    /// It is called once: the descriptor becomes this client's own.
+    ///
+    /// # Errors
+    /// Nobody answers there.
+    pub unsafe fn inherited() -> io::Result<Option<Self>> {
+        let number = std::env::var(VARIABLE).ok().and_then(|text| text.parse().ok());
+        // SAFETY: the caller promises that nobody else has taken it.
+        let stream = number.map(|number| unsafe { fs::File::from_raw_fd(number) });
+        stream.map(Client::new).transpose()
+    }
+}
+
+impl<S: Read + Write> Client<S> {
+    /// Agrees with the server on the protocol, and gets its root.
+    ///
+    /// # Errors
+    /// Nobody answers, or nobody who speaks 9P2000.L.
+    pub fn new(stream: S) -> io::Result<Self> {
+        let mut client = Client {
+            stream: BufReader::with_capacity(AHEAD_BYTES, stream),
+            agreed_bytes: LONGEST_BYTES,
+            next: ROOT + 1,
+            unused: Vec::new(),
+            posted: Posted::default(),
+            body: Vec::new(),
+            out: Vec::new(),
+        };
+        client.agreed_bytes = client.agree()?;
+        client.ask(&Request::Attach { fid: ROOT, auth: NOBODY, user: b"", tree: b"", uid: NOBODY })?;
+        Ok(client)
+    }
+
+    fn agree(&mut self) -> io::Result<u32> {
+        let request = Request::Version { size_bytes: LONGEST_BYTES, version: VERSION };
+        match self.ask(&request)? {
+            Reply::Version { size_bytes, version }
+                if version == VERSION && (AROUND_DATA_BYTES + 1..=LONGEST_BYTES).contains(&size_bytes) =>
+            {
+                Ok(size_bytes)
+            }
+            _ => Err(io::Error::new(ErrorKind::InvalidData, "the other end does not speak 9P2000.L")),
+        }
+    }
+
+    /// The most that one request reads or writes, in bytes.
+    #[must_use]
+    pub fn unit_bytes(&self) -> usize {
+        (self.agreed_bytes - AROUND_DATA_BYTES) as usize
+    }
+
+    /// Opens a file.
+    ///
+    /// # Errors
+    /// What the server says.
+    pub fn open(&mut self, path: &str, access: Access) -> io::Result<File> {
+        let fid = self.walk(path)?;
+        let asked = self.ask(&Request::Open { fid, flags: access.flags() }).map(|_| ());
+        self.unless(asked, fid)
+    }
+
+    /// Opens a file to write it, empty, and makes it where it is not there.
+    ///
+    /// # Errors
+    /// What the server says.
+    pub fn create(&mut self, path: &str) -> io::Result<File> {
+        let (folder, name) = split(path);
+        let flags = Access::Both.flags();
+        let fid = self.walk(folder)?;
+        let asked = self.ask(&Request::Create { fid, name: name.as_bytes(), flags, mode: 0o644, gid: NOBODY });
+        let asked = asked.map(|_| ());
+        match self.unless(asked, fid) {
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+                let fid = self.walk(path)?;
+                let flags = flags | libc::O_TRUNC.cast_unsigned();
+                let asked = self.ask(&Request::Open { fid, flags }).map(|_| ());
+                self.unless(asked, fid)
+            }
+            other => other,
+        }
+    }
+
+    /// Closes a file.
+    ///
+    /// # Errors
+    /// The server has gone.
+    pub fn close(&mut self, file: File) -> io::Result<()> {
+        self.forget(file.0)
+    }
+
+    /// The file of a fid that was opened; one that was not is forgotten.
+    fn unless(&mut self, asked: io::Result<()>, fid: u32) -> io::Result<File> {
+        match asked {
+            Ok(()) => Ok(File(fid)),
+            Err(error) => self.forget(fid).and(Err(error)),
+        }
+    }
+
+    fn forget(&mut self, fid: u32) -> io::Result<()> {
+        self.unused.push(fid);
+        self.ask(&Request::Clunk { fid }).map(|_| ())
+    }
+
+    /// A fid for a path.
+    fn walk(&mut self, path: &str) -> io::Result<u32> {
+        let names: Vec<&[u8]> = path.split('/').filter(|name| !name.is_empty()).map(str::as_bytes).collect();
+        let new = self.unused.pop().unwrap_or(self.next);
+        let (first, rest) = names.split_at(names.len().min(MOST_NAMES));
+        // Where this fails, the number was not given.
+        if let Err(error) = self.walk_on(ROOT, new, first) {
+            self.unused.push(new);
+            return Err(error);
+        }
+        self.next = self.next.max(new + 1);
+        for names in rest.chunks(MOST_NAMES) {
+            if let Err(error) = self.walk_on(new, new, names) {
+                return self.forget(new).and(Err(error));
+            }
+        }
+        Ok(new)
+    }
+
+    fn walk_on(&mut self, fid: u32, new: u32, names: &[&[u8]]) -> io::Result<()> {
+        match self.ask(&Request::Walk { fid, new, names: names.to_vec() })? {
+            Reply::Walk { qids } if qids.len() == names.len() => Ok(()),
+            Reply::Walk { qids } if (1..names.len()).contains(&qids.len()) => {
+                let (walked, rest) = names.split_at(qids.len());
+                self.walk_in_two(fid, new, walked, rest)
+            }
+            _ => Err(nonsense()),
+        }
+    }
+
+    /// Who stops on the way does not say why; who cannot take the first step does.
+    fn walk_in_two(&mut self, fid: u32, new: u32, walked: &[&[u8]], rest: &[&[u8]]) -> io::Result<()> {
+        self.walk_on(fid, new, walked)?;
+        let why = self.walk_on(new, new, rest);
+        if why.is_err() && fid != new {
+            self.ask(&Request::Clunk { fid: new })?;
+        }
+        why
+    }
+
+    /// Sends a request and waits for its reply.
+    fn ask(&mut self, request: &Request<'_>) -> io::Result<Reply<'_>> {
+        self.hear_posted(0)?;
+        let tag = if matches!(request, Request::Version { .. }) { NO_TAG } else { TAG };
+        request.frame(tag, &mut self.out);
+        self.stream.get_mut().write_all(&self.out)?;
+        let head = frame::read(&mut self.stream, self.agreed_bytes, &mut self.body)?;
+        let head = head.ok_or(ErrorKind::UnexpectedEof)?;
+        let reply = Reply::parse(head.number, &self.body).map_err(|_| nonsense())?;
+        match reply {
+            Reply::Error { code } if head.tag == tag => Err(Refusal(code).into()),
+            // Every reply's number is that of its request and one.
+            reply if head.tag == tag && head.number == request.number() + 1 => Ok(reply),
+            _ => Err(nonsense()),
+        }
+    }
+}
+
+/// The folder of a path, and the name in it.
+fn split(path: &str) -> (&str, &str) {
+    let path = path.trim_end_matches('/');
+    path.rsplit_once('/').unwrap_or(("", path))
+}
+
+fn nonsense() -> io::Error {
+    io::Error::new(ErrorKind::InvalidData, "the other end of the channel does not answer what it is asked")
+}

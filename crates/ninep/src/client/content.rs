@@ -1,0 +1,121 @@
+//! What is in files and folders.
+
+use super::{Access, Client, File, nonsense};
+use crate::attributes::{Attributes, BASIC, Change};
+use crate::entry::Entries;
+use crate::frame::AROUND_DATA_BYTES;
+use crate::reply::Reply;
+use crate::request::Request;
+use crate::wire::Data;
+use std::io::{self, ErrorKind, Read, Write};
+
+impl<S: Read + Write> Client<S> {
+    /// Reads from an offset; how many bytes, 0 at the end of the file.
+    ///
+    /// # Errors
+    /// What the server says.
+    pub fn read(&mut self, file: &File, offset: u64, into: &mut [u8]) -> io::Result<usize> {
+        let count = into.len().min(self.unit_bytes());
+        match self.ask(&Request::Read { fid: file.0, offset, count: count as u32 })? {
+            Reply::Read { data: Data(data) } if data.len() <= count => {
+                into.get_mut(..data.len()).into_iter().for_each(|into| into.copy_from_slice(data));
+                Ok(data.len())
+            }
+            _ => Err(nonsense()),
+        }
+    }
+
+    /// Writes at an offset; how many bytes.
+    ///
+    /// # Errors
+    /// What the server says.
+    pub fn write(&mut self, file: &File, offset: u64, data: &[u8]) -> io::Result<usize> {
+        let count = data.len().min(self.unit_bytes());
+        let data = Data(data.get(..count).unwrap_or_default());
+        match self.ask(&Request::Write { fid: file.0, offset, data })? {
+            Reply::Write { count: written } if written as usize <= count => Ok(written as usize),
+            _ => Err(nonsense()),
+        }
+    }
+
+    /// Writes all of it.
+    ///
+    /// # Errors
+    /// What the server says, or that it writes no more.
+    pub fn write_all(&mut self, file: &File, mut offset: u64, mut data: &[u8]) -> io::Result<()> {
+        while !data.is_empty() {
+            let count = self.write(file, offset, data)?;
+            if count == 0 {
+                return Err(ErrorKind::WriteZero.into());
+            }
+            (offset, data) = (offset + count as u64, data.get(count..).unwrap_or_default());
+        }
+        Ok(())
+    }
+
+    /// Has what was written put on disk.
+    ///
+    /// # Errors
+    /// What the server says.
+    pub fn sync(&mut self, file: &File) -> io::Result<()> {
+        self.ask(&Request::Sync { fid: file.0, only_data: 0 }).map(|_| ())
+    }
+
+    /// Gives a file another length.
+    ///
+    /// # Errors
+    /// What the server says.
+    pub fn resize(&mut self, file: &File, size_bytes: u64) -> io::Result<()> {
+        self.ask(&Request::Change { fid: file.0, change: Change::to_size(size_bytes) }).map(|_| ())
+    }
+
+    /// What a file is.
+    ///
+    /// # Errors
+    /// What the server says.
+    pub fn attributes(&mut self, path: &str) -> io::Result<Attributes> {
+        let fid = self.walk(path)?;
+        let asked = match self.ask(&Request::Attributes { fid, mask: BASIC }) {
+            Ok(Reply::Attributes { attributes, .. }) => Ok(attributes),
+            Ok(_) => Err(nonsense()),
+            Err(error) => Err(error),
+        };
+        self.forget(fid)?;
+        asked
+    }
+
+    /// The names in a folder, without `.` and `..`, in the server's order.
+    ///
+    /// # Errors
+    /// What the server says.
+    pub fn list(&mut self, path: &str) -> io::Result<Vec<Vec<u8>>> {
+        let folder = self.open(path, Access::Read)?;
+        let (mut names, mut offset) = (Vec::new(), 0);
+        let listed = loop {
+            match self.list_from(folder.0, offset, &mut names) {
+                Ok(Some(last)) if last != offset => offset = last,
+                Ok(_) => break Ok(names),
+                Err(error) => break Err(error),
+            }
+        };
+        self.close(folder)?;
+        listed
+    }
+
+    /// The offset of the last entry, if there was one.
+    fn list_from(&mut self, fid: u32, offset: u64, names: &mut Vec<Vec<u8>>) -> io::Result<Option<u64>> {
+        let count = self.agreed_bytes - AROUND_DATA_BYTES;
+        let Reply::List { entries: Data(entries) } = self.ask(&Request::List { fid, offset, count })? else {
+            return Err(nonsense());
+        };
+        let mut last = None;
+        for entry in Entries(entries) {
+            let entry = entry.map_err(|_| nonsense())?;
+            last = Some(entry.offset);
+            if !matches!(entry.name, b"." | b"..") {
+                names.push(entry.name.to_vec());
+            }
+        }
+        Ok(last)
+    }
+}

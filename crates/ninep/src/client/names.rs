@@ -1,0 +1,56 @@
+//! What files are called.
+
+use super::{Client, NOBODY, split};
+use crate::request::Request;
+use std::io::{self, Read, Write};
+
+impl<S: Read + Write> Client<S> {
+    /// Makes a folder.
+    ///
+    /// # Errors
+    /// What the server says.
+    pub fn make_folder(&mut self, path: &str) -> io::Result<()> {
+        let (folder, name) = split(path);
+        self.within(folder, |fid| Request::Folder { fid, name: name.as_bytes(), mode: 0o755, gid: NOBODY })
+    }
+
+    /// Removes a file.
+    ///
+    /// # Errors
+    /// What the server says.
+    pub fn remove(&mut self, path: &str) -> io::Result<()> {
+        let (folder, name) = split(path);
+        self.within(folder, |fid| Request::Remove { fid, name: name.as_bytes(), flags: 0 })
+    }
+
+    /// Removes an empty folder.
+    ///
+    /// # Errors
+    /// What the server says.
+    pub fn remove_folder(&mut self, path: &str) -> io::Result<()> {
+        let (folder, name) = split(path);
+        let flags = libc::AT_REMOVEDIR.cast_unsigned();
+        self.within(folder, |fid| Request::Remove { fid, name: name.as_bytes(), flags })
+    }
+
+    /// Gives a file another name, in the same folder or in another.
+    ///
+    /// # Errors
+    /// What the server says.
+    pub fn rename(&mut self, old: &str, new: &str) -> io::Result<()> {
+        let ((folder, old), (into, new)) = (split(old), split(new));
+        let to = self.walk(into)?;
+        let (old, new) = (old.as_bytes(), new.as_bytes());
+        let renamed = self.within(folder, |from| Request::Rename { from, old, to, new });
+        self.forget(to)?;
+        renamed
+    }
+
+    /// Asks for something in a folder, for which it gets a fid meanwhile.
+    fn within<'a>(&mut self, folder: &str, request: impl FnOnce(u32) -> Request<'a>) -> io::Result<()> {
+        let fid = self.walk(folder)?;
+        let asked = self.ask(&request(fid)).map(|_| ());
+        self.forget(fid)?;
+        asked
+    }
+}

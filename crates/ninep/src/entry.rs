@@ -1,0 +1,84 @@
+//! Entries of folders, as replies carry them.
+
+use crate::qid::Qid;
+use crate::wire::{Field, Malformed, Rest};
+
+/// One entry of a folder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Entry<'a> {
+    /// The file.
+    pub qid: Qid,
+    /// What to ask for to get those behind it.
+    pub offset: u64,
+    /// `DT_*` of readdir(3).
+    pub kind: u8,
+    /// Its name.
+    pub name: &'a [u8],
+}
+
+impl<'a> Field<'a> for Entry<'a> {
+    fn put(&self, out: &mut Vec<u8>) {
+        self.qid.put(out);
+        self.offset.put(out);
+        self.kind.put(out);
+        self.name.put(out);
+    }
+
+    fn take(from: &mut Rest<'a>) -> Result<Self, Malformed> {
+        let (qid, offset) = (Qid::take(from)?, u64::take(from)?);
+        Ok(Entry { qid, offset, kind: u8::take(from)?, name: Field::take(from)? })
+    }
+}
+
+impl Entry<'_> {
+    /// How long it is in a reply, in bytes.
+    #[must_use]
+    pub fn size_bytes(&self) -> usize {
+        Qid::SIZE_BYTES + size_of::<u64>() + size_of::<u8>() + size_of::<u16>() + self.name.len()
+    }
+
+    /// Writes it behind what is there, if all is then no longer than this; whether it was.
+    pub(crate) fn fits_into(&self, out: &mut Vec<u8>, most_bytes: usize) -> bool {
+        let fits = out.len() + self.size_bytes() <= most_bytes;
+        if fits {
+            self.put(out);
+        }
+        fits
+    }
+}
+
+/// The entries of a reply, one after the other.
+#[derive(Clone, Copy, Debug)]
+pub struct Entries<'a>(pub &'a [u8]);
+
+impl<'a> Iterator for Entries<'a> {
+    type Item = Result<Entry<'a>, Malformed>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.0.is_empty() {
+            return None;
+        }
+        let mut rest = Rest(self.0);
+        let entry = Entry::take(&mut rest);
+        // Behind what cannot be read is nothing.
+        self.0 = if entry.is_ok() { rest.0 } else { &[] };
+        Some(entry)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn entries_follow_one_another_until_one_is_cut() {
+        let entry = Entry { qid: Qid { kind: 1, version: 2, path: 3 }, offset: 4, kind: 8, name: b"name" };
+        let mut bytes = Vec::new();
+        assert!(
+            entry.fits_into(&mut bytes, entry.size_bytes()) && !entry.fits_into(&mut bytes, 2 * entry.size_bytes() - 1)
+        );
+        assert_eq!(bytes.len(), entry.size_bytes());
+        bytes.extend_from_slice(&bytes.clone()[..10]);
+        assert_eq!(Entries(&bytes).collect::<Vec<_>>(), [Ok(entry), Err(Malformed::Short)]);
+    }
+}

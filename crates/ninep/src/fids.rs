@@ -1,0 +1,126 @@
+//! The numbers by which a client calls files.
+
+use crate::host;
+use crate::refusal::Refusal;
+use rustix::fs::OFlags;
+use std::collections::BTreeMap;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+/// The most that one client may have. Each holds up to two descriptors of the server.
+pub const MOST_FIDS: usize = 1024;
+
+/// What a fid stands for.
+#[derive(Debug)]
+pub(crate) enum Node {
+    /// The root: `files` and `console`.
+    Root,
+    /// The console.
+    Console,
+    /// A file or folder of the host.
+    File(OwnedFd),
+}
+
+impl Node {
+    /// The same again.
+    pub fn again(&self) -> Result<Self, Refusal> {
+        Ok(match self {
+            Node::Root => Node::Root,
+            Node::Console => Node::Console,
+            Node::File(file) => Node::File(file.try_clone()?),
+        })
+    }
+
+    /// The file of the host.
+    pub fn file(&self) -> Result<BorrowedFd<'_>, Refusal> {
+        match self {
+            Node::File(file) => Ok(file.as_fd()),
+            Node::Root | Node::Console => Err(Refusal::ACCESS),
+        }
+    }
+}
+
+/// How a fid is open.
+#[derive(Debug)]
+pub(crate) enum Opened {
+    /// Not at all.
+    Not,
+    /// The root, to be listed.
+    Root,
+    /// The console, to be written.
+    Console,
+    /// A folder of the host.
+    Folder(OwnedFd),
+    /// A file of the host.
+    File(OwnedFd),
+}
+
+impl Opened {
+    /// Opens a node.
+    pub fn of(node: &Node, flags: u32) -> Result<Self, Refusal> {
+        let file = match node {
+            Node::Root if host::may_change(flags) => return Err(Refusal::FOLDER),
+            Node::Root => return Ok(Opened::Root),
+            Node::Console if OFlags::from_bits_retain(flags) & OFlags::ACCMODE == OFlags::WRONLY => {
+                return Ok(Opened::Console);
+            }
+            Node::Console => return Err(Refusal::ACCESS),
+            Node::File(file) => file.as_fd(),
+        };
+        match host::kind(file)?.is_dir() {
+            true if host::may_change(flags) => Err(Refusal::FOLDER),
+            true => host::open_folder(file).map(Opened::Folder),
+            false => host::open_file(file, flags).map(Opened::File),
+        }
+    }
+
+    /// The file of the host.
+    pub fn file(&self) -> Option<BorrowedFd<'_>> {
+        match self {
+            Opened::File(file) => Some(file.as_fd()),
+            Opened::Not | Opened::Root | Opened::Console | Opened::Folder(_) => None,
+        }
+    }
+}
+
+/// What a client calls by one number.
+#[derive(Debug)]
+pub(crate) struct Fid {
+    pub node: Node,
+    pub opened: Opened,
+}
+
+/// All of a client's.
+#[derive(Debug, Default)]
+pub(crate) struct Fids(BTreeMap<u32, Fid>);
+
+impl Fids {
+    pub fn get(&self, fid: u32) -> Result<&Fid, Refusal> {
+        self.0.get(&fid).ok_or(Refusal::FID)
+    }
+
+    pub fn get_mut(&mut self, fid: u32) -> Result<&mut Fid, Refusal> {
+        self.0.get_mut(&fid).ok_or(Refusal::FID)
+    }
+
+    /// Whether a number may be given: it is not in use, and not one too many.
+    pub fn is_free(&self, fid: u32) -> Result<(), Refusal> {
+        match (self.0.contains_key(&fid), self.0.len() < MOST_FIDS) {
+            (true, _) => Err(Refusal::FID),
+            (false, false) => Err(Refusal::MANY),
+            (false, true) => Ok(()),
+        }
+    }
+
+    /// Gives a number to a node that is not open.
+    pub fn put(&mut self, fid: u32, node: Node) {
+        self.0.insert(fid, Fid { node, opened: Opened::Not });
+    }
+
+    pub fn remove(&mut self, fid: u32) -> Result<(), Refusal> {
+        self.0.remove(&fid).map(|_| ()).ok_or(Refusal::FID)
+    }
+
+    pub fn clear(&mut self) {
+        self.0.clear();
+    }
+}

@@ -1,0 +1,90 @@
+//! Frames: a length, the message's number, a tag, the message (intro(5)).
+
+use std::io::{self, Read};
+
+/// Bytes in front of a message: its length, these included, its number and its tag.
+pub const HEAD_BYTES: usize = 7;
+
+/// What stands around the data of the largest message, with room to spare (`P9_IOHDRSZ`, `include/net/9p/9p.h`).
+pub const AROUND_DATA_BYTES: u32 = 24;
+
+/// The longest frame: 128 KiB of data, which is what Linux asks for by itself (`DEFAULT_MSIZE`, `net/9p/client.c`), and what
+/// stands around them.
+pub const LONGEST_BYTES: u32 = 128 * 1024 + AROUND_DATA_BYTES;
+
+/// The shortest that two may agree on: a name of 255 bytes and what stands around it must fit, several times over.
+pub const SHORTEST_BYTES: u32 = 4096;
+
+/// Begins a frame in place of what is in `out`.
+pub(crate) fn begin(number: u8, tag: u16, out: &mut Vec<u8>) {
+    out.clear();
+    out.extend_from_slice(&[0; 4]);
+    out.push(number);
+    out.extend_from_slice(&tag.to_le_bytes());
+}
+
+/// Writes the length in front of a frame that is complete.
+pub(crate) fn end(out: &mut [u8]) {
+    let length = (out.len() as u32).to_le_bytes();
+    if let Some(front) = out.first_chunk_mut() {
+        *front = length;
+    }
+}
+
+/// The number and tag of a frame whose body was read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Head {
+    /// Which message it is.
+    pub number: u8,
+    /// Which request it belongs to.
+    pub tag: u16,
+}
+
+/// Reads a frame's head, and its body in place of what is in `body`; `None` at the end of the stream.
+///
+/// # Errors
+/// The stream breaks, or ends within a frame; or a frame is shorter than its head or longer than `most_bytes`: where the next
+/// one begins is not known then.
+pub fn read(from: &mut impl Read, most_bytes: u32, body: &mut Vec<u8>) -> io::Result<Option<Head>> {
+    let mut head = [0; HEAD_BYTES];
+    if !begins(from, &mut head)? {
+        return Ok(None);
+    }
+    let [a, b, c, d, number, low, high] = head;
+    let length = u32::from_le_bytes([a, b, c, d]);
+    if length < HEAD_BYTES as u32 || length > most_bytes {
+        let why = format!("a frame of {length} bytes, where {HEAD_BYTES} to {most_bytes} are allowed");
+        return Err(io::Error::new(io::ErrorKind::InvalidData, why));
+    }
+    body.resize(length as usize - HEAD_BYTES, 0);
+    from.read_exact(body)?;
+    Ok(Some(Head { number, tag: u16::from_le_bytes([low, high]) }))
+}
+
+/// Fills the head; `false` where the stream ends in front of it.
+fn begins(from: &mut impl Read, head: &mut [u8]) -> io::Result<bool> {
+    loop {
+        match from.read(head) {
+            Ok(0) => return Ok(false),
+            Ok(count) => return from.read_exact(head.get_mut(count..).unwrap_or_default()).map(|()| true),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn frames_are_whole_or_not_there() {
+        let mut stream: &[u8] = &[8, 0, 0, 0, 120, 1, 2, 9];
+        let mut body = vec![7; 99];
+        assert_eq!(read(&mut stream, 100, &mut body).unwrap(), Some(Head { number: 120, tag: 0x201 }));
+        assert_eq!((body.as_slice(), read(&mut stream, 100, &mut Vec::new()).unwrap()), (&[9][..], None));
+        for bad in [&[8, 0, 0, 0, 120, 1, 2][..], &[8, 0, 0][..], &[6, 0, 0, 0, 1, 1, 1], &[101, 0, 0, 0, 1, 1, 1]] {
+            assert!(read(&mut { bad }, 100, &mut body).is_err(), "{bad:?}");
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! Files of the host, by descriptors and single names: no path of a client's is ever resolved.
+//!
+//! A file is held by a descriptor that can do nothing but name it (`O_PATH`), and opened by that descriptor's own entry in
+//! `/proc`. So whatever somebody renames or replaces meanwhile, the file that was walked to is the one that is opened.
+
+use crate::attributes::Change;
+use crate::name;
+use crate::refusal::Refusal;
+use rustix::fs::{self, AtFlags, CWD, FileType, Gid, Mode, OFlags, Statx, StatxFlags, Timespec, Timestamps, Uid};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::path::Path;
+
+/// Flags of a client that are heeded; the others are about how it waits, or not for the other end to decide.
+const HEEDED: OFlags =
+    OFlags::ACCMODE.union(OFlags::TRUNC).union(OFlags::APPEND).union(OFlags::DSYNC).union(OFlags::SYNC);
+
+/// Always: nothing waits, nothing becomes a terminal, no link is followed.
+const ALWAYS: OFlags = OFlags::CLOEXEC.union(OFlags::NOCTTY).union(OFlags::NONBLOCK);
+
+/// Names a folder by its path: the only path there is.
+pub(crate) fn folder(path: &Path) -> std::io::Result<OwnedFd> {
+    Ok(fs::open(path, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?)
+}
+
+/// Names a file in a folder.
+pub(crate) fn below(folder: BorrowedFd<'_>, name: &[u8]) -> Result<OwnedFd, Refusal> {
+    let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    Ok(fs::openat(folder, name::checked(name)?, flags, Mode::empty())?)
+}
+
+pub(crate) fn stat(file: BorrowedFd<'_>) -> Result<Statx, Refusal> {
+    Ok(fs::statx(file, c"", AtFlags::EMPTY_PATH, StatxFlags::BASIC_STATS)?)
+}
+
+pub(crate) fn kind(file: BorrowedFd<'_>) -> Result<FileType, Refusal> {
+    Ok(FileType::from_raw_mode(stat(file)?.stx_mode.into()))
+}
+
+/// Whether these flags of open(2) may change a file.
+pub(crate) fn may_change(flags: u32) -> bool {
+    let flags = OFlags::from_bits_retain(flags);
+    flags & OFlags::ACCMODE != OFlags::RDONLY || flags.contains(OFlags::TRUNC)
+}
+
+/// Opens a folder that is named.
+pub(crate) fn open_folder(folder: BorrowedFd<'_>) -> Result<OwnedFd, Refusal> {
+    Ok(fs::openat(folder, c".", OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?)
+}
+
+/// Opens a file that is named. Pipes, sockets and devices are not opened: they make their reader wait, or do things.
+pub(crate) fn open_file(file: BorrowedFd<'_>, flags: u32) -> Result<OwnedFd, Refusal> {
+    match kind(file)? {
+        FileType::RegularFile => {
+            let flags = OFlags::from_bits_retain(flags) & HEEDED | ALWAYS;
+            Ok(fs::open(entry(file), flags, Mode::empty())?)
+        }
+        FileType::Directory => Err(Refusal::FOLDER),
+        FileType::Symlink => Err(Refusal::LINK),
+        _ => Err(Refusal::DEVICE),
+    }
+}
+
+/// Makes a file that was not there, and opens it: what it is called there, and what it is.
+pub(crate) fn create(
+    folder: BorrowedFd<'_>,
+    name: &[u8],
+    flags: u32,
+    mode: u32,
+) -> Result<(OwnedFd, OwnedFd), Refusal> {
+    let flags = OFlags::from_bits_retain(flags) & HEEDED | ALWAYS | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW;
+    let opened = fs::openat(folder, name::checked(name)?, flags, permissions(mode))?;
+    let named = fs::open(entry(opened.as_fd()), OFlags::PATH | OFlags::CLOEXEC, Mode::empty())?;
+    Ok((named, opened))
+}
+
+pub(crate) fn make_folder(folder: BorrowedFd<'_>, name: &[u8], mode: u32) -> Result<OwnedFd, Refusal> {
+    fs::mkdirat(folder, name::checked(name)?, permissions(mode))?;
+    below(folder, name)
+}
+
+pub(crate) fn remove(folder: BorrowedFd<'_>, name: &[u8], flags: u32) -> Result<(), Refusal> {
+    let flags = AtFlags::from_bits_retain(flags);
+    if !AtFlags::REMOVEDIR.contains(flags) {
+        return Err(Refusal::INVALID);
+    }
+    Ok(fs::unlinkat(folder, name::checked(name)?, flags)?)
+}
+
+pub(crate) fn rename(from: BorrowedFd<'_>, old: &[u8], to: BorrowedFd<'_>, new: &[u8]) -> Result<(), Refusal> {
+    Ok(fs::renameat(from, name::checked(old)?, to, name::checked(new)?)?)
+}
+
+pub(crate) fn target(link: BorrowedFd<'_>) -> Result<Vec<u8>, Refusal> {
+    Ok(fs::readlinkat(link, c"", Vec::new())?.into_bytes())
+}
+
+/// What others are to be allowed; never to act as the client, by set-user-ID or set-group-ID.
+fn permissions(mode: u32) -> Mode {
+    Mode::from_raw_mode(mode & 0o1777)
+}
+
+/// Changes what `change` names, in the order in which it is listed there.
+pub(crate) fn change(file: BorrowedFd<'_>, opened: Option<BorrowedFd<'_>>, change: &Change) -> Result<(), Refusal> {
+    if change.has(Change::MODE) {
+        fs::chmodat(CWD, entry(file), permissions(change.mode), AtFlags::empty())?;
+    }
+    if change.has(Change::UID | Change::GID) {
+        // The number that stands for nobody asks for no change.
+        let uid = (change.has(Change::UID) && change.uid != u32::MAX).then(|| Uid::from_raw(change.uid));
+        let gid = (change.has(Change::GID) && change.gid != u32::MAX).then(|| Gid::from_raw(change.gid));
+        fs::chownat(CWD, entry(file), uid, gid, AtFlags::empty())?;
+    }
+    if change.has(Change::SIZE) {
+        resize(file, opened, change.size_bytes)?;
+    }
+    if change.has(Change::ACCESSED | Change::MODIFIED) {
+        fs::utimensat(CWD, entry(file), &times(change), AtFlags::empty())?;
+    }
+    Ok(())
+}
+
+/// Who has it open may cut it, whatever its permissions are by now.
+fn resize(file: BorrowedFd<'_>, opened: Option<BorrowedFd<'_>>, size_bytes: u64) -> Result<(), Refusal> {
+    if opened.is_some_and(|opened| fs::ftruncate(opened, size_bytes).is_ok()) {
+        return Ok(());
+    }
+    Ok(fs::ftruncate(open_file(file, OFlags::WRONLY.bits())?, size_bytes)?)
+}
+
+fn times(change: &Change) -> Timestamps {
+    let time = |counts: u32, given: u32, seconds: u64, nanoseconds: u64| match (change.has(counts), change.has(given)) {
+        (false, _) => Timespec { tv_sec: 0, tv_nsec: fs::UTIME_OMIT },
+        (true, false) => Timespec { tv_sec: 0, tv_nsec: fs::UTIME_NOW },
+        (true, true) => Timespec { tv_sec: seconds.cast_signed(), tv_nsec: nanoseconds.cast_signed() },
+    };
+    Timestamps {
+        last_access: time(Change::ACCESSED, Change::ACCESSED_GIVEN, change.accessed_s, change.accessed_ns),
+        last_modification: time(Change::MODIFIED, Change::MODIFIED_GIVEN, change.modified_s, change.modified_ns),
+    }
+}
+
+/// A descriptor's entry in `/proc`, which leads to its file whatever its name is (proc_pid_fd(5)).
+fn entry(file: BorrowedFd<'_>) -> String {
+    format!("/proc/self/fd/{}", file.as_raw_fd())
+}

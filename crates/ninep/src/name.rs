@@ -1,0 +1,34 @@
+//! Names of files: one component, and nothing that leads elsewhere.
+
+use crate::refusal::Refusal;
+
+/// The longest name (`NAME_MAX`, limits.h).
+const LONGEST_BYTES: usize = 255;
+
+/// The name, if it names something in a folder: it is neither empty nor too long, nor the folder itself or the one above,
+/// and holds no `/` and no zero byte. With `O_NOFOLLOW` such a name cannot leave its folder.
+///
+/// # Errors
+/// [`Refusal::INVALID`].
+pub fn checked(name: &[u8]) -> Result<&[u8], Refusal> {
+    let leads_elsewhere = matches!(name, b"" | b"." | b"..") || name.len() > LONGEST_BYTES;
+    match leads_elsewhere || name.contains(&b'/') || name.contains(&0) {
+        true => Err(Refusal::INVALID),
+        false => Ok(name),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_lead_elsewhere_are_none() {
+        for good in [&b"a"[..], b"...", b"..a", b" ", "ä".as_bytes(), b"\xff", &[b'x'; 255]] {
+            assert_eq!(checked(good), Ok(good));
+        }
+        for bad in [&b""[..], b".", b"..", b"/", b"a/b", b"../a", b"/etc", b"a\0", &[b'x'; 256]] {
+            assert_eq!(checked(bad), Err(Refusal::INVALID), "{bad:?}");
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! What makes a file the same file for a client.
+
+use crate::wire::structure;
+use rustix::fs::{FileType, Statx, makedev};
+
+/// `QTDIR` of the protocol: a folder.
+pub const FOLDER: u8 = 0x80;
+
+/// `QTSYMLINK`: a symbolic link.
+pub const LINK: u8 = 0x02;
+
+/// What makes a file the same file for a client.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Qid {
+    /// [`FOLDER`], [`LINK`], or 0 for everything else.
+    pub kind: u8,
+    /// Another one means that the content has changed.
+    pub version: u32,
+    /// The file's number, its own among all that the server shows.
+    pub path: u64,
+}
+
+structure!(Qid { kind, version, path });
+
+impl Qid {
+    /// The length in a message, in bytes.
+    pub const SIZE_BYTES: usize = 13;
+
+    /// Of a file of the host.
+    #[must_use]
+    pub fn of(stat: &Statx) -> Self {
+        let version = (stat.stx_mtime.tv_sec as u32) ^ stat.stx_mtime.tv_nsec ^ (stat.stx_size as u32);
+        let kind = kind(FileType::from_raw_mode(stat.stx_mode.into()));
+        Qid { kind, version, path: path(device(stat), stat.stx_ino) }
+    }
+}
+
+/// The kind of a file, as a qid has it.
+pub(crate) fn kind(of: FileType) -> u8 {
+    match of {
+        FileType::Directory => FOLDER,
+        FileType::Symlink => LINK,
+        _ => 0,
+    }
+}
+
+/// The file system that a file is in.
+pub(crate) fn device(stat: &Statx) -> u64 {
+    makedev(stat.stx_dev_major, stat.stx_dev_minor)
+}
+
+/// Numbers of files are a file system's own: an export may hold several.
+pub(crate) fn path(device: u64, inode: u64) -> u64 {
+    inode ^ device.rotate_right(16)
+}

@@ -1,0 +1,99 @@
+//! What a server answers: the R-messages of 9P2000.L.
+
+use crate::attributes::Attributes;
+use crate::qid::Qid;
+use crate::space::Space;
+use crate::wire::{Data, messages};
+
+messages! {
+    /// What a server answers.
+    Reply {
+        /// It could not be done.
+        Error = 7 {
+            /// Why: a number of errno(3).
+            code: u32
+        }
+        /// How full the file system is.
+        Statfs = 9 {
+            /// The figures.
+            space: Space
+        }
+        /// Opened.
+        Open = 13 {
+            /// The file.
+            qid: Qid,
+            /// The most that is read or written at once; 0 is as much as fits into a message.
+            unit_bytes: u32
+        }
+        /// Made and opened.
+        Create = 15 {
+            /// The file.
+            qid: Qid,
+            /// As in `Open`.
+            unit_bytes: u32
+        }
+        /// Where the link points.
+        Readlink = 23 {
+            /// A path.
+            target: &'a [u8]
+        }
+        /// What the file is.
+        Attributes = 25 {
+            /// Which attributes are told.
+            valid: u64,
+            /// The file.
+            qid: Qid,
+            /// The attributes.
+            attributes: Attributes
+        }
+        /// Changed.
+        Change = 27 {}
+        /// What is in the folder.
+        List = 41 {
+            /// Entries; [`crate::entry::Entries`] reads them.
+            entries: Data<'a>
+        }
+        /// On disk.
+        Sync = 51 {}
+        /// Made.
+        Folder = 73 {
+            /// The folder.
+            qid: Qid
+        }
+        /// Renamed.
+        Rename = 75 {}
+        /// Removed.
+        Remove = 77 {}
+        /// Agreed.
+        Version = 101 {
+            /// The longest message, in bytes.
+            size_bytes: u32,
+            /// `9P2000.L`, or `unknown`.
+            version: &'a [u8]
+        }
+        /// Attached.
+        Attach = 105 {
+            /// The root.
+            qid: Qid
+        }
+        /// Nothing is under way any more.
+        Flush = 109 {}
+        /// What was on the way.
+        Walk = 111 {
+            /// As many as were found.
+            qids: Vec<Qid>
+        }
+        /// Read.
+        Read = 117 {
+            /// Nothing at the end of the file.
+            data: Data<'a>
+        }
+        /// Written.
+        Write = 119 {
+            /// So many bytes.
+            count: u32
+        }
+        /// Forgotten.
+        Clunk = 121 {}
+    }
+}

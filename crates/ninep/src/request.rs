@@ -1,0 +1,161 @@
+//! What a client asks for: the T-messages of 9P2000.L that are known here.
+//!
+//! Numbers and layouts are those of Linux's `include/net/9p/9p.h` and `net/9p/client.c`. What is missing (locks, extended
+//! attributes, links, devices, authentication) is answered with `EOPNOTSUPP`, which Linux's client takes for what it says.
+
+use crate::attributes::Change;
+use crate::wire::{Data, messages};
+
+messages! {
+    /// What a client asks for. A *fid* is a number by which it calls a file that it has walked to.
+    Request {
+        /// How full the file system is.
+        Statfs = 8 {
+            /// The file.
+            fid: u32
+        }
+        /// Open a file.
+        Open = 12 {
+            /// The file.
+            fid: u32,
+            /// Flags of open(2), by Linux's own numbers on most machines.
+            flags: u32
+        }
+        /// Make a file in a folder, and open it.
+        Create = 14 {
+            /// The folder; from then on, the file.
+            fid: u32,
+            /// Its name.
+            name: &'a [u8],
+            /// As in `Open`.
+            flags: u32,
+            /// Its permissions.
+            mode: u32,
+            /// Its group, which is not heeded: it has the user's.
+            gid: u32
+        }
+        /// Where a symbolic link points.
+        Readlink = 22 {
+            /// The link.
+            fid: u32
+        }
+        /// What a file is.
+        Attributes = 24 {
+            /// The file.
+            fid: u32,
+            /// Which attributes are wanted; all are told.
+            mask: u64
+        }
+        /// Change a file's attributes.
+        Change = 26 {
+            /// The file.
+            fid: u32,
+            /// What is to become of it.
+            change: Change
+        }
+        /// What is in a folder.
+        List = 40 {
+            /// The folder, opened.
+            fid: u32,
+            /// 0, or the offset of the last entry that is known.
+            offset: u64,
+            /// How many bytes at most.
+            count: u32
+        }
+        /// Have what was written put on disk.
+        Sync = 50 {
+            /// The file, opened.
+            fid: u32,
+            /// Whether its attributes may stay behind.
+            only_data: u32
+        }
+        /// Make a folder.
+        Folder = 72 {
+            /// The folder above.
+            fid: u32,
+            /// Its name.
+            name: &'a [u8],
+            /// Its permissions.
+            mode: u32,
+            /// Its group, which is not heeded.
+            gid: u32
+        }
+        /// Give a file another name.
+        Rename = 74 {
+            /// The folder it is in.
+            from: u32,
+            /// Its name there.
+            old: &'a [u8],
+            /// The folder it comes into.
+            to: u32,
+            /// Its name there.
+            new: &'a [u8]
+        }
+        /// Remove a file, or an empty folder.
+        Remove = 76 {
+            /// The folder it is in.
+            fid: u32,
+            /// Its name.
+            name: &'a [u8],
+            /// `AT_REMOVEDIR` (0x200) where it is a folder.
+            flags: u32
+        }
+        /// Agree on the protocol, and forget all that was before.
+        Version = 100 {
+            /// The longest message, in bytes.
+            size_bytes: u32,
+            /// `9P2000.L`.
+            version: &'a [u8]
+        }
+        /// Get a fid for the root.
+        Attach = 104 {
+            /// The number it gets.
+            fid: u32,
+            /// Not heeded: nobody authenticates himself by words here.
+            auth: u32,
+            /// Not heeded, for the same reason.
+            user: &'a [u8],
+            /// Nothing or `/`: there is one tree.
+            tree: &'a [u8],
+            /// For whom, or 2^32 - 1 where that is not said.
+            uid: u32
+        }
+        /// Do not answer an earlier request.
+        Flush = 108 {
+            /// Its tag.
+            tag: u16
+        }
+        /// Get a fid for a file below another, or for the same.
+        Walk = 110 {
+            /// Where to begin.
+            fid: u32,
+            /// The number it gets.
+            new: u32,
+            /// The way, one name each.
+            names: Vec<&'a [u8]>
+        }
+        /// Read from a file.
+        Read = 116 {
+            /// The file, opened.
+            fid: u32,
+            /// From here.
+            offset: u64,
+            /// So many bytes at most.
+            count: u32
+        }
+        /// Write to a file.
+        Write = 118 {
+            /// The file, opened.
+            fid: u32,
+            /// From here.
+            offset: u64,
+            /// This.
+            data: Data<'a>
+        }
+        /// Forget a fid.
+        Clunk = 120 {
+            /// Its number.
+            fid: u32
+        }
+    }
+}

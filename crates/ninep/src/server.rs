@@ -1,0 +1,22 @@
+//! Bytes in, bytes out.
+
+use crate::frame;
+use crate::session::Session;
+use std::io::{self, BufReader, Read, Write};
+
+/// A small request comes whole, with its head; large ones are read where they belong.
+const AHEAD_BYTES: usize = 8 * 1024;
+
+/// Answers a client until it ends the stream.
+///
+/// # Errors
+/// The stream breaks, or holds no frames. What the client had opened is closed.
+pub fn serve(stream: impl Read + Write, mut session: Session) -> io::Result<()> {
+    let mut stream = BufReader::with_capacity(AHEAD_BYTES, stream);
+    let (mut body, mut out) = (Vec::new(), Vec::new());
+    while let Some(head) = frame::read(&mut stream, session.agreed_bytes(), &mut body)? {
+        session.answer(head, &body, &mut out);
+        stream.get_mut().write_all(&out)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,184 @@
+//! One client's requests, answered in their order: everything but the bytes going to and fro.
+//!
+//! The client sees a root with `files`, which is the exported folder, and, where it handed one over, `console`.
+
+mod files;
+mod tree;
+
+use crate::fids::{Fids, Node};
+use crate::frame::{AROUND_DATA_BYTES, Head, LONGEST_BYTES, SHORTEST_BYTES};
+use crate::host;
+use crate::qid::{self, Qid};
+use crate::refusal::Refusal;
+use crate::reply::Reply;
+use crate::request::Request;
+use crate::wire::Malformed;
+use std::io::{self, Write};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::Path;
+
+/// The protocol's name.
+pub const VERSION: &[u8] = b"9P2000.L";
+
+/// What the exported folder is called in the root.
+pub const FILES: &[u8] = b"files";
+
+/// What the console is called there.
+pub const CONSOLE: &[u8] = b"console";
+
+/// `P9_NONUNAME`: a user is not said.
+const NOBODY: u32 = u32::MAX;
+
+/// The root and the console, which no file system numbers.
+const ROOT_QID: Qid = Qid { kind: qid::FOLDER, version: 0, path: u64::MAX };
+const CONSOLE_QID: Qid = Qid { kind: 0, version: 0, path: u64::MAX - 1 };
+
+/// The folder that clients see.
+#[derive(Debug)]
+pub struct Export {
+    folder: OwnedFd,
+    is_read_only: bool,
+}
+
+impl Export {
+    /// Of this folder; where it is read-only, nothing in it is changed.
+    ///
+    /// # Errors
+    /// There is no such folder, or it may not be entered.
+    pub fn new(folder: &Path, is_read_only: bool) -> io::Result<Self> {
+        Ok(Export { folder: host::folder(folder)?, is_read_only })
+    }
+}
+
+/// What is known of one client.
+pub struct Session {
+    export: Export,
+    console: Option<Box<dyn Write>>,
+    fids: Fids,
+    agreed_bytes: u32,
+    /// What is read, until it is sent.
+    block: Vec<u8>,
+}
+
+impl Session {
+    /// Of a client that sees this, with a console where it has one.
+    #[must_use]
+    pub fn new(export: Export, console: Option<Box<dyn Write>>) -> Self {
+        Session { export, console, fids: Fids::default(), agreed_bytes: LONGEST_BYTES, block: Vec::new() }
+    }
+
+    /// The longest message that both have agreed on, in bytes.
+    #[must_use]
+    pub fn agreed_bytes(&self) -> u32 {
+        self.agreed_bytes
+    }
+
+    /// Answers a request: its frame comes in place of what is in `out`. What cannot be done, or is no request, is answered
+    /// with why.
+    pub fn answer(&mut self, head: Head, body: &[u8], out: &mut Vec<u8>) {
+        let done = match Request::parse(head.number, body) {
+            Ok(request) => self.act(&request),
+            Err(Malformed::Unknown(_)) => Err(Refusal::UNKNOWN),
+            Err(_) => Err(Refusal::INVALID),
+        };
+        done.unwrap_or_else(|refusal| Reply::Error { code: refusal.0 }).frame(head.tag, out);
+    }
+
+    fn act(&mut self, request: &Request<'_>) -> Result<Reply<'_>, Refusal> {
+        match *request {
+            Request::Version { size_bytes, version } => self.agree(size_bytes, version),
+            Request::Attach { fid, tree, uid, .. } => self.attach(fid, tree, uid),
+            // Requests are answered one after the other: the one it means has been.
+            Request::Flush { .. } => Ok(Reply::Flush {}),
+            Request::Walk { fid, new, ref names } => self.walk(fid, new, names),
+            Request::Clunk { fid } => self.fids.remove(fid).map(|()| Reply::Clunk {}),
+            Request::Open { fid, flags } => self.open(fid, flags),
+            Request::Create { fid, name, flags, mode, .. } => self.create(fid, name, flags, mode),
+            Request::Read { fid, offset, count } => self.read(fid, offset, count),
+            Request::Write { fid, offset, data } => self.write(fid, offset, data.0),
+            Request::List { fid, offset, count } => self.list(fid, offset, count),
+            Request::Sync { fid, only_data } => self.sync(fid, only_data != 0),
+            Request::Attributes { fid, .. } => self.attributes(fid),
+            Request::Change { fid, ref change } => self.change(fid, change),
+            Request::Statfs { fid } => self.statfs(fid),
+            Request::Readlink { fid } => self.readlink(fid),
+            Request::Folder { fid, name, mode, .. } => self.make_folder(fid, name, mode),
+            Request::Rename { from, old, to, new } => self.rename([(from, old), (to, new)]),
+            Request::Remove { fid, name, flags } => self.remove(fid, name, flags),
+        }
+    }
+
+    fn agree(&mut self, size_bytes: u32, version: &[u8]) -> Result<Reply<'_>, Refusal> {
+        if size_bytes < SHORTEST_BYTES {
+            return Err(Refusal::INVALID);
+        }
+        self.fids.clear();
+        self.agreed_bytes = size_bytes.min(LONGEST_BYTES);
+        let version = if version == VERSION { VERSION } else { b"unknown" };
+        Ok(Reply::Version { size_bytes: self.agreed_bytes, version })
+    }
+
+    /// A kernel speaks for all users of a mount; this process acts as one of them.
+    fn attach(&mut self, fid: u32, tree: &[u8], uid: u32) -> Result<Reply<'_>, Refusal> {
+        self.fids.is_free(fid)?;
+        if ![NOBODY, 0, rustix::process::geteuid().as_raw()].contains(&uid) {
+            return Err(Refusal::ACCESS);
+        }
+        if !matches!(tree, b"" | b"/") {
+            return Err(Refusal::ABSENT);
+        }
+        self.fids.put(fid, Node::Root);
+        Ok(Reply::Attach { qid: ROOT_QID })
+    }
+
+    /// The new fid stands for something only where the whole way was walked.
+    fn walk(&mut self, fid: u32, new: u32, names: &[&[u8]]) -> Result<Reply<'_>, Refusal> {
+        let mut node = self.fids.get(fid)?.node.again()?;
+        if new != fid {
+            self.fids.is_free(new)?;
+        }
+        let mut qids = Vec::with_capacity(names.len());
+        for name in names {
+            match self.step(&node, name) {
+                Ok((next, qid)) => (node, _) = (next, qids.push(qid)),
+                Err(refusal) if qids.is_empty() => return Err(refusal),
+                Err(_) => return Ok(Reply::Walk { qids }),
+            }
+        }
+        self.fids.put(new, node);
+        Ok(Reply::Walk { qids })
+    }
+
+    fn step(&self, node: &Node, name: &[u8]) -> Result<(Node, Qid), Refusal> {
+        let next = match node {
+            Node::Root if name == FILES => Node::File(self.export.folder.try_clone()?),
+            Node::Root if name == CONSOLE && self.console.is_some() => Node::Console,
+            Node::Root => return Err(crate::name::checked(name).map_or_else(|refusal| refusal, |_| Refusal::ABSENT)),
+            Node::Console => return Err(Refusal::NO_FOLDER),
+            Node::File(folder) => Node::File(host::below(folder.as_fd(), name)?),
+        };
+        let qid = qid_of(&next)?;
+        Ok((next, qid))
+    }
+
+    /// The folder whose names are to be changed.
+    fn changing(&self, fid: u32) -> Result<BorrowedFd<'_>, Refusal> {
+        match self.fids.get(fid)?.node.file()? {
+            _ if self.export.is_read_only => Err(Refusal::READ_ONLY),
+            folder => Ok(folder),
+        }
+    }
+
+    /// How many bytes of data fit into one reply.
+    fn fitting(&self, count: u32) -> usize {
+        count.min(self.agreed_bytes - AROUND_DATA_BYTES) as usize
+    }
+}
+
+fn qid_of(node: &Node) -> Result<Qid, Refusal> {
+    match node {
+        Node::Root => Ok(ROOT_QID),
+        Node::Console => Ok(CONSOLE_QID),
+        Node::File(_) => Ok(Qid::of(&host::stat(node.file()?)?)),
+    }
+}

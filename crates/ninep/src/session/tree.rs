@@ -1,0 +1,77 @@
+//! What files are, and what is done to their names.
+
+use super::{CONSOLE_QID, ROOT_QID, Session};
+use crate::attributes::{Attributes, BASIC, Change};
+use crate::fids::Node;
+use crate::host;
+use crate::qid::Qid;
+use crate::refusal::Refusal;
+use crate::reply::Reply;
+use crate::space::Space;
+use rustix::fs;
+use std::os::fd::AsFd;
+
+/// The root is a folder that everybody may read.
+const ROOT_MODE: u32 = libc::S_IFDIR | 0o555;
+
+/// An ordinary file as far as a client can tell: a kernel would open a device itself.
+const CONSOLE_MODE: u32 = libc::S_IFREG | 0o222;
+
+impl Session {
+    pub(super) fn attributes(&mut self, fid: u32) -> Result<Reply<'_>, Refusal> {
+        let made_up = |mode, links| Attributes { mode, links, block_bytes: 4096, ..Attributes::default() };
+        let (qid, attributes) = match &self.fids.get(fid)?.node {
+            Node::Root => (ROOT_QID, made_up(ROOT_MODE, 3)),
+            Node::Console => (CONSOLE_QID, made_up(CONSOLE_MODE, 1)),
+            Node::File(file) => {
+                let stat = host::stat(file.as_fd())?;
+                (Qid::of(&stat), Attributes::from(&stat))
+            }
+        };
+        Ok(Reply::Attributes { valid: BASIC, qid, attributes })
+    }
+
+    pub(super) fn change(&mut self, fid: u32, change: &Change) -> Result<Reply<'_>, Refusal> {
+        let fid = self.fids.get(fid)?;
+        match &fid.node {
+            Node::Root => return Err(Refusal::ACCESS),
+            // Who opens it to write anew cuts it first: there is nothing to cut.
+            Node::Console => {}
+            Node::File(_) if self.export.is_read_only => return Err(Refusal::READ_ONLY),
+            Node::File(file) => host::change(file.as_fd(), fid.opened.file(), change)?,
+        }
+        Ok(Reply::Change {})
+    }
+
+    pub(super) fn statfs(&mut self, fid: u32) -> Result<Reply<'_>, Refusal> {
+        let file = match &self.fids.get(fid)?.node {
+            Node::File(file) => file,
+            Node::Root | Node::Console => &self.export.folder,
+        };
+        Ok(Reply::Statfs { space: Space::from(&fs::fstatfs(file)?) })
+    }
+
+    pub(super) fn readlink(&mut self, fid: u32) -> Result<Reply<'_>, Refusal> {
+        let file = self.fids.get(fid)?.node.file()?;
+        if !host::kind(file)?.is_symlink() {
+            return Err(Refusal::INVALID);
+        }
+        self.block = host::target(file)?;
+        Ok(Reply::Readlink { target: &self.block })
+    }
+
+    pub(super) fn make_folder(&mut self, fid: u32, name: &[u8], mode: u32) -> Result<Reply<'_>, Refusal> {
+        let made = host::make_folder(self.changing(fid)?, name, mode)?;
+        Ok(Reply::Folder { qid: Qid::of(&host::stat(made.as_fd())?) })
+    }
+
+    pub(super) fn rename(&mut self, [(from, old), (to, new)]: [(u32, &[u8]); 2]) -> Result<Reply<'_>, Refusal> {
+        host::rename(self.changing(from)?, old, self.changing(to)?, new)?;
+        Ok(Reply::Rename {})
+    }
+
+    pub(super) fn remove(&mut self, fid: u32, name: &[u8], flags: u32) -> Result<Reply<'_>, Refusal> {
+        host::remove(self.changing(fid)?, name, flags)?;
+        Ok(Reply::Remove {})
+    }
+}

@@ -1,0 +1,138 @@
+//! Random conversations: whatever a client says, it gets an answer to each request, and nothing outside is touched.
+
+#![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
+
+use proptest::prelude::*;
+use seatmap_ninep::attributes::Change;
+use seatmap_ninep::frame::{self, LONGEST_BYTES};
+use seatmap_ninep::wire::Data;
+use seatmap_ninep::{Client, Export, Reply, Request, Session, serve};
+use std::fs;
+use std::io::{self, Cursor, Read, Write};
+use std::path::Path;
+
+/// What comes in, and what goes out.
+struct Wire<'a> {
+    incoming: Cursor<&'a [u8]>,
+    outgoing: Vec<u8>,
+}
+
+impl Write for &mut Wire<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.outgoing.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Read for &mut Wire<'_> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        self.incoming.read(into)
+    }
+}
+
+/// A folder that is shown, with a secret beside it and links to it.
+fn place() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    fs::create_dir_all(folder.path().join("shown/a/b")).unwrap();
+    fs::write(folder.path().join("secret"), "secret").unwrap();
+    fs::write(folder.path().join("shown/a/file"), "content").unwrap();
+    std::os::unix::fs::symlink("../secret", folder.path().join("shown/link")).unwrap();
+    std::os::unix::fs::symlink("../..", folder.path().join("shown/a/up")).unwrap();
+    folder
+}
+
+/// What the server says to these bytes.
+fn said(folder: &Path, bytes: &[u8]) -> Vec<u8> {
+    let session = Session::new(Export::new(&folder.join("shown"), false).unwrap(), Some(Box::new(io::sink())));
+    let mut wire = Wire { incoming: Cursor::new(bytes), outgoing: Vec::new() };
+    let _ = serve(&mut wire, session);
+    wire.outgoing
+}
+
+fn replies(mut bytes: &[u8]) -> usize {
+    let mut body = Vec::new();
+    let mut count = 0;
+    while let Some(head) = frame::read(&mut bytes, LONGEST_BYTES, &mut body).unwrap() {
+        Reply::parse(head.number, &body).unwrap();
+        count += 1;
+    }
+    count
+}
+
+const NAMES: [&[u8]; 12] =
+    [b"files", b"console", b"a", b"b", b"file", b"link", b"up", b"..", b"secret", b"x", b"../secret", b"\0"];
+
+/// A request of few fids and names, so that one builds on another.
+fn request() -> impl Strategy<Value = Vec<u8>> {
+    let name = || prop::sample::select(&NAMES[..]);
+    let names = prop::collection::vec(name(), 0..4);
+    let flags = prop::sample::select(vec![0u32, 1, 2, 0o1000, 0o1001, 0o200_000, u32::MAX]);
+    let numbers = (0..19usize, 0..6u32, 0..6u32, flags, prop_oneof![0..20u64, Just(u64::MAX)], any::<u16>());
+    (numbers, names, name(), name()).prop_map(|((which, fid, new, flags, offset, tag), names, name, other)| {
+        let (count, mode, gid) = (offset as u32, flags & 0o777, new);
+        let request = match which {
+            0 => Request::Statfs { fid },
+            1 => Request::Open { fid, flags },
+            2 => Request::Create { fid, name, flags, mode, gid },
+            3 => Request::Readlink { fid },
+            4 => Request::Attributes { fid, mask: offset },
+            5 => Request::Change {
+                fid,
+                change: Change { valid: flags & !0o6, size_bytes: offset.min(99), ..Change::default() },
+            },
+            6 => Request::List { fid, offset, count: count.saturating_mul(99) },
+            7 => Request::Sync { fid, only_data: mode },
+            8 => Request::Folder { fid, name, mode: 0o755, gid },
+            9 => Request::Rename { from: fid, old: name, to: new, new: other },
+            10 => Request::Remove { fid, name, flags },
+            11 => Request::Version { size_bytes: count.saturating_mul(1000), version: name },
+            12 => Request::Attach { fid, auth: 0, user: name, tree: b"", uid: 0 },
+            13 => Request::Flush { tag },
+            14 => Request::Read { fid, offset, count },
+            15 => Request::Write { fid, offset: offset.min(99), data: Data(name) },
+            16 => Request::Clunk { fid },
+            _ => Request::Walk { fid, new, names },
+        };
+        let mut out = Vec::new();
+        request.frame(tag, &mut out);
+        out
+    })
+}
+
+/// A client over the same: it reads what a hostile server says.
+fn use_all(wire: &mut Wire<'_>) -> io::Result<()> {
+    let mut client = Client::new(wire)?;
+    let _ = client.list("files");
+    let _ = client.attributes("files/a");
+    let file = client.create("files/x")?;
+    client.read(&file, 0, &mut [0; 100])?;
+    client.write_all(&file, 0, b"abc")?;
+    client.post(&file, 0, b"abc")?;
+    client.settle()?;
+    client.close(file)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(256))]
+
+    #[test]
+    fn every_request_has_its_answer_and_nothing_outside_is_touched(requests in prop::collection::vec(request(), 0..60)) {
+        let folder = place();
+        let mut bytes = Vec::new();
+        Request::Attach { fid: 0, auth: 0, user: b"", tree: b"", uid: 0 }.frame(0, &mut bytes);
+        let bytes = [bytes, requests.concat()].concat();
+        prop_assert_eq!(replies(&said(folder.path(), &bytes)), requests.len() + 1);
+        prop_assert_eq!(fs::read(folder.path().join("secret")).unwrap(), b"secret");
+        prop_assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
+    }
+
+    #[test]
+    fn any_bytes_are_survived_by_both_ends(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
+        replies(&said(place().path(), &bytes));
+        let mut wire = Wire { incoming: Cursor::new(&bytes), outgoing: Vec::new() };
+        let _ = use_all(&mut wire);
+    }
+}

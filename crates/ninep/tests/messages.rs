@@ -1,0 +1,221 @@
+//! Every message is read back as it was written, and nothing that is read makes anything worse than an error.
+
+#![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
+
+use proptest::prelude::*;
+use seatmap_ninep::attributes::{Attributes, Change};
+use seatmap_ninep::entry::Entries;
+use seatmap_ninep::frame::{self, Head, LONGEST_BYTES};
+use seatmap_ninep::qid::Qid;
+use seatmap_ninep::space::Space;
+use seatmap_ninep::wire::{Data, MOST_NAMES, Malformed};
+use seatmap_ninep::{Reply, Request};
+
+/// What fields are made of: as many numbers, texts and bytes as the largest message has.
+#[derive(Clone, Debug)]
+struct Stuff {
+    numbers: Vec<u64>,
+    texts: Vec<Vec<u8>>,
+    bytes: Vec<u8>,
+}
+
+impl Stuff {
+    fn n(&self, at: usize) -> u64 {
+        self.numbers[at]
+    }
+
+    fn m(&self, at: usize) -> u32 {
+        self.numbers[at] as u32
+    }
+
+    fn text(&self, at: usize) -> &[u8] {
+        self.texts.get(at).map_or(b"", Vec::as_slice)
+    }
+
+    fn data(&self) -> Data<'_> {
+        Data(&self.bytes)
+    }
+
+    fn qid(&self, at: usize) -> Qid {
+        Qid { kind: self.n(at) as u8, version: self.m(at), path: self.n(at) }
+    }
+}
+
+fn stuff() -> impl Strategy<Value = Stuff> {
+    let text = prop::collection::vec(any::<u8>(), 0..300);
+    let texts = prop::collection::vec(text, 0..=MOST_NAMES);
+    let bytes = prop::collection::vec(any::<u8>(), 0..5000);
+    (prop::collection::vec(any::<u64>(), 20), texts, bytes).prop_map(|(numbers, texts, bytes)| Stuff {
+        numbers,
+        texts,
+        bytes,
+    })
+}
+
+fn change(of: &Stuff) -> Change {
+    Change {
+        valid: of.m(0),
+        mode: of.m(1),
+        uid: of.m(2),
+        gid: of.m(3),
+        size_bytes: of.n(4),
+        accessed_s: of.n(5),
+        accessed_ns: of.n(6),
+        modified_s: of.n(7),
+        modified_ns: of.n(8),
+    }
+}
+
+fn requests(of: &Stuff) -> Vec<Request<'_>> {
+    let (fid, flags, mode, gid, offset, count) = (of.m(0), of.m(1), of.m(2), of.m(3), of.n(4), of.m(5));
+    let (name, data) = (of.text(0), of.data());
+    vec![
+        Request::Statfs { fid },
+        Request::Open { fid, flags },
+        Request::Create { fid, name, flags, mode, gid },
+        Request::Readlink { fid },
+        Request::Attributes { fid, mask: offset },
+        Request::Change { fid, change: change(of) },
+        Request::List { fid, offset, count },
+        Request::Sync { fid, only_data: flags },
+        Request::Folder { fid, name, mode, gid },
+        Request::Rename { from: fid, old: name, to: gid, new: of.text(1) },
+        Request::Remove { fid, name, flags },
+        Request::Version { size_bytes: count, version: name },
+        Request::Attach { fid, auth: gid, user: name, tree: of.text(1), uid: mode },
+        Request::Flush { tag: fid as u16 },
+        Request::Walk { fid, new: gid, names: of.texts.iter().map(Vec::as_slice).collect() },
+        Request::Read { fid, offset, count },
+        Request::Write { fid, offset, data },
+        Request::Clunk { fid },
+    ]
+}
+
+fn attributes(of: &Stuff) -> Attributes {
+    Attributes {
+        mode: of.m(0),
+        uid: of.m(1),
+        gid: of.m(2),
+        links: of.n(3),
+        device: of.n(4),
+        size_bytes: of.n(5),
+        block_bytes: of.n(6),
+        blocks: of.n(7),
+        accessed_s: of.n(8),
+        accessed_ns: of.n(9),
+        modified_s: of.n(10),
+        modified_ns: of.n(11),
+        changed_s: of.n(12),
+        changed_ns: of.n(13),
+        born_s: of.n(14),
+        born_ns: of.n(15),
+        generation: of.n(16),
+        data_version: of.n(17),
+    }
+}
+
+fn space(of: &Stuff) -> Space {
+    Space {
+        kind: of.m(0),
+        block_bytes: of.m(1),
+        blocks: of.n(2),
+        blocks_free: of.n(3),
+        blocks_available: of.n(4),
+        files: of.n(5),
+        files_free: of.n(6),
+        id: of.n(7),
+        longest_name_bytes: of.m(8),
+    }
+}
+
+fn replies(of: &Stuff) -> Vec<Reply<'_>> {
+    let (qid, unit_bytes, data) = (of.qid(0), of.m(1), of.data());
+    vec![
+        Reply::Error { code: of.m(0) },
+        Reply::Statfs { space: space(of) },
+        Reply::Open { qid, unit_bytes },
+        Reply::Create { qid, unit_bytes },
+        Reply::Readlink { target: of.text(0) },
+        Reply::Attributes { valid: of.n(18), qid, attributes: attributes(of) },
+        Reply::Change {},
+        Reply::List { entries: data },
+        Reply::Sync {},
+        Reply::Folder { qid },
+        Reply::Rename {},
+        Reply::Remove {},
+        Reply::Version { size_bytes: of.m(0), version: of.text(0) },
+        Reply::Attach { qid },
+        Reply::Flush {},
+        Reply::Walk { qids: (0..of.texts.len()).map(|at| of.qid(at)).collect() },
+        Reply::Read { data },
+        Reply::Write { count: of.m(0) },
+        Reply::Clunk {},
+    ]
+}
+
+/// A frame's head and body, by the reader of frames.
+fn read(mut bytes: &[u8]) -> (Head, Vec<u8>) {
+    let mut body = Vec::new();
+    let head = frame::read(&mut bytes, LONGEST_BYTES, &mut body).unwrap().unwrap();
+    assert!(bytes.is_empty());
+    (head, body)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn requests_are_read_as_they_were_written(of in stuff(), tag: u16) {
+        let mut out = Vec::new();
+        for request in requests(&of) {
+            request.frame(tag, &mut out);
+            let (head, body) = read(&out);
+            prop_assert_eq!((head.tag, head.number), (tag, request.number()));
+            prop_assert_eq!(Request::parse(head.number, &body), Ok(request.clone()));
+            let longer = [&body, &b"x"[..]].concat();
+            prop_assert_eq!(Request::parse(head.number, &longer), Err(Malformed::Long));
+            for cut in 0..body.len().min(40) {
+                prop_assert!(Request::parse(head.number, &body[..cut]).is_err(), "{:?} cut at {}", request, cut);
+            }
+        }
+    }
+
+    #[test]
+    fn replies_are_read_as_they_were_written(of in stuff(), tag: u16) {
+        let mut out = Vec::new();
+        for reply in replies(&of) {
+            reply.frame(tag, &mut out);
+            let (head, body) = read(&out);
+            prop_assert_eq!((head.tag, head.number), (tag, reply.number()));
+            prop_assert_eq!(Reply::parse(head.number, &body), Ok(reply.clone()));
+            prop_assert!(body.is_empty() || Reply::parse(head.number, &body[..body.len() - 1]).is_err());
+        }
+    }
+
+    #[test]
+    fn whatever_comes_is_a_message_or_none(number: u8, body in prop::collection::vec(any::<u8>(), 0..200)) {
+        let _ = Request::parse(number, &body);
+        let _ = Reply::parse(number, &body);
+        prop_assert!(Entries(&body).count() <= body.len());
+        let _ = frame::read(&mut body.as_slice(), LONGEST_BYTES, &mut Vec::new());
+    }
+}
+
+#[test]
+fn lists_and_numbers_have_bounds() {
+    assert_eq!(Request::parse(110, &[0, 0, 0, 0, 0, 0, 0, 0, 17, 0]), Err(Malformed::Many));
+    assert_eq!(Request::parse(102, &[]), Err(Malformed::Unknown(102)));
+    assert_eq!(Reply::parse(6, &[]), Err(Malformed::Unknown(6)));
+}
+
+/// As Linux 6.12's client sends them, taken from `net/9p/client.c`.
+#[test]
+fn bytes_are_those_of_linux() {
+    let mut out = Vec::new();
+    Request::Version { size_bytes: 0x2_0018, version: b"9P2000.L" }.frame(0xffff, &mut out);
+    assert_eq!(out, b"\x15\0\0\0\x64\xff\xff\x18\0\x02\0\x08\x009P2000.L");
+    Request::Walk { fid: 1, new: 2, names: vec![b"ab", b"c"] }.frame(3, &mut out);
+    assert_eq!(out, b"\x18\0\0\0\x6e\x03\0\x01\0\0\0\x02\0\0\0\x02\0\x02\0ab\x01\0c");
+    Reply::Error { code: 2 }.frame(3, &mut out);
+    assert_eq!(out, b"\x0b\0\0\0\x07\x03\0\x02\0\0\0");
+}
