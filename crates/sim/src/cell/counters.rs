@@ -41,6 +41,9 @@ pub struct ChipCounters {
     pub ring_grants: [u64; RINGS],
     /// Core cycles for which each stretch was busy, by the element before it, all rings together.
     pub link_busy_cycles: BTreeMap<String, u64>,
+    /// The same on each ring, by place.
+    #[serde(skip)]
+    pub ring_busy_cycles: [[u64; PLACES]; RINGS],
     /// Core cycles that data of each element waited for the rings.
     pub wait_cycles: BTreeMap<String, u64>,
     /// Lines that the memory read and wrote.
@@ -55,12 +58,32 @@ pub struct ChipCounters {
     pub memory_retries: u64,
 }
 
+impl Counters {
+    /// Core cycles for which each link of the model's [fabric](crate::CellModel::fabric) was busy. The stretch between two
+    /// elements is the link up of the one and the link down of the other.
+    #[must_use]
+    pub fn link_cycles(&self) -> Vec<f64> {
+        let of_rings = |chip: &ChipCounters, rings: std::ops::Range<usize>, stretch: usize| {
+            chip.ring_busy_cycles[rings].iter().map(|ring| ring[stretch] as f64).sum::<f64>()
+        };
+        let of_chip = |chip: &ChipCounters| {
+            let up = (0..PLACES).map(|place| of_rings(chip, 0..RINGS / 2, place));
+            let down = (0..PLACES).map(|place| of_rings(chip, RINGS / 2..RINGS, (place + PLACES - 1) % PLACES));
+            up.chain(down).collect::<Vec<_>>()
+        };
+        let bridge = self.bif_busy_cycles.iter().map(|cycles| *cycles as f64).filter(|_| self.chips.len() > 1);
+        self.chips.iter().flat_map(of_chip).chain(bridge).collect()
+    }
+}
+
 impl ChipCounters {
     pub(crate) fn new(rings: &crate::cell::ring::RingCounters, mic: &MicCounters, names: &[String]) -> Self {
         let named = |counts: &[u64; PLACES]| names.iter().cloned().zip(counts.iter().copied()).collect();
+        let stretches = std::array::from_fn(|place| rings.busy_cycles.iter().map(|ring| ring[place]).sum());
         ChipCounters {
             ring_grants: rings.grants,
-            link_busy_cycles: named(&rings.busy_cycles),
+            link_busy_cycles: named(&stretches),
+            ring_busy_cycles: rings.busy_cycles,
             wait_cycles: named(&rings.wait_cycles),
             memory_reads: mic.reads,
             memory_writes: mic.writes,
