@@ -24,7 +24,7 @@ pub use stats::stats;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 /// The style of all pages.
-const CSS: &str = include_str!("../../assets/page.css");
+pub(crate) const CSS: &str = include_str!("../../assets/page.css");
 /// The switch between light and dark, on all pages.
 const THEME: &str = include_str!("../../assets/theme.js");
 /// Nothing but what stands in the file itself.
