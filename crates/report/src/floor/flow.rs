@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Pairs that are drawn one by one, the heaviest first; more would be one blot.
 const MOST_PAIRS: usize = 160;
-/// As many at most where all weigh the same, and none can be left out.
+/// Bows at most where all pairs weigh the same, and none can be left out.
 const MOST_EQUAL_PAIRS: usize = 1000;
 
 /// Two tasks that talk, both ways together where they do so over one line.
@@ -75,15 +75,16 @@ impl Flow {
     }
 }
 
-/// The heaviest pairs; of those that weigh the same all or none, unless all do.
-fn heaviest(pairs: BTreeMap<(usize, usize, Option<usize>), f64>) -> Vec<Pair> {
-    let pair = |((from, to, home), bytes)| Pair { from, to, bytes, home };
-    let mut pairs: Vec<Pair> = pairs.into_iter().map(pair).collect();
-    pairs.sort_by(|a, b| b.bytes.total_cmp(&a.bytes));
-    let dropped = pairs.get(MOST_PAIRS).map_or(0.0, |pair| pair.bytes);
-    let heavier = pairs.iter().filter(|pair| pair.bytes > dropped).count();
-    pairs.truncate(if heavier > 0 { heavier } else { MOST_EQUAL_PAIRS });
-    pairs
+/// The heaviest pairs, whatever homes their lines have; of those that weigh the same all or none, unless all do.
+fn heaviest(bows: BTreeMap<(usize, usize, Option<usize>), f64>) -> Vec<Pair> {
+    let mut all: BTreeMap<(usize, usize), f64> = BTreeMap::new();
+    bows.iter().for_each(|((from, to, _), bytes)| *all.entry((*from, *to)).or_default() += bytes);
+    let mut weights: Vec<f64> = all.values().copied().collect();
+    weights.sort_by(|a, b| b.total_cmp(a));
+    let least = weights.get(MOST_PAIRS).filter(|weight| **weight < weights[0]).copied().unwrap_or(0.0);
+    let is_drawn = |((from, to, _), _): &((usize, usize, Option<usize>), f64)| all[&(*from, *to)] > least;
+    let bow = |((from, to, home), bytes)| Pair { from, to, bytes, home };
+    bows.into_iter().filter(is_drawn).map(bow).take(MOST_EQUAL_PAIRS).collect()
 }
 
 /// The part of the pattern that each task belongs to: tasks that talk to each other, directly or over others, are one part.
@@ -136,5 +137,12 @@ mod tests {
             heaviest((0..heavy + light).map(pair).collect()).len()
         };
         assert_eq!((of(3, 4), of(10, 150), of(10, 151), of(0, 500), of(0, 5000)), (7, 160, 10, 500, 1000));
+    }
+
+    #[test]
+    fn lines_at_one_home_are_no_reason_to_draw_a_pair_alone() {
+        let both = |at: usize| [((at, at + 1, Some(at)), 1.0), ((at, at + 1, Some(7)), 1.0)];
+        let bows: BTreeMap<_, _> = (0..200).flat_map(both).chain([((500, 501, Some(7)), 2.0)]).collect();
+        assert_eq!(heaviest(bows.clone()).len(), bows.len());
     }
 }
