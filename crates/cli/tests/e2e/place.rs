@@ -70,8 +70,7 @@ fn the_machine_is_drawn_before_and_after() {
     let place = Place::new();
     let picture = place.stdout(&[&RING[..], &["--svg", "-"]].concat());
     assert!(picture.starts_with("<svg ") && picture.ends_with("</svg>\n"), "{picture}");
-    for part in ["ring:6 on xeon-e5-2680-2s", "as the OS numbers them", "as planned", ">between packages, bytes</text>"]
-    {
+    for part in ["ring:6 on xeon-e5-2680-2s", "as the OS numbers them", "as planned", ">between cores, bytes</text>"] {
         assert!(picture.contains(part), "{part}: {picture}");
     }
     assert_eq!(picture.matches("class=\"taken\"").count(), 2 * 6);

@@ -22,6 +22,8 @@ pub struct Comparison<'a> {
     pub(super) parts: Vec<Option<usize>>,
     pattern: &'a Pattern,
     objective: &'static str,
+    /// What edges weigh.
+    pub(super) weight: &'static str,
     /// What loads of wires count.
     pub(super) unit: &'static str,
 }
@@ -60,6 +62,7 @@ impl<'a> Comparison<'a> {
                 Some(Objective::Simulated | Objective::Measured) => "time, ns",
                 _ => "weight x distance, ns",
             },
+            weight: "byte",
             unit: match (is_counted, model) {
                 (false, _) => "byte",
                 (_, Some(Model::Cell(_))) => "busy cycle",
@@ -72,6 +75,13 @@ impl<'a> Comparison<'a> {
         }
     }
 
+    /// Edges are channels, whatever they carry.
+    #[must_use]
+    pub(crate) fn of_channels(mut self) -> Self {
+        (self.weight, self.unit) = ("channel", "channel");
+        self
+    }
+
     /// Before (0) or after (1).
     pub(super) fn picture(&self, at: usize) -> Markup {
         let drawing = Drawing {
@@ -81,6 +91,7 @@ impl<'a> Comparison<'a> {
             seating: &self.seatings[at],
             flow: &self.flows[at],
             most: self.most,
+            weight: self.weight,
             unit: self.unit,
         };
         drawing.markup()
@@ -112,7 +123,7 @@ impl<'a> Comparison<'a> {
     /// What leaves the groups of each level, on a machine of levels.
     fn levels(&self) -> Vec<Row> {
         let mut levels: Vec<(&str, [f64; 2])> = Vec::new();
-        let borders = self.floor.areas.iter().enumerate().filter(|(_, area)| area.is_border);
+        let borders = self.floor.areas.iter().enumerate().filter(|(_, area)| area.border > 0.0);
         for (at, area) in borders {
             let core = area.names.iter().find(|name| name.starts_with("core "));
             let word = core.unwrap_or(&area.names[0]).trim_end_matches(|c: char| c.is_ascii_digit()).trim_end();
@@ -124,7 +135,7 @@ impl<'a> Comparison<'a> {
         }
         let moved = levels.into_iter().filter(|(_, [before, after])| before + after > 0.0);
         let several = |word: &str| if word.ends_with('s') { format!("groups of {word}") } else { format!("{word}s") };
-        moved.map(|(word, loads)| row(format!("between {}, bytes", several(word)), loads)).collect()
+        moved.map(|(word, loads)| row(format!("between {}, {}s", several(word), self.weight), loads)).collect()
     }
 
     fn name(&self, at: usize) -> &str {

@@ -2,6 +2,7 @@
 
 use super::flow::{Flow, Pair};
 use super::marks::{HOME, Most, part};
+use super::pack::LETTER;
 use super::parts::{Area, Point, Seat};
 use super::{Floor, Seating};
 use crate::svg::number;
@@ -17,10 +18,6 @@ const PULL: f64 = 0.75;
 const FEW_PAIRS: f64 = 40.0;
 /// The smallest letters.
 const SMALLEST: f64 = 6.0;
-/// The widest border of a box with a name, and of one without.
-const BORDERS: [f64; 2] = [6.0, 2.5];
-/// What a letter of a box's name takes of its width.
-const LETTER: f64 = 5.5;
 /// Half the diagonal of a home with lines, and of one without.
 const HOMES: [f64; 2] = [6.5, 3.0];
 
@@ -32,6 +29,8 @@ pub(super) struct Drawing<'a> {
     pub seating: &'a Seating,
     pub flow: &'a Flow,
     pub most: Most,
+    /// What edges weigh.
+    pub weight: &'a str,
     /// What loads of wires count.
     pub unit: &'a str,
 }
@@ -69,16 +68,15 @@ impl Drawing<'_> {
 
     fn area(&self, at: usize, area: &Area) -> Markup {
         let [x, y, width, height] = [area.corner.0, area.corner.1, area.width, area.height].map(number);
-        let load = if area.is_border { self.flow.borders[at] } else { 0.0 };
-        let widest = BORDERS[usize::from(area.caption == 0.0)];
+        let load = if area.border > 0.0 { self.flow.borders[at] } else { 0.0 };
         html! {
             g {
-                title { (area.names.join(", ")) @if load > 0.0 { ": " (counted(load, "byte")) " cross its border" } }
+                title { (area.names.join(", ")) @if load > 0.0 { ": " (counted(load, self.weight)) " cross its border" } }
                 rect.area x=(x) y=(y) width=(width) height=(height) rx="3" fill="#57606a" fill-opacity="0.06"
                     stroke="#c4cad1" {}
                 @if let Some((class, colour)) = self.most.step(load) {
                     rect.load.(class) x=(x) y=(y) width=(width) height=(height) rx="3" fill="none" stroke=(colour)
-                        stroke-width=(number(self.most.width(load, widest))) {}
+                        stroke-width=(number(self.most.width(load, area.border))) {}
                 }
             }
         }
@@ -181,7 +179,7 @@ impl Drawing<'_> {
         html! {
             @if let Some(path) = self.bow(pair) {
                 path d=(path) stroke=(colour) stroke-width=(number(self.most.bow(pair.bytes))) {
-                    title { "task " (pair.from) " and task " (pair.to) ": " (counted(pair.bytes, "byte")) }
+                    title { "task " (pair.from) " and task " (pair.to) ": " (counted(pair.bytes, self.weight)) }
                 }
             }
         }

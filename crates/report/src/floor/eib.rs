@@ -92,7 +92,7 @@ fn element_without_seat(element: &str, (x, y): Point, size: f64) -> Area {
         width: size,
         height: size,
         pus: Vec::new(),
-        is_border: false,
+        border: 0.0,
         caption: 0.0,
     }
 }

@@ -18,7 +18,7 @@ pub(super) fn legend(comparison: &Comparison) -> Markup {
     let wide = 16.0 * colours.len() as f64;
     let is_ring = comparison.floor.seats.iter().any(|seat| seat.hub.is_some());
     let of_load = match (comparison.floor.wires.is_empty(), is_ring) {
-        (true, _) => "bytes that cross a border".to_owned(),
+        (true, _) => format!("{}s that cross a border", comparison.weight),
         (_, true) => format!("{}s on a link, clockwise outside", comparison.unit),
         (_, false) => format!("{}s on a link, each way on its right", comparison.unit),
     };
@@ -29,9 +29,9 @@ pub(super) fn legend(comparison: &Comparison) -> Markup {
                 rect x=(number(16.0 * at as f64)) y="2" width="13" height="13" rx="2" fill=(fill) {}
             }
             text x=(number(wide + 4.0)) y="12.5" {
-                @if many { "a thread: its task; colours tell those apart that never talk" } @else { "a thread: its task" }
+                @if many { "a thread: its task; tasks that talk share a colour" } @else { "a thread: its task" }
             }
-            @let next = wide + if many { 320.0 } else { 110.0 };
+            @let next = wide + if many { 275.0 } else { 110.0 };
             rect.free x=(number(next)) y="2" width="13" height="13" rx="2" fill="#ffffff" stroke="#c4cad1" {}
             text x=(number(next + 18.0)) y="12.5" { "a free CPU" }
             @if comparison.has_lines() {

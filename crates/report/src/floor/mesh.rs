@@ -74,7 +74,7 @@ impl Tiles {
             width: side,
             height: side,
             pus: pus.iter().map(|pu| pu.os).collect(),
-            is_border: false,
+            border: 0.0,
             caption: 0.0,
         }
     }
@@ -145,7 +145,7 @@ impl Tiles {
             width: MEMORY.0,
             height: MEMORY.1,
             pus: Vec::new(),
-            is_border: false,
+            border: 0.0,
             caption: 0.0,
         }
     }

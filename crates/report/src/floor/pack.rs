@@ -6,8 +6,8 @@ use seatmap_machine::Level;
 
 /// Height of the line in which a box's name stands.
 const CAPTION: f64 = 14.0;
-/// The narrowest box that shows its name.
-const NARROWEST: f64 = 34.0;
+/// What a letter of a box's name takes of its width.
+pub(super) const LETTER: f64 = 5.5;
 
 /// How much worse full rows may be than the best.
 const FULL_ROWS: f64 = 1.35;
@@ -39,7 +39,8 @@ pub(super) fn packed(group: &Group, size: f64, ratio: f64) -> Packed<'_> {
     };
     let columns = columns(inside.len(), shape);
     let (width, height) = extent(&inside, columns, gap);
-    let is_named = !group.names.is_empty() && !matches!(group.level, Some(Level::Core)) && width >= NARROWEST;
+    let fits = group.names.first().is_some_and(|name| name.len() as f64 * LETTER <= width + 2.0 * air);
+    let is_named = fits && group.level != Some(Level::Core);
     let caption = if is_named { CAPTION } else { 0.0 };
     let placed =
         places(&inside, columns, gap).into_iter().map(|(x, y)| (x + air, y + air + caption)).collect::<Vec<_>>();

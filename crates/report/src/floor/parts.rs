@@ -34,8 +34,8 @@ pub(super) struct Area {
     pub height: f64,
     /// Those inside; none for what is no place of threads, such as a memory controller.
     pub pus: Vec<u32>,
-    /// Whether its border is a link, as where machines are levels inside each other.
-    pub is_border: bool,
+    /// How wide its border may be drawn, if that is a link, as where machines are levels inside each other; 0 if not.
+    pub border: f64,
     /// Height of the line in which its name stands; 0 where it shows none.
     pub caption: f64,
 }

@@ -102,8 +102,16 @@ pub(crate) fn machine(floor: &Floor) -> Markup {
         super::Seating { title: String::new(), placement: Vec::new(), cost: None, homes: Vec::new(), counted: None };
     let flow = super::flow::Flow::of(floor, &nobody, &seating);
     let most = super::marks::Most { load: 1.0, pair: 1.0 };
-    let drawing =
-        super::draw::Drawing { floor, pattern: &nobody, parts: &[], seating: &seating, flow: &flow, most, unit: "" };
+    let drawing = super::draw::Drawing {
+        floor,
+        pattern: &nobody,
+        parts: &[],
+        seating: &seating,
+        flow: &flow,
+        most,
+        weight: "",
+        unit: "",
+    };
     html! {
         (inline(floor, "The machine", &drawing.markup()))
         @if !floor.homes.is_empty() { p.hint { "Diamonds are homes of lines." } }
