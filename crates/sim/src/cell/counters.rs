@@ -93,3 +93,23 @@ impl ChipCounters {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cell::ring::{ELEMENTS, RingCounters};
+
+    #[test]
+    fn a_stretch_is_one_link_up_and_another_down() {
+        let mut rings = RingCounters::default();
+        // Between the fifth and the sixth element: two rings up, one down; between the last and the first: down.
+        (rings.busy_cycles[0][4], rings.busy_cycles[1][4], rings.busy_cycles[2][4]) = (1, 2, 4);
+        rings.busy_cycles[3][PLACES - 1] = 8;
+        let chip = ChipCounters::new(&rings, &MicCounters::default(), &ELEMENTS.map(str::to_owned));
+        assert_eq!((chip.link_busy_cycles[ELEMENTS[4]], chip.link_busy_cycles[ELEMENTS[11]]), (7, 8));
+        let links = Counters { chips: vec![chip], bif_busy_cycles: [16, 32], ..Counters::default() }.link_cycles();
+        let busy: Vec<(usize, f64)> = links.iter().copied().enumerate().filter(|(_, cycles)| *cycles > 0.0).collect();
+        // Up from the fifth, down from the first and the sixth; a single chip has no bridge.
+        assert_eq!((busy.as_slice(), links.len()), (&[(4, 3.0), (PLACES, 8.0), (PLACES + 5, 4.0)][..], 2 * PLACES));
+    }
+}
