@@ -51,6 +51,7 @@ docs: system
 	RUSTDOCFLAGS="--deny warnings" $(CARGO) doc --workspace --no-deps --locked
 	command -v mdbook >/dev/null || $(CARGO) install --locked mdbook
 	mdbook build docs --dest-dir "$(CURDIR)/target/guide"
+	cp -r docs/pictures target/
 
 fuzz: system
 	./scripts/fuzz

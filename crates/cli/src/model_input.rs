@@ -41,19 +41,24 @@ pub fn model_in(name: &str, bytes: &[u8]) -> Option<Result<Model, CliError>> {
     Some(Model::from_toml(name, text).map_err(CliError::input))
 }
 
+/// The model of this name or in this file; `None` for anything else.
+///
+/// # Errors
+/// A model's file that is wrong.
+pub fn known(name: &str) -> Result<Option<Model>, CliError> {
+    match catalog::load(name) {
+        Some(model) => model.map(Some).map_err(CliError::input),
+        None if name != "-" && Path::new(name).is_file() => model_in(name, &input::bytes(Path::new(name))?).transpose(),
+        None => Ok(None),
+    }
+}
+
 /// The coherent machine of this name or in this file; `None` for anything else.
 ///
 /// # Errors
 /// A model's file that is wrong.
 pub fn coherent(name: &str) -> Result<Option<Arc<CoherentModel>>, CliError> {
-    let model = match catalog::load(name) {
-        Some(model) => Some(model.map_err(CliError::input)?),
-        None if name != "-" && Path::new(name).is_file() => {
-            model_in(name, &input::bytes(Path::new(name))?).transpose()?
-        }
-        None => None,
-    };
-    Ok(model.and_then(|model| match model {
+    Ok(known(name)?.and_then(|model| match model {
         Model::Coherent(model) => Some(model),
         Model::Cell(_) => None,
     }))

@@ -78,6 +78,16 @@ impl<'a> Request<'a> {
         }
     }
 
+    /// The PU of each task without a plan: in the order of the tasks, on PUs in the order of their numbers.
+    ///
+    /// # Errors
+    /// No distances, or not of these PUs.
+    pub fn in_order(&self) -> Result<Vec<u32>, PlaceError> {
+        let mut os = self.pus()?.os;
+        os.sort_unstable();
+        Ok(os.into_iter().cycle().take(self.pattern.tasks).collect())
+    }
+
     /// The weighted directed edges.
     pub(crate) fn edges(&self) -> impl Iterator<Item = (usize, usize, f64)> + '_ {
         let weight = |edge: &seatmap_pattern::Edge| match self.weight {

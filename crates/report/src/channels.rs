@@ -1,7 +1,52 @@
 //! What seats near the homes of lines are worth, for people.
 
+use crate::floor::{Comparison, Seating};
+use seatmap_machine::Profile;
 use seatmap_measure::channels::slices::Spread;
-use seatmap_measure::channels::{Figures, Found};
+use seatmap_measure::channels::{Figures, Found, Run, Seated};
+use seatmap_pattern::{Edge, Pattern};
+use seatmap_plan::Plan;
+use seatmap_sim::catalog::Model;
+
+/// The channels of a comparison as a pattern, in their order and alike.
+#[must_use]
+pub fn pattern(seated: &Seated) -> Pattern {
+    let edge = |(from, to): &(usize, usize)| Edge { from: *from, to: *to, bytes: 1.0, messages: 1.0 };
+    let mut pattern = Pattern::gathered("channels", seated.usual.pus.len(), []);
+    pattern.edges = seated.channels.iter().map(edge).collect();
+    pattern
+}
+
+/// The last comparison on the machine: threads, and lines at their homes where a model knows them.
+#[must_use]
+pub fn comparison<'a>(
+    found: &Found,
+    seated: &Seated,
+    pattern: &'a Pattern,
+    profile: &Profile,
+    model: Option<&Model>,
+) -> Comparison<'a> {
+    let titles = match found.figures {
+        Figures::Curve(_) => ["to the farthest core", "to the nearest core"],
+        Figures::Slices(_) => ["at random", "in slices"],
+        Figures::Gain(_) => ["at random", "near the homes"],
+    };
+    let home = |line: &u32| match model {
+        Some(Model::Coherent(model)) => model.home_of(*line).map(|home| home as usize),
+        _ => None,
+    };
+    let seating = |title: &str, run: &Run| Seating {
+        title: title.to_owned(),
+        placement: run.pus.clone(),
+        cost: None,
+        homes: run.lines.iter().map(home).collect(),
+        counted: None,
+    };
+    let plan =
+        Plan { pattern: Some(found.what.to_owned()), ..Plan::new(profile.name.clone(), seated.placed.pus.clone()) };
+    let seatings = [seating(titles[0], &seated.usual), seating(titles[1], &seated.placed)];
+    Comparison::new(profile, model, pattern, &plan, seatings).of_channels()
+}
 
 /// What an experiment found, as text.
 #[must_use]

@@ -8,6 +8,7 @@
 //! | [`terminal`] | heatmaps of half blocks or plain digits, and everything `seatmap show` prints |
 //! | [`live`] | a matrix that is still being measured |
 //! | [`pattern`], [`placement`] | who talks to whom, who sits where, and what that gains |
+//! | [`floor`] | a machine as it lies, with threads, lines and traffic on it, before and after |
 //! | [`channels`] | what seats near the homes of lines are worth |
 //! | [`ranking`] | every mapping, ranked |
 //! | [`stats`], [`study`] | what communicating costs; published figures beside ours |
@@ -21,6 +22,7 @@
 mod about;
 pub mod channels;
 mod digits;
+pub mod floor;
 mod grid;
 pub mod html;
 pub mod live;

@@ -54,9 +54,11 @@ pub(crate) fn counted(number: f64, thing: &str) -> String {
 
 /// Whole numbers of up to six digits as they are, all others with three digits that count and a multiplier of 1000.
 pub(crate) fn short(number: f64) -> String {
-    if number.fract() == 0.0 && number.abs() < 1e6 {
-        return number.to_string();
-    }
+    if number.fract() == 0.0 && number.abs() < 1e6 { number.to_string() } else { three_digits(number) }
+}
+
+/// Three digits that count, and a multiplier of 1000.
+pub(crate) fn three_digits(number: f64) -> String {
     let (mut rest, mut multiplier) = (number, "");
     for next in [" k", " M", " G", " T", " P", " E"] {
         if rest.abs() < 999.5 {

@@ -17,6 +17,9 @@ pub struct Channels {
     /// Write a picture of it.
     #[arg(long, value_name = "FILE", global = true)]
     pub svg: Option<PathBuf>,
+    /// Write one self-contained page: the figures, and the threads and lines of the last comparison on the machine.
+    #[arg(long, value_name = "FILE", global = true)]
+    pub html: Option<PathBuf>,
     /// Print one JSON document on stdout, and nothing else.
     #[arg(long, global = true)]
     pub json: bool,

@@ -16,7 +16,7 @@ pub struct Place {
     #[arg(long, value_name = "PATTERN")]
     pub pattern: Option<String>,
     /// Solve a QAPLIB instance instead.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["on", "cpus", "fix", "output", "html", "homes"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["on", "cpus", "fix", "output", "html", "svg", "homes"])]
     pub qaplib: Option<PathBuf>,
     /// What a placement is judged by.
     #[arg(long, default_value = "distance")]
@@ -66,9 +66,12 @@ pub struct Place {
     /// Write the plan to a file; - is stdout.
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// Write one self-contained page: seats, gains, heatmap.
+    /// Write one self-contained page: seats, gains, the machine before and after, heatmap.
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
+    /// Draw the machine with threads, lines and traffic on it, before and after, into a file; - is stdout.
+    #[arg(long, value_name = "FILE")]
+    pub svg: Option<PathBuf>,
     /// Print the plan as JSON on stdout, and nothing else.
     #[arg(long)]
     pub json: bool,

@@ -4,34 +4,59 @@ use crate::args::{Channels, ChannelsWhat};
 use crate::error::CliError;
 use crate::model_input;
 use crate::output::{self, Destination};
+use crate::place::host_name;
 use seatmap_host::HostTestbed;
 use seatmap_host::cpus::Cpus;
+use seatmap_machine::{Origin, OriginKind, Profile, Topology};
 use seatmap_measure::channels::{self, ChannelsError, Chip, Found, Load, Wanted};
 use seatmap_port::Testbed;
+use seatmap_report::{channels as report, html};
 use seatmap_sim::CoherentBed;
 use seatmap_sim::catalog::Model;
 use seatmap_sim::coherent::Counters;
 use std::sync::Arc;
 
+/// What was found, and on what.
+struct Outcome {
+    found: Found,
+    topology: Topology,
+    model: Option<Model>,
+}
+
 /// Runs programs of channels.
 pub fn run(typed: &Channels) -> Result<(), CliError> {
     let picture = typed.svg.as_deref().map(Destination::new).transpose()?;
-    if typed.json && picture == Some(Destination::Stdout) {
-        return Err(CliError::input("only one of --json and --svg - can have stdout"));
+    let page = typed.html.as_deref().map(Destination::new).transpose()?;
+    let wanting_stdout = [&picture, &page].iter().filter(|to| ***to == Some(Destination::Stdout)).count();
+    if wanting_stdout + usize::from(typed.json) > 1 {
+        return Err(CliError::input("only one of --json, --svg - and --html - can have stdout"));
     }
     let wanted = wanted(typed);
-    let found = match typed.on.as_str() {
+    let outcome = match typed.on.as_str() {
         "host" => on_host(&wanted)?,
         name => on_model(name, &wanted)?,
     };
     if let Some(picture) = &picture {
-        picture.write(&seatmap_report::svg::channels(&found))?;
+        picture.write(&seatmap_report::svg::channels(&outcome.found))?;
     }
-    match (typed.json, picture) {
-        (true, _) => output::print(&(serde_json::to_string(&found).map_err(CliError::work)? + "\n")),
-        (_, Some(Destination::Stdout)) => Ok(()),
-        _ => output::print(&seatmap_report::channels::text(&found)),
+    if let Some(page) = &page {
+        page.write(&page_of(&outcome))?;
     }
+    match (typed.json, wanting_stdout) {
+        (true, _) => output::print(&(serde_json::to_string(&outcome.found).map_err(CliError::work)? + "\n")),
+        (_, 0) => output::print(&report::text(&outcome.found)),
+        _ => Ok(()),
+    }
+}
+
+fn page_of(Outcome { found, topology, model }: &Outcome) -> String {
+    let name = model.as_ref().map_or_else(host_name, |model| model.name().to_owned());
+    let origin = Origin { kind: OriginKind::Model, source: name.clone(), date: None, tool: None };
+    let profile = Profile::new(&name, origin, topology.clone());
+    let Some(seated) = found.seated() else { return html::channels(found, &name, None) };
+    let pattern = report::pattern(&seated);
+    let comparison = report::comparison(found, &seated, &pattern, &profile, model.as_ref());
+    html::channels(found, &name, Some(&comparison))
 }
 
 fn wanted(typed: &Channels) -> Wanted {
@@ -51,21 +76,23 @@ fn wanted(typed: &Channels) -> Wanted {
     }
 }
 
-fn on_host(wanted: &Wanted) -> Result<Found, CliError> {
+fn on_host(wanted: &Wanted) -> Result<Outcome, CliError> {
     let topology = seatmap_host::topology::of_host().map_err(CliError::work)?;
     let allowed = Cpus::read().map_err(CliError::work)?.allowed;
     let chip = Chip::new(&topology, &allowed);
     let mut bed = HostTestbed::new(allowed, wanted.lines_needed()).map_err(CliError::work)?;
-    channels::run(&mut bed, &chip, wanted, |_| None).map_err(failed)
+    let found = channels::run(&mut bed, &chip, wanted, |_| None).map_err(failed)?;
+    Ok(Outcome { found, topology, model: None })
 }
 
-fn on_model(name: &str, wanted: &Wanted) -> Result<Found, CliError> {
+fn on_model(name: &str, wanted: &Wanted) -> Result<Outcome, CliError> {
     let Model::Coherent(model) = model_input::model(name)? else {
         return Err(CliError::input(format!("{name} has no coherent caches; 'seatmap stats' and 'rank' run on it")));
     };
     let mut bed = CoherentBed::new(Arc::clone(&model));
     let chip = Chip::new(&model.topology, bed.pus());
-    channels::run(&mut bed, &chip, wanted, |bed| Some(load(bed.counters()))).map_err(failed)
+    let found = channels::run(&mut bed, &chip, wanted, |bed| Some(load(bed.counters()))).map_err(failed)?;
+    Ok(Outcome { found, topology: model.topology.clone(), model: Some(Model::Coherent(model)) })
 }
 
 fn load(counters: &Counters) -> Load {

@@ -1,22 +1,19 @@
 //! `seatmap place`.
 
+mod runs;
+
 use crate::args::{MethodChoice, ObjectiveChoice, Place};
 use crate::error::CliError;
 use crate::output::{self, Destination};
 use crate::{input, model_input, pattern_input, place};
 use seatmap_machine::{Profile, Square};
-use seatmap_measure::rank::{Timed, exchange_ns, time_ns};
 use seatmap_pattern::Pattern;
 use seatmap_place::search::{Limit, Qap};
-use seatmap_place::{Answer, Judge, Level, Method, Request};
+use seatmap_place::{Answer, Level, Method, Request};
 use seatmap_plan::Plan;
+use seatmap_report::floor::{self, Comparison, Seating};
 use seatmap_report::{html, placement};
-use seatmap_sim::catalog::Model;
-use seatmap_sim::{CellBed, CellModel, CoherentBed, CoherentModel};
-use seatmap_workload::Handoffs;
-use seatmap_workload::long_messages::{LongMessages, MOST_TASKS};
 use std::path::Path;
-use std::sync::Arc;
 use std::time::Instant;
 
 /// Says where the tasks of a pattern should sit on a machine.
@@ -26,24 +23,27 @@ pub fn run(typed: &Place) -> Result<(), CliError> {
     }
     let destination = typed.output.as_deref().map(Destination::new).transpose()?;
     let page = typed.html.as_deref().map(Destination::new).transpose()?;
-    let wanting_stdout = [&destination, &page].iter().filter(|to| ***to == Some(Destination::Stdout)).count();
+    let picture = typed.svg.as_deref().map(Destination::new).transpose()?;
+    let wanting_stdout = [&destination, &page, &picture].iter().filter(|to| ***to == Some(Destination::Stdout)).count();
     if wanting_stdout + usize::from(typed.json) > 1 {
-        return Err(CliError::input("only one of --json, -o - and --html - can have stdout"));
+        return Err(CliError::input("only one of --json, -o -, --html - and --svg - can have stdout"));
     }
     let pattern = pattern_input::pattern(typed.pattern.as_deref().unwrap_or_default())?;
     let profile = input::machine(&typed.on)?;
     let began = Instant::now();
     let request = request(typed, &profile, &pattern);
     let answer = match typed.objective {
-        ObjectiveChoice::Simulated => by_runs(typed, &request, &pattern)?,
+        ObjectiveChoice::Simulated => runs::place(typed, &request)?,
         _ => request.place().map_err(CliError::input)?,
     };
     let plan = plan(&request, &answer, began.elapsed().as_secs_f64());
     if let Some(destination) = &destination {
         destination.write(&plan.to_json())?;
     }
-    if let Some(page) = &page {
-        page.write(&html::placement(&profile, &pattern, &plan))?;
+    if page.is_some() || picture.is_some() {
+        let drawn = drawn(typed, &request, &plan)?;
+        page.map_or(Ok(()), |page| page.write(&html::placement(&profile, &pattern, &plan, &drawn)))?;
+        picture.map_or(Ok(()), |picture| picture.write(&floor::svg(&drawn)))?;
     }
     match wanting_stdout {
         1 => Ok(()),
@@ -72,50 +72,16 @@ fn request<'a>(typed: &Place, profile: &'a Profile, pattern: &'a Pattern) -> Req
     request
 }
 
-/// Judged by the pattern's messages on the simulated machine.
-fn by_runs(typed: &Place, request: &Request, pattern: &Pattern) -> Result<Answer, CliError> {
-    match model_input::model(&typed.on)? {
-        Model::Cell(model) => by_long_messages(typed, request, pattern, &model),
-        Model::Coherent(model) => by_handoffs(typed, request, pattern, &model),
+/// The machine before and after; links carry what a run counted, where runs judge.
+fn drawn<'a>(typed: &Place, request: &Request<'a>, plan: &Plan) -> Result<Comparison<'a>, CliError> {
+    let (profile, pattern) = (request.profile, request.pattern);
+    let model = model_input::known(&typed.on)?;
+    let before = request.in_order().map_err(CliError::input)?;
+    let mut seatings = [Seating::in_order(profile, pattern, plan, before), Seating::planned(pattern, plan)];
+    if let (ObjectiveChoice::Simulated, Some(model)) = (typed.objective, &model) {
+        seatings.iter_mut().try_for_each(|seating| runs::count(typed, pattern, model, seating))?;
     }
-}
-
-fn by_long_messages(
-    typed: &Place,
-    request: &Request,
-    pattern: &Pattern,
-    model: &Arc<CellModel>,
-) -> Result<Answer, CliError> {
-    let program = LongMessages::along(pattern, typed.packet, typed.rounds).ok_or_else(|| {
-        CliError::input(format!("--objective simulated takes a pattern of 2 to {MOST_TASKS} tasks that send something"))
-    })?;
-    let floor_ns = program.floor_cycles(model.port_bytes_per_cycle()) / model.frequency_ghz;
-    let timed = Timed::Long(program);
-    let run = |placement: &[u32]| {
-        time_ns(&mut CellBed::new(Arc::clone(model)), &timed, placement, 0).map_err(|error| error.to_string())
-    };
-    request.place_by(Judge { time_ns: &run, floor_ns }).map_err(CliError::input)
-}
-
-/// Each channel has a line of its own: the next one, or, where homes are to be chosen, the best that is left of a quarter
-/// more lines than channels (Liu et al. 2015).
-fn by_handoffs(
-    typed: &Place,
-    request: &Request,
-    pattern: &Pattern,
-    model: &Arc<CoherentModel>,
-) -> Result<Answer, CliError> {
-    let program = Handoffs::along(pattern, 0, typed.rounds);
-    if program.handoffs.is_empty() {
-        return Err(CliError::input("--objective simulated takes a pattern of tasks that send something"));
-    }
-    let chooses = typed.homes || typed.method == MethodChoice::Pizza;
-    let run = |placement: &[u32]| {
-        let near =
-            if chooses { program.near(placement, |pu, line| model.ways_to_home(pu, line)) } else { program.clone() };
-        exchange_ns(&mut CoherentBed::new(Arc::clone(model)), &near, placement).map_err(|error| error.to_string())
-    };
-    request.place_by(Judge { time_ns: &run, floor_ns: 0.0 }).map_err(CliError::input)
+    Ok(Comparison::new(profile, model.as_ref(), pattern, plan, seatings))
 }
 
 fn limit(typed: &Place) -> Limit {

@@ -3,9 +3,10 @@
 use crate::args::{ColourChoice, OrderChoice, Show};
 use crate::error::CliError;
 use crate::output::{self, Destination};
-use crate::{input, view};
+use crate::{input, model_input, view};
 use seatmap_machine::Profile;
 use seatmap_measure::{classes, findings};
+use seatmap_report::floor::Floor;
 use seatmap_report::terminal::{self, Options};
 use seatmap_report::{Order, html};
 
@@ -18,7 +19,8 @@ pub fn run(typed: Show, colour: ColourChoice) -> Result<(), CliError> {
     let profile = input::machine(&typed.machine)?;
     check(&profile, &typed)?;
     if let Some(destination) = destination {
-        destination.write(&html::page(&profile))?;
+        let model = model_input::known(&typed.machine)?;
+        destination.write(&html::page(&profile, &Floor::of(&profile, model.as_ref())))?;
         if let Some(path) = typed.html.filter(|_| !typed.json && destination != Destination::Stdout) {
             output::tell(&format!("wrote {}", path.display()));
         }

@@ -25,6 +25,20 @@ fn seats_near_the_home_are_worth_their_search() {
 }
 
 #[test]
+fn producer_consumer_and_line_are_drawn() {
+    let place = Place::new();
+    let ask = ["channels", "producer-consumer", "--iterations", "1", "--on", "xeon-phi-5110p", "--html", "page.html"];
+    assert!(place.stdout(&ask).contains("1 comparisons"));
+    let page = place.read("page.html");
+    assert!(page.contains("near the homes") && page.contains("channels on a link, clockwise outside"), "{page}");
+    assert_eq!(page.matches("class=\"taken\"").count(), 4, "two threads, before and after");
+    assert_eq!(page.matches(": the lines of 0 to 1<").count(), 2, "one line, before and after");
+    let slices = ["channels", "slices", "--runs", "1", "--pairs", "8", "--on", "xeon-phi-5110p", "--html", "-"];
+    assert_eq!(place.stdout(&slices).matches("class=\"taken\"").count(), 2 * 16);
+    assert!(place.refusal(&[&ask[..6], &["--html", "-", "--json"]].concat()).contains("only one of"));
+}
+
+#[test]
 fn what_does_not_fit_is_refused() {
     let place = Place::new();
     let refusal = |words: &[&str]| place.refusal(&[&["channels"], words, &["--on", "xeon-phi-5110p"]].concat());

@@ -66,6 +66,47 @@ fn a_table_for_people_and_files_for_the_rest() {
 }
 
 #[test]
+fn the_machine_is_drawn_before_and_after() {
+    let place = Place::new();
+    let picture = place.stdout(&[&RING[..], &["--svg", "-"]].concat());
+    assert!(picture.starts_with("<svg ") && picture.ends_with("</svg>\n"), "{picture}");
+    for part in ["ring:6 on xeon-e5-2680-2s", "as the OS numbers them", "as planned", ">between cores, bytes</text>"] {
+        assert!(picture.contains(part), "{part}: {picture}");
+    }
+    assert_eq!(picture.matches("class=\"taken\"").count(), 2 * 6);
+    let refusal = place.one_line_refusal(&[&RING[..], &["--svg", "-", "--json"]].concat());
+    assert!(refusal.contains("only one of"), "{refusal}");
+}
+
+#[test]
+fn links_carry_what_the_simulator_counted() {
+    let place = Place::new();
+    let on = ["place", "--on", "cell-ps3", "--pattern", "pairs:6", "--kicks", "10", "--svg", "-"];
+    let (routed, run) = (place.stdout(&on), place.stdout(&[&on[..], &["--objective", "simulated"]].concat()));
+    assert!(routed.contains(">bytes on a link, clockwise outside</text>"), "{routed}");
+    assert!(
+        run.contains(">busy cycles on a link, clockwise outside</text>") && run.contains(">time, ns</text>"),
+        "{run}"
+    );
+    let scc = ["place", "--on", "scc-48", "--pattern", "pairs:4", "--cpus", "0-7", "--kicks", "1", "--rounds", "1"];
+    let scc = place.stdout(&[&scc[..], &["--objective", "simulated", "--svg", "-"]].concat());
+    assert!(scc.contains(">messages on a link, each way on its right</text>"), "{scc}");
+    assert!(scc.contains("message buffer of tile") && scc.contains(": the lines of 0 to 1"), "{scc}");
+}
+
+/// The picture of the guide and the README.
+const PIZZA: &str = "place --on xeon-phi-5110p --pattern clusters:4x9 --method pizza --sections 4 --objective simulated --rounds 1 --kicks 6 --threads 1 --svg";
+
+#[test]
+fn the_picture_in_the_guide_is_this_one() {
+    let kept = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/pictures/pizza-5110p.svg");
+    let guide = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/src/placing.md");
+    assert!(std::fs::read_to_string(guide).unwrap().contains(PIZZA), "the guide has another command");
+    let printed = Place::new().stdout(&PIZZA.split(' ').chain(["-"]).collect::<Vec<_>>());
+    assert!(printed == std::fs::read_to_string(kept).unwrap(), "make it anew: seatmap {PIZZA} {kept}");
+}
+
+#[test]
 fn qaplib_instances_are_solved() {
     let place = Place::new();
     place.file("tiny.dat", "3\n0 5 2\n5 0 3\n2 3 0\n\n0 8 15\n8 0 13\n15 13 0\n");

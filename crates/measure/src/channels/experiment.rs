@@ -4,7 +4,7 @@ use super::curve::{self, Curve};
 use super::pair_gain::{self, Seats};
 use super::renderer_gain;
 use super::slices::{self, Slices};
-use super::{ChannelsError, Chip, FIRST_LINE, Gain};
+use super::{ChannelsError, Chip, FIRST_LINE, Gain, Run, Seated};
 use seatmap_port::Testbed;
 use seatmap_workload::Mandelbrot;
 use seatmap_workload::mandelbrot::View;
@@ -78,6 +78,22 @@ impl Load {
     pub fn of(cycles: u64, links: usize, lanes: &[u64], directories: &[u64]) -> Self {
         let most = |busy: &[u64]| busy.iter().copied().max().unwrap_or(0) as f64 / cycles.max(1) as f64;
         Load { link_share: most(lanes) / links.max(1) as f64, directory_share: most(directories) }
+    }
+}
+
+impl Found {
+    /// The last comparison: who sat where, and over which lines. A curve's is its way to the farthest CPU and to the nearest.
+    #[must_use]
+    pub fn seated(&self) -> Option<Seated> {
+        match &self.figures {
+            Figures::Curve(curve) => {
+                let farthest = curve.points.iter().max_by(|a, b| a.cycles.total_cmp(&b.cycles))?;
+                let run = |to| Run { pus: vec![curve.from, to], lines: vec![FIRST_LINE + curve.line] };
+                Some(Seated::pairs(run(farthest.pu), run(curve.nearest)))
+            }
+            Figures::Slices(slices) => slices.seated.clone(),
+            Figures::Gain(gain) => gain.seated.clone(),
+        }
     }
 }
 

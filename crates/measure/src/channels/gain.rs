@@ -1,5 +1,6 @@
 //! What a run gains by better seats, the search for homes included.
 
+use super::Seated;
 use crate::statistics::median;
 use serde::Serialize;
 
@@ -33,6 +34,9 @@ pub struct Gain {
     pub search_share: f64,
     /// The mean time of the search.
     pub search_seconds: f64,
+    /// Who sat where in the last comparison; `None` where nobody says.
+    #[serde(skip)]
+    pub seated: Option<Seated>,
 }
 
 impl Gain {
@@ -51,6 +55,7 @@ impl Gain {
             search_share: mean(&|times| times.search as f64 / (times.search + times.placed) as f64),
             search_seconds: mean(&|times| times.search as f64 * ns_per_tick / 1e9),
             speed_ups,
+            seated: None,
         }
     }
 }

@@ -8,6 +8,7 @@
 //! | [`slices`] | busy pairs at random, and in slices (figures 9, 10) |
 //! | [`gain`] | what a run gains by better seats, the search for homes included (figures 11 to 13, 15) |
 //! | [`pair_gain`], [`renderer_gain`] | that of the producer-consumer model, and of the Mandelbrot renderer |
+//! | [`seated`] | who sat where in the last comparison |
 
 pub mod chip;
 pub mod curve;
@@ -17,12 +18,14 @@ pub mod find_td;
 pub mod gain;
 pub mod pair_gain;
 pub mod renderer_gain;
+pub mod seated;
 pub mod slices;
 
 pub use chip::Chip;
 pub use error::ChannelsError;
 pub use experiment::{Figures, Found, Load, Wanted, run};
 pub use gain::Gain;
+pub use seated::{Run, Seated};
 
 use seatmap_port::{Addr, Testbed};
 use seatmap_workload::{PingPong, Trace};

@@ -2,7 +2,7 @@
 
 use super::find_td::find_td;
 use super::gain::{Gain, Times};
-use super::{ChannelsError, Chip, FIRST_LINE};
+use super::{ChannelsError, Chip, FIRST_LINE, Run, Seated};
 use fastrand::Rng;
 use seatmap_port::{Addr, Testbed};
 use seatmap_workload::ProducerConsumer;
@@ -38,14 +38,18 @@ pub struct Wanted {
 /// A machine without such seats, or the testbed's.
 pub fn pair_gain<T: Testbed>(bed: &mut T, chip: &Chip, wanted: &Wanted) -> Result<Gain, ChannelsError> {
     let mut rng = Rng::with_seed(wanted.seed);
-    let mut times = Vec::new();
+    let (mut times, mut last) = (Vec::new(), None);
     for line in FIRST_LINE..FIRST_LINE + wanted.iterations {
-        let usual = ticks(bed, &chip.pairs(1, &[], &mut rng)?, line, wanted.values)?;
+        let on = |pus| Run { pus, lines: vec![line] };
+        let before = on(chip.pairs(1, &[], &mut rng)?);
+        let usual = ticks(bed, &before.pus, line, wanted.values)?;
         let found = find_td(bed, chip, line, wanted.batches)?;
-        let placed = ticks(bed, &seats(chip, found.core, wanted.seats)?, line, wanted.values)?;
+        let after = on(seats(chip, found.core, wanted.seats)?.to_vec());
+        let placed = ticks(bed, &after.pus, line, wanted.values)?;
         times.push(Times { usual, search: found.ticks, placed });
+        last = Some(Seated::pairs(before, after));
     }
-    Ok(Gain::of(&times, bed.ns_per_tick()))
+    Ok(Gain { seated: last, ..Gain::of(&times, bed.ns_per_tick()) })
 }
 
 fn seats(chip: &Chip, core: usize, seats: Seats) -> Result<[u32; 2], ChannelsError> {

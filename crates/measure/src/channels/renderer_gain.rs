@@ -3,7 +3,7 @@
 use super::find_td::find_td;
 use super::gain::{Gain, Times};
 use super::slices::{enough, in_slices};
-use super::{ChannelsError, Chip, FIRST_LINE};
+use super::{ChannelsError, Chip, FIRST_LINE, Run, Seated};
 use fastrand::Rng;
 use seatmap_port::{Addr, Testbed};
 use seatmap_workload::Mandelbrot;
@@ -40,11 +40,12 @@ pub fn renderer_gain<T: Testbed>(bed: &mut T, chip: &Chip, wanted: &Wanted) -> R
     let channels = 2 * renderer.coordinators * renderer.workers;
     enough(channels, wanted.lines)?;
     let mut rng = Rng::with_seed(wanted.seed);
-    let mut times = Vec::new();
+    let (mut times, mut last) = (Vec::new(), None);
     for iteration in 0..wanted.iterations {
         let first = FIRST_LINE + iteration * wanted.lines as u32;
         let lines: Vec<u32> = (first..first + wanted.lines as u32).collect();
-        let usual = ticks(bed, &chip.spread(renderer.coordinators * threads, &mut rng)?, renderer, &lines)?;
+        let before = Run { pus: chip.spread(renderer.coordinators * threads, &mut rng)?, lines: lines.clone() };
+        let usual = ticks(bed, &before.pus, renderer, &lines)?;
         let mut search = 0;
         let mut homes = Vec::new();
         for line in &lines {
@@ -56,10 +57,21 @@ pub fn renderer_gain<T: Testbed>(bed: &mut T, chip: &Chip, wanted: &Wanted) -> R
         // `in_slices` deals channels over sections in turn; the renderer wants its coordinators' side by side.
         let mine = |at: usize| chosen.iter().skip(at).step_by(sections.len()).copied();
         let dealt: Vec<u32> = (0..sections.len()).flat_map(mine).collect();
-        let placed = ticks(bed, &sliced(chip, &sections, renderer.workers, &dealt, &homes), renderer, &dealt)?;
+        let after = Run { pus: sliced(chip, &sections, renderer.workers, &dealt, &homes), lines: dealt };
+        let placed = ticks(bed, &after.pus, renderer, &after.lines)?;
         times.push(Times { usual: usual * wanted.times, search, placed: placed * wanted.times });
+        last = Some(Seated { channels: talk(renderer), usual: before, placed: after });
     }
-    Ok(Gain::of(&times, bed.ns_per_tick()))
+    Ok(Gain { seated: last, ..Gain::of(&times, bed.ns_per_tick()) })
+}
+
+/// Each coordinator to each of its workers, and back: in the order of their lines.
+fn talk(renderer: &Mandelbrot) -> Vec<(usize, usize)> {
+    let of = |coordinator: usize| {
+        let first = coordinator * (1 + renderer.workers);
+        (1..=renderer.workers).flat_map(move |worker| [(first, first + worker), (first + worker, first)])
+    };
+    (0..renderer.coordinators).flat_map(of).collect()
 }
 
 /// The coordinator in the middle of its section, each worker on the core nearest to its line's home that is left there.

@@ -1,6 +1,6 @@
 //! Busy pairs at random, and in slices.
 
-use super::{ChannelsError, Chip, FIRST_LINE, round_trips};
+use super::{ChannelsError, Chip, FIRST_LINE, Run, Seated, round_trips};
 use crate::channels::find_td::find_td;
 use crate::statistics::{median, quantile};
 use fastrand::Rng;
@@ -37,6 +37,9 @@ pub struct Slices {
     pub sliced: Spread,
     /// The share of pairs whose line is at home in their slice.
     pub at_home_share: f64,
+    /// Who sat where in the last run.
+    #[serde(skip)]
+    pub seated: Option<Seated>,
 }
 
 /// Round trips of all pairs in all runs, in cycles of the machine's clock.
@@ -52,9 +55,6 @@ pub struct Spread {
     pub slowest_cycles: f64,
 }
 
-/// Seats and lines of pairs.
-type Pairs = (Vec<u32>, Vec<u32>);
-
 /// Compares.
 ///
 /// # Errors
@@ -63,18 +63,18 @@ pub fn slices<T: Testbed>(bed: &mut T, chip: &Chip, wanted: &Wanted) -> Result<S
     let sections = chip.sections(wanted.sections)?;
     enough(wanted.pairs, wanted.lines)?;
     let mut rng = Rng::with_seed(wanted.seed);
-    let (mut random, mut sliced, mut at_home) = (Vec::new(), Vec::new(), 0);
+    let (mut random, mut sliced, mut at_home, mut last) = (Vec::new(), Vec::new(), 0, None);
     for _ in 0..wanted.runs {
         let lines: Vec<u32> = (0..wanted.lines as u32).map(|at| FIRST_LINE + 64 * at + rng.u32(..64)).collect();
-        let seats = chip.pairs(wanted.pairs, &[], &mut rng)?;
-        random.extend(round_trips(bed, &seats, &lines[..wanted.pairs], wanted.batches)?.0);
+        let usual = Run { pus: chip.pairs(wanted.pairs, &[], &mut rng)?, lines: lines[..wanted.pairs].to_vec() };
+        random.extend(round_trips(bed, &usual.pus, &usual.lines, wanted.batches)?.0);
         let homes = lines.iter().map(|line| Ok((*line, find_td(bed, chip, *line, 1)?.core)));
         let homes = homes.collect::<Result<Vec<(u32, usize)>, ChannelsError>>()?;
         let (chosen, found) = in_slices(&homes, wanted.pairs, &sections);
         at_home += found;
-        let seats = seated(chip, wanted.pairs, &sections, &mut rng)?;
-        let (seats, lines): Pairs = (seats, chosen);
-        sliced.extend(round_trips(bed, &seats, &lines, wanted.batches)?.0);
+        let placed = Run { pus: seated(chip, wanted.pairs, &sections, &mut rng)?, lines: chosen };
+        sliced.extend(round_trips(bed, &placed.pus, &placed.lines, wanted.batches)?.0);
+        last = Some(Seated::pairs(usual, placed));
     }
     Ok(Slices {
         pairs: wanted.pairs,
@@ -82,6 +82,7 @@ pub fn slices<T: Testbed>(bed: &mut T, chip: &Chip, wanted: &Wanted) -> Result<S
         random: spread(&random),
         sliced: spread(&sliced),
         at_home_share: at_home as f64 / (wanted.pairs * wanted.runs as usize).max(1) as f64,
+        seated: last,
     })
 }
 

@@ -3,6 +3,7 @@
 //! [`page`] shows a profile. [`document`] is the frame around any page of Seatmap (style, light and dark, and a policy
 //! that forbids the browser to load anything); placements, noise and studies fill it with their own bodies.
 
+mod channels;
 mod charts;
 mod data;
 mod map;
@@ -14,6 +15,7 @@ mod ranking;
 mod stats;
 mod tables;
 
+pub use channels::channels;
 pub use noise::noise;
 pub use page::page;
 pub use pattern::pattern;
@@ -24,7 +26,7 @@ pub use stats::stats;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 /// The style of all pages.
-const CSS: &str = include_str!("../../assets/page.css");
+pub(crate) const CSS: &str = include_str!("../../assets/page.css");
 /// The switch between light and dark, on all pages.
 const THEME: &str = include_str!("../../assets/theme.js");
 /// Nothing but what stands in the file itself.

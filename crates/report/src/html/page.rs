@@ -2,6 +2,7 @@
 
 use super::map::map;
 use super::{charts, data, document, tables};
+use crate::floor::{self, Floor};
 use crate::{Digits, Scale, about};
 use maud::{Markup, html};
 use seatmap_machine::Profile;
@@ -13,9 +14,10 @@ const SCRIPT: &str = include_str!("../../assets/page.js");
 /// Classes shown as large figures below the title.
 const TILES: usize = 6;
 
-/// A profile as one HTML file that works offline and, with static pictures, without scripts.
+/// A profile as one HTML file that works offline and, with static pictures, without scripts; its floor is that of the model
+/// where it has one.
 #[must_use]
-pub fn page(profile: &Profile) -> String {
+pub fn page(profile: &Profile, floor: &Floor) -> String {
     let digits = Digits::of(profile);
     let spread_of = classes_with_distances(profile);
     let classes: Vec<DistanceClass> = spread_of.iter().map(|(class, _)| class.clone()).collect();
@@ -29,6 +31,7 @@ pub fn page(profile: &Profile) -> String {
             }
             div.columns {
                 (odd(profile))
+                section.card { h2 { "The machine" span.unit { "CPUs by number" } } (floor::machine(floor)) }
                 (spread(&spread_of, &classes, digits))
                 (explained(profile, digits))
                 (under_load(profile, digits))
@@ -133,9 +136,13 @@ mod tests {
     use crate::samples::{grouped, two_groups};
     use proptest::prelude::*;
 
+    fn page_of(profile: &Profile) -> String {
+        page(profile, &Floor::of(profile, None))
+    }
+
     #[test]
     fn every_part_is_there_and_readable_without_scripts() {
-        let page = page(&two_groups());
+        let page = page_of(&two_groups());
         for part in [
             "<h1>sample</h1>",
             "measured on lab-7, 2026-02-03, by seatmap 0.1.0",
@@ -157,7 +164,7 @@ mod tests {
     fn only_a_topology_is_a_page_without_a_map() {
         let mut profile = two_groups();
         (profile.core_distance, profile.home_model) = (None, None);
-        let page = page(&profile);
+        let page = page_of(&profile);
         assert!(page.contains("This profile holds none.") && !page.contains("<canvas"));
         assert!(page.contains("id=\"data\">null</script>"));
     }
@@ -170,7 +177,7 @@ mod tests {
             (distance.p10_ns, distance.mad_ns) = (around(0.97), around(0.01));
             (distance.ci95_low_ns, distance.ci95_high_ns) = (around(0.99), around(1.01));
         }
-        let bytes = page(&profile).len();
+        let bytes = page_of(&profile).len();
         assert!(bytes < 5_000_000, "{bytes}");
     }
 
@@ -179,12 +186,12 @@ mod tests {
         fn no_text_of_a_profile_becomes_markup(text in "[<>/\"'&a-z!-]{0,24}") {
             let hostile = format!("<script>{text}</script>");
             let mut profile = two_groups();
-            let plain = page(&profile).matches("<script").count();
+            let plain = page_of(&profile).matches("<script").count();
             profile.name.clone_from(&hostile);
             profile.origin.source.clone_from(&hostile);
             profile.environment.kernel = Some(hostile.clone());
             profile.environment.mitigations.insert(hostile.clone(), hostile.clone());
-            let page = page(&profile);
+            let page = page_of(&profile);
             prop_assert_eq!(page.matches("<script").count(), plain);
             prop_assert!(!page.contains(&hostile));
         }

@@ -1,6 +1,7 @@
 //! The page of one plan: gains, seats, heatmaps.
 
 use super::document;
+use crate::floor::{self, Comparison};
 use crate::placement::rows;
 use crate::{Grid, Order, svg};
 use maud::{Markup, html};
@@ -10,7 +11,7 @@ use seatmap_plan::Plan;
 
 /// A plan as one HTML file: what it gains, who sits where, the distances of the machine and those between the tasks.
 #[must_use]
-pub fn placement(profile: &Profile, pattern: &Pattern, plan: &Plan) -> String {
+pub fn placement(profile: &Profile, pattern: &Pattern, plan: &Plan, comparison: &Comparison) -> String {
     let title = format!("{} on {}", plan.pattern.as_deref().unwrap_or("a placement"), plan.machine);
     let body = html! {
         header {
@@ -23,8 +24,8 @@ pub fn placement(profile: &Profile, pattern: &Pattern, plan: &Plan) -> String {
         }
         main {
             section.card { h2 { "Gains" } (gains(plan)) }
+            section.card { h2 { "Threads, lines and traffic" } (floor::section(comparison)) }
             section.card { h2 { "Seats" } (seats(profile, plan)) }
-            section.card { h2 { "Threads, homes and traffic" } (svg::floor::floor(profile, pattern, plan)) }
             section.card { h2 { "Traffic, tasks in the order of their seats" } (traffic(profile, pattern, plan)) }
             section.card { h2 { "Core distances" } (svg::picture(profile, Grid::of(profile, Order::Group, None).as_ref())) }
         }
@@ -103,6 +104,7 @@ fn traffic(profile: &Profile, pattern: &Pattern, plan: &Plan) -> Markup {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::floor::Seating;
 
     #[test]
     fn names_cannot_run_as_scripts() {
@@ -110,7 +112,9 @@ mod tests {
         let mut pattern = seatmap_pattern::generate("ring:2").unwrap();
         pattern.names = vec!["<script>alert(1)</script>".to_owned(), "b".to_owned()];
         let plan = Plan { names: pattern.names.clone(), cost: Some(1.0), ..Plan::new("x", vec![0, 1]) };
-        let page = placement(&profile, &pattern, &plan);
+        let seatings = [Seating::in_order(&profile, &pattern, &plan, vec![0, 1]), Seating::planned(&pattern, &plan)];
+        let comparison = Comparison::new(&profile, None, &pattern, &plan, seatings);
+        let page = placement(&profile, &pattern, &plan, &comparison);
         assert!(page.contains("&lt;script&gt;alert") && !page.contains("<script>alert"));
         assert!(page.contains("CPU 0") && page.contains("<svg"));
     }

@@ -7,7 +7,6 @@ mod cells;
 mod channels;
 mod charts;
 pub(crate) mod curves;
-pub(crate) mod floor;
 pub(crate) mod noise;
 pub(crate) mod ranking;
 pub(crate) mod traffic;

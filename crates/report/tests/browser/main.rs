@@ -68,7 +68,7 @@ fn the_page_works_in_a_browser() {
     }
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
     let file = folder.join("profile.html");
-    std::fs::write(&file, seatmap_report::html::page(&sample::profile())).unwrap();
+    std::fs::write(&file, sample::page()).unwrap();
     let user_data = tempfile::tempdir().unwrap();
     let mut page = Page::open(user_data.path(), 1280, 900);
     page.navigate(&format!("file://{}", file.display()));
@@ -83,6 +83,71 @@ fn the_page_works_in_a_browser() {
     page.screenshot(&folder.join("profile-dark.png"));
     assert_eq!(page.text("h1"), sample::profile().name);
     assert_eq!(troubles(&page), Vec::<String>::new());
+}
+
+/// Whether anything of a kind is seen, without scrolling to it.
+fn is_seen(page: &mut Page, selector: &str) -> bool {
+    let script = format!(
+        "[...document.querySelectorAll({selector:?})].some(e => e.checkVisibility() && e.getBoundingClientRect().width > 0)"
+    );
+    page.eval(&script).as_bool().expect("a yes or no")
+}
+
+#[test]
+fn a_placement_is_drawn_before_and_after() {
+    if !there_is_a_browser() {
+        eprintln!("skipped: chromium absent");
+        return;
+    }
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
+    let file = folder.join("placement.html");
+    std::fs::write(&file, sample::placement()).unwrap();
+    let user_data = tempfile::tempdir().unwrap();
+    let mut page = Page::open(user_data.path(), 1280, 900);
+    page.navigate(&format!("file://{}", file.display()));
+
+    assert_eq!(page.eval("document.querySelectorAll('.halves svg').length"), 2);
+    assert_eq!(
+        page.eval("[...document.querySelectorAll('.halves svg')].map(e => e.querySelectorAll('.taken').length).join()"),
+        "4,4"
+    );
+    side_by_side(&mut page);
+    page.screenshot(&folder.join("placement-light.png"));
+    choosing(&mut page);
+    theme(&mut page);
+    page.screenshot(&folder.join("placement-dark.png"));
+    assert_eq!(troubles(&page), Vec::<String>::new());
+}
+
+/// On a laptop both halves are seen at once and are equally large; on a telephone they stand below each other and fit.
+fn side_by_side(page: &mut Page) {
+    let boxes = "[...document.querySelectorAll('.halves svg')].map(e => e.getBoundingClientRect()).map(b => [b.x, b.y, b.width])";
+    let at = page.eval(boxes);
+    assert_eq!((&at[0][1], &at[0][2]), (&at[1][1], &at[1][2]), "{at}");
+    assert!(at[0][2].as_f64() > Some(480.0) && at[1][0].as_f64() > at[0][0].as_f64(), "{at}");
+    let resize = |page: &mut Page, width: u32| {
+        let metrics = serde_json::json!({ "width": width, "height": 900, "deviceScaleFactor": 1, "mobile": false });
+        page.call("Emulation.setDeviceMetricsOverride", metrics);
+    };
+    resize(page, 400);
+    let at = page.eval(boxes);
+    assert!(at[0][0] == at[1][0] && at[0][2].as_f64() < Some(400.0), "{at}");
+    resize(page, 1280);
+}
+
+/// What is drawn can be chosen, by pointer and by keys, and without a script.
+fn choosing(page: &mut Page) {
+    for (input, marks) in
+        [(".wires-on", ".halves .load"), (".pairs-on", ".halves .pairs path"), (".homes-on", ".halves .line")]
+    {
+        assert!(is_seen(page, marks), "{marks}");
+        let at = page.middle_of(&format!("label:has({input})"));
+        page.click(at);
+        assert!(!is_seen(page, marks), "{marks}");
+        page.eval(&format!("document.querySelector({input:?}).focus()"));
+        page.press(" ", 32);
+        assert!(is_seen(page, marks), "{marks}");
+    }
 }
 
 fn hovering(page: &mut Page) {

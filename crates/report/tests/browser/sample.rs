@@ -1,9 +1,11 @@
-//! A machine of sixteen PUs in two groups, with three homes and a hostile name.
+//! A machine of sixteen PUs in two groups, with three homes and a hostile name; a plan on a ring of 240.
 
 use seatmap_machine::{
     CoreDistance, HomeModel, Loaded, Matrix, Origin, OriginKind, PairRegimes, PairStatus, Profile, Protocol, Pu,
     Regime, Square, Topology,
 };
+use seatmap_plan::{Baselines, Channel, Plan, Random};
+use seatmap_report::floor::{Comparison, Floor, Seating};
 
 const PUS: u32 = 16;
 const GROUP: u32 = 8;
@@ -69,4 +71,38 @@ fn distance() -> CoreDistance {
 fn loaded(pairs: u32) -> Loaded {
     let median_ns = 110.0 + f64::from(pairs * GROUP);
     Loaded { pairs, median_ns, p10_ns: median_ns - 30.0, p90_ns: median_ns + 40.0, draws: 8, samples: 1024 }
+}
+
+/// Its page.
+pub fn page() -> String {
+    let profile = profile();
+    seatmap_report::html::page(&profile, &Floor::of(&profile, None))
+}
+
+/// The page of a plan on the 5110P: four tasks around a ring, two lines at a home on the other side.
+pub fn placement() -> String {
+    let Some(Ok(model)) = seatmap_sim::catalog::load("xeon-phi-5110p") else { return String::new() };
+    let Ok(pattern) = seatmap_pattern::generate("ring:4") else { return String::new() };
+    // The page needs no distances.
+    let mut profile = profile();
+    profile.topology = match &model {
+        seatmap_sim::catalog::Model::Coherent(model) => model.topology.clone(),
+        seatmap_sim::catalog::Model::Cell(_) => Topology::default(),
+    };
+    let channel = |from, to| Channel { from, to, home: 40, line: None, distance_ns: 1.0 };
+    let plan = Plan {
+        cost: Some(750.0),
+        baselines: Some(Baselines {
+            os: 1000.0,
+            compact: 1000.0,
+            scatter: 2000.0,
+            random: Random { mean: 1500.0, best: 900.0 },
+        }),
+        channels: vec![channel(0, 1), channel(1, 2)],
+        ..Plan::new("xeon-phi-5110p", vec![1, 5, 9, 13])
+    };
+    let seatings =
+        [Seating::in_order(&profile, &pattern, &plan, vec![0, 60, 120, 180]), Seating::planned(&pattern, &plan)];
+    let comparison = Comparison::new(&profile, Some(&model), &pattern, &plan, seatings);
+    seatmap_report::html::placement(&profile, &pattern, &plan, &comparison)
 }

@@ -41,6 +41,9 @@ pub struct ChipCounters {
     pub ring_grants: [u64; RINGS],
     /// Core cycles for which each stretch was busy, by the element before it, all rings together.
     pub link_busy_cycles: BTreeMap<String, u64>,
+    /// The same on each ring, by place.
+    #[serde(skip)]
+    pub ring_busy_cycles: [[u64; PLACES]; RINGS],
     /// Core cycles that data of each element waited for the rings.
     pub wait_cycles: BTreeMap<String, u64>,
     /// Lines that the memory read and wrote.
@@ -55,12 +58,32 @@ pub struct ChipCounters {
     pub memory_retries: u64,
 }
 
+impl Counters {
+    /// Core cycles for which each link of the model's [fabric](crate::CellModel::fabric) was busy. The stretch between two
+    /// elements is the link up of the one and the link down of the other.
+    #[must_use]
+    pub fn link_cycles(&self) -> Vec<f64> {
+        let of_rings = |chip: &ChipCounters, rings: std::ops::Range<usize>, stretch: usize| {
+            chip.ring_busy_cycles[rings].iter().map(|ring| ring[stretch] as f64).sum::<f64>()
+        };
+        let of_chip = |chip: &ChipCounters| {
+            let up = (0..PLACES).map(|place| of_rings(chip, 0..RINGS / 2, place));
+            let down = (0..PLACES).map(|place| of_rings(chip, RINGS / 2..RINGS, (place + PLACES - 1) % PLACES));
+            up.chain(down).collect::<Vec<_>>()
+        };
+        let bridge = self.bif_busy_cycles.iter().map(|cycles| *cycles as f64).filter(|_| self.chips.len() > 1);
+        self.chips.iter().flat_map(of_chip).chain(bridge).collect()
+    }
+}
+
 impl ChipCounters {
     pub(crate) fn new(rings: &crate::cell::ring::RingCounters, mic: &MicCounters, names: &[String]) -> Self {
         let named = |counts: &[u64; PLACES]| names.iter().cloned().zip(counts.iter().copied()).collect();
+        let stretches = std::array::from_fn(|place| rings.busy_cycles.iter().map(|ring| ring[place]).sum());
         ChipCounters {
             ring_grants: rings.grants,
-            link_busy_cycles: named(&rings.busy_cycles),
+            link_busy_cycles: named(&stretches),
+            ring_busy_cycles: rings.busy_cycles,
             wait_cycles: named(&rings.wait_cycles),
             memory_reads: mic.reads,
             memory_writes: mic.writes,
@@ -68,5 +91,25 @@ impl ChipCounters {
             memory_turns: mic.turns,
             memory_retries: mic.retries,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cell::ring::{ELEMENTS, RingCounters};
+
+    #[test]
+    fn a_stretch_is_one_link_up_and_another_down() {
+        let mut rings = RingCounters::default();
+        // Between the fifth and the sixth element: two rings up, one down; between the last and the first: down.
+        (rings.busy_cycles[0][4], rings.busy_cycles[1][4], rings.busy_cycles[2][4]) = (1, 2, 4);
+        rings.busy_cycles[3][PLACES - 1] = 8;
+        let chip = ChipCounters::new(&rings, &MicCounters::default(), &ELEMENTS.map(str::to_owned));
+        assert_eq!((chip.link_busy_cycles[ELEMENTS[4]], chip.link_busy_cycles[ELEMENTS[11]]), (7, 8));
+        let links = Counters { chips: vec![chip], bif_busy_cycles: [16, 32], ..Counters::default() }.link_cycles();
+        let busy: Vec<(usize, f64)> = links.iter().copied().enumerate().filter(|(_, cycles)| *cycles > 0.0).collect();
+        // Up from the fifth, down from the first and the sixth; a single chip has no bridge.
+        assert_eq!((busy.as_slice(), links.len()), (&[(4, 3.0), (PLACES, 8.0), (PLACES + 5, 4.0)][..], 2 * PLACES));
     }
 }

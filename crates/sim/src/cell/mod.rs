@@ -3,7 +3,7 @@
 //! | module | is |
 //! |---|---|
 //! | [`model`] | a machine as written down, each figure with its source |
-//! | `ring` | the data rings and their arbiter |
+//! | `ring`, `ways` | the data rings and their arbiter; the same as nodes and links |
 //! | `flow`, `line` | a line's way: command, snoop, memory, rings, the link between chips |
 //! | `mfc`, `mic` | the queue of commands, cut into lines; the memory controller |
 //! | `messages`, `atomic`, `calls` | mailboxes and signals; reservations; what a task's calls do, PPE included |
@@ -28,6 +28,7 @@ mod request;
 mod ring;
 mod timing;
 mod turns;
+mod ways;
 mod world;
 
 pub use bed::CellBed;

@@ -29,8 +29,8 @@ struct Waiting {
 pub struct RingCounters {
     /// Transfers started on each ring.
     pub grants: [u64; RINGS],
-    /// Core cycles for which transfers held each stretch, over all rings.
-    pub busy_cycles: [u64; PLACES],
+    /// Core cycles for which transfers held each ring's stretches.
+    pub busy_cycles: [[u64; PLACES]; RINGS],
     /// Core cycles that transfers of each place waited for their start.
     pub wait_cycles: [u64; PLACES],
 }
@@ -178,7 +178,7 @@ impl Rings {
         for hop in 0..hops {
             let stretch = Self::stretch(ring, source, hop);
             self.stretch_free[ring][stretch] = now + hop as u64 * timing.bus + timing.transfer;
-            self.counters.busy_cycles[stretch] += timing.transfer;
+            self.counters.busy_cycles[ring][stretch] += timing.transfer;
         }
         let slots = &mut self.ends[ring][..timing.ring_transfers.min(3)];
         if let Some(first) = slots.iter_mut().min() {

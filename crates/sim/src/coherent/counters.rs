@@ -72,6 +72,12 @@ pub struct DirectoryCounters {
 }
 
 impl Counters {
+    /// Messages on each link of the model's [fabric](crate::CoherentModel::fabric), over all lanes.
+    #[must_use]
+    pub fn link_messages(&self) -> Vec<f64> {
+        self.links.iter().map(|link| link.grants.iter().sum::<u64>() as f64).collect()
+    }
+
     pub(crate) fn of(world: &World) -> Self {
         let links = world.layout.fabric.links();
         let link = |(at, link): (usize, &super::fabric::Link)| {

@@ -18,6 +18,7 @@
 //! | `layout`, `world`, `port`, [`bed`] | the state and its events; the [`Testbed`](seatmap_port::Testbed) |
 //! | `distance`, [`mod@profile`] | an unloaded round trip by formula; the machine as any other is seen |
 //! | [`counters`] | what a PMU would count |
+//! | [`Shape`] | how the nodes of a ring or mesh lie |
 
 pub mod bed;
 mod buffer;
@@ -36,6 +37,7 @@ mod network;
 mod port;
 pub mod profile;
 mod request;
+mod shape;
 mod world;
 mod written;
 
@@ -44,4 +46,5 @@ pub use counters::Counters;
 pub use levels::{Levels, LevelsHomes, MEASURED_LINE, Parts};
 pub use model::CoherentModel;
 pub use profile::profile;
+pub use shape::Shape;
 pub use written::{FORMAT, Figures};

@@ -2,8 +2,11 @@
 
 use crate::ModelError;
 use crate::coherent::distance;
+use crate::coherent::fabric::Fabric;
+use crate::coherent::homes::Homes;
 use crate::coherent::layout::Layout;
 use crate::coherent::levels::{self, Levels};
+use crate::coherent::shape::Shape;
 use crate::coherent::written::{Figures, Written};
 use seatmap_machine::{Profile, Topology};
 
@@ -23,6 +26,8 @@ pub struct CoherentModel {
     pub ticks_per_cycle: u32,
     /// Its PUs.
     pub topology: Topology,
+    /// How its nodes lie; `None` on a machine of levels, of which the topology says all.
+    pub shape: Option<Shape>,
     /// The figures.
     pub figures: Figures,
     pub(crate) layout: std::sync::Arc<Layout>,
@@ -87,6 +92,28 @@ impl CoherentModel {
     #[must_use]
     pub fn home_of(&self, line: u32) -> Option<u32> {
         self.layout.homes.of(line)
+    }
+
+    /// Its nodes and links.
+    #[must_use]
+    pub fn fabric(&self) -> &Fabric {
+        &self.layout.fabric
+    }
+
+    /// The node of a PU's cache; `None` for PUs that there are not.
+    #[must_use]
+    pub fn node_of_pu(&self, os: u32) -> Option<u16> {
+        let cache = self.layout.cache_of_pu.get(os as usize).copied().flatten()?;
+        self.layout.node_of_cache.get(cache as usize).copied()
+    }
+
+    /// The node of each home, where lines are dealt to homes by number alone; nothing else.
+    #[must_use]
+    pub fn nodes_of_homes(&self) -> &[u16] {
+        match &self.layout.homes {
+            Homes::Hashed { nodes, .. } => nodes,
+            Homes::Climbing(_) => &[],
+        }
     }
 
     /// Memory modules: NUMA nodes, where they are known.

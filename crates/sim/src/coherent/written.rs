@@ -2,9 +2,10 @@
 
 use crate::ModelError;
 use crate::coherent::CoherentModel;
-use crate::coherent::fabric::{self, Fabric, LANES};
+use crate::coherent::fabric::LANES;
 use crate::coherent::homes::Homes;
 use crate::coherent::layout::{Layout, Timing};
+use crate::coherent::shape::Shape;
 use crate::figure::{Figure, figures, syntax};
 use seatmap_machine::description::shape::MAX_PUS;
 use seatmap_machine::{Pu, Topology};
@@ -44,16 +45,6 @@ enum Numbering {
     /// The same, after a first one that is the last core's last thread: Linux on the Xeon Phi, where cores 237 and 0 of
     /// Liu et al. 2015 are one.
     XeonPhi,
-}
-
-/// What hangs on what.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
-enum Shape {
-    /// Stops around a ring, both ways; a core at each that is not said to have none.
-    Ring { stops: u32, stops_without_core: Vec<u16> },
-    /// Tiles in rows and columns.
-    Mesh { columns: u32, rows: u32, cores_per_tile: u32 },
 }
 
 /// Which stops or tiles are homes, and how lines are dealt to them.
@@ -154,15 +145,18 @@ impl Written {
         if let Some(flaw) = self.flaw() {
             return Err(impossible(flaw));
         }
-        let fabric = self.fabric().ok_or_else(|| impossible("a way between two stops leads nowhere".to_owned()))?;
+        let fabric = self
+            .fabric
+            .fabric(self.figures.hop_cycles.whole() as u32, self.figures.busy(1))
+            .ok_or_else(|| impossible("a way between two stops leads nowhere".to_owned()))?;
         let topology = Topology { pus: (0..self.pus()).map(|os| self.pu(os)).collect() };
         let layout = Layout {
             homes: Homes::Hashed { nodes: (0..self.homes.count as u16).collect(), seed: self.homes.hash_seed.into() },
             is_uncached: self.homes.kind == HomeKind::Buffers,
             cache_of_pu: topology.pus.iter().map(|pu| pu.core.map(|core| core as u16)).collect(),
             threads: self.threads_per_core as usize,
-            node_of_cache: self.node_of_core(),
-            looks: vec![self.figures.look_cycles.whole(); self.cores() as usize],
+            node_of_cache: self.fabric.node_of_core(),
+            looks: vec![self.figures.look_cycles.whole(); self.fabric.cores() as usize],
             passing: Vec::new(),
             extra: Vec::new(),
             timing: self.figures.timing(1),
@@ -174,47 +168,15 @@ impl Written {
             sources: self.sources,
             frequency_ghz: self.frequency_ghz,
             ticks_per_cycle: 1,
+            shape: Some(self.fabric),
             topology,
             figures: self.figures,
             layout: Arc::new(layout),
         })
     }
 
-    fn fabric(&self) -> Option<Fabric> {
-        let (hop, busy) = (self.figures.hop_cycles.whole() as u32, self.figures.busy(1));
-        match &self.fabric {
-            Shape::Ring { stops, .. } => fabric::ring(*stops as u16, hop, busy),
-            Shape::Mesh { columns, rows, .. } => fabric::mesh(*columns as u16, *rows as u16, hop, busy),
-        }
-    }
-
-    fn nodes(&self) -> u32 {
-        match &self.fabric {
-            Shape::Ring { stops, .. } => *stops,
-            Shape::Mesh { columns, rows, .. } => columns.saturating_mul(*rows),
-        }
-    }
-
-    fn node_of_core(&self) -> Vec<u16> {
-        match &self.fabric {
-            Shape::Ring { stops, stops_without_core } => {
-                (0..*stops as u16).filter(|stop| !stops_without_core.contains(stop)).collect()
-            }
-            Shape::Mesh { cores_per_tile, .. } => {
-                (0..self.nodes() * cores_per_tile).map(|core| (core / cores_per_tile) as u16).collect()
-            }
-        }
-    }
-
-    fn cores(&self) -> u32 {
-        match &self.fabric {
-            Shape::Ring { stops, stops_without_core } => stops.saturating_sub(stops_without_core.len() as u32),
-            Shape::Mesh { cores_per_tile, .. } => self.nodes().saturating_mul(*cores_per_tile),
-        }
-    }
-
     fn pus(&self) -> u32 {
-        self.cores().saturating_mul(self.threads_per_core)
+        self.fabric.cores().saturating_mul(self.threads_per_core)
     }
 
     fn pu(&self, os: u32) -> Pu {
@@ -247,28 +209,20 @@ impl Written {
     }
 
     fn shape_flaw(&self) -> Option<String> {
-        if !(2..=MOST_NODES).contains(&self.nodes()) {
-            return Some(format!("fabric has {} stops or tiles; give 2 to {MOST_NODES}", self.nodes()));
+        if !(2..=MOST_NODES).contains(&self.fabric.nodes()) {
+            return Some(format!("fabric has {} stops or tiles; give 2 to {MOST_NODES}", self.fabric.nodes()));
         }
-        if let Shape::Ring { stops, stops_without_core } = &self.fabric {
-            let mut seen = std::collections::BTreeSet::new();
-            if let Some(stop) =
-                stops_without_core.iter().find(|stop| u32::from(**stop) >= *stops || !seen.insert(**stop))
-            {
-                return Some(format!(
-                    "fabric.stops_without_core holds {stop}, and the stops are 0 to {}, once each",
-                    stops - 1
-                ));
-            }
+        if let Some(flaw) = self.fabric.flaw() {
+            return Some(flaw);
         }
         let fits = (2..=MAX_PUS).contains(&self.pus());
         (!fits).then(|| {
-            format!("{} cores of {} threads; a machine has 2 to {MAX_PUS}", self.cores(), self.threads_per_core)
+            format!("{} cores of {} threads; a machine has 2 to {MAX_PUS}", self.fabric.cores(), self.threads_per_core)
         })
     }
 
     fn homes_flaw(&self) -> Option<String> {
-        let (homes, nodes) = (&self.homes, self.nodes());
+        let (homes, nodes) = (&self.homes, self.fabric.nodes());
         if homes.count == 0 || homes.count > nodes {
             return Some(format!("homes.count is {}, and there is one at each of {nodes} stops at most", homes.count));
         }

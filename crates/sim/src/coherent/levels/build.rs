@@ -28,6 +28,7 @@ impl Levels {
         let layout = layout(&Tree::of(&self)).ok_or_else(|| impossible("its levels make no tree".to_owned()))?;
         Ok(CoherentModel {
             topology: topology(&self.cores),
+            shape: None,
             name: self.name,
             summary: self.summary,
             sources: self.sources,

@@ -1,0 +1,164 @@
+//! One pattern on one floor twice: before, and after.
+
+use super::draw::Drawing;
+use super::flow::{Flow, parts};
+use super::marks::Most;
+use super::{Floor, Seating};
+use crate::traffic::short;
+use maud::Markup;
+use seatmap_machine::Profile;
+use seatmap_pattern::Pattern;
+use seatmap_plan::{Objective, Plan};
+use seatmap_sim::catalog::Model;
+
+/// Two seatings of a pattern in one scale.
+#[derive(Clone, Debug)]
+pub struct Comparison<'a> {
+    pub(super) title: String,
+    pub(super) floor: Floor,
+    pub(super) seatings: [Seating; 2],
+    pub(super) flows: [Flow; 2],
+    pub(super) most: Most,
+    pub(super) parts: Vec<Option<usize>>,
+    pattern: &'a Pattern,
+    objective: &'static str,
+    /// What edges weigh.
+    pub(super) weight: &'static str,
+    /// What loads of wires count.
+    pub(super) unit: &'static str,
+}
+
+/// A figure of both: what it is, before, after, and how much less or more.
+pub(super) struct Row {
+    pub what: String,
+    pub values: [String; 2],
+    pub change: String,
+}
+
+impl<'a> Comparison<'a> {
+    /// A plan beside what would have been without it. The model is the machine's, where it has one.
+    #[must_use]
+    pub fn new(
+        profile: &Profile,
+        model: Option<&Model>,
+        pattern: &'a Pattern,
+        plan: &Plan,
+        seatings: [Seating; 2],
+    ) -> Self {
+        let floor = Floor::of(profile, model);
+        let flows = [&seatings[0], &seatings[1]].map(|seating| Flow::of(&floor, pattern, seating));
+        let most = |of: fn(&Flow) -> Vec<f64>| flows.iter().flat_map(of).fold(f64::MIN_POSITIVE, f64::max);
+        let has_wires = !floor.wires.is_empty();
+        let load = if has_wires { most(|flow| flow.wires.clone()) } else { most(|flow| flow.borders.clone()) };
+        let pair = most(|flow| flow.pairs.iter().map(|pair| pair.bytes).collect());
+        let is_counted = has_wires && seatings.iter().all(|seating| seating.counted.is_some());
+        let title = format!("{} on {}", plan.pattern.as_deref().unwrap_or("a placement"), plan.machine);
+        Comparison {
+            title: title.replace(char::is_control, "?"),
+            most: Most { load, pair },
+            parts: parts(pattern),
+            objective: match plan.objective {
+                Some(Objective::Congestion) => "weight on the most loaded link",
+                Some(Objective::Simulated | Objective::Measured) => "time, ns",
+                _ => "weight x distance, ns",
+            },
+            weight: "byte",
+            unit: match (is_counted, model) {
+                (false, _) => "byte",
+                (_, Some(Model::Cell(_))) => "busy cycle",
+                _ => "message",
+            },
+            floor,
+            seatings,
+            flows,
+            pattern,
+        }
+    }
+
+    /// Edges are channels, whatever they carry.
+    #[must_use]
+    pub(crate) fn of_channels(mut self) -> Self {
+        (self.weight, self.unit) = ("channel", "channel");
+        self
+    }
+
+    /// Before (0) or after (1).
+    pub(super) fn picture(&self, at: usize) -> Markup {
+        let drawing = Drawing {
+            floor: &self.floor,
+            pattern: self.pattern,
+            parts: &self.parts,
+            seating: &self.seatings[at],
+            flow: &self.flows[at],
+            most: self.most,
+            weight: self.weight,
+            unit: self.unit,
+        };
+        drawing.markup()
+    }
+
+    /// The objective and what flows where, in figures.
+    pub(super) fn rows(&self) -> Vec<Row> {
+        let mut rows = Vec::new();
+        if let [Some(before), Some(after)] = [&self.seatings[0], &self.seatings[1]].map(|seating| seating.cost) {
+            rows.push(row(self.objective.to_owned(), [before, after]));
+        }
+        let words = if self.floor.wires.is_empty() { "most crossed border" } else { "busiest link" };
+        if let [Some(before), Some(after)] = [0, 1].map(|at| self.flows[at].busiest(&self.floor)) {
+            let mut busiest = row(format!("{words}, {}s", self.unit), [before.1, after.1]);
+            busiest.values = [before, after].map(|(at, load)| match load > 0.0 {
+                true => format!("{} ({})", short(load), self.name(at)),
+                false => short(load),
+            });
+            rows.push(busiest);
+        }
+        if !self.floor.wires.is_empty() {
+            let all = [0, 1].map(|at: usize| self.flows[at].wires.iter().sum());
+            rows.push(row(format!("all links together, {}s", self.unit), all));
+        }
+        rows.extend(self.levels());
+        rows
+    }
+
+    /// What leaves the groups of each level, on a machine of levels.
+    fn levels(&self) -> Vec<Row> {
+        let mut levels: Vec<(&str, [f64; 2])> = Vec::new();
+        let borders = self.floor.areas.iter().enumerate().filter(|(_, area)| area.border > 0.0);
+        for (at, area) in borders {
+            let core = area.names.iter().find(|name| name.starts_with("core "));
+            let word = core.unwrap_or(&area.names[0]).trim_end_matches(|c: char| c.is_ascii_digit()).trim_end();
+            let loads = [0, 1].map(|side: usize| self.flows[side].borders[at] / 2.0);
+            match levels.iter_mut().find(|(known, _)| *known == word) {
+                Some((_, sum)) => *sum = [sum[0] + loads[0], sum[1] + loads[1]],
+                None => levels.push((word, loads)),
+            }
+        }
+        let moved = levels.into_iter().filter(|(_, [before, after])| before + after > 0.0);
+        let several = |word: &str| if word.ends_with('s') { format!("groups of {word}") } else { format!("{word}s") };
+        moved.map(|(word, loads)| row(format!("between {}, {}s", several(word), self.weight), loads)).collect()
+    }
+
+    fn name(&self, at: usize) -> &str {
+        match self.floor.wires.get(at) {
+            Some(wire) => &wire.name,
+            None => self.floor.areas.get(at).map_or("", |area| &area.names[0]),
+        }
+    }
+
+    /// How many parts the pattern falls into.
+    pub(super) fn talking_parts(&self) -> usize {
+        self.parts.iter().flatten().max().map_or(0, |last| last + 1)
+    }
+
+    /// Whether any line's home is known.
+    pub(super) fn has_lines(&self) -> bool {
+        self.flows.iter().any(|flow| !flow.lines.is_empty())
+    }
+}
+
+fn row(what: String, values: [f64; 2]) -> Row {
+    let [before, after] = values;
+    let percent = 100.0 * (after / before - 1.0);
+    let change = if before > 0.0 && percent.abs() >= 0.05 { format!("{percent:+.1} %") } else { String::new() };
+    Row { what, values: values.map(short), change }
+}

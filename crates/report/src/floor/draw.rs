@@ -1,0 +1,246 @@
+//! One seating on a floor, as SVG.
+
+use super::flow::{Flow, Pair};
+use super::marks::{HOME, Most, part};
+use super::pack::LETTER;
+use super::parts::{Area, Point, Seat};
+use super::{Floor, Seating};
+use crate::svg::number;
+use crate::traffic::counted;
+use maud::{Markup, html};
+use seatmap_pattern::Pattern;
+
+/// How far a bow without a hub leaves the straight line, as a part of its length.
+const BEND: f64 = 0.12;
+/// How far a bow between opposite ends of a ring is pulled to its hub; shorter ones are pulled less.
+const PULL: f64 = 0.75;
+/// So many pairs are drawn in full; more of them fainter.
+const FEW_PAIRS: f64 = 40.0;
+/// The smallest letters.
+const SMALLEST: f64 = 6.0;
+/// Half the diagonal of a home with lines, and of one without.
+const HOMES: [f64; 2] = [6.5, 3.0];
+
+/// All that one picture shows.
+pub(super) struct Drawing<'a> {
+    pub floor: &'a Floor,
+    pub pattern: &'a Pattern,
+    pub parts: &'a [Option<usize>],
+    pub seating: &'a Seating,
+    pub flow: &'a Flow,
+    pub most: Most,
+    /// What edges weigh.
+    pub weight: &'a str,
+    /// What loads of wires count.
+    pub unit: &'a str,
+}
+
+impl Drawing<'_> {
+    /// Everything, from what lies below to what must be read.
+    pub fn markup(&self) -> Markup {
+        html! {
+            g { @for (at, area) in self.floor.areas.iter().enumerate() { (self.area(at, area)) } }
+            g.wires fill="none" { @for at in 0..self.floor.wires.len() { (self.wire(at)) } }
+            g { @for seat in self.seats(false) { (self.seat(seat)) (self.number(seat)) } }
+            g.pairs fill="none" stroke-opacity=(number(self.opacity())) {
+                @for pair in &self.flow.pairs { (self.pair(pair)) }
+            }
+            g { @for seat in self.seats(true) { (self.seat(seat)) (self.number(seat)) } }
+            g.word fill="#57606a" font-size="10" pointer-events="none" {
+                @for area in &self.floor.areas { (Self::caption(area)) }
+            }
+            g.homes { @for at in 0..self.floor.homes.len() { (self.home(at)) } }
+            g.word fill="#57606a" text-anchor="middle" font-size="9" pointer-events="none" {
+                @for label in &self.floor.labels {
+                    text x=(number(label.at.0)) y=(number(label.at.1 + 3.0)) { (label.text) }
+                }
+            }
+        }
+    }
+
+    fn seats(&self, taken: bool) -> impl Iterator<Item = &Seat> {
+        self.floor.seats.iter().filter(move |seat| self.tasks(seat.os).is_empty() != taken)
+    }
+
+    fn opacity(&self) -> f64 {
+        (0.6 * (FEW_PAIRS / self.flow.pairs.len().max(1) as f64).sqrt()).clamp(0.15, 0.6)
+    }
+
+    fn area(&self, at: usize, area: &Area) -> Markup {
+        let [x, y, width, height] = [area.corner.0, area.corner.1, area.width, area.height].map(number);
+        let load = if area.border > 0.0 { self.flow.borders[at] } else { 0.0 };
+        html! {
+            g {
+                title { (area.names.join(", ")) @if load > 0.0 { ": " (counted(load, self.weight)) " cross its border" } }
+                rect.area x=(x) y=(y) width=(width) height=(height) rx="3" fill="#57606a" fill-opacity="0.06"
+                    stroke="#c4cad1" {}
+                @if let Some((class, colour)) = self.most.step(load) {
+                    rect.load.(class) x=(x) y=(y) width=(width) height=(height) rx="3" fill="none" stroke=(colour)
+                        stroke-width=(number(self.most.width(load, area.border))) {}
+                }
+            }
+        }
+    }
+
+    /// The name of a box that has room for it, and in the middle of what is no place of threads.
+    fn caption(area: &Area) -> Markup {
+        let room = (area.width / LETTER) as usize;
+        let fits = |count: &usize| area.names[..*count].join(", ").chars().count() <= room;
+        let shown =
+            (1..=area.names.len()).rev().find(fits).map(|count| area.names[..count].join(", ")).unwrap_or_default();
+        let (x, y) = area.corner;
+        html! {
+            @if area.caption > 0.0 {
+                text x=(number(x + 6.0)) y=(number(y + area.caption - 2.0)) { (shown) }
+            } @else if area.pus.is_empty() {
+                text x=(number(x + area.width / 2.0)) y=(number(y + area.height / 2.0 + 3.5)) text-anchor="middle" { (shown) }
+            }
+        }
+    }
+
+    fn wire(&self, at: usize) -> Markup {
+        let (wire, load) = (&self.floor.wires[at], self.flow.wires[at]);
+        html! {
+            @for track in &wire.tracks { path.track d=(track) stroke="#c4cad1" stroke-width="1" {} }
+            @if let Some((class, colour)) = self.most.step(load) {
+                path.load.(class) d=(wire.path) stroke=(colour)
+                    stroke-width=(number(self.most.width(load, self.floor.lane))) {
+                    title { (wire.name) ": " (counted(load, self.unit)) }
+                }
+            }
+        }
+    }
+
+    fn seat(&self, seat: &Seat) -> Markup {
+        let tasks = self.tasks(seat.os);
+        let fill = tasks.first().map(|task| self.colours(*task).0);
+        let class = if tasks.is_empty() { "free" } else { "taken" };
+        let (half, size) = (seat.size / 2.0, number(seat.size));
+        let round = number(if seat.is_round { half } else { (seat.size / 8.0).min(3.0) });
+        html! {
+            rect.(class) x=(number(seat.at.0 - half)) y=(number(seat.at.1 - half)) width=(size) height=(size) rx=(round)
+                fill=(fill.as_deref().unwrap_or("#ffffff")) stroke="#c4cad1" stroke-width="0.8" {
+                title { (self.named(tasks)) (seat.name) }
+            }
+        }
+    }
+
+    /// Of a task's part, and of text on it.
+    fn colours(&self, task: usize) -> (String, &'static str) {
+        part(self.parts.get(task).copied().flatten())
+    }
+
+    fn tasks(&self, os: u32) -> &[usize] {
+        self.flow.tasks.get(&os).map_or(&[], Vec::as_slice)
+    }
+
+    /// `tasks 3, 5 (name) on `, or nothing.
+    fn named(&self, tasks: &[usize]) -> String {
+        let name = |task: &usize| match self.pattern.names.get(*task) {
+            Some(name) => format!("{task} ({})", name.replace(char::is_control, "?")),
+            None => task.to_string(),
+        };
+        let names: Vec<String> = tasks.iter().map(name).collect();
+        match tasks.len() {
+            0 => String::new(),
+            1 => format!("task {} on ", names[0]),
+            _ => format!("tasks {} on ", names.join(", ")),
+        }
+    }
+
+    /// The task in a seat, or faintly the CPU's number where there is none.
+    fn number(&self, seat: &Seat) -> Markup {
+        let tasks = self.tasks(seat.os);
+        let text = match tasks {
+            [] => seat.os.to_string(),
+            [task] => task.to_string(),
+            [first, others @ ..] => format!("{first}+{}", others.len()),
+        };
+        let widest = if tasks.is_empty() { 9.0 } else { 13.0 };
+        let size = (1.45 * seat.size / text.len().max(2) as f64).min(0.6 * seat.size).min(widest);
+        let (class, fill) = match tasks.first() {
+            Some(task) => ("task", self.colours(*task).1),
+            None => ("cpu", "#8b949e"),
+        };
+        let (x, y) = seat.at;
+        let lower = if seat.element.is_empty() { 0.0 } else { 0.16 * seat.size };
+        html! {
+            @if size >= SMALLEST {
+                g.(class) fill=(fill) text-anchor="middle" pointer-events="none" {
+                    text x=(number(x)) y=(number(y + lower + 0.35 * size)) font-size=(number(size)) { (text) }
+                    @if lower > 0.0 { text x=(number(x)) y=(number(y - lower)) font-size="8" { (seat.element) } }
+                }
+            }
+        }
+    }
+
+    fn pair(&self, pair: &Pair) -> Markup {
+        let colour = self.colours(pair.from).0;
+        html! {
+            @if let Some(path) = self.bow(pair) {
+                path d=(path) stroke=(colour) stroke-width=(number(self.most.bow(pair.bytes))) {
+                    title { "task " (pair.from) " and task " (pair.to) ": " (counted(pair.bytes, self.weight)) }
+                }
+            }
+        }
+    }
+
+    /// From one seat, over the home of the line where it is known, to the other; nothing inside one seat.
+    fn bow(&self, pair: &Pair) -> Option<String> {
+        let (from, to) = (self.seat_of(pair.from)?, self.seat_of(pair.to)?);
+        if from.os == to.os {
+            return None;
+        }
+        let start = format!("M{} {}", number(from.anchor.0), number(from.anchor.1));
+        // Without a hub to bend to, ways over many homes would be one blot: the homes are marked, and that must do.
+        let home = pair.home.filter(|_| from.hub.is_some() || self.flow.pairs.len() <= FEW_PAIRS as usize);
+        Some(match home.and_then(|home| self.floor.homes.get(home)) {
+            Some(home) => {
+                start
+                    + &bend(from.anchor, home.at, [from.hub, home.hub])
+                    + &bend(home.at, to.anchor, [home.hub, to.hub])
+            }
+            None => start + &bend(from.anchor, to.anchor, [from.hub, to.hub]),
+        })
+    }
+
+    fn seat_of(&self, task: usize) -> Option<&Seat> {
+        self.floor.seat(*self.seating.placement.get(task)?)
+    }
+
+    /// A home, as large as it has lines, or small where it has none.
+    fn home(&self, at: usize) -> Markup {
+        let home = &self.floor.homes[at];
+        let lines = self.flow.lines.get(&at).map_or(&[][..], Vec::as_slice);
+        let half = HOMES[usize::from(lines.is_empty())];
+        let (x, y) = home.at;
+        let [left, right, upper, lower] = [x - half, x + half, y - half, y + half].map(number);
+        let [x, middle] = [x, y].map(number);
+        let ends: Vec<String> = lines.iter().take(8).map(|(from, to)| format!("{from} to {to}")).collect();
+        let class = if lines.is_empty() { "home" } else { "line" };
+        html! {
+            path.(class) d=(format!("M{x} {upper}L{right} {middle}L{x} {lower}L{left} {middle}Z"))
+                fill=(if lines.is_empty() { "#c4cad1" } else { HOME }) {
+                title { (home.name) @if !lines.is_empty() { ": the lines of " (ends.join(", ")) @if lines.len() > 8 { " ..." } } }
+            }
+            @if lines.len() > 1 {
+                text x=(x) y=(number(home.at.1 + 2.6)) font-size="7.5" fill="#ffffff" text-anchor="middle"
+                    pointer-events="none" { (lines.len()) }
+            }
+        }
+    }
+}
+
+/// A bow between two points: towards their hubs, or aside where they have none.
+fn bend((x, y): Point, (to_x, to_y): Point, hubs: [Option<Point>; 2]) -> String {
+    let (middle_x, middle_y) = ((x + to_x) / 2.0, (y + to_y) / 2.0);
+    let (over_x, over_y) = match hubs {
+        [Some(a), Some(b)] => {
+            let (hub_x, hub_y) = ((a.0 + b.0) / 2.0, (a.1 + b.1) / 2.0);
+            let pull = PULL * ((to_x - x).hypot(to_y - y) / (2.0 * (x - a.0).hypot(y - a.1)).max(1.0)).min(1.0);
+            (middle_x + pull * (hub_x - middle_x), middle_y + pull * (hub_y - middle_y))
+        }
+        _ => (middle_x - BEND * (to_y - y), middle_y + BEND * (to_x - x)),
+    };
+    format!("Q{} {} {} {}", number(over_x), number(over_y), number(to_x), number(to_y))
+}

@@ -1,0 +1,120 @@
+//! The Cell's element interconnect bus: elements in the order in which they hang on it, two rings each way, chip by chip.
+
+use super::parts::{Area, Label, Point, Seat, Wire, on_circle};
+use super::ring::{LANE, WIDEST, wires};
+use super::ways::Ways;
+use super::{Floor, SIDE};
+use crate::svg::number;
+use seatmap_sim::CellModel;
+
+/// Side of the square of a machine's only chip; two share the width.
+const ONE_CHIP: f64 = 400.0;
+/// Around a chip.
+const MARGIN: f64 = 6.0;
+/// Side of an element, as a share of its chip's.
+const ELEMENT: f64 = 0.125;
+/// The two rings of a direction, from the middle between them.
+const TRACKS: [f64; 2] = [-2.0, 2.0];
+/// From an element to the end of its link to the other chip.
+const STUB: f64 = 4.0;
+/// Room below the chips for the link between them.
+const BRIDGE: f64 = 50.0;
+
+/// The floor of a Cell.
+pub(super) fn floor(model: &CellModel, ways: Ways) -> Floor {
+    let side = if model.chips > 1 { SIDE / model.chips as f64 } else { ONE_CHIP };
+    let mut floor = Floor {
+        width: side * model.chips as f64,
+        height: side + if model.chips > 1 { BRIDGE } else { 0.0 },
+        lane: WIDEST,
+        ..Floor::default()
+    };
+    for chip in 0..model.chips {
+        Chip { model, number: chip, side }.onto(&mut floor, &ways);
+    }
+    floor.wires.extend(bridge(model, side));
+    floor.ways = Some(ways);
+    floor
+}
+
+struct Chip<'a> {
+    model: &'a CellModel,
+    number: usize,
+    side: f64,
+}
+
+impl Chip<'_> {
+    fn onto(&self, floor: &mut Floor, ways: &Ways) {
+        let places = self.model.ring.len();
+        let (middle, radius, size) = (self.middle(), self.radius(), self.side * ELEMENT);
+        for (place, element) in self.model.ring.iter().enumerate() {
+            let share = place as f64 / places as f64;
+            let at = on_circle(middle, radius, share);
+            let node = (self.number * places + place) as u16;
+            match ways.node_of_pu.iter().find(|(_, of)| **of == node) {
+                Some((os, _)) => floor.seats.push(Seat {
+                    os: *os,
+                    at,
+                    size,
+                    is_round: false,
+                    name: format!("CPU {os}, {element}, chip {}", self.number),
+                    element: element.clone(),
+                    anchor: on_circle(middle, self.ring() - 2.0 * LANE, share),
+                    hub: Some(middle),
+                }),
+                None => floor.areas.push(element_without_seat(element, at, size)),
+            }
+        }
+        let name = |place: usize| self.model.ring[place].clone();
+        floor.wires.extend(wires(middle, self.ring(), places, &TRACKS, name));
+        floor.labels.push(Label { at: middle, text: format!("chip {}", self.number) });
+    }
+
+    fn middle(&self) -> Point {
+        (self.side * (self.number as f64 + 0.5), self.side / 2.0)
+    }
+
+    /// Where elements stand.
+    fn radius(&self) -> f64 {
+        self.side / 2.0 - MARGIN - self.side * ELEMENT / 2.0
+    }
+
+    /// Where the rings upwards lie.
+    fn ring(&self) -> f64 {
+        self.radius() - self.side * ELEMENT / 2.0 - LANE
+    }
+}
+
+fn element_without_seat(element: &str, (x, y): Point, size: f64) -> Area {
+    Area {
+        names: vec![element.to_owned()],
+        corner: (x - size / 2.0, y - size / 2.0),
+        width: size,
+        height: size,
+        pus: Vec::new(),
+        border: 0.0,
+        caption: 0.0,
+    }
+}
+
+/// From the first chip to the second and back, below both.
+fn bridge(model: &CellModel, side: f64) -> Vec<Wire> {
+    let Some(place) = model.ring.iter().position(|element| element == "BIF").filter(|_| model.chips > 1) else {
+        return Vec::new();
+    };
+    let chip = |number: usize| Chip { model, number, side };
+    let end = |number: usize, aside: f64| {
+        let of = chip(number);
+        let (x, y) = on_circle(of.middle(), of.radius(), place as f64 / model.ring.len() as f64);
+        (x + aside, y + side * ELEMENT / 2.0 + STUB)
+    };
+    let wire = |from: usize, to: usize, deep: f64| {
+        let aside = |number: usize| if number == 0 { -deep / 3.0 } else { deep / 3.0 };
+        let ((x, y), (to_x, to_y)) = (end(from, aside(from)), end(to, aside(to)));
+        let low = number(y + deep);
+        let [x, y, to_x, to_y] = [x, y, to_x, to_y].map(number);
+        let path = format!("M{x} {y}C{x} {low} {to_x} {low} {to_x} {to_y}");
+        Wire { tracks: vec![path.clone()], path, name: format!("chip {from} to chip {to}") }
+    };
+    vec![wire(0, 1, BRIDGE - LANE), wire(1, 0, BRIDGE - 2.5 * LANE)]
+}

@@ -1,0 +1,148 @@
+//! What flows where: loads of links and borders, lines at their homes.
+
+use super::{Floor, Seating};
+use seatmap_pattern::Pattern;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Pairs that are drawn one by one, the heaviest first; more would be one blot.
+const MOST_PAIRS: usize = 160;
+/// Bows at most where all pairs weigh the same, and none can be left out.
+const MOST_EQUAL_PAIRS: usize = 1000;
+
+/// Two tasks that talk, both ways together where they do so over one line.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Pair {
+    pub from: usize,
+    pub to: usize,
+    pub bytes: f64,
+    /// The home of their line.
+    pub home: Option<usize>,
+}
+
+/// A seating's traffic on a floor.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Flow {
+    /// Of each wire, in each direction: bytes, or what a simulator counted.
+    pub wires: Vec<f64>,
+    /// Of each area: the bytes that cross its border.
+    pub borders: Vec<f64>,
+    /// The heaviest.
+    pub pairs: Vec<Pair>,
+    /// The edges whose lines are at each home.
+    pub lines: BTreeMap<usize, Vec<(usize, usize)>>,
+    /// The tasks on each PU.
+    pub tasks: BTreeMap<u32, Vec<usize>>,
+}
+
+impl Flow {
+    pub fn of(floor: &Floor, pattern: &Pattern, seating: &Seating) -> Self {
+        let mut flow = Flow {
+            wires: vec![0.0; floor.wires.len()],
+            borders: vec![0.0; floor.areas.len()],
+            pairs: Vec::new(),
+            lines: BTreeMap::new(),
+            tasks: BTreeMap::new(),
+        };
+        let mut around: BTreeMap<u32, BTreeSet<usize>> = BTreeMap::new();
+        for (at, area) in floor.areas.iter().enumerate() {
+            area.pus.iter().for_each(|os| _ = around.entry(*os).or_default().insert(at));
+        }
+        let (nowhere, mut pairs) = (BTreeSet::new(), BTreeMap::new());
+        seating.placement.iter().enumerate().for_each(|(task, os)| flow.tasks.entry(*os).or_default().push(task));
+        for (at, edge) in pattern.edges.iter().enumerate() {
+            let ends = (seating.placement.get(edge.from), seating.placement.get(edge.to));
+            let (Some(from), Some(to)) = ends else { continue };
+            let home = seating.home(at);
+            let ways = floor.ways.as_ref().map(|ways| ways.links(*from, *to, home)).unwrap_or_default();
+            ways.into_iter().for_each(|wire| flow.wires[wire] += edge.bytes);
+            let [here, there] = [from, to].map(|os| around.get(os).unwrap_or(&nowhere));
+            here.symmetric_difference(there).for_each(|border| flow.borders[*border] += edge.bytes);
+            home.into_iter().for_each(|home| flow.lines.entry(home).or_default().push((edge.from, edge.to)));
+            *pairs.entry((edge.from.min(edge.to), edge.from.max(edge.to), home)).or_insert(0.0) += edge.bytes;
+        }
+        flow.pairs = heaviest(pairs);
+        if let Some(counted) = seating.counted.as_ref().filter(|counted| counted.len() == flow.wires.len()) {
+            flow.wires.clone_from(counted);
+        }
+        flow
+    }
+
+    /// The most loaded wire or, on a machine without, border.
+    pub fn busiest(&self, floor: &Floor) -> Option<(usize, f64)> {
+        let loads = if floor.wires.is_empty() { &self.borders } else { &self.wires };
+        let most = loads.iter().enumerate().max_by(|a, b| a.1.total_cmp(b.1).then(b.0.cmp(&a.0)));
+        most.map(|(at, load)| (at, *load))
+    }
+}
+
+/// The heaviest pairs, whatever homes their lines have; of those that weigh the same all or none, unless all do.
+fn heaviest(bows: BTreeMap<(usize, usize, Option<usize>), f64>) -> Vec<Pair> {
+    let mut all: BTreeMap<(usize, usize), f64> = BTreeMap::new();
+    bows.iter().for_each(|((from, to, _), bytes)| *all.entry((*from, *to)).or_default() += bytes);
+    let mut weights: Vec<f64> = all.values().copied().collect();
+    weights.sort_by(|a, b| b.total_cmp(a));
+    let least = weights.get(MOST_PAIRS).filter(|weight| **weight < weights[0]).copied().unwrap_or(0.0);
+    let is_drawn = |((from, to, _), _): &((usize, usize, Option<usize>), f64)| all[&(*from, *to)] > least;
+    let bow = |((from, to, home), bytes)| Pair { from, to, bytes, home };
+    bows.into_iter().filter(is_drawn).map(bow).take(MOST_EQUAL_PAIRS).collect()
+}
+
+/// The part of the pattern that each task belongs to: tasks that talk to each other, directly or over others, are one part.
+/// `None` for those that talk to nobody.
+pub(super) fn parts(pattern: &Pattern) -> Vec<Option<usize>> {
+    let mut above: Vec<usize> = (0..pattern.tasks).collect();
+    for edge in pattern.edges.iter().filter(|edge| edge.from.max(edge.to) < pattern.tasks) {
+        let (a, b) = (first_of(&mut above, edge.from), first_of(&mut above, edge.to));
+        above[a.max(b)] = a.min(b);
+    }
+    let first: Vec<usize> = (0..pattern.tasks).map(|task| first_of(&mut above, task)).collect();
+    // Whoever is not the first of its part shows that there are several.
+    let several: BTreeSet<usize> =
+        (0..pattern.tasks).filter(|task| first[*task] != *task).map(|task| first[task]).collect();
+    let numbers: BTreeMap<usize, usize> =
+        several.into_iter().enumerate().map(|(number, first)| (first, number)).collect();
+    first.iter().map(|first| numbers.get(first).copied()).collect()
+}
+
+/// The first task of a part, found by going up; the way is halved for who comes next.
+fn first_of(above: &mut [usize], mut task: usize) -> usize {
+    while above[task] != task {
+        above[task] = above[above[task]];
+        task = above[task];
+    }
+    task
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use seatmap_pattern::Edge;
+
+    fn pattern(tasks: usize, edges: &[(usize, usize, f64)]) -> Pattern {
+        let edge =
+            |(from, to, bytes): &(usize, usize, f64)| Edge { from: *from, to: *to, bytes: *bytes, messages: 1.0 };
+        Pattern::gathered("any", tasks, edges.iter().map(edge))
+    }
+
+    #[test]
+    fn parts_talk_over_others_and_loners_are_none() {
+        let talk = pattern(7, &[(5, 3, 1.0), (1, 2, 1.0), (2, 6, 1.0), (6, 1, 1.0)]);
+        assert_eq!(parts(&talk), [None, Some(0), Some(0), Some(1), None, Some(1), Some(0)]);
+    }
+
+    #[test]
+    fn of_equal_pairs_all_are_drawn_or_none() {
+        let of = |heavy: usize, light: usize| {
+            let pair = |at: usize| ((at, at + 1, None), if at < heavy { 2.0 } else { 1.0 });
+            heaviest((0..heavy + light).map(pair).collect()).len()
+        };
+        assert_eq!((of(3, 4), of(10, 150), of(10, 151), of(0, 500), of(0, 5000)), (7, 160, 10, 500, 1000));
+    }
+
+    #[test]
+    fn lines_at_one_home_are_no_reason_to_draw_a_pair_alone() {
+        let both = |at: usize| [((at, at + 1, Some(at)), 1.0), ((at, at + 1, Some(7)), 1.0)];
+        let bows: BTreeMap<_, _> = (0..200).flat_map(both).chain([((500, 501, Some(7)), 2.0)]).collect();
+        assert_eq!(heaviest(bows.clone()).len(), bows.len());
+    }
+}

@@ -1,0 +1,77 @@
+//! Packages, nodes, dies, cache groups, cores and PUs as boxes inside each other.
+
+use super::nested::{self, Group};
+use super::pack::{Packed, packed};
+use super::parts::{Area, Home, Point, Seat};
+use super::{Floor, SIDE};
+use seatmap_machine::{Level, Profile};
+
+/// What a laptop's screen has room for beside the rest of a page.
+const HIGHEST: f64 = 480.0;
+/// The largest seat; one more would not be read more easily.
+const LARGEST: f64 = 40.0;
+/// Steps from there down to the smallest, of which some thousands fit.
+const STEPS: u32 = 76;
+/// Between two sizes.
+const STEP: f64 = 0.5;
+/// Shapes of boxes that are tried, as widths over heights: what fills the floor best depends on the machine.
+const RATIOS: [f64; 5] = [1.6, 1.1, 0.8, 2.2, 0.5];
+/// The widest border of a core, and of what is larger.
+const NARROW: f64 = 2.5;
+const WIDE: f64 = 6.0;
+/// Around the outermost boxes, for their borders.
+const MARGIN: f64 = 5.0;
+
+/// The floor of a machine of which the topology is known, or nothing but distances.
+pub(super) fn floor(profile: &Profile) -> Floor {
+    let machine = nested::machine(profile);
+    let size = |step: u32| LARGEST - STEP * f64::from(step);
+    let steps: Vec<u32> = (0..=STEPS).collect();
+    // What fits also fits smaller.
+    let step = steps.partition_point(|step| fitting(&machine, size(*step)).is_none()) as u32;
+    let smallest = || packed(&machine, size(STEPS), 1.0);
+    let packed = fitting(&machine, size(step)).unwrap_or_else(smallest);
+    let mut floor =
+        Floor { width: packed.width + 2.0 * MARGIN, height: packed.height + 2.0 * MARGIN, ..Floor::default() };
+    lay(&packed, (MARGIN, MARGIN), &mut floor);
+    floor.homes = homes(profile, &floor);
+    floor
+}
+
+/// A machine with seats of a size in the first shape that fits.
+fn fitting(machine: &Group, size: f64) -> Option<Packed<'_>> {
+    let fits = |packed: &Packed| packed.width <= SIDE - 2.0 * MARGIN && packed.height <= HIGHEST - 2.0 * MARGIN;
+    RATIOS.iter().map(|ratio| packed(machine, size, *ratio)).find(fits)
+}
+
+/// A box and all that is in it.
+fn lay(packed: &Packed, corner: Point, floor: &mut Floor) {
+    let Group { names, level, pus, inside } = packed.group;
+    if inside.is_empty() {
+        let (at, size) = ((corner.0 + packed.width / 2.0, corner.1 + packed.height / 2.0), packed.width);
+        let (os, name) = (pus[0], names.join(", "));
+        floor.seats.push(Seat { os, at, size, is_round: false, name, element: String::new(), anchor: at, hub: None });
+        return;
+    }
+    if !names.is_empty() {
+        let (width, height, caption) = (packed.width, packed.height, packed.caption);
+        let border = if *level == Some(Level::Core) { NARROW } else { WIDE };
+        let (names, pus) = (names.clone(), pus.clone());
+        floor.areas.push(Area { names, corner, width, height, pus, border, caption });
+    }
+    packed.inside.iter().for_each(|((x, y), part)| lay(part, (corner.0 + x, corner.1 + y), floor));
+}
+
+/// At the corners of the PUs that are nearest to the homes which a profile tells apart.
+fn homes(profile: &Profile, floor: &Floor) -> Vec<Home> {
+    let lines = profile.home_model.as_ref().and_then(|model| model.lines.as_ref()).filter(|lines| lines.resolvable);
+    let home = |(at, os): (usize, &u32)| {
+        let seat = floor.seat(*os)?;
+        let aside = 0.5 * seat.size - 1.0;
+        let at_seat = (seat.at.0 + aside, seat.at.1 - aside);
+        Some(Home { at: at_seat, name: format!("home {at}, nearest to CPU {os}"), hub: None })
+    };
+    let known = lines.map_or(&[][..], |lines| &lines.nearest_pu);
+    // All or none: a home's number is its place in the list.
+    known.iter().enumerate().map(home).collect::<Option<Vec<_>>>().unwrap_or_default()
+}

@@ -1,0 +1,69 @@
+//! Colours and widths of what is drawn: one scale for both pictures of a comparison.
+
+use crate::palette::{Rgb, VIRIDIS, colour, hex, is_light};
+
+/// Steps in which loads are coloured; widths are not rounded.
+pub(super) const STEPS: usize = 6;
+/// The lightest step: what is lighter of viridis drowns in a white ground.
+const LIGHTEST: f64 = 0.82;
+
+/// Blue, vermilion, purple, sky and orange of Okabe & Ito 2008, told apart also by people who confuse red and green; their
+/// green marks homes.
+const PARTS: [Rgb; 5] = [[0, 114, 178], [213, 94, 0], [204, 121, 167], [86, 180, 233], [230, 159, 0]];
+/// Tasks that talk to nobody.
+const NOBODY: Rgb = [110, 119, 129];
+/// Homes.
+pub(super) const HOME: &str = "#009e73";
+
+/// The largest of each sort, to which widths and colours are relative.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Most {
+    /// Of all wires, or borders.
+    pub load: f64,
+    /// Of all pairs.
+    pub pair: f64,
+}
+
+impl Most {
+    /// The class and colour of a load: dark is much. `None` where nothing flows.
+    pub fn step(self, load: f64) -> Option<(String, String)> {
+        (load > 0.0).then(|| step_at((load / self.load * STEPS as f64).ceil() as usize))
+    }
+
+    /// How wide a load is drawn.
+    pub fn width(self, load: f64, widest: f64) -> f64 {
+        (widest * load / self.load).max(1.0)
+    }
+
+    /// How wide a pair's bow is drawn.
+    pub fn bow(self, bytes: f64) -> f64 {
+        0.7 + 1.5 * bytes / self.pair
+    }
+}
+
+/// The class and colour of a step, from 1.
+pub(super) fn step_at(step: usize) -> (String, String) {
+    let step = step.clamp(1, STEPS);
+    let light = LIGHTEST * (STEPS - step) as f64 / (STEPS - 1) as f64;
+    (format!("load-{step}"), if step == STEPS { hex(VIRIDIS[0]) } else { hex(colour(light)) })
+}
+
+/// The colours of a part of the pattern, or of a task that talks to nobody, and of text on it. There are five; further parts
+/// take them in turn.
+pub(super) fn part(at: Option<usize>) -> (String, &'static str) {
+    let rgb = at.map_or(NOBODY, |at| PARTS[at % PARTS.len()]);
+    (hex(rgb), if is_light(rgb) { "#1b1f24" } else { "#ffffff" })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_largest_has_the_last_step_and_the_least_is_seen() {
+        let most = Most { load: 100.0, pair: 10.0 };
+        assert_eq!(most.step(100.0).unwrap(), ("load-6".to_owned(), "#440154".to_owned()));
+        assert_eq!(most.step(0.001).unwrap().0, "load-1");
+        assert_eq!((most.step(0.0), most.width(0.001, 7.0), most.width(100.0, 7.0)), (None, 1.0, 7.0));
+    }
+}

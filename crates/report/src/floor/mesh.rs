@@ -1,0 +1,152 @@
+//! Tiles in rows and columns, with both directions of each link between them: each drives on its right.
+
+use super::parts::{Area, Home, Label, Point, Seat, Wire};
+use super::ways::Ways;
+use super::{Floor, SIDE};
+use crate::svg::number;
+use seatmap_machine::{Profile, Pu};
+use seatmap_sim::coherent::fabric::Link;
+
+/// Room for memory controllers, left and right.
+const MARGIN: f64 = 34.0;
+/// From one tile to the next, at most.
+const LARGEST: f64 = 96.0;
+/// A tile's part of that.
+const TILE: f64 = 0.68;
+/// Of a tile's side, what its number and its home take below its seats.
+const FOOT: f64 = 0.24;
+/// Between the directions of a link, as a part of a tile's pitch.
+const LANE: f64 = 0.1;
+/// The widest wire.
+const WIDEST: f64 = 9.0;
+/// A memory controller.
+const MEMORY: Point = (24.0, 30.0);
+
+/// Where tiles are.
+struct Tiles {
+    columns: u16,
+    pitch: f64,
+    margin: f64,
+}
+
+/// The floor of a mesh with so many tiles in a row.
+pub(super) fn floor(profile: &Profile, ways: Ways, columns: u16, memories: &[u16]) -> Floor {
+    let margin = if memories.is_empty() { 0.0 } else { MARGIN };
+    let rows = ways.fabric.nodes() as u16 / columns.max(1);
+    let pitch = ((SIDE - 2.0 * margin) / f64::from(columns)).min(SIDE / f64::from(rows.max(1))).min(LARGEST);
+    let tiles = Tiles { columns, pitch, margin };
+    let mut floor = Floor {
+        width: 2.0 * margin + pitch * f64::from(columns),
+        height: pitch * f64::from(rows),
+        lane: (1.7 * LANE * pitch).min(WIDEST),
+        wires: ways.fabric.links().iter().map(|link| tiles.wire(link)).collect(),
+        homes: ways.node_of_home.iter().map(|node| tiles.home(*node)).collect(),
+        ..Floor::default()
+    };
+    for tile in 0..columns * rows {
+        let mut pus: Vec<&Pu> =
+            profile.topology.pus.iter().filter(|pu| ways.node_of_pu.get(&pu.os) == Some(&tile)).collect();
+        pus.sort_by_key(|pu| (pu.core, pu.smt, pu.os));
+        floor.areas.push(tiles.area(tile, &pus));
+        floor.seats.extend(tiles.seats(tile, &pus));
+        floor.labels.push(tiles.label(tile));
+    }
+    floor.areas.extend(memories.iter().map(|tile| tiles.memory(*tile)));
+    floor.ways = Some(ways);
+    floor
+}
+
+impl Tiles {
+    fn middle(&self, tile: u16) -> Point {
+        let place = |at: u16| (f64::from(at) + 0.5) * self.pitch;
+        (self.margin + place(tile % self.columns), place(tile / self.columns))
+    }
+
+    fn side(&self) -> f64 {
+        self.pitch * TILE
+    }
+
+    fn area(&self, tile: u16, pus: &[&Pu]) -> Area {
+        let ((x, y), side) = (self.middle(tile), self.side());
+        Area {
+            names: vec![format!("tile {tile}")],
+            corner: (x - side / 2.0, y - side / 2.0),
+            width: side,
+            height: side,
+            pus: pus.iter().map(|pu| pu.os).collect(),
+            border: 0.0,
+            caption: 0.0,
+        }
+    }
+
+    /// Seats above the foot of their tile, in as many columns as rows or one more.
+    fn seats(&self, tile: u16, pus: &[&Pu]) -> Vec<Seat> {
+        let columns = (pus.len() as f64).sqrt().ceil().max(1.0);
+        let rows = (pus.len() as f64 / columns).ceil().max(1.0);
+        let ((x, y), side) = (self.middle(tile), self.side());
+        let (cell, cell_height) = (side * 0.94 / columns, side * (0.94 - FOOT) / rows);
+        let size = 0.92 * cell.min(cell_height);
+        let seat = |(at, pu): (usize, &&Pu)| {
+            let (column, row) = ((at % columns as usize) as f64, (at / columns as usize) as f64);
+            let middle = (x + (column + 0.5 - columns / 2.0) * cell, y - side * 0.47 + (row + 0.5) * cell_height);
+            let core = pu.core.map_or_else(String::new, |core| format!(", core {core}"));
+            let name = format!("CPU {}{core}, tile {tile}", pu.os);
+            Seat {
+                os: pu.os,
+                at: middle,
+                size,
+                is_round: false,
+                name,
+                element: String::new(),
+                anchor: middle,
+                hub: None,
+            }
+        };
+        pus.iter().enumerate().map(seat).collect()
+    }
+
+    fn foot(&self, tile: u16, aside: f64) -> Point {
+        let (x, y) = self.middle(tile);
+        (x + aside * self.side(), y + self.side() * (0.5 - FOOT / 2.0))
+    }
+
+    fn home(&self, tile: u16) -> Home {
+        Home { at: self.foot(tile, 0.18), name: format!("message buffer of tile {tile}"), hub: None }
+    }
+
+    fn label(&self, tile: u16) -> Label {
+        Label { at: self.foot(tile, -0.24), text: tile.to_string() }
+    }
+
+    fn wire(&self, link: &Link) -> Wire {
+        let ((x, y), (to_x, to_y)) = (self.middle(link.from), self.middle(link.to));
+        let sign = |difference: f64| if difference.abs() < 1e-9 { 0.0 } else { difference.signum() };
+        let (right, down) = (sign(to_x - x), sign(to_y - y));
+        // The right-hand side of who goes right is below, of who goes down at the left.
+        let (aside_x, aside_y) = (-down * self.pitch * LANE, right * self.pitch * LANE);
+        let half = self.side() / 2.0;
+        let path = format!(
+            "M{} {}L{} {}",
+            number(x + right * half + aside_x),
+            number(y + down * half + aside_y),
+            number(to_x - right * half + aside_x),
+            number(to_y - down * half + aside_y)
+        );
+        Wire { tracks: vec![path.clone()], path, name: format!("tile {} to tile {}", link.from, link.to) }
+    }
+
+    fn memory(&self, tile: u16) -> Area {
+        let (_, y) = self.middle(tile);
+        let is_left = tile % self.columns < self.columns / 2;
+        let right = 2.0 * self.margin + self.pitch * f64::from(self.columns);
+        Area {
+            names: vec!["MC".to_owned()],
+            corner: (if is_left { 4.0 } else { right - MEMORY.0 - 4.0 }, y - MEMORY.1 / 2.0),
+            width: MEMORY.0,
+            height: MEMORY.1,
+            pus: Vec::new(),
+            border: 0.0,
+            caption: 0.0,
+        }
+    }
+}

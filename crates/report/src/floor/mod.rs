@@ -1,0 +1,90 @@
+//! A machine as it lies: a ring, a mesh, or levels inside each other; with threads, lines and traffic on it.
+//!
+//! [`Floor::of`] asks the model where there is one, since only that knows its stops and links, and else the profile's
+//! topology. A [`Comparison`] puts two [`Seating`]s of one pattern on it, in one scale: before, and after.
+//!
+//! | module | is |
+//! |---|---|
+//! | `parts` | seats, areas, wires |
+//! | `ring`, `eib`, `mesh`, `levels` | the four plans, each from its own knowledge to the same parts |
+//! | `nested`, `pack` | boxes inside boxes |
+//! | `ways`, `flow` | which links data passes, and what that adds up to |
+//! | `seating`, `comparison` | who sits where; before, after, and the figures between |
+//! | `marks`, `draw`, `legend`, `picture` | a seating on a floor as SVG; two of them for papers and pages |
+
+mod comparison;
+mod draw;
+mod eib;
+mod flow;
+mod legend;
+mod levels;
+mod marks;
+mod mesh;
+mod nested;
+mod pack;
+mod parts;
+mod picture;
+mod ring;
+mod seating;
+mod ways;
+
+pub use comparison::Comparison;
+pub use picture::svg;
+pub(crate) use picture::{machine, section};
+pub use seating::Seating;
+
+use parts::{Area, Home, Label, Seat, Wire};
+use seatmap_machine::Profile;
+use seatmap_sim::catalog::Model;
+use seatmap_sim::coherent::Shape;
+use ways::Ways;
+
+/// Width of a floor, in user units; no floor is higher.
+const SIDE: f64 = 560.0;
+
+/// A machine's plan: everything on it has its place, whoever sits there.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Floor {
+    width: f64,
+    height: f64,
+    /// From the outside to the inside.
+    areas: Vec<Area>,
+    seats: Vec<Seat>,
+    /// In the order of the fabric's links; none on a machine of levels.
+    wires: Vec<Wire>,
+    ways: Option<Ways>,
+    homes: Vec<Home>,
+    labels: Vec<Label>,
+    /// How wide a wire may be drawn.
+    lane: f64,
+}
+
+impl Floor {
+    /// The floor of a machine: of its model's fabric, where it has one, else of its topology.
+    #[must_use]
+    pub fn of(profile: &Profile, model: Option<&Model>) -> Self {
+        let ways = model.and_then(|model| Ways::of(model, profile.topology.os_indices()));
+        let floor = match (model, ways) {
+            (Some(Model::Cell(cell)), Some(ways)) => eib::floor(cell, ways),
+            (Some(Model::Coherent(model)), Some(ways)) => match &model.shape {
+                Some(Shape::Mesh { columns, memories, .. }) => mesh::floor(profile, ways, *columns as u16, memories),
+                _ => ring::floor(profile, ways),
+            },
+            _ => levels::floor(profile),
+        };
+        floor.fitted()
+    }
+
+    /// Without empty room at its right and lower sides.
+    fn fitted(mut self) -> Self {
+        (self.width, self.height) = (self.width.ceil(), self.height.ceil());
+        self
+    }
+
+    fn seat(&self, os: u32) -> Option<&Seat> {
+        self.seats.iter().find(|seat| seat.os == os)
+    }
+}
+
+#[cfg(test)]
+mod tests;

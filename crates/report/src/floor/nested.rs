@@ -1,0 +1,151 @@
+//! A machine's PUs inside its cores, caches, dies, nodes and packages.
+
+use seatmap_machine::{CoreKind, Level, Profile, Pu};
+
+/// From the outside. A node usually lies inside a package; where it does not, a package lies inside it once for each.
+const LEVELS: [Level; 6] = [Level::Package, Level::Numa, Level::Die, Level::L3, Level::L2, Level::Core];
+
+/// A group of PUs, or one.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Group {
+    /// What it is at each level that it is the whole group of, from the outside.
+    pub names: Vec<String>,
+    /// The innermost of these levels; `None` for the machine itself, groups of near cores, and PUs.
+    pub level: Option<Level>,
+    /// The OS indices, in order.
+    pub pus: Vec<u32>,
+    /// Nothing for a single PU.
+    pub inside: Vec<Group>,
+}
+
+/// The machine as groups in groups. What the topology does not know stays out; where it knows nothing, the groups of near
+/// cores that the distances show stand in.
+pub(super) fn machine(profile: &Profile) -> Group {
+    let mut pus: Vec<&Pu> = profile.topology.pus.iter().collect();
+    pus.sort_by_key(|pu| (pu.package, pu.numa, pu.die, pu.l3, pu.l2, pu.core, pu.smt, pu.os));
+    let mut all = group(&pus, &LEVELS);
+    let is_flat = all.inside.len() == pus.len() && all.names.is_empty();
+    if let Some(model) = profile.home_model.as_ref().filter(|model| is_flat && model.groups.len() > 1) {
+        all.inside = near(&model.groups, &pus);
+    }
+    all
+}
+
+/// The PUs of one group, divided by the first level that divides them; levels that hold all of them are names of it.
+fn group(pus: &[&Pu], levels: &[Level]) -> Group {
+    let mut here =
+        Group { names: Vec::new(), level: None, pus: pus.iter().map(|pu| pu.os).collect(), inside: Vec::new() };
+    if pus.len() == 1 {
+        here.names = vec![of_pu(pus[0])];
+        return here;
+    }
+    for (at, level) in levels.iter().enumerate() {
+        let Some(parts) = divided(pus, *level) else { continue };
+        match parts.as_slice() {
+            [whole] => {
+                here.names.push(name(*level, whole[0]));
+                here.level = Some(*level);
+            }
+            several => {
+                here.inside = several.iter().map(|part| named(part, *level, &levels[at + 1..])).collect();
+                return here;
+            }
+        }
+    }
+    here.inside = pus.iter().map(|pu| group(&[pu], &[])).collect();
+    here
+}
+
+fn named(pus: &[&Pu], level: Level, below: &[Level]) -> Group {
+    let mut part = group(pus, below);
+    if pus.len() > 1 {
+        part.names.insert(0, name(level, pus[0]));
+        part.level = part.level.or(Some(level));
+    }
+    part
+}
+
+/// In order of appearance; `None` where the level is not known of all.
+fn divided<'a>(pus: &[&'a Pu], level: Level) -> Option<Vec<Vec<&'a Pu>>> {
+    let mut parts: Vec<(u32, Vec<&Pu>)> = Vec::new();
+    for pu in pus {
+        let number = level.of(pu)?;
+        match parts.iter_mut().find(|(of, _)| *of == number) {
+            Some((_, part)) => part.push(pu),
+            None => parts.push((number, vec![pu])),
+        }
+    }
+    Some(parts.into_iter().map(|(_, part)| part).collect())
+}
+
+/// Groups that distances alone show.
+fn near(groups: &[Vec<u32>], pus: &[&Pu]) -> Vec<Group> {
+    let of_group = |(at, group): (usize, &Vec<u32>)| Group {
+        names: vec![format!("near cores {at}")],
+        level: None,
+        pus: group.clone(),
+        inside: pus.iter().filter(|pu| group.contains(&pu.os)).map(|pu| self::group(&[pu], &[])).collect(),
+    };
+    let several = groups.iter().enumerate().map(of_group).filter(|group| !group.inside.is_empty());
+    let alone = pus.iter().filter(|pu| !groups.iter().any(|group| group.contains(&pu.os)));
+    several.chain(alone.map(|pu| group(&[pu], &[]))).collect()
+}
+
+fn of_pu(pu: &Pu) -> String {
+    let core = pu.core.map_or_else(String::new, |core| format!(", core {core}"));
+    let kind = match pu.kind {
+        Some(CoreKind::Performance) => ", performance core",
+        Some(CoreKind::Efficiency) => ", efficiency core",
+        None => "",
+    };
+    format!("CPU {}{core}{kind}", pu.os)
+}
+
+fn name(level: Level, pu: &Pu) -> String {
+    let word = match level {
+        Level::Core => "core",
+        Level::L2 => "L2",
+        Level::L3 => "L3",
+        Level::Die => "die",
+        Level::Numa => "NUMA node",
+        Level::Package => "package",
+    };
+    format!("{word} {}", level.of(pu).unwrap_or(0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Names with what is inside, in brackets.
+    fn text(group: &Group) -> String {
+        let inside: Vec<String> = group.inside.iter().map(text).collect();
+        match inside.is_empty() {
+            true => group.pus[0].to_string(),
+            false => format!("{}({})", group.names.join("+"), inside.join(" ")),
+        }
+    }
+
+    #[test]
+    fn levels_that_hold_the_same_are_one_box() {
+        let profile = crate::samples::grouped(8, 2);
+        assert_eq!(
+            text(&machine(&profile)),
+            "(package 0+NUMA node 0(L3 0(0 1) L3 1(2 3)) package 1+NUMA node 1(L3 2(4 5) L3 3(6 7)))"
+        );
+    }
+
+    #[test]
+    fn a_hybrid_has_cores_and_clusters() {
+        let profile = seatmap_machine::catalog::load("core-i9-12900k").unwrap();
+        let text = text(&machine(&profile));
+        assert!(text.starts_with("package 0+L3 0(L2 0+core 0(0 1) ") || text.starts_with("package 0"), "{text}");
+    }
+
+    #[test]
+    fn distances_stand_in_for_a_topology() {
+        let mut profile = crate::samples::grouped(4, 2);
+        profile.topology = seatmap_machine::Topology::unknown(0..5);
+        assert_eq!(text(&machine(&profile)), "(near cores 0(0 1) near cores 1(2 3) 4)");
+    }
+}

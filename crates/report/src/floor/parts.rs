@@ -1,0 +1,81 @@
+//! What a picture of a machine is made of, in user units from its upper left corner.
+
+/// A point.
+pub(super) type Point = (f64, f64);
+
+/// Where a thread can sit: one PU.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Seat {
+    /// The PU.
+    pub os: u32,
+    /// The middle.
+    pub at: Point,
+    /// Side of the square, or diameter where it is round.
+    pub size: f64,
+    pub is_round: bool,
+    /// What it is called in full.
+    pub name: String,
+    /// What stands in it beside its task; nothing where the CPU's number does.
+    pub element: String,
+    /// Where its traffic begins and ends.
+    pub anchor: Point,
+    /// The point towards which its traffic bends, on a ring.
+    pub hub: Option<Point>,
+}
+
+/// What PUs share: a box around their seats, or anything else of the machine that has a place.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Area {
+    /// What it is called, from the outermost level to the innermost that hold the same PUs.
+    pub names: Vec<String>,
+    /// Its upper left corner.
+    pub corner: Point,
+    pub width: f64,
+    pub height: f64,
+    /// Those inside; none for what is no place of threads, such as a memory controller.
+    pub pus: Vec<u32>,
+    /// How wide its border may be drawn, if that is a link, as where machines are levels inside each other; 0 if not.
+    pub border: f64,
+    /// Height of the line in which its name stands; 0 where it shows none.
+    pub caption: f64,
+}
+
+/// One direction between two neighbours on a ring or mesh.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Wire {
+    /// Its way, as an SVG path.
+    pub path: String,
+    /// The wires that are one link to data, as SVG paths.
+    pub tracks: Vec<String>,
+    /// What it leads from and to.
+    pub name: String,
+}
+
+/// Where lines are kept coherent.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Home {
+    pub at: Point,
+    pub name: String,
+    pub hub: Option<Point>,
+}
+
+/// A word beside something, its middle at a point.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Label {
+    pub at: Point,
+    pub text: String,
+}
+
+/// A point on a circle around a middle, at a share of it clockwise from the top.
+pub(super) fn on_circle((x, y): Point, radius: f64, share: f64) -> Point {
+    let angle = share * std::f64::consts::TAU;
+    (x + radius * angle.sin(), y - radius * angle.cos())
+}
+
+/// A clockwise or counter-clockwise arc around a middle, no longer than half the circle.
+pub(super) fn arc(middle: Point, radius: f64, from: f64, to: f64) -> String {
+    let number = crate::svg::number;
+    let ((x, y), (to_x, to_y)) = (on_circle(middle, radius, from), on_circle(middle, radius, to));
+    let (radius, is_clockwise) = (number(radius), u8::from(to > from));
+    format!("M{} {}A{radius} {radius} 0 0 {is_clockwise} {} {}", number(x), number(y), number(to_x), number(to_y))
+}

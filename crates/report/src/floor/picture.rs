@@ -1,0 +1,127 @@
+//! Before and after side by side: for papers and slides, and for pages.
+
+use super::legend::{self, legend};
+use super::{Comparison, Floor};
+use crate::svg::number;
+use maud::{Markup, html};
+
+/// Room around a standalone picture, and between its two halves.
+const MARGIN: f64 = 24.0;
+/// Room for the title and the words above the halves.
+const TOP: f64 = 72.0;
+/// Height of a line of figures.
+const ROW: f64 = 18.0;
+/// Where figures stand, from the left.
+const COLUMNS: [f64; 4] = [0.0, 250.0, 480.0, 720.0];
+/// What the figures need of width.
+const FIGURES: f64 = 800.0;
+
+/// Both seatings with their figures as a standalone picture.
+#[must_use]
+pub fn svg(comparison: &Comparison) -> String {
+    let floor = &comparison.floor;
+    let rows = comparison.rows();
+    let width = (2.0 * floor.width + 3.0 * MARGIN).max(FIGURES + 2.0 * MARGIN);
+    let below = TOP + floor.height + MARGIN;
+    let figures = ROW * (rows.len() as f64 + 1.0);
+    let height = below + figures + legend::HEIGHT + 1.5 * MARGIN;
+    let halves = [MARGIN, (width + MARGIN) / 2.0];
+    let picture = html! {
+        svg xmlns="http://www.w3.org/2000/svg" viewBox=(format!("0 0 {} {}", number(width), number(height)))
+            width=(number(width)) height=(number(height)) role="img" font-family="system-ui, sans-serif" font-size="12" {
+            title { (comparison.title) }
+            rect width=(number(width)) height=(number(height)) fill="#fff" {}
+            text x=(MARGIN) y="30" font-size="16" font-weight="600" fill="#1b1f24" { (comparison.title) }
+            @for (at, x) in halves.into_iter().enumerate() {
+                text x=(number(x)) y="56" font-weight="600" fill="#57606a" { (comparison.seatings[at].title) }
+                g transform=(format!("translate({} {TOP})", number(x))) { (comparison.picture(at)) }
+            }
+            g transform=(format!("translate({MARGIN} {})", number(below))) { (figures_of(comparison)) }
+            g transform=(format!("translate({MARGIN} {})", number(below + figures + MARGIN / 2.0))) { (legend(comparison)) }
+        }
+    };
+    picture.into_string() + "\n"
+}
+
+fn figures_of(comparison: &Comparison) -> Markup {
+    let heads = ["", "before", "after", ""];
+    let row = |row: super::comparison::Row| {
+        let [before, after] = row.values;
+        [row.what, before, after, row.change]
+    };
+    let rows = std::iter::once(heads.map(str::to_owned)).chain(comparison.rows().into_iter().map(row));
+    html! {
+        @for (at, cells) in rows.enumerate() {
+            @for (cell, x) in cells.into_iter().zip(COLUMNS).filter(|(cell, _)| !cell.is_empty()) {
+                text x=(x) y=(number(ROW * (at as f64 + 0.75))) fill=(if at == 0 { "#57606a" } else { "#1b1f24" }) { (cell) }
+            }
+        }
+    }
+}
+
+/// Both seatings for a page: the halves stand below each other where it is narrow, and what is drawn can be chosen without
+/// a script.
+pub(crate) fn section(comparison: &Comparison) -> Markup {
+    let has_wires = !comparison.floor.wires.is_empty();
+    html! {
+        div.seating {
+            fieldset.shown {
+                legend { "Show" }
+                label { input.wires-on type="checkbox" checked; @if has_wires { "Links" } @else { "Borders" } }
+                label { input.pairs-on type="checkbox" checked; "Pairs" }
+                @if comparison.has_lines() { label { input.homes-on type="checkbox" checked; "Lines" } }
+            }
+            div.halves {
+                @for at in 0..2 {
+                    figure {
+                        figcaption { (comparison.seatings[at].title) }
+                        (inline(&comparison.floor, &comparison.seatings[at].title, &comparison.picture(at)))
+                    }
+                }
+            }
+            table.figures {
+                thead { tr { th {} th { "before" } th { "after" } th {} } }
+                tbody {
+                    @for row in comparison.rows() {
+                        tr { th scope="row" { (row.what) } td { (row.values[0]) } td { (row.values[1]) } td { (row.change) } }
+                    }
+                }
+            }
+            svg.floor.key viewBox=(format!("0 0 {} {}", super::SIDE, legend::HEIGHT)) role="img" aria-label="Legend" {
+                (legend(comparison))
+            }
+            p.hint { "Point at a mark for its name and load. Wide is much; both pictures have one scale." }
+        }
+    }
+}
+
+/// A machine with nobody on it.
+pub(crate) fn machine(floor: &Floor) -> Markup {
+    let nobody = seatmap_pattern::Pattern::gathered("", 0, []);
+    let seating =
+        super::Seating { title: String::new(), placement: Vec::new(), cost: None, homes: Vec::new(), counted: None };
+    let flow = super::flow::Flow::of(floor, &nobody, &seating);
+    let most = super::marks::Most { load: 1.0, pair: 1.0 };
+    let drawing = super::draw::Drawing {
+        floor,
+        pattern: &nobody,
+        parts: &[],
+        seating: &seating,
+        flow: &flow,
+        most,
+        weight: "",
+        unit: "",
+    };
+    html! {
+        (inline(floor, "The machine", &drawing.markup()))
+        @if !floor.homes.is_empty() { p.hint { "Diamonds are homes of lines." } }
+    }
+}
+
+fn inline(floor: &Floor, title: &str, inside: &Markup) -> Markup {
+    html! {
+        svg.floor xmlns="http://www.w3.org/2000/svg"
+            viewBox=(format!("0 0 {} {}", number(floor.width), number(floor.height))) role="img" aria-label=(title)
+            style=(format!("max-width:{}px", number(floor.width))) { (inside) }
+    }
+}

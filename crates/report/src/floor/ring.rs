@@ -1,0 +1,104 @@
+//! Stops around a ring: the threads of each core outside of it, its directory inside.
+
+use super::parts::{Home, Label, Point, Seat, Wire, arc, on_circle};
+use super::ways::Ways;
+use super::{Floor, SIDE};
+use seatmap_machine::{Profile, Pu};
+
+/// Room for the numbers of cores, outside.
+const MARGIN: f64 = 16.0;
+/// The largest seat.
+const LARGEST: f64 = 34.0;
+/// Of a stop's share of the circle, and of the way outwards, what seats leave empty.
+const AIR: f64 = 1.15;
+/// Between the two directions of the ring, and between them and what stands beside.
+pub(super) const LANE: f64 = 10.0;
+/// The widest wire: a lane, less some air.
+pub(super) const WIDEST: f64 = 8.0;
+/// Numbers of cores around the ring, at most.
+const MOST_LABELS: usize = 16;
+
+/// The floor of a ring whose stops are the nodes in turn, its first half of links going up.
+pub(super) fn floor(profile: &Profile, ways: Ways) -> Floor {
+    let stops = ways.fabric.nodes();
+    let at_stop: Vec<Vec<&Pu>> = (0..stops).map(|stop| seated(profile, &ways, stop as u16)).collect();
+    let deep = at_stop.iter().map(Vec::len).max().unwrap_or(0).max(1) as f64;
+    let around = stops as f64 * AIR / std::f64::consts::TAU;
+    let size = ((SIDE / 2.0 - MARGIN) / (around + deep * AIR)).min(LARGEST);
+    let inner = SIDE / 2.0 - MARGIN - (deep - 0.5) * size * AIR;
+    let (middle, share) = ((SIDE / 2.0, SIDE / 2.0), |stop: usize| stop as f64 / stops as f64);
+    let ring = inner - size / 2.0 - LANE;
+    let wires = wires(middle, ring, stops, &[0.0], |stop| format!("stop {stop}"));
+    let seat = |stop: usize, rank: usize, pu: &Pu| Seat {
+        os: pu.os,
+        at: on_circle(middle, inner + rank as f64 * size * AIR, share(stop)),
+        size,
+        is_round: true,
+        name: name(pu, stop),
+        element: String::new(),
+        anchor: on_circle(middle, ring - 2.0 * LANE, share(stop)),
+        hub: Some(middle),
+    };
+    let of_stop = |(stop, pus): (usize, &Vec<&Pu>)| {
+        pus.iter().enumerate().map(|(rank, pu)| seat(stop, rank, pu)).collect::<Vec<_>>()
+    };
+    Floor {
+        width: SIDE,
+        height: SIDE,
+        seats: at_stop.iter().enumerate().flat_map(of_stop).collect(),
+        wires,
+        homes: ways.node_of_home.iter().map(|node| home(middle, ring - 2.0 * LANE, *node, stops)).collect(),
+        labels: labels(middle, &at_stop),
+        ways: Some(ways),
+        lane: WIDEST,
+        ..Floor::default()
+    }
+}
+
+/// The PUs at a stop, thread by thread.
+fn seated<'a>(profile: &'a Profile, ways: &Ways, stop: u16) -> Vec<&'a Pu> {
+    let mut pus: Vec<&Pu> =
+        profile.topology.pus.iter().filter(|pu| ways.node_of_pu.get(&pu.os) == Some(&stop)).collect();
+    pus.sort_by_key(|pu| (pu.core, pu.smt, pu.os));
+    pus
+}
+
+fn name(pu: &Pu, stop: usize) -> String {
+    let core = pu.core.map_or_else(String::new, |core| format!(", core {core}"));
+    format!("CPU {}{core}, stop {stop}", pu.os)
+}
+
+/// Both directions of a ring, the one upwards outside, each with tracks so far from its own middle. A place's link up leads
+/// to the next, its link down to the last.
+pub(super) fn wires(
+    middle: Point,
+    radius: f64,
+    stops: usize,
+    tracks: &[f64],
+    name: impl Fn(usize) -> String,
+) -> Vec<Wire> {
+    let wire = |radius: f64, stop: usize, step: f64| {
+        let next = (stop as f64 + step).rem_euclid(stops as f64) as usize;
+        let share = |at: f64| at / stops as f64;
+        let along = |radius: f64| arc(middle, radius, share(stop as f64), share(stop as f64 + step));
+        let tracks = tracks.iter().map(|aside| along(radius + aside)).collect();
+        Wire { path: along(radius), tracks, name: format!("{} to {}", name(stop), name(next)) }
+    };
+    let up = (0..stops).map(|stop| wire(radius, stop, 1.0));
+    up.chain((0..stops).map(|stop| wire(radius - LANE, stop, -1.0))).collect()
+}
+
+fn home(middle: Point, radius: f64, node: u16, stops: usize) -> Home {
+    let at = on_circle(middle, radius, f64::from(node) / stops as f64);
+    Home { at, name: format!("directory at stop {node}"), hub: Some(middle) }
+}
+
+fn labels(middle: Point, at_stop: &[Vec<&Pu>]) -> Vec<Label> {
+    let step = at_stop.len().div_ceil(MOST_LABELS);
+    let label = |stop: usize| {
+        let text = at_stop[stop].first()?.core?.to_string();
+        let share = stop as f64 / at_stop.len() as f64;
+        Some(Label { at: on_circle(middle, SIDE / 2.0 - MARGIN / 2.0, share), text })
+    };
+    (0..at_stop.len()).step_by(step).filter_map(label).collect()
+}

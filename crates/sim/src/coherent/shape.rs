@@ -1,0 +1,80 @@
+//! How the nodes of a ring or mesh lie, as written down.
+
+use crate::coherent::fabric::{self, Fabric, LANES};
+use serde::{Deserialize, Serialize};
+
+/// What hangs on what, and how it looks from above.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
+pub enum Shape {
+    /// Stops around a ring, both ways; a core at each that is not said to have none.
+    Ring {
+        /// How many.
+        stops: u32,
+        /// Those that are homes and nothing else.
+        stops_without_core: Vec<u16>,
+    },
+    /// Tiles, row by row.
+    Mesh {
+        /// Tiles in a row.
+        columns: u32,
+        /// Rows.
+        rows: u32,
+        /// Cores that share a tile's place.
+        cores_per_tile: u32,
+        /// Tiles beside which memory controllers sit: for those who draw them, as no message goes there.
+        #[serde(default)]
+        memories: Vec<u16>,
+    },
+}
+
+impl Shape {
+    /// Stops or tiles.
+    #[must_use]
+    pub fn nodes(&self) -> u32 {
+        match self {
+            Shape::Ring { stops, .. } => *stops,
+            Shape::Mesh { columns, rows, .. } => columns.saturating_mul(*rows),
+        }
+    }
+
+    /// Cores over all nodes.
+    #[must_use]
+    pub fn cores(&self) -> u32 {
+        match self {
+            Shape::Ring { stops, stops_without_core } => stops.saturating_sub(stops_without_core.len() as u32),
+            Shape::Mesh { cores_per_tile, .. } => self.nodes().saturating_mul(*cores_per_tile),
+        }
+    }
+
+    pub(crate) fn node_of_core(&self) -> Vec<u16> {
+        match self {
+            Shape::Ring { stops, stops_without_core } => {
+                (0..*stops as u16).filter(|stop| !stops_without_core.contains(stop)).collect()
+            }
+            Shape::Mesh { cores_per_tile, .. } => {
+                (0..self.nodes() * cores_per_tile).map(|core| (core / cores_per_tile) as u16).collect()
+            }
+        }
+    }
+
+    pub(crate) fn fabric(&self, hop_cycles: u32, busy: [u32; LANES]) -> Option<Fabric> {
+        match self {
+            Shape::Ring { stops, .. } => fabric::ring(*stops as u16, hop_cycles, busy),
+            Shape::Mesh { columns, rows, .. } => fabric::mesh(*columns as u16, *rows as u16, hop_cycles, busy),
+        }
+    }
+
+    /// Nodes that are named and not there, or twice.
+    pub(crate) fn flaw(&self) -> Option<String> {
+        let (key, named) = match self {
+            Shape::Ring { stops_without_core, .. } => ("stops_without_core", stops_without_core),
+            Shape::Mesh { memories, .. } => ("memories", memories),
+        };
+        let mut seen = std::collections::BTreeSet::new();
+        let wrong = named.iter().find(|node| u32::from(**node) >= self.nodes() || !seen.insert(**node))?;
+        let what = if matches!(self, Shape::Ring { .. }) { "stops" } else { "tiles" };
+        let last = self.nodes() - 1;
+        Some(format!("fabric.{key} holds {wrong}, and the {what} are 0 to {last}, once each"))
+    }
+}
