@@ -146,7 +146,15 @@ fn full_core_distance() -> CoreDistance {
 }
 
 fn full_home_model() -> HomeModel {
-    let lines = HomeLines { home_of_line: vec![0, 1, 0], nearest_pu: vec![0, 4], confidence: 0.99, resolvable: true };
+    let rate = Rate { right: 1, of: 1 };
+    let lines = HomeLines {
+        home_of_line: vec![0, 1, 0],
+        nearest_pu: vec![0, 4],
+        confidence: 0.99,
+        resolvable: true,
+        samples: 96,
+        checked: Some(HomesChecked { found: rate, said: rate, nearest: Rate { right: 3, of: 3 } }),
+    };
     HomeModel {
         groups: vec![vec![0, 4]],
         between_ns: Matrix::filled(1, 80.0),

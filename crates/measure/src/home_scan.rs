@@ -16,9 +16,6 @@ const HUBS: usize = 6;
 /// Visits to each line from each hub to each PU, a new random order each; fewer where the matrix has fewer.
 const PASSES: u32 = 3;
 
-/// Batches of a visit while others talk: the shortest counts, for others can only add to it.
-const BUSY_BATCHES: u32 = 6;
-
 /// What the scan is about.
 pub struct HomeScan<'a> {
     /// The PUs, and their distances at one line.
@@ -29,8 +26,6 @@ pub struct HomeScan<'a> {
     pub topology: &'a Topology,
     /// How many candidate lines.
     pub lines: u32,
-    /// Pairs that talk meanwhile, on random other PUs and lines (Liu et al. 2015, figure 7).
-    pub busy: usize,
     /// Batches a visit, and where the random orders start.
     pub plan: &'a Plan,
 }
@@ -53,7 +48,6 @@ impl HomeScan<'_> {
             return Err(MeasureError::TooFewLines { wanted: self.lines, offered: probe.lines() });
         }
         let candidates = probe.spread(self.lines);
-        let spare: Vec<u32> = (0..probe.lines()).filter(|line| !candidates.contains(line)).collect();
         let (hubs, mut cells) = self.cells();
         let passes = self.plan.passes.least().min(PASSES);
         let total = cells.len() as u64 * u64::from(passes);
@@ -68,8 +62,7 @@ impl HomeScan<'_> {
                     b: self.distance.pus[*pu],
                     line: candidates[*line as usize],
                 };
-                let others = self.others(pair, &spare, &mut rng);
-                seen[*line as usize][*hub][*pu].extend(self.visit(probe, pair, others)?);
+                seen[*line as usize][*hub][*pu].extend(self.visit(probe, pair)?);
                 done += 1;
                 if observe(done, total).is_break() {
                     return Ok(None);
@@ -95,37 +88,12 @@ impl HomeScan<'_> {
         (hubs, cells)
     }
 
-    /// The median of a visit; the shortest batch where others talk.
-    fn visit<P: Probe>(
-        &self,
-        probe: &mut P,
-        pair: PairAt,
-        others: Vec<PairAt>,
-    ) -> Result<Option<f64>, MeasureError<P::Error>> {
-        let is_alone = others.is_empty();
-        let batches = if is_alone { self.plan.batches } else { self.plan.batches.max(BUSY_BATCHES) };
-        let pairs = [vec![pair], others].concat();
-        let round_trips = if is_alone { self.plan.round_trips } else { 1 };
-        let visit = Visit { pairs, batches, round_trips };
+    /// The median of a visit.
+    fn visit<P: Probe>(&self, probe: &mut P, pair: PairAt) -> Result<Option<f64>, MeasureError<P::Error>> {
+        let visit = Visit { pairs: vec![pair], batches: self.plan.batches, round_trips: self.plan.round_trips };
         let brought = probe.visit(&visit).map_err(MeasureError::Machine)?.into_iter().next().unwrap_or_default();
         refuse_impossible(pair.a, pair.b, &brought)?;
-        match is_alone {
-            true => Ok(median(&brought.round_trip_ns)),
-            false => Ok(brought.round_trip_ns.into_iter().min_by(f64::total_cmp)),
-        }
-    }
-
-    /// The pairs that talk beside one: on two cores each, for a pair on one would be done ten times as fast.
-    fn others(&self, beside: PairAt, spare: &[u32], rng: &mut fastrand::Rng) -> Vec<PairAt> {
-        if self.busy == 0 {
-            return Vec::new();
-        }
-        let mut free: Vec<u32> = self.topology.os_indices().filter(|os| ![beside.a, beside.b].contains(os)).collect();
-        rng.shuffle(&mut free);
-        let lines = rng.choose_multiple(spare.iter().copied(), self.busy);
-        let apart = |pair: &&[u32]| !self.topology.are_smt_siblings(pair[0], pair[1]);
-        let pairs = free.chunks_exact(2).filter(apart).take(self.busy);
-        pairs.zip(lines).map(|(pair, line)| PairAt { a: pair[0], b: pair[1], line }).collect()
+        Ok(median(&brought.round_trip_ns))
     }
 
     fn samples(&self, hubs: &[usize], seen: &[Vec<Vec<Vec<f64>>>]) -> LineSamples {
