@@ -80,6 +80,7 @@ fn full_profile() -> Profile {
         core_distance: Some(full_core_distance()),
         home_model: Some(full_home_model()),
         loaded: vec![Loaded { pairs: 1, median_ns: 90.0, p10_ns: 80.0, p90_ns: 120.5, draws: 4, samples: 128 }],
+        loaded_seed: Some(1),
     }
 }
 

@@ -40,6 +40,8 @@ pub struct Survey {
     pub home_model: Option<HomeModel>,
     /// The loaded curve, if asked for.
     pub loaded: Vec<Loaded>,
+    /// Where its random pairs start.
+    pub loaded_seed: Option<u64>,
     /// What the reader should know.
     pub warnings: Vec<Warning>,
 }
@@ -140,7 +142,8 @@ pub fn survey<P: Probe>(
         }
     }
     let Some(loaded) = loaded(probe, request, observe)? else { return Ok(Ended::Early(visits)) };
-    Ok(Ended::Whole(Box::new(Survey { core_distance, home_model, loaded, warnings })))
+    let loaded_seed = request.loaded.then_some(request.plan.seed);
+    Ok(Ended::Whole(Box::new(Survey { core_distance, home_model, loaded, loaded_seed, warnings })))
 }
 
 /// Sorts candidate lines by home; `None` where the observer ended it.

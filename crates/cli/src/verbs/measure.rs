@@ -181,6 +181,7 @@ fn filled(mut profile: Profile, survey: Survey) -> Profile {
     profile.core_distance = Some(survey.core_distance);
     profile.home_model = survey.home_model;
     profile.loaded = survey.loaded;
+    profile.loaded_seed = survey.loaded_seed;
     profile
 }
 
