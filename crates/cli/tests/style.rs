@@ -17,6 +17,7 @@ const FLOORS: &[(&str, u32)] = &[
     ("machine", 0),
     ("pattern", 0),
     ("port", 0),
+    ("schema", 0),
     ("host", 1),
     ("plan", 1),
     ("sim", 1),

@@ -21,6 +21,9 @@ use seatmap_sim::coherent::Levels;
 use seatmap_sim::{CoherentModel, ModelError, SimError};
 use serde::Serialize;
 
+/// The name and version of the format of [`Report`] on file.
+pub const FORMAT: &str = "seatmap-fit/1";
+
 /// A twin, and how like its original it is.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Twin {
@@ -35,6 +38,8 @@ pub struct Twin {
 /// How like its original a twin is.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Report {
+    /// [`FORMAT`].
+    pub format: &'static str,
     /// What it is called.
     pub name: String,
     /// Cores.
@@ -105,6 +110,7 @@ pub fn fit(profile: &Profile, needs: Needs) -> Result<Twin, TwinError> {
     // What is judged is what stands on file, to its last digit.
     let model = CoherentModel::from_toml(&levels.name, &levels.to_toml())?;
     let report = Report {
+        format: FORMAT,
         name: levels.name.clone(),
         cores: levels.cores.len(),
         pus: model.topology.pus.len(),
