@@ -56,7 +56,8 @@ fn on_host(wanted: &Wanted) -> Result<Found, CliError> {
     let allowed = Cpus::read().map_err(CliError::work)?.allowed;
     let chip = Chip::new(&topology, &allowed);
     let mut bed = HostTestbed::new(allowed, wanted.lines_needed()).map_err(CliError::work)?;
-    channels::run(&mut bed, &chip, wanted, |_| None).map_err(failed)
+    let wanted = wanted.clone().with_batches(channels::BATCHES_ON_HOSTS);
+    channels::run(&mut bed, &chip, &wanted, |_| None).map_err(failed)
 }
 
 fn on_model(name: &str, wanted: &Wanted) -> Result<Found, CliError> {

@@ -131,6 +131,18 @@ impl Wanted {
         Wanted::Renderer(renderer_gain::Wanted { renderer, times: times.max(1), lines, iterations, batches: 1, seed })
     }
 
+    /// The same with so many timed batches of each pair, where single ones are noise.
+    #[must_use]
+    pub fn with_batches(mut self, count: u32) -> Self {
+        match &mut self {
+            Wanted::Curve(wanted) => wanted.batches = count,
+            Wanted::Slices(wanted) => wanted.batches = count,
+            Wanted::Pairs(wanted) => wanted.batches = count,
+            Wanted::Renderer(wanted) => wanted.batches = count,
+        }
+        self
+    }
+
     /// Lines of shared memory that it takes.
     #[must_use]
     pub fn lines_needed(&self) -> u32 {
