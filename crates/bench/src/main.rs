@@ -4,6 +4,7 @@
 //! after the day and the machine, beside the profile of the machine that it was run on. Nothing here decides a test:
 //! these machines are shared, and wall time is weather.
 
+mod busy;
 mod cell;
 mod channels;
 mod coherent;
@@ -43,6 +44,7 @@ const BENCHES: &[(&str, Bench)] = &[
     ("schedule", schedule::rows),
     ("fits", fits::rows),
     ("homes", homes::rows),
+    ("busy", busy::rows),
     ("regimes", regimes::rows),
     ("pages", pages::rows),
     ("mapping", mapping::rows),

@@ -19,6 +19,7 @@ const FLOORS: &[(&str, u32)] = &[
     ("ninep", 0),
     ("pattern", 0),
     ("port", 0),
+    ("schema", 0),
     ("host", 1),
     ("plan", 1),
     ("sim", 1),

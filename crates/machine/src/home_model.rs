@@ -1,6 +1,6 @@
 //! Distances explained: groups of PUs, and what the home of a line adds.
 
-use crate::Matrix;
+use crate::{HomesChecked, Matrix};
 use serde::{Deserialize, Serialize};
 
 /// The model d(i, j, home) = between\[group(i), group(j)\] + a_i(home) + a_j(home), in round-trip nanoseconds.
@@ -51,6 +51,12 @@ pub struct HomeLines {
     pub confidence: f64,
     /// False where the differences between lines drown in noise; then there is one home and `confidence` is 0.
     pub resolvable: bool,
+    /// Visits to pairs that it stands on; 0 where nobody measured, or counted.
+    #[serde(default)]
+    pub samples: u64,
+    /// How much of it is right, where a model was measured, which knows.
+    #[serde(default)]
+    pub checked: Option<HomesChecked>,
 }
 
 impl HomeModel {

@@ -32,6 +32,9 @@ pub struct Profile {
     /// Distances under load, by ascending number of pairs.
     #[serde(default)]
     pub loaded: Vec<Loaded>,
+    /// Where the random pairs of `loaded` start, so that the very same ones can be drawn again; `null` where nobody knows.
+    #[serde(default)]
+    pub loaded_seed: Option<u64>,
 }
 
 /// Why a profile was refused.
@@ -69,6 +72,7 @@ impl Profile {
             core_distance: None,
             home_model: None,
             loaded: Vec::new(),
+            loaded_seed: None,
         }
     }
 

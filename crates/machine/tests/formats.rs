@@ -80,6 +80,7 @@ fn full_profile() -> Profile {
         core_distance: Some(full_core_distance()),
         home_model: Some(full_home_model()),
         loaded: vec![Loaded { pairs: 1, median_ns: 90.0, p10_ns: 80.0, p90_ns: 120.5, draws: 4, samples: 128 }],
+        loaded_seed: Some(1),
     }
 }
 
@@ -146,7 +147,15 @@ fn full_core_distance() -> CoreDistance {
 }
 
 fn full_home_model() -> HomeModel {
-    let lines = HomeLines { home_of_line: vec![0, 1, 0], nearest_pu: vec![0, 4], confidence: 0.99, resolvable: true };
+    let rate = Rate { right: 1, of: 1 };
+    let lines = HomeLines {
+        home_of_line: vec![0, 1, 0],
+        nearest_pu: vec![0, 4],
+        confidence: 0.99,
+        resolvable: true,
+        samples: 96,
+        checked: Some(HomesChecked { found: rate, said: rate, nearest: Rate { right: 3, of: 3 } }),
+    };
     HomeModel {
         groups: vec![vec![0, 4]],
         between_ns: Matrix::filled(1, 80.0),

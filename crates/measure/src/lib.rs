@@ -9,7 +9,7 @@
 //! | [`plan`], [`schedule`] | how much to measure, and in which order |
 //! | [`matrix`], [`samples`], [`journal`] | every pair, pass by pass, kept on file as it comes |
 //! | [`statistics`], [`regimes`], [`assemble`] | medians with their intervals; pairs that drift or flip; the matrices of a profile |
-//! | [`fit`], [`homes`], [`home_scan`] | groups of PUs, d = B + a_i + a_j, and lines sorted by home |
+//! | [`fit`], [`homes`], [`home_scan`], [`busy_scan`] | groups of PUs, d = B + a_i + a_j, and lines sorted by home |
 //! | [`load`], [`interference`] | many pairs at once |
 //! | [`cell_stats`] | what mailboxes, signals, transfers and atomics cost |
 //! | [`channels`] | what homes of lines are worth to programs of channels (Liu et al. 2015) |
@@ -20,6 +20,7 @@
 #![deny(missing_docs)]
 
 pub mod assemble;
+pub mod busy_scan;
 pub mod cell_stats;
 pub mod channels;
 pub mod classes;

@@ -55,10 +55,9 @@ pub fn curve_at<P: Probe>(
     plan: &Plan,
     observe: &mut dyn FnMut(&Loaded, usize) -> ControlFlow<()>,
 ) -> Result<Vec<Loaded>, MeasureError<P::Error>> {
-    let mut rng = fastrand::Rng::with_seed(plan.seed);
     let mut curve = Vec::new();
     for (at, pairs) in points.iter().enumerate() {
-        let point = point(probe, pus, *pairs, plan, &mut rng)?;
+        let point = point(probe, pus, *pairs, plan)?;
         curve.push(point);
         if observe(&point, points.len() - at - 1).is_break() {
             break;
@@ -81,16 +80,10 @@ fn points(most: usize) -> Vec<usize> {
     (0..MOST_POINTS).map(|at| 1 + at * (most - 1) / (MOST_POINTS - 1)).collect()
 }
 
-fn point<P: Probe>(
-    probe: &mut P,
-    pus: &[u32],
-    pairs: usize,
-    plan: &Plan,
-    rng: &mut fastrand::Rng,
-) -> Result<Loaded, MeasureError<P::Error>> {
-    let mut seen = Vec::new();
+fn point<P: Probe>(probe: &mut P, pus: &[u32], pairs: usize, plan: &Plan) -> Result<Loaded, MeasureError<P::Error>> {
+    let (mut seen, mut rng) = (Vec::new(), draws_of(plan.seed, pairs));
     for _ in 0..DRAWS {
-        let visit = draw(pus, pairs, plan, rng);
+        let visit = draw(pus, pairs, plan, &mut rng);
         let brought = probe.visit(&visit).map_err(MeasureError::Machine)?;
         for (pair, batches) in visit.pairs.iter().zip(brought) {
             refuse_impossible(pair.a, pair.b, &batches)?;
@@ -110,6 +103,12 @@ fn point<P: Probe>(
         draws: DRAWS,
         samples: seen.len() as u64,
     })
+}
+
+/// Each point draws for itself, so that any of them can be drawn again without the others.
+fn draws_of(seed: u64, pairs: usize) -> fastrand::Rng {
+    let mut of_curve = fastrand::Rng::with_seed(seed);
+    fastrand::Rng::with_seed(of_curve.u64(..).wrapping_add(pairs as u64))
 }
 
 fn draw(pus: &[u32], pairs: usize, plan: &Plan, rng: &mut fastrand::Rng) -> Visit {
@@ -133,5 +132,15 @@ mod tests {
         let points = points(256);
         assert_eq!((points.len(), points[0], points[MOST_POINTS - 1]), (MOST_POINTS, 1, 256));
         assert!(points.windows(2).all(|two| two[0] < two[1]));
+    }
+
+    #[test]
+    fn a_point_draws_the_same_pairs_whatever_was_drawn_before() {
+        let pus: Vec<u32> = (0..40).collect();
+        let plan = Plan::new(crate::plan::Effort::Quick, 1.0);
+        let first = |seed, pairs| draw(&pus, pairs, &plan, &mut draws_of(seed, pairs)).pairs;
+        assert_eq!(first(7, 9), first(7, 9));
+        assert_ne!(first(7, 9), first(8, 9));
+        assert_ne!(first(7, 9), first(7, 10)[..9]);
     }
 }

@@ -7,7 +7,7 @@ use seatmap_workload::Trace;
 
 /// A batch so many times longer than the visit's median was interrupted: no cache line changes its distance that much
 /// between two batches, while the regimes of a moved vCPU (a factor of four in the recorded trace) stay well below.
-const GAP_FACTOR: f64 = 8.0;
+pub(crate) const GAP_FACTOR: f64 = 8.0;
 
 /// What the two traces of a pair say about it.
 pub(crate) struct Screen {

@@ -1,7 +1,10 @@
 //! A whole machine measured: the matrix, what explains it, and on request its homes and its behaviour under load.
 
+use crate::busy_scan::BusyScan;
 use crate::error::MeasureError;
+use crate::fit::siblings;
 use crate::home_scan::HomeScan;
+use crate::homes::crowd::Crowd;
 use crate::journal::Journal;
 use crate::matrix::{self, MatrixRun, Progress};
 use crate::plan::Plan;
@@ -37,6 +40,8 @@ pub struct Survey {
     pub home_model: Option<HomeModel>,
     /// The loaded curve, if asked for.
     pub loaded: Vec<Loaded>,
+    /// Where its random pairs start.
+    pub loaded_seed: Option<u64>,
     /// What the reader should know.
     pub warnings: Vec<Warning>,
 }
@@ -96,14 +101,14 @@ pub fn lines_needed(request: &Request, topology: &Topology) -> u32 {
     let groups = traffic_groups(topology, &request.pus);
     let matrix = matrix::lines_needed(&groups, together(request, &groups));
     let loaded = if request.loaded { load::lines_needed(request.pus.len()) } else { 1 };
-    let homes = request.homes + 2 * busy_pairs(request, topology) as u32;
+    let homes = request.homes + 2 * pairs_at_once(request, topology) as u32;
     matrix.max(loaded).max(homes)
 }
 
-/// Pairs that talk beside the one that is measured.
-fn busy_pairs(request: &Request, topology: &Topology) -> usize {
-    let pairs = topology.pus.len() * request.utilisation_percent as usize / 200;
-    pairs.saturating_sub(1)
+/// Pairs that talk at once while lines are sorted; 0 on a quiet machine.
+fn pairs_at_once(request: &Request, topology: &Topology) -> usize {
+    let share = request.utilisation_percent as usize;
+    (topology.pus.len() * share / 200).max(share.min(1))
 }
 
 /// Measures what is asked for, beginning with what `samples` lacks. `observe` is called between measurements, and ends the
@@ -131,15 +136,37 @@ pub fn survey<P: Probe>(
     let core_distance = assemble::core_distance(&outcome, &request.plan, probe.clock_step_ns(), together > 1);
     let mut home_model = fit::explain(&core_distance, topology);
     if let Some(model) = home_model.as_mut().filter(|_| request.homes > 1) {
-        let (distance, lines, plan) = (&core_distance, request.homes, &request.plan);
-        let busy = busy_pairs(request, topology);
-        let scan = HomeScan { distance, model, topology, lines, busy, plan };
-        let scanned = scan.measure(probe, &mut |done, all| observe(&Step::Homes(done, all)))?;
-        let Some(samples) = scanned else { return Ok(Ended::Early(visits)) };
-        homes::fit_homes(model, &samples);
+        let sorted = sort_homes(probe, topology, request, (&core_distance, model), observe)?;
+        if sorted.is_none() {
+            return Ok(Ended::Early(visits));
+        }
     }
     let Some(loaded) = loaded(probe, request, observe)? else { return Ok(Ended::Early(visits)) };
-    Ok(Ended::Whole(Box::new(Survey { core_distance, home_model, loaded, warnings })))
+    let loaded_seed = request.loaded.then_some(request.plan.seed);
+    Ok(Ended::Whole(Box::new(Survey { core_distance, home_model, loaded, loaded_seed, warnings })))
+}
+
+/// Sorts candidate lines by home; `None` where the observer ended it.
+fn sort_homes<P: Probe>(
+    probe: &mut P,
+    topology: &Topology,
+    request: &Request,
+    (distance, model): (&CoreDistance, &mut HomeModel),
+    observe: &mut dyn FnMut(&Step) -> ControlFlow<()>,
+) -> Result<Option<()>, MeasureError<P::Error>> {
+    let (lines, plan) = (request.homes, &request.plan);
+    let mut progress = |done, all| observe(&Step::Homes(done, all));
+    match pairs_at_once(request, topology) {
+        0 => {
+            let scanned = HomeScan { distance, model, topology, lines, plan }.measure(probe, &mut progress)?;
+            Ok(scanned.map(|samples| homes::fit_homes(model, &samples)))
+        }
+        pairs => {
+            let scanned = BusyScan { distance, topology, lines, pairs, plan }.measure(probe, &mut progress)?;
+            let (pus, core) = (&distance.pus, &siblings::cores(distance, topology));
+            Ok(scanned.map(|talks| Crowd { pus, core, lines: lines as usize, talks: &talks }.fit_homes(model)))
+        }
+    }
 }
 
 /// The loaded curve, empty where none is asked for; `None` where the observer ended it.

@@ -18,7 +18,8 @@ pub fn table(report: &Report) -> String {
         report.groups,
         report.tick_ns
     );
-    let rows: Vec<&Fidelity> = report.by_class.iter().chain([&report.all]).chain(&report.by_home).collect();
+    let rows: Vec<&Fidelity> =
+        report.by_class.iter().chain([&report.all, &report.structure]).chain(&report.by_home).collect();
     let widest = rows.iter().map(|row| row.name.chars().count()).max().unwrap_or(0);
     let _ = writeln!(
         text,
@@ -41,14 +42,26 @@ pub fn table(report: &Report) -> String {
 }
 
 fn under_load(followed: &Followed) -> String {
-    let mut text = format!("{:>13}  {:>11}  {:>7}\n", "pairs at once", "measured ns", "twin ns");
+    let mut text = format!("{:>13}  {:>11}  {:>7}  {:>6}\n", "pairs at once", "measured ns", "twin ns", "off %");
     for point in &followed.points {
-        let _ = writeln!(text, "{:>13}  {:>11.1}  {:>7.1}", point.pairs, point.measured_ns, point.twin_ns);
+        let off_percent = 100.0 * (point.twin_ns / point.measured_ns - 1.0);
+        let [low, high] = point.twin_range_ns;
+        let range = if followed.same_pairs { String::new() } else { format!("  {low:.1} to {high:.1} by the draw") };
+        let held_out = if point.held_out { "  held out" } else { "" };
+        let _ = writeln!(
+            text,
+            "{:>13}  {:>11.1}  {:>7.1}  {off_percent:>6.1}{range}{held_out}",
+            point.pairs, point.measured_ns, point.twin_ns
+        );
     }
+    let held_out = followed.held_out_percent.map_or(String::new(), |rmse| format!(", {rmse:.1} % where held out"));
     let _ = writeln!(
         text,
-        "Under load: RMSE {:.1} %; links and directories busy {:.2} times as long as assumed of others.",
+        "Under load: RMSE {:.1} %{held_out}; links and directories busy {:.2} times as long as assumed of others.",
         followed.rmse_percent, followed.busy_factor
     );
+    if !followed.same_pairs {
+        text += "The profile does not tell which pairs it drew: the twin drew its own.\n";
+    }
     text
 }

@@ -81,7 +81,8 @@ fn on_host(wanted: &Wanted) -> Result<Outcome, CliError> {
     let allowed = Cpus::read().map_err(CliError::work)?.allowed;
     let chip = Chip::new(&topology, &allowed);
     let mut bed = HostTestbed::new(allowed, wanted.lines_needed()).map_err(CliError::work)?;
-    let found = channels::run(&mut bed, &chip, wanted, |_| None).map_err(failed)?;
+    let wanted = wanted.clone().with_batches(channels::BATCHES_ON_HOSTS);
+    let found = channels::run(&mut bed, &chip, &wanted, |_| None).map_err(failed)?;
     Ok(Outcome { found, topology, model: None })
 }
 

@@ -10,6 +10,7 @@ use crate::progress::Display;
 use crate::{place, view};
 use seatmap_host::steal::CpuTime;
 use seatmap_machine::{Profile, Topology};
+use seatmap_measure::homes;
 use seatmap_measure::journal::{Header, Journal, JournalError};
 use seatmap_measure::plan::{Effort, Passes, Plan};
 use seatmap_measure::probe::Probe;
@@ -36,8 +37,13 @@ pub fn run(typed: Measure, colour: ColourChoice) -> Result<(), CliError> {
         }
         Target::Simulated { model, pus } => {
             let probe = target::simulated(model, pus, &typed)?;
+            let candidates = probe.spread(typed.homes);
             let (survey, journal) = measure(probe, &target, &typed, &kept, colour)?;
-            (filled(target::simulated_profile(model), survey), journal)
+            let mut profile = filled(target::simulated_profile(model), survey);
+            if let Some(lines) = profile.home_model.as_mut().and_then(|model| model.lines.as_mut()) {
+                lines.checked = Some(homes::checked(lines, model, &candidates, pus));
+            }
+            (profile, journal)
         }
         Target::Replayed { profile, .. } => {
             let probe = target::replay(profile, typed.seed)?;
@@ -175,6 +181,7 @@ fn filled(mut profile: Profile, survey: Survey) -> Profile {
     profile.core_distance = Some(survey.core_distance);
     profile.home_model = survey.home_model;
     profile.loaded = survey.loaded;
+    profile.loaded_seed = survey.loaded_seed;
     profile
 }
 
@@ -195,7 +202,9 @@ fn deliver(
     }
     let options =
         Options { colour: view::colour(colour, &std::io::stdout()), width: view::width(None), ..Options::default() };
-    output::print(&terminal::page(profile, &options, None))
+    let checked = profile.home_model.as_ref().and_then(|model| model.lines.as_ref()?.checked);
+    let checked = checked.map_or(String::new(), |checked| format!("\nHomes {checked}.\n"));
+    output::print(&(terminal::page(profile, &options, None) + &checked))
 }
 
 /// Keeps the profile of the whole host for `seatmap show host`; that it cannot is no failure.

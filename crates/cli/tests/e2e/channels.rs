@@ -24,6 +24,31 @@ fn seats_near_the_home_are_worth_their_search() {
     assert_eq!(gain, place.json(&ask), "the same each time");
 }
 
+/// Figures of this computer are its own; that they are there, and what does not fit, is not.
+#[test]
+fn this_computer_is_a_machine_too() {
+    let place = Place::new();
+    let cpus = std::thread::available_parallelism().map_or(1, usize::from);
+    let curve = place.run(&["channels", "curve", "--from", "999999", "--json"]);
+    assert_eq!(curve.status.code(), Some(2), "{}", String::from_utf8_lossy(&curve.stderr));
+    if cpus < 2 {
+        return eprintln!("skipped: one CPU");
+    }
+    let slices = ["channels", "slices", "--pairs", "1", "--sections", "1", "--runs", "1", "--json"];
+    let found = place.run(&slices);
+    match found.status.code() {
+        Some(0) => {
+            let found: serde_json::Value = serde_json::from_slice(&found.stdout).unwrap();
+            assert!(found["random"]["median_cycles"].as_f64().is_some_and(|cycles| cycles > 0.0), "{found}");
+            assert_eq!(found["load"], serde_json::Value::Null, "nobody counts");
+            let gain = ["channels", "producer-consumer", "--iterations", "2", "--values", "50", "--json"];
+            assert_eq!(place.json(&gain)["speed_ups"].as_array().map(Vec::len), Some(2));
+        }
+        // Two hardware threads of one core.
+        code => assert_eq!(code, Some(2), "{}", String::from_utf8_lossy(&found.stderr)),
+    }
+}
+
 #[test]
 fn producer_consumer_and_line_are_drawn() {
     let place = Place::new();

@@ -10,6 +10,8 @@ use seatmap_workload::Mandelbrot;
 use seatmap_workload::mandelbrot::View;
 use serde::Serialize;
 
+/// The name and version of the format of [`Found`] on file.
+pub const FORMAT: &str = "seatmap-channels/1";
 /// Images of a whole run of the renderer (Liu et al. 2015, section IV.B).
 const IMAGES: u32 = 100;
 /// The part of each side that is rendered: fewer points of the same images take as long each.
@@ -42,6 +44,8 @@ pub enum Wanted {
 /// What came of it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Found {
+    /// [`FORMAT`].
+    pub format: &'static str,
     /// Which experiment it was.
     pub what: &'static str,
     /// Its figures.
@@ -143,6 +147,18 @@ impl Wanted {
         Wanted::Renderer(renderer_gain::Wanted { renderer, times: times.max(1), lines, iterations, batches: 1, seed })
     }
 
+    /// The same with so many timed batches of each pair, where single ones are noise.
+    #[must_use]
+    pub fn with_batches(mut self, count: u32) -> Self {
+        match &mut self {
+            Wanted::Curve(wanted) => wanted.batches = count,
+            Wanted::Slices(wanted) => wanted.batches = count,
+            Wanted::Pairs(wanted) => wanted.batches = count,
+            Wanted::Renderer(wanted) => wanted.batches = count,
+        }
+        self
+    }
+
     /// Lines of shared memory that it takes.
     #[must_use]
     pub fn lines_needed(&self) -> u32 {
@@ -176,5 +192,5 @@ pub fn run<T: Testbed>(
         Wanted::Pairs(wanted) => ("producer-consumer", Figures::Gain(pair_gain::pair_gain(bed, chip, wanted)?)),
         Wanted::Renderer(wanted) => ("mandelbrot", Figures::Gain(renderer_gain::renderer_gain(bed, chip, wanted)?)),
     };
-    Ok(Found { what, figures, load: load(bed) })
+    Ok(Found { format: FORMAT, what, figures, load: load(bed) })
 }

@@ -27,18 +27,22 @@ pub use experiment::{Figures, Found, Load, Wanted, run};
 pub use gain::Gain;
 pub use seated::{Run, Seated};
 
+use crate::screen::GAP_FACTOR;
+use crate::statistics::median;
 use seatmap_port::{Addr, Testbed};
 use seatmap_workload::{PingPong, Trace};
 
 /// Where lines of channels begin: a page beyond the lines where tasks meet.
 pub const FIRST_LINE: u32 = 64;
+/// Timed batches of a pair on a computer that others use as well: a model's few would be noise.
+pub const BATCHES_ON_HOSTS: u32 = 200;
 /// Round trips in a timed batch: few, since many pairs at once are timed for as long as all of them run.
 const ROUND_TRIPS: u32 = 2;
 
 /// What one pair's round trips took, in the testbed's ticks.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RoundTrips {
-    /// The mean while all pairs were at it.
+    /// The mean while all pairs were at it, without batches that were interrupted.
     pub mean: f64,
     /// The slowest batch's, while all pairs were at it.
     pub slowest: f64,
@@ -77,8 +81,10 @@ fn of_trace(trace: &Trace, until: u64) -> RoundTrips {
     let last = ticks.iter().rposition(|ticks| *ticks <= until).unwrap_or(0).max(2).min(ticks.len() - 1);
     let batch = |two: &[u64]| two[1].saturating_sub(two[0]) as f64 / f64::from(ROUND_TRIPS);
     let batches: Vec<f64> = ticks[1..=last].windows(2).map(batch).collect();
+    let reach = GAP_FACTOR * median(&batches).unwrap_or(0.0);
+    let kept = || batches.iter().filter(|batch| **batch <= reach);
     RoundTrips {
-        mean: batches.iter().sum::<f64>() / batches.len().max(1) as f64,
+        mean: kept().sum::<f64>() / kept().count().max(1) as f64,
         slowest: batches.iter().copied().fold(0.0, f64::max),
     }
 }

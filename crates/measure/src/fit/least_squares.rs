@@ -25,6 +25,12 @@ impl Row {
     fn sum(&self, unknowns: &[f64]) -> f64 {
         self.terms.iter().map(|(at, coefficient)| coefficient * unknowns[*at]).sum()
     }
+
+    /// What these unknowns leave of the value.
+    #[must_use]
+    pub fn left(&self, unknowns: &[f64]) -> f64 {
+        self.value - self.sum(unknowns)
+    }
 }
 
 /// The unknowns that leave the least weighted squares. `ridge` is added to the square of each unknown: zero leaves it

@@ -10,6 +10,7 @@
 //! | [`siblings`] | which PUs are hardware threads of one core |
 //! | [`groups`], [`linkage`] | which cores form a group |
 //! | [`block_star`], [`least_squares`] | B and a by least squares |
+//! | [`quantile`] | the same to what others on a busy machine add nothing to |
 //! | [`star`] | how much of the picture inside the groups is the home's alone |
 //! | [`hubs`] | all distances from the rows of a few PUs |
 
@@ -18,6 +19,7 @@ pub mod groups;
 pub mod hubs;
 pub mod least_squares;
 pub mod linkage;
+pub mod quantile;
 pub mod siblings;
 pub mod star;
 

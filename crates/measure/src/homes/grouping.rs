@@ -62,11 +62,16 @@ impl Grouping {
 /// lines, and where the lines differ by no more than noise.
 #[must_use]
 pub fn group_lines(samples: &LineSamples) -> Grouping {
-    let unresolved = Grouping::unresolved(samples.lines());
-    if samples.pus.len() < FEWEST_PUS || samples.lines() < 2 {
+    Features::of(samples).map_or(Grouping::unresolved(samples.lines()), |features| group_by(&features))
+}
+
+/// The same, of offsets that are known already.
+pub(super) fn group_by(features: &Features) -> Grouping {
+    let lines = features.offset_ns.len();
+    let unresolved = Grouping::unresolved(lines);
+    if lines < 2 || features.offset_ns[0].len() < FEWEST_PUS {
         return unresolved;
     }
-    let Some(features) = Features::of(samples) else { return unresolved };
     let places = principal::coordinates(&features.offset_ns, features.sigma_ns);
     let directions = places.first().map_or(0, Vec::len);
     if directions == 0 {
@@ -74,7 +79,7 @@ pub fn group_lines(samples: &LineSamples) -> Grouping {
     }
     let merges = ward(&places);
     let labels = renumbered(&merges.labels(joins(&merges.heights, directions, features.sigma_ns)));
-    let confidence = separation(&places, &labels, features.sigma_ns).min(agreement(&features, &labels));
+    let confidence = separation(&places, &labels, features.sigma_ns).min(agreement(features, &labels));
     // A home is one when two lines agree on it: a lone line may be an accident.
     let homes = sizes(&labels).into_iter().filter(|lines| *lines > 1).count();
     match homes > 1 && confidence >= LEAST_CONFIDENCE {

@@ -4,14 +4,17 @@
 //! lines with the same home are equally far from everywhere, so with N candidate lines the homes can be found without
 //! knowing the hash, the physical address or the floor plan: measure each line from a few hubs to all PUs, take the
 //! offsets a_i that are left when what all lines share is gone ([`features`]), and gather the lines whose offsets agree
-//! ([`grouping`]). One 4 KiB page has a line at every home on the processors whose hashes are published.
+//! ([`grouping`]). On a busy machine all pairs are measured at once instead ([`crowd`]). One 4 KiB page has a line at every home on the processors whose hashes are published.
 
+mod checked;
+pub mod crowd;
 pub mod features;
 pub mod grouping;
 mod principal;
 mod samples;
 mod ward;
 
+pub use checked::checked;
 pub use grouping::{Grouping, group_lines};
 pub use samples::LineSamples;
 
@@ -34,10 +37,12 @@ pub fn fit_homes(model: &mut HomeModel, samples: &LineSamples) {
         take(model, fit(&machine, &cells(samples, &grouping)), &group);
     }
     model.lines = Some(HomeLines {
-        nearest_pu: (0..model.homes()).filter_map(|home| nearest(model, samples, home)).collect(),
+        nearest_pu: nearest_pus(model, &samples.pus),
         home_of_line: grouping.home_of_line,
         confidence: grouping.confidence,
         resolvable: grouping.resolvable,
+        samples: samples.median_ns.iter().flatten().flatten().filter(|ns| ns.is_finite()).count() as u64,
+        checked: None,
     });
 }
 
@@ -95,10 +100,13 @@ fn filled(mut inside: Vec<Vec<f64>>, old: &HomeModel, offset_ns: &[Vec<f64>], gr
     inside
 }
 
-/// The PU with the smallest offset towards a home.
-fn nearest(model: &HomeModel, samples: &LineSamples, home: usize) -> Option<u32> {
-    let offsets = samples.pus.iter().zip(&model.offset_ns).filter_map(|(pu, row)| Some((*pu, *row.get(home)?)));
-    offsets.min_by(|a, b| a.1.total_cmp(&b.1)).map(|(pu, _)| pu)
+/// The PU with the smallest offset towards each home.
+fn nearest_pus(model: &HomeModel, pus: &[u32]) -> Vec<u32> {
+    let nearest = |home: usize| {
+        let offsets = pus.iter().zip(&model.offset_ns).filter_map(|(pu, row)| Some((*pu, *row.get(home)?)));
+        offsets.min_by(|a, b| a.1.total_cmp(&b.1)).map(|(pu, _)| pu)
+    };
+    (0..model.homes()).filter_map(nearest).collect()
 }
 
 /// The median over the lines of each home, from each hub to each PU.

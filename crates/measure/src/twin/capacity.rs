@@ -1,11 +1,13 @@
 //! How long links and directories are busy, from the loaded curve.
 //!
 //! A curve tells one thing: how much longer round trips take as more of them run. So one number is fitted, by which all
-//! that is assumed to be busy with a message is so for longer or shorter.
+//! that is assumed to be busy with a message is so for longer or shorter. Which pairs are near and which are far, and which
+//! of them meet on a link, decides as much; so the twin runs the pairs that the profile was measured with.
 
 use super::TwinError;
 use crate::load;
 use crate::plan::{Effort, Plan};
+use crate::statistics::{median, sorted};
 use crate::testbed_probe::TestbedProbe;
 use crate::twin::fidelity;
 use seatmap_machine::description::Basis;
@@ -16,23 +18,30 @@ use serde::Serialize;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-/// Points of the curve that are followed, spread evenly, the ends included.
-const POINTS: usize = 5;
-/// Factors that are tried, as powers of two, and how often their range is cut in three.
-const FACTORS: [f64; 2] = [-2.0, 8.0];
-const CUTS: usize = 7;
+/// Points of the curve that are looked at, spread evenly, the ends included. Every other one is held out of the fit.
+const POINTS: usize = 9;
+/// Factors that are tried, as powers of two: all of these, and then their neighbourhood, cut in three so often.
+const FACTORS: std::ops::RangeInclusive<i32> = -2..=8;
+const CUTS: usize = 5;
 /// What unloaded distances may lose by it, in percent of their median.
 const MOST_LOST_PERCENT: f64 = 1.0;
+/// Where pairs are drawn from if the profile does not tell which ones it drew: they decide as much as capacities do, so it
+/// takes several draws, and their spread is told.
+const ANY_DRAWS: [u64; 3] = [1, 2, 3];
 
 /// How the twin follows the loaded curve.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Followed {
     /// By how much the assumptions on what is busy were multiplied.
     pub busy_factor: f64,
-    /// Pairs at once, the profile's median, and the twin's.
+    /// Points of both curves, by pairs at once.
     pub points: Vec<Point>,
-    /// The root mean square of the relative differences, in percent.
+    /// The root mean square of the relative differences at the points that the factor was fitted to, in percent.
     pub rmse_percent: f64,
+    /// The same at the points that were held out of the fit; null where there are fewer than three.
+    pub held_out_percent: Option<f64>,
+    /// Whether the twin ran the very pairs that the profile was measured with.
+    pub same_pairs: bool,
 }
 
 /// One point of both curves.
@@ -42,8 +51,18 @@ pub struct Point {
     pub pairs: u32,
     /// The profile's median round trip.
     pub measured_ns: f64,
-    /// The twin's.
+    /// The twin's; the median over several draws where the profile's pairs are not known.
     pub twin_ns: f64,
+    /// The least and the largest over these draws; the same as `twin_ns` where there is one.
+    pub twin_range_ns: [f64; 2],
+    /// Whether the fit did without it.
+    pub held_out: bool,
+}
+
+impl Point {
+    fn off(&self) -> f64 {
+        self.twin_ns / self.measured_ns - 1.0
+    }
 }
 
 /// Fits how long links and directories of a twin are busy, so that it follows the profile's loaded curve.
@@ -52,32 +71,50 @@ pub struct Point {
 /// [`TwinError`], where the twin cannot be run.
 pub fn follow(levels: &mut Levels, profile: &Profile) -> Result<Followed, TwinError> {
     let chosen = chosen(&profile.loaded, profile.core_distance.as_ref().map_or(0, |distance| distance.pus.len()));
-    let try_one = |power: f64| -> Result<(f64, Followed, Levels), TwinError> {
-        let levels = busier(levels, power.exp2());
-        let (cost, followed) = tried(&levels, profile, &chosen, power.exp2())?;
-        Ok((cost, followed, levels))
-    };
-    let [mut low, mut high] = FACTORS;
-    let mut best = try_one(0.0)?;
-    for _ in 0..CUTS {
-        let third = (high - low) / 3.0;
-        let (near, far) = (try_one(low + third)?, try_one(high - third)?);
-        if near.0 <= far.0 {
-            high -= third
-        } else {
-            low += third
-        }
-        for tried in [near, far] {
-            if tried.0 < best.0 {
-                best = tried;
-            }
-        }
-    }
-    *levels = best.2;
-    Ok(best.1)
+    let fitted: Vec<Loaded> = chosen.iter().step_by(2).copied().collect();
+    let cost = |power: f64| cost(&busier(levels, power.exp2()), profile, &fitted);
+    let busy_factor = cheapest(cost)?.exp2();
+    *levels = busier(levels, busy_factor);
+    let mut points = curve(&Arc::new(levels.clone().model(&levels.name)?), profile, &chosen)?;
+    points.iter_mut().skip(1).step_by(2).for_each(|point| point.held_out = true);
+    let of = |held_out: bool| points.iter().filter(move |point| point.held_out == held_out).map(Point::off);
+    Ok(Followed {
+        busy_factor,
+        rmse_percent: 100.0 * rms(of(false)).unwrap_or(0.0),
+        held_out_percent: rms(of(true)).map(|rms| 100.0 * rms),
+        same_pairs: profile.loaded_seed.is_some(),
+        points,
+    })
 }
 
-/// The points to follow.
+/// The power of two that costs least: the best of all whole ones, and then by thirds around it.
+fn cheapest(cost: impl Fn(f64) -> Result<f64, TwinError>) -> Result<f64, TwinError> {
+    let mut tried = Vec::new();
+    for power in FACTORS {
+        tried.push((cost(power.into())?, f64::from(power)));
+    }
+    let best =
+        |tried: &[(f64, f64)]| tried.iter().copied().min_by(|a, b| a.0.total_cmp(&b.0)).map_or(0.0, |best| best.1);
+    let (mut low, mut high) = (best(&tried) - 1.0, best(&tried) + 1.0);
+    for _ in 0..CUTS {
+        let third = (high - low) / 3.0;
+        let (near, far) = ((cost(low + third)?, low + third), (cost(high - third)?, high - third));
+        if near.0 <= far.0 {
+            high = far.1
+        } else {
+            low = near.1
+        }
+        tried.extend([near, far]);
+    }
+    Ok(best(&tried))
+}
+
+fn rms(values: impl Iterator<Item = f64>) -> Option<f64> {
+    let (squares, count) = values.fold((0.0, 0.0), |(squares, count), value| (squares + value * value, count + 1.0));
+    (count > 0.0).then(|| f64::sqrt(squares / count))
+}
+
+/// The points to look at.
 fn chosen(curve: &[Loaded], pus: usize) -> Vec<Loaded> {
     let possible: Vec<Loaded> =
         curve.iter().filter(|point| (1..=pus / 2).contains(&(point.pairs as usize))).copied().collect();
@@ -112,31 +149,44 @@ pub(super) fn busier(levels: &Levels, factor: f64) -> Levels {
     levels
 }
 
-/// How far a machine is from the curve, in percent; infinitely, where its distances suffer.
-fn tried(levels: &Levels, profile: &Profile, chosen: &[Loaded], factor: f64) -> Result<(f64, Followed), TwinError> {
+/// How far a machine is from the curve; infinitely, where its distances suffer.
+fn cost(levels: &Levels, profile: &Profile, points: &[Loaded]) -> Result<f64, TwinError> {
     let model = Arc::new(levels.clone().model(&levels.name)?);
-    let lost = fidelity::all(profile, &model).rmse_percent > MOST_LOST_PERCENT;
-    let points = curve(&model, profile, chosen)?;
-    let squares: f64 = points.iter().map(|point| (point.twin_ns / point.measured_ns - 1.0).powi(2)).sum();
-    let rmse_percent = 100.0 * (squares / points.len().max(1) as f64).sqrt();
-    let cost = if lost { f64::INFINITY } else { rmse_percent };
-    Ok((cost, Followed { busy_factor: factor, points, rmse_percent }))
+    if fidelity::all(profile, &model).rmse_percent > MOST_LOST_PERCENT {
+        return Ok(f64::INFINITY);
+    }
+    Ok(rms(curve(&model, profile, points)?.iter().map(Point::off)).unwrap_or(0.0))
 }
 
-/// The twin's own curve at these points, by the protocol that measures everybody's.
-fn curve(model: &Arc<CoherentModel>, profile: &Profile, chosen: &[Loaded]) -> Result<Vec<Point>, TwinError> {
+/// The twin's own curve at these points, by the protocol that measures everybody's, and with the profile's own pairs.
+fn curve(model: &Arc<CoherentModel>, profile: &Profile, points: &[Loaded]) -> Result<Vec<Point>, TwinError> {
+    let seeds = profile.loaded_seed.map_or(ANY_DRAWS.to_vec(), |seed| vec![seed]);
+    let curves = seeds.iter().map(|seed| drawn(model, profile, points, *seed)).collect::<Result<Vec<_>, _>>()?;
+    let point = |(at, measured): (usize, &Loaded)| {
+        let medians = sorted(&curves.iter().filter_map(|curve| Some(curve.get(at)?.median_ns)).collect::<Vec<_>>());
+        let end = |end: Option<&f64>| end.copied().unwrap_or(f64::NAN);
+        Point {
+            pairs: measured.pairs,
+            measured_ns: measured.median_ns,
+            twin_ns: median(&medians).unwrap_or(f64::NAN),
+            twin_range_ns: [end(medians.first()), end(medians.last())],
+            held_out: false,
+        }
+    };
+    Ok(points.iter().enumerate().map(point).collect())
+}
+
+fn drawn(
+    model: &Arc<CoherentModel>,
+    profile: &Profile,
+    points: &[Loaded],
+    seed: u64,
+) -> Result<Vec<Loaded>, TwinError> {
     let pus = profile.core_distance.as_ref().map_or(&[][..], |distance| &distance.pus);
-    let plan = Plan::new(Effort::Quick, model.ns_per_tick()).without_noise();
+    let plan = Plan { seed, ..Plan::new(Effort::Quick, model.ns_per_tick()).without_noise() };
     let bed = CoherentBed::new(Arc::clone(model));
     let mut probe =
         TestbedProbe::new(bed, &model.topology, load::lines_needed(pus.len())).map_err(crate::MeasureError::Machine)?;
-    let pairs: Vec<usize> = chosen.iter().map(|point| point.pairs as usize).collect();
-    let simulated = load::curve_at(&mut probe, pus, &pairs, &plan, &mut |_, _| ControlFlow::Continue(()))?;
-    let both = chosen.iter().zip(simulated);
-    let point = |(measured, twin): (&Loaded, Loaded)| Point {
-        pairs: measured.pairs,
-        measured_ns: measured.median_ns,
-        twin_ns: twin.median_ns,
-    };
-    Ok(both.map(point).collect())
+    let pairs: Vec<usize> = points.iter().map(|point| point.pairs as usize).collect();
+    Ok(load::curve_at(&mut probe, pus, &pairs, &plan, &mut |_, _| ControlFlow::Continue(()))?)
 }

@@ -21,6 +21,9 @@ use seatmap_sim::coherent::Levels;
 use seatmap_sim::{CoherentModel, ModelError, SimError};
 use serde::Serialize;
 
+/// The name and version of the format of [`Report`] on file.
+pub const FORMAT: &str = "seatmap-fit/1";
+
 /// A twin, and how like its original it is.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Twin {
@@ -35,6 +38,8 @@ pub struct Twin {
 /// How like its original a twin is.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Report {
+    /// [`FORMAT`].
+    pub format: &'static str,
     /// What it is called.
     pub name: String,
     /// Cores.
@@ -51,6 +56,8 @@ pub struct Report {
     pub tick_ns: f64,
     /// Unloaded distances, all of them.
     pub all: Fidelity,
+    /// The same of a twin without what groups and offsets leave of single pairs: how much the structure explains.
+    pub structure: Fidelity,
     /// The same by distance class, nearest first.
     pub by_class: Vec<Fidelity>,
     /// Distances for lines of every home, where there are several.
@@ -103,6 +110,7 @@ pub fn fit(profile: &Profile, needs: Needs) -> Result<Twin, TwinError> {
     // What is judged is what stands on file, to its last digit.
     let model = CoherentModel::from_toml(&levels.name, &levels.to_toml())?;
     let report = Report {
+        format: FORMAT,
         name: levels.name.clone(),
         cores: levels.cores.len(),
         pus: model.topology.pus.len(),
@@ -111,11 +119,20 @@ pub fn fit(profile: &Profile, needs: Needs) -> Result<Twin, TwinError> {
         has_rest: !levels.distances.rest_ns.is_empty(),
         tick_ns: model.ns_per_tick(),
         all: fidelity::all(profile, &model),
+        structure: structure(&levels, profile)?,
         by_class: fidelity::by_class(profile, &model),
         by_home: fidelity::by_home(profile, &model),
         loaded,
     };
     Ok(Twin { levels, model, report })
+}
+
+/// How far the distances are from groups and offsets alone.
+fn structure(levels: &Levels, profile: &Profile) -> Result<Fidelity, TwinError> {
+    let mut bare = levels.clone();
+    bare.distances.rest_ns.clear();
+    let fidelity = fidelity::all(profile, &bare.model(&levels.name)?);
+    Ok(Fidelity { name: "by groups and offsets alone".to_owned(), ..fidelity })
 }
 
 fn check(profile: &Profile, needs: Needs) -> Result<(), TwinError> {

@@ -4,7 +4,7 @@ use super::*;
 use crate::load;
 use crate::plan::{Effort, Plan};
 use crate::testbed_probe::TestbedProbe;
-use seatmap_machine::{CoreDistance, Matrix, Origin, OriginKind, Topology};
+use seatmap_machine::{CoreDistance, Loaded, Matrix, Origin, OriginKind, Topology};
 use seatmap_sim::CoherentBed;
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -56,22 +56,41 @@ fn homes_come_back_by_their_offsets() {
     assert_eq!((twin.report.homes, by_home.pairs), (64, 64 * (240 * 239 / 2 - 60 * 6)));
 }
 
-#[test]
-fn few_pairs_at_once_are_followed() {
+/// The loaded curve of a machine, by the protocol that measures everybody's.
+fn measured(model: CoherentModel, seed: u64) -> Vec<Loaded> {
+    let plan = Plan { seed, ..Plan::new(Effort::Quick, model.ns_per_tick()).without_noise() };
+    let (pus, model) = (model.topology.os_indices().collect::<Vec<_>>(), Arc::new(model));
+    let bed = CoherentBed::new(Arc::clone(&model));
+    let mut probe = TestbedProbe::new(bed, &model.topology, load::lines_needed(pus.len())).unwrap();
+    load::curve(&mut probe, &pus, &plan, &mut |_, _| ControlFlow::Continue(())).unwrap()
+}
+
+/// A machine whose links and directories are busy so many times as long as is assumed, and its profile.
+fn busy(factor: f64, seed: u64) -> Profile {
     let mut profile = profile(16, groups);
-    let busy = fit(&profile, Needs::default()).unwrap().levels;
-    let original = Arc::new(busy.model("original").unwrap());
-    let plan = Plan::new(Effort::Quick, original.ns_per_tick()).without_noise();
-    let bed = CoherentBed::new(Arc::clone(&original));
-    let mut probe = TestbedProbe::new(bed, &original.topology, load::lines_needed(16)).unwrap();
-    let pus: Vec<u32> = (0..16).collect();
-    profile.loaded = load::curve(&mut probe, &pus, &plan, &mut |_, _| ControlFlow::Continue(())).unwrap();
-    // With more pairs the draw of near and far ones decides, and not the capacities.
-    profile.loaded.truncate(2);
-    let assumed = fit(&Profile { loaded: Vec::new(), ..profile.clone() }, Needs::default()).unwrap();
-    let followed = fit(&profile, Needs { homes: false, loaded: true }).unwrap().report.loaded.unwrap();
-    assert!(assumed.report.loaded.is_none());
-    assert!(followed.rmse_percent < 5.0, "{followed:?}");
+    let assumed = fit(&profile, Needs::default()).unwrap().levels;
+    profile.loaded = measured(capacity::busier(&assumed, factor).model("busy").unwrap(), seed);
+    profile.loaded_seed = Some(seed);
+    profile
+}
+
+#[test]
+fn capacities_come_back_from_the_loaded_curve() {
+    for (factor, seed) in [(8.0, 1), (24.0, 2), (24.0, 3)] {
+        let followed = fit(&busy(factor, seed), Needs { homes: false, loaded: true }).unwrap().report.loaded.unwrap();
+        assert!((followed.busy_factor / factor - 1.0).abs() < 0.1, "{factor}: {followed:?}");
+        assert!(followed.rmse_percent < 1.0 && followed.held_out_percent.unwrap() < 2.0, "{followed:?}");
+        assert!(followed.same_pairs && followed.points.iter().all(|point| point.twin_range_ns == [point.twin_ns; 2]));
+    }
+}
+
+#[test]
+fn pairs_that_are_not_known_are_told_by_their_spread() {
+    let unknown = Profile { loaded_seed: None, ..busy(24.0, 5) };
+    let followed = fit(&unknown, Needs { homes: false, loaded: true }).unwrap().report.loaded.unwrap();
+    assert!(!followed.same_pairs);
+    let ranges = followed.points.iter().map(|point| point.twin_range_ns);
+    assert!(ranges.clone().any(|[low, high]| high > low) && ranges.into_iter().all(|[low, high]| high >= low));
 }
 
 #[test]

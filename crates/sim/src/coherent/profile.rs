@@ -108,6 +108,8 @@ fn home_model(model: &CoherentModel, pus: &[u32]) -> Option<HomeModel> {
             nearest_pu: lines.iter().filter_map(|line| model.pus_at_home(*line)?.first().copied()).collect(),
             confidence: 1.0,
             resolvable: true,
+            samples: 0,
+            checked: None,
         }),
     })
 }

@@ -1,0 +1,55 @@
+//! Homes found, against homes known.
+
+use serde::{Deserialize, Serialize};
+
+/// How many of the homes that were found are right; only a model knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HomesChecked {
+    /// Of the pairs of lines that share a home, those that were said to.
+    pub found: Rate,
+    /// Of the pairs of lines that were said to share a home, those that do.
+    pub said: Rate,
+    /// Of the lines, those for which the nearest PU was found (`FindTD`, algorithm 2 of Liu et al. 2015).
+    pub nearest: Rate,
+}
+
+/// So many right of so many.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Rate {
+    /// Right.
+    pub right: u64,
+    /// Of so many.
+    pub of: u64,
+}
+
+impl Rate {
+    /// One more, right or wrong.
+    pub fn count(&mut self, is_right: bool) {
+        self.right += u64::from(is_right);
+        self.of += 1;
+    }
+}
+
+impl std::ops::AddAssign for Rate {
+    fn add_assign(&mut self, more: Rate) {
+        self.right += more.right;
+        self.of += more.of;
+    }
+}
+
+impl std::fmt::Display for Rate {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(out, "{} of {}", self.right, self.of)
+    }
+}
+
+impl std::fmt::Display for HomesChecked {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(
+            out,
+            "as the model knows: {} pairs of lines that share a home were found, {} that were said to do; \
+             the nearest CPU is right for {} lines",
+            self.found, self.said, self.nearest
+        )
+    }
+}

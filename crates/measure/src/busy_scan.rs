@@ -1,0 +1,159 @@
+//! Candidate lines measured while everybody talks, as on a busy machine (Liu et al. 2015, figure 7).
+//!
+//! Pairs are drawn at random again and again, all of them talk at once, each about a line of its own, and all of them are
+//! measured. One round so brings as many round trips as there are pairs, and each of them beside other company.
+
+use crate::error::MeasureError;
+use crate::fit::siblings;
+use crate::homes::crowd::Talk;
+use crate::matrix::refuse_impossible;
+use crate::plan::Plan;
+use crate::probe::{PairAt, Probe, Visit};
+use fastrand::Rng;
+use seatmap_machine::{CoreDistance, Topology};
+use std::collections::HashSet;
+use std::ops::ControlFlow;
+
+/// Round trips of each core over each line, a pass of the plan.
+const LOOKS: usize = 24;
+/// Round trips of each pair in a round: only those count in which all pairs still run, and the slowest take several times
+/// as long as the fastest.
+const BATCHES: u32 = 12;
+
+/// One in so many of the candidate lines is talked about in a round: if all were, lines of one home would never be without
+/// each other, and never be as near as they are.
+const SHARE: u32 = 2;
+
+/// What the scan is about.
+pub struct BusyScan<'a> {
+    /// The PUs.
+    pub distance: &'a CoreDistance,
+    /// All PUs of the machine, and their cores, where known.
+    pub topology: &'a Topology,
+    /// How many candidate lines.
+    pub lines: u32,
+    /// Pairs that talk at once.
+    pub pairs: usize,
+    /// How often, and where the random orders start.
+    pub plan: &'a Plan,
+}
+
+/// Lines of a probe: the candidates, and how many there are in all.
+struct Lines {
+    candidates: Vec<u32>,
+    all: u32,
+}
+
+impl BusyScan<'_> {
+    /// Talks of random pairs about random candidate lines, each core as often about each line. `observe` hears of rounds
+    /// made and rounds in all; if it breaks, the scan ends with `None`.
+    ///
+    /// # Errors
+    /// [`MeasureError`].
+    pub fn measure<P: Probe>(
+        &self,
+        probe: &mut P,
+        observe: &mut dyn FnMut(u64, u64) -> ControlFlow<()>,
+    ) -> Result<Option<Vec<Talk>>, MeasureError<P::Error>> {
+        if self.lines > probe.lines() {
+            return Err(MeasureError::TooFewLines { wanted: self.lines, offered: probe.lines() });
+        }
+        let candidates = probe.spread(self.lines);
+        let (lines, core) = (Lines { candidates, all: probe.lines() }, siblings::cores(self.distance, self.topology));
+        let (mut rng, mut talks) = (Rng::with_seed(self.plan.seed), Vec::new());
+        let rounds = self.rounds(&core);
+        for round in 0..rounds {
+            talks.extend(self.round(probe, &lines, &core, &mut rng)?);
+            if observe(round + 1, rounds).is_break() {
+                return Ok(None);
+            }
+        }
+        Ok(Some(talks))
+    }
+
+    /// As many as it takes for each core to have its looks at each line.
+    fn rounds(&self, core: &[usize]) -> u64 {
+        let cores = core.iter().max().map_or(0, |last| last + 1);
+        let looks = LOOKS * self.plan.passes.least() as usize * cores * self.lines as usize;
+        let at_once = self.pairs.min(core.len() / 2).min(self.at_once());
+        looks.div_ceil(2 * at_once.max(1)) as u64
+    }
+
+    /// Candidate lines that are talked about in one round.
+    fn at_once(&self) -> usize {
+        (self.lines / SHARE) as usize
+    }
+
+    fn round<P: Probe>(
+        &self,
+        probe: &mut P,
+        lines: &Lines,
+        core: &[usize],
+        rng: &mut Rng,
+    ) -> Result<Vec<Talk>, MeasureError<P::Error>> {
+        let rows = self.rows(core, rng);
+        let measured = rows.len().min(self.at_once());
+        let about: Vec<usize> = rng.choose_multiple(0..self.lines as usize, measured);
+        let others = self.others(self.pairs - rows.len(), rng);
+        let seats = rows.iter().map(|rows| rows.map(|row| self.distance.pus[row])).chain(others);
+        let spare = spare(&lines.candidates, lines.all, self.pairs, rng);
+        let over = about.iter().map(|line| lines.candidates[*line]).chain(spare);
+        let pairs = seats.zip(over).map(|([a, b], line)| PairAt { a, b, line }).collect();
+        let visit = Visit { pairs, batches: BATCHES, round_trips: 1 };
+        let brought = probe.visit(&visit).map_err(MeasureError::Machine)?;
+        let mut talks = Vec::new();
+        for (((rows, line), batches), pair) in rows.iter().zip(about).zip(brought).zip(&visit.pairs) {
+            refuse_impossible(pair.a, pair.b, &batches)?;
+            let shortest = batches.round_trip_ns.into_iter().min_by(f64::total_cmp);
+            talks.extend(shortest.map(|ns| Talk { line, rows: *rows, ns }));
+        }
+        Ok(talks)
+    }
+
+    /// Pairs of those that are measured, on two cores each: a pair on one would be done ten times as fast.
+    fn rows(&self, core: &[usize], rng: &mut Rng) -> Vec<[usize; 2]> {
+        let mut rows: Vec<usize> = (0..core.len()).collect();
+        rng.shuffle(&mut rows);
+        let pairs = rows.chunks_exact(2).map(|pair| [pair[0], pair[1]]);
+        pairs.filter(|[i, j]| core[*i] != core[*j]).take(self.pairs).collect()
+    }
+
+    /// Pairs of PUs that are not.
+    fn others(&self, count: usize, rng: &mut Rng) -> Vec<[u32; 2]> {
+        let mut free: Vec<u32> =
+            self.topology.os_indices().filter(|os| self.distance.index_of(*os).is_none()).collect();
+        rng.shuffle(&mut free);
+        let pairs = free.chunks_exact(2).map(|pair| [pair[0], pair[1]]);
+        pairs.filter(|[a, b]| !self.topology.are_smt_siblings(*a, *b)).take(count).collect()
+    }
+}
+
+/// So many random lines, all different, that are no candidates; fewer where there are fewer. A machine that is replayed has
+/// four billion lines, so that they are drawn and not listed.
+fn spare(candidates: &[u32], lines: u32, count: usize, rng: &mut Rng) -> Vec<u32> {
+    let count = count.min((lines as usize).saturating_sub(candidates.len()));
+    let mut taken: HashSet<u32> = candidates.iter().copied().collect();
+    let mut drawn = Vec::with_capacity(count);
+    while drawn.len() < count {
+        let line = rng.u32(..lines);
+        if taken.insert(line) {
+            drawn.push(line);
+        }
+    }
+    drawn
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spare_lines_are_all_that_are_no_candidates() {
+        let mut rng = Rng::with_seed(1);
+        let mut all = spare(&[1, 3], 6, 9, &mut rng);
+        all.sort_unstable();
+        assert_eq!(all, [0, 2, 4, 5]);
+        assert_eq!(spare(&[1, 3], u32::MAX, 2, &mut rng).len(), 2);
+        assert!(spare(&[0, 1], 2, 3, &mut rng).is_empty());
+    }
+}

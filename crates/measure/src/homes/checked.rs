@@ -1,0 +1,30 @@
+//! What was found of homes against a model that knows them.
+
+use crate::schedule::all_pairs;
+use crate::testbed_probe::candidate;
+use seatmap_machine::{HomeLines, HomesChecked, Rate};
+use seatmap_sim::CoherentModel;
+
+/// How much of it is right. `candidates` are the probe's lines, in the order of `lines.home_of_line`, and `pus` those that
+/// were measured. What is not resolvable has nothing right.
+#[must_use]
+pub fn checked(lines: &HomeLines, model: &CoherentModel, candidates: &[u32], pus: &[u32]) -> HomesChecked {
+    let simulated: Vec<u32> = candidates.iter().map(|line| candidate(*line).line_index()).collect();
+    let (mut found, mut said, mut nearest) = (Rate::default(), Rate::default(), Rate::default());
+    for (a, b) in all_pairs(simulated.len().min(lines.home_of_line.len())) {
+        let together = lines.resolvable && lines.home_of_line[a] == lines.home_of_line[b];
+        let truly = model.home_of(simulated[a]) == model.home_of(simulated[b]);
+        if truly {
+            found.count(together);
+        }
+        if together {
+            said.count(truly);
+        }
+    }
+    for (line, home) in simulated.iter().zip(&lines.home_of_line) {
+        let pu = lines.nearest_pu.get(*home as usize).filter(|_| lines.resolvable);
+        let ways = |pu: &u32| model.ways_to_home(*pu, *line);
+        nearest.count(pu.is_some_and(|pu| ways(pu) == pus.iter().filter_map(ways).min()));
+    }
+    HomesChecked { found, said, nearest }
+}

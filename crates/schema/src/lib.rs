@@ -1,0 +1,101 @@
+//! The JSON Schemas of `docs/formats` against what is really written, key by key in both directions: for tests.
+//!
+//! A schema that is looser than its documents says nothing, and one that lists what nobody writes misleads; so each function
+//! lists what is wrong, and a test wants that list empty.
+#![deny(missing_docs)]
+
+use serde_json::{Map, Value};
+
+/// Where this is no schema, or has properties without a description.
+#[must_use]
+pub fn undescribed(schema: &Value) -> Vec<String> {
+    let mut found = Vec::new();
+    found.extend(jsonschema::meta::validate(schema).err().map(|error| error.to_string()));
+    visit(schema, schema, "", &mut |path, property| {
+        if !property.get("description").is_some_and(Value::is_string) {
+            found.push(format!("{path} has no description"));
+        }
+    });
+    found
+}
+
+/// What a schema has against a document, where keys that it does not list are errors.
+#[must_use]
+pub fn refused(schema: &Value, document: &Value) -> Vec<String> {
+    match jsonschema::validator_for(&closed(schema)) {
+        Ok(validator) => {
+            let told = |error: jsonschema::ValidationError<'_>| format!("{}: {error}", error.instance_path());
+            validator.iter_errors(document).map(told).collect()
+        }
+        Err(error) => vec![error.to_string()],
+    }
+}
+
+/// Properties that none of the documents has.
+#[must_use]
+pub fn never_written(schema: &Value, documents: &[Value]) -> Vec<String> {
+    let mut missing = Vec::new();
+    visit(schema, schema, "", &mut |path, _| {
+        if documents.iter().all(|document| document.pointer(path).is_none()) {
+            missing.push(path.to_owned());
+        }
+    });
+    missing
+}
+
+/// The schema with every object closed.
+fn closed(schema: &Value) -> Value {
+    match schema {
+        Value::Object(object) => {
+            let mut object: Map<_, _> = object.iter().map(|(key, it)| (key.clone(), closed(it))).collect();
+            if object.get("properties").is_some_and(Value::is_object) {
+                object.insert("additionalProperties".into(), Value::Bool(false));
+            }
+            Value::Object(object)
+        }
+        Value::Array(items) => items.iter().map(closed).collect(),
+        other => other.clone(),
+    }
+}
+
+/// Each property with its path, through references, alternatives and the items of arrays.
+fn visit(root: &Value, schema: &Value, path: &str, seen: &mut dyn FnMut(&str, &Value)) {
+    let target = schema.get("$ref").and_then(Value::as_str).and_then(|to| root.pointer(to.trim_start_matches('#')));
+    let alternatives = schema.get("oneOf").and_then(Value::as_array).into_iter().flatten();
+    for part in target.into_iter().chain(alternatives) {
+        visit(root, part, path, seen);
+    }
+    if let Some(items) = schema.get("items") {
+        visit(root, items, &format!("{path}/0"), seen);
+    }
+    for (key, property) in schema.get("properties").and_then(Value::as_object).into_iter().flatten() {
+        let path = format!("{path}/{key}");
+        seen(&path, property);
+        visit(root, property, &path, seen);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn each_difference_is_listed() {
+        let number = json!({ "type": "number", "description": "A number." });
+        let schema = json!({
+            "oneOf": [{ "$ref": "#/$defs/one" }],
+            "$defs": { "one": { "type": "object", "properties": { "a": number, "b": { "items": { "properties": { "c": {} } } } } } }
+        });
+        assert_eq!(undescribed(&schema), ["/b has no description", "/b/0/c has no description"]);
+        assert_eq!(refused(&schema, &json!({ "a": 1 })), Vec::<String>::new());
+        assert_eq!(refused(&schema, &json!({ "a": 1, "z": 2 })).len(), 1);
+        assert_eq!(never_written(&schema, &[json!({ "a": 1 }), json!({ "b": [{}] })]), ["/b/0/c"]);
+    }
+
+    #[test]
+    fn what_is_no_schema_is_said() {
+        assert_eq!(undescribed(&json!({ "type": 7 })).len(), 1);
+        assert_eq!(refused(&json!({ "type": 7 }), &json!(1)).len(), 1);
+    }
+}
