@@ -87,12 +87,13 @@ pub(crate) fn admit_all(listener: &UnixListener, group: Option<u32>, exported: &
 
 /// Whoever may not come in finds the end of the stream: the protocol has no word for it before a request.
 fn admit(stream: UnixStream, group: Option<u32>, exported: &Exported, guests: &Guests) -> io::Result<()> {
-    let uid = Peer::of(&stream)
-        .map(|peer| (peer.may_enter(peer::own_uid(), group) && can_become(&peer)).then_some(peer.uid))?;
-    let Some(uid) = uid.filter(|uid| guests.enter(*uid)) else { return Ok(()) };
+    let (peer, own_uid) = (Peer::of(&stream)?, peer::own_uid());
+    let uid = peer.uid;
+    if !peer.may_enter(own_uid, group) || !can_serve(own_uid, uid) || !guests.enter(uid) {
+        return Ok(());
+    }
     let guests = guests.clone();
-    let steward = start(exported, stream);
-    let mut steward = steward.inspect_err(|_| guests.leave(uid))?;
+    let mut steward = start(exported, stream).inspect_err(|_| guests.leave(uid))?;
     std::thread::spawn(move || {
         let _ = steward.wait();
         guests.leave(uid);
@@ -101,8 +102,8 @@ fn admit(stream: UnixStream, group: Option<u32>, exported: &Exported, guests: &G
 }
 
 /// Only root can act for somebody else; root himself is served with lesser rights.
-fn can_become(peer: &Peer) -> bool {
-    peer.uid == 0 || [0, peer.uid].contains(&peer::own_uid())
+fn can_serve(own_uid: u32, uid: u32) -> bool {
+    own_uid == 0 || uid == own_uid || uid == 0
 }
 
 fn start(exported: &Exported, stream: UnixStream) -> io::Result<Child> {
@@ -158,6 +159,12 @@ mod tests {
         assert_eq!([1, 2, 3, 4, 5].map(entered), [16, 16, 16, 16, 0]);
         guests.leave(2);
         assert!(!guests.enter(1) && guests.enter(5) && !guests.enter(2));
+    }
+
+    #[test]
+    fn who_is_not_root_acts_for_nobody_else() {
+        assert!(can_serve(0, 1000) && can_serve(1000, 1000) && can_serve(1000, 0));
+        assert!(!can_serve(1000, 1001));
     }
 
     #[test]
