@@ -87,13 +87,13 @@ pub(crate) fn admit_all(listener: &UnixListener, group: Option<u32>, exported: &
 
 /// Whoever may not come in finds the end of the stream: the protocol has no word for it before a request.
 fn admit(stream: UnixStream, group: Option<u32>, exported: &Exported, guests: &Guests) -> io::Result<()> {
-    let uid = Peer::of(&stream).map(|peer| {
-        (peer.may_enter(peer::own_uid(), group) && can_serve(peer::own_uid(), peer.uid)).then_some(peer.uid)
-    })?;
-    let Some(uid) = uid.filter(|uid| guests.enter(*uid)) else { return Ok(()) };
+    let (peer, own_uid) = (Peer::of(&stream)?, peer::own_uid());
+    let uid = peer.uid;
+    if !peer.may_enter(own_uid, group) || !can_serve(own_uid, uid) || !guests.enter(uid) {
+        return Ok(());
+    }
     let guests = guests.clone();
-    let steward = start(exported, stream);
-    let mut steward = steward.inspect_err(|_| guests.leave(uid))?;
+    let mut steward = start(exported, stream).inspect_err(|_| guests.leave(uid))?;
     std::thread::spawn(move || {
         let _ = steward.wait();
         guests.leave(uid);
