@@ -11,7 +11,10 @@ use std::path::{Path, PathBuf};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Backend {
     /// A cgroup v2 partition of type `isolated`: nobody else, and no load balancing.
-    V2Isolated,
+    V2Isolated {
+        /// Whether one was made and removed again.
+        is_tried: bool,
+    },
     /// A cgroup v1 cpuset with `cpu_exclusive`: nobody else once the others have been moved.
     V1Exclusive,
     /// Only the affinity of one's own threads; everybody else may come. With the reason why it is no more.
@@ -19,23 +22,25 @@ pub enum Backend {
 }
 
 /// Tries them on one of these CPUs, in a control group that is removed again; a v2 partition only on a CPU that nobody is
-/// pinned to. Hold the [`super::lock`].
+/// pinned to, and by a kernel that then leaves threads their masks. Hold the [`super::lock`].
 #[must_use]
 pub fn probe(cpus: &[u32]) -> Backend {
     let mounts = read("/proc/self/mounts").unwrap_or_default();
     let (v2, v1) = (mounted(&mounts, is_v2), mounted(&mounts, is_v1));
-    let tried = |root: Option<PathBuf>, try_out: fn(&Path, &[u32]) -> io::Result<()>, name| match root {
-        Some(root) => try_out(&root, cpus).map_err(|error| format!("{name}: {error}")),
-        None => Err(format!("{name}: not mounted")),
-    };
-    let v2 = match tried(v2, try_v2, "v2") {
-        Ok(()) => return Backend::V2Isolated,
-        Err(reason) => reason,
-    };
-    match tried(v1, try_v1, "v1") {
-        Ok(()) => Backend::V1Exclusive,
-        Err(v1) => Backend::Affinity(format!("{v2}; {v1}")),
-    }
+    let is_tried = keeps_masks(&read("/proc/sys/kernel/osrelease").unwrap_or_default());
+    let reason = |name: &'static str| move |error: io::Error| format!("{name}: {error}");
+    let absent = |name: &str| format!("{name}: not mounted");
+    let v2 = v2.ok_or_else(|| absent("v2")).and_then(|root| try_v2(&root, cpus, is_tried).map_err(reason("v2")));
+    let Err(v2) = v2 else { return Backend::V2Isolated { is_tried } };
+    let v1 = v1.ok_or_else(|| absent("v1")).and_then(|root| try_v1(&root, cpus).map_err(reason("v1")));
+    v1.map_or_else(|v1| Backend::Affinity(format!("{v2}; {v1}")), |()| Backend::V1Exclusive)
+}
+
+/// Whether threads keep the CPU masks that they chose when a partition comes or goes: since Linux 6.2 (8f9ea86fdf99,
+/// "sched: Always preserve the user requested cpumask").
+fn keeps_masks(release: &str) -> bool {
+    let mut numbers = release.split(|c: char| !c.is_ascii_digit()).map_while(|number| number.parse::<u32>().ok());
+    (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0)) >= (6, 2)
 }
 
 impl Backend {
@@ -43,7 +48,7 @@ impl Backend {
     #[must_use]
     pub fn word(&self) -> &'static str {
         match self {
-            Backend::V2Isolated => "v2-partition",
+            Backend::V2Isolated { .. } => "v2-partition",
             Backend::V1Exclusive => "v1-exclusive",
             Backend::Affinity(_) => "affinity",
         }
@@ -51,8 +56,13 @@ impl Backend {
 
     pub(super) fn diagnosis(&self, cpus: &[u32]) -> Diagnosis {
         match self {
-            Backend::V2Isolated => {
+            Backend::V2Isolated { is_tried: true } => {
                 finding("cpuset backend", Level::Ok, "v2-partition: one CPU was isolated and given back", None)
+            }
+            Backend::V2Isolated { is_tried: false } => {
+                let found =
+                    "v2-partition: to be had, and not tried: before Linux 6.2 threads then lose their own CPU masks";
+                finding("cpuset backend", Level::Ok, found, None)
             }
             Backend::V1Exclusive => {
                 let found = "v1-exclusive: one CPU was taken and given back; v2 partitions cannot be had here";
@@ -142,13 +152,17 @@ impl Drop for Lent {
     }
 }
 
-/// A partition of one CPU; it must say that it is one.
-fn try_v2(root: &Path, cpus: &[u32]) -> io::Result<()> {
+/// A partition of one CPU; it must say that it is one. If it is not to be tried, a group that could become one.
+fn try_v2(root: &Path, cpus: &[u32], is_tried: bool) -> io::Result<()> {
     let _lent = Lent::new(root)?;
     let cpu = last_free(cpus).ok_or_else(|| io::Error::other("not tried, since threads are pinned to each CPU"))?;
     let group = Throwaway::new(root)?;
     group.keep("cpuset.cpus", &cpu.to_string())?;
-    group.keep("cpuset.cpus.partition", "isolated")
+    if is_tried {
+        group.keep("cpuset.cpus.partition", "isolated")
+    } else {
+        group.keep("cpuset.cpus.partition", "member")
+    }
 }
 
 /// A cpuset of one CPU that no sibling may share. Memory comes from the root's first node.
@@ -170,6 +184,12 @@ cgroup /sys/fs/cgroup/cpu cgroup rw,cpu 0 0
 cgroup /sys/fs/cgroup/cpuset cgroup rw,relatime,cpuset 0 0
 cgroup2 /sys/fs/cgroup/unified cgroup2 rw 0 0
 ";
+
+    #[test]
+    fn old_kernels_are_known_by_their_release() {
+        assert!(["6.2.0", "6.12.117+deb12-cloud-amd64", "7.0-rc1", "10.0"].into_iter().all(keeps_masks));
+        assert!(!["6.1.0-56-cloud-amd64", "5.15.0", "", "x"].into_iter().any(keeps_masks));
+    }
 
     #[test]
     fn hierarchies_are_found_where_they_are_mounted() {

@@ -155,7 +155,7 @@ mod tests {
         let managed = Irqs { unmovable: vec![bound], ..Irqs::default() };
         let nothing = Backend::Affinity(String::new());
         assert_eq!(boot.isolation(&CPUS, &Backend::V1Exclusive, &Irqs::default()).level, Level::Ok);
-        let found = boot.isolation(&CPUS, &Backend::V2Isolated, &managed);
+        let found = boot.isolation(&CPUS, &Backend::V2Isolated { is_tried: true }, &managed);
         assert_eq!(told(&found), (Level::Boot, "isolcpus=managed_irq,2,3"));
         let found = boot.isolation(&CPUS, &nothing, &Irqs::default());
         assert_eq!(told(&found), (Level::Boot, "isolcpus=domain,managed_irq,2,3"));
