@@ -77,6 +77,8 @@ mod tests {
             nearest_pu: vec![0, 7],
             confidence: 1.0,
             resolvable: true,
+            samples: 0,
+            checked: None,
         };
         profile.home_model.as_mut().unwrap().lines = Some(lines);
         let pattern = seatmap_pattern::generate("ring:3").unwrap();
