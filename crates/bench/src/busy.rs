@@ -17,8 +17,9 @@ use std::time::Instant;
 const MODEL: &str = include_str!("../../../machines/xeon-phi-5110p.toml");
 /// The key that decides which line is at home where.
 const HASH: &str = "hash_seed = 1\n";
-/// Chips, each with another hash and other draws.
-const CHIPS: u64 = 5;
+/// Chips, each with another hash and other draws; none of those by which the scan's constants were chosen (1 to 5).
+const FIRST_CHIP: u64 = 11;
+const CHIPS: u64 = 8;
 const LINES: u32 = 64;
 /// Utilisation in percent, and the share that should be right.
 const WANTED: [(u32, f64); 2] = [(0, 100.0), (50, 95.0)];
@@ -31,7 +32,7 @@ pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
     for (utilisation_percent, wanted_percent) in WANTED {
         let (mut all, began) = ([Rate::default(); 3], Instant::now());
         let mut samples = 0;
-        for chip in 1..=CHIPS {
+        for chip in FIRST_CHIP..FIRST_CHIP + CHIPS {
             let (HomesChecked { found, said, nearest }, visits) = checked(utilisation_percent, chip)?;
             samples += visits / CHIPS;
             all.iter_mut().zip([found, said, nearest]).for_each(|(all, more)| *all += more);

@@ -1,7 +1,12 @@
 //! What every call from C passes through: no panic out, no bad pointer in, and one line of words for what went wrong.
 //!
 //! The C libraries differ in their handles and statuses; what must hold at their edge is the same, and stands here once.
-//! A library's own failure implements [`Boundary`] and brings the calls with it. [`message`] keeps the words.
+//!
+//! | part | does |
+//! |---|---|
+//! | [`Boundary`] | what a library's own failure implements: a call's way in and out |
+//! | [`take_back`] | ends what was given away |
+//! | [`message`] | keeps the words of the last failure, one text a thread |
 #![deny(missing_docs)]
 
 pub mod message;

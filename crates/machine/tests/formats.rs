@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a helper that finds its input broken fails the test")]
 
 use seatmap_machine::*;
+use seatmap_schema::{closed, never_written, refused, undescribed};
 use serde_json::{Value, json};
 
 const README: &str = include_str!("../../../docs/formats/README.md");
@@ -14,52 +15,8 @@ fn machine_schema() -> Value {
     serde_json::from_str(include_str!("../../../docs/formats/seatmap-machine-1.schema.json")).unwrap()
 }
 
-/// The schema with every object closed, so that a key that it does not list is an error.
-fn closed(schema: &Value) -> Value {
-    match schema {
-        Value::Object(object) => {
-            let mut object: serde_json::Map<_, _> = object.iter().map(|(key, it)| (key.clone(), closed(it))).collect();
-            if object.get("properties").is_some_and(Value::is_object) {
-                object.insert("additionalProperties".into(), json!(false));
-            }
-            Value::Object(object)
-        }
-        Value::Array(items) => items.iter().map(closed).collect(),
-        other => other.clone(),
-    }
-}
-
 fn assert_valid(schema: &Value, instance: &Value, what: &str) {
-    let validator = jsonschema::validator_for(schema).unwrap();
-    let errors: Vec<String> =
-        validator.iter_errors(instance).map(|error| format!("{}: {error}", error.instance_path())).collect();
-    assert!(errors.is_empty(), "{what}: {errors:#?}");
-}
-
-/// Visits each property of a schema with its dotted path, following `$ref` and the items of arrays.
-fn visit_properties(root: &Value, schema: &Value, path: &str, visit: &mut dyn FnMut(&str, &Value)) {
-    if let Some(target) = schema.get("$ref").and_then(Value::as_str) {
-        visit_properties(root, root.pointer(target.trim_start_matches('#')).unwrap(), path, visit);
-    }
-    if let Some(items) = schema.get("items") {
-        visit_properties(root, items, &format!("{path}/0"), visit);
-    }
-    for (key, property) in schema.get("properties").and_then(Value::as_object).into_iter().flatten() {
-        let path = format!("{path}/{key}");
-        visit(&path, property);
-        visit_properties(root, property, &path, visit);
-    }
-}
-
-/// The properties that none of the instances has.
-fn never_written(schema: &Value, instances: &[Value]) -> Vec<String> {
-    let mut missing = Vec::new();
-    visit_properties(schema, schema, "", &mut |path, _| {
-        if instances.iter().all(|instance| instance.pointer(path).is_none()) {
-            missing.push(path.to_owned());
-        }
-    });
-    missing
+    assert_eq!(refused(schema, instance), Vec::<String>::new(), "{what}");
 }
 
 /// A profile in which nothing is left out. No `..Default`: a new field must be added here, and so to the schema.
@@ -177,10 +134,7 @@ fn descriptions() -> impl Iterator<Item = Description> {
 #[test]
 fn the_schemas_are_schemas_and_say_what_each_key_is() {
     for schema in [profile_schema(), machine_schema()] {
-        jsonschema::meta::validate(&schema).unwrap();
-        visit_properties(&schema, &schema, "", &mut |path, property| {
-            assert!(property.get("description").is_some_and(Value::is_string), "{path} has no description");
-        });
+        assert_eq!(undescribed(&schema), Vec::<String>::new());
     }
 }
 
@@ -188,13 +142,13 @@ fn the_schemas_are_schemas_and_say_what_each_key_is() {
 fn profiles_have_the_keys_of_their_schema_and_no_others() {
     let (schema, profile) = (profile_schema(), serde_json::to_value(full_profile()).unwrap());
     full_profile().check().unwrap();
-    assert_valid(&closed(&schema), &profile, "the full profile");
+    assert_valid(&schema, &profile, "the full profile");
     assert_eq!(never_written(&schema, &[profile]), Vec::<String>::new());
 }
 
 #[test]
 fn profiles_of_bundled_machines_and_sparse_ones_are_valid() {
-    let schema = closed(&profile_schema());
+    let schema = profile_schema();
     for description in descriptions() {
         let profile = serde_json::to_value(description.to_profile()).unwrap();
         assert_valid(&schema, &profile, description.name());

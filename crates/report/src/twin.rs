@@ -5,6 +5,9 @@ use seatmap_measure::twin::capacity::Followed;
 use seatmap_measure::twin::fidelity::Fidelity;
 use std::fmt::Write;
 
+/// Factors further apart than this leave the answer open.
+const MOST_OPEN: f64 = 1.5;
+
 /// The root mean square of the differences by distance class, for lines of every home, and under load.
 #[must_use]
 pub fn table(report: &Report) -> String {
@@ -60,6 +63,10 @@ fn under_load(followed: &Followed) -> String {
         "Under load: RMSE {:.1} %{held_out}; links and directories busy {:.2} times as long as assumed of others.",
         followed.rmse_percent, followed.busy_factor
     );
+    let [low, high] = followed.busy_range;
+    if high > MOST_OPEN * low {
+        let _ = writeln!(text, "The curve hardly tells: {low:.2} to {high:.2} times follow it as well.");
+    }
     if !followed.same_pairs {
         text += "The profile does not tell which pairs it drew: the twin drew its own.\n";
     }

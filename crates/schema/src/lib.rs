@@ -2,6 +2,13 @@
 //!
 //! A schema that is looser than its documents says nothing, and one that lists what nobody writes misleads; so each function
 //! lists what is wrong, and a test wants that list empty.
+//!
+//! | function | lists |
+//! |---|---|
+//! | [`undescribed`] | where a schema is none, or does not say what a key is |
+//! | [`refused`] | what a schema has against a document, unknown keys included |
+//! | [`never_written`] | keys that no document has |
+//! | [`closed`] | nothing: it is the schema that unknown keys offend |
 #![deny(missing_docs)]
 
 use serde_json::{Map, Value};
@@ -43,8 +50,9 @@ pub fn never_written(schema: &Value, documents: &[Value]) -> Vec<String> {
     missing
 }
 
-/// The schema with every object closed.
-fn closed(schema: &Value) -> Value {
+/// The schema with every object closed, so that a key that it does not list is an error.
+#[must_use]
+pub fn closed(schema: &Value) -> Value {
     match schema {
         Value::Object(object) => {
             let mut object: Map<_, _> = object.iter().map(|(key, it)| (key.clone(), closed(it))).collect();

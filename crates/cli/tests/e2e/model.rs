@@ -68,6 +68,20 @@ fn what_a_profile_lacks_is_said() {
 }
 
 #[test]
+fn a_loaded_curve_is_followed_with_its_own_pairs() {
+    let place = fitted();
+    let profile = place.json(&["measure", "--on", "twin.toml", "--loaded", "--seed", "7", "--json"]);
+    assert_eq!(profile["loaded_seed"], 7);
+    place.file("loaded.json", profile.to_string());
+    let report = place.json(&["model", "fit", "loaded.json", "-o", "again.toml", "--loaded", "--json"]);
+    let loaded = &report["loaded"];
+    assert_eq!((&report["format"], &loaded["same_pairs"]), (&"seatmap-fit/1".into(), &true.into()));
+    assert!(loaded["rmse_percent"].as_f64().unwrap() < 1.0, "{loaded}");
+    let shown = place.stdout(&["model", "fit", "loaded.json", "-o", "again.toml"]);
+    assert!(shown.contains("held out") && !shown.contains("drew its own"), "{shown}");
+}
+
+#[test]
 fn a_published_machine_comes_back() {
     let place = Place::new();
     let Some(csv) = published("core-to-core/xeon-8375c-2s-128.csv") else { return };

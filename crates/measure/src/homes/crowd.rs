@@ -16,8 +16,9 @@ use seatmap_machine::{HomeLines, HomeModel};
 /// The share of the round trips to which others are taken to have added nothing: one in ten at half of the PUs talking in
 /// the simulated Xeon Phi.
 const UNDISTURBED: f64 = 0.1;
-/// Lines are taken to be as noisy as this share of them at most is.
-const NOISIEST: f64 = 0.9;
+/// Lines are taken to be as noisy as this share of them at most is: those of crowded homes are few and the noisiest, and one
+/// may be beyond all measure.
+const NOISIEST: f64 = 0.97;
 /// Noise is taken to be at least this.
 const LEAST_NS: f64 = 0.1;
 /// Cores whose rows stand for a home in the fit of B.

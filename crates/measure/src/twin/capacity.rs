@@ -23,6 +23,8 @@ const POINTS: usize = 9;
 /// Factors that are tried, as powers of two: all of these, and then their neighbourhood, cut in three so often.
 const FACTORS: std::ops::RangeInclusive<i32> = -2..=8;
 const CUTS: usize = 5;
+/// Costs that differ by less, as shares of a distance, are the same.
+const AS_GOOD: f64 = 1e-4;
 /// What unloaded distances may lose by it, in percent of their median.
 const MOST_LOST_PERCENT: f64 = 1.0;
 /// Where pairs are drawn from if the profile does not tell which ones it drew: they decide as much as capacities do, so it
@@ -34,11 +36,13 @@ const ANY_DRAWS: [u64; 3] = [1, 2, 3];
 pub struct Followed {
     /// By how much the assumptions on what is busy were multiplied.
     pub busy_factor: f64,
+    /// The least and the largest factor that follow the curve as well, of those tried: far apart where it leaves it open.
+    pub busy_range: [f64; 2],
     /// Points of both curves, by pairs at once.
     pub points: Vec<Point>,
     /// The root mean square of the relative differences at the points that the factor was fitted to, in percent.
     pub rmse_percent: f64,
-    /// The same at the points that were held out of the fit; null where there are fewer than three.
+    /// The same at the points that were held out of the fit; null where there is but one point.
     pub held_out_percent: Option<f64>,
     /// Whether the twin ran the very pairs that the profile was measured with.
     pub same_pairs: bool,
@@ -73,13 +77,14 @@ pub fn follow(levels: &mut Levels, profile: &Profile) -> Result<Followed, TwinEr
     let chosen = chosen(&profile.loaded, profile.core_distance.as_ref().map_or(0, |distance| distance.pus.len()));
     let fitted: Vec<Loaded> = chosen.iter().step_by(2).copied().collect();
     let cost = |power: f64| cost(&busier(levels, power.exp2()), profile, &fitted);
-    let busy_factor = cheapest(cost)?.exp2();
+    let (busy_factor, busy_range) = cheapest(cost)?;
     *levels = busier(levels, busy_factor);
     let mut points = curve(&Arc::new(levels.clone().model(&levels.name)?), profile, &chosen)?;
     points.iter_mut().skip(1).step_by(2).for_each(|point| point.held_out = true);
     let of = |held_out: bool| points.iter().filter(move |point| point.held_out == held_out).map(Point::off);
     Ok(Followed {
         busy_factor,
+        busy_range,
         rmse_percent: 100.0 * rms(of(false)).unwrap_or(0.0),
         held_out_percent: rms(of(true)).map(|rms| 100.0 * rms),
         same_pairs: profile.loaded_seed.is_some(),
@@ -87,15 +92,15 @@ pub fn follow(levels: &mut Levels, profile: &Profile) -> Result<Followed, TwinEr
     })
 }
 
-/// The power of two that costs least: the best of all whole ones, and then by thirds around it.
-fn cheapest(cost: impl Fn(f64) -> Result<f64, TwinError>) -> Result<f64, TwinError> {
+/// The factor that costs least, and the least and largest of those that cost no more to speak of. All whole powers of two
+/// are tried, and then the neighbourhood of the best by thirds. Where the curve leaves it open, what is assumed stays.
+fn cheapest(cost: impl Fn(f64) -> Result<f64, TwinError>) -> Result<(f64, [f64; 2]), TwinError> {
     let mut tried = Vec::new();
     for power in FACTORS {
         tried.push((cost(power.into())?, f64::from(power)));
     }
-    let best =
-        |tried: &[(f64, f64)]| tried.iter().copied().min_by(|a, b| a.0.total_cmp(&b.0)).map_or(0.0, |best| best.1);
-    let (mut low, mut high) = (best(&tried) - 1.0, best(&tried) + 1.0);
+    let middle = least_changed(&tried).0;
+    let (mut low, mut high) = (middle - 1.0, middle + 1.0);
     for _ in 0..CUTS {
         let third = (high - low) / 3.0;
         let (near, far) = ((cost(low + third)?, low + third), (cost(high - third)?, high - third));
@@ -106,7 +111,19 @@ fn cheapest(cost: impl Fn(f64) -> Result<f64, TwinError>) -> Result<f64, TwinErr
         }
         tried.extend([near, far]);
     }
-    Ok(best(&tried))
+    let (best, range) = least_changed(&tried);
+    Ok((best.exp2(), range.map(f64::exp2)))
+}
+
+/// Of the powers that cost no more than the best, as far as figures go: that nearest to zero, the least and the largest.
+fn least_changed(tried: &[(f64, f64)]) -> (f64, [f64; 2]) {
+    let least = tried.iter().map(|(cost, _)| *cost).fold(f64::INFINITY, f64::min);
+    let as_good: Vec<f64> =
+        tried.iter().filter(|(cost, _)| *cost <= least + AS_GOOD).map(|(_, power)| *power).collect();
+    let nearest = as_good.iter().copied().min_by(|a, b| a.abs().total_cmp(&b.abs())).unwrap_or(0.0);
+    let range =
+        as_good.iter().fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], at| [low.min(*at), high.max(*at)]);
+    (nearest, range)
 }
 
 fn rms(values: impl Iterator<Item = f64>) -> Option<f64> {

@@ -85,6 +85,12 @@ fn capacities_come_back_from_the_loaded_curve() {
 }
 
 #[test]
+fn what_a_curve_leaves_open_stays_as_assumed() {
+    let followed = fit(&busy(1.0, 1), Needs { homes: false, loaded: true }).unwrap().report.loaded.unwrap();
+    assert!(followed.busy_factor == 1.0 && followed.busy_range[0] < 1.0, "{followed:?}");
+}
+
+#[test]
 fn pairs_that_are_not_known_are_told_by_their_spread() {
     let unknown = Profile { loaded_seed: None, ..busy(24.0, 5) };
     let followed = fit(&unknown, Needs { homes: false, loaded: true }).unwrap().report.loaded.unwrap();
