@@ -18,6 +18,8 @@ use std::sync::Arc;
 
 /// Operations of each experiment of a whole characterisation, where the machine does not repeat itself sooner.
 const ON_MODELS: u64 = 128;
+/// On models of many PUs, where each word of a copy is simulated.
+const ON_COHERENT: u64 = 32;
 /// On a real machine, whose clock and neighbours disturb.
 const ON_HOST: u64 = 5000;
 
@@ -84,7 +86,7 @@ fn on_coherent(typed: &Stats, model: &Arc<CoherentModel>) -> Result<(), CliError
         return Err(CliError::input("--trace needs a model of the Cell"));
     }
     let Some(function) = typed.function else {
-        return all(typed, &model.name, surveyed(|| Ok(CoherentBed::new(Arc::clone(model))), &rooms, ON_MODELS)?);
+        return all(typed, &model.name, surveyed(|| Ok(CoherentBed::new(Arc::clone(model))), &rooms, ON_COHERENT)?);
     };
     let (mut bed, options) = (CoherentBed::new(Arc::clone(model)), options(typed, function.0));
     let outcome = measure(&mut bed, &rooms, &options).map_err(|error| failed(error, model_input::failed))?;

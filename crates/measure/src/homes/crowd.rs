@@ -16,9 +16,9 @@ use seatmap_machine::{HomeLines, HomeModel};
 /// The share of the round trips to which others are taken to have added nothing: one in ten at half of the PUs talking in
 /// the simulated Xeon Phi.
 const UNDISTURBED: f64 = 0.1;
-/// Lines are taken to be as noisy as this share of them at most is: those of crowded homes are few and the noisiest, and one
-/// may be beyond all measure.
-const NOISIEST: f64 = 0.97;
+/// Lines are taken to be as noisy as this share of them at most is, the largest under which homes can be told apart: lines
+/// of crowded homes are few and the noisiest, and some may be beyond all measure.
+const NOISIEST: [f64; 2] = [0.97, 0.9];
 /// Noise is taken to be at least this.
 const LEAST_NS: f64 = 0.1;
 /// Cores whose rows stand for a home in the fit of B.
@@ -110,9 +110,13 @@ impl Crowd<'_> {
             Some(0.5 * MAD_TO_SIGMA * median(&apart)?)
         };
         let noise: Vec<f64> = talks.iter().filter_map(apart).collect();
-        let bound = quantile(&noise, NOISIEST).unwrap_or(0.0).max(LEAST_NS);
-        let (offset_ns, sigma) = principal::cleaned(&raw, bound);
-        group_by(&Features { offset_ns, sigma_ns: sigma.max(bound) })
+        let under = |share: f64| {
+            let bound = quantile(&noise, share).unwrap_or(0.0).max(LEAST_NS);
+            let (offset_ns, sigma) = principal::cleaned(&raw, bound);
+            group_by(&Features { offset_ns, sigma_ns: sigma.max(bound) })
+        };
+        let [first, rest @ ..] = NOISIEST;
+        rest.into_iter().fold(under(first), |found, share| if found.resolvable { found } else { under(share) })
     }
 
     /// What each home's fit says of a few rows.
