@@ -66,7 +66,15 @@ fn main() -> Result<(), Box<dyn Error>> {
     if let Some(played) = run::played(&arguments).or_else(|| ninep::played(&arguments)) {
         return played;
     }
-    let keep = arguments.iter().position(|argument| argument == "--keep").and_then(|at| arguments.get(at + 1));
+    let at_keep = arguments.iter().position(|argument| argument == "--keep");
+    let keep = at_keep.and_then(|at| arguments.get(at + 1));
+    let is_known = |name: &str| BENCHES.iter().any(|(known, _)| *known == name);
+    let mut others =
+        arguments.iter().filter(|argument| at_keep.is_none() || (*argument != "--keep" && Some(*argument) != keep));
+    if let Some(unknown) = others.find(|argument| !is_known(argument)) {
+        let names: Vec<&str> = BENCHES.iter().map(|(name, _)| *name).collect();
+        return Err(format!("'{unknown}' is no bench; [--keep FOLDER] and any of: {}", names.join(" ")).into());
+    }
     let named: Vec<&str> =
         BENCHES.iter().map(|(name, _)| *name).filter(|name| arguments.iter().any(|a| a == name)).collect();
     let wanted = |name: &&str| named.is_empty() || named.contains(name);
