@@ -6,6 +6,7 @@ use crate::root::Root;
 use crate::set::CpuSet;
 use crate::tasks::{self, Task};
 use seatmap_host::mask::Tid;
+use std::collections::BTreeSet;
 use std::ffi::{CStr, CString, OsStr};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -23,6 +24,16 @@ pub struct Stragglers {
     pub bound: usize,
     /// Those that it did not.
     pub free: Vec<Task>,
+}
+
+impl Stragglers {
+    /// The processes of those that the kernel did not bind, by number and name.
+    #[must_use]
+    pub fn processes(&self, root: &Root) -> Vec<String> {
+        let pids: BTreeSet<Tid> = self.free.iter().map(|task| task.pid).collect();
+        let name = |pid: Tid| root.read(&format!("/proc/{pid}/comm")).map_or(String::new(), |name| format!(" {name}"));
+        pids.into_iter().map(|pid| format!("{pid}{}", name(pid))).collect()
+    }
 }
 
 /// Finds them.

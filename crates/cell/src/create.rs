@@ -151,6 +151,7 @@ fn furnish(
         irqs_left,
         kernel_threads_left: found.bound,
         threads_left: found.free.len(),
+        processes_left: found.processes(&host.root),
         memory,
         expires_s: request.lease_s.map(|lease| crate::boot::seconds() + lease),
     };

@@ -47,6 +47,9 @@ pub struct Record {
     pub kernel_threads_left: usize,
     /// Other threads that may still run on its CPUs.
     pub threads_left: usize,
+    /// The processes that these belong to, by number and name.
+    #[serde(default)]
+    pub processes_left: Vec<String>,
     /// Its memory; null where none was asked for.
     pub memory: Option<Memory>,
     /// When its lease ends, in seconds after the boot; null where it has none.

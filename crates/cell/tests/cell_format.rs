@@ -38,6 +38,7 @@ fn full() -> Record {
         irqs_left: vec!["36".into()],
         kernel_threads_left: 16,
         threads_left: 1,
+        processes_left: vec!["1 init".into()],
         memory: Some(Memory {
             size_bytes: 2 << 20,
             is_huge: true,

@@ -63,6 +63,7 @@ fn cell() -> Record {
         irqs_left: Vec::new(),
         kernel_threads_left: 0,
         threads_left: 0,
+        processes_left: Vec::new(),
         memory: None,
         expires_s: None,
     }

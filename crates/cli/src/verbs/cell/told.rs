@@ -6,6 +6,9 @@ use seatmap_cell::{Record, State};
 use seatmap_machine::CpuList;
 use serde::Serialize;
 
+/// Processes that are named.
+const OWNERS: usize = 8;
+
 /// What `verify --json` prints.
 #[derive(Serialize)]
 pub struct Verdict<'a> {
@@ -29,7 +32,7 @@ pub fn cell(record: &Record) -> String {
     let bound = record.kernel_threads_left;
     text += &format!("  left on its CPUs: {bound} kernel threads that are bound there");
     if record.threads_left > 0 {
-        text += &format!(", {} other threads that were not moved (process 1 never is)", record.threads_left);
+        text += &format!(", {} other threads{}", record.threads_left, owners(&record.processes_left));
     }
     if !record.irqs_left.is_empty() {
         text += &format!(", interrupts {}", record.irqs_left.join(" "));
@@ -43,6 +46,26 @@ pub fn cell(record: &Record) -> String {
         text += &format!("  its lease ends in {left} s\n");
     }
     text
+}
+
+/// The first few processes of a list.
+fn owners(processes: &[String]) -> String {
+    let (shown, more) = processes.split_at(processes.len().min(OWNERS));
+    let more = if more.is_empty() { String::new() } else { format!(" and {} more", more.len()) };
+    match shown {
+        [] => String::new(),
+        [one] => format!(" of process {}", output::visible(one)),
+        several => format!(" of processes {}{more}", output::visible(&several.join(", "))),
+    }
+}
+
+/// What a number of CPUs was taken for, where a CPU has that number and is not the one that was chosen.
+pub fn counted(count: usize, record: &Record) -> Option<String> {
+    let number = u32::try_from(count).ok()?;
+    let cpus = if count == 1 { "CPU is" } else { "CPUs are" };
+    let chosen =
+        format!("{count} {cpus} chosen, {}; '--cpus {count}-{count}' is CPU {count} alone", self::cpus(record));
+    (record.cpus != [number]).then_some(chosen)
 }
 
 fn cpus(record: &Record) -> String {
