@@ -100,6 +100,9 @@ fn create(host: &Host, typed: &CellCreate) -> Result<(), CliError> {
         memory_bytes: typed.memory,
     };
     let record = seatmap_cell::create(host, &request, judge.as_deref_mut()).map_err(failed)?;
+    if let Wanted::Count(count) = typed.cpus {
+        told::counted(count, &record).iter().for_each(|text| output::tell(text));
+    }
     match typed.json {
         true => told::json(&record),
         false => output::print(&told::cell(&record)),

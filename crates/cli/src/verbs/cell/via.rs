@@ -51,6 +51,9 @@ fn create(mut client: Client, typed: &CellCreate) -> Result<(), CliError> {
         ));
     }
     let said = ask(&mut client, Ask::Create(wanted(typed)))?;
+    if let (Wanted::Count(count), Say::Cell { cell }) = (&typed.cpus, &said) {
+        told::counted(*count, cell).iter().for_each(|text| output::tell(text));
+    }
     told_of(said, typed.json)?;
     if typed.queued.hold { hold(client) } else { Ok(()) }
 }
