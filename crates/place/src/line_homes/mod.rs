@@ -27,6 +27,7 @@ use seatmap_port::{Addr, Testbed};
 use seatmap_workload::LineByLine;
 
 pub(crate) use memory::homes_of;
+pub use seatmap_port::LINE_BYTES;
 
 /// The most pairs of PUs that visit a line: the sixty cores of a Xeon Phi tell after three, and a mesh of cores that is
 /// read with 2 ns of noise after five or six.
