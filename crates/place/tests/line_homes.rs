@@ -7,7 +7,7 @@ use seatmap_machine::Profile;
 use seatmap_place::line_homes::{Lines, find};
 use seatmap_port::{Addr, Port, Stamp, Testbed, Workload};
 use seatmap_sim::{CoherentBed, CoherentModel, SimError, catalog, coherent};
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::sync::{Arc, LazyLock};
 
 /// Lines of the program, beyond those that the profile lists.
@@ -46,8 +46,8 @@ impl Chip {
     }
 }
 
-/// The workload, and when its last task was done.
-struct Clocked<'a, W> {
+/// A workload whose clock is noisy.
+struct Noisily<'a, W> {
     inner: &'a W,
     noise_ticks: f64,
 }
@@ -57,11 +57,10 @@ struct Noisy<'a, P> {
     inner: &'a P,
     noise_ticks: f64,
     rng: RefCell<fastrand::Rng>,
-    last: Cell<u64>,
 }
 
-impl<W: Workload> Workload for Clocked<'_, W> {
-    type Output = (W::Output, u64);
+impl<W: Workload> Workload for Noisily<'_, W> {
+    type Output = W::Output;
 
     fn tasks(&self) -> usize {
         self.inner.tasks()
@@ -71,12 +70,9 @@ impl<W: Workload> Workload for Clocked<'_, W> {
         self.inner.lines()
     }
 
-    fn task<P: Port>(&self, port: &P, rank: usize) -> (W::Output, u64) {
-        let seed = port.stamp().ticks ^ rank as u64;
-        let rng = RefCell::new(fastrand::Rng::with_seed(seed));
-        let noisy = Noisy { inner: port, noise_ticks: self.noise_ticks, rng, last: Cell::new(0) };
-        let output = self.inner.task(&noisy, rank);
-        (output, noisy.last.get())
+    fn task<P: Port>(&self, port: &P, rank: usize) -> W::Output {
+        let rng = RefCell::new(fastrand::Rng::with_seed(port.stamp().ticks ^ rank as u64));
+        self.inner.task(&Noisy { inner: port, noise_ticks: self.noise_ticks, rng }, rank)
     }
 }
 
@@ -103,7 +99,6 @@ impl<P: Port> Port for Noisy<'_, P> {
 
     fn stamp(&self) -> Stamp {
         let stamp = self.inner.stamp();
-        self.last.set(stamp.ticks);
         let late = self.rng.borrow_mut().f64() * self.noise_ticks;
         Stamp { ticks: stamp.ticks + late as u64, ..stamp }
     }
@@ -118,11 +113,10 @@ impl Testbed for Chip {
 
     fn run<W: Workload>(&mut self, seats: &[u32], workload: &W) -> Result<Vec<W::Output>, SimError> {
         let noise_ticks = self.noise_ns / self.bed.ns_per_tick();
-        let outputs = self.bed.run(seats, &Clocked { inner: workload, noise_ticks })?;
-        let ticks = outputs.iter().map(|(_, ticks)| *ticks).max().unwrap_or(0);
-        self.busy_ns += ticks as f64 * self.bed.ns_per_tick();
+        let outputs = self.bed.run(seats, &Noisily { inner: workload, noise_ticks })?;
+        self.busy_ns += self.bed.counters().cycles as f64 / CHIP.0.frequency_ghz;
         self.runs += 1;
-        Ok(outputs.into_iter().map(|(output, _)| output).collect())
+        Ok(outputs)
     }
 
     fn pus(&self) -> &[u32] {

@@ -21,17 +21,17 @@ mod reading;
 use crate::PlaceError;
 use belief::Belief;
 use candidates::Candidates;
-use reading::Reading;
 use seatmap_machine::Profile;
 use seatmap_port::{Addr, Testbed};
 use seatmap_workload::LineByLine;
 
 pub(crate) use memory::homes_of;
+pub use reading::Reading;
 pub use seatmap_port::LINE_BYTES;
 
 /// The most pairs of PUs that visit a line: the sixty cores of a Xeon Phi tell after three, and a mesh of cores that is
 /// read with 2 ns of noise after five or six.
-pub const MOST_PAIRS: usize = 12;
+pub const MOST_PAIRS: usize = 24;
 /// Timed batches of a visit, besides one to warm up.
 pub const BATCHES: u32 = 8;
 /// A batch is so long that a step of the clock is no more than this in a round trip. Homes differ by several.
@@ -60,16 +60,33 @@ pub fn find<T: Testbed>(
     cpus: Option<&[u32]>,
     lines: &Lines,
 ) -> Result<Vec<Option<u32>>, PlaceError> {
+    find_by(profile, cpus, lines.words.len(), |pair, open| {
+        let visit = visit(bed, lines, open);
+        let traces = bed.run(&pair, &visit).map_err(|error| PlaceError::Unfit(error.to_string()))?;
+        let [first, second] = traces.as_slice() else { return Ok(Vec::new()) };
+        let read = |traces| Reading::of_traces(traces, visit.round_trips, bed.ns_per_tick());
+        Ok(first.iter().zip(second).map(read).collect())
+    })
+}
+
+/// [`find`] for so many lines over any source of readings: `read` is told two PUs and which lines, and says what it read of
+/// each, in that order.
+///
+/// # Errors
+/// Those of [`find`], and those of `read`.
+pub fn find_by(
+    profile: &Profile,
+    cpus: Option<&[u32]>,
+    lines: usize,
+    mut read: impl FnMut([u32; 2], &[usize]) -> Result<Vec<Option<Reading>>, PlaceError>,
+) -> Result<Vec<Option<u32>>, PlaceError> {
     let mut candidates = Candidates::new(profile, cpus)?;
-    let mut beliefs = vec![Belief::new(candidates.homes()); lines.words.len()];
+    let mut beliefs = vec![Belief::new(candidates.homes()); lines];
     for _ in 0..MOST_PAIRS {
-        let open: Vec<usize> = (0..beliefs.len()).filter(|line| !beliefs[*line].is_sure()).collect();
+        let open: Vec<usize> = (0..lines).filter(|line| !beliefs[*line].is_sure()).collect();
         let Some(pair) = candidates.take(open.iter().map(|line| &beliefs[*line])) else { break };
-        let visit = visit(bed, lines, &open);
-        let traces = bed.run(&pair.cpus, &visit).map_err(|error| PlaceError::Unfit(error.to_string()))?;
-        let [first, second] = traces.as_slice() else { continue };
-        for (line, traces) in open.iter().zip(first.iter().zip(second)) {
-            if let Some(reading) = Reading::new(traces, visit.round_trips, bed.ns_per_tick()) {
+        for (line, reading) in open.iter().zip(read(pair.cpus, &open)?) {
+            if let Some(reading) = reading {
                 beliefs[*line].learn(&pair.predicted_ns, reading, candidates.residual_ns());
             }
         }

@@ -8,7 +8,7 @@ const MAD_TO_ERROR: f64 = 1.4826 * 1.2533;
 
 /// A core distance over one line.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Reading {
+pub struct Reading {
     /// The median of the batches, in nanoseconds a round trip.
     pub ns: f64,
     /// How far it may be off, by what the batches differ.
@@ -16,18 +16,23 @@ pub(super) struct Reading {
 }
 
 impl Reading {
+    /// The median of batches, in nanoseconds a round trip; `None` without any.
+    #[must_use]
+    pub fn of_batches(batches_ns: &[f64]) -> Option<Reading> {
+        let ns = median(batches_ns.to_vec())?;
+        let mad = median(batches_ns.iter().map(|batch| (batch - ns).abs()).collect())?;
+        Some(Reading { ns, error_ns: MAD_TO_ERROR * mad / (batches_ns.len() as f64).sqrt() })
+    }
+
     /// By the clock of the task that came later, without its first batch, which fills the caches (Liu et al. 2015, section
-    /// III.A). `None` without batches.
-    pub fn new(traces: (&Trace, &Trace), round_trips: u32, ns_per_tick: f64) -> Option<Reading> {
+    /// III.A).
+    pub(super) fn of_traces(traces: (&Trace, &Trace), round_trips: u32, ns_per_tick: f64) -> Option<Reading> {
         let began = |trace: &Trace| trace.stamps.first().map(|stamp| stamp.ticks);
         let later = if began(traces.0) >= began(traces.1) { traces.0 } else { traces.1 };
         let batch = |ticks: u64| ticks as f64 * ns_per_tick / f64::from(round_trips);
         let timed = later.stamps.get(1..)?.windows(2);
         let batches: Vec<f64> = timed.map(|two| batch(two[1].ticks.saturating_sub(two[0].ticks))).collect();
-        let count = batches.len() as f64;
-        let ns = median(batches.clone())?;
-        let mad = median(batches.into_iter().map(|batch| (batch - ns).abs()).collect())?;
-        Some(Reading { ns, error_ns: MAD_TO_ERROR * mad / count.sqrt() })
+        Reading::of_batches(&batches)
     }
 }
 
@@ -52,15 +57,15 @@ mod tests {
     #[test]
     fn the_later_clock_counts_without_its_first_batch() {
         let (early, late) = (trace(&[0, 900, 1000, 1100]), trace(&[500, 905, 1005, 1125, 1225]));
-        let read = Reading::new((&early, &late), 10, 0.5).unwrap();
+        let read = Reading::of_traces((&early, &late), 10, 0.5).unwrap();
         assert_eq!(read, Reading { ns: 5.0, error_ns: 0.0 });
-        assert_eq!(Reading::new((&late, &early), 10, 0.5).unwrap(), read);
+        assert_eq!(Reading::of_traces((&late, &early), 10, 0.5).unwrap(), read);
     }
 
     #[test]
     fn batches_that_differ_are_less_sure() {
-        let read = Reading::new((&trace(&[0, 0, 10, 22, 36, 52]), &trace(&[])), 1, 1.0).unwrap();
+        let read = Reading::of_traces((&trace(&[0, 0, 10, 22, 36, 52]), &trace(&[])), 1, 1.0).unwrap();
         assert!(read.ns == 13.0 && (read.error_ns - MAD_TO_ERROR).abs() < 1e-9, "{read:?}");
-        assert!(Reading::new((&trace(&[1]), &trace(&[0])), 1, 1.0).is_none());
+        assert!(Reading::of_traces((&trace(&[1]), &trace(&[0])), 1, 1.0).is_none());
     }
 }
