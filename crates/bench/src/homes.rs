@@ -5,7 +5,7 @@ use crate::row::Row;
 use seatmap_machine::Topology;
 use seatmap_measure::plan::{Effort, Passes, Plan};
 use seatmap_measure::samples::Samples;
-use seatmap_measure::survey::{Ended, Request, survey};
+use seatmap_measure::survey::{Ended, Request, Survey, survey};
 use seatmap_measure::synthetic::{AddressHash, Mesh, MeshProbe, Noise};
 use std::error::Error;
 use std::ops::ControlFlow;
@@ -16,7 +16,7 @@ const SEEDS: u64 = 5;
 const WANTED_PERCENT: f64 = 99.0;
 
 /// What the median of a visit keeps, and what each batch adds: a noisy bare-metal mesh.
-const NOISE: Noise = Noise { visit_ns: 1.5, batch_ns: 3.0 };
+pub const NOISE: Noise = Noise { visit_ns: 1.5, batch_ns: 3.0 };
 
 /// The share of line pairs said to share a home that do, and the share of those that do that are said to.
 pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
@@ -30,7 +30,8 @@ pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
     Ok(rows)
 }
 
-fn hash(name: &str) -> Result<Option<AddressHash>, Box<dyn Error>> {
+/// The published hash of a processor, where it is there.
+pub fn hash(name: &str) -> Result<Option<AddressHash>, Box<dyn Error>> {
     let read = |what: &str| data::file(&format!("intel-address-hash/{what}_{name}-slice.tbl"));
     let (Some(base), Some(masks)) = (read("BaseSequence"), read("PermSelectMasks")) else { return Ok(None) };
     Ok(Some(AddressHash::parse(&std::fs::read_to_string(base)?, &std::fs::read_to_string(masks)?)?))
@@ -40,7 +41,7 @@ fn row(name: &str, hash: &AddressHash, mesh: &Mesh, lines: u32) -> Result<Row, B
     let (mut said, mut are, mut both, mut resolved) = (0u64, 0u64, 0u64, 0u64);
     for seed in 0..SEEDS {
         let mut probe = MeshProbe::new(hash.clone(), mesh.clone(), NOISE, seed);
-        let (home_of_line, resolvable) = grouped(&mut probe, lines, seed)?;
+        let (home_of_line, resolvable) = grouped(surveyed(&mut probe, lines, seed)?)?;
         resolved += u64::from(resolvable);
         for (a, b) in seatmap_measure::schedule::all_pairs(home_of_line.len()).into_iter().filter(|_| resolvable) {
             let together = home_of_line[a] == home_of_line[b];
@@ -62,7 +63,7 @@ fn row(name: &str, hash: &AddressHash, mesh: &Mesh, lines: u32) -> Result<Row, B
 }
 
 /// The whole protocol: the matrix at one line, then the scan from the hubs, then the grouping.
-fn grouped(probe: &mut MeshProbe, lines: u32, seed: u64) -> Result<(Vec<u32>, bool), Box<dyn Error>> {
+pub fn surveyed(probe: &mut MeshProbe, lines: u32, seed: u64) -> Result<Survey, Box<dyn Error>> {
     let pus = probe.pus();
     let plan = Plan { passes: Passes::Fixed(3), seed, ..Plan::new(Effort::Usual, 1.0) };
     let request =
@@ -70,6 +71,11 @@ fn grouped(probe: &mut MeshProbe, lines: u32, seed: u64) -> Result<(Vec<u32>, bo
     let topology = Topology::unknown(pus.iter().copied());
     let ended = survey(probe, &topology, &request, None, Samples::new(pus), &mut |_| ControlFlow::Continue(()))?;
     let Ended::Whole(survey) = ended else { return Err("nobody ended this survey".into()) };
+    Ok(*survey)
+}
+
+/// The home of each line, and whether homes could be told apart.
+fn grouped(survey: Survey) -> Result<(Vec<u32>, bool), Box<dyn Error>> {
     let lines = survey.home_model.and_then(|model| model.lines).ok_or("no lines in the model")?;
     Ok((lines.home_of_line, lines.resolvable))
 }

@@ -17,6 +17,7 @@ mod large;
 mod mapping;
 mod ninep;
 mod noise;
+mod own_lines;
 mod pages;
 mod pair;
 mod plain;
@@ -44,6 +45,7 @@ const BENCHES: &[(&str, Bench)] = &[
     ("schedule", schedule::rows),
     ("fits", fits::rows),
     ("homes", homes::rows),
+    ("own-lines", own_lines::rows),
     ("busy", busy::rows),
     ("regimes", regimes::rows),
     ("pages", pages::rows),

@@ -64,7 +64,7 @@ static void *consume(void *argument)
 /* Zero where all values came through. */
 static int run(char *page, uint64_t values, const seatmap_thread_attributes seats[2])
 {
-    size_t line = seats && seats[0].has_line ? seats[0].line % (PAGE_BYTES / LINE_BYTES) : 0;
+    size_t line = seats && seats[0].has_line ? seats[0].line : 0;
     struct side sides[2];
     pthread_t threads[2];
     for (int at = 0; at < 2; at++) {
@@ -98,7 +98,7 @@ int main(int count, char **words)
     double t1 = now();
     int failed = run((char *)page, values, NULL);
     double t2 = now();
-    failed = failed || seatmap_channels_seats(NULL, &orders, 1, 0, &seats)
+    failed = failed || seatmap_channels_seats_over(NULL, &orders, 1, 0, page, PAGE_BYTES, &seats)
         || seatmap_seats_side(seats, 0, 0, &side[0])
         || seatmap_seats_side(seats, 0, 1, &side[1])
         || run((char *)page, values, side);

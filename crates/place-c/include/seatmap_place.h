@@ -12,8 +12,9 @@
  *   belong to what they were asked of.
  * - Machines, patterns and answers never change: threads may share them, as long as none frees them. Options may be used
  *   by one thread at a time. There is no other state but the last error, and each thread has its own.
- * - No function ends the program or looks at its environment, but for seatmap_channels_seats, which says so; only a defect prints, on stderr. The library cannot survive
- *   memory that runs out.
+ * - No function ends the program or looks at its environment, but for seatmap_channels_seats and
+ *   seatmap_channels_seats_over, which say so; only a defect prints, on stderr. The library cannot survive memory that
+ *   runs out.
  */
 
 
@@ -171,8 +172,8 @@ typedef struct {
    */
   bool has_line;
   /**
-   * The line that its channel should use: so many cache lines into memory that begins with a page; 0 where it does not
-   * matter.
+   * The line that its channel should use, 0 where it does not matter: so many lines of 64 bytes into the memory that was
+   * handed in, and without any into memory that begins with a page, as far as homes repeat from page to page.
    */
   uint32_t line;
 } seatmap_thread_attributes;
@@ -424,6 +425,29 @@ seatmap_status seatmap_channels_seats(const seatmap_machine *machine,
                                       size_t count,
                                       size_t sections,
                                       seatmap_seats **seats);
+
+/**
+ * As seatmap_channels_seats, next to lines of this memory, in which the channels will live: the line of each side's
+ * attributes is counted from its start, which must be a multiple of 64 bytes.
+ *
+ * Where the host's profile tells homes of lines apart, threads that are pinned for the time being first find the home of
+ * each line, two at a time on CPUs that the process may use; the calling thread waits and stays where it is. That takes a
+ * fraction of a millisecond a line, and is given up after 1 s and 4 ms a line. Nobody else may use the memory meanwhile,
+ * and what stands in it stays. Where lines are alike nothing is measured.
+ *
+ * machine may be NULL, or a profile of this host that is kept elsewhere.
+ *
+ * Fails with SEATMAP_STATUS_BAD_ARGUMENT for memory that begins inside a line, and with SEATMAP_STATUS_NOT_POSSIBLE as
+ * seatmap_channels_seats does, for CPUs that something else keeps busy, and for fewer lines whose homes could be told
+ * than channels.
+ */
+seatmap_status seatmap_channels_seats_over(const seatmap_machine *machine,
+                                           const seatmap_channel *channels,
+                                           size_t count,
+                                           size_t sections,
+                                           void *memory,
+                                           size_t size_bytes,
+                                           seatmap_seats **seats);
 
 /**
  * What the first (side 0) or second (side 1) thread of a channel, counted from 0, is created with.

@@ -5,7 +5,9 @@ use crate::failure::Failure;
 use crate::machine::Machine;
 use crate::status::Status;
 use seatmap_boundary::{Boundary, take_back};
-use seatmap_place::{Channels, ThreadAttributes};
+use seatmap_place::{Channels, ThreadAttributes, line_homes::LINE_BYTES, remembered};
+use std::ffi::c_void;
+use std::sync::atomic::AtomicU64;
 
 /// A channel between two threads of the program, which are counted from 0.
 #[repr(C)]
@@ -25,8 +27,8 @@ pub struct Attributes {
     pub cpu: u32,
     /// Whether it matters which line the channel uses; false where the machine tells no homes of lines apart.
     pub has_line: bool,
-    /// The line that its channel should use: so many cache lines into memory that begins with a page; 0 where it does not
-    /// matter.
+    /// The line that its channel should use, 0 where it does not matter: so many lines of 64 bytes into the memory that was
+    /// handed in, and without any into memory that begins with a page, as far as homes repeat from page to page.
     pub line: u32,
 }
 
@@ -54,17 +56,79 @@ pub unsafe extern "C" fn seatmap_channels_seats(
 ) -> Status {
     let find = || {
         // SAFETY: the caller keeps the rules of the header.
-        let (machine, pairs) = unsafe { (machine.as_ref(), array(channels, count, "channels")?) };
-        let mut declared = Channels::new();
-        declared.sections = (sections > 0).then_some(sections);
-        for pair in pairs {
-            declared.between(pair.first as usize, pair.second as usize);
-        }
+        let (machine, declared) = unsafe { (machine.as_ref(), declared(channels, count, sections)?) };
         let found = machine.map_or_else(|| declared.seats(), |machine| declared.seats_on(&machine.0, None));
         Ok(Seats(found?))
     };
     // SAFETY: as above.
     unsafe { Failure::give(seats, "seats", find) }
+}
+
+/// As seatmap_channels_seats, next to lines of this memory, in which the channels will live: the line of each side's
+/// attributes is counted from its start, which must be a multiple of 64 bytes.
+///
+/// Where the host's profile tells homes of lines apart, threads that are pinned for the time being first find the home of
+/// each line, two at a time on CPUs that the process may use; the calling thread waits and stays where it is. That takes a
+/// fraction of a millisecond a line, and is given up after 1 s and 4 ms a line. Nobody else may use the memory meanwhile,
+/// and what stands in it stays. Where lines are alike nothing is measured.
+///
+/// machine may be NULL, or a profile of this host that is kept elsewhere.
+///
+/// Fails with SEATMAP_STATUS_BAD_ARGUMENT for memory that begins inside a line, and with SEATMAP_STATUS_NOT_POSSIBLE as
+/// seatmap_channels_seats does, for CPUs that something else keeps busy, and for fewer lines whose homes could be told
+/// than channels.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn seatmap_channels_seats_over(
+    machine: *const Machine,
+    channels: *const Channel,
+    count: usize,
+    sections: usize,
+    memory: *mut c_void,
+    size_bytes: usize,
+    seats: *mut *mut Seats,
+) -> Status {
+    let find = || {
+        // SAFETY: the caller keeps the rules of the header.
+        let (machine, declared) = unsafe { (machine.as_ref(), declared(channels, count, sections)?) };
+        // SAFETY: the caller says that it can be written, and that nobody else uses it meanwhile.
+        let memory = unsafe { words(memory, size_bytes)? };
+        let cpus = remembered::allowed_cpus();
+        let found = match machine {
+            Some(machine) => declared.seats_over_on(memory, &machine.0, cpus.as_deref()),
+            None => declared.seats_over(memory),
+        };
+        Ok(Seats(found?))
+    };
+    // SAFETY: as above.
+    unsafe { Failure::give(seats, "seats", find) }
+}
+
+/// Channels as C declares them.
+///
+/// # Safety
+/// `channels` is NULL or leads to `count` of them that do not change meanwhile.
+unsafe fn declared(channels: *const Channel, count: usize, sections: usize) -> Result<Channels, Failure> {
+    let mut declared = Channels::new();
+    declared.sections = (sections > 0).then_some(sections);
+    // SAFETY: passed on.
+    for pair in unsafe { array(channels, count, "channels") }? {
+        declared.between(pair.first as usize, pair.second as usize);
+    }
+    Ok(declared)
+}
+
+/// Memory as whole words.
+///
+/// # Safety
+/// `memory` is NULL or can be written for `size_bytes`, and nobody else uses it while the slice is.
+unsafe fn words<'a>(memory: *mut c_void, size_bytes: usize) -> Result<&'a [AtomicU64], Failure> {
+    if !memory.addr().is_multiple_of(LINE_BYTES) {
+        return Err(Failure::Argument(format!(
+            "memory begins inside a line: it must be at a multiple of {LINE_BYTES}"
+        )));
+    }
+    // SAFETY: aligned as words are, as just seen, and the caller says that they are there.
+    unsafe { array(memory.cast_const().cast(), size_bytes / size_of::<AtomicU64>(), "memory") }
 }
 
 /// What the first (side 0) or second (side 1) thread of a channel, counted from 0, is created with.

@@ -3,7 +3,7 @@
 
 use seatmap_host::{HostClock, affinity, arena::Arena};
 use seatmap_place::{Channels, ThreadAttributes};
-use seatmap_port::{Addr, Port, WORDS_PER_LINE};
+use seatmap_port::{Addr, Port};
 use seatmap_workload::{MOST_WORDS, SpinChannel};
 use std::sync::atomic::AtomicU64;
 use std::time::Instant;
@@ -12,7 +12,7 @@ use std::time::Instant;
 mod yielding;
 use yielding::Yielding;
 
-/// Candidate lines: a page of them.
+/// Lines that the channel may lie in: a page of them.
 const LINES: u32 = 64;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -24,14 +24,15 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let began = Instant::now();
     let mut channels = Channels::new();
     let orders = channels.between(0, 1);
-    let seats = channels.seats()?;
+    let seats = channels.seats_over(arena.words())?;
     run(arena.words(), &clock, values, [seats.side(orders, 0), seats.side(orders, 1)])?;
     let placed = began.elapsed();
     println!("{values} values as the kernel seats the threads: {usual:.1?}");
     println!("on CPUs {:?}, asking for them included: {placed:.1?}", seats.cpus);
     println!("speed-up (T2 - T1) / (T4 - T2): {:.2}", usual.as_secs_f64() / placed.as_secs_f64());
-    if seats.lines_are_alike() {
-        println!("lines are alike: this host's profile tells no homes apart");
+    match seats.side(orders, 0).and_then(|side| side.line) {
+        Some(line) => println!("over line {line}, whose home is near"),
+        None => println!("lines are alike: this host's profile tells no homes apart"),
     }
     Ok(())
 }
@@ -43,7 +44,7 @@ fn run(
     values: u64,
     sides: [Option<ThreadAttributes>; 2],
 ) -> Result<(), Box<dyn std::error::Error>> {
-    let line = sides[0].and_then(|side| side.line).unwrap_or(0) as u32 % (words.len() as u32 / WORDS_PER_LINE);
+    let line = sides[0].and_then(|side| side.line).unwrap_or(0) as u32;
     let port = Yielding::new(words, clock);
     let consumed: u64 = std::thread::scope(|scope| {
         let start = |side: Option<ThreadAttributes>| side.map_or(Ok(()), |side| affinity::pin(&[side.cpu]));

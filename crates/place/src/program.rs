@@ -1,5 +1,7 @@
 //! What a program needs to seat its own threads: channels declared, a CPU and a line for each side.
 
+mod over;
+
 use crate::search::Limit;
 use crate::{Level, Method, PlaceError, Request, remembered};
 use seatmap_machine::Profile;
@@ -18,8 +20,8 @@ use seatmap_pattern::{Edge, Pattern};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// A real program asks [`Channels::seats`] instead: this host, as `seatmap measure` remembers it, and the CPUs that the
-/// process may use.
+/// A real program asks [`Channels::seats_over`] the memory that its channels will live in: on this host, as `seatmap
+/// measure` remembers it, and the CPUs that the process may use. Without memory to measure there is [`Channels::seats`].
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Channels {
     pairs: Vec<(usize, usize)>,
@@ -35,8 +37,10 @@ pub struct Channels {
 pub struct ThreadAttributes {
     /// The CPU to pin it to, by the operating system's number.
     pub cpu: u32,
-    /// Which candidate line its channel should use: the line so many cache lines into memory that begins with a page, as
-    /// those were that were measured. `None` where lines are alike: then any will do.
+    /// Which line its channel should use. From [`Channels::seats_over`]: so many cache lines into the memory that was
+    /// handed in. Otherwise one of the lines that the profile lists, so many cache lines into memory that begins with a
+    /// page: of another process's memory, so that it says something of this one's only where homes repeat from page to
+    /// page. `None` where lines are alike: then any will do.
     pub line: Option<usize>,
 }
 
@@ -47,7 +51,7 @@ pub struct Seats {
     pub cpus: Vec<u32>,
     /// The channels' threads.
     pairs: Vec<(usize, usize)>,
-    /// The candidate line of each channel.
+    /// The line of each channel.
     lines: Vec<Option<usize>>,
 }
 
@@ -79,14 +83,13 @@ impl Channels {
     /// the cores.
     pub fn seats_on(&self, profile: &Profile, cpus: Option<&[u32]>) -> Result<Seats, PlaceError> {
         let pattern = self.pattern()?;
-        let knows_homes = profile.home_model.as_ref().is_some_and(|model| model.homes() > 1);
         self.enough_lines(profile)?;
         let mut request = Request::new(profile, &pattern);
         request.cpus = cpus.map(<[u32]>::to_vec);
         request.one_per = self.one_per_core.then_some(Level::Core);
         request.method = match self.sections {
             Some(sections) => Method::Pizza(sections),
-            None if knows_homes => Method::GetCore,
+            None if tells_homes(profile) => Method::GetCore,
             None => Method::Auto,
         };
         // Not by the clock, so that a program sits where it sat the last time.
@@ -138,6 +141,10 @@ impl Channels {
         let format = seatmap_pattern::pattern::FORMAT.to_owned();
         Ok(Pattern { format, name: "channels".to_owned(), tasks, names: Vec::new(), edges })
     }
+}
+
+fn tells_homes(profile: &Profile) -> bool {
+    profile.home_model.as_ref().is_some_and(|model| model.homes() > 1)
 }
 
 /// Kicks of the search where there is one.

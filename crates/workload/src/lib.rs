@@ -3,6 +3,7 @@
 //! | workload | is |
 //! |---|---|
 //! | [`PingPong`] | one cache line back and forth between two tasks, for any number of pairs at once: core distance |
+//! | [`LineByLine`] | the same over one line after the other: which home each has |
 //! | [`BarrierBySignal`], [`Collective`] | barriers, broadcast, reduction: what messages are good for |
 //! | [`LongMessages`] | long messages along a pattern: affinities on the Cell |
 //! | [`MessageRing`] | packets around a ring by a message library: task mapping on the Cell |
@@ -16,6 +17,7 @@
 mod barrier_by_signal;
 mod collective;
 mod handoffs;
+mod line_by_line;
 pub mod long_messages;
 pub mod mandelbrot;
 mod message_ring;
@@ -28,6 +30,7 @@ mod touch;
 pub use barrier_by_signal::{BarrierBySignal, Way};
 pub use collective::{Collective, Kind};
 pub use handoffs::{Exchanged, Handoff, Handoffs, MOST_MESSAGES};
+pub use line_by_line::LineByLine;
 pub use long_messages::{LongMessages, Message, Moved};
 pub use mandelbrot::Mandelbrot;
 pub use message_ring::{MessageRing, Taken};

@@ -52,7 +52,24 @@ impl PingPong {
         self.gate.word(WORDS_PER_LINE)
     }
 
-    /// The turns of one side; `own` is the value that it writes.
+    /// Gives the first task the first turn: the word holds the second one's value.
+    pub(crate) fn open<P: Port>(port: &P, word: Addr) {
+        port.store(word, 1);
+    }
+
+    /// The timed turns of one side; `own` is the value that it writes.
+    pub(crate) fn batches<P: Port>(port: &P, word: Addr, own: u64, batches: u32, round_trips: u32) -> Trace {
+        let mut stamps = Vec::with_capacity(batches as usize + 1);
+        let interruptions_before = port.interruptions();
+        stamps.push(port.stamp());
+        for _ in 0..batches {
+            Self::turns(port, word, own, round_trips);
+            stamps.push(port.stamp());
+        }
+        Trace { stamps, interruptions: port.interruptions() - interruptions_before }
+    }
+
+    /// The turns of one side.
     fn turns<P: Port>(port: &P, word: Addr, own: u64, round_trips: u32) {
         for _ in 0..round_trips {
             port.wait_while(word, own);
@@ -75,20 +92,12 @@ impl Workload for PingPong {
     fn task<P: Port>(&self, port: &P, rank: usize) -> Trace {
         let word = self.lines[rank / 2];
         let own = (rank % 2) as u64;
-        let mut stamps = Vec::with_capacity(self.batches as usize + 1);
         if own == 0 {
-            // The word holds the second task's value, so the first one has the first turn.
-            port.store(word, 1);
+            Self::open(port, word);
         }
-        let interruptions_before = port.interruptions();
         self.meet(port);
-        stamps.push(port.stamp());
-        for _ in 0..self.batches {
-            Self::turns(port, word, own, self.round_trips);
-            stamps.push(port.stamp());
-        }
-        let interruptions = port.interruptions() - interruptions_before;
+        let trace = Self::batches(port, word, own, self.batches, self.round_trips);
         self.leave(port);
-        Trace { stamps, interruptions }
+        trace
     }
 }

@@ -10,7 +10,7 @@ use seatmap_sim::{CellBed, CoherentBed, catalog};
 use seatmap_workload::mandelbrot::{View, iterations};
 use seatmap_workload::stats::{Atomics, Exchange, Means, Source, Transfers};
 use seatmap_workload::{
-    BarrierBySignal, Collective, Handoffs, Kind, LongMessages, Mandelbrot, Message, MessageRing, PingPong,
+    BarrierBySignal, Collective, Handoffs, Kind, LineByLine, LongMessages, Mandelbrot, Message, MessageRing, PingPong,
     ProducerConsumer, Way,
 };
 
@@ -93,6 +93,10 @@ fn shared<T: Testbed>(bed: &mut T, seats: [u32; 2]) -> Vec<String> {
     let sums: Vec<u64> = bed.run(&seats, &handed).unwrap().iter().map(|task| task.sum).collect();
     let pair = PingPong { lines: vec![Addr::line(5)], gate: Addr::line(0), batches: 3, round_trips: 7 };
     let twice = [0, 1].map(|_| bed.run(&seats, &pair).unwrap().iter().map(|trace| trace.stamps.len()).sum::<usize>());
+    let (words, meeting) = (vec![Addr::line(4), Addr::line(5)], Addr::line(2));
+    let lines = LineByLine { words, meeting, batches: 2, round_trips: 5 };
+    let by_line: Vec<usize> =
+        bed.run(&seats, &lines).unwrap().iter().flatten().map(|trace| trace.stamps.len()).collect();
     let mut handoffs = Handoffs::along(&generate("ring:2:bidirectional").unwrap(), 6, 9);
     handoffs.handoffs[1].messages = 3;
     let exchanged: Vec<u64> = bed.run(&seats, &handoffs).unwrap().iter().map(|task| task.sum).collect();
@@ -101,6 +105,7 @@ fn shared<T: Testbed>(bed: &mut T, seats: [u32; 2]) -> Vec<String> {
     vec![
         format!("handed: {sums:?}"),
         format!("stamps: {twice:?}"),
+        format!("line by line: {by_line:?}"),
         format!("exchanged: {exchanged:?}"),
         format!("rendered: {image}"),
     ]
@@ -135,7 +140,8 @@ fn plainly() -> u32 {
 fn workloads_over_lines_compute_the_same() {
     let rendered = format!("rendered: {}", plainly());
     // Task 0 hears three messages a round of task 1, which add 1 to the round's number; task 1 hears one.
-    let wanted = ["handed: [820, 820]", "stamps: [8, 8]", "exchanged: [135, 36]", &rendered];
+    let wanted =
+        ["handed: [820, 820]", "stamps: [8, 8]", "line by line: [3, 3, 3, 3]", "exchanged: [135, 36]", &rendered];
     for (name, seats) in [("xeon-phi-5110p", [1, 2]), ("xeon-e5-2680-2s", [3, 12]), ("scc-48", [7, 6])] {
         let mut coherent = CoherentBed::new(catalog::coherent(name).unwrap().unwrap());
         assert_eq!(shared(&mut coherent, seats), wanted, "{name}");

@@ -101,6 +101,24 @@ static void answers(seatmap_options *options)
     seatmap_machine_free(machine);
 }
 
+static void channels(void)
+{
+    double distance_ns[4] = {0, 80, 80, 0};
+    const seatmap_channel one = {0, 1};
+    uint64_t memory[16] = {0};
+    /* One word beyond the line that begins in it. */
+    uint64_t *inside = memory + 1 + (64 - (uintptr_t)memory % 64) % 64 / 8;
+    seatmap_machine *machine = NULL;
+    seatmap_seats *seats = NULL;
+    told("machine", seatmap_machine_from_distances(2, NULL, distance_ns, &machine));
+    told("no channels", seatmap_channels_seats(machine, NULL, 1, 0, &seats));
+    told("no memory", seatmap_channels_seats_over(machine, &one, 1, 0, NULL, 64, &seats));
+    told("inside a line", seatmap_channels_seats_over(machine, &one, 1, 0, inside, 8, &seats));
+    told("no seats", seatmap_seats_side(seats, 0, 0, NULL));
+    printf("seats %s\n", seats == NULL ? "still NULL" : "made");
+    seatmap_machine_free(machine);
+}
+
 /* NULL is an answer everywhere. */
 static void nothing(void)
 {
@@ -108,6 +126,7 @@ static void nothing(void)
     seatmap_pattern_free(NULL);
     seatmap_options_free(NULL);
     seatmap_answer_free(NULL);
+    seatmap_seats_free(NULL);
     printf("%zu %zu %zu %d\n", seatmap_machine_cpus(NULL), seatmap_pattern_tasks(NULL), seatmap_answer_tasks(NULL),
            (int)seatmap_answer_optimal(NULL));
     printf("%d %d %d\n", isnan(seatmap_answer_cost(NULL)) != 0, isnan(seatmap_answer_lower_bound(NULL)) != 0,
@@ -123,6 +142,7 @@ int main(void)
     patterns();
     options(made);
     answers(made);
+    channels();
     nothing();
     seatmap_options_free(made);
     return 0;

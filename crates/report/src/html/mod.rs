@@ -26,7 +26,14 @@ pub use stats::stats;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 /// The style of all pages.
-pub(crate) const CSS: &str = include_str!("../../assets/page.css");
+pub(crate) const CSS: &str = concat!(
+    include_str!("../../assets/page.css"),
+    ":root[data-theme=\"dark\"] {\n",
+    include_str!("../../assets/dark.css"),
+    "}\n@media (prefers-color-scheme: dark) {\n:root:not([data-theme=\"light\"]) {\n",
+    include_str!("../../assets/dark.css"),
+    "}\n}\n"
+);
 /// The switch between light and dark, on all pages.
 const THEME: &str = include_str!("../../assets/theme.js");
 /// Nothing but what stands in the file itself.

@@ -1,0 +1,136 @@
+//! What all readings of a line say of its home.
+
+use super::Reading;
+
+/// How far a visit is off whatever its batches say: visits to one line of a quiet mesh read 1 to 2 ns apart.
+const VISIT_ERROR_NS: f64 = 1.5;
+/// How much longer or shorter all distances may be than in the profile, as a share: clocks of cores and fabrics step up and
+/// down with the load. A wide guess; it costs a visit more and decides nothing where the profile's clock still holds.
+const SCALE: f64 = 0.05;
+/// Readings before anything is sure: two can be explained by the wrong home and another clock.
+const LEAST_READINGS: u32 = 3;
+/// The probability that makes a home sure.
+const SURE: f64 = 0.99;
+/// Mean squared misfit, in squared errors, beyond which a line has none of the homes: three errors everywhere.
+const WORST_FIT: f64 = 9.0;
+
+/// What all readings of a line say of its home, from "any" on.
+#[derive(Clone, Debug)]
+pub(super) struct Belief {
+    readings: u32,
+    /// By home.
+    sums: Vec<Sums>,
+}
+
+/// Sums over the readings, all in errors.
+#[derive(Clone, Copy, Debug, Default)]
+struct Sums {
+    /// (Read - predicted)^2.
+    misfit: f64,
+    /// (Read - predicted) x predicted.
+    along: f64,
+    /// Predicted^2.
+    predicted: f64,
+}
+
+impl Sums {
+    /// The misfit that the likeliest scale of all distances leaves, and what that scale itself costs.
+    fn left(&self) -> f64 {
+        self.misfit - self.along.powi(2) / (self.predicted + SCALE.powi(-2))
+    }
+}
+
+impl Belief {
+    /// Nothing known of so many homes.
+    pub fn new(homes: usize) -> Self {
+        Belief { readings: 0, sums: vec![Sums::default(); homes] }
+    }
+
+    /// One reading more, and what it would have been for each home; `residual_ns` is what the profile's model leaves.
+    pub fn learn(&mut self, predicted_ns: &[f64], reading: Reading, residual_ns: f64) {
+        let error_ns = reading.error_ns.hypot(residual_ns).hypot(VISIT_ERROR_NS);
+        self.readings += 1;
+        for (sums, predicted) in self.sums.iter_mut().zip(predicted_ns) {
+            let (off, predicted) = ((reading.ns - predicted) / error_ns, predicted / error_ns);
+            sums.misfit += off * off;
+            sums.along += off * predicted;
+            sums.predicted += predicted * predicted;
+        }
+    }
+
+    /// The probability of each home.
+    pub fn probabilities(&self) -> Vec<f64> {
+        let least = self.sums.iter().map(Sums::left).fold(f64::INFINITY, f64::min);
+        let likelihoods: Vec<f64> = self.sums.iter().map(|sums| (0.5 * (least - sums.left())).exp()).collect();
+        let all: f64 = likelihoods.iter().sum();
+        likelihoods.into_iter().map(|likelihood| likelihood / all).collect()
+    }
+
+    /// Whether more readings would change nothing.
+    pub fn is_sure(&self) -> bool {
+        self.readings >= LEAST_READINGS && self.likeliest().is_some_and(|(_, probability)| probability >= SURE)
+    }
+
+    /// The home, where it is sure and the readings fit it.
+    pub fn home(&self) -> Option<u32> {
+        let (home, _) = self.likeliest().filter(|_| self.is_sure())?;
+        let misfit = self.sums.get(home)?.left() / f64::from(self.readings);
+        (misfit <= WORST_FIT).then_some(home as u32)
+    }
+
+    fn likeliest(&self) -> Option<(usize, f64)> {
+        self.probabilities().into_iter().enumerate().max_by(|a, b| a.1.total_cmp(&b.1))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Distances of three homes from five pairs.
+    const PREDICTED: [[f64; 3]; 5] =
+        [[200.0, 210.0, 240.0], [210.0, 200.0, 240.0], [220.0, 225.0, 230.0], [190.0, 210.0, 200.0], [230.0; 3]];
+
+    /// After readings of a line of this home, all longer by a share, in this many pairs.
+    fn after(home: usize, longer: f64, pairs: usize) -> Belief {
+        let mut belief = Belief::new(3);
+        for predicted in &PREDICTED[..pairs] {
+            let reading = Reading { ns: predicted[home] * (1.0 + longer), error_ns: 0.5 };
+            belief.learn(predicted, reading, 0.2);
+        }
+        belief
+    }
+
+    #[test]
+    fn every_home_is_told_though_the_clock_has_changed() {
+        for (home, longer) in (0..3).flat_map(|home| [-0.05, 0.0, 0.04].map(|longer| (home, longer))) {
+            assert_eq!(after(home, longer, 5).home(), Some(home as u32), "home {home}, all longer by {longer}");
+        }
+    }
+
+    #[test]
+    fn two_readings_are_never_enough() {
+        assert!(!after(1, 0.0, 2).is_sure() && after(1, 0.0, 3).is_sure());
+        assert_eq!(Belief::new(3).home(), None);
+        assert!(!Belief::new(0).is_sure());
+    }
+
+    #[test]
+    fn homes_that_are_equally_far_from_everywhere_stay_open() {
+        let mut belief = Belief::new(2);
+        for _ in 0..9 {
+            belief.learn(&[100.0, 100.0], Reading { ns: 100.0, error_ns: 1.0 }, 1.0);
+        }
+        assert_eq!(belief.probabilities(), [0.5, 0.5]);
+        assert_eq!(belief.home(), None);
+    }
+
+    #[test]
+    fn a_line_that_fits_no_home_has_none() {
+        let mut belief = Belief::new(3);
+        for (predicted, ns) in PREDICTED.iter().zip([150.0, 300.0, 160.0, 280.0, 100.0]) {
+            belief.learn(predicted, Reading { ns, error_ns: 0.5 }, 0.2);
+        }
+        assert!(belief.is_sure() && belief.home().is_none());
+    }
+}
