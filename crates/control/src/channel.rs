@@ -110,7 +110,7 @@ fn start(exported: &Exported, stream: UnixStream) -> io::Result<Child> {
     let (program, arguments) = exported.steward.0.split_first().ok_or_else(|| io::Error::other("there is none"))?;
     let mut command = Command::new(program);
     command.args(arguments).arg(&exported.folder).args(exported.is_read_only.then_some(READ_ONLY));
-    command.current_dir("/").env_remove(seatmap_cell::fault::FAIL_AT);
+    seatmap_cell::fault::spare(&mut command).current_dir("/");
     command.stdin(OwnedFd::from(stream)).stdout(Stdio::null()).stderr(Stdio::null()).spawn()
 }
 
