@@ -11,11 +11,12 @@
 //! | [`request`], [`answer`], [`mod@line`] | the protocol: JSON, a line each |
 //! | [`peer`], [`server`], [`desk`] | who may come in; the threads; the one that does everything |
 //! | [`gang`] | stopping a cell's threads, and letting them go on where they were |
-//! | [`ledger`], [`warden`], [`lock`] | what outlives a controller that is killed, and who winds it up |
+//! | [`ledger`], [`account`], [`warden`], [`lock`] | what outlives a controller that is killed, and who winds it up |
 //! | [`channel`], [`steward`] | the door for programs without I/O rights; the process that reads and writes files for one |
 //! | [`client`], [`error`] | the other end; what can go wrong |
 #![deny(missing_docs)]
 
+pub mod account;
 pub mod answer;
 pub mod channel;
 pub mod client;
@@ -36,6 +37,7 @@ pub mod ticket;
 pub mod usage;
 pub mod wants;
 pub mod warden;
+mod whole;
 
 pub use answer::{Answer, Kind, Listed, Phase, Say};
 pub use channel::Exported;
