@@ -12,7 +12,7 @@
 //! | [`peer`], [`server`], [`desk`] | who may come in; the threads; the one that does everything |
 //! | [`gang`] | stopping a cell's threads, and letting them go on where they were |
 //! | [`ledger`], [`account`], [`warden`], [`lock`] | what outlives a controller that is killed, and who winds it up |
-//! | [`channel`], [`steward`] | the door for programs without I/O rights; the process that reads and writes files for one |
+//! | [`channel`], [`steward`], `input` | the door for programs without I/O rights; the process that reads and writes files for one |
 //! | [`client`], [`error`] | the other end; what can go wrong |
 #![deny(missing_docs)]
 
@@ -23,6 +23,7 @@ pub mod client;
 pub mod desk;
 pub mod error;
 pub mod gang;
+mod input;
 pub mod ledger;
 pub mod line;
 pub mod lock;
