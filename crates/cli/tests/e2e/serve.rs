@@ -414,3 +414,20 @@ fn restore_leaves_cells_that_are_remembered_elsewhere() {
     assert!(verified.status.success() && destroyed.status.success(), "{} {}", stderr(&verified), stderr(&destroyed));
     assert!(!has_groups(&place));
 }
+
+#[test]
+fn a_rest_that_was_left_goes_with_the_next_cell() {
+    let Some((cpus, _taken)) = highest() else { return };
+    let place = Place::new();
+    let left = std::path::Path::new("/sys/fs/cgroup/cpuset/seatmap+rest");
+    if std::fs::create_dir(left).is_err() {
+        return eprintln!("skipped: somebody else's cell stands here");
+    }
+    let output = seatmap(&place, &[&["cell"], &make("first", &cpus)[..]].concat()).output().unwrap();
+    if !made(&output) {
+        let _ = std::fs::remove_dir(left);
+        return;
+    }
+    let destroyed = seatmap(&place, &["cell", "destroy", "first"]).output().unwrap();
+    assert!(destroyed.status.success() && !left.exists(), "{}", stderr(&destroyed));
+}
