@@ -17,7 +17,8 @@ static FOLDER: LazyLock<tempfile::TempDir> = LazyLock::new(|| {
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     let export = Export::new(&FOLDER.path().join("shown"), false).expect("the folder is there");
-    let mut session = Session::new(export, Some(Box::new(std::io::sink())));
+    let session = Session::new(export, Some(Box::new(std::io::sink())));
+    let mut session = session.with_input(Box::new(&b"told"[..]));
     let (mut rest, mut body, mut out) = (bytes, Vec::new(), Vec::new());
     Request::Attach { fid: 0, auth: 0, user: b"", tree: b"", uid: 0 }.frame(0, &mut out);
     session.answer(Head { number: 104, tag: 0 }, &out.split_off(frame::HEAD_BYTES), &mut body);

@@ -11,8 +11,14 @@ pub fn id(root: &Root) -> String {
 /// Seconds since the boot, sleep included: a clock that nobody sets.
 #[must_use]
 pub fn seconds() -> u64 {
+    milliseconds() / 1000
+}
+
+/// The same in ms: two processes of one boot can compare what they read.
+#[must_use]
+pub fn milliseconds() -> u64 {
     let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: `now` is writable, and the clock has been there since Linux 2.6.39.
     unsafe { libc::clock_gettime(libc::CLOCK_BOOTTIME, &raw mut now) };
-    u64::try_from(now.tv_sec).unwrap_or(0)
+    u64::try_from(now.tv_sec * 1000 + now.tv_nsec / 1_000_000).unwrap_or(0)
 }

@@ -1,5 +1,6 @@
 //! Sudden death on purpose, for tests: that a host is restored whatever happens is shown by dying everywhere.
 
+use std::process::Command;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// For testing only: the process aborts at this point, counted from 1. There is a point before and after every change.
@@ -8,13 +9,26 @@ pub const FAIL_AT: &str = "SEATMAP_CELL_FAIL_AT";
 /// For testing only: the same for the guardian, which does not inherit [`FAIL_AT`].
 pub const GUARDIAN_FAIL_AT: &str = "SEATMAP_CELL_GUARDIAN_FAIL_AT";
 
+/// For testing only: the process stops at this point, and lets others die meanwhile. Whoever tests continues it.
+pub const PAUSE_AT: &str = "SEATMAP_CELL_PAUSE_AT";
+
 static PASSED: AtomicU64 = AtomicU64::new(0);
 
+/// Keeps a process that is started from what was meant for its parent.
+pub fn spare(child: &mut Command) -> &mut Command {
+    child.env_remove(FAIL_AT).env_remove(PAUSE_AT)
+}
+
 /// A point at which a process may be killed.
-pub(crate) fn point() {
+pub fn point() {
     let passed = PASSED.fetch_add(1, Ordering::Relaxed) + 1;
-    if std::env::var(FAIL_AT).is_ok_and(|at| at.parse() == Ok(passed)) {
+    let is_here = |variable| std::env::var(variable).is_ok_and(|at| at.parse() == Ok(passed));
+    if is_here(FAIL_AT) {
         // As after SIGKILL: nothing is unwound, flushed or said.
         std::process::abort();
+    }
+    if is_here(PAUSE_AT) {
+        // SAFETY: it acts on this process alone.
+        unsafe { libc::raise(libc::SIGSTOP) };
     }
 }

@@ -110,7 +110,7 @@ fn start(exported: &Exported, stream: UnixStream) -> io::Result<Child> {
     let (program, arguments) = exported.steward.0.split_first().ok_or_else(|| io::Error::other("there is none"))?;
     let mut command = Command::new(program);
     command.args(arguments).arg(&exported.folder).args(exported.is_read_only.then_some(READ_ONLY));
-    command.current_dir("/").env_remove(seatmap_cell::fault::FAIL_AT);
+    seatmap_cell::fault::spare(&mut command).current_dir("/");
     command.stdin(OwnedFd::from(stream)).stdout(Stdio::null()).stderr(Stdio::null()).spawn()
 }
 
@@ -120,28 +120,27 @@ pub(crate) fn check(exported: &Exported) -> Result<(), ControlError> {
     seatmap_ninep::Export::new(&exported.folder, exported.is_read_only).map(drop).map_err(failed)
 }
 
-/// Connects a program that is about to be started, which inherits the connection: what it writes to its console comes out
-/// here. The program agrees on the protocol anew.
+/// Connects a program that is about to be started, which inherits the connection: what it writes to its console comes out at
+/// the first file, and what it asks for of its input is read from the second. The program agrees on the protocol anew.
 ///
 /// # Errors
 /// [`ControlError::NoFiles`]: nobody listens there, or lets this user in.
-pub fn connect(socket: &Path, console: BorrowedFd<'_>) -> Result<UnixStream, ControlError> {
+pub fn connect(socket: &Path, console_and_input: [BorrowedFd<'_>; 2]) -> Result<UnixStream, ControlError> {
     let failed = |source| ControlError::NoFiles { path: socket.display().to_string(), source };
     let mut stream = UnixStream::connect(socket).map_err(failed)?;
     let mut bytes = Vec::new();
     Request::Version { size_bytes: LONGEST_BYTES, version: VERSION }.frame(u16::MAX, &mut bytes);
-    hand_over(&stream, &bytes, console).map_err(failed)?;
+    hand_over(&stream, &bytes, console_and_input).map_err(failed)?;
     let answer = frame::read(&mut stream, LONGEST_BYTES, &mut bytes).map_err(failed)?;
     answer.ok_or_else(|| failed(io::ErrorKind::PermissionDenied.into()))?;
     rustix::io::fcntl_setfd(&stream, FdFlags::empty()).map_err(|errno| failed(errno.into()))?;
     Ok(stream)
 }
 
-/// Sends bytes and a file along with them.
-pub(crate) fn hand_over(stream: &UnixStream, bytes: &[u8], file: BorrowedFd<'_>) -> io::Result<()> {
-    let mut space = [MaybeUninit::uninit(); cmsg_space!(ScmRights(1))];
+/// Sends bytes and files along with them.
+pub(crate) fn hand_over(stream: &UnixStream, bytes: &[u8], files: [BorrowedFd<'_>; 2]) -> io::Result<()> {
+    let mut space = [MaybeUninit::uninit(); cmsg_space!(ScmRights(2))];
     let mut along = SendAncillaryBuffer::new(&mut space);
-    let files = [file];
     along.push(SendAncillaryMessage::ScmRights(&files));
     // The first bytes of a connection, so few, go whole.
     rustix::net::sendmsg(stream, &[IoSlice::new(bytes)], &mut along, SendFlags::NOSIGNAL)?;

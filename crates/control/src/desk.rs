@@ -3,6 +3,7 @@
 mod asks;
 mod works;
 
+use crate::account::{self, Lost};
 use crate::answer::{Answer, Kind, Phase, Say};
 use crate::ledger::{self, Entry};
 use crate::line;
@@ -12,14 +13,15 @@ use crate::queue::{Action, Queue};
 use crate::request::Request;
 use crate::tenant::Tenant;
 use crate::ticket::Ticket;
+use crate::usage::Usage;
 use crate::wants::Wants;
-use seatmap_cell::{Choice, CpuSet, Host, Judge, layout};
+use seatmap_cell::{Choice, CpuSet, Host, Judge, boot, layout};
 use std::collections::BTreeMap;
 use std::io;
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
-/// How often cells are looked at: a look reads every thread's mask.
+/// How often cells are looked at, which reads every thread's mask, and what users have had is written down.
 const LOOK_EVERY: Duration = Duration::from_secs(5);
 
 /// A client that does not read for this long is let go: everybody waits for it meanwhile.
@@ -50,12 +52,12 @@ pub struct Desk<'a> {
     tenants: BTreeMap<u64, Tenant>,
     clients: BTreeMap<u64, Client>,
     next: u64,
-    opened: Instant,
     looked: Instant,
 }
 
 impl<'a> Desk<'a> {
-    /// Opens, and takes over the cells that an earlier controller left to stay.
+    /// Opens, and takes over the cells that an earlier controller left to stay, and what users have had of it; or why that
+    /// is forgotten.
     ///
     /// # Errors
     /// A journal or the ledger cannot be read or written.
@@ -64,14 +66,18 @@ impl<'a> Desk<'a> {
         policy: Policy,
         slice: Duration,
         judge: Box<Judge<'a>>,
-    ) -> Result<Self, seatmap_cell::CellError> {
+    ) -> Result<(Self, Option<Lost>), seatmap_cell::CellError> {
         let (standing, _) = ledger::wind_up(&host)?;
-        let queue = Queue::new(policy, u64::try_from(slice.as_millis()).unwrap_or(u64::MAX));
-        let (tenants, clients, now) = (BTreeMap::new(), BTreeMap::new(), Instant::now());
-        let mut desk = Desk { host, judge, queue, tenants, clients, next: 1, opened: now, looked: now };
+        let (usage, lost) = match account::read(&host, boot::milliseconds()) {
+            Ok(usage) => (usage, None),
+            Err(lost) => (Usage::since(boot::milliseconds()), Some(lost)),
+        };
+        let queue = Queue::new(policy, u64::try_from(slice.as_millis()).unwrap_or(u64::MAX), usage);
+        let (tenants, clients, looked) = (BTreeMap::new(), BTreeMap::new(), Instant::now());
+        let mut desk = Desk { host, judge, queue, tenants, clients, next: 1, looked };
         standing.into_iter().for_each(|entry| desk.adopt(entry));
         desk.keep_house();
-        Ok(desk)
+        Ok((desk, lost))
     }
 
     /// Does what an event asks for.
@@ -97,6 +103,7 @@ impl<'a> Desk<'a> {
         if self.looked.elapsed() >= LOOK_EVERY {
             self.looked = Instant::now();
             self.look();
+            self.keep_account();
         }
         self.pump();
     }
@@ -105,7 +112,9 @@ impl<'a> Desk<'a> {
     ///
     /// # Errors
     /// A journal or the ledger cannot be read or written.
-    pub fn close(self) -> Result<(), seatmap_cell::CellError> {
+    pub fn close(mut self) -> Result<(), seatmap_cell::CellError> {
+        self.queue.settle(boot::milliseconds());
+        self.keep_account();
         ledger::wind_up(&self.host).map(|_| ())
     }
 
@@ -116,7 +125,7 @@ impl<'a> Desk<'a> {
             let pool = self.pool();
             let host = self.host.clone();
             let choose = move |open: &CpuSet, count| best(&host, open, count);
-            let actions = self.queue.step(self.now_ms(), &pool, &choose);
+            let actions = self.queue.step(boot::milliseconds(), &pool, &choose);
             if actions.is_empty() {
                 break;
             }
@@ -153,7 +162,7 @@ impl<'a> Desk<'a> {
         let id = self.number();
         let wants = Wants::Cpus(record.set());
         let ticket = Ticket { id, uid: entry.uid, priority: 0, wants, takes_turns: entry.takes_turns };
-        self.queue.adopt(self.now_ms(), ticket, record.set());
+        self.queue.adopt(boot::milliseconds(), ticket, record.set());
         let create = asks::of_record(&record, entry.takes_turns);
         let tenant = Tenant {
             create,
@@ -172,10 +181,6 @@ impl<'a> Desk<'a> {
     fn number(&mut self) -> u64 {
         self.next += 1;
         self.next - 1
-    }
-
-    fn now_ms(&self) -> u64 {
-        u64::try_from(self.opened.elapsed().as_millis()).unwrap_or(u64::MAX)
     }
 
     /// Tells those who wait what place they have, where it is another than before.
@@ -216,7 +221,14 @@ impl<'a> Desk<'a> {
     }
 
     fn write_down(&self) -> io::Result<()> {
-        ledger::write(&self.host, &self.entries())
+        ledger::write(&self.host, &self.entries())?;
+        self.keep_account();
+        Ok(())
+    }
+
+    /// Where it cannot be written now, it is in a few seconds; nothing but fairness hangs on it.
+    fn keep_account(&self) {
+        let _ = account::write(&self.host, self.queue.usage());
     }
 }
 

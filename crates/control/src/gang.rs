@@ -4,7 +4,7 @@
 //! is handed on has none. A program cannot refuse SIGSTOP, and its parent sees it stopped.
 
 use seatmap_cell::tasks::{self, Task};
-use seatmap_cell::{CpuSet, Root, group};
+use seatmap_cell::{CpuSet, Root, fault, group};
 use seatmap_host::mask::{Mask, Tid};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -66,10 +66,12 @@ pub fn seat(root: &Root, stopped: &[Stopped], folder: &str) {
     for thread in stopped.iter().filter(|thread| is_the_same(root, thread)) {
         // Version 2 takes processes, and refuses the number of any other thread; the first has brought them along.
         let _ = root.write(&file, &thread.tid.to_string());
+        fault::point();
     }
     for thread in stopped.iter().filter(|thread| is_the_same(root, thread)) {
         let cpus = CpuSet::of_list(&thread.cpus).unwrap_or_default();
         let _ = cpus.0.into_iter().collect::<Mask>().give(thread.tid);
+        fault::point();
     }
 }
 
@@ -93,6 +95,7 @@ fn is_the_same(root: &Root, thread: &Stopped) -> bool {
 fn signal(pid: Tid, signal: libc::c_int) {
     // SAFETY: the number is that of a process which was looked at a moment ago; 1, 0 and below are never passed.
     unsafe { libc::kill(pid, signal) };
+    fault::point();
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! What must be known of the controller's cells when it dies: written down before it is so.
 
 use crate::gang::{self, Stopped};
+use crate::whole;
 use seatmap_cell::undo::Left;
 use seatmap_cell::{CellError, Host, Name, destroy};
 use serde::{Deserialize, Serialize};
@@ -40,9 +41,7 @@ pub fn read(host: &Host) -> Vec<Entry> {
 /// # Errors
 /// What the system says.
 pub fn write(host: &Host, entries: &[Entry]) -> io::Result<()> {
-    let (path, new) = (host.run.file(FILE), host.run.file("controller.ledger-new"));
-    fs::write(&new, serde_json::to_vec(entries)?)?;
-    fs::rename(new, path)
+    whole::write(host, FILE, &entries)
 }
 
 /// Ends what a controller that is gone was in the middle of: threads that wait for their turn go on, outside; cells whose

@@ -11,17 +11,19 @@
 //! | [`request`], [`answer`], [`mod@line`] | the protocol: JSON, a line each |
 //! | [`peer`], [`server`], [`desk`] | who may come in; the threads; the one that does everything |
 //! | [`gang`] | stopping a cell's threads, and letting them go on where they were |
-//! | [`ledger`], [`warden`], [`lock`] | what outlives a controller that is killed, and who winds it up |
-//! | [`channel`], [`steward`] | the door for programs without I/O rights; the process that reads and writes files for one |
+//! | [`ledger`], [`account`], [`warden`], [`lock`] | what outlives a controller that is killed, and who winds it up |
+//! | [`channel`], [`steward`], `input` | the door for programs without I/O rights; the process that reads and writes files for one |
 //! | [`client`], [`error`] | the other end; what can go wrong |
 #![deny(missing_docs)]
 
+pub mod account;
 pub mod answer;
 pub mod channel;
 pub mod client;
 pub mod desk;
 pub mod error;
 pub mod gang;
+mod input;
 pub mod ledger;
 pub mod line;
 pub mod lock;
@@ -36,6 +38,7 @@ pub mod ticket;
 pub mod usage;
 pub mod wants;
 pub mod warden;
+mod whole;
 
 pub use answer::{Answer, Kind, Listed, Phase, Say};
 pub use channel::Exported;

@@ -10,6 +10,8 @@ const MOST_GROUPS: usize = 65_536;
 /// The process at the other end, as it was when it connected.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Peer {
+    /// Its number; 0 where it cannot be seen from here.
+    pub pid: i32,
     /// Its user.
     pub uid: u32,
     /// Its group.
@@ -31,7 +33,7 @@ impl Peer {
         let count = option(stream, libc::SO_PEERGROUPS, &mut groups).unwrap_or(0);
         groups.truncate(count);
         groups.push(own[0].gid);
-        Ok(Peer { uid: own[0].uid, gid: own[0].gid, groups })
+        Ok(Peer { pid: own[0].pid, uid: own[0].uid, gid: own[0].gid, groups })
     }
 
     /// Whether it may give orders: root, the user that the controller runs as, and the members of one group may.
@@ -82,9 +84,9 @@ mod tests {
 
     #[test]
     fn strangers_stay_outside() {
-        let peer = Peer { uid: 1000, gid: 1000, groups: vec![1000, 7] };
+        let peer = Peer { pid: 1, uid: 1000, gid: 1000, groups: vec![1000, 7] };
         assert!(peer.may_enter(0, Some(7)) && peer.may_enter(1000, None));
         assert!(!peer.may_enter(0, None) && !peer.may_enter(0, Some(8)));
-        assert!(Peer { uid: 0, gid: 0, groups: vec![] }.may_enter(5, None));
+        assert!(Peer { pid: 1, uid: 0, gid: 0, groups: vec![] }.may_enter(5, None));
     }
 }

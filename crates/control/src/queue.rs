@@ -51,10 +51,10 @@ pub struct Queue {
 }
 
 impl Queue {
-    /// Nobody waits. Turns last for `slice_ms`.
+    /// Nobody waits. Turns last for `slice_ms`; users have had so much before.
     #[must_use]
-    pub fn new(policy: Policy, slice_ms: u64) -> Self {
-        Queue { policy, slice_ms, waiting: Vec::new(), holding: Vec::new(), usage: Usage::default() }
+    pub fn new(policy: Policy, slice_ms: u64, usage: Usage) -> Self {
+        Queue { policy, slice_ms, waiting: Vec::new(), holding: Vec::new(), usage }
     }
 
     /// Somebody comes, and waits.
@@ -62,9 +62,8 @@ impl Queue {
         self.waiting.push(Waiting { ticket, since_ms: now_ms });
     }
 
-    /// Somebody is found who has these CPUs already.
+    /// Somebody is found who has had these CPUs since the account was last settled: nobody else could have them.
     pub fn adopt(&mut self, now_ms: u64, ticket: Ticket, cpus: CpuSet) {
-        self.settle(now_ms);
         self.holding.push(Holding { ticket, cpus, since_ms: now_ms });
     }
 
@@ -73,6 +72,12 @@ impl Queue {
         self.settle(now_ms);
         self.waiting.retain(|waiting| waiting.ticket.id != id);
         self.holding.retain(|holding| holding.ticket.id != id);
+    }
+
+    /// Charges users for what they have had until now.
+    pub fn settle(&mut self, now_ms: u64) {
+        let cpus = self.cpus_of();
+        self.usage.pass(now_ms, &cpus);
     }
 
     /// How many are asked before this one, and how many wait; `None` where it does not wait.
@@ -95,10 +100,10 @@ impl Queue {
         self.holding.iter().fold(CpuSet::default(), |held, holding| held.with(&holding.cpus))
     }
 
-    /// What a user has had of late, in CPU-ms.
+    /// What users have had of late, by the last time that anything was decided.
     #[must_use]
-    pub fn usage_of(&self, uid: u32) -> f64 {
-        self.usage.of(uid)
+    pub fn usage(&self) -> &Usage {
+        &self.usage
     }
 
     /// Decides who starts now and who is suspended. `pool` is all CPUs that are neither offline nor somebody else's.
@@ -183,11 +188,6 @@ impl Queue {
         let at = self.holding.iter().position(|holding| holding.ticket.id == id)?;
         let Holding { ticket, cpus, .. } = self.holding.remove(at);
         Some(Waiting { ticket: Ticket { wants: Wants::Cpus(cpus), ..ticket }, since_ms: now_ms })
-    }
-
-    fn settle(&mut self, now_ms: u64) {
-        let cpus = self.cpus_of();
-        self.usage.pass(now_ms, &cpus);
     }
 
     /// How many CPUs each user holds.

@@ -1,5 +1,6 @@
 //! The controller: a socket, a thread a client that reads, and one that does everything else.
 
+use crate::account::Lost;
 use crate::answer::{Answer, Kind, Say};
 use crate::channel::{self, Exported};
 use crate::desk::{Desk, Event};
@@ -47,7 +48,7 @@ pub struct Options {
     pub export: Option<Exported>,
 }
 
-/// Listens until `ends` says so. Cells are made on the calling thread, which must be the process's first: a judge enters
+/// Listens until `ends` says so, and says when it does: with why it has forgotten what users had, where it has. Cells are made on the calling thread, which must be the process's first: a judge enters
 /// them by the process's number.
 ///
 /// # Errors
@@ -57,12 +58,12 @@ pub fn serve(
     options: &Options,
     judge: Box<Judge<'_>>,
     ends: &dyn Fn() -> bool,
-    ready: &mut dyn FnMut(),
+    ready: &mut dyn FnMut(Option<Lost>),
 ) -> Result<(), ControlError> {
     options.export.iter().try_for_each(channel::check)?;
     let _lock = lock::take(&host)?.ok_or(ControlError::AnotherRuns)?;
     host.run.lock().map_err(ControlError::Lock).and_then(|_held| Ok(host.recover()?))?;
-    let mut desk = Desk::open(host, options.policy, options.slice, judge)?;
+    let (mut desk, lost) = Desk::open(host, options.policy, options.slice, judge)?;
     let warden = Warden::post(&options.warden).map_err(ControlError::Warden)?;
     let listener = listen(&options.socket)?;
     let (events, arrivals) = mpsc::channel();
@@ -73,7 +74,7 @@ pub fn serve(
         let listener = listen(&door)?;
         std::thread::spawn(move || channel::admit_all(&listener, group, &exported));
     }
-    ready();
+    ready(lost);
     let mut ticked = Instant::now();
     while !ends() {
         match arrivals.recv_timeout(TICK) {

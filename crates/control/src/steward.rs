@@ -3,6 +3,7 @@
 //! It is started by a controller as root and gives that up before it reads a byte. It outlives the controller: what a
 //! program has open stays open.
 
+use crate::input::Input;
 use crate::peer::{self, Peer};
 use rustix::cmsg_space;
 use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags};
@@ -25,8 +26,14 @@ pub fn serve(folder: &Path, is_read_only: bool) -> io::Result<()> {
     leave_the_terminal();
     open_many();
     become_user(&peer)?;
-    let console = console(&stream)?.map(|file| Box::new(File::from(file)) as Box<dyn Write>);
-    seatmap_ninep::serve(stream, Session::new(export, console))
+    let mut handed = handed_over(&stream)?.into_iter();
+    let console = handed.next().map(|file| Box::new(File::from(file)) as Box<dyn Write>);
+    let session = Session::new(export, console);
+    let session = match handed.next() {
+        Some(file) => session.with_input(Box::new(Input::new(file, &stream, &peer)?)),
+        None => session,
+    };
+    seatmap_ninep::serve(stream, session)
 }
 
 /// A session of its own: the controller's terminal and its end must not reach it, and it may write to any other. What it
@@ -67,17 +74,17 @@ fn become_user(peer: &Peer) -> io::Result<()> {
     }
 }
 
-/// The terminal, or whatever it is, that comes with the first byte; `None` where it comes alone. The byte stays.
-fn console(stream: &UnixStream) -> io::Result<Option<OwnedFd>> {
-    let mut space = [MaybeUninit::uninit(); cmsg_space!(ScmRights(1))];
+/// What comes with the first byte: a console, and behind it an input. The byte stays.
+fn handed_over(stream: &UnixStream) -> io::Result<Vec<OwnedFd>> {
+    let mut space = [MaybeUninit::uninit(); cmsg_space!(ScmRights(2))];
     let mut came = RecvAncillaryBuffer::new(&mut space);
     let flags = RecvFlags::PEEK | RecvFlags::CMSG_CLOEXEC;
     rustix::net::recvmsg(stream, &mut [IoSliceMut::new(&mut [0])], &mut came, flags)?;
     let files = came.drain().filter_map(|message| match message {
-        RecvAncillaryMessage::ScmRights(mut files) => files.next(),
+        RecvAncillaryMessage::ScmRights(files) => Some(files),
         _ => None,
     });
-    Ok(files.last())
+    Ok(files.flatten().collect())
 }
 
 #[cfg(test)]
@@ -87,19 +94,22 @@ mod tests {
     use std::io::Read;
 
     #[test]
-    fn a_console_comes_with_the_first_byte_or_not_at_all() {
+    fn a_console_and_an_input_come_with_the_first_byte_or_not_at_all() {
         let (mut own, other) = UnixStream::pair().unwrap();
         own.write_all(b"x").unwrap();
-        assert!(console(&other).unwrap().is_none());
+        assert!(handed_over(&other).unwrap().is_empty());
         drop(own);
         let (own, mut other) = UnixStream::pair().unwrap();
         let (mut screen, handed) = UnixStream::pair().unwrap();
-        channel::hand_over(&own, b"ab", handed.as_fd()).unwrap();
-        let mut console = UnixStream::from(console(&other).unwrap().unwrap());
-        console.write_all(b"!").unwrap();
-        let (mut shown, mut bytes) = ([0], [0; 2]);
+        let (input, mut keys) = std::io::pipe().unwrap();
+        channel::hand_over(&own, b"ab", [handed.as_fd(), input.as_fd()]).unwrap();
+        let [console, input] = <[OwnedFd; 2]>::try_from(handed_over(&other).unwrap()).unwrap();
+        UnixStream::from(console).write_all(b"!").unwrap();
+        keys.write_all(b"?").unwrap();
+        let (mut shown, mut typed, mut bytes) = ([0], [0], [0; 2]);
         screen.read_exact(&mut shown).unwrap();
+        File::from(input).read_exact(&mut typed).unwrap();
         other.read_exact(&mut bytes).unwrap();
-        assert_eq!((&shown, &bytes), (b"!", b"ab"), "what came with it is still to be read");
+        assert_eq!((&shown, &typed, &bytes), (b"!", b"?", b"ab"), "what they came with is still to be read");
     }
 }

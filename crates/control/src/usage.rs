@@ -12,13 +12,37 @@ pub const HALF_LIFE_MS: f64 = 600_000.0;
 const NOTHING: f64 = 1e-3;
 
 /// What each user has had of late, in CPU-ms.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Usage {
     at_ms: u64,
     of: BTreeMap<u32, f64>,
 }
 
 impl Usage {
+    /// Nobody has had anything by now.
+    #[must_use]
+    pub fn since(now_ms: u64) -> Self {
+        Usage { at_ms: now_ms, of: BTreeMap::new() }
+    }
+
+    /// What was written down at some time, in CPU-ms.
+    #[must_use]
+    pub fn at(at_ms: u64, of: BTreeMap<u32, f64>) -> Self {
+        Usage { at_ms, of }
+    }
+
+    /// When time last passed, in ms.
+    #[must_use]
+    pub fn at_ms(&self) -> u64 {
+        self.at_ms
+    }
+
+    /// What everybody has had of late, in CPU-ms.
+    #[must_use]
+    pub fn of_all(&self) -> &BTreeMap<u32, f64> {
+        &self.of
+    }
+
     /// Lets time pass, in which each user had so many CPUs. A clock that goes back stands still.
     pub fn pass(&mut self, now_ms: u64, cpus: &BTreeMap<u32, usize>) {
         let passed = now_ms.saturating_sub(self.at_ms) as f64;
@@ -44,7 +68,7 @@ mod tests {
 
     #[test]
     fn usage_grows_to_a_limit_and_halves() {
-        let mut usage = Usage::default();
+        let mut usage = Usage::since(0);
         usage.pass(1000, &[(7, 2)].into());
         assert!((usage.of(7) - 2000.0).abs() < 2.0, "{}", usage.of(7));
         usage.pass(1000 + HALF_LIFE_MS as u64, &BTreeMap::new());
@@ -56,7 +80,7 @@ mod tests {
 
     #[test]
     fn many_small_steps_are_one_large_one() {
-        let (mut once, mut often) = (Usage::default(), Usage::default());
+        let (mut once, mut often) = (Usage::since(0), Usage::since(0));
         once.pass(100_000, &[(1, 3)].into());
         (1..=1000).for_each(|step| often.pass(step * 100, &[(1, 3)].into()));
         assert!((once.of(1) - often.of(1)).abs() < 1e-3);

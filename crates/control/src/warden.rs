@@ -28,7 +28,7 @@ impl Warden {
     pub fn post(command: &Keeper) -> io::Result<Self> {
         let (program, arguments) = command.0.split_first().ok_or_else(|| io::Error::other("there is none"))?;
         let mut command = Command::new(program);
-        command.args(arguments).current_dir("/").env_remove(seatmap_cell::fault::FAIL_AT);
+        seatmap_cell::fault::spare(&mut command).args(arguments).current_dir("/");
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
         let pipe = child.stdin.take();
         Ok(Warden { child, pipe })

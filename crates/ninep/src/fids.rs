@@ -12,10 +12,12 @@ pub const MOST_FIDS: usize = 1024;
 /// What a fid stands for.
 #[derive(Debug)]
 pub(crate) enum Node {
-    /// The root: `files` and `console`.
+    /// The root: `files`, `console` and `input`.
     Root,
     /// The console.
     Console,
+    /// What the program is told at its standard input.
+    Input,
     /// A file or folder of the host.
     File(OwnedFd),
 }
@@ -26,6 +28,7 @@ impl Node {
         Ok(match self {
             Node::Root => Node::Root,
             Node::Console => Node::Console,
+            Node::Input => Node::Input,
             Node::File(file) => Node::File(file.try_clone()?),
         })
     }
@@ -34,7 +37,7 @@ impl Node {
     pub fn file(&self) -> Result<BorrowedFd<'_>, Refusal> {
         match self {
             Node::File(file) => Ok(file.as_fd()),
-            Node::Root | Node::Console => Err(Refusal::ACCESS),
+            Node::Root | Node::Console | Node::Input => Err(Refusal::ACCESS),
         }
     }
 }
@@ -48,6 +51,8 @@ pub(crate) enum Opened {
     Root,
     /// The console, to be written.
     Console,
+    /// The input, to be read.
+    Input,
     /// A folder of the host.
     Folder(OwnedFd),
     /// A file of the host.
@@ -63,7 +68,8 @@ impl Opened {
             Node::Console if OFlags::from_bits_retain(flags) & OFlags::ACCMODE == OFlags::WRONLY => {
                 return Ok(Opened::Console);
             }
-            Node::Console => return Err(Refusal::ACCESS),
+            Node::Input if !host::may_change(flags) => return Ok(Opened::Input),
+            Node::Console | Node::Input => return Err(Refusal::ACCESS),
             Node::File(file) => file.as_fd(),
         };
         match host::kind(file)?.is_dir() {
@@ -77,7 +83,7 @@ impl Opened {
     pub fn file(&self) -> Option<BorrowedFd<'_>> {
         match self {
             Opened::File(file) => Some(file.as_fd()),
-            Opened::Not | Opened::Root | Opened::Console | Opened::Folder(_) => None,
+            Opened::Not | Opened::Root | Opened::Console | Opened::Input | Opened::Folder(_) => None,
         }
     }
 }

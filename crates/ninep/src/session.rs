@@ -1,6 +1,6 @@
 //! One client's requests, answered in their order: everything but the bytes going to and fro.
 //!
-//! The client sees a root with `files`, which is the exported folder, and, where it handed one over, `console`.
+//! The client sees a root with `files`, which is the exported folder, and, where it handed them over, `console` and `input`.
 
 mod files;
 mod tree;
@@ -13,7 +13,7 @@ use crate::refusal::Refusal;
 use crate::reply::Reply;
 use crate::request::Request;
 use crate::wire::Malformed;
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::Path;
 
@@ -26,12 +26,16 @@ pub const FILES: &[u8] = b"files";
 /// What the console is called there.
 pub const CONSOLE: &[u8] = b"console";
 
+/// What the input is called there.
+pub const INPUT: &[u8] = b"input";
+
 /// `P9_NONUNAME`: a user is not said.
 const NOBODY: u32 = u32::MAX;
 
-/// The root and the console, which no file system numbers.
+/// The root, the console and the input, which no file system numbers.
 const ROOT_QID: Qid = Qid { kind: qid::FOLDER, version: 0, path: u64::MAX };
 const CONSOLE_QID: Qid = Qid { kind: 0, version: 0, path: u64::MAX - 1 };
+const INPUT_QID: Qid = Qid { kind: 0, version: 0, path: u64::MAX - 2 };
 
 /// The folder that clients see.
 #[derive(Debug)]
@@ -54,6 +58,7 @@ impl Export {
 pub struct Session {
     export: Export,
     console: Option<Box<dyn Write>>,
+    input: Option<Box<dyn Read>>,
     fids: Fids,
     agreed_bytes: u32,
     /// What is read, until it is sent.
@@ -64,7 +69,15 @@ impl Session {
     /// Of a client that sees this, with a console where it has one.
     #[must_use]
     pub fn new(export: Export, console: Option<Box<dyn Write>>) -> Self {
-        Session { export, console, fids: Fids::default(), agreed_bytes: LONGEST_BYTES, block: Vec::new() }
+        let (input, fids, block) = (None, Fids::default(), Vec::new());
+        Session { export, console, input, fids, agreed_bytes: LONGEST_BYTES, block }
+    }
+
+    /// With something to read. Where that waits, so does whatever the client asks next.
+    #[must_use]
+    pub fn with_input(mut self, input: Box<dyn Read>) -> Self {
+        self.input = Some(input);
+        self
     }
 
     /// The longest message that both have agreed on, in bytes.
@@ -153,8 +166,9 @@ impl Session {
         let next = match node {
             Node::Root if name == FILES => Node::File(self.export.folder.try_clone()?),
             Node::Root if name == CONSOLE && self.console.is_some() => Node::Console,
+            Node::Root if name == INPUT && self.input.is_some() => Node::Input,
             Node::Root => return Err(crate::name::checked(name).map_or_else(|refusal| refusal, |_| Refusal::ABSENT)),
-            Node::Console => return Err(Refusal::NO_FOLDER),
+            Node::Console | Node::Input => return Err(Refusal::NO_FOLDER),
             Node::File(folder) => Node::File(host::below(folder.as_fd(), name)?),
         };
         let qid = qid_of(&next)?;
@@ -179,6 +193,7 @@ fn qid_of(node: &Node) -> Result<Qid, Refusal> {
     match node {
         Node::Root => Ok(ROOT_QID),
         Node::Console => Ok(CONSOLE_QID),
+        Node::Input => Ok(INPUT_QID),
         Node::File(_) => Ok(Qid::of(&host::stat(node.file()?)?)),
     }
 }

@@ -47,6 +47,7 @@ fn place() -> tempfile::TempDir {
 /// What the server says to these bytes.
 fn said(folder: &Path, bytes: &[u8]) -> Vec<u8> {
     let session = Session::new(Export::new(&folder.join("shown"), false).unwrap(), Some(Box::new(io::sink())));
+    let session = session.with_input(Box::new(Cursor::new(b"told")));
     let mut wire = Wire { incoming: Cursor::new(bytes), outgoing: Vec::new() };
     let _ = serve(&mut wire, session);
     wire.outgoing
@@ -62,8 +63,8 @@ fn replies(mut bytes: &[u8]) -> usize {
     count
 }
 
-const NAMES: [&[u8]; 12] =
-    [b"files", b"console", b"a", b"b", b"file", b"link", b"up", b"..", b"secret", b"x", b"../secret", b"\0"];
+const NAMES: [&[u8]; 13] =
+    [b"files", b"console", b"input", b"a", b"b", b"file", b"link", b"up", b"..", b"secret", b"x", b"../secret", b"\0"];
 
 /// A request of few fids and names, so that one builds on another.
 fn request() -> impl Strategy<Value = Vec<u8>> {

@@ -161,6 +161,35 @@ fn the_console_is_written_and_not_read() {
 }
 
 #[test]
+fn the_input_is_read_as_it_comes_and_not_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let (stream, own) = UnixStream::pair().unwrap();
+    let shown = folder.path().to_owned();
+    let (input, mut types) = io::pipe().unwrap();
+    let thread = std::thread::spawn(move || {
+        let session = Session::new(Export::new(&shown, true)?, None);
+        serve(own, session.with_input(Box::new(input)))
+    });
+    let mut client = Client::new(stream).unwrap();
+    assert_eq!(client.list("").unwrap(), [&b"files"[..], b"input"]);
+    assert_eq!(client.attributes("input").unwrap().mode, libc::S_IFREG | 0o444);
+    for access in [Access::Write, Access::Both] {
+        assert_eq!(client.open("input", access).unwrap_err().raw_os_error(), Some(libc::EACCES));
+    }
+    let input = client.open("input", Access::Read).unwrap();
+    let mut bytes = [0; 4];
+    types.write_all(b"hello").unwrap();
+    assert_eq!((client.read(&input, 0, &mut bytes).unwrap(), &bytes), (4, b"hell"));
+    assert_eq!((client.read(&input, 0, &mut bytes).unwrap(), bytes[0]), (1, b'o'), "its places are not asked for");
+    drop(types);
+    assert_eq!(client.read(&input, 5, &mut bytes).unwrap(), 0);
+    assert_eq!(client.write(&input, 0, b"x").unwrap_err().raw_os_error(), Some(libc::EBADF));
+    assert!(client.resize(&input, 0).is_err() && client.create("input").is_err());
+    drop(client);
+    thread.join().unwrap().unwrap();
+}
+
+#[test]
 fn folders_of_any_size_are_listed() {
     let served = served(false);
     let mut names: Vec<Vec<u8>> = (0..3000).map(|n| format!("{n:0100}").into_bytes()).collect();

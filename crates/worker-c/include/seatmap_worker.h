@@ -391,7 +391,7 @@ seatmap_worker_status seatmap_channel_create(int descriptor,
 void seatmap_channel_destroy(seatmap_channel *channel);
 
 /**
- * Opens a file by its path from the root, as "files/out/result.txt" or "console"; `opening` is a seatmap_opening.
+ * Opens a file by its path from the root, as "files/out/result.txt", "console" or "input"; `opening` is a seatmap_opening.
  */
 seatmap_worker_status seatmap_channel_open(seatmap_channel *channel,
                                            const char *path,

@@ -48,7 +48,7 @@ pub unsafe extern "C" fn seatmap_channel_destroy(channel: *mut Channel) {
     unsafe { take_back(channel) }
 }
 
-/// Opens a file by its path from the root, as "files/out/result.txt" or "console"; `opening` is a seatmap_opening.
+/// Opens a file by its path from the root, as "files/out/result.txt", "console" or "input"; `opening` is a seatmap_opening.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_channel_open(
     channel: *mut Channel,

@@ -48,16 +48,23 @@ pub(super) fn base(layout: &Layout) -> Result<String, ClosingError> {
 
 fn make_rest(site: &mut Site<'_>, base: &str) -> Result<String, ClosingError> {
     let rest = format!("{base}/{REST}");
-    let is_new = !site.root.has(&rest);
+    let is_new = !site.root.has(&rest) || is_nobodys(site.root, base);
     let made = Change::folder(&rest);
     // One that is another cell's already stays when this cell goes, unless it is the last.
-    site.change(Change { old: made.current(site.root)?, ..made })?;
+    let old = if is_new { made.old.clone() } else { made.current(site.root)? };
+    site.change(Change { old, ..made })?;
     if is_new {
         let online = layout::online(site.root)?;
         site.furnish(&format!("{rest}/cpuset.cpus"), &online.to_string())?;
         copy_memory(site, base, &rest)?;
     }
     Ok(rest)
+}
+
+/// Whether there is no cell: a rest was left by one that could not take it apart.
+fn is_nobodys(root: &Root, base: &str) -> bool {
+    let cell = format!("{PREFIX}.");
+    !root.folders(base).iter().any(|name| name.starts_with(&cell))
 }
 
 fn make_cell(site: &mut Site<'_>, base: &str) -> Result<String, ClosingError> {

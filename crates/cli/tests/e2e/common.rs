@@ -1,6 +1,9 @@
 //! A folder, a home, and the binary.
 
 use serde_json::Value;
+use std::fs::File;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -106,4 +109,31 @@ pub fn files(place: &Place) -> Vec<String> {
         .collect();
     names.sort();
     names
+}
+
+/// A new terminal: the end with the keys, and the end for programs.
+pub fn terminal() -> (File, OwnedFd) {
+    let (mut keys, mut programs) = (0, 0);
+    let none = std::ptr::null_mut();
+    // SAFETY: the two descriptors are writable, and a name, settings and size are not asked for.
+    let status = unsafe { libc::openpty(&raw mut keys, &raw mut programs, none, none.cast(), none.cast()) };
+    assert_eq!(status, 0);
+    // SAFETY: both were opened just now and are nobody else's.
+    let (keys, programs) = unsafe { (OwnedFd::from_raw_fd(keys), OwnedFd::from_raw_fd(programs)) };
+    // SAFETY: the descriptor is open; the program must not keep the keys' end.
+    unsafe { libc::fcntl(keys.as_raw_fd(), libc::F_SETFD, libc::FD_CLOEXEC) };
+    (keys.into(), programs)
+}
+
+/// Starts a command at a terminal, in a session of its own.
+pub fn in_front_of(terminal: OwnedFd, command: &mut Command) {
+    command.stdin(terminal);
+    // SAFETY: both calls are async-signal-safe; stdin is the terminal by now.
+    unsafe {
+        command.pre_exec(|| {
+            libc::setsid();
+            libc::ioctl(0, libc::TIOCSCTTY, 0);
+            Ok(())
+        });
+    }
 }

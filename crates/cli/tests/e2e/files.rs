@@ -2,16 +2,16 @@
 //!
 //! This test's own binary is the program: started with a channel, or as a stranger, it plays one of the parts below.
 
-use crate::common::Place;
+use crate::common::{Place, in_front_of, terminal};
 use crate::serve::{Controller, highest, is_root, made, make, seatmap, stderr, wait_until};
 use seatmap_ninep::{Access, Client, Fence, client};
-use std::fs::{self, Permissions};
-use std::io::{self, Read, Write};
+use std::fs::{self, File, Permissions};
+use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::{Child, Command, Output, Stdio};
 
 /// Tells this binary, started as a stranger, where to connect.
 const SOCKET: &str = "SEATMAP_TEST_SOCKET";
@@ -80,6 +80,102 @@ fn a_program_in_a_cell_reads_writes_and_speaks_without_rights() {
     assert!(stderr(&nowhere).contains("nowhere: no files are to be had there"), "{}", stderr(&nowhere));
 }
 
+/// A C program, linked statically; `None`, and a word about it, where that cannot be done.
+fn built(place: &Place, name: &str) -> Option<String> {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/programs/{name}.c"));
+    let built = Command::new("gcc").args(["-static", "-o"]).arg(place.path(name)).arg(source).output();
+    let is_built = built.is_ok_and(|built| built.status.success());
+    if !is_built {
+        eprintln!("skipped: no gcc that links statically here");
+    }
+    is_built.then(|| format!("./{name}"))
+}
+
+#[test]
+fn a_program_without_rights_reads_what_it_is_told() {
+    let Some((cpus, _taken)) = highest() else { return };
+    let place = Place::new();
+    let controller = serving(&place, &[]);
+    let Some(program) = built(&place, "repeats") else { return };
+    if !made(&controller.ask(&make("first", &cpus))) {
+        return;
+    }
+    let run = |stdin: Stdio| {
+        let mut command = seatmap(&place, &["cell", "run", "-q", "first", "--channel=socket.9p", "--no-io", "--"]);
+        command.arg(&program).stdin(stdin).stdout(Stdio::piped()).spawn().unwrap()
+    };
+    let said = |child: Child| {
+        let output = child.wait_with_output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    // What is typed comes out before the next is typed: nobody waits for more than there is.
+    let mut talk = run(Stdio::piped());
+    let (mut types, mut reads) = (talk.stdin.take().unwrap(), BufReader::new(talk.stdout.take().unwrap()));
+    for line in ["hi\n", "\n", "more\n"] {
+        types.write_all(line.as_bytes()).unwrap();
+        let mut heard = String::new();
+        reads.read_line(&mut heard).unwrap();
+        assert_eq!(heard, line);
+    }
+    drop(types);
+    assert_eq!(said(talk), "");
+    let long = place.file("long", (0..20_000).map(|n| format!("{n}\n")).collect::<String>());
+    assert_eq!(said(run(File::open(place.path(long)).unwrap().into())), place.read(long));
+    assert_eq!(said(run(Stdio::null())), "", "it is at its end at once");
+}
+
+#[test]
+fn a_terminal_keeps_its_lines_and_its_end() {
+    let Some((cpus, _taken)) = highest() else { return };
+    let place = Place::new();
+    let controller = serving(&place, &[]);
+    let Some(program) = built(&place, "repeats") else { return };
+    if !made(&controller.ask(&make("first", &cpus))) {
+        return;
+    }
+    let (mut keys, terminal) = terminal();
+    let mut command = seatmap(&place, &["cell", "run", "-q", "first", "--channel=socket.9p", "--no-io", "--"]);
+    in_front_of(terminal, command.arg(program).stdout(Stdio::piped()));
+    let mut child = command.spawn().unwrap();
+    drop(command);
+    let mut heard = BufReader::new(child.stdout.take().unwrap());
+    keys.write_all(b"half a lo\x7fine\nrest").unwrap();
+    let mut line = String::new();
+    heard.read_line(&mut line).unwrap();
+    assert_eq!(line, "half a line\n", "what was rubbed out does not come");
+    keys.write_all(b"\x04\x04").unwrap();
+    assert!(child.wait().unwrap().success(), "the first ends the line, the second all");
+    line.clear();
+    heard.read_to_string(&mut line).unwrap();
+    assert_eq!(line, "rest");
+}
+
+#[test]
+fn what_a_program_does_not_read_is_left() {
+    let Some((cpus, _taken)) = highest() else { return };
+    let place = Place::new();
+    let controller = serving(&place, &[]);
+    if !made(&controller.ask(&make("first", &cpus))) {
+        return;
+    }
+    let (mut next, mut types) = std::io::pipe().unwrap();
+    types.write_all(b"for the next").unwrap();
+    let mut command = seatmap(&place, &["cell", "run", "-q", "first", "--channel=socket.9p", "--", "sleep", "60"]);
+    let mut sleeper = command.stdin(next.try_clone().unwrap()).spawn().unwrap();
+    let has_child = || {
+        let path = format!("/proc/{0}/task/{0}/children", sleeper.id());
+        std::fs::read_to_string(path).is_ok_and(|children| !children.is_empty())
+    };
+    wait_until("it runs", has_child);
+    // SAFETY: the child has not been waited for, so that the number is its own; it passes the signal on.
+    unsafe { libc::kill(sleeper.id() as i32, libc::SIGTERM) };
+    sleeper.wait().unwrap();
+    let mut left = [0; 12];
+    next.read_exact(&mut left).unwrap();
+    assert_eq!(&left, b"for the next");
+}
+
 #[test]
 fn a_static_program_is_run_without_rights() {
     let Some((cpus, _taken)) = highest() else { return };
@@ -94,12 +190,8 @@ fn a_static_program_is_run_without_rights() {
     };
     let (code, _, told) = run("/bin/sh");
     assert!(code == Some(2) && told.contains("/sh: opens libraries before it runs"), "{told}");
-    let source = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/programs/opens.c"));
-    let built = Command::new("gcc").args(["-static", "-o"]).arg(place.path("opens")).arg(source).output();
-    if !built.is_ok_and(|built| built.status.success()) {
-        return eprintln!("skipped: no gcc that links statically here");
-    }
-    assert_eq!(run("./opens"), (Some(0), "opened 0, sockets 0, EPERM 2\n".to_owned(), String::new()));
+    let Some(program) = built(&place, "opens") else { return };
+    assert_eq!(run(&program), (Some(0), "opened 0, sockets 0, EPERM 2\n".to_owned(), String::new()));
 }
 
 #[test]

@@ -248,6 +248,75 @@ fn a_controller_that_is_killed_leaves_what_is_detached_and_nothing_else() {
     wait_until("the warden has undone it", || !has_groups(&place));
 }
 
+/// What is on a place's account, as a controller of it wrote it; it must not run.
+fn account(place: &Place) -> Value {
+    serde_json::from_str(&place.read("run/controller.usage")).unwrap()
+}
+
+#[test]
+fn who_had_more_still_waits_after_the_controller_was_killed() {
+    let Some((cpus, _taken)) = highest() else { return };
+    let place = Place::new();
+    std::fs::set_permissions(place.folder(), std::fs::Permissions::from_mode(0o755)).unwrap();
+    let start = || Controller::start(&place, &["--policy", "fair", "--group", "4711"], &[]);
+    let as_stranger = |arguments: &[&str]| {
+        let mut command = via(&place, arguments);
+        command.gid(4711).uid(65_534);
+        command
+    };
+    let mut controller = start();
+    match as_stranger(&make("kept", &cpus)).output() {
+        Ok(output) if !made(&output) => return,
+        Ok(_) => {}
+        Err(error) => return eprintln!("skipped: a stranger cannot start the binary here: {error}"),
+    }
+    controller.kill();
+    let mut known = account(&place);
+    // Ten minutes of root's, in the controller's own words.
+    known["cpu_us"]["0"] = 600_000_000.into();
+    place.file("run/controller.usage", known.to_string());
+    let mut controller = start();
+    assert_eq!(controller.ask(&[&make("half", &cpus)[..], &["--no-wait"]].concat()).status.code(), Some(1));
+    controller.kill();
+    let known = account(&place);
+    let roots = known["cpu_us"]["0"].as_u64().unwrap();
+    assert!((1..600_000_000).contains(&roots) && known["cpu_us"]["65534"].is_u64(), "it ages: {known}");
+    let controller = start();
+    let phase = |name: &str| {
+        let cells = controller.list();
+        cells.iter().find(|cell| cell["name"] == name).map(|cell| cell["phase"].as_str().unwrap().to_owned())
+    };
+    let mut first = via(&place, &[&make("one", &cpus)[..], &["--hold"]].concat()).spawn().unwrap();
+    wait_until("root waits", || phase("one").as_deref() == Some("waiting"));
+    let mut second = as_stranger(&[&make("two", &cpus)[..], &["--hold"]].concat()).spawn().unwrap();
+    wait_until("the stranger waits", || phase("two").as_deref() == Some("waiting"));
+    assert!(controller.ask(&["destroy", "kept"]).status.success());
+    wait_until("it is the stranger's turn", || phase("two").as_deref() == Some("standing"));
+    assert_eq!(phase("one").as_deref(), Some("waiting"), "who came first had more");
+    for client in [&mut second, &mut first] {
+        client.kill().unwrap();
+        client.wait().unwrap();
+    }
+    wait_until("both are gone", || controller.list().is_empty() && !has_groups(&place));
+}
+
+#[test]
+fn an_account_that_cannot_be_used_is_told_of_and_begun_anew() {
+    let place = Place::new();
+    std::fs::create_dir(place.path("run")).unwrap();
+    place.file("run/controller.usage", r#"{"format":"seatmap-usage/1","boot_id":"another","at_ms":1,"cpu_us":{}}"#);
+    let mut command = seatmap(&place, &["cell", "serve", "--socket", "socket"]);
+    let mut child = command.stdout(Stdio::null()).spawn().unwrap();
+    wait_until("it listens", || place.path("socket").exists());
+    // SAFETY: the child has not been waited for, so that the number is its own.
+    unsafe { libc::kill(child.id() as i32, libc::SIGTERM) };
+    let mut told = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut told).unwrap();
+    assert!(child.wait().unwrap().success());
+    assert!(told.ends_with("controller.usage: is of another boot; what users had before it is forgotten\n"), "{told}");
+    assert_ne!(account(&place)["boot_id"], "another");
+}
+
 #[test]
 fn killed_anywhere_while_it_makes_a_cell_it_leaves_nothing() {
     let Some((cpus, _taken)) = highest() else { return };
@@ -260,7 +329,8 @@ fn killed_anywhere_while_it_makes_a_cell_it_leaves_nothing() {
             .to_owned()
     };
     let before = affinity();
-    for step in [1, 2, 5, 9, 14, 30] {
+    // At the first it does not listen yet.
+    for step in [2, 3, 5, 9, 14, 30] {
         let place = Place::new();
         let step = step.to_string();
         let mut dying = Controller::start(&place, &[], &[("SEATMAP_CELL_FAIL_AT", &step)]);
@@ -343,4 +413,21 @@ fn restore_leaves_cells_that_are_remembered_elsewhere() {
     let destroyed = seatmap(&place, &["cell", "destroy", "first"]).output().unwrap();
     assert!(verified.status.success() && destroyed.status.success(), "{} {}", stderr(&verified), stderr(&destroyed));
     assert!(!has_groups(&place));
+}
+
+#[test]
+fn a_rest_that_was_left_goes_with_the_next_cell() {
+    let Some((cpus, _taken)) = highest() else { return };
+    let place = Place::new();
+    let left = std::path::Path::new("/sys/fs/cgroup/cpuset/seatmap+rest");
+    if std::fs::create_dir(left).is_err() {
+        return eprintln!("skipped: somebody else's cell stands here");
+    }
+    let output = seatmap(&place, &[&["cell"], &make("first", &cpus)[..]].concat()).output().unwrap();
+    if !made(&output) {
+        let _ = std::fs::remove_dir(left);
+        return;
+    }
+    let destroyed = seatmap(&place, &["cell", "destroy", "first"]).output().unwrap();
+    assert!(destroyed.status.success() && !left.exists(), "{}", stderr(&destroyed));
 }

@@ -7,7 +7,7 @@ use crate::request::{Ask, Create, Request};
 use crate::tenant::Tenant;
 use crate::ticket::Ticket;
 use crate::wants::Wants;
-use seatmap_cell::{Backend, CellError, Choice, CpuSet, Name, Record, layout};
+use seatmap_cell::{Backend, CellError, Choice, CpuSet, Name, Record, boot, layout};
 
 /// Requests of one user that may wait at once.
 const MOST_WAITING: usize = 64;
@@ -37,7 +37,7 @@ impl Desk<'_> {
         let (connection, ends_s, told) = (Some(connection), None, None);
         let tenant = Tenant { create, uid, connection, request, phase, stopped, faults, ends_s, told };
         self.tenants.insert(id, tenant);
-        self.queue.submit(self.now_ms(), Ticket { id, uid, priority, wants, takes_turns });
+        self.queue.submit(boot::milliseconds(), Ticket { id, uid, priority, wants, takes_turns });
         if !waits {
             // Whoever does not wait is not told of places either.
             self.pump_quietly(id);

@@ -5,7 +5,7 @@ use super::asks::failed;
 use crate::answer::{Kind, Phase, Say};
 use crate::gang;
 use seatmap_cell::undo::Left;
-use seatmap_cell::{Backend, CpuSet, Name, Record, Request};
+use seatmap_cell::{Backend, CpuSet, Name, Record, Request, boot};
 
 impl Desk<'_> {
     /// Makes a cell, for the first time or again.
@@ -113,7 +113,7 @@ impl Desk<'_> {
 
     /// Strikes a cell out. Its threads go on, if they were stopped.
     pub(super) fn drop_tenant(&mut self, id: u64) {
-        self.queue.leave(self.now_ms(), id);
+        self.queue.leave(boot::milliseconds(), id);
         if let Some(tenant) = self.tenants.remove(&id) {
             gang::go_on(&self.host.root, &tenant.stopped);
         }

@@ -41,7 +41,7 @@ fn told(actions: &[Action]) -> Vec<i64> {
 }
 
 fn with(policy: Policy, tickets: Vec<Ticket>) -> Queue {
-    let mut queue = Queue::new(policy, SLICE_MS);
+    let mut queue = Queue::new(policy, SLICE_MS, Usage::since(0));
     tickets.into_iter().for_each(|ticket| queue.submit(0, ticket));
     queue
 }
@@ -96,7 +96,7 @@ fn fair_means_who_has_had_least() {
     queue.submit(2, ticket(3, 8, Wants::Count(1)));
     queue.leave(5000, 1);
     assert_eq!(told(&queue.step(5000, &pool, &lowest)), [3]);
-    assert!((queue.usage_of(7) - 5000.0).abs() < 20.0);
+    assert!((queue.usage().of(7) - 5000.0).abs() < 20.0);
 }
 
 #[test]
@@ -130,7 +130,7 @@ fn what_others_have_taken_is_waited_for() {
 
 /// The share of the time that user 1 has of the one CPU, where he wants it `his` times over and user 2 once.
 fn share(policy: Policy, his: u64) -> f64 {
-    let mut queue = Queue::new(policy, SLICE_MS);
+    let mut queue = Queue::new(policy, SLICE_MS, Usage::since(0));
     (1..=his).for_each(|id| queue.submit(0, turn(id, 1, 1)));
     queue.submit(0, turn(his + 1, 2, 1));
     let (mut had, mut current, steps) = (0, 0, 4000);
@@ -157,6 +157,17 @@ fn fair_shares_are_by_user_and_converge() {
 }
 
 #[test]
+fn who_is_found_pays_for_the_time_since_the_account_was_written() {
+    let mut queue = Queue::new(Policy::Fair, SLICE_MS, Usage::at(1000, [(8, 100.0)].into()));
+    queue.adopt(601_000, list(1, "0-1"), set("0-1"));
+    queue.settle(601_000);
+    // The integral of what decays by half in that time.
+    let had = 2.0 * HALF_LIFE_MS * 0.5 / std::f64::consts::LN_2;
+    assert!((queue.usage().of(0) - had).abs() < 1.0, "{}", queue.usage().of(0));
+    assert!((queue.usage().of(8) - 50.0).abs() < 1e-3);
+}
+
+#[test]
 fn who_ran_for_long_is_not_kept_waiting_for_ever() {
     // User 1 had the CPU for ten half-lives; then another user's requests of a second each never end.
     let mut queue = with(Policy::Fair, vec![ticket(1, 1, Wants::Count(1))]);
@@ -165,7 +176,7 @@ fn who_ran_for_long_is_not_kept_waiting_for_ever() {
     queue.step(0, &pool, &lowest);
     queue.leave(ten, 1);
     queue.submit(ten, ticket(2, 1, Wants::Count(1)));
-    let had = queue.usage_of(1);
+    let had = queue.usage().of(1);
     for step in 1.. {
         let now = ten + step * 1000;
         assert!(((now - ten) as f64) < had, "a CPU-ms is worth 1 ms of waiting, and decays");
@@ -230,7 +241,7 @@ impl Watch {
 proptest! {
     #[test]
     fn capacity_holds_and_everybody_starts_in_the_end(policy in policies(), events in events()) {
-        let (mut queue, pool) = (Queue::new(policy, SLICE_MS), set("0-5"));
+        let (mut queue, pool) = (Queue::new(policy, SLICE_MS, Usage::since(0)), set("0-5"));
         let (mut watch, mut wanted, mut now) = (Watch::default(), BTreeMap::new(), 0);
         for (id, event) in (1u64..).zip(events) {
             now += event.wait_ms;
@@ -257,7 +268,7 @@ proptest! {
 
     #[test]
     fn gangs_that_never_end_all_get_turns(policy in policies(), sizes in prop::collection::vec(1usize..4, 1..6)) {
-        let (mut queue, pool) = (Queue::new(policy, SLICE_MS), set("0-3"));
+        let (mut queue, pool) = (Queue::new(policy, SLICE_MS, Usage::since(0)), set("0-3"));
         let wanted: BTreeMap<u64, Wants> = (1u64..).zip(&sizes).map(|(id, size)| (id, Wants::Count(*size))).collect();
         for (id, size) in (1u64..).zip(&sizes) {
             queue.submit(0, Ticket { priority: (id % 10) as u8, ..turn(id, id as u32 % 2, *size) });
@@ -276,7 +287,7 @@ proptest! {
 
     #[test]
     fn first_come_first_served_where_all_want_the_same(sizes in prop::collection::vec(1usize..4, 1..12)) {
-        let (mut queue, pool) = (Queue::new(Policy::Fifo, SLICE_MS), set("0-3"));
+        let (mut queue, pool) = (Queue::new(Policy::Fifo, SLICE_MS, Usage::since(0)), set("0-3"));
         (1u64..).zip(&sizes).for_each(|(id, size)| queue.submit(id, count(id, *size)));
         let (mut order, mut holding) = (Vec::<i64>::new(), std::collections::VecDeque::new());
         while order.len() < sizes.len() {

@@ -1,6 +1,6 @@
 //! Opened files and folders.
 
-use super::{CONSOLE, CONSOLE_QID, FILES, ROOT_QID, Session, qid_of};
+use super::{CONSOLE, CONSOLE_QID, FILES, INPUT, INPUT_QID, ROOT_QID, Session, qid_of};
 use crate::entry::Entry;
 use crate::fids::{Node, Opened};
 use crate::host;
@@ -42,11 +42,16 @@ impl Session {
 
     pub(super) fn read(&mut self, fid: u32, offset: u64, count: u32) -> Result<Reply<'_>, Refusal> {
         let count = self.fitting(count);
-        let file = self.fids.get(fid)?.opened.file().ok_or(Refusal::FID)?;
         if self.block.len() < count {
             self.block.resize(count, 0);
         }
-        let count = raw::pread(file, self.block.get_mut(..count).unwrap_or_default(), offset)?;
+        let into = self.block.get_mut(..count).unwrap_or_default();
+        let count = match (&self.fids.get(fid)?.opened, &mut self.input) {
+            (Opened::File(file), _) => raw::pread(file, into, offset)?,
+            // It has no places: what was read is gone.
+            (Opened::Input, Some(input)) => input.read(into)?,
+            _ => return Err(Refusal::FID),
+        };
         Ok(Reply::Read { data: Data(self.block.get(..count).unwrap_or_default()) })
     }
 
@@ -64,7 +69,7 @@ impl Session {
             (Opened::Not, _) => return Err(Refusal::FID),
             (Opened::File(file) | Opened::Folder(file), true) => fs::fdatasync(file)?,
             (Opened::File(file) | Opened::Folder(file), false) => fs::fsync(file)?,
-            (Opened::Root | Opened::Console, _) => {}
+            (Opened::Root | Opened::Console | Opened::Input, _) => {}
         }
         Ok(Reply::Sync {})
     }
@@ -73,18 +78,23 @@ impl Session {
         let most_bytes = self.fitting(count);
         self.block.clear();
         match &self.fids.get(fid)?.opened {
-            Opened::Root => list_root(self.console.is_some(), offset, most_bytes, &mut self.block),
+            Opened::Root => {
+                let has = [self.console.is_some(), self.input.is_some()];
+                list_root(has, offset, most_bytes, &mut self.block);
+            }
             Opened::Folder(folder) => list_folder(folder.as_fd(), offset, most_bytes, &mut self.block)?,
-            Opened::Not | Opened::Console | Opened::File(_) => return Err(Refusal::FID),
+            Opened::Not | Opened::Console | Opened::Input | Opened::File(_) => return Err(Refusal::FID),
         }
         Ok(Reply::List { entries: Data(&self.block) })
     }
 }
 
-fn list_root(has_console: bool, offset: u64, most_bytes: usize, out: &mut Vec<u8>) {
-    let files = Entry { qid: Qid { path: 0, ..ROOT_QID }, offset: 1, kind: dirent(FileType::Directory), name: FILES };
-    let console = Entry { qid: CONSOLE_QID, offset: 2, kind: dirent(FileType::RegularFile), name: CONSOLE };
-    let all = [Some(files), has_console.then_some(console)];
+fn list_root([has_console, has_input]: [bool; 2], offset: u64, most_bytes: usize, out: &mut Vec<u8>) {
+    let entry = |qid, offset, kind, name| Entry { qid, offset, kind: dirent(kind), name };
+    let files = entry(Qid { path: 0, ..ROOT_QID }, 1, FileType::Directory, FILES);
+    let console = entry(CONSOLE_QID, 2, FileType::RegularFile, CONSOLE);
+    let input = entry(INPUT_QID, 3, FileType::RegularFile, INPUT);
+    let all = [Some(files), has_console.then_some(console), has_input.then_some(input)];
     all.into_iter().flatten().filter(|entry| entry.offset > offset).all(|entry| entry.fits_into(out, most_bytes));
 }
 

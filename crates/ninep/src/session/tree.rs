@@ -1,6 +1,6 @@
 //! What files are, and what is done to their names.
 
-use super::{CONSOLE_QID, ROOT_QID, Session};
+use super::{CONSOLE_QID, INPUT_QID, ROOT_QID, Session};
 use crate::attributes::{Attributes, BASIC, Change};
 use crate::fids::Node;
 use crate::host;
@@ -14,8 +14,9 @@ use std::os::fd::AsFd;
 /// The root is a folder that everybody may read.
 const ROOT_MODE: u32 = libc::S_IFDIR | 0o555;
 
-/// An ordinary file as far as a client can tell: a kernel would open a device itself.
+/// Ordinary files as far as a client can tell: a kernel would open a device itself.
 const CONSOLE_MODE: u32 = libc::S_IFREG | 0o222;
+const INPUT_MODE: u32 = libc::S_IFREG | 0o444;
 
 impl Session {
     pub(super) fn attributes(&mut self, fid: u32) -> Result<Reply<'_>, Refusal> {
@@ -23,6 +24,7 @@ impl Session {
         let (qid, attributes) = match &self.fids.get(fid)?.node {
             Node::Root => (ROOT_QID, made_up(ROOT_MODE, 3)),
             Node::Console => (CONSOLE_QID, made_up(CONSOLE_MODE, 1)),
+            Node::Input => (INPUT_QID, made_up(INPUT_MODE, 1)),
             Node::File(file) => {
                 let stat = host::stat(file.as_fd())?;
                 (Qid::of(&stat), Attributes::from(&stat))
@@ -34,7 +36,7 @@ impl Session {
     pub(super) fn change(&mut self, fid: u32, change: &Change) -> Result<Reply<'_>, Refusal> {
         let fid = self.fids.get(fid)?;
         match &fid.node {
-            Node::Root => return Err(Refusal::ACCESS),
+            Node::Root | Node::Input => return Err(Refusal::ACCESS),
             // Who opens it to write anew cuts it first: there is nothing to cut.
             Node::Console => {}
             Node::File(_) if self.export.is_read_only => return Err(Refusal::READ_ONLY),
@@ -46,7 +48,7 @@ impl Session {
     pub(super) fn statfs(&mut self, fid: u32) -> Result<Reply<'_>, Refusal> {
         let file = match &self.fids.get(fid)?.node {
             Node::File(file) => file,
-            Node::Root | Node::Console => &self.export.folder,
+            Node::Root | Node::Console | Node::Input => &self.export.folder,
         };
         Ok(Reply::Statfs { space: Space::from(&fs::fstatfs(file)?) })
     }

@@ -67,12 +67,13 @@ fn at_home(host: &Host, record: &Record, program: Program) -> Program {
     }
 }
 
-/// The connection to files and console, where one is wanted.
+/// The connection to files, console and input, where one is wanted.
 fn channel(host: &Host, typed: &CellRun) -> Result<Option<UnixStream>, CliError> {
     let Some(socket) = &typed.channel else { return Ok(None) };
     let usual = || channel::beside(&host.run.file(server::SOCKET));
     let socket = socket.clone().unwrap_or_else(usual);
-    channel::connect(&socket, std::io::stdout().as_fd()).map(Some).map_err(CliError::input)
+    let (console, input) = (std::io::stdout(), std::io::stdin());
+    channel::connect(&socket, [console.as_fd(), input.as_fd()]).map(Some).map_err(CliError::input)
 }
 
 /// A program that needs a loader would not get as far as its first instruction.

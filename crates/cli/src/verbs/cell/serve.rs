@@ -5,6 +5,7 @@ use crate::error::CliError;
 use crate::interrupt::Interrupt;
 use crate::output;
 use seatmap_cell::{Host, Judge, Keeper};
+use seatmap_control::account::Lost;
 use seatmap_control::{ControlError, Exported, Options, channel, peer, server};
 use std::time::Duration;
 
@@ -16,7 +17,13 @@ pub fn run(host: Host, typed: &CellServe, judge: Box<Judge<'static>>) -> Result<
     let (policy, slice) = (typed.policy, Duration::from_secs(typed.slice));
     let options = Options { socket, group, policy, slice, warden, export: export(typed)? };
     let interrupt = Interrupt::listen()?;
-    let mut ready = || ready(typed, &options);
+    let mut ready = |lost: Option<Lost>| {
+        if let Some(lost) = lost {
+            // It serves all the same.
+            CliError::work(lost).report();
+        }
+        ready(typed, &options);
+    };
     server::serve(host, &options, judge, &|| interrupt.asked(), &mut ready).map_err(|error| match error {
         ControlError::AnotherRuns | ControlError::Export { .. } => CliError::input(error),
         error => CliError::work(error),

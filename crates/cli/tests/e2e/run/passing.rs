@@ -3,9 +3,8 @@
 use super::programs::{self, list, mask_of, two_cpus};
 use super::run;
 use super::running::Running;
-use crate::common::Place;
+use crate::common::{Place, in_front_of, terminal};
 use std::io::Write;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::Stdio;
 
@@ -96,15 +95,7 @@ fn ctrl_c_comes_once() {
         let (mut keys, terminal) = terminal();
         let mut command =
             place.command(&[&["run", "--quiet"][..], &options(&form), &["--", program, "count", "2"]].concat());
-        command.stdin(terminal).stderr(Stdio::null());
-        // SAFETY: both calls are async-signal-safe; stdin is the terminal by now.
-        unsafe {
-            command.pre_exec(|| {
-                libc::setsid();
-                libc::ioctl(0, libc::TIOCSCTTY, 0);
-                Ok(())
-            });
-        }
+        in_front_of(terminal, command.stderr(Stdio::null()));
         let mut running = Running::of(command);
         for _ in 0..3 {
             keys.write_all(b"\x03").unwrap();
@@ -114,20 +105,6 @@ fn ctrl_c_comes_once() {
         assert_eq!(running.line(), "signal 15", "{form:?}");
         assert_eq!(running.wait().code(), Some(0));
     }
-}
-
-/// A new terminal: the end with the keys, and the end for programs.
-fn terminal() -> (std::fs::File, OwnedFd) {
-    let (mut keys, mut programs) = (0, 0);
-    let none = std::ptr::null_mut();
-    // SAFETY: the two descriptors are writable, and a name, settings and size are not asked for.
-    let status = unsafe { libc::openpty(&raw mut keys, &raw mut programs, none, none.cast(), none.cast()) };
-    assert_eq!(status, 0);
-    // SAFETY: both were opened just now and are nobody else's.
-    let (keys, programs) = unsafe { (OwnedFd::from_raw_fd(keys), OwnedFd::from_raw_fd(programs)) };
-    // SAFETY: the descriptor is open; the program must not keep the keys' end.
-    unsafe { libc::fcntl(keys.as_raw_fd(), libc::F_SETFD, libc::FD_CLOEXEC) };
-    (keys.into(), programs)
 }
 
 #[test]

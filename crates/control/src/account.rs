@@ -1,0 +1,118 @@
+//! What users have had of late, on file: whoever kills a controller, or starts one anew, wins nothing by it.
+//!
+//! It is written whenever a cell starts or ends, and every few seconds. Its times are those of the boot, which go on while no
+//! controller runs: usage decays meanwhile, and cells that stand are charged to their users. What it can lose is what cells
+//! that end with their controller have had since it was last written.
+
+use crate::usage::{HALF_LIFE_MS, Usage};
+use crate::whole;
+use seatmap_cell::Host;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::{fs, io};
+
+/// The format's name, in the `format` key.
+pub const FORMAT: &str = "seatmap-usage/1";
+
+/// The file, beside the ledger.
+pub const FILE: &str = "controller.usage";
+
+/// The most that one user can have on his account, in CPU-ms: all CPUs that a list can name, for ever.
+const MOST_CPU_MS: f64 = (1u64 << 20) as f64 * HALF_LIFE_MS / std::f64::consts::LN_2;
+
+/// An account, as it is on file. Numbers are whole, so that what is read is what was written.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Account {
+    /// [`FORMAT`].
+    pub format: String,
+    /// The boot by whose clock the time is.
+    pub boot_id: String,
+    /// When it was written, in ms after the boot.
+    pub at_ms: u64,
+    /// What each user had had by then, in CPU-us, by his number.
+    pub cpu_us: BTreeMap<u32, u64>,
+}
+
+/// Why an account is begun anew.
+#[derive(Debug, thiserror::Error)]
+pub enum Lost {
+    /// It cannot be read.
+    #[error("{path}: what users have had of late cannot be read, and is forgotten")]
+    Unreadable {
+        /// The file.
+        path: String,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// It is something else.
+    #[error("{path}: {why}; what users have had of late is forgotten")]
+    Foreign {
+        /// The file.
+        path: String,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// The computer has been started anew since.
+    #[error("{path}: is of another boot; what users had before it is forgotten")]
+    OtherBoot {
+        /// The file.
+        path: String,
+    },
+}
+
+impl Account {
+    /// What is known by now, on this boot.
+    #[must_use]
+    pub fn of(usage: &Usage, boot_id: &str) -> Self {
+        let cpu_us = usage.of_all().iter().map(|(uid, cpu_ms)| (*uid, (cpu_ms * 1000.0).round() as u64)).collect();
+        Account { format: FORMAT.to_owned(), boot_id: boot_id.to_owned(), at_ms: usage.at_ms(), cpu_us }
+    }
+
+    /// What it tells, if that can be so at this time of its boot.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn usage(&self, now_ms: u64) -> Result<Usage, String> {
+        if self.format != FORMAT {
+            return Err(format!("\"format\" must be \"{FORMAT}\""));
+        }
+        if self.at_ms > now_ms {
+            return Err(format!("\"at_ms\" is {}, and this boot has lasted {now_ms} ms", self.at_ms));
+        }
+        let of: BTreeMap<u32, f64> = self.cpu_us.iter().map(|(uid, cpu_us)| (*uid, *cpu_us as f64 / 1000.0)).collect();
+        match of.iter().find(|(_, cpu_ms)| **cpu_ms > MOST_CPU_MS) {
+            Some((uid, _)) => Err(format!("the user {uid} has more than all CPUs can give")),
+            None => Ok(Usage::at(self.at_ms, of)),
+        }
+    }
+}
+
+/// What is on file; nothing where there is no file.
+///
+/// # Errors
+/// [`Lost`].
+pub fn read(host: &Host, now_ms: u64) -> Result<Usage, Lost> {
+    let file = host.run.file(FILE);
+    let path = file.display().to_string();
+    let bytes = match fs::read(file) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Usage::since(now_ms)),
+        Err(source) => return Err(Lost::Unreadable { path, source }),
+        Ok(bytes) => bytes,
+    };
+    match serde_json::from_slice::<Account>(&bytes) {
+        Err(error) => Err(Lost::Foreign { path, why: error.to_string() }),
+        Ok(account) if account.boot_id != host.boot_id => Err(Lost::OtherBoot { path }),
+        Ok(account) => account.usage(now_ms).map_err(|why| Lost::Foreign { path, why }),
+    }
+}
+
+/// Writes it: the file is whole, old or new.
+///
+/// # Errors
+/// What the system says.
+pub fn write(host: &Host, usage: &Usage) -> io::Result<()> {
+    whole::write(host, FILE, &Account::of(usage, &host.boot_id))
+}
+
+#[cfg(test)]
+mod tests;
