@@ -16,6 +16,12 @@ pub(crate) fn drawn(problem: &Problem) -> usize {
     if problem.tasks() > LARGEST_DRAWN { DRAWN / 50 } else { DRAWN }
 }
 
+/// The PU (row) of each task, at random.
+pub(crate) fn at_random(problem: &Problem, rng: &mut fastrand::Rng) -> Vec<usize> {
+    let slot_of = seed::random(problem, rng);
+    slot_of[..problem.tasks()].iter().map(|slot| problem.pu_of_slot[*slot as usize] as usize).collect()
+}
+
 /// What the usual placements cost. `cost` judges the PU (row) of each task. Nothing is asked of these placements but that
 /// they use the same PUs: they are what a user gets who does not think of siblings or fixed tasks.
 pub(crate) fn baselines(
@@ -32,12 +38,7 @@ pub(crate) fn baselines(
     os.sort_unstable();
     let topology = &request.profile.topology;
     let mut rng = fastrand::Rng::with_seed(request.seed);
-    let random: Vec<f64> = (0..drawn)
-        .map(|_| {
-            let slot_of = seed::random(problem, &mut rng);
-            cost(&slot_of[..tasks].iter().map(|slot| problem.pu_of_slot[*slot as usize] as usize).collect::<Vec<_>>())
-        })
-        .collect();
+    let random: Vec<f64> = (0..drawn).map(|_| cost(&at_random(problem, &mut rng))).collect();
     Baselines {
         os: along(&os),
         compact: along(&compact(topology, &pus.os, &pus.distance_ns)),

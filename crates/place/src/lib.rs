@@ -26,6 +26,7 @@
 //! | [`portfolio`], [`multilevel`], [`exact`], [`congestion`], [`solve`] | what makes use of them |
 //! | [`program`], [`remembered`] | seats for the channels of a program, on the host that it runs on |
 //! | [`line_homes`] | which homes the lines of that program's own memory have |
+//! | [`typical`] | a random placement to stand beside |
 //! | [`trial`] | a search whose objective is a run of the program |
 //! | [`bound`], [`link_bound`], [`assignment`] | what no placement can undercut |
 //! | [`orders`], [`links`] | compact and scatter; links that tasks share |
@@ -59,6 +60,7 @@ pub mod seed;
 pub mod solve;
 pub mod traffic;
 pub mod trial;
+pub mod typical;
 pub mod zones;
 
 pub use seatmap_machine as machine;

@@ -126,7 +126,8 @@ impl Request<'_> {
         }
     }
 
-    fn cost(&self, problem: &Problem, pus: &Pus, links: &Links, pu_of: &[usize]) -> f64 {
+    /// What the objective makes of the PU (row) of each task.
+    pub(crate) fn cost(&self, problem: &Problem, pus: &Pus, links: &Links, pu_of: &[usize]) -> f64 {
         self.costs(self.objective, problem, pus, links, pu_of)
     }
 

@@ -72,6 +72,9 @@ pub struct Place {
     /// Draw the machine with threads, lines and traffic on it, before and after, into a file; - is stdout.
     #[arg(long, value_name = "FILE")]
     pub svg: Option<PathBuf>,
+    /// What is drawn before the plan.
+    #[arg(long, value_name = "WHAT", default_value = "os")]
+    pub before: BeforeChoice,
     /// Print the plan as JSON on stdout, and nothing else.
     #[arg(long)]
     pub json: bool,
@@ -86,6 +89,15 @@ pub enum ObjectiveChoice {
     Congestion,
     /// The time of the pattern's messages on the simulated machine; needs a model.
     Simulated,
+}
+
+/// What is drawn before a plan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum BeforeChoice {
+    /// Tasks on CPUs in the order of their numbers.
+    Os,
+    /// The random placement with the median cost of 101.
+    Random,
 }
 
 /// What an edge weighs.

@@ -2,13 +2,14 @@
 
 mod runs;
 
-use crate::args::{MethodChoice, ObjectiveChoice, Place};
+use crate::args::{BeforeChoice, MethodChoice, ObjectiveChoice, Place};
 use crate::error::CliError;
 use crate::output::{self, Destination};
 use crate::{input, model_input, pattern_input, place};
 use seatmap_machine::{Profile, Square};
 use seatmap_pattern::Pattern;
 use seatmap_place::search::{Limit, Qap};
+use seatmap_place::typical::DRAWN;
 use seatmap_place::{Answer, Level, Method, Request};
 use seatmap_plan::Plan;
 use seatmap_report::floor::{self, Comparison, Seating};
@@ -33,7 +34,7 @@ pub fn run(typed: &Place) -> Result<(), CliError> {
     let began = Instant::now();
     let request = request(typed, &profile, &pattern);
     let answer = match typed.objective {
-        ObjectiveChoice::Simulated => runs::place(typed, &request)?,
+        ObjectiveChoice::Simulated => runs::judged(typed, &pattern, |judge| request.place_by(judge))?,
         _ => request.place().map_err(CliError::input)?,
     };
     let plan = plan(&request, &answer, began.elapsed().as_secs_f64());
@@ -76,12 +77,27 @@ fn request<'a>(typed: &Place, profile: &'a Profile, pattern: &'a Pattern) -> Req
 fn drawn<'a>(typed: &Place, request: &Request<'a>, plan: &Plan) -> Result<Comparison<'a>, CliError> {
     let (profile, pattern) = (request.profile, request.pattern);
     let model = model_input::known(&typed.on)?;
-    let before = request.in_order().map_err(CliError::input)?;
-    let mut seatings = [Seating::in_order(profile, pattern, plan, before), Seating::planned(pattern, plan)];
+    let mut seatings = [before(typed, request, plan)?, Seating::planned(pattern, plan)];
     if let (ObjectiveChoice::Simulated, Some(model)) = (typed.objective, &model) {
         seatings.iter_mut().try_for_each(|seating| runs::count(typed, pattern, model, seating))?;
     }
     Ok(Comparison::new(profile, model.as_ref(), pattern, plan, seatings))
+}
+
+/// What the plan is held against.
+fn before(typed: &Place, request: &Request, plan: &Plan) -> Result<Seating, CliError> {
+    let (profile, pattern) = (request.profile, request.pattern);
+    let drawn = match (typed.before, typed.objective) {
+        (BeforeChoice::Os, _) => {
+            let in_order = request.in_order().map_err(CliError::input)?;
+            return Ok(Seating::in_order(profile, pattern, plan, in_order));
+        }
+        (BeforeChoice::Random, ObjectiveChoice::Simulated) => {
+            runs::judged(typed, pattern, |judge| request.typical(Some(judge)))?
+        }
+        (BeforeChoice::Random, _) => request.typical(None).map_err(CliError::input)?,
+    };
+    Ok(Seating::at_random(profile, pattern, plan, drawn, DRAWN))
 }
 
 fn limit(typed: &Place) -> Limit {

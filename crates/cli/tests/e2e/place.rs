@@ -79,6 +79,19 @@ fn the_machine_is_drawn_before_and_after() {
 }
 
 #[test]
+fn a_plan_is_held_against_chance_as_well() {
+    let place = Place::new();
+    let random = |more: &[&str]| place.stdout(&[&RING[..], &["--before", "random"], more].concat());
+    let picture = random(&["--svg", "-"]);
+    assert!(picture.contains(">the median of 101 random placements</text>"), "{picture}");
+    assert!(!picture.contains("as the OS numbers them") && picture == random(&["--svg", "-"]), "{picture}");
+    assert!(random(&["--html", "-"]).contains("the median of 101 random placements"));
+    let on = ["place", "--on", "cell-ps3", "--pattern", "pairs:6", "--kicks", "10", "--before", "random", "--svg", "-"];
+    let run = place.stdout(&[&on[..], &["--objective", "simulated"]].concat());
+    assert!(run.contains("101 random") && run.contains(">time, ns</text>"), "{run}");
+}
+
+#[test]
 fn links_carry_what_the_simulator_counted() {
     let place = Place::new();
     let on = ["place", "--on", "cell-ps3", "--pattern", "pairs:6", "--kicks", "10", "--svg", "-"];

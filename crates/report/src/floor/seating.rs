@@ -20,18 +20,36 @@ pub struct Seating {
 }
 
 impl Seating {
-    /// Without a plan: tasks in the order of these PUs, their channels on the candidate lines as they come. Homes are known
-    /// only if the plan beside it knows them too, so that the two can be compared.
+    /// Without a plan: tasks in the order of these PUs.
     #[must_use]
     pub fn in_order(profile: &Profile, pattern: &Pattern, plan: &Plan, placement: Vec<u32>) -> Self {
+        let cost = plan.baselines.map(|baselines| baselines.os);
+        Seating { cost, ..Seating::unplanned("as the OS numbers them", profile, pattern, plan, placement) }
+    }
+
+    /// Left to chance: the placement with the median cost of so many random ones, and that cost.
+    #[must_use]
+    pub fn at_random(
+        profile: &Profile,
+        pattern: &Pattern,
+        plan: &Plan,
+        (placement, cost): (Vec<u32>, f64),
+        drawn: usize,
+    ) -> Self {
+        let title = format!("the median of {drawn} random placements");
+        Seating { cost: Some(cost), ..Seating::unplanned(&title, profile, pattern, plan, placement) }
+    }
+
+    /// Channels on the candidate lines as they come. Homes are known only if the plan beside it knows them too, so that the
+    /// two can be compared.
+    fn unplanned(title: &str, profile: &Profile, pattern: &Pattern, plan: &Plan, placement: Vec<u32>) -> Self {
         let lines = profile.home_model.as_ref().and_then(|model| model.lines.as_ref());
         let lines = lines.map_or(&[][..], |lines| &lines.home_of_line).iter().map(|home| Some(*home as usize));
         let homes = match plan.channels.is_empty() {
             true => Vec::new(),
             false => lines.cycle().take(pattern.edges.len()).collect(),
         };
-        let cost = plan.baselines.map(|baselines| baselines.os);
-        Seating { title: "as the OS numbers them".to_owned(), placement, cost, homes, counted: None }
+        Seating { title: title.to_owned(), placement, cost: None, homes, counted: None }
     }
 
     /// As a plan has it.
@@ -86,5 +104,7 @@ mod tests {
         let plan = Plan { channels: vec![channel], ..Plan::new("x", vec![2, 1, 0]) };
         let seating = Seating::in_order(&profile, &pattern, &plan, vec![0, 1, 2]);
         assert_eq!(seating.homes, [Some(1), Some(0), Some(1)]);
+        let chance = Seating::at_random(&profile, &pattern, &plan, (vec![2, 0, 1], 7.5), 101);
+        assert_eq!((chance.homes, chance.cost, chance.placement), (seating.homes, Some(7.5), vec![2, 0, 1]));
     }
 }

@@ -5,7 +5,7 @@ use crate::error::CliError;
 use crate::model_input;
 use seatmap_measure::rank::{Timed, exchange_ns, time_ns};
 use seatmap_pattern::Pattern;
-use seatmap_place::{Answer, Judge, Request};
+use seatmap_place::{Judge, PlaceError};
 use seatmap_report::floor::Seating;
 use seatmap_sim::catalog::Model;
 use seatmap_sim::{CellBed, CellModel, CoherentBed, CoherentModel};
@@ -13,11 +13,15 @@ use seatmap_workload::Handoffs;
 use seatmap_workload::long_messages::{LongMessages, MOST_TASKS};
 use std::sync::Arc;
 
-/// Judged by the pattern's messages on the simulated machine.
-pub(super) fn place(typed: &Place, request: &Request) -> Result<Answer, CliError> {
+/// What comes of it where the pattern's messages on the simulated machine judge.
+pub(super) fn judged<T>(
+    typed: &Place,
+    pattern: &Pattern,
+    work: impl FnOnce(Judge) -> Result<T, PlaceError>,
+) -> Result<T, CliError> {
     match model_input::model(&typed.on)? {
-        Model::Cell(model) => by_long_messages(typed, request, &model),
-        Model::Coherent(model) => by_handoffs(typed, request, &model),
+        Model::Cell(model) => by_long_messages(typed, pattern, &model, work),
+        Model::Coherent(model) => by_handoffs(typed, pattern, &model, work),
     }
 }
 
@@ -42,23 +46,33 @@ pub(super) fn count(typed: &Place, pattern: &Pattern, model: &Model, seating: &m
     Ok(())
 }
 
-fn by_long_messages(typed: &Place, request: &Request, model: &Arc<CellModel>) -> Result<Answer, CliError> {
-    let program = long_messages(typed, request.pattern)?;
+fn by_long_messages<T>(
+    typed: &Place,
+    pattern: &Pattern,
+    model: &Arc<CellModel>,
+    work: impl FnOnce(Judge) -> Result<T, PlaceError>,
+) -> Result<T, CliError> {
+    let program = long_messages(typed, pattern)?;
     let floor_ns = program.floor_cycles(model.port_bytes_per_cycle()) / model.frequency_ghz;
     let timed = Timed::Long(program);
     let run = |placement: &[u32]| {
         time_ns(&mut CellBed::new(Arc::clone(model)), &timed, placement, 0).map_err(|error| error.to_string())
     };
-    request.place_by(Judge { time_ns: &run, floor_ns }).map_err(CliError::input)
+    work(Judge { time_ns: &run, floor_ns }).map_err(CliError::input)
 }
 
-fn by_handoffs(typed: &Place, request: &Request, model: &Arc<CoherentModel>) -> Result<Answer, CliError> {
-    let program = handoffs(typed, request.pattern)?;
+fn by_handoffs<T>(
+    typed: &Place,
+    pattern: &Pattern,
+    model: &Arc<CoherentModel>,
+    work: impl FnOnce(Judge) -> Result<T, PlaceError>,
+) -> Result<T, CliError> {
+    let program = handoffs(typed, pattern)?;
     let run = |placement: &[u32]| {
         let near = near(typed, &program, model, placement);
         exchange_ns(&mut CoherentBed::new(Arc::clone(model)), &near, placement).map_err(|error| error.to_string())
     };
-    request.place_by(Judge { time_ns: &run, floor_ns: 0.0 }).map_err(CliError::input)
+    work(Judge { time_ns: &run, floor_ns: 0.0 }).map_err(CliError::input)
 }
 
 fn long_messages(typed: &Place, pattern: &Pattern) -> Result<LongMessages, CliError> {

@@ -1,0 +1,55 @@
+//! A random placement that is neither lucky nor unlucky.
+
+use crate::baselines::at_random;
+use crate::build::problem;
+use crate::{Judge, Links, PlaceError, Request};
+
+/// Random placements of which the one in the middle is taken; odd, so that there is one.
+pub const DRAWN: usize = 101;
+
+impl Request<'_> {
+    /// The placement with the median cost of [`DRAWN`] random ones, and that cost: what a user may get who leaves it to
+    /// chance. As random baselines do, it uses the same PUs and nothing else that is asked. A judge runs each.
+    ///
+    /// # Errors
+    /// [`PlaceError`]: what is asked cannot be had on this machine, or a run failed.
+    pub fn typical(&self, judge: Option<Judge>) -> Result<(Vec<u32>, f64), PlaceError> {
+        let pus = self.pus()?;
+        let problem = problem(self, &pus)?;
+        let links = Links::new(self.profile, &pus);
+        let mut rng = fastrand::Rng::with_seed(self.seed);
+        let mut drawn = Vec::with_capacity(DRAWN);
+        for _ in 0..DRAWN {
+            let pu_of = at_random(&problem, &mut rng);
+            let placement: Vec<u32> = pu_of.iter().map(|pu| pus.os[*pu]).collect();
+            let cost = match judge {
+                Some(judge) => (judge.time_ns)(&placement).map_err(PlaceError::Unfit)?,
+                None => self.cost(&problem, &pus, &links, &pu_of),
+            };
+            drawn.push((placement, cost));
+        }
+        drawn.sort_by(|a, b| a.1.total_cmp(&b.1));
+        Ok(drawn.swap_remove(DRAWN / 2))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use seatmap_machine::catalog;
+    use seatmap_pattern::generate;
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    #[test]
+    fn half_of_the_draws_cost_less() {
+        let (machine, pattern) = (catalog::load("xeon-e5-2680-2s").unwrap(), generate("ring:8").unwrap());
+        let request = Request::new(&machine, &pattern);
+        let (placement, cost) = request.typical(None).unwrap();
+        let runs = AtomicU32::new(0);
+        let time_ns = |_: &[u32]| Ok(f64::from(runs.fetch_add(1, Ordering::Relaxed)));
+        let baselines = request.place().unwrap().baselines;
+        assert!(placement.len() == 8 && baselines.random.best < cost && cost < 1.2 * baselines.random.mean, "{cost}");
+        assert_eq!(request.typical(None).unwrap().0, placement, "the same seed");
+        assert_eq!(request.typical(Some(Judge { time_ns: &time_ns, floor_ns: 0.0 })).unwrap().1, 50.0);
+    }
+}
