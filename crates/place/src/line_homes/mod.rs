@@ -29,8 +29,8 @@ pub(crate) use memory::homes_of;
 pub use reading::Reading;
 pub use seatmap_port::LINE_BYTES;
 
-/// The most pairs of PUs that visit a line: the sixty cores of a Xeon Phi tell after three, and a mesh of cores that is
-/// read with 2 ns of noise after five or six.
+/// The most pairs of PUs that visit a line: a simulated Xeon Phi tells after three, meshes that are read 1.5 ns off after
+/// eight to twelve (`seatmap-bench own-lines`), and what is open after twice as many stays so.
 pub const MOST_PAIRS: usize = 24;
 /// Timed batches of a visit, besides one to warm up.
 pub const BATCHES: u32 = 8;
@@ -50,7 +50,7 @@ pub struct Lines {
 
 /// For each line the home that it has, by its column in the profile's `offset_ns`; `None` where the readings fit no home
 /// of the profile, or more than one. Only these CPUs measure, or all. A line takes [`MOST_PAIRS`] visits at most, of nine
-/// batches of 4 to 32 round trips each: well below a millisecond.
+/// batches of 4 to 32 round trips each: a millisecond where a round trip takes 150 ns, and mostly a fraction of it.
 ///
 /// # Errors
 /// A profile that tells no homes apart, CPUs on fewer than two cores that it knows, and what the testbed says.
