@@ -1,7 +1,7 @@
 //! What came of a request.
 
-use crate::argument::known;
-use seatmap_boundary::take_back;
+use crate::failure::Failure;
+use seatmap_boundary::{Boundary, take_back};
 use seatmap_plan::Plan;
 use std::ffi::{CString, c_char, c_int};
 
@@ -53,49 +53,49 @@ impl Answer {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_answer_tasks(answer: *const Answer) -> usize {
     // SAFETY: the caller keeps the rules of the header.
-    unsafe { known(answer, "answer") }.map_or(0, |answer| answer.found.placement.len())
+    unsafe { Failure::known(answer, "answer") }.map_or(0, |answer| answer.found.placement.len())
 }
 
 /// The CPU of each task, by the operating system's number. The array is the answer's and lives as long; NULL for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_answer_placement(answer: *const Answer) -> *const u32 {
     // SAFETY: the caller keeps the rules of the header.
-    unsafe { known(answer, "answer") }.map_or(std::ptr::null(), |answer| answer.found.placement.as_ptr())
+    unsafe { Failure::known(answer, "answer") }.map_or(std::ptr::null(), |answer| answer.found.placement.as_ptr())
 }
 
 /// What the placement costs: bytes x nanoseconds for distance, bytes for congestion; NAN for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_answer_cost(answer: *const Answer) -> f64 {
     // SAFETY: the caller keeps the rules of the header.
-    unsafe { known(answer, "answer") }.map_or(f64::NAN, |answer| answer.found.cost)
+    unsafe { Failure::known(answer, "answer") }.map_or(f64::NAN, |answer| answer.found.cost)
 }
 
 /// What no placement can undercut, in the unit of the cost; NAN for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_answer_lower_bound(answer: *const Answer) -> f64 {
     // SAFETY: the caller keeps the rules of the header.
-    unsafe { known(answer, "answer") }.map_or(f64::NAN, |answer| answer.found.lower_bound)
+    unsafe { Failure::known(answer, "answer") }.map_or(f64::NAN, |answer| answer.found.lower_bound)
 }
 
 /// Whether it is proven that no placement costs less; false for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_answer_optimal(answer: *const Answer) -> bool {
     // SAFETY: the caller keeps the rules of the header.
-    unsafe { known(answer, "answer") }.is_ok_and(|answer| answer.found.optimal)
+    unsafe { Failure::known(answer, "answer") }.is_ok_and(|answer| answer.found.optimal)
 }
 
 /// What one of seatmap_baseline costs, in the unit of the cost; NAN for NULL and for anything else.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_answer_baseline(answer: *const Answer, which: c_int) -> f64 {
     // SAFETY: the caller keeps the rules of the header.
-    unsafe { known(answer, "answer") }.map_or(f64::NAN, |answer| answer.baseline(which))
+    unsafe { Failure::known(answer, "answer") }.map_or(f64::NAN, |answer| answer.baseline(which))
 }
 
 /// How the placement was found, in words for people. The text is the answer's and lives as long; NULL for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_answer_method(answer: *const Answer) -> *const c_char {
     // SAFETY: the caller keeps the rules of the header.
-    unsafe { known(answer, "answer") }.map_or(std::ptr::null(), |answer| answer.method.as_ptr())
+    unsafe { Failure::known(answer, "answer") }.map_or(std::ptr::null(), |answer| answer.method.as_ptr())
 }
 
 /// The placement as a plan (seatmap-plan/1, JSON in one line), which `seatmap run --plan` and `seatmap export` read.
@@ -103,7 +103,7 @@ pub unsafe extern "C" fn seatmap_answer_method(answer: *const Answer) -> *const 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_answer_plan_json(answer: *const Answer) -> *const c_char {
     // SAFETY: the caller keeps the rules of the header.
-    unsafe { known(answer, "answer") }.map_or(std::ptr::null(), |answer| answer.plan.as_ptr())
+    unsafe { Failure::known(answer, "answer") }.map_or(std::ptr::null(), |answer| answer.plan.as_ptr())
 }
 
 /// Frees an answer, with the array and texts that it gave out; NULL is fine.

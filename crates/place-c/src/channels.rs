@@ -1,6 +1,6 @@
 //! Seats for the threads of the calling program, by its channels.
 
-use crate::argument::{array, known};
+use crate::argument::array;
 use crate::failure::Failure;
 use crate::machine::Machine;
 use crate::status::Status;
@@ -143,7 +143,7 @@ pub unsafe extern "C" fn seatmap_seats_side(
 ) -> Status {
     Failure::call(|| {
         // SAFETY: the caller keeps the rules of the header.
-        let seats = unsafe { known(seats, "seats") }?;
+        let seats = unsafe { Failure::known(seats, "seats") }?;
         let none = || Failure::Argument(format!("there is no side {side} of a channel {channel}"));
         let found = told(seats.0.side(channel, side).ok_or_else(none)?);
         if attributes.is_null() {

@@ -1,6 +1,6 @@
 //! Machines: bundled ones, files, and plain matrices.
 
-use crate::argument::{array, at_most, bytes, known, text};
+use crate::argument::{array, at_most, bytes, text};
 use crate::failure::Failure;
 use crate::file::File;
 use crate::status::Status;
@@ -75,7 +75,7 @@ pub unsafe extern "C" fn seatmap_machine_from_distances(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_machine_cpus(machine: *const Machine) -> usize {
     // SAFETY: the caller keeps the rules of the header.
-    unsafe { known(machine, "machine") }.map_or(0, |machine| machine.0.topology.pus.len())
+    unsafe { Failure::known(machine, "machine") }.map_or(0, |machine| machine.0.topology.pus.len())
 }
 
 /// Frees a machine; NULL is fine. Answers found for it stay good.

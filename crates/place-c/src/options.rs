@@ -1,6 +1,6 @@
 //! How to place, where the usual way will not do.
 
-use crate::argument::{array, at_most, changed};
+use crate::argument::{array, at_most};
 use crate::failure::Failure;
 use crate::status::Status;
 use seatmap_boundary::{Boundary, take_back};
@@ -181,7 +181,7 @@ unsafe fn set<T>(
 ) -> Status {
     Failure::call(|| {
         // SAFETY: the caller's promise.
-        let options = unsafe { changed(options, "options") }?;
+        let options = unsafe { Failure::changed(options, "options") }?;
         put(options, checked()?);
         Ok(())
     })

@@ -1,6 +1,6 @@
 //! Patterns: generated ones, files, and plain edges.
 
-use crate::argument::{array, at_most, bytes, known, text};
+use crate::argument::{array, at_most, bytes, text};
 use crate::failure::Failure;
 use crate::file::File;
 use crate::status::Status;
@@ -77,7 +77,7 @@ pub unsafe extern "C" fn seatmap_pattern_from_edges(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_pattern_tasks(pattern: *const Pattern) -> usize {
     // SAFETY: the caller keeps the rules of the header.
-    unsafe { known(pattern, "pattern") }.map_or(0, |pattern| pattern.0.tasks)
+    unsafe { Failure::known(pattern, "pattern") }.map_or(0, |pattern| pattern.0.tasks)
 }
 
 /// Frees a pattern; NULL is fine. Answers found for it stay good.

@@ -1,7 +1,6 @@
 //! The call that everything else is for.
 
 use crate::answer::Answer;
-use crate::argument::known;
 use crate::failure::Failure;
 use crate::machine::Machine;
 use crate::options::Options;
@@ -30,7 +29,7 @@ pub unsafe extern "C" fn seatmap_place(
 ) -> Status {
     let find = || {
         // SAFETY: the caller keeps the rules of the header.
-        let (machine, pattern) = unsafe { (known(machine, "machine")?, known(pattern, "pattern")?) };
+        let (machine, pattern) = unsafe { (Failure::known(machine, "machine")?, Failure::known(pattern, "pattern")?) };
         // SAFETY: as above.
         place(machine, pattern, unsafe { options.as_ref() }.unwrap_or(&Options::default()))
     };
