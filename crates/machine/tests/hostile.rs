@@ -1,6 +1,9 @@
 //! Whatever stands in a file, importing it ends in a profile that holds together or in an error: no panic, no number
 //! that is none, no more memory than the file's size warrants.
 
+mod change;
+
+use change::any_change;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use seatmap_machine::import::{self, Imported, Options};
@@ -71,50 +74,6 @@ fn import(bytes: &[u8], name: &str) -> bool {
     true
 }
 
-/// One change to a file.
-#[derive(Clone, Debug)]
-enum Change {
-    Put(Index, &'static str),
-    Byte(Index, u8),
-    Cut(Index, usize),
-    Repeat(Index, usize, usize),
-    Truncate(Index),
-}
-
-impl Change {
-    fn make(&self, bytes: &mut Vec<u8>) {
-        if bytes.is_empty() {
-            return;
-        }
-        let range =
-            |at: &Index, length: usize| at.index(bytes.len())..(at.index(bytes.len()) + length).min(bytes.len());
-        match self {
-            Change::Put(at, text) => drop(bytes.splice(range(at, text.len()), text.bytes())),
-            Change::Byte(at, byte) => {
-                let at = at.index(bytes.len());
-                bytes[at] = *byte;
-            }
-            Change::Cut(at, length) => drop(bytes.drain(range(at, *length))),
-            Change::Repeat(at, length, times) => {
-                let range = range(at, *length);
-                let again = bytes[range.clone()].repeat(*times);
-                drop(bytes.splice(range.end..range.end, again));
-            }
-            Change::Truncate(at) => bytes.truncate(at.index(bytes.len())),
-        }
-    }
-}
-
-fn any_change() -> impl Strategy<Value = Change> {
-    prop_oneof![
-        (any::<Index>(), select(&POISON[..])).prop_map(|(at, text)| Change::Put(at, text)),
-        (any::<Index>(), any::<u8>()).prop_map(|(at, byte)| Change::Byte(at, byte)),
-        (any::<Index>(), 1usize..40).prop_map(|(at, length)| Change::Cut(at, length)),
-        (any::<Index>(), 1usize..60, 1usize..200).prop_map(|(at, length, times)| Change::Repeat(at, length, times)),
-        any::<Index>().prop_map(Change::Truncate),
-    ]
-}
-
 #[test]
 fn the_seeds_are_read() {
     for (name, text) in SEEDS.into_iter().filter(|(name, _)| *name != "a.toml") {
@@ -134,7 +93,7 @@ proptest! {
     }
 
     #[test]
-    fn changed_files(seed in select(&SEEDS[..]), changes in prop::collection::vec(any_change(), 1..6)) {
+    fn changed_files(seed in select(&SEEDS[..]), changes in prop::collection::vec(any_change(&POISON, 200), 1..6)) {
         let mut bytes = seed.1.as_bytes().to_vec();
         changes.iter().for_each(|change| change.make(&mut bytes));
         import(&bytes, seed.0);
@@ -157,7 +116,7 @@ fn changed_published_files() {
         eprintln!("skipped: the public data is absent");
         return;
     }
-    let case = (any::<Index>(), prop::collection::vec(any_change(), 1..4));
+    let case = (any::<Index>(), prop::collection::vec(any_change(&POISON, 200), 1..4));
     let config = ProptestConfig { cases: 100, failure_persistence: None, ..ProptestConfig::default() };
     let result = prop::test_runner::TestRunner::new(config).run(&case, |(file, changes)| {
         let (name, mut bytes) = file.get(&files).clone();

@@ -1,6 +1,10 @@
 //! Whatever stands in a file, importing it ends in a pattern that holds together or in an error with its place: no
 //! panic, no number that is none, no more memory than the file's size warrants. And what is written is read back.
 
+#[path = "../../machine/tests/change/mod.rs"]
+mod change;
+
+use change::any_change;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use seatmap_pattern::import::{self, Imported};
@@ -56,47 +60,6 @@ fn import(bytes: &[u8]) -> bool {
     true
 }
 
-/// One change to a file.
-#[derive(Clone, Debug)]
-enum Change {
-    Put(Index, &'static str),
-    Byte(Index, u8),
-    Cut(Index, usize),
-    Repeat(Index, usize, usize),
-}
-
-impl Change {
-    fn make(&self, bytes: &mut Vec<u8>) {
-        if bytes.is_empty() {
-            return;
-        }
-        let range =
-            |at: &Index, length: usize| at.index(bytes.len())..(at.index(bytes.len()) + length).min(bytes.len());
-        match self {
-            Change::Put(at, text) => drop(bytes.splice(range(at, text.len()), text.bytes())),
-            Change::Byte(at, byte) => {
-                let at = at.index(bytes.len());
-                bytes[at] = *byte;
-            }
-            Change::Cut(at, length) => drop(bytes.drain(range(at, *length))),
-            Change::Repeat(at, length, times) => {
-                let range = range(at, *length);
-                let again = bytes[range.clone()].repeat(*times);
-                drop(bytes.splice(range.end..range.end, again));
-            }
-        }
-    }
-}
-
-fn any_change() -> impl Strategy<Value = Change> {
-    prop_oneof![
-        (any::<Index>(), select(&POISON[..])).prop_map(|(at, text)| Change::Put(at, text)),
-        (any::<Index>(), any::<u8>()).prop_map(|(at, byte)| Change::Byte(at, byte)),
-        (any::<Index>(), 1usize..40).prop_map(|(at, length)| Change::Cut(at, length)),
-        (any::<Index>(), 1usize..60, 1usize..50).prop_map(|(at, length, times)| Change::Repeat(at, length, times)),
-    ]
-}
-
 #[test]
 fn the_seeds_are_read() {
     assert!(SEEDS.iter().all(|text| import(text.as_bytes())));
@@ -132,7 +95,7 @@ proptest! {
     }
 
     #[test]
-    fn changed_files(seed in select(&SEEDS[..]), changes in prop::collection::vec(any_change(), 1..6)) {
+    fn changed_files(seed in select(&SEEDS[..]), changes in prop::collection::vec(any_change(&POISON, 50), 1..6)) {
         let mut bytes = seed.as_bytes().to_vec();
         changes.iter().for_each(|change| change.make(&mut bytes));
         import(&bytes);

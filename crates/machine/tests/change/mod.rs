@@ -1,0 +1,55 @@
+//! What may have happened to a file; for the tests of all importers.
+
+use proptest::prelude::*;
+use proptest::sample::{Index, select};
+
+/// One change to a file.
+#[derive(Clone, Debug)]
+pub enum Change {
+    /// A fragment over what stands there.
+    Put(Index, &'static str),
+    /// Another byte.
+    Byte(Index, u8),
+    /// So many bytes fewer.
+    Cut(Index, usize),
+    /// So many bytes again, so many times.
+    Repeat(Index, usize, usize),
+    /// An end.
+    Truncate(Index),
+}
+
+impl Change {
+    /// Makes it, where there is anything to change.
+    pub fn make(&self, bytes: &mut Vec<u8>) {
+        if bytes.is_empty() {
+            return;
+        }
+        let range =
+            |at: &Index, length: usize| at.index(bytes.len())..(at.index(bytes.len()) + length).min(bytes.len());
+        match self {
+            Change::Put(at, text) => drop(bytes.splice(range(at, text.len()), text.bytes())),
+            Change::Byte(at, byte) => {
+                let at = at.index(bytes.len());
+                bytes[at] = *byte;
+            }
+            Change::Cut(at, length) => drop(bytes.drain(range(at, *length))),
+            Change::Repeat(at, length, times) => {
+                let range = range(at, *length);
+                let again = bytes[range.clone()].repeat(*times);
+                drop(bytes.splice(range.end..range.end, again));
+            }
+            Change::Truncate(at) => bytes.truncate(at.index(bytes.len())),
+        }
+    }
+}
+
+/// Any of them; fragments that importers are known to stumble over, and how often something may stand again.
+pub fn any_change(poison: &'static [&'static str], most_times: usize) -> impl Strategy<Value = Change> {
+    prop_oneof![
+        (any::<Index>(), select(poison)).prop_map(|(at, text)| Change::Put(at, text)),
+        (any::<Index>(), any::<u8>()).prop_map(|(at, byte)| Change::Byte(at, byte)),
+        (any::<Index>(), 1usize..40).prop_map(|(at, length)| Change::Cut(at, length)),
+        (any::<Index>(), 1usize..60, 1..most_times).prop_map(|(at, length, times)| Change::Repeat(at, length, times)),
+        any::<Index>().prop_map(Change::Truncate),
+    ]
+}
