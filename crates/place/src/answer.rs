@@ -8,7 +8,7 @@ use seatmap_plan::{Agreement, Baselines, Channel, Plan};
 pub struct Answer {
     /// The OS index of the PU of each task.
     pub placement: Vec<u32>,
-    /// The objective: weight x ns for distance, weight for congestion.
+    /// The objective: weight x ns for distance, weight for congestion, nanoseconds where runs judged.
     pub cost: f64,
     /// No placement costs less.
     pub lower_bound: f64,

@@ -54,6 +54,8 @@ pub mod program;
 pub mod pus;
 pub mod remembered;
 pub mod request;
+#[cfg(test)]
+mod samples;
 pub mod search;
 mod sections;
 pub mod seed;

@@ -97,7 +97,8 @@ fn with_lines(profile: &Profile, home_of_line: Vec<u32>) -> Profile {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use seatmap_machine::{CoreDistance, HomeModel, Matrix, Origin, OriginKind, Topology};
+    use crate::samples::homely;
+    use seatmap_machine::catalog;
 
     /// Four CPUs at the corners of a square and a home at each.
     fn square() -> Profile {
@@ -106,23 +107,15 @@ mod tests {
             let (from, to) = (corner(from), corner(to));
             10.0 * (from.0.abs_diff(to.0) + from.1.abs_diff(to.1)) as f64
         };
-        let origin = Origin { kind: OriginKind::Measured, source: "a test".to_owned(), date: None, tool: None };
-        let mut profile = Profile::new("square", origin, Topology::unknown(0..4));
-        let apart = |i: usize, j: usize| if i == j { 0.0 } else { 100.0 + way(i, 0) + way(j, 0) };
-        profile.core_distance = Some(CoreDistance::imported((0..4).collect(), Matrix::from_fn(4, apart)));
-        profile.home_model = Some(HomeModel {
-            groups: vec![(0..4).collect()],
-            between_ns: Matrix::filled(1, 100.0),
-            inside_ns: None,
-            offset_ns: (0..4).map(|pu| (0..4).map(|home| way(pu, home)).collect()).collect(),
-            r2: 1.0,
-            residual_ns: 0.0,
-            pair_view_empty: true,
-            star_r2: None,
-            smt_ns: None,
-            lines: None,
-        });
-        profile
+        homely(&[0, 1, 2, 3], (0..4).map(|pu| (0..4).map(|home| way(pu, home)).collect()).collect())
+    }
+
+    #[test]
+    fn where_lines_are_alike_nothing_is_measured() {
+        let mut channels = Channels::new();
+        channels.between(0, 1);
+        let seats = channels.seats_over_on(&[], &catalog::load("graviton3").unwrap(), None).unwrap();
+        assert!(seats.lines_are_alike());
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Threads of this process over its own memory.
 
 use super::*;
-use seatmap_machine::{CoreDistance, HomeModel, Matrix, Origin, OriginKind, Topology};
+use crate::samples::homely;
 
 #[repr(align(64))]
 struct Memory([AtomicU64; 64]);
@@ -13,23 +13,7 @@ fn memory() -> Memory {
 
 /// Where each of two homes is next to one of these CPUs.
 fn two_homes(cpus: [u32; 2]) -> Profile {
-    let origin = Origin { kind: OriginKind::Measured, source: "a test".to_owned(), date: None, tool: None };
-    let mut profile = Profile::new("two", origin, Topology::unknown(cpus));
-    let apart = Matrix::from_fn(2, |i, j| if i == j { 0.0 } else { 100.0 });
-    profile.core_distance = Some(CoreDistance::imported(cpus.to_vec(), apart));
-    profile.home_model = Some(HomeModel {
-        groups: vec![cpus.to_vec()],
-        between_ns: Matrix::filled(1, 80.0),
-        inside_ns: None,
-        offset_ns: vec![vec![0.0, 20.0], vec![20.0, 0.0]],
-        r2: 1.0,
-        residual_ns: 0.0,
-        pair_view_empty: true,
-        star_r2: None,
-        smt_ns: None,
-        lines: None,
-    });
-    profile
+    homely(&cpus, vec![vec![0.0, 20.0], vec![20.0, 0.0]])
 }
 
 /// Waits for what never comes.
