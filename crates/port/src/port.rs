@@ -14,6 +14,14 @@ pub trait Port {
     /// Writes a word.
     fn store(&self, word: Addr, value: u64);
 
+    /// Copies so many words, one after the other; words of both sides follow each other.
+    #[inline]
+    fn copy(&self, from: Addr, to: Addr, words: u32) {
+        for word in 0..words {
+            self.store(to.word(word), self.load(from.word(word)));
+        }
+    }
+
     /// Adds, and returns what was there before.
     fn fetch_add(&self, word: Addr, value: u64) -> u64;
 

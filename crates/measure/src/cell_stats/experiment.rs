@@ -34,10 +34,11 @@ pub fn measure<B: Bed>(bed: &mut B, rooms: &Rooms, options: &Options) -> Result<
         return in_batches(bed, rooms, options);
     }
     let mut iterations = FEWEST.min(options.iterations);
-    let mut found = once(bed, rooms, options, iterations)?;
+    let warm_up = |iterations: u64| options.warm_up.min(iterations / 4);
+    let mut found = once(bed, rooms, options, warm_up(iterations), iterations)?;
     while iterations < options.iterations {
         iterations = (2 * iterations).min(options.iterations);
-        let longer = once(bed, rooms, options, iterations)?;
+        let longer = once(bed, rooms, options, warm_up(iterations), iterations)?;
         let change = (longer.latency_ns / found.latency_ns - 1.0).abs();
         found = longer;
         if change < STEADY {
@@ -53,7 +54,7 @@ fn in_batches<B: Bed>(bed: &mut B, rooms: &Rooms, options: &Options) -> Result<O
     let mut batches = Vec::new();
     for batch in 0..count {
         let iterations = options.iterations / count + u64::from(batch < options.iterations % count);
-        batches.push(once(bed, rooms, options, iterations)?);
+        batches.push(once(bed, rooms, options, options.warm_up.min(iterations), iterations)?);
     }
     batches.sort_by(|a, b| a.latency_ns.total_cmp(&b.latency_ns));
     let passes: Vec<Vec<f64>> = batches.iter().map(|batch| vec![batch.latency_ns]).collect();
@@ -68,7 +69,7 @@ fn in_batches<B: Bed>(bed: &mut B, rooms: &Rooms, options: &Options) -> Result<O
     Ok(Outcome { iterations: options.iterations, spread, ..median })
 }
 
-fn check<E: std::error::Error>(rooms: &Rooms, options: &Options) -> Result<(), StatsError<E>> {
+pub(super) fn check<E: std::error::Error>(rooms: &Rooms, options: &Options) -> Result<(), StatsError<E>> {
     let impossible = |text: String| Err(StatsError::Impossible(text));
     let (count, worker) = (rooms.count(), rooms.worker);
     match options {
@@ -94,13 +95,14 @@ fn check<E: std::error::Error>(rooms: &Rooms, options: &Options) -> Result<(), S
     }
 }
 
-fn once<B: Bed>(
+/// One run of so many operations after some to warm up.
+pub(super) fn once<B: Bed>(
     bed: &mut B,
     rooms: &Rooms,
     options: &Options,
+    warm_up: u64,
     iterations: u64,
 ) -> Result<Outcome, StatsError<B::Error>> {
-    let warm_up = options.warm_up.min(if rooms.is_deterministic { iterations / 4 } else { iterations });
     match options.function {
         Function::MkThread => {
             let threads = Threads { warm_up, iterations };

@@ -4,6 +4,7 @@
 //! machine at hand, [`measure`] runs one experiment, and [`survey`] all those of the paper's evaluation.
 
 mod experiment;
+mod many;
 mod options;
 mod outcome;
 mod rooms;

@@ -1,5 +1,6 @@
 //! The whole characterisation: the tables and figures of the paper's evaluation, and its recommendations' figures.
 
+use super::many::measure_many;
 use super::{Function, Options, Rooms, StatsError, measure};
 use rayon::prelude::*;
 use seatmap_port::channels::Bed;
@@ -11,10 +12,9 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 const SIZES: [u32; 12] = [8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384];
 /// Elements of the lists that move 16 KiB.
 const LISTS: [usize; 11] = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024];
-/// Workers beyond which each of a machine that repeats itself does less: its figure is a mean over them all.
-const MANY: u64 = 16;
-/// The least that each of them does.
-const LEAST: u64 = 8;
+/// Workers beyond which a machine that repeats itself is asked for what one operation more takes, and not for a mean over
+/// so many that the start does not count.
+const MANY: usize = 16;
 /// Barriers and collectives timed.
 const TOGETHER: u64 = 64;
 
@@ -78,16 +78,13 @@ pub fn survey<B: Bed>(
     iterations: u64,
     told: impl Fn(usize, usize) + Sync,
 ) -> Result<Survey, StatsError<B::Error>> {
-    let mut plans = figures(rooms, iterations);
-    if rooms.is_deterministic {
-        let all = plans.iter_mut().flat_map(|plan| &mut plan.series).flat_map(|(_, points)| points);
-        all.for_each(|(_, options)| options.iterations = each(options.iterations, options.workers));
-    }
+    let plans = figures(rooms, iterations);
     let steps: Vec<(u64, Options)> = plans.iter().flat_map(|plan| &plan.series).flat_map(|s| s.1.clone()).collect();
     let done = AtomicUsize::new(0);
     let one = |bed: &mut Result<B, B::Error>, (at, options): &(u64, Options)| {
         let bed = bed.as_mut().map_err(|error| StatsError::Impossible(error.to_string()))?;
-        let outcome = measure(bed, rooms, options)?;
+        let has_many = rooms.is_deterministic && rooms.count() > MANY;
+        let outcome = if has_many { measure_many(bed, rooms, options)? } else { measure(bed, rooms, options)? };
         told(1 + done.fetch_add(1, Relaxed), steps.len());
         Ok(Point { at: *at, latency_ns: outcome.latency_ns, bandwidth_gbps: outcome.bandwidth_gbps })
     };
@@ -109,12 +106,6 @@ pub fn survey<B: Bed>(
         series: plan.series.into_iter().map(&mut curve).collect(),
     });
     Ok(Survey { figures: figures.collect(), rows: rows(&mut bed().map_err(StatsError::Run)?, rooms, iterations)? })
-}
-
-/// How often each of so many workers repeats what one does so often.
-fn each(iterations: u64, workers: usize) -> u64 {
-    let fewer = iterations * MANY / (workers as u64).max(MANY);
-    fewer.max(LEAST.min(iterations))
 }
 
 /// Thread creation, tables 1 and 2, and the collectives of section 5.2.
@@ -267,15 +258,4 @@ fn counts(rooms: &Rooms) -> Vec<usize> {
 
 fn called(count: usize, rooms: &Rooms) -> String {
     if count == 1 { format!("1 {}", rooms.worker) } else { format!("{count} {}s", rooms.worker) }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn many_workers_do_less_each_and_never_nothing() {
-        assert_eq!([1, 16, 32, 192, 5000].map(|workers| each(128, workers)), [128, 128, 64, 10, 8]);
-        assert_eq!(each(3, 5000), 3);
-    }
 }

@@ -42,7 +42,7 @@ impl World {
         self.at_cache(cache).find(of_line)
     }
 
-    fn at_cache(&self, cache: u16) -> impl Iterator<Item = u16> + '_ {
+    pub fn at_cache(&self, cache: u16) -> impl Iterator<Item = u16> + '_ {
         let from = cache as usize * self.layout.threads;
         self.seated[from..from + self.layout.threads].iter().copied().filter(|task| *task != NO_TASK)
     }
@@ -56,7 +56,9 @@ impl World {
 
     /// Does what a task asked for to a word that its cache may have.
     fn perform(&mut self, task: u16, request: Request) {
-        let (Some(word), timing) = (request.word(), &self.layout.timing) else { return };
+        let Some(word) = request.word() else { return };
+        self.catch_up(self.tasks[task as usize].cache, word.line_index(), request.writes());
+        let timing = &self.layout.timing;
         let cycles = timing.hit + if request.is_atomic() { timing.atomic } else { 0 };
         let found = self.words[word.0 as usize];
         if let Request::WaitWhile(_, value) = request
@@ -108,6 +110,7 @@ impl World {
         let message = self.messages.get(id);
         let asker = &self.tasks[message.task as usize];
         let (home, has_line) = (asker.home, asker.has_line);
+        self.catch_up(message.cache, message.line, message.kind == Kind::Invalidate);
         let line = self.lines.get_mut(message.line);
         let is_keeper = line.keeper == message.cache;
         line.is_exclusive = false;

@@ -15,6 +15,7 @@
 //! | [`homes`] | where a line is kept: by a hash, or where all meet that hold it |
 //! | `line`, `message`, `request` | who holds what, what travels, what tasks ask |
 //! | `network`, `home`, `cache`, `buffer` | links and directories, and what each end does |
+//! | `copy` | loads and stores in one call |
 //! | `layout`, `world`, `port`, [`bed`] | the state and its events; the [`Testbed`](seatmap_port::Testbed) |
 //! | `distance`, [`mod@profile`] | an unloaded round trip by formula; the machine as any other is seen |
 //! | [`counters`] | what a PMU would count |
@@ -23,6 +24,7 @@
 pub mod bed;
 mod buffer;
 mod cache;
+mod copy;
 pub mod counters;
 mod distance;
 pub mod fabric;

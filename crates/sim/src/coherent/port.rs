@@ -22,10 +22,15 @@ pub struct CoherentPort<'a> {
 impl CoherentPort<'_> {
     #[inline]
     fn call(&self, request: Request) -> u64 {
-        if let Some(Addr(word)) = request.word() {
-            assert!(word < self.words, "word {word} lies beyond the {} words that the workload asked for", self.words);
+        if let Some(word) = request.word() {
+            self.check(word);
         }
         self.yielder.suspend(Said::Call(request))
+    }
+
+    #[inline]
+    fn check(&self, Addr(word): Addr) {
+        assert!(word < self.words, "word {word} lies beyond the {} words that the workload asked for", self.words);
     }
 }
 
@@ -36,6 +41,14 @@ impl Port for CoherentPort<'_> {
 
     fn store(&self, word: Addr, value: u64) {
         self.call(Request::Store(word, value));
+    }
+
+    fn copy(&self, from: Addr, to: Addr, words: u32) {
+        if let Some(last) = words.checked_sub(1) {
+            self.check(from.word(last));
+            self.check(to.word(last));
+            self.call(Request::Copy { from, to, words });
+        }
     }
 
     fn fetch_add(&self, word: Addr, value: u64) -> u64 {

@@ -9,8 +9,18 @@ pub enum Request {
     Load(Addr),
     Store(Addr, u64),
     Add(Addr, u64),
-    Exchange { word: Addr, current: u64, new: u64 },
+    Exchange {
+        word: Addr,
+        current: u64,
+        new: u64,
+    },
     WaitWhile(Addr, u64),
+    /// A load and a store for each word: see `copy`.
+    Copy {
+        from: Addr,
+        to: Addr,
+        words: u32,
+    },
     Compute(u64),
 }
 
@@ -24,7 +34,7 @@ impl Request {
             | Request::Add(word, _)
             | Request::Exchange { word, .. }
             | Request::WaitWhile(word, _) => Some(word),
-            Request::Compute(_) => None,
+            Request::Copy { .. } | Request::Compute(_) => None,
         }
     }
 
@@ -47,7 +57,7 @@ impl Request {
             Request::Store(_, value) => Some(value),
             Request::Add(_, value) => Some(found.wrapping_add(value)),
             Request::Exchange { current, new, .. } => (found == current).then_some(new),
-            Request::Load(_) | Request::WaitWhile(..) | Request::Compute(_) => None,
+            Request::Load(_) | Request::WaitWhile(..) | Request::Copy { .. } | Request::Compute(_) => None,
         }
     }
 }
@@ -61,6 +71,9 @@ impl fmt::Display for Request {
             Request::Add(word, _) => write!(f, "adds to {}", place(word)),
             Request::Exchange { word, .. } => write!(f, "exchanges {}", place(word)),
             Request::WaitWhile(word, value) => write!(f, "waits while {} holds {value}", place(word)),
+            Request::Copy { from, to, words } => {
+                write!(f, "copies {words} words from {} to {}", place(from), place(to))
+            }
             Request::Compute(cycles) => write!(f, "computes for {cycles} cycles"),
         }
     }

@@ -1,5 +1,6 @@
 //! The machine's state, and what each event does to it.
 
+use crate::coherent::copy::Copying;
 use crate::coherent::layout::Layout;
 use crate::coherent::line::{Lines, NONE};
 use crate::coherent::message::Messages;
@@ -14,6 +15,8 @@ use std::sync::Arc;
 pub enum Event {
     /// A task goes on.
     Resume(u16),
+    /// A task has copied what it ran ahead to, if this is still its turn.
+    Copied(u16, u16),
     /// A task looks whether it has what it asked for.
     Look(u16),
     /// A message is at a node, on its way or at its end.
@@ -79,6 +82,10 @@ pub struct World {
     pub lines: Lines,
     pub messages: Messages,
     pub tasks: Vec<TaskState>,
+    /// What each task copies.
+    pub copies: Vec<Copying>,
+    /// How many of these run ahead.
+    pub ahead: u32,
     /// The tasks at each cache, `layout.threads` places each.
     pub seated: Vec<u16>,
     /// Each link's lanes.
@@ -96,6 +103,8 @@ impl World {
             lines: Lines::default(),
             messages: Messages::default(),
             tasks: Vec::new(),
+            copies: Vec::new(),
+            ahead: 0,
             seated: Vec::new(),
             wires: Vec::new(),
             directories: Vec::new(),
@@ -117,6 +126,8 @@ impl World {
         refilled(&mut self.directories, layout.fabric.nodes(), Directory::default());
         self.counts = Counts::default();
         self.tasks.clear();
+        refilled(&mut self.copies, caches.len(), Copying::default());
+        self.ahead = 0;
         for (task, cache) in caches.iter().enumerate() {
             self.seat(task as u16, *cache);
         }
@@ -149,7 +160,7 @@ impl World {
 
     fn happen(&mut self, event: Event) {
         match event {
-            Event::Resume(_) => {}
+            Event::Resume(_) | Event::Copied(..) => {}
             Event::Look(task) => self.look(task),
             Event::At(message) => self.at(message),
             Event::LookedUp(message) => self.looked_up(message),
@@ -168,9 +179,17 @@ impl Machine for World {
 
     fn next_task(&mut self) -> Option<(u64, u16)> {
         loop {
-            match self.wheel.pop()? {
-                (time, Event::Resume(task)) => return Some((time, task)),
-                (_, event) => self.happen(event),
+            let (time, event) = self.wheel.pop()?;
+            let task = match event {
+                Event::Resume(task) => task,
+                Event::Copied(task, turn) if self.has_copied(task, turn) => task,
+                event => {
+                    self.happen(event);
+                    continue;
+                }
+            };
+            if !self.copies_on(task) {
+                return Some((time, task));
             }
         }
     }
@@ -182,6 +201,11 @@ impl Machine for World {
 
     #[inline]
     fn call(&mut self, task: u16, request: Request) {
+        if let Request::Copy { from, to, words } = request {
+            self.copies[task as usize] = Copying::new(from, to, words);
+            self.copies_on(task);
+            return;
+        }
         self.tasks[task as usize].request = Some(request);
         self.look(task);
     }

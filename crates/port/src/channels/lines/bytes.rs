@@ -68,10 +68,7 @@ impl Bytes {
         if size < 8 {
             return to.write_up_to_8(port, 0, port.load(from.word(0)) >> from.shift(0), size);
         }
-        let (from, to) = (from.word(0), to.word(0));
-        for word in 0..size / 8 {
-            port.store(to.word(word), port.load(from.word(word)));
-        }
+        port.copy(from.word(0), to.word(0), size / 8);
     }
 
     /// Changes the aligned 32-bit word here in one piece, and returns what was there before.

@@ -1,0 +1,70 @@
+//! Experiments of many workers on models, where each word of a copy is simulated.
+
+use super::experiment::{check, once};
+use super::{Options, Outcome, Rooms, StatsError};
+use seatmap_port::channels::Bed;
+
+/// The fewest and the most operations of each of many workers, in the shorter of two runs.
+const ENOUGH: [u64; 2] = [2, 8];
+/// Bytes that each of them moves in it, as far as these allow.
+const ENOUGH_BYTES: u64 = 16384;
+/// Less of a run than this is little: as much as two runs of workers that fight differ by chance.
+const LITTLE: f64 = 0.25;
+
+/// Runs an experiment of many workers on a machine that repeats itself, few times each: what they come to is a mean over
+/// them all.
+///
+/// Workers begin one after the other with cold caches, so that a few operations of many workers may be mostly beginning. That
+/// is in a run twice as long as well, and falls out of their difference. Where it is little, workers that fight over lines
+/// make the ends of runs chance, and the mean of the longer run is the better figure.
+///
+/// # Errors
+/// As [`measure`].
+pub fn measure_many<B: Bed>(bed: &mut B, rooms: &Rooms, options: &Options) -> Result<Outcome, StatsError<B::Error>> {
+    check(rooms, options)?;
+    let operations = operations(options);
+    let shorter = once(bed, rooms, options, 0, operations)?;
+    let longer = once(bed, rooms, options, 0, 2 * operations)?;
+    let beginning = beginning(shorter.latency_ns, longer.latency_ns);
+    if beginning < LITTLE {
+        return Ok(longer);
+    }
+    let bandwidth_gbps = longer.bandwidth_gbps.map(|gbps| gbps / (1.0 - beginning));
+    Ok(Outcome { latency_ns: longer.latency_ns * (1.0 - beginning), bandwidth_gbps, ..longer })
+}
+
+/// The share of the longer run that is beginning: both runs begin alike, and the longer has twice the operations.
+fn beginning(shorter_ns: f64, longer_ns: f64) -> f64 {
+    shorter_ns / longer_ns - 1.0
+}
+
+/// How many operations of each of many workers are enough: fewer where each moves much.
+fn operations(options: &Options) -> u64 {
+    let elements = if options.function.has_list() { options.elements as u64 } else { 1 };
+    let [fewest, most] = ENOUGH;
+    let wanted = ENOUGH_BYTES / (u64::from(options.size_bytes) * elements).max(1);
+    wanted.clamp(fewest, most).min(options.iterations)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cell_stats::Function;
+
+    #[test]
+    fn what_both_runs_begin_with_falls_out() {
+        // 900 ns to begin with, and then 10 ns an operation.
+        let [shorter, longer] = [8.0, 16.0].map(|operations| 900.0 / operations + 10.0);
+        assert!((longer * (1.0 - beginning(shorter, longer)) - 10.0).abs() < 1e-9);
+        assert!(beginning(10.0, 10.0) < LITTLE);
+    }
+
+    #[test]
+    fn who_moves_much_does_it_less_often() {
+        let of =
+            |size_bytes, elements, function| operations(&Options { size_bytes, elements, ..Options::new(function) });
+        let copies = [8, 4096, 16384].map(|size| of(size, 1, Function::DmaGet));
+        assert_eq!((copies, of(16, 1024, Function::DmaListGet)), ([8, 4, 2], 2));
+        assert_eq!(operations(&Options { iterations: 1, ..Options::new(Function::FetchAdd) }), 1);
+    }
+}

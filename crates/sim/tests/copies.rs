@@ -1,0 +1,84 @@
+//! A copy in one call against the same copy word by word.
+#![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
+
+use proptest::prelude::*;
+use seatmap_port::{Addr, Port, Testbed, Workload};
+use seatmap_sim::{CoherentBed, catalog};
+
+const WORDS: u32 = 40;
+const FROM: Addr = Addr(11);
+const TO: Addr = Addr(83);
+const END: u32 = 128;
+
+/// One task copies, twice, and the others write to what it reads and read what it writes.
+struct Copies {
+    in_one_call: bool,
+    /// When each of the others starts, and its word of both sides.
+    others: Vec<(u64, u32)>,
+}
+
+impl Copies {
+    fn copy<P: Port>(&self, port: &P) {
+        if self.in_one_call {
+            return port.copy(FROM, TO, WORDS);
+        }
+        (0..WORDS).for_each(|word| port.store(TO.word(word), port.load(FROM.word(word))));
+    }
+}
+
+impl Workload for Copies {
+    type Output = Vec<u64>;
+
+    fn tasks(&self) -> usize {
+        1 + self.others.len()
+    }
+
+    fn lines(&self) -> u32 {
+        END / 8
+    }
+
+    fn task<P: Port>(&self, port: &P, rank: usize) -> Vec<u64> {
+        let now = || port.stamp().ticks;
+        let Some((start, word)) = rank.checked_sub(1).map(|other| self.others[other]) else {
+            (0..WORDS).for_each(|word| port.store(FROM.word(word), u64::from(word)));
+            self.copy(port);
+            let first = now();
+            self.copy(port);
+            return vec![first, now()];
+        };
+        port.compute(start);
+        port.store(FROM.word(word), 100 + rank as u64);
+        let stored = now();
+        let seen = port.load(TO.word(word));
+        vec![stored, seen, now()]
+    }
+}
+
+fn run(model: &str, seats: &[u32], others: &[(u64, u32)], in_one_call: bool) -> (Vec<Vec<u64>>, u64, u64) {
+    let mut bed = CoherentBed::new(catalog::coherent(model).unwrap().unwrap());
+    let outputs = bed.run(seats, &Copies { in_one_call, others: others.to_vec() }).unwrap();
+    (outputs, bed.counters().hits, bed.counters().events)
+}
+
+#[test]
+fn a_copy_alone_takes_as_long_as_its_words_and_fewer_events() {
+    for model in ["xeon-phi-5110p", "xeon-e5-2680-2s", "scc-48"] {
+        let [whole, words] = [true, false].map(|in_one_call| run(model, &[0], &[], in_one_call));
+        assert_eq!((&whole.0, whole.1), (&words.0, words.1), "{model}");
+        assert!(model == "scc-48" || whole.2 + 100 < words.2, "{model}: {} events for {}", whole.2, words.2);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    /// A sibling and another core come in between, at any time.
+    #[test]
+    fn who_comes_in_between_finds_what_single_words_leave(
+        first in 1_u64..30_000, second in 1_u64..30_000, word in 0_u32..WORDS, other in 0_u32..WORDS,
+    ) {
+        let others = [(first, word), (second, other)];
+        let [whole, words] = [true, false].map(|in_one_call| run("xeon-phi-5110p", &[1, 2, 77], &others, in_one_call));
+        prop_assert_eq!(whole.0, words.0);
+    }
+}
