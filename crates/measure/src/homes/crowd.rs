@@ -16,9 +16,10 @@ use seatmap_machine::{HomeLines, HomeModel};
 /// The share of the round trips to which others are taken to have added nothing: one in ten at half of the PUs talking in
 /// the simulated Xeon Phi.
 const UNDISTURBED: f64 = 0.1;
-/// Lines are taken to be as noisy as this share of them at most is, the largest under which homes can be told apart: lines
-/// of crowded homes are few and the noisiest, and some may be beyond all measure.
-const NOISIEST: [f64; 2] = [0.97, 0.9];
+/// Lines are taken to be as noisy as this share of them at most is, the one under which they are sorted with more
+/// confidence: lines of crowded homes are few and the noisiest, and too narrow a bound takes a home apart. A few lines may
+/// be beyond all measure, and as wide a bound joins homes.
+const NOISIEST: [f64; 2] = [0.9, 0.97];
 /// Noise is taken to be at least this.
 const LEAST_NS: f64 = 0.1;
 /// Cores whose rows stand for a home in the fit of B.
@@ -115,8 +116,8 @@ impl Crowd<'_> {
             let (offset_ns, sigma) = principal::cleaned(&raw, bound);
             group_by(&Features { offset_ns, sigma_ns: sigma.max(bound) })
         };
-        let [first, rest @ ..] = NOISIEST;
-        rest.into_iter().fold(under(first), |found, share| if found.resolvable { found } else { under(share) })
+        let sorted = NOISIEST.map(under).into_iter();
+        sorted.max_by(|a, b| a.confidence.total_cmp(&b.confidence)).unwrap_or_else(|| Grouping::unresolved(raw.len()))
     }
 
     /// What each home's fit says of a few rows.
