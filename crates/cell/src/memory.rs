@@ -8,7 +8,8 @@ use crate::layout;
 use crate::set::CpuSet;
 use crate::site::{Site, SiteError};
 use serde::{Deserialize, Serialize};
-use std::fs::{File, OpenOptions};
+use std::ffi::CStr;
+use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd};
 use std::ptr::{self, NonNull};
@@ -18,6 +19,9 @@ pub const VARIABLE: &str = "SEATMAP_CELL_MEMORY";
 
 /// Tells it how many bytes it is.
 pub const BYTES_VARIABLE: &str = "SEATMAP_CELL_MEMORY_BYTES";
+
+/// What the file is called, for people and for [`is_memory`].
+const NAME: &CStr = c"seatmap-cell";
 
 /// Bytes in a huge page of x86-64 and of Arm with 4 KiB pages.
 const HUGE_BYTES: u64 = 2 << 20;
@@ -81,7 +85,7 @@ impl Kept {
         near.map_or(Ok(()), |nodes| bind(&nodes))?;
         let flags = if memory.is_huge { libc::MFD_HUGETLB } else { 0 } | libc::MFD_CLOEXEC;
         // SAFETY: the name ends in a zero byte.
-        let fd = unsafe { libc::memfd_create(c"seatmap-cell".as_ptr(), flags) };
+        let fd = unsafe { libc::memfd_create(NAME.as_ptr(), flags) };
         if fd < 0 {
             return Err(io::Error::last_os_error());
         }
@@ -108,10 +112,18 @@ impl Kept {
 pub fn scrub(memory: &Memory) -> io::Result<()> {
     let Some(path) = &memory.path else { return Ok(()) };
     match OpenOptions::new().read(true).write(true).open(path) {
+        Ok(file) if !is_memory(&file)? => Ok(()),
         Ok(file) => Mapping::new(&file, memory.size_bytes).map(|mapping| mapping.scrub()),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         Err(error) => Err(error),
     }
+}
+
+/// Whether this is a cell's memory. Numbers of processes and of descriptors come again: what stands there after a guardian
+/// that was killed is somebody else's.
+fn is_memory(file: &File) -> io::Result<bool> {
+    let name = fs::read_link(format!("/proc/self/fd/{}", file.as_raw_fd()))?;
+    Ok(name.to_string_lossy().starts_with(&format!("/memfd:{}", NAME.to_string_lossy())))
 }
 
 fn bind(nodes: &CpuSet) -> io::Result<()> {
@@ -179,6 +191,18 @@ mod tests {
         file.rewind().and_then(|()| file.read_to_end(&mut found)).unwrap();
         assert!(found.len() as u64 == HUGE_BYTES && found.iter().all(|byte| *byte == 0));
         drop((kept, file));
+        // Another test may have opened something under the same number.
         assert!(scrub(&memory).is_ok(), "memory that is gone needs no scrub");
+    }
+
+    #[test]
+    fn what_stands_where_memory_was_is_left_alone() {
+        let mut other = tempfile::tempfile().unwrap();
+        other.write_all(&vec![7; HUGE_BYTES as usize]).unwrap();
+        let path = Some(format!("/proc/self/fd/{}", other.as_raw_fd()));
+        scrub(&Memory { size_bytes: HUGE_BYTES, is_huge: false, nodes: "0".into(), path }).unwrap();
+        let mut found = Vec::new();
+        other.rewind().and_then(|()| other.read_to_end(&mut found)).unwrap();
+        assert!(found.len() as u64 == HUGE_BYTES && found.iter().all(|byte| *byte == 7));
     }
 }
