@@ -78,6 +78,16 @@ impl HomeModel {
         }
     }
 
+    /// The round trip between the PUs in rows `i` and `j` of `pus` over a line of this home, in nanoseconds: B + a_i + a_j.
+    /// `None` where it is not known. SMT siblings are left out of the model, so that it says nothing of them.
+    #[must_use]
+    pub fn round_trip_ns(&self, pus: &[u32], i: usize, j: usize, home: usize) -> Option<f64> {
+        let group = |row: usize| self.groups.iter().position(|group| pus.get(row).is_some_and(|os| group.contains(os)));
+        let offset = |row: usize| self.offset_ns.get(row)?.get(home).copied();
+        let ns = self.base_ns(group(i)?, group(j)?, home) + offset(i)? + offset(j)?;
+        ns.is_finite().then_some(ns)
+    }
+
     /// How many homes the offsets tell apart.
     #[must_use]
     pub fn homes(&self) -> usize {

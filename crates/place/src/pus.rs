@@ -59,10 +59,7 @@ pub(crate) fn predicted(profile: &Profile, i: usize, j: usize, home: usize) -> O
     if profile.topology.are_smt_siblings(known.pus[i], known.pus[j]) {
         return None;
     }
-    let group = |row: usize| model.groups.iter().position(|group| group.contains(&known.pus[row]));
-    let offset = |row: usize| model.offset_ns.get(row).and_then(|homes| homes.get(home)).copied();
-    let ns = model.base_ns(group(i)?, group(j)?, home) + offset(i)? + offset(j)?;
-    ns.is_finite().then_some(ns)
+    model.round_trip_ns(&known.pus, i, j, home)
 }
 
 /// The home whose lines serve two rows best, and their distance over it.

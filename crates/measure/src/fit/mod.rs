@@ -79,10 +79,7 @@ fn members(group: &[usize], pus: &[u32]) -> Vec<Vec<u32>> {
 /// siblings, which the model leaves out. `None` for a PU with itself, and where the model does not know.
 #[must_use]
 pub fn predict(model: &HomeModel, pus: &[u32], i: usize, j: usize, home: usize) -> Option<f64> {
-    let group = |at: usize| model.groups.iter().position(|group| pus.get(at).is_some_and(|os| group.contains(os)));
-    let offset = |at: usize| model.offset_ns.get(at)?.get(home).copied();
-    let value = model.base_ns(group(i)?, group(j)?, home) + offset(i)? + offset(j)?;
-    (i != j && value.is_finite()).then_some(value)
+    model.round_trip_ns(pus, i, j, home).filter(|_| i != j)
 }
 
 #[cfg(test)]
