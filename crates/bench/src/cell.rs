@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 /// Cells made and undone, and killed in the making.
 const CELLS: usize = 15;
 /// Measurements of each kind, taking turns, and how long one is.
-const TURNS: usize = 5;
+const TURNS: usize = 11;
 const SECONDS: &str = "2";
 /// Busy loops that may run anywhere, beside a writer.
 const HOGS: usize = 2;
@@ -118,15 +118,14 @@ impl Bench {
             self.cell(&["destroy", NAME])?;
             inside.push(found?);
         }
-        let of = |runs: &[[f64; 3]], at: usize| median(&runs.iter().map(|run| run[at]).collect::<Vec<_>>());
         let row = |what: &str, at: usize, limit: Option<f64>, unit: &str| {
-            let [inside, pinned, alone] = [&inside, &pinned, &alone].map(|runs| of(runs, at).unwrap_or(f64::NAN));
-            let got = format!(
-                "1/{:.1} ({inside:.2} / {pinned:.2} {unit}; without load nor cell {alone:.2} {unit})",
-                pinned / inside
-            );
+            let [inside, pinned, alone] = [&inside, &pinned, &alone].map(|runs| middle(runs, at));
+            let ratio = pinned[1] / inside[1];
+            let told = |[low, middle, high]: [f64; 3]| format!("{middle:.2} ({low:.2}-{high:.2})");
+            let [inside, pinned, alone] = [inside, pinned, alone].map(told);
+            let got = format!("1/{ratio:.1}: {inside} / {pinned} {unit}; without load nor cell {alone} {unit}");
             match limit {
-                Some(limit) => Row::held(what, got, format!("<= 1/{limit}"), pinned / inside >= limit),
+                Some(limit) => Row::held(what, got, format!("<= 1/{limit}"), ratio >= limit),
                 None => Row::told(what, got),
             }
         };
@@ -152,6 +151,12 @@ impl Bench {
         let figure = |key: &str| found["cpus"][0][key].as_f64().ok_or_else(|| format!("no {key} in {found}"));
         Ok([figure("stolen_percent")?, figure("longest_gap_us")?, figure("longest_preemption_us")?])
     }
+}
+
+/// The middle half of one of the figures of all runs, and the median between.
+fn middle(runs: &[[f64; 3]], at: usize) -> [f64; 3] {
+    let all: Vec<f64> = runs.iter().map(|run| run[at]).collect();
+    [0.25, 0.5, 0.75].map(|share| quantile(&all, share).unwrap_or(f64::NAN))
 }
 
 /// Does the work beside two hogs and a writer that may run on any CPU, and are gone when it returns.
