@@ -8,6 +8,7 @@ use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 #[command(group = clap::ArgGroup::new("what").required(true).args(["pattern", "qaplib"]))]
+#[command(group = clap::ArgGroup::new("picture").multiple(true).args(["html", "svg"]))]
 pub struct Place {
     /// The machine: host, the name of a bundled one, or a file; it needs core distances.
     #[arg(long, value_name = "MACHINE", default_value = "host")]
@@ -73,7 +74,7 @@ pub struct Place {
     #[arg(long, value_name = "FILE")]
     pub svg: Option<PathBuf>,
     /// What is drawn before the plan.
-    #[arg(long, value_name = "WHAT", default_value = "os")]
+    #[arg(long, value_name = "WHAT", default_value = "os", requires = "picture")]
     pub before: BeforeChoice,
     /// Print the plan as JSON on stdout, and nothing else.
     #[arg(long)]

@@ -86,6 +86,7 @@ fn a_plan_is_held_against_chance_as_well() {
     assert!(picture.contains(">the median of 101 random placements</text>"), "{picture}");
     assert!(!picture.contains("as the OS numbers them") && picture == random(&["--svg", "-"]), "{picture}");
     assert!(random(&["--html", "-"]).contains("the median of 101 random placements"));
+    assert!(place.refusal(&[&RING[..], &["--before", "random"]].concat()).contains("<--html <FILE>|--svg <FILE>>"));
     let on = ["place", "--on", "cell-ps3", "--pattern", "pairs:6", "--kicks", "10", "--before", "random", "--svg", "-"];
     let run = place.stdout(&[&on[..], &["--objective", "simulated"]].concat());
     assert!(run.contains("101 random") && run.contains(">time, ns</text>"), "{run}");
