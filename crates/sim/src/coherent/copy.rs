@@ -3,8 +3,7 @@
 //! Word by word, a task would be resumed for each of them, although nothing can happen to lines that its cache has until
 //! somebody wants them. So a copy runs ahead to the end of two such lines, and one event stands for all its steps. Who
 //! comes to want a line sooner finds done what would have been done by then, and the copy goes on from there. All steps
-//! happen when single loads and stores would, but that of two things in one cycle the other may come first: one run in
-//! seven hundred in which others come in between at random.
+//! happen when single loads and stores would, but that of two things in one cycle the other may come first.
 
 use crate::coherent::request::Request;
 use crate::coherent::world::{Event, NO_TASK, Phase, World};
