@@ -47,11 +47,12 @@ fn resumed(place: &Place) -> serde_json::Value {
     serde_json::from_str(&place.read("x.json")).unwrap()
 }
 
-/// The journal of a run with too many passes, cut to one that a run of 60 passes may have left.
+/// The journal of a run with too many passes, cut to one that a run of 60 passes may have left. What follows the last
+/// line end stays behind: a kill may have cut it short.
 fn shortened(place: &Place) {
     let text = place.read("x.json.journal");
-    let kept: Vec<&str> = text.lines().take(1000).collect();
-    place.file("x.json.journal", kept.join("\n") + "\n");
+    let whole: String = text.split_inclusive('\n').filter(|line| line.ends_with('\n')).take(1000).collect();
+    place.file("x.json.journal", whole);
 }
 
 #[test]
