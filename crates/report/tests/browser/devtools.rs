@@ -44,6 +44,8 @@ impl Page {
             .args(["-c", MOVE_PIPES, "sh"])
             .args(FLAGS)
             .arg(folder)
+            // A browser that is killed leaves its sockets behind: they go with the profile.
+            .env("TMPDIR", user_data)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
