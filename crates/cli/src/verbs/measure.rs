@@ -68,8 +68,9 @@ fn measure<P: Probe>(
         let exact = request.plan.clone().without_noise();
         request.plan = Plan { passes: typed.passes.map_or(exact.passes, Passes::Fixed), ..exact };
     }
-    let (mut journal, samples) = kept.open(&request, typed.resume)?;
+    // First of all: whoever sees a journal may ask its run to stop.
     let interrupt = Interrupt::listen()?;
+    let (mut journal, samples) = kept.open(&request, typed.resume)?;
     let mut display = Display::new(&request.pus, request.plan.resolution_ns(probe.clock_step_ns()), colour);
     let mut observe = |step: &survey::Step| {
         display.show(step);

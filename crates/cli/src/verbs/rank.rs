@@ -41,9 +41,11 @@ fn study(typed: &RankStudy, results: &Results) -> Result<(), CliError> {
     }
     let setup = target.setup(typed)?;
     let mut times = Times::new(setup.indices(typed.shard).map_err(CliError::input)?, setup.runs);
+    // Before the journal: whoever sees it may ask its run to stop.
+    let interrupt = Interrupt::listen()?;
     let open = |path: &PathBuf| RankJournal::open(path, &setup, typed.shard, &mut times).map_err(unusable);
     let mut journal = typed.resume.as_ref().map(open).transpose()?;
-    let whole = timed(&mut target, &setup, &mut times, journal.as_mut())?;
+    let whole = timed(&mut target, &setup, &mut times, journal.as_mut(), &interrupt)?;
     if !whole {
         return Err(CliError::work(farewell(typed.resume.as_deref(), &times)));
     }
@@ -62,8 +64,8 @@ fn timed(
     setup: &Setup,
     times: &mut Times,
     journal: Option<&mut RankJournal>,
+    interrupt: &Interrupt,
 ) -> Result<bool, CliError> {
-    let interrupt = Interrupt::listen()?;
     let bar = Bar::new("ranking");
     let mut observe = |done, wanted| {
         bar.show(done, wanted);
