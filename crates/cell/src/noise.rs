@@ -14,7 +14,8 @@
 //! meter needs to write down is timed and left out of both.
 //!
 //! **Sources.** The kernel counts what happens on each CPU; the counters are read once before and once after. Who waits
-//! for the meters wakes a few times a second, on an idle CPU where there is one.
+//! for the meters wakes a few times a second, on an idle CPU where there is one. Where that is asked for, the kernel's trace
+//! tells of each long gap who had the CPU in it.
 //!
 //! ```no_run
 //! use seatmap_cell::noise::{self, Options};
@@ -40,6 +41,7 @@ mod quanta;
 mod report;
 mod seat;
 mod sources;
+mod trace;
 
 #[cfg(test)]
 mod synthetic;
@@ -52,3 +54,4 @@ pub use options::Options;
 pub use report::{CpuNoise, FORMAT, Meter, Report};
 pub use seat::reachable;
 pub use sources::Source;
+pub use trace::{Share, Taker, Traced, TracedGap};

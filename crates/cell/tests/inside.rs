@@ -42,7 +42,8 @@ fn a_meter_enters_and_only_the_cpuset_is_a_wall() {
         Ok(group) => group,
         Err(error) => return eprintln!("skipped: no v1 cpuset can be made: {error}"),
     };
-    let options = Options { duration: Duration::from_millis(40), enter: vec![group.0.join("tasks")] };
+    let options =
+        Options { duration: Duration::from_millis(40), enter: vec![group.0.join("tasks")], ..Options::default() };
     let measured = |cpu| measure(&[cpu], &options, &mut |_| ControlFlow::Continue(()));
     assert_eq!(measured(cpus[0]).unwrap().cpus[0].cpu, cpus[0]);
     if let Some(other) = cpus.get(1) {

@@ -1,7 +1,7 @@
 //! The JSON Schema in `docs/formats/` against what is really written, key by key in both directions.
 #![expect(clippy::unwrap_used, reason = "a helper that finds its input broken fails the test")]
 
-use seatmap_cell::noise::{Bin, CpuNoise, FORMAT, Gap, Meter, Report, Source};
+use seatmap_cell::noise::{Bin, CpuNoise, FORMAT, Gap, Meter, Report, Share, Source, Taker, Traced, TracedGap};
 use seatmap_schema::{never_written, refused, undescribed};
 use serde_json::Value;
 
@@ -32,6 +32,7 @@ fn full() -> Report {
         steal_percent: Some(0.0),
         sources: vec![Source { name: "LOC".into(), count: 9, per_second: 4.5, explains_at_most_percent: Some(2.0) }],
         unexplained_at_least_percent: Some(98.0),
+        trace: Some(traced()),
         meter: Meter {
             resolution_ns: 17.5,
             threshold_ns: 140.0,
@@ -42,9 +43,21 @@ fn full() -> Report {
         },
     };
     let mut unknown = cpu.clone();
-    (unknown.steal_percent, unknown.unexplained_at_least_percent) = (None, None);
+    (unknown.steal_percent, unknown.unexplained_at_least_percent, unknown.trace) = (None, None, None);
     unknown.sources[0].explains_at_most_percent = None;
     Report { format: FORMAT, seconds: 2.0, interrupted: true, clock: "tsc", cpus: vec![cpu, unknown] }
+}
+
+fn traced() -> Traced {
+    let taker = Taker { who: "softirq RCU".into(), gaps: 1, total_us: 8.0, longest_us: 8.0 };
+    let takers = vec![Share { who: taker.who.clone(), us: 8.0 }];
+    Traced {
+        gaps: 1,
+        gaps_before_trace: 0,
+        unexplained: Taker { who: String::new(), total_us: 4.5, longest_us: 4.5, ..taker },
+        takers: vec![taker],
+        longest: vec![TracedGap { start_ns: 0, length_ns: 12_500, takers, unexplained_us: 4.5 }],
+    }
 }
 
 #[test]
@@ -58,7 +71,9 @@ fn reports_have_the_keys_of_the_schema_and_no_others() {
     let report = serde_json::to_value(full()).unwrap();
     assert_eq!(refused(&schema(), &report), NOTHING);
     assert_eq!(never_written(&schema(), std::slice::from_ref(&report)), NOTHING);
-    for missing in ["/cpus/0/sources", "/cpus/0/fwq_p999_us", "/cpus/1/meter", "/cpus/0/steal_percent"] {
+    for missing in
+        ["/cpus/0/sources", "/cpus/0/fwq_p999_us", "/cpus/1/meter", "/cpus/0/steal_percent", "/cpus/0/trace/longest"]
+    {
         let (object, key) = missing.rsplit_once('/').unwrap();
         let mut poorer = report.clone();
         poorer.pointer_mut(object).unwrap().as_object_mut().unwrap().remove(key);

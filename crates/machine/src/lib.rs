@@ -49,7 +49,7 @@ pub use homes_checked::{HomesChecked, Rate};
 pub use level::Level;
 pub use loaded::Loaded;
 pub use origin::{Origin, OriginKind};
-pub use profile::{Profile, ProfileError};
+pub use profile::Profile;
 pub use pu::{CoreKind, Pu};
 pub use square::{Matrix, Square};
 pub use status::PairStatus;

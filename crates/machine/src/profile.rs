@@ -1,6 +1,7 @@
 //! `seatmap-profile/1`: everything known of one machine.
 
 use crate::{Clock, CoreDistance, Environment, HomeModel, Loaded, Matrix, Origin, Topology};
+use seatmap_document::DocumentError;
 use serde::{Deserialize, Serialize};
 
 /// The format's name, in the `format` key.
@@ -37,27 +38,6 @@ pub struct Profile {
     pub loaded_seed: Option<u64>,
 }
 
-/// Why a profile was refused.
-#[derive(Debug, thiserror::Error)]
-pub enum ProfileError {
-    /// Not JSON, or JSON of another shape.
-    #[error("line {line}, column {column}: {problem}")]
-    Json {
-        /// Counted from 1.
-        line: usize,
-        /// Counted from 1.
-        column: usize,
-        /// What the parser says.
-        problem: String,
-    },
-    /// Another format, or a version of this one that is not known here.
-    #[error("its format is '{0}', and this program reads {FORMAT}")]
-    Format(String),
-    /// The parts do not fit together.
-    #[error("{0}")]
-    Inconsistent(String),
-}
-
 impl Profile {
     /// A profile with nothing but a name, an origin and a topology.
     #[must_use]
@@ -79,17 +59,9 @@ impl Profile {
     /// Reads a profile and checks that its parts fit together.
     ///
     /// # Errors
-    /// [`ProfileError`], with line and column for text that is not such JSON.
-    pub fn from_json(text: &str) -> Result<Self, ProfileError> {
-        #[derive(Deserialize)]
-        struct Header {
-            format: String,
-        }
-        let header: Header = serde_json::from_str(text).map_err(located)?;
-        if header.format != FORMAT {
-            return Err(ProfileError::Format(header.format));
-        }
-        let profile: Profile = serde_json::from_str(text).map_err(located)?;
+    /// [`DocumentError`], with line and column for text that is not such JSON.
+    pub fn from_json(text: &str) -> Result<Self, DocumentError> {
+        let profile: Profile = seatmap_document::read(text, FORMAT)?;
         profile.check()?;
         Ok(profile)
     }
@@ -97,15 +69,14 @@ impl Profile {
     /// The profile as JSON with a final newline.
     #[must_use]
     pub fn to_json(&self) -> String {
-        // Serialising plain structs with string keys into a String has no way to fail.
-        serde_json::to_string(self).map(|text| text + "\n").unwrap_or_default()
+        seatmap_document::written(self)
     }
 
     /// Checks sizes, references and values.
     ///
     /// # Errors
-    /// [`ProfileError::Inconsistent`] with the first thing found wrong.
-    pub fn check(&self) -> Result<(), ProfileError> {
+    /// [`DocumentError::Inconsistent`] with the first thing found wrong.
+    pub fn check(&self) -> Result<(), DocumentError> {
         check_unique("topology.pus", self.topology.os_indices())?;
         if let Some(distance) = &self.core_distance {
             check_core_distance(distance, &self.topology)?;
@@ -117,17 +88,11 @@ impl Profile {
     }
 }
 
-fn located(error: serde_json::Error) -> ProfileError {
-    let full = error.to_string();
-    let problem = full.split(" at line ").next().unwrap_or_default().to_owned();
-    ProfileError::Json { line: error.line(), column: error.column(), problem }
+fn wrong<T>(what: String) -> Result<T, DocumentError> {
+    Err(DocumentError::Inconsistent(what))
 }
 
-fn wrong<T>(what: String) -> Result<T, ProfileError> {
-    Err(ProfileError::Inconsistent(what))
-}
-
-fn check_unique(what: &str, os: impl Iterator<Item = u32>) -> Result<(), ProfileError> {
+fn check_unique(what: &str, os: impl Iterator<Item = u32>) -> Result<(), DocumentError> {
     let mut seen = std::collections::HashSet::new();
     for os in os {
         if !seen.insert(os) {
@@ -137,7 +102,7 @@ fn check_unique(what: &str, os: impl Iterator<Item = u32>) -> Result<(), Profile
     Ok(())
 }
 
-fn check_core_distance(distance: &CoreDistance, topology: &Topology) -> Result<(), ProfileError> {
+fn check_core_distance(distance: &CoreDistance, topology: &Topology) -> Result<(), DocumentError> {
     check_unique("core_distance.pus", distance.pus.iter().copied())?;
     let known: std::collections::HashSet<u32> = topology.os_indices().collect();
     if let Some(os) = distance.pus.iter().find(|os| !known.contains(os)) {
@@ -159,7 +124,7 @@ fn check_core_distance(distance: &CoreDistance, topology: &Topology) -> Result<(
     }
 }
 
-fn check_matrix(name: &str, matrix: &Matrix, n: usize) -> Result<(), ProfileError> {
+fn check_matrix(name: &str, matrix: &Matrix, n: usize) -> Result<(), DocumentError> {
     if matrix.n() != n {
         return wrong(format!("core_distance.{name} has {} rows for {n} PUs", matrix.n()));
     }
@@ -171,7 +136,7 @@ fn check_matrix(name: &str, matrix: &Matrix, n: usize) -> Result<(), ProfileErro
     Ok(())
 }
 
-fn check_home_model(model: &HomeModel, distance: Option<&CoreDistance>) -> Result<(), ProfileError> {
+fn check_home_model(model: &HomeModel, distance: Option<&CoreDistance>) -> Result<(), DocumentError> {
     let Some(distance) = distance else {
         return wrong("home_model stands there without core_distance".to_owned());
     };
@@ -236,7 +201,7 @@ mod tests {
         assert_eq!(Profile::from_json(&text).unwrap(), small());
         let text = small().to_json().replace("profile/1", "profile/9");
         assert!(
-            matches!(Profile::from_json(&text), Err(ProfileError::Format(format)) if format == "seatmap-profile/9")
+            matches!(Profile::from_json(&text), Err(DocumentError::Format { found, .. }) if found == "seatmap-profile/9")
         );
     }
 
@@ -255,6 +220,6 @@ mod tests {
     #[test]
     fn deep_nesting_is_an_error_and_no_overflow() {
         let text = format!("{{\"format\": {}", "[".repeat(100_000));
-        assert!(matches!(Profile::from_json(&text), Err(ProfileError::Json { .. })));
+        assert!(matches!(Profile::from_json(&text), Err(DocumentError::Json { .. })));
     }
 }

@@ -9,16 +9,15 @@
 //! | [`mod@generate`] | patterns written as a word and numbers: `stencil2d:8x8` |
 //! | [`import`] | other tools' files: CSV matrices and lists, MatrixMarket, QAPLIB |
 //! | [`qaplib`] | quadratic assignment problems |
-//! | [`place`] | where in a file something is wrong |
 #![deny(missing_docs)]
 
 pub mod edge;
 pub mod generate;
 pub mod import;
 pub mod pattern;
-pub mod place;
 pub mod qaplib;
+mod words;
 
 pub use edge::Edge;
 pub use generate::{SpecError, generate};
-pub use pattern::{Pattern, PatternError};
+pub use pattern::Pattern;

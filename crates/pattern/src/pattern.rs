@@ -1,6 +1,7 @@
 //! `seatmap-pattern/1`: a weighted directed graph of tasks.
 
 use crate::edge::{Edge, gather};
+use seatmap_document::DocumentError;
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 
@@ -29,27 +30,6 @@ pub struct Pattern {
     pub edges: Vec<Edge>,
 }
 
-/// Why a pattern was refused.
-#[derive(Debug, thiserror::Error)]
-pub enum PatternError {
-    /// Not JSON, or JSON of another shape.
-    #[error("line {line}, column {column}: {problem}")]
-    Json {
-        /// Counted from 1.
-        line: usize,
-        /// Counted from 1.
-        column: usize,
-        /// What the parser says.
-        problem: String,
-    },
-    /// Another format, or a version of this one that is not known here.
-    #[error("its format is '{0}', and this program reads {FORMAT}")]
-    Format(String),
-    /// The parts do not fit together.
-    #[error("{0}")]
-    Inconsistent(String),
-}
-
 impl Pattern {
     /// A pattern of tasks without names. Edges of one ordered pair are added up, in ascending order of their ends.
     #[must_use]
@@ -62,17 +42,9 @@ impl Pattern {
     /// Reads a pattern and checks that its parts fit together.
     ///
     /// # Errors
-    /// [`PatternError`], with line and column for text that is not such JSON.
-    pub fn from_json(text: &str) -> Result<Self, PatternError> {
-        #[derive(Deserialize)]
-        struct Header {
-            format: String,
-        }
-        let header: Header = serde_json::from_str(text).map_err(located)?;
-        if header.format != FORMAT {
-            return Err(PatternError::Format(header.format));
-        }
-        let pattern: Pattern = serde_json::from_str(text).map_err(located)?;
+    /// [`DocumentError`], with line and column for text that is not such JSON.
+    pub fn from_json(text: &str) -> Result<Self, DocumentError> {
+        let pattern: Pattern = seatmap_document::read(text, FORMAT)?;
         pattern.check()?;
         Ok(pattern)
     }
@@ -80,16 +52,15 @@ impl Pattern {
     /// The pattern as JSON with a final newline.
     #[must_use]
     pub fn to_json(&self) -> String {
-        // Serialising plain structs with string keys into a String has no way to fail.
-        serde_json::to_string(self).map(|text| text + "\n").unwrap_or_default()
+        seatmap_document::written(self)
     }
 
     /// Checks sizes, references and values.
     ///
     /// # Errors
-    /// [`PatternError::Inconsistent`] with the first thing found wrong.
-    pub fn check(&self) -> Result<(), PatternError> {
-        let wrong = |what: String| Err(PatternError::Inconsistent(what));
+    /// [`DocumentError::Inconsistent`] with the first thing found wrong.
+    pub fn check(&self) -> Result<(), DocumentError> {
+        let wrong = |what: String| Err(DocumentError::Inconsistent(what));
         if !(1..=MAX_TASKS).contains(&self.tasks) {
             return wrong(tasks_problem(self.tasks));
         }
@@ -102,8 +73,8 @@ impl Pattern {
         self.check_edges()
     }
 
-    fn check_edges(&self) -> Result<(), PatternError> {
-        let wrong = |at: usize, what: String| Err(PatternError::Inconsistent(format!("edges[{at}]: {what}")));
+    fn check_edges(&self) -> Result<(), DocumentError> {
+        let wrong = |at: usize, what: String| Err(DocumentError::Inconsistent(format!("edges[{at}]: {what}")));
         let ascend = self.edges.is_sorted_by(|a, b| a.ends() < b.ends());
         let mut seen = HashSet::new();
         for (at, edge) in self.edges.iter().enumerate() {
@@ -122,12 +93,6 @@ impl Pattern {
 /// Why a number of tasks is refused.
 pub(crate) fn tasks_problem(tasks: impl std::fmt::Display) -> String {
     format!("{tasks} tasks, and a pattern has 1 to {MAX_TASKS}")
-}
-
-fn located(error: serde_json::Error) -> PatternError {
-    let full = error.to_string();
-    let problem = full.split(" at line ").next().unwrap_or_default().to_owned();
-    PatternError::Json { line: error.line(), column: error.column(), problem }
 }
 
 #[cfg(test)]

@@ -2,8 +2,9 @@
 
 use crate::edge::MAX_AMOUNT;
 use crate::import::quoted;
-use crate::place::{Place, words};
+use crate::words::words;
 use crate::{Edge, Pattern};
+use seatmap_document::Place;
 
 /// Larger instances than any published one; a file that claims more would only fill the memory.
 const MAX_SIZE: usize = 4096;

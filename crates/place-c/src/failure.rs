@@ -2,9 +2,10 @@
 
 use crate::status::Status;
 use seatmap_boundary::Boundary;
+use seatmap_document::DocumentError;
+use seatmap_machine::CpuListError;
 use seatmap_machine::catalog::CatalogError;
-use seatmap_machine::{CpuListError, ProfileError};
-use seatmap_pattern::{PatternError, SpecError};
+use seatmap_pattern::SpecError;
 use seatmap_place::PlaceError;
 use std::error::Error;
 
@@ -39,12 +40,9 @@ pub enum Failure {
     /// A list of CPUs that cannot be used.
     #[error(transparent)]
     Cpus(#[from] CpuListError),
-    /// Distances that do not fit together.
+    /// Distances or edges that do not fit together.
     #[error(transparent)]
-    Distances(#[from] ProfileError),
-    /// Edges that do not fit together.
-    #[error(transparent)]
-    Edges(#[from] PatternError),
+    Inconsistent(#[from] DocumentError),
     /// A file that cannot be read or understood.
     #[error("{path}: {source}")]
     File {

@@ -1,11 +1,12 @@
 //! Whether the parts of a plan fit together.
 
 use crate::plan::MAX_TASKS;
-use crate::{Channel, Plan, PlanError};
+use crate::{Channel, Plan};
+use seatmap_document::DocumentError;
 use seatmap_machine::cpu_list::MAX_CPU;
 
 /// Everything that [`Plan::check`] promises.
-pub fn plan(plan: &Plan) -> Result<(), PlanError> {
+pub fn plan(plan: &Plan) -> Result<(), DocumentError> {
     placement(&plan.placement)?;
     let tasks = plan.placement.len();
     if !plan.names.is_empty() && plan.names.len() != tasks {
@@ -16,11 +17,11 @@ pub fn plan(plan: &Plan) -> Result<(), PlanError> {
     plan.channels.iter().enumerate().try_for_each(|(at, it)| channel(at, it, tasks))
 }
 
-fn wrong<T>(what: String) -> Result<T, PlanError> {
-    Err(PlanError::Inconsistent(what))
+fn wrong<T>(what: String) -> Result<T, DocumentError> {
+    Err(DocumentError::Inconsistent(what))
 }
 
-fn placement(placement: &[u32]) -> Result<(), PlanError> {
+fn placement(placement: &[u32]) -> Result<(), DocumentError> {
     if placement.is_empty() {
         return wrong("placement is empty; a plan has a task or more".to_owned());
     }
@@ -35,7 +36,7 @@ fn placement(placement: &[u32]) -> Result<(), PlanError> {
     }
 }
 
-fn pus(plan: &Plan) -> Result<(), PlanError> {
+fn pus(plan: &Plan) -> Result<(), DocumentError> {
     if let Some(pair) = plan.pus.windows(2).find(|pair| pair[0].os >= pair[1].os) {
         let (first, second) = (pair[0].os, pair[1].os);
         return wrong(format!("pus: PU {second} follows PU {first}; each stands there once, by ascending index"));
@@ -50,7 +51,7 @@ fn pus(plan: &Plan) -> Result<(), PlanError> {
 }
 
 /// JSON has no way to write a number that is none; a program that makes plans has.
-fn figures(plan: &Plan) -> Result<(), PlanError> {
+fn figures(plan: &Plan) -> Result<(), DocumentError> {
     let named = [("cost", plan.cost), ("lower_bound", plan.lower_bound), ("seconds", plan.seconds)];
     let baselines = plan.baselines.iter().flat_map(|them| {
         [
@@ -68,7 +69,7 @@ fn figures(plan: &Plan) -> Result<(), PlanError> {
     }
 }
 
-fn channel(at: usize, channel: &Channel, tasks: usize) -> Result<(), PlanError> {
+fn channel(at: usize, channel: &Channel, tasks: usize) -> Result<(), DocumentError> {
     if let Some(task) = [channel.from, channel.to].into_iter().find(|task| *task >= tasks) {
         return wrong(format!("channels[{at}]: there is no task {task}; the plan has {tasks}, counted from 0"));
     }

@@ -1,6 +1,7 @@
 //! `seatmap-plan/1`: a placement with its provenance.
 
-use crate::{Agreement, Baselines, Channel, Objective, PlanError, check};
+use crate::{Agreement, Baselines, Channel, Objective, check};
+use seatmap_document::DocumentError;
 use seatmap_machine::Pu;
 use serde::{Deserialize, Serialize};
 
@@ -66,16 +67,10 @@ pub struct Plan {
     pub tool: Option<String>,
 }
 
-/// What every version has in common.
-#[derive(Deserialize)]
-struct Header {
-    format: String,
-}
-
 /// Whether a file says of itself that it is a plan, of whatever version.
 #[must_use]
 pub fn is_plan(bytes: &[u8]) -> bool {
-    serde_json::from_slice(bytes).is_ok_and(|header: Header| header.format.starts_with("seatmap-plan/"))
+    seatmap_document::is_kind(bytes, "seatmap-plan/")
 }
 
 impl Plan {
@@ -112,13 +107,9 @@ impl Plan {
     /// Reads a plan and checks that its parts fit together.
     ///
     /// # Errors
-    /// [`PlanError`], with line and column for text that is not such JSON.
-    pub fn from_json(text: &str) -> Result<Self, PlanError> {
-        let header: Header = serde_json::from_str(text)?;
-        if header.format != FORMAT {
-            return Err(PlanError::Format(header.format));
-        }
-        let plan: Plan = serde_json::from_str(text)?;
+    /// [`DocumentError`], with line and column for text that is not such JSON.
+    pub fn from_json(text: &str) -> Result<Self, DocumentError> {
+        let plan: Plan = seatmap_document::read(text, FORMAT)?;
         plan.check()?;
         Ok(plan)
     }
@@ -126,15 +117,14 @@ impl Plan {
     /// The plan as JSON with a final newline.
     #[must_use]
     pub fn to_json(&self) -> String {
-        // Serialising plain structs with string keys into a String has no way to fail.
-        serde_json::to_string(self).map(|text| text + "\n").unwrap_or_default()
+        seatmap_document::written(self)
     }
 
     /// Checks sizes, references and values.
     ///
     /// # Errors
-    /// [`PlanError::Inconsistent`] with the first thing found wrong.
-    pub fn check(&self) -> Result<(), PlanError> {
+    /// [`DocumentError::Inconsistent`] with the first thing found wrong.
+    pub fn check(&self) -> Result<(), DocumentError> {
         check::plan(self)
     }
 
@@ -199,7 +189,7 @@ mod tests {
         assert!(refusal(&text.replace("placement", "places")).contains("missing field `placement`"));
         assert!(matches!(
             Plan::from_json(&format!("{{\"format\": {}", "[".repeat(100_000))),
-            Err(PlanError::Json { .. })
+            Err(DocumentError::Json { .. })
         ));
     }
 }

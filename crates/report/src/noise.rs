@@ -1,5 +1,7 @@
 //! Noise in the terminal.
 
+pub(crate) mod trace;
+
 use crate::ranking::duration;
 use seatmap_cell::noise::{Bin, CpuNoise, Report};
 
@@ -14,7 +16,7 @@ const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█']
 pub fn summary(report: &Report) -> String {
     let cpus = report.cpus.len();
     let head = format!("Noise of {cpus} CPU{} in {:.2} s\n\n", if cpus == 1 { "" } else { "s" }, report.seconds);
-    let text = head + &table(report) + &gaps(report) + &sources(report) + &meters(report);
+    let text = head + &table(report) + &gaps(report) + &sources(report) + &trace::takers(report) + &meters(report);
     text.replace(|c: char| c.is_control() && c != '\n', "?")
 }
 
@@ -155,6 +157,14 @@ mod tests {
                another task had the CPU for 40.000 us of a gap at most; the longest gap is 7.340 ms
                at least 28 % of the gaps are none of these: hypervisor, firmware or hardware
             1  nothing
+
+        Who had the CPU in gaps of 5 us and more, by the kernel's trace
+          CPU     gaps      in all  in one gap  who
+            0      251    3.260 ms   20.000 us  local_timer
+            0        1   40.000 us   40.000 us  hog
+            0      251    7.281 ms    7.280 ms  nobody in the kernel: hypervisor, firmware or hardware
+               7.340 ms at 1.203 s: nobody 7.280 ms, hog 40.000 us, local_timer 20.000 us
+               3 more gaps are older than what the trace could hold
 
         Meter: tsc, known to 17.6 ns; gaps from 141.0 ns on; writing one down takes 864.3 ns,
         0.03 % of the time, in no figure

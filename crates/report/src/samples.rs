@@ -143,12 +143,25 @@ pub(crate) fn ranking(runs: u32) -> Ranking {
 
 /// Two CPUs: one that ticks and was stopped once, one that is nearly quiet.
 pub(crate) fn noise() -> seatmap_cell::noise::Report {
-    use seatmap_cell::noise::{Bin, CpuNoise, FORMAT, Gap, Meter, Report, Source};
+    use seatmap_cell::noise::{Bin, CpuNoise, FORMAT, Gap, Meter, Report, Share, Source, Taker, Traced, TracedGap};
     let source = |name: &str, count: u64, explains_at_most_percent| Source {
         name: name.into(),
         count,
         per_second: count as f64 / 2.0,
         explains_at_most_percent,
+    };
+    let taker = |who: &str, gaps, total_us, longest_us| Taker { who: who.into(), gaps, total_us, longest_us };
+    let trace = Traced {
+        gaps: 251,
+        gaps_before_trace: 3,
+        takers: vec![taker("local_timer", 251, 3_260.0, 20.0), taker("hog", 1, 40.0, 40.0)],
+        unexplained: taker("", 251, 7_281.0, 7_280.0),
+        longest: vec![TracedGap {
+            start_ns: 1_203_000_000,
+            length_ns: 7_340_000,
+            takers: vec![Share { who: "hog".into(), us: 40.0 }, Share { who: "local_timer".into(), us: 20.0 }],
+            unexplained_us: 7_280.0,
+        }],
     };
     let busy = CpuNoise {
         cpu: 0,
@@ -175,6 +188,7 @@ pub(crate) fn noise() -> seatmap_cell::noise::Report {
             source("IRQ 36 virtio1-req.0", 7, Some(1.0)),
         ],
         unexplained_at_least_percent: Some(27.8),
+        trace: Some(trace),
         meter: Meter {
             resolution_ns: 17.6,
             threshold_ns: 141.0,
@@ -196,6 +210,7 @@ pub(crate) fn noise() -> seatmap_cell::noise::Report {
         steal_percent: None,
         sources: Vec::new(),
         unexplained_at_least_percent: None,
+        trace: None,
         ..busy.clone()
     };
     Report { format: FORMAT, seconds: 2.0, interrupted: false, clock: "tsc", cpus: vec![busy, quiet] }

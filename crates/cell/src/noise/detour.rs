@@ -10,7 +10,7 @@ const LONG_NS: u64 = 50_000;
 /// Reads the clock without pause and keeps every gap.
 pub(super) struct Detour {
     /// The reading at which the measurement began.
-    origin: u64,
+    pub(super) origin: u64,
     /// How long the thread had waited for its CPU when that was last asked.
     waited_ns: Option<u64>,
     pub(super) gaps: Gaps,

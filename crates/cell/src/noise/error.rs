@@ -50,6 +50,9 @@ pub enum Error {
         /// Where it may run now.
         found: String,
     },
+    /// The kernel's trace cannot be had.
+    #[error("the kernel's trace cannot be had; it takes root and a kernel with tracefs (CONFIG_FTRACE)")]
+    Trace(#[source] io::Error),
     /// A meter ended without a result.
     #[error("the meter on CPU {0} panicked")]
     Lost(u32),

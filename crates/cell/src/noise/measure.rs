@@ -7,6 +7,7 @@ use super::options::Options;
 use super::report::{CpuNoise, FORMAT, Report};
 use super::seat;
 use super::sources::{Snapshot, Watched};
+use super::trace::{self, Instance, Mark, Marks, Recording, Traced};
 use seatmap_host::HostClock;
 use seatmap_host::usage::Usage;
 use std::ops::ControlFlow;
@@ -60,6 +61,9 @@ struct Hired<'s> {
 struct Brought {
     metered: Metered,
     usage: Usage,
+    marks: Marks,
+    /// Its number, by which the kernel's trace knows it.
+    thread: u32,
     /// Whether it stayed where it was.
     stayed: Result<(), Error>,
 }
@@ -81,6 +85,7 @@ impl Room<'_> {
         for hired in &hired {
             seats.recv().unwrap_or(Err(Error::Lost(hired.cpu)))?;
         }
+        let trace = self.options.trace.then(|| Instance::begin(cpus)).transpose().map_err(Error::Trace)?;
         let (before, begin) = (Snapshot::now(), Instant::now());
         for hired in &hired {
             // Who is gone already shows when it is joined.
@@ -88,7 +93,10 @@ impl Room<'_> {
         }
         self.wait(begin, &seats, watch);
         let (after, seconds) = (Snapshot::now(), begin.elapsed().as_secs_f64());
-        let figures = hired.into_iter().map(|hired| self.figures(hired, &before, &after));
+        let recordings = trace.map(Instance::end).transpose().map_err(Error::Trace)?;
+        let recording = |at: usize| recordings.as_ref().and_then(|recordings| recordings.get(at));
+        let figures = hired.into_iter().enumerate();
+        let figures = figures.map(|(at, hired)| self.figures(hired, &before, &after, recording(at)));
         Ok(Report {
             format: FORMAT,
             seconds,
@@ -114,9 +122,10 @@ impl Room<'_> {
         seated.send(seat).ok()?;
         let mut metered = metered?;
         go.recv().ok()?;
-        let before = Usage::of_thread();
+        let (before, begin) = (Usage::of_thread(), Mark::now(&self.clock));
         metered.run(&mut host, self.options.duration, &|| self.stop.load(Ordering::Relaxed));
-        Some(Brought { metered, usage: Usage::of_thread().since(before), stayed: seat::check(cpu) })
+        let (usage, marks) = (Usage::of_thread().since(before), Marks { begin, end: Mark::now(&self.clock) });
+        Some(Brought { metered, usage, marks, thread: thread_id(), stayed: seat::check(cpu) })
     }
 
     /// Sleeps until every meter has ended.
@@ -128,12 +137,33 @@ impl Room<'_> {
         }
     }
 
-    fn figures(&self, hired: Hired, before: &Snapshot, after: &Snapshot) -> Result<CpuNoise, Error> {
-        let Ok(Some(brought)) = hired.thread.join() else { return Err(Error::Lost(hired.cpu)) };
-        brought.stayed?;
+    fn figures(
+        &self,
+        hired: Hired,
+        before: &Snapshot,
+        after: &Snapshot,
+        recording: Option<&Recording>,
+    ) -> Result<CpuNoise, Error> {
+        let Ok(Some(mut brought)) = hired.thread.join() else { return Err(Error::Lost(hired.cpu)) };
+        std::mem::replace(&mut brought.stayed, Ok(()))?;
+        let trace = recording.map(|recording| brought.explain(recording));
         let found = after.since(before, hired.cpu, brought.usage, watched(&brought.metered));
-        Ok(CpuNoise::new(hired.cpu, self.clock.step_ns(), &brought.metered, found))
+        Ok(CpuNoise::new(hired.cpu, self.clock.step_ns(), &brought.metered, found, trace))
     }
+}
+
+impl Brought {
+    /// Who had the CPU in its gaps.
+    fn explain(&self, recording: &Recording) -> Traced {
+        let (detour, ns_per_tick) = (&self.metered.detour, self.metered.ns_per_tick);
+        trace::explain(recording, &detour.gaps.timeline(), &self.marks, detour.origin, ns_per_tick, self.thread)
+    }
+}
+
+/// The calling thread's number.
+fn thread_id() -> u32 {
+    // SAFETY: the call cannot fail and touches nothing.
+    unsafe { libc::gettid() as u32 }
 }
 
 /// Gaps, and the detour loop's share of the metered time.

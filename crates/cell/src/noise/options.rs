@@ -13,11 +13,13 @@ pub struct Options {
     /// A v2 group's `cgroup.procs` takes the whole process along, and who waits with it. A group may stay busy for a moment
     /// after the measurement: the kernel lets go of a thread later than its process does.
     pub enter: Vec<PathBuf>,
+    /// Whether the kernel's trace is to tell who had the CPU in the long gaps, which takes root.
+    pub trace: bool,
 }
 
 impl Default for Options {
     /// Two seconds, in the groups that the process is in.
     fn default() -> Self {
-        Options { duration: Duration::from_secs(2), enter: Vec::new() }
+        Options { duration: Duration::from_secs(2), enter: Vec::new(), trace: false }
     }
 }

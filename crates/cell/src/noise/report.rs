@@ -4,6 +4,7 @@ use super::gaps::Gap;
 use super::histogram::Bin;
 use super::meter::Metered;
 use super::sources::{Found, Source};
+use super::trace::Traced;
 use serde::Serialize;
 
 /// The format of a report as JSON.
@@ -66,6 +67,8 @@ pub struct CpuNoise {
     /// The share of the gaps for which there was not even one interrupt, context switch or page fault each: they come
     /// from the hypervisor, the firmware or the hardware. `None` with fewer than 100 gaps, where chance decides.
     pub unexplained_at_least_percent: Option<f64>,
+    /// Who had the CPU in the long gaps; `None` where the kernel's trace was not asked for.
+    pub trace: Option<Traced>,
     /// The meters themselves.
     pub meter: Meter,
 }
@@ -89,7 +92,7 @@ pub struct Meter {
 
 impl CpuNoise {
     /// Figures from ticks.
-    pub(super) fn new(cpu: u32, step_ns: f64, metered: &Metered, found: Found) -> Self {
+    pub(super) fn new(cpu: u32, step_ns: f64, metered: &Metered, found: Found, trace: Option<Traced>) -> Self {
         let (times, us) = (&metered.quanta.times, |ns: u64| ns as f64 / 1e3);
         let meter = Meter::new(step_ns, metered);
         let (gaps, stolen_ns, longest_ns) = metered.detour.gaps.sums();
@@ -112,6 +115,7 @@ impl CpuNoise {
             steal_percent: found.steal_percent,
             sources: found.sources,
             unexplained_at_least_percent: found.unexplained_at_least_percent,
+            trace,
             meter,
         }
     }

@@ -14,6 +14,9 @@ pub struct Noise {
     /// How long, in seconds.
     #[arg(long, value_name = "S", default_value = "2", value_parser = seconds)]
     pub seconds: Duration,
+    /// Say who had the CPU in the long gaps, by the kernel's trace; root's.
+    #[arg(long)]
+    pub trace: bool,
     /// Write one self-contained page.
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,

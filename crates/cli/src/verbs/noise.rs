@@ -16,7 +16,7 @@ pub fn run(typed: &Noise) -> Result<(), CliError> {
     let page = typed.html.as_deref().map(Destination::new).transpose()?;
     let picture = typed.svg.as_deref().map(Destination::new).transpose()?;
     let cpus = cpus(typed)?;
-    let report = measure(&cpus, typed.seconds)?;
+    let report = measure(&cpus, typed)?;
     if let Some(page) = page {
         page.write(&html::noise(&report))?;
     }
@@ -43,14 +43,15 @@ fn cpus(typed: &Noise) -> Result<Vec<u32>, CliError> {
     Ok(open)
 }
 
-fn measure(cpus: &[u32], duration: Duration) -> Result<Report, CliError> {
+fn measure(cpus: &[u32], typed: &Noise) -> Result<Report, CliError> {
+    let options = Options { duration: typed.seconds, trace: typed.trace, ..Options::default() };
     let (interrupt, bar) = (Interrupt::listen()?, Bar::new("listening"));
     let ms = |time: Duration| time.as_millis() as usize;
     let mut watch = |gone: Duration| {
-        bar.show(ms(gone.min(duration)), ms(duration));
+        bar.show(ms(gone.min(options.duration)), ms(options.duration));
         if interrupt.asked() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     };
-    noise::measure(cpus, &Options { duration, ..Options::default() }, &mut watch).map_err(failed)
+    noise::measure(cpus, &options, &mut watch).map_err(failed)
 }
 
 /// A CPU that cannot be had was typed.

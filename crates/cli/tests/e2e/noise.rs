@@ -1,7 +1,7 @@
 //! `seatmap noise`: what is printed, written and refused. Figures are weather and are not looked at.
 
 use crate::common::Place;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 
 fn one_cpu() -> String {
     seatmap_host::affinity::current().unwrap()[0].to_string()
@@ -47,6 +47,35 @@ fn a_page_and_a_picture_go_to_their_files() {
     assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
     assert!(place.read("n.html").starts_with("<!DOCTYPE html>") && place.read("n.html").contains("<svg"));
     assert!(place.read("n.svg").starts_with("<svg") && place.read("n.svg").ends_with("</svg>\n"));
+}
+
+/// A task of a known name has the CPU that the meter wants, so that it must be in the meter's gaps.
+#[test]
+fn the_trace_names_who_had_the_cpu() {
+    let place = Place::new();
+    let cpu = seatmap_host::affinity::current().unwrap()[0];
+    let mut hog =
+        Command::new("sh").args(["-c", "printf hog-of-a-test >/proc/self/comm; while :; do :; done"]).spawn().unwrap();
+    // SAFETY: a set of zeros is an empty one, and the hog has not been waited for.
+    let is_seated = unsafe {
+        let mut set: libc::cpu_set_t = std::mem::zeroed();
+        libc::CPU_SET(cpu as usize, &mut set);
+        libc::sched_setaffinity(hog.id() as libc::pid_t, size_of_val(&set), &raw const set) == 0
+    };
+    let arguments = ["noise", "--cpus", &cpu.to_string(), "--seconds", "0.5", "--trace"];
+    let (table, json) = (place.run(&arguments), place.run(&[&arguments[..], &["--json"]].concat()));
+    hog.kill().unwrap();
+    hog.wait().unwrap();
+    let told = String::from_utf8(table.stderr).unwrap();
+    if told.contains("the kernel's trace cannot be had") || told.contains("moved off") || !is_seated {
+        return eprintln!("skipped: {told}");
+    }
+    let shown = String::from_utf8(table.stdout).unwrap();
+    assert!(shown.contains("by the kernel's trace\n") && shown.contains("hog-of-a-test"), "{shown}");
+    let found: serde_json::Value = serde_json::from_slice(&json.stdout).unwrap();
+    let takers = found["cpus"][0]["trace"]["takers"].as_array().unwrap();
+    let hog = takers.iter().find(|taker| taker["who"] == "hog-of-a-test").unwrap();
+    assert!(hog["total_us"].as_f64() > Some(0.0), "{hog}");
 }
 
 #[test]

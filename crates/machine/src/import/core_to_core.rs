@@ -6,8 +6,9 @@
 //! around figures, blank lines at the end.
 
 use super::round_trip::{self, MAX_ONE_WAY_NS};
-use super::{File, ImportError, Imported, MAX_PUS, Note, Place, quantisation};
+use super::{File, ImportError, Imported, MAX_PUS, Note, quantisation};
 use crate::{Clock, Matrix, Topology};
+use seatmap_document::Place;
 
 const TOOL: &str = "core-to-core-latency";
 const MATRIX_REMEDY: &str =

@@ -1,7 +1,8 @@
 //! Why a file was refused.
 
-use super::{MAX_FILE_BYTES, Place};
-use crate::{DescriptionError, ProfileError};
+use super::MAX_FILE_BYTES;
+use crate::DescriptionError;
+use seatmap_document::{DocumentError, Place};
 
 /// Why a file was refused: what is wrong, where, and what to do.
 #[derive(Debug, thiserror::Error)]
@@ -39,7 +40,7 @@ pub enum ImportError {
     },
     /// A profile whose parts do not fit together, or that is no JSON.
     #[error(transparent)]
-    Profile(#[from] ProfileError),
+    Profile(#[from] DocumentError),
     /// A description that does not describe a machine, or that is no TOML.
     #[error(transparent)]
     Description(#[from] DescriptionError),

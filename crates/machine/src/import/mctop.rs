@@ -21,8 +21,9 @@
 
 use super::clusters::Levels;
 use super::round_trip::{self, MAX_ONE_WAY_NS};
-use super::{File, ImportError, Imported, MAX_PUS, Note, Options, Place};
+use super::{File, ImportError, Imported, MAX_PUS, Note, Options};
 use crate::{Matrix, Pu, Topology};
+use seatmap_document::Place;
 
 /// Taken where nobody says: the middle of the nominal frequencies of server processors, 2.0 to 3.0 GHz.
 pub const ASSUMED_FREQUENCY_HZ: f64 = 2.5e9;

@@ -23,7 +23,6 @@ pub mod hwloc_xml;
 mod marry;
 pub mod mctop;
 mod note;
-mod place;
 pub mod quantisation;
 mod round_trip;
 
@@ -31,9 +30,9 @@ pub use error::ImportError;
 pub use format::Format;
 pub use marry::marry;
 pub use note::Note;
-pub use place::Place;
 
 use crate::{CoreDistance, Description, Matrix, Origin, OriginKind, Profile, Topology};
+use seatmap_document::Place;
 
 /// The largest file that is read: room for the matrices of 2,000 PUs in JSON.
 pub const MAX_FILE_BYTES: usize = 512 << 20;

@@ -3,6 +3,7 @@
 use super::Shard;
 use super::mapping::MOST_TASKS;
 use crate::journal::JournalError;
+use seatmap_document::DocumentError;
 use seatmap_port::channels::dma::DmaError;
 
 /// Why a study cannot begin.
@@ -70,19 +71,9 @@ pub enum SetupError {
 /// Why rankings cannot be read or put together.
 #[derive(Debug, thiserror::Error)]
 pub enum RankingError {
-    /// Not JSON, or JSON of another shape.
-    #[error("line {line}, column {column}: {problem}")]
-    Json {
-        /// Counted from 1.
-        line: usize,
-        /// Counted from 1.
-        column: usize,
-        /// What the parser says.
-        problem: String,
-    },
-    /// Another format, or a version of this one that is not known here.
-    #[error("its format is '{0}', and this program reads {format}", format = super::ranking::FORMAT)]
-    Format(String),
+    /// No document of this format.
+    #[error(transparent)]
+    Document(#[from] DocumentError),
     /// What it says it ran cannot be run.
     #[error(transparent)]
     Setup(#[from] SetupError),
@@ -114,14 +105,6 @@ pub enum RankingError {
     /// Nothing to put together.
     #[error("there is nothing to put together")]
     Nothing,
-}
-
-impl From<serde_json::Error> for RankingError {
-    fn from(error: serde_json::Error) -> Self {
-        let full = error.to_string();
-        let problem = full.split(" at line ").next().unwrap_or_default().to_owned();
-        RankingError::Json { line: error.line(), column: error.column(), problem }
-    }
 }
 
 /// Why a study failed; `E` is the machine's own error.

@@ -108,15 +108,7 @@ impl Ranking {
     /// # Errors
     /// [`RankingError`]: no ranking, of another version, or one whose times are not those of its setup.
     pub fn from_json(text: &str) -> Result<Self, RankingError> {
-        #[derive(Deserialize)]
-        struct Header {
-            format: String,
-        }
-        let header: Header = serde_json::from_str(text)?;
-        if header.format != FORMAT {
-            return Err(RankingError::Format(header.format));
-        }
-        let read: Ranking = serde_json::from_str(text)?;
+        let read: Ranking = seatmap_document::read(text, FORMAT)?;
         let mut times = Times::new(read.setup.indices(read.shard)?, read.setup.runs);
         read.fill(&mut times)?;
         Ranking::new(read.setup, read.shard, &times).ok_or(RankingError::Incomplete)
@@ -137,8 +129,7 @@ impl Ranking {
     /// The ranking as JSON with a final newline.
     #[must_use]
     pub fn to_json(&self) -> String {
-        // Plain structs with string keys have no way to fail.
-        serde_json::to_string(self).map(|text| text + "\n").unwrap_or_default()
+        seatmap_document::written(self)
     }
 }
 

@@ -3,8 +3,8 @@
 use super::{ImportError, Imported, Note};
 use crate::edge::{MAX_AMOUNT, gather};
 use crate::pattern::MAX_EDGES;
-use crate::place::Place;
 use crate::{Edge, Pattern};
+use seatmap_document::Place;
 
 const SMALLER: &str = "leave out what hardly counts";
 

@@ -1,9 +1,8 @@
 //! Why a file is no pattern.
 
 use super::MAX_FILE_BYTES;
-use crate::PatternError;
-use crate::place::Place;
 use crate::qaplib::QaplibError;
+use seatmap_document::{DocumentError, Place};
 
 /// What to do about too many tasks.
 pub(super) const FEWER_TASKS: &str = "merge tasks that stay together anyway";
@@ -47,7 +46,7 @@ pub enum ImportError {
     },
     /// It looks like our own format and is not, or it makes a pattern whose parts do not fit together.
     #[error(transparent)]
-    Pattern(#[from] PatternError),
+    Pattern(#[from] DocumentError),
     /// It looks like a QAPLIB instance and is not.
     #[error(transparent)]
     Qaplib(#[from] QaplibError),

@@ -8,7 +8,8 @@ use super::error::FEWER_TASKS;
 use super::{ImportError, Imported, quoted};
 use crate::Edge;
 use crate::pattern::{MAX_TASKS, tasks_problem};
-use crate::place::{Place, words_of_line};
+use crate::words::words_of_line;
+use seatmap_document::Place;
 
 const HEADER: &str = "the first line is %%MatrixMarket matrix coordinate|array real|integer|pattern general|symmetric";
 const SIZES: &str = "the first line below the comments has the rows, the columns and, for coordinates, the entries";

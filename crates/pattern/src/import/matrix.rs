@@ -9,7 +9,7 @@ use super::rows::{self, Field, Row, rows};
 use super::{ImportError, Imported, quoted};
 use crate::Edge;
 use crate::pattern::{MAX_TASKS, tasks_problem};
-use crate::place::Place;
+use seatmap_document::Place;
 
 const SHAPE: &str =
     "a matrix has as many cells in each row as rows; a list of edges begins with the line from,to,bytes";

@@ -33,8 +33,8 @@ pub use note::Note;
 pub(crate) use error::quoted;
 
 use crate::Pattern;
-use crate::place::Place;
 use crate::qaplib::{Instance, Which};
+use seatmap_document::Place;
 
 /// The largest file that is read: room for [`MAX_EDGES`](crate::pattern::MAX_EDGES) edges in JSON.
 pub const MAX_FILE_BYTES: usize = 512 << 20;

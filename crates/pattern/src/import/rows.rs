@@ -1,7 +1,8 @@
 //! The rows of a CSV file, each field with its place.
 
 use super::ImportError;
-use crate::place::{Place, words_of_line};
+use crate::words::words_of_line;
+use seatmap_document::Place;
 use std::borrow::Cow;
 
 /// A field without the blanks and quotation marks around it.

@@ -1,10 +1,11 @@
 //! The page of the noise on some CPUs.
 
 use super::document;
+use crate::noise::trace::{self, NOBODY};
 use crate::ranking::duration;
 use crate::svg;
 use maud::{Markup, html};
-use seatmap_cell::noise::{CpuNoise, Report};
+use seatmap_cell::noise::{CpuNoise, Report, Traced};
 
 /// Noise as one HTML file that works offline and without scripts.
 #[must_use]
@@ -21,7 +22,8 @@ pub fn noise(report: &Report) -> String {
         main {
             section.card { h2 { "Gaps" } (svg::noise::picture(report)) }
             section.card { h2 { "In figures" } (figures(report)) }
-            @for noise in &report.cpus { section.card { h2 { "What came to CPU " (noise.cpu) } (sources(noise)) } }
+            @for noise in &report.cpus { section.card { h2 { "What came to CPU " (noise.cpu) } (sources(noise)) }
+                @if let Some(trace) = &noise.trace { section.card { h2 { "Who had CPU " (noise.cpu) " in its gaps" } (takers(trace)) } } }
             section.card { h2 { "The meters" } (meters(report)) }
         }
         footer { "Stolen, gaps and longest: detour loop. FWQ: fixed work quanta. Both take turns." }
@@ -60,6 +62,20 @@ fn sources(noise: &CpuNoise) -> Markup {
         @if let Some(share) = noise.unexplained_at_least_percent.filter(|share| *share >= 1.0) {
             p { "At least " (format!("{share:.0}")) " % of the gaps are none of these: hypervisor, firmware or hardware." }
         }
+    }
+}
+
+/// Of the gaps of 5 us and more, by the kernel's trace.
+fn takers(trace: &Traced) -> Markup {
+    html! {
+        table.figures {
+            thead { tr { th.wide { "Who" } th { "Gaps" } th { "In all" } th { "In one at most" } } }
+            tbody { @for taker in trace.takers.iter().chain([&trace.unexplained]) { tr {
+                td.wide { @if taker.who.is_empty() { (NOBODY) } @else { (taker.who) } }
+                td { (taker.gaps) } td { (us(taker.total_us)) } td { (us(taker.longest_us)) }
+            } } }
+        }
+        @for gap in &trace.longest { p { (trace::gap(gap)) } }
     }
 }
 

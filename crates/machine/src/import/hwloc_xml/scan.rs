@@ -1,7 +1,7 @@
 //! One pass over the XML, keeping what is of use.
 
 use super::super::cpuset::CpuSet;
-use super::super::{ImportError, MAX_PUS, Place};
+use super::super::{ImportError, MAX_PUS};
 use super::PLACEHOLDER_INFO;
 use super::distances::Distances;
 use super::element::{attribute, parsed, required};
@@ -10,6 +10,7 @@ use crate::Pu;
 use crate::cpu_list::MAX_CPU;
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
+use seatmap_document::Place;
 use std::borrow::Cow;
 
 /// The deepest nesting that is followed; hwloc's own topologies, PCI bridges included, stay under 40.

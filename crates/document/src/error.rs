@@ -1,10 +1,8 @@
-//! Why a plan was refused.
+//! Why a document was refused.
 
-use crate::plan::FORMAT;
-
-/// Why a plan was refused.
+/// Why a document was refused.
 #[derive(Debug, thiserror::Error)]
-pub enum PlanError {
+pub enum DocumentError {
     /// Not JSON, or JSON of another shape.
     #[error("line {line}, column {column}: {problem}")]
     Json {
@@ -16,17 +14,23 @@ pub enum PlanError {
         problem: String,
     },
     /// Another format, or a version of this one that is not known here.
-    #[error("its format is '{0}', and this program reads {FORMAT}")]
-    Format(String),
+    #[error("its format is '{found}', and this program reads {known}")]
+    Format {
+        /// What it says it is.
+        found: String,
+        /// What was asked for.
+        known: &'static str,
+    },
     /// The parts do not fit together.
     #[error("{0}")]
     Inconsistent(String),
 }
 
-impl From<serde_json::Error> for PlanError {
+impl From<serde_json::Error> for DocumentError {
     fn from(error: serde_json::Error) -> Self {
+        // The parser ends its words with the place, which has fields of its own here.
         let full = error.to_string();
         let problem = full.split(" at line ").next().unwrap_or_default().to_owned();
-        PlanError::Json { line: error.line(), column: error.column(), problem }
+        DocumentError::Json { line: error.line(), column: error.column(), problem }
     }
 }

@@ -1,0 +1,87 @@
+//! What the kernel did meanwhile, by its own trace.
+//!
+//! Counters say how often something came; the trace says when it began and ended, so that the long gaps of the detour loop
+//! can each be shared out among those who had the CPU in them. What no one had is left over: a hypervisor that ran another
+//! guest, the firmware, the hardware. The meters themselves decide what is a gap; the trace only explains.
+//!
+//! The trace is an instance of its own beside the kernel's (Documentation/trace/ftrace.rst), with handlers of interrupts,
+//! softirqs and changes of task, on the metered CPUs alone. It is removed in the end; one whose maker was killed goes with
+//! the next. Writing an event takes the traced CPU part of a microsecond, which is in the gaps.
+
+mod blame;
+mod instance;
+mod line;
+mod spans;
+
+pub use blame::{Share, Taker, Traced, TracedGap};
+pub(super) use instance::Instance;
+
+use super::gaps::Gap;
+use seatmap_host::HostClock;
+
+/// What the trace holds of one CPU.
+pub(super) struct Recording {
+    /// As the kernel writes it, a line an event.
+    text: Vec<u8>,
+    /// Whether earlier events have been written over.
+    is_cut: bool,
+}
+
+/// Two readings of the meter's clock with the trace's time (`CLOCK_MONOTONIC`) at each: the begin and the end of the
+/// measurement.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Marks {
+    pub(super) begin: Mark,
+    pub(super) end: Mark,
+}
+
+/// One moment on both clocks.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Mark {
+    ticks: u64,
+    mono_ns: u64,
+}
+
+impl Mark {
+    /// Now. Of some tries the one with the least between its two readings.
+    pub(super) fn now(clock: &HostClock) -> Self {
+        let tried = (0..16).map(|_| {
+            let (before, mono_ns, after) = (clock.stamp().ticks, mono_ns(), clock.stamp().ticks);
+            let took = after.saturating_sub(before);
+            (took, Mark { ticks: before + took / 2, mono_ns })
+        });
+        tried.min_by_key(|(took, _)| *took).map_or(Mark { ticks: 0, mono_ns: 0 }, |(_, mark)| mark)
+    }
+}
+
+impl Marks {
+    /// The trace's time of a reading: by the line through both marks, so that no error of calibration adds up.
+    fn mono_ns(&self, ticks: f64) -> f64 {
+        let span = (self.end.ticks - self.begin.ticks).max(1) as f64;
+        let ns_per_tick = (self.end.mono_ns - self.begin.mono_ns) as f64 / span;
+        self.begin.mono_ns as f64 + (ticks - self.begin.ticks as f64) * ns_per_tick
+    }
+}
+
+/// The time that traces are kept in.
+fn mono_ns() -> u64 {
+    let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: the pointer is to a timespec of our own.
+    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut now) };
+    now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
+}
+
+/// Shares the gaps of one CPU out. `origin` is the reading that gaps are counted from, and `meter` the thread that saw them.
+pub(super) fn explain(
+    recording: &Recording,
+    gaps: &[Gap],
+    marks: &Marks,
+    origin: u64,
+    ns_per_tick: f64,
+    meter: u32,
+) -> Traced {
+    let spans = spans::of(&recording.text, meter);
+    let from_ns = if recording.is_cut { spans.first_ns } else { 0 };
+    let begin_ns = |gap: &Gap| marks.mono_ns(origin as f64 + gap.start_ns as f64 / ns_per_tick) as u64;
+    blame::traced(gaps, &spans, from_ns, begin_ns)
+}

@@ -1,0 +1,145 @@
+//! One line of a trace.
+
+/// Bytes of a task's name, before its number (`trace_print_context` in the kernel's `trace_output.c`: `%16s-%-7d`). Names
+/// are 15 bytes at most and may hold anything, so only the width tells where one ends.
+const NAME_WIDTH: usize = 16;
+
+/// Something that began or ended on a CPU.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Event {
+    /// When, by `CLOCK_MONOTONIC`; the trace writes microseconds.
+    pub(super) at_ns: u64,
+    /// The task that it came upon.
+    pub(super) task: u32,
+    /// Its name.
+    pub(super) name: String,
+    pub(super) what: What,
+}
+
+/// What it was.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum What {
+    /// A handler begins.
+    Enter(String),
+    /// A handler ends.
+    Exit(String),
+    /// Another task has the CPU from now on.
+    Switch { to: u32, name: String },
+}
+
+/// Reads a line; `None` where it is a comment, an event that takes no time, or nothing known.
+pub(super) fn event(line: &[u8]) -> Option<Event> {
+    let (name, rest) = line.split_at_checked(NAME_WIDTH)?;
+    let rest = String::from_utf8_lossy(rest);
+    let rest = rest.strip_prefix('-')?;
+    let task = rest.split(' ').next()?.parse().ok()?;
+    // `[001] d.h.. 70628.260013: local_timer_entry: vector=236`; the flags can be switched off.
+    let (_, rest) = rest.split_once("] ")?;
+    let mut words = rest.trim_start().splitn(2, ": ");
+    let at_ns = time_ns(words.next()?.rsplit(' ').next()?)?;
+    let (event, fields) = words.next()?.split_once(':')?;
+    let name = String::from_utf8_lossy(name).trim_start().to_owned();
+    Some(Event { at_ns, task, name, what: what(event, fields.trim())? })
+}
+
+fn what(event: &str, fields: &str) -> Option<What> {
+    match event {
+        "sched_switch" => {
+            let (_, next) = fields.split_once(" ==> next_comm=")?;
+            let (name, next) = next.rsplit_once(" next_pid=")?;
+            Some(What::Switch { to: next.split(' ').next()?.parse().ok()?, name: name.to_owned() })
+        }
+        "irq_handler_entry" => {
+            let (irq, name) = fields.split_once(" name=")?;
+            Some(What::Enter(format!("IRQ {} {name}", irq.strip_prefix("irq=")?)))
+        }
+        // The end of a handler has its result and not its name, and handlers of one line do not nest.
+        "irq_handler_exit" => Some(What::Exit(format!("IRQ {} ", fields.strip_prefix("irq=")?.split(' ').next()?))),
+        _ => match event.strip_suffix("_entry") {
+            Some(vector) => Some(What::Enter(handler(vector, fields))),
+            None => Some(What::Exit(handler(event.strip_suffix("_exit")?, fields))),
+        },
+    }
+}
+
+/// `softirq TIMER`, `ipi Rescheduling interrupts`, `local_timer`.
+fn handler(event: &str, fields: &str) -> String {
+    let inner =
+        |open, close| fields.split_once(open).and_then(|(_, rest)| rest.rsplit_once(close)).map(|(inner, _)| inner);
+    match event {
+        "softirq" => format!("softirq {}", inner("action=", "]").unwrap_or("?")),
+        "ipi" => format!("ipi {}", inner("(", ")").unwrap_or("?")),
+        vector => vector.to_owned(),
+    }
+}
+
+/// Seconds with six digits behind the point.
+fn time_ns(text: &str) -> Option<u64> {
+    let (seconds, micros) = text.split_once('.')?;
+    let is_micros = micros.len() == 6;
+    let (seconds, micros): (u64, u64) = (seconds.parse().ok()?, micros.parse().ok()?);
+    is_micros.then(|| seconds.checked_mul(1_000_000)?.checked_add(micros)?.checked_mul(1000)).flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn told(line: &str) -> String {
+        event(line.as_bytes()).map_or("nothing".to_owned(), |event| {
+            format!("{} of {} '{}': {:?}", event.at_ns, event.task, event.name, event.what)
+        })
+    }
+
+    #[test]
+    fn every_kind_is_read() {
+        let lines = [
+            "           rustc-1252    [001] d.h.. 70628.260013: local_timer_entry: vector=236",
+            "          <idle>-0       [001] 70628.260031: local_timer_exit: vector=236",
+            "           rustc-1252    [001] .Ns.. 70628.260031: softirq_entry: vec=9 [action=RCU]",
+            "           rustc-1252    [001] .Ns.. 70628.260031: softirq_raise: vec=9 [action=RCU]",
+            "           rustc-1252    [001] d.h.. 70628.260095: irq_handler_entry: irq=36 name=virtio1-req.0",
+            "           rustc-1252    [001] d.h.. 70628.260096: irq_handler_exit: irq=36 ret=handled",
+            "           rustc-1252    [001] d.h.. 70628.260097: ipi_entry: (Rescheduling interrupts)",
+            " lto av18m3mb1xh-1760    [001] d..2. 70628.264137: sched_switch: prev_comm=lto av18m3mb1xh prev_pid=1760 \
+             prev_prio=125 prev_state=R ==> next_comm=ksoftirqd/1 next_pid=22 next_prio=120",
+            "CPU:1 [LOST 4 EVENTS]",
+            "#           TASK-PID     CPU#  |||||  TIMESTAMP  FUNCTION",
+        ];
+        insta::assert_snapshot!(lines.map(told).join("\n"), @r#"
+        70628260013000 of 1252 'rustc': Enter("local_timer")
+        70628260031000 of 0 '<idle>': Exit("local_timer")
+        70628260031000 of 1252 'rustc': Enter("softirq RCU")
+        nothing
+        70628260095000 of 1252 'rustc': Enter("IRQ 36 virtio1-req.0")
+        70628260096000 of 1252 'rustc': Exit("IRQ 36 ")
+        70628260097000 of 1252 'rustc': Enter("ipi Rescheduling interrupts")
+        70628264137000 of 1760 'lto av18m3mb1xh': Switch { to: 22, name: "ksoftirqd/1" }
+        nothing
+        nothing
+        "#);
+    }
+
+    #[test]
+    fn a_name_cannot_pass_for_a_line() {
+        let line = "] 1.000000: a_en-77      [003] d.h.. 2.000001: reschedule_entry: vector=253";
+        assert_eq!(told(line), "2000001000 of 77 '] 1.000000: a_en': Enter(\"reschedule\")");
+        let line = "           a b c-7       [003] d..2. 2.000001: sched_switch: prev_comm=a b c prev_pid=7 prev_prio=1 \
+                    prev_state=S ==> next_comm=x next_pid=9 y next_pid=8 next_prio=120";
+        assert_eq!(told(line), "2000001000 of 7 'a b c': Switch { to: 8, name: \"x next_pid=9 y\" }");
+    }
+
+    proptest! {
+        #[test]
+        fn no_line_is_too_odd(line in proptest::collection::vec(any::<u8>(), 0..120)) {
+            event(&line);
+        }
+
+        #[test]
+        fn no_tail_is_too_odd(tail in "[ -~]{0,80}") {
+            event(format!("           rustc-1252    [001] d.h.. {tail}").as_bytes());
+            event(format!("           rustc-1252    [001] d.h.. 70628.260013: sched_switch: {tail}").as_bytes());
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! Who had a CPU when.
+
+use super::line::{Event, What, event};
+use std::collections::HashMap;
+
+/// Times in which somebody else than the meter had the CPU, in order and without overlap.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Spans {
+    /// Each of whom a span speaks, once.
+    pub(super) names: Vec<String>,
+    pub(super) spans: Vec<Span>,
+    /// The first event of all.
+    pub(super) first_ns: u64,
+}
+
+/// One such time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Span {
+    pub(super) from_ns: u64,
+    pub(super) to_ns: u64,
+    /// Index into the names.
+    pub(super) who: usize,
+    /// The end that is known, where the change of task at the other is missing from the trace.
+    pub(super) known_ns: Option<u64>,
+}
+
+/// Reads the trace of one CPU. A handler that interrupts another, or a task, has the CPU until it ends. Kernels do not show
+/// every change of task; where one is missing, the time between two events is of the one that is not the meter.
+pub(super) fn of(text: &[u8], meter: u32) -> Spans {
+    let mut reader = Reader { meter, ..Reader::default() };
+    text.split(|byte| *byte == b'\n').filter_map(event).for_each(|event| reader.read(event));
+    reader.found
+}
+
+#[derive(Default)]
+struct Reader {
+    meter: u32,
+    /// The task that has the CPU when nothing interrupts it, and its name.
+    task: Option<(u32, String)>,
+    /// Handlers under way, the innermost last.
+    handlers: Vec<String>,
+    last_ns: u64,
+    index: HashMap<String, usize>,
+    found: Spans,
+}
+
+impl Reader {
+    fn read(&mut self, event: Event) {
+        if self.task.is_none() {
+            (self.found.first_ns, self.last_ns) = (event.at_ns, event.at_ns);
+        }
+        self.close(&event);
+        self.task = Some((event.task, event.name));
+        match event.what {
+            What::Enter(handler) => self.handlers.push(handler),
+            What::Exit(handler) => {
+                let began = self.handlers.iter().rposition(|begun| is_end_of(&handler, begun));
+                self.handlers.truncate(began.unwrap_or(self.handlers.len()));
+            }
+            What::Switch { to, name } => {
+                self.handlers.clear();
+                self.task = Some((to, name));
+            }
+        }
+    }
+
+    /// Says whose the time since the last event was.
+    fn close(&mut self, event: &Event) {
+        let now_ns = event.at_ns;
+        let from_ns = std::mem::replace(&mut self.last_ns, now_ns);
+        let (who, known_ns) = match (self.handlers.last(), &self.task) {
+            (Some(handler), _) => (handler, None),
+            (None, Some((task, name))) if *task != self.meter => (name, (event.task != *task).then_some(from_ns)),
+            (None, Some(_)) if event.task != self.meter => (&event.name, Some(now_ns)),
+            _ => return,
+        };
+        let Some(name) = Some(who).filter(|_| from_ns < now_ns) else { return };
+        let who = *self.index.entry(name.clone()).or_insert_with(|| {
+            self.found.names.push(name.clone());
+            self.found.names.len() - 1
+        });
+        match self
+            .found
+            .spans
+            .last_mut()
+            .filter(|span| span.who == who && span.to_ns == from_ns && span.known_ns == known_ns)
+        {
+            Some(span) => span.to_ns = now_ns,
+            None => self.found.spans.push(Span { from_ns, to_ns: now_ns, who, known_ns }),
+        }
+    }
+}
+
+/// The end of a device's handler names its line alone.
+fn is_end_of(end: &str, begun: &str) -> bool {
+    end == begun || end.ends_with(' ') && begun.starts_with(end)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fmt::Write;
+
+    /// A trace of CPU 1 from `task-pid us: event` lines.
+    fn trace(lines: &[(&str, u32, u64, &str)]) -> Vec<u8> {
+        let mut text = String::from("# tracer: nop\n");
+        for (name, task, us, event) in lines {
+            let (seconds, us) = (us / 1_000_000, us % 1_000_000);
+            writeln!(text, "{name:>16}-{task:<7} [001] d.h.. {seconds:>5}.{us:06}: {event}").unwrap();
+        }
+        text.into_bytes()
+    }
+
+    fn told(lines: &[(&str, u32, u64, &str)]) -> Vec<String> {
+        let found = of(&trace(lines), 7);
+        let told = |span: &Span| format!("{}-{} {}", span.from_ns / 1000, span.to_ns / 1000, found.names[span.who]);
+        found.spans.iter().map(told).collect()
+    }
+
+    #[test]
+    fn handlers_nest_and_the_meters_own_time_is_nobodys() {
+        let found = told(&[
+            ("meter", 7, 10, "local_timer_entry: vector=236"),
+            ("meter", 7, 13, "irq_handler_entry: irq=36 name=disk"),
+            ("meter", 7, 15, "irq_handler_exit: irq=36 ret=handled"),
+            ("meter", 7, 16, "local_timer_exit: vector=236"),
+            ("meter", 7, 18, "softirq_entry: vec=9 [action=RCU]"),
+            ("meter", 7, 20, "softirq_exit: vec=9 [action=RCU]"),
+            ("meter", 7, 90, "local_timer_entry: vector=236"),
+        ]);
+        assert_eq!(found, ["10-13 local_timer", "13-15 IRQ 36 disk", "15-16 local_timer", "18-20 softirq RCU"]);
+    }
+
+    #[test]
+    fn another_task_has_it_until_the_meter_is_back() {
+        let to_hog = "sched_switch: prev_comm=meter prev_pid=7 prev_prio=120 prev_state=R ==> next_comm=hog next_pid=9 next_prio=120";
+        let back = "sched_switch: prev_comm=hog prev_pid=9 prev_prio=120 prev_state=R ==> next_comm=meter next_pid=7 next_prio=120";
+        let found = told(&[
+            ("meter", 7, 10, to_hog),
+            ("hog", 9, 14, "local_timer_entry: vector=236"),
+            ("hog", 9, 17, "local_timer_exit: vector=236"),
+            ("hog", 9, 30, back),
+            ("meter", 7, 40, to_hog),
+        ]);
+        assert_eq!(found, ["10-14 hog", "14-17 local_timer", "17-30 hog"]);
+    }
+
+    #[test]
+    fn a_change_that_is_not_shown_has_one_end() {
+        let to_hog = "sched_switch: prev_comm=meter prev_pid=7 prev_prio=120 prev_state=R ==> next_comm=hog next_pid=9 next_prio=120";
+        let lines = [
+            ("meter", 7, 10, to_hog),
+            ("meter", 7, 40, "local_timer_entry: vector=236"),
+            ("meter", 7, 41, "local_timer_exit: vector=236"),
+            ("late", 11, 60, "local_timer_entry: vector=236"),
+        ];
+        assert_eq!(told(&lines), ["10-40 hog", "40-41 local_timer", "41-60 late"]);
+        let known: Vec<Option<u64>> = of(&trace(&lines), 7).spans.iter().map(|span| span.known_ns).collect();
+        assert_eq!(known, [Some(10_000), None, Some(60_000)]);
+    }
+
+    #[test]
+    fn what_began_before_the_trace_is_not_guessed() {
+        let found = told(&[
+            ("hog", 9, 5, "local_timer_exit: vector=236"),
+            ("hog", 9, 8, "reschedule_entry: vector=253"),
+            ("meter", 7, 20, "local_timer_entry: vector=236"),
+        ]);
+        assert_eq!(found, ["5-8 hog", "8-20 reschedule"], "an end that is missing is the next event's");
+    }
+}

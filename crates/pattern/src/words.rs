@@ -1,0 +1,25 @@
+//! The words of a text and where they stand.
+
+use seatmap_document::Place;
+
+/// The words of a text, each with its place.
+pub(crate) fn words(text: &str) -> impl Iterator<Item = (Place, &str)> {
+    text.lines().enumerate().flat_map(|(at, line)| words_of_line(at + 1, line))
+}
+
+/// The words of one line, each with its place.
+pub(crate) fn words_of_line(line: usize, text: &str) -> impl Iterator<Item = (Place, &str)> {
+    let column = move |word: &str| word.as_ptr().addr() - text.as_ptr().addr() + 1;
+    text.split_whitespace().map(move |word| (Place { line, column: column(word) }, word))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_know_where_they_stand() {
+        let found: Vec<_> = words("a  bc\r\n\n d").map(|(place, word)| format!("{place}: {word}")).collect();
+        insta::assert_compact_debug_snapshot!(found, @r#"["line 1, column 1: a", "line 1, column 4: bc", "line 3, column 2: d"]"#);
+    }
+}
