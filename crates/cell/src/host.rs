@@ -79,11 +79,13 @@ impl Host {
         Ok(left)
     }
 
-    /// Undoes what was done for a cell, whose guardian stays. To be called with the lock held.
+    /// Undoes what was done for a cell, whose guardian stays. To be called with the lock held. The record goes first: a
+    /// journal without one is undone by whoever comes next, also where there was no room to note that this was begun.
     ///
     /// # Errors
     /// A journal cannot be read or written.
     pub(crate) fn dismantle(&self, name: &Name) -> Result<Vec<Left>, CellError> {
+        self.run.forget(name).map_err(CellError::remembering)?;
         let (own, mut others): (Vec<Journal>, Vec<Journal>) =
             self.journals()?.into_iter().partition(|journal| journal.header.cell == *name);
         let mut left = Vec::new();
@@ -91,7 +93,6 @@ impl Host {
         for journal in own {
             left.extend(undo::undo(&self.root, journal, &mut others).map_err(failed)?);
         }
-        self.run.forget(name).map_err(failed)?;
         Ok(left)
     }
 

@@ -157,6 +157,13 @@ impl Journal {
         Ok(())
     }
 
+    /// Adds lines, and believes them where they cannot be written: undoing must not hang on room that is left.
+    pub(crate) fn append_or_take(&mut self, lines: Vec<Line>) {
+        if self.append(&lines).is_err() {
+            lines.into_iter().for_each(|line| self.take(line));
+        }
+    }
+
     /// Whether the last line is whole: another one must not be joined to a torn one.
     fn ends_whole(&self) -> io::Result<bool> {
         let bytes = fs::read(&self.path)?;
