@@ -52,6 +52,7 @@ impl Host {
     /// # Errors
     /// A journal cannot be read or written.
     pub fn recover(&self) -> Result<Vec<Left>, CellError> {
+        self.run.clear(&self.boot_id).map_err(CellError::remembering)?;
         let mut left = Vec::new();
         for journal in self.journals()?.into_iter().rev() {
             let name = journal.header.cell.clone();
@@ -96,12 +97,14 @@ impl Host {
         Ok(left)
     }
 
-    /// The cells that stand, by age.
+    /// The cells that stand, by age. Without the lock, those that are being made or undone are not among them.
     ///
     /// # Errors
     /// A journal cannot be read.
     pub fn cells(&self) -> Result<Vec<Record>, CellError> {
-        Ok(self.journals()?.iter().filter_map(|journal| self.run.record(&journal.header.cell)).collect())
+        let journals = self.journals()?;
+        let standing = journals.iter().filter(|journal| journal.stage == Stage::Standing);
+        Ok(standing.filter_map(|journal| self.run.record(&journal.header.cell)).collect())
     }
 
     /// The cell of this name.

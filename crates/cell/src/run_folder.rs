@@ -70,21 +70,38 @@ impl RunFolder {
         self.0.join(format!("{name}.journal"))
     }
 
-    /// The journals of this boot, the oldest first. Those of other boots are removed: what they describe ended with the
-    /// boot.
+    /// The journals of this boot, the oldest first. Without the lock, one that is just begun or ended may be missing.
     ///
     /// # Errors
-    /// A file cannot be read or removed.
+    /// A file cannot be read.
     pub fn journals(&self, boot_id: &str) -> io::Result<Vec<Journal>> {
         let mut found = Vec::new();
         for name in self.names(".journal")? {
-            match Journal::read(&self.journal(&name), boot_id)?.filter(|journal| journal.header.cell == name) {
-                Some(journal) => found.push(journal),
-                None => self.forget(&name).and_then(|()| fs::remove_file(self.journal(&name)))?,
-            }
+            found.extend(self.journal_of(&name, boot_id)?);
         }
         found.sort_by_key(|journal| journal.header.serial);
         Ok(found)
+    }
+
+    /// Removes journals of other boots, which ended what they describe, and those that were begun and say nothing. To be
+    /// called with the lock held: one that somebody begins now says nothing yet.
+    ///
+    /// # Errors
+    /// A file cannot be read or removed.
+    pub fn clear(&self, boot_id: &str) -> io::Result<()> {
+        for name in self.names(".journal")? {
+            if self.journal_of(&name, boot_id)?.is_none() {
+                self.forget(&name).and_then(|()| remove(self.journal(&name)))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn journal_of(&self, name: &Name, boot_id: &str) -> io::Result<Option<Journal>> {
+        match Journal::read(&self.journal(name), boot_id) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            read => Ok(read?.filter(|journal| journal.header.cell == *name)),
+        }
     }
 
     /// Remembers a cell: the file is whole or not there.
@@ -187,8 +204,11 @@ mod tests {
             let header = Header { format: FORMAT.into(), cell: cell.parse().unwrap(), cpus: "1".into(), serial };
             Journal::begin(&run.journal(&header.cell), boot, header).unwrap();
         }
-        let serials: Vec<u64> = run.journals("now").unwrap().iter().map(|journal| journal.header.serial).collect();
-        assert_eq!((serials, run.journal(&"c".parse().unwrap()).exists()), (vec![1, 2], false));
+        let old = run.journal(&"c".parse().unwrap());
+        let serials = || run.journals("now").unwrap().iter().map(|it| it.header.serial).collect::<Vec<_>>();
+        assert_eq!((serials(), old.exists()), (vec![1, 2], true), "who only looks removes nothing");
+        run.clear("now").unwrap();
+        assert_eq!((serials(), old.exists()), (vec![1, 2], false));
     }
 
     #[test]
