@@ -31,6 +31,7 @@ mod cpu;
 mod detour;
 mod error;
 mod gaps;
+mod heard;
 mod histogram;
 mod host_cpu;
 mod measure;
@@ -46,6 +47,7 @@ mod synthetic;
 
 pub use error::Error;
 pub use gaps::Gap;
+pub use heard::{Heard, Listener, OnCpu};
 pub use histogram::{Bin, Histogram};
 pub use measure::measure;
 pub use options::Options;
