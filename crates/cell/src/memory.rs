@@ -33,6 +33,9 @@ const EVERYBODYS: u64 = 16;
 /// `MPOL_BIND` of set_mempolicy(2): from these nodes alone.
 const BIND: libc::c_int = 2;
 
+/// `MPOL_PREFERRED_MANY`, since Linux 5.15: from these nodes where they have some.
+const PREFERRED_MANY: libc::c_int = 5;
+
 /// The memory of a cell.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Memory {
@@ -106,8 +109,9 @@ fn add_pages(site: &mut Site<'_>, nodes: &CpuSet, each: u64) -> Result<bool, Sit
 impl Kept {
     /// Takes the memory: every page is there, locked and zero when this returns.
     pub fn take(memory: &Memory) -> io::Result<Self> {
-        let near = memory.is_huge.then(|| CpuSet::of_list(&memory.nodes)).flatten();
-        near.map_or(Ok(()), |nodes| bind(&nodes))?;
+        if let Some(nodes) = CpuSet::of_list(&memory.nodes) {
+            place(&nodes, memory.is_huge)?;
+        }
         let flags = if memory.is_huge { libc::MFD_HUGETLB } else { 0 } | libc::MFD_CLOEXEC;
         // SAFETY: the name ends in a zero byte.
         let fd = unsafe { libc::memfd_create(NAME.as_ptr(), flags) };
@@ -151,11 +155,14 @@ fn is_memory(file: &File) -> io::Result<bool> {
     Ok(name.to_string_lossy().starts_with(&format!("/memfd:{}", NAME.to_string_lossy())))
 }
 
-fn bind(nodes: &CpuSet) -> io::Result<()> {
+/// Huge pages were added to these nodes' pools and are there; ordinary ones come from others where these are full, and from
+/// anywhere where the kernel does not know how to prefer.
+fn place(nodes: &CpuSet, is_huge: bool) -> io::Result<()> {
+    let policy = if is_huge { BIND } else { PREFERRED_MANY };
     let mask = nodes.0.iter().filter(|node| **node < u64::BITS).fold(0u64, |mask, node| mask | 1 << node);
     // SAFETY: the kernel reads one word of 64 bits, of which it takes one fewer than it is told.
-    let status = unsafe { libc::syscall(libc::SYS_set_mempolicy, BIND, &raw const mask, u64::BITS + 1) };
-    if status < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+    let status = unsafe { libc::syscall(libc::SYS_set_mempolicy, policy, &raw const mask, u64::BITS + 1) };
+    if status < 0 && is_huge { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
 /// A file, mapped.
