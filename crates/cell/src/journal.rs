@@ -7,6 +7,7 @@
 use crate::change::Change;
 use crate::fault;
 use crate::name::Name;
+use crate::run_folder::at;
 use crate::set::CpuSet;
 use serde::{Deserialize, Serialize};
 use std::fs::{self, OpenOptions};
@@ -149,9 +150,7 @@ impl Journal {
             let stamped = Stamped { boot_id: self.boot_id.clone(), line: line.clone() };
             text += &(serde_json::to_string(&stamped)? + "\n");
         }
-        let mut file = OpenOptions::new().append(true).open(&self.path)?;
-        file.write_all(text.as_bytes())?;
-        file.sync_data()?;
+        self.write(text.as_bytes()).map_err(at(&self.path))?;
         fault::point();
         lines.iter().cloned().for_each(|line| self.take(line));
         Ok(())
@@ -162,6 +161,12 @@ impl Journal {
         if self.append(&lines).is_err() {
             lines.into_iter().for_each(|line| self.take(line));
         }
+    }
+
+    fn write(&self, bytes: &[u8]) -> io::Result<()> {
+        let mut file = OpenOptions::new().append(true).open(&self.path)?;
+        file.write_all(bytes)?;
+        file.sync_data()
     }
 
     /// Whether the last line is whole: another one must not be joined to a torn one.

@@ -77,7 +77,7 @@ fn judge() -> Box<Judge<'static>> {
 
 /// Finishes what others left unfinished.
 fn take_over(host: &Host) -> Result<(), CliError> {
-    let _lock = host.run.lock().map_err(CliError::work)?;
+    let _lock = host.run.lock().map_err(|error| failed(CellError::Remembering(error)))?;
     host.recover().map(|left| warn(&left)).map_err(failed)
 }
 
@@ -111,6 +111,11 @@ fn create(host: &Host, typed: &CellCreate) -> Result<(), CliError> {
 
 fn cpus(host: &Host, typed: &CellCreate) -> Result<CpuSet, CliError> {
     let wanted = match &typed.cpus {
+        Wanted::List(_) if typed.profile.is_some() => {
+            return Err(CliError::input(
+                "CPUs that are named are not chosen; leave --profile out, or say how many CPUs",
+            ));
+        }
         Wanted::List(list) => return Ok(list.into()),
         Wanted::Count(count) => Some(*count),
         Wanted::Auto => None,
