@@ -40,7 +40,7 @@ pub fn undo(root: &Root, mut journal: Journal, others: &mut [Journal]) -> io::Re
     lines.push(Line::Undo);
     journal.append_or_take(lines);
     note_masks(root, &mut journal, others);
-    let mut left = Vec::new();
+    let mut left: Vec<Left> = lost(&journal).into_iter().collect();
     // Masks last: the kernel forgets them when cpusets change.
     let (masks, rest): (Vec<&Change>, Vec<&Change>) =
         journal.changes.iter().rev().partition(|change| change.what == What::Affinity);
@@ -56,9 +56,16 @@ pub fn undo(root: &Root, mut journal: Journal, others: &mut [Journal]) -> io::Re
     Ok(left)
 }
 
+/// What nobody can put back, as nobody knows of it.
+fn lost(journal: &Journal) -> Option<Left> {
+    let why = format!("{} of its lines are damaged; what they told of stays as it is", journal.lost);
+    (journal.lost > 0).then(|| Left { path: journal.path().display().to_string(), why })
+}
+
 /// Notes the masks that threads have chosen while the cell stood, so that they outlive its cpuset.
 fn note_masks(root: &Root, journal: &mut Journal, others: &[Journal]) {
-    if !journal.changes.iter().any(|change| change.what == What::Folder) {
+    // Where it is not known whose CPUs these were, everybody's mask looks chosen: the cell's cpuset has narrowed them all.
+    if journal.header.set().0.is_empty() || !journal.changes.iter().any(|change| change.what == What::Folder) {
         return;
     }
     let open = everywhere(root, others).without(&journal.header.set());

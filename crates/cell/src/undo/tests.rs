@@ -112,6 +112,22 @@ fn what_was_taken_away_is_not_taken_twice() {
 }
 
 #[test]
+fn a_damaged_journal_is_undone_as_far_as_it_can_be_read() {
+    let (folder, root) = computer();
+    drop(cell(folder.path(), &root, 1, "6-7"));
+    let path = folder.path().join("c1");
+    let text = std::fs::read_to_string(&path).unwrap();
+    let lines: Vec<&str> = text.lines().enumerate().map(|(at, line)| if at == 2 { "damaged" } else { line }).collect();
+    std::fs::write(&path, lines.join("\n")).unwrap();
+    let left = undo(&root, Journal::read(&path, "boot").unwrap().unwrap(), &mut []).unwrap();
+    assert_eq!(state(&root), ["0-7", "120", "5"]);
+    let told: Vec<String> = left.iter().map(Left::to_string).collect();
+    let wanted =
+        format!("{} is not put back: 1 of its lines are damaged; what they told of stays as it is", path.display());
+    assert_eq!(told, [wanted]);
+}
+
+#[test]
 fn undoing_needs_no_room() {
     let (folder, root) = computer();
     let before = state(&root);
