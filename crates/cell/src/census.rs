@@ -8,11 +8,15 @@ use crate::tasks::{self, Task};
 use seatmap_host::mask::Tid;
 use std::collections::BTreeSet;
 use std::ffi::{CStr, CString, OsStr};
+use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 /// Tells a program which cell it is in. Threads in a cell's group without it are not the cell's own.
 pub const VARIABLE: &str = "SEATMAP_CELL";
+
+/// Processes that are looked at above one: numbers that come again while they are read could go round.
+const LONGEST_LINE: usize = 64;
 
 /// The attribute by which a control group remembers whose it is: the journal that knows of it.
 const ATTRIBUTE: [&CStr; 2] = [c"user.seatmap.cell", c"trusted.seatmap.cell"];
@@ -46,12 +50,29 @@ pub fn stragglers(root: &Root, cell: &CpuSet, spared: &[Tid]) -> Stragglers {
     Stragglers { bound: bound.len(), free }
 }
 
-/// Whether a process was started into this cell; one whose environment nobody may read is not known to be.
+/// Whether a process was started into this cell: it says so itself, or one that it descends from does, or it was Seatmap that
+/// started it. One whose environment nobody may read is not known to be, nor one that has neither environment nor parents.
 #[must_use]
 pub fn is_resident(root: &Root, pid: Tid, record: &Record) -> bool {
-    let environment = root.read(&format!("/proc/{pid}/environ")).unwrap_or_default();
     let wanted = format!("{VARIABLE}={}", record.name);
-    environment.split('\0').any(|variable| variable == wanted)
+    let says_so = |pid: &Tid| {
+        let environment = root.read(&format!("/proc/{pid}/environ")).unwrap_or_default();
+        environment.split('\0').any(|variable| variable == wanted)
+    };
+    let program = |pid: &str| fs::read_link(root.path(&format!("/proc/{pid}/exe"))).ok();
+    let starter = parent(root, pid).and_then(|pid| program(&pid.to_string()));
+    (starter.is_some() && starter == program("self")) || line_of(root, pid).any(|pid| says_so(&pid))
+}
+
+/// A process and those that it descends from, but for the first.
+fn line_of(root: &Root, pid: Tid) -> impl Iterator<Item = Tid> {
+    std::iter::successors(Some(pid), |pid| parent(root, *pid)).take(LONGEST_LINE)
+}
+
+fn parent(root: &Root, pid: Tid) -> Option<Tid> {
+    let status = root.read(&format!("/proc/{pid}/status")).ok()?;
+    let parent = status.lines().find_map(|line| line.strip_prefix("PPid:"))?.trim().parse().ok()?;
+    (parent > 1).then_some(parent)
 }
 
 /// The group that this process is in, in the hierarchy of another group.
@@ -99,6 +120,50 @@ pub fn journal_of(root: &Root, group: &str) -> Option<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn record() -> Record {
+        Record {
+            format: crate::record::FORMAT.into(),
+            name: "quiet".parse().unwrap(),
+            cpus: vec![1],
+            backend: crate::Backend::V1Exclusive,
+            degraded: Vec::new(),
+            noise_before: None,
+            noise_after: None,
+            state: crate::State::Ready,
+            group: None,
+            irqs_left: Vec::new(),
+            kernel_threads_left: 0,
+            threads_left: 0,
+            processes_left: Vec::new(),
+            memory: None,
+            expires_s: None,
+        }
+    }
+
+    #[test]
+    fn who_was_run_in_a_cell_is_known_also_without_his_environment() {
+        let folder = tempfile::tempdir().unwrap();
+        let process = |pid: &str, parent: u32, environment: &str, program: &str| {
+            let own = folder.path().join("proc").join(pid);
+            fs::create_dir_all(&own).unwrap();
+            fs::write(own.join("environ"), environment).unwrap();
+            fs::write(own.join("status"), format!("Name:\tx\nPPid:\t{parent}\n")).unwrap();
+            std::os::unix::fs::symlink(program, own.join("exe")).unwrap();
+        };
+        process("self", 9, "", "/seatmap");
+        process("10", 1, "HOME=/", "/seatmap");
+        process("11", 10, "", "/env");
+        process("12", 1, "A=1\0SEATMAP_CELL=quiet\0", "/sh");
+        process("13", 12, "", "/env");
+        process("14", 13, "SEATMAP_CELL=other", "/sh");
+        process("15", 1, "SEATMAP_CELL=quieter", "/sh");
+        process("16", 11, "", "/sh");
+        process("17", 17, "", "/sh");
+        let root = Root::new(folder.path());
+        let known: Vec<Tid> = (10..=18).filter(|pid| is_resident(&root, *pid, &record())).collect();
+        assert_eq!(known, [11, 12, 13, 14]);
+    }
 
     #[test]
     fn a_group_remembers_a_journal_while_there_is_one() {

@@ -47,6 +47,7 @@ pub fn create(host: &Host, request: &Request, mut judge: Option<&mut Judge<'_>>)
     let _lock = host.run.lock().map_err(CellError::remembering)?;
     host.recover()?;
     let rest = check(host, request)?;
+    memory::check(&host.root, request.memory_bytes).map_err(CellError::Memory)?;
     // This process may not be allowed where the cell will be.
     let noise_before = judge.as_mut().and_then(|judge| judge(&request.cpus.list()).ok());
     let mut posted = guardian::post(host, &request.name)?;
@@ -153,7 +154,7 @@ fn furnish(
         threads_left: found.free.len(),
         processes_left: found.processes(&host.root),
         memory,
-        expires_s: request.lease_s.map(|lease| crate::boot::seconds() + lease),
+        expires_s: request.lease_s.map(|lease| crate::boot::seconds().saturating_add(lease)),
     };
     with_memory(host, record, posted)
 }

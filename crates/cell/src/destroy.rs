@@ -33,6 +33,7 @@ pub fn destroy(host: &Host, name: &Name) -> Result<Vec<Left>, CellError> {
 /// A journal cannot be read or written.
 pub fn restore(host: &Host) -> Result<(usize, Vec<Left>), CellError> {
     let _lock = host.run.lock().map_err(CellError::remembering)?;
+    host.run.clear(&host.boot_id).map_err(CellError::remembering)?;
     let mut left = Vec::new();
     let journals = host.journals()?;
     for journal in journals.iter().rev() {

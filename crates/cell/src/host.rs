@@ -52,6 +52,7 @@ impl Host {
     /// # Errors
     /// A journal cannot be read or written.
     pub fn recover(&self) -> Result<Vec<Left>, CellError> {
+        self.run.clear(&self.boot_id).map_err(CellError::remembering)?;
         let mut left = Vec::new();
         for journal in self.journals()?.into_iter().rev() {
             let name = journal.header.cell.clone();
@@ -79,11 +80,13 @@ impl Host {
         Ok(left)
     }
 
-    /// Undoes what was done for a cell, whose guardian stays. To be called with the lock held.
+    /// Undoes what was done for a cell, whose guardian stays. To be called with the lock held. The record goes first: a
+    /// journal without one is undone by whoever comes next, also where there was no room to note that this was begun.
     ///
     /// # Errors
     /// A journal cannot be read or written.
     pub(crate) fn dismantle(&self, name: &Name) -> Result<Vec<Left>, CellError> {
+        self.run.forget(name).map_err(CellError::remembering)?;
         let (own, mut others): (Vec<Journal>, Vec<Journal>) =
             self.journals()?.into_iter().partition(|journal| journal.header.cell == *name);
         let mut left = Vec::new();
@@ -91,16 +94,17 @@ impl Host {
         for journal in own {
             left.extend(undo::undo(&self.root, journal, &mut others).map_err(failed)?);
         }
-        self.run.forget(name).map_err(failed)?;
         Ok(left)
     }
 
-    /// The cells that stand, by age.
+    /// The cells that stand, by age. Without the lock, those that are being made or undone are not among them.
     ///
     /// # Errors
     /// A journal cannot be read.
     pub fn cells(&self) -> Result<Vec<Record>, CellError> {
-        Ok(self.journals()?.iter().filter_map(|journal| self.run.record(&journal.header.cell)).collect())
+        let journals = self.journals()?;
+        let standing = journals.iter().filter(|journal| journal.stage == Stage::Standing);
+        Ok(standing.filter_map(|journal| self.run.record(&journal.header.cell)).collect())
     }
 
     /// The cell of this name.

@@ -7,6 +7,7 @@
 use crate::change::Change;
 use crate::fault;
 use crate::name::Name;
+use crate::run_folder::at;
 use crate::set::CpuSet;
 use serde::{Deserialize, Serialize};
 use std::fs::{self, OpenOptions};
@@ -89,6 +90,8 @@ pub struct Journal {
     pub changes: Vec<Change>,
     /// How far the cell is.
     pub stage: Stage,
+    /// Lines that are none, and were not torn by their writer's death either: what they told of is lost.
+    pub lost: usize,
 }
 
 impl Journal {
@@ -99,27 +102,34 @@ impl Journal {
     pub fn begin(path: &Path, boot_id: &str, header: Header) -> io::Result<Self> {
         OpenOptions::new().write(true).create_new(true).open(path)?;
         let (path, boot_id, begin) = (path.to_owned(), boot_id.to_owned(), Line::Begin(header.clone()));
-        let mut journal = Journal { path, boot_id, header, changes: Vec::new(), stage: Stage::Building };
+        let mut journal = Journal { path, boot_id, header, changes: Vec::new(), stage: Stage::Building, lost: 0 };
         journal.append(&[begin])?;
         Ok(journal)
     }
 
-    /// Reads a journal of this boot; `None` where it is of another, or has no first line: nothing of it stands then.
+    /// Reads a journal of this boot; `None` where it is of another, or tells of nothing: nothing of it stands then. One
+    /// whose first line is damaged, and others are not, is that of the cell that its file is named after.
     ///
     /// # Errors
     /// The file cannot be read.
     pub fn read(path: &Path, boot_id: &str) -> io::Result<Option<Self>> {
         let bytes = fs::read(path)?;
         let text = String::from_utf8_lossy(&bytes);
-        let mut lines = text.lines().filter_map(|line| serde_json::from_str::<Stamped>(line).ok());
-        let Some(Stamped { boot_id: written, line: Line::Begin(header) }) = lines.next() else { return Ok(None) };
-        if written != boot_id || header.format != FORMAT {
-            return Ok(None);
-        }
-        let (path, changes) = (path.to_owned(), Vec::new());
-        let mut journal = Journal { path, boot_id: written, header, changes, stage: Stage::Building };
-        lines.for_each(|stamped| journal.take(stamped.line));
+        let lines: Vec<serde_json::Result<Stamped>> = text.lines().map(serde_json::from_str).collect();
+        // A torn line is the begin of one.
+        let lost = lines.iter().filter(|line| line.as_ref().is_err_and(|error| !error.is_eof())).count();
+        let lines: Vec<Stamped> = lines.into_iter().flatten().filter(|line| line.boot_id == boot_id).collect();
+        let Some(header) = header(path, &lines) else { return Ok(None) };
+        let (path, changes, boot_id) = (path.to_owned(), Vec::new(), boot_id.to_owned());
+        let mut journal = Journal { path, boot_id, header, changes, stage: Stage::Building, lost };
+        lines.into_iter().for_each(|stamped| journal.take(stamped.line));
         Ok(Some(journal))
+    }
+
+    /// Where it lies.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
     }
 
     fn take(&mut self, line: Line) {
@@ -149,12 +159,23 @@ impl Journal {
             let stamped = Stamped { boot_id: self.boot_id.clone(), line: line.clone() };
             text += &(serde_json::to_string(&stamped)? + "\n");
         }
-        let mut file = OpenOptions::new().append(true).open(&self.path)?;
-        file.write_all(text.as_bytes())?;
-        file.sync_data()?;
+        self.write(text.as_bytes()).map_err(at(&self.path))?;
         fault::point();
         lines.iter().cloned().for_each(|line| self.take(line));
         Ok(())
+    }
+
+    /// Adds lines, and believes them where they cannot be written: undoing must not hang on room that is left.
+    pub(crate) fn append_or_take(&mut self, lines: Vec<Line>) {
+        if self.append(&lines).is_err() {
+            lines.into_iter().for_each(|line| self.take(line));
+        }
+    }
+
+    fn write(&self, bytes: &[u8]) -> io::Result<()> {
+        let mut file = OpenOptions::new().append(true).open(&self.path)?;
+        file.write_all(bytes)?;
+        file.sync_data()
     }
 
     /// Whether the last line is whole: another one must not be joined to a torn one.
@@ -175,6 +196,17 @@ impl Journal {
     /// The file cannot be removed.
     pub fn remove(self) -> io::Result<()> {
         fs::remove_file(&self.path)
+    }
+}
+
+/// What the first line says, or must have said.
+fn header(path: &Path, lines: &[Stamped]) -> Option<Header> {
+    match &lines.first()?.line {
+        Line::Begin(header) => Some(header.clone()).filter(|header| header.format == FORMAT),
+        _ => {
+            let cell = path.file_stem()?.to_str()?.parse().ok()?;
+            Some(Header { format: FORMAT.to_owned(), cell, cpus: String::new(), serial: 0 })
+        }
     }
 }
 

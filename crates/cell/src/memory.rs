@@ -5,6 +5,7 @@
 
 use crate::change::{Change, What};
 use crate::layout;
+use crate::root::Root;
 use crate::set::CpuSet;
 use crate::site::{Site, SiteError};
 use serde::{Deserialize, Serialize};
@@ -26,8 +27,14 @@ const NAME: &CStr = c"seatmap-cell";
 /// Bytes in a huge page of x86-64 and of Arm with 4 KiB pages.
 const HUGE_BYTES: u64 = 2 << 20;
 
+/// One part in so many of the memory that is free stays so: a computer without any kills programs.
+const EVERYBODYS: u64 = 16;
+
 /// `MPOL_BIND` of set_mempolicy(2): from these nodes alone.
 const BIND: libc::c_int = 2;
+
+/// `MPOL_PREFERRED_MANY`, since Linux 5.15: from these nodes where they have some.
+const PREFERRED_MANY: libc::c_int = 5;
 
 /// The memory of a cell.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -49,6 +56,27 @@ pub(crate) struct Kept {
     _mapping: Mapping,
 }
 
+/// Whether a computer has so much to give. Asking for more would have the kernel search all of it, and turn it into huge
+/// pages meanwhile; what is left is for everybody else.
+///
+/// # Errors
+/// It has not.
+pub(crate) fn check(root: &Root, wanted_bytes: u64) -> io::Result<()> {
+    let line = |text: String| Some(text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?.to_owned());
+    let kib = |line: String| line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok();
+    let Some(free) = root.read("/proc/meminfo").ok().and_then(line).and_then(kib) else { return Ok(()) };
+    let open = free.saturating_mul(1024) / EVERYBODYS * (EVERYBODYS - 1);
+    let why = || {
+        format!(
+            "{} MiB are wanted, and {} are free; {} stay for everybody else",
+            wanted_bytes >> 20,
+            free >> 10,
+            (free >> 10) / EVERYBODYS
+        )
+    };
+    if wanted_bytes > open { Err(io::Error::other(why())) } else { Ok(()) }
+}
+
 /// Adds the huge pages of a cell to its nodes' pools, evenly. Where the kernel does not give them all, those that it gave
 /// are given back, and the memory is ordinary.
 ///
@@ -59,14 +87,14 @@ pub(crate) fn prepare(site: &mut Site<'_>, wanted_bytes: u64) -> Result<Memory, 
     let pages = wanted_bytes.div_ceil(HUGE_BYTES).max(1);
     let each = pages.div_ceil(nodes.0.len().max(1) as u64);
     let is_huge = add_pages(site, &nodes, each)?;
-    Ok(Memory { size_bytes: pages * HUGE_BYTES, is_huge, nodes: nodes.to_string(), path: None })
+    Ok(Memory { size_bytes: pages.saturating_mul(HUGE_BYTES), is_huge, nodes: nodes.to_string(), path: None })
 }
 
 fn add_pages(site: &mut Site<'_>, nodes: &CpuSet, each: u64) -> Result<bool, SiteError> {
     let file = |node: &u32| format!("/sys/devices/system/node/node{node}/hugepages/hugepages-2048kB/nr_hugepages");
     for path in nodes.0.iter().map(file) {
         let Some(old) = site.root.read(&path).ok().and_then(|text| text.parse::<u64>().ok()) else { return Ok(false) };
-        let change = Change::of_file(site.root, What::Count, &path, &(old + each).to_string())?;
+        let change = Change::of_file(site.root, What::Count, &path, &old.saturating_add(each).to_string())?;
         let refused = site.try_all(vec![change.clone()])?;
         // The kernel adds what it finds, and calls that success.
         if !refused.is_empty() || change.current(site.root).ok().as_ref() != Some(&change.new) {
@@ -81,8 +109,9 @@ fn add_pages(site: &mut Site<'_>, nodes: &CpuSet, each: u64) -> Result<bool, Sit
 impl Kept {
     /// Takes the memory: every page is there, locked and zero when this returns.
     pub fn take(memory: &Memory) -> io::Result<Self> {
-        let near = memory.is_huge.then(|| CpuSet::of_list(&memory.nodes)).flatten();
-        near.map_or(Ok(()), |nodes| bind(&nodes))?;
+        if let Some(nodes) = CpuSet::of_list(&memory.nodes) {
+            place(&nodes, memory.is_huge)?;
+        }
         let flags = if memory.is_huge { libc::MFD_HUGETLB } else { 0 } | libc::MFD_CLOEXEC;
         // SAFETY: the name ends in a zero byte.
         let fd = unsafe { libc::memfd_create(NAME.as_ptr(), flags) };
@@ -126,11 +155,14 @@ fn is_memory(file: &File) -> io::Result<bool> {
     Ok(name.to_string_lossy().starts_with(&format!("/memfd:{}", NAME.to_string_lossy())))
 }
 
-fn bind(nodes: &CpuSet) -> io::Result<()> {
+/// Huge pages were added to these nodes' pools and are there; ordinary ones come from others where these are full, and from
+/// anywhere where the kernel does not know how to prefer.
+fn place(nodes: &CpuSet, is_huge: bool) -> io::Result<()> {
+    let policy = if is_huge { BIND } else { PREFERRED_MANY };
     let mask = nodes.0.iter().filter(|node| **node < u64::BITS).fold(0u64, |mask, node| mask | 1 << node);
     // SAFETY: the kernel reads one word of 64 bits, of which it takes one fewer than it is told.
-    let status = unsafe { libc::syscall(libc::SYS_set_mempolicy, BIND, &raw const mask, u64::BITS + 1) };
-    if status < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+    let status = unsafe { libc::syscall(libc::SYS_set_mempolicy, policy, &raw const mask, u64::BITS + 1) };
+    if status < 0 && is_huge { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
 /// A file, mapped.
@@ -193,6 +225,20 @@ mod tests {
         drop((kept, file));
         // Another test may have opened something under the same number.
         assert!(scrub(&memory).is_ok(), "memory that is gone needs no scrub");
+    }
+
+    #[test]
+    fn a_computer_keeps_some_memory() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = Root::new(folder.path());
+        assert!(check(&root, u64::MAX).is_ok(), "nothing is known of it");
+        std::fs::create_dir(folder.path().join("proc")).unwrap();
+        let meminfo = "MemTotal:  99999999 kB\nMemAvailable:   16384 kB\n";
+        std::fs::write(folder.path().join("proc/meminfo"), meminfo).unwrap();
+        assert!(check(&root, 15 << 20).is_ok());
+        let told = |wanted| check(&root, wanted).unwrap_err().to_string();
+        assert_eq!(told(16 << 20), "16 MiB are wanted, and 16 are free; 1 stay for everybody else");
+        assert!(told(u64::MAX).starts_with("17592186044415 MiB"));
     }
 
     #[test]

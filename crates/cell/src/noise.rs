@@ -32,6 +32,7 @@ mod cpu;
 mod detour;
 mod error;
 mod gaps;
+mod heard;
 mod histogram;
 mod host_cpu;
 mod measure;
@@ -48,6 +49,7 @@ mod synthetic;
 
 pub use error::Error;
 pub use gaps::Gap;
+pub use heard::{Heard, Listener, OnCpu};
 pub use histogram::{Bin, Histogram};
 pub use measure::measure;
 pub use options::Options;

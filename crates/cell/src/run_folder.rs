@@ -7,7 +7,7 @@ use seatmap_host::mask::Tid;
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Read, Seek, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The folder, where it is not the usual one.
 pub const VARIABLE: &str = "SEATMAP_RUN";
@@ -27,13 +27,18 @@ impl RunFolder {
     /// The folder [`VARIABLE`] names; root's is `/run/seatmap`, other users' `$XDG_RUNTIME_DIR/seatmap`.
     ///
     /// # Errors
-    /// There is no such folder and it cannot be made, or neither variable is set.
+    /// There is no such folder and it cannot be made, neither variable is set, or the first to a relative path: guardians work
+    /// in another folder.
     pub fn of_user() -> io::Result<Self> {
         // SAFETY: the call cannot fail and touches nothing.
         let is_root = unsafe { libc::geteuid() } == 0;
         let absolute = |name| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
         let usual = || if is_root { Some(PathBuf::from("/run")) } else { absolute("XDG_RUNTIME_DIR") };
-        let folder = absolute(VARIABLE).or_else(|| Some(usual()?.join("seatmap")));
+        let own = std::env::var_os(VARIABLE).filter(|path| !path.is_empty()).map(PathBuf::from);
+        if let Some(path) = own.as_ref().filter(|path| !path.is_absolute()) {
+            return Err(io::Error::other(format!("{VARIABLE} is '{}'; write an absolute path", path.display())));
+        }
+        let folder = own.or_else(|| Some(usual()?.join("seatmap")));
         RunFolder::new(
             folder.ok_or_else(|| io::Error::other(format!("set {VARIABLE} or XDG_RUNTIME_DIR to a folder")))?,
         )
@@ -44,7 +49,7 @@ impl RunFolder {
     /// # Errors
     /// It cannot be made.
     pub fn new(folder: PathBuf) -> io::Result<Self> {
-        DirBuilder::new().recursive(true).mode(0o700).create(&folder)?;
+        DirBuilder::new().recursive(true).mode(0o700).create(&folder).map_err(at(&folder))?;
         Ok(RunFolder(folder))
     }
 
@@ -70,21 +75,38 @@ impl RunFolder {
         self.0.join(format!("{name}.journal"))
     }
 
-    /// The journals of this boot, the oldest first. Those of other boots are removed: what they describe ended with the
-    /// boot.
+    /// The journals of this boot, the oldest first. Without the lock, one that is just begun or ended may be missing.
     ///
     /// # Errors
-    /// A file cannot be read or removed.
+    /// A file cannot be read.
     pub fn journals(&self, boot_id: &str) -> io::Result<Vec<Journal>> {
         let mut found = Vec::new();
         for name in self.names(".journal")? {
-            match Journal::read(&self.journal(&name), boot_id)?.filter(|journal| journal.header.cell == name) {
-                Some(journal) => found.push(journal),
-                None => self.forget(&name).and_then(|()| fs::remove_file(self.journal(&name)))?,
-            }
+            found.extend(self.journal_of(&name, boot_id)?);
         }
         found.sort_by_key(|journal| journal.header.serial);
         Ok(found)
+    }
+
+    /// Removes journals of other boots, which ended what they describe, and those that were begun and say nothing. To be
+    /// called with the lock held: one that somebody begins now says nothing yet.
+    ///
+    /// # Errors
+    /// A file cannot be read or removed.
+    pub fn clear(&self, boot_id: &str) -> io::Result<()> {
+        for name in self.names(".journal")? {
+            if self.journal_of(&name, boot_id)?.is_none() {
+                self.forget(&name).and_then(|()| remove(self.journal(&name)))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn journal_of(&self, name: &Name, boot_id: &str) -> io::Result<Option<Journal>> {
+        match Journal::read(&self.journal(name), boot_id) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            read => Ok(read?.filter(|journal| journal.header.cell == *name)),
+        }
     }
 
     /// Remembers a cell: the file is whole or not there.
@@ -93,7 +115,7 @@ impl RunFolder {
     /// The file cannot be written.
     pub fn remember(&self, record: &Record) -> io::Result<()> {
         let (path, new) = (self.record_file(&record.name), self.0.join(format!("{}.new", record.name)));
-        fs::write(&new, serde_json::to_vec(record)?)?;
+        fs::write(&new, serde_json::to_vec(record)?).map_err(at(&new))?;
         fs::rename(new, path)
     }
 
@@ -171,7 +193,13 @@ fn remove(path: PathBuf) -> io::Result<()> {
 }
 
 fn open(path: PathBuf) -> io::Result<File> {
-    OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o600).open(path)
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create(true).truncate(false).mode(0o600).open(&path).map_err(at(&path))
+}
+
+/// An error with the file that it is about: whoever reads it may not know of this folder.
+pub(crate) fn at(path: &Path) -> impl FnOnce(io::Error) -> io::Error {
+    move |error| io::Error::new(error.kind(), format!("{}: {error}", path.display()))
 }
 
 #[cfg(test)]
@@ -187,8 +215,11 @@ mod tests {
             let header = Header { format: FORMAT.into(), cell: cell.parse().unwrap(), cpus: "1".into(), serial };
             Journal::begin(&run.journal(&header.cell), boot, header).unwrap();
         }
-        let serials: Vec<u64> = run.journals("now").unwrap().iter().map(|journal| journal.header.serial).collect();
-        assert_eq!((serials, run.journal(&"c".parse().unwrap()).exists()), (vec![1, 2], false));
+        let old = run.journal(&"c".parse().unwrap());
+        let serials = || run.journals("now").unwrap().iter().map(|it| it.header.serial).collect::<Vec<_>>();
+        assert_eq!((serials(), old.exists()), (vec![1, 2], true), "who only looks removes nothing");
+        run.clear("now").unwrap();
+        assert_eq!((serials(), old.exists()), (vec![1, 2], false));
     }
 
     #[test]

@@ -30,20 +30,22 @@ impl fmt::Display for Left {
 }
 
 /// Undoes a journal and removes it. What could not be put back is returned; the journal ends all the same, or a change
-/// that somebody else made would hold it for ever. `others` are the journals of the other cells, the oldest first.
+/// that somebody else made would hold it for ever. `others` are the journals of the other cells, the oldest first. Undoing
+/// needs no room on the disk.
 ///
 /// # Errors
-/// A journal cannot be written.
+/// Another cell's journal cannot be written, or this one not removed.
 pub fn undo(root: &Root, mut journal: Journal, others: &mut [Journal]) -> io::Result<Vec<Left>> {
-    let was_whole = journal.stage != Stage::Building;
-    journal.append(&[Line::Undo])?;
-    note_masks(root, &mut journal, others)?;
-    let mut left = Vec::new();
+    let mut lines = counts(root, &journal);
+    lines.push(Line::Undo);
+    journal.append_or_take(lines);
+    note_masks(root, &mut journal, others);
+    let mut left: Vec<Left> = lost(&journal).into_iter().collect();
     // Masks last: the kernel forgets them when cpusets change.
     let (masks, rest): (Vec<&Change>, Vec<&Change>) =
         journal.changes.iter().rev().partition(|change| change.what == What::Affinity);
     for change in rest.into_iter().chain(masks) {
-        left.extend(undo_one(root, change, &journal, others, was_whole)?);
+        left.extend(undo_one(root, change, &journal, others)?);
         fault::point();
     }
     let open = everywhere(root, others);
@@ -54,10 +56,17 @@ pub fn undo(root: &Root, mut journal: Journal, others: &mut [Journal]) -> io::Re
     Ok(left)
 }
 
+/// What nobody can put back, as nobody knows of it.
+fn lost(journal: &Journal) -> Option<Left> {
+    let why = format!("{} of its lines are damaged; what they told of stays as it is", journal.lost);
+    (journal.lost > 0).then(|| Left { path: journal.path().display().to_string(), why })
+}
+
 /// Notes the masks that threads have chosen while the cell stood, so that they outlive its cpuset.
-fn note_masks(root: &Root, journal: &mut Journal, others: &[Journal]) -> io::Result<()> {
-    if !journal.changes.iter().any(|change| change.what == What::Folder) {
-        return Ok(());
+fn note_masks(root: &Root, journal: &mut Journal, others: &[Journal]) {
+    // Where it is not known whose CPUs these were, everybody's mask looks chosen: the cell's cpuset has narrowed them all.
+    if journal.header.set().0.is_empty() || !journal.changes.iter().any(|change| change.what == What::Folder) {
+        return;
     }
     let open = everywhere(root, others).without(&journal.header.set());
     let chosen = |task: tasks::Task| {
@@ -69,18 +78,14 @@ fn note_masks(root: &Root, journal: &mut Journal, others: &[Journal]) -> io::Res
         (!is_known).then_some(Line::Change(kept))
     };
     let lines: Vec<Line> = tasks::all(root).into_iter().filter_map(chosen).collect();
-    if lines.is_empty() { Ok(()) } else { journal.append(&lines) }
+    if !lines.is_empty() {
+        journal.append_or_take(lines);
+    }
 }
 
-fn undo_one(
-    root: &Root,
-    change: &Change,
-    journal: &Journal,
-    others: &mut [Journal],
-    was_whole: bool,
-) -> io::Result<Option<Left>> {
+fn undo_one(root: &Root, change: &Change, journal: &Journal, others: &mut [Journal]) -> io::Result<Option<Left>> {
     if change.what == What::Count {
-        return Ok(take_away(root, change, was_whole));
+        return Ok(take_away(root, change));
     }
     let serial = journal.header.serial;
     let is_heir = |other: &&mut Journal| other.header.serial > serial && other.of_path(&change.path).is_some();
@@ -123,15 +128,40 @@ fn was_widened(change: &Change, current: &str, open: &CpuSet) -> bool {
     change.what == What::Affinity && CpuSet::of_list(current).as_ref() == Some(open)
 }
 
-/// Takes away what was added, and no more. A cell that was never whole may have got less than it asked for; nobody has
-/// gone since it was begun, so that what stood then is the least that may be left.
-fn take_away(root: &Root, change: &Change, was_whole: bool) -> Option<Left> {
-    let number = |text: &str| text.parse::<u64>().unwrap_or(0);
+/// What is to be left of numbers to which something was added. It is written down before anything is taken away: who dies in
+/// between does not take it twice.
+fn counts(root: &Root, journal: &Journal) -> Vec<Line> {
+    if journal.stage == Stage::Leaving {
+        return Vec::new();
+    }
+    let is_count = |change: &&Change| change.what == What::Count;
+    let line = |change: &Change| {
+        let (old, new) = left_of(root, change, journal.stage)?;
+        Some(Line::Rebase { path: change.path.clone(), old: old.to_string(), new: new.to_string() })
+    };
+    journal.changes.iter().filter(is_count).filter_map(line).collect()
+}
+
+/// What a number shall be, and what it is. A cell that was never whole may have got less than it asked for; nobody has gone
+/// since it was begun, so that what stood then is the least that may be left.
+fn left_of(root: &Root, change: &Change, stage: Stage) -> Option<(u64, u64)> {
     let (old, current) = (number(&change.old), number(&root.read(&change.path).ok()?));
     let fewer = current.saturating_sub(number(&change.new).saturating_sub(old));
-    let fewer = if was_whole { fewer } else { fewer.max(old.min(current)) };
-    let written = if fewer == current { Ok(()) } else { root.write(&change.path, &fewer.to_string()) };
+    Some((if stage == Stage::Building { fewer.max(old.min(current)) } else { fewer }, current))
+}
+
+/// Takes away what was added, and no more; nothing where that has been done.
+fn take_away(root: &Root, change: &Change) -> Option<Left> {
+    let (fewer, current) = left_of(root, change, Stage::Leaving)?;
+    if current == number(&change.old) || fewer == current {
+        return None;
+    }
+    let written = root.write(&change.path, &fewer.to_string());
     written.err().map(|error| Left { path: change.path.clone(), why: error.source.to_string() })
+}
+
+fn number(text: &str) -> u64 {
+    text.parse().unwrap_or(0)
 }
 
 /// Lets younger cells bring back what this one found, and gives the path the CPUs that this one no longer keeps.

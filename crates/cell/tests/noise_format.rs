@@ -1,7 +1,9 @@
 //! The JSON Schema in `docs/formats/` against what is really written, key by key in both directions.
 #![expect(clippy::unwrap_used, reason = "a helper that finds its input broken fails the test")]
 
-use seatmap_cell::noise::{Bin, CpuNoise, FORMAT, Gap, Meter, Report, Share, Source, Taker, Traced, TracedGap};
+use seatmap_cell::noise::{
+    Bin, CpuNoise, FORMAT, Gap, Heard, Meter, OnCpu, Report, Share, Source, Taker, Traced, TracedGap,
+};
 use seatmap_schema::{never_written, refused, undescribed};
 use serde_json::Value;
 
@@ -79,4 +81,18 @@ fn reports_have_the_keys_of_the_schema_and_no_others() {
         poorer.pointer_mut(object).unwrap().as_object_mut().unwrap().remove(key);
         assert_eq!(refused(&schema(), &poorer).len(), 1, "{missing}");
     }
+}
+
+/// What `seatmap cell run` adds to the report of a seating.
+#[test]
+fn what_a_program_heard_is_as_the_schema_of_seatings_says() {
+    let text = include_str!("../../../docs/formats/seatmap-seating-1.schema.json");
+    let mut schema: Value = serde_json::from_str(text).unwrap();
+    assert_eq!(undescribed(&schema), NOTHING);
+    let source = Source { name: "LOC".into(), count: 9, per_second: 4.5, explains_at_most_percent: None };
+    let cpu = OnCpu { cpu: 3, interrupts_per_second: 4.5, steal_percent: Some(0.0), sources: vec![source] };
+    let heard = serde_json::to_value(Heard { seconds: 2.0, preemptions: 1, cpus: vec![cpu] }).unwrap();
+    schema["properties"] = serde_json::json!({ "noise": schema["properties"]["noise"] });
+    schema["required"] = serde_json::json!(["noise"]);
+    assert_eq!(refused(&schema, &serde_json::json!({ "noise": heard })), NOTHING);
 }

@@ -3,7 +3,9 @@
 //! Nothing is read from them here. Each is handed to a [`steward`](crate::steward) of its own, which becomes its user first:
 //! a client that exhausts descriptors or memory, or finds a fault, harms its own steward.
 
+use crate::door;
 use crate::error::ControlError;
+use crate::guests::Guests;
 use crate::peer::{self, Peer};
 use rustix::cmsg_space;
 use rustix::io::FdFlags;
@@ -12,14 +14,12 @@ use seatmap_cell::Keeper;
 use seatmap_ninep::Request;
 use seatmap_ninep::frame::{self, LONGEST_BYTES};
 use seatmap_ninep::session::VERSION;
-use std::collections::BTreeMap;
 use std::io::{self, IoSlice};
 use std::mem::MaybeUninit;
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 /// What the socket's name has behind that of the controller's.
@@ -54,30 +54,9 @@ pub fn beside(socket: &Path) -> PathBuf {
     path.into()
 }
 
-/// Who is in: how many of each user.
-#[derive(Clone, Debug, Default)]
-struct Guests(Arc<Mutex<BTreeMap<u32, usize>>>);
-
-impl Guests {
-    /// Counts one more, where there is room.
-    fn enter(&self, uid: u32) -> bool {
-        let mut guests = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let all: usize = guests.values().sum();
-        let own = guests.entry(uid).or_default();
-        let has_room = all < MOST && *own < MOST_OF_A_USER;
-        *own += usize::from(has_room);
-        has_room
-    }
-
-    fn leave(&self, uid: u32) {
-        let mut guests = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        guests.entry(uid).and_modify(|own| *own = own.saturating_sub(1));
-    }
-}
-
 /// Lets programs in until the process ends.
 pub(crate) fn admit_all(listener: &UnixListener, group: Option<u32>, exported: &Exported) {
-    let guests = Guests::default();
+    let guests = Guests::new(MOST, MOST_OF_A_USER);
     for stream in listener.incoming() {
         if stream.and_then(|stream| admit(stream, group, exported, &guests)).is_err() {
             std::thread::sleep(PAUSE);
@@ -89,14 +68,14 @@ pub(crate) fn admit_all(listener: &UnixListener, group: Option<u32>, exported: &
 fn admit(stream: UnixStream, group: Option<u32>, exported: &Exported, guests: &Guests) -> io::Result<()> {
     let (peer, own_uid) = (Peer::of(&stream)?, peer::own_uid());
     let uid = peer.uid;
-    if !peer.may_enter(own_uid, group) || !can_serve(own_uid, uid) || !guests.enter(uid) {
+    if !peer.may_enter(own_uid, group) || !can_serve(own_uid, uid) {
         return Ok(());
     }
-    let guests = guests.clone();
-    let mut steward = start(exported, stream).inspect_err(|_| guests.leave(uid))?;
+    let Some(guest) = guests.enter(uid) else { return Ok(()) };
+    let mut steward = start(exported, stream)?;
     std::thread::spawn(move || {
+        let _guest = guest;
         let _ = steward.wait();
-        guests.leave(uid);
     });
     Ok(())
 }
@@ -127,7 +106,7 @@ pub(crate) fn check(exported: &Exported) -> Result<(), ControlError> {
 /// [`ControlError::NoFiles`]: nobody listens there, or lets this user in.
 pub fn connect(socket: &Path, console_and_input: [BorrowedFd<'_>; 2]) -> Result<UnixStream, ControlError> {
     let failed = |source| ControlError::NoFiles { path: socket.display().to_string(), source };
-    let mut stream = UnixStream::connect(socket).map_err(failed)?;
+    let mut stream = door::knock(socket).map_err(failed)?;
     let mut bytes = Vec::new();
     Request::Version { size_bytes: LONGEST_BYTES, version: VERSION }.frame(u16::MAX, &mut bytes);
     hand_over(&stream, &bytes, console_and_input).map_err(failed)?;
@@ -150,15 +129,6 @@ pub(crate) fn hand_over(stream: &UnixStream, bytes: &[u8], files: [BorrowedFd<'_
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn nobody_keeps_the_others_out() {
-        let guests = Guests::default();
-        let entered = |uid| (0..100).filter(|_| guests.enter(uid)).count();
-        assert_eq!([1, 2, 3, 4, 5].map(entered), [16, 16, 16, 16, 0]);
-        guests.leave(2);
-        assert!(!guests.enter(1) && guests.enter(5) && !guests.enter(2));
-    }
 
     #[test]
     fn who_is_not_root_acts_for_nobody_else() {

@@ -1,6 +1,7 @@
 //! The other end of the socket.
 
 use crate::answer::{Answer, Say};
+use crate::door;
 use crate::error::ControlError;
 use crate::line;
 use crate::request::{Ask, FORMAT, Request};
@@ -22,7 +23,7 @@ impl Client {
     /// Nobody listens there.
     pub fn connect(path: &Path) -> Result<Self, ControlError> {
         let failed = |source| ControlError::Unreachable { path: path.display().to_string(), source };
-        Ok(Client { stream: BufReader::new(UnixStream::connect(path).map_err(failed)?), asked: 0 })
+        Ok(Client { stream: BufReader::new(door::knock(path).map_err(failed)?), asked: 0 })
     }
 
     /// Asks, and returns what is answered in the end. `waiting` hears how many are before.

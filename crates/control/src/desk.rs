@@ -24,6 +24,9 @@ use std::time::{Duration, Instant};
 /// How often cells are looked at, which reads every thread's mask, and what users have had is written down.
 const LOOK_EVERY: Duration = Duration::from_secs(5);
 
+/// Requests of one user that may wait at once.
+pub(crate) const MOST_WAITING: usize = 64;
+
 /// A client that does not read for this long is let go: everybody waits for it meanwhile.
 const PATIENCE: Duration = Duration::from_millis(200);
 
@@ -198,11 +201,12 @@ impl<'a> Desk<'a> {
         news.into_iter().for_each(|(connection, id, say)| self.say(connection, id, say));
     }
 
-    fn say(&self, connection: u64, id: u64, say: Say) {
+    fn say(&mut self, connection: u64, id: u64, say: Say) {
         let Some(client) = self.clients.get(&connection) else { return };
         if line::write(&mut &client.stream, &Answer { id, say }).is_err() {
-            // Its reader finds the end, and says that it is gone.
+            // Its reader finds the end, and says that it is gone. What it has said until then is not answered any more.
             let _ = client.stream.shutdown(std::net::Shutdown::Both);
+            self.clients.remove(&connection);
         }
     }
 

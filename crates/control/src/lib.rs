@@ -9,7 +9,7 @@
 //! |---|---|
 //! | [`policy`], [`wants`], [`ticket`], [`usage`], [`queue`] | who gets which CPUs, and when: pure |
 //! | [`request`], [`answer`], [`mod@line`] | the protocol: JSON, a line each |
-//! | [`peer`], [`server`], [`desk`] | who may come in; the threads; the one that does everything |
+//! | [`peer`], `guests`, `door`, [`server`], [`desk`] | who may come in, and how many; sockets; the threads; the one that does everything |
 //! | [`gang`] | stopping a cell's threads, and letting them go on where they were |
 //! | [`ledger`], [`account`], [`warden`], [`lock`] | what outlives a controller that is killed, and who winds it up |
 //! | [`channel`], [`steward`], `input` | the door for programs without I/O rights; the process that reads and writes files for one |
@@ -21,8 +21,10 @@ pub mod answer;
 pub mod channel;
 pub mod client;
 pub mod desk;
+mod door;
 pub mod error;
 pub mod gang;
+mod guests;
 mod input;
 pub mod ledger;
 pub mod line;

@@ -3,8 +3,10 @@
 use crate::account::Lost;
 use crate::answer::{Answer, Kind, Say};
 use crate::channel::{self, Exported};
-use crate::desk::{Desk, Event};
+use crate::desk::{Desk, Event, MOST_WAITING};
+use crate::door;
 use crate::error::ControlError;
+use crate::guests::Guests;
 use crate::line;
 use crate::lock;
 use crate::peer::{self, Peer};
@@ -12,21 +14,22 @@ use crate::policy::Policy;
 use crate::request::Request;
 use crate::warden::Warden;
 use seatmap_cell::{Host, Judge, Keeper};
-use std::fs::{self, Permissions};
+use std::fs;
 use std::io::{self, BufReader};
-use std::os::unix::fs::{FileTypeExt, PermissionsExt};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::sync::mpsc::{self, RecvTimeoutError, SyncSender};
 use std::time::{Duration, Instant};
 
 /// The socket's name in the folder where cells are remembered.
 pub const SOCKET: &str = "controller.sock";
 
-/// Clients at once.
-const MOST_CLIENTS: usize = 64;
+/// Clients at once: of all, and of one user, who can have all his requests waiting and still withdraw them.
+const MOST: usize = 256;
+const MOST_OF_A_USER: usize = 2 * MOST_WAITING;
+
+/// What clients have said and nobody has taken yet. Who talks faster waits.
+const MOST_UNHEARD: usize = 16;
 
 /// How often turns, leases and the wish to end are looked at.
 const TICK: Duration = Duration::from_millis(100);
@@ -66,7 +69,7 @@ pub fn serve(
     let (mut desk, lost) = Desk::open(host, options.policy, options.slice, judge)?;
     let warden = Warden::post(&options.warden).map_err(ControlError::Warden)?;
     let listener = listen(&options.socket)?;
-    let (events, arrivals) = mpsc::channel();
+    let (events, arrivals) = mpsc::sync_channel(MOST_UNHEARD);
     let group = options.group;
     std::thread::spawn(move || admit_all(&listener, group, &events));
     let door = channel::beside(&options.socket);
@@ -95,22 +98,14 @@ pub fn serve(
     Ok(closed?)
 }
 
-/// Everybody may connect: whoever may not give orders is to be told so.
 fn listen(path: &Path) -> Result<UnixListener, ControlError> {
-    let failed = |source| ControlError::Socket { path: path.display().to_string(), source };
-    // What a killed controller left; with the lock held it is nobody's.
-    if fs::symlink_metadata(path).is_ok_and(|found| found.file_type().is_socket()) {
-        fs::remove_file(path).map_err(failed)?;
-    }
-    let listener = UnixListener::bind(path).map_err(failed)?;
-    fs::set_permissions(path, Permissions::from_mode(0o666)).map_err(failed)?;
-    Ok(listener)
+    door::open(path).map_err(|source| ControlError::Socket { path: path.display().to_string(), source })
 }
 
-fn admit_all(listener: &UnixListener, group: Option<u32>, events: &Sender<Event>) {
-    let clients = Arc::new(AtomicUsize::new(0));
+fn admit_all(listener: &UnixListener, group: Option<u32>, events: &SyncSender<Event>) {
+    let guests = Guests::new(MOST, MOST_OF_A_USER);
     for (connection, stream) in (1..).zip(listener.incoming()) {
-        let admitted = stream.and_then(|stream| admit(connection, stream, group, events, &clients));
+        let admitted = stream.and_then(|stream| admit(connection, stream, group, events, &guests));
         if admitted.is_err() {
             // Out of file descriptors, for one: not at full speed.
             std::thread::sleep(TICK);
@@ -122,25 +117,24 @@ fn admit(
     connection: u64,
     stream: UnixStream,
     group: Option<u32>,
-    events: &Sender<Event>,
-    clients: &Arc<AtomicUsize>,
+    events: &SyncSender<Event>,
+    guests: &Guests,
 ) -> io::Result<()> {
     let peer = Peer::of(&stream)?;
     if !peer.may_enter(peer::own_uid(), group) {
         let message = "only root and members of the controller's group may give it orders";
         return refuse(&stream, Kind::Denied, message);
     }
-    if clients.fetch_add(1, Ordering::Relaxed) >= MOST_CLIENTS {
-        clients.fetch_sub(1, Ordering::Relaxed);
-        return refuse(&stream, Kind::Busy, "the controller has too many clients");
-    }
+    let Some(guest) = guests.enter(peer.uid) else {
+        return refuse(&stream, Kind::Busy, "the controller has too many clients, or too many of this user");
+    };
     let reader = stream.try_clone()?;
-    let (events, clients) = (events.clone(), Arc::clone(clients));
+    let events = events.clone();
     let _ = events.send(Event::Came(connection, stream, peer));
     std::thread::spawn(move || {
+        let _guest = guest;
         hear(connection, &reader, &events);
         let _ = events.send(Event::Gone(connection));
-        clients.fetch_sub(1, Ordering::Relaxed);
     });
     Ok(())
 }
@@ -152,7 +146,7 @@ fn refuse(mut stream: &UnixStream, kind: Kind, message: &str) -> io::Result<()> 
     Ok(())
 }
 
-fn hear(connection: u64, stream: &UnixStream, events: &Sender<Event>) {
+fn hear(connection: u64, stream: &UnixStream, events: &SyncSender<Event>) {
     let mut stream = BufReader::new(stream);
     while let Ok(Some(line)) = line::read(&mut stream) {
         if events.send(Event::Said(connection, Request::parse(&line))).is_err() {

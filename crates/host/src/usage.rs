@@ -34,6 +34,12 @@ impl Usage {
         Usage::of(libc::RUSAGE_SELF)
     }
 
+    /// Of all children of this process that have ended and been waited for, and of theirs.
+    #[must_use]
+    pub fn of_children() -> Self {
+        Usage::of(libc::RUSAGE_CHILDREN)
+    }
+
     fn of(whom: libc::c_int) -> Self {
         // SAFETY: all zeros is a valid `rusage`, which is integers only.
         let mut usage: libc::rusage = unsafe { std::mem::zeroed() };

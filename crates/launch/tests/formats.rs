@@ -57,7 +57,9 @@ fn reports_have_the_keys_of_the_schema_and_no_others() {
     assert_valid(&serde_json::to_value(full()).unwrap());
     for object in ["", "/$defs/thread", "/$defs/hampered"] {
         let part = schema().pointer(object).unwrap().clone();
-        let listed: Vec<&String> = part["properties"].as_object().unwrap().keys().collect();
+        // What a cell's run adds is another crate's.
+        let listed = part["properties"].as_object().unwrap().keys().filter(|key| *key != "noise");
+        let listed: Vec<&String> = listed.collect();
         let mut required: Vec<&str> = part["required"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
         required.sort_unstable();
         assert_eq!(listed, required, "{object}");

@@ -113,10 +113,12 @@ impl fmt::Display for CpuList {
         let mut rest = self.0.as_slice();
         let mut separator = "";
         while let Some(&first) = rest.first() {
-            let run = rest.iter().zip(first..).take_while(|(cpu, expected)| **cpu == *expected).count();
+            // Wider than a CPU's number: nobody has checked those of a list that was not typed.
+            let expected = u64::from(first)..;
+            let run = rest.iter().zip(expected).take_while(|(cpu, expected)| u64::from(**cpu) == *expected).count();
             let taken = if run >= 3 { run } else { 1 };
             match run >= 3 {
-                true => write!(out, "{separator}{first}-{}", first as usize + run - 1)?,
+                true => write!(out, "{separator}{first}-{}", u64::from(first) + run as u64 - 1)?,
                 false => write!(out, "{separator}{first}")?,
             }
             separator = ",";
@@ -133,6 +135,13 @@ mod tests {
 
     fn parse(text: &str) -> Result<Vec<u32>, CpuListError> {
         text.parse::<CpuList>().map(|list| list.0)
+    }
+
+    #[test]
+    fn any_numbers_can_be_written() {
+        assert_eq!(CpuList(vec![u32::MAX]).to_string(), "4294967295");
+        let last = (u32::MAX - 2..=u32::MAX).collect();
+        assert_eq!(CpuList(last).to_string(), "4294967293-4294967295");
     }
 
     #[test]

@@ -35,8 +35,9 @@ impl Store {
             Some(large) => large,
             None => (map(bytes, 0)?, bytes),
         };
+        // On fault: locked now, its pages would be placed near the thread that is here, and not near the worker.
         // SAFETY: exactly the mapping just made. Failing, it stays as it is: on pages that may be paged out.
-        let is_locked = unsafe { libc::mlock(base.as_ptr().cast(), mapped_bytes) } == 0;
+        let is_locked = unsafe { libc::mlock2(base.as_ptr().cast(), mapped_bytes, libc::MLOCK_ONFAULT) } == 0;
         Ok(Store { base, bytes, mapped_bytes, is_large, is_locked })
     }
 
@@ -102,6 +103,23 @@ mod tests {
         store.bytes().fill(0xa5);
         store.scrub();
         assert!(store.bytes().iter().all(|byte| *byte == 0));
+    }
+
+    /// Pages that are there (mincore(2)).
+    fn resident(store: &Store) -> usize {
+        let mut pages = [0_u8; 16];
+        // SAFETY: the mapping is that long, and has no more pages than there is room for.
+        let status = unsafe { libc::mincore(store.base.as_ptr().cast(), store.bytes, pages.as_mut_ptr()) };
+        assert_eq!(status, 0);
+        pages.iter().filter(|page| **page & 1 == 1).count()
+    }
+
+    #[test]
+    fn who_touches_it_first_places_it() {
+        let mut store = Store::new(8 * 4096).unwrap();
+        assert_eq!(resident(&store), 0, "locked: {}, large: {}", store.is_locked, store.is_large);
+        store.scrub();
+        assert!(resident(&store) > 0);
     }
 
     #[test]

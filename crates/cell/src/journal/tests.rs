@@ -44,6 +44,28 @@ fn a_journal_of_another_boot_says_nothing() {
 }
 
 #[test]
+fn what_is_damaged_is_counted_and_the_rest_believed() {
+    let folder = tempfile::tempdir().unwrap();
+    written(folder.path());
+    let path = folder.path().join("j");
+    let whole = fs::read_to_string(&path).unwrap();
+    let lines: Vec<&str> = whole.lines().collect();
+    let of = |damaged: usize, by: &str| {
+        let text: Vec<&str> =
+            lines.iter().enumerate().map(|(at, line)| if at == damaged { by } else { line }).collect();
+        fs::write(&path, text.join("\n")).unwrap();
+        let found = read(folder.path()).unwrap();
+        (found.header.cell.to_string(), found.changes.len(), found.stage, found.lost)
+    };
+    assert_eq!(of(0, "xx"), ("j".to_owned(), 2, Stage::Standing, 1), "the file's name is the cell's");
+    assert_eq!(of(1, "\u{0}\u{0}"), ("quiet".to_owned(), 1, Stage::Standing, 1));
+    assert_eq!(of(3, "{\"entry\":\"done\"}"), ("quiet".to_owned(), 2, Stage::Building, 1));
+    assert_eq!(of(3, &lines[3][..9]), ("quiet".to_owned(), 2, Stage::Building, 0), "torn, and so never done");
+    fs::write(&path, "xx\n").unwrap();
+    assert!(read(folder.path()).is_none(), "of which boot it was nobody knows");
+}
+
+#[test]
 fn a_line_after_a_torn_one_stands_by_itself() {
     let folder = tempfile::tempdir().unwrap();
     written(folder.path());

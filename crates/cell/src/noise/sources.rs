@@ -61,9 +61,14 @@ impl Snapshot {
         }
     }
 
+    /// Seconds from an earlier reading to this one.
+    pub(super) fn seconds_since(&self, earlier: &Snapshot) -> f64 {
+        (self.at - earlier.at).as_secs_f64().max(f64::MIN_POSITIVE)
+    }
+
     /// What came to this CPU since an earlier reading.
     pub(super) fn since(&self, earlier: &Snapshot, cpu: u32, usage: Usage, watched: Watched) -> Found {
-        let seconds = (self.at - earlier.at).as_secs_f64().max(f64::MIN_POSITIVE);
+        let seconds = self.seconds_since(earlier);
         let softirqs = self.softirqs.since(&earlier.softirqs, cpu).into_iter();
         let stolen = steal(&self.stat, cpu).zip(steal(&earlier.stat, cpu)).map(|(now, then)| now.saturating_sub(then));
         let stops = self.interrupts.since(&earlier.interrupts, cpu).into_iter().chain(switches(usage));

@@ -92,6 +92,53 @@ fn pages_that_the_kernel_did_not_give_are_not_taken() {
     assert_eq!(root.read(PAGES).unwrap(), "5");
 }
 
+/// Whoever undoes may die after any change, and so may the next.
+#[test]
+fn what_was_taken_away_is_not_taken_twice() {
+    for stage in [Stage::Building, Stage::Standing] {
+        let (folder, root) = computer();
+        let mut journal = cell(folder.path(), &root, 1, "6-7");
+        journal.stage = stage;
+        let half_done = counts(&root, &journal).into_iter().chain([Line::Undo]).collect::<Vec<_>>();
+        journal.append(&half_done).unwrap();
+        for written in ["7", "5", "5"] {
+            root.write(PAGES, written).unwrap();
+            let again = Journal::read(&folder.path().join("c1"), "boot").unwrap().unwrap();
+            assert_eq!(again.stage, Stage::Leaving);
+            assert_eq!(take_away(&root, again.of_path(PAGES).unwrap()), None);
+            assert_eq!(root.read(PAGES).unwrap(), "5", "{stage:?}");
+        }
+    }
+}
+
+#[test]
+fn a_damaged_journal_is_undone_as_far_as_it_can_be_read() {
+    let (folder, root) = computer();
+    drop(cell(folder.path(), &root, 1, "6-7"));
+    let path = folder.path().join("c1");
+    let text = std::fs::read_to_string(&path).unwrap();
+    let lines: Vec<&str> = text.lines().enumerate().map(|(at, line)| if at == 2 { "damaged" } else { line }).collect();
+    std::fs::write(&path, lines.join("\n")).unwrap();
+    let left = undo(&root, Journal::read(&path, "boot").unwrap().unwrap(), &mut []).unwrap();
+    assert_eq!(state(&root), ["0-7", "120", "5"]);
+    let told: Vec<String> = left.iter().map(Left::to_string).collect();
+    let wanted =
+        format!("{} is not put back: 1 of its lines are damaged; what they told of stays as it is", path.display());
+    assert_eq!(told, [wanted]);
+}
+
+#[test]
+fn undoing_needs_no_room() {
+    let (folder, root) = computer();
+    let before = state(&root);
+    let journal = cell(folder.path(), &root, 1, "6-7");
+    // What can be removed and not written.
+    std::fs::remove_file(folder.path().join("c1")).unwrap();
+    std::os::unix::fs::symlink(folder.path().join("none/none"), folder.path().join("c1")).unwrap();
+    assert_eq!(undo(&root, journal, &mut []).unwrap(), []);
+    assert_eq!(state(&root), before);
+}
+
 #[test]
 fn cells_may_go_in_any_order() {
     for order in [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {

@@ -77,7 +77,7 @@ fn judge() -> Box<Judge<'static>> {
 
 /// Finishes what others left unfinished.
 fn take_over(host: &Host) -> Result<(), CliError> {
-    let _lock = host.run.lock().map_err(CliError::work)?;
+    let _lock = host.run.lock().map_err(|error| failed(CellError::Remembering(error)))?;
     host.recover().map(|left| warn(&left)).map_err(failed)
 }
 
@@ -111,6 +111,11 @@ fn create(host: &Host, typed: &CellCreate) -> Result<(), CliError> {
 
 fn cpus(host: &Host, typed: &CellCreate) -> Result<CpuSet, CliError> {
     let wanted = match &typed.cpus {
+        Wanted::List(_) if typed.profile.is_some() => {
+            return Err(CliError::input(
+                "CPUs that are named are not chosen; leave --profile out, or say how many CPUs",
+            ));
+        }
         Wanted::List(list) => return Ok(list.into()),
         Wanted::Count(count) => Some(*count),
         Wanted::Auto => None,
@@ -138,20 +143,23 @@ fn briefly() -> Options {
 }
 
 /// A cell as it is now, and what is wrong with it.
-fn examined(host: &Host, mut record: Record) -> Result<(Record, Vec<String>), CliError> {
-    let faults = seatmap_cell::verify(host, &record).map_err(failed)?;
+fn examined(host: &Host, mut record: Record) -> Result<(Record, Vec<String>), CellError> {
+    let faults = seatmap_cell::verify(host, &record)?;
     record.state = if faults.is_empty() { State::Ready } else { State::Damaged };
     Ok((record, faults))
 }
 
 fn list(host: &Host, json: bool) -> Result<(), CliError> {
-    let cells = host.cells().map_err(failed)?;
-    let cells = cells.into_iter().map(|record| Ok(examined(host, record)?.0)).collect::<Result<Vec<_>, CliError>>()?;
+    let cells = host.cells().map_err(failed)?.into_iter().map(|record| examined(host, record));
+    // One that somebody has undone meanwhile is none.
+    let is_here = |cell: &Result<_, CellError>| !matches!(cell, Err(CellError::NoSuchCell(_)));
+    let cells: Result<Vec<Record>, CellError> = cells.filter(is_here).map(|cell| Ok(cell?.0)).collect();
+    let cells = cells.map_err(failed)?;
     if json { told::json(&cells) } else { output::print(&told::table(&cells)) }
 }
 
 fn show(host: &Host, typed: &CellNamed) -> Result<(), CliError> {
-    let (record, faults) = examined(host, host.cell(&typed.name).map_err(failed)?)?;
+    let (record, faults) = host.cell(&typed.name).and_then(|record| examined(host, record)).map_err(failed)?;
     if typed.json {
         return told::json(&record);
     }
@@ -160,7 +168,7 @@ fn show(host: &Host, typed: &CellNamed) -> Result<(), CliError> {
 }
 
 fn verify(host: &Host, typed: &CellNamed) -> Result<(), CliError> {
-    let (record, faults) = examined(host, host.cell(&typed.name).map_err(failed)?)?;
+    let (record, faults) = host.cell(&typed.name).and_then(|record| examined(host, record)).map_err(failed)?;
     match typed.json {
         true => told::json(&told::Verdict { record: &record, faults: &faults })?,
         false => output::print(&told::verdict(&record, &faults))?,

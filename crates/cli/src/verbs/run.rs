@@ -7,6 +7,7 @@ use crate::plan_input;
 use seatmap_host::cpus::Cpus;
 use seatmap_launch::rule::Who;
 use seatmap_launch::{Beyond, LaunchError, Program, Report, Rule, Seating, Seats};
+use serde::Serialize;
 use std::io::Write;
 
 /// Runs a program, or takes one that runs, and seats its threads. A program's exit code is this process's.
@@ -57,15 +58,23 @@ pub fn failed(error: LaunchError) -> CliError {
     }
 }
 
+fn tell(report: &Report, quiet: bool, destination: Option<&Destination>) -> Result<(), CliError> {
+    show(report, quiet);
+    destination.map_or(Ok(()), |destination| write(report, destination))
+}
+
 /// The table, and what to know beside it, on stderr: stdout is the program's.
-pub fn tell(report: &Report, quiet: bool, destination: Option<&Destination>) -> Result<(), CliError> {
+pub fn show(report: &Report, quiet: bool) {
     if !quiet {
         // That nobody reads it is no failure.
         let _ = std::io::stderr().write_all(report.table().as_bytes());
         report.notes().iter().for_each(|note| output::tell(note));
     }
     report.troubles().iter().for_each(|trouble| output::tell(trouble));
-    let Some(destination) = destination else { return Ok(()) };
+}
+
+/// The report as JSON.
+pub fn write(report: &impl Serialize, destination: &Destination) -> Result<(), CliError> {
     let document = serde_json::to_string_pretty(report).map_err(CliError::work)?;
     destination.write(&(document + "\n"))
 }

@@ -10,6 +10,7 @@ use seatmap_cellule::gains::{Figure, gains};
 use seatmap_cellule::seats::on;
 use seatmap_cellule::streams::{self, Configuration};
 use seatmap_cellule::{CelluleError, Document, Seats, compare, costs::costs};
+use seatmap_host::cpus::{CpuError, Cpus};
 use seatmap_report::svg::{Chart, charts};
 use std::time::Duration;
 
@@ -37,6 +38,11 @@ pub fn run(typed: &Workers) -> Result<(), CliError> {
 fn found(typed: &Workers, cpus: &[u32]) -> Result<Found, CliError> {
     let workers = typed.workers.unwrap_or_else(|| Seats::usual_workers(cpus));
     let seats = Seats::new(cpus, workers).map_err(CliError::input)?;
+    // One outside of this process's own mask can be had where the cpuset has it.
+    match Cpus::read().map_err(CliError::work)?.check(cpus) {
+        Ok(()) | Err(CpuError::Forbidden { .. }) => {}
+        Err(error) => return Err(CliError::input(error)),
+    }
     let bar = Bar::new("measuring");
     let found = match typed.what {
         What::Calls => counted(cpus, workers, typed.turns).map(Found::Calls),

@@ -39,6 +39,28 @@ fn names_cpus_sizes_and_times_are_checked_first() {
 }
 
 #[test]
+fn a_profile_is_not_passed_over() {
+    assert!(refusal(&["create", "--cpus", "1-1", "--near", "nowhere"]).contains("leave --profile out"));
+    assert!(refusal(&["create", "--cpus", "1", "--near", "nowhere"]).contains("nowhere"));
+}
+
+#[test]
+fn the_folder_that_remembers_is_named_where_it_cannot_be_had() {
+    let place = Place::new();
+    std::fs::write(place.path("file"), "").unwrap();
+    let told = |folder: &std::path::Path| {
+        let output = place.command(&["cell", "list"]).env("SEATMAP_RUN", folder).output().unwrap();
+        assert_eq!(output.status.code(), Some(1));
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let file = place.path("file");
+    assert!(told(&file).contains(&format!("cannot be remembered: {}: File exists", file.display())));
+    assert!(told("here".as_ref()).contains("SEATMAP_RUN is 'here'; write an absolute path"));
+    std::fs::create_dir_all(place.path("run/lock")).unwrap();
+    assert!(told(&place.path("run")).contains("run/lock: Is a directory"));
+}
+
+#[test]
 fn the_last_cpu_and_those_that_are_not_there_are_never_taken() {
     assert!(refusal(&["create", "--cpus", "100000-100001"]).contains("are not online; this computer has CPUs"));
     assert!(refusal(&["create", "--cpus", "4000"]).contains("one must stay for everybody else"));

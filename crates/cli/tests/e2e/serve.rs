@@ -139,6 +139,74 @@ fn what_cannot_be_served_or_asked_is_refused() {
     assert!(refused(&["cell", "create", "--no-wait"]).contains("--via"));
     let _first = Controller::start(&place, &[], &[]);
     assert!(refused(&["cell", "serve", "--socket", "other"]).contains("another controller runs here"));
+    let long = "x".repeat(108);
+    assert!(refused(&["cell", "list", "--via", &long]).contains("107 bytes at most"));
+}
+
+#[test]
+fn a_controller_leaves_the_socket_of_another_alone() {
+    let place = Place::new();
+    let first = Controller::start(&place, &[], &[]);
+    let mut second = seatmap(&place, &["cell", "serve", "--socket", "socket"]);
+    let second = second.env("SEATMAP_RUN", place.path("other")).output().unwrap();
+    assert_eq!(second.status.code(), Some(2));
+    assert!(stderr(&second).contains("somebody listens there already"), "{}", stderr(&second));
+    assert!(first.list().is_empty(), "it still answers");
+}
+
+#[test]
+fn figures_beyond_all_reason_harm_nobody() {
+    let place = Place::new();
+    let controller = Controller::start(&place, &[], &[]);
+    let mut stream = UnixStream::connect(place.path("socket")).unwrap();
+    for (what, told) in [
+        (r#""cpus":[4294967295]"#, "CPUs 4294967295 are not online"),
+        (r#""count":18446744073709551615"#, "too many"),
+        (r#""count":1,"noise_limit":-1"#, "0 to 100 %"),
+        (r#""count":1,"lease_s":0"#, "a second at least"),
+        (r#""cpus":[4294967294,4294967295,4294967293]"#, "4294967293-4294967295"),
+    ] {
+        writeln!(stream, r#"{{"format":"seatmap-control/1","id":1,"do":"create","name":"x",{what}}}"#).unwrap();
+        let mut answer = String::new();
+        BufReader::new(&stream).read_line(&mut answer).unwrap();
+        assert!(answer.contains(r#""kind":"asked""#) && answer.contains(told), "{what}: {answer}");
+    }
+    assert!(controller.list().is_empty());
+}
+
+#[test]
+fn a_lease_may_last_for_ever_and_memory_is_not_asked_of_nobody() {
+    let Some((cpus, _taken)) = highest() else { return };
+    let place = Place::new();
+    let cell = |arguments: &[&str]| seatmap(&place, &[&["cell"], arguments].concat()).output().unwrap();
+    let greedy = cell(&[&make("one", &cpus)[..], &["--memory", "18446744073709551615"]].concat());
+    assert_eq!(greedy.status.code(), Some(1));
+    assert!(stderr(&greedy).contains("17592186044415 MiB are wanted"), "{}", stderr(&greedy));
+    if made(&cell(&[&make("one", &cpus)[..], &["--ttl", "18446744073709551615s"]].concat())) {
+        assert!(cell(&["list"]).stdout.starts_with(b"one"));
+        assert!(cell(&["destroy", "one"]).status.success() && !has_groups(&place));
+    }
+}
+
+#[test]
+fn a_program_in_a_cell_is_told_what_it_heard() {
+    let Some((cpus, _taken)) = highest() else { return };
+    let place = Place::new();
+    let cell = |arguments: &[&str]| seatmap(&place, &[&["cell"], arguments].concat()).output().unwrap();
+    if !made(&cell(&make("one", &cpus))) {
+        return;
+    }
+    let run = cell(&["run", "one", "--report", "report.json", "--", "sleep", "0.1"]);
+    let quiet = cell(&["run", "-q", "one", "--", "true"]);
+    assert!(cell(&["destroy", "one"]).status.success());
+    let cpu = cpus.split('-').next().unwrap();
+    let told = stderr(&run);
+    assert!(run.status.success() && told.contains(&format!("noise on CPU {cpu}: ")), "{told}");
+    assert!(told.contains(" s its threads were made to leave a CPU "), "{told}");
+    assert_eq!(stderr(&quiet), "");
+    let report: Value = serde_json::from_slice(&std::fs::read(place.path("report.json")).unwrap()).unwrap();
+    assert_eq!(report["noise"]["cpus"][0]["cpu"].to_string(), cpu);
+    assert_eq!(report["threads"][0]["name"], "sleep");
 }
 
 #[test]

@@ -59,4 +59,5 @@ fn what_cannot_be_meant_is_refused() {
     ];
     let told: Vec<String> = lines.iter().map(|line| place.refusal(line).lines().next().unwrap().to_owned()).collect();
     insta::assert_snapshot!(told.join("\n"));
+    assert!(place.refusal(&["workers", "--cpus", "100000"]).contains("CPU 100000 does not exist"));
 }

@@ -1,6 +1,6 @@
 //! What clients ask for, checked and answered.
 
-use super::Desk;
+use super::{Desk, MOST_WAITING};
 use crate::answer::{Kind, Listed, Phase, Say};
 use crate::policy::HIGHEST_PRIORITY;
 use crate::request::{Ask, Create, Request};
@@ -8,9 +8,6 @@ use crate::tenant::Tenant;
 use crate::ticket::Ticket;
 use crate::wants::Wants;
 use seatmap_cell::{Backend, CellError, Choice, CpuSet, Name, Record, boot, layout};
-
-/// Requests of one user that may wait at once.
-const MOST_WAITING: usize = 64;
 
 impl Desk<'_> {
     pub(super) fn ask(&mut self, connection: u64, request: Request) {
@@ -71,6 +68,12 @@ impl Desk<'_> {
         }
         if create.priority > HIGHEST_PRIORITY {
             return Err(asked(format!("a priority is 0 to {HIGHEST_PRIORITY}")));
+        }
+        if create.noise_limit.is_some_and(|limit| !(0.0..=100.0).contains(&limit)) {
+            return Err(asked("a limit of noise is 0 to 100 %".into()));
+        }
+        if create.lease_s == Some(0) {
+            return Err(asked("a lease has a second at least".into()));
         }
         if create.takes_turns && create.memory_bytes > 0 {
             return Err(asked("a cell that takes turns can have no memory of its own: it is handed on".into()));

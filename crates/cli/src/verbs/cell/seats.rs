@@ -1,15 +1,18 @@
 //! `seatmap cell run`.
 
+use super::told;
 use crate::args::CellRun;
 use crate::error::{AtFile, CliError};
-use crate::output::Destination;
+use crate::output::{self, Destination};
 use crate::plan_input;
-use crate::verbs::run::{failed, tell};
+use crate::verbs::run::{self, failed};
+use seatmap_cell::noise::{Heard, Listener};
 use seatmap_cell::{Host, Record, census, group, memory};
 use seatmap_control::{channel, server};
-use seatmap_launch::{Beyond, Program, Seating, Seats, loader};
+use seatmap_launch::{Beyond, Program, Report, Seating, Seats, loader};
 use seatmap_machine::CpuList;
 use seatmap_ninep::{Fence, client};
+use serde::Serialize;
 use std::ffi::OsStr;
 use std::os::fd::{AsFd, AsRawFd};
 use std::os::unix::ffi::OsStrExt;
@@ -30,12 +33,26 @@ pub fn run(host: &Host, typed: &CellRun) -> Result<(), CliError> {
         None => program,
     };
     clean(&record)?;
+    let listener = Listener::begin();
     let (ending, report) = seatmap_launch::run(&program, Seating::new(seats, Vec::new(), 0)).map_err(failed)?;
+    let noise = listener.end(&record.cpus);
     clean(&record)?;
-    if let Err(error) = tell(&report, typed.quiet, destination.as_ref()) {
+    run::show(&report, typed.quiet);
+    if !typed.quiet {
+        told::heard(&noise).iter().for_each(|line| output::tell(line));
+    }
+    if let Some(Err(error)) = destination.map(|file| run::write(&Seated { report: &report, noise: &noise }, &file)) {
         error.report();
     }
     ending.leave_alike()
+}
+
+/// Who sat where, and what they heard there.
+#[derive(Serialize)]
+struct Seated<'a> {
+    #[serde(flatten)]
+    report: &'a Report,
+    noise: &'a Heard,
 }
 
 /// A seat a thread. Nothing balances in a cell, so the list starts again where there are more threads than seats.

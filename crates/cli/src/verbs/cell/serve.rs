@@ -25,7 +25,7 @@ pub fn run(host: Host, typed: &CellServe, judge: Box<Judge<'static>>) -> Result<
         ready(typed, &options);
     };
     server::serve(host, &options, judge, &|| interrupt.asked(), &mut ready).map_err(|error| match error {
-        ControlError::AnotherRuns | ControlError::Export { .. } => CliError::input(error),
+        ControlError::AnotherRuns | ControlError::Export { .. } | ControlError::Socket { .. } => CliError::input(error),
         error => CliError::work(error),
     })
 }

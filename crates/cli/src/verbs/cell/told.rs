@@ -2,12 +2,16 @@
 
 use crate::error::CliError;
 use crate::output;
+use seatmap_cell::noise::Heard;
 use seatmap_cell::{Record, State};
 use seatmap_machine::CpuList;
 use serde::Serialize;
 
 /// Processes that are named.
 const OWNERS: usize = 8;
+
+/// CPUs whose noise is told.
+const LOUD: usize = 4;
 
 /// What `verify --json` prints.
 #[derive(Serialize)]
@@ -77,6 +81,19 @@ fn noise(record: &Record) -> String {
         (Some(before), Some(after)) => format!(", stolen time {before:.2} % before and {after:.2} % now"),
         _ => String::new(),
     }
+}
+
+/// The noise that a program had: a line a CPU, the first few, and what its threads lost.
+pub fn heard(noise: &Heard) -> Vec<String> {
+    let (shown, more) = noise.cpus.split_at(noise.cpus.len().min(LOUD));
+    let mut lines: Vec<String> = shown.iter().map(|cpu| format!("noise on {cpu}")).collect();
+    if !more.is_empty() {
+        lines.push(format!("and so on {} more CPUs; --report tells of each", more.len()));
+    }
+    let (times, seconds) = (noise.preemptions, noise.seconds);
+    let times = if times == 1 { "once".to_owned() } else { format!("{times} times") };
+    lines.push(format!("in {seconds:.2} s its threads were made to leave a CPU {times}"));
+    lines
 }
 
 /// All cells, a line each.

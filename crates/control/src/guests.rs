@@ -1,0 +1,62 @@
+//! Who is in: so many at once, and so many of one user, so that nobody keeps the others out.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Who is in at one door.
+#[derive(Clone, Debug)]
+pub(crate) struct Guests {
+    inside: Arc<Mutex<BTreeMap<u32, usize>>>,
+    most: usize,
+    most_of_a_user: usize,
+}
+
+/// One who is in, while this lives.
+#[derive(Debug)]
+pub(crate) struct Guest {
+    guests: Guests,
+    uid: u32,
+}
+
+impl Guests {
+    /// Nobody yet; so many may come.
+    pub fn new(most: usize, most_of_a_user: usize) -> Self {
+        Guests { inside: Arc::default(), most, most_of_a_user }
+    }
+
+    /// Lets one more in, where there is room.
+    pub fn enter(&self, uid: u32) -> Option<Guest> {
+        let mut inside = self.inside.lock().unwrap_or_else(PoisonError::into_inner);
+        let all: usize = inside.values().sum();
+        let own = inside.entry(uid).or_default();
+        if all >= self.most || *own >= self.most_of_a_user {
+            return None;
+        }
+        *own += 1;
+        Some(Guest { guests: self.clone(), uid })
+    }
+}
+
+impl Drop for Guest {
+    fn drop(&mut self) {
+        let mut inside = self.guests.inside.lock().unwrap_or_else(PoisonError::into_inner);
+        inside.entry(self.uid).and_modify(|own| *own = own.saturating_sub(1));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nobody_keeps_the_others_out() {
+        let guests = Guests::new(64, 16);
+        let entered = |uid| (0..100).map_while(|_| guests.enter(uid)).collect::<Vec<Guest>>();
+        let mut inside = [1, 2, 3, 4, 5].map(entered);
+        assert_eq!(inside.each_ref().map(Vec::len), [16, 16, 16, 16, 0]);
+        inside[1].pop();
+        assert!(guests.enter(1).is_none());
+        let fifth = guests.enter(5);
+        assert!(fifth.is_some() && guests.enter(2).is_none());
+    }
+}
