@@ -3,8 +3,9 @@
 mod asks;
 mod works;
 
-use crate::account::{self, Lost};
+use crate::account;
 use crate::answer::{Answer, Kind, Phase, Say};
+use crate::inherited::Inherited;
 use crate::ledger::{self, Entry};
 use crate::line;
 use crate::peer::Peer;
@@ -69,8 +70,9 @@ impl<'a> Desk<'a> {
         policy: Policy,
         slice: Duration,
         judge: Box<Judge<'a>>,
-    ) -> Result<(Self, Option<Lost>), seatmap_cell::CellError> {
-        let (standing, _) = ledger::wind_up(&host)?;
+    ) -> Result<(Self, Inherited), seatmap_cell::CellError> {
+        let damaged = ledger::set_aside(&host);
+        let (standing, left) = ledger::wind_up(&host)?;
         let (usage, lost) = match account::read(&host, boot::milliseconds()) {
             Ok(usage) => (usage, None),
             Err(lost) => (Usage::since(boot::milliseconds()), Some(lost)),
@@ -80,7 +82,7 @@ impl<'a> Desk<'a> {
         let mut desk = Desk { host, judge, queue, tenants, clients, next: 1, looked };
         standing.into_iter().for_each(|entry| desk.adopt(entry));
         desk.keep_house();
-        Ok((desk, lost))
+        Ok((desk, Inherited { left: damaged.into_iter().chain(left).collect(), lost }))
     }
 
     /// Does what an event asks for.

@@ -11,6 +11,9 @@ use std::io;
 /// The ledger's file. Cells' own files end otherwise.
 const FILE: &str = "controller.ledger";
 
+/// One that is damaged.
+const ASIDE: &str = "controller.ledger.damaged";
+
 /// One of the controller's cells.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Entry {
@@ -29,11 +32,28 @@ pub struct Entry {
 }
 
 /// What is written; nothing where there is no ledger, or none of this boot.
-#[must_use]
-pub fn read(host: &Host) -> Vec<Entry> {
-    let entries =
-        fs::read(host.run.file(FILE)).ok().and_then(|bytes| serde_json::from_slice::<Vec<Entry>>(&bytes).ok());
-    entries.unwrap_or_default().into_iter().filter(|entry| entry.boot_id == host.boot_id).collect()
+///
+/// # Errors
+/// It cannot be read, or is damaged.
+pub fn read(host: &Host) -> io::Result<Vec<Entry>> {
+    let bytes = match fs::read(host.run.file(FILE)) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        read => read?,
+    };
+    let entries: Vec<Entry> = serde_json::from_slice(&bytes)?;
+    Ok(entries.into_iter().filter(|entry| entry.boot_id == host.boot_id).collect())
+}
+
+/// Puts a ledger that cannot be read aside, for a person to look at: nobody else knows any more who waits for a turn.
+pub fn set_aside(host: &Host) -> Option<Left> {
+    let error = read(host).err()?;
+    let (path, aside) = (host.run.file(FILE), host.run.file(ASIDE));
+    let kept = match fs::rename(&path, &aside) {
+        Ok(()) => format!("it is kept as {}", aside.display()),
+        Err(error) => format!("it cannot be kept: {error}"),
+    };
+    let why = format!("{error}; programs that waited for a turn may be stopped still (kill -CONT); {kept}");
+    Some(Left { path: path.display().to_string(), why })
 }
 
 /// Writes it: the file is whole, old or new.
@@ -52,7 +72,7 @@ pub fn write(host: &Host, entries: &[Entry]) -> io::Result<()> {
 /// A journal or the ledger cannot be read or written.
 pub fn wind_up(host: &Host) -> Result<(Vec<Entry>, Vec<Left>), CellError> {
     let (mut standing, mut left) = (Vec::new(), Vec::new());
-    for mut entry in read(host) {
+    for mut entry in read(host).map_err(CellError::Remembering)? {
         gang::go_on(&host.root, &std::mem::take(&mut entry.stopped));
         let stands = host.cell(&entry.name).is_ok();
         match (stands, entry.is_detached) {

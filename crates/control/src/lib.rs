@@ -11,7 +11,7 @@
 //! | [`request`], [`answer`], [`mod@line`] | the protocol: JSON, a line each |
 //! | [`peer`], `guests`, `door`, [`server`], [`desk`] | who may come in, and how many; sockets; the threads; the one that does everything |
 //! | [`gang`] | stopping a cell's threads, and letting them go on where they were |
-//! | [`ledger`], [`account`], [`warden`], [`lock`] | what outlives a controller that is killed, and who winds it up |
+//! | [`ledger`], [`account`], [`inherited`], [`warden`], [`lock`] | what outlives a controller that is killed, and who winds it up |
 //! | [`channel`], [`steward`], `input` | the door for programs without I/O rights; the process that reads and writes files for one |
 //! | [`client`], [`error`] | the other end; what can go wrong |
 #![deny(missing_docs)]
@@ -25,6 +25,7 @@ mod door;
 pub mod error;
 pub mod gang;
 mod guests;
+pub mod inherited;
 mod input;
 pub mod ledger;
 pub mod line;
@@ -46,6 +47,7 @@ pub use answer::{Answer, Kind, Listed, Phase, Say};
 pub use channel::Exported;
 pub use client::Client;
 pub use error::ControlError;
+pub use inherited::Inherited;
 pub use policy::Policy;
 pub use request::{Ask, Create, Request};
 pub use server::{Options, serve};

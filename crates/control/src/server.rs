@@ -1,12 +1,12 @@
 //! The controller: a socket, a thread a client that reads, and one that does everything else.
 
-use crate::account::Lost;
 use crate::answer::{Answer, Kind, Say};
 use crate::channel::{self, Exported};
 use crate::desk::{Desk, Event, MOST_WAITING};
 use crate::door;
 use crate::error::ControlError;
 use crate::guests::Guests;
+use crate::inherited::Inherited;
 use crate::line;
 use crate::lock;
 use crate::peer::{self, Peer};
@@ -61,12 +61,12 @@ pub fn serve(
     options: &Options,
     judge: Box<Judge<'_>>,
     ends: &dyn Fn() -> bool,
-    ready: &mut dyn FnMut(Option<Lost>),
+    ready: &mut dyn FnMut(Inherited),
 ) -> Result<(), ControlError> {
     options.export.iter().try_for_each(channel::check)?;
     let _lock = lock::take(&host)?.ok_or(ControlError::AnotherRuns)?;
     host.run.lock().map_err(ControlError::Lock).and_then(|_held| Ok(host.recover()?))?;
-    let (mut desk, lost) = Desk::open(host, options.policy, options.slice, judge)?;
+    let (mut desk, inherited) = Desk::open(host, options.policy, options.slice, judge)?;
     let warden = Warden::post(&options.warden).map_err(ControlError::Warden)?;
     let listener = listen(&options.socket)?;
     let (events, arrivals) = mpsc::sync_channel(MOST_UNHEARD);
@@ -77,7 +77,7 @@ pub fn serve(
         let listener = listen(&door)?;
         std::thread::spawn(move || channel::admit_all(&listener, group, &exported));
     }
-    ready(lost);
+    ready(inherited);
     let mut ticked = Instant::now();
     while !ends() {
         match arrivals.recv_timeout(TICK) {

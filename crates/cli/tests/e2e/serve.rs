@@ -386,6 +386,23 @@ fn an_account_that_cannot_be_used_is_told_of_and_begun_anew() {
 }
 
 #[test]
+fn a_damaged_ledger_is_told_of_and_kept() {
+    let place = Place::new();
+    std::fs::create_dir(place.path("run")).unwrap();
+    place.file("run/controller.ledger", "[{\"boot_id\":");
+    let mut command = seatmap(&place, &["cell", "serve", "--socket", "socket"]);
+    let mut child = command.stdout(Stdio::null()).spawn().unwrap();
+    wait_until("it listens", || place.path("socket").exists());
+    // SAFETY: the child has not been waited for, so that the number is its own.
+    unsafe { libc::kill(child.id() as i32, libc::SIGTERM) };
+    let mut told = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut told).unwrap();
+    assert!(child.wait().unwrap().success());
+    assert!(told.contains("controller.ledger") && told.contains("may be stopped still"), "{told}");
+    assert_eq!(place.read("run/controller.ledger.damaged"), "[{\"boot_id\":");
+}
+
+#[test]
 fn killed_anywhere_while_it_makes_a_cell_it_leaves_nothing() {
     let Some((cpus, _taken)) = highest() else { return };
     let affinity = || {

@@ -5,8 +5,7 @@ use crate::error::CliError;
 use crate::interrupt::Interrupt;
 use crate::output;
 use seatmap_cell::{Host, Judge, Keeper};
-use seatmap_control::account::Lost;
-use seatmap_control::{ControlError, Exported, Options, channel, peer, server};
+use seatmap_control::{ControlError, Exported, Inherited, Options, channel, peer, server};
 use std::time::Duration;
 
 /// Serves until interrupted.
@@ -17,9 +16,10 @@ pub fn run(host: Host, typed: &CellServe, judge: Box<Judge<'static>>) -> Result<
     let (policy, slice) = (typed.policy, Duration::from_secs(typed.slice));
     let options = Options { socket, group, policy, slice, warden, export: export(typed)? };
     let interrupt = Interrupt::listen()?;
-    let mut ready = |lost: Option<Lost>| {
-        if let Some(lost) = lost {
-            // It serves all the same.
+    let mut ready = |inherited: Inherited| {
+        // It serves all the same.
+        inherited.left.iter().for_each(|left| output::tell(&format!("not put back: {left}")));
+        if let Some(lost) = inherited.lost {
             CliError::work(lost).report();
         }
         ready(typed, &options);
