@@ -5,6 +5,7 @@ use crate::{model_input, output, place};
 use seatmap_machine::import::{self, Imported, Note};
 use seatmap_machine::{Origin, OriginKind, Profile, catalog};
 use seatmap_measure::fit;
+use seatmap_place::remembered;
 use seatmap_sim::catalog::Model;
 use std::io::Read;
 use std::path::Path;
@@ -59,7 +60,9 @@ fn looks_like_a_path(name: &str) -> bool {
 /// The remembered profile of this host, else its topology.
 fn host() -> Result<Profile, CliError> {
     if let Some(path) = place::host_profile().filter(|path| path.exists()) {
-        return Ok(file(&path, &import::Options::default())?.profile);
+        let profile = file(&path, &import::Options::default())?.profile;
+        remembered::of_this_computer(&profile).map_err(CliError::input)?;
+        return Ok(profile);
     }
     let topology = seatmap_host::topology::of_host().map_err(CliError::work)?;
     let origin = Origin {

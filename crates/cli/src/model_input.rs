@@ -16,6 +16,11 @@ pub fn model(name: &str) -> Result<Model, CliError> {
     if let Some(model) = catalog::load(name) {
         return model.map_err(CliError::input);
     }
+    if !input::is_file(name) && seatmap_machine::catalog::find(name).is_some() {
+        return Err(CliError::input(format!(
+            "'{name}' cannot be run: that takes a model, such as 'seatmap model fit {name} -o twin.toml' makes of it"
+        )));
+    }
     if !input::is_file(name) {
         let known: Vec<&str> = catalog::names().collect();
         return Err(CliError::input(format!(
@@ -28,10 +33,13 @@ pub fn model(name: &str) -> Result<Model, CliError> {
     match model_in(name, &bytes) {
         Some(model) => model,
         None if is_described() => Model::from_toml(name, &String::from_utf8_lossy(&bytes)).map_err(CliError::input),
-        None => Err(CliError::input(format!(
-            "{name} is a profile: it says how far apart cores are, and not how they work; \
+        // What cannot be understood is no profile either.
+        None => Err(input::machine_in(name, &bytes).err().unwrap_or_else(|| {
+            CliError::input(format!(
+                "{name} is a profile: it says how far apart cores are, and not how they work; \
              'seatmap model fit {name} -o twin.toml' makes a model of it, which can be run"
-        ))),
+            ))
+        })),
     }
 }
 

@@ -133,7 +133,21 @@ fn check_matrix(name: &str, matrix: &Matrix, n: usize) -> Result<(), DocumentErr
             return wrong(format!("core_distance.{name}[{i}][{j}] is negative: {}", matrix[(i, j)]));
         }
     }
-    Ok(())
+    check_symmetric(&format!("core_distance.{name}"), matrix)
+}
+
+/// A round trip is the same from both ends, and searches that trust in that would never end where it is not.
+fn check_symmetric(name: &str, matrix: &Matrix) -> Result<(), DocumentError> {
+    let differ = |(i, j, there): &(usize, usize, &f64)| {
+        let back = matrix[(*j, *i)];
+        **there != back && !(there.is_nan() && back.is_nan())
+    };
+    match matrix.pairs().find(differ) {
+        Some((i, j, there)) => {
+            wrong(format!("{name}[{i}][{j}] is {there}, and [{j}][{i}] is {}: make them equal", matrix[(j, i)]))
+        }
+        None => Ok(()),
+    }
 }
 
 fn check_home_model(model: &HomeModel, distance: Option<&CoreDistance>) -> Result<(), DocumentError> {
@@ -148,6 +162,7 @@ fn check_home_model(model: &HomeModel, distance: Option<&CoreDistance>) -> Resul
         let (rows, groups) = (model.between_ns.n(), model.groups.len());
         return wrong(format!("home_model.between_ns has {rows} rows for {groups} groups"));
     }
+    check_symmetric("home_model.between_ns", &model.between_ns)?;
     if model.offset_ns.len() != distance.pus.len() {
         let (rows, pus) = (model.offset_ns.len(), distance.pus.len());
         return wrong(format!("home_model.offset_ns has {rows} rows for {pus} PUs"));
@@ -203,6 +218,17 @@ mod tests {
         assert!(
             matches!(Profile::from_json(&text), Err(DocumentError::Format { found, .. }) if found == "seatmap-profile/9")
         );
+    }
+
+    #[test]
+    fn distances_are_the_same_both_ways() {
+        let mut profile = small();
+        let distance = profile.core_distance.as_mut().unwrap();
+        distance.median_ns[(0, 1)] = 3.0;
+        let error = profile.check().unwrap_err().to_string();
+        assert_eq!(error, "core_distance.median_ns[0][1] is 3, and [1][0] is 80: make them equal");
+        profile.core_distance.as_mut().unwrap().median_ns.set_both(0, 1, f64::NAN);
+        profile.check().unwrap();
     }
 
     #[test]

@@ -417,8 +417,10 @@ void seatmap_answer_free(seatmap_answer *answer);
  *
  * On success *seats is the caller's, for seatmap_seats_free; else it is NULL.
  *
- * Fails with SEATMAP_STATUS_NOT_POSSIBLE where the host has not been measured, or has fewer CPUs than there are threads,
- * or fewer lines than channels.
+ * Threads share CPUs where there are fewer of these; with sections that is refused.
+ *
+ * Fails with SEATMAP_STATUS_NOT_POSSIBLE where the host has not been measured, or is another computer than was measured,
+ * or has fewer lines than channels.
  */
 seatmap_status seatmap_channels_seats(const seatmap_machine *machine,
                                       const seatmap_channel *channels,

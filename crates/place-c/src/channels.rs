@@ -44,8 +44,10 @@ pub struct Seats(seatmap_place::Seats);
 ///
 /// On success *seats is the caller's, for seatmap_seats_free; else it is NULL.
 ///
-/// Fails with SEATMAP_STATUS_NOT_POSSIBLE where the host has not been measured, or has fewer CPUs than there are threads,
-/// or fewer lines than channels.
+/// Threads share CPUs where there are fewer of these; with sections that is refused.
+///
+/// Fails with SEATMAP_STATUS_NOT_POSSIBLE where the host has not been measured, or is another computer than was measured,
+/// or has fewer lines than channels.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_channels_seats(
     machine: *const Machine,

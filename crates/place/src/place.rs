@@ -62,6 +62,10 @@ impl Request<'_> {
             return Err(PlaceError::Unfit("GetCore chooses by homes alone; runs judge the other methods".to_owned()));
         }
         let pus = self.pus()?;
+        if self.pattern.tasks > pus.os.len() {
+            let (tasks, there) = (self.pattern.tasks, pus.os.len());
+            return Err(PlaceError::Unfit(format!("{tasks} tasks on {there} PUs: a run needs a PU for each task")));
+        }
         let problem = problem(self, &pus)?;
         let sections = sections(self, &pus)?;
         let links = Links::new(self.profile, &pus);
@@ -95,7 +99,7 @@ impl Request<'_> {
     fn answer(&self, judged: Judged, found: Found, proof: Proof, baselines: Baselines) -> Result<Answer, PlaceError> {
         let Judged { problem, pus, links, sections } = judged;
         let pu_of = rows_of(&problem, &found);
-        let optimal = proof.optimal || found.cost <= proof.lower_bound * (1.0 + 1e-9);
+        let optimal = proof.optimal || found.cost <= proof.lower_bound * ROUNDED;
         let placement: Vec<u32> = pu_of.iter().map(|pu| pus.os[*pu]).collect();
         Ok(Answer {
             cost: found.cost,
@@ -141,7 +145,9 @@ impl Request<'_> {
             (a, b) => pus.distance_ns[(a, b)],
         };
         let later = |task: usize| problem.traffic.of(task).filter(move |(with, _)| *with > task);
-        (0..problem.tasks()).map(|task| later(task).map(|(with, weight)| weight * at(task, with)).sum::<f64>()).sum()
+        let of_task = |task: usize| later(task).map(|(with, weight)| weight * at(task, with)).sum::<f64>();
+        // A sum of nothing is -0.
+        (0..problem.tasks()).map(of_task).sum::<f64>() + 0.0
     }
 
     /// The best found, whether it is proven to be the best, and how it was found.
@@ -178,7 +184,7 @@ impl Request<'_> {
 
     fn by_distance(&self, problem: &Problem, lower_bound: f64) -> (Found, bool, String) {
         // What meets the bound cannot be bettered.
-        let limit = self.limit.until(lower_bound * (1.0 + 1e-9));
+        let limit = self.limit.until(lower_bound * ROUNDED);
         if problem.slots() >= SMALLEST {
             let best = parallel(self.threads, |at| multilevel(problem, &limit, self.seed.wrapping_add(at)));
             return (best.found, false, format!("multilevel from {}", best.name));
@@ -190,7 +196,7 @@ impl Request<'_> {
         } else {
             parallel(self.threads, |at| portfolio(problem, &limit, self.seed.wrapping_add(at)))
         };
-        if best.found.cost <= lower_bound * (1.0 + 1e-9) {
+        if best.found.cost <= lower_bound * ROUNDED {
             return (best.found, true, best.name.to_owned());
         }
         if is_small && let Some(found) = exact(problem, &best.found, &self.limit) {
@@ -237,6 +243,9 @@ struct Proof {
     method: String,
     agreement: Option<Agreement>,
 }
+
+/// By how much a bound may be below a cost that meets it: the bound's distances are of single precision.
+const ROUNDED: f64 = 1.0 + f32::EPSILON as f64;
 
 /// The part of the time that finding a start by distance takes where runs decide.
 const DISTANCE_PART: u32 = 10;

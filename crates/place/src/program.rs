@@ -79,8 +79,8 @@ impl Channels {
     /// Seats on a machine, on these of its CPUs, or all.
     ///
     /// # Errors
-    /// A thread with a channel to itself, fewer CPUs than threads, fewer lines than channels, sections that do not divide
-    /// the cores.
+    /// A thread with a channel to itself, fewer lines than channels, sections that do not divide the cores or with fewer
+    /// CPUs than threads. Without sections, threads beyond the number of CPUs share them.
     pub fn seats_on(&self, profile: &Profile, cpus: Option<&[u32]>) -> Result<Seats, PlaceError> {
         let pattern = self.pattern()?;
         self.enough_lines(profile)?;

@@ -30,11 +30,38 @@ pub fn host_name() -> String {
 /// This host's remembered profile.
 ///
 /// # Errors
-/// [`PlaceError::Unfit`] where the host was not measured, or its file cannot be read.
+/// [`PlaceError::Unfit`] where the host was not measured, or its file cannot be read or is another computer's.
 pub fn host() -> Result<Profile, PlaceError> {
     let path = host_profile().filter(|path| path.exists());
     let not_measured = "this host has not been measured yet; 'seatmap measure' does it in a second or two";
-    read(&path.ok_or_else(|| PlaceError::Unfit(not_measured.to_owned()))?)
+    let profile = read(&path.ok_or_else(|| PlaceError::Unfit(not_measured.to_owned()))?)?;
+    of_this_computer(&profile)?;
+    Ok(profile)
+}
+
+/// Whether a remembered profile is this computer's: several of one name may share a home folder, and a virtual machine may
+/// wake up on another processor.
+///
+/// # Errors
+/// [`PlaceError::Unfit`] where profile and computer name different processors.
+pub fn of_this_computer(profile: &Profile) -> Result<(), PlaceError> {
+    let cpuinfo = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    same_processor(profile.environment.cpu_model.as_deref(), model_name(&cpuinfo))
+}
+
+fn model_name(cpuinfo: &str) -> Option<&str> {
+    let named = cpuinfo.lines().find_map(|line| line.strip_prefix("model name")?.split_once(':'));
+    named.map(|(_, name)| name.trim())
+}
+
+fn same_processor(measured: Option<&str>, here: Option<&str>) -> Result<(), PlaceError> {
+    match (measured, here) {
+        (Some(measured), Some(here)) if measured != here => Err(PlaceError::Unfit(format!(
+            "the profile that is remembered of this host is of '{measured}', and this is '{here}'; \
+             'seatmap measure' measures it anew"
+        ))),
+        _ => Ok(()),
+    }
 }
 
 /// The profile in a file.
@@ -62,6 +89,15 @@ mod tests {
         let error = read(torn).unwrap_err().to_string();
         assert!(error.contains("Cargo.toml: "), "{error}");
         assert!(read(Path::new("/nowhere/at-all.json")).is_err());
+    }
+
+    #[test]
+    fn the_profile_of_another_processor_is_refused() {
+        let here = model_name("processor\t: 0\nmodel name\t: Xeon B\nmodel name\t: Xeon C\n");
+        assert_eq!(here, Some("Xeon B"));
+        let error = same_processor(Some("Xeon A"), here).unwrap_err().to_string();
+        assert!(error.contains("of 'Xeon A', and this is 'Xeon B'; 'seatmap measure'"), "{error}");
+        assert!(same_processor(Some("Xeon B"), here).is_ok() && same_processor(None, here).is_ok());
     }
 
     #[test]

@@ -20,6 +20,11 @@ pub trait Testbed {
     /// Nanoseconds a tick of its clock.
     fn ns_per_tick(&self) -> f64;
 
+    /// Ticks of a core cycle, where the clock tells parts of one.
+    fn ticks_per_cycle(&self) -> u32 {
+        1
+    }
+
     /// The smallest step that its clock takes, in nanoseconds.
     fn clock_step_ns(&self) -> f64;
 }

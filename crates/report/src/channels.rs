@@ -57,7 +57,7 @@ pub fn text(found: &Found) -> String {
                 "From CPU {} over line {}, {} at once: {:.0} to {:.0} cycles, median {:.0}, slowest batch {:.0}.\nThe nearest CPU on another core is {}.\n",
                 told.from,
                 told.line,
-                if told.pairs == 1 { "one pair".to_owned() } else { format!("{} pairs", told.pairs) },
+                count(told.pairs, "pair"),
                 told.least_cycles,
                 told.most_cycles,
                 told.median_cycles,
@@ -70,20 +70,23 @@ pub fn text(found: &Found) -> String {
             text
         }
         Figures::Slices(told) => format!(
-            "{} pairs at once, cycles of a round trip:\n{}{}{:.0} % of the pairs in slices have a line at home there.\n",
-            told.pairs,
+            "{} at once, cycles of a round trip:\n{}{}{}\n",
+            count(told.pairs, "pair"),
             spread("at random", &told.random),
-            spread(&format!("{} slices", told.sections), &told.sliced),
-            100.0 * told.at_home_share
+            spread(&count(told.sections, "slice"), &told.sliced),
+            match told.at_home_share {
+                Some(share) => format!("{:.0} % of the pairs in slices have a line at home there.", 100.0 * share),
+                None => "All lines are nearest to the same core: no homes are told apart.".to_owned(),
+            }
         ),
         Figures::Gain(told) => format!(
-            "{} comparisons, speed-up with the search for homes: mean {:.2}, median {:.2}, {:.2} to {:.2}.\nThe search takes {:.3} s, {:.1} % of the placed run; without it the mean is {:.2}.\n",
-            told.speed_ups.len(),
+            "{}, speed-up with the search for homes: mean {:.2}, median {:.2}, {:.2} to {:.2}.\nThe search takes {:.3} ms, {:.1} % of the placed run; without it the mean is {:.2}.\n",
+            count(told.speed_ups.len(), "comparison"),
             told.mean,
             told.median,
             told.least,
             told.most,
-            told.search_seconds,
+            1e3 * told.search_seconds,
             100.0 * told.search_share,
             told.mean_without_search
         ),
@@ -96,6 +99,11 @@ pub fn text(found: &Found) -> String {
         );
     }
     text
+}
+
+/// So many of these.
+fn count(many: usize, what: &str) -> String {
+    if many == 1 { format!("one {what}") } else { format!("{many} {what}s") }
 }
 
 fn spread(name: &str, spread: &Spread) -> String {

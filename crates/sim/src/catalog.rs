@@ -1,5 +1,6 @@
 //! The models that come with Seatmap, compiled in.
 
+use crate::figure::syntax;
 use crate::{CellModel, CoherentModel, ModelError, SimError};
 use seatmap_machine::{Description, Profile};
 use std::sync::Arc;
@@ -14,6 +15,10 @@ const MODELS: [(&str, &str); 5] = [
 
 /// Machines described by their distances that are run as levels of caches and packages.
 const DESCRIBED: [&str; 1] = ["xeon-e5-2680-2s"];
+
+/// Bytes of a model's file, at most: a twin of 1024 cores with all its single pairs has half as many, and what is read takes
+/// a hundred times the memory.
+const MOST_BYTES: usize = 8 << 20;
 
 /// A model of either kind.
 #[derive(Clone, Debug)]
@@ -30,12 +35,21 @@ impl Model {
     /// # Errors
     /// [`ModelError`]; `name` is what it calls the text.
     pub fn from_toml(name: &str, text: &str) -> Result<Self, ModelError> {
-        let value: Option<toml::Table> = toml::from_str(text).ok();
-        let format = value.as_ref().and_then(|table| table.get("format")).and_then(toml::Value::as_str);
-        match format {
+        let impossible = |message: String| ModelError::Impossible { name: name.to_owned(), message };
+        if text.len() > MOST_BYTES {
+            return Err(impossible(format!("it has {} bytes; a model has at most {MOST_BYTES}", text.len())));
+        }
+        let table: toml::Table = toml::from_str(text).map_err(|error| syntax(name, text, &error))?;
+        match table.get("format").and_then(toml::Value::as_str) {
             Some(crate::coherent::FORMAT) => Ok(Model::Coherent(Arc::new(CoherentModel::from_toml(name, text)?))),
             Some(seatmap_machine::description::FORMAT) => described(name, text),
-            _ => Ok(Model::Cell(Arc::new(CellModel::from_toml(name, text)?))),
+            Some(crate::cell::model::FORMAT) => Ok(Model::Cell(Arc::new(CellModel::from_toml(name, text)?))),
+            Some(other) => Err(impossible(format!(
+                "format is '{other}'; {} and {} can be run",
+                crate::coherent::FORMAT,
+                crate::cell::model::FORMAT
+            ))),
+            None => Err(impossible(format!("it has no format, such as format = \"{}\"", crate::coherent::FORMAT))),
         }
     }
 
@@ -126,6 +140,24 @@ pub fn coherent(name: &str) -> Option<Result<Arc<CoherentModel>, ModelError>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_wrong_with_a_file_is_said_of_its_own_kind() {
+        let ring = MODELS[4].1;
+        let refused = |text: &str| Model::from_toml("m.toml", text).unwrap_err().to_string();
+        let cases = [
+            (ring.replace("seatmap-coherent/1", "seatmap-coherent/2"), "m.toml: format is 'seatmap-coherent/2'; "),
+            (ring.replace("format = ", "# "), "m.toml: it has no format"),
+            (ring.replace("\"ring\"", "\"torus\""), "m.toml: fabric.kind is 'torus'; ring, mesh and levels are known"),
+            (ring.replace("stops = 64", "stops = 18446744073709551615"), "m.toml:"),
+            (ring.replace("stops = 64", "stops ="), "m.toml:22:"),
+            (" ".repeat(MOST_BYTES + 1), "m.toml: it has 8388609 bytes"),
+        ];
+        for (text, told) in cases {
+            let error = refused(&text);
+            assert!(error.starts_with(told) && !error.contains("spes"), "{error}");
+        }
+    }
 
     #[test]
     fn every_bundled_model_is_sound() {

@@ -167,6 +167,8 @@ fn impossible_files_are_refused() {
         refusal("group = 3", "group = 4"),
         refusal("offset_ns = [3.5]", "offset_ns = [3.5, 1.0]"),
         refusal("offset_ns = [3.5]", "offset_ns = [nan]"),
+        refusal("offset_ns = [3.5]", "offset_ns = [1e308]"),
+        refusal("offset_ns = [3.5]", "sibling_ns = -1, offset_ns = [3.5]"),
         refusal("50.0, 90.0", "50.0, 91.0"),
         refusal("50.0, 90.0", "50.0"),
         refusal("[50.0, 90.0", "[nan, 90.0"),

@@ -49,11 +49,31 @@ fn this_computer_is_a_machine_too() {
     }
 }
 
+/// A twin counts time in parts of a cycle.
+#[test]
+fn cycles_of_a_twin_are_those_of_its_clock() {
+    let place = Place::new();
+    place.stdout(&["model", "fit", "ryzen-5950x", "-o", "twin.toml"]);
+    let curve = place.json(&["channels", "curve", "--on", "twin.toml", "--json"]);
+    let per_cycle = curve["nanoseconds_per_cycle"].as_f64().unwrap_or_default();
+    let siblings_ns = curve["same_core"]["cycles"].as_f64().unwrap_or_default() * per_cycle;
+    assert!((per_cycle - 1.0 / 3.0).abs() < 1e-9 && (siblings_ns - 15.6).abs() < 0.5, "{curve}");
+}
+
+#[test]
+fn lines_without_homes_are_at_home_nowhere() {
+    let place = Place::new();
+    let ask = ["channels", "slices", "--pairs", "4", "--sections", "2", "--runs", "1", "--on", "xeon-e5-2680-2s"];
+    assert!(place.stdout(&ask).contains("no homes are told apart"));
+    let told = place.json(&[&ask[..], &["--json"]].concat());
+    assert_eq!(told.get("at_home_share"), Some(&serde_json::Value::Null), "{told}");
+}
+
 #[test]
 fn producer_consumer_and_line_are_drawn() {
     let place = Place::new();
     let ask = ["channels", "producer-consumer", "--iterations", "1", "--on", "xeon-phi-5110p", "--html", "page.html"];
-    assert!(place.stdout(&ask).contains("1 comparisons"));
+    assert!(place.stdout(&ask).contains("one comparison,"));
     let page = place.read("page.html");
     assert!(page.contains("near the homes") && page.contains("channels on a link, clockwise outside"), "{page}");
     assert_eq!(page.matches("class=\"taken\"").count(), 4, "two threads, before and after");

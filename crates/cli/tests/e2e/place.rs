@@ -171,5 +171,5 @@ fn a_model_judges_by_the_time_of_its_runs() {
     refused(&["--on", "graviton3", "--pattern", "ring:4"], "cannot be run");
     refused(&["--on", "cell-ps3", "--pattern", "ring:32"], "2 to 31 tasks");
     refused(&["--on", "cell-ps3", "--pattern", "ring:4", "--packet", "20"], "20 bytes");
-    refused(&["--on", "cell-ps3", "--pattern", "ring:7"], "two tasks on SPE");
+    refused(&["--on", "cell-ps3", "--pattern", "ring:7"], "7 tasks on 6 PUs");
 }

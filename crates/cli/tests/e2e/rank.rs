@@ -155,7 +155,7 @@ fn what_cannot_be_ranked_is_refused() {
     seatmap: pairs:6: packets go on around rings only, ring:N and ring:N:bidirectional; --long sends messages along any pattern
     seatmap: 1 tasks cannot be ranked: a ring has 2 to 21
     seatmap: 10 tasks have 362880 mappings, too many to run them all; --sample 1000 runs that many
-    seatmap: 'graviton3' cannot be run: that takes a model, such as cell-ps3, cell-qs20, cell-qs22, scc-48, xeon-phi-5110p, xeon-e5-2680-2s, or a file of one
+    seatmap: 'graviton3' cannot be run: that takes a model, such as 'seatmap model fit graviton3 -o twin.toml' makes of it
     seatmap: a transfer of 1000 bytes: the MFC takes 1, 2, 4, 8 or a multiple of 16 and raises an alignment exception
     seatmap: a transfer of 17408 bytes: the MFC takes 16384 at most and raises an alignment exception
     seatmap: a packet of 8 bytes: the ring's packets are a multiple of 16 bytes, up to 16384

@@ -34,7 +34,7 @@ pub struct Curve {
     pub pairs: usize,
     /// To each core's first hardware thread but that of `from` itself.
     pub points: Vec<Point>,
-    /// The other hardware threads of the same core: the last of them.
+    /// To another hardware thread of the same core: the first of them.
     pub same_core: Option<Point>,
     /// The PU that is nearest: where the line's home is, on a quiet machine with homes.
     pub nearest: u32,
@@ -85,7 +85,7 @@ pub fn curve<T: Testbed>(bed: &mut T, chip: &Chip, wanted: &Wanted) -> Result<Cu
         most_cycles: all().fold(0.0, f64::max),
         median_cycles: median(&all().collect::<Vec<_>>()).unwrap_or(f64::NAN),
         slowest_cycles: points.iter().map(|point| point.slowest_cycles).fold(0.0, f64::max),
-        nanoseconds_per_cycle: bed.ns_per_tick(),
+        nanoseconds_per_cycle: bed.ns_per_tick() * f64::from(bed.ticks_per_cycle()),
         points,
     })
 }

@@ -142,9 +142,9 @@ impl Wanted {
             cycles_per_iteration: CYCLES_PER_ITERATION,
             channels: Vec::new(),
         };
-        let times = u64::from(IMAGES / frames.max(1)) * u64::from(side / shrunk).pow(2);
+        let times = f64::from(IMAGES) / f64::from(frames.max(1)) * (f64::from(side) / f64::from(shrunk)).powi(2);
         let lines = lines.unwrap_or_else(|| with_spares(2 * tasks.0 * tasks.1));
-        Wanted::Renderer(renderer_gain::Wanted { renderer, times: times.max(1), lines, iterations, batches: 1, seed })
+        Wanted::Renderer(renderer_gain::Wanted { renderer, times, lines, iterations, batches: 1, seed })
     }
 
     /// The same with so many timed batches of each pair, where single ones are noise.
@@ -193,4 +193,20 @@ pub fn run<T: Testbed>(
         Wanted::Renderer(wanted) => ("mandelbrot", Figures::Gain(renderer_gain::renderer_gain(bed, chip, wanted)?)),
     };
     Ok(Found { format: FORMAT, what, figures, load: load(bed) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_left_out_of_images_is_scaled_back() {
+        let times = |side, frames| match Wanted::renderer((4, 8), None, 1, (side, frames), 1) {
+            Wanted::Renderer(wanted) => wanted.times,
+            _ => f64::NAN,
+        };
+        assert_eq!((times(256, 4), times(256, 60)), (1600.0, 64.0 * 100.0 / 60.0));
+        // 250 points are rendered as 32.
+        assert_eq!(times(250, 100), (250.0_f64 / 32.0).powi(2));
+    }
 }

@@ -39,13 +39,20 @@ pub const BATCHES_ON_HOSTS: u32 = 200;
 /// Round trips in a timed batch: few, since many pairs at once are timed for as long as all of them run.
 const ROUND_TRIPS: u32 = 2;
 
-/// What one pair's round trips took, in the testbed's ticks.
+/// What one pair's round trips took, in cycles of the testbed's clock.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RoundTrips {
     /// The mean while all pairs were at it, without batches that were interrupted.
     pub mean: f64,
     /// The slowest batch's, while all pairs were at it.
     pub slowest: f64,
+}
+
+impl RoundTrips {
+    /// Ticks as cycles.
+    fn per(self, ticks_per_cycle: f64) -> Self {
+        RoundTrips { mean: self.mean / ticks_per_cycle, slowest: self.slowest / ticks_per_cycle }
+    }
 }
 
 /// Round trips of pairs that run at once, `seats` two by two, and the ticks that the whole run took.
@@ -66,7 +73,8 @@ pub fn round_trips<T: Testbed>(
     let ends = || traces.iter().filter_map(|trace| trace.stamps.last()).map(|stamp| stamp.ticks);
     let first = traces.iter().filter_map(|trace| trace.stamps.first()).map(|stamp| stamp.ticks).min().unwrap_or(0);
     let until = ends().min().unwrap_or(0);
-    let told = traces.chunks(2).filter_map(later).map(|later| of_trace(later, until)).collect();
+    let ticks_per_cycle = f64::from(bed.ticks_per_cycle());
+    let told = traces.chunks(2).filter_map(later).map(|later| of_trace(later, until).per(ticks_per_cycle)).collect();
     Ok((told, ends().max().unwrap_or(0).saturating_sub(first)))
 }
 
@@ -75,7 +83,7 @@ fn later(pair: &[Trace]) -> Option<&Trace> {
     pair.iter().max_by_key(|trace| trace.stamps.first().map(|stamp| stamp.ticks))
 }
 
-/// The batches of one task, but for the first, up to the time when others begin to end.
+/// The batches of one task in ticks, but for the first, up to the time when others begin to end.
 fn of_trace(trace: &Trace, until: u64) -> RoundTrips {
     let ticks: Vec<u64> = trace.stamps.iter().map(|stamp| stamp.ticks).collect();
     let last = ticks.iter().rposition(|ticks| *ticks <= until).unwrap_or(0).max(2).min(ticks.len() - 1);

@@ -14,7 +14,7 @@ pub struct Wanted {
     /// The renderer; its channels are set here, comparison by comparison.
     pub renderer: Mandelbrot,
     /// How much more a whole run renders than `renderer` does: its time is scaled so, and the search is set against that.
-    pub times: u64,
+    pub times: f64,
     /// Candidate lines; a quarter more than channels in the paper.
     pub lines: usize,
     /// Comparisons.
@@ -59,7 +59,8 @@ pub fn renderer_gain<T: Testbed>(bed: &mut T, chip: &Chip, wanted: &Wanted) -> R
         let dealt: Vec<u32> = (0..sections.len()).flat_map(mine).collect();
         let after = Run { pus: sliced(chip, &sections, renderer.workers, &dealt, &homes), lines: dealt };
         let placed = ticks(bed, &after.pus, renderer, &after.lines)?;
-        times.push(Times { usual: usual * wanted.times, search, placed: placed * wanted.times });
+        let whole = |ticks: u64| (ticks as f64 * wanted.times) as u64;
+        times.push(Times { usual: whole(usual), search, placed: whole(placed) });
         last = Some(Seated { channels: talk(renderer), usual: before, placed: after });
     }
     Ok(Gain { seated: last, ..Gain::of(&times, bed.ns_per_tick()) })

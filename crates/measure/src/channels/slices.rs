@@ -6,6 +6,7 @@ use crate::statistics::{median, quantile};
 use fastrand::Rng;
 use seatmap_port::Testbed;
 use serde::Serialize;
+use std::collections::BTreeSet;
 
 /// What is compared.
 #[derive(Clone, Copy, Debug)]
@@ -35,8 +36,9 @@ pub struct Slices {
     pub random: Spread,
     /// In the Pizza Slice algorithm's.
     pub sliced: Spread,
-    /// The share of pairs whose line is at home in their slice.
-    pub at_home_share: f64,
+    /// The share of pairs whose line is at home in their slice; `None` where the same core is nearest to all lines, which
+    /// then have no homes of their own.
+    pub at_home_share: Option<f64>,
     /// Who sat where in the last run.
     #[serde(skip)]
     pub seated: Option<Seated>,
@@ -64,12 +66,14 @@ pub fn slices<T: Testbed>(bed: &mut T, chip: &Chip, wanted: &Wanted) -> Result<S
     enough(wanted.pairs, wanted.lines)?;
     let mut rng = Rng::with_seed(wanted.seed);
     let (mut random, mut sliced, mut at_home, mut last) = (Vec::new(), Vec::new(), 0, None);
+    let mut nearest = BTreeSet::new();
     for _ in 0..wanted.runs {
         let lines: Vec<u32> = (0..wanted.lines as u32).map(|at| FIRST_LINE + 64 * at + rng.u32(..64)).collect();
         let usual = Run { pus: chip.pairs(wanted.pairs, &[], &mut rng)?, lines: lines[..wanted.pairs].to_vec() };
         random.extend(round_trips(bed, &usual.pus, &usual.lines, wanted.batches)?.0);
         let homes = lines.iter().map(|line| Ok((*line, find_td(bed, chip, *line, 1)?.core)));
         let homes = homes.collect::<Result<Vec<(u32, usize)>, ChannelsError>>()?;
+        nearest.extend(homes.iter().map(|(_, core)| *core));
         let (chosen, found) = in_slices(&homes, wanted.pairs, &sections);
         at_home += found;
         let placed = Run { pus: seated(chip, wanted.pairs, &sections, &mut rng)?, lines: chosen };
@@ -81,7 +85,8 @@ pub fn slices<T: Testbed>(bed: &mut T, chip: &Chip, wanted: &Wanted) -> Result<S
         sections: wanted.sections,
         random: spread(&random),
         sliced: spread(&sliced),
-        at_home_share: at_home as f64 / (wanted.pairs * wanted.runs as usize).max(1) as f64,
+        at_home_share: (nearest.len() > 1)
+            .then(|| at_home as f64 / (wanted.pairs * wanted.runs as usize).max(1) as f64),
         seated: last,
     })
 }

@@ -2,6 +2,7 @@
 
 use super::TwinError;
 use crate::classes::Relations;
+use crate::findings::{Finding, findings};
 use crate::fit::{self, siblings};
 use seatmap_machine::description::Basis;
 use seatmap_machine::{CoreDistance, HomeModel, Profile};
@@ -71,11 +72,17 @@ fn groups(profile: &Profile, distance: &CoreDistance, model: &HomeModel, core_of
     group_of.into_iter().map(&mut dense).collect()
 }
 
-/// Cores that are nearer to each other than to the rest, which is what packages are.
+/// Cores that are nearer to each other than to the rest, which is what packages are; but those that only seem far from each
+/// other, since the line's home is with the others, are one.
 fn packages(profile: &Profile, distance: &CoreDistance, core_of: &[usize], cores: usize) -> Vec<Option<u32>> {
+    let far = findings(profile).into_iter().find_map(|finding| match finding {
+        Finding::FarHome { pus, .. } => Some(pus),
+        _ => None,
+    });
     let mut package_of = vec![None; cores];
     for (row, sphere) in Relations::of(profile, distance).sphere.iter().enumerate() {
-        package_of[core_of[row]] = Some(*sphere as u32);
+        let package = far.as_ref().map_or(*sphere, |far| usize::from(far.contains(&distance.pus[row])));
+        package_of[core_of[row]] = Some(package as u32);
     }
     package_of
 }

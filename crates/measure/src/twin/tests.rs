@@ -28,6 +28,18 @@ fn groups(i: usize, j: usize) -> f64 {
     base + offset(i) + offset(j)
 }
 
+/// The same with the line's home on the first package: the others' groups are as far from each other as from the home.
+#[test]
+fn a_far_home_makes_no_packages() {
+    let far_home = |i: usize, j: usize| match (i.min(j) >= 8, i / 4 == j / 4) {
+        (true, false) => 260.0,
+        _ => groups(i, j),
+    };
+    let twin = fit(&profile(16, far_home), Needs::default()).unwrap();
+    let package_of: Vec<Option<u32>> = twin.levels.cores.iter().map(|core| core.package).collect();
+    assert_eq!(package_of, [[Some(0); 8], [Some(1); 8]].concat());
+}
+
 #[test]
 fn a_synthetic_machine_comes_back_to_the_tick() {
     let twin = fit(&profile(16, groups), Needs::default()).unwrap();

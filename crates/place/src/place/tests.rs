@@ -172,6 +172,22 @@ fn runs_stay_in_their_sections() {
 }
 
 #[test]
+fn a_pattern_without_messages_costs_nothing() {
+    let machine = machine("xeon-e5-2680-2s");
+    let pattern = seatmap_pattern::Pattern::gathered("silent", 4, []);
+    let answer = Request::new(&machine, &pattern).place().unwrap();
+    assert!(answer.optimal && answer.cost.is_sign_positive() && answer.baselines.os.is_sign_positive(), "{answer:?}");
+}
+
+#[test]
+fn runs_take_a_pu_a_task() {
+    let (machine, pattern) = (machine("xeon-e5-2680-2s"), generate("ring:40").unwrap());
+    let judge = Judge { time_ns: &|_| Ok(1.0), floor_ns: 0.0 };
+    let error = Request::new(&machine, &pattern).place_by(judge).unwrap_err().to_string();
+    assert_eq!(error, "40 tasks on 32 PUs: a run needs a PU for each task");
+}
+
+#[test]
 fn a_run_that_fails_says_so() {
     let (machine, pattern) = (machine("graviton3"), generate("ring:4").unwrap());
     let refused = |time_ns: &(dyn Fn(&[u32]) -> Result<f64, String> + Sync)| {

@@ -101,6 +101,10 @@ impl Testbed for CoherentBed {
         self.model.ns_per_tick()
     }
 
+    fn ticks_per_cycle(&self) -> u32 {
+        self.model.ticks_per_cycle
+    }
+
     fn clock_step_ns(&self) -> f64 {
         self.model.ns_per_tick()
     }

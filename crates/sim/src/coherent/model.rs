@@ -39,9 +39,13 @@ impl CoherentModel {
     /// # Errors
     /// [`ModelError`]; `name` is what it calls the text.
     pub fn from_toml(name: &str, text: &str) -> Result<Self, ModelError> {
-        match levels::is_levels(text) {
-            true => Levels::read(name, text)?.model(name),
-            false => Written::read(name, text)?.model(name),
+        match levels::kind_of_fabric(text).as_deref() {
+            Some("levels") => Levels::read(name, text)?.model(name),
+            None | Some("ring" | "mesh") => Written::read(name, text)?.model(name),
+            Some(other) => Err(ModelError::Impossible {
+                name: name.to_owned(),
+                message: format!("fabric.kind is '{other}'; ring, mesh and levels are known"),
+            }),
         }
     }
 

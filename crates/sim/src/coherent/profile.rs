@@ -6,6 +6,7 @@ use rayon::prelude::*;
 use seatmap_machine::{CoreDistance, HomeLines, HomeModel, Matrix, Origin, OriginKind, Profile};
 use seatmap_port::{Addr, Testbed};
 use seatmap_port::{Barrier, Port, Workload};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// The line of the distances: the first candidate of a measurement, a page beyond the gate.
@@ -46,21 +47,23 @@ impl Workload for RoundTrips {
     }
 }
 
-/// The machine's topology, the simulated distance of every pair for one line, and the homes where lines have their own.
+/// The machine's topology, the simulated distance of every pair of cores for one line, and the homes where lines have their own.
 ///
 /// # Errors
 /// [`SimError`], where the model cannot be run.
 pub fn profile(model: &Arc<CoherentModel>) -> Result<Profile, SimError> {
     let pus: Vec<u32> = model.topology.os_indices().collect();
-    let rows: Result<Vec<Vec<f64>>, SimError> = (0..pus.len())
+    let cores = cores(model, &pus);
+    let rows: Result<Vec<Vec<f64>>, SimError> = (0..cores.len())
         .into_par_iter()
-        .map_init(|| CoherentBed::new(Arc::clone(model)), |bed, i| row(bed, &pus, i))
+        .map_init(|| CoherentBed::new(Arc::clone(model)), |bed, core| row(bed, &cores, core))
         .collect();
     let rows = rows?;
-    let median_ns = Matrix::from_fn(pus.len(), |i, j| match i.cmp(&j) {
-        std::cmp::Ordering::Equal => 0.0,
-        std::cmp::Ordering::Greater => rows[i][j],
-        std::cmp::Ordering::Less => rows[j][i],
+    let core_of: HashMap<u32, usize> =
+        cores.iter().enumerate().flat_map(|(core, pus)| pus.iter().map(move |os| (*os, core))).collect();
+    let median_ns = Matrix::from_fn(pus.len(), |i, j| {
+        let (a, b) = (core_of[&pus[i]], core_of[&pus[j]]);
+        if i == j { 0.0 } else { rows[a.max(b)][a.min(b)] }
     });
     let origin = Origin { kind: OriginKind::Model, source: model.sources.join("; "), date: None, tool: None };
     let mut profile = Profile::new(&model.name, origin, model.topology.clone());
@@ -69,13 +72,28 @@ pub fn profile(model: &Arc<CoherentModel>) -> Result<Profile, SimError> {
     Ok(profile)
 }
 
-/// From one PU to those before it.
-fn row(bed: &mut CoherentBed, pus: &[u32], i: usize) -> Result<Vec<f64>, SimError> {
-    let distance_ns = |bed: &mut CoherentBed, j: usize| {
-        let cycles = bed.run(&[pus[i], pus[j]], &RoundTrips)?[0];
-        Ok(cycles as f64 * Testbed::ns_per_tick(bed) / f64::from(ROUNDS[1]))
+/// The PUs of each core: its threads share a cache, so that other cores are equally far from all of them.
+fn cores(model: &CoherentModel, pus: &[u32]) -> Vec<Vec<u32>> {
+    let mut cores = vec![Vec::new(); model.layout.caches()];
+    for os in pus {
+        let cache = model.layout.cache_of_pu.get(*os as usize).copied().flatten();
+        cache.into_iter().for_each(|cache| cores[cache as usize].push(*os));
+    }
+    cores
+}
+
+/// From one core to those before it, and between its own threads; NaN where it has one.
+fn row(bed: &mut CoherentBed, cores: &[Vec<u32>], core: usize) -> Result<Vec<f64>, SimError> {
+    let mut distance_ns = |other: usize| {
+        let pair = (cores[core].last(), cores[other].first());
+        let (Some(one), Some(other)) = pair else { return Ok(f64::NAN) };
+        if one == other {
+            return Ok(f64::NAN);
+        }
+        let ticks = bed.run(&[*one, *other], &RoundTrips)?[0];
+        Ok(ticks as f64 * Testbed::ns_per_tick(bed) / f64::from(ROUNDS[1]))
     };
-    (0..i).map(|j| distance_ns(bed, j)).collect()
+    (0..=core).map(&mut distance_ns).collect()
 }
 
 /// d(i, j, home) = B + a_i(home) + a_j(home) as the formula has it, where lines have homes of their own and caches keep them.

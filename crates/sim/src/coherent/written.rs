@@ -129,7 +129,7 @@ impl Figures {
             !figure.value.is_finite() || figure.value < least || figure.value > 1e9
         };
         let (key, figure) = self.all().find(bad)?;
-        Some(format!("figures.{key} is {}; a cycle that takes no time, or none that ends, cannot be run", figure.value))
+        Some(format!("figures.{key} is {:?}; what takes no time, or never ends, cannot be run", figure.value))
     }
 }
 

@@ -73,9 +73,12 @@ impl Levels {
         if core.offset_ns.len() != self.home_count() {
             return Some(format!("offset_ns has {} figures for {} homes", core.offset_ns.len(), self.home_count()));
         }
+        if let Some(ns) = core.sibling_ns.filter(|ns| *ns <= 0.0) {
+            return Some(format!("sibling_ns is {ns:?}, and a round trip takes longer"));
+        }
         let figures = core.offset_ns.iter().chain(core.sibling_ns.iter());
         let wild = figures.copied().find(|ns| ns.is_nan() || ns.abs() > LONGEST_NS);
-        wild.map(|ns| format!("{ns} ns is no part of a round trip"))
+        wild.map(|ns| format!("{ns:?} ns is no part of a round trip"))
     }
 
     fn distances_flaw(&self) -> Option<String> {
@@ -106,6 +109,6 @@ impl Levels {
         let mut homes = (0..self.home_count()).filter(|home| !is_same || *home == measured);
         let wild = homes
             .find_map(|home| Some(self.round_trip_ns(a, b, home)).filter(|ns| !(0.0..=LONGEST_NS).contains(ns)))?;
-        Some(format!("cores {a} and {b} are {wild} ns apart, which no two cores are"))
+        Some(format!("cores {a} and {b} are {wild:?} ns apart, which no two cores are"))
     }
 }

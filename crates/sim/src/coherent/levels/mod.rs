@@ -31,10 +31,9 @@ pub const ORDINARY: &str = include_str!("ordinary.toml");
 /// The line whose distances a profile holds: the first candidate of a measurement, a page beyond the gate.
 pub const MEASURED_LINE: u32 = 64;
 
-/// Whether a text is a coherent model of levels, as far as that can be seen before it is read.
+/// The kind of fabric of a coherent model, as far as that can be seen before it is read.
 #[must_use]
-pub fn is_levels(text: &str) -> bool {
-    let table: Option<toml::Table> = toml::from_str(text).ok();
-    let kind = table.as_ref().and_then(|table| table.get("fabric")?.get("kind")?.as_str());
-    kind == Some("levels")
+pub fn kind_of_fabric(text: &str) -> Option<String> {
+    let table: toml::Table = toml::from_str(text).ok()?;
+    table.get("fabric")?.get("kind")?.as_str().map(str::to_owned)
 }
