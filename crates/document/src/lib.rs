@@ -88,7 +88,7 @@ mod tests {
 
     #[test]
     fn what_is_wrong_has_its_place() {
-        assert_eq!(refused("{\n \"format\": note"), "line 2, column 12: expected ident");
+        assert_eq!(refused("{\n \"format\": note"), "line 2, column 13: expected ident");
         assert_eq!(refused("{\"format\":\"note/1\"}"), "line 1, column 19: missing field `value`");
     }
 }
