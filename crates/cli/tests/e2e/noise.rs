@@ -62,6 +62,11 @@ fn the_trace_names_who_had_the_cpu() {
         libc::CPU_SET(cpu as usize, &mut set);
         libc::sched_setaffinity(hog.id() as libc::pid_t, size_of_val(&set), &raw const set) == 0
     };
+    let comm = format!("/proc/{}/comm", hog.id());
+    while std::fs::read_to_string(&comm).unwrap() != "hog-of-a-test\n" {
+        assert!(hog.try_wait().unwrap().is_none(), "it spins until it is killed");
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
     let arguments = ["noise", "--cpus", &cpu.to_string(), "--seconds", "0.5", "--trace"];
     let (table, json) = (place.run(&arguments), place.run(&[&arguments[..], &["--json"]].concat()));
     hog.kill().unwrap();
