@@ -31,21 +31,60 @@ pub(crate) fn baselines(
     drawn: usize,
     cost: impl Fn(&[usize]) -> f64,
 ) -> Baselines {
-    let tasks = problem.tasks();
-    let row = |os: &u32| pus.index_of(*os).unwrap_or(0);
-    let along = |order: &[u32]| cost(&(0..tasks).map(|task| row(&order[task % order.len()])).collect::<Vec<_>>());
-    let mut os = pus.os.clone();
-    os.sort_unstable();
-    let topology = &request.profile.topology;
+    let [os, compact, scatter] = usual(request, problem, pus).map(|pu_of| cost(&pu_of));
     let mut rng = fastrand::Rng::with_seed(request.seed);
     let random: Vec<f64> = (0..drawn).map(|_| cost(&at_random(problem, &mut rng))).collect();
     Baselines {
-        os: along(&os),
-        compact: along(&compact(topology, &pus.os, &pus.distance_ns)),
-        scatter: along(&scatter(topology, &pus.os, &pus.distance_ns)),
+        os,
+        compact,
+        scatter,
         random: Random {
             mean: random.iter().sum::<f64>() / random.len() as f64,
             best: random.iter().copied().fold(f64::INFINITY, f64::min),
         },
+    }
+}
+
+/// The PU (row) of each task: along the OS's numbers, compact, scattered.
+fn usual(request: &Request, problem: &Problem, pus: &Pus) -> [Vec<usize>; 3] {
+    let row = |os: &u32| pus.index_of(*os).unwrap_or(0);
+    let mut os = pus.os.clone();
+    os.sort_unstable();
+    let topology = &request.profile.topology;
+    [os, compact(topology, &pus.os, &pus.distance_ns), scatter(topology, &pus.os, &pus.distance_ns)]
+        .map(|order| (0..problem.tasks()).map(|task| row(&order[task % order.len()])).collect())
+}
+
+/// The usual placements that a problem allows, as starts of a search: what it finds is then no worse than they are.
+pub(crate) fn starts(request: &Request, problem: &Problem, pus: &Pus) -> Vec<Vec<u32>> {
+    usual(request, problem, pus).iter().filter_map(|pu_of| assignment(problem, pu_of)).collect()
+}
+
+/// The assignment that puts each task on its PU (row), holes behind; `None` where the problem does not allow it.
+pub(crate) fn assignment(problem: &Problem, pu_of: &[usize]) -> Option<Vec<u32>> {
+    let mut free: Vec<u32> = (0..problem.slots() as u32).rev().collect();
+    let mut slot_of = Vec::with_capacity(free.len());
+    for pu in pu_of {
+        let at = free.iter().rposition(|slot| problem.pu_of_slot[*slot as usize] as usize == *pu)?;
+        slot_of.push(free.remove(at));
+    }
+    slot_of.extend(free.iter().rev());
+    (seed::lawful(problem, slot_of.clone()) == slot_of).then_some(slot_of)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Traffic;
+    use seatmap_machine::Square;
+
+    #[test]
+    fn a_placement_is_an_assignment_where_it_is_allowed() {
+        let traffic = Traffic::new(3, []);
+        let mut problem = Problem::new(traffic, Square::filled(4, 1.0));
+        assert_eq!(assignment(&problem, &[3, 0, 2]), Some(vec![3, 0, 2, 1]));
+        assert_eq!(assignment(&problem, &[3, 0, 3]), None, "one slot a PU");
+        problem.fixed[1] = Some(1);
+        assert_eq!(assignment(&problem, &[3, 0, 2]), None, "the second sits elsewhere");
     }
 }

@@ -13,10 +13,10 @@ const STRIDE: u64 = 256;
 /// A maximum over links has wide plateaus, on which descents get stuck and annealing walks on. `limit.kicks` counts 256
 /// proposals each.
 #[must_use]
-pub fn anneal(problem: &Problem, links: &Links, start: &Found, limit: &Limit, seed: u64) -> Found {
+pub fn anneal(problem: &Problem, links: &Links, start: &[u32], limit: &Limit, seed: u64) -> Found {
     let mut rng = fastrand::Rng::with_seed(seed);
-    let mut state = State::new(problem, links, &start.slot_of);
-    let (mut best, begin) = (Found { cost: state.value(), slot_of: start.slot_of.clone() }, std::time::Instant::now());
+    let mut state = State::new(problem, links, start);
+    let (mut best, begin) = (Found { cost: state.value(), slot_of: start.to_vec() }, std::time::Instant::now());
     let hot = 0.3 * state.value().max(1e-300);
     let mut rounds = 0;
     while rounds < limit.kicks && !limit.is_over() {
@@ -35,6 +35,15 @@ pub fn anneal(problem: &Problem, links: &Links, start: &Found, limit: &Limit, se
         rounds += 1;
     }
     best
+}
+
+/// The first of the assignments whose most loaded link is loaded least; empty where there are none.
+pub(crate) fn least_loaded(problem: &Problem, links: &Links, starts: Vec<Vec<u32>>) -> Vec<u32> {
+    let most = |slot_of: &Vec<u32>| {
+        let pu_of: Vec<usize> = slot_of.iter().map(|slot| problem.pu_of_slot[*slot as usize] as usize).collect();
+        links.loads(&problem.traffic, &pu_of).into_iter().fold(0.0, f64::max)
+    };
+    starts.into_iter().min_by(|a, b| most(a).total_cmp(&most(b))).unwrap_or_default()
 }
 
 struct State<'a> {

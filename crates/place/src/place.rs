@@ -2,7 +2,7 @@
 
 use crate::bound::gilmore_lawler;
 use crate::build::problem;
-use crate::congestion::anneal;
+use crate::congestion::{anneal, least_loaded};
 use crate::exact::{MOST_TASKS, exact};
 use crate::get_core::get_core;
 use crate::link_bound::link_bound;
@@ -53,7 +53,7 @@ impl Request<'_> {
     }
 
     /// Searches by runs of the program, each on the PUs of its tasks, until the limit, or until all placements were tried.
-    /// The search starts from the answer by distance and from the usual placements.
+    /// The search starts from the best of the answer by distance and the baselines, as far as these are allowed.
     ///
     /// # Errors
     /// [`PlaceError`]: what is asked cannot be had, or a run failed.
@@ -89,9 +89,13 @@ impl Request<'_> {
         let by_distance = portfolio(searched, &self.limit.part(DISTANCE_PART), self.seed).found.slot_of;
         let natural = lawful(searched, (0..searched.slots() as u32).collect());
         let mut trials = Trials::new(searched, &pus.os, judge, self.threads, self.limit);
-        let (found, all) = trials.search(vec![by_distance, natural], self.seed)?;
+        let (run, mut starts) = (run.into_inner(), vec![by_distance, natural]);
+        for (pu_of, time_ns) in &run {
+            starts.extend(baselines::assignment(searched, pu_of).inspect(|slot_of| trials.know(slot_of, *time_ns)));
+        }
+        let (found, all) = trials.search(starts, self.seed)?;
         let method = trials.told(all);
-        let agreement = Some(self.agreement(&problem, &pus, &links, &run.into_inner()));
+        let agreement = Some(self.agreement(&problem, &pus, &links, &run));
         let proof = Proof { lower_bound: judge.floor_ns, optimal: all && divided.is_none(), method, agreement };
         self.answer(Judged { problem, pus, links, sections }, found, proof, baselines)
     }
@@ -168,8 +172,10 @@ impl Request<'_> {
         if self.objective == Objective::Congestion {
             let start =
                 parallel(self.threads, |at| portfolio(searched, &self.limit.part(4), self.seed.wrapping_add(at)));
+            let starts = std::iter::once(start.found.slot_of).chain(baselines::starts(self, searched, pus)).collect();
+            let start = least_loaded(searched, links, starts);
             let found = parallel(self.threads, |at| Started {
-                found: anneal(searched, links, &start.found, &self.limit, self.seed.wrapping_add(at)),
+                found: anneal(searched, links, &start, &self.limit, self.seed.wrapping_add(at)),
                 name: "annealing",
             });
             return Ok((found.found, false, "annealing".to_owned()));

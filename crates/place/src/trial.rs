@@ -36,6 +36,11 @@ impl<'a> Trials<'a> {
         Trials { problem, os, judge, threads: threads.max(1), limit, known: HashMap::new() }
     }
 
+    /// Remembers a run that was made before.
+    pub(crate) fn know(&mut self, slot_of: &[u32], time_ns: f64) {
+        self.known.insert(self.placement(slot_of), time_ns);
+    }
+
     /// The best found, and whether every placement was tried.
     ///
     /// # Errors

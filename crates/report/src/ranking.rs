@@ -192,6 +192,18 @@ mod tests {
     }
 
     #[test]
+    fn how_it_was_run_stays_inside_the_picture() {
+        let mut long = ranking(2);
+        long.setup.variant = Variant::Default;
+        (long.setup.choice.sample, long.setup.choice.is_reduced_by_symmetry) = (Some(4), true);
+        let picture = svg::ranking(&long);
+        let lines: Vec<&str> =
+            picture.split("fill=\"#57606a\">").skip(1).filter_map(|part| part.split('<').next()).collect();
+        assert_eq!(lines[1], "one of each two mirror images; a sample: the mappings below, the others at random");
+        assert_eq!(lines[..2].join("; "), about(&long));
+    }
+
+    #[test]
     fn names_stay_text() {
         let mut hostile = ranking(2);
         hostile.setup.pattern = "a\n\u{1b}[31m</title><script>alert(1)</script>".into();

@@ -81,7 +81,8 @@ pub fn recommendations(survey: &Survey) -> Vec<String> {
     if let (Some(mapped), Some(called)) = (row("mailbox, controller"), row("mailbox, the same by a system call")) {
         said.push(format!("Write mapped registers, not system calls: {:.0} times faster.", called / mapped));
     }
-    let between = |chip: &str| survey.rows.iter().find(|r| r.what.contains("SPE to SPE") && r.what.ends_with(chip));
+    let is_between = |what: &str| what.starts_with("mailbox") && !what.contains("controller");
+    let between = |chip: &str| survey.rows.iter().find(|r| is_between(&r.what) && r.what.ends_with(chip));
     if let (Some(near), Some(far)) = (between("same chip"), between("chip 1")) {
         said.push(format!(
             "Keep partners on one chip: a message across takes {:.1} times as long.",
@@ -132,17 +133,19 @@ fn lists(survey: &Survey) -> Option<String> {
     ))
 }
 
-/// What the far memory costs.
+/// What the far memory costs, where it costs.
 fn memories(survey: &Survey) -> Option<String> {
     let eight = |module: usize| {
         let figure = figure(survey, &format!("GETs on private buffers of memory {module}"))?;
         let series = figure.series.iter().find(|series| series.name.starts_with("8 "))?;
-        series.points.last()?.bandwidth_gbps
+        Some((&series.name, series.points.last()?.bandwidth_gbps?))
     };
-    let (near, far) = (eight(0)?, eight(1)?);
-    Some(format!(
-        "Allocate next to the chip that works: 8 SPEs get {near:.1} GB/s there and {far:.1} GB/s from the other."
-    ))
+    let ((eight, near), (_, far)) = (eight(0)?, eight(1)?);
+    (far < 0.95 * near).then(|| {
+        format!(
+            "Allocate next to the chip that works: {eight} get {near:.1} GB/s there and {far:.1} GB/s from the other."
+        )
+    })
 }
 
 fn number(ns: f64) -> String {

@@ -109,7 +109,9 @@ fn on_host(typed: &Stats) -> Result<(), CliError> {
     };
     let options = options(typed, function.0);
     if function.0 == Function::MkThread {
-        return Err(CliError::input("mkthread is a figure of models; without -f this computer's threads are measured"));
+        return Err(CliError::input(
+            "mkthread is a figure of models of the Cell; without -f this computer's threads are measured",
+        ));
     }
     let outcome = measure(&mut bed, &rooms, &options).map_err(|error| failed(error, failed_here))?;
     one(typed, &name, &outcome, options, None::<&()>)
@@ -123,6 +125,7 @@ fn rooms(model: &CellModel) -> Rooms {
         modules: model.chips,
         worker: "SPE",
         is_deterministic: true,
+        has_system: true,
     }
 }
 

@@ -81,6 +81,8 @@ fn what_the_hardware_would_refuse_is_refused() {
         "stats --on cell-ps3 -f dmaget -b 1x",
         "stats --on cell-ps4 -f dmaget",
         "stats --on xeon-8375c-2s -f dmaget",
+        "stats --on xeon-e5-2680-2s -f mkthread",
+        "stats --on xeon-e5-2680-2s -f mailbox --syscall",
     ]
     .into_iter()
     .map(refusal)
@@ -109,4 +111,16 @@ fn chips_of_this_computer_are_groups_of_a_class() {
     assert!(far.contains("100000"), "{far}");
     let model = place.refusal(&["stats", "-f", "fetchadd", "--on", "cell-qs20", "--class", "numa"]);
     assert!(model.contains("--class is for machines"), "{model}");
+}
+
+#[test]
+fn models_with_caches_tell_nothing_of_an_operating_system() {
+    let place = Place::new();
+    let all = place.json(&["stats", "--on", "xeon-e5-2680-2s", "--json"]);
+    let rows: Vec<&str> = all["rows"].as_array().unwrap().iter().filter_map(|row| row["what"].as_str()).collect();
+    assert!(rows.contains(&"mailbox, controller to CPU on the same chip"), "{rows:?}");
+    assert!(!rows.iter().any(|what| what.contains("system call") || what.contains("thread")), "{rows:?}");
+    let said = all["recommendations"].to_string();
+    assert!(said.contains("a message across takes 4.0 times as long") && !said.contains("SPE"), "{said}");
+    assert!(!said.contains("Allocate next to the chip"), "its memories are equally far: {said}");
 }

@@ -85,6 +85,9 @@ pub(super) fn check<E: std::error::Error>(rooms: &Rooms, options: &Options) -> R
         Options { workers, .. } if *workers > count => {
             impossible(format!("{workers} {worker}s are wanted, and this machine has {count}"))
         }
+        Options { function: Function::MkThread, .. } | Options { by_system_call: true, .. } if !rooms.has_system => {
+            impossible("what creating threads and system calls take is known on models of the Cell alone".into())
+        }
         Options { elements: 0, .. } | Options { elements: 2049.., .. } => {
             impossible("a list has 1 to 2048 elements: the MFC takes no others".into())
         }

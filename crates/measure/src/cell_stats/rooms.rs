@@ -15,6 +15,8 @@ pub struct Rooms {
     pub worker: &'static str,
     /// Whether a run repeats itself exactly, so that a long one can be told from a short one.
     pub is_deterministic: bool,
+    /// Whether creating threads and calling the system take what they take there: on models of the Cell alone.
+    pub has_system: bool,
 }
 
 impl Rooms {
@@ -27,7 +29,7 @@ impl Rooms {
         let mut chips = vec![Vec::new(); count];
         pus.iter().zip(groups).for_each(|(os, group)| chips[group as usize].push(*os));
         let controller = pus.first().copied().filter(|_| pus.len() > 1);
-        Some(Rooms { chips, controller, modules, worker: "CPU", is_deterministic: false })
+        Some(Rooms { chips, controller, modules, worker: "CPU", is_deterministic: false, has_system: false })
     }
 
     /// Seats for so many workers of a chip, and then of the others; `None` where there are not so many.
@@ -75,6 +77,7 @@ mod tests {
             modules: 2,
             worker: "SPE",
             is_deterministic: true,
+            has_system: true,
         };
         assert_eq!(rooms.workers(1, 4), Some(vec![3, 4, 5, 0]));
         assert_eq!(rooms.workers(0, 7), None);

@@ -117,7 +117,7 @@ fn rows<B: Bed>(bed: &mut B, rooms: &Rooms, iterations: u64) -> Result<Vec<Row>,
         Ok(())
     };
     let of = |function| Options { iterations, ..Options::new(function) };
-    if rooms.controller.is_some() && rooms.is_deterministic {
+    if rooms.controller.is_some() && rooms.has_system {
         add("thread create, run, join".into(), of(Function::MkThread), bed)?;
     }
     for (name, function) in [("mailbox", Function::Mailbox), ("signal", Function::Signal)] {
@@ -126,7 +126,7 @@ fn rows<B: Bed>(bed: &mut B, rooms: &Rooms, iterations: u64) -> Result<Vec<Row>,
             let where_ = if chip == 0 { "the same chip".to_owned() } else { format!("chip {chip}") };
             if rooms.controller.is_some() {
                 add(format!("{name}, controller to {} on {where_}", rooms.worker), options, bed)?;
-                if rooms.is_deterministic {
+                if rooms.has_system {
                     let called = Options { by_system_call: true, ..options };
                     add(format!("{name}, the same by a system call"), called, bed)?;
                 }

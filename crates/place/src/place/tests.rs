@@ -198,3 +198,23 @@ fn a_run_that_fails_says_so() {
     request.objective = Objective::Simulated;
     assert!(request.place().unwrap_err().to_string().contains("runs the program"));
 }
+
+#[test]
+fn nothing_usual_is_better_than_what_is_found() {
+    let best = |answer: &Answer| answer.baselines.os.min(answer.baselines.compact).min(answer.baselines.scatter);
+    let (machine, pattern) = (machine("core-i9-12900k"), generate("ring:24").unwrap());
+    let congested = |request: &mut Request| {
+        request.objective = Objective::Congestion;
+        request.limit = Limit::kicks(1);
+    };
+    let answer = placed(&machine, &pattern, congested).unwrap();
+    assert!(answer.cost <= best(&answer), "{} {:?}", answer.cost, answer.baselines);
+    // A program that likes to be scattered for reasons of its own, which no distance tells.
+    let machine = super::tests::machine("xeon-e5-2680-2s");
+    let is_next = |pair: &[u32]| matches!((pair[1] + 32 - pair[0]) % 32, 8 | 25);
+    let time_ns = |placement: &[u32]| Ok(placement.windows(2).filter(|pair| !is_next(pair)).count() as f64);
+    let mut request = Request::new(&machine, &pattern);
+    request.limit = Limit::kicks(1);
+    let answer = request.place_by(Judge { time_ns: &time_ns, floor_ns: 0.0 }).unwrap();
+    assert!(answer.cost <= best(&answer), "{} {:?}", answer.cost, answer.baselines);
+}

@@ -8,8 +8,12 @@ use seatmap_measure::classes::DistanceClass;
 
 /// Width of a chart in user units.
 const WIDTH: f64 = 560.0;
-/// Room at the left, for names.
+/// Room at the left, for names, at least.
 const LEFT: f64 = 120.0;
+/// What a letter of a name takes: a wide one, since the page's font is the reader's own.
+const LETTER: f64 = 7.2;
+/// Between a name and its axis.
+const GAP: f64 = 12.0;
 /// Room at the right, so that the last label is not cut.
 const RIGHT: f64 = 36.0;
 /// Height of one class: its histogram, and air above it.
@@ -23,12 +27,14 @@ const CURVE: f64 = 200.0;
 
 /// How the distances are spread: a histogram for each class on a common axis, with its median.
 pub(super) fn distribution(classes: &[(DistanceClass, Vec<f64>)], scale: Scale, digits: Digits) -> Markup {
-    let x = |value_ns: f64| LEFT + (WIDTH - LEFT - RIGHT) * scale.position(value_ns);
+    let longest = classes.iter().map(|(class, _)| class.name.chars().count()).max().unwrap_or(0);
+    let left = LEFT.max(LETTER * longest as f64 + GAP);
+    let x = |value_ns: f64| left + (WIDTH - left - RIGHT) * scale.position(value_ns);
     let height = ROW * classes.len() as f64 + 26.0;
     html! {
         svg.chart viewBox=(format!("0 0 {WIDTH} {height}")) role="img" aria-label="Distribution of distances by class" {
             @for (at, (class, values_ns)) in classes.iter().enumerate() {
-                (row(class, values_ns, ROW * (at as f64 + 1.0), scale))
+                (row(class, values_ns, ROW * (at as f64 + 1.0), left, scale))
             }
             @for step in 0..=4 {
                 @let value = scale.value_ns(f64::from(step) / 4.0);
@@ -41,14 +47,14 @@ pub(super) fn distribution(classes: &[(DistanceClass, Vec<f64>)], scale: Scale, 
 }
 
 /// One class, its bars standing on `floor`.
-fn row(class: &DistanceClass, values_ns: &[f64], floor: f64, scale: Scale) -> Markup {
-    let width = (WIDTH - LEFT - RIGHT) / BINS as f64;
-    let median = LEFT + (WIDTH - LEFT - RIGHT) * scale.position(class.median_ns);
+fn row(class: &DistanceClass, values_ns: &[f64], floor: f64, left: f64, scale: Scale) -> Markup {
+    let width = (WIDTH - left - RIGHT) / BINS as f64;
+    let median = left + (WIDTH - left - RIGHT) * scale.position(class.median_ns);
     html! {
-        text.name x=(LEFT - 12.0) y=(number(floor - 4.0)) text-anchor="end" { (class.name) }
-        line.rule x1=(LEFT) x2=(WIDTH - RIGHT) y1=(number(floor)) y2=(number(floor)) {}
+        text.name x=(number(left - GAP)) y=(number(floor - 4.0)) text-anchor="end" { (class.name) }
+        line.rule x1=(number(left)) x2=(WIDTH - RIGHT) y1=(number(floor)) y2=(number(floor)) {}
         @for (at, height) in histogram(values_ns, scale).into_iter().enumerate().filter(|(_, height)| *height > 0.0) {
-            rect.bar x=(number(LEFT + at as f64 * width)) y=(number(floor - height)) width=(number(width - 0.5))
+            rect.bar x=(number(left + at as f64 * width)) y=(number(floor - height)) width=(number(width - 0.5))
                 height=(number(height)) {}
         }
         rect.median x=(number(median - 1.0)) y=(number(floor - BARS - 3.0)) width="2" height=(number(BARS + 6.0)) rx="1" {}
@@ -95,5 +101,27 @@ pub(super) fn loaded(points: &[Loaded], digits: Digits) -> Markup {
             }
             text.tick x=(WIDTH / 2.0) y=(CURVE + 44.0) text-anchor="middle" { "pairs at once" }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_axis_begins_behind_the_longest_name() {
+        let class = |name: &str| {
+            let name = name.to_owned();
+            (DistanceClass { name, pairs: 1, median_ns: 50.0, p10_ns: 50.0, p90_ns: 50.0 }, vec![50.0])
+        };
+        let scale = Scale::whole([10.0, 100.0].into_iter()).unwrap();
+        let names_end = |name: &str| {
+            let picture =
+                distribution(&[class("same L3"), class(name)], scale, Digits::for_resolution(0.1)).into_string();
+            let from = picture.find("class=\"name\" x=\"").unwrap() + 16;
+            picture[from..].split('"').next().unwrap().parse::<f64>().unwrap()
+        };
+        assert_eq!(names_end("same group"), LEFT - GAP);
+        assert!(names_end("same NUMA node, other group") > 180.0, "27 letters of half their height at least");
     }
 }

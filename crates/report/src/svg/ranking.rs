@@ -16,6 +16,8 @@ const RIGHT: f64 = 96.0;
 const TOP: f64 = 64.0;
 /// Room for the ranks, below.
 const BOTTOM: f64 = 48.0;
+/// Letters of a line below the title, of 6 units each.
+const LINE: usize = ((WIDTH - LEFT) / 6.0) as usize;
 /// Points of a curve; more could not be told apart.
 const MOST_POINTS: usize = 4000;
 /// Runs that are drawn one by one: as many as there are colours for.
@@ -37,11 +39,25 @@ pub(crate) fn picture(ranking: &Ranking) -> Markup {
             title { (title) }
             rect width=(WIDTH) height=(HEIGHT) fill="#fff" {}
             text x=(LEFT) y="26" font-size="16" font-weight="600" fill="#1b1f24" { (title) }
-            text x=(LEFT) y="44" fill="#57606a" { (about(ranking)) }
+            @for (at, line) in lines(&about(ranking)).iter().enumerate() {
+                text x=(LEFT) y=(44 + 13 * at) fill="#57606a" { (line) }
+            }
             (axes(ranking))
             (curves(ranking))
         }
     }
+}
+
+/// Clauses in lines that fit into the picture.
+fn lines(text: &str) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for clause in text.split("; ") {
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + clause.chars().count() + 2 <= LINE => *line += &format!("; {clause}"),
+            _ => lines.push(clause.to_owned()),
+        }
+    }
+    lines
 }
 
 /// The largest time, at the top of the picture.
