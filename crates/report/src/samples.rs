@@ -141,17 +141,11 @@ pub(crate) fn ranking(runs: u32) -> Ranking {
     Ranking::new(setup, None, &times).unwrap()
 }
 
-/// Two CPUs: one that ticks and was stopped once, one that is nearly quiet.
-pub(crate) fn noise() -> seatmap_cell::noise::Report {
-    use seatmap_cell::noise::{Bin, CpuNoise, FORMAT, Gap, Meter, Report, Share, Source, Taker, Traced, TracedGap};
-    let source = |name: &str, count: u64, explains_at_most_percent| Source {
-        name: name.into(),
-        count,
-        per_second: count as f64 / 2.0,
-        explains_at_most_percent,
-    };
+/// Gaps of which a hypervisor had the most.
+fn traced() -> seatmap_cell::noise::Traced {
+    use seatmap_cell::noise::{Share, Taker, Traced, TracedGap};
     let taker = |who: &str, gaps, total_us, longest_us| Taker { who: who.into(), gaps, total_us, longest_us };
-    let trace = Traced {
+    Traced {
         gaps: 251,
         gaps_before_trace: 3,
         takers: vec![taker("local_timer", 251, 3_260.0, 20.0), taker("hog", 1, 40.0, 40.0)],
@@ -162,6 +156,17 @@ pub(crate) fn noise() -> seatmap_cell::noise::Report {
             takers: vec![Share { who: "hog".into(), us: 40.0 }, Share { who: "local_timer".into(), us: 20.0 }],
             unexplained_us: 7_280.0,
         }],
+    }
+}
+
+/// Two CPUs: one that ticks and was stopped once, one that is nearly quiet.
+pub(crate) fn noise() -> seatmap_cell::noise::Report {
+    use seatmap_cell::noise::{Bin, CpuNoise, FORMAT, Gap, Meter, Report, Source};
+    let source = |name: &str, count: u64, explains_at_most_percent| Source {
+        name: name.into(),
+        count,
+        per_second: count as f64 / 2.0,
+        explains_at_most_percent,
     };
     let busy = CpuNoise {
         cpu: 0,
@@ -188,7 +193,7 @@ pub(crate) fn noise() -> seatmap_cell::noise::Report {
             source("IRQ 36 virtio1-req.0", 7, Some(1.0)),
         ],
         unexplained_at_least_percent: Some(27.8),
-        trace: Some(trace),
+        trace: Some(traced()),
         meter: Meter {
             resolution_ns: 17.6,
             threshold_ns: 141.0,
