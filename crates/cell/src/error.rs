@@ -36,7 +36,7 @@ pub enum CellError {
     #[error("a cell with CPUs {0} would leave no CPU for everybody else; one must stay")]
     NothingLeft(CpuSet),
     /// More CPUs than there are.
-    #[error("{wanted} CPUs are too many for a cell: {free} are free, and one must stay for everybody else")]
+    #[error("too many CPUs for a cell: {wanted}; free are {free}, and one must stay for everybody else")]
     TooMany {
         /// Those asked for.
         wanted: usize,

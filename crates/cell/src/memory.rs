@@ -92,18 +92,29 @@ pub(crate) fn prepare(site: &mut Site<'_>, wanted_bytes: u64) -> Result<Memory, 
 
 fn add_pages(site: &mut Site<'_>, nodes: &CpuSet, each: u64) -> Result<bool, SiteError> {
     let file = |node: &u32| format!("/sys/devices/system/node/node{node}/hugepages/hugepages-2048kB/nr_hugepages");
+    let mut made = Vec::new();
     for path in nodes.0.iter().map(file) {
-        let Some(old) = site.root.read(&path).ok().and_then(|text| text.parse::<u64>().ok()) else { return Ok(false) };
-        let change = Change::of_file(site.root, What::Count, &path, &old.saturating_add(each).to_string())?;
-        let refused = site.try_all(vec![change.clone()])?;
-        // The kernel adds what it finds, and calls that success.
-        if !refused.is_empty() || change.current(site.root).ok().as_ref() != Some(&change.new) {
-            let _ = site.root.write(&path, &change.old);
-            site.forget_count(&change)?;
-            return Ok(false);
+        if add_to(site, &path, each, &mut made)? {
+            continue;
         }
+        for change in &made {
+            let _ = site.root.write(&change.path, &change.old);
+            site.forget_count(change)?;
+        }
+        return Ok(false);
     }
     Ok(true)
+}
+
+/// Adds to one pool; whether all are there. What was tried is in `made` after that.
+fn add_to(site: &mut Site<'_>, path: &str, each: u64, made: &mut Vec<Change>) -> Result<bool, SiteError> {
+    let Some(old) = site.root.read(path).ok().and_then(|text| text.parse::<u64>().ok()) else { return Ok(false) };
+    let change = Change::of_file(site.root, What::Count, path, &old.saturating_add(each).to_string())?;
+    let refused = site.try_all(vec![change.clone()])?;
+    // The kernel adds what it finds, and calls that success.
+    let are_there = refused.is_empty() && change.current(site.root).ok().as_ref() == Some(&change.new);
+    made.push(change);
+    Ok(are_there)
 }
 
 impl Kept {
@@ -209,6 +220,7 @@ impl Drop for Mapping {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::journal::{self, Header, Journal};
     use std::io::{Read, Seek, Write};
 
     #[test]
@@ -239,6 +251,21 @@ mod tests {
         let told = |wanted| check(&root, wanted).unwrap_err().to_string();
         assert_eq!(told(16 << 20), "16 MiB are wanted, and 16 are free; 1 stay for everybody else");
         assert!(told(u64::MAX).starts_with("17592186044415 MiB"));
+    }
+
+    #[test]
+    fn a_node_that_gives_none_leaves_the_others_as_they_were() {
+        let folder = tempfile::tempdir().unwrap();
+        let pool = |node| folder.path().join(format!("sys/devices/system/node/node{node}/hugepages/hugepages-2048kB"));
+        std::fs::create_dir_all(pool(0)).unwrap();
+        std::fs::write(pool(0).join("nr_hugepages"), "3").unwrap();
+        let header = Header { format: journal::FORMAT.into(), cell: "c".parse().unwrap(), cpus: "1".into(), serial: 1 };
+        let mut journal = Journal::begin(&folder.path().join("journal"), "boot", header).unwrap();
+        let root = Root::new(folder.path());
+        let (cell, rest) = (CpuSet::default(), CpuSet::default());
+        let mut site = Site { root: &root, journal: &mut journal, cell, rest, spared: Vec::new() };
+        assert!(!add_pages(&mut site, &[0, 1].into_iter().collect(), 2).unwrap());
+        assert_eq!(std::fs::read_to_string(pool(0).join("nr_hugepages")).unwrap().trim(), "3");
     }
 
     #[test]

@@ -69,7 +69,10 @@ impl Backend {
                 finding("cpuset backend", Level::Ok, found, None)
             }
             Backend::Affinity(reason) => {
-                let remedy = "as root, outside a container; or isolcpus= on the kernel's command line".to_owned();
+                let remedy =
+                    "as root, outside a container, for CPUs that no cell has (seatmap cell list); or isolcpus= on the \
+                              kernel's command line"
+                        .to_owned();
                 let found = format!("affinity only: others may come to CPUs {} ({reason})", shown(cpus));
                 finding("cpuset backend", Level::Fix, found, Some(remedy))
             }
@@ -196,6 +199,12 @@ cgroup2 /sys/fs/cgroup/unified cgroup2 rw 0 0
         assert_eq!(mounted(MOUNTS, is_v1), Some("/sys/fs/cgroup/cpuset".into()));
         assert_eq!(mounted(MOUNTS, is_v2), Some("/sys/fs/cgroup/unified".into()));
         assert_eq!(mounted("", is_v2), None);
+    }
+
+    #[test]
+    fn a_cpu_that_a_cell_has_may_be_why() {
+        let told = Backend::Affinity("v1: Invalid argument".into()).diagnosis(&[1]);
+        assert!(told.remedy.is_some_and(|remedy| remedy.contains("that no cell has")));
     }
 
     fn folder(files: &[(&str, &str)]) -> tempfile::TempDir {

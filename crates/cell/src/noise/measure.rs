@@ -10,6 +10,8 @@ use super::sources::{Snapshot, Watched};
 use super::trace::{self, Instance, Mark, Marks, Recording, Traced};
 use seatmap_host::HostClock;
 use seatmap_host::usage::Usage;
+use std::fs::File;
+use std::io::{self, Write};
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -52,8 +54,8 @@ struct Room<'a> {
 /// A meter's thread, seated or not yet.
 struct Hired<'s> {
     cpu: u32,
-    /// Lets it begin; dropped, it goes home.
-    go: Sender<()>,
+    /// Lets it begin, and leave its mark in the trace; dropped, it goes home.
+    go: Sender<Option<File>>,
     thread: ScopedJoinHandle<'s, Option<Brought>>,
 }
 
@@ -62,8 +64,6 @@ struct Brought {
     metered: Metered,
     usage: Usage,
     marks: Marks,
-    /// Its number, by which the kernel's trace knows it.
-    thread: u32,
     /// Whether it stayed where it was.
     stayed: Result<(), Error>,
 }
@@ -86,17 +86,17 @@ impl Room<'_> {
             seats.recv().unwrap_or(Err(Error::Lost(hired.cpu)))?;
         }
         let trace = self.options.trace.then(|| Instance::begin(cpus)).transpose().map_err(Error::Trace)?;
+        let marker = |_: &Hired| trace.as_ref().map(Instance::marker).transpose();
+        let markers: Vec<Option<File>> = hired.iter().map(marker).collect::<io::Result<_>>().map_err(Error::Trace)?;
         let (before, begin) = (Snapshot::now(), Instant::now());
-        for hired in &hired {
+        for (hired, marker) in hired.iter().zip(markers) {
             // Who is gone already shows when it is joined.
-            let _ = hired.go.send(());
+            let _ = hired.go.send(marker);
         }
         self.wait(begin, &seats, watch);
         let (after, seconds) = (Snapshot::now(), begin.elapsed().as_secs_f64());
-        let recordings = trace.map(Instance::end).transpose().map_err(Error::Trace)?;
-        let recording = |at: usize| recordings.as_ref().and_then(|recordings| recordings.get(at));
-        let figures = hired.into_iter().enumerate();
-        let figures = figures.map(|(at, hired)| self.figures(hired, &before, &after, recording(at)));
+        trace.as_ref().map(Instance::stop).transpose().map_err(Error::Trace)?;
+        let figures = hired.into_iter().map(|hired| self.figures(hired, &before, &after, trace.as_ref()));
         Ok(Report {
             format: FORMAT,
             seconds,
@@ -114,18 +114,20 @@ impl Room<'_> {
     }
 
     /// The life of a meter's thread.
-    fn meter(&self, cpu: u32, seated: &Sender<Seated>, go: &Receiver<()>) -> Option<Brought> {
+    fn meter(&self, cpu: u32, seated: &Sender<Seated>, go: &Receiver<Option<File>>) -> Option<Brought> {
         let seat = seat::take(cpu, &self.options.enter);
         let sits = seat.is_ok();
         let mut host = HostCpu::new(self.clock.clone());
         let metered = sits.then(|| Metered::new(&mut host));
         seated.send(seat).ok()?;
         let mut metered = metered?;
-        go.recv().ok()?;
+        let marker = go.recv().ok()?;
         let (before, begin) = (Usage::of_thread(), Mark::now(&self.clock));
         metered.run(&mut host, self.options.duration, &|| self.stop.load(Ordering::Relaxed));
         let (usage, marks) = (Usage::of_thread().since(before), Marks { begin, end: Mark::now(&self.clock) });
-        Some(Brought { metered, usage, marks, thread: thread_id(), stayed: seat::check(cpu) })
+        // Last, so that no event of the time itself writes over it. A mark that cannot be left is missed later.
+        let _ = marker.map(|mut marker| marker.write_all(b"seatmap"));
+        Some(Brought { metered, usage, marks, stayed: seat::check(cpu) })
     }
 
     /// Sleeps until every meter has ended.
@@ -142,11 +144,12 @@ impl Room<'_> {
         hired: Hired,
         before: &Snapshot,
         after: &Snapshot,
-        recording: Option<&Recording>,
+        trace: Option<&Instance>,
     ) -> Result<CpuNoise, Error> {
         let Ok(Some(mut brought)) = hired.thread.join() else { return Err(Error::Lost(hired.cpu)) };
         std::mem::replace(&mut brought.stayed, Ok(()))?;
-        let trace = recording.map(|recording| brought.explain(recording));
+        let recording = trace.map(|trace| trace.recording(hired.cpu)).transpose().map_err(Error::Trace)?;
+        let trace = recording.map(|recording| brought.explain(&recording)).transpose().map_err(Error::Trace)?;
         let found = after.since(before, hired.cpu, brought.usage, watched(&brought.metered));
         Ok(CpuNoise::new(hired.cpu, self.clock.step_ns(), &brought.metered, found, trace))
     }
@@ -154,16 +157,11 @@ impl Room<'_> {
 
 impl Brought {
     /// Who had the CPU in its gaps.
-    fn explain(&self, recording: &Recording) -> Traced {
+    fn explain(&self, recording: &Recording) -> io::Result<Traced> {
         let (detour, ns_per_tick) = (&self.metered.detour, self.metered.ns_per_tick);
-        trace::explain(recording, &detour.gaps.timeline(), &self.marks, detour.origin, ns_per_tick, self.thread)
+        let traced = trace::explain(recording, &detour.gaps.timeline(), &self.marks, detour.origin, ns_per_tick);
+        traced.ok_or_else(|| io::Error::other("it lacks the meter's mark"))
     }
-}
-
-/// The calling thread's number.
-fn thread_id() -> u32 {
-    // SAFETY: the call cannot fail and touches nothing.
-    unsafe { libc::gettid() as u32 }
 }
 
 /// Gaps, and the detour loop's share of the metered time.

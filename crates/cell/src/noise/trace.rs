@@ -71,17 +71,17 @@ fn mono_ns() -> u64 {
     now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
 }
 
-/// Shares the gaps of one CPU out. `origin` is the reading that gaps are counted from, and `meter` the thread that saw them.
+/// Shares the gaps of one CPU out; `None` where the recording lacks the meter's mark. `origin` is the reading that gaps are
+/// counted from.
 pub(super) fn explain(
     recording: &Recording,
     gaps: &[Gap],
     marks: &Marks,
     origin: u64,
     ns_per_tick: f64,
-    meter: u32,
-) -> Traced {
-    let spans = spans::of(&recording.text, meter);
+) -> Option<Traced> {
+    let spans = spans::of(&recording.text)?;
     let from_ns = if recording.is_cut { spans.first_ns } else { 0 };
     let begin_ns = |gap: &Gap| marks.mono_ns(origin as f64 + gap.start_ns as f64 / ns_per_tick) as u64;
-    blame::traced(gaps, &spans, from_ns, begin_ns)
+    Some(blame::traced(gaps, &spans, from_ns, begin_ns))
 }

@@ -120,6 +120,10 @@ fn cpus(host: &Host, typed: &CellCreate) -> Result<CpuSet, CliError> {
         Wanted::Count(count) => Some(*count),
         Wanted::Auto => None,
     };
+    // Which CPUs are free does not matter then.
+    if host.cell(&typed.name).is_ok() {
+        return Err(failed(CellError::NameTaken(typed.name.clone())));
+    }
     let mut choice = Choice::of_host(host).map_err(failed)?;
     let profile: Option<Profile> = typed.profile.as_deref().map(input::machine).transpose()?;
     if let (Some(pattern), Some(profile)) = (&typed.pattern, &profile) {

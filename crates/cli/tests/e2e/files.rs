@@ -91,19 +91,24 @@ fn built(place: &Place, name: &str) -> Option<String> {
     is_built.then(|| format!("./{name}"))
 }
 
+/// A cell, and what runs a program in it that has no rights and says again what it reads; `None` where there is none.
+fn repeater<'a>(place: &'a Place, cpus: &str) -> Option<(Controller<'a>, impl Fn() -> Command)> {
+    let controller = serving(place, &[]);
+    let program = built(place, "repeats")?;
+    let run = move || {
+        let mut command = seatmap(place, &["cell", "run", "-q", "first", "--channel=socket.9p", "--no-io", "--"]);
+        command.arg(&program);
+        command
+    };
+    made(&controller.ask(&make("first", cpus))).then_some((controller, run))
+}
+
 #[test]
 fn a_program_without_rights_reads_what_it_is_told() {
     let Some((cpus, _taken)) = highest() else { return };
     let place = Place::new();
-    let controller = serving(&place, &[]);
-    let Some(program) = built(&place, "repeats") else { return };
-    if !made(&controller.ask(&make("first", &cpus))) {
-        return;
-    }
-    let run = |stdin: Stdio| {
-        let mut command = seatmap(&place, &["cell", "run", "-q", "first", "--channel=socket.9p", "--no-io", "--"]);
-        command.arg(&program).stdin(stdin).stdout(Stdio::piped()).spawn().unwrap()
-    };
+    let Some((_controller, repeater)) = repeater(&place, &cpus) else { return };
+    let run = |stdin: Stdio| repeater().stdin(stdin).stdout(Stdio::piped()).spawn().unwrap();
     let said = |child: Child| {
         let output = child.wait_with_output().unwrap();
         assert!(output.status.success(), "{output:?}");
@@ -129,14 +134,10 @@ fn a_program_without_rights_reads_what_it_is_told() {
 fn a_terminal_keeps_its_lines_and_its_end() {
     let Some((cpus, _taken)) = highest() else { return };
     let place = Place::new();
-    let controller = serving(&place, &[]);
-    let Some(program) = built(&place, "repeats") else { return };
-    if !made(&controller.ask(&make("first", &cpus))) {
-        return;
-    }
+    let Some((_controller, repeater)) = repeater(&place, &cpus) else { return };
     let (mut keys, terminal) = terminal();
-    let mut command = seatmap(&place, &["cell", "run", "-q", "first", "--channel=socket.9p", "--no-io", "--"]);
-    in_front_of(terminal, command.arg(program).stdout(Stdio::piped()));
+    let mut command = repeater();
+    in_front_of(terminal, command.stdout(Stdio::piped()));
     let mut child = command.spawn().unwrap();
     drop(command);
     let mut heard = BufReader::new(child.stdout.take().unwrap());

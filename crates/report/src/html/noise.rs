@@ -23,7 +23,7 @@ pub fn noise(report: &Report) -> String {
             section.card { h2 { "Gaps" } (svg::noise::picture(report)) }
             section.card { h2 { "In figures" } (figures(report)) }
             @for noise in &report.cpus { section.card { h2 { "What came to CPU " (noise.cpu) } (sources(noise)) }
-                @if let Some(trace) = &noise.trace { section.card { h2 { "Who had CPU " (noise.cpu) " in its gaps" } (takers(trace)) } } }
+                @if let Some(trace) = &noise.trace { section.card { h2 { "Who had CPU " (noise.cpu) " in its gaps" } (takers(noise, trace)) } } }
             section.card { h2 { "The meters" } (meters(report)) }
         }
         footer { "Stolen, gaps and longest: detour loop. FWQ: fixed work quanta. Both take turns." }
@@ -66,7 +66,7 @@ fn sources(noise: &CpuNoise) -> Markup {
 }
 
 /// Of the gaps of 5 us and more, by the kernel's trace.
-fn takers(trace: &Traced) -> Markup {
+fn takers(noise: &CpuNoise, trace: &Traced) -> Markup {
     html! {
         table.figures {
             thead { tr { th.wide { "Who" } th { "Gaps" } th { "In all" } th { "In one at most" } } }
@@ -76,6 +76,7 @@ fn takers(trace: &Traced) -> Markup {
             } } }
         }
         @for gap in &trace.longest { p { (trace::gap(gap)) } }
+        @if let Some(told) = trace::left_out(noise, trace) { p { "These are " (told) "." } }
     }
 }
 

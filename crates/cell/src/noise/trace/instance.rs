@@ -3,7 +3,7 @@
 use super::Recording;
 use crate::CpuSet;
 use rustix::mount::{FsMountFlags, FsOpenFlags, MountAttrFlags, fsconfig_create, fsmount, fsopen};
-use std::fs::File;
+use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
@@ -28,7 +28,6 @@ const EVENTS_OF_SOME: [&str; 3] = ["irq_vectors", "ipi/ipi_entry", "ipi/ipi_exit
 /// A trace that runs until it is dropped.
 pub(in super::super) struct Instance {
     folder: PathBuf,
-    cpus: Vec<u32>,
     /// Says that somebody is here, for as long as this process lives.
     _lock: File,
     /// A tracefs that stands nowhere in the file system, where none is mounted.
@@ -49,16 +48,16 @@ impl Instance {
         let folder = instances.join(format!("{PREFIX}{}-{number}", std::process::id()));
         std::fs::create_dir(&folder)?;
         let lock = File::open(&folder)?;
-        let instance = Instance { folder, cpus: cpus.to_vec(), _lock: lock, _mount: mount };
+        let instance = Instance { folder, _lock: lock, _mount: mount };
         instance._lock.lock()?;
-        instance.start()?;
+        instance.start(cpus)?;
         Ok(instance)
     }
 
-    fn start(&self) -> io::Result<()> {
+    fn start(&self, cpus: &[u32]) -> io::Result<()> {
         self.write("tracing_on", "0")?;
         self.write("trace_clock", "mono")?;
-        for cpu in &self.cpus {
+        for cpu in cpus {
             self.write(&format!("per_cpu/cpu{cpu}/buffer_size_kb"), BUFFER_KIB)?;
         }
         for events in EVENTS {
@@ -67,20 +66,26 @@ impl Instance {
         for events in EVENTS_OF_SOME.iter().filter(|events| self.folder.join("events").join(events).exists()) {
             self.write(&format!("events/{events}/enable"), "1")?;
         }
-        self.write("tracing_cpumask", &CpuSet(self.cpus.iter().copied().collect()).to_mask())?;
+        self.write("tracing_cpumask", &CpuSet(cpus.iter().copied().collect()).to_mask())?;
         self.write("tracing_on", "1")
     }
 
-    /// Stops, and reads what there is of each CPU, in the order of [`Instance::begin`].
-    pub(in super::super) fn end(self) -> io::Result<Vec<Recording>> {
-        self.write("tracing_on", "0")?;
-        let recording = |cpu| {
-            let folder = self.folder.join(format!("per_cpu/cpu{cpu}"));
-            let stats = std::fs::read_to_string(folder.join("stats"))?;
-            let is_cut = !stats.lines().any(|line| line == "overrun: 0");
-            Ok(Recording { text: std::fs::read(folder.join("trace"))?, is_cut })
-        };
-        self.cpus.iter().map(recording).collect()
+    /// Where a meter says that it is one. The trace cannot be removed while it is open.
+    pub(in super::super) fn marker(&self) -> io::Result<File> {
+        OpenOptions::new().write(true).open(self.folder.join("trace_marker"))
+    }
+
+    /// Writes no more.
+    pub(in super::super) fn stop(&self) -> io::Result<()> {
+        self.write("tracing_on", "0")
+    }
+
+    /// What there is of one CPU: of a busy one tens of MB.
+    pub(in super::super) fn recording(&self, cpu: u32) -> io::Result<Recording> {
+        let folder = self.folder.join(format!("per_cpu/cpu{cpu}"));
+        let stats = std::fs::read_to_string(folder.join("stats"))?;
+        let is_cut = !stats.lines().any(|line| line == "overrun: 0");
+        Ok(Recording { text: std::fs::read(folder.join("trace"))?, is_cut })
     }
 
     fn write(&self, name: &str, text: &str) -> io::Result<()> {
@@ -91,7 +96,7 @@ impl Instance {
 impl Drop for Instance {
     fn drop(&mut self) {
         // What cannot be removed goes with the next trace.
-        let _ = self.write("tracing_on", "0");
+        let _ = self.stop();
         let _ = std::fs::remove_dir(&self.folder);
     }
 }
@@ -113,7 +118,8 @@ fn sweep(instances: &Path) -> io::Result<()> {
     for entry in std::fs::read_dir(instances)?.flatten() {
         let is_ours = entry.file_name().to_string_lossy().starts_with(PREFIX);
         if is_ours && File::open(entry.path()).is_ok_and(|folder| folder.try_lock().is_ok()) {
-            std::fs::remove_dir(entry.path())?;
+            // Somebody may look into it just now: it goes another time.
+            let _ = std::fs::remove_dir(entry.path());
         }
     }
     Ok(())
@@ -149,6 +155,20 @@ mod tests {
     }
 
     #[test]
+    fn one_left_behind_that_somebody_reads_is_in_nobodys_way() {
+        let Some(_first) = begun() else { return };
+        let (root, _mount) = tracefs().unwrap();
+        let left = root.join("instances").join(format!("{PREFIX}read"));
+        std::fs::create_dir(&left).unwrap();
+        let reader = File::open(left.join("trace")).unwrap();
+        Instance::begin(&[0]).unwrap();
+        drop(reader);
+        // Whoever sweeps next may have been quicker.
+        let _ = std::fs::remove_dir(&left);
+        assert!(!left.exists());
+    }
+
+    #[test]
     fn who_falls_asleep_is_heard() {
         let cpus = seatmap_host::affinity::current().unwrap();
         let instance = match Instance::begin(&cpus) {
@@ -156,10 +176,9 @@ mod tests {
             Err(error) => return eprintln!("skipped: no trace here: {error}"),
         };
         std::thread::sleep(std::time::Duration::from_millis(1));
-        let recordings = instance.end().unwrap();
-        assert_eq!(recordings.len(), cpus.len());
-        let texts = recordings.iter().map(|recording| String::from_utf8_lossy(&recording.text));
-        let switches: usize = texts.map(|text| text.matches("sched_switch").count()).sum();
+        instance.stop().unwrap();
+        let texts = cpus.iter().map(|cpu| instance.recording(*cpu).unwrap().text);
+        let switches: usize = texts.map(|text| String::from_utf8_lossy(&text).matches("sched_switch").count()).sum();
         assert!(switches > 0, "{} CPUs, and nobody fell asleep", cpus.len());
     }
 }

@@ -1,4 +1,4 @@
-//! One line of a trace.
+//! One event of a trace: a line, or more where a task has a line's end in its name.
 
 /// Bytes of a task's name, before its number (`trace_print_context` in the kernel's `trace_output.c`: `%16s-%-7d`). Names
 /// are 15 bytes at most and may hold anything, so only the width tells where one ends.
@@ -25,9 +25,28 @@ pub(super) enum What {
     Exit(String),
     /// Another task has the CPU from now on.
     Switch { to: u32, name: String },
+    /// The meter says that it is this task.
+    Mark,
 }
 
-/// Reads a line; `None` where it is a comment, an event that takes no time, or nothing known.
+/// The events of a trace, and what else is written between them. Names may hold line ends: an event ends where the next
+/// begins, which no name can look like, as it would have to be longer.
+pub(super) fn split(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        let is_end = |at: &usize| rest[*at] == b'\n' && is_begin(&rest[at + 1..]);
+        let end = (0..rest.len()).find(is_end).unwrap_or(rest.len());
+        let event = &rest[..end];
+        rest = rest.get(end + 1..).unwrap_or_default();
+        (!event.is_empty()).then_some(event)
+    })
+}
+
+fn is_begin(text: &[u8]) -> bool {
+    matches!(text.get(NAME_WIDTH..NAME_WIDTH + 2), Some([b'-', digit]) if digit.is_ascii_digit())
+}
+
+/// Reads one; `None` where it is a comment, an event that takes no time, or nothing known.
 pub(super) fn event(line: &[u8]) -> Option<Event> {
     let (name, rest) = line.split_at_checked(NAME_WIDTH)?;
     let rest = String::from_utf8_lossy(rest);
@@ -38,23 +57,34 @@ pub(super) fn event(line: &[u8]) -> Option<Event> {
     let mut words = rest.trim_start().splitn(2, ": ");
     let at_ns = time_ns(words.next()?.rsplit(' ').next()?)?;
     let (event, fields) = words.next()?.split_once(':')?;
-    let name = String::from_utf8_lossy(name).trim_start().to_owned();
+    let name = named(&String::from_utf8_lossy(name));
     Some(Event { at_ns, task, name, what: what(event, fields.trim())? })
+}
+
+/// A task's name, which may be empty: that is nobody's.
+fn named(name: &str) -> String {
+    match name.trim_start() {
+        "" => "(no name)".to_owned(),
+        name => name.to_owned(),
+    }
 }
 
 fn what(event: &str, fields: &str) -> Option<What> {
     match event {
         "sched_switch" => {
-            let (_, next) = fields.split_once(" ==> next_comm=")?;
-            let (name, next) = next.rsplit_once(" next_pid=")?;
-            Some(What::Switch { to: next.split(' ').next()?.parse().ok()?, name: name.to_owned() })
+            let (both, next) = fields.rsplit_once(" next_pid=")?;
+            // A name as long as names may be can be what stands between the two.
+            let both = both.strip_prefix("prev_comm= ==> next_comm=").unwrap_or(both);
+            let (_, name) = both.split_once(" ==> next_comm=")?;
+            Some(What::Switch { to: next.split(' ').next()?.parse().ok()?, name: named(name) })
         }
         "irq_handler_entry" => {
-            let (irq, name) = fields.split_once(" name=")?;
+            let (irq, name) = fields.lines().next()?.split_once(" name=")?;
             Some(What::Enter(format!("IRQ {} {name}", irq.strip_prefix("irq=")?)))
         }
         // The end of a handler has its result and not its name, and handlers of one line do not nest.
         "irq_handler_exit" => Some(What::Exit(format!("IRQ {} ", fields.strip_prefix("irq=")?.split(' ').next()?))),
+        "tracing_mark_write" => Some(What::Mark),
         _ => match event.strip_suffix("_entry") {
             Some(vector) => Some(What::Enter(handler(vector, fields))),
             None => Some(What::Exit(handler(event.strip_suffix("_exit")?, fields))),
@@ -65,7 +95,7 @@ fn what(event: &str, fields: &str) -> Option<What> {
 /// `softirq TIMER`, `ipi Rescheduling interrupts`, `local_timer`.
 fn handler(event: &str, fields: &str) -> String {
     let inner =
-        |open, close| fields.split_once(open).and_then(|(_, rest)| rest.rsplit_once(close)).map(|(inner, _)| inner);
+        |open, close| fields.split_once(open).and_then(|(_, rest)| rest.split_once(close)).map(|(inner, _)| inner);
     match event {
         "softirq" => format!("softirq {}", inner("action=", "]").unwrap_or("?")),
         "ipi" => format!("ipi {}", inner("(", ")").unwrap_or("?")),
@@ -128,12 +158,40 @@ mod tests {
         let line = "           a b c-7       [003] d..2. 2.000001: sched_switch: prev_comm=a b c prev_pid=7 prev_prio=1 \
                     prev_state=S ==> next_comm=x next_pid=9 y next_pid=8 next_prio=120";
         assert_eq!(told(line), "2000001000 of 7 'a b c': Switch { to: 8, name: \"x next_pid=9 y\" }");
+        let line = " ==> next_comm=-7       [003] d..2. 2.000001: sched_switch: prev_comm= ==> next_comm= prev_pid=7 \
+                    prev_prio=1 prev_state=S ==> next_comm= ==> next_comm= next_pid=8 next_prio=120";
+        assert_eq!(
+            told(&format!(" {line}")),
+            "2000001000 of 7 '==> next_comm=': Switch { to: 8, name: \"==> next_comm=\" }"
+        );
+    }
+
+    #[test]
+    fn a_task_without_a_name_is_somebody() {
+        let line = "                -7       [003] d..2. 2.000001: sched_switch: prev_comm= prev_pid=7 prev_prio=1 prev_state=S \
+                    ==> next_comm= next_pid=8 next_prio=120";
+        assert_eq!(told(line), "2000001000 of 7 '(no name)': Switch { to: 8, name: \"(no name)\" }");
+    }
+
+    #[test]
+    fn a_name_with_a_line_end_breaks_no_event() {
+        let text = "# tracer: nop\n#\n             a\nb-7       [003] d..2. 2.000001: sched_switch: prev_comm=a\nb prev_pid=7 \
+                    prev_prio=1 prev_state=S ==> next_comm=c\nd next_pid=8 next_prio=-1\nCPU:3 [LOST 4 EVENTS]\n\
+                    \x20            c\nd-8       [003] d.h.. 2.000002: softirq_entry: vec=9 [action=RCU]\n\
+                    CPU:3 [LOST 4 EVENTS]\n          <idle>-0       [003] d.h.. 2.000003: irq_handler_entry: irq=3 name=x\n\
+                    CPU:3 [LOST 4 EVENTS]\n";
+        let found: Vec<String> = split(text.as_bytes()).filter_map(event).map(|event| format!("{event:?}")).collect();
+        insta::assert_snapshot!(found.join("\n"), @r#"
+        Event { at_ns: 2000001000, task: 7, name: "a\nb", what: Switch { to: 8, name: "c\nd" } }
+        Event { at_ns: 2000002000, task: 8, name: "c\nd", what: Enter("softirq RCU") }
+        Event { at_ns: 2000003000, task: 0, name: "<idle>", what: Enter("IRQ 3 x") }
+        "#);
     }
 
     proptest! {
         #[test]
         fn no_line_is_too_odd(line in proptest::collection::vec(any::<u8>(), 0..120)) {
-            event(&line);
+            split(&line).for_each(|line| drop(event(line)));
         }
 
         #[test]

@@ -1,6 +1,6 @@
 //! Who had a CPU when.
 
-use super::line::{Event, What, event};
+use super::line::{self, Event, What};
 use std::collections::HashMap;
 
 /// Times in which somebody else than the meter had the CPU, in order and without overlap.
@@ -25,11 +25,18 @@ pub(super) struct Span {
 }
 
 /// Reads the trace of one CPU. A handler that interrupts another, or a task, has the CPU until it ends. Kernels do not show
-/// every change of task; where one is missing, the time between two events is of the one that is not the meter.
-pub(super) fn of(text: &[u8], meter: u32) -> Spans {
-    let mut reader = Reader { meter, ..Reader::default() };
-    text.split(|byte| *byte == b'\n').filter_map(event).for_each(|event| reader.read(event));
-    reader.found
+/// every change of task; where one is missing, the time between two events is of the one that is not the meter. `None` where
+/// the meter has left no mark.
+pub(super) fn of(text: &[u8]) -> Option<Spans> {
+    let mut reader = Reader { meter: meter(text)?, ..Reader::default() };
+    line::split(text).filter_map(line::event).for_each(|event| reader.read(event));
+    Some(reader.found)
+}
+
+/// The meter's number, by its last mark. Inside a container the meter knows itself by another one.
+fn meter(text: &[u8]) -> Option<u32> {
+    let events = text.rsplit(|byte| *byte == b'\n').filter_map(line::event);
+    events.filter(|event| event.what == What::Mark).map(|event| event.task).next()
 }
 
 #[derive(Default)]
@@ -50,13 +57,18 @@ impl Reader {
             (self.found.first_ns, self.last_ns) = (event.at_ns, event.at_ns);
         }
         self.close(&event);
-        self.task = Some((event.task, event.name));
+        // The name in a change of task is the one of that time; the others are of the end, or forgotten.
+        if self.task.as_ref().is_none_or(|(task, _)| *task != event.task) {
+            self.task = Some((event.task, event.name));
+        }
         match event.what {
-            What::Enter(handler) => self.handlers.push(handler),
-            What::Exit(handler) => {
-                let began = self.handlers.iter().rposition(|begun| is_end_of(&handler, begun));
-                self.handlers.truncate(began.unwrap_or(self.handlers.len()));
+            What::Enter(handler) => {
+                // None interrupts itself: the end of the one before is missing.
+                self.end(&handler);
+                self.handlers.push(handler);
             }
+            What::Exit(handler) => self.end(&handler),
+            What::Mark => {}
             What::Switch { to, name } => {
                 self.handlers.clear();
                 self.task = Some((to, name));
@@ -64,9 +76,16 @@ impl Reader {
         }
     }
 
+    /// Ends a handler, and those that interrupted it.
+    fn end(&mut self, handler: &str) {
+        let began = self.handlers.iter().rposition(|begun| is_end_of(handler, begun));
+        self.handlers.truncate(began.unwrap_or(self.handlers.len()));
+    }
+
     /// Says whose the time since the last event was.
     fn close(&mut self, event: &Event) {
-        let now_ns = event.at_ns;
+        // The clock of traces may step back a little where it is slewed (Documentation/trace/ftrace.rst).
+        let now_ns = event.at_ns.max(self.last_ns);
         let from_ns = std::mem::replace(&mut self.last_ns, now_ns);
         let (who, known_ns) = match (self.handlers.last(), &self.task) {
             (Some(handler), _) => (handler, None),
@@ -108,11 +127,13 @@ mod tests {
             let (seconds, us) = (us / 1_000_000, us % 1_000_000);
             writeln!(text, "{name:>16}-{task:<7} [001] d.h.. {seconds:>5}.{us:06}: {event}").unwrap();
         }
+        let us = lines.last().map_or(0, |line| line.2);
+        writeln!(text, "           meter-7       [001] .....     0.{us:06}: tracing_mark_write: seatmap").unwrap();
         text.into_bytes()
     }
 
     fn told(lines: &[(&str, u32, u64, &str)]) -> Vec<String> {
-        let found = of(&trace(lines), 7);
+        let found = of(&trace(lines)).unwrap();
         let told = |span: &Span| format!("{}-{} {}", span.from_ns / 1000, span.to_ns / 1000, found.names[span.who]);
         found.spans.iter().map(told).collect()
     }
@@ -155,8 +176,46 @@ mod tests {
             ("late", 11, 60, "local_timer_entry: vector=236"),
         ];
         assert_eq!(told(&lines), ["10-40 hog", "40-41 local_timer", "41-60 late"]);
-        let known: Vec<Option<u64>> = of(&trace(&lines), 7).spans.iter().map(|span| span.known_ns).collect();
+        let known: Vec<Option<u64>> = of(&trace(&lines)).unwrap().spans.iter().map(|span| span.known_ns).collect();
         assert_eq!(known, [Some(10_000), None, Some(60_000)]);
+    }
+
+    #[test]
+    fn the_name_of_a_change_is_kept() {
+        let to_hog = "sched_switch: prev_comm=meter prev_pid=7 prev_prio=120 prev_state=R ==> next_comm=hog next_pid=9 next_prio=120";
+        let found = told(&[
+            ("meter", 7, 10, to_hog),
+            ("<...>", 9, 14, "local_timer_entry: vector=236"),
+            ("<...>", 9, 15, to_hog),
+        ]);
+        assert_eq!(found, ["10-14 hog", "14-15 local_timer"]);
+    }
+
+    #[test]
+    fn a_handler_whose_end_is_missing_is_over_when_it_begins_again() {
+        let found = told(&[
+            ("meter", 7, 10, "local_timer_entry: vector=236"),
+            ("meter", 7, 20, "local_timer_entry: vector=236"),
+            ("meter", 7, 21, "local_timer_exit: vector=236"),
+            ("meter", 7, 90, "reschedule_entry: vector=253"),
+        ]);
+        assert_eq!(found, ["10-21 local_timer"]);
+    }
+
+    #[test]
+    fn a_clock_that_steps_back_makes_no_overlap() {
+        let found = told(&[
+            ("hog", 9, 10, "local_timer_entry: vector=236"),
+            ("hog", 9, 20, "local_timer_exit: vector=236"),
+            ("hog", 9, 18, "reschedule_entry: vector=253"),
+            ("hog", 9, 30, "reschedule_exit: vector=253"),
+        ]);
+        assert_eq!(found, ["10-20 local_timer", "20-30 reschedule"]);
+    }
+
+    #[test]
+    fn without_a_mark_nobody_is_the_meter() {
+        assert_eq!(of(b"           meter-7       [001] d.h.. 1.000001: local_timer_entry: vector=236\n"), None);
     }
 
     #[test]
