@@ -52,7 +52,8 @@ pub fn set_aside(host: &Host) -> Option<Left> {
         Ok(()) => format!("it is kept as {}", aside.display()),
         Err(error) => format!("it cannot be kept: {error}"),
     };
-    let why = format!("{error}; programs that waited for a turn may be stopped still (kill -CONT); {kept}");
+    let harm = "programs that waited for a turn may be stopped still (kill -CONT), and its cells stand until destroyed";
+    let why = format!("{error}; {harm}; {kept}");
     Some(Left { path: path.display().to_string(), why })
 }
 

@@ -35,7 +35,7 @@ pub fn renderer_gain<T: Testbed>(bed: &mut T, chip: &Chip, wanted: &Wanted) -> R
     let sections = chip.sections(renderer.coordinators)?;
     let (threads, room) = (1 + renderer.workers, sections.first().map_or(0, ExactSizeIterator::len));
     if threads > room {
-        return Err(ChannelsError::Unfit(format!("a section has {room} cores for {threads} threads")));
+        return Err(ChannelsError::Unfit(format!("{threads} threads need as many cores, and a section has {room}")));
     }
     let channels = 2 * renderer.coordinators * renderer.workers;
     enough(channels, wanted.lines)?;
