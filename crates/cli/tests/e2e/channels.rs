@@ -89,6 +89,8 @@ fn what_does_not_fit_is_refused() {
     let refusal = |words: &[&str]| place.refusal(&[&["channels"], words, &["--on", "xeon-phi-5110p"]].concat());
     assert!(refusal(&["slices", "--sections", "7"]).contains("7 sections do not divide 60 cores"));
     assert!(refusal(&["slices", "--lines", "7"]).contains("60 channels take as many lines, and there are 7"));
-    assert!(refusal(&["mandelbrot", "--workers", "20"]).contains("21 threads need as many cores, and a section has 15"));
+    assert!(
+        refusal(&["mandelbrot", "--workers", "20"]).contains("21 threads need as many cores, and a section has 15")
+    );
     assert!(refusal(&["curve", "--from", "999"]).contains("there is no CPU 999 here"));
 }
