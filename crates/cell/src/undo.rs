@@ -11,6 +11,8 @@ use crate::layout;
 use crate::root::Root;
 use crate::set::CpuSet;
 use crate::tasks;
+use seatmap_host::mask::Tid;
+use std::collections::BTreeSet;
 use std::fmt;
 use std::io;
 
@@ -68,9 +70,14 @@ fn note_masks(root: &Root, journal: &mut Journal, others: &[Journal]) {
     if journal.header.set().0.is_empty() || !journal.changes.iter().any(|change| change.what == What::Folder) {
         return;
     }
-    let open = everywhere(root, others).without(&journal.header.set());
+    let own = journal.header.set();
+    let open = everywhere(root, others).without(&own);
+    let inside = inside(root, journal);
+    // Who may use the whole cell from inside has that of its cpuset, also where somebody moved it in.
+    let is_given =
+        |task: &tasks::Task, now: &CpuSet| *now == own && (inside.contains(&task.tid) || inside.contains(&task.pid));
     let chosen = |task: tasks::Task| {
-        let now = task.cpus().filter(|now| !task.is_bound && !open.0.is_subset(&now.0))?;
+        let now = task.cpus().filter(|now| !task.is_bound && !open.0.is_subset(&now.0) && !is_given(&task, now))?;
         let (path, mask) = (task.folder(), now.to_string());
         let is_known = journal.of_path(&path).is_some_and(|change| change.same(&change.new, &mask));
         let started_ticks = Some(task.started_ticks);
@@ -81,6 +88,12 @@ fn note_masks(root: &Root, journal: &mut Journal, others: &[Journal]) {
     if !lines.is_empty() {
         journal.append_or_take(lines);
     }
+}
+
+/// Threads, or processes, in the cell's groups.
+fn inside(root: &Root, journal: &Journal) -> BTreeSet<Tid> {
+    let groups = journal.changes.iter().filter(|change| change.what == What::Folder);
+    groups.flat_map(|change| group::members(root, &change.path)).collect()
 }
 
 fn undo_one(root: &Root, change: &Change, journal: &Journal, others: &mut [Journal]) -> io::Result<Option<Left>> {

@@ -480,6 +480,28 @@ fn a_cell_that_somebody_entered_is_told_of() {
 }
 
 #[test]
+fn who_was_moved_into_a_cell_may_run_everywhere_after_it() {
+    let Some((cpus, _taken)) = highest() else { return };
+    let place = Place::new();
+    let mut moved = Command::new("sleep").arg("60").spawn().unwrap();
+    let mask = || seatmap_host::mask::Mask::of(moved.id() as i32).unwrap();
+    let before = mask();
+    let is_made = made(&seatmap(&place, &[&["cell"], &make("first", &cpus)[..]].concat()).output().unwrap());
+    let entered = std::fs::write("/sys/fs/cgroup/cpuset/seatmap.first/tasks", moved.id().to_string());
+    let inside = mask();
+    let destroyed = seatmap(&place, &["cell", "destroy", "first"]).output().unwrap();
+    let after = mask();
+    moved.kill().unwrap();
+    moved.wait().unwrap();
+    if is_made {
+        entered.unwrap();
+        assert!(destroyed.status.success(), "{}", stderr(&destroyed));
+        assert_ne!(inside, before, "it was in the cell");
+        assert_eq!(after, before);
+    }
+}
+
+#[test]
 fn restore_leaves_cells_that_are_remembered_elsewhere() {
     let Some((cpus, _taken)) = highest() else { return };
     let place = Place::new();
