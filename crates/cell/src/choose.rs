@@ -1,9 +1,9 @@
 //! Which CPUs suit a cell best.
 //!
-//! First those with the fewest interrupts that cannot be moved away, as nothing helps against them later; then whole
-//! those from which a hypervisor steals least, and whole cores, as a neighbour on the same core is heard through every
-//! wall; then those that are near one another, by a profile's core distances. CPU 0 comes last: it keeps the kernel's time
-//! and starts the others. What programs take from a CPU now does not count: they will have left it.
+//! First those with the fewest interrupts that cannot be moved away, as nothing helps against them later; then those from
+//! which a hypervisor steals least; then any core but that of CPU 0, which keeps the kernel's time and starts the others;
+//! then whole cores, as a neighbour on the same core is heard through every wall; then those that are near one another, by
+//! a profile's core distances. What programs take from a CPU now does not count: they will have left it.
 
 use crate::error::CellError;
 use crate::host::Host;

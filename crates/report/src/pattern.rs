@@ -23,8 +23,9 @@ pub(crate) fn name(pattern: &Pattern) -> String {
 
 /// `8 tasks, 16 edges, 16 bytes in 16 messages`
 pub(crate) fn size(pattern: &Pattern) -> String {
-    let bytes: f64 = pattern.edges.iter().map(|edge| edge.bytes).sum();
-    let messages: f64 = pattern.edges.iter().map(|edge| edge.messages).sum();
+    // From 0, as a sum of nothing is -0.
+    let bytes = pattern.edges.iter().fold(0.0, |sum, edge| sum + edge.bytes);
+    let messages = pattern.edges.iter().fold(0.0, |sum, edge| sum + edge.messages);
     let edges = counted(pattern.edges.len() as f64, "edge");
     let tasks = counted(pattern.tasks as f64, "task");
     format!("{tasks}, {edges}, {} in {}", counted(bytes, "byte"), counted(messages, "message"))
@@ -98,6 +99,11 @@ mod tests {
               3  @@
         Rows send, columns receive; '@' is 1 byte, blank nothing.
         ");
+    }
+
+    #[test]
+    fn silence_is_nothing_and_not_less() {
+        assert!(of("idle:4", 40).starts_with("idle:4: 4 tasks, 0 edges, 0 bytes in 0 messages\n"));
     }
 
     #[test]

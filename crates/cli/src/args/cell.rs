@@ -82,7 +82,7 @@ pub struct CellCreate {
     /// Refuse a cell from which more time is stolen: 2%.
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     pub noise: Option<f64>,
-    /// Do not measure its noise, before and after: half a second less.
+    /// Do not measure its noise, before and after: that takes most of a second.
     #[arg(long, conflicts_with = "noise")]
     pub untested: bool,
     /// Undo it after this time: 30s, 10m, 2h.
@@ -148,7 +148,7 @@ pub struct CellRun {
     /// Seat threads by this plan, whose CPUs are the cell's; without it each takes the next CPU, over and over.
     #[arg(long, value_name = "FILE")]
     pub plan: Option<PathBuf>,
-    /// Write the seating as JSON.
+    /// Write the seating, and the noise that the program had, as JSON.
     #[arg(long, value_name = "FILE")]
     pub report: Option<PathBuf>,
     /// Say nothing, unless a thread does not sit where it should.
