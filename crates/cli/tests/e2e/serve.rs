@@ -368,12 +368,9 @@ fn who_had_more_still_waits_after_the_controller_was_killed() {
     wait_until("both are gone", || controller.list().is_empty() && !has_groups(&place));
 }
 
-#[test]
-fn an_account_that_cannot_be_used_is_told_of_and_begun_anew() {
-    let place = Place::new();
-    std::fs::create_dir(place.path("run")).unwrap();
-    place.file("run/controller.usage", r#"{"format":"seatmap-usage/1","boot_id":"another","at_ms":1,"cpu_us":{}}"#);
-    let mut command = seatmap(&place, &["cell", "serve", "--socket", "socket"]);
+/// What a controller says that begins and is ended at once.
+fn told_in_a_short_life(place: &Place) -> String {
+    let mut command = seatmap(place, &["cell", "serve", "--socket", "socket"]);
     let mut child = command.stdout(Stdio::null()).spawn().unwrap();
     wait_until("it listens", || place.path("socket").exists());
     // SAFETY: the child has not been waited for, so that the number is its own.
@@ -381,6 +378,15 @@ fn an_account_that_cannot_be_used_is_told_of_and_begun_anew() {
     let mut told = String::new();
     child.stderr.take().unwrap().read_to_string(&mut told).unwrap();
     assert!(child.wait().unwrap().success());
+    told
+}
+
+#[test]
+fn an_account_that_cannot_be_used_is_told_of_and_begun_anew() {
+    let place = Place::new();
+    std::fs::create_dir(place.path("run")).unwrap();
+    place.file("run/controller.usage", r#"{"format":"seatmap-usage/1","boot_id":"another","at_ms":1,"cpu_us":{}}"#);
+    let told = told_in_a_short_life(&place);
     assert!(told.ends_with("controller.usage: is of another boot; what users had before it is forgotten\n"), "{told}");
     assert_ne!(account(&place)["boot_id"], "another");
 }
@@ -390,14 +396,7 @@ fn a_damaged_ledger_is_told_of_and_kept() {
     let place = Place::new();
     std::fs::create_dir(place.path("run")).unwrap();
     place.file("run/controller.ledger", "[{\"boot_id\":");
-    let mut command = seatmap(&place, &["cell", "serve", "--socket", "socket"]);
-    let mut child = command.stdout(Stdio::null()).spawn().unwrap();
-    wait_until("it listens", || place.path("socket").exists());
-    // SAFETY: the child has not been waited for, so that the number is its own.
-    unsafe { libc::kill(child.id() as i32, libc::SIGTERM) };
-    let mut told = String::new();
-    child.stderr.take().unwrap().read_to_string(&mut told).unwrap();
-    assert!(child.wait().unwrap().success());
+    let told = told_in_a_short_life(&place);
     assert!(told.contains("controller.ledger") && told.contains("may be stopped still"), "{told}");
     assert_eq!(place.read("run/controller.ledger.damaged"), "[{\"boot_id\":");
 }
