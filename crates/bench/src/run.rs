@@ -8,7 +8,7 @@ mod program;
 use crate::pair;
 use crate::row::Row;
 use program::{Figures, THREADS};
-use seatmap_launch::{Beyond, Program, Seating, Seats};
+use seatmap_launch::{Beyond, Options, Program, Seating, Seats};
 use seatmap_machine::CpuList;
 use seatmap_measure::statistics::{median, quantile};
 use std::error::Error;
@@ -69,7 +69,8 @@ fn launch(form: &str, cpus: [&str; 2]) -> Result<(), Box<dyn Error>> {
     let mut list = vec![cpus[0].parse()?; 1 + THREADS];
     list.push(cpus[1].parse()?);
     let list = CpuList(list);
-    let (ending, report) = seatmap_launch::run(&program, Seating::new(Seats::of_cpus(list, beyond), Vec::new(), 0))?;
+    let seating = Seating::new(Seats::of_cpus(&list, beyond), Vec::new(), 0).strict(true);
+    let (ending, report) = seatmap_launch::run(&program, seating, Options::default())?;
     match report.troubles().first() {
         Some(trouble) => Err(trouble.clone().into()),
         None => ending.leave_alike(),

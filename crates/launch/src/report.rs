@@ -2,9 +2,9 @@
 
 use crate::hampered::Hampered;
 use crate::mask::Tid;
+use crate::pinner::Pinner;
 use crate::record::Record;
 use crate::seats::Beyond;
-use crate::usher::Usher;
 use serde::Serialize;
 
 /// The format's name, in the `format` key.
@@ -17,8 +17,10 @@ pub struct Report {
     pub format: &'static str,
     /// The first process.
     pub pid: Option<Tid>,
-    /// How many threads were seen.
+    /// How many threads were seen, short-lived helpers left out.
     pub created: usize,
+    /// Processes that ended before they could take a seat.
+    pub helpers: usize,
     /// How many of them were skipped.
     pub skipped: usize,
     /// How many had no seat, the skipped left out.
@@ -35,12 +37,27 @@ pub struct Report {
     pub threads: Vec<Thread>,
     /// Programs that missed something.
     pub hampered: Hampered,
+    /// What outlived the program's first process; null where nothing did.
+    pub behind: Option<Behind>,
+}
+
+/// What outlived the program's first process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Behind {
+    /// Its processes.
+    pub processes: usize,
+    /// Their threads.
+    pub threads: usize,
+    /// The process that goes on seating them; null where seating has ended.
+    pub supervisor: Option<Tid>,
+    /// How many threads got back the mask that they would have without Seatmap.
+    pub freed: usize,
 }
 
 /// One thread.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Thread {
-    /// Its place in the order of creation over all processes, counted from 0.
+    /// Its place in the order of seating over all processes, counted from 0.
     pub order: usize,
     /// Its process; null where it was gone too soon.
     pub pid: Option<Tid>,
@@ -48,12 +65,12 @@ pub struct Thread {
     pub tid: Tid,
     /// The last name it was seen with.
     pub name: String,
-    /// Its task; null for one that has no seat.
+    /// Its task; null for one that has no seat, or shares one that belongs to no task.
     pub task: Option<usize>,
     /// What the task is called.
     pub task_name: Option<String>,
-    /// Where it was to sit.
-    pub cpu: Option<u32>,
+    /// The CPUs of its seat; empty for one that has no seat.
+    pub cpus: Vec<u32>,
     /// The CPUs it was seen on since, in order of appearance; empty where it was gone too soon.
     pub seen_on: Vec<u32>,
     /// Whether the kernel confirmed the seat and no look found anything else.
@@ -65,23 +82,25 @@ pub struct Thread {
 }
 
 impl Report {
-    pub(crate) fn of(usher: &Usher, pid: Option<Tid>, hampered: Hampered) -> Self {
-        let seats = usher.seating.seats();
+    pub(crate) fn of(pinner: &Pinner, pid: Option<Tid>, hampered: Hampered) -> Self {
+        let seats = pinner.seating.seats();
         let named = |record| thread(record, &seats.names);
-        let threads: Vec<Thread> = usher.roll.records().iter().map(named).collect();
+        let threads: Vec<Thread> = pinner.threads.records().iter().map(named).collect();
         let taken: std::collections::HashSet<usize> = threads.iter().filter_map(|thread| thread.task).collect();
         Report {
             format: FORMAT,
             pid,
-            created: usher.roll.created(),
-            skipped: usher.roll.skipped(),
-            unseated: usher.roll.unseated(),
+            created: pinner.threads.created(),
+            helpers: pinner.threads.helpers(),
+            skipped: pinner.threads.skipped(),
+            unseated: pinner.threads.unseated(),
             tasks: seats.cpus.len(),
-            ordered_tasks: usher.seating.ordered_tasks(),
+            ordered_tasks: pinner.seating.ordered_tasks(),
             empty_tasks: (0..seats.cpus.len()).filter(|task| !taken.contains(task)).collect(),
             cyclic: seats.beyond == Beyond::Cycle,
             threads,
             hampered,
+            behind: None,
         }
     }
 
@@ -92,15 +111,21 @@ impl Report {
 }
 
 impl Thread {
+    /// Whether it has a seat: a task's, or one that it shares.
+    #[must_use]
+    pub fn has_seat(&self) -> bool {
+        !self.cpus.is_empty()
+    }
+
     /// Whether it was seen elsewhere than on its seat. One that was gone before it could sit down was not.
     #[must_use]
     pub fn is_troubled(&self) -> bool {
-        self.trouble.is_some() || self.cpu.is_some_and(|seat| self.seen_on.iter().any(|cpu| *cpu != seat))
+        self.trouble.is_some() || self.has_seat() && self.seen_on.iter().any(|cpu| !self.cpus.contains(cpu))
     }
 }
 
 fn thread(record: &Record, names: &[String]) -> Thread {
-    let task = record.seat.map(|seat| seat.task);
+    let task = record.seat.as_ref().and_then(|seat| seat.task);
     Thread {
         order: record.order,
         pid: record.pid,
@@ -108,7 +133,7 @@ fn thread(record: &Record, names: &[String]) -> Thread {
         name: record.name.clone(),
         task,
         task_name: task.and_then(|task| names.get(task)).cloned(),
-        cpu: record.seat.map(|seat| seat.cpu),
+        cpus: record.seat.as_ref().map(|seat| seat.cpus.cpus().0).unwrap_or_default(),
         seen_on: record.seen_on.clone(),
         verified: record.verified(),
         late: record.late,

@@ -1,7 +1,9 @@
-//! Rules that seat threads by what they are: `NAME=TASK`.
+//! Rules that seat threads by what they are: `NAME=TASKS`, `NAME=CPUS`.
 
 use crate::mask::Tid;
-use crate::seats::Seats;
+use crate::seats::{Seat, Seats};
+use crate::sets::{self, SetError};
+use seatmap_machine::{CpuList, Topology};
 
 /// Bytes of a thread's name that the kernel keeps: `TASK_COMM_LEN` less the closing zero (proc_pid_comm(5)).
 pub const NAME_BYTES: usize = 15;
@@ -17,20 +19,20 @@ pub enum Who {
     Pid(Tid),
 }
 
-/// A rule: these threads take these tasks, in the order in which they appear.
+/// A rule: these threads take these seats, in the order in which they appear.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rule {
     /// Which threads.
     pub who: Who,
-    /// The tasks that they take.
-    pub tasks: Vec<usize>,
+    /// The seats that they take. A task's seat is given to one thread at a time, a shared one to any number.
+    pub seats: Vec<Seat>,
 }
 
 /// Why a rule was refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RuleError {
     /// No `=`, or nothing before it.
-    #[error("'{0}' is no rule; write NAME=TASK, such as 'worker*=1-3'")]
+    #[error("'{0}' is not a rule; write NAME=TASKS or NAME=CPUS, such as 'worker*=1-3' or 'io*=cpus:14-15'")]
     Shape(String),
     /// `tid:` or `pid:` without a number.
     #[error("'{0}' holds no number of a thread or process; write tid:4711=0")]
@@ -40,41 +42,53 @@ pub enum RuleError {
     NoSuchTask {
         /// The rule.
         rule: String,
-        /// What there is.
+        /// The tasks that there are.
         seats: String,
     },
-    /// Two rules for one task.
-    #[error("task {0} stands in two rules; a task is one thread's")]
-    Twice(usize),
+    /// A set of CPUs that there is not.
+    #[error("the rule '{rule}'")]
+    Set {
+        /// The rule.
+        rule: String,
+        /// What is wrong with the set.
+        source: SetError,
+    },
 }
 
 impl Rule {
-    /// Reads a rule. What stands before the last `=` is a name, or `tid:` or `pid:` with a number.
+    /// Reads a rule. Before the last `=` stands a name, or `tid:` or `pid:` with a number; behind it tasks of `seats` by
+    /// name, number or range, and sets of CPUs as [`sets`] reads them.
     ///
     /// # Errors
     /// [`RuleError`], with the rule.
-    pub fn parse(text: &str, seats: &Seats) -> Result<Self, RuleError> {
+    pub fn parse(
+        text: &str,
+        seats: &Seats,
+        topology: &dyn Fn() -> Result<Topology, String>,
+    ) -> Result<Self, RuleError> {
         let shape = || RuleError::Shape(text.to_owned());
-        let (who, tasks) = text.rsplit_once('=').filter(|(who, _)| !who.is_empty()).ok_or_else(shape)?;
+        let (who, places) = text.rsplit_once('=').filter(|(who, _)| !who.is_empty()).ok_or_else(shape)?;
         let who = Who::parse(who).ok_or_else(|| RuleError::Number(text.to_owned()))?;
-        let tasks = seats
-            .tasks(tasks)
-            .ok_or_else(|| RuleError::NoSuchTask { rule: text.to_owned(), seats: described(seats) })?;
-        Ok(Rule { who, tasks })
+        let member = |member: &str| match sets::is_set(member) {
+            true => shared(member, topology).map_err(|source| RuleError::Set { rule: text.to_owned(), source }),
+            false => tasks(member, seats)
+                .ok_or_else(|| RuleError::NoSuchTask { rule: text.to_owned(), seats: described(seats) }),
+        };
+        let seats = places.split(',').map(|text| member(text.trim())).collect::<Result<Vec<_>, _>>()?.concat();
+        Ok(Rule { who, seats })
     }
+}
 
-    /// Reads several rules, which share no task.
-    ///
-    /// # Errors
-    /// [`RuleError`] of the first that is wrong.
-    pub fn parse_all(texts: &[String], seats: &Seats) -> Result<Vec<Self>, RuleError> {
-        let rules = texts.iter().map(|text| Rule::parse(text, seats)).collect::<Result<Vec<_>, _>>()?;
-        let mut seen = std::collections::HashSet::new();
-        match rules.iter().flat_map(|rule| &rule.tasks).find(|task| !seen.insert(**task)) {
-            Some(task) => Err(RuleError::Twice(*task)),
-            None => Ok(rules),
-        }
+/// The seats of tasks: a name, a number or a range.
+fn tasks(member: &str, seats: &Seats) -> Option<Vec<Seat>> {
+    if let Some(task) = seats.task(member) {
+        return Some(vec![seats.of(task)?]);
     }
+    member.parse::<CpuList>().ok()?.0.iter().map(|task| seats.of(*task as usize)).collect()
+}
+
+fn shared(member: &str, topology: &dyn Fn() -> Result<Topology, String>) -> Result<Vec<Seat>, SetError> {
+    Ok(sets::parse(member, topology)?.into_iter().map(Seat::shared).collect())
 }
 
 impl Who {
@@ -107,7 +121,7 @@ fn kept(name: &str) -> &str {
 
 /// Whether a text fits a pattern in which `*` stands for any text. One star is remembered at a time: a later one makes
 /// retrying an earlier one pointless.
-fn fits(pattern: &[u8], text: &[u8]) -> bool {
+pub(crate) fn fits(pattern: &[u8], text: &[u8]) -> bool {
     let (mut p, mut t) = (0, 0);
     let mut star: Option<(usize, usize)> = None;
     while t < text.len() {
@@ -144,30 +158,42 @@ mod tests {
     use proptest::prelude::*;
 
     fn seats() -> Seats {
-        Seats { cpus: vec![5, 6, 7], names: vec!["a".into(), "b".into(), "c".into()], beyond: Beyond::Leave }
+        let names = ["a", "b", "c"].map(str::to_owned).to_vec();
+        Seats { names, ..Seats::of_cpus(&CpuList(vec![5, 6, 7]), Beyond::Leave) }
+    }
+
+    fn read(text: &str) -> Result<Rule, RuleError> {
+        Rule::parse(text, &seats(), &|| Err("not to be read here".to_owned()))
+    }
+
+    fn taken(rule: &Rule) -> Vec<(Option<usize>, Vec<u32>)> {
+        rule.seats.iter().map(|seat| (seat.task, seat.cpus.cpus().0)).collect()
     }
 
     #[test]
     fn rules_are_read() {
-        let rule = |text| Rule::parse(text, &seats());
-        assert_eq!(rule("w*=1,c"), Ok(Rule { who: Who::Named("w*".into()), tasks: vec![1, 2] }));
-        assert_eq!(rule("x=y=0").unwrap().who, Who::Named("x=y".into()), "names may hold an equals sign");
-        assert_eq!(rule("tid:12=a").unwrap().who, Who::Tid(12));
-        assert_eq!(rule("pid:12=0-2").unwrap().who, Who::Pid(12));
-        assert_eq!(rule("a-name-of-twenty-odd=0").unwrap().who, Who::Named("a-name-of-twent".into()));
+        let rule = read("w*=1,c").unwrap();
+        assert_eq!((&rule.who, taken(&rule)), (&Who::Named("w*".into()), vec![(Some(1), vec![6]), (Some(2), vec![7])]));
+        assert_eq!(read("x=y=0").unwrap().who, Who::Named("x=y".into()), "names may hold an equals sign");
+        assert_eq!(read("tid:12=a").unwrap().who, Who::Tid(12));
+        assert_eq!(read("pid:12=0-2").unwrap().who, Who::Pid(12));
+        assert_eq!(read("a-name-of-twenty-odd=0").unwrap().who, Who::Named("a-name-of-twent".into()));
+    }
+
+    #[test]
+    fn a_rule_may_spell_out_a_seat() {
+        let rule = read("io*=cpus:14-15,a").unwrap();
+        assert_eq!(taken(&rule), [(None, vec![14, 15]), (Some(0), vec![5])]);
     }
 
     #[test]
     fn refusals_say_what_there_is() {
-        let refusal = |texts: &[&str]| {
-            let texts: Vec<String> = texts.iter().map(|text| (*text).to_owned()).collect();
-            Rule::parse_all(&texts, &seats()).unwrap_err().to_string()
-        };
-        insta::assert_snapshot!(refusal(&["w"]), @"'w' is no rule; write NAME=TASK, such as 'worker*=1-3'");
-        insta::assert_snapshot!(refusal(&["=1"]), @"'=1' is no rule; write NAME=TASK, such as 'worker*=1-3'");
-        insta::assert_snapshot!(refusal(&["tid:x=1"]), @"'tid:x=1' holds no number of a thread or process; write tid:4711=0");
-        insta::assert_snapshot!(refusal(&["w=3"]), @"'w=3' names a task that is not there: there are tasks 0 to 2, called a, b, c");
-        insta::assert_snapshot!(refusal(&["w=0", "v=a"]), @"task 0 stands in two rules; a task is one thread's");
+        let refusal = |text: &str| read(text).unwrap_err().to_string();
+        insta::assert_snapshot!(refusal("w"), @"'w' is not a rule; write NAME=TASKS or NAME=CPUS, such as 'worker*=1-3' or 'io*=cpus:14-15'");
+        insta::assert_snapshot!(refusal("=1"), @"'=1' is not a rule; write NAME=TASKS or NAME=CPUS, such as 'worker*=1-3' or 'io*=cpus:14-15'");
+        insta::assert_snapshot!(refusal("tid:x=1"), @"'tid:x=1' holds no number of a thread or process; write tid:4711=0");
+        insta::assert_snapshot!(refusal("w=3"), @"'w=3' names a task that is not there: there are tasks 0 to 2, called a, b, c");
+        insta::assert_snapshot!(refusal("w=l3:0"), @"the rule 'w=l3:0'");
     }
 
     #[test]
@@ -192,7 +218,7 @@ mod tests {
 
         #[test]
         fn no_text_makes_it_panic(text in "\\PC{0,24}") {
-            let _ = Rule::parse(&text, &seats());
+            let _ = read(&text);
         }
     }
 }

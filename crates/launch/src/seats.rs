@@ -1,15 +1,25 @@
-//! The seats there are: a CPU for each task.
+//! The seats there are: a set of CPUs for each task.
 
+use crate::mask::Mask;
 use seatmap_machine::CpuList;
 use seatmap_plan::Plan;
 
-/// One seat.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// One seat: the CPUs that a thread may run on, often a single one.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Seat {
-    /// Which task it is of, counted from 0.
-    pub task: usize,
-    /// The CPU's OS index.
-    pub cpu: u32,
+    /// The task it belongs to, counted from 0. `None` for a seat that any number of threads share: one that a rule
+    /// spells out (`io*=cpus:14-15`), or the whole set on which a program starts.
+    pub task: Option<usize>,
+    /// The CPUs.
+    pub cpus: Mask,
+}
+
+impl Seat {
+    /// A seat that any number of threads share.
+    #[must_use]
+    pub fn shared(cpus: Mask) -> Self {
+        Seat { task: None, cpus }
+    }
 }
 
 /// What happens to threads beyond the last seat.
@@ -24,9 +34,9 @@ pub enum Beyond {
 /// The seats of a plan, or of a list of CPUs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Seats {
-    /// The CPU of each task.
-    pub cpus: Vec<u32>,
-    /// What the tasks are called; empty where they have no names.
+    /// The CPUs of each task.
+    pub cpus: Vec<Mask>,
+    /// The names of the tasks; empty where they have none.
     pub names: Vec<String>,
     /// What happens to threads beyond the last seat.
     pub beyond: Beyond,
@@ -36,32 +46,39 @@ impl Seats {
     /// The seats of a plan, one a task.
     #[must_use]
     pub fn of_plan(plan: &Plan) -> Self {
-        Seats { cpus: plan.placement.clone(), names: plan.names.clone(), beyond: Beyond::Leave }
+        let cpus = (0..plan.placement.len()).map(|task| plan.seat(task).iter().copied().collect()).collect();
+        Seats { cpus, names: plan.names.clone(), beyond: Beyond::Leave }
     }
 
-    /// A list of CPUs in the order of seating; entry k is task k.
+    /// A list of single CPUs in the order of seating; entry k is task k.
     #[must_use]
-    pub fn of_cpus(list: CpuList, beyond: Beyond) -> Self {
-        Seats { cpus: list.0, names: Vec::new(), beyond }
+    pub fn of_cpus(list: &CpuList, beyond: Beyond) -> Self {
+        Seats::of_sets(list.0.iter().copied().map(Mask::single).collect(), beyond)
+    }
+
+    /// A list of sets of CPUs in the order of seating; entry k is task k.
+    #[must_use]
+    pub fn of_sets(cpus: Vec<Mask>, beyond: Beyond) -> Self {
+        Seats { cpus, names: Vec::new(), beyond }
     }
 
     /// The seat of a task, if there is such a task.
     #[must_use]
     pub fn of(&self, task: usize) -> Option<Seat> {
-        self.cpus.get(task).map(|&cpu| Seat { task, cpu })
+        self.cpus.get(task).map(|cpus| Seat { task: Some(task), cpus: cpus.clone() })
     }
 
-    /// The tasks that a list names: task names, numbers and ranges, such as `left,2,4-7`. A name goes before a number.
+    /// All CPUs of all seats.
     #[must_use]
-    pub fn tasks(&self, list: &str) -> Option<Vec<usize>> {
-        let mut tasks = Vec::new();
-        for member in list.split(',').map(str::trim) {
-            match self.names.iter().position(|name| name == member) {
-                Some(task) => tasks.push(task),
-                None => tasks.extend(member.parse::<CpuList>().ok()?.0.iter().map(|task| *task as usize)),
-            }
-        }
-        tasks.iter().all(|task| *task < self.cpus.len()).then_some(tasks)
+    pub fn whole(&self) -> Mask {
+        self.cpus.iter().flat_map(|cpus| cpus.cpus().0).collect()
+    }
+
+    /// The task that a name or number stands for; a name goes before a number.
+    #[must_use]
+    pub fn task(&self, text: &str) -> Option<usize> {
+        let named = self.names.iter().position(|name| name == text);
+        named.or_else(|| text.parse().ok()).filter(|task| *task < self.cpus.len())
     }
 }
 
@@ -72,12 +89,10 @@ mod tests {
     #[test]
     fn tasks_go_by_name_and_number() {
         let names = ["left", "right", "7", "d"].map(str::to_owned).to_vec();
-        let seats = Seats { cpus: vec![3, 2, 1, 0], names, beyond: Beyond::Leave };
-        assert_eq!(seats.tasks("right, left,3"), Some(vec![1, 0, 3]));
-        assert_eq!(seats.tasks("1-3"), Some(vec![1, 2, 3]));
-        assert_eq!(seats.tasks("7"), Some(vec![2]), "a name goes before a number");
-        for bad in ["4", "up", "", "0,", "2-9"] {
-            assert_eq!(seats.tasks(bad), None, "{bad}");
-        }
+        let seats = Seats { names, ..Seats::of_cpus(&CpuList(vec![3, 2, 1, 0]), Beyond::Leave) };
+        assert_eq!(["right", "left", "3"].map(|text| seats.task(text)), [1, 0, 3].map(Some));
+        assert_eq!(seats.task("7"), Some(2), "a name goes before a number");
+        assert_eq!(["4", "up", "", "2-3"].map(|text| seats.task(text)), [None; 4]);
+        assert_eq!(seats.whole().cpus().0, [0, 1, 2, 3]);
     }
 }

@@ -7,6 +7,7 @@
 use crate::mask::Tid;
 use std::io;
 use std::mem::MaybeUninit;
+use std::os::fd::{FromRawFd, OwnedFd};
 use std::time::Duration;
 
 /// What the terminal sends to the whole group.
@@ -49,12 +50,19 @@ pub(crate) struct Came {
     pub signal: i32,
     /// Whether the program has it too, from the terminal.
     pub to_group: bool,
+    /// The process that sent it; 0 where the kernel did.
+    pub sender: Tid,
 }
 
 impl Came {
     /// Whether it asks the job to stop.
     pub fn asks_to_stop(&self) -> bool {
         [libc::SIGTSTP, libc::SIGTTIN, libc::SIGTTOU].contains(&self.signal)
+    }
+
+    /// Whether it asks to end.
+    pub fn asks_to_end(&self) -> bool {
+        [libc::SIGTERM, libc::SIGINT, libc::SIGHUP, libc::SIGQUIT].contains(&self.signal)
     }
 }
 
@@ -91,7 +99,23 @@ impl Signals {
         let signal = unsafe { libc::sigtimedwait(&raw const self.held, &raw mut found, &raw const wait) };
         // Codes above 0 are the kernel's own (sigaction(2)).
         let to_group = found.si_code > 0 && OF_TERMINALS.contains(&signal);
-        (signal > 0).then_some(Came { signal, to_group })
+        // SAFETY: where the kernel sent it the field is zero, or a child's number, which is nobody's here.
+        let sender = unsafe { found.si_pid() };
+        (signal > 0).then_some(Came { signal, to_group, sender })
+    }
+
+    /// A descriptor that is readable while one of these signals is pending.
+    ///
+    /// # Errors
+    /// Too many open files.
+    pub fn descriptor(&self) -> io::Result<OwnedFd> {
+        // SAFETY: the set is valid.
+        let fd = unsafe { libc::signalfd(-1, &raw const self.held, libc::SFD_CLOEXEC | libc::SFD_NONBLOCK) };
+        match fd {
+            ..0 => Err(io::Error::last_os_error()),
+            // SAFETY: the descriptor is new and nobody else's.
+            fd => Ok(unsafe { OwnedFd::from_raw_fd(fd) }),
+        }
     }
 
     /// Stops this process as the program was stopped, until somebody continues it.

@@ -1,14 +1,10 @@
 //! Who sat where, for people.
 
-use crate::report::{Report, Thread};
+use crate::report::{Behind, Report, Thread};
 use seatmap_machine::CpuList;
 
 /// Rows shown; threads in trouble are always told of.
 const MOST_ROWS: usize = 40;
-
-/// Why a program may have started fewer threads than it was given seats.
-const HINT: &str = "; a program that finds itself on one CPU may start fewer threads: GOMAXPROCS, OMP_NUM_THREADS or \
-                    -XX:ActiveProcessorCount tell it how many to start";
 
 const HEADER: [&str; 7] = ["thread", "tid", "name", "task", "CPU", "seen on", "verified"];
 
@@ -36,7 +32,8 @@ impl Report {
     /// What is worth knowing and no trouble, a line each.
     #[must_use]
     pub fn notes(&self) -> Vec<String> {
-        [self.left_over(), self.empty_seats()].into_iter().flatten().collect()
+        let notes = [self.left_over(), self.empty_seats(), self.wide_first(), self.helpers(), self.left_behind()];
+        notes.into_iter().flatten().collect()
     }
 
     fn left_over(&self) -> Option<String> {
@@ -59,12 +56,48 @@ impl Report {
         }
         let tasks = CpuList(self.empty_tasks.iter().map(|task| *task as u32).collect());
         let word = if self.empty_tasks.len() == 1 { "task" } else { "tasks" };
-        // One that ran before it was seated saw all of its CPUs.
-        let hint = match self.threads.first() {
-            Some(first) if first.late => "",
-            _ => HINT,
+        Some(format!("no thread came for {word} {tasks}"))
+    }
+
+    /// The first process, if it stayed on the whole set to its end.
+    fn wide_first(&self) -> Option<String> {
+        let first = self.threads.first().filter(|first| first.task.is_none() && first.cpus.len() > 1)?;
+        let cpus = CpuList(first.cpus.clone());
+        let stayed = self.ordered_tasks > 0 && first.pid == self.pid && self.created == 1;
+        stayed.then(|| {
+            format!("the program created no other thread, so it kept the whole set, {cpus}; --strict seats it")
+        })
+    }
+
+    fn helpers(&self) -> Option<String> {
+        match self.helpers {
+            0 => None,
+            1 => Some("1 short-lived process ended before it could take a seat; --strict seats it, too".to_owned()),
+            count => {
+                Some(format!("{count} short-lived processes ended before they could take a seat; --strict seats them"))
+            }
+        }
+    }
+
+    fn left_behind(&self) -> Option<String> {
+        let Behind { processes, threads, supervisor, freed } = self.behind?;
+        let live = match (processes, threads) {
+            (1, 1) => "1 process lives on".to_owned(),
+            (1, threads) => format!("1 process with {threads} threads lives on"),
+            (processes, threads) => format!("{processes} processes with {threads} threads live on"),
         };
-        Some(format!("no thread came for {word} {tasks}{hint}"))
+        Some(match (supervisor, freed) {
+            (Some(pid), _) => {
+                format!(
+                    "{live}; process {pid} keeps them seated ('kill {pid}' ends that, and gives them their CPUs back)"
+                )
+            }
+            (None, 0) => format!("{live}, and none of them was seated"),
+            (None, 1) => format!("{live}; seating has ended, and 1 thread may use all of the program's CPUs again"),
+            (None, freed) => {
+                format!("{live}; seating has ended, and {freed} threads may use all of the program's CPUs again")
+            }
+        })
     }
 }
 
@@ -80,15 +113,15 @@ fn row(thread: &Thread) -> [String; 7] {
         thread.tid.to_string(),
         or_none(Some(visible(&thread.name)).filter(|name| !name.is_empty())),
         or_none(task),
-        or_none(thread.cpu.map(|cpu| cpu.to_string())),
+        or_none(Some(CpuList(thread.cpus.clone()).to_string()).filter(|_| thread.has_seat())),
         or_none(Some(seen).filter(|seen| !seen.is_empty())),
         verdict(thread).to_owned(),
     ]
 }
 
 fn verdict(thread: &Thread) -> &'static str {
-    match (thread.cpu, thread.verified, thread.late) {
-        (None, ..) => "no seat",
+    match (thread.has_seat(), thread.verified, thread.late) {
+        (false, ..) => "no seat",
         (_, true, false) => "yes",
         (_, true, true) => "yes, late",
         (_, false, _) if thread.is_troubled() => "NO",
@@ -128,7 +161,7 @@ mod tests {
             name: name.to_owned(),
             task: seat.map(|(task, _)| task),
             task_name: seat.filter(|(task, _)| *task == 0).map(|_| "left".to_owned()),
-            cpu: seat.map(|(_, cpu)| cpu),
+            cpus: seat.map(|(_, cpu)| cpu).into_iter().collect(),
             seen_on: seat.map(|(_, cpu)| cpu).into_iter().collect(),
             verified: seat.is_some(),
             late: false,
@@ -142,14 +175,16 @@ mod tests {
             format: crate::report::FORMAT,
             pid: Some(70),
             created,
+            helpers: 0,
             skipped: 0,
-            unseated: threads.iter().filter(|thread| thread.cpu.is_none()).count(),
+            unseated: threads.iter().filter(|thread| !thread.has_seat()).count(),
             tasks: 4,
             ordered_tasks: 4,
             empty_tasks: vec![2, 3],
             cyclic: false,
             threads,
             hampered: Hampered::default(),
+            behind: None,
         }
     }
 
@@ -173,8 +208,27 @@ mod tests {
         insta::assert_snapshot!(report.troubles().join("\n"), @r"thread 2 ('wand\u{1b}erer', tid 72): seated on CPU 11, and then ...");
         insta::assert_snapshot!(report.notes().join("\n"), @r"
         1 thread beyond the 4 tasks was left where the kernel puts them
-        no thread came for tasks 2,3; a program that finds itself on one CPU may start fewer threads: GOMAXPROCS, OMP_NUM_THREADS or -XX:ActiveProcessorCount tell it how many to start
+        no thread came for tasks 2,3
         ");
+    }
+
+    #[test]
+    fn notes_tell_of_helpers_and_of_what_lives_on() {
+        let mut report = report(vec![thread(0, "main", Some((0, 4)))]);
+        (report.empty_tasks, report.helpers) = (Vec::new(), 40);
+        report.threads[0].task = None;
+        report.threads[0].cpus = vec![4, 5];
+        let told = |behind| {
+            let report = Report { behind: Some(behind), ..report.clone() };
+            report.notes().last().cloned().unwrap()
+        };
+        insta::assert_snapshot!(report.notes().join("\n"), @"
+        the program created no other thread, so it kept the whole set, 4,5; --strict seats it
+        40 short-lived processes ended before they could take a seat; --strict seats them
+        ");
+        let daemon = Behind { processes: 6, threads: 6, supervisor: Some(81), freed: 0 };
+        insta::assert_snapshot!(told(daemon), @"6 processes with 6 threads live on; process 81 keeps them seated ('kill 81' ends that, and gives them their CPUs back)");
+        insta::assert_snapshot!(told(Behind { supervisor: None, freed: 5, ..daemon }), @"6 processes with 6 threads live on; seating has ended, and 5 threads may use all of the program's CPUs again");
     }
 
     #[test]

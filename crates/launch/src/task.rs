@@ -3,6 +3,7 @@
 use crate::mask::Tid;
 use std::collections::BTreeSet;
 use std::fs;
+use std::path::PathBuf;
 
 /// A thread as `/proc/TID/task/TID/stat` shows it (proc_pid_stat(5)).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,6 +27,12 @@ impl Task {
         Task::parse(&String::from_utf8_lossy(&stat))
     }
 
+    /// Whether it has ended, and only its parent has not asked how.
+    #[must_use]
+    pub fn has_ended(&self) -> bool {
+        ['Z', 'X'].contains(&self.state)
+    }
+
     /// The name stands in parentheses and may hold some itself.
     fn parse(stat: &str) -> Option<Self> {
         let (front, back) = stat.rsplit_once(')')?;
@@ -42,12 +49,31 @@ impl Task {
     }
 }
 
-/// The process that a thread is of, and who traces the thread; 0 is nobody.
+/// What `/proc/TID/status` says of a thread's family.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Family {
+    /// The process that the thread belongs to.
+    pub pid: Tid,
+    /// The process that created this one, or adopted it.
+    pub parent: Tid,
+    /// The process that traces the thread; 0 is none.
+    pub tracer: Tid,
+}
+
+impl Family {
+    /// The thread's, if it is there.
+    #[must_use]
+    pub fn of(tid: Tid) -> Option<Self> {
+        let status = fs::read_to_string(format!("/proc/{tid}/status")).ok()?;
+        let field = |name: &str| status.lines().find_map(|line| line.strip_prefix(name)?.trim().parse().ok());
+        Some(Family { pid: field("Tgid:")?, parent: field("PPid:")?, tracer: field("TracerPid:")? })
+    }
+}
+
+/// The file of the program that a process runs; `None` for kernel threads, and where nobody may know.
 #[must_use]
-pub fn process_and_tracer(tid: Tid) -> Option<(Tid, Tid)> {
-    let status = fs::read_to_string(format!("/proc/{tid}/status")).ok()?;
-    let field = |name: &str| status.lines().find_map(|line| line.strip_prefix(name)?.trim().parse().ok());
-    Some((field("Tgid:")?, field("TracerPid:")?))
+pub fn program_file(pid: Tid) -> Option<PathBuf> {
+    fs::read_link(format!("/proc/{pid}/exe")).ok()
 }
 
 /// The threads of a process, in order of their numbers, which is the order of their creation until numbers wrap.
@@ -57,6 +83,29 @@ pub fn threads(pid: Tid) -> Vec<Tid> {
     let mut tids: Vec<Tid> = entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok()).collect();
     tids.sort_unstable();
     tids
+}
+
+/// Whether any thread of a process lives.
+#[must_use]
+pub fn lives(pid: Tid) -> bool {
+    threads(pid).into_iter().any(|tid| Task::of(tid).is_some_and(|task| !task.has_ended()))
+}
+
+/// Whether a process is one of the kernel's own threads, which have neither a program nor arguments.
+#[must_use]
+pub fn is_of_kernel(pid: Tid) -> bool {
+    /// `PF_KTHREAD` of the kernel's `sched.h`, in the flags of proc_pid_stat(5).
+    const KERNEL_THREAD: u32 = 0x0020_0000;
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    // Behind the name, which may hold anything, the flags are the seventh field.
+    let flags = stat.rsplit_once(')').and_then(|(_, back)| back.split_ascii_whitespace().nth(6)?.parse::<u32>().ok());
+    flags.is_some_and(|flags| flags & KERNEL_THREAD != 0)
+}
+
+/// Whether this is a thread of this process.
+#[must_use]
+pub fn is_thread_of(tid: Tid, pid: Tid) -> bool {
+    fs::exists(format!("/proc/{pid}/task/{tid}")).unwrap_or(false)
 }
 
 /// The processes that these threads of a process created and that it has not outlived.
@@ -92,7 +141,8 @@ mod tests {
     fn this_thread_is_there() {
         let pid = std::process::id() as Tid;
         assert!(Task::of(pid).is_some());
-        assert_eq!(process_and_tracer(pid).map(|(pid, _)| pid), Some(pid));
+        assert_eq!(Family::of(pid).map(|family| family.pid), Some(pid));
+        assert_eq!(program_file(pid), std::env::current_exe().ok());
         assert!(threads(pid).contains(&pid));
         assert_eq!((Task::of(Tid::MAX), threads(Tid::MAX).len()), (None, 0));
     }

@@ -24,8 +24,10 @@ pub(crate) enum Status {
 /// Why a thread stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stop {
-    /// It created a thread or process.
-    Created,
+    /// It created a thread, or a process that shares more than a fork's.
+    Cloned,
+    /// It created a process.
+    Forked,
     /// It executed a program.
     Executed,
     /// Its process was stopped by this signal.
@@ -50,7 +52,8 @@ impl Status {
 
 fn stop(event: libc::c_int, signal: libc::c_int) -> Stop {
     match (event, signal) {
-        (libc::PTRACE_EVENT_CLONE | libc::PTRACE_EVENT_FORK | libc::PTRACE_EVENT_VFORK, _) => Stop::Created,
+        (libc::PTRACE_EVENT_CLONE, _) => Stop::Cloned,
+        (libc::PTRACE_EVENT_FORK | libc::PTRACE_EVENT_VFORK, _) => Stop::Forked,
         (libc::PTRACE_EVENT_EXEC, _) => Stop::Executed,
         (libc::PTRACE_EVENT_STOP, libc::SIGSTOP | libc::SIGTSTP | libc::SIGTTIN | libc::SIGTTOU) => Stop::Group(signal),
         (0, _) => Stop::Signal(signal),
@@ -131,7 +134,8 @@ mod tests {
     #[test]
     fn stops_are_told_apart() {
         let stopped = |event: i32, signal: i32| Status::of(event << 16 | signal << 8 | 0x7f);
-        assert_eq!(stopped(libc::PTRACE_EVENT_CLONE, libc::SIGTRAP), Status::Stopped(Stop::Created));
+        assert_eq!(stopped(libc::PTRACE_EVENT_CLONE, libc::SIGTRAP), Status::Stopped(Stop::Cloned));
+        assert_eq!(stopped(libc::PTRACE_EVENT_VFORK, libc::SIGTRAP), Status::Stopped(Stop::Forked));
         assert_eq!(stopped(libc::PTRACE_EVENT_EXEC, libc::SIGTRAP), Status::Stopped(Stop::Executed));
         assert_eq!(stopped(libc::PTRACE_EVENT_STOP, libc::SIGTRAP), Status::Stopped(Stop::Trap));
         assert_eq!(stopped(libc::PTRACE_EVENT_STOP, libc::SIGTSTP), Status::Stopped(Stop::Group(libc::SIGTSTP)));

@@ -1,12 +1,12 @@
 //! Looks at a running program from outside, through `/proc`, often when something is going on and seldom when not.
 //!
 //! Looking stops nothing and costs the program nothing. It finds names, which threads get late; threads and processes
-//! that did not come through the gate; and whether everybody still sits where they were seated.
+//! that did not come through the tracer; and whether everybody still sits where they were seated.
 
-use crate::gate::Gate;
 use crate::mask::Tid;
-use crate::task::{self, Task};
-use crate::usher::{Arrival, Usher};
+use crate::pinner::{Birth, Pinner};
+use crate::task::{self, Family, Task};
+use crate::tracer::Tracer;
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
@@ -14,6 +14,8 @@ use std::time::{Duration, Instant};
 const SHORTEST: Duration = Duration::from_millis(1);
 /// When nothing has been new for a while.
 const LONGEST: Duration = Duration::from_millis(100);
+/// The same, when the program's first process has ended and the others may run for days.
+const LONGEST_BEHIND: Duration = Duration::from_secs(1);
 /// Looking takes at most this part of one CPU's time.
 const SHARE: u32 = 50;
 
@@ -22,12 +24,34 @@ const SHARE: u32 = 50;
 pub(crate) struct Watch {
     processes: BTreeSet<Tid>,
     interval: Duration,
+    longest: Duration,
     due: Instant,
 }
 
 impl Watch {
     pub fn new(leader: Tid) -> Self {
-        Watch { processes: BTreeSet::from([leader]), interval: SHORTEST, due: Instant::now() }
+        Watch { processes: BTreeSet::from([leader]), interval: SHORTEST, longest: LONGEST, due: Instant::now() }
+    }
+
+    /// Looks less often from now on, where nothing is new.
+    pub fn slow_down(&mut self) {
+        self.longest = LONGEST_BEHIND;
+    }
+
+    /// The processes of the program, as far as they are known.
+    pub fn processes(&self) -> impl Iterator<Item = Tid> + '_ {
+        self.processes.iter().copied()
+    }
+
+    /// Whether any process of the program is known.
+    pub fn knows_processes(&self) -> bool {
+        !self.processes.is_empty()
+    }
+
+    /// Finds the program's threads once more. The processes that live.
+    pub fn living(&mut self, pinner: &mut Pinner, tracer: &Tracer) -> Vec<Tid> {
+        self.find(pinner, tracer);
+        self.processes.iter().copied().filter(|pid| task::lives(*pid)).collect()
     }
 
     /// The time until the next look.
@@ -36,40 +60,40 @@ impl Watch {
     }
 
     /// Looks at every thread, and says when to do so again.
-    pub fn look(&mut self, usher: &mut Usher, gate: &mut Gate) {
+    pub fn look(&mut self, pinner: &mut Pinner, tracer: &mut Tracer) {
         let begun = Instant::now();
-        let mut news = self.find(usher, gate);
-        for tid in usher.roll.tids() {
-            news |= usher.look(tid, gate.expects(tid));
+        let mut news = self.find(pinner, tracer);
+        for tid in pinner.threads.tids() {
+            news |= pinner.look(tid, tracer.expects(tid));
         }
-        gate.let_go(usher);
-        self.interval = if news { SHORTEST } else { (self.interval * 2).min(LONGEST) };
+        tracer.let_go(pinner);
+        self.interval = if news { SHORTEST } else { (self.interval * 2).min(self.longest) };
         let ended = Instant::now();
         self.due = ended + self.interval.max((ended - begun) * SHARE);
     }
 
     /// Looks at the threads that outlive the program's first process.
-    pub fn last_look(&mut self, usher: &mut Usher) {
-        for tid in usher.roll.tids() {
-            usher.look(tid, true);
-            usher.process_of(tid);
+    pub fn last_look(&mut self, pinner: &mut Pinner) {
+        for tid in pinner.threads.tids() {
+            pinner.look(tid, true);
         }
     }
 
     /// Finds processes, and threads that nobody told of. Whether there were any.
-    fn find(&mut self, usher: &mut Usher, gate: &Gate) -> bool {
-        for tid in usher.roll.tids() {
-            self.processes.extend(usher.process_of(tid));
-        }
+    fn find(&mut self, pinner: &mut Pinner, tracer: &Tracer) -> bool {
+        self.processes.extend(pinner.threads.processes());
         let mut news = false;
         let mut queue: Vec<Tid> = self.processes.iter().copied().collect();
+        // Those whose creators have gone are this process's children, where it adopts them.
+        let me = std::process::id() as Tid;
+        queue.extend(task::children(me, &[me]).into_iter().filter(|child| self.processes.insert(*child)));
         while let Some(pid) = queue.pop() {
             let threads = task::threads(pid);
             if threads.is_empty() {
                 self.processes.remove(&pid);
             }
             for tid in &threads {
-                news |= adopt(*tid, usher, gate);
+                news |= adopt(*tid, pinner, tracer);
             }
             queue.extend(task::children(pid, &threads).into_iter().filter(|child| self.processes.insert(*child)));
         }
@@ -77,17 +101,18 @@ impl Watch {
     }
 }
 
-/// Takes a thread in that did not come through the gate, and is not about to.
-fn adopt(tid: Tid, usher: &mut Usher, gate: &Gate) -> bool {
-    if usher.roll.living(tid).is_some() || gate.expects(tid) {
+/// Takes a thread in that did not come through the tracer, and is not about to.
+fn adopt(tid: Tid, pinner: &mut Pinner, tracer: &Tracer) -> bool {
+    if pinner.threads.knows(tid) || tracer.expects(tid) {
         return false;
     }
     let me = std::process::id() as Tid;
-    let traced_here = || task::process_and_tracer(tid).is_none_or(|(_, tracer)| tracer == me);
-    let lives = Task::of(tid).is_some_and(|task| !['Z', 'X'].contains(&task.state));
-    if !lives || (gate.is_shut() && traced_here()) {
+    let traced_here = || Family::of(tid).is_none_or(|family| family.tracer == me);
+    let lives = Task::of(tid).is_some_and(|task| !task.has_ended());
+    if !lives || (tracer.is_tracing() && traced_here()) {
         return false;
     }
-    usher.arrive(tid, Arrival::Late);
+    let Some(birth) = Birth::of(tid, true) else { return false };
+    pinner.arrive(tid, birth);
     true
 }

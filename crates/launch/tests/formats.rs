@@ -2,8 +2,9 @@
 #![expect(clippy::unwrap_used, reason = "a helper that finds its input broken fails the test")]
 
 use seatmap_launch::report::FORMAT;
-use seatmap_launch::roll::MOST_RECORDS;
-use seatmap_launch::{Beyond, Hampered, Report, Seating, Seats, Thread};
+use seatmap_launch::threads::MOST_RECORDS;
+use seatmap_launch::{Behind, Beyond, Hampered, Report, Seating, Seats, Thread};
+use seatmap_machine::CpuList;
 use seatmap_schema::{refused, undescribed};
 use serde_json::Value;
 
@@ -24,17 +25,18 @@ fn full() -> Report {
         name: "worker".into(),
         task: Some(1),
         task_name: Some("right".into()),
-        cpu: Some(3),
+        cpus: vec![3],
         seen_on: vec![3, 0],
         verified: false,
         late: true,
-        trouble: Some("seated on CPU 3, and then its own affinity was changed to 0-3".into()),
+        trouble: Some("its seat is CPU 3, but its own affinity was changed to 0-3".into()),
     };
-    let nobody = Thread { pid: None, task: None, task_name: None, cpu: None, trouble: None, ..thread.clone() };
+    let nobody = Thread { pid: None, task: None, task_name: None, cpus: Vec::new(), trouble: None, ..thread.clone() };
     Report {
         format: FORMAT,
         pid: Some(70),
         created: 2,
+        helpers: 3,
         skipped: 0,
         unseated: 1,
         tasks: 3,
@@ -43,6 +45,7 @@ fn full() -> Report {
         cyclic: false,
         threads: vec![thread, nobody],
         hampered: Hampered { unprivileged: vec!["/usr/bin/su".into()], tracers: vec!["/usr/bin/gdb".into()] },
+        behind: Some(Behind { processes: 1, threads: 2, supervisor: Some(80), freed: 0 }),
     }
 }
 
@@ -55,7 +58,7 @@ fn the_schema_is_one_and_says_what_each_key_is() {
 #[test]
 fn reports_have_the_keys_of_the_schema_and_no_others() {
     assert_valid(&serde_json::to_value(full()).unwrap());
-    for object in ["", "/$defs/thread", "/$defs/hampered"] {
+    for object in ["", "/$defs/thread", "/$defs/hampered", "/$defs/behind"] {
         let part = schema().pointer(object).unwrap().clone();
         // What a cell's run adds is another crate's.
         let listed = part["properties"].as_object().unwrap().keys().filter(|key| *key != "noise");
@@ -70,8 +73,8 @@ fn reports_have_the_keys_of_the_schema_and_no_others() {
 /// This process, none of whose threads fits the rule.
 #[test]
 fn a_report_of_a_real_process_is_valid() {
-    let seats = Seats { cpus: vec![0], names: Vec::new(), beyond: Beyond::Leave };
-    let rules = seatmap_launch::Rule::parse_all(&["no thread's name=0".to_owned()], &seats).unwrap();
+    let seats = Seats::of_cpus(&CpuList(vec![0]), Beyond::Leave);
+    let rules = vec![seatmap_launch::Rule::parse("no thread's name=0", &seats, &|| Err(String::new())).unwrap()];
     let pid = i32::try_from(std::process::id()).unwrap();
     let report = seatmap_launch::seat_running(&[pid], Seating::new(seats, rules, 0)).unwrap();
     assert!(report.created > 0 && report.created == report.unseated);

@@ -8,6 +8,7 @@ use seatmap_machine::cpu_list::MAX_CPU;
 /// Everything that [`Plan::check`] promises.
 pub fn plan(plan: &Plan) -> Result<(), DocumentError> {
     placement(&plan.placement)?;
+    seats(plan)?;
     let tasks = plan.placement.len();
     if !plan.names.is_empty() && plan.names.len() != tasks {
         return wrong(format!("names has {} entries for {tasks} tasks", plan.names.len()));
@@ -34,6 +35,25 @@ fn placement(placement: &[u32]) -> Result<(), DocumentError> {
         }
         None => Ok(()),
     }
+}
+
+fn seats(plan: &Plan) -> Result<(), DocumentError> {
+    let tasks = plan.placement.len();
+    if !plan.seats.is_empty() && plan.seats.len() != tasks {
+        return wrong(format!("seats has {} entries for {tasks} tasks", plan.seats.len()));
+    }
+    for (task, (seat, pu)) in plan.seats.iter().zip(&plan.placement).enumerate() {
+        if seat.windows(2).any(|pair| pair[0] >= pair[1]) {
+            return wrong(format!("seats[{task}]: each PU stands there once, by ascending index"));
+        }
+        if seat.last().is_some_and(|last| *last > MAX_CPU) {
+            return wrong(format!("seats[{task}]: a PU is beyond the largest index, {MAX_CPU}"));
+        }
+        if !seat.contains(pu) {
+            return wrong(format!("seats[{task}] does not hold PU {pu}, where placement[{task}] has the task"));
+        }
+    }
+    Ok(())
 }
 
 fn pus(plan: &Plan) -> Result<(), DocumentError> {
@@ -105,6 +125,13 @@ mod tests {
 
     #[test]
     fn there_is_one_name_a_task_or_none() {
+        assert_eq!(refusal(|it| it.seats = vec![vec![0]]), "seats has 1 entries for 3 tasks");
+        let seats = |second: &[u32]| {
+            refusal(|it| it.seats = vec![vec![it.placement[0]], second.to_vec(), vec![it.placement[2]]])
+        };
+        assert_eq!(seats(&[9, 8]), "seats[1]: each PU stands there once, by ascending index");
+        assert!(seats(&[1 << 21]).contains("beyond the largest index"));
+        assert!(seats(&[]).starts_with("seats[1] does not hold PU "));
         assert_eq!(refusal(|it| it.names = vec!["a".into(); 2]), "names has 2 entries for 3 tasks");
     }
 

@@ -23,6 +23,10 @@ pub struct Plan {
     pub pattern: Option<String>,
     /// The OS index of the PU of each task. Several tasks may share a PU.
     pub placement: Vec<u32>,
+    /// The PUs that each task may run on, by OS index, ascending; its PU in `placement` is one of them. Empty where every
+    /// task has that PU alone.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub seats: Vec<Vec<u32>>,
     /// What each task is called; empty where they have no names.
     #[serde(default)]
     pub names: Vec<String>,
@@ -87,6 +91,7 @@ impl Plan {
             machine: machine.into(),
             pattern: None,
             placement,
+            seats: Vec::new(),
             names: Vec::new(),
             pus: Vec::new(),
             objective: None,
@@ -112,6 +117,25 @@ impl Plan {
         let plan: Plan = seatmap_document::read(text, FORMAT)?;
         plan.check()?;
         Ok(plan)
+    }
+
+    /// The PUs that a task may run on.
+    ///
+    /// ```
+    /// let mut plan = seatmap_plan::Plan::new("desk", vec![3, 1]);
+    /// assert_eq!(plan.seat(1), [1]);
+    /// plan.seats = vec![vec![2, 3], vec![0, 1]];
+    /// assert_eq!(plan.seat(1), [0, 1]);
+    /// ```
+    ///
+    /// # Panics
+    /// There is no such task.
+    #[must_use]
+    pub fn seat(&self, task: usize) -> &[u32] {
+        match self.seats.get(task) {
+            Some(seat) => seat,
+            None => std::slice::from_ref(&self.placement[task]),
+        }
     }
 
     /// The plan as JSON with a final newline.

@@ -1,46 +1,74 @@
 //! `seatmap run`, as typed.
 
-use clap::{ArgGroup, Args};
-use seatmap_machine::{CpuList, CpuListError};
+use clap::{ArgGroup, Args, ValueEnum};
 use std::ffi::OsString;
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
-#[command(group = ArgGroup::new("seats").args(["plan", "cpus"]).required(true))]
+#[command(group = ArgGroup::new("seats").args(["plan", "cpus", "rules"]).required(true).multiple(true))]
 #[command(group = ArgGroup::new("whom").args(["pid", "command"]).required(true))]
 pub struct Run {
     /// The plan: thread k, in order of creation, sits where the plan has task k; - is stdin.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with = "cpus")]
     pub plan: Option<PathBuf>,
-    /// CPUs in the order of seating: the first for the main thread, the next for the threads in order of creation, over
-    /// and over.
-    #[arg(long, value_name = "LIST", value_parser = sequence)]
-    pub cpus: Option<CpuList>,
-    /// Use the list of CPUs once: threads beyond its end are left where the kernel puts them.
+    /// Seats in order: the first for the main thread, the next for the threads in order of creation, over and over. A
+    /// seat is a CPU (0-3,8 are five) or a set of CPUs: cpus:14-15, core:3, l3:0, numa:1, package:0; l3:* is one seat for
+    /// each L3 cache.
+    #[arg(short = 'c', long, value_name = "LIST")]
+    pub cpus: Option<String>,
+    /// Use the list once: threads beyond its end are left where the kernel puts them.
     #[arg(long, conflicts_with = "plan")]
     pub once: bool,
-    /// Seat the threads of this name (* stands for any text) by tasks of their own: 'worker*=1-3'. With --pid also
-    /// tid:4711=0 and pid:4711=0-3.
-    #[arg(long = "match", value_name = "NAME=TASKS")]
+    /// Seat the threads of this name (* stands for any text) by tasks of their own, 'worker*=1-3', or on a set of CPUs,
+    /// 'io*=cpus:14-15'. With --pid also tid:4711=0 and pid:4711=0-3.
+    #[arg(long = "match", value_name = "NAME=SEATS")]
     pub rules: Vec<String>,
     /// Leave the first N threads without a seat: the service threads of a runtime.
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub skip: usize,
+    /// Seat each thread and process when it is created. Without this a process keeps the whole set until it creates a
+    /// thread or has lived for a moment, so that it starts as many threads as it has CPUs, and short-lived helpers take no
+    /// seats.
+    #[arg(long)]
+    pub strict: bool,
+    /// Begin to seat when a program of this name is executed (* stands for any text), behind wrappers and shims.
+    #[arg(long, value_name = "NAME", conflicts_with = "pid")]
+    pub start_at: Option<String>,
+    /// When to return: once the program's first process has ended (exit, the usual), when the program has started
+    /// (start, or no value), or when all its processes have ended (never). Its threads are seated as long as they live.
+    #[arg(long, value_enum, value_name = "WHEN", require_equals = true, num_args = 0..=1, default_value_t = Detach::Exit,
+          default_missing_value = "start", conflicts_with = "pid")]
+    pub detach: Detach,
     /// Seat the threads of a process that runs already, in order of their numbers.
     #[arg(long, value_name = "PID", value_parser = clap::value_parser!(i32).range(1..))]
     pub pid: Vec<i32>,
-    /// Write the seating as JSON.
+    /// With --pid, succeed even if threads have no seat.
+    #[arg(long, requires = "pid", conflicts_with = "command")]
+    pub allow_unseated: bool,
+    /// With --pid, seat even process 1 or a thread of the kernel.
+    #[arg(long, requires = "pid", conflicts_with = "command")]
+    pub force: bool,
+    /// Run a plan that was made for another machine.
+    #[arg(long, requires = "plan")]
+    pub any_machine: bool,
+    /// Write the seating as JSON, and again when what outlives the first process has ended.
     #[arg(long, value_name = "FILE")]
     pub report: Option<PathBuf>,
-    /// Say nothing, unless a thread does not sit where it should.
+    /// Print nothing, unless a thread does not sit where it should.
     #[arg(short, long)]
     pub quiet: bool,
     /// The program and its arguments.
-    #[arg(last = true, value_name = "COMMAND")]
+    #[arg(value_name = "COMMAND", trailing_var_arg = true, allow_hyphen_values = true)]
     pub command: Vec<OsString>,
 }
 
-/// In the order given, repetitions kept.
-fn sequence(text: &str) -> Result<CpuList, CpuListError> {
-    text.parse()
+/// When the launcher returns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Detach {
+    /// When the program has started.
+    Start,
+    /// When its first process has ended.
+    Exit,
+    /// When all its processes have ended.
+    Never,
 }

@@ -1,10 +1,12 @@
 //! `seatmap run`, with unmodified programs in C, Go, Java and Rust that say themselves where they may run.
 
+mod daemons;
 mod passing;
 mod programs;
 mod refusals;
 mod running;
 mod seats;
+mod sizes;
 mod stopping;
 
 use crate::common::Place;
@@ -32,27 +34,43 @@ impl Told {
 
     /// Where each thread was to sit, in order of creation.
     fn seats(&self) -> Vec<Option<u32>> {
-        self.threads().iter().map(|thread| thread["cpu"].as_u64().map(|cpu| cpu as u32)).collect()
+        self.threads().iter().map(seat).collect()
     }
 
     /// That every thread with a seat kept to it, and that nothing is said to have gone wrong.
     fn assert_verified(&self) {
         for thread in self.threads() {
-            assert_eq!(thread["verified"].as_bool(), Some(thread["cpu"].is_number()), "{thread}");
-            let strayed = thread["seen_on"].as_array().unwrap().iter().any(|cpu| *cpu != thread["cpu"]);
+            let cpus = thread["cpus"].as_array().unwrap();
+            assert_eq!(thread["verified"].as_bool(), Some(!cpus.is_empty()), "{thread}");
+            let strayed = thread["seen_on"].as_array().unwrap().iter().any(|cpu| !cpus.contains(cpu));
             assert!(!strayed && thread["trouble"].is_null(), "{thread}");
         }
         assert!(!self.stderr().contains("seatmap: thread "), "{}", self.stderr());
     }
 }
 
-/// Runs a program under these options, to its end.
+/// The one CPU of a thread's seat.
+#[expect(clippy::panic, reason = "helpers of tests fail as tests do")]
+fn seat(thread: &Value) -> Option<u32> {
+    match &thread["cpus"].as_array().unwrap()[..] {
+        [] => None,
+        [cpu] => Some(cpu.as_u64().unwrap() as u32),
+        several => panic!("a seat of {} CPUs", several.len()),
+    }
+}
+
+/// Runs a program under these options to its end, each thread and process seated when it is created.
 fn run(place: &Place, options: &[&str], program: &[&str]) -> Told {
     run_with(place, options, program, &[])
 }
 
 /// The same, with variables in the environment.
 fn run_with(place: &Place, options: &[&str], program: &[&str], variables: &[(&str, &str)]) -> Told {
+    run_as_usual(place, &[&["--strict"], options].concat(), program, variables)
+}
+
+/// Runs a program to its end as it is run without options: its processes begin on the whole set.
+fn run_as_usual(place: &Place, options: &[&str], program: &[&str], variables: &[(&str, &str)]) -> Told {
     let arguments = [&["run", "--report", "seating.json"], options, &["--"], program].concat();
     let output = place.command(&arguments).envs(variables.iter().copied()).output().unwrap();
     let report = std::fs::read_to_string(place.path("seating.json")).unwrap_or_default();

@@ -9,7 +9,7 @@ use crate::verbs::run::{self, failed};
 use seatmap_cell::noise::{Heard, Listener};
 use seatmap_cell::{Host, Record, census, group, memory};
 use seatmap_control::{channel, server};
-use seatmap_launch::{Beyond, Program, Report, Seating, Seats, loader};
+use seatmap_launch::{Beyond, Options, Program, Report, Seating, Seats, loader};
 use seatmap_machine::CpuList;
 use seatmap_ninep::{Fence, client};
 use serde::Serialize;
@@ -34,7 +34,10 @@ pub fn run(host: &Host, typed: &CellRun) -> Result<(), CliError> {
     };
     clean(&record)?;
     let listener = Listener::begin();
-    let (ending, report) = seatmap_launch::run(&program, Seating::new(seats, Vec::new(), 0)).map_err(failed)?;
+    let home = Some(record.cpus.iter().copied().collect());
+    let options = Options { home, ..Options::default() };
+    let (ending, report) =
+        seatmap_launch::run(&program, Seating::new(seats, Vec::new(), 0), options).map_err(failed)?;
     let noise = listener.end(&record.cpus);
     clean(&record)?;
     run::show(&report, typed.quiet);
@@ -57,9 +60,9 @@ struct Seated<'a> {
 
 /// A seat a thread. Nothing balances in a cell, so the list starts again where there are more threads than seats.
 fn seats(record: &Record, typed: &CellRun) -> Result<Seats, CliError> {
-    let Some(path) = &typed.plan else { return Ok(Seats::of_cpus(CpuList(record.cpus.clone()), Beyond::Cycle)) };
+    let Some(path) = &typed.plan else { return Ok(Seats::of_cpus(&CpuList(record.cpus.clone()), Beyond::Cycle)) };
     let plan = plan_input::plan(path)?;
-    match plan.placement.iter().find(|cpu| !record.cpus.contains(cpu)) {
+    match (0..plan.placement.len()).flat_map(|task| plan.seat(task)).find(|cpu| !record.cpus.contains(cpu)) {
         None => Ok(Seats { beyond: Beyond::Cycle, ..Seats::of_plan(&plan) }),
         Some(cpu) => Err(CliError::input(format!(
             "{}: CPU {cpu} is not in the cell '{}', which has CPUs {}",

@@ -1,6 +1,6 @@
 //! What passes through: exit codes, signals, streams, the terminal.
 
-use super::programs::{self, list, mask_of, two_cpus};
+use super::programs::{self, list, two_cpus};
 use super::run;
 use super::running::Running;
 use crate::common::{Place, in_front_of, terminal};
@@ -123,23 +123,6 @@ fn a_parent_that_ignores_the_ends_of_children_changes_nothing() {
         }
         assert_eq!(command.output().unwrap().status.code(), Some(7), "{form:?}");
     }
-}
-
-#[test]
-fn what_the_program_leaves_running_is_left_running() {
-    let [a, b] = two_cpus();
-    let script = "sleep 1000 >/dev/null 2>&1 & echo $!; exit 3";
-    let told = run(&Place::new(), &["--cpus", &list(&[a, b])], &["sh", "-c", script]);
-    let left = told.lines()[0];
-    let (mask, tracer) = (mask_of(&format!("/proc/{left}")), tracer(left));
-    // SAFETY: the process is the shell's, which is gone, and its number was read a moment ago.
-    unsafe { libc::kill(left.parse().unwrap(), libc::SIGKILL) };
-    assert_eq!((told.output.status.code(), mask, tracer.as_str()), (Some(3), b.to_string(), "0"));
-}
-
-fn tracer(pid: &str) -> String {
-    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
-    status.lines().find_map(|line| line.strip_prefix("TracerPid:")).unwrap().trim().to_owned()
 }
 
 #[test]

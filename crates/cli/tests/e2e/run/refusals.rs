@@ -53,11 +53,15 @@ fn plans_and_rules_that_are_wrong() {
     let rule = |rule: &str| refusal(&place, &["--cpus", &cpus, "--match", rule]);
     insta::assert_snapshot!(rule("a=2"), @"seatmap: 'a=2' names a task that is not there: there are tasks 0 to 1");
     insta::assert_snapshot!(rule("a=b"), @"seatmap: 'a=b' names a task that is not there: there are tasks 0 to 1");
-    insta::assert_snapshot!(rule("worker"), @"seatmap: 'worker' is no rule; write NAME=TASK, such as 'worker*=1-3'");
-    insta::assert_snapshot!(rule("=1"), @"seatmap: '=1' is no rule; write NAME=TASK, such as 'worker*=1-3'");
+    insta::assert_snapshot!(rule("worker"), @"seatmap: 'worker' is not a rule; write NAME=TASKS or NAME=CPUS, such as 'worker*=1-3' or 'io*=cpus:14-15'");
+    insta::assert_snapshot!(rule("=1"), @"seatmap: '=1' is not a rule; write NAME=TASKS or NAME=CPUS, such as 'worker*=1-3' or 'io*=cpus:14-15'");
     insta::assert_snapshot!(rule("tid:x=1"), @"seatmap: 'tid:x=1' holds no number of a thread or process; write tid:4711=0");
     insta::assert_snapshot!(rule("tid:17=1"), @"seatmap: numbers of threads are known only of programs that run; tid: and pid: need --pid");
-    insta::assert_snapshot!(refusal(&place, &["--cpus", &cpus, "--match", "a=0", "--match", "b=0-1"]), @"seatmap: task 0 stands in two rules; a task is one thread's");
+    assert!(rule("a=numa:4711").starts_with("seatmap: the rule 'a=numa:4711': 'numa:4711': this machine has "));
+    assert!(rule("a=cpus:99999").starts_with("seatmap: CPU 99999 does not exist: "));
+    let seats = |list: &str| refusal(&place, &["--cpus", list]);
+    insta::assert_snapshot!(seats("caches:0"), @"seatmap: 'caches:0': expected CPUs such as 0-3,8, or a seat such as cpus:14-15, l3:0, numa:1, core:3, l3:*");
+    insta::assert_snapshot!(seats("cpus:0-"), @"seatmap: 'cpus:0-': column 1: a CPU number is missing; write a list such as 0-3,8");
     insta::assert_snapshot!(refusal(&place, &["--plan", "names.json", "--match", "w=b"]), @"seatmap: 'w=b' names a task that is not there: there is task 0 alone, called a");
     insta::assert_snapshot!(refusal(&place, &["--cpus", &cpus, "--report", "nowhere/r.json"]), @"seatmap: nowhere/r.json: its folder does not exist; make it first");
     let broken = refusal(&place, &["--plan", "broken.json"]);
@@ -85,12 +89,14 @@ fn command_lines_that_ask_for_nothing_or_too_much() {
     let place = Place::new();
     let cpu = two_cpus()[0].to_string();
     let refused = |arguments: &[&str]| place.refusal(&[&["run"], arguments].concat());
-    assert!(refused(&["--", "true"]).contains("--plan <FILE>|--cpus <LIST>"));
+    assert!(refused(&["--", "true"]).contains("--plan <FILE>|--cpus <LIST>|--match <NAME=SEATS>"));
     assert!(refused(&["--cpus", &cpu]).contains("--pid <PID>|COMMAND"));
     assert!(refused(&["--cpus", &cpu, "--pid", "1", "--", "true"]).contains("cannot be used with"));
     assert!(refused(&["--cpus", &cpu, "--plan", "p", "--", "true"]).contains("cannot be used with"));
     assert!(refused(&["--plan", "p", "--once", "--", "true"]).contains("cannot be used with"));
-    assert!(refused(&["--cpus", "", "--", "true"]).contains("missing"));
+    assert!(refused(&["--cpus", "", "--", "true"]).contains("expected CPUs such as"));
+    assert!(refused(&["--cpus", &cpu, "--allow-unseated", "--", "true"]).contains("cannot be used with"));
+    assert!(refused(&["--cpus", &cpu, "--start-at", "x", "--pid", "1"]).contains("cannot be used with"));
     assert!(refused(&["--cpus", &cpu, "--pid", "0"]).contains("0 is not in"));
 }
 

@@ -38,11 +38,14 @@ impl Running {
         self.child.id() as libc::pid_t
     }
 
+    /// The process behind the launcher, which traces the program.
+    pub fn supervisor(&self) -> libc::pid_t {
+        only_child(self.pid())
+    }
+
     /// The program that the launcher runs.
     pub fn program(&self) -> libc::pid_t {
-        let pid = self.pid();
-        let children = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap();
-        children.trim().parse().unwrap()
+        only_child(self.supervisor())
     }
 
     /// Sends a signal to the launcher.
@@ -54,6 +57,11 @@ impl Running {
     pub fn wait(&mut self) -> ExitStatus {
         self.child.wait().unwrap()
     }
+}
+
+fn only_child(pid: libc::pid_t) -> libc::pid_t {
+    let children = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap();
+    children.trim().parse().unwrap()
 }
 
 impl Drop for Running {
@@ -87,13 +95,36 @@ fn threads_that_run_are_seated_in_order() {
     let Some(mut running) = stayer() else { return };
     let (place, pid) = (Place::new(), running.pid().to_string());
     place.stdout(&["run", "--cpus", &list(&[b, a]), "--pid", &pid, "--report", "seating.json"]);
-    let whole = programs::own_mask();
-    assert_eq!(masks(&running), [b.to_string(), a.to_string(), whole]);
+    assert_eq!(masks(&running), [b.to_string(), a.to_string(), b.to_string()], "the list starts again");
     let report: Value = serde_json::from_str(&place.read("seating.json")).unwrap();
     let names: Vec<_> = report["threads"].as_array().unwrap().iter().map(|thread| &thread["name"]).collect();
     assert_eq!(names, ["threads-c-dynam", "left", "right"]);
     drop(running.child.stdin.take());
     assert_eq!(running.wait().code(), Some(0), "it was only seated");
+}
+
+#[test]
+fn threads_that_run_and_have_no_seat_fail_the_seating() {
+    let cpu = two_cpus()[0].to_string();
+    let Some(running) = stayer() else { return };
+    let (place, pid) = (Place::new(), running.pid().to_string());
+    let seat =
+        |more: &[&str]| place.command(&[&["run", "--once", "--cpus", &cpu, "--pid", &pid], more].concat()).output();
+    let refused = seat(&["--quiet"]).unwrap();
+    let line = "seatmap: 2 of 3 threads have no seat; --allow-unseated accepts that\n";
+    assert_eq!((refused.status.code(), String::from_utf8_lossy(&refused.stderr).as_ref()), (Some(1), line));
+    assert!(seat(&["--allow-unseated"]).unwrap().status.success());
+}
+
+#[test]
+fn processes_that_the_computer_depends_on_need_force() {
+    let cpu = two_cpus()[0].to_string();
+    let refusal = |pid: &str| Place::new().one_line_refusal(&["run", "--cpus", &cpu, "--pid", pid]);
+    assert_eq!(refusal("1"), "seatmap: process 1 is the one on which all others depend; --force seats it all the same");
+    // kthreadd is process 2, except in a namespace of its own.
+    if std::fs::read_to_string("/proc/2/comm").is_ok_and(|name| name.trim() == "kthreadd") {
+        assert_eq!(refusal("2"), "seatmap: process 2 is a thread of the kernel; --force seats it all the same");
+    }
 }
 
 #[test]
@@ -103,7 +134,7 @@ fn threads_that_run_are_seated_by_name_and_number() {
     let (place, pid) = (Place::new(), running.pid().to_string());
     let seat = |rules: &[&str]| {
         let rules: Vec<&str> = rules.iter().flat_map(|rule| ["--match", rule]).collect();
-        place.stdout(&[&["run", "--cpus", &list(&[b, a]), "--pid", &pid][..], &rules].concat());
+        place.stdout(&[&["run", "--allow-unseated", "--cpus", &list(&[b, a]), "--pid", &pid][..], &rules].concat());
         masks(&running)
     };
     let [first, second, whole] = [b.to_string(), a.to_string(), programs::own_mask()];

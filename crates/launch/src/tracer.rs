@@ -16,9 +16,9 @@ use crate::allowance::Allowance;
 use crate::ending::Ending;
 use crate::hampered::Hampered;
 use crate::mask::Tid;
+use crate::pinner::{Birth, Pinner};
 use crate::task;
 use crate::tracee::{self, Status, Stop};
-use crate::usher::{Arrival, Usher};
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
@@ -49,7 +49,7 @@ const RESUMED: [libc::c_long; 8] = [
 
 /// The traced threads, and the program's first process, which is our child.
 #[derive(Debug)]
-pub(crate) struct Gate {
+pub(crate) struct Tracer {
     leader: Tid,
     traced: HashMap<Tid, Traced>,
     /// Threads that stopped before their creators did. They may be gone when the creator reports them.
@@ -76,11 +76,11 @@ impl Traced {
     }
 }
 
-impl Gate {
-    /// The gate before a child. It stands open until [`Gate::seize`].
+impl Tracer {
+    /// The tracer of a child, which traces nothing until [`Tracer::seize`].
     pub fn new(leader: Tid) -> Self {
         let (traced, early, hampered) = (HashMap::new(), HashSet::new(), Hampered::default());
-        Gate { leader, traced, early, stopped: None, ending: None, hampered }
+        Tracer { leader, traced, early, stopped: None, ending: None, hampered }
     }
 
     /// Begins to trace the child.
@@ -90,32 +90,32 @@ impl Gate {
         Ok(())
     }
 
-    /// Whether this thread will come through the gate, or has.
+    /// Whether this thread is traced.
     pub fn expects(&self, tid: Tid) -> bool {
         self.traced.contains_key(&tid)
     }
 
-    /// Whether anybody is traced.
-    pub fn is_shut(&self) -> bool {
+    /// Whether anything is traced.
+    pub fn is_tracing(&self) -> bool {
         !self.traced.is_empty()
     }
 
     /// Hears what threads have to report, a burst at most. Whether there may be more.
-    pub fn hear(&mut self, usher: &mut Usher) -> bool {
+    pub fn hear(&mut self, pinner: &mut Pinner) -> bool {
         for _ in 0..BURST {
             let Some((tid, ended)) = tracee::next_report() else { return false };
             if ended {
-                usher.last_look(tid);
+                pinner.last_look(tid);
             }
             let Some(status) = tracee::take_report(tid) else { return false };
-            self.act(tid, status, usher);
+            self.act(tid, status, pinner);
         }
         true
     }
 
     /// Interrupts those who need not be traced any more and will not notice.
-    pub fn let_go(&mut self, usher: &Usher) {
-        if usher.seating.order_is_open() {
+    pub fn let_go(&mut self, pinner: &Pinner) {
+        if pinner.seating.order_is_open() {
             return;
         }
         for (tid, traced) in &mut self.traced {
@@ -126,11 +126,11 @@ impl Gate {
         }
     }
 
-    fn act(&mut self, tid: Tid, status: Status, usher: &mut Usher) {
+    fn act(&mut self, tid: Tid, status: Status, pinner: &mut Pinner) {
         match status {
             Status::Ended(ending) => {
                 self.traced.remove(&tid);
-                usher.gone(tid);
+                pinner.gone(tid);
                 if tid == self.leader {
                     self.ending = Some(ending);
                 }
@@ -140,44 +140,54 @@ impl Gate {
             Status::Stopped(Stop::Signal(signal)) if tid == self.leader && !self.expects(tid) => {
                 self.note_stop(tid, Some(signal));
             }
-            Status::Stopped(stop) => self.pass(tid, stop, usher),
+            Status::Stopped(stop) => self.pass(tid, stop, pinner),
         }
     }
 
     /// A traced thread stopped: what there is to decide is decided, and it goes on.
-    fn pass(&mut self, tid: Tid, stop: Stop, usher: &mut Usher) {
-        if self.admit(tid, usher) {
+    fn pass(&mut self, tid: Tid, stop: Stop, pinner: &mut Pinner) {
+        if !self.expects(tid) {
+            // An orphan that became our child, whose stops are told and which is not traced.
+            if matches!(stop, Stop::Signal(_)) {
+                return;
+            }
             self.early.insert(tid);
+            self.admit(tid, Birth::of(tid, false), pinner);
         }
         match stop {
-            // The new thread is stopped, or about to be: its turn is now, in the order of its creator's doings.
-            Stop::Created => {
-                if let Some(new) = tracee::message(tid).filter(|new| !self.early.remove(new)) {
-                    self.admit(new, usher);
-                }
-                self.traced.insert(tid, Traced::new());
-            }
-            Stop::Executed => self.executed(tid, usher),
+            Stop::Cloned | Stop::Forked => self.created(tid, stop, pinner),
+            Stop::Executed => self.executed(tid, pinner),
             Stop::Group(signal) => self.note_stop(tid, Some(signal)),
             Stop::Trap => self.note_stop(tid, None),
             Stop::Signal(_) => {}
         }
-        self.go_on(tid, stop, usher);
+        self.go_on(tid, stop, pinner);
     }
 
-    /// Lets a thread in, if it is new.
-    fn admit(&mut self, tid: Tid, usher: &mut Usher) -> bool {
-        let new = !self.expects(tid);
-        if new {
-            self.traced.insert(tid, Traced::new());
-            usher.arrive(tid, Arrival::Newborn);
+    /// The new thread is stopped, or about to be: its turn is now, in the order of its creator's doings.
+    fn created(&mut self, creator: Tid, stop: Stop, pinner: &mut Pinner) {
+        if let Some(new) = tracee::message(creator).filter(|new| !self.early.remove(new)) {
+            let process = pinner.threads.living(creator).map_or(creator, |living| living.pid);
+            let is_thread = stop == Stop::Cloned && task::is_thread_of(new, process);
+            let pid = if is_thread { process } else { new };
+            self.admit(new, Some(Birth { pid, creator, is_late: false }), pinner);
         }
-        new
+        if let Some(traced) = self.traced.get_mut(&creator) {
+            traced.patience = PATIENCE;
+        }
     }
 
-    fn go_on(&mut self, tid: Tid, stop: Stop, usher: &mut Usher) {
+    /// Lets a new thread in.
+    fn admit(&mut self, tid: Tid, birth: Option<Birth>, pinner: &mut Pinner) {
+        self.traced.entry(tid).or_insert_with(Traced::new);
+        if let Some(birth) = birth {
+            pinner.arrive(tid, birth);
+        }
+    }
+
+    fn go_on(&mut self, tid: Tid, stop: Stop, pinner: &mut Pinner) {
         let signal = if let Stop::Signal(signal) = stop { signal } else { 0 };
-        if self.may_go(tid, stop, usher) {
+        if self.may_go(tid, stop, pinner) {
             tracee::detach(tid, signal);
             self.traced.remove(&tid);
         } else if let Stop::Group(_) = stop {
@@ -188,11 +198,11 @@ impl Gate {
     }
 
     /// Whether nothing depends on this thread any more.
-    fn may_go(&mut self, tid: Tid, stop: Stop, usher: &mut Usher) -> bool {
+    fn may_go(&mut self, tid: Tid, stop: Stop, pinner: &mut Pinner) -> bool {
         let signal = matches!(stop, Stop::Signal(_));
-        let seated = usher.roll.living(tid).is_some_and(|living| living.seat.is_some());
+        let seated = pinner.threads.living(tid).is_some_and(|living| living.seat.is_some());
         let Some(traced) = self.traced.get_mut(&tid) else { return true };
-        if usher.seating.order_is_open() {
+        if pinner.seating.order_is_open() {
             return signal && !traced.signals.take();
         }
         let patience = traced.patience;
@@ -202,14 +212,15 @@ impl Gate {
         !seated || patience == 0
     }
 
-    fn executed(&mut self, tid: Tid, usher: &mut Usher) {
+    fn executed(&mut self, tid: Tid, pinner: &mut Pinner) {
         let former = tracee::message(tid).unwrap_or(tid);
         if former != tid {
             self.traced.remove(&former);
         }
         self.traced.insert(tid, Traced::new());
-        usher.become_leader(former, tid);
-        self.hampered.note(tid);
+        let file = task::program_file(tid).unwrap_or_default();
+        pinner.executed(former, tid, &file);
+        self.hampered.note(tid, &file);
     }
 
     fn note_stop(&mut self, tid: Tid, signal: Option<i32>) {

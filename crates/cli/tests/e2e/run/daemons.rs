@@ -1,0 +1,141 @@
+//! Programs whose first process ends while others live on: each thread keeps its seat, and none inherits a single CPU
+//! when seating ends.
+
+use super::programs::{self, are_two, list, mask_of, own_mask, two_cpus};
+use super::{run, run_as_usual};
+use crate::common::Place;
+use serde_json::Value;
+use std::time::{Duration, Instant};
+
+/// What a shell leaves running: a process that has a child from time to time.
+const DAEMON: &str = "(while sleep 0.2; do :; done) >/dev/null 2>&1 & echo $!";
+
+/// How long something that happens soon may take on a busy computer.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Ends a process when it is dropped.
+struct Ended(libc::pid_t);
+
+impl Drop for Ended {
+    fn drop(&mut self) {
+        // SAFETY: the process is one that the test has started, and which nothing else ends.
+        unsafe { libc::kill(self.0, libc::SIGKILL) };
+    }
+}
+
+fn wait_until(what: &str, done: impl Fn() -> bool) {
+    let begun = Instant::now();
+    while !done() {
+        assert!(begun.elapsed() < PATIENCE, "{what} did not come");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+fn lives(pid: libc::pid_t) -> bool {
+    std::fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|stat| !stat.contains(") Z "))
+}
+
+/// The supervisor's number, as the launcher's last line tells it.
+fn supervisor(stderr: &str) -> libc::pid_t {
+    let told = stderr.split("; process ").nth(1).and_then(|rest| rest.split(' ').next());
+    told.and_then(|pid| pid.parse().ok()).unwrap()
+}
+
+#[test]
+fn a_daemon_is_seated_while_it_lives() {
+    let [a, b] = two_cpus();
+    let place = Place::new();
+    let told = run(&place, &["--cpus", &list(&[a, b])], &["sh", "-c", DAEMON]);
+    let daemon: libc::pid_t = told.lines()[0].parse().unwrap();
+    let ended = Ended(daemon);
+    let supervisor = supervisor(told.stderr());
+    assert!(told.stderr().contains("live"), "{}", told.stderr());
+    assert_eq!(told.report["behind"]["supervisor"], supervisor);
+    assert_eq!(mask_of(&format!("/proc/{daemon}")), b.to_string());
+    // Each child takes the next seat, so that both CPUs are used.
+    for cpu in [a, b] {
+        wait_until("a child on each seat", || child_mask(daemon) == Some(cpu.to_string()));
+    }
+    drop(ended);
+    wait_until("the supervisor's end", || !lives(supervisor));
+    let report: Value = serde_json::from_str(&place.read("seating.json")).unwrap();
+    assert!(report["behind"].is_null() && report["created"].as_u64() > Some(3), "{report}");
+}
+
+fn child_mask(pid: libc::pid_t) -> Option<String> {
+    let children = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).ok()?;
+    let child = children.split_whitespace().next()?.to_owned();
+    let status = std::fs::read_to_string(format!("/proc/{child}/status")).ok()?;
+    Some(status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"))?.trim().to_owned())
+}
+
+#[test]
+fn masks_are_put_back_where_seating_ends() {
+    let [a, b] = two_cpus();
+    if !are_two([a, b]) {
+        return;
+    }
+    let told = run(&Place::new(), &["--cpus", &list(&[a, b])], &["sh", "-c", "sleep 1000 >/dev/null 2>&1 & echo $!"]);
+    let daemon: libc::pid_t = told.lines()[0].parse().unwrap();
+    let _ended = Ended(daemon);
+    assert_eq!(mask_of(&format!("/proc/{daemon}")), b.to_string());
+    let supervisor = supervisor(told.stderr());
+    // SAFETY: the supervisor lives as long as the daemon does.
+    unsafe { libc::kill(supervisor, libc::SIGTERM) };
+    wait_until("the supervisor's end", || !lives(supervisor));
+    assert_eq!(mask_of(&format!("/proc/{daemon}")), own_mask(), "as it would have been without");
+}
+
+#[test]
+fn a_launcher_may_wait_for_all() {
+    let [a, b] = two_cpus();
+    let script = "(sleep 0.3; echo late) & exit 3";
+    let told = run_as_usual(&Place::new(), &["--cpus", &list(&[a, b]), "--detach=never"], &["sh", "-c", script], &[]);
+    assert_eq!((told.lines(), told.output.status.code()), (vec!["late"], Some(3)));
+    assert!(told.report["behind"].is_null(), "{}", told.report);
+}
+
+#[test]
+fn a_launcher_may_wait_for_nothing() {
+    let [a, b] = two_cpus();
+    let place = Place::new();
+    let script = "while [ ! -e stop ]; do sleep 0.05; done; grep Cpus_allowed_list /proc/$$/status >ended";
+    let mut command =
+        place.command(&["run", "--strict", "--cpus", &list(&[b, a]), "--detach", "--", "sh", "-c", script]);
+    // A pipe would be open for as long as the program runs.
+    let status = command.stderr(std::fs::File::create(place.path("told")).unwrap()).status();
+    let told = place.read("told");
+    assert!(status.unwrap().success(), "{told}");
+    let supervisor = supervisor(&told);
+    assert!(told.starts_with("seatmap: /") && lives(supervisor), "{told}");
+    place.file("stop", "");
+    wait_until("the program's end", || !lives(supervisor));
+    assert_eq!(place.read("ended").trim(), format!("Cpus_allowed_list:\t{b}"));
+}
+
+/// Real daemons: each puts itself into the background, and all its threads sit on both CPUs in turn.
+#[test]
+fn memcached_in_the_background_uses_all_its_seats() {
+    let [a, b] = two_cpus();
+    if !are_two([a, b]) || !programs::installed("memcached") {
+        return;
+    }
+    let place = Place::new();
+    let (pid_file, socket) = (place.path("pid"), place.path("socket"));
+    let (pid_file, socket) = (pid_file.to_str().unwrap(), socket.to_str().unwrap());
+    let command = ["memcached", "-u", "root", "-d", "-P", pid_file, "-s", socket, "-t", "2"];
+    let told = run_as_usual(&place, &["--cpus", &list(&[a, b])], &command, &[]);
+    assert!(told.output.status.success(), "{}", told.stderr());
+    wait_until("its number", || std::fs::read_to_string(pid_file).is_ok_and(|text| text.ends_with('\n')));
+    let daemon: libc::pid_t = place.read("pid").trim().parse().unwrap();
+    let _ended = Ended(daemon);
+    let masks = || -> Vec<String> {
+        let threads = std::fs::read_dir(format!("/proc/{daemon}/task")).unwrap();
+        threads.map(|thread| mask_of(thread.unwrap().path().to_str().unwrap())).collect()
+    };
+    let seats = [a.to_string(), b.to_string()];
+    wait_until("a seat for each thread", || masks().len() > 4 && masks().iter().all(|mask| seats.contains(mask)));
+    let on_first = masks().iter().filter(|mask| **mask == seats[0]).count();
+    let threads = masks().len();
+    assert!(on_first * 2 >= threads - 1 && on_first * 2 <= threads + 1, "{on_first} of {threads} on CPU {a}");
+}

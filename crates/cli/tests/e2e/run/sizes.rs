@@ -1,0 +1,150 @@
+//! Programs that size themselves by the CPUs they find, wrappers, and short-lived helpers.
+
+use super::programs::{self, are_two, list, two_cpus};
+use super::{run, run_as_usual, seat};
+use crate::common::Place;
+
+/// A C program that asks as OpenMP's runtime and x264 do: at its start, by its own affinity mask.
+#[test]
+fn the_first_process_sees_all_its_cpus_at_its_start() {
+    let [a, b] = two_cpus();
+    let Some(program) = programs::c().filter(|_| are_two([a, b])) else { return };
+    let whole = format!("main {}", list_of([a, b]));
+    let told = run_as_usual(&Place::new(), &["--cpus", &list(&[b, a])], &[program, "2"], &[]);
+    assert_eq!(told.lines(), [whole.as_str(), &format!("thread {a}"), &format!("thread {b}")]);
+    assert_eq!(told.seats(), [b, a, b].map(Some), "it sat down when it created the first");
+    told.assert_verified();
+    let strict = run(&Place::new(), &["--cpus", &list(&[b, a])], &[program, "2"]);
+    assert_eq!(strict.lines()[0], format!("main {b}"));
+}
+
+/// The two CPUs as the kernel writes a mask.
+fn list_of(mut cpus: [u32; 2]) -> String {
+    cpus.sort_unstable();
+    let [a, b] = cpus;
+    if b == a + 1 { format!("{a}-{b}") } else { format!("{a},{b}") }
+}
+
+#[test]
+fn java_and_node_see_all_their_cpus() {
+    let [a, b] = two_cpus();
+    if !are_two([a, b]) {
+        return;
+    }
+    let cpus = list(&[a, b]);
+    if programs::installed("java") {
+        let place = Place::new();
+        place.file("P.java", "class P { public static void main(String[] a) { System.out.println(Runtime.getRuntime().availableProcessors()); } }");
+        // Compiling it first takes longer than the start of a program.
+        assert!(
+            std::process::Command::new("javac").arg("P.java").current_dir(place.folder()).status().unwrap().success()
+        );
+        let told = run_as_usual(&place, &["--cpus", &cpus], &["java", "-XX:+UseParallelGC", "P"], &[]);
+        let collectors =
+            told.threads().iter().filter(|thread| thread["name"].as_str().unwrap().starts_with("GC Thread"));
+        assert!(collectors.count() >= 1, "{}", told.report);
+        assert!(told.stderr().contains("set -XX:ActiveProcessorCount=2"), "{}", told.stderr());
+    }
+    if programs::installed("node") {
+        let script = "console.log(require('os').availableParallelism())";
+        let told = run_as_usual(&Place::new(), &["--cpus", &cpus], &["node", "-e", script], &[]);
+        assert_eq!(told.lines(), ["2"]);
+    }
+}
+
+#[test]
+fn go_starts_as_many_threads_as_there_are_seats() {
+    let [a, b] = two_cpus();
+    let Some(program) = programs::go().filter(|_| are_two([a, b])) else { return };
+    let told = run_as_usual(&Place::new(), &["--cpus", &list(&[a, b])], &[program], &[]);
+    assert_eq!(told.lines().len(), 4);
+    told.assert_verified();
+}
+
+/// A shim in the manner of pyenv's: a shell that has a dozen helpers and becomes the program.
+const SHIM: &str = "i=0; while [ $i -lt 12 ]; do x=$(/bin/echo $i); i=$((i+1)); done; exec \"$@\"";
+
+#[test]
+fn the_helpers_of_a_wrapper_take_no_seats() {
+    let [a, b] = two_cpus();
+    let Some(program) = programs::c() else { return };
+    let wrapped = ["sh", "-c", SHIM, "shim", program, "2"];
+    let told = run_as_usual(&Place::new(), &["--cpus", &list(&[b, a])], &wrapped, &[]);
+    let seated: Vec<_> = told.threads().iter().map(|thread| (thread["name"].as_str().unwrap(), seat(thread))).collect();
+    let threads: Vec<_> = seated.iter().filter(|(name, _)| *name == "threads-c-dynam").collect();
+    assert_eq!(threads.len(), 3, "{}", told.report);
+    // A helper that the computer kept waiting may have lived long enough to be seated; on an idle one none has.
+    let helpers = told.report["helpers"].as_u64().unwrap() as usize;
+    assert!(helpers >= 6 && helpers + seated.len() >= 12, "{}", told.report);
+}
+
+#[test]
+fn seating_may_start_behind_a_wrapper() {
+    let [a, b] = two_cpus();
+    let Some(program) = programs::c() else { return };
+    let wrapped = ["sh", "-c", SHIM, "shim", program, "2"];
+    let options = ["--cpus", &list(&[b, a]), "--start-at", "threads-c*"];
+    let told = run(&Place::new(), &options, &wrapped);
+    assert_eq!(
+        told.lines(),
+        [b, a, b].iter().zip(["main", "thread", "thread"]).map(|(cpu, who)| format!("{who} {cpu}")).collect::<Vec<_>>()
+    );
+    assert_eq!((told.seats(), &told.report["helpers"]), ([b, a, b].map(Some).to_vec(), &0.into()));
+    told.assert_verified();
+    let never = run(&Place::new(), &["--cpus", &list(&[b, a]), "--start-at", "nothing"], &[program, "2"]);
+    assert_eq!((never.threads().len(), never.lines()[0]), (0, format!("main {}", programs::own_mask()).as_str()));
+}
+
+#[test]
+fn a_seat_may_be_several_cpus() {
+    let [a, b] = two_cpus();
+    let Some(program) = programs::c().filter(|_| are_two([a, b])) else { return };
+    let (whole, set) = (list_of([a, b]), format!("cpus:{a}+{b}"));
+    let told = run(&Place::new(), &["--cpus", &format!("{set},{b}")], &[program, "2"]);
+    let lines = [format!("main {whole}"), format!("thread {b}"), format!("thread {whole}")];
+    assert_eq!(told.lines(), lines);
+    told.assert_verified();
+    let rules = ["--match", &format!("worker-*={set}"), "--cpus", &a.to_string()];
+    let told = super::run_with(&Place::new(), &rules, &[program, "rename"], &[("WANTED", &whole)]);
+    assert_eq!(told.lines()[1..], [0, 1, 2].map(|n| format!("worker-{n} {whole}")));
+    told.assert_verified();
+}
+
+#[test]
+fn a_plan_may_hold_seats_of_several_cpus() {
+    let [a, b] = two_cpus();
+    let Some(program) = programs::c().filter(|_| are_two([a, b])) else { return };
+    let place = Place::new();
+    let (first, second) = (a.min(b), a.max(b));
+    place.file(
+        "plan.json",
+        format!(
+            r#"{{"format":"seatmap-plan/1","machine":"here","placement":[{a},{b}],"seats":[[{a}],[{first},{second}]]}}"#
+        ),
+    );
+    let told = run(&place, &["--plan", "plan.json", "--any-machine"], &[program, "1"]);
+    assert_eq!(told.lines(), [format!("main {a}"), format!("thread {}", list_of([a, b]))]);
+    told.assert_verified();
+}
+
+#[test]
+fn variables_that_do_not_fit_the_seats_are_told_of() {
+    let [a, b] = two_cpus();
+    if !are_two([a, b]) {
+        return;
+    }
+    let variables = [("OMP_NUM_THREADS", "8"), ("OMP_PROC_BIND", "close")];
+    let told = run_as_usual(&Place::new(), &["--cpus", &list(&[a, b])], &["true"], &variables);
+    let lines: Vec<&str> = told.stderr().lines().collect();
+    insta::assert_snapshot!(lines[..2].join("\n"), @"
+    seatmap: OMP_NUM_THREADS=8 puts several threads on one CPU: the seats have 2 CPUs; set OMP_NUM_THREADS=2 for one thread a CPU
+    seatmap: OMP_PROC_BIND=close makes the program bind its threads itself, after Seatmap; unset OMP_PROC_BIND
+    ");
+}
+
+#[test]
+fn the_command_may_stand_without_dashes() {
+    let [a, b] = two_cpus();
+    let output = Place::new().command(&["run", "-q", "-c", &list(&[a, b]), "echo", "-c", "--quiet"]).output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "-c --quiet\n");
+}

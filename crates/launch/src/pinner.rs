@@ -1,0 +1,411 @@
+//! Pins threads to their seats, and looks whether they still sit there.
+//!
+//! A process that has not sat down yet runs on the whole set of CPUs. It sits down when it creates a thread, or when it
+//! has lived for [`SETTLES_AFTER`]; one that ends before is a short-lived helper. Some runtimes ask later than that how
+//! many CPUs there are ([`LATE_ASKERS`]): their first two threads take their seats a second later.
+
+use crate::allowance::Allowance;
+use crate::mask::{Mask, Tid};
+use crate::record::Trouble;
+use crate::rule;
+use crate::seating::{Move, Seating, Step};
+use crate::seats::Seat;
+use crate::task::{self, Family, Task};
+use crate::threads::Threads;
+use std::collections::HashSet;
+use std::io;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// Last looks at once, and the time that earns one more: at some 20 us a look, a twentieth of it.
+const LAST_LOOKS: u32 = 256;
+const LAST_LOOKS_PACE: Duration = Duration::from_micros(400);
+
+/// The age at which a process is no longer taken for a short-lived helper. The helpers of shell scripts (`sed`, `cut`,
+/// `readlink`) live for one to ten milliseconds; a worker's seat may well wait for fifty.
+const SETTLES_AFTER: Duration = Duration::from_millis(50);
+
+/// Programs that ask for the number of CPUs after they have created threads. Java's launcher creates a thread that asks
+/// and then sizes the garbage collector and the compilers; Node, Deno and Bun start workers before they run the script,
+/// which asks.
+const LATE_ASKERS: [&str; 5] = ["java", "node", "nodejs", "deno", "bun"];
+
+/// For how long their first two threads keep the whole set: a Java virtual machine is up after a tenth of a second on an
+/// idle computer.
+const ASKED_AFTER: Duration = Duration::from_secs(1);
+
+/// Rounds of giving masks back: threads that are created meanwhile inherit narrow ones.
+const ROUNDS: usize = 8;
+
+/// How a thread came to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Birth {
+    /// Its process; its own number where it is a process's first thread.
+    pub pid: Tid,
+    /// The thread or process that created it.
+    pub creator: Tid,
+    /// Whether it had run before it was found in `/proc`; else it is stopped before its first instruction.
+    pub is_late: bool,
+}
+
+/// The decisions of a [`Seating`], carried out.
+#[derive(Debug)]
+pub(crate) struct Pinner {
+    pub seating: Seating,
+    pub threads: Threads,
+    /// The mask of a thread without a seat: what the program would have had.
+    home: Mask,
+    /// The program that seating starts at, where it does not start at once; `*` stands for any text.
+    start_at: Option<String>,
+    /// Processes that run one of [`LATE_ASKERS`].
+    late_askers: HashSet<Tid>,
+    /// For looks at threads that have ended, during which the program waits.
+    allowance: Allowance,
+}
+
+impl Pinner {
+    pub fn new(seating: Seating, home: Mask, start_at: Option<String>) -> Self {
+        let allowance = Allowance::new(LAST_LOOKS, LAST_LOOKS_PACE);
+        Pinner { seating, threads: Threads::default(), home, start_at, late_askers: HashSet::new(), allowance }
+    }
+
+    /// A thread is there: it waits, sits down, or is freed of the seat that it inherited.
+    pub fn arrive(&mut self, tid: Tid, birth: Birth) {
+        if self.threads.knows(tid) {
+            return;
+        }
+        let is_outside = self.is_outside(birth);
+        self.threads.begin(tid, birth.pid, is_outside, birth.is_late);
+        match (is_outside, birth.pid == tid) {
+            (true, _) => {}
+            (false, true) => self.process(tid),
+            (false, false) => self.thread(tid, birth.pid),
+        }
+    }
+
+    /// A thread of a process that runs already.
+    pub fn meet(&mut self, tid: Tid, pid: Tid) {
+        let Some(task) = Task::of(tid) else { return };
+        self.threads.begin(tid, pid, false, true);
+        let step = self.seating.found(tid, pid, &task.name);
+        self.threads.enter(tid, step.seat.clone(), step.skipped);
+        if let Some(seat) = step.seat {
+            self.sit(tid, &seat);
+        }
+        self.look(tid, false);
+    }
+
+    /// Looks at a thread: its name, its mask, where it ran. Whether anything about it is new. That one is gone is told by
+    /// the tracer if it `is_traced`: it may go by another number now.
+    pub fn look(&mut self, tid: Tid, is_traced: bool) -> bool {
+        let Some(task) = Task::of(tid) else {
+            if !is_traced {
+                self.gone(tid);
+            }
+            return true;
+        };
+        if self.replaced(tid, &task) {
+            self.gone(tid);
+            return true;
+        }
+        if self.threads.living(tid).is_some_and(|living| living.is_outside) {
+            return false;
+        }
+        let renamed = self.note_name(tid, &task);
+        if self.move_by_name(tid, &task.name) || self.sit_in_time(tid) {
+            // What was read of it is from before it moved.
+            return true;
+        }
+        self.check(tid, &task);
+        if task.has_ended() && !is_traced {
+            self.gone(tid);
+        }
+        renamed
+    }
+
+    /// Looks a last time, at a thread that has ended and has not been buried. Where threads end by the thousand not every
+    /// one is looked at.
+    pub fn last_look(&mut self, tid: Tid) {
+        if self.threads.record(tid).is_none() || !self.allowance.take() {
+            return;
+        }
+        let Some(task) = Task::of(tid) else { return };
+        self.note_name(tid, &task);
+        self.check(tid, &task);
+    }
+
+    /// A thread executed a program: it has its process's number now, and keeps its seat.
+    pub fn executed(&mut self, former: Tid, tid: Tid, file: &Path) {
+        if former != tid {
+            self.ignore_look(tid, former);
+            self.threads.remove(tid);
+            self.threads.renumber(former, tid);
+        }
+        self.note_late_asker(tid, file);
+        if self.threads.living(tid).is_some_and(|living| living.is_outside) {
+            return self.start(tid, file);
+        }
+        let begins_to_wait = self.seating.executed(former, tid);
+        if begins_to_wait || self.seating.waits(tid) {
+            self.wait(tid);
+        }
+    }
+
+    /// A thread is gone.
+    pub fn gone(&mut self, tid: Tid) {
+        self.seating.exited(tid);
+        self.threads.remove(tid);
+        self.late_askers.remove(&tid);
+    }
+
+    /// Gives all threads of these processes that sit on seats, or wait, the mask that they would have without Seatmap. How
+    /// many threads that were.
+    pub fn give_masks_back(&mut self, processes: impl Fn() -> Vec<Tid>) -> usize {
+        let mut freed = HashSet::new();
+        for _ in 0..ROUNDS {
+            let tids = processes().into_iter().flat_map(task::threads);
+            let new: Vec<Tid> = tids.filter(|tid| self.free(*tid)).collect();
+            if new.is_empty() {
+                break;
+            }
+            freed.extend(new);
+        }
+        freed.len()
+    }
+
+    /// Whether a thread is not yet of the program that seating starts at.
+    fn is_outside(&mut self, birth: Birth) -> bool {
+        if self.start_at.is_none() {
+            return false;
+        }
+        self.threads.living(birth.creator).is_none_or(|creator| creator.is_outside)
+    }
+
+    /// Seating starts here, if this is the program that it is to start at. A script goes by its own name, and by that of
+    /// the program that runs it.
+    fn start(&mut self, tid: Tid, file: &Path) {
+        let script = Task::of(tid).map(|task| task.name);
+        let file = file.file_name().map(|name| name.to_string_lossy().into_owned());
+        let wanted = self.start_at.clone().unwrap_or_default();
+        if script.into_iter().chain(file).any(|name| rule::fits(wanted.as_bytes(), name.as_bytes())) {
+            self.threads.begin(tid, tid, false, false);
+            self.process(tid);
+        }
+    }
+
+    fn process(&mut self, tid: Tid) {
+        match self.seating.process(tid) {
+            Some(step) => self.apply(&step),
+            None => self.wait(tid),
+        }
+    }
+
+    fn thread(&mut self, tid: Tid, pid: Tid) {
+        let begins = self.seating.waits(pid) && self.late_askers.contains(&pid);
+        for step in self.seating.thread(tid, pid) {
+            match step.seat.clone() {
+                Some(seat) if begins && [tid, pid].contains(&step.tid) => self.sit_later(&step, seat),
+                _ => self.apply(&step),
+            }
+        }
+    }
+
+    /// A process waits on the whole set from now on. The program's first one may stay there, and is told of.
+    fn wait(&mut self, tid: Tid) {
+        let seat = Seat::shared(self.seating.whole().clone());
+        let is_first = self.seating.is_first(tid);
+        let Some(living) = self.threads.living(tid) else { return };
+        living.waits_since = Some(Instant::now());
+        living.later = None;
+        match living.is_entered || !is_first {
+            true => self.threads.sits(tid, Some(seat.clone())),
+            false => self.threads.enter(tid, Some(seat.clone()), false),
+        }
+        self.sit(tid, &seat);
+    }
+
+    /// A thread sits down, or has no seat.
+    fn apply(&mut self, step: &Step) {
+        let Step { tid, seat, skipped } = step;
+        let Some(living) = self.threads.living(*tid) else { return };
+        let has_waited = living.waits_since.is_some();
+        match (living.is_entered, *skipped) {
+            (false, _) => self.threads.enter(*tid, seat.clone(), *skipped),
+            (true, true) => self.threads.skip(*tid),
+            (true, false) => self.threads.sits(*tid, seat.clone()),
+        }
+        match seat {
+            // A mask that the program has chosen while it waited is left to it, and told of.
+            Some(_) if has_waited && !self.is_on(*tid, self.seating.whole()) => {
+                self.check_mask(*tid);
+            }
+            Some(seat) => self.sit(*tid, seat),
+            None => {
+                self.free(*tid);
+            }
+        }
+    }
+
+    /// A thread keeps the whole set for now, and its place in the order.
+    fn sit_later(&mut self, step: &Step, seat: Seat) {
+        let wide = Seat::shared(self.seating.whole().clone());
+        self.apply(&Step { tid: step.tid, seat: Some(wide), skipped: step.skipped });
+        if let Some(living) = self.threads.living(step.tid) {
+            living.waits_since = Some(Instant::now());
+            living.later = Some((seat, Instant::now() + ASKED_AFTER));
+        }
+    }
+
+    /// Seats a thread whose waiting has lasted long enough. Whether it did.
+    fn sit_in_time(&mut self, tid: Tid) -> bool {
+        let now = Instant::now();
+        let Some(living) = self.threads.living(tid) else { return false };
+        if let Some((seat, _)) = living.later.take_if(|(_, due)| *due <= now) {
+            self.apply(&Step { tid, seat: Some(seat), skipped: false });
+            return true;
+        }
+        let has_lived = living.waits_since.is_some_and(|since| now - since >= SETTLES_AFTER);
+        let stays = self.seating.is_first(tid) && self.seating.order_is_open();
+        if !has_lived || stays || !self.seating.waits(tid) {
+            return false;
+        }
+        self.seating.settle(tid).iter().for_each(|step| self.apply(step));
+        true
+    }
+
+    fn note_late_asker(&mut self, tid: Tid, file: &Path) {
+        let asks_late = file.file_name().is_some_and(|name| LATE_ASKERS.iter().any(|asker| name == *asker));
+        match asks_late {
+            true => self.late_askers.insert(tid),
+            false => self.late_askers.remove(&tid),
+        };
+    }
+
+    /// A look at a thread that has just been replaced by another saw the other's mask.
+    fn ignore_look(&mut self, tid: Tid, other: Tid) {
+        let Some(seat) = self.threads.living(other).and_then(|living| living.seat.clone()) else { return };
+        if let Some(record) = self.threads.record(tid) {
+            record.trouble.take_if(|trouble| matches!(trouble, Trouble::Changed { to, .. } if *to == seat.cpus.cpus()));
+        }
+    }
+
+    fn sit(&mut self, tid: Tid, seat: &Seat) {
+        let given = seat.cpus.give(tid);
+        let Some(record) = self.threads.record(tid) else { return };
+        match given.map(|()| Mask::of(tid)) {
+            Ok(Ok(found)) if found != seat.cpus => {
+                record.trouble = Some(Trouble::Changed { cpus: seat.cpus.cpus(), to: found.cpus() });
+            }
+            // One that is gone since had what it was given.
+            Ok(_) => record.confirmed = true,
+            // It was gone before, and sat nowhere.
+            Err(error) if error.raw_os_error() == Some(libc::ESRCH) => {}
+            Err(error) => record.trouble = Some(refused(seat, &error)),
+        }
+    }
+
+    /// A thread inherits its creator's mask. One that has no seat must not share its creator's; a mask that the program
+    /// chose itself is left alone. Whether there was something to give back.
+    fn free(&self, tid: Tid) -> bool {
+        let inherited = Mask::of(tid).ok().filter(|mask| *mask != self.home);
+        // Where giving fails the thread is gone.
+        inherited.is_some_and(|mask| self.seating.is_a_seat(&mask) && self.home.give(tid).is_ok())
+    }
+
+    fn is_on(&self, tid: Tid, cpus: &Mask) -> bool {
+        Mask::of(tid).is_ok_and(|mask| mask == *cpus)
+    }
+
+    fn replaced(&mut self, tid: Tid, task: &Task) -> bool {
+        let Some(living) = self.threads.living(tid) else { return true };
+        *living.started_ticks.get_or_insert(task.started_ticks) != task.started_ticks
+    }
+
+    fn note_name(&mut self, tid: Tid, task: &Task) -> bool {
+        let Some(record) = self.threads.record(tid).filter(|record| record.name != task.name) else { return false };
+        record.name.clone_from(&task.name);
+        true
+    }
+
+    fn move_by_name(&mut self, tid: Tid, name: &str) -> bool {
+        if !self.seating.has_rules() {
+            return false;
+        }
+        let Some(pid) = self.threads.living(tid).map(|living| living.pid) else { return false };
+        match self.seating.named(tid, pid, name) {
+            Move::Stay => false,
+            Move::Sit(seat) => {
+                self.move_to(tid, Some(&seat));
+                self.sit(tid, &seat);
+                true
+            }
+            Move::Leave => {
+                self.move_to(tid, None);
+                self.free(tid);
+                true
+            }
+        }
+    }
+
+    /// A thread changes its seat by its name, however it came to the one it had.
+    fn move_to(&mut self, tid: Tid, seat: Option<&Seat>) {
+        let Some(living) = self.threads.living(tid) else { return };
+        (living.waits_since, living.later) = (None, None);
+        match living.is_entered {
+            true => self.threads.sits(tid, seat.cloned()),
+            false => self.threads.enter(tid, seat.cloned(), false),
+        }
+    }
+
+    fn check(&mut self, tid: Tid, task: &Task) {
+        if self.check_mask(tid) {
+            self.note_cpu(tid, task);
+        }
+    }
+
+    /// Whether a thread has its seat's mask. What was said of another mask is taken back where it has: programs that look
+    /// at the machine bind themselves here and there and return.
+    fn check_mask(&mut self, tid: Tid) -> bool {
+        let Some(living) = self.threads.living(tid) else { return false };
+        let (has_waited, Some(seat)) = (living.waits_since.is_some(), living.seat.clone()) else { return false };
+        let Ok(mask) = Mask::of(tid) else { return false };
+        if mask == seat.cpus {
+            if let Some(record) = self.threads.record(tid) {
+                record.trouble.take_if(|trouble| matches!(trouble, Trouble::Changed { .. }));
+                record.confirmed = true;
+            }
+            return true;
+        }
+        if has_waited && mask == *self.seating.whole() {
+            // It has put back the mask that it found at its start, after it sat down.
+            self.sit(tid, &seat);
+        } else if let Some(record) = self.threads.record(tid) {
+            record.trouble = Some(Trouble::Changed { cpus: seat.cpus.cpus(), to: mask.cpus() });
+        }
+        false
+    }
+
+    /// A thread that has slept since it was seated, or is just waking, still shows the CPU that it fell asleep on.
+    fn note_cpu(&mut self, tid: Tid, task: &Task) {
+        let Some(record) = self.threads.record(tid) else { return };
+        let Some(seat) = &record.seat else { return };
+        let elsewhere = |task: &Task| !seat.cpus.has(task.cpu);
+        let runs_elsewhere = |task: &Task| elsewhere(task) && task.state == 'R';
+        let strays = runs_elsewhere(task) && Task::of(tid).is_some_and(|again| runs_elsewhere(&again));
+        if (strays || !elsewhere(task)) && !record.seen_on.contains(&task.cpu) {
+            record.seen_on.push(task.cpu);
+        }
+    }
+}
+
+impl Birth {
+    /// The birth of a thread that nobody told of, from what `/proc` says of it.
+    pub fn of(tid: Tid, is_late: bool) -> Option<Self> {
+        let Family { pid, parent, .. } = Family::of(tid)?;
+        Some(Birth { pid, creator: if pid == tid { parent } else { pid }, is_late })
+    }
+}
+
+fn refused(seat: &Seat, error: &io::Error) -> Trouble {
+    Trouble::Refused { cpus: seat.cpus.cpus(), reason: error.to_string() }
+}
