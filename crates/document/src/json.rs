@@ -40,10 +40,7 @@ mod tests {
     fn strings_are_shown_and_come_back() {
         let name = "a\u{202e}b\u{9b}c\u{7f}\u{feff}\u{e0041}\n\"Ä\"机\\\u{2066}";
         let text = written(&[name]);
-        assert_eq!(
-            text,
-            "[\"a\\u202eb\\u009bc\\u007f\\ufeff\\udb40\\udc41\\n\\\"Ä\\\"机\\\\\\u2066\"]\n"
-        );
+        assert_eq!(text, "[\"a\\u202eb\\u009bc\\u007f\\ufeff\\udb40\\udc41\\n\\\"Ä\\\"机\\\\\\u2066\"]\n");
         assert_eq!(serde_json::from_str::<[String; 1]>(&text).unwrap(), [name]);
     }
 

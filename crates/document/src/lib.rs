@@ -23,8 +23,8 @@ pub use json::written;
 pub use place::Place;
 pub use visible::{is_hidden, visible, visible_lines};
 
-use serde::de::DeserializeOwned;
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 
 /// What every version of every format has in common.
 #[derive(Deserialize)]

@@ -20,8 +20,7 @@ const MOST_LINKS: usize = 40;
 pub fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
     let old = fs::symlink_metadata(path).ok().filter(Metadata::is_file);
     let mode = if old.is_some() { 0o600 } else { 0o666 };
-    let mut file =
-        tempfile::Builder::new().permissions(Permissions::from_mode(mode)).tempfile_in(folder_of(path))?;
+    let mut file = tempfile::Builder::new().permissions(Permissions::from_mode(mode)).tempfile_in(folder_of(path))?;
     file.write_all(content)?;
     if let Some(old) = old {
         // Only root can give a file away; one's own file that replaces another's is still the result asked for.
