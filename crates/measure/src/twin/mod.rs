@@ -16,6 +16,7 @@ pub mod fidelity;
 use crate::error::MeasureError;
 use capacity::Followed;
 use fidelity::Fidelity;
+use seatmap_document::visible;
 use seatmap_machine::Profile;
 use seatmap_sim::coherent::Levels;
 use seatmap_sim::{CoherentModel, ModelError, SimError};
@@ -42,6 +43,8 @@ pub struct Report {
     pub format: &'static str,
     /// What it is called.
     pub name: String,
+    /// The name of the machine that it is a twin of.
+    pub machine: String,
     /// Cores.
     pub cores: usize,
     /// Hardware threads.
@@ -101,8 +104,10 @@ pub struct Needs {
 pub fn fit(profile: &Profile, needs: Needs) -> Result<Twin, TwinError> {
     check(profile, needs)?;
     let mut levels = explain::parts(profile)?.levels(profile)?;
-    levels.name = format!("{}-twin", profile.name);
-    levels.summary = format!("A twin of {}: {}", profile.name, levels.summary);
+    // In TOML a hidden character may stand as it is, where people read it.
+    let name = visible(&profile.name);
+    levels.name = format!("{name}-twin");
+    levels.summary = format!("A twin of {name}: {}", levels.summary);
     let loaded = match profile.loaded.is_empty() {
         true => None,
         false => Some(capacity::follow(&mut levels, profile)?),
@@ -112,6 +117,7 @@ pub fn fit(profile: &Profile, needs: Needs) -> Result<Twin, TwinError> {
     let report = Report {
         format: FORMAT,
         name: levels.name.clone(),
+        machine: profile.name.clone(),
         cores: levels.cores.len(),
         pus: model.topology.pus.len(),
         groups: levels.distances.between_ns.len(),
