@@ -14,6 +14,9 @@ use std::ffi::{OsStr, OsString};
 /// Set by the script to the shell's name.
 const VARIABLE: &str = "SEATMAP_COMPLETE";
 
+/// zsh loads `_seatmap` from its function path at the first press of the key: the script, called as that, must answer too.
+const AS_ZSH_FUNCTION: &str = "[[ $funcstack[1] != _seatmap ]] || _clap_dynamic_completer_seatmap \"$@\"\n";
+
 /// The values that an argument may have, but for files.
 type Values = fn() -> Vec<String>;
 
@@ -27,7 +30,8 @@ pub fn script(shell: clap_complete::Shell) -> Result<String, CliError> {
     let known = shells.completer(&shell.to_string());
     let written = known.map(|shell| shell.write_registration(VARIABLE, name, name, name, &mut script));
     written.ok_or_else(|| CliError::input(format!("there are no completions for {shell}")))?.map_err(CliError::work)?;
-    Ok(String::from_utf8_lossy(&script).into_owned())
+    let more = if shell == clap_complete::Shell::Zsh { AS_ZSH_FUNCTION } else { "" };
+    Ok(String::from_utf8_lossy(&script).into_owned() + more)
 }
 
 /// What a shell asks for, printed; `None` where none asks.

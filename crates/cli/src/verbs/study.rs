@@ -5,6 +5,7 @@ use crate::bar::Bar;
 use crate::error::{AtFile, CliError};
 use crate::output::{self, Destination};
 use crate::{input, place};
+use seatmap_document::visible_lines;
 use seatmap_report::study::{FORMAT, Found, Study, markdown, text};
 use std::collections::HashMap;
 use std::path::Path;
@@ -32,7 +33,7 @@ pub fn run(typed: &Typed) -> Result<(), CliError> {
             write(&study, &found, folder)?;
         }
         if !typed.json {
-            output::print(&(text(&study, &found) + "\n"))?;
+            output::print(&(visible_lines(text(&study, &found)) + "\n"))?;
         }
         documents.push(serde_json::json!({ "name": study.name, "figures": found }));
     }
@@ -97,7 +98,7 @@ fn figures(study: &Study, runs: &mut Runs) -> Result<Vec<Found>, CliError> {
 fn write(study: &Study, found: &[Found], folder: &Path) -> Result<(), CliError> {
     std::fs::create_dir_all(folder).map_err(|error| CliError::work(AtFile::new(folder, error)))?;
     let page = folder.join(format!("{}.md", study.name));
-    Destination::new(&page)?.write(&markdown(study, found))?;
+    Destination::new(&page)?.write(&visible_lines(markdown(study, found)))?;
     for picture in &study.picture {
         let file = folder.join(&picture.file).display().to_string();
         let words: Vec<String> = picture.command.split(' ').map(|word| word.replace("FILE", &file)).collect();

@@ -108,6 +108,7 @@ pub fn fit(profile: &Profile, needs: Needs) -> Result<Twin, TwinError> {
     let name = visible(&profile.name);
     levels.name = format!("{name}-twin");
     levels.summary = format!("A twin of {name}: {}", levels.summary);
+    levels.sources.iter_mut().for_each(|source| *source = visible(source));
     let loaded = match profile.loaded.is_empty() {
         true => None,
         false => Some(capacity::follow(&mut levels, profile)?),

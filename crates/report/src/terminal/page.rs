@@ -188,7 +188,7 @@ mod tests {
         profile.name = "\u{1b}[2Jboo\nbar".into();
         profile.origin.source = "\u{1b}]0;x\u{7}".into();
         let text = page(&profile, &Options::default(), None);
-        assert!(text.starts_with("?[2Jboo?bar  measured on ?]0;x?"), "{text}");
+        assert!(text.starts_with("\\u{1b}[2Jboo\\nbar  measured on \\u{1b}]0;x\\u{7}"), "{text}");
     }
 
     #[test]
