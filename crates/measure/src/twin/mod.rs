@@ -16,7 +16,6 @@ pub mod fidelity;
 use crate::error::MeasureError;
 use capacity::Followed;
 use fidelity::Fidelity;
-use seatmap_document::visible;
 use seatmap_machine::Profile;
 use seatmap_sim::coherent::Levels;
 use seatmap_sim::{CoherentModel, ModelError, SimError};
@@ -104,11 +103,8 @@ pub struct Needs {
 pub fn fit(profile: &Profile, needs: Needs) -> Result<Twin, TwinError> {
     check(profile, needs)?;
     let mut levels = explain::parts(profile)?.levels(profile)?;
-    // In TOML a hidden character may stand as it is, where people read it.
-    let name = visible(&profile.name);
-    levels.name = format!("{name}-twin");
-    levels.summary = format!("A twin of {name}: {}", levels.summary);
-    levels.sources.iter_mut().for_each(|source| *source = visible(source));
+    levels.name = format!("{}-twin", profile.name);
+    levels.summary = format!("A twin of {}: {}", profile.name, levels.summary);
     let loaded = match profile.loaded.is_empty() {
         true => None,
         false => Some(capacity::follow(&mut levels, profile)?),
