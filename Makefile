@@ -1,12 +1,13 @@
 # Everything that a fresh Debian or Ubuntu with a Rust toolchain needs to build, test and try Seatmap.
 #
-#   make demo    measure this machine, import three published matrices, place a stencil, seat a program; write demo/*.html
+#   make demo    measure this machine, import matrices, place a stencil, seat a program; write demo/*.html
 #   make test    the whole test suite
 #   make lab     quiet cells on emulated computers, killed at every step (an hour; needs qemu)
 #   make lint    rustfmt and clippy, warnings denied
 #   make bench   Seatmap's own figures, kept under bench/runs/<date>-<machine>/
 #   make studies the published experiments again, into docs/studies
 #   make docs    the guide and the API, under target/doc and target/guide
+#   make install seatmap, its completions and its manual pages; below PREFIX where that is given
 #   make install-lib   libseatmap_place and libseatmap_worker for C programs, below PREFIX
 #   make fuzz    each importer for a minute (needs a nightly toolchain)
 
@@ -14,6 +15,18 @@ CARGO ?= cargo
 # Published measurements beside the repository; what needs them is skipped, visibly, where they are absent.
 export SEATMAP_DATA ?= $(CURDIR)/../shared/data
 SEATMAP = target/release/seatmap
+# Where nothing else is said, programs are one's own: in cargo's folder, completions where shells look for a user's.
+ifdef PREFIX
+ROOT = --root "$(PREFIX)"
+BINARY = $(PREFIX)/bin/seatmap
+SHARE ?= $(PREFIX)/share
+MANUAL ?= $(PREFIX)/share/man
+else
+CARGO_HOME ?= $(HOME)/.cargo
+BINARY = $(CARGO_HOME)/bin/seatmap
+SHARE ?= $(or $(XDG_DATA_HOME),$(HOME)/.local/share)
+MANUAL ?= $(CARGO_HOME)/share/man
+endif
 PREFIX ?= /usr/local
 
 .PHONY: demo test lab lint bench studies docs fuzz build system install install-lib clean
@@ -57,7 +70,8 @@ fuzz: system
 	./scripts/fuzz
 
 install: system
-	$(CARGO) install --locked --path crates/cli
+	$(CARGO) install --locked --path crates/cli $(ROOT)
+	./scripts/install-shell "$(BINARY)" "$(SHARE)" "$(MANUAL)"
 
 install-lib:
 	$(CARGO) build --release --locked --package seatmap-place-c --package seatmap-worker-c

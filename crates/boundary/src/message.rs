@@ -17,8 +17,7 @@ pub fn last() -> *const c_char {
 /// Remembers what went wrong, or that nothing did. Names of files and parts of them stand in messages, so what would
 /// end the text, break the line or command a terminal becomes visible.
 pub(crate) fn remember(text: &str) {
-    let one = |c: char| if c.is_control() { c.escape_default().to_string() } else { c.to_string() };
-    let visible = CString::new(text.chars().map(one).collect::<String>()).unwrap_or_default();
+    let visible = CString::new(seatmap_document::visible(text)).unwrap_or_default();
     let _ = LAST.try_with(|last| last.replace(visible));
 }
 

@@ -1,8 +1,10 @@
 //! How a failure is told: one line with its causes, and an exit code.
 
 use crate::output;
+use seatmap_document::{is_hidden, visible_lines};
 use seatmap_launch::Ending;
 use std::error::Error;
+use std::io::{self, Write};
 use std::process::ExitCode;
 
 /// A failure, and whose it is.
@@ -12,8 +14,12 @@ pub enum CliError {
     Input(Box<dyn Error>),
     /// The work failed: exit code 1.
     Work(Box<dyn Error>),
+    /// What was typed cannot be understood, in the words of the command line's parser: exit code 2.
+    Typed(clap::Error),
     /// Nobody reads our output any more, which is no failure.
     NobodyListens,
+    /// Help or version was asked for, and has been printed.
+    Told,
 }
 
 impl CliError {
@@ -41,9 +47,21 @@ impl CliError {
         match self {
             CliError::Input(error) => tell(error.as_ref(), 2),
             CliError::Work(error) => tell(error.as_ref(), 1),
-            CliError::NobodyListens => 0,
+            CliError::Typed(error) => {
+                misread(error);
+                2
+            }
+            CliError::NobodyListens | CliError::Told => 0,
         }
     }
+}
+
+/// The parser repeats what was typed, which may hold anything. That nobody can read it does not change the exit code.
+fn misread(error: &clap::Error) {
+    let _ = match std::env::args_os().any(|word| word.to_string_lossy().contains(is_hidden)) {
+        true => write!(io::stderr(), "{}", visible_lines(error.render().to_string())),
+        false => error.print(),
+    };
 }
 
 fn tell(error: &dyn Error, code: u8) -> u8 {

@@ -1,7 +1,7 @@
 //! From a name or a file to a profile.
 
 use crate::error::{AtFile, CliError};
-use crate::{model_input, output, place};
+use crate::{model_input, output, place, stdio};
 use seatmap_machine::import::{self, Imported, Note};
 use seatmap_machine::{Origin, OriginKind, Profile, catalog};
 use seatmap_measure::fit;
@@ -98,6 +98,7 @@ pub fn bytes(path: &Path) -> Result<Vec<u8>, CliError> {
     let limit = import::MAX_FILE_BYTES as u64 + 1;
     let mut bytes = Vec::new();
     let read = match path == Path::new("-") {
+        true if stdio::was_closed(0) => Err(std::io::Error::other("stdin is closed")),
         true => std::io::stdin().take(limit).read_to_end(&mut bytes),
         false => std::fs::File::open(path).and_then(|file| file.take(limit).read_to_end(&mut bytes)),
     };

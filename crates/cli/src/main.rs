@@ -3,6 +3,7 @@
 
 mod args;
 mod bar;
+mod completion;
 mod error;
 mod input;
 mod interrupt;
@@ -12,20 +13,34 @@ mod pattern_input;
 mod place;
 mod plan_input;
 mod progress;
+mod stdio;
 mod verbs;
 mod view;
 
 use args::{Command, Typed};
 use clap::Parser;
 use error::CliError;
+use seatmap_report::terminal::Colour;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let typed = Typed::parse();
-    match run(typed) {
+    let answered = completion::answer().unwrap_or_else(|| Typed::try_parse().map_err(misread).and_then(run));
+    match answered {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => error.report(),
     }
+}
+
+/// Help and version go to stdout, which may be closed or full; what is wrong with the words that were typed, to stderr.
+fn misread(error: clap::Error) -> CliError {
+    let text = error.render();
+    if error.use_stderr() {
+        return CliError::Typed(error);
+    }
+    let has_colour = view::colour(args::ColourChoice::Auto, &std::io::stdout()) != Colour::None;
+    let shown = if has_colour { text.ansi().to_string() } else { text.to_string() };
+    // Help is all that was asked for.
+    output::print(&shown).err().unwrap_or(CliError::Told)
 }
 
 fn run(typed: Typed) -> Result<(), CliError> {

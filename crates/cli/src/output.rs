@@ -1,19 +1,50 @@
 //! Where results go: stdout, or a file that is whole or not there.
 
 use crate::error::{AtFile, CliError};
-use std::fs::Permissions;
+use crate::stdio;
+pub use seatmap_document::visible;
+use seatmap_document::whole_file::{behind_links, folder_of, replace};
+use serde::Serialize;
+use std::fs::File;
 use std::io::{self, ErrorKind, Write};
-use std::os::unix::fs::PermissionsExt;
+use std::os::fd::{AsFd, AsRawFd};
 use std::path::{Path, PathBuf};
 
-/// Prints on stdout. That nobody reads it any more ends the program quietly.
+/// Prints on stdout. That nobody reads it any more ends the program quietly; a stdout that is closed or full is a failure.
 pub fn print(text: &str) -> Result<(), CliError> {
-    let mut out = io::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+    match to_stdout(text.as_bytes()) {
         Ok(()) => Ok(()),
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Err(CliError::NobodyListens),
         Err(error) => Err(CliError::work(AtFile { path: "stdout".to_owned(), source: error.into() })),
     }
+}
+
+/// The standard library's own stdout takes one that is closed, or open for reading only, for a sink.
+fn to_stdout(bytes: &[u8]) -> io::Result<()> {
+    if stdout_was_closed() {
+        return Err(io::Error::other("is closed, so that what should be printed there is lost"));
+    }
+    File::from(io::stdout().as_fd().try_clone_to_owned()?).write_all(bytes)
+}
+
+/// Whether stdout was closed when this program was started, as `>&-` does.
+pub fn stdout_was_closed() -> bool {
+    stdio::was_closed(io::stdout().as_raw_fd())
+}
+
+/// Prints a document as JSON, on one line.
+pub fn json(document: &impl Serialize) -> Result<(), CliError> {
+    print(&seatmap_document::written(document))
+}
+
+/// A document that says nothing of its machine, with the name of that machine.
+#[derive(Serialize)]
+pub struct OfMachine<'a, T: Serialize> {
+    /// The document, whose keys stand beside `machine`.
+    #[serde(flatten)]
+    pub document: &'a T,
+    /// The machine's name.
+    pub machine: &'a str,
 }
 
 /// Says one line on stderr. That nobody can read it is no failure: the work goes on and the exit code tells.
@@ -21,20 +52,14 @@ pub fn tell(line: &str) {
     let _ = writeln!(io::stderr(), "seatmap: {}", visible(line));
 }
 
-/// Text of a file or its name without what would break the line or command the terminal.
-pub fn visible(text: &str) -> String {
-    let one = |c: char| if c.is_control() { c.escape_default().to_string() } else { c.to_string() };
-    text.chars().map(one).collect()
-}
-
 /// A destination for a result, checked before the work that makes it begins.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Destination {
     /// Standard output.
     Stdout,
-    /// A regular file, replaced as a whole.
+    /// A regular file, replaced as a whole: the one behind the link where a link was typed.
     File(PathBuf),
-    /// A device or pipe, written as it comes.
+    /// A device or pipe, or a file in a folder that takes no new ones: written as it comes.
     Stream(PathBuf),
 }
 
@@ -47,26 +72,35 @@ impl Destination {
         if path == Path::new("-") {
             return Ok(Destination::Stdout);
         }
-        let refused = |error: io::Error| CliError::input(AtFile::new(path, error));
+        Self::at(path).map_err(|error| CliError::input(AtFile::new(path, error)))
+    }
+
+    fn at(path: &Path) -> io::Result<Self> {
         match std::fs::metadata(path) {
-            Err(_) if path.as_os_str().as_encoded_bytes().ends_with(b"/") => {
-                Err(refused(io::Error::other("there is no such folder, and a file needs a name")))
-            }
-            Ok(found) if found.is_dir() => Err(refused(io::Error::other("is a folder; give a file's name"))),
-            Ok(found) if found.is_file() => {
-                std::fs::OpenOptions::new().append(true).open(path).map_err(refused)?;
-                Ok(Destination::File(path.to_owned()))
-            }
+            Ok(found) if found.is_dir() => Err(io::Error::other("is a folder; give a file's name")),
+            Ok(found) if found.is_file() => Self::of_file(path),
             Ok(_) => Ok(Destination::Stream(path.to_owned())),
-            Err(error) if error.kind() == ErrorKind::NotFound => {
-                if !folder_of(path).is_dir() {
-                    return Err(refused(io::Error::other("its folder does not exist; make it first")));
-                }
-                tempfile::NamedTempFile::new_in(folder_of(path)).map_err(refused)?;
-                Ok(Destination::File(path.to_owned()))
-            }
-            Err(error) => Err(refused(error)),
+            Err(error) if error.kind() == ErrorKind::NotFound => Self::of_new_file(path),
+            Err(error) => Err(error),
         }
+    }
+
+    fn of_file(path: &Path) -> io::Result<Self> {
+        File::options().append(true).open(path)?;
+        let whole = behind_links(path)?.filter(|file| takes_files(folder_of(file)).is_ok());
+        Ok(whole.map_or_else(|| Destination::Stream(path.to_owned()), Destination::File))
+    }
+
+    fn of_new_file(path: &Path) -> io::Result<Self> {
+        if path.as_os_str().as_encoded_bytes().ends_with(b"/") {
+            return Err(io::Error::other("there is no such folder, and a file needs a name"));
+        }
+        let file = behind_links(path)?.unwrap_or_else(|| path.to_owned());
+        if !folder_of(&file).is_dir() {
+            return Err(io::Error::other("its folder does not exist; make it first"));
+        }
+        takes_files(folder_of(&file))?;
+        Ok(Destination::File(file))
     }
 
     /// Writes the whole text.
@@ -77,35 +111,20 @@ impl Destination {
         match self {
             Destination::Stdout => print(text),
             Destination::Stream(path) => std::fs::write(path, text).map_err(|error| failed(path, error)),
-            Destination::File(path) => replace(path, text).map_err(|error| failed(path, error)),
+            Destination::File(path) => remember(path, text),
         }
     }
 }
 
+/// Replaces a file of Seatmap's own as a whole. A link of this name is replaced, not followed: nobody typed it.
+pub fn remember(path: &Path, text: &str) -> Result<(), CliError> {
+    replace(path, text.as_bytes()).map_err(|error| failed(path, error))
+}
+
+fn takes_files(folder: &Path) -> io::Result<()> {
+    tempfile::NamedTempFile::new_in(folder).map(drop)
+}
+
 fn failed(path: &Path, error: io::Error) -> CliError {
     CliError::work(AtFile::new(path, error))
-}
-
-/// Writes beside the file and renames, so that readers see the old text or the new. The new file may be read by whom
-/// the old one or the umask allows; a temporary file would be its owner's alone.
-fn replace(path: &Path, text: &str) -> io::Result<()> {
-    let permissions = std::fs::metadata(path).map_or(Permissions::from_mode(0o666), |found| found.permissions());
-    let mut file = tempfile::Builder::new().permissions(permissions).tempfile_in(folder_of(path))?;
-    file.write_all(text.as_bytes())?;
-    file.persist(path).map_err(|error| error.error)?;
-    Ok(())
-}
-
-fn folder_of(path: &Path) -> &Path {
-    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_commands_a_terminal_becomes_visible() {
-        assert_eq!(visible("a\nb\u{1b}[31m\u{9b}1m Ä"), "a\\nb\\u{1b}[31m\\u{9b}1m Ä");
-    }
 }

@@ -14,11 +14,11 @@ const SAFETY_WITHIN: usize = 4;
 /// The floors of the house, from the ground; a crate may only depend on crates of lower floors.
 const FLOORS: &[(&str, u32)] = &[
     ("affinity", 0),
-    ("boundary", 0),
     ("document", 0),
     ("ninep", 0),
     ("port", 0),
     ("schema", 0),
+    ("boundary", 1),
     ("machine", 1),
     ("pattern", 1),
     ("host", 2),

@@ -1,4 +1,5 @@
-//! Seatmap's own documents: JSON that says in its `format` key what it is and of which version.
+//! Seatmap's own documents: JSON that says in its `format` key what it is and of which version. Beside them what every
+//! writer of text needs: hidden characters made visible, and files that are replaced as a whole.
 //!
 //! Profiles, patterns, plans and rankings are read in the same three steps, and what is wrong with one is told in the same
 //! words, so these stand once, below the crates that own the formats.
@@ -12,13 +13,18 @@
 #![deny(missing_docs)]
 
 mod error;
+mod json;
 mod place;
+mod visible;
+pub mod whole_file;
 
 pub use error::DocumentError;
+pub use json::written;
 pub use place::Place;
+pub use visible::{is_hidden, visible, visible_lines};
 
+use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
 
 /// What every version of every format has in common.
 #[derive(Deserialize)]
@@ -49,16 +55,10 @@ pub fn read<T: DeserializeOwned>(text: &str, format: &'static str) -> Result<T, 
     Ok(serde_json::from_str(text)?)
 }
 
-/// A document as JSON on one line, with a line end.
-#[must_use]
-pub fn written<T: Serialize>(document: &T) -> String {
-    // Serialising plain structs with string keys into a String has no way to fail.
-    serde_json::to_string(document).map(|text| text + "\n").unwrap_or_default()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde::Serialize;
 
     #[derive(Debug, PartialEq, Serialize, Deserialize)]
     struct Note {

@@ -144,8 +144,7 @@ fn trouble(thread: &Thread) -> String {
 
 /// A program may call its threads anything, terminal commands included.
 fn visible(name: &str) -> String {
-    let one = |c: char| if c.is_control() { c.escape_default().to_string() } else { c.to_string() };
-    name.chars().map(one).collect()
+    seatmap_document::visible(name)
 }
 
 #[cfg(test)]

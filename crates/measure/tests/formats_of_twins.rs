@@ -34,7 +34,11 @@ fn experiments() -> Vec<Value> {
         let load = Load { link_share: 0.5, directory_share: 0.25 };
         let mut bed = CoherentBed::new(model.clone());
         let chip = Chip::new(&model.topology, &pus);
-        serde_json::to_value(channels::run(&mut bed, &chip, wanted, |_| (at > 0).then_some(load)).unwrap()).unwrap()
+        let found = channels::run(&mut bed, &chip, wanted, |_| (at > 0).then_some(load)).unwrap();
+        let mut document = serde_json::to_value(found).unwrap();
+        // Its name is the command line's to add: a testbed has none.
+        document["machine"] = model.name.clone().into();
+        document
     };
     wanted.iter().enumerate().map(run).collect()
 }

@@ -17,7 +17,7 @@ pub fn summary(report: &Report) -> String {
     let cpus = report.cpus.len();
     let head = format!("Noise of {cpus} CPU{} in {:.2} s\n\n", if cpus == 1 { "" } else { "s" }, report.seconds);
     let text = head + &table(report) + &gaps(report) + &sources(report) + &trace::takers(report) + &meters(report);
-    text.replace(|c: char| c.is_control() && c != '\n', "?")
+    seatmap_document::visible_lines(text)
 }
 
 fn table(report: &Report) -> String {

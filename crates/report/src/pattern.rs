@@ -16,9 +16,9 @@ pub fn drawn(pattern: &Pattern, width: usize) -> String {
     format!("{}: {}\n{}\n{}", name(pattern), size(pattern), degrees(pattern), matrix(pattern, width))
 }
 
-/// What people call it, without what would command a terminal or break a picture.
+/// What people call it, with hidden characters made visible.
 pub(crate) fn name(pattern: &Pattern) -> String {
-    pattern.name.replace(char::is_control, "?")
+    seatmap_document::visible(&pattern.name)
 }
 
 /// `8 tasks, 16 edges, 16 bytes in 16 messages`

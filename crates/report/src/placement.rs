@@ -1,5 +1,6 @@
 //! Plans in the terminal: where each task sits, and how good that is.
 
+use seatmap_document::visible;
 use seatmap_plan::{Objective, Plan};
 
 /// Seats that are listed in full; of more, only the first.
@@ -14,8 +15,7 @@ pub fn table(plan: &Plan) -> String {
         Some(Objective::Simulated | Objective::Measured) => " (ns)",
         _ => " (weight x ns)",
     };
-    let mut text = format!("{pattern}: {} tasks on {}{unit}\n", plan.placement.len(), plan.machine);
-    text = text.replace(|c: char| c.is_control() && c != '\n', "?");
+    let mut text = visible(&format!("{pattern}: {} tasks on {}{unit}", plan.placement.len(), plan.machine)) + "\n";
     let rows = rows(plan);
     let width = rows.iter().map(|(what, ..)| what.chars().count()).max().unwrap_or(0);
     for (what, cost, share) in rows {
@@ -59,7 +59,7 @@ fn verdict(plan: &Plan) -> String {
 
 fn seats(plan: &Plan) -> String {
     let seat = |(task, os): (usize, &u32)| match plan.names.get(task) {
-        Some(name) => format!("{}:{os}", name.replace(char::is_control, "?")),
+        Some(name) => format!("{}:{os}", visible(name)),
         None => format!("{task}:{os}"),
     };
     let listed: Vec<String> = plan.placement.iter().enumerate().take(MOST_SEATS).map(seat).collect();

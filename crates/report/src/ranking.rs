@@ -10,7 +10,7 @@ const LISTED: usize = 5;
 pub fn summary(ranking: &Ranking) -> String {
     let text =
         title(ranking) + &range(ranking) + &curve(ranking) + &runs(ranking) + &candidates(ranking) + &named(ranking);
-    text.replace(|c: char| c.is_control() && c != '\n', "?")
+    seatmap_document::visible_lines(text)
 }
 
 /// What was run, in one line.

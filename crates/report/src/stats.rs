@@ -1,10 +1,12 @@
 //! What communicating costs, in the terminal.
 
+use seatmap_document::visible;
 use seatmap_measure::cell_stats::{Figure, Outcome, Point, Spread, Survey};
 
 /// One experiment.
 #[must_use]
 pub fn outcome(machine: &str, outcome: &Outcome, wanted: u64) -> String {
+    let machine = visible(machine);
     let mut text = format!("{} on {machine}\n  latency    {} ns\n", outcome.function, number(outcome.latency_ns));
     if let Some(Spread { batches, p10_ns, mad_ns, ci95_low_ns, ci95_high_ns }) = outcome.spread {
         let [low, high, p10, mad] = [ci95_low_ns, ci95_high_ns, p10_ns, mad_ns].map(number);
@@ -30,7 +32,7 @@ pub fn outcome(machine: &str, outcome: &Outcome, wanted: u64) -> String {
 #[must_use]
 pub fn survey(machine: &str, survey: &Survey) -> String {
     let width = survey.rows.iter().map(|row| row.what.chars().count()).max().unwrap_or(0);
-    let mut text = format!("{machine}\n\n");
+    let mut text = visible(machine) + "\n\n";
     for row in &survey.rows {
         text += &format!("  {:<width$}  {:>12} ns\n", row.what, number(row.latency_ns));
     }

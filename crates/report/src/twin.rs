@@ -15,7 +15,7 @@ pub fn table(report: &Report) -> String {
     let rest = if report.has_rest { ", with what these leave of single pairs" } else { "" };
     let mut text = format!(
         "{}: {} cores, {} PUs in {} groups{homes}, offsets by core{rest}; ticks of {:.3} ns\n\n",
-        report.name.replace(char::is_control, "?"),
+        seatmap_document::visible(&report.name),
         report.cores,
         report.pus,
         report.groups,

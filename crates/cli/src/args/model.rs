@@ -20,9 +20,9 @@ pub struct Fit {
     /// The machine: host, the name of a bundled one, or any file that show reads.
     #[arg(value_name = "PROFILE")]
     pub profile: String,
-    /// The twin's file; - is stdout.
-    #[arg(short, long, value_name = "FILE")]
-    pub output: PathBuf,
+    /// The twin's file; - is stdout. With --json it may be left out, and no twin is written.
+    #[arg(short, long, value_name = "FILE", required_unless_present = "json")]
+    pub output: Option<PathBuf>,
     /// Refuse a profile that knows the distances for lines of one home only.
     #[arg(long)]
     pub homes: bool,

@@ -104,7 +104,7 @@ fn create(host: &Host, typed: &CellCreate) -> Result<(), CliError> {
         told::counted(count, &record).iter().for_each(|text| output::tell(text));
     }
     match typed.json {
-        true => told::json(&record),
+        true => output::json(&record),
         false => output::print(&told::cell(&record)),
     }
 }
@@ -159,13 +159,13 @@ fn list(host: &Host, json: bool) -> Result<(), CliError> {
     let is_here = |cell: &Result<_, CellError>| !matches!(cell, Err(CellError::NoSuchCell(_)));
     let cells: Result<Vec<Record>, CellError> = cells.filter(is_here).map(|cell| Ok(cell?.0)).collect();
     let cells = cells.map_err(failed)?;
-    if json { told::json(&cells) } else { output::print(&told::table(&cells)) }
+    if json { output::json(&told::List::of(&cells)) } else { output::print(&told::table(&cells)) }
 }
 
 fn show(host: &Host, typed: &CellNamed) -> Result<(), CliError> {
     let (record, faults) = host.cell(&typed.name).and_then(|record| examined(host, record)).map_err(failed)?;
     if typed.json {
-        return told::json(&record);
+        return output::json(&record);
     }
     let faults: String = faults.iter().map(|fault| format!("  wrong: {}\n", output::visible(fault))).collect();
     output::print(&(told::cell(&record) + &faults))
@@ -174,7 +174,7 @@ fn show(host: &Host, typed: &CellNamed) -> Result<(), CliError> {
 fn verify(host: &Host, typed: &CellNamed) -> Result<(), CliError> {
     let (record, faults) = host.cell(&typed.name).and_then(|record| examined(host, record)).map_err(failed)?;
     match typed.json {
-        true => told::json(&told::Verdict { record: &record, faults: &faults })?,
+        true => output::json(&told::Verdict { record: &record, faults: &faults })?,
         false => output::print(&told::verdict(&record, &faults))?,
     }
     match faults.len() {
@@ -190,7 +190,7 @@ fn destroy(host: &Host, name: &Name) -> Result<(), CliError> {
 
 fn renew(host: &Host, typed: &CellRenew) -> Result<(), CliError> {
     let record = seatmap_cell::renew(host, &typed.name, typed.ttl).map_err(failed)?;
-    if typed.json { told::json(&record) } else { output::print(&told::cell(&record)) }
+    if typed.json { output::json(&record) } else { output::print(&told::cell(&record)) }
 }
 
 fn restore(host: &Host) -> Result<(), CliError> {

@@ -3,7 +3,7 @@
 use crate::args::{Channels, ChannelsWhat};
 use crate::error::CliError;
 use crate::model_input;
-use crate::output::{self, Destination};
+use crate::output::{self, Destination, OfMachine};
 use crate::place::host_name;
 use seatmap_host::HostTestbed;
 use seatmap_host::cpus::Cpus;
@@ -21,6 +21,13 @@ struct Outcome {
     found: Found,
     topology: Topology,
     model: Option<Model>,
+}
+
+impl Outcome {
+    /// The machine's name.
+    fn machine(&self) -> String {
+        self.model.as_ref().map_or_else(host_name, |model| model.name().to_owned())
+    }
 }
 
 /// Runs programs of channels.
@@ -43,14 +50,14 @@ pub fn run(typed: &Channels) -> Result<(), CliError> {
         page.write(&page_of(&outcome))?;
     }
     match (typed.json, wanting_stdout) {
-        (true, _) => output::print(&(serde_json::to_string(&outcome.found).map_err(CliError::work)? + "\n")),
+        (true, _) => output::json(&OfMachine { document: &outcome.found, machine: &outcome.machine() }),
         (_, 0) => output::print(&report::text(&outcome.found)),
         _ => Ok(()),
     }
 }
 
-fn page_of(Outcome { found, topology, model }: &Outcome) -> String {
-    let name = model.as_ref().map_or_else(host_name, |model| model.name().to_owned());
+fn page_of(outcome: &Outcome) -> String {
+    let (name, Outcome { found, topology, model }) = (outcome.machine(), outcome);
     let origin = Origin { kind: OriginKind::Model, source: name.clone(), date: None, tool: None };
     let profile = Profile::new(&name, origin, topology.clone());
     let Some(seated) = found.seated() else { return html::channels(found, &name, None) };

@@ -2,12 +2,14 @@
 
 use crate::args::{ColourChoice, Doctor};
 use crate::error::CliError;
-use crate::{output, view};
+use crate::output::visible;
+use crate::{output, place, view};
 use seatmap_cell::doctor as isolation;
 use seatmap_host::cpus::Cpus;
 use seatmap_host::doctor::{Diagnosis, Level, examine};
 use seatmap_machine::Topology;
 use seatmap_report::terminal::Colour;
+use serde::Serialize;
 
 /// Examines this host.
 pub fn run(typed: &Doctor, colour: ColourChoice) -> Result<(), CliError> {
@@ -15,7 +17,7 @@ pub fn run(typed: &Doctor, colour: ColourChoice) -> Result<(), CliError> {
     let mut found = examine(&topology);
     found.extend(isolation::examine(&topology, &cpus(typed, &topology)?));
     if typed.json {
-        return output::print(&json(&found));
+        return output::json(&Document::new(&found));
     }
     let coloured = view::colour(colour, &std::io::stdout()) != Colour::None;
     output::print(&found.iter().map(|diagnosis| line(diagnosis, coloured)).collect::<String>())
@@ -30,23 +32,41 @@ fn cpus(typed: &Doctor, topology: &Topology) -> Result<Vec<u32>, CliError> {
     Ok(named.0.clone())
 }
 
-fn json(found: &[Diagnosis]) -> String {
-    let entry = |diagnosis: &Diagnosis| {
-        serde_json::json!({
-            "subject": diagnosis.subject,
-            "level": diagnosis.level.word(),
-            "found": diagnosis.found,
-            "remedy": diagnosis.remedy,
-        })
-    };
-    format!("{:#}\n", serde_json::json!(found.iter().map(entry).collect::<Vec<_>>()))
+/// What `--json` prints.
+#[derive(Serialize)]
+struct Document<'a> {
+    format: &'static str,
+    machine: String,
+    findings: Vec<Finding<'a>>,
+}
+
+/// One thing that was examined.
+#[derive(Serialize)]
+struct Finding<'a> {
+    subject: &'a str,
+    level: &'a str,
+    found: &'a str,
+    remedy: Option<&'a str>,
+}
+
+impl<'a> Document<'a> {
+    fn new(found: &'a [Diagnosis]) -> Self {
+        let finding = |diagnosis: &'a Diagnosis| Finding {
+            subject: diagnosis.subject,
+            level: diagnosis.level.word(),
+            found: &diagnosis.found,
+            remedy: diagnosis.remedy.as_deref(),
+        };
+        let findings = found.iter().map(finding).collect();
+        Document { format: "seatmap-doctor/1", machine: place::host_name(), findings }
+    }
 }
 
 fn line(diagnosis: &Diagnosis, coloured: bool) -> String {
     let word = format!("{:<4}", diagnosis.level.word());
     let word = if coloured { format!("\x1b[{}m{word}\x1b[0m", sgr(diagnosis.level)) } else { word };
-    let remedy = diagnosis.remedy.as_ref().map(|remedy| format!("\n{:22}-> {remedy}", "")).unwrap_or_default();
-    format!("{word}  {:<14}  {}{remedy}\n", diagnosis.subject, diagnosis.found)
+    let remedy = diagnosis.remedy.as_ref().map(|remedy| format!("\n{:22}-> {}", "", visible(remedy))).unwrap_or_default();
+    format!("{word}  {:<14}  {}{remedy}\n", diagnosis.subject, visible(&diagnosis.found))
 }
 
 /// Green, none, yellow, red.

@@ -75,6 +75,6 @@ fn summary(profile: &Profile) -> String {
     sizes.sort_unstable();
     sizes.dedup();
     let sizes: Vec<String> = sizes.iter().map(usize::to_string).collect();
-    let groups = model.groups.len();
-    format!("{} with {pus} PUs in {groups} groups of {}, R2 {:.4}", profile.name, sizes.join(" or "), model.r2)
+    let groups = if model.groups.len() == 1 { "1 group".to_owned() } else { format!("{} groups", model.groups.len()) };
+    format!("{} with {pus} PUs in {groups} of {}, R2 {:.4}", profile.name, sizes.join(" or "), model.r2)
 }

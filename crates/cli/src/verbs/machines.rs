@@ -7,10 +7,17 @@ use seatmap_machine::{Description, catalog};
 use seatmap_sim::catalog::Model;
 use serde::Serialize;
 
+/// What `--json` prints.
+#[derive(Serialize)]
+struct Document {
+    format: &'static str,
+    machines: Vec<Entry>,
+}
+
 /// A bundled machine.
 #[derive(Serialize)]
 struct Entry {
-    name: &'static str,
+    machine: &'static str,
     /// `profile`: distances to place on; `model`: what can run programs as well.
     kind: &'static str,
     pus: usize,
@@ -22,12 +29,12 @@ struct Entry {
 pub fn run(machines: &Machines) -> Result<(), CliError> {
     let all: Vec<Entry> = profiles().chain(models()).collect();
     if machines.json {
-        return output::print(&format!("{:#}\n", serde_json::json!(all)));
+        return output::json(&Document { format: "seatmap-machines/1", machines: all });
     }
-    let longest = all.iter().map(|entry| entry.name.len()).max().unwrap_or(0);
+    let longest = all.iter().map(|entry| entry.machine.len()).max().unwrap_or(0);
     let line = |entry: &Entry| {
         let model = if entry.kind == "model" { " (model)" } else { "" };
-        format!("{:longest$}  {:>3} PUs  {}{model}\n", entry.name, entry.pus, entry.summary)
+        format!("{:longest$}  {:>3} PUs  {}{model}\n", entry.machine, entry.pus, entry.summary)
     };
     output::print(&all.iter().map(line).collect::<String>())
 }
@@ -37,7 +44,7 @@ fn profiles() -> impl Iterator<Item = Entry> {
     catalog::names().filter(move |name| !is_model(name)).filter_map(|name| {
         let machine = Description::from_toml(catalog::find(name)?).ok()?;
         Some(Entry {
-            name,
+            machine: name,
             kind: "profile",
             pus: machine.shape().pus() as usize,
             summary: machine.summary().to_owned(),
@@ -53,6 +60,6 @@ fn models() -> impl Iterator<Item = Entry> {
             Model::Cell(model) => (model.spes(), model.summary.clone(), model.sources.clone()),
             Model::Coherent(model) => (model.topology.pus.len(), model.summary.clone(), model.sources.clone()),
         };
-        Some(Entry { name, kind: "model", pus, summary, sources })
+        Some(Entry { machine: name, kind: "model", pus, summary, sources })
     })
 }

@@ -213,7 +213,7 @@ fn remember(profile: &Profile, target: &Target) {
     let whole = |topology: &Topology, pus: &[u32]| topology.os_indices().all(|os| pus.contains(&os));
     let Target::Host { topology, pus } = target else { return };
     let Some(path) = place::host_profile().filter(|_| whole(topology, pus)) else { return };
-    if let Err(error) = Destination::new(&path).and_then(|destination| destination.write(&profile.to_json())) {
+    if let Err(error) = output::remember(&path, &profile.to_json()) {
         error.report();
     }
 }

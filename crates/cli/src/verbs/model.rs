@@ -16,16 +16,16 @@ pub fn run(typed: &Model) -> Result<(), CliError> {
 
 /// Fits a twin, and says how like its original it is.
 fn fitted(typed: &Fit) -> Result<(), CliError> {
-    let destination = Destination::new(&typed.output)?;
-    let to_stdout = destination == Destination::Stdout;
+    let destination = typed.output.as_deref().map(Destination::new).transpose()?;
+    let to_stdout = destination == Some(Destination::Stdout);
     if typed.json && to_stdout {
         return Err(CliError::input("--json and -o - both print on stdout; give -o a file's name"));
     }
     let profile = input::machine(&typed.profile)?;
     let twin = twin::fit(&profile, Needs { homes: typed.homes, loaded: typed.loaded }).map_err(failed)?;
-    destination.write(&twin.levels.to_toml())?;
+    destination.map_or(Ok(()), |destination| destination.write(&twin.levels.to_toml()))?;
     match (typed.json, to_stdout) {
-        (true, _) => output::print(&format!("{:#}\n", serde_json::json!(twin.report))),
+        (true, _) => output::json(&twin.report),
         (false, true) => Ok(()),
         (false, false) => output::print(&report::table(&twin.report)),
     }

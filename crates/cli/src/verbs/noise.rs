@@ -4,7 +4,8 @@ use crate::args::Noise;
 use crate::bar::Bar;
 use crate::error::CliError;
 use crate::interrupt::Interrupt;
-use crate::output::{self, Destination};
+use crate::output::{self, Destination, OfMachine};
+use crate::place::host_name;
 use seatmap_cell::noise::{self, Error, Options, Report};
 use seatmap_host::cpus::Cpus;
 use seatmap_report::{html, svg};
@@ -24,7 +25,7 @@ pub fn run(typed: &Noise) -> Result<(), CliError> {
         picture.write(&svg::noise(&report))?;
     }
     match typed.json {
-        true => output::print(&(serde_json::to_string(&report).map_err(CliError::work)? + "\n"))?,
+        true => output::json(&OfMachine { document: &report, machine: &host_name() })?,
         false => output::print(&seatmap_report::noise::summary(&report))?,
     }
     match report.interrupted {

@@ -10,6 +10,7 @@ use crate::input;
 use crate::interrupt::Interrupt;
 use crate::output::Destination;
 use results::Results;
+use seatmap_document::written;
 use seatmap_measure::journal::JournalError;
 use seatmap_measure::rank::figures::Row;
 use seatmap_measure::rank::journal::RankJournal;
@@ -95,7 +96,8 @@ fn counted(model: &Arc<CellModel>, ranking: &Ranking) -> Result<String, CliError
         Ok(serde_json::json!({ "mapping": row.mapping, "seats": seats, "counters": bed.counters() }))
     };
     let (best, worst) = (of(ranking.ranking.first())?, of(ranking.ranking.last())?);
-    Ok(serde_json::json!({ "format": COUNTERS, "best": best, "worst": worst }).to_string() + "\n")
+    let machine = &ranking.setup.machine;
+    Ok(written(&serde_json::json!({ "format": COUNTERS, "machine": machine, "best": best, "worst": worst })))
 }
 
 fn farewell(resume: Option<&Path>, times: &Times) -> String {

@@ -188,6 +188,5 @@ pub fn show(report: &Report, quiet: bool) {
 
 /// The report as JSON.
 pub fn write(report: &impl Serialize, destination: &Destination) -> Result<(), CliError> {
-    let document = serde_json::to_string_pretty(report).map_err(CliError::work)?;
-    destination.write(&(document + "\n"))
+    destination.write(&seatmap_document::written(report))
 }

@@ -2,15 +2,13 @@
 
 use crate::args::Typed;
 use crate::error::{AtFile, CliError};
-use crate::output;
+use crate::{completion, output};
 use clap::CommandFactory;
 use std::path::Path;
 
 /// Completions for a shell, on stdout.
 pub fn completions(shell: clap_complete::Shell) -> Result<(), CliError> {
-    let mut script = Vec::new();
-    clap_complete::generate(shell, &mut Typed::command(), "seatmap", &mut script);
-    output::print(&String::from_utf8_lossy(&script))
+    output::print(&completion::script(shell)?)
 }
 
 /// Manual pages into a folder, or the main one on stdout.

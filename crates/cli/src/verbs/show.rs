@@ -4,11 +4,13 @@ use crate::args::{ColourChoice, OrderChoice, Show};
 use crate::error::CliError;
 use crate::output::{self, Destination};
 use crate::{input, model_input, view};
-use seatmap_machine::Profile;
-use seatmap_measure::{classes, findings};
+use seatmap_machine::{Origin, Profile};
+use seatmap_measure::classes::{self, DistanceClass};
+use seatmap_measure::findings::{self, Finding};
 use seatmap_report::floor::Floor;
 use seatmap_report::terminal::{self, Options};
 use seatmap_report::{Order, html};
+use serde::Serialize;
 
 /// Shows a machine in the terminal, as a page, or as JSON.
 pub fn run(typed: Show, colour: ColourChoice) -> Result<(), CliError> {
@@ -24,10 +26,10 @@ pub fn run(typed: Show, colour: ColourChoice) -> Result<(), CliError> {
         if let Some(path) = typed.html.filter(|_| !typed.json && destination != Destination::Stdout) {
             output::tell(&format!("wrote {}", path.display()));
         }
-        return if typed.json { output::print(&json(&profile)) } else { Ok(()) };
+        return if typed.json { output::json(&json(&profile)) } else { Ok(()) };
     }
     if typed.json {
-        return output::print(&json(&profile));
+        return output::json(&json(&profile));
     }
     let options = Options {
         colour: view::colour(colour, &std::io::stdout()),
@@ -61,19 +63,42 @@ fn order(choice: OrderChoice) -> Order {
     }
 }
 
-fn json(profile: &Profile) -> String {
-    let found = findings::findings(profile);
-    let document = serde_json::json!({
-        "name": profile.name,
-        "origin": profile.origin,
-        "pus": profile.topology.pus.len(),
-        "classes": classes::classes(profile),
-        "groups": profile.home_model.as_ref().map(|model| &model.groups),
-        "r2": profile.home_model.as_ref().map(|model| model.r2),
-        "residual_ns": profile.home_model.as_ref().map(|model| model.residual_ns),
-        "star_r2": profile.home_model.as_ref().and_then(|model| model.star_r2),
-        "pair_view_empty": profile.home_model.as_ref().map(|model| model.pair_view_empty),
-        "findings": found.iter().map(|finding| serde_json::json!({ "finding": finding, "text": finding.to_string() })).collect::<Vec<_>>(),
-    });
-    format!("{document:#}\n")
+/// What `--json` prints.
+#[derive(Serialize)]
+struct Document<'a> {
+    format: &'static str,
+    machine: &'a str,
+    origin: &'a Origin,
+    pus: usize,
+    classes: Vec<DistanceClass>,
+    groups: Option<&'a [Vec<u32>]>,
+    r2: Option<f64>,
+    residual_ns: Option<f64>,
+    star_r2: Option<f64>,
+    pair_view_empty: Option<bool>,
+    findings: Vec<Told>,
+}
+
+/// A finding, and the same in words.
+#[derive(Serialize)]
+struct Told {
+    finding: Finding,
+    text: String,
+}
+
+fn json(profile: &Profile) -> Document<'_> {
+    let (model, found) = (profile.home_model.as_ref(), findings::findings(profile));
+    Document {
+        format: "seatmap-show/1",
+        machine: &profile.name,
+        origin: &profile.origin,
+        pus: profile.topology.pus.len(),
+        classes: classes::classes(profile),
+        groups: model.map(|model| model.groups.as_slice()),
+        r2: model.map(|model| model.r2),
+        residual_ns: model.map(|model| model.residual_ns),
+        star_r2: model.and_then(|model| model.star_r2),
+        pair_view_empty: model.map(|model| model.pair_view_empty),
+        findings: found.into_iter().map(|finding| Told { text: finding.to_string(), finding }).collect(),
+    }
 }

@@ -166,7 +166,7 @@ fn one(
     counters: Option<&impl Serialize>,
 ) -> Result<(), CliError> {
     if typed.json {
-        return json(&Document { format: FORMAT, machine, outcome, counters });
+        return output::json(&Document { format: FORMAT, machine, outcome, counters });
     }
     output::print(&stats::outcome(machine, outcome, options.iterations))
 }
@@ -197,13 +197,9 @@ fn all(typed: &Stats, machine: &str, survey: Survey) -> Result<(), CliError> {
     }
     if typed.json {
         let recommendations = stats::recommendations(&survey);
-        return json(&All { format: FORMAT, machine, survey: &survey, recommendations });
+        return output::json(&All { format: FORMAT, machine, survey: &survey, recommendations });
     }
     output::print(&stats::survey(machine, &survey))
-}
-
-fn json(document: &impl Serialize) -> Result<(), CliError> {
-    output::print(&(serde_json::to_string(document).map_err(CliError::work)? + "\n"))
 }
 
 fn failed<E: std::error::Error + 'static>(error: StatsError<E>, run: impl Fn(E) -> CliError) -> CliError {

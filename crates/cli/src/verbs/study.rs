@@ -3,7 +3,9 @@
 use crate::args::Study as Typed;
 use crate::bar::Bar;
 use crate::error::{AtFile, CliError};
-use crate::{input, output, place};
+use crate::output::{self, Destination};
+use crate::{input, place};
+use seatmap_document::visible_lines;
 use seatmap_report::study::{FORMAT, Found, Study, markdown, text};
 use std::collections::HashMap;
 use std::path::Path;
@@ -31,12 +33,12 @@ pub fn run(typed: &Typed) -> Result<(), CliError> {
             write(&study, &found, folder)?;
         }
         if !typed.json {
-            output::print(&(text(&study, &found) + "\n"))?;
+            output::print(&(visible_lines(text(&study, &found)) + "\n"))?;
         }
         documents.push(serde_json::json!({ "name": study.name, "figures": found }));
     }
     match typed.json {
-        true => output::print(&(serde_json::json!({ "format": FORMAT, "studies": documents }).to_string() + "\n")),
+        true => output::json(&serde_json::json!({ "format": FORMAT, "studies": documents })),
         false => Ok(()),
     }
 }
@@ -48,6 +50,11 @@ fn here() -> Result<String, CliError> {
     let known = |value: Option<String>| output::visible(&value.unwrap_or_else(|| "unknown".to_owned()));
     let (cpu, kernel) = (known(environment.cpu_model), known(environment.kernel));
     Ok(format!("{cpu}, {cpus} CPUs, Linux {kernel}, {}", place::today()))
+}
+
+/// The names of the studies that come with Seatmap.
+pub fn names() -> impl Iterator<Item = String> {
+    STUDIES.iter().filter_map(|text| Study::from_toml(text).ok()).map(|study| study.name)
 }
 
 /// The study of this name or in this file, or all that come with Seatmap.
@@ -89,10 +96,9 @@ fn figures(study: &Study, runs: &mut Runs) -> Result<Vec<Found>, CliError> {
 
 /// A page, and the pictures on it.
 fn write(study: &Study, found: &[Found], folder: &Path) -> Result<(), CliError> {
-    let at_file = |path: &Path, error: std::io::Error| CliError::work(AtFile::new(path, error));
-    std::fs::create_dir_all(folder).map_err(|error| at_file(folder, error))?;
+    std::fs::create_dir_all(folder).map_err(|error| CliError::work(AtFile::new(folder, error)))?;
     let page = folder.join(format!("{}.md", study.name));
-    std::fs::write(&page, markdown(study, found)).map_err(|error| at_file(&page, error))?;
+    Destination::new(&page)?.write(&visible_lines(markdown(study, found)))?;
     for picture in &study.picture {
         let file = folder.join(&picture.file).display().to_string();
         let words: Vec<String> = picture.command.split(' ').map(|word| word.replace("FILE", &file)).collect();

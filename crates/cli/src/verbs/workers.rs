@@ -30,7 +30,7 @@ pub fn run(typed: &Workers) -> Result<(), CliError> {
     }
     let document = Document::new(place::host_name(), cpus, found);
     match typed.json {
-        true => output::print(&(serde_json::to_string(&document).map_err(CliError::work)? + "\n")),
+        true => output::json(&document),
         false => output::print(&document.text()),
     }
 }

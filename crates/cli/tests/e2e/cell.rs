@@ -74,7 +74,10 @@ fn the_last_cpu_and_those_that_are_not_there_are_never_taken() {
 fn a_host_without_cells_has_none() {
     let place = Place::new();
     let listed = cell(&place, &["list", "--json"]);
-    assert_eq!((listed.status.code(), listed.stdout.as_slice()), (Some(0), &b"[]\n"[..]));
+    assert_eq!(
+        (listed.status.code(), listed.stdout.as_slice()),
+        (Some(0), &b"{\"format\":\"seatmap-cells/1\",\"cells\":[]}\n"[..])
+    );
     assert!(cell(&place, &["list"]).stdout.is_empty());
 }
 

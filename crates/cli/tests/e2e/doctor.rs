@@ -6,11 +6,12 @@ use crate::common::Place;
 fn everything_that_disturbs_is_examined() {
     let place = Place::new();
     let found = place.json(&["doctor", "--json"]);
-    let subjects: Vec<&str> = found.as_array().unwrap().iter().filter_map(|entry| entry["subject"].as_str()).collect();
+    let subjects: Vec<&str> =
+        found["findings"].as_array().unwrap().iter().filter_map(|entry| entry["subject"].as_str()).collect();
     for subject in ["clock", "hypervisor", "steal", "governor", "turbo", "smt", "load", "cpuset", "offline"] {
         assert!(subjects.contains(&subject), "{subject}");
     }
-    for entry in found.as_array().unwrap() {
+    for entry in found["findings"].as_array().unwrap() {
         assert!(["OK", "INFO", "FIX", "BOOT", "NO"].contains(&entry["level"].as_str().unwrap()), "{entry}");
         let mends = entry["level"] == "FIX" || entry["level"] == "BOOT";
         assert!(!mends || entry["remedy"].is_string(), "{entry}");
@@ -30,12 +31,13 @@ fn isolation_is_examined_for_the_cpus_in_question() {
         return;
     }
     let found = place.json(&["doctor", "--cpus", &last.to_string(), "--json"]);
-    let subjects: Vec<&str> = found.as_array().unwrap().iter().filter_map(|entry| entry["subject"].as_str()).collect();
+    let subjects: Vec<&str> =
+        found["findings"].as_array().unwrap().iter().filter_map(|entry| entry["subject"].as_str()).collect();
     for subject in ["cpuset backend", "tick", "rcu callbacks", "isolcpus", "irqaffinity", "interrupts", "workqueues"] {
         assert!(subjects.contains(&subject), "{subject}");
     }
     assert_eq!(subjects.last(), Some(&"what remains"));
-    let tick = found.as_array().unwrap().iter().find(|entry| entry["subject"] == "tick").unwrap();
+    let tick = found["findings"].as_array().unwrap().iter().find(|entry| entry["subject"] == "tick").unwrap();
     let line = format!("nohz_full={last}");
     assert!(tick["level"] == "OK" || tick["remedy"].as_str().unwrap().contains(&line), "{tick}");
     for root in ["/sys/fs/cgroup", "/sys/fs/cgroup/cpuset", "/sys/fs/cgroup/unified"] {
@@ -54,7 +56,7 @@ fn no_system_without_a_cpu_and_no_cpu_that_is_not_there() {
     let online = seatmap_host::cpus::Cpus::read().unwrap().online;
     let all = online.iter().map(u32::to_string).collect::<Vec<_>>().join(",");
     let found = place.json(&["doctor", "--cpus", &all, "--json"]);
-    let last = found.as_array().unwrap().last().unwrap();
+    let last = found["findings"].as_array().unwrap().last().unwrap();
     assert_eq!((last["subject"].as_str(), last["level"].as_str()), (Some("isolation"), Some("NO")));
     assert!(place.one_line_refusal(&["doctor", "--cpus", "500000"]).contains("does not exist"));
 }

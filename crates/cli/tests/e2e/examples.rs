@@ -2,7 +2,7 @@
 //!
 //! In a `console` block a line that begins with `$ ` is a command and the lines below it are what it prints, stdout
 //! before stderr; `...` alone stands for any lines, `[..]` for any text within one. All blocks of a page run in one
-//! folder, in order.
+//! folder, in order; as in the repository, the demonstration's data lie in `demo` there.
 
 use crate::common::{Place, data, two_cpus};
 use std::path::{Path, PathBuf};
@@ -15,8 +15,12 @@ struct Example {
     expected: Vec<String>,
 }
 
+fn root() -> PathBuf {
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).canonicalize().unwrap()
+}
+
 fn pages() -> Vec<PathBuf> {
-    let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
+    let root = root();
     let guide = std::fs::read_dir(root.join("docs/src")).into_iter().flatten();
     let mut pages: Vec<PathBuf> = guide.map(|entry| entry.unwrap().path()).collect();
     pages.retain(|path| path.extension().is_some_and(|extension| extension == "md"));
@@ -99,6 +103,7 @@ fn line_fits(pattern: &str, line: &str) -> bool {
 fn every_example_does_what_the_page_says() {
     for page in pages() {
         let place = Place::new();
+        std::os::unix::fs::symlink(root().join("demo"), place.path("demo")).unwrap();
         for example in examples(&std::fs::read_to_string(&page).unwrap()).iter().filter(|example| possible(example)) {
             let text = run(&place, example);
             let lines: Vec<&str> = text.lines().collect();

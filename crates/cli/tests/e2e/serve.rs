@@ -40,7 +40,8 @@ impl<'a> Controller<'a> {
 
     fn list(&self) -> Vec<Value> {
         let output = self.ask(&["list", "--json"]);
-        serde_json::from_slice(&output.stdout).unwrap()
+        let listed: Value = serde_json::from_slice(&output.stdout).unwrap();
+        listed["cells"].as_array().unwrap().clone()
     }
 
     /// SIGKILL, and no warden's time to do anything is waited for.

@@ -36,11 +36,11 @@ fn check_head(written: &Written) -> Result<(), Flaw> {
     if written.name.is_empty() || !written.name.chars().all(plain) {
         return flaw("name", "write small letters, digits, '-', '_' and '.' only");
     }
-    if written.summary.trim().is_empty() || written.summary.contains(char::is_control) {
+    if written.summary.trim().is_empty() || written.summary.contains(seatmap_document::is_hidden) {
         return flaw("summary", "say in one line what the machine is");
     }
     if written.sources.is_empty()
-        || written.sources.iter().any(|it| it.trim().is_empty() || it.contains(char::is_control))
+        || written.sources.iter().any(|it| it.trim().is_empty() || it.contains(seatmap_document::is_hidden))
     {
         return flaw("sources", "name what the figures stand on, one line each");
     }
@@ -104,7 +104,7 @@ fn check_parameter(key: &str, parameter: &Parameter, frequency_ghz: Option<f64>)
     if parameter.round_trip_cycles.is_some() && frequency_ghz.is_none() {
         return flaw(key, "is in cycles: give frequency_ghz at the head of the file");
     }
-    if parameter.source.trim().is_empty() || parameter.source.contains(char::is_control) {
+    if parameter.source.trim().is_empty() || parameter.source.contains(seatmap_document::is_hidden) {
         return flaw(format!("{key}.source"), "say in one line what the figure stands on");
     }
     match parameter.ns(frequency_ghz) {

@@ -42,6 +42,8 @@ pub struct Report {
     pub format: &'static str,
     /// What it is called.
     pub name: String,
+    /// The name of the machine that it is a twin of.
+    pub machine: String,
     /// Cores.
     pub cores: usize,
     /// Hardware threads.
@@ -112,6 +114,7 @@ pub fn fit(profile: &Profile, needs: Needs) -> Result<Twin, TwinError> {
     let report = Report {
         format: FORMAT,
         name: levels.name.clone(),
+        machine: profile.name.clone(),
         cores: levels.cores.len(),
         pus: model.topology.pus.len(),
         groups: levels.distances.between_ns.len(),

@@ -4,11 +4,7 @@ use crate::Plan;
 
 /// Text that stays on its line. A backslash goes too: systemd takes one at the end of a line for a continuation.
 pub fn one_line(text: &str) -> String {
-    let one = |c: char| match c.is_control() || c == '\\' || matches!(c, '\u{2028}' | '\u{2029}') {
-        true => c.escape_default().to_string(),
-        false => c.to_string(),
-    };
-    text.chars().map(one).collect()
+    seatmap_document::visible(&text.replace('\\', r"\\"))
 }
 
 /// `# Seatmap plan: 4 tasks of ring:4 on desk.`

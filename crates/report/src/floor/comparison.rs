@@ -54,7 +54,7 @@ impl<'a> Comparison<'a> {
         let is_counted = has_wires && seatings.iter().all(|seating| seating.counted.is_some());
         let title = format!("{} on {}", plan.pattern.as_deref().unwrap_or("a placement"), plan.machine);
         Comparison {
-            title: title.replace(char::is_control, "?"),
+            title: seatmap_document::visible(&title),
             most: Most { load, pair },
             parts: parts(pattern),
             objective: match plan.objective {

@@ -137,7 +137,7 @@ impl Drawing<'_> {
     /// `tasks 3, 5 (name) on `, or nothing.
     fn named(&self, tasks: &[usize]) -> String {
         let name = |task: &usize| match self.pattern.names.get(*task) {
-            Some(name) => format!("{task} ({})", name.replace(char::is_control, "?")),
+            Some(name) => format!("{task} ({})", seatmap_document::visible(name)),
             None => task.to_string(),
         };
         let names: Vec<String> = tasks.iter().map(name).collect();

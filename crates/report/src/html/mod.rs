@@ -24,6 +24,7 @@ pub use ranking::ranking;
 pub use stats::stats;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
+use seatmap_document::{is_hidden, visible_lines};
 
 /// The style of all pages.
 pub(crate) const CSS: &str = concat!(
@@ -41,8 +42,9 @@ const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 
 
 /// A whole page: a body in the common style, a script, and the JSON that the script finds in the element `data`.
 ///
-/// `title` and what stands in `body` as text are escaped; `script` is taken as it is and must come from this program,
-/// never from a file. `data` may hold anything: whatever could end its element is escaped.
+/// `title` and what stands in `body` as text are escaped, and hidden characters in them are made visible; `script` is taken
+/// as it is and must come from this program, never from a file. `data` may hold anything: whatever could end its element
+/// is escaped. A script that shows text from `data` must be given it visible.
 #[must_use]
 pub fn document(title: &str, body: &Markup, script: &str, data: &str) -> String {
     let page = html! {
@@ -66,12 +68,23 @@ pub fn document(title: &str, body: &Markup, script: &str, data: &str) -> String 
             }
         }
     };
-    page.into_string()
+    visible_lines(page.into_string())
 }
 
-/// JSON that cannot end the element it stands in: `<` occurs in JSON only inside strings, where it may be escaped.
+/// JSON that cannot end the element it stands in: `<` and hidden characters occur in JSON only inside strings, where they
+/// may be escaped.
 fn inert(json: &str) -> String {
-    json.replace('<', "\\u003c")
+    let mut inert = String::with_capacity(json.len());
+    for c in json.chars() {
+        match c {
+            '<' => inert.push_str("\\u003c"),
+            c if c != '\n' && is_hidden(c) => {
+                c.encode_utf16(&mut [0; 2]).iter().for_each(|unit| inert += &format!("\\u{unit:04x}"))
+            }
+            c => inert.push(c),
+        }
+    }
+    inert
 }
 
 #[cfg(test)]
@@ -85,6 +98,14 @@ mod tests {
         assert_eq!(text.matches("<script").count(), 3);
         assert!(text.contains(r#"{"name":"\u003c/script>\u003cscript>alert(2)\u003c/script>"}"#));
         assert!(text.contains("<title>&lt;/title&gt;&lt;script&gt;</title>"));
+    }
+
+    #[test]
+    fn hidden_characters_are_seen_and_data_stays_data() {
+        let name = "a\u{202e}b\u{9b}";
+        let text = document(name, &html! { p { (name) } }, "", &serde_json::json!({ "name": name }).to_string());
+        assert!(!text.contains(|c: char| c != '\n' && is_hidden(c)));
+        assert!(text.contains("<p>a\\u{202e}b\\u{9b}</p>") && text.contains(r#"{"name":"a\u202eb\u009b"}"#));
     }
 
     #[test]

@@ -68,7 +68,7 @@ pub(crate) fn gap(gap: &TracedGap) -> String {
 
 /// A name may hold anything: none begins a line of its own.
 fn on_a_line(who: &str) -> String {
-    who.replace(char::is_control, "?")
+    seatmap_document::visible(who)
 }
 
 #[cfg(test)]

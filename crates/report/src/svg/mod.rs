@@ -49,7 +49,7 @@ pub fn heatmap(profile: &Profile, order: Order) -> String {
 pub(crate) fn picture(profile: &Profile, grid: Option<&Grid>) -> Markup {
     let (width, height) = (LEFT + SIDE + RIGHT, TOP + SIDE + BOTTOM);
     // XML knows no control characters, not even as references.
-    let title = format!("Core distances of {}, round trip", profile.name.replace(char::is_control, "?"));
+    let title = format!("Core distances of {}, round trip", seatmap_document::visible(&profile.name));
     html! {
         svg xmlns="http://www.w3.org/2000/svg" viewBox=(format!("0 0 {width} {height}")) width=(width) height=(height)
             role="img" font-family="system-ui, sans-serif" font-size="11" {

@@ -32,7 +32,7 @@ pub fn ranking(ranking: &Ranking) -> String {
 /// The picture, also for pages.
 pub(crate) fn picture(ranking: &Ranking) -> Markup {
     // XML knows no control characters, not even as references.
-    let title = format!("{} on {}", ranking.setup.pattern, ranking.setup.machine).replace(char::is_control, "?");
+    let title = seatmap_document::visible(&format!("{} on {}", ranking.setup.pattern, ranking.setup.machine));
     html! {
         svg xmlns="http://www.w3.org/2000/svg" viewBox=(format!("0 0 {WIDTH} {HEIGHT}")) width=(WIDTH) height=(HEIGHT)
             role="img" font-family="system-ui, sans-serif" font-size="11" {

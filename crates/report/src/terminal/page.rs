@@ -5,6 +5,7 @@ use super::table::{Align, table, wrap};
 use super::{Options, heatmap, tree};
 use crate::neighbours::{Neighbour, nearest, shared_level};
 use crate::{Digits, about};
+use seatmap_document::visible;
 use seatmap_machine::Profile;
 use seatmap_measure::classes::{DistanceClass, classes};
 use seatmap_measure::findings::findings;
@@ -45,18 +46,13 @@ fn heading(options: &Options) -> &'static str {
 fn head(profile: &Profile, options: &Options) -> String {
     let known = about::environment(&profile.environment);
     let environment: Vec<String> = known.iter().map(|(name, value)| format!("{name} {value}")).collect();
-    format!("{}  {}\n", options.colour.bold(&printable(&profile.name)), printable(&about::origin(profile)))
-        + &wrap(&printable(&environment.join("; ")), options.width, 2)
+    format!("{}  {}\n", options.colour.bold(&visible(&profile.name)), visible(&about::origin(profile)))
+        + &wrap(&visible(&environment.join("; ")), options.width, 2)
         + &wrap(&about::topology(&profile.topology), options.width, 2)
 }
 
-/// Text of a file without what would command the terminal.
-fn printable(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { '?' } else { c }).collect()
-}
-
 fn bullet(text: &str, options: &Options) -> String {
-    let mut lines = wrap(&printable(text), options.width, 4);
+    let mut lines = wrap(&visible(text), options.width, 4);
     lines.replace_range(2..3, "-");
     lines
 }
@@ -85,7 +81,7 @@ fn class_table(classes: &[DistanceClass], digits: Digits) -> String {
     let head = ["class", "pairs", "median", "p10", "p90"].map(String::from).to_vec();
     let row = |class: &DistanceClass| {
         let [median, p10, p90] = [class.median_ns, class.p10_ns, class.p90_ns].map(|value| digits.show(value));
-        vec![printable(&class.name), class.pairs.to_string(), median, p10, p90]
+        vec![visible(&class.name), class.pairs.to_string(), median, p10, p90]
     };
     let rows: Vec<Vec<String>> = std::iter::once(head).chain(classes.iter().map(row)).collect();
     table(&[Align::Left, Align::Right, Align::Right, Align::Right, Align::Right], &rows)
@@ -192,7 +188,7 @@ mod tests {
         profile.name = "\u{1b}[2Jboo\nbar".into();
         profile.origin.source = "\u{1b}]0;x\u{7}".into();
         let text = page(&profile, &Options::default(), None);
-        assert!(text.starts_with("?[2Jboo?bar  measured on ?]0;x?"), "{text}");
+        assert!(text.starts_with("\\u{1b}[2Jboo\\nbar  measured on \\u{1b}]0;x\\u{7}"), "{text}");
     }
 
     #[test]

@@ -50,7 +50,9 @@ fn ready(typed: &CellServe, options: &Options) {
     let files = channel.as_ref().map(|at| format!(", files at {}", output::visible(at))).unwrap_or_default();
     // That nobody reads it does not end a server.
     let _ = match typed.json {
-        true => super::told::json(&serde_json::json!({ "socket": socket, "policy": policy, "channel": channel })),
+        true => output::json(&serde_json::json!({
+            "format": "seatmap-controller/1", "socket": socket, "policy": policy, "channel": channel,
+        })),
         false => output::print(&format!("listening at {}, policy {policy}{files}\n", output::visible(&socket))),
     };
 }

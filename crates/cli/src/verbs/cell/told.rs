@@ -1,6 +1,5 @@
 //! Cells, as they are told of.
 
-use crate::error::CliError;
 use crate::output;
 use seatmap_cell::noise::Heard;
 use seatmap_cell::{Record, State};
@@ -23,8 +22,18 @@ pub struct Verdict<'a> {
     pub faults: &'a [String],
 }
 
-pub fn json(document: &impl Serialize) -> Result<(), CliError> {
-    output::print(&(serde_json::to_string(document).map_err(CliError::work)? + "\n"))
+/// What `list --json` prints: cells as they are here, or as a controller tells of them.
+#[derive(Serialize)]
+pub struct List<'a, T> {
+    format: &'static str,
+    cells: &'a [T],
+}
+
+impl<'a, T> List<'a, T> {
+    /// Of these.
+    pub fn of(cells: &'a [T]) -> Self {
+        List { format: "seatmap-cells/1", cells }
+    }
 }
 
 /// One cell, a few lines.

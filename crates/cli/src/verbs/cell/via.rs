@@ -101,9 +101,9 @@ fn hold(mut client: Client) -> Result<(), CliError> {
 
 fn told_of(said: Say, json: bool) -> Result<(), CliError> {
     match said {
-        Say::Cell { cell } if json => told::json(&cell),
+        Say::Cell { cell } if json => output::json(&cell),
         Say::Cell { cell } => output::print(&told::cell(&cell)),
-        Say::Cells { cells } if json => told::json(&cells),
+        Say::Cells { cells } if json => output::json(&told::List::of(&cells)),
         Say::Cells { cells } => output::print(&cells.iter().map(line).collect::<String>()),
         Say::Done { left } if !left.is_empty() => {
             left.iter().for_each(|left| output::tell(left));

@@ -112,8 +112,7 @@ impl Document {
     fn info(&mut self, profile: &Profile, node: &Node) {
         if let (Tree::PACKAGE, Some(model)) = (node.level, &profile.environment.cpu_model) {
             // XML has no way to say a control character.
-            let model: String = model.chars().filter(|character| !character.is_control()).collect();
-            self.line(&format!("<info name=\"CPUModel\" value=\"{}\"/>", escape(model)));
+            self.line(&format!("<info name=\"CPUModel\" value=\"{}\"/>", escape(seatmap_document::visible(model))));
         }
     }
 

@@ -112,8 +112,9 @@ fn word(basis: Basis) -> &'static str {
     }
 }
 
+/// People read the file: in TOML a hidden character may stand as it is.
 fn quoted(text: &str) -> String {
-    toml::Value::String(text.to_owned()).to_string()
+    toml::Value::String(seatmap_document::visible(text)).to_string()
 }
 
 fn rows(rows: &[Vec<f64>]) -> String {

@@ -1,0 +1,34 @@
+//! Which standard streams were closed when this program was started.
+//!
+//! Before `main`, Rust's runtime opens `/dev/null` in place of a closed stream (`sanitize_standard_fds` in the standard
+//! library), lest a file that is opened later gets its number. From then on a closed stream cannot be told from one that was
+//! sent to `/dev/null`, and what is printed is lost without an error. So the streams are looked at earlier: functions in the
+//! section `.init_array` run before the C `main` in which that runtime starts (System V ABI, "Initialization and
+//! Termination Functions").
+
+use std::os::fd::RawFd;
+use std::sync::atomic::{AtomicU8, Ordering};
+
+/// Standard input, output and error.
+const STREAMS: RawFd = 3;
+
+/// A bit a stream.
+static CLOSED: AtomicU8 = AtomicU8::new(0);
+
+#[used]
+// SAFETY: the section holds pointers to functions of the C ABI, and the loader calls each once, in one thread. This one
+// needs nothing that is set up later: it asks the kernel and stores a byte.
+#[unsafe(link_section = ".init_array")]
+static LOOK_FIRST: extern "C" fn() = look;
+
+extern "C" fn look() {
+    // SAFETY: the call takes any number, and reads the flags of a descriptor that is open.
+    let is_closed = |stream: &RawFd| unsafe { libc::fcntl(*stream, libc::F_GETFD) } == -1;
+    let closed = (0..STREAMS).filter(is_closed).fold(0, |bits, stream| bits | 1 << stream);
+    CLOSED.store(closed, Ordering::Relaxed);
+}
+
+/// Whether standard input (0), output (1) or error (2) was closed when this program was started. Other numbers never were.
+pub fn was_closed(stream: RawFd) -> bool {
+    (0..STREAMS).contains(&stream) && CLOSED.load(Ordering::Relaxed) & 1 << stream != 0
+}

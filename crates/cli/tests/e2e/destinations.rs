@@ -1,0 +1,67 @@
+//! `-o` on what is there already: links, files with a mode, open files.
+
+use crate::common::{Place, files};
+use std::fs::{self, Permissions};
+use std::os::unix::fs::{PermissionsExt, symlink};
+
+fn export(place: &Place, to: &str) {
+    place.stdout(&["export", "graviton3", "--format", "csv", "-o", to]);
+}
+
+fn is_link(place: &Place, name: &str) -> bool {
+    fs::symlink_metadata(place.path(name)).unwrap().is_symlink()
+}
+
+#[test]
+fn a_link_stays_and_what_it_stands_for_is_replaced() {
+    let place = Place::new();
+    fs::create_dir(place.path("results")).unwrap();
+    symlink("results/real.csv", place.path("link.csv")).unwrap();
+    symlink(place.path("link.csv"), place.path("results/second.csv")).unwrap();
+    for link in ["link.csv", "results/second.csv"] {
+        place.file("results/real.csv", "old");
+        fs::set_permissions(place.path("results/real.csv"), Permissions::from_mode(0o664)).unwrap();
+        export(&place, link);
+        assert!(is_link(&place, link) && place.read("results/real.csv").starts_with(','), "{link}");
+        let mode = fs::metadata(place.path("results/real.csv")).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o664, "whatever the umask says");
+    }
+    assert_eq!(files(&place), ["link.csv", "results"], "nothing is left beside");
+}
+
+#[test]
+fn a_link_to_nothing_makes_its_file_and_one_that_leads_nowhere_is_refused() {
+    let place = Place::new();
+    let links = [("new.csv", "link.csv"), ("nowhere/new.csv", "lost.csv"), ("round.csv", "round.csv")];
+    links.iter().for_each(|(target, link)| symlink(target, place.path(link)).unwrap());
+    export(&place, "link.csv");
+    assert!(is_link(&place, "link.csv") && place.read("new.csv").starts_with(','));
+    let refusal = |link: &str| place.one_line_refusal(&["export", "graviton3", "--format", "csv", "-o", link]);
+    assert!(refusal("lost.csv").contains("lost.csv: its folder does not exist"));
+    assert!(refusal("round.csv").contains("symbolic links"));
+}
+
+#[test]
+fn an_open_file_is_written_and_not_replaced() {
+    let place = Place::new();
+    let file = fs::File::create(place.path("out")).unwrap();
+    // As /dev/stdout is, whose own link a test should not put at risk.
+    symlink("/proc/self/fd/1", place.path("stdout")).unwrap();
+    let mut command = place.command(&["export", "graviton3", "--format", "csv", "-o", "stdout"]);
+    assert!(command.stdout(file.try_clone().unwrap()).status().unwrap().success());
+    assert!(is_link(&place, "stdout") && file.metadata().unwrap().len() > 1, "the very file has it");
+}
+
+/// What Seatmap remembers has a name that nobody typed: a link planted there is replaced and not followed.
+#[test]
+fn what_is_remembered_follows_no_link() {
+    let Some(_) = crate::common::two_cpus() else { return };
+    let place = Place::new();
+    let host = place.json(&["doctor", "--json"])["machine"].as_str().unwrap().to_owned();
+    let remembered = format!("state/seatmap/{host}.json");
+    fs::create_dir_all(place.path("state/seatmap")).unwrap();
+    place.file("victim", "old");
+    symlink(place.path("victim"), place.path(&remembered)).unwrap();
+    place.run(&["measure", "--quick", "--passes", "1"]);
+    assert_eq!((place.read("victim").as_str(), is_link(&place, &remembered)), ("old", false));
+}

@@ -1,0 +1,105 @@
+//! A stdout that is closed, full, or not read any more; a closed stdin and stderr.
+
+use crate::common::Place;
+use std::process::{Command, Output};
+
+/// A command of each verb that prints on stdout.
+const PRINTING: [&str; 24] = [
+    "--help",
+    "--version",
+    "help place",
+    "run --help",
+    "machines",
+    "machines --json",
+    "completions bash",
+    "man",
+    "pattern list",
+    "pattern show ring:3",
+    "pattern convert ring:3",
+    "show graviton3",
+    "show graviton3 --json",
+    "measure --on graviton3 --cpus 0,1 --json",
+    "measure --on graviton3 --cpus 0,1",
+    "export graviton3 --format csv",
+    "import x.csv",
+    "place --on graviton3 --pattern ring:3 --kicks 1",
+    "rank --on cell-ps3 --pattern ring:3 --json",
+    "stats -f mailbox -i 10 --on cell-ps3",
+    "model fit x.csv -o -",
+    "model fit x.csv --json",
+    "doctor",
+    "cell list --json",
+];
+
+fn place() -> Place {
+    let place = Place::new();
+    place.file("x.csv", ",,\n30,,\n60,61,\n");
+    place
+}
+
+/// The command by a shell, which can close its streams.
+fn by_shell(place: &Place, arguments: &str, streams: &str) -> Output {
+    let own = place.command(&[]);
+    let mut shell = Command::new("sh");
+    shell.args(["-c", &format!("exec \"$0\" {arguments} {streams}"), env!("CARGO_BIN_EXE_seatmap")]);
+    shell.envs(own.get_envs().filter_map(|(name, value)| Some((name, value?)))).current_dir(place.folder());
+    shell.env("SEATMAP_RUN", place.path("run")).output().unwrap()
+}
+
+/// Exit code 1, and one line that says so behind what else there was to say.
+fn assert_lost(arguments: &str, output: &Output) {
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{arguments}: {stderr}");
+    assert!(stderr.lines().last().is_some_and(|line| line.starts_with("seatmap: stdout: ")), "{arguments}: {stderr}");
+    assert_eq!(stderr.lines().filter(|line| line.contains("stdout")).count(), 1, "{arguments}: {stderr}");
+}
+
+#[test]
+fn a_closed_stdout_is_a_failure() {
+    let place = place();
+    PRINTING.iter().for_each(|arguments| assert_lost(arguments, &by_shell(&place, arguments, ">&-")));
+    // Open, but for reading only: the standard library takes that for a sink as well.
+    assert_lost("machines", &by_shell(&place, "machines", "1</dev/null"));
+}
+
+#[test]
+fn a_full_stdout_is_a_failure() {
+    if !std::path::Path::new("/dev/full").exists() {
+        return eprintln!("skipped: /dev/full is absent");
+    }
+    let place = place();
+    PRINTING.iter().for_each(|arguments| assert_lost(arguments, &by_shell(&place, arguments, ">/dev/full")));
+}
+
+#[test]
+fn that_nobody_reads_any_more_is_none() {
+    let place = Place::new();
+    for arguments in [&["--help"][..], &["machines"], &["completions", "zsh"], &["show", "epyc-7r13-2s", "--json"]] {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let output = place.command(arguments).stdout(writer).output().unwrap();
+        assert_eq!((output.status.code(), output.stderr.as_slice()), (Some(0), &b""[..]), "{arguments:?}");
+    }
+}
+
+#[test]
+fn what_goes_to_a_file_needs_no_stream() {
+    let place = Place::new();
+    let output = by_shell(&place, "export graviton3 --format csv -o x.csv", ">&- 2>&- <&-");
+    assert_eq!(output.status.code(), Some(0));
+    assert!(place.read("x.csv").starts_with(','), "no stream has taken the file's number");
+}
+
+#[test]
+fn a_closed_stdin_is_no_empty_file() {
+    let output = by_shell(&Place::new(), "import -", "<&-");
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert_eq!((output.status.code(), told.as_ref()), (Some(2), "seatmap: -: stdin is closed\n"));
+}
+
+#[test]
+fn a_closed_stderr_changes_no_exit_code() {
+    let place = Place::new();
+    let code = |arguments: &str| by_shell(&place, arguments, "2>&-").status.code();
+    assert_eq!((code("machines"), code("show nix.json"), code("--nonsense")), (Some(0), Some(2), Some(2)));
+}
