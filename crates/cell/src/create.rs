@@ -1,6 +1,7 @@
 //! Making a cell.
 
 use crate::backend::Backend;
+use crate::boot;
 use crate::census;
 use crate::error::CellError;
 use crate::group;
@@ -114,7 +115,8 @@ fn build(host: &Host, request: &Request, rest: &CpuSet, posted: &mut Posted) -> 
 fn begin(host: &Host, request: &Request) -> Result<Journal, CellError> {
     let serial = host.journals()?.last().map_or(0, |journal| journal.header.serial) + 1;
     let (cell, cpus) = (request.name.clone(), request.cpus.to_string());
-    let header = Header { format: journal::FORMAT.to_owned(), cell, cpus, serial };
+    let began_ticks = Some(boot::ticks());
+    let header = Header { format: journal::FORMAT.to_owned(), cell, cpus, serial, began_ticks };
     Journal::begin(&host.run.journal(&request.name), &host.boot_id, header).map_err(CellError::remembering)
 }
 
@@ -154,7 +156,7 @@ fn furnish(
         threads_left: found.free.len(),
         processes_left: found.processes(&host.root),
         memory,
-        expires_s: request.lease_s.map(|lease| crate::boot::seconds().saturating_add(lease)),
+        expires_s: request.lease_s.map(|lease| boot::seconds().saturating_add(lease)),
     };
     with_memory(host, record, posted)
 }

@@ -8,7 +8,7 @@
 //! | module | does |
 //! |---|---|
 //! | [`root`], [`set`], [`layout`], [`tasks`], [`boot`] | the computer's files, CPU sets, control groups, threads |
-//! | [`change`], [`journal`], [`undo`], [`fault`] | changes, written down before they are made; undoing them; dying on purpose |
+//! | [`change`], [`settings`], [`journal`], [`undo`], [`fault`] | changes, and to what they may be; written down before they are made; undoing them; dying on purpose |
 //! | [`site`] | the host while it is being changed for one cell |
 //! | [`backend`], [`partition`], [`hygiene`], [`group`] | the ways to close a cell, and what else is kept away |
 //! | [`host`], [`run_folder`], [`record`] | what is remembered of cells, and taking over what somebody left unfinished |
@@ -46,6 +46,7 @@ pub mod renew;
 pub mod root;
 pub mod run_folder;
 pub mod set;
+pub mod settings;
 pub mod site;
 pub mod tasks;
 pub mod undo;
