@@ -10,7 +10,7 @@ use crate::site::{Site, SiteError};
 
 /// Seconds between two updates of a CPU's memory statistics: each wakes a kernel thread there (`vm.stat_interval`,
 /// `Documentation/admin-guide/sysctl/vm.rst`; the value is that of tuned's low-latency profiles, ten times over).
-const STAT_INTERVAL_S: &str = "120";
+pub(crate) const STAT_INTERVAL_S: &str = "120";
 
 /// The folder of interrupts.
 const IRQS: &str = "/proc/irq";

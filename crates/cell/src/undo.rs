@@ -6,6 +6,7 @@
 mod heirs;
 
 use crate::change::{Change, What};
+use crate::claim::Claim;
 use crate::fault;
 use crate::group;
 use crate::journal::{Journal, Line, Stage};
@@ -62,6 +63,9 @@ pub fn undo(root: &Root, mut journal: Journal, others: &mut [Journal]) -> io::Re
     left.extend(widen_heirs(root, &journal, others)?);
     let open = everywhere(root, others);
     others.iter().for_each(|other| narrow_again(root, other, &open));
+    // Without a journal, the cell would be taken for one that has lost it.
+    Claim::forget(root, &journal.header.cell, journal.path());
+    Claim::renew(root, others);
     journal.remove()?;
     fault::point();
     Ok(left)

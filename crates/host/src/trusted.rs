@@ -12,6 +12,7 @@ mod file;
 mod walk;
 
 pub use file::{Open, open};
+pub use walk::reach;
 
 use rustix::fs::{self, AtFlags, OFlags};
 use std::ffi::{OsStr, OsString};
@@ -107,6 +108,7 @@ impl TrustedFolder {
     fn reached(path: &Path, is_made: bool) -> Result<Self, TrustError> {
         let path = std::path::absolute(path).map_err(at(path))?;
         let reached = walk::down(&path, is_made)?;
+        walk::check_last(&path, &reached)?;
         // What was walked on can only be walked on; this one can be read and locked too.
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let folder = fs::openat(&reached, ".", flags, fs::Mode::empty()).map_err(at(&path))?;

@@ -137,6 +137,19 @@ fn another_users_folder_is_refused_wherever_it_is_on_the_way() {
 }
 
 #[test]
+fn anybodys_folder_is_reached_by_a_way_that_is_not() {
+    let (base, own) = scene();
+    let (shared, link) = (own.join("shared"), base.path().join("link"));
+    plain::create_dir(&shared).unwrap();
+    chmod(&shared, 0o777);
+    symlink(&shared, &link).unwrap();
+    assert!(reach(&shared).is_ok());
+    assert!(matches!(reach(&link), Err(TrustError::NotAFolder(_))));
+    chmod(&own, 0o777);
+    assert!(matches!(reach(&shared), Err(TrustError::Writable { .. })));
+}
+
+#[test]
 fn links_and_special_files_in_a_folder_are_not_opened() {
     let (base, own) = scene();
     let folder = TrustedFolder::open(&own).unwrap();

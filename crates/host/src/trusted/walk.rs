@@ -36,9 +36,16 @@ pub(super) fn down(path: &Path, is_made: bool) -> Result<OwnedFd, TrustError> {
         check_above(&walk.path, &found)?;
         walk.step(name, &found, is_made)?;
     }
-    let found = fs::fstat(&walk.at).map_err(at(&walk.path))?;
-    check_last(&walk.path, &found)?;
     Ok(walk.at)
+}
+
+/// A handle to walk on from to a folder that may be anybody's, at the end of a way that nobody else can change: the folder is
+/// a real one, and those above it are trusted.
+///
+/// # Errors
+/// [`TrustError`].
+pub fn reach(path: &Path) -> Result<OwnedFd, TrustError> {
+    down(&std::path::absolute(path).map_err(at(path))?, false)
 }
 
 fn top() -> Result<OwnedFd, TrustError> {
@@ -116,11 +123,12 @@ fn check_above(path: &Path, found: &Stat) -> Result<(), TrustError> {
     if is_kept { Ok(()) } else { check_mode(path, found) }
 }
 
-fn check_last(path: &Path, found: &Stat) -> Result<(), TrustError> {
+pub(super) fn check_last(path: &Path, folder: &OwnedFd) -> Result<(), TrustError> {
+    let found = fs::fstat(folder).map_err(at(path))?;
     if found.st_uid != rustix::process::geteuid().as_raw() {
         return Err(TrustError::Foreign { path: path.to_owned(), owner: found.st_uid });
     }
-    check_mode(path, found)
+    check_mode(path, &found)
 }
 
 fn check_mode(path: &Path, found: &Stat) -> Result<(), TrustError> {
