@@ -47,7 +47,8 @@ impl Claim {
     /// What a journal tells of its cell, in short.
     #[must_use]
     pub fn of(journal: &Journal) -> Self {
-        let crowd = crowd(&journal.changes);
+        // In a control group's cpuset everybody looks narrowed; few threads are, and each is noted.
+        let crowd = if journal.has_group() { None } else { crowd(&journal.changes) };
         let is_one = |change: &&Change| !crowd.as_ref().is_some_and(|crowd| is_in(change, crowd));
         let changes = journal.changes.iter().filter(is_one).cloned().collect();
         Claim { journal: journal.path().to_owned(), header: journal.header.clone(), crowd, changes, is_whole: true }
@@ -144,7 +145,8 @@ impl Claim {
         let narrow = CpuSet::of_list(new);
         let is_older = |ticks: u64| self.header.began_ticks.is_some_and(|began| ticks < began);
         let is_noted = |path: &str| self.changes.iter().any(|change| change.path == path);
-        let found = tasks::all(root).into_iter().filter(|task| is_older(task.started_ticks) && task.cpus() == narrow);
+        let may_be = |task: &tasks::Task| !task.is_bound && !task.is_spared(&[]) && is_older(task.started_ticks);
+        let found = tasks::all(root).into_iter().filter(|task| may_be(task) && task.cpus() == narrow);
         let change = |task: tasks::Task| Change {
             what: What::Affinity,
             path: task.folder(),
@@ -235,6 +237,18 @@ mod tests {
         assert_eq!(Claim::all(&root).len(), 1, "it is another cell's");
         Claim::forget(&root, &cell, &path);
         assert_eq!(Claim::all(&root), []);
+    }
+
+    #[test]
+    fn threads_of_a_cell_with_a_control_group_are_noted_one_by_one() {
+        let (folder, root) = computer();
+        let mut journal = journal(folder.path());
+        journal.append(&[Line::Change(Change::folder("/sys/fs/cgroup/cpuset/seatmap.quiet"))]).unwrap();
+        let claim = Claim::of(&journal);
+        assert_eq!((&claim.crowd, &claim.changes), (&None, &journal.changes));
+        let path = folder.path().join("again.journal");
+        claim.rewrite(&root, &path, "boot").unwrap();
+        assert_eq!(Journal::read(&path, "boot").unwrap().unwrap().changes, journal.changes, "and nobody else");
     }
 
     #[test]

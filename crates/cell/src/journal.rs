@@ -4,7 +4,7 @@
 //! finds the file can undo everything, backwards, whenever the writer died. A line that was torn by that death describes
 //! a change that was never made, and is skipped.
 
-use crate::change::Change;
+use crate::change::{Change, What};
 use crate::fault;
 use crate::name::Name;
 use crate::run_folder::at;
@@ -191,6 +191,12 @@ impl Journal {
     #[must_use]
     pub fn of_path(&self, path: &str) -> Option<&Change> {
         self.changes.iter().rev().find(|change| change.path == path)
+    }
+
+    /// Whether its cell has a control group, or may have got one.
+    #[must_use]
+    pub fn has_group(&self) -> bool {
+        self.changes.iter().any(|change| change.what == What::Folder)
     }
 
     /// Ends the journal: nothing of it stands any more.

@@ -90,7 +90,7 @@ fn lost(journal: &Journal) -> Option<Left> {
 /// Notes the masks that threads have chosen while the cell stood, so that they outlive its cpuset.
 fn note_masks(root: &Root, journal: &mut Journal, others: &[Journal]) {
     // Where it is not known whose CPUs these were, everybody's mask looks chosen: the cell's cpuset has narrowed them all.
-    if journal.header.set().0.is_empty() || !journal.changes.iter().any(|change| change.what == What::Folder) {
+    if journal.header.set().0.is_empty() || !journal.has_group() {
         return;
     }
     let own = journal.header.set();
@@ -124,7 +124,7 @@ fn undo_one(root: &Root, change: &Change, journal: &Journal, others: &mut [Journ
         return Ok(take_away(root, change));
     }
     // Whatever mask such a thread has now, it did not get from the cell. The kernel forgets masks for control groups alone.
-    if change.is_kept() && !heirs::has_group(journal) {
+    if change.is_kept() && !journal.has_group() {
         return Ok(None);
     }
     let serial = journal.header.serial;
@@ -253,7 +253,7 @@ fn is_within(what: What, small: &str, large: &str) -> bool {
 
 /// Gives threads back the masks that another cell knows of, where the kernel forgot them when this one went.
 fn narrow_again(root: &Root, other: &Journal, open: &CpuSet) {
-    let is_chosen = |change: &&Change| change.is_kept() && !heirs::has_group(other);
+    let is_chosen = |change: &&Change| change.is_kept() && !other.has_group();
     for change in other.changes.iter().filter(|change| !is_chosen(change)) {
         if change.what == What::Affinity && change.current(root).is_ok_and(|now| was_widened(change, &now, open)) {
             // Where this fails the thread has gone.

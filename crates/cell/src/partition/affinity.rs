@@ -24,7 +24,7 @@ pub fn close(site: &mut Site<'_>) -> Result<(), ClosingError> {
 
 /// A thread that has had a mask before which others are given now: nobody could tell them apart afterwards.
 fn keeping(site: &Site<'_>, task: &Task, narrow: &[&str]) -> Option<Change> {
-    let own = task.cpus().filter(|own| !task.is_kernel && !own.meets(&site.cell))?.to_string();
+    let own = task.cpus().filter(|own| !task.is_bound && !own.meets(&site.cell))?.to_string();
     let (what, path, started_ticks) = (What::Affinity, task.folder(), Some(task.started_ticks));
     narrow.contains(&own.as_str()).then(|| Change { what, path, old: own.clone(), new: own, started_ticks })
 }

@@ -74,7 +74,7 @@ pub(super) fn find(root: &Root, journal: &Journal, others: &[Journal], open: &Cp
 
 /// Threads that were narrowed by hand. Where a cell has a control group, the kernel sees to heirs.
 fn moved(journal: &Journal, others: &[Journal], open: &CpuSet) -> BTreeMap<Tid, Moved> {
-    if has_group(journal) {
+    if journal.has_group() {
         return BTreeMap::new();
     }
     let narrowed = journal.changes.iter().filter(|change| change.what == What::Affinity && !change.is_kept());
@@ -89,11 +89,6 @@ fn moved(journal: &Journal, others: &[Journal], open: &CpuSet) -> BTreeMap<Tid, 
 
 fn cells(journals: &[Journal]) -> CpuSet {
     journals.iter().flat_map(|journal| journal.header.set().0).collect()
-}
-
-/// Whether a journal's cell has a control group.
-pub(super) fn has_group(journal: &Journal) -> bool {
-    journal.changes.iter().any(|change| change.what == What::Folder)
 }
 
 impl Family<'_> {

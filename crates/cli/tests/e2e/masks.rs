@@ -1,7 +1,7 @@
 //! Threads' masks, and settings, around cells that are really made on the highest CPU.
 
 use crate::common::Place;
-use crate::serve::{highest, made, make, seatmap, stderr};
+use crate::serve::{highest, made, make, seatmap, stderr, wait_until};
 use seatmap_host::mask::{Mask, Tid};
 use std::fs;
 use std::io;
@@ -97,6 +97,7 @@ fn threads_keep_the_masks_that_they_had_and_heirs_get_theirs_back() {
     let (place, (wide, narrow)) = (Place::new(), wide_and_narrow(&cell));
     let pinned = Sleeper::start(Command::new("taskset").args(["-c", &narrow, "sleep", "600"]));
     let free = Sleeper::start(&mut sleep());
+    wait_until("taskset has done it", || pinned.cpus() == narrow);
     let before = without_cpusets(&place, &["list"], &[]);
     assert!(before.status.success(), "{}", stderr(&before));
     let output = without_cpusets(&place, &create("one", &cell), &[]);
@@ -123,6 +124,7 @@ fn a_mask_is_kept_also_where_makers_and_destroyers_die() {
     let (place, (wide, narrow)) = (Place::new(), wide_and_narrow(&cell));
     let pinned = Sleeper::start(Command::new("taskset").args(["-c", &narrow, "sleep", "600"]));
     let free = Sleeper::start(&mut sleep());
+    wait_until("taskset has done it", || pinned.cpus() == narrow);
     without_cpusets(&place, &create("one", &cell), &[("SEATMAP_CELL_FAIL_AT", "9")]);
     without_cpusets(&place, &["list"], &[]);
     assert_eq!([pinned.cpus(), free.cpus()], [narrow.clone(), wide.clone()], "a maker died");
@@ -172,21 +174,35 @@ fn settings() -> Vec<(String, String)> {
     found
 }
 
+/// Makes a cell, loses its run folder, and has it restored. What is said is returned, of a second cell and of the restoration.
+fn lost_and_restored(place: &Place, cell: &str, run: &dyn Fn(&[&str]) -> Output) -> Option<[Output; 2]> {
+    if !made(&run(&create("one", cell))) {
+        return None;
+    }
+    fs::remove_dir_all(place.path("run")).unwrap();
+    let refused = run(&create("two", cell));
+    Some([refused, run(&["restore"])])
+}
+
 #[test]
 fn a_cell_that_has_lost_its_journal_is_restored_by_its_second_record() {
     let Some((cell, _taken)) = highest() else { return };
-    let (place, before) = (Place::new(), settings());
-    if !made(&seatmap(&place, &[&["cell"], &make("one", &cell)[..]].concat()).output().unwrap()) {
-        return;
+    let (place, (wide, narrow)) = (Place::new(), wide_and_narrow(&cell));
+    let with_cpusets = |arguments: &[&str]| seatmap(&place, &[&["cell"], arguments].concat()).output().unwrap();
+    let without = |arguments: &[&str]| without_cpusets(&place, arguments, &[]);
+    for run in [&with_cpusets as &dyn Fn(&[&str]) -> Output, &without] {
+        let before = settings();
+        let inside = Sleeper::start(Command::new("taskset").args(["-c", &cell, "sleep", "600"]));
+        let pinned = Sleeper::start(Command::new("taskset").args(["-c", &narrow, "sleep", "600"]));
+        let free = Sleeper::start(&mut sleep());
+        wait_until("taskset has done it", || inside.cpus() != wide && pinned.cpus() != wide);
+        let masks = || [inside.cpus(), pinned.cpus(), free.cpus()];
+        let masks_before = masks();
+        let Some([refused, restored]) = lost_and_restored(&place, &cell, run) else { return };
+        let told = stderr(&restored);
+        assert_eq!((settings(), masks()), (before, masks_before), "{told}");
+        assert!(stderr(&refused).contains("'seatmap cell restore' puts back what it changed"), "{}", stderr(&refused));
+        assert!(told.contains("1 cell undone") && told.contains("the cell 'one' had lost its journal"), "{told}");
+        assert!(!Path::new("/sys/fs/cgroup/cpuset/seatmap.one").exists());
     }
-    assert_ne!(settings(), before);
-    fs::remove_dir_all(place.path("run")).unwrap();
-    let refused = seatmap(&place, &["cell", "create", "two", "--cpus", &cell, "--untested"]).output().unwrap();
-    let restored = seatmap(&place, &["cell", "restore"]).output().unwrap();
-    assert_eq!(settings(), before, "{}", stderr(&restored));
-    assert!(stderr(&refused).contains("'seatmap cell restore' puts back what it changed"), "{}", stderr(&refused));
-    let told = stderr(&restored);
-    assert!(restored.status.success() && told.contains("1 cell undone"), "{told}");
-    assert!(told.contains("the cell 'one' had lost its journal"), "{told}");
-    assert!(!Path::new("/sys/fs/cgroup/cpuset/seatmap.one").exists());
 }
