@@ -14,6 +14,14 @@ pub fn seconds() -> u64 {
     milliseconds() / 1000
 }
 
+/// The same in clock ticks, the unit in which `/proc` says when a thread started (proc_pid_stat(5), `starttime`).
+#[must_use]
+pub fn ticks() -> u64 {
+    // SAFETY: the call touches nothing.
+    let ticks_per_s = unsafe { libc::sysconf(libc::_SC_CLK_TCK) };
+    milliseconds().saturating_mul(u64::try_from(ticks_per_s).unwrap_or(100)) / 1000
+}
+
 /// The same in ms: two processes of one boot can compare what they read.
 #[must_use]
 pub fn milliseconds() -> u64 {

@@ -57,6 +57,12 @@ impl Change {
         Change { what: What::Folder, path: path.to_owned(), old, new, started_ticks: None }
     }
 
+    /// Whether nothing is changed: a thread that was found with its mask, so that it keeps it.
+    #[must_use]
+    pub fn is_kept(&self) -> bool {
+        self.what == What::Affinity && self.same(&self.old, &self.new)
+    }
+
     /// Makes the change.
     ///
     /// # Errors

@@ -40,7 +40,7 @@ impl Choice {
     pub fn of_host(host: &Host) -> Result<Self, CellError> {
         let online = layout::online(&host.root)?;
         let taken = host.cells()?.iter().fold(CpuSet::default(), |taken, cell| taken.with(&cell.set()));
-        let free = online.without(&taken);
+        let free = online.without(&taken).without(&host.claimed());
         let cores: BTreeSet<BTreeSet<u32>> = free.0.iter().map(|cpu| core_of(&host.root, *cpu, &free).0).collect();
         let cores = cores.into_iter().map(CpuSet).collect();
         Ok(Choice { cores, unmovable: unmovable(&host.root), steal_percent: BTreeMap::new(), free })

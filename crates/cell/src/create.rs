@@ -1,7 +1,9 @@
 //! Making a cell.
 
 use crate::backend::Backend;
+use crate::boot;
 use crate::census;
+use crate::claim::Claim;
 use crate::error::CellError;
 use crate::group;
 use crate::guardian::{self, Posted};
@@ -78,7 +80,13 @@ fn check(host: &Host, request: &Request) -> Result<CpuSet, CellError> {
     if let Some(cell) = cells.iter().find(|cell| cell.set().meets(&request.cpus)) {
         return Err(CellError::Taken { cpus: request.cpus.clone(), cell: cell.name.clone() });
     }
+    let foreign = host.foreign();
+    let conflicts = |claim: &&Claim| claim.header.cell == request.name || claim.cpus().meets(&request.cpus);
+    if let Some(claim) = foreign.iter().find(conflicts) {
+        return Err(CellError::of_claim(claim));
+    }
     let taken = cells.iter().fold(request.cpus.clone(), |taken, cell| taken.with(&cell.set()));
+    let taken = foreign.iter().fold(taken, |taken, claim| taken.with(&claim.cpus()));
     let rest = online.without(&taken);
     if rest.0.is_empty() { Err(CellError::NothingLeft(request.cpus.clone())) } else { Ok(rest) }
 }
@@ -114,8 +122,12 @@ fn build(host: &Host, request: &Request, rest: &CpuSet, posted: &mut Posted) -> 
 fn begin(host: &Host, request: &Request) -> Result<Journal, CellError> {
     let serial = host.journals()?.last().map_or(0, |journal| journal.header.serial) + 1;
     let (cell, cpus) = (request.name.clone(), request.cpus.to_string());
-    let header = Header { format: journal::FORMAT.to_owned(), cell, cpus, serial };
-    Journal::begin(&host.run.journal(&request.name), &host.boot_id, header).map_err(CellError::remembering)
+    let began_ticks = Some(boot::ticks());
+    let header = Header { format: journal::FORMAT.to_owned(), cell, cpus, serial, began_ticks };
+    let journal = Journal::begin(&host.run.journal(&request.name), &host.boot_id, header);
+    let journal = journal.map_err(CellError::remembering)?;
+    Claim::of(&journal).write(&host.root);
+    Ok(journal)
 }
 
 /// An error and its cause, on one line.
@@ -154,7 +166,7 @@ fn furnish(
         threads_left: found.free.len(),
         processes_left: found.processes(&host.root),
         memory,
-        expires_s: request.lease_s.map(|lease| crate::boot::seconds().saturating_add(lease)),
+        expires_s: request.lease_s.map(|lease| boot::seconds().saturating_add(lease)),
     };
     with_memory(host, record, posted)
 }
@@ -193,5 +205,7 @@ fn accept(host: &Host, record: &Record, limit: Option<f64>, judge: &mut Judge<'_
 fn finish(host: &Host, record: &Record) -> Result<(), CellError> {
     host.run.remember(record).map_err(CellError::remembering)?;
     let journal = host.journals()?.into_iter().find(|journal| journal.header.cell == record.name);
-    journal.map_or(Ok(()), |mut journal| journal.append(&[Line::Done])).map_err(CellError::remembering)
+    let Some(mut journal) = journal else { return Ok(()) };
+    Claim::of(&journal).write(&host.root);
+    journal.append(&[Line::Done]).map_err(CellError::remembering)
 }

@@ -1,6 +1,7 @@
 //! Why a cell could not be made, found or undone.
 
 use crate::backend::Backend;
+use crate::claim::Claim;
 use crate::name::Name;
 use crate::root::FileError;
 use crate::set::CpuSet;
@@ -31,6 +32,29 @@ pub enum CellError {
         cpus: CpuSet,
         /// Whose they are.
         cell: Name,
+    },
+    /// CPUs, or a name, of a cell that another run folder remembers.
+    #[error(
+        "the cell '{cell}' has CPUs {cpus}, and is remembered in {folder}: \
+         'SEATMAP_RUN={folder} seatmap cell destroy {cell}' ends it"
+    )]
+    Elsewhere {
+        /// The other cell.
+        cell: Name,
+        /// Its CPUs.
+        cpus: CpuSet,
+        /// The folder.
+        folder: String,
+    },
+    /// CPUs, or a name, of a cell whose journal is gone.
+    #[error(
+        "the cell '{cell}' has CPUs {cpus}, and has lost its journal: 'seatmap cell restore' puts back what it changed"
+    )]
+    Lost {
+        /// The other cell.
+        cell: Name,
+        /// Its CPUs.
+        cpus: CpuSet,
     },
     /// Nothing would be left for everybody else.
     #[error("a cell with CPUs {0} would leave no CPU for everybody else; one must stay")]
@@ -84,12 +108,21 @@ impl CellError {
         CellError::Remembering(source)
     }
 
+    /// That a cell stands in the way which this folder does not remember.
+    pub(crate) fn of_claim(claim: &Claim) -> Self {
+        let (cell, cpus) = (claim.header.cell.clone(), claim.cpus());
+        match claim.has_lost_its_journal() {
+            true => CellError::Lost { cell, cpus },
+            false => CellError::Elsewhere { cell, cpus, folder: claim.folder().display().to_string() },
+        }
+    }
+
     /// Whether what was asked for is wrong, rather than what was done.
     #[must_use]
     pub fn is_asked_wrong(&self) -> bool {
-        use CellError::{NameTaken, NoSuchCell, NotOnline, NothingLeft, Place, Taken, TooMany};
+        use CellError::{Elsewhere, Lost, NameTaken, NoSuchCell, NotOnline, NothingLeft, Place, Taken, TooMany};
         let is_of_cpus = matches!(self, NotOnline { .. } | Taken { .. } | NothingLeft(_) | TooMany { .. } | Place(_));
-        is_of_cpus || matches!(self, NoSuchCell(_) | NameTaken(_))
+        is_of_cpus || matches!(self, NoSuchCell(_) | NameTaken(_) | Elsewhere { .. } | Lost { .. })
     }
 }
 

@@ -1,6 +1,7 @@
 //! This computer as cells see it: its files, what is remembered, and who is posted to guard a cell.
 
 use crate::boot;
+use crate::claim::Claim;
 use crate::error::CellError;
 use crate::guardian::{self, Keeper};
 use crate::journal::{Journal, Stage};
@@ -8,6 +9,7 @@ use crate::name::Name;
 use crate::record::Record;
 use crate::root::Root;
 use crate::run_folder::RunFolder;
+use crate::set::CpuSet;
 use crate::undo::{self, Left};
 use std::io;
 
@@ -105,6 +107,19 @@ impl Host {
         let journals = self.journals()?;
         let standing = journals.iter().filter(|journal| journal.stage == Stage::Standing);
         Ok(standing.filter_map(|journal| self.run.record(&journal.header.cell)).collect())
+    }
+
+    /// The cells that this folder does not remember: another one does, or nobody any more.
+    #[must_use]
+    pub fn foreign(&self) -> Vec<Claim> {
+        let is_own = |claim: &Claim| claim.folder() == self.run.path() && !claim.has_lost_its_journal();
+        Claim::all(&self.root).into_iter().filter(|claim| !is_own(claim)).collect()
+    }
+
+    /// The CPUs of these cells.
+    #[must_use]
+    pub fn claimed(&self) -> CpuSet {
+        self.foreign().iter().flat_map(|claim| claim.cpus().0).collect()
     }
 
     /// The cell of this name.

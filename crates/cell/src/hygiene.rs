@@ -5,11 +5,12 @@
 use crate::change::{Change, What};
 use crate::root::Root;
 use crate::set::CpuSet;
+use crate::settings;
 use crate::site::{Site, SiteError};
 
 /// Seconds between two updates of a CPU's memory statistics: each wakes a kernel thread there (`vm.stat_interval`,
 /// `Documentation/admin-guide/sysctl/vm.rst`; the value is that of tuned's low-latency profiles, ten times over).
-const STAT_INTERVAL_S: &str = "120";
+pub(crate) const STAT_INTERVAL_S: &str = "120";
 
 /// The folder of interrupts.
 const IRQS: &str = "/proc/irq";
@@ -22,19 +23,19 @@ pub fn keep(site: &mut Site<'_>) -> Result<Vec<String>, SiteError> {
     let interrupts = irqs(site.root).into_iter();
     let interrupts = interrupts.filter_map(|irq| site.keep_out(What::Cpus, &affinity_file(&irq))).collect();
     let refused = site.try_all(interrupts)?;
-    let settings = settings(site);
+    let settings = self::others(site);
     // What the kernel refuses here is no worse than a kernel that has no such setting.
     site.try_all(settings)?;
     Ok(refused.iter().filter_map(|change| change.path.split('/').nth(3).map(str::to_owned)).collect())
 }
 
-fn settings(site: &Site<'_>) -> Vec<Change> {
+fn others(site: &Site<'_>) -> Vec<Change> {
     let masks = [
-        site.keep_out(What::CpuMask, "/proc/irq/default_smp_affinity"),
-        site.keep_out(What::CpuMask, "/sys/devices/virtual/workqueue/cpumask"),
-        site.keep_out(What::Cpus, "/proc/sys/kernel/watchdog_cpumask"),
+        site.keep_out(What::CpuMask, settings::DEFAULT_AFFINITY),
+        site.keep_out(What::CpuMask, settings::WORKQUEUES),
+        site.keep_out(What::Cpus, settings::WATCHDOG),
     ];
-    let interval = Change::of_file(site.root, What::Value, "/proc/sys/vm/stat_interval", STAT_INTERVAL_S).ok();
+    let interval = Change::of_file(site.root, What::Value, settings::STAT_INTERVAL, STAT_INTERVAL_S).ok();
     masks.into_iter().chain([interval]).flatten().collect()
 }
 

@@ -4,14 +4,15 @@
 //! finds the file can undo everything, backwards, whenever the writer died. A line that was torn by that death describes
 //! a change that was never made, and is skipped.
 
-use crate::change::Change;
+use crate::change::{Change, What};
 use crate::fault;
 use crate::name::Name;
 use crate::run_folder::at;
 use crate::set::CpuSet;
+use seatmap_host::trusted::{self, Open};
 use serde::{Deserialize, Serialize};
-use std::fs::{self, OpenOptions};
-use std::io::{self, Write};
+use std::fs;
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 /// The format's name, in the first line.
@@ -28,6 +29,9 @@ pub struct Header {
     pub cpus: String,
     /// Cells count upwards in order of creation.
     pub serial: u64,
+    /// When it was begun, in clock ticks after the boot: threads that started earlier were there before the cell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub began_ticks: Option<u64>,
 }
 
 impl Header {
@@ -100,7 +104,7 @@ impl Journal {
     /// # Errors
     /// The file cannot be written, or is there.
     pub fn begin(path: &Path, boot_id: &str, header: Header) -> io::Result<Self> {
-        OpenOptions::new().write(true).create_new(true).open(path)?;
+        trusted::open(path, Open::New)?;
         let (path, boot_id, begin) = (path.to_owned(), boot_id.to_owned(), Line::Begin(header.clone()));
         let mut journal = Journal { path, boot_id, header, changes: Vec::new(), stage: Stage::Building, lost: 0 };
         journal.append(&[begin])?;
@@ -111,9 +115,9 @@ impl Journal {
     /// whose first line is damaged, and others are not, is that of the cell that its file is named after.
     ///
     /// # Errors
-    /// The file cannot be read.
+    /// The file cannot be read, is a link, or is not this user's alone.
     pub fn read(path: &Path, boot_id: &str) -> io::Result<Option<Self>> {
-        let bytes = fs::read(path)?;
+        let bytes = bytes(path)?;
         let text = String::from_utf8_lossy(&bytes);
         let lines: Vec<serde_json::Result<Stamped>> = text.lines().map(serde_json::from_str).collect();
         // A torn line is the begin of one.
@@ -159,7 +163,7 @@ impl Journal {
             let stamped = Stamped { boot_id: self.boot_id.clone(), line: line.clone() };
             text += &(serde_json::to_string(&stamped)? + "\n");
         }
-        self.write(text.as_bytes()).map_err(at(&self.path))?;
+        self.write(text.as_bytes())?;
         fault::point();
         lines.iter().cloned().for_each(|line| self.take(line));
         Ok(())
@@ -173,14 +177,13 @@ impl Journal {
     }
 
     fn write(&self, bytes: &[u8]) -> io::Result<()> {
-        let mut file = OpenOptions::new().append(true).open(&self.path)?;
-        file.write_all(bytes)?;
-        file.sync_data()
+        let mut file = trusted::open(&self.path, Open::Append)?;
+        file.write_all(bytes).and_then(|()| file.sync_data()).map_err(at(&self.path))
     }
 
     /// Whether the last line is whole: another one must not be joined to a torn one.
     fn ends_whole(&self) -> io::Result<bool> {
-        let bytes = fs::read(&self.path)?;
+        let bytes = bytes(&self.path)?;
         Ok(bytes.last().is_none_or(|last| *last == b'\n'))
     }
 
@@ -188,6 +191,12 @@ impl Journal {
     #[must_use]
     pub fn of_path(&self, path: &str) -> Option<&Change> {
         self.changes.iter().rev().find(|change| change.path == path)
+    }
+
+    /// Whether its cell has a control group, or may have got one.
+    #[must_use]
+    pub fn has_group(&self) -> bool {
+        self.changes.iter().any(|change| change.what == What::Folder)
     }
 
     /// Ends the journal: nothing of it stands any more.
@@ -199,13 +208,19 @@ impl Journal {
     }
 }
 
+fn bytes(path: &Path) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    trusted::open(path, Open::Read)?.read_to_end(&mut bytes).map_err(at(path))?;
+    Ok(bytes)
+}
+
 /// What the first line says, or must have said.
 fn header(path: &Path, lines: &[Stamped]) -> Option<Header> {
     match &lines.first()?.line {
         Line::Begin(header) => Some(header.clone()).filter(|header| header.format == FORMAT),
         _ => {
             let cell = path.file_stem()?.to_str()?.parse().ok()?;
-            Some(Header { format: FORMAT.to_owned(), cell, cpus: String::new(), serial: 0 })
+            Some(Header { format: FORMAT.to_owned(), cell, cpus: String::new(), serial: 0, began_ticks: None })
         }
     }
 }

@@ -8,10 +8,11 @@
 //! | module | does |
 //! |---|---|
 //! | [`root`], [`set`], [`layout`], [`tasks`], [`boot`] | the computer's files, CPU sets, control groups, threads |
-//! | [`change`], [`journal`], [`undo`], [`fault`] | changes, written down before they are made; undoing them; dying on purpose |
+//! | [`change`], [`settings`], [`journal`], [`undo`], [`fault`] | changes, and to what they may be; written down before they are made; undoing them; dying on purpose |
 //! | [`site`] | the host while it is being changed for one cell |
 //! | [`backend`], [`partition`], [`hygiene`], [`group`] | the ways to close a cell, and what else is kept away |
-//! | [`host`], [`run_folder`], [`record`] | what is remembered of cells, and taking over what somebody left unfinished |
+//! | [`host`], [`run_folder`], [`record`], [`claim`] | what is remembered of cells, once more where no folder is needed; taking over what somebody left unfinished |
+//! | `orphan` | what is put back where nothing is remembered |
 //! | [`mod@create`], [`mod@destroy`], [`mod@renew`], [`mod@verify`] | the verbs |
 //! | [`guardian`] | the process that puts everything back where a creator dies, and keeps leases |
 //! | [`choose`], [`census`], [`memory`] | which CPUs, who else is there, huge pages |
@@ -26,6 +27,7 @@ pub mod boot;
 pub mod census;
 pub mod change;
 pub mod choose;
+pub mod claim;
 pub mod create;
 pub mod destroy;
 pub mod doctor;
@@ -40,12 +42,14 @@ pub mod layout;
 pub mod memory;
 pub mod name;
 pub mod noise;
+mod orphan;
 pub mod partition;
 pub mod record;
 pub mod renew;
 pub mod root;
 pub mod run_folder;
 pub mod set;
+pub mod settings;
 pub mod site;
 pub mod tasks;
 pub mod undo;
@@ -54,7 +58,7 @@ pub mod verify;
 pub use backend::Backend;
 pub use choose::Choice;
 pub use create::{Judge, Request, create};
-pub use destroy::{destroy, restore};
+pub use destroy::{Restored, destroy, restore};
 pub use error::CellError;
 pub use guardian::Keeper;
 pub use host::Host;

@@ -259,7 +259,13 @@ mod tests {
         let pool = |node| folder.path().join(format!("sys/devices/system/node/node{node}/hugepages/hugepages-2048kB"));
         std::fs::create_dir_all(pool(0)).unwrap();
         std::fs::write(pool(0).join("nr_hugepages"), "3").unwrap();
-        let header = Header { format: journal::FORMAT.into(), cell: "c".parse().unwrap(), cpus: "1".into(), serial: 1 };
+        let header = Header {
+            format: journal::FORMAT.into(),
+            cell: "c".parse().unwrap(),
+            cpus: "1".into(),
+            serial: 1,
+            began_ticks: None,
+        };
         let mut journal = Journal::begin(&folder.path().join("journal"), "boot", header).unwrap();
         let root = Root::new(folder.path());
         let (cell, rest) = (CpuSet::default(), CpuSet::default());

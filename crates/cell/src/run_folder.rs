@@ -4,17 +4,19 @@ use crate::journal::Journal;
 use crate::name::Name;
 use crate::record::Record;
 use seatmap_host::mask::Tid;
-use std::fs::{self, DirBuilder, File, OpenOptions};
+use seatmap_host::trusted::{Open, TrustedFolder};
+use std::fs::File;
 use std::io::{self, Read, Seek, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// The folder, where it is not the usual one.
 pub const VARIABLE: &str = "SEATMAP_RUN";
 
-/// A folder on a file system that a boot empties, for this user alone.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RunFolder(PathBuf);
+/// A folder on a file system that a boot empties, for this user alone. What lies in it is believed: it is
+/// [looked at](seatmap_host::trusted) when it is opened, and no link in it is followed.
+#[derive(Clone, Debug)]
+pub struct RunFolder(Arc<TrustedFolder>);
 
 /// Held while cells are made or undone, by one process at a time; the kernel takes it back when the process ends.
 #[derive(Debug)]
@@ -27,7 +29,7 @@ impl RunFolder {
     /// The folder [`VARIABLE`] names; root's is `/run/seatmap`, other users' `$XDG_RUNTIME_DIR/seatmap`.
     ///
     /// # Errors
-    /// There is no such folder and it cannot be made, neither variable is set, or the first to a relative path: guardians work
+    /// There is no such folder and it cannot be made, somebody else could change it, neither variable is set, or the first to a relative path: guardians work
     /// in another folder.
     pub fn of_user() -> io::Result<Self> {
         // SAFETY: the call cannot fail and touches nothing.
@@ -40,23 +42,54 @@ impl RunFolder {
         }
         let folder = own.or_else(|| Some(usual()?.join("seatmap")));
         RunFolder::new(
-            folder.ok_or_else(|| io::Error::other(format!("set {VARIABLE} or XDG_RUNTIME_DIR to a folder")))?,
+            &folder.ok_or_else(|| io::Error::other(format!("set {VARIABLE} or XDG_RUNTIME_DIR to a folder")))?,
         )
     }
 
     /// This folder, made if need be.
     ///
     /// # Errors
-    /// It cannot be made.
-    pub fn new(folder: PathBuf) -> io::Result<Self> {
-        DirBuilder::new().recursive(true).mode(0o700).create(&folder).map_err(at(&folder))?;
-        Ok(RunFolder(folder))
+    /// It cannot be made, or somebody else could change it.
+    pub fn new(folder: &Path) -> io::Result<Self> {
+        Ok(RunFolder(Arc::new(TrustedFolder::create(folder)?)))
+    }
+
+    /// Where it lies.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        self.0.path()
     }
 
     /// A file of another's in this folder. What belongs to a cell has its name before the last dot.
     #[must_use]
     pub fn file(&self, name: &str) -> PathBuf {
-        self.0.join(name)
+        self.path().join(name)
+    }
+
+    /// Opens a file in this folder, without following a link.
+    ///
+    /// # Errors
+    /// What the system says, or the file is not this user's alone.
+    pub fn open(&self, name: &str, how: Open) -> io::Result<File> {
+        Ok(self.0.file(name, how)?)
+    }
+
+    /// What stands in a file in this folder.
+    ///
+    /// # Errors
+    /// What the system says, or the file is not this user's alone.
+    pub fn read(&self, name: &str) -> io::Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        self.open(name, Open::Read)?.read_to_end(&mut bytes).map_err(at(&self.file(name)))?;
+        Ok(bytes)
+    }
+
+    /// Puts a file into this folder, whole or not at all.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn replace(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
+        Ok(self.0.replace(name, bytes)?)
     }
 
     /// Waits until no other process makes or undoes a cell, and none tries settings out.
@@ -64,7 +97,7 @@ impl RunFolder {
     /// # Errors
     /// The lock file cannot be opened.
     pub fn lock(&self) -> io::Result<Lock> {
-        let file = open(self.0.join("lock"))?;
+        let file = self.open("lock", Open::Keep)?;
         file.lock()?;
         Ok(Lock { _file: file, _still: crate::doctor::lock::take()? })
     }
@@ -72,7 +105,7 @@ impl RunFolder {
     /// The file of a cell's journal.
     #[must_use]
     pub fn journal(&self, name: &Name) -> PathBuf {
-        self.0.join(format!("{name}.journal"))
+        self.file(&format!("{name}.journal"))
     }
 
     /// The journals of this boot, the oldest first. Without the lock, one that is just begun or ended may be missing.
@@ -96,7 +129,8 @@ impl RunFolder {
     pub fn clear(&self, boot_id: &str) -> io::Result<()> {
         for name in self.names(".journal")? {
             if self.journal_of(&name, boot_id)?.is_none() {
-                self.forget(&name).and_then(|()| remove(self.journal(&name)))?;
+                self.forget(&name)?;
+                self.0.remove(format!("{name}.journal"))?;
             }
         }
         Ok(())
@@ -114,15 +148,13 @@ impl RunFolder {
     /// # Errors
     /// The file cannot be written.
     pub fn remember(&self, record: &Record) -> io::Result<()> {
-        let (path, new) = (self.record_file(&record.name), self.0.join(format!("{}.new", record.name)));
-        fs::write(&new, serde_json::to_vec(record)?).map_err(at(&new))?;
-        fs::rename(new, path)
+        self.replace(&record_file(&record.name), &serde_json::to_vec(record)?)
     }
 
     /// What is remembered of a cell.
     #[must_use]
     pub fn record(&self, name: &Name) -> Option<Record> {
-        serde_json::from_slice(&fs::read(self.record_file(name)).ok()?).ok()
+        serde_json::from_slice(&self.read(&record_file(name)).ok()?).ok()
     }
 
     /// Forgets a cell's record. Its guardian's file stays: the guardian holds it.
@@ -130,7 +162,7 @@ impl RunFolder {
     /// # Errors
     /// The file cannot be removed.
     pub fn forget(&self, name: &Name) -> io::Result<()> {
-        remove(self.record_file(name))
+        Ok(self.0.remove(record_file(name))?)
     }
 
     /// Forgets a cell's guardian, who goes by himself.
@@ -138,7 +170,7 @@ impl RunFolder {
     /// # Errors
     /// The file cannot be removed.
     pub fn forget_guardian(&self, name: &Name) -> io::Result<()> {
-        remove(self.guardian_file(name))
+        Ok(self.0.remove(guardian_file(name))?)
     }
 
     /// Makes this process the guardian of a cell; `None` where another is. It is while the file is open.
@@ -146,7 +178,7 @@ impl RunFolder {
     /// # Errors
     /// The file cannot be written.
     pub fn guard(&self, name: &Name) -> io::Result<Option<File>> {
-        let mut file = open(self.guardian_file(name))?;
+        let mut file = self.open(&guardian_file(name), Open::Keep)?;
         if file.try_lock().is_err() {
             return Ok(None);
         }
@@ -159,7 +191,7 @@ impl RunFolder {
     /// The process that guards a cell, if one lives: only a living one holds the lock, so that the number is its own.
     #[must_use]
     pub fn guardian(&self, name: &Name) -> Option<Tid> {
-        let mut file = File::open(self.guardian_file(name)).ok()?;
+        let mut file = self.open(&guardian_file(name), Open::Read).ok()?;
         if file.try_lock().is_ok() {
             return None;
         }
@@ -168,33 +200,18 @@ impl RunFolder {
         text.trim().parse().ok()
     }
 
-    fn record_file(&self, name: &Name) -> PathBuf {
-        self.0.join(format!("{name}.json"))
-    }
-
-    fn guardian_file(&self, name: &Name) -> PathBuf {
-        self.0.join(format!("{name}.guardian"))
-    }
-
     fn names(&self, ending: &str) -> io::Result<Vec<Name>> {
-        let entries = fs::read_dir(&self.0)?;
-        let name = |entry: io::Result<fs::DirEntry>| {
-            entry.ok()?.file_name().to_str()?.strip_suffix(ending)?.parse::<Name>().ok()
-        };
-        Ok(entries.filter_map(name).collect())
+        let name = |name: std::ffi::OsString| name.to_str()?.strip_suffix(ending)?.parse::<Name>().ok();
+        Ok(self.0.names()?.into_iter().filter_map(name).collect())
     }
 }
 
-fn remove(path: PathBuf) -> io::Result<()> {
-    match fs::remove_file(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-        other => other,
-    }
+fn record_file(name: &Name) -> String {
+    format!("{name}.json")
 }
 
-fn open(path: PathBuf) -> io::Result<File> {
-    let mut options = OpenOptions::new();
-    options.read(true).write(true).create(true).truncate(false).mode(0o600).open(&path).map_err(at(&path))
+fn guardian_file(name: &Name) -> String {
+    format!("{name}.guardian")
 }
 
 /// An error with the file that it is about: whoever reads it may not know of this folder.
@@ -210,9 +227,15 @@ mod tests {
     #[test]
     fn journals_come_by_age_and_those_of_another_boot_go() {
         let folder = tempfile::tempdir().unwrap();
-        let run = RunFolder::new(folder.path().join("run")).unwrap();
+        let run = RunFolder::new(&folder.path().join("run")).unwrap();
         for (cell, boot, serial) in [("a", "now", 2), ("b", "now", 1), ("c", "then", 0)] {
-            let header = Header { format: FORMAT.into(), cell: cell.parse().unwrap(), cpus: "1".into(), serial };
+            let header = Header {
+                format: FORMAT.into(),
+                cell: cell.parse().unwrap(),
+                cpus: "1".into(),
+                serial,
+                began_ticks: None,
+            };
             Journal::begin(&run.journal(&header.cell), boot, header).unwrap();
         }
         let old = run.journal(&"c".parse().unwrap());
@@ -225,7 +248,7 @@ mod tests {
     #[test]
     fn a_guardian_is_known_while_it_lives() {
         let folder = tempfile::tempdir().unwrap();
-        let run = RunFolder::new(folder.path().to_owned()).unwrap();
+        let run = RunFolder::new(folder.path()).unwrap();
         let name: Name = "a".parse().unwrap();
         assert_eq!(run.guardian(&name), None);
         let held = run.guard(&name).unwrap().unwrap();

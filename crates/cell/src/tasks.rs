@@ -18,6 +18,10 @@ pub struct Task {
     pub tid: Tid,
     /// Its process.
     pub pid: Tid,
+    /// The process that started its process, or the one that took that over when the starter ended.
+    pub parent: Tid,
+    /// Its session, by the process that began it.
+    pub session: Tid,
     /// Its name.
     pub name: String,
     /// Whether it is the kernel's.
@@ -39,10 +43,13 @@ impl Task {
         // Fields are counted from 1 in the manual, and the first of these is the third.
         let fields: Vec<&str> = back.split_ascii_whitespace().collect();
         let number = |field: usize| fields.get(field - 3)?.parse::<u64>().ok();
+        let process = |field: usize| fields.get(field - 3)?.parse::<Tid>().ok();
         let flags = number(9)?;
         Some(Task {
             tid,
             pid,
+            parent: process(4)?,
+            session: process(6)?,
             name,
             is_kernel: flags & KERNEL_THREAD != 0,
             is_bound: flags & BOUND != 0,
@@ -106,7 +113,7 @@ pub(crate) fn set_affinity(folder: &str, cpus: &str) -> Result<(), FileError> {
     set.0.iter().copied().collect::<Mask>().give(tid_of(folder)?).map_err(at(folder))
 }
 
-fn tid_of(folder: &str) -> Result<Tid, FileError> {
+pub(crate) fn tid_of(folder: &str) -> Result<Tid, FileError> {
     folder.strip_prefix("/proc/").and_then(|tid| tid.parse().ok()).ok_or_else(|| gone(folder))
 }
 
@@ -128,6 +135,7 @@ mod tests {
         let task = |flags| Task::parse(17, 17, &stat(flags)).unwrap();
         let bound = task(69_238_848);
         assert_eq!((bound.name.as_str(), bound.started_ticks), ("ksoft) (irqd/1", 4711));
+        assert_eq!((bound.parent, bound.session), (2, 0));
         assert!(bound.is_kernel && bound.is_bound && !task(4_194_304).is_kernel);
         assert_eq!(Task::parse(1, 1, "17 (cut"), None);
     }

@@ -3,18 +3,25 @@
 //! Cells may go in another order than they came. Where a younger cell changed the same path on top, its journal is given
 //! the older value to bring back (it is *rebased*), and the path keeps what the younger cell needs.
 
+mod heirs;
+
 use crate::change::{Change, What};
+use crate::claim::Claim;
 use crate::fault;
 use crate::group;
 use crate::journal::{Journal, Line, Stage};
-use crate::layout;
+use crate::layout::{self, Layout};
 use crate::root::Root;
 use crate::set::CpuSet;
+use crate::settings;
 use crate::tasks;
 use seatmap_host::mask::Tid;
 use std::collections::BTreeSet;
 use std::fmt;
 use std::io;
+
+/// How often threads are looked for that were created while others were widened.
+const ROUNDS: u32 = 4;
 
 /// Something that was not put back, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,16 +40,19 @@ impl fmt::Display for Left {
 
 /// Undoes a journal and removes it. What could not be put back is returned; the journal ends all the same, or a change
 /// that somebody else made would hold it for ever. `others` are the journals of the other cells, the oldest first. Undoing
-/// needs no room on the disk.
+/// needs no room on the disk. Nothing is written but [settings](crate::settings) that cells change, whatever a journal says.
 ///
 /// # Errors
 /// Another cell's journal cannot be written, or this one not removed.
 pub fn undo(root: &Root, mut journal: Journal, others: &mut [Journal]) -> io::Result<Vec<Left>> {
+    let layout = Layout::read(root);
+    let mut left = refused(&layout, &mut journal);
+    others.iter_mut().for_each(|other| drop(refused(&layout, other)));
     let mut lines = counts(root, &journal);
     lines.push(Line::Undo);
     journal.append_or_take(lines);
     note_masks(root, &mut journal, others);
-    let mut left: Vec<Left> = lost(&journal).into_iter().collect();
+    left.extend(lost(&journal));
     // Masks last: the kernel forgets them when cpusets change.
     let (masks, rest): (Vec<&Change>, Vec<&Change>) =
         journal.changes.iter().rev().partition(|change| change.what == What::Affinity);
@@ -50,12 +60,25 @@ pub fn undo(root: &Root, mut journal: Journal, others: &mut [Journal]) -> io::Re
         left.extend(undo_one(root, change, &journal, others)?);
         fault::point();
     }
+    left.extend(widen_heirs(root, &journal, others)?);
     let open = everywhere(root, others);
-    widen_heirs(root, &journal, &open);
     others.iter().for_each(|other| narrow_again(root, other, &open));
+    // Without a journal, the cell would be taken for one that has lost it.
+    Claim::forget(root, &journal.header.cell, journal.path());
+    Claim::renew(root, others);
     journal.remove()?;
     fault::point();
     Ok(left)
+}
+
+/// Takes out of a journal what no cell can have changed: the file is damaged, or somebody planted it.
+fn refused(layout: &Layout, journal: &mut Journal) -> Vec<Left> {
+    let cell = journal.header.cell.clone();
+    let (changes, refused): (Vec<Change>, Vec<Change>) =
+        std::mem::take(&mut journal.changes).into_iter().partition(|change| settings::may_be(change, &cell, layout));
+    journal.changes = changes;
+    let why = format!("no cell changes this, or not so; {} is damaged or was planted", journal.path().display());
+    refused.into_iter().map(|change| Left { path: change.path, why: why.clone() }).collect()
 }
 
 /// What nobody can put back, as nobody knows of it.
@@ -67,7 +90,7 @@ fn lost(journal: &Journal) -> Option<Left> {
 /// Notes the masks that threads have chosen while the cell stood, so that they outlive its cpuset.
 fn note_masks(root: &Root, journal: &mut Journal, others: &[Journal]) {
     // Where it is not known whose CPUs these were, everybody's mask looks chosen: the cell's cpuset has narrowed them all.
-    if journal.header.set().0.is_empty() || !journal.changes.iter().any(|change| change.what == What::Folder) {
+    if journal.header.set().0.is_empty() || !journal.has_group() {
         return;
     }
     let own = journal.header.set();
@@ -99,6 +122,10 @@ fn inside(root: &Root, journal: &Journal) -> BTreeSet<Tid> {
 fn undo_one(root: &Root, change: &Change, journal: &Journal, others: &mut [Journal]) -> io::Result<Option<Left>> {
     if change.what == What::Count {
         return Ok(take_away(root, change));
+    }
+    // Whatever mask such a thread has now, it did not get from the cell. The kernel forgets masks for control groups alone.
+    if change.is_kept() && !journal.has_group() {
+        return Ok(None);
     }
     let serial = journal.header.serial;
     let is_heir = |other: &&mut Journal| other.header.serial > serial && other.of_path(&change.path).is_some();
@@ -226,7 +253,8 @@ fn is_within(what: What, small: &str, large: &str) -> bool {
 
 /// Gives threads back the masks that another cell knows of, where the kernel forgot them when this one went.
 fn narrow_again(root: &Root, other: &Journal, open: &CpuSet) {
-    for change in &other.changes {
+    let is_chosen = |change: &&Change| change.is_kept() && !other.has_group();
+    for change in other.changes.iter().filter(|change| !is_chosen(change)) {
         if change.what == What::Affinity && change.current(root).is_ok_and(|now| was_widened(change, &now, open)) {
             // Where this fails the thread has gone.
             let _ = change.make(root);
@@ -234,18 +262,21 @@ fn narrow_again(root: &Root, other: &Journal, open: &CpuSet) {
     }
 }
 
-/// Threads that were created while the cell stood inherited their creators' narrowed masks.
-fn widen_heirs(root: &Root, journal: &Journal, open: &CpuSet) {
-    let from_everywhere = |change: &&Change| {
-        let full = CpuSet::of_list(&change.old).as_ref() == Some(open);
-        change.what == What::Affinity && full && change.old != change.new
-    };
-    let Some(change) = journal.changes.iter().find(from_everywhere) else { return };
-    let narrow = CpuSet::of_list(&change.new);
-    for task in tasks::all(root).iter().filter(|task| !task.is_kernel && task.cpus() == narrow) {
-        // Where this fails the thread has gone.
-        let _ = tasks::set_affinity(&task.folder(), &change.old);
+/// Gives threads that were created while the cell stood what their creators get. Those of which nobody can tell whether they
+/// inherited their masks or chose them are returned, and left as they are.
+fn widen_heirs(root: &Root, journal: &Journal, others: &mut [Journal]) -> io::Result<Vec<Left>> {
+    let mut left = Vec::new();
+    for _ in 0..ROUNDS {
+        let found = heirs::find(root, journal, others, &everywhere(root, others));
+        left = found.unclear;
+        if found.heirs.is_empty() {
+            break;
+        }
+        for heir in found.heirs {
+            left.extend(undo_one(root, &heir, journal, others)?);
+        }
     }
+    Ok(left)
 }
 
 #[cfg(test)]

@@ -7,5 +7,9 @@
 mod common;
 #[path = "e2e/files.rs"]
 mod files;
+#[path = "e2e/folders.rs"]
+mod folders;
+#[path = "e2e/masks.rs"]
+mod masks;
 #[path = "e2e/serve.rs"]
 mod serve;

@@ -9,7 +9,7 @@ use crate::whole;
 use seatmap_cell::Host;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::{fs, io};
+use std::io;
 
 /// The format's name, in the `format` key.
 pub const FORMAT: &str = "seatmap-usage/1";
@@ -92,9 +92,8 @@ impl Account {
 /// # Errors
 /// [`Lost`].
 pub fn read(host: &Host, now_ms: u64) -> Result<Usage, Lost> {
-    let file = host.run.file(FILE);
-    let path = file.display().to_string();
-    let bytes = match fs::read(file) {
+    let path = host.run.file(FILE).display().to_string();
+    let bytes = match host.run.read(FILE) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Usage::since(now_ms)),
         Err(source) => return Err(Lost::Unreadable { path, source }),
         Ok(bytes) => bytes,

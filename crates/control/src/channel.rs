@@ -11,6 +11,7 @@ use rustix::cmsg_space;
 use rustix::io::FdFlags;
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags};
 use seatmap_cell::Keeper;
+use seatmap_host::trusted::{self, TrustError};
 use seatmap_ninep::Request;
 use seatmap_ninep::frame::{self, LONGEST_BYTES};
 use seatmap_ninep::session::VERSION;
@@ -35,7 +36,8 @@ const PAUSE: Duration = Duration::from_millis(100);
 /// What programs are shown.
 #[derive(Clone, Debug)]
 pub struct Exported {
-    /// The folder.
+    /// The folder. It is a real one, and those above it are root's or the controller's own, so that none of its users leads
+    /// the controller, which opens it with its own rights, to another.
     pub folder: PathBuf,
     /// Whether nothing in it is changed.
     pub is_read_only: bool,
@@ -93,10 +95,11 @@ fn start(exported: &Exported, stream: UnixStream) -> io::Result<Child> {
     command.stdin(OwnedFd::from(stream)).stdout(Stdio::null()).stderr(Stdio::null()).spawn()
 }
 
-/// Whether there is such a folder.
+/// Whether there is such a folder, which nobody else can exchange for another.
 pub(crate) fn check(exported: &Exported) -> Result<(), ControlError> {
-    let failed = |source| ControlError::Export { path: exported.folder.display().to_string(), source };
-    seatmap_ninep::Export::new(&exported.folder, exported.is_read_only).map(drop).map_err(failed)
+    let failed =
+        |error: TrustError| ControlError::Export { path: exported.folder.display().to_string(), source: error.into() };
+    trusted::reach(&exported.folder).map(drop).map_err(failed)
 }
 
 /// Connects a program that is about to be started, which inherits the connection: what it writes to its console comes out at

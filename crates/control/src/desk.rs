@@ -148,7 +148,7 @@ impl<'a> Desk<'a> {
         let cells = self.host.cells().unwrap_or_default();
         let others = cells.iter().filter(|cell| !own(&cell.name)).map(seatmap_cell::Record::set);
         let online = layout::online(&self.host.root).unwrap_or_default();
-        others.fold(online, |pool, cpus| pool.without(&cpus))
+        others.fold(online.without(&self.host.claimed()), |pool, cpus| pool.without(&cpus))
     }
 
     /// This process is never moved when a cell is made, so that it moves itself.

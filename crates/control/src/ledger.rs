@@ -36,7 +36,7 @@ pub struct Entry {
 /// # Errors
 /// It cannot be read, or is damaged.
 pub fn read(host: &Host) -> io::Result<Vec<Entry>> {
-    let bytes = match fs::read(host.run.file(FILE)) {
+    let bytes = match host.run.read(FILE) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         read => read?,
     };

@@ -2,7 +2,8 @@
 
 use crate::error::ControlError;
 use seatmap_cell::Host;
-use std::fs::{File, OpenOptions};
+use seatmap_host::trusted::Open;
+use std::fs::File;
 use std::time::Duration;
 
 /// How often, and how far apart, it is asked for: a warden may still be at work.
@@ -14,9 +15,7 @@ const PAUSE: Duration = Duration::from_millis(50);
 /// # Errors
 /// The file cannot be opened.
 pub fn take(host: &Host) -> Result<Option<File>, ControlError> {
-    let mut open = OpenOptions::new();
-    let path = host.run.file("controller.lock");
-    let file = open.write(true).create(true).truncate(false).open(path).map_err(ControlError::Lock)?;
+    let file = host.run.open("controller.lock", Open::Keep).map_err(ControlError::Lock)?;
     for _ in 0..TRIES {
         if file.try_lock().is_ok() {
             return Ok(Some(file));

@@ -45,12 +45,12 @@ pub enum Ask {
 pub struct Create {
     /// What to call it.
     pub name: Name,
-    /// Its CPUs; where there are none, `count` says how many.
-    #[serde(default)]
-    pub cpus: Vec<u32>,
-    /// How many CPUs, whichever suit best.
-    #[serde(default)]
-    pub count: usize,
+    /// Its CPUs, one at least; absent where the controller chooses.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpus: Option<Vec<u32>>,
+    /// How many CPUs, whichever suit best, and no `cpus` then; without either, as many as the best core has.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub count: Option<usize>,
     /// The least level that will do.
     #[serde(default = "least")]
     pub require: Backend,

@@ -7,6 +7,7 @@ use crate::input::Input;
 use crate::peer::{self, Peer};
 use rustix::cmsg_space;
 use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags};
+use seatmap_host::trusted;
 use seatmap_ninep::{Export, Session};
 use std::fs::File;
 use std::io::{self, IoSliceMut, Write};
@@ -22,7 +23,7 @@ use std::path::Path;
 pub fn serve(folder: &Path, is_read_only: bool) -> io::Result<()> {
     let stream = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
     let peer = Peer::of(&stream)?;
-    let export = Export::new(folder, is_read_only)?;
+    let export = Export::of(trusted::reach(folder)?, is_read_only);
     leave_the_terminal();
     open_many();
     become_user(&peer)?;

@@ -2,14 +2,12 @@
 
 use seatmap_cell::{Host, fault};
 use serde::Serialize;
-use std::fs;
 use std::io;
 
 /// Puts a document in place of the file of this name, in the folder where cells are remembered. It need not survive the
 /// power: what it tells of does not either.
 pub(crate) fn write(host: &Host, name: &str, document: &impl Serialize) -> io::Result<()> {
-    let (path, new) = (host.run.file(name), host.run.file(&format!("{name}-new")));
-    fs::write(&new, serde_json::to_vec(document)?)?;
+    let bytes = serde_json::to_vec(document)?;
     fault::point();
-    fs::rename(new, path)
+    host.run.replace(name, &bytes)
 }

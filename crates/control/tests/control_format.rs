@@ -26,8 +26,8 @@ fn is_valid(instance: &Value) -> bool {
 fn create() -> Create {
     Create {
         name: "quiet".parse().unwrap(),
-        cpus: vec![2, 3],
-        count: 0,
+        cpus: Some(vec![2, 3]),
+        count: None,
         require: Backend::V1Exclusive,
         noise_limit: Some(2.5),
         is_tested: true,

@@ -50,7 +50,13 @@ impl Export {
     /// # Errors
     /// There is no such folder, or it may not be entered.
     pub fn new(folder: &Path, is_read_only: bool) -> io::Result<Self> {
-        Ok(Export { folder: host::folder(folder)?, is_read_only })
+        Ok(Export::of(host::folder(folder)?, is_read_only))
+    }
+
+    /// Of a folder that is open already, to be read or to be walked on from.
+    #[must_use]
+    pub fn of(folder: OwnedFd, is_read_only: bool) -> Self {
+        Export { folder, is_read_only }
     }
 }
 

@@ -4,7 +4,7 @@ use super::*;
 use proptest::prelude::*;
 
 fn header() -> Header {
-    Header { format: FORMAT.into(), cell: "quiet".parse().unwrap(), cpus: "2-3".into(), serial: 7 }
+    Header { format: FORMAT.into(), cell: "quiet".parse().unwrap(), cpus: "2-3".into(), serial: 7, began_ticks: None }
 }
 
 fn change(path: &str) -> Change {

@@ -1,9 +1,10 @@
 //! Affinity alone: what is left where there are no cpusets, or no privileges.
 //!
-//! Every thread that may be moved gets a mask without the cell's CPUs, and hands it on to the threads that it creates.
+//! Every thread that may be moved gets a mask without the cell's CPUs, and hands it on to the threads that it creates. Those
+//! that had such a mask before are noted, so that they keep it.
 
 use super::{ClosingError, narrowing};
-use crate::change::Change;
+use crate::change::{Change, What};
 use crate::site::{Site, SiteError};
 use crate::tasks::{self, Task};
 
@@ -12,9 +13,20 @@ use crate::tasks::{self, Task};
 /// # Errors
 /// [`ClosingError`]: the journal cannot be written. Threads that refuse are no error; they are counted later.
 pub fn close(site: &mut Site<'_>) -> Result<(), ClosingError> {
-    let own: Vec<Task> = tasks::all(site.root).into_iter().filter(|task| may_move(site, task)).collect();
+    let all = tasks::all(site.root);
+    let own: Vec<&Task> = all.iter().filter(|task| may_move(site, task)).collect();
     let masks: Vec<Change> = own.iter().filter_map(|task| leaving(site, task)).collect();
+    let narrow: Vec<&str> = masks.iter().map(|change| change.new.as_str()).collect();
+    let kept: Vec<Change> = all.iter().filter_map(|task| keeping(site, task, &narrow)).collect();
+    site.note(&kept)?;
     site.try_all(masks).map(|_| ()).map_err(|error: SiteError| error.into())
+}
+
+/// A thread that has had a mask before which others are given now: nobody could tell them apart afterwards.
+fn keeping(site: &Site<'_>, task: &Task, narrow: &[&str]) -> Option<Change> {
+    let own = task.cpus().filter(|own| !task.is_bound && !own.meets(&site.cell))?.to_string();
+    let (what, path, started_ticks) = (What::Affinity, task.folder(), Some(task.started_ticks));
+    narrow.contains(&own.as_str()).then(|| Change { what, path, old: own.clone(), new: own, started_ticks })
 }
 
 fn may_move(site: &Site<'_>, task: &Task) -> bool {

@@ -4,23 +4,25 @@ use super::*;
 use crate::journal::{FORMAT, Header};
 use std::path::Path;
 
-const IRQ: &str = "/irq";
-const VALUE: &str = "/interval";
-const PAGES: &str = "/pages";
+const IRQ: &str = "/proc/irq/1/smp_affinity_list";
+const VALUE: &str = "/proc/sys/vm/stat_interval";
+const PAGES: &str = "/sys/devices/system/node/node0/hugepages/hugepages-2048kB/nr_hugepages";
 
 fn computer() -> (tempfile::TempDir, Root) {
     let folder = tempfile::tempdir().unwrap();
     let root = Root::new(folder.path());
-    std::fs::create_dir_all(folder.path().join("sys/devices/system/cpu")).unwrap();
-    let files = [("sys/devices/system/cpu/online", "0-7"), ("irq", "0-7"), ("interval", "1"), ("pages", "5")];
-    files.iter().for_each(|(name, text)| std::fs::write(folder.path().join(name), text).unwrap());
+    for (path, text) in [("/sys/devices/system/cpu/online", "0-7"), (IRQ, "0-7"), (VALUE, "1"), (PAGES, "5")] {
+        std::fs::create_dir_all(root.path(path).parent().unwrap()).unwrap();
+        std::fs::write(root.path(path), text).unwrap();
+    }
     (folder, root)
 }
 
 /// A cell that keeps an interrupt away, slows a timer and adds pages.
 fn cell(folder: &Path, root: &Root, serial: u64, cpus: &str) -> Journal {
     let name = format!("c{serial}");
-    let header = Header { format: FORMAT.into(), cell: name.parse().unwrap(), cpus: cpus.into(), serial };
+    let header =
+        Header { format: FORMAT.into(), cell: name.parse().unwrap(), cpus: cpus.into(), serial, began_ticks: None };
     let mut journal = Journal::begin(&folder.join(name), "boot", header).unwrap();
     let set = journal.header.set();
     let irq = CpuSet::of_list(&root.read(IRQ).unwrap()).unwrap().without(&set).to_string();
@@ -57,7 +59,7 @@ fn what_somebody_else_changed_is_left_and_told() {
     root.write(PAGES, "9").unwrap();
     let left = undo(&root, journal, &mut []).unwrap();
     let told: Vec<String> = left.iter().map(Left::to_string).collect();
-    assert_eq!(told, ["/irq is not put back: somebody changed it to '3'; it was '0-7'"]);
+    assert_eq!(told, ["/proc/irq/1/smp_affinity_list is not put back: somebody changed it to '3'; it was '0-7'"]);
     assert_eq!(state(&root), ["3", "1", "7"], "only the pages that were added are taken");
 }
 
@@ -67,7 +69,7 @@ fn what_is_gone_or_was_never_made_needs_nothing() {
     let mut journal = cell(folder.path(), &root, 1, "6-7");
     let never = Change { new: "0".into(), ..Change::of_file(&root, What::Value, VALUE, "").unwrap() };
     journal.append(&[Line::Change(never)]).unwrap();
-    std::fs::remove_file(folder.path().join("irq")).unwrap();
+    std::fs::remove_file(root.path(IRQ)).unwrap();
     assert_eq!(undo(&root, journal, &mut []).unwrap(), []);
     assert_eq!(root.read(VALUE).unwrap(), "1");
 }

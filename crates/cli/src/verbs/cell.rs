@@ -194,9 +194,11 @@ fn renew(host: &Host, typed: &CellRenew) -> Result<(), CliError> {
 }
 
 fn restore(host: &Host) -> Result<(), CliError> {
-    let (cells, left) = seatmap_cell::restore(host).map_err(failed)?;
+    let restored = seatmap_cell::restore(host).map_err(failed)?;
+    restored.lost.iter().for_each(|lost| output::tell(lost));
+    let cells = restored.cells;
     output::tell(&format!("{cells} {} undone", if cells == 1 { "cell" } else { "cells" }));
-    ended(&left)
+    ended(&restored.left)
 }
 
 fn ended(left: &[Left]) -> Result<(), CliError> {

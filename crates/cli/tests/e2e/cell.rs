@@ -1,7 +1,9 @@
 //! `seatmap cell`, as far as it can be shown without changing this host; `scripts/lab` does the rest.
 
 use crate::common::Place;
-use std::process::Output;
+use std::fs::Permissions;
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+use std::process::{Command, Output};
 
 /// With nothing remembered, and nothing to remember in but the test's own folder.
 fn cell(place: &Place, arguments: &[&str]) -> Output {
@@ -54,7 +56,8 @@ fn the_folder_that_remembers_is_named_where_it_cannot_be_had() {
         String::from_utf8(output.stderr).unwrap()
     };
     let file = place.path("file");
-    assert!(told(&file).contains(&format!("cannot be remembered: {}: File exists", file.display())));
+    let wanted = format!("cannot be remembered: '{}' is a symbolic link or a file; name a real folder", file.display());
+    assert!(told(&file).contains(&wanted));
     assert!(told("here".as_ref()).contains("SEATMAP_RUN is 'here'; write an absolute path"));
     std::fs::create_dir_all(place.path("run/lock")).unwrap();
     assert!(told(&place.path("run")).contains("run/lock: Is a directory"));
@@ -84,19 +87,31 @@ fn a_host_without_cells_has_none() {
 #[test]
 fn what_is_half_made_is_undone_by_the_next_command() {
     let place = Place::new();
-    std::fs::create_dir(place.path("run")).unwrap();
+    std::fs::DirBuilder::new().mode(0o700).create(place.path("run")).unwrap();
     let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap();
-    let (begin, path) = ("seatmap-cell-journal/1", place.path("setting"));
+    let mut sleeper = Command::new("sleep").arg("600").spawn().unwrap();
+    let cpus = || seatmap_host::mask::Mask::of(sleeper.id() as i32).unwrap().cpus();
+    let (wide, folder) = (cpus(), format!("/proc/{}", sleeper.id()));
+    let narrow = wide.0[0];
+    seatmap_host::mask::Mask::single(narrow).give(sleeper.id() as i32).unwrap();
+    let stat = std::fs::read_to_string(format!("{folder}/stat")).unwrap();
+    let started: u64 = stat.rsplit_once(')').unwrap().1.split_whitespace().nth(19).unwrap().parse().unwrap();
     let line = |entry: serde_json::Value| {
         let mut entry = entry;
         entry["boot_id"] = boot.trim().into();
         entry.to_string()
     };
+    let begin = "seatmap-cell-journal/1";
     let header = serde_json::json!({"entry": "begin", "format": begin, "cell": "half", "cpus": "1", "serial": 1});
-    let change = serde_json::json!({"entry": "change", "what": "value", "path": path, "old": "1", "new": "120"});
-    std::fs::write(&path, "120\n").unwrap();
-    std::fs::write(place.path("run/half.journal"), [line(header), line(change), "{\"torn".into()].join("\n")).unwrap();
-    assert!(cell(&place, &["list"]).status.success());
-    assert_eq!(std::fs::read_to_string(&path).unwrap(), "1\n");
-    assert!(!place.path("run/half.journal").exists());
+    let change = serde_json::json!({"entry": "change", "what": "affinity", "path": folder, "old": wide.to_string(),
+        "new": narrow.to_string(), "started_ticks": started});
+    let journal = place.path("run/half.journal");
+    std::fs::write(&journal, [line(header), line(change), "{\"torn".into()].join("\n")).unwrap();
+    std::fs::set_permissions(&journal, Permissions::from_mode(0o600)).unwrap();
+    let listed = cell(&place, &["list"]);
+    let after = cpus();
+    let _ = sleeper.kill().and_then(|()| sleeper.wait());
+    assert!(listed.status.success(), "{}", String::from_utf8_lossy(&listed.stderr));
+    assert_eq!(after, wide);
+    assert!(!journal.exists());
 }

@@ -113,7 +113,7 @@ pub fn make<'a>(name: &'a str, cpus: &'a str) -> Vec<&'a str> {
 /// Whether a cell was made; not where somebody else has the CPU just now, which is said.
 pub fn made(output: &Output) -> bool {
     let told = stderr(output);
-    let is_taken = told.contains("can be made here");
+    let is_taken = told.contains("can be made here") || told.contains(", and is remembered in ");
     assert!(output.status.success() || is_taken, "{told}");
     if is_taken {
         eprintln!("skipped: {told}");
@@ -163,6 +163,10 @@ fn figures_beyond_all_reason_harm_nobody() {
     for (what, told) in [
         (r#""cpus":[4294967295]"#, "CPUs 4294967295 are not online"),
         (r#""count":18446744073709551615"#, "too many"),
+        (r#""count":0"#, "a cell needs a CPU"),
+        (r#""cpus":[]"#, "name a CPU"),
+        (r#""cpus":[],"count":0"#, "not both"),
+        (r#""cpus":[1],"count":1"#, "not both"),
         (r#""count":1,"noise_limit":-1"#, "0 to 100 %"),
         (r#""count":1,"lease_s":0"#, "a second at least"),
         (r#""cpus":[4294967294,4294967295,4294967293]"#, "4294967293-4294967295"),

@@ -6,7 +6,7 @@ use seatmap_cell::run_folder::RunFolder;
 use seatmap_cell::{Keeper, Root};
 
 fn host(folder: &tempfile::TempDir, boot: &str) -> Host {
-    let run = RunFolder::new(folder.path().to_owned()).unwrap();
+    let run = RunFolder::new(folder.path()).unwrap();
     Host { root: Root::new("/"), run, boot_id: boot.to_owned(), keeper: Keeper(Vec::new()) }
 }
 

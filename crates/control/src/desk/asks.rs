@@ -86,15 +86,13 @@ impl Desk<'_> {
 
     fn wants(&self, create: &Create, online: &CpuSet) -> Result<Wants, Say> {
         let of = |error: CellError| Say::error(Kind::Asked, error.to_string());
-        let cpus: CpuSet = create.cpus.iter().copied().collect();
-        let missing = cpus.without(online);
-        let wants = match (cpus.0.is_empty(), create.count) {
-            (false, _) => Wants::Cpus(cpus.clone()),
-            (true, 0) => {
-                Wants::Count(Choice::of_host(&self.host).and_then(|all| all.best(None, None)).map_err(of)?.0.len())
-            }
-            (true, count) => Wants::Count(count),
+        let auto = || Choice::of_host(&self.host).and_then(|all| all.best(None, None)).map_err(of);
+        let wants = match named(create).map_err(|why| Say::error(Kind::Asked, why))? {
+            Some(wants) => wants,
+            None => Wants::Count(auto()?.0.len()),
         };
+        let cpus = if let Wants::Cpus(cpus) = &wants { cpus.clone() } else { CpuSet::default() };
+        let missing = cpus.without(online);
         match wants.can_be_met_by(online) {
             true => Ok(wants),
             false if !missing.0.is_empty() => Err(of(CellError::NotOnline { missing, online: online.clone() })),
@@ -158,6 +156,17 @@ impl Desk<'_> {
     }
 }
 
+/// The CPUs that a request names, or how many; neither where the controller is to know.
+fn named(create: &Create) -> Result<Option<Wants>, &'static str> {
+    match (&create.cpus, create.count) {
+        (Some(_), Some(_)) => Err("name \"cpus\" or a \"count\", not both"),
+        (Some(cpus), None) if cpus.is_empty() => Err("\"cpus\" is empty; name a CPU, or leave it out"),
+        (None, Some(0)) => Err("\"count\" is 0; a cell needs a CPU: leave it out for as many as the best core has"),
+        (Some(cpus), None) => Ok(Some(Wants::Cpus(cpus.iter().copied().collect()))),
+        (None, count) => Ok(count.map(Wants::Count)),
+    }
+}
+
 fn marked(mut cell: Record, faults: &[String]) -> Record {
     cell.state = if faults.is_empty() { seatmap_cell::State::Ready } else { seatmap_cell::State::Damaged };
     cell
@@ -175,8 +184,8 @@ pub(super) fn failed(error: &CellError) -> Say {
 pub(super) fn of_record(record: &Record, takes_turns: bool) -> Create {
     Create {
         name: record.name.clone(),
-        cpus: record.cpus.clone(),
-        count: 0,
+        cpus: Some(record.cpus.clone()),
+        count: None,
         require: Backend::Affinity,
         noise_limit: None,
         is_tested: false,
@@ -186,5 +195,30 @@ pub(super) fn of_record(record: &Record, takes_turns: bool) -> Create {
         takes_turns,
         is_detached: true,
         waits: true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn named_in(text: &str) -> Result<Option<Wants>, &'static str> {
+        let line = format!("{{\"format\":\"seatmap-control/1\",\"id\":1,\"do\":\"create\",\"name\":\"a\"{text}}}");
+        match Request::parse(line.as_bytes()).unwrap().ask {
+            Ask::Create(create) => named(&create),
+            _ => unreachable!("it says create"),
+        }
+    }
+
+    #[test]
+    fn cpus_that_are_none_are_refused() {
+        assert_eq!(named_in(",\"cpus\":[1,2]"), Ok(Some(Wants::Cpus([1, 2].into_iter().collect()))));
+        assert_eq!(named_in(",\"count\":3"), Ok(Some(Wants::Count(3))));
+        assert_eq!(named_in(""), Ok(None));
+        assert!(named_in(",\"count\":0").unwrap_err().starts_with("\"count\" is 0"));
+        assert!(named_in(",\"cpus\":[]").unwrap_err().starts_with("\"cpus\" is empty"));
+        for both in [",\"cpus\":[],\"count\":0", ",\"cpus\":[1],\"count\":1", ",\"cpus\":[],\"count\":2"] {
+            assert_eq!(named_in(both), Err("name \"cpus\" or a \"count\", not both"), "{both}");
+        }
     }
 }

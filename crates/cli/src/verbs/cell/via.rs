@@ -60,9 +60,9 @@ fn create(mut client: Client, typed: &CellCreate) -> Result<(), CliError> {
 
 fn wanted(typed: &CellCreate) -> Create {
     let (cpus, count) = match &typed.cpus {
-        Wanted::List(list) => (list.0.clone(), 0),
-        Wanted::Count(count) => (Vec::new(), *count),
-        Wanted::Auto => (Vec::new(), 0),
+        Wanted::List(list) => (Some(list.0.clone()), None),
+        Wanted::Count(count) => (None, Some(*count)),
+        Wanted::Auto => (None, None),
     };
     Create {
         name: typed.name.clone(),

@@ -1,0 +1,124 @@
+//! Attacks on the folder where cells are remembered: what lies there is obeyed as root.
+
+use crate::common::Place;
+use crate::serve::{is_root, seatmap, stderr};
+use std::fs::{self, Permissions};
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::Path;
+
+const NOBODY: u32 = 65_534;
+
+/// A run folder with a journal in it that would have a text written into `victim`.
+fn planted(place: &Place) {
+    place.file("victim", "precious");
+    let run = place.path("run");
+    fs::create_dir(&run).unwrap();
+    fs::set_permissions(&run, Permissions::from_mode(0o700)).unwrap();
+    let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap();
+    let boot = boot.trim();
+    let victim = place.path("victim");
+    let lines = [
+        serde_json::json!({"boot_id": boot, "entry": "begin", "format": "seatmap-cell-journal/1", "cell": "x",
+            "cpus": "1", "serial": 1}),
+        serde_json::json!({"boot_id": boot, "entry": "change", "what": "value", "path": victim,
+            "old": "* * * * * root sh", "new": "precious"}),
+    ];
+    let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    let journal = place.path("run/x.journal");
+    fs::write(&journal, text).unwrap();
+    fs::set_permissions(&journal, Permissions::from_mode(0o600)).unwrap();
+}
+
+fn told(place: &Place, arguments: &[&str], code: i32) -> String {
+    let output = seatmap(place, arguments).output().unwrap();
+    assert_eq!(output.status.code(), Some(code), "{}", stderr(&output));
+    stderr(&output)
+}
+
+#[test]
+fn a_planted_journal_writes_into_no_file_but_settings() {
+    let place = Place::new();
+    planted(&place);
+    let told = told(&place, &["cell", "list"], 0);
+    let victim = place.path("victim");
+    assert!(told.contains(&format!("{} is not put back: no cell changes this", victim.display())), "{told}");
+    assert_eq!(place.read("victim"), "precious");
+    assert!(!place.path("run/x.journal").exists());
+}
+
+#[test]
+fn another_users_folder_is_not_obeyed() {
+    if !is_root() {
+        return eprintln!("skipped: only root gives folders to another user");
+    }
+    let place = Place::new();
+    planted(&place);
+    std::os::unix::fs::chown(place.path("run"), Some(NOBODY), Some(NOBODY)).unwrap();
+    for verb in ["list", "restore", "guardian"] {
+        let arguments: &[&str] = if verb == "guardian" { &["cell", verb, "x"] } else { &["cell", verb] };
+        assert!(told(&place, arguments, 1).contains("belongs to user 65534"), "{verb}");
+    }
+    assert_eq!(place.read("victim"), "precious");
+    assert!(place.path("run/x.journal").exists(), "nothing in it is touched");
+}
+
+#[test]
+fn a_folder_that_others_may_write_or_that_is_a_link_is_not_obeyed() {
+    let place = Place::new();
+    planted(&place);
+    let mode = |mode| fs::set_permissions(place.path("run"), Permissions::from_mode(mode)).unwrap();
+    mode(0o770);
+    assert!(told(&place, &["cell", "list"], 1).contains("run 'chmod go-w "));
+    mode(0o700);
+    fs::rename(place.path("run"), place.path("real")).unwrap();
+    symlink(place.path("real"), place.path("run")).unwrap();
+    assert!(told(&place, &["cell", "list"], 1).contains("is a symbolic link or a file; name a real folder"));
+    assert_eq!(place.read("victim"), "precious");
+}
+
+#[test]
+fn links_in_the_folder_lead_nowhere() {
+    let link = |place: &Place, name: &str| {
+        fs::remove_file(place.path("run/x.journal")).unwrap();
+        symlink(place.path("victim"), place.path("run").join(name)).unwrap();
+    };
+    let verbs: [(&str, &[&str]); 5] = [
+        ("lock", &["cell", "list"]),
+        ("x.journal", &["cell", "list"]),
+        ("x.guardian", &["cell", "guardian", "x"]),
+        ("controller.lock", &["cell", "serve"]),
+        ("controller.sock", &["cell", "serve"]),
+    ];
+    for (name, arguments) in verbs {
+        let place = Place::new();
+        planted(&place);
+        link(&place, name);
+        let code = if name == "controller.sock" { 2 } else { 1 };
+        let told = told(&place, arguments, code);
+        assert!(told.contains(name), "{name}: {told}");
+        assert_eq!(place.read("victim"), "precious", "{name}");
+        assert!(fs::symlink_metadata(place.path("run").join(name)).unwrap().is_symlink(), "{name}");
+    }
+}
+
+#[test]
+fn a_socket_is_not_put_where_others_may_put_another() {
+    let place = Place::new();
+    fs::create_dir(place.path("open")).unwrap();
+    fs::set_permissions(place.path("open"), Permissions::from_mode(0o777)).unwrap();
+    let told = told(&place, &["cell", "serve", "--socket", "open/s"], 2);
+    assert!(told.contains("other users can write"), "{told}");
+    assert!(!place.path("open/s").exists());
+}
+
+#[test]
+fn a_folder_that_users_can_exchange_is_not_exported() {
+    let place = Place::new();
+    fs::create_dir_all(place.path("open/shown")).unwrap();
+    fs::set_permissions(place.path("open"), Permissions::from_mode(0o777)).unwrap();
+    symlink(Path::new("/"), place.path("link")).unwrap();
+    for (folder, why) in [("open/shown", "other users can write"), ("link", "is a symbolic link or a file")] {
+        let told = told(&place, &["cell", "serve", "--socket", "s", "--export", folder], 2);
+        assert!(told.contains("cannot be shown to programs") && told.contains(why), "{told}");
+    }
+}
