@@ -59,6 +59,9 @@ impl Child {
                     libc::close(go.as_raw_fd());
                     wait_for_the_word(wait.as_raw_fd());
                     signals.restore_for_program();
+                    program.closed_streams().iter().for_each(|stream| {
+                        libc::close(*stream);
+                    });
                     close(program.fence(), told.as_raw_fd());
                     execute(program.path(), [&arguments, &by_shell], &environment, told.as_raw_fd())
                 }

@@ -4,6 +4,7 @@ use seatmap_ninep::Fence;
 use std::ffi::{CString, OsStr, OsString};
 use std::fs::Metadata;
 use std::io;
+use std::os::fd::RawFd;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -19,6 +20,7 @@ pub struct Program {
     variables: Vec<(OsString, OsString)>,
     group: Option<PathBuf>,
     fence: Option<Fence>,
+    closed: Vec<RawFd>,
 }
 
 /// Why a program cannot be run.
@@ -62,7 +64,7 @@ impl Program {
         let text = |text: &OsString| CString::new(text.clone().into_vec()).map_err(|_| ProgramError::Zero);
         let arguments = command.iter().map(text).collect::<Result<Vec<_>, _>>()?;
         let path = text(&path.into_os_string())?;
-        Ok(Program { path, arguments, variables: Vec::new(), group: None, fence: None })
+        Ok(Program { path, arguments, variables: Vec::new(), group: None, fence: None, closed: Vec::new() })
     }
 
     /// With one more variable in its environment.
@@ -83,6 +85,19 @@ impl Program {
     #[must_use]
     pub fn group(&self) -> Option<&Path> {
         self.group.as_deref()
+    }
+
+    /// Without these of its three standard streams: they are closed before it begins.
+    #[must_use]
+    pub fn without_streams(mut self, closed: Vec<RawFd>) -> Self {
+        self.closed = closed;
+        self
+    }
+
+    /// The standard streams that it does not get.
+    #[must_use]
+    pub fn closed_streams(&self) -> &[RawFd] {
+        &self.closed
     }
 
     /// Without I/O rights: the fence is put up before its first instruction.

@@ -3,7 +3,7 @@
 use crate::args::{Detach, Run};
 use crate::error::CliError;
 use crate::output::{self, Destination};
-use crate::plan_input;
+use crate::{plan_input, stdio};
 use seatmap_host::cpus::Cpus;
 use seatmap_launch::front::{self, Link, Side};
 use seatmap_launch::rule::Who;
@@ -22,7 +22,7 @@ pub fn run(typed: &Run) -> Result<(), CliError> {
     if !typed.pid.is_empty() {
         return seat_running(typed, seating, destination.as_ref());
     }
-    let program = Program::find(&typed.command).map_err(CliError::input)?;
+    let program = Program::find(&typed.command).map_err(CliError::input)?.without_streams(stdio::closed());
     if !typed.quiet && seating.ordered_tasks() > 0 {
         let cpus = seating.whole().cpus().0.len();
         asks::disagreements(&program, cpus).iter().for_each(|line| output::tell(line));

@@ -4,8 +4,8 @@ use super::told;
 use crate::args::CellRun;
 use crate::error::{AtFile, CliError};
 use crate::output::{self, Destination};
-use crate::plan_input;
 use crate::verbs::run::{self, failed};
+use crate::{plan_input, stdio};
 use seatmap_cell::noise::{Heard, Listener};
 use seatmap_cell::{Host, Record, census, group, memory};
 use seatmap_control::{channel, server};
@@ -24,7 +24,7 @@ pub fn run(host: &Host, typed: &CellRun) -> Result<(), CliError> {
     let record = host.cell(&typed.name).map_err(super::failed)?;
     let seats = seats(&record, typed)?;
     let destination = typed.report.as_deref().map(Destination::new).transpose()?;
-    let program = Program::find(&typed.command).map_err(CliError::input)?;
+    let program = Program::find(&typed.command).map_err(CliError::input)?.without_streams(stdio::closed());
     let program = enclosed(at_home(host, &record, program), typed)?;
     // Open until the program has ended, which inherits it.
     let channel = channel(host, typed)?;

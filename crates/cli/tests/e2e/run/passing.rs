@@ -68,6 +68,34 @@ fn streams_are_the_programs() {
     }
 }
 
+/// What is written to a closed stream is lost, and a program must learn of it.
+#[test]
+fn closed_streams_are_the_programs_too() {
+    let place = Place::new();
+    let seatmap = place.command(&[]).get_program().to_owned();
+    let run = |redirection: &str, program: &str| {
+        let line = format!("\"$0\" run -q -c {} -- {program} {redirection}", two_cpus()[0]);
+        std::process::Command::new("sh").args(["-c", &line]).arg(&seatmap).output().unwrap()
+    };
+    assert_eq!(run(">&-", "sh -c '[ ! -e /proc/self/fd/1 ]'").status.code(), Some(0));
+    assert_eq!(run("<&- 2>&-", "sh -c '[ -e /proc/self/fd/1 ] && [ ! -e /proc/self/fd/2 ]'").status.code(), Some(0));
+    assert_ne!(run(">&-", "/bin/echo lost").status.code(), Some(0));
+}
+
+#[test]
+fn a_report_that_cannot_be_written_is_a_failure() {
+    let cpu = two_cpus()[0].to_string();
+    let run = |program: &str| {
+        let place = Place::new();
+        place.command(&["run", "-q", "-c", &cpu, "--report", "/dev/full", "--", "sh", "-c", program]).output().unwrap()
+    };
+    let failed = run("exit 0");
+    assert_eq!(failed.status.code(), Some(1));
+    let told = String::from_utf8_lossy(&failed.stderr);
+    assert!(told.starts_with("seatmap: /dev/full: "), "{told}");
+    assert_eq!(run("exit 7").status.code(), Some(7), "the program's own failure goes before");
+}
+
 #[test]
 fn signals_sent_to_the_launcher_are_sent_on() {
     let Some(program) = programs::c() else { return };
