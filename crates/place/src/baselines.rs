@@ -1,6 +1,7 @@
 //! What people would have done without a plan.
 
 use crate::orders::{compact, scatter};
+use crate::search::Limit;
 use crate::{Problem, Pus, Request, seed};
 use seatmap_plan::{Baselines, Random};
 
@@ -23,17 +24,20 @@ pub(crate) fn at_random(problem: &Problem, rng: &mut fastrand::Rng) -> Vec<usize
 }
 
 /// What the usual placements cost. `cost` judges the PU (row) of each task. Nothing is asked of these placements but that
-/// they use the same PUs: they are what a user gets who does not think of siblings or fixed tasks.
+/// they use the same PUs: they are what a user gets who does not think of fixed tasks. Of the random ones one is drawn in any
+/// case, the others while the limit's deadline is not over.
 pub(crate) fn baselines(
     request: &Request,
     problem: &Problem,
     pus: &Pus,
     drawn: usize,
+    limit: &Limit,
     cost: impl Fn(&[usize]) -> f64,
 ) -> Baselines {
     let [os, compact, scatter] = usual(request, problem, pus).map(|pu_of| cost(&pu_of));
     let mut rng = fastrand::Rng::with_seed(request.seed);
-    let random: Vec<f64> = (0..drawn).map(|_| cost(&at_random(problem, &mut rng))).collect();
+    let in_time = (0..drawn).take_while(|at| *at == 0 || !limit.is_late());
+    let random: Vec<f64> = in_time.map(|_| cost(&at_random(problem, &mut rng))).collect();
     Baselines {
         os,
         compact,

@@ -2,6 +2,7 @@
 
 use crate::search::{Engine, Found, Limit, Sparse, Tour, iterate};
 use crate::{Problem, seed};
+use std::cell::OnceCell;
 
 /// Where a placement came from.
 #[derive(Clone, Debug, PartialEq)]
@@ -15,19 +16,28 @@ pub struct Started {
 /// The starts of the portfolio, the promising ones first.
 const STARTS: [&str; 5] = ["recursive bisection", "greedy growth", "spectral order", "RCM order", "natural order"];
 
+/// What is left without time for any of them.
+const UNSEARCHED: &str = "order of numbers, no time to search";
+
 /// Starts from everything that is known to work and searches on from the best, until the limit.
 ///
 /// Half of the time goes to all starts alike, a quarter to the better half, the rest to the best. `seed` decides random
-/// choices, so that a limit by count gives the same answer everywhere.
+/// choices, so that a limit by count gives the same answer everywhere. Where not even one start is ready by the deadline,
+/// tasks sit in the order of their numbers.
 #[must_use]
 pub fn portfolio(problem: &Problem, limit: &Limit, seed: u64) -> Started {
     let mut rng = fastrand::Rng::with_seed(seed);
+    let nested = OnceCell::new();
     let mut alive = Vec::with_capacity(STARTS.len());
     for name in STARTS {
-        alive.push(started(problem, name, &mut rng));
-        if has_enough(&alive, limit) {
+        alive.extend(started(problem, name, &mut rng, &nested, limit));
+        if has_enough(&alive, limit) || limit.is_late() {
             break;
         }
+    }
+    if alive.is_empty() {
+        let slot_of = seed::lawful(problem, (0..problem.slots() as u32).collect());
+        return Started { name: UNSEARCHED, found: Found { cost: problem.cost(&slot_of), slot_of } };
     }
     alive.sort_by(|a, b| a.found.cost.total_cmp(&b.found.cost));
     for keep in [alive.len(), 2] {
@@ -54,25 +64,46 @@ fn has_enough(found: &[Started], limit: &Limit) -> bool {
     found.iter().any(|one| one.found.cost <= limit.enough)
 }
 
-fn started(problem: &Problem, name: &'static str, rng: &mut fastrand::Rng) -> Started {
-    let along = |order: Vec<u32>| seed::lawful(problem, seed::in_order(&order, &seed::nested(problem)));
-    let slot_of = match name {
-        "recursive bisection" => seed::recursive(problem, rng),
-        "greedy growth" => seed::greedy(problem),
-        "spectral order" => along(seed::spectral(problem, rng)),
-        "RCM order" => along(seed::rcm(problem)),
-        _ => along((0..problem.slots() as u32).collect()),
+/// A start rolled downhill, as far as there is time; `None` where there was not even time for the start. `nested` keeps the
+/// order of the slots, which several starts share.
+fn started(
+    problem: &Problem,
+    name: &'static str,
+    rng: &mut fastrand::Rng,
+    nested: &OnceCell<Option<Vec<u32>>>,
+    limit: &Limit,
+) -> Option<Started> {
+    let along = |order: Vec<u32>| {
+        let slots = nested.get_or_init(|| seed::nested(problem, limit)).as_ref()?;
+        Some(seed::lawful(problem, seed::in_order(&order, slots)))
     };
-    let mut engine = Sparse::new(problem, slot_of);
-    engine.descend();
-    Started { name, found: Found { cost: engine.cost(), slot_of: engine.assignment().to_vec() } }
+    let slot_of = match name {
+        "recursive bisection" => seed::recursive(problem, rng, limit)?,
+        "greedy growth" => seed::greedy(problem, limit)?,
+        "spectral order" => along(seed::spectral(problem, rng, limit)?)?,
+        "RCM order" => along(seed::rcm(problem, limit)?)?,
+        _ => along((0..problem.slots() as u32).collect())?,
+    };
+    Some(Started { name, found: downhill(problem, slot_of, limit) })
+}
+
+/// The next local optimum, or what comes nearest to it by the deadline.
+pub(crate) fn downhill(problem: &Problem, slot_of: Vec<u32>, limit: &Limit) -> Found {
+    let Some(mut engine) = Sparse::new(problem, slot_of.clone(), limit) else {
+        return Found { cost: problem.cost(&slot_of), slot_of };
+    };
+    engine.descend(limit);
+    Found { cost: engine.cost(), slot_of: engine.assignment().to_vec() }
 }
 
 fn refine(problem: &Problem, started: &mut Started, rng: &mut fastrand::Rng, limit: &Limit) {
     let slot_of = started.found.slot_of.clone();
-    let found = match Tour::new(problem, slot_of.clone()) {
+    let found = match Tour::new(problem, slot_of.clone(), limit) {
         Some(mut tour) => iterate(&mut tour, rng, limit),
-        None => iterate(&mut Sparse::new(problem, slot_of), rng, limit),
+        None => match Sparse::new(problem, slot_of, limit) {
+            Some(mut sparse) => iterate(&mut sparse, rng, limit),
+            None => return,
+        },
     };
     if found.cost < started.found.cost {
         started.found = found;
