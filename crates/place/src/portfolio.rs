@@ -16,28 +16,24 @@ pub struct Started {
 /// The starts of the portfolio, the promising ones first.
 const STARTS: [&str; 5] = ["recursive bisection", "greedy growth", "spectral order", "RCM order", "natural order"];
 
-/// What is left without time for any of them.
-const UNSEARCHED: &str = "order of numbers, no time to search";
+/// The part of the time in which starts must be ready.
+const STARTS_PART: u32 = 2;
 
 /// Starts from everything that is known to work and searches on from the best, until the limit.
 ///
 /// Half of the time goes to all starts alike, a quarter to the better half, the rest to the best. `seed` decides random
-/// choices, so that a limit by count gives the same answer everywhere. Where not even one start is ready by the deadline,
-/// tasks sit in the order of their numbers.
+/// choices, so that a limit by count gives the same answer everywhere. Starts that are not ready by half of the time are
+/// left out, but for the first, which always is.
 #[must_use]
 pub fn portfolio(problem: &Problem, limit: &Limit, seed: u64) -> Started {
     let mut rng = fastrand::Rng::with_seed(seed);
-    let nested = OnceCell::new();
+    let (nested, until) = (OnceCell::new(), limit.part(STARTS_PART));
     let mut alive = Vec::with_capacity(STARTS.len());
     for name in STARTS {
-        alive.extend(started(problem, name, &mut rng, &nested, limit));
+        alive.extend(started(problem, name, &mut rng, &nested, [&until, limit]));
         if has_enough(&alive, limit) || limit.is_late() {
             break;
         }
-    }
-    if alive.is_empty() {
-        let slot_of = seed::lawful(problem, (0..problem.slots() as u32).collect());
-        return Started { name: UNSEARCHED, found: Found { cost: problem.cost(&slot_of), slot_of } };
     }
     alive.sort_by(|a, b| a.found.cost.total_cmp(&b.found.cost));
     for keep in [alive.len(), 2] {
@@ -64,25 +60,24 @@ fn has_enough(found: &[Started], limit: &Limit) -> bool {
     found.iter().any(|one| one.found.cost <= limit.enough)
 }
 
-/// A start rolled downhill, as far as there is time; `None` where there was not even time for the start. `nested` keeps the
-/// order of the slots, which several starts share.
+/// A start, ready by the first limit, rolled downhill until the second; `None` where it was not ready. `nested` keeps the order
+/// of the slots, which several starts share.
 fn started(
     problem: &Problem,
     name: &'static str,
     rng: &mut fastrand::Rng,
-    nested: &OnceCell<Option<Vec<u32>>>,
-    limit: &Limit,
+    nested: &OnceCell<Vec<u32>>,
+    [until, limit]: [&Limit; 2],
 ) -> Option<Started> {
     let along = |order: Vec<u32>| {
-        let slots = nested.get_or_init(|| seed::nested(problem, limit)).as_ref()?;
-        Some(seed::lawful(problem, seed::in_order(&order, slots)))
+        seed::lawful(problem, seed::in_order(&order, nested.get_or_init(|| seed::nested(problem, until))))
     };
     let slot_of = match name {
-        "recursive bisection" => seed::recursive(problem, rng, limit)?,
-        "greedy growth" => seed::greedy(problem, limit)?,
-        "spectral order" => along(seed::spectral(problem, rng, limit)?)?,
-        "RCM order" => along(seed::rcm(problem, limit)?)?,
-        _ => along((0..problem.slots() as u32).collect())?,
+        "recursive bisection" => seed::recursive(problem, rng, until),
+        "greedy growth" => seed::greedy(problem, until)?,
+        "spectral order" => along(seed::spectral(problem, rng, until)?),
+        "RCM order" => along(seed::rcm(problem, until)?),
+        _ => along((0..problem.slots() as u32).collect()),
     };
     Some(Started { name, found: downhill(problem, slot_of, limit) })
 }

@@ -12,8 +12,8 @@ const PASSES: usize = 8;
 ///
 /// `bias` is what each item pays for being in the second set instead of the first, for the sake of items outside. Each try
 /// grows a set from a random item along the heaviest traffic and then exchanges pairs as Kernighan & Lin (1970, "An
-/// efficient heuristic procedure for partitioning graphs") do: uphill too, keeping the best prefix of a pass. `None` where
-/// the deadline comes first.
+/// efficient heuristic procedure for partitioning graphs") do: uphill too, keeping the best prefix of a pass. Where the
+/// deadline comes before the first try, items are cut as they come.
 pub fn bisect(
     traffic: &Traffic,
     items: &[u32],
@@ -21,7 +21,7 @@ pub fn bisect(
     bias: &[f64],
     rng: &mut fastrand::Rng,
     limit: &Limit,
-) -> Option<Vec<bool>> {
+) -> Vec<bool> {
     let mut local = vec![u32::MAX; traffic.tasks()];
     let is_task = |item: &u32| (*item as usize) < traffic.tasks();
     items.iter().enumerate().filter(|(_, item)| is_task(item)).for_each(|(at, item)| local[*item as usize] = at as u32);
@@ -36,15 +36,12 @@ pub fn bisect(
     let mut watch = Watch::new(limit, items.len());
     let mut tries = Vec::with_capacity(TRIES);
     for _ in 0..TRIES {
-        let mut cut = Cut::grown(&graph, bias, first, rng, &mut watch)?;
-        for _ in 0..PASSES {
-            if !cut.pass(&mut watch)? {
-                break;
-            }
-        }
+        let Some(mut cut) = Cut::grown(&graph, bias, first, rng, &mut watch) else { break };
+        (0..PASSES).find(|_| !cut.pass(&mut watch));
         tries.push((cut.cost(), cut.second));
     }
-    tries.into_iter().min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, second)| second)
+    let best = tries.into_iter().min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, second)| second);
+    best.unwrap_or_else(|| (0..items.len()).map(|at| at >= first).collect())
 }
 
 /// A cut in progress: what each item would gain by changing sides.
@@ -105,8 +102,8 @@ impl<'a> Cut<'a> {
         }
     }
 
-    /// One pass of exchanges. Whether it helped; `None` where the deadline comes first.
-    fn pass(&mut self, watch: &mut Watch) -> Option<bool> {
+    /// One pass of exchanges. Whether it helped.
+    fn pass(&mut self, watch: &mut Watch) -> bool {
         let n = self.graph.len();
         let mut locked = vec![false; n];
         let (mut sum, mut best, mut best_at) = (0.0, 1e-9, 0);
@@ -114,7 +111,7 @@ impl<'a> Cut<'a> {
         let pairs = self.second.iter().filter(|second| **second).count().min(n - n / 2);
         for _ in 0..pairs {
             if watch.is_late() {
-                return None;
+                break;
             }
             let top = |side: bool, cut: &Self| {
                 let free = (0..n).filter(|item| cut.second[*item] == side && !locked[*item]);
@@ -146,7 +143,7 @@ impl<'a> Cut<'a> {
             self.flip(b);
             self.flip(a);
         }
-        Some(best_at > 0)
+        best_at > 0
     }
 }
 

@@ -11,9 +11,9 @@ use std::collections::VecDeque;
 ///
 /// This is dual recursive bipartitioning (Pellegrini 1994, "Static mapping by dual recursive bipartitioning of process and
 /// architecture graphs") on measured distances. Level by level, so that a cut knows on which side of the machine the
-/// partners outside lie. `None` where the deadline comes first.
+/// partners outside lie. From the deadline on cuts are no longer searched for but made as items and slots come.
 #[must_use]
-pub fn recursive(problem: &Problem, rng: &mut fastrand::Rng, limit: &Limit) -> Option<Vec<u32>> {
+pub fn recursive(problem: &Problem, rng: &mut fastrand::Rng, limit: &Limit) -> Vec<u32> {
     let n = problem.slots();
     // Where each item is so far: a slot in the middle of the set that it will be put on.
     let mut middle_of = vec![0_u32; n];
@@ -23,10 +23,10 @@ pub fn recursive(problem: &Problem, rng: &mut fastrand::Rng, limit: &Limit) -> O
             middle_of[items[0] as usize] = slots[0];
             continue;
         }
-        let (left, right) = halves(problem, &slots, limit)?;
+        let (left, right) = halves(problem, &slots, limit);
         let middles = (middle(problem, &left), middle(problem, &right));
         let bias: Vec<f64> = items.iter().map(|item| pull(problem, *item, &slots, &middle_of, middles)).collect();
-        let second = bisect(&problem.traffic, &items, left.len(), &bias, rng, limit)?;
+        let second = bisect(&problem.traffic, &items, left.len(), &bias, rng, limit);
         let side = |wanted: bool| -> Vec<u32> {
             items.iter().zip(&second).filter(|(_, second)| **second == wanted).map(|(item, _)| *item).collect()
         };
@@ -35,13 +35,13 @@ pub fn recursive(problem: &Problem, rng: &mut fastrand::Rng, limit: &Limit) -> O
             open.push_back((items, slots));
         }
     }
-    Some(lawful(problem, middle_of))
+    lawful(problem, middle_of)
 }
 
-/// Slots in the order in which the machine falls apart: neighbours in it are near each other. `None` where the deadline
-/// comes first.
+/// Slots in the order in which the machine falls apart: neighbours in it are near each other, as far as the time until the
+/// deadline goes.
 #[must_use]
-pub fn nested(problem: &Problem, limit: &Limit) -> Option<Vec<u32>> {
+pub fn nested(problem: &Problem, limit: &Limit) -> Vec<u32> {
     let mut order = Vec::with_capacity(problem.slots());
     let mut open = vec![(0..problem.slots() as u32).collect::<Vec<_>>()];
     while let Some(slots) = open.pop() {
@@ -49,13 +49,13 @@ pub fn nested(problem: &Problem, limit: &Limit) -> Option<Vec<u32>> {
             order.extend(slots);
             continue;
         }
-        let (left, right) = halves(problem, &slots, limit)?;
+        let (left, right) = halves(problem, &slots, limit);
         // The half nearer to what came before goes first.
         let near = |side: &[u32]| order.last().map_or(0.0, |last| distance_to(problem, *last, side));
         let (first, then) = if near(&right) < near(&left) { (right, left) } else { (left, right) };
         open.extend([then, first]);
     }
-    Some(order)
+    order
 }
 
 fn distance_to(problem: &Problem, slot: u32, side: &[u32]) -> f64 {
