@@ -34,7 +34,7 @@ pub(crate) fn baselines(
     limit: &Limit,
     cost: impl Fn(&[usize]) -> f64,
 ) -> Baselines {
-    let [os, compact, scatter] = usual(request, problem, pus).map(|pu_of| cost(&pu_of));
+    let [os, compact, scatter] = usual(request, problem.tasks(), pus).map(|pu_of| cost(&pu_of));
     let mut rng = fastrand::Rng::with_seed(request.seed);
     let in_time = (0..drawn).take_while(|at| *at == 0 || !limit.is_late());
     let random: Vec<f64> = in_time.map(|_| cost(&at_random(problem, &mut rng))).collect();
@@ -49,19 +49,20 @@ pub(crate) fn baselines(
     }
 }
 
-/// The PU (row) of each task: along the OS's numbers, compact, scattered.
-fn usual(request: &Request, problem: &Problem, pus: &Pus) -> [Vec<usize>; 3] {
+/// The PU (row) of each of so many tasks: along the OS's numbers, compact, scattered.
+pub(crate) fn usual(request: &Request, tasks: usize, pus: &Pus) -> [Vec<usize>; 3] {
     let row = |os: &u32| pus.index_of(*os).unwrap_or(0);
     let mut os = pus.os.clone();
     os.sort_unstable();
     let topology = &request.profile.topology;
     [os, compact(topology, &pus.os, &pus.distance_ns), scatter(topology, &pus.os, &pus.distance_ns)]
-        .map(|order| (0..problem.tasks()).map(|task| row(&order[task % order.len()])).collect())
+        .map(|order| (0..tasks).map(|task| row(&order[task % order.len()])).collect())
 }
 
-/// The usual placements that a problem allows, as starts of a search: what it finds is then no worse than they are.
-pub(crate) fn starts(request: &Request, problem: &Problem, pus: &Pus) -> Vec<Vec<u32>> {
-    usual(request, problem, pus).iter().filter_map(|pu_of| assignment(problem, pu_of)).collect()
+/// The usual placements, `None` for those that a problem does not allow: what a search finds that starts from them is no
+/// worse than they are.
+pub(crate) fn starts(request: &Request, problem: &Problem, pus: &Pus) -> [Option<Vec<u32>>; 3] {
+    usual(request, problem.tasks(), pus).map(|pu_of| assignment(problem, &pu_of))
 }
 
 /// The assignment that puts each task on its PU (row), holes behind; `None` where the problem does not allow it.
