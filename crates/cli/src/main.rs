@@ -14,6 +14,7 @@ mod plan_input;
 mod progress;
 mod verbs;
 mod view;
+mod waiting;
 
 use args::{Command, Typed};
 use clap::Parser;

@@ -48,7 +48,9 @@ const RANKS: [&str; 10] = [
 fn shell(place: &Place, command: &str) -> Output {
     let mut shell = Command::new("sh");
     shell.args(["-c", command]).current_dir(place.folder());
-    RANKS.iter().for_each(|variable| drop(shell.env_remove(variable)));
+    for variable in RANKS {
+        shell.env_remove(variable);
+    }
     // mpirun refuses root unless told twice.
     shell.env("OMPI_ALLOW_RUN_AS_ROOT", "1").env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1").output().unwrap()
 }
