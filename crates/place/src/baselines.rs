@@ -1,7 +1,7 @@
 //! What people would have done without a plan.
 
 use crate::orders::{compact, scatter};
-use crate::search::Limit;
+use crate::search::{Found, Limit};
 use crate::{Problem, Pus, Request, seed};
 use seatmap_plan::{Baselines, Random};
 
@@ -63,6 +63,26 @@ pub(crate) fn usual(request: &Request, tasks: usize, pus: &Pus) -> [Vec<usize>; 
 /// worse than they are.
 pub(crate) fn starts(request: &Request, problem: &Problem, pus: &Pus) -> [Option<Vec<u32>>; 3] {
     usual(request, problem.tasks(), pus).map(|pu_of| assignment(problem, &pu_of))
+}
+
+/// By how much a usual placement may seem dearer and be as good: the rounding of a sum.
+const AS_GOOD: f64 = 1.0 + 1e-9;
+
+/// A usual placement that costs no more than this, and its name: it is easier to read and to come by without a plan than one
+/// that is as cheap, and loads links less by chance.
+pub(crate) fn as_good(
+    request: &Request,
+    problem: &Problem,
+    pus: &Pus,
+    found: f64,
+    cost: impl Fn(&[usize]) -> f64,
+) -> Option<(Found, &'static str)> {
+    let [os, compact, scatter] = usual(request, problem.tasks(), pus);
+    let named = [(compact, "compact"), (scatter, "scatter"), (os, "the OS's order")];
+    named.into_iter().find_map(|(pu_of, name)| {
+        let cost = Some(cost(&pu_of)).filter(|cost| *cost <= found * AS_GOOD)?;
+        Some((Found { cost, slot_of: assignment(problem, &pu_of)? }, name))
+    })
 }
 
 /// The assignment that puts each task on its PU (row), holes behind; `None` where the problem does not allow it.

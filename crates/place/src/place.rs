@@ -42,8 +42,13 @@ impl Request<'_> {
         let (drawn, limit) = (baselines::drawn(&problem), self.limit.part(BASELINES_PART));
         let cost = |pu_of: &[usize]| self.cost(&problem, &pus, &links, pu_of);
         let baselines = baselines::baselines(self, &problem, &pus, drawn, &limit, cost);
-        let (mut found, optimal, method) = self.search(&problem, &pus, &links, sections.as_deref(), lower_bound)?;
+        let (mut found, optimal, mut method) = self.search(&problem, &pus, &links, sections.as_deref(), lower_bound)?;
         found.cost = cost(&rows_of(&problem, &found));
+        if self.method == Method::Auto
+            && let Some((usual, name)) = baselines::as_good(self, &problem, &pus, found.cost, cost)
+        {
+            (found, method) = (usual, name.to_owned());
+        }
         self.answer(
             Judged { problem, pus, links, sections },
             found,
@@ -182,28 +187,12 @@ impl Request<'_> {
             });
             return Ok((found.found, false, "annealing".to_owned()));
         }
-        let (mut found, optimal, mut method) = self.by_distance(searched, lower_bound);
-        if divided.is_none()
-            && let Some((usual, name)) = self.usual_as_good(problem, pus, found.cost)
-        {
-            (found, method) = (usual, name.to_owned());
-        }
+        let (found, optimal, mut method) = self.by_distance(searched, lower_bound);
         if divided.is_some() {
             let first = if self.method == Method::Partition { "partition" } else { "pizza slices" };
             method = format!("{first}, {method}");
         }
         Ok((found, optimal && divided.is_none(), method))
-    }
-
-    /// A usual placement that costs no more: it is easier to read and to come by without a plan, and what no distance tells
-    /// is more likely to favour it than a placement that is only as cheap by chance.
-    fn usual_as_good(&self, problem: &Problem, pus: &Pus, cost: f64) -> Option<(Found, &'static str)> {
-        let mut usual = baselines::starts(self, problem, pus);
-        let os = usual[0].take();
-        let named = usual.into_iter().skip(1).chain([os]).zip(["compact", "scatter", "the OS's order"]);
-        let found = |slot_of: Vec<u32>| Found { cost: problem.cost(&slot_of), slot_of };
-        let mut allowed = named.filter_map(|(slot_of, name)| Some((found(slot_of?), name)));
-        allowed.find(|(found, _)| found.cost <= cost * AS_GOOD)
     }
 
     fn by_distance(&self, problem: &Problem, lower_bound: f64) -> (Found, bool, String) {
@@ -272,9 +261,6 @@ struct Proof {
 
 /// By how much a bound may be below a cost that meets it: the bound's distances are of single precision.
 const ROUNDED: f64 = 1.0 + f32::EPSILON as f64;
-
-/// By how much a usual placement may seem dearer and be as good: the rounding of a sum.
-const AS_GOOD: f64 = 1.0 + 1e-9;
 
 /// The part of the time that random placements may take beside the search.
 const BASELINES_PART: u32 = 8;
