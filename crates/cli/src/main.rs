@@ -16,6 +16,7 @@ mod progress;
 mod stdio;
 mod verbs;
 mod view;
+mod waiting;
 
 use args::{Command, Typed};
 use clap::Parser;

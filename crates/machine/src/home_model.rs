@@ -1,5 +1,6 @@
 //! Distances explained: groups of PUs, and what the home of a line adds.
 
+use crate::nanoseconds::{optional_rows, rows};
 use crate::{HomesChecked, Matrix};
 use serde::{Deserialize, Serialize};
 
@@ -18,9 +19,10 @@ pub struct HomeModel {
     /// Typical distance inside each group (row) for lines of each home (column), where several homes were told apart and
     /// there are three groups or more; it stands in for the diagonal of `between_ns`. PUs that share a cache settle a
     /// line between them whatever its home, while their offsets tell how far they are from it.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "optional_rows")]
     pub inside_ns: Option<Vec<Vec<f64>>>,
     /// a_i(home): rows in the order of `core_distance.pus`, one column a home.
+    #[serde(deserialize_with = "rows")]
     pub offset_ns: Vec<Vec<f64>>,
     /// The share of the variance over pairs that the model explains.
     pub r2: f64,

@@ -32,6 +32,7 @@ mod homes_checked;
 pub mod import;
 pub mod level;
 pub mod loaded;
+pub mod nanoseconds;
 pub mod origin;
 pub mod profile;
 pub mod pu;

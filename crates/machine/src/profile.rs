@@ -1,5 +1,6 @@
 //! `seatmap-profile/1`: everything known of one machine.
 
+use crate::nanoseconds::too_long;
 use crate::{Clock, CoreDistance, Environment, HomeModel, Loaded, Matrix, Origin, Topology};
 use seatmap_document::DocumentError;
 use serde::{Deserialize, Serialize};
@@ -133,7 +134,18 @@ fn check_matrix(name: &str, matrix: &Matrix, n: usize) -> Result<(), DocumentErr
             return wrong(format!("core_distance.{name}[{i}][{j}] is negative: {}", matrix[(i, j)]));
         }
     }
+    check_length(&format!("core_distance.{name}"), (0..n).map(|i| matrix.row(i)))?;
     check_symmetric(&format!("core_distance.{name}"), matrix)
+}
+
+/// Profiles that no file was read for must keep to what files may hold.
+fn check_length<'a>(name: &str, rows: impl Iterator<Item = &'a [f64]>) -> Result<(), DocumentError> {
+    for (i, row) in rows.enumerate() {
+        if let Some((j, problem)) = row.iter().enumerate().find_map(|(j, ns)| Some((j, too_long(*ns)?))) {
+            return wrong(format!("{name}[{i}][{j}]: {problem}"));
+        }
+    }
+    Ok(())
 }
 
 /// A round trip is the same from both ends, and searches that trust in that would never end where it is not.
@@ -167,6 +179,9 @@ fn check_home_model(model: &HomeModel, distance: Option<&CoreDistance>) -> Resul
         let (rows, pus) = (model.offset_ns.len(), distance.pus.len());
         return wrong(format!("home_model.offset_ns has {rows} rows for {pus} PUs"));
     }
+    check_length("home_model.between_ns", (0..model.groups.len()).map(|i| model.between_ns.row(i)))?;
+    check_length("home_model.offset_ns", model.offset_ns.iter().map(Vec::as_slice))?;
+    check_length("home_model.inside_ns", model.inside_ns.iter().flatten().map(Vec::as_slice))?;
     let homes = model.homes();
     if let Some(inside) = &model.inside_ns
         && (inside.len() != model.groups.len() || inside.iter().any(|row| row.len() != homes))
@@ -241,6 +256,19 @@ mod tests {
         assert_eq!(error, "core_distance.median_ns[0][1] is negative: -80");
         let error = Profile::from_json("{\n \"format\": 3}").unwrap_err().to_string();
         assert!(error.starts_with("line 2, column 12: invalid type"), "{error}");
+    }
+
+    #[test]
+    fn distances_have_an_end() {
+        let longest = small().to_json().replace("80.0", "2e9");
+        assert!(Profile::from_json(&longest).is_ok());
+        let error = Profile::from_json(&longest.replace("2e9", "1e100")).unwrap_err().to_string();
+        let place = "line 1, column ";
+        assert!(error.starts_with(place) && error.contains(": 1e100 ns is beyond any machine"), "{error}");
+        let mut profile = small();
+        profile.core_distance.as_mut().unwrap().median_ns.set_both(0, 1, f64::INFINITY);
+        let error = profile.check().unwrap_err().to_string();
+        assert!(error.starts_with("core_distance.median_ns[0][1]: inf ns is beyond any machine"), "{error}");
     }
 
     #[test]

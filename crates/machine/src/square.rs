@@ -1,6 +1,7 @@
 //! Square matrices, kept row by row and written to file as rows.
 
 use crate::PairStatus;
+use crate::nanoseconds::Nanoseconds;
 use serde::de::{DeserializeOwned, Error as _};
 use serde::ser::SerializeSeq;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -12,7 +13,7 @@ pub struct Square<T> {
     cells: Vec<T>,
 }
 
-/// A square matrix of numbers; NaN stands for "not known" and is `null` on file.
+/// A square matrix of nanoseconds; NaN stands for "not known" and is `null` on file.
 pub type Matrix = Square<f64>;
 
 impl<T: Clone> Square<T> {
@@ -83,14 +84,14 @@ pub trait Cell: Sized {
 }
 
 impl Cell for f64 {
-    type Wire = Option<f64>;
+    type Wire = Nanoseconds;
 
-    fn to_wire(&self) -> Option<f64> {
-        self.is_finite().then_some(*self)
+    fn to_wire(&self) -> Nanoseconds {
+        Nanoseconds(self.is_finite().then_some(*self))
     }
 
-    fn from_wire(wire: Option<f64>) -> f64 {
-        wire.unwrap_or(f64::NAN)
+    fn from_wire(wire: Nanoseconds) -> f64 {
+        wire.0.unwrap_or(f64::NAN)
     }
 }
 

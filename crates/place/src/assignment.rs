@@ -1,11 +1,19 @@
 //! Linear assignment.
 
+/// Cells are taken to be no farther from 0 than this, so that sums and differences of them are finite, and not a number to
+/// be as large: a path that is infinitely long would be looked for without end.
+const LARGEST_CELL: f64 = 1e150;
+
 /// The least sum of one cell a row, no column twice, with the column of each row.
 ///
 /// `cost` is row-major, `rows` x `columns`, with no more rows than columns. Shortest augmenting paths (Jonker & Volgenant
-/// 1987), O(rows^2 x columns).
+/// 1987), O(rows^2 x columns): every path ends, as each of its steps uses another column and one column is free.
 #[must_use]
 pub fn assign(rows: usize, columns: usize, cost: &[f64]) -> (f64, Vec<usize>) {
+    let cell = |at: usize| match cost[at] {
+        nan if nan.is_nan() => LARGEST_CELL,
+        cell => cell.clamp(-LARGEST_CELL, LARGEST_CELL),
+    };
     // Row and column 0 stand for "none".
     let (mut u, mut v) = (vec![0.0; rows + 1], vec![0.0; columns + 1]);
     let (mut row_of, mut way) = (vec![0_usize; columns + 1], vec![0_usize; columns + 1]);
@@ -18,7 +26,7 @@ pub fn assign(rows: usize, columns: usize, cost: &[f64]) -> (f64, Vec<usize>) {
             let at = row_of[column];
             let (mut delta, mut next) = (f64::INFINITY, 0);
             for to in (1..=columns).filter(|to| !used[*to]) {
-                let reduced = cost[(at - 1) * columns + to - 1] - u[at] - v[to];
+                let reduced = cell((at - 1) * columns + to - 1) - u[at] - v[to];
                 if reduced < least[to] {
                     (least[to], way[to]) = (reduced, column);
                 }
@@ -63,7 +71,19 @@ mod tests {
         free.map(rest).fold(f64::INFINITY, f64::min)
     }
 
+    /// Numbers of any size, and what is none.
+    fn wild() -> impl Strategy<Value = f64> {
+        prop_oneof![Just(0.0), Just(f64::INFINITY), Just(f64::NAN), Just(f64::MAX), prop::num::f64::ANY, -1e3..1e3]
+    }
+
     proptest! {
+        #[test]
+        fn whatever_the_cells_are_it_ends(rows in 1..9_usize, more in 0..3_usize, cells in prop::collection::vec(wild(), 88)) {
+            let (_, column_of) = assign(rows, rows + more, &cells[..rows * (rows + more)]);
+            let distinct: std::collections::HashSet<_> = column_of.iter().collect();
+            prop_assert_eq!(distinct.len(), rows);
+        }
+
         #[test]
         fn no_assignment_is_cheaper(rows in 1..5_usize, more in 0..3_usize, cells in prop::collection::vec(-9..9_i32, 35)) {
             let columns = rows + more;

@@ -1,6 +1,7 @@
 //! What people would have done without a plan.
 
 use crate::orders::{compact, scatter};
+use crate::search::{Found, Limit};
 use crate::{Problem, Pus, Request, seed};
 use seatmap_plan::{Baselines, Random};
 
@@ -23,17 +24,20 @@ pub(crate) fn at_random(problem: &Problem, rng: &mut fastrand::Rng) -> Vec<usize
 }
 
 /// What the usual placements cost. `cost` judges the PU (row) of each task. Nothing is asked of these placements but that
-/// they use the same PUs: they are what a user gets who does not think of siblings or fixed tasks.
+/// they use the same PUs: they are what a user gets who does not think of fixed tasks. Of the random ones one is drawn in any
+/// case, the others while the limit's deadline is not over.
 pub(crate) fn baselines(
     request: &Request,
     problem: &Problem,
     pus: &Pus,
     drawn: usize,
+    limit: &Limit,
     cost: impl Fn(&[usize]) -> f64,
 ) -> Baselines {
-    let [os, compact, scatter] = usual(request, problem, pus).map(|pu_of| cost(&pu_of));
+    let [os, compact, scatter] = usual(request, problem.tasks(), pus).map(|pu_of| cost(&pu_of));
     let mut rng = fastrand::Rng::with_seed(request.seed);
-    let random: Vec<f64> = (0..drawn).map(|_| cost(&at_random(problem, &mut rng))).collect();
+    let in_time = (0..drawn).take_while(|at| *at == 0 || !limit.is_late());
+    let random: Vec<f64> = in_time.map(|_| cost(&at_random(problem, &mut rng))).collect();
     Baselines {
         os,
         compact,
@@ -45,19 +49,40 @@ pub(crate) fn baselines(
     }
 }
 
-/// The PU (row) of each task: along the OS's numbers, compact, scattered.
-fn usual(request: &Request, problem: &Problem, pus: &Pus) -> [Vec<usize>; 3] {
+/// The PU (row) of each of so many tasks: along the OS's numbers, compact, scattered.
+pub(crate) fn usual(request: &Request, tasks: usize, pus: &Pus) -> [Vec<usize>; 3] {
     let row = |os: &u32| pus.index_of(*os).unwrap_or(0);
     let mut os = pus.os.clone();
     os.sort_unstable();
     let topology = &request.profile.topology;
     [os, compact(topology, &pus.os, &pus.distance_ns), scatter(topology, &pus.os, &pus.distance_ns)]
-        .map(|order| (0..problem.tasks()).map(|task| row(&order[task % order.len()])).collect())
+        .map(|order| (0..tasks).map(|task| row(&order[task % order.len()])).collect())
 }
 
-/// The usual placements that a problem allows, as starts of a search: what it finds is then no worse than they are.
-pub(crate) fn starts(request: &Request, problem: &Problem, pus: &Pus) -> Vec<Vec<u32>> {
-    usual(request, problem, pus).iter().filter_map(|pu_of| assignment(problem, pu_of)).collect()
+/// The usual placements, `None` for those that a problem does not allow: what a search finds that starts from them is no
+/// worse than they are.
+pub(crate) fn starts(request: &Request, problem: &Problem, pus: &Pus) -> [Option<Vec<u32>>; 3] {
+    usual(request, problem.tasks(), pus).map(|pu_of| assignment(problem, &pu_of))
+}
+
+/// By how much a usual placement may seem dearer and be as good: the rounding of a sum.
+const AS_GOOD: f64 = 1.0 + 1e-9;
+
+/// A usual placement that costs no more than this, and its name: it is easier to read and to come by without a plan than one
+/// that is as cheap, and loads links less by chance.
+pub(crate) fn as_good(
+    request: &Request,
+    problem: &Problem,
+    pus: &Pus,
+    found: f64,
+    cost: impl Fn(&[usize]) -> f64,
+) -> Option<(Found, &'static str)> {
+    let [os, compact, scatter] = usual(request, problem.tasks(), pus);
+    let named = [(compact, "compact"), (scatter, "scatter"), (os, "the OS's order")];
+    named.into_iter().find_map(|(pu_of, name)| {
+        let cost = Some(cost(&pu_of)).filter(|cost| *cost <= found * AS_GOOD)?;
+        Some((Found { cost, slot_of: assignment(problem, &pu_of)? }, name))
+    })
 }
 
 /// The assignment that puts each task on its PU (row), holes behind; `None` where the problem does not allow it.

@@ -2,7 +2,11 @@
 
 use crate::Problem;
 use crate::assignment::assign;
-use crate::search::Qap;
+use crate::search::{Limit, Qap, Watch};
+use seatmap_machine::Square;
+
+/// The part of a search's time that its bound may take.
+pub(crate) const BOUND_PART: u32 = 4;
 
 /// Beyond so many cells the assignment is left out, and each task takes the place it likes best.
 const LARGEST_ASSIGNED: usize = 512;
@@ -11,40 +15,77 @@ const LARGEST_ASSIGNED: usize = 512;
 /// then the best assignment of tasks to slots by that.
 ///
 /// In the problem's unit. Where tasks or slots are more than 512 the tasks may share slots, which is cheaper to compute
-/// and weaker.
+/// and weaker. What the limit's deadline leaves no time for counts nothing, which is weaker still.
 #[must_use]
-pub fn gilmore_lawler(problem: &Problem) -> f64 {
+pub fn gilmore_lawler(problem: &Problem, limit: &Limit) -> f64 {
     let (tasks, slots) = (problem.tasks(), problem.slots());
+    let mut watch = Watch::new(limit, slots);
     let weights: Vec<Vec<f64>> =
         (0..tasks).map(|task| descending(problem.traffic.of(task).map(|(_, weight)| weight).collect())).collect();
     let longest = weights.iter().map(Vec::len).max().unwrap_or(0);
-    let near: Vec<Vec<f64>> = (0..slots).map(|slot| nearest(problem, slot, longest)).collect();
+    let mut near = Vec::with_capacity(slots);
+    for slot in 0..slots {
+        if watch.is_late() {
+            return 0.0;
+        }
+        near.push(nearest(problem, slot, longest));
+    }
     let pays = |task: usize, slot: usize| match problem.fixed[task] {
         Some(fixed) if fixed as usize != slot => f64::MAX / 1e30,
         _ => dot(&weights[task], &near[slot]),
     };
     // Each pair is paid for by both its tasks.
-    0.5 * best_sum(tasks, slots, pays)
+    0.5 * best_sum(tasks, slots, &mut Watch::new(limit, slots * longest), pays).unwrap_or_else(|so_far| so_far)
 }
 
-/// The same bound for dense matrices.
+/// The same bound for dense matrices, which may hold negative numbers. Where the limit's deadline comes first it is what the
+/// largest numbers of both come to.
 #[must_use]
-pub fn gilmore_lawler_dense(qap: &Qap) -> f64 {
+pub fn gilmore_lawler_dense(qap: &Qap, limit: &Limit) -> f64 {
     let n = qap.n();
+    let mut watch = Watch::new(limit, n * n);
+    if watch.is_late() {
+        return crude(qap);
+    }
     let others =
         |row: &[f64], i: usize| row.iter().enumerate().filter(|(j, _)| *j != i).map(|(_, cell)| *cell).collect();
     let flows: Vec<Vec<f64>> = (0..n).map(|i| descending(others(qap.a().row(i), i))).collect();
     let mut distances: Vec<Vec<f64>> = (0..n).map(|i| descending(others(qap.b().row(i), i))).collect();
     distances.iter_mut().for_each(|row| row.reverse());
-    best_sum(n, n, |i, p| qap.a()[(i, i)] * qap.b()[(p, p)] + dot(&flows[i], &distances[p]))
+    let pays = |i: usize, p: usize| qap.a()[(i, i)] * qap.b()[(p, p)] + dot(&flows[i], &distances[p]);
+    best_sum(n, n, &mut watch, pays).unwrap_or_else(|_| crude(qap))
 }
 
-fn best_sum(tasks: usize, slots: usize, pays: impl Fn(usize, usize) -> f64) -> f64 {
-    if slots > LARGEST_ASSIGNED {
-        return (0..tasks).map(|task| (0..slots).map(|slot| pays(task, slot)).fold(f64::INFINITY, f64::min)).sum();
+/// No sum of products is below this: each flow over the largest distance there is, with the worse sign.
+fn crude(qap: &Qap) -> f64 {
+    let cells = |m: &'_ Square<f64>| (0..m.n()).flat_map(|i| m.row(i).to_vec()).collect::<Vec<f64>>();
+    let (a, b) = (cells(qap.a()), cells(qap.b()));
+    if a.iter().chain(&b).all(|cell| *cell >= 0.0) {
+        return 0.0;
     }
-    let cells: Vec<f64> = (0..tasks * slots).map(|at| pays(at / slots, at % slots)).collect();
-    assign(tasks, slots, &cells).0
+    let flows: f64 = a.iter().map(|cell| cell.abs()).sum();
+    -flows * b.iter().fold(0.0_f64, |most, cell| most.max(cell.abs()))
+}
+
+/// The cheapest way to give each task a slot of its own; where there are many slots, each task its cheapest. `Err` is the
+/// sum over the tasks that there was time for.
+fn best_sum(tasks: usize, slots: usize, watch: &mut Watch, pays: impl Fn(usize, usize) -> f64) -> Result<f64, f64> {
+    let is_assigned = slots <= LARGEST_ASSIGNED;
+    let (mut cells, mut sum) = (Vec::new(), 0.0);
+    for task in 0..tasks {
+        if watch.is_late() {
+            return Err(sum);
+        }
+        let row = (0..slots).map(|slot| pays(task, slot));
+        match is_assigned {
+            true => {
+                cells.extend(row);
+                sum += cells[task * slots..].iter().copied().fold(f64::INFINITY, f64::min);
+            }
+            false => sum += row.fold(f64::INFINITY, f64::min),
+        }
+    }
+    Ok(if is_assigned { assign(tasks, slots, &cells).0 } else { sum })
 }
 
 /// Distances from a slot to the nearest others, ascending.
@@ -73,13 +114,24 @@ mod tests {
     use super::*;
     use crate::Traffic;
     use proptest::prelude::*;
-    use seatmap_machine::Square;
 
     #[test]
     fn a_ring_on_a_uniform_machine_is_bounded_exactly() {
         let traffic = Traffic::new(6, (0..6).map(|task| (task, (task + 1) % 6, 1.0)));
         let problem = Problem::new(traffic, Square::from_fn(8, |i, j| if i == j { 0.0 } else { 7.0 }));
-        assert_eq!(gilmore_lawler(&problem), 42.0);
+        assert_eq!(gilmore_lawler(&problem, &Limit::kicks(0)), 42.0);
+    }
+
+    #[test]
+    fn without_time_it_is_what_is_sure() {
+        let traffic = Traffic::new(6, (0..6).map(|task| (task, (task + 1) % 6, 1.0)));
+        let problem = Problem::new(traffic, Square::from_fn(8, |i, j| if i == j { 0.0 } else { 7.0 }));
+        let late = Limit::seconds(0.0);
+        assert_eq!(gilmore_lawler(&problem, &late), 0.0);
+        let qap =
+            |cell: f64| Qap::new(Square::filled(2, 3.0), Square::from_fn(2, |i, j| if i < j { cell } else { 1.0 }));
+        assert_eq!(gilmore_lawler_dense(&qap(2.0), &late), 0.0);
+        assert_eq!(gilmore_lawler_dense(&qap(-2.0), &late), -24.0);
     }
 
     proptest! {
@@ -93,8 +145,8 @@ mod tests {
                 Square::from_fn(n + more, |i, j| if i.max(j) < n && i != j { 0.5 * traffic.between(i, j) } else { 0.0 }),
                 Square::from_fn(n + more, |i, j| f64::from(distance[(i, j)])),
             );
-            let problem = Problem::new(traffic, distance);
-            let (bound, dense_bound) = (gilmore_lawler(&problem), gilmore_lawler_dense(&dense));
+            let (problem, limit) = (Problem::new(traffic, distance), Limit::kicks(0));
+            let (bound, dense_bound) = (gilmore_lawler(&problem, &limit), gilmore_lawler_dense(&dense, &limit));
             for _ in 0..20 {
                 let slot_of = crate::seed::random(&problem, &mut rng);
                 prop_assert!(bound <= problem.cost(&slot_of) + 1e-9);

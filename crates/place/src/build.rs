@@ -33,7 +33,7 @@ pub(crate) fn problem(request: &Request, pus: &Pus) -> Result<Problem, PlaceErro
 
 fn zones(request: &Request, pus: &Pus, pu_of_slot: &[u32]) -> Result<Zones, PlaceError> {
     let (tasks, n) = (request.pattern.tasks, pus.os.len());
-    let Some(level) = request.one_per.filter(|_| !request.has_sections()) else {
+    let Some(level) = request.one_per.filter(|level| *level != Level::Core && !request.has_sections()) else {
         if tasks <= n {
             return Ok(Zones::free(pu_of_slot.len()));
         }

@@ -1,5 +1,7 @@
 //! Why a placement was refused.
 
+use seatmap_machine::nanoseconds::MAX_ROUND_TRIP_NS;
+
 /// Why a placement was refused, with what would help.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PlaceError {
@@ -9,6 +11,16 @@ pub enum PlaceError {
     /// A pair of PUs whose distance is not known.
     #[error("the distance between PUs {0} and {1} is not known; leave one of them out of the CPUs to use")]
     UnknownDistance(u32, u32),
+    /// A distance that no machine has.
+    #[error(
+        "PUs {} and {} are {ns} ns apart; a distance is 0 to {MAX_ROUND_TRIP_NS:e} ns", pus[0], pus[1]
+    )]
+    NoDistance {
+        /// The two PUs.
+        pus: [u32; 2],
+        /// What stands in the profile.
+        ns: String,
+    },
     /// More than the searches can hold.
     #[error("{tasks} tasks on {pus} PUs: more than {most} places are beyond this search; gather tasks first")]
     TooMany {

@@ -125,7 +125,7 @@ impl Tree<'_> {
     }
 
     fn is_hopeless(&mut self, depth: usize, so_far: f64) -> bool {
-        if self.limit.kicks == 0 || (depth + 2 < self.order.len() && self.limit.is_over()) {
+        if self.limit.kicks == 0 || self.limit.is_late() {
             self.is_over = true;
             return true;
         }

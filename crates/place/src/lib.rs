@@ -27,6 +27,7 @@
 //! | [`program`], [`remembered`] | seats for the channels of a program, on the host that it runs on |
 //! | [`line_homes`] | which homes the lines of that program's own memory have |
 //! | [`typical`] | a random placement to stand beside |
+//! | [`Plain`], [`Sharing`] | what would do without a plan; what tasks share, and what stays empty |
 //! | [`trial`] | a search whose objective is a run of the program |
 //! | [`bound`], [`link_bound`], [`assignment`] | what no placement can undercut |
 //! | [`orders`], [`links`] | compact and scatter; links that tasks share |
@@ -48,6 +49,7 @@ pub mod links;
 pub mod multilevel;
 pub mod orders;
 pub mod place;
+mod plain;
 pub mod portfolio;
 pub mod problem;
 pub mod program;
@@ -59,6 +61,7 @@ mod samples;
 pub mod search;
 mod sections;
 pub mod seed;
+mod sharing;
 pub mod solve;
 pub mod traffic;
 pub mod trial;
@@ -71,11 +74,13 @@ pub use seatmap_pattern as pattern;
 pub use answer::Answer;
 pub use error::PlaceError;
 pub use links::Links;
+pub use plain::Plain;
 pub use problem::Problem;
 pub use program::{Channels, Seats, ThreadAttributes};
 pub use pus::Pus;
 pub use request::{Method, Request, Weight};
 pub use seatmap_machine::Level;
+pub use sharing::Sharing;
 pub use traffic::Traffic;
 pub use trial::Judge;
 pub use zones::Zones;

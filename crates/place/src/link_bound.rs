@@ -1,9 +1,12 @@
 //! What the most loaded link must carry on any placement.
 
+use crate::search::{Limit, Watch};
 use crate::{Links, Problem, Traffic};
 
 /// Beyond so many tasks the eigenvalue is left out: a proof for it takes the cube of them.
 const MOST_TASKS: usize = 256;
+/// Beyond so many tasks the smallest cut is left out: it takes a table of the square of them, and the time of the cube.
+const MOST_CUT: usize = 4096;
 /// Halvings of the interval in which the eigenvalue lies.
 const HALVINGS: usize = 24;
 
@@ -11,18 +14,19 @@ const HALVINGS: usize = 24;
 ///
 /// The groups of a level hold all tasks, and each at most as many as it has slots. A group with s of n tasks is left by no
 /// less than the traffic's smallest cut (Stoer & Wagner 1997) and no less than lambda s (n - s) / n, lambda being the second
-/// eigenvalue of the traffic's Laplacian (Fiedler 1973; Donath & Hoffman 1973). 0 where all tasks fit in one group.
+/// eigenvalue of the traffic's Laplacian (Fiedler 1973; Donath & Hoffman 1973). 0 where all tasks fit in one group; what
+/// the limit's deadline leaves no time for counts nothing.
 #[must_use]
-pub fn link_bound(problem: &Problem, links: &Links) -> f64 {
+pub fn link_bound(problem: &Problem, links: &Links, limit: &Limit) -> f64 {
     let n = problem.tasks();
     let slots = links.slots(&problem.pu_of_slot);
     let minority = slots.iter().map(|groups| least_minority(n, groups)).max().unwrap_or(0);
     if minority == 0 {
         return 0.0;
     }
-    let eigenvalue = if n <= MOST_TASKS { second_eigenvalue(&problem.traffic) } else { 0.0 };
+    let eigenvalue = if n <= MOST_TASKS && !limit.is_late() { second_eigenvalue(&problem.traffic) } else { 0.0 };
     let spread = eigenvalue * minority as f64 * (n - minority) as f64 / n as f64;
-    spread.max(smallest_cut(&problem.traffic))
+    spread.max(if n <= MOST_CUT { smallest_cut(&problem.traffic, limit).unwrap_or(0.0) } else { 0.0 })
 }
 
 /// However n tasks are spread over groups, one of these holds at least so many and at most n less so many.
@@ -77,14 +81,19 @@ fn is_positive(traffic: &Traffic, most: f64, shift: f64) -> bool {
     true
 }
 
-/// The least traffic between two parts of the tasks (Stoer & Wagner 1997); 0 where the traffic falls apart.
-fn smallest_cut(traffic: &Traffic) -> f64 {
+/// The least traffic between two parts of the tasks (Stoer & Wagner 1997); 0 where the traffic falls apart. `None` where the
+/// deadline comes first.
+fn smallest_cut(traffic: &Traffic, limit: &Limit) -> Option<f64> {
     let n = traffic.tasks();
+    let mut watch = Watch::new(limit, n * n);
     let mut weight = vec![0.0; n * n];
     (0..n).for_each(|task| traffic.of(task).for_each(|(with, w)| weight[task * n + with] = w));
     let mut alive: Vec<usize> = (0..n).collect();
     let mut least = f64::INFINITY;
     while alive.len() > 1 {
+        if watch.is_late() {
+            return None;
+        }
         let (last, before, cut) = farthest(&weight, n, &alive);
         least = least.min(cut);
         for other in &alive {
@@ -93,7 +102,7 @@ fn smallest_cut(traffic: &Traffic) -> f64 {
         }
         alive.retain(|task| *task != last);
     }
-    if least.is_finite() { least } else { 0.0 }
+    Some(if least.is_finite() { least } else { 0.0 })
 }
 
 /// The last two in the order of strongest ties to those before, and what ties the last.
@@ -111,6 +120,8 @@ fn farthest(weight: &[f64], n: usize, alive: &[usize]) -> (usize, usize, f64) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const ENDLESS: Limit = Limit { deadline: None, kicks: 0, enough: 0.0 };
 
     fn ring(n: usize) -> Traffic {
         Traffic::new(n, (0..n).map(|i| (i, (i + 1) % n, 1.0)))
@@ -138,10 +149,10 @@ mod tests {
 
     #[test]
     fn cuts_of_known_graphs() {
-        assert_eq!(smallest_cut(&ring(9)), 2.0);
+        assert_eq!(smallest_cut(&ring(9), &ENDLESS), Some(2.0));
         let bridge = Traffic::new(6, [(0, 1, 5.0), (1, 2, 5.0), (0, 2, 5.0), (3, 4, 4.0), (4, 5, 4.0), (2, 3, 1.5)]);
-        assert_eq!(smallest_cut(&bridge), 1.5);
-        assert_eq!(smallest_cut(&Traffic::new(4, [(0, 1, 1.0)])), 0.0);
+        assert_eq!(smallest_cut(&bridge, &ENDLESS), Some(1.5));
+        assert_eq!(smallest_cut(&Traffic::new(4, [(0, 1, 1.0)]), &ENDLESS), Some(0.0));
     }
 
     proptest::proptest! {
@@ -154,7 +165,7 @@ mod tests {
             let minority = least_minority(n, &[capacity, capacity]);
             let bound = if minority == 0 { 0.0 } else {
                 let spread = second_eigenvalue(&traffic) * minority as f64 * (n - minority) as f64 / n as f64;
-                spread.max(smallest_cut(&traffic))
+                spread.max(smallest_cut(&traffic, &ENDLESS).unwrap())
             };
             // Every way of filling two groups.
             let best = (0..1_u32 << n)

@@ -1,7 +1,7 @@
 //! Thousands of tasks: pairs of pairs of pairs.
 
-use crate::portfolio::{Started, portfolio};
-use crate::search::{Engine, Found, Limit, Sparse, iterate};
+use crate::portfolio::{Started, downhill, portfolio};
+use crate::search::{Limit, Sparse, iterate};
 use crate::seed::lawful;
 use crate::{Problem, Traffic, Zones};
 use seatmap_machine::Square;
@@ -18,14 +18,14 @@ const SMALL: usize = 600;
 pub fn multilevel(problem: &Problem, limit: &Limit, seed: u64) -> Started {
     let mut rng = fastrand::Rng::with_seed(seed);
     let mut best = cycle(problem, &limit.part(3), seed);
-    let mut engine = Sparse::new(problem, lawful(problem, best.found.slot_of.clone()));
-    let found = iterate(&mut engine, &mut rng, limit);
-    best.found = found;
+    if let Some(mut engine) = Sparse::new(problem, lawful(problem, best.found.slot_of.clone()), limit) {
+        best.found = iterate(&mut engine, &mut rng, limit);
+    }
     best
 }
 
 fn cycle(problem: &Problem, limit: &Limit, seed: u64) -> Started {
-    if problem.slots() < SMALL || !problem.slots().is_multiple_of(2) {
+    if problem.slots() < SMALL || !problem.slots().is_multiple_of(2) || limit.is_late() {
         return portfolio(problem, limit, seed);
     }
     let items = pairs_of_items(problem);
@@ -38,9 +38,7 @@ fn cycle(problem: &Problem, limit: &Limit, seed: u64) -> Started {
         slot_of[item.0 as usize] = seat.0;
         slot_of[item.1 as usize] = seat.1;
     }
-    let mut engine = Sparse::new(problem, lawful(problem, slot_of));
-    engine.descend();
-    Started { name: above.name, found: Found { cost: engine.cost(), slot_of: engine.assignment().to_vec() } }
+    Started { name: above.name, found: downhill(problem, lawful(problem, slot_of), limit) }
 }
 
 type Pairs = Vec<(u32, u32)>;

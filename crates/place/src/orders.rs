@@ -52,14 +52,11 @@ fn chain(pus: &[u32], distance: &Matrix, pick: fn(f64, f64) -> f64) -> Vec<u32> 
     let is_near = pick(1.0, 2.0) == 1.0;
     let mut left: Vec<usize> = (1..pus.len()).collect();
     let mut order = vec![0_usize; usize::from(!pus.is_empty())];
+    // How far each PU is from the nearest of those before.
+    let mut apart = vec![f64::MAX; pus.len()];
     while let Some(last) = order.last().copied().filter(|_| !left.is_empty()) {
-        let key = |at: usize| {
-            if is_near {
-                distance[(last, at)]
-            } else {
-                -order.iter().map(|b| distance[(*b, at)]).fold(f64::MAX, f64::min)
-            }
-        };
+        left.iter().for_each(|at| apart[*at] = apart[*at].min(distance[(last, *at)]));
+        let key = |at: usize| if is_near { distance[(last, at)] } else { -apart[at] };
         let next = (0..left.len()).min_by(|a, b| key(left[*a]).total_cmp(&key(left[*b]))).unwrap_or(0);
         order.push(left.remove(next));
     }

@@ -1,6 +1,6 @@
 //! From a request to an answer.
 
-use crate::bound::gilmore_lawler;
+use crate::bound::{BOUND_PART, gilmore_lawler};
 use crate::build::problem;
 use crate::congestion::{anneal, least_loaded};
 use crate::exact::{MOST_TASKS, exact};
@@ -27,23 +27,28 @@ impl Request<'_> {
         let sections = sections(self, &pus)?;
         let links = Links::new(self.profile, &pus);
         let lower_bound = match self.objective {
-            Objective::Distance => gilmore_lawler(&problem),
+            Objective::Distance => gilmore_lawler(&problem, &self.limit.part(BOUND_PART)),
             Objective::Congestion if links.is_empty() => {
                 let machine = &self.profile.name;
                 return Err(PlaceError::Unfit(format!(
                     "{machine} has no groups of PUs that share a link; use distance"
                 )));
             }
-            Objective::Congestion => link_bound(&problem, &links),
+            Objective::Congestion => link_bound(&problem, &links, &self.limit.part(BOUND_PART)),
             Objective::Simulated | Objective::Measured => {
                 return Err(PlaceError::Unfit("this objective needs a machine that runs the program".to_owned()));
             }
         };
-        let (mut found, optimal, method) = self.search(&problem, &pus, &links, sections.as_deref(), lower_bound)?;
-        found.cost = self.cost(&problem, &pus, &links, &rows_of(&problem, &found));
-        let baselines = baselines::baselines(self, &problem, &pus, baselines::drawn(&problem), |pu_of| {
-            self.cost(&problem, &pus, &links, pu_of)
-        });
+        let (drawn, limit) = (baselines::drawn(&problem), self.limit.part(BASELINES_PART));
+        let cost = |pu_of: &[usize]| self.cost(&problem, &pus, &links, pu_of);
+        let baselines = baselines::baselines(self, &problem, &pus, drawn, &limit, cost);
+        let (mut found, optimal, mut method) = self.search(&problem, &pus, &links, sections.as_deref(), lower_bound)?;
+        found.cost = cost(&rows_of(&problem, &found));
+        if self.method == Method::Auto
+            && let Some((usual, name)) = baselines::as_good(self, &problem, &pus, found.cost, cost)
+        {
+            (found, method) = (usual, name.to_owned());
+        }
         self.answer(
             Judged { problem, pus, links, sections },
             found,
@@ -74,7 +79,7 @@ impl Request<'_> {
         let searched = divided.as_ref().unwrap_or(&problem);
         let failure = std::cell::OnceCell::new();
         let run = std::cell::RefCell::new(Vec::new());
-        let baselines = baselines::baselines(self, &problem, &pus, baselines::DRAWN_BY_RUNS, |pu_of| {
+        let baselines = baselines::baselines(self, &problem, &pus, baselines::DRAWN_BY_RUNS, &self.limit, |pu_of| {
             let placement: Vec<u32> = pu_of.iter().map(|pu| pus.os[*pu]).collect();
             let time_ns = (judge.time_ns)(&placement).unwrap_or_else(|error| {
                 failure.get_or_init(|| error);
@@ -172,7 +177,9 @@ impl Request<'_> {
         if self.objective == Objective::Congestion {
             let start =
                 parallel(self.threads, |at| portfolio(searched, &self.limit.part(4), self.seed.wrapping_add(at)));
-            let starts = std::iter::once(start.found.slot_of).chain(baselines::starts(self, searched, pus)).collect();
+            let starts = std::iter::once(start.found.slot_of)
+                .chain(baselines::starts(self, searched, pus).into_iter().flatten())
+                .collect();
             let start = least_loaded(searched, links, starts);
             let found = parallel(self.threads, |at| Started {
                 found: anneal(searched, links, &start, &self.limit, self.seed.wrapping_add(at)),
@@ -197,11 +204,13 @@ impl Request<'_> {
         }
         let is_small = problem.tasks() <= MOST_TASKS;
         let limit = if is_small { limit.part(3) } else { limit };
-        let best = if is_small {
+        let mut best = if is_small {
             portfolio(problem, &limit.part(3), self.seed)
         } else {
             parallel(self.threads, |at| portfolio(problem, &limit, self.seed.wrapping_add(at)))
         };
+        // A proof stands on what a placement costs, not on what a search's changes have added up to.
+        best.found.cost = problem.cost(&best.found.slot_of);
         if best.found.cost <= lower_bound * ROUNDED {
             return (best.found, true, best.name.to_owned());
         }
@@ -252,6 +261,9 @@ struct Proof {
 
 /// By how much a bound may be below a cost that meets it: the bound's distances are of single precision.
 const ROUNDED: f64 = 1.0 + f32::EPSILON as f64;
+
+/// The part of the time that random placements may take beside the search.
+const BASELINES_PART: u32 = 8;
 
 /// The part of the time that finding a start by distance takes where runs decide.
 const DISTANCE_PART: u32 = 10;

@@ -2,6 +2,7 @@
 
 use crate::search::{Engine, Found, Limit, Sparse, Tour, iterate};
 use crate::{Problem, seed};
+use std::cell::OnceCell;
 
 /// Where a placement came from.
 #[derive(Clone, Debug, PartialEq)]
@@ -15,17 +16,22 @@ pub struct Started {
 /// The starts of the portfolio, the promising ones first.
 const STARTS: [&str; 5] = ["recursive bisection", "greedy growth", "spectral order", "RCM order", "natural order"];
 
+/// The part of the time in which starts must be ready.
+const STARTS_PART: u32 = 2;
+
 /// Starts from everything that is known to work and searches on from the best, until the limit.
 ///
 /// Half of the time goes to all starts alike, a quarter to the better half, the rest to the best. `seed` decides random
-/// choices, so that a limit by count gives the same answer everywhere.
+/// choices, so that a limit by count gives the same answer everywhere. Starts that are not ready by half of the time are
+/// left out, but for the first, which always is.
 #[must_use]
 pub fn portfolio(problem: &Problem, limit: &Limit, seed: u64) -> Started {
     let mut rng = fastrand::Rng::with_seed(seed);
+    let (nested, until) = (OnceCell::new(), limit.part(STARTS_PART));
     let mut alive = Vec::with_capacity(STARTS.len());
     for name in STARTS {
-        alive.push(started(problem, name, &mut rng));
-        if has_enough(&alive, limit) {
+        alive.extend(started(problem, name, &mut rng, &nested, [&until, limit]));
+        if has_enough(&alive, limit) || limit.is_late() {
             break;
         }
     }
@@ -54,25 +60,45 @@ fn has_enough(found: &[Started], limit: &Limit) -> bool {
     found.iter().any(|one| one.found.cost <= limit.enough)
 }
 
-fn started(problem: &Problem, name: &'static str, rng: &mut fastrand::Rng) -> Started {
-    let along = |order: Vec<u32>| seed::lawful(problem, seed::in_order(&order, &seed::nested(problem)));
+/// A start, ready by the first limit, rolled downhill until the second; `None` where it was not ready. `nested` keeps the order
+/// of the slots, which several starts share.
+fn started(
+    problem: &Problem,
+    name: &'static str,
+    rng: &mut fastrand::Rng,
+    nested: &OnceCell<Vec<u32>>,
+    [until, limit]: [&Limit; 2],
+) -> Option<Started> {
+    let along = |order: Vec<u32>| {
+        seed::lawful(problem, seed::in_order(&order, nested.get_or_init(|| seed::nested(problem, until))))
+    };
     let slot_of = match name {
-        "recursive bisection" => seed::recursive(problem, rng),
-        "greedy growth" => seed::greedy(problem),
-        "spectral order" => along(seed::spectral(problem, rng)),
-        "RCM order" => along(seed::rcm(problem)),
+        "recursive bisection" => seed::recursive(problem, rng, until),
+        "greedy growth" => seed::greedy(problem, until)?,
+        "spectral order" => along(seed::spectral(problem, rng, until)?),
+        "RCM order" => along(seed::rcm(problem, until)?),
         _ => along((0..problem.slots() as u32).collect()),
     };
-    let mut engine = Sparse::new(problem, slot_of);
-    engine.descend();
-    Started { name, found: Found { cost: engine.cost(), slot_of: engine.assignment().to_vec() } }
+    Some(Started { name, found: downhill(problem, slot_of, limit) })
+}
+
+/// The next local optimum, or what comes nearest to it by the deadline.
+pub(crate) fn downhill(problem: &Problem, slot_of: Vec<u32>, limit: &Limit) -> Found {
+    let Some(mut engine) = Sparse::new(problem, slot_of.clone(), limit) else {
+        return Found { cost: problem.cost(&slot_of), slot_of };
+    };
+    engine.descend(limit);
+    Found { cost: engine.cost(), slot_of: engine.assignment().to_vec() }
 }
 
 fn refine(problem: &Problem, started: &mut Started, rng: &mut fastrand::Rng, limit: &Limit) {
     let slot_of = started.found.slot_of.clone();
-    let found = match Tour::new(problem, slot_of.clone()) {
+    let found = match Tour::new(problem, slot_of.clone(), limit) {
         Some(mut tour) => iterate(&mut tour, rng, limit),
-        None => iterate(&mut Sparse::new(problem, slot_of), rng, limit),
+        None => match Sparse::new(problem, slot_of, limit) {
+            Some(mut sparse) => iterate(&mut sparse, rng, limit),
+            None => return,
+        },
     };
     if found.cost < started.found.cost {
         started.found = found;

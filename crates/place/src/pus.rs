@@ -1,6 +1,7 @@
 //! The PUs that tasks may sit on.
 
 use crate::PlaceError;
+use seatmap_machine::nanoseconds::MAX_ROUND_TRIP_NS;
 use seatmap_machine::{Matrix, Profile};
 
 /// The PUs that tasks may sit on, by ascending OS index or in the order asked for, and how far apart they are.
@@ -37,11 +38,15 @@ impl Pus {
             }
         };
         let distance_ns = Matrix::from_fn(os.len(), cell);
-        let unknown = distance_ns.pairs().find(|(_, _, ns)| !ns.is_finite()).map(|(i, j, _)| (os[i], os[j]));
-        match unknown {
-            Some((a, b)) => Err(PlaceError::UnknownDistance(a, b)),
-            None if os.is_empty() => Err(PlaceError::NoDistances(profile.name.clone())),
+        if os.is_empty() {
+            return Err(PlaceError::NoDistances(profile.name.clone()));
+        }
+        let is_distance = |ns: f64| (0.0..=MAX_ROUND_TRIP_NS).contains(&ns);
+        let other = distance_ns.pairs().find(|(_, _, ns)| !is_distance(**ns)).map(|(i, j, ns)| (i, j, *ns));
+        match other {
             None => Ok(Pus { os, distance_ns }),
+            Some((i, j, ns)) if ns.is_nan() => Err(PlaceError::UnknownDistance(os[i], os[j])),
+            Some((i, j, ns)) => Err(PlaceError::NoDistance { pus: [os[i], os[j]], ns: format!("{ns:e}") }),
         }
     }
 

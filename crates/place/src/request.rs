@@ -1,6 +1,5 @@
 //! What is wanted: a pattern on a machine.
 
-use crate::build::groups;
 use crate::search::Limit;
 use crate::{Level, PlaceError, Pus};
 use seatmap_machine::Profile;
@@ -97,18 +96,14 @@ impl<'a> Request<'a> {
         self.pattern.edges.iter().map(move |edge| (edge.from, edge.to, weight(edge)))
     }
 
-    /// The PUs that may be used, with their distances. Sections bound the tasks of a zone, and there is one sort of zone:
-    /// with them, one task a group means its first PU.
+    /// The PUs that may be used, with their distances. One task a core means one PU of each. Sections bound the tasks of a
+    /// zone, and there is one sort of zone: with them, one task a group means one PU of it too.
     pub(crate) fn pus(&self) -> Result<Pus, PlaceError> {
         let all = Pus::new(self.profile, self.cpus.as_deref(), self.homes)?;
-        let Some(level) = self.one_per.filter(|_| self.has_sections()) else { return Ok(all) };
-        let groups = groups(level, self.profile, &all)?;
-        let is_first = |at: &usize| !groups[..*at].contains(&groups[*at]);
-        let first: Vec<u32> = (0..all.os.len()).filter(is_first).map(|at| all.os[at]).collect();
-        if first.len() < self.pattern.tasks {
-            return Err(PlaceError::TooFewGroups { tasks: self.pattern.tasks, groups: first.len() });
+        match self.one_per.filter(|level| *level == Level::Core || self.has_sections()) {
+            Some(level) => self.one_pu_a_group(level, all),
+            None => Ok(all),
         }
-        Pus::new(self.profile, Some(&first), self.homes)
     }
 
     /// Whether tasks are spread over sections before anything else.

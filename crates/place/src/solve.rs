@@ -1,6 +1,6 @@
 //! A quadratic assignment problem, solved for its own sake.
 
-use crate::bound::gilmore_lawler_dense;
+use crate::bound::{BOUND_PART, gilmore_lawler_dense};
 use crate::search::{Dense, Engine, Found, Limit, Qap, iterate, tabu};
 
 /// A permutation with what is known about it.
@@ -21,17 +21,17 @@ const ROUNDS: u32 = 4;
 /// turn, each going on from the best so far.
 #[must_use]
 pub fn solve(qap: &Qap, limit: &Limit, seed: u64) -> Solved {
-    let lower_bound = gilmore_lawler_dense(qap);
+    let lower_bound = gilmore_lawler_dense(qap, &limit.part(BOUND_PART));
     let mut rng = fastrand::Rng::with_seed(seed);
     let mut start: Vec<u32> = (0..qap.n() as u32).collect();
     rng.shuffle(&mut start);
     let mut best = Found { cost: qap.cost(&start), slot_of: start };
     for round in 0..ROUNDS {
-        let mut engine = Dense::new(qap, best.slot_of.clone());
-        engine.descend();
+        let Some(mut engine) = Dense::new(qap, best.slot_of.clone(), limit) else { break };
+        engine.descend(limit);
         let found = iterate(&mut engine, &mut rng, &limit.part(2 * (ROUNDS - round)));
         best = better(best, found);
-        let mut engine = Dense::new(qap, best.slot_of.clone());
+        let Some(mut engine) = Dense::new(qap, best.slot_of.clone(), limit) else { break };
         let rest = if round + 1 == ROUNDS { *limit } else { limit.part(2 * (ROUNDS - round) - 1) };
         best = better(best, tabu(&mut engine, &mut rng, &rest));
         if best.cost <= lower_bound {

@@ -28,12 +28,14 @@ pub(crate) struct Trials<'a> {
     threads: usize,
     limit: Limit,
     known: HashMap<Vec<u32>, f64>,
+    /// Whether a placement was left out because time was up.
+    is_cut: bool,
 }
 
 impl<'a> Trials<'a> {
     /// None yet. `os` are the machine's PUs in the order of the problem's rows.
     pub(crate) fn new(problem: &'a Problem, os: &'a [u32], judge: Judge<'a>, threads: usize, limit: Limit) -> Self {
-        Trials { problem, os, judge, threads: threads.max(1), limit, known: HashMap::new() }
+        Trials { problem, os, judge, threads: threads.max(1), limit, known: HashMap::new(), is_cut: false }
     }
 
     /// Remembers a run that was made before.
@@ -54,7 +56,7 @@ impl<'a> Trials<'a> {
                 }
                 best = better(best, self.best_of(some)?);
             }
-            return Ok((best, true));
+            return Ok((best, !self.is_cut));
         }
         let mut rng = fastrand::Rng::with_seed(random);
         let mut here = best.clone();
@@ -131,14 +133,17 @@ impl<'a> Trials<'a> {
         Some(all)
     }
 
-    /// The first of the cheapest; what was run before is not run again.
+    /// The first of the cheapest; what was run before is not run again. What there is no time left to run counts as endless,
+    /// but for the first run of all.
     fn best_of(&mut self, candidates: &[Vec<u32>]) -> Result<Found, PlaceError> {
         self.limit.kicks = self.limit.kicks.saturating_sub(1);
         let placements: Vec<Vec<u32>> = candidates.iter().map(|slot_of| self.placement(slot_of)).collect();
         let unknown: Vec<&Vec<u32>> =
             placements.iter().filter(|placement| !self.known.contains_key(*placement)).collect();
-        let times = run(&unknown, self.judge, self.threads)?;
-        let new: Vec<_> = unknown.into_iter().cloned().zip(times).collect();
+        let limit = if self.known.is_empty() { Limit::kicks(0) } else { self.limit };
+        let times = run(&unknown, self.judge, self.threads, &limit)?;
+        self.is_cut |= times.iter().any(Option::is_none);
+        let new: Vec<_> = unknown.into_iter().cloned().zip(times).filter_map(|(at, ns)| Some((at, ns?))).collect();
         self.known.extend(new);
         let cost = |at: usize| self.known.get(&placements[at]).copied().unwrap_or(f64::INFINITY);
         let best = (0..candidates.len()).min_by(|a, b| cost(*a).total_cmp(&cost(*b)));
@@ -166,12 +171,15 @@ fn extend(all: &mut Vec<Vec<u32>>, taken: &mut Vec<u32>, tasks: usize, slots: u3
     }
 }
 
-/// The times of placements, by several threads.
-fn run(placements: &[&Vec<u32>], judge: Judge, threads: usize) -> Result<Vec<f64>, PlaceError> {
+/// The times of placements, by several threads; `None` for those whose turn comes after the deadline.
+fn run(placements: &[&Vec<u32>], judge: Judge, threads: usize, limit: &Limit) -> Result<Vec<Option<f64>>, PlaceError> {
     let share = placements.len().div_ceil(threads).max(1);
-    let times =
-        |part: &[&Vec<u32>]| part.iter().map(|placement| (judge.time_ns)(placement)).collect::<Result<Vec<_>, _>>();
-    let parts: Vec<Result<Vec<f64>, String>> = std::thread::scope(|scope| {
+    let time = |placement: &&Vec<u32>| match limit.is_late() {
+        true => Ok(None),
+        false => (judge.time_ns)(placement).map(Some),
+    };
+    let times = |part: &[&Vec<u32>]| part.iter().map(time).collect::<Result<Vec<_>, _>>();
+    let parts: Vec<Result<Vec<Option<f64>>, String>> = std::thread::scope(|scope| {
         let running: Vec<_> = placements.chunks(share).map(|part| scope.spawn(move || times(part))).collect();
         let ended =
             |run: std::thread::ScopedJoinHandle<'_, _>| run.join().unwrap_or_else(|_| Err("a run panicked".to_owned()));

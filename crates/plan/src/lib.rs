@@ -18,10 +18,12 @@ pub mod channel;
 mod check;
 pub mod export;
 pub mod objective;
+mod other_machine;
 pub mod plan;
 
 pub use agreement::Agreement;
 pub use baselines::{Baselines, Random};
 pub use channel::Channel;
 pub use objective::Objective;
+pub use other_machine::OtherMachine;
 pub use plan::Plan;

@@ -1,12 +1,15 @@
 //! `seatmap-plan/1`: a placement with its provenance.
 
-use crate::{Agreement, Baselines, Channel, Objective, check};
+use crate::{Agreement, Baselines, Channel, Objective, OtherMachine, check};
 use seatmap_document::DocumentError;
 use seatmap_machine::Pu;
 use serde::{Deserialize, Serialize};
 
 /// The format's name, in the `format` key.
 pub const FORMAT: &str = "seatmap-plan/1";
+
+/// The machine of a plan for whichever computer reads it.
+const ANY_HOST: &str = "host";
 
 /// The most tasks that a plan may have: as many as a pattern.
 pub const MAX_TASKS: usize = 1 << 20;
@@ -152,6 +155,25 @@ impl Plan {
         check::plan(self)
     }
 
+    /// Checks that a plan is for the computer that goes by this name, before its PUs are taken for that computer's. A plan for
+    /// `host` is for whichever computer reads it.
+    ///
+    /// # Errors
+    /// [`OtherMachine`], with both names.
+    ///
+    /// ```
+    /// let plan = seatmap_plan::Plan::new("desk", vec![3, 1]);
+    /// assert!(plan.check_machine("desk").is_ok());
+    /// let error = plan.check_machine("rack7").unwrap_err();
+    /// assert!(error.to_string().starts_with("the plan is for 'desk', and this computer is 'rack7'"));
+    /// ```
+    pub fn check_machine(&self, here: &str) -> Result<(), OtherMachine> {
+        match self.machine == here || self.machine == ANY_HOST {
+            true => Ok(()),
+            false => Err(OtherMachine { plan: self.machine.clone(), here: here.to_owned() }),
+        }
+    }
+
     /// The OS indices of the PUs in use, ascending, each once.
     #[must_use]
     pub fn pus_in_use(&self) -> Vec<u32> {
@@ -178,6 +200,17 @@ mod tests {
         assert_eq!(Plan::from_json(&plan.to_json()).unwrap(), plan);
         assert_eq!(plan.pus_in_use(), [0, 4]);
         assert!(plan.is_oversubscribed() && !Plan::new("small", vec![4, 0]).is_oversubscribed());
+    }
+
+    #[test]
+    fn a_plan_is_for_one_machine() {
+        let plan = Plan::new("desk", vec![4, 0]);
+        assert_eq!(plan.check_machine("desk"), Ok(()));
+        let error = plan.check_machine("rack7").unwrap_err();
+        assert_eq!((error.plan.as_str(), error.here.as_str()), ("desk", "rack7"));
+        assert!(error.to_string().contains("--any-machine"), "{error}");
+        assert_eq!(Plan::new("host", vec![4, 0]).check_machine("rack7"), Ok(()));
+        assert!(Plan::new("", vec![4, 0]).check_machine("rack7").is_err());
     }
 
     #[test]

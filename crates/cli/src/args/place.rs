@@ -6,6 +6,35 @@ use seatmap_place::{Level, Weight};
 use seatmap_plan::Objective;
 use std::path::PathBuf;
 
+/// What makes no sense for a QAPLIB instance, which has neither machine nor pattern.
+const OF_PATTERNS: [&str; 18] = [
+    "on",
+    "objective",
+    "packet",
+    "rounds",
+    "weight",
+    "cpus",
+    "fix",
+    "avoid_smt",
+    "use_smt",
+    "one_per",
+    "method",
+    "sections",
+    "homes",
+    "threads",
+    "output",
+    "html",
+    "svg",
+    "before",
+];
+
+/// What the heaviest edge sends in the simulator where nobody says: four of the Cell's largest transfers.
+const PACKET_BYTES: u32 = 64 << 10;
+/// How often, where nobody says.
+const ROUNDS: u32 = 4;
+/// Slices of a ring or mesh where nobody says: Liu et al. 2015 cut the Xeon Phi's ring in four.
+const SECTIONS: usize = 4;
+
 #[derive(Debug, Args)]
 #[command(group = clap::ArgGroup::new("what").required(true).args(["pattern", "qaplib"]))]
 #[command(group = clap::ArgGroup::new("picture").multiple(true).args(["html", "svg"]))]
@@ -17,17 +46,17 @@ pub struct Place {
     #[arg(long, value_name = "PATTERN")]
     pub pattern: Option<String>,
     /// Solve a QAPLIB instance instead.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["on", "cpus", "fix", "output", "html", "svg", "homes"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = OF_PATTERNS)]
     pub qaplib: Option<PathBuf>,
     /// What a placement is judged by.
     #[arg(long, default_value = "distance")]
     pub objective: ObjectiveChoice,
-    /// Bytes of the heaviest edge's message, for --objective simulated; k stands for 1024.
-    #[arg(long, value_name = "SIZE", default_value = "64k", value_parser = super::size)]
-    pub packet: u32,
-    /// How often all messages are sent, for --objective simulated.
-    #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
-    pub rounds: u32,
+    /// Bytes of the heaviest edge's message, for --objective simulated; k stands for 1024 [default: 64k].
+    #[arg(long, value_name = "SIZE", value_parser = super::size)]
+    pub packet: Option<u32>,
+    /// How often all messages are sent, for --objective simulated [default: 4].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub rounds: Option<u32>,
     /// What an edge of the pattern weighs.
     #[arg(long, default_value = "bytes")]
     pub weight: WeightChoice,
@@ -37,18 +66,21 @@ pub struct Place {
     /// Put a task on a CPU; may be given several times.
     #[arg(long, value_name = "TASK=CPU", value_parser = fix)]
     pub fix: Vec<(usize, u32)>,
-    /// At most one task on a core.
+    /// At most one task on a core: the default where there are enough cores; refused where there are not.
     #[arg(long, conflicts_with = "one_per")]
     pub avoid_smt: bool,
+    /// Let tasks share a core where that is nearest, though there are enough cores for one task each.
+    #[arg(long, conflicts_with_all = ["avoid_smt", "one_per"])]
+    pub use_smt: bool,
     /// At most one task on each group of a level.
     #[arg(long, value_name = "GROUP")]
     pub one_per: Option<LevelChoice>,
     /// How to search.
     #[arg(long, default_value = "auto")]
     pub method: MethodChoice,
-    /// Sections of the ring or mesh, for --method pizza.
-    #[arg(long, value_name = "K", default_value_t = 4)]
-    pub sections: usize,
+    /// Sections of the ring or mesh, for --method pizza [default: 4].
+    #[arg(long, value_name = "K")]
+    pub sections: Option<usize>,
     /// Choose the home of each channel's line too, where the profile knows homes.
     #[arg(long, alias = "home")]
     pub homes: bool,
@@ -79,6 +111,36 @@ pub struct Place {
     /// Print the plan as JSON on stdout, and nothing else.
     #[arg(long)]
     pub json: bool,
+}
+
+impl Place {
+    /// Bytes of the heaviest edge's message.
+    pub fn packet_bytes(&self) -> u32 {
+        self.packet.unwrap_or(PACKET_BYTES)
+    }
+
+    /// How often all messages are sent.
+    pub fn rounds(&self) -> u32 {
+        self.rounds.unwrap_or(ROUNDS)
+    }
+
+    /// Sections of the ring or mesh.
+    pub fn sections(&self) -> usize {
+        self.sections.unwrap_or(SECTIONS)
+    }
+
+    /// An option that would do nothing, and what it is for.
+    pub fn unused(&self) -> Option<String> {
+        let is_simulated = self.objective == ObjectiveChoice::Simulated;
+        let is_pizza = self.method == MethodChoice::Pizza;
+        let given = [
+            ("--packet", self.packet.is_some() && !is_simulated, "--objective simulated"),
+            ("--rounds", self.rounds.is_some() && !is_simulated, "--objective simulated"),
+            ("--sections", self.sections.is_some() && !is_pizza, "--method pizza"),
+        ];
+        let (option, _, needed) = given.into_iter().find(|(_, is_unused, _)| *is_unused)?;
+        Some(format!("{option} changes nothing without {needed}; add that, or leave {option} out"))
+    }
 }
 
 /// What a placement is judged by.

@@ -4,6 +4,7 @@ use crate::args::{Fit, Model, ModelAction};
 use crate::error::CliError;
 use crate::input;
 use crate::output::{self, Destination};
+use crate::waiting::Waiting;
 use seatmap_measure::twin::{self, Needs, TwinError};
 use seatmap_report::twin as report;
 
@@ -22,7 +23,9 @@ fn fitted(typed: &Fit) -> Result<(), CliError> {
         return Err(CliError::input("--json and -o - both print on stdout; give -o a file's name"));
     }
     let profile = input::machine(&typed.profile)?;
+    let waiting = Waiting::new("fitting", None);
     let twin = twin::fit(&profile, Needs { homes: typed.homes, loaded: typed.loaded }).map_err(failed)?;
+    drop(waiting);
     destination.map_or(Ok(()), |destination| destination.write(&twin.levels.to_toml()))?;
     match (typed.json, to_stdout) {
         (true, _) => output::json(&twin.report),

@@ -1,8 +1,10 @@
 //! `seatmap place`.
 
-use crate::common::Place;
+use crate::common::{Place, in_front_of, terminal};
 use serde_json::Value;
 use std::collections::HashSet;
+use std::io::Read;
+use std::process::Stdio;
 
 const RING: [&str; 7] = ["place", "--on", "xeon-e5-2680-2s", "--pattern", "ring:6", "--kicks", "100000"];
 
@@ -128,6 +130,114 @@ fn qaplib_instances_are_solved() {
     // All six permutations by hand: the heaviest flow takes the shortest distance.
     assert_eq!(solved["cost"], 2.0 * (5.0 * 8.0 + 3.0 * 13.0 + 2.0 * 15.0));
     assert_eq!(solved["permutation"].as_array().unwrap().len(), 3);
+    assert_eq!((&solved["format"], &solved["instance"]), (&"seatmap-qap/1".into(), &"tiny".into()));
+    for more in [["--sections", "4"], ["--method", "auto"], ["--threads", "2"], ["--one-per", "core"]] {
+        let refused = place.refusal(&[&["place", "--qaplib", "tiny.dat"][..], &more].concat());
+        assert!(refused.contains("cannot be used with") && refused.contains(more[0]), "{refused}");
+    }
+}
+
+/// Two packages of 8 cores; hardware threads of a core are 16 apart.
+const XEON: [&str; 5] = ["place", "--on", "xeon-e5-2680-2s", "--kicks", "2000"];
+
+#[test]
+fn a_core_takes_one_task_where_there_are_cores_enough() {
+    let place = Place::new();
+    let table = |more: &[&str]| place.stdout(&[&XEON[..], more].concat());
+    let alone = table(&["--pattern", "ring:8"]);
+    assert!(alone.contains("\nEach task has a core of its own; sharing cores (--use-smt) would cost "), "{alone}");
+    assert!(alone.contains("\nPackage 1 stays empty, its memory and caches unused.\n"), "{alone}");
+    let close =
+        "\nCompact costs no more. Without a plan: OMP_PLACES=cores OMP_PROC_BIND=close, or mpirun --map-by core";
+    assert!(alone.contains(close) && alone.contains("(compact)"), "{alone}");
+    let shared = table(&["--pattern", "ring:8", "--use-smt"]);
+    assert!(
+        shared.contains("\n4 cores carry two tasks or more; a core for each task (--avoid-smt) would cost "),
+        "{shared}"
+    );
+    assert!(shared.contains("Without a plan: OMP_PLACES=threads OMP_PROC_BIND=close"), "{shared}");
+    let crowded = table(&["--pattern", "ring:24"]);
+    assert!(
+        crowded.contains("\n12 cores carry two tasks or more, of which 8 must: 24 tasks on 16 cores.\n"),
+        "{crowded}"
+    );
+    let across = table(&["--pattern", "ring:16", "--avoid-smt"]);
+    assert!(!across.contains("stays empty") && across.contains("Each task has a core of its own"), "{across}");
+    let seats = |more: &[&str]| placement(&place.json(&[&XEON[..], &["--pattern", "ring:8", "--json"], more].concat()));
+    let cores = |seats: Vec<u64>| seats.into_iter().map(|os| os % 16).collect::<HashSet<u64>>().len();
+    assert_eq!([cores(seats(&[])), cores(seats(&["--use-smt"]))], [8, 4]);
+    let siblings = seats(&["--fix", "0=3", "--fix", "1=19"]);
+    assert_eq!(siblings[..2], [3, 19], "what is fixed may share a core");
+    assert!(
+        place.refusal(&[&XEON[..], &["--pattern", "ring:8", "--use-smt", "--avoid-smt"]].concat()).contains("cannot")
+    );
+}
+
+#[test]
+fn a_busier_link_is_told() {
+    let place = Place::new();
+    let phi = ["place", "--on", "xeon-phi-5110p", "--kicks", "200", "--threads", "1", "--pattern"];
+    let busier = place.stdout(&[&phi[..], &["clusters:4x9"]].concat());
+    let told = busier.lines().find(|line| line.starts_with("The busiest link, stop ")).unwrap();
+    assert!(
+        told.contains(" % more than the busiest in the OS's order: ") && told.contains("--objective simulated"),
+        "{told}"
+    );
+    let usual = place.stdout(&[&phi[..], &["ring:60"]].concat());
+    assert!(usual.contains("(compact)") && !usual.contains("The busiest link"), "{usual}");
+}
+
+#[test]
+fn options_that_would_do_nothing_are_refused() {
+    let place = Place::new();
+    for (option, value, needed) in [
+        ("--sections", "4", "--method pizza"),
+        ("--rounds", "4", "--objective simulated"),
+        ("--packet", "64k", "--objective simulated"),
+    ] {
+        let line = place.one_line_refusal(&["place", "--on", "graviton3", "--pattern", "ring:4", option, value]);
+        assert_eq!(
+            line,
+            format!("seatmap: {option} changes nothing without {needed}; add that, or leave {option} out")
+        );
+    }
+}
+
+#[test]
+fn distances_beyond_any_machine_are_refused_where_they_stand() {
+    let place = Place::new();
+    place.stdout(&["export", "--format", "json", "graviton3", "-o", "far.json"]);
+    let text = place.read("far.json");
+    let (before, after) = text.split_once("\"median_ns\":[[").unwrap();
+    let (_, after) = after.split_once(',').unwrap();
+    place.file("far.json", format!("{before}\n\"median_ns\":[[1e100,{after}"));
+    let line = place.one_line_refusal(&["place", "--on", "far.json", "--pattern", "ring:4", "--kicks", "1"]);
+    assert_eq!(
+        line,
+        "seatmap: far.json: line 2, column 20: 1e100 ns is beyond any machine; figures up to 2e9 ns are read"
+    );
+}
+
+/// Two seconds of patience, and a search of three that no proof ends sooner.
+#[test]
+fn a_long_search_says_at_a_terminal_that_it_goes_on() {
+    let place = Place::new();
+    let search = ["place", "--on", "xeon-8375c-2s", "--pattern", "stencil2d:8x8", "--threads", "1", "--seconds", "3"];
+    let told = |stderr: Option<Stdio>| {
+        let (mut screen, programs) = terminal();
+        let mut command = place.command(&search);
+        command.stdout(Stdio::null()).stderr(stderr.unwrap_or_else(|| programs.try_clone().unwrap().into()));
+        in_front_of(programs, &mut command);
+        let mut child = command.spawn().unwrap();
+        drop(command);
+        let mut text = Vec::new();
+        // The terminal's end is an error to those who read it.
+        let _ = screen.read_to_end(&mut text);
+        assert!(child.wait().unwrap().success());
+        String::from_utf8_lossy(&text).into_owned()
+    };
+    assert!(told(None).contains("searching"));
+    assert_eq!(told(Some(Stdio::null())), "", "only a terminal is drawn on");
 }
 
 #[test]

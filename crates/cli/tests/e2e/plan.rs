@@ -31,10 +31,24 @@ fn export(place: &Place, format: &str, placement: &[u32]) {
     place.stdout(&["export", "plan.json", "--format", format, "-o", "seats"]);
 }
 
+/// What tells an exported script which task it is, and what looks like it.
+const RANKS: [&str; 10] = [
+    "SEATMAP_TASK",
+    "OMPI_COMM_WORLD_LOCAL_RANK",
+    "MPI_LOCALRANKID",
+    "PMI_LOCAL_RANK",
+    "SLURM_LOCALID",
+    "SLURM_JOB_ID",
+    "SLURM_STEP_ID",
+    "SLURM_PROCID",
+    "OMPI_COMM_WORLD_RANK",
+    "PMI_RANK",
+];
+
 fn shell(place: &Place, command: &str) -> Output {
     let mut shell = Command::new("sh");
     shell.args(["-c", command]).current_dir(place.folder());
-    for variable in ["SEATMAP_TASK", "OMPI_COMM_WORLD_RANK", "PMI_RANK"] {
+    for variable in RANKS {
         shell.env_remove(variable);
     }
     // mpirun refuses root unless told twice.
@@ -65,10 +79,11 @@ fn a_script_seats_each_process(format: &str) {
     let place = Place::new();
     export(&place, format, &cpus);
     for (task, cpu) in cpus.iter().enumerate() {
-        assert_eq!(lines(&place, &format!("SEATMAP_TASK={task} sh seats {ALLOWED}")), [cpu.to_string()]);
-        assert_eq!(lines(&place, &format!("PMI_RANK={task} sh seats {ALLOWED}")), [cpu.to_string()]);
+        for rank in &RANKS[..5] {
+            assert_eq!(lines(&place, &format!("{rank}={task} sh seats {ALLOWED}")), [cpu.to_string()], "{rank}");
+        }
     }
-    let all = lines(&place, &format!("sh seats {ALLOWED}")).concat();
+    let all = lines(&place, &format!("SEATMAP_TASK=all sh seats {ALLOWED}")).concat();
     let mut set = cpus;
     set.sort_unstable();
     assert!(all == format!("{},{}", set[0], set[1]) || all == format!("{}-{}", set[0], set[1]), "{all}");
@@ -76,6 +91,28 @@ fn a_script_seats_each_process(format: &str) {
     let beyond = shell(&place, "SEATMAP_TASK=2 sh seats true");
     assert_eq!(beyond.status.code(), Some(2));
     assert_eq!(String::from_utf8(beyond.stderr).unwrap(), "seats: there is no task 2; the plan has 0 to 1\n");
+    a_script_without_a_rank_refuses(&place);
+    a_batch_script_of_slurm_has_no_rank(&place, cpus[1]);
+}
+
+/// A rank of the whole job says nothing on its second node.
+fn a_script_without_a_rank_refuses(place: &Place) {
+    for set in ["", "OMPI_COMM_WORLD_RANK=1", "PMI_RANK=1", "SLURM_PROCID=1"] {
+        let refused = shell(place, &format!("{set} sh seats echo ran"));
+        let told = String::from_utf8(refused.stderr).unwrap();
+        assert!(refused.status.code() == Some(2) && refused.stdout.is_empty(), "{set}: {told}");
+        assert!(told.starts_with("seats: which task is this?") && told.contains("SEATMAP_TASK"), "{set}: {told}");
+    }
+}
+
+/// `sbatch` sets the variables of a first task for its script, and whatever that starts inherits them.
+fn a_batch_script_of_slurm_has_no_rank(place: &Place, second: u32) {
+    let batch = "SLURM_JOB_ID=7 SLURM_PROCID=0 SLURM_LOCALID=0";
+    assert_eq!(shell(place, &format!("{batch} sh seats true")).status.code(), Some(2));
+    let step = "SLURM_JOB_ID=7 SLURM_STEP_ID=0 SLURM_PROCID=3 SLURM_NODEID=1 SLURM_LOCALID=1";
+    assert_eq!(lines(place, &format!("{step} sh seats {ALLOWED}")), [second.to_string()], "the second node's second");
+    let inside = "OMPI_COMM_WORLD_LOCAL_RANK=1 OMPI_COMM_WORLD_RANK=3";
+    assert_eq!(lines(place, &format!("{batch} {inside} sh seats {ALLOWED}")), [second.to_string()], "mpirun inside");
 }
 
 #[test]
@@ -102,6 +139,26 @@ fn taskset_seats_the_ranks_of_mpirun() {
     export(&place, "taskset", &cpus);
     let mpirun = "mpirun --oversubscribe --bind-to none -n 2 sh seats";
     assert_eq!(lines(&place, &format!("{mpirun} {RANK_AND_ALLOWED}")), seated(&cpus));
+}
+
+/// Two nodes that are both this computer: what would log in to the second one runs its command here.
+#[test]
+fn taskset_seats_the_ranks_of_each_node() {
+    let Some([second, first]) = swapped().filter(|_| installed("taskset")) else { return };
+    let place = Place::new();
+    export(&place, "taskset", &[second, first]);
+    let expected = [format!("0 {second}"), format!("1 {first}"), format!("2 {second}"), format!("3 {first}")];
+    place.file("rsh", "#!/bin/sh\nshift; exec sh -c \"$*\"\n");
+    assert!(shell(&place, "chmod +x rsh").status.success());
+    if installed("mpirun.openmpi") {
+        let mpirun = "mpirun.openmpi --mca plm_rsh_agent $PWD/rsh -H localhost:2,second:2 --bind-to none -n 4 sh seats";
+        assert_eq!(lines(&place, &format!("{mpirun} {RANK_AND_ALLOWED}")), expected);
+    }
+    if installed("mpiexec.hydra") {
+        let mpiexec = "mpiexec.hydra -launcher fork -hosts localhost:2,127.0.0.2:2 -n 4 sh seats";
+        let rank = RANK_AND_ALLOWED.replace("OMPI_COMM_WORLD_RANK", "PMI_RANK");
+        assert_eq!(lines(&place, &format!("{mpiexec} {rank}")), expected);
+    }
 }
 
 /// Runs the `mpirun` command that stands at the top of the exported rankfile.

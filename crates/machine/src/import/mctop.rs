@@ -47,8 +47,8 @@ pub(super) fn read(text: &str, file: File<'_>, options: &Options) -> Result<Impo
         return Err(ImportError::Frequency(frequency_hz));
     }
     let header = Header::read(text)?;
-    let cycles = one_way_cycles(text, &header)?;
     let ns_per_cycle = 1e9 / frequency_hz;
+    let cycles = one_way_cycles(text, &header, MAX_ONE_WAY_NS / ns_per_cycle)?;
     let one_way_ns = |i, j| f64::from(cycles[i * header.contexts + j]) * ns_per_cycle;
     let (median_ns, mut notes) = round_trip::from_one_way(header.contexts, one_way_ns);
     let topology = topology(&header, &median_ns);
@@ -91,8 +91,8 @@ impl Header {
     }
 }
 
-/// One-way cycles, row by row.
-fn one_way_cycles(text: &str, header: &Header) -> Result<Vec<u32>, ImportError> {
+/// One-way cycles, row by row, of which none is more than `most`.
+fn one_way_cycles(text: &str, header: &Header, most: f64) -> Result<Vec<u32>, ImportError> {
     let n = header.contexts;
     let body = text.get(header.end..).unwrap_or_default();
     if body.len() + 1 < n * n * MIN_PAIR_BYTES {
@@ -101,7 +101,7 @@ fn one_way_cycles(text: &str, header: &Header) -> Result<Vec<u32>, ImportError> 
     let mut cycles = vec![0; n * n];
     let mut offset = header.end;
     for line in body.split('\n').take_while(|line| !line.starts_with('#')) {
-        if let Some((i, j, count)) = pair(line, n).map_err(|problem| wrong(text, offset, problem))? {
+        if let Some((i, j, count)) = pair(line, n, most).map_err(|problem| wrong(text, offset, problem))? {
             cycles[i * n + j] = count;
         }
         offset += line.len() + 1;
@@ -113,7 +113,7 @@ fn one_way_cycles(text: &str, header: &Header) -> Result<Vec<u32>, ImportError> 
 }
 
 /// One line; `None` if blank.
-fn pair(line: &str, n: usize) -> Result<Option<(usize, usize, u32)>, String> {
+fn pair(line: &str, n: usize, most: f64) -> Result<Option<(usize, usize, u32)>, String> {
     let words: Vec<&str> = line.split_whitespace().take(4).collect();
     let [i, j, cycles] = words[..] else {
         return if words.is_empty() { Ok(None) } else { Err("this is no line of three numbers".to_owned()) };
@@ -121,7 +121,7 @@ fn pair(line: &str, n: usize) -> Result<Option<(usize, usize, u32)>, String> {
     let (Ok(i), Ok(j), Ok(cycles)) = (i.parse::<usize>(), j.parse::<usize>(), cycles.parse::<u32>()) else {
         return Err("this is no line of three whole numbers".to_owned());
     };
-    let in_range = cycles > 0 && f64::from(cycles) < MAX_ONE_WAY_NS;
+    let in_range = cycles > 0 && f64::from(cycles) <= most;
     match (i.max(j) < n, i == j || in_range) {
         (false, _) => Err(format!("there is no context {} among {n}", i.max(j))),
         (_, false) => Err(format!("{cycles} cycles are no latency between two contexts")),
@@ -206,6 +206,14 @@ mod tests {
         assert_eq!(imported.profile.origin.source, "box.mct (in cycles; 2.5 GHz assumed)");
         assert_eq!(imported.notes, [Note::AssumedFrequency { frequency_hz: 2.5e9 }]);
         assert!(matches!(import(&text(), Some(f64::NAN)), Err(ImportError::Frequency(_))));
+    }
+
+    #[test]
+    fn what_is_too_long_depends_on_the_clock() {
+        let long = text().replace("0    1    308", "0 1 2000000").replace("1    0    308", "1 0 2000000");
+        assert!(import(&long, Some(2e6)).is_ok(), "a second each way");
+        let error = import(&long, Some(1.9e6)).unwrap_err().to_string();
+        assert!(error.starts_with("line 3, column 1: 2000000 cycles are no latency between two contexts"), "{error}");
     }
 
     #[test]

@@ -2,9 +2,10 @@
 
 use super::Note;
 use crate::Matrix;
+use crate::nanoseconds::MAX_ROUND_TRIP_NS;
 
-/// The longest one-way latency that is taken for one: a second, far beyond any memory, in nanoseconds.
-pub(super) const MAX_ONE_WAY_NS: f64 = 1e9;
+/// The longest one-way latency that is taken for one, in nanoseconds.
+pub(super) const MAX_ONE_WAY_NS: f64 = MAX_ROUND_TRIP_NS / 2.0;
 
 /// Directions closer than this share of their sum count as equal: files carry figures rounded to text.
 const EQUAL_SHARE: f64 = 1e-6;

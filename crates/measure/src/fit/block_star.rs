@@ -46,15 +46,24 @@ pub struct Fit {
     pub residual_ns: f64,
 }
 
-impl Machine<'_> {
-    fn groups(&self) -> usize {
-        self.group.iter().max().map_or(0, |last| last + 1)
+/// A machine whose groups have been counted, which every cell asks for.
+struct Counted<'a> {
+    group: &'a [usize],
+    n: usize,
+    homes: usize,
+    groups: usize,
+}
+
+impl<'a> Counted<'a> {
+    fn of(machine: &Machine<'a>) -> Self {
+        let Machine { group, n, homes } = *machine;
+        Counted { group, n, homes, groups: group.iter().max().map_or(0, |last| last + 1) }
     }
 
     /// Whether a group has a B of its own for each home: the offsets are then told by the pairs between groups, which
     /// takes three of them.
     fn inside_by_home(&self) -> bool {
-        self.homes > 1 && self.groups() > 2
+        self.homes > 1 && self.groups > 2
     }
 
     /// The number of B's unknown for a cell.
@@ -62,7 +71,7 @@ impl Machine<'_> {
         let (a, b) = (self.group[cell.i], self.group[cell.j]);
         match a == b && self.inside_by_home() {
             true => self.inside(a, cell.home),
-            false => a.min(b) * self.groups() + a.max(b),
+            false => a.min(b) * self.groups + a.max(b),
         }
     }
 
@@ -72,12 +81,12 @@ impl Machine<'_> {
     }
 
     fn unknowns(&self) -> usize {
-        self.inside(self.groups(), 0)
+        self.inside(self.groups, 0)
     }
 
     /// The number of a's unknown.
     fn offset(&self, pu: usize, home: usize) -> usize {
-        self.groups() * self.groups() + pu * self.homes + home
+        self.groups * self.groups + pu * self.homes + home
     }
 
     fn row(&self, cell: &Cell) -> Row {
@@ -90,7 +99,8 @@ impl Machine<'_> {
 /// the offsets a little and B not at all.
 #[must_use]
 pub fn fit(machine: &Machine, cells: &[Cell]) -> Fit {
-    let groups = machine.groups();
+    let machine = &Counted::of(machine);
+    let groups = machine.groups;
     let rows: Vec<Row> = cells.iter().map(|cell| machine.row(cell)).collect();
     let unknowns = solve(&rows, &vec![0.0; machine.unknowns()]);
     let raw = |pu: usize| (0..machine.homes).map(|home| unknowns[machine.offset(pu, home)]).collect();
@@ -115,14 +125,14 @@ pub fn fit(machine: &Machine, cells: &[Cell]) -> Fit {
 
 /// Makes the offsets of each group average to zero over its PUs and all homes; B takes up the rest. Offsets that no
 /// cell speaks of become zero.
-fn centre(machine: &Machine, cells: &[Cell], offset_ns: &mut [Vec<f64>]) {
+fn centre(machine: &Counted, cells: &[Cell], offset_ns: &mut [Vec<f64>]) {
     let mut seen = vec![vec![false; machine.homes]; machine.n];
     for cell in cells {
         seen[cell.i][cell.home] = true;
         seen[cell.j][cell.home] = true;
     }
     let known = |pu: usize| (0..machine.homes).filter(|home| seen[pu][*home]).collect::<Vec<_>>();
-    let mut total = vec![(0.0, 0.0); machine.groups()];
+    let mut total = vec![(0.0, 0.0); machine.groups];
     for (pu, row) in offset_ns.iter().enumerate() {
         for home in known(pu) {
             total[machine.group[pu]].0 += row[home];

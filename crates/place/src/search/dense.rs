@@ -1,6 +1,6 @@
 //! Local search for dense matrices: a table of what each swap would change.
 
-use super::{Engine, Part, Qap};
+use super::{Engine, Limit, Part, Qap, SWAPS_BETWEEN_CHECKS, Watch};
 
 /// A permutation with the change that each swap of two items would make.
 ///
@@ -24,9 +24,10 @@ pub struct Dense {
 }
 
 impl Dense {
-    /// Starts from a permutation of the instance's places.
+    /// Starts from a permutation of the instance's places; `None` where the limit's deadline comes before the table of
+    /// changes is filled.
     #[must_use]
-    pub fn new(qap: &Qap, place_of: Vec<u32>) -> Self {
+    pub fn new(qap: &Qap, place_of: Vec<u32>, limit: &Limit) -> Option<Self> {
         let n = qap.n();
         let mut engine = Dense {
             n,
@@ -41,8 +42,20 @@ impl Dense {
             saved: None,
         };
         engine.least = engine.cost.abs() * 1e-12;
-        (0..n).for_each(|i| engine.renew(i));
-        engine
+        let mut watch = Watch::new(limit, n * n);
+        for item in 0..n {
+            if watch.is_late() {
+                return None;
+            }
+            engine.renew(item);
+        }
+        Some(engine)
+    }
+
+    /// Computes anew what swaps have added up to.
+    fn renew_all(&mut self) {
+        self.cost = self.parts.iter().map(Part::cost).sum();
+        (0..self.n).for_each(|item| self.renew(item));
     }
 
     /// The change of a swap, i below j.
@@ -120,9 +133,19 @@ impl Engine for Dense {
         }
     }
 
-    fn descend(&mut self) {
-        while let Some((i, j)) = self.best() {
+    fn descend(&mut self, limit: &Limit) {
+        let mut watch = Watch::new(limit, self.n * self.n);
+        let (mut swaps, mut last) = (0, f64::INFINITY);
+        while let Some((i, j)) = self.best().filter(|_| !watch.is_late()) {
             self.swap(i, j);
+            swaps += 1;
+            if swaps > SWAPS_BETWEEN_CHECKS * self.n {
+                self.renew_all();
+                if self.cost >= last {
+                    return;
+                }
+                (swaps, last) = (0, self.cost);
+            }
         }
     }
 
@@ -229,7 +252,7 @@ mod tests {
         let mut rng = fastrand::Rng::with_seed(seed);
         let mut matrix = || Square::from_fn(n, |_, _| f64::from(rng.u8(..20)));
         let qap = Qap::new(matrix(), matrix());
-        let engine = Dense::new(&qap, (0..n as u32).collect());
+        let engine = Dense::new(&qap, (0..n as u32).collect(), &Limit::kicks(0)).unwrap();
         (qap, engine)
     }
 
@@ -240,6 +263,10 @@ mod tests {
             let mut rng = fastrand::Rng::with_seed(seed);
             (0..swaps).for_each(|_| engine.kick(&mut rng));
             prop_assert!((engine.cost() - qap.cost(engine.places())).abs() < 1e-6);
+            let (cost, row) = (engine.cost(), engine.row(0).to_vec());
+            engine.renew_all();
+            prop_assert!((engine.cost() - cost).abs() < 1e-6);
+            prop_assert!(engine.row(0).iter().zip(&row).all(|(a, b)| (a - b).abs() < 1e-6));
             for (i, j) in (0..n).flat_map(|i| (i + 1..n).map(move |j| (i, j))) {
                 let mut swapped = engine.places().to_vec();
                 swapped.swap(i, j);

@@ -1,6 +1,6 @@
 //! Iterated local search.
 
-use super::{Engine, Limit};
+use super::{Engine, Limit, Watch};
 
 /// Failures in a row, as a multiple of the items, after which the search goes elsewhere.
 const PATIENCE: usize = 40;
@@ -21,13 +21,14 @@ pub struct Found {
 /// Hao 2013, "Breakout local search"). After 40 failures an item it goes on from a state shaken as often as there are items.
 pub fn iterate(engine: &mut impl Engine, rng: &mut fastrand::Rng, limit: &Limit) -> Found {
     let settled = |engine: &mut dyn Engine| {
-        engine.descend();
+        engine.descend(limit);
         engine.save();
         Found { cost: engine.cost(), slot_of: engine.assignment().to_vec() }
     };
     let mut best = settled(engine);
     let (mut here, mut failures, mut left) = (best.cost, 0, limit.kicks);
     let strengths = engine.strengths();
+    let mut watch = Watch::new(limit, engine.items() * engine.items());
     while left > 0 && !limit.ends_at(best.cost) {
         left -= 1;
         let strength = if failures < PATIENCE * engine.items() {
@@ -35,8 +36,13 @@ pub fn iterate(engine: &mut impl Engine, rng: &mut fastrand::Rng, limit: &Limit)
         } else {
             engine.items()
         };
-        (0..strength).for_each(|_| engine.kick(rng));
-        engine.descend();
+        for _ in 0..strength {
+            engine.kick(rng);
+            if watch.is_late() {
+                break;
+            }
+        }
+        engine.descend(limit);
         if engine.cost() < here - 1e-9 * here.abs() || strength == engine.items() {
             here = engine.cost();
             engine.save();

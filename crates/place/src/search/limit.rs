@@ -42,7 +42,13 @@ impl Limit {
     /// Whether time is up.
     #[must_use]
     pub fn is_over(&self) -> bool {
-        self.kicks == 0 || self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
+        self.kicks == 0 || self.is_late()
+    }
+
+    /// Whether the deadline has passed, however many kicks are left.
+    #[must_use]
+    pub fn is_late(&self) -> bool {
+        self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
     }
 
     /// The first `1/parts` of what is left, taken off it.
@@ -52,5 +58,49 @@ impl Limit {
         let slice = |deadline: Instant| now + deadline.saturating_duration_since(now) / parts.max(1);
         let kicks = if self.kicks == u64::MAX { u64::MAX } else { self.kicks / u64::from(parts.max(1)) };
         Limit { deadline: self.deadline.map(slice), kicks, enough: self.enough }
+    }
+}
+
+/// Work between two looks at the clock, in cells of a table: some ten microseconds.
+const WORK_BETWEEN_LOOKS: usize = 1 << 16;
+
+/// Looks at a deadline now and then: a look takes as long as a small step.
+#[derive(Debug)]
+pub struct Watch {
+    limit: Limit,
+    steps_a_look: usize,
+    steps: usize,
+    is_late: bool,
+}
+
+impl Watch {
+    /// Watches steps that each touch so many cells.
+    #[must_use]
+    pub fn new(limit: &Limit, cells_a_step: usize) -> Self {
+        let steps_a_look = (WORK_BETWEEN_LOOKS / cells_a_step.max(1)).max(1);
+        Watch { limit: *limit, steps_a_look, steps: 0, is_late: false }
+    }
+
+    /// Counts a step. Whether time is up, by the latest look.
+    pub fn is_late(&mut self) -> bool {
+        if self.steps.is_multiple_of(self.steps_a_look) {
+            self.is_late = self.is_late || self.limit.is_late();
+        }
+        self.steps += 1;
+        self.is_late
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_watch_looks_at_the_first_step_and_stays_late() {
+        let mut late = Watch::new(&Limit::seconds(0.0), 1 << 10);
+        assert!((0..200).all(|_| late.is_late()));
+        let mut counted = Watch::new(&Limit::kicks(0), 1);
+        assert!(!counted.is_late(), "kicks are not time");
+        assert!(Limit::kicks(0).is_over() && !Limit::kicks(0).is_late());
     }
 }

@@ -14,13 +14,18 @@ mod tour;
 
 pub use dense::Dense;
 pub use iterate::{Found, iterate};
-pub use limit::Limit;
+pub use limit::{Limit, Watch};
 pub use qap::{Part, Qap};
 pub use sparse::Sparse;
 pub use tabu::tabu;
 pub use tour::Tour;
 
 use std::ops::Range;
+
+/// Swaps of one descent after which what they add up to is computed anew, as a multiple of the items. Sums of changes carry
+/// rounding, and where magnitudes differ wildly it makes swaps help on paper that do not: a descent that has not come down
+/// since the last time has gone in a circle, and ends.
+const SWAPS_BETWEEN_CHECKS: usize = 8;
 
 /// Swaps in the weakest kick.
 const WEAKEST: usize = 3;
@@ -39,8 +44,8 @@ pub trait Engine {
     }
     /// Swaps two random items that may be swapped, or does something of that size.
     fn kick(&mut self, rng: &mut fastrand::Rng);
-    /// Swaps until no swap helps.
-    fn descend(&mut self);
+    /// Swaps until no swap helps, or until the limit's deadline.
+    fn descend(&mut self, limit: &Limit);
     /// Makes the present state the one to come back to.
     fn save(&mut self);
     /// Comes back to the saved state.

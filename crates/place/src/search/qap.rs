@@ -76,6 +76,12 @@ impl Part {
         Part { b, ..self.clone() }
     }
 
+    /// What the permutation costs that the distances are in the order of.
+    pub(super) fn cost(&self) -> f64 {
+        let row = |i: usize| -> f64 { self.a.row(i).iter().zip(self.b.row(i)).map(|(a, b)| a * b).sum() };
+        (0..self.a.n()).map(row).sum()
+    }
+
     /// What a swap of two items changes, distances being permuted.
     #[inline(always)]
     pub(super) fn change(&self, i: usize, j: usize) -> f64 {

@@ -1,6 +1,6 @@
 //! Local search for sparse traffic: a table of what each task would pay on each PU.
 
-use super::Engine;
+use super::{Engine, Limit, SWAPS_BETWEEN_CHECKS, Watch};
 use crate::Problem;
 
 /// A placement with, for every task and PU, what the task would pay there, all others staying where they are.
@@ -27,9 +27,10 @@ pub struct Sparse<'a> {
 }
 
 impl<'a> Sparse<'a> {
-    /// Starts from an assignment of all items (tasks, then holes) to slots.
+    /// Starts from an assignment of all items (tasks, then holes) to slots; `None` where the limit's deadline comes before
+    /// the table is filled.
     #[must_use]
-    pub fn new(problem: &'a Problem, slot_of: Vec<u32>) -> Self {
+    pub fn new(problem: &'a Problem, slot_of: Vec<u32>, limit: &Limit) -> Option<Self> {
         let mut item_at = vec![0; slot_of.len()];
         slot_of.iter().enumerate().for_each(|(item, slot)| item_at[*slot as usize] = item as u32);
         let cost = problem.cost(&slot_of);
@@ -47,8 +48,21 @@ impl<'a> Sparse<'a> {
             slot_of,
             item_at,
         };
-        (0..problem.tasks()).for_each(|task| engine.fill(task));
-        engine
+        let mut watch = Watch::new(limit, problem.distance.n());
+        for task in 0..problem.tasks() {
+            if watch.is_late() {
+                return None;
+            }
+            engine.fill(task);
+        }
+        Some(engine)
+    }
+
+    /// Computes anew what swaps have added up to.
+    fn renew(&mut self) {
+        self.table.fill(0.0);
+        (0..self.problem.tasks()).for_each(|task| self.fill(task));
+        self.cost = self.problem.cost(&self.slot_of);
     }
 
     fn fill(&mut self, task: usize) {
@@ -178,7 +192,8 @@ impl<'a> Sparse<'a> {
         }
     }
 
-    fn settle(&mut self, task: usize) {
+    /// Whether a swap of this task helped.
+    fn settle(&mut self, task: usize) -> bool {
         let problem = self.problem;
         problem.traffic.of(task).for_each(|(with, weight)| self.weight_to[with] = weight);
         let partner = self.best_partner(task);
@@ -186,6 +201,11 @@ impl<'a> Sparse<'a> {
         if let Some(partner) = partner {
             self.swap(task, partner);
         }
+        partner.is_some()
+    }
+
+    fn forget_queue(&mut self) {
+        self.queue.drain(..).for_each(|task| self.queued[task as usize] = false);
     }
 }
 
@@ -210,11 +230,23 @@ impl Engine for Sparse<'_> {
         }
     }
 
-    fn descend(&mut self) {
+    fn descend(&mut self, limit: &Limit) {
+        let mut watch = Watch::new(limit, self.items());
+        let (mut swaps, mut last) = (0, f64::INFINITY);
         while let Some(task) = self.queue.pop() {
             self.queued[task as usize] = false;
             if !self.is_fixed(task as usize) {
-                self.settle(task as usize);
+                swaps += usize::from(self.settle(task as usize));
+            }
+            if swaps > SWAPS_BETWEEN_CHECKS * self.items() {
+                self.renew();
+                if self.cost >= last {
+                    return self.forget_queue();
+                }
+                (swaps, last) = (0, self.cost);
+            }
+            if watch.is_late() {
+                return;
             }
         }
     }
@@ -229,6 +261,6 @@ impl Engine for Sparse<'_> {
             self.exchange(a as usize, b as usize);
         }
         self.cost = self.saved_cost;
-        self.queue.drain(..).for_each(|task| self.queued[task as usize] = false);
+        self.forget_queue();
     }
 }

@@ -1,6 +1,6 @@
 //! Robust tabu search on dense matrices.
 
-use super::{Dense, Engine, Found, Limit};
+use super::{Dense, Engine, Found, Limit, Watch};
 
 /// Always makes the best swap that was not lately undone, uphill too (Taillard 1991, "Robust taboo search for the quadratic
 /// assignment problem", with its tenure of 0.9 n to 1.1 n and its aspiration of forced diversification).
@@ -14,7 +14,8 @@ pub fn tabu(engine: &mut Dense, rng: &mut fastrand::Rng, limit: &Limit) -> Found
     let mut free_at = vec![0_u64; n * n];
     let patience = (n * n * 5) as u64;
     let (mut left, mut now) = (limit.kicks, patience);
-    while left > 0 && (now % 16 != 0 || !limit.is_over()) {
+    let mut watch = Watch::new(limit, n * n);
+    while left > 0 && !watch.is_late() {
         left -= 1;
         now += 1;
         let Some((i, j)) = choose(engine, &free_at, now, now - patience, best.cost) else { break };

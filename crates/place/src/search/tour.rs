@@ -3,7 +3,7 @@
 mod chain;
 mod steps;
 
-use super::Engine;
+use super::{Engine, Limit, Watch};
 use crate::Problem;
 use chain::{chain, neighbours};
 use std::ops::Range;
@@ -35,22 +35,26 @@ pub struct Tour<'a> {
     least: f64,
 }
 
+/// A step's change is a sum of up to six distances: what is less than this share of the farthest may be rounding, and steps
+/// that only seem to help would go round in circles.
+const ROUNDING: f64 = 1e-13;
+
 impl<'a> Tour<'a> {
     /// Starts from an assignment; `None` where the traffic is anything else than one ring or pipeline of like edges, or
-    /// where not every assignment is allowed.
+    /// where not every assignment is allowed, or where the limit's deadline comes before each slot's neighbours are known.
     #[must_use]
-    pub fn new(problem: &'a Problem, slot_of: Vec<u32>) -> Option<Self> {
+    pub fn new(problem: &'a Problem, slot_of: Vec<u32>, limit: &Limit) -> Option<Self> {
         let is_fixed = problem.fixed.iter().any(Option::is_some);
         let (tasks, weight) = chain(problem).filter(|_| problem.zones.are_free() && !is_fixed)?;
         let cost = problem.cost(&slot_of);
         let mut tour = Tour {
             tour: tasks.iter().map(|task| slot_of.get(*task as usize).copied().unwrap_or(NOWHERE)).collect(),
             place: Vec::new(),
-            near: neighbours(problem),
+            near: neighbours(problem, limit)?,
             queue: (0..problem.slots() as u32).collect(),
             queued: vec![true; problem.slots()],
             saved: (Vec::new(), cost),
-            least: cost.abs() * 1e-11,
+            least: (cost.abs() * 1e-11).max(weight * farthest(problem) * ROUNDING),
             problem,
             weight,
             tasks,
@@ -179,10 +183,14 @@ impl Engine for Tour<'_> {
         slots.into_iter().for_each(|slot| self.touch(slot));
     }
 
-    fn descend(&mut self) {
+    fn descend(&mut self, limit: &Limit) {
+        let mut watch = Watch::new(limit, self.tour.len());
         while let Some(slot) = self.queue.pop() {
             self.queued[slot as usize] = false;
-            while self.settle(slot) {}
+            while self.settle(slot) && !watch.is_late() {}
+            if watch.is_late() {
+                break;
+            }
         }
         self.read_off();
     }
@@ -201,11 +209,16 @@ impl Engine for Tour<'_> {
     }
 }
 
+fn farthest(problem: &Problem) -> f64 {
+    let rows = (0..problem.distance.n()).map(|pu| problem.distance.row(pu));
+    f64::from(rows.flatten().copied().fold(0.0, f32::max))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::Traffic;
-    use crate::search::{Limit, iterate};
+    use crate::search::iterate;
     use seatmap_machine::Square;
 
     fn circle(slots: usize) -> Square<f32> {
@@ -223,8 +236,9 @@ mod tests {
         let mut rng = fastrand::Rng::with_seed(1);
         let mut start: Vec<u32> = (0..problem.slots() as u32).collect();
         rng.shuffle(&mut start);
-        let mut tour = Tour::new(problem, start).unwrap();
-        let found = iterate(&mut tour, &mut rng, &Limit::kicks(3000));
+        let limit = Limit::kicks(3000);
+        let mut tour = Tour::new(problem, start, &limit).unwrap();
+        let found = iterate(&mut tour, &mut rng, &limit);
         let mut seats = found.slot_of.clone();
         seats.sort_unstable();
         assert_eq!(seats, (0..problem.slots() as u32).collect::<Vec<_>>(), "each slot is taken once");
@@ -249,7 +263,7 @@ mod tests {
         let star = Traffic::new(16, (1..16).map(|i| (0, i, 1.0)));
         for traffic in [two_rings, uneven, star] {
             let problem = Problem::new(traffic, circle(16));
-            assert!(Tour::new(&problem, (0..16).collect()).is_none());
+            assert!(Tour::new(&problem, (0..16).collect(), &Limit::kicks(1)).is_none());
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Items cut in two with little traffic between.
 
 use crate::Traffic;
+use crate::search::{Limit, Watch};
 
 /// Starts of a cut, of which the best is kept.
 const TRIES: usize = 12;
@@ -11,8 +12,16 @@ const PASSES: usize = 8;
 ///
 /// `bias` is what each item pays for being in the second set instead of the first, for the sake of items outside. Each try
 /// grows a set from a random item along the heaviest traffic and then exchanges pairs as Kernighan & Lin (1970, "An
-/// efficient heuristic procedure for partitioning graphs") do: uphill too, keeping the best prefix of a pass.
-pub fn bisect(traffic: &Traffic, items: &[u32], first: usize, bias: &[f64], rng: &mut fastrand::Rng) -> Vec<bool> {
+/// efficient heuristic procedure for partitioning graphs") do: uphill too, keeping the best prefix of a pass. Where the
+/// deadline comes before the first try, items are cut as they come.
+pub fn bisect(
+    traffic: &Traffic,
+    items: &[u32],
+    first: usize,
+    bias: &[f64],
+    rng: &mut fastrand::Rng,
+    limit: &Limit,
+) -> Vec<bool> {
     let mut local = vec![u32::MAX; traffic.tasks()];
     let is_task = |item: &u32| (*item as usize) < traffic.tasks();
     items.iter().enumerate().filter(|(_, item)| is_task(item)).for_each(|(at, item)| local[*item as usize] = at as u32);
@@ -24,13 +33,15 @@ pub fn bisect(traffic: &Traffic, items: &[u32], first: usize, bias: &[f64], rng:
         inside.map(|(with, weight)| (local[with], weight)).collect()
     };
     let graph: Vec<Vec<(u32, f64)>> = items.iter().map(row).collect();
-    let tries = (0..TRIES).map(|_| {
-        let mut cut = Cut::grown(&graph, bias, first, rng);
-        (0..PASSES).find(|_| !cut.pass());
-        cut
-    });
-    let best = tries.min_by(|a, b| a.cost().total_cmp(&b.cost()));
-    best.map(|cut| cut.second).unwrap_or_default()
+    let mut watch = Watch::new(limit, items.len());
+    let mut tries = Vec::with_capacity(TRIES);
+    for _ in 0..TRIES {
+        let Some(mut cut) = Cut::grown(&graph, bias, first, rng, &mut watch) else { break };
+        (0..PASSES).find(|_| !cut.pass(&mut watch));
+        tries.push((cut.cost(), cut.second));
+    }
+    let best = tries.into_iter().min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, second)| second);
+    best.unwrap_or_else(|| (0..items.len()).map(|at| at >= first).collect())
 }
 
 /// A cut in progress: what each item would gain by changing sides.
@@ -42,7 +53,13 @@ struct Cut<'a> {
 }
 
 impl<'a> Cut<'a> {
-    fn grown(graph: &'a [Vec<(u32, f64)>], bias: &'a [f64], first: usize, rng: &mut fastrand::Rng) -> Self {
+    fn grown(
+        graph: &'a [Vec<(u32, f64)>],
+        bias: &'a [f64],
+        first: usize,
+        rng: &mut fastrand::Rng,
+        watch: &mut Watch,
+    ) -> Option<Self> {
         let n = graph.len();
         let mut second = vec![true; n];
         // What joins next: talks much to the set, little to the rest, and is pulled there from outside.
@@ -51,14 +68,14 @@ impl<'a> Cut<'a> {
             .collect();
         let mut next = (n > 0).then(|| rng.usize(..n));
         for _ in 0..first {
-            let Some(item) = next else { break };
+            let Some(item) = next.filter(|_| !watch.is_late()) else { break };
             second[item] = false;
             graph[item].iter().for_each(|(with, weight)| pull[*with as usize] += 2.0 * weight);
             next = (0..n).filter(|item| second[*item]).max_by(|a, b| pull[*a].total_cmp(&pull[*b]));
         }
         let mut cut = Cut { graph, bias, second, gain: vec![0.0; n] };
         (0..n).for_each(|item| cut.gain[item] = cut.computed_gain(item));
-        cut
+        (!watch.is_late()).then_some(cut)
     }
 
     fn computed_gain(&self, item: usize) -> f64 {
@@ -86,13 +103,16 @@ impl<'a> Cut<'a> {
     }
 
     /// One pass of exchanges. Whether it helped.
-    fn pass(&mut self) -> bool {
+    fn pass(&mut self, watch: &mut Watch) -> bool {
         let n = self.graph.len();
         let mut locked = vec![false; n];
         let (mut sum, mut best, mut best_at) = (0.0, 1e-9, 0);
         let mut exchanged = Vec::new();
         let pairs = self.second.iter().filter(|second| **second).count().min(n - n / 2);
         for _ in 0..pairs {
+            if watch.is_late() {
+                break;
+            }
             let top = |side: bool, cut: &Self| {
                 let free = (0..n).filter(|item| cut.second[*item] == side && !locked[*item]);
                 free.max_by(|a, b| cut.gain[*a].total_cmp(&cut.gain[*b]))

@@ -2,11 +2,13 @@
 
 use super::lawful;
 use crate::Problem;
+use crate::search::{Limit, Watch};
 
 /// Seats the busiest task in the middle of the machine, and then always the task that talks most to those seated, on the
-/// free slot where that is cheapest.
+/// free slot where that is cheapest. `None` where the deadline comes first.
 #[must_use]
-pub fn greedy(problem: &Problem) -> Vec<u32> {
+pub fn greedy(problem: &Problem, limit: &Limit) -> Option<Vec<u32>> {
+    let mut watch = Watch::new(limit, problem.slots());
     let mut slot_of: Vec<u32> = problem.fixed.iter().map(|slot| slot.unwrap_or(u32::MAX)).collect();
     let mut free = vec![true; problem.slots()];
     slot_of.iter().filter(|slot| **slot != u32::MAX).for_each(|slot| free[*slot as usize] = false);
@@ -15,13 +17,16 @@ pub fn greedy(problem: &Problem) -> Vec<u32> {
         problem.traffic.of(task).for_each(|(with, weight)| pull[with] += weight);
     }
     while let Some(task) = strongest(&pull, &slot_of) {
+        if watch.is_late() {
+            return None;
+        }
         let Some(slot) = cheapest(problem, task, &slot_of, &free) else { break };
         slot_of[task] = slot as u32;
         free[slot] = false;
         problem.traffic.of(task).for_each(|(with, weight)| pull[with] += weight);
     }
     slot_of.extend((0..problem.slots()).filter(|slot| free[*slot]).map(|slot| slot as u32));
-    lawful(problem, slot_of)
+    Some(lawful(problem, slot_of))
 }
 
 fn strongest(pull: &[f64], slot_of: &[u32]) -> Option<usize> {

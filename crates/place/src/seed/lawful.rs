@@ -30,6 +30,9 @@ pub fn lawful(problem: &Problem, mut slot_of: Vec<u32>) -> Vec<u32> {
     slot_of
 }
 
+/// Moves looked at to find the cheapest of all; of more, only those that mend the first zone.
+const MOST_MOVES: usize = 1 << 16;
+
 /// The cheapest move of a task to a hole that mends a zone.
 fn next_move(problem: &Problem, slot_of: &[u32]) -> Option<(usize, usize)> {
     let zones = &problem.zones;
@@ -44,9 +47,15 @@ fn next_move(problem: &Problem, slot_of: &[u32]) -> Option<(usize, usize)> {
     if !any_over && !any_under {
         return None;
     }
-    let tasks = (0..problem.tasks()).filter(|task| problem.fixed[*task].is_none() && leaves(zone(*task)));
-    let holes: Vec<usize> = (problem.tasks()..problem.slots()).filter(|hole| enters(zone(*hole))).collect();
-    let moves = tasks.flat_map(|task| holes.iter().map(move |hole| (task, *hole)));
+    let is_free = |task: &usize| problem.fixed[*task].is_none() && leaves(zone(*task));
+    let mut tasks: Vec<usize> = (0..problem.tasks()).filter(is_free).collect();
+    let mut holes: Vec<usize> = (problem.tasks()..problem.slots()).filter(|hole| enters(zone(*hole))).collect();
+    if tasks.len() * holes.len() > MOST_MOVES {
+        let mended = if any_over { &mut tasks } else { &mut holes };
+        let first = mended.first().map(|item| zone(*item));
+        mended.retain(|item| Some(zone(*item)) == first);
+    }
+    let moves = tasks.into_iter().flat_map(|task| holes.iter().map(move |hole| (task, *hole)));
     let pays = |task: usize, item: usize| -> f64 {
         let slot = slot_of[item] as usize;
         problem.traffic.of(task).map(|(with, weight)| weight * problem.between(slot, slot_of[with] as usize)).sum()

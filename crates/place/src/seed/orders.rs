@@ -1,20 +1,27 @@
 //! Tasks in a line, partners near each other.
 
+use crate::search::{Limit, Watch};
 use crate::{Problem, Traffic};
 use std::collections::VecDeque;
 
 /// Rounds of the power iteration; orders need far fewer digits than eigenvalues do.
 const ROUNDS: usize = 300;
 
-/// Items by the second eigenvector of the traffic's Laplacian (Fiedler 1973), holes last.
+/// Items by the second eigenvector of the traffic's Laplacian (Fiedler 1973), holes last. `None` where the deadline comes
+/// first.
 #[must_use]
-pub fn spectral(problem: &Problem, rng: &mut fastrand::Rng) -> Vec<u32> {
+pub fn spectral(problem: &Problem, rng: &mut fastrand::Rng, limit: &Limit) -> Option<Vec<u32>> {
     let traffic = &problem.traffic;
+    let cells = (0..traffic.tasks()).map(|task| traffic.degree(task)).sum();
+    let mut watch = Watch::new(limit, cells);
     let n = traffic.tasks();
     let volume: Vec<f64> = (0..n).map(|task| traffic.volume(task)).collect();
     let shift = 2.0 * volume.iter().copied().fold(1e-300, f64::max);
     let mut vector: Vec<f64> = (0..n).map(|_| rng.f64() - 0.5).collect();
     for _ in 0..ROUNDS {
+        if watch.is_late() {
+            return None;
+        }
         let next = |task: usize| {
             let flow: f64 = traffic.of(task).map(|(with, weight)| weight * vector[with]).sum();
             (shift - volume[task]) * vector[task] + flow
@@ -28,23 +35,28 @@ pub fn spectral(problem: &Problem, rng: &mut fastrand::Rng) -> Vec<u32> {
     let mut order: Vec<u32> = (0..n as u32).collect();
     order.sort_by(|a, b| vector[*a as usize].total_cmp(&vector[*b as usize]).then(a.cmp(b)));
     order.extend(n as u32..problem.slots() as u32);
-    order
+    Some(order)
 }
 
-/// Items in the reverse order of Cuthill & McKee (1969), component by component, holes last.
+/// Items in the reverse order of Cuthill & McKee (1969), component by component, holes last. `None` where the deadline comes
+/// first.
 #[must_use]
-pub fn rcm(problem: &Problem) -> Vec<u32> {
+pub fn rcm(problem: &Problem, limit: &Limit) -> Option<Vec<u32>> {
     let traffic = &problem.traffic;
     let n = traffic.tasks();
+    let mut watch = Watch::new(limit, n);
     let (mut seen, mut order) = (vec![false; n], Vec::with_capacity(problem.slots()));
     while let Some(start) = (0..n).filter(|task| !seen[*task]).min_by_key(|task| traffic.degree(*task)) {
+        if watch.is_late() {
+            return None;
+        }
         // The last one of a breadth-first search lies at an end of the component.
         let end = breadth_first(traffic, start, &mut seen.clone()).last().copied().unwrap_or(start as u32);
         order.extend(breadth_first(traffic, end as usize, &mut seen));
     }
     order.reverse();
     order.extend(n as u32..problem.slots() as u32);
-    order
+    Some(order)
 }
 
 fn breadth_first(traffic: &Traffic, start: usize, seen: &mut [bool]) -> Vec<u32> {

@@ -4,15 +4,16 @@ use super::bisect::bisect;
 use super::halves::halves;
 use super::lawful;
 use crate::Problem;
+use crate::search::Limit;
 use std::collections::VecDeque;
 
 /// Cuts the machine in two far halves and the tasks in two that talk little, and so on down to single slots.
 ///
 /// This is dual recursive bipartitioning (Pellegrini 1994, "Static mapping by dual recursive bipartitioning of process and
 /// architecture graphs") on measured distances. Level by level, so that a cut knows on which side of the machine the
-/// partners outside lie.
+/// partners outside lie. From the deadline on cuts are no longer searched for but made as items and slots come.
 #[must_use]
-pub fn recursive(problem: &Problem, rng: &mut fastrand::Rng) -> Vec<u32> {
+pub fn recursive(problem: &Problem, rng: &mut fastrand::Rng, limit: &Limit) -> Vec<u32> {
     let n = problem.slots();
     // Where each item is so far: a slot in the middle of the set that it will be put on.
     let mut middle_of = vec![0_u32; n];
@@ -22,10 +23,10 @@ pub fn recursive(problem: &Problem, rng: &mut fastrand::Rng) -> Vec<u32> {
             middle_of[items[0] as usize] = slots[0];
             continue;
         }
-        let (left, right) = halves(problem, &slots);
+        let (left, right) = halves(problem, &slots, limit);
         let middles = (middle(problem, &left), middle(problem, &right));
         let bias: Vec<f64> = items.iter().map(|item| pull(problem, *item, &slots, &middle_of, middles)).collect();
-        let second = bisect(&problem.traffic, &items, left.len(), &bias, rng);
+        let second = bisect(&problem.traffic, &items, left.len(), &bias, rng, limit);
         let side = |wanted: bool| -> Vec<u32> {
             items.iter().zip(&second).filter(|(_, second)| **second == wanted).map(|(item, _)| *item).collect()
         };
@@ -37,9 +38,10 @@ pub fn recursive(problem: &Problem, rng: &mut fastrand::Rng) -> Vec<u32> {
     lawful(problem, middle_of)
 }
 
-/// Slots in the order in which the machine falls apart: neighbours in it are near each other.
+/// Slots in the order in which the machine falls apart: neighbours in it are near each other, as far as the time until the
+/// deadline goes.
 #[must_use]
-pub fn nested(problem: &Problem) -> Vec<u32> {
+pub fn nested(problem: &Problem, limit: &Limit) -> Vec<u32> {
     let mut order = Vec::with_capacity(problem.slots());
     let mut open = vec![(0..problem.slots() as u32).collect::<Vec<_>>()];
     while let Some(slots) = open.pop() {
@@ -47,7 +49,7 @@ pub fn nested(problem: &Problem) -> Vec<u32> {
             order.extend(slots);
             continue;
         }
-        let (left, right) = halves(problem, &slots);
+        let (left, right) = halves(problem, &slots, limit);
         // The half nearer to what came before goes first.
         let near = |side: &[u32]| order.last().map_or(0.0, |last| distance_to(problem, *last, side));
         let (first, then) = if near(&right) < near(&left) { (right, left) } else { (left, right) };

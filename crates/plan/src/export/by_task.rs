@@ -3,24 +3,42 @@
 //! Such tools know nothing of threads or ranks, so the script looks up which task it is started as, binds itself and
 //! becomes the program: signals, standard input and the exit code pass through, and any launcher of processes can
 //! start it in place of the program.
+//!
+//! A plan is for one machine, so a task is a rank *on this node*: on every node of a job the first rank takes the seat of
+//! task 0. A rank of the whole job is not enough, and the script refuses to guess.
 
 use super::comment;
 use crate::Plan;
 
-/// Where the number of the task stands: our own variable, then what Open MPI and the MPICH family set for each rank.
-const TASK: &str = "${SEATMAP_TASK:-${OMPI_COMM_WORLD_RANK:-${PMI_RANK:-}}}";
+/// Where the number of the task stands: our own variable, then what the launchers set for the rank on this node. Open MPI
+/// (any version), MPICH and Intel MPI (`mpiexec.hydra`), Cray's PMI.
+const TASK: &str = "${SEATMAP_TASK:-${OMPI_COMM_WORLD_LOCAL_RANK:-${MPI_LOCALRANKID:-${PMI_LOCAL_RANK:-}}}}";
+
+/// Slurm's number comes last, because a batch script has `SLURM_LOCALID=0` too, which everything that it starts inherits
+/// (`sbatch(1)`); only the tasks of a step (`srun(1)`) have a `SLURM_STEP_ID` as well.
+const SLURM: &str = "\
+# srun numbers the tasks of a step; the 0 of a batch script is not a rank.
+[ -n \"$task\" ] || { [ -n \"${SLURM_JOB_ID:-}\" ] && [ -z \"${SLURM_STEP_ID:-}\" ]; } || task=${SLURM_LOCALID:-}
+";
+
+/// What a script says that cannot tell which task it is.
+const UNKNOWN: &str = "which task is this? The launcher has set no rank on this node \
+    (OMPI_COMM_WORLD_LOCAL_RANK, MPI_LOCALRANKID, PMI_LOCAL_RANK, SLURM_LOCALID); \
+    set SEATMAP_TASK to a task's number, or to 'all' for the PUs of all tasks";
 
 /// The script; `bind` writes the binding command for a set of PUs, up to the program.
 pub fn script(plan: &Plan, bind: impl Fn(&[u32]) -> String) -> String {
     let mut text = "#!/bin/sh\n".to_owned() + &comment::header(plan);
     text +=
-        "# sh FILE COMMAND... runs COMMAND on the PU of the task whose number is in SEATMAP_TASK, else of its MPI\n";
-    text += "# rank; where there is neither, on the PUs of all tasks.\n";
-    text += &format!("task={TASK}\ncase $task in\n");
+        "# sh FILE COMMAND... runs COMMAND on the PU of its task. The task is SEATMAP_TASK, else the rank on this\n";
+    text +=
+        "# node as Open MPI, MPICH, Intel MPI, Cray's PMI or srun sets it; SEATMAP_TASK=all takes all tasks' PUs.\n";
+    text += &format!("task={TASK}\n{SLURM}case $task in\n");
     for (task, pu) in plan.placement.iter().enumerate() {
         text += &format!("{task}) exec {} \"$@\" ;;{}\n", bind(&[*pu]), comment::name(plan, task));
     }
-    text += &format!("'') exec {} \"$@\" ;;\n", bind(&plan.pus_in_use()));
+    text += &format!("all) exec {} \"$@\" ;;\n", bind(&plan.pus_in_use()));
+    text += &format!("'') echo \"$0: {UNKNOWN}\" >&2; exit 2 ;;\n");
     let last = plan.placement.len() - 1;
     text + &format!("*) echo \"$0: there is no task $task; the plan has 0 to {last}\" >&2; exit 2 ;;\nesac\n")
 }

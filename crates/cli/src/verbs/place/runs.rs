@@ -76,13 +76,13 @@ fn by_handoffs<T>(
 }
 
 fn long_messages(typed: &Place, pattern: &Pattern) -> Result<LongMessages, CliError> {
-    LongMessages::along(pattern, typed.packet, typed.rounds).ok_or_else(|| {
+    LongMessages::along(pattern, typed.packet_bytes(), typed.rounds()).ok_or_else(|| {
         CliError::input(format!("--objective simulated takes a pattern of 2 to {MOST_TASKS} tasks that send something"))
     })
 }
 
 fn handoffs(typed: &Place, pattern: &Pattern) -> Result<Handoffs, CliError> {
-    let program = Handoffs::along(pattern, 0, typed.rounds);
+    let program = Handoffs::along(pattern, 0, typed.rounds());
     match program.handoffs.is_empty() {
         true => Err(CliError::input("--objective simulated takes a pattern of tasks that send something")),
         false => Ok(program),

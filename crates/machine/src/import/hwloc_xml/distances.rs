@@ -4,14 +4,15 @@ use super::super::Note;
 use super::DISTANCES_NAME;
 use super::element::{attribute, parsed, required};
 use crate::import::MAX_PUS;
+use crate::nanoseconds::MAX_ROUND_TRIP_NS;
 use crate::{CoreDistance, Matrix};
 use quick_xml::events::BytesStart;
 
 /// `HWLOC_DISTANCES_KIND_MEANS_LATENCY` of hwloc/distances.h.
 const KIND_LATENCY: u64 = 1 << 2;
 
-/// The longest round trip taken for one: two seconds, in picoseconds.
-const MAX_PS: u64 = 2_000_000_000_000;
+/// The longest round trip taken for one, in picoseconds.
+const MAX_PS: u64 = (MAX_ROUND_TRIP_NS * 1000.0) as u64;
 
 /// One `<distances2>` of the file.
 #[derive(Debug)]

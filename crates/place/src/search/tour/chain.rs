@@ -2,6 +2,7 @@
 
 use super::NOWHERE;
 use crate::Problem;
+use crate::search::{Limit, Watch};
 
 /// Slots near a slot that are tried as its neighbours; more find hardly any better tour (Johnson & McGeoch 1997, "The
 /// traveling salesman problem: a case study in local optimization").
@@ -29,9 +30,13 @@ pub fn chain(problem: &Problem) -> Option<(Vec<u32>, f64)> {
     (tasks.len() == n + usize::from(start.is_some())).then_some((tasks, weight))
 }
 
-/// The slots nearest to each slot, nearest first.
-pub fn neighbours(problem: &Problem) -> Vec<Vec<u32>> {
+/// The slots nearest to each slot, nearest first; `None` where the deadline comes first.
+pub fn neighbours(problem: &Problem, limit: &Limit) -> Option<Vec<Vec<u32>>> {
+    let mut watch = Watch::new(limit, problem.slots());
     let of = |slot: usize| {
+        if watch.is_late() {
+            return None;
+        }
         let mut others: Vec<u32> = (0..problem.slots() as u32).filter(|other| *other as usize != slot).collect();
         let key = |other: &u32| problem.between(slot, *other as usize);
         if others.len() > NEAR {
@@ -39,7 +44,7 @@ pub fn neighbours(problem: &Problem) -> Vec<Vec<u32>> {
             others.truncate(NEAR);
         }
         others.sort_by(|a, b| key(a).total_cmp(&key(b)).then(a.cmp(b)));
-        others
+        Some(others)
     };
     (0..problem.slots()).map(of).collect()
 }

@@ -1,0 +1,162 @@
+//! What to know beside a plan's table.
+
+use super::{seating_in_order, smt};
+use crate::args::{ObjectiveChoice, Place};
+use crate::error::CliError;
+use crate::model_input;
+use seatmap_place::{Answer, Links, PlaceError, Pus, Request, Sharing};
+use seatmap_plan::Plan;
+use seatmap_report::floor::{Comparison, Seating};
+
+/// A busiest link that carries so much more than without a plan is worth a word: a tenth more.
+const CLEARLY_MORE: f64 = 1.1;
+
+/// All of them, one a line.
+pub(super) fn remarks(typed: &Place, request: &Request, answer: &Answer, plan: &Plan) -> Result<String, CliError> {
+    let mut lines = vec![crossing(answer), channels(answer)];
+    if let Some(sharing) = request.sharing(&answer.placement) {
+        lines.push(cores(typed, request, answer, &sharing)?);
+        lines.push(empty(&sharing));
+    }
+    lines.push(plain(request, answer).map_err(CliError::input)?);
+    lines.push(agreement(answer));
+    lines.push(loads(answer));
+    lines.push(busiest(typed, request, plan)?);
+    Ok(lines.into_iter().flatten().map(|line| line + "\n").collect())
+}
+
+fn crossing(answer: &Answer) -> Option<String> {
+    let (crossing, all) = answer.crossing?;
+    let percent = if all > 0.0 { 100.0 * crossing / all } else { 0.0 };
+    Some(format!("{crossing} of the weight {all} crosses between sections ({percent:.1} %)."))
+}
+
+fn channels(answer: &Answer) -> Option<String> {
+    let without = answer.channels.iter().filter(|channel| channel.line.is_none()).count();
+    let is_some = without > 0 && without < answer.channels.len();
+    is_some
+        .then(|| format!("{without} channels are left without a candidate line: there are fewer lines than channels."))
+}
+
+fn agreement(answer: &Answer) -> Option<String> {
+    let agreement = answer.agreement.as_ref()?;
+    let with = |of: Option<f64>| of.map_or("says nothing".to_owned(), |of| format!("{of:.2}"));
+    Some(format!(
+        "Rank correlation with the runs, over {} placements: distance {}, congestion {}.",
+        agreement.placements,
+        with(agreement.distance),
+        with(agreement.congestion)
+    ))
+}
+
+fn loads(answer: &Answer) -> Option<String> {
+    let (link, load) = answer.busiest_link.as_ref()?;
+    Some(format!("The most loaded link is that of {link}: {load} crosses it."))
+}
+
+/// How many cores carry several tasks, and what the other way would cost.
+fn cores(typed: &Place, request: &Request, answer: &Answer, sharing: &Sharing) -> Result<Option<String>, CliError> {
+    let (tasks, cores) = (request.pattern.tasks, sharing.cores);
+    if tasks > cores {
+        let shared = counted(sharing.shared_cores, "core carries", "cores carry");
+        let least = (tasks - cores).min(cores);
+        let choice = if sharing.shared_cores > least { format!(", of which {least} must") } else { String::new() };
+        return Ok(Some(format!("{shared} two tasks or more{choice}: {tasks} tasks on {cores} cores.")));
+    }
+    if request.smt_cores().is_none() {
+        return Ok(None);
+    }
+    let is_one_each = request.one_per.is_some();
+    let now = match (is_one_each, sharing.shared_cores) {
+        (true, _) => "Each task has a core of its own".to_owned(),
+        (false, 0) => "No core carries two tasks".to_owned(),
+        (false, shared) => format!("{} two tasks or more", counted(shared, "core carries", "cores carry")),
+    };
+    let is_asked = typed.one_per.is_some() || (sharing.shared_cores == 0 && !is_one_each);
+    if is_asked || typed.objective == ObjectiveChoice::Simulated {
+        return Ok(Some(now + "."));
+    }
+    let other = smt::other_way(typed, request).map_err(CliError::input)?;
+    let Some(other) = other else { return Ok(Some(now + ".")) };
+    let more = share(other.cost, answer.cost);
+    Ok(Some(match is_one_each {
+        true => format!("{now}; sharing cores (--use-smt) would {more}; what tasks take from each other is not in it."),
+        false => format!("{now}; a core for each task (--avoid-smt) would {more}."),
+    }))
+}
+
+/// `cost 812, 12.3 % less`.
+fn share(other: f64, cost: f64) -> String {
+    let percent = 100.0 * (other / cost - 1.0);
+    match (cost > 0.0, percent) {
+        (true, percent) if percent <= -0.05 => format!("cost {other:.1}, {:.1} % less", -percent),
+        (true, percent) if percent >= 0.05 => format!("cost {other:.1}, {percent:.1} % more"),
+        _ => "cost as much".to_owned(),
+    }
+}
+
+fn counted(number: usize, one: &str, several: &str) -> String {
+    format!("{number} {}", if number == 1 { one } else { several })
+}
+
+fn empty(sharing: &Sharing) -> Option<String> {
+    let named = |what: &str, numbers: &[u32]| match numbers {
+        [] => None,
+        [one] => Some(format!("{what} {one}")),
+        several => {
+            let several: Vec<String> = several.iter().map(u32::to_string).collect();
+            Some(format!("{what}s {}", several.join(", ")))
+        }
+    };
+    let parts = [named("package", &sharing.empty_packages), named("NUMA node", &sharing.empty_nodes)];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    let is_one = sharing.empty_packages.len() + sharing.empty_nodes.len() == 1;
+    let verb = if is_one { "stays empty, its memory and caches" } else { "stay empty, their memory and caches" };
+    (!parts.is_empty()).then(|| {
+        let text = format!("{} {verb} unused.", parts.join(" and "));
+        text[..1].to_uppercase() + &text[1..]
+    })
+}
+
+/// The usual order that is as good, and what carries it out.
+fn plain(request: &Request, answer: &Answer) -> Result<Option<String>, PlaceError> {
+    Ok(request.plain(answer)?.map(|plain| {
+        let costs = match plain.name {
+            "compact" => "Compact costs no more",
+            "scatter" => "Scatter costs no more",
+            _ => "The order of the OS's numbers costs no more",
+        };
+        match plain.settings.as_slice() {
+            [] => format!("{costs}."),
+            settings => format!("{costs}. Without a plan: {}.", settings.join(", or ")),
+        }
+    }))
+}
+
+/// A link that is clearly busier than without a plan, and the objective that would see it.
+fn busiest(typed: &Place, request: &Request, plan: &Plan) -> Result<Option<String>, CliError> {
+    if typed.objective != ObjectiveChoice::Distance {
+        return Ok(None);
+    }
+    let model = model_input::known(&typed.on)?;
+    let (profile, pattern) = (request.profile, request.pattern);
+    let seatings = [seating_in_order(request, plan)?, Seating::planned(pattern, plan)];
+    let comparison = Comparison::new(profile, model.as_ref(), pattern, plan, seatings);
+    let Some([before, after]) = comparison.busiest().filter(|[before, after]| after.1 > before.1 * CLEARLY_MORE) else {
+        return Ok(None);
+    };
+    let pus = Pus::new(profile, request.cpus.as_deref(), request.homes).map_err(CliError::input)?;
+    let remedy = match (Links::new(profile, &pus).is_empty(), model) {
+        (false, _) => "--objective congestion looks at links",
+        (true, Some(_)) => "--objective simulated runs the messages on them",
+        (true, None) => "no objective knows this machine's links",
+    };
+    let more = match before.1 > 0.0 {
+        true => format!("{:.0} % more than the busiest", 100.0 * (after.1 / before.1 - 1.0)),
+        false => "and none".to_owned(),
+    };
+    Ok(Some(format!(
+        "The busiest link, {}, carries {:.0} bytes, {more} in the OS's order: distance does not see that; {remedy}.",
+        after.0, after.1
+    )))
+}

@@ -1,0 +1,52 @@
+//! Whether tasks may share a core.
+
+use crate::args::{ObjectiveChoice, Place};
+use seatmap_place::search::Limit;
+use seatmap_place::{Answer, Level, Method, PlaceError, Request};
+
+/// The part of the time, or of the kicks, that looking at the other way may take.
+const PART: u32 = 5;
+
+/// At most one task on which groups: what was typed, else a core where there are cores enough. Distances alone would put two
+/// tasks on a core, for its hardware threads are nearest to each other; what they take from each other no distance says.
+pub(super) fn one_per(typed: &Place, request: &Request) -> Option<Level> {
+    if typed.avoid_smt || typed.one_per.is_some() {
+        return typed.one_per.map(Level::from).or(Some(Level::Core));
+    }
+    let has_room = request.smt_cores().is_some_and(|cores| request.pattern.tasks <= cores);
+    (has_room && !typed.use_smt && !request.fixes_share_a_core()).then_some(Level::Core)
+}
+
+/// What is left for the search itself where the other way is looked at too.
+pub(super) fn limit(typed: &Place, request: &Request) -> Limit {
+    match (typed.kicks, is_looked_at(typed, request)) {
+        (Some(kicks), _) => Limit::kicks(kicks),
+        (None, true) => Limit::seconds(typed.seconds * f64::from(PART - 1) / f64::from(PART)),
+        (None, false) => Limit::seconds(typed.seconds),
+    }
+}
+
+/// The answer where tasks may share cores if they may not now, and the other way round; `None` where there is nothing to
+/// choose.
+///
+/// # Errors
+/// [`PlaceError`], as for the request itself.
+pub(super) fn other_way(typed: &Place, request: &Request) -> Result<Option<Answer>, PlaceError> {
+    if !is_looked_at(typed, request) {
+        return Ok(None);
+    }
+    let mut other = request.clone();
+    other.one_per = if request.one_per.is_some() { None } else { Some(Level::Core) };
+    other.limit = match typed.kicks {
+        Some(kicks) => Limit::kicks(kicks / u64::from(PART)),
+        None => Limit::seconds(typed.seconds / f64::from(PART)),
+    };
+    other.place().map(Some)
+}
+
+/// Only people are told, and only where both ways are open.
+fn is_looked_at(typed: &Place, request: &Request) -> bool {
+    let is_free = request.smt_cores().is_some_and(|cores| request.pattern.tasks <= cores);
+    let is_sum = typed.objective != ObjectiveChoice::Simulated && request.method == Method::Auto;
+    !typed.json && typed.one_per.is_none() && is_free && is_sum && !request.fixes_share_a_core()
+}

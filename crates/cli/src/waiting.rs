@@ -1,0 +1,56 @@
+//! A word on stderr while something takes long, if that is a terminal.
+
+use indicatif::{ProgressBar, ProgressStyle};
+use std::io::IsTerminal;
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// Nobody waits for what takes less.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// Between two pictures.
+const PAUSE: Duration = Duration::from_millis(200);
+
+/// A bar for work that does not tell how far it is: it shows the time that has passed, and how much there is where that is
+/// known. It appears after two seconds and is gone when dropped.
+pub struct Waiting(Option<(Sender<()>, JoinHandle<()>)>);
+
+impl Waiting {
+    /// From now on, with a word before the bar; nothing where stderr is no terminal.
+    pub fn new(word: &'static str, limit_s: Option<f64>) -> Self {
+        Waiting(std::io::stderr().is_terminal().then(|| {
+            let (sender, ended) = channel();
+            let draw = std::thread::spawn(move || {
+                let began = Instant::now();
+                if ended.recv_timeout(PATIENCE) != Err(RecvTimeoutError::Timeout) {
+                    return;
+                }
+                let bar = bar(word, limit_s);
+                while ended.recv_timeout(PAUSE) == Err(RecvTimeoutError::Timeout) {
+                    bar.set_position(began.elapsed().as_secs());
+                }
+                bar.finish_and_clear();
+            });
+            (sender, draw)
+        }))
+    }
+}
+
+fn bar(word: &'static str, limit_s: Option<f64>) -> ProgressBar {
+    let (bar, template) = match limit_s {
+        Some(seconds) => (ProgressBar::new(seconds.ceil() as u64), "{msg} {bar:40} {pos} of {len} s"),
+        None => (ProgressBar::new_spinner(), "{spinner} {msg}, {pos} s"),
+    };
+    let style = ProgressStyle::with_template(template);
+    bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar())).with_message(word)
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        if let Some((sender, draw)) = self.0.take() {
+            drop(sender);
+            // That the bar could not be drawn is no failure.
+            let _ = draw.join();
+        }
+    }
+}

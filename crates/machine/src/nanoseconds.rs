@@ -1,0 +1,58 @@
+//! Nanoseconds on file: nothing longer than any machine takes.
+
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
+
+/// The longest round trip that is read, in nanoseconds: two seconds, far beyond any memory. Sums of such distances, weighted
+/// with what patterns may weigh, stay far from infinity, also in single precision, so that every search on them ends.
+pub const MAX_ROUND_TRIP_NS: f64 = 2e9;
+
+/// A figure as it stands in a file; `None` is `null`. What is too long is refused while it is read, so that the error has
+/// the line and column of the figure.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(transparent)]
+pub struct Nanoseconds(pub Option<f64>);
+
+impl<'de> Deserialize<'de> for Nanoseconds {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let ns = Option::<f64>::deserialize(deserializer)?;
+        match ns.and_then(too_long) {
+            Some(problem) => Err(D::Error::custom(problem)),
+            None => Ok(Nanoseconds(ns)),
+        }
+    }
+}
+
+/// Why a figure is refused, if it is. Offsets may be negative; NaN stands for "not known".
+pub(crate) fn too_long(ns: f64) -> Option<String> {
+    (ns.abs() > MAX_ROUND_TRIP_NS)
+        .then(|| format!("{ns:e} ns is beyond any machine; figures up to {MAX_ROUND_TRIP_NS:e} ns are read"))
+}
+
+/// Rows of figures that are all known.
+pub(crate) fn rows<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Vec<f64>>, D::Error> {
+    let rows = Vec::<Vec<Nanoseconds>>::deserialize(deserializer)?;
+    let known = |cell: Nanoseconds| cell.0.ok_or_else(|| D::Error::custom("null stands where a number is needed"));
+    rows.into_iter().map(|row| row.into_iter().map(known).collect()).collect()
+}
+
+/// The same, where they may be left out.
+pub(crate) fn optional_rows<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Vec<Vec<f64>>>, D::Error> {
+    #[derive(Deserialize)]
+    struct Rows(#[serde(deserialize_with = "rows")] Vec<Vec<f64>>);
+    Ok(Option::<Rows>::deserialize(deserializer)?.map(|rows| rows.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_too_long_has_its_place() {
+        let read = |text: &str| serde_json::from_str::<Vec<Vec<Nanoseconds>>>(text).map_err(|error| error.to_string());
+        assert_eq!(read("[[null, 2e9]]").unwrap(), [[Nanoseconds(None), Nanoseconds(Some(2e9))]]);
+        let error = read("[[1],\n[0, 1e100, 3]]").unwrap_err();
+        assert_eq!(error, "1e100 ns is beyond any machine; figures up to 2e9 ns are read at line 2 column 10");
+        assert!(read("[[-2.1e9]]").is_err());
+    }
+}

@@ -1,0 +1,181 @@
+//! What would do without a plan.
+
+use crate::baselines::usual;
+use crate::build::problem;
+use crate::{Answer, Level, Links, PlaceError, Problem, Pus, Request};
+use seatmap_plan::Objective;
+
+/// A usual order whose cost is an answer's, and the settings that seat tasks as well as a plan would.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Plain {
+    /// What it is called: `compact`, `scatter`, or the order of the OS's numbers.
+    pub name: &'static str,
+    /// Settings of OpenMP and of Open MPI that cost as much.
+    pub settings: Vec<&'static str>,
+}
+
+/// How much of a cost is rounding.
+const ROUNDED: f64 = 1.0 + 1e-9;
+
+impl Request<'_> {
+    /// The usual order that costs no more than an answer by the same objective; `None` where each costs more, or where runs
+    /// judged.
+    ///
+    /// A setting is named only where it is the program's own doing alone: on all of a machine whose cores are known, with
+    /// nothing fixed, where the order in which it takes places is known to cost no more either.
+    ///
+    /// # Errors
+    /// [`PlaceError`], as [`Request::place`].
+    pub fn plain(&self, answer: &Answer) -> Result<Option<Plain>, PlaceError> {
+        let usual_costs = [
+            ("compact", answer.baselines.compact),
+            ("scatter", answer.baselines.scatter),
+            ("the order of the OS's numbers", answer.baselines.os),
+        ];
+        let Some((name, _)) = usual_costs.into_iter().find(|(_, cost)| *cost <= answer.cost * ROUNDED) else {
+            return Ok(None);
+        };
+        if !matches!(self.objective, Objective::Distance | Objective::Congestion) || !self.is_free() {
+            return Ok(Some(Plain { name, settings: Vec::new() }));
+        }
+        let pus = self.pus()?;
+        let (problem, links) = (problem(self, &pus)?, Links::new(self.profile, &pus));
+        let does = |rows: &Vec<usize>| self.cost(&problem, &pus, &links, rows) <= answer.cost * ROUNDED;
+        let settings = self.settings(&problem, &pus).into_iter().filter(|(_, orders)| orders.iter().all(does));
+        Ok(Some(Plain { name, settings: settings.map(|(setting, _)| setting).collect() }))
+    }
+
+    /// Whether nothing is asked that a program's own settings do not know.
+    fn is_free(&self) -> bool {
+        self.cpus.is_none() && self.fixed.is_empty() && matches!(self.one_per, None | Some(Level::Core))
+    }
+
+    /// What settings make of the PUs (rows) of the tasks. Runtimes number places along the topology (compact) or, inside a
+    /// package, along the OS's numbers (GCC's libgomp): where the two differ, both are given, and both must do.
+    fn settings(&self, problem: &Problem, pus: &Pus) -> Vec<(&'static str, Vec<Vec<usize>>)> {
+        let (tasks, places) = (problem.tasks(), pus.os.len());
+        let Some(numbered) = self.by_package(pus).filter(|_| tasks <= places) else { return Vec::new() };
+        let [_, compact, _] = usual(self, places, pus);
+        let along = [compact, numbered];
+        let first = |order: &Vec<usize>| order[..tasks].to_vec();
+        let close = along.iter().map(first).collect::<Vec<_>>();
+        if self.smt_cores().is_some() && self.one_per.is_none() {
+            return vec![
+                ("OMP_PLACES=threads OMP_PROC_BIND=close", close.clone()),
+                ("mpirun --use-hwthread-cpus --map-by hwthread --bind-to hwthread", close[..1].to_vec()),
+            ];
+        }
+        let mut settings = vec![
+            ("OMP_PLACES=cores OMP_PROC_BIND=close", close.clone()),
+            ("mpirun --map-by core --bind-to core", close[..1].to_vec()),
+        ];
+        // Where tasks do not divide places, runtimes are free to choose which parts are larger (OpenMP 5.2, 10.1.3).
+        if places.is_multiple_of(tasks) {
+            let apart = |order: &Vec<usize>| order.iter().copied().step_by(places / tasks).collect();
+            settings.push(("OMP_PLACES=cores OMP_PROC_BIND=spread", along.iter().map(apart).collect()));
+        }
+        settings.extend(
+            self.round_robin(&along[0], tasks, pus).map(|rows| ("mpirun --map-by socket --bind-to core", vec![rows])),
+        );
+        settings
+    }
+
+    /// Rows by package, inside it by the OS's number of their core; `None` where cores or packages are not known.
+    fn by_package(&self, pus: &Pus) -> Option<Vec<usize>> {
+        let topology = &self.profile.topology;
+        let key = |row: &usize| {
+            let pu = topology.pu(pus.os[*row])?;
+            let siblings = pus.os.iter().filter_map(|os| topology.pu(*os)).filter(|other| other.core == pu.core);
+            Some((pu.package?, siblings.map(|other| other.os).min()?, pu.core?, pu.os))
+        };
+        let mut keyed = (0..pus.os.len()).map(|row| Some((key(&row)?, row))).collect::<Option<Vec<_>>>()?;
+        keyed.sort_unstable();
+        Some(keyed.into_iter().map(|(_, row)| row).collect())
+    }
+
+    /// Packages in turn, their cores in order, as Open MPI's `--map-by socket` takes them; `None` where a package is full
+    /// before the tasks are seated.
+    fn round_robin(&self, compact: &[usize], tasks: usize, pus: &Pus) -> Option<Vec<usize>> {
+        let package = |row: &usize| self.profile.topology.pu(pus.os[*row]).and_then(|pu| pu.package);
+        let mut packages: Vec<Vec<usize>> = Vec::new();
+        for row in compact {
+            match packages.iter_mut().find(|rows| package(&rows[0]) == package(row)) {
+                Some(rows) => rows.push(*row),
+                None => packages.push(vec![*row]),
+            }
+        }
+        (0..tasks).map(|task| packages[task % packages.len()].get(task / packages.len()).copied()).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::search::Limit;
+    use seatmap_machine::{Profile, catalog};
+    use seatmap_pattern::{Edge, Pattern, generate};
+
+    fn plain(machine: &Profile, pattern: &Pattern, change: impl Fn(&mut Request)) -> Option<Plain> {
+        let mut request = Request::new(machine, pattern);
+        (request.limit, request.one_per) = (Limit::kicks(2000), Some(Level::Core));
+        change(&mut request);
+        request.plain(&request.place().unwrap()).unwrap()
+    }
+
+    /// Two packages of two cores of two hardware threads: siblings 10 ns apart, cores 50, packages 200.
+    fn small() -> Profile {
+        let pu = |os: u32| seatmap_machine::Pu {
+            os,
+            core: Some(os % 4),
+            smt: Some(os / 4),
+            package: Some(os % 4 / 2),
+            ..Default::default()
+        };
+        let mut machine = catalog::load("graviton3").unwrap();
+        machine.topology.pus = (0..8).map(pu).collect();
+        let ns = |a: usize, b: usize| match (a == b, a % 4 == b % 4, a % 4 / 2 == b % 4 / 2) {
+            (true, ..) => 0.0,
+            (_, true, _) => 10.0,
+            (_, _, true) => 50.0,
+            _ => 200.0,
+        };
+        let median_ns = seatmap_machine::Matrix::from_fn(8, ns);
+        machine.core_distance = Some(seatmap_machine::CoreDistance::imported((0..8).collect(), median_ns));
+        machine
+    }
+
+    #[test]
+    fn a_pipeline_is_close() {
+        let found = plain(&small(), &generate("pipeline:4").unwrap(), |_| ()).unwrap();
+        assert_eq!(found.name, "compact");
+        // With as many tasks as cores, spread is close.
+        let all = [
+            "OMP_PLACES=cores OMP_PROC_BIND=close",
+            "mpirun --map-by core --bind-to core",
+            "OMP_PLACES=cores OMP_PROC_BIND=spread",
+        ];
+        assert_eq!(found.settings, all);
+    }
+
+    #[test]
+    fn partners_two_apart_are_scattered() {
+        let pattern = Pattern::gathered("apart", 4, [Edge::unit(0, 2), Edge::unit(1, 3)]);
+        let found = plain(&small(), &pattern, |_| ()).unwrap();
+        assert_eq!((found.name, &found.settings[..]), ("scatter", &["mpirun --map-by socket --bind-to core"][..]));
+    }
+
+    #[test]
+    fn hardware_threads_are_places_where_tasks_may_share_a_core() {
+        let found = plain(&small(), &generate("pairs:8").unwrap(), |request| request.one_per = None).unwrap();
+        assert_eq!(found.settings[0], "OMP_PLACES=threads OMP_PROC_BIND=close");
+        assert!(found.settings[1].contains("--bind-to hwthread"), "{found:?}");
+    }
+
+    #[test]
+    fn what_needs_a_plan_has_no_setting() {
+        let crossed = Pattern::gathered("crossed", 4, [Edge::unit(0, 3), Edge::unit(1, 2)]);
+        assert_eq!(plain(&small(), &crossed, |_| ()), None);
+        let wished = plain(&small(), &generate("pipeline:4").unwrap(), |request| request.fixed = vec![(0, 0)]).unwrap();
+        assert!(wished.settings.is_empty(), "{wished:?}");
+    }
+}

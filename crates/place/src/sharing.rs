@@ -1,0 +1,144 @@
+//! What tasks share, and what stays empty.
+
+use crate::build::groups;
+use crate::{Level, PlaceError, Pus, Request};
+use seatmap_machine::Topology;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Which cores a placement uses, of those that a request allows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sharing {
+    /// Cores with two tasks or more, on whatever hardware threads.
+    pub shared_cores: usize,
+    /// Cores with a task.
+    pub used_cores: usize,
+    /// Cores that may be used.
+    pub cores: usize,
+    /// Packages without a task, by the operating system's number, where there are several.
+    pub empty_packages: Vec<u32>,
+    /// NUMA nodes without a task outside such packages.
+    pub empty_nodes: Vec<u32>,
+}
+
+impl Request<'_> {
+    /// How many cores may be used, where some of them have several hardware threads that may be; `None` where none has, or
+    /// where the topology does not tell.
+    #[must_use]
+    pub fn smt_cores(&self) -> Option<usize> {
+        let (topology, allowed) = (&self.profile.topology, self.allowed()?);
+        let cores = Level::Core.groups(topology, &allowed)?.into_iter().max()? as usize + 1;
+        (cores < allowed.len()).then_some(cores)
+    }
+
+    /// Whether tasks that are fixed share a core: then sharing is what is wanted.
+    #[must_use]
+    pub fn fixes_share_a_core(&self) -> bool {
+        let core = |(_, os): &(usize, u32)| self.profile.topology.pu(*os).and_then(|pu| pu.core);
+        let fixed: Vec<u32> = self.fixed.iter().filter_map(core).collect();
+        fixed.iter().collect::<BTreeSet<_>>().len() < fixed.len()
+    }
+
+    /// What the tasks of a placement share; `None` where the topology does not tell cores.
+    #[must_use]
+    pub fn sharing(&self, placement: &[u32]) -> Option<Sharing> {
+        let (topology, allowed) = (&self.profile.topology, self.allowed()?);
+        let core = |os: &u32| topology.pu(*os).and_then(|pu| pu.core);
+        let cores = allowed.iter().map(core).collect::<Option<BTreeSet<u32>>>()?.len();
+        let mut tasks_on: BTreeMap<u32, usize> = BTreeMap::new();
+        placement.iter().filter_map(core).for_each(|core| *tasks_on.entry(core).or_default() += 1);
+        let empty_packages = empty(topology, &allowed, placement, Level::Package);
+        let is_counted = |node: &u32| {
+            let there = topology.pus.iter().filter(|pu| pu.numa == Some(*node));
+            !there.filter_map(|pu| pu.package).any(|package| empty_packages.contains(&package))
+        };
+        Some(Sharing {
+            shared_cores: tasks_on.values().filter(|tasks| **tasks > 1).count(),
+            used_cores: tasks_on.len(),
+            cores,
+            empty_nodes: empty(topology, &allowed, placement, Level::Numa).into_iter().filter(is_counted).collect(),
+            empty_packages,
+        })
+    }
+
+    /// The PUs that may be used, by the operating system's numbers.
+    pub(crate) fn allowed(&self) -> Option<Vec<u32>> {
+        let known = self.profile.core_distance.as_ref()?;
+        Some(self.cpus.clone().unwrap_or_else(|| known.pus.clone()))
+    }
+
+    /// One PU of each core: the one that a task is fixed on, else the first. Hardware threads of a core share its caches, so
+    /// that they are as far from everything else, and which of them a lone task takes makes no difference.
+    ///
+    /// # Errors
+    /// Unknown cores, fewer of them than tasks, or tasks fixed on two hardware threads of one.
+    pub(crate) fn one_pu_a_group(&self, level: Level, all: Pus) -> Result<Pus, PlaceError> {
+        let groups = groups(level, self.profile, &all)?;
+        let mut first: Vec<Option<u32>> = vec![None; groups.iter().max().map_or(0, |last| *last as usize + 1)];
+        for (_, os) in &self.fixed {
+            let at = all.index_of(*os).ok_or(PlaceError::NoSuchPu(*os))?;
+            let taken = first[groups[at] as usize].replace(*os);
+            if taken.is_some_and(|taken| taken != *os) {
+                return Err(PlaceError::Crowded(*os));
+            }
+        }
+        for (os, group) in all.os.iter().zip(&groups) {
+            first[*group as usize].get_or_insert(*os);
+        }
+        let chosen: Vec<u32> = all.os.iter().copied().filter(|os| first.contains(&Some(*os))).collect();
+        match chosen.len() < self.pattern.tasks {
+            true => Err(PlaceError::TooFewGroups { tasks: self.pattern.tasks, groups: chosen.len() }),
+            false => Pus::new(self.profile, Some(&chosen), self.homes),
+        }
+    }
+}
+
+/// The groups of a level that could have tasks and have none, where there are several.
+fn empty(topology: &Topology, allowed: &[u32], placement: &[u32], level: Level) -> Vec<u32> {
+    let of = |os: &u32| topology.pu(*os).and_then(|pu| level.of(pu));
+    let used: BTreeSet<u32> = placement.iter().filter_map(of).collect();
+    let all: BTreeSet<u32> = allowed.iter().filter_map(of).collect();
+    all.difference(&used).copied().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use seatmap_machine::catalog;
+    use seatmap_pattern::generate;
+
+    #[test]
+    fn shared_cores_and_empty_packages_are_counted() {
+        // Two packages of 8 cores; siblings are 16 apart.
+        let (machine, pattern) = (catalog::load("xeon-e5-2680-2s").unwrap(), generate("ring:4").unwrap());
+        let mut request = Request::new(&machine, &pattern);
+        assert_eq!(request.smt_cores(), Some(16));
+        let sharing = request.sharing(&[0, 16, 1, 2]).unwrap();
+        let expected =
+            Sharing { shared_cores: 1, used_cores: 3, cores: 16, empty_packages: vec![1], empty_nodes: vec![] };
+        assert_eq!(sharing, expected);
+        let spread = request.sharing(&[0, 8, 1, 9]).unwrap();
+        assert!(spread.shared_cores == 0 && spread.empty_packages.is_empty(), "{spread:?}");
+        request.cpus = Some((0..8).collect());
+        assert_eq!(request.smt_cores(), None, "one hardware thread of each core");
+        let kept = request.sharing(&[0, 1, 2, 3]).unwrap();
+        assert!(kept.cores == 8 && kept.empty_packages.is_empty(), "the other package was not to be used: {kept:?}");
+        request.cpus = None;
+        request.fixed = vec![(0, 3), (1, 19)];
+        assert!(request.fixes_share_a_core());
+        request.fixed = vec![(0, 3), (1, 20)];
+        assert!(!request.fixes_share_a_core());
+    }
+
+    #[test]
+    fn a_lone_task_sits_on_the_first_hardware_thread_or_where_it_is_fixed() {
+        let (machine, pattern) = (catalog::load("xeon-e5-2680-2s").unwrap(), generate("ring:16").unwrap());
+        let mut request = Request::new(&machine, &pattern);
+        (request.one_per, request.fixed) = (Some(Level::Core), vec![(2, 19)]);
+        let mut os = request.pus().unwrap().os;
+        os.sort_unstable();
+        let expected: Vec<u32> = (0..16).filter(|os| *os != 3).chain([19]).collect();
+        assert_eq!(os, expected);
+        request.fixed.push((3, 3));
+        assert_eq!(request.pus(), Err(PlaceError::Crowded(3)));
+    }
+}
