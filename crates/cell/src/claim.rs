@@ -227,7 +227,7 @@ mod tests {
         claim.clone().write(&root);
         match Claim::all(&root)[..] {
             [] => return eprintln!("skipped: no extended attributes in {}", folder.path().display()),
-            ref found => assert_eq!(found, [claim.clone()]),
+            ref found => assert_eq!(found, std::slice::from_ref(&claim)),
         }
         assert!(!claim.has_lost_its_journal());
         let (path, cell) = (journal.path().to_owned(), claim.header.cell.clone());

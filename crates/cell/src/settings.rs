@@ -120,7 +120,7 @@ mod tests {
             (What::Controller, "/sys/fs/cgroup/cgroup.subtree_control", "+cpu\n"),
             (What::Folder, "/sys/fs/cgroup/cpuset/seatmap.another", "made"),
             (What::Folder, "/sys/fs/cgroup/user.slice", "made"),
-            (What::Folder, "/home/user/seatmap.quiet", "made"),
+            (What::Folder, "/srv/seatmap.quiet", "made"),
             (What::Affinity, "/proc/self", "0"),
             (What::Affinity, "/proc/1/../2", "0"),
         ] {

@@ -50,26 +50,27 @@ enum Origin {
     Unclear,
 }
 
+/// A thread with its mask.
+struct Thread {
+    task: Task,
+    mask: CpuSet,
+}
+
 struct Family<'a> {
     root: &'a Root,
     journal: &'a Journal,
     others: &'a [Journal],
     open: &'a CpuSet,
     moved: BTreeMap<Tid, Moved>,
-    processes: BTreeMap<Tid, Vec<Task>>,
+    processes: BTreeMap<Tid, Vec<Thread>>,
 }
 
 /// Finds them; none where the cell narrowed nobody. `open` are the CPUs that are no other cell's.
 pub(super) fn find(root: &Root, journal: &Journal, others: &[Journal], open: &CpuSet) -> Found {
-    let mut processes: BTreeMap<Tid, Vec<Task>> = BTreeMap::new();
-    let moved = moved(journal, others, open);
-    if !moved.is_empty() {
-        tasks::all(root).into_iter().for_each(|task| processes.entry(task.pid).or_default().push(task));
-    }
-    let family = Family { root, journal, others, open, moved, processes };
-    let mut found = Found::default();
-    family.processes.values().flatten().for_each(|task| family.sort(task, &mut found));
-    found
+    let is_needed = !moved(journal, others, open).is_empty();
+    let all = if is_needed { tasks::all(root) } else { Vec::new() };
+    let with_mask = |task: Task| task.cpus().map(|mask| Thread { task, mask });
+    Family::new(root, journal, others, open, all.into_iter().filter_map(with_mask)).found()
 }
 
 /// Threads that were narrowed by hand. Where a cell has a control group, the kernel sees to heirs.
@@ -91,16 +92,35 @@ fn cells(journals: &[Journal]) -> CpuSet {
     journals.iter().flat_map(|journal| journal.header.set().0).collect()
 }
 
-impl Family<'_> {
-    fn sort(&self, task: &Task, found: &mut Found) {
-        let is_looked_at = !task.is_kernel && !task.has_ended && !task.is_spared(&[std::process::id() as Tid]);
-        let mask = task.cpus().filter(|_| is_looked_at && !self.was_there(task));
-        let Some(mask) = mask.filter(|mask| self.moved.values().any(|moved| moved.to.contains(mask))) else { return };
-        match self.origin(task, &mask) {
-            Origin::Own => {}
-            Origin::Heir(from) => found.heirs.push(self.change(task, &mask, from)),
-            Origin::Unclear => found.unclear.push(self.unclear(task, &mask)),
+impl<'a> Family<'a> {
+    fn new(
+        root: &'a Root,
+        journal: &'a Journal,
+        others: &'a [Journal],
+        open: &'a CpuSet,
+        threads: impl Iterator<Item = Thread>,
+    ) -> Self {
+        let mut processes: BTreeMap<Tid, Vec<Thread>> = BTreeMap::new();
+        threads.for_each(|thread| processes.entry(thread.task.pid).or_default().push(thread));
+        Family { root, journal, others, open, moved: moved(journal, others, open), processes }
+    }
+
+    fn found(&self) -> Found {
+        let mut found = Found::default();
+        for Thread { task, mask } in self.processes.values().flatten().filter(|thread| self.is_narrow(thread)) {
+            match self.origin(task, mask) {
+                Origin::Own => {}
+                Origin::Heir(from) => found.heirs.push(self.change(task, mask, from)),
+                Origin::Unclear => found.unclear.push(self.unclear(task, mask)),
+            }
         }
+        found
+    }
+
+    /// Whether a thread has come while the cell stood, and has a mask that the cell gave others.
+    fn is_narrow(&self, Thread { task, mask }: &Thread) -> bool {
+        let is_looked_at = !task.is_kernel && !task.has_ended && !task.is_spared(&[std::process::id() as Tid]);
+        is_looked_at && !self.was_there(task) && self.moved.values().any(|moved| moved.to.contains(mask))
     }
 
     /// What the cell would have noted of a thread, had it been there.
@@ -139,10 +159,10 @@ impl Family<'_> {
         let mut process = task.pid;
         for _ in 0..LONGEST_LINE {
             let Some(threads) = self.processes.get(&process) else { return Origin::Unclear };
-            if threads.iter().any(|thread| self.was_there(thread)) {
+            if threads.iter().any(|thread| self.was_there(&thread.task)) {
                 return self.judge(threads, mask);
             }
-            if !threads.iter().any(|thread| thread.cpus().as_ref() == Some(mask)) {
+            if !threads.iter().any(|thread| thread.mask == *mask) {
                 return Origin::Unclear;
             }
             let Some(starter) = self.starter(threads) else { return Origin::Unclear };
@@ -157,12 +177,14 @@ impl Family<'_> {
     }
 
     /// What the threads of a process that was there before make of one that comes from it.
-    fn judge(&self, threads: &[Task], mask: &CpuSet) -> Origin {
-        let (narrowed, others): (Vec<&Task>, Vec<&Task>) =
-            threads.iter().filter(|thread| self.was_there(thread)).partition(|thread| self.narrowed(thread).is_some());
-        let from = |thread: &&Task| Some(&self.narrowed(thread).filter(|moved| moved.to.contains(mask))?.from.0);
+    fn judge(&self, threads: &[Thread], mask: &CpuSet) -> Origin {
+        let there = threads.iter().filter(|thread| self.was_there(&thread.task));
+        let (narrowed, others): (Vec<&Thread>, Vec<&Thread>) =
+            there.partition(|thread| self.narrowed(&thread.task).is_some());
+        let from =
+            |thread: &&Thread| Some(&self.narrowed(&thread.task).filter(|moved| moved.to.contains(mask))?.from.0);
         let sources: BTreeSet<&BTreeSet<u32>> = narrowed.iter().filter_map(from).collect();
-        let is_shared = others.iter().any(|thread| thread.cpus().as_ref() == Some(mask));
+        let is_shared = others.iter().any(|thread| thread.mask == *mask);
         match sources.into_iter().collect::<Vec<_>>()[..] {
             [] => Origin::Own,
             [from] if !is_shared => Origin::Heir(CpuSet(from.clone())),
@@ -176,10 +198,13 @@ impl Family<'_> {
 
     /// The process that started another, where that is sure. One that took over an orphan is of another session, unless the
     /// orphan has begun one of its own.
-    fn starter(&self, threads: &[Task]) -> Option<Tid> {
-        let own = threads.first()?;
-        let parent = self.processes.get(&own.parent)?.first()?;
+    fn starter(&self, threads: &[Thread]) -> Option<Tid> {
+        let own = &threads.first()?.task;
+        let parent = &self.processes.get(&own.parent)?.first()?.task;
         let is_starter = own.parent > 1 && (own.session == parent.session || own.session == own.pid);
         is_starter.then_some(own.parent)
     }
 }
+
+#[cfg(test)]
+mod tests;

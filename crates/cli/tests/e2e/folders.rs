@@ -4,6 +4,7 @@ use crate::common::Place;
 use crate::serve::{is_root, seatmap, stderr};
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::process::CommandExt;
 use std::path::Path;
 
 const NOBODY: u32 = 65_534;
@@ -29,8 +30,19 @@ fn planted(place: &Place) {
     fs::set_permissions(&journal, Permissions::from_mode(0o600)).unwrap();
 }
 
+/// A controller that starts after all does not keep the tests waiting for ever.
+const PATIENCE_S: u32 = 120;
+
 fn told(place: &Place, arguments: &[&str], code: i32) -> String {
-    let output = seatmap(place, arguments).output().unwrap();
+    let mut command = seatmap(place, arguments);
+    let end_at_last = || {
+        // SAFETY: the call is async-signal-safe and concerns this process alone.
+        unsafe { libc::alarm(PATIENCE_S) };
+        Ok(())
+    };
+    // SAFETY: as above.
+    unsafe { command.pre_exec(end_at_last) };
+    let output = command.output().unwrap();
     assert_eq!(output.status.code(), Some(code), "{}", stderr(&output));
     stderr(&output)
 }
