@@ -93,8 +93,8 @@ impl Request<'_> {
         Some(keyed.into_iter().map(|(_, row)| row).collect())
     }
 
-    /// Packages in turn, their cores in order, as Open MPI's `--map-by socket` takes them; `None` where a package is full
-    /// before the tasks are seated.
+    /// Packages in turn, their cores in order, as Open MPI's `--map-by socket` takes them; `None` where there is one only,
+    /// or one is full before the tasks are seated.
     fn round_robin(&self, compact: &[usize], tasks: usize, pus: &Pus) -> Option<Vec<usize>> {
         let package = |row: &usize| self.profile.topology.pu(pus.os[*row]).and_then(|pu| pu.package);
         let mut packages: Vec<Vec<usize>> = Vec::new();
@@ -103,6 +103,9 @@ impl Request<'_> {
                 Some(rows) => rows.push(*row),
                 None => packages.push(vec![*row]),
             }
+        }
+        if packages.len() < 2 {
+            return None;
         }
         (0..tasks).map(|task| packages[task % packages.len()].get(task / packages.len()).copied()).collect()
     }

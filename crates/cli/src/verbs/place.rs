@@ -48,21 +48,22 @@ pub fn run(typed: &Place) -> Result<(), CliError> {
         _ => request.place().map_err(CliError::input)?,
     };
     let plan = plan(&request, &answer, began.elapsed().as_secs_f64());
+    let printed = match wanting_stdout {
+        1 => None,
+        _ if typed.json => Some(plan.to_json()),
+        _ => Some(placement::table(&plan) + &remarks::remarks(typed, &request, &answer, &plan)?),
+    };
+    let is_drawn = page.is_some() || picture.is_some();
+    let drawn = is_drawn.then(|| drawn(typed, &request, &plan)).transpose()?;
+    drop(waiting);
     if let Some(destination) = &destination {
         destination.write(&plan.to_json())?;
     }
-    if page.is_some() || picture.is_some() {
-        let drawn = drawn(typed, &request, &plan)?;
+    if let Some(drawn) = drawn {
         page.map_or(Ok(()), |page| page.write(&html::placement(&profile, &pattern, &plan, &drawn)))?;
         picture.map_or(Ok(()), |picture| picture.write(&floor::svg(&drawn)))?;
     }
-    let printed = match wanting_stdout {
-        1 => return Ok(()),
-        _ if typed.json => plan.to_json(),
-        _ => placement::table(&plan) + &remarks::remarks(typed, &request, &answer, &plan)?,
-    };
-    drop(waiting);
-    output::print(&printed)
+    printed.map_or(Ok(()), |printed| output::print(&printed))
 }
 
 fn request<'a>(typed: &Place, profile: &'a Profile, pattern: &'a Pattern) -> Request<'a> {

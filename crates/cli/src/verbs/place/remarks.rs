@@ -11,6 +11,9 @@ use seatmap_report::floor::{Comparison, Seating};
 /// A busiest link that carries so much more than without a plan is worth a word: a tenth more.
 const CLEARLY_MORE: f64 = 1.1;
 
+/// Edges beyond which following each over the machine's links takes longer than a search does.
+const MOST_EDGES: usize = 100_000;
+
 /// All of them, one a line.
 pub(super) fn remarks(typed: &Place, request: &Request, answer: &Answer, plan: &Plan) -> Result<String, CliError> {
     let mut lines = vec![crossing(answer), channels(answer)];
@@ -135,7 +138,7 @@ fn plain(request: &Request, answer: &Answer) -> Result<Option<String>, PlaceErro
 
 /// A link that is clearly busier than without a plan, and the objective that would see it.
 fn busiest(typed: &Place, request: &Request, plan: &Plan) -> Result<Option<String>, CliError> {
-    if typed.objective != ObjectiveChoice::Distance {
+    if typed.objective != ObjectiveChoice::Distance || request.pattern.edges.len() > MOST_EDGES {
         return Ok(None);
     }
     let model = model_input::known(&typed.on)?;
