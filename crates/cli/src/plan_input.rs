@@ -2,6 +2,7 @@
 
 use crate::error::{AtFile, CliError};
 use crate::input;
+use crate::place::host_name;
 use seatmap_plan::Plan;
 use std::path::Path;
 
@@ -19,8 +20,10 @@ pub fn plan(path: &Path) -> Result<Plan, CliError> {
 /// As [`plan`]; or the plan was made for another machine, unless any will do.
 pub fn plan_of_host(path: &Path, any_machine: bool) -> Result<Plan, CliError> {
     let plan = plan(path)?;
-    let _ = any_machine;
-    Ok(plan)
+    match plan.check_machine(&host_name()) {
+        Err(error) if !any_machine => Err(CliError::input(AtFile::new(path, error))),
+        _ => Ok(plan),
+    }
 }
 
 /// The plan of a file that has been read.

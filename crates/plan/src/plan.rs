@@ -2,7 +2,7 @@
 
 use crate::{Agreement, Baselines, Channel, Objective, OtherMachine, check};
 use seatmap_document::DocumentError;
-use seatmap_machine::Pu;
+use seatmap_machine::{Pu, Topology};
 use serde::{Deserialize, Serialize};
 
 /// The format's name, in the `format` key.
@@ -177,16 +177,35 @@ impl Plan {
     /// The OS indices of the PUs in use, ascending, each once.
     #[must_use]
     pub fn pus_in_use(&self) -> Vec<u32> {
-        let mut pus = self.placement.clone();
+        let mut pus: Vec<u32> = self.placement.iter().chain(self.seats.iter().flatten()).copied().collect();
         pus.sort_unstable();
         pus.dedup();
         pus
     }
 
+    /// Lets each task run anywhere on the core, cache, node or package that its PU belongs to. A task whose PU belongs to
+    /// none keeps its PU.
+    ///
+    /// ```
+    /// use seatmap_machine::{Pu, Topology};
+    /// let pus = (0..4).map(|os| Pu { os, l3: Some(os / 2), ..Pu::default() }).collect();
+    /// let mut plan = seatmap_plan::Plan::new("desk", vec![3, 0]);
+    /// plan.widen(&Topology { pus }, |pu| pu.l3);
+    /// assert_eq!(plan.seats, [[2, 3], [0, 1]]);
+    /// ```
+    pub fn widen(&mut self, topology: &Topology, level: impl Fn(&Pu) -> Option<u32>) {
+        let group = |os: u32| topology.pu(os).and_then(&level);
+        let seat = |os: &u32| match group(*os) {
+            Some(group) => topology.pus.iter().filter(|pu| level(pu) == Some(group)).map(|pu| pu.os).collect(),
+            None => vec![*os],
+        };
+        self.seats = self.placement.iter().map(seat).collect();
+    }
+
     /// Whether tasks share a PU.
     #[must_use]
     pub fn is_oversubscribed(&self) -> bool {
-        self.pus_in_use().len() < self.placement.len()
+        self.placement.iter().collect::<std::collections::HashSet<_>>().len() < self.placement.len()
     }
 }
 

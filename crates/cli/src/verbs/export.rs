@@ -5,7 +5,7 @@ use crate::error::{AtFile, CliError};
 use crate::output::Destination;
 use crate::{input, plan_input};
 use seatmap_machine::Profile;
-use seatmap_plan::export::{gomp, hwloc, kmp, likwid_pin, omp_places, rankfile, slurm, systemd, taskset};
+use seatmap_plan::export::{ExportError, gomp, hwloc, kmp, likwid_pin, omp_places, rankfile, slurm, systemd, taskset};
 use seatmap_plan::{Plan, plan};
 use seatmap_report::{Order, svg};
 use std::path::Path;
@@ -38,14 +38,13 @@ fn of_profile(name: &str, profile: &Profile, format: ExportFormat) -> Result<Str
 }
 
 fn of_plan(name: &str, plan: &Plan, format: ExportFormat) -> Result<String, CliError> {
+    let refused = |error: ExportError| CliError::input(AtFile::new(Path::new(name), error));
     match format {
         ExportFormat::Taskset => Ok(taskset::write(plan)),
         ExportFormat::OmpPlaces => Ok(omp_places::write(plan)),
-        ExportFormat::Gomp => Ok(gomp::write(plan)),
+        ExportFormat::Gomp => gomp::write(plan).map_err(refused),
         ExportFormat::Kmp => Ok(kmp::write(plan)),
-        ExportFormat::LikwidPin => {
-            likwid_pin::write(plan).map_err(|error| CliError::input(AtFile::new(Path::new(name), error)))
-        }
+        ExportFormat::LikwidPin => likwid_pin::write(plan).map_err(refused),
         ExportFormat::Rankfile => Ok(rankfile::write(plan)),
         ExportFormat::Slurm => Ok(slurm::write(plan)),
         ExportFormat::Systemd => Ok(systemd::write(plan)),

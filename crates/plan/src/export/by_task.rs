@@ -30,12 +30,12 @@ const UNKNOWN: &str = "which task is this? The launcher has set no rank on this 
 pub fn script(plan: &Plan, bind: impl Fn(&[u32]) -> String) -> String {
     let mut text = "#!/bin/sh\n".to_owned() + &comment::header(plan);
     text +=
-        "# sh FILE COMMAND... runs COMMAND on the PU of its task. The task is SEATMAP_TASK, else the rank on this\n";
+        "# sh FILE COMMAND... runs COMMAND on the seat of its task. The task is SEATMAP_TASK, else the rank on this\n";
     text +=
         "# node as Open MPI, MPICH, Intel MPI, Cray's PMI or srun sets it; SEATMAP_TASK=all takes all tasks' PUs.\n";
     text += &format!("task={TASK}\n{SLURM}case $task in\n");
-    for (task, pu) in plan.placement.iter().enumerate() {
-        text += &format!("{task}) exec {} \"$@\" ;;{}\n", bind(&[*pu]), comment::name(plan, task));
+    for task in 0..plan.placement.len() {
+        text += &format!("{task}) exec {} \"$@\" ;;{}\n", bind(plan.seat(task)), comment::name(plan, task));
     }
     text += &format!("all) exec {} \"$@\" ;;\n", bind(&plan.pus_in_use()));
     text += &format!("'') echo \"$0: {UNKNOWN}\" >&2; exit 2 ;;\n");

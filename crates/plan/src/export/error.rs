@@ -1,5 +1,7 @@
 //! Why a plan could not be written for another tool.
 
+use crate::Plan;
+
 /// Why a plan could not be written for another tool.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ExportError {
@@ -14,4 +16,23 @@ pub enum ExportError {
         /// PUs in use.
         pus: usize,
     },
+    /// The tool seats a thread on one PU, and a seat of this plan is several.
+    #[error("{tool} knows single PUs alone, and task {task} has {pus} to choose from; export it as omp-places or kmp")]
+    SinglePus {
+        /// The tool.
+        tool: &'static str,
+        /// The first task with such a seat.
+        task: usize,
+        /// How many PUs its seat has.
+        pus: usize,
+    },
+}
+
+impl ExportError {
+    /// Refuses a plan in which a seat is several PUs.
+    pub(super) fn refuse_sets(plan: &Plan, tool: &'static str) -> Result<(), ExportError> {
+        let sizes = (0..plan.placement.len()).map(|task| (task, plan.seat(task).len()));
+        let found = sizes.into_iter().find(|(_, pus)| *pus > 1);
+        found.map_or(Ok(()), |(task, pus)| Err(ExportError::SinglePus { tool, task, pus }))
+    }
 }

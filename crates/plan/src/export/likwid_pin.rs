@@ -8,8 +8,9 @@ use crate::Plan;
 /// A list without a domain letter holds OS indices, in order.
 ///
 /// # Errors
-/// [`ExportError::LikwidShares`] where tasks share a PU.
+/// [`ExportError::SinglePus`] where a seat is several PUs, [`ExportError::LikwidShares`] where tasks share a PU.
 pub fn write(plan: &Plan) -> Result<String, ExportError> {
+    ExportError::refuse_sets(plan, "likwid-pin")?;
     if plan.is_oversubscribed() {
         return Err(ExportError::LikwidShares { tasks: plan.placement.len(), pus: plan.pus_in_use().len() });
     }

@@ -43,6 +43,31 @@ fn sample() -> crate::Plan {
     }
 }
 
+/// A plan of which one task may choose among PUs.
+#[cfg(test)]
+fn wide() -> crate::Plan {
+    crate::Plan { seats: vec![vec![0, 1, 3], vec![1]], ..crate::Plan::new("desk", vec![3, 1]) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn seats_of_several_pus_are_written_by_all_that_know_them() {
+        let line = |text: String, with: &str| text.lines().find(|line| line.contains(with)).unwrap().to_owned();
+        assert_eq!(line(taskset::write(&wide()), "0)"), "0) exec taskset --cpu-list 0,1,3 \"$@\" ;;");
+        assert_eq!(line(hwloc::write(&wide()), "0)"), "0) exec hwloc-bind --strict --physical pu:0 pu:1 pu:3 -- \"$@\" ;;");
+        assert_eq!(line(omp_places::write(&wide()), "PLACES="), "export OMP_PLACES='{0,1,3},{1}'");
+        assert_eq!(line(rankfile::write(&wide()), "rank 0"), "rank 0=localhost slot=0,1,3");
+        assert!(kmp::write(&wide()).contains("proclist=[{0,1,3},1]"));
+        assert!(systemd::write(&wide()).contains("CPUAffinity=0 1 3"));
+        for refused in [gomp::write(&wide()), likwid_pin::write(&wide())] {
+            assert!(matches!(refused, Err(ExportError::SinglePus { task: 0, pus: 3, .. })), "{refused:?}");
+        }
+    }
+}
+
 /// A plan whose every word tries to get out of its comment.
 #[cfg(test)]
 fn hostile() -> crate::Plan {

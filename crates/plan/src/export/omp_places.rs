@@ -9,7 +9,7 @@ use crate::Plan;
 /// thread k on place k (OpenMP 5.2, section 10.1.3).
 #[must_use]
 pub fn write(plan: &Plan) -> String {
-    let places = joined(plan.placement.iter().map(|pu| format!("{{{pu}}}")), ",");
+    let places = joined((0..plan.placement.len()).map(|task| format!("{{{}}}", joined(plan.seat(task), ","))), ",");
     environment::lines(plan, &[("OMP_PROC_BIND", "close".to_owned()), ("OMP_PLACES", places)])
 }
 

@@ -7,6 +7,7 @@
 
 use super::comment;
 use crate::Plan;
+use seatmap_machine::CpuList;
 
 /// The rankfile. Ranks are on the host that `mpirun` is started on.
 #[must_use]
@@ -14,8 +15,9 @@ pub fn write(plan: &Plan) -> String {
     let mut text = comment::header(plan);
     text += "# mpirun --use-hwthread-cpus --mca rmaps_rank_file_physical 1 --rankfile FILE COMMAND...\n";
     text += "# Without these two options, and in Open MPI 5, slots are not OS indices.\n";
-    for (task, pu) in plan.placement.iter().enumerate() {
-        text += &format!("rank {task}=localhost slot={pu}{}\n", comment::name(plan, task));
+    for task in 0..plan.placement.len() {
+        let seat = CpuList(plan.seat(task).to_vec());
+        text += &format!("rank {task}=localhost slot={seat}{}\n", comment::name(plan, task));
     }
     text
 }

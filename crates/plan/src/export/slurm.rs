@@ -3,14 +3,27 @@
 use super::joined;
 use crate::Plan;
 
-/// `srun --nodes=1 --ntasks=2 --cpu-bind=map_cpu:3,1`, with `--overcommit` where tasks share a PU.
+/// `srun --nodes=1 --ntasks=2 --cpu-bind=map_cpu:3,1`, with `--overcommit` where tasks share a PU; `mask_cpu` where seats
+/// are several PUs.
 ///
 /// Slurm carries `map_cpu` out only where the job has the whole node (srun(1), `--cpu-bind`).
 #[must_use]
 pub fn write(plan: &Plan) -> String {
     let shared = if plan.is_oversubscribed() { " --overcommit" } else { "" };
-    let (tasks, pus) = (plan.placement.len(), joined(&plan.placement, ","));
-    format!("srun --nodes=1 --ntasks={tasks}{shared} --cpu-bind=map_cpu:{pus}\n")
+    let tasks = plan.placement.len();
+    let bind = match plan.seats.is_empty() {
+        true => format!("map_cpu:{}", joined(&plan.placement, ",")),
+        false => format!("mask_cpu:{}", joined((0..tasks).map(|task| mask(plan.seat(task))), ",")),
+    };
+    format!("srun --nodes=1 --ntasks={tasks}{shared} --cpu-bind={bind}\n")
+}
+
+/// PUs as a hexadecimal mask, as `mask_cpu` takes them.
+fn mask(pus: &[u32]) -> String {
+    let digits = pus.iter().max().map_or(0, |largest| largest / 4);
+    let digit = |at: u32| pus.iter().filter(|pu| **pu / 4 == at).fold(0, |bits, pu| bits | 1_u32 << (pu % 4));
+    let text: String = (0..=digits).rev().filter_map(|at| char::from_digit(digit(at), 16)).collect();
+    format!("0x{text}")
 }
 
 #[cfg(test)]
@@ -23,5 +36,12 @@ mod tests {
         insta::assert_snapshot!(write(&sample()), @"srun --nodes=1 --ntasks=3 --cpu-bind=map_cpu:3,1,12");
         let shared = Plan::new("desk", vec![3, 3]);
         insta::assert_snapshot!(write(&shared), @"srun --nodes=1 --ntasks=2 --overcommit --cpu-bind=map_cpu:3,3");
+    }
+
+    #[test]
+    fn seats_of_several_pus_are_masks() {
+        let mut wide = Plan::new("desk", vec![3, 12]);
+        wide.seats = vec![vec![0, 1, 3], vec![4, 12, 65]];
+        insta::assert_snapshot!(write(&wide), @"srun --nodes=1 --ntasks=2 --cpu-bind=mask_cpu:0xb,0x20000000000001010");
     }
 }
