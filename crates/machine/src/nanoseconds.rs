@@ -1,7 +1,8 @@
 //! Nanoseconds on file: nothing longer than any machine takes.
 
-use serde::de::Error as _;
+use serde::de::{Error, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
+use std::fmt;
 
 /// The longest round trip that is read, in nanoseconds: two seconds, far beyond any memory. Sums of such distances, weighted
 /// with what patterns may weigh, stay far from infinity, also in single precision, so that every search on them ends.
@@ -15,11 +16,42 @@ pub struct Nanoseconds(pub Option<f64>);
 
 impl<'de> Deserialize<'de> for Nanoseconds {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let ns = Option::<f64>::deserialize(deserializer)?;
-        match ns.and_then(too_long) {
-            Some(problem) => Err(D::Error::custom(problem)),
-            None => Ok(Nanoseconds(ns)),
-        }
+        deserializer.deserialize_option(Figure)
+    }
+}
+
+/// Refuses a figure while the reader still stands at it: one step later its place would be that of the next.
+struct Figure;
+
+impl<'de> Visitor<'de> for Figure {
+    type Value = Nanoseconds;
+
+    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("nanoseconds or null")
+    }
+
+    fn visit_none<E: Error>(self) -> Result<Nanoseconds, E> {
+        Ok(Nanoseconds(None))
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<Nanoseconds, E> {
+        Ok(Nanoseconds(None))
+    }
+
+    fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<Nanoseconds, D::Error> {
+        deserializer.deserialize_f64(self)
+    }
+
+    fn visit_f64<E: Error>(self, ns: f64) -> Result<Nanoseconds, E> {
+        too_long(ns).map_or(Ok(Nanoseconds(Some(ns))), |problem| Err(E::custom(problem)))
+    }
+
+    fn visit_u64<E: Error>(self, ns: u64) -> Result<Nanoseconds, E> {
+        self.visit_f64(ns as f64)
+    }
+
+    fn visit_i64<E: Error>(self, ns: i64) -> Result<Nanoseconds, E> {
+        self.visit_f64(ns as f64)
     }
 }
 
@@ -51,8 +83,8 @@ mod tests {
     fn what_is_too_long_has_its_place() {
         let read = |text: &str| serde_json::from_str::<Vec<Vec<Nanoseconds>>>(text).map_err(|error| error.to_string());
         assert_eq!(read("[[null, 2e9]]").unwrap(), [[Nanoseconds(None), Nanoseconds(Some(2e9))]]);
-        let error = read("[[1],\n[0, 1e100, 3]]").unwrap_err();
-        assert_eq!(error, "1e100 ns is beyond any machine; figures up to 2e9 ns are read at line 2 column 10");
+        let error = read("[[1],\n[0, 1e100,\n 3]]").unwrap_err();
+        assert_eq!(error, "1e100 ns is beyond any machine; figures up to 2e9 ns are read at line 2 column 9");
         assert!(read("[[-2.1e9]]").is_err());
     }
 }

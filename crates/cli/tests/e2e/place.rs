@@ -214,7 +214,7 @@ fn distances_beyond_any_machine_are_refused_where_they_stand() {
     let line = place.one_line_refusal(&["place", "--on", "far.json", "--pattern", "ring:4", "--kicks", "1"]);
     assert_eq!(
         line,
-        "seatmap: far.json: line 2, column 20: 1e100 ns is beyond any machine; figures up to 2e9 ns are read"
+        "seatmap: far.json: line 2, column 19: 1e100 ns is beyond any machine; figures up to 2e9 ns are read"
     );
 }
 
