@@ -9,6 +9,7 @@
 //! | [`arena`], [`port`], [`crew`], [`testbed`] | shared lines, plain loads and stores on them, one pinned thread a PU, and all of it as a `Testbed` |
 //! | [`bed`] | the same for programs over channels |
 //! | [`primitives`] | threads, futexes, pipes, atomics, copies: timed on CPUs of one's choice |
+//! | [`trusted`] | folders and files that no other user can change or redirect |
 //! | [`environment`], [`doctor`], [`steal`], [`usage`] | what surrounds a measurement, and what to mend; what it used |
 //!
 //! CPU sets are bit masks of any length here: `cpu_set_t` and hwloc-free shortcuts stop at 1024.
@@ -27,6 +28,7 @@ pub mod primitives;
 pub mod steal;
 pub mod testbed;
 pub mod topology;
+pub mod trusted;
 pub mod usage;
 
 mod sysfs;

@@ -1,0 +1,80 @@
+//! Files that are opened without following links.
+
+use super::{TrustError, at};
+use rustix::fs::{self, FileType, Mode, OFlags};
+use rustix::io::Errno;
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::path::Path;
+
+/// How a file is opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Open {
+    /// To be read; it must be there.
+    Read,
+    /// To be read and written; made where it is not there, kept as it is where it is.
+    Keep,
+    /// To be written from its begin; made where it is not there, emptied where it is.
+    Empty,
+    /// To be written at its end; it must be there.
+    Append,
+    /// To be written; it must not be there.
+    New,
+}
+
+impl Open {
+    fn flags(self) -> OFlags {
+        match self {
+            Open::Read => OFlags::RDONLY,
+            // A file is emptied once it has been looked at, and not while it is opened.
+            Open::Keep | Open::Empty => OFlags::RDWR | OFlags::CREATE,
+            Open::Append => OFlags::WRONLY | OFlags::APPEND,
+            Open::New => OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL,
+        }
+    }
+}
+
+/// Opens a file in whatever folder it lies: the folder's path may hold links, the file is none.
+///
+/// # Errors
+/// [`TrustError`]: what the kernel says, or the file is not an ordinary one of this user's or root's alone.
+pub fn open(path: &Path, how: Open) -> Result<File, TrustError> {
+    let name = path.file_name().ok_or_else(|| TrustError::NotAName(path.as_os_str().to_owned()))?;
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let folder = File::open(parent).map_err(at(parent))?;
+    open_in(folder.as_fd(), parent, name, how)
+}
+
+pub(super) fn open_in(folder: BorrowedFd<'_>, above: &Path, name: &OsStr, how: Open) -> Result<File, TrustError> {
+    let path = above.join(name);
+    // Opening a pipe would wait for its other end. An ordinary file takes no notice.
+    let flags = how.flags() | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NOCTTY | OFlags::NONBLOCK;
+    let file = match fs::openat(folder, name, flags, Mode::RUSR | Mode::WUSR) {
+        Ok(file) => File::from(file),
+        // A link; a pipe without a reader, or a socket.
+        Err(Errno::LOOP | Errno::NXIO) => return Err(TrustError::NotAFile(path)),
+        Err(errno) => return Err(at(&path)(io::Error::from(errno))),
+    };
+    check(&path, &file)?;
+    if how == Open::Empty {
+        file.set_len(0).map_err(at(&path))?;
+    }
+    Ok(file)
+}
+
+/// In a folder that all may write, a file may have a second name elsewhere that somebody else gave it.
+fn check(path: &Path, file: &File) -> Result<(), TrustError> {
+    let found = fs::fstat(file).map_err(at(path))?;
+    if FileType::from_raw_mode(found.st_mode) != FileType::RegularFile || found.st_nlink > 1 {
+        return Err(TrustError::NotAFile(path.to_owned()));
+    }
+    if found.st_uid != 0 && found.st_uid != rustix::process::geteuid().as_raw() {
+        return Err(TrustError::Foreign { path: path.to_owned(), owner: found.st_uid });
+    }
+    match found.st_mode & 0o022 {
+        0 => Ok(()),
+        _ => Err(TrustError::Writable { path: path.to_owned(), mode: found.st_mode & 0o7777 }),
+    }
+}

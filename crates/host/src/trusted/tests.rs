@@ -1,0 +1,182 @@
+//! Attacks on a folder of ours, and on the way to it.
+
+use super::*;
+use std::fs as plain;
+use std::io::Read;
+use std::os::unix::fs::{PermissionsExt, symlink};
+
+fn scene() -> (tempfile::TempDir, PathBuf) {
+    let base = tempfile::tempdir().unwrap();
+    let own = base.path().join("own");
+    plain::create_dir(&own).unwrap();
+    chmod(&own, 0o755);
+    (base, own)
+}
+
+fn chmod(path: &Path, mode: u32) {
+    plain::set_permissions(path, plain::Permissions::from_mode(mode)).unwrap();
+}
+
+fn text(mut file: plain::File) -> String {
+    let mut text = String::new();
+    file.read_to_string(&mut text).unwrap();
+    text
+}
+
+/// Whether this process may give files away; what needs it says that it was skipped.
+fn is_root() -> bool {
+    let is_root = rustix::process::geteuid().is_root();
+    if !is_root {
+        eprintln!("skipped: only root gives folders to another user");
+    }
+    is_root
+}
+
+const NOBODY: u32 = 65_534;
+
+#[test]
+fn a_folder_is_made_for_its_user_alone() {
+    let (_base, own) = scene();
+    let path = own.join("a/b");
+    assert!(TrustedFolder::open(&path).unwrap_err().is_absent());
+    let folder = TrustedFolder::create(&path).unwrap();
+    assert_eq!(folder.path(), path);
+    assert_eq!(plain::metadata(&path).unwrap().permissions().mode() & 0o777, 0o700);
+    assert!(TrustedFolder::open(&path).is_ok());
+}
+
+#[test]
+fn files_are_kept_emptied_appended_replaced_and_removed() {
+    let (_base, own) = scene();
+    let folder = TrustedFolder::open(&own).unwrap();
+    assert!(folder.file("a", Open::Read).unwrap_err().is_absent());
+    assert!(folder.file("a", Open::Append).unwrap_err().is_absent());
+    folder.file("a", Open::New).unwrap().write_all(b"one").unwrap();
+    assert!(folder.file("a", Open::New).is_err());
+    folder.file("a", Open::Append).unwrap().write_all(b" two").unwrap();
+    assert_eq!(text(folder.file("a", Open::Keep).unwrap()), "one two");
+    assert_eq!(text(folder.file("a", Open::Empty).unwrap()), "");
+    folder.replace("a", b"three").unwrap();
+    assert_eq!(text(folder.file("a", Open::Read).unwrap()), "three");
+    assert_eq!(folder.names().unwrap(), ["a"]);
+    folder.remove("a").and_then(|()| folder.remove("a")).unwrap();
+    assert_eq!(folder.names().unwrap(), [""; 0]);
+}
+
+#[test]
+fn a_name_is_no_way_out() {
+    let (_base, own) = scene();
+    let folder = TrustedFolder::open(&own).unwrap();
+    for name in ["../a", "/etc/hostname", "..", ".", "", "a/b", "a/"] {
+        assert!(matches!(folder.file(name, Open::Read), Err(TrustError::NotAName(_))), "{name}");
+    }
+}
+
+#[test]
+fn a_folder_that_is_a_link_is_refused() {
+    let (base, own) = scene();
+    let link = base.path().join("link");
+    symlink(&own, &link).unwrap();
+    for found in [TrustedFolder::open(&link), TrustedFolder::create(&link)] {
+        assert!(matches!(found, Err(TrustError::NotAFolder(path)) if path == link));
+    }
+    let file = own.join("file");
+    plain::write(&file, "").unwrap();
+    assert!(matches!(TrustedFolder::create(&file), Err(TrustError::NotAFolder(_))));
+}
+
+#[test]
+fn a_link_above_is_followed_where_only_its_user_can_have_made_it() {
+    let (base, own) = scene();
+    let (safe, open) = (base.path().join("safe"), base.path().join("open"));
+    plain::create_dir(&open).unwrap();
+    for link in [&safe, &open.join("link")] {
+        symlink(&own, link).unwrap();
+    }
+    assert!(TrustedFolder::create(&safe.join("a")).is_ok());
+    assert!(own.join("a").is_dir(), "where the link leads");
+    chmod(&open, 0o1777);
+    assert!(TrustedFolder::open(&open.join("link/a")).is_err(), "anybody can make links there");
+    symlink("circle", base.path().join("circle")).unwrap();
+    let told = TrustedFolder::open(&base.path().join("circle/a")).unwrap_err().to_string();
+    assert!(told.contains("symbolic links"), "{told}");
+}
+
+#[test]
+fn a_folder_that_others_may_write_is_refused_wherever_it_is_on_the_way() {
+    let (_base, own) = scene();
+    let deep = own.join("deep");
+    plain::create_dir(&deep).unwrap();
+    for mode in [0o775, 0o757] {
+        chmod(&own, mode);
+        let told = TrustedFolder::open(&deep).unwrap_err().to_string();
+        let (path, mode) = (own.display(), format!("{mode:04o}"));
+        let wanted = format!("can write '{path}' (mode {mode}); run 'chmod go-w {path}' or name another folder");
+        assert_eq!(told, format!("other users {wanted}"));
+        assert!(matches!(TrustedFolder::open(&own), Err(TrustError::Writable { .. })));
+    }
+    chmod(&own, 0o1777);
+    assert!(matches!(TrustedFolder::open(&own), Err(TrustError::Writable { .. })), "sticky is for folders above");
+    assert_eq!(TrustedFolder::open(&deep).is_ok(), rustix::process::geteuid().is_root(), "and for root's alone");
+}
+
+#[test]
+fn another_users_folder_is_refused_wherever_it_is_on_the_way() {
+    if !is_root() {
+        return;
+    }
+    let (_base, own) = scene();
+    plain::create_dir(own.join("deep")).unwrap();
+    std::os::unix::fs::chown(&own, Some(NOBODY), Some(NOBODY)).unwrap();
+    for path in [own.clone(), own.join("deep"), own.join("new")] {
+        let told = TrustedFolder::create(&path).unwrap_err().to_string();
+        let wanted = "belongs to user 65534, who can change what is in it; name a folder of your own";
+        assert_eq!(told, format!("'{}' {wanted}", own.display()));
+    }
+    assert!(!own.join("new").exists());
+}
+
+#[test]
+fn links_and_special_files_in_a_folder_are_not_opened() {
+    let (base, own) = scene();
+    let folder = TrustedFolder::open(&own).unwrap();
+    let target = base.path().join("target");
+    plain::write(&target, "precious").unwrap();
+    symlink(&target, own.join("link")).unwrap();
+    symlink(base.path().join("missing"), own.join("dangling")).unwrap();
+    plain::hard_link(&target, own.join("hard")).unwrap();
+    rustix::fs::mknodat(&folder, "pipe", fs::FileType::Fifo, fs::Mode::RWXU, 0).unwrap();
+    let _socket = std::os::unix::net::UnixListener::bind(own.join("socket")).unwrap();
+    for name in ["link", "dangling", "hard", "pipe", "socket"] {
+        for how in [Open::Read, Open::Keep, Open::Empty, Open::Append] {
+            let found = [folder.file(name, how), open(&own.join(name), how)];
+            for error in found.map(Result::unwrap_err) {
+                assert!(
+                    matches!(&error, TrustError::NotAFile(path) if *path == own.join(name)),
+                    "{name} {how:?} {error}"
+                );
+            }
+        }
+        assert!(folder.file(name, Open::New).is_err());
+    }
+    folder.replace("link", b"new").unwrap();
+    assert_eq!(text(folder.file("link", Open::Read).unwrap()), "new", "the link went, not its target");
+    assert_eq!(plain::read_to_string(&target).unwrap(), "precious");
+    assert!(!base.path().join("missing").exists());
+}
+
+#[test]
+fn files_that_others_may_write_or_own_are_not_opened() {
+    let (_base, own) = scene();
+    let (folder, file) = (TrustedFolder::open(&own).unwrap(), own.join("a"));
+    plain::write(&file, "kept").unwrap();
+    chmod(&file, 0o666);
+    assert!(matches!(folder.file("a", Open::Empty), Err(TrustError::Writable { mode: 0o666, .. })));
+    chmod(&file, 0o644);
+    assert!(folder.file("a", Open::Read).is_ok());
+    if is_root() {
+        std::os::unix::fs::chown(&file, Some(NOBODY), Some(NOBODY)).unwrap();
+        assert!(matches!(folder.file("a", Open::Empty), Err(TrustError::Foreign { owner: NOBODY, .. })));
+    }
+    assert_eq!(plain::read_to_string(&file).unwrap(), "kept");
+}

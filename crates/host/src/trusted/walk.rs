@@ -1,0 +1,131 @@
+//! The way from `/` down to a folder, looked at step by step.
+
+use super::{TrustError, at};
+use rustix::fs::{self, FileType, Mode, OFlags, Stat};
+use rustix::io::Errno;
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::OsStringExt;
+use std::path::{Component, Path, PathBuf};
+
+/// Links on one way, as many as the kernel follows (path_resolution(7)).
+const MOST_LINKS: u32 = 40;
+
+/// Those who may write besides the owner.
+const OTHERS: u32 = 0o022;
+
+/// In such a folder only the owner of a file renames or removes it (`S_ISVTX`).
+const STICKY: u32 = 0o1000;
+
+struct Walk {
+    at: OwnedFd,
+    /// The folder that was reached, for errors.
+    path: PathBuf,
+    /// The names that are left, the next one last.
+    names: Vec<OsString>,
+    links: u32,
+}
+
+/// Goes down to the folder at an absolute path, which becomes a handle to walk on from.
+pub(super) fn down(path: &Path, is_made: bool) -> Result<OwnedFd, TrustError> {
+    let mut walk = Walk { at: top()?, path: PathBuf::from("/"), names: Vec::new(), links: 0 };
+    walk.ask_for(path);
+    while let Some(name) = walk.names.pop() {
+        let found = fs::fstat(&walk.at).map_err(at(&walk.path))?;
+        check_above(&walk.path, &found)?;
+        walk.step(name, &found, is_made)?;
+    }
+    let found = fs::fstat(&walk.at).map_err(at(&walk.path))?;
+    check_last(&walk.path, &found)?;
+    Ok(walk.at)
+}
+
+fn top() -> Result<OwnedFd, TrustError> {
+    fs::open("/", OFlags::PATH | OFlags::CLOEXEC, Mode::empty()).map_err(at(Path::new("/")))
+}
+
+impl Walk {
+    fn ask_for(&mut self, path: &Path) {
+        let name = |component: Component<'_>| match component {
+            Component::Normal(_) | Component::ParentDir => Some(component.as_os_str().to_owned()),
+            _ => None,
+        };
+        self.names.extend(path.components().rev().filter_map(name));
+    }
+
+    fn step(&mut self, name: OsString, above: &Stat, is_made: bool) -> Result<(), TrustError> {
+        let path = self.path.join(&name);
+        let next = match self.look(&name) {
+            Err(Errno::NOENT) if is_made => self.make(&name).and_then(|()| self.look(&name)),
+            found => found,
+        };
+        let next = next.map_err(at(&path))?;
+        let found = fs::fstat(&next).map_err(at(&path))?;
+        match FileType::from_raw_mode(found.st_mode) {
+            FileType::Directory => (self.at, self.path) = (next, path),
+            FileType::Symlink if !self.names.is_empty() => self.follow(&next, &path, &found, above)?,
+            _ => return Err(TrustError::NotAFolder(path)),
+        }
+        Ok(())
+    }
+
+    fn look(&self, name: &OsStr) -> rustix::io::Result<OwnedFd> {
+        fs::openat(&self.at, name, OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())
+    }
+
+    fn make(&self, name: &OsStr) -> rustix::io::Result<()> {
+        match fs::mkdirat(&self.at, name, Mode::RWXU) {
+            // Somebody was faster; whose it is will be seen.
+            Err(Errno::EXIST) => Ok(()),
+            other => other,
+        }
+    }
+
+    /// Goes where a link leads, if nobody but root and this user can have made it.
+    fn follow(&mut self, link: &OwnedFd, path: &Path, found: &Stat, above: &Stat) -> Result<(), TrustError> {
+        check_owner(path, found)?;
+        if above.st_mode & OTHERS != 0 {
+            return Err(TrustError::NotAFolder(path.to_owned()));
+        }
+        self.links += 1;
+        if self.links > MOST_LINKS {
+            return Err(at(path)(io::Error::from(Errno::LOOP)));
+        }
+        let target = fs::readlinkat(link.as_fd(), "", Vec::new()).map_err(at(path))?;
+        let target = PathBuf::from(OsString::from_vec(target.into_bytes()));
+        if target.is_absolute() {
+            (self.at, self.path) = (top()?, PathBuf::from("/"));
+        }
+        self.ask_for(&target);
+        Ok(())
+    }
+}
+
+fn check_owner(path: &Path, found: &Stat) -> Result<(), TrustError> {
+    match found.st_uid {
+        0 => Ok(()),
+        own if own == rustix::process::geteuid().as_raw() => Ok(()),
+        owner => Err(TrustError::Foreign { path: path.to_owned(), owner }),
+    }
+}
+
+fn check_above(path: &Path, found: &Stat) -> Result<(), TrustError> {
+    check_owner(path, found)?;
+    let is_kept = found.st_mode & STICKY != 0 && found.st_uid == 0;
+    if is_kept { Ok(()) } else { check_mode(path, found) }
+}
+
+fn check_last(path: &Path, found: &Stat) -> Result<(), TrustError> {
+    if found.st_uid != rustix::process::geteuid().as_raw() {
+        return Err(TrustError::Foreign { path: path.to_owned(), owner: found.st_uid });
+    }
+    check_mode(path, found)
+}
+
+fn check_mode(path: &Path, found: &Stat) -> Result<(), TrustError> {
+    match found.st_mode & OTHERS {
+        0 => Ok(()),
+        _ => Err(TrustError::Writable { path: path.to_owned(), mode: found.st_mode & 0o7777 }),
+    }
+}
