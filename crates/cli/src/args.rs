@@ -117,7 +117,8 @@ pub struct Measure {
     /// The CPUs to measure, such as 0-3,8; all that this process may use by default.
     #[arg(long, value_name = "LIST", value_parser = cpus)]
     pub cpus: Option<CpuList>,
-    /// Visits to each pair; by default at least 3, and more while a quarter of a second lasts.
+    /// Visits to each pair; by default at least 3. On this host more while a quarter of a second lasts, and 20 more, spread
+    /// over a second, to pairs whose visits disagree.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub passes: Option<u32>,
     /// 33 batches a pair: the median, and little else.
@@ -138,7 +139,7 @@ pub struct Measure {
     /// Also measure 1, 2, ... N/2 pairs at once, as a curve.
     #[arg(long)]
     pub loaded: bool,
-    /// Go on where an interrupted run ended.
+    /// Go on where an interrupted run of the same command ended.
     #[arg(long)]
     pub resume: bool,
     /// Where random orders start.

@@ -59,8 +59,7 @@ fn looks_like_a_path(name: &str) -> bool {
 
 /// The remembered profile of this host, else its topology.
 fn host() -> Result<Profile, CliError> {
-    if let Some(path) = place::host_profile().filter(|path| path.exists()) {
-        let profile = file(&path, &import::Options::default())?.profile;
+    if let Some(profile) = remembered::latest().map_err(CliError::input)? {
         remembered::of_this_computer(&profile).map_err(CliError::input)?;
         return Ok(profile);
     }

@@ -15,7 +15,7 @@ pub fn read() -> Environment {
         hypervisor: Some(hypervisor(&cpuinfo)),
         steal_percent: None,
         kernel: sysfs::read("/proc/sys/kernel/osrelease"),
-        cpu_model: sysfs::value_of(&cpuinfo, "model name").or_else(|| arm_part(&cpuinfo)),
+        cpu_model: model_in(&cpuinfo),
         microcode: sysfs::value_of(&cpuinfo, "microcode"),
         governor: governor(),
         turbo: turbo(),
@@ -27,6 +27,22 @@ pub fn read() -> Environment {
         cpuset: cpus.map(|cpus| CpuList(cpus.allowed).to_string()),
         offline: offline.map(|offline| CpuList(offline).to_string()),
     }
+}
+
+/// The processor's model; `None` where the kernel does not say.
+#[must_use]
+pub fn cpu_model() -> Option<String> {
+    model_in(&sysfs::read("/proc/cpuinfo")?)
+}
+
+/// The kernel's name for this boot, another one after the next (random(4)).
+#[must_use]
+pub fn boot_id() -> Option<String> {
+    sysfs::read("/proc/sys/kernel/random/boot_id")
+}
+
+fn model_in(cpuinfo: &str) -> Option<String> {
+    sysfs::value_of(cpuinfo, "model name").or_else(|| arm_part(cpuinfo))
 }
 
 /// The name that hypervisors give themselves (CPUID 4000_0000h), or `none`.

@@ -10,6 +10,7 @@
 //! | [`bed`] | the same for programs over channels |
 //! | [`primitives`] | threads, futexes, pipes, atomics, copies: timed on CPUs of one's choice |
 //! | [`trusted`] | folders and files that no other user can change or redirect |
+//! | [`claim`] | one measurement of this computer at a time |
 //! | [`environment`], [`doctor`], [`steal`], [`usage`] | what surrounds a measurement, and what to mend; what it used |
 //!
 //! CPU sets are bit masks of any length here: `cpu_set_t` and hwloc-free shortcuts stop at 1024.
@@ -17,6 +18,7 @@
 
 pub mod arena;
 pub mod bed;
+pub mod claim;
 pub mod clock;
 pub mod cpus;
 pub mod crew;

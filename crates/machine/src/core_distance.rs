@@ -25,6 +25,10 @@ pub struct CoreDistance {
     /// Upper end of that interval.
     #[serde(default)]
     pub ci95_high_ns: Option<Matrix>,
+    /// How the batches of each pair are spread: a row a pair, those of row 0 of the matrices first; `null` for pairs without
+    /// batches. Samples themselves are not kept: a large machine has millions.
+    #[serde(default)]
+    pub deciles_ns: Option<Vec<Option<Deciles>>>,
     /// How far each pair can be trusted; `null` on the diagonal.
     pub status: Square<Option<PairStatus>>,
     /// The levels of the pairs whose status is multi-regime.
@@ -34,6 +38,9 @@ pub struct CoreDistance {
     #[serde(default)]
     pub protocol: Option<Protocol>,
 }
+
+/// The fastest batch of a pair, its first to its ninth decile, and its slowest batch, in round-trip nanoseconds.
+pub type Deciles = [f64; 11];
 
 /// The levels between which one pair flips.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -58,6 +65,9 @@ pub struct Regime {
 pub struct Protocol {
     /// Visits to each pair, in a new random order each.
     pub passes: u32,
+    /// Further visits to the pairs whose passes disagreed, spread over a second or more.
+    #[serde(default)]
+    pub further_passes: u32,
     /// Timed batches a visit.
     pub batches: u32,
     /// Round trips a batch.
@@ -92,6 +102,7 @@ impl CoreDistance {
             mad_ns: None,
             ci95_low_ns: None,
             ci95_high_ns: None,
+            deciles_ns: None,
             regimes: Vec::new(),
             protocol: None,
         }

@@ -41,7 +41,7 @@ pub mod status;
 pub mod topology;
 
 pub use clock::Clock;
-pub use core_distance::{CoreDistance, PairRegimes, Protocol, Regime};
+pub use core_distance::{CoreDistance, Deciles, PairRegimes, Protocol, Regime};
 pub use cpu_list::{CpuList, CpuListError};
 pub use description::{Description, DescriptionError};
 pub use environment::Environment;

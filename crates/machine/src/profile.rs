@@ -1,7 +1,7 @@
 //! `seatmap-profile/1`: everything known of one machine.
 
 use crate::nanoseconds::too_long;
-use crate::{Clock, CoreDistance, Environment, HomeModel, Loaded, Matrix, Origin, Topology};
+use crate::{Clock, CoreDistance, Deciles, Environment, HomeModel, Loaded, Matrix, Origin, Topology};
 use seatmap_document::DocumentError;
 use serde::{Deserialize, Serialize};
 
@@ -119,9 +119,23 @@ fn check_core_distance(distance: &CoreDistance, topology: &Topology) -> Result<(
     for (name, matrix) in named.into_iter().filter_map(|(name, matrix)| Some((name, matrix?))) {
         check_matrix(name, matrix, distance.pus.len())?;
     }
+    check_deciles(distance)?;
     match distance.status.n() == distance.pus.len() {
         true => Ok(()),
         false => wrong(format!("core_distance.status has {} rows for {} PUs", distance.status.n(), distance.pus.len())),
+    }
+}
+
+fn check_deciles(distance: &CoreDistance) -> Result<(), DocumentError> {
+    let Some(deciles) = &distance.deciles_ns else { return Ok(()) };
+    let pairs = distance.pus.len() * distance.pus.len().saturating_sub(1) / 2;
+    if deciles.len() != pairs {
+        return wrong(format!("core_distance.deciles_ns has {} rows for {pairs} pairs", deciles.len()));
+    }
+    let ascend = |row: &Deciles| row[0] >= 0.0 && row.windows(2).all(|two| two[0] <= two[1]);
+    match deciles.iter().position(|row| !row.as_ref().is_none_or(ascend)) {
+        Some(at) => wrong(format!("core_distance.deciles_ns[{at}] does not ascend from 0 or above")),
+        None => Ok(()),
     }
 }
 
@@ -244,6 +258,26 @@ mod tests {
         assert_eq!(error, "core_distance.median_ns[0][1] is 3, and [1][0] is 80: make them equal");
         profile.core_distance.as_mut().unwrap().median_ns.set_both(0, 1, f64::NAN);
         profile.check().unwrap();
+    }
+
+    #[test]
+    fn deciles_are_a_row_a_pair_and_ascend() {
+        let mut profile = small();
+        let mut told = |deciles: Vec<Option<Deciles>>| {
+            profile.core_distance.as_mut().unwrap().deciles_ns = Some(deciles);
+            profile.check().map_err(|error| error.to_string())
+        };
+        let ascending: Deciles = std::array::from_fn(|at| 70.0 + at as f64);
+        assert_eq!(told(vec![Some(ascending)]).and_then(|()| told(vec![None])), Ok(()));
+        assert_eq!(told(vec![]).unwrap_err(), "core_distance.deciles_ns has 0 rows for 1 pairs");
+        for wrong in [f64::NAN, -1.0, 99.0] {
+            let mut row = ascending;
+            row[0] = wrong;
+            assert_eq!(
+                told(vec![Some(row)]).unwrap_err(),
+                "core_distance.deciles_ns[0] does not ascend from 0 or above"
+            );
+        }
     }
 
     #[test]

@@ -12,6 +12,8 @@ pub enum PairStatus {
     Drifting,
     /// The pair flips between two or more levels, as vCPUs do that their host moves about.
     MultiRegime,
+    /// The passes disagree and show no levels: the median is one of many values that it could have been.
+    Unsteady,
     /// Read from a file that says nothing about it.
     Imported,
 }
@@ -24,6 +26,7 @@ impl PairStatus {
             PairStatus::Stable => "stable",
             PairStatus::Drifting => "drifting",
             PairStatus::MultiRegime => "multi-regime",
+            PairStatus::Unsteady => "unsteady",
             PairStatus::Imported => "imported",
         }
     }

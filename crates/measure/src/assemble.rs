@@ -3,10 +3,10 @@
 use crate::matrix::Outcome;
 use crate::plan::Plan;
 use crate::samples::Samples;
-use crate::statistics::{Summary, summarise};
+use crate::statistics::{Summary, quantile_sorted, sorted, summarise};
 use crate::{regimes, schedule};
 use rayon::prelude::*;
-use seatmap_machine::{CoreDistance, Matrix, PairRegimes, PairStatus, Protocol, Regime, Square};
+use seatmap_machine::{CoreDistance, Deciles, Matrix, PairRegimes, PairStatus, Protocol, Regime, Square};
 
 /// Decimals kept at most: a hundredth of a nanosecond is below every clock's resolution.
 const MOST_DECIMALS: i32 = 2;
@@ -16,6 +16,7 @@ struct PairResult {
     summary: Summary,
     status: PairStatus,
     regimes: Vec<Regime>,
+    deciles: Deciles,
 }
 
 /// The core distances that a finished run measured. No digits are kept below the resolution.
@@ -44,6 +45,9 @@ pub fn core_distance(outcome: &Outcome, plan: &Plan, clock_step_ns: f64, paralle
         mad_ns: Some(matrix(&|summary| summary.mad)),
         ci95_low_ns: Some(matrix(&|summary| summary.ci95_low)),
         ci95_high_ns: Some(matrix(&|summary| summary.ci95_high)),
+        deciles_ns: Some(
+            results.iter().map(|(_, result)| Some(kept(&result.as_ref()?.deciles, resolution_ns))).collect(),
+        ),
         status,
         regimes: results.iter().filter_map(|(pair, result)| pair_regimes(samples, *pair, result.as_ref()?)).collect(),
         protocol: Some(protocol(outcome, plan, resolution_ns, parallel)),
@@ -53,8 +57,8 @@ pub fn core_distance(outcome: &Outcome, plan: &Plan, clock_step_ns: f64, paralle
 fn pair_result(samples: &Samples, i: usize, j: usize, seed: u64) -> Option<PairResult> {
     let passes = &samples.pair(i, j).passes;
     let summary = summarise(passes, seed)?;
-    let verdict = regimes::judge(passes);
-    Some(PairResult { summary, status: verdict.status, regimes: verdict.regimes })
+    let verdict = regimes::judge_with_interval(passes, (summary.ci95_low, summary.ci95_high));
+    Some(PairResult { summary, status: verdict.status, regimes: verdict.regimes, deciles: deciles(passes)? })
 }
 
 fn pair_regimes(samples: &Samples, (i, j): (usize, usize), result: &PairResult) -> Option<PairRegimes> {
@@ -62,10 +66,24 @@ fn pair_regimes(samples: &Samples, (i, j): (usize, usize), result: &PairResult) 
     (result.status == PairStatus::MultiRegime).then(|| PairRegimes { pus, regimes: result.regimes.clone() })
 }
 
+fn deciles(passes: &[Vec<f64>]) -> Option<Deciles> {
+    let ascending = sorted(&passes.concat());
+    let mut deciles = [0.0; 11];
+    for (tenth, decile) in deciles.iter_mut().enumerate() {
+        *decile = quantile_sorted(&ascending, tenth as f64 / 10.0)?;
+    }
+    Some(deciles)
+}
+
+fn kept(deciles: &Deciles, resolution_ns: f64) -> Deciles {
+    deciles.map(|decile| rounded(decile, resolution_ns))
+}
+
 fn protocol(outcome: &Outcome, plan: &Plan, resolution_ns: f64, parallel: bool) -> Protocol {
     let discards = outcome.samples.discards();
     Protocol {
         passes: outcome.passes,
+        further_passes: outcome.further_passes,
         batches: plan.batches,
         round_trips: plan.round_trips,
         resolution_ns,
@@ -103,18 +121,39 @@ mod tests {
     }
 
     #[test]
+    fn a_median_that_may_be_another_by_a_factor_is_never_stable() {
+        // Nine passes scattered around 400 ns and eight around 70, too widely for a mixture to tell them apart.
+        let mut samples = Samples::new(vec![0, 1]);
+        let mut rng = fastrand::Rng::with_seed(9);
+        for pass in 0..17 {
+            let centre = if pass % 2 == 0 { 400.0 } else { 70.0 };
+            let round_trip_ns = (0..16).map(|_| centre * (0.9 * (rng.f64() + rng.f64() - 1.0)).exp()).collect();
+            samples.add(0, 1, pass, Batches { round_trip_ns, ..Batches::default() });
+        }
+        let outcome =
+            Outcome { samples, passes: 17, further_passes: 0, finished: true, elapsed: Duration::from_secs(1) };
+        let distance = core_distance(&outcome, &Plan::new(Effort::Usual, 1.0), 1.0, false);
+        let [low, high] = [distance.ci95_low_ns, distance.ci95_high_ns].map(|matrix| matrix.unwrap()[(0, 1)]);
+        assert!(high > 2.0 * low, "{low} {high}");
+        assert_eq!(distance.status[(0, 1)], Some(PairStatus::MultiRegime));
+    }
+
+    #[test]
     fn a_pair_never_visited_is_unknown_and_the_others_are_not() {
         let mut samples = Samples::new(vec![0, 1, 2]);
         for pass in 0..3 {
             let round_trip_ns = (0..16).map(|at| 80.0 + f64::from(at % 3)).collect();
             samples.add(0, 2, pass, Batches { round_trip_ns, ..Batches::default() });
         }
-        let outcome = Outcome { samples, passes: 3, finished: true, elapsed: Duration::from_secs(1) };
+        let outcome =
+            Outcome { samples, passes: 3, further_passes: 0, finished: true, elapsed: Duration::from_secs(1) };
         let distance = core_distance(&outcome, &Plan::new(Effort::Usual, 1.0), 1.0, false);
         assert_eq!(distance.median_ns[(2, 0)], 81.0);
         assert_eq!(distance.status[(0, 2)], Some(PairStatus::Stable));
         assert!(distance.median_ns[(0, 1)].is_nan());
         assert_eq!(distance.status[(0, 1)], None);
+        let deciles = distance.deciles_ns.unwrap();
+        assert_eq!((deciles[0], deciles[1].map(|row| [row[0], row[5], row[10]])), (None, Some([80.0, 81.0, 82.0])));
         assert_eq!(distance.protocol.unwrap().kept, 48);
     }
 }

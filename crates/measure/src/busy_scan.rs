@@ -5,8 +5,8 @@
 
 use crate::error::MeasureError;
 use crate::fit::siblings;
+use crate::floor::refuse_impossible;
 use crate::homes::crowd::Talk;
-use crate::matrix::refuse_impossible;
 use crate::plan::Plan;
 use crate::probe::{PairAt, Probe, Visit};
 use fastrand::Rng;
@@ -103,7 +103,7 @@ impl BusyScan<'_> {
         let brought = probe.visit(&visit).map_err(MeasureError::Machine)?;
         let mut talks = Vec::new();
         for (((rows, line), batches), pair) in rows.iter().zip(about).zip(brought).zip(&visit.pairs) {
-            refuse_impossible(pair.a, pair.b, &batches)?;
+            refuse_impossible([pair.a, pair.b], &batches, probe.clock_step_ns())?;
             let shortest = batches.round_trip_ns.into_iter().min_by(f64::total_cmp);
             talks.extend(shortest.map(|ns| Talk { line, rows: *rows, ns }));
         }

@@ -2,8 +2,8 @@
 
 use crate::error::MeasureError;
 use crate::fit::{hubs, siblings};
+use crate::floor::refuse_impossible;
 use crate::homes::LineSamples;
-use crate::matrix::refuse_impossible;
 use crate::plan::Plan;
 use crate::probe::{PairAt, Probe, Visit};
 use crate::statistics::{mad, median};
@@ -92,7 +92,8 @@ impl HomeScan<'_> {
     fn visit<P: Probe>(&self, probe: &mut P, pair: PairAt) -> Result<Option<f64>, MeasureError<P::Error>> {
         let visit = Visit { pairs: vec![pair], batches: self.plan.batches, round_trips: self.plan.round_trips };
         let brought = probe.visit(&visit).map_err(MeasureError::Machine)?.into_iter().next().unwrap_or_default();
-        refuse_impossible(pair.a, pair.b, &brought)?;
+        let resolution_ns = self.plan.resolution_ns(probe.clock_step_ns());
+        refuse_impossible([pair.a, pair.b], &brought, resolution_ns)?;
         Ok(median(&brought.round_trip_ns))
     }
 

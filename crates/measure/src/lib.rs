@@ -16,12 +16,13 @@
 //! | [`rank`] | every mapping of tasks to workers, timed and ranked |
 //! | [`twin`] | a profile made into a machine that the simulator runs |
 //! | [`survey`] | all of it in one go |
-//! | [`classes`], [`findings`] | what to tell people about it |
+//! | [`classes`], [`findings`], [`change`] | what to tell people about it, and what it was before |
 #![deny(missing_docs)]
 
 pub mod assemble;
 pub mod busy_scan;
 pub mod cell_stats;
+pub mod change;
 pub mod channels;
 pub mod classes;
 pub mod error;
@@ -46,6 +47,7 @@ pub mod synthetic;
 pub mod testbed_probe;
 pub mod twin;
 
+mod floor;
 mod normal;
 mod screen;
 

@@ -2,7 +2,8 @@
 
 use crate::assemble::rounded;
 use crate::error::MeasureError;
-use crate::matrix::{LINE_SPACING, refuse_impossible};
+use crate::floor::refuse_impossible;
+use crate::matrix::LINE_SPACING;
 use crate::plan::Plan;
 use crate::probe::{PairAt, Probe, Visit};
 use crate::schedule::random_pairing;
@@ -82,15 +83,15 @@ fn points(most: usize) -> Vec<usize> {
 
 fn point<P: Probe>(probe: &mut P, pus: &[u32], pairs: usize, plan: &Plan) -> Result<Loaded, MeasureError<P::Error>> {
     let (mut seen, mut rng) = (Vec::new(), draws_of(plan.seed, pairs));
+    let resolution_ns = plan.resolution_ns(probe.clock_step_ns());
     for _ in 0..DRAWS {
         let visit = draw(pus, pairs, plan, &mut rng);
         let brought = probe.visit(&visit).map_err(MeasureError::Machine)?;
         for (pair, batches) in visit.pairs.iter().zip(brought) {
-            refuse_impossible(pair.a, pair.b, &batches)?;
+            refuse_impossible([pair.a, pair.b], &batches, resolution_ns)?;
             seen.extend(batches.round_trip_ns);
         }
     }
-    let resolution_ns = plan.resolution_ns(probe.clock_step_ns());
     let at = |share| rounded(quantile(&seen, share).unwrap_or(f64::NAN), resolution_ns);
     if seen.is_empty() {
         return Err(MeasureError::Disturbed { a: pus[0], b: pus[1], visits: DRAWS });

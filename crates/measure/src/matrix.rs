@@ -1,21 +1,19 @@
-//! The matrix protocol: every pair, several passes, a new random order each.
+//! The matrix protocol: every pair, several passes, a new random order each; and again the pairs whose passes disagree.
+
+mod further;
 
 use crate::error::MeasureError;
+use crate::floor::refuse_impossible;
 use crate::journal::Journal;
 use crate::plan::Plan;
 use crate::probe::{Batches, PairAt, Probe, Visit};
 use crate::samples::Samples;
 use crate::schedule;
-use crate::statistics::median;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
-/// Two first-level cache hits, one each way: 4 cycles each (Intel and AMD optimisation manuals) at 6.2 GHz, the highest
-/// clock sold. Nothing that went from core to core can be faster.
-pub const FLOOR_NS: f64 = 1.3;
-
 /// Visits to a pair whose batches are all thrown away, before giving up.
-const MOST_VISITS: u32 = 20;
+pub(crate) const MOST_VISITS: u32 = 20;
 
 /// How far a matrix has come.
 pub struct Progress<'a> {
@@ -40,6 +38,8 @@ pub struct Outcome {
     pub samples: Samples,
     /// Passes made, the last one perhaps in part.
     pub passes: u32,
+    /// Further visits to the pairs whose passes disagreed.
+    pub further_passes: u32,
     /// False where the observer ended it early.
     pub finished: bool,
     /// Wall-clock time of this run.
@@ -71,6 +71,13 @@ pub struct MatrixRun<'a, P> {
     pub journal: Option<&'a mut Journal>,
 }
 
+/// How far a run has come, and whom it tells.
+struct Course<'a> {
+    samples: Samples,
+    pace: Pace,
+    observe: &'a mut dyn FnMut(&Progress) -> ControlFlow<()>,
+}
+
 impl<P: Probe> MatrixRun<'_, P> {
     /// Measures what `samples` lacks. `observe` is called after every visit, between measurements, and ends the run by
     /// breaking.
@@ -79,7 +86,7 @@ impl<P: Probe> MatrixRun<'_, P> {
     /// [`MeasureError`]. Everything finished until then is in the journal.
     pub fn measure(
         mut self,
-        mut samples: Samples,
+        samples: Samples,
         observe: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
     ) -> Result<Outcome, MeasureError<P::Error>> {
         let n = samples.pus().len();
@@ -87,23 +94,42 @@ impl<P: Probe> MatrixRun<'_, P> {
             return Err(MeasureError::TooFew(n));
         }
         let pairs = schedule::all_pairs(n);
-        let mut pace = Pace::start(pairs.len() as u64);
+        let mut course = Course { samples, pace: Pace::start(pairs.len() as u64), observe };
         let mut pass = 0;
-        while (pass as u32) < pace.passes(self.plan) {
-            let seed = self.plan.seed.wrapping_add(pass as u64);
-            for round in schedule::rounds(&pairs, self.group_of, self.together, seed) {
-                let missing: Vec<_> = round.iter().filter(|(i, j)| !samples.pair(*i, *j).has(pass)).copied().collect();
-                pace.done += (round.len() - missing.len()) as u64;
-                let Some(last) = missing.last().copied() else { continue };
-                self.visit(&missing, pass, &mut samples)?;
-                pace.visited(missing.len() as u64);
-                if observe(&pace.progress(self.plan, last, &samples)).is_break() {
-                    return Ok(pace.outcome(samples, pass, false));
-                }
+        while (pass as u32) < course.pace.passes(self.plan) {
+            if self.pass(&pairs, pass, &mut course)?.is_break() {
+                return Ok(course.ended(pass + 1, None));
             }
             pass += 1;
         }
-        Ok(pace.outcome(samples, pass.saturating_sub(1), true))
+        let further = self.further(&mut course)?;
+        Ok(course.ended(pass, further))
+    }
+
+    /// One pass over these pairs, in an order of its own; broken off where the observer ends the run.
+    fn pass(
+        &mut self,
+        pairs: &[(usize, usize)],
+        pass: usize,
+        course: &mut Course,
+    ) -> Result<ControlFlow<()>, MeasureError<P::Error>> {
+        let seed = self.plan.seed.wrapping_add(pass as u64);
+        for round in schedule::rounds(pairs, self.group_of, self.together, seed) {
+            let is_there = |(i, j): &(usize, usize)| course.samples.pair(*i, *j).has(pass);
+            let (there, missing): (Vec<_>, Vec<_>) = round.into_iter().partition(is_there);
+            for pair in &there {
+                let at = self.at(*pair, course.samples.pus());
+                self.probe.passed_over(at);
+            }
+            course.pace.done += there.len() as u64;
+            let Some(last) = missing.last().copied() else { continue };
+            self.visit(&missing, pass, &mut course.samples)?;
+            course.pace.visited(missing.len() as u64);
+            if (course.observe)(&course.pace.progress(self.plan, last, &course.samples)).is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
+        }
+        Ok(ControlFlow::Continue(()))
     }
 
     /// Visits the pairs of a round together, and again alone those that brought nothing.
@@ -126,7 +152,7 @@ impl<P: Probe> MatrixRun<'_, P> {
                 batches.discards += more.discards;
                 visits += 1;
             }
-            refuse_impossible(a, b, &batches)?;
+            refuse_impossible([a, b], &batches, self.plan.resolution_ns(self.probe.clock_step_ns()))?;
             if let Some(journal) = self.journal.as_mut() {
                 journal.record(pass, *pair, &batches)?;
             }
@@ -144,8 +170,12 @@ impl<P: Probe> MatrixRun<'_, P> {
         }
     }
 
+    fn at(&self, (i, j): (usize, usize), pus: &[u32]) -> PairAt {
+        PairAt { a: pus[i], b: pus[j], line: self.line_of(i, j) }
+    }
+
     fn batches(&mut self, round: &[(usize, usize)], pus: &[u32]) -> Result<Vec<Batches>, MeasureError<P::Error>> {
-        let pairs = round.iter().map(|(i, j)| PairAt { a: pus[*i], b: pus[*j], line: self.line_of(*i, *j) }).collect();
+        let pairs = round.iter().map(|pair| self.at(*pair, pus)).collect();
         let visit = Visit { pairs, batches: self.plan.batches, round_trips: self.plan.round_trips };
         self.probe.visit(&visit).map_err(MeasureError::Machine)
     }
@@ -162,17 +192,6 @@ pub fn lines_needed(group_of: &[usize], together: usize) -> u32 {
 
 /// Lines in use at the same time lie two apart, so that adjacent-line prefetchers keep out of it.
 pub(crate) const LINE_SPACING: u32 = 2;
-
-pub(crate) fn refuse_impossible<E: std::error::Error>(
-    a: u32,
-    b: u32,
-    batches: &Batches,
-) -> Result<(), MeasureError<E>> {
-    match median(&batches.round_trip_ns) {
-        Some(round_trip_ns) if round_trip_ns < FLOOR_NS => Err(MeasureError::BelowFloor { a, b, round_trip_ns }),
-        _ => Ok(()),
-    }
-}
 
 /// How fast it goes, and so how many passes fit.
 struct Pace {
@@ -209,8 +228,17 @@ impl Pace {
             samples,
         }
     }
+}
 
-    fn outcome(&self, samples: Samples, last_pass: usize, finished: bool) -> Outcome {
-        Outcome { samples, passes: last_pass as u32 + 1, finished, elapsed: self.started.elapsed() }
+impl Course<'_> {
+    /// What came of it; `further` is `None` where the observer ended the run.
+    fn ended(self, passes: usize, further: Option<u32>) -> Outcome {
+        Outcome {
+            passes: passes as u32,
+            further_passes: further.unwrap_or(0),
+            finished: further.is_some(),
+            elapsed: self.pace.started.elapsed(),
+            samples: self.samples,
+        }
     }
 }

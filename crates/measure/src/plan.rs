@@ -16,6 +16,8 @@ const ROUND_TRIPS_WITHOUT_NOISE: u32 = 2;
 pub struct Plan {
     /// Visits to each pair.
     pub passes: Passes,
+    /// Further visits to the pairs whose passes disagree.
+    pub further: Further,
     /// Timed batches a visit.
     pub batches: u32,
     /// Round trips a batch.
@@ -38,6 +40,25 @@ pub enum Passes {
         /// Time that may be filled.
         budget: Duration,
     },
+}
+
+/// Further visits to the pairs whose passes disagree. A vCPU keeps its place for seconds, so many visits in a row may all see
+/// one place: these are spread over time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Further {
+    /// How many.
+    pub passes: u32,
+    /// From the begin of one to the begin of the next, at least.
+    pub period: Duration,
+}
+
+impl Further {
+    /// No further visits.
+    pub const NONE: Further = Further { passes: 0, period: Duration::ZERO };
+
+    const fn new(passes: u32, period_ms: u64) -> Self {
+        Further { passes, period: Duration::from_millis(period_ms) }
+    }
 }
 
 /// How thorough to be.
@@ -64,18 +85,39 @@ impl Plan {
     pub fn new(effort: Effort, clock_step_ns: f64) -> Self {
         let needed = (clock_step_ns / WANTED_RESOLUTION_NS).round().min(1e6) as u32;
         let filling = |least, most, ms| Passes::Filling { least, most, budget: Duration::from_millis(ms) };
-        let (passes, batches) = match effort {
-            Effort::Quick => (Passes::Fixed(3), 11),
-            Effort::Usual => (filling(3, 60, 250), 16),
-            Effort::Thorough => (filling(9, 600, 5000), 64),
+        let (passes, further, batches) = match effort {
+            Effort::Quick => (Passes::Fixed(3), Further::NONE, 11),
+            Effort::Usual => (filling(3, 60, 250), Further::new(20, 50), 16),
+            Effort::Thorough => (filling(9, 600, 5000), Further::new(40, 100), 64),
         };
-        Plan { passes, batches, round_trips: needed.clamp(*ROUND_TRIPS.start(), *ROUND_TRIPS.end()), seed: 1 }
+        Plan { passes, further, batches, round_trips: needed.clamp(*ROUND_TRIPS.start(), *ROUND_TRIPS.end()), seed: 1 }
     }
 
     /// The same for a machine that repeats itself exactly: one visit of one batch, of few round trips.
     #[must_use]
     pub fn without_noise(self) -> Self {
-        Plan { passes: Passes::Fixed(1), batches: 1, round_trips: ROUND_TRIPS_WITHOUT_NOISE, ..self }
+        let plan = self.with_passes(1);
+        Plan { batches: 1, round_trips: ROUND_TRIPS_WITHOUT_NOISE, ..plan }
+    }
+
+    /// The same with exactly so many visits to each pair.
+    #[must_use]
+    pub fn with_passes(self, passes: u32) -> Self {
+        Plan { passes: Passes::Fixed(passes), further: Further::NONE, ..self }
+    }
+
+    /// The same without a look at the clock, for machines on which no time passes: what is measured then depends on nothing
+    /// but the machine and the seed.
+    #[must_use]
+    pub fn without_clock(self) -> Self {
+        let least = self.passes.least();
+        self.with_passes(least)
+    }
+
+    /// No pair is visited more often.
+    #[must_use]
+    pub fn most_passes(&self) -> u32 {
+        self.passes.most().saturating_add(self.further.passes)
     }
 
     /// The smallest difference that a batch can show, in nanoseconds.
@@ -106,6 +148,15 @@ impl Passes {
             Passes::Filling { least, .. } => least,
         }
     }
+
+    /// The most.
+    #[must_use]
+    pub fn most(self) -> u32 {
+        match self {
+            Passes::Fixed(passes) => passes,
+            Passes::Filling { most, .. } => most,
+        }
+    }
 }
 
 #[cfg(test)]
@@ -127,6 +178,16 @@ mod tests {
             let plan = Plan::new(effort, 1.0);
             assert!(plan.passes.least() >= 3 && plan.passes.least() * plan.batches >= 32, "{effort:?}");
         }
+    }
+
+    #[test]
+    fn pairs_that_disagree_are_watched_for_a_second_or_more() {
+        for effort in [Effort::Usual, Effort::Thorough] {
+            let Plan { further, .. } = Plan::new(effort, 1.0);
+            assert!(further.period * further.passes >= Duration::from_secs(1), "{effort:?}");
+        }
+        assert_eq!(Plan::new(Effort::Usual, 1.0).without_clock().most_passes(), 3);
+        assert_eq!(Plan::new(Effort::Usual, 1.0).most_passes(), 80);
     }
 
     #[test]

@@ -5,6 +5,7 @@ use crate::fit::siblings;
 use crate::normal::normal;
 use crate::probe::{Batches, Discards, PairAt, Probe, Visit};
 use seatmap_machine::{CoreDistance, HomeModel, Profile};
+use std::collections::HashMap;
 
 /// The noise of a replayed batch where the profile knows none: 1 % of the distance, as quiet bare-metal pairs show.
 const USUAL_NOISE: f64 = 0.01;
@@ -13,14 +14,16 @@ const USUAL_NOISE: f64 = 0.01;
 const MAD_TO_SIGMA: f64 = 1.4826;
 
 /// A profile as a source of round trips: its medians with normal noise of its own size, on a clock with its own step.
-/// Pairs measured together do not disturb each other. Deterministic by seed.
+/// Pairs measured together do not disturb each other. The figures of a visit depend on the seed, the pair, its line, and how
+/// often the pair was visited before, and on nothing else: an interrupted run that goes on draws the same.
 #[derive(Debug)]
 pub struct Replay {
     distance: CoreDistance,
     model: Option<HomeModel>,
     core: Vec<usize>,
     clock_step_ns: f64,
-    rng: fastrand::Rng,
+    seed: u64,
+    visits: HashMap<PairAt, u64>,
 }
 
 /// Why a profile cannot be replayed, or a visit not made.
@@ -44,7 +47,7 @@ impl Replay {
         let clock_step_ns = profile.clock.step_ns.filter(|step| *step > 0.0).unwrap_or(1.0);
         let model = profile.home_model.clone().filter(|model| model.homes() > 1);
         let core = siblings::cores(&distance, &profile.topology);
-        Ok(Replay { distance, model, core, clock_step_ns, rng: fastrand::Rng::with_seed(seed) })
+        Ok(Replay { distance, model, core, clock_step_ns, seed, visits: HashMap::new() })
     }
 
     fn batches(&mut self, pair: PairAt, visit: &Visit) -> Result<Batches, ReplayError> {
@@ -62,8 +65,18 @@ impl Replay {
             let read_ns = (median_ns + sigma_ns * normal(rng)).max(0.5 * median_ns);
             (read_ns / step_ns).round() * step_ns
         };
-        let round_trip_ns = (0..visit.batches).map(|_| batch(&mut self.rng)).collect();
+        let mut rng = self.noise_of_next(pair);
+        let round_trip_ns = (0..visit.batches).map(|_| batch(&mut rng)).collect();
         Ok(Batches { round_trip_ns, discards: Discards::default() })
+    }
+
+    /// The noise of the pair's next visit.
+    fn noise_of_next(&mut self, pair: PairAt) -> fastrand::Rng {
+        let visits = self.visits.entry(pair).or_default();
+        let numbers = [u64::from(pair.a), u64::from(pair.b), u64::from(pair.line), *visits];
+        *visits += 1;
+        let mixed = numbers.iter().fold(self.seed, |seed, number| fastrand::Rng::with_seed(seed ^ number).u64(..));
+        fastrand::Rng::with_seed(mixed)
     }
 
     /// By the home model, where it tells homes apart and knows the pair; else the matrix, which is one home's. Siblings
@@ -82,6 +95,10 @@ impl Probe for Replay {
 
     fn visit(&mut self, visit: &Visit) -> Result<Vec<Batches>, ReplayError> {
         visit.pairs.iter().map(|pair| self.batches(*pair, visit)).collect()
+    }
+
+    fn passed_over(&mut self, pair: PairAt) {
+        *self.visits.entry(pair).or_default() += 1;
     }
 
     fn clock_step_ns(&self) -> f64 {

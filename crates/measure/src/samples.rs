@@ -57,6 +57,12 @@ impl Samples {
         pair.discards += batches.discards;
     }
 
+    /// Passes in which any pair was visited.
+    #[must_use]
+    pub fn passes(&self) -> usize {
+        self.pairs.iter().map(|pair| pair.passes.len()).max().unwrap_or(0)
+    }
+
     /// All that was thrown away.
     #[must_use]
     pub fn discards(&self) -> Discards {

@@ -5,7 +5,7 @@ use crate::error::MeasureError;
 use crate::fit::siblings;
 use crate::home_scan::HomeScan;
 use crate::homes::crowd::Crowd;
-use crate::journal::Journal;
+use crate::journal::{Header, Journal, Machine, Options};
 use crate::matrix::{self, MatrixRun, Progress};
 use crate::plan::Plan;
 use crate::probe::Probe;
@@ -29,6 +29,24 @@ pub struct Request {
     pub utilisation_percent: u32,
     /// Measure the loaded curve.
     pub loaded: bool,
+}
+
+impl Request {
+    /// What the journal of such a run says that it belongs to.
+    #[must_use]
+    pub fn header(&self, machine: Machine) -> Header {
+        let options = Options {
+            least_passes: self.plan.passes.least(),
+            most_passes: self.plan.most_passes(),
+            batches: self.plan.batches,
+            round_trips: self.plan.round_trips,
+            parallel: self.parallel,
+            homes: self.homes,
+            utilisation_percent: self.utilisation_percent,
+            loaded: self.loaded,
+        };
+        Header { machine, pus: self.pus.clone(), options, seed: self.plan.seed }
+    }
 }
 
 /// What was measured.

@@ -4,17 +4,19 @@
 
 use seatmap_machine::{Matrix, PairStatus, Profile, Pu, Topology, catalog};
 use seatmap_measure::MeasureError;
-use seatmap_measure::journal::{Header, Journal};
-use seatmap_measure::plan::{Effort, Passes, Plan};
+use seatmap_measure::journal::{Journal, Machine};
+use seatmap_measure::plan::{Effort, Further, Plan};
 use seatmap_measure::probe::{Batches, Discards, PairAt, Probe, Visit};
 use seatmap_measure::replay::{Replay, ReplayError};
 use seatmap_measure::samples::Samples;
 use seatmap_measure::survey::{Ended, Request, Step, Survey, Warning, lines_needed, survey};
 use seatmap_measure::synthetic::{AddressHash, Mesh, MeshProbe, Noise};
+use std::fs::File;
 use std::ops::ControlFlow;
+use std::time::Duration;
 
 fn request(pus: &[u32]) -> Request {
-    let plan = Plan { passes: Passes::Fixed(3), ..Plan::new(Effort::Usual, 1.0) };
+    let plan = Plan::new(Effort::Usual, 1.0).with_passes(3);
     Request { pus: pus.to_vec(), plan, parallel: false, homes: 1, utilisation_percent: 0, loaded: false }
 }
 
@@ -169,8 +171,9 @@ fn an_interrupted_run_goes_on_where_it_ended() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("journal");
     let request = request(&[0, 1, 2, 3, 4, 5]);
-    let header = Header { machine: "caches".into(), pus: request.pus.clone(), batches: 16, round_trips: 50 };
-    let mut journal = Journal::create(&path, &header).unwrap();
+    let header = request.header(Machine { name: "caches".into(), ..Machine::default() });
+    let open = || File::options().read(true).write(true).create(true).truncate(false).open(&path).unwrap();
+    let mut journal = Journal::create(&path, open(), &header).unwrap();
     let mut visits = 0;
     let mut stop = |step: &Step| {
         visits += u64::from(matches!(step, Step::Matrix(_)));
@@ -182,7 +185,7 @@ fn an_interrupted_run_goes_on_where_it_ended() {
     assert!(matches!(ended, Ended::Early(20)), "{ended:?}");
     drop(journal);
 
-    let (mut journal, records) = Journal::resume(&path, &header).unwrap();
+    let (mut journal, records) = Journal::resume(&path, open(), &header, 0.02).unwrap();
     assert_eq!(records.len(), 20);
     let mut samples = Samples::new(request.pus.clone());
     records.iter().for_each(|record| samples.add(record.i, record.j, record.pass, record.batches()));
@@ -246,4 +249,101 @@ fn what_no_cache_can_deliver_is_refused() {
             ControlFlow::Continue(())
         });
     assert!(matches!(alone, Err(MeasureError::TooFew(1))));
+}
+
+/// A pair that changes places with every visit, and one that does not.
+struct Flipping {
+    visits: [u32; 3],
+}
+
+impl Probe for Flipping {
+    type Error = std::io::Error;
+
+    fn visit(&mut self, visit: &Visit) -> Result<Vec<Batches>, std::io::Error> {
+        let brought = |pair: &PairAt| {
+            let visits = &mut self.visits[(pair.a + pair.b - 1) as usize];
+            *visits += 1;
+            let level = if (pair.a, pair.b) == (0, 1) && visits.is_multiple_of(2) { 300.0 } else { 80.0 };
+            let round_trip_ns = (0..visit.batches).map(|at| level + f64::from(at % 5)).collect();
+            Batches { round_trip_ns, discards: Discards::default() }
+        };
+        Ok(visit.pairs.iter().map(brought).collect())
+    }
+
+    fn clock_step_ns(&self) -> f64 {
+        1.0
+    }
+
+    fn lines(&self) -> u32 {
+        1
+    }
+}
+
+#[test]
+fn only_the_pair_that_flips_is_visited_further() {
+    let topology = Topology::unknown(0..3);
+    let further = Further { passes: 3, period: Duration::ZERO };
+    let plan = Plan { further, ..request(&[]).plan };
+    let mut probe = Flipping { visits: [0; 3] };
+    let survey = whole(&mut probe, &topology, &Request { plan, ..request(&[0, 1, 2]) });
+    assert_eq!(probe.visits, [3 + 3, 3, 3]);
+    let distance = survey.core_distance;
+    assert_eq!(distance.status[(0, 1)], Some(PairStatus::MultiRegime));
+    assert_eq!(distance.status[(0, 2)], Some(PairStatus::Stable));
+    let protocol = distance.protocol.unwrap();
+    assert_eq!((protocol.passes, protocol.further_passes, protocol.kept), (3, 3, (9 + 3) * 16));
+    let mut probe = Flipping { visits: [0; 3] };
+    let survey = whole(&mut probe, &topology, &request(&[0, 1, 2]));
+    assert_eq!((probe.visits, survey.core_distance.protocol.unwrap().further_passes), ([3; 3], 0));
+}
+
+#[test]
+fn further_visits_are_spread_over_time() {
+    let further = Further { passes: 5, period: Duration::from_millis(4) };
+    let plan = Plan { further, ..request(&[]).plan };
+    let begun = std::time::Instant::now();
+    whole(&mut Flipping { visits: [0; 3] }, &Topology::unknown(0..2), &Request { plan, ..request(&[0, 1]) });
+    assert!(begun.elapsed() >= Duration::from_millis(20));
+}
+
+/// The matrix of a replayed machine, with the run broken off after each of these numbers of visits.
+fn replayed(breaks: &[u64]) -> Survey {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("journal");
+    let profile = machine();
+    let request = Request { homes: 4, loaded: true, ..request(&[0, 1, 2, 8, 9, 16]) };
+    let header = request.header(Machine::default());
+    for visits in breaks.iter().copied().chain([u64::MAX]) {
+        let file = File::options().read(true).write(true).create(true).truncate(false).open(&path).unwrap();
+        let (mut journal, records) = Journal::resume(&path, file, &header, 0.02).unwrap();
+        let mut samples = Samples::new(request.pus.clone());
+        records.iter().for_each(|record| samples.add(record.i, record.j, record.pass, record.batches()));
+        let mut made = 0;
+        let mut stop = |_: &Step| {
+            made += 1;
+            if made == visits { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        };
+        let mut probe = Replay::new(&profile, 5).unwrap();
+        let ended = survey(&mut probe, &profile.topology, &request, Some(&mut journal), samples, &mut stop).unwrap();
+        if let Ended::Whole(survey) = ended {
+            return *survey;
+        }
+    }
+    panic!("nobody ended the last one")
+}
+
+#[test]
+fn a_run_broken_off_again_and_again_ends_with_the_same_bits() {
+    let bits = |survey: Survey| {
+        let distance = survey.core_distance;
+        let matrices = [distance.median_ns, distance.mad_ns.unwrap(), distance.ci95_low_ns.unwrap()];
+        let cells =
+            matrices.iter().flat_map(|matrix| matrix.pairs().map(|(_, _, ns)| ns.to_bits())).collect::<Vec<_>>();
+        let model = survey.home_model.unwrap();
+        let offsets = model.offset_ns.concat().iter().map(|ns| ns.to_bits()).collect::<Vec<_>>();
+        (cells, offsets, distance.deciles_ns, survey.loaded)
+    };
+    let once = bits(replayed(&[]));
+    assert_eq!(bits(replayed(&[1, 2, 13, 7, 1])), once);
+    assert_eq!(bits(replayed(&[44, 1])), once);
 }

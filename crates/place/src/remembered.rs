@@ -1,5 +1,7 @@
 //! Where Seatmap remembers what it measured, so that programs find the profile of the host that they run on.
 
+mod own;
+
 use crate::PlaceError;
 use seatmap_machine::{Profile, import};
 use std::path::{Path, PathBuf};
@@ -30,13 +32,25 @@ pub fn host_name() -> String {
 /// This host's remembered profile.
 ///
 /// # Errors
-/// [`PlaceError::Unfit`] where the host was not measured, or its file cannot be read or is another computer's.
+/// [`PlaceError::Unfit`] where the host was not measured, or its file cannot be read, can be changed by others, or is another
+/// computer's.
 pub fn host() -> Result<Profile, PlaceError> {
-    let path = host_profile().filter(|path| path.exists());
     let not_measured = "this host has not been measured yet; 'seatmap measure' does it in a second or two";
-    let profile = read(&path.ok_or_else(|| PlaceError::Unfit(not_measured.to_owned()))?)?;
+    let profile = latest()?.ok_or_else(|| PlaceError::Unfit(not_measured.to_owned()))?;
     of_this_computer(&profile)?;
     Ok(profile)
+}
+
+/// What is remembered under this host's name, of whichever computer; `None` where nothing is.
+///
+/// # Errors
+/// [`PlaceError::Unfit`] where its file cannot be read, or can be changed by others: it decides where threads sit, so it is
+/// never read through a link, nor from a folder that another user may write.
+pub fn latest() -> Result<Option<Profile>, PlaceError> {
+    match host_profile().filter(|path| path.symlink_metadata().is_ok()) {
+        Some(path) => read(&path).map(Some),
+        None => Ok(None),
+    }
 }
 
 /// Whether a remembered profile is this computer's: several of one name may share a home folder, and a virtual machine may
@@ -67,7 +81,7 @@ fn same_processor(measured: Option<&str>, here: Option<&str>) -> Result<(), Plac
 /// The profile in a file.
 fn read(path: &Path) -> Result<Profile, PlaceError> {
     let unfit = |error: &dyn std::fmt::Display| PlaceError::Unfit(format!("{}: {error}", path.display()));
-    let bytes = std::fs::read(path).map_err(|error| unfit(&error))?;
+    let bytes = own::read(path).map_err(|error| unfit(&error))?;
     import::read(&bytes, &path.to_string_lossy(), None).map_err(|error| unfit(&error))
 }
 

@@ -1,5 +1,7 @@
 //! `seatmap measure`.
 
+mod kept;
+mod past;
 mod target;
 
 use crate::args::{ColourChoice, Measure};
@@ -7,18 +9,18 @@ use crate::error::CliError;
 use crate::interrupt::Interrupt;
 use crate::output::{self, Destination};
 use crate::progress::Display;
-use crate::{place, view};
+use crate::view;
+use kept::Kept;
+use seatmap_host::claim::Claim;
 use seatmap_host::steal::CpuTime;
-use seatmap_machine::{Profile, Topology};
+use seatmap_machine::Profile;
 use seatmap_measure::homes;
-use seatmap_measure::journal::{Header, Journal, JournalError};
-use seatmap_measure::plan::{Effort, Passes, Plan};
+use seatmap_measure::journal::Journal;
+use seatmap_measure::plan::{Effort, Plan};
 use seatmap_measure::probe::Probe;
-use seatmap_measure::samples::Samples;
 use seatmap_measure::survey::{self, Ended, Request, Survey};
 use seatmap_report::terminal::{self, Options};
 use std::ops::ControlFlow;
-use std::path::PathBuf;
 use target::Target;
 
 /// Measures a machine, and shows, prints, writes or remembers what came of it.
@@ -26,19 +28,22 @@ pub fn run(typed: Measure, colour: ColourChoice) -> Result<(), CliError> {
     let destination = typed.output.as_deref().map(Destination::new).transpose()?;
     let target = Target::find(&typed)?;
     let kept = Kept::at(&typed, &target)?;
-    let before = CpuTime::now();
+    // First of all: whoever sees a journal may ask its run to stop.
+    let interrupt = Interrupt::listen()?;
     let (profile, journal) = match &target {
         Target::Host { topology, pus } => {
+            let _claim = claim(&interrupt)?;
+            let before = CpuTime::now();
             let probe = target::host(topology, pus, &typed)?;
             let clock = probe.testbed().clock().describe();
-            let (survey, journal) = measure(probe, &target, &typed, &kept, colour)?;
+            let (survey, journal) = measure(probe, &target, &typed, (&kept, &interrupt), colour)?;
             let steal = before.and_then(|before| CpuTime::now()?.stolen_percent_since(before));
             (filled(target::host_profile(topology, clock, steal), survey), journal)
         }
         Target::Simulated { model, pus } => {
             let probe = target::simulated(model, pus, &typed)?;
             let candidates = probe.spread(typed.homes);
-            let (survey, journal) = measure(probe, &target, &typed, &kept, colour)?;
+            let (survey, journal) = measure(probe, &target, &typed, (&kept, &interrupt), colour)?;
             let mut profile = filled(target::simulated_profile(model), survey);
             if let Some(lines) = profile.home_model.as_mut().and_then(|model| model.lines.as_mut()) {
                 lines.checked = Some(homes::checked(lines, model, &candidates, pus));
@@ -47,7 +52,7 @@ pub fn run(typed: Measure, colour: ColourChoice) -> Result<(), CliError> {
         }
         Target::Replayed { profile, .. } => {
             let probe = target::replay(profile, typed.seed)?;
-            let (survey, journal) = measure(probe, &target, &typed, &kept, colour)?;
+            let (survey, journal) = measure(probe, &target, &typed, (&kept, &interrupt), colour)?;
             (filled(target::replayed_profile(profile), survey), journal)
         }
     };
@@ -60,18 +65,14 @@ fn measure<P: Probe>(
     mut probe: P,
     target: &Target,
     typed: &Measure,
-    kept: &Kept,
+    (kept, interrupt): (&Kept, &Interrupt),
     colour: ColourChoice,
 ) -> Result<(Survey, Option<Journal>), CliError> {
     let mut request = request(typed, target.pus(), probe.clock_step_ns());
-    if let Target::Simulated { .. } = target {
-        let exact = request.plan.clone().without_noise();
-        request.plan = Plan { passes: typed.passes.map_or(exact.passes, Passes::Fixed), ..exact };
-    }
-    // First of all: whoever sees a journal may ask its run to stop.
-    let interrupt = Interrupt::listen()?;
-    let (mut journal, samples) = kept.open(&request, typed.resume)?;
-    let mut display = Display::new(&request.pus, request.plan.resolution_ns(probe.clock_step_ns()), colour);
+    request.plan = plan_on(target, request.plan, typed);
+    let resolution_ns = request.plan.resolution_ns(probe.clock_step_ns());
+    let (mut journal, samples) = kept.open(&request, typed.resume, resolution_ns)?;
+    let mut display = Display::new(&request.pus, resolution_ns, colour);
     let mut observe = |step: &survey::Step| {
         display.show(step);
         if interrupt.asked() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
@@ -87,16 +88,42 @@ fn measure<P: Probe>(
     }
 }
 
+/// Waits until nobody else measures this host.
+fn claim(interrupt: &Interrupt) -> Result<Claim, CliError> {
+    let mut told = false;
+    let mut wait = |process: Option<u32>| {
+        if !std::mem::replace(&mut told, true) {
+            let who = process.map_or(String::new(), |process| format!(" (process {process})"));
+            output::tell(&format!(
+                "another measurement of this host{who} is under way; two at once would disturb each other, \
+                 so this one waits until it has ended"
+            ));
+        }
+        if interrupt.asked() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    };
+    Claim::wait(&mut wait).ok_or_else(|| CliError::work("interrupted; nothing was measured"))
+}
+
+/// What is planned, as far as it makes sense on this machine: what is made up neither has noise nor takes time.
+fn plan_on(target: &Target, plan: Plan, typed: &Measure) -> Plan {
+    let plan = match target {
+        Target::Host { .. } => plan,
+        Target::Simulated { .. } => plan.without_noise(),
+        Target::Replayed { .. } => plan.without_clock(),
+    };
+    match typed.passes {
+        Some(passes) => plan.with_passes(passes),
+        None => plan,
+    }
+}
+
 fn request(typed: &Measure, pus: &[u32], clock_step_ns: f64) -> Request {
     let effort = match (typed.quick, typed.thorough) {
         (true, _) => Effort::Quick,
         (_, true) => Effort::Thorough,
         _ => Effort::Usual,
     };
-    let mut plan = Plan { seed: typed.seed, ..Plan::new(effort, clock_step_ns) };
-    if let Some(passes) = typed.passes {
-        plan.passes = Passes::Fixed(passes);
-    }
+    let plan = Plan { seed: typed.seed, ..Plan::new(effort, clock_step_ns) };
     Request {
         pus: pus.to_vec(),
         plan,
@@ -105,77 +132,6 @@ fn request(typed: &Measure, pus: &[u32], clock_step_ns: f64) -> Request {
         utilisation_percent: typed.utilisation.unwrap_or(0).into(),
         loaded: typed.loaded,
     }
-}
-
-/// Where finished pairs are kept until the profile is safe.
-struct Kept {
-    path: Option<PathBuf>,
-    machine: String,
-}
-
-impl Kept {
-    /// Beside the output file; else with what is remembered of this host; else nowhere.
-    fn at(typed: &Measure, target: &Target) -> Result<Self, CliError> {
-        let beside = typed.output.as_ref().filter(|path| !path.exists() || path.is_file()).filter(|path| *path != "-");
-        let path = match (beside, target) {
-            (Some(output), _) => Some(output.with_added_extension("journal")),
-            (None, Target::Host { .. }) => remembered_journal(),
-            (None, Target::Simulated { .. } | Target::Replayed { .. }) => None,
-        };
-        if typed.resume && path.is_none() {
-            return Err(CliError::input("--resume needs -o FILE here: nothing was kept"));
-        }
-        Ok(Kept { path, machine: target.name() })
-    }
-
-    /// The journal, and what it holds already.
-    fn open(&self, request: &Request, resume: bool) -> Result<(Option<Journal>, Samples), CliError> {
-        let mut samples = Samples::new(request.pus.clone());
-        let Some(path) = &self.path else { return Ok((None, samples)) };
-        let header = Header {
-            machine: self.machine.clone(),
-            pus: request.pus.clone(),
-            batches: request.plan.batches,
-            round_trips: request.plan.round_trips,
-        };
-        if !resume {
-            return Ok((Some(Journal::create(path, &header).map_err(CliError::work)?), samples));
-        }
-        let (journal, records) = Journal::resume(path, &header).map_err(unusable)?;
-        for record in &records {
-            samples.add(record.i, record.j, record.pass, record.batches());
-        }
-        output::tell(&format!("going on after {} visits kept in {}", records.len(), path.display()));
-        Ok((Some(journal), samples))
-    }
-
-    fn farewell(&self, visits: u64) -> String {
-        match &self.path {
-            Some(path) => format!(
-                "interrupted; {visits} visits to pairs are kept in {}: the same command with --resume goes on there",
-                path.display()
-            ),
-            None => "interrupted; nothing was kept, since no -o FILE was given".to_owned(),
-        }
-    }
-}
-
-/// A journal to go on with that is not this run's is what was typed; that it is in use or unreadable is not.
-fn unusable(error: JournalError) -> CliError {
-    match error {
-        JournalError::OtherRun { .. } | JournalError::Damaged { .. } => CliError::input(error),
-        JournalError::Busy { .. } | JournalError::Io { .. } => CliError::work(error),
-    }
-}
-
-/// The journal of a run without `-o`, if its folder can be made.
-fn remembered_journal() -> Option<PathBuf> {
-    let folder = place::state_folder()?;
-    if let Err(error) = std::fs::create_dir_all(&folder) {
-        output::tell(&format!("nothing will be kept or remembered: {}: {error}", folder.display()));
-        return None;
-    }
-    Some(folder.join(format!("{}.journal", place::host_name())))
 }
 
 fn filled(mut profile: Profile, survey: Survey) -> Profile {
@@ -193,10 +149,11 @@ fn deliver(
     destination: Option<Destination>,
     colour: ColourChoice,
 ) -> Result<(), CliError> {
+    past::compare(profile, target);
     let to_stdout = typed.json || destination == Some(Destination::Stdout);
     match destination.filter(|destination| *destination != Destination::Stdout) {
         Some(destination) => destination.write(&profile.to_json())?,
-        None => remember(profile, target),
+        None => past::remember(profile, target),
     }
     if to_stdout {
         return output::print(&profile.to_json());
@@ -206,14 +163,4 @@ fn deliver(
     let checked = profile.home_model.as_ref().and_then(|model| model.lines.as_ref()?.checked);
     let checked = checked.map_or(String::new(), |checked| format!("\nHomes {checked}.\n"));
     output::print(&(terminal::page(profile, &options, None) + &checked))
-}
-
-/// Keeps the profile of the whole host for `seatmap show host`; that it cannot is no failure.
-fn remember(profile: &Profile, target: &Target) {
-    let whole = |topology: &Topology, pus: &[u32]| topology.os_indices().all(|os| pus.contains(&os));
-    let Target::Host { topology, pus } = target else { return };
-    let Some(path) = place::host_profile().filter(|_| whole(topology, pus)) else { return };
-    if let Err(error) = output::remember(&path, &profile.to_json()) {
-        error.report();
-    }
 }

@@ -11,6 +11,7 @@ use crate::interrupt::Interrupt;
 use crate::output::Destination;
 use results::Results;
 use seatmap_document::written;
+use seatmap_host::trusted::{self, Open};
 use seatmap_measure::journal::JournalError;
 use seatmap_measure::rank::figures::Row;
 use seatmap_measure::rank::journal::RankJournal;
@@ -44,7 +45,10 @@ fn study(typed: &RankStudy, results: &Results) -> Result<(), CliError> {
     let mut times = Times::new(setup.indices(typed.shard).map_err(CliError::input)?, setup.runs);
     // Before the journal: whoever sees it may ask its run to stop.
     let interrupt = Interrupt::listen()?;
-    let open = |path: &PathBuf| RankJournal::open(path, &setup, typed.shard, &mut times).map_err(unusable);
+    let open = |path: &PathBuf| {
+        let file = trusted::open(path, Open::Keep).map_err(CliError::work)?;
+        RankJournal::open(path, file, &setup, typed.shard, &mut times).map_err(unusable)
+    };
     let mut journal = typed.resume.as_ref().map(open).transpose()?;
     let whole = timed(&mut target, &setup, &mut times, journal.as_mut(), &interrupt)?;
     if !whole {
@@ -114,7 +118,9 @@ fn farewell(resume: Option<&Path>, times: &Times) -> String {
 /// A journal that is not this study's is what was typed; that it is in use or unreadable is not.
 fn unusable(error: JournalError) -> CliError {
     match error {
-        JournalError::OtherRun { .. } | JournalError::Damaged { .. } => CliError::input(error),
+        JournalError::OtherRun { .. } | JournalError::Version { .. } | JournalError::Damaged { .. } => {
+            CliError::input(error)
+        }
         JournalError::Busy { .. } | JournalError::Io { .. } => CliError::work(error),
     }
 }

@@ -50,7 +50,7 @@ fn assert_whole(profile: &Value, pus: usize) {
     }
     for (i, j) in (0..pus).flat_map(|i| (0..pus).map(move |j| (i, j))).filter(|(i, j)| i != j) {
         let status = profile["core_distance"]["status"][i][j].as_str().unwrap();
-        assert!(["stable", "drifting", "multi-regime"].contains(&status), "{status}");
+        assert!(["stable", "drifting", "multi-regime", "unsteady"].contains(&status), "{status}");
         let [low, median, high] =
             ["ci95_low_ns", "median_ns", "ci95_high_ns"].map(|matrix| cell(profile, matrix, i, j));
         assert!(1.3 <= low && low <= median && median <= high, "{low} {median} {high}");
@@ -104,6 +104,40 @@ fn the_whole_host_is_remembered_and_a_part_of_it_is_not() {
     assert!(String::from_utf8_lossy(&shown.stdout).contains("Distance classes"), "{shown:?}");
     assert!(shown.stderr.is_empty());
     assert!(place.stdout(&["measure", "--cpus", &cpus, "--quick"]).contains("Distance classes"));
+}
+
+#[test]
+fn a_large_change_since_the_last_time_is_told() {
+    let Some(cpus) = two_cpus() else { return };
+    let place = Place::new();
+    place.stdout(&["measure", "--quick"]);
+    let name = format!("state/seatmap/{}.json", seatmap_place::remembered::host_name());
+    let mut remembered: Value = serde_json::from_str(&place.read(&name)).unwrap();
+    for matrix in MATRICES {
+        for row in remembered["core_distance"][matrix].as_array_mut().unwrap() {
+            row.as_array_mut().unwrap().iter_mut().for_each(|cell| *cell = (1000.0 * cell.as_f64().unwrap()).into());
+        }
+    }
+    remembered["origin"]["date"] = "2026-01-02".into();
+    std::fs::write(place.path(&name), remembered.to_string()).unwrap();
+    let stderr = String::from_utf8(place.run(&["measure", "--cpus", &cpus, "--quick", "--json"]).stderr).unwrap();
+    let told = stderr.lines().find(|line| line.starts_with("seatmap: not as remembered of 2026-01-02: CPUs "));
+    assert!(told.is_some_and(|line| line.contains(" went from ") && line.contains(" ns; another load")), "{stderr}");
+    place.stdout(&["measure", "--quick"]);
+    let stderr = String::from_utf8(place.run(&["show", "host"]).stderr).unwrap();
+    assert!(stderr.is_empty(), "what is remembered now is new: {stderr}");
+}
+
+#[test]
+fn the_table_says_what_its_quantiles_are_of() {
+    let place = Place::new();
+    let medians = "Quantiles of the pairs' medians: this profile holds no samples.";
+    assert!(place.stdout(&["show", "graviton3"]).contains(medians));
+    assert!(!place.stdout(&["measure", "--on", "graviton3", "--cpus", "0-5", "-o", "x.json"]).contains(medians));
+    assert_eq!(place.json(&["show", "x.json", "--json"])["classes"][0]["quantiles_of"], "samples");
+    assert_eq!(place.json(&["show", "graviton3", "--json"])["classes"][0]["quantiles_of"], "pair-medians");
+    let profile: Value = serde_json::from_str(&place.read("x.json")).unwrap();
+    assert_eq!(profile["core_distance"]["deciles_ns"].as_array().unwrap().len(), 15);
 }
 
 #[test]

@@ -94,3 +94,18 @@ fn unknown_pairs_do_not_count() {
     let profile = profile(Topology::unknown(0..3), |i, _| if i == 0 { f64::NAN } else { 80.0 });
     assert_eq!(names(&profile), named(&[("same group", 1, 80.0)]));
 }
+
+#[test]
+fn quantiles_are_of_the_samples_where_the_profile_has_them() {
+    let mut profile = profile(Topology::unknown(0..3), |_, _| 80.0);
+    assert_eq!(classes(&profile)[0].quantiles_of, QuantilesOf::PairMedians);
+    let steady: Deciles = std::array::from_fn(|tenth| 75.0 + tenth as f64);
+    let mut flips = [80.0; 11];
+    flips[8..].fill(300.0);
+    profile.core_distance.as_mut().unwrap().deciles_ns = Some(vec![Some(steady), Some(flips), Some(flips)]);
+    let class = &classes(&profile)[0];
+    assert_eq!((class.quantiles_of, class.pairs, class.median_ns), (QuantilesOf::Samples, 3, 80.0));
+    assert_eq!(class.p90_ns, 300.0, "the medians alone say 80");
+    profile.core_distance.as_mut().unwrap().deciles_ns = Some(vec![Some(steady), None, Some(flips)]);
+    assert_eq!(classes(&profile)[0].quantiles_of, QuantilesOf::PairMedians, "a pair without samples");
+}

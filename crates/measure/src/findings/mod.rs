@@ -41,6 +41,15 @@ pub enum Finding {
         /// Their share of the measured pairs, in percent.
         percent: f64,
     },
+    /// The 95 % intervals of pairs are too wide for one distance, and their passes show no levels.
+    Unsteady {
+        /// How many pairs.
+        pairs: usize,
+        /// Their share of the measured pairs, in percent.
+        percent: f64,
+        /// The pair with the widest interval, where intervals are on file.
+        widest: Option<Wide>,
+    },
     /// Pairs of one kind are nearer or farther than on any published machine.
     Implausible {
         /// Which pairs.
@@ -111,6 +120,19 @@ pub struct Flip {
     pub slow_percent: f64,
 }
 
+/// A pair's median with its 95 % interval, round-trip nanoseconds.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Wide {
+    /// The two OS indices.
+    pub pus: [u32; 2],
+    /// The median.
+    pub median_ns: f64,
+    /// The lower end.
+    pub low_ns: f64,
+    /// The upper end.
+    pub high_ns: f64,
+}
+
 /// What the searches for findings look at.
 struct View<'a> {
     profile: &'a Profile,
@@ -132,6 +154,7 @@ pub fn findings(profile: &Profile) -> Vec<Finding> {
     [
         clock_quantised(profile),
         passes::multi_regime(distance),
+        passes::unsteady(distance),
         passes::drifting(distance),
         bands::implausible(&view),
         levels::disagree(&view),

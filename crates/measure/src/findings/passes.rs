@@ -1,6 +1,6 @@
 //! Pairs whose passes do not agree.
 
-use super::{Finding, Flip};
+use super::{Finding, Flip, Wide};
 use seatmap_machine::{CoreDistance, PairRegimes, PairStatus};
 
 pub fn multi_regime(distance: &CoreDistance) -> Option<Finding> {
@@ -12,6 +12,19 @@ pub fn multi_regime(distance: &CoreDistance) -> Option<Finding> {
 pub fn drifting(distance: &CoreDistance) -> Option<Finding> {
     let (pairs, percent) = count(distance, PairStatus::Drifting)?;
     Some(Finding::Drifting { pairs, percent })
+}
+
+pub fn unsteady(distance: &CoreDistance) -> Option<Finding> {
+    let (pairs, percent) = count(distance, PairStatus::Unsteady)?;
+    let marked = distance.status.pairs().filter(|(_, _, status)| **status == Some(PairStatus::Unsteady));
+    let wide = marked.filter_map(|(i, j, _)| wide(distance, i, j));
+    let widest = wide.max_by(|a, b| (a.high_ns / a.low_ns).total_cmp(&(b.high_ns / b.low_ns)));
+    Some(Finding::Unsteady { pairs, percent, widest })
+}
+
+fn wide(distance: &CoreDistance, i: usize, j: usize) -> Option<Wide> {
+    let [low_ns, high_ns] = [distance.ci95_low_ns.as_ref()?, distance.ci95_high_ns.as_ref()?].map(|end| end[(i, j)]);
+    Some(Wide { pus: [distance.pus[i], distance.pus[j]], median_ns: distance.median_ns[(i, j)], low_ns, high_ns })
 }
 
 /// How many pairs have this status, and what percentage of all that have one; `None` where no pair has it.

@@ -1,6 +1,6 @@
 //! Findings in words.
 
-use super::{Finding, Flip};
+use super::{Finding, Flip, Wide};
 use seatmap_machine::CpuList;
 use std::fmt;
 
@@ -9,6 +9,7 @@ impl fmt::Display for Finding {
         match self {
             Finding::ClockQuantised { step_ns } => clock_quantised(out, *step_ns),
             Finding::MultiRegime { pairs, percent, widest } => multi_regime(out, *pairs, *percent, widest.as_ref()),
+            Finding::Unsteady { pairs, percent, widest } => unsteady(out, *pairs, *percent, widest.as_ref()),
             Finding::Drifting { pairs, percent } => drifting(out, *pairs, *percent),
             Finding::Implausible { pairs, median_ns, low_ns, high_ns } => {
                 implausible(out, pairs, *median_ns, *low_ns, *high_ns)
@@ -58,6 +59,20 @@ fn multi_regime(out: &mut fmt::Formatter<'_>, pairs: usize, percent: f64, widest
         ". In a virtual machine this is the host moving vCPUs about, and one median describes neither place. "
     )?;
     write!(out, "Pin the vCPUs on the host, or measure on bare metal.")
+}
+
+fn unsteady(out: &mut fmt::Formatter<'_>, pairs: usize, percent: f64, widest: Option<&Wide>) -> fmt::Result {
+    write!(out, "{} no steady distance", subject(pairs, percent, "has", "have"))?;
+    if let Some(wide) = widest {
+        write!(
+            out,
+            ", least of all PUs {} and {}: the median is {:.0} ns, ",
+            wide.pus[0], wide.pus[1], wide.median_ns
+        )?;
+        write!(out, "and 95 % sure is only that it lies between {:.0} and {:.0} ns", wide.low_ns, wide.high_ns)?;
+    }
+    write!(out, ". The passes disagree and show no levels: something else ran, or a hypervisor moved the vCPUs. ")?;
+    write!(out, "Look with 'seatmap doctor', and measure again with --thorough.")
 }
 
 fn drifting(out: &mut fmt::Formatter<'_>, pairs: usize, percent: f64) -> fmt::Result {

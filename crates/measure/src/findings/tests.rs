@@ -99,6 +99,19 @@ fn flips_and_drifts_are_counted() {
 }
 
 #[test]
+fn an_interval_that_spans_a_factor_is_told() {
+    let mut profile = profile(Topology::unknown(0..3), |_, _| 405.7);
+    let distance = profile.core_distance.as_mut().unwrap();
+    distance.status.set_both(0, 2, Some(PairStatus::Unsteady));
+    distance.ci95_low_ns = Some(Matrix::filled(3, 66.7));
+    distance.ci95_high_ns = Some(Matrix::filled(3, 417.0));
+    insta::assert_snapshot!(sentences(&profile), @r"
+    - 1 pair (33 %) has no steady distance, least of all PUs 0 and 2: the median is 406 ns, and 95 % sure is only that it lies between 67 and 417 ns. The passes disagree and show no levels: something else ran, or a hypervisor moved the vCPUs. Look with 'seatmap doctor', and measure again with --thorough.
+    - All distances are those of one cache line. Its home is unknown, and another line may give others: measure with --homes 64 to see how much.
+    ");
+}
+
+#[test]
 fn a_topology_that_is_not_the_hardwares_is_told() {
     let pus = (0..8).map(|os| Pu { os, l3: Some(0), numa: Some(os / 4), ..Pu::default() }).collect();
     let profile = profile(Topology { pus }, |i, j| if i % 4 == j % 4 { 40.0 } else { 90.0 });

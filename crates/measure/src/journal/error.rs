@@ -21,12 +21,28 @@ pub enum JournalError {
         path: PathBuf,
     },
     /// It belongs to another run.
-    #[error("{}: it belongs to another run ({what}); run without --resume to start anew", path.display())]
+    #[error(
+        "{}: it belongs to another run ({what}); give what it was begun with, or run without --resume to start anew",
+        path.display()
+    )]
     OtherRun {
         /// The journal.
         path: PathBuf,
         /// What differs.
-        what: &'static str,
+        what: String,
+    },
+    /// It has a format that another version of this program wrote.
+    #[error(
+        "{}: its format is '{found}', and only {known} can be gone on with; run without --resume to start anew",
+        path.display()
+    )]
+    Version {
+        /// The journal.
+        path: PathBuf,
+        /// Its format.
+        found: String,
+        /// Ours.
+        known: &'static str,
     },
     /// It is no journal, or damaged elsewhere than at its end.
     #[error("{}:{line}: {problem}; delete it, or run without --resume to start anew", path.display())]

@@ -2,7 +2,7 @@
 
 use super::JournalError;
 use serde::Serialize;
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{File, TryLockError};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
@@ -15,21 +15,25 @@ pub(crate) struct Lines {
 }
 
 impl Lines {
-    /// A new file; an old one at this place is overwritten.
-    pub fn create(path: &Path, head: &impl Serialize) -> Result<Self, JournalError> {
-        let mut lines = Self::open(path)?;
-        lines.file.set_len(0).map_err(|source| JournalError::Io { path: path.to_owned(), source })?;
+    /// Begins anew in this file; what it held is lost.
+    pub fn create(path: &Path, file: File, head: &impl Serialize) -> Result<Self, JournalError> {
+        let mut lines = Self::locked(path, file)?;
+        lines.cut("")?;
         lines.write(head)?;
         Ok(lines)
     }
 
-    /// Opens a file that there is, to go on where it ends, and returns its whole lines. A last one cut short is dropped.
-    pub fn resume(path: &Path) -> Result<(Self, String), JournalError> {
-        let failed = |source| JournalError::Io { path: path.to_owned(), source };
-        let mut lines = Self::open(path)?;
-        let mut text = String::new();
-        lines.file.read_to_string(&mut text).map_err(failed)?;
-        text.truncate(text.rfind('\n').map_or(0, |end| end + 1));
+    /// Goes on where this file ends, and returns its whole lines. A last one cut short is dropped.
+    pub fn resume(path: &Path, file: File) -> Result<(Self, String), JournalError> {
+        let mut lines = Self::locked(path, file)?;
+        let mut bytes = Vec::new();
+        lines.file.read_to_end(&mut bytes).map_err(|source| JournalError::Io { path: path.to_owned(), source })?;
+        bytes.truncate(bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1));
+        let text = String::from_utf8(bytes).map_err(|error| {
+            let line =
+                1 + error.as_bytes()[..error.utf8_error().valid_up_to()].iter().filter(|byte| **byte == b'\n').count();
+            JournalError::Damaged { path: path.to_owned(), line, problem: "not UTF-8 text".to_owned() }
+        })?;
         Ok((lines, text))
     }
 
@@ -39,15 +43,12 @@ impl Lines {
         cut.map(|_| ()).map_err(|source| JournalError::Io { path: self.path.clone(), source })
     }
 
-    /// Opens the file and locks it, for as long as this process lives; what it holds is left alone.
-    fn open(path: &Path) -> Result<Self, JournalError> {
-        let failed = |source| JournalError::Io { path: path.to_owned(), source };
-        let options = OpenOptions::new().read(true).write(true).create(true).truncate(false).clone();
-        let file = options.open(path).map_err(failed)?;
+    /// Locks the file for as long as this process lives; what it holds is left alone.
+    fn locked(path: &Path, file: File) -> Result<Self, JournalError> {
         match file.try_lock() {
             Ok(()) => Ok(Lines { path: path.to_owned(), file }),
             Err(TryLockError::WouldBlock) => Err(JournalError::Busy { path: path.to_owned() }),
-            Err(TryLockError::Error(source)) => Err(failed(source)),
+            Err(TryLockError::Error(source)) => Err(JournalError::Io { path: path.to_owned(), source }),
         }
     }
 

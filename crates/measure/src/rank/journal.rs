@@ -4,6 +4,7 @@ use super::times::Job;
 use super::{Setup, Shard, Times};
 use crate::journal::{JournalError, Lines};
 use serde::{Deserialize, Serialize};
+use std::fs::File;
 use std::path::Path;
 
 /// The format's name.
@@ -31,19 +32,29 @@ struct Record {
 pub struct RankJournal(Lines);
 
 impl RankJournal {
-    /// Opens a journal to go on where it ends, and fills in the times that it holds; where there is none, a new one is
-    /// begun.
+    /// Goes on with the journal in a file open for reading and writing, and fills in the times that it holds; an empty file
+    /// becomes a new one.
     ///
     /// # Errors
     /// A journal of another study, none at all, or one that another process writes.
-    pub fn open(path: &Path, setup: &Setup, shard: Option<Shard>, times: &mut Times) -> Result<Self, JournalError> {
-        if std::fs::metadata(path).map_or(0, |found| found.len()) == 0 {
-            let head = Head { format: FORMAT.to_owned(), shard, setup: setup.clone() };
-            return Ok(RankJournal(Lines::create(path, &head)?));
+    pub fn open(
+        path: &Path,
+        file: File,
+        setup: &Setup,
+        shard: Option<Shard>,
+        times: &mut Times,
+    ) -> Result<Self, JournalError> {
+        let (mut lines, text) = Lines::resume(path, file)?;
+        match text.is_empty() {
+            true => {
+                lines.cut("")?;
+                lines.write(&Head { format: FORMAT.to_owned(), shard, setup: setup.clone() })?;
+            }
+            false => {
+                fill(path, &text, (setup, shard), times)?;
+                lines.cut(&text)?;
+            }
         }
-        let (mut lines, text) = Lines::resume(path)?;
-        fill(path, &text, (setup, shard), times)?;
-        lines.cut(&text)?;
         Ok(RankJournal(lines))
     }
 
@@ -77,7 +88,7 @@ fn fill(
     let other_part = (head.shard != shard).then_some("another --shard");
     let other_format = (head.format != FORMAT).then_some("another format");
     if let Some(what) = other_format.or(head.setup.difference(setup)).or(other_part) {
-        return Err(JournalError::OtherRun { path: path.to_owned(), what });
+        return Err(JournalError::OtherRun { path: path.to_owned(), what: what.to_owned() });
     }
     for (at, line) in lines.enumerate() {
         let record: Record = serde_json::from_str(line).map_err(|error| damaged(at + 2, error.to_string()))?;
@@ -98,11 +109,15 @@ mod tests {
         Times::new(setup.indices(None).unwrap(), setup.runs)
     }
 
+    fn file(path: &Path) -> File {
+        File::options().read(true).write(true).create(true).truncate(false).open(path).unwrap()
+    }
+
     /// A journal of two runs.
     fn journal() -> (tempfile::TempDir, PathBuf) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("journal");
-        let mut journal = RankJournal::open(&path, &setup(4), None, &mut times(&setup(4))).unwrap();
+        let mut journal = RankJournal::open(&path, file(&path), &setup(4), None, &mut times(&setup(4))).unwrap();
         journal.record(Job { index: 3, run: 1 }, 20.5).unwrap();
         journal.record(Job { index: 0, run: 0 }, 10.25).unwrap();
         (folder, path)
@@ -110,7 +125,7 @@ mod tests {
 
     fn opened(path: &Path, setup: &Setup, shard: Option<Shard>) -> Result<Times, String> {
         let mut times = times(setup);
-        RankJournal::open(path, setup, shard, &mut times).map_err(|error| error.to_string())?;
+        RankJournal::open(path, file(path), setup, shard, &mut times).map_err(|error| error.to_string())?;
         Ok(times)
     }
 

@@ -10,7 +10,7 @@ use super::single;
 use crate::statistics::{median, sorted};
 
 /// Levels nearer to each other than this ratio are one level with noise.
-const SMALLEST_RATIO: f64 = 1.2;
+pub const SMALLEST_RATIO: f64 = 1.2;
 /// Levels are at least so many of their standard deviations apart; splitting one normal in two halves makes 2.7.
 const SEPARATION_SIGMAS: f64 = 3.5;
 /// Fewer samples than this are outliers and no level.

@@ -9,14 +9,24 @@
 //! - **Drifting**: the medians of the passes move one way, beyond their noise (`drift`), or each pass has a level of
 //!   its
 //!   own, in order.
-//! - **Stable**: neither.
+//! - **Stable**: neither, and the 95 % interval of the median ends less than 20 % above its start.
+//! - **Unsteady**: the interval is wider than that, and the passes show no levels either (`between`).
 
+mod between;
 mod drift;
 mod mixture;
 mod single;
 
-use crate::statistics::median;
+use crate::statistics::{median, sorted};
 use seatmap_machine::{PairStatus, Regime};
+
+/// The widest 95 % interval of a stable median, as its end over its start. Two levels are told apart from this ratio on, so
+/// a wider interval leaves room for both.
+pub const WIDEST_STABLE: f64 = mixture::SMALLEST_RATIO;
+
+/// Passes from which the fastest and the slowest do not count when [`passes_disagree`]: among so many, one is a visit that
+/// something else disturbed.
+const PASSES_WITH_OUTLIERS: usize = 10;
 
 /// Levels at most; a pair with more is noise, not regimes.
 const MOST_LEVELS: usize = 4;
@@ -24,7 +34,7 @@ const MOST_LEVELS: usize = 4;
 /// What the samples of one pair say about its constancy.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Verdict {
-    /// Stable, drifting or multi-regime.
+    /// Stable, drifting, multi-regime or unsteady.
     pub status: PairStatus,
     /// The levels from fast to slow, with the share of the samples in each; one where there is only one, none where
     /// there are no samples.
@@ -35,10 +45,7 @@ pub struct Verdict {
 /// not count.
 #[must_use]
 pub fn judge(passes: &[Vec<f64>]) -> Verdict {
-    let usable = |pass: &Vec<f64>| -> Vec<f64> {
-        pass.iter().copied().filter(|value| value.is_finite() && *value > 0.0).collect()
-    };
-    let passes: Vec<Vec<f64>> = passes.iter().map(usable).filter(|pass| !pass.is_empty()).collect();
+    let passes = usable(passes);
     let samples = passes.concat();
     let mut bounds = Vec::new();
     find_bounds(&samples, &mut bounds);
@@ -50,6 +57,39 @@ pub fn judge(passes: &[Vec<f64>]) -> Verdict {
         false => PairStatus::MultiRegime,
     };
     Verdict { status, regimes: levels(&samples, &bounds) }
+}
+
+/// The same where the 95 % interval of the median, from `low` to `high`, is known: a median that leaves room for two levels is
+/// never called stable.
+#[must_use]
+pub fn judge_with_interval(passes: &[Vec<f64>], (low, high): (f64, f64)) -> Verdict {
+    let verdict = judge(passes);
+    if verdict.status != PairStatus::Stable || high <= WIDEST_STABLE * low {
+        return verdict;
+    }
+    match between::levels(&usable(passes)) {
+        Some(regimes) => Verdict { status: PairStatus::MultiRegime, regimes: regimes.to_vec() },
+        None => Verdict { status: PairStatus::Unsteady, ..verdict },
+    }
+}
+
+/// Whether the medians of the passes are further apart than two levels are. It takes no model and hardly any time, so that a
+/// measurement can ask it while it runs.
+#[must_use]
+pub fn passes_disagree(passes: &[Vec<f64>]) -> bool {
+    let medians = sorted(&passes.iter().filter_map(|pass| median(pass)).collect::<Vec<f64>>());
+    let extremes = usize::from(medians.len() >= PASSES_WITH_OUTLIERS);
+    match medians.get(extremes..medians.len() - extremes) {
+        Some([fastest, .., slowest]) => *slowest > WIDEST_STABLE * fastest,
+        _ => false,
+    }
+}
+
+fn usable(passes: &[Vec<f64>]) -> Vec<Vec<f64>> {
+    let of_pass = |pass: &Vec<f64>| -> Vec<f64> {
+        pass.iter().copied().filter(|value| value.is_finite() && *value > 0.0).collect()
+    };
+    passes.iter().map(of_pass).filter(|pass| !pass.is_empty()).collect()
 }
 
 /// The values that part the levels, by splitting in two as long as that explains more.

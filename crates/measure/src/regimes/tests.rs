@@ -135,3 +135,33 @@ fn few_or_useless_samples_are_stable() {
     assert_eq!((verdict.status, verdict.regimes.len()), (PairStatus::Stable, 1));
     assert_eq!(judge(&[vec![80.0; 48]]).regimes, [Regime { median_ns: 80.0, share: 1.0 }]);
 }
+
+#[test]
+fn a_wide_interval_is_never_stable() {
+    let steady = vec![vec![80.0, 81.0, 82.0]; 4];
+    assert_eq!(judge_with_interval(&steady, (80.0, 82.0)).status, PairStatus::Stable);
+    assert_eq!(judge_with_interval(&steady, (80.0, 96.0)).status, PairStatus::Stable);
+    let unsteady = judge_with_interval(&steady, (80.0, 96.1));
+    assert_eq!((unsteady.status, unsteady.regimes.len()), (PairStatus::Unsteady, 1));
+    // Each pass is at one of two places, with too few batches for a mixture.
+    let flips = vec![vec![66.0, 67.0], vec![410.0, 417.0], vec![400.0, 406.0], vec![70.0, 72.0], vec![405.0]];
+    assert_eq!(judge(&flips).status, PairStatus::Stable, "the reason for looking at the interval");
+    let Verdict { status, regimes } = judge_with_interval(&flips, (66.7, 417.0));
+    assert_eq!(status, PairStatus::MultiRegime);
+    assert_eq!(regimes.iter().map(|regime| regime.median_ns).collect::<Vec<_>>(), [68.5, 406.0]);
+    assert!((regimes[0].share - 4.0 / 9.0).abs() < 1e-12 && (regimes[1].share - 5.0 / 9.0).abs() < 1e-12);
+    let scattered: Vec<Vec<f64>> = [60.0, 280.0, 90.0, 410.0, 190.0, 130.0].map(|ns| vec![ns, 1.05 * ns]).to_vec();
+    assert_eq!(judge_with_interval(&scattered, (75.0, 340.0)).status, PairStatus::Unsteady);
+    let drifting: Vec<Vec<f64>> = [100.0, 120.0, 140.0].map(|ns| vec![ns; 16]).to_vec();
+    assert_eq!(judge_with_interval(&drifting, (100.0, 140.0)).status, PairStatus::Drifting);
+}
+
+#[test]
+fn passes_disagree_from_the_ratio_of_two_levels_on() {
+    let passes = |medians: &[f64]| medians.iter().map(|ns| vec![*ns; 3]).collect::<Vec<_>>();
+    assert!(!passes_disagree(&passes(&[])) && !passes_disagree(&passes(&[80.0])));
+    assert!(!passes_disagree(&passes(&[80.0, 90.0, 96.0])) && passes_disagree(&passes(&[80.0, 90.0, 96.1])));
+    // Of twelve, one visit that was disturbed does not count, two do.
+    assert!(!passes_disagree(&passes(&[[80.0; 11].as_slice(), &[300.0]].concat())));
+    assert!(passes_disagree(&passes(&[[80.0; 10].as_slice(), &[300.0; 2]].concat())));
+}

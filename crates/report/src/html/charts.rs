@@ -112,7 +112,17 @@ mod tests {
     fn the_axis_begins_behind_the_longest_name() {
         let class = |name: &str| {
             let name = name.to_owned();
-            (DistanceClass { name, pairs: 1, median_ns: 50.0, p10_ns: 50.0, p90_ns: 50.0 }, vec![50.0])
+            (
+                DistanceClass {
+                    name,
+                    pairs: 1,
+                    median_ns: 50.0,
+                    p10_ns: 50.0,
+                    p90_ns: 50.0,
+                    quantiles_of: seatmap_measure::classes::QuantilesOf::Samples,
+                },
+                vec![50.0],
+            )
         };
         let scale = Scale::whole([10.0, 100.0].into_iter()).unwrap();
         let names_end = |name: &str| {

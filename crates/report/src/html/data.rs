@@ -126,6 +126,7 @@ fn statuses(distance: &CoreDistance) -> String {
         Some(PairStatus::Stable) => 's',
         Some(PairStatus::Drifting) => 'd',
         Some(PairStatus::MultiRegime) => 'm',
+        Some(PairStatus::Unsteady) => 'u',
         Some(PairStatus::Imported) => 'i',
         None => '-',
     };

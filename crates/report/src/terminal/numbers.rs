@@ -53,7 +53,7 @@ fn ground(value: f64, scale: Option<Scale>) -> Rgb {
 /// What stands behind the number of a pair that is not one figure.
 pub(super) fn mark(status: Option<PairStatus>) -> char {
     match status {
-        Some(PairStatus::MultiRegime) => '*',
+        Some(PairStatus::MultiRegime | PairStatus::Unsteady) => '*',
         Some(PairStatus::Drifting) => '~',
         _ => ' ',
     }

@@ -7,7 +7,7 @@ use crate::neighbours::{Neighbour, nearest, shared_level};
 use crate::{Digits, about};
 use seatmap_document::visible;
 use seatmap_machine::Profile;
-use seatmap_measure::classes::{DistanceClass, classes};
+use seatmap_measure::classes::{DistanceClass, QuantilesOf, classes};
 use seatmap_measure::findings::findings;
 
 /// Neighbours listed for a PU.
@@ -71,7 +71,9 @@ fn distances(profile: &Profile, options: &Options) -> String {
         0 => String::new(),
         count => format!("{sign} {}: {what}\n", about::counted(count, "pair")),
     };
-    heatmap(profile, options) + &explain('*', "flips between levels") + &explain('~', "moved while it was measured")
+    heatmap(profile, options)
+        + &explain('*', "flips between levels, or its passes disagree")
+        + &explain('~', "moved while it was measured")
 }
 
 fn class_table(classes: &[DistanceClass], digits: Digits) -> String {
@@ -84,7 +86,11 @@ fn class_table(classes: &[DistanceClass], digits: Digits) -> String {
         vec![visible(&class.name), class.pairs.to_string(), median, p10, p90]
     };
     let rows: Vec<Vec<String>> = std::iter::once(head).chain(classes.iter().map(row)).collect();
-    table(&[Align::Left, Align::Right, Align::Right, Align::Right, Align::Right], &rows)
+    let note = match classes.iter().all(|class| class.quantiles_of == QuantilesOf::Samples) {
+        true => "",
+        false => "  Quantiles of the pairs' medians: this profile holds no samples.\n",
+    };
+    table(&[Align::Left, Align::Right, Align::Right, Align::Right, Align::Right], &rows) + note
 }
 
 fn neighbours(profile: &Profile, os: u32, digits: Digits) -> String {
@@ -136,7 +142,7 @@ mod tests {
     use super::*;
     use crate::samples::two_groups;
     use proptest::prelude::*;
-    use seatmap_machine::Topology;
+    use seatmap_machine::{PairStatus, Topology};
 
     #[test]
     fn everything_of_a_profile() {
@@ -159,9 +165,38 @@ mod tests {
             median_ns,
             p10_ns: median_ns - 1.0,
             p90_ns: median_ns + 2.26,
+            quantiles_of: QuantilesOf::Samples,
         };
         let classes = [class("same L3", 41.0), class("other package", 253.04)];
         insta::assert_snapshot!("classes", class_table(&classes, Digits::for_resolution(0.04)));
+    }
+
+    #[test]
+    fn every_pair_without_a_steady_distance_has_its_mark() {
+        let mut profile = two_groups();
+        let statuses = [(PairStatus::MultiRegime, 0), (PairStatus::Unsteady, 1), (PairStatus::Drifting, 2)];
+        let distance = profile.core_distance.as_mut().unwrap();
+        distance.status = seatmap_machine::Square::filled(8, Some(PairStatus::Stable));
+        for (status, j) in statuses {
+            distance.status.set_both(7, j, Some(status));
+        }
+        let text = page(&profile, &Options::default(), Some(7));
+        assert!(text.contains("* 2 pairs: flips between levels, or its passes disagree\n~ 1 pair: moved"), "{text}");
+    }
+
+    #[test]
+    fn quantiles_of_medians_are_called_so() {
+        let class = |quantiles_of| DistanceClass {
+            name: "same L3".to_owned(),
+            pairs: 1,
+            median_ns: 41.0,
+            p10_ns: 40.0,
+            p90_ns: 42.0,
+            quantiles_of,
+        };
+        let table = |of| class_table(&[class(of)], Digits::for_resolution(0.04));
+        assert!(table(QuantilesOf::PairMedians).ends_with("of the pairs' medians: this profile holds no samples.\n"));
+        assert!(!table(QuantilesOf::Samples).contains("medians"));
     }
 
     #[test]

@@ -6,6 +6,8 @@ use crate::{input, model_input, place};
 use seatmap_host::cpus::Cpus;
 use seatmap_host::{HostTestbed, environment, topology};
 use seatmap_machine::{Clock, Origin, OriginKind, Profile, Topology};
+use seatmap_measure::journal::Machine;
+use seatmap_measure::rank::setup::fingerprint;
 use seatmap_measure::replay::Replay;
 use seatmap_measure::survey;
 use seatmap_measure::testbed_probe::TestbedProbe;
@@ -122,6 +124,24 @@ impl Target {
             Target::Host { topology, .. } => topology,
             Target::Simulated { model, .. } => &model.topology,
             Target::Replayed { profile, .. } => &profile.topology,
+        }
+    }
+
+    /// The machine, by all that tells it from another of its name.
+    pub fn machine(&self) -> Machine {
+        let named = Machine { name: self.name(), ..Machine::default() };
+        match self {
+            Target::Host { .. } => {
+                Machine { cpu_model: environment::cpu_model(), boot_id: environment::boot_id(), ..named }
+            }
+            Target::Simulated { model, .. } => {
+                let figures = fingerprint(&(&model.name, &model.topology, &model.figures));
+                Machine { figures: Some(figures), ..named }
+            }
+            Target::Replayed { profile, .. } => {
+                let figures = fingerprint(&(&profile.core_distance, &profile.home_model, &profile.clock));
+                Machine { figures: Some(figures), ..named }
+            }
         }
     }
 

@@ -93,18 +93,22 @@ fn a_failure_says_where_it_happened() {
     assert!(error.to_string().ends_with(", run 2") && times.known() == 30, "a run is a block: {error}");
 }
 
+fn file(path: &std::path::Path) -> std::fs::File {
+    std::fs::File::options().read(true).write(true).create(true).truncate(false).open(path).unwrap()
+}
+
 #[test]
 fn a_journal_holds_what_was_done() {
     let folder = tempfile::tempdir().unwrap();
     let (path, setup, shard) = (folder.path().join("journal"), setup(4), Some(Shard { number: 1, of: 2 }));
     let fresh = || Times::new(setup.indices(shard).unwrap(), setup.runs);
     let mut times = fresh();
-    let mut journal = RankJournal::open(&path, &setup, shard, &mut times).unwrap();
+    let mut journal = RankJournal::open(&path, file(&path), &setup, shard, &mut times).unwrap();
     let mut stop = |done, _| if done == 4 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
     assert!(!in_parallel(&setup, &mut times, Fake::new, Some(&mut journal), &mut stop).unwrap());
     drop(journal);
     let mut again = fresh();
-    let mut journal = RankJournal::open(&path, &setup, shard, &mut again).unwrap();
+    let mut journal = RankJournal::open(&path, file(&path), &setup, shard, &mut again).unwrap();
     assert_eq!(again.missing(), times.missing());
     assert!(
         in_blocks(&setup, &mut again, &mut Fake::new(), Some(&mut journal), &mut |_, _| ControlFlow::Continue(()))

@@ -1,0 +1,121 @@
+//! What two measurements of one machine say differently.
+
+use crate::regimes::WIDEST_STABLE;
+use seatmap_machine::CoreDistance;
+use std::fmt;
+
+/// Pairs whose distance is now another one. `Display` says it in one sentence without an end.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Change {
+    /// Pairs that changed.
+    pub pairs: usize,
+    /// Pairs that both measurements know.
+    pub of: usize,
+    /// The pair that changed most, by OS index.
+    pub widest: [u32; 2],
+    /// Its median before.
+    pub before_ns: f64,
+    /// Its median now.
+    pub now_ns: f64,
+}
+
+/// How the distances of one machine changed from `before` to `now`: pairs whose medians differ as much as two levels of one
+/// pair do, and whose 95 % intervals, where known, do not meet. `None` where no pair did.
+#[must_use]
+pub fn change(before: &CoreDistance, now: &CoreDistance) -> Option<Change> {
+    let both: Vec<Both> = now.median_ns.pairs().filter_map(|(i, j, _)| Both::of(before, now, (i, j))).collect();
+    let changed: Vec<&Both> = both.iter().filter(|pair| pair.is_large()).collect();
+    let widest = changed.iter().max_by(|a, b| a.ratio().total_cmp(&b.ratio()))?;
+    let [(before_ns, _), (now_ns, _)] = widest.medians;
+    Some(Change { pairs: changed.len(), of: both.len(), widest: widest.pus, before_ns, now_ns })
+}
+
+/// A pair that both know: each time its median, and the 95 % interval or the median again.
+struct Both {
+    pus: [u32; 2],
+    medians: [(f64, [f64; 2]); 2],
+}
+
+impl Both {
+    fn of(before: &CoreDistance, now: &CoreDistance, (i, j): (usize, usize)) -> Option<Self> {
+        let pus = [now.pus[i], now.pus[j]];
+        let at = [before.index_of(pus[0])?, before.index_of(pus[1])?];
+        let medians = [figures(before, at), figures(now, [i, j])];
+        medians.iter().all(|(median_ns, _)| *median_ns > 0.0).then_some(Both { pus, medians })
+    }
+
+    fn ratio(&self) -> f64 {
+        let [(before, _), (now, _)] = self.medians;
+        (now / before).max(before / now)
+    }
+
+    fn is_large(&self) -> bool {
+        let [(_, before), (_, now)] = self.medians;
+        self.ratio() > WIDEST_STABLE && (before[1] < now[0] || now[1] < before[0])
+    }
+}
+
+fn figures(distance: &CoreDistance, [i, j]: [usize; 2]) -> (f64, [f64; 2]) {
+    let median_ns = distance.median_ns[(i, j)];
+    let ends = [&distance.ci95_low_ns, &distance.ci95_high_ns];
+    (median_ns, ends.map(|end| end.as_ref().map_or(median_ns, |matrix| matrix[(i, j)])))
+}
+
+impl fmt::Display for Change {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [a, b] = self.widest;
+        let percent = 100.0 * (WIDEST_STABLE - 1.0);
+        let (before, now) = (self.before_ns, self.now_ns);
+        match (self.pairs, self.of) {
+            (_, 1) => write!(out, "CPUs {a} and {b} went from {before:.1} to {now:.1} ns"),
+            (pairs, of) => write!(
+                out,
+                "{pairs} of {of} pairs changed by more than {percent:.0} %, most of all CPUs {a} and {b}: from {before:.1} to \
+                 {now:.1} ns"
+            ),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use seatmap_machine::Matrix;
+
+    fn distance(pus: &[u32], ns: impl Fn(u32, u32) -> f64) -> CoreDistance {
+        let cell = |i: usize, j: usize| if i == j { 0.0 } else { ns(pus[i].min(pus[j]), pus[i].max(pus[j])) };
+        CoreDistance::imported(pus.to_vec(), Matrix::from_fn(pus.len(), cell))
+    }
+
+    fn told(before: &CoreDistance, now: &CoreDistance) -> Option<String> {
+        change(before, now).map(|change| change.to_string())
+    }
+
+    #[test]
+    fn the_pair_that_changed_most_is_named_with_both_figures() {
+        let before = distance(&[0, 1, 2, 3], |_, _| 80.0);
+        // Other rows, and a CPU that was not there.
+        let now = distance(&[3, 1, 0, 9], |a, b| match (a, b) {
+            (0, 1) => 400.0,
+            (1, 3) => 120.0,
+            _ => 81.0,
+        });
+        let sentence = "2 of 3 pairs changed by more than 20 %, most of all CPUs 1 and 0: from 80.0 to 400.0 ns";
+        assert_eq!(told(&before, &now).unwrap(), sentence);
+        assert_eq!(told(&before, &distance(&[0, 1], |_, _| 40.0)).unwrap(), "CPUs 0 and 1 went from 80.0 to 40.0 ns");
+        assert_eq!(told(&before, &distance(&[0, 1], |_, _| 95.0)), None);
+        assert_eq!(told(&before, &distance(&[0, 1], |_, _| f64::NAN)), None);
+        assert_eq!(told(&before, &distance(&[7, 8], |_, _| 400.0)), None);
+    }
+
+    #[test]
+    fn intervals_that_meet_are_no_change() {
+        let mut before = distance(&[0, 1], |_, _| 80.0);
+        let now = distance(&[0, 1], |_, _| 400.0);
+        before.ci95_low_ns = Some(Matrix::filled(2, 44.0));
+        before.ci95_high_ns = Some(Matrix::filled(2, 424.0));
+        assert_eq!(told(&before, &now), None);
+        before.ci95_high_ns = Some(Matrix::filled(2, 90.0));
+        assert!(told(&before, &now).is_some());
+    }
+}

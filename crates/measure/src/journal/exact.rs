@@ -1,0 +1,15 @@
+//! Figures as text that comes back to the last bit: the shortest decimals that do, with blanks between them, in one string.
+//! (A JSON number is read to within one unit of its last place.)
+
+use serde::{Deserialize, Deserializer, Serializer, de};
+
+pub fn serialize<S: Serializer>(values: &[f64], serializer: S) -> Result<S::Ok, S::Error> {
+    let words: Vec<String> = values.iter().map(f64::to_string).collect();
+    serializer.serialize_str(&words.join(" "))
+}
+
+pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<f64>, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    let value = |word: &str| word.parse().map_err(|_| de::Error::custom(format!("'{word}' is not a figure")));
+    text.split_whitespace().map(value).collect()
+}

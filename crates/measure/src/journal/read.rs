@@ -1,0 +1,87 @@
+//! What stands in a journal, believed only as far as this run can have written it.
+
+use super::{FORMAT, Header, JournalError, Record};
+use crate::floor::impossible_ns;
+use crate::matrix::MOST_VISITS;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use std::collections::HashSet;
+use std::path::Path;
+
+/// A second each way, beyond any memory.
+const MOST_NS: f64 = 2e9;
+
+/// Reads a journal's lines.
+pub(super) struct Reader<'a> {
+    /// The journal, for errors.
+    pub path: &'a Path,
+    /// What this run is.
+    pub header: &'a Header,
+    /// The smallest difference that a batch shows.
+    pub resolution_ns: f64,
+}
+
+/// What every version has.
+#[derive(Deserialize)]
+struct Format {
+    format: String,
+}
+
+impl Reader<'_> {
+    /// The visits in whole lines.
+    pub fn records(&self, text: &str) -> Result<Vec<Record>, JournalError> {
+        let mut lines = text.lines();
+        self.check_head(lines.next().unwrap_or_default())?;
+        let mut visited = HashSet::new();
+        let record = |(at, line): (usize, &str)| {
+            let record: Record = self.parsed(at + 2, line)?;
+            let is_new = visited.insert((record.pass, record.i, record.j));
+            let doubt = self.doubt(&record).or((!is_new).then_some("a visit that was there before"));
+            doubt.map_or(Ok(record), |doubt| Err(self.damaged(at + 2, doubt.to_owned())))
+        };
+        lines.enumerate().map(record).collect()
+    }
+
+    fn check_head(&self, line: &str) -> Result<(), JournalError> {
+        let Format { format } =
+            serde_json::from_str(line).map_err(|error| self.damaged(1, format!("no {FORMAT} header: {error}")))?;
+        if format != FORMAT {
+            return Err(JournalError::Version { path: self.path.to_owned(), found: format, known: FORMAT });
+        }
+        let theirs: Header = self.parsed(1, line)?;
+        match self.header.difference(&theirs) {
+            Some(what) => Err(JournalError::OtherRun { path: self.path.to_owned(), what }),
+            None => Ok(()),
+        }
+    }
+
+    fn parsed<T: DeserializeOwned>(&self, line: usize, text: &str) -> Result<T, JournalError> {
+        serde_json::from_str(text).map_err(|error| self.damaged(line, error.to_string()))
+    }
+
+    fn damaged(&self, line: usize, problem: String) -> JournalError {
+        JournalError::Damaged { path: self.path.to_owned(), line, problem }
+    }
+
+    /// Why this run cannot have made a visit.
+    fn doubt(&self, record: &Record) -> Option<&'static str> {
+        let options = &self.header.options;
+        let is_pair = record.i < record.j && record.j < self.header.pus.len();
+        let is_pass = record.pass < options.most_passes as usize;
+        let batches = record.discarded.iter().fold(record.ns.len() as u64, |sum, count| sum.saturating_add(*count));
+        let is_visit = !record.ns.is_empty()
+            && record.ns.len() <= options.batches as usize
+            && batches <= u64::from(MOST_VISITS) * u64::from(options.batches);
+        let is_finite = record.ns.iter().all(|ns| (0.0..=MOST_NS).contains(ns));
+        let is_possible = impossible_ns(&record.ns, self.resolution_ns).is_none();
+        [
+            (is_pair, "a pair that is not measured here"),
+            (is_pass, "a pass that this run does not make"),
+            (is_visit, "more or fewer batches than a visit has"),
+            (is_finite, "a round trip that takes no time, or seconds"),
+            (is_possible, "a round trip faster than two first-level cache hits"),
+        ]
+        .into_iter()
+        .find_map(|(is_right, doubt)| (!is_right).then_some(doubt))
+    }
+}

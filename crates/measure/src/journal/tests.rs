@@ -1,0 +1,246 @@
+//! Journals of honest runs, of other runs, and of nobody's.
+
+use super::*;
+use crate::floor::FLOOR_NS;
+use proptest::prelude::*;
+use std::path::PathBuf;
+
+const RESOLUTION_NS: f64 = 0.1;
+
+fn header() -> Header {
+    let machine = Machine { name: "here".into(), cpu_model: Some("Xeon A".into()), ..Machine::default() };
+    let options =
+        Options { least_passes: 3, most_passes: 9, batches: 16, round_trips: 50, homes: 1, ..Options::default() };
+    Header { machine, pus: vec![0, 1, 5], options, seed: 1 }
+}
+
+fn batches(ns: f64) -> Batches {
+    Batches { round_trip_ns: vec![ns, ns + 1.0], discards: Discards { gap: 2, switched: 0, moved: 1 } }
+}
+
+fn open(path: &Path) -> File {
+    File::options().read(true).write(true).create(true).truncate(false).open(path).unwrap()
+}
+
+fn resume(path: &Path, header: &Header) -> Result<(Journal, Vec<Record>), JournalError> {
+    Journal::resume(path, open(path), header, RESOLUTION_NS)
+}
+
+fn journal() -> (tempfile::TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("journal");
+    let mut journal = Journal::create(&path, open(&path), &header()).unwrap();
+    journal.record(0, (0, 1), &batches(80.0)).unwrap();
+    journal.record(1, (1, 2), &batches(90.0)).unwrap();
+    (folder, path)
+}
+
+/// What is told of a journal whose text was changed.
+fn told(change: impl Fn(&str) -> String) -> String {
+    let (_folder, path) = journal();
+    std::fs::write(&path, change(&std::fs::read_to_string(&path).unwrap())).unwrap();
+    resume(&path, &header()).unwrap_err().to_string()
+}
+
+#[test]
+fn what_was_recorded_comes_back() {
+    let (_folder, path) = journal();
+    let (mut again, records) = resume(&path, &header()).unwrap();
+    assert_eq!(records.len(), 2);
+    assert_eq!((records[1].pass, records[1].batches()), (1, batches(90.0)));
+    again.record(2, (0, 2), &batches(80.0)).unwrap();
+    drop(again);
+    let (again, records) = resume(&path, &header()).unwrap();
+    assert_eq!(records.len(), 3);
+    again.remove().unwrap();
+    assert!(!path.exists());
+}
+
+#[test]
+fn two_runs_do_not_share_a_journal() {
+    let (_folder, path) = journal();
+    let first = resume(&path, &header()).unwrap();
+    assert!(matches!(resume(&path, &header()), Err(JournalError::Busy { .. })));
+    assert!(matches!(Journal::create(&path, open(&path), &header()), Err(JournalError::Busy { .. })));
+    assert_eq!(first.1.len(), 2);
+    drop(first);
+    assert_eq!(resume(&path, &header()).unwrap().1.len(), 2);
+}
+
+#[test]
+fn a_line_cut_short_is_dropped_and_written_over() {
+    let (_folder, path) = journal();
+    let text = std::fs::read_to_string(&path).unwrap();
+    for cut in 1..40 {
+        std::fs::write(&path, &text[..text.len() - cut]).unwrap();
+        let (mut again, records) = resume(&path, &header()).unwrap();
+        assert_eq!(records.len(), 1, "cut {cut}");
+        again.record(1, (1, 2), &batches(90.0)).unwrap();
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
+    }
+}
+
+#[test]
+fn a_run_killed_before_its_header_begins_again() {
+    let (_folder, path) = journal();
+    let text = std::fs::read_to_string(&path).unwrap();
+    for begun in ["", &text[..20]] {
+        std::fs::write(&path, begun).unwrap();
+        assert_eq!(resume(&path, &header()).unwrap().1, []);
+        assert_eq!(std::fs::read_to_string(&path).unwrap().lines().next(), text.lines().next());
+    }
+}
+
+#[test]
+fn another_run_is_not_continued_and_the_error_says_why() {
+    let (_folder, path) = journal();
+    let machine = |change: fn(&mut Machine)| {
+        let mut header = header();
+        change(&mut header.machine);
+        header
+    };
+    let options = |change: fn(&mut Options)| {
+        let mut header = header();
+        change(&mut header.options);
+        header
+    };
+    let others = [
+        (Header { pus: vec![0, 1, 2], ..header() }, "CPUs: 0,1,5 there, 0-2 here"),
+        (Header { seed: 7, ..header() }, "--seed: 1 there, 7 here"),
+        (machine(|machine| machine.name = "other".into()), "machine: here there, other here"),
+        (machine(|machine| machine.cpu_model = Some("Xeon B".into())), "processor: Xeon A there, Xeon B here"),
+        (machine(|machine| machine.cpu_model = None), "processor: Xeon A there, unknown here"),
+        (machine(|machine| machine.boot_id = Some("b".into())), "boot: unknown there, b here"),
+        (machine(|machine| machine.figures = Some("f".into())), "the machine's figures, hash: unknown there, f here"),
+        (
+            options(|options| options.most_passes = 3),
+            "--quick, --thorough or --passes: 3 to 9 passes of 16 batches there, 3 passes of 16 batches here",
+        ),
+        (options(|options| options.round_trips = 99), "round trips a batch: 50 there, 99 here"),
+        (options(|options| options.parallel = true), "--parallel: false there, true here"),
+        (options(|options| options.homes = 64), "--homes: 1 there, 64 here"),
+        (options(|options| options.utilisation_percent = 50), "--utilisation: 0 there, 50 here"),
+        (options(|options| options.loaded = true), "--loaded: false there, true here"),
+    ];
+    let before = std::fs::read(&path).unwrap();
+    for (other, what) in others {
+        let error = resume(&path, &other).unwrap_err().to_string();
+        let wanted = format!(
+            "{}: it belongs to another run ({what}); give what it was begun with, or run without --resume to start anew",
+            path.display()
+        );
+        assert_eq!(error, wanted);
+        assert_eq!(std::fs::read(&path).unwrap(), before, "it is left as it was");
+    }
+}
+
+#[test]
+fn a_journal_of_another_version_is_refused_by_its_version() {
+    let error = told(|text| text.replace("journal/2", "journal/1"));
+    let wanted = "journal: its format is 'seatmap-journal/1', and only seatmap-journal/2 can be gone on with; \
+                  run without --resume to start anew";
+    assert!(error.ends_with(wanted), "{error}");
+    assert!(told(|_| "hello\n".to_owned()).contains("journal:1: no seatmap-journal/2 header"));
+    assert!(
+        told(|text| text.replace("\"seed\":1,", "").replace(",\"seed\":1", ""))
+            .contains("journal:1: missing field `seed`")
+    );
+}
+
+#[test]
+fn a_record_that_no_run_can_have_written_is_damage() {
+    let changes = [
+        ("\"j\":2", "\"j\":7", "a pair that is not measured here"),
+        ("\"i\":1,\"j\":2", "\"i\":2,\"j\":1", "a pair that is not measured here"),
+        ("\"pass\":1", "\"pass\":9", "a pass that this run does not make"),
+        ("\"90 91\"", "\"\"", "more or fewer batches than a visit has"),
+        ("\"90 91\"", "\"9 9 9 9 9 9 9 9 9 9 9 9 9 9 9 9 9\"", "more or fewer batches than a visit has"),
+        ("[2,", "[4294967296,", "more or fewer batches than a visit has"),
+        ("[2,0,1]}\n", "[18446744073709551615,1,1]}\n", "more or fewer batches than a visit has"),
+        ("\"90 91\"", "\"-90 91\"", "a round trip that takes no time, or seconds"),
+        ("\"90 91\"", "\"1e300 91\"", "a round trip that takes no time, or seconds"),
+        ("\"90 91\"", "\"NaN 91\"", "a round trip that takes no time, or seconds"),
+        ("\"90 91\"", "\"inf 91\"", "a round trip that takes no time, or seconds"),
+        ("\"90 91\"", "\"0.5 0.5\"", "a round trip faster than two first-level cache hits"),
+        ("\"90 91\"", "\"90 0.5\"", "a round trip faster than two first-level cache hits"),
+        ("\"90 91\"", "\"90 ninety\"", "'ninety' is not a figure"),
+        ("\"90 91\"", "[90,91]", "invalid type: sequence"),
+    ];
+    for (right, wrong, problem) in changes {
+        let error = told(|text| text.replace(right, wrong));
+        assert!(error.contains("journal:3: ") || error.contains("journal:2: "), "{error}");
+        assert!(error.contains(problem) && error.contains("; delete it"), "{wrong}: {error}");
+    }
+}
+
+#[test]
+fn a_visit_counts_once() {
+    let error = told(|text| text.to_owned() + text.lines().last().unwrap() + "\n");
+    assert!(error.contains("journal:4: a visit that was there before"), "{error}");
+}
+
+#[test]
+fn bytes_that_are_not_text_are_damage_with_a_line() {
+    let (_folder, path) = journal();
+    let mut bytes = std::fs::read(&path).unwrap();
+    bytes.extend(b"{\"pass\":\xff}\n");
+    std::fs::write(&path, bytes).unwrap();
+    let error = resume(&path, &header()).unwrap_err().to_string();
+    assert!(error.contains("journal:4: not UTF-8 text"), "{error}");
+}
+
+/// Lines that look like a journal's, right and wrong.
+fn line() -> impl Strategy<Value = String> {
+    let figure = prop_oneof![
+        4 => (0.0f64..500.0).prop_map(|ns| ns.to_string()),
+        1 => any::<f64>().prop_map(|ns| ns.to_string()),
+        1 => "[0-9eE.+-]{1,8}|NaN|inf| ",
+    ];
+    let figures = prop::collection::vec(figure, 0..20).prop_map(|figures| figures.join(" "));
+    let count = prop_oneof![4 => (0u64..30).boxed(), 1 => any::<u64>().boxed()];
+    let record = (0usize..12, 0usize..4, 0usize..4, figures, prop::array::uniform3(count)).prop_map(
+        |(pass, i, j, ns, discarded)| {
+            format!("{{\"pass\":{pass},\"i\":{i},\"j\":{j},\"ns\":\"{ns}\",\"discarded\":{discarded:?}}}")
+        },
+    );
+    prop_oneof![8 => record, 1 => ".{0,60}"]
+}
+
+proptest! {
+    #[test]
+    fn figures_come_back_to_the_last_bit(ticks in prop::collection::vec(1u64..1 << 40, 1..17), ns_per_tick in 0.1f64..100.0) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("journal");
+        let round_trip_ns: Vec<f64> = ticks.iter().map(|ticks| FLOOR_NS + *ticks as f64 * ns_per_tick / 5e6).collect();
+        let visit = Batches { round_trip_ns, ..Batches::default() };
+        Journal::create(&path, open(&path), &header()).unwrap().record(0, (0, 1), &visit).unwrap();
+        let (_, records) = resume(&path, &header()).unwrap();
+        let bits = |batches: &Batches| batches.round_trip_ns.iter().map(|ns| ns.to_bits()).collect::<Vec<_>>();
+        prop_assert_eq!(bits(&records[0].batches()), bits(&visit));
+    }
+
+    #[test]
+    fn no_bytes_make_it_panic(bytes in prop::collection::vec(any::<u8>(), 0..200), has_head: bool) {
+        let (_folder, path) = journal();
+        let head = std::fs::read(&path).unwrap();
+        let head = head.split_inclusive(|byte| *byte == b'\n').next().filter(|_| has_head).unwrap_or_default();
+        std::fs::write(&path, [head, &bytes, b"\n"].concat()).unwrap();
+        let _ = resume(&path, &header());
+    }
+
+    #[test]
+    fn what_is_believed_can_have_been_measured(lines in prop::collection::vec(line(), 0..4)) {
+        let (_folder, path) = journal();
+        let head = std::fs::read_to_string(&path).unwrap().lines().next().unwrap().to_owned();
+        std::fs::write(&path, head + "\n" + &lines.join("\n") + "\n").unwrap();
+        let Ok((_, records)) = resume(&path, &header()) else { return Ok(()) };
+        for (at, record) in records.iter().enumerate() {
+            prop_assert!(record.i < record.j && record.j < 3 && record.pass < 9);
+            prop_assert!((1..=16).contains(&record.ns.len()));
+            prop_assert!(record.ns.iter().all(|ns| (FLOOR_NS - RESOLUTION_NS..=2e9).contains(ns)), "{:?}", record);
+            prop_assert!(record.discarded.iter().sum::<u64>() <= 20 * 16);
+            let same = |other: &Record| (other.pass, other.i, other.j) == (record.pass, record.i, record.j);
+            prop_assert!(!records[..at].iter().any(same));
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! Further visits, spread over time, to the pairs whose passes disagree.
+
+use super::{Course, MatrixRun};
+use crate::error::MeasureError;
+use crate::probe::Probe;
+use crate::samples::Samples;
+use crate::{regimes, schedule};
+use std::time::{Duration, Instant};
+
+/// Where many pairs disagree a pass takes long: so many are made however long they take.
+const FEWEST: u32 = 3;
+
+impl<P: Probe> MatrixRun<'_, P> {
+    /// Visits the pairs whose passes disagree again and again, as the plan says. How many times; `None` where the observer
+    /// ended the run.
+    pub(super) fn further(&mut self, course: &mut Course) -> Result<Option<u32>, MeasureError<P::Error>> {
+        let first = course.samples.passes();
+        let further = self.plan.further;
+        // An interrupted run may have made some already, and no journal holds more than the plan allows.
+        let passes = further.passes.min(self.plan.most_passes().saturating_sub(first as u32));
+        let pairs = disagreeing(&course.samples);
+        if pairs.is_empty() {
+            return Ok(Some(0));
+        }
+        let begun = Instant::now();
+        for pass in 0..passes {
+            if pass >= FEWEST && begun.elapsed() >= further.period * passes {
+                return Ok(Some(pass));
+            }
+            wait_until(begun + further.period * (pass + 1));
+            if self.pass(&pairs, first + pass as usize, course)?.is_break() {
+                return Ok(None);
+            }
+        }
+        Ok(Some(passes))
+    }
+}
+
+fn disagreeing(samples: &Samples) -> Vec<(usize, usize)> {
+    let mut pairs = schedule::all_pairs(samples.pus().len());
+    pairs.retain(|(i, j)| regimes::passes_disagree(&samples.pair(*i, *j).passes));
+    pairs
+}
+
+fn wait_until(due: Instant) {
+    let left = due.saturating_duration_since(Instant::now());
+    if left > Duration::ZERO {
+        std::thread::sleep(left);
+    }
+}
