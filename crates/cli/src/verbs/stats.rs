@@ -7,7 +7,9 @@ use crate::{bar, model_input, place};
 use seatmap_host::primitives::Timed;
 use seatmap_host::{BedError, HostBed, topology};
 use seatmap_machine::{Level, Topology};
-use seatmap_measure::cell_stats::{Function, Options, Outcome, Rooms, Row, StatsError, Survey, measure, survey};
+use seatmap_measure::cell_stats::{
+    Function, Options, Outcome, Refused, Rooms, Row, StatsError, Survey, measure, survey,
+};
 use seatmap_measure::statistics::median;
 use seatmap_port::channels::Bed;
 use seatmap_report::{html, stats};
@@ -104,8 +106,7 @@ fn on_host(typed: &Stats) -> Result<(), CliError> {
     let name = place::host_name();
     let Some(function) = typed.function else {
         let here = surveyed(HostBed::new, &rooms, ON_HOST)?;
-        let primitives = primitives(&topology, bed.pus())?;
-        return all(typed, &name, Survey { rows: [here.rows, primitives].concat(), ..here });
+        return all(typed, &name, with_primitives(here, &topology, bed.pus())?);
     };
     let options = options(typed, function.0);
     if function.0 == Function::MkThread {
@@ -135,9 +136,14 @@ fn shared_rooms(topology: &Topology, pus: &[u32], modules: usize, class: Level) 
 }
 
 /// Primitives of Linux, beside those of the paper.
-fn primitives(topology: &Topology, cpus: &[u32]) -> Result<Vec<Row>, CliError> {
-    let row = |timed: Timed| Row { latency_ns: median(&timed.batches_ns).unwrap_or(f64::NAN), what: timed.what };
-    Ok(seatmap_host::primitives::survey(topology, cpus).map_err(CliError::work)?.into_iter().map(row).collect())
+fn with_primitives(mut survey: Survey, topology: &Topology, cpus: &[u32]) -> Result<Survey, CliError> {
+    for Timed { what, batches_ns } in seatmap_host::primitives::survey(topology, cpus).map_err(CliError::work)? {
+        match batches_ns {
+            Ok(batches) => survey.rows.extend(median(&batches).map(|latency_ns| Row { what, latency_ns })),
+            Err(why) => survey.refused.push(Refused { what, why }),
+        }
+    }
+    Ok(survey)
 }
 
 fn options(typed: &Stats, function: Function) -> Options {
@@ -209,6 +215,7 @@ fn json(document: &impl Serialize) -> Result<(), CliError> {
 fn failed<E: std::error::Error + 'static>(error: StatsError<E>, run: impl Fn(E) -> CliError) -> CliError {
     match error {
         StatsError::Impossible(text) => CliError::input(text),
+        StatsError::Apart { .. } => CliError::work(error),
         StatsError::Run(error) => run(error),
     }
 }
