@@ -1,5 +1,7 @@
 //! `seatmap stats`.
 
+mod taken;
+
 use crate::args::{LevelChoice, Stats};
 use crate::error::CliError;
 use crate::output::{self, Destination};
@@ -50,6 +52,7 @@ struct All<'a> {
 
 /// Says what each way of communicating costs.
 pub fn run(typed: &Stats) -> Result<(), CliError> {
+    taken::check(typed)?;
     match typed.on.as_str() {
         "host" => on_host(typed),
         name => match model_input::model(name)? {
@@ -151,14 +154,14 @@ fn options(typed: &Stats, function: Function) -> Options {
     Options {
         workers: typed.shared.or(typed.private).unwrap_or(if typed.between { 2 } else { 1 }),
         is_private: typed.private.is_some(),
-        chip: typed.chip,
-        module: typed.module,
-        iterations: typed.iterations,
-        warm_up: typed.warm_up,
+        chip: typed.chip.unwrap_or(usual.chip),
+        module: typed.module.unwrap_or(usual.module),
+        iterations: typed.iterations.unwrap_or(usual.iterations),
+        warm_up: typed.warm_up.unwrap_or(usual.warm_up),
         size_bytes: typed.size.unwrap_or(if function.transfer().is_some() { 128 } else { usual.size_bytes }),
         between_workers: typed.between,
         stride_bytes: typed.stride,
-        elements: typed.elements,
+        elements: typed.elements.unwrap_or(usual.elements),
         by_system_call: typed.syscall,
         ..usual
     }
