@@ -16,10 +16,10 @@ use seatmap_port::channels::Bed;
 use std::error::Error;
 
 /// Turns of each kind, ours and theirs.
-const TURNS: usize = 24;
+const TURNS: usize = 12;
 /// Runs of the lengths that `stats` takes: of user space, and through the kernel.
 const QUICK: Batches = Batches { warmup: 8, batches: 60, operations: 500 };
-const SLOW: Batches = Batches { warmup: 2, batches: 15, operations: 100 };
+const SLOW: Batches = Batches { warmup: 1, batches: 5, operations: 100 };
 /// Operations of a turn of a program over channels.
 const ITERATIONS: u64 = 32_000;
 /// How far a median ratio may be from 1: two loops of the same instructions on a shared machine.
@@ -72,6 +72,7 @@ impl Case {
 
     /// Turn by turn, in the order ABBA: the second may profit from the first.
     fn row(&self, machine: &mut Machine) -> Result<Row, Box<dyn Error>> {
+        eprintln!("bench: concurrent {}", self.what);
         let (mut ours, mut theirs) = (Vec::new(), Vec::new());
         for turn in 0..TURNS {
             if turn % 2 == 0 {

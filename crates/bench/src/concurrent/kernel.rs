@@ -6,7 +6,7 @@ use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 /// Round trips of a turn.
-const ROUND_TRIPS: u32 = 1500;
+const ROUND_TRIPS: u32 = 500;
 
 /// What they go through.
 #[derive(Clone, Copy)]
