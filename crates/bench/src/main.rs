@@ -8,6 +8,7 @@ mod busy;
 mod cell;
 mod channels;
 mod coherent;
+mod concurrent;
 mod data;
 mod engine;
 mod fits;
@@ -42,6 +43,7 @@ const BENCHES: &[(&str, Bench)] = &[
     ("pair", pair::rows),
     ("hogs", hogs::rows),
     ("channels", channels::rows),
+    ("concurrent", concurrent::rows),
     ("schedule", schedule::rows),
     ("fits", fits::rows),
     ("homes", homes::rows),

@@ -13,6 +13,7 @@ mod rank;
 mod run;
 mod stats;
 mod study;
+mod time;
 mod workers;
 
 pub use cell::*;

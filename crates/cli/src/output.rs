@@ -111,14 +111,9 @@ impl Destination {
         match self {
             Destination::Stdout => print(text),
             Destination::Stream(path) => std::fs::write(path, text).map_err(|error| failed(path, error)),
-            Destination::File(path) => remember(path, text),
+            Destination::File(path) => replace(path, text.as_bytes()).map_err(|error| failed(path, error)),
         }
     }
-}
-
-/// Replaces a file of Seatmap's own as a whole. A link of this name is replaced, not followed: nobody typed it.
-pub fn remember(path: &Path, text: &str) -> Result<(), CliError> {
-    replace(path, text.as_bytes()).map_err(|error| failed(path, error))
 }
 
 fn takes_files(folder: &Path) -> io::Result<()> {

@@ -8,6 +8,7 @@ pub use error::BedError;
 use crate::arena::Arena;
 use crate::cpus::Cpus;
 use crate::crew::Crew;
+use crate::together::Together;
 use crate::{HostClock, topology};
 use port::BedPort;
 use seatmap_port::channels::lines::{self, DECREMENTER_SHIFT, Layout, OnLines};
@@ -108,7 +109,8 @@ impl Bed for HostBed {
         let arena = Arena::new(layout.lines())
             .map_err(|source| BedError::System { what: "cannot map the memory that tasks share", source })?;
         self.place(&arena, &layout, seats)?;
-        let port = BedPort::new(arena.words(), &self.clock, layout.ended());
+        let together = Together::default();
+        let port = BedPort::new(arena.words(), &self.clock, layout.ended(), &together);
         let task = |rank| catch_unwind(AssertUnwindSafe(|| workload.task(&port, rank))).map_err(End::of);
         sorted(self.crew.run(seats, &task)?)
     }

@@ -8,6 +8,7 @@
 //! | [`clock`] | the time-stamp counter where it can be trusted, its frequency and its step |
 //! | [`arena`], [`port`], [`crew`], [`testbed`] | shared lines, plain loads and stores on them, one pinned thread a PU, and all of it as a `Testbed` |
 //! | [`bed`] | the same for programs over channels |
+//! | [`together`] | threads that begin at one value of the clock and end with the last |
 //! | [`primitives`] | threads, futexes, pipes, atomics, copies: timed on CPUs of one's choice |
 //! | [`trusted`] | folders and files that no other user can change or redirect |
 //! | [`claim`] | one measurement of this computer at a time |
@@ -29,10 +30,13 @@ pub mod port;
 pub mod primitives;
 pub mod steal;
 pub mod testbed;
+pub mod together;
 pub mod topology;
 pub mod trusted;
 pub mod usage;
 
+#[cfg(target_arch = "x86_64")]
+mod halves;
 mod sysfs;
 
 pub use seatmap_affinity as affinity;

@@ -1,6 +1,10 @@
 //! `Port` as plain loads and stores.
 
 use crate::HostClock;
+#[cfg(target_arch = "x86_64")]
+use crate::halves;
+#[cfg(target_arch = "x86_64")]
+use seatmap_port::Change;
 use seatmap_port::{Addr, Port, Stamp};
 use std::hint::spin_loop;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -44,6 +48,26 @@ impl Port for HostPort<'_> {
     #[inline(always)]
     fn compare_exchange(&self, word: Addr, current: u64, new: u64) -> Result<u64, u64> {
         self.at(word).compare_exchange(current, new, Ordering::AcqRel, Ordering::Acquire)
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[inline(always)]
+    fn change_half(&self, word: Addr, is_upper: bool, change: Change) -> u32 {
+        match change {
+            Change::Add(value) => halves::fetch_add(self.at(word), is_upper, value),
+            Change::Set(value) => halves::swap(self.at(word), is_upper, value),
+        }
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    fn change_half_times(&self, word: Addr, is_upper: bool, change: Change, times: u64) -> bool {
+        // The address is computed once: a look at it between two atomics gives the line away, and doubles their time.
+        let cell = self.at(word);
+        match change {
+            Change::Add(value) => (0..times).for_each(|_| _ = halves::fetch_add(cell, is_upper, value)),
+            Change::Set(value) => (0..times).for_each(|_| _ = halves::swap(cell, is_upper, value)),
+        }
+        true
     }
 
     #[inline(always)]

@@ -47,9 +47,24 @@ pub trait Primitive {
     /// How many CPUs it takes at least and at most.
     fn cpus(&self) -> std::ops::RangeInclusive<usize>;
 
-    /// Times it on these CPUs, one pinned thread each.
+    /// Whether each operation of a thread waits for one of the other's, so that none can go on alone.
+    fn takes_turns(&self) -> bool {
+        false
+    }
+
+    /// Times it on these CPUs, one pinned thread each: once, as long as the plan says.
     ///
     /// # Errors
-    /// A CPU that cannot be had, another number of them than it takes, a thread that was moved, a system call that failed.
-    fn run(&self, room: &mut Room, cpus: &[u32], plan: Batches) -> Result<Samples, PrimitiveError>;
+    /// As [`Primitive::run`].
+    fn attempt(&self, room: &mut Room, cpus: &[u32], plan: Batches) -> Result<Samples, PrimitiveError>;
+
+    /// Times it on these CPUs, one pinned thread each, and with more operations a batch where these are too few for the
+    /// threads to be at work at the same time.
+    ///
+    /// # Errors
+    /// A CPU that cannot be had, another number of them than it takes, a thread that was moved, a system call that failed;
+    /// threads that were not at work together however long they ran.
+    fn run(&self, room: &mut Room, cpus: &[u32], plan: Batches) -> Result<Samples, PrimitiveError> {
+        room::repeated(plan, |plan| self.attempt(room, cpus, plan))
+    }
 }

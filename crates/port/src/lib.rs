@@ -12,6 +12,7 @@
 //! | [`Testbed`] | a machine that runs a workload under a placement |
 //! | [`channels`] | mailboxes, signals, bulk transfers, atomics: what the Cell has instead of coherent lines |
 //! | [`Barrier`] | a rendezvous, built on the port alone and so the same on every machine |
+//! | [`overlap()`] | whether tasks that were timed side by side were at work at the same time |
 //!
 //! `Port` is object-safe: a C caller can be handed a `&dyn Port`, while Rust workloads are monomorphised.
 #![deny(missing_docs)]
@@ -19,6 +20,7 @@
 mod addr;
 mod barrier;
 pub mod channels;
+mod overlap;
 mod port;
 mod stamp;
 mod testbed;
@@ -26,7 +28,8 @@ mod workload;
 
 pub use addr::{Addr, LINE_BYTES, WORDS_PER_LINE};
 pub use barrier::Barrier;
-pub use port::Port;
+pub use overlap::{ENOUGH_OVERLAP, Run, overlap};
+pub use port::{Change, Port};
 pub use stamp::Stamp;
 pub use testbed::Testbed;
 pub use workload::Workload;

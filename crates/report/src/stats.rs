@@ -1,7 +1,9 @@
 //! What communicating costs, in the terminal.
 
 use seatmap_document::visible;
-use seatmap_measure::cell_stats::{Figure, Outcome, Point, Spread, Survey};
+use seatmap_measure::cell_stats::{Figure, Outcome, Point, Series, Spread, Survey};
+use std::cmp::Ordering;
+use std::collections::BTreeSet;
 
 /// One experiment.
 #[must_use]
@@ -22,8 +24,13 @@ pub fn outcome(machine: &str, outcome: &Outcome, wanted: u64) -> String {
             text += &format!("  {:<6} {:>11} ns{gbps}\n", task.pu, number(task.latency_ns));
         }
     }
-    if outcome.iterations < wanted {
-        text += &format!("Of {wanted} operations {} were run: the model repeats itself.\n", outcome.iterations);
+    let run = outcome.iterations;
+    match run.cmp(&wanted) {
+        Ordering::Less => text += &format!("Of {wanted} operations {run} were run: the model repeats itself.\n"),
+        Ordering::Greater => {
+            text += &format!("{run} operations were run: in fewer the workers' runs did not overlap.\n")
+        }
+        Ordering::Equal => {}
     }
     text
 }
@@ -36,6 +43,9 @@ pub fn survey(machine: &str, survey: &Survey) -> String {
     for row in &survey.rows {
         text += &format!("  {:<width$}  {:>12} ns\n", row.what, number(row.latency_ns));
     }
+    for refused in &survey.refused {
+        text += &format!("  {:<width$}  {:>12}     {}\n", refused.what, "-", refused.why);
+    }
     for figure in &survey.figures {
         text += &table(figure);
     }
@@ -46,23 +56,28 @@ pub fn survey(machine: &str, survey: &Survey) -> String {
     text
 }
 
-/// Latency and bandwidth by size, a column a curve, every second size.
+/// Latency and bandwidth by size, a column a curve, every second size; "-" where the figure was refused.
 fn table(figure: &Figure) -> String {
     let mut text = format!("\n{} (ns, GB/s)\n  {:>9}", figure.title, figure.across);
     for series in &figure.series {
         text += &format!("  {:>24}", series.name);
     }
     text.push('\n');
-    let points = figure.series.first().map_or(0, |series| series.points.len());
-    for at in (0..points).rev().step_by(2).collect::<Vec<_>>().into_iter().rev() {
-        let Some(first) = figure.series.first().and_then(|series| series.points.get(at)) else { continue };
-        text += &format!("  {:>9}", first.at);
+    let all: BTreeSet<u64> = figure.series.iter().flat_map(|series| &series.points).map(|point| point.at).collect();
+    let shown = all.iter().rev().step_by(2).collect::<Vec<_>>();
+    for at in shown.into_iter().rev() {
+        text += &format!("  {at:>9}");
         for series in &figure.series {
-            text += &format!("  {:>24}", series.points.get(at).map(cell).unwrap_or_default());
+            text += &format!("  {:>24}", at_of(series, *at).map_or_else(|| "-".to_owned(), cell));
         }
         text.push('\n');
     }
     text
+}
+
+/// The point of a curve there; `None` where its figure was refused.
+fn at_of(series: &Series, at: u64) -> Option<&Point> {
+    series.points.iter().find(|point| point.at == at)
 }
 
 fn cell(point: &Point) -> String {
@@ -152,4 +167,39 @@ fn memories(survey: &Survey) -> Option<String> {
 
 fn number(ns: f64) -> String {
     if ns < 10_000.0 { format!("{ns:.1}") } else { format!("{ns:.0}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use seatmap_measure::cell_stats::{Refused, Row};
+
+    #[test]
+    fn a_refused_figure_is_a_dash_and_its_reason() {
+        let curve = |name: &str, counts: &[u64]| {
+            let point = |at: &u64| Point { at: *at, latency_ns: 5.0, bandwidth_gbps: None };
+            Series { name: name.to_owned(), points: counts.iter().map(point).collect() }
+        };
+        let found = Survey {
+            rows: vec![Row { what: "futex".to_owned(), latency_ns: 9.0 }],
+            figures: vec![Figure {
+                title: "Atomics".to_owned(),
+                across: "workers",
+                series: vec![curve("shared", &[1]), curve("private", &[1, 2])],
+            }],
+            refused: vec![Refused { what: "swap".to_owned(), why: "apart".to_owned() }],
+        };
+        insta::assert_snapshot!(survey("host", &found), @r"
+        host
+
+          futex           9.0 ns
+          swap              -     apart
+
+        Atomics (ns, GB/s)
+            workers                    shared                   private
+                  2                         -                       5.0
+
+        What to make of it
+        ");
+    }
 }

@@ -43,6 +43,7 @@ impl Program for BarrierBySignal {
 
     fn task<C: Channels>(&self, channels: &C, rank: usize) -> Timed {
         let mut member = Member { barrier: self, channels, rank, go: GO, heard: [0; 2] };
+        channels.begin_together(self.tasks);
         let began = channels.cycles();
         for _ in 0..self.iterations {
             member.go = if member.go == GO { GO >> 1 } else { GO };
@@ -53,7 +54,7 @@ impl Program for BarrierBySignal {
             }
         }
         let ended = channels.cycles();
-        Timed { began, ended, operations: self.iterations, ..Timed::default() }
+        Timed { began, ended, until: ended, operations: self.iterations, ..Timed::default() }
     }
 }
 

@@ -36,6 +36,7 @@ impl Program for Collective {
 
     fn task<C: Channels>(&self, channels: &C, rank: usize) -> Timed {
         let member = Member { of: self, channels, rank };
+        channels.begin_together(self.tasks);
         let began = channels.cycles();
         let mut sum = 0;
         for round in 0..self.iterations {
@@ -44,7 +45,8 @@ impl Program for Collective {
                 Kind::Reduce => member.reduce(round as u32),
             };
         }
-        Timed { began, ended: channels.cycles(), operations: self.iterations, sum: u64::from(sum), ticks: 0 }
+        let ended = channels.cycles();
+        Timed { began, ended, until: ended, operations: self.iterations, sum: u64::from(sum), ticks: 0 }
     }
 }
 

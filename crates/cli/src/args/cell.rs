@@ -1,5 +1,6 @@
 //! `seatmap cell`, as typed.
 
+use super::time::time;
 use super::{CellQueued, CellRenew, CellServe, CellSteward};
 use clap::{Args, Subcommand, ValueEnum};
 use seatmap_cell::{Backend, Name, NameError};
@@ -194,8 +195,8 @@ fn bytes(text: &str) -> Result<u64, String> {
 }
 
 pub(super) fn seconds(text: &str) -> Result<u64, String> {
-    let units = [("s", 1), ("m", 60), ("h", 3600), ("d", 86_400)];
-    with_unit(text, &units).filter(|time| *time > 0).ok_or_else(|| "write a time such as 30s, 10m or 2h".to_owned())
+    let whole = time(text).filter(|time| !time.is_zero() && time.subsec_nanos() == 0);
+    whole.map(|time| time.as_secs()).ok_or_else(|| "write a time such as 30s, 10m or 2h".to_owned())
 }
 
 fn percent(text: &str) -> Result<f64, String> {

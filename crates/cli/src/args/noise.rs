@@ -1,6 +1,7 @@
 //! `seatmap noise`, as typed.
 
 use super::cpus;
+use super::time::time_or_seconds;
 use clap::Args;
 use seatmap_machine::CpuList;
 use std::path::PathBuf;
@@ -11,8 +12,8 @@ pub struct Noise {
     /// The CPUs to measure, all at once, such as 0-3,8; also isolated ones. All that are online by default.
     #[arg(long, value_name = "LIST", value_parser = cpus)]
     pub cpus: Option<CpuList>,
-    /// How long, in seconds.
-    #[arg(long, value_name = "S", default_value = "2", value_parser = seconds)]
+    /// How long: 500ms, 10s, 2m; a number alone is seconds.
+    #[arg(long, value_name = "TIME", default_value = "2", value_parser = seconds)]
     pub seconds: Duration,
     /// Say who had the CPU in the long gaps, by the kernel's trace; root's.
     #[arg(long)]
@@ -30,8 +31,11 @@ pub struct Noise {
 
 /// From a few turns of the meters to a day.
 fn seconds(text: &str) -> Result<Duration, String> {
-    let seconds = text.parse::<f64>().ok().filter(|seconds| (0.05..=86_400.0).contains(seconds));
-    seconds.map(Duration::from_secs_f64).ok_or_else(|| format!("'{text}' is no time; write 0.05 to 86400 seconds"))
+    let bounds = Duration::from_millis(50)..=Duration::from_secs(86_400);
+    let time = time_or_seconds(text).filter(|time| bounds.contains(time));
+    time.ok_or_else(|| {
+        format!("'{text}' is not a time from 50ms to 1d; write 500ms, 10s or 2m, or a number of seconds")
+    })
 }
 
 #[cfg(test)]
@@ -40,8 +44,12 @@ mod tests {
 
     #[test]
     fn times_have_bounds() {
-        assert_eq!(seconds("0.5"), Ok(Duration::from_millis(500)));
-        for bad in ["", "0", "-1", "nan", "inf", "1e9", "2s"] {
+        assert_eq!(
+            (seconds("0.5"), seconds("500ms")),
+            (Ok(Duration::from_millis(500)), Ok(Duration::from_millis(500)))
+        );
+        assert_eq!((seconds("2"), seconds("10m")), (Ok(Duration::from_secs(2)), Ok(Duration::from_secs(600))));
+        for bad in ["", "0", "-1", "nan", "inf", "1e9", "49ms", "25h", "2x"] {
             assert!(seconds(bad).is_err(), "{bad}");
         }
     }

@@ -20,33 +20,33 @@ pub struct Stats {
     /// Workers, each with a buffer of its own.
     #[arg(short = 'N', value_name = "N")]
     pub private: Option<usize>,
-    /// The chip that the workers belong to; those that find no room there are on the other.
-    #[arg(short = 'c', value_name = "CELL", default_value_t = 0)]
-    pub chip: usize,
+    /// The chip that the workers belong to, 0 by default; those that find no room there are on the other.
+    #[arg(short = 'c', value_name = "CELL")]
+    pub chip: Option<usize>,
     /// What counts as a chip, where CPUs share caches.
     #[arg(long, value_name = "GROUP", default_value = "package")]
     pub class: LevelChoice,
-    /// The memory that buffers lie in.
-    #[arg(short = 'm', value_name = "XDRAM", default_value_t = 0)]
-    pub module: u8,
-    /// Operations; k and m stand for a thousand and a million.
-    #[arg(short = 'i', value_name = "N", default_value = "1m", value_parser = count)]
-    pub iterations: u64,
-    /// Operations before these, which are not counted.
-    #[arg(short = 'w', value_name = "N", default_value = "1k", value_parser = count)]
-    pub warm_up: u64,
+    /// The memory that buffers lie in, 0 by default.
+    #[arg(short = 'm', value_name = "XDRAM")]
+    pub module: Option<u8>,
+    /// Operations, 1m by default; k and m stand for a thousand and a million.
+    #[arg(short = 'i', value_name = "N", value_parser = count)]
+    pub iterations: Option<u64>,
+    /// Operations before these, which are not counted; 1k by default.
+    #[arg(short = 'w', value_name = "N", value_parser = count)]
+    pub warm_up: Option<u64>,
     /// Bytes of a buffer, or of a list's element; k and m stand for 1024 and its square.
     #[arg(short = 'b', value_name = "SIZE", value_parser = size)]
     pub size: Option<u32>,
-    /// Between workers: messages without the controller, transfers with the first worker's local store.
+    /// Between workers: messages without the controller, transfers with the first worker's local store, atomics by it too.
     #[arg(short = 's')]
     pub between: bool,
     /// Bytes from one private buffer to the next.
     #[arg(short = 't', value_name = "STRIDE", value_parser = size)]
     pub stride: Option<u32>,
-    /// Elements of a list.
-    #[arg(short = 'l', value_name = "N", default_value_t = 1)]
-    pub elements: usize,
+    /// Elements of a list, 1 by default.
+    #[arg(short = 'l', value_name = "N")]
+    pub elements: Option<usize>,
     /// Messages of the controller by system calls instead of mapped registers.
     #[arg(long)]
     pub syscall: bool,

@@ -1,5 +1,7 @@
 //! `seatmap stats`.
 
+mod taken;
+
 use crate::args::{LevelChoice, Stats};
 use crate::error::CliError;
 use crate::output::{self, Destination};
@@ -7,7 +9,9 @@ use crate::{bar, model_input, place};
 use seatmap_host::primitives::Timed;
 use seatmap_host::{BedError, HostBed, topology};
 use seatmap_machine::{Level, Topology};
-use seatmap_measure::cell_stats::{Function, Options, Outcome, Rooms, Row, StatsError, Survey, measure, survey};
+use seatmap_measure::cell_stats::{
+    Function, Options, Outcome, Refused, Rooms, Row, StatsError, Survey, measure, survey,
+};
 use seatmap_measure::statistics::median;
 use seatmap_port::channels::Bed;
 use seatmap_report::{html, stats};
@@ -48,6 +52,7 @@ struct All<'a> {
 
 /// Says what each way of communicating costs.
 pub fn run(typed: &Stats) -> Result<(), CliError> {
+    taken::check(typed)?;
     match typed.on.as_str() {
         "host" => on_host(typed),
         name => match model_input::model(name)? {
@@ -104,8 +109,7 @@ fn on_host(typed: &Stats) -> Result<(), CliError> {
     let name = place::host_name();
     let Some(function) = typed.function else {
         let here = surveyed(HostBed::new, &rooms, ON_HOST)?;
-        let primitives = primitives(&topology, bed.pus())?;
-        return all(typed, &name, Survey { rows: [here.rows, primitives].concat(), ..here });
+        return all(typed, &name, with_primitives(here, &topology, bed.pus())?);
     };
     let options = options(typed, function.0);
     if function.0 == Function::MkThread {
@@ -135,9 +139,14 @@ fn shared_rooms(topology: &Topology, pus: &[u32], modules: usize, class: Level) 
 }
 
 /// Primitives of Linux, beside those of the paper.
-fn primitives(topology: &Topology, cpus: &[u32]) -> Result<Vec<Row>, CliError> {
-    let row = |timed: Timed| Row { latency_ns: median(&timed.batches_ns).unwrap_or(f64::NAN), what: timed.what };
-    Ok(seatmap_host::primitives::survey(topology, cpus).map_err(CliError::work)?.into_iter().map(row).collect())
+fn with_primitives(mut survey: Survey, topology: &Topology, cpus: &[u32]) -> Result<Survey, CliError> {
+    for Timed { what, batches_ns } in seatmap_host::primitives::survey(topology, cpus).map_err(CliError::work)? {
+        match batches_ns {
+            Ok(batches) => survey.rows.extend(median(&batches).map(|latency_ns| Row { what, latency_ns })),
+            Err(why) => survey.refused.push(Refused { what, why }),
+        }
+    }
+    Ok(survey)
 }
 
 fn options(typed: &Stats, function: Function) -> Options {
@@ -145,14 +154,14 @@ fn options(typed: &Stats, function: Function) -> Options {
     Options {
         workers: typed.shared.or(typed.private).unwrap_or(if typed.between { 2 } else { 1 }),
         is_private: typed.private.is_some(),
-        chip: typed.chip,
-        module: typed.module,
-        iterations: typed.iterations,
-        warm_up: typed.warm_up,
+        chip: typed.chip.unwrap_or(usual.chip),
+        module: typed.module.unwrap_or(usual.module),
+        iterations: typed.iterations.unwrap_or(usual.iterations),
+        warm_up: typed.warm_up.unwrap_or(usual.warm_up),
         size_bytes: typed.size.unwrap_or(if function.transfer().is_some() { 128 } else { usual.size_bytes }),
         between_workers: typed.between,
         stride_bytes: typed.stride,
-        elements: typed.elements,
+        elements: typed.elements.unwrap_or(usual.elements),
         by_system_call: typed.syscall,
         ..usual
     }
@@ -205,6 +214,7 @@ fn all(typed: &Stats, machine: &str, survey: Survey) -> Result<(), CliError> {
 fn failed<E: std::error::Error + 'static>(error: StatsError<E>, run: impl Fn(E) -> CliError) -> CliError {
     match error {
         StatsError::Impossible(text) => CliError::input(text),
+        StatsError::Apart { .. } => CliError::work(error),
         StatsError::Run(error) => run(error),
     }
 }

@@ -14,11 +14,17 @@ use seatmap_host::cpus::{CpuError, Cpus};
 use seatmap_report::svg::{Chart, charts};
 use std::time::Duration;
 
+/// Turns of workers and threads where nothing else is said.
+const TURNS: u32 = 9;
+/// How long each configuration of streams then lasts.
+const LASTING: Duration = Duration::from_secs(3);
+
 /// Says what it costs to have work done by pinned workers, and by threads made for it.
 pub fn run(typed: &Workers) -> Result<(), CliError> {
     if typed.svg.is_some() && typed.what != What::Gains {
         return Err(CliError::input("--svg draws what is gained by size: seatmap workers gains --svg FILE"));
     }
+    check(typed)?;
     let picture = typed.svg.as_deref().map(Destination::new).transpose()?;
     let cpus = match &typed.cpus {
         Some(cpus) => cpus.0.clone(),
@@ -35,6 +41,21 @@ pub fn run(typed: &Workers) -> Result<(), CliError> {
     }
 }
 
+/// Refuses an option that would change nothing.
+fn check(typed: &Workers) -> Result<(), CliError> {
+    let is_streams = typed.what == What::Streams;
+    if typed.seconds.is_some() && !is_streams {
+        return Err(CliError::input("--seconds is for streams: seatmap workers streams --seconds 10s"));
+    }
+    let only_others = [("--turns", typed.turns.is_some()), ("--workers", typed.workers.is_some())];
+    match only_others.iter().find(|(_, is_typed)| is_streams && *is_typed) {
+        Some((option, _)) => {
+            Err(CliError::input(format!("{option} is for calls, gains and programs: streams take none")))
+        }
+        None => Ok(()),
+    }
+}
+
 fn found(typed: &Workers, cpus: &[u32]) -> Result<Found, CliError> {
     let workers = typed.workers.unwrap_or_else(|| Seats::usual_workers(cpus));
     let seats = Seats::new(cpus, workers).map_err(CliError::input)?;
@@ -43,12 +64,12 @@ fn found(typed: &Workers, cpus: &[u32]) -> Result<Found, CliError> {
         Ok(()) | Err(CpuError::Forbidden { .. }) => {}
         Err(error) => return Err(CliError::input(error)),
     }
-    let bar = Bar::new("measuring");
+    let (bar, turns) = (Bar::new("measuring"), typed.turns.unwrap_or(TURNS));
     let found = match typed.what {
-        What::Calls => counted(cpus, workers, typed.turns).map(Found::Calls),
-        What::Program(workload) => compare(workload, &seats, typed.turns).map(|found| Found::Program(Box::new(found))),
-        What::Gains => gains(cpus, workers, typed.turns, |done, all| bar.show(done, all)).map(Found::Gains),
-        What::Streams => through(cpus, Duration::from_secs(typed.seconds)).map(Found::Streams),
+        What::Calls => counted(cpus, workers, turns).map(Found::Calls),
+        What::Program(workload) => compare(workload, &seats, turns).map(|found| Found::Program(Box::new(found))),
+        What::Gains => gains(cpus, workers, turns, |done, all| bar.show(done, all)).map(Found::Gains),
+        What::Streams => through(cpus, typed.seconds.unwrap_or(LASTING)).map(Found::Streams),
     };
     found.map_err(CliError::work)
 }

@@ -1,6 +1,6 @@
 //! `seatmap stats`: CellStats on the models.
 
-use crate::common::Place;
+use crate::common::{Place, two_cpus};
 
 /// The command lines that the paper prints, and the functions they measure.
 const PRINTED: [&str; 21] = [
@@ -123,4 +123,67 @@ fn models_with_caches_tell_nothing_of_an_operating_system() {
     let said = all["recommendations"].to_string();
     assert!(said.contains("a message across takes 4.0 times as long") && !said.contains("SPE"), "{said}");
     assert!(!said.contains("Allocate next to the chip"), "its memories are equally far: {said}");
+}
+
+#[test]
+fn an_option_that_would_change_nothing_is_refused() {
+    let place = Place::new();
+    let told: Vec<String> = [
+        "-f mailbox -b 8",
+        "-f signal -t 128",
+        "-f mailbox -m 0",
+        "-f mailbox -N 2",
+        "-f mailbox -l 4",
+        "-f mailbox -n 0",
+        "-f mailbox -n 2",
+        "-f mailbox -n 3 -s",
+        "-f mailbox -n 1 -s",
+        "-f mailbox -s --syscall",
+        "-f fetchadd -l 2",
+        "-f fetchadd --syscall",
+        "-f fetchadd -n 2 -t 128",
+        "-f dmaget -l 4",
+        "-f mkthread -c 0",
+        "-f mkthread -n 2",
+        "-f mkthread -s",
+        "-n 0",
+        "-N 2",
+        "-i 5",
+        "-b 8",
+        "-s",
+        "--syscall",
+    ]
+    .iter()
+    .map(|line| {
+        let line = format!("stats {line} --on cell-qs20");
+        place.one_line_refusal(&line.split(' ').collect::<Vec<_>>())
+    })
+    .collect();
+    insta::assert_snapshot!(told.join("\n"));
+    // On this computer as well, and before anything is measured.
+    let here = place.one_line_refusal(&["stats", "-f", "mailbox", "-b", "8"]);
+    assert!(here.contains("-b is for fetchadd"), "{here}");
+}
+
+#[test]
+fn workers_of_this_computer_are_at_work_together() {
+    let Some(_) = two_cpus() else { return };
+    let place = Place::new();
+    for line in [
+        "-f fetchadd -n 2",
+        "-f fetchset -N 2",
+        "-f fetchadd -n 2 -s",
+        "-f dmaget -n 2 -b 1k",
+        "-f dmaput -N 2 -b 64 -s",
+        "-f mailbox",
+        "-f mailbox -n 2 -s",
+        "-f signal -s",
+    ] {
+        let typed: Vec<&str> = ["stats"].into_iter().chain(line.split(' ')).chain(["-i", "3200", "--json"]).collect();
+        let found = place.json(&typed);
+        assert!(found["overlap"].as_f64().unwrap() >= 0.9, "{line}: {found}");
+        assert!(found["iterations"].as_u64().unwrap() >= 3200, "{line}: {found}");
+    }
+    let alone = place.json(&["stats", "-f", "fetchadd", "-i", "100", "--on", "cell-qs20", "--json"]);
+    assert!(alone["overlap"].is_null(), "{alone}");
 }

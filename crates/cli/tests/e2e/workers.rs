@@ -40,7 +40,7 @@ fn programs_compute_what_plain_code_does() {
 
 #[test]
 fn streams_are_told_in_the_papers_configurations() {
-    let found = Place::new().json(&["workers", "streams", "--seconds", "1", "--json"]);
+    let found = Place::new().json(&["workers", "streams", "--seconds", "500ms", "--json"]);
     let streams = found["streams"].as_array().unwrap();
     let names: Vec<&str> = streams.iter().map(|one| one["configuration"].as_str().unwrap()).collect();
     assert_eq!(names, ["SingleRxTx", "TwoRxTx", "TwoRxTx-NoPrio", "TwoRxTx-Prio"]);
@@ -54,6 +54,11 @@ fn what_cannot_be_meant_is_refused() {
     let lines = [
         &["workers", "matrix:100"][..],
         &["workers", "calls", "--svg", "x.svg"],
+        &["workers", "calls", "--seconds", "1"],
+        &["workers", "matrix:64:2", "--seconds", "1"],
+        &["workers", "streams", "--seconds", "2x"],
+        &["workers", "streams", "--turns", "3"],
+        &["workers", "streams", "--workers", "1"],
         &["workers", "--cpus", "0", "--workers", "2"],
         &["workers", "--workers", "0", "--cpus", "0,1"],
     ];

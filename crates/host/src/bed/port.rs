@@ -2,12 +2,13 @@
 
 use crate::HostClock;
 use crate::port::HostPort;
+use crate::together::Together;
 use seatmap_port::channels::lines::Ended;
-use seatmap_port::{Addr, Port, Stamp};
+use seatmap_port::{Addr, Change, Port, Stamp};
 use std::hint::spin_loop;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Looks at a word before a look at whether anybody is left to change it.
+/// Looks at a word, or changes of it, before a look at whether another task has failed.
 const LOOKS: u32 = 1024;
 
 /// [`HostPort`], with waits that unwind with [`Ended`] once a word says that a task has failed. A wait that is short pays
@@ -17,11 +18,13 @@ pub(super) struct BedPort<'a> {
     port: HostPort<'a>,
     words: &'a [AtomicU64],
     ended: &'a AtomicU64,
+    clock: &'a HostClock,
+    together: &'a Together,
 }
 
 impl<'a> BedPort<'a> {
-    pub(super) fn new(words: &'a [AtomicU64], clock: &'a HostClock, ended: Addr) -> Self {
-        BedPort { port: HostPort::new(words, clock), words, ended: &words[ended.0 as usize] }
+    pub(super) fn new(words: &'a [AtomicU64], clock: &'a HostClock, ended: Addr, together: &'a Together) -> Self {
+        BedPort { port: HostPort::new(words, clock), words, ended: &words[ended.0 as usize], clock, together }
     }
 
     fn end_with_others(&self) {
@@ -50,6 +53,22 @@ impl Port for BedPort<'_> {
     #[inline(always)]
     fn compare_exchange(&self, word: Addr, current: u64, new: u64) -> Result<u64, u64> {
         self.port.compare_exchange(word, current, new)
+    }
+
+    #[inline(always)]
+    fn change_half(&self, word: Addr, is_upper: bool, change: Change) -> u32 {
+        self.port.change_half(word, is_upper, change)
+    }
+
+    fn change_half_times(&self, word: Addr, is_upper: bool, change: Change, times: u64) -> bool {
+        let looks = times / u64::from(LOOKS);
+        let rest = times % u64::from(LOOKS);
+        let is_done = self.port.change_half_times(word, is_upper, change, rest);
+        for _ in 0..looks {
+            self.end_with_others();
+            self.port.change_half_times(word, is_upper, change, LOOKS.into());
+        }
+        is_done
     }
 
     #[inline(always)]
@@ -84,5 +103,17 @@ impl Port for BedPort<'_> {
 
     fn interruptions(&self) -> u64 {
         self.port.interruptions()
+    }
+
+    fn begin_together(&self, tasks: usize) {
+        self.together.begin(tasks, self.clock, || self.pause());
+    }
+
+    fn keep_on(&self, tasks: usize, operation: &mut dyn FnMut()) -> Option<u64> {
+        let operation = || {
+            self.end_with_others();
+            operation();
+        };
+        Some(self.together.keep_on(tasks, self.clock, operation))
     }
 }

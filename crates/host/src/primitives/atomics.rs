@@ -58,7 +58,7 @@ impl Primitive for Atomics {
         1..=usize::MAX
     }
 
-    fn run(&self, room: &mut Room, cpus: &[u32], plan: Batches) -> Result<Samples, PrimitiveError> {
+    fn attempt(&self, room: &mut Room, cpus: &[u32], plan: Batches) -> Result<Samples, PrimitiveError> {
         let lines = (cpus.len() * STRIDE).div_ceil(8) as u32;
         let arena = Arena::new(lines.max(1)).map_err(PrimitiveError::system("cannot map the words"))?;
         let operation = self.operation;

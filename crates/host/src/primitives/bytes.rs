@@ -74,7 +74,7 @@ impl Primitive for CopyBytes {
         1..=2
     }
 
-    fn run(&self, room: &mut Room, cpus: &[u32], plan: Batches) -> Result<Samples, PrimitiveError> {
+    fn attempt(&self, room: &mut Room, cpus: &[u32], plan: Batches) -> Result<Samples, PrimitiveError> {
         time(self, room, cpus, plan, self.bytes, by_the_processor)
     }
 }
@@ -88,7 +88,7 @@ impl Primitive for ProcessVmReadv {
         1..=2
     }
 
-    fn run(&self, room: &mut Room, cpus: &[u32], plan: Batches) -> Result<Samples, PrimitiveError> {
+    fn attempt(&self, room: &mut Room, cpus: &[u32], plan: Batches) -> Result<Samples, PrimitiveError> {
         time(self, room, cpus, plan, self.bytes, by_the_kernel)
     }
 }

@@ -92,7 +92,11 @@ impl Primitive for Descriptors {
         2..=2
     }
 
-    fn run(&self, room: &mut Room, cpus: &[u32], plan: Batches) -> Result<Samples, PrimitiveError> {
+    fn takes_turns(&self) -> bool {
+        true
+    }
+
+    fn attempt(&self, room: &mut Room, cpus: &[u32], plan: Batches) -> Result<Samples, PrimitiveError> {
         let ends = self.0.open().map_err(PrimitiveError::system(format!("cannot open the {}", self.name())))?;
         let ends = ends.map(|end| Mutex::new(Some(end)));
         room.time(self, cpus, plan, |rank| {

@@ -50,7 +50,11 @@ impl Primitive for Futex {
         2..=2
     }
 
-    fn run(&self, room: &mut Room, cpus: &[u32], plan: Batches) -> Result<Samples, PrimitiveError> {
+    fn takes_turns(&self) -> bool {
+        true
+    }
+
+    fn attempt(&self, room: &mut Room, cpus: &[u32], plan: Batches) -> Result<Samples, PrimitiveError> {
         let turn = Turn(AtomicU32::new(0));
         let turn = &turn;
         room.time(self, cpus, plan, |rank| {

@@ -3,9 +3,14 @@
 use super::Primitive;
 use crate::HostClock;
 use crate::crew::{Crew, CrewError};
-use seatmap_port::Stamp;
+use crate::together::Together;
+use seatmap_port::{ENOUGH_OVERLAP, Run, Stamp, overlap};
+use std::hint::spin_loop;
 use std::io;
-use std::sync::Barrier;
+
+/// How many lengths a run is given, each twice the one before, and how many attempts at each, before its figure is refused.
+const LENGTHS: u32 = 9;
+const ATTEMPTS: usize = 4;
 
 /// Where primitives are run: pinned threads that are kept, and a clock.
 pub struct Room {
@@ -30,6 +35,8 @@ pub struct Batches {
 pub struct Samples {
     /// By task, then by batch.
     pub by_task_ns: Vec<Vec<f64>>,
+    /// The smallest share of any task's batches during which all tasks were at work, [`ENOUGH_OVERLAP`] at least.
+    pub overlap: f64,
 }
 
 /// Why a primitive could not be timed.
@@ -55,6 +62,17 @@ pub enum PrimitiveError {
         cpu: u32,
         /// Where it was.
         found: u32,
+    },
+    /// The threads were not at work at the same time, so that the times are not those of concurrent operations.
+    #[error(
+        "{name}: its threads were at work together for {:.0} % of their runs, and {:.0} % are needed: other programs had the CPUs; try again on a quieter machine",
+        100.0 * .overlap, 100.0 * ENOUGH_OVERLAP
+    )]
+    Apart {
+        /// The primitive.
+        name: String,
+        /// The largest share of several attempts, 0 to 1.
+        overlap: f64,
     },
     /// A system call failed.
     #[error("{what}")]
@@ -92,8 +110,9 @@ impl Room {
         results.pop().ok_or(PrimitiveError::Crew(CrewError::Lost(cpu)))
     }
 
-    /// Times what `prepare(rank)` gives each thread to do, all at once. A thread that fails drops what it was given, which
-    /// must let the others go.
+    /// Times what `prepare(rank)` gives each thread to do, all at once: they begin at one value of the clock, and a thread
+    /// that has done its batches keeps on until all have, unless they take turns. A thread that fails drops what it was
+    /// given, which must let the others go.
     pub(super) fn time<F>(
         &mut self,
         primitive: &impl Primitive,
@@ -105,40 +124,98 @@ impl Room {
         F: FnMut() -> io::Result<()>,
     {
         primitive.check(cpus)?;
-        let (clock, start) = (&self.clock, Barrier::new(cpus.len()));
-        let stamps = self.crew.run(cpus, &|rank| {
-            let operation = prepare(rank);
-            start.wait();
-            stamps(clock, plan, operation)
+        let (clock, together, threads) = (&self.clock, Together::default(), cpus.len());
+        let goes_on = !primitive.takes_turns();
+        let stays = self.crew.run(cpus, &|rank| {
+            let mut stay = Stay::new(clock, plan, prepare(rank));
+            together.begin(threads, clock, spin_loop);
+            let done = stay.work();
+            if goes_on {
+                // One that failed is waited for as well, and does nothing meanwhile.
+                together.keep_on(threads, clock, || _ = done.is_ok().then(|| stay.batch()));
+            }
+            done.map(|()| stay.stamps)
         })?;
         let failed = PrimitiveError::system(format!("{} failed", primitive.name()));
-        let stamps: io::Result<Vec<Vec<Stamp>>> = stamps.into_iter().collect();
-        self.samples(cpus, plan, &stamps.map_err(failed)?)
+        let stays: io::Result<Vec<Vec<Stamp>>> = stays.into_iter().collect();
+        self.samples(primitive, cpus, plan, &stays.map_err(failed)?)
     }
 
-    fn samples(&self, cpus: &[u32], plan: Batches, stamps: &[Vec<Stamp>]) -> Result<Samples, PrimitiveError> {
-        for (cpu, stamps) in cpus.iter().zip(stamps) {
+    fn samples(
+        &self,
+        primitive: &impl Primitive,
+        cpus: &[u32],
+        plan: Batches,
+        stays: &[Vec<Stamp>],
+    ) -> Result<Samples, PrimitiveError> {
+        for (cpu, stamps) in cpus.iter().zip(stays) {
             if let Some(stamp) = stamps.iter().find(|stamp| stamp.pu != *cpu) {
                 return Err(PrimitiveError::Moved { cpu: *cpu, found: stamp.pu });
             }
         }
+        let counted = plan.warmup as usize..(plan.warmup + plan.batches) as usize;
+        let run = |stamps: &Vec<Stamp>| {
+            let beats = stamps.iter().map(|stamp| stamp.ticks).collect();
+            Run { beats, counted: counted.clone() }
+        };
+        let overlap = overlap(&stays.iter().map(run).collect::<Vec<_>>());
+        if overlap < ENOUGH_OVERLAP {
+            return Err(PrimitiveError::Apart { name: primitive.name(), overlap });
+        }
         let ns = self.clock.ns_per_tick() / f64::from(plan.operations.max(1));
         let batch_ns = |two: &[Stamp]| two[1].ticks.wrapping_sub(two[0].ticks) as f64 * ns;
-        Ok(Samples { by_task_ns: stamps.iter().map(|stamps| stamps.windows(2).map(batch_ns).collect()).collect() })
+        let of = |stamps: &Vec<Stamp>| stamps[counted.start..=counted.end].windows(2).map(batch_ns).collect();
+        Ok(Samples { by_task_ns: stays.iter().map(of).collect(), overlap })
     }
 }
 
-/// The clock before the first batch that counts, and after each.
-fn stamps(clock: &HostClock, plan: Batches, mut operation: impl FnMut() -> io::Result<()>) -> io::Result<Vec<Stamp>> {
-    let mut batch = || (0..plan.operations).try_for_each(|_| operation());
-    (0..plan.warmup).try_for_each(|_| batch())?;
-    let mut stamps = Vec::with_capacity(plan.batches as usize + 1);
-    stamps.push(clock.stamp());
-    for _ in 0..plan.batches {
-        batch()?;
-        stamps.push(clock.stamp());
+/// What a thread does, and the clock when it began and after each batch.
+struct Stay<'a, F> {
+    clock: &'a HostClock,
+    plan: Batches,
+    operation: F,
+    stamps: Vec<Stamp>,
+}
+
+impl<'a, F: FnMut() -> io::Result<()>> Stay<'a, F> {
+    fn new(clock: &'a HostClock, plan: Batches, operation: F) -> Self {
+        // Twice as many as count: a thread that keeps on for longer than that makes room for more.
+        let stamps = Vec::with_capacity(plan.warmup as usize + 2 * plan.batches as usize + 1);
+        Stay { clock, plan, operation, stamps }
     }
-    Ok(stamps)
+
+    /// The batches to warm up, and those that count.
+    fn work(&mut self) -> io::Result<()> {
+        self.stamps.push(self.clock.stamp());
+        (0..self.plan.warmup + self.plan.batches).try_for_each(|_| self.batch())
+    }
+
+    fn batch(&mut self) -> io::Result<()> {
+        (0..self.plan.operations).try_for_each(|_| (self.operation)())?;
+        self.stamps.push(self.clock.stamp());
+        Ok(())
+    }
+}
+
+/// Runs it again while its threads were not at work together: as long, since another program may have come between, and
+/// then with twice the operations, since they may have been too few.
+pub(super) fn repeated(
+    plan: Batches,
+    mut attempt: impl FnMut(Batches) -> Result<Samples, PrimitiveError>,
+) -> Result<Samples, PrimitiveError> {
+    let lengths = (0..LENGTHS).flat_map(|times| [1 << times; ATTEMPTS]);
+    let mut largest: Option<(String, f64)> = None;
+    for times in lengths {
+        match attempt(Batches { operations: plan.operations.saturating_mul(times), ..plan }) {
+            Err(PrimitiveError::Apart { name, overlap }) => {
+                let overlap = largest.map_or(overlap, |(_, before)| before.max(overlap));
+                largest = Some((name, overlap));
+            }
+            found => return found,
+        }
+    }
+    let (name, overlap) = largest.unwrap_or_default();
+    Err(PrimitiveError::Apart { name, overlap })
 }
 
 /// What every primitive asks first.
@@ -152,5 +229,47 @@ impl<P: Primitive> Check for P {
             true => Ok(()),
             false => Err(PrimitiveError::Cpus { name: self.name(), takes: self.cpus(), given: cpus.len() }),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PLAN: Batches = Batches { warmup: 1, batches: 2, operations: 3 };
+
+    fn apart<T>(overlap: f64) -> Result<T, PrimitiveError> {
+        Err(PrimitiveError::Apart { name: "swap shared".into(), overlap })
+    }
+
+    #[test]
+    fn a_run_that_does_not_overlap_is_repeated_and_made_longer() {
+        let mut tried = Vec::new();
+        let samples = repeated(PLAN, |plan| {
+            tried.push(plan.operations);
+            if plan.operations < 6 { apart(0.5) } else { Ok(Samples::default()) }
+        });
+        assert_eq!((samples.unwrap(), tried), (Samples::default(), vec![3, 3, 3, 3, 6]));
+    }
+
+    #[test]
+    fn one_that_never_overlaps_is_refused() {
+        let mut tries = 0;
+        let refused = repeated(PLAN, |_| {
+            tries += 1;
+            apart(if tries == 2 { 0.125 } else { 0.0 })
+        });
+        assert_eq!(tries, LENGTHS as usize * ATTEMPTS);
+        insta::assert_snapshot!(refused.unwrap_err(), @"swap shared: its threads were at work together for 12 % of their runs, and 90 % are needed: other programs had the CPUs; try again on a quieter machine");
+    }
+
+    #[test]
+    fn another_error_is_told_at_once() {
+        let mut tries = 0;
+        let refused = repeated(PLAN, |_| {
+            tries += 1;
+            Err(PrimitiveError::Moved { cpu: 1, found: 0 })
+        });
+        assert!(matches!(refused, Err(PrimitiveError::Moved { .. })) && tries == 1);
     }
 }

@@ -10,14 +10,17 @@ use seatmap_machine::{Pu, Topology};
 const SIZES: [usize; 5] = [8, 1 << 10, 64 << 10, 1 << 20, 16 << 20];
 /// Bytes of a batch of copies, so that large ones do not take for ever.
 const COPIED_BYTES: usize = 32 << 20;
+/// Batches of atomics are short, so that one in which another program had the CPU stands out.
+const ATOMICS: Batches = Batches { warmup: 8, batches: 60, operations: 500 };
 
 /// A primitive, timed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Timed {
     /// Its name, and between or by which CPUs.
     pub what: String,
-    /// Nanoseconds an operation in each batch of the first CPU.
-    pub batches_ns: Vec<f64>,
+    /// Nanoseconds an operation in each batch of the first CPU; or why there are none, where its threads were not at work
+    /// together.
+    pub batches_ns: Result<Vec<f64>, String>,
 }
 
 /// Every primitive between two CPUs of each distance class, and alone.
@@ -54,18 +57,18 @@ fn classes(first: &Pu, pus: &[&Pu]) -> Vec<(String, u32)> {
 }
 
 fn alone(room: &mut Room, cpu: u32) -> Result<Vec<Timed>, PrimitiveError> {
-    Ok(vec![row(room, &ThreadCreateJoin, "", &[cpu], 100)?])
+    Ok(vec![row(room, &ThreadCreateJoin, "", &[cpu], plan(100))?])
 }
 
 fn between(room: &mut Room, class: &str, cpus: [u32; 2]) -> Result<Vec<Timed>, PrimitiveError> {
-    let mut rows = vec![row(room, &Futex, class, &cpus, 200)?];
+    let mut rows = vec![row(room, &Futex, class, &cpus, plan(200))?];
     for kind in [Kind::EventFd, Kind::Pipe, Kind::UnixSocket] {
-        rows.push(row(room, &Descriptors(kind), class, &cpus, 200)?);
+        rows.push(row(room, &Descriptors(kind), class, &cpus, plan(200))?);
     }
     for bytes in SIZES {
         let operations = (COPIED_BYTES / bytes).clamp(1, 2000) as u32;
-        rows.push(row(room, &CopyBytes { bytes }, class, &cpus, operations)?);
-        rows.push(row(room, &ProcessVmReadv { bytes }, class, &cpus, operations)?);
+        rows.push(row(room, &CopyBytes { bytes }, class, &cpus, plan(operations))?);
+        rows.push(row(room, &ProcessVmReadv { bytes }, class, &cpus, plan(operations))?);
     }
     Ok(rows)
 }
@@ -78,11 +81,15 @@ fn crowd(room: &mut Room, allowed: &[u32]) -> Result<Vec<Timed>, PrimitiveError>
         for operation in [ReadModifyWrite::CompareExchange, ReadModifyWrite::FetchAdd, ReadModifyWrite::Swap] {
             for shared in [true, false] {
                 let by = if count == 1 { "1 CPU".to_owned() } else { format!("{count} CPUs") };
-                rows.push(row(room, &Atomics { operation, shared }, &by, &allowed[..count], 2000)?);
+                rows.push(row(room, &Atomics { operation, shared }, &by, &allowed[..count], ATOMICS)?);
             }
         }
     }
     Ok(rows)
+}
+
+fn plan(operations: u32) -> Batches {
+    Batches { warmup: 2, batches: 15, operations }
 }
 
 fn row(
@@ -90,11 +97,14 @@ fn row(
     primitive: &impl Primitive,
     class: &str,
     cpus: &[u32],
-    operations: u32,
+    plan: Batches,
 ) -> Result<Timed, PrimitiveError> {
-    let plan = Batches { warmup: 2, batches: 15, operations };
-    let samples = primitive.run(room, cpus, plan)?;
+    let batches_ns = match primitive.run(room, cpus, plan) {
+        Ok(samples) => Ok(samples.by_task_ns.into_iter().next().unwrap_or_default()),
+        Err(apart @ PrimitiveError::Apart { .. }) => Err(apart.to_string()),
+        Err(error) => return Err(error),
+    };
     let name = primitive.name();
     let what = if class.is_empty() { name } else { format!("{name}, {class}") };
-    Ok(Timed { what, batches_ns: samples.by_task_ns.into_iter().next().unwrap_or_default() })
+    Ok(Timed { what, batches_ns })
 }

@@ -1,8 +1,10 @@
 //! One experiment.
 
+use super::overlapping::{lengthened, runs};
 use super::{Function, Options, Outcome, PerTask, Rooms, Spread};
 use crate::statistics::summarise;
 use seatmap_port::channels::{Bed, Program};
+use seatmap_port::{ENOUGH_OVERLAP, overlap};
 use seatmap_workload::stats::{Atomics, Exchange, Means, Source, Threads, Timed, Transfers};
 
 /// Operations with which a machine that repeats itself begins.
@@ -19,6 +21,17 @@ pub enum StatsError<E: std::error::Error> {
     /// It asks for what the machine has not.
     #[error("{0}")]
     Impossible(String),
+    /// Its workers were not at work at the same time, so that the time is not that of concurrent operations.
+    #[error(
+        "{what}: the workers were at work together for {:.0} % of their runs, and {:.0} % are needed: other programs had the CPUs; try again on a quieter machine",
+        100.0 * .overlap, 100.0 * ENOUGH_OVERLAP
+    )]
+    Apart {
+        /// The experiment.
+        what: String,
+        /// The largest share of several runs, 0 to 1.
+        overlap: f64,
+    },
     /// It failed.
     #[error(transparent)]
     Run(E),
@@ -27,7 +40,8 @@ pub enum StatsError<E: std::error::Error> {
 /// Runs an experiment.
 ///
 /// # Errors
-/// [`StatsError`]: more workers, chips or memories than there are; a transfer that the hardware would refuse.
+/// [`StatsError`]: more workers, chips or memories than there are; a transfer that the hardware would refuse; on a real
+/// machine, workers that were not at work at the same time however long they ran.
 pub fn measure<B: Bed>(bed: &mut B, rooms: &Rooms, options: &Options) -> Result<Outcome, StatsError<B::Error>> {
     check(rooms, options)?;
     if !rooms.is_deterministic {
@@ -54,7 +68,10 @@ fn in_batches<B: Bed>(bed: &mut B, rooms: &Rooms, options: &Options) -> Result<O
     let mut batches = Vec::new();
     for batch in 0..count {
         let iterations = options.iterations / count + u64::from(batch < options.iterations % count);
-        batches.push(once(bed, rooms, options, options.warm_up.min(iterations), iterations)?);
+        batches.push(lengthened(options.function.name(), |times| {
+            let iterations = iterations.saturating_mul(times);
+            once(bed, rooms, options, options.warm_up.min(iterations), iterations)
+        })?);
     }
     batches.sort_by(|a, b| a.latency_ns.total_cmp(&b.latency_ns));
     let passes: Vec<Vec<f64>> = batches.iter().map(|batch| vec![batch.latency_ns]).collect();
@@ -65,8 +82,10 @@ fn in_batches<B: Bed>(bed: &mut B, rooms: &Rooms, options: &Options) -> Result<O
         ci95_low_ns: summary.ci95_low,
         ci95_high_ns: summary.ci95_high,
     });
+    let iterations = batches.iter().map(|batch| batch.iterations).sum();
+    let overlap = batches.iter().filter_map(|batch| batch.overlap).reduce(f64::min);
     let median = batches.swap_remove((batches.len() - 1) / 2);
-    Ok(Outcome { iterations: options.iterations, spread, ..median })
+    Ok(Outcome { iterations, spread, overlap, ..median })
 }
 
 pub(super) fn check<E: std::error::Error>(rooms: &Rooms, options: &Options) -> Result<(), StatsError<E>> {
@@ -106,6 +125,18 @@ pub(super) fn once<B: Bed>(
     warm_up: u64,
     iterations: u64,
 ) -> Result<Outcome, StatsError<B::Error>> {
+    let found = started(bed, rooms, options, warm_up, iterations)?;
+    // Nothing in a model is late by chance: there it says how unfair the model is, and nothing of the figure.
+    Ok(Outcome { overlap: found.overlap.filter(|_| !rooms.is_deterministic), ..found })
+}
+
+fn started<B: Bed>(
+    bed: &mut B,
+    rooms: &Rooms,
+    options: &Options,
+    warm_up: u64,
+    iterations: u64,
+) -> Result<Outcome, StatsError<B::Error>> {
     match options.function {
         Function::MkThread => {
             let threads = Threads { warm_up, iterations };
@@ -120,10 +151,10 @@ pub(super) fn once<B: Bed>(
         }
         function => match function.atomic() {
             Some((operation, operand)) => {
-                let stride_bytes = options.stride();
-                let (tasks, module) = (options.workers, options.module);
+                let seats = workers(rooms, options)?;
+                let (stride_bytes, tasks, module) = (options.stride(), seats.len(), options.module);
                 let atomics = Atomics { operation, operand, tasks, stride_bytes, module, warm_up, iterations };
-                run(bed, &workers(rooms, options)?, &atomics, options, 0)
+                run(bed, &seats, &atomics, options, 0)
             }
             None => transfer(bed, rooms, options, warm_up, iterations),
         },
@@ -209,6 +240,7 @@ fn run<B: Bed, P: Program<Output = Timed>>(
         iterations,
         per_spe,
         spread: None,
+        overlap: Some(overlap(&runs(&timed))),
     })
 }
 

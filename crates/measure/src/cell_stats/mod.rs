@@ -7,11 +7,13 @@ mod experiment;
 mod many;
 mod options;
 mod outcome;
+mod overlapping;
 mod rooms;
+mod rows;
 mod survey;
 
 pub use experiment::{StatsError, measure};
 pub use options::{Function, Options};
 pub use outcome::{Outcome, PerTask, Spread};
 pub use rooms::Rooms;
-pub use survey::{Figure, Point, Row, Series, Survey, survey};
+pub use survey::{Figure, Point, Refused, Row, Series, Survey, survey};

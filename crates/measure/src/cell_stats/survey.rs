@@ -1,10 +1,10 @@
 //! The whole characterisation: the tables and figures of the paper's evaluation, and its recommendations' figures.
 
 use super::many::measure_many;
+use super::rows::rows;
 use super::{Function, Options, Rooms, StatsError, measure};
 use rayon::prelude::*;
 use seatmap_port::channels::Bed;
-use seatmap_workload::{BarrierBySignal, Collective, Kind, Way};
 use serde::Serialize;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
@@ -15,8 +15,8 @@ const LISTS: [usize; 11] = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024];
 /// Workers beyond which a machine that repeats itself is asked for what one operation more takes, and not for a mean over
 /// so many that the start does not count.
 const MANY: usize = 16;
-/// Barriers and collectives timed.
-const TOGETHER: u64 = 64;
+/// Atomics of a machine that does not repeat itself, for each operation of another sort: they are the quickest.
+const ATOMICS: u64 = 20;
 
 /// Everything.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -25,6 +25,18 @@ pub struct Survey {
     pub rows: Vec<Row>,
     /// Curves.
     pub figures: Vec<Figure>,
+    /// What was measured and is not told.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub refused: Vec<Refused>,
+}
+
+/// A figure that is not told, because the workers were not at work at the same time.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Refused {
+    /// The row, or the point of a curve.
+    pub what: String,
+    /// The reason.
+    pub why: String,
 }
 
 /// One figure of a table.
@@ -84,11 +96,16 @@ pub fn survey<B: Bed>(
     let one = |bed: &mut Result<B, B::Error>, (at, options): &(u64, Options)| {
         let bed = bed.as_mut().map_err(|error| StatsError::Impossible(error.to_string()))?;
         let has_many = rooms.is_deterministic && rooms.count() > MANY;
-        let outcome = if has_many { measure_many(bed, rooms, options)? } else { measure(bed, rooms, options)? };
+        let outcome = if has_many { measure_many(bed, rooms, options) } else { measure(bed, rooms, options) };
+        let outcome = told_apart(outcome)?;
         told(1 + done.fetch_add(1, Relaxed), steps.len());
-        Ok(Point { at: *at, latency_ns: outcome.latency_ns, bandwidth_gbps: outcome.bandwidth_gbps })
+        Ok(outcome.map(|outcome| Point {
+            at: *at,
+            latency_ns: outcome.latency_ns,
+            bandwidth_gbps: outcome.bandwidth_gbps,
+        }))
     };
-    let points: Result<Vec<Point>, _> = match rooms.is_deterministic {
+    let points: Result<Vec<Result<Point, String>>, _> = match rooms.is_deterministic {
         true => steps.par_iter().map_init(&bed, one).collect(),
         false => {
             let mut bed = bed();
@@ -96,74 +113,33 @@ pub fn survey<B: Bed>(
         }
     };
     let mut points = points?.into_iter();
-    let mut curve = |(name, steps): (String, Vec<(u64, Options)>)| {
-        let points = points.by_ref().take(steps.len()).collect();
-        Series { name, points }
-    };
-    let figures = plans.into_iter().map(|plan| Figure {
-        title: plan.title,
-        across: plan.across,
-        series: plan.series.into_iter().map(&mut curve).collect(),
-    });
-    Ok(Survey { figures: figures.collect(), rows: rows(&mut bed().map_err(StatsError::Run)?, rooms, iterations)? })
+    let mut found = rows(&mut bed().map_err(StatsError::Run)?, rooms, iterations)?;
+    for plan in plans {
+        let figure = plan.drawn(&mut points, &mut found.refused);
+        found.figures.push(figure);
+    }
+    Ok(found)
 }
 
-/// Thread creation, tables 1 and 2, and the collectives of section 5.2.
-fn rows<B: Bed>(bed: &mut B, rooms: &Rooms, iterations: u64) -> Result<Vec<Row>, StatsError<B::Error>> {
-    let mut rows = Vec::new();
-    let mut add = |what: String, options: Options, bed: &mut B| -> Result<(), StatsError<B::Error>> {
-        let latency_ns = measure(bed, rooms, &options)?.latency_ns;
-        rows.push(Row { what, latency_ns });
-        Ok(())
-    };
-    let of = |function| Options { iterations, ..Options::new(function) };
-    if rooms.controller.is_some() && rooms.has_system {
-        add("thread create, run, join".into(), of(Function::MkThread), bed)?;
+/// A refusal for want of overlap is a finding; any other error ends the survey.
+pub(super) fn told_apart<T, E: std::error::Error>(
+    found: Result<T, StatsError<E>>,
+) -> Result<Result<T, String>, StatsError<E>> {
+    match found {
+        Ok(found) => Ok(Ok(found)),
+        Err(apart @ StatsError::Apart { .. }) => Ok(Err(apart.to_string())),
+        Err(error) => Err(error),
     }
-    for (name, function) in [("mailbox", Function::Mailbox), ("signal", Function::Signal)] {
-        for chip in 0..rooms.chips.len() {
-            let options = Options { chip, ..of(function) };
-            let where_ = if chip == 0 { "the same chip".to_owned() } else { format!("chip {chip}") };
-            if rooms.controller.is_some() {
-                add(format!("{name}, controller to {} on {where_}", rooms.worker), options, bed)?;
-                if rooms.has_system {
-                    let called = Options { by_system_call: true, ..options };
-                    add(format!("{name}, the same by a system call"), called, bed)?;
-                }
-            }
-            if rooms.count() > 1 && rooms.chips[chip].len() > usize::from(chip == 0) {
-                let options = Options { between_workers: true, workers: 2, ..options };
-                add(format!("{name}, {0} to {0} on {where_}", rooms.worker), options, bed)?;
-            }
-        }
-    }
-    rows.extend(together(bed, rooms)?);
-    Ok(rows)
 }
 
-fn together<B: Bed>(bed: &mut B, rooms: &Rooms) -> Result<Vec<Row>, StatsError<B::Error>> {
-    let (tasks, first_chip) = (rooms.count().min(30), rooms.chips[0].len());
-    let Some(seats) = rooms.workers(0, tasks).filter(|_| tasks > 1) else { return Ok(Vec::new()) };
-    let ns_per_cycle = bed.ns_per_cycle();
-    let ns = |timed: &[seatmap_workload::stats::Timed]| {
-        let longest = timed.iter().map(|task| task.ended - task.began).max().unwrap_or(0);
-        longest as f64 * ns_per_cycle / TOGETHER as f64
-    };
-    let mut rows = Vec::new();
-    for is_blocking in [true, false] {
-        for (name, way) in [("one root", Way::Naive), ("tree", Way::Tree), ("a root a chip", Way::TwoRoots)] {
-            let barrier = BarrierBySignal { way, tasks, first_chip, is_blocking, iterations: TOGETHER };
-            let timed = bed.run(&seats, &barrier, 1).map_err(StatsError::Run)?;
-            let how = if is_blocking { ", each signal awaited" } else { "" };
-            rows.push(Row { what: format!("barrier of {tasks}, {name}{how}"), latency_ns: ns(&timed) });
+impl Survey {
+    /// Takes a row, or the reason why it is none.
+    pub(super) fn take(&mut self, what: String, found: Result<f64, String>) {
+        match found {
+            Ok(latency_ns) => self.rows.push(Row { what, latency_ns }),
+            Err(why) => self.refused.push(Refused { what, why }),
         }
     }
-    for (name, kind) in [("broadcast", Kind::Broadcast), ("reduce", Kind::Reduce)] {
-        let program = Collective { kind, tasks, size_bytes: 1024, iterations: TOGETHER };
-        let timed = bed.run(&seats, &program, 1).map_err(StatsError::Run)?;
-        rows.push(Row { what: format!("{name} of 1 KiB among {tasks}, tree"), latency_ns: ns(&timed) });
-    }
-    Ok(rows)
 }
 
 /// A figure to be measured: each curve's name, and for each of its points the experiment.
@@ -171,6 +147,25 @@ struct Plan {
     title: String,
     across: &'static str,
     series: Vec<(String, Vec<(u64, Options)>)>,
+}
+
+impl Plan {
+    /// The figure, from what was found for its experiments one after the other.
+    fn drawn(self, found: &mut impl Iterator<Item = Result<Point, String>>, refused: &mut Vec<Refused>) -> Figure {
+        let Plan { title, across, series } = self;
+        let mut curve = |(name, steps): (String, Vec<(u64, Options)>)| {
+            let mut points = Vec::new();
+            for ((at, _), found) in steps.iter().zip(found.by_ref()) {
+                match found {
+                    Ok(point) => points.push(point),
+                    Err(why) => refused.push(Refused { what: format!("{title}, {name}, {at} {across}"), why }),
+                }
+            }
+            Series { name, points }
+        };
+        let series = series.into_iter().map(&mut curve).collect();
+        Figure { title, across, series }
+    }
 }
 
 /// Figures 4 to 12.
@@ -206,7 +201,9 @@ fn figures(rooms: &Rooms, iterations: u64) -> Vec<Plan> {
         }
     }
     plans.extend(lists(rooms, &counts, iterations));
-    plans.push(atomics(rooms, &counts, iterations));
+    // A few hundred atomics are over before the last task has come, on a machine where tasks come one by one.
+    let atomic = if rooms.is_deterministic { iterations } else { ATOMICS * iterations };
+    plans.push(atomics(rooms, &counts, atomic));
     plans
 }
 

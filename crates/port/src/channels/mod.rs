@@ -93,6 +93,11 @@ pub trait Channels {
     /// Changes a word of main memory in one piece, and returns what was there before.
     fn atomic(&self, operation: Atomic, at: Ea, value: u32) -> u32;
 
+    /// Does the same so many times, as fast as the machine can.
+    fn atomic_times(&self, operation: Atomic, at: Ea, value: u32, times: u64) {
+        (0..times).for_each(|_| _ = self.atomic(operation, at, value));
+    }
+
     /// Reads the task's decrementer, which counts down and wraps around; [`Bed::ns_per_tick`] converts it.
     fn decrementer(&self) -> u32;
 
@@ -104,4 +109,14 @@ pub trait Channels {
 
     /// Takes as long as a service of the operating system does. Does nothing on a machine that has one.
     fn service(&self, service: Service);
+
+    /// Waits until this many tasks have called it, and lets them all go at one value of the clock. A model does nothing
+    /// here: in it no task is late by chance.
+    fn begin_together(&self, _tasks: usize) {}
+
+    /// Repeats an operation until this many tasks have called it, so that tasks whose operations are still counted keep
+    /// their company. Returns when it stopped, in cycles; `None` where nothing is repeated, as on a model.
+    fn keep_on(&self, _tasks: usize, _operation: &mut dyn FnMut()) -> Option<u64> {
+        None
+    }
 }

@@ -30,7 +30,10 @@ pub fn stats(machine: &str, survey: &Survey) -> String {
 fn rows(survey: &Survey) -> Markup {
     html! {
         table.figures {
-            tbody { @for row in &survey.rows { tr { td style="text-align:left" { (row.what) } td { strong { (format!("{:.1}", row.latency_ns)) } " ns" } } } }
+            tbody {
+                @for row in &survey.rows { tr { td style="text-align:left" { (row.what) } td { strong { (format!("{:.1}", row.latency_ns)) } " ns" } } }
+                @for refused in &survey.refused { tr { td style="text-align:left" { (refused.what) ": " (refused.why) } td { "-" } } }
+            }
         }
     }
 }

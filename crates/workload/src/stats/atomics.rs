@@ -1,6 +1,6 @@
 //! Read-modify-write on words of main memory.
 
-use super::{Timed, timed};
+use super::{Loop, Timed};
 use seatmap_port::channels::{Atomic, Channels, Ea, Program, Shape};
 
 /// Every task changes a word, its own or everybody's, again and again (CellStats, section 3.1.5).
@@ -37,9 +37,11 @@ impl Program for Atomics {
 
     fn task<C: Channels>(&self, channels: &C, rank: usize) -> Timed {
         let at = Ea::Memory { module: self.module, offset: self.stride_bytes.unwrap_or(0) * rank as u32 };
-        timed(channels, self.warm_up, self.iterations, |_| {
-            channels.atomic(self.operation, at, self.operand);
-            1
+        let Atomics { warm_up, iterations, tasks, .. } = *self;
+        Loop { warm_up, iterations, tasks, repeats: Some(64) }.timed(channels, |rounds| {
+            let times = rounds.end - rounds.start;
+            channels.atomic_times(self.operation, at, self.operand, times);
+            times
         })
     }
 }

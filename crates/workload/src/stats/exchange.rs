@@ -1,6 +1,6 @@
 //! Messages there and back.
 
-use super::{Timed, timed};
+use super::{Loop, Timed};
 use seatmap_port::channels::{Channels, Program, Register, Service, Shape};
 
 /// By what a message goes.
@@ -35,10 +35,12 @@ impl Program for Exchange {
     }
 
     fn task<C: Channels>(&self, channels: &C, rank: usize) -> Timed {
+        let Exchange { warm_up, iterations, .. } = *self;
+        let both = Loop { warm_up, iterations, tasks: 2, repeats: None };
         match (rank, self.has_controller) {
-            (0, true) => timed(channels, self.warm_up, self.iterations, |round| self.control(channels, round)),
-            (0, false) => timed(channels, self.warm_up, self.iterations, |round| self.begin(channels, round)),
-            _ => timed(channels, self.warm_up, self.iterations, |_| self.answer(channels)),
+            (0, true) => both.timed_each(channels, |round| self.control(channels, round)),
+            (0, false) => both.timed_each(channels, |round| self.begin(channels, round)),
+            _ => both.timed_each(channels, |_| self.answer(channels)),
         }
     }
 }

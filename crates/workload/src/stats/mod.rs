@@ -14,7 +14,9 @@ pub use exchange::{Exchange, Means};
 pub use threads::Threads;
 pub use transfers::{Source, Transfers};
 
+use seatmap_port::Run;
 use seatmap_port::channels::Channels;
+use std::ops::Range;
 
 /// What a task's clocks say of its loop.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -23,7 +25,9 @@ pub struct Timed {
     pub began: u64,
     /// When it ended.
     pub ended: u64,
-    /// Ticks of the decrementer in between.
+    /// When the task stopped to work: later where it kept on until the others had ended, too.
+    pub until: u64,
+    /// Ticks of the decrementer while the loop ran.
     pub ticks: u32,
     /// Operations; 0 for a task that only lends its local store.
     pub operations: u64,
@@ -31,14 +35,44 @@ pub struct Timed {
     pub sum: u64,
 }
 
-/// Runs an operation to warm up and then in a timed loop.
-fn timed<C: Channels>(channels: &C, warm_up: u64, iterations: u64, mut operation: impl FnMut(u64) -> u64) -> Timed {
-    let mut sum = (0..warm_up).fold(0_u64, |sum, round| sum.wrapping_add(operation(round)));
-    let (began, first) = (channels.cycles(), channels.decrementer());
-    for round in warm_up..warm_up + iterations {
-        sum = sum.wrapping_add(operation(round));
+impl Timed {
+    /// When it was at work.
+    #[must_use]
+    pub fn run(&self) -> Run {
+        Run { beats: vec![self.began, self.ended, self.until], counted: 0..1 }
     }
-    // It counts down.
-    let ticks = first.wrapping_sub(channels.decrementer());
-    Timed { began, ended: channels.cycles(), ticks, operations: iterations, sum }
+}
+
+/// A loop of operations, and the tasks that run theirs at the same time.
+#[derive(Clone, Copy)]
+struct Loop {
+    warm_up: u64,
+    iterations: u64,
+    /// Tasks with such a loop, this one counted.
+    tasks: usize,
+    /// How many operations a task that has done its part repeats before it looks whether the others have; `None` where each
+    /// operation needs one of another task, so that none can go on alone.
+    repeats: Option<u64>,
+}
+
+impl Loop {
+    /// Runs operations one by one, as [`Loop::timed`] does.
+    fn timed_each<C: Channels>(self, channels: &C, mut operation: impl FnMut(u64) -> u64) -> Timed {
+        self.timed(channels, |rounds| rounds.fold(0_u64, |sum, round| sum.wrapping_add(operation(round))))
+    }
+
+    /// Runs operations to warm up and then timed ones, which begin together with those of the other tasks. A task that has
+    /// done its part before the others keeps on until they have, where it can.
+    fn timed<C: Channels>(self, channels: &C, mut operations: impl FnMut(Range<u64>) -> u64) -> Timed {
+        let Loop { warm_up, iterations, tasks, repeats } = self;
+        let before = operations(0..warm_up);
+        channels.begin_together(tasks);
+        let (began, first) = (channels.cycles(), channels.decrementer());
+        let sum = before.wrapping_add(operations(warm_up..warm_up + iterations));
+        // It counts down.
+        let ticks = first.wrapping_sub(channels.decrementer());
+        let ended = channels.cycles();
+        let kept_on = repeats.and_then(|repeats| channels.keep_on(tasks, &mut || _ = operations(0..repeats)));
+        Timed { began, ended, until: kept_on.unwrap_or(ended), ticks, operations: iterations, sum }
+    }
 }

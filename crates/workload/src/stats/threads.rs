@@ -1,6 +1,6 @@
 //! Creating threads.
 
-use super::{Timed, timed};
+use super::{Loop, Timed};
 use seatmap_port::channels::{Channels, Program, Service, Shape};
 
 /// A controller creates an empty thread and finds it ended, again and again (CellStats, section 3.1.1).
@@ -20,7 +20,8 @@ impl Program for Threads {
     }
 
     fn task<C: Channels>(&self, channels: &C, _rank: usize) -> Timed {
-        timed(channels, self.warm_up, self.iterations, |_| {
+        let Threads { warm_up, iterations } = *self;
+        Loop { warm_up, iterations, tasks: 1, repeats: None }.timed_each(channels, |_| {
             channels.service(Service::Thread);
             1
         })

@@ -1,6 +1,6 @@
 //! Bulk transfers.
 
-use super::{Timed, timed};
+use super::{Loop, Timed};
 use seatmap_port::channels::{Channels, Ea, Element, Order, Program, Shape};
 
 /// Where the other end of every transfer is.
@@ -73,7 +73,8 @@ impl Program for Transfers {
         };
         let element = |at: usize| Element { ea: there.further(at as u32 * self.size_bytes), size: self.size_bytes };
         let list: Vec<Element> = (0..self.elements.unwrap_or(0)).map(element).collect();
-        timed(channels, self.warm_up, self.iterations, |_| {
+        let Transfers { warm_up, iterations, tasks, .. } = *self;
+        Loop { warm_up, iterations, tasks: tasks - first, repeats: Some(1) }.timed_each(channels, |_| {
             self.transfer(channels, there, &list);
             channels.wait_tags(1);
             1

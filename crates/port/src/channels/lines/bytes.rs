@@ -1,5 +1,6 @@
 //! Bytes in 64-bit words: byte b of a word is its bits 8b to 8b + 7, on every machine.
 
+use crate::port::change_word;
 use crate::{Addr, Port};
 
 /// Bytes from some word on.
@@ -59,7 +60,7 @@ impl Bytes {
         }
         let shift = self.shift(at);
         let mask = ((1 << (8 * count)) - 1) << shift;
-        change(port, word, |found| found & !mask | value << shift & mask);
+        change_word(port, word, |found| found & !mask | value << shift & mask);
     }
 
     /// Copies so many bytes: 1, 2 or 4 within a word, or whole words.
@@ -71,29 +72,13 @@ impl Bytes {
         port.copy(from.word(0), to.word(0), size / 8);
     }
 
-    /// Changes the aligned 32-bit word here in one piece, and returns what was there before.
-    pub(super) fn change_u32<P: Port>(self, port: &P, new: impl Fn(u32) -> u32) -> u32 {
-        let shift = self.shift(0);
-        let before = change(port, self.word(0), |found| {
-            let half = u64::from(new((found >> shift) as u32));
-            found & !(u64::from(u32::MAX) << shift) | half << shift
-        });
-        (before >> shift) as u32
+    /// The word that holds the aligned 32-bit word here, and whether that is its upper half.
+    pub(super) fn half(self) -> (Addr, bool) {
+        (self.word(0), self.shift(0) == 32)
     }
 
-    /// Reads it.
+    /// Reads the aligned 32-bit word here.
     pub(super) fn read_u32<P: Port>(self, port: &P) -> u32 {
         (port.load(self.word(0)) >> self.shift(0)) as u32
-    }
-}
-
-/// Changes a word in one piece, and returns what was there before.
-fn change<P: Port>(port: &P, word: Addr, new: impl Fn(u64) -> u64) -> u64 {
-    let mut found = port.load(word);
-    loop {
-        match port.compare_exchange(word, found, new(found)) {
-            Ok(before) => return before,
-            Err(newer) => found = newer,
-        }
     }
 }

@@ -11,7 +11,7 @@ pub use layout::{Layout, TooLarge};
 pub use on_lines::OnLines;
 
 use super::{Atomic, Channels, DmaError, Ea, Element, Order, Register, Service, dma};
-use crate::{Addr, Port};
+use crate::{Addr, Change, Port};
 use bytes::Bytes;
 use lane::Lane;
 use outbox::Outbox;
@@ -135,11 +135,14 @@ impl<'a, P: Port> LineChannels<'a, P> {
     /// Bytes of a word of memory that an atomic may change.
     fn atomic_word(&self, at: Ea) -> Bytes {
         self.end_with_others();
-        let word = match at {
+        self.atomic_word_of(at).unwrap_or_else(|error| self.refuse(error))
+    }
+
+    fn atomic_word_of(&self, at: Ea) -> Result<Bytes, DmaError> {
+        match at {
             Ea::Memory { offset, .. } if offset.is_multiple_of(4) => self.at(at, 4),
             _ => Err(DmaError::Atomic(at)),
-        };
-        word.unwrap_or_else(|error| self.refuse(error))
+        }
     }
 
     fn register_of(&self, rank: usize, register: Register) -> Addr {
@@ -248,10 +251,27 @@ impl<P: Port> Channels for LineChannels<'_, P> {
 
     fn atomic(&self, operation: Atomic, at: Ea, value: u32) -> u32 {
         let word = self.atomic_word(at);
+        let (at, is_upper) = word.half();
         match operation {
-            Atomic::Add => word.change_u32(self.port, |found| found.wrapping_add(value)),
-            Atomic::Set => word.change_u32(self.port, |_| value),
+            Atomic::Add => self.port.change_half(at, is_upper, Change::Add(value)),
+            Atomic::Set => self.port.change_half(at, is_upper, Change::Set(value)),
             Atomic::Read => word.read_u32(self.port),
+        }
+    }
+
+    fn atomic_times(&self, operation: Atomic, at: Ea, value: u32, times: u64) {
+        let change = match operation {
+            Atomic::Add => Some(Change::Add(value)),
+            Atomic::Set => Some(Change::Set(value)),
+            Atomic::Read => None,
+        };
+        // A simulator takes its time for every single look at what has ended, too.
+        let is_done = change.is_some_and(|change| {
+            let (at, is_upper) = self.atomic_word_of(at).unwrap_or_else(|error| self.refuse(error)).half();
+            self.port.change_half_times(at, is_upper, change, times)
+        });
+        if !is_done {
+            (0..times).for_each(|_| _ = self.atomic(operation, at, value));
         }
     }
 
@@ -269,4 +289,12 @@ impl<P: Port> Channels for LineChannels<'_, P> {
     }
 
     fn service(&self, _service: Service) {}
+
+    fn begin_together(&self, tasks: usize) {
+        self.port.begin_together(tasks);
+    }
+
+    fn keep_on(&self, tasks: usize, operation: &mut dyn FnMut()) -> Option<u64> {
+        self.port.keep_on(tasks, operation)
+    }
 }

@@ -1,0 +1,72 @@
+//! Runs that are lengthened until the workers are at work at the same time.
+
+use super::{Outcome, StatsError};
+use seatmap_port::{ENOUGH_OVERLAP, Run};
+use seatmap_workload::stats::Timed;
+
+/// How often a run is lengthened, to twice as many operations each time, before its figure is refused.
+const LENGTHENED: u32 = 10;
+
+/// Something whose workers should be at work at the same time.
+pub(super) trait Overlapping {
+    /// The smallest share of a worker's run for which all were; `None` where nothing is late by chance.
+    fn overlap(&self) -> Option<f64>;
+}
+
+impl Overlapping for Outcome {
+    fn overlap(&self) -> Option<f64> {
+        self.overlap
+    }
+}
+
+/// Runs something, and again for twice as many times as long while its workers were not at work together.
+pub(super) fn lengthened<T: Overlapping, E: std::error::Error>(
+    what: &str,
+    mut attempt: impl FnMut(u64) -> Result<T, StatsError<E>>,
+) -> Result<T, StatsError<E>> {
+    let mut largest = 0.0_f64;
+    for times in 0..=LENGTHENED {
+        let found = attempt(1 << times)?;
+        match found.overlap().filter(|overlap| *overlap < ENOUGH_OVERLAP) {
+            None => return Ok(found),
+            Some(overlap) => largest = largest.max(overlap),
+        }
+    }
+    Err(StatsError::Apart { what: what.to_owned(), overlap: largest })
+}
+
+/// When each task was at work that has operations.
+pub(super) fn runs(timed: &[Timed]) -> Vec<Run> {
+    timed.iter().filter(|task| task.operations > 0).map(Timed::run).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io;
+
+    struct Tried(u64, f64);
+
+    impl Overlapping for Tried {
+        fn overlap(&self) -> Option<f64> {
+            Some(self.1)
+        }
+    }
+
+    #[test]
+    fn a_run_is_lengthened_until_its_workers_overlap() {
+        let found = lengthened("fetchadd", |times| Ok::<_, StatsError<io::Error>>(Tried(times, times as f64 / 10.0)));
+        assert_eq!(found.unwrap().0, 16);
+    }
+
+    #[test]
+    fn workers_that_never_overlap_are_refused() {
+        let mut tries = 0;
+        let refused = lengthened("fetchadd", |_| {
+            tries += 1;
+            Ok::<_, StatsError<io::Error>>(Tried(0, 0.4))
+        });
+        assert_eq!(tries, 1 + LENGTHENED);
+        insta::assert_snapshot!(refused.err().unwrap(), @"fetchadd: the workers were at work together for 40 % of their runs, and 90 % are needed: other programs had the CPUs; try again on a quieter machine");
+    }
+}

@@ -1,0 +1,93 @@
+//! The single figures of the whole characterisation.
+
+use super::overlapping::{Overlapping, lengthened, runs};
+use super::survey::told_apart;
+use super::{Function, Options, Rooms, StatsError, Survey, measure};
+use seatmap_port::channels::{Bed, Program};
+use seatmap_port::overlap;
+use seatmap_workload::stats::Timed;
+use seatmap_workload::{BarrierBySignal, Collective, Kind, Way};
+
+/// Barriers and collectives timed.
+const TOGETHER: u64 = 64;
+
+/// Thread creation, tables 1 and 2, and the collectives of section 5.2.
+pub(super) fn rows<B: Bed>(bed: &mut B, rooms: &Rooms, iterations: u64) -> Result<Survey, StatsError<B::Error>> {
+    let mut found = Survey::default();
+    let mut add = |what: String, options: Options, bed: &mut B| -> Result<(), StatsError<B::Error>> {
+        found.take(what, told_apart(measure(bed, rooms, &options).map(|outcome| outcome.latency_ns))?);
+        Ok(())
+    };
+    let of = |function| Options { iterations, ..Options::new(function) };
+    if rooms.controller.is_some() && rooms.has_system {
+        add("thread create, run, join".into(), of(Function::MkThread), bed)?;
+    }
+    for (name, function) in [("mailbox", Function::Mailbox), ("signal", Function::Signal)] {
+        for chip in 0..rooms.chips.len() {
+            let options = Options { chip, ..of(function) };
+            let where_ = if chip == 0 { "the same chip".to_owned() } else { format!("chip {chip}") };
+            if rooms.controller.is_some() {
+                add(format!("{name}, controller to {} on {where_}", rooms.worker), options, bed)?;
+                if rooms.has_system {
+                    let called = Options { by_system_call: true, ..options };
+                    add(format!("{name}, the same by a system call"), called, bed)?;
+                }
+            }
+            if rooms.count() > 1 && rooms.chips[chip].len() > usize::from(chip == 0) {
+                let options = Options { between_workers: true, workers: 2, ..options };
+                add(format!("{name}, {0} to {0} on {where_}", rooms.worker), options, bed)?;
+            }
+        }
+    }
+    together(bed, rooms, &mut found)?;
+    Ok(found)
+}
+
+fn together<B: Bed>(bed: &mut B, rooms: &Rooms, found: &mut Survey) -> Result<(), StatsError<B::Error>> {
+    let (tasks, first_chip) = (rooms.count().min(30), rooms.chips[0].len());
+    let Some(seats) = rooms.workers(0, tasks).filter(|_| tasks > 1) else { return Ok(()) };
+    for is_blocking in [true, false] {
+        for (name, way) in [("one root", Way::Naive), ("tree", Way::Tree), ("a root a chip", Way::TwoRoots)] {
+            let how = if is_blocking { ", each signal awaited" } else { "" };
+            let what = format!("barrier of {tasks}, {name}{how}");
+            let barrier = |iterations| BarrierBySignal { way, tasks, first_chip, is_blocking, iterations };
+            found.take(what.clone(), told_apart(of_all(bed, rooms, &seats, &what, barrier))?);
+        }
+    }
+    for (name, kind) in [("broadcast", Kind::Broadcast), ("reduce", Kind::Reduce)] {
+        let what = format!("{name} of 1 KiB among {tasks}, tree");
+        let program = |iterations| Collective { kind, tasks, size_bytes: 1024, iterations };
+        found.take(what.clone(), told_apart(of_all(bed, rooms, &seats, &what, program))?);
+    }
+    Ok(())
+}
+
+/// What all tasks did.
+struct Together {
+    timed: Vec<Timed>,
+    overlap: Option<f64>,
+}
+
+impl Overlapping for Together {
+    fn overlap(&self) -> Option<f64> {
+        self.overlap
+    }
+}
+
+/// What an operation of all tasks takes: a program of as many iterations as it is given.
+fn of_all<B: Bed, P: Program<Output = Timed>>(
+    bed: &mut B,
+    rooms: &Rooms,
+    seats: &[u32],
+    what: &str,
+    program: impl Fn(u64) -> P,
+) -> Result<f64, StatsError<B::Error>> {
+    let found = lengthened(what, |times| {
+        let timed = bed.run(seats, &program(TOGETHER * times), 1).map_err(StatsError::Run)?;
+        let overlap = (!rooms.is_deterministic).then(|| overlap(&runs(&timed)));
+        Ok(Together { timed, overlap })
+    })?;
+    let longest = found.timed.iter().map(|task| task.ended - task.began).max().unwrap_or(0);
+    let operations = found.timed.iter().map(|task| task.operations).max().unwrap_or(0).max(1);
+    Ok(longest as f64 * bed.ns_per_cycle() / operations as f64)
+}
