@@ -24,6 +24,9 @@ pub struct Workers {
     /// How long each configuration of streams lasts.
     #[arg(long, value_name = "S", default_value_t = 3, value_parser = clap::value_parser!(u64).range(1..=3600))]
     pub seconds: u64,
+    /// Write one self-contained page.
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
     /// Draw what is gained by size.
     #[arg(long, value_name = "FILE")]
     pub svg: Option<PathBuf>,

@@ -7,7 +7,7 @@ use crate::error::CliError;
 use crate::interrupt::Interrupt;
 use crate::output::{self, Destination};
 use crate::progress::Display;
-use crate::{place, view};
+use crate::{model_input, place, view};
 use seatmap_host::steal::CpuTime;
 use seatmap_machine::{Profile, Topology};
 use seatmap_measure::homes;
@@ -16,14 +16,17 @@ use seatmap_measure::plan::{Effort, Passes, Plan};
 use seatmap_measure::probe::Probe;
 use seatmap_measure::samples::Samples;
 use seatmap_measure::survey::{self, Ended, Request, Survey};
+use seatmap_report::floor::Floor;
+use seatmap_report::html;
 use seatmap_report::terminal::{self, Options};
 use std::ops::ControlFlow;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use target::Target;
 
 /// Measures a machine, and shows, prints, writes or remembers what came of it.
 pub fn run(typed: Measure, colour: ColourChoice) -> Result<(), CliError> {
     let destination = typed.output.as_deref().map(Destination::new).transpose()?;
+    let page = output::page(typed.html.as_deref(), typed.json || destination == Some(Destination::Stdout))?;
     let target = Target::find(&typed)?;
     let kept = Kept::at(&typed, &target)?;
     let before = CpuTime::now();
@@ -51,6 +54,10 @@ pub fn run(typed: Measure, colour: ColourChoice) -> Result<(), CliError> {
             (filled(target::replayed_profile(profile), survey), journal)
         }
     };
+    if let Some(page) = &page {
+        let model = model_input::known(&typed.on)?;
+        page.write(&html::page(&profile, &Floor::of(&profile, model.as_ref())))?;
+    }
     deliver(&profile, &typed, &target, destination, colour)?;
     journal.map_or(Ok(()), |journal| journal.remove().map_err(CliError::work))
 }
@@ -200,6 +207,9 @@ fn deliver(
     }
     if to_stdout {
         return output::print(&profile.to_json());
+    }
+    if typed.html.as_deref() == Some(Path::new("-")) {
+        return Ok(());
     }
     let options =
         Options { colour: view::colour(colour, &std::io::stdout()), width: view::width(None), ..Options::default() };

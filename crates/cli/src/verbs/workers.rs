@@ -11,6 +11,7 @@ use seatmap_cellule::seats::on;
 use seatmap_cellule::streams::{self, Configuration};
 use seatmap_cellule::{CelluleError, Document, Seats, compare, costs::costs};
 use seatmap_host::cpus::{CpuError, Cpus};
+use seatmap_report::html;
 use seatmap_report::svg::{Chart, charts};
 use std::time::Duration;
 
@@ -20,6 +21,7 @@ pub fn run(typed: &Workers) -> Result<(), CliError> {
         return Err(CliError::input("--svg draws what is gained by size: seatmap workers gains --svg FILE"));
     }
     let picture = typed.svg.as_deref().map(Destination::new).transpose()?;
+    let page = output::page(typed.html.as_deref(), typed.json)?;
     let cpus = match &typed.cpus {
         Some(cpus) => cpus.0.clone(),
         None => seatmap_host::affinity::current().map_err(CliError::work)?,
@@ -29,7 +31,11 @@ pub fn run(typed: &Workers) -> Result<(), CliError> {
         picture.write(&charts(&drawn(figures)))?;
     }
     let document = Document::new(place::host_name(), cpus, found);
+    if let Some(page) = &page {
+        page.write(&html::workers(&document))?;
+    }
     match typed.json {
+        _ if page == Some(Destination::Stdout) => Ok(()),
         true => output::print(&(serde_json::to_string(&document).map_err(CliError::work)? + "\n")),
         false => output::print(&document.text()),
     }
