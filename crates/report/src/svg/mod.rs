@@ -109,15 +109,21 @@ fn fill(grid: &Grid, scale: Scale, row: usize, column: usize) -> Option<Fill> {
     }
 }
 
-/// (row, OS index) of the rows that get a label, from the first to the last: the first of each group before the others, none
-/// too near another.
+/// (row, OS index) of the rows that get a label, from the first to the last: the first of each group, and in between rows that
+/// are a power of two apart, none too near another. Siblings stand side by side, two or four a core: other steps would name the
+/// first of one core and the second of the next, which are numbered far apart.
 fn labels(grid: &Grid) -> Vec<(usize, u32)> {
     let n = grid.os.len();
-    let apart = (LABEL_ROOM * n as f64 / SIDE).ceil() as usize;
-    let firsts = (0..n).filter(|row| *row == 0 || grid.ends_group(row - 1));
+    let apart = ((LABEL_ROOM * n as f64 / SIDE).ceil() as usize).max(1);
+    let step = apart.next_power_of_two();
+    let firsts: Vec<usize> = (0..n).filter(|row| *row == 0 || grid.ends_group(row - 1)).collect();
+    let in_step = |row: &usize| {
+        let group = firsts.partition_point(|first| first <= row);
+        (row - firsts[group.saturating_sub(1)]).is_multiple_of(step)
+    };
     let mut taken: Vec<usize> = Vec::new();
-    for row in firsts.chain(0..n) {
-        if taken.iter().all(|other| other.abs_diff(row) >= apart.max(1)) {
+    for row in firsts.iter().copied().chain((0..n).filter(in_step)) {
+        if taken.iter().all(|other| other.abs_diff(row) >= apart) {
             taken.push(row);
         }
     }
@@ -187,6 +193,11 @@ mod tests {
         let grid = Grid::of(&grouped(64, 8), Order::Group, None).unwrap();
         let rows: Vec<usize> = labels(&grid).into_iter().map(|(row, _)| row).collect();
         assert!(rows.len() > 8 && rows.is_sorted(), "{rows:?}");
+        // Two sockets of 32 cores; the second hardware threads are CPUs 64 to 127.
+        let siblings = seatmap_machine::catalog::load("xeon-8375c-2s").unwrap();
+        let grid = Grid::of(&siblings, Order::Group, None).unwrap();
+        let cpus: Vec<u32> = labels(&grid).into_iter().map(|(_, os)| os).collect();
+        assert!(cpus.len() > 8 && cpus.is_sorted() && cpus.iter().all(|cpu| *cpu < 64), "{cpus:?}");
     }
 
     #[test]
