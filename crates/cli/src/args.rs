@@ -149,6 +149,9 @@ pub struct Measure {
     /// Write the profile to a file; - is stdout.
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
+    /// Write one self-contained, interactive page.
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
     /// Print the profile as JSON on stdout, and nothing else.
     #[arg(long)]
     pub json: bool,

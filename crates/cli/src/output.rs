@@ -120,6 +120,18 @@ fn takes_files(folder: &Path) -> io::Result<()> {
     tempfile::NamedTempFile::new_in(folder).map(drop)
 }
 
+/// Where `--html` goes, if it was typed.
+///
+/// # Errors
+/// A file that cannot be written, or a page and JSON both on stdout.
+pub fn page(typed: Option<&Path>, json: bool) -> Result<Option<Destination>, CliError> {
+    let page = typed.map(Destination::new).transpose()?;
+    match json && page == Some(Destination::Stdout) {
+        true => Err(CliError::input("--json and --html - both print on stdout; give --html a file's name")),
+        false => Ok(page),
+    }
+}
+
 fn failed(path: &Path, error: io::Error) -> CliError {
     CliError::work(AtFile::new(path, error))
 }

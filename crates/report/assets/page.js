@@ -112,10 +112,16 @@
       taken.push(row);
       label(context, row, (row + 0.5) * cellSize(), css("--quiet"));
     };
-    const rows = state.order.map((_, row) => row);
-    // The first of each group before the others.
-    rows.filter((row) => row === 0 || begins(row)).forEach(offer);
-    rows.forEach(offer);
+    // The first of each group before the others; these a power of two apart, so that siblings, which stand side by side and are
+    // numbered far apart, do not take turns.
+    const step = 2 ** Math.ceil(Math.log2(Math.max(1, LABEL / cellSize())));
+    let first = 0;
+    const between = [];
+    state.order.forEach((_, row) => {
+      if (row === 0 || begins(row)) { first = row; offer(row); }
+      else if ((row - first) % step === 0) between.push(row);
+    });
+    between.forEach(offer);
     marked.forEach((row) => label(context, row, (row + 0.5) * cellSize(), css("--text")));
   };
 

@@ -15,14 +15,18 @@
 //! | [`svg`] | heatmaps of profiles and patterns for papers and slides |
 //! | [`html`] | one self-contained page, and the frame that other pages share |
 //!
-//! All pictures stand on the same four ideas: [`Grid`] (a matrix in the order in which it is shown), [`Scale`] (which
-//! colour a distance gets), [`Digits`] (how many of its digits mean something) and [`palette`].
+//! All pictures stand on the same five ideas: [`Grid`] (a matrix in the order in which it is shown), [`Scale`] (which
+//! colour a distance gets), [`Digits`] (how many of its digits mean something), [`palette`], and `axis` (which round values
+//! stand beside a chart). All pages begin with a `sentence` that says what to make of them, and explain each term of the field
+//! from one `glossary`.
 #![deny(missing_docs)]
 
 mod about;
+mod axis;
 pub mod channels;
 mod digits;
 pub mod floor;
+mod glossary;
 mod grid;
 pub mod html;
 pub mod live;
@@ -35,6 +39,7 @@ mod predicted;
 pub mod ranking;
 mod reduced;
 mod scale;
+mod sentence;
 pub mod stats;
 pub mod study;
 pub mod svg;

@@ -197,10 +197,10 @@ mod tests {
         long.setup.variant = Variant::Default;
         (long.setup.choice.sample, long.setup.choice.is_reduced_by_symmetry) = (Some(4), true);
         let picture = svg::ranking(&long);
-        let lines: Vec<&str> =
-            picture.split("fill=\"#57606a\">").skip(1).filter_map(|part| part.split('<').next()).collect();
-        assert_eq!(lines[1], "one of each two mirror images; a sample: the mappings below, the others at random");
-        assert_eq!(lines[..2].join("; "), about(&long));
+        let texts = picture.split("<text class=\"about\"").skip(1).filter_map(|part| part.split(['>', '<']).nth(1));
+        let lines: Vec<&str> = texts.collect();
+        assert_eq!(lines[2], "a sample: the mappings below, the others at random");
+        assert!(lines.iter().all(|line| line.len() <= 80) && lines.join("; ") == about(&long), "{lines:?}");
     }
 
     #[test]

@@ -2,8 +2,9 @@
 
 /// Above this ratio between far and near, a linear scale would give most of its colours to the far end.
 const LOG_FROM_RATIO: f64 = 4.0;
-/// The share of the pairs at either end that may lie outside the scale, so that a few SMT siblings or one disturbed
-/// pair do not take the colours from all others.
+/// The share of the pairs at the far end that may lie outside the scale, so that one disturbed pair does not take the colours
+/// from all others. Nothing makes a pair look nearer than it is: the near end is the nearest pair, SMT siblings where there
+/// are any, however few they are.
 const OUTSIDE: f64 = 0.01;
 
 /// Maps round-trip nanoseconds to 0 (near) .. 1 (far), linearly or by logarithm, whichever the range asks for.
@@ -22,7 +23,7 @@ pub struct Scale {
 }
 
 impl Scale {
-    /// A scale for these distances, from the first to the 99th percentile; `None` where not one is known.
+    /// A scale for these distances, from the nearest pair to the 99th percentile; `None` where not one is known.
     #[must_use]
     pub fn of(values_ns: impl Iterator<Item = f64>) -> Option<Self> {
         Self::without_ends(values_ns, OUTSIDE)
@@ -39,7 +40,9 @@ impl Scale {
         known.sort_by(f64::total_cmp);
         let (&min, &max) = (known.first()?, known.last()?);
         let skipped = (known.len() as f64 * outside) as usize;
-        let (low_ns, high_ns) = (known[skipped], known[known.len() - 1 - skipped]);
+        // No line changes its owner in no time: a zero is an unknown distance of some importer, and no end of a scale.
+        let low_ns = known.iter().copied().find(|value| *value > 0.0).unwrap_or(min);
+        let high_ns = known[known.len() - 1 - skipped].max(low_ns);
         let log = low_ns > 0.0 && high_ns / low_ns > LOG_FROM_RATIO;
         Some(Scale { low_ns, high_ns, log, below: min < low_ns, above: max > high_ns })
     }
@@ -97,10 +100,19 @@ mod tests {
     }
 
     #[test]
+    fn a_few_siblings_begin_the_scale_and_a_zero_does_not() {
+        let siblings = (0..300).map(|i| if i == 7 { 19.6 } else { 45.4 });
+        let scale = Scale::of(siblings.clone()).unwrap();
+        assert_eq!((scale.low_ns, scale.below), (19.6, false));
+        let with_zero = Scale::of(siblings.chain([0.0])).unwrap();
+        assert_eq!((with_zero.low_ns, with_zero.below), (19.6, true));
+    }
+
+    #[test]
     fn nothing_and_one_value() {
         assert_eq!(Scale::of([f64::NAN].into_iter()), None);
         assert_eq!(Scale::of([80.0].into_iter()).unwrap().position(80.0), 0.0);
-        assert_eq!(Scale::of([0.0, 5.0].into_iter()).unwrap().position(5.0), 1.0);
+        assert_eq!(Scale::of([1.0, 3.0].into_iter()).unwrap().position(3.0), 1.0);
     }
 
     proptest! {

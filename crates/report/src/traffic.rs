@@ -40,11 +40,6 @@ impl Traffic {
     pub fn is_even(&self) -> bool {
         (0..self.n).flat_map(|row| self.cells.row(row)).all(|bytes| *bytes == 0.0 || *bytes == self.most)
     }
-
-    /// The bytes that are drawn with such a strength.
-    pub fn bytes(&self, strength: f64) -> f64 {
-        self.most * strength * strength
-    }
 }
 
 /// A number of things with their name: `1 byte`, `4096 bytes`, `16.8 M bytes`.
@@ -96,7 +91,6 @@ mod tests {
         let sum: f64 = (0..4).flat_map(|row| traffic.cells.row(row)).sum();
         assert_eq!(sum, 90.0);
         assert_eq!((traffic.strength(3, 3), traffic.strength(0, 1)), (None, Some(1.0)));
-        assert_eq!(traffic.bytes(0.5), 2.25);
         assert!(!traffic.is_even() && Traffic::of(&pattern, 10).is_even());
     }
 }

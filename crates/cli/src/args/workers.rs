@@ -26,6 +26,9 @@ pub struct Workers {
     /// How long each configuration of streams lasts, 3s by default: 500ms, 10s, 2m; a number alone is seconds.
     #[arg(long, value_name = "TIME", value_parser = seconds)]
     pub seconds: Option<Duration>,
+    /// Write one self-contained page.
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
     /// Draw what is gained by size.
     #[arg(long, value_name = "FILE")]
     pub svg: Option<PathBuf>,

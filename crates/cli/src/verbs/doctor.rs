@@ -2,22 +2,30 @@
 
 use crate::args::{ColourChoice, Doctor};
 use crate::error::CliError;
-use crate::output::visible;
-use crate::{output, place, view};
+use crate::output::{self, Destination, visible};
+use crate::{place, view};
 use seatmap_cell::doctor as isolation;
 use seatmap_host::cpus::Cpus;
 use seatmap_host::doctor::{Diagnosis, Level, examine};
 use seatmap_machine::Topology;
+use seatmap_report::html;
 use seatmap_report::terminal::Colour;
 use serde::Serialize;
 
 /// Examines this host.
 pub fn run(typed: &Doctor, colour: ColourChoice) -> Result<(), CliError> {
+    let page = output::page(typed.html.as_deref(), typed.json)?;
     let topology = seatmap_host::topology::of_host().map_err(CliError::work)?;
     let mut found = examine(&topology);
     found.extend(isolation::examine(&topology, &cpus(typed, &topology)?));
+    if let Some(page) = &page {
+        page.write(&html::doctor(&place::host_name(), &found))?;
+    }
     if typed.json {
         return output::json(&Document::new(&found));
+    }
+    if page == Some(Destination::Stdout) {
+        return Ok(());
     }
     let coloured = view::colour(colour, &std::io::stdout()) != Colour::None;
     output::print(&found.iter().map(|diagnosis| line(diagnosis, coloured)).collect::<String>())

@@ -9,7 +9,7 @@ use crate::error::CliError;
 use crate::interrupt::Interrupt;
 use crate::output::{self, Destination};
 use crate::progress::Display;
-use crate::view;
+use crate::{model_input, view};
 use kept::Kept;
 use seatmap_host::claim::Claim;
 use seatmap_host::steal::CpuTime;
@@ -19,13 +19,17 @@ use seatmap_measure::journal::Journal;
 use seatmap_measure::plan::{Effort, Plan};
 use seatmap_measure::probe::Probe;
 use seatmap_measure::survey::{self, Ended, Request, Survey};
+use seatmap_report::floor::Floor;
+use seatmap_report::html;
 use seatmap_report::terminal::{self, Options};
 use std::ops::ControlFlow;
+use std::path::Path;
 use target::Target;
 
 /// Measures a machine, and shows, prints, writes or remembers what came of it.
 pub fn run(typed: Measure, colour: ColourChoice) -> Result<(), CliError> {
     let destination = typed.output.as_deref().map(Destination::new).transpose()?;
+    let page = output::page(typed.html.as_deref(), typed.json || destination == Some(Destination::Stdout))?;
     let target = Target::find(&typed)?;
     let kept = Kept::at(&typed, &target)?;
     // First of all: whoever sees a journal may ask its run to stop.
@@ -56,6 +60,10 @@ pub fn run(typed: Measure, colour: ColourChoice) -> Result<(), CliError> {
             (filled(target::replayed_profile(profile), survey), journal)
         }
     };
+    if let Some(page) = &page {
+        let model = model_input::known(&typed.on)?;
+        page.write(&html::page(&profile, &Floor::of(&profile, model.as_ref())))?;
+    }
     deliver(&profile, &typed, &target, destination, colour)?;
     journal.map_or(Ok(()), |journal| journal.remove().map_err(CliError::work))
 }
@@ -157,6 +165,9 @@ fn deliver(
     }
     if to_stdout {
         return output::print(&profile.to_json());
+    }
+    if typed.html.as_deref() == Some(Path::new("-")) {
+        return Ok(());
     }
     let options =
         Options { colour: view::colour(colour, &std::io::stdout()), width: view::width(None), ..Options::default() };

@@ -14,10 +14,7 @@ use serde::Serialize;
 
 /// Shows a machine in the terminal, as a page, or as JSON.
 pub fn run(typed: Show, colour: ColourChoice) -> Result<(), CliError> {
-    let destination = typed.html.as_deref().map(Destination::new).transpose()?;
-    if typed.json && destination == Some(Destination::Stdout) {
-        return Err(CliError::input("--json and --html - both print on stdout; give --html a file's name"));
-    }
+    let destination = output::page(typed.html.as_deref(), typed.json)?;
     let profile = input::machine(&typed.machine)?;
     check(&profile, &typed)?;
     if let Some(destination) = destination {

@@ -11,6 +11,7 @@ use seatmap_cellule::seats::on;
 use seatmap_cellule::streams::{self, Configuration};
 use seatmap_cellule::{CelluleError, Document, Seats, compare, costs::costs};
 use seatmap_host::cpus::{CpuError, Cpus};
+use seatmap_report::html;
 use seatmap_report::svg::{Chart, charts};
 use std::time::Duration;
 
@@ -26,6 +27,7 @@ pub fn run(typed: &Workers) -> Result<(), CliError> {
     }
     check(typed)?;
     let picture = typed.svg.as_deref().map(Destination::new).transpose()?;
+    let page = output::page(typed.html.as_deref(), typed.json)?;
     let cpus = match &typed.cpus {
         Some(cpus) => cpus.0.clone(),
         None => seatmap_host::affinity::current().map_err(CliError::work)?,
@@ -35,7 +37,11 @@ pub fn run(typed: &Workers) -> Result<(), CliError> {
         picture.write(&charts(&drawn(figures)))?;
     }
     let document = Document::new(place::host_name(), cpus, found);
+    if let Some(page) = &page {
+        page.write(&html::workers(&document))?;
+    }
     match typed.json {
+        _ if page == Some(Destination::Stdout) => Ok(()),
         true => output::json(&document),
         false => output::print(&document.text()),
     }

@@ -60,3 +60,14 @@ fn no_system_without_a_cpu_and_no_cpu_that_is_not_there() {
     assert_eq!((last["subject"].as_str(), last["level"].as_str()), (Some("isolation"), Some("NO")));
     assert!(place.one_line_refusal(&["doctor", "--cpus", "500000"]).contains("does not exist"));
 }
+
+#[test]
+fn a_page_begins_with_what_to_do() {
+    let place = Place::new();
+    let lines = place.stdout(&["doctor", "--html", "doctor.html"]);
+    let page = place.read("doctor.html");
+    assert!(lines.contains("clock") && page.starts_with("<!DOCTYPE html>"), "{page}");
+    assert!(page.contains("<p class=\"sentence\">") && page.contains(" points "), "{page}");
+    assert!(place.stdout(&["doctor", "--html", "-"]).starts_with("<!DOCTYPE html>"));
+    assert!(place.one_line_refusal(&["doctor", "--json", "--html", "-"]).contains("both print on stdout"));
+}

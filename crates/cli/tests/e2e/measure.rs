@@ -82,6 +82,18 @@ fn the_file_holds_what_json_prints() {
 }
 
 #[test]
+fn a_page_shows_what_was_measured() {
+    let place = Place::new();
+    let ask = ["measure", "--on", "core-i9-12900k", "--quick", "--cpus", "0-3,16-17", "-o", "x.json", "--html"];
+    assert!(place.stdout(&[&ask[..], &["x.html"]].concat()).contains("Distance classes"));
+    let page = place.read("x.html");
+    assert!(page.starts_with("<!DOCTYPE html>") && page.contains(" times as long: "), "{page}");
+    let alone = place.stdout(&[&ask[..], &["-"]].concat());
+    assert!(alone.starts_with("<!DOCTYPE html>") && alone.trim_end().ends_with("</html>"), "{alone}");
+    assert!(place.one_line_refusal(&[&ask[..], &["-", "--json"]].concat()).contains("both print on stdout"));
+}
+
+#[test]
 fn two_pus_resolve_no_homes_and_say_so() {
     let Some(cpus) = two_cpus() else { return };
     let place = Place::new();

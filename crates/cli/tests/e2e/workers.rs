@@ -66,3 +66,18 @@ fn what_cannot_be_meant_is_refused() {
     insta::assert_snapshot!(told.join("\n"));
     assert!(place.refusal(&["workers", "--cpus", "100000"]).contains("CPU 100000 does not exist"));
 }
+
+#[test]
+fn a_page_holds_what_was_found() {
+    let place = Place::new();
+    let cpu = two_cpus().unwrap_or_else(|| "0".to_owned()).split(',').next().unwrap().to_owned();
+    let ask = ["workers", "matrix:64:1", "--cpus", &cpu, "--turns", "1", "--html"];
+    assert!(place.stdout(&[&ask[..], &["x.html"]].concat()).contains("results are right"));
+    let page = place.read("x.html");
+    assert!(
+        page.contains("matrix:64:1 takes ") && page.contains("% less time") | page.contains("% more time"),
+        "{page}"
+    );
+    assert!(place.stdout(&[&ask[..], &["-"]].concat()).starts_with("<!DOCTYPE html>"));
+    assert!(place.one_line_refusal(&[&ask[..], &["-", "--json"]].concat()).contains("both print on stdout"));
+}

@@ -91,7 +91,9 @@ impl Drawing<'_> {
         let (x, y) = area.corner;
         html! {
             @if area.caption > 0.0 {
-                text x=(number(x + 6.0)) y=(number(y + area.caption - 2.0)) { (shown) }
+                // A ring of the ground's colour: pairs may cross it.
+                text.caption x=(number(x + 6.0)) y=(number(y + area.caption - 3.0)) stroke="#fff" stroke-width="2.5"
+                    paint-order="stroke" { (shown) }
             } @else if area.pus.is_empty() {
                 text x=(number(x + area.width / 2.0)) y=(number(y + area.height / 2.0 + 3.5)) text-anchor="middle" { (shown) }
             }

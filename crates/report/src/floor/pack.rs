@@ -4,8 +4,8 @@ use super::nested::Group;
 use super::parts::Point;
 use seatmap_machine::Level;
 
-/// Height of the line in which a box's name stands.
-const CAPTION: f64 = 14.0;
+/// Height of the line in which a box's name stands: below the widest border that may be drawn around the box.
+const CAPTION: f64 = 17.0;
 /// What a letter of a box's name takes of its width.
 pub(super) const LETTER: f64 = 5.5;
 
@@ -14,6 +14,11 @@ const FULL_ROWS: f64 = 1.35;
 
 /// How much higher than its neighbour a box in one row may be.
 const ALIKE: f64 = 1.5;
+
+/// The part of the width that a row fills at least, or its parts are made wider.
+const EMPTY: f64 = 0.75;
+/// How much wider, for their height.
+const WIDER: [f64; 3] = [2.0, 4.0, 8.0];
 
 /// A group with the place of everything in it.
 #[derive(Clone, Debug, PartialEq)]
@@ -34,31 +39,34 @@ pub(super) fn packed(group: &Group, size: f64, ratio: f64) -> Packed<'_> {
     let inside: Vec<Packed> = group.inside.iter().map(|part| packed(part, size, ratio)).collect();
     let (air, gap) = room(group);
     let shape = |columns: usize| {
-        let (width, height) = extent(&inside, columns, gap);
+        let (width, height) = extent(&rows(&inside, columns), gap);
         (width / ratio).max(height)
     };
-    let columns = columns(inside.len(), shape);
-    let (width, height) = extent(&inside, columns, gap);
+    let columns = columns(&alike(&inside).map(<[Packed]>::len).collect::<Vec<_>>(), shape);
+    let rows = filled(in_rows(inside, columns), size, ratio, gap);
+    let (width, height) = extent(&rows.iter().map(Vec::as_slice).collect::<Vec<_>>(), gap);
     let fits = group.names.first().is_some_and(|name| name.len() as f64 * LETTER <= width + 2.0 * air);
     let is_named = fits && group.level != Some(Level::Core);
     let caption = if is_named { CAPTION } else { 0.0 };
-    let placed =
-        places(&inside, columns, gap).into_iter().map(|(x, y)| (x + air, y + air + caption)).collect::<Vec<_>>();
+    let placed = places(&rows, gap).into_iter().map(|(x, y)| (x + air, y + air + caption)).collect::<Vec<_>>();
     Packed {
         group,
         width: width + 2.0 * air,
         height: height + 2.0 * air + caption,
         caption,
-        inside: placed.into_iter().zip(inside).collect(),
+        inside: placed.into_iter().zip(rows.into_iter().flatten()).collect(),
     }
 }
 
-/// As many as give the least of a shape: rows that are full, unless others are far better.
-fn columns(parts: usize, shape: impl Fn(usize) -> f64) -> usize {
+/// As many as give the least of a shape: rows that are full, unless others are far better. `parts` are those alike, which fill
+/// rows of their own.
+fn columns(parts: &[usize], shape: impl Fn(usize) -> f64) -> usize {
+    let most = parts.iter().max().copied().unwrap_or(1).max(1);
     let best =
         |columns: &mut dyn Iterator<Item = usize>| columns.min_by(|a, b| shape(*a).total_cmp(&shape(*b))).unwrap_or(1);
-    let full = best(&mut (1..=parts).filter(|columns| parts.is_multiple_of(*columns)));
-    let any = best(&mut (1..=parts));
+    let fills = |columns: &usize| parts.iter().all(|count| count.is_multiple_of(*columns) || count <= columns);
+    let full = best(&mut (1..=most).filter(fills));
+    let any = best(&mut (1..=most));
     if shape(full) <= FULL_ROWS * shape(any) { full } else { any }
 }
 
@@ -88,26 +96,54 @@ fn depth(group: &Group) -> usize {
     group.inside.iter().map(|part| depth(part) + 1).max().unwrap_or(0)
 }
 
+/// Parts beside each other that are about equally high.
+fn alike<'a, 'b>(parts: &'b [Packed<'a>]) -> impl Iterator<Item = &'b [Packed<'a>]> {
+    parts.chunk_by(|a, b| a.height.max(b.height) <= ALIKE * a.height.min(b.height))
+}
+
 /// Rows of so many parts; what is much higher or lower than those before begins a row of its own, as clusters after cores do.
 fn rows<'a, 'b>(parts: &'b [Packed<'a>], columns: usize) -> Vec<&'b [Packed<'a>]> {
-    let is_alike = |a: &Packed, b: &Packed| a.height.max(b.height) <= ALIKE * a.height.min(b.height);
-    parts.chunk_by(is_alike).flat_map(|alike| alike.chunks(columns)).collect()
+    alike(parts).flat_map(|alike| alike.chunks(columns)).collect()
+}
+
+/// The parts themselves, row by row.
+fn in_rows(parts: Vec<Packed<'_>>, columns: usize) -> Vec<Vec<Packed<'_>>> {
+    let counts: Vec<usize> = rows(&parts, columns).into_iter().map(<[Packed]>::len).collect();
+    let mut rest = parts.into_iter();
+    counts.into_iter().map(|count| rest.by_ref().take(count).collect()).collect()
+}
+
+/// Rows that leave much of the width empty, with their parts made lower and wider, as far as there is room.
+fn filled<'a>(mut rows: Vec<Vec<Packed<'a>>>, size: f64, ratio: f64, gap: f64) -> Vec<Vec<Packed<'a>>> {
+    let widest = rows.iter().map(|row| width(row, gap)).fold(0.0, f64::max);
+    for row in rows.iter_mut().filter(|row| width(row, gap) < EMPTY * widest) {
+        for wider in WIDER.map(|factor| factor * ratio) {
+            let again: Vec<Packed> = row.iter().map(|part| packed(part.group, size, wider)).collect();
+            if width(&again, gap) <= widest && width(&again, gap) > width(row, gap) {
+                *row = again;
+            }
+        }
+    }
+    rows
 }
 
 fn height(row: &[Packed]) -> f64 {
     row.iter().map(|part| part.height).fold(0.0, f64::max)
 }
 
-fn extent(parts: &[Packed], columns: usize, gap: f64) -> (f64, f64) {
-    let rows = rows(parts, columns);
-    let width = |row: &&[Packed]| row.iter().map(|part| part.width + gap).sum::<f64>() - gap;
-    (rows.iter().map(width).fold(0.0, f64::max), rows.iter().map(|row| height(row) + gap).sum::<f64>() - gap)
+fn width(row: &[Packed], gap: f64) -> f64 {
+    row.iter().map(|part| part.width + gap).sum::<f64>() - gap
+}
+
+fn extent(rows: &[&[Packed]], gap: f64) -> (f64, f64) {
+    let wide = rows.iter().map(|row| width(row, gap)).fold(0.0, f64::max);
+    (wide, rows.iter().map(|row| height(row) + gap).sum::<f64>() - gap)
 }
 
 /// Where each part's corner is.
-fn places(parts: &[Packed], columns: usize, gap: f64) -> Vec<Point> {
+fn places(rows: &[Vec<Packed>], gap: f64) -> Vec<Point> {
     let (mut places, mut y) = (Vec::new(), 0.0);
-    for row in rows(parts, columns) {
+    for row in rows {
         let mut x = 0.0;
         for part in row {
             places.push((x, y));
@@ -134,9 +170,14 @@ mod tests {
 
     #[test]
     fn rows_are_full_where_that_costs_little() {
-        let of = |count: usize| columns(count, |columns| (columns as f64 / 1.6).max(count.div_ceil(columns) as f64));
+        let of = |count: usize| columns(&[count], |columns| (columns as f64 / 1.6).max(count.div_ceil(columns) as f64));
         assert_eq!([4, 8, 12, 32].map(of), [2, 4, 4, 8]);
         assert_eq!(of(23), 6, "one row of 23 would be far too long");
+        assert_eq!(
+            columns(&[8, 2], |columns| columns.abs_diff(5) as f64 / 100.0 + 1.0),
+            4,
+            "two full rows of cores, one of clusters"
+        );
     }
 
     #[test]
@@ -145,7 +186,18 @@ mod tests {
         let packed = packed(&named, size, 1.0);
         assert_eq!((packed.width, packed.height, packed.caption), (41.5 + 8.0, 41.5 + 8.0 + CAPTION, CAPTION));
         let corners: Vec<Point> = packed.inside.iter().map(|(corner, _)| *corner).collect();
-        assert_eq!(corners, [(4.0, 18.0), (25.5, 18.0), (4.0, 39.5), (25.5, 39.5)]);
+        assert_eq!(corners, [(4.0, 21.0), (25.5, 21.0), (4.0, 42.5), (25.5, 42.5)]);
+    }
+
+    #[test]
+    fn no_quarter_of_a_hybrid_stays_empty() {
+        let core = |at| Group { level: Some(Level::Core), ..group(&format!("core {at}"), seats(2)) };
+        let clusters = [group("L2 8", seats(4)), group("L2 12", seats(4))];
+        let hybrid = group("package 0", (0..8).map(core).chain(clusters).collect());
+        let packed = packed(&hybrid, 40.0, 1.6);
+        let area = |part: &Packed| part.width * part.height;
+        let used: f64 = packed.inside.iter().map(|(_, part)| area(part)).sum();
+        assert!(used > 0.75 * area(&packed), "{used} of {}", area(&packed));
     }
 
     #[test]

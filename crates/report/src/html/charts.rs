@@ -1,60 +1,59 @@
 //! Small charts as SVG: they need no script and take their colours from the page's style.
 
+use crate::axis::{Axis, Unit};
+use crate::svg::frame::{Frame, up_most};
 use crate::svg::number;
 use crate::{Digits, Scale};
 use maud::{Markup, html};
 use seatmap_machine::Loaded;
 use seatmap_measure::classes::DistanceClass;
 
-/// Width of a chart in user units.
-const WIDTH: f64 = 560.0;
-/// Room at the left, for names, at least.
-const LEFT: f64 = 120.0;
-/// What a letter of a name takes: a wide one, since the page's font is the reader's own.
-const LETTER: f64 = 7.2;
-/// Between a name and its axis.
-const GAP: f64 = 12.0;
-/// Room at the right, so that the last label is not cut.
-const RIGHT: f64 = 36.0;
-/// Height of one class: its histogram, and air above it.
-const ROW: f64 = 44.0;
+/// Width of the histograms, in user units: they stand beside the heatmap, where little room is left.
+const WIDTH: f64 = 300.0;
+/// Room at both sides, so that no tick is cut.
+const SIDE: f64 = 14.0;
+/// Height of one class: its name, its histogram, and air between.
+const ROW: f64 = 56.0;
 /// The part of it that the tallest bar takes.
-const BARS: f64 = 34.0;
+const BARS: f64 = 30.0;
+/// Room for ticks and title below.
+const BELOW: f64 = 40.0;
 /// Bars of a histogram.
 const BINS: usize = 96;
-/// Height of the loaded curve.
-const CURVE: f64 = 200.0;
+/// The curve under load: its width, its height, and the room around it.
+const CURVE: [f64; 2] = [480.0, 180.0];
+const LEFT: f64 = 58.0;
+const RIGHT: f64 = 22.0;
+const ABOVE: f64 = 30.0;
 
 /// How the distances are spread: a histogram for each class on a common axis, with its median.
 pub(super) fn distribution(classes: &[(DistanceClass, Vec<f64>)], scale: Scale, digits: Digits) -> Markup {
-    let longest = classes.iter().map(|(class, _)| class.name.chars().count()).max().unwrap_or(0);
-    let left = LEFT.max(LETTER * longest as f64 + GAP);
-    let x = |value_ns: f64| left + (WIDTH - left - RIGHT) * scale.position(value_ns);
-    let height = ROW * classes.len() as f64 + 26.0;
+    let plot = ROW * classes.len() as f64;
+    let x = Axis::from(scale);
+    let frame = Frame { left: SIDE, top: 0.0, width: WIDTH - 2.0 * SIDE, height: plot, x, y: x };
     html! {
-        svg.chart viewBox=(format!("0 0 {WIDTH} {height}")) role="img" aria-label="Distribution of distances by class" {
+        svg.chart viewBox=(format!("0 0 {WIDTH} {}", number(plot + BELOW))) role="img"
+            aria-label="Distribution of distances by class" {
             @for (at, (class, values_ns)) in classes.iter().enumerate() {
-                (row(class, values_ns, ROW * (at as f64 + 1.0), left, scale))
+                (row(class, values_ns, ROW * (at as f64 + 1.0), &frame, digits))
             }
-            @for step in 0..=4 {
-                @let value = scale.value_ns(f64::from(step) / 4.0);
-                text.tick x=(number(x(value))) y=(height - 4.0) text-anchor="middle" {
-                    (digits.show(value)) @if step == 4 { " ns" }
-                }
-            }
+            (frame.ticks_across())
+            (frame.title_across("round trip, ns"))
         }
     }
 }
 
 /// One class, its bars standing on `floor`.
-fn row(class: &DistanceClass, values_ns: &[f64], floor: f64, left: f64, scale: Scale) -> Markup {
-    let width = (WIDTH - left - RIGHT) / BINS as f64;
-    let median = left + (WIDTH - left - RIGHT) * scale.position(class.median_ns);
+fn row(class: &DistanceClass, values_ns: &[f64], floor: f64, frame: &Frame, digits: Digits) -> Markup {
+    let width = frame.width / BINS as f64;
+    let median = frame.x(class.median_ns);
+    let bars = histogram(values_ns, &frame.x).into_iter().enumerate().filter(|(_, height)| *height > 0.0);
     html! {
-        text.name x=(number(left - GAP)) y=(number(floor - 4.0)) text-anchor="end" { (class.name) }
-        line.rule x1=(number(left)) x2=(WIDTH - RIGHT) y1=(number(floor)) y2=(number(floor)) {}
-        @for (at, height) in histogram(values_ns, scale).into_iter().enumerate().filter(|(_, height)| *height > 0.0) {
-            rect.bar x=(number(left + at as f64 * width)) y=(number(floor - height)) width=(number(width - 0.5))
+        text.name x="0" y=(number(floor - BARS - 10.0)) { (class.name) }
+        text.tick x=(WIDTH) y=(number(floor - BARS - 10.0)) text-anchor="end" { "median " (digits.show(class.median_ns)) }
+        line.rule x1=(number(frame.left)) x2=(number(frame.left + frame.width)) y1=(number(floor)) y2=(number(floor)) {}
+        @for (at, height) in bars {
+            rect.bar x=(number(frame.left + at as f64 * width)) y=(number(floor - height)) width=(number(width - 0.5))
                 height=(number(height)) {}
         }
         rect.median x=(number(median - 1.0)) y=(number(floor - BARS - 3.0)) width="2" height=(number(BARS + 6.0)) rx="1" {}
@@ -62,10 +61,10 @@ fn row(class: &DistanceClass, values_ns: &[f64], floor: f64, left: f64, scale: S
 }
 
 /// Heights of the bars: square roots of the counts, so that a few far pairs beside a thousand near ones are seen.
-fn histogram(values_ns: &[f64], scale: Scale) -> Vec<f64> {
+fn histogram(values_ns: &[f64], axis: &Axis) -> Vec<f64> {
     let mut counts = vec![0u32; BINS];
     for value in values_ns.iter().filter(|value| value.is_finite()) {
-        counts[((scale.position(*value) * BINS as f64) as usize).min(BINS - 1)] += 1;
+        counts[((axis.position(*value) * BINS as f64) as usize).min(BINS - 1)] += 1;
     }
     let most = counts.iter().max().copied().unwrap_or(0).max(1);
     counts.into_iter().map(|count| BARS * (f64::from(count) / f64::from(most)).sqrt()).collect()
@@ -73,35 +72,36 @@ fn histogram(values_ns: &[f64], scale: Scale) -> Vec<f64> {
 
 /// Distance over the number of pairs at once: the median as a line, p10 to p90 as a band. Nothing for fewer than two
 /// points, which the table tells as well.
-pub(super) fn loaded(points: &[Loaded], digits: Digits) -> Markup {
-    let top = points.iter().map(|point| point.p90_ns.max(point.median_ns)).fold(0.0, f64::max);
-    let (Some(first), Some(last), true) = (points.first(), points.last(), points.len() > 1 && top > 0.0) else {
-        return html! {};
-    };
-    let span = f64::from(last.pairs.saturating_sub(first.pairs)).max(1.0);
-    let left = 56.0;
-    let x = |pairs: u32| left + (WIDTH - left - RIGHT) * f64::from(pairs.saturating_sub(first.pairs)) / span;
-    let y = |ns: f64| 12.0 + CURVE * (1.0 - ns / top);
-    let at = |point: &Loaded, ns: f64| format!("{},{}", number(x(point.pairs)), number(y(ns)));
+pub(super) fn loaded(points: &[Loaded]) -> Markup {
+    let Some(frame) = loaded_frame(points).filter(|_| points.len() > 1) else { return html! {} };
+    let at = |point: &Loaded, ns: f64| format!("{},{}", number(frame.x(f64::from(point.pairs))), number(frame.y(ns)));
     let upper = points.iter().map(|point| at(point, point.p90_ns));
     let lower = points.iter().rev().map(|point| at(point, point.p10_ns));
     let band: Vec<String> = upper.chain(lower).collect();
     let line: Vec<String> = points.iter().map(|point| at(point, point.median_ns)).collect();
     html! {
-        svg.chart viewBox=(format!("0 0 {WIDTH} {}", CURVE + 48.0)) role="img" aria-label="Distance under load" {
-            @for step in 0..=4 {
-                @let ns = top * f64::from(step) / 4.0;
-                line.rule x1=(left) x2=(WIDTH - RIGHT) y1=(number(y(ns))) y2=(number(y(ns))) {}
-                text.tick x=(left - 8.0) y=(number(y(ns) + 4.0)) text-anchor="end" { (digits.whole().show(ns)) }
-            }
+        svg.chart viewBox=(format!("0 0 {} {}", CURVE[0], ABOVE + CURVE[1] + BELOW)) role="img" aria-label="Distance under load" {
+            (frame.title_up("median as a line, p10 to p90 as a band"))
+            (frame.ticks_up())
+            (frame.ticks_across())
             polygon.band points=(band.join(" ")) {}
             polyline.curve points=(line.join(" ")) {}
-            @for point in [first, last] {
-                text.tick x=(number(x(point.pairs))) y=(CURVE + 30.0) text-anchor="middle" { (point.pairs) }
-            }
-            text.tick x=(WIDTH / 2.0) y=(CURVE + 44.0) text-anchor="middle" { "pairs at once" }
+            (frame.title_across("pairs at once"))
         }
     }
+}
+
+fn loaded_frame(points: &[Loaded]) -> Option<Frame> {
+    let [width, height] = [CURVE[0] - LEFT - RIGHT, CURVE[1]];
+    let distances = points.iter().flat_map(|point| [point.p10_ns, point.median_ns, point.p90_ns]);
+    Some(Frame {
+        left: LEFT,
+        top: ABOVE,
+        width,
+        height,
+        x: Axis::of(points.iter().map(|point| f64::from(point.pairs)), Unit::Whole)?,
+        y: Axis::of(distances, Unit::Time)?.with_zero().widened(up_most(height)),
+    })
 }
 
 #[cfg(test)]
@@ -109,29 +109,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_axis_begins_behind_the_longest_name() {
-        let class = |name: &str| {
+    fn a_class_stands_above_its_bars_with_its_median() {
+        let class = |name: &str, median_ns| {
             let name = name.to_owned();
-            (
-                DistanceClass {
-                    name,
-                    pairs: 1,
-                    median_ns: 50.0,
-                    p10_ns: 50.0,
-                    p90_ns: 50.0,
-                    quantiles_of: seatmap_measure::classes::QuantilesOf::Samples,
-                },
-                vec![50.0],
-            )
+            let (pairs, quantiles_of) = (1, seatmap_measure::classes::QuantilesOf::Samples);
+            (DistanceClass { name, pairs, median_ns, p10_ns: 50.0, p90_ns: 50.0, quantiles_of }, vec![median_ns])
         };
         let scale = Scale::whole([10.0, 100.0].into_iter()).unwrap();
-        let names_end = |name: &str| {
-            let picture =
-                distribution(&[class("same L3"), class(name)], scale, Digits::for_resolution(0.1)).into_string();
-            let from = picture.find("class=\"name\" x=\"").unwrap() + 16;
-            picture[from..].split('"').next().unwrap().parse::<f64>().unwrap()
-        };
-        assert_eq!(names_end("same group"), LEFT - GAP);
-        assert!(names_end("same NUMA node, other group") > 180.0, "27 letters of half their height at least");
+        let classes = [class("SMT siblings", 12.0), class("same NUMA node, other group", 87.5)];
+        insta::assert_snapshot!(distribution(&classes, scale, Digits::for_resolution(0.1)).0.replace("><", ">\n<"));
+    }
+
+    #[test]
+    fn the_curve_under_load_begins_at_zero() {
+        let point = |pairs| Loaded { pairs, median_ns: 87.0, p10_ns: 67.0, p90_ns: 130.0, draws: 1, samples: 1 };
+        let chart = loaded(&[point(1), point(2), point(4)]).0;
+        assert!(chart.contains(">0</text>") && chart.contains(">150 ns</text>"), "{chart}");
+        assert_eq!(loaded(&[point(1)]).0, "");
     }
 }

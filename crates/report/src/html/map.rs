@@ -10,8 +10,11 @@ use seatmap_machine::{HomeModel, Profile};
 /// PUs in the picture for browsers without scripts; larger matrices are reduced to it.
 const STATIC_PUS: usize = 128;
 
-/// The whole section.
-pub(super) fn map(profile: &Profile, scale: Scale, digits: Digits) -> Markup {
+/// How far apart the values below the colours are, as a share of their width: four digits take a sixth of it.
+const APART: f64 = 0.18;
+
+/// The whole section, with what stands beside the heatmap.
+pub(super) fn map(profile: &Profile, scale: Scale, digits: Digits, beside: &Markup) -> Markup {
     let homes = profile.home_model.as_ref().map_or(0, HomeModel::homes);
     html! {
         section.card.map {
@@ -30,27 +33,33 @@ pub(super) fn map(profile: &Profile, scale: Scale, digits: Digits) -> Markup {
                 }
                 (legend(scale, digits))
             }
-            (plot())
-            noscript { (static_map(profile)) }
+            div.plot {
+                div { (plot()) noscript { (static_map(profile)) } }
+                aside { (cursor()) (beside) }
+            }
         }
     }
 }
 
-/// What the script fills.
+/// What the script draws on.
 fn plot() -> Markup {
     html! {
-        div.plot.js {
-            div.canvas {
-                canvas #map tabindex="0" role="application" aria-roledescription="heatmap" aria-describedby="keys"
-                    aria-label="Core distances of every pair of PUs" {}
-                div #tip hidden {}
-            }
-            aside {
-                div #pinned {
-                    p.hint #keys {
-                        "Point at a cell, or move with the arrow keys. "
-                        "Click or press Enter to pin its row; Escape lets go."
-                    }
+        div.canvas.js {
+            canvas #map tabindex="0" role="application" aria-roledescription="heatmap" aria-describedby="keys"
+                aria-label="Core distances of every pair of PUs" {}
+            div #tip hidden {}
+        }
+    }
+}
+
+/// What the script says of the cell under the pointer, and of the row that is pinned.
+fn cursor() -> Markup {
+    html! {
+        div.js {
+            div #pinned {
+                p.hint #keys {
+                    "Point at a square, or move with the arrow keys: a box shows the pair's median with its p10, MAD and 95 % interval. "
+                    "Click or press Enter to pin its row; Escape lets go."
                 }
             }
             p.visually-hidden #spoken role="status" aria-live="polite" {}
@@ -58,14 +67,18 @@ fn plot() -> Markup {
     }
 }
 
+/// The colours with both ends, and round values between them.
 fn legend(scale: Scale, digits: Digits) -> Markup {
     let stops: Vec<String> = VIRIDIS.iter().map(|rgb| hex(*rgb)).collect();
     html! {
         div.legend {
-            span { @if scale.below { "≤ " } (digits.show(scale.low_ns)) }
-            span.ramp style=(format!("background:linear-gradient(to right,{})", stops.join(","))) {}
-            span { @if scale.above { "≥ " } (digits.show(scale.high_ns)) " ns" }
-            span.unit { (scale.word()) }
+            div.scale {
+                span.ramp style=(format!("background:linear-gradient(to right,{})", stops.join(","))) {}
+                @for (position, text) in svg::bar_ticks(scale, digits, APART) {
+                    span.at style=(format!("left:{:.1}%", 100.0 * position)) { (text) }
+                }
+            }
+            span.unit { "round trip, ns, " (scale.word()) }
             span.swatch style=(format!("background:{}", hex(UNKNOWN))) {}
             span.unit { "not known" }
         }

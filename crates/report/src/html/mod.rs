@@ -1,28 +1,36 @@
 //! One self-contained HTML page: no request leaves it, now or in ten years.
 //!
-//! [`page`] shows a profile. [`document`] is the frame around any page of Seatmap (style, light and dark, and a policy
-//! that forbids the browser to load anything); placements, noise and studies fill it with their own bodies.
+//! [`page`] shows a profile. [`document`] is the frame around any page of Seatmap (style, light and dark, the terms explained,
+//! and a policy that forbids the browser to load anything); placements, noise, seatings and others fill it with their own
+//! bodies.
 
 mod channels;
 mod charts;
 mod data;
+mod doctor;
 mod map;
 mod noise;
 mod page;
 mod pattern;
 mod placement;
 mod ranking;
+mod seating;
 mod stats;
 mod tables;
+mod workers;
 
 pub use channels::channels;
+pub use doctor::doctor;
 pub use noise::noise;
 pub use page::page;
 pub use pattern::pattern;
 pub use placement::placement;
 pub use ranking::ranking;
+pub use seating::{SeatingPage, ThreadRow, Verdict, seating_page};
 pub use stats::stats;
+pub use workers::workers;
 
+use crate::glossary;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use seatmap_document::{is_hidden, visible_lines};
 
@@ -40,7 +48,23 @@ const THEME: &str = include_str!("../../assets/theme.js");
 /// Nothing but what stands in the file itself.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:";
 
-/// A whole page: a body in the common style, a script, and the JSON that the script finds in the element `data`.
+/// The head of a page: its title, the switch between light and dark, the one sentence that says what to make of the page, and
+/// whatever else is to be known before its figures.
+pub(crate) fn head(title: &str, sentence: &str, more: &Markup) -> Markup {
+    html! {
+        header {
+            div.title {
+                h1 { (title) }
+                button.js #theme type="button" aria-label="Switch between light and dark" { "Light / dark" }
+            }
+            p.sentence { (sentence) }
+            (more)
+        }
+    }
+}
+
+/// A whole page: a body in the common style, a script, and the JSON that the script finds in the element `data`. The terms of
+/// the field in the body get their tooltips here, and their list at the end.
 ///
 /// `title` and what stands in `body` as text are escaped, and hidden characters in them are made visible; `script` is taken
 /// as it is and must come from this program, never from a file. `data` may hold anything: whatever could end its element
@@ -62,7 +86,7 @@ pub fn document(title: &str, body: &Markup, script: &str, data: &str) -> String 
                 noscript { style { ".js { display: none !important }" } }
             }
             body {
-                (body)
+                (glossary::explained(body))
                 script type="application/json" id="data" { (PreEscaped(inert(data))) }
                 script { (PreEscaped(script)) }
             }

@@ -1,27 +1,25 @@
 //! The page of the noise on some CPUs.
 
-use super::document;
+use super::{document, head};
+use crate::about::counted;
 use crate::noise::trace::{self, NOBODY};
 use crate::ranking::duration;
-use crate::svg;
+use crate::{sentence, svg};
 use maud::{Markup, html};
 use seatmap_cell::noise::{CpuNoise, Report, Traced};
 
 /// Noise as one HTML file that works offline and without scripts.
 #[must_use]
 pub fn noise(report: &Report) -> String {
+    let lead = html! {
+        p.lead { (counted(report.cpus.len(), "CPU")) " for " (format!("{:.2}", report.seconds)) " s"
+            @if report.interrupted { ", interrupted" } }
+    };
     let body = html! {
-        header {
-            div.title {
-                h1 { "Noise" }
-                button.js #theme type="button" aria-label="Switch between light and dark" { "Light / dark" }
-            }
-            p.lead { (report.cpus.len()) " CPUs, " (format!("{:.2}", report.seconds)) " s"
-                @if report.interrupted { ", interrupted" } }
-        }
+        (head("Noise", &sentence::of_noise(report), &lead))
         main {
-            section.card { h2 { "Gaps" } (svg::noise::picture(report)) }
-            section.card { h2 { "In figures" } (figures(report)) }
+            section.card { h2 { "Gaps on each CPU" } (gaps(report)) }
+            section.card { div.halves { (detours(report)) (quanta(report)) } }
             @for noise in &report.cpus { section.card { h2 { "What came to CPU " (noise.cpu) } (sources(noise)) }
                 @if let Some(trace) = &noise.trace { section.card { h2 { "Who had CPU " (noise.cpu) " in its gaps" } (takers(noise, trace)) } } }
             section.card { h2 { "The meters" } (meters(report)) }
@@ -31,20 +29,44 @@ pub fn noise(report: &Report) -> String {
     document("Noise", &body, "", "null")
 }
 
-fn figures(report: &Report) -> Markup {
+/// How long they are, and when they came: below each other where there is little room.
+fn gaps(report: &Report) -> Markup {
     html! {
-        table.figures {
-            thead { tr {
-                th { "CPU" } th { "Stolen" } th { "Gaps/s" } th { "Longest" } th { "FWQ median" } th { "p99" } th { "p99.9" }
-                th { "Slowest" } th { "Excess" } th { "Steal" }
-            } }
-            tbody { @for noise in &report.cpus { tr {
-                th scope="row" { (noise.cpu) } td { (percent(noise.stolen_percent)) }
-                td { (format!("{:.1}", noise.gaps_per_second)) } td { (us(noise.longest_gap_us)) }
-                td { (us(noise.fwq_p50_us)) } td { (us(noise.fwq_p99_us)) } td { (us(noise.fwq_p999_us)) }
-                td { (us(noise.fwq_max_us)) } td { (percent(noise.fwq_excess_percent)) }
-                td { (noise.steal_percent.map(percent).unwrap_or_default()) }
-            } } }
+        div.halves {
+            figure { figcaption { "How many, by length" } (svg::noise::lengths(report).picture()) }
+            figure { figcaption { "When, and how long" } (svg::noise::timeline(report).picture()) }
+        }
+    }
+}
+
+fn detours(report: &Report) -> Markup {
+    html! {
+        div {
+            h2 { "Detour loop" }
+            table.figures {
+                thead { tr { th { "CPU" } th { "Stolen" } th { "Gaps/s" } th { "Longest" } th { "Steal" } } }
+                tbody { @for noise in &report.cpus { tr {
+                    th scope="row" { (noise.cpu) } td { (percent(noise.stolen_percent)) }
+                    td { (format!("{:.1}", noise.gaps_per_second)) } td { (us(noise.longest_gap_us)) }
+                    td { (noise.steal_percent.map(percent).unwrap_or_default()) }
+                } } }
+            }
+        }
+    }
+}
+
+fn quanta(report: &Report) -> Markup {
+    html! {
+        div {
+            h2 { "FWQ: fixed work quanta" }
+            table.figures {
+                thead { tr { th { "CPU" } th { "Median" } th { "p99" } th { "p99.9" } th { "Slowest" } th { "Excess" } } }
+                tbody { @for noise in &report.cpus { tr {
+                    th scope="row" { (noise.cpu) }
+                    td { (us(noise.fwq_p50_us)) } td { (us(noise.fwq_p99_us)) } td { (us(noise.fwq_p999_us)) }
+                    td { (us(noise.fwq_max_us)) } td { (percent(noise.fwq_excess_percent)) }
+                } } }
+            }
         }
     }
 }

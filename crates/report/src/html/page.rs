@@ -1,9 +1,9 @@
 //! The page of one profile.
 
 use super::map::map;
-use super::{charts, data, document, tables};
+use super::{charts, data, document, head, tables};
 use crate::floor::{self, Floor};
-use crate::{Digits, Scale, about};
+use crate::{Digits, Scale, about, sentence};
 use maud::{Markup, html};
 use seatmap_machine::Profile;
 use seatmap_measure::classes::{DistanceClass, classes_with_distances};
@@ -26,65 +26,62 @@ pub fn page(profile: &Profile, floor: &Floor) -> String {
         (header(profile, &classes, digits))
         main {
             @match scale {
-                Some(scale) => (map(profile, scale, digits)),
+                Some(scale) => (map(profile, scale, digits, &beside(profile, &spread_of, digits))),
                 None => section.card { h2 { "Core distances" } p { "This profile holds none." } },
             }
             div.columns {
-                (odd(profile))
                 section.card { h2 { "The machine" span.unit { "CPUs by number" } } (floor::machine(floor)) }
-                (spread(&spread_of, &classes, digits))
+                (in_figures(&classes, digits))
                 (explained(profile, digits))
                 (under_load(profile, digits))
                 (surroundings(profile))
                 section.card { h2 { "Provenance" } (tables::facts(&tables::provenance(profile))) }
             }
         }
-        footer { "Round trips of one cache line between two hardware threads; one way is half of it." }
+        footer { "A core distance is the round trip of one cache line between two hardware threads; one way is half of it." }
     };
     document(&format!("{}: core distances", profile.name), &body, SCRIPT, &data::json(profile, scale))
 }
 
 fn header(profile: &Profile, classes: &[DistanceClass], digits: Digits) -> Markup {
-    html! {
-        header {
-            div.title {
-                h1 { (profile.name) }
-                button.js #theme type="button" aria-label="Switch between light and dark" { "Light / dark" }
-            }
-            p.lead { (about::topology(&profile.topology)) }
-            p.origin { (about::origin(profile)) }
-            @if !classes.is_empty() {
-                dl.tiles {
-                    @for class in classes.iter().take(TILES) {
-                        div { dt { (class.name) } dd { (digits.show(class.median_ns)) span.unit { "ns" } } }
-                    }
+    let more = html! {
+        p.lead { (about::topology(&profile.topology)) }
+        p.origin { (about::origin(profile)) }
+        @if !classes.is_empty() {
+            dl.tiles {
+                @for class in classes.iter().take(TILES) {
+                    div { dt { (class.name) } dd { (digits.show(class.median_ns)) span.unit { "ns" } } }
                 }
             }
         }
-    }
+    };
+    head(&profile.name, &sentence::of_profile(profile, classes, digits), &more)
 }
 
-fn odd(profile: &Profile) -> Markup {
+/// What stands beside the heatmap: how the distances are spread, and what is odd about them.
+fn beside(profile: &Profile, spread_of: &[(DistanceClass, Vec<f64>)], digits: Digits) -> Markup {
+    let values = spread_of.iter().flat_map(|(_, values_ns)| values_ns.iter().copied());
     let findings = findings(profile);
     html! {
+        // Unlike the heatmap's, this scale leaves nothing outside.
+        @if let Some(scale) = Scale::whole(values) {
+            section { h3 { "Distance classes" } (charts::distribution(spread_of, scale, digits)) }
+        }
         @if !findings.is_empty() {
-            section.card {
-                h2 { "What is odd" }
+            section {
+                h3 { "What is odd" }
                 ul.findings { @for finding in &findings { li { (finding) } } }
             }
         }
     }
 }
 
-fn spread(spread_of: &[(DistanceClass, Vec<f64>)], classes: &[DistanceClass], digits: Digits) -> Markup {
-    let values = spread_of.iter().flat_map(|(_, values_ns)| values_ns.iter().copied());
+fn in_figures(classes: &[DistanceClass], digits: Digits) -> Markup {
     html! {
-        // Unlike the heatmap's, this scale leaves nothing outside: SMT siblings have their own line here.
-        @if let Some(scale) = Scale::whole(values) {
+        @if !classes.is_empty() {
             section.card {
-                h2 { "Distance classes" span.unit { "round trip, ns" } }
-                (charts::distribution(spread_of, scale, digits))
-                @if !classes.is_empty() { (tables::classes(classes, digits)) }
+                h2 { "Distance classes in figures" span.unit { "round trip, ns" } }
+                (tables::classes(classes, digits))
             }
         }
     }
@@ -95,7 +92,7 @@ fn under_load(profile: &Profile, digits: Digits) -> Markup {
         @if !profile.loaded.is_empty() {
             section.card {
                 h2 { "Under load" span.unit { "round trip, ns" } }
-                (charts::loaded(&profile.loaded, digits))
+                (charts::loaded(&profile.loaded))
                 (tables::loaded(&profile.loaded, digits))
             }
         }
@@ -147,13 +144,13 @@ mod tests {
             "<h1>sample</h1>",
             "measured on lab-7, 2026-02-03, by seatmap 0.1.0",
             "<noscript><svg ",
-            "<h2>Distance classes",
-            "<h2>Groups and homes",
+            "Distance classes</abbr></h3>",
+            ">Groups</abbr> and <abbr",
             "explains 99.8 % of the variance",
             "<h2>Under load",
             "<h2>Environment",
             "<td>Example 8-core</td>",
-            "15 thrown away (12 interrupted, 3 switched out, 0 on another PU)",
+            "15 thrown away (12 interrupted, 3 switched out, 0 on another ",
             "max=\"2\"",
         ] {
             assert!(page.contains(part), "{part}");

@@ -1,9 +1,9 @@
 //! The page of one pattern: its figures, its matrix, and what is sent most.
 
-use super::document;
+use super::{document, head};
 use crate::pattern::{degrees, name, size};
-use crate::svg;
 use crate::traffic::short;
+use crate::{sentence, svg};
 use maud::{Markup, html};
 use seatmap_pattern::{Edge, Pattern};
 
@@ -14,15 +14,9 @@ const LISTED: usize = 20;
 #[must_use]
 pub fn pattern(pattern: &Pattern) -> String {
     let title = name(pattern);
+    let lead = html! { p.lead { (size(pattern)) } p.origin { (degrees(pattern)) } };
     let body = html! {
-        header {
-            div.title {
-                h1 { (title) }
-                button.js #theme type="button" aria-label="Switch between light and dark" { "Light / dark" }
-            }
-            p.lead { (size(pattern)) }
-            p.origin { (degrees(pattern)) }
-        }
+        (head(&title, &sentence::of_pattern(pattern), &lead))
         main {
             section.card { h2 { "Who sends how much to whom" } (svg::traffic::picture(pattern)) }
             @if stand_out(pattern) { section.card { h2 { "The heaviest edges" } (heaviest(pattern)) } }

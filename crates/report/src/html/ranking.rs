@@ -1,9 +1,10 @@
 //! The page of one ranking: its curve, its figures, its first mappings.
 
-use super::document;
 use super::tables::facts;
+use super::{document, head};
+use crate::about::counted;
 use crate::ranking::{about, duration};
-use crate::svg;
+use crate::{sentence, svg};
 use maud::{Markup, html};
 use seatmap_measure::rank::Ranking;
 
@@ -14,19 +15,19 @@ const LISTED: usize = 20;
 #[must_use]
 pub fn ranking(ranking: &Ranking) -> String {
     let title = format!("{} on {}", ranking.setup.pattern, ranking.setup.machine);
+    let lead = html! {
+        p.lead { (ranking.mappings) " mappings, " (counted(ranking.setup.runs as usize, "run")) " of each" }
+        p.origin { (about(ranking)) }
+    };
     let body = html! {
-        header {
-            div.title {
-                h1 { (title) }
-                button.js #theme type="button" aria-label="Switch between light and dark" { "Light / dark" }
-            }
-            p.lead { (ranking.mappings) " mappings, " (ranking.setup.runs) " runs of each: "
-                "the worst takes " (format!("{:.2}", ranking.best_to_worst)) " times as long as the best" }
-            p.origin { (about(ranking)) }
-        }
+        (head(&title, &sentence::of_ranking(ranking), &lead))
         main {
-            section.card { h2 { "Times over ranks" } (svg::ranking::picture(ranking)) }
-            section.card { h2 { "In figures" } (facts(&figures(ranking))) }
+            section.card {
+                div.halves {
+                    div { h2 { "Times over ranks" } (svg::ranking::picture(ranking)) }
+                    div { h2 { "In figures" } (facts(&figures(ranking))) }
+                }
+            }
             section.card { h2 { "What one would try first" } (named(ranking)) }
             section.card { h2 { "Run by run" } (runs(ranking)) }
             section.card { h2 { "The first" } (first(ranking)) }

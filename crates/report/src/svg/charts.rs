@@ -1,7 +1,10 @@
 //! Charts below each other, as a standalone picture.
 
-use super::curves::{Curve, HEIGHT, WIDTH, drawing};
-use maud::html;
+use super::curves::{Curve, WIDTH, drawing, height};
+use super::frame::Title;
+use super::number;
+use crate::axis::Unit;
+use maud::{Markup, html};
 
 /// Room for a chart's title, above it.
 const TITLE: f64 = 28.0;
@@ -11,31 +14,53 @@ const TITLE: f64 = 28.0;
 pub struct Chart {
     /// What they show.
     pub title: String,
-    /// What their points differ in.
+    /// What their points differ in: sizes or counts.
     pub across: String,
-    /// What is shown of each, with its unit.
+    /// What is shown of each, in per cent.
     pub up: String,
     /// Each curve's name and points.
     pub curves: Vec<(String, Vec<(f64, f64)>)>,
 }
 
+impl Chart {
+    /// Its curves in the colours of their places.
+    fn drawn(&self) -> Vec<Curve> {
+        self.curves.iter().enumerate().map(|(at, (name, points))| Curve::new(at, name, points.clone())).collect()
+    }
+
+    /// Sizes that are doubled, and per cent.
+    fn titles(&self) -> [Title<'_>; 2] {
+        [Title { text: &self.across, unit: Unit::Doublings }, Title { text: &self.up, unit: Unit::Percent }]
+    }
+
+    /// The chart for a page, without its title.
+    pub(crate) fn picture(&self) -> Markup {
+        let [across, up] = self.titles();
+        super::curves::curves(&self.drawn(), across, up)
+    }
+}
+
 /// Charts below each other; those without a point are left out.
 #[must_use]
 pub fn charts(charts: &[Chart]) -> String {
-    let has_points = |chart: &&Chart| chart.curves.iter().any(|(_, points)| !points.is_empty());
-    let drawn: Vec<&Chart> = charts.iter().filter(has_points).collect();
-    let (each, count) = (TITLE + HEIGHT, drawn.len() as f64);
-    let curve = |(name, points): &(String, Vec<(f64, f64)>)| Curve { name: name.clone(), points: points.clone() };
+    let mut below = 0.0;
+    let mut drawn = Vec::new();
+    for chart in charts {
+        let [across, up] = chart.titles();
+        let curves = chart.drawn();
+        if let Some(picture) = drawing(&curves, across, up) {
+            drawn.push((below, &chart.title, picture));
+            below += TITLE + height(&curves);
+        }
+    }
     let picture = html! {
-        svg xmlns="http://www.w3.org/2000/svg" viewBox=(format!("0 0 {WIDTH} {}", each * count)) width=(WIDTH)
-            height=(each * count) role="img" font-family="system-ui, sans-serif" font-size="11" {
-            rect width=(WIDTH) height=(each * count) fill="#fff" {}
-            @for (at, chart) in drawn.into_iter().enumerate() {
-                g transform=(format!("translate(0 {})", each * at as f64)) {
-                    text x="12" y="20" font-size="13" font-weight="600" { (chart.title) }
-                    g transform=(format!("translate(0 {TITLE})")) {
-                        (drawing(&chart.curves.iter().map(curve).collect::<Vec<_>>(), &chart.across, &chart.up))
-                    }
+        svg xmlns="http://www.w3.org/2000/svg" viewBox=(format!("0 0 {WIDTH} {}", number(below))) width=(WIDTH)
+            height=(number(below)) role="img" font-family="system-ui, sans-serif" font-size="12" {
+            rect width=(WIDTH) height=(number(below)) fill="#fff" {}
+            @for (top, title, picture) in drawn {
+                g transform=(format!("translate(0 {})", number(top))) {
+                    text x="0" y="20" font-size="13" font-weight="600" { (title) }
+                    g transform=(format!("translate(0 {TITLE})")) { (picture) }
                 }
             }
         }
@@ -60,7 +85,7 @@ mod tests {
             chart("nothing", vec![]),
             chart("c", vec![(1.0, 1.0)]),
         ]);
-        assert!(picture.contains("viewBox=\"0 0 560 656\"") && picture.contains("translate(0 328)"), "{picture}");
+        assert!(picture.contains("viewBox=\"0 0 480 654\"") && picture.contains("translate(0 327)"), "{picture}");
         assert!(picture.contains("a &amp; b") && !picture.contains("nothing"), "{picture}");
     }
 }

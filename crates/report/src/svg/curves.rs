@@ -1,14 +1,25 @@
-//! Curves over a logarithmic axis, for figures like those of papers.
+//! Curves over two axes, for figures like those of papers.
 
-use crate::svg::number;
+use super::frame::{Frame, Title, across_most, up_most};
+use super::legend::{self, Entry};
+use super::number;
+use crate::axis::{Axis, Unit};
 use maud::{Markup, html};
 
-pub(super) const WIDTH: f64 = 560.0;
-pub(super) const HEIGHT: f64 = 300.0;
-const LEFT: f64 = 64.0;
-const RIGHT: f64 = 112.0;
-const TOP: f64 = 14.0;
-const BOTTOM: f64 = 40.0;
+/// Width of a picture, in user units: narrow, so that its letters are still read on a telephone.
+pub(super) const WIDTH: f64 = 480.0;
+/// Room for the texts of vertical ticks, left.
+const LEFT: f64 = 58.0;
+/// Room at the right, so that the last tick is not cut.
+const RIGHT: f64 = 22.0;
+/// Room for the title of the vertical axis, above the plot.
+const ABOVE: f64 = 30.0;
+/// Height of the plot.
+const PLOT: f64 = 210.0;
+/// Room for ticks and title of the horizontal axis, below it.
+const BELOW: f64 = 42.0;
+/// Curves of up to so many points also show each of them.
+const MOST_MARKS: usize = 24;
 
 /// Told apart also by people who confuse red and green, and in grey (Okabe & Ito 2008, "Color universal design").
 pub(crate) const COLOURS: [&str; 7] = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#000000"];
@@ -17,96 +28,110 @@ pub(crate) const COLOURS: [&str; 7] = ["#0072b2", "#d55e00", "#009e73", "#cc79a7
 pub(crate) struct Curve {
     pub name: String,
     pub points: Vec<(f64, f64)>,
+    /// Which of [`COLOURS`].
+    pub colour: usize,
+    /// Of its line, in user units.
+    pub width: f64,
 }
 
-/// An axis from one value to another, logarithmic where it spans much.
-#[derive(Clone, Copy)]
-struct Axis {
-    low: f64,
-    high: f64,
-    is_log: bool,
-}
-
-impl Axis {
-    fn of(values: impl Iterator<Item = f64> + Clone) -> Self {
-        let low = values.clone().fold(f64::INFINITY, f64::min);
-        let high = values.fold(f64::NEG_INFINITY, f64::max);
-        let is_log = low > 0.0 && high / low > 8.0;
-        if is_log { Axis { low, high, is_log } } else { Axis { low: low.min(0.0), high: high.max(low + 1e-9), is_log } }
+impl Curve {
+    /// A curve in the colour of its place among others.
+    pub fn new(at: usize, name: &str, points: Vec<(f64, f64)>) -> Self {
+        Curve { name: name.to_owned(), points, colour: at % COLOURS.len(), width: 1.8 }
     }
 
-    /// From 0 to 1.
-    fn position(self, value: f64) -> f64 {
-        if self.is_log {
-            (value / self.low).ln() / (self.high / self.low).ln()
-        } else {
-            (value - self.low) / (self.high - self.low)
-        }
+    fn entry(&self) -> Entry<'_> {
+        Entry { name: &self.name, class: self.class(), colour: COLOURS[self.colour], width: self.width }
     }
 
-    fn ticks(self) -> Vec<f64> {
-        if !self.is_log {
-            return (0..=4).map(|step| self.low + (self.high - self.low) * f64::from(step) / 4.0).collect();
-        }
-        let doublings = (self.high / self.low).log2();
-        let step = (doublings / 6.0).ceil().max(1.0);
-        (0..)
-            .map(|tick| self.low * (f64::from(tick) * step).exp2())
-            .take_while(|value| *value <= self.high * 1.001)
-            .collect()
+    fn class(&self) -> String {
+        format!("series-{}", self.colour)
     }
 }
 
-/// Curves with axes and names.
-pub(crate) fn curves(curves: &[Curve], across: &str, up: &str) -> Markup {
-    let all = || curves.iter().flat_map(|curve| curve.points.iter().copied());
-    if all().next().is_none() {
+/// Curves with axes and names, for a page.
+pub(crate) fn curves(curves: &[Curve], across: Title, up: Title) -> Markup {
+    let Some(drawing) = drawing(curves, across, up) else {
         return html! { p { "Nothing to draw." } };
-    }
-    html! {
-        svg.chart xmlns="http://www.w3.org/2000/svg" viewBox=(format!("0 0 {WIDTH} {HEIGHT}")) role="img"
-            aria-label=(format!("{up} against {across}")) font-family="system-ui, sans-serif" font-size="11" {
-            (drawing(curves, across, up))
-        }
-    }
-}
-
-/// What lies within the frame of [`curves`].
-pub(super) fn drawing(curves: &[Curve], across: &str, up: &str) -> Markup {
-    let all = || curves.iter().flat_map(|curve| curve.points.iter().copied());
-    let (xs, ys) = (Axis::of(all().map(|point| point.0)), Axis::of(all().map(|point| point.1)));
-    let x = |value: f64| LEFT + (WIDTH - LEFT - RIGHT) * xs.position(value);
-    let y = |value: f64| HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * ys.position(value);
-    html! {
-        @for tick in ys.ticks() {
-            line.rule x1=(LEFT) x2=(WIDTH - RIGHT) y1=(number(y(tick))) y2=(number(y(tick))) stroke="#8884" {}
-            text.tick x=(LEFT - 6.0) y=(number(y(tick) + 4.0)) text-anchor="end" fill="currentColor" { (short(tick)) }
-        }
-        @for tick in xs.ticks() {
-            text.tick x=(number(x(tick))) y=(HEIGHT - BOTTOM + 16.0) text-anchor="middle" fill="currentColor" { (short(tick)) }
-        }
-        text.tick x=(LEFT) y=(HEIGHT - 6.0) fill="currentColor" { (up) " against " (across) }
-        @for (at, curve) in curves.iter().enumerate() {
-            @let colour = COLOURS[at % COLOURS.len()];
-            polyline fill="none" stroke=(colour) stroke-width="1.8" points=(path(curve, x, y)) {}
-            text x=(WIDTH - RIGHT + 8.0) y=(TOP + 10.0 + 15.0 * at as f64) style=(format!("fill:{colour}")) { (curve.name) }
-        }
-    }
-}
-
-fn path(curve: &Curve, x: impl Fn(f64) -> f64, y: impl Fn(f64) -> f64) -> String {
-    let points: Vec<String> =
-        curve.points.iter().map(|point| format!("{},{}", number(x(point.0)), number(y(point.1)))).collect();
-    points.join(" ")
-}
-
-/// Three digits, with k and M.
-fn short(value: f64) -> String {
-    let (scaled, unit) = match value.abs() {
-        1e6.. => (value / 1e6, "M"),
-        1e4.. => (value / 1e3, "k"),
-        _ => (value, ""),
     };
-    let digits = if scaled.abs() >= 100.0 || scaled.fract() == 0.0 { 0 } else { 1 };
-    format!("{scaled:.digits$}{unit}")
+    let height = number(height(curves));
+    html! {
+        svg.chart xmlns="http://www.w3.org/2000/svg" viewBox=(format!("0 0 {WIDTH} {height}")) role="img"
+            aria-label=(format!("{} against {}", up.text, across.text)) font-family="system-ui, sans-serif" font-size="12" {
+            (drawing)
+        }
+    }
+}
+
+/// How high a picture of these curves is.
+pub(super) fn height(curves: &[Curve]) -> f64 {
+    legend::height(curves.iter().map(|curve| curve.name.as_str()), WIDTH) + ABOVE + PLOT + BELOW
+}
+
+/// What lies within the frame of [`curves`]; `None` where there is no point.
+pub(super) fn drawing(curves: &[Curve], across: Title, up: Title) -> Option<Markup> {
+    let frame = frame(curves, across.unit, up.unit)?;
+    let entries: Vec<Entry> = curves.iter().map(Curve::entry).collect();
+    Some(html! {
+        (legend::legend(&entries, WIDTH))
+        (frame.title_up(up.text))
+        (frame.ticks_up())
+        (frame.ticks_across())
+        (frame.title_across(across.text))
+        @for curve in curves { (line(curve, &frame)) }
+    })
+}
+
+fn frame(curves: &[Curve], across: Unit, up: Unit) -> Option<Frame> {
+    let all = || curves.iter().flat_map(|curve| curve.points.iter().copied());
+    let legend = legend::height(curves.iter().map(|curve| curve.name.as_str()), WIDTH);
+    let width = WIDTH - LEFT - RIGHT;
+    let x = Axis::of(all().map(|point| point.0), across)?;
+    Some(Frame {
+        left: LEFT,
+        top: legend + ABOVE,
+        width,
+        height: PLOT,
+        x: if across == Unit::Percent { x.widened(across_most(width)) } else { x },
+        y: Axis::of(all().map(|point| point.1), up)?.widened(up_most(PLOT)),
+    })
+}
+
+fn line(curve: &Curve, frame: &Frame) -> Markup {
+    let known = || curve.points.iter().filter(|(x, y)| x.is_finite() && y.is_finite());
+    let at = |(x, y): &(f64, f64)| (number(frame.x(*x)), number(frame.y(*y)));
+    let points: Vec<String> = known().map(at).map(|(x, y)| format!("{x},{y}")).collect();
+    let (class, colour) = (curve.class(), COLOURS[curve.colour]);
+    html! {
+        polyline.(class) fill="none" stroke=(colour) stroke-width=(number(curve.width)) points=(points.join(" ")) {}
+        @if points.len() <= MOST_MARKS {
+            @for (x, y) in known().map(at) { circle.(class) cx=(x) cy=(y) r="2.2" fill=(colour) stroke="none" {} }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn title(text: &str, unit: Unit) -> Title<'_> {
+        Title { text, unit }
+    }
+
+    #[test]
+    fn both_axes_have_titles_and_round_ticks() {
+        let points = vec![(8.0, 292.0), (128.0, 300.0), (2048.0, 1_200.0), (16_384.0, 13_500.0)];
+        let curves =
+            curves(&[Curve::new(0, "1 SPE", points)], title("bytes", Unit::Bytes), title("latency", Unit::Time));
+        insta::assert_snapshot!(curves.0.replace("><", ">\n<"));
+    }
+
+    #[test]
+    fn nothing_and_unknown_points() {
+        let (across, up) = (title("CPU", Unit::Cpu), title("cycles", Unit::Number));
+        assert_eq!(curves(&[], across, up).0, "<p>Nothing to draw.</p>");
+        let gap = Curve::new(9, "x", vec![(1.0, f64::NAN), (2.0, 3.0)]);
+        let picture = curves(&[gap], across, up).0;
+        assert!(!picture.contains("NaN") && picture.contains("class=\"series-2\""), "{picture}");
+    }
 }

@@ -4,9 +4,11 @@
 //! takes some megabytes at worst instead of the tens that a `<rect>` a cell would.
 
 mod cells;
-mod channels;
+pub(crate) mod channels;
 mod charts;
 pub(crate) mod curves;
+pub(crate) mod frame;
+mod legend;
 pub(crate) mod noise;
 pub(crate) mod ranking;
 pub(crate) mod traffic;
@@ -17,10 +19,11 @@ pub use noise::noise;
 pub use ranking::ranking;
 pub use traffic::traffic;
 
+use crate::axis::{Axis, Tick};
 use crate::palette::{colour, hex};
 use crate::{Digits, Grid, Order, Scale};
 use cells::{Fill, LEVELS};
-use maud::{Markup, PreEscaped, html};
+use maud::{Markup, html};
 use seatmap_machine::Profile;
 
 /// Side of the square of cells, in user units.
@@ -28,15 +31,18 @@ const SIDE: f64 = 640.0;
 /// Room for row labels, left.
 const LEFT: f64 = 56.0;
 /// Room for title and column labels, above.
-const TOP: f64 = 64.0;
+const TOP: f64 = 72.0;
 /// Room for the legend, right.
 const RIGHT: f64 = 116.0;
 /// Room below.
 const BOTTOM: f64 = 24.0;
 /// Room that an axis label needs, in user units.
-const LABEL_ROOM: f64 = 24.0;
+const LABEL_ROOM: f64 = 32.0;
 /// Height of the colour bar.
 const BAR: f64 = 240.0;
+/// Values that are named beside it, at most, and how far apart, as a share of it.
+const BAR_TICKS: usize = 6;
+const APART: f64 = 0.07;
 
 /// The medians of a profile with axes, legend, title and lines between groups; a short notice where there are none.
 #[must_use]
@@ -51,11 +57,12 @@ pub(crate) fn picture(profile: &Profile, grid: Option<&Grid>) -> Markup {
     // XML knows no control characters, not even as references.
     let title = format!("Core distances of {}, round trip", seatmap_document::visible(&profile.name));
     html! {
-        svg xmlns="http://www.w3.org/2000/svg" viewBox=(format!("0 0 {width} {height}")) width=(width) height=(height)
-            role="img" font-family="system-ui, sans-serif" font-size="11" {
+        svg xmlns="http://www.w3.org/2000/svg" class="picture" viewBox=(format!("0 0 {width} {height}")) width=(width)
+            height=(height) role="img" font-family="system-ui, sans-serif" font-size="11" {
             title { (title) }
-            rect width=(width) height=(height) fill="#fff" {}
-            text x=(LEFT) y="26" font-size="16" font-weight="600" fill="#1b1f24" { (title) }
+            rect.paper width=(width) height=(height) fill="#fff" {}
+            text.ink x=(LEFT) y="20" font-size="16" font-weight="600" fill="#1b1f24" { (title) }
+            text.quiet x=(LEFT) y="40" fill="#57606a" { "Rows and columns: CPUs" }
             @match grid.and_then(|grid| Some((grid, Scale::of(grid.values_ns())?))) {
                 Some((grid, scale)) => {
                     (matrix(grid, scale))
@@ -76,13 +83,13 @@ fn matrix(grid: &Grid, scale: Scale) -> Markup {
             @for (fill, path) in cells::paths(n, |row, column| fill(grid, scale, row, column)) {
                 path fill=(fill) d=(path) {}
             }
-            g stroke="#fff" stroke-width=(number(2.0 / cell)) {
+            g.cuts stroke="#fff" stroke-width=(number(2.0 / cell)) {
                 @for end in ends {
                     path d=(format!("M{end} 0v{n}M0 {end}h{n}")) {}
                 }
             }
         }
-        g fill="#57606a" {
+        g.quiet fill="#57606a" {
             @for (at, os) in labels(grid) {
                 @let middle = (at as f64 + 0.5) * cell;
                 text x=(LEFT - 6.0) y=(number(TOP + middle + 4.0)) text-anchor="end" { (os) }
@@ -102,17 +109,25 @@ fn fill(grid: &Grid, scale: Scale, row: usize, column: usize) -> Option<Fill> {
     }
 }
 
-/// (row, OS index) of the rows that get a label: the first of each group before the others, none too near another.
+/// (row, OS index) of the rows that get a label, from the first to the last: the first of each group, and in between rows that
+/// are a power of two apart, none too near another. Siblings stand side by side, two or four a core: other steps would name the
+/// first of one core and the second of the next, which are numbered far apart.
 fn labels(grid: &Grid) -> Vec<(usize, u32)> {
     let n = grid.os.len();
-    let apart = (LABEL_ROOM * n as f64 / SIDE).ceil() as usize;
-    let firsts = (0..n).filter(|row| *row == 0 || grid.ends_group(row - 1));
+    let apart = ((LABEL_ROOM * n as f64 / SIDE).ceil() as usize).max(1);
+    let step = apart.next_power_of_two();
+    let firsts: Vec<usize> = (0..n).filter(|row| *row == 0 || grid.ends_group(row - 1)).collect();
+    let in_step = |row: &usize| {
+        let group = firsts.partition_point(|first| first <= row);
+        (row - firsts[group.saturating_sub(1)]).is_multiple_of(step)
+    };
     let mut taken: Vec<usize> = Vec::new();
-    for row in firsts.chain(0..n) {
-        if taken.iter().all(|other| other.abs_diff(row) >= apart.max(1)) {
+    for row in firsts.iter().copied().chain((0..n).filter(in_step)) {
+        if taken.iter().all(|other| other.abs_diff(row) >= apart) {
             taken.push(row);
         }
     }
+    taken.sort_unstable();
     taken.into_iter().map(|row| (row, grid.os[row])).collect()
 }
 
@@ -128,12 +143,9 @@ fn legend(scale: Scale, digits: Digits) -> Markup {
             }
         }
         rect x=(x) y=(TOP) width="14" height=(BAR) fill="url(#ramp)" {}
-        g fill="#57606a" {
-            @for step in 0..=4 {
-                @let position = f64::from(step) / 4.0;
-                text x=(x + 20.0) y=(number(TOP + BAR * (1.0 - position) + 4.0)) {
-                    (tick(scale, position)) (digits.show(scale.value_ns(position)))
-                }
+        g.quiet fill="#57606a" {
+            @for (position, text) in bar_ticks(scale, digits, APART) {
+                text x=(x + 20.0) y=(number(TOP + BAR * (1.0 - position) + 4.0)) { (text) }
             }
             text x=(x) y=(TOP + BAR + 20.0) { "ns" @if scale.log { ", log" } }
             rect x=(x) y=(TOP + BAR + 32.0) width="14" height="14" fill=(hex(crate::palette::UNKNOWN)) {}
@@ -142,12 +154,20 @@ fn legend(scale: Scale, digits: Digits) -> Markup {
     }
 }
 
-fn tick(scale: Scale, position: f64) -> PreEscaped<&'static str> {
-    match position {
-        0.0 if scale.below => PreEscaped("&#8804;\u{2009}"),
-        1.0 if scale.above => PreEscaped("&#8805;\u{2009}"),
-        _ => PreEscaped(""),
+/// (position, text) beside a bar of colours, from its low end: both ends, and round values at least so far from each other and
+/// from the ends.
+pub(crate) fn bar_ticks(scale: Scale, digits: Digits, apart: f64) -> Vec<(f64, String)> {
+    let sign = |is_outside: bool, sign: &str| if is_outside { format!("{sign}\u{2009}") } else { String::new() };
+    let low = (0.0, sign(scale.below, "\u{2264}") + &digits.show(scale.low_ns));
+    let high = (1.0, sign(scale.above, "\u{2265}") + &digits.show(scale.high_ns));
+    let mut ticks = vec![low];
+    for Tick { position, text, .. } in Axis::from(scale).ticks(BAR_TICKS) {
+        let has_room = ticks.last().is_some_and(|(last, _)| position - last >= apart) && 1.0 - position >= apart;
+        ticks.extend(has_room.then_some((position, text)));
     }
+    // A scale without extent has one end.
+    ticks.extend((scale.high_ns > scale.low_ns).then_some(high));
+    ticks
 }
 
 /// At most three decimals, without trailing zeros.
@@ -166,6 +186,29 @@ mod tests {
         let mut profile = two_groups();
         profile.core_distance.as_mut().unwrap().median_ns.set_both(0, 7, f64::NAN);
         insta::assert_snapshot!("heatmap", heatmap(&profile, Order::Group).replace("><", ">\n<"));
+    }
+
+    #[test]
+    fn labels_stand_in_order() {
+        let grid = Grid::of(&grouped(64, 8), Order::Group, None).unwrap();
+        let rows: Vec<usize> = labels(&grid).into_iter().map(|(row, _)| row).collect();
+        assert!(rows.len() > 8 && rows.is_sorted(), "{rows:?}");
+        // Two sockets of 32 cores; the second hardware threads are CPUs 64 to 127.
+        let siblings = seatmap_machine::catalog::load("xeon-8375c-2s").unwrap();
+        let grid = Grid::of(&siblings, Order::Group, None).unwrap();
+        let cpus: Vec<u32> = labels(&grid).into_iter().map(|(_, os)| os).collect();
+        assert!(cpus.len() > 8 && cpus.is_sorted() && cpus.iter().all(|cpu| *cpu < 64), "{cpus:?}");
+    }
+
+    #[test]
+    fn a_bar_names_its_ends_and_round_values() {
+        let texts = |scale| {
+            bar_ticks(scale, Digits::for_resolution(0.04), 0.07).into_iter().map(|(_, text)| text).collect::<Vec<_>>()
+        };
+        let linear = Scale { low_ns: 41.0, high_ns: 106.0, log: false, below: false, above: true };
+        assert_eq!(texts(linear), ["41.0", "60", "80", "100", "\u{2265}\u{2009}106.0"]);
+        let log = Scale { low_ns: 19.6, high_ns: 400.9, log: true, below: false, above: false };
+        assert_eq!(texts(log), ["19.6", "50", "100", "200", "400.9"]);
     }
 
     #[test]

@@ -1,180 +1,158 @@
 //! Gaps of each CPU: how long they are, and when they came.
 
+use super::frame::Frame;
 use super::number;
+use crate::axis::{Axis, Scaling, Unit};
 use maud::{Markup, html};
-use seatmap_cell::noise::{CpuNoise, Report};
+use seatmap_cell::noise::{Bin, CpuNoise, Gap, Report};
 
-const WIDTH: f64 = 860.0;
-/// Room for the CPU's name, left.
-const LEFT: f64 = 64.0;
-/// Width of the histograms.
-const LENGTHS: f64 = 260.0;
-/// From a histogram to its timeline, with the names of the lengths.
-const BETWEEN: f64 = 72.0;
-/// Room at the right.
-const RIGHT: f64 = 24.0;
-/// Room for the title, above.
-const TOP: f64 = 64.0;
+/// Width of either half, in user units: narrow, so that its letters are still read on a telephone.
+const WIDTH: f64 = 480.0;
+/// Room for the CPU's name and its ticks, left.
+const LEFT: f64 = 94.0;
+/// Room at the right, so that the last tick is not cut.
+const RIGHT: f64 = 22.0;
+/// Room for the title of the vertical axis, above.
+const TOP: f64 = 28.0;
 /// Height of a row, and of what is drawn in it.
-const ROW: f64 = 84.0;
-const DRAWN: f64 = 68.0;
-/// Room for the axes, below.
-const BOTTOM: f64 = 36.0;
+const ROW: f64 = 88.0;
+const DRAWN: f64 = 64.0;
+/// Room for ticks and title of the horizontal axis, below the last row.
+const BOTTOM: f64 = 22.0;
+/// Between the halves of a standalone picture, and around them.
+const MARGIN: f64 = 24.0;
+/// Room for its title.
+const TITLE: f64 = 40.0;
 
-/// The shortest length drawn, in nanoseconds, as a power of ten: below the threshold of any clock.
-const SHORTEST: f64 = 1.0;
+/// The shortest length drawn, in nanoseconds: below the threshold of any clock.
+const SHORTEST_NS: f64 = 10.0;
 /// The longest at least, so that quiet rooms look quiet.
-const LONGEST: f64 = 6.0;
-/// The count at the top of a histogram, as a power of ten, at least.
-const COUNT: f64 = 3.0;
+const LONGEST_NS: f64 = 1e6;
+/// The count at the top of a histogram, at least.
+const COUNT: f64 = 1e3;
+/// Below one gap, so that one is seen.
+const LEAST_COUNT: f64 = 0.7;
 
-/// What all rows share.
-struct Scales {
-    /// The longest gap, as a power of ten of nanoseconds.
-    longest: f64,
-    /// The largest count of a bin, as a power of ten.
-    count: f64,
-    seconds: f64,
+/// One of the two pictures: a row a CPU on axes that all rows share.
+pub(crate) struct Half<'a> {
+    report: &'a Report,
+    x: Axis,
+    y: Axis,
+    /// What stands above, and what below.
+    titles: [&'static str; 2],
+    /// The colour, and the class that a page gives one.
+    mark: (&'static str, &'static str),
+    /// What is drawn of a CPU.
+    path: fn(&CpuNoise, &Frame) -> String,
 }
 
-impl Scales {
-    fn of(report: &Report) -> Self {
-        let bins = || report.cpus.iter().flat_map(|noise| &noise.histogram);
-        let power = |value: u64| (value.max(1) as f64).log10().ceil();
-        Scales {
-            longest: bins().map(|bin| power(bin.from_ns + 1)).fold(LONGEST, f64::max),
-            count: bins().map(|bin| power(bin.count)).fold(COUNT, f64::max),
-            seconds: report.seconds.max(f64::MIN_POSITIVE),
-        }
-    }
-
-    /// From 0, the shortest, to 1, the longest.
-    fn length(&self, ns: u64) -> f64 {
-        (((ns.max(1) as f64).log10() - SHORTEST) / (self.longest - SHORTEST)).clamp(0.0, 1.0)
-    }
-
-    fn x_of_length(&self, ns: u64) -> f64 {
-        LEFT + LENGTHS * self.length(ns)
-    }
-
-    fn x_of_time(&self, ns: u64) -> f64 {
-        let left = LEFT + LENGTHS + BETWEEN;
-        left + (WIDTH - RIGHT - left) * (ns as f64 / 1e9 / self.seconds).min(1.0)
+/// How many gaps of each length.
+pub(crate) fn lengths(report: &Report) -> Half<'_> {
+    let most = bins(report).map(|bin| bin.count as f64).fold(COUNT, f64::max);
+    Half {
+        report,
+        x: length_axis(report),
+        y: Axis::new(LEAST_COUNT, most, Scaling::Log, Unit::Number),
+        titles: ["number of gaps", "length of the gap"],
+        mark: ("#0072b2", "series-0"),
+        path: bars,
     }
 }
 
-/// Histograms and timelines as a standalone picture.
+/// When the longest gaps came.
+pub(crate) fn timeline(report: &Report) -> Half<'_> {
+    let until_ns = 1e9 * report.seconds.max(f64::MIN_POSITIVE);
+    Half {
+        report,
+        x: Axis::new(0.0, until_ns, Scaling::Linear, Unit::Time),
+        y: length_axis(report),
+        titles: ["length of the gap, the longest 1024", "time since the measurement began"],
+        mark: ("#d55e00", "series-1"),
+        path: sticks,
+    }
+}
+
+fn bins(report: &Report) -> impl Iterator<Item = &Bin> {
+    report.cpus.iter().flat_map(|noise| &noise.histogram)
+}
+
+fn length_axis(report: &Report) -> Axis {
+    let longest = bins(report).map(|bin| bin.to_ns as f64).fold(LONGEST_NS, f64::max);
+    Axis::new(SHORTEST_NS, longest, Scaling::Log, Unit::Time)
+}
+
+/// Both halves beside each other, as a standalone picture.
 #[must_use]
 pub fn noise(report: &Report) -> String {
-    picture(report).into_string() + "\n"
-}
-
-/// The picture, also for pages.
-pub(crate) fn picture(report: &Report) -> Markup {
-    let (scales, height) = (Scales::of(report), TOP + ROW * report.cpus.len() as f64 + BOTTOM);
-    let timeline = LEFT + LENGTHS + BETWEEN;
-    html! {
-        svg xmlns="http://www.w3.org/2000/svg" viewBox=(format!("0 0 {WIDTH} {height}")) width=(WIDTH) height=(height)
-            role="img" font-family="system-ui, sans-serif" font-size="11" {
+    let halves = [lengths(report), timeline(report)];
+    let (width, height) = (2.0 * WIDTH + 3.0 * MARGIN, TITLE + halves[0].height() + MARGIN);
+    let picture = html! {
+        svg xmlns="http://www.w3.org/2000/svg" viewBox=(format!("0 0 {width} {height}")) width=(width) height=(height)
+            role="img" font-family="system-ui, sans-serif" font-size="12" {
             title { "Gaps on each CPU" }
-            rect width=(WIDTH) height=(height) fill="#fff" {}
-            text x=(LEFT) y="26" font-size="16" font-weight="600" fill="#1b1f24" { "Gaps on each CPU" }
-            text x=(LEFT) y="48" fill="#57606a" { "how many, by length" }
-            text x=(timeline) y="48" fill="#57606a" { "when, and how long: the longest 1024" }
-            @for (at, noise) in report.cpus.iter().enumerate() {
-                (row(noise, TOP + ROW * at as f64 + DRAWN, &scales))
+            rect width=(width) height=(height) fill="#fff" {}
+            text x=(MARGIN) y="26" font-size="16" font-weight="600" fill="#1b1f24" { "Gaps on each CPU" }
+            @for (half, x) in halves.iter().zip([MARGIN, WIDTH + 2.0 * MARGIN]) {
+                g transform=(format!("translate({x} {TITLE})")) { (half.drawing()) }
             }
-            (axes(&scales, height - BOTTOM + 8.0))
+        }
+    };
+    picture.into_string() + "\n"
+}
+
+impl Half<'_> {
+    /// The picture for a page.
+    pub fn picture(&self) -> Markup {
+        html! {
+            svg.chart xmlns="http://www.w3.org/2000/svg" viewBox=(format!("0 0 {WIDTH} {}", number(self.height())))
+                role="img" aria-label=(format!("{} of each CPU", self.titles[0])) font-size="12" { (self.drawing()) }
+        }
+    }
+
+    fn height(&self) -> f64 {
+        TOP + ROW * self.report.cpus.len() as f64 + BOTTOM
+    }
+
+    fn drawing(&self) -> Markup {
+        let last = self.report.cpus.len().saturating_sub(1);
+        html! {
+            (self.frame(0).title_up(self.titles[0]))
+            @for (row, noise) in self.report.cpus.iter().enumerate() { (self.row(row, noise)) }
+            (self.frame(last).title_across(self.titles[1]))
+        }
+    }
+
+    fn frame(&self, row: usize) -> Frame {
+        let top = TOP + ROW * row as f64;
+        Frame { left: LEFT, top, width: WIDTH - LEFT - RIGHT, height: DRAWN, x: self.x, y: self.y }
+    }
+
+    fn row(&self, row: usize, noise: &CpuNoise) -> Markup {
+        let (frame, (colour, class)) = (self.frame(row), self.mark);
+        let path = (self.path)(noise, &frame);
+        html! {
+            text.name x="0" y=(number(frame.bottom() - 0.5 * DRAWN + 4.0)) fill="#1b1f24" { "CPU " (noise.cpu) }
+            (frame.ticks_up())
+            (frame.ticks_across())
+            @if !path.is_empty() { path.gaps.(class) fill=(colour) stroke=(colour) stroke-width="1" d=(path) {} }
         }
     }
 }
 
-/// One CPU, standing on `floor`.
-fn row(noise: &CpuNoise, floor: f64, scales: &Scales) -> Markup {
-    let timeline = LEFT + LENGTHS + BETWEEN;
-    html! {
-        text x=(LEFT - 10.0) y=(number(floor)) text-anchor="end" fill="#1b1f24" { "CPU " (noise.cpu) }
-        text x=(LEFT - 10.0) y=(number(floor - DRAWN + 8.0)) text-anchor="end" fill="#57606a" { "10^" (scales.count) }
-        text x=(timeline - 6.0) y=(number(floor - DRAWN + 8.0)) text-anchor="end" fill="#57606a" {
-            (decade(scales.longest))
-        }
-        path d=(format!("M{LEFT} {0}h{LENGTHS}M{timeline} {0}H{1}", number(floor), WIDTH - RIGHT)) stroke="#d0d7de" {}
-        @if !noise.histogram.is_empty() {
-            path class="gaps" fill="#0072b2" d=(bars(noise, floor, scales)) {}
-            path stroke="#d55e00" stroke-width="1" d=(sticks(noise, floor, scales)) {}
-        }
-    }
-}
-
-/// A bar a bin, as high as the logarithm of its count; one gap is seen as well.
-fn bars(noise: &CpuNoise, floor: f64, scales: &Scales) -> String {
-    let bar = |bin: &seatmap_cell::noise::Bin| {
-        let (from, to) = (scales.x_of_length(bin.from_ns), scales.x_of_length(bin.to_ns));
-        let height = DRAWN * ((bin.count as f64).log10() + 0.2) / (scales.count + 0.2);
-        format!("M{} {}V{}H{}V{}z", number(from), number(floor), number(floor - height), number(to), number(floor))
+/// A bar a bin, as high as the logarithm of its count.
+fn bars(noise: &CpuNoise, frame: &Frame) -> String {
+    let bar = |bin: &Bin| {
+        let [from, to] = [bin.from_ns, bin.to_ns].map(|ns| frame.x(ns as f64));
+        let (floor, top) = (number(frame.bottom()), number(frame.y(bin.count as f64)));
+        format!("M{} {floor}V{top}H{}V{floor}z", number(from), number(to))
     };
     noise.histogram.iter().map(bar).collect()
 }
 
-fn sticks(noise: &CpuNoise, floor: f64, scales: &Scales) -> String {
-    let stick = |gap: &seatmap_cell::noise::Gap| {
-        let top = floor - DRAWN * scales.length(gap.length_ns);
-        format!("M{} {}V{}", number(scales.x_of_time(gap.start_ns)), number(floor), number(top))
+fn sticks(noise: &CpuNoise, frame: &Frame) -> String {
+    let stick = |gap: &Gap| {
+        let (x, floor) = (number(frame.x(gap.start_ns as f64)), number(frame.bottom()));
+        format!("M{x} {floor}V{}", number(frame.y(gap.length_ns as f64)))
     };
     noise.timeline.iter().map(stick).collect()
-}
-
-fn axes(scales: &Scales, y: f64) -> Markup {
-    let powers = (SHORTEST as u32..=scales.longest as u32).map(f64::from);
-    let powers: Vec<f64> = powers.filter(|power| (power - SHORTEST) % 2.0 == 0.0).collect();
-    html! {
-        g fill="#57606a" text-anchor="middle" {
-            @for power in powers {
-                text x=(number(LEFT + LENGTHS * (power - SHORTEST) / (scales.longest - SHORTEST))) y=(y) { (decade(power)) }
-            }
-            @for at in times(scales.seconds) {
-                text x=(number(scales.x_of_time((at * 1e9) as u64))) y=(y) { (number(at)) " s" }
-            }
-        }
-    }
-}
-
-/// Round times, three to seven of them: multiples of 1, 2 or 5 in some decade.
-fn times(seconds: f64) -> Vec<f64> {
-    let decade = 10f64.powf((seconds / 3.0).log10().floor());
-    let step = [5.0, 2.0, 1.0].map(|factor| factor * decade).into_iter().find(|step| 2.0 * step <= seconds);
-    let step = step.unwrap_or(decade);
-    (0..8).map(|at| f64::from(at) * step).take_while(|at| *at <= seconds).collect()
-}
-
-/// A power of ten of nanoseconds.
-fn decade(power: f64) -> String {
-    let (unit, power) = match power as u32 {
-        0..3 => ("ns", power),
-        3..6 => ("us", power - 3.0),
-        6..9 => ("ms", power - 6.0),
-        _ => ("s", power - 9.0),
-    };
-    format!("{} {unit}", 10f64.powf(power))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn times_are_round_and_few() {
-        assert_eq!(times(2.0), [0.0, 0.5, 1.0, 1.5, 2.0]);
-        assert_eq!(times(1.01), [0.0, 0.5, 1.0]);
-        for seconds in [0.05, 0.1, 1.0, 3.3, 7.0, 60.0, 86_400.0] {
-            let times = times(seconds);
-            assert!((3..=8).contains(&times.len()) && times[times.len() - 1] > 0.4 * seconds, "{seconds}: {times:?}");
-        }
-    }
-
-    #[test]
-    fn lengths_have_units() {
-        let shown: Vec<String> = [1.0, 3.0, 5.0, 8.0, 10.0].into_iter().map(decade).collect();
-        assert_eq!(shown, ["10 ns", "1 us", "100 us", "100 ms", "10 s"]);
-    }
 }

@@ -1,7 +1,8 @@
 //! The matrix of a pattern as a standalone SVG.
 
 use super::cells::{self, Fill, LEVELS};
-use super::{BAR, BOTTOM, LABEL_ROOM, LEFT, RIGHT, SIDE, TOP, number};
+use super::{APART, BAR, BAR_TICKS, BOTTOM, LABEL_ROOM, LEFT, RIGHT, SIDE, TOP, number};
+use crate::axis::{Axis, Scaling, Unit};
 use crate::palette::{colour, hex};
 use crate::pattern::{degrees, name, size};
 use crate::traffic::{Traffic, counted, short};
@@ -21,23 +22,40 @@ pub fn traffic(pattern: &Pattern) -> String {
     picture(pattern).into_string() + "\n"
 }
 
+/// How rows and columns are labelled: tasks by their numbers unless said otherwise.
+pub(crate) struct Labelled<'a> {
+    /// What stands above the matrix.
+    pub title: &'a str,
+    /// What the labels are.
+    pub axis: &'a str,
+    /// The label of a row and column.
+    pub label: &'a dyn Fn(usize) -> String,
+    /// The rows after which a line is drawn.
+    pub ends: &'a [usize],
+}
+
 /// The picture itself.
 pub(crate) fn picture(pattern: &Pattern) -> Markup {
+    let title: String = name(pattern).chars().take(MOST_TITLE).collect();
+    labelled(pattern, &Labelled { title: &title, axis: "tasks", label: &|task| task.to_string(), ends: &[] })
+}
+
+/// The same with labels of its own.
+pub(crate) fn labelled(pattern: &Pattern, labels: &Labelled) -> Markup {
     let (width, height) = (LEFT + SIDE + RIGHT, TOP + SIDE + BOTTOM);
     let traffic = Traffic::of(pattern, MOST_CELLS);
-    let title: String = name(pattern).chars().take(MOST_TITLE).collect();
     html! {
-        svg xmlns="http://www.w3.org/2000/svg" viewBox=(format!("0 0 {width} {height}")) width=(width) height=(height)
-            role="img" font-family="system-ui, sans-serif" font-size="11" {
-            title { (title) }
+        svg xmlns="http://www.w3.org/2000/svg" class="picture" viewBox=(format!("0 0 {width} {height}")) width=(width)
+            height=(height) role="img" font-family="system-ui, sans-serif" font-size="11" {
+            title { (labels.title) }
             desc { (size(pattern)) ". " (degrees(pattern)) }
-            rect width=(width) height=(height) fill="#fff" {}
-            text x=(LEFT) y="20" font-size="16" font-weight="600" fill="#1b1f24" { (title) }
-            text x=(LEFT) y="37" fill="#57606a" { (size(pattern)) }
+            rect.paper width=(width) height=(height) fill="#fff" {}
+            text.ink x=(LEFT) y="20" font-size="16" font-weight="600" fill="#1b1f24" { (labels.title) }
+            text.quiet x=(LEFT) y="40" fill="#57606a" { "Rows send, columns receive: " (labels.axis) }
             (matrix(&traffic))
-            (axes(&traffic))
+            (axes(&traffic, labels))
             @if traffic.most > 0.0 { (legend(&traffic)) }
-            text x=(LEFT) y=(TOP + SIDE + 16.0) fill="#57606a" { (caption(&traffic)) }
+            text.quiet x=(LEFT) y=(TOP + SIDE + 16.0) fill="#57606a" { (size(pattern)) (caption(&traffic)) }
         }
     }
 }
@@ -60,19 +78,23 @@ fn matrix(traffic: &Traffic) -> Markup {
     }
 }
 
-/// Numbers of tasks at rows and columns, as many as have room: every one, every second, every fourth...
-fn axes(traffic: &Traffic) -> Markup {
+/// Labels at rows and columns, as many as have room: every one, every second, every fourth...
+fn axes(traffic: &Traffic, labels: &Labelled) -> Markup {
     let cell = SIDE / traffic.n as f64;
     let mut step = 1;
     while (step as f64) * cell < LABEL_ROOM {
         step *= 2;
     }
+    let lines = labels.ends.iter().map(|end| (*end as f64) / traffic.block as f64 * cell);
     html! {
-        g fill="#57606a" {
+        @for at in lines.map(number) {
+            path.rule d=(format!("M{LEFT} {TOP}m0 {at}h{SIDE}M{LEFT} {TOP}m{at} 0v{SIDE}")) stroke="#8b949e" stroke-width="0.8" {}
+        }
+        g.quiet fill="#57606a" {
             @for at in (0..traffic.n).step_by(step) {
-                @let middle = (at as f64 + 0.5) * cell;
-                text x=(LEFT - 6.0) y=(number(TOP + middle + 4.0)) text-anchor="end" { (at * traffic.block) }
-                text x=(number(LEFT + middle)) y=(TOP - 8.0) text-anchor="middle" { (at * traffic.block) }
+                @let (middle, text) = ((at as f64 + 0.5) * cell, (labels.label)(at * traffic.block));
+                text x=(LEFT - 6.0) y=(number(TOP + middle + 4.0)) text-anchor="end" { (text) }
+                text x=(number(LEFT + middle)) y=(TOP - 8.0) text-anchor="middle" { (text) }
             }
         }
     }
@@ -93,7 +115,7 @@ fn legend(traffic: &Traffic) -> Markup {
 fn swatch(x: f64, y: f64, fill: &str, text: &str) -> Markup {
     html! {
         rect x=(x) y=(y) width="14" height="14" fill=(fill) {}
-        text x=(x + 20.0) y=(y + 11.0) fill="#57606a" { (text) }
+        text.quiet x=(x + 20.0) y=(y + 11.0) fill="#57606a" { (text) }
     }
 }
 
@@ -108,20 +130,25 @@ fn ramp(traffic: &Traffic, x: f64) -> Markup {
             }
         }
         rect x=(x) y=(TOP) width="14" height=(BAR) fill="url(#traffic)" {}
-        g fill="#57606a" {
-            @for step in 0..=4 {
-                @let strength = f64::from(step) / 4.0;
-                text x=(x + 20.0) y=(number(TOP + BAR * (1.0 - strength) + 4.0)) { (short(traffic.bytes(strength))) }
+        g.quiet fill="#57606a" {
+            @for (position, text) in bar_ticks(traffic) {
+                text x=(x + 20.0) y=(number(TOP + BAR * (1.0 - position) + 4.0)) { (text) }
             }
             text x=(x) y=(TOP + BAR + 20.0) { "bytes" }
         }
     }
 }
 
+/// (position, text) beside the bar: the most bytes of any cell, and round values below it.
+fn bar_ticks(traffic: &Traffic) -> Vec<(f64, String)> {
+    let axis = Axis::new(0.0, traffic.most, Scaling::Root, Unit::Number);
+    let below = axis.ticks(BAR_TICKS).into_iter().filter(|tick| tick.position <= 1.0 - APART);
+    below.map(|tick| (tick.position, tick.text)).chain([(1.0, short(traffic.most))]).collect()
+}
+
 fn caption(traffic: &Traffic) -> String {
     let block = traffic.block;
-    let shared = if block > 1 { format!("; a cell is {block} x {block} pairs of tasks") } else { String::new() };
-    format!("Rows send, columns receive{shared}")
+    if block > 1 { format!("; a square is {block} x {block} pairs of tasks") } else { String::new() }
 }
 
 #[cfg(test)]

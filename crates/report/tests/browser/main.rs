@@ -135,6 +135,32 @@ fn side_by_side(page: &mut Page) {
     resize(page, 1280);
 }
 
+/// On a telephone nothing sticks out of a page, letters of charts can be read, and terms are explained.
+#[test]
+fn pages_fit_into_500_pixels() {
+    if !there_is_a_browser() {
+        eprintln!("skipped: chromium absent");
+        return;
+    }
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
+    let user_data = tempfile::tempdir().unwrap();
+    let mut page = Page::open(user_data.path(), 500, 900);
+    for (name, text) in [("profile", sample::page()), ("placement", sample::placement()), ("noise", sample::noise())] {
+        let file = folder.join(format!("{name}-500.html"));
+        std::fs::write(&file, text).unwrap();
+        page.navigate(&format!("file://{}", file.display()));
+        page.screenshot(&folder.join(format!("{name}-500.png")));
+        assert_eq!(page.eval("document.documentElement.scrollWidth"), 500, "{name}");
+        let letters = "Math.min(...[...document.querySelectorAll('.chart text')].filter(e => e.checkVisibility())
+            .map(e => parseFloat(getComputedStyle(e).fontSize) * e.getScreenCTM().a))";
+        let smallest = page.eval(letters);
+        assert!(smallest.as_f64().is_none_or(|pixels| pixels >= 9.0), "{name}: {smallest}");
+        assert!(page.eval("document.querySelectorAll('abbr[title]').length").as_u64() > Some(2), "{name}");
+        assert!(is_seen(&mut page, "p.sentence"), "{name}");
+        assert_eq!(troubles(&page), Vec::<String>::new());
+    }
+}
+
 /// What is drawn can be chosen, by pointer and by keys, and without a script.
 fn choosing(page: &mut Page) {
     for (input, marks) in

@@ -1,5 +1,6 @@
 //! A machine of sixteen PUs in two groups, with three homes and a hostile name; a plan on a ring of 240.
 
+use seatmap_cell::noise::{Bin, CpuNoise, FORMAT, Gap, Meter, Report};
 use seatmap_machine::{
     CoreDistance, HomeModel, Loaded, Matrix, Origin, OriginKind, PairRegimes, PairStatus, Profile, Protocol, Pu,
     Regime, Square, Topology,
@@ -77,6 +78,43 @@ fn loaded(pairs: u32) -> Loaded {
 pub fn page() -> String {
     let profile = profile();
     seatmap_report::html::page(&profile, &Floor::of(&profile, None))
+}
+
+/// The page of two CPUs, one of which was stopped now and then.
+pub fn noise() -> String {
+    let bin = |(from_ns, count)| Bin { from_ns, to_ns: from_ns * 5 / 4, count };
+    let gap = |at: u64| Gap { start_ns: at * 40_000_000, length_ns: 13_000 << at, preempted_ns: None };
+    let cpu = |cpu| CpuNoise {
+        cpu,
+        stolen_percent: 1.5 * f64::from(cpu),
+        gaps: 351,
+        gaps_per_second: 351.0,
+        longest_gap_us: 7_340.0,
+        longest_preemption_us: None,
+        histogram: [(160, 4000), (12_288, 250), (7_340_032, 1)].map(bin).to_vec(),
+        timeline: (0..9).map(gap).collect(),
+        fwq_quanta: 31_000,
+        fwq_min_us: 31.9,
+        fwq_p50_us: 32.0,
+        fwq_p99_us: 45.5,
+        fwq_p999_us: 139.0,
+        fwq_max_us: 8_007.0,
+        fwq_excess_percent: 1.5,
+        steal_percent: Some(0.5),
+        sources: Vec::new(),
+        unexplained_at_least_percent: None,
+        trace: None,
+        meter: Meter {
+            resolution_ns: 17.6,
+            threshold_ns: 141.0,
+            record_ns: 864.3,
+            overhead_percent: 0.03,
+            detour_seconds: 0.25,
+            fwq_seconds: 0.25,
+        },
+    };
+    let cpus = vec![cpu(0), cpu(1)];
+    seatmap_report::html::noise(&Report { format: FORMAT, seconds: 0.5, interrupted: false, clock: "tsc", cpus })
 }
 
 /// The page of a plan on the 5110P: four tasks around a ring, two lines at a home on the other side.

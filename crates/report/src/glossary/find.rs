@@ -1,0 +1,47 @@
+//! Where the terms stand in a text.
+
+use super::{TERMS, Term};
+
+/// A term in a text, from one byte to another.
+pub(super) struct Found {
+    pub term: Term,
+    pub at: usize,
+    pub end: usize,
+}
+
+/// Each term where it first stands, from left to right; where two begin alike the longer one.
+pub(super) fn first_terms(text: &str) -> Vec<Found> {
+    let mut found: Vec<Found> = TERMS.iter().filter_map(|term| first(*term, text)).collect();
+    found.sort_by_key(|one| (one.at, std::cmp::Reverse(one.end)));
+    let mut free_from = 0;
+    found.retain(|one| {
+        let is_free = one.at >= free_from;
+        free_from = if is_free { one.end } else { free_from };
+        is_free
+    });
+    found
+}
+
+/// The first place of a term as a word of its own, in the singular or the plural, also at the beginning of a sentence.
+fn first(term: Term, text: &str) -> Option<Found> {
+    let word = term.word;
+    let begins = |at: usize| {
+        let (mut here, mut wanted) = (text[at..].chars(), word.chars());
+        let (first, letter) = (here.next()?, wanted.next()?);
+        let alike = first == letter || (letter.is_lowercase() && first.to_ascii_lowercase() == letter);
+        (alike && here.as_str().starts_with(wanted.as_str())).then_some(at)
+    };
+    let ends = |at: usize| {
+        let end = at + word.len();
+        let plural = ["es", "s"].into_iter().find(|plural| text[end..].starts_with(plural));
+        let plural = end + plural.map_or(0, str::len);
+        let is_word = is_edge(text[..at].chars().next_back()) && is_edge(text[plural..].chars().next());
+        is_word.then_some(Found { term, at, end: plural })
+    };
+    text.char_indices().filter_map(|(at, _)| begins(at)).find_map(ends)
+}
+
+/// Whether a term may begin or end beside this character: not inside of a word, a path or a name.
+fn is_edge(beside: Option<char>) -> bool {
+    beside.is_none_or(|c| !c.is_alphanumeric() && !['-', '_', '/', '@', '='].contains(&c))
+}

@@ -1,0 +1,155 @@
+//! Every term of the field that stands on a page, explained where it stands.
+//!
+//! [`table`] is the one list of terms. [`explained`] takes a page's body and gives each term a tooltip where it first stands in
+//! a section (`<abbr title>`, in pictures an SVG `<title>`); a page ends with the list of its terms, for readers on paper and
+//! on telephones, which show no tooltips.
+
+mod find;
+mod table;
+
+use find::{Found, first_terms};
+use maud::{Markup, PreEscaped, html};
+use std::collections::BTreeSet;
+pub(crate) use table::TERMS;
+
+/// A term and what it means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Term {
+    /// As it is written in the middle of a sentence, in the singular.
+    pub word: &'static str,
+    /// One or two sentences, units included.
+    pub meaning: &'static str,
+}
+
+/// Elements whose text is left alone: names, programs, what has a tooltip of its own, and what no pointer reaches.
+const LEFT_ALONE: [&str; 11] =
+    ["script", "style", "title", "desc", "abbr", "h1", "button", "code", "pre", "noscript", "option"];
+/// Elements within which a term is explained once.
+const SCOPES: [&str; 5] = ["section", "header", "footer", "svg", "figure"];
+
+/// A body in which the terms are explained, and the list of them.
+pub(crate) fn explained(body: &Markup) -> Markup {
+    let mut page = Page::default();
+    for piece in pieces(&body.0) {
+        page.take(piece);
+    }
+    html! { (PreEscaped(page.text)) (list(&page.used)) }
+}
+
+/// The terms of a page, with what they mean.
+fn list(used: &BTreeSet<Term>) -> Markup {
+    html! {
+        @if !used.is_empty() {
+            details.terms {
+                summary { "Terms on this page" }
+                dl { @for term in used { dt { (term.word) } dd { (term.meaning) } } }
+            }
+        }
+    }
+}
+
+/// A tag or what stands between two.
+#[derive(Clone, Copy)]
+enum Piece<'a> {
+    Tag(&'a str),
+    Text(&'a str),
+}
+
+/// Markup of this program: `<` begins nothing but tags, and `>` ends them, since both are escaped elsewhere.
+fn pieces(markup: &str) -> impl Iterator<Item = Piece<'_>> {
+    let mut rest = markup;
+    std::iter::from_fn(move || {
+        let (piece, after) = match rest.find(['<', '>']) {
+            None if rest.is_empty() => return None,
+            Some(0) => {
+                let end = rest.find('>').map_or(rest.len(), |at| at + 1);
+                (Piece::Tag(&rest[..end]), &rest[end..])
+            }
+            Some(at) if rest.as_bytes()[at] == b'<' => (Piece::Text(&rest[..at]), &rest[at..]),
+            _ => (Piece::Text(rest), ""),
+        };
+        rest = after;
+        Some(piece)
+    })
+}
+
+/// A page as far as it is read.
+#[derive(Default)]
+struct Page {
+    text: String,
+    /// The elements that are open and left alone.
+    left_alone: Vec<String>,
+    /// The scopes that are open, each with the terms explained in it.
+    scopes: Vec<(String, BTreeSet<Term>)>,
+    /// The terms in the `<text>` of a picture that is open.
+    in_text: Option<Option<Term>>,
+    used: BTreeSet<Term>,
+}
+
+impl Page {
+    fn take(&mut self, piece: Piece) {
+        match piece {
+            Piece::Text(text) if self.left_alone.is_empty() => self.explain(text),
+            Piece::Text(text) => self.text += text,
+            Piece::Tag(tag) => self.tag(tag),
+        }
+    }
+
+    fn tag(&mut self, tag: &str) {
+        let name: String = tag.trim_start_matches(['<', '/']).chars().take_while(char::is_ascii_alphanumeric).collect();
+        match tag.starts_with("</") {
+            true => self.end(&name),
+            false if tag.ends_with("/>") => {}
+            false => self.begin(&name),
+        }
+        self.text += tag;
+    }
+
+    fn begin(&mut self, name: &str) {
+        if LEFT_ALONE.contains(&name) {
+            self.left_alone.push(name.to_owned());
+        } else if SCOPES.contains(&name) {
+            self.scopes.push((name.to_owned(), BTreeSet::new()));
+        } else if name == "text" {
+            self.in_text = Some(None);
+        }
+    }
+
+    fn end(&mut self, name: &str) {
+        if self.left_alone.last().is_some_and(|open| open == name) {
+            self.left_alone.pop();
+        } else if self.scopes.last().is_some_and(|(open, _)| open == name) {
+            self.scopes.pop();
+        } else if name == "text"
+            && let Some(Some(term)) = self.in_text.take()
+        {
+            self.text += &html! { title { (term.word) ": " (term.meaning) } }.0;
+        }
+    }
+
+    fn explain(&mut self, text: &str) {
+        let mut from = 0;
+        for Found { term, at, end } in first_terms(text) {
+            if !self.is_new(term) {
+                continue;
+            }
+            if let Some(in_text) = &mut self.in_text {
+                *in_text = in_text.or(Some(term));
+                continue;
+            }
+            self.text += &text[from..at];
+            self.text += &html! { abbr title=(term.meaning) { (PreEscaped(&text[at..end])) } }.0;
+            from = end;
+        }
+        self.text += &text[from..];
+    }
+
+    /// Whether a term is not explained yet where it stands.
+    fn is_new(&mut self, term: Term) -> bool {
+        self.used.insert(term);
+        self.scopes.last_mut().is_none_or(|(_, explained)| explained.insert(term))
+    }
+}
+
+#[cfg(test)]
+mod tests;

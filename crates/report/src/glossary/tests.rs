@@ -1,0 +1,142 @@
+//! Terms found, explained and listed; every page's terms are in the table.
+
+use super::*;
+
+fn of(markup: &str) -> String {
+    explained(&PreEscaped(markup.to_owned())).0
+}
+
+#[test]
+fn the_table_is_in_order_and_says_something() {
+    for two in TERMS.windows(2) {
+        assert!(two[0].word.to_lowercase() < two[1].word.to_lowercase(), "{} before {}", two[0].word, two[1].word);
+    }
+    for Term { word, meaning } in TERMS {
+        assert!(meaning.ends_with('.') && meaning.len() > 15 && meaning.len() < 180, "{word}: {meaning}");
+        assert!(!meaning.starts_with(word), "{word} explains itself");
+    }
+}
+
+#[test]
+fn a_term_is_explained_once_in_a_section() {
+    let page = of("<section><h2>Medians</h2><p>the median</p></section><section><p>median</p></section>");
+    assert_eq!(page.matches("<abbr title=\"Half of").count(), 2, "{page}");
+    assert!(page.contains(
+        "<h2><abbr title=\"Half of the samples lie below this value and half above it.\">Medians</abbr></h2>"
+    ));
+    assert!(page.contains("<p>the median</p>"));
+}
+
+#[test]
+fn the_longest_term_wins_and_words_stay_whole() {
+    let page = of("<p>random, mean; p99.9; submedian; meaning; home_of; a/home</p>");
+    assert_eq!(page.matches("<abbr").count(), 2, "{page}");
+    assert!(page.contains(">random, mean</abbr>") && page.contains(">p99.9</abbr>"), "{page}");
+}
+
+#[test]
+fn names_programs_and_tooltips_stay_as_they_are() {
+    let kept = "<h1>median</h1><script>median</script><code>home</code><abbr title=\"x\">median</abbr><b title=\"a median\"></b>";
+    assert_eq!(of(kept), kept);
+    assert_eq!(of("<p>a &lt; median</p>").matches("<abbr").count(), 1);
+}
+
+#[test]
+fn pictures_have_titles_instead() {
+    let page = of("<svg><text x=\"1\">median, ns</text><text>median</text></svg>");
+    assert!(page.starts_with("<svg><text x=\"1\">median, ns<title>median: Half of"), "{page}");
+    assert_eq!(page.matches("<title>").count(), 1, "{page}");
+}
+
+#[test]
+fn a_page_ends_with_its_terms() {
+    let page = of("<p>FWQ and steal</p>");
+    let list = page.split_once("<details").unwrap().1;
+    assert!(list.contains("<dt>FWQ</dt><dd>Fixed work quanta"), "{list}");
+    assert!(list.contains("<dt>steal</dt>") && !list.contains("median</dt>"), "{list}");
+    assert!(!of("<p>nothing</p>").contains("<details"));
+}
+
+/// All pages of this crate's samples, by name.
+fn pages() -> Vec<(&'static str, String)> {
+    use crate::floor::{Comparison, Floor, Seating};
+    use crate::{html, samples};
+    let profile = samples::two_groups();
+    let pattern = seatmap_pattern::generate("ring:4").unwrap();
+    let random = seatmap_plan::Random { mean: 400.0, best: 300.0 };
+    let baselines = Some(seatmap_plan::Baselines { os: 250.0, compact: 200.0, scatter: 500.0, random });
+    let plan = seatmap_plan::Plan {
+        cost: Some(200.0),
+        lower_bound: Some(190.0),
+        baselines,
+        ..seatmap_plan::Plan::new("desk", vec![0, 1, 2, 3])
+    };
+    let seatings = [Seating::in_order(&profile, &pattern, &plan, vec![0, 1, 4, 5]), Seating::planned(&pattern, &plan)];
+    let comparison = Comparison::new(&profile, None, &pattern, &plan, seatings);
+    vec![
+        ("show", html::page(&profile, &Floor::of(&profile, None))),
+        ("place", html::placement(&profile, &pattern, &plan, &comparison)),
+        ("noise", html::noise(&samples::noise())),
+        ("rank", html::ranking(&samples::ranking(2))),
+        ("pattern", html::pattern(&pattern)),
+        ("seating", html::seating_page(&html::SeatingPage::default())),
+    ]
+}
+
+/// What a reader sees outside of tooltips and of the list of terms, without tags and pictures.
+fn visible_text(page: &str) -> String {
+    let (mut text, mut hidden) = (String::new(), 0);
+    let body = page.split_once("<body>").unwrap().1.split("<details class=\"terms\">").next().unwrap();
+    for piece in body.split('<') {
+        let (tag, rest) = piece.split_once('>').unwrap_or(("", piece));
+        let name = tag.split([' ', '/']).find(|part| !part.is_empty()).unwrap_or_default();
+        if ["abbr", "svg", "h1", "button", "script", "noscript", "code"].contains(&name) {
+            hidden += if tag.starts_with('/') { -1 } else { 1 };
+        }
+        if hidden == 0 {
+            text += rest;
+            text.push('\n');
+        }
+    }
+    text
+}
+
+#[test]
+fn every_term_on_a_page_has_a_tooltip() {
+    for (name, page) in pages() {
+        let text = visible_text(&page);
+        for term in TERMS {
+            let is_used = text.split([' ', '\n', ',', '.', ':', ';', '(', ')']).any(|word| word == term.word);
+            let tooltip = html! { abbr title=(term.meaning) {} }.0.replace("</abbr>", "");
+            assert!(!is_used || page.contains(&tooltip), "{} on the page of {name}", term.word);
+        }
+    }
+}
+
+#[test]
+fn pages_explain_the_terms_that_they_stand_on() {
+    let expected = [
+        ("show", &["core distance", "home", "median", "p10", "MAD", "95 % interval", "distance class", "PU", "L3"][..]),
+        ("place", &["lower bound", "compact", "scatter", "random, mean", "weight", "round trip"]),
+        ("noise", &["FWQ", "steal", "stolen", "gap", "excess", "p99.9", "detour loop"]),
+        ("rank", &["mapping", "rank correlation", "identity", "mean", "p50"]),
+        ("seating", &["verified", "seat"]),
+    ];
+    let pages: std::collections::BTreeMap<_, _> = pages().into_iter().collect();
+    for (name, terms) in expected {
+        let list = pages[name].split_once("<details class=\"terms\">").unwrap().1;
+        for term in terms {
+            assert!(list.contains(&format!("<dt>{term}</dt>")), "{term} on the page of {name}");
+        }
+    }
+}
+
+#[test]
+fn every_page_begins_with_one_sentence() {
+    for (name, page) in pages() {
+        let after = page.split_once("</h1>").unwrap().1;
+        let sentence = after.split_once("<p class=\"sentence\">").unwrap().1.split("</p>").next().unwrap();
+        assert!(after.find("<p class=\"sentence\">") < after.find("<main>"), "{name}");
+        assert!(sentence.ends_with('.') && sentence.len() > 15, "{name}: {sentence}");
+    }
+}

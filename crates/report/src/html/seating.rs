@@ -1,0 +1,180 @@
+//! The page of one run: which thread sat where, and what went wrong.
+
+use super::{document, head};
+use crate::about::counted;
+use maud::{Markup, html};
+
+/// What a page of a seating shows. Plain data: a launcher fills it from its report.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SeatingPage {
+    /// The program, as it was typed.
+    pub program: String,
+    /// The machine's name.
+    pub machine: String,
+    /// What else is to be said, a sentence a line: threads without a seat, tasks that no thread took.
+    pub summary: Vec<String>,
+    /// The threads, in order of creation.
+    pub threads: Vec<ThreadRow>,
+}
+
+/// One thread.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ThreadRow {
+    /// Its place in the order of creation, counted from 0.
+    pub order: usize,
+    /// Its number.
+    pub tid: i32,
+    /// The last name it was seen with.
+    pub name: String,
+    /// Its task, by number or name; `None` where it has none.
+    pub task: Option<String>,
+    /// The CPUs on which it was to run, such as `0` or `14-15`; `None` where it has no seat.
+    pub seat: Option<String>,
+    /// The CPUs on which it was seen; empty where it was gone too soon.
+    pub seen_on: String,
+    /// Whether it sat there.
+    pub verdict: Verdict,
+    /// What went wrong.
+    pub trouble: Option<String>,
+}
+
+/// Whether a thread sat where it should.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// The kernel confirmed the seat, and no look found the thread elsewhere.
+    Verified,
+    /// It was seen elsewhere, or the kernel refused the seat.
+    Elsewhere,
+    /// It had no seat.
+    Unseated,
+    /// It was gone before anybody could look.
+    Unseen,
+}
+
+impl Verdict {
+    /// The word in the table, and the class of its colour.
+    fn word(self) -> (&'static str, &'static str) {
+        match self {
+            Verdict::Verified => ("verified", "good"),
+            Verdict::Elsewhere => ("elsewhere", "bad"),
+            Verdict::Unseated => ("no seat", "fair"),
+            Verdict::Unseen => ("not seen", "fair"),
+        }
+    }
+}
+
+/// Who sat where as one HTML file that works offline and without scripts.
+#[must_use]
+pub fn seating_page(page: &SeatingPage) -> String {
+    let title = format!("{} on {}", page.program, page.machine);
+    let lead = html! { @for line in &page.summary { p.lead { (line) } } };
+    let body = html! {
+        (head(&title, &sentence(page), &lead))
+        main { section.card { h2 { "Threads" } (table(&page.threads)) } }
+        footer { "Threads in order of creation. A seat is verified when the kernel confirmed it and no look found the thread elsewhere." }
+    };
+    document(&title, &body, "", "null")
+}
+
+/// Whether everything sits as asked, and else the first thread that does not.
+fn sentence(page: &SeatingPage) -> String {
+    let of = |verdict| page.threads.iter().filter(move |thread| thread.verdict == verdict);
+    let (all, seated) = (page.threads.len(), of(Verdict::Verified).count());
+    if let Some(first) = of(Verdict::Elsewhere).next() {
+        let count = of(Verdict::Elsewhere).count();
+        let trouble = first.trouble.as_ref().map(|trouble| format!(" ({trouble})")).unwrap_or_default();
+        return format!(
+            "{count} of {} did not sit where asked, the first of them {}, thread {}{trouble}: do not trust this run's figures.",
+            counted(all, "thread"),
+            first.name,
+            first.tid
+        );
+    }
+    match all {
+        0 => "No thread was seen.".to_owned(),
+        _ if seated == all => format!("All {} sat where asked, as the kernel confirmed.", counted(all, "thread")),
+        _ => format!(
+            "{seated} of {} sat where asked and none elsewhere; {} had no seat and {} had gone before a look.",
+            counted(all, "thread"),
+            of(Verdict::Unseated).count(),
+            of(Verdict::Unseen).count()
+        ),
+    }
+}
+
+fn table(threads: &[ThreadRow]) -> Markup {
+    html! {
+        table.figures {
+            thead { tr {
+                th { "Order" } th { "Thread" } th.wide { "Name" } th.wide { "Task" } th.wide { "Seat" } th.wide { "Seen on" }
+                th.wide { "Verdict" }
+            } }
+            tbody { @for thread in threads { (row(thread)) } }
+        }
+    }
+}
+
+fn row(thread: &ThreadRow) -> Markup {
+    let (word, class) = thread.verdict.word();
+    html! {
+        tr {
+            th scope="row" { (thread.order) } td { (thread.tid) } td.wide { (thread.name) }
+            td.wide { (thread.task.as_deref().unwrap_or("-")) } td.wide { (thread.seat.as_deref().unwrap_or("-")) }
+            td.wide { @if thread.seen_on.is_empty() { "-" } @else { (thread.seen_on) } }
+            td.wide { span.level.(class) { (word) } @if let Some(trouble) = &thread.trouble { " " (trouble) } }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn thread(order: usize, verdict: Verdict) -> ThreadRow {
+        ThreadRow {
+            order,
+            tid: 4711 + order as i32,
+            name: format!("io-{order}"),
+            task: Some(order.to_string()),
+            seat: Some("14-15".into()),
+            seen_on: "14".into(),
+            verdict,
+            trouble: None,
+        }
+    }
+
+    fn of(threads: Vec<ThreadRow>) -> SeatingPage {
+        SeatingPage {
+            program: "redis-server".into(),
+            machine: "desk".into(),
+            summary: vec!["1 task had no thread.".into()],
+            threads,
+        }
+    }
+
+    #[test]
+    fn the_sentence_says_whether_to_trust_the_run() {
+        use Verdict::{Elsewhere, Unseated, Unseen, Verified};
+        let refused = ThreadRow { trouble: Some("the kernel refused CPU 15".into()), ..thread(1, Elsewhere) };
+        let all = [
+            vec![thread(0, Verified), thread(1, Verified)],
+            vec![thread(0, Verified), refused],
+            vec![thread(0, Verified), thread(1, Unseated), thread(2, Unseen)],
+            Vec::new(),
+        ];
+        insta::assert_snapshot!(all.map(|threads| sentence(&of(threads))).join("\n"), @"
+        All 2 threads sat where asked, as the kernel confirmed.
+        1 of 2 threads did not sit where asked, the first of them io-1, thread 4712 (the kernel refused CPU 15): do not trust this run's figures.
+        1 of 3 threads sat where asked and none elsewhere; 1 had no seat and 1 had gone before a look.
+        No thread was seen.
+        ");
+    }
+
+    #[test]
+    fn names_of_threads_are_text() {
+        let hostile = ThreadRow { name: "<script>alert(1)</script>".into(), ..thread(0, Verdict::Verified) };
+        let page = seating_page(&of(vec![hostile]));
+        assert!(page.contains("&lt;script&gt;alert") && !page.contains("<script>alert"));
+        assert!(page.contains("1 task had no thread.") && page.contains("<td class=\"wide\">14-15</td>"));
+    }
+}

@@ -1,0 +1,105 @@
+//! Each page's sentence, from figures made for it.
+
+use super::*;
+use crate::samples;
+use seatmap_measure::classes::classes;
+use seatmap_plan::{Baselines, Random};
+
+fn shown(profile: &Profile) -> String {
+    of_profile(profile, &classes(profile), Digits::of(profile))
+}
+
+#[test]
+fn distances_say_where_to_sit() {
+    let mut profile = samples::two_groups();
+    insta::assert_snapshot!(shown(&profile), @"A cache line's round trip takes 43.0 ns in the nearest class of cores (same L3) and 103.0 ns in the farthest (same package), 2.4 times as long: seat threads that talk to each other in the nearest.");
+    profile.core_distance.as_mut().unwrap().median_ns = seatmap_machine::Matrix::filled(8, 80.0);
+    assert_eq!(shown(&profile), "All cores are about equally far apart, 80.0 ns: it matters little where threads sit.");
+    let unlike = |i: usize, j: usize| 600.0 + 100.0 * (i + j) as f64;
+    profile.core_distance.as_mut().unwrap().median_ns = seatmap_machine::Matrix::from_fn(8, unlike);
+    profile.topology.pus.iter_mut().for_each(|pu| (pu.l3, pu.numa, pu.package) = (None, None, Some(0)));
+    profile.home_model = None;
+    assert!(shown(&profile).starts_with("Pairs of cores are 900.0 to 1700.0 ns apart"), "{}", shown(&profile));
+    profile.core_distance = None;
+    assert_eq!(shown(&profile), "This profile holds no distances: 'seatmap measure' on sample itself finds them.");
+}
+
+fn plan(cost: f64, os: f64, compact: f64) -> Plan {
+    let random = Random { mean: 400.0, best: 300.0 };
+    let baselines = Some(Baselines { os, compact, scatter: 500.0, random });
+    Plan { cost: Some(cost), baselines, lower_bound: Some(190.0), ..Plan::new("x", vec![0, 1]) }
+}
+
+#[test]
+fn a_plan_is_held_against_what_is_usual() {
+    let proven = Plan { optimal: true, ..plan(200.0, 200.0, 300.0) };
+    let unknown = Plan { lower_bound: None, ..plan(200.0, 250.0, 200.0) };
+    let silent = Plan { cost: None, ..plan(1.0, 1.0, 1.0) };
+    let all = [plan(200.0, 250.0, 300.0), proven, unknown, silent].map(|plan| of_plan(&plan));
+    insta::assert_snapshot!(all.join("\n"), @"
+    As planned the pattern costs 20.0 % less than as the OS numbers CPUs, and no placement can be more than 5.0 % cheaper.
+    No placement was found that costs less than the order in which the OS numbers CPUs, and no placement is cheaper: proven.
+    As planned (compact costs the same) the pattern costs 20.0 % less than as the OS numbers CPUs; how much cheaper a placement could be is not known.
+    This plan says nothing of its cost: judge it by running it.
+    ");
+}
+
+#[test]
+fn noise_names_the_cpu_to_use() {
+    let two = samples::noise();
+    let one = |at: usize| Report { cpus: vec![two.cpus[at].clone()], ..two.clone() };
+    let quiet = Report {
+        cpus: vec![two.cpus[1].clone(), CpuNoise { cpu: 2, longest_gap_us: 4.0, ..two.cpus[1].clone() }],
+        ..two.clone()
+    };
+    let none = Report { cpus: Vec::new(), ..two.clone() };
+    let all = [two.clone(), one(0), one(1), quiet, none].map(|report| of_noise(&report));
+    insta::assert_snapshot!(all.join("\n"), @"
+    CPU 0 loses 1.23 % of its time, up to 7.340 ms at once, and CPU 1 loses 0.00 % of its time, up to 300.0 ns at once: put what must not wait on CPU 1.
+    CPU 0 loses 1.23 % of its time, up to 7.340 ms at once: work that must not wait so long needs a quieter CPU, such as one in a cell.
+    CPU 1 loses 0.00 % of its time, up to 300.0 ns at once: it is quiet.
+    All CPUs are quiet: even CPU 2 loses 0.00 % of its time, up to 4.000 us at once.
+    No CPU was measured.
+    ");
+}
+
+#[test]
+fn a_ranking_says_what_a_mapping_is_worth() {
+    let all = [1, 2].map(|runs| of_ranking(&samples::ranking(runs)));
+    insta::assert_snapshot!(all.join("\n"), @"
+    Of 6 mappings [0321] is the fastest; one at random takes 1.25 times as long in the mean, the worst 1.50 times; one run does not tell which others may be the best.
+    Of 6 mappings [0321] is the fastest; one at random takes 1.25 times as long in the mean, the worst 1.49 times, and no other may be the best (95 % confidence).
+    ");
+}
+
+#[test]
+fn gains_and_losses_have_their_own_advice() {
+    let gain = |median| Gain {
+        speed_ups: vec![median; 3],
+        mean: median,
+        median,
+        least: median,
+        most: median,
+        search_seconds: 0.0,
+        search_share: 0.0,
+        mean_without_search: median,
+        seated: None,
+    };
+    insta::assert_snapshot!([1.5, 1.0, 0.7].map(|median| of_gain(&gain(median))).join("\n"), @"
+    Seated near the homes of its lines a run is 1.50 times as fast as usual (median of 3 comparisons, the search included): search for the homes of the lines before seating the threads.
+    Seated near the homes of its lines a run is 1.00 times as fast as usual (median of 3 comparisons, the search included): the search for homes pays for itself and no more.
+    Seated near the homes of its lines a run is 0.70 times as fast as usual (median of 3 comparisons, the search included): the search for homes costs more than it gains.
+    ");
+}
+
+#[test]
+fn patterns_say_which_edges_count() {
+    let mut heavy = seatmap_pattern::generate("ring:30").unwrap();
+    heavy.edges[3].bytes = 1e6;
+    let even = ["idle:3", "ring:4"].map(|spec| of_pattern(&seatmap_pattern::generate(spec).unwrap()));
+    insta::assert_snapshot!([&even[0], &even[1], &of_pattern(&heavy)].map(String::as_str).join("\n"), @"
+    Nothing is sent: any placement is as good as another.
+    All 4 edges carry the same: seat each task near those that it sends to.
+    1 of 30 edges carries 90 % of the bytes: seat the tasks at their ends next to each other.
+    ");
+}

@@ -1,0 +1,105 @@
+//! The frame of a chart: its grid, its ticks, and the titles of both axes.
+
+use super::number;
+use crate::axis::{Axis, Unit};
+use maud::{Markup, html};
+
+/// Width that the text of a horizontal tick takes, in user units, with some air.
+const TICK_WIDTH: f64 = 62.0;
+/// Height between two vertical ticks, at least.
+const TICK_HEIGHT: f64 = 30.0;
+
+/// Two axes around a plot.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Frame {
+    /// The plot's left edge, in user units.
+    pub left: f64,
+    /// Its upper edge.
+    pub top: f64,
+    pub width: f64,
+    pub height: f64,
+    pub x: Axis,
+    pub y: Axis,
+}
+
+/// What an axis shows.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Title<'a> {
+    /// The words that stand beside it.
+    pub text: &'a str,
+    /// What its ticks are.
+    pub unit: Unit,
+}
+
+/// The horizontal ticks that have room in a plot of this width.
+pub(crate) fn across_most(width: f64) -> usize {
+    (width / TICK_WIDTH) as usize
+}
+
+/// The vertical ticks that have room in a plot of this height.
+pub(crate) fn up_most(height: f64) -> usize {
+    (height / TICK_HEIGHT) as usize + 1
+}
+
+impl Frame {
+    /// Where a value of the horizontal axis stands.
+    pub fn x(&self, value: f64) -> f64 {
+        self.left + self.width * self.x.position(value)
+    }
+
+    /// Where a value of the vertical axis stands.
+    pub fn y(&self, value: f64) -> f64 {
+        self.bottom() - self.height * self.y.position(value)
+    }
+
+    /// The lower edge of the plot.
+    pub fn bottom(&self) -> f64 {
+        self.top + self.height
+    }
+
+    fn right(&self) -> f64 {
+        self.left + self.width
+    }
+
+    /// Lines and texts of the vertical axis.
+    pub fn ticks_up(&self) -> Markup {
+        html! {
+            @for tick in self.y.ticks(up_most(self.height)) {
+                @let y = self.y(tick.value);
+                line.rule x1=(number(self.left)) x2=(number(self.right())) y1=(number(y)) y2=(number(y)) stroke="#d0d7de" {}
+                text.tick x=(number(self.left - 6.0)) y=(number(y + 4.0)) text-anchor="end" fill="#57606a" { (tick.text) }
+            }
+        }
+    }
+
+    /// Marks and texts of the horizontal axis.
+    pub fn ticks_across(&self) -> Markup {
+        let bottom = self.bottom();
+        html! {
+            @for tick in self.x.ticks(across_most(self.width)) {
+                @let x = number(self.x(tick.value));
+                line.rule x1=(x) x2=(x) y1=(number(bottom)) y2=(number(bottom + 4.0)) stroke="#d0d7de" {}
+                text.tick x=(x) y=(number(bottom + 17.0)) text-anchor="middle" fill="#57606a" { (tick.text) }
+            }
+        }
+    }
+
+    /// What stands above the vertical axis.
+    pub fn title_up(&self, text: &str) -> Markup {
+        html! { text.axis x="0" y=(number(self.top - 10.0)) fill="#57606a" { (text) (scaling(&self.y)) } }
+    }
+
+    /// What stands below the horizontal axis, at its end.
+    pub fn title_across(&self, text: &str) -> Markup {
+        html! {
+            text.axis x=(number(self.right())) y=(number(self.bottom() + 34.0)) text-anchor="end" fill="#57606a" {
+                (text) (scaling(&self.x))
+            }
+        }
+    }
+}
+
+/// Said where the ticks do not show it.
+fn scaling(axis: &Axis) -> &'static str {
+    if axis.is_unexpectedly_log() { " (log scale)" } else { "" }
+}
