@@ -14,24 +14,11 @@
 //! operating system's. A seat holds only CPUs that this process may use.
 
 use crate::mask::Mask;
-use seatmap_machine::{CpuList, CpuListError, Pu, Topology};
+use seatmap_machine::{CpuList, CpuListError, Level, Topology};
 use std::collections::BTreeMap;
-
-/// The levels of a machine that can be a seat, as they are written.
-const LEVELS: [(&str, Level); 6] = [
-    ("core", |pu| pu.core),
-    ("l2", |pu| pu.l2),
-    ("l3", |pu| pu.l3),
-    ("die", |pu| pu.die),
-    ("numa", |pu| pu.numa),
-    ("package", |pu| pu.package),
-];
 
 /// The word before a plain list of CPUs that make up one seat.
 const CPUS: &str = "cpus";
-
-/// Which core, cache, die, node or package a PU belongs to.
-type Level = fn(&Pu) -> Option<u32>;
 
 /// Why a list of seats was refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -87,10 +74,10 @@ fn seats(member: &str, topology: &dyn Fn() -> Result<Topology, String>) -> Resul
             let parts = list.split('+').map(|part| cpus(part, member)).collect::<Result<Vec<_>, _>>()?;
             Ok(vec![parts.concat().into_iter().collect()])
         }
-        Some((word, which)) if level(word).is_some() => {
-            let topology = topology();
-            let topology = topology.map_err(|reason| SetError::Unknown { text: member.to_owned(), reason })?;
-            of_level(member, word, which, &topology)
+        Some((word, which)) if !word.starts_with(|first: char| first.is_ascii_digit()) => {
+            let level = level(word).ok_or_else(|| SetError::Shape(member.to_owned()))?;
+            let topology = topology().map_err(|reason| SetError::Unknown { text: member.to_owned(), reason })?;
+            of_level(member, level, which, &topology)
         }
         _ if member.starts_with(|first: char| first.is_ascii_digit()) => {
             Ok(cpus(member, member)?.into_iter().map(Mask::single).collect())
@@ -100,7 +87,7 @@ fn seats(member: &str, topology: &dyn Fn() -> Result<Topology, String>) -> Resul
 }
 
 fn level(word: &str) -> Option<Level> {
-    LEVELS.iter().find(|(name, _)| *name == word).map(|(_, level)| *level)
+    Level::ALL.into_iter().find(|level| level.name() == word)
 }
 
 fn cpus(list: &str, member: &str) -> Result<Vec<u32>, SetError> {
@@ -109,15 +96,14 @@ fn cpus(list: &str, member: &str) -> Result<Vec<u32>, SetError> {
 }
 
 /// The seats on a level: `*` and ranges are one for each, `+` joins.
-fn of_level(member: &str, word: &str, which: &str, topology: &Topology) -> Result<Vec<Mask>, SetError> {
-    let Some(level) = level(word) else { return Err(SetError::Shape(member.to_owned())) };
+fn of_level(member: &str, level: Level, which: &str, topology: &Topology) -> Result<Vec<Mask>, SetError> {
     let mut groups: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
     for pu in &topology.pus {
-        if let Some(number) = level(pu) {
+        if let Some(number) = level.of(pu) {
             groups.entry(number).or_default().push(pu.os);
         }
     }
-    let group = |number: &u32| groups.get(number).ok_or_else(|| absent(member, word, &groups));
+    let group = |number: &u32| groups.get(number).ok_or_else(|| absent(member, level, &groups));
     let mask = |numbers: &[u32]| -> Result<Mask, SetError> {
         let groups = numbers.iter().map(group).collect::<Result<Vec<_>, _>>()?;
         Ok(groups.into_iter().flatten().copied().collect())
@@ -126,7 +112,7 @@ fn of_level(member: &str, word: &str, which: &str, topology: &Topology) -> Resul
         return groups.keys().map(|number| mask(&[*number])).collect();
     }
     if which == "*" {
-        return Err(absent(member, word, &groups));
+        return Err(absent(member, level, &groups));
     }
     let parts = which.split('+').map(|part| cpus(part, member)).collect::<Result<Vec<_>, _>>()?;
     match &parts[..] {
@@ -135,7 +121,8 @@ fn of_level(member: &str, word: &str, which: &str, topology: &Topology) -> Resul
     }
 }
 
-fn absent(member: &str, word: &str, groups: &BTreeMap<u32, Vec<u32>>) -> SetError {
+fn absent(member: &str, level: Level, groups: &BTreeMap<u32, Vec<u32>>) -> SetError {
+    let word = level.name();
     let present = match groups.len() {
         0 => format!("nothing that it calls {word}"),
         _ => format!("{word} {}", CpuList(groups.keys().copied().collect())),
@@ -147,6 +134,7 @@ fn absent(member: &str, word: &str, groups: &BTreeMap<u32, Vec<u32>>) -> SetErro
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use seatmap_machine::Pu;
 
     /// Two packages of two L3 caches of two cores.
     fn topology() -> Result<Topology, String> {

@@ -1,6 +1,7 @@
 //! Who sat where, for people.
 
 use crate::report::{Behind, Report, Thread};
+use seatmap_document::visible;
 use seatmap_machine::CpuList;
 
 /// Rows shown; threads in trouble are always told of.
@@ -101,12 +102,20 @@ impl Report {
     }
 }
 
+impl Thread {
+    /// Its task by number, and by name where it has one.
+    #[must_use]
+    pub fn task_label(&self) -> Option<String> {
+        self.task.map(|task| match &self.task_name {
+            Some(name) => format!("{task} {}", visible(name)),
+            None => task.to_string(),
+        })
+    }
+}
+
 fn row(thread: &Thread) -> [String; 7] {
     let or_none = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
-    let task = thread.task.map(|task| match &thread.task_name {
-        Some(name) => format!("{task} {}", visible(name)),
-        None => task.to_string(),
-    });
+    let task = thread.task_label();
     let seen = CpuList(thread.seen_on.clone()).to_string();
     [
         thread.order.to_string(),
@@ -140,11 +149,6 @@ fn trouble(thread: &Thread) -> String {
         None => format!("seen on CPU {}", CpuList(thread.seen_on.clone())),
     };
     format!("thread {} ('{}', tid {}): {why}", thread.order, visible(&thread.name), thread.tid)
-}
-
-/// A program may call its threads anything, terminal commands included.
-fn visible(name: &str) -> String {
-    seatmap_document::visible(name)
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use seatmap_plan::Objective;
 use std::path::PathBuf;
 
 /// What makes no sense for a QAPLIB instance, which has neither machine nor pattern.
-const OF_PATTERNS: [&str; 18] = [
+const OF_PATTERNS: [&str; 19] = [
     "on",
     "objective",
     "packet",
@@ -18,6 +18,7 @@ const OF_PATTERNS: [&str; 18] = [
     "avoid_smt",
     "use_smt",
     "one_per",
+    "widen",
     "method",
     "sections",
     "homes",
@@ -75,6 +76,9 @@ pub struct Place {
     /// At most one task on each group of a level.
     #[arg(long, value_name = "GROUP")]
     pub one_per: Option<LevelChoice>,
+    /// Let each task run anywhere on the core, cache, node or package of its CPU: the plan's seats are sets of CPUs.
+    #[arg(long, value_name = "GROUP")]
+    pub widen: Option<LevelChoice>,
     /// How to search.
     #[arg(long, default_value = "auto")]
     pub method: MethodChoice,

@@ -54,6 +54,9 @@ pub struct Run {
     /// Write the seating as JSON, and again when what outlives the first process has ended.
     #[arg(long, value_name = "FILE")]
     pub report: Option<PathBuf>,
+    /// Write the seating as one self-contained page.
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
     /// Print nothing, unless a thread does not sit where it should.
     #[arg(short, long)]
     pub quiet: bool,

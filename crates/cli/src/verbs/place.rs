@@ -9,6 +9,7 @@ use crate::error::CliError;
 use crate::output::{self, Destination};
 use crate::waiting::Waiting;
 use crate::{input, model_input, pattern_input, place};
+use seatmap_machine::Level;
 use seatmap_machine::{Profile, Square};
 use seatmap_pattern::Pattern;
 use seatmap_place::search::{Limit, Qap};
@@ -47,7 +48,10 @@ pub fn run(typed: &Place) -> Result<(), CliError> {
         ObjectiveChoice::Simulated => runs::judged(typed, &pattern, |judge| request.place_by(judge))?,
         _ => request.place().map_err(CliError::input)?,
     };
-    let plan = plan(&request, &answer, began.elapsed().as_secs_f64());
+    let mut plan = plan(&request, &answer, began.elapsed().as_secs_f64());
+    if let Some(level) = typed.widen.map(Level::from) {
+        plan.widen(&profile.topology, |pu| level.of(pu));
+    }
     let printed = match wanting_stdout {
         1 => None,
         _ if typed.json => Some(plan.to_json()),

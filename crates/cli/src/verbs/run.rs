@@ -1,5 +1,7 @@
 //! `seatmap run`.
 
+mod page;
+
 use crate::args::{Detach, Run};
 use crate::error::CliError;
 use crate::output::{self, Destination};
@@ -13,14 +15,14 @@ use seatmap_launch::{
 use seatmap_machine::Topology;
 use serde::Serialize;
 use std::io::Write;
+use std::path::Path;
 
 /// Runs a program, or takes one that runs, and seats its threads. A program's exit code is this process's.
 pub fn run(typed: &Run) -> Result<(), CliError> {
     let seating = seating(typed)?;
-    let destination = typed.report.as_deref().map(std::path::absolute).transpose().map_err(CliError::input)?;
-    let destination = destination.as_deref().map(Destination::new).transpose()?;
+    let files = Files::new(typed)?;
     if !typed.pid.is_empty() {
-        return seat_running(typed, seating, destination.as_ref());
+        return seat_running(typed, seating, &files);
     }
     let program = Program::find(&typed.command).map_err(CliError::input)?.without_streams(stdio::closed());
     if !typed.quiet && seating.ordered_tasks() > 0 {
@@ -34,37 +36,26 @@ pub fn run(typed: &Run) -> Result<(), CliError> {
                 "the process that seats the threads was killed; the program runs on, and each thread where it sits",
             )),
         },
-        Side::Supervisor(link) => supervise(typed, &program, seating, link, destination.as_ref()),
+        Side::Supervisor(link) => supervise(typed, &program, seating, link, &files),
     }
 }
 
 /// The process behind the one that the caller waits for: it starts the program, seats its threads, and stays while any
 /// of them lives. A failure is told here; the front ends with its exit code.
-fn supervise(
-    typed: &Run,
-    program: &Program,
-    seating: Seating,
-    mut link: Link,
-    destination: Option<&Destination>,
-) -> Result<(), CliError> {
+fn supervise(typed: &Run, program: &Program, seating: Seating, mut link: Link, files: &Files) -> Result<(), CliError> {
     if typed.detach == Detach::Start {
         front::leave_session();
         front::leave_terminal_input();
     }
     let options = Options { start_at: typed.start_at.clone(), home: None, link: Some(&mut link) };
     let begun = Launch::begin(program, seating, options).map_err(failed);
-    let done = begun.and_then(|launch| attend(typed, program, launch, destination));
+    let done = begun.and_then(|launch| attend(typed, program, launch, files));
     link.end(done.unwrap_or_else(|error| error.ending()));
     std::process::exit(0)
 }
 
 /// Seats the threads of a program that has started, until none of them lives.
-fn attend(
-    typed: &Run,
-    program: &Program,
-    mut launch: Launch<'_>,
-    destination: Option<&Destination>,
-) -> Result<Ending, CliError> {
+fn attend(typed: &Run, program: &Program, mut launch: Launch<'_>, files: &Files) -> Result<Ending, CliError> {
     let supervisor = std::process::id() as i32;
     front::leave_streams();
     if typed.detach == Detach::Start {
@@ -76,7 +67,7 @@ fn attend(
     if typed.detach == Detach::Exit || behind.processes == 0 {
         let lives_on = (behind.processes > 0).then_some(Behind { supervisor: Some(supervisor), ..behind });
         let report = Report { behind: lives_on, ..launch.report() };
-        let ending = told(&report, typed.quiet, destination, ending);
+        let ending = told(&report, typed.quiet, files, ending);
         if lives_on.is_none() {
             return Ok(ending);
         }
@@ -86,7 +77,7 @@ fn attend(
     let freed = if is_over { launch.give_masks_back() } else { 0 };
     let behind = if is_over { Some(Behind { freed, ..launch.behind() }) } else { None };
     let report = Report { behind, ..launch.report() };
-    Ok(told(&report, typed.quiet, destination, ending))
+    Ok(told(&report, typed.quiet, files, ending))
 }
 
 /// The caller waits no longer.
@@ -105,8 +96,8 @@ fn started(typed: &Run, program: &Program, pid: i32, supervisor: i32) {
 }
 
 /// Tells of the seating, and how to end: a program that did well does not where its report could not be written.
-fn told(report: &Report, quiet: bool, destination: Option<&Destination>, ending: Ending) -> Ending {
-    match (tell(report, quiet, destination), ending) {
+fn told(report: &Report, quiet: bool, files: &Files, ending: Ending) -> Ending {
+    match (tell(report, quiet, files), ending) {
         (Err(error), Ending::Exited(0)) => error.ending(),
         (Err(error), ending) => {
             error.report();
@@ -117,12 +108,12 @@ fn told(report: &Report, quiet: bool, destination: Option<&Destination>, ending:
 }
 
 /// Seats the threads of processes that run already.
-fn seat_running(typed: &Run, seating: Seating, destination: Option<&Destination>) -> Result<(), CliError> {
+fn seat_running(typed: &Run, seating: Seating, files: &Files) -> Result<(), CliError> {
     if !typed.force {
         attach::check(&typed.pid).map_err(failed)?;
     }
     let report = seatmap_launch::seat_running(&typed.pid, seating).map_err(failed)?;
-    tell(&report, typed.quiet, destination)?;
+    tell(&report, typed.quiet, files)?;
     match (report.troubled().count(), report.unseated) {
         (0, 0) => Ok(()),
         (0, _) if typed.allow_unseated => Ok(()),
@@ -171,9 +162,32 @@ pub fn failed(error: LaunchError) -> CliError {
     }
 }
 
-fn tell(report: &Report, quiet: bool, destination: Option<&Destination>) -> Result<(), CliError> {
+fn tell(report: &Report, quiet: bool, files: &Files) -> Result<(), CliError> {
     show(report, quiet);
-    destination.map_or(Ok(()), |destination| write(report, destination))
+    files.report.as_ref().map_or(Ok(()), |file| write(report, file))?;
+    files.page.as_ref().map_or(Ok(()), |file| file.write(&page::page(&files.program, report)))
+}
+
+/// Where the seating is written, with paths that hold in the background too.
+struct Files {
+    report: Option<Destination>,
+    page: Option<Destination>,
+    /// The program, as it was typed.
+    program: String,
+}
+
+impl Files {
+    fn new(typed: &Run) -> Result<Self, CliError> {
+        let file = |path: Option<&Path>| match path {
+            None => Ok(None),
+            Some(path) if path == Path::new("-") => Err(CliError::input("stdout is the program's; give a file's name")),
+            Some(path) => Destination::new(&std::path::absolute(path).map_err(CliError::input)?).map(Some),
+        };
+        let words: Vec<_> = typed.command.iter().map(|word| word.to_string_lossy()).collect();
+        let pids: Vec<_> = typed.pid.iter().map(|pid| format!("process {pid}")).collect();
+        let program = if pids.is_empty() { words.join(" ") } else { pids.join(", ") };
+        Ok(Files { report: file(typed.report.as_deref())?, page: file(typed.html.as_deref())?, program })
+    }
 }
 
 /// The table, and what to know beside it, on stderr: stdout is the program's.

@@ -57,7 +57,10 @@ mod tests {
     fn seats_of_several_pus_are_written_by_all_that_know_them() {
         let line = |text: String, with: &str| text.lines().find(|line| line.contains(with)).unwrap().to_owned();
         assert_eq!(line(taskset::write(&wide()), "0)"), "0) exec taskset --cpu-list 0,1,3 \"$@\" ;;");
-        assert_eq!(line(hwloc::write(&wide()), "0)"), "0) exec hwloc-bind --strict --physical pu:0 pu:1 pu:3 -- \"$@\" ;;");
+        assert_eq!(
+            line(hwloc::write(&wide()), "0)"),
+            "0) exec hwloc-bind --strict --physical pu:0 pu:1 pu:3 -- \"$@\" ;;"
+        );
         assert_eq!(line(omp_places::write(&wide()), "PLACES="), "export OMP_PLACES='{0,1,3},{1}'");
         assert_eq!(line(rankfile::write(&wide()), "rank 0"), "rank 0=localhost slot=0,1,3");
         assert!(kmp::write(&wide()).contains("proclist=[{0,1,3},1]"));
