@@ -13,6 +13,7 @@ use seatmap_machine::CpuList;
 use seatmap_measure::statistics::{median, quantile};
 use std::error::Error;
 use std::process::Command;
+use std::time::Instant;
 
 /// Runs of each kind, taking turns.
 const TURNS: usize = 15;
@@ -23,9 +24,14 @@ const WANTED_US: f64 = 60.0;
 /// How far from 1 the ratio of times after seating may be.
 const NOISE: f64 = 0.02;
 
+/// Short-lived processes in one run, as a shell script starts them, and what one may cost under `run` over without.
+const HELPERS: u32 = 200;
+const HELPERS_WANTED: f64 = 1.3;
+
 /// The parts that this executable plays beside the bench, by their first argument.
 const LAUNCHER: &str = "launcher";
 const PROGRAM: &str = "program";
+const SHELL: &str = "shell";
 
 /// The two forms of a seating, as the launcher is told.
 const FORMS: [(&str, Beyond); 2] = [("a plan", Beyond::Leave), ("a list that cycles", Beyond::Cycle)];
@@ -34,6 +40,7 @@ const FORMS: [(&str, Beyond); 2] = [("a plan", Beyond::Leave), ("a list that cyc
 pub fn played(arguments: &[String]) -> Option<Result<(), Box<dyn Error>>> {
     match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         [PROGRAM, first, second] => Some(program::play([first, second])),
+        [SHELL, first, second] => Some(shell([first, second])),
         [LAUNCHER, form, first, second] => Some(launch(form, [first, second])),
         _ => None,
     }
@@ -50,7 +57,59 @@ pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
         }
     }
     let [alone, seated @ ..] = &found;
-    Ok(FORMS.iter().zip(seated).flat_map(|((form, _), seated)| compared(form, alone, seated)).collect())
+    let mut rows: Vec<Row> =
+        FORMS.iter().zip(seated).flat_map(|((form, _), seated)| compared(form, alone, seated)).collect();
+    rows.push(helpers(cpus)?);
+    Ok(rows)
+}
+
+/// What a short-lived process costs under a list that cycles, over the same without a launcher.
+fn helpers(cpus: [u32; 2]) -> Result<Row, Box<dyn Error>> {
+    let own = std::env::current_exe()?;
+    let list = cpus.map(|cpu| cpu.to_string());
+    let mut times: [Vec<f64>; 2] = Default::default();
+    for turn in 0..TURNS {
+        for step in 0..2 {
+            let kind = (turn + step) % 2;
+            let mut command = if kind == 0 { Command::new("sh") } else { Command::new(&own) };
+            match kind {
+                0 => command.args(["-c", &script()]),
+                _ => command.arg(SHELL).args(&list),
+            };
+            let begun = Instant::now();
+            let status = command.status()?;
+            times[kind].push(begun.elapsed().as_secs_f64() * 1e3 / f64::from(HELPERS));
+            if !status.success() {
+                return Err(format!("the shell's loop ended with {status}").into());
+            }
+        }
+    }
+    let [plain, seated] = &times;
+    let ratios: Vec<f64> = plain.iter().zip(seated).map(|(plain, seated)| seated / plain).collect();
+    let of = |values: &[f64], share| quantile(values, share).unwrap_or(f64::NAN);
+    let ratio = of(&ratios, 0.5);
+    let told = format!(
+        "{ratio:.2} (by turns, middle half {:.2}-{:.2}; {:.2} and {:.2} ms)",
+        of(&ratios, 0.25),
+        of(&ratios, 0.75),
+        of(seated, 0.5),
+        of(plain, 0.5)
+    );
+    let wanted = format!("<= {HELPERS_WANTED}");
+    Ok(Row::held("a short-lived process under run / without", told, wanted, ratio <= HELPERS_WANTED))
+}
+
+fn script() -> String {
+    format!("i=0; while [ $i -lt {HELPERS} ]; do /bin/true; i=$((i+1)); done")
+}
+
+/// Plays the launcher of a shell script.
+fn shell(cpus: [&str; 2]) -> Result<(), Box<dyn Error>> {
+    let program = Program::find(&["sh".into(), "-c".into(), script().into()])?;
+    let list = CpuList(vec![cpus[0].parse()?, cpus[1].parse()?]);
+    let seating = Seating::new(Seats::of_cpus(&list, Beyond::Cycle), Vec::new(), 0);
+    let (ending, _) = seatmap_launch::run(&program, seating, Options::default())?;
+    ending.leave_alike()
 }
 
 /// One run of the program, alone or under a form of seating.

@@ -290,7 +290,9 @@ impl Pinner {
     }
 
     fn sit(&mut self, tid: Tid, seat: &Seat) {
-        let given = seat.cpus.give(tid);
+        // Most helpers inherit the whole set; asking is cheaper than giving.
+        let is_there = self.is_on(tid, &seat.cpus);
+        let given = if is_there { Ok(()) } else { seat.cpus.give(tid) };
         let Some(record) = self.threads.record(tid) else { return };
         match given.map(|()| Mask::of(tid)) {
             Ok(Ok(found)) if found != seat.cpus => {

@@ -89,8 +89,9 @@ impl Report {
         };
         Some(match (supervisor, freed) {
             (Some(pid), _) => {
+                let (them, their) = if processes == 1 { ("it", "its") } else { ("them", "their") };
                 format!(
-                    "{live}; process {pid} keeps them seated ('kill {pid}' ends that, and gives them their CPUs back)"
+                    "{live}; process {pid} keeps {them} seated ('kill {pid}' ends that, and gives {them} {their} CPUs back)"
                 )
             }
             (None, 0) => format!("{live}, and none of them was seated"),
