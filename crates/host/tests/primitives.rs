@@ -7,6 +7,7 @@ use seatmap_host::primitives::{
     Atomics, Batches, CopyBytes, Descriptors, Futex, Kind, Primitive, PrimitiveError, ProcessVmReadv, ReadModifyWrite,
     Room, ThreadCreateJoin,
 };
+use seatmap_port::ENOUGH_OVERLAP;
 
 const PLAN: Batches = Batches { warmup: 1, batches: 4, operations: 5 };
 
@@ -19,6 +20,7 @@ fn run(primitive: &impl Primitive) {
     }
     let samples = primitive.run(&mut Room::new(), &cpus[..wanted], PLAN).unwrap();
     assert_eq!(samples.by_task_ns.len(), wanted, "{}", primitive.name());
+    assert!((ENOUGH_OVERLAP..=1.0).contains(&samples.overlap), "{} {}", primitive.name(), samples.overlap);
     for task in samples.by_task_ns {
         assert_eq!(task.len(), PLAN.batches as usize, "{}", primitive.name());
         assert!(task.iter().all(|ns| *ns > 0.0), "{} {task:?}", primitive.name());
@@ -38,7 +40,9 @@ fn atomics_run_alone_and_on_all_cpus() {
     for operation in [ReadModifyWrite::CompareExchange, ReadModifyWrite::FetchAdd, ReadModifyWrite::Swap] {
         run(&Atomics { operation, shared: false });
         let shared = Atomics { operation, shared: true };
-        assert_eq!(shared.run(&mut Room::new(), &cpus, PLAN).unwrap().by_task_ns.len(), cpus.len());
+        let samples = shared.run(&mut Room::new(), &cpus, PLAN).unwrap();
+        assert_eq!(samples.by_task_ns.len(), cpus.len());
+        assert!(samples.overlap >= ENOUGH_OVERLAP, "{}", samples.overlap);
     }
 }
 

@@ -29,11 +29,13 @@ struct Apart<T>(T);
 pub fn both(cpus: [u32; 2], body: impl Fn(usize) + Sync) -> io::Result<[f64; 2]> {
     let ready = AtomicU64::new(0);
     let side = |at: usize| -> io::Result<f64> {
-        affinity::pin(&[cpus[at]])?;
+        let pinned = affinity::pin(&[cpus[at]]);
         ready.fetch_add(1, AcqRel);
         while ready.load(Acquire) < 2 {
             spin_loop();
         }
+        // Only now: the other one waits for a thread that could not be pinned, too.
+        pinned?;
         let began = Instant::now();
         body(at);
         Ok(began.elapsed().as_nanos() as f64)
