@@ -30,8 +30,9 @@ pub fn lawful(problem: &Problem, mut slot_of: Vec<u32>) -> Vec<u32> {
     slot_of
 }
 
-/// Moves looked at to find the cheapest of all; of more, only those that mend the first zone.
-const MOST_MOVES: usize = 1 << 16;
+/// Partners of tasks looked at to find the cheapest of all moves. Of more, only some of those moves are looked at that mend
+/// the first zone: any of them will do, as a search follows.
+const MOST_LOOKS: usize = 1 << 20;
 
 /// The cheapest move of a task to a hole that mends a zone.
 fn next_move(problem: &Problem, slot_of: &[u32]) -> Option<(usize, usize)> {
@@ -50,10 +51,13 @@ fn next_move(problem: &Problem, slot_of: &[u32]) -> Option<(usize, usize)> {
     let is_free = |task: &usize| problem.fixed[*task].is_none() && leaves(zone(*task));
     let mut tasks: Vec<usize> = (0..problem.tasks()).filter(is_free).collect();
     let mut holes: Vec<usize> = (problem.tasks()..problem.slots()).filter(|hole| enters(zone(*hole))).collect();
-    if tasks.len() * holes.len() > MOST_MOVES {
-        let mended = if any_over { &mut tasks } else { &mut holes };
+    let partners: usize = tasks.iter().map(|task| problem.traffic.degree(*task)).sum();
+    if (partners + tasks.len()) * holes.len() > MOST_LOOKS {
+        let most = (MOST_LOOKS * tasks.len() / (partners + tasks.len())).max(1);
+        let (mended, others) = if any_over { (&mut tasks, &mut holes) } else { (&mut holes, &mut tasks) };
         let first = mended.first().map(|item| zone(*item));
         mended.retain(|item| Some(zone(*item)) == first);
+        others.truncate((most / mended.len().max(1)).max(1));
     }
     let moves = tasks.into_iter().flat_map(|task| holes.iter().map(move |hole| (task, *hole)));
     let pays = |task: usize, item: usize| -> f64 {
