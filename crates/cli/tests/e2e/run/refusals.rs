@@ -15,11 +15,21 @@ fn refusal(place: &Place, options: &[&str]) -> String {
 #[test]
 fn cpus_that_this_host_lacks() {
     let place = Place::new();
-    place.file("plan.json", r#"{"format":"seatmap-plan/1","machine":"elsewhere","placement":[0,99999]}"#);
+    place.file("plan.json", r#"{"format":"seatmap-plan/1","machine":"host","placement":[0,99999]}"#);
     for options in [["--cpus", "0,99999"], ["--plan", "plan.json"]] {
         let line = refusal(&place, &options);
         assert!(line.starts_with("seatmap: CPU 99999 does not exist: this machine has CPUs "), "{line}");
     }
+}
+
+#[test]
+fn plans_of_other_machines() {
+    let place = Place::new();
+    let cpu = two_cpus()[0];
+    place.file("plan.json", format!(r#"{{"format":"seatmap-plan/1","machine":"rack 7","placement":[{cpu}]}}"#));
+    let line = refusal(&place, &["--plan", "plan.json"]);
+    assert!(line.starts_with("seatmap: plan.json: the plan is for 'rack 7', and this computer is '"), "{line}");
+    assert!(place.command(&["run", "-q", "--plan", "plan.json", "--any-machine", "true"]).status().unwrap().success());
 }
 
 #[test]
@@ -47,7 +57,7 @@ fn plans_and_rules_that_are_wrong() {
     place.file("broken.json", "{\"format\":\"seatmap-plan/1\",\n\"placement\":[0}");
     place.file(
         "names.json",
-        format!(r#"{{"format":"seatmap-plan/1","machine":"m","placement":[{cpu}],"names":["a"]}}"#),
+        format!(r#"{{"format":"seatmap-plan/1","machine":"host","placement":[{cpu}],"names":["a"]}}"#),
     );
     let cpus = list(&[cpu, cpu]);
     let rule = |rule: &str| refusal(&place, &["--cpus", &cpus, "--match", rule]);

@@ -20,7 +20,7 @@ fn plan(place: &Place, placement: &[u32]) {
     let names = &["boss", "left", "right", "spare"][..placement.len()];
     place.file(
         "plan.json",
-        format!(r#"{{"format":"seatmap-plan/1","machine":"here","placement":{placement:?},"names":{names:?}}}"#),
+        format!(r#"{{"format":"seatmap-plan/1","machine":"host","placement":{placement:?},"names":{names:?}}}"#),
     );
 }
 
