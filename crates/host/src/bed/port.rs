@@ -45,6 +45,11 @@ impl Port for BedPort<'_> {
         self.port.store(word, value);
     }
 
+    #[inline]
+    fn copy(&self, from: Addr, to: Addr, words: u32) {
+        self.port.copy(from, to, words);
+    }
+
     #[inline(always)]
     fn fetch_add(&self, word: Addr, value: u64) -> u64 {
         self.port.fetch_add(word, value)
