@@ -79,6 +79,7 @@ mod tests {
         Survey {
             rows: vec![row("thread create, join", 80_136.0), row("mailbox, CPU to CPU on the same chip", 101.0)],
             figures: vec![Figure { title: "Copies".into(), across: "bytes", series: vec![series] }],
+            refused: Vec::new(),
         }
     }
 
