@@ -23,6 +23,7 @@ fn full() -> Plan {
         machine: "desk".into(),
         pattern: Some("ring:2".into()),
         placement: vec![4, 0],
+        seats: vec![vec![0, 4], vec![0]],
         names: vec!["left".into(), "right".into()],
         pus: vec![pu(0, CoreKind::Performance), pu(4, CoreKind::Efficiency)],
         objective: Some(Objective::Distance),
