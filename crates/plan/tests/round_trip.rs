@@ -118,6 +118,7 @@ proptest! {
         match likwid_pin::write(&plan) {
             Ok(text) => prop_assert_eq!(numbers(&text), plan.placement),
             Err(ExportError::LikwidShares { tasks, pus }) => prop_assert!(plan.is_oversubscribed() && pus < tasks),
+            Err(refused) => prop_assert!(false, "every seat is one PU: {refused}"),
         }
     }
 
