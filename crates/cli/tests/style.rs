@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 
 /// Files longer than this are lists, one state machine, or in need of a cut.
-const LONGEST_FILE: usize = 300;
+const LONGEST_FILE: usize = 500;
 /// A screen.
 const LONGEST_FUNCTION: usize = 70;
 /// Lines above an `unsafe` in which its reason must stand.

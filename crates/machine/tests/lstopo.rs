@@ -117,5 +117,5 @@ fn what_lstopo_writes_again_is_read_the_same() {
     let back = import::read(output.as_bytes(), "again.xml", None).unwrap();
     assert_eq!(back.topology, profile.topology);
     assert_eq!(back.core_distance, profile.core_distance);
-    assert_eq!(back.environment.cpu_model.as_deref(), Some("A & B"));
+    assert_eq!(back.environment.cpu_model.as_deref(), Some("A & B \\u{1}"), "XML knows no control characters");
 }

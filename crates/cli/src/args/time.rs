@@ -5,9 +5,12 @@ use std::time::Duration;
 /// The units, and how many seconds each lasts.
 const UNITS: [(&str, f64); 5] = [("ms", 1e-3), ("s", 1.0), ("m", 60.0), ("h", 3600.0), ("d", 86_400.0)];
 
-/// A number with a unit; `None` for anything else.
+/// A number with a unit; `None` for anything else. The longest time that a clock counts is a time, and not rounded.
 pub fn time(text: &str) -> Option<Duration> {
     let (number, unit) = text.split_at(text.find(|c: char| c.is_ascii_alphabetic())?);
+    if let (Ok(whole), true) = (number.parse(), unit.eq_ignore_ascii_case("s")) {
+        return Some(Duration::from_secs(whole));
+    }
     let seconds = UNITS.iter().find(|(name, _)| name.eq_ignore_ascii_case(unit))?.1;
     of_seconds(number.parse::<f64>().ok()? * seconds)
 }
@@ -34,6 +37,7 @@ mod tests {
         let [ms, s] = [Duration::from_millis, Duration::from_secs];
         let told = ["500ms", "30s", "10m", "2h", "1d", "1.5s", "10M"].map(time);
         assert_eq!(told, [ms(500), s(30), s(600), s(7200), s(86_400), ms(1500), s(600)].map(Some));
+        assert_eq!(time(&format!("{}s", u64::MAX)), Some(s(u64::MAX)));
         for bad in ["", "s", "10", "1y", "-1s", "1s2", "infs", "99999999999999999999d"] {
             assert_eq!(time(bad), None, "{bad}");
         }

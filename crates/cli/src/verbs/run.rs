@@ -181,7 +181,11 @@ impl Files {
         let file = |path: Option<&Path>| match path {
             None => Ok(None),
             Some(path) if path == Path::new("-") => Err(CliError::input("stdout is the program's; give a file's name")),
-            Some(path) => Destination::new(&std::path::absolute(path).map_err(CliError::input)?).map(Some),
+            Some(path) => {
+                // What is wrong with it is said of the path that was typed.
+                Destination::new(path)?;
+                Destination::new(&std::path::absolute(path).map_err(CliError::input)?).map(Some)
+            }
         };
         let words: Vec<_> = typed.command.iter().map(|word| word.to_string_lossy()).collect();
         let pids: Vec<_> = typed.pid.iter().map(|pid| format!("process {pid}")).collect();

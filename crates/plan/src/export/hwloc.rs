@@ -23,7 +23,7 @@ mod tests {
         insta::assert_snapshot!(write(&sample()), @r#"
         #!/bin/sh
         # Seatmap plan: 3 tasks of ring:3 on desk.
-        # sh FILE COMMAND... runs COMMAND on the PU of its task. The task is SEATMAP_TASK, else the rank on this
+        # sh FILE COMMAND... runs COMMAND on the seat of its task. The task is SEATMAP_TASK, else the rank on this
         # node as Open MPI, MPICH, Intel MPI, Cray's PMI or srun sets it; SEATMAP_TASK=all takes all tasks' PUs.
         task=${SEATMAP_TASK:-${OMPI_COMM_WORLD_LOCAL_RANK:-${MPI_LOCALRANKID:-${PMI_LOCAL_RANK:-}}}}
         # srun numbers the tasks of a step; the 0 of a batch script is not a rank.
