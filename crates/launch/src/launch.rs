@@ -25,6 +25,9 @@ pub struct Options<'a> {
     pub start_at: Option<String>,
     /// The mask of threads that have no seat, and of all when seating ends; `None` is the calling process's own.
     pub home: Option<Mask>,
+    /// Let threads that wait for a seat they share run on all seats, where the kernel divides the CPUs among them. Not in
+    /// a cell, where nothing does.
+    pub widens: bool,
     /// The line to the process that the caller waits for, where it is not this one.
     pub link: Option<&'a mut Link>,
 }
@@ -69,7 +72,7 @@ impl<'a> Launch<'a> {
     /// # Errors
     /// [`LaunchError`]; nothing runs then.
     pub fn begin(program: &Program, seating: Seating, options: Options<'a>) -> Result<Self, LaunchError> {
-        let Options { start_at, home, mut link } = options;
+        let Options { start_at, home, widens, mut link } = options;
         let home = home.map_or_else(|| Mask::of(0), Ok);
         let home = home.map_err(LaunchError::system("read this process's affinity"))?;
         let held = link.as_mut().and_then(|link| link.take_signals());
@@ -88,7 +91,7 @@ impl<'a> Launch<'a> {
         if seating.order_is_open() || start_at.is_some() {
             tracer.seize().map_err(LaunchError::seizing)?;
         }
-        let mut pinner = Pinner::new(seating, home, start_at);
+        let mut pinner = Pinner::new(seating, home, start_at).widening(widens);
         pinner.arrive(child.pid, Birth { pid: child.pid, creator: child.pid, is_late: false });
         let watch = Watch::new(child.pid);
         let mut launch = Launch { signals, child, tracer, pinner, watch, link, stopped: None, asked_to_stop: false };

@@ -13,6 +13,7 @@
 //! | [`seating`] | decides which thread sits where, from what happens to threads, without a system call |
 //! | [`mask`], [`task`] | affinity masks, and what `/proc` says of a thread |
 //! | `pinner` | carries the decisions out, and looks whether they hold |
+//! | `runtime` | which languages' threads need another treatment |
 //! | `tracer`, `tracee` | stops threads before their first instruction, by ptrace(2) |
 //! | `watch`, `allowance` | finds names, late threads and changed masks through `/proc`, with a limit on its own time |
 //! | [`program`], `child`, `signals` | the program to run, the process that becomes it, and what is passed on to it |
@@ -46,6 +47,7 @@ pub mod threads;
 mod allowance;
 mod child;
 mod pinner;
+mod runtime;
 mod signals;
 mod table;
 mod tracee;

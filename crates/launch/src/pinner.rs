@@ -1,20 +1,22 @@
 //! Pins threads to their seats, and looks whether they still sit there.
 //!
-//! A process that has not sat down yet runs on the whole set of CPUs. It sits down when it creates a thread, or when it
-//! has lived for [`SETTLES_AFTER`]; one that ends before is a short-lived helper. Some runtimes ask later than that how
-//! many CPUs there are ([`LATE_ASKERS`]): their first two threads take their seats a second later.
+//! A process that has not sat down yet runs on the whole set of CPUs. It has a seat when it creates a thread, or when it
+//! has lived for [`SETTLES_AFTER`]; one that ends before is a short-lived helper. Many programs ask how many CPUs there are
+//! after their first thread was created, so the creator takes its seat [`ASKED_AFTER`] later. Some runtimes ask later than
+//! that, and in the thread that was created ([`Runtime::AsksLate`]): both take their seats [`ASKED_LATE_AFTER`].
 
 use crate::allowance::Allowance;
 use crate::mask::{Mask, Tid};
 use crate::record::Trouble;
 use crate::rule;
+use crate::runtime::Runtime;
 use crate::seating::{Move, Seating, Step};
 use crate::seats::Seat;
 use crate::task::{self, Family, Task};
-use crate::threads::Threads;
-use std::collections::HashSet;
+use crate::threads::{Threads, Waited};
+use std::collections::{HashMap, HashSet};
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// Last looks at once, and the time that earns one more: at some 20 us a look, a twentieth of it.
@@ -25,14 +27,19 @@ const LAST_LOOKS_PACE: Duration = Duration::from_micros(400);
 /// `readlink`) live for one to ten milliseconds; a worker's seat may well wait for fifty.
 const SETTLES_AFTER: Duration = Duration::from_millis(50);
 
-/// Programs that ask for the number of CPUs after they have created threads. Java's launcher creates a thread that asks
-/// and then sizes the garbage collector and the compilers; Node, Deno and Bun start workers before they run the script,
-/// which asks.
-const LATE_ASKERS: [&str; 5] = ["java", "node", "nodejs", "deno", "bun"];
-
-/// For how long their first two threads keep the whole set: a Java virtual machine is up after a tenth of a second on an
+/// For how long the first two threads of a late asker keep the whole set: a Java virtual machine is up after a tenth of a second on an
 /// idle computer.
-const ASKED_AFTER: Duration = Duration::from_secs(1);
+const ASKED_LATE_AFTER: Duration = Duration::from_secs(1);
+
+/// For how long a process's first thread keeps the whole set after it has created another: x264 creates a thread that
+/// reads, and asks some milliseconds later how many are to encode.
+const ASKED_AFTER: Duration = Duration::from_millis(250);
+
+/// The share of the time that a thread waits for a seat that it shares, above which it may run on all seats, and the time
+/// over which that is looked at. Where a program has more busy threads than CPUs, no fixed seats serve it: the kernel
+/// divides the CPUs better than a list that starts again.
+const WAITS_TOO_MUCH: f64 = 0.1;
+const LOOKED_AT_FOR: Duration = Duration::from_millis(20);
 
 /// Rounds of giving masks back: threads that are created meanwhile inherit narrow ones.
 const ROUNDS: usize = 8;
@@ -57,8 +64,14 @@ pub(crate) struct Pinner {
     home: Mask,
     /// The program that seating starts at, where it does not start at once; `*` stands for any text.
     start_at: Option<String>,
-    /// Processes that run one of [`LATE_ASKERS`].
-    late_askers: HashSet<Tid>,
+    /// The runtimes of processes that are not ordinary, and what is known of files.
+    runtimes: HashMap<Tid, Runtime>,
+    files: HashMap<PathBuf, Runtime>,
+    /// Programs whose threads may run on all seats, each once.
+    roaming: Vec<PathBuf>,
+    /// Whether threads that wait for a seat they share may run on all seats; how many do.
+    widens: bool,
+    widened: usize,
     /// For looks at threads that have ended, during which the program waits.
     allowance: Allowance,
 }
@@ -66,7 +79,24 @@ pub(crate) struct Pinner {
 impl Pinner {
     pub fn new(seating: Seating, home: Mask, start_at: Option<String>) -> Self {
         let allowance = Allowance::new(LAST_LOOKS, LAST_LOOKS_PACE);
-        Pinner { seating, threads: Threads::default(), home, start_at, late_askers: HashSet::new(), allowance }
+        let (threads, runtimes, files, roaming) = (Threads::default(), HashMap::new(), HashMap::new(), Vec::new());
+        Pinner { seating, threads, home, start_at, runtimes, files, roaming, widens: false, widened: 0, allowance }
+    }
+
+    /// The same, which lets threads that wait for a seat they share run on all seats.
+    pub fn widening(mut self, widens: bool) -> Self {
+        self.widens = widens;
+        self
+    }
+
+    /// Programs whose work moves among threads, which therefore may run on all seats.
+    pub fn roaming(&self) -> &[PathBuf] {
+        &self.roaming
+    }
+
+    /// How many threads may run on all seats, as they had to wait for theirs.
+    pub fn widened(&self) -> usize {
+        self.widened
     }
 
     /// A thread is there: it waits, sits down, or is freed of the seat that it inherited.
@@ -117,6 +147,7 @@ impl Pinner {
             return true;
         }
         self.check(tid, &task);
+        self.widen_in_need(tid);
         if task.has_ended() && !is_traced {
             self.gone(tid);
         }
@@ -141,7 +172,7 @@ impl Pinner {
             self.threads.remove(tid);
             self.threads.renumber(former, tid);
         }
-        self.note_late_asker(tid, file);
+        self.note_runtime(tid, file);
         if self.threads.living(tid).is_some_and(|living| living.is_outside) {
             return self.start(tid, file);
         }
@@ -155,7 +186,7 @@ impl Pinner {
     pub fn gone(&mut self, tid: Tid) {
         self.seating.exited(tid);
         self.threads.remove(tid);
-        self.late_askers.remove(&tid);
+        self.runtimes.remove(&tid);
     }
 
     /// Gives all threads of these processes that sit on seats, or wait, the mask that they would have without Seatmap. How
@@ -201,10 +232,13 @@ impl Pinner {
     }
 
     fn thread(&mut self, tid: Tid, pid: Tid) {
-        let begins = self.seating.waits(pid) && self.late_askers.contains(&pid);
+        let (begins, asks_late) = (self.seating.waits(pid), self.runtimes.get(&pid) == Some(&Runtime::AsksLate));
         for step in self.seating.thread(tid, pid) {
+            let is_asked = begins && (step.tid == pid || asks_late && step.tid == tid);
             match step.seat.clone() {
-                Some(seat) if begins && [tid, pid].contains(&step.tid) => self.sit_later(&step, seat),
+                Some(seat) if is_asked => {
+                    self.sit_later(&step, seat, if asks_late { ASKED_LATE_AFTER } else { ASKED_AFTER });
+                }
                 _ => self.apply(&step),
             }
         }
@@ -226,9 +260,15 @@ impl Pinner {
 
     /// A thread sits down, or has no seat.
     fn apply(&mut self, step: &Step) {
-        let Step { tid, seat, skipped } = step;
+        let Step { tid, seat, skipped, shares } = step;
         let Some(living) = self.threads.living(*tid) else { return };
+        let moves_work = self.widens && self.runtimes.get(&living.pid) == Some(&Runtime::MovesWork);
+        let whole = |seat: &Seat| Seat { cpus: self.seating.whole().clone(), ..seat.clone() };
+        let seat = &seat.as_ref().map(|seat| if moves_work { whole(seat) } else { seat.clone() });
         let has_waited = living.waits_since.is_some();
+        if *shares {
+            living.shares = Some(Waited { at: Instant::now(), waited_ns: task::waited_ns(*tid).unwrap_or(0) });
+        }
         match (living.is_entered, *skipped) {
             (false, _) => self.threads.enter(*tid, seat.clone(), *skipped),
             (true, true) => self.threads.skip(*tid),
@@ -247,12 +287,12 @@ impl Pinner {
     }
 
     /// A thread keeps the whole set for now, and its place in the order.
-    fn sit_later(&mut self, step: &Step, seat: Seat) {
-        let wide = Seat::shared(self.seating.whole().clone());
-        self.apply(&Step { tid: step.tid, seat: Some(wide), skipped: step.skipped });
+    fn sit_later(&mut self, step: &Step, seat: Seat, after: Duration) {
+        let wide = Seat { cpus: self.seating.whole().clone(), ..seat };
+        self.apply(&Step { seat: Some(wide), ..step.clone() });
         if let Some(living) = self.threads.living(step.tid) {
             living.waits_since = Some(Instant::now());
-            living.later = Some((seat, Instant::now() + ASKED_AFTER));
+            living.later = Some((seat, Instant::now() + after));
         }
     }
 
@@ -261,7 +301,7 @@ impl Pinner {
         let now = Instant::now();
         let Some(living) = self.threads.living(tid) else { return false };
         if let Some((seat, _)) = living.later.take_if(|(_, due)| *due <= now) {
-            self.apply(&Step { tid, seat: Some(seat), skipped: false });
+            self.apply(&Step { tid, seat: Some(seat), skipped: false, shares: false });
             return true;
         }
         let has_lived = living.waits_since.is_some_and(|since| now - since >= SETTLES_AFTER);
@@ -273,11 +313,38 @@ impl Pinner {
         true
     }
 
-    fn note_late_asker(&mut self, tid: Tid, file: &Path) {
-        let asks_late = file.file_name().is_some_and(|name| LATE_ASKERS.iter().any(|asker| name == *asker));
-        match asks_late {
-            true => self.late_askers.insert(tid),
-            false => self.late_askers.remove(&tid),
+    /// Lets a thread run on all seats that shares its own and has to wait for it.
+    fn widen_in_need(&mut self, tid: Tid) {
+        let now = Instant::now();
+        let Some(living) = self.threads.living(tid).filter(|living| self.widens && living.later.is_none()) else {
+            return;
+        };
+        let (Some(before), Some(seat)) = (living.shares, living.seat.clone()) else { return };
+        let passed = now - before.at;
+        let Some(waited_ns) = task::waited_ns(tid).filter(|_| passed >= LOOKED_AT_FOR) else { return };
+        living.shares = Some(Waited { at: now, waited_ns });
+        let waited = waited_ns.saturating_sub(before.waited_ns) as f64;
+        if waited > WAITS_TOO_MUCH * passed.as_nanos() as f64 && self.is_on(tid, &seat.cpus) {
+            let wide = Seat { cpus: self.seating.whole().clone(), ..seat };
+            self.threads.sits(tid, Some(wide.clone()));
+            self.sit(tid, &wide);
+            self.widened += 1;
+            if let Some(living) = self.threads.living(tid) {
+                living.shares = None;
+            }
+        }
+    }
+
+    fn note_runtime(&mut self, tid: Tid, file: &Path) {
+        let known = self.files.get(file).copied();
+        let runtime = known.unwrap_or_else(|| Runtime::of(file));
+        if known.is_none() {
+            self.files.insert(file.to_owned(), runtime);
+            self.roaming.extend((self.widens && runtime == Runtime::MovesWork).then(|| file.to_owned()));
+        }
+        match runtime {
+            Runtime::Ordinary => self.runtimes.remove(&tid),
+            other => self.runtimes.insert(tid, other),
         };
     }
 

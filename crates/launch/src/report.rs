@@ -21,6 +21,10 @@ pub struct Report {
     pub created: usize,
     /// Processes that ended before they could take a seat.
     pub helpers: usize,
+    /// How many threads may run on all seats, as they had to wait for one that they shared.
+    pub widened: usize,
+    /// The files of programs whose work moves among threads, so that each may run on all seats.
+    pub roaming: Vec<String>,
     /// How many of them were skipped.
     pub skipped: usize,
     /// How many had no seat, the skipped left out.
@@ -92,6 +96,8 @@ impl Report {
             pid,
             created: pinner.threads.created(),
             helpers: pinner.threads.helpers(),
+            widened: pinner.widened(),
+            roaming: pinner.roaming().iter().map(|path| path.display().to_string()).collect(),
             skipped: pinner.threads.skipped(),
             unseated: pinner.threads.unseated(),
             tasks: seats.cpus.len(),

@@ -29,6 +29,8 @@ pub struct Step {
     pub seat: Option<Seat>,
     /// Whether it was skipped.
     pub skipped: bool,
+    /// Whether its seat was given before: the list has started again.
+    pub shares: bool,
 }
 
 /// What a name changes.
@@ -172,7 +174,7 @@ impl Seating {
     pub fn found(&mut self, tid: Tid, pid: Tid, name: &str) -> Step {
         self.guests.insert(tid, Guest::default());
         match self.named(tid, pid, name) {
-            Move::Sit(seat) => Step { tid, seat: Some(seat), skipped: false },
+            Move::Sit(seat) => Step { tid, seat: Some(seat), skipped: false, shares: false },
             Move::Stay | Move::Leave => self.in_order(tid),
         }
     }
@@ -229,17 +231,18 @@ impl Seating {
         let guest = self.guests.get_mut(&tid).filter(|guest| guest.waits)?;
         guest.waits = false;
         match guest.seat.clone() {
-            Some(seat) => Some(Step { tid, seat: Some(seat), skipped: false }),
+            Some(seat) => Some(Step { tid, seat: Some(seat), skipped: false, shares: false }),
             None => Some(self.in_order(tid)),
         }
     }
 
     fn in_order(&mut self, tid: Tid) -> Step {
         let skipped = self.skip > 0;
+        let shares = !skipped && self.given >= self.order.len();
         let seat = if skipped { None } else { self.next_in_order() };
         self.skip = self.skip.saturating_sub(1);
         self.guests.insert(tid, Guest { seat: seat.clone(), rule: None, waits: false });
-        Step { tid, seat, skipped }
+        Step { tid, seat, skipped, shares }
     }
 
     fn next_in_order(&mut self) -> Option<Seat> {

@@ -33,8 +33,22 @@ impl Report {
     /// What is worth knowing and no trouble, a line each.
     #[must_use]
     pub fn notes(&self) -> Vec<String> {
-        let notes = [self.left_over(), self.empty_seats(), self.wide_first(), self.helpers(), self.left_behind()];
-        notes.into_iter().flatten().collect()
+        let notes = [
+            self.left_over(),
+            self.empty_seats(),
+            self.wide_first(),
+            self.helpers(),
+            self.shared(),
+            self.left_behind(),
+        ];
+        let roaming = self.roaming.iter().map(|program| {
+            format!(
+                "{} is a program of Go, which moves its work among threads: each may run on all seats; --strict seats \
+                 them one by one, and needs GOMAXPROCS",
+                visible(program)
+            )
+        });
+        notes.into_iter().flatten().chain(roaming).collect()
     }
 
     fn left_over(&self) -> Option<String> {
@@ -78,6 +92,17 @@ impl Report {
                 Some(format!("{count} short-lived processes ended before they could take a seat; --strict seats them"))
             }
         }
+    }
+
+    fn shared(&self) -> Option<String> {
+        let (threads, them, their) = match self.widened {
+            0 => return None,
+            1 => ("1 thread".to_owned(), "it", "its seat"),
+            count => (format!("{count} threads"), "each", "their seats"),
+        };
+        Some(format!(
+            "{threads} had to wait for other threads on {their} and may run on all seats since; --strict keeps {them} in place"
+        ))
     }
 
     fn left_behind(&self) -> Option<String> {
@@ -180,6 +205,8 @@ mod tests {
             pid: Some(70),
             created,
             helpers: 0,
+            widened: 0,
+            roaming: Vec::new(),
             skipped: 0,
             unseated: threads.iter().filter(|thread| !thread.has_seat()).count(),
             tasks: 4,
@@ -230,6 +257,8 @@ mod tests {
         the program created no other thread, so it kept the whole set, 4,5; --strict seats it
         40 short-lived processes ended before they could take a seat; --strict seats them
         ");
+        report.widened = 3;
+        insta::assert_snapshot!(report.notes().last().unwrap(), @"3 threads had to wait for other threads on their seats and may run on all seats since; --strict keeps each in place");
         let daemon = Behind { processes: 6, threads: 6, supervisor: Some(81), freed: 0 };
         insta::assert_snapshot!(told(daemon), @"6 processes with 6 threads live on; process 81 keeps them seated ('kill 81' ends that, and gives them their CPUs back)");
         insta::assert_snapshot!(told(Behind { supervisor: None, freed: 5, ..daemon }), @"6 processes with 6 threads live on; seating has ended, and 5 threads may use all of the program's CPUs again");

@@ -85,6 +85,14 @@ pub fn threads(pid: Tid) -> Vec<Tid> {
     tids
 }
 
+/// For how long a thread has waited for a CPU that another thread had, in nanoseconds since it began
+/// (`/proc/PID/schedstat`, sched-stats.rst); `None` where the kernel does not count it.
+#[must_use]
+pub fn waited_ns(tid: Tid) -> Option<u64> {
+    let counts = fs::read_to_string(format!("/proc/{tid}/task/{tid}/schedstat")).ok()?;
+    counts.split_ascii_whitespace().nth(1)?.parse().ok()
+}
+
 /// Whether any thread of a process lives.
 #[must_use]
 pub fn lives(pid: Tid) -> bool {
@@ -142,6 +150,7 @@ mod tests {
         let pid = std::process::id() as Tid;
         assert!(Task::of(pid).is_some());
         assert_eq!(Family::of(pid).map(|family| family.pid), Some(pid));
+        assert!(waited_ns(pid).is_some() || !fs::exists("/proc/self/schedstat").unwrap());
         assert_eq!(program_file(pid), std::env::current_exe().ok());
         assert!(threads(pid).contains(&pid));
         assert_eq!((Task::of(Tid::MAX), threads(Tid::MAX).len()), (None, 0));

@@ -9,6 +9,15 @@ use std::time::Instant;
 /// Threads of which a record is kept, so that a program that creates threads for days does not fill the memory.
 pub const MOST_RECORDS: usize = 10_000;
 
+/// For how long a thread had waited for a CPU, at an instant.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Waited {
+    /// When that was.
+    pub at: Instant,
+    /// The time, since the thread began.
+    pub waited_ns: u64,
+}
+
 /// A thread that lives.
 #[derive(Clone, Debug)]
 pub(crate) struct Living {
@@ -26,6 +35,8 @@ pub(crate) struct Living {
     pub later: Option<(Seat, Instant)>,
     /// When it began to wait on the whole set of CPUs, the last time.
     pub waits_since: Option<Instant>,
+    /// Whether its seat was given to another thread before, and for how long it had waited for it at a look.
+    pub shares: Option<Waited>,
     /// Whether it began before the program that seating starts at.
     pub is_outside: bool,
     /// Whether it had run before it was found.
@@ -52,7 +63,9 @@ impl Threads {
     pub(crate) fn begin(&mut self, tid: Tid, pid: Tid, is_outside: bool, is_late: bool) {
         let (started_ticks, seat, later, waits_since) = (None, None, None, None);
         let (is_entered, record) = (false, None);
-        let living = Living { is_entered, record, pid, started_ticks, seat, later, waits_since, is_outside, is_late };
+        let shares = None;
+        let living =
+            Living { is_entered, record, pid, started_ticks, seat, later, waits_since, shares, is_outside, is_late };
         self.living.insert(tid, living);
     }
 

@@ -37,6 +37,8 @@ fn full() -> Report {
         pid: Some(70),
         created: 2,
         helpers: 3,
+        widened: 1,
+        roaming: vec!["/opt/server".into()],
         skipped: 0,
         unseated: 1,
         tasks: 3,

@@ -47,7 +47,8 @@ fn supervise(typed: &Run, program: &Program, seating: Seating, mut link: Link, f
         front::leave_session();
         front::leave_terminal_input();
     }
-    let options = Options { start_at: typed.start_at.clone(), home: None, link: Some(&mut link) };
+    let options =
+        Options { start_at: typed.start_at.clone(), home: None, widens: !typed.strict, link: Some(&mut link) };
     let begun = Launch::begin(program, seating, options).map_err(failed);
     let done = begun.and_then(|launch| attend(typed, program, launch, files));
     link.end(done.unwrap_or_else(|error| error.ending()));

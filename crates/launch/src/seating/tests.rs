@@ -42,7 +42,10 @@ fn sat(cpu: u32) -> impl Fn(&Move) -> bool {
 #[test]
 fn a_list_cycles() {
     let mut seating = room(seats(&[5, 3, 3], Beyond::Cycle), &[], 0);
-    assert_eq!(cpus(&mut seating, 0..5), [Some(5), Some(3), Some(3), Some(5), Some(3)]);
+    assert_eq!(cpus(&mut seating, 0..3), [Some(5), Some(3), Some(3)]);
+    let again = seating.thread(3, MAIN);
+    assert!(told(&again) == [(3, Some(5))] && again[0].shares, "{again:?}");
+    assert_eq!(cpus(&mut seating, 4..5), [Some(3)]);
     assert!(seating.order_is_open());
 }
 

@@ -1,7 +1,8 @@
 //! Programs that size themselves by the CPUs they find, wrappers, and short-lived helpers.
 
-use super::programs::{self, are_two, list, two_cpus};
-use super::{run, run_as_usual, seat};
+use super::programs::{self, are_two, list, mask_of, two_cpus};
+use super::running::Running;
+use super::{run, run_as_usual};
 use crate::common::Place;
 
 /// A C program that asks as OpenMP's runtime and x264 do: at its start, by its own affinity mask.
@@ -12,10 +13,30 @@ fn the_first_process_sees_all_its_cpus_at_its_start() {
     let whole = format!("main {}", list_of([a, b]));
     let told = run_as_usual(&Place::new(), &["--cpus", &list(&[b, a])], &[program, "2"], &[]);
     assert_eq!(told.lines(), [whole.as_str(), &format!("thread {a}"), &format!("thread {b}")]);
-    assert_eq!(told.seats(), [b, a, b].map(Some), "it sat down when it created the first");
+    let seats: Vec<_> = told.threads().iter().map(|thread| (&thread["task"], cpus(thread))).collect();
+    assert_eq!(seats[1..], [(&1.into(), vec![a]), (&0.into(), vec![b])]);
+    assert_eq!(seats[0].0, 0, "it has its place in the order");
     told.assert_verified();
     let strict = run(&Place::new(), &["--cpus", &list(&[b, a])], &[program, "2"]);
     assert_eq!(strict.lines()[0], format!("main {b}"));
+}
+
+#[test]
+fn the_first_process_sits_down_when_it_has_created_others() {
+    let [a, b] = two_cpus();
+    let Some(program) = programs::c().filter(|_| are_two([a, b])) else { return };
+    let place = Place::new();
+    let mut command = place.command(&["run", "--quiet", "--cpus", &list(&[b, a]), "--", program, "stay"]);
+    command.stdin(std::process::Stdio::piped());
+    let running = Running::of(command);
+    let main = running.program();
+    while mask_of(&format!("/proc/{main}")) != b.to_string() {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+}
+
+fn cpus(thread: &serde_json::Value) -> Vec<u32> {
+    thread["cpus"].as_array().unwrap().iter().map(|cpu| cpu.as_u64().unwrap() as u32).collect()
 }
 
 /// The two CPUs as the kernel writes a mask.
@@ -59,6 +80,9 @@ fn go_starts_as_many_threads_as_there_are_seats() {
     let told = run_as_usual(&Place::new(), &["--cpus", &list(&[a, b])], &[program], &[]);
     assert_eq!(told.lines().len(), 4);
     told.assert_verified();
+    let whole = vec![a.min(b), a.max(b)];
+    assert!(told.threads().iter().all(|thread| cpus(thread) == whole), "its work moves among threads");
+    assert_eq!(told.report["roaming"].as_array().unwrap().len(), 1);
 }
 
 /// A shim in the manner of pyenv's: a shell that has a dozen helpers and becomes the program.
@@ -70,9 +94,8 @@ fn the_helpers_of_a_wrapper_take_no_seats() {
     let Some(program) = programs::c() else { return };
     let wrapped = ["sh", "-c", SHIM, "shim", program, "2"];
     let told = run_as_usual(&Place::new(), &["--cpus", &list(&[b, a])], &wrapped, &[]);
-    let seated: Vec<_> = told.threads().iter().map(|thread| (thread["name"].as_str().unwrap(), seat(thread))).collect();
-    let threads: Vec<_> = seated.iter().filter(|(name, _)| *name == "threads-c-dynam").collect();
-    assert_eq!(threads.len(), 3, "{}", told.report);
+    let seated: Vec<_> = told.threads().iter().map(|thread| thread["name"].as_str().unwrap()).collect();
+    assert_eq!(seated.iter().filter(|name| **name == "threads-c-dynam").count(), 3, "{}", told.report);
     // A helper that the computer kept waiting may have lived long enough to be seated; on an idle one none has.
     let helpers = told.report["helpers"].as_u64().unwrap() as usize;
     assert!(helpers >= 6 && helpers + seated.len() >= 12, "{}", told.report);
