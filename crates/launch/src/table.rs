@@ -257,11 +257,11 @@ mod tests {
         the program created no other thread, so it kept the whole set, 4,5; --strict seats it
         40 short-lived processes ended before they could take a seat; --strict seats them
         ");
-        report.widened = 3;
-        insta::assert_snapshot!(report.notes().last().unwrap(), @"3 threads had to wait for other threads on their seats and may run on all seats since; --strict keeps each in place");
         let daemon = Behind { processes: 6, threads: 6, supervisor: Some(81), freed: 0 };
         insta::assert_snapshot!(told(daemon), @"6 processes with 6 threads live on; process 81 keeps them seated ('kill 81' ends that, and gives them their CPUs back)");
         insta::assert_snapshot!(told(Behind { supervisor: None, freed: 5, ..daemon }), @"6 processes with 6 threads live on; seating has ended, and 5 threads may use all of the program's CPUs again");
+        report.widened = 3;
+        insta::assert_snapshot!(report.notes().last().unwrap(), @"3 threads had to wait for other threads on their seats and may run on all seats since; --strict keeps each in place");
     }
 
     #[test]
