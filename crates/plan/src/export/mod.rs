@@ -49,6 +49,17 @@ fn wide() -> crate::Plan {
     crate::Plan { seats: vec![vec![0, 1, 3], vec![1]], ..crate::Plan::new("desk", vec![3, 1]) }
 }
 
+/// A plan whose every word tries to get out of its comment.
+#[cfg(test)]
+fn hostile() -> crate::Plan {
+    let word = "x\n$(touch y)\r\u{85}\\";
+    crate::Plan {
+        pattern: Some(word.into()),
+        names: vec![word.into(), word.into()],
+        ..crate::Plan::new(word, vec![1, 0])
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -68,16 +79,5 @@ mod tests {
         for refused in [gomp::write(&wide()), likwid_pin::write(&wide())] {
             assert!(matches!(refused, Err(ExportError::SinglePus { task: 0, pus: 3, .. })), "{refused:?}");
         }
-    }
-}
-
-/// A plan whose every word tries to get out of its comment.
-#[cfg(test)]
-fn hostile() -> crate::Plan {
-    let word = "x\n$(touch y)\r\u{85}\\";
-    crate::Plan {
-        pattern: Some(word.into()),
-        names: vec![word.into(), word.into()],
-        ..crate::Plan::new(word, vec![1, 0])
     }
 }
