@@ -5,6 +5,7 @@
 #   make lab     quiet cells on emulated computers, killed at every step (an hour; needs qemu)
 #   make lint    rustfmt and clippy, warnings denied
 #   make bench   Seatmap's own figures, kept under bench/runs/<date>-<machine>/
+#   make programs real programs under taskset and seatmap run (a quarter of an hour; needs Debian's servers)
 #   make studies the published experiments again, into docs/studies
 #   make docs    the guide and the API, under target/doc and target/guide
 #   make install seatmap, its completions and its manual pages; below PREFIX where that is given
@@ -29,7 +30,7 @@ MANUAL ?= $(CARGO_HOME)/share/man
 endif
 PREFIX ?= /usr/local
 
-.PHONY: demo test lab lint bench studies docs fuzz build system install install-lib clean
+.PHONY: demo test lab lint bench programs studies docs fuzz build system install install-lib clean
 
 demo: build
 	./demo/run $(SEATMAP)
@@ -56,6 +57,9 @@ lint: system
 
 bench: build
 	$(CARGO) run --release --locked --package seatmap-bench -- --keep bench/runs
+
+programs: build
+	bench/programs/run --seatmap $(SEATMAP) --keep bench/runs/$$(date +%F)-programs
 
 studies: build
 	$(SEATMAP) study all --write docs/studies

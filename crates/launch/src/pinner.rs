@@ -324,7 +324,8 @@ impl Pinner {
         let Some(waited_ns) = task::waited_ns(tid).filter(|_| passed >= LOOKED_AT_FOR) else { return };
         living.shares = Some(Waited { at: now, waited_ns });
         let waited = waited_ns.saturating_sub(before.waited_ns) as f64;
-        if waited > WAITS_TOO_MUCH * passed.as_nanos() as f64 && self.is_on(tid, &seat.cpus) {
+        let is_narrow = seat.cpus != *self.seating.whole() && self.is_on(tid, &seat.cpus);
+        if is_narrow && waited > WAITS_TOO_MUCH * passed.as_nanos() as f64 {
             let wide = Seat { cpus: self.seating.whole().clone(), ..seat };
             self.threads.sits(tid, Some(wide.clone()));
             self.sit(tid, &wide);

@@ -5,7 +5,7 @@ mod page;
 use crate::args::{Detach, Run};
 use crate::error::CliError;
 use crate::output::{self, Destination};
-use crate::{plan_input, stdio};
+use crate::{place, plan_input, stdio};
 use seatmap_host::cpus::Cpus;
 use seatmap_launch::front::{self, Link, Side};
 use seatmap_launch::rule::Who;
@@ -207,5 +207,6 @@ pub fn show(report: &Report, quiet: bool) {
 
 /// The report as JSON.
 pub fn write(report: &impl Serialize, destination: &Destination) -> Result<(), CliError> {
-    destination.write(&seatmap_document::written(report))
+    let machine = &place::host_name();
+    destination.write(&seatmap_document::written(&output::OfMachine { document: report, machine }))
 }
