@@ -60,8 +60,10 @@ enum News {
     Stopped(i32),
     /// A signal that stops was passed on.
     PassedOn,
-    /// The front is to end like this.
+    /// The front is to end like this, and so does the supervisor.
     Ended(Ending),
+    /// The front is to end like this; the supervisor stays.
+    Left(Ending),
 }
 
 /// Splits this process, which must have one thread, in two.
@@ -116,7 +118,13 @@ impl Front {
             match self.hear()? {
                 News::Stopped(signal) => stopped = Some(signal),
                 News::PassedOn => self.awaits_answer = false,
-                News::Ended(ending) => return Some(ending),
+                News::Left(ending) => return Some(ending),
+                News::Ended(ending) => {
+                    // Its remains are not left to whatever adopts orphans.
+                    // SAFETY: waits for this process's child, and wants no status.
+                    unsafe { libc::waitpid(self.supervisor, std::ptr::null_mut(), 0) };
+                    return Some(ending);
+                }
             }
         }
     }
@@ -170,7 +178,13 @@ impl Link {
         self.signals.take()
     }
 
-    /// The front is to end like this. It is not spoken to again.
+    /// The front is to end like this, while this process stays. It is not spoken to again.
+    pub fn leave(&mut self, ending: Ending) {
+        self.tell(News::Left(ending));
+        self.pipe = None;
+    }
+
+    /// The front is to end like this, and waits for this process's end. It is not spoken to again.
     pub fn end(&mut self, ending: Ending) {
         self.tell(News::Ended(ending));
         self.pipe = None;
@@ -234,6 +248,8 @@ impl News {
             News::PassedOn => (b'p', 0),
             News::Ended(Ending::Exited(code)) => (b'e', code),
             News::Ended(Ending::Killed(signal)) => (b'k', signal),
+            News::Left(Ending::Exited(code)) => (b'E', code),
+            News::Left(Ending::Killed(signal)) => (b'K', signal),
         };
         let mut bytes = [kind; MESSAGE_BYTES];
         bytes[1..].copy_from_slice(&number.to_ne_bytes());
@@ -248,6 +264,8 @@ impl News {
             b'p' => Some(News::PassedOn),
             b'e' => Some(News::Ended(Ending::Exited(number))),
             b'k' => Some(News::Ended(Ending::Killed(number))),
+            b'E' => Some(News::Left(Ending::Exited(number))),
+            b'K' => Some(News::Left(Ending::Killed(number))),
             _ => None,
         }
     }
@@ -259,8 +277,9 @@ mod tests {
 
     #[test]
     fn news_come_as_they_were_sent() {
-        let ended = [Ending::Exited(255), Ending::Killed(9)].map(News::Ended);
-        let all = [News::Stopped(20), News::PassedOn, ended[0], ended[1]];
+        let endings = [Ending::Exited(255), Ending::Killed(9)];
+        let (ended, left) = (endings.map(News::Ended), endings.map(News::Left));
+        let all = [News::Stopped(20), News::PassedOn, ended[0], ended[1], left[0], left[1]];
         assert_eq!(all.map(|news| News::of(news.bytes())), all.map(Some));
         assert_eq!(News::of([b'x'; MESSAGE_BYTES]), None);
     }

@@ -84,7 +84,7 @@ fn attend(typed: &Run, program: &Program, mut launch: Launch<'_>, files: &Files)
 /// The caller waits no longer.
 fn leave(launch: &mut Launch<'_>, ending: Ending) {
     if let Some(link) = launch.link() {
-        link.end(ending);
+        link.leave(ending);
     }
     front::go_to_the_background();
 }

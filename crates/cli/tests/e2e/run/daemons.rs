@@ -124,7 +124,8 @@ fn memcached_in_the_background_uses_all_its_seats() {
     let (pid_file, socket) = (place.path("pid"), place.path("socket"));
     let (pid_file, socket) = (pid_file.to_str().unwrap(), socket.to_str().unwrap());
     let command = ["memcached", "-u", "root", "-d", "-P", pid_file, "-s", socket, "-t", "2"];
-    let told = run_as_usual(&place, &["--cpus", &list(&[a, b])], &command, &[]);
+    // Strictly: on a busy computer threads that wait for a seat they share may leave it.
+    let told = run(&place, &["--cpus", &list(&[a, b])], &command);
     assert!(told.output.status.success(), "{}", told.stderr());
     wait_until("its number", || std::fs::read_to_string(pid_file).is_ok_and(|text| text.ends_with('\n')));
     let daemon: libc::pid_t = place.read("pid").trim().parse().unwrap();
