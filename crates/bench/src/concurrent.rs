@@ -25,7 +25,7 @@ const ITERATIONS: u64 = 32_000;
 /// How far a median ratio may be from 1: two loops of the same instructions on a shared machine.
 const BAND: std::ops::RangeInclusive<f64> = 0.85..=1.15;
 
-/// What runs ours: pinned threads that are kept.
+/// The pinned threads on which our own primitives run, kept from one row to the next.
 struct Machine {
     cpus: [u32; 2],
     room: Room,

@@ -63,7 +63,7 @@ pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
     Ok(rows)
 }
 
-/// What a short-lived process costs under a list that cycles, over the same without a launcher.
+/// The time of a short-lived process under a list that cycles, divided by its time without a launcher.
 fn helpers(cpus: [u32; 2]) -> Result<Row, Box<dyn Error>> {
     let own = std::env::current_exe()?;
     let list = cpus.map(|cpu| cpu.to_string());

@@ -22,7 +22,7 @@ use std::path::{Path, PathBuf};
 /// Attributes that all may read, else root alone; kernels before 6.6 have no others in a tmpfs.
 const SPACES: [&str; 2] = ["user", "trusted"];
 
-/// What the name has behind that, and before the cell's.
+/// The middle of the attribute's name: behind the namespace, before the cell's name.
 const PREFIX: &str = "seatmap.claim.";
 
 /// The most that an attribute holds (`XATTR_SIZE_MAX` of xattr(7)).
@@ -33,7 +33,7 @@ const MOST_BYTES: usize = 1 << 16;
 pub struct Claim {
     /// The journal.
     pub journal: PathBuf,
-    /// What the journal begins with.
+    /// The journal's first line.
     pub header: Header,
     /// The masks that most threads had and were given, which need not be noted of each.
     pub crowd: Option<(String, String)>,
@@ -44,7 +44,7 @@ pub struct Claim {
 }
 
 impl Claim {
-    /// What a journal tells of its cell, in short.
+    /// The short record of a journal.
     #[must_use]
     pub fn of(journal: &Journal) -> Self {
         // In a control group's cpuset everybody looks narrowed; few threads are, and each is noted.

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 /// Round trips of a turn.
 const ROUND_TRIPS: u32 = 500;
 
-/// What they go through.
+/// The kernel object that passes the word between two threads.
 #[derive(Clone, Copy)]
 pub enum Means {
     Futex,
@@ -26,7 +26,7 @@ pub fn round_trip_ns(cpus: [u32; 2], means: Means) -> Result<f64, Box<dyn Error>
     Ok(whole / f64::from(ROUND_TRIPS))
 }
 
-/// What each side reads from, and writes to.
+/// For each side, the descriptor that it reads from and the one that it writes to.
 struct Ends([[libc::c_int; 2]; 2]);
 
 impl Ends {

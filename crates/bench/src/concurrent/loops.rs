@@ -12,7 +12,7 @@ const OPERATIONS: usize = 50_000;
 /// Bytes copied by each thread.
 const COPIED_BYTES: usize = 8 << 20;
 
-/// What is done to a word.
+/// An atomic operation on a word.
 #[derive(Clone, Copy)]
 pub enum Operation {
     FetchAdd,
