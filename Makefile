@@ -74,7 +74,7 @@ fuzz: system
 	./scripts/fuzz
 
 install: system
-	$(CARGO) install --locked --path crates/cli $(ROOT)
+	$(CARGO) install --locked --path crates/front/cli $(ROOT)
 	./scripts/install-shell "$(BINARY)" "$(SHARE)" "$(MANUAL)"
 
 install-lib:

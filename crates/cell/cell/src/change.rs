@@ -1,0 +1,120 @@
+//! One change to the host, as it stands in a journal.
+
+use crate::thread_mask;
+use seatmap_os::CpuSet;
+use seatmap_os::root::{FileError, Root};
+use serde::{Deserialize, Serialize};
+
+/// What sort of thing is changed, which says how two values compare and how it is undone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum What {
+    /// A file that holds one value.
+    Value,
+    /// A file that holds a list of CPUs.
+    Cpus,
+    /// A file that holds a mask of CPUs.
+    CpuMask,
+    /// A file to whose number something was added; others may add to it as well.
+    Count,
+    /// The controllers of a control group's children, of which one was added.
+    Controller,
+    /// A control group that was made.
+    Folder,
+    /// A thread's affinity; the path is its folder in `/proc`.
+    Affinity,
+}
+
+/// One change: written down before it is made.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Change {
+    /// What is changed.
+    pub what: What,
+    /// The file, folder or thread.
+    pub path: String,
+    /// What it was.
+    pub old: String,
+    /// What it is to be.
+    pub new: String,
+    /// When the thread started, in clock ticks after the boot: its number may be another's by now.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub started_ticks: Option<u64>,
+}
+
+impl Change {
+    /// A change of a file from what stands in it.
+    ///
+    /// # Errors
+    /// The file cannot be read.
+    pub fn of_file(root: &Root, what: What, path: &str, new: &str) -> Result<Self, FileError> {
+        Ok(Change { what, path: path.to_owned(), old: root.read(path)?, new: new.to_owned(), started_ticks: None })
+    }
+
+    /// A control group that is made.
+    #[must_use]
+    pub fn folder(path: &str) -> Self {
+        let (old, new) = (String::new(), "made".to_owned());
+        Change { what: What::Folder, path: path.to_owned(), old, new, started_ticks: None }
+    }
+
+    /// Whether nothing is changed: a thread that was found with its mask, so that it keeps it.
+    #[must_use]
+    pub fn is_kept(&self) -> bool {
+        self.what == What::Affinity && self.same(&self.old, &self.new)
+    }
+
+    /// Makes the change.
+    ///
+    /// # Errors
+    /// What the kernel says.
+    pub fn make(&self, root: &Root) -> Result<(), FileError> {
+        match self.what {
+            What::Folder => root.make_folder(&self.path),
+            What::Controller => root.write(&self.path, "+cpuset"),
+            What::Affinity => thread_mask::set_affinity(&self.path, &self.new),
+            _ if self.same(&self.old, &self.new) => Ok(()),
+            _ => root.write(&self.path, &self.new),
+        }
+    }
+
+    /// How it is now.
+    ///
+    /// # Errors
+    /// It is not there, or cannot be read.
+    pub fn current(&self, root: &Root) -> Result<String, FileError> {
+        match self.what {
+            What::Folder if root.has(&self.path) => Ok(self.new.clone()),
+            What::Folder => Ok(self.old.clone()),
+            What::Affinity => thread_mask::affinity(root, &self.path, self.started_ticks),
+            _ => root.read(&self.path),
+        }
+    }
+
+    /// Whether two values mean the same: the kernel may spell one otherwise than we wrote it.
+    #[must_use]
+    pub fn same(&self, a: &str, b: &str) -> bool {
+        match self.what {
+            What::Cpus | What::Affinity => CpuSet::of_list(a) == CpuSet::of_list(b),
+            What::CpuMask => CpuSet::of_mask(a) == CpuSet::of_mask(b),
+            What::Controller => words(a) == words(b),
+            What::Value | What::Count | What::Folder => a == b,
+        }
+    }
+}
+
+fn words(text: &str) -> std::collections::BTreeSet<&str> {
+    text.split_whitespace().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_compare_by_what_they_mean() {
+        let same = |what, a: &str, b: &str| Change { what, ..Change::folder("/x") }.same(a, b);
+        assert!(same(What::Cpus, "0,1,2", "0-2") && !same(What::Cpus, "0", "0-1"));
+        assert!(same(What::CpuMask, "00000003", "3") && same(What::Controller, "cpu cpuset", "cpuset cpu"));
+        assert!(!same(What::Value, "1", "01"));
+    }
+}

@@ -1,0 +1,191 @@
+//! Which CPUs suit a cell best.
+//!
+//! First those with the fewest interrupts that cannot be moved away, as nothing helps against them later; then those from
+//! which a hypervisor steals least; then any core but that of CPU 0, which keeps the kernel's time and starts the others;
+//! then whole cores, as a neighbour on the same core is heard through every wall; then those that are near one another, by
+//! a profile's core distances. What programs take from a CPU now does not count: they will have left it.
+
+use crate::error::CellError;
+use crate::host::Host;
+use crate::hygiene;
+use crate::layout;
+use seatmap_machine::Profile;
+use seatmap_os::CpuSet;
+use seatmap_os::root::Root;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What is known of the CPUs to choose among.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Choice {
+    /// Those that are free.
+    pub free: CpuSet,
+    /// The cores: every free CPU is in one.
+    pub cores: Vec<CpuSet>,
+    /// How many interrupts go to a CPU and cannot be moved.
+    pub unmovable: BTreeMap<u32, usize>,
+    /// The share of a CPU's time that its hypervisor steals, in percent; 0 where that is not known.
+    pub steal_percent: BTreeMap<u32, f64>,
+}
+
+/// Differences in stolen time that a short measurement cannot tell, in percent: a tick in a quarter of a second.
+const SAME_STEAL: f64 = 2.0;
+
+impl Choice {
+    /// Looks at this computer. Interrupts are tried by writing what stands there.
+    ///
+    /// # Errors
+    /// The kernel does not say which CPUs run, or a journal cannot be read.
+    pub fn of_host(host: &Host) -> Result<Self, CellError> {
+        let online = layout::online(&host.root)?;
+        let taken = host.cells()?.iter().fold(CpuSet::default(), |taken, cell| taken.with(&cell.set()));
+        let free = online.without(&taken).without(&host.claimed());
+        let cores: BTreeSet<CpuSet> = free.iter().map(|cpu| core_of(&host.root, cpu, &free)).collect();
+        let cores = cores.into_iter().collect();
+        Ok(Choice { cores, unmovable: unmovable(&host.root), steal_percent: BTreeMap::new(), free })
+    }
+
+    /// The CPUs to place this many communicating tasks on, one each: those that suit a cell if they are enough, else all
+    /// but one of the free CPUs.
+    ///
+    /// # Errors
+    /// [`CellError::TooMany`]: one CPU must stay for everybody else.
+    pub fn candidates(&self, tasks: usize) -> Result<Vec<u32>, CellError> {
+        let free = self.free.len();
+        if tasks >= free {
+            return Err(CellError::TooMany { wanted: tasks, free });
+        }
+        let is_quiet = |cpu: &u32| *cpu != 0 && !self.unmovable.contains_key(cpu);
+        let quiet: Vec<u32> = self.free.iter().filter(is_quiet).collect();
+        let all = || self.free.iter().rev().take(free - 1).collect();
+        Ok(if quiet.len() >= tasks { quiet } else { all() })
+    }
+
+    /// The best CPUs for a cell: so many, or the best core where nobody says how many.
+    ///
+    /// # Errors
+    /// There are too few: one must stay for everybody else.
+    pub fn best(&self, wanted: Option<usize>, near: Option<&Profile>) -> Result<CpuSet, CellError> {
+        let free = self.free.len();
+        let wanted = wanted.unwrap_or_else(|| self.usual_size());
+        if wanted == 0 || wanted >= free {
+            return Err(CellError::TooMany { wanted, free });
+        }
+        let mut chosen = CpuSet::default();
+        while chosen.len() < wanted {
+            let missing = wanted - chosen.len();
+            let cost = |core: &CpuSet| self.cost(core, missing, &chosen, near);
+            let open = self.cores.iter().filter(|core| !core.meets(&chosen));
+            let Some(core) = open.min_by(|a, b| cost(a).partial_cmp(&cost(b)).unwrap_or(std::cmp::Ordering::Equal))
+            else {
+                break;
+            };
+            // CPU 0 is left out of a core that is not needed whole.
+            chosen.extend(core.iter().rev().take(missing));
+        }
+        Ok(chosen)
+    }
+
+    /// One core, or one CPU where that core is all there is.
+    fn usual_size(&self) -> usize {
+        let core = self.cores.iter().map(|core| core.len()).max().unwrap_or(1);
+        if core < self.free.len() { core } else { 1 }
+    }
+
+    /// What speaks against a core, the weightiest first.
+    fn cost(
+        &self,
+        core: &CpuSet,
+        missing: usize,
+        chosen: &CpuSet,
+        near: Option<&Profile>,
+    ) -> (usize, u64, bool, bool, f64) {
+        let interrupts = core.iter().filter_map(|cpu| self.unmovable.get(&cpu)).sum();
+        let is_cut = core.len() > missing;
+        let distance = near.map_or(0.0, |profile| mean_distance(profile, core, chosen, &self.free));
+        let steal = core.iter().filter_map(|cpu| self.steal_percent.get(&cpu)).copied().fold(0.0, f64::max);
+        (interrupts, (steal / SAME_STEAL).round() as u64, core.contains(0), is_cut, distance)
+    }
+}
+
+fn core_of(root: &Root, cpu: u32, free: &CpuSet) -> CpuSet {
+    let path = format!("/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list");
+    let siblings = root.read(&path).ok().and_then(|text| CpuSet::of_list(&text)).unwrap_or_default();
+    siblings.iter().chain([cpu]).filter(|cpu| free.contains(*cpu)).collect()
+}
+
+fn unmovable(root: &Root) -> BTreeMap<u32, usize> {
+    let mut found = BTreeMap::new();
+    for irq in hygiene::irqs(root).iter().filter(|irq| !hygiene::can_move(root, irq)) {
+        hygiene::goes_to(root, irq).iter().for_each(|cpu| *found.entry(cpu).or_insert(0) += 1);
+    }
+    found
+}
+
+/// The mean distance from a core to those chosen already, in ns; for the first one to everybody, so that it is central.
+fn mean_distance(profile: &Profile, core: &CpuSet, chosen: &CpuSet, free: &CpuSet) -> f64 {
+    let Some(distance) = &profile.core_distance else { return 0.0 };
+    let others = if chosen.is_empty() { free.without(core) } else { chosen.clone() };
+    let rank = |cpu: u32| distance.pus.iter().position(|pu| *pu == cpu);
+    let pairs = core.iter().filter_map(rank).flat_map(|a| others.iter().filter_map(rank).map(move |b| (a, b)));
+    let known: Vec<f64> = pairs.map(|pair| distance.median_ns[pair]).filter(|ns| ns.is_finite()).collect();
+    if known.is_empty() { f64::INFINITY } else { known.iter().sum::<f64>() / known.len() as f64 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use seatmap_machine::{CoreDistance, Matrix, Origin, OriginKind, Topology};
+
+    /// Four cores of two CPUs: 0,4 1,5 2,6 3,7.
+    fn computer() -> Choice {
+        let cores = (0..4).map(|cpu| [cpu, cpu + 4].into_iter().collect()).collect();
+        Choice { free: (0..8).collect(), cores, ..Choice::default() }
+    }
+
+    fn best(choice: &Choice, wanted: usize) -> String {
+        choice.best(Some(wanted), None).unwrap().to_string()
+    }
+
+    #[test]
+    fn interrupts_count_most_and_cpu_0_comes_last() {
+        let mut choice = computer();
+        assert_eq!((best(&choice, 2).as_str(), best(&choice, 1).as_str()), ("1,5", "5"));
+        choice.unmovable = [(1, 3), (2, 1)].into();
+        assert_eq!(best(&choice, 2), "3,7");
+        choice.unmovable = (1..4).map(|cpu| (cpu, 1)).collect();
+        assert_eq!(best(&choice, 2), "0,4", "an interrupt is worse than CPU 0");
+        choice.unmovable.clear();
+        choice.steal_percent = [(1, 9.0), (2, 0.4), (6, 0.1)].into();
+        assert_eq!(best(&choice, 2), "2,6", "a thief on CPU 1, and noise on 2 that means nothing");
+    }
+
+    #[test]
+    fn cores_are_taken_whole_and_one_cpu_stays() {
+        let choice = computer();
+        assert_eq!(best(&choice, 3), "1,5-6".replace("5-6", "5,6"));
+        assert_eq!(best(&choice, 7), "1-7");
+        assert_eq!(choice.best(None, None).unwrap().len(), 2);
+        assert!(choice.best(Some(8), None).is_err() && choice.best(Some(0), None).is_err());
+        let small = Choice { free: (0..2).collect(), cores: vec![(0..2).collect()], ..Choice::default() };
+        assert_eq!(small.best(None, None).unwrap().to_string(), "1");
+    }
+
+    #[test]
+    fn tasks_are_placed_on_quiet_cpus_where_they_suffice() {
+        let mut choice = Choice { free: (0..32).collect(), ..Choice::default() };
+        choice.unmovable = (1..12).map(|cpu| (cpu, 1)).collect();
+        assert_eq!(choice.candidates(20).unwrap(), (12..32).collect::<Vec<_>>());
+        assert_eq!(choice.candidates(21).unwrap(), (1..32).rev().collect::<Vec<_>>());
+        assert!(choice.candidates(32).is_err());
+    }
+
+    #[test]
+    fn cores_of_a_cell_are_near_one_another() {
+        let origin = Origin { kind: OriginKind::Measured, source: "test".into(), date: None, tool: None };
+        let mut profile = Profile::new("test", origin, Topology::unknown(0..8));
+        let mut median_ns = Matrix::filled(8, 100.0);
+        [(1, 3), (1, 7), (5, 3), (5, 7)].into_iter().for_each(|(a, b)| median_ns.set_both(a, b, 40.0));
+        profile.core_distance = Some(CoreDistance::imported((0..8).collect(), median_ns));
+        assert_eq!(computer().best(Some(4), Some(&profile)).unwrap().to_string(), "1,3,5,7");
+    }
+}

@@ -1,0 +1,287 @@
+//! A cell's second record: what is known of it without the folder that remembers it.
+//!
+//! Two run folders know nothing of each other, and a folder can be deleted while a cell stands. So each cell is also written
+//! into an extended attribute of the folder where control groups are mounted: its CPUs, its journal, and what was changed. That
+//! folder is root's and the kernel's own, goes with the boot, and is the one whose lock all who make cells hold. Where nothing
+//! can be written there, as for users without privileges, a cell has no second record.
+
+use crate::change::{Change, What};
+use crate::journal::{Header, Journal, Line};
+use crate::name::Name;
+use crate::settings_lock::FOLDER;
+use rustix::fs::XattrFlags;
+use seatmap_os::CpuSet;
+use seatmap_os::root::Root;
+use seatmap_os::task;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+/// Attributes that all may read, else root alone; kernels before 6.6 have no others in a tmpfs.
+const SPACES: [&str; 2] = ["user", "trusted"];
+
+/// The middle of the attribute's name: behind the namespace, before the cell's name.
+const PREFIX: &str = "seatmap.claim.";
+
+/// The most that an attribute holds (`XATTR_SIZE_MAX` of xattr(7)).
+const MOST_BYTES: usize = 1 << 16;
+
+/// A cell's second record.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Claim {
+    /// The journal.
+    pub journal: PathBuf,
+    /// The journal's first line.
+    pub header: Header,
+    /// The masks that most threads had and were given, which need not be noted of each.
+    pub crowd: Option<(String, String)>,
+    /// All other changes.
+    pub changes: Vec<Change>,
+    /// Whether these are all; else there was no room for interrupts and threads.
+    pub is_whole: bool,
+}
+
+impl Claim {
+    /// The short record of a journal.
+    #[must_use]
+    pub fn of(journal: &Journal) -> Self {
+        // In a control group's cpuset everybody looks narrowed; few threads are, and each is noted.
+        let crowd = if journal.has_group() { None } else { crowd(&journal.changes) };
+        let is_one = |change: &&Change| !crowd.as_ref().is_some_and(|crowd| is_in(change, crowd));
+        let changes = journal.changes.iter().filter(is_one).cloned().collect();
+        Claim { journal: journal.path().to_owned(), header: journal.header.clone(), crowd, changes, is_whole: true }
+    }
+
+    /// Puts the record in place. Where that fails, the cell has none: the journal knows all.
+    pub fn write(mut self, root: &Root) {
+        // Others would take a name that is spelled otherwise for a journal that is gone.
+        if self.journal.to_str().is_none() || self.write_whole(root).is_ok() {
+            return;
+        }
+        self.is_whole = false;
+        self.changes.retain(|change| change.what != What::Affinity && !change.path.ends_with("/smp_affinity_list"));
+        if self.write_whole(root).is_err() {
+            // An older record would tell less than the truth.
+            Claim::forget(root, &self.header.cell, &self.journal);
+        }
+    }
+
+    fn write_whole(&self, root: &Root) -> io::Result<()> {
+        let bytes = serde_json::to_vec(self)?;
+        let set = |space| {
+            rustix::fs::setxattr(root.path(FOLDER), attribute(space, &self.header.cell), &bytes, XattrFlags::empty())
+        };
+        Ok(set(SPACES[0]).or_else(|_| set(SPACES[1]))?)
+    }
+
+    /// The records that there are, where nobody but root and this user can have written them.
+    #[must_use]
+    pub fn all(root: &Root) -> Vec<Claim> {
+        let folder = root.path(FOLDER);
+        let own = rustix::process::geteuid().as_raw();
+        let is_trusted = |found: std::fs::Metadata| [0, own].contains(&found.uid()) && found.mode() & 0o022 == 0;
+        if !std::fs::metadata(&folder).is_ok_and(is_trusted) {
+            return Vec::new();
+        }
+        let mut names = vec![0; MOST_BYTES];
+        let length = rustix::fs::listxattr(&folder, names.as_mut_slice()).unwrap_or(0);
+        let names = String::from_utf8_lossy(&names[..length]).into_owned();
+        let mut found: Vec<Claim> = names.split('\0').filter_map(|name| read(&folder, name)).collect();
+        found.sort_by_key(|claim| claim.header.serial);
+        found
+    }
+
+    /// Forgets a cell's record, if it is that of this journal.
+    pub fn forget(root: &Root, cell: &Name, journal: &Path) {
+        for name in SPACES.map(|space| attribute(space, cell)) {
+            if read(&root.path(FOLDER), &name).is_some_and(|claim| claim.journal == journal) {
+                // Where this fails there is none any more.
+                let _ = rustix::fs::removexattr(root.path(FOLDER), &name);
+            }
+        }
+    }
+
+    /// Writes the records of cells that have one again, whose journals have changed.
+    pub(crate) fn renew(root: &Root, journals: &[Journal]) {
+        let all = Claim::all(root);
+        let has_one = |journal: &&Journal| all.iter().any(|claim| claim.journal == journal.path());
+        journals.iter().filter(has_one).for_each(|journal| Claim::of(journal).write(root));
+    }
+
+    /// The cell's CPUs.
+    #[must_use]
+    pub fn cpus(&self) -> CpuSet {
+        self.header.set()
+    }
+
+    /// The folder that remembers the cell.
+    #[must_use]
+    pub fn folder(&self) -> &Path {
+        self.journal.parent().unwrap_or(Path::new("/"))
+    }
+
+    /// Whether the journal is gone while the record stands.
+    #[must_use]
+    pub fn has_lost_its_journal(&self) -> bool {
+        std::fs::symlink_metadata(&self.journal).is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
+    }
+
+    /// Writes the journal again, in a folder that may be another one, as far as this record knows.
+    ///
+    /// # Errors
+    /// The file is there, or cannot be written.
+    pub fn rewrite(&self, root: &Root, path: &Path, boot_id: &str) -> io::Result<()> {
+        let mut journal = Journal::begin(path, boot_id, self.header.clone())?;
+        let masks = self.crowd.iter().flat_map(|crowd| self.masks(root, crowd));
+        let lines: Vec<Line> = masks.chain(self.changes.iter().cloned()).map(Line::Change).collect();
+        journal.append(&lines)?;
+        journal.append(&[Line::Done])
+    }
+
+    /// The crowd, by the mask that its threads have still: those that are older than the cell and not noted otherwise.
+    fn masks(&self, root: &Root, (old, new): &(String, String)) -> Vec<Change> {
+        let narrow = CpuSet::of_list(new);
+        let is_older = |ticks: u64| self.header.began_ticks.is_some_and(|began| ticks < began);
+        let is_noted = |path: &str| self.changes.iter().any(|change| change.path == path);
+        let may_be = |task: &task::Task| !task.is_bound && !task.is_spared(&[]) && is_older(task.started_ticks);
+        let found = task::all(root).into_iter().filter(|task| may_be(task) && task.cpus() == narrow);
+        let change = |task: task::Task| Change {
+            what: What::Affinity,
+            path: task.folder(),
+            old: old.clone(),
+            new: new.clone(),
+            started_ticks: Some(task.started_ticks),
+        };
+        found.map(change).filter(|change| !is_noted(&change.path)).collect()
+    }
+}
+
+fn attribute(space: &str, cell: &Name) -> String {
+    format!("{space}.{PREFIX}{cell}")
+}
+
+fn read(folder: &Path, name: &str) -> Option<Claim> {
+    let cell = SPACES.iter().find_map(|space| name.strip_prefix(space)?.strip_prefix('.')?.strip_prefix(PREFIX))?;
+    let mut bytes = vec![0; MOST_BYTES];
+    let length = rustix::fs::getxattr(folder, name, bytes.as_mut_slice()).ok()?;
+    let claim: Claim = serde_json::from_slice(bytes.get(..length)?).ok()?;
+    (claim.header.cell.to_string() == cell).then_some(claim)
+}
+
+/// The commonest change of masks.
+fn crowd(changes: &[Change]) -> Option<(String, String)> {
+    let mut counts: BTreeMap<(&str, &str), usize> = BTreeMap::new();
+    for change in changes.iter().filter(|change| change.what == What::Affinity && !change.is_kept()) {
+        *counts.entry((&change.old, &change.new)).or_default() += 1;
+    }
+    let ((old, new), _) = counts.into_iter().max_by_key(|(_, count)| *count)?;
+    Some((old.to_owned(), new.to_owned()))
+}
+
+fn is_in(change: &Change, (old, new): &(String, String)) -> bool {
+    change.what == What::Affinity && change.old == *old && change.new == *new
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::journal::FORMAT;
+
+    fn computer() -> (tempfile::TempDir, Root) {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        let root = Root::new(folder.path());
+        std::fs::create_dir_all(root.path(FOLDER)).unwrap();
+        std::fs::set_permissions(root.path(FOLDER), std::fs::Permissions::from_mode(0o755)).unwrap();
+        (folder, root)
+    }
+
+    fn change(what: What, path: &str, old: &str, new: &str) -> Change {
+        Change { what, path: path.into(), old: old.into(), new: new.into(), started_ticks: Some(3) }
+    }
+
+    fn journal(folder: &Path) -> Journal {
+        let cell = "quiet".parse().unwrap();
+        let header = Header { format: FORMAT.into(), cell, cpus: "1".into(), serial: 1, began_ticks: Some(9) };
+        let mut journal = Journal::begin(&folder.join("quiet.journal"), "boot", header).unwrap();
+        let crowd = (10..13).map(|tid| change(What::Affinity, &format!("/proc/{tid}"), "0-1", "0"));
+        let others = [
+            change(What::Affinity, "/proc/20", "1", "0"),
+            change(What::Affinity, "/proc/21", "0", "0"),
+            change(What::CpuMask, "/proc/irq/default_smp_affinity", "3", "1"),
+        ];
+        journal.append(&crowd.chain(others).map(Line::Change).collect::<Vec<_>>()).unwrap();
+        journal
+    }
+
+    #[test]
+    fn a_record_is_found_until_it_is_forgotten() {
+        let (folder, root) = computer();
+        let journal = journal(folder.path());
+        let claim = Claim::of(&journal);
+        assert_eq!(claim.crowd, Some(("0-1".to_owned(), "0".to_owned())));
+        let paths: Vec<&str> = claim.changes.iter().map(|change| change.path.as_str()).collect();
+        assert_eq!(paths, ["/proc/20", "/proc/21", "/proc/irq/default_smp_affinity"]);
+        claim.clone().write(&root);
+        match Claim::all(&root)[..] {
+            [] => return eprintln!("skipped: no extended attributes in {}", folder.path().display()),
+            ref found => assert_eq!(found, std::slice::from_ref(&claim)),
+        }
+        assert!(!claim.has_lost_its_journal());
+        let (path, cell) = (journal.path().to_owned(), claim.header.cell.clone());
+        journal.remove().unwrap();
+        assert!(Claim::all(&root)[0].has_lost_its_journal());
+        Claim::forget(&root, &cell, Path::new("/another"));
+        assert_eq!(Claim::all(&root).len(), 1, "it is another cell's");
+        Claim::forget(&root, &cell, &path);
+        assert_eq!(Claim::all(&root), []);
+    }
+
+    #[test]
+    fn threads_of_a_cell_with_a_control_group_are_noted_one_by_one() {
+        let (folder, root) = computer();
+        let mut journal = journal(folder.path());
+        journal.append(&[Line::Change(Change::folder("/sys/fs/cgroup/cpuset/seatmap.quiet"))]).unwrap();
+        let claim = Claim::of(&journal);
+        assert_eq!((&claim.crowd, &claim.changes), (&None, &journal.changes));
+        let path = folder.path().join("again.journal");
+        claim.rewrite(&root, &path, "boot").unwrap();
+        assert_eq!(Journal::read(&path, "boot").unwrap().unwrap().changes, journal.changes, "and nobody else");
+    }
+
+    #[test]
+    fn what_has_no_room_is_left_out_and_said_to_be() {
+        let (folder, root) = computer();
+        let mut claim = Claim::of(&journal(folder.path()));
+        let interrupt = |irq: usize| change(What::Cpus, &format!("/proc/irq/{irq}/smp_affinity_list"), "0-1", "0");
+        claim.changes.extend((0..2000).map(interrupt));
+        claim.write(&root);
+        match Claim::all(&root)[..] {
+            [] => eprintln!("skipped: no extended attributes in {}", folder.path().display()),
+            ref found => assert_eq!((found[0].is_whole, found[0].changes.len()), (false, 1)),
+        }
+    }
+
+    #[test]
+    fn nobody_is_believed_where_others_may_write() {
+        use std::os::unix::fs::PermissionsExt;
+        let (folder, root) = computer();
+        Claim::of(&journal(folder.path())).write(&root);
+        std::fs::set_permissions(root.path(FOLDER), std::fs::Permissions::from_mode(0o777)).unwrap();
+        assert_eq!(Claim::all(&root), []);
+    }
+
+    #[test]
+    fn a_journal_is_written_again() {
+        let (folder, root) = computer();
+        let journal = journal(folder.path());
+        let claim = Claim::of(&journal);
+        let path = folder.path().join("again.journal");
+        claim.rewrite(&root, &path, "boot").unwrap();
+        let again = Journal::read(&path, "boot").unwrap().unwrap();
+        assert_eq!((&again.header, &again.changes), (&journal.header, &claim.changes));
+        assert!(claim.rewrite(&root, &path, "boot").is_err(), "another one is not written over");
+    }
+}

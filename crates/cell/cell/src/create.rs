@@ -1,0 +1,211 @@
+//! Making a cell.
+
+use crate::backend::Backend;
+use crate::census;
+use crate::claim::Claim;
+use crate::error::CellError;
+use crate::guardian::{self, Posted};
+use crate::host::Host;
+use crate::hygiene;
+use crate::journal::{self, Header, Journal, Line};
+use crate::layout::{self, Layout};
+use crate::memory;
+use crate::name::Name;
+use crate::partition;
+use crate::record::{self, Record, State};
+use crate::site::Site;
+use seatmap_os::CpuList;
+use seatmap_os::CpuSet;
+use seatmap_os::Tid;
+use seatmap_os::boot;
+use seatmap_os::group;
+use seatmap_os::root::FileError;
+
+/// Says how much time is stolen from a busy loop on these CPUs, in percent, when called on a thread that may use them.
+pub type Judge<'a> = dyn FnMut(&CpuList) -> Result<f64, Box<dyn std::error::Error + Send + Sync>> + 'a;
+
+/// What cell is wanted.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Request {
+    /// What to call it.
+    pub name: Name,
+    /// Its CPUs.
+    pub cpus: CpuSet,
+    /// The least level that will do.
+    pub require: Backend,
+    /// How much time may be stolen from it, in percent; whatever is, where nobody said.
+    pub noise_limit: Option<f64>,
+    /// How long it lasts, in seconds; until it is destroyed, where nobody said.
+    pub lease_s: Option<u64>,
+    /// How much memory of its own it gets; 0 is none.
+    pub memory_bytes: u64,
+}
+
+/// Makes a cell, or leaves everything as it was.
+///
+/// # Errors
+/// [`CellError`].
+pub fn create(host: &Host, request: &Request, mut judge: Option<&mut Judge<'_>>) -> Result<Record, CellError> {
+    let _lock = host.run.lock().map_err(CellError::remembering)?;
+    host.recover()?;
+    let rest = check(host, request)?;
+    memory::check(&host.root, request.memory_bytes).map_err(CellError::Memory)?;
+    // This process may not be allowed where the cell will be.
+    let noise_before = judge.as_mut().and_then(|judge| judge(&request.cpus.list()).ok());
+    let mut posted = guardian::post(host, &request.name)?;
+    let made = build(host, request, &rest, &mut posted).and_then(|mut record| {
+        record.noise_before = noise_before;
+        record.noise_after = judge.map(|judge| accept(host, &record, request.noise_limit, judge)).transpose()?;
+        finish(host, &record)?;
+        Ok(record)
+    });
+    if made.is_err() {
+        host.end(&request.name)?;
+    }
+    posted.dismiss();
+    made
+}
+
+/// What is left for everybody else, if the request can be met.
+fn check(host: &Host, request: &Request) -> Result<CpuSet, CellError> {
+    let online = layout::online(&host.root)?;
+    let missing = request.cpus.without(&online);
+    if !missing.is_empty() {
+        return Err(CellError::NotOnline { missing, online });
+    }
+    let cells = host.cells()?;
+    if cells.iter().any(|cell| cell.name == request.name) {
+        return Err(CellError::NameTaken(request.name.clone()));
+    }
+    if let Some(cell) = cells.iter().find(|cell| cell.set().meets(&request.cpus)) {
+        return Err(CellError::Taken { cpus: request.cpus.clone(), cell: cell.name.clone() });
+    }
+    let foreign = host.foreign();
+    let conflicts = |claim: &&Claim| claim.header.cell == request.name || claim.cpus().meets(&request.cpus);
+    if let Some(claim) = foreign.iter().find(conflicts) {
+        return Err(CellError::of_claim(claim));
+    }
+    let taken = cells.iter().fold(request.cpus.clone(), |taken, cell| taken.with(&cell.set()));
+    let taken = foreign.iter().fold(taken, |taken, claim| taken.with(&claim.cpus()));
+    let rest = online.without(&taken);
+    if rest.is_empty() { Err(CellError::NothingLeft(request.cpus.clone())) } else { Ok(rest) }
+}
+
+fn build(host: &Host, request: &Request, rest: &CpuSet, posted: &mut Posted) -> Result<Record, CellError> {
+    let spared = vec![std::process::id() as Tid, posted.pid];
+    let layout = Layout::read(&host.root);
+    let mut degraded = Vec::new();
+    for backend in Backend::ALL.into_iter().filter(|backend| *backend >= request.require) {
+        if let Err(error) = partition::offers(backend, &layout) {
+            degraded.push(format!("{backend}: {}", told(&error)));
+            continue;
+        }
+        let mut journal = begin(host, request)?;
+        let cell = request.cpus.clone();
+        let mut site =
+            Site { root: &host.root, journal: &mut journal, cell, rest: rest.clone(), spared: spared.clone() };
+        match partition::close(&mut site, backend, &layout) {
+            Ok(group) => {
+                if let Some(group) = &group {
+                    census::mark(&host.root, group, &host.run.journal(&request.name));
+                }
+                return furnish(host, request, &mut site, posted, backend, group, degraded);
+            }
+            Err(error) => degraded.push(format!("{backend}: {}", told(&error))),
+        }
+        // What this way has changed before it failed must not stand in the way of the next.
+        host.dismantle(&request.name)?;
+    }
+    Err(CellError::NotReached { level: request.require, reasons: degraded })
+}
+
+fn begin(host: &Host, request: &Request) -> Result<Journal, CellError> {
+    let serial = host.journals()?.last().map_or(0, |journal| journal.header.serial) + 1;
+    let (cell, cpus) = (request.name.clone(), request.cpus.to_string());
+    let began_ticks = Some(boot::ticks());
+    let header = Header { format: journal::FORMAT.to_owned(), cell, cpus, serial, began_ticks };
+    let journal = Journal::begin(&host.run.journal(&request.name), &host.boot_id, header);
+    let journal = journal.map_err(CellError::remembering)?;
+    Claim::of(&journal).write(&host.root);
+    Ok(journal)
+}
+
+/// An error and its cause, on one line.
+fn told(error: &partition::ClosingError) -> String {
+    let cause = std::error::Error::source(error).map(|cause| format!(": {cause}"));
+    format!("{error}{}", cause.unwrap_or_default())
+}
+
+fn furnish(
+    host: &Host,
+    request: &Request,
+    site: &mut Site<'_>,
+    posted: &mut Posted,
+    backend: Backend,
+    group: Option<String>,
+    degraded: Vec<String>,
+) -> Result<Record, CellError> {
+    let irqs_left = hygiene::keep(site)?;
+    let memory = match request.memory_bytes {
+        0 => None,
+        bytes => Some(memory::prepare(site, bytes)?),
+    };
+    let found = census::stragglers(&host.root, &site.cell, &site.spared);
+    let record = Record {
+        format: record::FORMAT.to_owned(),
+        name: request.name.clone(),
+        cpus: request.cpus.iter().collect(),
+        backend,
+        degraded,
+        noise_before: None,
+        noise_after: None,
+        state: State::Ready,
+        group,
+        irqs_left,
+        kernel_threads_left: found.bound,
+        threads_left: found.free.len(),
+        processes_left: found.processes(&host.root),
+        memory,
+        expires_s: request.lease_s.map(|lease| boot::seconds().saturating_add(lease)),
+    };
+    with_memory(host, record, posted)
+}
+
+/// Has the guardian take the memory: huge pages, else ordinary ones.
+fn with_memory(host: &Host, mut record: Record, posted: &mut Posted) -> Result<Record, CellError> {
+    let Some(memory) = record.memory.clone() else { return Ok(record) };
+    for is_huge in [true, false].into_iter().filter(|is_huge| !is_huge || memory.is_huge) {
+        record.memory = Some(memory::Memory { is_huge, ..memory.clone() });
+        host.run.remember(&record).map_err(CellError::remembering)?;
+        if posted.take_memory() {
+            record.memory = host.run.record(&record.name).and_then(|record| record.memory);
+            return Ok(record);
+        }
+    }
+    let why = "the kernel refused; 'ulimit -l' and 'free' tell how much may be locked, and how much there is";
+    Err(CellError::Memory(std::io::Error::other(why)))
+}
+
+/// The acceptance test, run inside the cell.
+fn accept(host: &Host, record: &Record, limit: Option<f64>, judge: &mut Judge<'_>) -> Result<f64, CellError> {
+    let own = std::process::id().to_string();
+    let group = record.group.as_deref();
+    let home = group.and_then(|group| census::group_of_self(&host.root, group));
+    let enter = |group: &str| host.root.write(&group::members_file(&host.root, group), &own);
+    group.map_or(Ok(()), enter)?;
+    let found = judge(&CpuList(record.cpus.clone())).map_err(CellError::Judge);
+    let left: Result<(), FileError> = home.as_deref().map_or(Ok(()), enter);
+    left?;
+    match (found?, limit) {
+        (found, Some(limit)) if found > limit => Err(CellError::TooNoisy { found, limit }),
+        (found, _) => Ok(found),
+    }
+}
+
+fn finish(host: &Host, record: &Record) -> Result<(), CellError> {
+    host.run.remember(record).map_err(CellError::remembering)?;
+    let journal = host.journals()?.into_iter().find(|journal| journal.header.cell == record.name);
+    let Some(mut journal) = journal else { return Ok(()) };
+    Claim::of(&journal).write(&host.root);
+    journal.append(&[Line::Done]).map_err(CellError::remembering)
+}

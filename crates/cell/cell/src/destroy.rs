@@ -1,0 +1,129 @@
+//! Undoing a cell, or all of them.
+
+use crate::census;
+use crate::claim::Claim;
+use crate::error::CellError;
+use crate::guardian;
+use crate::host::Host;
+use crate::layout::{self, Layout};
+use crate::memory;
+use crate::name::Name;
+use crate::orphan;
+use crate::partition;
+use crate::undo::Left;
+use seatmap_os::CpuSet;
+use seatmap_os::group;
+
+/// Undoes a cell. A program that still runs in it is moved out, and not killed. What could not be put back is returned.
+///
+/// # Errors
+/// There is no such cell, or a journal cannot be read or written.
+pub fn destroy(host: &Host, name: &Name) -> Result<Vec<Left>, CellError> {
+    let _lock = host.run.lock().map_err(CellError::remembering)?;
+    let mut left = host.recover()?;
+    let record = host.cell(name)?;
+    if let Some(memory) = &record.memory {
+        memory::scrub(memory).map_err(CellError::Memory)?;
+    }
+    left.extend(leave(host, name)?);
+    Ok(left)
+}
+
+/// What [`restore`] has done.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Restored {
+    /// How many cells were undone.
+    pub cells: usize,
+    /// Those among them that had lost their journals, with what they were undone by.
+    pub lost: Vec<String>,
+    /// What could not be put back.
+    pub left: Vec<Left>,
+}
+
+/// Undoes everything that any journal of this folder tells of, cells that have lost their journals, and groups that no journal
+/// anywhere knows.
+///
+/// # Errors
+/// A journal cannot be read or written.
+pub fn restore(host: &Host) -> Result<Restored, CellError> {
+    let _lock = host.run.lock().map_err(CellError::remembering)?;
+    host.run.clear(&host.boot_id).map_err(CellError::remembering)?;
+    let mut restored = Restored::default();
+    for claim in Claim::all(&host.root).into_iter().filter(Claim::has_lost_its_journal) {
+        recall(host, &claim, &mut restored);
+    }
+    let journals = host.journals()?;
+    restored.cells = journals.len();
+    for journal in journals.iter().rev() {
+        restored.left.extend(leave(host, &journal.header.cell)?);
+    }
+    take_apart(host, &mut restored);
+    Ok(restored)
+}
+
+/// Writes a journal again from a cell's second record.
+fn recall(host: &Host, claim: &Claim, restored: &mut Restored) {
+    let (cell, gone) = (&claim.header.cell, claim.journal.display().to_string());
+    if let Err(error) = claim.rewrite(&host.root, &host.run.journal(cell), &host.boot_id) {
+        return restored
+            .left
+            .push(Left { path: gone, why: format!("it is gone, and cannot be written again: {error}") });
+    }
+    Claim::forget(&host.root, cell, &claim.journal);
+    restored.lost.push(format!("the cell '{cell}' had lost its journal, {gone}; its second record is used"));
+    if !claim.is_whole {
+        let why = "it is gone, and the cell's second record had no room for interrupts and threads; \
+                   those that the cell narrowed stay so";
+        restored.left.push(Left { path: gone, why: why.to_owned() });
+    }
+}
+
+/// Takes groups apart of which nothing is known, and puts back what only they can have changed.
+fn take_apart(host: &Host, restored: &mut Restored) {
+    let (root, orphans) = (&host.root, orphans(host));
+    let cells: CpuSet =
+        orphans.iter().filter(|group| is_cell(group)).flat_map(|group| orphan::cpus_of(root, group)).collect();
+    for group in orphans {
+        restored.lost.extend(is_cell(&group).then(|| format!("{group} is a cell's, of which nothing else is known")));
+        restored.cells += usize::from(is_cell(&group));
+        let gone = group::dissolve(root, &group);
+        restored.left.extend(gone.err().map(|error| Left { path: group, why: error.source.to_string() }));
+    }
+    let is_last = host.foreign().is_empty();
+    if let (false, true, Ok(online)) = (cells.is_empty(), is_last, layout::online(root)) {
+        restored.left.extend(orphan::put_back(root, &Layout::read(root), &cells, &online));
+    }
+}
+
+fn is_cell(group: &str) -> bool {
+    group.rsplit('/').next().is_some_and(|name| name.starts_with(&format!("{}.", partition::PREFIX)))
+}
+
+/// With a new guardian at hand: the old one would end with the cell's lease in the middle of it.
+fn leave(host: &Host, name: &Name) -> Result<Vec<Left>, CellError> {
+    guardian::relieve(host, name);
+    // Without one the journal is still there, and the next command goes on.
+    let posted = guardian::post(host, name).ok();
+    let left = host.end(name);
+    if let Some(posted) = posted {
+        posted.dismiss();
+    }
+    left
+}
+
+fn orphans(host: &Host) -> Vec<String> {
+    let layout = Layout::read(&host.root);
+    let bases = [layout.v2, layout.v1].into_iter().flatten();
+    bases.flat_map(|base| orphans_in(host, &base)).collect()
+}
+
+/// Groups whose journal is still there are somebody's who remembers elsewhere; so is the rest beside them.
+fn orphans_in(host: &Host, base: &str) -> Vec<String> {
+    let group = |name: &String| format!("{base}/{name}");
+    let (cells, others): (Vec<String>, Vec<String>) =
+        host.root.folders(base).into_iter().partition(|name| is_cell(name));
+    let (kept, orphans): (Vec<String>, Vec<String>) =
+        cells.iter().map(group).partition(|group| census::journal_of(&host.root, group).is_some());
+    let rest = others.iter().filter(|name| *name == partition::v1::REST && kept.is_empty()).map(group);
+    orphans.into_iter().chain(rest).collect()
+}

@@ -1,0 +1,133 @@
+//! Why a cell could not be made, found or undone.
+
+use crate::backend::Backend;
+use crate::claim::Claim;
+use crate::name::Name;
+use crate::site::SiteError;
+use seatmap_os::CpuSet;
+use seatmap_os::root::FileError;
+use std::io;
+
+/// Why a cell could not be made, found or undone.
+#[derive(Debug, thiserror::Error)]
+pub enum CellError {
+    /// There is no cell of this name.
+    #[error("there is no cell '{0}'; 'seatmap cell list' lists those there are")]
+    NoSuchCell(Name),
+    /// There is one already.
+    #[error("there is a cell '{0}' already; destroy it, or give the new one another name")]
+    NameTaken(Name),
+    /// CPUs that do not run.
+    #[error("CPUs {missing} are not online; this computer has CPUs {online}")]
+    NotOnline {
+        /// Those asked for.
+        missing: CpuSet,
+        /// Those there are.
+        online: CpuSet,
+    },
+    /// CPUs of another cell.
+    #[error("CPUs {cpus} belong to the cell '{cell}'")]
+    Taken {
+        /// Those asked for.
+        cpus: CpuSet,
+        /// Whose they are.
+        cell: Name,
+    },
+    /// CPUs, or a name, of a cell that another run folder remembers.
+    #[error(
+        "the cell '{cell}' has CPUs {cpus}, and is remembered in {folder}: \
+         'SEATMAP_RUN={folder} seatmap cell destroy {cell}' ends it"
+    )]
+    Elsewhere {
+        /// The other cell.
+        cell: Name,
+        /// Its CPUs.
+        cpus: CpuSet,
+        /// The folder.
+        folder: String,
+    },
+    /// CPUs, or a name, of a cell whose journal is gone.
+    #[error(
+        "the cell '{cell}' has CPUs {cpus}, and has lost its journal: 'seatmap cell restore' puts back what it changed"
+    )]
+    Lost {
+        /// The other cell.
+        cell: Name,
+        /// Its CPUs.
+        cpus: CpuSet,
+    },
+    /// Nothing would be left for everybody else.
+    #[error("a cell with CPUs {0} would leave no CPU for everybody else; one must stay")]
+    NothingLeft(CpuSet),
+    /// More CPUs than there are.
+    #[error("too many CPUs for a cell: {wanted}; free are {free}, and one must stay for everybody else")]
+    TooMany {
+        /// Those asked for.
+        wanted: usize,
+        /// Those that are no cell's.
+        free: usize,
+    },
+    /// No way to close it that is good enough.
+    #[error("no cell of level {level} or better can be made here: {}; nothing is changed", reasons.join("; "))]
+    NotReached {
+        /// The level required.
+        level: Backend,
+        /// Why each way failed.
+        reasons: Vec<String>,
+    },
+    /// The acceptance test failed.
+    #[error("{found:.2} % of the time is stolen from the cell, and {limit} % were allowed; everything is put back")]
+    TooNoisy {
+        /// Measured, in percent.
+        found: f64,
+        /// Allowed, in percent.
+        limit: f64,
+    },
+    /// Nobody to do the acceptance test.
+    #[error("the noise cannot be measured")]
+    Judge(#[source] Box<dyn std::error::Error + Send + Sync>),
+    /// No memory.
+    #[error("the cell's memory cannot be had")]
+    Memory(#[source] io::Error),
+    /// Nobody to guard it.
+    #[error("the cell's guardian cannot be started; nothing is changed")]
+    Guardian(#[source] io::Error),
+    /// The host refused.
+    #[error(transparent)]
+    File(#[from] FileError),
+    /// The folder of journals and records.
+    #[error("what stands of cells cannot be remembered")]
+    Remembering(#[source] io::Error),
+}
+
+impl CellError {
+    pub(crate) fn remembering(source: io::Error) -> Self {
+        CellError::Remembering(source)
+    }
+
+    /// That a cell stands in the way which this folder does not remember.
+    pub(crate) fn of_claim(claim: &Claim) -> Self {
+        let (cell, cpus) = (claim.header.cell.clone(), claim.cpus());
+        match claim.has_lost_its_journal() {
+            true => CellError::Lost { cell, cpus },
+            false => CellError::Elsewhere { cell, cpus, folder: claim.folder().display().to_string() },
+        }
+    }
+
+    /// Whether what was asked for is wrong, rather than what was done.
+    #[must_use]
+    pub fn is_asked_wrong(&self) -> bool {
+        use CellError::{Elsewhere, Lost, NameTaken, NoSuchCell, NotOnline, NothingLeft, Taken, TooMany};
+        let is_of_cpus = matches!(self, NotOnline { .. } | Taken { .. } | NothingLeft(_) | TooMany { .. });
+        is_of_cpus || matches!(self, NoSuchCell(_) | NameTaken(_) | Elsewhere { .. } | Lost { .. })
+    }
+}
+
+impl From<SiteError> for CellError {
+    fn from(error: SiteError) -> Self {
+        match error {
+            SiteError::File(error) => CellError::File(error),
+            SiteError::Journal(error) => CellError::Remembering(error),
+        }
+    }
+}

@@ -1,0 +1,230 @@
+//! What was changed for a cell, written down before it is changed.
+//!
+//! A journal is a file of JSON lines. Each line is flushed before the change that it describes is made, so that whoever
+//! finds the file can undo everything, backwards, whenever the writer died. A line that was torn by that death describes
+//! a change that was never made, and is skipped.
+
+use crate::change::{Change, What};
+use crate::fault;
+use crate::name::Name;
+use crate::run_folder::at;
+use seatmap_os::CpuSet;
+use seatmap_os::trusted;
+use seatmap_os::trusted::Open;
+use serde::{Deserialize, Serialize};
+use std::fs;
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+
+/// The format's name, in the first line.
+pub const FORMAT: &str = "seatmap-cell-journal/1";
+
+/// Whose journal it is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Header {
+    /// [`FORMAT`].
+    pub format: String,
+    /// The cell.
+    pub cell: Name,
+    /// The cell's CPUs, as a list.
+    pub cpus: String,
+    /// Cells count upwards in order of creation.
+    pub serial: u64,
+    /// When it was begun, in clock ticks after the boot: threads that started earlier were there before the cell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub began_ticks: Option<u64>,
+}
+
+impl Header {
+    /// The cell's CPUs.
+    #[must_use]
+    pub fn set(&self) -> CpuSet {
+        CpuSet::of_list(&self.cpus).unwrap_or_default()
+    }
+}
+
+/// How far a cell is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    /// Being made.
+    Building,
+    /// Made.
+    Standing,
+    /// Being undone.
+    Leaving,
+}
+
+/// One line.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "entry", rename_all = "kebab-case")]
+pub enum Line {
+    /// The first line.
+    Begin(Header),
+    /// A change is about to be made.
+    Change(Change),
+    /// An older cell has gone: the change of this path now stands between these values.
+    Rebase {
+        /// The path.
+        path: String,
+        /// What undoing will bring back.
+        old: String,
+        /// What stands there meanwhile.
+        new: String,
+    },
+    /// The cell is made.
+    Done,
+    /// The cell is about to be undone.
+    Undo,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Stamped {
+    boot_id: String,
+    #[serde(flatten)]
+    line: Line,
+}
+
+/// The journal of one cell.
+#[derive(Clone, Debug)]
+pub struct Journal {
+    path: PathBuf,
+    boot_id: String,
+    /// Whose it is.
+    pub header: Header,
+    /// The changes, in order.
+    pub changes: Vec<Change>,
+    /// How far the cell is.
+    pub stage: Stage,
+    /// Lines that are none, and were not torn by their writer's death either: what they told of is lost.
+    pub lost: usize,
+}
+
+impl Journal {
+    /// Begins a journal.
+    ///
+    /// # Errors
+    /// The file cannot be written, or is there.
+    pub fn begin(path: &Path, boot_id: &str, header: Header) -> io::Result<Self> {
+        trusted::open(path, Open::New)?;
+        let (path, boot_id, begin) = (path.to_owned(), boot_id.to_owned(), Line::Begin(header.clone()));
+        let mut journal = Journal { path, boot_id, header, changes: Vec::new(), stage: Stage::Building, lost: 0 };
+        journal.append(&[begin])?;
+        Ok(journal)
+    }
+
+    /// Reads a journal of this boot; `None` where it is of another, or tells of nothing: nothing of it stands then. One
+    /// whose first line is damaged, and others are not, is that of the cell that its file is named after.
+    ///
+    /// # Errors
+    /// The file cannot be read, is a link, or is not this user's alone.
+    pub fn read(path: &Path, boot_id: &str) -> io::Result<Option<Self>> {
+        let bytes = bytes(path)?;
+        let text = String::from_utf8_lossy(&bytes);
+        let lines: Vec<serde_json::Result<Stamped>> = text.lines().map(serde_json::from_str).collect();
+        // A torn line is the begin of one.
+        let lost = lines.iter().filter(|line| line.as_ref().is_err_and(|error| !error.is_eof())).count();
+        let lines: Vec<Stamped> = lines.into_iter().flatten().filter(|line| line.boot_id == boot_id).collect();
+        let Some(header) = header(path, &lines) else { return Ok(None) };
+        let (path, changes, boot_id) = (path.to_owned(), Vec::new(), boot_id.to_owned());
+        let mut journal = Journal { path, boot_id, header, changes, stage: Stage::Building, lost };
+        lines.into_iter().for_each(|stamped| journal.take(stamped.line));
+        Ok(Some(journal))
+    }
+
+    /// Where it lies.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    fn take(&mut self, line: Line) {
+        match line {
+            Line::Begin(_) => {}
+            Line::Change(change) => self.changes.push(change),
+            Line::Rebase { path, old, new } => {
+                for change in self.changes.iter_mut().filter(|change| change.path == path) {
+                    (change.old, change.new) = (old.clone(), new.clone());
+                }
+            }
+            Line::Done => self.stage = Stage::Standing,
+            Line::Undo => self.stage = Stage::Leaving,
+        }
+    }
+
+    /// Adds lines in one piece, and returns when they are safe.
+    ///
+    /// # Errors
+    /// The file cannot be written: what they describe must not be done then.
+    pub fn append(&mut self, lines: &[Line]) -> io::Result<()> {
+        let mut text = String::new();
+        if !self.ends_whole()? {
+            text.push('\n');
+        }
+        for line in lines {
+            let stamped = Stamped { boot_id: self.boot_id.clone(), line: line.clone() };
+            text += &(serde_json::to_string(&stamped)? + "\n");
+        }
+        self.write(text.as_bytes())?;
+        fault::point();
+        lines.iter().cloned().for_each(|line| self.take(line));
+        Ok(())
+    }
+
+    /// Adds lines, and believes them where they cannot be written: undoing must not hang on room that is left.
+    pub(crate) fn append_or_take(&mut self, lines: Vec<Line>) {
+        if self.append(&lines).is_err() {
+            lines.into_iter().for_each(|line| self.take(line));
+        }
+    }
+
+    fn write(&self, bytes: &[u8]) -> io::Result<()> {
+        let mut file = trusted::open(&self.path, Open::Append)?;
+        file.write_all(bytes).and_then(|()| file.sync_data()).map_err(at(&self.path))
+    }
+
+    /// Whether the last line is whole: another one must not be joined to a torn one.
+    fn ends_whole(&self) -> io::Result<bool> {
+        let bytes = bytes(&self.path)?;
+        Ok(bytes.last().is_none_or(|last| *last == b'\n'))
+    }
+
+    /// The last change of a path, if there is one.
+    #[must_use]
+    pub fn of_path(&self, path: &str) -> Option<&Change> {
+        self.changes.iter().rev().find(|change| change.path == path)
+    }
+
+    /// Whether its cell has a control group, or may have got one.
+    #[must_use]
+    pub fn has_group(&self) -> bool {
+        self.changes.iter().any(|change| change.what == What::Folder)
+    }
+
+    /// Ends the journal: nothing of it stands any more.
+    ///
+    /// # Errors
+    /// The file cannot be removed.
+    pub fn remove(self) -> io::Result<()> {
+        fs::remove_file(&self.path)
+    }
+}
+
+fn bytes(path: &Path) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    trusted::open(path, Open::Read)?.read_to_end(&mut bytes).map_err(at(path))?;
+    Ok(bytes)
+}
+
+/// What the first line says, or must have said.
+fn header(path: &Path, lines: &[Stamped]) -> Option<Header> {
+    match &lines.first()?.line {
+        Line::Begin(header) => Some(header.clone()).filter(|header| header.format == FORMAT),
+        _ => {
+            let cell = path.file_stem()?.to_str()?.parse().ok()?;
+            Some(Header { format: FORMAT.to_owned(), cell, cpus: String::new(), serial: 0, began_ticks: None })
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,63 @@
+//! Quiet partitions of this computer, made on demand and undone whatever happens.
+//!
+//! A *cell* is some CPUs that everybody else has left: threads, interrupts, kernel work. Making one changes dozens of
+//! settings all over the system, and leaving one of them changed behind would be worse than any noise. So the crate is
+//! built around a journal: nothing is changed that is not written down first, and whoever finds a journal whose writer
+//! died puts everything back.
+//!
+//! | module | does |
+//! |---|---|
+//! | [`root`], [`set`], [`layout`], [`tasks`], [`boot`] | the computer's files, CPU sets, control groups, threads |
+//! | [`change`], [`settings`], [`journal`], [`undo`], [`fault`] | changes, and to what they may be; written down before they are made; undoing them; dying on purpose |
+//! | [`site`] | the host while it is being changed for one cell |
+//! | [`backend`], [`partition`], [`hygiene`], [`group`] | the ways to close a cell, and what else is kept away |
+//! | [`host`], [`run_folder`], [`record`], [`claim`] | what is remembered of cells, once more where no folder is needed; taking over what somebody left unfinished |
+//! | `orphan` | what is put back where nothing is remembered |
+//! | [`mod@create`], [`mod@destroy`], [`mod@renew`], [`mod@verify`] | the verbs |
+//! | [`guardian`] | the process that puts everything back where a creator dies, and keeps leases |
+//! | [`choose`], [`census`], [`memory`] | which CPUs, who else is there, huge pages |
+//! | [`noise`] | what the system takes from a program on each CPU, by two meters, and where it comes from |
+//! | [`doctor`] | what stands between a set of CPUs and quiet, found by writing and reading back |
+//!
+//! Quiet is a measured figure here, never a setting: a CPU is as quiet as a busy loop on it finds it to be.
+#![deny(missing_docs)]
+
+pub mod backend;
+pub mod census;
+pub mod change;
+pub mod choose;
+pub mod claim;
+pub mod create;
+pub mod destroy;
+pub mod error;
+pub mod fault;
+pub mod guardian;
+pub mod host;
+pub mod hygiene;
+pub mod journal;
+pub mod layout;
+pub mod memory;
+pub mod name;
+mod orphan;
+pub mod partition;
+pub mod record;
+pub mod renew;
+pub mod run_folder;
+pub mod settings;
+pub mod settings_lock;
+pub mod site;
+mod thread_mask;
+pub mod undo;
+pub mod verify;
+
+pub use backend::Backend;
+pub use choose::Choice;
+pub use create::{Judge, Request, create};
+pub use destroy::{Restored, destroy, restore};
+pub use error::CellError;
+pub use guardian::Keeper;
+pub use host::Host;
+pub use name::{Name, NameError};
+pub use record::{Record, State};
+pub use renew::renew;
+pub use verify::verify;

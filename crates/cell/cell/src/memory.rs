@@ -1,0 +1,287 @@
+//! A cell's memory: huge pages where they can be had, locked, near its CPUs, and zeroed before and after use.
+//!
+//! The guardian holds it as an anonymous file (memfd_create(2)), so that it stays warm between programs and vanishes with
+//! the guardian, whatever happens. A program in the cell finds it by two variables of its environment.
+
+use crate::change::{Change, What};
+use crate::layout;
+use crate::site::{Site, SiteError};
+use seatmap_os::CpuSet;
+use seatmap_os::root::Root;
+use serde::{Deserialize, Serialize};
+use std::ffi::CStr;
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::os::fd::{AsRawFd, FromRawFd};
+use std::ptr::{self, NonNull};
+
+/// Tells a program in a cell which file is its memory.
+pub const VARIABLE: &str = "SEATMAP_CELL_MEMORY";
+
+/// Tells it how many bytes it is.
+pub const BYTES_VARIABLE: &str = "SEATMAP_CELL_MEMORY_BYTES";
+
+/// What the file is called, for people and for [`is_memory`].
+const NAME: &CStr = c"seatmap-cell";
+
+/// Bytes in a huge page of x86-64 and of Arm with 4 KiB pages.
+const HUGE_BYTES: u64 = 2 << 20;
+
+/// One part in so many of the memory that is free stays so: a computer without any kills programs.
+const EVERYBODYS: u64 = 16;
+
+/// `MPOL_BIND` of set_mempolicy(2): from these nodes alone.
+const BIND: libc::c_int = 2;
+
+/// `MPOL_PREFERRED_MANY`, since Linux 5.15: from these nodes where they have some.
+const PREFERRED_MANY: libc::c_int = 5;
+
+/// The memory of a cell.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Memory {
+    /// How much, in whole huge pages.
+    pub size_bytes: u64,
+    /// Whether it is huge pages; else ordinary ones, locked as well.
+    pub is_huge: bool,
+    /// The NUMA nodes that it is taken from, as a list.
+    pub nodes: String,
+    /// The file; null until the guardian has it.
+    pub path: Option<String>,
+}
+
+/// Memory that is held while this lives.
+#[derive(Debug)]
+pub(crate) struct Kept {
+    file: File,
+    _mapping: Mapping,
+}
+
+/// Whether a computer has so much to give. Asking for more would have the kernel search all of it, and turn it into huge
+/// pages meanwhile; what is left is for everybody else.
+///
+/// # Errors
+/// It has not.
+pub(crate) fn check(root: &Root, wanted_bytes: u64) -> io::Result<()> {
+    let line = |text: String| Some(text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?.to_owned());
+    let kib = |line: String| line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok();
+    let Some(free) = root.read("/proc/meminfo").ok().and_then(line).and_then(kib) else { return Ok(()) };
+    let open = free.saturating_mul(1024) / EVERYBODYS * (EVERYBODYS - 1);
+    let why = || {
+        format!(
+            "{} MiB are wanted, and {} are free; {} stay for everybody else",
+            wanted_bytes >> 20,
+            free >> 10,
+            (free >> 10) / EVERYBODYS
+        )
+    };
+    if wanted_bytes > open { Err(io::Error::other(why())) } else { Ok(()) }
+}
+
+/// Adds the huge pages of a cell to its nodes' pools, evenly. Where the kernel does not give them all, those that it gave
+/// are given back, and the memory is ordinary.
+///
+/// # Errors
+/// The journal cannot be written.
+pub(crate) fn prepare(site: &mut Site<'_>, wanted_bytes: u64) -> Result<Memory, SiteError> {
+    let nodes = layout::nodes(site.root, &site.cell);
+    let pages = wanted_bytes.div_ceil(HUGE_BYTES).max(1);
+    let each = pages.div_ceil(nodes.len().max(1) as u64);
+    let is_huge = add_pages(site, &nodes, each)?;
+    Ok(Memory { size_bytes: pages.saturating_mul(HUGE_BYTES), is_huge, nodes: nodes.to_string(), path: None })
+}
+
+fn add_pages(site: &mut Site<'_>, nodes: &CpuSet, each: u64) -> Result<bool, SiteError> {
+    let file = |node: u32| format!("/sys/devices/system/node/node{node}/hugepages/hugepages-2048kB/nr_hugepages");
+    let mut made = Vec::new();
+    for path in nodes.iter().map(file) {
+        if add_to(site, &path, each, &mut made)? {
+            continue;
+        }
+        for change in &made {
+            let _ = site.root.write(&change.path, &change.old);
+            site.forget_count(change)?;
+        }
+        return Ok(false);
+    }
+    Ok(true)
+}
+
+/// Adds to one pool; whether all are there. What was tried is in `made` after that.
+fn add_to(site: &mut Site<'_>, path: &str, each: u64, made: &mut Vec<Change>) -> Result<bool, SiteError> {
+    let Some(old) = site.root.read(path).ok().and_then(|text| text.parse::<u64>().ok()) else { return Ok(false) };
+    let change = Change::of_file(site.root, What::Count, path, &old.saturating_add(each).to_string())?;
+    let refused = site.try_all(vec![change.clone()])?;
+    // The kernel adds what it finds, and calls that success.
+    let are_there = refused.is_empty() && change.current(site.root).ok().as_ref() == Some(&change.new);
+    made.push(change);
+    Ok(are_there)
+}
+
+impl Kept {
+    /// Takes the memory: every page is there, locked and zero when this returns.
+    pub fn take(memory: &Memory) -> io::Result<Self> {
+        if let Some(nodes) = CpuSet::of_list(&memory.nodes) {
+            place(&nodes, memory.is_huge)?;
+        }
+        let flags = if memory.is_huge { libc::MFD_HUGETLB } else { 0 } | libc::MFD_CLOEXEC;
+        // SAFETY: the name ends in a zero byte.
+        let fd = unsafe { libc::memfd_create(NAME.as_ptr(), flags) };
+        if fd < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        // SAFETY: the descriptor was just made, and is nobody else's.
+        let file = unsafe { File::from_raw_fd(fd) };
+        file.set_len(memory.size_bytes)?;
+        let mapping = Mapping::new(&file, memory.size_bytes)?;
+        mapping.scrub();
+        mapping.lock()?;
+        Ok(Kept { file, _mapping: mapping })
+    }
+
+    /// Where others of this user find it.
+    pub fn path(&self) -> String {
+        format!("/proc/{}/fd/{}", std::process::id(), self.file.as_raw_fd())
+    }
+}
+
+/// Zeroes a cell's memory: a program must not find what another left. Memory that nobody holds is gone, and so is what
+/// stood in it.
+///
+/// # Errors
+/// It is there and cannot be mapped.
+pub fn scrub(memory: &Memory) -> io::Result<()> {
+    let Some(path) = &memory.path else { return Ok(()) };
+    match OpenOptions::new().read(true).write(true).open(path) {
+        Ok(file) if !is_memory(&file)? => Ok(()),
+        Ok(file) => Mapping::new(&file, memory.size_bytes).map(|mapping| mapping.scrub()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(error),
+    }
+}
+
+/// Whether this is a cell's memory. Numbers of processes and of descriptors come again: what stands there after a guardian
+/// that was killed is somebody else's.
+fn is_memory(file: &File) -> io::Result<bool> {
+    let name = fs::read_link(format!("/proc/self/fd/{}", file.as_raw_fd()))?;
+    Ok(name.to_string_lossy().starts_with(&format!("/memfd:{}", NAME.to_string_lossy())))
+}
+
+/// Huge pages were added to these nodes' pools and are there; ordinary ones come from others where these are full, and from
+/// anywhere where the kernel does not know how to prefer.
+fn place(nodes: &CpuSet, is_huge: bool) -> io::Result<()> {
+    let policy = if is_huge { BIND } else { PREFERRED_MANY };
+    let mask = nodes.iter().filter(|node| *node < u64::BITS).fold(0u64, |mask, node| mask | 1 << node);
+    // SAFETY: the kernel reads one word of 64 bits, of which it takes one fewer than it is told.
+    let status = unsafe { libc::syscall(libc::SYS_set_mempolicy, policy, &raw const mask, u64::BITS + 1) };
+    if status < 0 && is_huge { Err(io::Error::last_os_error()) } else { Ok(()) }
+}
+
+/// A file, mapped.
+#[derive(Debug)]
+struct Mapping {
+    start: NonNull<libc::c_void>,
+    size: usize,
+}
+
+impl Mapping {
+    fn new(file: &File, size_bytes: u64) -> io::Result<Self> {
+        let size = usize::try_from(size_bytes).map_err(io::Error::other)?;
+        if file.metadata()?.len() < size_bytes {
+            return Err(io::Error::other("the file is shorter than the memory should be"));
+        }
+        let (access, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED);
+        // SAFETY: a new mapping of an open file that is that long; nothing else of this process lies there.
+        let start = unsafe { libc::mmap(ptr::null_mut(), size, access, flags, file.as_raw_fd(), 0) };
+        match NonNull::new(start).filter(|_| start != libc::MAP_FAILED) {
+            Some(start) => Ok(Mapping { start, size }),
+            None => Err(io::Error::last_os_error()),
+        }
+    }
+
+    fn scrub(&self) {
+        // SAFETY: the mapping is that long and writable, and no reference into it exists.
+        unsafe { ptr::write_bytes(self.start.as_ptr().cast::<u8>(), 0, self.size) };
+    }
+
+    fn lock(&self) -> io::Result<()> {
+        // SAFETY: the range is the mapping's own.
+        let status = unsafe { libc::mlock(self.start.as_ptr(), self.size) };
+        if status < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+    }
+}
+
+impl Drop for Mapping {
+    fn drop(&mut self) {
+        // SAFETY: the range is the mapping's own, and this is its last use.
+        unsafe { libc::munmap(self.start.as_ptr(), self.size) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::journal::{self, Header, Journal};
+    use std::io::{Read, Seek, Write};
+
+    #[test]
+    fn what_a_program_left_is_gone_after_a_scrub() {
+        let mut memory = Memory { size_bytes: HUGE_BYTES, is_huge: false, nodes: "0".into(), path: None };
+        let kept = Kept::take(&memory).unwrap();
+        memory.path = Some(kept.path());
+        let mut file = OpenOptions::new().read(true).write(true).open(kept.path()).unwrap();
+        file.write_all(b"secret").unwrap();
+        scrub(&memory).unwrap();
+        let mut found = Vec::new();
+        file.rewind().and_then(|()| file.read_to_end(&mut found)).unwrap();
+        assert!(found.len() as u64 == HUGE_BYTES && found.iter().all(|byte| *byte == 0));
+        drop((kept, file));
+        // Another test may have opened something under the same number.
+        assert!(scrub(&memory).is_ok(), "memory that is gone needs no scrub");
+    }
+
+    #[test]
+    fn a_computer_keeps_some_memory() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = Root::new(folder.path());
+        assert!(check(&root, u64::MAX).is_ok(), "nothing is known of it");
+        std::fs::create_dir(folder.path().join("proc")).unwrap();
+        let meminfo = "MemTotal:  99999999 kB\nMemAvailable:   16384 kB\n";
+        std::fs::write(folder.path().join("proc/meminfo"), meminfo).unwrap();
+        assert!(check(&root, 15 << 20).is_ok());
+        let told = |wanted| check(&root, wanted).unwrap_err().to_string();
+        assert_eq!(told(16 << 20), "16 MiB are wanted, and 16 are free; 1 stay for everybody else");
+        assert!(told(u64::MAX).starts_with("17592186044415 MiB"));
+    }
+
+    #[test]
+    fn a_node_that_gives_none_leaves_the_others_as_they_were() {
+        let folder = tempfile::tempdir().unwrap();
+        let pool = |node| folder.path().join(format!("sys/devices/system/node/node{node}/hugepages/hugepages-2048kB"));
+        std::fs::create_dir_all(pool(0)).unwrap();
+        std::fs::write(pool(0).join("nr_hugepages"), "3").unwrap();
+        let header = Header {
+            format: journal::FORMAT.into(),
+            cell: "c".parse().unwrap(),
+            cpus: "1".into(),
+            serial: 1,
+            began_ticks: None,
+        };
+        let mut journal = Journal::begin(&folder.path().join("journal"), "boot", header).unwrap();
+        let root = Root::new(folder.path());
+        let (cell, rest) = (CpuSet::default(), CpuSet::default());
+        let mut site = Site { root: &root, journal: &mut journal, cell, rest, spared: Vec::new() };
+        assert!(!add_pages(&mut site, &[0, 1].into_iter().collect(), 2).unwrap());
+        assert_eq!(std::fs::read_to_string(pool(0).join("nr_hugepages")).unwrap().trim(), "3");
+    }
+
+    #[test]
+    fn what_stands_where_memory_was_is_left_alone() {
+        let mut other = tempfile::tempfile().unwrap();
+        other.write_all(&vec![7; HUGE_BYTES as usize]).unwrap();
+        let path = Some(format!("/proc/self/fd/{}", other.as_raw_fd()));
+        scrub(&Memory { size_bytes: HUGE_BYTES, is_huge: false, nodes: "0".into(), path }).unwrap();
+        let mut found = Vec::new();
+        other.rewind().and_then(|()| other.read_to_end(&mut found)).unwrap();
+        assert!(found.len() as u64 == HUGE_BYTES && found.iter().all(|byte| *byte == 7));
+    }
+}

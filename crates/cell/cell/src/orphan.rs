@@ -1,0 +1,91 @@
+//! What a cell has left of which nothing is known but its control group: settings are put back to what the kernel begins
+//! with, where they are as a cell with these CPUs leaves them, and named where nobody can know what they were.
+
+use crate::hygiene;
+use crate::layout::Layout;
+use crate::settings;
+use crate::undo::Left;
+use seatmap_os::CpuSet;
+use seatmap_os::root::Root;
+
+/// The CPUs of a control group.
+pub(crate) fn cpus_of(root: &Root, group: &str) -> CpuSet {
+    let text = root.read(&format!("{group}/cpuset.cpus")).unwrap_or_default();
+    CpuSet::of_list(&text).unwrap_or_default()
+}
+
+/// Puts back what can be put back once such a cell, and every other, has gone. What is left is returned.
+pub(crate) fn put_back(root: &Root, layout: &Layout, cell: &CpuSet, online: &CpuSet) -> Vec<Left> {
+    let narrow = online.without(cell);
+    if let Some(base) = &layout.v1 {
+        let balance = format!("{base}/cpuset.sched_load_balance");
+        if root.read(&balance).is_ok_and(|found| found == "0") {
+            // What the kernel refuses is named by nobody; it refuses nothing here.
+            let _ = root.write(&balance, "1");
+        }
+    }
+    for path in [settings::DEFAULT_AFFINITY, settings::WORKQUEUES] {
+        if root.read(path).ok().and_then(|text| CpuSet::of_mask(&text)).as_ref() == Some(&narrow) {
+            let _ = root.write(path, &online.to_mask());
+        }
+    }
+    if list(root, settings::WATCHDOG).as_ref() == Some(&narrow) {
+        let _ = root.write(settings::WATCHDOG, &online.to_string());
+    }
+    interrupts(root, &narrow, online).into_iter().chain(interval(root)).collect()
+}
+
+fn list(root: &Root, path: &str) -> Option<CpuSet> {
+    CpuSet::of_list(&root.read(path).ok()?)
+}
+
+fn interrupts(root: &Root, narrow: &CpuSet, online: &CpuSet) -> Vec<Left> {
+    let is_narrow = |irq: &String| list(root, &hygiene::affinity_file(irq)).as_ref() == Some(narrow);
+    let told = |irq: String| {
+        let path = hygiene::affinity_file(&irq);
+        let why =
+            format!("nobody knows what it was; it is {narrow}, and 'echo {online} > {path}' lets it go everywhere");
+        Left { path, why }
+    };
+    hygiene::irqs(root).into_iter().filter(is_narrow).map(told).collect()
+}
+
+fn interval(root: &Root) -> Option<Left> {
+    let path = settings::STAT_INTERVAL;
+    let found = root.read(path).ok().filter(|found| found == hygiene::STAT_INTERVAL_S)?;
+    let why = format!("nobody knows what it was; it is {found}, and 1 is what the kernel begins with");
+    Some(Left { path: path.to_owned(), why })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_can_be_put_back_is_and_the_rest_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = Root::new(folder.path());
+        let balance = "/cg/cpuset.sched_load_balance";
+        let files = [
+            (balance, "0"),
+            (settings::DEFAULT_AFFINITY, "5"),
+            (settings::WORKQUEUES, "7"),
+            (settings::WATCHDOG, "0,2"),
+            ("/proc/irq/4/smp_affinity_list", "0,2"),
+            ("/proc/irq/5/smp_affinity_list", "1"),
+            (settings::STAT_INTERVAL, "120"),
+        ];
+        for (path, text) in files {
+            std::fs::create_dir_all(root.path(path).parent().unwrap()).unwrap();
+            std::fs::write(root.path(path), text).unwrap();
+        }
+        let layout = Layout { v1: Some("/cg".into()), v2: None };
+        let set = |text| CpuSet::of_list(text).unwrap();
+        let left = put_back(&root, &layout, &set("1"), &set("0-2"));
+        let now = |path| root.read(path).unwrap();
+        assert_eq!((now(balance).as_str(), now(settings::DEFAULT_AFFINITY).as_str()), ("1", "00000007"));
+        assert_eq!((now(settings::WORKQUEUES).as_str(), now(settings::WATCHDOG)), ("7", set("0-2").to_string()));
+        let named: Vec<&str> = left.iter().map(|left| left.path.as_str()).collect();
+        assert_eq!(named, ["/proc/irq/4/smp_affinity_list", settings::STAT_INTERVAL]);
+    }
+}

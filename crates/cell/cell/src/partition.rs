@@ -1,0 +1,85 @@
+//! The three ways to close a cell, one file each. They share what they need to know of threads.
+
+pub mod affinity;
+pub mod v1;
+pub mod v2;
+
+use crate::backend::Backend;
+use crate::change::{Change, What};
+use crate::layout::Layout;
+use crate::site::{Site, SiteError};
+use seatmap_os::task;
+
+/// What groups of ours are called: this, a dot, and the cell's name.
+pub const PREFIX: &str = "seatmap";
+
+/// Why a cell cannot be closed in some way.
+#[derive(Debug, thiserror::Error)]
+pub enum ClosingError {
+    /// This kernel, or how it is set up, does not offer it.
+    #[error("{0}")]
+    NotHere(String),
+    /// A step failed.
+    #[error(transparent)]
+    Site(#[from] SiteError),
+}
+
+impl From<seatmap_os::root::FileError> for ClosingError {
+    fn from(error: seatmap_os::root::FileError) -> Self {
+        ClosingError::Site(error.into())
+    }
+}
+
+/// Whether this computer offers a way at all, before anything is written down for it.
+///
+/// # Errors
+/// [`ClosingError::NotHere`].
+pub fn offers(backend: Backend, layout: &Layout) -> Result<(), ClosingError> {
+    match backend {
+        Backend::V2Partition => v2::base(layout).map(|_| ()),
+        Backend::V1Exclusive => v1::base(layout).map(|_| ()),
+        Backend::Affinity => Ok(()),
+    }
+}
+
+/// Closes a cell in one way. Its control group is returned, where it has one.
+///
+/// # Errors
+/// [`ClosingError`]; what was done stands in the journal.
+pub fn close(site: &mut Site<'_>, backend: Backend, layout: &Layout) -> Result<Option<String>, ClosingError> {
+    match backend {
+        Backend::V2Partition => v2::close(site, layout).map(Some),
+        Backend::V1Exclusive => v1::close(site, layout).map(Some),
+        Backend::Affinity => affinity::close(site).map(|()| None),
+    }
+}
+
+/// Masks that people chose and that the kernel forgets, or empties, when cpusets change: those without some CPU that is
+/// open to everybody now. They are noted first, so that they are the last to be put back.
+fn chosen_masks(site: &Site<'_>, concerns: impl Fn(&task::Task) -> bool) -> Vec<Change> {
+    let everywhere = site.rest.with(&site.cell);
+    let mask = |task: task::Task| {
+        let old = task.cpus().filter(|_| !task.is_bound && concerns(&task))?;
+        (!everywhere.is_subset(&old)).then(|| narrowing(site, &task, &old))
+    };
+    task::all(site.root).into_iter().filter_map(mask).collect()
+}
+
+fn narrowing(site: &Site<'_>, task: &task::Task, old: &seatmap_os::CpuSet) -> Change {
+    Change {
+        what: What::Affinity,
+        path: task.folder(),
+        old: old.to_string(),
+        new: old.outside(&site.cell, &site.rest).to_string(),
+        started_ticks: Some(task.started_ticks),
+    }
+}
+
+/// Gives threads the masks that they should have now, where the kernel has changed or not yet narrowed them.
+fn renew(site: &Site<'_>, masks: &[Change]) {
+    let differs = |change: &&Change| change.current(site.root).is_ok_and(|now| !change.same(&now, &change.new));
+    for change in masks.iter().filter(differs) {
+        // One that refuses is found when stragglers are counted.
+        let _ = site.make(change);
+    }
+}

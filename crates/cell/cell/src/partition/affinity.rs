@@ -1,0 +1,48 @@
+//! Affinity alone: what is left where there are no cpusets, or no privileges.
+//!
+//! Every thread that may be moved gets a mask without the cell's CPUs, and hands it on to the threads that it creates. Those
+//! that had such a mask before are noted, so that they keep it.
+
+use super::{ClosingError, narrowing};
+use crate::change::{Change, What};
+use crate::site::{Site, SiteError};
+use seatmap_os::task;
+use seatmap_os::task::Task;
+
+/// Moves whom it can.
+///
+/// # Errors
+/// [`ClosingError`]: the journal cannot be written. Threads that refuse are no error; they are counted later.
+pub fn close(site: &mut Site<'_>) -> Result<(), ClosingError> {
+    let all = task::all(site.root);
+    let own: Vec<&Task> = all.iter().filter(|task| may_move(site, task)).collect();
+    let masks: Vec<Change> = own.iter().filter_map(|task| leaving(site, task)).collect();
+    let narrow: Vec<&str> = masks.iter().map(|change| change.new.as_str()).collect();
+    let kept: Vec<Change> = all.iter().filter_map(|task| keeping(site, task, &narrow)).collect();
+    site.note(&kept)?;
+    site.try_all(masks).map(|_| ()).map_err(|error: SiteError| error.into())
+}
+
+/// A thread that has had a mask before which others are given now: nobody could tell them apart afterwards.
+fn keeping(site: &Site<'_>, task: &Task, narrow: &[&str]) -> Option<Change> {
+    let own = task.cpus().filter(|own| !task.is_bound && !own.meets(&site.cell))?.to_string();
+    let (what, path, started_ticks) = (What::Affinity, task.folder(), Some(task.started_ticks));
+    narrow.contains(&own.as_str()).then(|| Change { what, path, old: own.clone(), new: own, started_ticks })
+}
+
+fn may_move(site: &Site<'_>, task: &Task) -> bool {
+    !task.is_bound && !task.is_spared(&site.spared) && is_ours(task)
+}
+
+/// Only root moves others' threads (sched_setaffinity(2)).
+fn is_ours(task: &Task) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    // SAFETY: the call cannot fail and touches nothing.
+    let user = unsafe { libc::geteuid() };
+    user == 0 || std::fs::metadata(task.folder()).is_ok_and(|found| found.uid() == user)
+}
+
+fn leaving(site: &Site<'_>, task: &Task) -> Option<Change> {
+    let old = task.cpus()?;
+    old.meets(&site.cell).then(|| narrowing(site, task, &old))
+}

@@ -1,0 +1,128 @@
+//! An exclusive cpuset of cgroup version 1 (cpuset(7)).
+//!
+//! The root cpuset always has all CPUs. So everybody who can be moved is moved to a cpuset with the CPUs that are left,
+//! which all cells of this kind share, and the scheduler is told not to balance over the root any more.
+
+use super::{ClosingError, PREFIX, chosen_masks, renew};
+use crate::change::{Change, What};
+use crate::layout::{self, Layout};
+use crate::site::Site;
+use seatmap_os::CpuSet;
+use seatmap_os::Tid;
+use seatmap_os::group;
+use seatmap_os::root::Root;
+use seatmap_os::task;
+use std::collections::BTreeSet;
+
+/// The cpuset of everybody else. No cell is called so: names hold no `+`.
+pub(crate) const REST: &str = "seatmap+rest";
+
+/// Threads are created while others are moved; after so many rounds, those left are few.
+const ROUNDS: u32 = 4;
+
+/// Closes a cell, and returns its group.
+///
+/// # Errors
+/// [`ClosingError`].
+pub fn close(site: &mut Site<'_>, layout: &Layout) -> Result<String, ClosingError> {
+    let base = base(layout)?;
+    if let Some((sibling, cpus)) = rivals(site.root, &base, "").into_iter().find(|(_, cpus)| cpus.meets(&site.cell)) {
+        return Err(ClosingError::NotHere(format!("the cpuset {sibling} holds CPUs {cpus} of the cell's")));
+    }
+    let masks = chosen_masks(site, |task| !task.is_spared(&site.spared));
+    site.note(&masks)?;
+    let rest = make_rest(site, &base)?;
+    gather(site, &base, &rest);
+    let narrow = site.keep_out(What::Cpus, &format!("{rest}/cpuset.cpus"));
+    narrow.map_or(Ok(()), |change| site.change(change))?;
+    let group = make_cell(site, &base)?;
+    let balance = format!("{base}/cpuset.sched_load_balance");
+    site.change(Change::of_file(site.root, What::Value, &balance, "0")?)?;
+    renew(site, &masks);
+    Ok(group)
+}
+
+pub(super) fn base(layout: &Layout) -> Result<String, ClosingError> {
+    layout.v1.clone().ok_or_else(|| ClosingError::NotHere("there is no cpuset hierarchy of version 1".into()))
+}
+
+fn make_rest(site: &mut Site<'_>, base: &str) -> Result<String, ClosingError> {
+    let rest = format!("{base}/{REST}");
+    let is_new = !site.root.has(&rest) || is_nobodys(site.root, base);
+    let made = Change::folder(&rest);
+    // One that is another cell's already stays when this cell goes, unless it is the last.
+    let old = if is_new { made.old.clone() } else { made.current(site.root)? };
+    site.change(Change { old, ..made })?;
+    if is_new {
+        let online = layout::online(site.root)?;
+        site.furnish(&format!("{rest}/cpuset.cpus"), &online.to_string())?;
+        copy_memory(site, base, &rest)?;
+    }
+    Ok(rest)
+}
+
+/// Whether there is no cell: a rest was left by one that could not take it apart.
+fn is_nobodys(root: &Root, base: &str) -> bool {
+    let cell = format!("{PREFIX}.");
+    !root.folders(base).iter().any(|name| name.starts_with(&cell))
+}
+
+fn make_cell(site: &mut Site<'_>, base: &str) -> Result<String, ClosingError> {
+    let group = format!("{base}/{PREFIX}.{}", site.journal.header.cell);
+    site.change(Change::folder(&group))?;
+    site.furnish(&format!("{group}/cpuset.cpus"), &site.cell.to_string())?;
+    copy_memory(site, base, &group)?;
+    site.furnish(&format!("{group}/cpuset.cpu_exclusive"), "1")?;
+    site.furnish(&format!("{group}/cpuset.sched_load_balance"), "0")?;
+    Ok(group)
+}
+
+/// Nobody can enter a cpuset that has no memory nodes.
+fn copy_memory(site: &Site<'_>, base: &str, group: &str) -> Result<(), ClosingError> {
+    let nodes = site.root.read(&format!("{base}/cpuset.mems"))?;
+    Ok(site.furnish(&format!("{group}/cpuset.mems"), &nodes)?)
+}
+
+/// Moves everybody who can be moved from the root to the rest. Kernel threads that are bound refuse, and stay.
+fn gather(site: &Site<'_>, base: &str, rest: &str) {
+    let mut refused: BTreeSet<Tid> = BTreeSet::new();
+    let spared = tasks_of_spared(site);
+    let file = group::members_file(site.root, rest);
+    for _ in 0..ROUNDS {
+        let new = |tid: &Tid| !spared.contains(tid) && !refused.contains(tid);
+        let found: Vec<Tid> = group::members(site.root, base).into_iter().filter(new).collect();
+        if found.is_empty() {
+            break;
+        }
+        let stays = |tid: &Tid| site.root.write(&file, &tid.to_string()).is_err();
+        refused.extend(found.into_iter().filter(stays));
+    }
+    crate::fault::point();
+}
+
+fn tasks_of_spared(site: &Site<'_>) -> BTreeSet<Tid> {
+    let pids = site.spared.iter().copied().chain([1]);
+    pids.flat_map(|pid| task::of_process(site.root, pid)).map(|task| task.tid).collect()
+}
+
+/// The cpusets beside a cell's, with their CPUs; those of everybody else left out.
+#[must_use]
+pub fn rivals(root: &Root, base: &str, own: &str) -> Vec<(String, CpuSet)> {
+    let folders = root.folders(base).into_iter().filter(|name| name != REST && name != own);
+    let cpus = |name: &String| CpuSet::of_list(&root.read(&format!("{base}/{name}/cpuset.cpus")).ok()?);
+    folders.filter_map(|name| cpus(&name).map(|cpus| (name, cpus))).collect()
+}
+
+/// What is wrong with an exclusive cpuset, if anything is.
+#[must_use]
+pub fn fault(root: &Root, group: &str, cell: &CpuSet) -> Option<String> {
+    let value = |file: &str| root.read(&format!("{group}/{file}")).ok();
+    if !root.has(group) {
+        return Some("its control group is gone".into());
+    }
+    match value("cpuset.cpus").and_then(|text| CpuSet::of_list(&text)) {
+        Some(found) if found != *cell => return Some(format!("its cpuset holds CPUs {found} now")),
+        _ => {}
+    }
+    (value("cpuset.cpu_exclusive").as_deref() != Some("1")).then(|| "its cpuset is not exclusive any more".into())
+}

@@ -1,0 +1,63 @@
+//! An isolated partition of cgroup version 2 (`Documentation/admin-guide/cgroup-v2.rst`, "Cpuset").
+//!
+//! The kernel takes the CPUs from the root group itself, so that everybody leaves them, bound kernel threads aside.
+//! Kernels before 6.7 allow such partitions directly below the root alone, so that is where cells are.
+
+use super::{ClosingError, PREFIX, chosen_masks, renew};
+use crate::change::{Change, What};
+use crate::layout::Layout;
+use crate::site::Site;
+use seatmap_os::root::Root;
+
+/// What the partition file says of a partition that stands.
+pub const ISOLATED: &str = "isolated";
+
+/// Closes a cell, and returns its group.
+///
+/// # Errors
+/// [`ClosingError`].
+pub fn close(site: &mut Site<'_>, layout: &Layout) -> Result<String, ClosingError> {
+    let base = base(layout)?;
+    // The kernel itself moves everybody, and forgets everybody's mask.
+    let masks = chosen_masks(site, |_| true);
+    site.note(&masks)?;
+    hand_down(site, &base)?;
+    let group = format!("{base}/{PREFIX}.{}", site.journal.header.cell);
+    site.change(Change::folder(&group))?;
+    site.furnish(&format!("{group}/cpuset.cpus"), &site.cell.to_string())?;
+    let partition = format!("{group}/cpuset.cpus.partition");
+    site.furnish(&partition, ISOLATED)?;
+    let found = site.root.read(&partition)?;
+    if found != ISOLATED {
+        return Err(ClosingError::NotHere(format!("the kernel says '{found}'")));
+    }
+    renew(site, &masks);
+    Ok(group)
+}
+
+pub(super) fn base(layout: &Layout) -> Result<String, ClosingError> {
+    let nowhere = || ClosingError::NotHere("no cgroup version 2 hierarchy has the cpuset controller".into());
+    layout.v2.clone().ok_or_else(nowhere)
+}
+
+/// Lets the root's children have the controller. A cell that finds it so notes it all the same, to take it back if it is
+/// the last to go.
+fn hand_down(site: &mut Site<'_>, base: &str) -> Result<(), ClosingError> {
+    let path = format!("{base}/cgroup.subtree_control");
+    let old = site.root.read(&path)?;
+    let has = |text: &str| text.split_whitespace().any(|word| word == "cpuset");
+    let new = if has(&old) { old } else { format!("cpuset {old}") };
+    site.change(Change::of_file(site.root, What::Controller, &path, new.trim())?)?;
+    Ok(())
+}
+
+/// What is wrong with a partition, if anything is.
+#[must_use]
+pub fn fault(root: &Root, group: &str) -> Option<String> {
+    match root.read(&format!("{group}/cpuset.cpus.partition")) {
+        Ok(found) if found == ISOLATED => None,
+        Ok(found) => Some(format!("the partition is '{found}' now")),
+        Err(error) if error.is_absent() => Some("its control group is gone".into()),
+        Err(error) => Some(format!("{error}: {}", error.source)),
+    }
+}

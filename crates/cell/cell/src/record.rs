@@ -1,0 +1,77 @@
+//! What is remembered of a cell, and told of it.
+
+use crate::backend::Backend;
+use crate::memory::Memory;
+use crate::name::Name;
+use seatmap_os::CpuSet;
+use seatmap_os::boot;
+use serde::{Deserialize, Serialize};
+
+/// The format's name, in the `format` key.
+pub const FORMAT: &str = "seatmap-cell/1";
+
+/// How a cell is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum State {
+    /// As it was made.
+    Ready,
+    /// Something is wrong with it; `verify` says what.
+    Damaged,
+}
+
+/// A cell.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Record {
+    /// [`FORMAT`].
+    pub format: String,
+    /// What it is called.
+    pub name: Name,
+    /// Its CPUs, ascending.
+    pub cpus: Vec<u32>,
+    /// How far it is closed.
+    pub backend: Backend,
+    /// Why it is not closed further, a line a way that failed.
+    pub degraded: Vec<String>,
+    /// Time stolen from a busy loop on its CPUs before it was made, in percent; null where nobody measured.
+    pub noise_before: Option<f64>,
+    /// The same, since it was made.
+    pub noise_after: Option<f64>,
+    /// How it is.
+    pub state: State,
+    /// Its control group; null where it has none.
+    pub group: Option<String>,
+    /// Interrupts that could not be moved away, by number.
+    pub irqs_left: Vec<String>,
+    /// The kernel's own threads that are bound to its CPUs.
+    pub kernel_threads_left: usize,
+    /// Other threads that may still run on its CPUs.
+    pub threads_left: usize,
+    /// The processes that these belong to, by number and name.
+    #[serde(default)]
+    pub processes_left: Vec<String>,
+    /// Its memory; null where none was asked for.
+    pub memory: Option<Memory>,
+    /// When its lease ends, in seconds after the boot; null where it has none.
+    pub expires_s: Option<u64>,
+}
+
+impl Record {
+    /// Its CPUs.
+    #[must_use]
+    pub fn set(&self) -> CpuSet {
+        self.cpus.iter().copied().collect()
+    }
+
+    /// Seconds until its lease ends, 0 when it has; `None` where it has no lease.
+    #[must_use]
+    pub fn left_s(&self) -> Option<u64> {
+        self.expires_s.map(|end| end.saturating_sub(boot::seconds()))
+    }
+
+    /// Whether somebody must stay and guard it.
+    #[must_use]
+    pub fn needs_guardian(&self) -> bool {
+        self.expires_s.is_some() || self.memory.is_some()
+    }
+}

@@ -1,0 +1,25 @@
+//! Giving a cell more time.
+
+use crate::error::CellError;
+use crate::guardian;
+use crate::host::Host;
+use crate::name::Name;
+use crate::record::Record;
+use seatmap_os::boot;
+
+/// Has a cell's lease end so many seconds from now, whether it had one or not.
+///
+/// # Errors
+/// There is no such cell, or its record cannot be written.
+pub fn renew(host: &Host, name: &Name, lease_s: u64) -> Result<Record, CellError> {
+    let _lock = host.run.lock().map_err(CellError::remembering)?;
+    host.recover()?;
+    let mut record = host.cell(name)?;
+    record.expires_s = Some(boot::seconds().saturating_add(lease_s));
+    host.run.remember(&record).map_err(CellError::remembering)?;
+    // A guardian that stays reads the record again when the old lease ends, or within a minute.
+    if host.run.guardian(name).is_none() {
+        guardian::adopt(host, &record);
+    }
+    Ok(record)
+}

@@ -1,0 +1,260 @@
+//! Where cells are remembered while the computer runs: journals, records, the lock.
+
+use crate::journal::Journal;
+use crate::name::Name;
+use crate::record::Record;
+use seatmap_os::Tid;
+use seatmap_os::trusted::{Open, TrustedFolder};
+use std::fs::File;
+use std::io::{self, Read, Seek, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The folder, where it is not the usual one.
+pub const VARIABLE: &str = "SEATMAP_RUN";
+
+/// A folder on a file system that a boot empties, for this user alone. What lies in it is believed: it is
+/// [looked at](seatmap_os::trusted) when it is opened, and no link in it is followed.
+#[derive(Clone, Debug)]
+pub struct RunFolder(Arc<TrustedFolder>);
+
+/// Held while cells are made or undone, by one process at a time; the kernel takes it back when the process ends.
+#[derive(Debug)]
+pub struct Lock {
+    _file: File,
+    _still: crate::settings_lock::Held,
+}
+
+impl RunFolder {
+    /// The folder [`VARIABLE`] names; root's is `/run/seatmap`, other users' `$XDG_RUNTIME_DIR/seatmap`.
+    ///
+    /// # Errors
+    /// There is no such folder and it cannot be made, somebody else could change it, neither variable is set, or the first to a relative path: guardians work
+    /// in another folder.
+    pub fn of_user() -> io::Result<Self> {
+        // SAFETY: the call cannot fail and touches nothing.
+        let is_root = unsafe { libc::geteuid() } == 0;
+        let absolute = |name| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+        let usual = || if is_root { Some(PathBuf::from("/run")) } else { absolute("XDG_RUNTIME_DIR") };
+        let own = std::env::var_os(VARIABLE).filter(|path| !path.is_empty()).map(PathBuf::from);
+        if let Some(path) = own.as_ref().filter(|path| !path.is_absolute()) {
+            return Err(io::Error::other(format!("{VARIABLE} is '{}'; write an absolute path", path.display())));
+        }
+        let folder = own.or_else(|| Some(usual()?.join("seatmap")));
+        RunFolder::new(
+            &folder.ok_or_else(|| io::Error::other(format!("set {VARIABLE} or XDG_RUNTIME_DIR to a folder")))?,
+        )
+    }
+
+    /// This folder, made if need be.
+    ///
+    /// # Errors
+    /// It cannot be made, or somebody else could change it.
+    pub fn new(folder: &Path) -> io::Result<Self> {
+        Ok(RunFolder(Arc::new(TrustedFolder::create(folder)?)))
+    }
+
+    /// Where it lies.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    /// A file of another's in this folder. What belongs to a cell has its name before the last dot.
+    #[must_use]
+    pub fn file(&self, name: &str) -> PathBuf {
+        self.path().join(name)
+    }
+
+    /// Opens a file in this folder, without following a link.
+    ///
+    /// # Errors
+    /// What the system says, or the file is not this user's alone.
+    pub fn open(&self, name: &str, how: Open) -> io::Result<File> {
+        Ok(self.0.file(name, how)?)
+    }
+
+    /// What stands in a file in this folder.
+    ///
+    /// # Errors
+    /// What the system says, or the file is not this user's alone.
+    pub fn read(&self, name: &str) -> io::Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        self.open(name, Open::Read)?.read_to_end(&mut bytes).map_err(at(&self.file(name)))?;
+        Ok(bytes)
+    }
+
+    /// Puts a file into this folder, whole or not at all.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn replace(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
+        Ok(self.0.replace(name, bytes)?)
+    }
+
+    /// Waits until no other process makes or undoes a cell, and none tries settings out.
+    ///
+    /// # Errors
+    /// The lock file cannot be opened.
+    pub fn lock(&self) -> io::Result<Lock> {
+        let file = self.open("lock", Open::Keep)?;
+        file.lock()?;
+        Ok(Lock { _file: file, _still: crate::settings_lock::take()? })
+    }
+
+    /// The file of a cell's journal.
+    #[must_use]
+    pub fn journal(&self, name: &Name) -> PathBuf {
+        self.file(&format!("{name}.journal"))
+    }
+
+    /// The journals of this boot, the oldest first. Without the lock, one that is just begun or ended may be missing.
+    ///
+    /// # Errors
+    /// A file cannot be read.
+    pub fn journals(&self, boot_id: &str) -> io::Result<Vec<Journal>> {
+        let mut found = Vec::new();
+        for name in self.names(".journal")? {
+            found.extend(self.journal_of(&name, boot_id)?);
+        }
+        found.sort_by_key(|journal| journal.header.serial);
+        Ok(found)
+    }
+
+    /// Removes journals of other boots, which ended what they describe, and those that were begun and say nothing. To be
+    /// called with the lock held: one that somebody begins now says nothing yet.
+    ///
+    /// # Errors
+    /// A file cannot be read or removed.
+    pub fn clear(&self, boot_id: &str) -> io::Result<()> {
+        for name in self.names(".journal")? {
+            if self.journal_of(&name, boot_id)?.is_none() {
+                self.forget(&name)?;
+                self.0.remove(format!("{name}.journal"))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn journal_of(&self, name: &Name, boot_id: &str) -> io::Result<Option<Journal>> {
+        match Journal::read(&self.journal(name), boot_id) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            read => Ok(read?.filter(|journal| journal.header.cell == *name)),
+        }
+    }
+
+    /// Remembers a cell: the file is whole or not there.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn remember(&self, record: &Record) -> io::Result<()> {
+        self.replace(&record_file(&record.name), &serde_json::to_vec(record)?)
+    }
+
+    /// What is remembered of a cell.
+    #[must_use]
+    pub fn record(&self, name: &Name) -> Option<Record> {
+        serde_json::from_slice(&self.read(&record_file(name)).ok()?).ok()
+    }
+
+    /// Forgets a cell's record. Its guardian's file stays: the guardian holds it.
+    ///
+    /// # Errors
+    /// The file cannot be removed.
+    pub fn forget(&self, name: &Name) -> io::Result<()> {
+        Ok(self.0.remove(record_file(name))?)
+    }
+
+    /// Forgets a cell's guardian, who goes by himself.
+    ///
+    /// # Errors
+    /// The file cannot be removed.
+    pub fn forget_guardian(&self, name: &Name) -> io::Result<()> {
+        Ok(self.0.remove(guardian_file(name))?)
+    }
+
+    /// Makes this process the guardian of a cell; `None` where another is. It is while the file is open.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn guard(&self, name: &Name) -> io::Result<Option<File>> {
+        let mut file = self.open(&guardian_file(name), Open::Keep)?;
+        if file.try_lock().is_err() {
+            return Ok(None);
+        }
+        file.set_len(0)?;
+        file.rewind()?;
+        file.write_all(std::process::id().to_string().as_bytes())?;
+        Ok(Some(file))
+    }
+
+    /// The process that guards a cell, if one lives: only a living one holds the lock, so that the number is its own.
+    #[must_use]
+    pub fn guardian(&self, name: &Name) -> Option<Tid> {
+        let mut file = self.open(&guardian_file(name), Open::Read).ok()?;
+        if file.try_lock().is_ok() {
+            return None;
+        }
+        let mut text = String::new();
+        file.read_to_string(&mut text).ok()?;
+        text.trim().parse().ok()
+    }
+
+    fn names(&self, ending: &str) -> io::Result<Vec<Name>> {
+        let name = |name: std::ffi::OsString| name.to_str()?.strip_suffix(ending)?.parse::<Name>().ok();
+        Ok(self.0.names()?.into_iter().filter_map(name).collect())
+    }
+}
+
+fn record_file(name: &Name) -> String {
+    format!("{name}.json")
+}
+
+fn guardian_file(name: &Name) -> String {
+    format!("{name}.guardian")
+}
+
+/// An error with the file that it is about: whoever reads it may not know of this folder.
+pub(crate) fn at(path: &Path) -> impl FnOnce(io::Error) -> io::Error {
+    move |error| io::Error::new(error.kind(), format!("{}: {error}", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::journal::{FORMAT, Header};
+
+    #[test]
+    fn journals_come_by_age_and_those_of_another_boot_go() {
+        let folder = tempfile::tempdir().unwrap();
+        let run = RunFolder::new(&folder.path().join("run")).unwrap();
+        for (cell, boot, serial) in [("a", "now", 2), ("b", "now", 1), ("c", "then", 0)] {
+            let header = Header {
+                format: FORMAT.into(),
+                cell: cell.parse().unwrap(),
+                cpus: "1".into(),
+                serial,
+                began_ticks: None,
+            };
+            Journal::begin(&run.journal(&header.cell), boot, header).unwrap();
+        }
+        let old = run.journal(&"c".parse().unwrap());
+        let serials = || run.journals("now").unwrap().iter().map(|it| it.header.serial).collect::<Vec<_>>();
+        assert_eq!((serials(), old.exists()), (vec![1, 2], true), "who only looks removes nothing");
+        run.clear("now").unwrap();
+        assert_eq!((serials(), old.exists()), (vec![1, 2], false));
+    }
+
+    #[test]
+    fn a_guardian_is_known_while_it_lives() {
+        let folder = tempfile::tempdir().unwrap();
+        let run = RunFolder::new(folder.path()).unwrap();
+        let name: Name = "a".parse().unwrap();
+        assert_eq!(run.guardian(&name), None);
+        let held = run.guard(&name).unwrap().unwrap();
+        assert_eq!(run.guardian(&name), Some(std::process::id() as Tid));
+        assert!(run.guard(&name).unwrap().is_none(), "one is enough");
+        drop(held);
+        assert_eq!(run.guardian(&name), None);
+    }
+}

@@ -1,0 +1,104 @@
+//! The host while it is being changed for one cell: nothing is changed that is not in the journal first.
+
+use crate::change::{Change, What};
+use crate::fault;
+use crate::journal::{Journal, Line};
+use seatmap_os::CpuSet;
+use seatmap_os::Tid;
+use seatmap_os::root::{FileError, Root};
+use std::io;
+
+/// The host while it is being changed for one cell.
+#[derive(Debug)]
+pub struct Site<'a> {
+    /// The host's files.
+    pub root: &'a Root,
+    /// The cell's journal.
+    pub journal: &'a mut Journal,
+    /// The cell's CPUs.
+    pub cell: CpuSet,
+    /// All CPUs that run and are no cell's.
+    pub rest: CpuSet,
+    /// Processes that are never moved: the creator and its guardian.
+    pub spared: Vec<Tid>,
+}
+
+/// Why a site could not be changed.
+#[derive(Debug, thiserror::Error)]
+pub enum SiteError {
+    /// The host refused.
+    #[error(transparent)]
+    File(#[from] FileError),
+    /// The journal could not be written, so that nothing may be changed.
+    #[error("the journal cannot be written")]
+    Journal(#[source] io::Error),
+}
+
+impl Site<'_> {
+    /// Writes changes down. They may be made after that.
+    ///
+    /// # Errors
+    /// [`SiteError::Journal`]: none may be made.
+    pub fn note(&mut self, changes: &[Change]) -> Result<(), SiteError> {
+        let lines: Vec<Line> = changes.iter().cloned().map(Line::Change).collect();
+        if lines.is_empty() { Ok(()) } else { self.journal.append(&lines).map_err(SiteError::Journal) }
+    }
+
+    /// Makes a change that was noted.
+    ///
+    /// # Errors
+    /// What the host says.
+    pub fn make(&self, change: &Change) -> Result<(), FileError> {
+        let made = change.make(self.root);
+        fault::point();
+        made
+    }
+
+    /// Notes and makes one change.
+    ///
+    /// # Errors
+    /// [`SiteError`].
+    pub fn change(&mut self, change: Change) -> Result<(), SiteError> {
+        self.note(std::slice::from_ref(&change))?;
+        Ok(self.make(&change)?)
+    }
+
+    /// Notes and makes several changes. Those that the host refused are returned.
+    ///
+    /// # Errors
+    /// [`SiteError::Journal`]: none was made.
+    pub fn try_all(&mut self, changes: Vec<Change>) -> Result<Vec<Change>, SiteError> {
+        self.note(&changes)?;
+        let refused = |change: &Change| self.make(change).is_err_and(|error| !error.is_absent());
+        Ok(changes.into_iter().filter(refused).collect())
+    }
+
+    /// Notes that nothing was added after all.
+    ///
+    /// # Errors
+    /// [`SiteError::Journal`].
+    pub fn forget_count(&mut self, change: &Change) -> Result<(), SiteError> {
+        let (path, old) = (change.path.clone(), change.old.clone());
+        self.journal.append(&[Line::Rebase { path, new: old.clone(), old }]).map_err(SiteError::Journal)
+    }
+
+    /// Writes a file of a group that was made for this cell: it goes when the group goes.
+    ///
+    /// # Errors
+    /// What the host says.
+    pub fn furnish(&self, path: &str, value: &str) -> Result<(), FileError> {
+        let written = self.root.write(path, value);
+        fault::point();
+        written
+    }
+
+    /// What must be changed to keep the cell's CPUs out of a file that holds CPUs; `None` where it need not or cannot be.
+    #[must_use]
+    pub fn keep_out(&self, what: What, path: &str) -> Option<Change> {
+        let old = self.root.read(path).ok()?;
+        let spell = |set: &CpuSet| if what == What::CpuMask { set.to_mask() } else { set.to_string() };
+        let found = if what == What::CpuMask { CpuSet::of_mask(&old) } else { CpuSet::of_list(&old) }?;
+        let new = spell(&found.outside(&self.cell, &self.rest));
+        found.meets(&self.cell).then(|| Change { what, path: path.to_owned(), old, new, started_ticks: None })
+    }
+}

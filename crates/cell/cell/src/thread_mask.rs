@@ -1,0 +1,49 @@
+//! Affinity masks as files: a journal names a thread by its folder in `/proc`.
+
+use seatmap_os::root::{FileError, Root};
+use seatmap_os::task;
+use seatmap_os::{CpuSet, Tid};
+use std::io;
+
+/// Where the thread of this folder may run, if it is still the one that started then.
+pub(crate) fn affinity(root: &Root, folder: &str, started_ticks: Option<u64>) -> Result<String, FileError> {
+    let tid = tid_of(folder)?;
+    let task = task::in_folder(root, folder, tid)?;
+    if task.is_none_or(|task| started_ticks.is_some_and(|ticks| ticks != task.started_ticks)) {
+        return Err(gone(folder));
+    }
+    let mask = CpuSet::of_thread(tid).map_err(at(folder))?;
+    Ok(mask.to_string())
+}
+
+/// Lets the thread of this folder run on these CPUs.
+pub(crate) fn set_affinity(folder: &str, cpus: &str) -> Result<(), FileError> {
+    let set = CpuSet::of_list(cpus).ok_or_else(|| at(folder)(io::ErrorKind::InvalidData.into()))?;
+    set.give(tid_of(folder)?).map_err(at(folder))
+}
+
+pub(crate) fn tid_of(folder: &str) -> Result<Tid, FileError> {
+    folder.strip_prefix("/proc/").and_then(|tid| tid.parse().ok()).ok_or_else(|| gone(folder))
+}
+
+fn gone(folder: &str) -> FileError {
+    at(folder)(io::Error::from_raw_os_error(libc::ESRCH))
+}
+
+fn at(folder: &str) -> impl FnOnce(io::Error) -> FileError {
+    move |source| FileError { path: folder.to_owned(), source }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_that_went_to_another_thread_is_noticed() {
+        let own = std::process::id() as Tid;
+        let task = task::Task::of(own).unwrap();
+        let folder = task.folder();
+        assert!(affinity(&Root::new("/"), &folder, Some(task.started_ticks)).is_ok());
+        assert!(affinity(&Root::new("/"), &folder, Some(1)).unwrap_err().is_absent());
+    }
+}

@@ -1,0 +1,284 @@
+//! Puts back what a journal says was changed, backwards, and only what is still as we left it.
+//!
+//! Cells may go in another order than they came. Where a younger cell changed the same path on top, its journal is given
+//! the older value to bring back (it is *rebased*), and the path keeps what the younger cell needs.
+
+mod heirs;
+
+use crate::change::{Change, What};
+use crate::claim::Claim;
+use crate::fault;
+use crate::journal::{Journal, Line, Stage};
+use crate::layout::{self, Layout};
+use crate::settings;
+use crate::thread_mask;
+use seatmap_os::CpuSet;
+use seatmap_os::Tid;
+use seatmap_os::group;
+use seatmap_os::root::Root;
+use seatmap_os::task;
+use std::collections::BTreeSet;
+use std::fmt;
+use std::io;
+
+/// How often threads are looked for that were created while others were widened.
+const ROUNDS: u32 = 4;
+
+/// Something that was not put back, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Left {
+    /// What.
+    pub path: String,
+    /// Why.
+    pub why: String,
+}
+
+impl fmt::Display for Left {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{} is not put back: {}", self.path, self.why)
+    }
+}
+
+/// Undoes a journal and removes it. What could not be put back is returned; the journal ends all the same, or a change
+/// that somebody else made would hold it for ever. `others` are the journals of the other cells, the oldest first. Undoing
+/// needs no room on the disk. Nothing is written but [settings](crate::settings) that cells change, whatever a journal says.
+///
+/// # Errors
+/// Another cell's journal cannot be written, or this one not removed.
+pub fn undo(root: &Root, mut journal: Journal, others: &mut [Journal]) -> io::Result<Vec<Left>> {
+    let layout = Layout::read(root);
+    let mut left = refused(&layout, &mut journal);
+    others.iter_mut().for_each(|other| drop(refused(&layout, other)));
+    let mut lines = counts(root, &journal);
+    lines.push(Line::Undo);
+    journal.append_or_take(lines);
+    note_masks(root, &mut journal, others);
+    left.extend(lost(&journal));
+    // Masks last: the kernel forgets them when cpusets change.
+    let (masks, rest): (Vec<&Change>, Vec<&Change>) =
+        journal.changes.iter().rev().partition(|change| change.what == What::Affinity);
+    for change in rest.into_iter().chain(masks) {
+        left.extend(undo_one(root, change, &journal, others)?);
+        fault::point();
+    }
+    left.extend(widen_heirs(root, &journal, others)?);
+    let open = everywhere(root, others);
+    others.iter().for_each(|other| narrow_again(root, other, &open));
+    // Without a journal, the cell would be taken for one that has lost it.
+    Claim::forget(root, &journal.header.cell, journal.path());
+    Claim::renew(root, others);
+    journal.remove()?;
+    fault::point();
+    Ok(left)
+}
+
+/// Takes out of a journal what no cell can have changed: the file is damaged, or somebody planted it.
+fn refused(layout: &Layout, journal: &mut Journal) -> Vec<Left> {
+    let cell = journal.header.cell.clone();
+    let (changes, refused): (Vec<Change>, Vec<Change>) =
+        std::mem::take(&mut journal.changes).into_iter().partition(|change| settings::may_be(change, &cell, layout));
+    journal.changes = changes;
+    let why = format!("no cell changes this, or not so; {} is damaged or was planted", journal.path().display());
+    refused.into_iter().map(|change| Left { path: change.path, why: why.clone() }).collect()
+}
+
+/// What nobody can put back, as nobody knows of it.
+fn lost(journal: &Journal) -> Option<Left> {
+    let why = format!("{} of its lines are damaged; what they told of stays as it is", journal.lost);
+    (journal.lost > 0).then(|| Left { path: journal.path().display().to_string(), why })
+}
+
+/// Notes the masks that threads have chosen while the cell stood, so that they outlive its cpuset.
+fn note_masks(root: &Root, journal: &mut Journal, others: &[Journal]) {
+    // Where it is not known whose CPUs these were, everybody's mask looks chosen: the cell's cpuset has narrowed them all.
+    if journal.header.set().is_empty() || !journal.has_group() {
+        return;
+    }
+    let own = journal.header.set();
+    let open = everywhere(root, others).without(&own);
+    let inside = inside(root, journal);
+    // Who may use the whole cell from inside has that of its cpuset, also where somebody moved it in.
+    let is_given =
+        |task: &task::Task, now: &CpuSet| *now == own && (inside.contains(&task.tid) || inside.contains(&task.pid));
+    let chosen = |task: task::Task| {
+        let now = task.cpus().filter(|now| !task.is_bound && !open.is_subset(&now) && !is_given(&task, now))?;
+        let (path, mask) = (task.folder(), now.to_string());
+        let is_known = journal.of_path(&path).is_some_and(|change| change.same(&change.new, &mask));
+        let started_ticks = Some(task.started_ticks);
+        let kept = Change { what: What::Affinity, path, old: mask.clone(), new: mask, started_ticks };
+        (!is_known).then_some(Line::Change(kept))
+    };
+    let lines: Vec<Line> = task::all(root).into_iter().filter_map(chosen).collect();
+    if !lines.is_empty() {
+        journal.append_or_take(lines);
+    }
+}
+
+/// Threads, or processes, in the cell's groups.
+fn inside(root: &Root, journal: &Journal) -> BTreeSet<Tid> {
+    let groups = journal.changes.iter().filter(|change| change.what == What::Folder);
+    groups.flat_map(|change| group::members(root, &change.path)).collect()
+}
+
+fn undo_one(root: &Root, change: &Change, journal: &Journal, others: &mut [Journal]) -> io::Result<Option<Left>> {
+    if change.what == What::Count {
+        return Ok(take_away(root, change));
+    }
+    // Whatever mask such a thread has now, it did not get from the cell. The kernel forgets masks for control groups alone.
+    if change.is_kept() && !journal.has_group() {
+        return Ok(None);
+    }
+    let serial = journal.header.serial;
+    let is_heir = |other: &&mut Journal| other.header.serial > serial && other.of_path(&change.path).is_some();
+    let open = everywhere(root, others);
+    let heirs: Vec<&mut Journal> = others.iter_mut().filter(is_heir).collect();
+    if heirs.is_empty() { Ok(put_back(root, change, &open)) } else { rebase(root, change, heirs, &open) }
+}
+
+/// The CPUs that are no other cell's.
+fn everywhere(root: &Root, others: &[Journal]) -> CpuSet {
+    let live: CpuSet = others.iter().flat_map(|other| other.header.set()).collect();
+    layout::online(root).unwrap_or_default().without(&live)
+}
+
+/// Puts one thing back, where it is as we left it.
+fn put_back(root: &Root, change: &Change, open: &CpuSet) -> Option<Left> {
+    let left = |why: String| Some(Left { path: change.path.clone(), why });
+    let current = match change.current(root) {
+        Ok(current) => current,
+        Err(error) if error.is_absent() => return None,
+        Err(error) => return left(error.source.to_string()),
+    };
+    if change.same(&current, &change.old) {
+        return None;
+    }
+    if !change.same(&current, &change.new) && !was_widened(change, &current, open) {
+        return left(format!("somebody changed it to '{current}'; it was '{}'", change.old));
+    }
+    let put = match change.what {
+        What::Folder => group::dissolve(root, &change.path),
+        What::Controller => root.write(&change.path, "-cpuset"),
+        What::Affinity => thread_mask::set_affinity(&change.path, &change.old),
+        _ => root.write(&change.path, &change.old),
+    };
+    put.err().filter(|error| !error.is_absent()).and_then(|error| left(error.source.to_string()))
+}
+
+/// Kernels before 6.2 forget a thread's own mask when its cpuset changes, and let it run everywhere.
+fn was_widened(change: &Change, current: &str, open: &CpuSet) -> bool {
+    change.what == What::Affinity && CpuSet::of_list(current).as_ref() == Some(open)
+}
+
+/// What is to be left of numbers to which something was added. It is written down before anything is taken away: who dies in
+/// between does not take it twice.
+fn counts(root: &Root, journal: &Journal) -> Vec<Line> {
+    if journal.stage == Stage::Leaving {
+        return Vec::new();
+    }
+    let is_count = |change: &&Change| change.what == What::Count;
+    let line = |change: &Change| {
+        let (old, new) = left_of(root, change, journal.stage)?;
+        Some(Line::Rebase { path: change.path.clone(), old: old.to_string(), new: new.to_string() })
+    };
+    journal.changes.iter().filter(is_count).filter_map(line).collect()
+}
+
+/// What a number shall be, and what it is. A cell that was never whole may have got less than it asked for; nobody has gone
+/// since it was begun, so that what stood then is the least that may be left.
+fn left_of(root: &Root, change: &Change, stage: Stage) -> Option<(u64, u64)> {
+    let (old, current) = (number(&change.old), number(&root.read(&change.path).ok()?));
+    let fewer = current.saturating_sub(number(&change.new).saturating_sub(old));
+    Some((if stage == Stage::Building { fewer.max(old.min(current)) } else { fewer }, current))
+}
+
+/// Takes away what was added, and no more; nothing where that has been done.
+fn take_away(root: &Root, change: &Change) -> Option<Left> {
+    let (fewer, current) = left_of(root, change, Stage::Leaving)?;
+    if current == number(&change.old) || fewer == current {
+        return None;
+    }
+    let written = root.write(&change.path, &fewer.to_string());
+    written.err().map(|error| Left { path: change.path.clone(), why: error.source.to_string() })
+}
+
+fn number(text: &str) -> u64 {
+    text.parse().unwrap_or(0)
+}
+
+/// Lets younger cells bring back what this one found, and gives the path the CPUs that this one no longer keeps.
+fn rebase(root: &Root, change: &Change, heirs: Vec<&mut Journal>, open: &CpuSet) -> io::Result<Option<Left>> {
+    let mut value = change.old.clone();
+    let mut ours = vec![change.new.clone()];
+    for heir in heirs {
+        let cpus = heir.header.set();
+        let Some(found) = heir.of_path(&change.path) else { continue };
+        ours.push(found.new.clone());
+        let new = narrowed(change.what, &value, &cpus, open).unwrap_or_else(|| found.new.clone());
+        heir.append(&[Line::Rebase { path: change.path.clone(), old: value, new: new.clone() }])?;
+        value = new;
+    }
+    let Ok(current) = change.current(root) else { return Ok(None) };
+    // What the host refused to change, as it does some interrupts, is as it was.
+    if change.same(&current, &value) || change.same(&current, &change.old) {
+        return Ok(None);
+    }
+    let is_ours = ours.iter().any(|value| change.same(value, &current))
+        || is_within(change.what, &current, &value)
+        || was_widened(change, &current, open);
+    let made = Change { old: current, new: value, ..change.clone() };
+    Ok(match is_ours {
+        true => made.make(root).err().map(|error| Left { path: change.path.clone(), why: error.source.to_string() }),
+        false => Some(Left { path: change.path.clone(), why: format!("somebody changed it to '{}'", made.old) }),
+    })
+}
+
+fn set(what: What, text: &str) -> Option<CpuSet> {
+    match what {
+        What::Cpus | What::Affinity => CpuSet::of_list(text),
+        What::CpuMask => CpuSet::of_mask(text),
+        _ => None,
+    }
+}
+
+/// A value without a cell's CPUs, where it is one of CPUs.
+fn narrowed(what: What, value: &str, cell: &CpuSet, rest: &CpuSet) -> Option<String> {
+    let left = set(what, value)?.outside(cell, rest);
+    Some(if what == What::CpuMask { left.to_mask() } else { left.to_string() })
+}
+
+/// Whether a set of CPUs lies within another: one that was narrowed by us and is about to be widened.
+fn is_within(what: What, small: &str, large: &str) -> bool {
+    let sets = set(what, small).zip(set(what, large));
+    sets.is_some_and(|(small, large)| small.is_subset(&large))
+}
+
+/// Gives threads back the masks that another cell knows of, where the kernel forgot them when this one went.
+fn narrow_again(root: &Root, other: &Journal, open: &CpuSet) {
+    let is_chosen = |change: &&Change| change.is_kept() && !other.has_group();
+    for change in other.changes.iter().filter(|change| !is_chosen(change)) {
+        if change.what == What::Affinity && change.current(root).is_ok_and(|now| was_widened(change, &now, open)) {
+            // Where this fails the thread has gone.
+            let _ = change.make(root);
+        }
+    }
+}
+
+/// Gives threads that were created while the cell stood what their creators get. Those of which nobody can tell whether they
+/// inherited their masks or chose them are returned, and left as they are.
+fn widen_heirs(root: &Root, journal: &Journal, others: &mut [Journal]) -> io::Result<Vec<Left>> {
+    let mut left = Vec::new();
+    for _ in 0..ROUNDS {
+        let found = heirs::find(root, journal, others, &everywhere(root, others));
+        left = found.unclear;
+        if found.heirs.is_empty() {
+            break;
+        }
+        for heir in found.heirs {
+            left.extend(undo_one(root, &heir, journal, others)?);
+        }
+    }
+    Ok(left)
+}
+
+#[cfg(test)]
+mod tests;

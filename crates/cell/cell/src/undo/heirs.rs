@@ -1,0 +1,211 @@
+//! Threads that were created while a cell at level `affinity` stood, and have narrow masks without being in its journal.
+//!
+//! A mask does not say where it comes from. A thread that is created has its creator's mask; a thread that was told to keep
+//! off the cell's CPUs, by `taskset` for one, has the same. So each such thread is judged by the line of processes that it
+//! comes from, up to the first that was there before the cell:
+//!
+//! | that process has | the thread |
+//! |---|---|
+//! | threads that the cell narrowed to this mask, all from the same one, and no others with this mask | inherited it, and gets what they get |
+//! | no thread that the cell narrowed to this mask | chose it, and keeps it |
+//! | both sorts | is unclear: it is left as it is, and named |
+//!
+//! The line is lost where a starter has ended, so that another process took its children over (the first process, or one of
+//! another session), and where a process in between has no thread with this mask. Then the thread is unclear as well. A program
+//! that is started by `taskset` while the cell stands looks like any other: it is taken for an heir.
+
+use crate::change::{Change, What};
+use crate::journal::Journal;
+use crate::thread_mask;
+use crate::undo::Left;
+use seatmap_os::CpuSet;
+use seatmap_os::Tid;
+use seatmap_os::root::Root;
+use seatmap_os::task;
+use seatmap_os::task::Task;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Processes that are looked at above one: numbers that come again while they are read could go round.
+const LONGEST_LINE: usize = 64;
+
+/// What `prctl(PR_SET_NAME)` has called Seatmap's own helpers: they have no will of their own.
+const HELPERS: &str = "seatmap-";
+
+/// Threads with narrow masks that the journal does not know of.
+#[derive(Debug, Default)]
+pub(super) struct Found {
+    /// Those that inherited them, with the change that the cell would have noted of each.
+    pub heirs: Vec<Change>,
+    /// Those of which it cannot be told.
+    pub unclear: Vec<Left>,
+}
+
+/// A thread that the cell narrowed.
+struct Moved {
+    from: CpuSet,
+    to: Vec<CpuSet>,
+}
+
+enum Origin {
+    Heir(CpuSet),
+    Own,
+    Unclear,
+}
+
+/// A thread with its mask.
+struct Thread {
+    task: Task,
+    mask: CpuSet,
+}
+
+struct Family<'a> {
+    root: &'a Root,
+    journal: &'a Journal,
+    others: &'a [Journal],
+    open: &'a CpuSet,
+    moved: BTreeMap<Tid, Moved>,
+    processes: BTreeMap<Tid, Vec<Thread>>,
+}
+
+/// Finds them; none where the cell narrowed nobody. `open` are the CPUs that are no other cell's.
+pub(super) fn find(root: &Root, journal: &Journal, others: &[Journal], open: &CpuSet) -> Found {
+    let is_needed = !moved(journal, others, open).is_empty();
+    let all = if is_needed { task::all(root) } else { Vec::new() };
+    let with_mask = |task: Task| task.cpus().map(|mask| Thread { task, mask });
+    Family::new(root, journal, others, open, all.into_iter().filter_map(with_mask)).found()
+}
+
+/// Threads that were narrowed by hand. Where a cell has a control group, the kernel sees to heirs.
+fn moved(journal: &Journal, others: &[Journal], open: &CpuSet) -> BTreeMap<Tid, Moved> {
+    if journal.has_group() {
+        return BTreeMap::new();
+    }
+    let narrowed = journal.changes.iter().filter(|change| change.what == What::Affinity && !change.is_kept());
+    let one = |change: &Change| {
+        let (from, to) = (CpuSet::of_list(&change.old)?, CpuSet::of_list(&change.new)?);
+        // A younger cell may have narrowed it further.
+        let further = to.outside(&cells(others), open);
+        Some((thread_mask::tid_of(&change.path).ok()?, Moved { from, to: vec![to, further] }))
+    };
+    narrowed.filter_map(one).collect()
+}
+
+fn cells(journals: &[Journal]) -> CpuSet {
+    journals.iter().flat_map(|journal| journal.header.set()).collect()
+}
+
+impl<'a> Family<'a> {
+    fn new(
+        root: &'a Root,
+        journal: &'a Journal,
+        others: &'a [Journal],
+        open: &'a CpuSet,
+        threads: impl Iterator<Item = Thread>,
+    ) -> Self {
+        let mut processes: BTreeMap<Tid, Vec<Thread>> = BTreeMap::new();
+        threads.for_each(|thread| processes.entry(thread.task.pid).or_default().push(thread));
+        Family { root, journal, others, open, moved: moved(journal, others, open), processes }
+    }
+
+    fn found(&self) -> Found {
+        let mut found = Found::default();
+        for Thread { task, mask } in self.processes.values().flatten().filter(|thread| self.is_narrow(thread)) {
+            match self.origin(task, mask) {
+                Origin::Own => {}
+                Origin::Heir(from) => found.heirs.push(self.change(task, mask, from)),
+                Origin::Unclear => found.unclear.push(self.unclear(task, mask)),
+            }
+        }
+        found
+    }
+
+    /// Whether a thread has come while the cell stood, and has a mask that the cell gave others.
+    fn is_narrow(&self, Thread { task, mask }: &Thread) -> bool {
+        let is_looked_at = !task.is_kernel && !task.has_ended() && !task.is_spared(&[std::process::id() as Tid]);
+        is_looked_at && !self.was_there(task) && self.moved.values().any(|moved| moved.to.contains(mask))
+    }
+
+    /// What the cell would have noted of a thread, had it been there.
+    fn change(&self, task: &Task, mask: &CpuSet, from: CpuSet) -> Change {
+        let (what, path, new) = (What::Affinity, task.folder(), mask.to_string());
+        // A younger cell that has noted the thread itself gives it all of that, in time.
+        let is_noted = self.others.iter().any(|other| other.of_path(&path).is_some());
+        let old = if is_noted { from } else { from.outside(&cells(self.others), self.open) };
+        Change { what, path, old: old.to_string(), new, started_ticks: Some(task.started_ticks) }
+    }
+
+    fn unclear(&self, task: &Task, mask: &CpuSet) -> Left {
+        let why = format!(
+            "it may run on CPUs {mask} alone, by its own choice or because of the cell, which cannot be told apart; \
+             'taskset -pc {} {}' widens it",
+            self.open, task.tid
+        );
+        Left { path: format!("thread {} ({})", task.tid, task.name), why }
+    }
+
+    /// Whether a thread was there before the cell: the journal knows it, or it is older.
+    fn was_there(&self, task: &Task) -> bool {
+        let is_older = self.journal.header.began_ticks.is_some_and(|began| task.started_ticks < began);
+        is_older || self.noted(task).is_some()
+    }
+
+    fn noted(&self, task: &Task) -> Option<&Change> {
+        let path = task.folder();
+        self.journal.of_path(&path).filter(|change| change.started_ticks == Some(task.started_ticks))
+    }
+
+    fn origin(&self, task: &Task, mask: &CpuSet) -> Origin {
+        if self.is_helper(task) {
+            return Origin::Heir(self.open.clone());
+        }
+        let mut process = task.pid;
+        for _ in 0..LONGEST_LINE {
+            let Some(threads) = self.processes.get(&process) else { return Origin::Unclear };
+            if threads.iter().any(|thread| self.was_there(&thread.task)) {
+                return self.judge(threads, mask);
+            }
+            if !threads.iter().any(|thread| thread.mask == *mask) {
+                return Origin::Unclear;
+            }
+            let Some(starter) = self.starter(threads) else { return Origin::Unclear };
+            process = starter;
+        }
+        Origin::Unclear
+    }
+
+    fn is_helper(&self, task: &Task) -> bool {
+        let program = |pid: &str| std::fs::read_link(self.root.path(&format!("/proc/{pid}/exe"))).ok();
+        task.name.starts_with(HELPERS) && program("self").is_some_and(|own| program(&task.pid.to_string()) == Some(own))
+    }
+
+    /// What the threads of a process that was there before make of one that comes from it.
+    fn judge(&self, threads: &[Thread], mask: &CpuSet) -> Origin {
+        let there = threads.iter().filter(|thread| self.was_there(&thread.task));
+        let (narrowed, others): (Vec<&Thread>, Vec<&Thread>) =
+            there.partition(|thread| self.narrowed(&thread.task).is_some());
+        let from = |thread: &&Thread| Some(&self.narrowed(&thread.task).filter(|moved| moved.to.contains(mask))?.from);
+        let sources: BTreeSet<&CpuSet> = narrowed.iter().filter_map(from).collect();
+        let is_shared = others.iter().any(|thread| thread.mask == *mask);
+        match sources.into_iter().collect::<Vec<_>>()[..] {
+            [] => Origin::Own,
+            [from] if !is_shared => Origin::Heir((*from).clone()),
+            _ => Origin::Unclear,
+        }
+    }
+
+    fn narrowed(&self, thread: &Task) -> Option<&Moved> {
+        self.noted(thread).and_then(|_| self.moved.get(&thread.tid))
+    }
+
+    /// The process that started another, where that is sure. One that took over an orphan is of another session, unless the
+    /// orphan has begun one of its own.
+    fn starter(&self, threads: &[Thread]) -> Option<Tid> {
+        let own = &threads.first()?.task;
+        let parent = &self.processes.get(&own.parent)?.first()?.task;
+        let is_starter = own.parent > 1 && (own.session == parent.session || own.session == own.pid);
+        is_starter.then_some(own.parent)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,144 @@
+//! Families of processes that no kernel has to run: who inherited a mask, who chose one, and of whom nobody knows.
+
+use super::*;
+use crate::journal::{FORMAT, Header, Line};
+
+/// When the cells' journals were begun.
+const BEGAN: u64 = 1000;
+
+fn set(text: &str) -> CpuSet {
+    CpuSet::of_list(text).unwrap()
+}
+
+fn journal(folder: &tempfile::TempDir, serial: u64, cpus: &str, masks: &[(Tid, &str, &str)]) -> Journal {
+    let cell = format!("c{serial}").parse().unwrap();
+    let header = Header { format: FORMAT.into(), cell, cpus: cpus.into(), serial, began_ticks: Some(BEGAN) };
+    let mut journal = Journal::begin(&folder.path().join(format!("c{serial}.journal")), "boot", header).unwrap();
+    let change = |(tid, old, new): &(Tid, &str, &str)| {
+        let (what, path) = (What::Affinity, format!("/proc/{tid}"));
+        let started_ticks = Some(started_ticks(*tid));
+        Line::Change(Change { what, path, old: (*old).into(), new: (*new).into(), started_ticks })
+    };
+    journal.append(&masks.iter().map(change).collect::<Vec<_>>()).unwrap();
+    journal
+}
+
+/// Threads below 100 were there before the cells.
+fn started_ticks(tid: Tid) -> u64 {
+    if tid < 100 { tid as u64 } else { BEGAN + tid as u64 }
+}
+
+/// A thread, its process, the process that started that one, and its mask; all in the first session.
+fn thread(tid: Tid, pid: Tid, parent: Tid, mask: &str) -> Thread {
+    let (name, started_ticks) = (format!("t{tid}"), started_ticks(tid));
+    let stat = format!("{tid} ({name}) S {parent} {pid} 10 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 {started_ticks}");
+    let task = Task::parse(tid, pid, &stat).unwrap();
+    Thread { task, mask: set(mask) }
+}
+
+/// Heirs with what they get, and who is unclear, where CPUs 6 and 7 were the cell's and 0 to 7 are there.
+fn found(masks: &[(Tid, &str, &str)], threads: Vec<Thread>) -> (Vec<(String, String)>, Vec<String>) {
+    let folder = tempfile::tempdir().unwrap();
+    let journal = journal(&folder, 1, "6-7", masks);
+    let (root, open) = (Root::new(folder.path()), set("0-7"));
+    told(Family::new(&root, &journal, &[], &open, threads.into_iter()).found())
+}
+
+fn told(found: Found) -> (Vec<(String, String)>, Vec<String>) {
+    let heirs = found.heirs.into_iter().map(|heir| (heir.path, heir.old)).collect();
+    (heirs, found.unclear.into_iter().map(|left| left.path).collect())
+}
+
+fn heir(tid: Tid, old: &str) -> (String, String) {
+    (format!("/proc/{tid}"), set(old).to_string())
+}
+
+#[test]
+fn heirs_get_what_their_creators_get_through_any_number_of_processes() {
+    let masks = [(10, "0-7", "0-5"), (20, "4-7", "4-5")];
+    let threads = vec![
+        thread(10, 10, 9, "0-5"),
+        thread(100, 10, 9, "0-5"),
+        thread(101, 101, 10, "0-5"),
+        thread(102, 102, 101, "0-5"),
+        thread(20, 20, 9, "4-5"),
+        thread(103, 103, 20, "4-5"),
+    ];
+    let heirs = vec![heir(100, "0-7"), heir(101, "0-7"), heir(102, "0-7"), heir(103, "4-7")];
+    assert_eq!(found(&masks, threads), (heirs, Vec::new()));
+}
+
+#[test]
+fn masks_that_were_there_or_chosen_are_kept() {
+    let masks = [(10, "0-7", "0-5"), (20, "0-5", "0-5")];
+    let threads = vec![
+        thread(10, 10, 9, "0-5"),
+        // Pinned before, and what it starts; one of another mask that has chosen this one; what a pinned one of that sort starts.
+        thread(20, 20, 9, "0-5"),
+        thread(100, 100, 20, "0-5"),
+        thread(30, 30, 9, "0-5"),
+        thread(40, 40, 9, "3"),
+        thread(101, 101, 40, "0-5"),
+        // Another mask than any that the cell gave.
+        thread(102, 102, 10, "2"),
+    ];
+    assert_eq!(found(&masks, threads), (Vec::new(), Vec::new()));
+}
+
+#[test]
+fn nobody_is_widened_of_whom_it_is_not_known() {
+    let masks = [(10, "0-7", "0-5"), (11, "0-5", "0-5"), (20, "0-7", "0-5"), (21, "0-6", "0-5"), (50, "0-7", "0-5")];
+    let mut stranger = thread(104, 104, 50, "0-5");
+    stranger.task.session = 77;
+    let threads = vec![
+        thread(1, 1, 0, "0-7"),
+        // A process of both sorts, and one whose threads get different masks.
+        thread(10, 10, 9, "0-5"),
+        thread(11, 10, 9, "0-5"),
+        thread(100, 10, 9, "0-5"),
+        thread(20, 20, 9, "0-5"),
+        thread(21, 20, 9, "0-5"),
+        thread(101, 101, 20, "0-5"),
+        // Starters that ended: the first process, or one of another session, has taken their children over.
+        thread(102, 102, 1, "0-5"),
+        thread(50, 50, 9, "0-5"),
+        stranger,
+        // A starter in between that has another mask.
+        thread(105, 105, 50, "3"),
+        thread(106, 106, 105, "0-5"),
+        // One that nobody can see.
+        thread(107, 107, 99, "0-5"),
+    ];
+    let unclear = [100, 101, 102, 104, 106, 107].map(|tid| format!("thread {tid} (t{tid})"));
+    assert_eq!(found(&masks, threads), (Vec::new(), unclear.into()));
+}
+
+#[test]
+fn a_session_of_its_own_does_not_make_an_orphan() {
+    let mut own = thread(100, 100, 10, "0-5");
+    own.task.session = 100;
+    let threads = vec![thread(10, 10, 9, "0-5"), own];
+    assert_eq!(found(&[(10, "0-7", "0-5")], threads).0, [heir(100, "0-7")]);
+}
+
+#[test]
+fn a_cell_that_still_stands_keeps_its_cpus() {
+    let folder = tempfile::tempdir().unwrap();
+    let older = journal(&folder, 1, "6-7", &[(10, "0-7", "0-5")]);
+    let younger = journal(&folder, 2, "4-5", &[(10, "0-5", "0-3"), (101, "0-5", "0-3")]);
+    let threads = [thread(10, 10, 9, "0-3"), thread(100, 100, 10, "0-3"), thread(101, 101, 10, "0-3")];
+    let (root, open, others) = (Root::new(folder.path()), set("0-3,6-7"), [younger]);
+    let found = Family::new(&root, &older, &others, &open, threads.into_iter()).found();
+    // The younger cell knows the second one, and will bring back all that it had.
+    assert_eq!(told(found), (vec![heir(100, "0-3,6-7"), heir(101, "0-7")], Vec::new()));
+}
+
+#[test]
+fn a_cell_with_a_control_group_has_narrowed_nobody_by_hand() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut journal = journal(&folder, 1, "6-7", &[(10, "0-7", "0-5")]);
+    journal.append(&[Line::Change(Change::folder("/cg/seatmap.c1"))]).unwrap();
+    let (root, open) = (Root::new(folder.path()), set("0-7"));
+    let threads = [thread(10, 10, 9, "0-5"), thread(100, 100, 10, "0-5")];
+    assert_eq!(told(Family::new(&root, &journal, &[], &open, threads.into_iter()).found()), (Vec::new(), Vec::new()));
+}

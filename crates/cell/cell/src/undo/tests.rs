@@ -1,0 +1,165 @@
+//! Undoing, on a tree of files that stand for a computer's.
+
+use super::*;
+use crate::journal::{FORMAT, Header};
+use std::path::Path;
+
+const IRQ: &str = "/proc/irq/1/smp_affinity_list";
+const VALUE: &str = "/proc/sys/vm/stat_interval";
+const PAGES: &str = "/sys/devices/system/node/node0/hugepages/hugepages-2048kB/nr_hugepages";
+
+fn computer() -> (tempfile::TempDir, Root) {
+    let folder = tempfile::tempdir().unwrap();
+    let root = Root::new(folder.path());
+    for (path, text) in [("/sys/devices/system/cpu/online", "0-7"), (IRQ, "0-7"), (VALUE, "1"), (PAGES, "5")] {
+        std::fs::create_dir_all(root.path(path).parent().unwrap()).unwrap();
+        std::fs::write(root.path(path), text).unwrap();
+    }
+    (folder, root)
+}
+
+/// A cell that keeps an interrupt away, slows a timer and adds pages.
+fn cell(folder: &Path, root: &Root, serial: u64, cpus: &str) -> Journal {
+    let name = format!("c{serial}");
+    let header =
+        Header { format: FORMAT.into(), cell: name.parse().unwrap(), cpus: cpus.into(), serial, began_ticks: None };
+    let mut journal = Journal::begin(&folder.join(name), "boot", header).unwrap();
+    let set = journal.header.set();
+    let irq = CpuSet::of_list(&root.read(IRQ).unwrap()).unwrap().without(&set).to_string();
+    let pages = root.read(PAGES).unwrap().parse::<u32>().unwrap() + 2;
+    let change = |what, path, new: &str| Change::of_file(root, what, path, new).unwrap();
+    let pages = change(What::Count, PAGES, &pages.to_string());
+    for change in [change(What::Cpus, IRQ, &irq), change(What::Value, VALUE, "120"), pages] {
+        journal.append(&[Line::Change(change.clone())]).unwrap();
+        change.make(root).unwrap();
+    }
+    journal.append(&[Line::Done]).unwrap();
+    journal
+}
+
+fn state(root: &Root) -> [String; 3] {
+    [IRQ, VALUE, PAGES].map(|path| root.read(path).unwrap())
+}
+
+#[test]
+fn what_was_changed_is_put_back_and_the_journal_ends() {
+    let (folder, root) = computer();
+    let before = state(&root);
+    let journal = cell(folder.path(), &root, 1, "6-7");
+    assert_eq!(state(&root), ["0-5", "120", "7"]);
+    assert_eq!(undo(&root, journal, &mut []).unwrap(), []);
+    assert_eq!((state(&root), folder.path().join("c1").exists()), (before, false));
+}
+
+#[test]
+fn what_somebody_else_changed_is_left_and_told() {
+    let (folder, root) = computer();
+    let journal = cell(folder.path(), &root, 1, "6-7");
+    root.write(IRQ, "3").unwrap();
+    root.write(PAGES, "9").unwrap();
+    let left = undo(&root, journal, &mut []).unwrap();
+    let told: Vec<String> = left.iter().map(Left::to_string).collect();
+    assert_eq!(told, ["/proc/irq/1/smp_affinity_list is not put back: somebody changed it to '3'; it was '0-7'"]);
+    assert_eq!(state(&root), ["3", "1", "7"], "only the pages that were added are taken");
+}
+
+#[test]
+fn what_is_gone_or_was_never_made_needs_nothing() {
+    let (folder, root) = computer();
+    let mut journal = cell(folder.path(), &root, 1, "6-7");
+    let never = Change { new: "0".into(), ..Change::of_file(&root, What::Value, VALUE, "").unwrap() };
+    journal.append(&[Line::Change(never)]).unwrap();
+    std::fs::remove_file(root.path(IRQ)).unwrap();
+    assert_eq!(undo(&root, journal, &mut []).unwrap(), []);
+    assert_eq!(root.read(VALUE).unwrap(), "1");
+}
+
+#[test]
+fn what_the_host_refused_to_change_is_no_fault() {
+    let (folder, root) = computer();
+    let journals = [(1, "6-7"), (2, "4-5")].map(|(serial, cpus)| cell(folder.path(), &root, serial, cpus));
+    root.write(IRQ, "0-7").unwrap();
+    let [first, second] = journals;
+    assert_eq!(undo(&root, first, &mut [second]).unwrap(), []);
+    assert_eq!(root.read(IRQ).unwrap(), "0-7");
+}
+
+#[test]
+fn pages_that_the_kernel_did_not_give_are_not_taken() {
+    let (folder, root) = computer();
+    let mut journal = cell(folder.path(), &root, 1, "6-7");
+    journal.stage = Stage::Building;
+    root.write(PAGES, "6").unwrap();
+    assert_eq!(undo(&root, journal, &mut []).unwrap(), []);
+    assert_eq!(root.read(PAGES).unwrap(), "5");
+}
+
+/// Whoever undoes may die after any change, and so may the next.
+#[test]
+fn what_was_taken_away_is_not_taken_twice() {
+    for stage in [Stage::Building, Stage::Standing] {
+        let (folder, root) = computer();
+        let mut journal = cell(folder.path(), &root, 1, "6-7");
+        journal.stage = stage;
+        let half_done = counts(&root, &journal).into_iter().chain([Line::Undo]).collect::<Vec<_>>();
+        journal.append(&half_done).unwrap();
+        for written in ["7", "5", "5"] {
+            root.write(PAGES, written).unwrap();
+            let again = Journal::read(&folder.path().join("c1"), "boot").unwrap().unwrap();
+            assert_eq!(again.stage, Stage::Leaving);
+            assert_eq!(take_away(&root, again.of_path(PAGES).unwrap()), None);
+            assert_eq!(root.read(PAGES).unwrap(), "5", "{stage:?}");
+        }
+    }
+}
+
+#[test]
+fn a_damaged_journal_is_undone_as_far_as_it_can_be_read() {
+    let (folder, root) = computer();
+    drop(cell(folder.path(), &root, 1, "6-7"));
+    let path = folder.path().join("c1");
+    let text = std::fs::read_to_string(&path).unwrap();
+    let lines: Vec<&str> = text.lines().enumerate().map(|(at, line)| if at == 2 { "damaged" } else { line }).collect();
+    std::fs::write(&path, lines.join("\n")).unwrap();
+    let left = undo(&root, Journal::read(&path, "boot").unwrap().unwrap(), &mut []).unwrap();
+    assert_eq!(state(&root), ["0-7", "120", "5"]);
+    let told: Vec<String> = left.iter().map(Left::to_string).collect();
+    let wanted =
+        format!("{} is not put back: 1 of its lines are damaged; what they told of stays as it is", path.display());
+    assert_eq!(told, [wanted]);
+}
+
+#[test]
+fn undoing_needs_no_room() {
+    let (folder, root) = computer();
+    let before = state(&root);
+    let journal = cell(folder.path(), &root, 1, "6-7");
+    // What can be removed and not written.
+    std::fs::remove_file(folder.path().join("c1")).unwrap();
+    std::os::unix::fs::symlink(folder.path().join("none/none"), folder.path().join("c1")).unwrap();
+    assert_eq!(undo(&root, journal, &mut []).unwrap(), []);
+    assert_eq!(state(&root), before);
+}
+
+#[test]
+fn cells_may_go_in_any_order() {
+    for order in [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {
+        let (folder, root) = computer();
+        let before = state(&root);
+        let cells = [(1, "6-7"), (2, "4-5"), (3, "2")].map(|(serial, cpus)| {
+            cell(folder.path(), &root, serial, cpus);
+            folder.path().join(format!("c{serial}"))
+        });
+        for going in order {
+            let read = |path: &std::path::PathBuf| Journal::read(path, "boot").unwrap().unwrap();
+            let alive = cells.iter().enumerate().filter(|(at, path)| *at != going && path.exists());
+            let mut others: Vec<Journal> = alive.map(|(_, path)| read(path)).collect();
+            assert_eq!(undo(&root, read(&cells[going]), &mut others).unwrap(), [], "{order:?}");
+            let kept: CpuSet = others.iter().flat_map(|other| other.header.set()).collect();
+            let irq = CpuSet::of_list(&root.read(IRQ).unwrap()).unwrap();
+            assert_eq!(irq, CpuSet::of_list("0-7").unwrap().without(&kept), "{order:?} after {going}");
+            assert_eq!(root.read(VALUE).unwrap() == "120", !others.is_empty());
+        }
+        assert_eq!(state(&root), before, "{order:?}");
+    }
+}

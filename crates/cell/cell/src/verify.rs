@@ -1,0 +1,114 @@
+//! Looks whether a cell is still what it was made to be.
+
+use crate::backend::Backend;
+use crate::census;
+use crate::error::CellError;
+use crate::host::Host;
+use crate::hygiene;
+use crate::layout;
+use crate::partition::{v1, v2};
+use crate::record::Record;
+use seatmap_os::CpuSet;
+use seatmap_os::Tid;
+use seatmap_os::group;
+use seatmap_os::task;
+use seatmap_os::task::Task;
+
+/// Threads named one by one; of more, their number says enough.
+const MOST_NAMED: usize = 4;
+
+/// What is wrong with a cell, a line each; nothing where all is well.
+///
+/// # Errors
+/// The kernel does not say which CPUs run, or somebody has begun to undo the cell meanwhile, so that nothing can be said.
+pub fn verify(host: &Host, record: &Record) -> Result<Vec<String>, CellError> {
+    let offline = record.set().without(&layout::online(&host.root)?);
+    let mut faults = Vec::new();
+    if !offline.is_empty() {
+        faults.push(format!("CPUs {offline} are offline"));
+    }
+    faults.extend(closure(host, record));
+    faults.extend(overlaps(host, record));
+    faults.extend(intruders(host, record));
+    faults.extend(interrupts(host, record));
+    if faults.is_empty() || host.stands(&record.name) {
+        Ok(faults)
+    } else {
+        Err(CellError::NoSuchCell(record.name.clone()))
+    }
+}
+
+fn closure(host: &Host, record: &Record) -> Option<String> {
+    let group = record.group.as_deref()?;
+    match record.backend {
+        Backend::V2Partition => v2::fault(&host.root, group),
+        Backend::V1Exclusive => v1::fault(&host.root, group, &record.set()),
+        Backend::Affinity => None,
+    }
+}
+
+/// Control groups beside the cell's that hold CPUs of it.
+fn overlaps(host: &Host, record: &Record) -> Vec<String> {
+    let Some((base, own)) = record.group.as_deref().and_then(|group| group.rsplit_once('/')) else { return Vec::new() };
+    let rivals = v1::rivals(&host.root, base, own).into_iter().filter(|(_, cpus)| cpus.meets(&record.set()));
+    rivals.map(|(name, cpus)| format!("the control group {base}/{name} holds CPUs {cpus} as well")).collect()
+}
+
+fn intruders(host: &Host, record: &Record) -> Vec<String> {
+    let inside = inside(host, record);
+    let outside = outside(host, record);
+    // Affinity alone cannot move everybody, and was never said to.
+    let known = if record.backend == Backend::Affinity { record.threads_left } else { 0 };
+    let outside = if outside.len() > known { outside } else { Vec::new() };
+    [told(&inside, "is in the cell and was not run there"), told(&outside, "may run on the cell's CPUs")].concat()
+}
+
+/// Members of the cell's group that nobody ran there.
+fn inside(host: &Host, record: &Record) -> Vec<Task> {
+    let Some(group) = &record.group else { return Vec::new() };
+    let members: Vec<Tid> = group::members(&host.root, group);
+    let all = task::all(&host.root).into_iter().filter(|task| members.contains(&task.tid));
+    all.filter(|task| !task.has_ended() && !census::is_resident(&host.root, task.pid, record)).collect()
+}
+
+/// Threads that are not in the cell and may run on its CPUs. In a partition of version 2 the kernel sees to that itself.
+fn outside(host: &Host, record: &Record) -> Vec<Task> {
+    if record.backend == Backend::V2Partition {
+        return Vec::new();
+    }
+    let members = record.group.as_ref().map_or(Vec::new(), |group| group::members(&host.root, group));
+    let ours = [Some(std::process::id() as Tid), host.run.guardian(&record.name)];
+    let spared: Vec<Tid> = ours.into_iter().flatten().collect();
+    let found = census::stragglers(&host.root, &record.set(), &spared).free.into_iter();
+    let foreign = |task: &Task| {
+        let member = members.contains(&task.tid) || census::is_resident(&host.root, task.pid, record);
+        !task.is_kernel && !task.is_spared(&spared) && !member && !is_guardian(host, task)
+    };
+    found.filter(foreign).collect()
+}
+
+/// Guardians of other cells sleep wherever they are.
+fn is_guardian(host: &Host, task: &Task) -> bool {
+    let cells = host.cells().unwrap_or_default();
+    cells.iter().any(|cell| host.run.guardian(&cell.name) == Some(task.pid))
+}
+
+fn told(tasks: &[Task], what: &str) -> Vec<String> {
+    let mut lines: Vec<String> =
+        tasks.iter().take(MOST_NAMED).map(|task| format!("thread {} ({}) {what}", task.tid, task.name)).collect();
+    if tasks.len() > MOST_NAMED {
+        lines.push(format!("and so for {} more threads", tasks.len() - MOST_NAMED));
+    }
+    lines
+}
+
+fn interrupts(host: &Host, record: &Record) -> Vec<String> {
+    let known = |irq: &String| record.irqs_left.contains(irq);
+    let irqs = hygiene::irqs(&host.root).into_iter().filter(|irq| !known(irq));
+    let back = |irq: &String| {
+        let cpus = CpuSet::of_list(&host.root.read(&hygiene::affinity_file(irq)).ok()?)?;
+        let line = || format!("interrupt {} may go to CPUs {cpus} again", hygiene::name(&host.root, irq));
+        cpus.meets(&record.set()).then(line)
+    };
+    irqs.filter_map(|irq| back(&irq)).collect()
+}

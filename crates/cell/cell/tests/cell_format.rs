@@ -1,0 +1,73 @@
+//! The JSON Schema in `docs/formats/` against what is really written, key by key in both directions.
+#![expect(clippy::unwrap_used, reason = "a helper that finds its input broken fails the test")]
+
+use seatmap_cell::memory::Memory;
+use seatmap_cell::record::FORMAT;
+use seatmap_cell::{Backend, Record, State};
+use seatmap_schema::{never_written, refused, undescribed};
+use serde_json::{Value, json};
+
+const NOTHING: [&str; 0] = [];
+
+fn schema() -> Value {
+    serde_json::from_str(include_str!("../../../../docs/formats/seatmap-cell-1.schema.json")).unwrap()
+}
+
+/// A cell of which nothing is left out. No `..Default`: a new field must be added here, and so to the schema.
+fn full() -> Record {
+    Record {
+        format: FORMAT.to_owned(),
+        name: "quiet".parse().unwrap(),
+        cpus: vec![2, 3],
+        backend: Backend::V1Exclusive,
+        degraded: vec!["v2-partition: no cgroup version 2 hierarchy has the cpuset controller".into()],
+        noise_before: Some(82.3),
+        noise_after: Some(1.53),
+        state: State::Ready,
+        group: Some("/sys/fs/cgroup/cpuset/seatmap.quiet".into()),
+        irqs_left: vec!["36".into()],
+        kernel_threads_left: 16,
+        threads_left: 1,
+        processes_left: vec!["1 init".into()],
+        memory: Some(Memory {
+            size_bytes: 2 << 20,
+            is_huge: true,
+            nodes: "0".into(),
+            path: Some("/proc/7/fd/4".into()),
+        }),
+        expires_s: Some(600),
+    }
+}
+
+#[test]
+fn the_schema_is_one_and_says_what_each_key_is() {
+    assert_eq!(undescribed(&schema()), NOTHING);
+}
+
+#[test]
+fn cells_have_the_keys_of_the_schema_and_no_others() {
+    let bare = Record { noise_before: None, noise_after: None, group: None, memory: None, expires_s: None, ..full() };
+    for record in [full(), bare] {
+        let mut document = serde_json::to_value(&record).unwrap();
+        assert_eq!(refused(&schema(), &document), NOTHING);
+        assert_eq!(serde_json::from_value::<Record>(document.clone()).unwrap(), record);
+        document["faults"] = json!(["the partition is 'isolated invalid' now"]);
+        assert_eq!(refused(&schema(), &document), NOTHING, "as verify prints it");
+        document["more"] = json!(1);
+        assert_eq!(refused(&schema(), &document).len(), 1);
+    }
+}
+
+#[test]
+fn every_key_of_the_schema_is_written() {
+    let mut document = serde_json::to_value(full()).unwrap();
+    document["faults"] = json!([]);
+    assert_eq!(never_written(&schema(), &[document]), NOTHING);
+}
+
+#[test]
+fn every_level_is_in_the_schema() {
+    let words: Vec<Value> = Backend::ALL.iter().map(|backend| serde_json::to_value(backend).unwrap()).collect();
+    assert_eq!(schema()["properties"]["backend"]["enum"], Value::Array(words.clone()));
+    assert!(Backend::ALL.iter().zip(words).all(|(backend, word)| word == backend.word()));
+}

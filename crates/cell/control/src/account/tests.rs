@@ -1,0 +1,83 @@
+//! What is written is read back, ages meanwhile, and nothing else is believed.
+
+use super::*;
+use proptest::prelude::*;
+use seatmap_cell::Keeper;
+use seatmap_cell::run_folder::RunFolder;
+use seatmap_os::Root;
+
+fn host(folder: &tempfile::TempDir, boot: &str) -> Host {
+    let run = RunFolder::new(folder.path()).unwrap();
+    Host { root: Root::new("/"), run, boot_id: boot.to_owned(), keeper: Keeper(Vec::new()) }
+}
+
+#[test]
+fn what_was_had_is_known_to_the_next_and_has_aged_meanwhile() {
+    let folder = tempfile::tempdir().unwrap();
+    let host = host(&folder, "now");
+    assert_eq!(read(&host, 5).unwrap(), Usage::since(5), "there is no file yet");
+    let mut usage = Usage::since(1000);
+    usage.pass(61_000, &[(7, 2), (8, 1)].into());
+    write(&host, &usage).unwrap();
+    let mut again = read(&host, 61_000).unwrap();
+    let halved = 61_000 + HALF_LIFE_MS as u64;
+    [&mut usage, &mut again].into_iter().for_each(|usage| usage.pass(halved, &BTreeMap::new()));
+    assert!((again.of(7) - usage.of(7)).abs() < 1e-3 && again.of(7) > again.of(8));
+}
+
+#[test]
+fn a_file_that_is_not_ours_or_not_of_this_boot_is_told_of() {
+    let folder = tempfile::tempdir().unwrap();
+    write(&host(&folder, "then"), &Usage::at(10, [(7, 1e6)].into())).unwrap();
+    let now = host(&folder, "now");
+    let told = |host: &Host| read(host, 1000).unwrap_err().to_string();
+    assert!(told(&now).ends_with("controller.usage: is of another boot; what users had before it is forgotten"));
+    let put = |text: &str| std::fs::write(folder.path().join(FILE), text).unwrap();
+    for (text, why) in [
+        ("", "EOF while parsing"),
+        ("{\"format\":\"seatmap-us", "EOF while parsing"),
+        ("\0\u{fffd}", "expected value"),
+        ("[]", "invalid length"),
+        (r#"{"format":"seatmap-usage/2","boot_id":"now","at_ms":1,"cpu_us":{}}"#, "must be \"seatmap-usage/1\""),
+        (r#"{"format":"seatmap-usage/1","boot_id":"now","at_ms":1001,"cpu_us":{}}"#, "has lasted 1000 ms"),
+        (r#"{"format":"seatmap-usage/1","boot_id":"now","at_ms":1,"cpu_us":{"7":-1}}"#, "invalid value"),
+        (r#"{"format":"seatmap-usage/1","boot_id":"now","at_ms":1,"cpu_us":{"x":1}}"#, "invalid"),
+        (r#"{"format":"seatmap-usage/1","boot_id":"now","at_ms":1,"cpu_us":{"7":1e300}}"#, "invalid"),
+        (r#"{"format":"seatmap-usage/1","boot_id":"now","at_ms":1,"cpu_us":{"7":18446744073709551615}}"#, "user 7"),
+    ] {
+        put(text);
+        assert!(told(&now).contains(why), "{text}: {}", told(&now));
+    }
+    std::fs::remove_file(folder.path().join(FILE)).unwrap();
+    std::fs::create_dir(folder.path().join(FILE)).unwrap();
+    assert!(told(&now).contains("cannot be read"));
+}
+
+proptest! {
+    #[test]
+    fn what_is_read_is_what_was_written(
+        at_ms in 0u64..1 << 50,
+        more_ms in 0u64..1 << 30,
+        of in prop::collection::btree_map(any::<u32>(), 0.0..MOST_CPU_MS, 0..20),
+    ) {
+        let usage = Usage::at(at_ms, of);
+        let account = Account::of(&usage, "now");
+        let text = serde_json::to_vec(&account).unwrap();
+        let back: Account = serde_json::from_slice(&text).unwrap();
+        let again = back.usage(at_ms + more_ms).unwrap();
+        prop_assert_eq!(&back, &account);
+        prop_assert_eq!(again.at_ms(), at_ms);
+        for (uid, cpu_ms) in usage.of_all() {
+            prop_assert!((again.of(*uid) - cpu_ms).abs() <= 1e-3, "{} and {cpu_ms}", again.of(*uid));
+        }
+        // A second time nothing is rounded any more.
+        prop_assert_eq!(Account::of(&again, "now"), account);
+    }
+
+    #[test]
+    fn no_bytes_make_it_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+        if let Ok(account) = serde_json::from_slice::<Account>(&bytes) {
+            let _ = account.usage(u64::MAX);
+        }
+    }
+}

@@ -1,0 +1,147 @@
+//! The door for programs that have no I/O rights: a second socket, and a process for each that comes in.
+//!
+//! Nothing is read from them here. Each is handed to a [`steward`](crate::steward) of its own, which becomes its user first:
+//! a client that exhausts descriptors or memory, or finds a fault, harms its own steward.
+
+use crate::door;
+use crate::error::ControlError;
+use crate::guests::Guests;
+use crate::peer::{self, Peer};
+use rustix::cmsg_space;
+use rustix::io::FdFlags;
+use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags};
+use seatmap_cell::Keeper;
+use seatmap_ninep::Request;
+use seatmap_ninep::frame::{self, LONGEST_BYTES};
+use seatmap_ninep::session::VERSION;
+use seatmap_os::trusted;
+use seatmap_os::trusted::TrustError;
+use std::io::{self, IoSlice};
+use std::mem::MaybeUninit;
+use std::os::fd::{BorrowedFd, OwnedFd};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+/// What the socket's name has behind that of the controller's.
+pub const ENDING: &str = ".9p";
+
+/// Programs at once: of all, and of one user, so that nobody keeps the others out.
+const MOST: usize = 64;
+const MOST_OF_A_USER: usize = 16;
+
+/// Between two attempts where none can be let in: out of file descriptors, for one.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// What programs are shown.
+#[derive(Clone, Debug)]
+pub struct Exported {
+    /// The folder. It is a real one, and those above it are root's or the controller's own, so that none of its users leads
+    /// the controller, which opens it with its own rights, to another.
+    pub folder: PathBuf,
+    /// Whether nothing in it is changed.
+    pub is_read_only: bool,
+    /// The command that becomes a steward; the folder, and the word for read-only, come behind it.
+    pub steward: Keeper,
+}
+
+/// What a steward is told where nothing is changed.
+pub const READ_ONLY: &str = "--read-only";
+
+/// The socket beside a controller's.
+#[must_use]
+pub fn beside(socket: &Path) -> PathBuf {
+    let mut path = socket.as_os_str().to_owned();
+    path.push(ENDING);
+    path.into()
+}
+
+/// Lets programs in until the process ends.
+pub(crate) fn admit_all(listener: &UnixListener, group: Option<u32>, exported: &Exported) {
+    let guests = Guests::new(MOST, MOST_OF_A_USER);
+    for stream in listener.incoming() {
+        if stream.and_then(|stream| admit(stream, group, exported, &guests)).is_err() {
+            std::thread::sleep(PAUSE);
+        }
+    }
+}
+
+/// Whoever may not come in finds the end of the stream: the protocol has no word for it before a request.
+fn admit(stream: UnixStream, group: Option<u32>, exported: &Exported, guests: &Guests) -> io::Result<()> {
+    let (peer, own_uid) = (Peer::of(&stream)?, peer::own_uid());
+    let uid = peer.uid;
+    if !peer.may_enter(own_uid, group) || !can_serve(own_uid, uid) {
+        return Ok(());
+    }
+    let Some(guest) = guests.enter(uid) else { return Ok(()) };
+    let mut steward = start(exported, stream)?;
+    std::thread::spawn(move || {
+        let _guest = guest;
+        let _ = steward.wait();
+    });
+    Ok(())
+}
+
+/// Only root can act for somebody else; root himself is served with lesser rights.
+fn can_serve(own_uid: u32, uid: u32) -> bool {
+    own_uid == 0 || uid == own_uid || uid == 0
+}
+
+fn start(exported: &Exported, stream: UnixStream) -> io::Result<Child> {
+    let (program, arguments) = exported.steward.0.split_first().ok_or_else(|| io::Error::other("there is none"))?;
+    let mut command = Command::new(program);
+    command.args(arguments).arg(&exported.folder).args(exported.is_read_only.then_some(READ_ONLY));
+    seatmap_cell::fault::spare(&mut command).current_dir("/");
+    command.stdin(OwnedFd::from(stream)).stdout(Stdio::null()).stderr(Stdio::null()).spawn()
+}
+
+/// Whether there is such a folder, which nobody else can exchange for another.
+pub(crate) fn check(exported: &Exported) -> Result<(), ControlError> {
+    let failed =
+        |error: TrustError| ControlError::Export { path: exported.folder.display().to_string(), source: error.into() };
+    trusted::reach(&exported.folder).map(drop).map_err(failed)
+}
+
+/// Connects a program that is about to be started, which inherits the connection: what it writes to its console comes out at
+/// the first file, and what it asks for of its input is read from the second. The program agrees on the protocol anew.
+///
+/// # Errors
+/// [`ControlError::NoFiles`]: nobody listens there, or lets this user in.
+pub fn connect(socket: &Path, console_and_input: [BorrowedFd<'_>; 2]) -> Result<UnixStream, ControlError> {
+    let failed = |source| ControlError::NoFiles { path: socket.display().to_string(), source };
+    let mut stream = door::knock(socket).map_err(failed)?;
+    let mut bytes = Vec::new();
+    Request::Version { size_bytes: LONGEST_BYTES, version: VERSION }.frame(u16::MAX, &mut bytes);
+    hand_over(&stream, &bytes, console_and_input).map_err(failed)?;
+    let answer = frame::read(&mut stream, LONGEST_BYTES, &mut bytes).map_err(failed)?;
+    answer.ok_or_else(|| failed(io::ErrorKind::PermissionDenied.into()))?;
+    rustix::io::fcntl_setfd(&stream, FdFlags::empty()).map_err(|errno| failed(errno.into()))?;
+    Ok(stream)
+}
+
+/// Sends bytes and files along with them.
+pub(crate) fn hand_over(stream: &UnixStream, bytes: &[u8], files: [BorrowedFd<'_>; 2]) -> io::Result<()> {
+    let mut space = [MaybeUninit::uninit(); cmsg_space!(ScmRights(2))];
+    let mut along = SendAncillaryBuffer::new(&mut space);
+    along.push(SendAncillaryMessage::ScmRights(&files));
+    // The first bytes of a connection, so few, go whole.
+    rustix::net::sendmsg(stream, &[IoSlice::new(bytes)], &mut along, SendFlags::NOSIGNAL)?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_is_not_root_acts_for_nobody_else() {
+        assert!(can_serve(0, 1000) && can_serve(1000, 1000) && can_serve(1000, 0));
+        assert!(!can_serve(1000, 1001));
+    }
+
+    #[test]
+    fn the_socket_lies_beside() {
+        assert_eq!(beside(Path::new("/run/cells.sock")), Path::new("/run/cells.sock.9p"));
+    }
+}

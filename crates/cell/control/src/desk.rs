@@ -1,0 +1,255 @@
+//! Where requests are taken, one at a time, by one thread: it alone makes and undoes cells.
+
+mod asks;
+mod works;
+
+use crate::account;
+use crate::answer::{Answer, Kind, Phase, Say};
+use crate::inherited::Inherited;
+use crate::ledger::{self, Entry};
+use crate::line;
+use crate::peer::Peer;
+use crate::policy::Policy;
+use crate::queue::{Action, Queue};
+use crate::request::Request;
+use crate::tenant::Tenant;
+use crate::ticket::Ticket;
+use crate::usage::Usage;
+use crate::wants::Wants;
+use seatmap_cell::{Choice, Host, Judge, layout};
+use seatmap_os::{CpuSet, boot};
+use std::collections::BTreeMap;
+use std::io;
+use std::os::unix::net::UnixStream;
+use std::time::{Duration, Instant};
+
+/// How often cells are looked at, which reads every thread's mask, and what users have had is written down.
+const LOOK_EVERY: Duration = Duration::from_secs(5);
+
+/// Requests of one user that may wait at once.
+pub(crate) const MOST_WAITING: usize = 64;
+
+/// A client that does not read for this long is let go: everybody waits for it meanwhile.
+const PATIENCE: Duration = Duration::from_millis(200);
+
+/// What happens to a controller.
+#[derive(Debug)]
+pub enum Event {
+    /// A client that may give orders.
+    Came(u64, UnixStream, Peer),
+    /// What it says, or the number of a request and what is wrong with it.
+    Said(u64, Result<Request, (u64, String)>),
+    /// It is gone.
+    Gone(u64),
+}
+
+#[derive(Debug)]
+struct Client {
+    stream: UnixStream,
+    uid: u32,
+}
+
+/// Takes requests, and sees to it that they are met.
+pub struct Desk<'a> {
+    host: Host,
+    judge: Box<Judge<'a>>,
+    queue: Queue,
+    tenants: BTreeMap<u64, Tenant>,
+    clients: BTreeMap<u64, Client>,
+    next: u64,
+    looked: Instant,
+}
+
+impl<'a> Desk<'a> {
+    /// Opens, and takes over the cells that an earlier controller left to stay, and what users have had of it; or why that
+    /// is forgotten.
+    ///
+    /// # Errors
+    /// A journal or the ledger cannot be read or written.
+    pub fn open(
+        host: Host,
+        policy: Policy,
+        slice: Duration,
+        judge: Box<Judge<'a>>,
+    ) -> Result<(Self, Inherited), seatmap_cell::CellError> {
+        let damaged = ledger::set_aside(&host);
+        let (standing, left) = ledger::wind_up(&host)?;
+        let (usage, lost) = match account::read(&host, boot::milliseconds()) {
+            Ok(usage) => (usage, None),
+            Err(lost) => (Usage::since(boot::milliseconds()), Some(lost)),
+        };
+        let queue = Queue::new(policy, u64::try_from(slice.as_millis()).unwrap_or(u64::MAX), usage);
+        let (tenants, clients, looked) = (BTreeMap::new(), BTreeMap::new(), Instant::now());
+        let mut desk = Desk { host, judge, queue, tenants, clients, next: 1, looked };
+        standing.into_iter().for_each(|entry| desk.adopt(entry));
+        desk.keep_house();
+        Ok((desk, Inherited { left: damaged.into_iter().chain(left).collect(), lost }))
+    }
+
+    /// Does what an event asks for.
+    pub fn take(&mut self, event: Event) {
+        match event {
+            Event::Came(connection, stream, peer) => {
+                if stream.set_write_timeout(Some(PATIENCE)).is_ok() {
+                    self.clients.insert(connection, Client { stream, uid: peer.uid });
+                }
+            }
+            Event::Said(connection, Ok(request)) => self.ask(connection, request),
+            Event::Said(connection, Err((id, why))) => {
+                self.say(connection, id, Say::error(Kind::Asked, format!("this is no request: {why}")));
+            }
+            Event::Gone(connection) => self.hang_up(connection),
+        }
+        self.pump();
+    }
+
+    /// Does what time asks for: turns, leases that have ended, cells that somebody else changed.
+    pub fn tick(&mut self) {
+        self.see_who_ended();
+        if self.looked.elapsed() >= LOOK_EVERY {
+            self.looked = Instant::now();
+            self.look();
+            self.keep_account();
+        }
+        self.pump();
+    }
+
+    /// Ends in good order: what is not detached is undone, what is suspended goes on outside.
+    ///
+    /// # Errors
+    /// A journal or the ledger cannot be read or written.
+    pub fn close(mut self) -> Result<(), seatmap_cell::CellError> {
+        self.queue.settle(boot::milliseconds());
+        self.keep_account();
+        ledger::wind_up(&self.host).map(|_| ())
+    }
+
+    /// Starts and suspends whom the queue says.
+    fn pump(&mut self) {
+        // Each round ends requests for good, or changes nothing.
+        loop {
+            let pool = self.pool();
+            let host = self.host.clone();
+            let choose = move |open: &CpuSet, count| best(&host, open, count);
+            let actions = self.queue.step(boot::milliseconds(), &pool, &choose);
+            if actions.is_empty() {
+                break;
+            }
+            actions.into_iter().for_each(|action| match action {
+                Action::Start(id, cpus) => self.start(id, cpus),
+                Action::Suspend(id) => self.suspend(id),
+            });
+        }
+        self.tell_places();
+    }
+
+    /// CPUs that run and are in nobody else's cell.
+    fn pool(&self) -> CpuSet {
+        let own = |name: &seatmap_cell::Name| self.tenants.values().any(|tenant| tenant.create.name == *name);
+        let cells = self.host.cells().unwrap_or_default();
+        let others = cells.iter().filter(|cell| !own(&cell.name)).map(seatmap_cell::Record::set);
+        let online = layout::online(&self.host.root).unwrap_or_default();
+        others.fold(online.without(&self.host.claimed()), |pool, cpus| pool.without(&cpus))
+    }
+
+    /// This process is never moved when a cell is made, so that it moves itself.
+    fn keep_house(&self) {
+        let taken = self.host.cells().unwrap_or_default();
+        let online = layout::online(&self.host.root).unwrap_or_default();
+        let rest = taken.iter().fold(online, |rest, cell| rest.without(&cell.set()));
+        let mask = rest;
+        let threads = seatmap_os::task::of_process(&self.host.root, std::process::id() as _);
+        // In a cpuset that has none of these CPUs it stays where it is: nothing of the cell's is there either.
+        threads.iter().for_each(|thread| drop(mask.give(thread.tid)));
+    }
+
+    fn adopt(&mut self, entry: Entry) {
+        let Ok(record) = self.host.cell(&entry.name) else { return };
+        let id = self.number();
+        let wants = Wants::Cpus(record.set());
+        let ticket = Ticket { id, uid: entry.uid, priority: 0, wants, takes_turns: entry.takes_turns };
+        self.queue.adopt(boot::milliseconds(), ticket, record.set());
+        let create = asks::of_record(&record, entry.takes_turns);
+        let tenant = Tenant {
+            create,
+            uid: entry.uid,
+            connection: None,
+            request: 0,
+            phase: Phase::Standing,
+            stopped: Vec::new(),
+            faults: Vec::new(),
+            ends_s: record.expires_s,
+            told: None,
+        };
+        self.tenants.insert(id, tenant);
+    }
+
+    fn number(&mut self) -> u64 {
+        self.next += 1;
+        self.next - 1
+    }
+
+    /// Tells those who wait what place they have, where it is another than before.
+    fn tell_places(&mut self) {
+        let mut news = Vec::new();
+        for (id, tenant) in self.tenants.iter_mut().filter(|(_, tenant)| tenant.phase == Phase::Waiting) {
+            let place = self.queue.place(*id);
+            if let (Some((before, waiting)), Some(connection)) = (place, tenant.connection)
+                && tenant.told != place
+            {
+                tenant.told = place;
+                news.push((connection, tenant.request, Say::Waiting { before, waiting }));
+            }
+        }
+        news.into_iter().for_each(|(connection, id, say)| self.say(connection, id, say));
+    }
+
+    fn say(&mut self, connection: u64, id: u64, say: Say) {
+        let Some(client) = self.clients.get(&connection) else { return };
+        if line::write(&mut &client.stream, &Answer { id, say }).is_err() {
+            // Its reader finds the end, and says that it is gone. What it has said until then is not answered any more.
+            let _ = client.stream.shutdown(std::net::Shutdown::Both);
+            self.clients.remove(&connection);
+        }
+    }
+
+    /// What is written down of all cells that stand, are suspended, or are just being made.
+    fn entries(&self) -> Vec<Entry> {
+        let made = self.tenants.values().filter(|tenant| tenant.phase != Phase::Waiting);
+        let entry = |tenant: &Tenant| Entry {
+            boot_id: self.host.boot_id.clone(),
+            name: tenant.create.name.clone(),
+            uid: tenant.uid,
+            is_detached: tenant.create.is_detached,
+            takes_turns: tenant.create.takes_turns,
+            stopped: tenant.stopped.clone(),
+        };
+        made.map(entry).collect()
+    }
+
+    fn write_down(&self) -> io::Result<()> {
+        ledger::write(&self.host, &self.entries())?;
+        self.keep_account();
+        Ok(())
+    }
+
+    /// Where it cannot be written now, it is in a few seconds; nothing but fairness hangs on it.
+    fn keep_account(&self) {
+        let _ = account::write(&self.host, self.queue.usage());
+    }
+}
+
+/// The best so many of these CPUs; all that are there leave none to choose.
+fn best(host: &Host, open: &CpuSet, count: usize) -> Option<CpuSet> {
+    if count >= open.len() {
+        return (count == open.len()).then(|| open.clone());
+    }
+    let mut choice = Choice::of_host(host).ok()?;
+    let only_open = |core: &CpuSet| core.within(open);
+    choice.cores = choice.cores.iter().map(only_open).filter(|core| !core.is_empty()).collect();
+    // CPUs of a cell that is about to be suspended are in no core that is free yet.
+    let known = choice.cores.iter().fold(CpuSet::default(), |known, core| known.with(core));
+    choice.cores.extend(open.without(&known).iter().map(|cpu| [cpu].into_iter().collect()));
+    choice.free = open.clone();
+    choice.best(Some(count), None).ok()
+}

@@ -1,0 +1,225 @@
+//! What clients ask for, checked and answered.
+
+use super::{Desk, MOST_WAITING};
+use crate::answer::{Kind, Listed, Phase, Say};
+use crate::policy::HIGHEST_PRIORITY;
+use crate::request::{Ask, Create, Request};
+use crate::tenant::Tenant;
+use crate::ticket::Ticket;
+use crate::wants::Wants;
+use seatmap_cell::{Backend, CellError, Choice, Name, Record, layout};
+use seatmap_os::{CpuSet, boot};
+
+impl Desk<'_> {
+    pub(super) fn ask(&mut self, connection: u64, request: Request) {
+        let Some(uid) = self.clients.get(&connection).map(|client| client.uid) else { return };
+        let id = request.id;
+        let said = match request.ask {
+            Ask::List => Ok(Say::Cells { cells: self.list() }),
+            Ask::Destroy { name } => self.end(uid, &name),
+            Ask::Renew { name, lease_s } => self.renew(uid, &name, lease_s),
+            Ask::Create(create) => match self.queue_up(connection, uid, id, create) {
+                Ok(()) => return,
+                Err(error) => Err(error),
+            },
+        };
+        self.say(connection, id, said.unwrap_or_else(|error| error));
+    }
+
+    fn queue_up(&mut self, connection: u64, uid: u32, request: u64, create: Create) -> Result<(), Say> {
+        let wants = self.check(uid, &create)?;
+        let id = self.number();
+        let (priority, takes_turns, waits) = (create.priority, create.takes_turns, create.waits);
+        let phase = Phase::Waiting;
+        let (stopped, faults) = (Vec::new(), Vec::new());
+        let (connection, ends_s, told) = (Some(connection), None, None);
+        let tenant = Tenant { create, uid, connection, request, phase, stopped, faults, ends_s, told };
+        self.tenants.insert(id, tenant);
+        self.queue.submit(boot::milliseconds(), Ticket { id, uid, priority, wants, takes_turns });
+        if !waits {
+            // Whoever does not wait is not told of places either.
+            self.pump_quietly(id);
+            if self.queue.place(id).is_some() {
+                self.drop_tenant(id);
+                let message = "its CPUs are not free now; without --no-wait it would be queued".to_owned();
+                return Err(Say::error(Kind::Busy, message));
+            }
+        }
+        Ok(())
+    }
+
+    fn pump_quietly(&mut self, id: u64) {
+        let request = self.tenants.get_mut(&id).and_then(|tenant| {
+            tenant.told = self.queue.place(id);
+            tenant.told
+        });
+        if request.is_some() {
+            self.pump();
+        }
+    }
+
+    /// What a request wants, if it can ever be met.
+    fn check(&self, uid: u32, create: &Create) -> Result<Wants, Say> {
+        let asked = |message: String| Say::error(Kind::Asked, message);
+        let of = |error: CellError| asked(error.to_string());
+        let online = layout::online(&self.host.root).map_err(|error| of(error.into()))?;
+        let is_taken = self.tenants.values().any(|tenant| tenant.create.name == create.name);
+        if is_taken || self.host.cell(&create.name).is_ok() {
+            return Err(of(CellError::NameTaken(create.name.clone())));
+        }
+        if create.priority > HIGHEST_PRIORITY {
+            return Err(asked(format!("a priority is 0 to {HIGHEST_PRIORITY}")));
+        }
+        if create.noise_limit.is_some_and(|limit| !(0.0..=100.0).contains(&limit)) {
+            return Err(asked("a limit of noise is 0 to 100 %".into()));
+        }
+        if create.lease_s == Some(0) {
+            return Err(asked("a lease has a second at least".into()));
+        }
+        if create.takes_turns && create.memory_bytes > 0 {
+            return Err(asked("a cell that takes turns can have no memory of its own: it is handed on".into()));
+        }
+        if self.queue.waiting_of(uid) >= MOST_WAITING {
+            return Err(Say::error(Kind::Busy, format!("{MOST_WAITING} requests of one user may wait at once")));
+        }
+        self.wants(create, &online)
+    }
+
+    fn wants(&self, create: &Create, online: &CpuSet) -> Result<Wants, Say> {
+        let of = |error: CellError| Say::error(Kind::Asked, error.to_string());
+        let auto = || Choice::of_host(&self.host).and_then(|all| all.best(None, None)).map_err(of);
+        let wants = match named(create).map_err(|why| Say::error(Kind::Asked, why))? {
+            Some(wants) => wants,
+            None => Wants::Count(auto()?.len()),
+        };
+        let cpus = if let Wants::Cpus(cpus) = &wants { cpus.clone() } else { CpuSet::default() };
+        let missing = cpus.without(online);
+        match wants.can_be_met_by(online) {
+            true => Ok(wants),
+            false if !missing.is_empty() => Err(of(CellError::NotOnline { missing, online: online.clone() })),
+            false if cpus.is_empty() => Err(of(CellError::TooMany { wanted: wants.len(), free: online.len() })),
+            false => Err(of(CellError::NothingLeft(cpus))),
+        }
+    }
+
+    /// The number of a cell that a user may dispose of; `None` where the controller did not make it.
+    fn own(&self, uid: u32, name: &Name) -> Result<Option<u64>, Say> {
+        // SAFETY: the call cannot fail and touches nothing.
+        let is_master = uid == 0 || uid == unsafe { libc::geteuid() };
+        let found = self.tenants.iter().find(|(_, tenant)| tenant.create.name == *name);
+        let none = || Say::error(Kind::Asked, CellError::NoSuchCell(name.clone()).to_string());
+        match found {
+            Some((id, tenant)) if is_master || tenant.uid == uid => Ok(Some(*id)),
+            None if self.host.cell(name).is_err() => Err(none()),
+            None if is_master => Ok(None),
+            _ => Err(Say::error(Kind::Denied, format!("the cell '{name}' is another user's"))),
+        }
+    }
+
+    fn end(&mut self, uid: u32, name: &Name) -> Result<Say, Say> {
+        let left = match self.own(uid, name)? {
+            Some(id) => self.evict(id),
+            None => seatmap_cell::destroy(&self.host, name).map_err(|error| failed(&error)),
+        };
+        self.keep_house();
+        Ok(Say::Done { left: left?.iter().map(ToString::to_string).collect() })
+    }
+
+    fn renew(&mut self, uid: u32, name: &Name, lease_s: u64) -> Result<Say, Say> {
+        let id = self.own(uid, name)?;
+        if id.and_then(|id| self.tenants.get(&id)).is_some_and(|tenant| tenant.phase != Phase::Standing) {
+            return Err(Say::error(Kind::Busy, format!("the cell '{name}' does not stand now")));
+        }
+        let record = seatmap_cell::renew(&self.host, name, lease_s).map_err(|error| failed(&error))?;
+        if let Some(tenant) = id.and_then(|id| self.tenants.get_mut(&id)) {
+            tenant.ends_s = record.expires_s;
+        }
+        Ok(Say::Cell { cell: Box::new(record) })
+    }
+
+    fn list(&self) -> Vec<Listed> {
+        let cells = self.host.cells().unwrap_or_default();
+        let of = |name: &Name| cells.iter().find(|cell| cell.name == *name).cloned();
+        let own = |tenant: &Tenant| Listed {
+            name: tenant.create.name.clone(),
+            phase: tenant.phase,
+            uid: Some(tenant.uid),
+            cell: of(&tenant.create.name).map(|cell| marked(cell, &tenant.faults)),
+            faults: tenant.faults.clone(),
+        };
+        let is_own = |cell: &&Record| self.tenants.values().any(|tenant| tenant.create.name == cell.name);
+        let other = |cell: &Record| {
+            let faults = seatmap_cell::verify(&self.host, cell).unwrap_or_default();
+            let (name, phase, uid) = (cell.name.clone(), Phase::Standing, None);
+            Listed { name, phase, uid, cell: Some(marked(cell.clone(), &faults)), faults }
+        };
+        self.tenants.values().map(own).chain(cells.iter().filter(|cell| !is_own(cell)).map(other)).collect()
+    }
+}
+
+/// The CPUs that a request names, or how many; neither where the controller is to know.
+fn named(create: &Create) -> Result<Option<Wants>, &'static str> {
+    match (&create.cpus, create.count) {
+        (Some(_), Some(_)) => Err("name \"cpus\" or a \"count\", not both"),
+        (Some(cpus), None) if cpus.is_empty() => Err("\"cpus\" is empty; name a CPU, or leave it out"),
+        (None, Some(0)) => Err("\"count\" is 0; a cell needs a CPU: leave it out for as many as the best core has"),
+        (Some(cpus), None) => Ok(Some(Wants::Cpus(cpus.iter().copied().collect()))),
+        (None, count) => Ok(count.map(Wants::Count)),
+    }
+}
+
+fn marked(mut cell: Record, faults: &[String]) -> Record {
+    cell.state = if faults.is_empty() { seatmap_cell::State::Ready } else { seatmap_cell::State::Damaged };
+    cell
+}
+
+/// An error of the library's, as it is told to a client, with its causes.
+pub(super) fn failed(error: &CellError) -> Say {
+    let kind = if error.is_asked_wrong() { Kind::Asked } else { Kind::Failed };
+    let causes = std::iter::successors(std::error::Error::source(error), |cause| cause.source());
+    let message = causes.fold(error.to_string(), |message, cause| format!("{message}: {cause}"));
+    Say::error(kind, message)
+}
+
+/// What must have been asked for, so that a cell that was found can be suspended and made again.
+pub(super) fn of_record(record: &Record, takes_turns: bool) -> Create {
+    Create {
+        name: record.name.clone(),
+        cpus: Some(record.cpus.clone()),
+        count: None,
+        require: Backend::Affinity,
+        noise_limit: None,
+        is_tested: false,
+        lease_s: None,
+        memory_bytes: 0,
+        priority: 0,
+        takes_turns,
+        is_detached: true,
+        waits: true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn named_in(text: &str) -> Result<Option<Wants>, &'static str> {
+        let line = format!("{{\"format\":\"seatmap-control/1\",\"id\":1,\"do\":\"create\",\"name\":\"a\"{text}}}");
+        match Request::parse(line.as_bytes()).unwrap().ask {
+            Ask::Create(create) => named(&create),
+            _ => unreachable!("it says create"),
+        }
+    }
+
+    #[test]
+    fn cpus_that_are_none_are_refused() {
+        assert_eq!(named_in(",\"cpus\":[1,2]"), Ok(Some(Wants::Cpus([1, 2].into_iter().collect()))));
+        assert_eq!(named_in(",\"count\":3"), Ok(Some(Wants::Count(3))));
+        assert_eq!(named_in(""), Ok(None));
+        assert!(named_in(",\"count\":0").unwrap_err().starts_with("\"count\" is 0"));
+        assert!(named_in(",\"cpus\":[]").unwrap_err().starts_with("\"cpus\" is empty"));
+        for both in [",\"cpus\":[],\"count\":0", ",\"cpus\":[1],\"count\":1", ",\"cpus\":[],\"count\":2"] {
+            assert_eq!(named_in(both), Err("name \"cpus\" or a \"count\", not both"), "{both}");
+        }
+    }
+}

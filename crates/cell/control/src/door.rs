@@ -1,0 +1,124 @@
+//! Sockets in the file system: opened, and knocked at.
+
+use rustix::fs::{self, AtFlags, FileType, Mode};
+use rustix::io::Errno;
+use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
+use seatmap_os::trusted::TrustedFolder;
+use std::ffi::OsStr;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::Path;
+
+/// Bytes in a socket's path (`sun_path` of unix(7), but for the zero at its end).
+const LONGEST: usize = 107;
+
+/// Connections that wait to be accepted.
+const BACKLOG: i32 = 128;
+
+/// Listens in a folder that nobody else can change. Everybody may connect: a client that may not come in is to be told so.
+///
+/// # Errors
+/// What the system says; `AddrInUse` where somebody listens there already, or something else lies there; the folder is
+/// not this user's alone.
+pub(crate) fn open(path: &Path) -> io::Result<UnixListener> {
+    check(path)?;
+    let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let folder = TrustedFolder::open(parent)?;
+    if is_socket(&folder, name) {
+        if is_attended(path)? {
+            return Err(io::Error::new(io::ErrorKind::AddrInUse, "somebody listens there already"));
+        }
+        // What a killed controller left.
+        folder.remove(name)?;
+    }
+    let socket = bound(path)?;
+    // Nobody can connect before it listens.
+    fs::chmodat(&folder, name, Mode::from_raw_mode(0o666), AtFlags::empty())?;
+    rustix::net::listen(&socket, BACKLOG)?;
+    Ok(socket.into())
+}
+
+fn is_socket(folder: &TrustedFolder, name: &OsStr) -> bool {
+    let found = fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW);
+    found.is_ok_and(|found| FileType::from_raw_mode(found.st_mode) == FileType::Socket)
+}
+
+fn bound(path: &Path) -> io::Result<OwnedFd> {
+    let socket = rustix::net::socket_with(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;
+    // The file gets the socket's permissions, whatever the umask leaves of others.
+    fs::fchmod(&socket, Mode::RUSR | Mode::WUSR)?;
+    rustix::net::bind(&socket, &SocketAddrUnix::new(path)?)?;
+    Ok(socket)
+}
+
+/// Connects.
+///
+/// # Errors
+/// What the system says.
+pub(crate) fn knock(path: &Path) -> io::Result<UnixStream> {
+    check(path)?;
+    UnixStream::connect(path)
+}
+
+/// The standard library's own words name a constant.
+fn check(path: &Path) -> io::Result<()> {
+    match path.as_os_str().len() {
+        ..=LONGEST => Ok(()),
+        length => Err(io::Error::other(format!("a socket's path has {LONGEST} bytes at most, and this one {length}"))),
+    }
+}
+
+/// Whether somebody listens there; one whose queue is full does.
+fn is_attended(path: &Path) -> io::Result<bool> {
+    let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
+    let own = rustix::net::socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None)?;
+    match rustix::net::connect(&own, &SocketAddrUnix::new(path)?) {
+        Err(Errno::CONNREFUSED | Errno::NOENT) => Ok(false),
+        _ => Ok(true),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_dead_one_left_is_taken_over_and_a_living_one_is_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("s");
+        let first = open(&path).unwrap();
+        assert_eq!(open(&path).unwrap_err().to_string(), "somebody listens there already");
+        assert!(knock(&path).is_ok(), "the first is still there");
+        drop(first);
+        assert!(path.exists() && open(&path).is_ok());
+        let file = folder.path().join("file");
+        std::fs::write(&file, "").unwrap();
+        assert_eq!(open(&file).unwrap_err().kind(), io::ErrorKind::AddrInUse);
+        assert!(file.exists());
+    }
+
+    #[test]
+    fn a_socket_lies_where_nobody_else_can_put_another() {
+        use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("s");
+        let _socket = open(&path).unwrap();
+        assert_eq!(std::fs::metadata(&path).unwrap().mode() & 0o777, 0o666);
+        let (target, link) = (folder.path().join("target"), folder.path().join("link"));
+        symlink(&target, &link).unwrap();
+        assert_eq!(open(&link).unwrap_err().kind(), io::ErrorKind::AddrInUse);
+        assert!(!target.exists());
+        std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(0o777)).unwrap();
+        let told = open(&folder.path().join("t")).unwrap_err().to_string();
+        assert!(told.starts_with("other users can write"), "{told}");
+    }
+
+    #[test]
+    fn a_path_has_so_many_bytes() {
+        let path = Path::new("/nowhere").join("x".repeat(99));
+        assert_eq!(knock(&path).unwrap_err().to_string(), "a socket's path has 107 bytes at most, and this one 108");
+        assert!(knock(&Path::new("/nowhere").join("x".repeat(98))).unwrap_err().raw_os_error().is_some());
+    }
+}

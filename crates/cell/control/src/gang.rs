@@ -1,0 +1,160 @@
+//! Stopping all threads of a cell, and letting them go on where they were.
+//!
+//! Signals do it at every level: the freezer of control groups lets go of who is moved out of the group, and a cell that
+//! is handed on has none. A program cannot refuse SIGSTOP, and its parent sees it stopped.
+
+use seatmap_cell::fault;
+use seatmap_os::Tid;
+use seatmap_os::task;
+use seatmap_os::task::Task;
+use seatmap_os::{CpuSet, Root, group};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+
+/// How often threads are looked for that were created while others were stopped.
+const ROUNDS: u32 = 20;
+
+/// A thread that is stopped.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Stopped {
+    /// Its number.
+    pub tid: Tid,
+    /// Its process.
+    pub pid: Tid,
+    /// When it started: another may have its number later.
+    pub started_ticks: u64,
+    /// The CPUs it was seated on.
+    pub cpus: String,
+}
+
+/// The threads in a control group.
+#[must_use]
+pub fn members(root: &Root, folder: &str) -> Vec<Stopped> {
+    let members: BTreeSet<Tid> = group::members(root, folder).into_iter().collect();
+    // Version 2 lists processes, version 1 threads.
+    let inside = task::all(root).into_iter().filter(|task| members.contains(&task.tid) || members.contains(&task.pid));
+    let one = |task: Task| {
+        let cpus = task.cpus()?.to_string();
+        Some(Stopped { tid: task.tid, pid: task.pid, started_ticks: task.started_ticks, cpus })
+    };
+    inside.filter(|task| !task.has_ended()).filter_map(one).collect()
+}
+
+/// Stops all threads in a control group. `note` is told of them before, and again while others turn up.
+///
+/// # Errors
+/// What `note` says; those stopped by then stay so.
+pub fn stop<E>(
+    root: &Root,
+    folder: &str,
+    mut note: impl FnMut(&[Stopped]) -> Result<(), E>,
+) -> Result<Vec<Stopped>, E> {
+    let mut stopped: Vec<Stopped> = Vec::new();
+    for _ in 0..ROUNDS {
+        let found = members(root, folder);
+        if found.iter().all(|thread| stopped.iter().any(|known| known.tid == thread.tid)) {
+            break;
+        }
+        note(&found)?;
+        processes(root, &found).into_iter().for_each(|pid| signal(pid, libc::SIGSTOP));
+        stopped = found;
+    }
+    Ok(stopped)
+}
+
+/// Puts stopped threads back into a control group, each on its CPUs.
+pub fn seat(root: &Root, stopped: &[Stopped], folder: &str) {
+    let file = group::members_file(root, folder);
+    for thread in stopped.iter().filter(|thread| is_the_same(root, thread)) {
+        // Version 2 takes processes, and refuses the number of any other thread; the first has brought them along.
+        let _ = root.write(&file, &thread.tid.to_string());
+        fault::point();
+    }
+    for thread in stopped.iter().filter(|thread| is_the_same(root, thread)) {
+        let cpus = CpuSet::of_list(&thread.cpus).unwrap_or_default();
+        let _ = cpus.give(thread.tid);
+        fault::point();
+    }
+}
+
+/// Lets stopped threads go on.
+pub fn go_on(root: &Root, stopped: &[Stopped]) {
+    processes(root, stopped).into_iter().for_each(|pid| signal(pid, libc::SIGCONT));
+}
+
+/// The processes of those that are still there.
+fn processes(root: &Root, threads: &[Stopped]) -> BTreeSet<Tid> {
+    threads.iter().filter(|thread| is_the_same(root, thread)).map(|thread| thread.pid).collect()
+}
+
+fn is_the_same(root: &Root, thread: &Stopped) -> bool {
+    let own = std::process::id() as Tid;
+    let same = |task: &Task| task.tid == thread.tid && task.started_ticks == thread.started_ticks;
+    // Whatever a file says: neither the first process nor this one.
+    thread.pid > 1 && thread.pid != own && task::of_process(root, thread.pid).iter().any(same)
+}
+
+fn signal(pid: Tid, signal: libc::c_int) {
+    // SAFETY: the number is that of a process which was looked at a moment ago; 1, 0 and below are never passed.
+    unsafe { libc::kill(pid, signal) };
+    fault::point();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::process::{Child, Command};
+
+    /// A process that sleeps, and ends with the test.
+    struct Sleeper(Child);
+
+    impl Sleeper {
+        fn state(&self) -> char {
+            Task::of(self.0.id() as Tid).unwrap().state
+        }
+
+        /// Whether it comes to be in this state; a signal is on its way for a moment.
+        fn becomes(&self, state: char) -> bool {
+            (0..500).any(|_| {
+                std::thread::sleep(std::time::Duration::from_millis(2));
+                self.state() == state
+            })
+        }
+    }
+
+    impl Drop for Sleeper {
+        fn drop(&mut self) {
+            let _ = self.0.kill().and_then(|()| self.0.wait());
+        }
+    }
+
+    #[test]
+    fn all_stop_and_go_on_and_others_are_left_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let sleeper = Sleeper(Command::new("sleep").arg("600").spawn().unwrap());
+        std::fs::write(folder.path().join("tasks"), sleeper.0.id().to_string()).unwrap();
+        let (root, group) = (Root::new("/"), folder.path().to_str().unwrap());
+        let mut noted = Vec::new();
+        let note = |threads: &[Stopped]| {
+            noted.extend_from_slice(threads);
+            Ok::<(), ()>(())
+        };
+        let stopped = stop(&root, group, note).unwrap();
+        assert!(stopped.len() == 1 && noted == stopped && sleeper.becomes('T'));
+        let another = Stopped { started_ticks: 1, ..stopped[0].clone() };
+        go_on(&root, &[another]);
+        assert_eq!(sleeper.state(), 'T', "the number is not who it was");
+        seat(&root, &stopped, group);
+        go_on(&root, &stopped);
+        assert!(sleeper.becomes('S'));
+    }
+
+    #[test]
+    fn nothing_is_stopped_that_is_not_noted() {
+        let folder = tempfile::tempdir().unwrap();
+        let sleeper = Sleeper(Command::new("sleep").arg("600").spawn().unwrap());
+        std::fs::write(folder.path().join("tasks"), sleeper.0.id().to_string()).unwrap();
+        assert_eq!(stop(&Root::new("/"), folder.path().to_str().unwrap(), |_| Err("disk full")), Err("disk full"));
+        assert!(sleeper.state() != 'T');
+    }
+}

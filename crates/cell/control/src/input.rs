@@ -1,0 +1,105 @@
+//! What a program is told at the standard input that it was started with: read when it asks, as much as there is, and nothing
+//! ahead. What it does not ask for is there for whoever comes next.
+//!
+//! A terminal stays that of who started the program: lines are edited, echoed and ended there, and while the program is in
+//! its background nothing is taken from it.
+
+use crate::peer::Peer;
+use seatmap_os::task::Task;
+use std::fs::File;
+use std::io::{self, ErrorKind, IsTerminal, Read};
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::time::Duration;
+
+/// How often somebody in the background of a terminal is looked at while there is something to read.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// A program's standard input.
+#[derive(Debug)]
+pub(crate) struct Input {
+    file: File,
+    /// Where the program asks; it may go while it waits for something to read.
+    client: UnixStream,
+    /// Who started it, where it reads from a terminal.
+    starter: Option<i32>,
+}
+
+impl Input {
+    /// Of the client at the other end of this stream.
+    pub fn new(file: OwnedFd, client: &UnixStream, peer: &Peer) -> io::Result<Self> {
+        let starter = file.is_terminal().then_some(peer.pid);
+        Ok(Input { file: file.into(), client: client.try_clone()?, starter })
+    }
+
+    /// Waits until there is something to read, or its end.
+    ///
+    /// # Errors
+    /// The client has gone: what comes now is not for it.
+    fn wait(&self) -> io::Result<()> {
+        let one = |fd, events| libc::pollfd { fd, events, revents: 0 };
+        let mut both = [one(self.client.as_raw_fd(), libc::POLLRDHUP), one(self.file.as_raw_fd(), libc::POLLIN)];
+        // SAFETY: the array is writable and as long as is said.
+        if unsafe { libc::poll(both.as_mut_ptr(), both.len() as libc::nfds_t, -1) } < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        if both[0].revents == 0 { Ok(()) } else { Err(ErrorKind::BrokenPipe.into()) }
+    }
+}
+
+impl Read for Input {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        while !into.is_empty() {
+            match self.wait() {
+                Ok(()) if self.starter.is_some_and(|pid| Task::of(pid).is_some_and(|task| task.is_in_background())) => {
+                    std::thread::sleep(PAUSE)
+                }
+                Ok(()) => match self.file.read(into) {
+                    Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => {}
+                    other => return other,
+                },
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    /// An input, what is typed there, and the other end of the client's stream.
+    fn input() -> (Input, io::PipeWriter, UnixStream) {
+        let (reads, writes) = io::pipe().unwrap();
+        let (client, other) = UnixStream::pair().unwrap();
+        let peer = Peer::of(&client).unwrap();
+        (Input::new(reads.into(), &client, &peer).unwrap(), writes, other)
+    }
+
+    #[test]
+    fn what_is_there_is_read_and_then_its_end() {
+        let (mut input, mut writes, _other) = input();
+        writes.write_all(b"hello").unwrap();
+        let mut bytes = [0; 3];
+        assert_eq!(input.read(&mut []).unwrap(), 0);
+        assert_eq!((input.read(&mut bytes).unwrap(), &bytes), (3, b"hel"));
+        assert_eq!((input.read(&mut bytes).unwrap(), &bytes[..2]), (2, &b"lo"[..]));
+        drop(writes);
+        assert_eq!(input.read(&mut bytes).unwrap(), 0);
+        assert_eq!(input.read(&mut bytes).unwrap(), 0, "it stays at its end");
+    }
+
+    #[test]
+    fn nothing_is_taken_for_who_has_gone() {
+        let (mut input, mut writes, other) = input();
+        drop(other);
+        writes.write_all(b"for the next").unwrap();
+        assert_eq!(input.read(&mut [0; 9]).unwrap_err().kind(), ErrorKind::BrokenPipe);
+        let mut next = [0; 12];
+        input.file.read_exact(&mut next).unwrap();
+        assert_eq!(&next, b"for the next");
+    }
+}

@@ -1,0 +1,26 @@
+//! One controller at a time.
+
+use crate::error::ControlError;
+use seatmap_cell::Host;
+use seatmap_os::trusted::Open;
+use std::fs::File;
+use std::time::Duration;
+
+/// How often, and how far apart, it is asked for: a warden may still be at work.
+const TRIES: u32 = 100;
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// Takes the lock, which the kernel takes back when the process ends; `None` where another process keeps it.
+///
+/// # Errors
+/// The file cannot be opened.
+pub fn take(host: &Host) -> Result<Option<File>, ControlError> {
+    let file = host.run.open("controller.lock", Open::Keep).map_err(ControlError::Lock)?;
+    for _ in 0..TRIES {
+        if file.try_lock().is_ok() {
+            return Ok(Some(file));
+        }
+        std::thread::sleep(PAUSE);
+    }
+    Ok(None)
+}

@@ -1,0 +1,217 @@
+//! Who gets which CPUs, and when: a state machine without a clock, a host or a socket.
+//!
+//! Those who wait are asked in the order of the policy. Who can be met starts; who cannot *reserves* what it wants of the
+//! free CPUs (a list its own, a number all), so that nobody behind it takes them away: what is free goes to whoever can
+//! use it, and nobody starves behind smaller requests. One CPU always stays for everybody else.
+//!
+//! **Turns.** Tickets that take turns are gangs: all threads of a cell run, or none (Ousterhout 1982, "Scheduling techniques
+//! for concurrent systems"). One whose time slice has ended is suspended where that lets somebody who waits start. It
+//! waits then as if it had just come, for the same CPUs: its threads are pinned to them.
+
+use crate::policy::{AGEING_MS, Policy};
+use crate::ticket::Ticket;
+use crate::usage::Usage;
+use crate::wants::Wants;
+use seatmap_os::CpuSet;
+use std::collections::BTreeMap;
+
+/// What is to be done now, in this order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// Take the CPUs away from this one, whose turn is over.
+    Suspend(u64),
+    /// Give this one these CPUs, for the first time or again.
+    Start(u64, CpuSet),
+}
+
+/// Picks so many of these CPUs.
+pub type Choose<'a> = dyn Fn(&CpuSet, usize) -> Option<CpuSet> + 'a;
+
+#[derive(Clone, Debug)]
+struct Waiting {
+    ticket: Ticket,
+    since_ms: u64,
+}
+
+#[derive(Clone, Debug)]
+struct Holding {
+    ticket: Ticket,
+    cpus: CpuSet,
+    since_ms: u64,
+}
+
+/// Who waits, who holds, and who has had how much.
+#[derive(Clone, Debug)]
+pub struct Queue {
+    policy: Policy,
+    slice_ms: u64,
+    waiting: Vec<Waiting>,
+    holding: Vec<Holding>,
+    usage: Usage,
+}
+
+impl Queue {
+    /// Nobody waits. Turns last for `slice_ms`; users have had so much before.
+    #[must_use]
+    pub fn new(policy: Policy, slice_ms: u64, usage: Usage) -> Self {
+        Queue { policy, slice_ms, waiting: Vec::new(), holding: Vec::new(), usage }
+    }
+
+    /// Somebody comes, and waits.
+    pub fn submit(&mut self, now_ms: u64, ticket: Ticket) {
+        self.waiting.push(Waiting { ticket, since_ms: now_ms });
+    }
+
+    /// Somebody is found who has had these CPUs since the account was last settled: nobody else could have them.
+    pub fn adopt(&mut self, now_ms: u64, ticket: Ticket, cpus: CpuSet) {
+        self.holding.push(Holding { ticket, cpus, since_ms: now_ms });
+    }
+
+    /// Somebody goes, wherever it was.
+    pub fn leave(&mut self, now_ms: u64, id: u64) {
+        self.settle(now_ms);
+        self.waiting.retain(|waiting| waiting.ticket.id != id);
+        self.holding.retain(|holding| holding.ticket.id != id);
+    }
+
+    /// Charges users for what they have had until now.
+    pub fn settle(&mut self, now_ms: u64) {
+        let cpus = self.cpus_of();
+        self.usage.pass(now_ms, &cpus);
+    }
+
+    /// How many are asked before this one, and how many wait; `None` where it does not wait.
+    #[must_use]
+    pub fn place(&self, id: u64) -> Option<(usize, usize)> {
+        let mut waiting: Vec<&Waiting> = self.waiting.iter().collect();
+        waiting.sort_by(|a, b| self.rank(a).partial_cmp(&self.rank(b)).unwrap_or(std::cmp::Ordering::Equal));
+        Some((waiting.iter().position(|waiting| waiting.ticket.id == id)?, waiting.len()))
+    }
+
+    /// How many tickets of a user wait.
+    #[must_use]
+    pub fn waiting_of(&self, uid: u32) -> usize {
+        self.waiting.iter().filter(|waiting| waiting.ticket.uid == uid).count()
+    }
+
+    /// The CPUs that somebody has.
+    #[must_use]
+    pub fn held(&self) -> CpuSet {
+        self.holding.iter().fold(CpuSet::default(), |held, holding| held.with(&holding.cpus))
+    }
+
+    /// What users have had of late, by the last time that anything was decided.
+    #[must_use]
+    pub fn usage(&self) -> &Usage {
+        &self.usage
+    }
+
+    /// Decides who starts now and who is suspended. `pool` is all CPUs that are neither offline nor somebody else's.
+    pub fn step(&mut self, now_ms: u64, pool: &CpuSet, choose: &Choose<'_>) -> Vec<Action> {
+        self.settle(now_ms);
+        let mut actions = Vec::new();
+        let mut reserved = CpuSet::default();
+        let mut open = std::mem::take(&mut self.waiting);
+        let (mut still, mut suspended) = (Vec::new(), Vec::new());
+        while let Some(next) = self.first(&mut open) {
+            match self.seat(&next.ticket.wants, now_ms, pool, &reserved, choose) {
+                Some((leaving, cpus)) => {
+                    actions.extend(leaving.iter().map(|id| Action::Suspend(*id)));
+                    suspended.extend(leaving.into_iter().filter_map(|id| self.suspend(now_ms, id)));
+                    actions.push(Action::Start(next.ticket.id, cpus.clone()));
+                    self.holding.push(Holding { ticket: next.ticket, cpus, since_ms: now_ms });
+                }
+                None => {
+                    reserved = reserved.with(&next.ticket.wants.of(pool));
+                    still.push(next);
+                }
+            }
+        }
+        still.extend(suspended);
+        self.waiting = still;
+        actions
+    }
+
+    /// Who is asked first; it does not wait any longer.
+    fn first(&self, open: &mut Vec<Waiting>) -> Option<Waiting> {
+        let order = |a: &(usize, &Waiting), b: &(usize, &Waiting)| {
+            self.rank(a.1).partial_cmp(&self.rank(b.1)).unwrap_or(std::cmp::Ordering::Equal)
+        };
+        let at = open.iter().enumerate().min_by(order)?.0;
+        Some(open.remove(at))
+    }
+
+    /// The smallest goes first. Waiting counts under every policy, or a user's second request could starve behind his
+    /// first: a step of priority is worth so much of it, a CPU-ms of usage as much again.
+    fn rank(&self, waiting: &Waiting) -> (f64, usize, u64, u64) {
+        let (ticket, since) = (&waiting.ticket, waiting.since_ms);
+        let uid = ticket.uid;
+        let (ahead_ms, holds) = match self.policy {
+            Policy::Fifo => (0.0, 0),
+            Policy::Priority => (-f64::from(ticket.priority) * AGEING_MS as f64, 0),
+            Policy::Fair => (self.usage.of(uid), self.cpus_of().get(&uid).copied().unwrap_or(0)),
+        };
+        (since as f64 + ahead_ms, holds, since, ticket.id)
+    }
+
+    /// The CPUs that meet a wish now, and who must be suspended for it.
+    fn seat(
+        &self,
+        wants: &Wants,
+        now_ms: u64,
+        pool: &CpuSet,
+        reserved: &CpuSet,
+        choose: &Choose<'_>,
+    ) -> Option<(Vec<u64>, CpuSet)> {
+        let mut free = pool.without(&self.held());
+        let mut leaving = Vec::new();
+        let usable = |holding: &&Holding| self.is_over(holding, now_ms) && !holding.cpus.is_subset(&reserved);
+        let mut over: Vec<&Holding> = self.holding.iter().filter(usable).collect();
+        // Those that have what is wanted first; the others help only by leaving a CPU that stays.
+        let order = |holding: &&Holding| (wants.of(&holding.cpus).is_empty(), holding.since_ms, holding.ticket.id);
+        over.sort_by_key(|holding| std::cmp::Reverse(order(holding)));
+        loop {
+            if let Some(cpus) = meet(wants, &free, reserved, choose) {
+                return Some((leaving, cpus));
+            }
+            let holding = over.pop()?;
+            free = free.with(&holding.cpus.within(pool));
+            leaving.push(holding.ticket.id);
+        }
+    }
+
+    fn is_over(&self, holding: &Holding, now_ms: u64) -> bool {
+        holding.ticket.takes_turns && now_ms.saturating_sub(holding.since_ms) >= self.slice_ms
+    }
+
+    fn suspend(&mut self, now_ms: u64, id: u64) -> Option<Waiting> {
+        let at = self.holding.iter().position(|holding| holding.ticket.id == id)?;
+        let Holding { ticket, cpus, .. } = self.holding.remove(at);
+        Some(Waiting { ticket: Ticket { wants: Wants::Cpus(cpus), ..ticket }, since_ms: now_ms })
+    }
+
+    /// How many CPUs each user holds.
+    fn cpus_of(&self) -> BTreeMap<u32, usize> {
+        let mut cpus = BTreeMap::new();
+        self.holding.iter().for_each(|holding| *cpus.entry(holding.ticket.uid).or_insert(0) += holding.cpus.len());
+        cpus
+    }
+}
+
+/// CPUs that meet a wish: free ones that nobody reserved, and one free one stays.
+fn meet(wants: &Wants, free: &CpuSet, reserved: &CpuSet, choose: &Choose<'_>) -> Option<CpuSet> {
+    let open = free.without(reserved);
+    if !wants.can_be_met_by(free) || wants.of(&open).len() < wants.len() {
+        return None;
+    }
+    match wants {
+        Wants::Cpus(cpus) => Some(cpus.clone()),
+        Wants::Count(count) => choose(&open, *count).filter(|cpus| {
+            // Whoever chooses is not trusted with what is somebody's.
+            cpus.len() == *count && cpus.is_subset(&open)
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,301 @@
+//! What the queue promises: capacity, order, nobody starved, shares that converge.
+
+use super::*;
+use crate::usage::HALF_LIFE_MS;
+use proptest::prelude::*;
+
+const SLICE_MS: u64 = 1000;
+
+/// The lowest ones.
+fn lowest(open: &CpuSet, count: usize) -> Option<CpuSet> {
+    (open.len() >= count).then(|| open.iter().take(count).collect())
+}
+
+fn set(list: &str) -> CpuSet {
+    CpuSet::of_list(list).unwrap()
+}
+
+fn ticket(id: u64, uid: u32, wants: Wants) -> Ticket {
+    Ticket { id, uid, priority: 0, wants, takes_turns: false }
+}
+
+fn count(id: u64, cpus: usize) -> Ticket {
+    ticket(id, 0, Wants::Count(cpus))
+}
+
+fn list(id: u64, cpus: &str) -> Ticket {
+    ticket(id, 0, Wants::Cpus(set(cpus)))
+}
+
+fn turn(id: u64, uid: u32, cpus: usize) -> Ticket {
+    Ticket { takes_turns: true, ..ticket(id, uid, Wants::Count(cpus)) }
+}
+
+/// Who starts, and who is suspended as a negative number.
+fn told(actions: &[Action]) -> Vec<i64> {
+    let one = |action: &Action| match action {
+        Action::Start(id, _) => *id as i64,
+        Action::Suspend(id) => -(*id as i64),
+    };
+    actions.iter().map(one).collect()
+}
+
+fn with(policy: Policy, tickets: Vec<Ticket>) -> Queue {
+    let mut queue = Queue::new(policy, SLICE_MS, Usage::since(0));
+    tickets.into_iter().for_each(|ticket| queue.submit(0, ticket));
+    queue
+}
+
+#[test]
+fn who_came_first_starts_first_and_one_cpu_stays() {
+    let mut queue = with(Policy::Fifo, vec![count(1, 2), count(2, 1), count(3, 1)]);
+    let pool = set("0-3");
+    assert_eq!(told(&queue.step(0, &pool, &lowest)), [1, 2]);
+    assert_eq!(queue.place(3), Some((0, 1)));
+    assert!(queue.step(5, &pool, &lowest).is_empty());
+    queue.leave(6, 2);
+    assert_eq!(told(&queue.step(6, &pool, &lowest)), [3]);
+}
+
+#[test]
+fn who_waits_for_a_list_keeps_nobody_from_other_cpus_and_loses_none() {
+    let mut queue = with(Policy::Fifo, vec![list(1, "1"), list(2, "1-2"), list(3, "2"), list(4, "3")]);
+    let pool = set("0-4");
+    assert_eq!(told(&queue.step(0, &pool, &lowest)), [1, 4], "3 would take a CPU that 2 waits for");
+    queue.leave(1, 1);
+    assert_eq!(told(&queue.step(1, &pool, &lowest)), [2]);
+}
+
+#[test]
+fn small_requests_do_not_starve_a_large_one() {
+    let mut queue = with(Policy::Fifo, vec![count(1, 1), count(2, 3), count(3, 1)]);
+    let pool = set("0-3");
+    assert_eq!(told(&queue.step(0, &pool, &lowest)), [1]);
+    queue.leave(1, 1);
+    assert_eq!(told(&queue.step(1, &pool, &lowest)), [2]);
+}
+
+#[test]
+fn priority_is_worth_so_much_waiting() {
+    let urgent = |id, priority| Ticket { priority, ..count(id, 1) };
+    let pool = set("0-1");
+    let mut queue = with(Policy::Priority, vec![urgent(1, 0)]);
+    queue.submit(AGEING_MS - 1, urgent(2, 1));
+    assert_eq!(told(&queue.clone().step(AGEING_MS, &pool, &lowest)), [2]);
+    queue.leave(AGEING_MS, 2);
+    queue.submit(AGEING_MS + 1, urgent(3, 1));
+    assert_eq!(told(&queue.step(AGEING_MS + 1, &pool, &lowest)), [1], "it has waited long enough");
+}
+
+#[test]
+fn fair_means_who_has_had_least() {
+    let mut queue = with(Policy::Fair, vec![ticket(1, 7, Wants::Count(1))]);
+    let pool = set("0-1");
+    queue.step(0, &pool, &lowest);
+    queue.submit(1, ticket(2, 7, Wants::Count(1)));
+    queue.submit(2, ticket(3, 8, Wants::Count(1)));
+    queue.leave(5000, 1);
+    assert_eq!(told(&queue.step(5000, &pool, &lowest)), [3]);
+    assert!((queue.usage().of(7) - 5000.0).abs() < 20.0);
+}
+
+#[test]
+fn turns_are_taken_in_whole_cells_and_go_back_to_their_cpus() {
+    let mut queue = with(Policy::Fifo, vec![turn(1, 0, 2), turn(2, 0, 3)]);
+    let pool = set("0-3");
+    assert_eq!(queue.step(0, &pool, &lowest), [Action::Start(1, set("0-1"))]);
+    assert!(queue.step(SLICE_MS - 1, &pool, &lowest).is_empty(), "a slice is a slice");
+    assert_eq!(told(&queue.step(SLICE_MS, &pool, &lowest)), [-1, 2]);
+    let back = queue.step(2 * SLICE_MS, &pool, &lowest);
+    assert_eq!(back, [Action::Suspend(2), Action::Start(1, set("0-1"))]);
+    queue.leave(2 * SLICE_MS, 2);
+    assert!(queue.step(9 * SLICE_MS, &pool, &lowest).is_empty(), "alone it is left in peace");
+}
+
+#[test]
+fn the_cpu_that_stays_may_be_anybodys() {
+    let gang = |id, cpus| Ticket { takes_turns: true, ..list(id, cpus) };
+    let mut queue = with(Policy::Fifo, vec![gang(1, "0-1"), gang(2, "2"), gang(3, "2-3")]);
+    let pool = set("0-3");
+    assert_eq!(told(&queue.step(0, &pool, &lowest)), [1, 2]);
+    assert_eq!(told(&queue.step(SLICE_MS, &pool, &lowest)), [-2, -1, 3], "2 has what 3 wants; 0 or 1 must stay");
+}
+
+#[test]
+fn what_others_have_taken_is_waited_for() {
+    let mut queue = with(Policy::Fifo, vec![list(1, "1")]);
+    assert!(queue.step(0, &set("0,2"), &lowest).is_empty());
+    assert_eq!(told(&queue.step(1, &set("0-2"), &lowest)), [1]);
+}
+
+/// The share of the time that user 1 has of the one CPU, where he wants it `his` times over and user 2 once.
+fn share(policy: Policy, his: u64) -> f64 {
+    let mut queue = Queue::new(policy, SLICE_MS, Usage::since(0));
+    (1..=his).for_each(|id| queue.submit(0, turn(id, 1, 1)));
+    queue.submit(0, turn(his + 1, 2, 1));
+    let (mut had, mut current, steps) = (0, 0, 4000);
+    for step in 0..steps {
+        for action in queue.step(step * SLICE_MS, &set("0-1"), &lowest) {
+            if let Action::Start(id, _) = action {
+                current = id;
+            }
+        }
+        had += u64::from(current <= his);
+    }
+    had as f64 / steps as f64
+}
+
+#[test]
+fn fair_shares_are_by_user_and_converge() {
+    for his in [1, 2, 5] {
+        let fair = share(Policy::Fair, his);
+        assert!((fair - 0.5).abs() < 0.01, "{his} against 1: {fair}");
+        let first = share(Policy::Fifo, his);
+        let by_head = his as f64 / (his + 1) as f64;
+        assert!((first - by_head).abs() < 0.01, "first come, first served is by ticket: {first}");
+    }
+}
+
+#[test]
+fn who_is_found_pays_for_the_time_since_the_account_was_written() {
+    let mut queue = Queue::new(Policy::Fair, SLICE_MS, Usage::at(1000, [(8, 100.0)].into()));
+    queue.adopt(601_000, list(1, "0-1"), set("0-1"));
+    queue.settle(601_000);
+    // The integral of what decays by half in that time.
+    let had = 2.0 * HALF_LIFE_MS * 0.5 / std::f64::consts::LN_2;
+    assert!((queue.usage().of(0) - had).abs() < 1.0, "{}", queue.usage().of(0));
+    assert!((queue.usage().of(8) - 50.0).abs() < 1e-3);
+}
+
+#[test]
+fn who_ran_for_long_is_not_kept_waiting_for_ever() {
+    // User 1 had the CPU for ten half-lives; then another user's requests of a second each never end.
+    let mut queue = with(Policy::Fair, vec![ticket(1, 1, Wants::Count(1))]);
+    let pool = set("0-1");
+    let ten = 10 * HALF_LIFE_MS as u64;
+    queue.step(0, &pool, &lowest);
+    queue.leave(ten, 1);
+    queue.submit(ten, ticket(2, 1, Wants::Count(1)));
+    let had = queue.usage().of(1);
+    for step in 1.. {
+        let now = ten + step * 1000;
+        assert!(((now - ten) as f64) < had, "a CPU-ms is worth 1 ms of waiting, and decays");
+        let id = step + 2;
+        queue.submit(now, ticket(id, 2, Wants::Count(1)));
+        if told(&queue.step(now, &pool, &lowest)) == [2] {
+            break;
+        }
+        queue.leave(now + 999, id);
+    }
+}
+
+/// What happens to a queue: somebody comes, somebody goes, time passes.
+#[derive(Clone, Debug)]
+struct Event {
+    wait_ms: u64,
+    comes: Option<(u32, u8, Wants, bool)>,
+    goes: usize,
+}
+
+fn wants() -> impl Strategy<Value = Wants> {
+    let some = prop::collection::btree_set(0u32..6, 1..5).prop_map(|cpus| Wants::Cpus(cpus.into_iter().collect()));
+    prop_oneof![(1usize..6).prop_map(Wants::Count), some]
+}
+
+fn events() -> impl Strategy<Value = Vec<Event>> {
+    let comes = prop::option::of((0u32..3, 0u8..10, wants(), any::<bool>()));
+    let event = (0u64..3000, comes, 0usize..20);
+    prop::collection::vec(event.prop_map(|(wait_ms, comes, goes)| Event { wait_ms, comes, goes }), 0..60)
+}
+
+fn policies() -> impl Strategy<Value = Policy> {
+    prop::sample::select(Policy::ALL.to_vec())
+}
+
+/// Who holds what, told by the actions alone.
+#[derive(Default)]
+struct Watch {
+    holding: BTreeMap<u64, CpuSet>,
+    started: std::collections::BTreeSet<u64>,
+}
+
+impl Watch {
+    fn see(&mut self, actions: &[Action], pool: &CpuSet, wanted: &BTreeMap<u64, Wants>) {
+        for action in actions {
+            match action {
+                Action::Suspend(id) => assert!(self.holding.remove(id).is_some(), "{id} held nothing"),
+                Action::Start(id, cpus) => {
+                    assert!(self.holding.values().all(|held| !held.meets(cpus)), "one CPU, two holders");
+                    assert_eq!(cpus.len(), wanted[id].len());
+                    assert_eq!(wanted[id].of(cpus), *cpus, "not what was wanted");
+                    self.holding.insert(*id, cpus.clone());
+                    self.started.insert(*id);
+                }
+            }
+        }
+        let held = self.holding.values().fold(CpuSet::default(), |held, cpus| held.with(cpus));
+        assert!(held.is_subset(pool) && (held.is_empty() || held != *pool), "nothing is left: {held}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn capacity_holds_and_everybody_starts_in_the_end(policy in policies(), events in events()) {
+        let (mut queue, pool) = (Queue::new(policy, SLICE_MS, Usage::since(0)), set("0-5"));
+        let (mut watch, mut wanted, mut now) = (Watch::default(), BTreeMap::new(), 0);
+        for (id, event) in (1u64..).zip(events) {
+            now += event.wait_ms;
+            if let Some((uid, priority, wants, takes_turns)) = event.comes {
+                wanted.insert(id, wants.clone());
+                queue.submit(now, Ticket { id, uid, priority, wants, takes_turns });
+            }
+            if let Some(id) = watch.holding.keys().nth(event.goes).copied() {
+                queue.leave(now, id);
+                watch.holding.remove(&id);
+            }
+            watch.see(&queue.step(now, &pool, &lowest), &pool, &wanted);
+            prop_assert_eq!(queue.held(), watch.holding.values().fold(CpuSet::default(), |a, b| a.with(b)));
+        }
+        // Nobody new comes, and whoever holds goes: each round somebody starts, or all have.
+        for _ in 0..=wanted.len() {
+            watch.holding.keys().for_each(|id| queue.leave(now, *id));
+            watch.holding.clear();
+            now += SLICE_MS;
+            watch.see(&queue.step(now, &pool, &lowest), &pool, &wanted);
+        }
+        prop_assert_eq!(watch.started.len(), wanted.len());
+    }
+
+    #[test]
+    fn gangs_that_never_end_all_get_turns(policy in policies(), sizes in prop::collection::vec(1usize..4, 1..6)) {
+        let (mut queue, pool) = (Queue::new(policy, SLICE_MS, Usage::since(0)), set("0-3"));
+        let wanted: BTreeMap<u64, Wants> = (1u64..).zip(&sizes).map(|(id, size)| (id, Wants::Count(*size))).collect();
+        for (id, size) in (1u64..).zip(&sizes) {
+            queue.submit(0, Ticket { priority: (id % 10) as u8, ..turn(id, id as u32 % 2, *size) });
+        }
+        let (mut watch, mut turns) = (Watch::default(), BTreeMap::<u64, u32>::new());
+        for step in 0..1200 {
+            let actions = queue.step(step * SLICE_MS, &pool, &lowest);
+            watch.see(&actions, &pool, &wanted);
+            watch.holding.keys().for_each(|id| *turns.entry(*id).or_insert(0) += 1);
+        }
+        prop_assert_eq!(turns.len(), sizes.len());
+        // A step of priority is worth a minute of waiting, 60 turns of somebody else; and a user pays for all of his.
+        let least = if policy == Policy::Fifo { 50 } else { 2 };
+        prop_assert!(turns.values().all(|turns| *turns >= least), "{:?}", turns);
+    }
+
+    #[test]
+    fn first_come_first_served_where_all_want_the_same(sizes in prop::collection::vec(1usize..4, 1..12)) {
+        let (mut queue, pool) = (Queue::new(Policy::Fifo, SLICE_MS, Usage::since(0)), set("0-3"));
+        (1u64..).zip(&sizes).for_each(|(id, size)| queue.submit(id, count(id, *size)));
+        let (mut order, mut holding) = (Vec::<i64>::new(), std::collections::VecDeque::new());
+        while order.len() < sizes.len() {
+            let started = told(&queue.step(100, &pool, &lowest));
+            order.extend(&started);
+            holding.extend(started);
+            queue.leave(100, holding.pop_front().unwrap() as u64);
+        }
+        prop_assert!(order.is_sorted(), "{:?}", order);
+    }
+}

@@ -1,0 +1,147 @@
+//! The workers.
+
+use crate::context::Seat;
+use crate::desk::{Desk, Done, Order, SEATED};
+use crate::mailbox::{End, INBOUND, OUTBOUND, mailboxes};
+use crate::program::caught;
+use crate::{Context, Inside, Options, Store, WorkerError};
+use seatmap_os::affinity;
+use std::io;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The CPUs that this process may use, ascending.
+///
+/// # Errors
+/// [`WorkerError::Cpus`].
+pub fn allowed_cpus() -> Result<Vec<u32>, WorkerError> {
+    affinity::current().map_err(WorkerError::Cpus)
+}
+
+/// Pinned workers, one a CPU, from when it is made until it and all its contexts are dropped.
+pub struct Runtime {
+    pool: Arc<Pool>,
+}
+
+/// The workers that nobody has borrowed.
+pub(crate) struct Pool {
+    free: Mutex<Vec<Seat>>,
+    workers: usize,
+}
+
+impl Runtime {
+    /// Seats a worker on each CPU, each with a store that it has touched first.
+    ///
+    /// # Errors
+    /// A CPU that cannot be had, or twice; no memory.
+    pub fn new(cpus: &[u32], options: Options) -> Result<Self, WorkerError> {
+        if cpus.is_empty() {
+            return Err(WorkerError::NoCpus);
+        }
+        if let Some(cpu) = cpus.iter().enumerate().find_map(|(at, cpu)| cpus[..at].contains(cpu).then_some(*cpu)) {
+            return Err(WorkerError::Shared(cpu));
+        }
+        let pool = Pool { free: Mutex::default(), workers: cpus.len() };
+        for (worker, cpu) in cpus.iter().enumerate() {
+            pool.hire(worker, *cpu, options)?;
+        }
+        // The first is given out first.
+        pool.seats().reverse();
+        Ok(Runtime { pool: Arc::new(pool) })
+    }
+
+    /// How many workers there are.
+    #[must_use]
+    pub fn workers(&self) -> usize {
+        self.pool.workers
+    }
+
+    /// Borrows a worker, its store scrubbed.
+    ///
+    /// # Errors
+    /// All are borrowed.
+    pub fn context(&self) -> Result<Context, WorkerError> {
+        let seat = self.pool.seats().pop().ok_or(WorkerError::Busy(self.workers()))?;
+        Ok(Context::new(Arc::clone(&self.pool), seat))
+    }
+}
+
+impl Pool {
+    fn hire(&self, worker: usize, cpu: u32, options: Options) -> Result<(), WorkerError> {
+        let store_error = |source| WorkerError::Store { bytes: options.store_bytes, source };
+        let store = Store::new(options.store_bytes).map_err(store_error)?;
+        let desk = Arc::new(Desk::new(options, store.address()));
+        let (outside, inside) = mailboxes([INBOUND, OUTBOUND], options.polling);
+        let to_worker = Arc::clone(&desk);
+        let body = move || work(cpu, to_worker, store, inside);
+        let refused = |source| WorkerError::Seat { cpu, source };
+        let thread = std::thread::Builder::new().name(format!("worker-cpu{cpu}")).spawn(body).map_err(refused)?;
+        if desk.wait(SEATED) == Done::Panicked {
+            let ended = thread.join().unwrap_or_else(|_| Err(io::Error::other("the thread died")));
+            return ended.map_err(refused);
+        }
+        self.seats().push(Seat { worker, desk, mailboxes: outside, thread, number: SEATED, is_asleep: false });
+        Ok(())
+    }
+
+    fn seats(&self) -> std::sync::MutexGuard<'_, Vec<Seat>> {
+        // A list of seats is whole between any two statements.
+        self.free.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn back(&self, seat: Seat) {
+        self.seats().push(seat);
+    }
+}
+
+impl Drop for Pool {
+    fn drop(&mut self) {
+        // Workers whose context was forgotten go on waiting: what they were lent may still be in use.
+        for mut seat in self.seats().drain(..) {
+            seat.order(Order::Quit, std::ptr::null_mut(), 0);
+            let _ = seat.thread.join();
+        }
+    }
+}
+
+/// A worker's life; an error where it could not be seated.
+fn work(cpu: u32, desk: Arc<Desk>, mut store: Store, mailboxes: End) -> io::Result<()> {
+    if let Err(error) = affinity::pin(&[cpu]) {
+        desk.finish(SEATED, Done::Panicked);
+        return Err(error);
+    }
+    // Its pages are placed here, near this CPU.
+    store.scrub();
+    desk.finish(SEATED, Done::Stop(0));
+    let mut inside = Inside { store, mailboxes, desk: Arc::clone(&desk) };
+    let (mut last, mut asleep) = (SEATED, false);
+    loop {
+        let (number, order, program, argument) = desk.take(last, asleep);
+        (last, asleep) = (number, order == Order::Sleep);
+        match order {
+            Order::Run => {
+                // SAFETY: a context hands out a pointer to its own program, and neither changes nor drops that before the
+                // order is done; contexts that are forgotten leak it.
+                let program = unsafe { &*program };
+                desk.finish(number, ended(&desk, caught(&**program, &mut inside, argument)));
+            }
+            Order::Scrub => {
+                while inside.mailboxes.try_read().is_some() {}
+                inside.store.scrub();
+                desk.finish(number, Done::Stop(0));
+            }
+            Order::Sleep => {}
+            Order::Quit => return Ok(()),
+        }
+    }
+}
+
+/// What became of a run; a panic's words go to the desk.
+fn ended(desk: &Desk, ran: Result<u32, String>) -> Done {
+    match ran {
+        Ok(code) => Done::Stop(code),
+        Err(words) => {
+            *desk.words.lock().unwrap_or_else(PoisonError::into_inner) = words;
+            Done::Panicked
+        }
+    }
+}

@@ -1,0 +1,190 @@
+//! Workers on this computer.
+
+#![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
+
+use seatmap_worker::{Inside, Options, Polling, Runtime, ThreadContext, WorkerError, allowed_cpus};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+/// One worker that sleeps, so that a test can share its CPU with the rest.
+fn one(options: Options) -> Runtime {
+    Runtime::new(&allowed_cpus().unwrap()[..1], options).unwrap()
+}
+
+fn sleeping() -> Options {
+    Options { polling: Polling::Sleep, ..Options::default() }
+}
+
+#[test]
+fn programs_run_where_their_worker_sits_and_keep_its_store() {
+    let cpu = allowed_cpus().unwrap()[0];
+    let runtime = one(sleeping());
+    let mut context = runtime.context().unwrap();
+    context.load(Arc::new(move |inside: &mut Inside, argument: u64| {
+        let seated = seatmap_os::affinity::current().unwrap();
+        assert_eq!(seated, [cpu]);
+        inside.store()[0] += argument as u8;
+        inside.store()[0].into()
+    }));
+    assert_eq!((context.run(3).unwrap(), context.run(4).unwrap()), (3, 7));
+}
+
+#[test]
+fn nothing_is_left_for_the_next_owner() {
+    let runtime = one(sleeping());
+    let mut context = runtime.context().unwrap();
+    context.load(Arc::new(|inside: &mut Inside, _: u64| {
+        inside.store().fill(0xa5);
+        inside.mailbox_write(1);
+        0
+    }));
+    context.run(0).unwrap();
+    context.mailbox_write(2);
+    assert!(context.signal(0, 3) && !context.signal(2, 3));
+    drop(context);
+    let mut context = runtime.context().unwrap();
+    assert_eq!(context.mailbox_try_read(), None);
+    context.load(Arc::new(|inside: &mut Inside, _: u64| {
+        assert_eq!(inside.mailbox_try_read(), None);
+        inside.mailbox_write(4);
+        assert_eq!(inside.signal_read(0), Some(5));
+        inside.store().iter().map(|byte| u32::from(*byte)).sum()
+    }));
+    context.start(0).unwrap();
+    assert_eq!(context.mailbox_read(), 4);
+    context.signal(0, 5);
+    assert_eq!(context.wait().unwrap(), 0);
+}
+
+#[test]
+fn mail_goes_both_ways_under_every_policy() {
+    let policies = [Polling::Sleep, Polling::Adaptive(Duration::from_micros(20))];
+    for polling in policies {
+        let runtime = one(Options { polling, ..Options::default() });
+        let mut context = runtime.context().unwrap();
+        context.load(Arc::new(|inside: &mut Inside, rounds: u64| {
+            for _ in 0..rounds {
+                let value = inside.mailbox_read();
+                inside.mailbox_write(value + 1);
+            }
+            9
+        }));
+        context.start(200).unwrap();
+        for round in 0..200 {
+            context.mailbox_write(round);
+            assert_eq!(context.mailbox_read(), round + 1);
+        }
+        assert_eq!(context.wait().unwrap(), 9);
+    }
+}
+
+#[test]
+fn transfers_keep_inside_the_store() {
+    let runtime = one(sleeping());
+    let memory: Arc<Vec<AtomicU64>> = Arc::new((0..64).map(AtomicU64::new).collect());
+    let mut context = runtime.context().unwrap();
+    let seen = Arc::clone(&memory);
+    context.load(Arc::new(move |inside: &mut Inside, _: u64| {
+        let at = seen.as_ptr().cast_mut().cast::<u8>();
+        let end = inside.store().len();
+        // SAFETY: 512 bytes behind `at` belong to `seen`, and nobody else touches them while this runs.
+        unsafe {
+            assert!(inside.get(128, at, 512) && !inside.get(end - 511, at, 512) && !inside.get(usize::MAX, at, 512));
+            inside.store()[128..640].iter_mut().for_each(|byte| *byte ^= 1);
+            assert!(inside.put(128, at, 512) && !inside.put(end, at, 1));
+        }
+        0
+    }));
+    context.run(0).unwrap();
+    let changed = 0x0101_0101_0101_0101;
+    assert!((0..64).all(|at| memory[at as usize].load(Ordering::Relaxed) == at ^ changed));
+}
+
+#[test]
+fn a_worker_that_gave_its_core_back_comes_when_called() {
+    let runtime = one(Options::default());
+    let mut context = runtime.context().unwrap();
+    context.load(Arc::new(|_: &mut Inside, argument: u64| argument as u32 + 1));
+    for round in 0..20 {
+        context.give_back().unwrap();
+        assert_eq!(context.run(round).unwrap(), round as u32 + 1);
+    }
+    context.give_back().unwrap();
+}
+
+#[test]
+fn a_panic_is_told_and_the_worker_lives_on() {
+    let runtime = one(sleeping());
+    let mut context = runtime.context().unwrap();
+    context.load(Arc::new(|_: &mut Inside, argument: u64| match argument {
+        0 => panic!("on purpose"),
+        _ => 1,
+    }));
+    let told = context.run(0).unwrap_err().to_string();
+    assert_eq!(told, "the program panicked: on purpose");
+    assert_eq!(context.run(1).unwrap(), 1);
+}
+
+#[test]
+fn what_cannot_be_done_is_refused() {
+    let cpu = allowed_cpus().unwrap()[0];
+    let refused = |cpus: &[u32], options| Runtime::new(cpus, options).err().map(|error| error.to_string()).unwrap();
+    assert_eq!(refused(&[], sleeping()), "a runtime needs a CPU or more");
+    assert_eq!(refused(&[cpu, cpu], sleeping()), format!("CPU {cpu} is asked to hold two workers"));
+    assert_eq!(refused(&[500_000], sleeping()), "no worker could be seated on CPU 500000");
+    let large = Options { store_bytes: 1 << 60, ..sleeping() };
+    assert!(refused(&[cpu], large).contains("no memory for a local store"));
+    let runtime = one(sleeping());
+    let mut context = runtime.context().unwrap();
+    assert!(matches!(runtime.context(), Err(WorkerError::Busy(1))));
+    assert!(matches!(context.run(0), Err(WorkerError::NoProgram)));
+    assert!(matches!(context.wait(), Err(WorkerError::NotStarted)));
+    context.load(Arc::new(|inside: &mut Inside, _: u64| inside.mailbox_read()));
+    context.start(0).unwrap();
+    assert!(matches!(context.start(0), Err(WorkerError::Running)));
+    assert!(matches!(context.give_back(), Err(WorkerError::Running)));
+    context.mailbox_write(8);
+    assert_eq!(context.wait().unwrap(), 8);
+}
+
+#[test]
+fn a_context_outlives_its_runtime() {
+    let runtime = one(sleeping());
+    let mut context = runtime.context().unwrap();
+    drop(runtime);
+    context.load(Arc::new(|inside: &mut Inside, _: u64| {
+        inside.store()[7] = 8;
+        0
+    }));
+    context.start(0).unwrap();
+    assert_eq!((context.wait().unwrap(), context.has_ended(), context.store_bytes()), (0, false, 256 << 10));
+    // SAFETY: the store is there as long as the context, and no program runs.
+    assert_eq!(unsafe { context.store_address().add(7).read() }, 8);
+}
+
+#[test]
+fn a_thread_answers_the_same_calls() {
+    let cpu = allowed_cpus().unwrap()[0];
+    let mut context = ThreadContext::new(cpu, Options::default()).unwrap();
+    assert!(matches!(context.run(0), Err(WorkerError::NoProgram)));
+    context.load(Arc::new(move |inside: &mut Inside, argument: u64| {
+        assert_eq!(seatmap_os::affinity::current().unwrap(), [cpu]);
+        assert!(argument < 5, "on purpose");
+        inside.store()[0] += argument as u8;
+        let value = inside.mailbox_read();
+        let sum = u32::from(inside.store()[0]);
+        inside.mailbox_write(value + sum);
+        9
+    }));
+    for (argument, answer) in [(1, 41), (2, 43)] {
+        context.start(argument).unwrap();
+        assert!(matches!(context.start(0), Err(WorkerError::Running)));
+        context.mailbox_write(40);
+        assert_eq!((context.mailbox_read(), context.wait().unwrap()), (answer, 9));
+    }
+    assert_eq!(context.run(5).unwrap_err().to_string(), "the program panicked: on purpose");
+    let mut nowhere = ThreadContext::new(500_000, Options::default()).unwrap();
+    nowhere.load(Arc::new(|_: &mut Inside, _: u64| 0));
+    assert_eq!(nowhere.run(0).unwrap_err().to_string(), "no worker could be seated on CPU 500000");
+}

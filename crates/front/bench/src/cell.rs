@@ -1,0 +1,187 @@
+//! Quiet cells: what they cost to make, and what they keep away from a busy loop under load.
+
+use crate::row::Row;
+use seatmap_os::affinity;
+use seatmap_statistics::{median, quantile};
+use std::error::Error;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// Cells made and undone, and killed in the making.
+const CELLS: usize = 15;
+/// Measurements of each kind, taking turns, and how long one is.
+const TURNS: usize = 11;
+const SECONDS: &str = "2";
+/// Busy loops that may run anywhere, beside a writer.
+const HOGS: usize = 2;
+/// What the cells are called.
+const NAME: &str = "bench";
+
+/// Where this computer lets cells be made: root, and two CPUs.
+pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
+    let seatmap = std::env::current_exe()?.with_file_name("seatmap");
+    if affinity::current()?.len() < 2 || !seatmap.exists() {
+        return Ok(vec![Row::told("cells", "not made: they need the seatmap binary beside this one, and two CPUs")]);
+    }
+    let mut bench = Bench { seatmap, cpu: 0 };
+    // The CPU that Seatmap itself chooses: the one without unmovable interrupts, if there is one.
+    let made = bench.cell(&["create", NAME, "--cpus", "1", "--untested", "--require", "v1-exclusive", "--json"]);
+    let made: serde_json::Value = match made {
+        Ok(json) => serde_json::from_str(&json)?,
+        Err(error) => return Ok(vec![Row::told("cells", format!("not made: {error}"))]),
+    };
+    bench.cpu = made["cpus"][0].as_u64().ok_or("a cell without CPUs")? as u32;
+    bench.cell(&["destroy", NAME])?;
+    let mut rows = bench.costs()?;
+    rows.extend(bench.noise()?);
+    Ok(rows)
+}
+
+struct Bench {
+    seatmap: PathBuf,
+    cpu: u32,
+}
+
+impl Bench {
+    fn cell(&self, arguments: &[&str]) -> Result<String, Box<dyn Error>> {
+        let output = Command::new(&self.seatmap).arg("cell").args(arguments).output()?;
+        match output.status.success() {
+            true => Ok(String::from_utf8(output.stdout)?),
+            false => Err(String::from_utf8_lossy(&output.stderr).trim().to_owned().into()),
+        }
+    }
+
+    fn create(&self, more: &[&str]) -> Result<String, Box<dyn Error>> {
+        let list = format!("{0}-{0}", self.cpu);
+        self.cell(&[&["create", NAME, "--cpus", &list, "--untested"], more].concat())
+    }
+
+    /// By the clock on the wall, the start of the process included.
+    fn costs(&self) -> Result<Vec<Row>, Box<dyn Error>> {
+        let (mut made, mut undone, mut restored) = (Vec::new(), Vec::new(), Vec::new());
+        for _ in 0..CELLS {
+            let began = Instant::now();
+            self.create(&[])?;
+            made.push(began.elapsed().as_secs_f64() * 1e3);
+            let began = Instant::now();
+            self.cell(&["destroy", NAME])?;
+            undone.push(began.elapsed().as_secs_f64() * 1e3);
+            restored.push(self.killed()?);
+        }
+        let row = |what: &str, ms: &[f64], limit: f64| {
+            let at = |share| quantile(ms, share).unwrap_or(f64::NAN);
+            let middle = median(ms).unwrap_or(f64::NAN);
+            let got = format!("{middle:.1} ms (middle half {:.1}-{:.1})", at(0.25), at(0.75));
+            Row::held(what, got, format!("<= {limit} ms"), middle <= limit)
+        };
+        Ok(vec![
+            row("cell create, without the noise test", &made, 50.0),
+            row("cell destroy", &undone, 20.0),
+            row("cell: creator killed late, until all is put back", &restored, 10.0),
+        ])
+    }
+
+    /// Milliseconds from the death of a creator until its guardian has taken the journal away, having put all back.
+    fn killed(&self) -> Result<f64, Box<dyn Error>> {
+        let list = format!("{0}-{0}", self.cpu);
+        let mut create = Command::new(&self.seatmap);
+        create
+            .args(["cell", "create", NAME, "--untested", "--cpus", &list])
+            .stderr(Stdio::null())
+            .stdout(Stdio::null());
+        // Late, with nearly everything to put back; whoever gets farther has made a cell.
+        create.env("SEATMAP_CELL_FAIL_AT", "20").status()?;
+        let (began, journal) = (Instant::now(), Path::new("/run/seatmap").join(format!("{NAME}.journal")));
+        while journal.exists() && began.elapsed() < Duration::from_secs(5) {
+            std::thread::sleep(Duration::from_micros(200));
+        }
+        let took = began.elapsed().as_secs_f64() * 1e3;
+        if journal.exists() {
+            self.cell(&["destroy", NAME])?;
+            return Err("the creator was not killed before it had finished".into());
+        }
+        Ok(took)
+    }
+
+    /// A busy loop pinned to a CPU, and one in a cell on it, beside the same hogs and writer; and one pinned there without
+    /// hogs, whose gaps no cell can take away.
+    fn noise(&self) -> Result<Vec<Row>, Box<dyn Error>> {
+        let (mut alone, mut pinned, mut inside) = (Vec::new(), Vec::new(), Vec::new());
+        for _ in 0..TURNS {
+            alone.push(self.measured(&[])?);
+            pinned.push(under_load(|| self.measured(&[]))?);
+            self.create(&[])?;
+            let found = under_load(|| self.measured(&["cell", "run", NAME, "--"]));
+            self.cell(&["destroy", NAME])?;
+            inside.push(found?);
+        }
+        let row = |what: &str, at: usize, limit: Option<f64>, unit: &str| {
+            let [inside, pinned, alone] = [&inside, &pinned, &alone].map(|runs| middle(runs, at));
+            let ratio = pinned[1] / inside[1];
+            let told = |[low, middle, high]: [f64; 3]| format!("{middle:.2} ({low:.2}-{high:.2})");
+            let [inside, pinned, alone] = [inside, pinned, alone].map(told);
+            let got = format!("1/{ratio:.1}: {inside} / {pinned} {unit}; without load nor cell {alone} {unit}");
+            match limit {
+                Some(limit) => Row::held(what, got, format!("<= 1/{limit}"), ratio >= limit),
+                None => Row::told(what, got),
+            }
+        };
+        Ok(vec![
+            row("cell under load: time stolen / of a pinned loop", 0, Some(20.0), "%"),
+            row("cell under load: longest gap / of a pinned loop", 1, Some(50.0), "us"),
+            row("cell under load: longest preemption / of a pinned loop", 2, None, "us"),
+        ])
+    }
+
+    /// Percent stolen, and the longest gap and the longest preemption in microseconds, by `seatmap noise` run so.
+    fn measured(&self, before: &[&str]) -> Result<[f64; 3], Box<dyn Error>> {
+        let mut command = Command::new(&self.seatmap);
+        let cpu = self.cpu.to_string();
+        if !before.is_empty() {
+            command.args(before).arg(&self.seatmap);
+        }
+        let output = command.args(["noise", "--cpus", &cpu, "--seconds", SECONDS, "--json"]).output()?;
+        let text = String::from_utf8(output.stdout)?;
+        let line = text.lines().find(|line| line.starts_with('{'));
+        let told = || String::from_utf8_lossy(&output.stderr).into_owned();
+        let found: serde_json::Value = serde_json::from_str(line.ok_or_else(told)?)?;
+        let figure = |key: &str| found["cpus"][0][key].as_f64().ok_or_else(|| format!("no {key} in {found}"));
+        Ok([figure("stolen_percent")?, figure("longest_gap_us")?, figure("longest_preemption_us")?])
+    }
+}
+
+/// The middle half of one of the figures of all runs, and the median between.
+fn middle(runs: &[[f64; 3]], at: usize) -> [f64; 3] {
+    let all: Vec<f64> = runs.iter().map(|run| run[at]).collect();
+    [0.25, 0.5, 0.75].map(|share| quantile(&all, share).unwrap_or(f64::NAN))
+}
+
+/// Does the work beside two hogs and a writer that may run on any CPU, and are gone when it returns.
+fn under_load<T>(work: impl FnOnce() -> T) -> T {
+    let done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let done = &done;
+        for _ in 0..HOGS {
+            scope.spawn(move || while !done.load(Ordering::Relaxed) {});
+        }
+        scope.spawn(move || write_until(done));
+        let result = work();
+        done.store(true, Ordering::Relaxed);
+        result
+    })
+}
+
+/// Writes a file over and over, and has it put on disk each time.
+fn write_until(done: &AtomicBool) {
+    let Ok(mut file) = tempfile::tempfile() else { return };
+    let block = vec![1_u8; 1 << 20];
+    while !done.load(Ordering::Relaxed) {
+        let wrote = file.write_all(&block).and_then(|()| file.sync_data()).and_then(|()| file.set_len(0));
+        if wrote.is_err() {
+            return;
+        }
+    }
+}

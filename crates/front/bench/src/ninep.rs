@@ -1,0 +1,149 @@
+//! Files by the 9P channel against files directly: what a request costs, and what it costs the cell.
+//!
+//! A controller shows a folder, and this executable plays the program in the cell: it writes and reads the same folder in both
+//! ways, in turn. Unless each block is put on disk, files are in the page cache: what is compared is the way there.
+
+mod play;
+
+use crate::row::Row;
+use play::{Figures, JOBS, Job, PACES};
+use seatmap_os::affinity;
+use seatmap_statistics::{median, quantile};
+use std::error::Error;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+/// What the cell is called.
+const NAME: &str = "bench";
+
+/// The part that this executable plays in the cell.
+const PROGRAM: &str = "ninep-program";
+
+/// Plays the program, where the arguments ask for it.
+pub fn played(arguments: &[String]) -> Option<Result<(), Box<dyn Error>>> {
+    match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        [PROGRAM, folder, cpu] => Some(play::run(Path::new(folder), cpu)),
+        _ => None,
+    }
+}
+
+/// Where two CPUs are, and the seatmap binary is beside this one. The cell is as closed as it can be made here.
+pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
+    let seatmap = std::env::current_exe()?.with_file_name("seatmap");
+    if affinity::current()?.len() < 2 || !seatmap.exists() {
+        return Ok(vec![Row::told("9P", "not measured: it takes the seatmap binary beside this one, and two CPUs")]);
+    }
+    let bench = Bench { seatmap, folder: tempfile::tempdir()? };
+    let mut controller = bench.serve()?;
+    let measured = bench.measured();
+    // SIGTERM: it undoes the cell.
+    // SAFETY: the child has not been waited for, so that the number is its own.
+    unsafe { libc::kill(controller.id().cast_signed(), libc::SIGTERM) };
+    controller.wait()?;
+    let (backend, figures) = measured?;
+    let mut rows = vec![Row::told("9P: the cell", backend)];
+    rows.extend(JOBS.iter().zip(&figures.jobs).flat_map(|(job, turns)| compared(job, turns)));
+    rows.extend(noise(&figures));
+    Ok(rows)
+}
+
+struct Bench {
+    seatmap: PathBuf,
+    folder: tempfile::TempDir,
+}
+
+impl Bench {
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(&self.seatmap);
+        command.arg("cell").args(arguments).env("SEATMAP_RUN", self.path("run"));
+        command
+    }
+
+    /// A controller that shows a folder and is there.
+    fn serve(&self) -> Result<Child, Box<dyn Error>> {
+        std::fs::create_dir(self.path("shown"))?;
+        let mut serve = self.command(&["serve", "--socket"]);
+        serve.arg(self.path("socket")).arg("--export").arg(self.path("shown"));
+        let mut child = serve.stdout(Stdio::piped()).spawn()?;
+        let said = child.stdout.take().ok_or("no stdout")?;
+        BufReader::new(said).read_line(&mut String::new())?;
+        Ok(child)
+    }
+
+    /// How far the cell is closed, and what was found in it. The cell ends with who holds it.
+    fn measured(&self) -> Result<(String, Figures), Box<dyn Error>> {
+        let mut create = self.command(&["create", NAME, "--cpus", "1", "--untested", "--hold", "--json", "--via"]);
+        let mut holder = create.arg(self.path("socket")).stdout(Stdio::piped()).spawn()?;
+        let told = holder.stdout.take().ok_or("no stdout")?;
+        let mut line = String::new();
+        BufReader::new(told).read_line(&mut line)?;
+        let ran = self.ran(&line);
+        holder.kill()?;
+        holder.wait()?;
+        ran
+    }
+
+    fn ran(&self, cell: &str) -> Result<(String, Figures), Box<dyn Error>> {
+        let cell: serde_json::Value = serde_json::from_str(cell)?;
+        let cpu = cell["cpus"][0].as_u64().ok_or("a cell without CPUs")?;
+        let backend = cell["backend"].as_str().unwrap_or_default().to_owned();
+        let channel = format!("--channel={}", self.path("socket.9p").display());
+        let mut run = self.command(&["run", NAME, "-q", &channel, "--"]);
+        let program = run.arg(std::env::current_exe()?).arg(PROGRAM).arg(self.path("shown")).arg(cpu.to_string());
+        let output = program.output()?;
+        match serde_json::from_slice(&output.stdout) {
+            Ok(figures) => Ok((backend, figures)),
+            Err(_) => Err(String::from_utf8_lossy(&output.stderr).into_owned().into()),
+        }
+    }
+}
+
+/// By the clock on the wall, and by the CPU time of the program's thread.
+fn compared(job: &Job, turns: &[[[f64; 2]; 2]]) -> Vec<Row> {
+    let what = format!("9P: {} {} MiB by {} KiB", job.doing.verb(), job.size_bytes >> 20, job.unit_bytes >> 10);
+    let column = |at: usize, way: usize| turns.iter().map(|turn| turn[way][at]).collect::<Vec<f64>>();
+    let rate = |way| format!("{:.0}", (job.size_bytes >> 20) as f64 / middle(&column(0, way)));
+    let unit_us = |way| middle(&column(1, way)) * 1e6 * job.unit_bytes as f64 / job.size_bytes as f64;
+    let ratios = |at| spread(&turns.iter().map(|turn| turn[1][at] / turn[0][at]).collect::<Vec<_>>());
+    vec![
+        Row::told(
+            format!("{what}: time by the channel / directly"),
+            format!("{} ({} and {} MiB/s)", ratios(0), rate(1), rate(0)),
+        ),
+        Row::told(
+            format!("{what}: CPU time on the cell's CPU, by the channel / directly"),
+            format!("{} ({:.1} and {:.1} us a request)", ratios(1), unit_us(1), unit_us(0)),
+        ),
+    ]
+}
+
+/// What a busy loop on the cell's CPU loses to a program there that does the same I/O in two ways.
+fn noise(figures: &Figures) -> Vec<Row> {
+    let figure = |what: &str, at: usize, unit: &str| {
+        let column = |turns: &[[[f64; 2]; 2]], way: usize| turns.iter().map(|turn| turn[way][at]).collect::<Vec<_>>();
+        let quiet: Vec<f64> = figures.quiet.iter().map(|turn| turn[at]).collect();
+        let beside = PACES.iter().zip(&figures.noise).map(|((doing, period), turns)| {
+            let [direct, channel] = [0, 1].map(|way| spread(&column(turns, way)));
+            let what = format!("9P: {what}, beside 128 KiB to {} every {} ms", doing.verb(), period.as_millis());
+            Row::told(what, format!("{channel} {unit} by the channel, {direct} {unit} directly"))
+        });
+        let alone = Row::told(format!("9P: {what}, alone"), format!("{} {unit}", spread(&quiet)));
+        std::iter::once(alone).chain(beside).collect::<Vec<_>>()
+    };
+    [figure("time stolen from a busy loop", 0, "%"), figure("its longest gap", 1, "us")].concat()
+}
+
+fn middle(values: &[f64]) -> f64 {
+    median(values).unwrap_or(f64::NAN)
+}
+
+/// Median, and the middle half.
+fn spread(values: &[f64]) -> String {
+    let at = |share| quantile(values, share).unwrap_or(f64::NAN);
+    format!("{:.2} (middle half {:.2}-{:.2})", middle(values), at(0.25), at(0.75))
+}

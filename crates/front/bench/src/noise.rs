@@ -1,0 +1,55 @@
+//! The noise meters: how fine they are, what they cost, and whether both see the same thief.
+
+use crate::hogs::among_hogs;
+use crate::row::Row;
+use seatmap_noise::{CpuNoise, Options};
+use seatmap_os::affinity;
+use seatmap_statistics::{median, quantile};
+use std::error::Error;
+use std::ops::ControlFlow;
+use std::time::Duration;
+
+/// Measurements of each kind, taking turns.
+const TURNS: usize = 9;
+/// One of them: many slices of the scheduler for each meter.
+const LENGTH: Duration = Duration::from_millis(600);
+
+/// The meter's own figures on the last CPU, and what both meters say of two hogs there.
+pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
+    let Some(cpu) = affinity::current()?.last().copied() else { return Ok(Vec::new()) };
+    let (mut idle, mut busy) = (Vec::new(), Vec::new());
+    for _ in 0..TURNS {
+        idle.push(measured(cpu)?);
+        busy.push(among_hogs(&[cpu], || measured(cpu))?);
+    }
+    let of = |runs: &[CpuNoise], figure: fn(&CpuNoise) -> f64| spread(&runs.iter().map(figure).collect::<Vec<_>>());
+    let told = |what: &str, (middle, low, high): (f64, f64, f64), unit: &str| {
+        Row::told(
+            format!("noise meter: {what}"),
+            format!("{middle:.2} {unit} (by turns, middle half {low:.2}-{high:.2})"),
+        )
+    };
+    let (ratio, low, high) = of(&busy, |noise| noise.fwq_excess_percent / noise.stolen_percent);
+    let agreement = format!("{ratio:.3} (by turns, middle half {low:.3}-{high:.3})");
+    Ok(vec![
+        told("resolution", of(&idle, |noise| noise.meter.resolution_ns), "ns"),
+        told("gaps from", of(&idle, |noise| noise.meter.threshold_ns), "ns"),
+        told("writing down a gap", of(&idle, |noise| noise.meter.record_ns), "ns"),
+        told("time spent on writing", of(&idle, |noise| noise.meter.overhead_percent), "%"),
+        told("stolen while idle", of(&idle, |noise| noise.stolen_percent), "%"),
+        told("stolen by two hogs", of(&busy, |noise| noise.stolen_percent), "%"),
+        Row::held("stolen by two hogs, quanta / detour loop", agreement, "0.90-1.10", (0.9..=1.1).contains(&ratio)),
+    ])
+}
+
+fn measured(cpu: u32) -> Result<CpuNoise, Box<dyn Error>> {
+    let options = Options { duration: LENGTH, ..Options::default() };
+    let mut report = seatmap_noise::measure(&[cpu], &options, &mut |_| ControlFlow::Continue(()))?;
+    Ok(report.cpus.remove(0))
+}
+
+/// Median, and the middle half.
+fn spread(values: &[f64]) -> (f64, f64, f64) {
+    let at = |share| quantile(values, share).unwrap_or(f64::NAN);
+    (median(values).unwrap_or(f64::NAN), at(0.25), at(0.75))
+}

@@ -1,0 +1,145 @@
+//! Homes of a program's own lines, found in the program from a profile that knows nothing of them.
+
+use crate::homes::{NOISE, hash, surveyed};
+use crate::row::Row;
+use seatmap_machine::{HomeLines, Origin, OriginKind, Profile, Topology};
+use seatmap_measure::probe::{PairAt, Probe, Visit};
+use seatmap_measure::synthetic::{AddressHash, Mesh, MeshProbe};
+use seatmap_place::PlaceError;
+use seatmap_port::{Addr, Testbed, Workload};
+use seatmap_seats::line_homes::{BATCHES, Lines, Reading, find, find_by};
+use seatmap_sim::{CoherentBed, SimError, catalog, coherent};
+use std::error::Error;
+use std::sync::Arc;
+
+/// Lines of the program: a page of them.
+const LINES: u32 = 64;
+/// Lines of the process that measured the profile: several for each home of the meshes.
+const PROFILED: u32 = 256;
+const SEEDS: u64 = 5;
+/// Where the program's page lies, apart from those of the profile.
+const ELSEWHERE: u64 = 1 << 40;
+const WANTED_PERCENT: f64 = 99.0;
+const MOST_MS: f64 = 1.0;
+
+/// What became of lines.
+#[derive(Clone, Copy, Default)]
+struct Told {
+    lines: u64,
+    told: u64,
+    right: u64,
+    visits: u64,
+}
+
+/// A row for each mesh, and one for the simulated Xeon Phi.
+pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
+    let mut rows = Vec::new();
+    for (name, mesh) in [("KNL_38", Mesh::knl_38()), ("SKX_28", Mesh::skx_28())] {
+        let Some(hash) = hash(name)? else { continue };
+        let mut all = Told::default();
+        for seed in 0..SEEDS {
+            on_mesh(&hash, &mesh, seed, &mut all)?;
+        }
+        let what = format!("{name}: homes of {LINES} lines in another process, noise {} ns a visit", NOISE.visit_ns);
+        rows.push(row(what, all, String::new(), true));
+    }
+    rows.push(on_the_phi()?);
+    Ok(rows)
+}
+
+fn row(what: String, all: Told, more: String, more_met: bool) -> Row {
+    let percent = |part: u64, whole: u64| 100.0 * part as f64 / whole.max(1) as f64;
+    let right = percent(all.right, all.told);
+    let got = format!(
+        "{right:.2} % right of {:.1} % that are told, {:.1} visits a line{more}",
+        percent(all.told, all.lines),
+        all.visits as f64 / all.lines.max(1) as f64
+    );
+    Row::held(what, got, format!(">= {WANTED_PERCENT} % right"), right >= WANTED_PERCENT && more_met)
+}
+
+fn on_mesh(hash: &AddressHash, mesh: &Mesh, seed: u64, all: &mut Told) -> Result<(), Box<dyn Error>> {
+    let mut measured = MeshProbe::new(hash.clone(), mesh.clone(), NOISE, seed);
+    let survey = surveyed(&mut measured, PROFILED, seed)?;
+    let origin = Origin { kind: OriginKind::Model, source: "a mesh".to_owned(), date: None, tool: None };
+    let mut profile = Profile::new("mesh", origin, Topology::unknown(measured.pus()));
+    (profile.core_distance, profile.home_model) = (Some(survey.core_distance), survey.home_model);
+    let lines = profile.home_model.as_ref().and_then(|model| model.lines.clone()).ok_or("no lines in the model")?;
+    let tiles = tiles(&lines, &measured);
+    let mut program = MeshProbe::new(hash.clone(), mesh.clone(), NOISE, seed ^ ELSEWHERE);
+    let homes = find_by(&profile, None, LINES as usize, |[a, b], open| {
+        all.visits += open.len() as u64;
+        let pairs = open.iter().map(|line| PairAt { a, b, line: *line as u32 }).collect();
+        let brought = program.visit(&Visit { pairs, batches: BATCHES, round_trips: 1 });
+        let brought = brought.map_err(|error| PlaceError::Unfit(error.to_string()))?;
+        Ok(brought.iter().map(|batches| Reading::of_batches(&batches.round_trip_ns)).collect())
+    })?;
+    for (line, home) in homes.into_iter().enumerate() {
+        all.lines += 1;
+        all.told += u64::from(home.is_some());
+        let tile = home.and_then(|home| *tiles.get(home as usize)?);
+        all.right += u64::from(tile == Some(program.home(line as u32)));
+    }
+    Ok(())
+}
+
+/// The tile that each home of a profile is: that of most of its lines.
+fn tiles(lines: &HomeLines, measured: &MeshProbe) -> Vec<Option<usize>> {
+    let of_home = |home: u32| {
+        let own = lines.home_of_line.iter().enumerate().filter(|(_, of)| **of == home);
+        let tiles: Vec<usize> = own.map(|(line, _)| measured.home(line as u32)).collect();
+        let count = |tile: &usize| tiles.iter().filter(|other| *other == tile).count();
+        tiles.iter().copied().max_by_key(|tile| count(tile))
+    };
+    (0..lines.nearest_pu.len() as u32).map(of_home).collect()
+}
+
+/// The profile is the model's own; a visit is counted for all lines, of which the last ones have fewer.
+fn on_the_phi() -> Result<Row, Box<dyn Error>> {
+    let model = catalog::coherent("xeon-phi-5110p").ok_or("no such model")??;
+    let profile = coherent::profile(&model)?;
+    // Beyond the lines that the profile lists.
+    let lines = 1000..1000 + 16 * LINES;
+    let wanted = Lines { words: lines.clone().map(Addr::line).collect(), meeting: Addr::line(0) };
+    let mut timed = Timed { bed: CoherentBed::new(Arc::clone(&model)), cycles: 0, visits: 0 };
+    let homes = find(&mut timed, &profile, None, &wanted)?;
+    let of = homes.len() as u64;
+    let mut all = Told { lines: of, visits: timed.visits * of, ..Told::default() };
+    for (line, home) in lines.zip(homes) {
+        all.told += u64::from(home.is_some());
+        all.right += u64::from(home.is_some() && home == model.home_of(line));
+    }
+    let ms = timed.cycles as f64 / model.frequency_ghz / 1e6 / of as f64;
+    let what = format!("xeon-phi-5110p: homes of {of} own lines, on the model's clock at most {MOST_MS} ms a line");
+    Ok(row(what, all, format!(", {ms:.3} ms a line"), ms <= MOST_MS))
+}
+
+/// A testbed that counts what it runs for.
+struct Timed {
+    bed: CoherentBed,
+    cycles: u64,
+    visits: u64,
+}
+
+impl Testbed for Timed {
+    type Error = SimError;
+
+    fn run<W: Workload>(&mut self, seats: &[u32], workload: &W) -> Result<Vec<W::Output>, SimError> {
+        let outputs = self.bed.run(seats, workload)?;
+        self.cycles += self.bed.counters().cycles;
+        self.visits += 1;
+        Ok(outputs)
+    }
+
+    fn pus(&self) -> &[u32] {
+        self.bed.pus()
+    }
+
+    fn ns_per_tick(&self) -> f64 {
+        self.bed.ns_per_tick()
+    }
+
+    fn clock_step_ns(&self) -> f64 {
+        self.bed.clock_step_ns()
+    }
+}

@@ -1,0 +1,85 @@
+//! Our ping-pong against the loop that anyone would write.
+
+use crate::plain::Plain;
+use crate::row::Row;
+use seatmap_host::crew::Crew;
+use seatmap_host::{HostClock, HostTestbed};
+use seatmap_machine::Topology;
+use seatmap_measure::probe::{PairAt, Probe, Visit};
+use seatmap_measure::testbed_probe::{TestbedProbe, candidate};
+use seatmap_os::affinity;
+use seatmap_statistics::{median, quantile};
+use std::error::Error;
+use std::sync::atomic::AtomicU64;
+
+/// Visits of each kind, taking turns.
+const TURNS: usize = 600;
+const BATCHES: u32 = 16;
+const ROUND_TRIPS: u32 = 50;
+
+/// The first two CPUs, or none.
+pub fn cpus() -> Result<Option<[u32; 2]>, Box<dyn Error>> {
+    let allowed = affinity::current()?;
+    if allowed.len() < 2 {
+        eprintln!("bench: skipped: two CPUs are needed, and this process may use {}", allowed.len());
+    }
+    Ok(allowed.first_chunk().copied())
+}
+
+/// What is measured with.
+pub type Ours = TestbedProbe<HostTestbed>;
+
+/// The word that both loops use.
+fn word(probe: &Ours) -> &AtomicU64 {
+    &probe.testbed().words()[candidate(0).0 as usize]
+}
+
+/// A probe on these CPUs.
+pub fn probe(cpus: [u32; 2]) -> Result<Ours, Box<dyn Error>> {
+    let topology = Topology::unknown(cpus);
+    let testbed = HostTestbed::new(cpus.to_vec(), Ours::shared_lines(1, &topology, &cpus))?;
+    Ok(Ours::new(testbed, &topology, 1)?)
+}
+
+/// The visit that both benches of a pair make.
+pub fn visit([a, b]: [u32; 2]) -> Visit {
+    Visit { pairs: vec![PairAt { a, b, line: 0 }], batches: BATCHES, round_trips: ROUND_TRIPS }
+}
+
+/// Medians of both kinds, their ratio, and how the ratio of single turns spreads.
+pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
+    let Some(cpus) = cpus()? else { return Ok(Vec::new()) };
+    let mut probe = probe(cpus)?;
+    let clock = HostClock::calibrated();
+    let (mut crew, plain) = (Crew::default(), Plain::default());
+    let (mut ours, mut theirs, mut ratios) = (Vec::new(), Vec::new(), Vec::new());
+    for turn in 0..TURNS {
+        let our_turn = |probe: &mut Ours| probe.visit(&visit(cpus)).map(|mut brought| brought.remove(0).round_trip_ns);
+        let mut their_turn = |word: &AtomicU64| {
+            let sides = crew.run(&cpus, &|side| plain.side(word, side as u64, BATCHES, ROUND_TRIPS, &clock));
+            sides.map(|mut sides| sides.remove(1))
+        };
+        // ABBA: whoever is second may profit from the first.
+        let (us, them) = if turn % 2 == 0 {
+            (our_turn(&mut probe)?, their_turn(word(&probe))?)
+        } else {
+            let them = their_turn(word(&probe))?;
+            (our_turn(&mut probe)?, them)
+        };
+        ratios.extend(median(&us).zip(median(&them)).map(|(us, them)| us / them));
+        ours.extend(us);
+        theirs.extend(them);
+    }
+    let of = |values: &[f64], share| quantile(values, share).unwrap_or(f64::NAN);
+    let ratio = of(&ours, 0.5) / of(&theirs, 0.5);
+    let got = format!(
+        "{ratio:.3} ({:.1} / {:.1} ns; by turns {:.3}, middle half {:.3}-{:.3})",
+        of(&ours, 0.5),
+        of(&theirs, 0.5),
+        of(&ratios, 0.5),
+        of(&ratios, 0.25),
+        of(&ratios, 0.75)
+    );
+    let what = format!("round trip {}-{}, ours / plain loop", cpus[0], cpus[1]);
+    Ok(vec![Row::held(what, got, "0.95-1.05", (0.95..=1.05).contains(&ratio))])
+}

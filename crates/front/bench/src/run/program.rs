@@ -1,0 +1,83 @@
+//! A program that creates many threads, and then works with two of them.
+
+use seatmap_os::affinity;
+use seatmap_statistics::median;
+use std::error::Error;
+use std::hint::black_box;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::thread::{self, Thread};
+use std::time::Instant;
+
+/// Threads that live for a moment, one after the other.
+pub const THREADS: usize = 2000;
+
+/// Rounds of work: each side computes, is sent a signal, wakes the other and waits for it.
+const ROUNDS: u32 = 5000;
+
+/// Steps of computing in a side's round, some 50 us.
+const STEPS: u64 = 100_000;
+
+/// What the program measures of itself.
+#[derive(Clone, Copy, Debug)]
+pub struct Figures {
+    /// The median time of creating a thread and waiting for its end.
+    pub creation_us: f64,
+    /// The time of all rounds of work.
+    pub phase_s: f64,
+}
+
+impl Figures {
+    /// What a program printed.
+    pub fn read(text: &str) -> Option<Self> {
+        let mut numbers = text.split_whitespace().map(str::parse);
+        Some(Figures { creation_us: numbers.next()?.ok()?, phase_s: numbers.next()?.ok()? })
+    }
+}
+
+/// Plays the program. It seats its threads itself as a launcher would, so that the difference is the launcher's alone:
+/// waking a thread on another CPU may take longer than all the rest.
+pub fn play(cpus: [&str; 2]) -> Result<(), Box<dyn Error>> {
+    let [first, second] = [cpus[0].parse()?, cpus[1].parse()?];
+    affinity::pin(&[first])?;
+    let mut creations_us = Vec::with_capacity(THREADS);
+    for _ in 0..THREADS {
+        let began = Instant::now();
+        thread::spawn(|| ()).join().map_err(|_| "a thread panicked")?;
+        creations_us.push(began.elapsed().as_secs_f64() * 1e6);
+    }
+    handle_signals();
+    let turn = AtomicU32::new(0);
+    let main = thread::current();
+    let phase_s = thread::scope(|scope| {
+        let turn = &turn;
+        let other = scope.spawn(move || affinity::pin(&[second]).map(|()| side(turn, 1, &main)));
+        let began = Instant::now();
+        side(turn, 0, other.thread());
+        other.join().map_err(|_| "a thread panicked")??;
+        Ok::<_, Box<dyn Error>>(began.elapsed().as_secs_f64())
+    })?;
+    println!("{} {phase_s}", median(&creations_us).unwrap_or(f64::NAN));
+    Ok(())
+}
+
+/// One side's rounds; the two take turns.
+fn side(turn: &AtomicU32, own: u32, other: &Thread) {
+    for _ in 0..ROUNDS {
+        while turn.load(Ordering::Acquire) % 2 != own {
+            thread::park();
+        }
+        black_box((0..STEPS).fold(0, |sum, step| black_box(sum ^ step)));
+        // SAFETY: sends this thread a signal that has a handler.
+        unsafe { libc::raise(libc::SIGUSR1) };
+        turn.fetch_add(1, Ordering::Release);
+        other.unpark();
+    }
+}
+
+/// Gives the signal a handler, since one that is ignored is never delivered.
+fn handle_signals() {
+    extern "C" fn handle(_: libc::c_int) {}
+    let handler: extern "C" fn(libc::c_int) = handle;
+    // SAFETY: the handler does nothing, which is async-signal-safe.
+    unsafe { libc::signal(libc::SIGUSR1, handler as libc::sighandler_t) };
+}

@@ -1,0 +1,229 @@
+//! `seatmap cell`, as typed.
+
+use super::time::time;
+use super::{CellQueued, CellRenew, CellServe, CellSteward};
+use clap::{Args, Subcommand, ValueEnum};
+use seatmap_cell::{Backend, Name, NameError};
+use seatmap_os::CpuList;
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+#[derive(Debug, Args)]
+pub struct Cell {
+    #[command(subcommand)]
+    pub verb: CellVerb,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum CellVerb {
+    /// Make a cell: everybody else leaves its CPUs.
+    Create(CellCreate),
+    /// List the cells there are.
+    List {
+        /// Print them as a JSON array on stdout, and nothing else.
+        #[arg(long)]
+        json: bool,
+        /// Ask the controller at this socket, which also tells of those that wait.
+        #[arg(long, value_name = "SOCKET")]
+        via: Option<PathBuf>,
+    },
+    /// Show a cell: how far it is closed, what is left on its CPUs, and what is wrong with it.
+    Show(CellNamed),
+    /// Run a program in a cell, each thread on a CPU of its own.
+    Run(CellRun),
+    /// Look whether a cell is still what it was made to be; exit code 1 where it is not.
+    Verify(CellNamed),
+    /// Undo a cell. A program that runs in it is moved out.
+    Destroy {
+        /// The cell.
+        #[arg(value_name = "NAME", default_value = seatmap_cell::name::USUAL, value_parser = name)]
+        name: Name,
+        /// Through the controller at this socket.
+        #[arg(long, value_name = "SOCKET")]
+        via: Option<PathBuf>,
+    },
+    /// Have the lease of a cell end at another time.
+    Renew(CellRenew),
+    /// Make and undo cells for others, in turn, until interrupted.
+    Serve(CellServe),
+    /// Undo everything that any cell has changed on this host.
+    Restore,
+    /// What puts a cell's changes back when its creator dies.
+    #[command(hide = true)]
+    Guardian {
+        /// The cell.
+        #[arg(value_parser = name)]
+        name: Name,
+    },
+    /// What winds up a controller's affairs when it dies.
+    #[command(hide = true)]
+    Warden,
+    /// What reads and writes files for a program without I/O rights.
+    #[command(hide = true)]
+    Steward(CellSteward),
+}
+
+#[derive(Debug, Args)]
+pub struct CellCreate {
+    /// What to call it.
+    #[arg(value_name = "NAME", default_value = seatmap_cell::name::USUAL, value_parser = name)]
+    pub name: Name,
+    /// A list of CPUs such as 2-5,8 (3-3 is CPU 3 alone), how many CPUs, or auto for the best core.
+    #[arg(long, value_name = "LIST|N|auto", default_value = "auto", value_parser = wanted)]
+    pub cpus: Wanted,
+    /// Choose CPUs that are near one another by the distances in this profile.
+    #[arg(long, alias = "near", value_name = "FILE")]
+    pub profile: Option<String>,
+    /// Choose a CPU for each task of this pattern, where they talk cheapest by the profile.
+    #[arg(long, value_name = "PATTERN", requires = "profile", conflicts_with = "cpus")]
+    pub pattern: Option<String>,
+    /// Give it memory of its own, in whole huge pages: 64M.
+    #[arg(long, value_name = "BYTES", default_value = "0", value_parser = bytes)]
+    pub memory: u64,
+    /// Refuse a cell from which more time is stolen: 2%.
+    #[arg(long, value_name = "PERCENT", value_parser = percent)]
+    pub noise: Option<f64>,
+    /// Do not measure its noise, before and after: that takes most of a second.
+    #[arg(long, conflicts_with = "noise")]
+    pub untested: bool,
+    /// Undo it after this time: 30s, 10m, 2h.
+    #[arg(long, value_name = "TIME", value_parser = seconds)]
+    pub ttl: Option<u64>,
+    /// Refuse a cell that is closed less than this.
+    #[arg(long, value_name = "LEVEL", default_value = "affinity")]
+    pub require: Level,
+    #[command(flatten)]
+    pub queued: CellQueued,
+    /// Print the cell as JSON on stdout, and nothing else.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// How far a cell is closed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Level {
+    /// An isolated partition of cgroup version 2.
+    V2Partition,
+    /// An exclusive cpuset of cgroup version 1.
+    V1Exclusive,
+    /// Threads moved by their affinity.
+    Affinity,
+}
+
+impl From<Level> for Backend {
+    fn from(level: Level) -> Self {
+        match level {
+            Level::V2Partition => Backend::V2Partition,
+            Level::V1Exclusive => Backend::V1Exclusive,
+            Level::Affinity => Backend::Affinity,
+        }
+    }
+}
+
+/// Which CPUs are wanted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Wanted {
+    /// These.
+    List(CpuList),
+    /// So many.
+    Count(usize),
+    /// As many as the best core has.
+    Auto,
+}
+
+#[derive(Debug, Args)]
+pub struct CellNamed {
+    /// The cell.
+    #[arg(value_name = "NAME", default_value = seatmap_cell::name::USUAL, value_parser = name)]
+    pub name: Name,
+    /// Print it as JSON on stdout, and nothing else.
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct CellRun {
+    /// The cell.
+    #[arg(value_name = "NAME", default_value = seatmap_cell::name::USUAL, value_parser = name)]
+    pub name: Name,
+    /// Seat threads by this plan, whose CPUs are the cell's; without it each takes the next CPU, over and over.
+    #[arg(long, value_name = "FILE")]
+    pub plan: Option<PathBuf>,
+    /// Write the seating, and the noise that the program had, as JSON.
+    #[arg(long, value_name = "FILE")]
+    pub report: Option<PathBuf>,
+    /// Say nothing, unless a thread does not sit where it should.
+    #[arg(short, long)]
+    pub quiet: bool,
+    /// Connect it to files and a console by a controller's 9P socket (default: controller.sock.9p where cells are remembered).
+    #[arg(long, value_name = "SOCKET", num_args = 0..=1, require_equals = true)]
+    pub channel: Option<Option<PathBuf>>,
+    /// Take it all I/O rights but reading and writing what is open; it must be linked statically.
+    #[arg(long)]
+    pub no_io: bool,
+    /// The program and its arguments.
+    #[arg(last = true, required = true, value_name = "COMMAND")]
+    pub command: Vec<OsString>,
+}
+
+pub(super) fn name(text: &str) -> Result<Name, NameError> {
+    text.parse()
+}
+
+fn wanted(text: &str) -> Result<Wanted, String> {
+    if text == "auto" {
+        return Ok(Wanted::Auto);
+    }
+    match text.parse::<usize>() {
+        Ok(0) => Err("a cell needs a CPU; write 0-0 for CPU 0 alone".to_owned()),
+        Ok(count) => Ok(Wanted::Count(count)),
+        Err(_) => super::cpus(text).map(Wanted::List).map_err(|error| error.to_string()),
+    }
+}
+
+/// A number with one of these units behind it.
+fn with_unit(text: &str, units: &[(&str, u64)]) -> Option<u64> {
+    let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let (number, unit) = text.split_at(end);
+    let factor = units.iter().find(|(name, _)| name.eq_ignore_ascii_case(unit))?.1;
+    number.parse::<u64>().ok()?.checked_mul(factor)
+}
+
+fn bytes(text: &str) -> Result<u64, String> {
+    let units = [("", 1), ("k", 1 << 10), ("m", 1 << 20), ("g", 1 << 30)];
+    with_unit(text, &units).ok_or_else(|| "write a size such as 64M".to_owned())
+}
+
+pub(super) fn seconds(text: &str) -> Result<u64, String> {
+    let whole = time(text).filter(|time| !time.is_zero() && time.subsec_nanos() == 0);
+    whole.map(|time| time.as_secs()).ok_or_else(|| "write a time such as 30s, 10m or 2h".to_owned())
+}
+
+fn percent(text: &str) -> Result<f64, String> {
+    let number = text.strip_suffix('%').unwrap_or(text).parse::<f64>().ok();
+    number.filter(|it| (0.0..=100.0).contains(it)).ok_or_else(|| "write a percentage such as 2%".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cpus_come_as_a_list_a_number_or_a_wish() {
+        assert_eq!(wanted("auto"), Ok(Wanted::Auto));
+        assert_eq!(wanted("4"), Ok(Wanted::Count(4)));
+        assert_eq!(wanted("3-3"), Ok(Wanted::List(CpuList(vec![3]))));
+        assert_eq!(wanted("1,5"), Ok(Wanted::List(CpuList(vec![1, 5]))));
+        assert!(wanted("0").is_err() && wanted("x").is_err() && wanted("1,1").is_err() && wanted("").is_err());
+    }
+
+    #[test]
+    fn sizes_times_and_shares_have_units() {
+        assert_eq!((bytes("64M"), bytes("2048"), seconds("10m")), (Ok(64 << 20), Ok(2048), Ok(600)));
+        assert_eq!((percent("2%"), percent("0.5")), (Ok(2.0), Ok(0.5)));
+        for bad in ["", "x", "1y", "-1", "99999999999999999999", "99999999999999999g"] {
+            assert!(bytes(bad).is_err() && seconds(bad).is_err(), "{bad}");
+        }
+        assert!(seconds("10").is_err() && percent("101").is_err() && percent("nan").is_err() && percent("%").is_err());
+    }
+}

@@ -1,0 +1,19 @@
+//! `seatmap doctor`, as typed.
+
+use super::cpus;
+use clap::{ArgAction, Args};
+use seatmap_os::CpuList;
+use std::path::PathBuf;
+
+#[derive(Debug, Args)]
+pub struct Doctor {
+    /// The CPUs that should become quiet, such as 2-7; all but those of the first core by default.
+    #[arg(long, value_name = "LIST", value_parser = cpus)]
+    pub cpus: Option<CpuList>,
+    /// Write one self-contained page.
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+    /// Print the findings as JSON on stdout, and nothing else.
+    #[arg(long, action = ArgAction::SetTrue)]
+    pub json: bool,
+}

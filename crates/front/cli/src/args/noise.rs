@@ -1,0 +1,56 @@
+//! `seatmap noise`, as typed.
+
+use super::cpus;
+use super::time::time_or_seconds;
+use clap::Args;
+use seatmap_os::CpuList;
+use std::path::PathBuf;
+use std::time::Duration;
+
+#[derive(Debug, Args)]
+pub struct Noise {
+    /// The CPUs to measure, all at once, such as 0-3,8; also isolated ones. All that are online by default.
+    #[arg(long, value_name = "LIST", value_parser = cpus)]
+    pub cpus: Option<CpuList>,
+    /// How long: 500ms, 10s, 2m; a number alone is seconds.
+    #[arg(long, value_name = "TIME", default_value = "2", value_parser = seconds)]
+    pub seconds: Duration,
+    /// Say who had the CPU in the long gaps, by the kernel's trace; root's.
+    #[arg(long)]
+    pub trace: bool,
+    /// Write one self-contained page.
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+    /// Write a picture of the gaps: how long they are, and when they came.
+    #[arg(long, value_name = "FILE")]
+    pub svg: Option<PathBuf>,
+    /// Print one JSON document on stdout, and nothing else.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// From a few turns of the meters to a day.
+fn seconds(text: &str) -> Result<Duration, String> {
+    let bounds = Duration::from_millis(50)..=Duration::from_secs(86_400);
+    let time = time_or_seconds(text).filter(|time| bounds.contains(time));
+    time.ok_or_else(|| {
+        format!("'{text}' is not a time from 50ms to 1d; write 500ms, 10s or 2m, or a number of seconds")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_have_bounds() {
+        assert_eq!(
+            (seconds("0.5"), seconds("500ms")),
+            (Ok(Duration::from_millis(500)), Ok(Duration::from_millis(500)))
+        );
+        assert_eq!((seconds("2"), seconds("10m")), (Ok(Duration::from_secs(2)), Ok(Duration::from_secs(600))));
+        for bad in ["", "0", "-1", "nan", "inf", "1e9", "49ms", "25h", "2x"] {
+            assert!(seconds(bad).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,253 @@
+//! `seatmap place`, as typed.
+
+use clap::{Args, ValueEnum};
+use seatmap_os::{CpuList, CpuListError};
+use seatmap_place::{Level, Weight};
+use seatmap_plan::Objective;
+use std::path::PathBuf;
+
+/// What makes no sense for a QAPLIB instance, which has neither machine nor pattern.
+const OF_PATTERNS: [&str; 19] = [
+    "on",
+    "objective",
+    "packet",
+    "rounds",
+    "weight",
+    "cpus",
+    "fix",
+    "avoid_smt",
+    "use_smt",
+    "one_per",
+    "widen",
+    "method",
+    "sections",
+    "homes",
+    "threads",
+    "output",
+    "html",
+    "svg",
+    "before",
+];
+
+/// What the heaviest edge sends in the simulator where nobody says: four of the Cell's largest transfers.
+const PACKET_BYTES: u32 = 64 << 10;
+/// How often, where nobody says.
+const ROUNDS: u32 = 4;
+/// Slices of a ring or mesh where nobody says: Liu et al. 2015 cut the Xeon Phi's ring in four.
+const SECTIONS: usize = 4;
+
+#[derive(Debug, Args)]
+#[command(group = clap::ArgGroup::new("what").required(true).args(["pattern", "qaplib"]))]
+#[command(group = clap::ArgGroup::new("picture").multiple(true).args(["html", "svg"]))]
+pub struct Place {
+    /// The machine: host, the name of a bundled one, or a file; it needs core distances.
+    #[arg(long, value_name = "MACHINE", default_value = "host")]
+    pub on: String,
+    /// Who talks to whom: a generator such as stencil2d:8x8 ('seatmap pattern list'), or a file; - is stdin.
+    #[arg(long, value_name = "PATTERN")]
+    pub pattern: Option<String>,
+    /// Solve a QAPLIB instance instead.
+    #[arg(long, value_name = "FILE", conflicts_with_all = OF_PATTERNS)]
+    pub qaplib: Option<PathBuf>,
+    /// What a placement is judged by.
+    #[arg(long, default_value = "distance")]
+    pub objective: ObjectiveChoice,
+    /// Bytes of the heaviest edge's message, for --objective simulated; k stands for 1024 [default: 64k].
+    #[arg(long, value_name = "SIZE", value_parser = super::size)]
+    pub packet: Option<u32>,
+    /// How often all messages are sent, for --objective simulated [default: 4].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub rounds: Option<u32>,
+    /// What an edge of the pattern weighs.
+    #[arg(long, default_value = "bytes")]
+    pub weight: WeightChoice,
+    /// The CPUs that may be used, such as 0-3,8; all of the machine by default.
+    #[arg(long, value_name = "LIST", value_parser = cpus)]
+    pub cpus: Option<CpuList>,
+    /// Put a task on a CPU; may be given several times.
+    #[arg(long, value_name = "TASK=CPU", value_parser = fix)]
+    pub fix: Vec<(usize, u32)>,
+    /// At most one task on a core: the default where there are enough cores; refused where there are not.
+    #[arg(long, conflicts_with = "one_per")]
+    pub avoid_smt: bool,
+    /// Let tasks share a core where that is nearest, though there are enough cores for one task each.
+    #[arg(long, conflicts_with_all = ["avoid_smt", "one_per"])]
+    pub use_smt: bool,
+    /// At most one task on each group of a level.
+    #[arg(long, value_name = "GROUP")]
+    pub one_per: Option<LevelChoice>,
+    /// Let each task run anywhere on the core, cache, node or package of its CPU: the plan's seats are sets of CPUs.
+    #[arg(long, value_name = "GROUP")]
+    pub widen: Option<LevelChoice>,
+    /// How to search.
+    #[arg(long, default_value = "auto")]
+    pub method: MethodChoice,
+    /// Sections of the ring or mesh, for --method pizza [default: 4].
+    #[arg(long, value_name = "K")]
+    pub sections: Option<usize>,
+    /// Choose the home of each channel's line too, where the profile knows homes.
+    #[arg(long, alias = "home")]
+    pub homes: bool,
+    /// How long to search; less where the answer is proven sooner.
+    #[arg(long, value_name = "S", default_value_t = 1.0, value_parser = seconds)]
+    pub seconds: f64,
+    /// Stop after so many kicks instead, for the same answer everywhere.
+    #[arg(long, value_name = "N", conflicts_with = "seconds")]
+    pub kicks: Option<u64>,
+    /// Searches side by side; as many as there are CPUs by default, and one for QAPLIB.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub threads: Option<u16>,
+    /// Where random choices start.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+    /// Write the plan to a file; - is stdout.
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Write one self-contained page: seats, gains, the machine before and after, heatmap.
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+    /// Draw the machine with threads, lines and traffic on it, before and after, into a file; - is stdout.
+    #[arg(long, value_name = "FILE")]
+    pub svg: Option<PathBuf>,
+    /// What is drawn before the plan.
+    #[arg(long, value_name = "WHAT", default_value = "os", requires = "picture")]
+    pub before: BeforeChoice,
+    /// Print the plan as JSON on stdout, and nothing else.
+    #[arg(long)]
+    pub json: bool,
+}
+
+impl Place {
+    /// Bytes of the heaviest edge's message.
+    pub fn packet_bytes(&self) -> u32 {
+        self.packet.unwrap_or(PACKET_BYTES)
+    }
+
+    /// How often all messages are sent.
+    pub fn rounds(&self) -> u32 {
+        self.rounds.unwrap_or(ROUNDS)
+    }
+
+    /// Sections of the ring or mesh.
+    pub fn sections(&self) -> usize {
+        self.sections.unwrap_or(SECTIONS)
+    }
+
+    /// An option that would do nothing, and what it is for.
+    pub fn unused(&self) -> Option<String> {
+        let is_simulated = self.objective == ObjectiveChoice::Simulated;
+        let is_pizza = self.method == MethodChoice::Pizza;
+        let given = [
+            ("--packet", self.packet.is_some() && !is_simulated, "--objective simulated"),
+            ("--rounds", self.rounds.is_some() && !is_simulated, "--objective simulated"),
+            ("--sections", self.sections.is_some() && !is_pizza, "--method pizza"),
+        ];
+        let (option, _, needed) = given.into_iter().find(|(_, is_unused, _)| *is_unused)?;
+        Some(format!("{option} changes nothing without {needed}; add that, or leave {option} out"))
+    }
+}
+
+/// What a placement is judged by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ObjectiveChoice {
+    /// The sum of weight x core distance.
+    Distance,
+    /// The load of the most loaded link between caches, nodes or packages.
+    Congestion,
+    /// The time of the pattern's messages on the simulated machine; needs a model.
+    Simulated,
+}
+
+/// What is drawn before a plan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum BeforeChoice {
+    /// Tasks on CPUs in the order of their numbers.
+    Os,
+    /// The random placement with the median cost of 101.
+    Random,
+}
+
+/// What an edge weighs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum WeightChoice {
+    /// Its bytes.
+    Bytes,
+    /// Its messages.
+    Messages,
+}
+
+/// What PUs can share.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum LevelChoice {
+    /// A core.
+    Core,
+    /// A level-2 cache.
+    L2,
+    /// A level-3 cache.
+    L3,
+    /// A die.
+    Die,
+    /// A NUMA node.
+    Numa,
+    /// A package.
+    Package,
+}
+
+/// How to search.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum MethodChoice {
+    /// Exactly where that is quick, else a portfolio of starts, each refined.
+    Auto,
+    /// First over the chips, evenly and with little crossing, then inside them (Sudheer et al. 2009).
+    Partition,
+    /// Heavy components inside sections of the ring or mesh (Liu et al. 2015).
+    Pizza,
+    /// Each channel's threads next to the home of its line (Liu et al. 2015).
+    Getcore,
+}
+
+impl From<ObjectiveChoice> for Objective {
+    fn from(choice: ObjectiveChoice) -> Self {
+        match choice {
+            ObjectiveChoice::Distance => Objective::Distance,
+            ObjectiveChoice::Congestion => Objective::Congestion,
+            ObjectiveChoice::Simulated => Objective::Simulated,
+        }
+    }
+}
+
+impl From<WeightChoice> for Weight {
+    fn from(choice: WeightChoice) -> Self {
+        match choice {
+            WeightChoice::Bytes => Weight::Bytes,
+            WeightChoice::Messages => Weight::Messages,
+        }
+    }
+}
+
+impl From<LevelChoice> for Level {
+    fn from(choice: LevelChoice) -> Self {
+        match choice {
+            LevelChoice::Core => Level::Core,
+            LevelChoice::L2 => Level::L2,
+            LevelChoice::L3 => Level::L3,
+            LevelChoice::Die => Level::Die,
+            LevelChoice::Numa => Level::Numa,
+            LevelChoice::Package => Level::Package,
+        }
+    }
+}
+
+fn cpus(text: &str) -> Result<CpuList, CpuListError> {
+    text.parse::<CpuList>()?.distinct()
+}
+
+fn fix(text: &str) -> Result<(usize, u32), String> {
+    let parsed = text.split_once('=').and_then(|(task, cpu)| Some((task.parse().ok()?, cpu.parse().ok()?)));
+    parsed.ok_or_else(|| "write TASK=CPU, such as 0=4".to_owned())
+}
+
+fn seconds(text: &str) -> Result<f64, String> {
+    let number = text.parse::<f64>().ok().filter(|seconds| (0.0..=1e6).contains(seconds));
+    number.ok_or_else(|| "write seconds, such as 2.5".to_owned())
+}

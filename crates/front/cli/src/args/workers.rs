@@ -1,0 +1,73 @@
+//! `seatmap workers`, as typed.
+
+use super::cpus;
+use super::time::time_or_seconds;
+use clap::Args;
+use seatmap_os::CpuList;
+use seatmap_papers::cellule::{CelluleError, Workload};
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::time::Duration;
+
+#[derive(Debug, Args)]
+pub struct Workers {
+    /// calls, gains, streams, or a program: matrix:SIZE:ITERATIONS, black-scholes:BLOCKS:CYCLES; what is repeated may be left out.
+    #[arg(value_name = "WHAT", default_value = "calls")]
+    pub what: What,
+    /// The controller's CPU, then those of the workers; all that this process may use by default.
+    #[arg(long, value_name = "LIST", value_parser = cpus)]
+    pub cpus: Option<CpuList>,
+    /// How many workers; one on each CPU but the controller's by default. One more shares that. Not for streams.
+    #[arg(long, value_name = "N")]
+    pub workers: Option<usize>,
+    /// How often workers and threads take turns, 9 times by default; not for streams.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub turns: Option<u32>,
+    /// How long each configuration of streams lasts, 3s by default: 500ms, 10s, 2m; a number alone is seconds.
+    #[arg(long, value_name = "TIME", value_parser = seconds)]
+    pub seconds: Option<Duration>,
+    /// Write one self-contained page.
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+    /// Draw what is gained by size.
+    #[arg(long, value_name = "FILE")]
+    pub svg: Option<PathBuf>,
+    /// Print one JSON document on stdout, and nothing else.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// What is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum What {
+    /// The cost of each call.
+    Calls,
+    /// What is gained by size.
+    Gains,
+    /// TCP streams through pollers.
+    Streams,
+    /// A program.
+    Program(Workload),
+}
+
+impl FromStr for What {
+    type Err = CelluleError;
+
+    fn from_str(text: &str) -> Result<Self, CelluleError> {
+        match text {
+            "calls" => Ok(What::Calls),
+            "gains" => Ok(What::Gains),
+            "streams" => Ok(What::Streams),
+            program => program.parse().map(What::Program),
+        }
+    }
+}
+
+/// From a few of the windows in which the shares of streams are counted, to an hour.
+fn seconds(text: &str) -> Result<Duration, String> {
+    let bounds = Duration::from_millis(500)..=Duration::from_secs(3600);
+    let time = time_or_seconds(text).filter(|time| bounds.contains(time));
+    time.ok_or_else(|| {
+        format!("'{text}' is not a time from 500ms to 1h; write 500ms, 10s or 2m, or a number of seconds")
+    })
+}

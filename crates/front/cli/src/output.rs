@@ -1,0 +1,137 @@
+//! Where results go: stdout, or a file that is whole or not there.
+
+use crate::error::{AtFile, CliError};
+use crate::stdio;
+pub use seatmap_document::visible;
+use seatmap_os::whole_file::{behind_links, folder_of, replace};
+use serde::Serialize;
+use std::fs::File;
+use std::io::{self, ErrorKind, Write};
+use std::os::fd::{AsFd, AsRawFd};
+use std::path::{Path, PathBuf};
+
+/// Prints on stdout. That nobody reads it any more ends the program quietly; a stdout that is closed or full is a failure.
+pub fn print(text: &str) -> Result<(), CliError> {
+    match to_stdout(text.as_bytes()) {
+        Ok(()) => Ok(()),
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Err(CliError::NobodyListens),
+        Err(error) => Err(CliError::work(AtFile { path: "stdout".to_owned(), source: error.into() })),
+    }
+}
+
+/// The standard library's own stdout takes one that is closed, or open for reading only, for a sink.
+fn to_stdout(bytes: &[u8]) -> io::Result<()> {
+    if stdout_was_closed() {
+        return Err(io::Error::other("is closed, so that what should be printed there is lost"));
+    }
+    File::from(io::stdout().as_fd().try_clone_to_owned()?).write_all(bytes)
+}
+
+/// Whether stdout was closed when this program was started, as `>&-` does.
+pub fn stdout_was_closed() -> bool {
+    stdio::was_closed(io::stdout().as_raw_fd())
+}
+
+/// Prints a document as JSON, on one line.
+pub fn json(document: &impl Serialize) -> Result<(), CliError> {
+    print(&seatmap_document::written(document))
+}
+
+/// A document that says nothing of its machine, with the name of that machine.
+#[derive(Serialize)]
+pub struct OfMachine<'a, T: Serialize> {
+    /// The document, whose keys stand beside `machine`.
+    #[serde(flatten)]
+    pub document: &'a T,
+    /// The machine's name.
+    pub machine: &'a str,
+}
+
+/// Says one line on stderr. That nobody can read it is no failure: the work goes on and the exit code tells.
+pub fn tell(line: &str) {
+    let _ = writeln!(io::stderr(), "seatmap: {}", visible(line));
+}
+
+/// A destination for a result, checked before the work that makes it begins.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Destination {
+    /// Standard output.
+    Stdout,
+    /// A regular file, replaced as a whole: the one behind the link where a link was typed.
+    File(PathBuf),
+    /// A device or pipe, or a file in a folder that takes no new ones: written as it comes.
+    Stream(PathBuf),
+}
+
+impl Destination {
+    /// What was typed after `-o`, if it can be written.
+    ///
+    /// # Errors
+    /// A file or folder that cannot be written.
+    pub fn new(path: &Path) -> Result<Self, CliError> {
+        if path == Path::new("-") {
+            return Ok(Destination::Stdout);
+        }
+        Self::at(path).map_err(|error| CliError::input(AtFile::new(path, error)))
+    }
+
+    fn at(path: &Path) -> io::Result<Self> {
+        match std::fs::metadata(path) {
+            Ok(found) if found.is_dir() => Err(io::Error::other("is a folder; give a file's name")),
+            Ok(found) if found.is_file() => Self::of_file(path),
+            Ok(_) => Ok(Destination::Stream(path.to_owned())),
+            Err(error) if error.kind() == ErrorKind::NotFound => Self::of_new_file(path),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn of_file(path: &Path) -> io::Result<Self> {
+        File::options().append(true).open(path)?;
+        let whole = behind_links(path)?.filter(|file| takes_files(folder_of(file)).is_ok());
+        Ok(whole.map_or_else(|| Destination::Stream(path.to_owned()), Destination::File))
+    }
+
+    fn of_new_file(path: &Path) -> io::Result<Self> {
+        if path.as_os_str().as_encoded_bytes().ends_with(b"/") {
+            return Err(io::Error::other("there is no such folder, and a file needs a name"));
+        }
+        let file = behind_links(path)?.unwrap_or_else(|| path.to_owned());
+        if !folder_of(&file).is_dir() {
+            return Err(io::Error::other("its folder does not exist; make it first"));
+        }
+        takes_files(folder_of(&file))?;
+        Ok(Destination::File(file))
+    }
+
+    /// Writes the whole text.
+    ///
+    /// # Errors
+    /// What the system says; a file that was there before is then unchanged.
+    pub fn write(&self, text: &str) -> Result<(), CliError> {
+        match self {
+            Destination::Stdout => print(text),
+            Destination::Stream(path) => std::fs::write(path, text).map_err(|error| failed(path, error)),
+            Destination::File(path) => replace(path, text.as_bytes()).map_err(|error| failed(path, error)),
+        }
+    }
+}
+
+fn takes_files(folder: &Path) -> io::Result<()> {
+    tempfile::NamedTempFile::new_in(folder).map(drop)
+}
+
+/// Where `--html` goes, if it was typed.
+///
+/// # Errors
+/// A file that cannot be written, or a page and JSON both on stdout.
+pub fn page(typed: Option<&Path>, json: bool) -> Result<Option<Destination>, CliError> {
+    let page = typed.map(Destination::new).transpose()?;
+    match json && page == Some(Destination::Stdout) {
+        true => Err(CliError::input("--json and --html - both print on stdout; give --html a file's name")),
+        false => Ok(page),
+    }
+}
+
+fn failed(path: &Path, error: io::Error) -> CliError {
+    CliError::work(AtFile::new(path, error))
+}

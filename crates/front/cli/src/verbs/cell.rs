@@ -1,0 +1,220 @@
+//! `seatmap cell`.
+
+mod seats;
+mod serve;
+mod told;
+mod via;
+
+use crate::args::{Cell, CellCreate, CellNamed, CellRenew, CellVerb, Wanted};
+use crate::error::CliError;
+use crate::{input, output, pattern_input};
+use seatmap_cell::undo::Left;
+use seatmap_cell::{CellError, Choice, Host, Judge, Keeper, Name, Record, Request, State};
+use seatmap_machine::Profile;
+use seatmap_noise::Options;
+use seatmap_os::CpuSet;
+use seatmap_pattern::Pattern;
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::time::Duration;
+
+/// Does what was asked for.
+pub fn run(typed: &Cell) -> Result<(), CliError> {
+    if let Some(socket) = socket(&typed.verb) {
+        return via::run(socket, &typed.verb);
+    }
+    if let CellVerb::Steward(steward) = &typed.verb {
+        return seatmap_control::steward::serve(&steward.folder, steward.read_only).map_err(CliError::work);
+    }
+    let host = Host::here(keeper()).map_err(CliError::work)?;
+    if let CellVerb::Guardian { name } = &typed.verb {
+        return seatmap_cell::guardian::serve(&host, name).map_err(CliError::work);
+    }
+    if let CellVerb::Warden = &typed.verb {
+        return seatmap_control::warden::serve(&host).map_err(CliError::work);
+    }
+    if !matches!(typed.verb, CellVerb::Restore) {
+        take_over(&host)?;
+    }
+    match &typed.verb {
+        CellVerb::Create(create) => self::create(&host, create),
+        CellVerb::List { json, .. } => list(&host, *json),
+        CellVerb::Show(named) => show(&host, named),
+        CellVerb::Run(run) => seats::run(&host, run),
+        CellVerb::Verify(named) => verify(&host, named),
+        CellVerb::Destroy { name, .. } => destroy(&host, name),
+        CellVerb::Renew(renew) => self::renew(&host, renew),
+        CellVerb::Serve(serve) => self::serve::run(host, serve, judge()),
+        CellVerb::Restore => restore(&host),
+        CellVerb::Guardian { .. } | CellVerb::Warden | CellVerb::Steward(_) => Ok(()),
+    }
+}
+
+/// The controller that is asked, where one is.
+fn socket(verb: &CellVerb) -> Option<&Path> {
+    match verb {
+        CellVerb::Create(create) => create.queued.via.as_deref(),
+        CellVerb::List { via, .. } | CellVerb::Destroy { via, .. } => via.as_deref(),
+        CellVerb::Renew(renew) => renew.via.as_deref(),
+        _ => None,
+    }
+}
+
+/// The running binary, also where its file has been replaced since.
+fn keeper() -> Keeper {
+    Keeper(["/proc/self/exe", "cell", "guardian"].map(Into::into).to_vec())
+}
+
+/// How long noise is measured, before and after.
+const JUDGED: Duration = Duration::from_millis(250);
+
+/// A cell is as noisy as its noisiest CPU.
+fn judge() -> Box<Judge<'static>> {
+    Box::new(|cpus| {
+        let report = seatmap_noise::measure(&cpus.0, &briefly(), &mut |_| ControlFlow::Continue(()))?;
+        Ok(report.cpus.iter().map(|cpu| cpu.stolen_percent).fold(0.0, f64::max))
+    })
+}
+
+/// Finishes what others left unfinished.
+fn take_over(host: &Host) -> Result<(), CliError> {
+    let _lock = host.run.lock().map_err(|error| failed(CellError::Remembering(error)))?;
+    host.recover().map(|left| warn(&left)).map_err(failed)
+}
+
+fn failed(error: CellError) -> CliError {
+    if error.is_asked_wrong() { CliError::input(error) } else { CliError::work(error) }
+}
+
+fn warn(left: &[Left]) {
+    left.iter().for_each(|left| output::tell(&left.to_string()));
+}
+
+fn create(host: &Host, typed: &CellCreate) -> Result<(), CliError> {
+    let mut judge = (!typed.untested).then(judge);
+    let request = Request {
+        name: typed.name.clone(),
+        cpus: cpus(host, typed)?,
+        require: typed.require.into(),
+        noise_limit: typed.noise,
+        lease_s: typed.ttl,
+        memory_bytes: typed.memory,
+    };
+    let record = seatmap_cell::create(host, &request, judge.as_deref_mut()).map_err(failed)?;
+    if let Wanted::Count(count) = typed.cpus {
+        told::counted(count, &record).iter().for_each(|text| output::tell(text));
+    }
+    match typed.json {
+        true => output::json(&record),
+        false => output::print(&told::cell(&record)),
+    }
+}
+
+fn cpus(host: &Host, typed: &CellCreate) -> Result<CpuSet, CliError> {
+    let wanted = match &typed.cpus {
+        Wanted::List(_) if typed.profile.is_some() => {
+            return Err(CliError::input(
+                "CPUs that are named are not chosen; leave --profile out, or say how many CPUs",
+            ));
+        }
+        Wanted::List(list) => return Ok(list.into()),
+        Wanted::Count(count) => Some(*count),
+        Wanted::Auto => None,
+    };
+    // Which CPUs are free does not matter then.
+    if host.cell(&typed.name).is_ok() {
+        return Err(failed(CellError::NameTaken(typed.name.clone())));
+    }
+    let mut choice = Choice::of_host(host).map_err(failed)?;
+    let profile: Option<Profile> = typed.profile.as_deref().map(input::machine).transpose()?;
+    if let (Some(pattern), Some(profile)) = (&typed.pattern, &profile) {
+        return cpus_for_pattern(&choice, profile, &pattern_input::pattern(pattern)?);
+    }
+    if !typed.untested {
+        choice.steal_percent = steal(&choice.free);
+    }
+    choice.best(wanted, profile.as_ref()).map_err(failed)
+}
+
+/// The CPUs on which the tasks of a pattern communicate at the lowest cost.
+fn cpus_for_pattern(choice: &Choice, profile: &Profile, pattern: &Pattern) -> Result<CpuSet, CliError> {
+    let mut request = seatmap_place::Request::new(profile, pattern);
+    request.cpus = Some(choice.candidates(pattern.tasks).map_err(failed)?);
+    let answer = request.place().map_err(CliError::input)?;
+    Ok(answer.placement.into_iter().collect())
+}
+
+/// What the hypervisor takes from each CPU, where that can be measured.
+fn steal(cpus: &CpuSet) -> BTreeMap<u32, f64> {
+    let report = seatmap_noise::measure(&cpus.list().0, &briefly(), &mut |_| ControlFlow::Continue(()));
+    let known = report.map(|report| report.cpus).unwrap_or_default();
+    known.into_iter().filter_map(|cpu| Some((cpu.cpu, cpu.steal_percent?))).collect()
+}
+
+fn briefly() -> Options {
+    Options { duration: JUDGED, ..Options::default() }
+}
+
+/// A cell as it is now, and what is wrong with it.
+fn examined(host: &Host, mut record: Record) -> Result<(Record, Vec<String>), CellError> {
+    let faults = seatmap_cell::verify(host, &record)?;
+    record.state = if faults.is_empty() { State::Ready } else { State::Damaged };
+    Ok((record, faults))
+}
+
+fn list(host: &Host, json: bool) -> Result<(), CliError> {
+    let cells = host.cells().map_err(failed)?.into_iter().map(|record| examined(host, record));
+    // One that somebody has undone meanwhile is none.
+    let is_here = |cell: &Result<_, CellError>| !matches!(cell, Err(CellError::NoSuchCell(_)));
+    let cells: Result<Vec<Record>, CellError> = cells.filter(is_here).map(|cell| Ok(cell?.0)).collect();
+    let cells = cells.map_err(failed)?;
+    if json { output::json(&told::List::of(&cells)) } else { output::print(&told::table(&cells)) }
+}
+
+fn show(host: &Host, typed: &CellNamed) -> Result<(), CliError> {
+    let (record, faults) = host.cell(&typed.name).and_then(|record| examined(host, record)).map_err(failed)?;
+    if typed.json {
+        return output::json(&record);
+    }
+    let faults: String = faults.iter().map(|fault| format!("  wrong: {}\n", output::visible(fault))).collect();
+    output::print(&(told::cell(&record) + &faults))
+}
+
+fn verify(host: &Host, typed: &CellNamed) -> Result<(), CliError> {
+    let (record, faults) = host.cell(&typed.name).and_then(|record| examined(host, record)).map_err(failed)?;
+    match typed.json {
+        true => output::json(&told::Verdict { record: &record, faults: &faults })?,
+        false => output::print(&told::verdict(&record, &faults))?,
+    }
+    match faults.len() {
+        0 => Ok(()),
+        1 => Err(CliError::work(format!("1 thing is wrong with the cell '{}'", record.name))),
+        count => Err(CliError::work(format!("{count} things are wrong with the cell '{}'", record.name))),
+    }
+}
+
+fn destroy(host: &Host, name: &Name) -> Result<(), CliError> {
+    ended(&seatmap_cell::destroy(host, name).map_err(failed)?)
+}
+
+fn renew(host: &Host, typed: &CellRenew) -> Result<(), CliError> {
+    let record = seatmap_cell::renew(host, &typed.name, typed.ttl).map_err(failed)?;
+    if typed.json { output::json(&record) } else { output::print(&told::cell(&record)) }
+}
+
+fn restore(host: &Host) -> Result<(), CliError> {
+    let restored = seatmap_cell::restore(host).map_err(failed)?;
+    restored.lost.iter().for_each(|lost| output::tell(lost));
+    let cells = restored.cells;
+    output::tell(&format!("{cells} {} undone", if cells == 1 { "cell" } else { "cells" }));
+    ended(&restored.left)
+}
+
+fn ended(left: &[Left]) -> Result<(), CliError> {
+    warn(left);
+    match left.len() {
+        0 => Ok(()),
+        count => Err(CliError::work(format!("{count} of the cell's changes could not be put back"))),
+    }
+}

@@ -1,0 +1,124 @@
+//! Cells, as they are told of.
+
+use crate::output;
+use seatmap_cell::{Record, State};
+use seatmap_noise::Heard;
+use seatmap_os::CpuList;
+use serde::Serialize;
+
+/// Processes that are named.
+const OWNERS: usize = 8;
+
+/// CPUs whose noise is told.
+const LOUD: usize = 4;
+
+/// What `verify --json` prints.
+#[derive(Serialize)]
+pub struct Verdict<'a> {
+    /// The cell.
+    #[serde(flatten)]
+    pub record: &'a Record,
+    /// What is wrong with it.
+    pub faults: &'a [String],
+}
+
+/// What `list --json` prints: cells as they are here, or as a controller tells of them.
+#[derive(Serialize)]
+pub struct List<'a, T> {
+    format: &'static str,
+    cells: &'a [T],
+}
+
+impl<'a, T> List<'a, T> {
+    /// Of these.
+    pub fn of(cells: &'a [T]) -> Self {
+        List { format: "seatmap-cells/1", cells }
+    }
+}
+
+/// One cell, a few lines.
+pub fn cell(record: &Record) -> String {
+    let mut text = format!("{}: CPUs {}, {}{}\n", record.name, cpus(record), record.backend, noise(record));
+    for reason in &record.degraded {
+        text += &format!("  not better: {}\n", output::visible(reason));
+    }
+    let bound = record.kernel_threads_left;
+    text += &format!("  left on its CPUs: {bound} kernel threads that are bound there");
+    if record.threads_left > 0 {
+        text += &format!(", {} other threads{}", record.threads_left, owners(&record.processes_left));
+    }
+    if !record.irqs_left.is_empty() {
+        text += &format!(", interrupts {}", record.irqs_left.join(" "));
+    }
+    text.push('\n');
+    if let Some(memory) = &record.memory {
+        let kind = if memory.is_huge { "huge pages" } else { "ordinary pages: huge ones could not be had" };
+        text += &format!("  memory: {} MiB near it, locked, {kind}\n", memory.size_bytes >> 20);
+    }
+    if let Some(left) = record.left_s() {
+        text += &format!("  its lease ends in {left} s\n");
+    }
+    text
+}
+
+/// The first few processes of a list.
+fn owners(processes: &[String]) -> String {
+    let (shown, more) = processes.split_at(processes.len().min(OWNERS));
+    let more = if more.is_empty() { String::new() } else { format!(" and {} more", more.len()) };
+    match shown {
+        [] => String::new(),
+        [one] => format!(" of process {}", output::visible(one)),
+        several => format!(" of processes {}{more}", output::visible(&several.join(", "))),
+    }
+}
+
+/// What a number of CPUs was taken for, where a CPU has that number and is not the one that was chosen.
+pub fn counted(count: usize, record: &Record) -> Option<String> {
+    let number = u32::try_from(count).ok()?;
+    let cpus = if count == 1 { "CPU is" } else { "CPUs are" };
+    let chosen =
+        format!("{count} {cpus} chosen, {}; '--cpus {count}-{count}' is CPU {count} alone", self::cpus(record));
+    (record.cpus != [number]).then_some(chosen)
+}
+
+fn cpus(record: &Record) -> String {
+    CpuList(record.cpus.clone()).to_string()
+}
+
+fn noise(record: &Record) -> String {
+    match (record.noise_before, record.noise_after) {
+        (Some(before), Some(after)) => format!(", stolen time {before:.2} % before and {after:.2} % now"),
+        _ => String::new(),
+    }
+}
+
+/// The noise that a program had: a line a CPU, the first few, and what its threads lost.
+pub fn heard(noise: &Heard) -> Vec<String> {
+    let (shown, more) = noise.cpus.split_at(noise.cpus.len().min(LOUD));
+    let mut lines: Vec<String> = shown.iter().map(|cpu| format!("noise on {cpu}")).collect();
+    if !more.is_empty() {
+        lines.push(format!("and so on {} more CPUs; --report tells of each", more.len()));
+    }
+    let (times, seconds) = (noise.preemptions, noise.seconds);
+    let times = if times == 1 { "once".to_owned() } else { format!("{times} times") };
+    lines.push(format!("in {seconds:.2} s its threads were made to leave a CPU {times}"));
+    lines
+}
+
+/// All cells, a line each.
+pub fn table(cells: &[Record]) -> String {
+    let word = |state| if state == State::Ready { "ready" } else { "damaged" };
+    let line = |cell: &Record| {
+        let lease = cell.left_s().map_or(String::new(), |left| format!("  {left} s left"));
+        format!("{}  CPUs {}  {}  {}{lease}\n", cell.name, cpus(cell), cell.backend, word(cell.state))
+    };
+    cells.iter().map(line).collect()
+}
+
+/// Whether a cell is what it was made to be.
+pub fn verdict(record: &Record, faults: &[String]) -> String {
+    match faults {
+        [] => format!("{}: as it was made\n", record.name),
+        faults => faults.iter().map(|fault| output::visible(fault) + "\n").collect(),
+    }
+}

@@ -1,0 +1,119 @@
+//! `seatmap channels`.
+
+use crate::args::{Channels, ChannelsWhat};
+use crate::error::CliError;
+use crate::model_input;
+use crate::output::{self, Destination, OfMachine};
+use crate::place::host_name;
+use seatmap_host::HostTestbed;
+use seatmap_machine::{Origin, OriginKind, Profile, Topology};
+use seatmap_os::cpus::Cpus;
+use seatmap_papers::channels;
+use seatmap_papers::channels::{ChannelsError, Chip, Found, Load, Wanted};
+use seatmap_port::Testbed;
+use seatmap_report::{channels as report, html};
+use seatmap_sim::CoherentBed;
+use seatmap_sim::catalog::Model;
+use seatmap_sim::coherent::Counters;
+use std::sync::Arc;
+
+/// What was found, and on what.
+struct Outcome {
+    found: Found,
+    topology: Topology,
+    model: Option<Model>,
+}
+
+impl Outcome {
+    /// The machine's name.
+    fn machine(&self) -> String {
+        self.model.as_ref().map_or_else(host_name, |model| model.name().to_owned())
+    }
+}
+
+/// Runs programs of channels.
+pub fn run(typed: &Channels) -> Result<(), CliError> {
+    let picture = typed.svg.as_deref().map(Destination::new).transpose()?;
+    let page = typed.html.as_deref().map(Destination::new).transpose()?;
+    let wanting_stdout = [&picture, &page].iter().filter(|to| ***to == Some(Destination::Stdout)).count();
+    if wanting_stdout + usize::from(typed.json) > 1 {
+        return Err(CliError::input("only one of --json, --svg - and --html - can have stdout"));
+    }
+    let wanted = wanted(typed);
+    let outcome = match typed.on.as_str() {
+        "host" => on_host(&wanted)?,
+        name => on_model(name, &wanted)?,
+    };
+    if let Some(picture) = &picture {
+        picture.write(&seatmap_report::svg::channels(&outcome.found))?;
+    }
+    if let Some(page) = &page {
+        page.write(&page_of(&outcome))?;
+    }
+    match (typed.json, wanting_stdout) {
+        (true, _) => output::json(&OfMachine { document: &outcome.found, machine: &outcome.machine() }),
+        (_, 0) => output::print(&report::text(&outcome.found)),
+        _ => Ok(()),
+    }
+}
+
+fn page_of(outcome: &Outcome) -> String {
+    let (name, Outcome { found, topology, model }) = (outcome.machine(), outcome);
+    let origin = Origin { kind: OriginKind::Model, source: name.clone(), date: None, tool: None };
+    let profile = Profile::new(&name, origin, topology.clone());
+    let Some(seated) = found.seated() else { return html::channels(found, &name, None) };
+    let pattern = report::pattern(&seated);
+    let comparison = report::comparison(found, &seated, &pattern, &profile, model.as_ref());
+    html::channels(found, &name, Some(&comparison))
+}
+
+fn wanted(typed: &Channels) -> Wanted {
+    let seed = typed.seed;
+    match typed.what.clone() {
+        ChannelsWhat::Curve { from, line, pairs, runs } => Wanted::curve(from, line, pairs.into(), runs, seed),
+        ChannelsWhat::Slices { pairs, sections, lines, runs } => {
+            Wanted::slices(pairs.into(), sections, lines.map(usize::from), runs, seed)
+        }
+        ChannelsWhat::ProducerConsumer { seats, iterations, values } => {
+            Wanted::pairs(seats.into(), iterations, values, seed)
+        }
+        ChannelsWhat::Mandelbrot { coordinators, workers, lines, iterations, side, frames } => {
+            let tasks = (coordinators.into(), workers.into());
+            Wanted::renderer(tasks, lines.map(usize::from), iterations, (side, frames), seed)
+        }
+    }
+}
+
+fn on_host(wanted: &Wanted) -> Result<Outcome, CliError> {
+    let topology = seatmap_host::topology::of_host().map_err(CliError::work)?;
+    let allowed = Cpus::read().map_err(CliError::work)?.allowed;
+    let chip = Chip::new(&topology, &allowed);
+    let mut bed = HostTestbed::new(allowed, wanted.lines_needed()).map_err(CliError::work)?;
+    let wanted = wanted.clone().with_batches(channels::BATCHES_ON_HOSTS);
+    let found = channels::run(&mut bed, &chip, &wanted, |_| None).map_err(failed)?;
+    Ok(Outcome { found, topology, model: None })
+}
+
+fn on_model(name: &str, wanted: &Wanted) -> Result<Outcome, CliError> {
+    let Model::Coherent(model) = model_input::model(name)? else {
+        return Err(CliError::input(format!("{name} has no coherent caches; 'seatmap stats' and 'rank' run on it")));
+    };
+    let mut bed = CoherentBed::new(Arc::clone(&model));
+    let chip = Chip::new(&model.topology, bed.pus());
+    let found = channels::run(&mut bed, &chip, wanted, |bed| Some(load(bed.counters()))).map_err(failed)?;
+    Ok(Outcome { found, topology: model.topology.clone(), model: Some(Model::Coherent(model)) })
+}
+
+fn load(counters: &Counters) -> Load {
+    let lanes: Vec<u64> = counters.lanes.iter().map(|lane| lane.busy_cycles).collect();
+    let directories: Vec<u64> = counters.directories.iter().map(|directory| directory.busy_cycles).collect();
+    Load::of(counters.cycles, counters.links.len(), &lanes, &directories)
+}
+
+/// Whose fault it is: what was asked for, or the work itself.
+fn failed(error: ChannelsError) -> CliError {
+    match error {
+        ChannelsError::Unfit(_) => CliError::input(error),
+        ChannelsError::Run(_) => CliError::work(error),
+    }
+}

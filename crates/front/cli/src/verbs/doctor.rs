@@ -1,0 +1,90 @@
+//! `seatmap doctor`.
+
+use crate::args::{ColourChoice, Doctor};
+use crate::error::CliError;
+use crate::output::{self, Destination, visible};
+use crate::{place, view};
+use seatmap_doctor::isolation;
+use seatmap_doctor::measuring::examine;
+use seatmap_doctor::{Diagnosis, Level};
+use seatmap_machine::Topology;
+use seatmap_os::cpus::Cpus;
+use seatmap_report::html;
+use seatmap_report::terminal::Colour;
+use serde::Serialize;
+
+/// Examines this host.
+pub fn run(typed: &Doctor, colour: ColourChoice) -> Result<(), CliError> {
+    let page = output::page(typed.html.as_deref(), typed.json)?;
+    let topology = seatmap_host::topology::of_host().map_err(CliError::work)?;
+    let mut found = examine(&topology);
+    found.extend(isolation::examine(&topology, &cpus(typed, &topology)?));
+    if let Some(page) = &page {
+        page.write(&html::doctor(&place::host_name(), &found))?;
+    }
+    if typed.json {
+        return output::json(&Document::new(&found));
+    }
+    if page == Some(Destination::Stdout) {
+        return Ok(());
+    }
+    let coloured = view::colour(colour, &std::io::stdout()) != Colour::None;
+    output::print(&found.iter().map(|diagnosis| line(diagnosis, coloured)).collect::<String>())
+}
+
+/// Those named, which must be there and online; else all that a cell could have.
+fn cpus(typed: &Doctor, topology: &Topology) -> Result<Vec<u32>, CliError> {
+    let cpus = Cpus::read().map_err(CliError::work)?;
+    let Some(named) = &typed.cpus else { return Ok(isolation::usual_cpus(topology, &cpus.online)) };
+    // A CPU that is isolated from this process can be asked about as well.
+    Cpus { allowed: cpus.online.clone(), ..cpus }.check(&named.0).map_err(CliError::input)?;
+    Ok(named.0.clone())
+}
+
+/// What `--json` prints.
+#[derive(Serialize)]
+struct Document<'a> {
+    format: &'static str,
+    machine: String,
+    findings: Vec<Finding<'a>>,
+}
+
+/// One thing that was examined.
+#[derive(Serialize)]
+struct Finding<'a> {
+    subject: &'a str,
+    level: &'a str,
+    found: &'a str,
+    remedy: Option<&'a str>,
+}
+
+impl<'a> Document<'a> {
+    fn new(found: &'a [Diagnosis]) -> Self {
+        let finding = |diagnosis: &'a Diagnosis| Finding {
+            subject: diagnosis.subject,
+            level: diagnosis.level.word(),
+            found: &diagnosis.found,
+            remedy: diagnosis.remedy.as_deref(),
+        };
+        let findings = found.iter().map(finding).collect();
+        Document { format: "seatmap-doctor/1", machine: place::host_name(), findings }
+    }
+}
+
+fn line(diagnosis: &Diagnosis, coloured: bool) -> String {
+    let word = format!("{:<4}", diagnosis.level.word());
+    let word = if coloured { format!("\x1b[{}m{word}\x1b[0m", sgr(diagnosis.level)) } else { word };
+    let remedy =
+        diagnosis.remedy.as_ref().map(|remedy| format!("\n{:22}-> {}", "", visible(remedy))).unwrap_or_default();
+    format!("{word}  {:<14}  {}{remedy}\n", diagnosis.subject, visible(&diagnosis.found))
+}
+
+/// Green, none, yellow, red.
+fn sgr(level: Level) -> &'static str {
+    match level {
+        Level::Ok => "32",
+        Level::Info => "0",
+        Level::Fix | Level::Boot => "33",
+        Level::No => "31",
+    }
+}

@@ -1,0 +1,177 @@
+//! `seatmap measure`.
+
+mod kept;
+mod past;
+mod target;
+
+use crate::args::{ColourChoice, Measure};
+use crate::error::CliError;
+use crate::interrupt::Interrupt;
+use crate::output::{self, Destination};
+use crate::progress::Display;
+use crate::{model_input, view};
+use kept::Kept;
+use seatmap_machine::Profile;
+use seatmap_measure::homes;
+use seatmap_measure::journal::Journal;
+use seatmap_measure::plan::{Effort, Plan};
+use seatmap_measure::probe::Probe;
+use seatmap_measure::survey::{self, Ended, Request, Survey};
+use seatmap_os::claim::Claim;
+use seatmap_os::steal::CpuTime;
+use seatmap_report::floor::Floor;
+use seatmap_report::html;
+use seatmap_report::terminal::{self, Options};
+use std::ops::ControlFlow;
+use std::path::Path;
+use target::Target;
+
+/// Measures a machine, and shows, prints, writes or remembers what came of it.
+pub fn run(typed: Measure, colour: ColourChoice) -> Result<(), CliError> {
+    let destination = typed.output.as_deref().map(Destination::new).transpose()?;
+    let page = output::page(typed.html.as_deref(), typed.json || destination == Some(Destination::Stdout))?;
+    let target = Target::find(&typed)?;
+    let kept = Kept::at(&typed, &target)?;
+    // First of all: whoever sees a journal may ask its run to stop.
+    let interrupt = Interrupt::listen()?;
+    let (profile, journal) = match &target {
+        Target::Host { topology, pus } => {
+            let _claim = claim(&interrupt)?;
+            let before = CpuTime::now();
+            let probe = target::host(topology, pus, &typed)?;
+            let clock = probe.testbed().clock().describe();
+            let (survey, journal) = measure(probe, &target, &typed, (&kept, &interrupt), colour)?;
+            let steal = before.and_then(|before| CpuTime::now()?.stolen_percent_since(before));
+            (filled(target::host_profile(topology, clock, steal), survey), journal)
+        }
+        Target::Simulated { model, pus } => {
+            let probe = target::simulated(model, pus, &typed)?;
+            let candidates = probe.spread(typed.homes);
+            let (survey, journal) = measure(probe, &target, &typed, (&kept, &interrupt), colour)?;
+            let mut profile = filled(target::simulated_profile(model), survey);
+            if let Some(lines) = profile.home_model.as_mut().and_then(|model| model.lines.as_mut()) {
+                lines.checked = Some(homes::checked(lines, model, &candidates, pus));
+            }
+            (profile, journal)
+        }
+        Target::Replayed { profile, .. } => {
+            let probe = target::replay(profile, typed.seed)?;
+            let (survey, journal) = measure(probe, &target, &typed, (&kept, &interrupt), colour)?;
+            (filled(target::replayed_profile(profile), survey), journal)
+        }
+    };
+    if let Some(page) = &page {
+        let model = model_input::known(&typed.on)?;
+        page.write(&html::page(&profile, &Floor::of(&profile, model.as_ref())))?;
+    }
+    deliver(&profile, &typed, &target, destination, colour)?;
+    journal.map_or(Ok(()), |journal| journal.remove().map_err(CliError::work))
+}
+
+/// The survey, and the journal to remove once it is safe.
+fn measure<P: Probe>(
+    mut probe: P,
+    target: &Target,
+    typed: &Measure,
+    (kept, interrupt): (&Kept, &Interrupt),
+    colour: ColourChoice,
+) -> Result<(Survey, Option<Journal>), CliError> {
+    let mut request = request(typed, target.pus(), probe.clock_step_ns());
+    request.plan = plan_on(target, request.plan, typed);
+    let resolution_ns = request.plan.resolution_ns(probe.clock_step_ns());
+    let (mut journal, samples) = kept.open(&request, typed.resume, resolution_ns)?;
+    let mut display = Display::new(&request.pus, resolution_ns, colour);
+    let mut observe = |step: &survey::Step| {
+        display.show(step);
+        if interrupt.asked() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    };
+    let ended = survey::survey(&mut probe, target.topology(), &request, journal.as_mut(), samples, &mut observe);
+    drop(display);
+    match ended.map_err(CliError::work)? {
+        Ended::Whole(survey) => {
+            survey.warnings.iter().for_each(|warning| output::tell(&warning.to_string()));
+            Ok((*survey, journal))
+        }
+        Ended::Early(visits) => Err(CliError::work(kept.farewell(visits))),
+    }
+}
+
+/// Waits until nobody else measures this host.
+fn claim(interrupt: &Interrupt) -> Result<Claim, CliError> {
+    let mut told = false;
+    let mut wait = |process: Option<u32>| {
+        if !std::mem::replace(&mut told, true) {
+            let who = process.map_or(String::new(), |process| format!(" (process {process})"));
+            output::tell(&format!(
+                "another measurement of this host{who} is under way; two at once would disturb each other, \
+                 so this one waits until it has ended"
+            ));
+        }
+        if interrupt.asked() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    };
+    Claim::wait(&mut wait).ok_or_else(|| CliError::work("interrupted; nothing was measured"))
+}
+
+/// What is planned, as far as it makes sense on this machine: what is made up neither has noise nor takes time.
+fn plan_on(target: &Target, plan: Plan, typed: &Measure) -> Plan {
+    let plan = match target {
+        Target::Host { .. } => plan,
+        Target::Simulated { .. } => plan.without_noise(),
+        Target::Replayed { .. } => plan.without_clock(),
+    };
+    match typed.passes {
+        Some(passes) => plan.with_passes(passes),
+        None => plan,
+    }
+}
+
+fn request(typed: &Measure, pus: &[u32], clock_step_ns: f64) -> Request {
+    let effort = match (typed.quick, typed.thorough) {
+        (true, _) => Effort::Quick,
+        (_, true) => Effort::Thorough,
+        _ => Effort::Usual,
+    };
+    let plan = Plan { seed: typed.seed, ..Plan::new(effort, clock_step_ns) };
+    Request {
+        pus: pus.to_vec(),
+        plan,
+        parallel: typed.parallel,
+        homes: typed.homes,
+        utilisation_percent: typed.utilisation.unwrap_or(0).into(),
+        loaded: typed.loaded,
+    }
+}
+
+fn filled(mut profile: Profile, survey: Survey) -> Profile {
+    profile.core_distance = Some(survey.core_distance);
+    profile.home_model = survey.home_model;
+    profile.loaded = survey.loaded;
+    profile.loaded_seed = survey.loaded_seed;
+    profile
+}
+
+fn deliver(
+    profile: &Profile,
+    typed: &Measure,
+    target: &Target,
+    destination: Option<Destination>,
+    colour: ColourChoice,
+) -> Result<(), CliError> {
+    past::compare(profile, target);
+    let to_stdout = typed.json || destination == Some(Destination::Stdout);
+    match destination.filter(|destination| *destination != Destination::Stdout) {
+        Some(destination) => destination.write(&profile.to_json())?,
+        None => past::remember(profile, target),
+    }
+    if to_stdout {
+        return output::print(&profile.to_json());
+    }
+    if typed.html.as_deref() == Some(Path::new("-")) {
+        return Ok(());
+    }
+    let options =
+        Options { colour: view::colour(colour, &std::io::stdout()), width: view::width(None), ..Options::default() };
+    let checked = profile.home_model.as_ref().and_then(|model| model.lines.as_ref()?.checked);
+    let checked = checked.map_or(String::new(), |checked| format!("\nHomes {checked}.\n"));
+    output::print(&(terminal::page(profile, &options, None) + &checked))
+}

@@ -1,0 +1,78 @@
+//! What was measured of this host before, and what will be remembered of it.
+
+use super::target::Target;
+use crate::{output, place};
+use seatmap_machine::{CoreDistance, PairStatus, Profile};
+use seatmap_measure::change;
+use seatmap_os::trusted::{TrustError, TrustedFolder};
+use seatmap_seats::remembered;
+use std::path::Path;
+
+/// Says what is now far from what was remembered of this host.
+pub fn compare(profile: &Profile, target: &Target) {
+    let Target::Host { .. } = target else { return };
+    let before = match remembered::latest() {
+        Ok(before) => before.filter(|before| remembered::of_this_computer(before).is_ok()),
+        Err(error) => return output::tell(&format!("not compared with what was measured before: {error}")),
+    };
+    let Some(before) = before else { return };
+    let (Some(then), Some(now)) = (&before.core_distance, &profile.core_distance) else { return };
+    let Some(change) = change::change(then, now) else { return };
+    let date = before.origin.date.as_deref().unwrap_or("an unknown day");
+    output::tell(&format!(
+        "not as remembered of {date}: {change}; another load, another place of a virtual machine's CPUs, or another home \
+         of the line may be behind it"
+    ));
+}
+
+/// Keeps the profile of the whole host for `seatmap show host`; that it cannot is no failure.
+pub fn remember(profile: &Profile, target: &Target) {
+    let Target::Host { topology, pus } = target else { return };
+    if !topology.os_indices().all(|os| pus.contains(&os)) {
+        return;
+    }
+    let Some(path) = place::host_profile() else { return };
+    match keep(&path, profile) {
+        Ok(()) => profile.core_distance.as_ref().and_then(unsteady).iter().for_each(|line| output::tell(line)),
+        Err(error) => output::tell(&format!("not remembered: {error}")),
+    }
+}
+
+/// Nobody can make this write into another file, or somewhere else.
+fn keep(path: &Path, profile: &Profile) -> Result<(), TrustError> {
+    let (folder, name) = (path.parent().unwrap_or(Path::new("/")), path.file_name().unwrap_or_default());
+    TrustedFolder::create(folder)?.replace(name, profile.to_json().as_bytes())
+}
+
+/// What the readers of the remembered profile should know, who take one median for each pair; `None` where each has one.
+fn unsteady(distance: &CoreDistance) -> Option<String> {
+    let statuses: Vec<PairStatus> = distance.status.pairs().filter_map(|(_, _, status)| *status).collect();
+    let unsteady = statuses.iter().filter(|status| **status != PairStatus::Stable).count();
+    (unsteady > 0).then(|| {
+        format!(
+            "remembered as this host, though the distance of {unsteady} of {} pairs is not steady (* or ~ in the table): \
+             'seatmap measure --thorough' watches such pairs longer",
+            statuses.len()
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use seatmap_machine::{Matrix, Square};
+
+    #[test]
+    fn pairs_without_a_steady_distance_are_counted() {
+        let mut distance = CoreDistance::imported(vec![0, 1, 2], Matrix::filled(3, 80.0));
+        distance.status = Square::from_fn(3, |i, j| (i != j).then_some(PairStatus::Stable));
+        assert_eq!(unsteady(&distance), None);
+        distance.status.set_both(0, 1, Some(PairStatus::Unsteady));
+        distance.status.set_both(0, 2, Some(PairStatus::Drifting));
+        let told = unsteady(&distance).unwrap();
+        assert!(
+            told.starts_with("remembered as this host, though the distance of 2 of 3 pairs is not steady"),
+            "{told}"
+        );
+    }
+}

@@ -1,0 +1,213 @@
+//! What is measured: this host, or a profile that answers in its place.
+
+use crate::args::Measure;
+use crate::error::CliError;
+use crate::{input, model_input, place};
+use seatmap_host::{HostTestbed, environment, topology};
+use seatmap_machine::{Clock, Origin, OriginKind, Profile, Topology};
+use seatmap_measure::journal::Machine;
+use seatmap_measure::replay::Replay;
+use seatmap_measure::survey;
+use seatmap_measure::testbed_probe::TestbedProbe;
+use seatmap_os::cpus::Cpus;
+use seatmap_papers::rank::setup::fingerprint;
+use seatmap_sim::{CoherentBed, CoherentModel};
+use std::sync::Arc;
+
+/// What is measured.
+pub enum Target {
+    /// This computer.
+    Host {
+        /// All that this process may use.
+        topology: Topology,
+        /// Those to be measured.
+        pus: Vec<u32>,
+    },
+    /// A model, in virtual time.
+    Simulated {
+        /// The machine.
+        model: Arc<CoherentModel>,
+        /// Those to be measured.
+        pus: Vec<u32>,
+    },
+    /// A profile.
+    Replayed {
+        /// Its figures.
+        profile: Box<Profile>,
+        /// Those to be measured.
+        pus: Vec<u32>,
+    },
+}
+
+impl Target {
+    /// What was asked for, checked.
+    ///
+    /// # Errors
+    /// A machine, or CPUs of it, that are not there; fewer than two.
+    pub fn find(typed: &Measure) -> Result<Self, CliError> {
+        let target = match typed.on.as_str() {
+            "host" => Self::host(typed)?,
+            name => match model_input::coherent(name)? {
+                Some(model) => Self::simulated(model, typed)?,
+                None => Self::replayed(input::machine(name)?, typed)?,
+            },
+        };
+        if typed.utilisation.is_some() && !matches!(target, Target::Simulated { .. }) {
+            return Err(CliError::input(format!(
+                "--utilisation: {} is no model; only there can others be made to talk",
+                target.name()
+            )));
+        }
+        match target.pus() {
+            [_, _, ..] => Ok(target),
+            pus => {
+                let there = seatmap_os::CpuList(pus.to_vec());
+                Err(CliError::input(format!(
+                    "a distance needs two CPUs, and only {there} is to be measured; see --cpus"
+                )))
+            }
+        }
+    }
+
+    fn host(typed: &Measure) -> Result<Self, CliError> {
+        let topology = topology::of_host().map_err(CliError::work)?;
+        let pus = match &typed.cpus {
+            Some(list) => list.0.clone(),
+            None => topology.os_indices().collect(),
+        };
+        Cpus::read().map_err(CliError::work)?.check(&pus).map_err(CliError::input)?;
+        Ok(Target::Host { topology, pus })
+    }
+
+    fn simulated(model: Arc<CoherentModel>, typed: &Measure) -> Result<Self, CliError> {
+        if typed.homes > 1 && model.homes() == 0 {
+            return Err(CliError::input(format!(
+                "--homes {}: {} knows the distances for one line only, and no homes to sort others by",
+                typed.homes, model.name
+            )));
+        }
+        let all: Vec<u32> = model.topology.os_indices().collect();
+        let pus = typed.cpus.as_ref().map_or_else(|| all.clone(), |list| list.0.clone());
+        match pus.iter().find(|os| !all.contains(os)) {
+            Some(os) => {
+                let there = seatmap_os::CpuList(all);
+                Err(CliError::input(format!("{} has no CPU {os}; its CPUs are {there}", model.name)))
+            }
+            None => Ok(Target::Simulated { model, pus }),
+        }
+    }
+
+    fn replayed(profile: Profile, typed: &Measure) -> Result<Self, CliError> {
+        let Some(distance) = &profile.core_distance else {
+            return Err(CliError::input(format!(
+                "{} holds no core distances, so nothing can be measured on it",
+                profile.name
+            )));
+        };
+        let pus = typed.cpus.as_ref().map_or_else(|| distance.pus.clone(), |list| list.0.clone());
+        match pus.iter().find(|os| distance.index_of(**os).is_none()) {
+            Some(os) => Err(CliError::input(format!("{} has no distances from CPU {os}", profile.name))),
+            None => Ok(Target::Replayed { profile: Box::new(profile), pus }),
+        }
+    }
+
+    /// The CPUs to be measured.
+    pub fn pus(&self) -> &[u32] {
+        match self {
+            Target::Host { pus, .. } | Target::Simulated { pus, .. } | Target::Replayed { pus, .. } => pus,
+        }
+    }
+
+    /// What is known of the machine.
+    pub fn topology(&self) -> &Topology {
+        match self {
+            Target::Host { topology, .. } => topology,
+            Target::Simulated { model, .. } => &model.topology,
+            Target::Replayed { profile, .. } => &profile.topology,
+        }
+    }
+
+    /// The machine, by all that tells it from another of its name.
+    pub fn machine(&self) -> Machine {
+        let named = Machine { name: self.name(), ..Machine::default() };
+        match self {
+            Target::Host { .. } => {
+                Machine { cpu_model: environment::cpu_model(), boot_id: environment::boot_id(), ..named }
+            }
+            Target::Simulated { model, .. } => {
+                let figures = fingerprint(&(&model.name, &model.topology, &model.figures));
+                Machine { figures: Some(figures), ..named }
+            }
+            Target::Replayed { profile, .. } => {
+                let figures = fingerprint(&(&profile.core_distance, &profile.home_model, &profile.clock));
+                Machine { figures: Some(figures), ..named }
+            }
+        }
+    }
+
+    /// The machine's name.
+    pub fn name(&self) -> String {
+        match self {
+            Target::Host { .. } => place::host_name(),
+            Target::Simulated { model, .. } => model.name.clone(),
+            Target::Replayed { profile, .. } => profile.name.clone(),
+        }
+    }
+}
+
+/// The host as a source of round trips.
+pub fn host(topology: &Topology, pus: &[u32], typed: &Measure) -> Result<TestbedProbe<HostTestbed>, CliError> {
+    // The clock's step does not bear on how many lines are needed.
+    let request = super::request(typed, pus, 1.0);
+    let lines = survey::lines_needed(&request, topology);
+    let shared = TestbedProbe::<HostTestbed>::shared_lines(lines, topology, pus);
+    let testbed = HostTestbed::new(pus.to_vec(), shared).map_err(CliError::work)?;
+    TestbedProbe::new(testbed, topology, lines).map_err(CliError::work)
+}
+
+/// A model as a source of round trips.
+pub fn simulated(
+    model: &Arc<CoherentModel>,
+    pus: &[u32],
+    typed: &Measure,
+) -> Result<TestbedProbe<CoherentBed>, CliError> {
+    let lines = survey::lines_needed(&super::request(typed, pus, 1.0), &model.topology);
+    TestbedProbe::new(CoherentBed::new(Arc::clone(model)), &model.topology, lines).map_err(CliError::work)
+}
+
+/// A profile as a source of round trips.
+pub fn replay(profile: &Profile, seed: u64) -> Result<Replay, CliError> {
+    Replay::new(profile, seed).map_err(CliError::input)
+}
+
+/// What is known of the host beside its distances.
+pub fn host_profile(topology: &Topology, clock: Clock, steal_percent: Option<f64>) -> Profile {
+    let mut profile =
+        Profile::new(place::host_name(), origin(OriginKind::Measured, place::host_name()), topology.clone());
+    profile.environment = environment::read();
+    profile.environment.steal_percent = steal_percent;
+    profile.clock = clock;
+    profile
+}
+
+/// What is known of a model beside its distances.
+pub fn simulated_profile(model: &CoherentModel) -> Profile {
+    let source = format!("the model {}, measured in virtual time ({})", model.name, model.sources.join("; "));
+    let mut profile = Profile::new(model.name.clone(), origin(OriginKind::Model, source), model.topology.clone());
+    profile.clock.step_ns = Some(model.ns_per_tick());
+    profile.clock.frequency_hz = Some(1e9 * model.frequency_ghz);
+    profile
+}
+
+/// What is known of a replayed machine beside its distances.
+pub fn replayed_profile(of: &Profile) -> Profile {
+    let source = format!("the profile {}, replayed ({})", of.name, of.origin.source);
+    let mut profile = Profile::new(of.name.clone(), origin(OriginKind::Model, source), of.topology.clone());
+    profile.environment = of.environment.clone();
+    profile.clock = of.clock.clone();
+    profile
+}
+
+fn origin(kind: OriginKind, source: String) -> Origin {
+    Origin { kind, source, date: Some(place::today()), tool: Some(place::tool()) }
+}

@@ -1,0 +1,42 @@
+//! `seatmap model`.
+
+use crate::args::{Fit, Model, ModelAction};
+use crate::error::CliError;
+use crate::input;
+use crate::output::{self, Destination};
+use crate::waiting::Waiting;
+use seatmap_report::twin as report;
+use seatmap_twin::{Needs, TwinError};
+
+/// Makes models.
+pub fn run(typed: &Model) -> Result<(), CliError> {
+    match &typed.action {
+        ModelAction::Fit(fit) => fitted(fit),
+    }
+}
+
+/// Fits a twin, and says how like its original it is.
+fn fitted(typed: &Fit) -> Result<(), CliError> {
+    let destination = typed.output.as_deref().map(Destination::new).transpose()?;
+    let to_stdout = destination == Some(Destination::Stdout);
+    if typed.json && to_stdout {
+        return Err(CliError::input("--json and -o - both print on stdout; give -o a file's name"));
+    }
+    let profile = input::machine(&typed.profile)?;
+    let waiting = Waiting::new("fitting", None);
+    let twin = seatmap_twin::fit(&profile, Needs { homes: typed.homes, loaded: typed.loaded }).map_err(failed)?;
+    drop(waiting);
+    destination.map_or(Ok(()), |destination| destination.write(&twin.levels.to_toml()))?;
+    match (typed.json, to_stdout) {
+        (true, _) => output::json(&twin.report),
+        (false, true) => Ok(()),
+        (false, false) => output::print(&report::table(&twin.report)),
+    }
+}
+
+fn failed(error: TwinError) -> CliError {
+    match error {
+        TwinError::Unfit { .. } | TwinError::Model(_) => CliError::input(error),
+        TwinError::Load(_) => CliError::work(error),
+    }
+}

@@ -1,0 +1,64 @@
+//! `seatmap noise`.
+
+use crate::args::Noise;
+use crate::bar::Bar;
+use crate::error::CliError;
+use crate::interrupt::Interrupt;
+use crate::output::{self, Destination, OfMachine};
+use crate::place::host_name;
+use seatmap_noise::{Error, Options, Report};
+use seatmap_os::cpus::Cpus;
+use seatmap_report::{html, svg};
+use std::ops::ControlFlow;
+use std::time::Duration;
+
+/// Measures the noise of CPUs.
+pub fn run(typed: &Noise) -> Result<(), CliError> {
+    let page = typed.html.as_deref().map(Destination::new).transpose()?;
+    let picture = typed.svg.as_deref().map(Destination::new).transpose()?;
+    let cpus = cpus(typed)?;
+    let report = measure(&cpus, typed)?;
+    if let Some(page) = page {
+        page.write(&html::noise(&report))?;
+    }
+    if let Some(picture) = picture {
+        picture.write(&svg::noise(&report))?;
+    }
+    match typed.json {
+        true => output::json(&OfMachine { document: &report, machine: &host_name() })?,
+        false => output::print(&seatmap_report::noise::summary(&report))?,
+    }
+    match report.interrupted {
+        true => Err(CliError::work(format!("interrupted; the figures are of the first {:.2} s", report.seconds))),
+        false => Ok(()),
+    }
+}
+
+/// Those named; else all that are online, less what the cpuset forbids, which is told.
+fn cpus(typed: &Noise) -> Result<Vec<u32>, CliError> {
+    if let Some(named) = &typed.cpus {
+        return Ok(named.0.clone());
+    }
+    let (open, closed) = seatmap_noise::reachable(&Cpus::read().map_err(CliError::work)?.online);
+    closed.iter().for_each(|error| output::tell(&format!("left out: {error}")));
+    Ok(open)
+}
+
+fn measure(cpus: &[u32], typed: &Noise) -> Result<Report, CliError> {
+    let options = Options { duration: typed.seconds, trace: typed.trace, ..Options::default() };
+    let (interrupt, bar) = (Interrupt::listen()?, Bar::new("listening"));
+    let ms = |time: Duration| time.as_millis() as usize;
+    let mut watch = |gone: Duration| {
+        bar.show(ms(gone.min(options.duration)), ms(options.duration));
+        if interrupt.asked() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    };
+    seatmap_noise::measure(cpus, &options, &mut watch).map_err(failed)
+}
+
+/// A CPU that cannot be had was typed.
+fn failed(error: Error) -> CliError {
+    match error {
+        Error::Nothing | Error::Twice(_) | Error::Cpu(_) | Error::Cpuset { .. } => CliError::input(error),
+        _ => CliError::work(error),
+    }
+}

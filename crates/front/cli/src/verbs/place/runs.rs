@@ -1,0 +1,99 @@
+//! Placements judged by runs on a model.
+
+use crate::args::{MethodChoice, Place};
+use crate::error::CliError;
+use crate::model_input;
+use seatmap_papers::rank::{Timed, exchange_ns, time_ns};
+use seatmap_pattern::Pattern;
+use seatmap_place::{Judge, PlaceError};
+use seatmap_report::floor::Seating;
+use seatmap_sim::catalog::Model;
+use seatmap_sim::{CellBed, CellModel, CoherentBed, CoherentModel};
+use seatmap_workload::Handoffs;
+use seatmap_workload::long_messages::{LongMessages, MOST_TASKS};
+use std::sync::Arc;
+
+/// What comes of it where the pattern's messages on the simulated machine judge.
+pub(super) fn judged<T>(
+    typed: &Place,
+    pattern: &Pattern,
+    work: impl FnOnce(Judge) -> Result<T, PlaceError>,
+) -> Result<T, CliError> {
+    match model_input::model(&typed.on)? {
+        Model::Cell(model) => by_long_messages(typed, pattern, &model, work),
+        Model::Coherent(model) => by_handoffs(typed, pattern, &model, work),
+    }
+}
+
+/// Runs one placement once more, for what its links carry and where its lines are at home.
+pub(super) fn count(typed: &Place, pattern: &Pattern, model: &Model, seating: &mut Seating) -> Result<(), CliError> {
+    match model {
+        Model::Cell(model) => {
+            let mut bed = CellBed::new(Arc::clone(model));
+            let timed = Timed::Long(long_messages(typed, pattern)?);
+            time_ns(&mut bed, &timed, &seating.placement, 0).map_err(CliError::work)?;
+            seating.counted = Some(bed.counters().link_cycles());
+        }
+        Model::Coherent(model) => {
+            let mut bed = CoherentBed::new(Arc::clone(model));
+            let near = near(typed, &handoffs(typed, pattern)?, model, &seating.placement);
+            exchange_ns(&mut bed, &near, &seating.placement).map_err(CliError::work)?;
+            let home = |line| model.home_of(line).map(|home| home as usize);
+            seating.homes = near.handoffs.iter().map(|handoff| home(handoff.line.line_index())).collect();
+            seating.counted = Some(bed.counters().link_messages());
+        }
+    }
+    Ok(())
+}
+
+fn by_long_messages<T>(
+    typed: &Place,
+    pattern: &Pattern,
+    model: &Arc<CellModel>,
+    work: impl FnOnce(Judge) -> Result<T, PlaceError>,
+) -> Result<T, CliError> {
+    let program = long_messages(typed, pattern)?;
+    let floor_ns = program.floor_cycles(model.port_bytes_per_cycle()) / model.frequency_ghz;
+    let timed = Timed::Long(program);
+    let run = |placement: &[u32]| {
+        time_ns(&mut CellBed::new(Arc::clone(model)), &timed, placement, 0).map_err(|error| error.to_string())
+    };
+    work(Judge { time_ns: &run, floor_ns }).map_err(CliError::input)
+}
+
+fn by_handoffs<T>(
+    typed: &Place,
+    pattern: &Pattern,
+    model: &Arc<CoherentModel>,
+    work: impl FnOnce(Judge) -> Result<T, PlaceError>,
+) -> Result<T, CliError> {
+    let program = handoffs(typed, pattern)?;
+    let run = |placement: &[u32]| {
+        let near = near(typed, &program, model, placement);
+        exchange_ns(&mut CoherentBed::new(Arc::clone(model)), &near, placement).map_err(|error| error.to_string())
+    };
+    work(Judge { time_ns: &run, floor_ns: 0.0 }).map_err(CliError::input)
+}
+
+fn long_messages(typed: &Place, pattern: &Pattern) -> Result<LongMessages, CliError> {
+    LongMessages::along(pattern, typed.packet_bytes(), typed.rounds()).ok_or_else(|| {
+        CliError::input(format!("--objective simulated takes a pattern of 2 to {MOST_TASKS} tasks that send something"))
+    })
+}
+
+fn handoffs(typed: &Place, pattern: &Pattern) -> Result<Handoffs, CliError> {
+    let program = Handoffs::along(pattern, 0, typed.rounds());
+    match program.handoffs.is_empty() {
+        true => Err(CliError::input("--objective simulated takes a pattern of tasks that send something")),
+        false => Ok(program),
+    }
+}
+
+/// Each channel has a line of its own: the next one, or, where homes are to be chosen, the best that is left of a quarter
+/// more lines than channels (Liu et al. 2015).
+fn near(typed: &Place, program: &Handoffs, model: &CoherentModel, placement: &[u32]) -> Handoffs {
+    match typed.homes || typed.method == MethodChoice::Pizza {
+        true => program.near(placement, |pu, line| model.ways_to_home(pu, line)),
+        false => program.clone(),
+    }
+}

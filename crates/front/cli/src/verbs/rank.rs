@@ -1,0 +1,141 @@
+//! `seatmap rank`.
+
+mod results;
+mod target;
+
+use crate::args::{Rank, RankCommand, RankStudy};
+use crate::bar::Bar;
+use crate::error::{AtFile, CliError};
+use crate::input;
+use crate::interrupt::Interrupt;
+use crate::output::Destination;
+use results::Results;
+use seatmap_document::written;
+use seatmap_measure::journal::JournalError;
+use seatmap_os::trusted;
+use seatmap_os::trusted::Open;
+use seatmap_papers::rank::figures::Row;
+use seatmap_papers::rank::journal::RankJournal;
+use seatmap_papers::rank::study::{in_blocks, in_parallel};
+use seatmap_papers::rank::{Job, Mapping, Ranking, RankingError, Setup, Times, merge};
+use seatmap_port::channels::Bed;
+use seatmap_sim::{CellBed, CellModel, CoherentBed};
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use target::Target;
+
+/// The format of counters on file.
+const COUNTERS: &str = "seatmap-counters/1";
+
+/// Runs every mapping and ranks them, or puts parts of a ranking together.
+pub fn run(typed: &Rank) -> Result<(), CliError> {
+    match &typed.command {
+        Some(RankCommand::Merge { files, results }) => Results::new(results)?.deliver(&merged(files)?),
+        None => study(&typed.study, &Results::new(&typed.results)?),
+    }
+}
+
+fn study(typed: &RankStudy, results: &Results) -> Result<(), CliError> {
+    let mut target = Target::find(&typed.on)?;
+    let counters = typed.counters.as_deref().map(Destination::new).transpose()?;
+    if counters.is_some() && matches!(target, Target::Host(_)) {
+        return Err(CliError::input("--counters needs a model: this computer's are perf's to read"));
+    }
+    let setup = target.setup(typed)?;
+    let mut times = Times::new(setup.indices(typed.shard).map_err(CliError::input)?, setup.runs);
+    // Before the journal: whoever sees it may ask its run to stop.
+    let interrupt = Interrupt::listen()?;
+    let open = |path: &PathBuf| {
+        let file = trusted::open(path, Open::Keep).map_err(CliError::work)?;
+        RankJournal::open(path, file, &setup, typed.shard, &mut times).map_err(unusable)
+    };
+    let mut journal = typed.resume.as_ref().map(open).transpose()?;
+    let whole = timed(&mut target, &setup, &mut times, journal.as_mut(), &interrupt)?;
+    if !whole {
+        return Err(CliError::work(farewell(typed.resume.as_deref(), &times)));
+    }
+    let ranking = Ranking::new(setup, typed.shard, &times);
+    let ranking = ranking.ok_or_else(|| CliError::work(RankingError::Incomplete))?;
+    results.deliver(&ranking)?;
+    if let (Some(destination), Target::Model(model)) = (counters, &target) {
+        destination.write(&counted(model, &ranking)?)?;
+    }
+    journal.map_or(Ok(()), |journal| journal.remove().map_err(CliError::work))
+}
+
+/// Runs what is missing: on models as many at once as there are CPUs, on the host one after the other.
+fn timed(
+    target: &mut Target,
+    setup: &Setup,
+    times: &mut Times,
+    journal: Option<&mut RankJournal>,
+    interrupt: &Interrupt,
+) -> Result<bool, CliError> {
+    let bar = Bar::new("ranking");
+    let mut observe = |done, wanted| {
+        bar.show(done, wanted);
+        if interrupt.asked() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    };
+    match target {
+        Target::Model(model) => {
+            let bed = || CellBed::new(Arc::clone(model));
+            in_parallel(setup, times, bed, journal, &mut observe).map_err(CliError::work)
+        }
+        Target::Coherent(model) => {
+            let bed = || CoherentBed::new(Arc::clone(model));
+            in_parallel(setup, times, bed, journal, &mut observe).map_err(CliError::work)
+        }
+        Target::Host(bed) => in_blocks(setup, times, bed.as_mut(), journal, &mut observe).map_err(CliError::work),
+    }
+}
+
+/// The counters of the first and the last mapping of a ranking, each run once more.
+fn counted(model: &Arc<CellModel>, ranking: &Ranking) -> Result<String, CliError> {
+    let mut bed = CellBed::new(Arc::clone(model));
+    let mut of = |row: Option<&Row>| -> Result<serde_json::Value, CliError> {
+        let found = row.and_then(|row| Some((row, Mapping::nth(ranking.setup.tasks, row.index)?)));
+        let Some((row, mapping)) = found else { return Ok(serde_json::Value::Null) };
+        let (seats, seed) = (ranking.setup.seats(&mapping, 0), ranking.setup.seed_of(Job { index: row.index, run: 0 }));
+        bed.run(&seats, &ranking.setup.program(), seed).map_err(CliError::work)?;
+        Ok(serde_json::json!({ "mapping": row.mapping, "seats": seats, "counters": bed.counters() }))
+    };
+    let (best, worst) = (of(ranking.ranking.first())?, of(ranking.ranking.last())?);
+    let machine = &ranking.setup.machine;
+    Ok(written(&serde_json::json!({ "format": COUNTERS, "machine": machine, "best": best, "worst": worst })))
+}
+
+fn farewell(resume: Option<&Path>, times: &Times) -> String {
+    let (known, wanted) = (times.known(), times.wanted());
+    match resume {
+        Some(path) => format!(
+            "interrupted; {known} of {wanted} runs are kept in {}: the same command goes on there",
+            path.display()
+        ),
+        None => format!("interrupted after {known} of {wanted} runs; nothing was kept: --resume FILE would keep them"),
+    }
+}
+
+/// A journal that is not this study's is what was typed; that it is in use or unreadable is not.
+fn unusable(error: JournalError) -> CliError {
+    match error {
+        JournalError::OtherRun { .. } | JournalError::Version { .. } | JournalError::Damaged { .. } => {
+            CliError::input(error)
+        }
+        JournalError::Busy { .. } | JournalError::Io { .. } => CliError::work(error),
+    }
+}
+
+fn merged(files: &[PathBuf]) -> Result<Ranking, CliError> {
+    let parts = files.iter().map(|path| read(path)).collect::<Result<Vec<Ranking>, CliError>>()?;
+    merge(&parts).map_err(|(at, error)| match at.and_then(|at| files.get(at)) {
+        Some(path) => CliError::input(AtFile::new(path, error)),
+        None => CliError::input(error),
+    })
+}
+
+fn read(path: &Path) -> Result<Ranking, CliError> {
+    let text = String::from_utf8(input::bytes(path)?)
+        .map_err(|_| CliError::input(AtFile::new(path, "this is no ranking, which is text")))?;
+    Ranking::from_json(&text).map_err(|error| CliError::input(AtFile::new(path, error)))
+}

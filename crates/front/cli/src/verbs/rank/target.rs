@@ -1,0 +1,108 @@
+//! What a study runs on: a model, or this host.
+
+use crate::args::RankStudy;
+use crate::error::CliError;
+use crate::{model_input, pattern_input, place};
+use seatmap_host::HostBed;
+use seatmap_papers::rank::setup::fingerprint;
+use seatmap_papers::rank::{Choice, Setup};
+use seatmap_pattern::{Pattern, generate};
+use seatmap_sim::catalog::Model;
+use seatmap_sim::{CellModel, CoherentModel};
+use seatmap_workload::long_messages::{LongMessages, MOST_TASKS};
+use std::sync::Arc;
+
+/// A machine that runs programs.
+pub enum Target {
+    /// A Cell, in virtual time.
+    Model(Arc<CellModel>),
+    /// A machine with coherent caches, in virtual time.
+    Coherent(Arc<CoherentModel>),
+    /// This computer.
+    Host(Box<HostBed>),
+}
+
+impl Target {
+    /// The machine of this name.
+    ///
+    /// # Errors
+    /// None that can run, or a host that does not say what it has.
+    pub fn find(name: &str) -> Result<Self, CliError> {
+        match name {
+            "host" => Ok(Target::Host(Box::new(HostBed::new().map_err(CliError::work)?))),
+            _ => Ok(match model_input::model(name)? {
+                Model::Cell(model) => Target::Model(model),
+                Model::Coherent(model) => Target::Coherent(model),
+            }),
+        }
+    }
+
+    /// What is to be run here.
+    ///
+    /// # Errors
+    /// A pattern that is no ring.
+    pub fn setup(&self, typed: &RankStudy) -> Result<Setup, CliError> {
+        let pattern = typed.pattern.as_deref().unwrap_or_default();
+        let graph = pattern_input::pattern(pattern)?;
+        let messages = if typed.long { long(&graph)? } else { Vec::new() };
+        let (tasks, is_bidirectional) = if typed.long { (graph.tasks, true) } else { ring(pattern, &graph)? };
+        let (machine, machine_hash) = self.name();
+        Ok(Setup {
+            machine,
+            machine_hash,
+            pus: self.pus(tasks),
+            pattern: pattern.to_owned(),
+            tasks,
+            is_unidirectional: typed.unidirectional || !is_bidirectional,
+            messages,
+            packet_bytes: typed.packet,
+            rounds: typed.rounds,
+            runs: typed.runs,
+            variant: typed.variant.into(),
+            seed: typed.seed,
+            choice: Choice { sample: typed.sample, is_reduced_by_symmetry: typed.symmetry },
+        })
+    }
+
+    /// Its name, and a hash of what is known of it.
+    fn name(&self) -> (String, String) {
+        match self {
+            Target::Model(model) => (model.name.clone(), fingerprint(&**model)),
+            Target::Coherent(model) => {
+                (model.name.clone(), fingerprint(&(&model.name, &model.topology, &model.figures)))
+            }
+            Target::Host(bed) => (place::host_name(), fingerprint(bed.pus())),
+        }
+    }
+
+    /// The workers: of a Cell the SPEs of the first chip, if they are enough, as in the paper; of other machines all PUs.
+    fn pus(&self, tasks: usize) -> Vec<u32> {
+        match self {
+            Target::Model(model) if tasks <= model.spes.len() => (0..model.spes.len() as u32).collect(),
+            Target::Model(model) => (0..model.ppe()).collect(),
+            Target::Coherent(model) => model.topology.os_indices().collect(),
+            Target::Host(bed) => bed.pus().to_vec(),
+        }
+    }
+}
+
+/// The tasks of a ring, and whether it is bidirectional.
+fn ring(text: &str, pattern: &Pattern) -> Result<(usize, bool), CliError> {
+    let is =
+        |form: &str| generate(&format!("ring:{}{form}", pattern.tasks)).is_ok_and(|ring| ring.edges == pattern.edges);
+    match (is(""), is(":bidirectional")) {
+        (true, _) if pattern.tasks > 1 => Ok((pattern.tasks, false)),
+        (_, true) => Ok((pattern.tasks, true)),
+        _ => Err(CliError::input(format!(
+            "{text}: packets go on around rings only, ring:N and ring:N:bidirectional; --long sends messages along any pattern"
+        ))),
+    }
+}
+
+/// The messages of a pattern, all of one size.
+fn long(pattern: &Pattern) -> Result<Vec<[usize; 3]>, CliError> {
+    let program = LongMessages::along(pattern, 16, 1).ok_or_else(|| {
+        CliError::input(format!("--long takes a pattern of 2 to {MOST_TASKS} tasks that send something"))
+    })?;
+    Ok(program.messages.iter().map(|message| [message.from, message.to, message.step]).collect())
+}

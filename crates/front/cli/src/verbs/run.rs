@@ -1,0 +1,212 @@
+//! `seatmap run`.
+
+mod page;
+
+use crate::args::{Detach, Run};
+use crate::error::CliError;
+use crate::output::{self, Destination};
+use crate::{place, plan_input, stdio};
+use seatmap_launch::front::{self, Link, Side};
+use seatmap_launch::rule::Who;
+use seatmap_launch::{
+    Behind, Beyond, Ending, Launch, LaunchError, Options, Program, Report, Rule, Seating, Seats, asks, attach, sets,
+};
+use seatmap_machine::Topology;
+use seatmap_os::cpus::Cpus;
+use serde::Serialize;
+use std::io::Write;
+use std::path::Path;
+
+/// Runs a program, or takes one that runs, and seats its threads. A program's exit code is this process's.
+pub fn run(typed: &Run) -> Result<(), CliError> {
+    let seating = seating(typed)?;
+    let files = Files::new(typed)?;
+    if !typed.pid.is_empty() {
+        return seat_running(typed, seating, &files);
+    }
+    let program = Program::find(&typed.command).map_err(CliError::input)?.without_streams(stdio::closed());
+    if !typed.quiet && seating.ordered_tasks() > 0 {
+        let cpus = seating.whole().len();
+        asks::disagreements(&program, cpus).iter().for_each(|line| output::tell(line));
+    }
+    match front::split().map_err(CliError::work)? {
+        Side::Front(front) => match front.wait() {
+            Some(ending) => ending.leave_alike(),
+            None => Err(CliError::work(
+                "the process that seats the threads was killed; the program runs on, and each thread where it sits",
+            )),
+        },
+        Side::Supervisor(link) => supervise(typed, &program, seating, link, &files),
+    }
+}
+
+/// The process behind the one that the caller waits for: it starts the program, seats its threads, and stays while any
+/// of them lives. A failure is told here; the front ends with its exit code.
+fn supervise(typed: &Run, program: &Program, seating: Seating, mut link: Link, files: &Files) -> Result<(), CliError> {
+    if typed.detach == Detach::Start {
+        front::leave_session();
+        front::leave_terminal_input();
+    }
+    let options =
+        Options { start_at: typed.start_at.clone(), home: None, widens: !typed.strict, link: Some(&mut link) };
+    let begun = Launch::begin(program, seating, options).map_err(failed);
+    let done = begun.and_then(|launch| attend(typed, program, launch, files));
+    link.end(done.unwrap_or_else(|error| error.ending()));
+    std::process::exit(0)
+}
+
+/// Seats the threads of a program that has started, until none of them lives.
+fn attend(typed: &Run, program: &Program, mut launch: Launch<'_>, files: &Files) -> Result<Ending, CliError> {
+    let supervisor = std::process::id() as i32;
+    front::leave_streams();
+    if typed.detach == Detach::Start {
+        started(typed, program, launch.pid(), supervisor);
+        leave(&mut launch, Ending::Exited(0));
+    }
+    let ending = launch.attend();
+    let behind = launch.behind();
+    if typed.detach == Detach::Exit || behind.processes == 0 {
+        let lives_on = (behind.processes > 0).then_some(Behind { supervisor: Some(supervisor), ..behind });
+        let report = Report { behind: lives_on, ..launch.report() };
+        let ending = told(&report, typed.quiet, files, ending);
+        if lives_on.is_none() {
+            return Ok(ending);
+        }
+        leave(&mut launch, ending);
+    }
+    let is_over = launch.stay();
+    let freed = if is_over { launch.give_masks_back() } else { 0 };
+    let behind = if is_over { Some(Behind { freed, ..launch.behind() }) } else { None };
+    let report = Report { behind, ..launch.report() };
+    Ok(told(&report, typed.quiet, files, ending))
+}
+
+/// The caller waits no longer.
+fn leave(launch: &mut Launch<'_>, ending: Ending) {
+    if let Some(link) = launch.link() {
+        link.leave(ending);
+    }
+    front::go_to_the_background();
+}
+
+fn started(typed: &Run, program: &Program, pid: i32, supervisor: i32) {
+    if !typed.quiet {
+        let name = program.path().to_string_lossy();
+        output::tell(&format!("{name} runs as process {pid}; process {supervisor} keeps its threads seated"));
+    }
+}
+
+/// Tells of the seating, and how to end: a program that did well does not where its report could not be written.
+fn told(report: &Report, quiet: bool, files: &Files, ending: Ending) -> Ending {
+    match (tell(report, quiet, files), ending) {
+        (Err(error), Ending::Exited(0)) => error.ending(),
+        (Err(error), ending) => {
+            error.report();
+            ending
+        }
+        (Ok(()), ending) => ending,
+    }
+}
+
+/// Seats the threads of processes that run already.
+fn seat_running(typed: &Run, seating: Seating, files: &Files) -> Result<(), CliError> {
+    if !typed.force {
+        attach::check(&typed.pid).map_err(failed)?;
+    }
+    let report = seatmap_launch::seat_running(&typed.pid, seating).map_err(failed)?;
+    tell(&report, typed.quiet, files)?;
+    match (report.troubled().count(), report.unseated) {
+        (0, 0) => Ok(()),
+        (0, _) if typed.allow_unseated => Ok(()),
+        (0, count) => Err(CliError::work(format!(
+            "{count} of {} threads have no seat; --allow-unseated accepts that",
+            report.created
+        ))),
+        (count, _) => Err(CliError::work(format!("{count} of {} threads could not be seated", report.created))),
+    }
+}
+
+/// What was asked for, if this host has it.
+fn seating(typed: &Run) -> Result<Seating, CliError> {
+    let seats = match (&typed.plan, &typed.cpus) {
+        (Some(path), _) => Seats::of_plan(&plan_input::plan_of_host(path, typed.any_machine)?),
+        (None, cpus) => {
+            let beyond = if typed.once { Beyond::Leave } else { Beyond::Cycle };
+            let sets = cpus.as_ref().map(|list| sets::parse(list, &topology)).transpose();
+            Seats::of_sets(sets.map_err(CliError::input)?.unwrap_or_default(), beyond)
+        }
+    };
+    let rule = |text: &String| Rule::parse(text, &seats, &topology);
+    let rules = typed.rules.iter().map(rule).collect::<Result<Vec<_>, _>>().map_err(CliError::input)?;
+    let by_number = rules.iter().any(|rule| !matches!(rule.who, Who::Named(_)));
+    if by_number && typed.pid.is_empty() {
+        return Err(CliError::input(
+            "numbers of threads are known only of programs that run; tid: and pid: need --pid",
+        ));
+    }
+    let of_rules = rules.iter().flat_map(|rule| &rule.seats).flat_map(|seat| seat.cpus.iter());
+    let wanted: Vec<u32> = seats.cpus.iter().flat_map(seatmap_os::CpuSet::iter).chain(of_rules).collect();
+    Cpus::read().map_err(CliError::work)?.check(&wanted).map_err(CliError::input)?;
+    Ok(Seating::new(seats, rules, typed.skip).strict(typed.strict))
+}
+
+fn topology() -> Result<Topology, String> {
+    seatmap_host::topology::of_host().map_err(|error| error.to_string())
+}
+
+pub fn failed(error: LaunchError) -> CliError {
+    match error {
+        LaunchError::Execute { .. } | LaunchError::NoSuchProcess(_) | LaunchError::NeedsForce { .. } => {
+            CliError::input(error)
+        }
+        LaunchError::System { .. } | LaunchError::Forbidden(_) => CliError::work(error),
+    }
+}
+
+fn tell(report: &Report, quiet: bool, files: &Files) -> Result<(), CliError> {
+    show(report, quiet);
+    files.report.as_ref().map_or(Ok(()), |file| write(report, file))?;
+    files.page.as_ref().map_or(Ok(()), |file| file.write(&page::page(&files.program, report)))
+}
+
+/// Where the seating is written, with paths that hold in the background too.
+struct Files {
+    report: Option<Destination>,
+    page: Option<Destination>,
+    /// The program, as it was typed.
+    program: String,
+}
+
+impl Files {
+    fn new(typed: &Run) -> Result<Self, CliError> {
+        let file = |path: Option<&Path>| match path {
+            None => Ok(None),
+            Some(path) if path == Path::new("-") => Err(CliError::input("stdout is the program's; give a file's name")),
+            Some(path) => {
+                // What is wrong with it is said of the path that was typed.
+                Destination::new(path)?;
+                Destination::new(&std::path::absolute(path).map_err(CliError::input)?).map(Some)
+            }
+        };
+        let words: Vec<_> = typed.command.iter().map(|word| word.to_string_lossy()).collect();
+        let pids: Vec<_> = typed.pid.iter().map(|pid| format!("process {pid}")).collect();
+        let program = if pids.is_empty() { words.join(" ") } else { pids.join(", ") };
+        Ok(Files { report: file(typed.report.as_deref())?, page: file(typed.html.as_deref())?, program })
+    }
+}
+
+/// The table, and what to know beside it, on stderr: stdout is the program's.
+pub fn show(report: &Report, quiet: bool) {
+    if !quiet {
+        // That nobody reads it is no failure.
+        let _ = std::io::stderr().write_all(report.table().as_bytes());
+        report.notes().iter().for_each(|note| output::tell(note));
+    }
+    report.troubles().iter().for_each(|trouble| output::tell(trouble));
+}
+
+/// The report as JSON.
+pub fn write(report: &impl Serialize, destination: &Destination) -> Result<(), CliError> {
+    let machine = &place::host_name();
+    destination.write(&seatmap_document::written(&output::OfMachine { document: report, machine }))
+}

@@ -1,0 +1,101 @@
+//! `seatmap show`.
+
+use crate::args::{ColourChoice, OrderChoice, Show};
+use crate::error::CliError;
+use crate::output::{self, Destination};
+use crate::{input, model_input, view};
+use seatmap_machine::{Origin, Profile};
+use seatmap_measure::classes::{self, DistanceClass};
+use seatmap_measure::findings::{self, Finding};
+use seatmap_report::floor::Floor;
+use seatmap_report::terminal::{self, Options};
+use seatmap_report::{Order, html};
+use serde::Serialize;
+
+/// Shows a machine in the terminal, as a page, or as JSON.
+pub fn run(typed: Show, colour: ColourChoice) -> Result<(), CliError> {
+    let destination = output::page(typed.html.as_deref(), typed.json)?;
+    let profile = input::machine(&typed.machine)?;
+    check(&profile, &typed)?;
+    if let Some(destination) = destination {
+        let model = model_input::known(&typed.machine)?;
+        destination.write(&html::page(&profile, &Floor::of(&profile, model.as_ref())))?;
+        if let Some(path) = typed.html.filter(|_| !typed.json && destination != Destination::Stdout) {
+            output::tell(&format!("wrote {}", path.display()));
+        }
+        return if typed.json { output::json(&json(&profile)) } else { Ok(()) };
+    }
+    if typed.json {
+        return output::json(&json(&profile));
+    }
+    let options = Options {
+        colour: view::colour(colour, &std::io::stdout()),
+        width: view::width(typed.width),
+        order: order(typed.order),
+        home: typed.home,
+    };
+    output::print(&terminal::page(&profile, &options, typed.near))
+}
+
+/// A CPU or home that the profile does not have.
+fn check(profile: &Profile, typed: &Show) -> Result<(), CliError> {
+    if let Some(cpu) = typed.near.filter(|cpu| profile.topology.pu(*cpu).is_none()) {
+        let known = seatmap_os::CpuList(profile.topology.os_indices().collect());
+        return Err(CliError::input(format!("--near {cpu}: {} has CPUs {known}", profile.name)));
+    }
+    let homes = profile.home_model.as_ref().map_or(0, seatmap_machine::HomeModel::homes);
+    match typed.home.filter(|home| *home >= homes) {
+        Some(home) => Err(CliError::input(format!(
+            "--home {home}: {} knows {homes} homes, counted from 0; 'seatmap measure --homes N' finds more",
+            profile.name
+        ))),
+        None => Ok(()),
+    }
+}
+
+fn order(choice: OrderChoice) -> Order {
+    match choice {
+        OrderChoice::Group => Order::Group,
+        OrderChoice::Os => Order::Os,
+    }
+}
+
+/// What `--json` prints.
+#[derive(Serialize)]
+struct Document<'a> {
+    format: &'static str,
+    machine: &'a str,
+    origin: &'a Origin,
+    pus: usize,
+    classes: Vec<DistanceClass>,
+    groups: Option<&'a [Vec<u32>]>,
+    r2: Option<f64>,
+    residual_ns: Option<f64>,
+    star_r2: Option<f64>,
+    pair_view_empty: Option<bool>,
+    findings: Vec<Told>,
+}
+
+/// A finding, and the same in words.
+#[derive(Serialize)]
+struct Told {
+    finding: Finding,
+    text: String,
+}
+
+fn json(profile: &Profile) -> Document<'_> {
+    let (model, found) = (profile.home_model.as_ref(), findings::findings(profile));
+    Document {
+        format: "seatmap-show/1",
+        machine: &profile.name,
+        origin: &profile.origin,
+        pus: profile.topology.pus.len(),
+        classes: classes::classes(profile),
+        groups: model.map(|model| model.groups.as_slice()),
+        r2: model.map(|model| model.r2),
+        residual_ns: model.map(|model| model.residual_ns),
+        star_r2: model.and_then(|model| model.star_r2),
+        pair_view_empty: model.map(|model| model.pair_view_empty),
+        findings: found.into_iter().map(|finding| Told { text: finding.to_string(), finding }).collect(),
+    }
+}

@@ -1,0 +1,146 @@
+//! `seatmap study`: each figure by the command that stands beside it.
+
+use crate::args::Study as Typed;
+use crate::bar::Bar;
+use crate::error::{AtFile, CliError};
+use crate::output::{self, Destination};
+use crate::{input, place};
+use seatmap_document::visible_lines;
+use seatmap_report::study::{FORMAT, Found, Study, markdown, text};
+use std::collections::HashMap;
+use std::path::Path;
+use std::process::Command;
+
+/// The studies, compiled in.
+const STUDIES: [&str; 5] = [
+    include_str!("../../../../../studies/cellstats/study.toml"),
+    include_str!("../../../../../studies/cellule-2010/study.toml"),
+    include_str!("../../../../../studies/keller/study.toml"),
+    include_str!("../../../../../studies/liu-2015/study.toml"),
+    include_str!("../../../../../studies/sudheer/study.toml"),
+];
+
+/// Runs studies.
+pub fn run(typed: &Typed) -> Result<(), CliError> {
+    let mut documents = Vec::new();
+    let mut runs = Runs::default();
+    for mut study in wanted(&typed.name)? {
+        if study.is_of_host {
+            study.about += &format!(" Measured on {}.", here()?);
+        }
+        let found = figures(&study, &mut runs)?;
+        if let Some(folder) = &typed.write {
+            write(&study, &found, folder)?;
+        }
+        if !typed.json {
+            output::print(&(visible_lines(text(&study, &found)) + "\n"))?;
+        }
+        documents.push(serde_json::json!({ "name": study.name, "figures": found }));
+    }
+    match typed.json {
+        true => output::json(&serde_json::json!({ "format": FORMAT, "studies": documents })),
+        false => Ok(()),
+    }
+}
+
+/// This computer in a few words, and when.
+fn here() -> Result<String, CliError> {
+    let environment = seatmap_host::environment::read();
+    let cpus = seatmap_os::affinity::current().map_err(CliError::work)?.len();
+    let known = |value: Option<String>| output::visible(&value.unwrap_or_else(|| "unknown".to_owned()));
+    let (cpu, kernel) = (known(environment.cpu_model), known(environment.kernel));
+    Ok(format!("{cpu}, {cpus} CPUs, Linux {kernel}, {}", place::today()))
+}
+
+/// The names of the studies that come with Seatmap.
+pub fn names() -> impl Iterator<Item = String> {
+    STUDIES.iter().filter_map(|text| Study::from_toml(text).ok()).map(|study| study.name)
+}
+
+/// The study of this name or in this file, or all that come with Seatmap.
+fn wanted(name: &str) -> Result<Vec<Study>, CliError> {
+    if input::is_file(name) {
+        return Ok(vec![read(Path::new(name), &String::from_utf8_lossy(&input::bytes(Path::new(name))?))?]);
+    }
+    let studies = STUDIES.iter().map(|text| read(Path::new("a study of Seatmap's own"), text));
+    let mut studies = studies.collect::<Result<Vec<Study>, _>>()?;
+    let known: Vec<String> = studies.iter().map(|study| study.name.clone()).collect();
+    studies.retain(|study| name == "all" || name == study.name);
+    match studies.is_empty() {
+        true => Err(CliError::input(format!(
+            "there is no study '{name}'; there are {} and all, or a file",
+            known.join(", ")
+        ))),
+        false => Ok(studies),
+    }
+}
+
+fn read(path: &Path, text: &str) -> Result<Study, CliError> {
+    Study::from_toml(text).map_err(|error| CliError::input(AtFile::new(path, error)))
+}
+
+fn figures(study: &Study, runs: &mut Runs) -> Result<Vec<Found>, CliError> {
+    let bar = Bar::new("studying");
+    let mut found = Vec::new();
+    for (done, figure) in study.figure.iter().enumerate() {
+        bar.show(done, study.figure.len());
+        let mut ours = runs.value(&figure.command, &figure.value)?;
+        if figure.over.is_some() || figure.over_value.is_some() {
+            let (over, value) = (figure.over.as_ref(), figure.over_value.as_ref());
+            ours /= runs.value(over.unwrap_or(&figure.command), value.unwrap_or(&figure.value))?;
+        }
+        found.push(figure.beside(ours));
+    }
+    Ok(found)
+}
+
+/// A page, and the pictures on it.
+fn write(study: &Study, found: &[Found], folder: &Path) -> Result<(), CliError> {
+    std::fs::create_dir_all(folder).map_err(|error| CliError::work(AtFile::new(folder, error)))?;
+    let page = folder.join(format!("{}.md", study.name));
+    Destination::new(&page)?.write(&visible_lines(markdown(study, found)))?;
+    for picture in &study.picture {
+        let file = folder.join(&picture.file).display().to_string();
+        let words: Vec<String> = picture.command.split(' ').map(|word| word.replace("FILE", &file)).collect();
+        seatmap(&words)?;
+    }
+    Ok(())
+}
+
+/// What commands have printed; several figures come of one.
+#[derive(Default)]
+struct Runs(HashMap<String, serde_json::Value>);
+
+impl Runs {
+    fn value(&mut self, command: &str, pointer: &str) -> Result<f64, CliError> {
+        if !self.0.contains_key(command) {
+            let words: Vec<String> = command.split(' ').chain(["--json"]).map(str::to_owned).collect();
+            let document = serde_json::from_slice(&seatmap(&words)?).map_err(CliError::work)?;
+            self.0.insert(command.to_owned(), document);
+        }
+        let value = self.0.get(command).and_then(|document| found_in(document, pointer));
+        value.ok_or_else(|| CliError::work(format!("seatmap {command} --json has no number at {pointer}")))
+    }
+}
+
+/// The number at a pointer, or that of the row of this name.
+fn found_in(document: &serde_json::Value, pointer: &str) -> Option<f64> {
+    if let Some(name) = pointer.strip_prefix("/rows/") {
+        let rows = document.get("rows")?.as_array()?;
+        return rows.iter().find(|row| row["what"] == name)?.get("latency_ns")?.as_f64();
+    }
+    document.pointer(pointer)?.as_f64()
+}
+
+/// This program itself, so that a figure is what its command prints.
+fn seatmap(words: &[String]) -> Result<Vec<u8>, CliError> {
+    let myself = std::env::current_exe().map_err(CliError::work)?;
+    let output = Command::new(myself).args(words).output().map_err(CliError::work)?;
+    match output.status.success() {
+        true => Ok(output.stdout),
+        false => {
+            let said = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+            Err(CliError::work(format!("seatmap {}: {said}", words.join(" "))))
+        }
+    }
+}

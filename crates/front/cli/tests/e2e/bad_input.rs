@@ -1,0 +1,156 @@
+//! What is refused: exit code 2, one line, place and remedy.
+
+use crate::common::{Place, published};
+
+#[test]
+fn cpus_that_cannot_be_had() {
+    let place = Place::new();
+    let refusal = |list: &str| place.refusal(&["measure", "--cpus", list]);
+    assert!(refusal("0,0").contains("CPU 0 stands in the list twice"));
+    assert!(refusal("0,x").contains("'x' is no CPU number"));
+    assert!(refusal("").contains("missing"));
+    assert!(refusal("3-1").contains("is empty"));
+    assert!(refusal("0-4000000000").contains("beyond the largest"));
+    assert!(place.one_line_refusal(&["measure", "--cpus", "99999,99998"]).contains("CPU 99999 does not exist"));
+    assert!(
+        place.one_line_refusal(&["measure", "--on", "graviton3", "--cpus", "7"]).contains("a distance needs two CPUs")
+    );
+    assert!(
+        place
+            .one_line_refusal(&["measure", "--on", "graviton3", "--cpus", "1,99"])
+            .contains("no distances from CPU 99")
+    );
+}
+
+#[test]
+fn a_cpu_outside_the_mask_is_refused() {
+    let cpus = seatmap_os::affinity::current().unwrap();
+    let [first, second, ..] = cpus[..] else { return eprintln!("skipped: two CPUs are needed") };
+    let place = Place::new();
+    let arguments = ["measure", "--cpus", &format!("{first},{second}")];
+    let output = std::thread::scope(|scope| {
+        let narrow = || {
+            seatmap_os::affinity::pin(&[first]).unwrap();
+            (place.run(&arguments), place.run(&["measure"]))
+        };
+        scope.spawn(narrow).join().unwrap()
+    });
+    let told = |output: &std::process::Output| String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(told(&output.0).contains(&format!("CPU {second} is outside the CPUs that this process may use, {first}:")));
+    assert!(told(&output.1).contains("a distance needs two CPUs"));
+    assert_eq!((output.0.status.code(), output.1.status.code()), (Some(2), Some(2)));
+}
+
+#[test]
+fn places_that_cannot_be_written() {
+    let place = Place::new();
+    let measure =
+        |output: &str| place.one_line_refusal(&["measure", "--on", "graviton3", "--cpus", "0,1", "-o", output]);
+    assert!(measure("nowhere/x.json").contains("nowhere/x.json: its folder does not exist"));
+    assert!(measure(".").contains("is a folder"));
+    assert!(measure("new/").contains("new/: there is no such folder"), "told before the work, not after");
+    let export = place.one_line_refusal(&["export", "graviton3", "--format", "svg", "-o", "nowhere/x.svg"]);
+    assert!(export.contains("its folder does not exist"));
+}
+
+#[test]
+fn files_that_are_not_what_they_should_be() {
+    let place = Place::new();
+    place.file("empty.csv", "");
+    place.file("binary.csv", [0xff, 0xfe, 0, 1, 2]);
+    place.file("ragged.csv", ",,\n1.5,,\n2,\n");
+    place.file("nan.csv", ",\nNaN,\n");
+    place.file("negative.csv", ",\n-4,\n");
+    place.file("wide.csv", ",".repeat(1_000_000));
+    place.file("deep.json", format!("{{\"format\":{}", "[".repeat(200_000)));
+    place.file("deep.xml", format!("<topology version=\"2.0\">{}", "<object type=\"Group\">".repeat(100_000)));
+    place.file("future.json", "{\"format\":\"seatmap-profile/2\"}");
+    place.file("cut.json", "{\"format\":\"seatmap-profile/1\",\"name\":\"x");
+    place.file("typo.toml", "format = \"seatmap-machine/1\"\nnaem = \"x\"\n");
+    for (name, told) in [
+        ("empty.csv", "empty"),
+        ("binary.csv", "line 1, column 1"),
+        ("ragged.csv", "line 3"),
+        ("nan.csv", "line 2, column 1"),
+        ("negative.csv", "line 2, column 1"),
+        ("wide.csv", "8192"),
+        ("deep.json", "line 1, column"),
+        ("deep.xml", "line 1, column"),
+        ("future.json", "seatmap-profile/2"),
+        ("cut.json", "line 1, column"),
+        ("typo.toml", "line 2, column 1"),
+    ] {
+        for verb in [&["import"][..], &["show"], &["export", "--format", "csv"]] {
+            let line = place.one_line_refusal(&[verb, &[name]].concat());
+            assert!(line.starts_with(&format!("seatmap: {name}: ")) && line.contains(told), "{line}");
+        }
+    }
+}
+
+#[test]
+fn a_console_log_is_no_matrix() {
+    let Some(log) = published("core-to-core/not-a-matrix-console-log.csv") else { return };
+    let place = Place::new();
+    let line = place.one_line_refusal(&["import", log.to_str().unwrap(), "-o", "x.json"]);
+    assert!(line.contains("line 1, column 1") && line.contains("console log"), "{line}");
+    assert!(!place.path("x.json").exists());
+}
+
+#[test]
+fn machines_that_are_not_there() {
+    let place = Place::new();
+    assert!(place.one_line_refusal(&["show", "epic-7r13"]).contains("did you mean 'epyc-7r13-2s'?"));
+    assert!(place.one_line_refusal(&["show", "nix.json"]).contains("there is no such file"));
+    assert!(place.one_line_refusal(&["show", "."]).contains("directory"));
+    assert!(place.one_line_refusal(&["show", "graviton3", "--near", "999"]).contains("has CPUs 0-63"));
+    assert!(place.one_line_refusal(&["show", "graviton3", "--home", "9"]).contains("knows 1 homes"));
+}
+
+#[test]
+fn one_cpu_of_this_host_has_no_distances() {
+    let first = seatmap_os::affinity::current().unwrap()[0].to_string();
+    let line = Place::new().one_line_refusal(&["measure", "--cpus", &first]);
+    assert!(line.contains("a distance needs two CPUs") && line.contains("--cpus"), "{line}");
+}
+
+#[test]
+fn names_cannot_break_the_line_or_command_the_terminal() {
+    let place = Place::new();
+    let name = place.file("a\n\u{1b}[31m.csv", "");
+    let line = place.one_line_refusal(&["import", name]);
+    assert!(line.starts_with("seatmap: a\\n\\u{1b}[31m.csv: "), "{line}");
+    place.file("x.csv", ",\n30,\n");
+    let summary = place.stdout(&["import", "x.csv", "--name", "a\nb\u{1b}[31m", "-o", "x.json"]);
+    assert!(summary.starts_with("x.json: a\\nb\\u{1b}[31m with 2 PUs"), "{summary}");
+    for arguments in [&["show", "x.json"][..], &["export", "x.json", "--format", "svg"]] {
+        assert!(!place.stdout(arguments).contains('\u{1b}'), "{arguments:?}");
+    }
+}
+
+#[test]
+fn a_name_cannot_run_as_a_script() {
+    let place = Place::new();
+    place.file("x.csv", ",\n30,\n");
+    place.stdout(&["import", "x.csv", "--name", "</script><script>alert(1)</script>", "-o", "x.json"]);
+    place.stdout(&["show", "x.json", "--html", "x.html"]);
+    assert!(!place.read("x.html").contains("<script>alert"));
+}
+
+#[test]
+fn a_full_disk_is_a_failure_and_never_a_panic() {
+    if !std::path::Path::new("/dev/full").exists() {
+        return eprintln!("skipped: /dev/full is absent");
+    }
+    let place = Place::new();
+    let full = || std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let unread = place.command(&["show", "nix.json"]).stderr(full()).output().unwrap();
+    assert_eq!(unread.status.code(), Some(2), "the code still tells");
+    let unheard = place.command(&["show", "host"]).stderr(full()).output().unwrap();
+    assert!(unheard.status.success() && !unheard.stdout.is_empty(), "a remark is not worth failing for");
+    for arguments in [&["machines"][..], &["export", "graviton3", "--format", "json"], &["man"]] {
+        let output = place.command(arguments).stdout(full()).output().unwrap();
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(1), "{arguments:?}: {stderr}");
+        assert!(stderr.starts_with("seatmap: stdout: ") && stderr.lines().count() == 1, "{stderr}");
+    }
+}

@@ -1,0 +1,117 @@
+//! `seatmap cell`, as far as it can be shown without changing this host; `scripts/lab` does the rest.
+
+use crate::common::Place;
+use std::fs::Permissions;
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+use std::process::{Command, Output};
+
+/// With nothing remembered, and nothing to remember in but the test's own folder.
+fn cell(place: &Place, arguments: &[&str]) -> Output {
+    let arguments = [&["cell"], arguments].concat();
+    place.command(&arguments).env("SEATMAP_RUN", place.path("run")).output().unwrap()
+}
+
+fn refusal(arguments: &[&str]) -> String {
+    let place = Place::new();
+    let output = cell(&place, arguments);
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0), "{arguments:?}: {stderr}");
+    stderr.trim_end().to_owned()
+}
+
+#[test]
+fn what_is_not_there_is_refused() {
+    for verb in [&["show"][..], &["verify"], &["destroy"]] {
+        let told = refusal(&[verb, &["quiet"]].concat());
+        assert_eq!(told, "seatmap: there is no cell 'quiet'; 'seatmap cell list' lists those there are");
+    }
+    assert!(refusal(&["run", "quiet", "--", "true"]).contains("no cell 'quiet'"));
+    assert!(refusal(&["run", "quiet"]).contains("COMMAND"));
+}
+
+#[test]
+fn names_cpus_sizes_and_times_are_checked_first() {
+    assert!(refusal(&["create", "../up"]).contains("is no name for a cell"));
+    assert!(refusal(&["create", "--cpus", "0"]).contains("write 0-0 for CPU 0"));
+    assert!(refusal(&["create", "--cpus", "1,x"]).contains("'x' is no CPU number"));
+    assert!(refusal(&["create", "--memory", "much"]).contains("64M"));
+    assert!(refusal(&["create", "--ttl", "10"]).contains("10m"));
+    assert!(refusal(&["create", "--noise", "200%"]).contains("2%"));
+    assert!(refusal(&["create", "--require", "best"]).contains("v2-partition"));
+}
+
+#[test]
+fn a_profile_is_not_passed_over() {
+    assert!(refusal(&["create", "--cpus", "1-1", "--near", "nowhere"]).contains("leave --profile out"));
+    assert!(refusal(&["create", "--cpus", "1", "--near", "nowhere"]).contains("nowhere"));
+}
+
+#[test]
+fn the_folder_that_remembers_is_named_where_it_cannot_be_had() {
+    let place = Place::new();
+    std::fs::write(place.path("file"), "").unwrap();
+    let told = |folder: &std::path::Path| {
+        let output = place.command(&["cell", "list"]).env("SEATMAP_RUN", folder).output().unwrap();
+        assert_eq!(output.status.code(), Some(1));
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let file = place.path("file");
+    let wanted = format!("cannot be remembered: '{}' is a symbolic link or a file; name a real folder", file.display());
+    assert!(told(&file).contains(&wanted));
+    assert!(told("here".as_ref()).contains("SEATMAP_RUN is 'here'; write an absolute path"));
+    std::fs::create_dir_all(place.path("run/lock")).unwrap();
+    assert!(told(&place.path("run")).contains("run/lock: Is a directory"));
+}
+
+#[test]
+fn the_last_cpu_and_those_that_are_not_there_are_never_taken() {
+    assert!(refusal(&["create", "--cpus", "100000-100001"]).contains("are not online; this computer has CPUs"));
+    assert!(refusal(&["create", "--cpus", "4000"]).contains("one must stay for everybody else"));
+    let online = std::fs::read_to_string("/sys/devices/system/cpu/online").unwrap();
+    let all = online.trim();
+    let all = if all == "0" { "0-0" } else { all };
+    assert!(refusal(&["create", "--cpus", all]).contains("would leave no CPU for everybody else"));
+}
+
+#[test]
+fn a_host_without_cells_has_none() {
+    let place = Place::new();
+    let listed = cell(&place, &["list", "--json"]);
+    assert_eq!(
+        (listed.status.code(), listed.stdout.as_slice()),
+        (Some(0), &b"{\"format\":\"seatmap-cells/1\",\"cells\":[]}\n"[..])
+    );
+    assert!(cell(&place, &["list"]).stdout.is_empty());
+}
+
+#[test]
+fn what_is_half_made_is_undone_by_the_next_command() {
+    let place = Place::new();
+    std::fs::DirBuilder::new().mode(0o700).create(place.path("run")).unwrap();
+    let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap();
+    let mut sleeper = Command::new("sleep").arg("600").spawn().unwrap();
+    let cpus = || seatmap_os::CpuSet::of_thread(sleeper.id() as i32).unwrap().list();
+    let (wide, folder) = (cpus(), format!("/proc/{}", sleeper.id()));
+    let narrow = wide.0[0];
+    seatmap_os::CpuSet::single(narrow).give(sleeper.id() as i32).unwrap();
+    let stat = std::fs::read_to_string(format!("{folder}/stat")).unwrap();
+    let started: u64 = stat.rsplit_once(')').unwrap().1.split_whitespace().nth(19).unwrap().parse().unwrap();
+    let line = |entry: serde_json::Value| {
+        let mut entry = entry;
+        entry["boot_id"] = boot.trim().into();
+        entry.to_string()
+    };
+    let begin = "seatmap-cell-journal/1";
+    let header = serde_json::json!({"entry": "begin", "format": begin, "cell": "half", "cpus": "1", "serial": 1});
+    let change = serde_json::json!({"entry": "change", "what": "affinity", "path": folder, "old": wide.to_string(),
+        "new": narrow.to_string(), "started_ticks": started});
+    let journal = place.path("run/half.journal");
+    std::fs::write(&journal, [line(header), line(change), "{\"torn".into()].join("\n")).unwrap();
+    std::fs::set_permissions(&journal, Permissions::from_mode(0o600)).unwrap();
+    let listed = cell(&place, &["list"]);
+    let after = cpus();
+    let _ = sleeper.kill().and_then(|()| sleeper.wait());
+    assert!(listed.status.success(), "{}", String::from_utf8_lossy(&listed.stderr));
+    assert_eq!(after, wide);
+    assert!(!journal.exists());
+}

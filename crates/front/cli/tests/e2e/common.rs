@@ -1,0 +1,141 @@
+//! A folder, a home, and the binary.
+
+use serde_json::Value;
+use std::fs::File;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// A place of its own for one test: working folder, home and remembered state all lie in it and vanish with it.
+pub struct Place {
+    folder: tempfile::TempDir,
+}
+
+impl Place {
+    pub fn new() -> Self {
+        Place { folder: tempfile::tempdir().unwrap() }
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Writes a file and returns its name.
+    pub fn file<'a>(&self, name: &'a str, bytes: impl AsRef<[u8]>) -> &'a str {
+        std::fs::write(self.path(name), bytes).unwrap();
+        name
+    }
+
+    pub fn read(&self, name: &str) -> String {
+        std::fs::read_to_string(self.path(name)).unwrap()
+    }
+
+    /// The command, ready for arguments.
+    pub fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_seatmap"));
+        command.args(arguments).current_dir(self.folder()).env("HOME", self.folder()).env("NO_COLOR", "1");
+        command.env("XDG_STATE_HOME", self.path("state")).env("SEATMAP_DATA", data());
+        command
+    }
+
+    pub fn run(&self, arguments: &[&str]) -> Output {
+        self.command(arguments).output().unwrap()
+    }
+
+    /// What a successful command prints on stdout.
+    pub fn stdout(&self, arguments: &[&str]) -> String {
+        let output = self.run(arguments);
+        assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    /// The one JSON document that a successful command prints.
+    pub fn json(&self, arguments: &[&str]) -> Value {
+        serde_json::from_str(&self.stdout(arguments)).unwrap()
+    }
+
+    /// The one line of a command that is refused with exit code 2 and prints nothing else.
+    pub fn refusal(&self, arguments: &[&str]) -> String {
+        let output = self.run(arguments);
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {stderr}");
+        assert!(output.stdout.is_empty(), "{arguments:?} printed on stdout");
+        assert!(!stderr.contains("panicked"), "{stderr}");
+        // Another test may measure at the same time.
+        let waits = |line: &&str| line.starts_with("seatmap: another measurement of this host");
+        stderr.lines().filter(|line| !waits(line)).collect::<Vec<_>>().join("\n")
+    }
+
+    /// The same, where it must be one line that begins with the program's name.
+    pub fn one_line_refusal(&self, arguments: &[&str]) -> String {
+        let line = self.refusal(arguments);
+        assert!(line.starts_with("seatmap: ") && line.lines().count() == 1, "{line}");
+        line
+    }
+}
+
+/// The folder of published measurements.
+pub fn data() -> &'static Path {
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../../shared/data"))
+}
+
+/// A published file; `None`, and a word about it, where it is absent.
+pub fn published(name: &str) -> Option<PathBuf> {
+    let path = data().join(name);
+    if !path.exists() {
+        eprintln!("skipped: {} is absent", path.display());
+    }
+    path.exists().then_some(path)
+}
+
+/// The first two CPUs that this process may use, as a list; `None`, and a word about it, where there is one.
+pub fn two_cpus() -> Option<String> {
+    let cpus = seatmap_os::affinity::current().unwrap();
+    if cpus.len() < 2 {
+        eprintln!("skipped: a distance needs two CPUs");
+    }
+    cpus.get(..2).map(|two| format!("{},{}", two[0], two[1]))
+}
+
+/// The names of files in a folder, without those that are the test's own surroundings.
+pub fn files(place: &Place) -> Vec<String> {
+    let mut names: Vec<String> = std::fs::read_dir(place.folder())
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .filter(|name| name != "state")
+        .collect();
+    names.sort();
+    names
+}
+
+/// A new terminal: the end with the keys, and the end for programs.
+pub fn terminal() -> (File, OwnedFd) {
+    let (mut keys, mut programs) = (0, 0);
+    let none = std::ptr::null_mut();
+    // SAFETY: the two descriptors are writable, and a name, settings and size are not asked for.
+    let status = unsafe { libc::openpty(&raw mut keys, &raw mut programs, none, none.cast(), none.cast()) };
+    assert_eq!(status, 0);
+    // SAFETY: both were opened just now and are nobody else's.
+    let (keys, programs) = unsafe { (OwnedFd::from_raw_fd(keys), OwnedFd::from_raw_fd(programs)) };
+    // SAFETY: the descriptor is open; the program must not keep the keys' end.
+    unsafe { libc::fcntl(keys.as_raw_fd(), libc::F_SETFD, libc::FD_CLOEXEC) };
+    (keys.into(), programs)
+}
+
+/// Starts a command at a terminal, in a session of its own.
+pub fn in_front_of(terminal: OwnedFd, command: &mut Command) {
+    command.stdin(terminal);
+    // SAFETY: both calls are async-signal-safe; stdin is the terminal by now.
+    unsafe {
+        command.pre_exec(|| {
+            libc::setsid();
+            libc::ioctl(0, libc::TIOCSCTTY, 0);
+            Ok(())
+        });
+    }
+}

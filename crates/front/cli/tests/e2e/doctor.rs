@@ -1,0 +1,73 @@
+//! `seatmap doctor`.
+
+use crate::common::Place;
+
+#[test]
+fn everything_that_disturbs_is_examined() {
+    let place = Place::new();
+    let found = place.json(&["doctor", "--json"]);
+    let subjects: Vec<&str> =
+        found["findings"].as_array().unwrap().iter().filter_map(|entry| entry["subject"].as_str()).collect();
+    for subject in ["clock", "hypervisor", "steal", "governor", "turbo", "smt", "load", "cpuset", "offline"] {
+        assert!(subjects.contains(&subject), "{subject}");
+    }
+    for entry in found["findings"].as_array().unwrap() {
+        assert!(["OK", "INFO", "FIX", "BOOT", "NO"].contains(&entry["level"].as_str().unwrap()), "{entry}");
+        let mends = entry["level"] == "FIX" || entry["level"] == "BOOT";
+        assert!(!mends || entry["remedy"].is_string(), "{entry}");
+    }
+    let lines = place.stdout(&["doctor"]);
+    assert!(subjects.iter().all(|subject| lines.contains(subject)), "{lines}");
+}
+
+/// What is tried out is put back: no control group is left, and no interrupt has moved.
+#[test]
+fn isolation_is_examined_for_the_cpus_in_question() {
+    let place = Place::new();
+    let online = seatmap_os::cpus::Cpus::read().unwrap().online;
+    let (first, last) = (online[0], online[online.len() - 1]);
+    if first == last {
+        eprintln!("skipped: isolation needs two CPUs");
+        return;
+    }
+    let found = place.json(&["doctor", "--cpus", &last.to_string(), "--json"]);
+    let subjects: Vec<&str> =
+        found["findings"].as_array().unwrap().iter().filter_map(|entry| entry["subject"].as_str()).collect();
+    for subject in ["cpuset backend", "tick", "rcu callbacks", "isolcpus", "irqaffinity", "interrupts", "workqueues"] {
+        assert!(subjects.contains(&subject), "{subject}");
+    }
+    assert_eq!(subjects.last(), Some(&"what remains"));
+    let tick = found["findings"].as_array().unwrap().iter().find(|entry| entry["subject"] == "tick").unwrap();
+    let line = format!("nohz_full={last}");
+    assert!(tick["level"] == "OK" || tick["remedy"].as_str().unwrap().contains(&line), "{tick}");
+    for root in ["/sys/fs/cgroup", "/sys/fs/cgroup/cpuset", "/sys/fs/cgroup/unified"] {
+        let entries = std::fs::read_dir(root).into_iter().flatten().flatten();
+        let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
+        // Another doctor may be at work: it removes its own.
+        let left: Vec<String> = names.filter(|name| name.starts_with("seatmap-doctor-")).collect();
+        let at_work = |name: &String| std::path::Path::new("/proc").join(&name["seatmap-doctor-".len()..]).exists();
+        assert!(left.iter().all(at_work), "{left:?}");
+    }
+}
+
+#[test]
+fn no_system_without_a_cpu_and_no_cpu_that_is_not_there() {
+    let place = Place::new();
+    let online = seatmap_os::cpus::Cpus::read().unwrap().online;
+    let all = online.iter().map(u32::to_string).collect::<Vec<_>>().join(",");
+    let found = place.json(&["doctor", "--cpus", &all, "--json"]);
+    let last = found["findings"].as_array().unwrap().last().unwrap();
+    assert_eq!((last["subject"].as_str(), last["level"].as_str()), (Some("isolation"), Some("NO")));
+    assert!(place.one_line_refusal(&["doctor", "--cpus", "500000"]).contains("does not exist"));
+}
+
+#[test]
+fn a_page_begins_with_what_to_do() {
+    let place = Place::new();
+    let lines = place.stdout(&["doctor", "--html", "doctor.html"]);
+    let page = place.read("doctor.html");
+    assert!(lines.contains("clock") && page.starts_with("<!DOCTYPE html>"), "{page}");
+    assert!(page.contains("<p class=\"sentence\">") && page.contains(" points "), "{page}");
+    assert!(place.stdout(&["doctor", "--html", "-"]).starts_with("<!DOCTYPE html>"));
+    assert!(place.one_line_refusal(&["doctor", "--json", "--html", "-"]).contains("both print on stdout"));
+}

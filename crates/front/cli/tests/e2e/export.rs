@@ -1,0 +1,168 @@
+//! `seatmap export`.
+
+use crate::common::Place;
+use std::io::Write;
+use std::process::{Command, Stdio};
+
+#[test]
+fn every_format_goes_to_stdout_or_a_file() {
+    let place = Place::new();
+    for (format, start) in [("csv", ",,,"), ("hwloc-xml", "<?xml"), ("svg", "<svg"), ("json", "{\"format\":")] {
+        let printed = place.stdout(&["export", "--format", format, "graviton3"]);
+        assert!(printed.starts_with(start), "{format}");
+        place.stdout(&["export", "--format", format, "graviton3", "-o", "out"]);
+        assert_eq!(place.read("out"), printed);
+    }
+}
+
+#[test]
+fn lstopo_prints_the_distances() {
+    if Command::new("lstopo-no-graphics").arg("--version").output().is_err() {
+        return eprintln!("skipped: lstopo is not installed");
+    }
+    let place = Place::new();
+    place.stdout(&["export", "--format", "hwloc-xml", "xeon-e5-2680-2s", "-o", "x.xml"]);
+    let lstopo = ["--input", "x.xml", "--distances"];
+    let output = Command::new("lstopo-no-graphics").args(lstopo).current_dir(place.folder()).output().unwrap();
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(text.contains("kind 6") && text.contains("111111") && text.contains("444444"), "{text}");
+}
+
+#[test]
+fn nobody_listening_is_no_failure() {
+    let place = Place::new();
+    let mut child = place.command(&["export", "--format", "json", "epyc-7r13-2s"]);
+    let mut child = child.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
+}
+
+#[test]
+fn what_has_no_distances_cannot_be_a_matrix() {
+    let place = Place::new();
+    place.stdout(&["export", "--format", "hwloc-xml", "graviton3", "-o", "x.xml"]);
+    let text = place.read("x.xml");
+    let (before, rest) = text.split_once("<distances2").unwrap();
+    let after = rest.split_once("</distances2>").unwrap().1;
+    place.file("bare.xml", format!("{before}{after}"));
+    place.stdout(&["import", "bare.xml", "-o", "bare.json"]);
+    assert!(place.one_line_refusal(&["export", "--format", "csv", "bare.json"]).contains("distances"));
+    assert!(place.stdout(&["show", "bare.json"]).contains("64 PUs"));
+}
+
+#[test]
+fn the_picture_in_the_readme_is_this_one() {
+    let kept = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../docs/pictures/epyc-7r13-2s.svg");
+    let printed = Place::new().stdout(&["export", "--format", "svg", "epyc-7r13-2s"]);
+    assert!(
+        printed == std::fs::read_to_string(kept).unwrap(),
+        "make it anew: seatmap export --format svg epyc-7r13-2s -o {kept}"
+    );
+}
+
+const PLAN: &str = r#"{"format": "seatmap-plan/1", "machine": "desk", "placement": [3, 1]}"#;
+const FORMATS_OF_PLANS: [&str; 10] =
+    ["taskset", "omp-places", "gomp", "kmp", "likwid-pin", "rankfile", "slurm", "systemd", "hwloc", "json"];
+
+#[test]
+fn every_format_of_plans_goes_to_stdout_or_a_file() {
+    let place = Place::new();
+    place.file("plan.json", PLAN);
+    for format in FORMATS_OF_PLANS {
+        let printed = place.stdout(&["export", "--format", format, "plan.json"]);
+        assert!(printed.contains('3') && printed.contains('1') && printed.ends_with('\n'), "{format}: {printed}");
+        place.stdout(&["export", "--format", format, "plan.json", "-o", "out"]);
+        assert_eq!(place.read("out"), printed);
+    }
+}
+
+#[test]
+fn json_is_the_plan_itself() {
+    let place = Place::new();
+    place.file("plan.json", PLAN.replacen('{', "{\"colour\": \"red\", ", 1));
+    let plan = place.json(&["export", "--format", "json", "plan.json"]);
+    assert_eq!((&plan["machine"], &plan["placement"][0]), (&"desk".into(), &3.into()));
+    assert!(plan.get("colour").is_none() && plan["cost"].is_null());
+}
+
+#[test]
+fn either_document_comes_through_stdin() {
+    let place = Place::new();
+    for (text, format, start) in [(PLAN, "gomp", "# Seatmap plan: 2 tasks on desk."), (",\n30,\n", "csv", ",\n30,\n")] {
+        let mut child = place.command(&["export", "-", "--format", format]);
+        let mut child = child.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        child.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
+        let output = child.wait_with_output().unwrap();
+        let text = String::from_utf8(output.stdout).unwrap();
+        assert!(output.status.success() && text.starts_with(start), "{format}: {text}");
+    }
+}
+
+#[test]
+fn a_format_must_fit_the_document() {
+    let place = Place::new();
+    place.file("plan.json", PLAN);
+    place.stdout(&["export", "--format", "json", "graviton3", "-o", "profile.json"]);
+    for machine in ["profile.json", "graviton3"] {
+        let line = place.one_line_refusal(&["export", "--format", "taskset", machine]);
+        let told = format!(
+            "taskset is for plans, and {machine} is a profile; formats for profiles are csv, hwloc-xml, svg, json"
+        );
+        assert_eq!(line, format!("seatmap: {told}"));
+    }
+    let line = place.one_line_refusal(&["export", "--format", "csv", "plan.json"]);
+    assert!(line.starts_with("seatmap: csv is for profiles, and plan.json is a plan; formats for plans are taskset,"));
+    assert!(line.ends_with(&FORMATS_OF_PLANS.join(", ")), "{line}");
+}
+
+#[test]
+fn plans_that_do_not_hold_together_are_refused() {
+    let place = Place::new();
+    for (from, to, told) in [
+        ("plan/1", "plan/9", "its format is 'seatmap-plan/9'"),
+        ("[3, 1]", "[]", "placement is empty"),
+        ("[3, 1]", "[3, 4000000000]", "placement[1]: PU 4000000000 is beyond the largest index"),
+        ("[3, 1]", "[3, -1]", "line 1, column 67: invalid value"),
+        ("[3, 1]", "[3, 1], \"names\": [\"a\"]", "names has 1 entries for 2 tasks"),
+        ("[3, 1]", "[3, 1], \"pus\": [{\"os\": 3}]", "placement[1]: PU 1 is not in pus"),
+        ("[3, 1]", "[3, 1], \"cost\": 1e999", "number out of range"),
+    ] {
+        place.file("bad.json", PLAN.replace(from, to));
+        let line = place.one_line_refusal(&["export", "--format", "gomp", "bad.json"]);
+        assert!(line.starts_with("seatmap: bad.json: ") && line.contains(told), "{line}");
+    }
+}
+
+#[test]
+fn tasks_that_share_a_pu_are_refused_where_they_cannot_be_written() {
+    let place = Place::new();
+    place.file("shared.json", PLAN.replace("[3, 1]", "[3, 1, 3]"));
+    let line = place.one_line_refusal(&["export", "--format", "likwid-pin", "shared.json"]);
+    assert!(
+        line.contains("shared.json: likwid-pin cannot seat several tasks on one PU") && line.contains("gomp"),
+        "{line}"
+    );
+    for format in FORMATS_OF_PLANS.iter().filter(|format| **format != "likwid-pin") {
+        place.stdout(&["export", "--format", format, "shared.json"]);
+    }
+}
+
+#[test]
+fn names_in_a_plan_are_not_run() {
+    let place = Place::new();
+    let word = r"x\n touch ran\n$(touch ran)`touch ran`'\u001b[31m";
+    let names = format!("[3, 1], \"pattern\": \"{word}\", \"names\": [\"{word}\", \"{word}\"]");
+    place.file("plan.json", PLAN.replace("desk", word).replace("[3, 1]", &names));
+    for format in FORMATS_OF_PLANS.iter().filter(|format| **format != "json") {
+        let text = place.stdout(&["export", "--format", format, "plan.json"]);
+        assert!(!text.contains('\u{1b}'), "{format}");
+        let harmless =
+            |line: &str| !line.contains("touch") || line.split_once('#').is_some_and(|it| !it.0.contains("touch"));
+        assert!(text.lines().all(harmless), "{format}: {text}");
+    }
+    let sourced = place.stdout(&["export", "--format", "gomp", "plan.json"]);
+    place.file("seats", sourced);
+    let output = Command::new("sh").args(["-c", ". ./seats"]).current_dir(place.folder()).output().unwrap();
+    assert!(output.status.success() && output.stderr.is_empty() && !place.path("ran").exists(), "{output:?}");
+}

@@ -1,0 +1,120 @@
+//! Every document that the command line prints says what it is, is one line, and has a schema that describes each of its keys.
+
+use crate::common::{Place, files, two_cpus};
+use seatmap_schema::{never_written, refused, undescribed};
+use serde_json::Value;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::Stdio;
+
+const NOTHING: Vec<String> = Vec::new();
+
+fn schema(format: &str) -> Value {
+    let name = format!("{}.schema.json", format.replace('/', "-"));
+    let path = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../docs/formats")).join(name);
+    serde_json::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap()
+}
+
+/// The document that a command prints, held against its schema.
+fn document(place: &Place, arguments: &[&str]) -> Value {
+    let text = place.stdout(arguments);
+    assert!(text.ends_with("}\n") && text.lines().count() == 1, "{arguments:?} prints one line");
+    assert!(!text.contains("\":\x20"), "{arguments:?} prints no space behind a key");
+    let document: Value = serde_json::from_str(&text).unwrap();
+    let schema = schema(document["format"].as_str().unwrap());
+    assert_eq!(refused(&schema, &document), NOTHING, "{arguments:?}");
+    document
+}
+
+#[test]
+fn documents_say_what_they_are_and_of_which_machine() {
+    let place = Place::new();
+    place.file("x.csv", ",,\n30,,\n60,61,\n");
+    for (arguments, format, machine) in [
+        (&["show", "graviton3", "--json"][..], "seatmap-show/1", "graviton3"),
+        (&["model", "fit", "x.csv", "--json"], "seatmap-fit/1", "x"),
+        (&["channels", "curve", "--on", "xeon-phi-5110p", "--json"], "seatmap-channels/1", "xeon-phi-5110p"),
+        (&["place", "--on", "x.csv", "--pattern", "ring:3", "--json"], "seatmap-plan/1", "x"),
+        (&["rank", "--on", "cell-ps3", "--pattern", "ring:3", "--json"], "seatmap-ranking/1", "cell-ps3"),
+    ] {
+        let document = document(&place, arguments);
+        assert_eq!((&document["format"], &document["machine"]), (&format.into(), &machine.into()), "{arguments:?}");
+    }
+    assert_eq!(files(&place), ["x.csv"], "a fit without -o writes nothing");
+    assert!(place.refusal(&["model", "fit", "x.csv"]).contains("--output"), "and without --json it would say nothing");
+}
+
+#[test]
+fn profiles_and_patterns_have_a_name_of_their_own() {
+    let place = Place::new();
+    for arguments in
+        [&["measure", "--on", "graviton3", "--cpus", "0,1", "--json"][..], &["pattern", "show", "ring:3", "--json"]]
+    {
+        assert!(document(&place, arguments)["name"].is_string(), "{arguments:?}");
+    }
+}
+
+#[test]
+fn documents_of_this_host_name_it() {
+    let place = Place::new();
+    let name = document(&place, &["doctor", "--json"])["machine"].clone();
+    assert_eq!(document(&place, &["noise", "--seconds", "0.1", "--json"])["machine"], name);
+    assert_eq!(document(&place, &["show", "--json"])["machine"], name);
+    if let Some(cpus) = two_cpus() {
+        assert_eq!(document(&place, &["workers", "--cpus", &cpus, "--turns", "1", "--json"])["machine"], name);
+    }
+}
+
+#[test]
+fn schemas_of_what_the_command_line_prints_describe_each_key_and_list_no_other() {
+    let place = Place::new();
+    for (format, arguments) in [
+        ("seatmap-show/1", &["show", "epyc-7r13-2s", "--json"][..]),
+        ("seatmap-machines/1", &["machines", "--json"]),
+        ("seatmap-doctor/1", &["doctor", "--json"]),
+    ] {
+        let document = document(&place, arguments);
+        assert_eq!(document["format"], format);
+        assert_eq!(undescribed(&schema(format)), NOTHING, "{format}");
+        assert_eq!(never_written(&schema(format), std::slice::from_ref(&document)), NOTHING, "{format}");
+        let mut later = document.clone();
+        later["format"] = format.replace("/1", "/2").into();
+        assert_eq!(refused(&schema(format), &later).len(), 1, "{format}");
+    }
+}
+
+#[test]
+fn cells_are_listed_in_a_document() {
+    let place = Place::new();
+    let output = place.command(&["cell", "list", "--json"]).env("SEATMAP_RUN", place.path("run")).output().unwrap();
+    let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(refused(&schema("seatmap-cells/1"), &document), NOTHING);
+    for format in ["seatmap-cells/1", "seatmap-controller/1"] {
+        assert_eq!(undescribed(&schema(format)), NOTHING, "{format}");
+    }
+}
+
+#[test]
+fn a_controller_says_where_it_listens_in_a_document() {
+    let place = Place::new();
+    let mut command = place.command(&["cell", "serve", "--socket", "socket", "--json"]);
+    let mut child = command.env("SEATMAP_RUN", place.path("run")).stdout(Stdio::piped()).spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let document: Value = serde_json::from_str(&line).unwrap();
+    assert_eq!(refused(&schema("seatmap-controller/1"), &document), NOTHING);
+    assert_eq!(document["socket"], "socket");
+}
+
+#[test]
+fn a_file_holds_what_json_prints() {
+    let place = Place::new();
+    let placed = ["place", "--on", "graviton3", "--pattern", "ring:4", "--kicks", "3"];
+    place.stdout(&[&placed[..], &["-o", "plan.json"]].concat());
+    let mut printed = place.json(&[&placed[..], &["--json"]].concat());
+    let mut file: Value = serde_json::from_str(&place.read("plan.json")).unwrap();
+    (file["seconds"], printed["seconds"]) = (Value::Null, Value::Null);
+    assert_eq!((file, place.read("plan.json").lines().count()), (printed, 1));
+}

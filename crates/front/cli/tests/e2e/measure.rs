@@ -1,0 +1,264 @@
+//! `seatmap measure`.
+
+use crate::common::{Place, files, two_cpus};
+use serde_json::Value;
+
+const MATRICES: [&str; 5] = ["median_ns", "p10_ns", "mad_ns", "ci95_low_ns", "ci95_high_ns"];
+
+fn cell(profile: &Value, matrix: &str, i: usize, j: usize) -> f64 {
+    profile["core_distance"][matrix][i][j].as_f64().unwrap()
+}
+
+/// Everything that other programs rely on.
+fn assert_whole(profile: &Value, pus: usize) {
+    assert_eq!(profile["format"], "seatmap-profile/1");
+    for pointer in [
+        "/name",
+        "/origin/kind",
+        "/origin/source",
+        "/origin/date",
+        "/origin/tool",
+        "/environment/kernel",
+        "/environment/hypervisor",
+        "/clock/step_ns",
+        "/topology/pus/0/os",
+        "/topology/pus/0/core",
+        "/topology/pus/0/smt",
+        "/topology/pus/0/l2",
+        "/topology/pus/0/l3",
+        "/topology/pus/0/die",
+        "/topology/pus/0/numa",
+        "/topology/pus/0/package",
+        "/topology/pus/0/kind",
+        "/home_model/groups",
+        "/home_model/between_ns",
+        "/home_model/offset_ns",
+        "/home_model/r2",
+        "/home_model/residual_ns",
+        "/home_model/pair_view_empty",
+        "/loaded",
+    ] {
+        assert!(profile.pointer(pointer).is_some(), "{pointer}");
+    }
+    assert_eq!(profile["core_distance"]["pus"].as_array().unwrap().len(), pus);
+    for matrix in MATRICES {
+        for i in 0..pus {
+            assert_eq!(profile["core_distance"][matrix][i].as_array().unwrap().len(), pus);
+            assert_eq!(cell(profile, matrix, i, i), 0.0);
+            (0..pus).for_each(|j| assert_eq!(cell(profile, matrix, i, j), cell(profile, matrix, j, i)));
+        }
+    }
+    for (i, j) in (0..pus).flat_map(|i| (0..pus).map(move |j| (i, j))).filter(|(i, j)| i != j) {
+        let status = profile["core_distance"]["status"][i][j].as_str().unwrap();
+        assert!(["stable", "drifting", "multi-regime", "unsteady"].contains(&status), "{status}");
+        let [low, median, high] =
+            ["ci95_low_ns", "median_ns", "ci95_high_ns"].map(|matrix| cell(profile, matrix, i, j));
+        assert!(1.3 <= low && low <= median && median <= high, "{low} {median} {high}");
+    }
+}
+
+#[test]
+fn two_cpus_of_this_host() {
+    let Some(cpus) = two_cpus() else { return };
+    let place = Place::new();
+    let output = place.run(&["measure", "--cpus", &cpus, "--json"]);
+    // A warning about what was measured may stand there; nothing else.
+    assert!(String::from_utf8(output.stderr).unwrap().lines().all(|line| line.starts_with("seatmap: ")));
+    let profile = serde_json::from_slice(&output.stdout).unwrap();
+    assert_whole(&profile, 2);
+    assert_eq!(profile["origin"]["kind"], "measured");
+    assert_eq!(files(&place), [""; 0]);
+}
+
+#[test]
+fn the_file_holds_what_json_prints() {
+    let Some(cpus) = two_cpus() else { return };
+    let place = Place::new();
+    let printed = place.stdout(&["measure", "--cpus", &cpus, "--quick", "--json", "-o", "x.json"]);
+    assert_eq!(place.read("x.json"), printed);
+    assert_eq!(files(&place), ["x.json"], "no journal is left");
+    let shown = place.stdout(&["measure", "--cpus", &cpus, "--quick", "-o", "-"]);
+    assert_whole(&serde_json::from_str(&shown).unwrap(), 2);
+}
+
+#[test]
+fn a_page_shows_what_was_measured() {
+    let place = Place::new();
+    let ask = ["measure", "--on", "core-i9-12900k", "--quick", "--cpus", "0-3,16-17", "-o", "x.json", "--html"];
+    assert!(place.stdout(&[&ask[..], &["x.html"]].concat()).contains("Distance classes"));
+    let page = place.read("x.html");
+    assert!(page.starts_with("<!DOCTYPE html>") && page.contains(" times as long: "), "{page}");
+    let alone = place.stdout(&[&ask[..], &["-"]].concat());
+    assert!(alone.starts_with("<!DOCTYPE html>") && alone.trim_end().ends_with("</html>"), "{alone}");
+    assert!(place.one_line_refusal(&[&ask[..], &["-", "--json"]].concat()).contains("both print on stdout"));
+}
+
+#[test]
+fn two_pus_resolve_no_homes_and_say_so() {
+    let Some(cpus) = two_cpus() else { return };
+    let place = Place::new();
+    let page = place.stdout(&["measure", "--cpus", &cpus, "--quick", "--homes", "8", "--loaded", "-o", "x.json"]);
+    assert!(page.contains("The homes of 8 cache lines are not resolvable from 2 PUs"), "{page}");
+    let profile: Value = serde_json::from_str(&place.read("x.json")).unwrap();
+    assert_eq!(profile["home_model"]["lines"]["resolvable"], false);
+    assert_eq!(profile["loaded"][0]["pairs"], 1);
+}
+
+#[test]
+fn the_whole_host_is_remembered_and_a_part_of_it_is_not() {
+    let Some(cpus) = two_cpus() else { return };
+    let place = Place::new();
+    let before = place.run(&["show", "host"]);
+    assert!(String::from_utf8_lossy(&before.stderr).contains("has not been measured yet"));
+    assert!(before.status.success());
+    place.stdout(&["measure", "--quick"]);
+    let shown = place.run(&["show", "host"]);
+    assert!(String::from_utf8_lossy(&shown.stdout).contains("Distance classes"), "{shown:?}");
+    assert!(shown.stderr.is_empty());
+    assert!(place.stdout(&["measure", "--cpus", &cpus, "--quick"]).contains("Distance classes"));
+}
+
+#[test]
+fn a_large_change_since_the_last_time_is_told() {
+    let Some(cpus) = two_cpus() else { return };
+    let place = Place::new();
+    place.stdout(&["measure", "--quick"]);
+    let name = format!("state/seatmap/{}.json", seatmap_os::state::host_name());
+    let mut remembered: Value = serde_json::from_str(&place.read(&name)).unwrap();
+    for matrix in MATRICES {
+        for row in remembered["core_distance"][matrix].as_array_mut().unwrap() {
+            row.as_array_mut().unwrap().iter_mut().for_each(|cell| *cell = (1000.0 * cell.as_f64().unwrap()).into());
+        }
+    }
+    remembered["origin"]["date"] = "2026-01-02".into();
+    std::fs::write(place.path(&name), remembered.to_string()).unwrap();
+    let stderr = String::from_utf8(place.run(&["measure", "--cpus", &cpus, "--quick", "--json"]).stderr).unwrap();
+    let told = stderr.lines().find(|line| line.starts_with("seatmap: not as remembered of 2026-01-02: CPUs "));
+    assert!(told.is_some_and(|line| line.contains(" went from ") && line.contains(" ns; another load")), "{stderr}");
+    place.stdout(&["measure", "--quick"]);
+    let stderr = String::from_utf8(place.run(&["show", "host"]).stderr).unwrap();
+    assert!(stderr.is_empty(), "what is remembered now is new: {stderr}");
+}
+
+#[test]
+fn the_table_says_what_its_quantiles_are_of() {
+    let place = Place::new();
+    let medians = "Quantiles of the pairs' medians: this profile holds no samples.";
+    assert!(place.stdout(&["show", "graviton3"]).contains(medians));
+    assert!(!place.stdout(&["measure", "--on", "graviton3", "--cpus", "0-5", "-o", "x.json"]).contains(medians));
+    assert_eq!(place.json(&["show", "x.json", "--json"])["classes"][0]["quantiles_of"], "samples");
+    assert_eq!(place.json(&["show", "graviton3", "--json"])["classes"][0]["quantiles_of"], "pair-medians");
+    let profile: Value = serde_json::from_str(&place.read("x.json")).unwrap();
+    assert_eq!(profile["core_distance"]["deciles_ns"].as_array().unwrap().len(), 15);
+}
+
+#[test]
+fn a_described_machine_is_recovered_and_two_runs_agree() {
+    let place = Place::new();
+    let run =
+        || place.json(&["measure", "--on", "xeon-e5-2680-2s", "--cpus", "0-3,8-11,16-19", "--passes", "3", "--json"]);
+    let (mut first, mut second) = (run(), run());
+    assert_whole(&first, 12);
+    for (i, j, expected) in [(0, 1, 111.1), (0, 4, 444.4), (0, 8, 27.8)] {
+        assert!((cell(&first, "median_ns", i, j) / expected - 1.0).abs() < 0.02, "{i} {j}");
+    }
+    for run in [&mut first, &mut second] {
+        run["core_distance"]["protocol"]["seconds"] = Value::Null;
+        run["origin"]["date"] = Value::Null;
+    }
+    assert_eq!(first, second);
+}
+
+#[test]
+fn efforts_and_passes_are_kept() {
+    let place = Place::new();
+    let protocol = |arguments: &[&str]| {
+        let all = [&["measure", "--on", "graviton3", "--cpus", "0-5", "--json"], arguments].concat();
+        place.json(&all)["core_distance"]["protocol"].clone()
+    };
+    let quick = protocol(&["--quick"]);
+    assert_eq!((quick["passes"].as_u64(), quick["batches"].as_u64()), (Some(3), Some(11)));
+    let thorough = protocol(&["--thorough", "--passes", "4"]);
+    assert_eq!((thorough["passes"].as_u64(), thorough["batches"].as_u64()), (Some(4), Some(64)));
+    assert_eq!(thorough["kept"].as_u64(), Some(4 * 64 * 15));
+}
+
+#[test]
+fn the_loaded_curve_and_parallel_caches() {
+    let place = Place::new();
+    let profile =
+        place.json(&["measure", "--on", "ryzen-5950x", "--cpus", "0-3,8-11", "--loaded", "--parallel", "--json"]);
+    let pairs: Vec<u64> =
+        profile["loaded"].as_array().unwrap().iter().map(|point| point["pairs"].as_u64().unwrap()).collect();
+    assert_eq!(pairs, [1, 2, 3, 4]);
+    assert_eq!(profile["core_distance"]["protocol"]["parallel"], true);
+    assert_eq!(profile["home_model"]["groups"], serde_json::json!([[0, 1, 2, 3], [8, 9, 10, 11]]));
+    let one_cache = place.run(&["measure", "--on", "ryzen-5950x", "--cpus", "0-3", "--parallel", "--quick"]);
+    assert!(String::from_utf8_lossy(&one_cache.stderr).contains("--parallel has no effect"));
+}
+
+#[test]
+fn a_profile_on_file_can_be_measured_again() {
+    let place = Place::new();
+    place.stdout(&["measure", "--on", "ryzen-5950x", "--cpus", "0-3,8-11", "-o", "part.json"]);
+    let again = place.json(&["measure", "--on", "part.json", "--json"]);
+    assert_eq!(again["core_distance"]["pus"].as_array().unwrap().len(), 8);
+    assert_eq!(again["home_model"]["groups"], serde_json::json!([[0, 1, 2, 3], [8, 9, 10, 11]]));
+}
+
+#[test]
+fn only_the_cpus_of_the_mask_are_measured() {
+    let cpus = seatmap_os::affinity::current().unwrap();
+    let [.., first, second] = cpus[..] else { return eprintln!("skipped: two CPUs are needed") };
+    let place = Place::new();
+    let narrow = || {
+        seatmap_os::affinity::pin(&[first, second]).unwrap();
+        place.json(&["measure", "--quick", "--json"])
+    };
+    let profile = std::thread::scope(|scope| scope.spawn(narrow).join().unwrap());
+    assert_eq!(profile["core_distance"]["pus"], serde_json::json!([first, second]));
+    assert_eq!(profile["topology"]["pus"].as_array().unwrap().len(), 2);
+}
+
+#[test]
+fn every_class_of_a_described_machine_is_recovered() {
+    let place = Place::new();
+    place.stdout(&["measure", "--on", "xeon-e5-2680-2s", "-o", "x.json"]);
+    let classes = |machine: &str| place.json(&["show", machine, "--json"])["classes"].clone();
+    let (measured, described) = (classes("x.json"), classes("xeon-e5-2680-2s"));
+    let described = described.as_array().unwrap();
+    assert_eq!((described.len(), measured.as_array().unwrap().len()), (3, 3));
+    for (measured, described) in measured.as_array().unwrap().iter().zip(described) {
+        assert_eq!((&measured["name"], &measured["pairs"]), (&described["name"], &described["pairs"]));
+        let ratio = measured["median_ns"].as_f64().unwrap() / described["median_ns"].as_f64().unwrap();
+        assert!((ratio - 1.0).abs() < 0.02, "{measured} {described}");
+    }
+}
+
+#[test]
+fn candidate_lines_are_sorted_by_home() {
+    let place = Place::new();
+    let arguments = ["measure", "--on", "ryzen-5950x", "--cpus", "0-15", "--homes", "16", "--quick"];
+    // What is replayed knows one home, so that there is nothing to tell apart.
+    assert!(place.stdout(&arguments).contains("The homes of 16 cache lines are not resolvable"));
+    let model = &place.json(&[&arguments[..], &["--json"]].concat())["home_model"];
+    assert_eq!(model["lines"]["home_of_line"].as_array().unwrap().len(), 16);
+    assert_eq!(model["offset_ns"].as_array().unwrap().len(), 16);
+}
+
+#[test]
+fn the_seed_decides_every_byte_but_the_time() {
+    let place = Place::new();
+    let run = |seed: &str| {
+        let text =
+            place.stdout(&["measure", "--on", "graviton3", "--cpus", "0-5", "--passes", "2", "--seed", seed, "--json"]);
+        let ended = |(before, after): (&str, &str)| {
+            before.to_owned() + after.trim_start_matches(|c: char| c.is_ascii_digit() || ".e-\"".contains(c))
+        };
+        let dateless = ended(text.split_once("\"date\":").unwrap());
+        ended(dateless.split_once("\"seconds\":").unwrap())
+    };
+    let first = run("7");
+    assert_eq!(first, run("7"));
+    assert_ne!(first, run("8"));
+}

@@ -1,0 +1,122 @@
+//! `seatmap noise`: what is printed, written and refused. Figures are weather and are not looked at.
+
+use crate::common::Place;
+use std::process::{Command, Stdio};
+
+fn one_cpu() -> String {
+    seatmap_os::affinity::current().unwrap()[0].to_string()
+}
+
+#[test]
+fn both_meters_say_what_they_found() {
+    let place = Place::new();
+    let cpu = one_cpu();
+    let found = place.json(&["noise", "--cpus", &cpu, "--seconds", "0.1", "--json"]);
+    assert_eq!(found["format"], "seatmap-noise/1");
+    let noise = &found["cpus"][0];
+    assert_eq!(noise["cpu"].to_string(), cpu);
+    for key in ["stolen_percent", "longest_gap_us", "fwq_p999_us", "gaps_per_second"] {
+        assert!(noise[key].as_f64().is_some_and(|figure| figure >= 0.0), "{key}: {noise}");
+    }
+    assert!(noise["sources"].is_array() && noise["meter"]["resolution_ns"].as_f64() > Some(0.0));
+    let table = place.stdout(&["noise", "--cpus", &cpu, "--seconds", "0.1"]);
+    for part in ["Noise of 1 CPU", "stolen", "FWQ median", "What came meanwhile", "Meter: "] {
+        assert!(table.contains(part), "{part}: {table}");
+    }
+}
+
+#[test]
+fn all_cpus_are_measured_unless_some_are_named() {
+    let place = Place::new();
+    let (open, closed) = seatmap_noise::reachable(&seatmap_os::cpus::Cpus::read().unwrap().online);
+    let output = place.run(&["noise", "--seconds", "0.05", "--json"]);
+    let told = String::from_utf8(output.stderr).unwrap();
+    if !closed.is_empty() || told.contains("left out") || told.contains("moved off") {
+        eprintln!("skipped: somebody makes a cell of these CPUs: {told}");
+        return;
+    }
+    let found: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let cpus: Vec<u64> = found["cpus"].as_array().unwrap().iter().filter_map(|noise| noise["cpu"].as_u64()).collect();
+    assert_eq!(cpus, open.into_iter().map(u64::from).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_page_and_a_picture_go_to_their_files() {
+    let place = Place::new();
+    let output = place.run(&["noise", "--cpus", &one_cpu(), "--seconds", "0.05", "--html", "n.html", "--svg", "n.svg"]);
+    assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
+    assert!(place.read("n.html").starts_with("<!DOCTYPE html>") && place.read("n.html").contains("<svg"));
+    assert!(place.read("n.svg").starts_with("<svg") && place.read("n.svg").ends_with("</svg>\n"));
+}
+
+/// A task of a known name has the CPU that the meter wants, so that it must be in the meter's gaps.
+#[test]
+fn the_trace_names_who_had_the_cpu() {
+    let place = Place::new();
+    let cpu = seatmap_os::affinity::current().unwrap()[0];
+    let mut hog =
+        Command::new("sh").args(["-c", "printf hog-of-a-test >/proc/self/comm; while :; do :; done"]).spawn().unwrap();
+    // SAFETY: a set of zeros is an empty one, and the hog has not been waited for.
+    let is_seated = unsafe {
+        let mut set: libc::cpu_set_t = std::mem::zeroed();
+        libc::CPU_SET(cpu as usize, &mut set);
+        libc::sched_setaffinity(hog.id() as libc::pid_t, size_of_val(&set), &raw const set) == 0
+    };
+    let comm = format!("/proc/{}/comm", hog.id());
+    while std::fs::read_to_string(&comm).unwrap() != "hog-of-a-test\n" {
+        assert!(hog.try_wait().unwrap().is_none(), "it spins until it is killed");
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+    let arguments = ["noise", "--cpus", &cpu.to_string(), "--seconds", "0.5", "--trace"];
+    let (table, json) = (place.run(&arguments), place.run(&[&arguments[..], &["--json"]].concat()));
+    hog.kill().unwrap();
+    hog.wait().unwrap();
+    let told = String::from_utf8(table.stderr).unwrap();
+    if told.contains("the kernel's trace cannot be had") || told.contains("moved off") || !is_seated {
+        return eprintln!("skipped: {told}");
+    }
+    let shown = String::from_utf8(table.stdout).unwrap();
+    assert!(shown.contains("by the kernel's trace\n") && shown.contains("hog-of-a-test"), "{shown}");
+    let found: serde_json::Value = serde_json::from_slice(&json.stdout).unwrap();
+    let takers = found["cpus"][0]["trace"]["takers"].as_array().unwrap();
+    let hog = takers.iter().find(|taker| taker["who"] == "hog-of-a-test").unwrap();
+    assert!(hog["total_us"].as_f64() > Some(0.0), "{hog}");
+}
+
+#[test]
+fn what_cannot_be_measured_is_refused_in_one_line() {
+    let place = Place::new();
+    let absent = place.one_line_refusal(&["noise", "--cpus", "500000"]);
+    assert!(absent.contains("CPU 500000 does not exist"), "{absent}");
+    let nowhere = place.one_line_refusal(&["noise", "--html", "no/such/folder/n.html"]);
+    assert!(nowhere.contains("its folder does not exist"), "{nowhere}");
+    for bad in [["--cpus", "0,0"], ["--cpus", "x"], ["--seconds", "0"], ["--seconds", "1e9"]] {
+        place.refusal(&["noise", bad[0], bad[1]]);
+    }
+}
+
+/// A day is asked for; what was measured until the signal is printed, and the exit code says that it is not all.
+#[test]
+fn an_interrupted_measurement_keeps_what_it_has() {
+    let place = Place::new();
+    let mut command = place.command(&["noise", "--cpus", &one_cpu(), "--seconds", "86400", "--json"]);
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    // Before the handler is there the signal ends the program; its thread has a name once it is.
+    let meter = format!("noise-cpu{}", one_cpu());
+    let seated = || {
+        let tasks = std::fs::read_dir(format!("/proc/{}/task", child.id())).into_iter().flatten().flatten();
+        tasks.filter_map(|task| std::fs::read_to_string(task.path().join("comm")).ok()).any(|name| name.trim() == meter)
+    };
+    while !seated() {
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+    // SAFETY: the child has not been waited for, so its number is still its own.
+    let sent = unsafe { libc::kill(child.id() as libc::pid_t, libc::SIGINT) };
+    assert_eq!(sent, 0);
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    let found: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(found["interrupted"], true);
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert!(told.starts_with("seatmap: interrupted; the figures are of the first "), "{told}");
+}

@@ -1,0 +1,285 @@
+//! `seatmap place`.
+
+use crate::common::{Place, in_front_of, terminal};
+use serde_json::Value;
+use std::collections::HashSet;
+use std::io::Read;
+use std::process::Stdio;
+
+const RING: [&str; 7] = ["place", "--on", "xeon-e5-2680-2s", "--pattern", "ring:6", "--kicks", "100000"];
+
+fn placement(plan: &Value) -> Vec<u64> {
+    plan["placement"].as_array().unwrap().iter().map(|os| os.as_u64().unwrap()).collect()
+}
+
+#[test]
+fn a_plan_says_all_that_was_asked() {
+    let plan = Place::new().json(&[&RING[..], &["--json"]].concat());
+    assert_eq!(plan["format"], "seatmap-plan/1");
+    assert_eq!((&plan["objective"], &plan["optimal"]), (&"distance".into(), &true.into()));
+    assert_eq!(plan["cost"], plan["lower_bound"]);
+    for baseline in ["os", "compact", "scatter"] {
+        assert!(plan["baselines"][baseline].as_f64() >= plan["cost"].as_f64(), "{plan}");
+    }
+    let random = &plan["baselines"]["random"];
+    assert!(random["mean"].as_f64() > random["best"].as_f64() && random["best"].as_f64() >= plan["cost"].as_f64());
+    assert!(plan["seconds"].is_number() && plan["method"].is_string());
+    assert_eq!(placement(&plan).into_iter().collect::<HashSet<_>>().len(), 6);
+}
+
+#[test]
+fn the_cost_is_what_the_profile_says() {
+    let place = Place::new();
+    place.stdout(&["export", "xeon-e5-2680-2s", "--format", "json", "-o", "machine.json"]);
+    let plan = place.json(&["place", "--on", "machine.json", "--pattern", "random:20:3:5", "--kicks", "500", "--json"]);
+    let machine: Value = serde_json::from_str(&place.read("machine.json")).unwrap();
+    let pattern = place.json(&["pattern", "show", "random:20:3:5", "--json"]);
+    let seats = placement(&plan);
+    let at = |edge: &Value, end: &str| seats[edge[end].as_u64().unwrap() as usize] as usize;
+    let distance =
+        |edge: &Value| machine["core_distance"]["median_ns"][at(edge, "from")][at(edge, "to")].as_f64().unwrap();
+    let cost: f64 = pattern["edges"].as_array().unwrap().iter().map(distance).sum();
+    assert!((cost - plan["cost"].as_f64().unwrap()).abs() < 1e-6 * cost, "{cost} {plan}");
+}
+
+#[test]
+fn wishes_are_kept() {
+    let place = Place::new();
+    let wish = |more: &[&str]| placement(&place.json(&[&RING[..], &["--json"], more].concat()));
+    assert!(wish(&["--cpus", "0,8-15"]).iter().all(|os| *os == 0 || (8..16).contains(os)));
+    assert_eq!(wish(&["--fix", "2=30", "--fix", "0=3"])[2], 30);
+    let cores: HashSet<u64> = wish(&["--avoid-smt"]).iter().map(|os| os % 16).collect();
+    assert_eq!(cores.len(), 6);
+    let packages: Vec<u64> = wish(&["--method", "partition", "--avoid-smt"]).iter().map(|os| os % 16 / 8).collect();
+    assert_eq!(packages.iter().sum::<u64>(), 3);
+}
+
+#[test]
+fn a_table_for_people_and_files_for_the_rest() {
+    let place = Place::new();
+    let table = place.stdout(&[&RING[..], &["-o", "plan.json", "--html", "page.html"]].concat());
+    for line in ["as the OS numbers them", "compact", "scatter", "random, mean", "best found", "lower bound", "proven"]
+    {
+        assert!(table.contains(line), "{line}: {table}");
+    }
+    let plan: Value = serde_json::from_str(&place.read("plan.json")).unwrap();
+    assert_eq!(plan["pattern"], "ring:6");
+    assert!(place.read("page.html").contains("Seats"));
+}
+
+#[test]
+fn the_machine_is_drawn_before_and_after() {
+    let place = Place::new();
+    let picture = place.stdout(&[&RING[..], &["--svg", "-"]].concat());
+    assert!(picture.starts_with("<svg ") && picture.ends_with("</svg>\n"), "{picture}");
+    for part in ["ring:6 on xeon-e5-2680-2s", "as the OS numbers them", "as planned", ">between cores, bytes</text>"] {
+        assert!(picture.contains(part), "{part}: {picture}");
+    }
+    assert_eq!(picture.matches("class=\"taken\"").count(), 2 * 6);
+    let refusal = place.one_line_refusal(&[&RING[..], &["--svg", "-", "--json"]].concat());
+    assert!(refusal.contains("only one of"), "{refusal}");
+}
+
+#[test]
+fn a_plan_is_held_against_chance_as_well() {
+    let place = Place::new();
+    let random = |more: &[&str]| place.stdout(&[&RING[..], &["--before", "random"], more].concat());
+    let picture = random(&["--svg", "-"]);
+    assert!(picture.contains(">the median of 101 random placements</text>"), "{picture}");
+    assert!(!picture.contains("as the OS numbers them") && picture == random(&["--svg", "-"]), "{picture}");
+    assert!(random(&["--html", "-"]).contains("the median of 101 random placements"));
+    assert!(place.refusal(&[&RING[..], &["--before", "random"]].concat()).contains("<--html <FILE>|--svg <FILE>>"));
+    let on = ["place", "--on", "cell-ps3", "--pattern", "pairs:6", "--kicks", "10", "--before", "random", "--svg", "-"];
+    let run = place.stdout(&[&on[..], &["--objective", "simulated"]].concat());
+    assert!(run.contains("101 random") && run.contains(">time, ns</text>"), "{run}");
+}
+
+#[test]
+fn links_carry_what_the_simulator_counted() {
+    let place = Place::new();
+    let on = ["place", "--on", "cell-ps3", "--pattern", "pairs:6", "--kicks", "10", "--svg", "-"];
+    let (routed, run) = (place.stdout(&on), place.stdout(&[&on[..], &["--objective", "simulated"]].concat()));
+    assert!(routed.contains(">bytes on a link, clockwise outside</text>"), "{routed}");
+    assert!(
+        run.contains(">busy cycles on a link, clockwise outside</text>") && run.contains(">time, ns</text>"),
+        "{run}"
+    );
+    let scc = ["place", "--on", "scc-48", "--pattern", "pairs:4", "--cpus", "0-7", "--kicks", "1", "--rounds", "1"];
+    let scc = place.stdout(&[&scc[..], &["--objective", "simulated", "--svg", "-"]].concat());
+    assert!(scc.contains(">messages on a link, each way on its right</text>"), "{scc}");
+    assert!(scc.contains("message buffer of tile") && scc.contains(": the lines of 0 to 1"), "{scc}");
+}
+
+/// The picture of the guide and the README.
+const PIZZA: &str = "place --on xeon-phi-5110p --pattern clusters:4x9 --method pizza --sections 4 --objective simulated --rounds 1 --kicks 6 --threads 1 --svg";
+
+#[test]
+fn the_picture_in_the_guide_is_this_one() {
+    let kept = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../docs/pictures/pizza-5110p.svg");
+    let guide = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../docs/src/placing.md");
+    assert!(std::fs::read_to_string(guide).unwrap().contains(PIZZA), "the guide has another command");
+    let printed = Place::new().stdout(&PIZZA.split(' ').chain(["-"]).collect::<Vec<_>>());
+    assert!(printed == std::fs::read_to_string(kept).unwrap(), "make it anew: seatmap {PIZZA} {kept}");
+}
+
+#[test]
+fn qaplib_instances_are_solved() {
+    let place = Place::new();
+    place.file("tiny.dat", "3\n0 5 2\n5 0 3\n2 3 0\n\n0 8 15\n8 0 13\n15 13 0\n");
+    let solved = place.json(&["place", "--qaplib", "tiny.dat", "--kicks", "200", "--json"]);
+    // All six permutations by hand: the heaviest flow takes the shortest distance.
+    assert_eq!(solved["cost"], 2.0 * (5.0 * 8.0 + 3.0 * 13.0 + 2.0 * 15.0));
+    assert_eq!(solved["permutation"].as_array().unwrap().len(), 3);
+    assert_eq!((&solved["format"], &solved["instance"]), (&"seatmap-qap/1".into(), &"tiny".into()));
+    for more in [["--sections", "4"], ["--method", "auto"], ["--threads", "2"], ["--one-per", "core"]] {
+        let refused = place.refusal(&[&["place", "--qaplib", "tiny.dat"][..], &more].concat());
+        assert!(refused.contains("cannot be used with") && refused.contains(more[0]), "{refused}");
+    }
+}
+
+/// Two packages of 8 cores; hardware threads of a core are 16 apart.
+const XEON: [&str; 5] = ["place", "--on", "xeon-e5-2680-2s", "--kicks", "2000"];
+
+#[test]
+fn a_core_takes_one_task_where_there_are_cores_enough() {
+    let place = Place::new();
+    let table = |more: &[&str]| place.stdout(&[&XEON[..], more].concat());
+    let alone = table(&["--pattern", "ring:8"]);
+    assert!(alone.contains("\nEach task has a core of its own; sharing cores (--use-smt) would cost "), "{alone}");
+    assert!(alone.contains("\nPackage 1 stays empty, its memory and caches unused.\n"), "{alone}");
+    let close =
+        "\nCompact costs no more. Without a plan: OMP_PLACES=cores OMP_PROC_BIND=close, or mpirun --map-by core";
+    assert!(alone.contains(close) && alone.contains("(compact)"), "{alone}");
+    let shared = table(&["--pattern", "ring:8", "--use-smt"]);
+    assert!(
+        shared.contains("\n4 cores carry two tasks or more; a core for each task (--avoid-smt) would cost "),
+        "{shared}"
+    );
+    assert!(shared.contains("Without a plan: OMP_PLACES=threads OMP_PROC_BIND=close"), "{shared}");
+    let crowded = table(&["--pattern", "ring:24"]);
+    assert!(
+        crowded.contains("\n12 cores carry two tasks or more, of which 8 must: 24 tasks on 16 cores.\n"),
+        "{crowded}"
+    );
+    let across = table(&["--pattern", "ring:16", "--avoid-smt"]);
+    assert!(!across.contains("stays empty") && across.contains("Each task has a core of its own"), "{across}");
+    let seats = |more: &[&str]| placement(&place.json(&[&XEON[..], &["--pattern", "ring:8", "--json"], more].concat()));
+    let cores = |seats: Vec<u64>| seats.into_iter().map(|os| os % 16).collect::<HashSet<u64>>().len();
+    assert_eq!([cores(seats(&[])), cores(seats(&["--use-smt"]))], [8, 4]);
+    let siblings = seats(&["--fix", "0=3", "--fix", "1=19"]);
+    assert_eq!(siblings[..2], [3, 19], "what is fixed may share a core");
+    assert!(
+        place.refusal(&[&XEON[..], &["--pattern", "ring:8", "--use-smt", "--avoid-smt"]].concat()).contains("cannot")
+    );
+}
+
+#[test]
+fn a_busier_link_is_told() {
+    let place = Place::new();
+    let phi = ["place", "--on", "xeon-phi-5110p", "--kicks", "200", "--threads", "1", "--pattern"];
+    let busier = place.stdout(&[&phi[..], &["clusters:4x9"]].concat());
+    let told = busier.lines().find(|line| line.starts_with("The busiest link, stop ")).unwrap();
+    assert!(
+        told.contains(" % more than the busiest in the OS's order: ") && told.contains("--objective simulated"),
+        "{told}"
+    );
+    let usual = place.stdout(&[&phi[..], &["ring:60"]].concat());
+    assert!(usual.contains("(compact)") && !usual.contains("The busiest link"), "{usual}");
+}
+
+#[test]
+fn options_that_would_do_nothing_are_refused() {
+    let place = Place::new();
+    for (option, value, needed) in [
+        ("--sections", "4", "--method pizza"),
+        ("--rounds", "4", "--objective simulated"),
+        ("--packet", "64k", "--objective simulated"),
+    ] {
+        let line = place.one_line_refusal(&["place", "--on", "graviton3", "--pattern", "ring:4", option, value]);
+        assert_eq!(
+            line,
+            format!("seatmap: {option} changes nothing without {needed}; add that, or leave {option} out")
+        );
+    }
+}
+
+#[test]
+fn distances_beyond_any_machine_are_refused_where_they_stand() {
+    let place = Place::new();
+    place.stdout(&["export", "--format", "json", "graviton3", "-o", "far.json"]);
+    let text = place.read("far.json");
+    let (before, after) = text.split_once("\"median_ns\":[[").unwrap();
+    let (_, after) = after.split_once(',').unwrap();
+    place.file("far.json", format!("{before}\n\"median_ns\":[[1e100,{after}"));
+    let line = place.one_line_refusal(&["place", "--on", "far.json", "--pattern", "ring:4", "--kicks", "1"]);
+    assert_eq!(
+        line,
+        "seatmap: far.json: line 2, column 19: 1e100 ns is beyond any machine; figures up to 2e9 ns are read"
+    );
+}
+
+/// Two seconds of patience, and a search of three that no proof ends sooner.
+#[test]
+fn a_long_search_says_at_a_terminal_that_it_goes_on() {
+    let place = Place::new();
+    let search = ["place", "--on", "xeon-8375c-2s", "--pattern", "stencil2d:8x8", "--threads", "1", "--seconds", "3"];
+    let told = |stderr: Option<Stdio>| {
+        let (mut screen, programs) = terminal();
+        let mut command = place.command(&search);
+        command.stdout(Stdio::null()).stderr(stderr.unwrap_or_else(|| programs.try_clone().unwrap().into()));
+        in_front_of(programs, &mut command);
+        let mut child = command.spawn().unwrap();
+        drop(command);
+        let mut text = Vec::new();
+        // The terminal's end is an error to those who read it.
+        let _ = screen.read_to_end(&mut text);
+        assert!(child.wait().unwrap().success());
+        String::from_utf8_lossy(&text).into_owned()
+    };
+    assert!(told(None).contains("searching"));
+    assert_eq!(told(Some(Stdio::null())), "", "only a terminal is drawn on");
+}
+
+#[test]
+fn what_cannot_be_had_is_refused_in_one_line() {
+    let place = Place::new();
+    let refused = |more: &[&str]| place.one_line_refusal(&[&["place", "--kicks", "1"][..], more].concat());
+    let graviton = ["--on", "graviton3", "--pattern"];
+    let on_graviton = |more: &[&str]| refused(&[&graviton[..], more].concat());
+    assert!(on_graviton(&["rung:4"]).contains("no pattern is called 'rung'"));
+    assert!(on_graviton(&["pairs:3"]).contains("do not pair up"));
+    assert!(on_graviton(&["nowhere.csv"]).contains("nowhere.csv"));
+    assert!(on_graviton(&["ring:4", "--cpus", "0-3,77"]).contains("PU 77"));
+    assert!(on_graviton(&["ring:4", "--fix", "9=0"]).contains("task 9"));
+    assert!(on_graviton(&["ring:4", "--method", "pizza", "--sections", "99"]).contains("99 sections"));
+    assert!(on_graviton(&["ring:4", "--homes"]).contains("tells no homes"));
+    assert!(on_graviton(&["ring:4", "-o", "nowhere/x.json"]).contains("folder does not exist"));
+    assert!(on_graviton(&["ring:4", "--json", "-o", "-"]).contains("only one of"));
+    place.file("short.dat", "3\n1 2 3\n");
+    assert!(
+        refused(&["--qaplib", "short.dat"]).contains("short.dat: line 2, column 6: two 3 x 3 matrices are 18 numbers")
+    );
+    place.file("bad.json", "{\"format\":\"seatmap-pattern/1\",\"name\":\"x\",\"tasks\":2,\n\"edges\":7}");
+    assert!(on_graviton(&["bad.json"]).contains("bad.json: line 2, column"));
+}
+
+#[test]
+fn a_model_judges_by_the_time_of_its_runs() {
+    let place = Place::new();
+    let on = ["place", "--on", "cell-ps3", "--pattern", "ring:4", "--objective", "simulated", "--packet", "16k"];
+    let plan = place.json(&[&on[..], &["--kicks", "1000", "--json"]].concat());
+    assert_eq!((&plan["objective"], &plan["optimal"]), (&"simulated".into(), &true.into()));
+    assert_eq!(plan["method"], "all 360 placements run");
+    // The same program under the same placement, ranked: the best of all mappings takes no less.
+    let rank = ["rank", "--on", "cell-ps3", "--pattern", "ring:4", "--long", "--packet", "16k", "--rounds", "4"];
+    let ranking = place.json(&[&rank[..], &["--variant", "pinned", "--runs", "1", "--json"]].concat());
+    assert!(ranking["best_mean_ns"].as_f64().unwrap() >= 0.999 * plan["cost"].as_f64().unwrap(), "{ranking}");
+    let refused = |more: &[&str], said: &str| {
+        let told = place.refusal(&[&["place", "--objective", "simulated"], more].concat());
+        assert!(told.contains(said), "{told}");
+    };
+    refused(&["--on", "graviton3", "--pattern", "ring:4"], "cannot be run");
+    refused(&["--on", "cell-ps3", "--pattern", "ring:32"], "2 to 31 tasks");
+    refused(&["--on", "cell-ps3", "--pattern", "ring:4", "--packet", "20"], "20 bytes");
+    refused(&["--on", "cell-ps3", "--pattern", "ring:7"], "7 tasks on 6 PUs");
+}

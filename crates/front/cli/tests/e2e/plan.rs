@@ -1,0 +1,283 @@
+//! Exported plans in the hands of the programs they are for. Each plan seats its tasks in another order than the
+//! system's, so that a consumer that keeps the set and loses the order is found out.
+
+use crate::common::Place;
+use std::process::{Command, Output};
+
+/// Two CPUs of this process, the later one first; `None`, and a word about it, where there is one.
+fn swapped() -> Option<[u32; 2]> {
+    let cpus = seatmap_os::affinity::current().unwrap();
+    if cpus.len() < 2 {
+        eprintln!("skipped: one CPU has no order");
+    }
+    cpus.get(..2).map(|two| [two[1], two[0]])
+}
+
+/// Whether a consumer is here, and a word about it where it is not.
+fn installed(program: &str) -> bool {
+    let found = Command::new("sh").args(["-c", &format!("command -v {program}")]).output().unwrap().status.success();
+    if !found {
+        eprintln!("skipped: {program} is not installed; scripts/consumers does that");
+    }
+    found
+}
+
+/// Writes a plan and its export, which becomes the file `seats`.
+fn export(place: &Place, format: &str, placement: &[u32]) {
+    let names: Vec<String> = (0..placement.len()).map(|task| format!("\"task '{task}' \\\\ /* \\\"\"")).collect();
+    let names = names.join(",");
+    let start = r#"{"format":"seatmap-plan/1","machine":"here","pattern":"ring:2""#;
+    place.file("plan.json", format!("{start},\"placement\":{placement:?},\"names\":[{names}]}}"));
+    place.stdout(&["export", "plan.json", "--format", format, "-o", "seats"]);
+}
+
+/// What tells an exported script which task it is, and what looks like it.
+const RANKS: [&str; 10] = [
+    "SEATMAP_TASK",
+    "OMPI_COMM_WORLD_LOCAL_RANK",
+    "MPI_LOCALRANKID",
+    "PMI_LOCAL_RANK",
+    "SLURM_LOCALID",
+    "SLURM_JOB_ID",
+    "SLURM_STEP_ID",
+    "SLURM_PROCID",
+    "OMPI_COMM_WORLD_RANK",
+    "PMI_RANK",
+];
+
+fn shell(place: &Place, command: &str) -> Output {
+    let mut shell = Command::new("sh");
+    shell.args(["-c", command]).current_dir(place.folder());
+    for variable in RANKS {
+        shell.env_remove(variable);
+    }
+    // mpirun refuses root unless told twice.
+    shell.env("OMPI_ALLOW_RUN_AS_ROOT", "1").env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1").output().unwrap()
+}
+
+/// The lines that a successful command prints on stdout, sorted, for threads and ranks come in any order.
+fn lines(place: &Place, command: &str) -> Vec<String> {
+    let output = shell(place, command);
+    assert!(output.status.success(), "{command}: {output:?}");
+    let text = String::from_utf8(output.stdout).unwrap();
+    let mut lines: Vec<String> =
+        text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
+    lines.sort();
+    lines
+}
+
+/// `0 PU`, `1 PU`, ...: what a consumer prints that seats each task where the plan says.
+fn seated(placement: &[u32]) -> Vec<String> {
+    placement.iter().enumerate().map(|(task, pu)| format!("{task} {pu}")).collect()
+}
+
+/// Prints the CPUs that a process may use.
+const ALLOWED: &str = "sed -n 's/^Cpus_allowed_list:.//p' /proc/self/status";
+
+fn a_script_seats_each_process(format: &str) {
+    let Some(cpus) = swapped() else { return };
+    let place = Place::new();
+    export(&place, format, &cpus);
+    for (task, cpu) in cpus.iter().enumerate() {
+        for rank in &RANKS[..5] {
+            assert_eq!(lines(&place, &format!("{rank}={task} sh seats {ALLOWED}")), [cpu.to_string()], "{rank}");
+        }
+    }
+    let all = lines(&place, &format!("SEATMAP_TASK=all sh seats {ALLOWED}")).concat();
+    let mut set = cpus;
+    set.sort_unstable();
+    assert!(all == format!("{},{}", set[0], set[1]) || all == format!("{}-{}", set[0], set[1]), "{all}");
+    assert_eq!(shell(&place, "SEATMAP_TASK=1 sh seats sh -c 'exit 7'").status.code(), Some(7));
+    let beyond = shell(&place, "SEATMAP_TASK=2 sh seats true");
+    assert_eq!(beyond.status.code(), Some(2));
+    assert_eq!(String::from_utf8(beyond.stderr).unwrap(), "seats: there is no task 2; the plan has 0 to 1\n");
+    a_script_without_a_rank_refuses(&place);
+    a_batch_script_of_slurm_has_no_rank(&place, cpus[1]);
+}
+
+/// A rank of the whole job says nothing on its second node.
+fn a_script_without_a_rank_refuses(place: &Place) {
+    for set in ["", "OMPI_COMM_WORLD_RANK=1", "PMI_RANK=1", "SLURM_PROCID=1"] {
+        let refused = shell(place, &format!("{set} sh seats echo ran"));
+        let told = String::from_utf8(refused.stderr).unwrap();
+        assert!(refused.status.code() == Some(2) && refused.stdout.is_empty(), "{set}: {told}");
+        assert!(told.starts_with("seats: which task is this?") && told.contains("SEATMAP_TASK"), "{set}: {told}");
+    }
+}
+
+/// `sbatch` sets the variables of a first task for its script, and whatever that starts inherits them.
+fn a_batch_script_of_slurm_has_no_rank(place: &Place, second: u32) {
+    let batch = "SLURM_JOB_ID=7 SLURM_PROCID=0 SLURM_LOCALID=0";
+    assert_eq!(shell(place, &format!("{batch} sh seats true")).status.code(), Some(2));
+    let step = "SLURM_JOB_ID=7 SLURM_STEP_ID=0 SLURM_PROCID=3 SLURM_NODEID=1 SLURM_LOCALID=1";
+    assert_eq!(lines(place, &format!("{step} sh seats {ALLOWED}")), [second.to_string()], "the second node's second");
+    let inside = "OMPI_COMM_WORLD_LOCAL_RANK=1 OMPI_COMM_WORLD_RANK=3";
+    assert_eq!(lines(place, &format!("{batch} {inside} sh seats {ALLOWED}")), [second.to_string()], "mpirun inside");
+}
+
+#[test]
+fn taskset_seats_each_process() {
+    if installed("taskset") {
+        a_script_seats_each_process("taskset");
+    }
+}
+
+#[test]
+fn hwloc_bind_seats_each_process() {
+    if installed("hwloc-bind") {
+        a_script_seats_each_process("hwloc");
+    }
+}
+
+const RANK_AND_ALLOWED: &str =
+    "sh -c 'echo $OMPI_COMM_WORLD_RANK $(grep Cpus_allowed_list /proc/self/status | cut -f2)'";
+
+#[test]
+fn taskset_seats_the_ranks_of_mpirun() {
+    let Some(cpus) = swapped().filter(|_| installed("mpirun") && installed("taskset")) else { return };
+    let place = Place::new();
+    export(&place, "taskset", &cpus);
+    let mpirun = "mpirun --oversubscribe --bind-to none -n 2 sh seats";
+    assert_eq!(lines(&place, &format!("{mpirun} {RANK_AND_ALLOWED}")), seated(&cpus));
+}
+
+/// Two nodes that are both this computer: what would log in to the second one runs its command here.
+#[test]
+fn taskset_seats_the_ranks_of_each_node() {
+    let Some([second, first]) = swapped().filter(|_| installed("taskset")) else { return };
+    let place = Place::new();
+    export(&place, "taskset", &[second, first]);
+    let expected = [format!("0 {second}"), format!("1 {first}"), format!("2 {second}"), format!("3 {first}")];
+    place.file("rsh", "#!/bin/sh\nshift; exec sh -c \"$*\"\n");
+    assert!(shell(&place, "chmod +x rsh").status.success());
+    if installed("mpirun.openmpi") {
+        let mpirun = "mpirun.openmpi --mca plm_rsh_agent $PWD/rsh -H localhost:2,second:2 --bind-to none -n 4 sh seats";
+        assert_eq!(lines(&place, &format!("{mpirun} {RANK_AND_ALLOWED}")), expected);
+    }
+    if installed("mpiexec.hydra") {
+        let mpiexec = "mpiexec.hydra -launcher fork -hosts localhost:2,127.0.0.2:2 -n 4 sh seats";
+        let rank = RANK_AND_ALLOWED.replace("OMPI_COMM_WORLD_RANK", "PMI_RANK");
+        assert_eq!(lines(&place, &format!("{mpiexec} {rank}")), expected);
+    }
+}
+
+/// Runs the `mpirun` command that stands at the top of the exported rankfile.
+fn by_rankfile(place: &Place, placement: &[u32], before: &str) -> Vec<String> {
+    export(place, "rankfile", placement);
+    let text = place.read("seats");
+    let mpirun = text.lines().find_map(|line| line.strip_prefix("# mpirun ")).unwrap();
+    let mpirun = mpirun.replace("FILE COMMAND...", &format!("seats {RANK_AND_ALLOWED}"));
+    lines(place, &format!("{before} mpirun {mpirun}"))
+}
+
+#[test]
+fn mpirun_seats_the_ranks_as_the_rankfile_says() {
+    let Some([second, first]) = swapped().filter(|_| installed("mpirun")) else { return };
+    for placement in [&[second, first][..], &[second, first, second]] {
+        assert_eq!(by_rankfile(&Place::new(), placement, ""), seated(placement));
+    }
+}
+
+/// As on most servers: the first PUs of all cores come before the second ones, so hwloc's order is not the system's.
+#[test]
+fn rankfiles_hold_where_hwloc_counts_otherwise() {
+    let Some(cpus) = swapped().filter(|_| installed("mpirun") && installed("lstopo-no-graphics")) else { return };
+    if cpus != [1, 0] {
+        return eprintln!("skipped: CPUs 0 and 1 are needed");
+    }
+    let place = Place::new();
+    let made = shell(&place, "lstopo-no-graphics -i 'pack:1 core:2 pu:2(indexes=0,2,1,3)' --of xml smt.xml");
+    assert!(made.status.success(), "{made:?}");
+    assert_eq!(by_rankfile(&place, &cpus, "HWLOC_XMLFILE=smt.xml HWLOC_THISSYSTEM=1"), seated(&cpus));
+}
+
+/// An OpenMP program, built by GCC, with this library as its runtime.
+fn openmp_program(place: &Place, runtime: &str) -> bool {
+    place.file("program.c", "int main(void)\n{\n#pragma omp parallel\n    {}\n}\n");
+    if !installed("gcc") {
+        return false;
+    }
+    assert!(shell(place, "gcc -fopenmp -c program.c").status.success());
+    let linked = shell(place, &format!("gcc program.o -l{runtime} -o program")).status.success();
+    if !linked {
+        eprintln!("skipped: {runtime} is not installed; scripts/consumers does that");
+    }
+    linked
+}
+
+fn the_environment_seats_each_thread(format: &str, runtime: &str) {
+    let place = Place::new();
+    let Some([second, first]) = swapped().filter(|_| openmp_program(&place, runtime)) else { return };
+    for placement in [&[second, first][..], &[second, first, second], &[second, second, first]] {
+        export(&place, format, placement);
+        // What another format's export has left behind must not win.
+        let left = format!("OMP_PLACES='{{{first}}},{{{second}}}' OMP_PROC_BIND=true GOMP_CPU_AFFINITY={first}");
+        let show = "OMP_DISPLAY_AFFINITY=true OMP_AFFINITY_FORMAT='%n %A' ./program 2>&1";
+        assert_eq!(lines(&place, &format!("export {left}; . ./seats; {show}")), seated(placement), "{format}");
+    }
+}
+
+#[test]
+fn gcc_openmp_seats_each_thread() {
+    for format in ["omp-places", "gomp"] {
+        the_environment_seats_each_thread(format, "gomp");
+    }
+}
+
+#[test]
+fn llvm_openmp_seats_each_thread() {
+    for format in ["omp-places", "gomp", "kmp"] {
+        the_environment_seats_each_thread(format, ":libomp.so.5");
+    }
+}
+
+#[test]
+fn likwid_pin_seats_each_thread() {
+    let place = Place::new();
+    let ready = installed("likwid-pin") && openmp_program(&place, "gomp");
+    let Some(cpus) = swapped().filter(|_| ready) else { return };
+    export(&place, "likwid-pin", &cpus);
+    let told = lines(&place, "$(cat seats) ./program 2>&1");
+    assert!(told.iter().any(|line| line.ends_with(&format!("MAIN -> {}", cpus[0]))), "{told:?}");
+    let other = |line: &&String| line.contains("threadid") && line.contains(&format!("-> hwthread {} - OK", cpus[1]));
+    assert_eq!(told.iter().filter(other).count(), 1, "{told:?}");
+}
+
+#[test]
+fn systemd_reads_the_drop_in() {
+    let Some(cpus) = swapped().filter(|_| installed("systemd-analyze")) else { return };
+    let place = Place::new();
+    export(&place, "systemd", &cpus);
+    place.file("seated.service", "[Service]\nExecStart=/bin/true\n");
+    std::fs::create_dir(place.path("seated.service.d")).unwrap();
+    let drop_in = |text: String| {
+        std::fs::write(place.path("seated.service.d/seats.conf"), text).unwrap();
+        shell(&place, "systemd-analyze verify --man=no --generators=no --recursive-errors=no ./seated.service")
+    };
+    let good = drop_in(place.read("seats"));
+    assert!(good.status.success() && good.stderr.is_empty(), "{good:?}");
+    let bad = drop_in(place.read("seats") + "CPUAffinity=x\n");
+    assert!(String::from_utf8(bad.stderr).unwrap().contains("CPU affinity"), "the drop-in is read at all");
+}
+
+/// srun's parser alone: with no controller to contact, what is left is whether it came that far.
+#[test]
+fn srun_reads_the_binding() {
+    if !installed("srun") {
+        return;
+    }
+    let place = Place::new();
+    let nobody = "ClusterName=none\nSlurmctldHost=localhost\nSlurmctldPort=1\nMessageTimeout=1\n";
+    let nodes = "TaskPlugin=task/affinity\nNodeName=localhost\nPartitionName=all Nodes=localhost\n";
+    place.file("slurm.conf", format!("{nobody}{nodes}"));
+    for placement in [&[7, 3][..], &[7, 3, 7]] {
+        export(&place, "slurm", placement);
+        let told = |seats: &str| {
+            let output = shell(&place, &format!("SLURM_CONF=$PWD/slurm.conf {seats} true"));
+            String::from_utf8(output.stderr).unwrap()
+        };
+        let seats = place.read("seats").trim_end().to_owned();
+        assert!(told(&seats).contains("Unable to contact slurm controller"), "{}", told(&seats));
+        assert!(told(&(seats + ",x")).contains("unrecognized --cpu-bind argument"), "the binding is read at all");
+    }
+}

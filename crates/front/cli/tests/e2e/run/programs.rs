@@ -1,0 +1,100 @@
+//! The programs under `tests/programs`, built once, and the CPUs to seat them on.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+
+/// Where the programs lie, and where they are built.
+const SOURCES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/programs");
+const BUILT: &str = env!("CARGO_TARGET_TMPDIR");
+
+/// Two CPUs of this process; where there is one only, it twice.
+pub fn two_cpus() -> [u32; 2] {
+    let cpus = seatmap_os::affinity::current().unwrap();
+    [cpus[0], *cpus.get(1).unwrap_or(&cpus[0])]
+}
+
+/// Whether the two are two, and a word about it where they are not.
+pub fn are_two([first, second]: [u32; 2]) -> bool {
+    if first == second {
+        eprintln!("skipped: one CPU is no choice");
+    }
+    first != second
+}
+
+/// CPUs as `--cpus` wants them.
+pub fn list(cpus: &[u32]) -> String {
+    cpus.iter().map(u32::to_string).collect::<Vec<_>>().join(",")
+}
+
+/// The mask of this test, and so of the launcher, as the kernel writes it.
+pub fn own_mask() -> String {
+    mask_of("/proc/thread-self")
+}
+
+/// The mask of a process or thread, by its folder in `/proc`.
+pub fn mask_of(folder: &str) -> String {
+    let status = std::fs::read_to_string(format!("{folder}/status")).unwrap();
+    let list = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"));
+    list.unwrap().trim().to_owned()
+}
+
+/// A source file.
+pub fn source(name: &str) -> String {
+    format!("{SOURCES}/{name}")
+}
+
+/// The C program, linked dynamically.
+pub fn c() -> Option<&'static str> {
+    static BUILT: OnceLock<Option<PathBuf>> = OnceLock::new();
+    built(&BUILT, "c-dynamic", "threads.c", "gcc", &["-pthread", "-o"])
+}
+
+/// The C program, linked statically.
+pub fn static_c() -> Option<&'static str> {
+    static BUILT: OnceLock<Option<PathBuf>> = OnceLock::new();
+    built(&BUILT, "c-static", "threads.c", "gcc", &["-pthread", "-static", "-o"])
+}
+
+/// The Rust program.
+pub fn rust() -> Option<&'static str> {
+    static BUILT: OnceLock<Option<PathBuf>> = OnceLock::new();
+    built(&BUILT, "rust", "threads.rs", "rustc", &["--edition=2024", "-o"])
+}
+
+/// The Go program, which is static.
+pub fn go() -> Option<&'static str> {
+    static BUILT: OnceLock<Option<PathBuf>> = OnceLock::new();
+    let go = if installed("go") { "go" } else { "/usr/local/go/bin/go" };
+    built(&BUILT, "go", "threads.go", go, &["build", "-o"])
+}
+
+/// Whether a program is here, and a word about it where it is not.
+pub fn installed(program: &str) -> bool {
+    let found = Command::new(program).arg("--version").output().is_ok();
+    if !found {
+        eprintln!("skipped: {program} is not installed");
+    }
+    found
+}
+
+fn built(
+    cell: &'static OnceLock<Option<PathBuf>>,
+    name: &str,
+    file: &str,
+    compiler: &str,
+    options: &[&str],
+) -> Option<&'static str> {
+    let build = || {
+        let to = Path::new(BUILT).join(format!("threads-{name}"));
+        let mut command = Command::new(compiler);
+        // Go wants its options before the file; the others do not mind.
+        command.args(options).arg(&to).arg(source(file)).env("GOFLAGS", "-mod=mod").env("GO111MODULE", "off");
+        let done = command.output().is_ok_and(|output| output.status.success());
+        if !done {
+            eprintln!("skipped: {compiler} {options:?} does not build {file}");
+        }
+        done.then_some(to)
+    };
+    cell.get_or_init(build).as_deref().and_then(Path::to_str)
+}

@@ -1,0 +1,541 @@
+//! `seatmap cell serve` and its clients. Cells are really made where root and version 1 cpusets allow it, on the highest CPU.
+
+use crate::common::Place;
+use serde_json::Value;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::{Mutex, MutexGuard};
+use std::time::Duration;
+
+/// Longer than anything here takes; nothing is asserted of it.
+const PATIENCE_TRIES: u32 = 1500;
+
+/// A controller, killed when dropped.
+pub struct Controller<'a> {
+    place: &'a Place,
+    child: Child,
+}
+
+impl<'a> Controller<'a> {
+    pub fn start(place: &'a Place, arguments: &[&str], variables: &[(&str, &str)]) -> Self {
+        let mut command = seatmap(place, &["cell", "serve", "--socket", "socket"]);
+        command.args(arguments).envs(variables.iter().copied()).stdout(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        assert!(line.starts_with("listening at socket"), "{line}");
+        Controller { place, child }
+    }
+
+    pub fn ask(&self, arguments: &[&str]) -> Output {
+        via(self.place, arguments).output().unwrap()
+    }
+
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    fn list(&self) -> Vec<Value> {
+        let output = self.ask(&["list", "--json"]);
+        let listed: Value = serde_json::from_slice(&output.stdout).unwrap();
+        listed["cells"].as_array().unwrap().clone()
+    }
+
+    /// SIGKILL, and no warden's time to do anything is waited for.
+    pub fn kill(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Drop for Controller<'_> {
+    /// Also where the test has failed, no cell outlives the folder with its journal.
+    fn drop(&mut self) {
+        if matches!(self.child.try_wait(), Ok(None)) {
+            // SAFETY: the child has not been waited for, so that the number is its own.
+            unsafe { libc::kill(self.child.id() as i32, libc::SIGTERM) };
+        }
+        let _ = self.child.wait();
+        for name in ["first", "second", "kept", "held", "half", "one", "two"] {
+            let _ = seatmap(self.place, &["cell", "destroy", name]).output();
+        }
+    }
+}
+
+pub fn seatmap(place: &Place, arguments: &[&str]) -> Command {
+    let mut command = place.command(arguments);
+    command.env("SEATMAP_RUN", place.path("run")).stderr(Stdio::piped());
+    command
+}
+
+fn via(place: &Place, arguments: &[&str]) -> Command {
+    let mut command = seatmap(place, &["cell"]);
+    command.args(arguments).args(["--via", "socket"]).stdout(Stdio::piped());
+    command
+}
+
+pub fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).trim_end().to_owned()
+}
+
+pub fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
+    let pause = || std::thread::sleep(Duration::from_millis(10));
+    assert!((0..PATIENCE_TRIES).any(|_| is_so() || (pause(), false).1), "never: {what}");
+}
+
+pub fn is_root() -> bool {
+    // SAFETY: the call cannot fail and touches nothing.
+    unsafe { libc::geteuid() == 0 }
+}
+
+/// The highest CPU, as a list; `None`, and a word about it, where no cell can be made here.
+pub fn highest() -> Option<(String, MutexGuard<'static, ()>)> {
+    let online = std::fs::read_to_string("/sys/devices/system/cpu/online").unwrap();
+    let highest = online.trim().rsplit(['-', ',']).next().unwrap().to_owned();
+    let can = is_root() && std::fs::metadata("/sys/fs/cgroup/cpuset/cpuset.sched_load_balance").is_ok();
+    if !can || highest == "0" {
+        eprintln!("skipped: cells need root, a cpuset hierarchy of version 1 and two CPUs");
+        return None;
+    }
+    // One test at a time; one that failed has put its cells back.
+    static TAKEN: Mutex<()> = Mutex::new(());
+    Some((format!("{highest}-{highest}"), TAKEN.lock().unwrap_or_else(|poisoned| poisoned.into_inner())))
+}
+
+/// The arguments that make a cell on these CPUs, as quickly as can be.
+pub fn make<'a>(name: &'a str, cpus: &'a str) -> Vec<&'a str> {
+    vec!["create", name, "--cpus", cpus, "--untested", "--require", "v1-exclusive"]
+}
+
+/// Whether a cell was made; not where somebody else has the CPU just now, which is said.
+pub fn made(output: &Output) -> bool {
+    let told = stderr(output);
+    let is_taken = told.contains("can be made here") || told.contains(", and is remembered in ");
+    assert!(output.status.success() || is_taken, "{told}");
+    if is_taken {
+        eprintln!("skipped: {told}");
+    }
+    !is_taken
+}
+
+fn has_groups(place: &Place) -> bool {
+    let names = std::fs::read_dir(place.path("run")).unwrap();
+    names.into_iter().any(|name| name.unwrap().file_name().to_str().unwrap().ends_with(".journal"))
+}
+
+#[test]
+fn what_cannot_be_served_or_asked_is_refused() {
+    let place = Place::new();
+    let refused = |arguments: &[&str]| {
+        let output = seatmap(&place, arguments).output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        stderr(&output)
+    };
+    assert!(refused(&["cell", "list", "--via", "nowhere"]).contains("nowhere: no controller answers"));
+    assert!(refused(&["cell", "serve", "--policy", "best"]).contains("write fifo, priority or fair"));
+    assert!(refused(&["cell", "serve", "--socket", "s", "--group", "no-such"]).contains("no group 'no-such'"));
+    assert!(refused(&["cell", "create", "--no-wait"]).contains("--via"));
+    let _first = Controller::start(&place, &[], &[]);
+    assert!(refused(&["cell", "serve", "--socket", "other"]).contains("another controller runs here"));
+    let long = "x".repeat(108);
+    assert!(refused(&["cell", "list", "--via", &long]).contains("107 bytes at most"));
+}
+
+#[test]
+fn a_controller_leaves_the_socket_of_another_alone() {
+    let place = Place::new();
+    let first = Controller::start(&place, &[], &[]);
+    let mut second = seatmap(&place, &["cell", "serve", "--socket", "socket"]);
+    let second = second.env("SEATMAP_RUN", place.path("other")).output().unwrap();
+    assert_eq!(second.status.code(), Some(2));
+    assert!(stderr(&second).contains("somebody listens there already"), "{}", stderr(&second));
+    assert!(first.list().is_empty(), "it still answers");
+}
+
+#[test]
+fn figures_beyond_all_reason_harm_nobody() {
+    let place = Place::new();
+    let controller = Controller::start(&place, &[], &[]);
+    let mut stream = UnixStream::connect(place.path("socket")).unwrap();
+    for (what, told) in [
+        (r#""cpus":[4294967295]"#, "CPUs 4294967295 are not online"),
+        (r#""count":18446744073709551615"#, "too many"),
+        (r#""count":0"#, "a cell needs a CPU"),
+        (r#""cpus":[]"#, "name a CPU"),
+        (r#""cpus":[],"count":0"#, "not both"),
+        (r#""cpus":[1],"count":1"#, "not both"),
+        (r#""count":1,"noise_limit":-1"#, "0 to 100 %"),
+        (r#""count":1,"lease_s":0"#, "a second at least"),
+        (r#""cpus":[4294967294,4294967295,4294967293]"#, "4294967293-4294967295"),
+    ] {
+        writeln!(stream, r#"{{"format":"seatmap-control/1","id":1,"do":"create","name":"x",{what}}}"#).unwrap();
+        let mut answer = String::new();
+        BufReader::new(&stream).read_line(&mut answer).unwrap();
+        assert!(answer.contains(r#""kind":"asked""#) && answer.contains(told), "{what}: {answer}");
+    }
+    assert!(controller.list().is_empty());
+}
+
+#[test]
+fn a_lease_may_last_for_ever_and_memory_is_not_asked_of_nobody() {
+    let Some((cpus, _taken)) = highest() else { return };
+    let place = Place::new();
+    let cell = |arguments: &[&str]| seatmap(&place, &[&["cell"], arguments].concat()).output().unwrap();
+    let greedy = cell(&[&make("one", &cpus)[..], &["--memory", "18446744073709551615"]].concat());
+    assert_eq!(greedy.status.code(), Some(1));
+    assert!(stderr(&greedy).contains("17592186044415 MiB are wanted"), "{}", stderr(&greedy));
+    if made(&cell(&[&make("one", &cpus)[..], &["--ttl", "18446744073709551615s"]].concat())) {
+        assert!(cell(&["list"]).stdout.starts_with(b"one"));
+        assert!(cell(&["destroy", "one"]).status.success() && !has_groups(&place));
+    }
+}
+
+#[test]
+fn a_program_in_a_cell_is_told_what_it_heard() {
+    let Some((cpus, _taken)) = highest() else { return };
+    let place = Place::new();
+    let cell = |arguments: &[&str]| seatmap(&place, &[&["cell"], arguments].concat()).output().unwrap();
+    if !made(&cell(&make("one", &cpus))) {
+        return;
+    }
+    let run = cell(&["run", "one", "--report", "report.json", "--", "sleep", "0.1"]);
+    let quiet = cell(&["run", "-q", "one", "--", "true"]);
+    assert!(cell(&["destroy", "one"]).status.success());
+    let cpu = cpus.split('-').next().unwrap();
+    let told = stderr(&run);
+    assert!(run.status.success() && told.contains(&format!("noise on CPU {cpu}: ")), "{told}");
+    assert!(told.contains(" s its threads were made to leave a CPU "), "{told}");
+    assert_eq!(stderr(&quiet), "");
+    let report: Value = serde_json::from_slice(&std::fs::read(place.path("report.json")).unwrap()).unwrap();
+    assert_eq!(report["noise"]["cpus"][0]["cpu"].to_string(), cpu);
+    assert_eq!(report["threads"][0]["name"], "sleep");
+}
+
+#[test]
+fn requests_that_can_never_be_met_are_refused_and_nothing_waits() {
+    let place = Place::new();
+    let controller = Controller::start(&place, &["--policy", "fair"], &[]);
+    let refused = |arguments: &[&str]| {
+        let output = controller.ask(arguments);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {}", stderr(&output));
+        stderr(&output)
+    };
+    assert!(refused(&["create", "--cpus", "100000-100001"]).contains("are not online"));
+    assert!(refused(&["create", "--cpus", "4000"]).contains("one must stay for everybody else"));
+    assert!(refused(&["create", "--turns", "--memory", "2M"]).contains("takes turns"));
+    assert!(refused(&["destroy", "quiet"]).contains("there is no cell 'quiet'"));
+    assert!(refused(&["renew", "quiet", "--ttl", "1m"]).contains("there is no cell 'quiet'"));
+    assert!(controller.list().is_empty());
+}
+
+#[test]
+fn what_is_no_request_is_answered_and_harms_nobody() {
+    let place = Place::new();
+    let controller = Controller::start(&place, &[], &[]);
+    let mut stream = UnixStream::connect(place.path("socket")).unwrap();
+    let deep = "[".repeat(5000);
+    for bad in ["", "{}", "null", "\u{0}", &deep, r#"{"format":"seatmap-control/2","id":7,"do":"list"}"#] {
+        writeln!(stream, "{bad}").unwrap();
+        let mut answer = String::new();
+        BufReader::new(&stream).read_line(&mut answer).unwrap();
+        assert!(answer.contains(r#""say":"error","kind":"asked""#), "{bad}: {answer}");
+    }
+    // A line without an end is cut off, and its client with it.
+    let long = vec![b'x'; 2 << 20];
+    let _ = stream.write_all(&long);
+    assert!(matches!(stream.read(&mut [0]), Ok(0) | Err(_)));
+    assert!(controller.list().is_empty());
+}
+
+#[test]
+fn strangers_are_told_that_they_may_not() {
+    if !is_root() {
+        return eprintln!("skipped: only root can become a stranger");
+    }
+    let place = Place::new();
+    let everybody = std::fs::Permissions::from_mode(0o755);
+    std::fs::set_permissions(place.folder(), everybody).unwrap();
+    let as_stranger = |gid| {
+        let mut stream = via(&place, &["list"]);
+        let output = stream.gid(gid).uid(65_534).output();
+        output.map(|output| (output.status.code(), stderr(&output)))
+    };
+    let _controller = Controller::start(&place, &["--group", "4711"], &[]);
+    match as_stranger(65_534) {
+        Ok((code, told)) => {
+            assert_eq!(code, Some(1));
+            assert!(told.contains("only root and members of the controller's group"), "{told}");
+            assert_eq!(as_stranger(4711).unwrap().0, Some(0));
+        }
+        Err(error) => eprintln!("skipped: a stranger cannot start the binary here: {error}"),
+    }
+}
+
+#[test]
+fn cells_are_made_in_turn_and_end_with_who_holds_them() {
+    let Some((cpus, _taken)) = highest() else { return };
+    let place = Place::new();
+    let controller = Controller::start(&place, &[], &[]);
+    if !made(&controller.ask(&make("first", &cpus))) {
+        return;
+    }
+    let busy = controller.ask(&[&make("second", &cpus)[..], &["--no-wait"]].concat());
+    assert_eq!(busy.status.code(), Some(1));
+    assert!(stderr(&busy).contains("without --no-wait it would be queued"), "{}", stderr(&busy));
+    let mut second = via(&place, &[&make("second", &cpus)[..], &["--hold"]].concat()).spawn().unwrap();
+    let phase = |name: &str| {
+        let cells = controller.list();
+        cells.iter().find(|cell| cell["name"] == name).map(|cell| cell["phase"].as_str().unwrap().to_owned())
+    };
+    wait_until("the second waits", || phase("second").as_deref() == Some("waiting"));
+    let renewed = controller.ask(&["renew", "first", "--ttl", "1h", "--json"]);
+    let renewed: Value = serde_json::from_slice(&renewed.stdout).unwrap();
+    assert!(renewed["expires_s"].is_u64(), "it had no lease before: {renewed}");
+    assert!(controller.ask(&["destroy", "first"]).status.success());
+    wait_until("the second stands", || phase("second").as_deref() == Some("standing"));
+    second.kill().unwrap();
+    second.wait().unwrap();
+    wait_until("the second is gone", || phase("second").is_none());
+    assert!(!has_groups(&place));
+}
+
+#[test]
+fn a_controller_that_is_killed_leaves_what_is_detached_and_nothing_else() {
+    let Some((cpus, _taken)) = highest() else { return };
+    let place = Place::new();
+    let mut controller = Controller::start(&place, &[], &[]);
+    if !made(&controller.ask(&make("kept", &cpus))) {
+        return;
+    }
+    controller.kill();
+    let mut controller = Controller::start(&place, &[], &[]);
+    assert_eq!(controller.list()[0]["uid"], 0, "it is taken over, and whose it is still known");
+    assert!(controller.ask(&["destroy", "kept"]).status.success());
+    let mut held = via(&place, &[&make("held", &cpus)[..], &["--hold"]].concat()).spawn().unwrap();
+    wait_until("it is made", || controller.list().iter().any(|cell| cell["phase"] == "standing"));
+    controller.kill();
+    held.wait().unwrap();
+    wait_until("the warden has undone it", || !has_groups(&place));
+}
+
+/// What is on a place's account, as a controller of it wrote it; it must not run.
+fn account(place: &Place) -> Value {
+    serde_json::from_str(&place.read("run/controller.usage")).unwrap()
+}
+
+#[test]
+fn who_had_more_still_waits_after_the_controller_was_killed() {
+    let Some((cpus, _taken)) = highest() else { return };
+    let place = Place::new();
+    std::fs::set_permissions(place.folder(), std::fs::Permissions::from_mode(0o755)).unwrap();
+    let start = || Controller::start(&place, &["--policy", "fair", "--group", "4711"], &[]);
+    let as_stranger = |arguments: &[&str]| {
+        let mut command = via(&place, arguments);
+        command.gid(4711).uid(65_534);
+        command
+    };
+    let mut controller = start();
+    match as_stranger(&make("kept", &cpus)).output() {
+        Ok(output) if !made(&output) => return,
+        Ok(_) => {}
+        Err(error) => return eprintln!("skipped: a stranger cannot start the binary here: {error}"),
+    }
+    controller.kill();
+    let mut known = account(&place);
+    // Ten minutes of root's, in the controller's own words.
+    known["cpu_us"]["0"] = 600_000_000.into();
+    place.file("run/controller.usage", known.to_string());
+    let mut controller = start();
+    assert_eq!(controller.ask(&[&make("half", &cpus)[..], &["--no-wait"]].concat()).status.code(), Some(1));
+    controller.kill();
+    let known = account(&place);
+    let roots = known["cpu_us"]["0"].as_u64().unwrap();
+    assert!((1..600_000_000).contains(&roots) && known["cpu_us"]["65534"].is_u64(), "it ages: {known}");
+    let controller = start();
+    let phase = |name: &str| {
+        let cells = controller.list();
+        cells.iter().find(|cell| cell["name"] == name).map(|cell| cell["phase"].as_str().unwrap().to_owned())
+    };
+    let mut first = via(&place, &[&make("one", &cpus)[..], &["--hold"]].concat()).spawn().unwrap();
+    wait_until("root waits", || phase("one").as_deref() == Some("waiting"));
+    let mut second = as_stranger(&[&make("two", &cpus)[..], &["--hold"]].concat()).spawn().unwrap();
+    wait_until("the stranger waits", || phase("two").as_deref() == Some("waiting"));
+    assert!(controller.ask(&["destroy", "kept"]).status.success());
+    wait_until("it is the stranger's turn", || phase("two").as_deref() == Some("standing"));
+    assert_eq!(phase("one").as_deref(), Some("waiting"), "who came first had more");
+    for client in [&mut second, &mut first] {
+        client.kill().unwrap();
+        client.wait().unwrap();
+    }
+    wait_until("both are gone", || controller.list().is_empty() && !has_groups(&place));
+}
+
+/// What a controller says that begins and is ended at once.
+fn told_in_a_short_life(place: &Place) -> String {
+    let mut command = seatmap(place, &["cell", "serve", "--socket", "socket"]);
+    let mut child = command.stdout(Stdio::null()).spawn().unwrap();
+    wait_until("it listens", || place.path("socket").exists());
+    // SAFETY: the child has not been waited for, so that the number is its own.
+    unsafe { libc::kill(child.id() as i32, libc::SIGTERM) };
+    let mut told = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut told).unwrap();
+    assert!(child.wait().unwrap().success());
+    told
+}
+
+#[test]
+fn an_account_that_cannot_be_used_is_told_of_and_begun_anew() {
+    let place = Place::new();
+    std::fs::create_dir(place.path("run")).unwrap();
+    place.file("run/controller.usage", r#"{"format":"seatmap-usage/1","boot_id":"another","at_ms":1,"cpu_us":{}}"#);
+    let told = told_in_a_short_life(&place);
+    assert!(told.ends_with("controller.usage: is of another boot; what users had before it is forgotten\n"), "{told}");
+    assert_ne!(account(&place)["boot_id"], "another");
+}
+
+#[test]
+fn a_damaged_ledger_is_told_of_and_kept() {
+    let place = Place::new();
+    std::fs::create_dir(place.path("run")).unwrap();
+    place.file("run/controller.ledger", "[{\"boot_id\":");
+    let told = told_in_a_short_life(&place);
+    assert!(told.contains("controller.ledger") && told.contains("may be stopped still"), "{told}");
+    assert_eq!(place.read("run/controller.ledger.damaged"), "[{\"boot_id\":");
+}
+
+#[test]
+fn killed_anywhere_while_it_makes_a_cell_it_leaves_nothing() {
+    let Some((cpus, _taken)) = highest() else { return };
+    let affinity = || seatmap_os::affinity::current().unwrap();
+    let before = affinity();
+    if !before.iter().any(|cpu| format!("{cpu}-{cpu}") == cpus) {
+        return eprintln!("skipped: CPU {cpus} is somebody else's just now");
+    }
+    // At the first it does not listen yet.
+    for step in [2, 3, 5, 9, 14, 30] {
+        let place = Place::new();
+        let step = step.to_string();
+        let mut dying = Controller::start(&place, &[], &[("SEATMAP_CELL_FAIL_AT", &step)]);
+        let output = dying.ask(&[&make("half", &cpus)[..], &["--hold"]].concat());
+        assert_eq!(output.status.code(), Some(1), "{step}: {}", stderr(&output));
+        dying.kill();
+        let after = Controller::start(&place, &[], &[]);
+        wait_until("all is undone", || after.list().is_empty() && !has_groups(&place));
+    }
+    // Another program's cell may stand meanwhile; it goes, and what was left narrow by these does not.
+    wait_until("every mask is as before", || affinity() == before);
+}
+
+#[test]
+fn gangs_take_turns_with_all_their_threads() {
+    let Some((cpus, _taken)) = highest() else { return };
+    let place = Place::new();
+    let controller = Controller::start(&place, &["--slice", "1s"], &[]);
+    if !made(&controller.ask(&[&make("one", &cpus)[..], &["--turns"]].concat())) {
+        return;
+    }
+    let mut program = seatmap(&place, &["cell", "run", "-q", "one", "--", "sleep", "60"]).spawn().unwrap();
+    let own = program.id();
+    let child = || {
+        let path = format!("/proc/{own}/task/{own}/children");
+        let children = std::fs::read_to_string(path).unwrap_or_default();
+        children.split_whitespace().next()?.parse::<i32>().ok()
+    };
+    let sleeper = || {
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", child()?)).ok()?;
+        let is_it = stat.contains("(sleep)");
+        // A thread that was seated is traced, and its stop told in a small letter.
+        is_it.then(|| stat.rsplit_once(") ").unwrap().1.chars().next().unwrap().to_ascii_uppercase())
+    };
+    wait_until("it sleeps", || sleeper() == Some('S'));
+    assert!(made(&controller.ask(&[&make("two", &cpus)[..], &["--turns"]].concat())));
+    let is_one = |phase: &str| controller.list().iter().any(|cell| cell["name"] == "one" && cell["phase"] == phase);
+    wait_until("it is stopped", || sleeper() == Some('T') && is_one("suspended"));
+    wait_until("it goes on", || sleeper() == Some('S') && is_one("standing"));
+    assert!(controller.ask(&["destroy", "two"]).status.success());
+    wait_until("it stands", || is_one("standing"));
+    assert!(controller.ask(&["destroy", "one"]).status.success());
+    assert!(controller.list().is_empty() && !has_groups(&place));
+    // SAFETY: the child of a child of ours, which has not been waited for.
+    unsafe { libc::kill(child().unwrap(), libc::SIGKILL) };
+    program.wait().unwrap();
+}
+
+#[test]
+fn a_cell_that_somebody_entered_is_told_of() {
+    let Some((cpus, _taken)) = highest() else { return };
+    let place = Place::new();
+    let controller = Controller::start(&place, &[], &[]);
+    if !made(&controller.ask(&make("first", &cpus))) {
+        return;
+    }
+    let group = controller.list()[0]["cell"]["group"].as_str().unwrap().to_owned();
+    let mut intruder = Command::new("sleep").arg("60").spawn().unwrap();
+    std::fs::write(format!("{group}/tasks"), intruder.id().to_string()).unwrap();
+    let wrong = || controller.list()[0]["faults"].to_string();
+    wait_until("it is seen", || wrong().contains("(sleep) is in the cell and was not run there"));
+    assert_eq!(controller.list()[0]["cell"]["state"], "damaged");
+    intruder.kill().unwrap();
+    intruder.wait().unwrap();
+    wait_until("all is well again", || wrong() == "[]");
+}
+
+#[test]
+fn who_was_moved_into_a_cell_may_run_everywhere_after_it() {
+    let Some((cpus, _taken)) = highest() else { return };
+    let place = Place::new();
+    let mut moved = Command::new("sleep").arg("60").spawn().unwrap();
+    let mask = || seatmap_os::CpuSet::of_thread(moved.id() as i32).unwrap();
+    let before = mask();
+    let is_made = made(&seatmap(&place, &[&["cell"], &make("first", &cpus)[..]].concat()).output().unwrap());
+    let entered = std::fs::write("/sys/fs/cgroup/cpuset/seatmap.first/tasks", moved.id().to_string());
+    let inside = mask();
+    let destroyed = seatmap(&place, &["cell", "destroy", "first"]).output().unwrap();
+    let after = mask();
+    moved.kill().unwrap();
+    moved.wait().unwrap();
+    if is_made {
+        entered.unwrap();
+        assert!(destroyed.status.success(), "{}", stderr(&destroyed));
+        assert_ne!(inside, before, "it was in the cell");
+        assert_eq!(after, before);
+    }
+}
+
+#[test]
+fn restore_leaves_cells_that_are_remembered_elsewhere() {
+    let Some((cpus, _taken)) = highest() else { return };
+    let place = Place::new();
+    if !made(&seatmap(&place, &[&["cell"], &make("first", &cpus)[..]].concat()).output().unwrap()) {
+        return;
+    }
+    let elsewhere = |arguments: &[&str]| {
+        let output = seatmap(&place, arguments).env("SEATMAP_RUN", place.path("elsewhere")).output().unwrap();
+        assert!(output.status.success(), "{}", stderr(&output));
+    };
+    elsewhere(&["cell", "restore"]);
+    let verified = seatmap(&place, &["cell", "verify", "first"]).output().unwrap();
+    let destroyed = seatmap(&place, &["cell", "destroy", "first"]).output().unwrap();
+    assert!(verified.status.success() && destroyed.status.success(), "{} {}", stderr(&verified), stderr(&destroyed));
+    assert!(!has_groups(&place));
+}
+
+#[test]
+fn a_rest_that_was_left_goes_with_the_next_cell() {
+    let Some((cpus, _taken)) = highest() else { return };
+    let place = Place::new();
+    let left = std::path::Path::new("/sys/fs/cgroup/cpuset/seatmap+rest");
+    if std::fs::create_dir(left).is_err() {
+        return eprintln!("skipped: somebody else's cell stands here");
+    }
+    let output = seatmap(&place, &[&["cell"], &make("first", &cpus)[..]].concat()).output().unwrap();
+    if !made(&output) {
+        let _ = std::fs::remove_dir(left);
+        return;
+    }
+    let destroyed = seatmap(&place, &["cell", "destroy", "first"]).output().unwrap();
+    assert!(destroyed.status.success() && !left.exists(), "{}", stderr(&destroyed));
+}

@@ -1,0 +1,158 @@
+//! Completions, asked of real shells, and manual pages, help.
+
+use crate::common::{Place, files};
+use std::path::Path;
+use std::process::Command;
+
+/// A script in a shell that finds the binary under test by its name; `None`, and a word about it, without the shell.
+fn in_shell(place: &Place, shell: &[&str], script: &str) -> Option<String> {
+    let binary = Path::new(env!("CARGO_BIN_EXE_seatmap")).parent().unwrap();
+    let path = format!("{}:{}", binary.display(), std::env::var("PATH").unwrap());
+    let own = place.command(&[]);
+    let mut command = Command::new(shell[0]);
+    command.args(&shell[1..]).arg("-c").arg(script).env("PATH", path).current_dir(place.folder());
+    command.envs(own.get_envs().filter_map(|(name, value)| Some((name, value?)))).env("SEATMAP_RUN", place.path("run"));
+    let Ok(output) = command.output() else {
+        eprintln!("skipped: no {} here", shell[0]);
+        return None;
+    };
+    assert!(output.status.success(), "{output:?}");
+    Some(String::from_utf8(output.stdout).unwrap())
+}
+
+/// Lines to be completed, and a candidate that each must get; candidates that it must not get.
+const LINES: [(&str, &str, &str); 11] = [
+    ("ma", "machines", "measure"),
+    ("show xeon", "xeon-phi-5110p", "graviton3"),
+    ("place --on cell", "cell-qs20", "host"),
+    ("measure --on ho", "host", "graviton3"),
+    ("model fit epyc-7", "epyc-7r13-2s", "epyc-9654-2s"),
+    ("place --on graviton3 --pattern sten", "stencil2d:", "ring:"),
+    ("export plan.json --format om", "omp-places", "csv"),
+    ("export pl", "plan.json", "host"),
+    ("place --before r", "random", "os"),
+    ("study kel", "keller", "sudheer"),
+    ("import pl", "plan.json", "host"),
+];
+
+/// What bash offers for a line.
+fn offered(place: &Place, line: &str) -> Option<Vec<String>> {
+    let script = format!(
+        "source <(seatmap completions bash); COMP_WORDS=(seatmap {line}); COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1)); \
+         COMP_TYPE=9; _clap_complete_seatmap seatmap \"${{COMP_WORDS[COMP_CWORD]}}\" ''; printf '%s\\n' \"${{COMPREPLY[@]}}\""
+    );
+    let lines = in_shell(place, &["bash", "--norc"], &script)?;
+    Some(lines.lines().map(str::to_owned).collect())
+}
+
+#[test]
+fn bash_completes_machines_patterns_formats_and_files() {
+    let place = Place::new();
+    place.file("plan.json", "");
+    for (line, wanted, unwanted) in LINES {
+        let Some(found) = offered(&place, line) else { return };
+        let has = |candidate: &str| found.iter().any(|found| found == candidate);
+        assert!(has(wanted) && !has(unwanted), "{line}: {found:?}");
+    }
+}
+
+#[test]
+fn cells_that_stand_are_completed() {
+    let place = Place::new();
+    std::fs::create_dir(place.path("run")).unwrap();
+    let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap();
+    let line = |mut entry: serde_json::Value| {
+        entry["boot_id"] = boot.trim().into();
+        entry.to_string() + "\n"
+    };
+    let header = serde_json::json!({"entry": "begin", "format": "seatmap-cell-journal/1", "cell": "quiet", "cpus": "1", "serial": 1});
+    place.file("run/quiet.journal", line(header) + &line(serde_json::json!({"entry": "done"})));
+    let record = serde_json::json!({
+        "format": "seatmap-cell/1", "name": "quiet", "cpus": [1], "backend": "affinity", "degraded": [], "noise_before": null,
+        "noise_after": null, "state": "ready", "group": null, "irqs_left": [], "kernel_threads_left": 0, "threads_left": 0,
+        "processes_left": [], "memory": null, "expires_s": null,
+    });
+    place.file("run/quiet.json", record.to_string());
+    for verb in ["show", "run", "verify", "destroy", "renew"] {
+        let Some(found) = offered(&place, &format!("cell {verb} q")) else { return };
+        assert_eq!(found, ["quiet"], "{verb}");
+    }
+    assert_eq!(offered(&place, "cell create q").unwrap(), [""], "a new cell has a new name");
+    assert_eq!(std::fs::read_dir(place.path("run")).unwrap().count(), 2, "to look changes nothing");
+}
+
+#[test]
+fn fish_completes_alike() {
+    let place = Place::new();
+    place.file("plan.json", "");
+    for (line, wanted, unwanted) in LINES {
+        let script = format!("seatmap completions fish | source; complete -C 'seatmap {line}'");
+        let Some(found) = in_shell(&place, &["fish", "--no-config"], &script) else { return };
+        let has = |candidate: &str| found.lines().any(|found| found.split('\t').next() == Some(candidate));
+        assert!(has(wanted) && !has(unwanted), "{line}: {found}");
+    }
+}
+
+/// In a terminal of its own, where the key is pressed: once as read by a user's .zshrc, once as found in the function path.
+#[test]
+fn zsh_completes_at_the_first_press_of_the_key() {
+    let place = Place::new();
+    std::fs::create_dir(place.path("functions")).unwrap();
+    place.file("functions/_seatmap", place.stdout(&["completions", "zsh"]));
+    let begin = "autoload -Uz compinit; compinit -u -D";
+    for setup in
+        [format!("{begin}; source <(seatmap completions zsh)"), format!("fpath=($PWD/functions $fpath); {begin}")]
+    {
+        let script = format!(
+            "zmodload zsh/zpty; zpty z \"PS1='>' TERM=dumb zsh -f -i\"; zpty -w z '{setup}'; zpty -w z \"echo rea''dy\"; \
+             zpty -r z out '*ready*'; zpty -w -n z $'seatmap show xeon-ph\\t'; zpty -r z out '*xeon-phi-5110p*'; print done"
+        );
+        // What never comes would be waited for.
+        let Some(told) = in_shell(&place, &["timeout", "300", "zsh", "-f"], &script) else { return };
+        assert_eq!(told, "done\n");
+    }
+}
+
+#[test]
+fn each_verb_has_a_manual_page() {
+    let place = Place::new();
+    place.stdout(&["man", "share/man/man1"]);
+    for page in ["seatmap.1", "seatmap-measure.1", "seatmap-show.1"] {
+        assert!(place.path("share/man/man1").join(page).exists(), "{page}");
+    }
+    assert_eq!(files(&place), ["share"], "its folder is made, and those above");
+    assert!(place.stdout(&["man"]).contains(".TH"));
+}
+
+#[test]
+fn what_make_install_installs_is_found_by_shells() {
+    let place = Place::new();
+    let install = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../scripts/install-shell"));
+    let mut command = Command::new(install);
+    command.arg(env!("CARGO_BIN_EXE_seatmap")).args(["share", "man"]).current_dir(place.folder());
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    assert!(String::from_utf8_lossy(&output.stdout).contains("fpath=(share/zsh/site-functions $fpath)"), "{output:?}");
+    for (file, shell) in [
+        ("share/bash-completion/completions/seatmap", "bash"),
+        ("share/zsh/site-functions/_seatmap", "zsh"),
+        ("share/fish/vendor_completions.d/seatmap.fish", "fish"),
+    ] {
+        assert_eq!(place.read(file), place.stdout(&["completions", shell]), "{file}");
+    }
+    assert!(place.read("man/man1/seatmap-place.1").contains(".TH"));
+    let loader = "source /usr/share/bash-completion/bash_completion && _completion_loader seatmap; complete -p seatmap";
+    if !Path::new("/usr/share/bash-completion/bash_completion").exists() {
+        return eprintln!("skipped: no bash-completion here");
+    }
+    let loaded = in_shell(&place, &["bash", "--norc"], &format!("XDG_DATA_HOME=$PWD/share; {loader}"));
+    assert!(loaded.is_none_or(|loaded| loaded.contains("_clap_complete_seatmap seatmap")));
+}
+
+#[test]
+fn help_names_every_verb() {
+    let help = Place::new().stdout(&["--help"]);
+    for verb in ["measure", "import", "export", "show", "doctor", "machines", "completions"] {
+        assert!(help.contains(verb), "{verb}");
+    }
+}

@@ -1,0 +1,193 @@
+//! The repository's style as a test of itself. Each check lists what offends it, by file and line.
+
+#![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// Files longer than this are lists, one state machine, or in need of a cut.
+const LONGEST_FILE: usize = 500;
+/// A screen.
+const LONGEST_FUNCTION: usize = 70;
+/// Lines above an `unsafe` in which its reason must stand.
+const SAFETY_WITHIN: usize = 4;
+
+/// The floors of the house, from the top: folders below `crates/`. A crate depends on crates of its own floor, and of those
+/// below, only.
+const FLOORS: [&str; 8] = ["front", "papers", "measure", "place", "run", "cell", "machines", "ground"];
+
+fn root() -> PathBuf {
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../..")).canonicalize().unwrap()
+}
+
+/// Every file below a folder, without what is built or downloaded.
+fn below(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_str().unwrap().to_owned();
+        match path.is_dir() {
+            true if ["target", ".git", "corpus", "artifacts", "runs"].contains(&name.as_str()) => {}
+            true => below(&path, found),
+            false => found.push(path),
+        }
+    }
+}
+
+/// Names relative to the repository, and texts, of all files with one of these endings.
+fn texts(endings: &[&str]) -> Vec<(String, String)> {
+    let root = root();
+    let mut files = Vec::new();
+    below(&root, &mut files);
+    files.sort();
+    let name = |path: &Path| path.strip_prefix(&root).unwrap().to_str().unwrap().to_owned();
+    let wanted = |path: &&PathBuf| endings.iter().any(|ending| path.to_str().unwrap().ends_with(ending));
+    files.iter().filter(wanted).map(|path| (name(path), std::fs::read_to_string(path).unwrap())).collect()
+}
+
+fn rust() -> Vec<(String, String)> {
+    texts(&[".rs"])
+}
+
+/// Whether a file is a test, in which longer functions and files are read more easily than they are cut.
+fn is_test(name: &str) -> bool {
+    name.contains("/tests/") || name.ends_with("/tests.rs") || name.starts_with("fuzz/")
+}
+
+fn assert_none(what: &str, offenders: &[String]) {
+    assert!(offenders.is_empty(), "{what}:\n  {}", offenders.join("\n  "));
+}
+
+/// `file:line` of each line that offends.
+fn lines_that(texts: &[(String, String)], offends: impl Fn(&[&str], usize) -> bool) -> Vec<String> {
+    let of_file = |(name, text): &(String, String)| {
+        let lines: Vec<&str> = text.lines().collect();
+        let bad = (0..lines.len()).filter(|at| offends(&lines, *at));
+        bad.map(|at| format!("{name}:{}: {}", at + 1, lines[at].trim())).collect::<Vec<_>>()
+    };
+    texts.iter().flat_map(of_file).collect()
+}
+
+/// This file names what it forbids.
+fn others() -> Vec<(String, String)> {
+    rust().into_iter().filter(|(name, _)| name != "crates/front/cli/tests/style.rs").collect()
+}
+
+#[test]
+fn files_are_short() {
+    let long = |(name, text): &(String, String)| {
+        let lines = text.lines().count();
+        (!is_test(name) && lines > LONGEST_FILE).then(|| format!("{name}: {lines} lines"))
+    };
+    assert_none("too long", &rust().iter().filter_map(long).collect::<Vec<_>>());
+}
+
+/// Formatted code closes a function with a brace at its own indentation.
+fn function_length(lines: &[&str], at: usize) -> usize {
+    let line = lines[at];
+    let starts = ["fn ", "pub fn ", "pub(crate) fn ", "pub(super) fn ", "unsafe fn ", "pub const fn "];
+    let indentation = line.len() - line.trim_start().len();
+    if !starts.iter().any(|start| line.trim_start().starts_with(start)) || line.trim_end().ends_with([';', '}']) {
+        return 0;
+    }
+    let end = format!("{}}}", " ".repeat(indentation));
+    lines[at..].iter().position(|line| *line == end).map_or(0, |length| length + 1)
+}
+
+#[test]
+fn functions_fit_on_a_screen() {
+    let long = lines_that(&rust(), |lines, at| function_length(lines, at) > LONGEST_FUNCTION);
+    assert_none("longer than a screen", &long);
+}
+
+#[test]
+fn every_unsafe_has_its_reason() {
+    let bare = |lines: &[&str], at: usize| {
+        let line = lines[at].trim_start();
+        let is_unsafe = !line.starts_with("//") && (line.contains("unsafe {") || line.contains("unsafe impl"));
+        let reasons = &lines[at.saturating_sub(SAFETY_WITHIN)..=at];
+        is_unsafe && !reasons.iter().any(|line| line.contains("SAFETY:"))
+    };
+    assert_none("unsafe without SAFETY", &lines_that(&others(), bare));
+}
+
+#[test]
+fn nothing_is_unfinished_or_silenced_without_a_reason() {
+    let words = ["todo!(", "unimplemented!(", "#[ignore", "FIXME", "XXX"];
+    let unfinished = lines_that(&others(), |lines, at| words.iter().any(|word| lines[at].contains(word)));
+    assert_none("unfinished", &unfinished);
+    let silenced = |lines: &[&str], at: usize| {
+        let lint = ["[allow(", "[expect("].iter().any(|start| lines[at].contains(start));
+        lint && !lines[at..(at + 4).min(lines.len())].iter().any(|line| line.contains("reason = "))
+    };
+    assert_none("silenced without a reason", &lines_that(&others(), silenced));
+}
+
+#[test]
+fn no_path_of_anybodys_machine() {
+    let texts: Vec<_> = texts(&[".rs", ".md", ".toml", ".json", "Makefile", "/run", ".svg", ".snap"]);
+    let homes = ["/home/", "/root/", "/Users/", "/work/"];
+    let named = |lines: &[&str], at: usize| homes.iter().any(|home| lines[at].contains(home));
+    let texts: Vec<_> = texts.into_iter().filter(|(name, _)| name != "crates/front/cli/tests/style.rs").collect();
+    assert_none("a path of some machine", &lines_that(&texts, named));
+}
+
+#[test]
+fn every_library_has_a_map_and_documents_what_it_shows() {
+    let poor = |(name, text): &(String, String)| {
+        let map = text.lines().take_while(|line| line.starts_with("//!")).count();
+        let poor = map < 5 || !text.contains("#![deny(missing_docs)]");
+        (name.ends_with("src/lib.rs") && poor).then(|| format!("{name}: {map} lines of map"))
+    };
+    assert_none("no map, or missing_docs not denied", &rust().iter().filter_map(poor).collect::<Vec<_>>());
+    let silent = |(name, text): &(String, String)| (!text.starts_with("//!")).then(|| name.clone());
+    let fuzz = |name: &String| name.starts_with("fuzz/");
+    let silent: Vec<String> = rust().iter().filter_map(silent).filter(|name| !fuzz(name)).collect();
+    assert_none("files that do not say what they are", &silent);
+}
+
+/// The floor that each crate stands on, counted from the top.
+fn floors() -> BTreeMap<String, usize> {
+    let of = |(name, _): &(String, String)| {
+        let mut parts = name.strip_prefix("crates/")?.strip_suffix("/Cargo.toml")?.split('/');
+        let (folder, own) = (parts.next()?, parts.next()?);
+        let floor = FLOORS.iter().position(|floor| *floor == folder);
+        assert!(floor.is_some(), "'{folder}' is not one of the floors {FLOORS:?}");
+        Some((own.to_owned(), floor?))
+    };
+    texts(&["Cargo.toml"]).iter().filter_map(of).collect()
+}
+
+/// The crates of this workspace that a manifest's ordinary dependencies name.
+fn dependencies(manifest: &str) -> Vec<&str> {
+    let ordinary = manifest.split("\n[").find(|section| section.starts_with("dependencies]")).unwrap_or_default();
+    ordinary.lines().filter_map(|line| line.strip_prefix("seatmap-")?.split(['.', ' ', '=']).next()).collect()
+}
+
+#[test]
+fn arrows_point_downwards() {
+    let floors = floors();
+    assert!(floors.len() > 20 && FLOORS.iter().enumerate().all(|(at, _)| floors.values().any(|floor| *floor == at)));
+    let mut upward = Vec::new();
+    for (name, text) in texts(&["Cargo.toml"]) {
+        let Some(own) = name.strip_prefix("crates/").and_then(|name| name.strip_suffix("/Cargo.toml")) else {
+            continue;
+        };
+        let crate_name = own.rsplit('/').next().unwrap();
+        let bad = dependencies(&text).into_iter().filter(|other| floors[*other] < floors[crate_name]);
+        upward.extend(bad.map(|other| format!("{own} -> {other}")));
+    }
+    assert_none("arrows that point upwards", &upward);
+}
+
+/// One crate alone speaks to Linux; the others ask it.
+#[test]
+fn only_os_sets_masks_and_reads_threads() {
+    let calls = ["SYS_sched_setaffinity", "libc::sched_setaffinity(", "SYS_sched_getaffinity,", "}/stat\""];
+    let others: Vec<_> = rust().into_iter().filter(|(name, _)| !name.starts_with("crates/ground/os/")).collect();
+    let production: Vec<_> =
+        others.into_iter().filter(|(name, _)| name.starts_with("crates/") && !is_test(name)).collect();
+    let fence = |name: &str| name.ends_with("ninep/src/fence.rs");
+    let production: Vec<_> = production.into_iter().filter(|(name, _)| !fence(name)).collect();
+    let calls_linux = |lines: &[&str], at: usize| calls.iter().any(|call| lines[at].contains(call));
+    assert_none("what only `os` does", &lines_that(&production, calls_linux));
+}

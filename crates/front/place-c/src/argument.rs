@@ -1,0 +1,44 @@
+//! What calls check on their way in besides what the boundary does: lengths, arrays and texts.
+
+use crate::failure::Failure;
+use seatmap_c_abi::Boundary;
+use std::ffi::{CStr, c_char};
+
+/// A text that ends with a zero byte.
+///
+/// # Safety
+/// `text` is NULL or such a text, which does not change while the reference is used.
+pub unsafe fn bytes<'a>(text: *const c_char, name: &'static str) -> Result<&'a [u8], Failure> {
+    if text.is_null() {
+        return Err(Failure::Null(name));
+    }
+    // SAFETY: not NULL, so it ends with a zero byte.
+    Ok(unsafe { CStr::from_ptr(text) }.to_bytes())
+}
+
+/// A text that ends with a zero byte and is UTF-8.
+///
+/// # Safety
+/// As [`bytes`].
+pub unsafe fn text<'a>(text: *const c_char, name: &'static str) -> Result<&'a str, Failure> {
+    // SAFETY: passed on.
+    let bytes = unsafe { bytes(text, name) }?;
+    std::str::from_utf8(bytes).map_err(|_| Failure::NotText(name))
+}
+
+/// An array; NULL is one without elements.
+///
+/// # Safety
+/// `first` is NULL or leads to `count` elements that do not change while the slice is used.
+pub unsafe fn array<'a, T>(first: *const T, count: usize, name: &'static str) -> Result<&'a [T], Failure> {
+    match Failure::counted(first, count, name)? {
+        0 => Ok(&[]),
+        // SAFETY: there are some, so not NULL, and the caller says that they are there.
+        count => Ok(unsafe { std::slice::from_raw_parts(first, count) }),
+    }
+}
+
+/// A length, if it can be meant.
+pub fn at_most(given: usize, most: usize, name: &'static str) -> Result<usize, Failure> {
+    if given <= most { Ok(given) } else { Err(Failure::TooLong { name, given, most }) }
+}

@@ -1,0 +1,183 @@
+//! Seats for the threads of the calling program, by its channels.
+
+use crate::argument::array;
+use crate::failure::Failure;
+use crate::machine::Machine;
+use crate::status::Status;
+use seatmap_c_abi::{Boundary, take_back};
+use seatmap_seats::line_homes::LINE_BYTES;
+use seatmap_seats::{Channels, ThreadAttributes, remembered};
+use std::ffi::c_void;
+use std::sync::atomic::AtomicU64;
+
+/// A channel between two threads of the program, which are counted from 0.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Channel {
+    /// One of them.
+    pub first: u32,
+    /// The other.
+    pub second: u32,
+}
+
+/// What a thread is created with.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Attributes {
+    /// The CPU to pin it to, by the operating system's number.
+    pub cpu: u32,
+    /// Whether it matters which line the channel uses; false where the machine tells no homes of lines apart.
+    pub has_line: bool,
+    /// The line that its channel should use, 0 where it does not matter: so many lines of 64 bytes into the memory that was
+    /// handed in, and without any into memory that begins with a page, as far as homes repeat from page to page.
+    pub line: u32,
+}
+
+/// Where threads should sit, and which lines their channels should use. It never changes, so threads may share it.
+pub struct Seats(seatmap_seats::Seats);
+
+/// Finds seats for the threads of count channels: next to the homes of the channels' lines where the machine tells homes
+/// apart, else by distance. sections is 0, or how many slices of a ring or mesh the groups of threads are dealt to, which
+/// must divide its cores.
+///
+/// machine may be NULL: this host, as `seatmap measure` remembers it below $XDG_STATE_HOME or ~/.local/state, and those of
+/// its CPUs that the process may use.
+///
+/// On success *seats is the caller's, for seatmap_seats_free; else it is NULL.
+///
+/// Threads share CPUs where there are fewer of these; with sections that is refused.
+///
+/// Fails with SEATMAP_STATUS_NOT_POSSIBLE where the host has not been measured, or is another computer than was measured,
+/// or has fewer lines than channels.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn seatmap_channels_seats(
+    machine: *const Machine,
+    channels: *const Channel,
+    count: usize,
+    sections: usize,
+    seats: *mut *mut Seats,
+) -> Status {
+    let find = || {
+        // SAFETY: the caller keeps the rules of the header.
+        let (machine, declared) = unsafe { (machine.as_ref(), declared(channels, count, sections)?) };
+        let found = machine.map_or_else(|| declared.seats(), |machine| declared.seats_on(&machine.0, None));
+        Ok(Seats(found?))
+    };
+    // SAFETY: as above.
+    unsafe { Failure::give(seats, "seats", find) }
+}
+
+/// As seatmap_channels_seats, next to lines of this memory, in which the channels will live: the line of each side's
+/// attributes is counted from its start, which must be a multiple of 64 bytes.
+///
+/// Where the host's profile tells homes of lines apart, threads that are pinned for the time being first find the home of
+/// each line, two at a time on CPUs that the process may use; the calling thread waits and stays where it is. That takes a
+/// fraction of a millisecond a line, and is given up after 1 s and 4 ms a line. Nobody else may use the memory meanwhile,
+/// and what stands in it stays. Where lines are alike nothing is measured.
+///
+/// machine may be NULL, or a profile of this host that is kept elsewhere.
+///
+/// Fails with SEATMAP_STATUS_BAD_ARGUMENT for memory that begins inside a line, and with SEATMAP_STATUS_NOT_POSSIBLE as
+/// seatmap_channels_seats does, for CPUs that something else keeps busy, and for fewer lines whose homes could be told
+/// than channels.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn seatmap_channels_seats_over(
+    machine: *const Machine,
+    channels: *const Channel,
+    count: usize,
+    sections: usize,
+    memory: *mut c_void,
+    size_bytes: usize,
+    seats: *mut *mut Seats,
+) -> Status {
+    let find = || {
+        // SAFETY: the caller keeps the rules of the header.
+        let (machine, declared) = unsafe { (machine.as_ref(), declared(channels, count, sections)?) };
+        // SAFETY: the caller says that it can be written, and that nobody else uses it meanwhile.
+        let memory = unsafe { words(memory, size_bytes)? };
+        let cpus = remembered::allowed_cpus();
+        let found = match machine {
+            Some(machine) => declared.seats_over_on(memory, &machine.0, cpus.as_deref()),
+            None => declared.seats_over(memory),
+        };
+        Ok(Seats(found?))
+    };
+    // SAFETY: as above.
+    unsafe { Failure::give(seats, "seats", find) }
+}
+
+/// Channels as C declares them.
+///
+/// # Safety
+/// `channels` is NULL or leads to `count` of them that do not change meanwhile.
+unsafe fn declared(channels: *const Channel, count: usize, sections: usize) -> Result<Channels, Failure> {
+    let mut declared = Channels::new();
+    declared.sections = (sections > 0).then_some(sections);
+    // SAFETY: passed on.
+    for pair in unsafe { array(channels, count, "channels") }? {
+        declared.between(pair.first as usize, pair.second as usize);
+    }
+    Ok(declared)
+}
+
+/// Memory as whole words.
+///
+/// # Safety
+/// `memory` is NULL or can be written for `size_bytes`, and nobody else uses it while the slice is.
+unsafe fn words<'a>(memory: *mut c_void, size_bytes: usize) -> Result<&'a [AtomicU64], Failure> {
+    if !memory.addr().is_multiple_of(LINE_BYTES) {
+        return Err(Failure::Argument(format!(
+            "memory begins inside a line: it must be at a multiple of {LINE_BYTES}"
+        )));
+    }
+    // SAFETY: aligned as words are, as just seen, and the caller says that they are there.
+    unsafe { array(memory.cast_const().cast(), size_bytes / size_of::<AtomicU64>(), "memory") }
+}
+
+/// What the first (side 0) or second (side 1) thread of a channel, counted from 0, is created with.
+///
+/// Fails with SEATMAP_STATUS_BAD_ARGUMENT where there is no such channel or side.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn seatmap_seats_side(
+    seats: *const Seats,
+    channel: usize,
+    side: usize,
+    attributes: *mut Attributes,
+) -> Status {
+    Failure::call(|| {
+        // SAFETY: the caller keeps the rules of the header.
+        let seats = unsafe { Failure::known(seats, "seats") }?;
+        let none = || Failure::Argument(format!("there is no side {side} of a channel {channel}"));
+        let found = told(seats.0.side(channel, side).ok_or_else(none)?);
+        if attributes.is_null() {
+            return Err(Failure::Null("attributes"));
+        }
+        // SAFETY: not NULL, so the caller says that it can be written.
+        unsafe { attributes.write(found) };
+        Ok(())
+    })
+}
+
+/// Frees seats; NULL is fine.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn seatmap_seats_free(seats: *mut Seats) {
+    // SAFETY: the caller keeps the rules of the header.
+    unsafe { take_back(seats) }
+}
+
+fn told(found: ThreadAttributes) -> Attributes {
+    let line = found.line.and_then(|line| u32::try_from(line).ok());
+    Attributes { cpu: found.cpu, has_line: line.is_some(), line: line.unwrap_or(0) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_told_where_there_is_one() {
+        let with = told(ThreadAttributes { cpu: 3, line: Some(7) });
+        assert_eq!(with, Attributes { cpu: 3, has_line: true, line: 7 });
+        assert!(!told(ThreadAttributes { cpu: 3, line: None }).has_line);
+    }
+}

@@ -1,0 +1,87 @@
+//! Why a call failed.
+
+use crate::status::Status;
+use seatmap_c_abi::Boundary;
+use seatmap_document::DocumentError;
+use seatmap_machine::catalog::CatalogError;
+use seatmap_os::CpuListError;
+use seatmap_pattern::SpecError;
+use seatmap_place::PlaceError;
+use std::error::Error;
+
+/// Why a call failed; its text is what the last error says.
+#[derive(Debug, thiserror::Error)]
+pub enum Failure {
+    /// A pointer that must lead somewhere does not.
+    #[error("{0} is NULL")]
+    Null(&'static str),
+    /// A text that is none.
+    #[error("{0} is not UTF-8 text")]
+    NotText(&'static str),
+    /// A length beyond what can be meant.
+    #[error("{name} is {given}, and {most} is the most")]
+    TooLong {
+        /// The argument.
+        name: &'static str,
+        /// Its value.
+        given: usize,
+        /// What is accepted.
+        most: usize,
+    },
+    /// An argument with a value that means nothing.
+    #[error("{0}")]
+    Argument(String),
+    /// No bundled machine of that name.
+    #[error(transparent)]
+    Catalog(#[from] CatalogError),
+    /// No generator's text.
+    #[error(transparent)]
+    Spec(#[from] SpecError),
+    /// A list of CPUs that cannot be used.
+    #[error(transparent)]
+    Cpus(#[from] CpuListError),
+    /// Distances or edges that do not fit together.
+    #[error(transparent)]
+    Inconsistent(#[from] DocumentError),
+    /// A file that cannot be read or understood.
+    #[error("{path}: {source}")]
+    File {
+        /// As the caller gave it.
+        path: String,
+        /// What is wrong with it.
+        source: Box<dyn Error>,
+    },
+    /// A placement that cannot be had.
+    #[error(transparent)]
+    Place(#[from] PlaceError),
+    /// A panic.
+    #[error("a defect in libseatmap_place: {0}")]
+    Defect(String),
+}
+
+impl Boundary for Failure {
+    type Status = Status;
+
+    const OK: Status = Status::Ok;
+
+    fn null(name: &'static str) -> Self {
+        Failure::Null(name)
+    }
+
+    fn argument(words: String) -> Self {
+        Failure::Argument(words)
+    }
+
+    fn defect(words: String) -> Self {
+        Failure::Defect(words)
+    }
+
+    fn status(&self) -> Status {
+        match self {
+            Failure::File { .. } => Status::BadFile,
+            Failure::Place(_) => Status::NotPossible,
+            Failure::Defect(_) => Status::Defect,
+            _ => Status::BadArgument,
+        }
+    }
+}

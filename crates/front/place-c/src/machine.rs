@@ -1,0 +1,123 @@
+//! Machines: bundled ones, files, and plain matrices.
+
+use crate::argument::{array, at_most, bytes, text};
+use crate::failure::Failure;
+use crate::file::File;
+use crate::status::Status;
+use seatmap_c_abi::{Boundary, take_back};
+use seatmap_machine::import::{self, MAX_PUS};
+use seatmap_machine::{CoreDistance, Matrix, Origin, OriginKind, Profile, Topology, catalog};
+use seatmap_os::CpuList;
+use std::ffi::c_char;
+
+/// The longest round trip that is taken for one: a second each way, as in files that are imported, in nanoseconds.
+const MAX_ROUND_TRIP_NS: f64 = 2e9;
+
+/// A machine: its CPUs and how far apart they are. It never changes, so threads may share it.
+pub struct Machine(pub(crate) Profile);
+
+/// A machine that comes with Seatmap, by its name, such as "graviton3"; `seatmap machines` lists them.
+///
+/// On success *machine is the caller's, for seatmap_machine_free; else it is NULL.
+///
+/// Fails with SEATMAP_STATUS_BAD_ARGUMENT where no machine has this name.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn seatmap_machine_bundled(name: *const c_char, machine: *mut *mut Machine) -> Status {
+    // SAFETY: the caller keeps the rules of the header.
+    let load = || Ok(Machine(catalog::load(unsafe { text(name, "name") }?)?));
+    // SAFETY: as above.
+    unsafe { Failure::give(machine, "machine", load) }
+}
+
+/// The machine that a file describes: a profile that `seatmap measure -o` wrote, a hand-written description, or what
+/// `seatmap import` reads (CSV of core-to-core-latency, MCTOP, hwloc XML). What is merely odd about it is not told
+/// here, but there.
+///
+/// On success *machine is the caller's, for seatmap_machine_free; else it is NULL.
+///
+/// Fails with SEATMAP_STATUS_BAD_FILE where the file cannot be read or understood.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn seatmap_machine_read(path: *const c_char, machine: *mut *mut Machine) -> Status {
+    // SAFETY: the caller keeps the rules of the header.
+    let read = || Ok(Machine(read(&File::new(unsafe { bytes(path, "path") }?))?));
+    // SAFETY: as above.
+    unsafe { Failure::give(machine, "machine", read) }
+}
+
+/// A machine of which only distances are known.
+///
+/// distance_ns holds cpus x cpus cells, row by row: the time that a cache line takes from one CPU to the other and
+/// back, in nanoseconds. The matrix is symmetric, and its diagonal is not read; NAN is a distance that is not known. os
+/// holds the operating system's number of each row's CPU, each once; NULL numbers them from 0. Both are copied.
+///
+/// On success *machine is the caller's, for seatmap_machine_free; else it is NULL.
+///
+/// Fails with SEATMAP_STATUS_BAD_ARGUMENT where the distances are no such matrix.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn seatmap_machine_from_distances(
+    cpus: usize,
+    os: *const u32,
+    distance_ns: *const f64,
+    machine: *mut *mut Machine,
+) -> Status {
+    let make = || {
+        let n = at_most(cpus, MAX_PUS, "cpus")?;
+        let numbers = if os.is_null() { 0 } else { n };
+        // SAFETY: the caller keeps the rules of the header, and n x n cannot overflow.
+        let (os, cells) = unsafe { (array(os, numbers, "os")?, array(distance_ns, n * n, "distance_ns")?) };
+        let os = if os.is_empty() { (0..n as u32).collect() } else { os.to_vec() };
+        Ok(Machine(of_distances(os, cells)?))
+    };
+    // SAFETY: as above.
+    unsafe { Failure::give(machine, "machine", make) }
+}
+
+/// How many CPUs a machine has; 0 for NULL.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn seatmap_machine_cpus(machine: *const Machine) -> usize {
+    // SAFETY: the caller keeps the rules of the header.
+    unsafe { Failure::known(machine, "machine") }.map_or(0, |machine| machine.0.topology.pus.len())
+}
+
+/// Frees a machine; NULL is fine. Answers found for it stay good.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn seatmap_machine_free(machine: *mut Machine) {
+    // SAFETY: the caller keeps the rules of the header.
+    unsafe { take_back(machine) }
+}
+
+fn read(file: &File) -> Result<Profile, Failure> {
+    import::read(&file.bytes()?, &file.name(), None).map_err(|error| file.refused(error))
+}
+
+fn of_distances(os: Vec<u32>, cells: &[f64]) -> Result<Profile, Failure> {
+    let os = CpuList(os).distinct()?.0;
+    let n = os.len();
+    if n == 0 {
+        return Err(Failure::Argument("cpus is 0; a machine has one or more".to_owned()));
+    }
+    let matrix = Matrix::from_fn(n, |i, j| if i == j { 0.0 } else { cells[i * n + j] });
+    check(&matrix)?;
+    let origin = Origin { kind: OriginKind::Imported, source: "a matrix".to_owned(), date: None, tool: None };
+    let mut profile = Profile::new("matrix", origin, Topology::unknown(os.iter().copied()));
+    profile.core_distance = Some(CoreDistance::imported(os, matrix));
+    profile.check()?;
+    Ok(profile)
+}
+
+fn check(matrix: &Matrix) -> Result<(), Failure> {
+    let wrong = |i, j, what| Err(Failure::Argument(format!("distance_ns[{i}][{j}] is {}: {what}", matrix[(i, j)])));
+    for (i, j, there) in matrix.pairs() {
+        let back = matrix[(j, i)];
+        if there.is_nan() && back.is_nan() {
+            continue;
+        }
+        if !(0.0..=MAX_ROUND_TRIP_NS).contains(there) {
+            return wrong(i, j, "a distance is between 0 and 2e9, or NAN both ways".to_owned());
+        }
+        if *there != back {
+            return wrong(j, i, format!("the way back is {there}, and a round trip is the same from both ends"));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,12 @@
+//! The words of the last failure, one text a thread.
+
+use std::ffi::c_char;
+
+/// What went wrong in this thread's last call that returned a seatmap_status, as one line; empty if nothing did.
+///
+/// Never NULL. The text belongs to the library and holds until this thread's next such call. Any thread may call it,
+/// and each sees its own.
+#[unsafe(no_mangle)]
+pub extern "C" fn seatmap_last_error() -> *const c_char {
+    seatmap_c_abi::message::last()
+}

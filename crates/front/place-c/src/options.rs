@@ -1,0 +1,246 @@
+//! How to place, where the usual way will not do.
+
+use crate::argument::{array, at_most};
+use crate::failure::Failure;
+use crate::status::Status;
+use seatmap_c_abi::{Boundary, take_back};
+use seatmap_machine::import::MAX_PUS;
+use seatmap_os::CpuList;
+use seatmap_place::search::Limit;
+use seatmap_place::{Level, Request};
+use seatmap_plan::Objective;
+use std::ffi::c_int;
+
+/// The longest search in seconds, as on the command line.
+const MAX_SECONDS: f64 = 1e6;
+
+/// The most searches side by side, as on the command line.
+const MAX_THREADS: u32 = 1024;
+
+/// How to place. One thread at a time may use it; after the call it can be used again, changed or not.
+#[derive(Clone, Debug)]
+pub struct Options {
+    objective: Objective,
+    cpus: Option<Vec<u32>>,
+    fixed: Vec<(usize, u32)>,
+    avoid_smt: bool,
+    effort: Effort,
+    threads: u32,
+    seed: u64,
+}
+
+/// How long to search. The clock starts with the search.
+#[derive(Clone, Copy, Debug)]
+enum Effort {
+    Seconds(f64),
+    Kicks(u64),
+}
+
+/// What a placement is judged by.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub enum PlaceObjective {
+    /// The sum of bytes x round-trip nanoseconds.
+    Distance = 0,
+    /// The bytes through the most loaded link between caches, NUMA nodes or packages.
+    Congestion = 1,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            objective: Objective::Distance,
+            cpus: None,
+            fixed: Vec::new(),
+            avoid_smt: false,
+            effort: Effort::Seconds(1.0),
+            threads: 1,
+            seed: 1,
+        }
+    }
+}
+
+impl Options {
+    /// Makes a request one with these options.
+    pub(crate) fn apply(&self, request: &mut Request) {
+        request.objective = self.objective;
+        request.cpus.clone_from(&self.cpus);
+        request.fixed.clone_from(&self.fixed);
+        request.one_per = self.avoid_smt.then_some(Level::Core);
+        request.threads = self.threads as usize;
+        request.seed = self.seed;
+        request.limit = match self.effort {
+            Effort::Seconds(seconds) => Limit::seconds(seconds),
+            Effort::Kicks(kicks) => Limit::kicks(kicks),
+        };
+    }
+}
+
+/// The usual way to place, to be changed: by distance, on all CPUs, for a second, in one thread. Never NULL; it is the
+/// caller's, for seatmap_options_free.
+#[unsafe(no_mangle)]
+pub extern "C" fn seatmap_options_new() -> *mut Options {
+    Box::into_raw(Box::default())
+}
+
+/// What placements are judged by: one of seatmap_objective.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn seatmap_options_set_objective(options: *mut Options, objective: c_int) -> Status {
+    let checked = || match objective {
+        _ if objective == PlaceObjective::Distance as c_int => Ok(Objective::Distance),
+        _ if objective == PlaceObjective::Congestion as c_int => Ok(Objective::Congestion),
+        _ => Err(Failure::Argument(format!("{objective} is no seatmap_objective"))),
+    };
+    // SAFETY: the caller keeps the rules of the header.
+    unsafe { set(options, checked, |options, objective| options.objective = objective) }
+}
+
+/// The CPUs that may be used, by the operating system's numbers, each once; they are copied. All of the machine unless
+/// set.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn seatmap_options_set_cpus(options: *mut Options, cpus: *const u32, count: usize) -> Status {
+    let checked = || {
+        let count = at_most(count, MAX_PUS, "count")?;
+        // SAFETY: the caller keeps the rules of the header.
+        match unsafe { array(cpus, count, "cpus") }? {
+            [] => Err(Failure::Argument("count is 0, which leaves no CPU to sit on".to_owned())),
+            cpus => Ok(CpuList(cpus.to_vec()).distinct()?.0),
+        }
+    };
+    // SAFETY: as above.
+    unsafe { set(options, checked, |options, cpus| options.cpus = Some(cpus)) }
+}
+
+/// Puts a task, counted from 0, on a CPU, by the operating system's number. Call it once for each such task; whether
+/// they exist, and leave room for each other, turns out in seatmap_place.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn seatmap_options_fix(options: *mut Options, task: usize, cpu: u32) -> Status {
+    // SAFETY: the caller keeps the rules of the header.
+    unsafe { set(options, || Ok((task, cpu)), |options, pair| options.fixed.push(pair)) }
+}
+
+/// Whether a core takes one task at most. Not unless set.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn seatmap_options_set_avoid_smt(options: *mut Options, avoid_smt: bool) -> Status {
+    // SAFETY: the caller keeps the rules of the header.
+    unsafe { set(options, || Ok(avoid_smt), |options, avoid_smt| options.avoid_smt = avoid_smt) }
+}
+
+/// How long to search, in seconds from 0 to 1e6; a search ends sooner where its answer is proven. 1 unless set.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn seatmap_options_set_seconds(options: *mut Options, seconds: f64) -> Status {
+    let checked = || match (0.0..=MAX_SECONDS).contains(&seconds) {
+        true => Ok(Effort::Seconds(seconds)),
+        false => Err(Failure::Argument(format!("seconds is {seconds}; it is between 0 and 1e6"))),
+    };
+    // SAFETY: the caller keeps the rules of the header.
+    unsafe { set(options, checked, |options, effort| options.effort = effort) }
+}
+
+/// Ends the search after so many kicks out of local optima, and not by the clock: the same answer on every run. Of
+/// seconds and kicks the one that was set last counts.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn seatmap_options_set_kicks(options: *mut Options, kicks: u64) -> Status {
+    // SAFETY: the caller keeps the rules of the header.
+    unsafe { set(options, || Ok(Effort::Kicks(kicks)), |options, effort| options.effort = effort) }
+}
+
+/// How many searches run side by side, each in a thread, 1 to 1024. 1 unless set.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn seatmap_options_set_threads(options: *mut Options, threads: u32) -> Status {
+    let checked = || match (1..=MAX_THREADS).contains(&threads) {
+        true => Ok(threads),
+        false => Err(Failure::Argument(format!("threads is {threads}; it is between 1 and {MAX_THREADS}"))),
+    };
+    // SAFETY: the caller keeps the rules of the header.
+    unsafe { set(options, checked, |options, threads| options.threads = threads) }
+}
+
+/// Where random choices start. 1 unless set.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn seatmap_options_set_seed(options: *mut Options, seed: u64) -> Status {
+    // SAFETY: the caller keeps the rules of the header.
+    unsafe { set(options, || Ok(seed), |options, seed| options.seed = seed) }
+}
+
+/// Frees options; NULL is fine.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn seatmap_options_free(options: *mut Options) {
+    // SAFETY: the caller keeps the rules of the header.
+    unsafe { take_back(options) }
+}
+
+/// Changes options, if the value passes its check.
+///
+/// # Safety
+/// `options` is NULL or options that nobody else uses meanwhile.
+unsafe fn set<T>(
+    options: *mut Options,
+    checked: impl FnOnce() -> Result<T, Failure>,
+    put: impl FnOnce(&mut Options, T),
+) -> Status {
+    Failure::call(|| {
+        // SAFETY: the caller's promise.
+        let options = unsafe { Failure::changed(options, "options") }?;
+        put(options, checked()?);
+        Ok(())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_usual_way_is_that_of_rust() {
+        let machine = seatmap_machine::catalog::load("graviton3").unwrap();
+        let pattern = seatmap_pattern::generate("ring:4").unwrap();
+        let usual = Request::new(&machine, &pattern);
+        let mut request = usual.clone();
+        request.threads = 9;
+        Options::default().apply(&mut request);
+        assert_eq!((request.objective, request.threads, request.seed), (usual.objective, usual.threads, usual.seed));
+        assert_eq!((request.cpus, request.fixed, request.one_per), (usual.cpus, usual.fixed, usual.one_per));
+        assert!(request.limit.deadline >= usual.limit.deadline && request.limit.kicks == usual.limit.kicks);
+    }
+
+    #[test]
+    fn every_option_reaches_the_request() {
+        let machine = seatmap_machine::catalog::load("graviton3").unwrap();
+        let pattern = seatmap_pattern::generate("ring:4").unwrap();
+        let mut request = Request::new(&machine, &pattern);
+        let (mut options, cpus) = (Options::default(), [5, 2, 9]);
+        let it = &raw mut options;
+        // SAFETY: the options and the CPUs outlive the calls.
+        let statuses = unsafe {
+            [
+                seatmap_options_set_objective(it, PlaceObjective::Congestion as c_int),
+                seatmap_options_set_cpus(it, cpus.as_ptr(), cpus.len()),
+                seatmap_options_fix(it, 3, 9),
+                seatmap_options_fix(it, 1, 2),
+                seatmap_options_set_avoid_smt(it, true),
+                seatmap_options_set_kicks(it, 77),
+                seatmap_options_set_threads(it, 3),
+                seatmap_options_set_seed(it, 8),
+            ]
+        };
+        assert_eq!(statuses, [Status::Ok; 8]);
+        options.apply(&mut request);
+        assert_eq!((request.objective, request.cpus), (Objective::Congestion, Some(cpus.to_vec())));
+        assert_eq!((request.fixed, request.one_per), (vec![(3, 9), (1, 2)], Some(Level::Core)));
+        assert_eq!((request.limit.kicks, request.limit.deadline), (77, None));
+        assert_eq!((request.threads, request.seed), (3, 8));
+    }
+
+    #[test]
+    fn a_refused_value_changes_nothing() {
+        let mut options = Options::default();
+        let before = format!("{options:?}");
+        // SAFETY: the options outlive the calls.
+        unsafe {
+            assert_eq!(seatmap_options_set_threads(&raw mut options, MAX_THREADS + 1), Status::BadArgument);
+            assert_eq!(seatmap_options_set_seconds(&raw mut options, f64::INFINITY), Status::BadArgument);
+        }
+        assert_eq!(format!("{options:?}"), before);
+    }
+}

@@ -1,0 +1,112 @@
+//! Patterns: generated ones, files, and plain edges.
+
+use crate::argument::{array, at_most, bytes, text};
+use crate::failure::Failure;
+use crate::file::File;
+use crate::status::Status;
+use seatmap_c_abi::{Boundary, take_back};
+use seatmap_pattern::pattern::{FORMAT, MAX_TASKS};
+use seatmap_pattern::{generate, import};
+use std::ffi::c_char;
+
+/// A pattern: who sends how much to whom. It never changes, so threads may share it.
+pub struct Pattern(pub(crate) seatmap_pattern::Pattern);
+
+/// What one task sends to another.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Edge {
+    /// The sender, counted from 0.
+    pub from: u32,
+    /// The receiver, another task.
+    pub to: u32,
+    /// Bytes, or anything in proportion to them; 0 or more.
+    pub bytes: f64,
+}
+
+/// The pattern that a text such as "stencil2d:8x8" describes; `seatmap pattern list` lists them.
+///
+/// On success *pattern is the caller's, for seatmap_pattern_free; else it is NULL.
+///
+/// Fails with SEATMAP_STATUS_BAD_ARGUMENT where the text describes none; the message says how it is written.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn seatmap_pattern_generate(text: *const c_char, pattern: *mut *mut Pattern) -> Status {
+    // SAFETY: the caller keeps the rules of the header.
+    let generated = || Ok(Pattern(generate(unsafe { self::text(text, "text") }?)?));
+    // SAFETY: as above.
+    unsafe { Failure::give(pattern, "pattern", generated) }
+}
+
+/// The pattern in a file: what `seatmap pattern show` reads (seatmap-pattern/1, CSV matrices and lists of edges,
+/// MatrixMarket, QAPLIB). What is merely odd about it is not told here, but there.
+///
+/// On success *pattern is the caller's, for seatmap_pattern_free; else it is NULL.
+///
+/// Fails with SEATMAP_STATUS_BAD_FILE where the file cannot be read or understood.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn seatmap_pattern_read(path: *const c_char, pattern: *mut *mut Pattern) -> Status {
+    // SAFETY: the caller keeps the rules of the header.
+    let read = || Ok(Pattern(read(&File::new(unsafe { bytes(path, "path") }?))?));
+    // SAFETY: as above.
+    unsafe { Failure::give(pattern, "pattern", read) }
+}
+
+/// The pattern of so many tasks and these edges, at most one for each sender and receiver. The edges are copied; NULL
+/// is fine where count is 0.
+///
+/// On success *pattern is the caller's, for seatmap_pattern_free; else it is NULL.
+///
+/// Fails with SEATMAP_STATUS_BAD_ARGUMENT where tasks and edges do not fit together; the message names the edge.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn seatmap_pattern_from_edges(
+    tasks: usize,
+    edges: *const Edge,
+    count: usize,
+    pattern: *mut *mut Pattern,
+) -> Status {
+    let make = || {
+        let tasks = at_most(tasks, MAX_TASKS, "tasks")?;
+        // SAFETY: the caller keeps the rules of the header.
+        Ok(Pattern(of_edges(tasks, unsafe { array(edges, count, "edges") }?)?))
+    };
+    // SAFETY: as above.
+    unsafe { Failure::give(pattern, "pattern", make) }
+}
+
+/// How many tasks a pattern has; 0 for NULL.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn seatmap_pattern_tasks(pattern: *const Pattern) -> usize {
+    // SAFETY: the caller keeps the rules of the header.
+    unsafe { Failure::known(pattern, "pattern") }.map_or(0, |pattern| pattern.0.tasks)
+}
+
+/// Frees a pattern; NULL is fine. Answers found for it stay good.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn seatmap_pattern_free(pattern: *mut Pattern) {
+    // SAFETY: the caller keeps the rules of the header.
+    unsafe { take_back(pattern) }
+}
+
+fn read(file: &File) -> Result<seatmap_pattern::Pattern, Failure> {
+    let imported = import::read(&file.bytes()?, &file.stem(), None);
+    imported.map(|imported| imported.pattern).map_err(|error| file.refused(error))
+}
+
+/// Not gathered, so that messages count edges as the caller does.
+fn of_edges(tasks: usize, edges: &[Edge]) -> Result<seatmap_pattern::Pattern, Failure> {
+    let edge = |edge: &Edge| seatmap_pattern::Edge {
+        from: edge.from as usize,
+        to: edge.to as usize,
+        bytes: edge.bytes,
+        messages: 1.0,
+    };
+    let pattern = seatmap_pattern::Pattern {
+        format: FORMAT.to_owned(),
+        name: "edges".to_owned(),
+        tasks,
+        names: Vec::new(),
+        edges: edges.iter().map(edge).collect(),
+    };
+    pattern.check()?;
+    Ok(pattern)
+}

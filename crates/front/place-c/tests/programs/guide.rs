@@ -1,0 +1,39 @@
+//! The guide's page on the library: what stands there is what is compiled, and it does what the page says.
+
+use crate::installed::{How, cargo, library, stdout};
+use seatmap_machine::catalog;
+use std::path::Path;
+
+fn read(name: &str) -> String {
+    std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(name)).unwrap()
+}
+
+/// The sum of bytes x distance of a placement, as the page defines it.
+fn cost(placement: &[u32]) -> f64 {
+    let machine = catalog::load("xeon-e5-2680-2s").unwrap();
+    let pattern = seatmap_pattern::generate("stencil2d:4x4").unwrap();
+    let distance = machine.core_distance.unwrap();
+    let row = |task: usize| distance.index_of(placement[task]).unwrap();
+    pattern.edges.iter().map(|edge| edge.bytes * distance.median_ns[(row(edge.from), row(edge.to))]).sum()
+}
+
+#[test]
+fn the_page_shows_the_examples_word_for_word() {
+    let page = read("../../../docs/src/library.md");
+    for (language, file) in [("rust", "examples/place.rs"), ("c", "examples/place.c")] {
+        let block = format!("```{language}\n{}```\n", read(file));
+        assert!(page.contains(&block), "{file} is not on the page as it is");
+    }
+}
+
+#[test]
+fn rust_and_c_find_the_same_cost() {
+    // Searches that end by the clock may find another placement of the same cost, so each way would print its own.
+    let printed = stdout(&mut library().command("examples/place.c", How::Shared, false));
+    let (head, tasks) = printed.split_once('\n').unwrap();
+    let rust = stdout(&mut cargo(&["run", "--quiet", "--example", "place"]));
+    assert_eq!(rust.lines().next().unwrap(), head);
+    assert!(read("../../../docs/src/library.md").contains(&format!("\n{head}\n")), "the page prints something else");
+    let placement: Vec<u32> = tasks.lines().map(|line| line.rsplit(' ').next().unwrap().parse().unwrap()).collect();
+    assert!(head.starts_with(&format!("cost {:.0},", cost(&placement))), "{printed}");
+}

@@ -1,0 +1,149 @@
+//! The library, built as packagers build it and installed in a folder of its own. The tests of each C library share this
+//! file: the package that compiles it says which library it is.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::{Mutex, OnceLock};
+
+const WARNINGS: [&str; 4] = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"];
+
+/// What a program is compiled as, and how it is linked.
+#[derive(Clone, Copy, Debug)]
+pub enum How {
+    /// C99 with the shared library, as `pkg-config` says.
+    Shared,
+    /// C99 with the static library.
+    Static,
+    /// C++11 with the shared library.
+    Cpp,
+}
+
+/// The library below a prefix, in cargo's own folder for what tests leave.
+pub struct Installed {
+    prefix: PathBuf,
+}
+
+/// The library, built and installed once for all tests of this run.
+pub fn library() -> &'static Installed {
+    static LIBRARY: OnceLock<Installed> = OnceLock::new();
+    LIBRARY.get_or_init(Installed::new)
+}
+
+/// Whether a program can be started; says so where it cannot.
+pub fn there_is(program: &str) -> bool {
+    let found = Command::new(program).arg("--version").output().is_ok();
+    if !found {
+        eprintln!("skipped: {program} is absent");
+    }
+    found
+}
+
+/// What a command prints, if it succeeds.
+pub fn stdout(command: &mut Command) -> String {
+    let output = command.output().unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{command:?}: {}\n{stderr}", output.status);
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// What the linker calls the library: `seatmap_place` of the package `seatmap-place-c`.
+pub fn name() -> String {
+    env!("CARGO_PKG_NAME").trim_end_matches("-c").replace('-', "_")
+}
+
+fn target() -> &'static Path {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap()
+}
+
+/// Cargo at work on this package, as it was when it built this test: it builds no C libraries for tests by itself.
+pub fn cargo(arguments: &[&str]) -> Command {
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo.args(arguments).args(["--frozen", "--package", env!("CARGO_PKG_NAME")]).arg("--target-dir").arg(target());
+    if !cfg!(debug_assertions) {
+        cargo.arg("--release");
+    }
+    cargo.current_dir(env!("CARGO_MANIFEST_DIR"));
+    cargo
+}
+
+impl Installed {
+    fn new() -> Self {
+        stdout(&mut cargo(&["build", "--lib"]));
+        let built = target().join(if cfg!(debug_assertions) { "debug" } else { "release" });
+        let prefix = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("lib{}", name()));
+        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../scripts/install-lib");
+        stdout(Command::new(script).arg(built).arg(&prefix).arg(name()).env_remove("DESTDIR"));
+        Installed { prefix }
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.prefix.join(name)
+    }
+
+    fn pkg_config(&self, arguments: &[&str]) -> Vec<String> {
+        let mut command = Command::new("pkg-config");
+        command.args(arguments).arg(name()).env("PKG_CONFIG_PATH", self.path("lib/pkgconfig"));
+        stdout(&mut command).split_whitespace().map(str::to_owned).collect()
+    }
+
+    /// A program of this package, compiled unless another test has done so.
+    fn compiled(&self, source: &str, how: How) -> PathBuf {
+        static COMPILED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+        let name = Path::new(source).file_stem().unwrap().to_str().unwrap();
+        let program = self.path(&format!("{name}-{how:?}"));
+        let mut compiled = COMPILED.lock().unwrap();
+        if !compiled.contains(&program) {
+            self.compile(&Path::new(env!("CARGO_MANIFEST_DIR")).join(source), how, &program);
+            compiled.push(program.clone());
+        }
+        program
+    }
+
+    fn compile(&self, source: &Path, how: How, program: &Path) {
+        let mut compiler = Command::new(if matches!(how, How::Cpp) { "g++" } else { "cc" });
+        match how {
+            How::Shared | How::Static => compiler.arg("-std=c99").arg(source),
+            How::Cpp => compiler.args(["-std=c++11", "-x", "c++"]).arg(source).args(["-x", "none"]),
+        };
+        compiler.args(WARNINGS).args(self.pkg_config(&["--cflags"])).arg("-pthread").arg("-o").arg(program);
+        match how {
+            How::Shared | How::Cpp => compiler.args(self.pkg_config(&["--libs"])),
+            How::Static => {
+                let all = self.pkg_config(&["--static", "--libs-only-l"]);
+                let others = all.iter().filter(|flag| **flag != format!("-l{}", name()));
+                compiler.arg(self.path(&format!("lib/lib{}.a", name()))).args(others)
+            }
+        };
+        stdout(&mut compiler);
+    }
+
+    /// A program of this package, compiled and ready for arguments, under valgrind where that is wished.
+    pub fn command(&self, source: &str, how: How, checked: bool) -> Command {
+        let program = self.compiled(source, how);
+        let mut command = Command::new(if checked { Path::new("valgrind") } else { &program });
+        if checked {
+            command.args(["--quiet", "--leak-check=full", "--show-leak-kinds=definite,indirect,possible"]);
+            command.args(["--errors-for-leak-kinds=definite,indirect,possible", "--error-exitcode=99"]).arg(&program);
+        }
+        command.env("LD_LIBRARY_PATH", self.path("lib")).current_dir(&self.prefix);
+        command
+    }
+
+    /// Runs a program that takes no arguments, in each way that there is here; all must print the same.
+    pub fn run_all_ways(&self, source: &str) -> String {
+        let shared = stdout(&mut self.command(source, How::Shared, false));
+        assert_eq!(stdout(&mut self.command(source, How::Static, false)), shared, "{source}, linked statically");
+        if there_is("g++") {
+            assert_eq!(stdout(&mut self.command(source, How::Cpp, false)), shared, "{source} as C++");
+        }
+        if there_is("valgrind") {
+            assert_eq!(stdout(&mut self.command(source, How::Shared, true)), shared, "{source} under valgrind");
+        }
+        shared
+    }
+
+    /// Runs a program with arguments.
+    pub fn run(&self, source: &str, arguments: &[&Path]) -> Output {
+        self.command(source, How::Shared, false).args(arguments).output().unwrap()
+    }
+}

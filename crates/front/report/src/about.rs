@@ -1,0 +1,213 @@
+//! What a profile says about itself, in words; the same sentences in the terminal and in HTML.
+
+use crate::Digits;
+use seatmap_machine::{CoreKind, Environment, HomeModel, OriginKind, Profile, Protocol, Pu, Topology};
+use seatmap_os::CpuList;
+
+/// Where the figures come from, as one line.
+pub(crate) fn origin(profile: &Profile) -> String {
+    let origin = &profile.origin;
+    let verb = match origin.kind {
+        OriginKind::Measured => "measured on",
+        OriginKind::Imported => "imported from",
+        OriginKind::Model => "modelled after",
+    };
+    let by = origin.tool.as_ref().map(|tool| format!("by {tool}"));
+    let parts = [Some(format!("{verb} {}", origin.source)), origin.date.clone(), by];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
+/// What there is of PUs, cores, caches, NUMA nodes and packages, as one line.
+pub(crate) fn topology(topology: &Topology) -> String {
+    let kinds = [CoreKind::Performance, CoreKind::Efficiency].map(|kind| of_kind(topology, kind));
+    let mut parts = vec![counted(topology.pus.len(), "PU"), cores(topology)];
+    let level = |name, level: fn(&Pu) -> Option<u32>| match topology.count(level) {
+        0 => String::new(),
+        count => counted(count, name),
+    };
+    parts.push(level("L3 cache", |pu| pu.l3));
+    parts.push(level("die", |pu| pu.die));
+    parts.push(level("NUMA node", |pu| pu.numa));
+    parts.push(level("package", |pu| pu.package));
+    if kinds.iter().any(|count| *count > 0) {
+        parts.push(format!("{} on P cores, {} on E cores", counted(kinds[0], "PU"), kinds[1]));
+    }
+    parts.retain(|part| !part.is_empty());
+    parts.join(", ")
+}
+
+fn cores(topology: &Topology) -> String {
+    let mut threads = std::collections::BTreeMap::new();
+    for core in topology.pus.iter().filter_map(|pu| pu.core) {
+        *threads.entry(core).or_insert(0usize) += 1;
+    }
+    let name = counted(threads.len(), "core");
+    let (Some(least), Some(most)) = (threads.values().min(), threads.values().max()) else { return String::new() };
+    match (least, most) {
+        (_, 1) => name,
+        _ if least == most => format!("{name} with {most} hardware threads each"),
+        _ => format!("{name} with up to {most} hardware threads"),
+    }
+}
+
+fn of_kind(topology: &Topology, kind: CoreKind) -> usize {
+    topology.pus.iter().filter(|pu| pu.kind == Some(kind)).count()
+}
+
+/// PUs as a CPU list in ascending order.
+pub(crate) fn cpus(pus: &[u32]) -> CpuList {
+    let mut sorted = pus.to_vec();
+    sorted.sort_unstable();
+    CpuList(sorted)
+}
+
+/// `1 core`, `2 cores`.
+pub(crate) fn counted(count: usize, name: &str) -> String {
+    if count == 1 { format!("1 {name}") } else { format!("{count} {name}s") }
+}
+
+/// Everything known of the surroundings but the mitigations, as (what, value).
+pub(crate) fn environment(environment: &Environment) -> Vec<(String, String)> {
+    let switch = |on: bool| if on { "on" } else { "off" }.to_owned();
+    let named = [
+        ("Processor", environment.cpu_model.clone()),
+        ("Hypervisor", environment.hypervisor.clone()),
+        ("Steal", environment.steal_percent.map(|percent| format!("{percent:.1} %"))),
+        ("Kernel", environment.kernel.clone()),
+        ("Microcode", environment.microcode.clone()),
+        ("Governor", environment.governor.clone()),
+        ("Turbo", environment.turbo.map(switch)),
+        ("SMT", environment.smt.clone()),
+        ("Transparent huge pages", environment.thp.clone()),
+        ("Firmware", environment.bios.clone()),
+        ("Load average", environment.load_average.map(|load| format!("{load:.2}"))),
+        ("CPUs allowed", environment.cpuset.clone()),
+        ("CPUs offline", environment.offline.clone()),
+    ];
+    named.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
+}
+
+/// How it was measured and what was thrown away, as one sentence.
+pub(crate) fn protocol(protocol: &Protocol) -> String {
+    let discarded = protocol.discarded_gap + protocol.discarded_switched + protocol.discarded_moved;
+    format!(
+        "{} of {} batches of {} round trips a pair{}; {} batches kept, {discarded} thrown away ({} interrupted, {} \
+         switched out, {} on another PU); resolution {} ns; {:.2} s.",
+        if protocol.passes == 1 { "1 pass".to_owned() } else { format!("{} passes", protocol.passes) },
+        protocol.batches,
+        protocol.round_trips,
+        if protocol.parallel { ", several pairs at a time" } else { "" },
+        protocol.kept,
+        protocol.discarded_gap,
+        protocol.discarded_switched,
+        protocol.discarded_moved,
+        significant(protocol.resolution_ns),
+        protocol.seconds,
+    )
+}
+
+/// How much a matrix of pairs tells, as plain sentences; empty without a model.
+pub(crate) fn information(profile: &Profile) -> String {
+    let Some(model) = &profile.home_model else { return String::new() };
+    let homes = match model.homes() {
+        0 | 1 => String::new(),
+        homes => format!(" for {homes} homes"),
+    };
+    format!(
+        "Group plus home{homes} explains {} of the variance over all pairs and leaves {}. {}",
+        percent(model.r2),
+        residual(model.residual_ns, Digits::of(profile)),
+        pair_view(model)
+    )
+}
+
+fn residual(residual_ns: f64, digits: Digits) -> String {
+    match digits.show(residual_ns) {
+        text if text.parse() == Ok(0.0) => "less than the clock resolves".to_owned(),
+        text => format!("{text} ns"),
+    }
+}
+
+fn pair_view(model: &HomeModel) -> String {
+    let Some(star_r2) = model.star_r2 else {
+        return "Inside the groups nothing varies.".to_owned();
+    };
+    let share = percent(star_r2);
+    match model.pair_view_empty {
+        true => format!(
+            "Inside the groups the pair view is empty: {share} of the variance is each PU's own way to the home \
+             of the line, so the matrix says who sits near that home, not who sits near whom."
+        ),
+        false => format!(
+            "Inside the groups each PU's own way to the home of the line accounts for {share} of the variance; the \
+             rest belongs to the pairs."
+        ),
+    }
+}
+
+/// A share as percent, without rounding up to a false 100.
+fn percent(share: f64) -> String {
+    format!("{:.1} %", (share * 1000.0).floor() / 10.0)
+}
+
+/// Two significant digits at most.
+fn significant(value: f64) -> String {
+    if !value.is_finite() || value <= 0.0 {
+        return "?".to_owned();
+    }
+    let decimals = (1.0 - value.log10().floor()).clamp(0.0, 9.0) as usize;
+    let text = format!("{value:.decimals$}");
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples::two_groups;
+
+    #[test]
+    fn the_sample_in_words() {
+        let mut profile = two_groups();
+        assert_eq!(origin(&profile), "measured on lab-7, 2026-02-03, by seatmap 0.1.0");
+        assert_eq!(topology(&profile.topology), "8 PUs, 8 cores, 2 L3 caches, 1 NUMA node, 1 package");
+        profile.topology.pus[1].core = Some(0);
+        profile.topology.pus[0].kind = Some(CoreKind::Performance);
+        let hybrid = topology(&profile.topology);
+        assert!(hybrid.contains("7 cores with up to 2 hardware threads"), "{hybrid}");
+        assert!(hybrid.ends_with("1 PU on P cores, 0 on E cores"), "{hybrid}");
+    }
+
+    #[test]
+    fn information_never_rounds_up_to_everything() {
+        let mut profile = two_groups();
+        profile.home_model.as_mut().unwrap().r2 = 0.99996;
+        let text = information(&profile);
+        assert!(text.starts_with("Group plus home for 2 homes explains 99.9 % of"), "{text}");
+        profile.home_model = None;
+        assert_eq!(information(&profile), "");
+    }
+
+    #[test]
+    fn an_empty_pair_view_is_said_plainly() {
+        let mut profile = two_groups();
+        profile.home_model.as_mut().unwrap().pair_view_empty = true;
+        assert!(information(&profile).contains("the pair view is empty: 31.0 % of the variance"));
+    }
+
+    #[test]
+    fn discards_are_counted() {
+        let profile = two_groups();
+        let text = protocol(profile.core_distance.as_ref().unwrap().protocol.as_ref().unwrap());
+        let (how, kept) = text.split_once("; ").unwrap();
+        assert_eq!(how, "3 passes of 32 batches of 100 round trips a pair");
+        let expected = "2673 batches kept, 15 thrown away (12 interrupted, 3 switched out, 0 on another PU)";
+        assert_eq!(kept, format!("{expected}; resolution 0.04 ns; 0.18 s."));
+    }
+
+    #[test]
+    fn only_what_is_known_of_the_surroundings() {
+        let rows = environment(&two_groups().environment);
+        let names: Vec<&str> = rows.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(names, ["Processor", "Hypervisor", "Steal", "Kernel"]);
+    }
+}

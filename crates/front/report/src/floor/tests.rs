@@ -1,0 +1,304 @@
+//! Golden pictures, and what must hold on every floor.
+
+use super::flow::Flow;
+use super::*;
+use proptest::prelude::*;
+use seatmap_machine::{Level, catalog, import};
+use seatmap_pattern::{Edge, Pattern};
+use seatmap_plan::{Baselines, Channel, Objective, Plan, Random};
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
+
+const RING: &str = include_str!("../../../../../machines/xeon-phi-5110p.toml");
+const MESH: &str = include_str!("../../../../../machines/scc-48.toml");
+
+/// A model whose file is changed: (what stands there, what shall).
+fn model(text: &str, changes: &[(&str, &str)]) -> Model {
+    let changed = changes.iter().fold(text.to_owned(), |text, (from, to)| {
+        assert!(text.contains(from), "{from}");
+        text.replace(from, to)
+    });
+    Model::from_toml("small", &changed).unwrap()
+}
+
+/// Eight stops, the last without a core, two threads a core.
+fn small_ring() -> Model {
+    let changes = [
+        ("stops = 64", "stops = 8"),
+        ("[15, 31, 47, 63]", "[7]"),
+        ("count = 64", "count = 8"),
+        ("hash_values = 64", "hash_values = 8"),
+        ("threads_per_core = 4", "threads_per_core = 2"),
+        ("numbering = \"xeon-phi\"", ""),
+    ];
+    model(RING, &changes)
+}
+
+/// Three tiles by two.
+fn small_mesh() -> Model {
+    let changes = [
+        ("columns = 6", "columns = 3"),
+        ("rows = 4", "rows = 2"),
+        ("count = 24", "count = 6"),
+        ("hash_values = 24", "hash_values = 6"),
+        ("memories = [0, 5, 12, 17]", "memories = [0, 2]"),
+    ];
+    model(MESH, &changes)
+}
+
+/// What a picture asks of a model's profile: its topology.
+fn bare(model: &Model) -> Profile {
+    let topology = match model {
+        Model::Coherent(model) => model.topology.clone(),
+        Model::Cell(model) => {
+            let pu = |os: u32| seatmap_machine::Pu { os, core: Some(os), ..Default::default() };
+            seatmap_machine::Topology { pus: (0..model.ppe()).map(pu).collect() }
+        }
+    };
+    let mut profile = crate::samples::two_groups();
+    (profile.name, profile.topology, profile.home_model) = (model.name().to_owned(), topology, None);
+    profile
+}
+
+fn golden(profile: &Profile, model: Option<&Model>, placement: &[u32], homes: &[usize]) -> String {
+    let mut pattern = seatmap_pattern::generate("ring:4").unwrap();
+    pattern.edges.extend(seatmap_pattern::generate("pairs:4").unwrap().edges);
+    let edges = pattern.edges.drain(..).filter(|edge| edge.from < 3 || edge.to < 3).collect::<Vec<_>>();
+    let pattern = Pattern::gathered("a ring and a bit", 5, edges);
+    let channel =
+        |(at, home): (usize, &usize)| Channel { from: at, to: at + 1, home: *home, line: None, distance_ns: 1.0 };
+    let random = Random { mean: 350.0, best: 210.0 };
+    let plan = Plan {
+        pattern: Some(pattern.name.clone()),
+        cost: Some(120.0),
+        baselines: Some(Baselines { os: 300.0, compact: 250.5, scatter: 400.0, random }),
+        objective: Some(Objective::Distance),
+        channels: homes.iter().enumerate().map(channel).collect(),
+        ..Plan::new(profile.name.clone(), placement.to_vec())
+    };
+    let before: Vec<u32> = profile.topology.os_indices().take(5).collect();
+    let seatings = [Seating::in_order(profile, &pattern, &plan, before), Seating::planned(&pattern, &plan)];
+    svg(&Comparison::new(profile, model, &pattern, &plan, seatings)).replace("><", ">\n<")
+}
+
+#[test]
+fn a_small_ring() {
+    let model = small_ring();
+    insta::assert_snapshot!(golden(&bare(&model), Some(&model), &[1, 0, 3, 12, 5], &[0, 1, 7]));
+}
+
+#[test]
+fn a_small_mesh() {
+    let model = small_mesh();
+    insta::assert_snapshot!(golden(&bare(&model), Some(&model), &[1, 0, 3, 11, 5], &[]));
+}
+
+#[test]
+fn small_levels() {
+    insta::assert_snapshot!(golden(&crate::samples::two_groups(), None, &[1, 0, 3, 7, 3], &[]));
+}
+
+#[test]
+fn one_cell_has_four_rings() {
+    let model = seatmap_sim::catalog::load("cell-ps3").unwrap().unwrap();
+    let floor = Floor::of(&bare(&model), Some(&model));
+    assert_eq!((floor.seats.len(), floor.areas.len(), floor.wires.len()), (6, 6, 24));
+    assert!(floor.wires.iter().all(|wire| wire.tracks.len() == 2));
+    assert!(floor.wires.iter().any(|wire| wire.name == "MIC to PPE"), "around the top");
+}
+
+#[test]
+fn what_a_simulator_counted_stands_in() {
+    let (model, pattern) = (small_ring(), seatmap_pattern::generate("ring:3").unwrap());
+    let profile = bare(&model);
+    let plan = Plan { objective: Some(Objective::Simulated), ..Plan::new("small", vec![0, 2, 4]) };
+    let counted = (0..16).map(f64::from).collect::<Vec<_>>();
+    let seating = Seating { counted: Some(counted), ..Seating::planned(&pattern, &plan) };
+    let text = svg(&Comparison::new(&profile, Some(&model), &pattern, &plan, [seating.clone(), seating]));
+    assert!(text.contains("busiest link, messages") && text.contains("15 (stop 7 to stop 6)"), "{text}");
+}
+
+#[test]
+fn the_colours_of_pages_are_those_of_pictures() {
+    for step in 1..=super::marks::STEPS {
+        let (class, colour) = super::marks::step_at(step);
+        assert!(crate::html::CSS.contains(&format!("--{class}: {colour}")), "{class}: {colour}");
+    }
+}
+
+#[test]
+fn names_are_text() {
+    let mut profile = crate::samples::two_groups();
+    profile.name = "</title><script>alert(1)</script>\u{1b}".into();
+    let mut pattern = seatmap_pattern::generate("ring:2").unwrap();
+    pattern.names = vec!["<script>alert(1)</script>\u{1b}".to_owned(), "b".to_owned()];
+    let plan = Plan { names: pattern.names.clone(), ..Plan::new(profile.name.clone(), vec![0, 1]) };
+    let seatings = [Seating::in_order(&profile, &pattern, &plan, vec![0, 1]), Seating::planned(&pattern, &plan)];
+    let text = svg(&Comparison::new(&profile, None, &pattern, &plan, seatings));
+    assert!(!text.contains("<script") && !text.contains('\u{1b}') && text.contains("&lt;script&gt;"));
+}
+
+/// Every machine that is drawn: bundled ones, models, and what others measured where that is there.
+static MACHINES: LazyLock<Vec<(Profile, Option<Model>)>> = LazyLock::new(|| {
+    let described = catalog::names().map(|name| (catalog::load(name).unwrap(), None));
+    let models = ["cell-ps3", "cell-qs20", "cell-qs22", "scc-48", "xeon-phi-5110p"];
+    let models = models.iter().map(|name| seatmap_sim::catalog::load(name).unwrap().unwrap());
+    let models = models.chain([small_ring(), small_mesh()]).map(|model| (bare(&model), Some(model)));
+    described.chain(models).chain(published().into_iter().map(|profile| (profile, None))).collect()
+});
+
+/// The matrices of the published measurements; none where these are absent.
+fn published() -> Vec<Profile> {
+    let folder = std::env::var("SEATMAP_DATA")
+        .unwrap_or_else(|_| concat!(env!("CARGO_MANIFEST_DIR"), "/../../../../shared/data").to_owned());
+    let Ok(files) = std::fs::read_dir(format!("{folder}/core-to-core")) else {
+        eprintln!("skipped: no published measurements in {folder}");
+        return Vec::new();
+    };
+    let paths: BTreeSet<std::path::PathBuf> = files.map(|file| file.unwrap().path()).collect();
+    let matrices = paths.iter().filter(|path| path.extension().is_some_and(|end| end == "csv"));
+    let read =
+        |path: &std::path::PathBuf| import::read(&std::fs::read(path).unwrap(), &path.to_string_lossy(), None).ok();
+    let explained = |mut profile: Profile| {
+        let distance = profile.core_distance.as_ref();
+        profile.home_model = distance.and_then(|distance| seatmap_measure::fit::explain(distance, &profile.topology));
+        profile
+    };
+    matrices.filter_map(read).map(explained).collect()
+}
+
+/// Whether two seats share more than a corner's rounding.
+fn overlap(a: &Seat, b: &Seat) -> bool {
+    let (across, down) = ((a.at.0 - b.at.0).abs(), (a.at.1 - b.at.1).abs());
+    let apart = (a.size + b.size) / 2.0 - 1e-6;
+    if a.is_round && b.is_round { across.hypot(down) < apart } else { across < apart && down < apart }
+}
+
+#[test]
+fn seats_are_apart_and_everything_is_inside() {
+    for (profile, model) in MACHINES.iter() {
+        let floor = Floor::of(profile, model.as_ref());
+        let name = &profile.name;
+        let drawn: BTreeSet<u32> = floor.seats.iter().map(|seat| seat.os).collect();
+        assert_eq!(
+            (drawn.len(), floor.seats.len()),
+            (profile.topology.pus.len(), profile.topology.pus.len()),
+            "{name}"
+        );
+        for (at, seat) in floor.seats.iter().enumerate() {
+            let over = floor.seats[..at].iter().find(|other| overlap(seat, other));
+            assert!(over.is_none(), "{name}: {seat:?} over {over:?}");
+            assert!(seat.size >= 9.0, "{name}: {} is too small to be read", seat.size);
+        }
+        assert!(floor.width <= SIDE && floor.height <= SIDE, "{name}: {} x {}", floor.width, floor.height);
+        let inside = |(x, y): (f64, f64), half: f64| {
+            x - half >= 0.0 && y - half >= 0.0 && x + half <= floor.width && y + half <= floor.height
+        };
+        assert!(floor.seats.iter().all(|seat| inside(seat.at, seat.size / 2.0)), "{name}");
+        assert!(floor.homes.iter().all(|home| inside(home.at, 6.5)), "{name}");
+        assert!(floor.labels.iter().all(|label| inside(label.at, 4.0)), "{name}");
+        let far = |area: &Area| (area.corner.0 + area.width, area.corner.1 + area.height);
+        assert!(floor.areas.iter().all(|area| inside(area.corner, 0.0) && inside(far(area), 0.0)), "{name}");
+    }
+}
+
+#[test]
+fn seats_lie_in_their_areas_and_in_no_others() {
+    for (profile, model) in MACHINES.iter() {
+        let floor = Floor::of(profile, model.as_ref());
+        for area in &floor.areas {
+            let is_in = |seat: &&Seat| {
+                let (x, y) = (seat.at.0 - area.corner.0, seat.at.1 - area.corner.1);
+                (0.0..=area.width).contains(&x) && (0.0..=area.height).contains(&y)
+            };
+            let seats: BTreeSet<u32> = floor.seats.iter().filter(is_in).map(|seat| seat.os).collect();
+            assert_eq!(seats, area.pus.iter().copied().collect(), "{}: {:?}", profile.name, area.names);
+        }
+    }
+}
+
+#[test]
+fn levels_are_those_of_the_topology() {
+    let profile = catalog::load("epyc-7r13-2s").unwrap();
+    let floor = Floor::of(&profile, None);
+    let count =
+        |word: &str| floor.areas.iter().filter(|area| area.names.iter().any(|name| name.starts_with(word))).count();
+    for (level, word) in [(Level::Package, "package "), (Level::L3, "L3 "), (Level::Core, "core ")] {
+        assert_eq!(count(word), profile.topology.count(|pu| level.of(pu)), "{word}");
+    }
+}
+
+/// A machine by number, a pattern of at most so many tasks as it has PUs, and seats.
+fn seated() -> impl Strategy<Value = (usize, Pattern, Vec<u32>)> {
+    (0..MACHINES.len(), any::<u64>(), 1_usize..60).prop_flat_map(|(machine, seed, tasks)| {
+        let pus: Vec<u32> = MACHINES[machine].0.topology.os_indices().collect();
+        let tasks = tasks.min(pus.len()) + seed as usize % 2;
+        let edge = (0..tasks, 0..tasks, 1_u32..1000).prop_map(|(from, to, bytes)| Edge {
+            from,
+            to,
+            bytes: f64::from(bytes),
+            messages: 1.0,
+        });
+        let edges = proptest::collection::vec(edge, 0..80);
+        let seats = proptest::sample::subsequence(pus.clone(), tasks.min(pus.len())).prop_shuffle();
+        (edges, seats).prop_map(move |(edges, mut seats)| {
+            // One more task than PUs shares a seat.
+            seats.resize(tasks, pus[0]);
+            (machine, Pattern::gathered("any", tasks, edges.into_iter().filter(|edge| edge.from != edge.to)), seats)
+        })
+    })
+}
+
+/// The seating, and the homes of its edges if the floor has any.
+fn seating(floor: &Floor, pattern: &Pattern, seats: &[u32]) -> Seating {
+    let homes = (0..pattern.edges.len()).map(|at| (at * 7).checked_rem(floor.homes.len())).collect();
+    Seating { title: "any".to_owned(), placement: seats.to_vec(), cost: None, homes, counted: None }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+    #[test]
+    fn links_carry_the_traffic_and_every_task_sits_once((machine, pattern, seats) in seated()) {
+        let (profile, model) = &MACHINES[machine];
+        let floor = Floor::of(profile, model.as_ref());
+        let seating = seating(&floor, &pattern, &seats);
+        let flow = Flow::of(&floor, &pattern, &seating);
+        let mut tasks: Vec<usize> = flow.tasks.values().flatten().copied().collect();
+        tasks.sort_unstable();
+        prop_assert_eq!(tasks, (0..pattern.tasks).collect::<Vec<_>>());
+        if let Some(ways) = &floor.ways {
+            // At every node: what comes in and is sent there is what goes out and ends there.
+            let mut balance = vec![0.0; ways.fabric.nodes()];
+            for (link, load) in ways.fabric.links().iter().zip(&flow.wires) {
+                balance[link.from as usize] -= load;
+                balance[link.to as usize] += load;
+            }
+            let mut hops = 0.0;
+            for (at, edge) in pattern.edges.iter().enumerate() {
+                let (from, to) = (seats[edge.from], seats[edge.to]);
+                balance[ways.node_of_pu[&from] as usize] += edge.bytes;
+                balance[ways.node_of_pu[&to] as usize] -= edge.bytes;
+                hops += edge.bytes * ways.links(from, to, seating.home(at)).len() as f64;
+            }
+            prop_assert!(balance.iter().all(|left| left.abs() < 1e-6), "{:?}", balance);
+            prop_assert!((flow.wires.iter().sum::<f64>() - hops).abs() < 1e-6);
+        }
+        for (area, load) in floor.areas.iter().zip(&flow.borders) {
+            let crosses = |edge: &&Edge| area.pus.contains(&seats[edge.from]) != area.pus.contains(&seats[edge.to]);
+            let crossed: f64 = pattern.edges.iter().filter(crosses).map(|edge| edge.bytes).sum();
+            prop_assert!((load - crossed).abs() < 1e-6, "{:?}: {} for {}", area.names, load, crossed);
+        }
+    }
+
+    #[test]
+    fn every_picture_is_sound((machine, pattern, seats) in seated()) {
+        let (profile, model) = &MACHINES[machine];
+        let plan = Plan::new("any", seats.clone());
+        let floor = Floor::of(profile, model.as_ref());
+        let seatings = [seating(&floor, &pattern, &seats), Seating::planned(&pattern, &plan)];
+        let text = svg(&Comparison::new(profile, model.as_ref(), &pattern, &plan, seatings));
+        prop_assert!(!text.contains("NaN") && !text.contains("inf"), "{text}");
+        let taken = seats.iter().collect::<BTreeSet<_>>().len();
+        prop_assert_eq!(text.matches("class=\"taken\"").count(), 2 * taken);
+    }
+}

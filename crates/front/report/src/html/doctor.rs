@@ -1,0 +1,98 @@
+//! The page of what will disturb a measurement or a quiet program on this computer.
+
+use super::{document, head};
+use maud::{Markup, html};
+use seatmap_doctor::{Diagnosis, Level};
+
+/// The order in which findings are listed: what can be mended first.
+const ORDER: [(Level, &str); 5] = [
+    (Level::Fix, "Can be mended on the running system"),
+    (Level::Boot, "Can be mended by a word on the kernel's command line"),
+    (Level::No, "Cannot be mended from here"),
+    (Level::Info, "Worth knowing"),
+    (Level::Ok, "As it should be"),
+];
+
+/// Findings as one HTML file that works offline and without scripts.
+#[must_use]
+pub fn doctor(machine: &str, found: &[Diagnosis]) -> String {
+    let title = format!("What disturbs programs on {machine}");
+    let of = |level| found.iter().filter(move |diagnosis| diagnosis.level == level).collect::<Vec<_>>();
+    let body = html! {
+        (head(&title, &sentence(found), &html! {}))
+        main {
+            @for (level, words) in ORDER {
+                @let here = of(level);
+                @if !here.is_empty() { section.card { h2 { (words) } (table(&here)) } }
+            }
+        }
+        footer { "As 'seatmap doctor' found this computer; nothing was changed." }
+    };
+    document(&title, &body, "", "null")
+}
+
+/// How much can be mended, and what to begin with.
+fn sentence(found: &[Diagnosis]) -> String {
+    let count = |level| found.iter().filter(|diagnosis| diagnosis.level == level).count();
+    let (now, boot, never) = (count(Level::Fix), count(Level::Boot), count(Level::No));
+    let first = found.iter().find(|diagnosis| diagnosis.level == Level::Fix);
+    let begin = first.map(|first| format!("; begin with '{}'", first.subject)).unwrap_or_default();
+    match now + boot + never {
+        0 => format!("None of {} points will disturb a measurement or a quiet program.", found.len()),
+        bad => format!(
+            "{bad} of {} points disturb measurements or quiet programs: {now} can be mended on the running system, {boot} by a word on the kernel's \
+             command line, {never} not from here{begin}.",
+            found.len()
+        ),
+    }
+}
+
+fn table(found: &[&Diagnosis]) -> Markup {
+    html! {
+        table.figures {
+            thead { tr { th { "Subject" } th.wide { "Found" } th.wide { "Remedy" } } }
+            tbody { @for diagnosis in found { tr {
+                th scope="row" { (diagnosis.subject) " " span.level.(class(diagnosis.level)) { (diagnosis.level.word()) } }
+                td.wide { (diagnosis.found) }
+                td.wide { @if let Some(remedy) = &diagnosis.remedy { code { (remedy) } } @else { "-" } }
+            } } }
+        }
+    }
+}
+
+fn class(level: Level) -> &'static str {
+    match level {
+        Level::Ok => "good",
+        Level::Info => "plain",
+        Level::Fix | Level::Boot => "fair",
+        Level::No => "bad",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(subject: &'static str, level: Level) -> Diagnosis {
+        let remedy = (level == Level::Fix).then(|| "echo <x>".to_owned());
+        Diagnosis { subject, level, found: format!("{subject} is so"), remedy }
+    }
+
+    #[test]
+    fn the_sentence_counts_what_can_be_mended() {
+        let good = [of("clock", Level::Ok), of("hypervisor", Level::Info)];
+        let bad =
+            [of("clock", Level::Ok), of("governor", Level::Fix), of("ticks", Level::Boot), of("steal", Level::No)];
+        insta::assert_snapshot!([sentence(&good), sentence(&bad)].join("\n"), @"
+        None of 2 points will disturb a measurement or a quiet program.
+        3 of 4 points disturb measurements or quiet programs: 1 can be mended on the running system, 1 by a word on the kernel's command line, 1 not from here; begin with 'governor'.
+        ");
+    }
+
+    #[test]
+    fn remedies_come_first_and_are_text() {
+        let page = doctor("desk", &[of("clock", Level::Ok), of("governor", Level::Fix)]);
+        assert!(page.find("Can be mended on").unwrap() < page.find("As it should be").unwrap());
+        assert!(page.contains("<code>echo &lt;x&gt;</code>") && !page.contains("Worth knowing"));
+    }
+}

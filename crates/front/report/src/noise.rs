@@ -1,0 +1,204 @@
+//! Noise in the terminal.
+
+pub(crate) mod trace;
+
+use crate::ranking::duration;
+use seatmap_noise::{Bin, CpuNoise, Report};
+
+/// Sources that are named for each CPU.
+const SOURCES: usize = 5;
+
+/// Heights of a bar, from the lowest that is seen.
+const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+
+/// A table of the CPUs, their gaps by length, where they come from, and what the meters know of themselves.
+#[must_use]
+pub fn summary(report: &Report) -> String {
+    let cpus = report.cpus.len();
+    let head = format!("Noise of {cpus} CPU{} in {:.2} s\n\n", if cpus == 1 { "" } else { "s" }, report.seconds);
+    let text = head + &table(report) + &gaps(report) + &sources(report) + &trace::takers(report) + &meters(report);
+    seatmap_document::visible_lines(text)
+}
+
+fn table(report: &Report) -> String {
+    let mut text =
+        "  CPU   stolen     gaps/s     longest  FWQ median         p99       p99.9     slowest  excess   steal\n"
+            .to_owned();
+    for noise in &report.cpus {
+        let times = [noise.fwq_p50_us, noise.fwq_p99_us, noise.fwq_p999_us, noise.fwq_max_us];
+        let times: String = times.iter().map(|us| format!("{:>12}", duration(us * 1e3))).collect();
+        let steal = noise.steal_percent.map_or("?".to_owned(), |percent| format!("{percent:.1} %"));
+        text += &format!(
+            "  {:>3} {:>8} {:>10.1} {:>11}{times} {:>7} {steal:>7}\n",
+            noise.cpu,
+            percent(noise.stolen_percent),
+            noise.gaps_per_second,
+            duration(noise.longest_gap_us * 1e3),
+            percent(noise.fwq_excess_percent),
+        );
+    }
+    text
+}
+
+fn percent(percent: f64) -> String {
+    format!("{percent:.2} %")
+}
+
+/// A line of bars a CPU, an octave a bar, each as high as the logarithm of its count.
+fn gaps(report: &Report) -> String {
+    let bins = || report.cpus.iter().flat_map(|noise| &noise.histogram);
+    let octaves = || bins().map(|bin| bin.from_ns.max(1).ilog2());
+    let (Some(first), Some(last)) = (octaves().min(), octaves().max()) else {
+        return "\nNo gaps.\n".to_owned();
+    };
+    let (from, to) = (duration(exp2(first)), duration(exp2(last + 1)));
+    let mut text = format!("\nGaps by length, an octave a bar from {from} to {to}; a full bar is 10^4 or more\n");
+    for noise in &report.cpus {
+        let bars: String = (first..=last).map(|octave| bar(count(&noise.histogram, octave))).collect();
+        text += format!("  {:>3}  {bars}", noise.cpu).trim_end();
+        text.push('\n');
+    }
+    text
+}
+
+fn exp2(octave: u32) -> f64 {
+    f64::from(octave).exp2()
+}
+
+fn count(bins: &[Bin], octave: u32) -> u64 {
+    bins.iter().filter(|bin| bin.from_ns.max(1).ilog2() == octave).map(|bin| bin.count).sum()
+}
+
+/// Two bars a decade.
+fn bar(count: u64) -> char {
+    match count {
+        0 => ' ',
+        _ => BARS[((2.0 * (count as f64).log10()) as usize).min(BARS.len() - 1)],
+    }
+}
+
+fn sources(report: &Report) -> String {
+    let mut text = "\nWhat came meanwhile, a second\n".to_owned();
+    for noise in &report.cpus {
+        let named: Vec<String> = noise.sources.iter().take(SOURCES).map(source).collect();
+        let more = noise.sources.len().saturating_sub(SOURCES);
+        let more = if more > 0 { format!(", and {more} more") } else { String::new() };
+        text += &format!(
+            "  {:>3}  {}{more}\n",
+            noise.cpu,
+            if named.is_empty() { "nothing".into() } else { named.join(", ") }
+        );
+        text += &preempted(noise);
+        text += &unexplained(noise);
+    }
+    text
+}
+
+fn source(source: &seatmap_noise::Source) -> String {
+    format!("{} {:.1}", source.name, source.per_second)
+}
+
+/// Whether a long gap was another task's doing: what a cell can keep out.
+fn preempted(noise: &CpuNoise) -> String {
+    match noise.longest_preemption_us {
+        Some(us) if noise.longest_gap_us >= 50.0 => format!(
+            "       another task had the CPU for {} of a gap at most; the longest gap is {}\n",
+            duration(us * 1e3),
+            duration(noise.longest_gap_us * 1e3)
+        ),
+        _ => String::new(),
+    }
+}
+
+/// Said where it is more than chance.
+fn unexplained(noise: &CpuNoise) -> String {
+    match noise.unexplained_at_least_percent {
+        Some(share) if share >= 1.0 => {
+            format!("       at least {share:.0} % of the gaps are none of these: hypervisor, firmware or hardware\n")
+        }
+        _ => String::new(),
+    }
+}
+
+/// The worst of the meters.
+fn meters(report: &Report) -> String {
+    let worst = |figure: fn(&CpuNoise) -> f64| report.cpus.iter().map(figure).fold(0.0, f64::max);
+    format!(
+        "\nMeter: {}, known to {}; gaps from {} on; writing one down takes {},\n{:.2} % of the time, in no figure\n",
+        report.clock,
+        duration(worst(|noise| noise.meter.resolution_ns)),
+        duration(worst(|noise| noise.meter.threshold_ns)),
+        duration(worst(|noise| noise.meter.record_ns)),
+        worst(|noise| noise.meter.overhead_percent)
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples::noise;
+    use crate::{html, svg};
+
+    #[test]
+    fn the_table() {
+        insta::assert_snapshot!(summary(&noise()), @r#"
+        Noise of 2 CPUs in 2.00 s
+
+          CPU   stolen     gaps/s     longest  FWQ median         p99       p99.9     slowest  excess   steal
+            0   1.23 %      351.0    7.340 ms   32.000 us   45.500 us  139.000 us    8.007 ms  1.50 %   0.5 %
+            1   0.00 %        2.0    300.0 ns   32.000 us   45.500 us  139.000 us    8.007 ms  1.50 %       ?
+
+        Gaps by length, an octave a bar from 128.0 ns to 8.389 ms; a full bar is 10^4 or more
+            0  ▅     ▅        ▁
+            1   ▁
+
+        What came meanwhile, a second
+            0  LOC Local timer interrupts 250.0, softirq TIMER 20.0, IRQ 36 virtio1-req.0 3.5
+               another task had the CPU for 40.000 us of a gap at most; the longest gap is 7.340 ms
+               at least 28 % of the gaps are none of these: hypervisor, firmware or hardware
+            1  nothing
+
+        Who had the CPU in gaps of 5 us and more, by the kernel's trace
+          CPU     gaps      in all  in one gap  who
+            0      251    3.260 ms   20.000 us  local_timer
+            0        1   40.000 us   40.000 us  hog
+            0      251    7.281 ms    7.280 ms  nobody in the kernel: hypervisor, firmware or hardware
+               7.340 ms at 1.203 s: nobody 7.280 ms, hog 40.000 us, local_timer 20.000 us
+               3 more gaps are older than what the trace could hold
+
+        Meter: tsc, known to 17.6 ns; gaps from 141.0 ns on; writing one down takes 864.3 ns,
+        0.03 % of the time, in no figure
+        "#);
+    }
+
+    #[test]
+    fn bars_grow_with_the_logarithm() {
+        let bars: String = [0, 1, 3, 4, 10, 100, 1000, 3999, 10_000, u64::MAX].into_iter().map(bar).collect();
+        assert_eq!(bars, " ▁▁▂▃▅▇███");
+    }
+
+    #[test]
+    fn a_quiet_room_has_no_gaps_to_draw() {
+        let mut quiet = noise();
+        quiet.cpus.iter_mut().for_each(|noise| {
+            noise.histogram.clear();
+            noise.timeline.clear();
+            noise.sources.clear();
+        });
+        assert!(summary(&quiet).contains("No gaps.") && summary(&quiet).contains("nothing"));
+        assert_eq!(svg::noise(&quiet).matches("class=\"gaps\"").count(), 0);
+    }
+
+    #[test]
+    fn a_picture_has_a_row_a_cpu() {
+        insta::assert_snapshot!("noise", svg::noise(&noise()).replace("><", ">\n<"));
+    }
+
+    #[test]
+    fn names_stay_text() {
+        let mut hostile = noise();
+        hostile.cpus[0].sources[0].name = "\u{1b}[31m</td><script>alert(1)</script>".into();
+        assert!(!summary(&hostile).contains('\u{1b}'));
+        assert!(!html::noise(&hostile).contains("<script>alert"));
+    }
+}

@@ -1,0 +1,207 @@
+//! The one sentence that each page begins with: what to make of its figures, said from them.
+
+use crate::Digits;
+use crate::ranking::duration;
+use seatmap_machine::Profile;
+use seatmap_measure::classes::DistanceClass;
+use seatmap_noise::{CpuNoise, Report};
+use seatmap_papers::channels::slices::Slices;
+use seatmap_papers::channels::{Figures, Found, Gain};
+use seatmap_papers::rank::Ranking;
+use seatmap_pattern::Pattern;
+use seatmap_plan::Plan;
+
+/// Classes nearer to each other than this ratio give no advice on seats.
+const ALIKE: f64 = 1.15;
+/// Costs that differ by less than this share are the same in print.
+const SAME: f64 = 0.0005;
+/// A CPU with longer gaps is not quiet: a context switch and back takes a few microseconds.
+const QUIET_GAP_US: f64 = 20.0;
+/// A CPU that loses more of its time is not quiet.
+const QUIET_PERCENT: f64 = 0.1;
+/// A speed-up that differs from 1 by less is not worth a move.
+const NO_GAIN: f64 = 0.02;
+/// The part of all bytes that the heaviest edges are said to carry.
+const MOST_BYTES: f64 = 0.9;
+
+/// A machine's distances.
+pub(crate) fn of_profile(profile: &Profile, classes: &[DistanceClass], digits: Digits) -> String {
+    let is_of_cores = |class: &&DistanceClass| class.name != "SMT siblings";
+    let mut cores = classes.iter().filter(is_of_cores);
+    let Some(near) = cores.next().or(classes.first()) else {
+        return format!("This profile holds no distances: 'seatmap measure' on {} itself finds them.", profile.name);
+    };
+    let far = cores.next_back().unwrap_or(near);
+    if let Some(said) = of_one_kind(near, far, digits) {
+        return said;
+    }
+    let [near_ns, far_ns] = [near, far].map(|class| digits.show(class.median_ns));
+    let times = far.median_ns / near.median_ns;
+    format!(
+        "A cache line's round trip takes {near_ns} ns in the nearest class of cores ({}) and {far_ns} ns in the farthest \
+         ({}), {times:.1} times as long: seat threads that talk to each other in the nearest.",
+        near.name, far.name
+    )
+}
+
+/// Where no class is far: whether its pairs are alike, too. `None` where a class is.
+fn of_one_kind(near: &DistanceClass, far: &DistanceClass, digits: Digits) -> Option<String> {
+    if far.median_ns / near.median_ns >= ALIKE {
+        return None;
+    }
+    let [low, high] = [near.p10_ns.min(far.p10_ns), near.p90_ns.max(far.p90_ns)];
+    let [low_ns, median_ns, high_ns] = [low, near.median_ns, high].map(|ns| digits.show(ns));
+    Some(match high / low < ALIKE {
+        true => format!("All cores are about equally far apart, {median_ns} ns: it matters little where threads sit."),
+        false => format!(
+            "Pairs of cores are {low_ns} to {high_ns} ns apart (p10 to p90) though they share the same level of the machine: seat \
+             threads by the measured distances, not by the topology."
+        ),
+    })
+}
+
+/// A plan against what is usual and against the bound.
+pub(crate) fn of_plan(plan: &Plan) -> String {
+    let Some(cost) = plan.cost else { return "This plan says nothing of its cost: judge it by running it.".to_owned() };
+    let is_same = |other: f64| (other / cost - 1.0).abs() < SAME;
+    let against = match plan.baselines {
+        Some(usual) if is_same(usual.os) => {
+            "No placement was found that costs less than the order in which the OS numbers CPUs".to_owned()
+        }
+        Some(usual) => {
+            let alike: Vec<&str> = [("compact", usual.compact), ("scatter", usual.scatter)]
+                .iter()
+                .filter(|one| is_same(one.1))
+                .map(|one| one.0)
+                .collect();
+            let alike =
+                if alike.is_empty() { String::new() } else { format!(" ({} costs the same)", alike.join(" or ")) };
+            format!(
+                "As planned{alike} the pattern costs {:.1} % less than as the OS numbers CPUs",
+                100.0 * (1.0 - cost / usual.os)
+            )
+        }
+        None => format!("As planned the pattern costs {cost:.1}"),
+    };
+    match plan.lower_bound {
+        _ if plan.optimal => format!("{against}, and no placement is cheaper: proven."),
+        Some(bound) if bound > 0.0 => {
+            format!("{against}, and no placement can be more than {:.1} % cheaper.", 100.0 * (1.0 - bound / cost))
+        }
+        _ => format!("{against}; how much cheaper a placement could be is not known."),
+    }
+}
+
+/// The quietest CPU, and the noisiest.
+pub(crate) fn of_noise(report: &Report) -> String {
+    let by_loss = |a: &&CpuNoise, b: &&CpuNoise| {
+        (a.stolen_percent, a.longest_gap_us)
+            .partial_cmp(&(b.stolen_percent, b.longest_gap_us))
+            .unwrap_or(std::cmp::Ordering::Equal)
+    };
+    let (Some(quiet), Some(noisy)) = (report.cpus.iter().min_by(by_loss), report.cpus.iter().max_by(by_loss)) else {
+        return "No CPU was measured.".to_owned();
+    };
+    let loses = |noise: &CpuNoise| {
+        format!(
+            "CPU {} loses {:.2} % of its time, up to {} at once",
+            noise.cpu,
+            noise.stolen_percent,
+            duration(1e3 * noise.longest_gap_us)
+        )
+    };
+    let is_quiet = |noise: &CpuNoise| noise.stolen_percent < QUIET_PERCENT && noise.longest_gap_us < QUIET_GAP_US;
+    match quiet.cpu == noisy.cpu {
+        true if is_quiet(quiet) => format!("{}: it is quiet.", loses(quiet)),
+        true => {
+            format!("{}: work that must not wait so long needs a quieter CPU, such as one in a cell.", loses(quiet))
+        }
+        false if is_quiet(noisy) => format!("All CPUs are quiet: even {}.", loses(noisy)),
+        false => format!("{}, and {}: put what must not wait on CPU {}.", loses(noisy), loses(quiet), quiet.cpu),
+    }
+}
+
+/// What a good mapping is worth.
+pub(crate) fn of_ranking(ranking: &Ranking) -> String {
+    let found = format!(
+        "Of {} mappings {} is the fastest; one at random takes {:.2} times as long in the mean, the worst {:.2} times",
+        ranking.mappings, ranking.best, ranking.mean_to_best, ranking.best_to_worst
+    );
+    match ranking.may_be_best {
+        Some(set) if set.mappings == 1 => {
+            format!("{found}, and no other may be the best ({:.0} % confidence).", 100.0 * set.confidence)
+        }
+        Some(set) => format!(
+            "{found}, but {} of them may be the best ({:.0} % confidence).",
+            set.mappings,
+            100.0 * set.confidence
+        ),
+        None => format!("{found}; one run does not tell which others may be the best."),
+    }
+}
+
+/// What seats near homes are worth.
+pub(crate) fn of_channels(found: &Found) -> String {
+    match &found.figures {
+        Figures::Curve(told) => format!(
+            "Over this line CPU {} is nearest to CPU {}, {:.0} cycles, and the farthest takes {:.1} times as long: seat the partner \
+             near the line's home.",
+            told.nearest,
+            told.from,
+            told.least_cycles,
+            told.most_cycles / told.least_cycles
+        ),
+        Figures::Slices(told) => of_slices(told),
+        Figures::Gain(told) => of_gain(told),
+    }
+}
+
+fn of_slices(told: &Slices) -> String {
+    let percent = 100.0 * (1.0 - told.sliced.median_cycles / told.random.median_cycles);
+    let word = if percent < 0.0 { "more" } else { "fewer" };
+    let advice =
+        if percent > 100.0 * NO_GAIN { "keep pairs in slices of their own" } else { "slices gain nothing here" };
+    format!("In slices the median pair takes {:.0} % {word} cycles than at random: {advice}.", percent.abs())
+}
+
+fn of_gain(told: &Gain) -> String {
+    let advice = match told.median {
+        gain if gain > 1.0 + NO_GAIN => "search for the homes of the lines before seating the threads",
+        gain if gain < 1.0 - NO_GAIN => "the search for homes costs more than it gains",
+        _ => "the search for homes pays for itself and no more",
+    };
+    let comparisons = crate::about::counted(told.speed_ups.len(), "comparison");
+    format!(
+        "Seated near the homes of its lines a run is {:.2} times as fast as usual (median of {comparisons}, the search included): {advice}.",
+        told.median
+    )
+}
+
+/// Where the weight of a pattern lies.
+pub(crate) fn of_pattern(pattern: &Pattern) -> String {
+    let mut bytes: Vec<f64> = pattern.edges.iter().map(|edge| edge.bytes).collect();
+    bytes.sort_by(|a, b| b.total_cmp(a));
+    let all: f64 = bytes.iter().sum();
+    let (Some(most), Some(least)) = (bytes.first(), bytes.last()) else {
+        return "Nothing is sent: any placement is as good as another.".to_owned();
+    };
+    if most == least {
+        return format!("All {} edges carry the same: seat each task near those that it sends to.", bytes.len());
+    }
+    let mut sum = 0.0;
+    let before = |edge: &&f64| {
+        let is_before = sum < MOST_BYTES * all;
+        sum += **edge;
+        is_before
+    };
+    let heavy = bytes.iter().take_while(before).count();
+    let carry = if heavy == 1 { "carries" } else { "carry" };
+    format!(
+        "{heavy} of {} edges {carry} {:.0} % of the bytes: seat the tasks at their ends next to each other.",
+        bytes.len(),
+        100.0 * MOST_BYTES
+    )
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,158 @@
+//! Gaps of each CPU: how long they are, and when they came.
+
+use super::frame::Frame;
+use super::number;
+use crate::axis::{Axis, Scaling, Unit};
+use maud::{Markup, html};
+use seatmap_noise::{Bin, CpuNoise, Gap, Report};
+
+/// Width of either half, in user units: narrow, so that its letters are still read on a telephone.
+const WIDTH: f64 = 480.0;
+/// Room for the CPU's name and its ticks, left.
+const LEFT: f64 = 94.0;
+/// Room at the right, so that the last tick is not cut.
+const RIGHT: f64 = 22.0;
+/// Room for the title of the vertical axis, above.
+const TOP: f64 = 28.0;
+/// Height of a row, and of what is drawn in it.
+const ROW: f64 = 88.0;
+const DRAWN: f64 = 64.0;
+/// Room for ticks and title of the horizontal axis, below the last row.
+const BOTTOM: f64 = 22.0;
+/// Between the halves of a standalone picture, and around them.
+const MARGIN: f64 = 24.0;
+/// Room for its title.
+const TITLE: f64 = 40.0;
+
+/// The shortest length drawn, in nanoseconds: below the threshold of any clock.
+const SHORTEST_NS: f64 = 10.0;
+/// The longest at least, so that quiet rooms look quiet.
+const LONGEST_NS: f64 = 1e6;
+/// The count at the top of a histogram, at least.
+const COUNT: f64 = 1e3;
+/// Below one gap, so that one is seen.
+const LEAST_COUNT: f64 = 0.7;
+
+/// One of the two pictures: a row a CPU on axes that all rows share.
+pub(crate) struct Half<'a> {
+    report: &'a Report,
+    x: Axis,
+    y: Axis,
+    /// What stands above, and what below.
+    titles: [&'static str; 2],
+    /// The colour, and the class that a page gives one.
+    mark: (&'static str, &'static str),
+    /// What is drawn of a CPU.
+    path: fn(&CpuNoise, &Frame) -> String,
+}
+
+/// How many gaps of each length.
+pub(crate) fn lengths(report: &Report) -> Half<'_> {
+    let most = bins(report).map(|bin| bin.count as f64).fold(COUNT, f64::max);
+    Half {
+        report,
+        x: length_axis(report),
+        y: Axis::new(LEAST_COUNT, most, Scaling::Log, Unit::Number),
+        titles: ["number of gaps", "length of the gap"],
+        mark: ("#0072b2", "series-0"),
+        path: bars,
+    }
+}
+
+/// When the longest gaps came.
+pub(crate) fn timeline(report: &Report) -> Half<'_> {
+    let until_ns = 1e9 * report.seconds.max(f64::MIN_POSITIVE);
+    Half {
+        report,
+        x: Axis::new(0.0, until_ns, Scaling::Linear, Unit::Time),
+        y: length_axis(report),
+        titles: ["length of the gap, the longest 1024", "time since the measurement began"],
+        mark: ("#d55e00", "series-1"),
+        path: sticks,
+    }
+}
+
+fn bins(report: &Report) -> impl Iterator<Item = &Bin> {
+    report.cpus.iter().flat_map(|noise| &noise.histogram)
+}
+
+fn length_axis(report: &Report) -> Axis {
+    let longest = bins(report).map(|bin| bin.to_ns as f64).fold(LONGEST_NS, f64::max);
+    Axis::new(SHORTEST_NS, longest, Scaling::Log, Unit::Time)
+}
+
+/// Both halves beside each other, as a standalone picture.
+#[must_use]
+pub fn noise(report: &Report) -> String {
+    let halves = [lengths(report), timeline(report)];
+    let (width, height) = (2.0 * WIDTH + 3.0 * MARGIN, TITLE + halves[0].height() + MARGIN);
+    let picture = html! {
+        svg xmlns="http://www.w3.org/2000/svg" viewBox=(format!("0 0 {width} {height}")) width=(width) height=(height)
+            role="img" font-family="system-ui, sans-serif" font-size="12" {
+            title { "Gaps on each CPU" }
+            rect width=(width) height=(height) fill="#fff" {}
+            text x=(MARGIN) y="26" font-size="16" font-weight="600" fill="#1b1f24" { "Gaps on each CPU" }
+            @for (half, x) in halves.iter().zip([MARGIN, WIDTH + 2.0 * MARGIN]) {
+                g transform=(format!("translate({x} {TITLE})")) { (half.drawing()) }
+            }
+        }
+    };
+    picture.into_string() + "\n"
+}
+
+impl Half<'_> {
+    /// The picture for a page.
+    pub fn picture(&self) -> Markup {
+        html! {
+            svg.chart xmlns="http://www.w3.org/2000/svg" viewBox=(format!("0 0 {WIDTH} {}", number(self.height())))
+                role="img" aria-label=(format!("{} of each CPU", self.titles[0])) font-size="12" { (self.drawing()) }
+        }
+    }
+
+    fn height(&self) -> f64 {
+        TOP + ROW * self.report.cpus.len() as f64 + BOTTOM
+    }
+
+    fn drawing(&self) -> Markup {
+        let last = self.report.cpus.len().saturating_sub(1);
+        html! {
+            (self.frame(0).title_up(self.titles[0]))
+            @for (row, noise) in self.report.cpus.iter().enumerate() { (self.row(row, noise)) }
+            (self.frame(last).title_across(self.titles[1]))
+        }
+    }
+
+    fn frame(&self, row: usize) -> Frame {
+        let top = TOP + ROW * row as f64;
+        Frame { left: LEFT, top, width: WIDTH - LEFT - RIGHT, height: DRAWN, x: self.x, y: self.y }
+    }
+
+    fn row(&self, row: usize, noise: &CpuNoise) -> Markup {
+        let (frame, (colour, class)) = (self.frame(row), self.mark);
+        let path = (self.path)(noise, &frame);
+        html! {
+            text.name x="0" y=(number(frame.bottom() - 0.5 * DRAWN + 4.0)) fill="#1b1f24" { "CPU " (noise.cpu) }
+            (frame.ticks_up())
+            (frame.ticks_across())
+            @if !path.is_empty() { path.gaps.(class) fill=(colour) stroke=(colour) stroke-width="1" d=(path) {} }
+        }
+    }
+}
+
+/// A bar a bin, as high as the logarithm of its count.
+fn bars(noise: &CpuNoise, frame: &Frame) -> String {
+    let bar = |bin: &Bin| {
+        let [from, to] = [bin.from_ns, bin.to_ns].map(|ns| frame.x(ns as f64));
+        let (floor, top) = (number(frame.bottom()), number(frame.y(bin.count as f64)));
+        format!("M{} {floor}V{top}H{}V{floor}z", number(from), number(to))
+    };
+    noise.histogram.iter().map(bar).collect()
+}
+
+fn sticks(noise: &CpuNoise, frame: &Frame) -> String {
+    let stick = |gap: &Gap| {
+        let (x, floor) = (number(frame.x(gap.start_ns as f64)), number(frame.bottom()));
+        format!("M{x} {floor}V{}", number(frame.y(gap.length_ns as f64)))
+    };
+    noise.timeline.iter().map(stick).collect()
+}

@@ -1,0 +1,165 @@
+//! Files and a console for a program that may open none.
+
+use crate::failure::Failure;
+use crate::status::Status;
+use seatmap_c_abi::{Boundary, take_back};
+use seatmap_ninep::client::{Access, File, Inherited};
+use std::ffi::{CStr, c_char, c_int, c_void};
+use std::os::fd::FromRawFd;
+
+/// A connection to files and a console that somebody else reads and writes, outside the cell.
+pub struct Channel {
+    client: Inherited,
+    /// Those that are open, by their number.
+    files: Vec<Option<File>>,
+}
+
+/// How a file is opened.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Opening {
+    /// To read what is there.
+    Read = 0,
+    /// To write what is there, or the console.
+    Write = 1,
+    /// To write it anew, whether it is there or not, and to read it.
+    Create = 2,
+}
+
+/// Takes over the connection that `seatmap cell run --channel` has made: `descriptor` is what SEATMAP_9P_FD says.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn seatmap_channel_create(descriptor: c_int, channel: *mut *mut Channel) -> Status {
+    let make = || {
+        if descriptor < 0 {
+            return Err(Failure::Argument(format!("{descriptor} is no descriptor")));
+        }
+        // SAFETY: the caller keeps the rules of the header: nobody else uses it from here on.
+        let stream = unsafe { std::fs::File::from_raw_fd(descriptor) };
+        Ok(Channel { client: Inherited::new(stream).map_err(Failure::Channel)?, files: Vec::new() })
+    };
+    // SAFETY: the caller keeps the rules of the header.
+    unsafe { Failure::give(channel, "channel", make) }
+}
+
+/// Ends the connection; NULL is fine.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn seatmap_channel_destroy(channel: *mut Channel) {
+    // SAFETY: the caller keeps the rules of the header.
+    unsafe { take_back(channel) }
+}
+
+/// Opens a file by its path from the root, as "files/out/result.txt", "console" or "input"; `opening` is a seatmap_opening.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn seatmap_channel_open(
+    channel: *mut Channel,
+    path: *const c_char,
+    opening: c_int,
+    file: *mut u32,
+) -> Status {
+    Failure::call(|| {
+        // SAFETY: the caller keeps the rules of the header, for all three.
+        let (channel, path, number) = unsafe {
+            (Failure::changed(channel, "channel")?, Failure::known(path, "path")?, Failure::changed(file, "file")?)
+        };
+        // SAFETY: as above: the text ends in a zero byte.
+        let path = unsafe { CStr::from_ptr(path) }.to_str();
+        let path = path.map_err(|_| Failure::Argument("path is no UTF-8".to_owned()))?;
+        let opened = match opening {
+            0 => channel.client.open(path, Access::Read),
+            1 => channel.client.open(path, Access::Write),
+            2 => channel.client.create(path),
+            other => return Err(Failure::Argument(format!("{other} is no seatmap_opening"))),
+        };
+        *number = channel.put(opened.map_err(Failure::Channel)?);
+        Ok(())
+    })
+}
+
+/// Closes a file.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn seatmap_channel_close(channel: *mut Channel, file: u32) -> Status {
+    Failure::call(|| {
+        // SAFETY: the caller keeps the rules of the header.
+        let channel = unsafe { Failure::changed(channel, "channel") }?;
+        let closed = channel.files.get_mut(file as usize).and_then(Option::take).ok_or_else(|| unknown(file))?;
+        channel.client.close(closed).map_err(Failure::Channel)
+    })
+}
+
+/// Reads from an offset, at most 128 KiB at once; `done` tells how many bytes, 0 at the end of the file.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn seatmap_channel_read(
+    channel: *mut Channel,
+    file: u32,
+    offset: u64,
+    to: *mut c_void,
+    bytes: usize,
+    done: *mut usize,
+) -> Status {
+    Failure::call(|| {
+        let count = Failure::counted(to.cast::<u8>(), bytes, "to")?;
+        // SAFETY: the caller keeps the rules of the header.
+        let (channel, done) = unsafe { (Failure::changed(channel, "channel")?, Failure::changed(done, "done")?) };
+        let to = match count {
+            0 => &mut [][..],
+            // SAFETY: as above: it is not NULL, holds so many bytes, and nobody else uses them meanwhile.
+            count => unsafe { std::slice::from_raw_parts_mut(to.cast::<u8>(), count) },
+        };
+        let (client, file) = channel.known(file)?;
+        *done = client.read(file, offset, to).map_err(Failure::Channel)?;
+        Ok(())
+    })
+}
+
+/// Writes all of it at an offset.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn seatmap_channel_write(
+    channel: *mut Channel,
+    file: u32,
+    offset: u64,
+    from: *const c_void,
+    bytes: usize,
+) -> Status {
+    Failure::call(|| {
+        let count = Failure::counted(from.cast::<u8>(), bytes, "from")?;
+        // SAFETY: the caller keeps the rules of the header.
+        let channel = unsafe { Failure::changed(channel, "channel") }?;
+        let from = match count {
+            0 => &[][..],
+            // SAFETY: as above: it is not NULL and holds so many bytes.
+            count => unsafe { std::slice::from_raw_parts(from.cast::<u8>(), count) },
+        };
+        let (client, file) = channel.known(file)?;
+        client.write_all(file, offset, from).map_err(Failure::Channel)
+    })
+}
+
+/// Takes this process all rights but to compute, start threads, tell the time, and read and write what is open: for good.
+#[unsafe(no_mangle)]
+pub extern "C" fn seatmap_fence_close() -> Status {
+    Failure::call(|| {
+        let fence = seatmap_ninep::Fence::new().map_err(Failure::Channel)?;
+        fence.close().map_err(|error| Failure::Fence(error.to_string()))
+    })
+}
+
+impl Channel {
+    /// The number that a file gets.
+    fn put(&mut self, file: File) -> u32 {
+        let free = self.files.iter().position(Option::is_none).unwrap_or(self.files.len());
+        match self.files.get_mut(free) {
+            Some(place) => *place = Some(file),
+            None => self.files.push(Some(file)),
+        }
+        free as u32
+    }
+
+    fn known(&mut self, file: u32) -> Result<(&mut Inherited, &File), Failure> {
+        let found = self.files.get(file as usize).and_then(Option::as_ref);
+        found.map(|found| (&mut self.client, found)).ok_or_else(|| unknown(file))
+    }
+}
+
+fn unknown(file: u32) -> Failure {
+    Failure::Argument(format!("no open file has the number {file}"))
+}

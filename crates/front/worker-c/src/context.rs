@@ -1,0 +1,144 @@
+//! A borrowed worker.
+
+use crate::failure::Failure;
+use crate::inside::Inside;
+use crate::runtime::Runtime;
+use crate::status::Status;
+use seatmap_c_abi::{Boundary, take_back};
+use std::ffi::c_void;
+use std::sync::Arc;
+
+/// A worker that belongs to its holder: its local store holds zeros when the context is created, and is overwritten with
+/// zeros when it is destroyed.
+pub struct Context(pub(crate) seatmap_worker::Context);
+
+/// A program for a worker: it sees the worker from within, the argument that it was started with, and the data that it was
+/// loaded with; and returns its stop code.
+pub type Program = Option<unsafe extern "C" fn(inside: *mut Inside, argument: u64, data: *mut c_void) -> u32>;
+
+/// A program written in C, with its data.
+struct Loaded {
+    code: unsafe extern "C" fn(*mut Inside, u64, *mut c_void) -> u32,
+    data: *mut c_void,
+}
+
+// SAFETY: the header says that a program runs on the worker's thread, and its data with it.
+unsafe impl Send for Loaded {}
+// SAFETY: as above; the pointer is handed on and never followed.
+unsafe impl Sync for Loaded {}
+
+impl seatmap_worker::Program for Loaded {
+    fn run(&self, inside: &mut seatmap_worker::Inside, argument: u64) -> u32 {
+        // SAFETY: whoever loaded the program answers for it; what it sees outlives the call.
+        unsafe { (self.code)(Inside::of(inside), argument, self.data) }
+    }
+}
+
+/// Borrows a worker and overwrites its local store with zeros, as spe_context_create. SEATMAP_WORKER_STATUS_BUSY where all
+/// are in contexts.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn seatmap_context_create(runtime: *mut Runtime, context: *mut *mut Context) -> Status {
+    // SAFETY: the caller keeps the rules of the header.
+    let make = || Ok(Context(unsafe { Failure::known(runtime, "runtime") }?.0.context()?));
+    // SAFETY: as above.
+    unsafe { Failure::give(context, "context", make) }
+}
+
+/// Waits for a program that still runs, overwrites the local store with zeros and gives the worker back; NULL is fine.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn seatmap_context_destroy(context: *mut Context) {
+    // SAFETY: the caller keeps the rules of the header.
+    unsafe { take_back(context) }
+}
+
+/// Loads a program in place of any other, as spe_program_load; one that still runs is waited for. The data are the
+/// program's business: they are handed on as they are.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn seatmap_program_load(context: *mut Context, program: Program, data: *mut c_void) -> Status {
+    let work = |context: &mut Context| {
+        let code = program.ok_or(Failure::Null("program"))?;
+        context.0.load(Arc::new(Loaded { code, data }));
+        Ok(())
+    };
+    // SAFETY: the caller keeps the rules of the header.
+    unsafe { with(context, work) }
+}
+
+/// Runs the program and waits for its end, as spe_context_run; `stop_code` may be NULL.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn seatmap_context_run(context: *mut Context, argument: u64, stop_code: *mut u32) -> Status {
+    // SAFETY: the caller keeps the rules of the header.
+    unsafe { with(context, |context| told(stop_code, context.0.run(argument)?)) }
+}
+
+/// Starts the program and returns at once, where libspe2 needs a thread that calls spe_context_run.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn seatmap_context_start(context: *mut Context, argument: u64) -> Status {
+    // SAFETY: the caller keeps the rules of the header.
+    unsafe { with(context, |context| Ok(context.0.start(argument)?)) }
+}
+
+/// Waits for the end of a program that was started; `stop_code` may be NULL.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn seatmap_context_wait(context: *mut Context, stop_code: *mut u32) -> Status {
+    // SAFETY: the caller keeps the rules of the header.
+    unsafe { with(context, |context| told(stop_code, context.0.wait()?)) }
+}
+
+/// Whether a program that was started has ended, so that seatmap_context_wait returns at once; false for NULL.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn seatmap_context_ended(context: *const Context) -> bool {
+    // SAFETY: the caller keeps the rules of the header.
+    unsafe { Failure::known(context, "context") }.is_ok_and(|context| context.0.has_ended())
+}
+
+/// Gives the CPU back: the worker sleeps, whatever its polling is, until the next start, which then takes longer.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn seatmap_context_give_back(context: *mut Context) -> Status {
+    // SAFETY: the caller keeps the rules of the header.
+    unsafe { with(context, |context| Ok(context.0.give_back()?)) }
+}
+
+/// Writes a signal register of the worker, 0 or 1, as spe_signal_write.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn seatmap_signal_write(context: *mut Context, signal: u32, value: u32) -> Status {
+    let work = |context: &mut Context| match context.0.signal(signal as usize, value) {
+        true => Ok(()),
+        false => Err(Failure::Argument(format!("signal is {signal}; there are 0 and 1"))),
+    };
+    // SAFETY: the caller keeps the rules of the header.
+    unsafe { with(context, work) }
+}
+
+/// Where the worker's local store begins, as spe_ls_area_get; it is there as long as the context. NULL for NULL.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn seatmap_store_address(context: *const Context) -> *mut c_void {
+    // SAFETY: the caller keeps the rules of the header.
+    unsafe { Failure::known(context, "context") }
+        .map_or(std::ptr::null_mut(), |context| context.0.store_address().cast())
+}
+
+/// Bytes of the local store, as spe_ls_size_get; 0 for NULL.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn seatmap_store_size(context: *const Context) -> usize {
+    // SAFETY: the caller keeps the rules of the header.
+    unsafe { Failure::known(context, "context") }.map_or(0, |context| context.0.store_bytes())
+}
+
+/// Does something with a context.
+///
+/// # Safety
+/// `context` is NULL or a context that nobody else uses meanwhile.
+pub(crate) unsafe fn with(context: *mut Context, work: impl FnOnce(&mut Context) -> Result<(), Failure>) -> Status {
+    // SAFETY: the caller's promise.
+    Failure::call(|| work(unsafe { Failure::changed(context, "context") }?))
+}
+
+/// Tells a stop code to those who want it.
+fn told(stop_code: *mut u32, code: u32) -> Result<(), Failure> {
+    // SAFETY: the caller of the interface keeps the rules of the header.
+    if let Some(stop_code) = unsafe { stop_code.as_mut() } {
+        *stop_code = code;
+    }
+    Ok(())
+}

@@ -1,0 +1,119 @@
+//! Messages to a worker and from it.
+
+use crate::context::{Context, with};
+use crate::failure::Failure;
+use crate::status::Status;
+use seatmap_c_abi::Boundary;
+use std::ffi::c_int;
+
+/// How a call waits that writes or reads several messages: libspe2's behaviours.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MailboxBehaviour {
+    /// Until all are written or read.
+    AllBlocking = 1,
+    /// Until one is; the rest as far as it goes without waiting.
+    AnyBlocking = 2,
+    /// Not at all.
+    AnyNonblocking = 3,
+}
+
+impl MailboxBehaviour {
+    fn of(behaviour: c_int) -> Result<Self, Failure> {
+        let all = [Self::AllBlocking, Self::AnyBlocking, Self::AnyNonblocking];
+        let found = all.into_iter().find(|one| *one as c_int == behaviour);
+        found.ok_or_else(|| Failure::Argument(format!("{behaviour} is no seatmap_mbox")))
+    }
+
+    /// Whether the call waits for a message after so many.
+    fn waits(self, done: usize) -> bool {
+        match self {
+            Self::AllBlocking => true,
+            Self::AnyBlocking => done == 0,
+            Self::AnyNonblocking => false,
+        }
+    }
+}
+
+/// Writes messages into the worker's inbound mailbox, as spe_in_mbox_write; it has room for four. `written`, which may be
+/// NULL, tells how many went.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn seatmap_in_mbox_write(
+    context: *mut Context,
+    messages: *const u32,
+    count: usize,
+    behaviour: c_int,
+    written: *mut usize,
+) -> Status {
+    let work = |context: &mut Context| {
+        let (behaviour, count) = (MailboxBehaviour::of(behaviour)?, Failure::counted(messages, count, "messages")?);
+        let mut done = 0;
+        while done < count {
+            // SAFETY: the caller keeps the rules of the header, and `done` is below the count.
+            let message = unsafe { messages.add(done).read() };
+            if behaviour.waits(done) {
+                context.0.mailbox_write(message);
+            } else if !context.0.mailbox_try_write(message) {
+                break;
+            }
+            done += 1;
+        }
+        tell(written, done);
+        Ok(())
+    };
+    // SAFETY: the caller keeps the rules of the header.
+    unsafe { with(context, work) }
+}
+
+/// Reads messages from the worker's outbound mailbox, as spe_out_mbox_read and spe_out_intr_mbox_read; it holds one. `got`,
+/// which may be NULL, tells how many came. To wait for a message that a program never writes is to wait for ever.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn seatmap_out_mbox_read(
+    context: *mut Context,
+    messages: *mut u32,
+    count: usize,
+    behaviour: c_int,
+    got: *mut usize,
+) -> Status {
+    let work = |context: &mut Context| {
+        let (behaviour, count) =
+            (MailboxBehaviour::of(behaviour)?, Failure::counted(messages.cast_const(), count, "messages")?);
+        let mut done = 0;
+        while done < count {
+            let message = match behaviour.waits(done) {
+                true => Some(context.0.mailbox_read()),
+                false => context.0.mailbox_try_read(),
+            };
+            let Some(message) = message else { break };
+            // SAFETY: the caller keeps the rules of the header, and `done` is below the count.
+            unsafe { messages.add(done).write(message) };
+            done += 1;
+        }
+        tell(got, done);
+        Ok(())
+    };
+    // SAFETY: the caller keeps the rules of the header.
+    unsafe { with(context, work) }
+}
+
+/// How many messages the inbound mailbox has room for, as spe_in_mbox_status; 0 for NULL.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn seatmap_in_mbox_status(context: *const Context) -> u32 {
+    // SAFETY: the caller keeps the rules of the header.
+    unsafe { Failure::known(context, "context") }.map_or(0, |context| context.0.mailbox_room())
+}
+
+/// How many messages wait in the outbound mailbox, as spe_out_mbox_status; 0 for NULL.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn seatmap_out_mbox_status(context: *const Context) -> u32 {
+    // SAFETY: the caller keeps the rules of the header.
+    unsafe { Failure::known(context, "context") }.map_or(0, |context| context.0.mailbox_waiting())
+}
+
+/// Tells a count to those who want it.
+fn tell(out: *mut usize, count: usize) {
+    // SAFETY: the caller of the interface keeps the rules of the header.
+    if let Some(out) = unsafe { out.as_mut() } {
+        *out = count;
+    }
+}

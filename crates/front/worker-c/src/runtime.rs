@@ -1,0 +1,122 @@
+//! Workers.
+
+use crate::failure::Failure;
+use crate::status::Status;
+use seatmap_c_abi::{Boundary, take_back};
+use seatmap_worker::options::STORE_BYTES;
+use std::ffi::c_int;
+use std::time::Duration;
+
+/// CPUs at most; no machine has more.
+const MOST_CPUS: usize = 1 << 20;
+
+/// The first signal register gathers bits (OR) instead of keeping the last value; libspe2's SPE_CFG_SIGNOTIFY1_OR.
+pub const SEATMAP_SIGNOTIFY1_OR: u32 = 0x10;
+
+/// The same of the second.
+pub const SEATMAP_SIGNOTIFY2_OR: u32 = 0x20;
+
+/// Workers, each on its CPU, from when they are created until they and all their contexts are destroyed.
+pub struct Runtime(pub(crate) seatmap_worker::Runtime);
+
+/// How workers and those who wait for them wait.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Polling {
+    /// They look all the time: the fastest, and the CPU is never free.
+    Spin = 0,
+    /// They look for spin_us, then sleep until woken.
+    Adaptive = 1,
+    /// They sleep at once: for workers that share their CPU with others.
+    Sleep = 2,
+}
+
+/// What workers are made of.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    /// Bytes of each local store; 0 for 256 KiB, as a Cell has it.
+    pub store_bytes: usize,
+    /// One of seatmap_polling.
+    pub polling: c_int,
+    /// For SEATMAP_POLLING_ADAPTIVE, how long to look before sleeping, in microseconds.
+    pub spin_us: u32,
+    /// SEATMAP_SIGNOTIFY1_OR and SEATMAP_SIGNOTIFY2_OR, or 0.
+    pub flags: u32,
+}
+
+impl Options {
+    fn meant(&self) -> Result<seatmap_worker::Options, Failure> {
+        let polling = match self.polling {
+            polling if polling == Polling::Spin as c_int => seatmap_worker::Polling::Spin,
+            polling if polling == Polling::Adaptive as c_int => {
+                seatmap_worker::Polling::Adaptive(Duration::from_micros(self.spin_us.into()))
+            }
+            polling if polling == Polling::Sleep as c_int => seatmap_worker::Polling::Sleep,
+            other => return Err(Failure::Argument(format!("{other} is no seatmap_polling"))),
+        };
+        let known = SEATMAP_SIGNOTIFY1_OR | SEATMAP_SIGNOTIFY2_OR;
+        if self.flags & !known != 0 {
+            return Err(Failure::Argument(format!("flags is {:#x}; there are {known:#x}", self.flags)));
+        }
+        let signals_or = [SEATMAP_SIGNOTIFY1_OR, SEATMAP_SIGNOTIFY2_OR].map(|flag| self.flags & flag != 0);
+        let store_bytes = if self.store_bytes == 0 { STORE_BYTES } else { self.store_bytes };
+        Ok(seatmap_worker::Options { store_bytes, polling, signals_or })
+    }
+}
+
+/// Seats a worker on each CPU, by the operating system's numbers, each once. NULL for options means stores of 256 KiB,
+/// workers that spin, and signals that keep the last value.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn seatmap_runtime_create(
+    cpus: *const u32,
+    count: usize,
+    options: *const Options,
+    runtime: *mut *mut Runtime,
+) -> Status {
+    let usual = Options { store_bytes: 0, polling: Polling::Spin as c_int, spin_us: 0, flags: 0 };
+    let make = || {
+        let count = Failure::counted(cpus, count, "cpus")?;
+        if !(1..=MOST_CPUS).contains(&count) {
+            return Err(Failure::Argument(format!("count is {count}; a runtime has 1 to {MOST_CPUS} CPUs")));
+        }
+        // SAFETY: not NULL, as it has elements, so the caller says that they are there.
+        let cpus = unsafe { std::slice::from_raw_parts(cpus, count) };
+        // SAFETY: the caller keeps the rules of the header.
+        let options = unsafe { Failure::known(options, "options") }.unwrap_or(&usual);
+        Ok(Runtime(seatmap_worker::Runtime::new(cpus, options.meant()?)?))
+    };
+    // SAFETY: the caller keeps the rules of the header.
+    unsafe { Failure::give(runtime, "runtime", make) }
+}
+
+/// How many workers there are; 0 for NULL.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn seatmap_runtime_workers(runtime: *const Runtime) -> usize {
+    // SAFETY: the caller keeps the rules of the header.
+    unsafe { Failure::known(runtime, "runtime") }.map_or(0, |runtime| runtime.0.workers())
+}
+
+/// Ends the workers that are in no context, and each other one when its context is destroyed; NULL is fine.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn seatmap_runtime_destroy(runtime: *mut Runtime) {
+    // SAFETY: the caller keeps the rules of the header.
+    unsafe { take_back(runtime) }
+}
+
+/// The CPUs that this process may use, ascending: writes up to `room` of them to `cpus`, and to `count` how many there are.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn seatmap_allowed_cpus(cpus: *mut u32, room: usize, count: *mut usize) -> Status {
+    Failure::call(|| {
+        // SAFETY: the caller keeps the rules of the header.
+        let count = unsafe { Failure::changed(count, "count") }?;
+        let room = Failure::counted(cpus, room, "cpus")?;
+        let allowed = seatmap_worker::allowed_cpus()?;
+        *count = allowed.len();
+        if room > 0 {
+            // SAFETY: not NULL, as it has room, and no longer than that.
+            unsafe { std::ptr::copy_nonoverlapping(allowed.as_ptr(), cpus, room.min(allowed.len())) };
+        }
+        Ok(())
+    })
+}

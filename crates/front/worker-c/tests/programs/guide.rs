@@ -1,0 +1,31 @@
+//! The guide's page on workers: what stands there is what is compiled, and it does what the page says.
+
+use crate::installed::{How, library, stdout};
+use std::path::Path;
+use std::process::Command;
+
+fn read(name: &str) -> String {
+    std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(name)).unwrap()
+}
+
+#[test]
+fn the_page_shows_the_examples_word_for_word() {
+    let page = read("../../../docs/src/workers.md");
+    for (language, file) in [("rust", "../../cell/worker/examples/sum.rs"), ("c", "examples/sum.c")] {
+        let block = format!("```{language}\n{}```\n", read(file));
+        assert!(page.contains(&block), "{file} is not on the page as it is");
+    }
+}
+
+#[test]
+fn rust_and_c_find_the_same_sum() {
+    let c = stdout(&mut library().command("examples/sum.c", How::Shared, false));
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo.args(["run", "--quiet", "--frozen", "--package", "seatmap-worker", "--example", "sum"]);
+    cargo.arg("--target-dir").arg(Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap());
+    assert_eq!(stdout(cargo.current_dir(env!("CARGO_MANIFEST_DIR"))), c);
+    assert!(
+        read("../../../docs/src/workers.md").contains(&format!("```text\n{c}```")),
+        "the page prints something else"
+    );
+}

@@ -1,0 +1,93 @@
+//! Seatmap's own documents: JSON that says in its `format` key what it is and of which version. Beside them what every
+//! writer of text needs: hidden characters made visible, and files that are replaced as a whole.
+//!
+//! Profiles, patterns, plans and rankings are read in the same three steps, and what is wrong with one is told in the same
+//! words, so these stand once, below the crates that own the formats.
+//!
+//! | item | is |
+//! |---|---|
+//! | [`read`] | a document of a known format, checked |
+//! | [`written`] | a document as text |
+//! | [`DocumentError`] | why one was refused |
+//! | [`Place`] | line and column in any text file |
+#![deny(missing_docs)]
+
+mod error;
+mod json;
+mod place;
+mod visible;
+
+pub use error::DocumentError;
+pub use json::written;
+pub use place::Place;
+pub use visible::{is_hidden, visible, visible_lines};
+
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+
+/// What every version of every format has in common.
+#[derive(Deserialize)]
+struct Header {
+    format: String,
+}
+
+/// Whether a text is JSON with a format that begins like this: of a kind, in whatever version.
+///
+/// ```
+/// assert!(crate::is_kind(br#"{ "format": "seatmap-plan/7" }"#, "seatmap-plan/"));
+/// ```
+#[must_use]
+pub fn is_kind(bytes: &[u8], beginning: &str) -> bool {
+    serde_json::from_slice(bytes).is_ok_and(|header: Header| header.format.starts_with(beginning))
+}
+
+/// Reads a document of one format and version. The format is looked at before anything else, so that a later version is
+/// told as such and not by the first key that it has otherwise.
+///
+/// # Errors
+/// [`DocumentError::Json`] with line and column, [`DocumentError::Format`].
+pub fn read<T: DeserializeOwned>(text: &str, format: &'static str) -> Result<T, DocumentError> {
+    let header: Header = serde_json::from_str(text)?;
+    if header.format != format {
+        return Err(DocumentError::Format { found: header.format, known: format });
+    }
+    Ok(serde_json::from_str(text)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde::Serialize;
+
+    #[derive(Debug, PartialEq, Serialize, Deserialize)]
+    struct Note {
+        format: String,
+        value: f64,
+    }
+
+    const FORMAT: &str = "note/1";
+
+    fn refused(text: &str) -> String {
+        read::<Note>(text, FORMAT).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn what_was_written_comes_back_to_the_last_bit() {
+        let note = Note { format: FORMAT.to_owned(), value: 1e22_f64.next_up() };
+        assert_eq!(read::<Note>(&written(&note), FORMAT).unwrap(), note);
+        assert!(written(&note).ends_with("}\n"));
+    }
+
+    #[test]
+    fn a_later_version_is_told_as_such() {
+        let later = r#"{ "format": "note/2", "values": [] }"#;
+        assert_eq!(refused(later), "its format is 'note/2', and this program reads note/1");
+        assert!(is_kind(later.as_bytes(), "note/") && !is_kind(later.as_bytes(), "letter/"));
+    }
+
+    #[test]
+    fn what_is_wrong_has_its_place() {
+        assert_eq!(refused("{\n \"format\": note"), "line 2, column 13: expected ident");
+        assert_eq!(refused("{\"format\":\"note/1\"}"), "line 1, column 19: missing field `value`");
+    }
+}

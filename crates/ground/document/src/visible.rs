@@ -1,0 +1,78 @@
+//! Names and other text from files, as people are shown it.
+
+/// Whether a character changes what is around it instead of showing as itself: controls (C0, DEL, C1), which command a
+/// terminal or end a line; direction marks, embeddings, overrides and isolates, which show text in another order than it
+/// has; and what takes no room at all.
+///
+/// These are the Unicode Standard's general category Cc, its property Default_Ignorable_Code_Point
+/// (DerivedCoreProperties.txt, version 16) without the variation selectors that emoji end with, the separators of lines and
+/// paragraphs, and the annotation marks.
+#[must_use]
+pub fn is_hidden(c: char) -> bool {
+    c.is_control()
+        || matches!(c,
+            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
+            | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
+            | '\u{3164}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}' | '\u{1bca0}'..='\u{1bca3}'
+            | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
+}
+
+/// Text on one line with every hidden character escaped as Rust writes it: `\n`, `\u{202e}`.
+///
+/// Everything that Seatmap shows of a file's content, of a file's name or of another program's name goes through here, in
+/// the terminal, on pages, in pictures and in comments of scripts.
+///
+/// ```
+/// assert_eq!(crate::visible("lab\u{1b}[2J\u{202e}7"), "lab\\u{1b}[2J\\u{202e}7");
+/// ```
+#[must_use]
+pub fn visible(text: &str) -> String {
+    escaped(text, is_hidden)
+}
+
+/// The same for text of several lines: line ends stay.
+#[must_use]
+pub fn visible_lines(text: String) -> String {
+    let is_escaped = |c| c != '\n' && is_hidden(c);
+    if text.contains(is_escaped) { escaped(&text, is_escaped) } else { text }
+}
+
+fn escaped(text: &str, is_escaped: impl Fn(char) -> bool) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        if is_escaped(c) { shown.extend(c.escape_default()) } else { shown.push(c) }
+    }
+    shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_commands_a_terminal_is_escaped() {
+        assert_eq!(visible("a\nb\t\u{1b}[31m\u{7f}\u{9b}1m"), "a\\nb\\t\\u{1b}[31m\\u{7f}\\u{9b}1m");
+    }
+
+    #[test]
+    fn what_turns_text_around_or_takes_no_room_is_escaped() {
+        for c in ['\u{200b}', '\u{200e}', '\u{200f}', '\u{2028}', '\u{2029}', '\u{202a}', '\u{202e}', '\u{2066}'] {
+            assert_eq!(visible(&format!("a{c}b")), format!("a\\u{{{:x}}}b", c as u32));
+        }
+        for c in ['\u{2069}', '\u{feff}', '\u{ad}', '\u{61c}', '\u{180e}', '\u{e0041}'] {
+            assert!(is_hidden(c), "{c:?}");
+        }
+    }
+
+    #[test]
+    fn what_people_write_stays() {
+        let text = "Zoë's 机器 (日本語), עברית, ﷼, e\u{301}, ❤\u{fe0f} 100 % \\ \"x\"";
+        assert_eq!(visible(text), text);
+        assert_eq!(visible_lines(format!("{text}\n{text}\n")), format!("{text}\n{text}\n"));
+    }
+
+    #[test]
+    fn line_ends_of_pages_stay_and_nothing_else() {
+        assert_eq!(visible_lines("a\r\nb\u{202e}\n".into()), "a\\r\nb\\u{202e}\n");
+    }
+}

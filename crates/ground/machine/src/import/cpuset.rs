@@ -1,0 +1,123 @@
+//! Sets of PUs as hwloc writes them: `0x0000ffff,,0xffffffff`.
+
+use seatmap_os::cpu_list::MAX_CPU;
+use std::fmt;
+
+const WORD_BITS: u32 = u32::BITS;
+
+/// A set of OS indices of any length: 32-bit words, on file the most significant first, an empty word for zero.
+///
+/// `0xf...f` in front means that everything above is in the set too (hwloc's bitmaps may be infinite).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct CpuSet {
+    /// The least significant first.
+    words: Vec<u32>,
+    all_above: bool,
+}
+
+impl CpuSet {
+    /// Reads the form on file; `None` for anything else, and for more PUs than [`MAX_CPU`].
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        let mut words: Vec<&str> = text.trim().split(',').take(MAX_CPU as usize / 32 + 2).collect();
+        let all_above = words.first() == Some(&"0xf...f");
+        if all_above {
+            words.remove(0);
+        }
+        let words: Option<Vec<u32>> = words.into_iter().rev().map(parse_word).collect();
+        words.filter(|words| words.len() <= MAX_CPU as usize / 32 + 1).map(|words| CpuSet { words, all_above })
+    }
+
+    pub(crate) fn contains(&self, os: u32) -> bool {
+        match self.words.get((os / WORD_BITS) as usize) {
+            Some(word) => word >> (os % WORD_BITS) & 1 == 1,
+            None => self.all_above,
+        }
+    }
+
+    /// How many PUs are in the set; all there can be if it is infinite.
+    pub(crate) fn len(&self) -> usize {
+        match self.all_above {
+            true => usize::MAX,
+            false => self.words.iter().map(|word| word.count_ones() as usize).sum(),
+        }
+    }
+}
+
+fn parse_word(word: &str) -> Option<u32> {
+    match word {
+        "" => Some(0),
+        _ => word.strip_prefix("0x").and_then(|digits| u32::from_str_radix(digits, 16).ok()),
+    }
+}
+
+impl FromIterator<u32> for CpuSet {
+    fn from_iter<I: IntoIterator<Item = u32>>(os_indices: I) -> Self {
+        let mut set = CpuSet::default();
+        for os in os_indices {
+            let word = (os / WORD_BITS) as usize;
+            set.words.resize(set.words.len().max(word + 1), 0);
+            set.words[word] |= 1 << (os % WORD_BITS);
+        }
+        set
+    }
+}
+
+impl fmt::Display for CpuSet {
+    /// As hwloc writes it, finite sets only; `0x0` for the empty set. hwloc does not read an empty word in the last place.
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let length = self.words.iter().rposition(|word| *word != 0).map_or(0, |highest| highest + 1);
+        let mut separator = "";
+        for (at, word) in self.words[..length].iter().enumerate().rev() {
+            match (at, word) {
+                (0, 0) => write!(out, "{separator}0x0")?,
+                (_, 0) => out.write_str(separator)?,
+                _ => write!(out, "{separator}0x{word:08x}")?,
+            }
+            separator = ",";
+        }
+        if length == 0 { out.write_str("0x0") } else { Ok(()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn reads_what_hwloc_writes() {
+        let set = CpuSet::parse("0x000e0000,,,,,,,0x00000001").unwrap();
+        assert!([0, 241, 242, 243].into_iter().all(|os| set.contains(os)));
+        assert_eq!(set.len(), 4);
+        let set = CpuSet::parse("0xf...f,0x00000001").unwrap();
+        assert!(set.contains(0) && !set.contains(31) && set.contains(32) && set.contains(4000));
+    }
+
+    #[test]
+    fn writes_what_hwloc_reads() {
+        let written = |os: &[u32]| os.iter().copied().collect::<CpuSet>().to_string();
+        assert_eq!(written(&[0, 100]), "0x00000010,,,0x00000001");
+        assert_eq!(written(&[100]), "0x00000010,,,0x0");
+        assert_eq!(written(&[]), "0x0");
+    }
+
+    #[test]
+    fn refuses_what_is_no_set() {
+        for text in ["0xg", "12", "0x123456789", "0x1,-0x1", "0x1;0x1"] {
+            assert_eq!(CpuSet::parse(text), None, "{text}");
+        }
+        assert_eq!(CpuSet::parse(&",".repeat(1 << 20)), None);
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_written_is_read_back(mut os in prop::collection::vec(0u32..3000, 1..40)) {
+            let set: CpuSet = os.iter().copied().collect();
+            let back = CpuSet::parse(&set.to_string()).unwrap();
+            prop_assert_eq!(&back, &set);
+            os.sort_unstable();
+            os.dedup();
+            prop_assert_eq!((0..3000).filter(|os| back.contains(*os)).collect::<Vec<_>>(), os);
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! Machines as pure data: who sits where, how far apart, and the files that say so.
+//!
+//! This crate is the bottom of the house. It measures nothing and runs nothing; every other crate meets here, on the
+//! [`Profile`], so that a machine measured a minute ago, one imported from a ten-year-old CSV and one written down by hand
+//! look the same to whoever places threads on them.
+//!
+//! | module | holds |
+//! |---|---|
+//! | [`cpu_list`] | `0-3,8`: CPU lists as people type them |
+//! | [`topology`], [`pu`], [`level`] | the hardware threads and what they share |
+//! | [`square`], [`correlation`] | square matrices, on file as rows; do two lists agree on the order |
+//! | [`core_distance`], [`home_model`], [`loaded`] | what was measured |
+//! | [`origin`], [`environment`], [`clock`] | where a profile comes from, and how far it can be trusted |
+//! | [`profile`] | all of it together: `seatmap-profile/1` |
+//! | [`description`], [`catalog`] | machines written by hand in TOML, and those that come with Seatmap |
+//! | [`import`], [`export`] | other tools' files |
+//!
+//! Words and units follow the design: a *PU* is a hardware thread named by its OS index; a *core distance* is the round
+//! trip of one cache line, in nanoseconds; a name ends in its unit.
+#![deny(missing_docs)]
+
+pub mod catalog;
+pub mod clock;
+pub mod core_distance;
+pub mod description;
+pub mod environment;
+pub mod export;
+pub mod home_model;
+mod homes_checked;
+pub mod import;
+pub mod level;
+pub mod loaded;
+pub mod nanoseconds;
+pub mod origin;
+pub mod profile;
+pub mod pu;
+pub mod square;
+pub mod status;
+pub mod topology;
+
+pub use clock::Clock;
+pub use core_distance::{CoreDistance, Deciles, PairRegimes, Protocol, Regime};
+pub use description::{Description, DescriptionError};
+pub use environment::Environment;
+pub use home_model::{HomeLines, HomeModel};
+pub use homes_checked::{HomesChecked, Rate};
+pub use level::Level;
+pub use loaded::Loaded;
+pub use origin::{Origin, OriginKind};
+pub use profile::Profile;
+pub use pu::{CoreKind, Pu};
+pub use square::{Matrix, Square};
+pub use status::PairStatus;
+pub use topology::Topology;

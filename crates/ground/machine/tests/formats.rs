@@ -1,0 +1,228 @@
+//! The JSON Schemas in `docs/formats/` against what is really written, key by key in both directions.
+#![expect(clippy::unwrap_used, reason = "a helper that finds its input broken fails the test")]
+
+use seatmap_machine::*;
+use seatmap_schema::{closed, never_written, refused, undescribed};
+use serde_json::{Value, json};
+
+const README: &str = include_str!("../../../../docs/formats/README.md");
+
+fn profile_schema() -> Value {
+    serde_json::from_str(include_str!("../../../../docs/formats/seatmap-profile-1.schema.json")).unwrap()
+}
+
+fn machine_schema() -> Value {
+    serde_json::from_str(include_str!("../../../../docs/formats/seatmap-machine-1.schema.json")).unwrap()
+}
+
+fn assert_valid(schema: &Value, instance: &Value, what: &str) {
+    assert_eq!(refused(schema, instance), Vec::<String>::new(), "{what}");
+}
+
+/// A profile in which nothing is left out. No `..Default`: a new field must be added here, and so to the schema.
+fn full_profile() -> Profile {
+    let origin = Origin {
+        kind: OriginKind::Measured,
+        source: "host".into(),
+        date: Some("2026-01-31".into()),
+        tool: Some("seatmap".into()),
+    };
+    Profile {
+        format: profile::FORMAT.into(),
+        name: "full".into(),
+        origin,
+        environment: full_environment(),
+        clock: Clock { step_ns: Some(10.0), source: Some("tsc".into()), frequency_hz: Some(2.5e9), quantised: false },
+        topology: Topology { pus: vec![full_pu(0, CoreKind::Performance), full_pu(4, CoreKind::Efficiency)] },
+        core_distance: Some(full_core_distance()),
+        home_model: Some(full_home_model()),
+        loaded: vec![Loaded { pairs: 1, median_ns: 90.0, p10_ns: 80.0, p90_ns: 120.5, draws: 4, samples: 128 }],
+        loaded_seed: Some(1),
+    }
+}
+
+fn full_environment() -> Environment {
+    let text = |text: &str| Some(text.to_owned());
+    Environment {
+        hypervisor: text("kvm"),
+        steal_percent: Some(0.5),
+        kernel: text("6.12.0"),
+        cpu_model: text("a processor"),
+        microcode: text("0x1"),
+        governor: text("performance"),
+        turbo: Some(true),
+        smt: text("on"),
+        thp: text("madvise"),
+        bios: text("vendor 1.0 2026-01-01"),
+        load_average: Some(0.25),
+        mitigations: [("meltdown".to_owned(), "Not affected".to_owned())].into(),
+        cpuset: text("0,4"),
+        offline: text("1-3"),
+    }
+}
+
+fn full_pu(os: u32, kind: CoreKind) -> Pu {
+    Pu {
+        os,
+        core: Some(os),
+        smt: Some(0),
+        l2: Some(os),
+        l3: Some(0),
+        die: Some(0),
+        numa: Some(0),
+        package: Some(0),
+        kind: Some(kind),
+    }
+}
+
+fn full_core_distance() -> CoreDistance {
+    let matrix = |ns: f64| Matrix::from_fn(2, |i, j| if i == j { f64::NAN } else { ns });
+    let regimes = vec![Regime { median_ns: 80.0, share: 0.75 }, Regime { median_ns: 297.0, share: 0.25 }];
+    let protocol = Protocol {
+        passes: 3,
+        batches: 32,
+        round_trips: 100,
+        further_passes: 20,
+        resolution_ns: 0.1,
+        discarded_gap: 1,
+        discarded_switched: 2,
+        discarded_moved: 3,
+        kept: 90,
+        seconds: 0.5,
+        parallel: true,
+    };
+    CoreDistance {
+        pus: vec![0, 4],
+        median_ns: matrix(80.0),
+        p10_ns: Some(matrix(79.0)),
+        mad_ns: Some(matrix(0.5)),
+        ci95_low_ns: Some(matrix(79.5)),
+        ci95_high_ns: Some(matrix(80.5)),
+        deciles_ns: Some(vec![Some([78.0, 79.0, 79.5, 80.0, 80.0, 80.0, 80.0, 80.5, 81.0, 82.0, 90.0])]),
+        status: Square::from_fn(2, |i, j| (i != j).then_some(PairStatus::MultiRegime)),
+        regimes: vec![PairRegimes { pus: [0, 4], regimes }],
+        protocol: Some(protocol),
+    }
+}
+
+fn full_home_model() -> HomeModel {
+    let rate = Rate { right: 1, of: 1 };
+    let lines = HomeLines {
+        home_of_line: vec![0, 1, 0],
+        nearest_pu: vec![0, 4],
+        confidence: 0.99,
+        resolvable: true,
+        samples: 96,
+        checked: Some(HomesChecked { found: rate, said: rate, nearest: Rate { right: 3, of: 3 } }),
+    };
+    HomeModel {
+        groups: vec![vec![0, 4]],
+        between_ns: Matrix::filled(1, 80.0),
+        inside_ns: Some(vec![vec![79.0, 81.0]]),
+        offset_ns: vec![vec![-0.5, 0.5], vec![0.5, -0.5]],
+        r2: 0.99,
+        residual_ns: 0.3,
+        pair_view_empty: true,
+        star_r2: Some(0.97),
+        smt_ns: Some(16.0),
+        lines: Some(lines),
+    }
+}
+
+fn descriptions() -> impl Iterator<Item = Description> {
+    catalog::names().map(|name| Description::from_toml(catalog::find(name).unwrap()).unwrap())
+}
+
+#[test]
+fn the_schemas_are_schemas_and_say_what_each_key_is() {
+    for schema in [profile_schema(), machine_schema()] {
+        assert_eq!(undescribed(&schema), Vec::<String>::new());
+    }
+}
+
+#[test]
+fn profiles_have_the_keys_of_their_schema_and_no_others() {
+    let (schema, profile) = (profile_schema(), serde_json::to_value(full_profile()).unwrap());
+    full_profile().check().unwrap();
+    assert_valid(&schema, &profile, "the full profile");
+    assert_eq!(never_written(&schema, &[profile]), Vec::<String>::new());
+}
+
+#[test]
+fn profiles_of_bundled_machines_and_sparse_ones_are_valid() {
+    let schema = profile_schema();
+    for description in descriptions() {
+        let profile = serde_json::to_value(description.to_profile()).unwrap();
+        assert_valid(&schema, &profile, description.name());
+    }
+    let origin = Origin { kind: OriginKind::Imported, source: "x".into(), date: None, tool: None };
+    let sparse = Profile::new("sparse", origin, Topology::unknown([3]));
+    assert_valid(&schema, &serde_json::to_value(sparse).unwrap(), "a sparse profile");
+}
+
+#[test]
+fn machines_have_the_keys_of_their_schema_and_no_others() {
+    let schema = machine_schema();
+    assert_eq!(closed(&schema), schema, "a hand-written file may have no unknown keys");
+    let written: Vec<Value> = descriptions().map(|it| serde_json::to_value(it).unwrap()).collect();
+    for machine in &written {
+        assert_valid(&schema, machine, &machine["name"].to_string());
+    }
+    let of_the_machine = |path: &String| !path.starts_with("/distance/") && !path.contains("/far_offset/");
+    let missing: Vec<String> = never_written(&schema, &written).into_iter().filter(of_the_machine).collect();
+    assert_eq!(missing, Vec::<String>::new());
+}
+
+#[test]
+fn every_class_and_every_key_of_a_figure_is_in_the_machine_schema() {
+    let schema = machine_schema();
+    let keys = |name: &str| -> Vec<String> {
+        let properties = schema["$defs"][name]["properties"].as_object().unwrap();
+        properties.keys().cloned().collect()
+    };
+    let mut classes = description::Class::ALL.map(|class| class.key().to_owned());
+    classes.sort();
+    assert_eq!(keys("distance"), classes);
+
+    let figure = description::Parameter {
+        round_trip_ns: Some(1.0),
+        round_trip_cycles: Some(1.0),
+        kind: description::Basis::Document,
+        source: "x".into(),
+        nearer_than_inside: true,
+    };
+    let figure = serde_json::to_value(figure).unwrap();
+    assert_eq!(keys("parameter"), figure.as_object().unwrap().keys().cloned().collect::<Vec<_>>());
+}
+
+#[test]
+fn the_schemas_refuse_what_the_readers_refuse() {
+    let profile = |change: &dyn Fn(&mut Value)| {
+        let mut profile = serde_json::to_value(full_profile()).unwrap();
+        change(&mut profile);
+        jsonschema::is_valid(&profile_schema(), &profile)
+    };
+    assert!(profile(&|it| it["colour"] = json!("red")), "unknown keys are ignored in profiles");
+    assert!(!profile(&|it| it["format"] = json!("seatmap-profile/2")));
+    assert!(!profile(&|it| it["core_distance"]["median_ns"][0][1] = json!(-1.0)));
+    assert!(!profile(&|it| it["core_distance"]["status"][0][1] = json!("fine")));
+
+    let machine = |change: &dyn Fn(&mut Value)| {
+        let mut machine = serde_json::to_value(descriptions().next().unwrap()).unwrap();
+        change(&mut machine);
+        jsonschema::is_valid(&machine_schema(), &machine)
+    };
+    assert!(!machine(&|it| it["colour"] = json!("red")));
+    assert!(!machine(&|it| it["distance"]["smt"]["round_trip_cycles"] = json!(20)));
+    assert!(!machine(&|it| it["topology"]["packages"] = json!(0)));
+}
+
+#[test]
+fn the_examples_in_the_readme_are_read() {
+    let example =
+        |language: &str| README.split_once(&format!("```{language}\n")).unwrap().1.split_once("```").unwrap().0;
+    assert_eq!(Profile::from_json(example("json")).unwrap().name, "pair");
+    let machine = Description::from_toml(example("toml")).unwrap();
+    assert_eq!(machine.to_profile().topology.pus.len(), 16);
+    assert_valid(&machine_schema(), &serde_json::to_value(machine).unwrap(), "the machine in the README");
+}

@@ -1,0 +1,103 @@
+//! One measurement of this computer at a time, whichever user makes it and wherever it writes to.
+//!
+//! The claim is a lock (flock(2)) on a folder of sysfs, which every process may open and none can write: there is nothing to
+//! create, to own or to leave behind, and the kernel gives the lock back when the process ends. Containers with a sysfs of
+//! their own do not see each other.
+
+use crate::small;
+use std::fs::{File, TryLockError};
+use std::ops::ControlFlow;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::time::Duration;
+
+/// What is locked.
+const FOLDER: &str = "/sys/devices/system/cpu";
+
+/// From one look to the next.
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// This computer, claimed until it is dropped.
+#[derive(Debug)]
+pub struct Claim {
+    /// `None` where the kernel knows no such lock: nobody can be noticed there.
+    _folder: Option<File>,
+}
+
+impl Claim {
+    /// Waits until no other process has a claim. Meanwhile `observe` hears, again and again, which process has it, where the
+    /// kernel tells, and ends the wait by breaking; the result is then `None`.
+    pub fn wait(observe: &mut dyn FnMut(Option<u32>) -> ControlFlow<()>) -> Option<Self> {
+        Self::on(Path::new(FOLDER), observe)
+    }
+
+    fn on(folder: &Path, observe: &mut dyn FnMut(Option<u32>) -> ControlFlow<()>) -> Option<Self> {
+        let Ok(file) = File::open(folder) else { return Some(Claim { _folder: None }) };
+        loop {
+            match file.try_lock() {
+                Ok(()) => return Some(Claim { _folder: Some(file) }),
+                Err(TryLockError::Error(_)) => return Some(Claim { _folder: None }),
+                Err(TryLockError::WouldBlock) if observe(holder(&file)).is_break() => return None,
+                Err(TryLockError::WouldBlock) => std::thread::sleep(PAUSE),
+            }
+        }
+    }
+}
+
+fn holder(file: &File) -> Option<u32> {
+    let found = file.metadata().ok()?;
+    let (major, minor) = (libc::major(found.dev()), libc::minor(found.dev()));
+    holder_in(&small::read("/proc/locks")?, &format!("{major:02x}:{minor:02x}:{}", found.ino()))
+}
+
+/// The process that has a lock on this device and inode (proc_locks(5)); 0, which stands for one that cannot be seen from
+/// here, is none.
+fn holder_in(locks: &str, of: &str) -> Option<u32> {
+    let process = |line: &str| {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let [_, "FLOCK", _, _, process, file, ..] = words.as_slice() else { return None };
+        process.parse().ok().filter(|process| *process > 0 && *file == of)
+    };
+    locks.lines().find_map(process)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_second_waits_for_the_first_and_hears_who_it_is() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let first = Claim::on(folder, &mut |_| ControlFlow::Break(())).unwrap();
+        let mut heard = None;
+        let second = Claim::on(folder, &mut |process| {
+            heard = Some(process);
+            ControlFlow::Break(())
+        });
+        assert!(second.is_none());
+        assert!(heard.unwrap().is_none_or(|process| process == std::process::id()), "{heard:?}");
+        let mut first = Some(first);
+        let second = Claim::on(folder, &mut |_| {
+            first = None;
+            ControlFlow::Continue(())
+        });
+        assert!(second.is_some() && first.is_none());
+    }
+
+    #[test]
+    fn the_holder_stands_in_the_kernels_list() {
+        let locks = "1: POSIX  ADVISORY  WRITE 11 00:17:33 0 EOF\n\
+                     2: FLOCK  ADVISORY  WRITE 12 00:17:34 0 EOF\n\
+                     3: FLOCK  ADVISORY  WRITE 13 00:17:33 0 EOF\n\
+                     3: -> FLOCK  ADVISORY  WRITE 14 00:17:33 0 EOF\n\
+                     4: FLOCK  ADVISORY  WRITE 0 00:17:35 0 EOF\n";
+        assert_eq!(holder_in(locks, "00:17:33"), Some(13));
+        assert_eq!(holder_in(locks, "00:17:35"), None);
+        assert_eq!(holder_in(locks, "00:17:36"), None);
+    }
+
+    #[test]
+    fn where_nothing_can_be_locked_nobody_waits() {
+        assert!(Claim::on(Path::new("/nowhere/at/all"), &mut |_| ControlFlow::Break(())).is_some());
+    }
+}

@@ -1,0 +1,381 @@
+//! Sets of CPUs, of any length, in every spelling that Linux and hwloc use.
+//!
+//! | spelling | example | written by | read by |
+//! |---|---|---|---|
+//! | list | `0-3,8` | `Display` | [`CpuSet::of_list`] |
+//! | kernel mask | `f0f,00000001` | [`CpuSet::to_mask`] | [`CpuSet::of_mask`] |
+//! | affinity mask | an array of words | [`CpuSet::give`] | [`CpuSet::of_thread`] |
+//!
+//! `cpu_set_t` stops at 1024 CPUs; this set does not.
+
+use crate::Tid;
+use crate::cpu_list::{CpuList, MAX_CPU};
+use std::collections::{BTreeMap, btree_map};
+use std::fmt;
+use std::io;
+use std::iter::FlatMap;
+
+/// The kernel's masks are arrays of this word.
+type Word = libc::c_ulong;
+
+const WORD_BITS: u32 = Word::BITS;
+
+/// Bits in one group of a mask (`Documentation/core-api/printk-formats`, `%*pb`).
+const GROUP_BITS: u32 = 32;
+
+/// Words at which growing stops: [`MAX_CPU`] CPUs, beyond any kernel's `NR_CPUS`.
+const MOST_WORDS: usize = (MAX_CPU / WORD_BITS) as usize;
+
+/// Words for 1024 CPUs: most kernels' masks are no longer.
+const USUAL_WORDS: usize = (1024 / WORD_BITS) as usize;
+
+/// A set of CPUs, by OS index. Its members come out in ascending order.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct CpuSet {
+    /// Bit `i % WORD_BITS` of word `i / WORD_BITS` stands for CPU `i`. No word is zero, so that equal sets compare equal, and
+    /// a number that no computer has, from a damaged file, costs one word.
+    words: BTreeMap<u32, Word>,
+}
+
+impl CpuSet {
+    /// The set that holds this CPU alone.
+    #[must_use]
+    pub fn single(cpu: u32) -> Self {
+        [cpu].into_iter().collect()
+    }
+
+    /// Reads a list (`0-3,8`); an empty text is the empty set. `None` where the text is not a list.
+    #[must_use]
+    pub fn of_list(text: &str) -> Option<Self> {
+        match text.trim() {
+            "" => Some(CpuSet::default()),
+            text => text.parse::<CpuList>().ok().map(|list| list.0.into_iter().collect()),
+        }
+    }
+
+    /// Reads a hexadecimal mask as the kernel writes it, its highest group first. `None` where the text is not a mask.
+    #[must_use]
+    pub fn of_mask(text: &str) -> Option<Self> {
+        let mut set = CpuSet::default();
+        for (rank, group) in text.trim().rsplit(',').enumerate() {
+            let bits = u32::from_str_radix(group, 16).ok()?;
+            let first = u32::try_from(rank).ok()?.checked_mul(GROUP_BITS).filter(|first| *first <= MAX_CPU)?;
+            set.extend((0..GROUP_BITS).filter(|bit| bits >> bit & 1 == 1).map(|bit| first + bit));
+        }
+        Some(set)
+    }
+
+    /// The set as a hexadecimal mask in the kernel's spelling.
+    #[must_use]
+    pub fn to_mask(&self) -> String {
+        let groups = self.last().map_or(1, |last| last / GROUP_BITS + 1);
+        let bit = |group: u32, bit: u32| u32::from(self.contains(group * GROUP_BITS + bit)) << bit;
+        let bits = |group: u32| (0..GROUP_BITS).fold(0, |bits, at| bits | bit(group, at));
+        (0..groups).rev().map(|group| format!("{:08x}", bits(group))).collect::<Vec<_>>().join(",")
+    }
+
+    /// The CPUs that a thread may run on; thread 0 is the caller.
+    ///
+    /// # Errors
+    /// What the kernel says: `ESRCH` where the thread has gone.
+    pub fn of_thread(tid: Tid) -> io::Result<Self> {
+        let mut words: Vec<Word> = vec![0; USUAL_WORDS];
+        loop {
+            // SAFETY: the kernel writes at most `size_of_val` bytes to `words`, which is that long and writable.
+            let written =
+                unsafe { libc::syscall(libc::SYS_sched_getaffinity, tid, size_of_val(&*words), words.as_mut_ptr()) };
+            let error = io::Error::last_os_error();
+            match written {
+                0.. => return Ok(CpuSet::of_words(words)),
+                // The kernel's own mask is longer than ours.
+                _ if error.raw_os_error() == Some(libc::EINVAL) && words.len() < MOST_WORDS => {
+                    words = vec![0; words.len() * 2];
+                }
+                _ => return Err(error),
+            }
+        }
+    }
+
+    /// Makes this set the affinity mask of a thread; thread 0 is the caller. The kernel drops CPUs outside the thread's
+    /// cpuset without a word: [`crate::affinity::pin`] checks that it did not.
+    ///
+    /// # Errors
+    /// What the kernel says: `ESRCH` where the thread has gone, `EPERM` where it belongs to another user, `EINVAL` where its
+    /// cpuset has none of these CPUs.
+    pub fn give(&self, tid: Tid) -> io::Result<()> {
+        let length = self.words.last_key_value().map_or(0, |(last, _)| *last as usize + 1);
+        if length > MOST_WORDS {
+            return Err(io::Error::from_raw_os_error(libc::EINVAL));
+        }
+        let words: Vec<Word> = (0..length as u32).map(|at| self.word(at)).collect();
+        // SAFETY: the kernel reads `size_of_val` bytes from `words`, which is that long.
+        let status = unsafe { libc::syscall(libc::SYS_sched_setaffinity, tid, size_of_val(&*words), words.as_ptr()) };
+        if status < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+    }
+
+    /// The CPUs, ascending.
+    pub fn iter(&self) -> Iter<'_> {
+        self.words.iter().flat_map(|(at, left)| Bits { first: at * WORD_BITS, left: *left })
+    }
+
+    /// Whether a CPU is in the set.
+    #[must_use]
+    pub fn contains(&self, cpu: u32) -> bool {
+        self.word(cpu / WORD_BITS) >> (cpu % WORD_BITS) & 1 == 1
+    }
+
+    /// How many CPUs are in the set.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.words.values().map(|word| word.count_ones() as usize).sum()
+    }
+
+    /// Whether no CPU is in the set.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.words.is_empty()
+    }
+
+    /// The lowest CPU.
+    #[must_use]
+    pub fn first(&self) -> Option<u32> {
+        self.iter().next()
+    }
+
+    /// The highest CPU.
+    #[must_use]
+    pub fn last(&self) -> Option<u32> {
+        self.iter().next_back()
+    }
+
+    /// The one CPU, where the set holds just one.
+    #[must_use]
+    pub fn only(&self) -> Option<u32> {
+        let mut cpus = self.iter();
+        cpus.next().filter(|_| cpus.next().is_none())
+    }
+
+    /// Puts a CPU into the set.
+    pub fn insert(&mut self, cpu: u32) {
+        *self.words.entry(cpu / WORD_BITS).or_default() |= 1 << (cpu % WORD_BITS);
+    }
+
+    /// The set as a list, ascending.
+    #[must_use]
+    pub fn list(&self) -> CpuList {
+        CpuList(self.iter().collect())
+    }
+
+    /// The CPUs of this set that are not in the other.
+    #[must_use]
+    pub fn without(&self, other: &CpuSet) -> CpuSet {
+        self.words.iter().map(|(at, word)| (*at, word & !other.word(*at))).collect()
+    }
+
+    /// These without the CPUs of a cell; where nothing would be left, all CPUs outside the cell.
+    #[must_use]
+    pub fn outside(&self, cell: &CpuSet, rest: &CpuSet) -> CpuSet {
+        let left = self.without(cell);
+        if left.is_empty() { rest.clone() } else { left }
+    }
+
+    /// The CPUs of either set.
+    #[must_use]
+    pub fn with(&self, other: &CpuSet) -> CpuSet {
+        let all = self.words.keys().chain(other.words.keys());
+        all.map(|at| (*at, self.word(*at) | other.word(*at))).collect()
+    }
+
+    /// The CPUs of both sets.
+    #[must_use]
+    pub fn within(&self, other: &CpuSet) -> CpuSet {
+        self.words.iter().map(|(at, word)| (*at, word & other.word(*at))).collect()
+    }
+
+    /// Whether the two sets have a CPU in common.
+    #[must_use]
+    pub fn meets(&self, other: &CpuSet) -> bool {
+        self.words.iter().any(|(at, word)| word & other.word(*at) != 0)
+    }
+
+    /// Whether every CPU of this set is in the other.
+    #[must_use]
+    pub fn is_subset(&self, other: &CpuSet) -> bool {
+        self.words.iter().all(|(at, word)| word & !other.word(*at) == 0)
+    }
+
+    fn word(&self, at: u32) -> Word {
+        self.words.get(&at).copied().unwrap_or(0)
+    }
+
+    fn of_words(words: Vec<Word>) -> Self {
+        (0..).zip(words).collect()
+    }
+}
+
+impl FromIterator<(u32, Word)> for CpuSet {
+    fn from_iter<I: IntoIterator<Item = (u32, Word)>>(words: I) -> Self {
+        CpuSet { words: words.into_iter().filter(|(_, word)| *word != 0).collect() }
+    }
+}
+
+/// The CPUs of a [`CpuSet`], ascending from the front.
+pub type Iter<'a> = FlatMap<btree_map::Iter<'a, u32, Word>, Bits, fn((&'a u32, &'a Word)) -> Bits>;
+
+/// The CPUs of one word of a mask.
+#[derive(Clone, Debug)]
+pub struct Bits {
+    /// The CPU of its lowest bit.
+    first: u32,
+    /// The bits that have not come yet.
+    left: Word,
+}
+
+impl Iterator for Bits {
+    type Item = u32;
+
+    fn next(&mut self) -> Option<u32> {
+        let bit = (self.left != 0).then(|| self.left.trailing_zeros())?;
+        self.left &= self.left - 1;
+        Some(self.first + bit)
+    }
+}
+
+impl DoubleEndedIterator for Bits {
+    fn next_back(&mut self) -> Option<u32> {
+        let bit = self.left.checked_ilog2()?;
+        self.left &= !(1 << bit);
+        Some(self.first + bit)
+    }
+}
+
+impl<'a> IntoIterator for &'a CpuSet {
+    type Item = u32;
+    type IntoIter = Iter<'a>;
+
+    fn into_iter(self) -> Iter<'a> {
+        self.iter()
+    }
+}
+
+impl IntoIterator for CpuSet {
+    type Item = u32;
+    type IntoIter = std::vec::IntoIter<u32>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter().collect::<Vec<_>>().into_iter()
+    }
+}
+
+impl Extend<u32> for CpuSet {
+    fn extend<I: IntoIterator<Item = u32>>(&mut self, cpus: I) {
+        cpus.into_iter().for_each(|cpu| self.insert(cpu));
+    }
+}
+
+impl FromIterator<u32> for CpuSet {
+    fn from_iter<I: IntoIterator<Item = u32>>(cpus: I) -> Self {
+        let mut set = CpuSet::default();
+        set.extend(cpus);
+        set
+    }
+}
+
+impl From<&CpuList> for CpuSet {
+    fn from(list: &CpuList) -> Self {
+        list.0.iter().copied().collect()
+    }
+}
+
+impl fmt::Display for CpuSet {
+    /// As a list; the empty set is an empty text.
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.list().fmt(out)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+
+    fn set(list: &str) -> CpuSet {
+        CpuSet::of_list(list).unwrap()
+    }
+
+    #[test]
+    fn a_thread_gets_what_it_is_given() {
+        let cpu = CpuSet::of_thread(0).unwrap().last().unwrap();
+        let seated = std::thread::scope(|scope| {
+            scope.spawn(|| CpuSet::single(cpu).give(0).and_then(|()| CpuSet::of_thread(0)).unwrap()).join().unwrap()
+        });
+        assert_eq!((seated.only(), seated), (Some(cpu), CpuSet::single(cpu)));
+    }
+
+    #[test]
+    fn a_thread_that_is_not_there_is_an_error() {
+        assert_eq!(CpuSet::of_thread(libc::pid_t::MAX).unwrap_err().raw_os_error(), Some(libc::ESRCH));
+        assert_eq!(CpuSet::single(u32::MAX).last(), Some(u32::MAX));
+        assert!([500_000, u32::MAX].iter().all(|cpu| CpuSet::single(*cpu).give(0).is_err()));
+        assert!(CpuSet::default().give(0).is_err());
+    }
+
+    #[test]
+    fn masks_are_read_as_the_kernel_writes_them() {
+        assert_eq!(CpuSet::of_mask("3"), CpuSet::of_list("0-1"));
+        assert_eq!(CpuSet::of_mask("1,00000005\n"), CpuSet::of_list("0,2,32"));
+        assert_eq!((CpuSet::of_mask("x"), CpuSet::of_mask("")), (None, None));
+        assert_eq!(CpuSet::default().to_mask(), "00000000");
+        assert_eq!(CpuSet::of_mask(&"0,".repeat(1 << 20)), None);
+    }
+
+    #[test]
+    fn the_empty_set_has_one_form() {
+        assert_eq!(CpuSet::of_words(vec![0, 0]), CpuSet::default());
+        assert_eq!(set("3,70").without(&set("70")), set("3"));
+        assert_eq!(
+            (CpuSet::default().last(), CpuSet::default().only(), set("").to_string()),
+            (None, None, String::new())
+        );
+    }
+
+    #[test]
+    fn nothing_left_means_everywhere_else() {
+        assert_eq!(set("0-3").outside(&set("2-3"), &set("0-1,4")), set("0-1"));
+        assert_eq!(set("2").outside(&set("2-3"), &set("0-1,4")), set("0-1,4"));
+    }
+
+    fn cpus() -> impl Strategy<Value = BTreeSet<u32>> {
+        prop::collection::btree_set(0u32..300, 0..40)
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_written_is_read_back(cpus in cpus()) {
+            let set: CpuSet = cpus.iter().copied().collect();
+            prop_assert_eq!(CpuSet::of_mask(&set.to_mask()), Some(set.clone()));
+            prop_assert_eq!(CpuSet::of_list(&set.to_string()), Some(set.clone()));
+            prop_assert_eq!(CpuSet::from(&set.list()), set);
+        }
+
+        #[test]
+        fn it_is_a_set(a in cpus(), b in cpus()) {
+            let (left, right): (CpuSet, CpuSet) = (a.iter().copied().collect(), b.iter().copied().collect());
+            let list = |cpus: BTreeSet<u32>| cpus.into_iter().collect::<CpuSet>();
+            prop_assert_eq!(left.without(&right), list(&a - &b));
+            prop_assert_eq!(left.with(&right), list(&a | &b));
+            prop_assert_eq!(left.within(&right), list(&a & &b));
+            prop_assert_eq!(left.meets(&right), !a.is_disjoint(&b));
+            prop_assert_eq!(left.is_subset(&right), a.is_subset(&b));
+            prop_assert_eq!((left.len(), left.is_empty()), (a.len(), a.is_empty()));
+            prop_assert_eq!((left.first(), left.last()), (a.first().copied(), a.last().copied()));
+            prop_assert_eq!(left.iter().collect::<Vec<_>>(), a.iter().copied().collect::<Vec<_>>());
+            prop_assert_eq!(left.iter().rev().collect::<Vec<_>>(), a.iter().rev().copied().collect::<Vec<_>>());
+            let mut both = left.iter();
+            let (first, last) = (both.next(), both.next_back());
+            prop_assert_eq!((first, last), (a.first().copied(), a.iter().skip(1).last().copied()));
+            prop_assert!((0..310).all(|cpu| left.contains(cpu) == a.contains(&cpu)));
+        }
+    }
+}

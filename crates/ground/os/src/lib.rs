@@ -1,0 +1,40 @@
+//! Linux, as Seatmap uses it. No other crate makes these system calls or parses these files.
+//!
+//! | module | gives |
+//! |---|---|
+//! | [`cpu_list`], [`cpu_set`] | CPUs as a person types them, in order; CPUs as a set of any length |
+//! | [`affinity`] | pinning of the calling thread, verified |
+//! | [`cpus`] | which CPUs are present, online and allowed |
+//! | [`task`], [`usage`] | threads and processes as `/proc` shows them; what a thread has used |
+//! | [`group`] | control groups and their members |
+//! | [`root`] | the files of `/proc` and `/sys` below a root that tests can set |
+//! | [`trusted`], [`whole_file`] | files that no other user can change; files that are replaced whole |
+//! | [`state`] | the folder where Seatmap remembers things between runs |
+//! | [`boot`], [`steal`], [`claim`] | this boot; stolen CPU time; one measurement of this computer at a time |
+//!
+//! It is the lowest crate, small and pure Rust, so that libraries which only pin a thread can afford it.
+#![deny(missing_docs)]
+
+pub mod affinity;
+pub mod boot;
+pub mod claim;
+pub mod cpu_list;
+pub mod cpu_set;
+pub mod cpus;
+pub mod group;
+pub mod root;
+pub mod small;
+pub mod state;
+pub mod steal;
+pub mod task;
+pub mod trusted;
+pub mod usage;
+pub mod whole_file;
+
+pub use cpu_list::{CpuList, CpuListError};
+pub use cpu_set::CpuSet;
+pub use cpus::CpuError;
+pub use root::Root;
+
+/// A thread or process, by the number that the kernel gave it.
+pub type Tid = libc::pid_t;

@@ -1,0 +1,18 @@
+//! Small files of `/proc` and `/sys`.
+
+use std::path::Path;
+
+/// The trimmed text of a small file; `None` where it is absent, unreadable or empty.
+pub fn read(path: impl AsRef<Path>) -> Option<String> {
+    let bytes = std::fs::read(path).ok()?;
+    let text = String::from_utf8_lossy(&bytes).trim().trim_end_matches('\0').to_owned();
+    (!text.is_empty()).then_some(text)
+}
+
+/// The value behind `key :` in the style of `/proc/cpuinfo`.
+pub fn value_of(text: &str, key: &str) -> Option<String> {
+    text.lines().find_map(|line| {
+        let (name, value) = line.split_once(':')?;
+        (name.trim() == key).then(|| value.trim().to_owned())
+    })
+}

@@ -1,0 +1,26 @@
+//! The folder where Seatmap remembers things between runs, and this host's name in it.
+
+use std::path::PathBuf;
+
+/// The folder of remembered profiles and unfinished runs: `$XDG_STATE_HOME/seatmap` or `~/.local/state/seatmap`; `None`
+/// where neither is known.
+#[must_use]
+pub fn folder() -> Option<PathBuf> {
+    let absolute = |variable| std::env::var_os(variable).map(PathBuf::from).filter(|path| path.is_absolute());
+    let state = absolute("XDG_STATE_HOME").or_else(|| Some(absolute("HOME")?.join(".local/state")))?;
+    Some(state.join("seatmap"))
+}
+
+/// The file of this host's remembered profile, there or not.
+#[must_use]
+pub fn host_profile() -> Option<PathBuf> {
+    Some(folder()?.join(format!("{}.json", host_name())))
+}
+
+/// This host's name, or `host`.
+#[must_use]
+pub fn host_name() -> String {
+    let name = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    let name: String = name.trim().chars().map(|c| if c == '/' { '-' } else { c }).collect();
+    if name.is_empty() || name.starts_with('.') { "host".to_owned() } else { name }
+}

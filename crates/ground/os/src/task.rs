@@ -1,0 +1,266 @@
+//! Threads and processes as `/proc` shows them.
+
+use crate::root::{FileError, Root};
+use crate::{CpuSet, Tid};
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::PathBuf;
+
+/// `PF_KTHREAD` of `include/linux/sched.h`: a thread of the kernel.
+const KERNEL_THREAD: u64 = 0x0020_0000;
+
+/// `PF_NO_SETAFFINITY`: the kernel bound the thread, and nobody else may move it.
+const BOUND: u64 = 0x0400_0000;
+
+/// A thread, from its line in `/proc/PID/task/TID/stat` (proc_pid_stat(5)).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Task {
+    /// Its number.
+    pub tid: Tid,
+    /// Its process.
+    pub pid: Tid,
+    /// The process that started its process, or the one that took that over when the starter ended.
+    pub parent: Tid,
+    /// Its process group.
+    pub group: Tid,
+    /// Its session, by the process that began it.
+    pub session: Tid,
+    /// The process group that its terminal listens to; negative where it has no terminal.
+    pub terminal_group: Tid,
+    /// Its name, at most 15 bytes.
+    pub name: String,
+    /// The letter of its state: `R` runs, `S` sleeps, `T` is stopped, `Z` has ended.
+    pub state: char,
+    /// Whether it belongs to the kernel.
+    pub is_kernel: bool,
+    /// Whether the kernel bound it to its CPUs.
+    pub is_bound: bool,
+    /// When it started, in clock ticks after the boot; tells it from an earlier thread of the same number.
+    pub started_ticks: u64,
+    /// The CPU that it last ran on; `None` on kernels whose line ends before that.
+    pub cpu: Option<u32>,
+}
+
+impl Task {
+    /// A thread of this computer, if it is there.
+    #[must_use]
+    pub fn of(tid: Tid) -> Option<Self> {
+        // Through its own task folder: /proc/TID/stat adds up the times of the whole process.
+        let stat = fs::read(format!("/proc/{tid}/task/{tid}/stat")).ok()?;
+        Task::parse(tid, tid, &String::from_utf8_lossy(&stat))
+    }
+
+    /// Reads a line of a `stat` file. The name stands in parentheses and may hold some itself.
+    #[must_use]
+    pub fn parse(tid: Tid, pid: Tid, stat: &str) -> Option<Self> {
+        let (front, back) = stat.rsplit_once(')')?;
+        let name = front.split_once('(')?.1.to_owned();
+        // Fields are counted from 1 in the manual, and the first of these is the third.
+        let fields: Vec<&str> = back.split_ascii_whitespace().collect();
+        let field = |number: usize| fields.get(number - 3).copied();
+        let process = |number: usize| field(number)?.parse::<Tid>().ok();
+        let flags = field(9)?.parse::<u64>().ok()?;
+        Some(Task {
+            tid,
+            pid,
+            parent: process(4)?,
+            group: process(5)?,
+            session: process(6)?,
+            terminal_group: process(8)?,
+            name,
+            state: field(3)?.chars().next()?,
+            is_kernel: flags & KERNEL_THREAD != 0,
+            is_bound: flags & BOUND != 0,
+            started_ticks: field(22)?.parse().ok()?,
+            cpu: field(39).and_then(|cpu| cpu.parse().ok()),
+        })
+    }
+
+    /// Its folder in `/proc`.
+    #[must_use]
+    pub fn folder(&self) -> String {
+        format!("/proc/{}", self.tid)
+    }
+
+    /// The CPUs that it may run on; `None` where it has gone.
+    #[must_use]
+    pub fn cpus(&self) -> Option<CpuSet> {
+        CpuSet::of_thread(self.tid).ok()
+    }
+
+    /// Whether it has ended, and only its parent has not asked how.
+    #[must_use]
+    pub fn has_ended(&self) -> bool {
+        ['Z', 'X'].contains(&self.state)
+    }
+
+    /// Whether it has a terminal that listens to another process group.
+    #[must_use]
+    pub fn is_in_background(&self) -> bool {
+        self.terminal_group > 0 && self.group != self.terminal_group
+    }
+
+    /// Whether it is never moved: the first process, whose threads keep the system alive, or one of these.
+    #[must_use]
+    pub fn is_spared(&self, spared: &[Tid]) -> bool {
+        self.pid == 1 || spared.contains(&self.pid)
+    }
+}
+
+/// Every thread that can be seen.
+#[must_use]
+pub fn all(root: &Root) -> Vec<Task> {
+    let pids = root.names("/proc").into_iter().filter_map(|name| name.parse::<Tid>().ok());
+    pids.flat_map(|pid| of_process(root, pid)).collect()
+}
+
+/// The threads of a process.
+#[must_use]
+pub fn of_process(root: &Root, pid: Tid) -> Vec<Task> {
+    let tids = root.names(&format!("/proc/{pid}/task")).into_iter().filter_map(|name| name.parse().ok());
+    let task = |tid| Task::parse(tid, pid, &root.read(&format!("/proc/{pid}/task/{tid}/stat")).ok()?);
+    tids.filter_map(task).collect()
+}
+
+/// The thread of a folder of `/proc`; `None` where its `stat` file cannot be understood.
+///
+/// # Errors
+/// [`FileError`]: the thread has gone.
+pub fn in_folder(root: &Root, folder: &str, tid: Tid) -> Result<Option<Task>, FileError> {
+    Ok(Task::parse(tid, tid, &root.read(&format!("{folder}/stat"))?))
+}
+
+/// What `/proc/TID/status` says of a thread's family.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Family {
+    /// The process that the thread belongs to.
+    pub pid: Tid,
+    /// The process that created this one, or adopted it.
+    pub parent: Tid,
+    /// The process that traces the thread; 0 is none.
+    pub tracer: Tid,
+}
+
+impl Family {
+    /// The thread's, if it is there.
+    #[must_use]
+    pub fn of(tid: Tid) -> Option<Self> {
+        let status = fs::read_to_string(format!("/proc/{tid}/status")).ok()?;
+        let field = |name: &str| status.lines().find_map(|line| line.strip_prefix(name)?.trim().parse().ok());
+        Some(Family { pid: field("Tgid:")?, parent: field("PPid:")?, tracer: field("TracerPid:")? })
+    }
+}
+
+/// The file of the program that a process runs; `None` for kernel threads, and where nobody may know.
+#[must_use]
+pub fn program_file(pid: Tid) -> Option<PathBuf> {
+    fs::read_link(format!("/proc/{pid}/exe")).ok()
+}
+
+/// The threads of a process, in order of their numbers, which is the order of their creation until numbers wrap.
+#[must_use]
+pub fn threads(pid: Tid) -> Vec<Tid> {
+    let entries = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten();
+    let mut tids: Vec<Tid> = entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok()).collect();
+    tids.sort_unstable();
+    tids
+}
+
+/// For how long a thread has waited for a CPU that another thread had, in nanoseconds since it began
+/// (`/proc/PID/schedstat`, sched-stats.rst); `None` where the kernel does not count it.
+#[must_use]
+pub fn waited_ns(tid: Tid) -> Option<u64> {
+    let counts = fs::read_to_string(format!("/proc/{tid}/task/{tid}/schedstat")).ok()?;
+    counts.split_ascii_whitespace().nth(1)?.parse().ok()
+}
+
+/// Whether any thread of a process lives.
+#[must_use]
+pub fn lives(pid: Tid) -> bool {
+    threads(pid).into_iter().any(|tid| Task::of(tid).is_some_and(|task| !task.has_ended()))
+}
+
+/// Whether a process is one of the kernel's own threads, which have neither a program nor arguments.
+#[must_use]
+pub fn is_of_kernel(pid: Tid) -> bool {
+    Task::of(pid).is_some_and(|task| task.is_kernel)
+}
+
+/// Whether this is a thread of this process.
+#[must_use]
+pub fn is_thread_of(tid: Tid, pid: Tid) -> bool {
+    fs::exists(format!("/proc/{pid}/task/{tid}")).unwrap_or(false)
+}
+
+/// The processes that these threads of a process created and that it has not outlived.
+#[must_use]
+pub fn children(pid: Tid, threads: &[Tid]) -> BTreeSet<Tid> {
+    let of = |tid: &Tid| fs::read_to_string(format!("/proc/{pid}/task/{tid}/children")).unwrap_or_default();
+    let numbers = |text: String| text.split_ascii_whitespace().filter_map(|pid| pid.parse().ok()).collect::<Vec<Tid>>();
+    threads.iter().flat_map(|tid| numbers(of(tid))).collect()
+}
+
+/// The number of the system call that a thread sleeps in, or `running` (proc_pid_syscall(5)); `None` where nobody may
+/// know.
+#[must_use]
+pub fn system_call(tid: Tid) -> Option<String> {
+    fs::read_to_string(format!("/proc/{tid}/syscall")).ok()?.split_ascii_whitespace().next().map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stat(name: &str, flags: u64) -> String {
+        format!("17 ({name}) S 2 3 4 0 9 {flags} 0 0 0 0 0 0 0 0 20 0 1 0 4711 0 0")
+    }
+
+    #[test]
+    fn the_kernels_own_are_told_apart() {
+        let task = |flags| Task::parse(17, 17, &stat("ksoft) (irqd/1", flags)).unwrap();
+        let bound = task(69_238_848);
+        assert_eq!((bound.name.as_str(), bound.started_ticks), ("ksoft) (irqd/1", 4711));
+        assert_eq!((bound.parent, bound.group, bound.session, bound.cpu), (2, 3, 4, None));
+        assert!(bound.is_kernel && bound.is_bound && !task(4_194_304).is_kernel);
+        assert_eq!(Task::parse(1, 1, "17 (cut"), None);
+    }
+
+    #[test]
+    fn a_name_may_hold_anything() {
+        let fields = (4..=52).map(|field| field.to_string()).collect::<Vec<_>>().join(" ");
+        let task = Task::parse(17, 17, &format!("17 (a) R (b) S {fields}\n")).unwrap();
+        assert_eq!((task.name.as_str(), task.state, task.started_ticks, task.cpu), ("a) R (b", 'S', 22, Some(39)));
+        for cut in ["", "17", "17 (a", "17 (a)", "17 (a) R 1 2"] {
+            assert_eq!(Task::parse(17, 17, cut), None, "{cut}");
+        }
+    }
+
+    #[test]
+    fn a_terminal_listens_to_one_group() {
+        let task = |group, terminal| {
+            let task = Task::parse(17, 17, &stat("x", 0)).unwrap();
+            Task { group, terminal_group: terminal, ..task }.is_in_background()
+        };
+        assert_eq!([task(3, 9), task(9, 9), task(3, -1)], [true, false, false]);
+    }
+
+    #[test]
+    fn this_process_is_among_them() {
+        let own = std::process::id() as Tid;
+        let found = all(&Root::new("/"));
+        let task = found.iter().find(|task| task.tid == own).unwrap();
+        assert!(!task.is_kernel && task.is_spared(&[own]) && !task.is_spared(&[]));
+        assert_eq!(Task::of(own).map(|task| task.started_ticks), Some(task.started_ticks));
+    }
+
+    #[test]
+    fn this_thread_is_there() {
+        let pid = std::process::id() as Tid;
+        assert!(Task::of(pid).is_some_and(|task| task.cpu.is_some()));
+        assert_eq!(Family::of(pid).map(|family| family.pid), Some(pid));
+        assert!(waited_ns(pid).is_some() || !fs::exists("/proc/self/schedstat").unwrap());
+        assert_eq!(program_file(pid), std::env::current_exe().ok());
+        assert!(threads(pid).contains(&pid));
+        assert_eq!((Task::of(Tid::MAX), threads(Tid::MAX).len()), (None, 0));
+    }
+}

@@ -1,0 +1,209 @@
+//! Folders and files that no other user can change or redirect.
+//!
+//! A program that runs as root and keeps its state in a folder does what the files there tell it. So the folder must be
+//! its user's alone: a real directory, of the effective user, that neither group nor others may write; and every folder
+//! above it root's or that user's, and writable for nobody else, or sticky and root's as `/tmp` is. The check walks from
+//! `/` downwards on descriptors (openat(2) with `O_NOFOLLOW`): a name that changes its meaning meanwhile changes nothing.
+//!
+//! A symbolic link above the folder is followed where root or the user made it and nobody else could have: `/var/run` is
+//! one. The folder itself, and files in it, are never links.
+
+mod file;
+mod walk;
+
+pub use file::{Open, open};
+pub use walk::reach;
+
+use rustix::fs::{self, AtFlags, OFlags};
+use std::ffi::{OsStr, OsString};
+use std::io::{self, Read, Write};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// Numbers the files that [`TrustedFolder::replace`] writes before it renames them.
+static REPLACED: AtomicU32 = AtomicU32::new(0);
+
+/// Why a folder or a file is not trusted.
+#[derive(Debug, thiserror::Error)]
+pub enum TrustError {
+    /// The kernel refused a step.
+    #[error("{path}: {source}")]
+    Io {
+        /// The folder or file.
+        path: PathBuf,
+        /// What the kernel says.
+        source: io::Error,
+    },
+    /// A link, or a file, where a folder should be.
+    #[error("'{0}' is a symbolic link or a file; name a real folder")]
+    NotAFolder(PathBuf),
+    /// A link, a device or a pipe where a file should be, or a file with a second name.
+    #[error("'{0}' is a link or a special file and could lead elsewhere; remove it")]
+    NotAFile(PathBuf),
+    /// Another user's folder or file.
+    #[error("'{path}' belongs to user {owner}, who can change what is in it; name a folder of your own")]
+    Foreign {
+        /// The folder or file.
+        path: PathBuf,
+        /// The number of the user that it belongs to.
+        owner: u32,
+    },
+    /// A folder or file that others may write.
+    #[error("other users can write '{path}' (mode {mode:04o}); run 'chmod go-w {path}' or name another folder")]
+    Writable {
+        /// The folder or file.
+        path: PathBuf,
+        /// Its permission bits.
+        mode: u32,
+    },
+    /// A name with a slash, or that of a folder.
+    #[error("'{}' is not the name of a file", .0.display())]
+    NotAName(OsString),
+}
+
+impl TrustError {
+    /// Whether the folder or file is not there.
+    #[must_use]
+    pub fn is_absent(&self) -> bool {
+        matches!(self, TrustError::Io { source, .. } if source.kind() == io::ErrorKind::NotFound)
+    }
+}
+
+impl From<TrustError> for io::Error {
+    fn from(error: TrustError) -> Self {
+        let kind = match &error {
+            TrustError::Io { source, .. } => source.kind(),
+            TrustError::NotAName(_) => io::ErrorKind::InvalidInput,
+            _ => io::ErrorKind::PermissionDenied,
+        };
+        io::Error::new(kind, error)
+    }
+}
+
+/// A folder that was checked and is held open.
+#[derive(Debug)]
+pub struct TrustedFolder {
+    path: PathBuf,
+    folder: OwnedFd,
+}
+
+impl TrustedFolder {
+    /// Opens a folder that is there.
+    ///
+    /// # Errors
+    /// [`TrustError`]: it is not there, or somebody else could change it.
+    pub fn open(path: &Path) -> Result<Self, TrustError> {
+        TrustedFolder::reached(path, false)
+    }
+
+    /// Opens a folder; it, and the folders above it, are made for this user alone where they are not there.
+    ///
+    /// # Errors
+    /// [`TrustError`].
+    pub fn create(path: &Path) -> Result<Self, TrustError> {
+        TrustedFolder::reached(path, true)
+    }
+
+    fn reached(path: &Path, is_made: bool) -> Result<Self, TrustError> {
+        let path = std::path::absolute(path).map_err(at(path))?;
+        let reached = walk::down(&path, is_made)?;
+        walk::check_last(&path, &reached)?;
+        // What was walked on can only be walked on; this one can be read and locked too.
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let folder = fs::openat(&reached, ".", flags, fs::Mode::empty()).map_err(at(&path))?;
+        Ok(TrustedFolder { path, folder })
+    }
+
+    /// Its absolute path. Nobody else can make it mean another folder.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Opens a file in it, without following a link.
+    ///
+    /// # Errors
+    /// [`TrustError`]: what the kernel says, or the file is not an ordinary one of this user's or root's alone.
+    pub fn file(&self, name: impl AsRef<OsStr>, how: Open) -> Result<std::fs::File, TrustError> {
+        let name = checked(name.as_ref())?;
+        file::open_in(self.folder.as_fd(), &self.path, name, how)
+    }
+
+    /// Puts a file in place, whole or not at all, whatever stood there before.
+    ///
+    /// # Errors
+    /// [`TrustError`]; the file is then as it was.
+    pub fn replace(&self, name: impl AsRef<OsStr>, bytes: &[u8]) -> Result<(), TrustError> {
+        let name = checked(name.as_ref())?;
+        let count = REPLACED.fetch_add(1, Ordering::Relaxed);
+        let new = OsString::from(format!(".{}.{count}.new", std::process::id()));
+        // A process of the same number may have died over one.
+        self.remove(&new)?;
+        let written = self.file(&new, Open::New)?.write_all(bytes).map_err(at(&self.path.join(&new)));
+        let placed = || fs::renameat(&self.folder, &new, &self.folder, name).map_err(at(&self.path.join(name)));
+        let placed = written.and_then(|()| placed());
+        if placed.is_err() {
+            self.remove(&new)?;
+        }
+        placed
+    }
+
+    /// Removes a file, or a link, and not what it leads to. One that is not there is removed already.
+    ///
+    /// # Errors
+    /// [`TrustError`].
+    pub fn remove(&self, name: impl AsRef<OsStr>) -> Result<(), TrustError> {
+        let name = checked(name.as_ref())?;
+        match fs::unlinkat(&self.folder, name, AtFlags::empty()) {
+            Err(rustix::io::Errno::NOENT) => Ok(()),
+            other => other.map_err(at(&self.path.join(name))),
+        }
+    }
+
+    /// The names in it, in no order.
+    ///
+    /// # Errors
+    /// [`TrustError`].
+    pub fn names(&self) -> Result<Vec<OsString>, TrustError> {
+        use std::os::unix::ffi::OsStringExt;
+        let entries = fs::Dir::read_from(&self.folder).map_err(at(&self.path))?;
+        let name = |entry: rustix::io::Result<fs::DirEntry>| {
+            entry.map(|entry| OsString::from_vec(entry.file_name().to_bytes().to_vec())).map_err(at(&self.path))
+        };
+        let is_other = |name: &Result<OsString, TrustError>| !matches!(name, Ok(name) if name == "." || name == "..");
+        entries.map(name).filter(is_other).collect()
+    }
+}
+
+/// What stands in a file that no other user can have written or redirected.
+///
+/// # Errors
+/// [`TrustError`]: what the kernel says, or the file, or a folder on the way to it, is a link or can be changed by others.
+pub fn read(path: &Path) -> Result<Vec<u8>, TrustError> {
+    let name = path.file_name().ok_or_else(|| TrustError::NotAName(path.as_os_str().to_owned()))?;
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut file = TrustedFolder::open(folder)?.file(name, Open::Read)?;
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes).map_err(at(path))?;
+    Ok(bytes)
+}
+
+impl AsFd for TrustedFolder {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.folder.as_fd()
+    }
+}
+
+/// A name in a folder, and not a way out of it.
+fn checked(name: &OsStr) -> Result<&OsStr, TrustError> {
+    let is_whole = Path::new(name).file_name() == Some(name);
+    if is_whole { Ok(name) } else { Err(TrustError::NotAName(name.to_owned())) }
+}
+
+fn at<E: Into<io::Error>>(path: &Path) -> impl FnOnce(E) -> TrustError {
+    move |error| TrustError::Io { path: path.to_owned(), source: error.into() }
+}
+
+#[cfg(test)]
+mod tests;

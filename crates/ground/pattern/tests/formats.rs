@@ -1,0 +1,84 @@
+//! The JSON Schema in `docs/formats/` against what is really written, key by key in both directions.
+#![expect(clippy::unwrap_used, reason = "a helper that finds its input broken fails the test")]
+
+use seatmap_pattern::edge::MAX_AMOUNT;
+use seatmap_pattern::pattern::{FORMAT, MAX_EDGES, MAX_TASKS};
+use seatmap_pattern::{Edge, Pattern, generate};
+use seatmap_schema::{never_written, refused, undescribed};
+use serde_json::{Value, json};
+
+fn schema() -> Value {
+    serde_json::from_str(include_str!("../../../../docs/formats/seatmap-pattern-1.schema.json")).unwrap()
+}
+
+fn assert_valid(instance: &Value) {
+    assert_eq!(refused(&schema(), instance), Vec::<String>::new());
+}
+
+/// A pattern in which nothing is left out: a new field must be added here, and so to the schema.
+fn full() -> Pattern {
+    Pattern {
+        format: FORMAT.into(),
+        name: "pair".into(),
+        tasks: 2,
+        names: vec!["left".into(), "right".into()],
+        edges: vec![Edge { from: 0, to: 1, bytes: 4096.0, messages: 2.5 }],
+    }
+}
+
+#[test]
+fn the_schema_is_one_and_says_what_each_key_is() {
+    assert_eq!(undescribed(&schema()), Vec::<String>::new());
+}
+
+#[test]
+fn patterns_have_the_keys_of_the_schema_and_no_others() {
+    full().check().unwrap();
+    let written = serde_json::to_value(full()).unwrap();
+    assert_valid(&written);
+    assert_eq!(never_written(&schema(), &[written]), Vec::<String>::new());
+    assert_valid(&serde_json::to_value(generate("stencil2d:3x3").unwrap()).unwrap());
+    assert_valid(&json!({ "format": FORMAT, "name": "x", "tasks": 1, "edges": [] }));
+}
+
+#[test]
+fn bounds_are_the_same_in_both() {
+    let schema = schema();
+    let bound = |path: &str| schema.pointer(path).and_then(Value::as_f64).unwrap();
+    assert_eq!(bound("/properties/tasks/maximum"), MAX_TASKS as f64);
+    assert_eq!(bound("/$defs/task/maximum"), (MAX_TASKS - 1) as f64);
+    assert_eq!(bound("/properties/edges/maxItems"), MAX_EDGES as f64);
+    assert_eq!(bound("/$defs/amount/maximum"), MAX_AMOUNT);
+}
+
+#[test]
+fn the_schema_refuses_what_the_reader_refuses() {
+    let both = |change: &dyn Fn(&mut Value)| {
+        let mut pattern = serde_json::to_value(full()).unwrap();
+        change(&mut pattern);
+        let read = Pattern::from_json(&pattern.to_string()).is_ok();
+        assert_eq!(jsonschema::is_valid(&schema(), &pattern), read, "{pattern}");
+        read
+    };
+    assert!(both(&|it| it["colour"] = json!("red")), "unknown keys are ignored");
+    assert!(both(&|it| it["edges"] = json!([])));
+    assert!(both(&|it| it["edges"][0] = json!({ "from": 1, "to": 0, "bytes": 0 })));
+    assert!(!both(&|it| it["format"] = json!("seatmap-pattern/2")));
+    assert!(!both(&|it| it["tasks"] = json!(0)));
+    assert!(!both(&|it| it["tasks"] = json!(MAX_TASKS + 1)));
+    assert!(!both(&|it| it["names"] = json!([0, 1])));
+    assert!(!both(&|it| it["edges"][0]["bytes"] = json!(-1)));
+    assert!(!both(&|it| it["edges"][0]["messages"] = json!(2e18)));
+    assert!(!both(&|it| it["edges"][0]["bytes"] = json!(null)));
+    assert!(!both(&|it| it["edges"][0]["from"] = json!(-1)));
+    assert!(!both(&|it| it["edges"][0]["to"] = json!("1")));
+}
+
+#[test]
+fn the_example_in_the_guide_is_read() {
+    let guide = include_str!("../../../../docs/src/patterns.md");
+    let example = guide.split_once("```json\n").unwrap().1.split_once("```").unwrap().0;
+    let pattern = Pattern::from_json(example).unwrap();
+    assert_eq!((&pattern.names[2][..], pattern.edges[1].messages), ("writer", 1.0));
+    assert_valid(&serde_json::from_str(example).unwrap());
+}

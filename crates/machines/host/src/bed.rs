@@ -1,0 +1,154 @@
+//! The host as a machine for programs over channels.
+
+mod error;
+mod port;
+
+pub use error::BedError;
+
+use crate::arena::Arena;
+use crate::crew::Crew;
+use crate::together::Together;
+use crate::{HostClock, topology};
+use port::BedPort;
+use seatmap_os::cpus::Cpus;
+use seatmap_port::channels::lines::{self, DECREMENTER_SHIFT, Layout, OnLines};
+use seatmap_port::channels::{Bed, DmaError, Program};
+use seatmap_port::{Addr, Workload};
+use std::any::Any;
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::Ordering;
+
+/// Words of a 4 KiB page.
+const PAGE_WORDS: u32 = 512;
+
+/// This computer: seats are CPUs, one pinned thread each; local stores lie on their task's NUMA node; a memory module is a
+/// NUMA node that this process has CPUs of, ascending, where there are several, else all of memory.
+///
+/// Each run gets fresh memory. Threads are kept.
+pub struct HostBed {
+    cpus: Cpus,
+    /// A CPU of each module.
+    modules: Vec<u32>,
+    clock: HostClock,
+    crew: Crew,
+}
+
+/// Why a task ended without a result.
+enum End {
+    /// Another one had failed.
+    Followed,
+    Refused(DmaError),
+    Panicked,
+}
+
+impl HostBed {
+    /// Reads the CPUs and nodes of this process, and calibrates the clock, which takes about 20 ms.
+    ///
+    /// # Errors
+    /// The kernel or hwloc does not say.
+    pub fn new() -> Result<Self, BedError> {
+        let cpus =
+            Cpus::read().map_err(|source| BedError::System { what: "cannot read this process's CPUs", source })?;
+        let mut nodes = BTreeMap::new();
+        for pu in topology::of_host()?.pus {
+            nodes.entry(pu.numa).or_insert(pu.os);
+        }
+        Ok(HostBed {
+            cpus,
+            modules: nodes.into_values().collect(),
+            clock: HostClock::calibrated(),
+            crew: Crew::default(),
+        })
+    }
+
+    /// The CPUs that tasks can be seated on.
+    #[must_use]
+    pub fn pus(&self) -> &[u32] {
+        &self.cpus.allowed
+    }
+
+    /// The clock.
+    #[must_use]
+    pub fn clock(&self) -> &HostClock {
+        &self.clock
+    }
+
+    fn check(&self, seats: &[u32], tasks: usize) -> Result<(), BedError> {
+        let cpus = self.cpus.allowed.len();
+        if tasks > cpus {
+            return Err(BedError::TooMany { tasks, cpus });
+        }
+        if seats.len() != tasks {
+            return Err(BedError::Seats { tasks, seats: seats.len() });
+        }
+        Ok(self.cpus.check(seats)?)
+    }
+
+    /// Writes into each page of local stores and modules, on the node where it is wanted.
+    fn place(&mut self, arena: &Arena, layout: &Layout, seats: &[u32]) -> Result<(), BedError> {
+        let shape = layout.shape();
+        let touch = |start: Addr, bytes: u32| {
+            let pages = (0..bytes.div_ceil(8)).step_by(PAGE_WORDS as usize);
+            pages.for_each(|word| arena.words()[start.word(word).0 as usize].store(0, Ordering::Release));
+        };
+        self.crew.run(seats, &|rank| touch(layout.local(rank), shape.local_bytes))?;
+        let modules = self.modules.clone();
+        self.crew.run(&modules, &|module| touch(layout.memory(module), shape.memory_bytes))?;
+        Ok(())
+    }
+}
+
+impl Bed for HostBed {
+    type Error = BedError;
+
+    fn run<P: Program>(&mut self, seats: &[u32], program: &P, _seed: u64) -> Result<Vec<P::Output>, BedError> {
+        self.check(seats, program.shape().tasks)?;
+        let workload = OnLines::new(program, self.modules.len())?;
+        let layout = workload.layout();
+        let arena = Arena::new(layout.lines())
+            .map_err(|source| BedError::System { what: "cannot map the memory that tasks share", source })?;
+        self.place(&arena, &layout, seats)?;
+        let together = Together::default();
+        let port = BedPort::new(arena.words(), &self.clock, layout.ended(), &together);
+        let task = |rank| catch_unwind(AssertUnwindSafe(|| workload.task(&port, rank))).map_err(End::of);
+        sorted(self.crew.run(seats, &task)?)
+    }
+
+    fn ns_per_tick(&self) -> f64 {
+        self.clock.ns_per_tick() * f64::from(1 << DECREMENTER_SHIFT)
+    }
+
+    fn ns_per_cycle(&self) -> f64 {
+        self.clock.ns_per_tick()
+    }
+
+    fn modules(&self) -> usize {
+        self.modules.len()
+    }
+}
+
+impl End {
+    fn of(payload: Box<dyn Any + Send>) -> End {
+        match payload.downcast::<DmaError>() {
+            Ok(refused) => End::Refused(*refused),
+            Err(other) if other.is::<lines::Ended>() => End::Followed,
+            Err(_) => End::Panicked,
+        }
+    }
+}
+
+/// The results, or the failure that came first by rank; those who only followed had none of their own.
+fn sorted<T>(ends: Vec<Result<T, End>>) -> Result<Vec<T>, BedError> {
+    let failure = ends.iter().enumerate().find_map(|(rank, end)| match end {
+        Err(End::Refused(source)) => Some(BedError::Refused { rank, source: source.clone() }),
+        Err(End::Panicked) => Some(BedError::Panicked { rank }),
+        Ok(_) | Err(End::Followed) => None,
+    });
+    let results: Option<Vec<T>> = ends.into_iter().map(Result::ok).collect();
+    match (failure, results) {
+        (None, Some(results)) => Ok(results),
+        (Some(failure), _) => Err(failure),
+        (None, None) => Err(BedError::Panicked { rank: 0 }),
+    }
+}

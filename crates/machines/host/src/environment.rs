@@ -1,0 +1,157 @@
+//! What surrounds a measurement on this computer.
+
+use seatmap_machine::Environment;
+use seatmap_os::CpuList;
+use seatmap_os::cpus::Cpus;
+use seatmap_os::small;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Reads everything that `/proc` and `/sys` tell. `steal_percent` is left open: it is known after measuring.
+#[must_use]
+pub fn read() -> Environment {
+    let cpuinfo = small::read("/proc/cpuinfo").unwrap_or_default();
+    let cpus = Cpus::read().ok();
+    let offline = cpus.as_ref().map(Cpus::offline).filter(|offline| !offline.is_empty());
+    Environment {
+        hypervisor: Some(hypervisor(&cpuinfo)),
+        steal_percent: None,
+        kernel: small::read("/proc/sys/kernel/osrelease"),
+        cpu_model: model_in(&cpuinfo),
+        microcode: small::value_of(&cpuinfo, "microcode"),
+        governor: governor(),
+        turbo: turbo(),
+        smt: small::read("/sys/devices/system/cpu/smt/control"),
+        thp: small::read("/sys/kernel/mm/transparent_hugepage/enabled").and_then(|text| chosen(&text)),
+        bios: bios(),
+        load_average: load_average(),
+        mitigations: mitigations(),
+        cpuset: cpus.map(|cpus| CpuList(cpus.allowed).to_string()),
+        offline: offline.map(|offline| CpuList(offline).to_string()),
+    }
+}
+
+/// The processor's model; `None` where the kernel does not say.
+#[must_use]
+pub fn cpu_model() -> Option<String> {
+    model_in(&small::read("/proc/cpuinfo")?)
+}
+
+/// The kernel's name for this boot, another one after the next (random(4)).
+#[must_use]
+pub fn boot_id() -> Option<String> {
+    small::read("/proc/sys/kernel/random/boot_id")
+}
+
+fn model_in(cpuinfo: &str) -> Option<String> {
+    small::value_of(cpuinfo, "model name").or_else(|| arm_part(cpuinfo))
+}
+
+/// The name that hypervisors give themselves (CPUID 4000_0000h), or `none`.
+fn hypervisor(cpuinfo: &str) -> String {
+    let flags = small::value_of(cpuinfo, "flags").unwrap_or_default();
+    match flags.split_whitespace().any(|flag| flag == "hypervisor") {
+        true => hypervisor_vendor().unwrap_or_else(|| "unknown".to_owned()),
+        false => small::read("/sys/hypervisor/type").unwrap_or_else(|| "none".to_owned()),
+    }
+}
+
+/// What hypervisors call themselves, and what people call them.
+#[cfg(target_arch = "x86_64")]
+const HYPERVISORS: [(&str, &str); 7] = [
+    ("KVMKVMKVM", "KVM"),
+    ("TCGTCGTCGTCG", "QEMU without acceleration"),
+    ("Microsoft Hv", "Hyper-V"),
+    ("VMwareVMware", "VMware"),
+    ("XenVMMXenVMM", "Xen"),
+    ("bhyve bhyve ", "bhyve"),
+    ("ACRNACRNACRN", "ACRN"),
+];
+
+#[cfg(target_arch = "x86_64")]
+fn hypervisor_vendor() -> Option<String> {
+    let leaf = std::arch::x86_64::__cpuid(0x4000_0000);
+    let bytes: Vec<u8> = [leaf.ebx, leaf.ecx, leaf.edx].iter().flat_map(|word| word.to_le_bytes()).collect();
+    let name: String = bytes.iter().map(|byte| *byte as char).filter(|c| c.is_ascii_graphic() || *c == ' ').collect();
+    let known = HYPERVISORS.iter().find(|(signature, _)| *signature == name).map(|(_, known)| (*known).to_owned());
+    known.or_else(|| (!name.trim().is_empty()).then(|| name.trim().to_owned()))
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn hypervisor_vendor() -> Option<String> {
+    None
+}
+
+/// On Arm the kernel names no model, only implementer and part.
+fn arm_part(cpuinfo: &str) -> Option<String> {
+    let implementer = small::value_of(cpuinfo, "CPU implementer")?;
+    Some(format!("Arm implementer {implementer} part {}", small::value_of(cpuinfo, "CPU part")?))
+}
+
+/// The one governor of all CPUs, `mixed` where they differ, `None` where the frequency is not ours to set.
+fn governor() -> Option<String> {
+    let online = Cpus::read().ok()?.online;
+    let path = |cpu| format!("/sys/devices/system/cpu/cpu{cpu}/cpufreq/scaling_governor");
+    let found: BTreeSet<String> = online.iter().filter_map(|cpu| small::read(path(cpu))).collect();
+    match found.len() {
+        0 => None,
+        1 => found.into_iter().next(),
+        _ => Some("mixed".to_owned()),
+    }
+}
+
+fn turbo() -> Option<bool> {
+    let intel = small::read("/sys/devices/system/cpu/intel_pstate/no_turbo").map(|text| text == "0");
+    intel.or_else(|| small::read("/sys/devices/system/cpu/cpufreq/boost").map(|text| text == "1"))
+}
+
+/// The word in brackets: `always [madvise] never`.
+fn chosen(text: &str) -> Option<String> {
+    let (_, rest) = text.split_once('[')?;
+    Some(rest.split_once(']')?.0.to_owned())
+}
+
+fn bios() -> Option<String> {
+    let field = |name: &str| small::read(format!("/sys/class/dmi/id/bios_{name}"));
+    let fields: Vec<String> = ["vendor", "version", "date"].into_iter().filter_map(field).collect();
+    (!fields.is_empty()).then(|| fields.join(" "))
+}
+
+fn load_average() -> Option<f64> {
+    small::read("/proc/loadavg")?.split_whitespace().next()?.parse().ok()
+}
+
+fn mitigations() -> BTreeMap<String, String> {
+    let Ok(entries) = std::fs::read_dir("/sys/devices/system/cpu/vulnerabilities") else { return BTreeMap::new() };
+    entries
+        .filter_map(|entry| {
+            let entry = entry.ok()?;
+            Some((entry.file_name().to_string_lossy().into_owned(), small::read(entry.path())?))
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_chosen_word_stands_in_brackets() {
+        assert_eq!(chosen("always [madvise] never").as_deref(), Some("madvise"));
+        assert_eq!(chosen("none"), None);
+    }
+
+    #[test]
+    fn a_cpuinfo_without_the_flag_is_bare_metal() {
+        assert_eq!(
+            arm_part("CPU implementer\t: 0x41\nCPU part\t: 0xd40\n").unwrap(),
+            "Arm implementer 0x41 part 0xd40"
+        );
+        assert_eq!(arm_part("model name : x"), None);
+    }
+
+    #[test]
+    fn this_computer_has_a_kernel_and_a_cpuset() {
+        let environment = read();
+        assert!(environment.kernel.is_some() && environment.cpuset.is_some() && environment.hypervisor.is_some());
+    }
+}

@@ -1,0 +1,36 @@
+//! This computer as a machine: pinned threads that run workloads, and everything worth knowing about the room.
+//!
+//! | module | gives |
+//! |---|---|
+//! | [`topology`] | the PUs and what they share, from hwloc |
+//! | [`cpus`], [`affinity`] | which CPUs exist, are online, are allowed; pinning that is verified |
+//! | [`mask`] | the affinity mask of any thread |
+//! | [`clock`] | the time-stamp counter where it can be trusted, its frequency and its step |
+//! | [`arena`], [`port`], [`crew`], [`testbed`] | shared lines, plain loads and stores on them, one pinned thread a PU, and all of it as a `Testbed` |
+//! | [`bed`] | the same for programs over channels |
+//! | [`together`] | threads that begin at one value of the clock and end with the last |
+//! | [`primitives`] | threads, futexes, pipes, atomics, copies: timed on CPUs of one's choice |
+//! | [`trusted`] | folders and files that no other user can change or redirect |
+//! | [`claim`] | one measurement of this computer at a time |
+//! | [`environment`], [`doctor`], [`steal`], [`usage`] | what surrounds a measurement, and what to mend; what it used |
+//!
+//! CPU sets are bit masks of any length here: `cpu_set_t` and hwloc-free shortcuts stop at 1024.
+#![deny(missing_docs)]
+
+pub mod arena;
+pub mod bed;
+pub mod clock;
+pub mod crew;
+pub mod environment;
+pub mod port;
+pub mod primitives;
+pub mod testbed;
+pub mod together;
+pub mod topology;
+
+#[cfg(target_arch = "x86_64")]
+mod halves;
+
+pub use bed::{BedError, HostBed};
+pub use clock::HostClock;
+pub use testbed::{HostError, HostTestbed};

@@ -1,0 +1,109 @@
+//! The host as a `Testbed`.
+
+use crate::HostClock;
+use crate::arena::Arena;
+use crate::crew::{Crew, CrewError};
+use crate::port::HostPort;
+use seatmap_os::CpuError;
+use seatmap_os::cpus::Cpus;
+use seatmap_port::{Testbed, Workload};
+use std::io;
+use std::sync::atomic::AtomicU64;
+
+/// This computer, with a pinned thread for each PU in use and shared lines that keep their place.
+pub struct HostTestbed {
+    pus: Vec<u32>,
+    clock: HostClock,
+    arena: Arena,
+    crew: Crew,
+}
+
+/// Why the host could not run a workload.
+#[derive(Debug, thiserror::Error)]
+pub enum HostError {
+    /// A CPU cannot be had.
+    #[error(transparent)]
+    Cpu(#[from] CpuError),
+    /// The CPUs or the shared memory cannot be had.
+    #[error("{what}")]
+    System {
+        /// What was tried.
+        what: &'static str,
+        /// What the kernel says.
+        source: io::Error,
+    },
+    /// A thread could not be seated, or failed.
+    #[error(transparent)]
+    Crew(#[from] CrewError),
+    /// The workload has another number of tasks than there are seats.
+    #[error("{tasks} tasks were given {seats} seats")]
+    Seats {
+        /// Tasks of the workload.
+        tasks: usize,
+        /// Seats given.
+        seats: usize,
+    },
+    /// The workload wants more shared lines than the testbed was made with.
+    #[error("the workload touches {wanted} lines of shared memory, and the testbed has {lines}")]
+    Lines {
+        /// Lines wanted.
+        wanted: u32,
+        /// Lines there are.
+        lines: u32,
+    },
+}
+
+impl HostTestbed {
+    /// A testbed on these CPUs, with so many lines of shared memory. Calibrates the clock, which takes about 20 ms.
+    ///
+    /// # Errors
+    /// A CPU that is absent, offline or out of bounds; memory that cannot be mapped.
+    pub fn new(pus: Vec<u32>, lines: u32) -> Result<Self, HostError> {
+        let cpus =
+            Cpus::read().map_err(|source| HostError::System { what: "cannot read this process's CPUs", source })?;
+        cpus.check(&pus)?;
+        let arena =
+            Arena::new(lines).map_err(|source| HostError::System { what: "cannot map shared memory", source })?;
+        Ok(HostTestbed { pus, clock: HostClock::calibrated(), arena, crew: Crew::default() })
+    }
+
+    /// The shared memory, for code that is held against a workload on the very same line: two lines may have two homes.
+    #[must_use]
+    pub fn words(&self) -> &[AtomicU64] {
+        self.arena.words()
+    }
+
+    /// The clock.
+    #[must_use]
+    pub fn clock(&self) -> &HostClock {
+        &self.clock
+    }
+}
+
+impl Testbed for HostTestbed {
+    type Error = HostError;
+
+    fn run<W: Workload>(&mut self, seats: &[u32], workload: &W) -> Result<Vec<W::Output>, HostError> {
+        if seats.len() != workload.tasks() {
+            return Err(HostError::Seats { tasks: workload.tasks(), seats: seats.len() });
+        }
+        let lines = self.arena.end().line_index();
+        if workload.lines() > lines {
+            return Err(HostError::Lines { wanted: workload.lines(), lines });
+        }
+        let port = HostPort::new(self.arena.words(), &self.clock);
+        Ok(self.crew.run(seats, &|rank| workload.task(&port, rank))?)
+    }
+
+    fn pus(&self) -> &[u32] {
+        &self.pus
+    }
+
+    fn ns_per_tick(&self) -> f64 {
+        self.clock.ns_per_tick()
+    }
+
+    fn clock_step_ns(&self) -> f64 {
+        self.clock.step_ns()
+    }
+}

@@ -1,0 +1,109 @@
+//! Threads that begin at one value of the clock, and keep each other company until all have ended.
+
+use crate::HostClock;
+use std::hint::spin_loop;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// From the last thread's arrival to the common start: many times what the news of it takes to reach another CPU (below
+/// 1 us between the sockets of any machine that we know), and nothing beside a measurement.
+const LEAD_NS: f64 = 10_000.0;
+
+/// Where threads on CPUs of their own meet. They spin: a thread that sleeps meanwhile is woken some 50 us late on a virtual
+/// machine, when its neighbour's run of a few thousand atomics is over.
+#[derive(Default)]
+pub struct Together {
+    arrived: Line,
+    start_ticks: Line,
+    ended: Line,
+}
+
+/// A word on lines of its own: neighbours are fetched in pairs on x86-64, and are one line of 128 bytes on POWER.
+#[repr(align(128))]
+#[derive(Default)]
+struct Line(AtomicU64);
+
+impl Together {
+    /// Returns once this many threads have called it, in all of them at the same value of the clock. `idle` is called
+    /// between two looks.
+    pub fn begin(&self, threads: usize, clock: &HostClock, idle: impl Fn()) {
+        let before = self.start_ticks.0.load(Ordering::Acquire);
+        if self.arrived.come(threads).is_last {
+            let lead = (LEAD_NS / clock.ns_per_tick()) as u64;
+            self.start_ticks.0.store(clock.stamp().ticks + lead, Ordering::Release);
+        }
+        let start = loop {
+            match self.start_ticks.0.load(Ordering::Acquire) {
+                unchanged if unchanged == before => idle(),
+                start => break start,
+            }
+        };
+        while clock.stamp().ticks < start {
+            spin_loop();
+        }
+    }
+
+    /// Repeats an operation until this many threads have called it. Returns what the clock says then.
+    pub fn keep_on(&self, threads: usize, clock: &HostClock, mut operation: impl FnMut()) -> u64 {
+        let all = self.ended.come(threads).all;
+        while self.ended.0.load(Ordering::Acquire) < all {
+            operation();
+        }
+        clock.stamp().ticks
+    }
+}
+
+/// What a thread learns when it comes.
+struct Came {
+    /// Whether the others of its round are there already.
+    is_last: bool,
+    /// The count at which they all are.
+    all: u64,
+}
+
+impl Line {
+    /// Counts for ever, like [`seatmap_port::Barrier`], so that it can be used again.
+    fn come(&self, threads: usize) -> Came {
+        let (threads, ticket) = (threads.max(1) as u64, self.0.fetch_add(1, Ordering::AcqRel));
+        let all = (ticket / threads + 1) * threads;
+        Came { is_last: ticket + 1 == all, all }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::crew::Crew;
+    use seatmap_os::affinity;
+
+    #[test]
+    fn nobody_begins_before_the_last_has_come_nor_stops_before_the_last_has_ended() {
+        let cpus = affinity::current().unwrap();
+        let (clock, together) = (HostClock::calibrated(), Together::default());
+        let mut crew = Crew::default();
+        for _ in 0..5 {
+            let times = crew.run(&cpus, &|rank| {
+                // Each comes later than the one before it, and works for longer.
+                let spin_until = |ticks| while clock.stamp().ticks < ticks {};
+                spin_until(clock.stamp().ticks + 100_000 * rank as u64);
+                let came = clock.stamp().ticks;
+                together.begin(cpus.len(), &clock, spin_loop);
+                let began = clock.stamp().ticks;
+                spin_until(began + 100_000 * rank as u64);
+                let ended = clock.stamp().ticks;
+                (came, [began, ended, together.keep_on(cpus.len(), &clock, || ())])
+            });
+            let times = times.unwrap();
+            let last_came = times.iter().map(|(came, _)| *came).max().unwrap();
+            let last_ended = times.iter().map(|(_, [_, ended, _])| *ended).max().unwrap();
+            assert!(times.iter().all(|(_, [began, _, until])| *began > last_came && *until >= last_ended), "{times:?}");
+        }
+    }
+
+    #[test]
+    fn one_thread_waits_for_nobody() {
+        let (clock, together) = (HostClock::calibrated(), Together::default());
+        together.begin(1, &clock, || panic!("it waits"));
+        let began = clock.stamp().ticks;
+        assert!(together.keep_on(1, &clock, || panic!("it keeps on")) >= began);
+    }
+}

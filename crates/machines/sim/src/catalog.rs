@@ -1,0 +1,174 @@
+//! The models that come with Seatmap, compiled in.
+
+use crate::figure::syntax;
+use crate::{CellModel, CoherentModel, ModelError, SimError};
+use seatmap_machine::{Description, Profile};
+use std::sync::Arc;
+
+const MODELS: [(&str, &str); 5] = [
+    ("cell-ps3", include_str!("../../../../machines/cell-ps3.toml")),
+    ("cell-qs20", include_str!("../../../../machines/cell-qs20.toml")),
+    ("cell-qs22", include_str!("../../../../machines/cell-qs22.toml")),
+    ("scc-48", include_str!("../../../../machines/scc-48.toml")),
+    ("xeon-phi-5110p", include_str!("../../../../machines/xeon-phi-5110p.toml")),
+];
+
+/// Machines described by their distances that are run as levels of caches and packages.
+const DESCRIBED: [&str; 1] = ["xeon-e5-2680-2s"];
+
+/// Bytes of a model's file, at most: a twin of 1024 cores with all its single pairs has half as many, and what is read takes
+/// a hundred times the memory.
+const MOST_BYTES: usize = 8 << 20;
+
+/// A model of either kind.
+#[derive(Clone, Debug)]
+pub enum Model {
+    /// A Cell Broadband Engine.
+    Cell(Arc<CellModel>),
+    /// A machine with coherent caches.
+    Coherent(Arc<CoherentModel>),
+}
+
+impl Model {
+    /// Reads a model of any kind.
+    ///
+    /// # Errors
+    /// [`ModelError`]; `name` is what it calls the text.
+    pub fn from_toml(name: &str, text: &str) -> Result<Self, ModelError> {
+        let impossible = |message: String| ModelError::Impossible { name: name.to_owned(), message };
+        if text.len() > MOST_BYTES {
+            return Err(impossible(format!("it has {} bytes; a model has at most {MOST_BYTES}", text.len())));
+        }
+        let table: toml::Table = toml::from_str(text).map_err(|error| syntax(name, text, &error))?;
+        match table.get("format").and_then(toml::Value::as_str) {
+            Some(crate::coherent::FORMAT) => Ok(Model::Coherent(Arc::new(CoherentModel::from_toml(name, text)?))),
+            Some(seatmap_machine::description::FORMAT) => described(name, text),
+            Some(crate::cell::model::FORMAT) => Ok(Model::Cell(Arc::new(CellModel::from_toml(name, text)?))),
+            Some(other) => Err(impossible(format!(
+                "format is '{other}'; {} and {} can be run",
+                crate::coherent::FORMAT,
+                crate::cell::model::FORMAT
+            ))),
+            None => Err(impossible(format!("it has no format, such as format = \"{}\"", crate::coherent::FORMAT))),
+        }
+    }
+
+    /// The machine as any other is seen: topology, distances in virtual time, homes.
+    ///
+    /// # Errors
+    /// [`SimError`], where the model cannot be run.
+    pub fn profile(&self) -> Result<Profile, SimError> {
+        match self {
+            Model::Cell(model) => crate::cell::profile(model),
+            Model::Coherent(model) => crate::coherent::profile(model),
+        }
+    }
+
+    /// What the command line calls it.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        match self {
+            Model::Cell(model) => &model.name,
+            Model::Coherent(model) => &model.name,
+        }
+    }
+}
+
+/// Whether a text says that it is a model, and not a profile.
+#[must_use]
+pub fn is_model(text: &str) -> bool {
+    let names = |line: &str| {
+        let value =
+            line.trim_start().strip_prefix("format").map(|rest| rest.trim_start_matches([' ', '\t', '=', '"', '\'']));
+        value
+            .is_some_and(|value| ["seatmap-coherent/", "seatmap-model/"].iter().any(|format| value.starts_with(format)))
+    };
+    text.lines().any(names)
+}
+
+/// A machine of levels from a description, which must give its clock.
+fn described(name: &str, text: &str) -> Result<Model, ModelError> {
+    let impossible = |message: String| ModelError::Impossible { name: name.to_owned(), message };
+    let description = Description::from_toml(text).map_err(|error| impossible(error.to_string()))?;
+    let clock = description.frequency_ghz();
+    let clock = clock.ok_or_else(|| impossible("give frequency_ghz, so that it can be run".to_owned()))?;
+    let model = CoherentModel::from_profile(&description.to_profile(), description.summary(), clock)?;
+    Ok(Model::Coherent(Arc::new(CoherentModel { sources: description.sources().to_vec(), ..model })))
+}
+
+/// The names of all bundled models.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    MODELS.iter().map(|(name, _)| *name).chain(DESCRIBED)
+}
+
+/// A bundled model; `None` where none has this name.
+///
+/// # Errors
+/// A bundled model that is wrong, which is a mistake of Seatmap's.
+pub fn load(name: &str) -> Option<Result<Model, ModelError>> {
+    let known = MODELS.iter().find(|(known, _)| *known == name).map(|(_, text)| *text);
+    let text = known.or_else(|| {
+        DESCRIBED.iter().find(|known| **known == name).and_then(|name| seatmap_machine::catalog::find(name))
+    })?;
+    Some(Model::from_toml(name, text))
+}
+
+/// A bundled Cell; `None` where none has this name.
+///
+/// # Errors
+/// As [`load`].
+pub fn cell(name: &str) -> Option<Result<Arc<CellModel>, ModelError>> {
+    match load(name)? {
+        Ok(Model::Cell(model)) => Some(Ok(model)),
+        Ok(Model::Coherent(_)) => None,
+        Err(error) => Some(Err(error)),
+    }
+}
+
+/// A bundled coherent machine; `None` where none has this name.
+///
+/// # Errors
+/// As [`load`].
+pub fn coherent(name: &str) -> Option<Result<Arc<CoherentModel>, ModelError>> {
+    match load(name)? {
+        Ok(Model::Coherent(model)) => Some(Ok(model)),
+        Ok(Model::Cell(_)) => None,
+        Err(error) => Some(Err(error)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_wrong_with_a_file_is_said_of_its_own_kind() {
+        let ring = MODELS[4].1;
+        let refused = |text: &str| Model::from_toml("m.toml", text).unwrap_err().to_string();
+        let cases = [
+            (ring.replace("seatmap-coherent/1", "seatmap-coherent/2"), "m.toml: format is 'seatmap-coherent/2'; "),
+            (ring.replace("format = ", "# "), "m.toml: it has no format"),
+            (ring.replace("\"ring\"", "\"torus\""), "m.toml: fabric.kind is 'torus'; ring, mesh and levels are known"),
+            (ring.replace("stops = 64", "stops = 18446744073709551615"), "m.toml:"),
+            (ring.replace("stops = 64", "stops ="), "m.toml:22:"),
+            (" ".repeat(MOST_BYTES + 1), "m.toml: it has 8388609 bytes"),
+        ];
+        for (text, told) in cases {
+            let error = refused(&text);
+            assert!(error.starts_with(told) && !error.contains("spes"), "{error}");
+        }
+    }
+
+    #[test]
+    fn every_bundled_model_is_sound() {
+        for name in names() {
+            let model = load(name).unwrap().unwrap();
+            assert_eq!(model.name(), name);
+            let figures: Vec<_> = match &model {
+                Model::Cell(model) => model.figures.all().collect(),
+                Model::Coherent(model) => model.figures.all().collect(),
+            };
+            assert!(figures.iter().all(|(_, figure)| !figure.source.is_empty()));
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! Runs workloads, and programs over channels, on a coherent model.
+
+use crate::coherent::CoherentModel;
+use crate::coherent::counters::Counters;
+use crate::coherent::port::CoherentPort;
+use crate::coherent::world::World;
+use crate::engine::Stage;
+use crate::error::SimError;
+use seatmap_port::channels::lines::{DECREMENTER_SHIFT, OnLines};
+use seatmap_port::channels::{Bed, Program};
+use seatmap_port::{Testbed, WORDS_PER_LINE, Workload};
+use std::cell::{Cell, RefCell};
+use std::sync::Arc;
+
+/// A coherent machine that runs workloads, one after the other. Its caches are cold at the start of each.
+pub struct CoherentBed {
+    model: Arc<CoherentModel>,
+    world: RefCell<World>,
+    stage: Stage,
+    pus: Vec<u32>,
+    /// Decides how far apart tasks start; 0 for all at once.
+    pub seed: u64,
+    counters: Counters,
+}
+
+impl CoherentBed {
+    /// A machine as the model says.
+    #[must_use]
+    pub fn new(model: Arc<CoherentModel>) -> Self {
+        CoherentBed {
+            world: RefCell::new(World::new(Arc::clone(&model.layout))),
+            stage: Stage::default(),
+            pus: model.topology.os_indices().collect(),
+            seed: 0,
+            counters: Counters::default(),
+            model,
+        }
+    }
+
+    /// Gives a run up after so many events.
+    pub fn limit_events(&mut self, most_events: u64) {
+        self.stage.most_events = most_events;
+    }
+
+    /// The model.
+    #[must_use]
+    pub fn model(&self) -> &Arc<CoherentModel> {
+        &self.model
+    }
+
+    /// What the last run counted.
+    #[must_use]
+    pub fn counters(&self) -> &Counters {
+        &self.counters
+    }
+
+    fn caches(&self, seats: &[u32], tasks: usize) -> Result<Vec<u16>, SimError> {
+        if seats.len() != tasks {
+            return Err(SimError::Seat(format!("{tasks} tasks, and seats for {}", seats.len())));
+        }
+        let mut taken = std::collections::HashSet::new();
+        if let Some(twice) = seats.iter().find(|pu| !taken.insert(**pu)) {
+            return Err(SimError::Seat(format!("two tasks on PU {twice}, which runs one")));
+        }
+        let cache = |pu: &u32| self.model.layout.cache_of_pu.get(*pu as usize).copied().flatten();
+        let missing = |pu: &u32| {
+            let known = seatmap_os::CpuList(self.pus.clone());
+            SimError::Seat(format!("{} has PUs {known}; there is no PU {pu}", self.model.name))
+        };
+        seats.iter().map(|pu| cache(pu).ok_or_else(|| missing(pu))).collect()
+    }
+
+    fn play<W: Workload>(&mut self, seats: &[u32], workload: &W, seed: u64) -> Result<Vec<W::Output>, SimError> {
+        let caches = self.caches(seats, workload.tasks())?;
+        self.world.get_mut().reset(&caches, workload.lines(), seed);
+        let clock = Cell::new(0);
+        let words = workload.lines() * WORDS_PER_LINE;
+        let (world, ticks_per_ns) = (&self.world, 1.0 / self.model.ns_per_tick());
+        let (looks, ticks_per_cycle) = (&self.model.layout.looks, self.model.ticks_per_cycle.into());
+        let outputs = self.stage.play(world, &clock, ticks_per_ns, seats.len(), |rank, yielder| {
+            let look = looks[caches[rank] as usize];
+            workload.task(&CoherentPort { clock: &clock, yielder, pu: seats[rank], words, look, ticks_per_cycle }, rank)
+        });
+        self.counters = Counters::of(self.world.get_mut());
+        outputs
+    }
+}
+
+impl Testbed for CoherentBed {
+    type Error = SimError;
+
+    fn run<W: Workload>(&mut self, seats: &[u32], workload: &W) -> Result<Vec<W::Output>, SimError> {
+        self.play(seats, workload, self.seed)
+    }
+
+    fn pus(&self) -> &[u32] {
+        &self.pus
+    }
+
+    fn ns_per_tick(&self) -> f64 {
+        self.model.ns_per_tick()
+    }
+
+    fn ticks_per_cycle(&self) -> u32 {
+        self.model.ticks_per_cycle
+    }
+
+    fn clock_step_ns(&self) -> f64 {
+        self.model.ns_per_tick()
+    }
+}
+
+impl Bed for CoherentBed {
+    type Error = SimError;
+
+    fn run<P: Program>(&mut self, seats: &[u32], program: &P, seed: u64) -> Result<Vec<P::Output>, SimError> {
+        let workload =
+            OnLines::new(program, self.model.modules()).map_err(|error| SimError::Seat(error.to_string()))?;
+        self.world.get_mut().words.clear();
+        self.play(seats, &workload, seed)
+    }
+
+    fn ns_per_tick(&self) -> f64 {
+        f64::from(1 << DECREMENTER_SHIFT) * self.model.ns_per_tick()
+    }
+
+    fn ns_per_cycle(&self) -> f64 {
+        self.model.ns_per_tick()
+    }
+
+    fn modules(&self) -> usize {
+        self.model.modules()
+    }
+}

@@ -1,0 +1,192 @@
+//! Coherent models against their own formula, and their behaviour where programs fail.
+#![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
+
+use proptest::prelude::*;
+use seatmap_port::{Addr, Barrier, Port, Testbed, Workload};
+use seatmap_sim::{CoherentBed, CoherentModel, catalog};
+use std::sync::Arc;
+
+fn model(name: &str) -> Arc<CoherentModel> {
+    catalog::coherent(name).unwrap().unwrap()
+}
+
+fn bed(name: &str) -> CoherentBed {
+    CoherentBed::new(model(name))
+}
+
+/// Algorithm 1 of Liu et al. 2015, for pairs of tasks with a line each: core cycles of each round trip.
+struct PingPong {
+    lines: Vec<u32>,
+    rounds: usize,
+}
+
+impl Workload for PingPong {
+    type Output = Vec<u64>;
+
+    fn tasks(&self) -> usize {
+        2 * self.lines.len()
+    }
+
+    fn lines(&self) -> u32 {
+        self.lines.iter().max().unwrap() + 1
+    }
+
+    fn task<P: Port>(&self, port: &P, rank: usize) -> Vec<u64> {
+        let (word, own) = (Addr::line(self.lines[rank / 2]), (rank % 2) as u64);
+        if own == 0 {
+            port.store(word, 1);
+        }
+        Barrier::new(Addr::line(0), self.tasks()).wait(port);
+        let turn = |_| {
+            port.wait_while(word, own);
+            port.store(word, own);
+            port.stamp().ticks
+        };
+        let ticks: Vec<u64> = (0..=self.rounds).map(turn).collect();
+        ticks.windows(2).map(|two| two[1] - two[0]).collect()
+    }
+}
+
+fn round_trip(bed: &mut CoherentBed, a: u32, b: u32, line: u32) -> u64 {
+    let pair = PingPong { lines: vec![line], rounds: 3 };
+    let seen = bed.run(&[a, b], &pair).unwrap();
+    seen[0][2]
+}
+
+proptest! {
+    #[test]
+    fn an_unloaded_pair_takes_what_the_formula_says(a in 0_u32..240, b in 0_u32..240, line in 1_u32..5000) {
+        for (name, pus) in [("xeon-phi-5110p", 240), ("xeon-e5-2680-2s", 32)] {
+            let (a, b) = (a % pus, b % pus);
+            prop_assume!(a != b);
+            let mut bed = bed(name);
+            let wanted = bed.model().round_trip_ticks(a, b, line);
+            prop_assert_eq!(Some(round_trip(&mut bed, a, b, line)), wanted, "{} {} {} {}", name, a, b, line);
+        }
+    }
+}
+
+#[test]
+fn levels_give_back_the_distances_they_were_made_of() {
+    let (name, profile) = ("xeon-e5-2680-2s", seatmap_machine::catalog::load("xeon-e5-2680-2s").unwrap());
+    let simulated = seatmap_sim::coherent::profile(&model(name)).unwrap();
+    simulated.check().unwrap();
+    let (seen, wanted) = (simulated.core_distance.unwrap().median_ns, profile.core_distance.unwrap().median_ns);
+    // Distances are twice a whole number of cycles.
+    let cycle_ns = 1.0 / 2.7;
+    assert!(wanted.pairs().all(|(i, j, ns)| (seen[(i, j)] - ns).abs() <= 1.01 * cycle_ns));
+}
+
+#[test]
+fn the_profile_of_a_ring_knows_its_homes() {
+    let model = model("xeon-phi-5110p");
+    let profile = seatmap_sim::coherent::profile(&model).unwrap();
+    profile.check().unwrap();
+    let (distance, homes) = (profile.core_distance.unwrap(), profile.home_model.unwrap());
+    assert_eq!((homes.homes(), homes.lines.as_ref().unwrap().nearest_pu.len()), (64, 64));
+    let home = model.home_of(64).unwrap() as usize;
+    let core = |pu: usize| profile.topology.pus[pu].core;
+    for (i, j, ns) in distance.median_ns.pairs().filter(|(i, j, _)| core(*i) != core(*j)) {
+        let explained = homes.between_ns[(0, 0)] + homes.offset_ns[i][home] + homes.offset_ns[j][home];
+        assert!((explained - ns).abs() < 1e-6, "{i} {j}");
+    }
+}
+
+/// All tasks do one thing to one word, so many times.
+struct Storm {
+    tasks: usize,
+    which: u8,
+}
+
+impl Workload for Storm {
+    type Output = u64;
+
+    fn tasks(&self) -> usize {
+        self.tasks
+    }
+
+    fn lines(&self) -> u32 {
+        2
+    }
+
+    fn task<P: Port>(&self, port: &P, rank: usize) -> u64 {
+        let word = Addr::line(1);
+        match (self.which, rank) {
+            (0, _) => (0..20).map(|_| port.fetch_add(word, 1)).sum(),
+            (1, 0) => port.wait_while(word, 0),
+            (2, 1) => assert_failed(),
+            (3, _) => loop {
+                port.load(word);
+                port.pause();
+            },
+            (4, 0) => port.load(Addr::line(2)),
+            _ => 0,
+        }
+    }
+}
+
+fn assert_failed() -> u64 {
+    let (one, two) = (1, 2);
+    assert_eq!(one, two, "a task that fails");
+    0
+}
+
+#[test]
+fn nothing_is_lost_when_everybody_wants_one_line() {
+    for (name, tasks) in [("xeon-phi-5110p", 240), ("xeon-e5-2680-2s", 32), ("scc-48", 48)] {
+        let mut bed = bed(name);
+        let seats: Vec<u32> = (0..tasks).collect();
+        let seen: u64 = bed.run(&seats, &Storm { tasks: tasks as usize, which: 0 }).unwrap().iter().sum();
+        let last = 20 * u64::from(tasks);
+        assert_eq!(seen, last * (last - 1) / 2, "{name}");
+        let first = bed.counters().clone();
+        let bounces: u64 = first.directories.iter().map(|directory| directory.bounces).sum();
+        assert_eq!(bounces > 0, name == "xeon-phi-5110p", "{name}: {bounces}");
+        let mut again = CoherentBed::new(model(name));
+        again.run(&seats, &Storm { tasks: tasks as usize, which: 0 }).unwrap();
+        assert_eq!(*again.counters(), first, "{name}: the same again");
+        again.seed = 5;
+        again.run(&seats, &Storm { tasks: tasks as usize, which: 0 }).unwrap();
+        assert_ne!(again.counters().cycles, first.cycles, "{name}: other starts");
+    }
+}
+
+#[test]
+fn programs_that_fail_end_with_an_error_that_says_who_and_what() {
+    let failure = |which| {
+        let mut bed = bed("xeon-phi-5110p");
+        bed.limit_events(10_000);
+        bed.run(&[9, 17], &Storm { tasks: 2, which }).unwrap_err().to_string()
+    };
+    insta::assert_snapshot!([1, 2, 3, 4].map(failure).join("\n"));
+}
+
+#[test]
+fn seats_must_be_had() {
+    let refusal = |seats: &[u32], tasks| bed("scc-48").run(seats, &Storm { tasks, which: 0 }).unwrap_err().to_string();
+    insta::assert_snapshot!([refusal(&[0], 2), refusal(&[0, 48], 2), refusal(&[7, 7], 2)].join("\n"));
+}
+
+#[test]
+fn impossible_models_are_refused() {
+    let phi = include_str!("../../../../machines/xeon-phi-5110p.toml");
+    let refusal = |from: &str, to: &str| {
+        assert!(phi.contains(from), "{from}");
+        CoherentModel::from_toml("x.toml", &phi.replacen(from, to, 1)).unwrap_err().to_string()
+    };
+    let refusals = [
+        refusal("hop_cycles = { value = 3", "hop_cycles = { value = 0"),
+        refusal("[15, 31, 47, 63]", "[15, 31, 47, 64]"),
+        refusal("[15, 31, 47, 63]", "[15, 15, 47, 63]"),
+        refusal("count = 64", "count = 65"),
+        refusal("hash_values = 64", "hash_values = 32"),
+        refusal("hash_values = 64", "hash_values = 128"),
+        refusal("stops = 64", "stops = 4000000000"),
+        refusal("threads_per_core = 4", "threads_per_core = 4000000000"),
+        refusal("frequency_ghz = 1.053", "frequency_ghz = 0"),
+        refusal("kind = \"ring\"", "kind = \"torus\""),
+        refusal("seatmap-coherent/1", "seatmap-coherent/2"),
+        refusal("look_cycles", "lok_cycles"),
+    ];
+    insta::assert_snapshot!(refusals.join("\n"));
+}

@@ -1,0 +1,43 @@
+//! One finding: what was looked at, how it stands, what mends it.
+
+/// How a finding stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Level {
+    /// As it should be.
+    Ok,
+    /// Worth knowing; nothing to mend.
+    Info,
+    /// Can be mended on the running system.
+    Fix,
+    /// Can be mended by a word on the kernel's command line, which the remedy is.
+    Boot,
+    /// Cannot be mended from here.
+    No,
+}
+
+impl Level {
+    /// The word in the doctor's first column.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Level::Ok => "OK",
+            Level::Info => "INFO",
+            Level::Fix => "FIX",
+            Level::Boot => "BOOT",
+            Level::No => "NO",
+        }
+    }
+}
+
+/// One thing examined.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Diagnosis {
+    /// What was looked at: `governor`, `clock`...
+    pub subject: &'static str,
+    /// How it stands.
+    pub level: Level,
+    /// What was found, and what it does to a measurement.
+    pub found: String,
+    /// What to do, where something can be done.
+    pub remedy: Option<String>,
+}

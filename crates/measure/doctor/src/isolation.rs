@@ -1,0 +1,102 @@
+//! What stands between a set of CPUs and quiet, and what can be done about it.
+//!
+//! | module | looks at |
+//! |---|---|
+//! | `backend` | whether a cpuset can keep others out: a v2 partition, a v1 exclusive cpuset, or nothing |
+//! | `boot` | what only the kernel's command line changes, with the line to add |
+//! | `irqs` | which interrupts can be moved away |
+//! | `settings` | throttling, workqueues, watchdog, statistics, huge pages |
+//! | `surroundings` | SMT siblings, daemons that move interrupts, the clock |
+//! | `remains` | what is left when all of that is done |
+//!
+//! What can be tried is tried: written, read back, and put back as it was. Versions and names of kernels say little about
+//! what a container or a hypervisor lets through. While it tries, it holds the [lock](settings_lock) that everything takes which
+//! changes the same settings.
+
+mod backend;
+mod boot;
+mod irqs;
+mod pinned;
+mod remains;
+mod settings;
+mod surroundings;
+mod text;
+
+pub use backend::{Backend, probe};
+
+use crate::{Diagnosis, Level};
+use seatmap_cell::settings_lock;
+use seatmap_machine::Topology;
+use seatmap_os::CpuList;
+use seatmap_os::cpus::Cpus;
+
+/// Examines what isolation needs on this computer for these CPUs; takes some milliseconds.
+#[must_use]
+pub fn examine(topology: &Topology, cpus: &[u32]) -> Vec<Diagnosis> {
+    let online = Cpus::read().map(|cpus| cpus.online).unwrap_or_default();
+    let asked = CpuList(cpus.to_vec());
+    if cpus.is_empty() || online.iter().all(|cpu| cpus.contains(cpu)) {
+        let found = format!("CPUs {asked}: a cell needs at least one CPU, and must leave one to the system");
+        return vec![finding("isolation", Level::No, found, Some("name fewer with --cpus".into()))];
+    }
+    let _held = match settings_lock::take() {
+        Ok(held) => held,
+        Err(error) => {
+            let found = format!("not tried: {error}");
+            return vec![finding("isolation", Level::Info, found, Some("try again when it is done".into()))];
+        }
+    };
+    let (backend, irqs) = (probe(cpus), irqs::probe(cpus));
+    let boot = boot::Boot::read();
+    let mut found = vec![
+        finding("cell", Level::Info, format!("examined for CPUs {asked}"), None),
+        backend.diagnosis(cpus),
+        boot.tick(cpus),
+        boot.callbacks(cpus),
+        boot.isolation(cpus, &backend, &irqs),
+        boot.interrupts(cpus, &online),
+        irqs.diagnosis(),
+    ];
+    found.extend(settings::examine(cpus));
+    found.extend(surroundings::examine(topology, cpus));
+    found.push(remains::diagnosis(topology, cpus, &boot, &irqs));
+    found
+}
+
+/// The CPUs that a cell could have: all that are online but those of the first core, where the system stays.
+#[must_use]
+pub fn usual_cpus(topology: &Topology, online: &[u32]) -> Vec<u32> {
+    let core = |cpu: u32| topology.pus.iter().find(|pu| pu.os == cpu).and_then(|pu| pu.core);
+    let Some(first) = online.first().copied() else { return Vec::new() };
+    let kept = |cpu: &u32| *cpu == first || core(*cpu).is_some_and(|known| Some(known) == core(first));
+    online.iter().filter(|cpu| !kept(cpu)).copied().collect()
+}
+
+fn finding(subject: &'static str, level: Level, found: impl Into<String>, remedy: Option<String>) -> Diagnosis {
+    Diagnosis { subject, level, found: found.into(), remedy }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use seatmap_machine::Pu;
+
+    fn topology() -> Topology {
+        Topology { pus: (0..4).map(|os| Pu { os, core: Some(os / 2), ..Pu::default() }).collect() }
+    }
+
+    #[test]
+    fn the_first_core_stays_with_the_system() {
+        assert_eq!(usual_cpus(&topology(), &[0, 1, 2, 3]), [2, 3]);
+        assert_eq!(usual_cpus(&topology(), &[1, 2]), [2]);
+        assert_eq!(usual_cpus(&Topology::unknown([0, 1]), &[0, 1]), [1]);
+        assert!(usual_cpus(&topology(), &[]).is_empty());
+    }
+
+    #[test]
+    fn the_last_cpu_of_the_system_is_not_asked_for() {
+        let online = Cpus::read().unwrap().online;
+        let found = examine(&topology(), &online);
+        assert_eq!((found.len(), found[0].level), (1, Level::No));
+    }
+}

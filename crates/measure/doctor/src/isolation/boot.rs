@@ -1,0 +1,163 @@
+//! What only the kernel's command line changes.
+
+use super::backend::Backend;
+use super::finding;
+use super::irqs::Irqs;
+use super::text::{list, mask, read, shown};
+use crate::{Diagnosis, Level};
+
+/// What this kernel was started with.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Boot {
+    /// CPUs without a tick while one thread runs; `None` where the kernel was built without NO_HZ_FULL.
+    nohz_full: Option<Vec<u32>>,
+    /// CPUs outside load balancing, by `isolcpus=` or a partition.
+    isolated: Vec<u32>,
+    /// CPUs that new interrupts may come to.
+    irq_default: Vec<u32>,
+    command_line: String,
+}
+
+impl Boot {
+    pub(super) fn read() -> Self {
+        let cpus = |name: &str| read(format!("/sys/devices/system/cpu/{name}"));
+        Boot {
+            nohz_full: cpus("nohz_full").map(|text| list(&text)),
+            isolated: list(&cpus("isolated").unwrap_or_default()),
+            irq_default: mask(&read("/proc/irq/default_smp_affinity").unwrap_or_default()),
+            command_line: read("/proc/cmdline").unwrap_or_default(),
+        }
+    }
+
+    /// Whether these CPUs have a tick even when one thread runs alone.
+    pub(super) fn ticks(&self, cpus: &[u32]) -> bool {
+        !covers(self.nohz_full.as_deref().unwrap_or_default(), cpus)
+    }
+
+    pub(super) fn tick(&self, cpus: &[u32]) -> Diagnosis {
+        let remedy = format!("nohz_full={}", shown(cpus));
+        match &self.nohz_full {
+            None => {
+                let found = "this kernel is built without NO_HZ_FULL: the tick comes as long as anything runs";
+                finding(
+                    "tick",
+                    Level::No,
+                    found,
+                    Some(format!("a kernel with CONFIG_NO_HZ_FULL, started with {remedy}")),
+                )
+            }
+            Some(without) if covers(without, cpus) => {
+                finding("tick", Level::Ok, "stops while one thread runs alone (nohz_full)", None)
+            }
+            Some(_) => finding("tick", Level::Boot, "comes as long as anything runs", Some(remedy)),
+        }
+    }
+
+    /// Callbacks of read-copy-update; `nohz_full=` hands them over as well (kernel-parameters.txt).
+    pub(super) fn callbacks(&self, cpus: &[u32]) -> Diagnosis {
+        let handed_over = self.argument("rcu_nocbs").is_some_and(|named| covers(&list(named), cpus));
+        match handed_over || !self.ticks(cpus) {
+            true => finding("rcu callbacks", Level::Ok, "run elsewhere", None),
+            false => {
+                let remedy = format!("rcu_nocbs={}", shown(cpus));
+                finding("rcu callbacks", Level::Boot, "run on the CPU that made them", Some(remedy))
+            }
+        }
+    }
+
+    /// `isolcpus=` is worth a reboot only for what a cpuset cannot do.
+    pub(super) fn isolation(&self, cpus: &[u32], backend: &Backend, irqs: &Irqs) -> Diagnosis {
+        let subject = "isolcpus";
+        let has_cpuset = !matches!(backend, Backend::Affinity(_));
+        let bound = irqs.bound_cpus();
+        match (has_cpuset, bound.is_empty()) {
+            _ if covers(&self.isolated, cpus) => finding(subject, Level::Ok, "outside load balancing already", None),
+            (true, true) => finding(subject, Level::Ok, "not needed: a cpuset does the same without a reboot", None),
+            (true, false) => {
+                let found = format!("the kernel spreads managed interrupts over CPUs {}", shown(&bound));
+                finding(subject, Level::Boot, found, Some(format!("isolcpus=managed_irq,{}", shown(cpus))))
+            }
+            (false, _) => {
+                let found = "no cpuset keeps others away here";
+                finding(subject, Level::Boot, found, Some(format!("isolcpus=domain,managed_irq,{}", shown(cpus))))
+            }
+        }
+    }
+
+    /// Where interrupts of new devices go.
+    pub(super) fn interrupts(&self, cpus: &[u32], online: &[u32]) -> Diagnosis {
+        let others: Vec<u32> = online.iter().filter(|cpu| !cpus.contains(cpu)).copied().collect();
+        match self.irq_default.iter().any(|cpu| cpus.contains(cpu)) {
+            true => {
+                let found = "interrupts of new devices come here as to any CPU";
+                finding("irqaffinity", Level::Boot, found, Some(format!("irqaffinity={}", shown(&others))))
+            }
+            false => finding("irqaffinity", Level::Ok, "interrupts of new devices go elsewhere", None),
+        }
+    }
+
+    /// The value of an argument `name=value`.
+    fn argument(&self, name: &str) -> Option<&str> {
+        self.command_line.split_whitespace().find_map(|word| word.strip_prefix(name)?.strip_prefix('='))
+    }
+}
+
+fn covers(wide: &[u32], cpus: &[u32]) -> bool {
+    cpus.iter().all(|cpu| wide.contains(cpu))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::isolation::irqs::Unmovable;
+
+    const CPUS: [u32; 2] = [2, 3];
+
+    fn told(found: &Diagnosis) -> (Level, &str) {
+        (found.level, found.remedy.as_deref().unwrap_or_default())
+    }
+
+    #[test]
+    fn a_stock_kernel_wants_lines_added() {
+        let stock = Boot { nohz_full: Some(Vec::new()), irq_default: vec![0, 1, 2, 3], ..Boot::default() };
+        assert_eq!(told(&stock.tick(&CPUS)), (Level::Boot, "nohz_full=2,3"));
+        assert_eq!(told(&stock.callbacks(&CPUS)), (Level::Boot, "rcu_nocbs=2,3"));
+        assert_eq!(told(&stock.interrupts(&CPUS, &[0, 1, 2, 3])), (Level::Boot, "irqaffinity=0,1"));
+        assert!(stock.ticks(&CPUS));
+    }
+
+    #[test]
+    fn a_tuned_kernel_is_well_for_its_cpus_and_no_others() {
+        let tuned = Boot {
+            nohz_full: Some(vec![2, 3]),
+            isolated: vec![2, 3],
+            irq_default: vec![0, 1],
+            command_line: "quiet rcu_nocbs=2-3 rcu_nocbs_poll".into(),
+        };
+        let nothing = Backend::Affinity(String::new());
+        for found in [tuned.tick(&CPUS), tuned.callbacks(&CPUS), tuned.interrupts(&CPUS, &[0, 1, 2, 3])] {
+            assert_eq!(found.level, Level::Ok, "{found:?}");
+        }
+        assert_eq!(tuned.isolation(&CPUS, &nothing, &Irqs::default()).level, Level::Ok);
+        assert_eq!(told(&tuned.tick(&[1, 2])), (Level::Boot, "nohz_full=1,2"));
+        assert_eq!(told(&tuned.callbacks(&[1, 2])), (Level::Boot, "rcu_nocbs=1,2"));
+    }
+
+    #[test]
+    fn a_kernel_that_cannot_stop_the_tick_is_not_sent_to_reboot() {
+        assert_eq!(Boot::default().tick(&CPUS).level, Level::No);
+    }
+
+    #[test]
+    fn isolcpus_is_for_what_a_cpuset_cannot_do() {
+        let boot = Boot::default();
+        let bound = Unmovable { name: "30 nvme0q3".into(), cpus: vec![3] };
+        let managed = Irqs { unmovable: vec![bound], ..Irqs::default() };
+        let nothing = Backend::Affinity(String::new());
+        assert_eq!(boot.isolation(&CPUS, &Backend::V1Exclusive, &Irqs::default()).level, Level::Ok);
+        let found = boot.isolation(&CPUS, &Backend::V2Isolated { is_tried: true }, &managed);
+        assert_eq!(told(&found), (Level::Boot, "isolcpus=managed_irq,2,3"));
+        let found = boot.isolation(&CPUS, &nothing, &Irqs::default());
+        assert_eq!(told(&found), (Level::Boot, "isolcpus=domain,managed_irq,2,3"));
+    }
+}

@@ -1,0 +1,70 @@
+//! The noise that is left when everything above is mended, and why.
+
+use super::boot::Boot;
+use super::finding;
+use super::irqs::Irqs;
+use super::surroundings::neighbours;
+use super::text::shown;
+use crate::{Diagnosis, Level};
+use seatmap_host::environment;
+use seatmap_machine::Topology;
+
+/// What no cell takes away.
+struct Remains<'a> {
+    cpus: &'a [u32],
+    has_tick: bool,
+    bound: Vec<u32>,
+    neighbours: Vec<u32>,
+    hypervisor: Option<String>,
+}
+
+/// The closing line.
+pub(super) fn diagnosis(topology: &Topology, cpus: &[u32], boot: &Boot, irqs: &Irqs) -> Diagnosis {
+    let hypervisor = environment::read().hypervisor.filter(|name| name != "none");
+    let neighbours = neighbours(topology, cpus);
+    Remains { cpus, has_tick: boot.ticks(cpus), bound: irqs.bound_cpus(), neighbours, hypervisor }.diagnosis()
+}
+
+impl Remains<'_> {
+    fn diagnosis(&self) -> Diagnosis {
+        let (subject, reasons, cpus) = ("what remains", self.reasons(), shown(self.cpus));
+        let remedy = Some(format!("seatmap noise --cpus {cpus} measures it"));
+        match reasons.is_empty() {
+            true => finding(subject, Level::Ok, format!("on CPUs {cpus}: nothing known"), remedy),
+            false => finding(subject, Level::Info, format!("on CPUs {cpus}: {}", reasons.join("; ")), remedy),
+        }
+    }
+
+    fn reasons(&self) -> Vec<String> {
+        let some = |cpus: &[u32], text: &str| (!cpus.is_empty()).then(|| format!("{text} {}", shown(cpus)));
+        let tick = self.has_tick.then(|| "the tick, since nohz_full does not cover them".to_owned());
+        let steal = self.hypervisor.as_ref().map(|name| format!("whatever {name} takes from its guest (steal)"));
+        let irqs = some(&self.bound, "unmovable interrupts on CPUs");
+        let smt = some(&self.neighbours, "SMT neighbours on CPUs");
+        [tick, steal, irqs, smt].into_iter().flatten().collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_reason_is_said_and_no_other() {
+        let mut remains = Remains {
+            cpus: &[2, 3],
+            has_tick: true,
+            bound: vec![3],
+            neighbours: vec![6],
+            hypervisor: Some("KVM".into()),
+        };
+        assert_eq!(
+            remains.diagnosis().found,
+            "on CPUs 2,3: the tick, since nohz_full does not cover them; whatever KVM takes from its guest (steal); \
+             unmovable interrupts on CPUs 3; SMT neighbours on CPUs 6"
+        );
+        (remains.has_tick, remains.hypervisor) = (false, None);
+        (remains.bound, remains.neighbours) = (Vec::new(), Vec::new());
+        assert_eq!(remains.diagnosis().level, Level::Ok);
+    }
+}

@@ -1,0 +1,184 @@
+//! Settings of the running kernel.
+
+use super::finding;
+use super::text::{as_mask, list, mask, read, shown};
+use crate::{Diagnosis, Level};
+use seatmap_os::cpus::Cpus;
+
+/// Seconds between two rounds of gathering statistics that count as seldom.
+const SELDOM_S: u64 = 10;
+
+const WORKQUEUE: &str = "/sys/devices/virtual/workqueue/cpumask";
+
+/// Looks at all of them.
+pub(super) fn examine(cpus: &[u32]) -> Vec<Diagnosis> {
+    let sysctl = |name: &str| read(format!("/proc/sys/{name}"));
+    let online = Cpus::read().map(|cpus| cpus.online).unwrap_or_default();
+    let others: Vec<u32> = online.into_iter().filter(|cpu| !cpus.contains(cpu)).collect();
+    let mut found = vec![
+        throttling(sysctl("kernel/sched_rt_runtime_us").as_deref()),
+        workqueues(read(WORKQUEUE).as_deref(), cpus, &others),
+        watchdog(sysctl("kernel/watchdog").as_deref(), sysctl("kernel/watchdog_cpumask").as_deref(), cpus, &others),
+        statistics(sysctl("vm/stat_interval").as_deref()),
+        thp(read("/sys/kernel/mm/transparent_hugepage/enabled").as_deref()),
+    ];
+    found.extend(nodes(cpus).into_iter().map(huge_pages));
+    found
+}
+
+fn unknown(subject: &'static str) -> Diagnosis {
+    finding(subject, Level::Info, "not known: this kernel does not say", None)
+}
+
+/// Real-time throttling (sched(7)): it stops threads, and only those of SCHED_FIFO, SCHED_RR and SCHED_DEADLINE.
+fn throttling(runtime_us: Option<&str>) -> Diagnosis {
+    let subject = "rt throttling";
+    match runtime_us {
+        None => unknown(subject),
+        Some("-1") => finding(subject, Level::Ok, "off", None),
+        Some(runtime) => {
+            let found = format!("SCHED_FIFO threads stop after {runtime} us of each period; SCHED_OTHER ones do not");
+            finding(
+                subject,
+                Level::Info,
+                found,
+                Some("sysctl kernel.sched_rt_runtime_us=-1, for SCHED_FIFO only".into()),
+            )
+        }
+    }
+}
+
+/// Work that the kernel puts off goes to any CPU of this mask. Its own value is written back, to see whether it may be set.
+fn workqueues(own: Option<&str>, cpus: &[u32], others: &[u32]) -> Diagnosis {
+    let subject = "workqueues";
+    let Some(own) = own else { return unknown(subject) };
+    if !mask(own).iter().any(|cpu| cpus.contains(cpu)) {
+        return finding(subject, Level::Ok, "run elsewhere", None);
+    }
+    let may = std::fs::write(WORKQUEUE, own).is_ok() && read(WORKQUEUE).as_deref() == Some(own);
+    let found = if may {
+        "unbound ones run here too"
+    } else {
+        "unbound ones run here too, and the mask cannot be set from here"
+    };
+    finding(subject, Level::Fix, found, Some(format!("echo {} > {WORKQUEUE}", as_mask(others))))
+}
+
+fn watchdog(on: Option<&str>, watched: Option<&str>, cpus: &[u32], others: &[u32]) -> Diagnosis {
+    let subject = "watchdog";
+    let (Some(on), Some(watched)) = (on, watched) else { return unknown(subject) };
+    match on != "0" && list(watched).iter().any(|cpu| cpus.contains(cpu)) {
+        true => {
+            let remedy = format!("echo {} > /proc/sys/kernel/watchdog_cpumask", shown(others));
+            finding(subject, Level::Fix, "wakes a thread on each CPU every few seconds", Some(remedy))
+        }
+        false => finding(subject, Level::Ok, "leaves these CPUs alone", None),
+    }
+}
+
+fn statistics(interval_s: Option<&str>) -> Diagnosis {
+    let subject = "vm statistics";
+    let Some(seconds) = interval_s.and_then(|text| text.parse::<u64>().ok()) else { return unknown(subject) };
+    match seconds >= SELDOM_S {
+        true => finding(subject, Level::Ok, format!("gathered every {seconds} s"), None),
+        false => {
+            let found = format!("gathered on each CPU every {seconds} s");
+            finding(subject, Level::Fix, found, Some("sysctl vm.stat_interval=120".into()))
+        }
+    }
+}
+
+fn thp(setting: Option<&str>) -> Diagnosis {
+    let subject = "thp";
+    match setting {
+        None => unknown(subject),
+        Some(text) if text.contains("[always]") => {
+            let remedy = "echo madvise > /sys/kernel/mm/transparent_hugepage/enabled";
+            finding(
+                subject,
+                Level::Fix,
+                "always: page faults and khugepaged compact memory at times",
+                Some(remedy.into()),
+            )
+        }
+        Some(_) => finding(subject, Level::Ok, "only where a program asks for it", None),
+    }
+}
+
+/// Huge pages of one NUMA node.
+struct Node {
+    name: String,
+    total: u64,
+    free: u64,
+}
+
+/// The nodes of these CPUs, where they have a pool of 2 MiB pages.
+fn nodes(cpus: &[u32]) -> Vec<Node> {
+    let entries = std::fs::read_dir("/sys/devices/system/node").into_iter().flatten().flatten();
+    let mut nodes: Vec<Node> = entries
+        .filter_map(|entry| {
+            let near = list(&read(entry.path().join("cpulist"))?);
+            let pool = entry.path().join("hugepages/hugepages-2048kB");
+            let count = |file: &str| read(pool.join(file))?.parse().ok();
+            let name = entry.file_name().to_string_lossy().into_owned();
+            let node = Node { name, total: count("nr_hugepages")?, free: count("free_hugepages")? };
+            near.iter().any(|cpu| cpus.contains(cpu)).then_some(node)
+        })
+        .collect();
+    nodes.sort_by(|a, b| a.name.cmp(&b.name));
+    nodes
+}
+
+fn huge_pages(node: Node) -> Diagnosis {
+    let found = format!("{}: {} free of {} (2 MiB each)", node.name, node.free, node.total);
+    match node.free {
+        0 => {
+            let path = format!("/sys/devices/system/node/{}/hugepages/hugepages-2048kB/nr_hugepages", node.name);
+            finding("huge pages", Level::Fix, found, Some(format!("echo {} > {path}", node.total + 32)))
+        }
+        _ => finding("huge pages", Level::Ok, found, None),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(found: &Diagnosis) -> (Level, &str) {
+        (found.level, found.remedy.as_deref().unwrap_or_default())
+    }
+
+    #[test]
+    fn what_disturbs_has_a_remedy_for_these_cpus() {
+        let found = watchdog(Some("1"), Some("0-3"), &[2, 3], &[0, 1]);
+        assert_eq!(told(&found), (Level::Fix, "echo 0,1 > /proc/sys/kernel/watchdog_cpumask"));
+        assert_eq!(watchdog(Some("1"), Some("0-1"), &[2, 3], &[0, 1]).level, Level::Ok);
+        assert_eq!(watchdog(Some("0"), Some("0-3"), &[2, 3], &[0, 1]).level, Level::Ok);
+        assert_eq!(told(&statistics(Some("1"))), (Level::Fix, "sysctl vm.stat_interval=120"));
+        assert_eq!(statistics(Some("120")).level, Level::Ok);
+        assert_eq!(thp(Some("[always] madvise never")).level, Level::Fix);
+        assert_eq!(thp(Some("always [madvise] never")).level, Level::Ok);
+        assert_eq!(throttling(Some("950000")).level, Level::Info);
+        assert_eq!(throttling(Some("-1")).level, Level::Ok);
+    }
+
+    #[test]
+    fn workqueues_elsewhere_are_well() {
+        assert_eq!(workqueues(Some("3"), &[2, 3], &[0, 1]).level, Level::Ok);
+        assert_eq!(workqueues(None, &[2, 3], &[0, 1]).level, Level::Info);
+    }
+
+    #[test]
+    fn an_empty_pool_is_to_be_filled() {
+        let node = |total, free| huge_pages(Node { name: "node1".into(), total, free });
+        let path = "/sys/devices/system/node/node1/hugepages/hugepages-2048kB/nr_hugepages";
+        assert_eq!(told(&node(4, 0)), (Level::Fix, &*format!("echo 36 > {path}")));
+        assert_eq!(node(4, 1).level, Level::Ok);
+    }
+
+    #[test]
+    fn what_a_kernel_does_not_say_is_no_fault() {
+        assert_eq!(statistics(Some("soon")).level, Level::Info);
+        assert_eq!(thp(None).level, Level::Info);
+    }
+}

@@ -1,0 +1,107 @@
+//! Neighbours, daemons and the clock.
+
+use super::finding;
+use super::text::{read, shown};
+use crate::{Diagnosis, Level};
+use seatmap_machine::Topology;
+
+/// Daemons that move interrupts or reset settings behind everybody's back, and how to keep them from it.
+const DAEMONS: [(&str, &str); 2] = [
+    ("irqbalance", "systemctl stop irqbalance, or IRQBALANCE_BANNED_CPULIST in its environment"),
+    ("tuned", "tuned-adm off"),
+];
+
+/// Clocks that a program reads without a system call (vDSO of x86-64 and 64-bit Arm).
+const QUICK_CLOCKS: [&str; 4] = ["tsc", "kvm-clock", "hyperv_clocksource_tsc_page", "arch_sys_counter"];
+
+/// Looks at all of them.
+pub(super) fn examine(topology: &Topology, cpus: &[u32]) -> Vec<Diagnosis> {
+    let running = running();
+    let clock = read("/sys/devices/system/clocksource/clocksource0/current_clocksource");
+    vec![siblings(topology, cpus), daemons(&running), clocksource(clock.as_deref())]
+}
+
+/// PUs outside the set that share a core with one inside it.
+pub(super) fn neighbours(topology: &Topology, cpus: &[u32]) -> Vec<u32> {
+    let cores: Vec<_> = topology.pus.iter().filter(|pu| cpus.contains(&pu.os)).filter_map(|pu| pu.core).collect();
+    let outside = topology.pus.iter().filter(|pu| !cpus.contains(&pu.os));
+    outside.filter(|pu| pu.core.is_some_and(|core| cores.contains(&core))).map(|pu| pu.os).collect()
+}
+
+fn siblings(topology: &Topology, cpus: &[u32]) -> Diagnosis {
+    let subject = "smt siblings";
+    let outside = neighbours(topology, cpus);
+    match outside.is_empty() {
+        true => finding(subject, Level::Ok, "no PU outside shares a core with these CPUs", None),
+        false => {
+            let outside = shown(&outside);
+            let found = format!("CPUs {outside} share cores with these and slow them while they work");
+            let remedy = format!("take them in as well, or offline: chcpu -d {outside}");
+            finding(subject, Level::Fix, found, Some(remedy))
+        }
+    }
+}
+
+/// The names of all processes.
+fn running() -> Vec<String> {
+    let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    entries.filter_map(|entry| read(entry.path().join("comm"))).collect()
+}
+
+fn daemons(running: &[String]) -> Diagnosis {
+    let subject = "daemons";
+    let found = DAEMONS.iter().filter(|(name, _)| running.iter().any(|running| running == name));
+    let (names, remedies): (Vec<&str>, Vec<&str>) = found.copied().unzip();
+    match names.is_empty() {
+        true => finding(subject, Level::Ok, "none that moves interrupts by itself (irqbalance, tuned)", None),
+        false => {
+            let found = format!("{} runs and may undo what a cell sets", names.join(" and "));
+            finding(subject, Level::Fix, found, Some(remedies.join("; ")))
+        }
+    }
+}
+
+fn clocksource(name: Option<&str>) -> Diagnosis {
+    let subject = "clocksource";
+    match name {
+        None => finding(subject, Level::Info, "not known", None),
+        Some(name) if QUICK_CLOCKS.contains(&name) => finding(subject, Level::Ok, name, None),
+        Some(name) => {
+            let found = format!("{name}: each look at the clock is a system call");
+            finding(subject, Level::Boot, found, Some("tsc=reliable, if the processor's counter is".into()))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use seatmap_machine::Pu;
+
+    fn smt() -> Topology {
+        Topology { pus: (0..8).map(|os| Pu { os, core: Some(os % 4), ..Pu::default() }).collect() }
+    }
+
+    #[test]
+    fn half_a_core_has_a_neighbour() {
+        assert_eq!(neighbours(&smt(), &[2, 3, 6]), [7]);
+        let found = siblings(&smt(), &[2, 3, 6]);
+        assert!(found.level == Level::Fix && found.remedy.unwrap().ends_with("chcpu -d 7"));
+        assert_eq!(siblings(&smt(), &[2, 6]).level, Level::Ok);
+        assert_eq!(siblings(&Topology::unknown([0, 1]), &[1]).level, Level::Ok);
+    }
+
+    #[test]
+    fn who_moves_interrupts_is_named() {
+        let running = ["init", "irqbalance", "tuned-gui"].map(str::to_owned);
+        assert_eq!(daemons(&running).found, "irqbalance runs and may undo what a cell sets");
+        assert_eq!(daemons(&running[..1]).level, Level::Ok);
+    }
+
+    #[test]
+    fn slow_clocks_are_told() {
+        assert_eq!(clocksource(Some("tsc")).level, Level::Ok);
+        assert_eq!(clocksource(Some("hpet")).level, Level::Boot);
+        assert_eq!(clocksource(None).level, Level::Info);
+    }
+}

@@ -1,0 +1,30 @@
+//! Small files, and the lists and masks in them.
+
+use seatmap_os::CpuList;
+use seatmap_os::CpuSet;
+use std::path::Path;
+
+/// The trimmed text of a small file; `None` where it cannot be read.
+pub(super) fn read(path: impl AsRef<Path>) -> Option<String> {
+    std::fs::read_to_string(path).ok().map(|text| text.trim().to_owned())
+}
+
+/// A list of CPUs; none where the text is empty or no list.
+pub(super) fn list(text: &str) -> Vec<u32> {
+    text.trim().parse::<CpuList>().map(|list| list.0).unwrap_or_default()
+}
+
+/// Members of a mask; none where the text is none.
+pub(super) fn mask(text: &str) -> Vec<u32> {
+    CpuSet::of_mask(text).map(|set| set.list().0).unwrap_or_default()
+}
+
+/// A mask of these CPUs, as it is written.
+pub(super) fn as_mask(cpus: &[u32]) -> String {
+    cpus.iter().copied().collect::<CpuSet>().to_mask()
+}
+
+/// How a list is shown.
+pub(super) fn shown(cpus: &[u32]) -> String {
+    CpuList(cpus.to_vec()).to_string()
+}

@@ -1,0 +1,199 @@
+//! What will disturb a measurement here, and how to mend it.
+
+use crate::{Diagnosis, Level};
+use seatmap_host::clock::Source;
+use seatmap_host::{HostClock, environment};
+use seatmap_machine::{Environment, Topology};
+use seatmap_os::CpuList;
+use seatmap_os::cpus::Cpus;
+use seatmap_os::small;
+use seatmap_os::steal::CpuTime;
+use std::time::Duration;
+
+/// How long stolen time is watched.
+const STEAL_WATCH: Duration = Duration::from_millis(500);
+
+/// Clock steps from which single batches blur: at 50 round trips a batch, 10 ns are the 0.2 ns that a figure may hide.
+const COARSE_STEP_NS: f64 = 10.0;
+
+/// Examines this computer; takes about half a second, in which stolen time is watched.
+#[must_use]
+pub fn examine(topology: &Topology) -> Vec<Diagnosis> {
+    let before = CpuTime::now();
+    std::thread::sleep(STEAL_WATCH);
+    let steal_percent = before.and_then(|before| CpuTime::now()?.stolen_percent_since(before));
+    let environment = environment::read();
+    let mut found = vec![
+        clock(&HostClock::calibrated()),
+        hypervisor(&environment),
+        steal(steal_percent),
+        governor(environment.governor.as_deref()),
+        turbo(environment.turbo),
+        smt(topology),
+        load(environment.load_average, topology.pus.len()),
+        numa_balancing(topology, small::read("/proc/sys/kernel/numa_balancing").as_deref()),
+    ];
+    if let Ok(cpus) = Cpus::read() {
+        found.extend([cpuset(&cpus), offline(&cpus)]);
+    }
+    found
+}
+
+fn diagnosis(subject: &'static str, level: Level, found: impl Into<String>, remedy: Option<&str>) -> Diagnosis {
+    Diagnosis { subject, level, found: found.into(), remedy: remedy.map(str::to_owned) }
+}
+
+fn clock(clock: &HostClock) -> Diagnosis {
+    let found = format!("{}, step {:.2} ns", clock.source().word(), clock.step_ns());
+    if clock.source() == Source::Kernel {
+        let remedy = "the processor shows no invariant counter; in a VM, let the host pass it on (invtsc)";
+        return diagnosis("clock", Level::No, found + "; each reading costs tens of ns", Some(remedy));
+    }
+    match clock.step_ns() > COARSE_STEP_NS {
+        true => diagnosis("clock", Level::Info, found + ": coarse; batches are made longer to make up for it", None),
+        false => diagnosis("clock", Level::Ok, found, None),
+    }
+}
+
+fn hypervisor(environment: &Environment) -> Diagnosis {
+    match environment.hypervisor.as_deref() {
+        None | Some("none") => diagnosis("hypervisor", Level::Ok, "none", None),
+        Some(name) => {
+            let found = format!("{name}: its host may move or stop vCPUs, so one pair can show several distances");
+            let remedy = "measure on bare metal, or on a VM whose vCPUs are pinned; 'multi-regime' marks the pairs hit";
+            diagnosis("hypervisor", Level::No, found, Some(remedy))
+        }
+    }
+}
+
+fn steal(percent: Option<f64>) -> Diagnosis {
+    let Some(percent) = percent else {
+        return diagnosis("steal", Level::Info, "not known: /proc/stat cannot be read", None);
+    };
+    let found = format!("{percent:.1} % of the CPU time went to other guests while watching");
+    match percent > 1.0 {
+        true => diagnosis("steal", Level::No, found, Some("use a quieter or dedicated host")),
+        false => diagnosis("steal", Level::Ok, found, None),
+    }
+}
+
+fn governor(name: Option<&str>) -> Diagnosis {
+    match name {
+        Some("performance") => diagnosis("governor", Level::Ok, "performance", None),
+        Some(name) => {
+            let remedy = "cpupower frequency-set -g performance";
+            diagnosis("governor", Level::Fix, format!("{name}: the frequency follows the load"), Some(remedy))
+        }
+        None => diagnosis("governor", Level::Info, "the frequency is not this system's to set", None),
+    }
+}
+
+fn turbo(allowed: Option<bool>) -> Diagnosis {
+    match allowed {
+        Some(false) => diagnosis("turbo", Level::Ok, "off", None),
+        Some(true) => {
+            let found = "on: a distance measured with few busy cores is shorter than with many";
+            let remedy = "echo 1 > /sys/devices/system/cpu/intel_pstate/no_turbo, or echo 0 > /sys/devices/system/cpu/cpufreq/boost";
+            diagnosis("turbo", Level::Fix, found, Some(remedy))
+        }
+        None => diagnosis("turbo", Level::Info, "not known", None),
+    }
+}
+
+fn smt(topology: &Topology) -> Diagnosis {
+    let threads = topology.pus.iter().filter_map(|pu| pu.smt).max().map_or(1, |rank| rank + 1);
+    match threads {
+        1 => diagnosis("smt", Level::Ok, "one PU a core", None),
+        _ => {
+            let found = format!("{threads} PUs a core: whatever runs on a sibling slows the pair measured");
+            diagnosis("smt", Level::Info, found, Some("keep siblings idle while measuring"))
+        }
+    }
+}
+
+fn load(average: Option<f64>, pus: usize) -> Diagnosis {
+    let Some(average) = average else { return diagnosis("load", Level::Info, "not known", None) };
+    let found = format!("load average {average:.2} on {pus} PUs");
+    match average > 0.25 * pus as f64 {
+        true => diagnosis(
+            "load",
+            Level::Fix,
+            found,
+            Some("stop other programs; interrupted batches are thrown away and counted"),
+        ),
+        false => diagnosis("load", Level::Ok, found, None),
+    }
+}
+
+fn numa_balancing(topology: &Topology, setting: Option<&str>) -> Diagnosis {
+    let subject = "numa balancing";
+    if topology.count(|pu| pu.numa) < 2 || matches!(setting, None | Some("0")) {
+        return diagnosis(subject, Level::Ok, "off, or one node", None);
+    }
+    let remedy = "echo 0 > /proc/sys/kernel/numa_balancing";
+    diagnosis(subject, Level::Fix, "on: the kernel may move the page that holds the line", Some(remedy))
+}
+
+fn cpuset(cpus: &Cpus) -> Diagnosis {
+    let allowed = CpuList(cpus.allowed.clone());
+    match cpus.allowed.len() < cpus.online.len() {
+        true => {
+            let found = format!("this process may use CPUs {allowed} of {} online", cpus.online.len());
+            diagnosis(
+                "cpuset",
+                Level::Info,
+                found,
+                Some("start it outside taskset or the cgroup to measure the others"),
+            )
+        }
+        false => diagnosis("cpuset", Level::Ok, format!("all online CPUs, {allowed}"), None),
+    }
+}
+
+fn offline(cpus: &Cpus) -> Diagnosis {
+    let offline = cpus.offline();
+    match offline.is_empty() {
+        true => diagnosis("offline", Level::Ok, "no CPU is offline", None),
+        false => {
+            let found = format!("CPUs {} are offline and will be missing", CpuList(offline));
+            diagnosis("offline", Level::Info, found, Some("echo 1 > /sys/devices/system/cpu/cpuN/online"))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use seatmap_machine::Pu;
+
+    #[test]
+    fn what_disturbs_has_a_remedy() {
+        assert_eq!(governor(Some("powersave")).level, Level::Fix);
+        assert_eq!(governor(Some("performance")).level, Level::Ok);
+        assert_eq!(turbo(Some(true)).level, Level::Fix);
+        assert_eq!(steal(Some(3.0)).level, Level::No);
+        assert_eq!(load(Some(2.0), 4).level, Level::Fix);
+        assert_eq!(load(Some(0.2), 4).level, Level::Ok);
+        let cpus = Cpus { present: vec![0, 1, 2], online: vec![0, 1], allowed: vec![1] };
+        assert!(cpuset(&cpus).remedy.is_some() && offline(&cpus).found.contains("CPUs 2"));
+    }
+
+    #[test]
+    fn numa_balancing_matters_with_two_nodes_only() {
+        let pus = |nodes: u32| Topology {
+            pus: (0..2).map(|os| Pu { os, numa: Some(os % nodes), ..Pu::default() }).collect(),
+        };
+        assert_eq!(numa_balancing(&pus(2), Some("1")).level, Level::Fix);
+        assert_eq!(numa_balancing(&pus(1), Some("1")).level, Level::Ok);
+        assert_eq!(numa_balancing(&pus(2), Some("0")).level, Level::Ok);
+    }
+
+    #[test]
+    fn this_computer_is_examined_whole() {
+        let found = examine(&seatmap_host::topology::of_host().unwrap());
+        let subjects: Vec<_> = found.iter().map(|diagnosis| diagnosis.subject).collect();
+        for subject in ["clock", "hypervisor", "steal", "governor", "turbo", "smt", "load", "cpuset", "offline"] {
+            assert!(subjects.contains(&subject), "{subject}");
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! Distance classes, and the order that shows them.
+//!
+//! A class gathers the pairs that have the same thing in common: a core, a cache, a package. It is named by the
+//! topology where that is known, and by the groups found in the distances where it is not.
+
+mod order;
+mod pooled;
+mod relation;
+
+pub use order::grouped_order;
+pub use relation::{LEVELS, Level, Relations};
+
+use seatmap_machine::{CoreDistance, Deciles, Profile};
+use seatmap_statistics::{quantile_sorted, sorted};
+use serde::Serialize;
+
+/// What the quantiles of a class are taken of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum QuantilesOf {
+    /// All batches of its pairs, each pair counting alike.
+    Samples,
+    /// The medians of its pairs: files of other tools, and models, hold nothing else.
+    PairMedians,
+}
+
+/// One distance class of a machine, over all its pairs. Round-trip nanoseconds.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct DistanceClass {
+    /// What the pairs have in common, in the topology's words: `SMT siblings`, `same L3`, `other package`...
+    pub name: String,
+    /// Unordered pairs in it.
+    pub pairs: usize,
+    /// The median.
+    pub median_ns: f64,
+    /// The tenth percentile.
+    pub p10_ns: f64,
+    /// The ninetieth percentile.
+    pub p90_ns: f64,
+    /// What these three are taken of.
+    pub quantiles_of: QuantilesOf,
+}
+
+/// The classes of a profile, nearest first; empty where there are no distances. Pairs of unknown distance do not count.
+#[must_use]
+pub fn classes(profile: &Profile) -> Vec<DistanceClass> {
+    classes_with_distances(profile).into_iter().map(|(class, _)| class).collect()
+}
+
+/// The same, each with the medians of its pairs in ascending order: what a histogram is drawn from.
+#[must_use]
+pub fn classes_with_distances(profile: &Profile) -> Vec<(DistanceClass, Vec<f64>)> {
+    let Some(distance) = &profile.core_distance else { return Vec::new() };
+    let relations = Relations::of(profile, distance);
+    let mut members = std::collections::BTreeMap::<String, Vec<Member>>::new();
+    for (at, (i, j, median_ns)) in distance.median_ns.pairs().enumerate().filter(|(_, pair)| pair.2.is_finite()) {
+        let member = Member { median_ns: *median_ns, deciles: deciles(distance, at) };
+        members.entry(relations.name(i, j)).or_default().push(member);
+    }
+    let with_class = |(name, members): (String, Vec<Member>)| {
+        let ascending = sorted(&members.iter().map(|member| member.median_ns).collect::<Vec<_>>());
+        Some((class(name, &members, &ascending)?, ascending))
+    };
+    let mut classes: Vec<_> = members.into_iter().filter_map(with_class).collect();
+    classes.sort_by(|(a, _), (b, _)| a.median_ns.total_cmp(&b.median_ns));
+    classes
+}
+
+/// A pair of a class.
+struct Member {
+    median_ns: f64,
+    deciles: Option<Deciles>,
+}
+
+/// The deciles of the pair that stands so many pairs behind the first.
+fn deciles(distance: &CoreDistance, at: usize) -> Option<Deciles> {
+    distance.deciles_ns.as_ref()?.get(at).copied().flatten()
+}
+
+fn class(name: String, members: &[Member], ascending: &[f64]) -> Option<DistanceClass> {
+    let deciles: Option<Vec<Deciles>> = members.iter().map(|member| member.deciles).collect();
+    let at = |share| match &deciles {
+        Some(deciles) => pooled::quantile(deciles, share),
+        None => quantile_sorted(ascending, share),
+    };
+    let quantiles_of = if deciles.is_some() { QuantilesOf::Samples } else { QuantilesOf::PairMedians };
+    let pairs = members.len();
+    Some(DistanceClass { name, pairs, median_ns: at(0.5)?, p10_ns: at(0.1)?, p90_ns: at(0.9)?, quantiles_of })
+}
+
+#[cfg(test)]
+mod tests;

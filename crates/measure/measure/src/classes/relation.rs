@@ -1,0 +1,180 @@
+//! What two PUs have in common.
+
+use crate::fit::groups::partition;
+use crate::fit::{self, siblings};
+use seatmap_machine::{CoreDistance, Profile, Pu, Topology};
+use seatmap_statistics::median;
+use std::collections::HashMap;
+
+/// Packages whose own pairs differ by more than this ratio get a class each.
+const UNEQUAL: f64 = 1.25;
+
+/// A level of the topology: how people call it, and which number of a PU it is.
+pub type Level = (&'static str, fn(&Pu) -> Option<u32>);
+
+/// The levels above the core, from the finest.
+pub const LEVELS: [Level; 5] = [
+    ("L2", |pu| pu.l2),
+    ("L3", |pu| pu.l3),
+    ("die", |pu| pu.die),
+    ("NUMA node", |pu| pu.numa),
+    ("package", |pu| pu.package),
+];
+
+/// What any two PUs of a profile have in common. PUs are named by their rows.
+#[derive(Clone, Debug)]
+pub struct Relations {
+    /// The core of each PU.
+    pub core: Vec<usize>,
+    /// The group of each PU by the home model; one for all where there is none.
+    pub group: Vec<usize>,
+    /// The sphere of each PU: its package, else the groups that are nearer to each other than to the rest.
+    pub sphere: Vec<usize>,
+    pus: Vec<Pu>,
+    levels: Vec<Level>,
+    split_groups: Vec<&'static str>,
+    unequal: bool,
+}
+
+impl Relations {
+    /// What the topology and the model of this profile say.
+    #[must_use]
+    pub fn of(profile: &Profile, distance: &CoreDistance) -> Self {
+        let model = profile.home_model.clone().or_else(|| fit::explain(distance, &profile.topology));
+        let group = model.as_ref().map(|model| model.group_of(&distance.pus)).unwrap_or_default();
+        let mut relations = Relations {
+            core: siblings::cores(distance, &profile.topology),
+            group: distance
+                .pus
+                .iter()
+                .enumerate()
+                .map(|(at, _)| group.get(at).copied().flatten().unwrap_or(0))
+                .collect(),
+            sphere: Vec::new(),
+            pus: pus(&profile.topology, &distance.pus),
+            levels: Vec::new(),
+            split_groups: Vec::new(),
+            unequal: false,
+        };
+        relations.levels = relations.telling_levels();
+        relations.sphere = match relations.packages() {
+            Some(packages) => packages,
+            None => relations.spheres_of_groups(model.as_ref().map(|model| partition(&model.between_ns))),
+        };
+        relations.split_groups = relations.mixed_levels();
+        relations.unequal = relations.spheres_differ(distance);
+        relations
+    }
+
+    /// What the PUs in two rows have in common, in words.
+    #[must_use]
+    pub fn name(&self, i: usize, j: usize) -> String {
+        if self.core[i] == self.core[j] {
+            return "SMT siblings".to_owned();
+        }
+        match self.level(i, j) {
+            Some((level, true)) => self.name_of_shared(level, i, j),
+            Some((level, false)) => format!("other {level}"),
+            None => self.name_by_group(i, j).to_owned(),
+        }
+    }
+
+    fn name_of_shared(&self, level: &'static str, i: usize, j: usize) -> String {
+        let name = match (self.split_groups.contains(&level), self.group[i] == self.group[j]) {
+            (false, _) => format!("same {level}"),
+            (true, true) => format!("same {level}, same group"),
+            (true, false) => format!("same {level}, other group"),
+        };
+        match self.pus[i].package.filter(|_| self.unequal && level == "package") {
+            Some(package) => format!("{name} ({package})"),
+            None => name,
+        }
+    }
+
+    fn name_by_group(&self, i: usize, j: usize) -> &'static str {
+        match (self.group[i] == self.group[j], self.sphere[i] == self.sphere[j]) {
+            (true, _) => "same group",
+            (false, _) if self.sphere.iter().all(|sphere| *sphere == self.sphere[0]) => "other group",
+            (false, true) => "other group, near",
+            (false, false) => "other group, far",
+        }
+    }
+
+    /// The finest level that two PUs share, else the coarsest, which they do not; `None` where no level is known.
+    fn level(&self, i: usize, j: usize) -> Option<(&'static str, bool)> {
+        let same = |level: &&Level| level.1(&self.pus[i]) == level.1(&self.pus[j]);
+        let shared = self.levels.iter().find(same).map(|level| (level.0, true));
+        shared.or_else(|| self.levels.last().map(|level| (level.0, false)))
+    }
+
+    /// The levels that are known of every PU and join other PUs than the next finer one does.
+    fn telling_levels(&self) -> Vec<Level> {
+        let mut levels: Vec<Level> = Vec::new();
+        let mut parts = self.core.iter().collect::<std::collections::BTreeSet<_>>().len();
+        // The package is the coarsest, so a die or a NUMA node as large as it tells nothing new.
+        let packages = self.count(LEVELS[4]);
+        for level in LEVELS {
+            let Some(count) = self.count(level) else { continue };
+            let repeats_package = matches!(level.0, "die" | "NUMA node") && packages == Some(count);
+            if count < parts && !repeats_package {
+                levels.push(level);
+                parts = count;
+            }
+        }
+        levels
+    }
+
+    /// How many parts a level has; `None` where it is not known of every PU.
+    fn count(&self, level: Level) -> Option<usize> {
+        let numbers: Option<std::collections::BTreeSet<u32>> = self.pus.iter().map(level.1).collect();
+        numbers.map(|numbers| numbers.len())
+    }
+
+    /// The packages as spheres, where there are several.
+    fn packages(&self) -> Option<Vec<usize>> {
+        self.count(LEVELS[4]).filter(|count| *count > 1)?;
+        self.pus.iter().map(|pu| pu.package.map(|package| package as usize)).collect()
+    }
+
+    fn spheres_of_groups(&self, sphere_of_group: Option<Vec<usize>>) -> Vec<usize> {
+        let spheres = sphere_of_group.unwrap_or_default();
+        self.group.iter().map(|group| spheres.get(*group).copied().unwrap_or(0)).collect()
+    }
+
+    /// The levels inside which some pairs are of one group and some are not.
+    fn mixed_levels(&self) -> Vec<&'static str> {
+        let mut seen = HashMap::<&'static str, [bool; 2]>::new();
+        for i in 0..self.pus.len() {
+            for j in i + 1..self.pus.len() {
+                if let Some((level, true)) = self.level(i, j).filter(|_| self.core[i] != self.core[j]) {
+                    seen.entry(level).or_default()[usize::from(self.group[i] == self.group[j])] = true;
+                }
+            }
+        }
+        seen.into_iter().filter(|(_, seen)| seen[0] && seen[1]).map(|(level, _)| level).collect()
+    }
+
+    /// Whether the spheres' own pairs between groups, or inside them where each is one group, have unequal medians.
+    fn spheres_differ(&self, distance: &CoreDistance) -> bool {
+        let medians: Vec<f64> = self.inside_spheres(distance).into_values().collect();
+        let (low, high) = medians.iter().fold((f64::INFINITY, 0.0f64), |(low, high), ns| (low.min(*ns), high.max(*ns)));
+        medians.len() > 1 && high > UNEQUAL * low
+    }
+
+    /// The median distance inside each sphere between its groups.
+    pub fn inside_spheres(&self, distance: &CoreDistance) -> HashMap<usize, f64> {
+        let mut inside = HashMap::<usize, Vec<f64>>::new();
+        for (i, j, value) in distance.median_ns.pairs() {
+            if self.sphere[i] == self.sphere[j] && self.group[i] != self.group[j] {
+                inside.entry(self.sphere[i]).or_default().push(*value);
+            }
+        }
+        inside.into_iter().filter_map(|(sphere, values)| Some((sphere, median(&values)?))).collect()
+    }
+}
+
+/// What the topology knows of each PU.
+fn pus(topology: &Topology, os: &[u32]) -> Vec<Pu> {
+    let known: HashMap<u32, &Pu> = topology.pus.iter().map(|pu| (pu.os, pu)).collect();
+    os.iter().map(|os| known.get(os).map_or(Pu { os: *os, ..Pu::default() }, |pu| (*pu).clone())).collect()
+}

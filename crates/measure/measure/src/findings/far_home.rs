@@ -1,0 +1,55 @@
+//! A slow part that is really a far home.
+
+use super::{Finding, View};
+use seatmap_statistics::median;
+use std::collections::BTreeMap;
+
+/// How much slower the far side is among itself before it is worth a word: the published case has 1.8.
+const SLOWER: f64 = 1.25;
+/// The sides are built alike when the distances inside their groups agree to this.
+const ALIKE: f64 = 0.1;
+
+/// Two halves of the machine, of equally many groups that are equally near inside: hardware like that is symmetric.
+/// Where one half is much slower between its groups, the line's home is in the other, and every transfer goes there and
+/// back.
+pub fn find(view: &View) -> Option<Finding> {
+    let (near, far) = halves(view)?;
+    let between = |half: &[usize]| between(view, half);
+    let (near_ns, far_ns) = (between(&near)?, between(&far)?);
+    let (near, far, near_ns, far_ns) = match near_ns <= far_ns {
+        true => (near, far, near_ns, far_ns),
+        false => (far, near, far_ns, near_ns),
+    };
+    let (inside_near, inside_far) = (inside(view, &near)?, inside(view, &far)?);
+    let alike = (inside_far / inside_near - 1.0).abs() < ALIKE;
+    (alike && far_ns > SLOWER * near_ns).then(|| Finding::FarHome { pus: pus(view, &far), near_ns, far_ns })
+}
+
+/// The groups of the two halves: those of two packages; or, where no package is known, those near to each other and
+/// the equally many that are near to none.
+fn halves(view: &View) -> Option<(Vec<usize>, Vec<usize>)> {
+    let mut of_sphere = BTreeMap::<usize, Vec<usize>>::new();
+    for group in 0..view.model.groups.len() {
+        let row = view.relations.group.iter().position(|of| *of == group)?;
+        of_sphere.entry(view.relations.sphere[row]).or_default().push(group);
+    }
+    let largest = of_sphere.values().max_by_key(|groups| groups.len())?.clone();
+    let others: Vec<usize> = of_sphere.values().filter(|groups| **groups != largest).flatten().copied().collect();
+    let scattered = of_sphere.len() == 2 || of_sphere.len() == 1 + others.len();
+    (scattered && largest.len() > 1 && largest.len() == others.len()).then_some((largest, others))
+}
+
+fn between(view: &View, half: &[usize]) -> Option<f64> {
+    let pairs = half.iter().flat_map(|a| half.iter().filter(move |b| a < b).map(move |b| (*a, *b)));
+    median(&pairs.map(|pair| view.model.between_ns[pair]).collect::<Vec<_>>())
+}
+
+fn inside(view: &View, half: &[usize]) -> Option<f64> {
+    median(&half.iter().map(|group| view.model.between_ns[(*group, *group)]).collect::<Vec<_>>())
+}
+
+fn pus(view: &View, half: &[usize]) -> Vec<u32> {
+    let mut pus: Vec<u32> = half.iter().flat_map(|group| view.model.groups[*group].iter().copied()).collect();
+    pus.sort_unstable();
+    pus
+}

@@ -1,0 +1,135 @@
+//! Findings in words.
+
+use super::{Finding, Flip, Wide};
+use seatmap_os::CpuList;
+use std::fmt;
+
+impl fmt::Display for Finding {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Finding::ClockQuantised { step_ns } => clock_quantised(out, *step_ns),
+            Finding::MultiRegime { pairs, percent, widest } => multi_regime(out, *pairs, *percent, widest.as_ref()),
+            Finding::Unsteady { pairs, percent, widest } => unsteady(out, *pairs, *percent, widest.as_ref()),
+            Finding::Drifting { pairs, percent } => drifting(out, *pairs, *percent),
+            Finding::Implausible { pairs, median_ns, low_ns, high_ns } => {
+                implausible(out, pairs, *median_ns, *low_ns, *high_ns)
+            }
+            Finding::GroupsDisagree { groups, levels } => disagree(out, *groups, levels),
+            Finding::FarHome { pus, near_ns, far_ns } => far_home(out, pus, *near_ns, *far_ns),
+            Finding::PairViewEmpty { star_r2 } => pair_view_empty(out, *star_r2),
+            Finding::AsymmetricBlocks { class, nearest, nearest_ns, farthest, farthest_ns } => {
+                write!(
+                    out,
+                    "Not all pairs of '{class}' are alike: the groups of PUs {} and {} ",
+                    nearest[0], nearest[1]
+                )?;
+                write!(
+                    out,
+                    "are {nearest_ns:.0} ns apart, those of {} and {} {farthest_ns:.0} ns. ",
+                    farthest[0], farthest[1]
+                )?;
+                write!(out, "Place by the matrix and not by the class.")
+            }
+            Finding::SingleHome => {
+                write!(
+                    out,
+                    "All distances are those of one cache line. Its home is unknown, and another line may give "
+                )?;
+                write!(out, "others: measure with --homes 64 to see how much.")
+            }
+            Finding::HomesNotResolvable { lines, pus } => not_resolvable(out, *lines, *pus),
+        }
+    }
+}
+
+fn clock_quantised(out: &mut fmt::Formatter<'_>, step_ns: Option<f64>) -> fmt::Result {
+    let step = step_ns.map(|ns| format!(" of {ns:.1} ns")).unwrap_or_default();
+    write!(out, "The clock is too coarse: all values fall on steps{step}, so smaller differences mean nothing. ")?;
+    write!(out, "Measure again with more round trips a batch.")
+}
+
+fn multi_regime(out: &mut fmt::Formatter<'_>, pairs: usize, percent: f64, widest: Option<&Flip>) -> fmt::Result {
+    write!(out, "{} between several distances", subject(pairs, percent, "flips", "flip"))?;
+    if let Some(flip) = widest {
+        write!(out, ", most of all PUs {} and {}: ", flip.pus[0], flip.pus[1])?;
+        write!(out, "{:.0} ns and {:.0} ns, {:.0} % slow", flip.fast_ns, flip.slow_ns, flip.slow_percent)?;
+    }
+    write!(
+        out,
+        ". In a virtual machine this is the host moving vCPUs about, and one median describes neither place. "
+    )?;
+    write!(out, "Pin the vCPUs on the host, or measure on bare metal.")
+}
+
+fn unsteady(out: &mut fmt::Formatter<'_>, pairs: usize, percent: f64, widest: Option<&Wide>) -> fmt::Result {
+    write!(out, "{} no steady distance", subject(pairs, percent, "has", "have"))?;
+    if let Some(wide) = widest {
+        write!(
+            out,
+            ", least of all PUs {} and {}: the median is {:.0} ns, ",
+            wide.pus[0], wide.pus[1], wide.median_ns
+        )?;
+        write!(out, "and 95 % sure is only that it lies between {:.0} and {:.0} ns", wide.low_ns, wide.high_ns)?;
+    }
+    write!(out, ". The passes disagree and show no levels: something else ran, or a hypervisor moved the vCPUs. ")?;
+    write!(out, "Look with 'seatmap doctor', and measure again with --thorough.")
+}
+
+fn drifting(out: &mut fmt::Formatter<'_>, pairs: usize, percent: f64) -> fmt::Result {
+    write!(out, "{} from pass to pass. ", subject(pairs, percent, "drifts", "drift"))?;
+    write!(out, "Frequency, temperature or load changed meanwhile: fix the governor, let the machine settle, ")?;
+    write!(out, "and measure again.")
+}
+
+fn far_home(out: &mut fmt::Formatter<'_>, pus: &[u32], near_ns: f64, far_ns: f64) -> fmt::Result {
+    let slower = far_ns / near_ns;
+    write!(out, "PUs {} look {slower:.1} times slower among themselves ", CpuList(pus.to_vec()))?;
+    write!(out, "({far_ns:.0} ns against {near_ns:.0} ns between groups) though they are built like the others. ")?;
+    write!(out, "The cache line's home is with the others, so this is a far home and no slow socket: ")?;
+    write!(out, "measure with --homes before placing threads by it.")
+}
+
+fn pair_view_empty(out: &mut fmt::Formatter<'_>, star_r2: f64) -> fmt::Result {
+    let percent = 100.0 * star_r2;
+    write!(out, "Inside the groups each distance is one number for each of its two PUs added up, which explains ")?;
+    write!(out, "{percent:.1} % of the variance: the matrix tells how far each PU is from this line's home, ")?;
+    write!(out, "and nothing about pairs. Place by group, and use --homes to choose lines near their threads.")
+}
+
+fn implausible(out: &mut fmt::Formatter<'_>, pairs: &str, median_ns: f64, low_ns: f64, high_ns: f64) -> fmt::Result {
+    write!(out, "{pairs} are {median_ns:.0} ns apart, where published machines show {low_ns:.0} to {high_ns:.0} ns. ")?;
+    write!(
+        out,
+        "Either the topology is not the real one, as virtual machines often show it, or the machine was busy "
+    )?;
+    write!(out, "or throttled: compare with 'seatmap doctor', and measure again.")
+}
+
+fn not_resolvable(out: &mut fmt::Formatter<'_>, lines: usize, pus: usize) -> fmt::Result {
+    write!(out, "The homes of {lines} cache lines are not resolvable from {pus} PUs: ")?;
+    match pus {
+        0..3 => write!(out, "a home shows as one PU being nearer to it than others, and that takes three."),
+        _ => write!(
+            out,
+            "the lines differ by no more than noise. Either one home serves them all, or --thorough and a quieter \
+             machine would show more."
+        ),
+    }
+}
+
+/// How many pairs do something, with the verb in the right number.
+fn subject(pairs: usize, percent: f64, one: &str, many: &str) -> String {
+    let percent = if percent < 1.0 { "less than 1".to_owned() } else { format!("{percent:.0}") };
+    match pairs {
+        1 => format!("1 pair ({percent} %) {one}"),
+        _ => format!("{pairs} pairs ({percent} %) {many}"),
+    }
+}
+
+fn disagree(out: &mut fmt::Formatter<'_>, groups: usize, levels: &[(String, usize)]) -> fmt::Result {
+    let known: Vec<String> = levels.iter().map(|(name, parts)| format!("{name}: {parts}")).collect();
+    let found = if groups == 1 { "1 group".to_owned() } else { format!("{groups} groups") };
+    write!(out, "The distances show {found}, and no level of the topology has these ({}). ", known.join(", "))?;
+    write!(out, "Either the topology is not the hardware's, as in many virtual machines, or the cores are joined by ")?;
+    write!(out, "something that it does not list. Trust the distances.")
+}

@@ -1,0 +1,158 @@
+//! What is found odd, word by word.
+
+use super::*;
+use crate::regimes::judge;
+use seatmap_machine::{Matrix, Origin, OriginKind, PairRegimes, PairStatus, Pu, Topology, import};
+
+const DATA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../../shared/data/core-to-core");
+
+/// The sentences about a published matrix, one a line; `None`, and a word about it, where it is absent.
+fn published(name: &str) -> Option<String> {
+    let path = format!("{DATA}/{name}.csv");
+    let Ok(bytes) = std::fs::read(&path) else {
+        eprintln!("skipped: {path} absent");
+        return None;
+    };
+    Some(sentences(&import::read(&bytes, &path, None).unwrap()))
+}
+
+fn sentences(profile: &Profile) -> String {
+    findings(profile).iter().map(|finding| format!("- {finding}\n")).collect()
+}
+
+fn profile(topology: Topology, cell: impl Fn(usize, usize) -> f64) -> Profile {
+    let origin = Origin { kind: OriginKind::Measured, source: "test".into(), date: None, tool: None };
+    let pus: Vec<u32> = topology.os_indices().collect();
+    let d = Matrix::from_fn(pus.len(), |i, j| if i == j { 0.0 } else { cell(i.min(j), i.max(j)) });
+    let mut profile = Profile::new("test", origin, topology);
+    profile.core_distance = Some(CoreDistance::imported(pus, d));
+    profile
+}
+
+#[test]
+fn a_far_home_is_no_slow_socket() {
+    let Some(sentences) = published("epyc-7r13-2s-192") else { return };
+    insta::assert_snapshot!(sentences, @r"
+    - Inside the groups each distance is one number for each of its two PUs added up, which explains 97.0 % of the variance: the matrix tells how far each PU is from this line's home, and nothing about pairs. Place by group, and use --homes to choose lines near their threads.
+    - PUs 48-95,144-191 look 1.8 times slower among themselves (399 ns against 216 ns between groups) though they are built like the others. The cache line's home is with the others, so this is a far home and no slow socket: measure with --homes before placing threads by it.
+    - All distances are those of one cache line. Its home is unknown, and another line may give others: measure with --homes 64 to see how much.
+    ");
+}
+
+#[test]
+fn an_intel_mesh_says_nothing_about_pairs() {
+    let Some(sentences) = published("xeon-8375c-2s-128") else { return };
+    insta::assert_snapshot!(sentences, @r"
+    - Inside the groups each distance is one number for each of its two PUs added up, which explains 99.8 % of the variance: the matrix tells how far each PU is from this line's home, and nothing about pairs. Place by group, and use --homes to choose lines near their threads.
+    - All distances are those of one cache line. Its home is unknown, and another line may give others: measure with --homes 64 to see how much.
+    ");
+}
+
+#[test]
+fn symmetric_sockets_have_neither() {
+    let Some(sentences) = published("epyc-9654-2s") else { return };
+    insta::assert_snapshot!(sentences, @r"- All distances are those of one cache line. Its home is unknown, and another line may give others: measure with --homes 64 to see how much.");
+}
+
+#[test]
+fn unequal_complexes_are_named() {
+    let Some(sentences) = published("threadripper-3960x-48") else { return };
+    insta::assert_snapshot!(sentences, @r"
+    - Not all pairs of 'other group' are alike: the groups of PUs 12 and 15 are 148 ns apart, those of 3 and 18 200 ns. Place by the matrix and not by the class.
+    - All distances are those of one cache line. Its home is unknown, and another line may give others: measure with --homes 64 to see how much.
+    ");
+}
+
+#[test]
+fn a_coarse_clock_is_said_first() {
+    let Some(sentences) = published("ryzen-7950x-32-coarse-clock") else { return };
+    insta::assert_snapshot!(sentences, @r"
+    - The clock is too coarse: all values fall on steps of 10.4 ns, so smaller differences mean nothing. Measure again with more round trips a batch.
+    - All distances are those of one cache line. Its home is unknown, and another line may give others: measure with --homes 64 to see how much.
+    ");
+}
+
+#[test]
+fn clusters_and_meshes() {
+    let Some(sentences) = published("kunpeng-920-64") else { return };
+    insta::assert_snapshot!(sentences, @r"
+    - Not all pairs of 'other group, far' are alike: the groups of PUs 12 and 48 are 144 ns apart, those of 28 and 60 175 ns. Place by the matrix and not by the class.
+    - All distances are those of one cache line. Its home is unknown, and another line may give others: measure with --homes 64 to see how much.
+    ");
+}
+
+#[test]
+fn flips_and_drifts_are_counted() {
+    let mut profile = profile(Topology::unknown(0..4), |_, _| 80.0);
+    let distance = profile.core_distance.as_mut().unwrap();
+    let passes = [vec![80.0; 16], (0..16).map(|at| if at < 8 { 81.0 } else { 290.0 + f64::from(at) }).collect()];
+    let regimes = judge(&passes).regimes;
+    distance.status.set_both(0, 3, Some(PairStatus::MultiRegime));
+    distance.regimes = vec![PairRegimes { pus: [0, 3], regimes }];
+    distance.status.set_both(1, 2, Some(PairStatus::Drifting));
+    distance.status.set_both(1, 3, Some(PairStatus::Drifting));
+    insta::assert_snapshot!(sentences(&profile), @r"
+    - 1 pair (17 %) flips between several distances, most of all PUs 0 and 3: 80 ns and 302 ns, 25 % slow. In a virtual machine this is the host moving vCPUs about, and one median describes neither place. Pin the vCPUs on the host, or measure on bare metal.
+    - 2 pairs (33 %) drift from pass to pass. Frequency, temperature or load changed meanwhile: fix the governor, let the machine settle, and measure again.
+    - All distances are those of one cache line. Its home is unknown, and another line may give others: measure with --homes 64 to see how much.
+    ");
+}
+
+#[test]
+fn an_interval_that_spans_a_factor_is_told() {
+    let mut profile = profile(Topology::unknown(0..3), |_, _| 405.7);
+    let distance = profile.core_distance.as_mut().unwrap();
+    distance.status.set_both(0, 2, Some(PairStatus::Unsteady));
+    distance.ci95_low_ns = Some(Matrix::filled(3, 66.7));
+    distance.ci95_high_ns = Some(Matrix::filled(3, 417.0));
+    insta::assert_snapshot!(sentences(&profile), @r"
+    - 1 pair (33 %) has no steady distance, least of all PUs 0 and 2: the median is 406 ns, and 95 % sure is only that it lies between 67 and 417 ns. The passes disagree and show no levels: something else ran, or a hypervisor moved the vCPUs. Look with 'seatmap doctor', and measure again with --thorough.
+    - All distances are those of one cache line. Its home is unknown, and another line may give others: measure with --homes 64 to see how much.
+    ");
+}
+
+#[test]
+fn a_topology_that_is_not_the_hardwares_is_told() {
+    let pus = (0..8).map(|os| Pu { os, l3: Some(0), numa: Some(os / 4), ..Pu::default() }).collect();
+    let profile = profile(Topology { pus }, |i, j| if i % 4 == j % 4 { 40.0 } else { 90.0 });
+    insta::assert_snapshot!(sentences(&profile), @r"
+    - The distances show 4 groups, and no level of the topology has these (L3: 1, NUMA node: 2). Either the topology is not the hardware's, as in many virtual machines, or the cores are joined by something that it does not list. Trust the distances.
+    - All distances are those of one cache line. Its home is unknown, and another line may give others: measure with --homes 64 to see how much.
+    ");
+}
+
+#[test]
+fn nothing_known_has_no_findings() {
+    let mut profile = profile(Topology::unknown(0..2), |_, _| 80.0);
+    assert_eq!(findings(&profile), []);
+    profile.core_distance = None;
+    assert_eq!(findings(&profile), []);
+}
+
+#[test]
+fn homes_that_cannot_be_told_apart_are_said_to_be_so() {
+    let told = |pus| Finding::HomesNotResolvable { lines: 64, pus }.to_string();
+    insta::assert_snapshot!(told(2), @"The homes of 64 cache lines are not resolvable from 2 PUs: a home shows as one PU being nearer to it than others, and that takes three.");
+    insta::assert_snapshot!(told(8), @"The homes of 64 cache lines are not resolvable from 8 PUs: the lines differ by no more than noise. Either one home serves them all, or --thorough and a quieter machine would show more.");
+}
+
+#[test]
+fn neighbours_that_are_too_far_apart_are_none() {
+    let pu = |os| Pu { os, core: Some(os), l3: Some(0), package: Some(0), ..Pu::default() };
+    let of = |ns: f64| sentences(&profile(Topology { pus: (0..2).map(pu).collect() }, |_, _| ns));
+    assert_eq!(of(63.5), "");
+    let mut slow = profile(Topology { pus: (0..2).map(pu).collect() }, |_, _| 327.0);
+    slow.origin.kind = OriginKind::Model;
+    assert_eq!(sentences(&slow), "", "a model is as slow as its file says");
+    insta::assert_snapshot!(of(327.0), @"- PUs under one L3 are 327 ns apart, where published machines show 20 to 180 ns. Either the topology is not the real one, as virtual machines often show it, or the machine was busy or throttled: compare with 'seatmap doctor', and measure again.");
+}
+
+#[test]
+fn no_described_machine_is_implausible() {
+    for name in seatmap_machine::catalog::names() {
+        let mut described = seatmap_machine::catalog::load(name).unwrap();
+        described.origin.kind = OriginKind::Measured;
+        let found = findings(&described);
+        assert!(!found.iter().any(|finding| matches!(finding, Finding::Implausible { .. })), "{name}: {found:?}");
+    }
+}

@@ -1,0 +1,160 @@
+//! The least-squares fit of d(i, j, home) = B\[group(i), group(j)\] + a_i(home) + a_j(home).
+
+use super::least_squares::{Row, solve};
+use seatmap_machine::Matrix;
+use seatmap_statistics::median;
+
+/// One distance to explain.
+#[derive(Clone, Copy, Debug)]
+pub struct Cell {
+    /// Row of one PU.
+    pub i: usize,
+    /// Row of the other.
+    pub j: usize,
+    /// The home of the line it was measured with.
+    pub home: usize,
+    /// Round-trip nanoseconds.
+    pub value: f64,
+    /// How much it counts.
+    pub weight: f64,
+}
+
+/// What is being explained: the group of each of `n` PUs, and how many homes there are.
+#[derive(Clone, Copy, Debug)]
+pub struct Machine<'a> {
+    /// The group of each PU, from 0 without holes.
+    pub group: &'a [usize],
+    /// PUs.
+    pub n: usize,
+    /// Homes.
+    pub homes: usize,
+}
+
+/// B, a, and how well they fit.
+#[derive(Clone, Debug)]
+pub struct Fit {
+    /// B: the typical distance inside and between groups, NaN where there was nothing to fit.
+    pub between_ns: Matrix,
+    /// B inside each group (row) for each home (column), NaN where there was nothing to fit; `None` with one home or
+    /// few groups, where the diagonal of B says it.
+    pub inside_ns: Option<Vec<Vec<f64>>>,
+    /// a: one row a PU, one column a home; over each group and all homes they average to zero.
+    pub offset_ns: Vec<Vec<f64>>,
+    /// The share of the variance that is explained; 1 where nothing varies.
+    pub r2: f64,
+    /// Root mean square of what is left.
+    pub residual_ns: f64,
+}
+
+/// A machine whose groups have been counted, which every cell asks for.
+struct Counted<'a> {
+    group: &'a [usize],
+    n: usize,
+    homes: usize,
+    groups: usize,
+}
+
+impl<'a> Counted<'a> {
+    fn of(machine: &Machine<'a>) -> Self {
+        let Machine { group, n, homes } = *machine;
+        Counted { group, n, homes, groups: group.iter().max().map_or(0, |last| last + 1) }
+    }
+
+    /// Whether a group has a B of its own for each home: the offsets are then told by the pairs between groups, which
+    /// takes three of them.
+    fn inside_by_home(&self) -> bool {
+        self.homes > 1 && self.groups > 2
+    }
+
+    /// The number of B's unknown for a cell.
+    fn block(&self, cell: &Cell) -> usize {
+        let (a, b) = (self.group[cell.i], self.group[cell.j]);
+        match a == b && self.inside_by_home() {
+            true => self.inside(a, cell.home),
+            false => a.min(b) * self.groups + a.max(b),
+        }
+    }
+
+    /// The number of the unknown of B inside a group for a home.
+    fn inside(&self, group: usize, home: usize) -> usize {
+        self.offset(self.n, 0) + group * self.homes + home
+    }
+
+    fn unknowns(&self) -> usize {
+        self.inside(self.groups, 0)
+    }
+
+    /// The number of a's unknown.
+    fn offset(&self, pu: usize, home: usize) -> usize {
+        self.groups * self.groups + pu * self.homes + home
+    }
+
+    fn row(&self, cell: &Cell) -> Row {
+        let offsets = [cell.i, cell.j].map(|pu| (self.offset(pu, cell.home), 1.0));
+        Row { terms: vec![(self.block(cell), 1.0), offsets[0], offsets[1]], value: cell.value, weight: cell.weight }
+    }
+}
+
+/// Fits the model. B is moved to the median of what the offsets leave in each block, so that a few wrong cells shift
+/// the offsets a little and B not at all.
+#[must_use]
+pub fn fit(machine: &Machine, cells: &[Cell]) -> Fit {
+    let machine = &Counted::of(machine);
+    let groups = machine.groups;
+    let rows: Vec<Row> = cells.iter().map(|cell| machine.row(cell)).collect();
+    let unknowns = solve(&rows, &vec![0.0; machine.unknowns()]);
+    let raw = |pu: usize| (0..machine.homes).map(|home| unknowns[machine.offset(pu, home)]).collect();
+    let mut offset_ns: Vec<Vec<f64>> = (0..machine.n).map(raw).collect();
+    centre(machine, cells, &mut offset_ns);
+    let mut left = vec![Vec::new(); machine.unknowns()];
+    for cell in cells {
+        left[machine.block(cell)].push(cell.value - offset_ns[cell.i][cell.home] - offset_ns[cell.j][cell.home]);
+    }
+    let known = |unknown: usize| median(&left[unknown]).unwrap_or(f64::NAN);
+    let inside = |group: usize| (0..machine.homes).map(|home| known(machine.inside(group, home))).collect();
+    let inside_ns: Option<Vec<Vec<f64>>> = machine.inside_by_home().then(|| (0..groups).map(inside).collect());
+    let between_ns = Matrix::from_fn(groups, |a, b| match inside_ns.as_ref().filter(|_| a == b) {
+        Some(inside) => median(&inside[a]).unwrap_or(f64::NAN),
+        None => known(a.min(b) * groups + a.max(b)),
+    });
+    let base: Vec<f64> = (0..machine.unknowns()).map(known).collect();
+    let base_ns = |cell: &Cell| base[machine.block(cell)];
+    let (r2, residual_ns) = quality(cells, &base_ns, &offset_ns);
+    Fit { between_ns, inside_ns, offset_ns, r2, residual_ns }
+}
+
+/// Makes the offsets of each group average to zero over its PUs and all homes; B takes up the rest. Offsets that no
+/// cell speaks of become zero.
+fn centre(machine: &Counted, cells: &[Cell], offset_ns: &mut [Vec<f64>]) {
+    let mut seen = vec![vec![false; machine.homes]; machine.n];
+    for cell in cells {
+        seen[cell.i][cell.home] = true;
+        seen[cell.j][cell.home] = true;
+    }
+    let known = |pu: usize| (0..machine.homes).filter(|home| seen[pu][*home]).collect::<Vec<_>>();
+    let mut total = vec![(0.0, 0.0); machine.groups];
+    for (pu, row) in offset_ns.iter().enumerate() {
+        for home in known(pu) {
+            total[machine.group[pu]].0 += row[home];
+            total[machine.group[pu]].1 += 1.0;
+        }
+    }
+    for (pu, row) in offset_ns.iter_mut().enumerate() {
+        let (sum, count) = total[machine.group[pu]];
+        for home in known(pu) {
+            row[home] -= sum / count;
+        }
+    }
+}
+
+fn quality(cells: &[Cell], base_ns: &dyn Fn(&Cell) -> f64, offset_ns: &[Vec<f64>]) -> (f64, f64) {
+    let weight: f64 = cells.iter().map(|cell| cell.weight).sum();
+    let sum = |term: &dyn Fn(&Cell) -> f64| cells.iter().map(|cell| cell.weight * term(cell)).sum::<f64>();
+    let mean = sum(&|cell| cell.value) / weight;
+    let residual =
+        |cell: &Cell| cell.value - base_ns(cell) - offset_ns[cell.i][cell.home] - offset_ns[cell.j][cell.home];
+    let (left, all) = (sum(&|cell| residual(cell).powi(2)), sum(&|cell| (cell.value - mean).powi(2)));
+    // Rounding alone leaves some 1e-12 of a variance that is zero.
+    let r2 = if all > 1e-9 * weight * mean.abs().max(1.0) { 1.0 - left / all } else { 1.0 };
+    (r2, if weight > 0.0 { (left / weight).sqrt() } else { 0.0 })
+}

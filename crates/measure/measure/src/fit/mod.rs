@@ -1,0 +1,86 @@
+//! Distances explained: d(i, j, home) = B\[group(i), group(j)\] + a_i(home) + a_j(home).
+//!
+//! A line's coherence is kept at its home, and a transfer goes there and back; so on a machine with distributed tag
+//! directories a PU's distance to everybody is, up to a constant, its distance to the home (Liu et al. 2015). What two
+//! PUs add by where they sit relative to each other is B, which depends on their groups alone: core complexes, clusters
+//! or sockets.
+//!
+//! | module | does |
+//! |---|---|
+//! | [`siblings`] | which PUs are hardware threads of one core |
+//! | [`groups`], [`linkage`] | which cores form a group |
+//! | [`block_star`], [`least_squares`] | B and a by least squares |
+//! | [`quantile`] | the same to what others on a busy machine add nothing to |
+//! | [`star`] | how much of the picture inside the groups is the home's alone |
+//! | [`hubs`] | all distances from the rows of a few PUs |
+
+pub mod block_star;
+pub mod groups;
+pub mod hubs;
+pub mod least_squares;
+pub mod linkage;
+pub mod quantile;
+pub mod siblings;
+pub mod star;
+
+use block_star::{Cell, Machine};
+use seatmap_machine::{CoreDistance, HomeModel, Matrix, Topology};
+use seatmap_statistics::median;
+
+/// From this share of the variance inside the groups upwards, the star leaves nothing to know about pairs.
+const EMPTY_FROM: f64 = 0.95;
+
+/// Explains the median distances; `None` where no distance is known.
+///
+/// The groups come from the distances alone. The topology, where it is known, says which PUs are SMT siblings;
+/// otherwise that comes from the distances too. Distances of siblings stay out of the fit, and their median is kept
+/// beside it. The distances are those of one line, so there is one home.
+#[must_use]
+pub fn explain(distance: &CoreDistance, topology: &Topology) -> Option<HomeModel> {
+    let d = &distance.median_ns;
+    d.pairs().find(|(_, _, cell)| cell.is_finite())?;
+    let core = siblings::cores(distance, topology);
+    let group = groups::find(d, &core);
+    let machine = Machine { group: &group, n: d.n(), homes: 1 };
+    let cells: Vec<Cell> = apart(d, &core).map(|(i, j, value)| Cell { i, j, home: 0, value, weight: 1.0 }).collect();
+    let fit = block_star::fit(&machine, &cells);
+    let star_r2 = star::r2(d, &core, &group);
+    let together = |(i, j, cell): (usize, usize, &f64)| (core[i] == core[j]).then_some(*cell);
+    Some(HomeModel {
+        groups: members(&group, &distance.pus),
+        between_ns: fit.between_ns,
+        inside_ns: None,
+        offset_ns: fit.offset_ns,
+        r2: fit.r2,
+        residual_ns: fit.residual_ns,
+        pair_view_empty: star_r2.is_some_and(|r2| r2 > EMPTY_FROM),
+        star_r2,
+        smt_ns: median(&d.pairs().filter_map(together).collect::<Vec<_>>()),
+        lines: None,
+    })
+}
+
+/// The known distances of PUs of different cores, as (row, column, nanoseconds).
+fn apart<'a>(d: &'a Matrix, core: &'a [usize]) -> impl Iterator<Item = (usize, usize, f64)> + 'a {
+    d.pairs().filter(|(i, j, cell)| core[*i] != core[*j] && cell.is_finite()).map(|(i, j, cell)| (i, j, *cell))
+}
+
+/// The OS indices in each group.
+fn members(group: &[usize], pus: &[u32]) -> Vec<Vec<u32>> {
+    let groups = group.iter().max().map_or(0, |last| last + 1);
+    let mut members = vec![Vec::new(); groups];
+    for (pu, group) in pus.iter().zip(group) {
+        members[*group].push(*pu);
+    }
+    members
+}
+
+/// The round trip between the PUs in rows `i` and `j` of `pus` by the model, in nanoseconds. Meaningless for SMT
+/// siblings, which the model leaves out. `None` for a PU with itself, and where the model does not know.
+#[must_use]
+pub fn predict(model: &HomeModel, pus: &[u32], i: usize, j: usize, home: usize) -> Option<f64> {
+    model.round_trip_ns(pus, i, j, home).filter(|_| i != j)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,118 @@
+//! Which PUs are hardware threads of one core.
+
+use super::linkage::renumbered;
+use seatmap_machine::{CoreDistance, Matrix, Topology};
+use seatmap_statistics::median;
+
+/// The round trip above which two PUs do not share a first-level cache. SMT siblings take 8-20 ns on today's parts, 25
+/// ns at worst in the published matrices, and PUs of different cores 30 ns and more.
+const MOST_NS: f64 = 30.0;
+/// Siblings are this much nearer to each other than to the nearest third PU: each pair of them, and all in the median.
+const NEARER: f64 = 0.85;
+const NEARER_IN_THE_MEDIAN: f64 = 0.67;
+/// Partners within this of the nearest are as near: a clock's step may hide the difference.
+const AS_NEAR: f64 = 1.05;
+
+/// The number of the core of each PU, in the order of `distance.pus`: from the topology where it knows the cores, else
+/// from the distances.
+#[must_use]
+pub fn cores(distance: &CoreDistance, topology: &Topology) -> Vec<usize> {
+    let core = |os: &u32| topology.pu(*os).and_then(|pu| pu.core);
+    if distance.pus.iter().any(|os| core(os).is_some()) {
+        let own = |at: usize| topology.pus.len() + distance.pus.len() + at;
+        let key = |(at, os)| core(os).map_or(usize::MAX - own(at), |core| core as usize);
+        return renumbered(&distance.pus.iter().enumerate().map(key).collect::<Vec<_>>());
+    }
+    from_distances(&distance.median_ns)
+}
+
+/// Pairs of PUs that are each other's nearest by far. Only two to a core: on parts with four hardware threads a core,
+/// or slower clocks than the bounds are made for, the topology has to say.
+fn from_distances(d: &Matrix) -> Vec<usize> {
+    let pairs = matched(d);
+    let of = |value: fn(&Pair) -> f64| median(&pairs.iter().map(value).collect::<Vec<_>>());
+    let believed = match (of(|pair| pair.distance), of(|pair| pair.to_third)) {
+        (Some(between), Some(to_third)) => between <= NEARER_IN_THE_MEDIAN * to_third,
+        _ => false,
+    };
+    let mut core: Vec<usize> = (0..d.n()).collect();
+    for pair in pairs.iter().filter(|_| believed) {
+        core[pair.j] = pair.i;
+    }
+    renumbered(&core)
+}
+
+struct Pair {
+    i: usize,
+    j: usize,
+    distance: f64,
+    to_third: f64,
+}
+
+/// Candidate siblings, every PU in one pair at most, the nearest matched first.
+fn matched(d: &Matrix) -> Vec<Pair> {
+    let nearest: Vec<f64> = (0..d.n()).map(|i| nearest(d, i)).collect();
+    let near = |i: usize, j: usize, distance: f64| distance <= MOST_NS.min(AS_NEAR * nearest[i].min(nearest[j]));
+    let mut pairs: Vec<Pair> = d
+        .pairs()
+        .filter(|(i, j, distance)| near(*i, *j, **distance))
+        .map(|(i, j, distance)| Pair { i, j, distance: *distance, to_third: to_third(d, i, j) })
+        .filter(|pair| pair.distance <= NEARER * pair.to_third && pair.to_third.is_finite())
+        .collect();
+    // Among equals, the neighbours in number.
+    pairs.sort_by(|a, b| {
+        (a.distance, (a.j - a.i) as f64)
+            .partial_cmp(&(b.distance, (b.j - b.i) as f64))
+            .unwrap_or(std::cmp::Ordering::Equal)
+    });
+    let mut taken = vec![false; d.n()];
+    pairs.retain(|pair| {
+        let free = !taken[pair.i] && !taken[pair.j];
+        taken[pair.i] |= free;
+        taken[pair.j] |= free;
+        free
+    });
+    pairs
+}
+
+fn nearest(d: &Matrix, i: usize) -> f64 {
+    let others = d.row(i).iter().enumerate().filter(|(j, cell)| *j != i && cell.is_finite());
+    others.map(|(_, cell)| *cell).fold(f64::INFINITY, f64::min)
+}
+
+/// The distance of two PUs to the third that is nearest to both.
+fn to_third(d: &Matrix, i: usize, j: usize) -> f64 {
+    let both = (0..d.n()).filter(|k| *k != i && *k != j).map(|k| 0.5 * (d[(i, k)] + d[(j, k)]));
+    both.filter(|mean| mean.is_finite()).fold(f64::INFINITY, f64::min)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use seatmap_machine::Pu;
+
+    fn distance(n: usize, cell: impl Fn(usize, usize) -> f64) -> CoreDistance {
+        CoreDistance::imported((0..n as u32).collect(), Matrix::from_fn(n, cell))
+    }
+
+    #[test]
+    fn pairs_far_nearer_than_all_others_are_siblings() {
+        let smt = distance(6, |i, j| if i % 3 == j % 3 { 15.0 } else { 40.0 + (i + j) as f64 });
+        assert_eq!(cores(&smt, &Topology::default()), [0, 1, 2, 0, 1, 2]);
+    }
+
+    #[test]
+    fn tiles_and_flat_machines_have_none() {
+        let tiles = distance(6, |i, j| if i / 2 == j / 2 { 82.0 } else { 180.0 });
+        assert_eq!(cores(&tiles, &Topology::default()), [0, 1, 2, 3, 4, 5]);
+        let flat = distance(4, |i, j| 25.0 + ((i * j) % 3) as f64);
+        assert_eq!(cores(&flat, &Topology::default()), [0, 1, 2, 3]);
+        assert_eq!(cores(&distance(2, |_, _| 12.0), &Topology::default()), [0, 1]);
+    }
+
+    #[test]
+    fn the_topology_has_the_last_word() {
+        let pus = (0..4).map(|os| Pu { os, core: Some(7 * (os % 2)), ..Pu::default() }).collect();
+        assert_eq!(cores(&distance(4, |_, _| 500.0), &Topology { pus }), [0, 1, 0, 1]);
+    }
+}

@@ -1,0 +1,45 @@
+//! What no machine can be faster than.
+
+use crate::error::MeasureError;
+use crate::probe::Batches;
+use seatmap_statistics::median;
+
+/// Two first-level cache hits, one each way: 4 cycles each (Intel and AMD optimisation manuals) at 6.2 GHz, the highest
+/// clock sold. Nothing that went from core to core can be faster.
+pub const FLOOR_NS: f64 = 1.3;
+
+/// The figure of a visit that no machine can deliver: a batch that lies further below [`FLOOR_NS`] than one step of the clock,
+/// or a median below it. Round-trip nanoseconds.
+pub fn impossible_ns(round_trip_ns: &[f64], resolution_ns: f64) -> Option<f64> {
+    let fastest = round_trip_ns.iter().copied().min_by(f64::total_cmp);
+    let fastest = fastest.filter(|ns| *ns + resolution_ns < FLOOR_NS);
+    fastest.or_else(|| median(round_trip_ns).filter(|ns| *ns < FLOOR_NS))
+}
+
+/// An error for such a visit to these two PUs.
+pub fn refuse_impossible<E: std::error::Error>(
+    [a, b]: [u32; 2],
+    batches: &Batches,
+    resolution_ns: f64,
+) -> Result<(), MeasureError<E>> {
+    match impossible_ns(&batches.round_trip_ns, resolution_ns) {
+        Some(round_trip_ns) => Err(MeasureError::BelowFloor { a, b, round_trip_ns }),
+        None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_batch_and_no_median_is_faster_than_the_first_level_caches() {
+        assert_eq!(impossible_ns(&[0.5; 64], 0.01), Some(0.5));
+        assert_eq!(impossible_ns(&[80.0, 0.5, 80.0], 0.01), Some(0.5));
+        assert_eq!(impossible_ns(&[80.0, 1.3, 80.0], 0.01), None);
+        // A clock with a coarse step reads single batches too short, and the median right.
+        assert_eq!(impossible_ns(&[10.0, 0.0, 10.0], 10.0), None);
+        assert_eq!(impossible_ns(&[0.0, 0.0, 10.0], 10.0), Some(0.0));
+        assert_eq!(impossible_ns(&[], 0.01), None);
+    }
+}

@@ -1,0 +1,112 @@
+//! Candidate lines measured from a few hubs to all PUs, so that they can be sorted by home.
+
+use crate::error::MeasureError;
+use crate::fit::{hubs, siblings};
+use crate::floor::refuse_impossible;
+use crate::homes::LineSamples;
+use crate::plan::Plan;
+use crate::probe::{PairAt, Probe, Visit};
+use seatmap_machine::{CoreDistance, HomeModel, Topology};
+use seatmap_statistics::{mad, median};
+use std::ops::ControlFlow;
+
+/// Hubs, if the machine has that many cores: enough for noise of 2 ns in a visit's median.
+const HUBS: usize = 6;
+
+/// Visits to each line from each hub to each PU, a new random order each; fewer where the matrix has fewer.
+const PASSES: u32 = 3;
+
+/// What the scan is about.
+pub struct HomeScan<'a> {
+    /// The PUs, and their distances at one line.
+    pub distance: &'a CoreDistance,
+    /// Their groups.
+    pub model: &'a HomeModel,
+    /// Their cores, where known.
+    pub topology: &'a Topology,
+    /// How many candidate lines.
+    pub lines: u32,
+    /// Batches a visit, and where the random orders start.
+    pub plan: &'a Plan,
+}
+
+/// One thing to visit, by its places in [`LineSamples`].
+type Cell = (u32, usize, usize);
+
+impl HomeScan<'_> {
+    /// Visits every candidate line from each hub to each PU of another core. `observe` hears of visits made and visits in
+    /// all; if it breaks, the scan ends with `None`.
+    ///
+    /// # Errors
+    /// [`MeasureError`].
+    pub fn measure<P: Probe>(
+        &self,
+        probe: &mut P,
+        observe: &mut dyn FnMut(u64, u64) -> ControlFlow<()>,
+    ) -> Result<Option<LineSamples>, MeasureError<P::Error>> {
+        if self.lines > probe.lines() {
+            return Err(MeasureError::TooFewLines { wanted: self.lines, offered: probe.lines() });
+        }
+        let candidates = probe.spread(self.lines);
+        let (hubs, mut cells) = self.cells();
+        let passes = self.plan.passes.least().min(PASSES);
+        let total = cells.len() as u64 * u64::from(passes);
+        let mut seen = vec![vec![vec![Vec::new(); self.distance.pus.len()]; hubs.len()]; self.lines as usize];
+        let mut rng = fastrand::Rng::with_seed(self.plan.seed);
+        let mut done = 0;
+        for _ in 0..passes {
+            rng.shuffle(&mut cells);
+            for (line, hub, pu) in &cells {
+                let pair = PairAt {
+                    a: self.distance.pus[hubs[*hub]],
+                    b: self.distance.pus[*pu],
+                    line: candidates[*line as usize],
+                };
+                seen[*line as usize][*hub][*pu].extend(self.visit(probe, pair)?);
+                done += 1;
+                if observe(done, total).is_break() {
+                    return Ok(None);
+                }
+            }
+        }
+        Ok(Some(self.samples(&hubs, &seen)))
+    }
+
+    /// The hubs, as rows, and all that is to be visited.
+    fn cells(&self) -> (Vec<usize>, Vec<Cell>) {
+        let core = siblings::cores(self.distance, self.topology);
+        let group: Vec<usize> =
+            self.model.group_of(&self.distance.pus).into_iter().map(|group| group.unwrap_or(0)).collect();
+        let hubs = hubs::choose(&group, &core, HUBS);
+        let mut cells = Vec::new();
+        for line in 0..self.lines {
+            for (at, hub) in hubs.iter().enumerate() {
+                let others = (0..core.len()).filter(|pu| core[*pu] != core[*hub]);
+                cells.extend(others.map(|pu| (line, at, pu)));
+            }
+        }
+        (hubs, cells)
+    }
+
+    /// The median of a visit.
+    fn visit<P: Probe>(&self, probe: &mut P, pair: PairAt) -> Result<Option<f64>, MeasureError<P::Error>> {
+        let visit = Visit { pairs: vec![pair], batches: self.plan.batches, round_trips: self.plan.round_trips };
+        let brought = probe.visit(&visit).map_err(MeasureError::Machine)?.into_iter().next().unwrap_or_default();
+        let resolution_ns = self.plan.resolution_ns(probe.clock_step_ns());
+        refuse_impossible([pair.a, pair.b], &brought, resolution_ns)?;
+        Ok(median(&brought.round_trip_ns))
+    }
+
+    fn samples(&self, hubs: &[usize], seen: &[Vec<Vec<Vec<f64>>>]) -> LineSamples {
+        let each = |of: fn(&[f64]) -> Option<f64>| {
+            let cells = |cells: &Vec<Vec<f64>>| cells.iter().map(|visits| of(visits).unwrap_or(f64::NAN)).collect();
+            seen.iter().map(|hubs| hubs.iter().map(cells).collect()).collect()
+        };
+        LineSamples {
+            pus: self.distance.pus.clone(),
+            hubs: hubs.iter().map(|hub| self.distance.pus[*hub]).collect(),
+            median_ns: each(median),
+            noise_ns: each(mad),
+        }
+    }
+}

@@ -1,0 +1,208 @@
+//! Homes from what was measured while everybody talked.
+//!
+//! Where all pairs are measured at once, each about a line of its own, a round trip is d(i, j, home) and what the others add
+//! to it. The offsets of each line are fitted to a low quantile of them, which is where others added next to nothing; lines
+//! are sorted by these, and the offsets of each home are then fitted to all round trips over its lines.
+
+use super::features::Features;
+use super::grouping::{Grouping, group_by};
+use super::{nearest_pus, principal, take};
+use crate::fit::block_star::{Cell, Machine, fit};
+use crate::fit::least_squares::Row;
+use crate::fit::{hubs, quantile as at_quantile};
+use seatmap_machine::{HomeLines, HomeModel};
+use seatmap_statistics::{MAD_TO_SIGMA, median, quantile};
+
+/// The share of the round trips to which others are taken to have added nothing: one in ten at half of the PUs talking in
+/// the simulated Xeon Phi.
+const UNDISTURBED: f64 = 0.1;
+/// Lines are taken to be as noisy as this share of them at most is, the one under which they are sorted with more
+/// confidence: lines of crowded homes are few and the noisiest, and too narrow a bound takes a home apart. A few lines may
+/// be beyond all measure, and as wide a bound joins homes.
+const NOISIEST: [f64; 2] = [0.9, 0.97];
+/// Noise is taken to be at least this.
+const LEAST_NS: f64 = 0.1;
+/// Cores whose rows stand for a home in the fit of B.
+const HUBS: usize = 6;
+
+/// What one pair brought while others talked.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Talk {
+    /// The candidate line, by number.
+    pub line: usize,
+    /// The rows of the two PUs.
+    pub rows: [usize; 2],
+    /// The shortest round trip.
+    pub ns: f64,
+}
+
+/// All talks, and who took part.
+#[derive(Clone, Copy, Debug)]
+pub struct Crowd<'a> {
+    /// The PUs, by OS index, in the order of the profile's `core_distance.pus`.
+    pub pus: &'a [u32],
+    /// The core of each, from 0 without holes.
+    pub core: &'a [usize],
+    /// Candidate lines.
+    pub lines: usize,
+    /// The talks.
+    pub talks: &'a [Talk],
+}
+
+/// A line's or home's fit: what all pairs have in common, and then the offset of each core.
+type Offsets = Vec<f64>;
+
+impl Crowd<'_> {
+    /// Sorts the lines by home and gives the model one column of offsets a home, as [`super::fit_homes`] does.
+    pub fn fit_homes(&self, model: &mut HomeModel) {
+        let group: Option<Vec<usize>> = model.group_of(self.pus).into_iter().collect();
+        let group = group.unwrap_or_else(|| vec![0; self.pus.len()]);
+        let talks = self.between_groups(model, &group);
+        let grouping = self.grouped(&talks);
+        if grouping.resolvable {
+            let machine = Machine { group: &group, n: self.pus.len(), homes: grouping.homes() };
+            let cells = self.cells(model, &talks, &grouping, &group);
+            take(model, fit(&machine, &cells), &group);
+        }
+        model.lines = Some(HomeLines {
+            nearest_pu: nearest_pus(model, self.pus),
+            home_of_line: grouping.home_of_line,
+            confidence: grouping.confidence,
+            resolvable: grouping.resolvable,
+            samples: self.talks.len() as u64,
+            checked: None,
+        });
+    }
+
+    fn cores(&self) -> usize {
+        self.core.iter().max().map_or(0, |last| last + 1)
+    }
+
+    /// By line, without B: pairs inside groups tell nothing of homes where there are groups enough to do without them.
+    fn between_groups(&self, model: &HomeModel, group: &[usize]) -> Vec<Vec<Talk>> {
+        let inside_tells = group.iter().max().is_none_or(|last| *last < 2);
+        let mut of_line = vec![Vec::new(); self.lines];
+        for talk in self.talks {
+            let [a, b] = talk.rows.map(|row| group[row]);
+            let base_ns = model.between_ns[(a, b)];
+            if base_ns.is_finite() && (a != b || inside_tells) {
+                of_line[talk.line].push(Talk { ns: talk.ns - base_ns, ..*talk });
+            }
+        }
+        of_line
+    }
+
+    fn offsets<'t>(&self, talks: impl Iterator<Item = &'t Talk>) -> Offsets {
+        let row = |talk: &Talk| {
+            let [a, b] = talk.rows.map(|row| (1 + self.core[row], 1.0));
+            Row { terms: vec![(0, 1.0), a, b], value: talk.ns, weight: 1.0 }
+        };
+        at_quantile::fit(&talks.map(row).collect::<Vec<_>>(), 1 + self.cores(), 1, UNDISTURBED)
+    }
+
+    /// Lines by their offsets. Half of how far two halves of a line's talks disagree is its noise; lines that often share
+    /// their home with others have more of it, and those decide.
+    fn grouped(&self, talks: &[Vec<Talk>]) -> Grouping {
+        let of_cores = |talks: &mut dyn Iterator<Item = &Talk>| self.offsets(talks)[1..].to_vec();
+        let raw: Vec<Vec<f64>> = talks.iter().map(|talks| of_cores(&mut talks.iter())).collect();
+        let apart = |talks: &Vec<Talk>| {
+            let [one, other] = [0, 1].map(|from| of_cores(&mut talks.iter().skip(from).step_by(2)));
+            let apart: Vec<f64> = one.iter().zip(other).map(|(one, other)| (one - other).abs()).collect();
+            Some(0.5 * MAD_TO_SIGMA * median(&apart)?)
+        };
+        let noise: Vec<f64> = talks.iter().filter_map(apart).collect();
+        let under = |share: f64| {
+            let bound = quantile(&noise, share).unwrap_or(0.0).max(LEAST_NS);
+            let (offset_ns, sigma) = principal::cleaned(&raw, bound);
+            group_by(&Features { offset_ns, sigma_ns: sigma.max(bound) })
+        };
+        let sorted = NOISIEST.map(under).into_iter();
+        sorted.max_by(|a, b| a.confidence.total_cmp(&b.confidence)).unwrap_or_else(|| Grouping::unresolved(raw.len()))
+    }
+
+    /// What each home's fit says of a few rows.
+    fn cells(&self, model: &HomeModel, talks: &[Vec<Talk>], grouping: &Grouping, group: &[usize]) -> Vec<Cell> {
+        let hubs = hubs::choose(group, self.core, HUBS.max(model.groups.len()));
+        let mut cells = Vec::new();
+        for (home, lines) in grouping.lines_of_homes().iter().enumerate() {
+            let offsets = self.offsets(lines.iter().flat_map(|line| &talks[*line]));
+            let at = |row: usize| offsets[1 + self.core[row]];
+            let pairs = hubs.iter().flat_map(|i| (0..self.pus.len()).map(move |j| (*i, j)));
+            for (i, j) in pairs.filter(|(i, j)| self.core[*i] != self.core[*j]) {
+                let value = model.between_ns[(group[i], group[j])] + offsets[0] + at(i) + at(j);
+                if value.is_finite() {
+                    cells.push(Cell { i, j, home, value, weight: lines.len() as f64 });
+                }
+            }
+        }
+        cells
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fit::explain;
+    use seatmap_machine::{CoreDistance, Matrix, Topology};
+
+    const CORES: usize = 20;
+    const HOMES: usize = 8;
+    const LINES: usize = 24;
+
+    /// A ring: so far from a core to a home, a hop 18 ns.
+    fn way(core: usize, home: usize) -> f64 {
+        let around = (core * HOMES).abs_diff(home * CORES) % (CORES * HOMES);
+        18.0 * around.min(CORES * HOMES - around) as f64 / HOMES as f64
+    }
+
+    fn home_of(line: usize) -> usize {
+        line * 5 % HOMES
+    }
+
+    /// Random pairs over every line, to most of which others add up to `added_ns`.
+    fn talks(looks: usize, added_ns: f64, seed: u64) -> Vec<Talk> {
+        let mut rng = fastrand::Rng::with_seed(seed);
+        let mut talk = |line: usize| {
+            let pair = rng.choose_multiple(0..CORES, 2);
+            let added = if rng.f64() < 0.2 { rng.f64() } else { added_ns * rng.f64() };
+            let ns = 300.0 + way(pair[0], home_of(line)) + way(pair[1], home_of(line)) + added;
+            Talk { line, rows: [pair[0], pair[1]], ns }
+        };
+        (0..LINES * looks * CORES / 2).map(|at| talk(at % LINES)).collect()
+    }
+
+    fn fitted(talks: &[Talk]) -> HomeModel {
+        let pus: Vec<u32> = (0..CORES as u32).collect();
+        let quiet = |i, j| if i == j { 0.0 } else { 300.0 + way(i, home_of(0)) + way(j, home_of(0)) };
+        let distance = CoreDistance::imported(pus.clone(), Matrix::from_fn(CORES, quiet));
+        let mut model = explain(&distance, &Topology::default()).unwrap();
+        let core: Vec<usize> = (0..CORES).collect();
+        Crowd { pus: &pus, core: &core, lines: LINES, talks }.fit_homes(&mut model);
+        model
+    }
+
+    #[test]
+    fn homes_come_out_of_what_others_add_to() {
+        for seed in 0..3 {
+            let model = fitted(&talks(30, 250.0, seed));
+            let lines = model.lines.unwrap();
+            assert!(lines.resolvable && lines.samples == 24 * 300, "{lines:?}");
+            for (a, b) in crate::schedule::all_pairs(LINES) {
+                let said = lines.home_of_line[a] == lines.home_of_line[b];
+                assert_eq!(said, home_of(a) == home_of(b), "lines {a} and {b}, seed {seed}");
+            }
+            for line in 0..LINES {
+                let nearest = lines.nearest_pu[lines.home_of_line[line] as usize] as usize;
+                let least = (0..CORES).map(|core| way(core, home_of(line))).fold(f64::INFINITY, f64::min);
+                assert!(way(nearest, home_of(line)) <= least + 1.0, "line {line}: {nearest}, seed {seed}");
+            }
+        }
+    }
+
+    #[test]
+    fn too_little_is_not_resolvable() {
+        let lines = fitted(&talks(2, 2000.0, 1)).lines.unwrap();
+        assert_eq!((lines.resolvable, lines.confidence), (false, 0.0));
+        assert!(!fitted(&[]).lines.unwrap().resolvable);
+    }
+}

@@ -1,0 +1,125 @@
+//! What is a line's own: its offsets, and how noisy they are.
+
+use super::LineSamples;
+use seatmap_statistics::{MAD_TO_SIGMA, mad, median, sorted};
+
+/// Hubs that are off by more than this many standard deviations do not count.
+const REACH_SIGMAS: f64 = 4.0;
+/// Values of a row further from its median than so many median absolute deviations are wrong.
+const FAR_OUT: f64 = 8.0;
+/// Noise is taken to be at least this: half of the finest resolution that a measurement claims, and more than nothing
+/// for a simulated machine, which has none.
+const LEAST_NS: f64 = 0.1;
+
+/// The offsets of all lines towards all PUs, relative to what the lines have in common.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Features {
+    /// `offset_ns[line][pu]`, with a mean of about zero over the PUs of a line; zero where nothing was measured. A PU
+    /// that fewer hubs reach, as a hub does not reach itself, is scaled down until its noise is that of the others.
+    pub offset_ns: Vec<Vec<f64>>,
+    /// The standard deviation of any of them by chance.
+    pub sigma_ns: f64,
+}
+
+impl Features {
+    /// The offsets of these lines. `None` where nothing tells how noisy they are.
+    ///
+    /// From each median its mean over all lines is taken, which leaves a_hub + a_pu of this line, and from each hub's
+    /// row its mean, which leaves a_pu. The hubs then agree up to noise, and how far they disagree is what the noise
+    /// is.
+    #[must_use]
+    pub fn of(samples: &LineSamples) -> Option<Self> {
+        let rows = centred(samples);
+        let sigma_of_one = disagreement(&rows).or_else(|| stated_noise(samples))?.max(LEAST_NS);
+        let hubs = rows.first()?.len() as f64;
+        let scale: Vec<f64> = (0..samples.pus.len()).map(|pu| (reached(&rows, pu) / hubs).sqrt()).collect();
+        let offsets = |hubs: &Vec<Vec<f64>>| {
+            let joined = joined(hubs, samples.pus.len(), sigma_of_one);
+            joined.iter().zip(&scale).map(|(offset, scale)| offset * scale).collect()
+        };
+        Some(Features { offset_ns: rows.iter().map(offsets).collect(), sigma_ns: sigma_of_one / hubs.sqrt() })
+    }
+}
+
+/// `rows[line][hub][pu]`: the samples without what the lines, and the PUs of a row, have in common.
+fn centred(samples: &LineSamples) -> Vec<Vec<Vec<f64>>> {
+    let (lines, hubs, pus) = (samples.lines(), samples.hubs.len(), samples.pus.len());
+    let common = |hub: usize, pu: usize| {
+        let values: Vec<f64> = (0..lines).map(|line| samples.ns(line, hub, pu)).collect();
+        usual_mean(&values).unwrap_or(f64::NAN)
+    };
+    let common: Vec<Vec<f64>> = (0..hubs).map(|hub| (0..pus).map(|pu| common(hub, pu)).collect()).collect();
+    let own = |line: usize, hub: usize| -> Vec<f64> {
+        (0..pus).map(|pu| samples.ns(line, hub, pu) - common[hub][pu]).collect()
+    };
+    (0..lines).map(|line| levelled((0..hubs).map(|hub| own(line, hub)).collect())).collect()
+}
+
+/// Takes from each hub's row of one line what its PUs have in common, which leaves a_pu.
+///
+/// Hubs may reach different PUs, so the means of their rows are means of different things: the rows are first levelled
+/// against the first one, by the PUs that both reach, and then all by one mean.
+fn levelled(mut rows: Vec<Vec<f64>>) -> Vec<Vec<f64>> {
+    let Some((first, others)) = rows.split_first_mut() else { return rows };
+    for row in others {
+        let differences: Vec<f64> = row.iter().zip(&*first).map(|(value, first)| value - first).collect();
+        let shift = usual_mean(&differences).unwrap_or_default();
+        row.iter_mut().for_each(|value| *value -= shift);
+    }
+    let sigma = disagreement(std::slice::from_ref(&rows)).unwrap_or_default().max(LEAST_NS);
+    let pus = rows.first().map_or(0, Vec::len);
+    let middle = usual_mean(&joined(&rows, pus, sigma)).unwrap_or_default();
+    rows.iter_mut().flatten().for_each(|value| *value -= middle);
+    rows
+}
+
+/// The mean of the values that are not far out. A median would not do: offsets towards homes are whole hops, and where
+/// half of the PUs are a hop nearer and half a hop farther, noise flips it from one to the other.
+fn usual_mean(row: &[f64]) -> Option<f64> {
+    let (middle, reach) = (median(row)?, FAR_OUT * mad(row)?.max(LEAST_NS));
+    let usual: Vec<f64> = row.iter().copied().filter(|value| (value - middle).abs() <= reach).collect();
+    Some(usual.iter().sum::<f64>() / usual.len() as f64)
+}
+
+/// How many hubs reach a PU, on most lines.
+fn reached(rows: &[Vec<Vec<f64>>], pu: usize) -> f64 {
+    let count = |hubs: &Vec<Vec<f64>>| hubs.iter().filter(|row| row[pu].is_finite()).count() as f64;
+    median(&rows.iter().map(count).collect::<Vec<_>>()).unwrap_or_default()
+}
+
+/// The standard deviation of one sample, from how far two hubs differ about the same line and PU.
+fn disagreement(rows: &[Vec<Vec<f64>>]) -> Option<f64> {
+    let differences: Vec<f64> = rows
+        .iter()
+        .flat_map(|hubs| hubs.windows(2))
+        .flat_map(|two| two[0].iter().zip(&two[1]).map(|(a, b)| (a - b).abs()))
+        .collect();
+    median(&differences).map(|middle| MAD_TO_SIGMA * middle / std::f64::consts::SQRT_2)
+}
+
+fn stated_noise(samples: &LineSamples) -> Option<f64> {
+    let all: Vec<f64> = samples.noise_ns.iter().flatten().flatten().copied().collect();
+    median(&all).map(|noise| MAD_TO_SIGMA * noise)
+}
+
+/// One line's offsets: the mean over the hubs that agree.
+fn joined(hubs: &[Vec<f64>], pus: usize, sigma: f64) -> Vec<f64> {
+    let reach = REACH_SIGMAS * sigma;
+    let offset = |pu: usize| {
+        let values = sorted(&hubs.iter().filter_map(|row| row.get(pu).copied()).collect::<Vec<_>>());
+        let middle = middle(&values, reach)?;
+        let agreeing: Vec<f64> = values.into_iter().filter(|value| (value - middle).abs() <= reach).collect();
+        Some(agreeing.iter().sum::<f64>() / agreeing.len() as f64)
+    };
+    (0..pus).map(|pu| offset(pu).unwrap_or_default()).collect()
+}
+
+/// The median; where two middle values are out of each other's reach, the more usual of them, which is nearer to zero.
+fn middle(ascending: &[f64], reach: f64) -> Option<f64> {
+    let (lower, upper) = (*ascending.get(ascending.len().checked_sub(1)? / 2)?, *ascending.get(ascending.len() / 2)?);
+    Some(match upper - lower <= reach {
+        true => 0.5 * (lower + upper),
+        false if lower.abs() <= upper.abs() => lower,
+        false => upper,
+    })
+}

@@ -1,0 +1,64 @@
+//! Whether pairs in different groups leave each other alone.
+
+use crate::error::MeasureError;
+use crate::matrix::LINE_SPACING;
+use crate::plan::Plan;
+use crate::probe::{PairAt, Probe, Visit};
+use crate::schedule;
+use seatmap_statistics::median;
+
+/// The largest difference at which a parallel run is believed: 2 %.
+pub const TOLERANCE: f64 = 0.02;
+
+/// Rounds that are measured both ways.
+const ROUNDS: usize = 12;
+
+/// Visits to each round, each way, interleaved.
+const REPEATS: usize = 5;
+
+/// The median relative difference between pairs measured together and the same pairs measured alone, over a dozen random
+/// rounds, the two ways taking turns; `None` where no two pairs can run together.
+///
+/// # Errors
+/// The machine's.
+pub fn difference<P: Probe>(
+    probe: &mut P,
+    pus: &[u32],
+    group_of: &[usize],
+    together: usize,
+    plan: &Plan,
+) -> Result<Option<f64>, MeasureError<P::Error>> {
+    let rounds = schedule::rounds(&schedule::all_pairs(pus.len()), group_of, together, plan.seed);
+    let mut differences = Vec::new();
+    for round in rounds.iter().filter(|round| round.len() > 1).take(ROUNDS) {
+        let at = |(i, j): &(usize, usize)| {
+            let line = LINE_SPACING * group_of[*i].min(group_of[*j]) as u32;
+            PairAt { a: pus[*i], b: pus[*j], line }
+        };
+        differences.extend(round_differences(probe, &round.iter().map(at).collect::<Vec<_>>(), plan)?);
+    }
+    Ok(median(&differences))
+}
+
+fn round_differences<P: Probe>(
+    probe: &mut P,
+    round: &[PairAt],
+    plan: &Plan,
+) -> Result<Vec<f64>, MeasureError<P::Error>> {
+    let mut together = vec![Vec::new(); round.len()];
+    let mut alone = vec![Vec::new(); round.len()];
+    let mut visit = |pairs: &[PairAt]| {
+        let visit = Visit { pairs: pairs.to_vec(), batches: plan.batches, round_trips: plan.round_trips };
+        probe.visit(&visit).map_err(MeasureError::Machine)
+    };
+    for _ in 0..REPEATS {
+        for (pair, batches) in visit(round)?.into_iter().enumerate() {
+            together[pair].extend(batches.round_trip_ns);
+        }
+        for (pair, at) in round.iter().enumerate() {
+            alone[pair].extend(visit(std::slice::from_ref(at))?.into_iter().flat_map(|batches| batches.round_trip_ns));
+        }
+    }
+    let of_pair = |(together, alone): (&Vec<f64>, &Vec<f64>)| Some((median(together)? / median(alone)? - 1.0).abs());
+    Ok(together.iter().zip(&alone).filter_map(of_pair).collect())
+}

@@ -1,0 +1,112 @@
+//! Finished pairs on file, so that no interruption loses them.
+//!
+//! A journal is believed only as far as a run can have written it: its header says of which computer, boot, processor and
+//! options it is, its format's version is this one's, no figure lies below what a cache can deliver, and no visit counts
+//! twice. Figures come back as they were to the last bit, so that a run that goes on ends with the figures of one that was
+//! never interrupted.
+
+mod error;
+mod exact;
+mod header;
+mod lines;
+mod read;
+
+pub use error::JournalError;
+pub use header::{Header, Machine, Options};
+pub use lines::Lines;
+
+use crate::probe::{Batches, Discards};
+use serde::{Deserialize, Serialize};
+use std::fs::File;
+use std::path::Path;
+
+/// The format's name.
+const FORMAT: &str = "seatmap-journal/2";
+
+/// One visit, as it stands on its line.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Record {
+    /// The pass, from 0.
+    pub pass: usize,
+    /// One row of the matrix.
+    pub i: usize,
+    /// A later row.
+    pub j: usize,
+    /// Round-trip nanoseconds, a value a batch.
+    #[serde(with = "exact")]
+    pub ns: Vec<f64>,
+    /// Batches thrown away: gap, switched, moved.
+    pub discarded: [u64; 3],
+}
+
+/// A journal open for appending: one JSON line a visit, so that a SIGKILL loses at most the visit under way.
+#[derive(Debug)]
+pub struct Journal(Lines);
+
+#[derive(Serialize)]
+struct Head<'a> {
+    format: &'static str,
+    #[serde(flatten)]
+    header: &'a Header,
+}
+
+impl Journal {
+    /// Begins a journal in a file open for reading and writing; what it held is lost.
+    ///
+    /// # Errors
+    /// [`JournalError::Io`], [`JournalError::Busy`].
+    pub fn create(path: &Path, file: File, header: &Header) -> Result<Self, JournalError> {
+        Ok(Journal(Lines::create(path, file, &Head { format: FORMAT, header })?))
+    }
+
+    /// Goes on with the journal in a file open for reading and writing, and returns what it holds, from a clock with this
+    /// resolution. A last line cut short is dropped; an empty file becomes a new journal.
+    ///
+    /// # Errors
+    /// A journal of another run or another version, or what no run can have written.
+    pub fn resume(
+        path: &Path,
+        file: File,
+        header: &Header,
+        resolution_ns: f64,
+    ) -> Result<(Self, Vec<Record>), JournalError> {
+        let (mut lines, text) = Lines::resume(path, file)?;
+        if text.is_empty() {
+            lines.cut(&text)?;
+            lines.write(&Head { format: FORMAT, header })?;
+            return Ok((Journal(lines), Vec::new()));
+        }
+        let records = read::Reader { path, header, resolution_ns }.records(&text)?;
+        lines.cut(&text)?;
+        Ok((Journal(lines), records))
+    }
+
+    /// Appends one visit.
+    ///
+    /// # Errors
+    /// [`JournalError::Io`].
+    pub fn record(&mut self, pass: usize, (i, j): (usize, usize), batches: &Batches) -> Result<(), JournalError> {
+        let Discards { gap, switched, moved } = batches.discards;
+        self.0.write(&Record { pass, i, j, ns: batches.round_trip_ns.clone(), discarded: [gap, switched, moved] })
+    }
+
+    /// Deletes the journal: what it held is safe elsewhere.
+    ///
+    /// # Errors
+    /// [`JournalError::Io`].
+    pub fn remove(self) -> Result<(), JournalError> {
+        self.0.remove()
+    }
+}
+
+impl Record {
+    /// What the visit brought.
+    #[must_use]
+    pub fn batches(&self) -> Batches {
+        let [gap, switched, moved] = self.discarded;
+        Batches { round_trip_ns: self.ns.clone(), discards: Discards { gap, switched, moved } }
+    }
+}
+
+#[cfg(test)]
+mod tests;

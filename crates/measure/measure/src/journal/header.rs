@@ -1,0 +1,100 @@
+//! What a journal belongs to.
+
+use seatmap_os::CpuList;
+use serde::{Deserialize, Serialize};
+use std::fmt::Display;
+
+/// What a journal belongs to. A run may only go on where all of it is the same.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Header {
+    /// The machine.
+    pub machine: Machine,
+    /// OS indices, in matrix order.
+    pub pus: Vec<u32>,
+    /// What was asked for.
+    pub options: Options,
+    /// Where random orders start.
+    pub seed: u64,
+}
+
+/// A machine, by all that tells it from another of its name.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Machine {
+    /// The host's name, or the profile's.
+    pub name: String,
+    /// The processor's model; `None` where it is not known.
+    #[serde(default)]
+    pub cpu_model: Option<String>,
+    /// What the kernel calls this boot; `None` where nothing boots. Pages lie elsewhere after the next one, and so do the
+    /// homes of the lines in them.
+    #[serde(default)]
+    pub boot_id: Option<String>,
+    /// A hash of the figures behind a machine that is replayed or simulated.
+    #[serde(default)]
+    pub figures: Option<String>,
+}
+
+/// What was asked for, as far as figures depend on it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Options {
+    /// The fewest visits to each pair.
+    pub least_passes: u32,
+    /// The most.
+    pub most_passes: u32,
+    /// Timed batches a visit.
+    pub batches: u32,
+    /// Round trips a batch.
+    pub round_trips: u32,
+    /// `--parallel`.
+    pub parallel: bool,
+    /// `--homes`.
+    pub homes: u32,
+    /// `--utilisation`, 0 for none.
+    pub utilisation_percent: u32,
+    /// `--loaded`.
+    pub loaded: bool,
+}
+
+impl Header {
+    /// What another run's header, `theirs`, has otherwise, as `seed 7 there, 8 here`; `None` where all is the same.
+    #[must_use]
+    pub fn difference(&self, theirs: &Header) -> Option<String> {
+        let (there, here) = (&theirs.machine, &self.machine);
+        let differences = [
+            told("machine", &there.name, &here.name),
+            told("processor", known(there.cpu_model.as_ref()), known(here.cpu_model.as_ref())),
+            told("boot", known(there.boot_id.as_ref()), known(here.boot_id.as_ref())),
+            told("the machine's figures, hash", known(there.figures.as_ref()), known(here.figures.as_ref())),
+            told("CPUs", &CpuList(theirs.pus.clone()).to_string(), &CpuList(self.pus.clone()).to_string()),
+            told("--seed", theirs.seed, self.seed),
+        ];
+        let found: Vec<String> =
+            differences.into_iter().chain(self.options.differences(&theirs.options)).flatten().collect();
+        (!found.is_empty()).then(|| found.join("; "))
+    }
+}
+
+impl Options {
+    fn differences(&self, theirs: &Options) -> [Option<String>; 6] {
+        let passes = |options: &Options| match (options.least_passes, options.most_passes) {
+            (least, most) if least == most => format!("{least} passes of {} batches", options.batches),
+            (least, most) => format!("{least} to {most} passes of {} batches", options.batches),
+        };
+        [
+            told("--quick, --thorough or --passes", passes(theirs), passes(self)),
+            told("round trips a batch", theirs.round_trips, self.round_trips),
+            told("--parallel", theirs.parallel, self.parallel),
+            told("--homes", theirs.homes, self.homes),
+            told("--utilisation", theirs.utilisation_percent, self.utilisation_percent),
+            told("--loaded", theirs.loaded, self.loaded),
+        ]
+    }
+}
+
+fn known(name: Option<&String>) -> &str {
+    name.map_or("unknown", String::as_str)
+}
+
+fn told<T: PartialEq + Display>(what: &str, there: T, here: T) -> Option<String> {
+    (there != here).then(|| format!("{what}: {there} there, {here} here"))
+}

@@ -1,0 +1,48 @@
+//! How far apart cores are: protocols that measure it, statistics that say what it came to, and fits that say why.
+//!
+//! Everything is written over [`probe::Probe`], a source of round trips, so that the host, a simulator, a recorded profile
+//! and a synthetic machine go through the same protocol.
+//!
+//! | module | does |
+//! |---|---|
+//! | [`probe`], [`testbed_probe`], [`replay`], [`synthetic`] | sources of round trips: a testbed, a profile, a mesh made of published address hashes |
+//! | [`plan`], [`schedule`] | how much to measure, and in which order |
+//! | [`matrix`], [`samples`], [`journal`] | every pair, pass by pass, kept on file as it comes |
+//! | [`statistics`], [`regimes`], [`assemble`] | medians with their intervals; pairs that drift or flip; the matrices of a profile |
+//! | [`fit`], [`homes`], [`home_scan`], [`busy_scan`] | groups of PUs, d = B + a_i + a_j, and lines sorted by home |
+//! | [`load`], [`interference`] | many pairs at once |
+//! | [`cell_stats`] | what mailboxes, signals, transfers and atomics cost |
+//! | [`channels`] | what homes of lines are worth to programs of channels (Liu et al. 2015) |
+//! | [`rank`] | every mapping of tasks to workers, timed and ranked |
+//! | [`twin`] | a profile made into a machine that the simulator runs |
+//! | [`survey`] | all of it in one go |
+//! | [`classes`], [`findings`], [`change`] | what to tell people about it, and what it was before |
+#![deny(missing_docs)]
+
+pub mod assemble;
+pub mod busy_scan;
+pub mod change;
+pub mod classes;
+pub mod error;
+pub mod findings;
+pub mod fit;
+pub mod home_scan;
+pub mod homes;
+pub mod interference;
+pub mod journal;
+pub mod load;
+pub mod matrix;
+pub mod plan;
+pub mod probe;
+pub mod regimes;
+pub mod replay;
+pub mod samples;
+pub mod schedule;
+pub mod survey;
+pub mod synthetic;
+pub mod testbed_probe;
+
+mod floor;
+pub mod screen;
+
+pub use error::MeasureError;

@@ -1,0 +1,147 @@
+//! Core distance under load.
+
+use crate::assemble::rounded;
+use crate::error::MeasureError;
+use crate::floor::refuse_impossible;
+use crate::matrix::LINE_SPACING;
+use crate::plan::Plan;
+use crate::probe::{PairAt, Probe, Visit};
+use crate::schedule::random_pairing;
+use seatmap_machine::Loaded;
+use seatmap_statistics::quantile;
+use std::ops::ControlFlow;
+
+/// Points of the curve on a large machine: every K up to here, then evenly spread.
+const MOST_POINTS: usize = 24;
+
+/// Random pairings behind each point.
+const DRAWS: u32 = 20;
+
+/// Batches asked of each pair, so many times the plan's: only those count in which all pairs still run, and the slowest
+/// pair may take several times as long as the fastest.
+const LONGER: u32 = 4;
+
+/// Batches of a plan with fewer, one batch of a noiseless machine say: siblings are done ten times as fast as others.
+const LEAST_BATCHES: u32 = 8;
+
+/// The loaded curve of Liu et al. 2015 (figure 7): K = 1 .. N/2 disjoint pairs at once, in random pairings drawn anew, and
+/// the distances that all of them see. `observe` hears of every point and ends the curve by breaking.
+///
+/// # Errors
+/// [`MeasureError`].
+pub fn curve<P: Probe>(
+    probe: &mut P,
+    pus: &[u32],
+    plan: &Plan,
+    observe: &mut dyn FnMut(&Loaded, usize) -> ControlFlow<()>,
+) -> Result<Vec<Loaded>, MeasureError<P::Error>> {
+    if pus.len() < 2 {
+        return Err(MeasureError::TooFew(pus.len()));
+    }
+    let wanted = lines_needed(pus.len());
+    if wanted > probe.lines() {
+        return Err(MeasureError::TooFewLines { wanted, offered: probe.lines() });
+    }
+    curve_at(probe, pus, &points(pus.len() / 2), plan, observe)
+}
+
+/// The same at these numbers of pairs only.
+///
+/// # Errors
+/// [`MeasureError`].
+pub fn curve_at<P: Probe>(
+    probe: &mut P,
+    pus: &[u32],
+    points: &[usize],
+    plan: &Plan,
+    observe: &mut dyn FnMut(&Loaded, usize) -> ControlFlow<()>,
+) -> Result<Vec<Loaded>, MeasureError<P::Error>> {
+    let mut curve = Vec::new();
+    for (at, pairs) in points.iter().enumerate() {
+        let point = point(probe, pus, *pairs, plan)?;
+        curve.push(point);
+        if observe(&point, points.len() - at - 1).is_break() {
+            break;
+        }
+    }
+    Ok(curve)
+}
+
+/// Candidate lines that the curve of so many PUs uses.
+#[must_use]
+pub fn lines_needed(pus: usize) -> u32 {
+    LINE_SPACING * (pus / 2) as u32
+}
+
+/// The numbers of pairs measured: all where they are few, else spread evenly, the ends included.
+fn points(most: usize) -> Vec<usize> {
+    if most <= MOST_POINTS {
+        return (1..=most).collect();
+    }
+    (0..MOST_POINTS).map(|at| 1 + at * (most - 1) / (MOST_POINTS - 1)).collect()
+}
+
+fn point<P: Probe>(probe: &mut P, pus: &[u32], pairs: usize, plan: &Plan) -> Result<Loaded, MeasureError<P::Error>> {
+    let (mut seen, mut rng) = (Vec::new(), draws_of(plan.seed, pairs));
+    let resolution_ns = plan.resolution_ns(probe.clock_step_ns());
+    for _ in 0..DRAWS {
+        let visit = draw(pus, pairs, plan, &mut rng);
+        let brought = probe.visit(&visit).map_err(MeasureError::Machine)?;
+        for (pair, batches) in visit.pairs.iter().zip(brought) {
+            refuse_impossible([pair.a, pair.b], &batches, resolution_ns)?;
+            seen.extend(batches.round_trip_ns);
+        }
+    }
+    let at = |share| rounded(quantile(&seen, share).unwrap_or(f64::NAN), resolution_ns);
+    if seen.is_empty() {
+        return Err(MeasureError::Disturbed { a: pus[0], b: pus[1], visits: DRAWS });
+    }
+    Ok(Loaded {
+        pairs: pairs as u32,
+        median_ns: at(0.5),
+        p10_ns: at(0.1),
+        p90_ns: at(0.9),
+        draws: DRAWS,
+        samples: seen.len() as u64,
+    })
+}
+
+/// Each point draws for itself, so that any of them can be drawn again without the others.
+fn draws_of(seed: u64, pairs: usize) -> fastrand::Rng {
+    let mut of_curve = fastrand::Rng::with_seed(seed);
+    fastrand::Rng::with_seed(of_curve.u64(..).wrapping_add(pairs as u64))
+}
+
+fn draw(pus: &[u32], pairs: usize, plan: &Plan, rng: &mut fastrand::Rng) -> Visit {
+    let pairing = random_pairing(pus.len(), pairs, rng);
+    let at =
+        |(rank, (i, j)): (usize, (usize, usize))| PairAt { a: pus[i], b: pus[j], line: LINE_SPACING * rank as u32 };
+    Visit {
+        pairs: pairing.into_iter().enumerate().map(at).collect(),
+        batches: plan.batches.max(LEAST_BATCHES) * LONGER,
+        round_trips: plan.round_trips,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_large_curve_has_few_points_and_both_ends() {
+        assert_eq!(points(3), [1, 2, 3]);
+        let points = points(256);
+        assert_eq!((points.len(), points[0], points[MOST_POINTS - 1]), (MOST_POINTS, 1, 256));
+        assert!(points.windows(2).all(|two| two[0] < two[1]));
+    }
+
+    #[test]
+    fn a_point_draws_the_same_pairs_whatever_was_drawn_before() {
+        let pus: Vec<u32> = (0..40).collect();
+        let plan = Plan::new(crate::plan::Effort::Quick, 1.0);
+        let first = |seed, pairs| draw(&pus, pairs, &plan, &mut draws_of(seed, pairs)).pairs;
+        assert_eq!(first(7, 9), first(7, 9));
+        assert_ne!(first(7, 9), first(8, 9));
+        assert_ne!(first(7, 9), first(7, 10)[..9]);
+    }
+}

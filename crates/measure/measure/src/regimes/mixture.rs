@@ -1,0 +1,180 @@
+//! Two levels or one?
+//!
+//! The samples' logarithms are fitted by two normal levels of equal relative width over a thin uniform background that
+//! takes up outliers, by expectation-maximisation (Dempster, Laird and Rubin 1977). The two levels are believed when
+//! they lie clearly apart (Ashman, Bird and Zepf 1994) and beat every single level of `single` by a likelihood ratio.
+//! Where the flips come in runs, as those of a moved vCPU do and independent noise does not (Wald and Wolfowitz 1940),
+//! the skewed single levels need not be beaten: the tail of one distribution has no memory.
+
+use super::single;
+use seatmap_statistics::{median, sorted};
+
+/// Levels nearer to each other than this ratio are one level with noise.
+pub const SMALLEST_RATIO: f64 = 1.2;
+/// Levels are at least so many of their standard deviations apart; splitting one normal in two halves makes 2.7.
+const SEPARATION_SIGMAS: f64 = 3.5;
+/// Fewer samples than this are outliers and no level.
+const FEWEST: usize = 4;
+/// The same as a share of all samples.
+const SMALLEST_SHARE: f64 = 0.05;
+/// Log-likelihood by which two levels must beat the best single one; and the plain single one where flips come in runs.
+/// Both set by simulation so that at 48 samples one level is taken for two in fewer than 1 % of cases.
+const EVIDENCE: f64 = 6.0;
+/// See [`EVIDENCE`].
+const EVIDENCE_IN_RUNS: f64 = 5.0;
+/// Standard deviations by which there are fewer runs than independent samples would give.
+const RUNS_SIGMAS: f64 = 3.0;
+/// Levels of a quantised clock that must lie between two regimes.
+const CLOCK_STEPS: f64 = 3.0;
+/// A level's members lie within so many standard deviations of its centre.
+const REACH_SIGMAS: f64 = 3.0;
+const ITERATIONS: usize = 30;
+
+/// Two levels of equal width in the logarithm.
+#[derive(Clone, Copy)]
+struct Levels {
+    centre: [f64; 2],
+    weight: [f64; 2],
+    sigma: f64,
+    log_likelihood: f64,
+}
+
+/// The value that parts two levels; `None` where one level explains the samples (positive, in the order of time).
+pub fn bound(samples: &[f64]) -> Option<f64> {
+    let ascending = sorted(samples);
+    let n = ascending.len();
+    let fewest = FEWEST.max((SMALLEST_SHARE * n as f64).ceil() as usize);
+    if n < 3 * FEWEST || ascending[n - fewest] < SMALLEST_RATIO * ascending[fewest - 1] {
+        return None;
+    }
+    let logs: Vec<f64> = ascending.iter().map(|value| value.ln()).collect();
+    let step = clock_step(&ascending);
+    let floor = single::SIGMA_FLOOR.max(0.5 * step / ascending[n / 2]);
+    let starts = [two_means(&logs, fewest), widest_gap(&logs, fewest)];
+    let fits = starts.map(|at| fit(&logs, at, floor));
+    let levels = fits.into_iter().max_by(|a, b| a.log_likelihood.total_cmp(&b.log_likelihood))?;
+    let bound = levels.boundary().exp();
+    (levels.hold(&logs, fewest) && levels.are_apart(step) && is_evident(&levels, samples, &logs, bound, floor))
+        .then_some(bound)
+}
+
+impl Levels {
+    fn are_apart(&self, step: f64) -> bool {
+        let [fast, slow] = self.centre;
+        let far = slow - fast;
+        far >= SMALLEST_RATIO.ln()
+            && far >= SEPARATION_SIGMAS * self.sigma
+            && slow.exp() - fast.exp() >= CLOCK_STEPS * step
+    }
+
+    /// Whether both levels have members enough, and more than lie scattered outside of both.
+    fn hold(&self, logs: &[f64], fewest: usize) -> bool {
+        let inside = |centre: f64| logs.iter().filter(|log| (*log - centre).abs() < REACH_SIGMAS * self.sigma).count();
+        let members = self.centre.map(inside);
+        let smaller = members[0].min(members[1]);
+        smaller >= fewest && smaller > 2 * logs.len().saturating_sub(members[0] + members[1])
+    }
+
+    /// Where both levels are equally likely.
+    fn boundary(&self) -> f64 {
+        let [fast, slow] = self.centre;
+        let towards_slow = self.sigma.powi(2) * (self.weight[0] / self.weight[1]).ln() / (slow - fast);
+        let margin = 0.1 * (slow - fast);
+        (0.5 * (fast + slow) + towards_slow).clamp((fast + margin).min(slow), slow)
+    }
+}
+
+fn is_evident(levels: &Levels, samples: &[f64], logs: &[f64], bound: f64, floor: f64) -> bool {
+    let plain = single::with_background(logs, floor);
+    let by = levels.log_likelihood - plain;
+    (by > EVIDENCE && levels.log_likelihood - single::best(logs, floor) > EVIDENCE)
+        || (by > EVIDENCE_IN_RUNS && come_in_runs(samples, bound))
+}
+
+/// Whether the samples change sides much less often than independent ones would (Wald and Wolfowitz 1940).
+fn come_in_runs(samples: &[f64], bound: f64) -> bool {
+    let slow: Vec<bool> = samples.iter().map(|value| *value >= bound).collect();
+    let runs = 1.0 + slow.windows(2).filter(|pair| pair[0] != pair[1]).count() as f64;
+    let n = slow.len() as f64;
+    let mixed =
+        2.0 * slow.iter().filter(|slow| **slow).count() as f64 * slow.iter().filter(|slow| !**slow).count() as f64;
+    let expected = mixed / n + 1.0;
+    let variance = mixed * (mixed - n) / (n * n * (n - 1.0));
+    expected - runs > RUNS_SIGMAS * variance.max(0.0).sqrt()
+}
+
+/// The split with the least squares left inside the two parts (Otsu 1979, Jenks 1967): how many samples lie below.
+fn two_means(logs: &[f64], fewest: usize) -> usize {
+    let total: f64 = logs.iter().sum();
+    let n = logs.len();
+    let mut below: f64 = logs[..fewest - 1].iter().sum();
+    let mut best = (f64::NEG_INFINITY, fewest);
+    for at in fewest..=n - fewest {
+        below += logs[at - 1];
+        let between = below.powi(2) / at as f64 + (total - below).powi(2) / (n - at) as f64;
+        if between > best.0 {
+            best = (between, at);
+        }
+    }
+    best.1
+}
+
+/// The split at the widest gap between neighbours.
+fn widest_gap(logs: &[f64], fewest: usize) -> usize {
+    let gap = |at: &usize| logs[*at] - logs[*at - 1];
+    (fewest..=logs.len() - fewest).max_by(|a, b| gap(a).total_cmp(&gap(b))).unwrap_or(fewest)
+}
+
+/// Fits two levels, beginning with the lowest `at` samples in the first.
+fn fit(logs: &[f64], at: usize, floor: f64) -> Levels {
+    let n = logs.len() as f64;
+    let background = single::background(logs);
+    let (low, high) = logs.split_at(at);
+    let centre = [low, high].map(|part| median(part).unwrap_or_default());
+    let squares = |part: &[f64], centre: f64| part.iter().map(|log| (log - centre).powi(2)).sum::<f64>();
+    let sigma = ((squares(low, centre[0]) + squares(high, centre[1])) / n).sqrt().max(floor);
+    let share = at as f64 / n;
+    let weight = [share, 1.0 - share].map(|share| share * (1.0 - single::OUTLIERS));
+    let mut levels = Levels { centre, weight, sigma, log_likelihood: 0.0 };
+    for _ in 0..ITERATIONS {
+        let before = levels.log_likelihood;
+        levels = improved(levels, logs, background, floor);
+        if (levels.log_likelihood - before).abs() < 1e-3 {
+            break;
+        }
+    }
+    levels
+}
+
+/// One step of expectation-maximisation. The likelihood is that of the levels it began with.
+fn improved(levels: Levels, logs: &[f64], background: f64, floor: f64) -> Levels {
+    let n = logs.len() as f64;
+    let outliers = (1.0 - levels.weight[0] - levels.weight[1]).max(single::FEWEST_OUTLIERS) * background;
+    let (mut weight, mut sum, mut squares, mut log_likelihood) = ([0.0; 2], [0.0; 2], 0.0, 0.0);
+    for log in logs {
+        let density = [0, 1].map(|at| levels.weight[at] * single::normal(log - levels.centre[at], levels.sigma));
+        let all = density[0] + density[1] + outliers;
+        log_likelihood += all.ln();
+        for at in 0..2 {
+            let share = density[at] / all;
+            weight[at] += share;
+            sum[at] += share * log;
+            squares += share * (log - levels.centre[at]).powi(2);
+        }
+    }
+    let centre = [0, 1].map(|at| if weight[at] > 0.0 { sum[at] / weight[at] } else { levels.centre[at] });
+    let sigma = (squares / (weight[0] + weight[1])).sqrt().max(floor);
+    Levels { centre, weight: weight.map(|weight| (weight / n).max(1e-9)), sigma, log_likelihood }
+}
+
+/// The step of the clock that the values fall on: the median distance of neighbouring values, where most samples share
+/// theirs with another; zero where they do not.
+fn clock_step(ascending: &[f64]) -> f64 {
+    let mut distinct = ascending.to_vec();
+    distinct.dedup_by(|a, b| (*a - *b).abs() < 1e-6 * *b);
+    if 2 * distinct.len() > ascending.len() {
+        return 0.0;
+    }
+    let steps: Vec<f64> = distinct.windows(2).map(|pair| pair[1] - pair[0]).collect();
+    median(&steps).unwrap_or_default()
+}

@@ -1,0 +1,134 @@
+//! Whether a pair is stable, drifts, or flips between levels.
+//!
+//! On bare metal a pair has one distance. In a virtual machine it has several: the host moves the vCPUs about, and two
+//! of them pinned by their guest were seen to flip between 80 and 297 ns, 26 % of the time slow. A median over both
+//! describes neither, so the levels are told apart and reported with their shares.
+//!
+//! - **Multi-regime**: two levels at least 20 % apart explain the samples better than any single level does, however
+//!   skewed or heavy its tail (`mixture`, `single`). Each side is then looked at again, so there may be more than two.
+//! - **Drifting**: the medians of the passes move one way, beyond their noise (`drift`), or each pass has a level of
+//!   its
+//!   own, in order.
+//! - **Stable**: neither, and the 95 % interval of the median ends less than 20 % above its start.
+//! - **Unsteady**: the interval is wider than that, and the passes show no levels either (`between`).
+
+mod between;
+mod drift;
+mod mixture;
+mod single;
+
+use seatmap_machine::{PairStatus, Regime};
+use seatmap_statistics::{median, sorted};
+
+/// The widest 95 % interval of a stable median, as its end over its start. Two levels are told apart from this ratio on, so
+/// a wider interval leaves room for both.
+pub const WIDEST_STABLE: f64 = mixture::SMALLEST_RATIO;
+
+/// Passes from which the fastest and the slowest do not count when [`passes_disagree`]: among so many, one is a visit that
+/// something else disturbed.
+const PASSES_WITH_OUTLIERS: usize = 10;
+
+/// Levels at most; a pair with more is noise, not regimes.
+const MOST_LEVELS: usize = 4;
+
+/// What the samples of one pair say about its constancy.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Verdict {
+    /// Stable, drifting, multi-regime or unsteady.
+    pub status: PairStatus,
+    /// The levels from fast to slow, with the share of the samples in each; one where there is only one, none where
+    /// there are no samples.
+    pub regimes: Vec<Regime>,
+}
+
+/// Judges one pair from its samples, pass by pass and in the order of time. Values that are not positive and finite do
+/// not count.
+#[must_use]
+pub fn judge(passes: &[Vec<f64>]) -> Verdict {
+    let passes = usable(passes);
+    let samples = passes.concat();
+    let mut bounds = Vec::new();
+    find_bounds(&samples, &mut bounds);
+    bounds.sort_unstable_by(f64::total_cmp);
+    let status = match bounds.is_empty() {
+        true if drift::is_drifting(&passes) => PairStatus::Drifting,
+        true => PairStatus::Stable,
+        false if is_staircase(&passes, &bounds) => PairStatus::Drifting,
+        false => PairStatus::MultiRegime,
+    };
+    Verdict { status, regimes: levels(&samples, &bounds) }
+}
+
+/// The same where the 95 % interval of the median, from `low` to `high`, is known: a median that leaves room for two levels is
+/// never called stable.
+#[must_use]
+pub fn judge_with_interval(passes: &[Vec<f64>], (low, high): (f64, f64)) -> Verdict {
+    let verdict = judge(passes);
+    if verdict.status != PairStatus::Stable || high <= WIDEST_STABLE * low {
+        return verdict;
+    }
+    match between::levels(&usable(passes)) {
+        Some(regimes) => Verdict { status: PairStatus::MultiRegime, regimes: regimes.to_vec() },
+        None => Verdict { status: PairStatus::Unsteady, ..verdict },
+    }
+}
+
+/// Whether the medians of the passes are further apart than two levels are. It takes no model and hardly any time, so that a
+/// measurement can ask it while it runs.
+#[must_use]
+pub fn passes_disagree(passes: &[Vec<f64>]) -> bool {
+    let medians = sorted(&passes.iter().filter_map(|pass| median(pass)).collect::<Vec<f64>>());
+    let extremes = usize::from(medians.len() >= PASSES_WITH_OUTLIERS);
+    match medians.get(extremes..medians.len() - extremes) {
+        Some([fastest, .., slowest]) => *slowest > WIDEST_STABLE * fastest,
+        _ => false,
+    }
+}
+
+fn usable(passes: &[Vec<f64>]) -> Vec<Vec<f64>> {
+    let of_pass = |pass: &Vec<f64>| -> Vec<f64> {
+        pass.iter().copied().filter(|value| value.is_finite() && *value > 0.0).collect()
+    };
+    passes.iter().map(of_pass).filter(|pass| !pass.is_empty()).collect()
+}
+
+/// The values that part the levels, by splitting in two as long as that explains more.
+fn find_bounds(samples: &[f64], bounds: &mut Vec<f64>) {
+    if bounds.len() + 1 >= MOST_LEVELS {
+        return;
+    }
+    let Some(bound) = mixture::bound(samples) else { return };
+    bounds.push(bound);
+    let (fast, slow): (Vec<f64>, Vec<f64>) = samples.iter().partition(|value| **value < bound);
+    find_bounds(&fast, bounds);
+    find_bounds(&slow, bounds);
+}
+
+fn levels(samples: &[f64], bounds: &[f64]) -> Vec<Regime> {
+    let level = |at: usize| {
+        let members: Vec<f64> = samples.iter().copied().filter(|value| level_of(*value, bounds) == at).collect();
+        let share = members.len() as f64 / samples.len() as f64;
+        median(&members).map(|median_ns| Regime { median_ns, share })
+    };
+    (0..=bounds.len()).filter_map(level).collect()
+}
+
+fn level_of(value: f64, bounds: &[f64]) -> usize {
+    bounds.partition_point(|bound| *bound <= value)
+}
+
+/// Every pass keeps to a level of its own, and the levels rise or fall from pass to pass: nothing came back, so this is
+/// a drift in steps. Two passes cannot tell.
+fn is_staircase(passes: &[Vec<f64>], bounds: &[f64]) -> bool {
+    let level = |pass: &Vec<f64>| {
+        let first = level_of(pass[0], bounds);
+        pass.iter().all(|value| level_of(*value, bounds) == first).then_some(first)
+    };
+    let Some(levels) = passes.iter().map(level).collect::<Option<Vec<usize>>>() else { return false };
+    let rises = levels.windows(2).all(|pair| pair[0] < pair[1]);
+    let falls = levels.windows(2).all(|pair| pair[0] > pair[1]);
+    passes.len() >= 3 && (rises || falls)
+}
+
+#[cfg(test)]
+mod tests;

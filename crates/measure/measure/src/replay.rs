@@ -1,0 +1,111 @@
+//! A profile that answers as if it were a machine.
+
+use crate::fit::predict;
+use crate::fit::siblings;
+use crate::probe::{Batches, Discards, PairAt, Probe, Visit};
+use seatmap_machine::{CoreDistance, HomeModel, Profile};
+use seatmap_statistics::normal;
+use std::collections::HashMap;
+
+/// The noise of a replayed batch where the profile knows none: 1 % of the distance, as quiet bare-metal pairs show.
+const USUAL_NOISE: f64 = 0.01;
+
+/// Scales a median absolute deviation to the standard deviation of a normal distribution.
+const MAD_TO_SIGMA: f64 = 1.4826;
+
+/// A profile as a source of round trips: its medians with normal noise of its own size, on a clock with its own step.
+/// Pairs measured together do not disturb each other. The figures of a visit depend on the seed, the pair, its line, and how
+/// often the pair was visited before, and on nothing else: an interrupted run that goes on draws the same.
+#[derive(Debug)]
+pub struct Replay {
+    distance: CoreDistance,
+    model: Option<HomeModel>,
+    core: Vec<usize>,
+    clock_step_ns: f64,
+    seed: u64,
+    visits: HashMap<PairAt, u64>,
+}
+
+/// Why a profile cannot be replayed, or a visit not made.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ReplayError {
+    /// It has no distances.
+    #[error("{0} holds no core distances, so nothing can be measured on it")]
+    NoDistances(String),
+    /// It does not know this pair.
+    #[error("the profile does not know the distance between CPUs {0} and {1}")]
+    UnknownPair(u32, u32),
+}
+
+impl Replay {
+    /// Makes a machine of a profile.
+    ///
+    /// # Errors
+    /// [`ReplayError::NoDistances`].
+    pub fn new(profile: &Profile, seed: u64) -> Result<Self, ReplayError> {
+        let distance = profile.core_distance.clone().ok_or_else(|| ReplayError::NoDistances(profile.name.clone()))?;
+        let clock_step_ns = profile.clock.step_ns.filter(|step| *step > 0.0).unwrap_or(1.0);
+        let model = profile.home_model.clone().filter(|model| model.homes() > 1);
+        let core = siblings::cores(&distance, &profile.topology);
+        Ok(Replay { distance, model, core, clock_step_ns, seed, visits: HashMap::new() })
+    }
+
+    fn batches(&mut self, pair: PairAt, visit: &Visit) -> Result<Batches, ReplayError> {
+        let unknown = ReplayError::UnknownPair(pair.a, pair.b);
+        let row = |os| self.distance.index_of(os).ok_or(unknown.clone());
+        let (i, j) = (row(pair.a)?, row(pair.b)?);
+        let median_ns = self.median_ns(i, j, pair.line);
+        if median_ns.is_nan() || median_ns <= 0.0 {
+            return Err(unknown);
+        }
+        let known = self.distance.mad_ns.as_ref().map(|mad| mad[(i, j)] * MAD_TO_SIGMA).filter(|sigma| *sigma > 0.0);
+        let sigma_ns = known.unwrap_or(USUAL_NOISE * median_ns);
+        let step_ns = self.clock_step_ns / f64::from(visit.round_trips.max(1));
+        let batch = |rng: &mut fastrand::Rng| {
+            let read_ns = (median_ns + sigma_ns * normal(rng)).max(0.5 * median_ns);
+            (read_ns / step_ns).round() * step_ns
+        };
+        let mut rng = self.noise_of_next(pair);
+        let round_trip_ns = (0..visit.batches).map(|_| batch(&mut rng)).collect();
+        Ok(Batches { round_trip_ns, discards: Discards::default() })
+    }
+
+    /// The noise of the pair's next visit.
+    fn noise_of_next(&mut self, pair: PairAt) -> fastrand::Rng {
+        let visits = self.visits.entry(pair).or_default();
+        let numbers = [u64::from(pair.a), u64::from(pair.b), u64::from(pair.line), *visits];
+        *visits += 1;
+        let mixed = numbers.iter().fold(self.seed, |seed, number| fastrand::Rng::with_seed(seed ^ number).u64(..));
+        fastrand::Rng::with_seed(mixed)
+    }
+
+    /// By the home model, where it tells homes apart and knows the pair; else the matrix, which is one home's. Siblings
+    /// settle a line between them, whatever its home.
+    fn median_ns(&self, i: usize, j: usize, line: u32) -> f64 {
+        let by_home = self.model.as_ref().filter(|_| self.core[i] != self.core[j]).and_then(|model| {
+            let home = line as usize % model.homes();
+            predict(model, &self.distance.pus, i, j, home)
+        });
+        by_home.unwrap_or(self.distance.median_ns[(i, j)])
+    }
+}
+
+impl Probe for Replay {
+    type Error = ReplayError;
+
+    fn visit(&mut self, visit: &Visit) -> Result<Vec<Batches>, ReplayError> {
+        visit.pairs.iter().map(|pair| self.batches(*pair, visit)).collect()
+    }
+
+    fn passed_over(&mut self, pair: PairAt) {
+        *self.visits.entry(pair).or_default() += 1;
+    }
+
+    fn clock_step_ns(&self) -> f64 {
+        self.clock_step_ns
+    }
+
+    fn lines(&self) -> u32 {
+        u32::MAX
+    }
+}

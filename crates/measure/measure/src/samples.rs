@@ -1,0 +1,126 @@
+//! Every batch of every pair, as it came.
+
+use crate::probe::{Batches, Discards};
+use seatmap_machine::Matrix;
+use seatmap_statistics::median;
+
+/// Every batch of every pair, pass by pass: what a matrix is computed from.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Samples {
+    pus: Vec<u32>,
+    pairs: Vec<PairSamples>,
+}
+
+/// The batches of one pair.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PairSamples {
+    /// Nanoseconds a round trip, by pass and in time order; a pass not made yet is empty.
+    pub passes: Vec<Vec<f64>>,
+    /// What was thrown away.
+    pub discards: Discards,
+}
+
+impl PairSamples {
+    /// Whether this pass has brought something.
+    #[must_use]
+    pub fn has(&self, pass: usize) -> bool {
+        self.passes.get(pass).is_some_and(|batches| !batches.is_empty())
+    }
+}
+
+impl Samples {
+    /// No batches yet, of these PUs.
+    #[must_use]
+    pub fn new(pus: Vec<u32>) -> Self {
+        let n = pus.len();
+        Samples { pus, pairs: vec![PairSamples::default(); n * n.saturating_sub(1) / 2] }
+    }
+
+    /// OS indices, in matrix order.
+    #[must_use]
+    pub fn pus(&self) -> &[u32] {
+        &self.pus
+    }
+
+    /// The batches of the pair at these two rows, in either order.
+    #[must_use]
+    pub fn pair(&self, i: usize, j: usize) -> &PairSamples {
+        &self.pairs[self.at(i, j)]
+    }
+
+    /// Adds what a visit brought.
+    pub fn add(&mut self, i: usize, j: usize, pass: usize, batches: Batches) {
+        let at = self.at(i, j);
+        let pair = &mut self.pairs[at];
+        pair.passes.resize(pair.passes.len().max(pass + 1), Vec::new());
+        pair.passes[pass].extend(batches.round_trip_ns);
+        pair.discards += batches.discards;
+    }
+
+    /// Passes in which any pair was visited.
+    #[must_use]
+    pub fn passes(&self) -> usize {
+        self.pairs.iter().map(|pair| pair.passes.len()).max().unwrap_or(0)
+    }
+
+    /// All that was thrown away.
+    #[must_use]
+    pub fn discards(&self) -> Discards {
+        self.pairs.iter().fold(Discards::default(), |mut sum, pair| {
+            sum += pair.discards;
+            sum
+        })
+    }
+
+    /// Batches kept.
+    #[must_use]
+    pub fn kept(&self) -> u64 {
+        self.pairs.iter().flat_map(|pair| &pair.passes).map(|batches| batches.len() as u64).sum()
+    }
+
+    /// Medians so far, round-trip nanoseconds; NaN where a pair has not been visited.
+    #[must_use]
+    pub fn medians_ns(&self) -> Matrix {
+        let mut medians = Matrix::filled(self.pus.len(), 0.0);
+        for i in 0..self.pus.len() {
+            for j in i + 1..self.pus.len() {
+                medians.set_both(i, j, median(&self.pair(i, j).passes.concat()).unwrap_or(f64::NAN));
+            }
+        }
+        medians
+    }
+
+    /// Pairs above the diagonal stand row by row.
+    fn at(&self, i: usize, j: usize) -> usize {
+        let (low, high) = (i.min(j), i.max(j));
+        low * self.pus.len() - low * (low + 1) / 2 + high - low - 1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn batches(ns: &[f64]) -> Batches {
+        Batches { round_trip_ns: ns.to_vec(), discards: Discards { gap: 1, ..Discards::default() } }
+    }
+
+    #[test]
+    fn each_pair_has_a_place_of_its_own() {
+        let mut samples = Samples::new(vec![0, 1, 2, 9]);
+        for (value, (i, j)) in crate::schedule::all_pairs(4).into_iter().enumerate() {
+            samples.add(j, i, 1, batches(&[value as f64]));
+        }
+        let medians = samples.medians_ns();
+        assert_eq!(medians.pairs().map(|(_, _, value)| *value).collect::<Vec<_>>(), [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]);
+        assert!(samples.pair(0, 1).has(1) && !samples.pair(0, 1).has(0));
+        assert_eq!((samples.kept(), samples.discards().gap), (6, 6));
+    }
+
+    #[test]
+    fn what_was_not_visited_is_not_known() {
+        let samples = Samples::new(vec![0, 1]);
+        assert!(samples.medians_ns()[(0, 1)].is_nan());
+        assert_eq!(samples.medians_ns()[(1, 1)], 0.0);
+    }
+}

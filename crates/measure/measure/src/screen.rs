@@ -1,0 +1,136 @@
+//! From the traces of a pair to batches that can be trusted.
+
+use crate::probe::{Batches, Discards};
+use seatmap_port::Stamp;
+use seatmap_statistics::median;
+use seatmap_workload::Trace;
+
+/// A batch so many times longer than the visit's median was interrupted: no cache line changes its distance that much
+/// between two batches, while the regimes of a moved vCPU (a factor of four in the recorded trace) stay well below.
+pub const GAP_FACTOR: f64 = 8.0;
+
+/// What the two traces of a pair say about it.
+pub struct Screen {
+    /// The PUs of the two tasks.
+    pub seats: [u32; 2],
+    /// Round trips in a batch.
+    pub round_trips: u32,
+    /// Nanoseconds a tick.
+    pub ns_per_tick: f64,
+    /// Batches that end later than this tick are not used (others had stopped by then); `u64::MAX` for all.
+    pub until_ticks: u64,
+}
+
+impl Screen {
+    /// Turns traces into batches. The clock of the later starter counts (Liu et al. 2015, section III.A); its first batch
+    /// warms up and is not used.
+    pub fn pass(&self, traces: &[Trace; 2]) -> Batches {
+        let later = usize::from(started(&traces[1]) > started(&traces[0]));
+        let mut batches = Vec::new();
+        let mut discards = Discards::default();
+        for at in 1..traces[later].stamps.len().saturating_sub(1) {
+            let [from, to] = [traces[later].stamps[at], traces[later].stamps[at + 1]];
+            if to.ticks > self.until_ticks {
+                break;
+            }
+            match self.stayed(traces, at) {
+                true => batches.push(self.round_trip_ns(from, to)),
+                false => discards.moved += 1,
+            }
+        }
+        let interruptions = traces.iter().map(|trace| trace.interruptions).sum();
+        drop_interrupted(&mut batches, interruptions, &mut discards);
+        Batches { round_trip_ns: batches, discards }
+    }
+
+    /// Whether both tasks sat on their seats before and after batch `at`.
+    fn stayed(&self, traces: &[Trace; 2], at: usize) -> bool {
+        traces
+            .iter()
+            .zip(self.seats)
+            .all(|(trace, seat)| trace.stamps[at..=at + 1].iter().all(|stamp| stamp.pu == seat))
+    }
+
+    fn round_trip_ns(&self, from: Stamp, to: Stamp) -> f64 {
+        to.ticks.saturating_sub(from.ticks) as f64 * self.ns_per_tick / f64::from(self.round_trips)
+    }
+}
+
+fn started(trace: &Trace) -> u64 {
+    trace.stamps.first().map_or(0, |stamp| stamp.ticks)
+}
+
+/// Throws away batches with a gap, and as many of the slowest as there were interruptions that no gap accounts for.
+fn drop_interrupted(batches: &mut Vec<f64>, interruptions: u64, discards: &mut Discards) {
+    let Some(typical) = median(batches) else { return };
+    let before = batches.len();
+    batches.retain(|batch| *batch <= GAP_FACTOR * typical);
+    let gaps = (before - batches.len()) as u64;
+    for _ in gaps..interruptions {
+        let slowest = batches.iter().enumerate().max_by(|a, b| a.1.total_cmp(b.1)).map(|(at, _)| at);
+        slowest.map(|at| batches.remove(at));
+    }
+    let dropped = (before - batches.len()) as u64;
+    discards.switched += dropped.min(interruptions);
+    discards.gap += dropped - dropped.min(interruptions);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn trace(ticks: &[u64], pu: u32, interruptions: u64) -> Trace {
+        Trace { stamps: ticks.iter().map(|ticks| Stamp { ticks: *ticks, pu }).collect(), interruptions }
+    }
+
+    fn screen() -> Screen {
+        Screen { seats: [3, 5], round_trips: 10, ns_per_tick: 0.5, until_ticks: u64::MAX }
+    }
+
+    #[test]
+    fn the_later_starter_counts_and_its_first_batch_does_not() {
+        let early = trace(&[0, 1000, 1100, 1200], 3, 0);
+        let late = trace(&[900, 1005, 1205, 1405], 5, 0);
+        let batches = screen().pass(&[early, late]);
+        assert_eq!(batches.round_trip_ns, [10.0, 10.0]);
+        assert_eq!(batches.discards, Discards::default());
+    }
+
+    #[test]
+    fn a_gap_is_dropped_and_counted() {
+        let ticks = [0, 100, 200, 300, 5300, 5400];
+        let batches = screen().pass(&[trace(&ticks, 3, 0), trace(&ticks, 5, 0)]);
+        assert_eq!(batches.round_trip_ns, [5.0, 5.0, 5.0]);
+        assert_eq!(batches.discards, Discards { gap: 1, ..Discards::default() });
+    }
+
+    #[test]
+    fn an_interruption_without_a_gap_takes_the_slowest_batch() {
+        let ticks = [0, 100, 200, 320, 420];
+        let batches = screen().pass(&[trace(&ticks, 3, 1), trace(&ticks, 5, 0)]);
+        assert_eq!(batches.round_trip_ns, [5.0, 5.0]);
+        assert_eq!(batches.discards, Discards { switched: 1, ..Discards::default() });
+    }
+
+    #[test]
+    fn a_moved_task_spoils_the_batches_on_both_sides() {
+        let ticks = [0, 100, 200, 300, 400];
+        let mut moved = trace(&ticks, 3, 0);
+        moved.stamps[2].pu = 4;
+        let batches = screen().pass(&[moved, trace(&ticks, 5, 0)]);
+        assert_eq!(batches.round_trip_ns, [5.0]);
+        assert_eq!(batches.discards, Discards { moved: 2, ..Discards::default() });
+    }
+
+    #[test]
+    fn batches_after_the_others_stopped_are_not_used() {
+        let ticks = [0, 100, 200, 300, 400];
+        let screen = Screen { until_ticks: 300, ..screen() };
+        assert_eq!(screen.pass(&[trace(&ticks, 3, 0), trace(&ticks, 5, 0)]).round_trip_ns, [5.0, 5.0]);
+    }
+
+    #[test]
+    fn empty_traces_bring_nothing() {
+        assert_eq!(screen().pass(&[Trace::default(), Trace::default()]), Batches::default());
+    }
+}

@@ -1,0 +1,126 @@
+//! Round trips on a mesh.
+
+use super::{AddressHash, Mesh};
+use crate::probe::{Batches, Discards, PairAt, Probe, Visit};
+use fastrand::Rng;
+use seatmap_statistics::normal;
+
+/// The round trip of two PUs on the home's own tile.
+const BASE_NS: f64 = 60.0;
+/// What one more hop to the home adds to a round trip, for each of the two PUs. On the published Xeon 8375C the offsets
+/// scatter by 5.4 ns, and places on such a mesh by two hops.
+const HOP_NS: f64 = 2.5;
+const LINES_A_PAGE: u64 = 64;
+const PAGE_BYTES: u64 = 4096;
+/// Pages of the 256 GiB for which the published masks hold.
+const PAGES: u64 = 1 << 26;
+
+/// How much the round trips scatter, as standard deviations of normal noise, in nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Noise {
+    /// What all batches of a visit share; a median over them does not remove it.
+    pub visit_ns: f64,
+    /// What each batch has of its own.
+    pub batch_ns: f64,
+}
+
+/// A PU that the mesh does not have was asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the mesh has no PU {0}")]
+pub struct UnknownPu(pub u32);
+
+/// A machine with one PU a tile, numbered like the tiles, whose round trips cost
+/// base + hop x (hops from one PU to the line's home + hops from the other), plus noise.
+///
+/// Candidate lines fill whole pages, one after the other; the pages lie anywhere in memory, as those of a process do.
+#[derive(Clone, Debug)]
+pub struct MeshProbe {
+    hash: AddressHash,
+    mesh: Mesh,
+    noise: Noise,
+    rng: Rng,
+    seed: u64,
+}
+
+impl MeshProbe {
+    /// A machine whose slices are spread by `hash` over the tiles of `mesh`; slices beyond the last tile start again at
+    /// the first. The seed decides where the pages lie, and the noise.
+    #[must_use]
+    pub fn new(hash: AddressHash, mesh: Mesh, noise: Noise, seed: u64) -> Self {
+        MeshProbe { hash, mesh, noise, rng: Rng::with_seed(seed), seed }
+    }
+
+    /// The PUs that it has.
+    #[must_use]
+    pub fn pus(&self) -> Vec<u32> {
+        (0..self.mesh.tiles() as u32).collect()
+    }
+
+    /// The truth: the tile that is home to a candidate line.
+    #[must_use]
+    pub fn home(&self, line: u32) -> usize {
+        let page = Rng::with_seed(self.seed ^ (u64::from(line) / LINES_A_PAGE)).u64(..PAGES);
+        let address = page * PAGE_BYTES + PAGE_BYTES / LINES_A_PAGE * (u64::from(line) % LINES_A_PAGE);
+        self.hash.slice(address) as usize % self.mesh.tiles().max(1)
+    }
+
+    /// The round trip without noise, in nanoseconds.
+    ///
+    /// # Errors
+    /// [`UnknownPu`].
+    pub fn exact_ns(&self, pair: PairAt) -> Result<f64, UnknownPu> {
+        let home = self.home(pair.line);
+        let hops = |pu: u32| self.mesh.hops(pu as usize, home).map(f64::from).ok_or(UnknownPu(pu));
+        Ok(BASE_NS + HOP_NS * (hops(pair.a)? + hops(pair.b)?))
+    }
+
+    fn batches(&mut self, pair: PairAt, batches: u32) -> Result<Batches, UnknownPu> {
+        let level_ns = self.exact_ns(pair)? + self.noise.visit_ns * normal(&mut self.rng);
+        let batch = |_| level_ns + self.noise.batch_ns * normal(&mut self.rng);
+        Ok(Batches { round_trip_ns: (0..batches).map(batch).collect(), discards: Discards::default() })
+    }
+}
+
+impl Probe for MeshProbe {
+    type Error = UnknownPu;
+
+    fn visit(&mut self, visit: &Visit) -> Result<Vec<Batches>, UnknownPu> {
+        visit.pairs.iter().map(|pair| self.batches(*pair, visit.batches)).collect()
+    }
+
+    fn clock_step_ns(&self) -> f64 {
+        1.0
+    }
+
+    fn lines(&self) -> u32 {
+        u32::MAX
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use seatmap_statistics::median;
+
+    fn probe(noise: Noise) -> MeshProbe {
+        let hash = AddressHash::new((0..4).collect(), vec![]).unwrap();
+        MeshProbe::new(hash, Mesh::new(2, 2, &[]), noise, 7)
+    }
+
+    #[test]
+    fn costs_the_way_to_the_home() {
+        let probe = probe(Noise { visit_ns: 0.0, batch_ns: 0.0 });
+        assert_eq!((0..4).map(|line| probe.home(line)).collect::<Vec<_>>(), [0, 1, 2, 3]);
+        assert_eq!(probe.exact_ns(PairAt { a: 0, b: 3, line: 0 }), Ok(BASE_NS + 2.0 * HOP_NS));
+        assert_eq!(probe.exact_ns(PairAt { a: 0, b: 4, line: 0 }), Err(UnknownPu(4)));
+    }
+
+    #[test]
+    fn scatters_as_asked() {
+        let mut probe = probe(Noise { visit_ns: 0.0, batch_ns: 2.0 });
+        let pairs = vec![PairAt { a: 0, b: 1, line: 0 }];
+        let brought = probe.visit(&Visit { pairs, batches: 999, round_trips: 100 }).unwrap();
+        let off = brought[0].round_trip_ns.iter().map(|ns| (ns - BASE_NS - HOP_NS).abs()).collect::<Vec<_>>();
+        assert!((median(&off).unwrap() - 2.0 * 0.6745).abs() < 0.2);
+    }
+}

@@ -1,0 +1,59 @@
+//! Why noise could not be measured.
+
+use seatmap_os::CpuError;
+use std::io;
+use std::path::PathBuf;
+
+/// Why noise could not be measured. No figure comes from a thread that was not where it should have been.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// No CPU was named.
+    #[error("there is no CPU to measure on")]
+    Nothing,
+    /// The same CPU twice.
+    #[error("CPU {0} is named twice, and holds one meter")]
+    Twice(u32),
+    /// A CPU that does not exist or is offline.
+    #[error(transparent)]
+    Cpu(CpuError),
+    /// A CPU outside the cpuset that the meters are in.
+    #[error("CPU {cpu} is outside the cpuset {cpuset} that the meter is in; measure from a cpuset that holds it")]
+    Cpuset {
+        /// The CPU.
+        cpu: u32,
+        /// Its path below the hierarchy's root.
+        cpuset: String,
+    },
+    /// The kernel refuses a thread, or its seat, for another reason.
+    #[error("no meter could be seated on CPU {cpu}")]
+    Seat {
+        /// The CPU.
+        cpu: u32,
+        /// What the kernel says.
+        source: io::Error,
+    },
+    /// A control group refuses the meter.
+    #[error("the meter of CPU {cpu} could not enter {}", path.display())]
+    Enter {
+        /// The CPU.
+        cpu: u32,
+        /// The file that was written to.
+        path: PathBuf,
+        /// What the kernel says.
+        source: io::Error,
+    },
+    /// A meter was not on its CPU in the end: it went offline, or somebody moved the thread.
+    #[error("the meter was moved off CPU {cpu} while it measured, to CPUs {found}; nothing measured there is kept")]
+    Moved {
+        /// The CPU.
+        cpu: u32,
+        /// Where it may run now.
+        found: String,
+    },
+    /// The kernel's trace cannot be had.
+    #[error("the kernel's trace cannot be had; it takes root and a kernel with tracefs (CONFIG_FTRACE)")]
+    Trace(#[source] io::Error),
+    /// A meter ended without a result.
+    #[error("the meter on CPU {0} panicked")]
+    Lost(u32),
+}

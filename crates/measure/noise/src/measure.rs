@@ -1,0 +1,222 @@
+//! One meter a CPU, all at once.
+
+use super::error::Error;
+use super::host_cpu::HostCpu;
+use super::meter::Metered;
+use super::options::Options;
+use super::report::{CpuNoise, FORMAT, Report};
+use super::seat;
+use super::sources::{Snapshot, Watched};
+use super::trace::{self, Instance, Mark, Marks, Recording, Traced};
+use seatmap_host::HostClock;
+use seatmap_os::usage::Usage;
+use std::fs::File;
+use std::io::{self, Write};
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::thread::{Builder, Scope, ScopedJoinHandle};
+use std::time::{Duration, Instant};
+
+/// How often `watch` is called: seldom, since each time a CPU wakes up for it.
+const WATCH: Duration = Duration::from_millis(250);
+
+/// Measures the noise of these CPUs, all at once, each with a thread of its own that is pinned there. Blocks until done.
+///
+/// The CPUs need not be in the process's affinity mask; the cpuset of the thread, after it has entered
+/// [`Options::enter`], must hold them. `watch` is told a few times a second how long it has been going on and can end it;
+/// what was measured until then is reported.
+///
+/// # Errors
+/// [`Error`] where a meter cannot be seated, in which case none runs, or did not stay where it was.
+pub fn measure(
+    cpus: &[u32],
+    options: &Options,
+    watch: &mut dyn FnMut(Duration) -> ControlFlow<()>,
+) -> Result<Report, Error> {
+    if cpus.is_empty() {
+        return Err(Error::Nothing);
+    }
+    if let Some(cpu) = cpus.iter().enumerate().find_map(|(at, cpu)| cpus[..at].contains(cpu).then_some(*cpu)) {
+        return Err(Error::Twice(cpu));
+    }
+    let room = Room { options, clock: HostClock::calibrated(), stop: AtomicBool::new(false) };
+    std::thread::scope(|scope| room.measure(scope, cpus, watch))
+}
+
+/// What all meters share.
+struct Room<'a> {
+    options: &'a Options,
+    clock: HostClock,
+    stop: AtomicBool,
+}
+
+/// A meter's thread, seated or not yet.
+struct Hired<'s> {
+    cpu: u32,
+    /// Lets it begin, and leave its mark in the trace; dropped, it goes home.
+    go: Sender<Option<File>>,
+    thread: ScopedJoinHandle<'s, Option<Brought>>,
+}
+
+/// What a meter's thread brings home.
+struct Brought {
+    metered: Metered,
+    usage: Usage,
+    marks: Marks,
+    /// Whether it stayed where it was.
+    stayed: Result<(), Error>,
+}
+
+/// Whether a thread sits. Its sender lives as long as the thread, so that all have ended when none is left.
+type Seated = Result<(), Error>;
+
+impl Room<'_> {
+    fn measure<'s>(
+        &'s self,
+        scope: &'s Scope<'s, '_>,
+        cpus: &[u32],
+        watch: &mut dyn FnMut(Duration) -> ControlFlow<()>,
+    ) -> Result<Report, Error> {
+        let (seated, seats) = channel();
+        let hired: Vec<Hired> =
+            cpus.iter().map(|cpu| self.hire(scope, *cpu, seated.clone())).collect::<Result<_, _>>()?;
+        drop(seated);
+        for hired in &hired {
+            seats.recv().unwrap_or(Err(Error::Lost(hired.cpu)))?;
+        }
+        let trace = self.options.trace.then(|| Instance::begin(cpus)).transpose().map_err(Error::Trace)?;
+        let marker = |_: &Hired| trace.as_ref().map(Instance::marker).transpose();
+        let markers: Vec<Option<File>> = hired.iter().map(marker).collect::<io::Result<_>>().map_err(Error::Trace)?;
+        let (before, begin) = (Snapshot::now(), Instant::now());
+        for (hired, marker) in hired.iter().zip(markers) {
+            // Who is gone already shows when it is joined.
+            let _ = hired.go.send(marker);
+        }
+        self.wait(begin, &seats, watch);
+        let (after, seconds) = (Snapshot::now(), begin.elapsed().as_secs_f64());
+        trace.as_ref().map(Instance::stop).transpose().map_err(Error::Trace)?;
+        let figures = hired.into_iter().map(|hired| self.figures(hired, &before, &after, trace.as_ref()));
+        Ok(Report {
+            format: FORMAT,
+            seconds,
+            interrupted: self.stop.load(Ordering::Relaxed),
+            clock: self.clock.source().word(),
+            cpus: figures.collect::<Result<_, _>>()?,
+        })
+    }
+
+    fn hire<'s>(&'s self, scope: &'s Scope<'s, '_>, cpu: u32, seated: Sender<Seated>) -> Result<Hired<'s>, Error> {
+        let (go, gone) = channel();
+        let body = move || self.meter(cpu, &seated, &gone);
+        let thread = Builder::new().name(format!("noise-cpu{cpu}")).spawn_scoped(scope, body);
+        thread.map(|thread| Hired { cpu, go, thread }).map_err(|source| Error::Seat { cpu, source })
+    }
+
+    /// The life of a meter's thread.
+    fn meter(&self, cpu: u32, seated: &Sender<Seated>, go: &Receiver<Option<File>>) -> Option<Brought> {
+        let seat = seat::take(cpu, &self.options.enter);
+        let sits = seat.is_ok();
+        let mut host = HostCpu::new(self.clock.clone());
+        let metered = sits.then(|| Metered::new(&mut host));
+        seated.send(seat).ok()?;
+        let mut metered = metered?;
+        let marker = go.recv().ok()?;
+        let (before, begin) = (Usage::of_thread(), Mark::now(&self.clock));
+        metered.run(&mut host, self.options.duration, &|| self.stop.load(Ordering::Relaxed));
+        let (usage, marks) = (Usage::of_thread().since(before), Marks { begin, end: Mark::now(&self.clock) });
+        // Last, so that no event of the time itself writes over it. A mark that cannot be left is missed later.
+        let _ = marker.map(|mut marker| marker.write_all(b"seatmap"));
+        Some(Brought { metered, usage, marks, stayed: seat::check(cpu) })
+    }
+
+    /// Sleeps until every meter has ended.
+    fn wait(&self, begin: Instant, seats: &Receiver<Seated>, watch: &mut dyn FnMut(Duration) -> ControlFlow<()>) {
+        while seats.recv_timeout(WATCH).is_err_and(|ended| ended == RecvTimeoutError::Timeout) {
+            if watch(begin.elapsed()).is_break() {
+                self.stop.store(true, Ordering::Relaxed);
+            }
+        }
+    }
+
+    fn figures(
+        &self,
+        hired: Hired,
+        before: &Snapshot,
+        after: &Snapshot,
+        trace: Option<&Instance>,
+    ) -> Result<CpuNoise, Error> {
+        let Ok(Some(mut brought)) = hired.thread.join() else { return Err(Error::Lost(hired.cpu)) };
+        std::mem::replace(&mut brought.stayed, Ok(()))?;
+        let recording = trace.map(|trace| trace.recording(hired.cpu)).transpose().map_err(Error::Trace)?;
+        let trace = recording.map(|recording| brought.explain(&recording)).transpose().map_err(Error::Trace)?;
+        let found = after.since(before, hired.cpu, brought.usage, watched(&brought.metered));
+        Ok(CpuNoise::new(hired.cpu, self.clock.step_ns(), &brought.metered, found, trace))
+    }
+}
+
+impl Brought {
+    /// Who had the CPU in its gaps.
+    fn explain(&self, recording: &Recording) -> io::Result<Traced> {
+        let (detour, ns_per_tick) = (&self.metered.detour, self.metered.ns_per_tick);
+        let traced = trace::explain(recording, &detour.gaps.timeline(), &self.marks, detour.origin, ns_per_tick);
+        traced.ok_or_else(|| io::Error::other("it lacks the meter's mark"))
+    }
+}
+
+/// Gaps, and the detour loop's share of the metered time.
+fn watched(metered: &Metered) -> Watched {
+    let (detour, quanta) = (metered.detour.watched_ticks as f64, metered.quanta.worked_ticks as f64);
+    Watched { gaps: metered.detour.gaps.sums().0, share: detour / (detour + quanta).max(1.0) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use seatmap_os::affinity;
+
+    fn short() -> Options {
+        Options { duration: Duration::from_millis(60), ..Options::default() }
+    }
+
+    fn on(cpus: &[u32], options: &Options) -> Result<Report, Error> {
+        measure(cpus, options, &mut |_| ControlFlow::Continue(()))
+    }
+
+    #[test]
+    fn this_computer_is_measured_on_each_cpu() {
+        let cpus = affinity::current().unwrap();
+        let report = match on(&cpus, &short()) {
+            // Somebody makes a cell here: nobody's fault, and no figure.
+            Err(error @ (Error::Moved { .. } | Error::Cpuset { .. })) => return eprintln!("skipped: {error}"),
+            result => result.unwrap(),
+        };
+        assert_eq!(report.cpus.iter().map(|noise| noise.cpu).collect::<Vec<_>>(), cpus);
+        assert!(!report.interrupted && report.seconds > 0.0);
+        for noise in &report.cpus {
+            assert!((0.0..=100.0).contains(&noise.stolen_percent), "{noise:?}");
+            assert_eq!(noise.histogram.iter().map(|bin| bin.count).sum::<u64>(), noise.gaps);
+            assert!(
+                noise.fwq_quanta > 0 && noise.fwq_min_us <= noise.fwq_p50_us && noise.fwq_p50_us <= noise.fwq_max_us
+            );
+            assert!(noise.meter.resolution_ns > 0.0 && noise.meter.threshold_ns > noise.meter.resolution_ns);
+        }
+    }
+
+    #[test]
+    fn who_watches_can_end_it() {
+        let endless = Options { duration: Duration::from_secs(1 << 20), ..Options::default() };
+        let cpus = affinity::current().unwrap();
+        let report = measure(&cpus[..1], &endless, &mut |_| ControlFlow::Break(())).unwrap();
+        assert!(report.interrupted && report.seconds < 1e6);
+    }
+
+    #[test]
+    fn what_cannot_be_measured_is_an_error_before_anything_runs() {
+        let cpu = affinity::current().unwrap()[0];
+        assert!(matches!(on(&[], &short()), Err(Error::Nothing)));
+        assert!(matches!(on(&[cpu, cpu], &short()), Err(Error::Twice(twice)) if twice == cpu));
+        let endless = Options { duration: Duration::from_secs(1 << 20), ..Options::default() };
+        assert!(matches!(on(&[cpu, 500_000], &endless), Err(Error::Cpu(_))));
+    }
+}

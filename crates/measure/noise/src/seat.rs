@@ -1,0 +1,107 @@
+//! The seat of a meter's thread: taken before, checked after.
+
+use super::error::Error;
+use seatmap_os::CpuList;
+use seatmap_os::affinity;
+use seatmap_os::cpus::Cpus;
+use std::path::PathBuf;
+
+/// Enters the groups, sits on the CPU, and checks that both took effect.
+///
+/// The process's own affinity mask is not asked: an isolated CPU is in no such mask, and can be sat on all the same.
+pub(super) fn take(cpu: u32, enter: &[PathBuf]) -> Result<(), Error> {
+    for path in enter {
+        // The kernel takes 0 for the thread that writes.
+        std::fs::write(path, "0").map_err(|source| Error::Enter { cpu, path: path.clone(), source })?;
+    }
+    affinity::pin(&[cpu]).map_err(|source| refused(cpu, source))
+}
+
+/// Sorts CPUs into those that a meter can be seated on from here, and why not on the others. Takes a thread, which tries.
+#[must_use]
+pub fn reachable(cpus: &[u32]) -> (Vec<u32>, Vec<Error>) {
+    let (mut open, mut closed) = (Vec::new(), Vec::new());
+    std::thread::scope(|scope| {
+        let tried = scope.spawn(|| cpus.iter().map(|cpu| take(*cpu, &[]).map(|()| *cpu)).collect::<Vec<_>>()).join();
+        for seat in tried.unwrap_or_default() {
+            match seat {
+                Ok(cpu) => open.push(cpu),
+                Err(error) => closed.push(error),
+            }
+        }
+    });
+    (open, closed)
+}
+
+/// Whether the thread still sits there, and nowhere else.
+pub(super) fn check(cpu: u32) -> Result<(), Error> {
+    let found = affinity::current().map_err(|source| Error::Seat { cpu, source })?;
+    if found == [cpu] { Ok(()) } else { Err(Error::Moved { cpu, found: CpuList(found).to_string() }) }
+}
+
+/// The reason behind the kernel's "invalid argument".
+fn refused(cpu: u32, source: std::io::Error) -> Error {
+    let Ok(cpus) = Cpus::read() else { return Error::Seat { cpu, source } };
+    let open = Cpus { allowed: Vec::new(), ..cpus };
+    match open.check(&[cpu]) {
+        Err(seatmap_os::CpuError::Forbidden { .. }) | Ok(()) => outside(cpu, source),
+        Err(error) => Error::Cpu(error),
+    }
+}
+
+/// The CPU runs, so that only the cpuset can forbid it.
+fn outside(cpu: u32, source: std::io::Error) -> Error {
+    match std::fs::read_to_string("/proc/thread-self/cpuset") {
+        Ok(cpuset) if source.raw_os_error() == Some(libc::EINVAL) => {
+            Error::Cpuset { cpu, cpuset: cpuset.trim().to_owned() }
+        }
+        _ => Error::Seat { cpu, source },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn aside<T: Send>(work: impl FnOnce() -> T + Send) -> T {
+        std::thread::scope(|scope| scope.spawn(work).join().unwrap())
+    }
+
+    #[test]
+    fn a_seat_is_taken_and_a_move_is_noticed() {
+        let cpus = affinity::current().unwrap();
+        aside(|| {
+            take(cpus[0], &[]).unwrap();
+            check(cpus[0]).unwrap();
+            assert!(matches!(check(cpus[0] + 1), Err(Error::Moved { found, .. }) if found == cpus[0].to_string()));
+        });
+    }
+
+    #[test]
+    fn what_cannot_be_sat_on_says_why() {
+        let told = aside(|| take(500_000, &[])).unwrap_err();
+        assert!(matches!(told, Error::Cpu(seatmap_os::CpuError::Absent { cpu: 500_000, .. })), "{told}");
+        let nowhere = PathBuf::from("/nonexistent/tasks");
+        let told = aside(|| take(0, &[nowhere])).unwrap_err().to_string();
+        assert_eq!(told, "the meter of CPU 0 could not enter /nonexistent/tasks");
+    }
+
+    #[test]
+    fn what_can_be_reached_is_told_from_what_cannot() {
+        let cpus = affinity::current().unwrap();
+        let (open, closed) = reachable(&[cpus[0], 500_000]);
+        assert_eq!((open, closed.len()), (vec![cpus[0]], 1));
+    }
+
+    /// A mask of the process's own is no wall: meters must reach CPUs that were isolated from it.
+    #[test]
+    fn a_narrow_mask_is_left_behind() {
+        let cpus = affinity::current().unwrap();
+        let Some((first, others)) = cpus.split_first() else { return };
+        let Some(last) = others.last() else { return eprintln!("skipped: one CPU has no narrower mask") };
+        match aside(|| affinity::pin(&[*first]).map(|()| aside(|| take(*last, &[]))).unwrap()) {
+            Err(error @ Error::Cpuset { .. }) => eprintln!("skipped: {error}"),
+            seat => seat.unwrap(),
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! Where noise comes from, by the kernel's own counters.
+
+use super::counters::{Table, steal};
+use seatmap_os::usage::Usage;
+use serde::Serialize;
+use std::time::Instant;
+
+/// Gaps below which their sources are not weighed: with 100, chance moves a share by a tenth.
+const FEWEST_GAPS: u64 = 100;
+
+/// One kind of event, as often as it came to a CPU while both meters ran.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Source {
+    /// As the kernel calls it: `LOC Local timer interrupts`, `IRQ 36 virtio1-req.0`, `softirq TIMER`, `context switches,
+    /// involuntary`, `page faults`, `steal, clock ticks`.
+    pub name: String,
+    /// How often.
+    pub count: u64,
+    /// How often a second.
+    pub per_second: f64,
+    /// The largest share of the gaps that it can be behind: each event stops a program at most once. `None` where that
+    /// cannot be said: a softirq runs inside an interrupt's gap, stolen time comes in no countable pieces, and few gaps
+    /// are chance.
+    pub explains_at_most_percent: Option<f64>,
+}
+
+/// All counters at one time.
+pub(super) struct Snapshot {
+    interrupts: Table,
+    softirqs: Table,
+    stat: String,
+    at: Instant,
+}
+
+/// What came to one CPU.
+pub(super) struct Found {
+    /// The most frequent first.
+    pub(super) sources: Vec<Source>,
+    /// Share of the time that a hypervisor took, in percent.
+    pub(super) steal_percent: Option<f64>,
+    /// Share of the gaps for which there were not even enough events, in percent.
+    pub(super) unexplained_at_least_percent: Option<f64>,
+}
+
+/// Gaps of one CPU, and how much of the time they were watched for.
+#[derive(Clone, Copy)]
+pub(super) struct Watched {
+    pub(super) gaps: u64,
+    pub(super) share: f64,
+}
+
+impl Snapshot {
+    /// Reads them. What cannot be read stays empty.
+    pub(super) fn now() -> Self {
+        let read = |path| std::fs::read_to_string(path).unwrap_or_default();
+        Snapshot {
+            interrupts: Table::parse(&read("/proc/interrupts")),
+            softirqs: Table::parse(&read("/proc/softirqs")),
+            stat: read("/proc/stat"),
+            at: Instant::now(),
+        }
+    }
+
+    /// Seconds from an earlier reading to this one.
+    pub(super) fn seconds_since(&self, earlier: &Snapshot) -> f64 {
+        (self.at - earlier.at).as_secs_f64().max(f64::MIN_POSITIVE)
+    }
+
+    /// What came to this CPU since an earlier reading.
+    pub(super) fn since(&self, earlier: &Snapshot, cpu: u32, usage: Usage, watched: Watched) -> Found {
+        let seconds = self.seconds_since(earlier);
+        let softirqs = self.softirqs.since(&earlier.softirqs, cpu).into_iter();
+        let stolen = steal(&self.stat, cpu).zip(steal(&earlier.stat, cpu)).map(|(now, then)| now.saturating_sub(then));
+        let stops = self.interrupts.since(&earlier.interrupts, cpu).into_iter().chain(switches(usage));
+        let others = softirqs.map(|(name, count)| (format!("softirq {name}"), count));
+        let others = others.chain(stolen.map(|ticks| ("steal, clock ticks".to_owned(), ticks)));
+        let source = |(name, count), explains_at_most_percent| Source {
+            name,
+            count,
+            per_second: count as f64 / seconds,
+            explains_at_most_percent,
+        };
+        let stops: Vec<Source> = stops.map(|(name, count)| source((name, count), watched.explained(count))).collect();
+        let events = stops.iter().map(|source| source.count).sum();
+        let mut sources = stops;
+        sources.extend(others.map(|other| source(other, None)));
+        sources.retain(|source| source.count > 0);
+        sources.sort_by(|a, b| b.count.cmp(&a.count).then_with(|| a.name.cmp(&b.name)));
+        Found {
+            sources,
+            steal_percent: stolen.map(|ticks| (100.0 * ticks as f64 / clock_ticks() / seconds).min(100.0)),
+            unexplained_at_least_percent: watched.explained(events).map(|explained| 100.0 - explained),
+        }
+    }
+}
+
+impl Watched {
+    /// The largest share of the gaps that so many events can be behind.
+    fn explained(self, events: u64) -> Option<f64> {
+        let while_watched = events as f64 * self.share;
+        (self.gaps >= FEWEST_GAPS).then(|| (100.0 * while_watched / self.gaps as f64).min(100.0))
+    }
+}
+
+fn switches(usage: Usage) -> [(String, u64); 3] {
+    [
+        ("context switches, involuntary".to_owned(), usage.involuntary_switches),
+        ("context switches, voluntary".to_owned(), usage.voluntary_switches),
+        ("page faults".to_owned(), usage.page_faults),
+    ]
+}
+
+/// Clock ticks a second, in which `/proc/stat` counts.
+fn clock_ticks() -> f64 {
+    // SAFETY: takes a number and returns one.
+    let ticks = unsafe { libc::sysconf(libc::_SC_CLK_TCK) };
+    if ticks > 0 { ticks as f64 } else { 100.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    fn snapshot(at: Instant, timer: u64, softirq: u64, steal: u64) -> Snapshot {
+        Snapshot {
+            interrupts: Table::parse(&format!(
+                "CPU0 CPU1\nLOC: 5 {timer} Local timer interrupts\n 9: 0 0 A 9-edge x\n"
+            )),
+            softirqs: Table::parse(&format!("CPU0 CPU1\nTIMER: 5 {softirq}\n")),
+            stat: format!("cpu1 0 0 0 0 0 0 0 {steal} 0 0\n"),
+            at,
+        }
+    }
+
+    fn found(gaps: u64) -> Found {
+        let at = Instant::now();
+        let (before, after) = (snapshot(at, 100, 7, 1), snapshot(at + Duration::from_secs(2), 600, 407, 11));
+        let usage = Usage { involuntary_switches: 20, ..Usage::default() };
+        after.since(&before, 1, usage, Watched { gaps, share: 0.5 })
+    }
+
+    #[test]
+    fn the_most_frequent_comes_first_and_explains_at_most_its_count() {
+        let found = found(1000);
+        let lines: Vec<_> =
+            found.sources.iter().map(|source| (&*source.name, source.count, source.per_second)).collect();
+        let wanted = [
+            ("LOC Local timer interrupts", 500, 250.0),
+            ("softirq TIMER", 400, 200.0),
+            ("context switches, involuntary", 20, 10.0),
+            ("steal, clock ticks", 10, 5.0),
+        ];
+        assert_eq!(lines, wanted);
+        let explained: Vec<_> = found.sources.iter().map(|source| source.explains_at_most_percent).collect();
+        assert_eq!(explained, [Some(25.0), None, Some(1.0), None]);
+        assert_eq!(found.unexplained_at_least_percent, Some(74.0));
+        assert_eq!(found.steal_percent, Some(100.0 * 10.0 / clock_ticks() / 2.0));
+    }
+
+    #[test]
+    fn few_gaps_are_not_weighed_and_no_share_is_beyond_all() {
+        assert!(found(99).sources.iter().all(|source| source.explains_at_most_percent.is_none()));
+        assert_eq!(found(99).unexplained_at_least_percent, None);
+        assert_eq!(found(110).sources[0].explains_at_most_percent, Some(100.0));
+    }
+
+    #[test]
+    fn this_computer_counts() {
+        let before = Snapshot::now();
+        assert!(before.stat.starts_with("cpu") && before.at.elapsed() < Duration::from_secs(60));
+    }
+}

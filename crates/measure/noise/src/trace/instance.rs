@@ -1,0 +1,184 @@
+//! A trace of our own in the kernel.
+
+use super::Recording;
+use rustix::mount::{FsMountFlags, FsOpenFlags, MountAttrFlags, fsconfig_create, fsmount, fsopen};
+use seatmap_os::CpuSet;
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// Where tracefs is, unless a container hides it.
+const USUAL_PLACE: &str = "/sys/kernel/tracing";
+
+/// Instances of ours begin with it.
+const PREFIX: &str = "seatmap-noise-";
+
+/// For each metered CPU, in KiB: a quarter of a million events, a minute of a busy CPU.
+const BUFFER_KIB: &str = "8192";
+
+/// What every kernel with tracing has.
+const EVENTS: [&str; 5] =
+    ["sched/sched_switch", "irq/irq_handler_entry", "irq/irq_handler_exit", "irq/softirq_entry", "irq/softirq_exit"];
+
+/// What some architectures have: x86's vectors, Arm's interrupts between CPUs.
+const EVENTS_OF_SOME: [&str; 3] = ["irq_vectors", "ipi/ipi_entry", "ipi/ipi_exit"];
+
+/// A trace that runs until it is dropped.
+pub(in super::super) struct Instance {
+    folder: PathBuf,
+    /// Says that somebody is here, for as long as this process lives.
+    _lock: File,
+    /// A tracefs that stands nowhere in the file system, where none is mounted.
+    _mount: Option<OwnedFd>,
+}
+
+impl Instance {
+    /// Begins to trace these CPUs.
+    pub(in super::super) fn begin(cpus: &[u32]) -> io::Result<Self> {
+        let (root, mount) = tracefs()?;
+        let instances = root.join("instances");
+        // One at a time: nobody may take another's for one left behind before it is locked.
+        let turn = File::open(&instances)?;
+        turn.lock()?;
+        sweep(&instances)?;
+        static MADE: AtomicU32 = AtomicU32::new(0);
+        let number = MADE.fetch_add(1, Ordering::Relaxed);
+        let folder = instances.join(format!("{PREFIX}{}-{number}", std::process::id()));
+        std::fs::create_dir(&folder)?;
+        let lock = File::open(&folder)?;
+        let instance = Instance { folder, _lock: lock, _mount: mount };
+        instance._lock.lock()?;
+        instance.start(cpus)?;
+        Ok(instance)
+    }
+
+    fn start(&self, cpus: &[u32]) -> io::Result<()> {
+        self.write("tracing_on", "0")?;
+        self.write("trace_clock", "mono")?;
+        for cpu in cpus {
+            self.write(&format!("per_cpu/cpu{cpu}/buffer_size_kb"), BUFFER_KIB)?;
+        }
+        for events in EVENTS {
+            self.write(&format!("events/{events}/enable"), "1")?;
+        }
+        for events in EVENTS_OF_SOME.iter().filter(|events| self.folder.join("events").join(events).exists()) {
+            self.write(&format!("events/{events}/enable"), "1")?;
+        }
+        self.write("tracing_cpumask", &cpus.iter().copied().collect::<CpuSet>().to_mask())?;
+        self.write("tracing_on", "1")
+    }
+
+    /// Where a meter says that it is one. The trace cannot be removed while it is open.
+    pub(in super::super) fn marker(&self) -> io::Result<File> {
+        OpenOptions::new().write(true).open(self.folder.join("trace_marker"))
+    }
+
+    /// Writes no more.
+    pub(in super::super) fn stop(&self) -> io::Result<()> {
+        self.write("tracing_on", "0")
+    }
+
+    /// What there is of one CPU: of a busy one tens of MB.
+    pub(in super::super) fn recording(&self, cpu: u32) -> io::Result<Recording> {
+        let folder = self.folder.join(format!("per_cpu/cpu{cpu}"));
+        let stats = std::fs::read_to_string(folder.join("stats"))?;
+        let is_cut = !stats.lines().any(|line| line == "overrun: 0");
+        Ok(Recording { text: std::fs::read(folder.join("trace"))?, is_cut })
+    }
+
+    fn write(&self, name: &str, text: &str) -> io::Result<()> {
+        std::fs::write(self.folder.join(name), text)
+    }
+}
+
+impl Drop for Instance {
+    fn drop(&mut self) {
+        // What cannot be removed goes with the next trace.
+        let _ = self.stop();
+        let _ = std::fs::remove_dir(&self.folder);
+    }
+}
+
+/// The tracefs at its usual place; else one of this process alone, which is gone with it.
+fn tracefs() -> io::Result<(PathBuf, Option<OwnedFd>)> {
+    let usual = PathBuf::from(USUAL_PLACE);
+    if usual.join("instances").is_dir() {
+        return Ok((usual, None));
+    }
+    let opened = fsopen("tracefs", FsOpenFlags::FSOPEN_CLOEXEC)?;
+    fsconfig_create(&opened)?;
+    let mount = fsmount(&opened, FsMountFlags::FSMOUNT_CLOEXEC, MountAttrFlags::empty())?;
+    Ok((PathBuf::from(format!("/proc/self/fd/{}", mount.as_raw_fd())), Some(mount)))
+}
+
+/// Removes what somebody left who was killed: nobody holds its lock.
+fn sweep(instances: &Path) -> io::Result<()> {
+    for entry in std::fs::read_dir(instances)?.flatten() {
+        let is_ours = entry.file_name().to_string_lossy().starts_with(PREFIX);
+        if is_ours && File::open(entry.path()).is_ok_and(|folder| folder.try_lock().is_ok()) {
+            // Somebody may look into it just now: it goes another time.
+            let _ = std::fs::remove_dir(entry.path());
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `None`, and a word about it, where this computer lets nobody trace.
+    fn begun() -> Option<Instance> {
+        Instance::begin(&[0]).inspect_err(|error| eprintln!("skipped: no trace here: {error}")).ok()
+    }
+
+    #[test]
+    fn nothing_is_left() {
+        let Some(instance) = begun() else { return };
+        let (root, _mount) = tracefs().unwrap();
+        let folder = root.join("instances").join(instance.folder.file_name().unwrap());
+        assert!(folder.is_dir());
+        drop(instance);
+        assert!(!folder.exists());
+    }
+
+    #[test]
+    fn one_left_behind_goes_with_the_next_and_one_in_use_stays() {
+        let Some(first) = begun() else { return };
+        let (root, _mount) = tracefs().unwrap();
+        let left = root.join("instances").join(format!("{PREFIX}left"));
+        std::fs::create_dir(&left).unwrap();
+        let second = Instance::begin(&[0]).unwrap();
+        assert!(first.folder.is_dir() && second.folder.is_dir() && !left.exists());
+    }
+
+    #[test]
+    fn one_left_behind_that_somebody_reads_is_in_nobodys_way() {
+        let Some(_first) = begun() else { return };
+        let (root, _mount) = tracefs().unwrap();
+        let left = root.join("instances").join(format!("{PREFIX}read"));
+        std::fs::create_dir(&left).unwrap();
+        let reader = File::open(left.join("trace")).unwrap();
+        Instance::begin(&[0]).unwrap();
+        drop(reader);
+        // Whoever sweeps next may have been quicker.
+        let _ = std::fs::remove_dir(&left);
+        assert!(!left.exists());
+    }
+
+    #[test]
+    fn who_falls_asleep_is_heard() {
+        let cpus = seatmap_os::affinity::current().unwrap();
+        let instance = match Instance::begin(&cpus) {
+            Ok(instance) => instance,
+            Err(error) => return eprintln!("skipped: no trace here: {error}"),
+        };
+        std::thread::sleep(std::time::Duration::from_millis(1));
+        instance.stop().unwrap();
+        let texts = cpus.iter().map(|cpu| instance.recording(*cpu).unwrap().text);
+        let switches: usize = texts.map(|text| String::from_utf8_lossy(&text).matches("sched_switch").count()).sum();
+        assert!(switches > 0, "{} CPUs, and nobody fell asleep", cpus.len());
+    }
+}

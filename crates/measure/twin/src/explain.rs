@@ -1,0 +1,119 @@
+//! Cores, groups, offsets and homes of a profile, as the twin takes them.
+
+use super::TwinError;
+use seatmap_machine::description::Basis;
+use seatmap_machine::{CoreDistance, HomeModel, Profile};
+use seatmap_measure::classes::Relations;
+use seatmap_measure::findings::{Finding, findings};
+use seatmap_measure::fit;
+use seatmap_measure::fit::siblings;
+use seatmap_sim::coherent::homes::hashed;
+use seatmap_sim::coherent::{LevelsHomes, MEASURED_LINE, Parts};
+use seatmap_sim::figure::Figure;
+use std::collections::BTreeMap;
+
+/// Ticks of a nanosecond, at least: distances come back to a twentieth of one.
+const TICKS_PER_NS: f64 = 10.0;
+/// The clock where the profile does not tell it.
+const USUAL_GHZ: f64 = 3.0;
+
+/// The parts of a profile.
+///
+/// # Errors
+/// A profile without distances.
+pub fn parts(profile: &Profile) -> Result<Parts, TwinError> {
+    let unfit = |problem| TwinError::Unfit { name: profile.name.clone(), problem };
+    let distance = profile.core_distance.as_ref().ok_or_else(|| unfit("holds no core distances"))?;
+    let explained = profile.home_model.clone().or_else(|| fit::explain(distance, &profile.topology));
+    let model = explained.ok_or_else(|| unfit("knows no distance at all; measure it again"))?;
+    let core_of = siblings::cores(distance, &profile.topology);
+    let cores = core_of.iter().max().map_or(0, |last| last + 1);
+    let homes = homes(profile);
+    let frequency_ghz = clock(profile);
+    Ok(Parts {
+        group_of: groups(profile, distance, &model, &core_of, cores),
+        package_of: packages(profile, distance, &core_of, cores),
+        offset_ns: offsets(&model, &core_of, cores, homes.as_ref().map_or(1, |(homes, _)| homes.count as usize)),
+        core_of,
+        homes,
+        ticks_per_cycle: (TICKS_PER_NS / frequency_ghz.value).ceil() as u32,
+        frequency_ghz,
+    })
+}
+
+/// The homes that were told apart, and the one of the line that the distances are of; `None` where there is one.
+pub fn homes(profile: &Profile) -> Option<(LevelsHomes, usize)> {
+    let model = profile.home_model.as_ref().filter(|model| model.homes() > 1)?;
+    let count = model.homes();
+    let first = model.lines.as_ref().and_then(|lines| lines.home_of_line.first()).map_or(0, |home| *home as usize);
+    let seed = (1..1 << 20).find(|seed| hashed(MEASURED_LINE, *seed, count) == first)?;
+    let settled_in_groups = model.inside_ns.is_some();
+    Some((LevelsHomes { count: count as u32, hash_seed: seed as u32, settled_in_groups }, first))
+}
+
+/// The group of each core: those found in the distances, as far as they share a level-3 cache.
+fn groups(profile: &Profile, distance: &CoreDistance, model: &HomeModel, core_of: &[usize], cores: usize) -> Vec<u32> {
+    let found = model.group_of(&distance.pus);
+    let mut numbers = BTreeMap::new();
+    let mut group_of = vec![0; cores];
+    for (row, os) in distance.pus.iter().enumerate() {
+        let l3 = profile.topology.pu(*os).and_then(|pu| pu.l3);
+        let next = numbers.len() as u32;
+        group_of[core_of[row]] = *numbers.entry((found[row], l3)).or_insert(next);
+    }
+    let mut seen = Vec::new();
+    let mut dense = |group: u32| match seen.iter().position(|known| *known == group) {
+        Some(at) => at as u32,
+        None => {
+            seen.push(group);
+            seen.len() as u32 - 1
+        }
+    };
+    // Siblings of two groups leave numbers that nobody has.
+    group_of.into_iter().map(&mut dense).collect()
+}
+
+/// Cores that are nearer to each other than to the rest, which is what packages are; but those that only seem far from each
+/// other, since the line's home is with the others, are one.
+fn packages(profile: &Profile, distance: &CoreDistance, core_of: &[usize], cores: usize) -> Vec<Option<u32>> {
+    let far = findings(profile).into_iter().find_map(|finding| match finding {
+        Finding::FarHome { pus, .. } => Some(pus),
+        _ => None,
+    });
+    let mut package_of = vec![None; cores];
+    for (row, sphere) in Relations::of(profile, distance).sphere.iter().enumerate() {
+        let package = far.as_ref().map_or(*sphere, |far| usize::from(far.contains(&distance.pus[row])));
+        package_of[core_of[row]] = Some(package as u32);
+    }
+    package_of
+}
+
+/// The mean offset of each core's threads, by home, to a hundredth of a nanosecond.
+fn offsets(model: &HomeModel, core_of: &[usize], cores: usize, homes: usize) -> Vec<Vec<f64>> {
+    let threads = |core: usize| (0..core_of.len()).filter(move |row| core_of[*row] == core);
+    let known = |row: usize, home: usize| model.offset_ns.get(row)?.get(home).copied().filter(|ns| ns.is_finite());
+    let mean = |core: usize, home: usize| {
+        let all: Vec<f64> = threads(core).filter_map(|row| known(row, home)).collect();
+        if all.is_empty() { 0.0 } else { (100.0 * all.iter().sum::<f64>() / all.len() as f64).round() / 100.0 }
+    };
+    (0..cores).map(|core| (0..homes).map(|home| mean(core, home)).collect()).collect()
+}
+
+/// The core clock: the rate of a TSC, or what is usual.
+fn clock(profile: &Profile) -> Figure {
+    let ghz = profile.clock.frequency_hz.map(|hz| (hz / 1e7).round() / 100.0);
+    let is_core_clock = profile.clock.source.as_deref() != Some("cntvct");
+    match ghz.filter(|ghz| is_core_clock && (0.5..=10.0).contains(ghz)) {
+        Some(value) => Figure {
+            value,
+            kind: Basis::Calibration,
+            source: "the rate of the profile's clock, which is near the nominal one".to_owned(),
+        },
+        None => Figure {
+            value: USUAL_GHZ,
+            kind: Basis::Assumption,
+            source: "the profile does not tell; no distance depends on it, only what is computed between messages"
+                .to_owned(),
+        },
+    }
+}

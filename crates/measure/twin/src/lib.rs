@@ -1,0 +1,160 @@
+//! A twin: a machine that the simulator runs, fitted to what was measured of a real one.
+//!
+//! Its distances with nothing else going on are the profile's; what it does under load follows the profile's loaded curve,
+//! where there is one, and stated assumptions where there is none.
+//!
+//! | module | does |
+//! |---|---|
+//! | `explain` | cores, groups, offsets and homes of a profile |
+//! | [`fidelity`] | how far the twin's distances are from the profile's |
+//! | [`capacity`] | how long links and directories are busy, from the loaded curve |
+#![deny(missing_docs)]
+
+pub mod capacity;
+mod explain;
+pub mod fidelity;
+
+use capacity::Followed;
+use fidelity::Fidelity;
+use seatmap_machine::Profile;
+use seatmap_measure::error::MeasureError;
+use seatmap_sim::coherent::Levels;
+use seatmap_sim::{CoherentModel, ModelError, SimError};
+use serde::Serialize;
+
+/// The name and version of the format of [`Report`] on file.
+pub const FORMAT: &str = "seatmap-fit/1";
+
+/// A twin, and how like its original it is.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Twin {
+    /// The machine, to be written on file.
+    pub levels: Levels,
+    /// What reading that file gives.
+    pub model: CoherentModel,
+    /// How it compares.
+    pub report: Report,
+}
+
+/// How like its original a twin is.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Report {
+    /// [`FORMAT`].
+    pub format: &'static str,
+    /// What it is called.
+    pub name: String,
+    /// The name of the machine that it is a twin of.
+    pub machine: String,
+    /// Cores.
+    pub cores: usize,
+    /// Hardware threads.
+    pub pus: usize,
+    /// Groups of cores that settle lines among themselves.
+    pub groups: usize,
+    /// Homes of lines; 1 where the profile knows one line only.
+    pub homes: usize,
+    /// Whether single pairs carry what groups and offsets leave.
+    pub has_rest: bool,
+    /// Nanoseconds of a tick.
+    pub tick_ns: f64,
+    /// Unloaded distances, all of them.
+    pub all: Fidelity,
+    /// The same of a twin without what groups and offsets leave of single pairs: how much the structure explains.
+    pub structure: Fidelity,
+    /// The same by distance class, nearest first.
+    pub by_class: Vec<Fidelity>,
+    /// Distances for lines of every home, where there are several.
+    pub by_home: Option<Fidelity>,
+    /// The loaded curve, where the profile has one.
+    pub loaded: Option<Followed>,
+}
+
+/// Why a profile has no twin.
+#[derive(Debug, thiserror::Error)]
+pub enum TwinError {
+    /// The profile holds no distances, or the wrong ones.
+    #[error("{name} {problem}")]
+    Unfit {
+        /// The profile.
+        name: String,
+        /// What it lacks.
+        problem: &'static str,
+    },
+    /// The model made of it cannot be run.
+    #[error(transparent)]
+    Model(#[from] ModelError),
+    /// The twin failed under load.
+    #[error(transparent)]
+    Load(#[from] MeasureError<SimError>),
+}
+
+/// What a twin must be able to tell.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Needs {
+    /// Homes of lines.
+    pub homes: bool,
+    /// Behaviour under load.
+    pub loaded: bool,
+}
+
+/// Fits a twin.
+///
+/// # Errors
+/// [`TwinError`]: a profile without distances between two cores, or without what is needed of it.
+pub fn fit(profile: &Profile, needs: Needs) -> Result<Twin, TwinError> {
+    check(profile, needs)?;
+    let mut levels = explain::parts(profile)?.levels(profile)?;
+    levels.name = format!("{}-twin", profile.name);
+    levels.summary = format!("A twin of {}: {}", profile.name, levels.summary);
+    let loaded = match profile.loaded.is_empty() {
+        true => None,
+        false => Some(capacity::follow(&mut levels, profile)?),
+    };
+    // What is judged is what stands on file, to its last digit.
+    let model = CoherentModel::from_toml(&levels.name, &levels.to_toml())?;
+    let report = Report {
+        format: FORMAT,
+        name: levels.name.clone(),
+        machine: profile.name.clone(),
+        cores: levels.cores.len(),
+        pus: model.topology.pus.len(),
+        groups: levels.distances.between_ns.len(),
+        homes: levels.home_count(),
+        has_rest: !levels.distances.rest_ns.is_empty(),
+        tick_ns: model.ns_per_tick(),
+        all: fidelity::all(profile, &model),
+        structure: structure(&levels, profile)?,
+        by_class: fidelity::by_class(profile, &model),
+        by_home: fidelity::by_home(profile, &model),
+        loaded,
+    };
+    Ok(Twin { levels, model, report })
+}
+
+/// How far the distances are from groups and offsets alone.
+fn structure(levels: &Levels, profile: &Profile) -> Result<Fidelity, TwinError> {
+    let mut bare = levels.clone();
+    bare.distances.rest_ns.clear();
+    let fidelity = fidelity::all(profile, &bare.model(&levels.name)?);
+    Ok(Fidelity { name: "by groups and offsets alone".to_owned(), ..fidelity })
+}
+
+fn check(profile: &Profile, needs: Needs) -> Result<(), TwinError> {
+    let unfit = |problem| Err(TwinError::Unfit { name: profile.name.clone(), problem });
+    let Some(distance) = &profile.core_distance else {
+        return unfit("holds no core distances, which a twin is made of; 'seatmap measure' finds them");
+    };
+    if distance.pus.len() < 2 {
+        return unfit("knows one PU only; a twin takes two cores");
+    }
+    if needs.homes && explain::homes(profile).is_none() {
+        return unfit("knows the distances for lines of one home only; 'seatmap measure --homes N' finds more");
+    }
+    if needs.loaded && profile.loaded.is_empty() {
+        return unfit("has no loaded curve; 'seatmap measure --loaded' finds it");
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,252 @@
+//! One experiment.
+
+use super::overlapping::{lengthened, runs};
+use super::{Function, Options, Outcome, PerTask, Rooms, Spread};
+use seatmap_port::channels::{Bed, Program};
+use seatmap_port::{ENOUGH_OVERLAP, overlap};
+use seatmap_statistics::summarise;
+use seatmap_workload::stats::{Atomics, Exchange, Means, Source, Threads, Timed, Transfers};
+
+/// Operations with which a machine that repeats itself begins.
+const FEWEST: u64 = 32;
+/// Two runs, one twice as long, that agree so well are the same.
+const STEADY: f64 = 2e-3;
+
+/// Batches on a machine that does not repeat itself: the bar of measuring core distances.
+const BATCHES: u64 = 32;
+
+/// Why an experiment was not possible.
+#[derive(Debug, thiserror::Error)]
+pub enum StatsError<E: std::error::Error> {
+    /// It asks for what the machine has not.
+    #[error("{0}")]
+    Impossible(String),
+    /// Its workers were not at work at the same time, so that the time is not that of concurrent operations.
+    #[error(
+        "{what}: the workers were at work together for {:.0} % of their runs, and {:.0} % are needed: other programs had the CPUs; try again on a quieter machine",
+        100.0 * .overlap, 100.0 * ENOUGH_OVERLAP
+    )]
+    Apart {
+        /// The experiment.
+        what: String,
+        /// The largest share of several runs, 0 to 1.
+        overlap: f64,
+    },
+    /// It failed.
+    #[error(transparent)]
+    Run(E),
+}
+
+/// Runs an experiment.
+///
+/// # Errors
+/// [`StatsError`]: more workers, chips or memories than there are; a transfer that the hardware would refuse; on a real
+/// machine, workers that were not at work at the same time however long they ran.
+pub fn measure<B: Bed>(bed: &mut B, rooms: &Rooms, options: &Options) -> Result<Outcome, StatsError<B::Error>> {
+    check(rooms, options)?;
+    if !rooms.is_deterministic {
+        return in_batches(bed, rooms, options);
+    }
+    let mut iterations = FEWEST.min(options.iterations);
+    let warm_up = |iterations: u64| options.warm_up.min(iterations / 4);
+    let mut found = once(bed, rooms, options, warm_up(iterations), iterations)?;
+    while iterations < options.iterations {
+        iterations = (2 * iterations).min(options.iterations);
+        let longer = once(bed, rooms, options, warm_up(iterations), iterations)?;
+        let change = (longer.latency_ns / found.latency_ns - 1.0).abs();
+        found = longer;
+        if change < STEADY {
+            break;
+        }
+    }
+    Ok(found)
+}
+
+/// Neighbours and clocks disturb a real machine: the batch with the median latency is told, and how far the others differ.
+fn in_batches<B: Bed>(bed: &mut B, rooms: &Rooms, options: &Options) -> Result<Outcome, StatsError<B::Error>> {
+    let count = BATCHES.min(options.iterations);
+    let mut batches = Vec::new();
+    for batch in 0..count {
+        let iterations = options.iterations / count + u64::from(batch < options.iterations % count);
+        batches.push(lengthened(options.function.name(), |times| {
+            let iterations = iterations.saturating_mul(times);
+            once(bed, rooms, options, options.warm_up.min(iterations), iterations)
+        })?);
+    }
+    batches.sort_by(|a, b| a.latency_ns.total_cmp(&b.latency_ns));
+    let passes: Vec<Vec<f64>> = batches.iter().map(|batch| vec![batch.latency_ns]).collect();
+    let spread = summarise(&passes, 1).map(|summary| Spread {
+        batches: summary.n,
+        p10_ns: summary.p10,
+        mad_ns: summary.mad,
+        ci95_low_ns: summary.ci95_low,
+        ci95_high_ns: summary.ci95_high,
+    });
+    let iterations = batches.iter().map(|batch| batch.iterations).sum();
+    let overlap = batches.iter().filter_map(|batch| batch.overlap).reduce(f64::min);
+    let median = batches.swap_remove((batches.len() - 1) / 2);
+    Ok(Outcome { iterations, spread, overlap, ..median })
+}
+
+pub(super) fn check<E: std::error::Error>(rooms: &Rooms, options: &Options) -> Result<(), StatsError<E>> {
+    let impossible = |text: String| Err(StatsError::Impossible(text));
+    let (count, worker) = (rooms.count(), rooms.worker);
+    match options {
+        Options { workers: 0, .. } | Options { iterations: 0, .. } => {
+            impossible("nothing to do: -n and -i start at 1".into())
+        }
+        Options { chip, .. } if *chip >= rooms.chips.len() => {
+            impossible(format!("there is no chip {chip}: this machine has {}", rooms.chips.len()))
+        }
+        Options { module, .. } if *module as usize >= rooms.modules => {
+            impossible(format!("there is no memory {module}: this machine has {}", rooms.modules))
+        }
+        Options { workers, .. } if *workers > count => {
+            impossible(format!("{workers} {worker}s are wanted, and this machine has {count}"))
+        }
+        Options { function: Function::MkThread, .. } | Options { by_system_call: true, .. } if !rooms.has_system => {
+            impossible("what creating threads and system calls take is known on models of the Cell alone".into())
+        }
+        Options { elements: 0, .. } | Options { elements: 2049.., .. } => {
+            impossible("a list has 1 to 2048 elements: the MFC takes no others".into())
+        }
+        Options { function, size_bytes, .. } if function.atomic().is_some() && !matches!(size_bytes, 4..=128) => {
+            impossible("an atomic works on 4 to 128 bytes: a cache line of the PPE at most".into())
+        }
+        _ => Ok(()),
+    }
+}
+
+/// One run of so many operations after some to warm up.
+pub(super) fn once<B: Bed>(
+    bed: &mut B,
+    rooms: &Rooms,
+    options: &Options,
+    warm_up: u64,
+    iterations: u64,
+) -> Result<Outcome, StatsError<B::Error>> {
+    let found = started(bed, rooms, options, warm_up, iterations)?;
+    // Nothing in a model is late by chance: there it says how unfair the model is, and nothing of the figure.
+    Ok(Outcome { overlap: found.overlap.filter(|_| !rooms.is_deterministic), ..found })
+}
+
+fn started<B: Bed>(
+    bed: &mut B,
+    rooms: &Rooms,
+    options: &Options,
+    warm_up: u64,
+    iterations: u64,
+) -> Result<Outcome, StatsError<B::Error>> {
+    match options.function {
+        Function::MkThread => {
+            let threads = Threads { warm_up, iterations };
+            run(bed, &[controller(rooms)?], &threads, options, 0)
+        }
+        Function::Mailbox | Function::Signal => {
+            let means = if options.function == Function::Mailbox { Means::Mailbox } else { Means::Signal };
+            let by_system_call = options.by_system_call;
+            let has_controller = !options.between_workers;
+            let exchange = Exchange { means, has_controller, by_system_call, warm_up, iterations };
+            run(bed, &talkers(rooms, options)?, &exchange, options, 0)
+        }
+        function => match function.atomic() {
+            Some((operation, operand)) => {
+                let seats = workers(rooms, options)?;
+                let (stride_bytes, tasks, module) = (options.stride(), seats.len(), options.module);
+                let atomics = Atomics { operation, operand, tasks, stride_bytes, module, warm_up, iterations };
+                run(bed, &seats, &atomics, options, 0)
+            }
+            None => transfer(bed, rooms, options, warm_up, iterations),
+        },
+    }
+}
+
+fn transfer<B: Bed>(
+    bed: &mut B,
+    rooms: &Rooms,
+    options: &Options,
+    warm_up: u64,
+    iterations: u64,
+) -> Result<Outcome, StatsError<B::Error>> {
+    let seats = workers(rooms, options)?;
+    let transfers = Transfers {
+        is_get: options.function.transfer().unwrap_or(true),
+        tasks: seats.len(),
+        size_bytes: options.size_bytes,
+        elements: options.function.has_list().then_some(options.elements),
+        stride_bytes: options.stride(),
+        source: if options.between_workers { Source::FirstLocal } else { Source::Memory(options.module) },
+        warm_up,
+        iterations,
+    };
+    run(bed, &seats, &transfers, options, transfers.operation_bytes())
+}
+
+fn controller<E: std::error::Error>(rooms: &Rooms) -> Result<u32, StatsError<E>> {
+    rooms.controller.ok_or_else(|| StatsError::Impossible("this machine has no controller (PPE)".into()))
+}
+
+/// The controller and a worker of the chip, or the first worker and one of the chip.
+fn talkers<E: std::error::Error>(rooms: &Rooms, options: &Options) -> Result<Vec<u32>, StatsError<E>> {
+    if options.between_workers {
+        return rooms.workers_beside_the_first(options.chip, 1).ok_or_else(|| too_few(rooms));
+    }
+    let controller = controller(rooms)?;
+    let workers = rooms.workers(options.chip, 2).or_else(|| rooms.workers(options.chip, 1));
+    // On a host any CPU may control, and then does not work.
+    let worker = workers.into_iter().flatten().find(|worker| *worker != controller).ok_or_else(|| too_few(rooms))?;
+    Ok(vec![controller, worker])
+}
+
+fn workers<E: std::error::Error>(rooms: &Rooms, options: &Options) -> Result<Vec<u32>, StatsError<E>> {
+    let seats = match options.between_workers {
+        // -n counts the first worker, whose local store it is; alone it would have nobody to serve.
+        true => rooms.workers_beside_the_first(options.chip, options.workers.max(2) - 1),
+        false => rooms.workers(options.chip, options.workers),
+    };
+    seats.ok_or_else(|| too_few(rooms))
+}
+
+fn too_few<E: std::error::Error>(rooms: &Rooms) -> StatsError<E> {
+    StatsError::Impossible(format!("this machine has not so many {}s", rooms.worker))
+}
+
+fn run<B: Bed, P: Program<Output = Timed>>(
+    bed: &mut B,
+    seats: &[u32],
+    program: &P,
+    options: &Options,
+    bytes: u64,
+) -> Result<Outcome, StatsError<B::Error>> {
+    let timed = bed.run(seats, program, 1).map_err(StatsError::Run)?;
+    let ns_per_cycle = bed.ns_per_cycle();
+    let is_message = matches!(options.function, Function::Mailbox | Function::Signal);
+    let of = |(pu, task): (&u32, &Timed)| {
+        let latency_ns = (task.ended - task.began) as f64 * ns_per_cycle / task.operations as f64;
+        let bandwidth_gbps = (bytes > 0).then(|| bytes as f64 / latency_ns);
+        PerTask { pu: *pu, latency_ns, bandwidth_gbps, ticks: task.ticks }
+    };
+    // Of a message only the side that began knows the round trip.
+    let counted =
+        seats.iter().zip(&timed).filter(|(_, task)| task.operations > 0).take(if is_message { 1 } else { usize::MAX });
+    let per_spe: Vec<PerTask> = counted.map(of).collect();
+    let iterations = timed.iter().map(|task| task.operations).max().unwrap_or(0);
+    // A machine may serve one before the other: what counts is when all are done.
+    let all_ns = span(&timed) as f64 * ns_per_cycle / iterations.max(1) as f64;
+    Ok(Outcome {
+        function: options.function.name(),
+        latency_ns: if is_message { per_spe.first().map_or(all_ns, |task| task.latency_ns) } else { all_ns },
+        bandwidth_gbps: (bytes > 0).then(|| (bytes * per_spe.len() as u64) as f64 / all_ns),
+        iterations,
+        per_spe,
+        spread: None,
+        overlap: Some(overlap(&runs(&timed))),
+    })
+}
+
+/// Cycles from the first one's beginning to the last one's end.
+fn span(timed: &[Timed]) -> u64 {
+    let working = || timed.iter().filter(|task| task.operations > 0);
+    let began = working().map(|task| task.began).min().unwrap_or(0);
+    working().map(|task| task.ended).max().unwrap_or(0) - began
+}

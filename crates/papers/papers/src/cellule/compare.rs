@@ -1,0 +1,173 @@
+//! A program's time by each way.
+
+use crate::cellule::calls::Calls;
+use crate::cellule::kernel::Kernel;
+use crate::cellule::problem::{Part, Problem};
+use crate::cellule::spread::Spread;
+use crate::cellule::{CelluleError, Seats, Workload};
+use seatmap_os::usage::Usage;
+use serde::Serialize;
+use std::time::{Duration, Instant};
+
+/// What a turn of one way may take before the next way has its turn.
+const TURN: Duration = Duration::from_millis(20);
+/// Runs of a turn at most.
+const MOST_RUNS: usize = 50;
+
+/// A program by workers, and by threads made for it in two ways.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Comparison {
+    /// The program, as it is written on the command line.
+    pub workload: String,
+    /// Workers.
+    pub workers: usize,
+    /// Tasks of an iteration.
+    pub tasks: u32,
+    /// By workers that are there: program loaded and started on each, told by a message how often, heard, waited for.
+    pub runtime: Spread,
+    /// The same with a thread made and joined for each worker, as libspe2 does it on Linux.
+    pub thread_per_worker: Spread,
+    /// With a thread made and joined for each task.
+    pub thread_per_task: Spread,
+    /// (Linux - runtime) / Linux, of medians.
+    pub gain_percent: Gain,
+    /// What the kernel did meanwhile.
+    pub kernel: ByWay<Kernel>,
+}
+
+/// One of each way.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct ByWay<T> {
+    /// By workers that are there.
+    pub runtime: T,
+    /// With a thread a worker.
+    pub thread_per_worker: T,
+    /// With a thread a task.
+    pub thread_per_task: T,
+}
+
+/// What the runtime gains over each way of threads, in per cent of its time.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Gain {
+    /// Over a thread a worker.
+    pub thread_per_worker: f64,
+    /// Over a thread a task.
+    pub thread_per_task: f64,
+}
+
+/// Nanoseconds of one way's runs, by turns, and what they used.
+#[derive(Default)]
+struct Turns {
+    times_ns: Vec<Vec<f64>>,
+    used: Usage,
+}
+
+impl Turns {
+    fn push(&mut self, (times_ns, used): (Vec<f64>, Usage)) {
+        self.times_ns.push(times_ns);
+        self.used += used;
+    }
+
+    fn spread(&self) -> Result<Spread, CelluleError> {
+        Spread::of(&self.times_ns).ok_or(CelluleError::Workers { workers: 0, cpus: 0 })
+    }
+
+    fn kernel(&self) -> Kernel {
+        Kernel::of(self.used, self.times_ns.iter().map(Vec::len).sum())
+    }
+}
+
+/// Runs a workload by each way, by turns, and checks what each turn has computed.
+///
+/// # Errors
+/// A CPU that cannot be had, or a result that is wrong.
+pub fn compare(workload: Workload, seats: &Seats, turns: u32) -> Result<Comparison, CelluleError> {
+    let problem = workload.problem();
+    let (problem, iterations) = (&*problem, workload.iterations());
+    let timed = seats.control(|| {
+        let mut timed = ByWay::<Turns>::default();
+        for _ in 0..turns.max(1) {
+            timed.runtime.push(by_runtime(seats, problem, iterations)?);
+            let mut threads = seats.threads(seats.for_programs())?;
+            timed.thread_per_worker.push(turn(problem, || by_worker(&mut threads, problem, iterations))?);
+            timed.thread_per_task.push(turn(problem, || by_task(&mut threads, problem, iterations))?);
+        }
+        Ok(timed)
+    })?;
+    let (runtime, thread_per_worker) = (timed.runtime.spread()?, timed.thread_per_worker.spread()?);
+    let thread_per_task = timed.thread_per_task.spread()?;
+    let gain = |linux: Spread| (linux.median_ns - runtime.median_ns) / linux.median_ns * 100.0;
+    let gain_percent = Gain { thread_per_worker: gain(thread_per_worker), thread_per_task: gain(thread_per_task) };
+    let (workload, workers, tasks) = (workload.to_string(), seats.workers.len(), problem.tasks());
+    let kernel = ByWay {
+        runtime: timed.runtime.kernel(),
+        thread_per_worker: timed.thread_per_worker.kernel(),
+        thread_per_task: timed.thread_per_task.kernel(),
+    };
+    Ok(Comparison { workload, workers, tasks, runtime, thread_per_worker, thread_per_task, gain_percent, kernel })
+}
+
+/// The runtime lives for this turn alone: its idle workers must not spin beside the threads of the next.
+fn by_runtime(seats: &Seats, problem: &dyn Problem, iterations: u32) -> Result<(Vec<f64>, Usage), CelluleError> {
+    let runtime = seats.runtime(seats.for_programs())?;
+    let mut contexts =
+        seats.workers.iter().map(|_| Ok(runtime.context()?)).collect::<Result<Vec<_>, CelluleError>>()?;
+    turn(problem, || by_worker(&mut contexts, problem, iterations))
+}
+
+/// One run that is checked and not timed, then as many as a turn has room for.
+fn turn(
+    problem: &dyn Problem,
+    mut run: impl FnMut() -> Result<(), CelluleError>,
+) -> Result<(Vec<f64>, Usage), CelluleError> {
+    problem.clear();
+    run()?;
+    problem.check()?;
+    let (before, began, mut times_ns) = (Usage::of_process(), Instant::now(), Vec::new());
+    while times_ns.is_empty() || (times_ns.len() < MOST_RUNS && began.elapsed() < TURN) {
+        let began = Instant::now();
+        run()?;
+        times_ns.push(began.elapsed().as_secs_f64() * 1e9);
+    }
+    Ok((times_ns, Usage::of_process().since(before)))
+}
+
+/// Each context has its part of the tasks.
+fn by_worker<C: Calls>(contexts: &mut [C], problem: &dyn Problem, iterations: u32) -> Result<(), CelluleError> {
+    let step = contexts.len() as u32;
+    for (first, context) in (0..).zip(&mut *contexts) {
+        context.load(problem.program());
+        context.start(Part { first, step }.argument())?;
+    }
+    contexts.iter_mut().for_each(|context| context.write(iterations));
+    ended(contexts)
+}
+
+/// Each start of a context does one task.
+fn by_task<C: Calls>(contexts: &mut [C], problem: &dyn Problem, iterations: u32) -> Result<(), CelluleError> {
+    contexts.iter_mut().for_each(|context| context.load(problem.program()));
+    let step = problem.tasks();
+    let tasks: Vec<u32> = (0..iterations).flat_map(|_| 0..step).collect();
+    for tasks in tasks.chunks(contexts.len()) {
+        let at_once = &mut contexts[..tasks.len()];
+        for (first, context) in tasks.iter().zip(&mut *at_once) {
+            context.start(Part { first: *first, step }.argument())?;
+        }
+        at_once.iter_mut().for_each(|context| context.write(1));
+        ended(at_once)?;
+    }
+    Ok(())
+}
+
+fn ended<C: Calls>(contexts: &mut [C]) -> Result<(), CelluleError> {
+    for context in &mut *contexts {
+        context.read();
+    }
+    for context in contexts {
+        match context.wait()? {
+            0 => {}
+            code => return Err(CelluleError::Stopped(code)),
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,192 @@
+//! The cost of each call: table 1 and figure 6.
+
+use crate::cellule::calls::Calls;
+use crate::cellule::memory::{Floats, floats};
+use crate::cellule::spread::Spread;
+use crate::cellule::{CelluleError, Seats};
+use seatmap_host::HostClock;
+use seatmap_worker::{Inside, Program};
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Numbers of the block that the paper's example moves: 16 KiB.
+const NUMBERS: usize = 4096;
+/// Rounds of a turn.
+const ROUNDS: usize = 40;
+
+/// The calls, in the table's order, by its names; the last two are those that it leaves out and its text tells of.
+pub const CALLS: [(Call, &str, &str); 9] = [
+    (Call::CtxRun, "CtxRun", "an empty program run, from the call to its return"),
+    (Call::ThrCreate, "ThrCreate", "a program started"),
+    (Call::ThrJoin, "ThrJoin", "a program waited for that has told its end"),
+    (Call::PgmLoad, "PgmLoad", "a program loaded"),
+    (Call::MapPS, "MapPS", "registers mapped: mailboxes are memory from the first, so there is no such call"),
+    (Call::MBoxWr, "MBoxWr", "a message to a worker that waits for it"),
+    (Call::MBoxRd, "MBoxRd", "a message read that is there"),
+    (Call::Acquire, "Acquire", "a context made: a worker borrowed and scrubbed, or memory mapped, locked and touched"),
+    (Call::Release, "Release", "a context destroyed: a worker scrubbed and given back, or memory unmapped"),
+];
+
+/// One of [`CALLS`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub enum Call {
+    /// `spe_context_run`.
+    CtxRun,
+    /// `pthread_create`.
+    ThrCreate,
+    /// `pthread_join`.
+    ThrJoin,
+    /// `spe_program_load`.
+    PgmLoad,
+    /// `spe_ps_area_get`.
+    MapPS,
+    /// `spe_in_mbox_write`.
+    MBoxWr,
+    /// `spe_out_mbox_read`.
+    MBoxRd,
+    /// `spe_context_create`.
+    Acquire,
+    /// `spe_context_destroy`.
+    Release,
+}
+
+/// A call by each way, for all workers one after the other.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Cost {
+    /// By the runtime.
+    pub runtime: Spread,
+    /// By threads.
+    pub threads: Spread,
+}
+
+/// The costs with so many workers.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Costs {
+    /// Workers.
+    pub workers: usize,
+    /// The clock's smallest step: shorter calls cannot be told apart.
+    pub clock_step_ns: f64,
+    /// By call; without those that there are not.
+    pub calls: BTreeMap<Call, Cost>,
+}
+
+/// Nanoseconds of each call, in one round.
+type Round = BTreeMap<Call, f64>;
+
+/// Measures each call by each way, by turns, while the paper's example runs: a worker fetches 16 KiB, adds one to each
+/// number, and puts them back; in the end they are checked.
+///
+/// # Errors
+/// A CPU that cannot be had, or numbers that are wrong.
+pub fn costs(seats: &Seats, turns: u32) -> Result<Costs, CelluleError> {
+    let bench = Bench::new(seats.workers.len());
+    let (mut runtime, mut threads) = (Vec::new(), Vec::new());
+    seats.control(|| {
+        for _ in 0..turns.max(1) {
+            // It lives for its turn alone: idle workers must not spin beside the threads.
+            let workers = seats.runtime(seats.for_calls())?;
+            let contexts = || (0..workers.workers()).map(|_| Ok(workers.context()?)).collect::<Result<Vec<_>, _>>();
+            runtime.push(bench.turn(contexts)?);
+            drop(workers);
+            threads.push(bench.turn(|| seats.threads(seats.for_calls()))?);
+        }
+        Ok(())
+    })?;
+    bench.check(2 * turns.max(1) as usize * ROUNDS)?;
+    let mut calls = BTreeMap::new();
+    for (call, _, _) in CALLS {
+        let of = |turns: &[Vec<Round>]| {
+            let turn = |rounds: &Vec<Round>| rounds.iter().filter_map(|round| round.get(&call).copied()).collect();
+            Spread::of(&turns.iter().map(turn).collect::<Vec<Vec<f64>>>())
+        };
+        if let (Some(runtime), Some(threads)) = (of(&runtime), of(&threads)) {
+            calls.insert(call, Cost { runtime, threads });
+        }
+    }
+    Ok(Costs { workers: seats.workers.len(), clock_step_ns: bench.clock.step_ns(), calls })
+}
+
+/// The programs, and a clock.
+struct Bench {
+    clock: HostClock,
+    blocks: Vec<Arc<Floats>>,
+    example: Vec<Arc<dyn Program>>,
+    empty: Arc<dyn Program>,
+}
+
+impl Bench {
+    fn new(workers: usize) -> Self {
+        let blocks: Vec<Arc<Floats>> = (0..workers).map(|_| Arc::new(Floats::zeros(NUMBERS))).collect();
+        let example = blocks.iter().map(|block| example(Arc::clone(block))).collect();
+        Bench { clock: HostClock::calibrated(), blocks, example, empty: Arc::new(|_: &mut Inside, _: u64| 0) }
+    }
+
+    fn turn<C: Calls>(&self, made: impl Fn() -> Result<Vec<C>, CelluleError>) -> Result<Vec<Round>, CelluleError> {
+        (0..ROUNDS).map(|_| self.round(&made)).collect()
+    }
+
+    fn round<C: Calls>(&self, made: &impl Fn() -> Result<Vec<C>, CelluleError>) -> Result<Round, CelluleError> {
+        let mut round = Round::new();
+        let mut contexts = self.timed(&mut round, Call::Acquire, made)?;
+        self.timed(&mut round, Call::PgmLoad, || {
+            contexts.iter_mut().zip(&self.example).for_each(|(context, program)| context.load(Arc::clone(program)));
+        });
+        self.timed(&mut round, Call::ThrCreate, || contexts.iter_mut().try_for_each(|context| context.start(0)))?;
+        self.timed(&mut round, Call::MBoxWr, || contexts.iter_mut().for_each(|context| context.write(1)));
+        while !contexts.iter().all(Calls::has_mail) {
+            // It may be on the worker's own CPU.
+            std::thread::yield_now();
+        }
+        self.timed(&mut round, Call::MBoxRd, || contexts.iter_mut().for_each(|context| _ = context.read()));
+        self.timed(&mut round, Call::ThrJoin, || waited(&mut contexts))?;
+        contexts.iter_mut().for_each(|context| context.load(Arc::clone(&self.empty)));
+        self.timed(&mut round, Call::CtxRun, || {
+            contexts.iter_mut().try_for_each(|context| context.start(0))?;
+            waited(&mut contexts)
+        })?;
+        self.timed(&mut round, Call::Release, || drop(contexts));
+        Ok(round)
+    }
+
+    fn timed<T>(&self, round: &mut Round, call: Call, work: impl FnOnce() -> T) -> T {
+        let began = self.clock.stamp().ticks;
+        let result = work();
+        let took = self.clock.stamp().ticks.saturating_sub(began);
+        round.insert(call, took as f64 * self.clock.ns_per_tick());
+        result
+    }
+
+    /// Every number of every block has been counted up once a round.
+    fn check(&self, rounds: usize) -> Result<(), CelluleError> {
+        let wanted = rounds as f32;
+        for values in self.blocks.iter().map(|block| block.values()) {
+            if let Some(at) = values.iter().position(|value| *value != wanted) {
+                return Err(CelluleError::Wrong { what: "the example", at, got: values[at], wanted });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The example of the paper's microbenchmark.
+fn example(block: Arc<Floats>) -> Arc<dyn Program> {
+    Arc::new(move |inside: &mut Inside, _: u64| {
+        let step = inside.mailbox_read() as f32;
+        let is_here = block.get(inside, 0, 0, NUMBERS);
+        floats(inside.store()).iter_mut().take(NUMBERS).for_each(|number| *number += step);
+        let is_back = block.put(inside, 0, 0, NUMBERS);
+        inside.mailbox_write(0);
+        u32::from(!(is_here && is_back))
+    })
+}
+
+fn waited<C: Calls>(contexts: &mut [C]) -> Result<(), CelluleError> {
+    for context in contexts {
+        match context.wait()? {
+            0 => {}
+            code => return Err(CelluleError::Stopped(code)),
+        }
+    }
+    Ok(())
+}

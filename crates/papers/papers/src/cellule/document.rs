@@ -1,0 +1,57 @@
+//! What was found, as one JSON document.
+
+use crate::cellule::costs::Costs;
+use crate::cellule::gains::Figure;
+use crate::cellule::streams::Through;
+use crate::cellule::{Comparison, text};
+use serde::Serialize;
+
+/// The format's name, in the `format` key.
+pub const FORMAT: &str = "seatmap-workers/1";
+
+/// What was found on one machine.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Document {
+    /// [`FORMAT`].
+    pub format: &'static str,
+    /// The machine's name.
+    pub machine: String,
+    /// The controller's CPU, then those of the workers.
+    pub cpus: Vec<u32>,
+    /// What was asked for.
+    #[serde(flatten)]
+    pub found: Found,
+}
+
+/// What was asked for.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Found {
+    /// The cost of each call, by number of workers.
+    Calls(Vec<Costs>),
+    /// A program by each way.
+    Program(Box<Comparison>),
+    /// What is gained by size.
+    Gains(Vec<Figure>),
+    /// What came through pollers.
+    Streams(Vec<Through>),
+}
+
+impl Document {
+    /// Found on this machine, on these CPUs.
+    #[must_use]
+    pub fn new(machine: String, cpus: Vec<u32>, found: Found) -> Self {
+        Document { format: FORMAT, machine, cpus, found }
+    }
+
+    /// As text for a terminal.
+    #[must_use]
+    pub fn text(&self) -> String {
+        match &self.found {
+            Found::Calls(costs) => text::costs(costs),
+            Found::Program(comparison) => text::comparison(comparison),
+            Found::Gains(figures) => text::gains(figures),
+            Found::Streams(all) => text::streams(all),
+        }
+    }
+}

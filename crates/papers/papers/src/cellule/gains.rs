@@ -1,0 +1,133 @@
+//! What the runtime gains by size of the work: figures 4 and 5.
+
+use crate::cellule::compare::Gain;
+use crate::cellule::{CelluleError, Seats, Workload, compare};
+use serde::Serialize;
+
+/// Sizes of figure 4.
+const SIZES: [u32; 5] = [128, 256, 512, 1024, 2048];
+/// Iterations of figure 4 b.
+const ITERATIONS: [u32; 3] = [1, 4, 16];
+/// The largest size that is run more than once: beyond it there is nothing left to see, and a run takes seconds.
+const LARGEST_REPEATED: u32 = 512;
+/// Cycles of figure 5.
+const CYCLES: [u32; 6] = [1, 2, 4, 8, 16, 32];
+/// Blocks of figure 5, for each worker.
+const BLOCKS: u32 = 2;
+
+/// A figure.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Figure {
+    /// What it shows.
+    pub title: &'static str,
+    /// What its points differ in.
+    pub across: &'static str,
+    /// Its curves.
+    pub series: Vec<Series>,
+}
+
+/// A curve.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Series {
+    /// What it belongs to.
+    pub name: String,
+    /// Its points.
+    pub points: Vec<Point>,
+}
+
+/// What is gained at one size.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Point {
+    /// The size, or how often.
+    pub at: u32,
+    /// The gain, in per cent of the time by threads.
+    pub gain_percent: Gain,
+    /// The median time by the runtime.
+    pub runtime_ns: f64,
+}
+
+impl Figure {
+    /// Its curves as names and points: the gain over a thread a worker, or over a thread a task.
+    #[must_use]
+    pub fn curves(&self, is_per_worker: bool) -> Vec<(String, Vec<(f64, f64)>)> {
+        let gain = |of: Gain| if is_per_worker { of.thread_per_worker } else { of.thread_per_task };
+        let point = |point: &Point| (f64::from(point.at), gain(point.gain_percent));
+        self.series.iter().map(|series| (series.name.clone(), series.points.iter().map(point).collect())).collect()
+    }
+}
+
+/// The figures, on up to so many workers; `step` is told how many points are done, of how many.
+///
+/// # Errors
+/// As [`compare()`].
+pub fn gains(
+    cpus: &[u32],
+    workers: usize,
+    turns: u32,
+    mut step: impl FnMut(usize, usize),
+) -> Result<Vec<Figure>, CelluleError> {
+    let plan = plan(workers as u32);
+    let all = plan.iter().flat_map(|figure| &figure.2).map(|series| series.2.len()).sum();
+    let mut done = 0;
+    let mut figures = Vec::new();
+    for (title, across, curves) in plan {
+        let mut series = Vec::new();
+        for (name, workers, workloads) in curves {
+            let seats = Seats::new(cpus, workers)?;
+            let mut points = Vec::new();
+            for (at, workload) in workloads {
+                step(done, all);
+                done += 1;
+                let found = compare(workload, &seats, turns)?;
+                points.push(Point { at, gain_percent: found.gain_percent, runtime_ns: found.runtime.median_ns });
+            }
+            series.push(Series { name, points });
+        }
+        figures.push(Figure { title, across, series });
+    }
+    Ok(figures)
+}
+
+/// A curve to be: its name, its workers, and a workload for each point.
+type Curve = (String, usize, Vec<(u32, Workload)>);
+
+/// What the figures consist of.
+fn plan(workers: u32) -> [(&'static str, &'static str, Vec<Curve>); 3] {
+    let matrix = |size, iterations| (size, Workload::Matrix { size, iterations });
+    let by_workers = |count: u32| (named(count, "worker"), count as usize, SIZES.map(|size| matrix(size, 1)).to_vec());
+    let by_iterations = |count: u32| {
+        let sizes = SIZES.iter().filter(|size| count == 1 || **size <= LARGEST_REPEATED);
+        (named(count, "iteration"), workers as usize, sizes.map(|size| matrix(*size, count)).collect())
+    };
+    let cycles = |cycles| (cycles, Workload::BlackScholes { blocks: BLOCKS * workers, cycles });
+    let prices = (named(workers, "worker"), workers as usize, CYCLES.map(cycles).to_vec());
+    [
+        (
+            "matrix multiplication, one iteration (figure 4 a)",
+            "rows and columns",
+            (1..=workers).map(by_workers).collect(),
+        ),
+        ("matrix multiplication, all workers (figure 4 b)", "rows and columns", ITERATIONS.map(by_iterations).to_vec()),
+        ("Black-Scholes, two blocks a worker (figure 5)", "cycles", vec![prices]),
+    ]
+}
+
+fn named(count: u32, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_plan_has_the_papers_axes() {
+        let [a, b, prices] = plan(2);
+        assert_eq!(a.2.iter().map(|curve| (curve.1, curve.2.len())).collect::<Vec<_>>(), [(1, 5), (2, 5)]);
+        assert_eq!(
+            b.2.iter().map(|curve| (&*curve.0, curve.2.len())).collect::<Vec<_>>(),
+            [("1 iteration", 5), ("4 iterations", 3), ("16 iterations", 3)]
+        );
+        assert_eq!(prices.2[0].2[5].1.to_string(), "black-scholes:4:32");
+    }
+}

@@ -1,0 +1,50 @@
+//! What the kernel did for a program's runs: figure 7.
+
+use seatmap_os::usage::Usage;
+use serde::Serialize;
+
+/// The kernel's part in the runs of one way.
+///
+/// The paper samples with oprofile; here the kernel's own account of the process is read around each turn. Waiting asleep is
+/// in no account, and a controller that spins is in the user's.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Kernel {
+    /// Of the CPU time of all threads, the kernel's part in per cent; null where the runs took no tick.
+    pub kernel_percent: Option<f64>,
+    /// CPU time of a run, of all threads together.
+    pub cpu_us: f64,
+    /// Waits of all threads, a run.
+    pub voluntary_switches: f64,
+    /// Preemptions of all threads, a run.
+    pub involuntary_switches: f64,
+    /// Page faults, a run.
+    pub page_faults: f64,
+}
+
+impl Kernel {
+    /// What so many runs used.
+    #[must_use]
+    pub fn of(used: Usage, runs: usize) -> Self {
+        let each = |count: u64| count as f64 / runs.max(1) as f64;
+        Kernel {
+            kernel_percent: used.kernel_share().map(|share| 100.0 * share),
+            cpu_us: (used.user + used.kernel).as_secs_f64() * 1e6 / runs.max(1) as f64,
+            voluntary_switches: each(used.voluntary_switches),
+            involuntary_switches: each(used.involuntary_switches),
+            page_faults: each(used.page_faults),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    #[test]
+    fn figures_are_of_a_run_and_shares_of_all() {
+        let [user, kernel] = [30, 10].map(Duration::from_micros);
+        let kernel = Kernel::of(Usage { voluntary_switches: 6, user, kernel, ..Usage::default() }, 4);
+        assert_eq!((kernel.kernel_percent, kernel.cpu_us, kernel.voluntary_switches), (Some(25.0), 10.0, 1.5));
+    }
+}

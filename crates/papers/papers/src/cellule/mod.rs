@@ -1,0 +1,37 @@
+//! The experiments of Gupta et al. 2010 ("Cellule: lightweight execution environment for accelerator-based systems").
+//!
+//! The paper runs the same programs by a kernel that makes a thread for each accelerator and by a runtime that has its
+//! workers ready, and says what each call costs. Here both ways are the calls of [`seatmap_worker`], on the same CPUs, by
+//! turns within one process, so that their ratio survives a machine that is shared; what a program computes is checked
+//! before its time counts.
+//!
+//! | module | holds |
+//! |---|---|
+//! | [`seats`], [`calls`] | where controller and workers sit; what both ways answer |
+//! | [`problem`], [`matrix`], [`black_scholes`] | the programs of section 4.1 |
+//! | [`compare()`], [`gains`], [`kernel`] | a program's time by each way; figures 4 and 5; the kernel's part, figure 7 |
+//! | [`costs`] | table 1 and figure 6: the cost of each call |
+//! | [`streams`] | section 4.2: TCP streams through pollers with weights |
+//! | [`spread`], [`text`], [`document`] | the numbers that stand for samples; tables for people; JSON for programs |
+
+pub mod black_scholes;
+pub mod calls;
+pub mod compare;
+pub mod costs;
+pub mod document;
+mod error;
+pub mod gains;
+pub mod kernel;
+pub mod matrix;
+mod memory;
+pub mod problem;
+pub mod seats;
+pub mod spread;
+pub mod streams;
+pub mod text;
+
+pub use compare::{Comparison, compare};
+pub use document::Document;
+pub use error::CelluleError;
+pub use problem::Workload;
+pub use seats::Seats;

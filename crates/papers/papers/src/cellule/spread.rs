@@ -1,0 +1,62 @@
+//! The numbers that stand for samples.
+
+use seatmap_statistics::{quantile, summarise};
+use serde::Serialize;
+
+/// Where the bootstrap of an interval starts.
+const SEED: u64 = 1;
+
+/// Samples in a few numbers, in nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Spread {
+    /// The headline.
+    pub median_ns: f64,
+    /// The lower end of the 95 % bootstrap interval of the median.
+    pub ci95_low_ns: f64,
+    /// Its upper end.
+    pub ci95_high_ns: f64,
+    /// What one call in a hundred exceeds.
+    pub p99_ns: f64,
+    /// The standard deviation, which the paper gives. Beside the median it tells of the few calls that were interrupted.
+    pub deviation_ns: f64,
+    /// Samples behind them.
+    pub samples: usize,
+}
+
+impl Spread {
+    /// Of samples by turns; `None` of none.
+    #[must_use]
+    pub fn of(turns_ns: &[Vec<f64>]) -> Option<Self> {
+        let summary = summarise(turns_ns, SEED)?;
+        let all = turns_ns.concat();
+        Some(Spread {
+            median_ns: summary.median,
+            ci95_low_ns: summary.ci95_low,
+            ci95_high_ns: summary.ci95_high,
+            p99_ns: quantile(&all, 0.99)?,
+            deviation_ns: deviation(&all),
+            samples: summary.n,
+        })
+    }
+}
+
+/// The standard deviation of a sample; 0 of a single one.
+fn deviation(values: &[f64]) -> f64 {
+    let mean = values.iter().sum::<f64>() / values.len() as f64;
+    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+    (squares / (values.len() as f64 - 1.0).max(1.0)).sqrt()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_interruption_moves_the_deviation_and_not_the_median() {
+        let spread = Spread::of(&[vec![70.0; 99], vec![7000.0]]).unwrap();
+        assert_eq!((spread.median_ns, spread.samples), (70.0, 100));
+        assert!((spread.deviation_ns - 693.0).abs() < 1e-9, "{spread:?}");
+        assert_eq!(Spread::of(&[vec![5.0]]).unwrap().deviation_ns, 0.0);
+        assert_eq!(Spread::of(&[vec![]]), None);
+    }
+}

@@ -1,0 +1,145 @@
+//! TCP streams through pollers: section 4.2.
+//!
+//! The paper gives a network processor's threads to two streams, 8 and 6 for priorities of 4 and 3, and looks at what each
+//! gets through. Here two senders saturate a TCP connection each over the loopback, a service receives (Rx) and forwards
+//! (Tx), and two sinks take what comes and compare it with what was sent.
+//!
+//! | module | holds |
+//! |---|---|
+//! | [`share`] | who got how much in each window, from what was forwarded when |
+//! | `ends` | senders and sinks, and the bytes by which they know each other |
+//! | `service` | what lies between |
+
+mod ends;
+mod service;
+pub mod share;
+
+use crate::cellule::CelluleError;
+use ends::{Amount, sink, source};
+use seatmap_worker::poller::pollers;
+use serde::Serialize;
+use service::{Service, Way};
+use share::{Forwarded, Shares, shares};
+use std::io;
+use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::time::{Duration, Instant};
+
+/// The priorities of the paper's streams.
+pub const PRIORITIES: [u32; 2] = [4, 3];
+/// Its pollers in all.
+pub const POLLERS: usize = 14;
+/// Windows in which shares are told: what a person sees, and what a buffer has to bridge.
+const WINDOWS_MS: [u64; 2] = [100, 10];
+
+/// The paper's configurations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Configuration {
+    /// One stream; one thread receives and forwards.
+    SingleRxTx,
+    /// One stream; a thread receives, another forwards.
+    TwoRxTx,
+    /// Two streams, whoever has something in turn.
+    TwoRxTxNoPrio,
+    /// Two streams, 8 and 6 pollers of 14.
+    TwoRxTxPrio,
+}
+
+impl Configuration {
+    /// All of them, in the paper's order, by its names.
+    pub const ALL: [(Configuration, &'static str); 4] = [
+        (Configuration::SingleRxTx, "SingleRxTx"),
+        (Configuration::TwoRxTx, "TwoRxTx"),
+        (Configuration::TwoRxTxNoPrio, "TwoRxTx-NoPrio"),
+        (Configuration::TwoRxTxPrio, "TwoRxTx-Prio"),
+    ];
+
+    fn streams(self) -> usize {
+        match self {
+            Configuration::SingleRxTx | Configuration::TwoRxTx => 1,
+            Configuration::TwoRxTxNoPrio | Configuration::TwoRxTxPrio => 2,
+        }
+    }
+
+    fn way(self) -> Way {
+        match self {
+            Configuration::SingleRxTx => Way::Single,
+            Configuration::TwoRxTx | Configuration::TwoRxTxNoPrio => Way::RoundRobin,
+            Configuration::TwoRxTxPrio => Way::Weighted(pollers(&PRIORITIES, POLLERS)),
+        }
+    }
+}
+
+/// What came through in one configuration.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Through {
+    /// Its name.
+    pub configuration: &'static str,
+    /// Each stream's throughput, in 10^6 bit/s.
+    pub mbps: Vec<f64>,
+    /// The first stream's share of all bytes, where there are two.
+    pub shares: Vec<Shares>,
+}
+
+/// Runs a configuration for so long.
+///
+/// # Errors
+/// No socket or thread to be had, or bytes that arrived changed.
+pub fn run(configuration: (Configuration, &'static str), lasting: Duration) -> Result<Through, CelluleError> {
+    let forwarded = transfer(configuration.0, Amount::until(Instant::now() + lasting))?;
+    let seconds = forwarded.last().map_or(f64::NAN, |last| last.at_ns as f64 / 1e9);
+    let bytes = |stream| forwarded.iter().filter(|one| one.stream == stream).map(|one| one.bytes).sum::<u64>();
+    let streams = configuration.0.streams();
+    let mbps = (0..streams).map(|stream| bytes(stream) as f64 * 8.0 / 1e6 / seconds).collect();
+    let windows = if streams == 2 { &WINDOWS_MS[..] } else { &[] };
+    // What senders and sockets held when the time was up flows out without rivals; it is no part of a window.
+    let busy = Duration::as_nanos(&lasting) as u64;
+    let windows = windows.iter().map(|window| shares(&forwarded, *window * 1_000_000, busy)).collect();
+    Ok(Through { configuration: configuration.1, mbps, shares: windows })
+}
+
+/// Sends so much through each stream of a configuration, and says what was forwarded when.
+fn transfer(configuration: Configuration, amount: Amount) -> Result<Vec<Forwarded>, CelluleError> {
+    let failed = |error| CelluleError::System("a stream over the loopback", error);
+    let count = configuration.streams();
+    let pairs = (0..2 * count).map(|_| connected()).collect::<io::Result<Vec<_>>>().map_err(failed)?;
+    let (mut outer, mut inner): (Vec<TcpStream>, Vec<TcpStream>) = pairs.into_iter().unzip();
+    let (sinks, egress) = (outer.split_off(count), inner.split_off(count));
+    std::thread::scope(|scope| {
+        let sources: Vec<_> =
+            (0..count).zip(outer).map(|(stream, to)| scope.spawn(move || source(stream, to, amount))).collect();
+        let sinks: Vec<_> = (0..count).zip(sinks).map(|(stream, to)| scope.spawn(move || sink(stream, to))).collect();
+        let forwarded = Service { ingress: inner, egress }.forward(&configuration.way()).map_err(failed)?;
+        // What broke, and a thread that panicked, are `None` and arrived nowhere.
+        let sent = sources.into_iter().map(|source| source.join().ok().flatten());
+        let got = sinks.into_iter().map(|sink| sink.join().ok().flatten());
+        match sent.zip(got).position(|(sent, got)| sent.is_none() || sent != got) {
+            Some(stream) => Err(CelluleError::Torn(stream)),
+            None => Ok(forwarded),
+        }
+    })
+}
+
+/// Two ends of a TCP connection over the loopback.
+fn connected() -> io::Result<(TcpStream, TcpStream)> {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+    let there = TcpStream::connect(listener.local_addr()?)?;
+    Ok((there, listener.accept()?.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_byte_arrives_in_every_configuration() {
+        for (configuration, name) in Configuration::ALL {
+            let bytes = 3_000_000;
+            let forwarded = transfer(configuration, Amount { end: None, bytes }).unwrap();
+            for stream in 0..configuration.streams() {
+                let sum: u64 = forwarded.iter().filter(|one| one.stream == stream).map(|one| one.bytes).sum();
+                assert_eq!(sum, bytes, "{name}");
+            }
+            assert!(forwarded.is_sorted_by_key(|one| one.at_ns), "{name}");
+        }
+    }
+}

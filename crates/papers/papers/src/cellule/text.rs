@@ -1,0 +1,117 @@
+//! Tables for people.
+
+use crate::cellule::Comparison;
+use crate::cellule::costs::{CALLS, Costs};
+use crate::cellule::gains::Figure;
+use crate::cellule::kernel::Kernel;
+use crate::cellule::spread::Spread;
+use crate::cellule::streams::Through;
+use std::fmt::Write;
+
+/// A time with three digits and its unit.
+fn time(ns: f64) -> String {
+    match ns {
+        1e9.. => format!("{:.2} s", ns / 1e9),
+        1e6.. => format!("{:.2} ms", ns / 1e6),
+        1e3.. => format!("{:.2} us", ns / 1e3),
+        _ => format!("{ns:.0} ns"),
+    }
+}
+
+/// A median, and how far samples lie around it.
+fn spread(spread: &Spread) -> String {
+    format!("{:>9} +- {:>9}", time(spread.median_ns), time(spread.deviation_ns))
+}
+
+/// What each call costs, a table for each number of workers.
+#[must_use]
+pub fn costs(all: &[Costs]) -> String {
+    let mut text = String::new();
+    for costs in all {
+        let _ = writeln!(
+            text,
+            "{} by one controller; median +- standard deviation, of all together; the clock steps by {}",
+            workers(costs.workers),
+            time(costs.clock_step_ns)
+        );
+        let _ = writeln!(text, "  {:<10} {:>22}  {:>22}  {:>7}", "call", "runtime", "threads", "ratio");
+        for (call, name, _) in CALLS {
+            let _ = match costs.calls.get(&call) {
+                None => writeln!(text, "  {name:<10} {:>22}  {:>22}", "none", "none"),
+                Some(cost) => {
+                    let ratio = cost.runtime.median_ns / cost.threads.median_ns;
+                    writeln!(text, "  {name:<10} {}  {}  {ratio:>7.4}", spread(&cost.runtime), spread(&cost.threads))
+                }
+            };
+        }
+        text.push('\n');
+    }
+    for (_, name, what) in CALLS {
+        let _ = writeln!(text, "  {name:<10} {what}");
+    }
+    text
+}
+
+/// A program by each way.
+#[must_use]
+pub fn comparison(found: &Comparison) -> String {
+    let line = |name: &str, of: &Spread, in_kernel: Kernel, gain: Option<f64>| {
+        let gain = gain.map_or_else(String::new, |gain| format!("  runtime gains {gain:.1} %"));
+        format!("  {name:<20} {}  {}{gain}\n", spread(of), kernel(in_kernel))
+    };
+    let [by_runtime, by_worker, by_task] =
+        [found.kernel.runtime, found.kernel.thread_per_worker, found.kernel.thread_per_task];
+    let tasks = if found.tasks == 1 { "1 task".to_owned() } else { format!("{} tasks", found.tasks) };
+    format!("{}, {}, {tasks} an iteration; results are right\n", found.workload, workers(found.workers))
+        + &line("runtime", &found.runtime, by_runtime, None)
+        + &line("a thread a worker", &found.thread_per_worker, by_worker, Some(found.gain_percent.thread_per_worker))
+        + &line("a thread a task", &found.thread_per_task, by_task, Some(found.gain_percent.thread_per_task))
+}
+
+/// The kernel's part, and how often a run waited.
+fn kernel(kernel: Kernel) -> String {
+    let share = kernel.kernel_percent.map_or_else(|| "?".to_owned(), |percent| format!("{percent:.0}"));
+    format!("{share:>3} % in the kernel, {:>6.1} waits", kernel.voluntary_switches)
+}
+
+/// What is gained by size.
+#[must_use]
+pub fn gains(figures: &[Figure]) -> String {
+    let mut text = "(Linux - runtime) / Linux in %, over a thread a worker | a thread a task\n".to_owned();
+    for figure in figures {
+        let _ = writeln!(text, "\n{}, by {}", figure.title, figure.across);
+        for series in &figure.series {
+            let _ = write!(text, "  {:<14}", series.name);
+            for point in &series.points {
+                let gain = point.gain_percent;
+                let _ = write!(text, " {}: {:.0} | {:.0} ", point.at, gain.thread_per_worker, gain.thread_per_task);
+            }
+            text.truncate(text.trim_end().len());
+            text.push('\n');
+        }
+    }
+    text
+}
+
+/// What came through.
+#[must_use]
+pub fn streams(all: &[Through]) -> String {
+    let mut text =
+        format!("{:<16} {:>12} {:>12}   share of stream 1: median (least-most)\n", "", "stream 1", "stream 2");
+    for one in all {
+        let _ = write!(text, "{:<16}", one.configuration);
+        for mbps in &one.mbps {
+            let _ = write!(text, " {mbps:>5.0} Mbit/s");
+        }
+        for shares in &one.shares {
+            let range = format!("{:.4} ({:.4}-{:.4})", shares.median, shares.least, shares.most);
+            let _ = write!(text, "   {range} in {:.0} ms", shares.window_ms);
+        }
+        text.push('\n');
+    }
+    text
+}
+
+fn workers(count: usize) -> String {
+    if count == 1 { "1 worker".to_owned() } else { format!("{count} workers") }
+}

@@ -1,0 +1,123 @@
+//! Distances from one PU to all cores.
+
+use super::{ChannelsError, Chip, FIRST_LINE, round_trips};
+use fastrand::Rng;
+use seatmap_port::Testbed;
+use seatmap_statistics::median;
+use serde::Serialize;
+
+/// What is measured.
+#[derive(Clone, Copy, Debug)]
+pub struct Wanted {
+    /// The PU from which.
+    pub from: u32,
+    /// The line over which, beyond [`FIRST_LINE`].
+    pub line: u32,
+    /// Pairs at once, the one that is measured among them; the others sit at random, each with a line of its own.
+    pub pairs: usize,
+    /// How often the others are drawn anew.
+    pub runs: u32,
+    /// Timed batches.
+    pub batches: u32,
+    /// Where draws start.
+    pub seed: u64,
+}
+
+/// Distances from one PU over one line.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Curve {
+    /// The PU from which.
+    pub from: u32,
+    /// The line.
+    pub line: u32,
+    /// Pairs at once.
+    pub pairs: usize,
+    /// To each core's first hardware thread but that of `from` itself.
+    pub points: Vec<Point>,
+    /// To another hardware thread of the same core: the first of them.
+    pub same_core: Option<Point>,
+    /// The PU that is nearest: where the line's home is, on a quiet machine with homes.
+    pub nearest: u32,
+    /// The least of the medians, in cycles of the machine's clock.
+    pub least_cycles: f64,
+    /// The largest of them.
+    pub most_cycles: f64,
+    /// The median over all points.
+    pub median_cycles: f64,
+    /// The slowest batch of any run.
+    pub slowest_cycles: f64,
+    /// How long such a cycle lasts.
+    pub nanoseconds_per_cycle: f64,
+}
+
+/// One distance.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Point {
+    /// To this PU.
+    pub pu: u32,
+    /// The median over the runs, in cycles of the machine's clock.
+    pub cycles: f64,
+    /// The slowest batch.
+    pub slowest_cycles: f64,
+}
+
+/// Measures.
+///
+/// # Errors
+/// A PU that there is not, more pairs than fit, or the testbed's.
+pub fn curve<T: Testbed>(bed: &mut T, chip: &Chip, wanted: &Wanted) -> Result<Curve, ChannelsError> {
+    let (home, mut rng) = (chip.core_of(wanted.from)?, Rng::with_seed(wanted.seed));
+    let others = (0..chip.cores.len()).filter(|core| *core != home);
+    let points = others.map(|core| point(bed, chip, wanted, chip.first(core), &mut rng));
+    let points = points.collect::<Result<Vec<Point>, _>>()?;
+    let sibling = chip.cores[home].iter().find(|pu| **pu != wanted.from);
+    let same_core = sibling.map(|pu| point(bed, chip, wanted, *pu, &mut rng)).transpose()?;
+    let nearest = points.iter().min_by(|a, b| a.cycles.total_cmp(&b.cycles));
+    let nearest = nearest.ok_or_else(|| ChannelsError::Unfit("a distance needs two cores".to_owned()))?.pu;
+    let all = || points.iter().map(|point| point.cycles);
+    Ok(Curve {
+        from: wanted.from,
+        line: wanted.line,
+        pairs: wanted.pairs,
+        same_core,
+        nearest,
+        least_cycles: all().fold(f64::INFINITY, f64::min),
+        most_cycles: all().fold(0.0, f64::max),
+        median_cycles: median(&all().collect::<Vec<_>>()).unwrap_or(f64::NAN),
+        slowest_cycles: points.iter().map(|point| point.slowest_cycles).fold(0.0, f64::max),
+        nanoseconds_per_cycle: bed.ns_per_tick() * f64::from(bed.ticks_per_cycle()),
+        points,
+    })
+}
+
+fn point<T: Testbed>(
+    bed: &mut T,
+    chip: &Chip,
+    wanted: &Wanted,
+    to: u32,
+    rng: &mut Rng,
+) -> Result<Point, ChannelsError> {
+    let (mut means, mut slowest) = (Vec::new(), 0.0_f64);
+    for _ in 0..wanted.runs {
+        let mut seats = vec![wanted.from, to];
+        let others = wanted.pairs.saturating_sub(1);
+        seats.extend(chip.pairs(others, &[wanted.from, to], rng)?);
+        let lines: Vec<u32> =
+            [FIRST_LINE + wanted.line].into_iter().chain(lines_beyond(wanted.line, others, rng)).collect();
+        let (pairs, _) = round_trips(bed, &seats, &lines, wanted.batches)?;
+        means.extend(pairs.first().map(|pair| pair.mean));
+        slowest = pairs.first().map_or(slowest, |pair| slowest.max(pair.slowest));
+    }
+    Ok(Point { pu: to, cycles: median(&means).unwrap_or(f64::NAN), slowest_cycles: slowest })
+}
+
+/// A line at random in a page of its own for each, beyond this one: homes as they come.
+fn lines_beyond(line: u32, count: usize, rng: &mut Rng) -> impl Iterator<Item = u32> {
+    (1..=count as u32).map(move |page| FIRST_LINE + line + 64 * page + rng.u32(..64))
+}
+
+/// Lines of shared memory that this takes.
+#[must_use]
+pub fn lines_needed(wanted: &Wanted) -> u32 {
+    FIRST_LINE + wanted.line + 64 * (wanted.pairs as u32 + 1)
+}

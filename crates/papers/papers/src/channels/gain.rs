@@ -1,0 +1,73 @@
+//! What a run gains by better seats, the search for homes included.
+
+use super::Seated;
+use seatmap_statistics::median;
+use serde::Serialize;
+
+/// The times of one comparison, in ticks (figure 11(b) of Liu et al. 2015).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Times {
+    /// T2 - T1: the run as the kernel seats it.
+    pub usual: u64,
+    /// T3 - T2: the search for homes.
+    pub search: u64,
+    /// T4 - T3: the run on the seats that it led to.
+    pub placed: u64,
+}
+
+/// Many comparisons, each with other seats by default and other lines.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Gain {
+    /// (T2 - T1) / (T4 - T2), comparison by comparison.
+    pub speed_ups: Vec<f64>,
+    /// The mean, as in the paper.
+    pub mean: f64,
+    /// The middle.
+    pub median: f64,
+    /// The worst.
+    pub least: f64,
+    /// The best.
+    pub most: f64,
+    /// The mean of (T2 - T1) / (T4 - T3): as if homes were known.
+    pub mean_without_search: f64,
+    /// The mean share of T4 - T2 that the search takes.
+    pub search_share: f64,
+    /// The mean time of the search.
+    pub search_seconds: f64,
+    /// Who sat where in the last comparison; `None` where nobody says.
+    #[serde(skip)]
+    pub seated: Option<Seated>,
+}
+
+impl Gain {
+    /// All comparisons together; a tick lasts so many nanoseconds.
+    #[must_use]
+    pub fn of(times: &[Times], ns_per_tick: f64) -> Self {
+        let ratio = |times: &Times| times.usual as f64 / (times.search + times.placed) as f64;
+        let speed_ups: Vec<f64> = times.iter().map(ratio).collect();
+        let mean = |of: &dyn Fn(&Times) -> f64| times.iter().map(of).sum::<f64>() / times.len().max(1) as f64;
+        Gain {
+            mean: mean(&ratio),
+            median: median(&speed_ups).unwrap_or(f64::NAN),
+            least: speed_ups.iter().copied().fold(f64::INFINITY, f64::min),
+            most: speed_ups.iter().copied().fold(0.0, f64::max),
+            mean_without_search: mean(&|times| times.usual as f64 / times.placed as f64),
+            search_share: mean(&|times| times.search as f64 / (times.search + times.placed) as f64),
+            search_seconds: mean(&|times| times.search as f64 * ns_per_tick / 1e9),
+            speed_ups,
+            seated: None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_search_counts() {
+        let times = [Times { usual: 300, search: 50, placed: 100 }, Times { usual: 100, search: 0, placed: 100 }];
+        let gain = Gain::of(&times, 1.0);
+        assert_eq!((gain.speed_ups.as_slice(), gain.mean, gain.mean_without_search), (&[2.0, 1.0][..], 1.5, 2.0));
+    }
+}

@@ -1,0 +1,98 @@
+//! Channels on machines whose lines have homes: the experiments of Liu et al. 2015, on any testbed.
+//!
+//! | module | does |
+//! |---|---|
+//! | [`chip`] | cores in their order around the ring, and draws of seats |
+//! | [`find_td`] | the core nearest to a line's home (algorithm 2) |
+//! | [`curve`] | distances from one PU to all cores, on a quiet chip or a busy one (figures 4, 5, 7, 8) |
+//! | [`slices`] | busy pairs at random, and in slices (figures 9, 10) |
+//! | [`gain`] | what a run gains by better seats, the search for homes included (figures 11 to 13, 15) |
+//! | [`pair_gain`], [`renderer_gain`] | that of the producer-consumer model, and of the Mandelbrot renderer |
+//! | [`seated`] | who sat where in the last comparison |
+
+pub mod chip;
+pub mod curve;
+mod error;
+pub mod experiment;
+pub mod find_td;
+pub mod gain;
+pub mod pair_gain;
+pub mod renderer_gain;
+pub mod seated;
+pub mod slices;
+
+pub use chip::Chip;
+pub use error::ChannelsError;
+pub use experiment::{Figures, Found, Load, Wanted, run};
+pub use gain::Gain;
+pub use seated::{Run, Seated};
+
+use seatmap_measure::screen::GAP_FACTOR;
+use seatmap_port::{Addr, Testbed};
+use seatmap_statistics::median;
+use seatmap_workload::{PingPong, Trace};
+
+/// Where lines of channels begin: a page beyond the lines where tasks meet.
+pub const FIRST_LINE: u32 = 64;
+/// Timed batches of a pair on a computer that others use as well: a model's few would be noise.
+pub const BATCHES_ON_HOSTS: u32 = 200;
+/// Round trips in a timed batch: few, since many pairs at once are timed for as long as all of them run.
+const ROUND_TRIPS: u32 = 2;
+
+/// What one pair's round trips took, in cycles of the testbed's clock.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RoundTrips {
+    /// The mean while all pairs were at it, without batches that were interrupted.
+    pub mean: f64,
+    /// The slowest batch's, while all pairs were at it.
+    pub slowest: f64,
+}
+
+impl RoundTrips {
+    /// Ticks as cycles.
+    fn per(self, ticks_per_cycle: f64) -> Self {
+        RoundTrips { mean: self.mean / ticks_per_cycle, slowest: self.slowest / ticks_per_cycle }
+    }
+}
+
+/// Round trips of pairs that run at once, `seats` two by two, and the ticks that the whole run took.
+///
+/// # Errors
+/// The testbed's.
+pub fn round_trips<T: Testbed>(
+    bed: &mut T,
+    seats: &[u32],
+    lines: &[u32],
+    batches: u32,
+) -> Result<(Vec<RoundTrips>, u64), ChannelsError> {
+    // The last word: a channel on the same line finds its own words as it left them.
+    let words = lines.iter().map(|line| Addr::line(*line).word(7)).collect();
+    // The first batch fills the caches.
+    let pairs = PingPong { lines: words, gate: Addr::line(0), batches: batches + 1, round_trips: ROUND_TRIPS };
+    let traces = bed.run(seats, &pairs).map_err(ChannelsError::run)?;
+    let ends = || traces.iter().filter_map(|trace| trace.stamps.last()).map(|stamp| stamp.ticks);
+    let first = traces.iter().filter_map(|trace| trace.stamps.first()).map(|stamp| stamp.ticks).min().unwrap_or(0);
+    let until = ends().min().unwrap_or(0);
+    let ticks_per_cycle = f64::from(bed.ticks_per_cycle());
+    let told = traces.chunks(2).filter_map(later).map(|later| of_trace(later, until).per(ticks_per_cycle)).collect();
+    Ok((told, ends().max().unwrap_or(0).saturating_sub(first)))
+}
+
+/// The task of a pair that started later: the other's first batch holds the wait.
+fn later(pair: &[Trace]) -> Option<&Trace> {
+    pair.iter().max_by_key(|trace| trace.stamps.first().map(|stamp| stamp.ticks))
+}
+
+/// The batches of one task in ticks, but for the first, up to the time when others begin to end.
+fn of_trace(trace: &Trace, until: u64) -> RoundTrips {
+    let ticks: Vec<u64> = trace.stamps.iter().map(|stamp| stamp.ticks).collect();
+    let last = ticks.iter().rposition(|ticks| *ticks <= until).unwrap_or(0).max(2).min(ticks.len() - 1);
+    let batch = |two: &[u64]| two[1].saturating_sub(two[0]) as f64 / f64::from(ROUND_TRIPS);
+    let batches: Vec<f64> = ticks[1..=last].windows(2).map(batch).collect();
+    let reach = GAP_FACTOR * median(&batches).unwrap_or(0.0);
+    let kept = || batches.iter().filter(|batch| **batch <= reach);
+    RoundTrips {
+        mean: kept().sum::<f64>() / kept().count().max(1) as f64,
+        slowest: batches.iter().copied().fold(0.0, f64::max),
+    }
+}

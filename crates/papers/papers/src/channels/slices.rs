@@ -1,0 +1,165 @@
+//! Busy pairs at random, and in slices.
+
+use super::{ChannelsError, Chip, FIRST_LINE, Run, Seated, round_trips};
+use crate::channels::find_td::find_td;
+use fastrand::Rng;
+use seatmap_port::Testbed;
+use seatmap_statistics::{median, quantile};
+use serde::Serialize;
+use std::collections::BTreeSet;
+
+/// What is compared.
+#[derive(Clone, Copy, Debug)]
+pub struct Wanted {
+    /// Pairs at once.
+    pub pairs: usize,
+    /// Slices of the ring.
+    pub sections: usize,
+    /// Candidate lines, among which each slice looks for those at home in it; a quarter more than pairs in the paper.
+    pub lines: usize,
+    /// How often seats and lines are drawn.
+    pub runs: u32,
+    /// Timed batches.
+    pub batches: u32,
+    /// Where draws start.
+    pub seed: u64,
+}
+
+/// Distances of many pairs at once, as they came and in slices.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Slices {
+    /// Pairs at once.
+    pub pairs: usize,
+    /// Slices.
+    pub sections: usize,
+    /// Seats and lines at random.
+    pub random: Spread,
+    /// In the Pizza Slice algorithm's.
+    pub sliced: Spread,
+    /// The share of pairs whose line is at home in their slice; `None` where the same core is nearest to all lines, which
+    /// then have no homes of their own.
+    pub at_home_share: Option<f64>,
+    /// Who sat where in the last run.
+    #[serde(skip)]
+    pub seated: Option<Seated>,
+}
+
+/// Round trips of all pairs in all runs, in cycles of the machine's clock.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Spread {
+    /// The middle.
+    pub median_cycles: f64,
+    /// What a tenth of the pairs exceeds.
+    pub p90_cycles: f64,
+    /// The worst pair's mean.
+    pub most_cycles: f64,
+    /// Any pair's slowest batch.
+    pub slowest_cycles: f64,
+}
+
+/// Compares.
+///
+/// # Errors
+/// More pairs than lines or than PUs, sections that do not divide the cores, or the testbed's.
+pub fn slices<T: Testbed>(bed: &mut T, chip: &Chip, wanted: &Wanted) -> Result<Slices, ChannelsError> {
+    let sections = chip.sections(wanted.sections)?;
+    enough(wanted.pairs, wanted.lines)?;
+    let mut rng = Rng::with_seed(wanted.seed);
+    let (mut random, mut sliced, mut at_home, mut last) = (Vec::new(), Vec::new(), 0, None);
+    let mut nearest = BTreeSet::new();
+    for _ in 0..wanted.runs {
+        let lines: Vec<u32> = (0..wanted.lines as u32).map(|at| FIRST_LINE + 64 * at + rng.u32(..64)).collect();
+        let usual = Run { pus: chip.pairs(wanted.pairs, &[], &mut rng)?, lines: lines[..wanted.pairs].to_vec() };
+        random.extend(round_trips(bed, &usual.pus, &usual.lines, wanted.batches)?.0);
+        let homes = lines.iter().map(|line| Ok((*line, find_td(bed, chip, *line, 1)?.core)));
+        let homes = homes.collect::<Result<Vec<(u32, usize)>, ChannelsError>>()?;
+        nearest.extend(homes.iter().map(|(_, core)| *core));
+        let (chosen, found) = in_slices(&homes, wanted.pairs, &sections);
+        at_home += found;
+        let placed = Run { pus: seated(chip, wanted.pairs, &sections, &mut rng)?, lines: chosen };
+        sliced.extend(round_trips(bed, &placed.pus, &placed.lines, wanted.batches)?.0);
+        last = Some(Seated::pairs(usual, placed));
+    }
+    Ok(Slices {
+        pairs: wanted.pairs,
+        sections: wanted.sections,
+        random: spread(&random),
+        sliced: spread(&sliced),
+        at_home_share: (nearest.len() > 1)
+            .then(|| at_home as f64 / (wanted.pairs * wanted.runs as usize).max(1) as f64),
+        seated: last,
+    })
+}
+
+/// No more channels than lines.
+///
+/// # Errors
+/// Fewer lines.
+pub(super) fn enough(channels: usize, lines: usize) -> Result<(), ChannelsError> {
+    match channels <= lines {
+        true => Ok(()),
+        false => Err(ChannelsError::Unfit(format!("{channels} channels take as many lines, and there are {lines}"))),
+    }
+}
+
+/// A line for each pair, the pairs dealt over the sections, and how many are at home in their own. Where a section has none
+/// left, any line has to do (footnote 3 of the paper).
+pub(super) fn in_slices(
+    homes: &[(u32, usize)],
+    pairs: usize,
+    sections: &[std::ops::Range<usize>],
+) -> (Vec<u32>, usize) {
+    let mut free = homes.to_vec();
+    let mut chosen = vec![None; pairs];
+    for pair in 0..pairs {
+        let at = free.iter().position(|(_, core)| sections[pair % sections.len()].contains(core));
+        chosen[pair] = at.map(|at| free.remove(at).0);
+    }
+    let at_home = chosen.iter().flatten().count();
+    let mut rest = free.into_iter().map(|(line, _)| line);
+    (chosen.into_iter().filter_map(|line| line.or_else(|| rest.next())).collect(), at_home)
+}
+
+/// Seats of the pairs, each at random in its section.
+fn seated(
+    chip: &Chip,
+    pairs: usize,
+    sections: &[std::ops::Range<usize>],
+    rng: &mut Rng,
+) -> Result<Vec<u32>, ChannelsError> {
+    let of_section = |(at, cores): (usize, &std::ops::Range<usize>)| {
+        let pus = chip.cores[cores.clone()].concat();
+        chip.pairs_of(pus, (at..pairs).step_by(sections.len()).count(), rng)
+    };
+    let each = sections.iter().enumerate().map(of_section).collect::<Result<Vec<Vec<u32>>, _>>()?;
+    let pair = |pair: usize| {
+        let at = 2 * (pair / sections.len());
+        each[pair % sections.len()][at..at + 2].to_vec()
+    };
+    Ok((0..pairs).flat_map(pair).collect())
+}
+
+fn spread(pairs: &[super::RoundTrips]) -> Spread {
+    let means: Vec<f64> = pairs.iter().map(|pair| pair.mean).collect();
+    Spread {
+        median_cycles: median(&means).unwrap_or(f64::NAN),
+        p90_cycles: quantile(&means, 0.9).unwrap_or(f64::NAN),
+        most_cycles: means.iter().copied().fold(0.0, f64::max),
+        slowest_cycles: pairs.iter().map(|pair| pair.slowest).fold(0.0, f64::max),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_go_to_the_section_of_their_home() {
+        let homes = [(10, 3), (11, 0), (12, 1), (13, 3), (14, 3)];
+        // Section 1 has two at home; section 0 has lines 11 and 12.
+        assert_eq!(in_slices(&homes, 4, &[0..2, 2..4]), (vec![11, 10, 12, 13], 4));
+        // Its third pair has to take what is left.
+        assert_eq!(in_slices(&homes, 5, &[0..2, 2..4]), (vec![11, 10, 12, 13, 14], 4));
+        assert!(enough(6, 5).is_err());
+    }
+}

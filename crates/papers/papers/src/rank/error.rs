@@ -1,0 +1,126 @@
+//! What is refused before a study begins, what fails while it runs, and why a ranking on file is none.
+
+use super::Shard;
+use super::mapping::MOST_TASKS;
+use seatmap_document::DocumentError;
+use seatmap_measure::journal::JournalError;
+use seatmap_port::channels::dma::DmaError;
+
+/// Why a study cannot begin.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SetupError {
+    /// Too few or too many tasks.
+    #[error("{0} tasks cannot be ranked: a ring has 2 to {MOST_TASKS}")]
+    Tasks(usize),
+    /// More tasks than workers.
+    #[error("{tasks} tasks do not fit on {machine}, which seats {pus}, one task each")]
+    Seats {
+        /// Tasks.
+        tasks: usize,
+        /// The machine.
+        machine: String,
+        /// Workers it has.
+        pus: usize,
+    },
+    /// Too many mappings to run them all.
+    #[error("{tasks} tasks have {mappings} mappings, too many to run them all; --sample 1000 runs that many")]
+    Exhaustive {
+        /// Tasks.
+        tasks: usize,
+        /// Their mappings.
+        mappings: u64,
+    },
+    /// A sample of nothing.
+    #[error("a sample of no mappings has no ranks; --sample 100 draws a hundred")]
+    EmptySample,
+    /// A sample beyond all patience.
+    #[error("a sample of {0} mappings: {most} is the most", most = super::choice::LARGEST_SAMPLE)]
+    LargeSample(u64),
+    /// A ring that is not its own mirror image.
+    #[error("a unidirectional ring is not its own mirror image, so --symmetry would leave mappings out that differ")]
+    Symmetry,
+    /// A packet that the hardware would refuse.
+    #[error("{0}")]
+    Packet(DmaError),
+    /// A packet of 1 to 8 bytes.
+    #[error("a packet of {0} bytes: the ring's packets are a multiple of 16 bytes, up to 16384")]
+    SmallPacket(u32),
+    /// Nothing to time.
+    #[error("no {0}, so there is nothing to time; leave --{0} out or write 1 or more")]
+    Nothing(&'static str),
+    /// More runs than memory.
+    #[error("{mappings} mappings {runs} times are too many runs: {most} in all are the most", most = super::setup::MOST_RUNS)]
+    ManyRuns {
+        /// Mappings.
+        mappings: usize,
+        /// Runs of each.
+        runs: u32,
+    },
+    /// A part without a mapping.
+    #[error("part {number}/{of} holds none of the {mappings} mappings; use fewer parts")]
+    EmptyShard {
+        /// The part.
+        number: u32,
+        /// Of so many.
+        of: u32,
+        /// Mappings of all parts.
+        mappings: usize,
+    },
+}
+
+/// Why rankings cannot be read or put together.
+#[derive(Debug, thiserror::Error)]
+pub enum RankingError {
+    /// No document of this format.
+    #[error(transparent)]
+    Document(#[from] DocumentError),
+    /// What it says it ran cannot be run.
+    #[error(transparent)]
+    Setup(#[from] SetupError),
+    /// A mapping that the setup does not have, twice the same, or with times that cannot be.
+    #[error("the times of {0} are not those of this study, or they are there twice")]
+    Row(String),
+    /// Mappings are missing.
+    #[error("not all mappings of this study are there")]
+    Incomplete,
+    /// No part of anything.
+    #[error("it is a whole already, and no part made with --shard")]
+    Whole,
+    /// Of another study.
+    #[error("it belongs to another study than the first file: {0}")]
+    Other(&'static str),
+    /// The same part twice.
+    #[error("part {0} is there twice")]
+    Twice(Shard),
+    /// Parts are missing.
+    #[error("of {of} parts {missing} are missing: {list}")]
+    Missing {
+        /// Parts of the whole.
+        of: u32,
+        /// How many are missing.
+        missing: usize,
+        /// The first of them.
+        list: String,
+    },
+    /// Nothing to put together.
+    #[error("there is nothing to put together")]
+    Nothing,
+}
+
+/// Why a study failed; `E` is the machine's own error.
+#[derive(Debug, thiserror::Error)]
+pub enum RankError<E: std::error::Error + 'static> {
+    /// The machine failed.
+    #[error("mapping {mapping}, run {run}")]
+    Machine {
+        /// The mapping.
+        mapping: String,
+        /// The run, from 1.
+        run: u32,
+        /// What the machine says.
+        source: E,
+    },
+    /// The journal failed.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+}

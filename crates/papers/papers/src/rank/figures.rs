@@ -1,0 +1,154 @@
+//! The figures of a ranking, as they stand in its document.
+
+use super::{Mapping, Times};
+use seatmap_statistics::correlation::spearman;
+use seatmap_statistics::{quantile_sorted, sorted};
+use serde::{Deserialize, Serialize};
+
+/// What a mapping that one would try first came to.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Named {
+    /// What it is called here.
+    pub name: String,
+    /// In the paper's notation.
+    pub mapping: String,
+    /// From 1.
+    pub rank: usize,
+    /// Its mean over that of the best.
+    pub to_best: f64,
+}
+
+/// One run of all mappings.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Run {
+    /// From 1.
+    pub run: u32,
+    /// Its fastest mapping.
+    pub best: String,
+    /// What that took.
+    pub best_ns: f64,
+    /// Its slowest mapping.
+    pub worst: String,
+    /// What that took.
+    pub worst_ns: f64,
+    /// The one over the other.
+    pub best_to_worst: f64,
+    /// The rank in this run of the mapping that is best in the mean.
+    pub rank_of_best: usize,
+}
+
+impl Run {
+    /// The figures of a run; `best` is the row of the mapping that is best in the mean.
+    pub(super) fn of(times: &Times, run: usize, best: usize, mapping: impl Fn(usize) -> String) -> Self {
+        let ns = times.of_run(run);
+        let mut order: Vec<usize> = (0..ns.len()).collect();
+        order.sort_by(|a, b| ns[*a].total_cmp(&ns[*b]));
+        let (fastest, slowest) = (order[0], order[order.len() - 1]);
+        Run {
+            run: run as u32 + 1,
+            best: mapping(fastest),
+            best_ns: ns[fastest],
+            worst: mapping(slowest),
+            worst_ns: ns[slowest],
+            best_to_worst: ratio(ns[slowest], ns[fastest]),
+            rank_of_best: ns.iter().filter(|other| **other < ns[best]).count() + 1,
+        }
+    }
+}
+
+/// Quantiles of the mappings' means (type 7 of Hyndman & Fan 1996), in nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Quantiles {
+    /// Of a hundred mappings one is faster.
+    pub p01: f64,
+    /// Ten are.
+    pub p10: f64,
+    /// A quarter.
+    pub p25: f64,
+    /// Half of them.
+    pub p50: f64,
+    /// Three quarters.
+    pub p75: f64,
+    /// Ninety of a hundred.
+    pub p90: f64,
+    /// Ninety-nine.
+    pub p99: f64,
+}
+
+impl Quantiles {
+    pub(super) fn of(means: &[f64]) -> Self {
+        let ascending = sorted(means);
+        let at = |share| quantile_sorted(&ascending, share).map_or(f64::NAN, decimals);
+        let [p01, p10, p25, p50, p75, p90, p99] = [0.01, 0.1, 0.25, 0.5, 0.75, 0.9, 0.99].map(at);
+        Quantiles { p01, p10, p25, p50, p75, p90, p99 }
+    }
+}
+
+/// How well runs agree on the ranks (Spearman): 1 where they agree, 0 where one says nothing about another.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Correlation {
+    /// Over all pairs of runs.
+    pub mean: f64,
+    /// The worst pair's.
+    pub lowest: f64,
+    /// Run by run, of the runs after it; an empty last row is left out.
+    pub with_later_runs: Vec<Vec<f64>>,
+}
+
+impl Correlation {
+    /// `None` for one run, and where a run finds all mappings alike.
+    pub(super) fn of(times: &Times) -> Option<Self> {
+        let runs: Vec<Vec<f64>> = (0..times.runs()).map(|run| times.of_run(run)).collect();
+        let row = |(at, run): (usize, &Vec<f64>)| -> Option<Vec<f64>> {
+            runs[at + 1..].iter().map(|later| spearman(run, later).map(decimals)).collect()
+        };
+        let last = runs.len().checked_sub(1)?;
+        let with_later_runs = runs.iter().enumerate().take(last).map(row).collect::<Option<Vec<Vec<f64>>>>()?;
+        let all = with_later_runs.concat();
+        let lowest = all.iter().copied().reduce(f64::min)?;
+        Some(Correlation { mean: decimals(all.iter().sum::<f64>() / all.len() as f64), lowest, with_later_runs })
+    }
+}
+
+/// The mappings that may be the best (see [`mcb`](super::mcb)).
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct BestSet {
+    /// How sure it is that the best is among them.
+    pub confidence: f64,
+    /// How many they are.
+    pub mappings: usize,
+    /// How much slower than the best a mapping may read and still be among them.
+    pub margin_percent: f64,
+}
+
+/// One mapping.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Row {
+    /// From 1, by the mean.
+    pub rank: usize,
+    /// In the paper's notation.
+    pub mapping: String,
+    /// Its place in lexicographic order, from 0.
+    pub index: u64,
+    /// Mean over the runs.
+    pub mean_ns: f64,
+    /// Run by run.
+    pub runs_ns: Vec<f64>,
+    /// Whether it may be the best; null where one run says nothing about that.
+    pub may_be_best: Option<bool>,
+}
+
+/// One figure over another, to four decimals.
+pub(super) fn ratio(of: f64, to: f64) -> f64 {
+    ((of / to) * 1e4).round() / 1e4
+}
+
+/// To four decimals: more would only be noise of the last bit.
+pub(super) fn decimals(figure: f64) -> f64 {
+    (figure * 1e4).round() / 1e4
+}
+
+/// In the paper's notation; empty for a place that there is not.
+pub(super) fn notation(tasks: usize, index: u64) -> String {
+    Mapping::nth(tasks, index).map_or_else(String::new, |mapping| mapping.to_string())
+}

@@ -1,0 +1,165 @@
+//! Finished runs on file, so that no interruption loses them.
+
+use super::times::Job;
+use super::{Setup, Shard, Times};
+use seatmap_measure::journal::{JournalError, Lines};
+use serde::{Deserialize, Serialize};
+use std::fs::File;
+use std::path::Path;
+
+/// The format's name.
+const FORMAT: &str = "seatmap-ranking-journal/1";
+
+/// What a journal belongs to. A study may only go on where all of it is the same.
+#[derive(Serialize, Deserialize)]
+struct Head {
+    format: String,
+    shard: Option<Shard>,
+    #[serde(flatten)]
+    setup: Setup,
+}
+
+/// One run of one mapping, as it stands on its line.
+#[derive(Serialize, Deserialize)]
+struct Record {
+    #[serde(flatten)]
+    job: Job,
+    ns: f64,
+}
+
+/// A journal open for appending: one JSON line a run.
+#[derive(Debug)]
+pub struct RankJournal(Lines);
+
+impl RankJournal {
+    /// Goes on with the journal in a file open for reading and writing, and fills in the times that it holds; an empty file
+    /// becomes a new one.
+    ///
+    /// # Errors
+    /// A journal of another study, none at all, or one that another process writes.
+    pub fn open(
+        path: &Path,
+        file: File,
+        setup: &Setup,
+        shard: Option<Shard>,
+        times: &mut Times,
+    ) -> Result<Self, JournalError> {
+        let (mut lines, text) = Lines::resume(path, file)?;
+        match text.is_empty() {
+            true => {
+                lines.cut("")?;
+                lines.write(&Head { format: FORMAT.to_owned(), shard, setup: setup.clone() })?;
+            }
+            false => {
+                fill(path, &text, (setup, shard), times)?;
+                lines.cut(&text)?;
+            }
+        }
+        Ok(RankJournal(lines))
+    }
+
+    /// Appends one run.
+    ///
+    /// # Errors
+    /// [`JournalError::Io`].
+    pub fn record(&mut self, job: Job, ns: f64) -> Result<(), JournalError> {
+        self.0.write(&Record { job, ns })
+    }
+
+    /// Deletes the journal: what it held is safe elsewhere.
+    ///
+    /// # Errors
+    /// [`JournalError::Io`].
+    pub fn remove(self) -> Result<(), JournalError> {
+        self.0.remove()
+    }
+}
+
+fn fill(
+    path: &Path,
+    text: &str,
+    (setup, shard): (&Setup, Option<Shard>),
+    times: &mut Times,
+) -> Result<(), JournalError> {
+    let damaged = |line: usize, problem: String| JournalError::Damaged { path: path.to_owned(), line, problem };
+    let mut lines = text.lines();
+    let head: Head = serde_json::from_str(lines.next().unwrap_or_default())
+        .map_err(|error| damaged(1, format!("no {FORMAT} header: {error}")))?;
+    let other_part = (head.shard != shard).then_some("another --shard");
+    let other_format = (head.format != FORMAT).then_some("another format");
+    if let Some(what) = other_format.or(head.setup.difference(setup)).or(other_part) {
+        return Err(JournalError::OtherRun { path: path.to_owned(), what: what.to_owned() });
+    }
+    for (at, line) in lines.enumerate() {
+        let record: Record = serde_json::from_str(line).map_err(|error| damaged(at + 2, error.to_string()))?;
+        if !times.set(record.job, record.ns) {
+            return Err(damaged(at + 2, "no run of this study, or one for the second time".to_owned()));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rank::setup::tests::setup;
+    use std::path::PathBuf;
+
+    fn times(setup: &Setup) -> Times {
+        Times::new(setup.indices(None).unwrap(), setup.runs)
+    }
+
+    fn file(path: &Path) -> File {
+        File::options().read(true).write(true).create(true).truncate(false).open(path).unwrap()
+    }
+
+    /// A journal of two runs.
+    fn journal() -> (tempfile::TempDir, PathBuf) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("journal");
+        let mut journal = RankJournal::open(&path, file(&path), &setup(4), None, &mut times(&setup(4))).unwrap();
+        journal.record(Job { index: 3, run: 1 }, 20.5).unwrap();
+        journal.record(Job { index: 0, run: 0 }, 10.25).unwrap();
+        (folder, path)
+    }
+
+    fn opened(path: &Path, setup: &Setup, shard: Option<Shard>) -> Result<Times, String> {
+        let mut times = times(setup);
+        RankJournal::open(path, file(path), setup, shard, &mut times).map_err(|error| error.to_string())?;
+        Ok(times)
+    }
+
+    #[test]
+    fn what_was_recorded_comes_back_and_a_line_cut_short_does_not() {
+        let (_folder, path) = journal();
+        let times = opened(&path, &setup(4), None).unwrap();
+        assert_eq!((times.known(), times.of_run(1)[3], times.of_run(0)[0]), (2, 20.5, 10.25));
+        let text = std::fs::read_to_string(&path).unwrap();
+        std::fs::write(&path, &text[..text.len() - 3]).unwrap();
+        assert_eq!(opened(&path, &setup(4), None).unwrap().known(), 1);
+    }
+
+    #[test]
+    fn another_study_is_not_continued() {
+        let (_folder, path) = journal();
+        let told = |setup: Setup, shard| opened(&path, &setup, shard).unwrap_err();
+        assert!(told(Setup { rounds: 11, ..setup(4) }, None).contains("other --rounds"));
+        assert!(told(setup(5), None).contains("another pattern"));
+        assert!(told(setup(4), Some(Shard { number: 1, of: 2 })).contains("another --shard"));
+        std::fs::write(&path, "hello\n").unwrap();
+        assert!(told(setup(4), None).contains("journal:1: no seatmap-ranking-journal/1 header"));
+    }
+
+    #[test]
+    fn damage_is_told_with_its_line() {
+        let (_folder, path) = journal();
+        let text = std::fs::read_to_string(&path).unwrap();
+        for (right, wrong) in
+            [("\"index\":0", "\"index\":6"), ("10.25", "-1"), ("\"index\":0,\"run\":0", "\"index\":3,\"run\":1")]
+        {
+            std::fs::write(&path, text.replace(right, wrong)).unwrap();
+            let told = opened(&path, &setup(4), None).unwrap_err();
+            assert!(told.contains("journal:3: no run of this study"), "{told}");
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! Where threads should sit: objectives, bounds and searches.
+//!
+//! A [`Request`] brings a machine's profile and a pattern together; its [`Answer`] is a placement that always stands beside
+//! what people would have done without it and beside a bound that nothing can undercut. The core is a quadratic assignment
+//! problem on measured distances: trees of caches lose on them, and searches from random starts lose on rings and stencils,
+//! so a portfolio of starts is refined side by side.
+//!
+//! ```
+//! use seatmap_place::{Request, machine::catalog, pattern::generate, search::Limit};
+//!
+//! let (machine, pattern) = (catalog::load("graviton3")?, generate("ring:8")?);
+//! let mut request = Request::new(&machine, &pattern);
+//! request.limit = Limit::seconds(0.1);
+//! let answer = request.place()?;
+//! println!("task 0 sits on CPU {}", answer.placement[0]);
+//! assert!(answer.lower_bound <= answer.cost && answer.cost <= answer.baselines.random.mean);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! | module | holds |
+//! |---|---|
+//! | [`request`], [`place`], [`answer`] | what is wanted, how it is found, what came of it |
+//! | [`problem`], [`traffic`], [`zones`], [`pus`] | the same without names: slots, weights, what is not allowed |
+//! | [`seed`] | starts: recursive bisection, greedy growth, spectral and RCM orders |
+//! | [`search`] | engines with O(1) changes, iterated local search, tabu search |
+//! | [`portfolio`], [`multilevel`], [`exact`], [`congestion`], [`solve`] | what makes use of them |
+//! | [`program`], [`remembered`] | seats for the channels of a program, on the host that it runs on |
+//! | [`line_homes`] | which homes the lines of that program's own memory have |
+//! | [`typical`] | a random placement to stand beside |
+//! | [`Plain`], [`Sharing`] | what would do without a plan; what tasks share, and what stays empty |
+//! | [`trial`] | a search whose objective is a run of the program |
+//! | [`bound`], [`link_bound`], [`assignment`] | what no placement can undercut |
+//! | [`orders`], [`links`] | compact and scatter; links that tasks share |
+#![deny(missing_docs)]
+
+pub mod answer;
+pub mod assignment;
+mod baselines;
+pub mod bound;
+mod build;
+mod channels;
+pub mod congestion;
+pub mod error;
+pub mod exact;
+mod get_core;
+pub mod link_bound;
+pub mod links;
+pub mod multilevel;
+pub mod orders;
+pub mod place;
+mod plain;
+pub mod portfolio;
+pub mod problem;
+pub mod pus;
+pub mod request;
+pub mod search;
+mod sections;
+pub mod seed;
+mod sharing;
+pub mod solve;
+pub mod traffic;
+pub mod trial;
+pub mod typical;
+pub mod zones;
+
+pub use seatmap_machine as machine;
+pub use seatmap_pattern as pattern;
+
+pub use answer::Answer;
+pub use error::PlaceError;
+pub use links::Links;
+pub use plain::Plain;
+pub use problem::Problem;
+pub use pus::Pus;
+pub use request::{Method, Request, Weight};
+pub use seatmap_machine::Level;
+pub use sharing::Sharing;
+pub use traffic::Traffic;
+pub use trial::Judge;
+pub use zones::Zones;

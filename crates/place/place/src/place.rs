@@ -1,0 +1,288 @@
+//! From a request to an answer.
+
+use crate::bound::{BOUND_PART, gilmore_lawler};
+use crate::build::problem;
+use crate::congestion::{anneal, least_loaded};
+use crate::exact::{MOST_TASKS, exact};
+use crate::get_core::get_core;
+use crate::link_bound::link_bound;
+use crate::multilevel::{SMALLEST, multilevel};
+use crate::portfolio::{Started, portfolio};
+use crate::search::Found;
+use crate::sections::{crossing, divided, sections};
+use crate::seed::lawful;
+use crate::trial::{Judge, Trials};
+use crate::{Answer, Links, Method, PlaceError, Problem, Pus, Request, baselines, channels};
+use seatmap_plan::{Agreement, Baselines, Objective};
+use seatmap_statistics::correlation::spearman;
+
+impl Request<'_> {
+    /// Searches until the limit, or until the answer is proven.
+    ///
+    /// # Errors
+    /// [`PlaceError`]: what is asked cannot be had on this machine.
+    pub fn place(&self) -> Result<Answer, PlaceError> {
+        let pus = self.pus()?;
+        let problem = problem(self, &pus)?;
+        let sections = sections(self, &pus)?;
+        let links = Links::new(self.profile, &pus);
+        let lower_bound = match self.objective {
+            Objective::Distance => gilmore_lawler(&problem, &self.limit.part(BOUND_PART)),
+            Objective::Congestion if links.is_empty() => {
+                let machine = &self.profile.name;
+                return Err(PlaceError::Unfit(format!(
+                    "{machine} has no groups of PUs that share a link; use distance"
+                )));
+            }
+            Objective::Congestion => link_bound(&problem, &links, &self.limit.part(BOUND_PART)),
+            Objective::Simulated | Objective::Measured => {
+                return Err(PlaceError::Unfit("this objective needs a machine that runs the program".to_owned()));
+            }
+        };
+        let (drawn, limit) = (baselines::drawn(&problem), self.limit.part(BASELINES_PART));
+        let cost = |pu_of: &[usize]| self.cost(&problem, &pus, &links, pu_of);
+        let baselines = baselines::baselines(self, &problem, &pus, drawn, &limit, cost);
+        let (mut found, optimal, mut method) = self.search(&problem, &pus, &links, sections.as_deref(), lower_bound)?;
+        found.cost = cost(&rows_of(&problem, &found));
+        if self.method == Method::Auto
+            && let Some((usual, name)) = baselines::as_good(self, &problem, &pus, found.cost, cost)
+        {
+            (found, method) = (usual, name.to_owned());
+        }
+        self.answer(
+            Judged { problem, pus, links, sections },
+            found,
+            Proof { lower_bound, optimal, method, agreement: None },
+            baselines,
+        )
+    }
+
+    /// Searches by runs of the program, each on the PUs of its tasks, until the limit, or until all placements were tried.
+    /// The search starts from the best of the answer by distance and the baselines, as far as these are allowed.
+    ///
+    /// # Errors
+    /// [`PlaceError`]: what is asked cannot be had, or a run failed.
+    pub fn place_by(&self, judge: Judge) -> Result<Answer, PlaceError> {
+        if self.method == Method::GetCore {
+            return Err(PlaceError::Unfit("GetCore chooses by homes alone; runs judge the other methods".to_owned()));
+        }
+        let pus = self.pus()?;
+        if self.pattern.tasks > pus.os.len() {
+            let (tasks, there) = (self.pattern.tasks, pus.os.len());
+            return Err(PlaceError::Unfit(format!("{tasks} tasks on {there} PUs: a run needs a PU for each task")));
+        }
+        let problem = problem(self, &pus)?;
+        let sections = sections(self, &pus)?;
+        let links = Links::new(self.profile, &pus);
+        let divided =
+            sections.as_deref().map(|of| divided(&problem, of, self.method == Method::Partition)).transpose()?;
+        let searched = divided.as_ref().unwrap_or(&problem);
+        let failure = std::cell::OnceCell::new();
+        let run = std::cell::RefCell::new(Vec::new());
+        let baselines = baselines::baselines(self, &problem, &pus, baselines::DRAWN_BY_RUNS, &self.limit, |pu_of| {
+            let placement: Vec<u32> = pu_of.iter().map(|pu| pus.os[*pu]).collect();
+            let time_ns = (judge.time_ns)(&placement).unwrap_or_else(|error| {
+                failure.get_or_init(|| error);
+                f64::NAN
+            });
+            run.borrow_mut().push((pu_of.to_vec(), time_ns));
+            time_ns
+        });
+        if let Some(error) = failure.into_inner() {
+            return Err(PlaceError::Unfit(error));
+        }
+        let by_distance = portfolio(searched, &self.limit.part(DISTANCE_PART), self.seed).found.slot_of;
+        let natural = lawful(searched, (0..searched.slots() as u32).collect());
+        let mut trials = Trials::new(searched, &pus.os, judge, self.threads, self.limit);
+        let (run, mut starts) = (run.into_inner(), vec![by_distance, natural]);
+        for (pu_of, time_ns) in &run {
+            starts.extend(baselines::assignment(searched, pu_of).inspect(|slot_of| trials.know(slot_of, *time_ns)));
+        }
+        let (found, all) = trials.search(starts, self.seed)?;
+        let method = trials.told(all);
+        let agreement = Some(self.agreement(&problem, &pus, &links, &run));
+        let proof = Proof { lower_bound: judge.floor_ns, optimal: all && divided.is_none(), method, agreement };
+        self.answer(Judged { problem, pus, links, sections }, found, proof, baselines)
+    }
+
+    fn answer(&self, judged: Judged, found: Found, proof: Proof, baselines: Baselines) -> Result<Answer, PlaceError> {
+        let Judged { problem, pus, links, sections } = judged;
+        let pu_of = rows_of(&problem, &found);
+        let optimal = proof.optimal || found.cost <= proof.lower_bound * ROUNDED;
+        let placement: Vec<u32> = pu_of.iter().map(|pu| pus.os[*pu]).collect();
+        Ok(Answer {
+            cost: found.cost,
+            lower_bound: if optimal { found.cost } else { proof.lower_bound.min(found.cost) },
+            optimal,
+            baselines,
+            agreement: proof.agreement,
+            method: proof.method,
+            channels: self.channels(&problem, &pus, &placement, sections.as_deref())?,
+            busiest_link: links.busiest(&links.loads(&problem.traffic, &pu_of)),
+            crossing: sections.map(|sections| crossing(&problem, &sections, &found)),
+            placement,
+        })
+    }
+
+    /// Over the baselines alone, most of them drawn at random: a search's own runs are all near what it started from.
+    fn agreement(&self, problem: &Problem, pus: &Pus, links: &Links, run: &[(Vec<usize>, f64)]) -> Agreement {
+        let times: Vec<f64> = run.iter().map(|(_, time_ns)| *time_ns).collect();
+        let with = |objective: Objective| {
+            let costs: Vec<f64> =
+                run.iter().map(|(pu_of, _)| self.costs(objective, problem, pus, links, pu_of)).collect();
+            spearman(&times, &costs)
+        };
+        Agreement {
+            placements: run.len(),
+            distance: with(Objective::Distance),
+            congestion: with(Objective::Congestion).filter(|_| !links.is_empty()),
+        }
+    }
+
+    /// What the objective makes of the PU (row) of each task.
+    pub(crate) fn cost(&self, problem: &Problem, pus: &Pus, links: &Links, pu_of: &[usize]) -> f64 {
+        self.costs(self.objective, problem, pus, links, pu_of)
+    }
+
+    fn costs(&self, objective: Objective, problem: &Problem, pus: &Pus, links: &Links, pu_of: &[usize]) -> f64 {
+        if objective == Objective::Congestion {
+            return links.loads(&problem.traffic, pu_of).into_iter().fold(0.0, f64::max);
+        }
+        // The searches use single precision; what is told does not.
+        let at = |a: usize, b: usize| match (pu_of[a], pu_of[b]) {
+            (a, b) if a == b => f64::from(problem.distance[(a, a)]),
+            (a, b) => pus.distance_ns[(a, b)],
+        };
+        let later = |task: usize| problem.traffic.of(task).filter(move |(with, _)| *with > task);
+        let of_task = |task: usize| later(task).map(|(with, weight)| weight * at(task, with)).sum::<f64>();
+        // A sum of nothing is -0.
+        (0..problem.tasks()).map(of_task).sum::<f64>() + 0.0
+    }
+
+    /// The best found, whether it is proven to be the best, and how it was found.
+    fn search(
+        &self,
+        problem: &Problem,
+        pus: &Pus,
+        links: &Links,
+        sections: Option<&[u32]>,
+        lower_bound: f64,
+    ) -> Result<(Found, bool, String), PlaceError> {
+        if self.method == Method::GetCore {
+            let slot_of = crate::seed::lawful(problem, get_core(self, problem, pus)?);
+            return Ok((Found { cost: problem.cost(&slot_of), slot_of }, false, "GetCore".to_owned()));
+        }
+        let divided = sections.map(|of| divided(problem, of, self.method == Method::Partition)).transpose()?;
+        let searched = divided.as_ref().unwrap_or(problem);
+        if self.objective == Objective::Congestion {
+            let start =
+                parallel(self.threads, |at| portfolio(searched, &self.limit.part(4), self.seed.wrapping_add(at)));
+            let starts = std::iter::once(start.found.slot_of)
+                .chain(baselines::starts(self, searched, pus).into_iter().flatten())
+                .collect();
+            let start = least_loaded(searched, links, starts);
+            let found = parallel(self.threads, |at| Started {
+                found: anneal(searched, links, &start, &self.limit, self.seed.wrapping_add(at)),
+                name: "annealing",
+            });
+            return Ok((found.found, false, "annealing".to_owned()));
+        }
+        let (found, optimal, mut method) = self.by_distance(searched, lower_bound);
+        if divided.is_some() {
+            let first = if self.method == Method::Partition { "partition" } else { "pizza slices" };
+            method = format!("{first}, {method}");
+        }
+        Ok((found, optimal && divided.is_none(), method))
+    }
+
+    fn by_distance(&self, problem: &Problem, lower_bound: f64) -> (Found, bool, String) {
+        // What meets the bound cannot be bettered.
+        let limit = self.limit.until(lower_bound * ROUNDED);
+        if problem.slots() >= SMALLEST {
+            let best = parallel(self.threads, |at| multilevel(problem, &limit, self.seed.wrapping_add(at)));
+            return (best.found, false, format!("multilevel from {}", best.name));
+        }
+        let is_small = problem.tasks() <= MOST_TASKS;
+        let limit = if is_small { limit.part(3) } else { limit };
+        let mut best = if is_small {
+            portfolio(problem, &limit.part(3), self.seed)
+        } else {
+            parallel(self.threads, |at| portfolio(problem, &limit, self.seed.wrapping_add(at)))
+        };
+        // A proof stands on what a placement costs, not on what a search's changes have added up to.
+        best.found.cost = problem.cost(&best.found.slot_of);
+        if best.found.cost <= lower_bound * ROUNDED {
+            return (best.found, true, best.name.to_owned());
+        }
+        if is_small && let Some(found) = exact(problem, &best.found, &self.limit) {
+            return (found, true, "branch and bound".to_owned());
+        }
+        (best.found, false, best.name.to_owned())
+    }
+
+    fn channels(
+        &self,
+        problem: &Problem,
+        pus: &Pus,
+        placement: &[u32],
+        sections: Option<&[u32]>,
+    ) -> Result<Vec<seatmap_plan::Channel>, PlaceError> {
+        let knows_homes = channels::homes(self).is_ok();
+        let is_wanted = self.homes || (knows_homes && matches!(self.method, Method::Pizza(_) | Method::GetCore));
+        if !is_wanted {
+            return Ok(Vec::new());
+        }
+        let lines = self.profile.home_model.as_ref().and_then(|model| model.lines.as_ref());
+        let section_of = |os: u32| pus.index_of(os).and_then(|at| sections.map(|sections| sections[at]));
+        // In a slice, lines whose home lies in it keep the traffic inside.
+        let allowed = |a: u32, b: u32, home: usize| {
+            let at_home = lines.and_then(|lines| lines.nearest_pu.get(home)).and_then(|os| section_of(*os));
+            sections.is_none() || section_of(a) != section_of(b) || at_home.is_none() || at_home == section_of(a)
+        };
+        channels::choose(self, &problem.traffic, placement, allowed)
+    }
+}
+
+/// What a placement was searched on.
+struct Judged {
+    problem: Problem,
+    pus: Pus,
+    links: Links,
+    sections: Option<Vec<u32>>,
+}
+
+/// What is known about it.
+struct Proof {
+    lower_bound: f64,
+    optimal: bool,
+    method: String,
+    agreement: Option<Agreement>,
+}
+
+/// By how much a bound may be below a cost that meets it: the bound's distances are of single precision.
+const ROUNDED: f64 = 1.0 + f32::EPSILON as f64;
+
+/// The part of the time that random placements may take beside the search.
+const BASELINES_PART: u32 = 8;
+
+/// The part of the time that finding a start by distance takes where runs decide.
+const DISTANCE_PART: u32 = 10;
+
+/// The PU (row) of each task.
+fn rows_of(problem: &Problem, found: &Found) -> Vec<usize> {
+    (0..problem.tasks()).map(|task| problem.pu_of_slot[found.slot_of[task] as usize] as usize).collect()
+}
+
+/// The best of several searches side by side, told apart by their number.
+fn parallel(threads: usize, search: impl Fn(u64) -> Started + Sync) -> Started {
+    let best = |a: Started, b: Started| if b.found.cost < a.found.cost { b } else { a };
+    std::thread::scope(|scope| {
+        let search = &search;
+        let others: Vec<_> = (1..threads as u64).map(|at| scope.spawn(move || search(at))).collect();
+        // A search that panicked would be a defect; the others' answers are still good.
+        others.into_iter().filter_map(|other| other.join().ok()).fold(search(0), best)
+    })
+}
+
+#[cfg(test)]
+mod tests;

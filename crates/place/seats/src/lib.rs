@@ -1,0 +1,18 @@
+//! Seats for the threads of a running program, and homes for its own cache lines.
+//!
+//! `seatmap_place` is pure: matrices in, placements out. This crate adds what a program needs on the machine it runs on.
+//!
+//! | module | holds |
+//! |---|---|
+//! | [`program`] | a program's channels, and the seat and line of each of its threads |
+//! | [`line_homes`] | which homes the lines of the program's own memory have |
+//! | [`remembered`] | the profile of this host that `seatmap measure` left |
+#![deny(missing_docs)]
+
+pub mod line_homes;
+pub mod program;
+pub mod remembered;
+#[cfg(test)]
+mod samples;
+
+pub use program::{Channels, Seats, ThreadAttributes};

@@ -1,0 +1,103 @@
+//! Which home each of a program's own lines has, found in the program itself.
+//!
+//! A home belongs to a physical address, so that what a profile says of the lines of one process holds for no other. What
+//! does carry over is how far each PU is from each home. `FindTD` (algorithm 2 of Liu et al. 2015) has one thread visit
+//! every core to find the home of a line; with the distances known, a few pairs of PUs tell: each distance is held
+//! against what the profile predicts for every home, and the pair that comes next is the one about which the homes that
+//! are still possible differ most.
+//!
+//! | module | holds |
+//! |---|---|
+//! | `candidates` | pairs of PUs, and what the profile predicts for them |
+//! | `reading` | what a pair's turns over a line came to |
+//! | `belief` | what all readings of a line say of its home |
+//! | `memory` | the program's memory as a machine that threads of this process run on |
+
+mod belief;
+mod candidates;
+mod memory;
+mod reading;
+
+use belief::Belief;
+use candidates::Candidates;
+use seatmap_machine::Profile;
+use seatmap_place::PlaceError;
+use seatmap_port::{Addr, Testbed};
+use seatmap_workload::LineByLine;
+
+pub(crate) use memory::homes_of;
+pub use reading::Reading;
+pub use seatmap_port::LINE_BYTES;
+
+/// The most pairs of PUs that visit a line: a simulated Xeon Phi tells after three, meshes that are read 1.5 ns off after
+/// eight to twelve (`seatmap-bench own-lines`), and what is open after twice as many stays so.
+pub const MOST_PAIRS: usize = 24;
+/// Timed batches of a visit, besides one to warm up.
+pub const BATCHES: u32 = 8;
+/// A batch is so long that a step of the clock is no more than this in a round trip. Homes differ by several.
+const RESOLUTION_NS: f64 = 1.0;
+/// Round trips of a batch, at least and at most.
+const ROUND_TRIPS: [f64; 2] = [4.0, 32.0];
+
+/// Lines whose homes are wanted, as a testbed has them.
+#[derive(Clone, Debug)]
+pub struct Lines {
+    /// A word on each.
+    pub words: Vec<Addr>,
+    /// Where threads meet: a word on a line of its own.
+    pub meeting: Addr,
+}
+
+/// For each line the home that it has, by its column in the profile's `offset_ns`; `None` where the readings fit no home
+/// of the profile, or more than one. Only these CPUs measure, or all. A line takes [`MOST_PAIRS`] visits at most, of nine
+/// batches of 4 to 32 round trips each: a millisecond where a round trip takes 150 ns, and mostly a fraction of it.
+///
+/// # Errors
+/// A profile that tells no homes apart, CPUs on fewer than two cores that it knows, and what the testbed says.
+pub fn find<T: Testbed>(
+    bed: &mut T,
+    profile: &Profile,
+    cpus: Option<&[u32]>,
+    lines: &Lines,
+) -> Result<Vec<Option<u32>>, PlaceError> {
+    find_by(profile, cpus, lines.words.len(), |pair, open| {
+        let visit = visit(bed, lines, open);
+        let traces = bed.run(&pair, &visit).map_err(|error| PlaceError::Unfit(error.to_string()))?;
+        let [first, second] = traces.as_slice() else { return Ok(Vec::new()) };
+        let read = |traces| Reading::of_traces(traces, visit.round_trips, bed.ns_per_tick());
+        Ok(first.iter().zip(second).map(read).collect())
+    })
+}
+
+/// [`find`] for so many lines over any source of readings: `read` is told two PUs and which lines, and says what it read of
+/// each, in that order.
+///
+/// # Errors
+/// Those of [`find`], and those of `read`.
+pub fn find_by(
+    profile: &Profile,
+    cpus: Option<&[u32]>,
+    lines: usize,
+    mut read: impl FnMut([u32; 2], &[usize]) -> Result<Vec<Option<Reading>>, PlaceError>,
+) -> Result<Vec<Option<u32>>, PlaceError> {
+    let mut candidates = Candidates::new(profile, cpus)?;
+    let mut beliefs = vec![Belief::new(candidates.homes()); lines];
+    for _ in 0..MOST_PAIRS {
+        let open: Vec<usize> = (0..lines).filter(|line| !beliefs[*line].is_sure()).collect();
+        let Some(pair) = candidates.take(open.iter().map(|line| &beliefs[*line])) else { break };
+        for (line, reading) in open.iter().zip(read(pair.cpus, &open)?) {
+            if let Some(reading) = reading {
+                beliefs[*line].learn(&pair.predicted_ns, reading, candidates.residual_ns());
+            }
+        }
+    }
+    Ok(beliefs.iter().map(Belief::home).collect())
+}
+
+/// Turns over these of the lines.
+fn visit<T: Testbed>(bed: &T, lines: &Lines, open: &[usize]) -> LineByLine {
+    let [least, most] = ROUND_TRIPS;
+    let round_trips = (bed.clock_step_ns() / RESOLUTION_NS).ceil().clamp(least, most) as u32;
+    let words = open.iter().map(|line| lines.words[*line]).collect();
+    LineByLine { words, meeting: lines.meeting, batches: 1 + BATCHES, round_trips }
+}

@@ -1,0 +1,209 @@
+//! What a program needs to seat its own threads: channels declared, a CPU and a line for each side.
+
+mod over;
+
+use crate::remembered;
+use seatmap_machine::Profile;
+use seatmap_pattern::{Edge, Pattern};
+use seatmap_place::search::Limit;
+use seatmap_place::{Level, Method, PlaceError, Request};
+
+/// The channels of a program, each between two of its threads: Algorithm 4 of Liu et al. 2015 in a few lines.
+///
+/// ```
+/// use seatmap_machine::catalog;
+/// use seatmap_seats::Channels;
+///
+/// let mut channels = Channels::new();
+/// let orders = channels.between(0, 1);
+/// let seats = channels.seats_on(&catalog::load("graviton3")?, None)?;
+/// let (producer, consumer) = (seats.side(orders, 0), seats.side(orders, 1));
+/// assert!(producer.is_some() && producer != consumer);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// A real program asks [`Channels::seats_over`] the memory that its channels will live in: on this host, as `seatmap
+/// measure` remembers it, and the CPUs that the process may use. Without memory to measure there is [`Channels::seats`].
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Channels {
+    pairs: Vec<(usize, usize)>,
+    /// Slices of the ring or mesh, for programs of several groups of threads (the Pizza Slice algorithm); without, threads
+    /// sit next to the home of their channel's line (`GetCore`).
+    pub sections: Option<usize>,
+    /// At most one thread on a core.
+    pub one_per_core: bool,
+}
+
+/// What a thread is created with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ThreadAttributes {
+    /// The CPU to pin it to, by the operating system's number.
+    pub cpu: u32,
+    /// Which line its channel should use. From [`Channels::seats_over`]: so many cache lines into the memory that was
+    /// handed in. Otherwise one of the lines that the profile lists, so many cache lines into memory that begins with a
+    /// page: of another process's memory, so that it says something of this one's only where homes repeat from page to
+    /// page. `None` where lines are alike: then any will do.
+    pub line: Option<usize>,
+}
+
+/// Where the threads of a program should sit, and which lines their channels should use.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Seats {
+    /// The CPU of each thread, by the operating system's number.
+    pub cpus: Vec<u32>,
+    /// The channels' threads.
+    pairs: Vec<(usize, usize)>,
+    /// The line of each channel.
+    lines: Vec<Option<usize>>,
+}
+
+impl Channels {
+    /// None yet.
+    #[must_use]
+    pub fn new() -> Self {
+        Channels::default()
+    }
+
+    /// Declares a channel between two threads, which are counted from 0, and returns its number.
+    pub fn between(&mut self, first: usize, second: usize) -> usize {
+        self.pairs.push((first, second));
+        self.pairs.len() - 1
+    }
+
+    /// Seats on this host, as it was measured, on the CPUs that this process may use.
+    ///
+    /// # Errors
+    /// A host that was not measured, and those of [`Channels::seats_on`].
+    pub fn seats(&self) -> Result<Seats, PlaceError> {
+        self.seats_on(&remembered::host()?, remembered::allowed_cpus().as_deref())
+    }
+
+    /// Seats on a machine, on these of its CPUs, or all.
+    ///
+    /// # Errors
+    /// A thread with a channel to itself, fewer lines than channels, sections that do not divide the cores or with fewer
+    /// CPUs than threads. Without sections, threads beyond the number of CPUs share them.
+    pub fn seats_on(&self, profile: &Profile, cpus: Option<&[u32]>) -> Result<Seats, PlaceError> {
+        let pattern = self.pattern()?;
+        self.enough_lines(profile)?;
+        let mut request = Request::new(profile, &pattern);
+        request.cpus = cpus.map(<[u32]>::to_vec);
+        request.one_per = self.one_per_core.then_some(Level::Core);
+        request.method = match self.sections {
+            Some(sections) => Method::Pizza(sections),
+            None if tells_homes(profile) => Method::GetCore,
+            None => Method::Auto,
+        };
+        // Not by the clock, so that a program sits where it sat the last time.
+        request.limit = Limit::kicks(KICKS);
+        let answer = request.place()?;
+        let is_of =
+            |from: usize, to: usize, (a, b): (usize, usize)| (from.min(to), from.max(to)) == (a.min(b), a.max(b));
+        let line = |pair: &(usize, usize)| {
+            answer
+                .channels
+                .iter()
+                .find(|channel| is_of(channel.from, channel.to, *pair))
+                .and_then(|channel| channel.line)
+        };
+        Ok(Seats { lines: self.pairs.iter().map(line).collect(), cpus: answer.placement, pairs: self.pairs.clone() })
+    }
+
+    /// A line for each channel, where lines are known.
+    fn enough_lines(&self, profile: &Profile) -> Result<(), PlaceError> {
+        let lines = profile.home_model.as_ref().and_then(|model| model.lines.as_ref()).filter(|lines| lines.resolvable);
+        let (channels, lines) = (self.pairs.len(), lines.map_or(usize::MAX, |lines| lines.home_of_line.len()));
+        match channels <= lines {
+            true => Ok(()),
+            false => Err(PlaceError::Unfit(format!(
+                "{channels} channels take as many lines, and the profile tells {lines}; 'seatmap measure --homes {}' tells more",
+                channels + channels.div_ceil(4)
+            ))),
+        }
+    }
+
+    /// The channels as a pattern.
+    fn pattern(&self) -> Result<Pattern, PlaceError> {
+        let mut edges: Vec<Edge> = Vec::new();
+        for (first, second) in &self.pairs {
+            let (from, to) = (*first.min(second), *first.max(second));
+            if from == to {
+                return Err(PlaceError::Unfit(format!("thread {from} has a channel to itself")));
+            }
+            if edges.iter().any(|edge| (edge.from, edge.to) == (from, to)) {
+                let what = format!("threads {from} and {to} have two channels; declare one, and put both in its line");
+                return Err(PlaceError::Unfit(what));
+            }
+            edges.push(Edge { from, to, bytes: 1.0, messages: 1.0 });
+        }
+        let tasks = edges.iter().map(|edge| edge.to + 1).max();
+        let tasks = tasks.filter(|tasks| *tasks <= seatmap_pattern::pattern::MAX_TASKS).ok_or_else(|| {
+            PlaceError::Unfit("declare a channel or more, between threads that are counted from 0".to_owned())
+        })?;
+        let format = seatmap_pattern::pattern::FORMAT.to_owned();
+        Ok(Pattern { format, name: "channels".to_owned(), tasks, names: Vec::new(), edges })
+    }
+}
+
+fn tells_homes(profile: &Profile) -> bool {
+    profile.home_model.as_ref().is_some_and(|model| model.homes() > 1)
+}
+
+/// Kicks of the search where there is one.
+const KICKS: u64 = 200;
+
+impl Seats {
+    /// What the first (0) or second (1) thread of a channel is created with; `None` where there is no such channel.
+    #[must_use]
+    pub fn side(&self, channel: usize, side: usize) -> Option<ThreadAttributes> {
+        let (first, second) = *self.pairs.get(channel)?;
+        let thread = *[first, second].get(side)?;
+        Some(ThreadAttributes { cpu: *self.cpus.get(thread)?, line: *self.lines.get(channel)? })
+    }
+
+    /// Whether the machine tells no homes of lines apart, so that any line will do.
+    #[must_use]
+    pub fn lines_are_alike(&self) -> bool {
+        self.lines.iter().all(Option::is_none)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use seatmap_machine::catalog;
+
+    fn pairs(count: usize) -> Channels {
+        let mut channels = Channels::new();
+        for at in 0..count {
+            channels.between(2 * at, 2 * at + 1);
+        }
+        channels
+    }
+
+    #[test]
+    fn a_machine_without_homes_has_lines_that_are_alike() {
+        let seats = pairs(2).seats_on(&catalog::load("graviton3").unwrap(), Some(&[3, 4, 5, 6])).unwrap();
+        assert!(seats.lines_are_alike());
+        let mut cpus = seats.cpus.clone();
+        cpus.sort_unstable();
+        assert_eq!(cpus, [3, 4, 5, 6]);
+        assert_eq!(seats.side(0, 0).unwrap(), ThreadAttributes { cpu: seats.cpus[0], line: None });
+        assert!(seats.side(2, 0).is_none() && seats.side(0, 2).is_none());
+    }
+
+    #[test]
+    fn what_makes_no_channel_is_refused() {
+        let machine = catalog::load("graviton3").unwrap();
+        let mut twice = pairs(1);
+        twice.between(1, 0);
+        let mut alone = Channels::new();
+        alone.between(3, 3);
+        for bad in [Channels::new(), alone, twice] {
+            assert!(bad.seats_on(&machine, None).is_err(), "{bad:?}");
+        }
+        let sliced = Channels { sections: Some(7), ..pairs(2) };
+        let error = sliced.seats_on(&machine, None).unwrap_err().to_string();
+        assert!(error.contains("7 sections do not divide"), "{error}");
+    }
+}

@@ -1,0 +1,143 @@
+//! Seats next to lines of the program's own memory.
+
+use super::{Channels, Seats, tells_homes};
+use crate::{line_homes, remembered};
+use seatmap_machine::{HomeLines, Profile};
+use seatmap_place::PlaceError;
+use std::sync::atomic::AtomicU64;
+
+impl Channels {
+    /// Seats on this host next to lines of this memory, in which the channels will live.
+    ///
+    /// Where the profile of the host tells homes apart, two threads at a time, pinned to CPUs that this process may use,
+    /// first find the home of each line ([`line_homes`]); the calling thread waits and stays where it is. That takes a
+    /// fraction of a millisecond a line, and where the CPUs are busy with something else it is given up after 1 s and
+    /// 4 ms a line. Nobody else may use the memory meanwhile, and what stands in it stays. Where lines are alike nothing
+    /// is measured.
+    ///
+    /// ```no_run
+    /// use seatmap_seats::Channels;
+    /// use std::sync::atomic::AtomicU64;
+    ///
+    /// #[repr(align(4096))]
+    /// struct Page([AtomicU64; 512]);
+    ///
+    /// let page = Page([const { AtomicU64::new(0) }; 512]);
+    /// let mut channels = Channels::new();
+    /// let orders = channels.between(0, 1);
+    /// let seats = channels.seats_over(&page.0)?;
+    /// if let Some(producer) = seats.side(orders, 0) {
+    ///     println!("on CPU {}, over line {}", producer.cpu, producer.line.unwrap_or(0));
+    /// }
+    /// # Ok::<(), seatmap_place::PlaceError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Memory that does not begin with a line, one allowed core, busy CPUs, fewer lines whose homes could be told than
+    /// channels; and those of [`Channels::seats`].
+    pub fn seats_over(&self, memory: &[AtomicU64]) -> Result<Seats, PlaceError> {
+        self.seats_over_on(memory, &remembered::host()?, remembered::allowed_cpus().as_deref())
+    }
+
+    /// [`Channels::seats_over`] with a profile of this host that is kept elsewhere, on these CPUs, or all.
+    ///
+    /// # Errors
+    /// Those of [`Channels::seats_over`].
+    pub fn seats_over_on(
+        &self,
+        memory: &[AtomicU64],
+        profile: &Profile,
+        cpus: Option<&[u32]>,
+    ) -> Result<Seats, PlaceError> {
+        match tells_homes(profile) {
+            true => self.seats_by(&line_homes::homes_of(memory, profile, cpus)?, profile, cpus),
+            false => self.seats_on(profile, cpus),
+        }
+    }
+
+    /// Seats on a machine next to lines of these homes, as [`line_homes::find`] tells them.
+    ///
+    /// # Errors
+    /// Those of [`Channels::seats_on`].
+    pub fn seats_by(
+        &self,
+        homes: &[Option<u32>],
+        profile: &Profile,
+        cpus: Option<&[u32]>,
+    ) -> Result<Seats, PlaceError> {
+        let known: Vec<(usize, u32)> =
+            homes.iter().enumerate().filter_map(|(line, home)| Some((line, (*home)?))).collect();
+        if known.len() < self.pairs.len() {
+            return Err(PlaceError::Unfit(format!(
+                "{} channels take as many lines, and homes could be told for {} of {}; hand in more lines",
+                self.pairs.len(),
+                known.len(),
+                homes.len()
+            )));
+        }
+        let home_of_line = known.iter().map(|(_, home)| *home).collect();
+        let mut seats = self.seats_on(&with_lines(profile, home_of_line), cpus)?;
+        for line in seats.lines.iter_mut().flatten() {
+            *line = known.get(*line).map_or(*line, |(line, _)| *line);
+        }
+        Ok(seats)
+    }
+}
+
+/// The profile with other lines than it was measured with.
+fn with_lines(profile: &Profile, home_of_line: Vec<u32>) -> Profile {
+    let mut profile = profile.clone();
+    if let Some(model) = &mut profile.home_model {
+        let nearest_pu = model.lines.take().map_or_else(Vec::new, |lines| lines.nearest_pu);
+        let (confidence, resolvable, samples, checked) = (1.0, true, 0, None);
+        model.lines = Some(HomeLines { home_of_line, nearest_pu, confidence, resolvable, samples, checked });
+    }
+    profile
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples::homely;
+    use seatmap_machine::catalog;
+
+    /// Four CPUs at the corners of a square and a home at each.
+    fn square() -> Profile {
+        let corner = |at: usize| (at % 2, at / 2);
+        let way = |from: usize, to: usize| {
+            let (from, to) = (corner(from), corner(to));
+            10.0 * (from.0.abs_diff(to.0) + from.1.abs_diff(to.1)) as f64
+        };
+        homely(&[0, 1, 2, 3], (0..4).map(|pu| (0..4).map(|home| way(pu, home)).collect()).collect())
+    }
+
+    #[test]
+    fn where_lines_are_alike_nothing_is_measured() {
+        let mut channels = Channels::new();
+        channels.between(0, 1);
+        let seats = channels.seats_over_on(&[], &catalog::load("graviton3").unwrap(), None).unwrap();
+        assert!(seats.lines_are_alike());
+    }
+
+    #[test]
+    fn threads_sit_next_to_the_lines_that_could_be_told() {
+        let mut channels = Channels::new();
+        let one = channels.between(0, 1);
+        for (home, line) in [(3, 2), (1, 4)] {
+            let mut homes = vec![None; 6];
+            homes[line] = Some(home);
+            let seats = channels.seats_by(&homes, &square(), None).unwrap();
+            let side = seats.side(one, 0).unwrap();
+            assert_eq!((side.cpu, side.line), (home, Some(line)));
+        }
+    }
+
+    #[test]
+    fn channels_without_a_line_are_refused() {
+        let mut channels = Channels::new();
+        channels.between(0, 1);
+        channels.between(2, 3);
+        let error = channels.seats_by(&[Some(1), None], &square(), None).unwrap_err().to_string();
+        assert!(error.starts_with("2 channels take as many lines, and homes could be told for 1 of 2;"), "{error}");
+    }
+}

@@ -1,0 +1,89 @@
+//! Where Seatmap remembers what it measured, so that programs find the profile of the host that they run on.
+
+use seatmap_machine::{Profile, import};
+use seatmap_os::{affinity, small, state, trusted};
+use seatmap_place::PlaceError;
+use std::path::Path;
+
+/// This host's remembered profile.
+///
+/// # Errors
+/// [`PlaceError::Unfit`] where the host was not measured, or its file cannot be read, can be changed by others, or is another
+/// computer's.
+pub fn host() -> Result<Profile, PlaceError> {
+    let not_measured = "this host has not been measured yet; 'seatmap measure' does it in a second or two";
+    let profile = latest()?.ok_or_else(|| PlaceError::Unfit(not_measured.to_owned()))?;
+    of_this_computer(&profile)?;
+    Ok(profile)
+}
+
+/// What is remembered under this host's name, of whichever computer; `None` where nothing is.
+///
+/// # Errors
+/// [`PlaceError::Unfit`] where its file cannot be read, or can be changed by others: it decides where threads sit, so it is
+/// never read through a link, nor from a folder that another user may write.
+pub fn latest() -> Result<Option<Profile>, PlaceError> {
+    match state::host_profile().filter(|path| path.symlink_metadata().is_ok()) {
+        Some(path) => read(&path).map(Some),
+        None => Ok(None),
+    }
+}
+
+/// Whether a remembered profile is this computer's: several of one name may share a home folder, and a virtual machine may
+/// wake up on another processor.
+///
+/// # Errors
+/// [`PlaceError::Unfit`] where profile and computer name different processors.
+pub fn of_this_computer(profile: &Profile) -> Result<(), PlaceError> {
+    let here = small::read("/proc/cpuinfo").and_then(|text| small::value_of(&text, "model name"));
+    same_processor(profile.environment.cpu_model.as_deref(), here.as_deref())
+}
+
+fn same_processor(measured: Option<&str>, here: Option<&str>) -> Result<(), PlaceError> {
+    match (measured, here) {
+        (Some(measured), Some(here)) if measured != here => Err(PlaceError::Unfit(format!(
+            "the profile that is remembered of this host is of '{measured}', and this is '{here}'; \
+             'seatmap measure' measures it anew"
+        ))),
+        _ => Ok(()),
+    }
+}
+
+/// The profile in a file.
+fn read(path: &Path) -> Result<Profile, PlaceError> {
+    let unfit = |error: &dyn std::fmt::Display| PlaceError::Unfit(format!("{}: {error}", path.display()));
+    let bytes = trusted::read(path).map_err(|error| unfit(&error))?;
+    import::read(&bytes, &path.to_string_lossy(), None).map_err(|error| unfit(&error))
+}
+
+/// The CPUs that this process may use; `None` where the kernel does not say.
+#[must_use]
+pub fn allowed_cpus() -> Option<Vec<u32>> {
+    affinity::current().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_torn_profile_is_refused_by_name() {
+        let torn = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml"));
+        let error = read(torn).unwrap_err().to_string();
+        assert!(error.contains("Cargo.toml: "), "{error}");
+        assert!(read(Path::new("/nowhere/at-all.json")).is_err());
+    }
+
+    #[test]
+    fn the_profile_of_another_processor_is_refused() {
+        let here = Some("Xeon B");
+        let error = same_processor(Some("Xeon A"), here).unwrap_err().to_string();
+        assert!(error.contains("of 'Xeon A', and this is 'Xeon B'; 'seatmap measure'"), "{error}");
+        assert!(same_processor(Some("Xeon B"), here).is_ok() && same_processor(None, here).is_ok());
+    }
+
+    #[test]
+    fn the_process_runs_somewhere() {
+        assert!(allowed_cpus().is_none_or(|cpus| !cpus.is_empty()));
+    }
+}

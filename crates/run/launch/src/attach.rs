@@ -1,0 +1,49 @@
+//! Seats the threads of programs that run already.
+
+use crate::error::LaunchError;
+use crate::hampered::Hampered;
+use crate::pinner::Pinner;
+use crate::report::Report;
+use crate::seating::Seating;
+use seatmap_os::task;
+use seatmap_os::{CpuSet, Tid};
+
+/// Looks for threads that were created meanwhile, at most; one that creates threads without end is not waited for.
+const LOOKS: usize = 16;
+
+/// Whether these processes may be seated without a second thought: process 1 and the kernel's own threads keep the
+/// computer alive, and on one CPU they may not.
+///
+/// # Errors
+/// [`LaunchError::NeedsForce`] for the first that is one of those.
+pub fn check(pids: &[Tid]) -> Result<(), LaunchError> {
+    let needs_force = |pid: &&Tid| **pid == 1 || !task::threads(**pid).is_empty() && task::is_of_kernel(**pid);
+    match pids.iter().find(needs_force) {
+        Some(&pid) if pid == 1 => Err(LaunchError::NeedsForce { pid, kind: "the one on which all others depend" }),
+        Some(&pid) => Err(LaunchError::NeedsForce { pid, kind: "a thread of the kernel" }),
+        None => Ok(()),
+    }
+}
+
+/// Seats the threads that these processes have now, process after process and in order of their numbers, and reports.
+/// Nothing is stopped, and nothing stays behind; threads created later inherit their creators' seats.
+///
+/// # Errors
+/// A process that is not there; no thread was seated then. That a thread could not be seated is in the report.
+pub fn seat_running(pids: &[Tid], seating: Seating) -> Result<Report, LaunchError> {
+    if let Some(pid) = pids.iter().find(|pid| task::threads(**pid).is_empty()) {
+        return Err(LaunchError::NoSuchProcess(*pid));
+    }
+    let own = CpuSet::of_thread(0).map_err(LaunchError::system("read this process's affinity"))?;
+    let mut pinner = Pinner::new(seating, own, None);
+    for pid in pids {
+        for _ in 0..LOOKS {
+            let new: Vec<Tid> = task::threads(*pid).into_iter().filter(|tid| !pinner.threads.knows(*tid)).collect();
+            if new.is_empty() {
+                break;
+            }
+            new.into_iter().for_each(|tid| pinner.meet(tid, *pid));
+        }
+    }
+    Ok(Report::of(&pinner, pids.first().copied(), Hampered::default()))
+}

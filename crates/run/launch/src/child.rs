@@ -1,0 +1,152 @@
+//! The child process: made, held until it may begin, and then the program.
+
+use crate::program::Program;
+use crate::signals::Signals;
+use seatmap_ninep::Fence;
+use seatmap_os::Tid;
+use std::ffi::{CStr, c_char};
+use std::io::{self, PipeReader, PipeWriter, Read, Write};
+use std::os::fd::AsRawFd;
+use std::ptr;
+
+/// What a shell says when it could not execute a program; nobody sees it here.
+const NOT_EXECUTED: i32 = 127;
+
+/// Runs what the kernel takes for no program: scripts without a first line that names their shell, as `execvp(3)` does.
+const SHELL: &CStr = c"/bin/sh";
+
+/// A child that waits, or runs the program.
+#[derive(Debug)]
+pub(crate) struct Child {
+    pub pid: Tid,
+    /// Closing it without a byte ends the waiting child.
+    go: Option<PipeWriter>,
+    /// Brings the error number if the program could not be executed, and ends when it could.
+    refusal: PipeReader,
+}
+
+/// How far the child is.
+#[derive(Debug)]
+pub(crate) enum Start {
+    /// Not yet a program of its own.
+    Pending,
+    /// It runs the program.
+    Running,
+    /// The program could not be executed.
+    Refused(io::Error),
+}
+
+impl Child {
+    /// Makes the child, which waits for [`Child::begin`].
+    ///
+    /// # Errors
+    /// What the kernel says: too many processes or open files.
+    pub fn new(program: &Program, signals: &Signals) -> io::Result<Self> {
+        let (wait, go) = io::pipe()?;
+        let (refusal, told) = io::pipe()?;
+        unblock(&refusal)?;
+        let environment = program.environment();
+        let environment = pointers(None, &environment);
+        let arguments = pointers(None, program.arguments());
+        let by_shell = pointers(Some([SHELL, program.path()]), program.arguments().get(1..).unwrap_or_default());
+        // SAFETY: between fork and exec the child makes only async-signal-safe calls, and allocates nothing.
+        let pid = unsafe { libc::fork() };
+        match pid {
+            ..0 => Err(io::Error::last_os_error()),
+            0 => {
+                // SAFETY: this is the child, and the pointers are of strings that live on.
+                unsafe {
+                    libc::close(go.as_raw_fd());
+                    wait_for_the_word(wait.as_raw_fd());
+                    signals.restore_for_program();
+                    program.closed_streams().iter().for_each(|stream| {
+                        libc::close(*stream);
+                    });
+                    close(program.fence(), told.as_raw_fd());
+                    execute(program.path(), [&arguments, &by_shell], &environment, told.as_raw_fd())
+                }
+            }
+            pid => Ok(Child { pid, go: Some(go), refusal }),
+        }
+    }
+
+    /// Lets the child execute the program.
+    pub fn begin(&mut self) {
+        // Where this fails the child is gone, which is reported like every other end.
+        let _ = self.go.take().map(|mut go| go.write_all(b"."));
+    }
+
+    /// How far the child is.
+    pub fn start(&mut self) -> Start {
+        let mut code = [0; size_of::<i32>()];
+        match self.refusal.read(&mut code) {
+            Ok(length) if length == code.len() => {
+                Start::Refused(io::Error::from_raw_os_error(i32::from_ne_bytes(code)))
+            }
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Start::Pending,
+            _ => Start::Running,
+        }
+    }
+}
+
+fn unblock(pipe: &PipeReader) -> io::Result<()> {
+    // SAFETY: the descriptor is open.
+    let status = unsafe { libc::fcntl(pipe.as_raw_fd(), libc::F_SETFL, libc::O_NONBLOCK) };
+    if status < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+}
+
+/// An argument vector, closed by a null pointer.
+fn pointers(front: Option<[&CStr; 2]>, arguments: &[std::ffi::CString]) -> Vec<*const c_char> {
+    let front = front.into_iter().flatten().map(CStr::as_ptr);
+    front.chain(arguments.iter().map(|text| text.as_ptr())).chain([ptr::null()]).collect()
+}
+
+/// # Safety
+/// Only in the child.
+unsafe fn wait_for_the_word(wait: i32) {
+    let mut word = 0u8;
+    // SAFETY: `word` is one writable byte.
+    while unsafe { libc::read(wait, (&raw mut word).cast(), 1) } != 1 {
+        // SAFETY: the location is this thread's own.
+        if unsafe { *libc::__errno_location() } != libc::EINTR {
+            // SAFETY: ends the child, whose launcher has gone or given up.
+            unsafe { libc::_exit(NOT_EXECUTED) };
+        }
+    }
+}
+
+/// # Safety
+/// Only in the child.
+unsafe fn close(fence: Option<&Fence>, told: i32) {
+    if fence.is_some_and(|fence| fence.close().is_err()) {
+        // SAFETY: as the caller promises; nobody runs with rights that were to be taken.
+        unsafe { give_up(told) }
+    }
+}
+
+/// # Safety
+/// Only in the child; all vectors hold strings and end in a null pointer.
+unsafe fn execute(path: &CStr, arguments: [&[*const c_char]; 2], environment: &[*const c_char], told: i32) -> ! {
+    let [own, by_shell] = arguments;
+    // SAFETY: as the caller promises; the error number is this thread's own.
+    unsafe {
+        libc::execve(path.as_ptr(), own.as_ptr(), environment.as_ptr());
+        if *libc::__errno_location() == libc::ENOEXEC {
+            libc::execve(SHELL.as_ptr(), by_shell.as_ptr(), environment.as_ptr());
+        }
+        give_up(told)
+    }
+}
+
+/// Tells the error number, and ends.
+///
+/// # Safety
+/// Only in the child.
+unsafe fn give_up(told: i32) -> ! {
+    // SAFETY: the error number is this thread's own and outlives the write.
+    unsafe {
+        let code: *const i32 = libc::__errno_location();
+        libc::write(told, code.cast(), size_of::<i32>());
+        libc::_exit(NOT_EXECUTED)
+    }
+}

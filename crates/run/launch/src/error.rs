@@ -1,0 +1,60 @@
+//! Why a program could not be run, or seated.
+
+use seatmap_os::Tid;
+use std::io;
+
+/// Why a program could not be run, or seated.
+#[derive(Debug, thiserror::Error)]
+pub enum LaunchError {
+    /// A system call failed.
+    #[error("cannot {what}")]
+    System {
+        /// What was to be done.
+        what: &'static str,
+        /// What the kernel says.
+        source: io::Error,
+    },
+    /// Threads cannot be stopped at their creation.
+    #[error("threads cannot be seated in order of creation, as the kernel forbids ptrace here: {0}")]
+    Forbidden(&'static str),
+    /// The kernel refused the program.
+    #[error("{path}: cannot be executed")]
+    Execute {
+        /// The program.
+        path: String,
+        /// What the kernel says.
+        source: io::Error,
+    },
+    /// A process that the computer depends on.
+    #[error("process {pid} is {kind}; --force seats it all the same")]
+    NeedsForce {
+        /// The process.
+        pid: Tid,
+        /// What it is.
+        kind: &'static str,
+    },
+    /// No process of this number.
+    #[error("there is no process {0}")]
+    NoSuchProcess(Tid),
+}
+
+impl LaunchError {
+    pub(crate) fn system(what: &'static str) -> impl FnOnce(io::Error) -> Self {
+        move |source| LaunchError::System { what, source }
+    }
+
+    /// A seizure that failed, with what is known of why.
+    pub(crate) fn seizing(source: io::Error) -> Self {
+        if source.raw_os_error() != Some(libc::EPERM) {
+            return LaunchError::System { what: "trace the program", source };
+        }
+        let scope = std::fs::read_to_string("/proc/sys/kernel/yama/ptrace_scope").unwrap_or_default();
+        let tracer = seatmap_os::task::Family::of(std::process::id() as Tid).map_or(0, |family| family.tracer);
+        LaunchError::Forbidden(match (tracer, scope.trim()) {
+            (1.., _) => "this program is traced itself, by strace or a debugger; run it without",
+            (_, "2") => "kernel.yama.ptrace_scope is 2; be root, or 'sysctl kernel.yama.ptrace_scope=1'",
+            (_, "3") => "kernel.yama.ptrace_scope is 3 until the next boot; --match alone needs no ptrace",
+            _ => "most likely a container's seccomp profile; allow SYS_PTRACE, or use --match alone, which needs none",
+        })
+    }
+}

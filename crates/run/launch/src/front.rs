@@ -1,0 +1,286 @@
+//! The process that the caller sees, in front of the one that traces the program.
+//!
+//! Threads are traced by one process for as long as they are seated, and a daemon's live on when the command that
+//! started it has ended. So the launcher is two processes: the *supervisor* runs the program, traces it and stays while
+//! any of it lives; the *front* is what the caller waits for, and ends as the program's first process does. Front and
+//! program are in the caller's process group, so that the terminal and job control work as without a launcher; the
+//! supervisor is in a session of its own, where no terminal reaches it.
+//!
+//! The supervisor tells the front on a pipe; the front sends on what others send to it. A signal that stops is answered:
+//! the front does not stop before the supervisor has passed it on, or it would reach the program after the `SIGCONT`
+//! that ends the stop.
+
+use crate::ending::Ending;
+use crate::signals::{self, Came, Signals};
+use seatmap_os::Tid;
+use std::io::{self, IsTerminal, PipeReader, PipeWriter, Read, Write};
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::time::Duration;
+
+/// The side of the split that a process is on.
+#[derive(Debug)]
+pub enum Side {
+    /// The caller's own process.
+    Front(Front),
+    /// Its child, which is to run the program.
+    Supervisor(Link),
+}
+
+/// The process that the caller waits for.
+#[derive(Debug)]
+pub struct Front {
+    supervisor: Tid,
+    told: PipeReader,
+    signals: Signals,
+    /// Can be waited for beside the pipe.
+    pending: OwnedFd,
+    /// Whether a signal that stops was sent on and is not yet answered. Others that come meanwhile ask for the same, and
+    /// the kernel would merge them.
+    awaits_answer: bool,
+}
+
+/// The supervisor's line to the front.
+#[derive(Debug)]
+pub struct Link {
+    front: Tid,
+    pipe: Option<PipeWriter>,
+    /// Held back since before the split.
+    signals: Option<Signals>,
+    /// Whether the front has been told to stop, and not yet to go on.
+    is_stopped: bool,
+}
+
+/// A message: what happened, with a number.
+const MESSAGE_BYTES: usize = 1 + size_of::<i32>();
+
+/// What the supervisor tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum News {
+    /// The program was stopped by this signal.
+    Stopped(i32),
+    /// A signal that stops was passed on.
+    PassedOn,
+    /// The front is to end like this, and so does the supervisor.
+    Ended(Ending),
+    /// The front is to end like this; the supervisor stays.
+    Left(Ending),
+}
+
+/// Splits this process, which must have one thread, in two.
+///
+/// # Errors
+/// The kernel refused a pipe or a process.
+pub fn split() -> io::Result<Side> {
+    let signals = Signals::hold()?;
+    let pending = signals.descriptor()?;
+    let (told, pipe) = io::pipe()?;
+    // SAFETY: there is one thread, so the child may go on as this process would.
+    match unsafe { libc::fork() } {
+        ..0 => Err(io::Error::last_os_error()),
+        0 => {
+            drop((told, pending));
+            // SAFETY: cannot fail, and touches no memory.
+            let front = unsafe { libc::getppid() };
+            adopt_orphans();
+            Ok(Side::Supervisor(Link { front, pipe: Some(pipe), signals: Some(signals), is_stopped: false }))
+        }
+        supervisor => Ok(Side::Front(Front { supervisor, told, signals, pending, awaits_answer: false })),
+    }
+}
+
+/// Descendants whose creators end become this process's children, and are not lost from sight.
+fn adopt_orphans() {
+    // Where the kernel cannot, orphans are init's, and those that are traced are still known.
+    // SAFETY: sets an attribute of this process.
+    unsafe { libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) };
+}
+
+impl Front {
+    /// Waits until the program's first process has ended, or the supervisor lets go of the caller; passes signals on, and
+    /// stops and goes on with the program. `None` if the supervisor was killed.
+    #[must_use]
+    pub fn wait(mut self) -> Option<Ending> {
+        let mut stopped: Option<i32> = None;
+        loop {
+            if let Some(signal) = stopped.take_if(|_| !self.awaits_answer) {
+                self.signals.stop_here(signal);
+            }
+            if let Some(came) = self.signals.next(Duration::ZERO) {
+                // The supervisor's own only wake this process from a stop.
+                if !came.to_group && came.sender != self.supervisor {
+                    self.send_on(came);
+                }
+                continue;
+            }
+            if !self.is_told() {
+                continue;
+            }
+            match self.hear()? {
+                News::Stopped(signal) => stopped = Some(signal),
+                News::PassedOn => self.awaits_answer = false,
+                News::Left(ending) => return Some(ending),
+                News::Ended(ending) => {
+                    // Its remains are not left to whatever adopts orphans.
+                    // SAFETY: waits for this process's child, and wants no status.
+                    unsafe { libc::waitpid(self.supervisor, std::ptr::null_mut(), 0) };
+                    return Some(ending);
+                }
+            }
+        }
+    }
+
+    fn send_on(&mut self, came: Came) {
+        if came.asks_to_stop() && std::mem::replace(&mut self.awaits_answer, true) {
+            return;
+        }
+        signals::send(self.supervisor, came.signal);
+    }
+
+    /// Waits for a signal or for news. Whether there are news.
+    fn is_told(&self) -> bool {
+        let waited = |fd: RawFd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
+        let mut both = [waited(self.told.as_raw_fd()), waited(self.pending.as_raw_fd())];
+        // SAFETY: the array is writable and of that length.
+        let found = unsafe { libc::poll(both.as_mut_ptr(), both.len() as libc::nfds_t, -1) };
+        found > 0 && both[0].revents != 0
+    }
+
+    fn hear(&mut self) -> Option<News> {
+        let mut message = [0; MESSAGE_BYTES];
+        self.told.read_exact(&mut message).ok()?;
+        News::of(message)
+    }
+}
+
+impl Link {
+    /// The program was stopped by this signal: the front stops too, and the shell has its prompt back.
+    pub fn stopped(&mut self, signal: i32) {
+        self.is_stopped = true;
+        self.tell(News::Stopped(signal));
+    }
+
+    /// A signal was passed on, if it is one of those that the front waits for.
+    pub(crate) fn passed_on(&mut self, came: Came) {
+        if came.asks_to_stop() && came.sender == self.front {
+            self.tell(News::PassedOn);
+        }
+    }
+
+    /// The program goes on.
+    pub fn continued(&mut self) {
+        if std::mem::take(&mut self.is_stopped) && self.pipe.is_some() {
+            signals::send(self.front, libc::SIGCONT);
+        }
+    }
+
+    /// The signals that have been held back since the split.
+    pub(crate) fn take_signals(&mut self) -> Option<Signals> {
+        self.signals.take()
+    }
+
+    /// The front is to end like this, while this process stays. It is not spoken to again.
+    pub fn leave(&mut self, ending: Ending) {
+        self.tell(News::Left(ending));
+        self.pipe = None;
+    }
+
+    /// The front is to end like this, and waits for this process's end. It is not spoken to again.
+    pub fn end(&mut self, ending: Ending) {
+        self.tell(News::Ended(ending));
+        self.pipe = None;
+    }
+
+    /// Whether the front is there still.
+    #[must_use]
+    pub fn has_front(&self) -> bool {
+        self.pipe.is_some()
+    }
+
+    fn tell(&mut self, news: News) {
+        // Where this fails the front was killed, and the program goes on without it.
+        let _ = self.pipe.as_mut().map(|pipe| pipe.write_all(&news.bytes()));
+    }
+}
+
+/// Leaves the caller's session, and with it its terminal's signals. A program that was started before stays there.
+pub fn leave_session() {
+    // SAFETY: acts on this process alone, which is its front's child and so leads no process group. Where it has a
+    // session of its own already, nothing changes.
+    unsafe { libc::setsid() };
+}
+
+/// Keeps the program that is to be started from reading the terminal.
+pub fn leave_terminal_input() {
+    if std::io::stdin().is_terminal() {
+        silence(&[0]);
+    }
+}
+
+/// Leaves the caller's standard streams and folder, to stay in the background.
+pub fn go_to_the_background() {
+    // SAFETY: acts on this process alone.
+    unsafe { libc::chdir(c"/".as_ptr()) };
+    silence(&[0, 1, 2]);
+}
+
+/// Leaves standard input and output to the program, so that its end closes them.
+pub fn leave_streams() {
+    silence(&[0, 1]);
+}
+
+fn silence(streams: &[i32]) {
+    // SAFETY: opens a device that is there, and replaces descriptors of which nobody here holds more than the number.
+    unsafe {
+        let null = libc::open(c"/dev/null".as_ptr(), libc::O_RDWR);
+        for stream in streams.iter().filter(|stream| **stream != null) {
+            libc::dup2(null, *stream);
+        }
+        if !streams.contains(&null) {
+            libc::close(null);
+        }
+    }
+}
+
+impl News {
+    fn bytes(self) -> [u8; MESSAGE_BYTES] {
+        let (kind, number) = match self {
+            News::Stopped(signal) => (b's', signal),
+            News::PassedOn => (b'p', 0),
+            News::Ended(Ending::Exited(code)) => (b'e', code),
+            News::Ended(Ending::Killed(signal)) => (b'k', signal),
+            News::Left(Ending::Exited(code)) => (b'E', code),
+            News::Left(Ending::Killed(signal)) => (b'K', signal),
+        };
+        let mut bytes = [kind; MESSAGE_BYTES];
+        bytes[1..].copy_from_slice(&number.to_ne_bytes());
+        bytes
+    }
+
+    fn of(bytes: [u8; MESSAGE_BYTES]) -> Option<Self> {
+        let [kind, number @ ..] = bytes;
+        let number = i32::from_ne_bytes(number);
+        match kind {
+            b's' => Some(News::Stopped(number)),
+            b'p' => Some(News::PassedOn),
+            b'e' => Some(News::Ended(Ending::Exited(number))),
+            b'k' => Some(News::Ended(Ending::Killed(number))),
+            b'E' => Some(News::Left(Ending::Exited(number))),
+            b'K' => Some(News::Left(Ending::Killed(number))),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn news_come_as_they_were_sent() {
+        let endings = [Ending::Exited(255), Ending::Killed(9)];
+        let (ended, left) = (endings.map(News::Ended), endings.map(News::Left));
+        let all = [News::Stopped(20), News::PassedOn, ended[0], ended[1], left[0], left[1]];
+        assert_eq!(all.map(|news| News::of(news.bytes())), all.map(Some));
+        assert_eq!(News::of([b'x'; MESSAGE_BYTES]), None);
+    }
+}

@@ -1,0 +1,92 @@
+//! Programs that cannot do all they do elsewhere, since a traced thread gains no rights and has one tracer only.
+
+use crate::program;
+use seatmap_os::Tid;
+use serde::Serialize;
+use std::fs::Metadata;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+/// Programs that trace others, as far as they are usual.
+const TRACERS: [&str; 6] = ["gdb", "gdbserver", "lldb-server", "ltrace", "rr", "strace"];
+
+/// The files of programs that were executed while they were traced and missed something, each once.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Hampered {
+    /// Those that should have run with another's rights (set-user-ID, set-group-ID), and ran without.
+    pub unprivileged: Vec<String>,
+    /// Those that trace programs themselves, which these then refuse.
+    pub tracers: Vec<String>,
+}
+
+impl Hampered {
+    /// Notes the program that a thread has just executed, by its file, where there is something to note.
+    pub(crate) fn note(&mut self, tid: Tid, path: &Path) {
+        if path.file_name().is_some_and(|name| TRACERS.iter().any(|tracer| name == *tracer)) {
+            add(&mut self.tracers, path);
+        }
+        if lost_rights(tid) {
+            add(&mut self.unprivileged, path);
+        }
+    }
+
+    /// What was missed, a line each.
+    pub(crate) fn told(&self) -> impl Iterator<Item = String> {
+        let unprivileged = self.unprivileged.iter().map(|program| {
+            format!(
+                "{program} was to run with another's rights, and ran without: the kernel denies them to a program that \
+                 is seated from outside"
+            )
+        });
+        let tracers = self.tracers.iter().map(|program| {
+            format!(
+                "{program} may have been unable to trace its program: a thread has one tracer, and threads are seated by \
+                 tracing; run it without, or seat by --match alone"
+            )
+        });
+        unprivileged.chain(tracers)
+    }
+}
+
+fn add(to: &mut Vec<String>, path: &Path) {
+    let path = path.display().to_string();
+    if !to.contains(&path) {
+        to.push(path);
+    }
+}
+
+/// Whether the program would have another user's or group's rights if it were not traced. Root's keeps them.
+fn lost_rights(tid: Tid) -> bool {
+    // SAFETY: geteuid cannot fail and touches nothing.
+    let me = unsafe { libc::geteuid() };
+    let lends =
+        |found: Metadata| program::lends_rights(&found) && (found.uid() != me || found.mode() & libc::S_ISGID != 0);
+    // Through the link: the file may have been replaced since.
+    me != 0 && std::fs::metadata(format!("/proc/{tid}/exe")).is_ok_and(lends)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_missed_is_told_once() {
+        let mut hampered = Hampered::default();
+        for path in ["/usr/bin/strace", "/usr/bin/strace", "/opt/gdb"] {
+            add(&mut hampered.tracers, Path::new(path));
+        }
+        add(&mut hampered.unprivileged, Path::new("/usr/bin/su"));
+        insta::assert_snapshot!(hampered.told().collect::<Vec<_>>().join("\n"), @r"
+        /usr/bin/su was to run with another's rights, and ran without: the kernel denies them to a program that is seated from outside
+        /usr/bin/strace may have been unable to trace its program: a thread has one tracer, and threads are seated by tracing; run it without, or seat by --match alone
+        /opt/gdb may have been unable to trace its program: a thread has one tracer, and threads are seated by tracing; run it without, or seat by --match alone
+        ");
+    }
+
+    #[test]
+    fn ordinary_programs_miss_nothing() {
+        let mut hampered = Hampered::default();
+        hampered.note(std::process::id() as Tid, &std::env::current_exe().unwrap());
+        assert_eq!(hampered, Hampered::default());
+    }
+}

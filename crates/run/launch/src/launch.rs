@@ -1,0 +1,213 @@
+//! Runs a program and seats its threads while it runs.
+
+use crate::child::{Child, Start};
+use crate::ending::Ending;
+use crate::error::LaunchError;
+use crate::front::{self, Link};
+use crate::pinner::{Birth, Pinner};
+use crate::program::Program;
+use crate::report::{Behind, Report};
+use crate::seating::Seating;
+use crate::signals::{self, Came, Signals};
+use crate::tracer::Tracer;
+use crate::watch::Watch;
+use seatmap_os::CpuSet;
+use std::path::Path;
+use std::time::Duration;
+
+/// Between two looks whether the child is the program already.
+const STARTING: Duration = Duration::from_millis(1);
+
+/// What a launch needs to know beside the program and the seats.
+#[derive(Debug, Default)]
+pub struct Options<'a> {
+    /// Seat nobody before a process executes a program of this name; `*` stands for any text.
+    pub start_at: Option<String>,
+    /// The mask of threads that have no seat, and of all when seating ends; `None` is the calling process's own.
+    pub home: Option<CpuSet>,
+    /// Let threads that wait for a seat they share run on all seats, where the kernel divides the CPUs among them. Not in
+    /// a cell, where nothing does.
+    pub widens: bool,
+    /// The line to the process that the caller waits for, where it is not this one.
+    pub link: Option<&'a mut Link>,
+}
+
+/// Runs a program to its end, seats its threads, and reports. Standard streams, terminal and process group are the
+/// caller's; signals sent to the calling process are passed on while it runs. Threads that outlive the program's first
+/// process get back the mask that they would have without Seatmap.
+///
+/// The calling process should have one thread and no other children: their ends would be heard here.
+///
+/// # Errors
+/// [`LaunchError`] where the program could not be started. That a thread could not be seated is in the report.
+pub fn run(program: &Program, seating: Seating, options: Options<'_>) -> Result<(Ending, Report), LaunchError> {
+    let mut launch = Launch::begin(program, seating, options)?;
+    let ending = launch.attend();
+    let behind = launch.behind();
+    let mut report = launch.report();
+    if behind.processes > 0 {
+        report.behind = Some(Behind { freed: launch.give_masks_back(), ..behind });
+    }
+    Ok((ending, report))
+}
+
+/// A program under way.
+#[derive(Debug)]
+pub struct Launch<'a> {
+    signals: Signals,
+    child: Child,
+    tracer: Tracer,
+    pinner: Pinner,
+    watch: Watch,
+    link: Option<&'a mut Link>,
+    /// The signal that holds the program in a stop, as the front has heard of it.
+    stopped: Option<i32>,
+    /// Whether this process was asked to stop, and stops as soon as the program has.
+    asked_to_stop: bool,
+}
+
+impl<'a> Launch<'a> {
+    /// Starts a program. It runs, and its threads are seated while [`Launch::attend`] and [`Launch::stay`] are called.
+    ///
+    /// # Errors
+    /// [`LaunchError`]; nothing runs then.
+    pub fn begin(program: &Program, seating: Seating, options: Options<'a>) -> Result<Self, LaunchError> {
+        let Options { start_at, home, widens, mut link } = options;
+        let home = home.map_or_else(|| CpuSet::of_thread(0), Ok);
+        let home = home.map_err(LaunchError::system("read this process's affinity"))?;
+        let held = link.as_mut().and_then(|link| link.take_signals());
+        let signals = held.map_or_else(Signals::hold, Ok).map_err(LaunchError::system("hold back signals"))?;
+        let child = Child::new(program, &signals).map_err(LaunchError::system("start a process"))?;
+        if link.is_some() {
+            front::leave_session();
+        }
+        // Closing the child's pipe by returning ends it.
+        let enter = |members: &Path| std::fs::write(members, child.pid.to_string());
+        program
+            .group()
+            .map_or(Ok(()), enter)
+            .map_err(LaunchError::system("move the program into its control group"))?;
+        let mut tracer = Tracer::new(child.pid);
+        if seating.order_is_open() || start_at.is_some() {
+            tracer.seize().map_err(LaunchError::seizing)?;
+        }
+        let mut pinner = Pinner::new(seating, home, start_at).widening(widens);
+        pinner.arrive(child.pid, Birth { pid: child.pid, creator: child.pid, is_late: false });
+        let watch = Watch::new(child.pid);
+        let mut launch = Launch { signals, child, tracer, pinner, watch, link, stopped: None, asked_to_stop: false };
+        launch.child.begin();
+        launch.start(program)?;
+        Ok(launch)
+    }
+
+    /// Seats the program's threads until its first process ends.
+    pub fn attend(&mut self) -> Ending {
+        loop {
+            let more = self.tracer.hear(&mut self.pinner);
+            if let Some(ending) = self.tracer.ending {
+                return ending;
+            }
+            self.stop_with_the_program();
+            if let Some(came) = self.wait(more) {
+                self.pass_on(came);
+            }
+        }
+    }
+
+    /// The processes and threads of the program that live.
+    pub fn behind(&mut self) -> Behind {
+        self.tracer.hear(&mut self.pinner);
+        let processes = self.watch.living(&mut self.pinner, &self.tracer);
+        let threads = processes.iter().map(|pid| seatmap_os::task::threads(*pid).len()).sum();
+        Behind { processes: processes.len(), threads, supervisor: None, freed: 0 }
+    }
+
+    /// Seats the threads that outlive the first process, until none is left, or somebody asks this process to end:
+    /// whether that was so.
+    pub fn stay(&mut self) -> bool {
+        self.watch.slow_down();
+        while !self.pinner.threads.is_empty() || self.watch.knows_processes() {
+            let more = self.tracer.hear(&mut self.pinner);
+            if self.wait(more).is_some_and(|came| came.asks_to_end()) {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Ends the seating: all threads get the mask that they would have without Seatmap, unless they chose another one
+    /// themselves. How many threads got it.
+    pub fn give_masks_back(&mut self) -> usize {
+        self.pinner.give_masks_back(|| self.watch.processes().collect())
+    }
+
+    /// What is known by now.
+    pub fn report(&mut self) -> Report {
+        self.watch.last_look(&mut self.pinner);
+        Report::of(&self.pinner, Some(self.child.pid), self.tracer.hampered.clone())
+    }
+
+    /// The line to the process that the caller waits for.
+    pub fn link(&mut self) -> Option<&mut Link> {
+        self.link.as_deref_mut()
+    }
+
+    /// The program's first process.
+    #[must_use]
+    pub fn pid(&self) -> seatmap_os::Tid {
+        self.child.pid
+    }
+
+    /// Until the child is the program.
+    fn start(&mut self, program: &Program) -> Result<(), LaunchError> {
+        loop {
+            self.tracer.hear(&mut self.pinner);
+            match self.child.start() {
+                Start::Running => return Ok(()),
+                Start::Refused(source) => {
+                    let path = program.path().to_string_lossy().into_owned();
+                    self.attend();
+                    return Err(LaunchError::Execute { path, source });
+                }
+                Start::Pending => {
+                    if let Some(came) = self.signals.next(STARTING) {
+                        self.pass_on(came);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Looks at the program if it is time to, and waits for a signal until it is time again.
+    fn wait(&mut self, is_busy: bool) -> Option<Came> {
+        if self.watch.wait().is_zero() {
+            self.watch.look(&mut self.pinner, &mut self.tracer);
+        }
+        self.signals.next(if is_busy { Duration::ZERO } else { self.watch.wait() })
+    }
+
+    /// Passes a signal on where the program has not got it already.
+    fn pass_on(&mut self, came: Came) {
+        let wakes = came.signal == libc::SIGCONT;
+        self.asked_to_stop = !wakes && (self.asked_to_stop || came.asks_to_stop());
+        if !came.to_group && !wakes || wakes && self.tracer.stopped.is_some() {
+            signals::send(self.child.pid, came.signal);
+        }
+        if let Some(link) = &mut self.link {
+            link.passed_on(came);
+        }
+    }
+
+    /// The shell sees a job as stopped when the process that it started is. The program goes first: it may want to
+    /// restore the terminal, or not stop at all. A process without a front must not stop when the program stops by
+    /// itself: nobody would wake it, and with it the program.
+    fn stop_with_the_program(&mut self) {
+        let before = std::mem::replace(&mut self.stopped, self.tracer.stopped);
+        match (before, self.stopped, &mut self.link) {
+            (None, Some(signal), Some(link)) => link.stopped(signal),
+            (Some(_), None, Some(link)) => link.continued(),
+            (_, Some(signal), None) if std::mem::take(&mut self.asked_to_stop) => self.signals.stop_here(signal),
+            _ => {}
+        }
+    }
+}

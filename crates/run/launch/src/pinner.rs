@@ -1,0 +1,483 @@
+//! Pins threads to their seats, and looks whether they still sit there.
+//!
+//! A process that has not sat down yet runs on the whole set of CPUs. It has a seat when it creates a thread, or when it
+//! has lived for [`SETTLES_AFTER`]; one that ends before is a short-lived helper. Many programs ask how many CPUs there are
+//! after their first thread was created, so the creator takes its seat [`ASKED_AFTER`] later. Some runtimes ask later than
+//! that, and in the thread that was created ([`Runtime::AsksLate`]): both take their seats [`ASKED_LATE_AFTER`].
+
+use crate::allowance::Allowance;
+use crate::record::Trouble;
+use crate::rule;
+use crate::runtime::Runtime;
+use crate::seating::{Move, Seating, Step};
+use crate::seats::Seat;
+use crate::threads::{Threads, Waited};
+use seatmap_os::task;
+use seatmap_os::task::{Family, Task};
+use seatmap_os::{CpuSet, Tid};
+use std::collections::{HashMap, HashSet};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// Last looks at once, and the time that earns one more: at some 20 us a look, a twentieth of it.
+const LAST_LOOKS: u32 = 256;
+const LAST_LOOKS_PACE: Duration = Duration::from_micros(400);
+
+/// The age at which a process is no longer taken for a short-lived helper. The helpers of shell scripts (`sed`, `cut`,
+/// `readlink`) live for one to ten milliseconds; a worker's seat may well wait for fifty.
+const SETTLES_AFTER: Duration = Duration::from_millis(50);
+
+/// For how long the first two threads of a late asker keep the whole set: a Java virtual machine is up after a tenth of a second on an
+/// idle computer.
+const ASKED_LATE_AFTER: Duration = Duration::from_secs(1);
+
+/// For how long a process's first thread keeps the whole set after it has created another: x264 creates a thread that
+/// reads, and asks some milliseconds later how many are to encode.
+const ASKED_AFTER: Duration = Duration::from_millis(250);
+
+/// The share of the time that a thread waits for a seat that it shares, above which it may run on all seats, and the time
+/// over which that is looked at. Where a program has more busy threads than CPUs, no fixed seats serve it: the kernel
+/// divides the CPUs better than a list that starts again.
+const WAITS_TOO_MUCH: f64 = 0.1;
+const LOOKED_AT_FOR: Duration = Duration::from_millis(20);
+
+/// Rounds of giving masks back: threads that are created meanwhile inherit narrow ones.
+const ROUNDS: usize = 8;
+
+/// How a thread came to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Birth {
+    /// Its process; its own number where it is a process's first thread.
+    pub pid: Tid,
+    /// The thread or process that created it.
+    pub creator: Tid,
+    /// Whether it had run before it was found in `/proc`; else it is stopped before its first instruction.
+    pub is_late: bool,
+}
+
+/// The decisions of a [`Seating`], carried out.
+#[derive(Debug)]
+pub(crate) struct Pinner {
+    pub seating: Seating,
+    pub threads: Threads,
+    /// The mask of a thread without a seat: what the program would have had.
+    home: CpuSet,
+    /// The program that seating starts at, where it does not start at once; `*` stands for any text.
+    start_at: Option<String>,
+    /// The runtimes of processes that are not ordinary, and what is known of files.
+    runtimes: HashMap<Tid, Runtime>,
+    files: HashMap<PathBuf, Runtime>,
+    /// Programs whose threads may run on all seats, each once.
+    roaming: Vec<PathBuf>,
+    /// Whether threads that wait for a seat they share may run on all seats; how many do.
+    widens: bool,
+    widened: usize,
+    /// For looks at threads that have ended, during which the program waits.
+    allowance: Allowance,
+}
+
+impl Pinner {
+    pub fn new(seating: Seating, home: CpuSet, start_at: Option<String>) -> Self {
+        let allowance = Allowance::new(LAST_LOOKS, LAST_LOOKS_PACE);
+        let (threads, runtimes, files, roaming) = (Threads::default(), HashMap::new(), HashMap::new(), Vec::new());
+        Pinner { seating, threads, home, start_at, runtimes, files, roaming, widens: false, widened: 0, allowance }
+    }
+
+    /// The same, which lets threads that wait for a seat they share run on all seats.
+    pub fn widening(mut self, widens: bool) -> Self {
+        self.widens = widens;
+        self
+    }
+
+    /// Programs whose work moves among threads, which therefore may run on all seats.
+    pub fn roaming(&self) -> &[PathBuf] {
+        &self.roaming
+    }
+
+    /// How many threads may run on all seats, as they had to wait for theirs.
+    pub fn widened(&self) -> usize {
+        self.widened
+    }
+
+    /// A thread is there: it waits, sits down, or is freed of the seat that it inherited.
+    pub fn arrive(&mut self, tid: Tid, birth: Birth) {
+        if self.threads.knows(tid) {
+            return;
+        }
+        let is_outside = self.is_outside(birth);
+        self.threads.begin(tid, birth.pid, is_outside, birth.is_late);
+        match (is_outside, birth.pid == tid) {
+            (true, _) => {}
+            (false, true) => self.process(tid),
+            (false, false) => self.thread(tid, birth.pid),
+        }
+    }
+
+    /// A thread of a process that runs already.
+    pub fn meet(&mut self, tid: Tid, pid: Tid) {
+        let Some(task) = Task::of(tid) else { return };
+        self.threads.begin(tid, pid, false, true);
+        let step = self.seating.found(tid, pid, &task.name);
+        self.threads.enter(tid, step.seat.clone(), step.skipped);
+        if let Some(seat) = step.seat {
+            self.sit(tid, &seat);
+        }
+        self.look(tid, false);
+    }
+
+    /// Looks at a thread: its name, its mask, where it ran. Whether anything about it is new. That one is gone is told by
+    /// the tracer if it `is_traced`: it may go by another number now.
+    pub fn look(&mut self, tid: Tid, is_traced: bool) -> bool {
+        let Some(task) = Task::of(tid) else {
+            if !is_traced {
+                self.gone(tid);
+            }
+            return true;
+        };
+        if self.replaced(tid, &task) {
+            self.gone(tid);
+            return true;
+        }
+        if self.threads.living(tid).is_some_and(|living| living.is_outside) {
+            return false;
+        }
+        let renamed = self.note_name(tid, &task);
+        if self.move_by_name(tid, &task.name) || self.sit_in_time(tid) {
+            // What was read of it is from before it moved.
+            return true;
+        }
+        self.check(tid, &task);
+        self.widen_in_need(tid);
+        if task.has_ended() && !is_traced {
+            self.gone(tid);
+        }
+        renamed
+    }
+
+    /// Looks a last time, at a thread that has ended and has not been buried. Where threads end by the thousand not every
+    /// one is looked at.
+    pub fn last_look(&mut self, tid: Tid) {
+        if self.threads.record(tid).is_none() || !self.allowance.take() {
+            return;
+        }
+        let Some(task) = Task::of(tid) else { return };
+        self.note_name(tid, &task);
+        self.check(tid, &task);
+    }
+
+    /// A thread executed a program: it has its process's number now, and keeps its seat.
+    pub fn executed(&mut self, former: Tid, tid: Tid, file: &Path) {
+        if former != tid {
+            self.ignore_look(tid, former);
+            self.threads.remove(tid);
+            self.threads.renumber(former, tid);
+        }
+        self.note_runtime(tid, file);
+        if self.threads.living(tid).is_some_and(|living| living.is_outside) {
+            return self.start(tid, file);
+        }
+        let begins_to_wait = self.seating.executed(former, tid);
+        if begins_to_wait || self.seating.waits(tid) {
+            self.wait(tid);
+        }
+    }
+
+    /// A thread is gone.
+    pub fn gone(&mut self, tid: Tid) {
+        self.seating.exited(tid);
+        self.threads.remove(tid);
+        self.runtimes.remove(&tid);
+    }
+
+    /// Gives all threads of these processes that sit on seats, or wait, the mask that they would have without Seatmap. How
+    /// many threads that were.
+    pub fn give_masks_back(&mut self, processes: impl Fn() -> Vec<Tid>) -> usize {
+        let mut freed = HashSet::new();
+        for _ in 0..ROUNDS {
+            let tids = processes().into_iter().flat_map(task::threads);
+            let new: Vec<Tid> = tids.filter(|tid| self.free(*tid)).collect();
+            if new.is_empty() {
+                break;
+            }
+            freed.extend(new);
+        }
+        freed.len()
+    }
+
+    /// Whether a thread is not yet of the program that seating starts at.
+    fn is_outside(&mut self, birth: Birth) -> bool {
+        if self.start_at.is_none() {
+            return false;
+        }
+        self.threads.living(birth.creator).is_none_or(|creator| creator.is_outside)
+    }
+
+    /// Seating starts here, if this is the program that it is to start at. A script goes by its own name, and by that of
+    /// the program that runs it.
+    fn start(&mut self, tid: Tid, file: &Path) {
+        let script = Task::of(tid).map(|task| task.name);
+        let file = file.file_name().map(|name| name.to_string_lossy().into_owned());
+        let wanted = self.start_at.clone().unwrap_or_default();
+        if script.into_iter().chain(file).any(|name| rule::fits(wanted.as_bytes(), name.as_bytes())) {
+            self.threads.begin(tid, tid, false, false);
+            self.process(tid);
+        }
+    }
+
+    fn process(&mut self, tid: Tid) {
+        match self.seating.process(tid) {
+            Some(step) => self.apply(&step),
+            None => self.wait(tid),
+        }
+    }
+
+    fn thread(&mut self, tid: Tid, pid: Tid) {
+        let (begins, asks_late) = (self.seating.waits(pid), self.runtimes.get(&pid) == Some(&Runtime::AsksLate));
+        for step in self.seating.thread(tid, pid) {
+            let is_asked = begins && (step.tid == pid || asks_late && step.tid == tid);
+            match step.seat.clone() {
+                Some(seat) if is_asked => {
+                    self.sit_later(&step, seat, if asks_late { ASKED_LATE_AFTER } else { ASKED_AFTER });
+                }
+                _ => self.apply(&step),
+            }
+        }
+    }
+
+    /// A process waits on the whole set from now on. The program's first one may stay there, and is told of.
+    fn wait(&mut self, tid: Tid) {
+        let seat = Seat::shared(self.seating.whole().clone());
+        let is_first = self.seating.is_first(tid);
+        let Some(living) = self.threads.living(tid) else { return };
+        living.waits_since = Some(Instant::now());
+        living.later = None;
+        match living.is_entered || !is_first {
+            true => self.threads.sits(tid, Some(seat.clone())),
+            false => self.threads.enter(tid, Some(seat.clone()), false),
+        }
+        self.sit(tid, &seat);
+    }
+
+    /// A thread sits down, or has no seat.
+    fn apply(&mut self, step: &Step) {
+        let Step { tid, seat, skipped, shares } = step;
+        let Some(living) = self.threads.living(*tid) else { return };
+        let moves_work = self.widens && self.runtimes.get(&living.pid) == Some(&Runtime::MovesWork);
+        let whole = |seat: &Seat| Seat { cpus: self.seating.whole().clone(), ..seat.clone() };
+        let seat = &seat.as_ref().map(|seat| if moves_work { whole(seat) } else { seat.clone() });
+        let has_waited = living.waits_since.is_some();
+        if *shares {
+            living.shares = Some(Waited { at: Instant::now(), waited_ns: task::waited_ns(*tid).unwrap_or(0) });
+        }
+        match (living.is_entered, *skipped) {
+            (false, _) => self.threads.enter(*tid, seat.clone(), *skipped),
+            (true, true) => self.threads.skip(*tid),
+            (true, false) => self.threads.sits(*tid, seat.clone()),
+        }
+        match seat {
+            // A mask that the program has chosen while it waited is left to it, and told of.
+            Some(_) if has_waited && !self.is_on(*tid, self.seating.whole()) => {
+                self.check_mask(*tid);
+            }
+            Some(seat) => self.sit(*tid, seat),
+            None => {
+                self.free(*tid);
+            }
+        }
+    }
+
+    /// A thread keeps the whole set for now, and its place in the order.
+    fn sit_later(&mut self, step: &Step, seat: Seat, after: Duration) {
+        let wide = Seat { cpus: self.seating.whole().clone(), ..seat };
+        self.apply(&Step { seat: Some(wide), ..step.clone() });
+        if let Some(living) = self.threads.living(step.tid) {
+            living.waits_since = Some(Instant::now());
+            living.later = Some((seat, Instant::now() + after));
+        }
+    }
+
+    /// Seats a thread whose waiting has lasted long enough. Whether it did.
+    fn sit_in_time(&mut self, tid: Tid) -> bool {
+        let now = Instant::now();
+        let Some(living) = self.threads.living(tid) else { return false };
+        if let Some((seat, _)) = living.later.take_if(|(_, due)| *due <= now) {
+            self.apply(&Step { tid, seat: Some(seat), skipped: false, shares: false });
+            return true;
+        }
+        let has_lived = living.waits_since.is_some_and(|since| now - since >= SETTLES_AFTER);
+        let stays = self.seating.is_first(tid) && self.seating.order_is_open();
+        if !has_lived || stays || !self.seating.waits(tid) {
+            return false;
+        }
+        self.seating.settle(tid).iter().for_each(|step| self.apply(step));
+        true
+    }
+
+    /// Lets a thread run on all seats that shares its own and has to wait for it.
+    fn widen_in_need(&mut self, tid: Tid) {
+        let now = Instant::now();
+        let Some(living) = self.threads.living(tid).filter(|living| self.widens && living.later.is_none()) else {
+            return;
+        };
+        let (Some(before), Some(seat)) = (living.shares, living.seat.clone()) else { return };
+        let passed = now - before.at;
+        let Some(waited_ns) = task::waited_ns(tid).filter(|_| passed >= LOOKED_AT_FOR) else { return };
+        living.shares = Some(Waited { at: now, waited_ns });
+        let waited = waited_ns.saturating_sub(before.waited_ns) as f64;
+        let is_narrow = seat.cpus != *self.seating.whole() && self.is_on(tid, &seat.cpus);
+        if is_narrow && waited > WAITS_TOO_MUCH * passed.as_nanos() as f64 {
+            let wide = Seat { cpus: self.seating.whole().clone(), ..seat };
+            self.threads.sits(tid, Some(wide.clone()));
+            self.sit(tid, &wide);
+            self.widened += 1;
+            if let Some(living) = self.threads.living(tid) {
+                living.shares = None;
+            }
+        }
+    }
+
+    fn note_runtime(&mut self, tid: Tid, file: &Path) {
+        let known = self.files.get(file).copied();
+        let runtime = known.unwrap_or_else(|| Runtime::of(file));
+        if known.is_none() {
+            self.files.insert(file.to_owned(), runtime);
+            self.roaming.extend((self.widens && runtime == Runtime::MovesWork).then(|| file.to_owned()));
+        }
+        match runtime {
+            Runtime::Ordinary => self.runtimes.remove(&tid),
+            other => self.runtimes.insert(tid, other),
+        };
+    }
+
+    /// A look at a thread that has just been replaced by another saw the other's mask.
+    fn ignore_look(&mut self, tid: Tid, other: Tid) {
+        let Some(seat) = self.threads.living(other).and_then(|living| living.seat.clone()) else { return };
+        if let Some(record) = self.threads.record(tid) {
+            record.trouble.take_if(|trouble| matches!(trouble, Trouble::Changed { to, .. } if *to == seat.cpus.list()));
+        }
+    }
+
+    fn sit(&mut self, tid: Tid, seat: &Seat) {
+        // Most helpers inherit the whole set; asking is cheaper than giving.
+        let is_there = self.is_on(tid, &seat.cpus);
+        let given = if is_there { Ok(()) } else { seat.cpus.give(tid) };
+        let Some(record) = self.threads.record(tid) else { return };
+        match given.map(|()| CpuSet::of_thread(tid)) {
+            Ok(Ok(found)) if found != seat.cpus => {
+                record.trouble = Some(Trouble::Changed { cpus: seat.cpus.list(), to: found.list() });
+            }
+            // One that is gone since had what it was given.
+            Ok(_) => record.confirmed = true,
+            // It was gone before, and sat nowhere.
+            Err(error) if error.raw_os_error() == Some(libc::ESRCH) => {}
+            Err(error) => record.trouble = Some(refused(seat, &error)),
+        }
+    }
+
+    /// A thread inherits its creator's mask. One that has no seat must not share its creator's; a mask that the program
+    /// chose itself is left alone. Whether there was something to give back.
+    fn free(&self, tid: Tid) -> bool {
+        let inherited = CpuSet::of_thread(tid).ok().filter(|mask| *mask != self.home);
+        // Where giving fails the thread is gone.
+        inherited.is_some_and(|mask| self.seating.is_a_seat(&mask) && self.home.give(tid).is_ok())
+    }
+
+    fn is_on(&self, tid: Tid, cpus: &CpuSet) -> bool {
+        CpuSet::of_thread(tid).is_ok_and(|mask| mask == *cpus)
+    }
+
+    fn replaced(&mut self, tid: Tid, task: &Task) -> bool {
+        let Some(living) = self.threads.living(tid) else { return true };
+        *living.started_ticks.get_or_insert(task.started_ticks) != task.started_ticks
+    }
+
+    fn note_name(&mut self, tid: Tid, task: &Task) -> bool {
+        let Some(record) = self.threads.record(tid).filter(|record| record.name != task.name) else { return false };
+        record.name.clone_from(&task.name);
+        true
+    }
+
+    fn move_by_name(&mut self, tid: Tid, name: &str) -> bool {
+        if !self.seating.has_rules() {
+            return false;
+        }
+        let Some(pid) = self.threads.living(tid).map(|living| living.pid) else { return false };
+        match self.seating.named(tid, pid, name) {
+            Move::Stay => false,
+            Move::Sit(seat) => {
+                self.move_to(tid, Some(&seat));
+                self.sit(tid, &seat);
+                true
+            }
+            Move::Leave => {
+                self.move_to(tid, None);
+                self.free(tid);
+                true
+            }
+        }
+    }
+
+    /// A thread changes its seat by its name, however it came to the one it had.
+    fn move_to(&mut self, tid: Tid, seat: Option<&Seat>) {
+        let Some(living) = self.threads.living(tid) else { return };
+        (living.waits_since, living.later) = (None, None);
+        match living.is_entered {
+            true => self.threads.sits(tid, seat.cloned()),
+            false => self.threads.enter(tid, seat.cloned(), false),
+        }
+    }
+
+    fn check(&mut self, tid: Tid, task: &Task) {
+        if self.check_mask(tid) {
+            self.note_cpu(tid, task);
+        }
+    }
+
+    /// Whether a thread has its seat's mask. What was said of another mask is taken back where it has: programs that look
+    /// at the machine bind themselves here and there and return.
+    fn check_mask(&mut self, tid: Tid) -> bool {
+        let Some(living) = self.threads.living(tid) else { return false };
+        let (has_waited, Some(seat)) = (living.waits_since.is_some(), living.seat.clone()) else { return false };
+        let Ok(mask) = CpuSet::of_thread(tid) else { return false };
+        if mask == seat.cpus {
+            if let Some(record) = self.threads.record(tid) {
+                record.trouble.take_if(|trouble| matches!(trouble, Trouble::Changed { .. }));
+                record.confirmed = true;
+            }
+            return true;
+        }
+        if has_waited && mask == *self.seating.whole() {
+            // It has put back the mask that it found at its start, after it sat down.
+            self.sit(tid, &seat);
+        } else if let Some(record) = self.threads.record(tid) {
+            record.trouble = Some(Trouble::Changed { cpus: seat.cpus.list(), to: mask.list() });
+        }
+        false
+    }
+
+    /// A thread that has slept since it was seated, or is just waking, still shows the CPU that it fell asleep on.
+    fn note_cpu(&mut self, tid: Tid, task: &Task) {
+        let Some(record) = self.threads.record(tid) else { return };
+        let Some(seat) = &record.seat else { return };
+        let Some(cpu) = task.cpu else { return };
+        let elsewhere = |task: &Task| task.cpu.is_some_and(|cpu| !seat.cpus.contains(cpu));
+        let runs_elsewhere = |task: &Task| elsewhere(task) && task.state == 'R';
+        let strays = runs_elsewhere(task) && Task::of(tid).is_some_and(|again| runs_elsewhere(&again));
+        if (strays || !elsewhere(task)) && !record.seen_on.contains(&cpu) {
+            record.seen_on.push(cpu);
+        }
+    }
+}
+
+impl Birth {
+    /// The birth of a thread that nobody told of, from what `/proc` says of it.
+    pub fn of(tid: Tid, is_late: bool) -> Option<Self> {
+        let Family { pid, parent, .. } = Family::of(tid)?;
+        Some(Birth { pid, creator: if pid == tid { parent } else { pid }, is_late })
+    }
+}
+
+fn refused(seat: &Seat, error: &io::Error) -> Trouble {
+    Trouble::Refused { cpus: seat.cpus.list(), reason: error.to_string() }
+}

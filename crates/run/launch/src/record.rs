@@ -1,0 +1,73 @@
+//! The record of one thread.
+
+use crate::seats::Seat;
+use seatmap_os::CpuList;
+use seatmap_os::Tid;
+
+/// A thread, its seat, and what became of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Record {
+    /// Its place in the order of seating over all processes, counted from 0.
+    pub order: usize,
+    /// Its process; `None` where it was gone too soon.
+    pub pid: Option<Tid>,
+    /// Its number.
+    pub tid: Tid,
+    /// The last name it was seen with; empty where it was gone too soon.
+    pub name: String,
+    /// Its seat.
+    pub seat: Option<Seat>,
+    /// Whether it had run before it was found.
+    pub late: bool,
+    /// Whether the kernel confirmed the seat.
+    pub confirmed: bool,
+    /// The CPUs it was seen on since it sat down, in order of appearance.
+    pub seen_on: Vec<u32>,
+    /// What went wrong.
+    pub trouble: Option<Trouble>,
+}
+
+/// Why a thread does not sit where it should.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Trouble {
+    /// The kernel refused the seat.
+    #[error("the kernel refused CPU {cpus}: {reason}")]
+    Refused {
+        /// The seat's CPUs.
+        cpus: CpuList,
+        /// What it says.
+        reason: String,
+    },
+    /// The thread has another mask: somebody, most likely the program, gave it one.
+    #[error("its seat is CPU {cpus}, but its own affinity was changed to {to}")]
+    Changed {
+        /// The seat's CPUs.
+        cpus: CpuList,
+        /// The CPUs of the mask it was last seen with.
+        to: CpuList,
+    },
+}
+
+impl Record {
+    /// A thread of which nothing else is known yet.
+    pub(crate) fn new(order: usize, tid: Tid, seat: Option<Seat>, late: bool) -> Self {
+        let (name, seen_on) = (String::new(), Vec::new());
+        Record { order, pid: None, tid, name, seat, late, confirmed: false, seen_on, trouble: None }
+    }
+
+    /// Whether the thread has a seat, the kernel confirmed it, and the last look at the thread found it there.
+    #[must_use]
+    pub fn verified(&self) -> bool {
+        self.seat.as_ref().is_some_and(|seat| {
+            self.confirmed && self.trouble.is_none() && self.seen_on.iter().all(|cpu| seat.cpus.contains(*cpu))
+        })
+    }
+
+    /// Forgets what was seen on an earlier seat.
+    pub(crate) fn sits(&mut self, seat: Option<Seat>) {
+        self.seat = seat;
+        self.confirmed = false;
+        self.seen_on.clear();
+        self.trouble = None;
+    }
+}

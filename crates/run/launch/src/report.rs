@@ -1,0 +1,148 @@
+//! Who sat where, as it is written to a file.
+
+use crate::hampered::Hampered;
+use crate::pinner::Pinner;
+use crate::record::Record;
+use crate::seats::Beyond;
+use seatmap_os::Tid;
+use serde::Serialize;
+
+/// The format's name, in the `format` key.
+pub const FORMAT: &str = "seatmap-seating/1";
+
+/// The seating of one run.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Report {
+    /// [`FORMAT`].
+    pub format: &'static str,
+    /// The first process.
+    pub pid: Option<Tid>,
+    /// How many threads were seen, short-lived helpers left out.
+    pub created: usize,
+    /// Processes that ended before they could take a seat.
+    pub helpers: usize,
+    /// How many threads may run on all seats, as they had to wait for one that they shared.
+    pub widened: usize,
+    /// The files of programs whose work moves among threads, so that each may run on all seats.
+    pub roaming: Vec<String>,
+    /// How many of them were skipped.
+    pub skipped: usize,
+    /// How many had no seat, the skipped left out.
+    pub unseated: usize,
+    /// How many tasks there were to seat.
+    pub tasks: usize,
+    /// How many of them were given in order of creation; the others are rules'.
+    pub ordered_tasks: usize,
+    /// The tasks that no thread took.
+    pub empty_tasks: Vec<usize>,
+    /// Whether the list of seats started again at its end.
+    pub cyclic: bool,
+    /// Each thread, in order of creation, the first [`MOST_RECORDS`](crate::roll::MOST_RECORDS) of them.
+    pub threads: Vec<Thread>,
+    /// Programs that missed something.
+    pub hampered: Hampered,
+    /// What outlived the program's first process; null where nothing did.
+    pub behind: Option<Behind>,
+}
+
+/// What outlived the program's first process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Behind {
+    /// Its processes.
+    pub processes: usize,
+    /// Their threads.
+    pub threads: usize,
+    /// The process that goes on seating them; null where seating has ended.
+    pub supervisor: Option<Tid>,
+    /// How many threads got back the mask that they would have without Seatmap.
+    pub freed: usize,
+}
+
+/// One thread.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Thread {
+    /// Its place in the order of seating over all processes, counted from 0.
+    pub order: usize,
+    /// Its process; null where it was gone too soon.
+    pub pid: Option<Tid>,
+    /// Its number.
+    pub tid: Tid,
+    /// The last name it was seen with.
+    pub name: String,
+    /// Its task; null for one that has no seat, or shares one that belongs to no task.
+    pub task: Option<usize>,
+    /// What the task is called.
+    pub task_name: Option<String>,
+    /// The CPUs of its seat; empty for one that has no seat.
+    pub cpus: Vec<u32>,
+    /// The CPUs it was seen on since, in order of appearance; empty where it was gone too soon.
+    pub seen_on: Vec<u32>,
+    /// Whether the kernel confirmed the seat and no look found anything else.
+    pub verified: bool,
+    /// Whether it had run before it was found.
+    pub late: bool,
+    /// What went wrong.
+    pub trouble: Option<String>,
+}
+
+impl Report {
+    pub(crate) fn of(pinner: &Pinner, pid: Option<Tid>, hampered: Hampered) -> Self {
+        let seats = pinner.seating.seats();
+        let named = |record| thread(record, &seats.names);
+        let threads: Vec<Thread> = pinner.threads.records().iter().map(named).collect();
+        let taken: std::collections::HashSet<usize> = threads.iter().filter_map(|thread| thread.task).collect();
+        Report {
+            format: FORMAT,
+            pid,
+            created: pinner.threads.created(),
+            helpers: pinner.threads.helpers(),
+            widened: pinner.widened(),
+            roaming: pinner.roaming().iter().map(|path| path.display().to_string()).collect(),
+            skipped: pinner.threads.skipped(),
+            unseated: pinner.threads.unseated(),
+            tasks: seats.cpus.len(),
+            ordered_tasks: pinner.seating.ordered_tasks(),
+            empty_tasks: (0..seats.cpus.len()).filter(|task| !taken.contains(task)).collect(),
+            cyclic: seats.beyond == Beyond::Cycle,
+            threads,
+            hampered,
+            behind: None,
+        }
+    }
+
+    /// The threads that do not sit where they should.
+    pub fn troubled(&self) -> impl Iterator<Item = &Thread> {
+        self.threads.iter().filter(|thread| thread.is_troubled())
+    }
+}
+
+impl Thread {
+    /// Whether it has a seat: a task's, or one that it shares.
+    #[must_use]
+    pub fn has_seat(&self) -> bool {
+        !self.cpus.is_empty()
+    }
+
+    /// Whether it was seen elsewhere than on its seat. One that was gone before it could sit down was not.
+    #[must_use]
+    pub fn is_troubled(&self) -> bool {
+        self.trouble.is_some() || self.has_seat() && self.seen_on.iter().any(|cpu| !self.cpus.contains(cpu))
+    }
+}
+
+fn thread(record: &Record, names: &[String]) -> Thread {
+    let task = record.seat.as_ref().and_then(|seat| seat.task);
+    Thread {
+        order: record.order,
+        pid: record.pid,
+        tid: record.tid,
+        name: record.name.clone(),
+        task,
+        task_name: task.and_then(|task| names.get(task)).cloned(),
+        cpus: record.seat.as_ref().map(|seat| seat.cpus.list().0).unwrap_or_default(),
+        seen_on: record.seen_on.clone(),
+        verified: record.verified(),
+        late: record.late,
+        trouble: record.trouble.as_ref().map(ToString::to_string),
+    }
+}

@@ -1,0 +1,225 @@
+//! Rules that seat threads by what they are: `NAME=TASKS`, `NAME=CPUS`.
+
+use crate::seats::{Seat, Seats};
+use crate::sets::{self, SetError};
+use seatmap_machine::Topology;
+use seatmap_os::CpuList;
+use seatmap_os::Tid;
+
+/// Bytes of a thread's name that the kernel keeps: `TASK_COMM_LEN` less the closing zero (proc_pid_comm(5)).
+pub const NAME_BYTES: usize = 15;
+
+/// Which threads a rule is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Who {
+    /// Those of this name; `*` stands for any text.
+    Named(String),
+    /// The thread with this number.
+    Tid(Tid),
+    /// The threads of the process with this number.
+    Pid(Tid),
+}
+
+/// A rule: these threads take these seats, in the order in which they appear.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rule {
+    /// Which threads.
+    pub who: Who,
+    /// The seats that they take. A task's seat is given to one thread at a time, a shared one to any number.
+    pub seats: Vec<Seat>,
+}
+
+/// Why a rule was refused.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RuleError {
+    /// No `=`, or nothing before it.
+    #[error("'{0}' is not a rule; write NAME=TASKS or NAME=CPUS, such as 'worker*=1-3' or 'io*=cpus:14-15'")]
+    Shape(String),
+    /// `tid:` or `pid:` without a number.
+    #[error("'{0}' holds no number of a thread or process; write tid:4711=0")]
+    Number(String),
+    /// A task that there is not.
+    #[error("'{rule}' names a task that is not there: {seats}")]
+    NoSuchTask {
+        /// The rule.
+        rule: String,
+        /// The tasks that there are.
+        seats: String,
+    },
+    /// A set of CPUs that there is not.
+    #[error("the rule '{rule}'")]
+    Set {
+        /// The rule.
+        rule: String,
+        /// What is wrong with the set.
+        source: SetError,
+    },
+}
+
+impl Rule {
+    /// Reads a rule. Before the last `=` stands a name, or `tid:` or `pid:` with a number; behind it tasks of `seats` by
+    /// name, number or range, and sets of CPUs as [`sets`] reads them.
+    ///
+    /// # Errors
+    /// [`RuleError`], with the rule.
+    pub fn parse(
+        text: &str,
+        seats: &Seats,
+        topology: &dyn Fn() -> Result<Topology, String>,
+    ) -> Result<Self, RuleError> {
+        let shape = || RuleError::Shape(text.to_owned());
+        let (who, places) = text.rsplit_once('=').filter(|(who, _)| !who.is_empty()).ok_or_else(shape)?;
+        let who = Who::parse(who).ok_or_else(|| RuleError::Number(text.to_owned()))?;
+        let member = |member: &str| match sets::is_set(member) {
+            true => shared(member, topology).map_err(|source| RuleError::Set { rule: text.to_owned(), source }),
+            false => tasks(member, seats)
+                .ok_or_else(|| RuleError::NoSuchTask { rule: text.to_owned(), seats: described(seats) }),
+        };
+        let seats = places.split(',').map(|text| member(text.trim())).collect::<Result<Vec<_>, _>>()?.concat();
+        Ok(Rule { who, seats })
+    }
+}
+
+/// The seats of tasks: a name, a number or a range.
+fn tasks(member: &str, seats: &Seats) -> Option<Vec<Seat>> {
+    if let Some(task) = seats.task(member) {
+        return Some(vec![seats.of(task)?]);
+    }
+    member.parse::<CpuList>().ok()?.0.iter().map(|task| seats.of(*task as usize)).collect()
+}
+
+fn shared(member: &str, topology: &dyn Fn() -> Result<Topology, String>) -> Result<Vec<Seat>, SetError> {
+    Ok(sets::parse(member, topology)?.into_iter().map(Seat::shared).collect())
+}
+
+impl Who {
+    fn parse(text: &str) -> Option<Self> {
+        match text.split_once(':') {
+            Some(("tid", number)) => number.parse().ok().map(Who::Tid),
+            Some(("pid", number)) => number.parse().ok().map(Who::Pid),
+            _ => Some(Who::Named(kept(text).to_owned())),
+        }
+    }
+
+    /// Whether this thread is meant.
+    #[must_use]
+    pub fn is(&self, tid: Tid, pid: Tid, name: &str) -> bool {
+        match self {
+            Who::Named(pattern) => fits(pattern.as_bytes(), name.as_bytes()),
+            Who::Tid(wanted) => *wanted == tid,
+            Who::Pid(wanted) => *wanted == pid,
+        }
+    }
+}
+
+/// As much of a plain name as the kernel keeps; a pattern with `*` is left whole.
+fn kept(name: &str) -> &str {
+    match name.contains('*') {
+        true => name,
+        false => &name[..name.floor_char_boundary(NAME_BYTES)],
+    }
+}
+
+/// Whether a text fits a pattern in which `*` stands for any text. One star is remembered at a time: a later one makes
+/// retrying an earlier one pointless.
+pub(crate) fn fits(pattern: &[u8], text: &[u8]) -> bool {
+    let (mut p, mut t) = (0, 0);
+    let mut star: Option<(usize, usize)> = None;
+    while t < text.len() {
+        if pattern.get(p) == Some(&b'*') {
+            star = Some((p, t));
+            p += 1;
+        } else if pattern.get(p) == Some(&text[t]) {
+            (p, t) = (p + 1, t + 1);
+        } else if let Some((at, from)) = star {
+            star = Some((at, from + 1));
+            (p, t) = (at + 1, from + 1);
+        } else {
+            return false;
+        }
+    }
+    pattern[p..].iter().all(|byte| *byte == b'*')
+}
+
+fn described(seats: &Seats) -> String {
+    let named = seats.names.iter().take(8).cloned().collect::<Vec<_>>().join(", ");
+    match (seats.cpus.len(), named.as_str()) {
+        (0, _) => "there are no tasks".to_owned(),
+        (1, "") => "there is task 0 alone".to_owned(),
+        (1, named) => format!("there is task 0 alone, called {named}"),
+        (count, "") => format!("there are tasks 0 to {}", count - 1),
+        (count, named) => format!("there are tasks 0 to {}, called {named}", count - 1),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::seats::Beyond;
+    use proptest::prelude::*;
+
+    fn seats() -> Seats {
+        let names = ["a", "b", "c"].map(str::to_owned).to_vec();
+        Seats { names, ..Seats::of_cpus(&CpuList(vec![5, 6, 7]), Beyond::Leave) }
+    }
+
+    fn read(text: &str) -> Result<Rule, RuleError> {
+        Rule::parse(text, &seats(), &|| Err("not to be read here".to_owned()))
+    }
+
+    fn taken(rule: &Rule) -> Vec<(Option<usize>, Vec<u32>)> {
+        rule.seats.iter().map(|seat| (seat.task, seat.cpus.list().0)).collect()
+    }
+
+    #[test]
+    fn rules_are_read() {
+        let rule = read("w*=1,c").unwrap();
+        assert_eq!((&rule.who, taken(&rule)), (&Who::Named("w*".into()), vec![(Some(1), vec![6]), (Some(2), vec![7])]));
+        assert_eq!(read("x=y=0").unwrap().who, Who::Named("x=y".into()), "names may hold an equals sign");
+        assert_eq!(read("tid:12=a").unwrap().who, Who::Tid(12));
+        assert_eq!(read("pid:12=0-2").unwrap().who, Who::Pid(12));
+        assert_eq!(read("a-name-of-twenty-odd=0").unwrap().who, Who::Named("a-name-of-twent".into()));
+    }
+
+    #[test]
+    fn a_rule_may_spell_out_a_seat() {
+        let rule = read("io*=cpus:14-15,a").unwrap();
+        assert_eq!(taken(&rule), [(None, vec![14, 15]), (Some(0), vec![5])]);
+    }
+
+    #[test]
+    fn refusals_say_what_there_is() {
+        let refusal = |text: &str| read(text).unwrap_err().to_string();
+        insta::assert_snapshot!(refusal("w"), @"'w' is not a rule; write NAME=TASKS or NAME=CPUS, such as 'worker*=1-3' or 'io*=cpus:14-15'");
+        insta::assert_snapshot!(refusal("=1"), @"'=1' is not a rule; write NAME=TASKS or NAME=CPUS, such as 'worker*=1-3' or 'io*=cpus:14-15'");
+        insta::assert_snapshot!(refusal("tid:x=1"), @"'tid:x=1' holds no number of a thread or process; write tid:4711=0");
+        insta::assert_snapshot!(refusal("w=3"), @"'w=3' names a task that is not there: there are tasks 0 to 2, called a, b, c");
+        insta::assert_snapshot!(refusal("w=l3:0"), @"the rule 'w=l3:0'");
+    }
+
+    #[test]
+    fn stars_stand_for_any_text() {
+        let fits = |pattern: &str, text: &str| super::fits(pattern.as_bytes(), text.as_bytes());
+        assert!(fits("worker*", "worker-12") && fits("*", "") && fits("a*b*c", "axxbyybc") && fits("**", "x"));
+        assert!(!fits("worker", "worker-12") && !fits("a*b", "axc") && !fits("", "x") && !fits("a*ba", "aba-"));
+    }
+
+    proptest! {
+        #[test]
+        fn fitting_is_what_a_plain_recursion_says(pattern in "[ab*]{0,7}", text in "[ab]{0,9}") {
+            fn plain(pattern: &[u8], text: &[u8]) -> bool {
+                match pattern.split_first() {
+                    None => text.is_empty(),
+                    Some((b'*', rest)) => (0..=text.len()).any(|skipped| plain(rest, &text[skipped..])),
+                    Some((byte, rest)) => text.first() == Some(byte) && plain(rest, &text[1..]),
+                }
+            }
+            prop_assert_eq!(fits(pattern.as_bytes(), text.as_bytes()), plain(pattern.as_bytes(), text.as_bytes()));
+        }
+
+        #[test]
+        fn no_text_makes_it_panic(text in "\\PC{0,24}") {
+            let _ = read(&text);
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! The seats there are: a set of CPUs for each task.
+
+use seatmap_os::CpuList;
+use seatmap_os::CpuSet;
+use seatmap_plan::Plan;
+
+/// One seat: the CPUs that a thread may run on, often a single one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Seat {
+    /// The task it belongs to, counted from 0. `None` for a seat that any number of threads share: one that a rule
+    /// spells out (`io*=cpus:14-15`), or the whole set on which a program starts.
+    pub task: Option<usize>,
+    /// The CPUs.
+    pub cpus: CpuSet,
+}
+
+impl Seat {
+    /// A seat that any number of threads share.
+    #[must_use]
+    pub fn shared(cpus: CpuSet) -> Self {
+        Seat { task: None, cpus }
+    }
+}
+
+/// What happens to threads beyond the last seat.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Beyond {
+    /// The list starts again.
+    Cycle,
+    /// They are left where the kernel puts them.
+    Leave,
+}
+
+/// The seats of a plan, or of a list of CPUs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Seats {
+    /// The CPUs of each task.
+    pub cpus: Vec<CpuSet>,
+    /// The names of the tasks; empty where they have none.
+    pub names: Vec<String>,
+    /// What happens to threads beyond the last seat.
+    pub beyond: Beyond,
+}
+
+impl Seats {
+    /// The seats of a plan, one a task.
+    #[must_use]
+    pub fn of_plan(plan: &Plan) -> Self {
+        let cpus = (0..plan.placement.len()).map(|task| plan.seat(task).iter().copied().collect()).collect();
+        Seats { cpus, names: plan.names.clone(), beyond: Beyond::Leave }
+    }
+
+    /// A list of single CPUs in the order of seating; entry k is task k.
+    #[must_use]
+    pub fn of_cpus(list: &CpuList, beyond: Beyond) -> Self {
+        Seats::of_sets(list.0.iter().copied().map(CpuSet::single).collect(), beyond)
+    }
+
+    /// A list of sets of CPUs in the order of seating; entry k is task k.
+    #[must_use]
+    pub fn of_sets(cpus: Vec<CpuSet>, beyond: Beyond) -> Self {
+        Seats { cpus, names: Vec::new(), beyond }
+    }
+
+    /// The seat of a task, if there is such a task.
+    #[must_use]
+    pub fn of(&self, task: usize) -> Option<Seat> {
+        self.cpus.get(task).map(|cpus| Seat { task: Some(task), cpus: cpus.clone() })
+    }
+
+    /// All CPUs of all seats.
+    #[must_use]
+    pub fn whole(&self) -> CpuSet {
+        self.cpus.iter().flat_map(|cpus| cpus.list().0).collect()
+    }
+
+    /// The task that a name or number stands for; a name goes before a number.
+    #[must_use]
+    pub fn task(&self, text: &str) -> Option<usize> {
+        let named = self.names.iter().position(|name| name == text);
+        named.or_else(|| text.parse().ok()).filter(|task| *task < self.cpus.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tasks_go_by_name_and_number() {
+        let names = ["left", "right", "7", "d"].map(str::to_owned).to_vec();
+        let seats = Seats { names, ..Seats::of_cpus(&CpuList(vec![3, 2, 1, 0]), Beyond::Leave) };
+        assert_eq!(["right", "left", "3"].map(|text| seats.task(text)), [1, 0, 3].map(Some));
+        assert_eq!(seats.task("7"), Some(2), "a name goes before a number");
+        assert_eq!(["4", "up", "", "2-3"].map(|text| seats.task(text)), [None; 4]);
+        assert_eq!(seats.whole().list().0, [0, 1, 2, 3]);
+    }
+}

@@ -1,0 +1,192 @@
+//! Seats as people write them: `0,4-7`, `cpus:14-15`, `l3:*`, `numa:0+1`.
+//!
+//! | written | seats |
+//! |---|---|
+//! | `3` | one, CPU 3 |
+//! | `4-7`, `0-14:2` | one for each CPU of the range |
+//! | `cpus:4-7` | one, anywhere on CPUs 4 to 7 |
+//! | `cpus:0-3+8-11` | one, anywhere on both ranges |
+//! | `core:3`, `l2:1`, `l3:0`, `die:0`, `numa:1`, `package:0` | one, anywhere on that core, cache, die, node or package |
+//! | `l3:0-3`, `l3:*` | one for each of these caches |
+//! | `numa:0+1` | one, anywhere on both nodes |
+//!
+//! The numbers of cores, caches and dies are those that `seatmap show host` prints; nodes and packages go by the
+//! operating system's. A seat holds only CPUs that this process may use.
+
+use seatmap_machine::{Level, Topology};
+use seatmap_os::CpuSet;
+use seatmap_os::{CpuList, CpuListError};
+use std::collections::BTreeMap;
+
+/// The word before a plain list of CPUs that make up one seat.
+const CPUS: &str = "cpus";
+
+/// Why a list of seats was refused.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SetError {
+    /// Neither CPUs nor a level.
+    #[error("'{0}': expected CPUs such as 0-3,8, or a seat such as cpus:14-15, l3:0, numa:1, core:3, l3:*")]
+    Shape(String),
+    /// CPUs that are not written as CPUs.
+    #[error("'{text}'")]
+    Cpus {
+        /// The member of the list.
+        text: String,
+        /// What is wrong with it.
+        source: CpuListError,
+    },
+    /// A level that this machine does not have, or whose number it lacks.
+    #[error("'{text}': this machine has {present}; 'seatmap show host' lists them")]
+    Absent {
+        /// The member of the list.
+        text: String,
+        /// What there is.
+        present: String,
+    },
+    /// The topology is needed and cannot be read.
+    #[error("'{text}': {reason}")]
+    Unknown {
+        /// The member of the list.
+        text: String,
+        /// Why.
+        reason: String,
+    },
+}
+
+/// Whether a member of a list names a set of CPUs (`cpus:14-15`, `l3:0`), and not a CPU or a task.
+#[must_use]
+pub fn is_set(member: &str) -> bool {
+    member.split_once(':').is_some_and(|(word, _)| word == CPUS || level(word).is_some())
+}
+
+/// Reads a list of seats. The topology is asked for only where the list names a level, as reading it takes milliseconds.
+///
+/// # Errors
+/// [`SetError`] for the first member that is wrong.
+pub fn parse(text: &str, topology: &dyn Fn() -> Result<Topology, String>) -> Result<Vec<CpuSet>, SetError> {
+    let members = text.split(',').map(|member| seats(member.trim(), topology));
+    Ok(members.collect::<Result<Vec<_>, _>>()?.concat())
+}
+
+/// The seats of one member.
+fn seats(member: &str, topology: &dyn Fn() -> Result<Topology, String>) -> Result<Vec<CpuSet>, SetError> {
+    match member.split_once(':') {
+        Some((CPUS, list)) => {
+            let parts = list.split('+').map(|part| cpus(part, member)).collect::<Result<Vec<_>, _>>()?;
+            Ok(vec![parts.concat().into_iter().collect()])
+        }
+        Some((word, which)) if !word.starts_with(|first: char| first.is_ascii_digit()) => {
+            let level = level(word).ok_or_else(|| SetError::Shape(member.to_owned()))?;
+            let topology = topology().map_err(|reason| SetError::Unknown { text: member.to_owned(), reason })?;
+            of_level(member, level, which, &topology)
+        }
+        _ if member.starts_with(|first: char| first.is_ascii_digit()) => {
+            Ok(cpus(member, member)?.into_iter().map(CpuSet::single).collect())
+        }
+        _ => Err(SetError::Shape(member.to_owned())),
+    }
+}
+
+fn level(word: &str) -> Option<Level> {
+    Level::ALL.into_iter().find(|level| level.name() == word)
+}
+
+fn cpus(list: &str, member: &str) -> Result<Vec<u32>, SetError> {
+    let read = list.parse::<CpuList>();
+    read.map(|list| list.0).map_err(|source| SetError::Cpus { text: member.to_owned(), source })
+}
+
+/// The seats on a level: `*` and ranges are one for each, `+` joins.
+fn of_level(member: &str, level: Level, which: &str, topology: &Topology) -> Result<Vec<CpuSet>, SetError> {
+    let mut groups: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+    for pu in &topology.pus {
+        if let Some(number) = level.of(pu) {
+            groups.entry(number).or_default().push(pu.os);
+        }
+    }
+    let group = |number: &u32| groups.get(number).ok_or_else(|| absent(member, level, &groups));
+    let mask = |numbers: &[u32]| -> Result<CpuSet, SetError> {
+        let groups = numbers.iter().map(group).collect::<Result<Vec<_>, _>>()?;
+        Ok(groups.into_iter().flatten().copied().collect())
+    };
+    if which == "*" && !groups.is_empty() {
+        return groups.keys().map(|number| mask(&[*number])).collect();
+    }
+    if which == "*" {
+        return Err(absent(member, level, &groups));
+    }
+    let parts = which.split('+').map(|part| cpus(part, member)).collect::<Result<Vec<_>, _>>()?;
+    match &parts[..] {
+        [one] => one.iter().map(|number| mask(&[*number])).collect(),
+        several => Ok(vec![mask(&several.concat())?]),
+    }
+}
+
+fn absent(member: &str, level: Level, groups: &BTreeMap<u32, Vec<u32>>) -> SetError {
+    let word = level.name();
+    let present = match groups.len() {
+        0 => format!("nothing that it calls {word}"),
+        _ => format!("{word} {}", CpuList(groups.keys().copied().collect())),
+    };
+    SetError::Absent { text: member.to_owned(), present }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use seatmap_machine::Pu;
+
+    /// Two packages of two L3 caches of two cores.
+    fn topology() -> Result<Topology, String> {
+        let pu = |os: u32| Pu {
+            os,
+            core: Some(os),
+            l3: Some(os / 2),
+            numa: Some(os / 4),
+            package: Some(os / 4),
+            ..Pu::default()
+        };
+        Ok(Topology { pus: (0..8).map(pu).collect() })
+    }
+
+    fn read(text: &str) -> Result<Vec<Vec<u32>>, String> {
+        let seats = parse(text, &topology).map_err(|error| error.to_string())?;
+        Ok(seats.iter().map(|seat| seat.iter().collect()).collect())
+    }
+
+    #[test]
+    fn a_seat_is_a_cpu_or_a_set_of_them() {
+        assert_eq!(read("3,0-1,0-6:3"), Ok(vec![vec![3], vec![0], vec![1], vec![0], vec![3], vec![6]]));
+        assert_eq!(read("cpus:4-5,cpus:0+6-7"), Ok(vec![vec![4, 5], vec![0, 6, 7]]));
+        assert_eq!(read("l3:1,numa:1"), Ok(vec![vec![2, 3], vec![4, 5, 6, 7]]));
+        assert_eq!(read("l3:0-1,package:0+1"), Ok(vec![vec![0, 1], vec![2, 3], (0..8).collect()]));
+        assert_eq!(read("l3:*").unwrap().len(), 4);
+    }
+
+    #[test]
+    fn refusals_say_what_there_is() {
+        let refusal = |text| read(text).unwrap_err();
+        insta::assert_snapshot!(refusal("l3:9"), @"'l3:9': this machine has l3 0-3; 'seatmap show host' lists them");
+        insta::assert_snapshot!(refusal("die:0"), @"'die:0': this machine has nothing that it calls die; 'seatmap show host' lists them");
+        insta::assert_snapshot!(refusal("die:*"), @"'die:*': this machine has nothing that it calls die; 'seatmap show host' lists them");
+        insta::assert_snapshot!(refusal("soft:1"), @"'soft:1': expected CPUs such as 0-3,8, or a seat such as cpus:14-15, l3:0, numa:1, core:3, l3:*");
+        insta::assert_snapshot!(refusal("1,,2"), @"'': expected CPUs such as 0-3,8, or a seat such as cpus:14-15, l3:0, numa:1, core:3, l3:*");
+        insta::assert_snapshot!(refusal("cpus:"), @"'cpus:'");
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_is_too_much(text in "[a-z0-9:,*+-]{0,20}") {
+            let _ = parse(&text, &topology);
+        }
+
+        #[test]
+        fn plain_lists_mean_what_they_mean_elsewhere(cpus in prop::collection::vec(0_u32..500, 1..20)) {
+            let list = CpuList(cpus.clone());
+            let seats = parse(&list.to_string(), &topology).unwrap();
+            let expected: Vec<CpuSet> = list.to_string().parse::<CpuList>().unwrap().0.into_iter().map(CpuSet::single).collect();
+            prop_assert_eq!(seats, expected);
+        }
+    }
+}

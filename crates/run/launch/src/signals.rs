@@ -1,0 +1,171 @@
+//! The launcher's own signals: kept for the loop, and passed on.
+//!
+//! The program stays in the launcher's process group, so that pipelines, the terminal and job control work as without a
+//! launcher. What the terminal sends (Ctrl-C, Ctrl-Z, a new size) it sends to the group: the program has it already.
+//! What somebody sends to the launcher alone is sent on.
+
+use seatmap_os::Tid;
+use std::io;
+use std::mem::MaybeUninit;
+use std::os::fd::{FromRawFd, OwnedFd};
+use std::time::Duration;
+
+/// What the terminal sends to the whole group.
+const OF_TERMINALS: [i32; 8] = [
+    libc::SIGHUP,
+    libc::SIGINT,
+    libc::SIGQUIT,
+    libc::SIGTSTP,
+    libc::SIGTTIN,
+    libc::SIGTTOU,
+    libc::SIGCONT,
+    libc::SIGWINCH,
+];
+
+/// What others may send, beside the real-time signals.
+const OF_OTHERS: [i32; 9] = [
+    libc::SIGTERM,
+    libc::SIGUSR1,
+    libc::SIGUSR2,
+    libc::SIGALRM,
+    libc::SIGVTALRM,
+    libc::SIGPROF,
+    libc::SIGURG,
+    libc::SIGIO,
+    libc::SIGPWR,
+];
+
+/// The signals of this thread, held back since [`Signals::hold`].
+#[derive(Debug)]
+pub(crate) struct Signals {
+    held: libc::sigset_t,
+    before: libc::sigset_t,
+    /// What happened to news of children.
+    child_news: libc::sighandler_t,
+}
+
+/// A signal that came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Came {
+    pub signal: i32,
+    /// Whether the program has it too, from the terminal.
+    pub to_group: bool,
+    /// The process that sent it; 0 where the kernel did.
+    pub sender: Tid,
+}
+
+impl Came {
+    /// Whether it asks the job to stop.
+    pub fn asks_to_stop(&self) -> bool {
+        [libc::SIGTSTP, libc::SIGTTIN, libc::SIGTTOU].contains(&self.signal)
+    }
+
+    /// Whether it asks to end.
+    pub fn asks_to_end(&self) -> bool {
+        [libc::SIGTERM, libc::SIGINT, libc::SIGHUP, libc::SIGQUIT].contains(&self.signal)
+    }
+}
+
+impl Signals {
+    /// Holds back what is to be passed on, and the news of children.
+    ///
+    /// # Errors
+    /// What the kernel says.
+    pub fn hold() -> io::Result<Self> {
+        let all = OF_TERMINALS.into_iter().chain(OF_OTHERS).chain(libc::SIGRTMIN()..=libc::SIGRTMAX());
+        let held = set(all.chain([libc::SIGCHLD]));
+        let mut before = set([]);
+        // SAFETY: both sets are valid, and `before` is writable.
+        let status = unsafe { libc::pthread_sigmask(libc::SIG_BLOCK, &raw const held, &raw mut before) };
+        // Where its parent ignored them, nobody would hear of the program's end.
+        // SAFETY: the default action runs no code of ours.
+        let child_news = unsafe { libc::signal(libc::SIGCHLD, libc::SIG_DFL) };
+        match status {
+            0 => Ok(Signals { held, before, child_news }),
+            code => Err(io::Error::from_raw_os_error(code)),
+        }
+    }
+
+    /// The next signal, waiting no longer than this; `None` for news of children, and when the time is over.
+    pub fn next(&self, wait: Duration) -> Option<Came> {
+        self.take(wait).filter(|came| came.signal != libc::SIGCHLD)
+    }
+
+    fn take(&self, wait: Duration) -> Option<Came> {
+        let wait = libc::timespec { tv_sec: wait.as_secs() as libc::time_t, tv_nsec: wait.subsec_nanos() as _ };
+        // SAFETY: an all-zero siginfo_t is valid.
+        let mut found: libc::siginfo_t = unsafe { std::mem::zeroed() };
+        // SAFETY: the set and the time are valid, and `found` is writable.
+        let signal = unsafe { libc::sigtimedwait(&raw const self.held, &raw mut found, &raw const wait) };
+        // Codes above 0 are the kernel's own (sigaction(2)).
+        let to_group = found.si_code > 0 && OF_TERMINALS.contains(&signal);
+        // SAFETY: where the kernel sent it the field is zero, or a child's number, which is nobody's here.
+        let sender = unsafe { found.si_pid() };
+        (signal > 0).then_some(Came { signal, to_group, sender })
+    }
+
+    /// A descriptor that is readable while one of these signals is pending.
+    ///
+    /// # Errors
+    /// Too many open files.
+    pub fn descriptor(&self) -> io::Result<OwnedFd> {
+        // SAFETY: the set is valid.
+        let fd = unsafe { libc::signalfd(-1, &raw const self.held, libc::SFD_CLOEXEC | libc::SFD_NONBLOCK) };
+        match fd {
+            ..0 => Err(io::Error::last_os_error()),
+            // SAFETY: the descriptor is new and nobody else's.
+            fd => Ok(unsafe { OwnedFd::from_raw_fd(fd) }),
+        }
+    }
+
+    /// Stops this process as the program was stopped, until somebody continues it.
+    pub fn stop_here(&self, signal: i32) {
+        let this = set([signal]);
+        // SAFETY: the set is valid; the signal's action stays the default, which is to stop.
+        unsafe {
+            libc::raise(signal);
+            libc::pthread_sigmask(libc::SIG_UNBLOCK, &raw const this, std::ptr::null_mut());
+            libc::pthread_sigmask(libc::SIG_BLOCK, &raw const this, std::ptr::null_mut());
+        }
+    }
+
+    /// Gives a child the signals that this process began with. Async-signal-safe.
+    pub fn restore_for_program(&self) {
+        // SAFETY: the set is valid; Rust's runtime ignores SIGPIPE, which a program does not expect.
+        unsafe {
+            libc::signal(libc::SIGPIPE, libc::SIG_DFL);
+            libc::signal(libc::SIGCHLD, self.child_news);
+            libc::pthread_sigmask(libc::SIG_SETMASK, &raw const self.before, std::ptr::null_mut());
+        }
+    }
+}
+
+impl Drop for Signals {
+    /// What came too late for the program must not end the launcher before it has reported.
+    fn drop(&mut self) {
+        while self.take(Duration::ZERO).is_some() {}
+        // SAFETY: the set is valid, and the action is what it was before.
+        unsafe {
+            libc::signal(libc::SIGCHLD, self.child_news);
+            libc::pthread_sigmask(libc::SIG_SETMASK, &raw const self.before, std::ptr::null_mut());
+        }
+    }
+}
+
+/// Sends a signal to a process. Where that fails it is gone.
+pub(crate) fn send(pid: Tid, signal: i32) {
+    // SAFETY: sends a signal, and touches no memory.
+    unsafe { libc::kill(pid, signal) };
+}
+
+fn set(signals: impl IntoIterator<Item = i32>) -> libc::sigset_t {
+    let mut set = MaybeUninit::uninit();
+    // SAFETY: sigemptyset initialises the set, which is writable.
+    unsafe {
+        libc::sigemptyset(set.as_mut_ptr());
+        for signal in signals {
+            libc::sigaddset(set.as_mut_ptr(), signal);
+        }
+        set.assume_init()
+    }
+}

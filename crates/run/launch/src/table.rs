@@ -1,0 +1,273 @@
+//! Who sat where, for people.
+
+use crate::report::{Behind, Report, Thread};
+use seatmap_document::visible;
+use seatmap_os::CpuList;
+
+/// Rows shown; threads in trouble are always told of.
+const MOST_ROWS: usize = 40;
+
+const HEADER: [&str; 7] = ["thread", "tid", "name", "task", "CPU", "seen on", "verified"];
+
+impl Report {
+    /// The seating as a table, a line a thread, in order of creation.
+    #[must_use]
+    pub fn table(&self) -> String {
+        let mut rows: Vec<[String; 7]> = vec![HEADER.map(str::to_owned)];
+        rows.extend(self.threads.iter().take(MOST_ROWS).map(row));
+        let widths: [usize; 7] =
+            std::array::from_fn(|column| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0));
+        let mut text: String = rows.iter().map(|row| line(row, &widths)).collect();
+        if self.created > MOST_ROWS {
+            text.push_str(&format!("... and {} more\n", self.created - MOST_ROWS));
+        }
+        text
+    }
+
+    /// What went wrong, a line each.
+    #[must_use]
+    pub fn troubles(&self) -> Vec<String> {
+        self.troubled().map(trouble).chain(self.hampered.told()).collect()
+    }
+
+    /// What is worth knowing and no trouble, a line each.
+    #[must_use]
+    pub fn notes(&self) -> Vec<String> {
+        let notes = [
+            self.left_over(),
+            self.empty_seats(),
+            self.wide_first(),
+            self.helpers(),
+            self.shared(),
+            self.left_behind(),
+        ];
+        let roaming = self.roaming.iter().map(|program| {
+            format!(
+                "{} is a program of Go, which moves its work among threads: each may run on all seats; --strict seats \
+                 them one by one, and needs GOMAXPROCS",
+                visible(program)
+            )
+        });
+        notes.into_iter().flatten().chain(roaming).collect()
+    }
+
+    fn left_over(&self) -> Option<String> {
+        let count = match self.unseated {
+            0 => return None,
+            1 => "1 thread".to_owned(),
+            count => format!("{count} threads"),
+        };
+        let was = if self.unseated == 1 { "was" } else { "were" };
+        Some(match (self.ordered_tasks, self.tasks) {
+            (0, _) => format!("{count} that no rule has a task for {was} left where the kernel puts them"),
+            (_, 1) => format!("{count} beyond the 1 task {was} left where the kernel puts them"),
+            (_, tasks) => format!("{count} beyond the {tasks} tasks {was} left where the kernel puts them"),
+        })
+    }
+
+    fn empty_seats(&self) -> Option<String> {
+        if self.cyclic || self.empty_tasks.is_empty() {
+            return None;
+        }
+        let tasks = CpuList(self.empty_tasks.iter().map(|task| *task as u32).collect());
+        let word = if self.empty_tasks.len() == 1 { "task" } else { "tasks" };
+        Some(format!("no thread came for {word} {tasks}"))
+    }
+
+    /// The first process, if it stayed on the whole set to its end.
+    fn wide_first(&self) -> Option<String> {
+        let first = self.threads.first().filter(|first| first.task.is_none() && first.cpus.len() > 1)?;
+        let cpus = CpuList(first.cpus.clone());
+        let stayed = self.ordered_tasks > 0 && first.pid == self.pid && self.created == 1;
+        stayed.then(|| {
+            format!("the program created no other thread, so it kept the whole set, {cpus}; --strict seats it")
+        })
+    }
+
+    fn helpers(&self) -> Option<String> {
+        match self.helpers {
+            0 => None,
+            1 => Some("1 short-lived process ended before it could take a seat; --strict seats it, too".to_owned()),
+            count => {
+                Some(format!("{count} short-lived processes ended before they could take a seat; --strict seats them"))
+            }
+        }
+    }
+
+    fn shared(&self) -> Option<String> {
+        let (threads, them, their) = match self.widened {
+            0 => return None,
+            1 => ("1 thread".to_owned(), "it", "its seat"),
+            count => (format!("{count} threads"), "each", "their seats"),
+        };
+        Some(format!(
+            "{threads} had to wait for other threads on {their} and may run on all seats since; --strict keeps {them} in place"
+        ))
+    }
+
+    fn left_behind(&self) -> Option<String> {
+        let Behind { processes, threads, supervisor, freed } = self.behind?;
+        let live = match (processes, threads) {
+            (1, 1) => "1 process lives on".to_owned(),
+            (1, threads) => format!("1 process with {threads} threads lives on"),
+            (processes, threads) => format!("{processes} processes with {threads} threads live on"),
+        };
+        Some(match (supervisor, freed) {
+            (Some(pid), _) => {
+                let (them, their) = if processes == 1 { ("it", "its") } else { ("them", "their") };
+                format!(
+                    "{live}; process {pid} keeps {them} seated ('kill {pid}' ends that, and gives {them} {their} CPUs back)"
+                )
+            }
+            (None, 0) => format!("{live}, and none of them was seated"),
+            (None, 1) => format!("{live}; seating has ended, and 1 thread may use all of the program's CPUs again"),
+            (None, freed) => {
+                format!("{live}; seating has ended, and {freed} threads may use all of the program's CPUs again")
+            }
+        })
+    }
+}
+
+impl Thread {
+    /// Its task by number, and by name where it has one.
+    #[must_use]
+    pub fn task_label(&self) -> Option<String> {
+        self.task.map(|task| match &self.task_name {
+            Some(name) => format!("{task} {}", visible(name)),
+            None => task.to_string(),
+        })
+    }
+}
+
+fn row(thread: &Thread) -> [String; 7] {
+    let or_none = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
+    let task = thread.task_label();
+    let seen = CpuList(thread.seen_on.clone()).to_string();
+    [
+        thread.order.to_string(),
+        thread.tid.to_string(),
+        or_none(Some(visible(&thread.name)).filter(|name| !name.is_empty())),
+        or_none(task),
+        or_none(Some(CpuList(thread.cpus.clone()).to_string()).filter(|_| thread.has_seat())),
+        or_none(Some(seen).filter(|seen| !seen.is_empty())),
+        verdict(thread).to_owned(),
+    ]
+}
+
+fn verdict(thread: &Thread) -> &'static str {
+    match (thread.has_seat(), thread.verified, thread.late) {
+        (false, ..) => "no seat",
+        (_, true, false) => "yes",
+        (_, true, true) => "yes, late",
+        (_, false, _) if thread.is_troubled() => "NO",
+        (_, false, _) => "gone",
+    }
+}
+
+fn line(row: &[String; 7], widths: &[usize; 7]) -> String {
+    let cells = row.iter().zip(widths).map(|(cell, width)| format!("{cell:<width$}"));
+    format!("{}\n", cells.collect::<Vec<_>>().join("  ").trim_end())
+}
+
+fn trouble(thread: &Thread) -> String {
+    let why = match &thread.trouble {
+        Some(trouble) => trouble.clone(),
+        None => format!("seen on CPU {}", CpuList(thread.seen_on.clone())),
+    };
+    format!("thread {} ('{}', tid {}): {why}", thread.order, visible(&thread.name), thread.tid)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hampered::Hampered;
+
+    fn thread(order: usize, name: &str, seat: Option<(usize, u32)>) -> Thread {
+        Thread {
+            order,
+            pid: Some(70),
+            tid: 70 + order as i32,
+            name: name.to_owned(),
+            task: seat.map(|(task, _)| task),
+            task_name: seat.filter(|(task, _)| *task == 0).map(|_| "left".to_owned()),
+            cpus: seat.map(|(_, cpu)| cpu).into_iter().collect(),
+            seen_on: seat.map(|(_, cpu)| cpu).into_iter().collect(),
+            verified: seat.is_some(),
+            late: false,
+            trouble: None,
+        }
+    }
+
+    fn report(threads: Vec<Thread>) -> Report {
+        let created = threads.len();
+        Report {
+            format: crate::report::FORMAT,
+            pid: Some(70),
+            created,
+            helpers: 0,
+            widened: 0,
+            roaming: Vec::new(),
+            skipped: 0,
+            unseated: threads.iter().filter(|thread| !thread.has_seat()).count(),
+            tasks: 4,
+            ordered_tasks: 4,
+            empty_tasks: vec![2, 3],
+            cyclic: false,
+            threads,
+            hampered: Hampered::default(),
+            behind: None,
+        }
+    }
+
+    #[test]
+    fn tables_say_who_sat_where() {
+        let mut moved = thread(2, "wand\u{1b}erer", Some((1, 11)));
+        (moved.verified, moved.trouble) = (false, Some("seated on CPU 11, and then ...".to_owned()));
+        let mut late = thread(3, "late", Some((3, 0)));
+        (late.late, late.seen_on) = (true, Vec::new());
+        let mut gone = thread(4, "", Some((2, 0)));
+        (gone.verified, gone.seen_on) = (false, Vec::new());
+        let report = report(vec![thread(0, "main", Some((0, 4))), thread(1, "helper", None), moved, late, gone]);
+        insta::assert_snapshot!(report.table(), @r"
+        thread  tid  name            task    CPU  seen on  verified
+        0       70   main            0 left  4    4        yes
+        1       71   helper          -       -    -        no seat
+        2       72   wand\u{1b}erer  1       11   11       NO
+        3       73   late            3       0    -        yes, late
+        4       74   -               2       0    -        gone
+        ");
+        insta::assert_snapshot!(report.troubles().join("\n"), @r"thread 2 ('wand\u{1b}erer', tid 72): seated on CPU 11, and then ...");
+        insta::assert_snapshot!(report.notes().join("\n"), @r"
+        1 thread beyond the 4 tasks was left where the kernel puts them
+        no thread came for tasks 2,3
+        ");
+    }
+
+    #[test]
+    fn notes_tell_of_helpers_and_of_what_lives_on() {
+        let mut report = report(vec![thread(0, "main", Some((0, 4)))]);
+        (report.empty_tasks, report.helpers) = (Vec::new(), 40);
+        report.threads[0].task = None;
+        report.threads[0].cpus = vec![4, 5];
+        let told = |behind| {
+            let report = Report { behind: Some(behind), ..report.clone() };
+            report.notes().last().cloned().unwrap()
+        };
+        insta::assert_snapshot!(report.notes().join("\n"), @"
+        the program created no other thread, so it kept the whole set, 4,5; --strict seats it
+        40 short-lived processes ended before they could take a seat; --strict seats them
+        ");
+        let daemon = Behind { processes: 6, threads: 6, supervisor: Some(81), freed: 0 };
+        insta::assert_snapshot!(told(daemon), @"6 processes with 6 threads live on; process 81 keeps them seated ('kill 81' ends that, and gives them their CPUs back)");
+        insta::assert_snapshot!(told(Behind { supervisor: None, freed: 5, ..daemon }), @"6 processes with 6 threads live on; seating has ended, and 5 threads may use all of the program's CPUs again");
+        report.widened = 3;
+        insta::assert_snapshot!(report.notes().last().unwrap(), @"3 threads had to wait for other threads on their seats and may run on all seats since; --strict keeps each in place");
+    }
+
+    #[test]
+    fn long_tables_are_cut() {
+        let report = report((0..99).map(|order| thread(order, "w", Some((0, 0)))).collect());
+        assert_eq!(report.table().lines().count(), 1 + MOST_ROWS + 1);
+        assert!(report.table().ends_with("... and 59 more\n"));
+    }
+}

@@ -1,0 +1,184 @@
+//! The threads of a program: the living by number, and the records of those that were to be seated.
+
+use crate::record::Record;
+use crate::seats::Seat;
+use seatmap_os::Tid;
+use std::collections::{BTreeSet, HashMap};
+use std::time::Instant;
+
+/// Threads of which a record is kept, so that a program that creates threads for days does not fill the memory.
+pub const MOST_RECORDS: usize = 10_000;
+
+/// For how long a thread had waited for a CPU, at an instant.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Waited {
+    /// When that was.
+    pub at: Instant,
+    /// The time, since the thread began.
+    pub waited_ns: u64,
+}
+
+/// A thread that lives.
+#[derive(Clone, Debug)]
+pub(crate) struct Living {
+    /// Whether it has its place in the order, with or without a seat.
+    pub is_entered: bool,
+    /// Its record, where one is kept.
+    pub record: Option<usize>,
+    /// Its process.
+    pub pid: Tid,
+    /// When it started, to notice that its number went to another thread.
+    pub started_ticks: Option<u64>,
+    /// Where it is to sit now.
+    pub seat: Option<Seat>,
+    /// A seat that it takes later, and when.
+    pub later: Option<(Seat, Instant)>,
+    /// When it began to wait on the whole set of CPUs, the last time.
+    pub waits_since: Option<Instant>,
+    /// Whether its seat was given to another thread before, and for how long it had waited for it at a look.
+    pub shares: Option<Waited>,
+    /// Whether it began before the program that seating starts at.
+    pub is_outside: bool,
+    /// Whether it had run before it was found.
+    pub is_late: bool,
+}
+
+/// Living threads, records, and counts.
+#[derive(Clone, Debug, Default)]
+pub struct Threads {
+    records: Vec<Record>,
+    living: HashMap<Tid, Living>,
+    /// How many were to be seated.
+    created: usize,
+    /// How many of them were skipped.
+    skipped: usize,
+    /// How many never had a seat, the skipped left out.
+    unseated: usize,
+    /// Short-lived processes that ended without a seat.
+    helpers: usize,
+}
+
+impl Threads {
+    /// A thread is there. It has no record yet.
+    pub(crate) fn begin(&mut self, tid: Tid, pid: Tid, is_outside: bool, is_late: bool) {
+        let (started_ticks, seat, later, waits_since) = (None, None, None, None);
+        let (is_entered, record) = (false, None);
+        let shares = None;
+        let living =
+            Living { is_entered, record, pid, started_ticks, seat, later, waits_since, shares, is_outside, is_late };
+        self.living.insert(tid, living);
+    }
+
+    /// A thread has its place in the order, with or without a seat: it gets a record.
+    pub(crate) fn enter(&mut self, tid: Tid, seat: Option<Seat>, is_skipped: bool) {
+        let Some(living) = self.living.get_mut(&tid) else { return };
+        living.seat.clone_from(&seat);
+        living.is_entered = true;
+        if self.records.len() < MOST_RECORDS {
+            living.record = Some(self.records.len());
+            let record = Record::new(self.created, tid, seat.clone(), living.is_late);
+            self.records.push(Record { pid: Some(living.pid), ..record });
+        }
+        self.created += 1;
+        self.skipped += usize::from(is_skipped);
+        self.unseated += usize::from(!is_skipped && seat.is_none());
+    }
+
+    /// A thread that was entered turns out to be one that is skipped.
+    pub(crate) fn skip(&mut self, tid: Tid) {
+        self.sits(tid, None);
+        self.skipped += 1;
+    }
+
+    /// A thread that lives.
+    pub(crate) fn living(&mut self, tid: Tid) -> Option<&mut Living> {
+        self.living.get_mut(&tid)
+    }
+
+    /// Whether a thread is known to live.
+    pub(crate) fn knows(&self, tid: Tid) -> bool {
+        self.living.contains_key(&tid)
+    }
+
+    /// Whether nobody is known to live.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.living.is_empty()
+    }
+
+    /// The numbers of those who live, ascending.
+    pub(crate) fn tids(&self) -> Vec<Tid> {
+        let mut tids: Vec<Tid> = self.living.keys().copied().collect();
+        tids.sort_unstable();
+        tids
+    }
+
+    /// The processes of those who live.
+    pub(crate) fn processes(&self) -> BTreeSet<Tid> {
+        self.living.values().map(|living| living.pid).collect()
+    }
+
+    /// The record of a thread that lives, where one is kept.
+    pub(crate) fn record(&mut self, tid: Tid) -> Option<&mut Record> {
+        let record = self.living.get(&tid)?.record?;
+        self.records.get_mut(record)
+    }
+
+    /// A thread sits elsewhere from now on.
+    pub(crate) fn sits(&mut self, tid: Tid, seat: Option<Seat>) {
+        let Some(living) = self.living.get_mut(&tid) else { return };
+        let before = std::mem::replace(&mut living.seat, seat.clone());
+        if before.is_none() && seat.is_some() && living.is_entered {
+            self.unseated = self.unseated.saturating_sub(1);
+        }
+        if let Some(record) = self.record(tid) {
+            record.sits(seat);
+        }
+    }
+
+    /// The thread goes by another number.
+    pub(crate) fn renumber(&mut self, former: Tid, tid: Tid) {
+        if let Some(living) = self.living.remove(&former) {
+            self.living.insert(tid, Living { pid: tid, ..living });
+        }
+        if let Some(record) = self.record(tid) {
+            (record.tid, record.pid) = (tid, Some(tid));
+        }
+    }
+
+    /// The thread is gone.
+    pub(crate) fn remove(&mut self, tid: Tid) {
+        if let Some(living) = self.living.remove(&tid) {
+            self.helpers += usize::from(living.waits_since.is_some() && !living.is_entered);
+        }
+    }
+
+    /// The records, in order of seating.
+    #[must_use]
+    pub fn records(&self) -> &[Record] {
+        &self.records
+    }
+
+    /// How many were to be seated.
+    #[must_use]
+    pub fn created(&self) -> usize {
+        self.created
+    }
+
+    /// How many were skipped.
+    #[must_use]
+    pub fn skipped(&self) -> usize {
+        self.skipped
+    }
+
+    /// How many had no seat, the skipped left out.
+    #[must_use]
+    pub fn unseated(&self) -> usize {
+        self.unseated
+    }
+
+    /// How many processes ended before they could take a seat.
+    #[must_use]
+    pub fn helpers(&self) -> usize {
+        self.helpers
+    }
+}

@@ -1,0 +1,237 @@
+//! Stops threads before their first instruction, and lets them go as soon as order no longer matters.
+//!
+//! Every thread that may create a thread that has a seat to get is traced (ptrace(2)): creating one stops the creator and
+//! the new thread until both were seen. A traced thread runs at full speed; it stops only where it creates a thread,
+//! executes a program or is sent a signal.
+//!
+//! When the last seat of a plan is taken, the threads without a seat are let go at once: what they create inherits the
+//! mask it should have. A seated thread must be watched while it creates threads, which would otherwise share its CPU;
+//! it is let go at its second signal since it last created one, or after some quiet looks at it. Nothing of it is traced
+//! from then on.
+//!
+//! A list that cycles has no last seat, and its threads stay traced. One that is sent so many signals that it would feel
+//! them is let go as well; what it creates from then on is found a little late.
+
+use crate::allowance::Allowance;
+use crate::ending::Ending;
+use crate::hampered::Hampered;
+use crate::pinner::{Birth, Pinner};
+use crate::tracee::{self, Status, Stop};
+use seatmap_os::Tid;
+use seatmap_os::task;
+use std::collections::{HashMap, HashSet};
+use std::time::Duration;
+
+/// Reports handled before signals get their turn.
+const BURST: usize = 64;
+
+/// Looks at a seated thread, since it last created a thread, after which it is let go: two seconds at the pace of a quiet
+/// program.
+const PATIENCE: u32 = 24;
+
+/// Signals at once that a traced thread may be sent, and the time that allows one more; at the next it is let go. Stopping
+/// for one costs it 10 to 40 us. Go's runtime preempts a busy thread 100 times a second and may go on with it.
+const SIGNALS: u32 = 50;
+const SIGNALS_PACE: Duration = Duration::from_millis(10);
+
+/// System calls that go on as if nothing had been after an interruption (signal(7)). Others, such as `epoll_wait`, would
+/// return `EINTR`, which not every program expects.
+const RESUMED: [libc::c_long; 8] = [
+    libc::SYS_futex,
+    libc::SYS_nanosleep,
+    libc::SYS_clock_nanosleep,
+    libc::SYS_wait4,
+    libc::SYS_waitid,
+    libc::SYS_ppoll,
+    libc::SYS_pselect6,
+    libc::SYS_rt_sigsuspend,
+];
+
+/// The traced threads, and the program's first process, which is our child.
+#[derive(Debug)]
+pub(crate) struct Tracer {
+    leader: Tid,
+    traced: HashMap<Tid, Traced>,
+    /// Threads that stopped before their creators did. They may be gone when the creator reports them.
+    early: HashSet<Tid>,
+    /// The signal that holds the first process in a group stop.
+    pub stopped: Option<i32>,
+    /// How the first process ended.
+    pub ending: Option<Ending>,
+    /// Programs that could not do all they do elsewhere.
+    pub hampered: Hampered,
+}
+
+/// What decides how long a thread stays traced.
+#[derive(Debug)]
+struct Traced {
+    /// Looks left, once order is closed.
+    patience: u32,
+    signals: Allowance,
+}
+
+impl Traced {
+    fn new() -> Self {
+        Traced { patience: PATIENCE, signals: Allowance::new(SIGNALS, SIGNALS_PACE) }
+    }
+}
+
+impl Tracer {
+    /// The tracer of a child, which traces nothing until [`Tracer::seize`].
+    pub fn new(leader: Tid) -> Self {
+        let (traced, early, hampered) = (HashMap::new(), HashSet::new(), Hampered::default());
+        Tracer { leader, traced, early, stopped: None, ending: None, hampered }
+    }
+
+    /// Begins to trace the child.
+    pub fn seize(&mut self) -> std::io::Result<()> {
+        tracee::seize(self.leader)?;
+        self.traced.insert(self.leader, Traced::new());
+        Ok(())
+    }
+
+    /// Whether this thread is traced.
+    pub fn expects(&self, tid: Tid) -> bool {
+        self.traced.contains_key(&tid)
+    }
+
+    /// Whether anything is traced.
+    pub fn is_tracing(&self) -> bool {
+        !self.traced.is_empty()
+    }
+
+    /// Hears what threads have to report, a burst at most. Whether there may be more.
+    pub fn hear(&mut self, pinner: &mut Pinner) -> bool {
+        for _ in 0..BURST {
+            let Some((tid, ended)) = tracee::next_report() else { return false };
+            if ended {
+                pinner.last_look(tid);
+            }
+            let Some(status) = tracee::take_report(tid) else { return false };
+            self.act(tid, status, pinner);
+        }
+        true
+    }
+
+    /// Interrupts those who need not be traced any more and will not notice.
+    pub fn let_go(&mut self, pinner: &Pinner) {
+        if pinner.seating.order_is_open() {
+            return;
+        }
+        for (tid, traced) in &mut self.traced {
+            traced.patience = traced.patience.saturating_sub(1);
+            if traced.patience == 0 && would_not_notice(*tid) {
+                tracee::interrupt(*tid);
+            }
+        }
+    }
+
+    fn act(&mut self, tid: Tid, status: Status, pinner: &mut Pinner) {
+        match status {
+            Status::Ended(ending) => {
+                self.traced.remove(&tid);
+                pinner.gone(tid);
+                if tid == self.leader {
+                    self.ending = Some(ending);
+                }
+            }
+            Status::Continued => self.note_stop(tid, None),
+            // The stop of a child that is not traced is only told, and nothing is to be done about it.
+            Status::Stopped(Stop::Signal(signal)) if tid == self.leader && !self.expects(tid) => {
+                self.note_stop(tid, Some(signal));
+            }
+            Status::Stopped(stop) => self.pass(tid, stop, pinner),
+        }
+    }
+
+    /// A traced thread stopped: what there is to decide is decided, and it goes on.
+    fn pass(&mut self, tid: Tid, stop: Stop, pinner: &mut Pinner) {
+        if !self.expects(tid) {
+            // An orphan that became our child, whose stops are told and which is not traced.
+            if matches!(stop, Stop::Signal(_)) {
+                return;
+            }
+            self.early.insert(tid);
+            self.admit(tid, Birth::of(tid, false), pinner);
+        }
+        match stop {
+            Stop::Cloned | Stop::Forked => self.created(tid, stop, pinner),
+            Stop::Executed => self.executed(tid, pinner),
+            Stop::Group(signal) => self.note_stop(tid, Some(signal)),
+            Stop::Trap => self.note_stop(tid, None),
+            Stop::Signal(_) => {}
+        }
+        self.go_on(tid, stop, pinner);
+    }
+
+    /// The new thread is stopped, or about to be: its turn is now, in the order of its creator's doings.
+    fn created(&mut self, creator: Tid, stop: Stop, pinner: &mut Pinner) {
+        if let Some(new) = tracee::message(creator).filter(|new| !self.early.remove(new)) {
+            let process = pinner.threads.living(creator).map_or(creator, |living| living.pid);
+            let is_thread = stop == Stop::Cloned && task::is_thread_of(new, process);
+            let pid = if is_thread { process } else { new };
+            self.admit(new, Some(Birth { pid, creator, is_late: false }), pinner);
+        }
+        if let Some(traced) = self.traced.get_mut(&creator) {
+            traced.patience = PATIENCE;
+        }
+    }
+
+    /// Lets a new thread in.
+    fn admit(&mut self, tid: Tid, birth: Option<Birth>, pinner: &mut Pinner) {
+        self.traced.entry(tid).or_insert_with(Traced::new);
+        if let Some(birth) = birth {
+            pinner.arrive(tid, birth);
+        }
+    }
+
+    fn go_on(&mut self, tid: Tid, stop: Stop, pinner: &mut Pinner) {
+        let signal = if let Stop::Signal(signal) = stop { signal } else { 0 };
+        if self.may_go(tid, stop, pinner) {
+            tracee::detach(tid, signal);
+            self.traced.remove(&tid);
+        } else if let Stop::Group(_) = stop {
+            tracee::listen(tid);
+        } else {
+            tracee::resume(tid, signal);
+        }
+    }
+
+    /// Whether nothing depends on this thread any more.
+    fn may_go(&mut self, tid: Tid, stop: Stop, pinner: &mut Pinner) -> bool {
+        let signal = matches!(stop, Stop::Signal(_));
+        let seated = pinner.threads.living(tid).is_some_and(|living| living.seat.is_some());
+        let Some(traced) = self.traced.get_mut(&tid) else { return true };
+        if pinner.seating.order_is_open() {
+            return signal && !traced.signals.take();
+        }
+        let patience = traced.patience;
+        if signal {
+            traced.patience = 0;
+        }
+        !seated || patience == 0
+    }
+
+    fn executed(&mut self, tid: Tid, pinner: &mut Pinner) {
+        let former = tracee::message(tid).unwrap_or(tid);
+        if former != tid {
+            self.traced.remove(&former);
+        }
+        self.traced.insert(tid, Traced::new());
+        let file = task::program_file(tid).unwrap_or_default();
+        pinner.executed(former, tid, &file);
+        self.hampered.note(tid, &file);
+    }
+
+    fn note_stop(&mut self, tid: Tid, signal: Option<i32>) {
+        if tid == self.leader {
+            self.stopped = signal;
+        }
+    }
+}
+
+/// Whether a thread can be stopped without its program seeing anything of it.
+fn would_not_notice(tid: Tid) -> bool {
+    let call = task::system_call(tid);
+    call.is_some_and(|call| call == "running" || call.parse().is_ok_and(|number| RESUMED.contains(&number)))
+}

@@ -1,0 +1,119 @@
+//! Looks at a running program from outside, through `/proc`, often when something is going on and seldom when not.
+//!
+//! Looking stops nothing and costs the program nothing. It finds names, which threads get late; threads and processes
+//! that did not come through the tracer; and whether everybody still sits where they were seated.
+
+use crate::pinner::{Birth, Pinner};
+use crate::tracer::Tracer;
+use seatmap_os::Tid;
+use seatmap_os::task;
+use seatmap_os::task::{Family, Task};
+use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
+
+/// After something new.
+const SHORTEST: Duration = Duration::from_millis(1);
+/// When nothing has been new for a while.
+const LONGEST: Duration = Duration::from_millis(100);
+/// The same, when the program's first process has ended and the others may run for days.
+const LONGEST_BEHIND: Duration = Duration::from_secs(1);
+/// Looking takes at most this part of one CPU's time.
+const SHARE: u32 = 50;
+
+/// When to look next, and at which processes.
+#[derive(Debug)]
+pub(crate) struct Watch {
+    processes: BTreeSet<Tid>,
+    interval: Duration,
+    longest: Duration,
+    due: Instant,
+}
+
+impl Watch {
+    pub fn new(leader: Tid) -> Self {
+        Watch { processes: BTreeSet::from([leader]), interval: SHORTEST, longest: LONGEST, due: Instant::now() }
+    }
+
+    /// Looks less often from now on, where nothing is new.
+    pub fn slow_down(&mut self) {
+        self.longest = LONGEST_BEHIND;
+    }
+
+    /// The processes of the program, as far as they are known.
+    pub fn processes(&self) -> impl Iterator<Item = Tid> + '_ {
+        self.processes.iter().copied()
+    }
+
+    /// Whether any process of the program is known.
+    pub fn knows_processes(&self) -> bool {
+        !self.processes.is_empty()
+    }
+
+    /// Finds the program's threads once more. The processes that live.
+    pub fn living(&mut self, pinner: &mut Pinner, tracer: &Tracer) -> Vec<Tid> {
+        self.find(pinner, tracer);
+        self.processes.iter().copied().filter(|pid| task::lives(*pid)).collect()
+    }
+
+    /// The time until the next look.
+    pub fn wait(&self) -> Duration {
+        self.due.saturating_duration_since(Instant::now())
+    }
+
+    /// Looks at every thread, and says when to do so again.
+    pub fn look(&mut self, pinner: &mut Pinner, tracer: &mut Tracer) {
+        let begun = Instant::now();
+        let mut news = self.find(pinner, tracer);
+        for tid in pinner.threads.tids() {
+            news |= pinner.look(tid, tracer.expects(tid));
+        }
+        tracer.let_go(pinner);
+        self.interval = if news { SHORTEST } else { (self.interval * 2).min(self.longest) };
+        let ended = Instant::now();
+        self.due = ended + self.interval.max((ended - begun) * SHARE);
+    }
+
+    /// Looks at the threads that outlive the program's first process.
+    pub fn last_look(&mut self, pinner: &mut Pinner) {
+        for tid in pinner.threads.tids() {
+            pinner.look(tid, true);
+        }
+    }
+
+    /// Finds processes, and threads that nobody told of. Whether there were any.
+    fn find(&mut self, pinner: &mut Pinner, tracer: &Tracer) -> bool {
+        self.processes.extend(pinner.threads.processes());
+        let mut news = false;
+        let mut queue: Vec<Tid> = self.processes.iter().copied().collect();
+        // Those whose creators have gone are this process's children, where it adopts them.
+        let me = std::process::id() as Tid;
+        queue.extend(task::children(me, &[me]).into_iter().filter(|child| self.processes.insert(*child)));
+        while let Some(pid) = queue.pop() {
+            let threads = task::threads(pid);
+            if threads.is_empty() {
+                self.processes.remove(&pid);
+            }
+            for tid in &threads {
+                news |= adopt(*tid, pinner, tracer);
+            }
+            queue.extend(task::children(pid, &threads).into_iter().filter(|child| self.processes.insert(*child)));
+        }
+        news
+    }
+}
+
+/// Takes a thread in that did not come through the tracer, and is not about to.
+fn adopt(tid: Tid, pinner: &mut Pinner, tracer: &Tracer) -> bool {
+    if pinner.threads.knows(tid) || tracer.expects(tid) {
+        return false;
+    }
+    let me = std::process::id() as Tid;
+    let traced_here = || Family::of(tid).is_none_or(|family| family.tracer == me);
+    let lives = Task::of(tid).is_some_and(|task| !task.has_ended());
+    if !lives || (tracer.is_tracing() && traced_here()) {
+        return false;
+    }
+    let Some(birth) = Birth::of(tid, true) else { return false };
+    pinner.arrive(tid, birth);
+    true
+}

@@ -1,0 +1,85 @@
+//! The JSON Schema in `docs/formats/` against what is really written, key by key in both directions.
+#![expect(clippy::unwrap_used, reason = "a helper that finds its input broken fails the test")]
+
+use seatmap_launch::report::FORMAT;
+use seatmap_launch::threads::MOST_RECORDS;
+use seatmap_launch::{Behind, Beyond, Hampered, Report, Seating, Seats, Thread};
+use seatmap_os::CpuList;
+use seatmap_schema::{refused, undescribed};
+use serde_json::Value;
+
+fn schema() -> Value {
+    serde_json::from_str(include_str!("../../../../docs/formats/seatmap-seating-1.schema.json")).unwrap()
+}
+
+fn assert_valid(instance: &Value) {
+    assert_eq!(refused(&schema(), instance), Vec::<String>::new());
+}
+
+/// A report in which nothing is left out. No `..Default`: a new field must be added here, and so to the schema.
+fn full() -> Report {
+    let thread = Thread {
+        order: 0,
+        pid: Some(70),
+        tid: 71,
+        name: "worker".into(),
+        task: Some(1),
+        task_name: Some("right".into()),
+        cpus: vec![3],
+        seen_on: vec![3, 0],
+        verified: false,
+        late: true,
+        trouble: Some("its seat is CPU 3, but its own affinity was changed to 0-3".into()),
+    };
+    let nobody = Thread { pid: None, task: None, task_name: None, cpus: Vec::new(), trouble: None, ..thread.clone() };
+    Report {
+        format: FORMAT,
+        pid: Some(70),
+        created: 2,
+        helpers: 3,
+        widened: 1,
+        roaming: vec!["/opt/server".into()],
+        skipped: 0,
+        unseated: 1,
+        tasks: 3,
+        ordered_tasks: 2,
+        empty_tasks: vec![0],
+        cyclic: false,
+        threads: vec![thread, nobody],
+        hampered: Hampered { unprivileged: vec!["/usr/bin/su".into()], tracers: vec!["/usr/bin/gdb".into()] },
+        behind: Some(Behind { processes: 1, threads: 2, supervisor: Some(80), freed: 0 }),
+    }
+}
+
+#[test]
+fn the_schema_is_one_and_says_what_each_key_is() {
+    assert_eq!(undescribed(&schema()), Vec::<String>::new());
+}
+
+/// All keys are required, so that what is valid has each of them, and the closed schema allows no others.
+#[test]
+fn reports_have_the_keys_of_the_schema_and_no_others() {
+    assert_valid(&serde_json::to_value(full()).unwrap());
+    for object in ["", "/$defs/thread", "/$defs/hampered", "/$defs/behind"] {
+        let part = schema().pointer(object).unwrap().clone();
+        // The name of the computer, and what a cell's run adds, are others'.
+        let others = ["machine", "noise"];
+        let listed = part["properties"].as_object().unwrap().keys().filter(|key| !others.contains(&key.as_str()));
+        let listed: Vec<&String> = listed.collect();
+        let mut required: Vec<&str> = part["required"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
+        required.sort_unstable();
+        assert_eq!(listed, required, "{object}");
+    }
+    assert_eq!(schema()["properties"]["threads"]["maxItems"], MOST_RECORDS);
+}
+
+/// This process, none of whose threads fits the rule.
+#[test]
+fn a_report_of_a_real_process_is_valid() {
+    let seats = Seats::of_cpus(&CpuList(vec![0]), Beyond::Leave);
+    let rules = vec![seatmap_launch::Rule::parse("no thread's name=0", &seats, &|| Err(String::new())).unwrap()];
+    let pid = i32::try_from(std::process::id()).unwrap();
+    let report = seatmap_launch::seat_running(&[pid], Seating::new(seats, rules, 0)).unwrap();
+    assert!(report.created > 0 && report.created == report.unseated);
+    assert_valid(&serde_json::to_value(report).unwrap());
+}
