@@ -87,8 +87,7 @@ fn completer(values: Values, or_file: bool) -> ArgValueCompleter {
 }
 
 fn machines() -> Vec<String> {
-    let models = seatmap_sim::catalog::names().filter(|name| seatmap_machine::catalog::find(name).is_none());
-    ["host"].into_iter().chain(seatmap_machine::catalog::names()).chain(models).map(str::to_owned).collect()
+    ["host"].into_iter().chain(seatmap_catalog::bundled::names()).map(str::to_owned).collect()
 }
 
 /// `ring:`, to be followed by what only the user knows.

@@ -3,6 +3,7 @@
 use crate::output;
 use seatmap_document::{is_hidden, visible_lines};
 use seatmap_launch::Ending;
+use seatmap_sim::SimError;
 use std::error::Error;
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -31,6 +32,14 @@ impl CliError {
     /// The work failed.
     pub fn work(error: impl Into<Box<dyn Error>>) -> Self {
         CliError::Work(error.into())
+    }
+
+    /// A run on a model failed: what was asked for is to blame, or the work.
+    pub fn of_run(error: SimError) -> Self {
+        match error {
+            SimError::Refused { .. } | SimError::Seat(_) => CliError::input(error),
+            _ => CliError::work(error),
+        }
     }
 
     /// Says what happened on stderr.

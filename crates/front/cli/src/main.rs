@@ -7,7 +7,6 @@ mod completion;
 mod error;
 mod input;
 mod interrupt;
-mod model_input;
 mod output;
 mod pattern_input;
 mod place;

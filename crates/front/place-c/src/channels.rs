@@ -5,8 +5,9 @@ use crate::failure::Failure;
 use crate::machine::Machine;
 use crate::status::Status;
 use seatmap_c_abi::{Boundary, take_back};
+use seatmap_os::affinity;
 use seatmap_seats::line_homes::LINE_BYTES;
-use seatmap_seats::{Channels, ThreadAttributes, remembered};
+use seatmap_seats::{Channels, ThreadAttributes};
 use std::ffi::c_void;
 use std::sync::atomic::AtomicU64;
 
@@ -95,7 +96,7 @@ pub unsafe extern "C" fn seatmap_channels_seats_over(
         let (machine, declared) = unsafe { (machine.as_ref(), declared(channels, count, sections)?) };
         // SAFETY: the caller says that it can be written, and that nobody else uses it meanwhile.
         let memory = unsafe { words(memory, size_bytes)? };
-        let cpus = remembered::allowed_cpus();
+        let cpus = affinity::current().ok();
         let found = match machine {
             Some(machine) => declared.seats_over_on(memory, &machine.0, cpus.as_deref()),
             None => declared.seats_over(memory),

@@ -12,6 +12,7 @@
 //! | [`primitives`] | threads, futexes, pipes, atomics, copies: timed on CPUs of one's choice |
 //! | [`trusted`] | folders and files that no other user can change or redirect |
 //! | [`claim`] | one measurement of this computer at a time |
+//! | [`remembered`] | the profile of this host that `seatmap measure` left |
 //! | [`environment`], [`doctor`], [`steal`], [`usage`] | what surrounds a measurement, and what to mend; what it used |
 //!
 //! CPU sets are bit masks of any length here: `cpu_set_t` and hwloc-free shortcuts stop at 1024.
@@ -24,6 +25,7 @@ pub mod crew;
 pub mod environment;
 pub mod port;
 pub mod primitives;
+pub mod remembered;
 pub mod testbed;
 pub mod together;
 pub mod topology;

@@ -2,19 +2,8 @@
 
 use crate::figure::syntax;
 use crate::{CellModel, CoherentModel, ModelError, SimError};
-use seatmap_machine::{Description, Profile};
+use seatmap_machine::{Description, Profile, catalog};
 use std::sync::Arc;
-
-const MODELS: [(&str, &str); 5] = [
-    ("cell-ps3", include_str!("../../../../machines/cell-ps3.toml")),
-    ("cell-qs20", include_str!("../../../../machines/cell-qs20.toml")),
-    ("cell-qs22", include_str!("../../../../machines/cell-qs22.toml")),
-    ("scc-48", include_str!("../../../../machines/scc-48.toml")),
-    ("xeon-phi-5110p", include_str!("../../../../machines/xeon-phi-5110p.toml")),
-];
-
-/// Machines described by their distances that are run as levels of caches and packages.
-const DESCRIBED: [&str; 1] = ["xeon-e5-2680-2s"];
 
 /// Bytes of a model's file, at most: a twin of 1024 cores with all its single pairs has half as many, and what is read takes
 /// a hundred times the memory.
@@ -96,21 +85,17 @@ fn described(name: &str, text: &str) -> Result<Model, ModelError> {
     Ok(Model::Coherent(Arc::new(CoherentModel { sources: description.sources().to_vec(), ..model })))
 }
 
-/// The names of all bundled models.
+/// The names of all bundled machines that can be run.
 pub fn names() -> impl Iterator<Item = &'static str> {
-    MODELS.iter().map(|(name, _)| *name).chain(DESCRIBED)
+    catalog::names()
 }
 
-/// A bundled model; `None` where none has this name.
+/// A bundled machine that can be run; `None` where none has this name.
 ///
 /// # Errors
 /// A bundled model that is wrong, which is a mistake of Seatmap's.
 pub fn load(name: &str) -> Option<Result<Model, ModelError>> {
-    let known = MODELS.iter().find(|(known, _)| *known == name).map(|(_, text)| *text);
-    let text = known.or_else(|| {
-        DESCRIBED.iter().find(|known| **known == name).and_then(|name| seatmap_machine::catalog::find(name))
-    })?;
-    Some(Model::from_toml(name, text))
+    Some(Model::from_toml(name, catalog::find(name)?))
 }
 
 /// A bundled Cell; `None` where none has this name.
@@ -143,7 +128,7 @@ mod tests {
 
     #[test]
     fn what_is_wrong_with_a_file_is_said_of_its_own_kind() {
-        let ring = MODELS[4].1;
+        let ring = catalog::find("xeon-phi-5110p").unwrap();
         let refused = |text: &str| Model::from_toml("m.toml", text).unwrap_err().to_string();
         let cases = [
             (ring.replace("seatmap-coherent/1", "seatmap-coherent/2"), "m.toml: format is 'seatmap-coherent/2'; "),

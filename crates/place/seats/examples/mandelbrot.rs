@@ -75,7 +75,7 @@ fn seats() -> Result<(Vec<u32>, String), PlaceError> {
     match channels().seats() {
         Ok(Seats { cpus, .. }) => Ok((cpus, String::new())),
         Err(error) => {
-            let cpus = seatmap_seats::remembered::allowed_cpus().filter(|cpus| cpus.len() < threads).ok_or(error)?;
+            let cpus = seatmap_os::affinity::current().ok().filter(|cpus| cpus.len() < threads).ok_or(error)?;
             let group = |thread: usize| thread / (1 + WORKERS) * cpus.len() / COORDINATORS;
             let told = format!(" ({threads} threads on {} CPUs, a coordinator's together)", cpus.len());
             Ok(((0..threads).map(|thread| cpus[group(thread).min(cpus.len() - 1)]).collect(), told))

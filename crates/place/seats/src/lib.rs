@@ -6,12 +6,10 @@
 //! |---|---|
 //! | [`program`] | a program's channels, and the seat and line of each of its threads |
 //! | [`line_homes`] | which homes the lines of the program's own memory have |
-//! | [`remembered`] | the profile of this host that `seatmap measure` left |
 #![deny(missing_docs)]
 
 pub mod line_homes;
 pub mod program;
-pub mod remembered;
 #[cfg(test)]
 mod samples;
 

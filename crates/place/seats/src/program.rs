@@ -2,8 +2,9 @@
 
 mod over;
 
-use crate::remembered;
+use seatmap_host::remembered::{self, RememberedError};
 use seatmap_machine::Profile;
+use seatmap_os::affinity;
 use seatmap_pattern::{Edge, Pattern};
 use seatmap_place::search::Limit;
 use seatmap_place::{Level, Method, PlaceError, Request};
@@ -57,6 +58,11 @@ pub struct Seats {
     lines: Vec<Option<usize>>,
 }
 
+/// The host was not measured, or what was measured of it cannot be used.
+fn unfit(error: RememberedError) -> PlaceError {
+    PlaceError::Unfit(error.to_string())
+}
+
 impl Channels {
     /// None yet.
     #[must_use]
@@ -75,7 +81,7 @@ impl Channels {
     /// # Errors
     /// A host that was not measured, and those of [`Channels::seats_on`].
     pub fn seats(&self) -> Result<Seats, PlaceError> {
-        self.seats_on(&remembered::host()?, remembered::allowed_cpus().as_deref())
+        self.seats_on(&remembered::host().map_err(unfit)?, affinity::current().ok().as_deref())
     }
 
     /// Seats on a machine, on these of its CPUs, or all.

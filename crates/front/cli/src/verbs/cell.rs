@@ -127,7 +127,7 @@ fn cpus(host: &Host, typed: &CellCreate) -> Result<CpuSet, CliError> {
         return Err(failed(CellError::NameTaken(typed.name.clone())));
     }
     let mut choice = Choice::of_host(host).map_err(failed)?;
-    let profile: Option<Profile> = typed.profile.as_deref().map(input::machine).transpose()?;
+    let profile: Option<Profile> = typed.profile.as_deref().map(input::profile).transpose()?;
     if let (Some(pattern), Some(profile)) = (&typed.pattern, &profile) {
         return cpus_for_pattern(&choice, profile, &pattern_input::pattern(pattern)?);
     }

@@ -2,9 +2,10 @@
 
 use crate::args::{Channels, ChannelsWhat};
 use crate::error::CliError;
-use crate::model_input;
+use crate::input;
 use crate::output::{self, Destination, OfMachine};
 use crate::place::host_name;
+use seatmap_catalog::{Capability, Runner};
 use seatmap_host::HostTestbed;
 use seatmap_machine::{Origin, OriginKind, Profile, Topology};
 use seatmap_os::cpus::Cpus;
@@ -12,9 +13,9 @@ use seatmap_papers::channels;
 use seatmap_papers::channels::{ChannelsError, Chip, Found, Load, Wanted};
 use seatmap_port::Testbed;
 use seatmap_report::{channels as report, html};
-use seatmap_sim::CoherentBed;
 use seatmap_sim::catalog::Model;
 use seatmap_sim::coherent::Counters;
+use seatmap_sim::{CoherentBed, CoherentModel};
 use std::sync::Arc;
 
 /// What was found, and on what.
@@ -40,9 +41,10 @@ pub fn run(typed: &Channels) -> Result<(), CliError> {
         return Err(CliError::input("only one of --json, --svg - and --html - can have stdout"));
     }
     let wanted = wanted(typed);
-    let outcome = match typed.on.as_str() {
-        "host" => on_host(&wanted)?,
-        name => on_model(name, &wanted)?,
+    let outcome = match input::machine(&typed.on)?.runner(Capability::RunsLines).map_err(CliError::input)? {
+        Runner::Host => on_host(&wanted)?,
+        Runner::Coherent(model) => on_model(model, &wanted)?,
+        Runner::CellBe(model) => unreachable!("{} does not run programs that share lines", model.name),
     };
     if let Some(picture) = &picture {
         picture.write(&seatmap_report::svg::channels(&outcome.found))?;
@@ -94,10 +96,7 @@ fn on_host(wanted: &Wanted) -> Result<Outcome, CliError> {
     Ok(Outcome { found, topology, model: None })
 }
 
-fn on_model(name: &str, wanted: &Wanted) -> Result<Outcome, CliError> {
-    let Model::Coherent(model) = model_input::model(name)? else {
-        return Err(CliError::input(format!("{name} has no coherent caches; 'seatmap stats' and 'rank' run on it")));
-    };
+fn on_model(model: Arc<CoherentModel>, wanted: &Wanted) -> Result<Outcome, CliError> {
     let mut bed = CoherentBed::new(Arc::clone(&model));
     let chip = Chip::new(&model.topology, bed.pus());
     let found = channels::run(&mut bed, &chip, wanted, |bed| Some(load(bed.counters()))).map_err(failed)?;

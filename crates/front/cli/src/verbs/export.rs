@@ -21,8 +21,8 @@ fn text(name: &str, format: ExportFormat) -> Result<String, CliError> {
     let bytes = input::is_file(name).then(|| input::bytes(path)).transpose()?;
     match bytes {
         Some(bytes) if plan::is_plan(&bytes) => of_plan(name, &plan_input::plan_in(path, &bytes)?, format),
-        Some(bytes) => of_profile(name, &input::machine_in(name, &bytes)?, format),
-        None => of_profile(name, &input::machine(name)?, format),
+        Some(bytes) => of_profile(name, &input::profile_of(&input::machine_in(name, &bytes)?)?, format),
+        None => of_profile(name, &input::profile(name)?, format),
     }
 }
 

@@ -3,7 +3,8 @@
 use crate::args::Machines;
 use crate::error::CliError;
 use crate::output;
-use seatmap_machine::{Description, catalog};
+use seatmap_catalog::{Capability, Kind, Machine, bundled};
+use seatmap_machine::Description;
 use seatmap_sim::catalog::Model;
 use serde::Serialize;
 
@@ -18,48 +19,47 @@ struct Document {
 #[derive(Serialize)]
 struct Entry {
     machine: &'static str,
-    /// `profile`: distances to place on; `model`: what can run programs as well.
+    /// `profile`: a description, whose distances are written down; `model`: distances come from running it.
     kind: &'static str,
     pus: usize,
+    /// What it can do, in the words of [`Capability`].
+    can: Vec<&'static str>,
     summary: String,
     sources: Vec<String>,
 }
 
-/// Lists the bundled machines with what they are.
+/// Lists the bundled machines with what each can do and how it was made.
 pub fn run(machines: &Machines) -> Result<(), CliError> {
-    let all: Vec<Entry> = profiles().chain(models()).collect();
+    let all = bundled::names().map(entry).collect::<Result<Vec<Entry>, CliError>>()?;
     if machines.json {
         return output::json(&Document { format: "seatmap-machines/1", machines: all });
     }
     let longest = all.iter().map(|entry| entry.machine.len()).max().unwrap_or(0);
+    let can = |entry: &Entry| entry.can.join(" ");
+    let widest = all.iter().map(|entry| can(entry).len()).max().unwrap_or(0);
     let line = |entry: &Entry| {
         let model = if entry.kind == "model" { " (model)" } else { "" };
-        format!("{:longest$}  {:>3} PUs  {}{model}\n", entry.machine, entry.pus, entry.summary)
+        format!("{:longest$}  {:>3} PUs  {:widest$}  {}{model}\n", entry.machine, entry.pus, can(entry), entry.summary)
     };
     output::print(&all.iter().map(line).collect::<String>())
 }
 
-fn profiles() -> impl Iterator<Item = Entry> {
-    let is_model = |name: &&str| seatmap_sim::catalog::names().any(|model| model == *name);
-    catalog::names().filter(move |name| !is_model(name)).filter_map(|name| {
-        let machine = Description::from_toml(catalog::find(name)?).ok()?;
-        Some(Entry {
-            machine: name,
-            kind: "profile",
-            pus: machine.shape().pus() as usize,
-            summary: machine.summary().to_owned(),
-            sources: machine.sources().to_vec(),
-        })
-    })
+fn entry(name: &'static str) -> Result<Entry, CliError> {
+    let machine = Machine::bundled(name).map_err(CliError::work)?;
+    let can = machine.capabilities().into_iter().map(Capability::word).collect();
+    let (kind, pus, summary, sources) = match &machine.kind {
+        // Of a Cell only the workers count, as in its profile.
+        Kind::Model(Model::Cell(model)) => ("model", model.spes(), model.summary.clone(), model.sources.clone()),
+        Kind::Model(Model::Coherent(model)) => {
+            ("model", model.topology.pus.len(), model.summary.clone(), model.sources.clone())
+        }
+        _ => described(name)?,
+    };
+    Ok(Entry { machine: name, kind, pus, can, summary, sources })
 }
 
-/// Of a Cell only the workers count, as on its profile.
-fn models() -> impl Iterator<Item = Entry> {
-    seatmap_sim::catalog::names().filter_map(|name| {
-        let (pus, summary, sources) = match seatmap_sim::catalog::load(name)?.ok()? {
-            Model::Cell(model) => (model.spes(), model.summary.clone(), model.sources.clone()),
-            Model::Coherent(model) => (model.topology.pus.len(), model.summary.clone(), model.sources.clone()),
-        };
-        Some(Entry { machine: name, kind: "model", pus, summary, sources })
-    })
+fn described(name: &str) -> Result<(&'static str, usize, String, Vec<String>), CliError> {
+    let text = seatmap_machine::catalog::find(name).unwrap_or_default();
+    let described = Description::from_toml(text).map_err(CliError::work)?;
+    Ok(("profile", described.shape().pus() as usize, described.summary().to_owned(), described.sources().to_vec()))
 }

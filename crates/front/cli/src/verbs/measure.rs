@@ -2,14 +2,14 @@
 
 mod kept;
 mod past;
-mod target;
+mod source;
 
 use crate::args::{ColourChoice, Measure};
 use crate::error::CliError;
 use crate::interrupt::Interrupt;
 use crate::output::{self, Destination};
 use crate::progress::Display;
-use crate::{model_input, view};
+use crate::view;
 use kept::Kept;
 use seatmap_machine::Profile;
 use seatmap_measure::homes;
@@ -22,62 +22,67 @@ use seatmap_os::steal::CpuTime;
 use seatmap_report::floor::Floor;
 use seatmap_report::html;
 use seatmap_report::terminal::{self, Options};
+use seatmap_sim::catalog::Model;
+use source::Source;
 use std::ops::ControlFlow;
 use std::path::Path;
-use target::Target;
+use std::sync::Arc;
 
 /// Measures a machine, and shows, prints, writes or remembers what came of it.
 pub fn run(typed: Measure, colour: ColourChoice) -> Result<(), CliError> {
     let destination = typed.output.as_deref().map(Destination::new).transpose()?;
     let page = output::page(typed.html.as_deref(), typed.json || destination == Some(Destination::Stdout))?;
-    let target = Target::find(&typed)?;
-    let kept = Kept::at(&typed, &target)?;
+    let source = Source::find(&typed)?;
+    let kept = Kept::at(&typed, &source)?;
     // First of all: whoever sees a journal may ask its run to stop.
     let interrupt = Interrupt::listen()?;
-    let (profile, journal) = match &target {
-        Target::Host { topology, pus } => {
+    let (profile, journal) = match &source {
+        Source::Host { topology, pus } => {
             let _claim = claim(&interrupt)?;
             let before = CpuTime::now();
-            let probe = target::host(topology, pus, &typed)?;
+            let probe = source::host(topology, pus, &typed)?;
             let clock = probe.testbed().clock().describe();
-            let (survey, journal) = measure(probe, &target, &typed, (&kept, &interrupt), colour)?;
+            let (survey, journal) = measure(probe, &source, &typed, (&kept, &interrupt), colour)?;
             let steal = before.and_then(|before| CpuTime::now()?.stolen_percent_since(before));
-            (filled(target::host_profile(topology, clock, steal), survey), journal)
+            (filled(source::host_profile(topology, clock, steal), survey), journal)
         }
-        Target::Simulated { model, pus } => {
-            let probe = target::simulated(model, pus, &typed)?;
+        Source::Simulated { model, pus } => {
+            let probe = source::simulated(model, pus, &typed)?;
             let candidates = probe.spread(typed.homes);
-            let (survey, journal) = measure(probe, &target, &typed, (&kept, &interrupt), colour)?;
-            let mut profile = filled(target::simulated_profile(model), survey);
+            let (survey, journal) = measure(probe, &source, &typed, (&kept, &interrupt), colour)?;
+            let mut profile = filled(source::simulated_profile(model), survey);
             if let Some(lines) = profile.home_model.as_mut().and_then(|model| model.lines.as_mut()) {
                 lines.checked = Some(homes::checked(lines, model, &candidates, pus));
             }
             (profile, journal)
         }
-        Target::Replayed { profile, .. } => {
-            let probe = target::replay(profile, typed.seed)?;
-            let (survey, journal) = measure(probe, &target, &typed, (&kept, &interrupt), colour)?;
-            (filled(target::replayed_profile(profile), survey), journal)
+        Source::Replayed { profile, .. } => {
+            let probe = source::replay(profile, typed.seed)?;
+            let (survey, journal) = measure(probe, &source, &typed, (&kept, &interrupt), colour)?;
+            (filled(source::replayed_profile(profile), survey), journal)
         }
     };
     if let Some(page) = &page {
-        let model = model_input::known(&typed.on)?;
-        page.write(&html::page(&profile, &Floor::of(&profile, model.as_ref())))?;
+        let simulated = match &source {
+            Source::Simulated { model, .. } => Some(Model::Coherent(Arc::clone(model))),
+            _ => None,
+        };
+        page.write(&html::page(&profile, &Floor::of(&profile, simulated.as_ref())))?;
     }
-    deliver(&profile, &typed, &target, destination, colour)?;
+    deliver(&profile, &typed, &source, destination, colour)?;
     journal.map_or(Ok(()), |journal| journal.remove().map_err(CliError::work))
 }
 
 /// The survey, and the journal to remove once it is safe.
 fn measure<P: Probe>(
     mut probe: P,
-    target: &Target,
+    source: &Source,
     typed: &Measure,
     (kept, interrupt): (&Kept, &Interrupt),
     colour: ColourChoice,
 ) -> Result<(Survey, Option<Journal>), CliError> {
-    let mut request = request(typed, target.pus(), probe.clock_step_ns());
-    request.plan = plan_on(target, request.plan, typed);
+    let mut request = request(typed, source.pus(), probe.clock_step_ns());
+    request.plan = plan_on(source, request.plan, typed);
     let resolution_ns = request.plan.resolution_ns(probe.clock_step_ns());
     let (mut journal, samples) = kept.open(&request, typed.resume, resolution_ns)?;
     let mut display = Display::new(&request.pus, resolution_ns, colour);
@@ -85,7 +90,7 @@ fn measure<P: Probe>(
         display.show(step);
         if interrupt.asked() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     };
-    let ended = survey::survey(&mut probe, target.topology(), &request, journal.as_mut(), samples, &mut observe);
+    let ended = survey::survey(&mut probe, source.topology(), &request, journal.as_mut(), samples, &mut observe);
     drop(display);
     match ended.map_err(CliError::work)? {
         Ended::Whole(survey) => {
@@ -113,11 +118,11 @@ fn claim(interrupt: &Interrupt) -> Result<Claim, CliError> {
 }
 
 /// What is planned, as far as it makes sense on this machine: what is made up neither has noise nor takes time.
-fn plan_on(target: &Target, plan: Plan, typed: &Measure) -> Plan {
-    let plan = match target {
-        Target::Host { .. } => plan,
-        Target::Simulated { .. } => plan.without_noise(),
-        Target::Replayed { .. } => plan.without_clock(),
+fn plan_on(source: &Source, plan: Plan, typed: &Measure) -> Plan {
+    let plan = match source {
+        Source::Host { .. } => plan,
+        Source::Simulated { .. } => plan.without_noise(),
+        Source::Replayed { .. } => plan.without_clock(),
     };
     match typed.passes {
         Some(passes) => plan.with_passes(passes),
@@ -153,15 +158,15 @@ fn filled(mut profile: Profile, survey: Survey) -> Profile {
 fn deliver(
     profile: &Profile,
     typed: &Measure,
-    target: &Target,
+    source: &Source,
     destination: Option<Destination>,
     colour: ColourChoice,
 ) -> Result<(), CliError> {
-    past::compare(profile, target);
+    past::compare(profile, source);
     let to_stdout = typed.json || destination == Some(Destination::Stdout);
     match destination.filter(|destination| *destination != Destination::Stdout) {
         Some(destination) => destination.write(&profile.to_json())?,
-        None => past::remember(profile, target),
+        None => past::remember(profile, source),
     }
     if to_stdout {
         return output::print(&profile.to_json());

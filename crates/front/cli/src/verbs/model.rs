@@ -22,7 +22,7 @@ fn fitted(typed: &Fit) -> Result<(), CliError> {
     if typed.json && to_stdout {
         return Err(CliError::input("--json and -o - both print on stdout; give -o a file's name"));
     }
-    let profile = input::machine(&typed.profile)?;
+    let profile = input::profile(&typed.profile)?;
     let waiting = Waiting::new("fitting", None);
     let twin = seatmap_twin::fit(&profile, Needs { homes: typed.homes, loaded: typed.loaded }).map_err(failed)?;
     drop(waiting);

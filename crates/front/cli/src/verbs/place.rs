@@ -8,7 +8,8 @@ use crate::args::{BeforeChoice, MethodChoice, ObjectiveChoice, Place};
 use crate::error::CliError;
 use crate::output::{self, Destination};
 use crate::waiting::Waiting;
-use crate::{input, model_input, pattern_input, place};
+use crate::{input, pattern_input, place};
+use seatmap_catalog::Machine;
 use seatmap_machine::Level;
 use seatmap_machine::{Profile, Square};
 use seatmap_pattern::Pattern;
@@ -40,12 +41,13 @@ pub fn run(typed: &Place) -> Result<(), CliError> {
         return Err(CliError::input("only one of --json, -o -, --html - and --svg - can have stdout"));
     }
     let pattern = pattern_input::pattern(typed.pattern.as_deref().unwrap_or_default())?;
-    let profile = input::machine(&typed.on)?;
+    let machine = input::machine(&typed.on)?;
+    let profile = input::profile_of(&machine)?;
     let began = Instant::now();
     let waiting = Waiting::new("searching", typed.kicks.is_none().then_some(typed.seconds));
     let request = request(typed, &profile, &pattern);
     let answer = match typed.objective {
-        ObjectiveChoice::Simulated => runs::judged(typed, &pattern, |judge| request.place_by(judge))?,
+        ObjectiveChoice::Simulated => runs::judged(typed, &machine, &pattern, |judge| request.place_by(judge))?,
         _ => request.place().map_err(CliError::input)?,
     };
     let mut plan = plan(&request, &answer, began.elapsed().as_secs_f64());
@@ -55,10 +57,10 @@ pub fn run(typed: &Place) -> Result<(), CliError> {
     let printed = match wanting_stdout {
         1 => None,
         _ if typed.json => Some(plan.to_json()),
-        _ => Some(placement::table(&plan) + &remarks::remarks(typed, &request, &answer, &plan)?),
+        _ => Some(placement::table(&plan) + &remarks::remarks(typed, &machine, &request, &answer, &plan)?),
     };
     let is_drawn = page.is_some() || picture.is_some();
-    let drawn = is_drawn.then(|| drawn(typed, &request, &plan)).transpose()?;
+    let drawn = is_drawn.then(|| drawn(typed, &machine, &request, &plan)).transpose()?;
     drop(waiting);
     if let Some(destination) = &destination {
         destination.write(&plan.to_json())?;
@@ -91,23 +93,23 @@ fn request<'a>(typed: &Place, profile: &'a Profile, pattern: &'a Pattern) -> Req
 }
 
 /// The machine before and after; links carry what a run counted, where runs judge.
-fn drawn<'a>(typed: &Place, request: &Request<'a>, plan: &Plan) -> Result<Comparison<'a>, CliError> {
+fn drawn<'a>(typed: &Place, machine: &Machine, request: &Request<'a>, plan: &Plan) -> Result<Comparison<'a>, CliError> {
     let (profile, pattern) = (request.profile, request.pattern);
-    let model = model_input::known(&typed.on)?;
-    let mut seatings = [before(typed, request, plan)?, Seating::planned(pattern, plan)];
-    if let (ObjectiveChoice::Simulated, Some(model)) = (typed.objective, &model) {
+    let model = machine.model();
+    let mut seatings = [before(typed, machine, request, plan)?, Seating::planned(pattern, plan)];
+    if let (ObjectiveChoice::Simulated, Some(model)) = (typed.objective, model) {
         seatings.iter_mut().try_for_each(|seating| runs::count(typed, pattern, model, seating))?;
     }
-    Ok(Comparison::new(profile, model.as_ref(), pattern, plan, seatings))
+    Ok(Comparison::new(profile, model, pattern, plan, seatings))
 }
 
 /// What the plan is held against.
-fn before(typed: &Place, request: &Request, plan: &Plan) -> Result<Seating, CliError> {
+fn before(typed: &Place, machine: &Machine, request: &Request, plan: &Plan) -> Result<Seating, CliError> {
     let (profile, pattern) = (request.profile, request.pattern);
     let drawn = match (typed.before, typed.objective) {
         (BeforeChoice::Os, _) => return seating_in_order(request, plan),
         (BeforeChoice::Random, ObjectiveChoice::Simulated) => {
-            runs::judged(typed, pattern, |judge| request.typical(Some(judge)))?
+            runs::judged(typed, machine, pattern, |judge| request.typical(Some(judge)))?
         }
         (BeforeChoice::Random, _) => request.typical(None).map_err(CliError::input)?,
     };

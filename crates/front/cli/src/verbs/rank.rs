@@ -1,7 +1,7 @@
 //! `seatmap rank`.
 
+mod asked;
 mod results;
-mod target;
 
 use crate::args::{Rank, RankCommand, RankStudy};
 use crate::bar::Bar;
@@ -9,8 +9,11 @@ use crate::error::{AtFile, CliError};
 use crate::input;
 use crate::interrupt::Interrupt;
 use crate::output::Destination;
+use asked::Asked;
 use results::Results;
+use seatmap_catalog::{Capability, Runner};
 use seatmap_document::written;
+use seatmap_host::HostBed;
 use seatmap_measure::journal::JournalError;
 use seatmap_os::trusted;
 use seatmap_os::trusted::Open;
@@ -23,7 +26,6 @@ use seatmap_sim::{CellBed, CellModel, CoherentBed};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use target::Target;
 
 /// The format of counters on file.
 const COUNTERS: &str = "seatmap-counters/1";
@@ -37,12 +39,14 @@ pub fn run(typed: &Rank) -> Result<(), CliError> {
 }
 
 fn study(typed: &RankStudy, results: &Results) -> Result<(), CliError> {
-    let mut target = Target::find(&typed.on)?;
+    let runner = input::machine(&typed.on)?.runner(Capability::RunsChannels).map_err(CliError::input)?;
+    let mut bed = matches!(runner, Runner::Host).then(HostBed::new).transpose().map_err(CliError::work)?;
     let counters = typed.counters.as_deref().map(Destination::new).transpose()?;
-    if counters.is_some() && matches!(target, Target::Host(_)) {
+    if counters.is_some() && bed.is_some() {
         return Err(CliError::input("--counters needs a model: this computer's are perf's to read"));
     }
-    let setup = target.setup(typed)?;
+    let pus = bed.as_ref().map_or(&[][..], HostBed::pus);
+    let setup = Asked { runner: &runner, pus }.setup(typed)?;
     let mut times = Times::new(setup.indices(typed.shard).map_err(CliError::input)?, setup.runs);
     // Before the journal: whoever sees it may ask its run to stop.
     let interrupt = Interrupt::listen()?;
@@ -51,14 +55,14 @@ fn study(typed: &RankStudy, results: &Results) -> Result<(), CliError> {
         RankJournal::open(path, file, &setup, typed.shard, &mut times).map_err(unusable)
     };
     let mut journal = typed.resume.as_ref().map(open).transpose()?;
-    let whole = timed(&mut target, &setup, &mut times, journal.as_mut(), &interrupt)?;
+    let whole = timed(&runner, bed.as_mut(), &setup, &mut times, journal.as_mut(), &interrupt)?;
     if !whole {
         return Err(CliError::work(farewell(typed.resume.as_deref(), &times)));
     }
     let ranking = Ranking::new(setup, typed.shard, &times);
     let ranking = ranking.ok_or_else(|| CliError::work(RankingError::Incomplete))?;
     results.deliver(&ranking)?;
-    if let (Some(destination), Target::Model(model)) = (counters, &target) {
+    if let (Some(destination), Runner::CellBe(model)) = (counters, &runner) {
         destination.write(&counted(model, &ranking)?)?;
     }
     journal.map_or(Ok(()), |journal| journal.remove().map_err(CliError::work))
@@ -66,7 +70,8 @@ fn study(typed: &RankStudy, results: &Results) -> Result<(), CliError> {
 
 /// Runs what is missing: on models as many at once as there are CPUs, on the host one after the other.
 fn timed(
-    target: &mut Target,
+    runner: &Runner,
+    host: Option<&mut HostBed>,
     setup: &Setup,
     times: &mut Times,
     journal: Option<&mut RankJournal>,
@@ -77,16 +82,17 @@ fn timed(
         bar.show(done, wanted);
         if interrupt.asked() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     };
-    match target {
-        Target::Model(model) => {
+    match (runner, host) {
+        (Runner::CellBe(model), _) => {
             let bed = || CellBed::new(Arc::clone(model));
             in_parallel(setup, times, bed, journal, &mut observe).map_err(CliError::work)
         }
-        Target::Coherent(model) => {
+        (Runner::Coherent(model), _) => {
             let bed = || CoherentBed::new(Arc::clone(model));
             in_parallel(setup, times, bed, journal, &mut observe).map_err(CliError::work)
         }
-        Target::Host(bed) => in_blocks(setup, times, bed.as_mut(), journal, &mut observe).map_err(CliError::work),
+        (Runner::Host, Some(bed)) => in_blocks(setup, times, bed, journal, &mut observe).map_err(CliError::work),
+        (Runner::Host, None) => unreachable!("this host has a bed"),
     }
 }
 

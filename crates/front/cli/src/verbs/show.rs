@@ -3,7 +3,7 @@
 use crate::args::{ColourChoice, OrderChoice, Show};
 use crate::error::CliError;
 use crate::output::{self, Destination};
-use crate::{input, model_input, view};
+use crate::{input, view};
 use seatmap_machine::{Origin, Profile};
 use seatmap_measure::classes::{self, DistanceClass};
 use seatmap_measure::findings::{self, Finding};
@@ -15,11 +15,11 @@ use serde::Serialize;
 /// Shows a machine in the terminal, as a page, or as JSON.
 pub fn run(typed: Show, colour: ColourChoice) -> Result<(), CliError> {
     let destination = output::page(typed.html.as_deref(), typed.json)?;
-    let profile = input::machine(&typed.machine)?;
+    let machine = input::machine(&typed.machine)?;
+    let profile = input::profile_of(&machine)?;
     check(&profile, &typed)?;
     if let Some(destination) = destination {
-        let model = model_input::known(&typed.machine)?;
-        destination.write(&html::page(&profile, &Floor::of(&profile, model.as_ref())))?;
+        destination.write(&html::page(&profile, &Floor::of(&profile, machine.model())))?;
         if let Some(path) = typed.html.filter(|_| !typed.json && destination != Destination::Stdout) {
             output::tell(&format!("wrote {}", path.display()));
         }

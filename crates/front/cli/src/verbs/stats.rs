@@ -5,7 +5,8 @@ mod taken;
 use crate::args::{LevelChoice, Stats};
 use crate::error::CliError;
 use crate::output::{self, Destination};
-use crate::{bar, model_input, place};
+use crate::{bar, input, place};
+use seatmap_catalog::{Capability, Runner};
 use seatmap_host::primitives::Timed;
 use seatmap_host::{BedError, HostBed, topology};
 use seatmap_machine::{Level, Topology};
@@ -14,7 +15,6 @@ use seatmap_papers::cell_stats::{
 };
 use seatmap_port::channels::Bed;
 use seatmap_report::{html, stats};
-use seatmap_sim::catalog::Model;
 use seatmap_sim::{CellBed, CellModel, CoherentBed, CoherentModel};
 use seatmap_statistics::median;
 use serde::Serialize;
@@ -53,12 +53,10 @@ struct All<'a> {
 /// Says what each way of communicating costs.
 pub fn run(typed: &Stats) -> Result<(), CliError> {
     taken::check(typed)?;
-    match typed.on.as_str() {
-        "host" => on_host(typed),
-        name => match model_input::model(name)? {
-            Model::Cell(model) => on_cell(typed, &model),
-            Model::Coherent(model) => on_coherent(typed, &model),
-        },
+    match input::machine(&typed.on)?.runner(Capability::RunsChannels).map_err(CliError::input)? {
+        Runner::Host => on_host(typed),
+        Runner::CellBe(model) => on_cell(typed, &model),
+        Runner::Coherent(model) => on_coherent(typed, &model),
     }
 }
 
@@ -74,7 +72,7 @@ fn on_cell(typed: &Stats, model: &Arc<CellModel>) -> Result<(), CliError> {
     };
     let (mut bed, options) = (CellBed::new(Arc::clone(model)), options(typed, function.0));
     let destination = typed.trace.as_deref().map(Destination::new).transpose()?;
-    let outcome = measure(&mut bed, &rooms, &options).map_err(|error| failed(error, model_input::failed))?;
+    let outcome = measure(&mut bed, &rooms, &options).map_err(|error| failed(error, CliError::of_run))?;
     let counters = bed.counters().clone();
     if let Some(destination) = destination {
         trace(&mut bed, &rooms, options, &destination)?;
@@ -94,7 +92,7 @@ fn on_coherent(typed: &Stats, model: &Arc<CoherentModel>) -> Result<(), CliError
         return all(typed, &model.name, surveyed(|| Ok(CoherentBed::new(Arc::clone(model))), &rooms, ON_COHERENT)?);
     };
     let (mut bed, options) = (CoherentBed::new(Arc::clone(model)), options(typed, function.0));
-    let outcome = measure(&mut bed, &rooms, &options).map_err(|error| failed(error, model_input::failed))?;
+    let outcome = measure(&mut bed, &rooms, &options).map_err(|error| failed(error, CliError::of_run))?;
     one(typed, &model.name, &outcome, options, Some(bed.counters()))
 }
 
@@ -184,7 +182,7 @@ fn one(
 fn trace(bed: &mut CellBed, rooms: &Rooms, options: Options, to: &Destination) -> Result<(), CliError> {
     bed.traces = true;
     let short = Options { iterations: options.iterations.min(64), warm_up: 0, ..options };
-    measure(bed, rooms, &short).map_err(|error| failed(error, model_input::failed))?;
+    measure(bed, rooms, &short).map_err(|error| failed(error, CliError::of_run))?;
     let mut text = Vec::new();
     bed.trace().map_or(Ok(()), |trace| trace.write(&mut text)).map_err(CliError::work)?;
     to.write(&String::from_utf8_lossy(&text))

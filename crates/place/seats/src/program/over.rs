@@ -1,8 +1,11 @@
 //! Seats next to lines of the program's own memory.
 
+use super::unfit;
 use super::{Channels, Seats, tells_homes};
-use crate::{line_homes, remembered};
+use crate::line_homes;
+use seatmap_host::remembered;
 use seatmap_machine::{HomeLines, Profile};
+use seatmap_os::affinity;
 use seatmap_place::PlaceError;
 use std::sync::atomic::AtomicU64;
 
@@ -36,7 +39,7 @@ impl Channels {
     /// Memory that does not begin with a line, one allowed core, busy CPUs, fewer lines whose homes could be told than
     /// channels; and those of [`Channels::seats`].
     pub fn seats_over(&self, memory: &[AtomicU64]) -> Result<Seats, PlaceError> {
-        self.seats_over_on(memory, &remembered::host()?, remembered::allowed_cpus().as_deref())
+        self.seats_over_on(memory, &remembered::host().map_err(unfit)?, affinity::current().ok().as_deref())
     }
 
     /// [`Channels::seats_over`] with a profile of this host that is kept elsewhere, on these CPUs, or all.

@@ -1,6 +1,6 @@
 //! Where finished pairs are kept until the profile is safe.
 
-use super::target::Target;
+use super::source::Source;
 use crate::args::Measure;
 use crate::error::CliError;
 use crate::{output, place};
@@ -23,17 +23,17 @@ impl Kept {
     ///
     /// # Errors
     /// A run that cannot go on because nothing was kept.
-    pub fn at(typed: &Measure, target: &Target) -> Result<Self, CliError> {
+    pub fn at(typed: &Measure, source: &Source) -> Result<Self, CliError> {
         let beside = typed.output.as_ref().filter(|path| !path.exists() || path.is_file()).filter(|path| *path != "-");
-        let path = match (beside, target) {
+        let path = match (beside, source) {
             (Some(output), _) => Some(output.with_added_extension("journal")),
-            (None, Target::Host { .. }) => remembered(),
-            (None, Target::Simulated { .. } | Target::Replayed { .. }) => None,
+            (None, Source::Host { .. }) => remembered(),
+            (None, Source::Simulated { .. } | Source::Replayed { .. }) => None,
         };
         if typed.resume && path.is_none() {
             return Err(CliError::input("--resume needs -o FILE here: nothing was kept"));
         }
-        Ok(Kept { path, machine: target.machine() })
+        Ok(Kept { path, machine: source.machine() })
     }
 
     /// The journal, and what it holds already, read from a clock with this resolution.

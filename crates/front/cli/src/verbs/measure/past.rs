@@ -1,16 +1,16 @@
 //! What was measured of this host before, and what will be remembered of it.
 
-use super::target::Target;
+use super::source::Source;
 use crate::{output, place};
+use seatmap_host::remembered;
 use seatmap_machine::{CoreDistance, PairStatus, Profile};
 use seatmap_measure::change;
 use seatmap_os::trusted::{TrustError, TrustedFolder};
-use seatmap_seats::remembered;
 use std::path::Path;
 
 /// Says what is now far from what was remembered of this host.
-pub fn compare(profile: &Profile, target: &Target) {
-    let Target::Host { .. } = target else { return };
+pub fn compare(profile: &Profile, source: &Source) {
+    let Source::Host { .. } = source else { return };
     let before = match remembered::latest() {
         Ok(before) => before.filter(|before| remembered::of_this_computer(before).is_ok()),
         Err(error) => return output::tell(&format!("not compared with what was measured before: {error}")),
@@ -26,8 +26,8 @@ pub fn compare(profile: &Profile, target: &Target) {
 }
 
 /// Keeps the profile of the whole host for `seatmap show host`; that it cannot is no failure.
-pub fn remember(profile: &Profile, target: &Target) {
-    let Target::Host { topology, pus } = target else { return };
+pub fn remember(profile: &Profile, source: &Source) {
+    let Source::Host { topology, pus } = source else { return };
     if !topology.os_indices().all(|os| pus.contains(&os)) {
         return;
     }

@@ -3,7 +3,7 @@
 use super::{seating_in_order, smt};
 use crate::args::{ObjectiveChoice, Place};
 use crate::error::CliError;
-use crate::model_input;
+use seatmap_catalog::Machine;
 use seatmap_place::{Answer, Links, PlaceError, Pus, Request, Sharing};
 use seatmap_plan::Plan;
 use seatmap_report::floor::{Comparison, Seating};
@@ -15,7 +15,13 @@ const CLEARLY_MORE: f64 = 1.1;
 const MOST_EDGES: usize = 100_000;
 
 /// All of them, one a line.
-pub(super) fn remarks(typed: &Place, request: &Request, answer: &Answer, plan: &Plan) -> Result<String, CliError> {
+pub(super) fn remarks(
+    typed: &Place,
+    machine: &Machine,
+    request: &Request,
+    answer: &Answer,
+    plan: &Plan,
+) -> Result<String, CliError> {
     let mut lines = vec![crossing(answer), channels(answer)];
     if let Some(sharing) = request.sharing(&answer.placement) {
         lines.push(cores(typed, request, answer, &sharing)?);
@@ -24,7 +30,7 @@ pub(super) fn remarks(typed: &Place, request: &Request, answer: &Answer, plan: &
     lines.push(plain(request, answer).map_err(CliError::input)?);
     lines.push(agreement(answer));
     lines.push(loads(answer));
-    lines.push(busiest(typed, request, plan)?);
+    lines.push(busiest(typed, machine, request, plan)?);
     Ok(lines.into_iter().flatten().map(|line| line + "\n").collect())
 }
 
@@ -137,14 +143,14 @@ fn plain(request: &Request, answer: &Answer) -> Result<Option<String>, PlaceErro
 }
 
 /// A link that is clearly busier than without a plan, and the objective that would see it.
-fn busiest(typed: &Place, request: &Request, plan: &Plan) -> Result<Option<String>, CliError> {
+fn busiest(typed: &Place, machine: &Machine, request: &Request, plan: &Plan) -> Result<Option<String>, CliError> {
     if typed.objective != ObjectiveChoice::Distance || request.pattern.edges.len() > MOST_EDGES {
         return Ok(None);
     }
-    let model = model_input::known(&typed.on)?;
+    let model = machine.model();
     let (profile, pattern) = (request.profile, request.pattern);
     let seatings = [seating_in_order(request, plan)?, Seating::planned(pattern, plan)];
-    let comparison = Comparison::new(profile, model.as_ref(), pattern, plan, seatings);
+    let comparison = Comparison::new(profile, model, pattern, plan, seatings);
     let Some([before, after]) = comparison.busiest().filter(|[before, after]| after.1 > before.1 * CLEARLY_MORE) else {
         return Ok(None);
     };

@@ -2,7 +2,7 @@
 
 use crate::args::{MethodChoice, Place};
 use crate::error::CliError;
-use crate::model_input;
+use seatmap_catalog::{Capability, Machine, Runner};
 use seatmap_papers::rank::{Timed, exchange_ns, time_ns};
 use seatmap_pattern::Pattern;
 use seatmap_place::{Judge, PlaceError};
@@ -16,12 +16,16 @@ use std::sync::Arc;
 /// What comes of it where the pattern's messages on the simulated machine judge.
 pub(super) fn judged<T>(
     typed: &Place,
+    machine: &Machine,
     pattern: &Pattern,
     work: impl FnOnce(Judge) -> Result<T, PlaceError>,
 ) -> Result<T, CliError> {
-    match model_input::model(&typed.on)? {
-        Model::Cell(model) => by_long_messages(typed, pattern, &model, work),
-        Model::Coherent(model) => by_handoffs(typed, pattern, &model, work),
+    match machine.runner(Capability::RunsChannels).map_err(CliError::input)? {
+        Runner::CellBe(model) => by_long_messages(typed, pattern, &model, work),
+        Runner::Coherent(model) => by_handoffs(typed, pattern, &model, work),
+        Runner::Host => Err(CliError::input(
+            "--objective simulated runs the messages on a model; 'seatmap model fit host -o twin.toml' makes one of this host",
+        )),
     }
 }
 

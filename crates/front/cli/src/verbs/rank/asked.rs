@@ -1,42 +1,23 @@
-//! What a study runs on: a model, or this host.
+//! What a study runs: its setup on a model, or on this host.
 
 use crate::args::RankStudy;
 use crate::error::CliError;
-use crate::{model_input, pattern_input, place};
-use seatmap_host::HostBed;
+use crate::{pattern_input, place};
+use seatmap_catalog::Runner;
 use seatmap_papers::rank::setup::fingerprint;
 use seatmap_papers::rank::{Choice, Setup};
 use seatmap_pattern::{Pattern, generate};
-use seatmap_sim::catalog::Model;
-use seatmap_sim::{CellModel, CoherentModel};
 use seatmap_workload::long_messages::{LongMessages, MOST_TASKS};
-use std::sync::Arc;
 
-/// A machine that runs programs.
-pub enum Target {
-    /// A Cell, in virtual time.
-    Model(Arc<CellModel>),
-    /// A machine with coherent caches, in virtual time.
-    Coherent(Arc<CoherentModel>),
-    /// This computer.
-    Host(Box<HostBed>),
+/// What is to be run on a machine, as the user asked for it.
+pub struct Asked<'a> {
+    /// Where it runs.
+    pub runner: &'a Runner,
+    /// The workers of this host, where it runs there.
+    pub pus: &'a [u32],
 }
 
-impl Target {
-    /// The machine of this name.
-    ///
-    /// # Errors
-    /// None that can run, or a host that does not say what it has.
-    pub fn find(name: &str) -> Result<Self, CliError> {
-        match name {
-            "host" => Ok(Target::Host(Box::new(HostBed::new().map_err(CliError::work)?))),
-            _ => Ok(match model_input::model(name)? {
-                Model::Cell(model) => Target::Model(model),
-                Model::Coherent(model) => Target::Coherent(model),
-            }),
-        }
-    }
-
+impl Asked<'_> {
     /// What is to be run here.
     ///
     /// # Errors
@@ -50,7 +31,7 @@ impl Target {
         Ok(Setup {
             machine,
             machine_hash,
-            pus: self.pus(tasks),
+            pus: self.workers(tasks),
             pattern: pattern.to_owned(),
             tasks,
             is_unidirectional: typed.unidirectional || !is_bidirectional,
@@ -64,24 +45,24 @@ impl Target {
         })
     }
 
-    /// Its name, and a hash of what is known of it.
+    /// The machine's name, and a hash of what is known of it.
     fn name(&self) -> (String, String) {
-        match self {
-            Target::Model(model) => (model.name.clone(), fingerprint(&**model)),
-            Target::Coherent(model) => {
+        match self.runner {
+            Runner::CellBe(model) => (model.name.clone(), fingerprint(&**model)),
+            Runner::Coherent(model) => {
                 (model.name.clone(), fingerprint(&(&model.name, &model.topology, &model.figures)))
             }
-            Target::Host(bed) => (place::host_name(), fingerprint(bed.pus())),
+            Runner::Host => (place::host_name(), fingerprint(self.pus)),
         }
     }
 
     /// The workers: of a Cell the SPEs of the first chip, if they are enough, as in the paper; of other machines all PUs.
-    fn pus(&self, tasks: usize) -> Vec<u32> {
-        match self {
-            Target::Model(model) if tasks <= model.spes.len() => (0..model.spes.len() as u32).collect(),
-            Target::Model(model) => (0..model.ppe()).collect(),
-            Target::Coherent(model) => model.topology.os_indices().collect(),
-            Target::Host(bed) => bed.pus().to_vec(),
+    fn workers(&self, tasks: usize) -> Vec<u32> {
+        match self.runner {
+            Runner::CellBe(model) if tasks <= model.spes.len() => (0..model.spes.len() as u32).collect(),
+            Runner::CellBe(model) => (0..model.ppe()).collect(),
+            Runner::Coherent(model) => model.topology.os_indices().collect(),
+            Runner::Host => self.pus.to_vec(),
         }
     }
 }

@@ -1,18 +1,22 @@
 //! Where Seatmap remembers what it measured, so that programs find the profile of the host that they run on.
 
 use seatmap_machine::{Profile, import};
-use seatmap_os::{affinity, small, state, trusted};
-use seatmap_place::PlaceError;
+use seatmap_os::{small, state, trusted};
 use std::path::Path;
+
+/// Why what is remembered of this host cannot be used; the text says what to do.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct RememberedError(pub String);
 
 /// This host's remembered profile.
 ///
 /// # Errors
-/// [`PlaceError::Unfit`] where the host was not measured, or its file cannot be read, can be changed by others, or is another
+/// [`RememberedError`] where the host was not measured, or its file cannot be read, can be changed by others, or is another
 /// computer's.
-pub fn host() -> Result<Profile, PlaceError> {
+pub fn host() -> Result<Profile, RememberedError> {
     let not_measured = "this host has not been measured yet; 'seatmap measure' does it in a second or two";
-    let profile = latest()?.ok_or_else(|| PlaceError::Unfit(not_measured.to_owned()))?;
+    let profile = latest()?.ok_or_else(|| RememberedError(not_measured.to_owned()))?;
     of_this_computer(&profile)?;
     Ok(profile)
 }
@@ -20,9 +24,9 @@ pub fn host() -> Result<Profile, PlaceError> {
 /// What is remembered under this host's name, of whichever computer; `None` where nothing is.
 ///
 /// # Errors
-/// [`PlaceError::Unfit`] where its file cannot be read, or can be changed by others: it decides where threads sit, so it is
+/// [`RememberedError`] where its file cannot be read, or can be changed by others: it decides where threads sit, so it is
 /// never read through a link, nor from a folder that another user may write.
-pub fn latest() -> Result<Option<Profile>, PlaceError> {
+pub fn latest() -> Result<Option<Profile>, RememberedError> {
     match state::host_profile().filter(|path| path.symlink_metadata().is_ok()) {
         Some(path) => read(&path).map(Some),
         None => Ok(None),
@@ -33,15 +37,15 @@ pub fn latest() -> Result<Option<Profile>, PlaceError> {
 /// wake up on another processor.
 ///
 /// # Errors
-/// [`PlaceError::Unfit`] where profile and computer name different processors.
-pub fn of_this_computer(profile: &Profile) -> Result<(), PlaceError> {
+/// [`RememberedError`] where profile and computer name different processors.
+pub fn of_this_computer(profile: &Profile) -> Result<(), RememberedError> {
     let here = small::read("/proc/cpuinfo").and_then(|text| small::value_of(&text, "model name"));
     same_processor(profile.environment.cpu_model.as_deref(), here.as_deref())
 }
 
-fn same_processor(measured: Option<&str>, here: Option<&str>) -> Result<(), PlaceError> {
+fn same_processor(measured: Option<&str>, here: Option<&str>) -> Result<(), RememberedError> {
     match (measured, here) {
-        (Some(measured), Some(here)) if measured != here => Err(PlaceError::Unfit(format!(
+        (Some(measured), Some(here)) if measured != here => Err(RememberedError(format!(
             "the profile that is remembered of this host is of '{measured}', and this is '{here}'; \
              'seatmap measure' measures it anew"
         ))),
@@ -50,16 +54,10 @@ fn same_processor(measured: Option<&str>, here: Option<&str>) -> Result<(), Plac
 }
 
 /// The profile in a file.
-fn read(path: &Path) -> Result<Profile, PlaceError> {
-    let unfit = |error: &dyn std::fmt::Display| PlaceError::Unfit(format!("{}: {error}", path.display()));
+fn read(path: &Path) -> Result<Profile, RememberedError> {
+    let unfit = |error: &dyn std::fmt::Display| RememberedError(format!("{}: {error}", path.display()));
     let bytes = trusted::read(path).map_err(|error| unfit(&error))?;
     import::read(&bytes, &path.to_string_lossy(), None).map_err(|error| unfit(&error))
-}
-
-/// The CPUs that this process may use; `None` where the kernel does not say.
-#[must_use]
-pub fn allowed_cpus() -> Option<Vec<u32>> {
-    affinity::current().ok()
 }
 
 #[cfg(test)]
@@ -80,10 +78,5 @@ mod tests {
         let error = same_processor(Some("Xeon A"), here).unwrap_err().to_string();
         assert!(error.contains("of 'Xeon A', and this is 'Xeon B'; 'seatmap measure'"), "{error}");
         assert!(same_processor(Some("Xeon B"), here).is_ok() && same_processor(None, here).is_ok());
-    }
-
-    #[test]
-    fn the_process_runs_somewhere() {
-        assert!(allowed_cpus().is_none_or(|cpus| !cpus.is_empty()));
     }
 }

@@ -1,8 +1,9 @@
-//! What is measured: this host, or a profile that answers in its place.
+//! What answers round trips: this host, a model in virtual time, or the figures of a profile.
 
 use crate::args::Measure;
 use crate::error::CliError;
-use crate::{input, model_input, place};
+use crate::{input, output, place};
+use seatmap_catalog::{Answers, Capability, Machine as Opened};
 use seatmap_host::{HostTestbed, environment, topology};
 use seatmap_machine::{Clock, Origin, OriginKind, Profile, Topology};
 use seatmap_measure::journal::Machine;
@@ -15,7 +16,7 @@ use seatmap_sim::{CoherentBed, CoherentModel};
 use std::sync::Arc;
 
 /// What is measured.
-pub enum Target {
+pub enum Source {
     /// This computer.
     Host {
         /// All that this process may use.
@@ -39,33 +40,37 @@ pub enum Target {
     },
 }
 
-impl Target {
+impl Source {
     /// What was asked for, checked.
     ///
     /// # Errors
     /// A machine, or CPUs of it, that are not there; fewer than two.
     pub fn find(typed: &Measure) -> Result<Self, CliError> {
-        let target = match typed.on.as_str() {
-            "host" => Self::host(typed)?,
-            name => match model_input::coherent(name)? {
-                Some(model) => Self::simulated(model, typed)?,
-                None => Self::replayed(input::machine(name)?, typed)?,
-            },
+        let machine = input::machine(&typed.on)?;
+        let source = match machine.answers() {
+            Answers::Measured => Self::host(typed)?,
+            Answers::Simulated(model) => {
+                if typed.homes > 1 {
+                    machine.require(Capability::Homes).map_err(CliError::input)?;
+                }
+                Self::simulated(model, typed)?
+            }
+            Answers::Replayed => Self::replayed(&machine, typed)?,
         };
-        if typed.utilisation.is_some() && !matches!(target, Target::Simulated { .. }) {
+        if typed.utilisation.is_some() && !matches!(source, Source::Simulated { .. }) {
             return Err(CliError::input(format!(
-                "--utilisation: {} is no model; only there can others be made to talk",
-                target.name()
+                "--utilisation {}: {} is {}; only a model can keep its other CPUs busy",
+                typed.utilisation.unwrap_or(0),
+                typed.on,
+                machine.kind()
             )));
         }
-        match target.pus() {
-            [_, _, ..] => Ok(target),
-            pus => {
-                let there = seatmap_os::CpuList(pus.to_vec());
-                Err(CliError::input(format!(
-                    "a distance needs two CPUs, and only {there} is to be measured; see --cpus"
-                )))
-            }
+        match source.pus() {
+            [_, _, ..] => Ok(source),
+            pus => Err(CliError::input(format!(
+                "need at least two CPUs; only CPU {} was given (--cpus 0,1 measures a pair)",
+                seatmap_os::CpuList(pus.to_vec())
+            ))),
         }
     }
 
@@ -76,16 +81,10 @@ impl Target {
             None => topology.os_indices().collect(),
         };
         Cpus::read().map_err(CliError::work)?.check(&pus).map_err(CliError::input)?;
-        Ok(Target::Host { topology, pus })
+        Ok(Source::Host { topology, pus })
     }
 
     fn simulated(model: Arc<CoherentModel>, typed: &Measure) -> Result<Self, CliError> {
-        if typed.homes > 1 && model.homes() == 0 {
-            return Err(CliError::input(format!(
-                "--homes {}: {} knows the distances for one line only, and no homes to sort others by",
-                typed.homes, model.name
-            )));
-        }
         let all: Vec<u32> = model.topology.os_indices().collect();
         let pus = typed.cpus.as_ref().map_or_else(|| all.clone(), |list| list.0.clone());
         match pus.iter().find(|os| !all.contains(os)) {
@@ -93,37 +92,44 @@ impl Target {
                 let there = seatmap_os::CpuList(all);
                 Err(CliError::input(format!("{} has no CPU {os}; its CPUs are {there}", model.name)))
             }
-            None => Ok(Target::Simulated { model, pus }),
+            None => Ok(Source::Simulated { model, pus }),
         }
     }
 
-    fn replayed(profile: Profile, typed: &Measure) -> Result<Self, CliError> {
+    fn replayed(machine: &Opened, typed: &Measure) -> Result<Self, CliError> {
+        machine.require(Capability::Distances).map_err(CliError::input)?;
+        if typed.homes > 1 {
+            machine.require(Capability::Homes).map_err(CliError::input)?;
+        }
+        let profile = input::profile_of(machine)?;
         let Some(distance) = &profile.core_distance else {
-            return Err(CliError::input(format!(
-                "{} holds no core distances, so nothing can be measured on it",
-                profile.name
-            )));
+            return Err(CliError::input(machine.lacks(Capability::Distances)));
         };
+        output::tell(&format!(
+            "{} is {}: its figures are replayed with synthetic noise; nothing is run",
+            typed.on,
+            machine.kind()
+        ));
         let pus = typed.cpus.as_ref().map_or_else(|| distance.pus.clone(), |list| list.0.clone());
         match pus.iter().find(|os| distance.index_of(**os).is_none()) {
             Some(os) => Err(CliError::input(format!("{} has no distances from CPU {os}", profile.name))),
-            None => Ok(Target::Replayed { profile: Box::new(profile), pus }),
+            None => Ok(Source::Replayed { profile: Box::new(profile), pus }),
         }
     }
 
     /// The CPUs to be measured.
     pub fn pus(&self) -> &[u32] {
         match self {
-            Target::Host { pus, .. } | Target::Simulated { pus, .. } | Target::Replayed { pus, .. } => pus,
+            Source::Host { pus, .. } | Source::Simulated { pus, .. } | Source::Replayed { pus, .. } => pus,
         }
     }
 
     /// What is known of the machine.
     pub fn topology(&self) -> &Topology {
         match self {
-            Target::Host { topology, .. } => topology,
-            Target::Simulated { model, .. } => &model.topology,
-            Target::Replayed { profile, .. } => &profile.topology,
+            Source::Host { topology, .. } => topology,
+            Source::Simulated { model, .. } => &model.topology,
+            Source::Replayed { profile, .. } => &profile.topology,
         }
     }
 
@@ -131,14 +137,14 @@ impl Target {
     pub fn machine(&self) -> Machine {
         let named = Machine { name: self.name(), ..Machine::default() };
         match self {
-            Target::Host { .. } => {
+            Source::Host { .. } => {
                 Machine { cpu_model: environment::cpu_model(), boot_id: environment::boot_id(), ..named }
             }
-            Target::Simulated { model, .. } => {
+            Source::Simulated { model, .. } => {
                 let figures = fingerprint(&(&model.name, &model.topology, &model.figures));
                 Machine { figures: Some(figures), ..named }
             }
-            Target::Replayed { profile, .. } => {
+            Source::Replayed { profile, .. } => {
                 let figures = fingerprint(&(&profile.core_distance, &profile.home_model, &profile.clock));
                 Machine { figures: Some(figures), ..named }
             }
@@ -148,9 +154,9 @@ impl Target {
     /// The machine's name.
     pub fn name(&self) -> String {
         match self {
-            Target::Host { .. } => place::host_name(),
-            Target::Simulated { model, .. } => model.name.clone(),
-            Target::Replayed { profile, .. } => profile.name.clone(),
+            Source::Host { .. } => place::host_name(),
+            Source::Simulated { model, .. } => model.name.clone(),
+            Source::Replayed { profile, .. } => profile.name.clone(),
         }
     }
 }

@@ -1,0 +1,42 @@
+//! The machines that come with Seatmap.
+
+use crate::machine::Kind;
+use seatmap_machine::Description;
+use seatmap_machine::catalog;
+use seatmap_sim::ModelError;
+use seatmap_sim::catalog::{Model, is_model};
+
+pub use catalog::{names, suggest};
+
+/// One of the machines that come with Seatmap; `None` where none has this name.
+///
+/// # Errors
+/// The bundled file is wrong, which is a mistake in Seatmap.
+pub fn open(name: &str) -> Result<Option<Kind>, ModelError> {
+    let Some(text) = catalog::find(name) else { return Ok(None) };
+    if is_model(text) {
+        return Model::from_toml(name, text).map(|model| Some(Kind::Model(model)));
+    }
+    let wrong = |error: seatmap_machine::DescriptionError| ModelError::Impossible {
+        name: name.to_owned(),
+        message: error.to_string(),
+    };
+    let profile = Description::from_toml(text).map_err(wrong)?.to_profile();
+    let model = Model::from_toml(name, text)?;
+    Ok(Some(Kind::Description(Box::new(profile), Some(model))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Capability, Machine};
+
+    #[test]
+    fn every_bundled_machine_opens_and_runs() {
+        for name in names() {
+            let machine = Machine::bundled(name).unwrap();
+            assert_eq!(machine.name, name);
+            assert!(machine.require(Capability::Distances).is_ok() && machine.runner(Capability::RunsChannels).is_ok());
+        }
+    }
+}

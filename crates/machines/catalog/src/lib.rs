@@ -1,0 +1,21 @@
+//! Every machine by name or file, opened once: [`Machine::open`].
+//!
+//! A verb opens the machine that the user named and asks it for the capability that the verb needs. What a machine lacks is
+//! one error, [`Lacks`], with one sentence and what to do about it, whatever the verb.
+//!
+//! | module | holds |
+//! |---|---|
+//! | [`machine`] | a machine: this host, a profile, a description or a model |
+//! | [`capability`] | what a machine can do, and the error of one that cannot |
+//! | [`runner`] | what runs programs on a machine |
+//! | [`bundled`] | the machines that come with Seatmap |
+#![deny(missing_docs)]
+
+pub mod bundled;
+pub mod capability;
+pub mod machine;
+pub mod runner;
+
+pub use capability::{Capability, Lacks};
+pub use machine::{Kind, Machine, OpenError, ProfileError, Surroundings};
+pub use runner::{Answers, Runner};

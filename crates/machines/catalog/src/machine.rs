@@ -1,0 +1,307 @@
+//! A machine: this host, a profile, a description or a model.
+
+use crate::bundled;
+use crate::capability::{Capability, Lacks};
+use crate::runner::{Answers, Runner};
+use seatmap_host::remembered::{self, RememberedError};
+use seatmap_host::topology::{self, TopologyError};
+use seatmap_machine::import::{self, Format, ImportError, Note};
+use seatmap_machine::{Origin, OriginKind, Profile};
+use seatmap_os::state::host_name;
+use seatmap_sim::catalog::{self, Model};
+use seatmap_sim::{ModelError, SimError};
+use std::io;
+use std::path::Path;
+
+/// What kind of machine it is, which decides what it can do.
+#[derive(Clone, Debug)]
+pub enum Kind {
+    /// This computer.
+    Host,
+    /// A file of distances, measured earlier or imported.
+    Profile(Box<Profile>),
+    /// A description: distances by class, and, where it gives a clock, a machine that runs programs.
+    Description(Box<Profile>, Option<Model>),
+    /// A model that runs programs in virtual time.
+    Model(Model),
+}
+
+/// A machine that was named on the command line, opened once.
+#[derive(Clone, Debug)]
+pub struct Machine {
+    /// Its name: that of the host or of the bundled machine, or the one in the file.
+    pub name: String,
+    /// What it is.
+    pub kind: Kind,
+    /// What a reader of its file should know.
+    pub notes: Vec<Note>,
+    /// What the user typed.
+    typed: String,
+}
+
+/// What opening a machine takes from its surroundings.
+pub struct Surroundings<'a> {
+    /// Today, as `YYYY-MM-DD`: the date of an imported profile.
+    pub today: &'a str,
+    /// This program with its version: who measured the host.
+    pub tool: &'a str,
+    /// Reads a file; `-` is standard input.
+    pub read: &'a dyn Fn(&Path) -> io::Result<Vec<u8>>,
+}
+
+/// Why a machine could not be opened.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// There is no machine of this name.
+    #[error("no machine called '{name}' comes with Seatmap{}; 'seatmap machines' lists those that do", hint(*.nearest))]
+    Unknown {
+        /// What was asked for.
+        name: String,
+        /// What was perhaps meant.
+        nearest: Option<&'static str>,
+    },
+    /// There is no such file.
+    #[error("{0}: there is no such file; 'seatmap machines' lists the machines known by name")]
+    NoSuchFile(String),
+    /// A file cannot be read.
+    #[error("{path}")]
+    Read {
+        /// The file.
+        path: String,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// A file cannot be understood.
+    #[error("{path}")]
+    Import {
+        /// The file.
+        path: String,
+        /// What is wrong in it.
+        source: ImportError,
+    },
+    /// A file of a model is wrong.
+    #[error(transparent)]
+    Model(#[from] ModelError),
+}
+
+fn hint(nearest: Option<&str>) -> String {
+    nearest.map(|nearest| format!("; did you mean '{nearest}'?")).unwrap_or_default()
+}
+
+/// Why a machine's profile cannot be had.
+#[derive(Debug, thiserror::Error)]
+pub enum ProfileError {
+    /// What is remembered of this host cannot be used.
+    #[error(transparent)]
+    Remembered(#[from] RememberedError),
+    /// This host's topology cannot be read.
+    #[error(transparent)]
+    Topology(#[from] TopologyError),
+    /// The model cannot be run.
+    #[error(transparent)]
+    Sim(#[from] SimError),
+}
+
+impl ProfileError {
+    /// Whether the user's files are at fault, and not the work.
+    #[must_use]
+    pub fn is_input(&self) -> bool {
+        matches!(self, ProfileError::Remembered(_))
+    }
+}
+
+impl Machine {
+    /// Opens a machine: `host`, a file (`-` is standard input), or a bundled machine's name.
+    ///
+    /// # Errors
+    /// [`OpenError`]: there is no such machine or file, or the file cannot be understood.
+    pub fn open(name: &str, around: &Surroundings) -> Result<Self, OpenError> {
+        if name == "host" {
+            return Ok(Machine::new(name, host_name(), Kind::Host));
+        }
+        if name == "-" || Path::new(name).exists() {
+            let source = |source| OpenError::Read { path: name.to_owned(), source };
+            return Machine::read(name, &(around.read)(Path::new(name)).map_err(source)?, around.today);
+        }
+        if looks_like_a_path(name) {
+            return Err(OpenError::NoSuchFile(name.to_owned()));
+        }
+        Machine::bundled(name)
+    }
+
+    /// Opens one of the machines that come with Seatmap.
+    ///
+    /// # Errors
+    /// [`OpenError::Unknown`], with the nearest name.
+    pub fn bundled(name: &str) -> Result<Self, OpenError> {
+        match bundled::open(name)? {
+            Some(kind) => Ok(Machine::new(name, name.to_owned(), kind)),
+            None => Err(OpenError::Unknown { name: name.to_owned(), nearest: bundled::suggest(name) }),
+        }
+    }
+
+    /// Reads the machine in a file.
+    ///
+    /// # Errors
+    /// [`OpenError`]: the file cannot be understood.
+    pub fn read(name: &str, bytes: &[u8], today: &str) -> Result<Self, OpenError> {
+        let text = std::str::from_utf8(bytes).ok();
+        if let Some(text) = text.filter(|text| catalog::is_model(text)) {
+            let model = Model::from_toml(name, text)?;
+            return Ok(Machine::new(name, model.name().to_owned(), Kind::Model(model)));
+        }
+        let imported = import::read_with(bytes, name, Some(today), &import::Options::default())
+            .map_err(|source| OpenError::Import { path: name.to_owned(), source })?;
+        let profile = Box::new(imported.profile);
+        let described = text.filter(|text| Format::recognise(text, name) == Some(Format::Description));
+        let known = profile.name.clone();
+        let kind = match described {
+            // Without a clock it holds distances, and cannot be run.
+            Some(text) => Kind::Description(profile, Model::from_toml(name, text).ok()),
+            None => Kind::Profile(profile),
+        };
+        Ok(Machine { notes: imported.notes, ..Machine::new(name, known, kind) })
+    }
+
+    fn new(typed: &str, name: String, kind: Kind) -> Self {
+        Machine { name, kind, notes: Vec::new(), typed: typed.to_owned() }
+    }
+
+    /// Whether it is this computer.
+    #[must_use]
+    pub fn is_host(&self) -> bool {
+        matches!(self.kind, Kind::Host)
+    }
+
+    /// The machine as data: topology, distances, homes. Of a model they are what it takes in virtual time; of this host what
+    /// was measured last, or its topology alone.
+    ///
+    /// # Errors
+    /// [`ProfileError`].
+    pub fn profile(&self, around: &Surroundings) -> Result<Profile, ProfileError> {
+        match &self.kind {
+            Kind::Host => host_profile(around),
+            Kind::Profile(profile) | Kind::Description(profile, _) => Ok((**profile).clone()),
+            Kind::Model(model) => Ok(model.profile()?),
+        }
+    }
+
+    /// The model that runs programs in its place, where there is one.
+    #[must_use]
+    pub fn model(&self) -> Option<&Model> {
+        match &self.kind {
+            Kind::Model(model) | Kind::Description(_, Some(model)) => Some(model),
+            _ => None,
+        }
+    }
+
+    /// What it can do. Of this host only running programs is certain: whether it was measured, its profile says.
+    #[must_use]
+    pub fn capabilities(&self) -> Vec<Capability> {
+        let can = |capability: &Capability| match (capability, &self.kind) {
+            (Capability::RunsLines, Kind::Host) | (Capability::RunsChannels, Kind::Host) => true,
+            (Capability::RunsLines, _) => matches!(self.model(), Some(Model::Coherent(_))),
+            (Capability::RunsChannels, _) => self.model().is_some(),
+            (Capability::Distances, Kind::Model(_)) => true,
+            (Capability::Homes, Kind::Model(Model::Coherent(model))) => model.homes() > 1,
+            (Capability::Loaded, Kind::Model(Model::Coherent(_))) => true,
+            (_, Kind::Profile(profile) | Kind::Description(profile, _)) => holds(profile, *capability),
+            (_, Kind::Host | Kind::Model(_)) => false,
+        };
+        Capability::ALL.into_iter().filter(can).collect()
+    }
+
+    /// Checks that it can do something.
+    ///
+    /// # Errors
+    /// [`Lacks`], which says what it is and what to do instead.
+    pub fn require(&self, capability: Capability) -> Result<(), Lacks> {
+        match self.capabilities().contains(&capability) {
+            true => Ok(()),
+            false => Err(self.lacks(capability)),
+        }
+    }
+
+    /// What runs programs that need this capability.
+    ///
+    /// # Errors
+    /// [`Lacks`]: it does not run them.
+    pub fn runner(&self, capability: Capability) -> Result<Runner, Lacks> {
+        self.require(capability)?;
+        Ok(self.model().map_or(Runner::Host, |model| Runner::from(model.clone())))
+    }
+
+    /// How it answers when its core distances are measured. A description is replayed: its figures are the distances.
+    #[must_use]
+    pub fn answers(&self) -> Answers {
+        match &self.kind {
+            Kind::Host => Answers::Measured,
+            Kind::Model(Model::Coherent(model)) => Answers::Simulated(model.clone()),
+            _ => Answers::Replayed,
+        }
+    }
+
+    /// The error of a machine that lacks something.
+    #[must_use]
+    pub fn lacks(&self, capability: Capability) -> Lacks {
+        Lacks { machine: self.typed.clone(), kind: self.kind(), lacks: capability, remedy: self.remedy(capability) }
+    }
+
+    /// What it is, with its article.
+    #[must_use]
+    pub fn kind(&self) -> &'static str {
+        match &self.kind {
+            Kind::Host => "this computer",
+            Kind::Profile(_) => "a profile",
+            Kind::Description(..) => "a description",
+            Kind::Model(Model::Cell(_)) => "a model of the Cell",
+            Kind::Model(Model::Coherent(_)) => "a model",
+        }
+    }
+
+    fn remedy(&self, capability: Capability) -> String {
+        let typed = &self.typed;
+        match (capability, &self.kind) {
+            (Capability::RunsLines | Capability::RunsChannels, Kind::Profile(_)) => {
+                format!("'seatmap model fit {typed} -o twin.toml' makes a model that can")
+            }
+            (Capability::RunsLines | Capability::RunsChannels, Kind::Description(..)) => {
+                "give frequency_ghz in its file".to_owned()
+            }
+            (Capability::RunsLines, _) => "'seatmap stats' and 'seatmap rank' run on it".to_owned(),
+            (_, Kind::Host) => "'seatmap measure' finds them".to_owned(),
+            _ => format!("'seatmap machines' lists machines that do ('{}')", capability.word()),
+        }
+    }
+}
+
+fn holds(profile: &Profile, capability: Capability) -> bool {
+    match capability {
+        Capability::Distances => profile.core_distance.is_some(),
+        Capability::Homes => profile.home_model.as_ref().is_some_and(|model| model.homes() > 1),
+        Capability::Loaded => !profile.loaded.is_empty(),
+        Capability::RunsLines | Capability::RunsChannels => false,
+    }
+}
+
+/// The remembered profile of this host, else its topology.
+fn host_profile(around: &Surroundings) -> Result<Profile, ProfileError> {
+    if let Some(profile) = remembered::latest()? {
+        remembered::of_this_computer(&profile)?;
+        return Ok(profile);
+    }
+    let origin = Origin {
+        kind: OriginKind::Measured,
+        source: host_name(),
+        date: Some(around.today.to_owned()),
+        tool: Some(around.tool.to_owned()),
+    };
+    let mut profile = Profile::new(host_name(), origin, topology::of_host()?);
+    profile.environment = seatmap_host::environment::read();
+    Ok(profile)
+}
+
+/// Whether a name can only have been meant for a file.
+fn looks_like_a_path(name: &str) -> bool {
+    name.contains('/') || Path::new(name).extension().is_some_and(|extension| extension.len() <= 4)
+}
