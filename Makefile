@@ -8,6 +8,7 @@
 #   make programs real programs under taskset and seatmap run (a quarter of an hour; needs Debian's servers)
 #   make studies the published experiments again, into docs/studies
 #   make docs    the guide and the API, under target/doc and target/guide
+#   make dist    a static binary and a Debian package, under target/dist
 #   make install seatmap, its completions and its manual pages; below PREFIX where that is given
 #   make install-lib   libseatmap_place and libseatmap_worker for C programs, below PREFIX
 #   make fuzz    each importer for a minute (needs a nightly toolchain)
@@ -30,15 +31,15 @@ MANUAL ?= $(CARGO_HOME)/share/man
 endif
 PREFIX ?= /usr/local
 
-.PHONY: demo test lab lint bench programs studies docs fuzz build system install install-lib clean
+.PHONY: demo test lab lint bench programs studies docs fuzz build dist install install-lib clean
 
 demo: build
 	./demo/run $(SEATMAP)
 
-build: system
+build:
 	$(CARGO) build --release --locked --package seatmap
 
-test: system
+test:
 	./scripts/browser
 	./scripts/consumers
 	$(CARGO) test --workspace --locked
@@ -51,7 +52,7 @@ lab: build
 	./scripts/lab/run $(SEATMAP)
 	./scripts/lab/v9fs $(SEATMAP)
 
-lint: system
+lint:
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --locked -- --deny warnings
 
@@ -64,26 +65,25 @@ programs: build
 studies: build
 	$(SEATMAP) study all --write docs/studies
 
-docs: system
+docs:
 	RUSTDOCFLAGS="--deny warnings" $(CARGO) doc --workspace --no-deps --locked
 	command -v mdbook >/dev/null || $(CARGO) install --locked mdbook
 	mdbook build docs --dest-dir "$(CURDIR)/target/guide"
 	cp -r docs/pictures target/
 
-fuzz: system
+dist:
+	./scripts/dist
+
+fuzz:
 	./scripts/fuzz
 
-install: system
+install:
 	$(CARGO) install --locked --path crates/front/cli $(ROOT)
 	./scripts/install-shell "$(BINARY)" "$(SHARE)" "$(MANUAL)"
 
 install-lib:
 	$(CARGO) build --release --locked --package seatmap-place-c --package seatmap-worker-c
 	./scripts/install-lib target/release "$(PREFIX)"
-
-# The system libraries: hwloc with its headers, and what its Rust binding looks for.
-system:
-	./scripts/system libhwloc-dev libudev-dev pkg-config
 
 clean:
 	$(CARGO) clean

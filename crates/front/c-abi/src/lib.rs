@@ -5,6 +5,7 @@
 //! | part | does |
 //! |---|---|
 //! | [`Boundary`] | what a library's own failure implements: a call's way in and out |
+//! | [`Fault`] | what can be wrong with a call of any library |
 //! | [`take_back`] | ends what was given away |
 //! | [`message`] | keeps the words of the last failure, one text a thread |
 #![deny(missing_docs)]
@@ -18,22 +19,47 @@ use std::any::Any;
 use std::fmt::Display;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+/// What can be wrong with a call of any library.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Fault {
+    /// A pointer that must lead somewhere does not.
+    #[error("{0} is NULL")]
+    Null(&'static str),
+    /// An argument with a value that means nothing.
+    #[error("{0}")]
+    Argument(String),
+    /// The library panicked.
+    #[error("a defect in {library}: {words}")]
+    Defect {
+        /// What users call the library.
+        library: &'static str,
+        /// What the panic said.
+        words: String,
+    },
+}
+
 /// Why a call of a library failed, whose text is what the last error says; and what its calls are made of.
-pub trait Boundary: Display + Sized {
+pub trait Boundary: Display + Sized + From<Fault> {
     /// What the library's calls return.
     type Status;
 
     /// What a call returns that did not fail.
     const OK: Self::Status;
 
+    /// What users call the library.
+    const LIBRARY: &'static str;
+
     /// This pointer must lead somewhere, and does not.
-    fn null(name: &'static str) -> Self;
+    #[must_use]
+    fn null(name: &'static str) -> Self {
+        Fault::Null(name).into()
+    }
 
     /// An argument has a value that means nothing.
-    fn argument(words: String) -> Self;
-
-    /// The library panicked.
-    fn defect(words: String) -> Self;
+    #[must_use]
+    fn argument(words: String) -> Self {
+        Fault::Argument(words).into()
+    }
 
     /// What the call returns.
     fn status(&self) -> Self::Status;
@@ -41,7 +67,8 @@ pub trait Boundary: Display + Sized {
     /// Does what a call asks for. Panics end here: unwinding into C would abort the program. What the work borrows must be
     /// whole between any two calls.
     fn call(work: impl FnOnce() -> Result<(), Self>) -> Self::Status {
-        let defect = |panic: Box<dyn Any + Send>| Err(Self::defect(words(&*panic)));
+        let defect =
+            |panic: Box<dyn Any + Send>| Err(Fault::Defect { library: Self::LIBRARY, words: words(&*panic) }.into());
         match catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(defect) {
             Ok(()) => {
                 remember("");
@@ -141,7 +168,7 @@ mod tests {
     #[test]
     fn a_panic_becomes_a_status() {
         assert_eq!(Sample::call(|| panic!("seat {}", 7)), 3);
-        assert_eq!(text(), "a defect: seat 7");
+        assert_eq!(text(), "a defect in a sample: seat 7");
         assert_eq!((Sample::call(|| Ok(())), text()), (0, String::new()));
     }
 

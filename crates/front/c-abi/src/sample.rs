@@ -1,5 +1,7 @@
 //! A failure to test with.
 
+use crate::Fault;
+
 /// Its words, and what it returns.
 #[derive(Debug)]
 pub struct Sample(pub String, pub i32);
@@ -10,22 +12,22 @@ impl std::fmt::Display for Sample {
     }
 }
 
+impl From<Fault> for Sample {
+    fn from(fault: Fault) -> Self {
+        let status = match fault {
+            Fault::Null(_) => 1,
+            Fault::Argument(_) => 2,
+            Fault::Defect { .. } => 3,
+        };
+        Sample(fault.to_string(), status)
+    }
+}
+
 impl crate::Boundary for Sample {
     type Status = i32;
 
     const OK: i32 = 0;
-
-    fn null(name: &'static str) -> Self {
-        Sample(format!("{name} is NULL"), 1)
-    }
-
-    fn argument(words: String) -> Self {
-        Sample(words, 2)
-    }
-
-    fn defect(words: String) -> Self {
-        Sample(format!("a defect: {words}"), 3)
-    }
+    const LIBRARY: &'static str = "a sample";
 
     fn status(&self) -> i32 {
         self.1

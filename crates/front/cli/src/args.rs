@@ -31,16 +31,75 @@ pub use stats::*;
 pub use study::*;
 pub use workers::*;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use seatmap_os::{CpuList, CpuListError};
 use std::path::PathBuf;
 
-/// A seating plan for threads: measures how far apart a machine's cores really are, and shows it.
+/// The verbs by what they serve; those of the papers apart.
+const GROUPS: [(&str, &[&str]); 7] = [
+    ("Measure", &["measure", "show", "stats", "noise", "doctor"]),
+    ("Place", &["place", "pattern", "export"]),
+    ("Run", &["run"]),
+    ("Cell", &["cell"]),
+    ("Machines", &["machines", "import", "model"]),
+    ("Experiments of the papers", &["rank", "channels", "workers", "study"]),
+    ("Shell", &["completions", "man"]),
+];
+
+/// Options that a newcomer does not need: `-h` leaves them out, so that it fits a screen; `--help` has them all.
+const RARELY_NEEDED: [(&str, &[&str]); 5] = [
+    ("measure", &["passes", "thorough", "parallel", "utilisation", "seed"]),
+    (
+        "place",
+        &[
+            "qaplib", "packet", "rounds", "weight", "use_smt", "one_per", "widen", "sections", "kicks", "threads",
+            "seed", "before", "fix", "svg",
+        ],
+    ),
+    ("run", &["once", "skip", "start_at", "detach", "allow_unseated", "force", "any_machine", "html"]),
+    ("rank", &["long", "unidirectional", "symmetry", "shard", "seed", "counters", "csv", "svg", "sample"]),
+    ("stats", &["private", "warm_up", "between", "stride", "elements", "syscall", "trace", "class"]),
+];
+
+/// The command line: its verbs listed by group, its rarely needed options only in `--help`.
+pub fn command() -> clap::Command {
+    let mut command = Typed::command();
+    for (verb, options) in RARELY_NEEDED {
+        command = command.mut_subcommand(verb, |verb| {
+            options.iter().fold(verb, |verb, option| verb.mut_arg(*option, |option| option.hide_short_help(true)))
+        });
+    }
+    let verbs = verbs_by_group(&command);
+    command.help_template("{about}\n\n{usage-heading} {usage}\n{after-help}\n{options}").after_help(verbs)
+}
+
+/// `clap` lists verbs in one block only.
+fn verbs_by_group(command: &clap::Command) -> String {
+    let about = |verb: &str| {
+        let found = command.find_subcommand(verb).and_then(clap::Command::get_about);
+        found.map(|about| about.to_string()).unwrap_or_default()
+    };
+    let line = |verb: &&str| format!("  {verb:<12} {}\n", about(verb));
+    let group =
+        |(title, verbs): &(&str, &[&str])| format!("\n{title}:\n{}", verbs.iter().map(line).collect::<String>());
+    GROUPS.iter().map(group).collect()
+}
+
+/// A seating plan for threads: measures how far apart cores are, and seats threads by it.
 #[derive(Debug, Parser)]
 #[command(name = "seatmap", version, max_term_width = 100, arg_required_else_help = true)]
 pub struct Typed {
-    /// When and how to colour; NO_COLOR turns it off as well.
-    #[arg(long, global = true, value_name = "WHEN", default_value = "auto", alias = "color")]
+    /// Colours: auto, true (24 bits), 256 or never; NO_COLOR turns them off as well.
+    #[arg(
+        long,
+        global = true,
+        value_name = "WHEN",
+        default_value = "auto",
+        alias = "color",
+        hide_possible_values = true,
+        help_heading = "Global options",
+        display_order = 1000
+    )]
     pub colour: ColourChoice,
     #[command(subcommand)]
     pub command: Command,
@@ -48,37 +107,37 @@ pub struct Typed {
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Measure how far apart the cores of this machine are.
+    /// Measure how far apart the cores of a machine are.
     Measure(Measure),
-    /// Read other tools' files: core-to-core-latency CSV, MCTOP, hwloc XML.
+    /// Read other tools' files: core-to-core-latency, MCTOP, hwloc.
     Import(Import),
-    /// Write a profile or a plan as another tool's file, or as a picture.
+    /// Write a plan or profile for another tool, or as a picture.
     Export(Export),
-    /// Show a machine: heatmap, distance classes, neighbours, and what is odd about it.
+    /// Show a machine: heatmap, distance classes, and what is odd.
     Show(Show),
-    /// Say where the tasks of a pattern should sit on a machine, and how good that is.
+    /// Find where the tasks of a pattern should sit, and how good that is.
     Place(Box<Place>),
     /// Show, convert and list communication patterns.
     Pattern(Pattern),
-    /// Run a program and seat its threads, or seat those of a program that runs.
+    /// Seat the threads of a program, and check that they sit there.
     Run(Run),
     /// Fit machines that the simulator runs.
     Model(Model),
-    /// Run every mapping of a ring's tasks to workers, and rank them, as Keller & Varbanescu did.
+    /// Time every mapping of tasks to workers (Keller & Varbanescu).
     Rank(Box<Rank>),
-    /// Measure what threads, messages, transfers and atomics cost, as CellStats does.
+    /// Measure what threads, messages, copies and atomics cost (CellStats).
     Stats(Box<Stats>),
-    /// Measure what work costs that is done by pinned workers, and by threads made for it.
+    /// Compare pinned workers with threads (Gupta et al.).
     Workers(Workers),
-    /// Run programs of channels on default seats and near their lines' homes, as Liu et al. did.
+    /// Measure what seats near the homes of lines gain (Liu et al.).
     Channels(Box<Channels>),
-    /// Run a published experiment on the models, and set its figures beside ours.
+    /// Repeat a published experiment on the models.
     Study(Study),
-    /// Make a quiet room of some CPUs, and run programs in it.
+    /// Reserve quiet CPUs, and run programs on them.
     Cell(Box<Cell>),
-    /// Measure what the system takes from a program on each CPU, and where it comes from.
+    /// Measure what the system takes from a program, CPU by CPU.
     Noise(Noise),
-    /// Tell what on this host will disturb a measurement or a quiet program, and how to mend it.
+    /// Find what disturbs programs on this host, and how to mend it.
     Doctor(Doctor),
     /// List the machines that come with Seatmap.
     Machines(Machines),
@@ -243,7 +302,27 @@ mod tests {
 
     #[test]
     fn the_command_line_fits_together() {
-        Typed::command().debug_assert();
+        command().debug_assert();
+    }
+
+    #[test]
+    fn short_help_fits_a_screen() {
+        let mut command = command();
+        command.build();
+        for verb in command.get_subcommands_mut() {
+            let lines = verb.render_help().to_string().lines().count();
+            assert!(lines <= 40, "{} -h has {lines} lines", verb.get_name());
+        }
+    }
+
+    #[test]
+    fn every_verb_stands_in_one_group() {
+        let command = Typed::command();
+        let verbs: Vec<&str> =
+            command.get_subcommands().map(clap::Command::get_name).filter(|verb| *verb != "help").collect();
+        let grouped: Vec<&str> = GROUPS.iter().flat_map(|(_, verbs)| *verbs).copied().collect();
+        assert!(verbs.iter().all(|verb| grouped.iter().filter(|other| *other == verb).count() == 1), "{verbs:?}");
+        assert_eq!(grouped.len(), verbs.len());
     }
 
     #[test]

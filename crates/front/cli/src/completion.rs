@@ -1,10 +1,9 @@
 //! Completions, which the shell's script asks this program for at each press of the key: so they know the machines, patterns
 //! and cells that there are now.
 
-use crate::args::Typed;
 use crate::error::CliError;
 use crate::output;
-use clap::{Arg, Command, CommandFactory};
+use clap::{Arg, Command};
 use clap_complete::engine::{ArgValueCompleter, CompletionCandidate, PathCompleter, ValueCompleter};
 use clap_complete::env::{EnvCompleter, Shells};
 use seatmap_cell::{Host, Keeper};
@@ -53,7 +52,7 @@ fn completed(shell: &dyn EnvCompleter, words: Vec<OsString>) -> Result<(), CliEr
 
 /// The command line, where arguments know their values.
 fn command() -> Command {
-    with_values(Typed::command())
+    with_values(crate::args::command())
 }
 
 fn with_values(command: Command) -> Command {

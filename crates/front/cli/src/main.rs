@@ -18,17 +18,21 @@ mod view;
 mod waiting;
 
 use args::{Command, Typed};
-use clap::Parser;
+use clap::FromArgMatches;
 use error::CliError;
 use seatmap_report::terminal::Colour;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let answered = completion::answer().unwrap_or_else(|| Typed::try_parse().map_err(misread).and_then(run));
+    let answered = completion::answer().unwrap_or_else(|| parse().map_err(misread).and_then(run));
     match answered {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => error.report(),
     }
+}
+
+fn parse() -> Result<Typed, clap::Error> {
+    Typed::from_arg_matches(&args::command().try_get_matches()?)
 }
 
 /// Help and version go to stdout, which may be closed or full; what is wrong with the words that were typed, to stderr.

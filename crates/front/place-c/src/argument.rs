@@ -10,7 +10,7 @@ use std::ffi::{CStr, c_char};
 /// `text` is NULL or such a text, which does not change while the reference is used.
 pub unsafe fn bytes<'a>(text: *const c_char, name: &'static str) -> Result<&'a [u8], Failure> {
     if text.is_null() {
-        return Err(Failure::Null(name));
+        return Err(Failure::null(name));
     }
     // SAFETY: not NULL, so it ends with a zero byte.
     Ok(unsafe { CStr::from_ptr(text) }.to_bytes())

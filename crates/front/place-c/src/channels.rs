@@ -127,7 +127,7 @@ unsafe fn declared(channels: *const Channel, count: usize, sections: usize) -> R
 /// `memory` is NULL or can be written for `size_bytes`, and nobody else uses it while the slice is.
 unsafe fn words<'a>(memory: *mut c_void, size_bytes: usize) -> Result<&'a [AtomicU64], Failure> {
     if !memory.addr().is_multiple_of(LINE_BYTES) {
-        return Err(Failure::Argument(format!(
+        return Err(Failure::argument(format!(
             "memory begins inside a line: it must be at a multiple of {LINE_BYTES}"
         )));
     }
@@ -148,10 +148,10 @@ pub unsafe extern "C" fn seatmap_seats_side(
     Failure::call(|| {
         // SAFETY: the caller keeps the rules of the header.
         let seats = unsafe { Failure::known(seats, "seats") }?;
-        let none = || Failure::Argument(format!("there is no side {side} of a channel {channel}"));
+        let none = || Failure::argument(format!("there is no side {side} of a channel {channel}"));
         let found = told(seats.0.side(channel, side).ok_or_else(none)?);
         if attributes.is_null() {
-            return Err(Failure::Null("attributes"));
+            return Err(Failure::null("attributes"));
         }
         // SAFETY: not NULL, so the caller says that it can be written.
         unsafe { attributes.write(found) };

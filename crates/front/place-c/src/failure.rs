@@ -1,7 +1,7 @@
 //! Why a call failed.
 
 use crate::status::Status;
-use seatmap_c_abi::Boundary;
+use seatmap_c_abi::{Boundary, Fault};
 use seatmap_document::DocumentError;
 use seatmap_machine::catalog::CatalogError;
 use seatmap_os::CpuListError;
@@ -12,9 +12,9 @@ use std::error::Error;
 /// Why a call failed; its text is what the last error says.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
-    /// A pointer that must lead somewhere does not.
-    #[error("{0} is NULL")]
-    Null(&'static str),
+    /// What can be wrong with a call of any library.
+    #[error(transparent)]
+    Fault(#[from] Fault),
     /// A text that is none.
     #[error("{0} is not UTF-8 text")]
     NotText(&'static str),
@@ -28,9 +28,6 @@ pub enum Failure {
         /// What is accepted.
         most: usize,
     },
-    /// An argument with a value that means nothing.
-    #[error("{0}")]
-    Argument(String),
     /// No bundled machine of that name.
     #[error(transparent)]
     Catalog(#[from] CatalogError),
@@ -54,33 +51,19 @@ pub enum Failure {
     /// A placement that cannot be had.
     #[error(transparent)]
     Place(#[from] PlaceError),
-    /// A panic.
-    #[error("a defect in libseatmap_place: {0}")]
-    Defect(String),
 }
 
 impl Boundary for Failure {
     type Status = Status;
 
     const OK: Status = Status::Ok;
-
-    fn null(name: &'static str) -> Self {
-        Failure::Null(name)
-    }
-
-    fn argument(words: String) -> Self {
-        Failure::Argument(words)
-    }
-
-    fn defect(words: String) -> Self {
-        Failure::Defect(words)
-    }
+    const LIBRARY: &'static str = "libseatmap_place";
 
     fn status(&self) -> Status {
         match self {
             Failure::File { .. } => Status::BadFile,
             Failure::Place(_) => Status::NotPossible,
-            Failure::Defect(_) => Status::Defect,
+            Failure::Fault(Fault::Defect { .. }) => Status::Defect,
             _ => Status::BadArgument,
         }
     }

@@ -94,7 +94,7 @@ fn of_distances(os: Vec<u32>, cells: &[f64]) -> Result<Profile, Failure> {
     let os = CpuList(os).distinct()?.0;
     let n = os.len();
     if n == 0 {
-        return Err(Failure::Argument("cpus is 0; a machine has one or more".to_owned()));
+        return Err(Failure::argument("cpus is 0; a machine has one or more".to_owned()));
     }
     let matrix = Matrix::from_fn(n, |i, j| if i == j { 0.0 } else { cells[i * n + j] });
     check(&matrix)?;
@@ -106,7 +106,7 @@ fn of_distances(os: Vec<u32>, cells: &[f64]) -> Result<Profile, Failure> {
 }
 
 fn check(matrix: &Matrix) -> Result<(), Failure> {
-    let wrong = |i, j, what| Err(Failure::Argument(format!("distance_ns[{i}][{j}] is {}: {what}", matrix[(i, j)])));
+    let wrong = |i, j, what| Err(Failure::argument(format!("distance_ns[{i}][{j}] is {}: {what}", matrix[(i, j)])));
     for (i, j, there) in matrix.pairs() {
         let back = matrix[(j, i)];
         if there.is_nan() && back.is_nan() {

@@ -89,7 +89,7 @@ pub unsafe extern "C" fn seatmap_options_set_objective(options: *mut Options, ob
     let checked = || match objective {
         _ if objective == PlaceObjective::Distance as c_int => Ok(Objective::Distance),
         _ if objective == PlaceObjective::Congestion as c_int => Ok(Objective::Congestion),
-        _ => Err(Failure::Argument(format!("{objective} is no seatmap_objective"))),
+        _ => Err(Failure::argument(format!("{objective} is no seatmap_objective"))),
     };
     // SAFETY: the caller keeps the rules of the header.
     unsafe { set(options, checked, |options, objective| options.objective = objective) }
@@ -103,7 +103,7 @@ pub unsafe extern "C" fn seatmap_options_set_cpus(options: *mut Options, cpus: *
         let count = at_most(count, MAX_PUS, "count")?;
         // SAFETY: the caller keeps the rules of the header.
         match unsafe { array(cpus, count, "cpus") }? {
-            [] => Err(Failure::Argument("count is 0, which leaves no CPU to sit on".to_owned())),
+            [] => Err(Failure::argument("count is 0, which leaves no CPU to sit on".to_owned())),
             cpus => Ok(CpuList(cpus.to_vec()).distinct()?.0),
         }
     };
@@ -131,7 +131,7 @@ pub unsafe extern "C" fn seatmap_options_set_avoid_smt(options: *mut Options, av
 pub unsafe extern "C" fn seatmap_options_set_seconds(options: *mut Options, seconds: f64) -> Status {
     let checked = || match (0.0..=MAX_SECONDS).contains(&seconds) {
         true => Ok(Effort::Seconds(seconds)),
-        false => Err(Failure::Argument(format!("seconds is {seconds}; it is between 0 and 1e6"))),
+        false => Err(Failure::argument(format!("seconds is {seconds}; it is between 0 and 1e6"))),
     };
     // SAFETY: the caller keeps the rules of the header.
     unsafe { set(options, checked, |options, effort| options.effort = effort) }
@@ -150,7 +150,7 @@ pub unsafe extern "C" fn seatmap_options_set_kicks(options: *mut Options, kicks:
 pub unsafe extern "C" fn seatmap_options_set_threads(options: *mut Options, threads: u32) -> Status {
     let checked = || match (1..=MAX_THREADS).contains(&threads) {
         true => Ok(threads),
-        false => Err(Failure::Argument(format!("threads is {threads}; it is between 1 and {MAX_THREADS}"))),
+        false => Err(Failure::argument(format!("threads is {threads}; it is between 1 and {MAX_THREADS}"))),
     };
     // SAFETY: the caller keeps the rules of the header.
     unsafe { set(options, checked, |options, threads| options.threads = threads) }

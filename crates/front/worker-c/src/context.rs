@@ -56,7 +56,7 @@ pub unsafe extern "C" fn seatmap_context_destroy(context: *mut Context) {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_program_load(context: *mut Context, program: Program, data: *mut c_void) -> Status {
     let work = |context: &mut Context| {
-        let code = program.ok_or(Failure::Null("program"))?;
+        let code = program.ok_or(Failure::null("program"))?;
         context.0.load(Arc::new(Loaded { code, data }));
         Ok(())
     };
@@ -104,7 +104,7 @@ pub unsafe extern "C" fn seatmap_context_give_back(context: *mut Context) -> Sta
 pub unsafe extern "C" fn seatmap_signal_write(context: *mut Context, signal: u32, value: u32) -> Status {
     let work = |context: &mut Context| match context.0.signal(signal as usize, value) {
         true => Ok(()),
-        false => Err(Failure::Argument(format!("signal is {signal}; there are 0 and 1"))),
+        false => Err(Failure::argument(format!("signal is {signal}; there are 0 and 1"))),
     };
     // SAFETY: the caller keeps the rules of the header.
     unsafe { with(context, work) }

@@ -1,18 +1,15 @@
 //! Why a call failed.
 
 use crate::status::Status;
-use seatmap_c_abi::Boundary;
+use seatmap_c_abi::{Boundary, Fault};
 use seatmap_worker::WorkerError;
 
 /// Why a call failed; its text is what the last error says.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
-    /// A pointer that must lead somewhere does not.
-    #[error("{0} is NULL")]
-    Null(&'static str),
-    /// An argument with a value that means nothing.
-    #[error("{0}")]
-    Argument(String),
+    /// What can be wrong with a call of any library.
+    #[error(transparent)]
+    Fault(#[from] Fault),
     /// What the workers say.
     #[error(transparent)]
     Worker(#[from] WorkerError),
@@ -22,32 +19,18 @@ pub enum Failure {
     /// Rights that cannot be given up.
     #[error("the fence cannot be put up: {0}")]
     Fence(String),
-    /// A panic.
-    #[error("a defect in libseatmap_worker: {0}")]
-    Defect(String),
 }
 
 impl Boundary for Failure {
     type Status = Status;
 
     const OK: Status = Status::Ok;
-
-    fn null(name: &'static str) -> Self {
-        Failure::Null(name)
-    }
-
-    fn argument(words: String) -> Self {
-        Failure::Argument(words)
-    }
-
-    fn defect(words: String) -> Self {
-        Failure::Defect(words)
-    }
+    const LIBRARY: &'static str = "libseatmap_worker";
 
     fn status(&self) -> Status {
         match self {
-            Failure::Null(_) | Failure::Argument(_) => Status::BadArgument,
-            Failure::Defect(_) => Status::Defect,
+            Failure::Fault(Fault::Defect { .. }) => Status::Defect,
+            Failure::Fault(_) => Status::BadArgument,
             Failure::Channel(_) => Status::Channel,
             Failure::Fence(_) => Status::NotPossible,
             Failure::Worker(error) => match error {

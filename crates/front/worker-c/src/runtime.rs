@@ -53,11 +53,11 @@ impl Options {
                 seatmap_worker::Polling::Adaptive(Duration::from_micros(self.spin_us.into()))
             }
             polling if polling == Polling::Sleep as c_int => seatmap_worker::Polling::Sleep,
-            other => return Err(Failure::Argument(format!("{other} is no seatmap_polling"))),
+            other => return Err(Failure::argument(format!("{other} is no seatmap_polling"))),
         };
         let known = SEATMAP_SIGNOTIFY1_OR | SEATMAP_SIGNOTIFY2_OR;
         if self.flags & !known != 0 {
-            return Err(Failure::Argument(format!("flags is {:#x}; there are {known:#x}", self.flags)));
+            return Err(Failure::argument(format!("flags is {:#x}; there are {known:#x}", self.flags)));
         }
         let signals_or = [SEATMAP_SIGNOTIFY1_OR, SEATMAP_SIGNOTIFY2_OR].map(|flag| self.flags & flag != 0);
         let store_bytes = if self.store_bytes == 0 { STORE_BYTES } else { self.store_bytes };
@@ -78,7 +78,7 @@ pub unsafe extern "C" fn seatmap_runtime_create(
     let make = || {
         let count = Failure::counted(cpus, count, "cpus")?;
         if !(1..=MOST_CPUS).contains(&count) {
-            return Err(Failure::Argument(format!("count is {count}; a runtime has 1 to {MOST_CPUS} CPUs")));
+            return Err(Failure::argument(format!("count is {count}; a runtime has 1 to {MOST_CPUS} CPUs")));
         }
         // SAFETY: not NULL, as it has elements, so the caller says that they are there.
         let cpus = unsafe { std::slice::from_raw_parts(cpus, count) };

@@ -9,17 +9,17 @@
 //! | [`read`] | a document of a known format, checked |
 //! | [`written`] | a document as text |
 //! | [`DocumentError`] | why one was refused |
-//! | [`Place`] | line and column in any text file |
+//! | [`Position`] | line and column in any text file |
 #![deny(missing_docs)]
 
 mod error;
 mod json;
-mod place;
+mod position;
 mod visible;
 
 pub use error::DocumentError;
 pub use json::written;
-pub use place::Place;
+pub use position::Position;
 pub use visible::{is_hidden, visible, visible_lines};
 
 use serde::Deserialize;

@@ -46,6 +46,12 @@ pub fn names() -> impl Iterator<Item = &'static str> {
     MACHINES.iter().map(|(name, _)| *name)
 }
 
+/// The names of the bundled machines that are described by their distances, in alphabetical order; the others are models.
+pub fn descriptions() -> impl Iterator<Item = &'static str> {
+    let format = format!("\nformat = \"{}\"", crate::description::FORMAT);
+    MACHINES.iter().filter(move |(_, text)| text.contains(&format)).map(|(name, _)| *name)
+}
+
 /// The text of a bundled machine, as TOML: a description, or a model for `seatmap_sim`.
 #[must_use]
 pub fn find(name: &str) -> Option<&'static str> {
@@ -113,10 +119,8 @@ mod tests {
 
     #[test]
     fn every_bundled_description_loads_under_its_name() {
-        let is_description =
-            |name: &&str| find(name).is_some_and(|text| text.contains("\nformat = \"seatmap-machine/1\""));
-        assert_eq!(names().filter(is_description).count(), 10);
-        for name in names().filter(is_description) {
+        assert_eq!(descriptions().count(), 10);
+        for name in descriptions() {
             let profile = load(name).unwrap();
             assert_eq!(profile.name, name);
             profile.check().unwrap();

@@ -4,7 +4,7 @@ use crate::edge::MAX_AMOUNT;
 use crate::import::quoted;
 use crate::words::words;
 use crate::{Edge, Pattern};
-use seatmap_document::Place;
+use seatmap_document::Position;
 
 /// Larger instances than any published one; a file that claims more would only fill the memory.
 const MAX_SIZE: usize = 4096;
@@ -35,7 +35,7 @@ pub enum Which {
 #[error("{place}: {problem}")]
 pub struct QaplibError {
     /// Where.
-    pub place: Place,
+    pub place: Position,
     /// What is wrong.
     pub problem: String,
 }
@@ -47,7 +47,7 @@ impl Instance {
     /// [`QaplibError`] with the place of what is missing, superfluous or no number.
     pub fn read(text: &str) -> Result<Self, QaplibError> {
         let mut words = words(text);
-        let Some((place, word)) = words.next() else { return Err(wrong(Place::end(text), "the file is empty")) };
+        let Some((place, word)) = words.next() else { return Err(wrong(Position::end(text), "the file is empty")) };
         let size = word.parse::<usize>().ok().filter(|n| (1..=MAX_SIZE).contains(n));
         let n =
             size.ok_or_else(|| wrong(place, format!("the size {} is not between 1 and {MAX_SIZE}", quoted(word))))?;
@@ -64,7 +64,7 @@ impl Instance {
         if numbers.len() < whole {
             let got = numbers.len();
             let problem = format!("two {n} x {n} matrices are {whole} numbers, and the file has {got}");
-            return Err(wrong(Place::end(text), problem));
+            return Err(wrong(Position::end(text), problem));
         }
         let b = numbers.split_off(n * n);
         Ok(Instance { n, a: numbers, b })
@@ -81,7 +81,7 @@ impl Instance {
         };
         if let Some(flow) = cells.iter().find(|flow| **flow < 0.0) {
             let problem = format!("a flow of {flow}, and no task sends less than nothing; take the other matrix");
-            return Err(wrong(Place { line: 1, column: 1 }, problem));
+            return Err(wrong(Position { line: 1, column: 1 }, problem));
         }
         let cells = cells.iter().enumerate().map(|(at, bytes)| (at / self.n, at % self.n, *bytes));
         let edges = cells.filter(|(from, to, bytes)| from != to && *bytes > 0.0);
@@ -90,7 +90,7 @@ impl Instance {
     }
 }
 
-fn wrong(place: Place, problem: impl Into<String>) -> QaplibError {
+fn wrong(place: Position, problem: impl Into<String>) -> QaplibError {
     QaplibError { place, problem: problem.into() }
 }
 

@@ -1,16 +1,16 @@
 //! The words of a text and where they stand.
 
-use seatmap_document::Place;
+use seatmap_document::Position;
 
 /// The words of a text, each with its place.
-pub(crate) fn words(text: &str) -> impl Iterator<Item = (Place, &str)> {
+pub(crate) fn words(text: &str) -> impl Iterator<Item = (Position, &str)> {
     text.lines().enumerate().flat_map(|(at, line)| words_of_line(at + 1, line))
 }
 
 /// The words of one line, each with its place.
-pub(crate) fn words_of_line(line: usize, text: &str) -> impl Iterator<Item = (Place, &str)> {
+pub(crate) fn words_of_line(line: usize, text: &str) -> impl Iterator<Item = (Position, &str)> {
     let column = move |word: &str| word.as_ptr().addr() - text.as_ptr().addr() + 1;
-    text.split_whitespace().map(move |word| (Place { line, column: column(word) }, word))
+    text.split_whitespace().map(move |word| (Position { line, column: column(word) }, word))
 }
 
 #[cfg(test)]

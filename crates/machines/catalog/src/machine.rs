@@ -53,7 +53,7 @@ pub struct Surroundings<'a> {
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
     /// There is no machine of this name.
-    #[error("no machine called '{name}' comes with Seatmap{}; 'seatmap machines' lists those that do", hint(*.nearest))]
+    #[error("no machine called '{name}' comes with Seatmap; {}", hint(*.nearest))]
     Unknown {
         /// What was asked for.
         name: String,
@@ -85,7 +85,8 @@ pub enum OpenError {
 }
 
 fn hint(nearest: Option<&str>) -> String {
-    nearest.map(|nearest| format!("; did you mean '{nearest}'?")).unwrap_or_default()
+    let listed = "'seatmap machines' lists those that do";
+    nearest.map_or_else(|| listed.to_owned(), |nearest| format!("did you mean '{nearest}'? {listed}"))
 }
 
 /// Why a machine's profile cannot be had.

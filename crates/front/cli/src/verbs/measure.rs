@@ -163,6 +163,12 @@ fn deliver(
     colour: ColourChoice,
 ) -> Result<(), CliError> {
     past::compare(profile, source);
+    if let Source::Replayed { kind, .. } = source {
+        output::tell(&format!(
+            "{} is {kind}: its figures were replayed with synthetic noise; nothing was run",
+            typed.on
+        ));
+    }
     let to_stdout = typed.json || destination == Some(Destination::Stdout);
     match destination.filter(|destination| *destination != Destination::Stdout) {
         Some(destination) => destination.write(&profile.to_json())?,

@@ -1,9 +1,7 @@
 //! Completions and manual pages.
 
-use crate::args::Typed;
 use crate::error::{AtFile, CliError};
 use crate::{completion, output};
-use clap::CommandFactory;
 use std::path::Path;
 
 /// Completions for a shell, on stdout.
@@ -15,10 +13,10 @@ pub fn completions(shell: clap_complete::Shell) -> Result<(), CliError> {
 pub fn man(folder: Option<&Path>) -> Result<(), CliError> {
     let Some(folder) = folder else {
         let mut page = Vec::new();
-        clap_mangen::Man::new(Typed::command()).render(&mut page).map_err(CliError::work)?;
+        clap_mangen::Man::new(crate::args::command()).render(&mut page).map_err(CliError::work)?;
         return output::print(&String::from_utf8_lossy(&page));
     };
     let failed = |error: std::io::Error| CliError::work(AtFile::new(folder, error));
     std::fs::create_dir_all(folder).map_err(failed)?;
-    clap_mangen::generate_to(Typed::command(), folder).map_err(failed)
+    clap_mangen::generate_to(crate::args::command(), folder).map_err(failed)
 }

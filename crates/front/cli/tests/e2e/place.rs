@@ -278,7 +278,11 @@ fn a_model_judges_by_the_time_of_its_runs() {
         let told = place.refusal(&[&["place", "--objective", "simulated"], more].concat());
         assert!(told.contains(said), "{told}");
     };
-    refused(&["--on", "graviton3", "--pattern", "ring:4"], "cannot be run");
+    place.file("duo.csv", ",\n40.5,\n");
+    refused(
+        &["--on", "duo.csv", "--pattern", "ring:2"],
+        "duo.csv is a profile: it cannot run programs; 'seatmap model fit",
+    );
     refused(&["--on", "cell-ps3", "--pattern", "ring:32"], "2 to 31 tasks");
     refused(&["--on", "cell-ps3", "--pattern", "ring:4", "--packet", "20"], "20 bytes");
     refused(&["--on", "cell-ps3", "--pattern", "ring:7"], "7 tasks on 6 PUs");

@@ -129,6 +129,7 @@ fn the_main_points_and_every_file() {
 #[test]
 fn what_cannot_be_ranked_is_refused() {
     let place = Place::new();
+    place.file("duo.csv", ",\n40.5,\n");
     let on = |machine: &'static str, pattern: &'static str| ["rank", "--on", machine, "--pattern", pattern];
     let ring = on("cell-ps3", "ring:6");
     let told: Vec<String> = [
@@ -136,7 +137,7 @@ fn what_cannot_be_ranked_is_refused() {
         &on("cell-ps3", "pairs:6"),
         &on("cell-ps3", "ring:1"),
         &on("cell-qs22", "ring:10"),
-        &on("graviton3", "ring:6"),
+        &on("duo.csv", "ring:2"),
         &[&ring[..], &["--packet", "1000"]].concat(),
         &[&ring[..], &["--packet", "17k"]].concat(),
         &[&ring[..], &["--packet", "8"]].concat(),
@@ -155,7 +156,7 @@ fn what_cannot_be_ranked_is_refused() {
     seatmap: pairs:6: packets go on around rings only, ring:N and ring:N:bidirectional; --long sends messages along any pattern
     seatmap: 1 tasks cannot be ranked: a ring has 2 to 21
     seatmap: 10 tasks have 362880 mappings, too many to run them all; --sample 1000 runs that many
-    seatmap: 'graviton3' cannot be run: that takes a model, such as 'seatmap model fit graviton3 -o twin.toml' makes of it
+    seatmap: duo.csv is a profile: it cannot run programs; 'seatmap model fit duo.csv -o twin.toml' makes a model that can
     seatmap: a transfer of 1000 bytes: the MFC takes 1, 2, 4, 8 or a multiple of 16 and raises an alignment exception
     seatmap: a transfer of 17408 bytes: the MFC takes 16384 at most and raises an alignment exception
     seatmap: a packet of 8 bytes: the ring's packets are a multiple of 16 bytes, up to 16384

@@ -62,6 +62,7 @@ fn the_same_line_prints_the_same_bytes() {
 #[test]
 fn what_the_hardware_would_refuse_is_refused() {
     let place = Place::new();
+    place.file("duo.csv", ",\n40.5,\n");
     let refusal = |line: &str| {
         let output = place.command(&line.split(' ').collect::<Vec<_>>()).output().unwrap();
         assert_eq!(output.status.code(), Some(2), "{line}: {output:?}");
@@ -80,7 +81,7 @@ fn what_the_hardware_would_refuse_is_refused() {
         "stats --on cell-ps3 -f fetchadd -b 256",
         "stats --on cell-ps3 -f dmaget -b 1x",
         "stats --on cell-ps4 -f dmaget",
-        "stats --on xeon-8375c-2s -f dmaget",
+        "stats --on duo.csv -f dmaget",
         "stats --on xeon-e5-2680-2s -f mkthread",
         "stats --on xeon-e5-2680-2s -f mailbox --syscall",
     ]

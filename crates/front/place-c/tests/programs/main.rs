@@ -5,7 +5,9 @@
 mod channels;
 mod examples;
 mod guide;
+mod header;
 mod installed;
 mod interface;
+mod made;
 mod refusals;
 mod threads;

@@ -140,7 +140,7 @@ fn names_are_text() {
 
 /// Every machine that is drawn: bundled ones, models, and what others measured where that is there.
 static MACHINES: LazyLock<Vec<(Profile, Option<Model>)>> = LazyLock::new(|| {
-    let described = catalog::names().map(|name| (catalog::load(name).unwrap(), None));
+    let described = catalog::descriptions().map(|name| (catalog::load(name).unwrap(), None));
     let models = ["cell-ps3", "cell-qs20", "cell-qs22", "scc-48", "xeon-phi-5110p"];
     let models = models.iter().map(|name| seatmap_sim::catalog::load(name).unwrap().unwrap());
     let models = models.chain([small_ring(), small_mesh()]).map(|model| (bare(&model), Some(model)));

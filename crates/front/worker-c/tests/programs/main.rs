@@ -5,9 +5,12 @@
 mod channel;
 mod examples;
 mod guide;
+mod header;
 #[path = "../../../place-c/tests/programs/installed.rs"]
 #[expect(dead_code, reason = "what only programs with arguments need")]
 mod installed;
 #[path = "../../../place-c/tests/programs/interface.rs"]
 mod interface;
+#[path = "../../../place-c/tests/programs/made/mod.rs"]
+mod made;
 mod refusals;

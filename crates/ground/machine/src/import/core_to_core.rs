@@ -8,7 +8,7 @@
 use super::round_trip::{self, MAX_ONE_WAY_NS};
 use super::{File, ImportError, Imported, MAX_PUS, Note, quantisation};
 use crate::{Clock, Matrix, Topology};
-use seatmap_document::Place;
+use seatmap_document::Position;
 
 const TOOL: &str = "core-to-core-latency";
 const MATRIX_REMEDY: &str =
@@ -110,7 +110,7 @@ fn value(cell: &str, diagonal: bool) -> Result<f64, String> {
 fn wrong(text: &str, offset: usize, problem: String) -> ImportError {
     let is_console_log = ["Num cores:", "latency=round-trip-time"].iter().any(|words| text.contains(words));
     let remedy = if is_console_log { CONSOLE_LOG_REMEDY } else { MATRIX_REMEDY };
-    ImportError::Malformed { place: Place::of(text.as_bytes(), offset), problem, remedy }
+    ImportError::Malformed { place: Position::of(text.as_bytes(), offset), problem, remedy }
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use super::MAX_FILE_BYTES;
 use crate::DescriptionError;
-use seatmap_document::{DocumentError, Place};
+use seatmap_document::{DocumentError, Position};
 
 /// Why a file was refused: what is wrong, where, and what to do.
 #[derive(Debug, thiserror::Error)]
@@ -20,7 +20,7 @@ pub enum ImportError {
     #[error("{place}: this is not UTF-8 text; unpack the file, or save it as plain UTF-8 text")]
     NotText {
         /// The first such byte.
-        place: Place,
+        place: Position,
     },
     /// None of the kinds of file known here.
     #[error(
@@ -32,7 +32,7 @@ pub enum ImportError {
     #[error("{place}: {problem}; {remedy}")]
     Malformed {
         /// Where.
-        place: Place,
+        place: Position,
         /// What is wrong.
         problem: String,
         /// What to do.

@@ -23,7 +23,7 @@ use super::clusters::Levels;
 use super::round_trip::{self, MAX_ONE_WAY_NS};
 use super::{File, ImportError, Imported, MAX_PUS, Note, Options};
 use crate::{Matrix, Pu, Topology};
-use seatmap_document::Place;
+use seatmap_document::Position;
 
 /// Taken where nobody says: the middle of the nominal frequencies of server processors, 2.0 to 3.0 GHz.
 pub const ASSUMED_FREQUENCY_HZ: f64 = 2.5e9;
@@ -151,7 +151,7 @@ fn rank(seen: &mut [u32], core: u32) -> u32 {
 }
 
 fn wrong(text: &str, offset: usize, problem: String) -> ImportError {
-    ImportError::Malformed { place: Place::of(text.as_bytes(), offset), problem, remedy: REMEDY }
+    ImportError::Malformed { place: Position::of(text.as_bytes(), offset), problem, remedy: REMEDY }
 }
 
 #[cfg(test)]

@@ -32,7 +32,7 @@ pub use marry::marry;
 pub use note::Note;
 
 use crate::{CoreDistance, Description, Matrix, Origin, OriginKind, Profile, Topology};
-use seatmap_document::Place;
+use seatmap_document::Position;
 
 /// The largest file that is read: room for the matrices of 2,000 PUs in JSON.
 pub const MAX_FILE_BYTES: usize = 512 << 20;
@@ -98,7 +98,7 @@ fn text_of(bytes: &[u8]) -> Result<&str, ImportError> {
     }
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let text = std::str::from_utf8(bytes)
-        .map_err(|error| ImportError::NotText { place: Place::of(bytes, error.valid_up_to()) })?;
+        .map_err(|error| ImportError::NotText { place: Position::of(bytes, error.valid_up_to()) })?;
     match text.trim().is_empty() {
         true => Err(ImportError::Empty),
         false => Ok(text),

@@ -4,7 +4,7 @@ use super::{ImportError, Imported, Note};
 use crate::edge::{MAX_AMOUNT, gather};
 use crate::pattern::MAX_EDGES;
 use crate::{Edge, Pattern};
-use seatmap_document::Place;
+use seatmap_document::Position;
 
 const SMALLER: &str = "leave out what hardly counts";
 
@@ -17,7 +17,7 @@ pub(super) struct Entries {
 
 impl Entries {
     /// Adds an entry; nothing at all is no edge, and what a task sends to itself is only counted.
-    pub(super) fn add(&mut self, place: Place, edge: Edge) -> Result<(), ImportError> {
+    pub(super) fn add(&mut self, place: Position, edge: Edge) -> Result<(), ImportError> {
         let is_something = edge.bytes > 0.0 || edge.messages > 0.0;
         self.to_itself += usize::from(is_something && edge.from == edge.to);
         if is_something && edge.from != edge.to {
@@ -30,7 +30,7 @@ impl Entries {
     }
 
     /// Lists may name a pair of tasks many times over: only pairs are counted.
-    fn condense(&mut self, place: Place) -> Result<(), ImportError> {
+    fn condense(&mut self, place: Position) -> Result<(), ImportError> {
         gather(&mut self.edges);
         match self.edges.len() > MAX_EDGES {
             true => Err(ImportError::new(place, format!("more than {MAX_EDGES} edges"), SMALLER)),

@@ -2,7 +2,7 @@
 
 use super::MAX_FILE_BYTES;
 use crate::qaplib::QaplibError;
-use seatmap_document::{DocumentError, Place};
+use seatmap_document::{DocumentError, Position};
 
 /// What to do about too many tasks.
 pub(super) const FEWER_TASKS: &str = "merge tasks that stay together anyway";
@@ -23,7 +23,7 @@ pub enum ImportError {
     #[error("{place}: this is not UTF-8 text; unpack the file, or save it as plain UTF-8 text")]
     NotText {
         /// The first such byte.
-        place: Place,
+        place: Position,
     },
     /// None of the kinds of file known here.
     #[error(
@@ -38,7 +38,7 @@ pub enum ImportError {
     #[error("{place}: {problem}; {remedy}")]
     Malformed {
         /// Where.
-        place: Place,
+        place: Position,
         /// What is wrong.
         problem: String,
         /// What to do.
@@ -53,7 +53,7 @@ pub enum ImportError {
 }
 
 impl ImportError {
-    pub(super) fn new(place: Place, problem: impl Into<String>, remedy: &'static str) -> Self {
+    pub(super) fn new(place: Position, problem: impl Into<String>, remedy: &'static str) -> Self {
         ImportError::Malformed { place, problem: problem.into(), remedy }
     }
 }

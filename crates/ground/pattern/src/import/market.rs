@@ -9,7 +9,7 @@ use super::{ImportError, Imported, quoted};
 use crate::Edge;
 use crate::pattern::{MAX_TASKS, tasks_problem};
 use crate::words::words_of_line;
-use seatmap_document::Place;
+use seatmap_document::Position;
 
 const HEADER: &str = "the first line is %%MatrixMarket matrix coordinate|array real|integer|pattern general|symmetric";
 const SIZES: &str = "the first line below the comments has the rows, the columns and, for coordinates, the entries";
@@ -55,7 +55,7 @@ pub(super) fn read(text: &str, name: &str) -> Result<Imported, ImportError> {
 
 fn header(text: &str, sizes: Option<(usize, &str)>) -> Result<Header, ImportError> {
     let (at, first) = text.lines().enumerate().find(|(_, line)| !line.trim().is_empty()).unwrap_or((0, ""));
-    let words: Vec<(Place, String)> =
+    let words: Vec<(Position, String)> =
         words_of_line(at + 1, first).map(|(place, word)| (place, word.to_ascii_lowercase())).collect();
     for (at, known) in KNOWN.iter().enumerate() {
         match words.get(at) {
@@ -63,7 +63,7 @@ fn header(text: &str, sizes: Option<(usize, &str)>) -> Result<Header, ImportErro
             Some((place, word)) => {
                 return Err(ImportError::new(*place, format!("{} is not read", quoted(word)), HEADER));
             }
-            None => return Err(ImportError::new(Place::end(first), "the first line ends too early", HEADER)),
+            None => return Err(ImportError::new(Position::end(first), "the first line ends too early", HEADER)),
         }
     }
     let is = |word: &str| words.iter().any(|(_, other)| other == word);
@@ -76,14 +76,14 @@ fn header(text: &str, sizes: Option<(usize, &str)>) -> Result<Header, ImportErro
 
 fn sizes(text: &str, line: Option<(usize, &str)>, sparse: bool) -> Result<(usize, Option<usize>), ImportError> {
     let Some((at, line)) = line else {
-        return Err(ImportError::new(Place::end(text), "the line with the sizes is missing", SIZES));
+        return Err(ImportError::new(Position::end(text), "the line with the sizes is missing", SIZES));
     };
     let numbers = words_of_line(at, line).map(|(place, word)| match word.parse::<usize>() {
         Ok(number) => Ok(number),
         Err(_) => Err(ImportError::new(place, format!("{} is no size", quoted(word)), SIZES)),
     });
     let numbers = numbers.collect::<Result<Vec<usize>, ImportError>>()?;
-    let wrong = |problem: String| Err(ImportError::new(Place { line: at, column: 1 }, problem, SIZES));
+    let wrong = |problem: String| Err(ImportError::new(Position { line: at, column: 1 }, problem, SIZES));
     let (rows, columns, entries) = match numbers[..] {
         [rows, columns] if !sparse => (rows, columns, None),
         [rows, columns, entries] if sparse => (rows, columns, Some(entries)),
@@ -92,7 +92,7 @@ fn sizes(text: &str, line: Option<(usize, &str)>, sparse: bool) -> Result<(usize
     match rows {
         _ if rows != columns => wrong(format!("{rows} rows and {columns} columns, and a pattern is a square")),
         _ if !(1..=MAX_TASKS).contains(&rows) => {
-            Err(ImportError::new(Place { line: at, column: 1 }, tasks_problem(rows), FEWER_TASKS))
+            Err(ImportError::new(Position { line: at, column: 1 }, tasks_problem(rows), FEWER_TASKS))
         }
         _ => Ok((rows, entries)),
     }
@@ -113,8 +113,8 @@ impl Matrix {
     ) -> Result<(), ImportError> {
         let mut count = 0;
         for (at, line) in lines {
-            let words: Vec<(Place, &str)> = words_of_line(at, line).collect();
-            let place = Place { line: at, column: 1 };
+            let words: Vec<(Position, &str)> = words_of_line(at, line).collect();
+            let place = Position { line: at, column: 1 };
             let (from, to, bytes) = match (&words[..], self.header.is_bare) {
                 ([from, to], true) => (self.index(from)?, self.index(to)?, 1.0),
                 ([from, to, value], false) => (self.index(from)?, self.index(to)?, self.amount(value)?),
@@ -132,7 +132,7 @@ impl Matrix {
         self.whole(text, count, promised, SIZES)
     }
 
-    fn array<'a>(&mut self, text: &str, words: impl Iterator<Item = (Place, &'a str)>) -> Result<(), ImportError> {
+    fn array<'a>(&mut self, text: &str, words: impl Iterator<Item = (Position, &'a str)>) -> Result<(), ImportError> {
         let (n, is_symmetric) = (self.header.n, self.header.is_symmetric);
         let column = |to: usize| (if is_symmetric { to } else { 0 }..n).map(move |from| (from, to));
         let mut cells = (0..n).flat_map(column);
@@ -150,10 +150,10 @@ impl Matrix {
 
     fn whole(&self, text: &str, count: usize, promised: usize, remedy: &'static str) -> Result<(), ImportError> {
         let problem = || format!("the file ends after {count} of {promised} entries");
-        if count == promised { Ok(()) } else { Err(ImportError::new(Place::end(text), problem(), remedy)) }
+        if count == promised { Ok(()) } else { Err(ImportError::new(Position::end(text), problem(), remedy)) }
     }
 
-    fn add(&mut self, place: Place, from: usize, to: usize, bytes: f64) -> Result<(), ImportError> {
+    fn add(&mut self, place: Position, from: usize, to: usize, bytes: f64) -> Result<(), ImportError> {
         let edge = |from, to| Edge { from, to, bytes, messages: f64::from(u8::from(bytes > 0.0)) };
         if self.header.is_symmetric && from != to {
             self.entries.add(place, edge(to, from))?;
@@ -161,14 +161,14 @@ impl Matrix {
         self.entries.add(place, edge(from, to))
     }
 
-    fn index(&self, (place, word): &(Place, &str)) -> Result<usize, ImportError> {
+    fn index(&self, (place, word): &(Position, &str)) -> Result<usize, ImportError> {
         let n = self.header.n;
         let index = word.parse::<usize>().ok().filter(|index| (1..=n).contains(index));
         let problem = || format!("{} is not between 1 and {n}", quoted(word));
         index.map(|index| index - 1).ok_or_else(|| ImportError::new(*place, problem(), ENTRIES))
     }
 
-    fn amount(&self, (place, word): &(Place, &str)) -> Result<f64, ImportError> {
+    fn amount(&self, (place, word): &(Position, &str)) -> Result<f64, ImportError> {
         match amount(word) {
             Ok(number) if self.header.is_whole && number.fract() != 0.0 => {
                 Err(ImportError::new(*place, format!("{} is not whole", quoted(word)), HEADER))

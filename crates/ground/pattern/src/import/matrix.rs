@@ -9,7 +9,7 @@ use super::rows::{self, Field, Row, rows};
 use super::{ImportError, Imported, quoted};
 use crate::Edge;
 use crate::pattern::{MAX_TASKS, tasks_problem};
-use seatmap_document::Place;
+use seatmap_document::Position;
 
 const SHAPE: &str =
     "a matrix has as many cells in each row as rows; a list of edges begins with the line from,to,bytes";
@@ -21,7 +21,7 @@ const DIAGONAL: &str = "begin a list of edges with the line from,to,bytes; write
 /// What stands around the cells.
 struct Shape {
     /// Of the first row.
-    start: Place,
+    start: Position,
     /// Rows and columns of cells.
     n: usize,
     has_head: bool,

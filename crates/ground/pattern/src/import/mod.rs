@@ -34,7 +34,7 @@ pub(crate) use error::quoted;
 
 use crate::Pattern;
 use crate::qaplib::{Instance, Which};
-use seatmap_document::Place;
+use seatmap_document::Position;
 
 /// The largest file that is read: room for [`MAX_EDGES`](crate::pattern::MAX_EDGES) edges in JSON.
 pub const MAX_FILE_BYTES: usize = 512 << 20;
@@ -90,7 +90,7 @@ fn text_of(bytes: &[u8]) -> Result<&str, ImportError> {
     }
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let text = std::str::from_utf8(bytes)
-        .map_err(|error| ImportError::NotText { place: Place::of(bytes, error.valid_up_to()) })?;
+        .map_err(|error| ImportError::NotText { place: Position::of(bytes, error.valid_up_to()) })?;
     if text.trim().is_empty() { Err(ImportError::Empty) } else { Ok(text) }
 }
 

@@ -2,14 +2,14 @@
 
 use super::ImportError;
 use crate::words::words_of_line;
-use seatmap_document::Place;
+use seatmap_document::Position;
 use std::borrow::Cow;
 
 /// A field without the blanks and quotation marks around it.
 #[derive(Clone, Debug)]
 pub(super) struct Field<'a> {
     pub(super) text: Cow<'a, str>,
-    pub(super) place: Place,
+    pub(super) place: Position,
 }
 
 impl Field<'_> {
@@ -28,7 +28,7 @@ impl Field<'_> {
 pub(super) struct Row<'a> {
     pub(super) fields: Vec<Field<'a>>,
     /// Behind the last field.
-    pub(super) end: Place,
+    pub(super) end: Position,
 }
 
 /// The rows of a text without empty lines and comments (`#`). What separates fields in the first row does so in all:
@@ -50,7 +50,7 @@ fn is_row(line: &str) -> bool {
 }
 
 fn row(line: usize, text: &str, separator: Option<char>) -> Result<Row<'_>, ImportError> {
-    let end = Place { line, column: text.trim_end().len() + 1 };
+    let end = Position { line, column: text.trim_end().len() + 1 };
     let Some(separator) = separator else {
         let fields = words_of_line(line, text).map(|(place, word)| Field { text: word.into(), place }).collect();
         return Ok(Row { fields, end });
@@ -88,7 +88,7 @@ fn field(line: usize, offset: usize, part: &str) -> Field<'_> {
         Some(inside) => inside.into(),
         None => bare.into(),
     };
-    Field { text, place: Place { line, column: offset + blanks + 1 } }
+    Field { text, place: Position { line, column: offset + blanks + 1 } }
 }
 
 #[cfg(test)]

@@ -149,7 +149,7 @@ fn neighbours_that_are_too_far_apart_are_none() {
 
 #[test]
 fn no_described_machine_is_implausible() {
-    for name in seatmap_machine::catalog::names() {
+    for name in seatmap_machine::catalog::descriptions() {
         let mut described = seatmap_machine::catalog::load(name).unwrap();
         described.origin.kind = OriginKind::Measured;
         let found = findings(&described);

@@ -2,7 +2,7 @@
 
 use crate::args::Measure;
 use crate::error::CliError;
-use crate::{input, output, place};
+use crate::{input, place};
 use seatmap_catalog::{Answers, Capability, Machine as Opened};
 use seatmap_host::{HostTestbed, environment, topology};
 use seatmap_machine::{Clock, Origin, OriginKind, Profile, Topology};
@@ -31,10 +31,12 @@ pub enum Source {
         /// Those to be measured.
         pus: Vec<u32>,
     },
-    /// A profile.
+    /// Figures on file.
     Replayed {
-        /// Its figures.
+        /// The figures.
         profile: Box<Profile>,
+        /// What holds them, with its article: a profile, a description.
+        kind: &'static str,
         /// Those to be measured.
         pus: Vec<u32>,
     },
@@ -105,15 +107,10 @@ impl Source {
         let Some(distance) = &profile.core_distance else {
             return Err(CliError::input(machine.lacks(Capability::Distances)));
         };
-        output::tell(&format!(
-            "{} is {}: its figures are replayed with synthetic noise; nothing is run",
-            typed.on,
-            machine.kind()
-        ));
         let pus = typed.cpus.as_ref().map_or_else(|| distance.pus.clone(), |list| list.0.clone());
         match pus.iter().find(|os| distance.index_of(**os).is_none()) {
             Some(os) => Err(CliError::input(format!("{} has no distances from CPU {os}", profile.name))),
-            None => Ok(Source::Replayed { profile: Box::new(profile), pus }),
+            None => Ok(Source::Replayed { profile: Box::new(profile), kind: machine.kind(), pus }),
         }
     }
 

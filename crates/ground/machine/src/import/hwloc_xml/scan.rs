@@ -9,7 +9,7 @@ use super::kinds::RawKind;
 use crate::Pu;
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
-use seatmap_document::Place;
+use seatmap_document::Position;
 use seatmap_os::cpu_list::MAX_CPU;
 use std::borrow::Cow;
 
@@ -71,7 +71,7 @@ impl Scan {
         let mut scan = Scan::default();
         let mut open: Vec<Open> = Vec::new();
         loop {
-            let place = |offset: u64| Place::of(text.as_bytes(), offset as usize);
+            let place = |offset: u64| Position::of(text.as_bytes(), offset as usize);
             let start = reader.buffer_position();
             let event =
                 reader.read_event().map_err(|error| wrong(place(reader.error_position()), error.to_string()))?;
@@ -219,6 +219,6 @@ fn name_of(element: &BytesStart<'_>) -> String {
     element.name().as_ref().chars().take(24).collect()
 }
 
-fn wrong(place: Place, problem: String) -> ImportError {
+fn wrong(place: Position, problem: String) -> ImportError {
     ImportError::Malformed { place, problem, remedy: REMEDY }
 }

@@ -9,7 +9,7 @@ use seatmap_schema::{never_written, refused, undescribed};
 use serde_json::{Value, json};
 
 fn schema() -> Value {
-    serde_json::from_str(include_str!("../../../../docs/formats/seatmap-plan-1.schema.json")).unwrap()
+    serde_json::from_str(include_str!("../../../../../docs/formats/seatmap-plan-1.schema.json")).unwrap()
 }
 
 fn assert_valid(instance: &Value) {

@@ -1,7 +1,7 @@
 //! Whatever stands in a file, importing it ends in a pattern that holds together or in an error with its place: no
 //! panic, no number that is none, no more memory than the file's size warrants. And what is written is read back.
 
-#[path = "../../machine/tests/change/mod.rs"]
+#[path = "../../../machine/tests/all/change/mod.rs"]
 mod change;
 
 use change::any_change;

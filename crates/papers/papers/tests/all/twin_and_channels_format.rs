@@ -13,11 +13,11 @@ use serde_json::Value;
 const NOTHING: Vec<String> = Vec::new();
 
 fn channels_schema() -> Value {
-    serde_json::from_str(include_str!("../../../../docs/formats/seatmap-channels-1.schema.json")).unwrap()
+    serde_json::from_str(include_str!("../../../../../docs/formats/seatmap-channels-1.schema.json")).unwrap()
 }
 
 fn fit_schema() -> Value {
-    serde_json::from_str(include_str!("../../../../docs/formats/seatmap-fit-1.schema.json")).unwrap()
+    serde_json::from_str(include_str!("../../../../../docs/formats/seatmap-fit-1.schema.json")).unwrap()
 }
 
 /// One document of each kind, the first without siblings and load.

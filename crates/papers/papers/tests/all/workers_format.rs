@@ -14,7 +14,7 @@ use serde_json::Value;
 const NOTHING: [&str; 0] = [];
 
 fn schema() -> Value {
-    serde_json::from_str(include_str!("../../../../docs/formats/seatmap-workers-1.schema.json")).unwrap()
+    serde_json::from_str(include_str!("../../../../../docs/formats/seatmap-workers-1.schema.json")).unwrap()
 }
 
 fn json(found: Found) -> Value {

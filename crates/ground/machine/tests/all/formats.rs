@@ -5,14 +5,14 @@ use seatmap_machine::*;
 use seatmap_schema::{closed, never_written, refused, undescribed};
 use serde_json::{Value, json};
 
-const README: &str = include_str!("../../../../docs/formats/README.md");
+const README: &str = include_str!("../../../../../docs/formats/README.md");
 
 fn profile_schema() -> Value {
-    serde_json::from_str(include_str!("../../../../docs/formats/seatmap-profile-1.schema.json")).unwrap()
+    serde_json::from_str(include_str!("../../../../../docs/formats/seatmap-profile-1.schema.json")).unwrap()
 }
 
 fn machine_schema() -> Value {
-    serde_json::from_str(include_str!("../../../../docs/formats/seatmap-machine-1.schema.json")).unwrap()
+    serde_json::from_str(include_str!("../../../../../docs/formats/seatmap-machine-1.schema.json")).unwrap()
 }
 
 fn assert_valid(schema: &Value, instance: &Value, what: &str) {
@@ -130,7 +130,7 @@ fn full_home_model() -> HomeModel {
 }
 
 fn descriptions() -> impl Iterator<Item = Description> {
-    catalog::names().map(|name| Description::from_toml(catalog::find(name).unwrap()).unwrap())
+    catalog::descriptions().map(|name| Description::from_toml(catalog::find(name).unwrap()).unwrap())
 }
 
 #[test]

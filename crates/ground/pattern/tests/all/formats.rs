@@ -8,7 +8,7 @@ use seatmap_schema::{never_written, refused, undescribed};
 use serde_json::{Value, json};
 
 fn schema() -> Value {
-    serde_json::from_str(include_str!("../../../../docs/formats/seatmap-pattern-1.schema.json")).unwrap()
+    serde_json::from_str(include_str!("../../../../../docs/formats/seatmap-pattern-1.schema.json")).unwrap()
 }
 
 fn assert_valid(instance: &Value) {
@@ -76,7 +76,7 @@ fn the_schema_refuses_what_the_reader_refuses() {
 
 #[test]
 fn the_example_in_the_guide_is_read() {
-    let guide = include_str!("../../../../docs/src/patterns.md");
+    let guide = include_str!("../../../../../docs/src/patterns.md");
     let example = guide.split_once("```json\n").unwrap().1.split_once("```").unwrap().0;
     let pattern = Pattern::from_json(example).unwrap();
     assert_eq!((&pattern.names[2][..], pattern.edges[1].messages), ("writer", 1.0));

@@ -1,12 +1,9 @@
 //! The header that is checked in is the one that the sources make.
 //!
-//! `SEATMAP_HEADER=write cargo test -p seatmap-worker-c --test header` renews it; look at the difference before it is
+//! `SEATMAP_HEADER=write cargo test -p seatmap-worker-c --test programs header` renews it; look at the difference before it is
 //! committed: it is what C programs were compiled against.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
-
-#[path = "../../place-c/tests/made/mod.rs"]
-mod made;
 
 /// In the order in which a reader meets them.
 const SOURCES: [&str; 8] = [
@@ -22,5 +19,5 @@ const SOURCES: [&str; 8] = [
 
 #[test]
 fn the_header_is_made_of_the_sources() {
-    made::assert_made_of(&SOURCES);
+    crate::made::assert_made_of(&SOURCES);
 }

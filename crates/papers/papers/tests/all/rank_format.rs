@@ -7,7 +7,7 @@ use seatmap_schema::{never_written, refused, undescribed};
 use serde_json::{Value, json};
 
 fn schema() -> Value {
-    serde_json::from_str(include_str!("../../../../docs/formats/seatmap-ranking-1.schema.json")).unwrap()
+    serde_json::from_str(include_str!("../../../../../docs/formats/seatmap-ranking-1.schema.json")).unwrap()
 }
 
 /// A ranking in which nothing is left out: a part of a sample.

@@ -86,7 +86,7 @@ fn described_distances_are_the_medians_of_the_published_pairs() {
 
 #[test]
 fn every_calibrated_machine_is_checked() {
-    let calibrated = catalog::names().filter(|name| catalog::find(name).unwrap().contains("\"calibration\""));
+    let calibrated = catalog::descriptions().filter(|name| catalog::find(name).unwrap().contains("\"calibration\""));
     let checked = MACHINES.map(|(name, _, _)| name);
     assert_eq!(calibrated.collect::<Vec<_>>(), checked);
 }

@@ -1,6 +1,7 @@
 //! Whatever stands in a file, importing it ends in a profile that holds together or in an error: no panic, no number
 //! that is none, no more memory than the file's size warrants.
 
+#[path = "change/mod.rs"]
 mod change;
 
 use change::any_change;
