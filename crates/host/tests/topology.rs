@@ -1,61 +1,41 @@
-//! hwloc's reading of real machines against our own reader of the same files: two arms, one truth.
+//! Published computers and this one: our reading of sysfs against hwloc's.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
-use hwlocality::Topology as Hwloc;
-use seatmap_host::topology::{from_hwloc, of_host};
-use seatmap_machine::{Topology, import};
-use std::path::{Path, PathBuf};
+mod judge;
 
-fn published() -> Vec<PathBuf> {
-    let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data/hwloc-xml"));
-    let Ok(entries) = std::fs::read_dir(folder) else {
-        eprintln!("skipped: {} is absent", folder.display());
-        return Vec::new();
-    };
-    let mut files: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
-    files.retain(|path| path.extension().is_some_and(|extension| extension == "xml"));
-    files.sort();
-    files
-}
-
-fn by_hwloc(path: &Path) -> Topology {
-    from_hwloc(&Hwloc::builder().from_xml_file(path).unwrap().build().unwrap())
-}
-
-fn synthetic(description: &str) -> Topology {
-    from_hwloc(&Hwloc::builder().from_synthetic(description).unwrap().build().unwrap())
-}
+use judge::{assert_same, judgement, published, unpacked};
+use seatmap_host::topology::{of_host, read_folder, read_gathered};
+use std::path::Path;
 
 #[test]
-fn both_readers_agree_on_published_machines() {
+fn published_computers_are_read_as_hwloc_reads_them() {
     for path in published() {
-        let ours = import::read(&std::fs::read(&path).unwrap(), "machine.xml", None).unwrap().topology;
-        assert_eq!(by_hwloc(&path), ours, "{}", path.display());
+        let name = path.display().to_string();
+        let archive = std::fs::read(&path).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let root = unpacked(&archive, folder.path());
+        let ours = read_folder(&root).unwrap();
+        assert_same(&name, &read_gathered(&archive).unwrap(), &ours);
+        let Some(judged) = judgement(&root) else { return };
+        assert_same(&name, &ours, &judged);
     }
 }
 
 #[test]
-fn a_synthetic_machine_has_every_level() {
-    let topology = synthetic("pack:2 numa:1 die:2 l3:2 l2:2 core:1 pu:2");
-    assert_eq!(topology.pus.len(), 32);
-    assert_eq!(topology.count(|pu| pu.package), 2);
-    assert_eq!(topology.count(|pu| pu.numa), 2);
-    assert_eq!(topology.count(|pu| pu.die), 4);
-    assert_eq!(topology.count(|pu| pu.l3), 8);
-    assert_eq!(topology.count(|pu| pu.core), 16);
-    assert!(topology.are_smt_siblings(0, 1) && !topology.are_smt_siblings(1, 2));
+fn this_computer_is_read_as_hwloc_reads_it() {
+    let Some(judged) = judgement(Path::new("/")) else { return };
+    let mut ours = of_host().unwrap();
+    let allowed: Vec<u32> = ours.os_indices().collect();
+    let mut judged = judged;
+    judged.pus.retain(|pu| allowed.contains(&pu.os));
+    // hwloc asks the processor itself for the kinds where it can.
+    ours.pus.iter_mut().chain(&mut judged.pus).for_each(|pu| pu.kind = None);
+    assert_same("this computer", &ours, &judged);
 }
 
 #[test]
-fn more_than_1024_pus_are_no_matter() {
-    let topology = synthetic("pack:4 core:300 pu:2");
-    assert_eq!(topology.pus.len(), 2400);
-    assert_eq!(topology.pus[2399].os, 2399);
-}
-
-#[test]
-fn this_host_offers_what_this_process_may_use() {
+fn this_computer_offers_what_this_process_may_use() {
     let allowed = seatmap_host::affinity::current().unwrap();
     let topology = of_host().unwrap();
     assert!(topology.os_indices().eq(allowed), "{topology:?}");
