@@ -22,6 +22,7 @@ mod allowed;
 mod archive;
 mod cpus;
 mod device_tree;
+mod distances;
 mod kinds;
 mod nest;
 mod nodes;
@@ -138,6 +139,10 @@ fn of_tree(tree: &Tree) -> Result<Topology, TopologyError> {
     device_tree::add(tree, &running, &mut nest);
     let mut nodes = Nodes::read(tree, &running);
     nodes.nodes.iter().for_each(|node| nest.insert(Kind::Memory, node.cpus.clone(), None));
+    if let Some(distances) = &nodes.distances {
+        let groups = distances::groups(&nodes.nodes, distances);
+        groups.into_iter().for_each(|set| nest.insert(Kind::Memory, set, None));
+    }
     let allowed = Allowed::read(tree);
     let pus = allowed.cpus.map_or_else(|| running.clone(), |cpus| cpus.and(&running));
     if pus.is_empty() {

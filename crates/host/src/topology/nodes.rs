@@ -30,17 +30,17 @@ impl Nodes {
     pub(super) fn read(tree: &Tree, cpus: &Set) -> Self {
         let numbers = numbers(tree);
         let mut found = without_overlaps(numbers.iter().filter_map(|os| node(tree, *os, cpus)).collect());
+        let distances = distances(tree, &numbers, &found);
         if found.is_empty() {
             let nodes = vec![Node { os: 0, cpus: cpus.clone() }];
             return Nodes { nodes, distances: None };
         }
-        let distances = (found.len() == numbers.len()).then(|| distances(tree, &numbers)).flatten();
         let known = found.clone();
         for node in &mut found {
             initiators(tree, node.os, &known).for_each(|near| node.cpus.add_all(&near.cpus));
         }
         if let Some(distances) = &distances {
-            settle(&mut found, distances);
+            settle(&mut found, distances, numbers.len());
         }
         Nodes { nodes: found, distances }
     }
@@ -92,23 +92,26 @@ fn initiators<'a>(tree: &Tree, os: u32, nodes: &'a [Node]) -> impl Iterator<Item
     nodes.iter().filter(move |node| node.os != os && near.contains(&node.os))
 }
 
-/// Row by row as the kernel writes them: in the order of the nodes, however sparse their numbers are.
-fn distances(tree: &Tree, numbers: &[u32]) -> Option<Vec<Vec<u64>>> {
+/// The distances between these nodes. The kernel writes row by row, in the order of all nodes however sparse their numbers
+/// are.
+fn distances(tree: &Tree, numbers: &[u32], nodes: &[Node]) -> Option<Vec<Vec<u64>>> {
+    let places: Option<Vec<usize>> = nodes.iter().map(|node| numbers.binary_search(&node.os).ok()).collect();
+    let places = places?;
     let row = |os: &u32| {
         let text = tree.text(&format!("{FOLDER}/node{os}/distance"))?;
         let row: Vec<u64> = text.split_whitespace().map(|value| value.parse().ok()).collect::<Option<_>>()?;
-        (row.len() == numbers.len()).then_some(row)
+        (row.len() == numbers.len()).then(|| places.iter().map(|at| row[*at]).collect())
     };
-    numbers.iter().map(row).collect()
+    nodes.iter().map(|node| row(&node.os)).collect()
 }
 
-/// Gives nodes without CPUs those of the nearest nodes, unless all others are as near.
-fn settle(nodes: &mut [Node], distances: &[Vec<u64>]) {
+/// Gives nodes without CPUs those of the nearest nodes, unless all others of the computer's nodes are as near.
+fn settle(nodes: &mut [Node], distances: &[Vec<u64>], count: usize) {
     for at in 0..nodes.len() {
         let others = || (0..nodes.len()).filter(|other| *other != at);
         let Some(least) = others().map(|other| distances[at][other]).min() else { return };
         let nearest: Vec<usize> = others().filter(|other| distances[at][*other] == least).collect();
-        let tells = least > distances[at][at] && nearest.len() < nodes.len() - 1;
+        let tells = least > distances[at][at] && nearest.len() < count - 1;
         if nodes[at].cpus.is_empty() && tells {
             for other in nearest {
                 let near = nodes[other].cpus.clone();

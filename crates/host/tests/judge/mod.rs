@@ -12,7 +12,7 @@ const LSTOPO: &str = "lstopo-no-graphics";
 /// What `lstopo` says of the computer whose files are in a folder; `None` where it is not installed.
 pub fn judgement(folder: &Path) -> Option<Topology> {
     let judged = Command::new(LSTOPO)
-        .args(["--of", "xml", "-"])
+        .args(["--no-io", "--of", "xml", "-"])
         .env("HWLOC_FSROOT", folder)
         .env("HWLOC_COMPONENTS", "linux,stop")
         .env("HWLOC_HIDE_ERRORS", "2")
@@ -47,11 +47,19 @@ pub fn published() -> Vec<PathBuf> {
     files
 }
 
-/// Unpacks a dump; the folder in it that holds `sys`.
+/// Folders of devices, in which nothing about CPUs stands and most of the files are.
+const DEVICES: [&str; 4] = ["/sys/bus/", "/sys/class/", "/sys/devices/pci", "/memory"];
+
+/// Unpacks a dump without its devices; the folder in it that holds `sys`.
 pub fn unpacked(archive: &[u8], into: &Path) -> PathBuf {
     let mut archive = tar::Archive::new(bzip2::read::MultiBzDecoder::new(archive));
-    archive.set_preserve_permissions(false);
-    archive.unpack(into).unwrap();
+    for entry in archive.entries().unwrap() {
+        let mut entry = entry.unwrap();
+        let path = entry.path().unwrap().display().to_string();
+        if !DEVICES.iter().any(|device| path.contains(device)) {
+            entry.unpack_in(into).unwrap();
+        }
+    }
     let inside = std::fs::read_dir(into).unwrap().next().unwrap().unwrap();
     inside.path()
 }
