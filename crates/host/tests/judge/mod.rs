@@ -3,6 +3,8 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 #![allow(dead_code, reason = "each test program uses a part of it")]
 
+pub mod written;
+
 use seatmap_machine::{Topology, import};
 use std::path::{Path, PathBuf};
 use std::process::Command;
