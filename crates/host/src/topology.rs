@@ -86,7 +86,9 @@ pub enum GatherError {
     #[error("the archive holds the path '{0}', which leads out of it or is too long; gather the files again")]
     Path(String),
     /// More than [`MAX_UNPACKED_BYTES`], or too many files.
-    #[error("the archive unpacks to more than 1 GiB or to too many files; gather the files of 'sys' and 'proc' alone")]
+    #[error(
+        "the archive unpacks to more than 512 MiB or to too many files; gather the files of 'sys' and 'proc' alone"
+    )]
     TooLarge,
     /// No folder `sys`.
     #[error("the archive holds no folder 'sys'; give the NAME.tar.bz2 that hwloc-gather-topology made")]

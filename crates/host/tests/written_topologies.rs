@@ -73,9 +73,12 @@ fn three_kinds_of_cores() {
     files.around("core_cpus", &[2, 3]);
     // The low-power island is outside the L3 cache.
     files.cache(3, 3, "Unified", &pus(0, 12));
+    judged("three kinds", &files);
+    // hwloc reads these lists from version 2.10 onwards; before, it asks the processor.
     files.put("sys/devices/cpu_core/cpus", "0-3");
-    files.put("sys/devices/cpu_atom/cpus", "4-13");
-    let topology = judged("three kinds", &files);
+    files.put("sys/devices/cpu_atom/cpus", "4-11");
+    files.put("sys/devices/cpu_lowpower/cpus", "12-13");
+    let topology = read(&files).1.unwrap();
     let letters: String = topology.pus.iter().filter_map(|pu| pu.kind).map(CoreKind::letter).collect();
     assert_eq!(letters, "PPPPEEEEEEEEEE");
     assert_eq!((topology.pus[12].l3, topology.pus[11].l3), (None, Some(0)));
@@ -168,7 +171,9 @@ fn a_cluster_that_is_left_alone_in_its_package_is_none() {
     files.remove("cache");
     [0, 2, 4, 6].into_iter().for_each(|first| files.around("cluster_cpus", &[first, first + 1]));
     assert_eq!(judged("four clusters", &files).count(|pu| pu.cluster), 4);
+    files.put("proc/mounts", "none /sys/fs/cgroup cgroup2 rw 0 0");
     files.put("proc/self/cgroup", "0::/job");
+    files.put("sys/fs/cgroup/cgroup.controllers", "cpuset cpu");
     files.put("sys/fs/cgroup/cpuset.cpus.effective", "0-7");
     files.put("sys/fs/cgroup/job/cpuset.cpus.effective", "2-5");
     assert_eq!(judged("a cluster in each package", &files).count(|pu| pu.cluster), 0);
@@ -259,6 +264,21 @@ fn a_group_without_the_controller_is_where_hwloc_errs() {
 }
 
 #[test]
+fn a_node_across_packages_is_where_hwloc_errs() {
+    let mut files = two_packages();
+    files.node(0, &[0, 1], &[10, 20]);
+    files.node(1, &pus(2, 8), &[20, 10]);
+    let (folder, ours) = read(&files);
+    let nodes = |topology: Topology| topology.pus.iter().map(|pu| pu.numa).collect::<Vec<_>>();
+    // The kernel allocates by these nodes, whatever else it says. hwloc hangs memory below an object, and no object can
+    // hold PUs 2-7 and cut package 0 in two: node 1 becomes local to everything.
+    let told = [0, 0, 1, 1, 1, 1, 1, 1].map(Some);
+    assert_eq!(nodes(ours.unwrap()), told);
+    let Some(judged) = judgement(folder.path()) else { return };
+    assert_eq!(nodes(judged), told, "here the smaller node decides");
+}
+
+#[test]
 fn what_is_no_computer_is_refused() {
     let nothing = Files::default();
     let message = |files: &Files| read(files).1.unwrap_err().to_string();
@@ -296,7 +316,8 @@ fn computer(((packages, dies, caches, cores, threads), told, order, allowed): Dr
     let die = l3 * caches;
     parts(core).iter().for_each(|(_, part)| files.around("core_cpus", part));
     parts(core).iter().filter(|_| is_told(0)).for_each(|(_, part)| files.cache(2, 2, "Unified", part));
-    parts(core * 2).iter().filter(|_| is_told(1)).for_each(|(_, part)| files.around("cluster_cpus", part));
+    let cluster = if cores.is_multiple_of(2) { core * 2 } else { l3 };
+    parts(cluster).iter().filter(|_| is_told(1)).for_each(|(_, part)| files.around("cluster_cpus", part));
     parts(l3).iter().filter(|_| is_told(2)).for_each(|(_, part)| files.cache(3, 3, "Unified", part));
     parts(die).iter().filter(|_| is_told(3)).for_each(|(_, part)| files.around("die_cpus", part));
     parts(die * dies).iter().filter(|_| is_told(4)).for_each(|(id, part)| files.package(*id as u32, part));
@@ -307,6 +328,7 @@ fn computer(((packages, dies, caches, cores, threads), told, order, allowed): Dr
     }
     if let Some(allowed) = allowed {
         let open: Vec<u32> = (0..count).filter(|pu| *pu == 0 || allowed[*pu as usize]).collect();
+        files.put("proc/mounts", "none /dev/cpuset cpuset rw 0 0");
         files.put("proc/self/cpuset", "/job");
         files.put("dev/cpuset/cpus", list(&names));
         files.put("dev/cpuset/job/cpus", list(&open));

@@ -7,8 +7,8 @@ use std::collections::{BTreeSet, HashMap};
 use std::io::{self, Read};
 use tar::{Archive, Entry, EntryType};
 
-/// The most bytes that an archive may unpack to: room for 8192 CPUs of 60 files each.
-pub const MAX_UNPACKED_BYTES: u64 = 1 << 30;
+/// The most bytes that an archive may unpack to: room for 4096 CPUs of 120 files each.
+pub const MAX_UNPACKED_BYTES: u64 = 512 << 20;
 
 /// The most bytes that are kept of it, names included.
 const MAX_KEPT_BYTES: usize = 256 << 20;
@@ -34,6 +34,8 @@ fn read(bytes: impl Read) -> Result<Tree, GatherError> {
     for entry in archive.entries().map_err(broken)? {
         unpacked.add(entry.map_err(broken)?)?;
     }
+    // The checksum stands at the end, and a cut may be there.
+    io::copy(&mut limited, &mut io::sink()).map_err(broken)?;
     unpacked.tree()
 }
 

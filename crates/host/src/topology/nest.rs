@@ -117,7 +117,8 @@ impl Nest {
         let Shared { kind, set, .. } = &self.shared[at];
         let same = |other: &&usize| self.shared[**other].set == *set && !self.shared[**other].kind.is_group();
         let around = set.first().and_then(|pu| self.of_pu.get(&pu)).map_or(&[][..], Vec::as_slice);
-        let outermost = around.iter().find(same) == Some(&at);
+        // A group that is kept has no equal.
+        let outermost = kind.is_group() || around.iter().find(same) == Some(&at);
         let holds = |node: &&Set| node.is_subset(set) && (outermost || **node != *set);
         match kind {
             Kind::Memory => false,
