@@ -9,6 +9,8 @@ pub enum Level {
     Core,
     /// A level-2 cache.
     L2,
+    /// A cluster of cores within an L3 cache.
+    Cluster,
     /// A level-3 cache.
     L3,
     /// A die.
@@ -17,11 +19,25 @@ pub enum Level {
     Numa,
     /// A package.
     Package,
+    /// A book: packages of an IBM Z.
+    Book,
+    /// A drawer: books of an IBM Z.
+    Drawer,
 }
 
 impl Level {
     /// All, from the inside.
-    pub const ALL: [Level; 6] = [Level::Core, Level::L2, Level::L3, Level::Die, Level::Numa, Level::Package];
+    pub const ALL: [Level; 9] = [
+        Level::Core,
+        Level::L2,
+        Level::Cluster,
+        Level::L3,
+        Level::Die,
+        Level::Numa,
+        Level::Package,
+        Level::Book,
+        Level::Drawer,
+    ];
 
     /// What people call it.
     #[must_use]
@@ -29,10 +45,13 @@ impl Level {
         match self {
             Level::Core => "core",
             Level::L2 => "l2",
+            Level::Cluster => "cluster",
             Level::L3 => "l3",
             Level::Die => "die",
             Level::Numa => "numa",
             Level::Package => "package",
+            Level::Book => "book",
+            Level::Drawer => "drawer",
         }
     }
 
@@ -42,10 +61,13 @@ impl Level {
         match self {
             Level::Core => pu.core,
             Level::L2 => pu.l2,
+            Level::Cluster => pu.cluster,
             Level::L3 => pu.l3,
             Level::Die => pu.die,
             Level::Numa => pu.numa,
             Level::Package => pu.package,
+            Level::Book => pu.book,
+            Level::Drawer => pu.drawer,
         }
     }
 

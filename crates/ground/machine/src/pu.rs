@@ -19,6 +19,9 @@ pub struct Pu {
     /// The level-2 cache.
     #[serde(default)]
     pub l2: Option<u32>,
+    /// The cluster: cores that share an L3 tag or a bus below the L3 cache, where the kernel says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cluster: Option<u32>,
     /// The level-3 cache: a core complex on AMD, a whole socket on most Intel parts.
     #[serde(default)]
     pub l3: Option<u32>,
@@ -31,6 +34,12 @@ pub struct Pu {
     /// The package (socket).
     #[serde(default)]
     pub package: Option<u32>,
+    /// The book: a group of packages on IBM Z.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub book: Option<u32>,
+    /// The drawer: a group of books on IBM Z.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub drawer: Option<u32>,
     /// What sort of core it is on a hybrid processor.
     #[serde(default)]
     pub kind: Option<CoreKind>,

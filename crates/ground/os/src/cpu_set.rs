@@ -53,16 +53,30 @@ impl CpuSet {
         }
     }
 
-    /// Reads a hexadecimal mask as the kernel writes it, its highest group first. `None` where the text is not a mask.
+    /// Reads a hexadecimal mask as the kernel writes it: 32 bits between commas, the highest first, with or without `0x`. A
+    /// mask without commas may have any length. `None` where the text is not a mask, or names a CPU beyond [`MAX_CPU`].
     #[must_use]
     pub fn of_mask(text: &str) -> Option<Self> {
+        let text = text.trim();
         let mut set = CpuSet::default();
-        for (rank, group) in text.trim().rsplit(',').enumerate() {
-            let bits = u32::from_str_radix(group, 16).ok()?;
-            let first = u32::try_from(rank).ok()?.checked_mul(GROUP_BITS).filter(|first| *first <= MAX_CPU)?;
-            set.extend((0..GROUP_BITS).filter(|bit| bits >> bit & 1 == 1).map(|bit| first + bit));
+        for (rank, group) in text.rsplit(',').enumerate() {
+            let first = u32::try_from(rank).ok()?.checked_mul(GROUP_BITS)?;
+            set.add_digits(group.trim_start_matches("0x"), first)?;
         }
-        Some(set)
+        (!text.is_empty()).then_some(set)
+    }
+
+    /// Adds the bits of hexadecimal digits, the lowest of which is CPU `first`.
+    fn add_digits(&mut self, digits: &str, first: u32) -> Option<()> {
+        for (at, digit) in digits.bytes().rev().enumerate() {
+            let bits = char::from(digit).to_digit(16)?;
+            let lowest = first.checked_add(u32::try_from(at).ok()?.checked_mul(4)?)?;
+            if bits != 0 && lowest > MAX_CPU {
+                return None;
+            }
+            self.extend((0..4).filter(|bit| bits >> bit & 1 == 1).map(|bit| lowest + bit));
+        }
+        Some(())
     }
 
     /// The set as a hexadecimal mask in the kernel's spelling.
@@ -169,7 +183,7 @@ impl CpuSet {
     /// The CPUs of this set that are not in the other.
     #[must_use]
     pub fn without(&self, other: &CpuSet) -> CpuSet {
-        self.words.iter().map(|(at, word)| (*at, word & !other.word(*at))).collect()
+        CpuSet::of_numbered(self.words.iter().map(|(at, word)| (*at, word & !other.word(*at))))
     }
 
     /// These without the CPUs of a cell; where nothing would be left, all CPUs outside the cell.
@@ -183,13 +197,13 @@ impl CpuSet {
     #[must_use]
     pub fn with(&self, other: &CpuSet) -> CpuSet {
         let all = self.words.keys().chain(other.words.keys());
-        all.map(|at| (*at, self.word(*at) | other.word(*at))).collect()
+        CpuSet::of_numbered(all.map(|at| (*at, self.word(*at) | other.word(*at))))
     }
 
     /// The CPUs of both sets.
     #[must_use]
     pub fn within(&self, other: &CpuSet) -> CpuSet {
-        self.words.iter().map(|(at, word)| (*at, word & other.word(*at))).collect()
+        CpuSet::of_numbered(self.words.iter().map(|(at, word)| (*at, word & other.word(*at))))
     }
 
     /// Whether the two sets have a CPU in common.
@@ -209,13 +223,11 @@ impl CpuSet {
     }
 
     fn of_words(words: Vec<Word>) -> Self {
-        (0..).zip(words).collect()
+        CpuSet::of_numbered((0..).zip(words))
     }
-}
 
-impl FromIterator<(u32, Word)> for CpuSet {
-    fn from_iter<I: IntoIterator<Item = (u32, Word)>>(words: I) -> Self {
-        CpuSet { words: words.into_iter().filter(|(_, word)| *word != 0).collect() }
+    fn of_numbered(words: impl Iterator<Item = (u32, Word)>) -> Self {
+        CpuSet { words: words.filter(|(_, word)| *word != 0).collect() }
     }
 }
 
@@ -327,7 +339,9 @@ mod tests {
         assert_eq!(CpuSet::of_mask("1,00000005\n"), CpuSet::of_list("0,2,32"));
         assert_eq!((CpuSet::of_mask("x"), CpuSet::of_mask("")), (None, None));
         assert_eq!(CpuSet::default().to_mask(), "00000000");
-        assert_eq!(CpuSet::of_mask(&"0,".repeat(1 << 20)), None);
+        assert_eq!(CpuSet::of_mask("0x1,0x00000005"), CpuSet::of_list("0,2,32"));
+        assert_eq!(CpuSet::of_mask("100000005"), CpuSet::of_list("0,2,32"), "longer than a group");
+        assert_eq!(CpuSet::of_mask(&format!("1{}", "0".repeat(1 << 19))), None);
     }
 
     #[test]

@@ -46,7 +46,7 @@ impl HostBed {
     /// Reads the CPUs and nodes of this process, and calibrates the clock, which takes about 20 ms.
     ///
     /// # Errors
-    /// The kernel or hwloc does not say.
+    /// The kernel does not say.
     pub fn new() -> Result<Self, BedError> {
         let cpus =
             Cpus::read().map_err(|source| BedError::System { what: "cannot read this process's CPUs", source })?;

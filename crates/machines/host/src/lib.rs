@@ -2,7 +2,7 @@
 //!
 //! | module | gives |
 //! |---|---|
-//! | [`topology`] | the PUs and what they share, from hwloc |
+//! | [`topology`] | the PUs and what they share, from sysfs: of this computer, or of one whose files were gathered |
 //! | [`cpus`], [`affinity`] | which CPUs exist, are online, are allowed; pinning that is verified |
 //! | [`mask`] | the affinity mask of any thread |
 //! | [`clock`] | the time-stamp counter where it can be trusted, its frequency and its step |
@@ -15,7 +15,7 @@
 //! | [`remembered`] | the profile of this host that `seatmap measure` left |
 //! | [`environment`], [`doctor`], [`steal`], [`usage`] | what surrounds a measurement, and what to mend; what it used |
 //!
-//! CPU sets are bit masks of any length here: `cpu_set_t` and hwloc-free shortcuts stop at 1024.
+//! CPU sets are bit masks of any length here: `cpu_set_t` stops at 1024.
 #![deny(missing_docs)]
 
 pub mod arena;

@@ -1,113 +1,188 @@
-//! The PUs of this computer, from hwloc.
+//! The PUs of a computer and what they share, from `/sys` and `/proc`.
+//!
+//! [`of_host`] reads this computer, [`read_folder`] and [`read_gathered`] one whose files somebody gathered: a folder that
+//! holds `sys` and `proc`, or the archive of one as `hwloc-gather-topology` makes it. All give what hwloc's `lstopo` shows of
+//! the same files, with its numbers; the tests compare the two.
+//!
+//! | level | read from | numbered by |
+//! |---|---|---|
+//! | PU | `cpu/online`, the `cpuN` with a `topology`, the process's cgroup | the kernel |
+//! | core | `core_cpus`, `thread_siblings` | a walk through the tree |
+//! | cluster, die | `cluster_cpus`, `die_cpus`, where they are not all of something larger | a walk through the tree |
+//! | L2, L3 | `cache/index*`, on POWER `/proc/device-tree` | a walk through the tree |
+//! | package | `package_cpus`, `core_siblings` | `physical_package_id` |
+//! | book, drawer | `book_siblings`, `drawer_siblings` (IBM Z) | a walk through the tree |
+//! | NUMA node | `node/nodeN`, HMAT initiators and distances for memory without CPUs | the kernel |
+//! | kind | `cpu_core`, `cpu_atom`, `cpu_capacity`, `cpufreq` | |
+//!
+//! Files come from anywhere, so nothing in them is trusted: sizes are bounded, links stay within the tree, and what cannot be
+//! read counts as absent.
 
-use hwlocality::Topology as Hwloc;
-use hwlocality::object::TopologyObject;
-use hwlocality::object::types::ObjectType;
-use seatmap_machine::{CoreKind, Pu, Topology};
-use seatmap_os::affinity;
-use std::collections::HashSet;
+mod allowed;
+mod archive;
+mod cpus;
+mod device_tree;
+mod distances;
+mod kinds;
+mod nest;
+mod nodes;
+#[cfg(test)]
+mod testing;
+mod tree;
+
+use allowed::Allowed;
+use nest::{Kind, Numbers};
+use nodes::Nodes;
+use seatmap_machine::import::MAX_PUS;
+use seatmap_machine::{Pu, Topology};
+use seatmap_os::{CpuSet, affinity};
+use std::collections::HashMap;
+use std::path::Path;
+use tree::Tree;
+
+pub use archive::MAX_UNPACKED_BYTES;
 
 /// Why the topology could not be read.
 #[derive(Debug, thiserror::Error)]
 pub enum TopologyError {
-    /// hwloc failed.
-    #[error("hwloc cannot read this machine's topology: {0}")]
-    Hwloc(String),
     /// The affinity mask could not be read.
     #[error("cannot read which CPUs this process may use")]
     Affinity(#[from] std::io::Error),
+    /// The folder is not one of a Linux computer's files.
+    #[error("{0} holds no folder 'sys'; give the folder that hwloc-gather-topology made, which holds 'sys' and 'proc'")]
+    NoSys(String),
+    /// No CPU is online.
+    #[error(
+        "sys/devices/system/cpu names no CPU that is online; gather the files again on the computer itself \
+         (hwloc-gather-topology NAME)"
+    )]
+    NoCpu,
+    /// The process may use none of the CPUs that are online.
+    #[error("the cpuset of the process that gathered the files holds no CPU that is online; gather them outside it")]
+    NothingAllowed,
+    /// More than [`MAX_PUS`].
+    #[error("{count} or more CPUs are online; no more than {MAX_PUS} are read, so give a smaller computer")]
+    TooMany {
+        /// CPUs found before reading stopped.
+        count: usize,
+    },
+}
+
+/// Why an archive of a computer's files could not be read.
+#[derive(Debug, thiserror::Error)]
+pub enum GatherError {
+    /// Not one byte.
+    #[error("the file is empty; gather the files again (hwloc-gather-topology NAME)")]
+    Empty,
+    /// Neither tar nor tar packed with bzip2.
+    #[error("this is not a tar archive; give the NAME.tar.bz2 that hwloc-gather-topology made")]
+    NotAnArchive,
+    /// Truncated or damaged.
+    #[error("the archive is damaged or cut off: {0}; copy it again")]
+    Broken(#[source] std::io::Error),
+    /// A path that leads out of the archive, or one that is too long.
+    #[error("the archive holds the path '{0}', which leads out of it or is too long; gather the files again")]
+    Path(String),
+    /// More than [`MAX_UNPACKED_BYTES`], or too many files.
+    #[error(
+        "the archive unpacks to more than 512 MiB or to too many files; gather the files of 'sys' and 'proc' alone"
+    )]
+    TooLarge,
+    /// No folder `sys`.
+    #[error("the archive holds no folder 'sys'; give the NAME.tar.bz2 that hwloc-gather-topology made")]
+    NoSys,
+    /// An archive of files that are no computer's.
+    #[error(transparent)]
+    Topology(#[from] TopologyError),
 }
 
 /// The PUs that this process may use, with what they share.
 ///
 /// # Errors
-/// hwloc or the kernel failed.
+/// The kernel failed to say which they are.
 pub fn of_host() -> Result<Topology, TopologyError> {
-    let hwloc = Hwloc::new().map_err(|error| TopologyError::Hwloc(error.to_string()))?;
-    let allowed: HashSet<u32> = affinity::current()?.into_iter().collect();
-    let mut topology = from_hwloc(&hwloc);
-    topology.pus.retain(|pu| allowed.contains(&pu.os));
-    Ok(topology)
+    let allowed: CpuSet = affinity::current()?.into_iter().collect();
+    let mut pus: HashMap<u32, Pu> = match of_tree(&Tree::of_host()) {
+        Ok(topology) => topology.pus.into_iter().map(|pu| (pu.os, pu)).collect(),
+        // Sandboxes without sysfs: the mask alone is known.
+        Err(_) => HashMap::new(),
+    };
+    let pus = allowed.iter().map(|os| pus.remove(&os).unwrap_or(Pu { os, ..Pu::default() })).collect();
+    Ok(Topology { pus })
 }
 
-/// The PUs of a topology that hwloc has loaded, by ascending OS index. Cores and caches are numbered as hwloc numbers
-/// them; NUMA nodes, dies and packages as the operating system does, where it does.
-#[must_use]
-pub fn from_hwloc(hwloc: &Hwloc) -> Topology {
-    let kinds = kinds(hwloc);
-    let kind_of = |os: u32| kinds.iter().find_map(|(pus, kind)| pus.contains(&os).then_some(*kind));
-    let mut pus: Vec<Pu> = hwloc.objects_with_type(ObjectType::PU).filter_map(|object| pu(object, kind_of)).collect();
-    pus.sort_by_key(|pu| pu.os);
-    Topology { pus }
+/// The PUs of the computer whose `sys` and `proc` are in this folder: those that the process which gathered them could
+/// use.
+///
+/// # Errors
+/// [`TopologyError`] says what the folder lacks.
+pub fn read_folder(folder: &Path) -> Result<Topology, TopologyError> {
+    let tree = Tree::below(folder);
+    match tree.has("sys") {
+        true => of_tree(&tree),
+        false => Err(TopologyError::NoSys(folder.display().to_string())),
+    }
 }
 
-fn pu(object: &TopologyObject, kind_of: impl Fn(u32) -> Option<CoreKind>) -> Option<Pu> {
-    let os = u32::try_from(object.os_index()?).ok()?;
-    let core = object.first_ancestor_with_type(ObjectType::Core);
-    Some(Pu {
+/// The PUs of the computer whose files are in this archive, `.tar.bz2` or `.tar`: those that the process which gathered them
+/// could use.
+///
+/// # Errors
+/// [`GatherError`] says what is wrong with the archive.
+pub fn read_gathered(archive: &[u8]) -> Result<Topology, GatherError> {
+    Ok(of_tree(&archive::unpack(archive)?)?)
+}
+
+fn of_tree(tree: &Tree) -> Result<Topology, TopologyError> {
+    let running = cpus::running(tree)?;
+    let mut nest = cpus::Reader::new(tree, &running).nest();
+    device_tree::add(tree, &running, &mut nest);
+    let mut nodes = Nodes::read(tree, &running);
+    nodes.nodes.iter().for_each(|node| nest.insert(Kind::Memory, node.cpus.clone(), None));
+    if let Some(distances) = &nodes.distances {
+        let groups = distances::groups(&nodes.nodes, distances);
+        groups.into_iter().for_each(|set| nest.insert(Kind::Memory, set, None));
+    }
+    let allowed = Allowed::read(tree);
+    let pus = allowed.cpus.map_or_else(|| running.clone(), |cpus| cpus.within(&running));
+    if pus.is_empty() {
+        return Err(TopologyError::NothingAllowed);
+    }
+    nodes.nodes.retain(|node| allowed.nodes.as_ref().is_none_or(|allowed| allowed.contains(node.os)));
+    let numbers = nest.numbers(&pus, &nodes.nodes.iter().map(|node| &node.cpus).collect::<Vec<_>>());
+    let mut all: Vec<Pu> = pus.iter().map(|os| pu(os, &numbers, nodes.of_cpu(os, &pus))).collect();
+    rank_threads(&mut all);
+    let kinds = kinds::read(tree, &running);
+    all.iter_mut().for_each(|pu| pu.kind = kinds.get(&pu.os).copied());
+    Ok(Topology { pus: all })
+}
+
+fn pu(os: u32, numbers: &Numbers, numa: Option<u32>) -> Pu {
+    let of = |kind: Kind| numbers.get(&(os, kind)).copied();
+    Pu {
         os,
-        core: core.map(logical),
-        smt: core.map(|core| rank_in(core, object)),
-        l2: object.first_ancestor_with_type(ObjectType::L2Cache).map(logical),
-        l3: object.first_ancestor_with_type(ObjectType::L3Cache).map(logical),
-        die: object.first_ancestor_with_type(ObjectType::Die).map(logical),
-        numa: nearest_node(object),
-        package: object.first_ancestor_with_type(ObjectType::Package).map(by_os),
-        kind: kind_of(os),
-    })
-}
-
-fn logical(object: &TopologyObject) -> u32 {
-    object.logical_index() as u32
-}
-
-fn by_os(object: &TopologyObject) -> u32 {
-    object.os_index().unwrap_or_else(|| object.logical_index()) as u32
-}
-
-/// The rank of a PU among those of its core.
-fn rank_in(core: &TopologyObject, pu: &TopologyObject) -> u32 {
-    let rank = core.normal_children().position(|child| child.global_persistent_index() == pu.global_persistent_index());
-    rank.unwrap_or(0) as u32
-}
-
-/// The node of the closest ancestor that has memory attached; the first one where it has several (HBM beside DRAM).
-fn nearest_node(pu: &TopologyObject) -> Option<u32> {
-    let memory = pu.ancestors().find_map(|ancestor| first_node(ancestor.memory_children()));
-    memory.map(by_os)
-}
-
-/// The first NUMA node among memory children, looking through memory-side caches.
-fn first_node<'a>(children: impl Iterator<Item = &'a TopologyObject>) -> Option<&'a TopologyObject> {
-    let mut level: Vec<&TopologyObject> = children.collect();
-    while !level.is_empty() {
-        if let Some(node) = level.iter().find(|child| child.object_type() == ObjectType::NUMANode) {
-            return Some(node);
-        }
-        level = level.into_iter().flat_map(TopologyObject::memory_children).collect();
+        core: of(Kind::Core),
+        smt: None,
+        l2: of(Kind::L2),
+        cluster: of(Kind::Cluster),
+        l3: of(Kind::L3),
+        die: of(Kind::Die),
+        numa,
+        package: of(Kind::Package),
+        book: of(Kind::Book),
+        drawer: of(Kind::Drawer),
+        kind: None,
     }
-    None
 }
 
-/// The PUs of each kind, on processors that have two: hwloc names Intel's (`CoreType`) and ranks the others' by efficiency.
-fn kinds(hwloc: &Hwloc) -> Vec<(HashSet<u32>, CoreKind)> {
-    let Ok(kinds) = hwloc.cpu_kinds() else { return Vec::new() };
-    if kinds.len() < 2 {
-        return Vec::new();
+/// Gives each PU its rank among those of its core.
+fn rank_threads(pus: &mut [Pu]) {
+    let mut threads_of_core = HashMap::<u32, u32>::new();
+    for pu in pus {
+        pu.smt = pu.core.map(|core| {
+            let threads = threads_of_core.entry(core).or_default();
+            *threads += 1;
+            *threads - 1
+        });
     }
-    let largest = kinds.len() - 1;
-    kinds
-        .filter_map(|kind| {
-            let named = kind.infos.iter().find(|info| info.name().to_bytes() == b"CoreType");
-            let named = named.map(|info| info.value().to_string_lossy().into_owned());
-            let kind_of = match named.as_deref() {
-                Some("IntelCore") => CoreKind::Performance,
-                Some("IntelAtom") => CoreKind::Efficiency,
-                _ if kind.efficiency? == largest => CoreKind::Performance,
-                _ => CoreKind::Efficiency,
-            };
-            let pus = kind.cpuset.iter_set().map(|bit| usize::from(bit) as u32).collect();
-            Some((pus, kind_of))
-        })
-        .collect()
 }

@@ -3,7 +3,17 @@
 use seatmap_machine::{CoreKind, Level, Profile, Pu};
 
 /// From the outside. A node usually lies inside a package; where it does not, a package lies inside it once for each.
-const LEVELS: [Level; 6] = [Level::Package, Level::Numa, Level::Die, Level::L3, Level::L2, Level::Core];
+const LEVELS: [Level; 9] = [
+    Level::Drawer,
+    Level::Book,
+    Level::Package,
+    Level::Numa,
+    Level::Die,
+    Level::L3,
+    Level::Cluster,
+    Level::L2,
+    Level::Core,
+];
 
 /// A group of PUs, or one.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,7 +32,8 @@ pub(super) struct Group {
 /// cores that the distances show stand in.
 pub(super) fn machine(profile: &Profile) -> Group {
     let mut pus: Vec<&Pu> = profile.topology.pus.iter().collect();
-    pus.sort_by_key(|pu| (pu.package, pu.numa, pu.die, pu.l3, pu.l2, pu.core, pu.smt, pu.os));
+    let within = |pu: &Pu| (pu.package, pu.numa, pu.die, pu.l3, pu.cluster, pu.l2, pu.core, pu.smt, pu.os);
+    pus.sort_by_key(|pu| (pu.drawer, pu.book, within(pu)));
     let mut all = group(&pus, &LEVELS);
     let is_flat = all.inside.len() == pus.len() && all.names.is_empty();
     if let Some(model) = profile.home_model.as_ref().filter(|model| is_flat && model.groups.len() > 1) {
@@ -105,10 +116,13 @@ fn name(level: Level, pu: &Pu) -> String {
     let word = match level {
         Level::Core => "core",
         Level::L2 => "L2",
+        Level::Cluster => "cluster",
         Level::L3 => "L3",
         Level::Die => "die",
         Level::Numa => "NUMA node",
         Level::Package => "package",
+        Level::Book => "book",
+        Level::Drawer => "drawer",
     };
     format!("{word} {}", level.of(pu).unwrap_or(0))
 }

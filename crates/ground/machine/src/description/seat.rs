@@ -69,6 +69,7 @@ fn threads(shape: &Shape, core: u32) -> impl Iterator<Item = Seat> + use<> {
         numa: Some(core / cores_per_node),
         package: Some(die / shape.dies_per_package),
         kind,
+        ..Pu::default()
     };
     (0..threads).map(move |smt| Seat { pu: Pu { smt: Some(smt), ..pu.clone() }, cluster })
 }

@@ -72,6 +72,9 @@ fn full_pu(os: u32, kind: CoreKind) -> Pu {
         numa: Some(0),
         package: Some(0),
         kind: Some(kind),
+        cluster: Some(0),
+        book: Some(0),
+        drawer: Some(0),
     }
 }
 

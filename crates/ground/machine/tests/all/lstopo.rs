@@ -44,6 +44,7 @@ fn full() -> Profile {
             numa: Some(core / 2),
             package: Some(core / 4),
             kind: Some(if core == 0 { CoreKind::Performance } else { CoreKind::Efficiency }),
+            ..Pu::default()
         }
     };
     let mut profile = profile((0..16).map(pu).collect());

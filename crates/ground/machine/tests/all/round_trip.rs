@@ -42,6 +42,9 @@ fn topology(shape: &Shape) -> Topology {
             numa: if_known(4, core / (cores * caches)),
             package: if_known(5, core / per_package),
             kind: if_known(6, 0).map(|_| kind),
+            cluster: if_known(7, core / (2 * cores)),
+            book: if_known(8, core / (2 * per_package)),
+            drawer: if_known(9, core / (4 * per_package)),
         }
     };
     Topology { pus: (0..all_cores * threads).map(pu).collect() }
@@ -50,7 +53,7 @@ fn topology(shape: &Shape) -> Topology {
 prop_compose! {
     fn any_shape()(
         packages in 1u32..3, dies in 1u32..3, caches in 1u32..3, cores in 1u32..4, threads in 1u32..3,
-        known in 0u32..128, stride in prop::sample::select(vec![1, 2, 37]),
+        known in 0u32..1024, stride in prop::sample::select(vec![1, 2, 37]),
     ) -> Shape {
         Shape { packages, dies, caches, cores, threads, known, stride }
     }

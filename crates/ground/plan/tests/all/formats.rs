@@ -53,6 +53,9 @@ fn pu(os: u32, kind: CoreKind) -> Pu {
         numa: Some(0),
         package: Some(0),
         kind: Some(kind),
+        cluster: Some(0),
+        book: Some(0),
+        drawer: Some(0),
     }
 }
 

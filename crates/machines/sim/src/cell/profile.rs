@@ -60,7 +60,7 @@ pub fn profile(model: &Arc<CellModel>) -> Result<Profile, SimError> {
         die: None,
         numa: chip(os),
         package: chip(os),
-        kind: None,
+        ..Pu::default()
     };
     let origin = Origin { kind: OriginKind::Model, source: model.sources.join("; "), date: None, tool: None };
     let mut profile = Profile::new(&model.name, origin, Topology { pus: (0..count).map(pu).collect() });

@@ -194,7 +194,7 @@ impl Written {
             die: Some(0),
             numa: Some(0),
             package: Some(0),
-            kind: None,
+            ..Pu::default()
         }
     }
 

@@ -65,12 +65,13 @@ impl Document {
 
     fn object(&mut self, profile: &Profile, tree: &Tree, at: usize) {
         let node = &tree.nodes[at];
-        let attributes = self.attributes(tree, node);
+        let (object_type, kind) = node.type_and_kind();
+        let attributes = self.attributes(tree, node) + &kind;
         let is_leaf = node.children.is_empty() && node.numa_nodes.is_empty();
         if is_leaf {
-            return self.line(&format!("<object type=\"{}\"{attributes}/>", node.level));
+            return self.line(&format!("<object type=\"{object_type}\"{attributes}/>"));
         }
-        self.open(&format!("<object type=\"{}\"{attributes}>", node.level));
+        self.open(&format!("<object type=\"{object_type}\"{attributes}>"));
         self.info(profile, node);
         for numa in &node.numa_nodes {
             self.numa_node(node, *numa);

@@ -11,16 +11,23 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 type Level = (&'static str, fn(&Pu) -> Option<u32>);
 
 /// Where two levels hold the same PUs, the earlier one is outside.
-const LEVELS: [Level; 5] = [
+const LEVELS: [Level; 8] = [
+    ("Drawer", |pu| pu.drawer),
+    ("Book", |pu| pu.book),
     (Tree::PACKAGE, |pu| pu.package),
     ("Die", |pu| pu.die),
     ("L3Cache", |pu| pu.l3),
+    ("Cluster", |pu| pu.cluster),
     ("L2Cache", |pu| pu.l2),
     ("Core", |pu| pu.core),
 ];
 
 /// A NUMA node where no other object holds just its PUs: hwloc attaches memory to objects only.
 const GROUP: &str = "Group";
+
+/// Levels that hwloc has no type for: its name of them, the kind and the subkind of such a group, as its Linux backend
+/// gives them.
+const GROUP_KINDS: [(&str, u32, u32); 3] = [("Cluster", 222, 0), ("Book", 110, 0), ("Drawer", 110, 1)];
 
 /// One object.
 pub(super) struct Node {
@@ -34,6 +41,17 @@ pub(super) struct Node {
 }
 
 impl Node {
+    /// hwloc's type of this object, and for a group the attributes that say what it stands for.
+    pub(super) fn type_and_kind(&self) -> (&'static str, String) {
+        let of_group = GROUP_KINDS.iter().find(|(level, ..)| *level == self.level);
+        match of_group {
+            Some((subtype, kind, subkind)) => {
+                (GROUP, format!(" subtype=\"{subtype}\" kind=\"{kind}\" subkind=\"{subkind}\""))
+            }
+            None => (self.level, String::new()),
+        }
+    }
+
     fn new(level: &'static str, os_index: Option<u32>, pus: Vec<u32>) -> Self {
         Node { level, os_index, pus, numa_nodes: Vec::new(), children: Vec::new() }
     }

@@ -1,7 +1,8 @@
 //! hwloc's kinds of CPUs, as performance and efficiency cores.
 
 use super::super::cpuset::CpuSet;
-use crate::CoreKind;
+use crate::speed::kinds_of;
+use crate::{CoreKind, Speed};
 
 /// One `cpukind` of the file.
 #[derive(Debug, Default)]
@@ -9,42 +10,68 @@ pub(super) struct RawKind {
     pub(super) cpuset: CpuSet,
     /// The class among all kinds, a higher one being faster and hungrier; negative if unknown.
     pub(super) efficiency: Option<i64>,
-    /// What the processor calls it.
+    /// The name that the processor gives it.
     pub(super) core_type: Option<CoreKind>,
+    /// How fast it is, where Linux says.
+    pub(super) speed: Speed,
 }
 
 impl RawKind {
-    /// `IntelCore` and `IntelAtom` are hwloc's names for what CPUID says; the other two are ours.
-    pub(super) fn core_type(name: &str) -> Option<CoreKind> {
+    /// Takes in one `<info>` of the kind.
+    pub(super) fn learn(&mut self, name: &str, value: &str) {
+        match name {
+            "CoreType" => self.core_type = RawKind::core_type(value),
+            "LinuxCapacity" => self.speed.capacity = value.parse().ok(),
+            "FrequencyBaseMHz" => self.speed.base_khz = khz(value),
+            "FrequencyMaxMHz" => self.speed.max_khz = khz(value),
+            _ => {}
+        }
+    }
+
+    /// `IntelCore`, `IntelAtom` and `IntelLowPower` are hwloc's names for what CPUID says; the other two are ours.
+    fn core_type(name: &str) -> Option<CoreKind> {
         match name {
             "IntelCore" | "Performance" => Some(CoreKind::Performance),
-            "IntelAtom" | "Efficiency" => Some(CoreKind::Efficiency),
+            "IntelAtom" | "IntelLowPower" | "Efficiency" => Some(CoreKind::Efficiency),
             _ => None,
         }
     }
+
+    fn class(&self) -> Option<i64> {
+        self.efficiency.filter(|class| *class >= 0)
+    }
+}
+
+fn khz(mhz: &str) -> Option<u64> {
+    mhz.parse::<u64>().ok()?.checked_mul(1000)
 }
 
 /// Which PU is of which kind.
 pub(super) struct Kinds<'a> {
     raw: &'a [RawKind],
-    /// The highest efficiency class, where there are several.
-    highest: Option<i64>,
+    /// Performance or efficiency, for each of them.
+    kinds: Vec<Option<CoreKind>>,
 }
 
 impl<'a> Kinds<'a> {
     pub(super) fn of(raw: &'a [RawKind]) -> Self {
-        let classes = || raw.iter().filter_map(|kind| kind.efficiency).filter(|class| *class >= 0);
-        let highest = classes().max().filter(|highest| classes().any(|class| class < *highest));
-        Kinds { raw, highest }
+        let told = raw.iter().any(|kind| kind.core_type.is_some());
+        let highest = raw.iter().filter_map(RawKind::class).max();
+        let graded = raw.iter().filter_map(RawKind::class).any(|class| Some(class) < highest);
+        let by_class = |kind: &RawKind| match kind.class() {
+            Some(class) if Some(class) == highest => Some(CoreKind::Performance),
+            class => class.map(|_| CoreKind::Efficiency),
+        };
+        let kinds = match () {
+            () if told => raw.iter().map(|kind| kind.core_type).collect(),
+            () if graded => raw.iter().map(by_class).collect(),
+            () => kinds_of(&raw.iter().map(|kind| kind.speed).collect::<Vec<_>>()),
+        };
+        Kinds { raw, kinds }
     }
 
     pub(super) fn of_pu(&self, os: u32) -> Option<CoreKind> {
-        let kind = self.raw.iter().find(|kind| kind.cpuset.contains(os))?;
-        let by_class = || match (kind.efficiency?, self.highest?) {
-            (class, highest) if class == highest => Some(CoreKind::Performance),
-            (0.., _) => Some(CoreKind::Efficiency),
-            _ => None,
-        };
-        kind.core_type.or_else(by_class)
+        let at = self.raw.iter().position(|kind| kind.cpuset.contains(os))?;
+        self.kinds[at]
     }
 }

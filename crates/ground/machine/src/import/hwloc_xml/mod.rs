@@ -4,9 +4,10 @@
 //! |---|---|---|
 //! | PU | `PU`, if allowed and online | `os_index` |
 //! | core, L2, L3, die | `Core`, `L2Cache`, `L3Cache`, `Die` around it | order in the file: hwloc's own numbers repeat from package to package |
+//! | cluster, book, drawer | `Group` around it with the subtype `Cluster`, `Book`, `Drawer` | order in the file |
 //! | package | `Package` around it | `os_index`, else order |
 //! | NUMA node | the smallest `NUMANode` whose cpuset holds it, wherever attached | `os_index` |
-//! | kind | `cpukind`: Intel's `CoreType`, else the highest efficiency class against the rest | |
+//! | kind | `cpukind`: Intel's `CoreType`, else the highest efficiency class, else the highest frequency against the rest | |
 //!
 //! Core distances are read from a `<distances2>` over PUs as [`crate::export::hwloc_xml`] writes it: round trips in
 //! picoseconds. Version 1 (hwloc before 2018) has other objects and is refused. The document type is skipped, entities
@@ -109,7 +110,7 @@ mod tests {
             die: Some(0),
             numa: Some(3),
             package: Some(2),
-            kind: None,
+            ..Pu::default()
         };
         let last = Pu { os: 2, core: Some(2), smt: Some(0), package: Some(1), ..Pu::default() };
         let pus = [expected(0, 0, 0), expected(1, 1, 0), last, expected(8, 0, 1), expected(9, 1, 1)];
@@ -139,6 +140,34 @@ mod tests {
         assert_eq!(kinds(&(kind("0x1", 0, &info("IntelAtom")) + &kind("0x2", 0, &info("IntelCore")))), both);
         assert_eq!(kinds(&(kind("0x1", 3, "") + &kind("0x2", 7, ""))), both);
         assert_eq!(kinds(&kind("0x3", 0, "")), [None, None]);
+    }
+
+    #[test]
+    fn kinds_without_a_class_are_told_by_their_frequency() {
+        let kind = |cpuset: &str, base: u32, max: u32| {
+            let info = |name: &str, value: u32| format!("<info name=\"{name}\" value=\"{value}\"/>");
+            let infos = info("FrequencyBaseMHz", base) + &info("FrequencyMaxMHz", max);
+            format!("<cpukind cpuset=\"{cpuset}\">{infos}</cpukind>")
+        };
+        let kinds = |rest: &str| -> Vec<Option<CoreKind>> {
+            let topology = import(&document(&(pu(0) + &pu(1)), rest)).unwrap().profile.topology;
+            topology.pus.iter().map(|pu| pu.kind).collect()
+        };
+        let hybrid = [Some(CoreKind::Efficiency), Some(CoreKind::Performance)];
+        assert_eq!(kinds(&(kind("0x1", 1400, 3900) + &kind("0x2", 1900, 5000))), hybrid);
+        let favoured = kind("0x1", 1900, 5200) + &kind("0x2", 1900, 5000);
+        assert_eq!(kinds(&favoured), [None, None], "cores that clock a little higher are not of another kind");
+    }
+
+    #[test]
+    fn groups_of_linux_are_levels() {
+        let group = |subtype: &str, inside: &str| object("Group", &format!("subtype=\"{subtype}\""), inside);
+        let package = object("Package", "", &(group("Cluster", &pu(0)) + &group("Cluster", &pu(1))));
+        let machine = group("Drawer", &(group("Book", &package) + &group("Book", &pu(2))));
+        let topology = import(&document(&(object("Group", "", &machine)), "")).unwrap().profile.topology;
+        let levels = |pu: &Pu| (pu.cluster, pu.book, pu.drawer);
+        let expected = [(Some(0), Some(0), Some(0)), (Some(1), Some(0), Some(0)), (None, Some(1), Some(0))];
+        assert_eq!(topology.pus.iter().map(levels).collect::<Vec<_>>(), expected);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use super::PLACEHOLDER_INFO;
 use super::distances::Distances;
 use super::element::{attribute, parsed, required};
 use super::kinds::RawKind;
-use crate::Pu;
+use crate::{Pu, Speed};
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 use seatmap_document::Position;
@@ -46,9 +46,12 @@ pub(super) struct Scan {
 struct Numbers {
     core: u32,
     l2: u32,
+    cluster: u32,
     l3: u32,
     die: u32,
     package: u32,
+    book: u32,
+    drawer: u32,
 }
 
 /// An element that is open.
@@ -137,6 +140,12 @@ impl Scan {
             "L3Cache" => inside.l3 = next(&mut self.numbers.l3),
             "L2Cache" => inside.l2 = next(&mut self.numbers.l2),
             "Core" => inside.core = next(&mut self.numbers.core),
+            "Group" => match attribute(element, "subtype")?.as_deref() {
+                Some("Cluster") => inside.cluster = next(&mut self.numbers.cluster),
+                Some("Book") => inside.book = next(&mut self.numbers.book),
+                Some("Drawer") => inside.drawer = next(&mut self.numbers.drawer),
+                _ => {}
+            },
             "PU" => self.pu(element, around)?,
             "NUMANode" => return self.numa_node(element),
             _ => {}
@@ -168,7 +177,7 @@ impl Scan {
         }
         let efficiency = parsed(element, "forced_efficiency", |text| text.parse().ok())?;
         let cpuset = required(element, "cpuset", CpuSet::parse)?;
-        self.kinds.push(RawKind { cpuset, efficiency, core_type: None });
+        self.kinds.push(RawKind { cpuset, efficiency, core_type: None, speed: Speed::default() });
         Ok(Open::Kind)
     }
 
@@ -178,9 +187,9 @@ impl Scan {
             (Open::Object(_), Some("CPUModel")) => self.cpu_model = Some(value()?).filter(|model| !model.is_empty()),
             (Open::Object(_) | Open::Topology, Some("hwlocVersion")) => self.version = Some(value()?),
             (Open::NumaNode, Some(PLACEHOLDER_INFO)) => drop(self.numa_nodes.pop()),
-            (Open::Kind, Some("CoreType")) => {
-                let core_type = RawKind::core_type(&value()?);
-                self.kinds.last_mut().into_iter().for_each(|kind| kind.core_type = core_type);
+            (Open::Kind, Some(name)) => {
+                let value = value()?;
+                self.kinds.last_mut().into_iter().for_each(|kind| kind.learn(name, &value));
             }
             _ => {}
         }

@@ -52,6 +52,7 @@ fn topology(cores: &[CoreWritten]) -> Topology {
             numa: core.numa,
             package: core.package,
             kind: core.kind,
+            ..Pu::default()
         };
         core.pus.iter().enumerate().map(pu).collect::<Vec<_>>()
     };

@@ -1,0 +1,160 @@
+//! The CPUs and NUMA nodes that the control groups (cgroups(7), cpuset(7)) leave to a process.
+
+use super::tree::Tree;
+use seatmap_os::CpuSet;
+
+/// What the process that gathered the files may use; `None` where nothing restricts it.
+#[derive(Debug, Default)]
+pub(super) struct Allowed {
+    pub(super) cpus: Option<CpuSet>,
+    pub(super) nodes: Option<CpuSet>,
+}
+
+/// A way in which the kernel shows cpusets.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Flavour {
+    /// The unified hierarchy.
+    V2,
+    /// The cpuset controller of version 1.
+    V1,
+    /// The cpuset file system, or version 1 mounted as it.
+    Cpuset,
+}
+
+impl Flavour {
+    fn file(self, what: &str) -> String {
+        match self {
+            Flavour::V2 => format!("cpuset.{what}.effective"),
+            Flavour::V1 => format!("cpuset.{what}"),
+            Flavour::Cpuset => what.to_owned(),
+        }
+    }
+}
+
+impl Allowed {
+    pub(super) fn read(tree: &Tree) -> Self {
+        let found = mounted(tree).and_then(|mount| Some((mount, group(tree)?)));
+        let Some(((flavour, mount), group)) = found else { return Allowed::default() };
+        let restricted = |what: &str| restricted(tree, flavour, &mount, &group, what);
+        Allowed { cpus: restricted("cpus"), nodes: restricted("mems") }
+    }
+}
+
+/// The set of a group. In version 2 a group without the controller has what the nearest one above it has.
+fn restricted(tree: &Tree, flavour: Flavour, mount: &str, group: &str, what: &str) -> Option<CpuSet> {
+    let read = |group: &str| tree.text(&format!("{mount}{group}/{}", flavour.file(what)));
+    let above = || std::iter::successors(Some(group), |group| group.rsplit_once('/').map(|(above, _)| above));
+    let text = match flavour {
+        Flavour::V2 => above().find_map(read),
+        Flavour::V1 | Flavour::Cpuset => read(group),
+    };
+    CpuSet::of_list(&text?)
+}
+
+/// Where cpusets are mounted: at one of the usual places, else where `/proc/mounts` says.
+fn mounted(tree: &Tree) -> Option<(Flavour, String)> {
+    let usual = [
+        (Flavour::V2, "/sys/fs/cgroup", "cpuset.cpus.effective"),
+        (Flavour::V1, "/sys/fs/cgroup/cpuset", "cpuset.cpus"),
+        (Flavour::Cpuset, "/dev/cpuset", "cpus"),
+    ];
+    let usual = usual.into_iter().find(|(_, mount, file)| tree.text(&format!("{mount}/{file}")).is_some());
+    if let Some((flavour, mount, _)) = usual {
+        return Some((flavour, mount.to_owned()));
+    }
+    tree.text("proc/mounts")?.lines().find_map(|line| mount(tree, line))
+}
+
+/// The mount of one line of `/proc/mounts`, if it holds cpusets.
+fn mount(tree: &Tree, line: &str) -> Option<(Flavour, String)> {
+    let mut fields = line.split(' ').skip(1);
+    let (folder, kind, options) = (fields.next()?, fields.next()?, fields.next()?);
+    // How the kernel writes a space.
+    let folder = folder.replace("\\040", " ");
+    let has = |option: &str| options.split(',').any(|other| other == option);
+    let controls_cpusets = || {
+        let controllers = tree.text(&format!("{folder}/cgroup.controllers"))?;
+        controllers.split_whitespace().any(|controller| controller == "cpuset").then_some(())
+    };
+    let flavour = match kind {
+        "cgroup2" => controls_cpusets().map(|()| Flavour::V2),
+        "cpuset" => Some(Flavour::Cpuset),
+        "cgroup" if has("cpuset") && has("noprefix") => Some(Flavour::Cpuset),
+        "cgroup" if has("cpuset") => Some(Flavour::V1),
+        _ => None,
+    };
+    flavour.map(|flavour| (flavour, folder))
+}
+
+/// The group of the process that gathered the files.
+fn group(tree: &Tree) -> Option<String> {
+    let group = tree.text("proc/self/cpuset").filter(|group| !group.is_empty()).or_else(|| {
+        let groups = tree.text("proc/self/cgroup")?;
+        groups.lines().find_map(group_of).map(str::to_owned)
+    })?;
+    let group = group.lines().next()?.trim_end_matches('/').to_owned();
+    (group.is_empty() || group.starts_with('/')).then_some(group)
+}
+
+/// The group in a line of `/proc/self/cgroup`, `NUMBER:CONTROLLERS:GROUP`, if the line is about cpusets.
+fn group_of(line: &str) -> Option<&str> {
+    let (_, rest) = line.split_once(':')?;
+    let (controllers, group) = rest.split_once(':')?;
+    (controllers.is_empty() || controllers == "cpuset").then_some(group)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::tree_of;
+    use super::*;
+
+    fn cpus(files: &[(&str, &str)]) -> Option<Vec<u32>> {
+        Allowed::read(&tree_of(files)).cpus.map(|set| set.iter().collect())
+    }
+
+    #[test]
+    fn each_flavour_is_found_at_its_usual_place() {
+        let me = ("proc/self/cgroup", "4:memory:/m\n3:cpuset:/job/1\n");
+        let v1 = [me, ("sys/fs/cgroup/cpuset/cpuset.cpus", "0-7"), ("sys/fs/cgroup/cpuset/job/1/cpuset.cpus", "2-3")];
+        assert_eq!(cpus(&v1), Some(vec![2, 3]));
+        let me = ("proc/self/cpuset", "/a\n");
+        assert_eq!(cpus(&[me, ("dev/cpuset/cpus", "0-7"), ("dev/cpuset/a/cpus", "5")]), Some(vec![5]));
+        let me = ("proc/self/cgroup", "0::/\n");
+        assert_eq!(cpus(&[me, ("sys/fs/cgroup/cpuset.cpus.effective", "1,3\n")]), Some(vec![1, 3]));
+    }
+
+    #[test]
+    fn a_group_without_the_controller_has_what_is_above() {
+        let files = [
+            ("proc/self/cgroup", "0::/a/b/c\n"),
+            ("sys/fs/cgroup/cpuset.cpus.effective", "0-7"),
+            ("sys/fs/cgroup/a/cpuset.cpus.effective", "4-7"),
+        ];
+        assert_eq!(cpus(&files), Some(vec![4, 5, 6, 7]));
+    }
+
+    #[test]
+    fn mounts_tell_of_unusual_places() {
+        let mounts = "x /cgroup/memory cgroup rw,memory 0 0\nx /my\\040groups cgroup2 rw 0 0\n";
+        let files = [
+            ("proc/mounts", mounts),
+            ("proc/self/cgroup", "0::/job\n"),
+            ("my groups/cgroup.controllers", "cpu cpuset io\n"),
+            ("my groups/job/cpuset.cpus.effective", "0"),
+        ];
+        assert_eq!(cpus(&files), Some(vec![0]));
+        let noprefix = [
+            ("proc/mounts", "x /c cgroup rw,cpuset,noprefix 0 0\n"),
+            ("proc/self/cpuset", "/job"),
+            ("c/job/cpus", "6-7"),
+        ];
+        assert_eq!(cpus(&noprefix), Some(vec![6, 7]));
+    }
+
+    #[test]
+    fn nothing_readable_restricts_nothing() {
+        assert_eq!(cpus(&[]), None);
+        assert_eq!(cpus(&[("sys/fs/cgroup/cpuset.cpus.effective", "all"), ("proc/self/cgroup", "0::/\n")]), None);
+        assert_eq!(cpus(&[("dev/cpuset/cpus", "0"), ("proc/self/cpuset", "../..")]), None);
+    }
+}

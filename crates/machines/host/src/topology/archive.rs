@@ -1,0 +1,161 @@
+//! Dumps made by `hwloc-gather-topology`: a tar archive, packed with bzip2 or not, unpacked into memory.
+
+use super::GatherError;
+use super::tree::{MAX_FILE_BYTES, Node, Tree};
+use bzip2::read::MultiBzDecoder;
+use std::collections::{BTreeSet, HashMap};
+use std::io::{self, Read};
+use tar::{Archive, Entry, EntryType};
+
+/// The most bytes that an archive may unpack to: room for 4096 CPUs of 120 files each.
+pub const MAX_UNPACKED_BYTES: u64 = 512 << 20;
+
+/// The most bytes that are kept of it, names included.
+const MAX_KEPT_BYTES: usize = 256 << 20;
+
+/// The longest path, and the deepest: sysfs stays below 30.
+const MAX_PATH_BYTES: usize = 4096;
+const MAX_DEPTH: usize = 64;
+
+/// The tree in an archive; its root is the topmost folder that holds a folder `sys`.
+pub(super) fn unpack(bytes: &[u8]) -> Result<Tree, GatherError> {
+    match bytes {
+        [] => Err(GatherError::Empty),
+        [b'B', b'Z', b'h', ..] => read(MultiBzDecoder::new(bytes)),
+        _ if bytes.get(257..262) == Some(b"ustar") => read(bytes),
+        _ => Err(GatherError::NotAnArchive),
+    }
+}
+
+fn read(bytes: impl Read) -> Result<Tree, GatherError> {
+    let mut limited = Limited { bytes, left: MAX_UNPACKED_BYTES };
+    let mut unpacked = Unpacked::default();
+    let mut archive = Archive::new(&mut limited);
+    for entry in archive.entries().map_err(broken)? {
+        unpacked.add(entry.map_err(broken)?)?;
+    }
+    // The checksum stands at the end, and a cut may be there.
+    io::copy(&mut limited, &mut io::sink()).map_err(broken)?;
+    unpacked.tree()
+}
+
+fn broken(error: io::Error) -> GatherError {
+    match error.get_ref().is_some_and(|inner| inner.is::<TooMuch>()) || error.kind() == io::ErrorKind::FileTooLarge {
+        true => GatherError::TooLarge,
+        false => GatherError::Broken(error),
+    }
+}
+
+/// The archive unpacks to more than [`MAX_UNPACKED_BYTES`].
+#[derive(Debug, thiserror::Error)]
+#[error("too much is in the archive")]
+struct TooMuch;
+
+/// A reader that fails after so many bytes, where [`Read::take`] would pretend that they are all.
+struct Limited<R> {
+    bytes: R,
+    left: u64,
+}
+
+impl<R: Read> Read for Limited<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.left == 0 {
+            return Err(io::Error::new(io::ErrorKind::FileTooLarge, TooMuch));
+        }
+        let most = usize::try_from(self.left).unwrap_or(usize::MAX).min(buffer.len());
+        let read = self.bytes.read(&mut buffer[..most])?;
+        self.left -= read as u64;
+        Ok(read)
+    }
+}
+
+/// What has been unpacked so far.
+#[derive(Default)]
+struct Unpacked {
+    nodes: HashMap<String, Node>,
+    kept_bytes: usize,
+}
+
+impl Unpacked {
+    fn add(&mut self, mut entry: Entry<'_, impl Read>) -> Result<(), GatherError> {
+        let path = path_of(&String::from_utf8_lossy(&entry.path_bytes()))?;
+        let target = || entry.link_name_bytes().map(|target| String::from_utf8_lossy(&target).into_owned());
+        let node = match entry.header().entry_type() {
+            EntryType::Directory => Node::Folder(BTreeSet::new()),
+            EntryType::Symlink => Node::Link(short(target().unwrap_or_default())?),
+            // A hard link names its target from the top of the archive.
+            EntryType::Link => match self.nodes.get(&path_of(&target().unwrap_or_default())?) {
+                Some(Node::File(bytes)) => Node::File(bytes.clone()),
+                _ => return Ok(()),
+            },
+            kind if kind.is_file() => {
+                let mut bytes = Vec::new();
+                entry.by_ref().take(MAX_FILE_BYTES as u64).read_to_end(&mut bytes).map_err(broken)?;
+                Node::File(bytes)
+            }
+            _ => return Ok(()),
+        };
+        self.keep(path, node)
+    }
+
+    /// Puts a node into its folders, which are made where they are missing.
+    fn keep(&mut self, path: String, node: Node) -> Result<(), GatherError> {
+        let inside = match &node {
+            Node::File(bytes) => bytes.len(),
+            Node::Link(target) => target.len(),
+            Node::Folder(_) => 0,
+        };
+        self.count(inside)?;
+        let mut at = path.as_str();
+        while let Some((folder, name)) = at.rsplit_once('/').or((!at.is_empty()).then_some(("", at))) {
+            if !self.nodes.contains_key(folder) {
+                self.count(folder.len())?;
+            }
+            let parent = self.nodes.entry(folder.to_owned()).or_insert_with(|| Node::Folder(BTreeSet::new()));
+            // Something below a file or link: no archiver writes such, and nobody could find it.
+            let Node::Folder(names) = parent else { return Ok(()) };
+            if !names.insert(name.to_owned()) {
+                break;
+            }
+            self.count(name.len())?;
+            at = folder;
+        }
+        match (self.nodes.get(&path), &node) {
+            (Some(Node::Folder(_)), _) => {}
+            _ => drop(self.nodes.insert(path, node)),
+        }
+        Ok(())
+    }
+
+    /// Each node also costs about so much in the maps.
+    fn count(&mut self, bytes: usize) -> Result<(), GatherError> {
+        self.kept_bytes += bytes + 128;
+        if self.kept_bytes > MAX_KEPT_BYTES { Err(GatherError::TooLarge) } else { Ok(()) }
+    }
+
+    fn tree(self) -> Result<Tree, GatherError> {
+        let is_folder = |path: &str| matches!(self.nodes.get(path), Some(Node::Folder(_)));
+        let roots = self.nodes.keys().filter(|root| match root.as_str() {
+            "" => is_folder("sys"),
+            root => is_folder(&format!("{root}/sys")),
+        });
+        let root = roots.min_by_key(|root| (root.matches('/').count(), root.len(), root.as_str()));
+        let root = root.cloned().ok_or(GatherError::NoSys)?;
+        Ok(Tree::in_memory(root, self.nodes))
+    }
+}
+
+/// The path of an entry without `.`, empty parts and slashes around it.
+fn path_of(path: &str) -> Result<String, GatherError> {
+    let parts: Vec<&str> = path.split('/').filter(|part| !matches!(*part, "" | ".")).collect();
+    let refused = parts.contains(&"..") || parts.len() > MAX_DEPTH || path.len() > MAX_PATH_BYTES;
+    match refused {
+        true => Err(GatherError::Path(path.chars().take(80).collect())),
+        false => Ok(parts.join("/")),
+    }
+}
+
+fn short(target: String) -> Result<String, GatherError> {
+    let is_short = target.len() <= MAX_PATH_BYTES;
+    if is_short { Ok(target) } else { Err(GatherError::Path(target.chars().take(80).collect())) }
+}

@@ -1,0 +1,197 @@
+//! Cores, caches, dies, packages and the groups around them, from `/sys/devices/system/cpu`.
+
+use super::TopologyError;
+use super::nest::{Kind, Nest};
+use super::tree::Tree;
+use seatmap_machine::import::MAX_PUS;
+use seatmap_os::CpuSet;
+use seatmap_os::cpu_list::MAX_CPU;
+use std::cell::Cell;
+
+const FOLDER: &str = "sys/devices/system/cpu";
+
+/// The CPUs that run and of which the kernel says where they are; all that run where it does not say it of any.
+///
+/// # Errors
+/// There is none, or there are more than [`MAX_PUS`].
+pub(super) fn running(tree: &Tree) -> Result<CpuSet, TopologyError> {
+    let listed = |name: &str| {
+        tree.text(&format!("{FOLDER}/{name}")).and_then(|text| CpuSet::of_list(&text)).filter(|set| !set.is_empty())
+    };
+    let names = tree.list(FOLDER);
+    let cpus =
+        || names.iter().filter_map(|name| name.strip_prefix("cpu")?.parse::<u32>().ok()).filter(|os| *os <= MAX_CPU);
+    let online = listed("online").unwrap_or_else(|| cpus().filter(|cpu| !is_switched_off(tree, *cpu)).collect());
+    let shown: CpuSet = cpus().filter(|cpu| online.contains(*cpu)).collect();
+    let placed: CpuSet =
+        shown.iter().take(MAX_PUS + 1).filter(|cpu| tree.has(&format!("{FOLDER}/cpu{cpu}/topology"))).collect();
+    let running = [placed, shown, online].into_iter().find(|set| !set.is_empty()).ok_or(TopologyError::NoCpu)?;
+    match running.len() {
+        ..=MAX_PUS => Ok(running),
+        count => Err(TopologyError::TooMany { count }),
+    }
+}
+
+fn is_switched_off(tree: &Tree, cpu: u32) -> bool {
+    tree.text(&format!("{FOLDER}/cpu{cpu}/online")).as_deref() == Some("0")
+}
+
+/// A set of CPUs that each CPU has in its `topology` folder. Its name changed in Linux 5.3, and dumps may lack the mask or
+/// the list.
+struct Around {
+    /// Masks, then lists.
+    names: [&'static str; 4],
+    /// The name that was there last.
+    found: Cell<usize>,
+}
+
+impl Around {
+    const fn new(names: [&'static str; 4]) -> Self {
+        Around { names, found: Cell::new(0) }
+    }
+
+    /// The set around a CPU, of those that run.
+    fn read(&self, tree: &Tree, cpu: u32, running: &CpuSet) -> Option<CpuSet> {
+        let last = self.found.get();
+        let order = std::iter::once(last).chain((0..self.names.len()).filter(|at| *at != last));
+        for at in order.filter(|at| !self.names[*at].is_empty()) {
+            let name = self.names[at];
+            let text = tree.text(&format!("{FOLDER}/cpu{cpu}/topology/{name}"));
+            let parse = if name.ends_with("_list") { CpuSet::of_list } else { CpuSet::of_mask };
+            if let Some(set) = text.as_deref().and_then(parse) {
+                self.found.set(at);
+                return Some(set.within(running));
+            }
+        }
+        None
+    }
+}
+
+/// Reads the CPUs one after the other into a nest.
+pub(super) struct Reader<'a> {
+    tree: &'a Tree,
+    running: &'a CpuSet,
+    core: Around,
+    cluster: Around,
+    die: Around,
+    package: Around,
+    book: Around,
+    drawer: Around,
+    /// On AMD's Bulldozer the kernel calls two cores that share an L2 cache siblings.
+    siblings_can_be_cores: bool,
+}
+
+impl<'a> Reader<'a> {
+    pub(super) fn new(tree: &'a Tree, running: &'a CpuSet) -> Self {
+        Reader {
+            tree,
+            running,
+            core: Around::new(["core_cpus", "thread_siblings", "core_cpus_list", "thread_siblings_list"]),
+            cluster: Around::new(["cluster_cpus", "cluster_cpus_list", "", ""]),
+            die: Around::new(["die_cpus", "die_cpus_list", "", ""]),
+            package: Around::new(["package_cpus", "core_siblings", "package_cpus_list", "core_siblings_list"]),
+            book: Around::new(["book_siblings", "book_siblings_list", "", ""]),
+            drawer: Around::new(["drawer_siblings", "drawer_siblings_list", "", ""]),
+            siblings_can_be_cores: is_bulldozer(tree),
+        }
+    }
+
+    /// All that the CPUs share.
+    pub(super) fn nest(&self) -> Nest {
+        let mut nest = Nest::new(self.running);
+        for cpu in self.running.iter() {
+            let set = |around: &Around| around.read(self.tree, cpu, self.running);
+            let core = set(&self.core);
+            if core.as_ref().is_none_or(|core| core.first() == Some(cpu)) {
+                self.around_core(cpu, &mut nest);
+            }
+            if let Some(core) = core {
+                self.core(cpu, core, &mut nest);
+            }
+            self.caches(cpu, &mut nest);
+        }
+        nest
+    }
+
+    fn core(&self, cpu: u32, core: CpuSet, nest: &mut Nest) {
+        let id = |cpu| self.id(cpu, "core_id");
+        let own = self.siblings_can_be_cores && core.iter().any(|sibling| id(sibling) != id(cpu));
+        match own {
+            true => nest.insert(Kind::Core, CpuSet::single(cpu), None),
+            false if core.first() == Some(cpu) => nest.insert(Kind::Core, core, None),
+            false => {}
+        }
+    }
+
+    /// What is around the core of which this CPU is the first. Each set is taken from its own first CPU.
+    fn around_core(&self, cpu: u32, nest: &mut Nest) {
+        let set = |around: &Around| around.read(self.tree, cpu, self.running);
+        let starts = |set: &CpuSet| set.first() == Some(cpu);
+        let cluster = set(&self.cluster);
+        if cluster.as_ref().is_none_or(|set| starts(set) || set.len() == 1) {
+            self.around_cluster(cpu, cluster.filter(|set| set.len() > 1), nest);
+        }
+        for (kind, around) in [(Kind::Book, &self.book), (Kind::Drawer, &self.drawer)] {
+            if let Some(set) = set(around).filter(starts) {
+                nest.insert(kind, set, None);
+            }
+        }
+    }
+
+    /// A die that is all of its package is none: most processors have one die, and the kernel calls it so.
+    fn around_cluster(&self, cpu: u32, cluster: Option<CpuSet>, nest: &mut Nest) {
+        let set = |around: &Around| around.read(self.tree, cpu, self.running);
+        let starts = |set: &CpuSet| set.first() == Some(cpu);
+        let die = set(&self.die);
+        let is_first = die.as_ref().is_none_or(|set| starts(set) || set.len() == 1);
+        let package = is_first.then(|| set(&self.package)).flatten();
+        let die = die.filter(|set| set.len() > 1 && starts(set) && Some(set) != package.as_ref());
+        let cluster = cluster.filter(|set| Some(set) != die.as_ref() && Some(set) != package.as_ref());
+        if let Some(package) = package.filter(starts) {
+            nest.insert(Kind::Package, package, self.id(cpu, "physical_package_id"));
+        }
+        cluster.into_iter().for_each(|set| nest.insert(Kind::Cluster, set, None));
+        die.into_iter().for_each(|set| nest.insert(Kind::Die, set, None));
+    }
+
+    fn id(&self, cpu: u32, name: &str) -> Option<u32> {
+        self.tree.text(&format!("{FOLDER}/cpu{cpu}/topology/{name}"))?.parse().ok()
+    }
+
+    /// The data caches beyond the first level, each from its first CPU.
+    fn caches(&self, cpu: u32, nest: &mut Nest) {
+        let folder = format!("{FOLDER}/cpu{cpu}/cache");
+        for name in self.tree.list(&folder).iter().filter(|name| name.starts_with("index")) {
+            let file = |file: &str| self.tree.text(&format!("{folder}/{name}/{file}"));
+            let map = file("shared_cpu_map").and_then(|text| CpuSet::of_mask(&text));
+            let map = map.or_else(|| file("shared_cpu_list").and_then(|text| CpuSet::of_list(&text)));
+            // Itanium's kernels say nothing of some caches; those are the core's.
+            let core = || self.core.read(self.tree, cpu, self.running);
+            let set = map.and_then(|map| if map.is_empty() { core() } else { Some(map.within(self.running)) });
+            let Some(set) = set.filter(|set| set.first() == Some(cpu)) else { continue };
+            let level = file("level").and_then(|text| text.parse::<u32>().ok());
+            let holds_data = file("type").is_none_or(|text| text != "Instruction");
+            if let Some(kind) = level.filter(|_| holds_data).and_then(cache_kind) {
+                nest.insert(kind, set, None);
+            }
+        }
+    }
+}
+
+/// The kind of a data cache of this level, if it is one that two cores can share.
+pub(super) fn cache_kind(level: u32) -> Option<Kind> {
+    match level {
+        1 => Some(Kind::Inner),
+        2 => Some(Kind::L2),
+        3 => Some(Kind::L3),
+        4 | 5 => Some(Kind::Outer),
+        _ => None,
+    }
+}
+
+/// AMD's families 21 and 22, by the first processor of `/proc/cpuinfo`.
+fn is_bulldozer(tree: &Tree) -> bool {
+    let cpuinfo = tree.first_page("proc/cpuinfo").unwrap_or_default();
+    let value = |key: &str| seatmap_os::small::value_of(&cpuinfo, key).unwrap_or_default();
+    value("vendor_id") == "AuthenticAMD" && matches!(value("cpu family").as_str(), "21" | "22")
+}

@@ -1,0 +1,167 @@
+//! Cores and caches of POWER computers from `/proc/device-tree`, which older kernels have instead of caches in sysfs.
+//!
+//! Each folder in `cpus` is a core or a cache; each names the next cache by its handle.
+
+use super::cpus::cache_kind;
+use super::nest::{Kind, Nest};
+use super::tree::Tree;
+use seatmap_os::CpuSet;
+use std::collections::{HashMap, HashSet};
+
+const FOLDER: &str = "proc/device-tree/cpus";
+
+/// The most entries that are read: one a core or cache.
+const MAX_ENTRIES: usize = 1 << 14;
+
+/// A core or a cache.
+struct Entry {
+    folder: String,
+    handle: Option<u32>,
+    /// The handle of the cache behind it.
+    next: Option<u32>,
+    /// The PUs of a core; `None` for a cache.
+    core: Option<CpuSet>,
+}
+
+/// Adds what the device tree of a POWER computer says.
+pub(super) fn add(tree: &Tree, running: &CpuSet, nest: &mut Nest) {
+    if !is_power(tree) {
+        return;
+    }
+    let names = tree.list(FOLDER);
+    let entries = names.iter().filter(|name| !name.starts_with('.')).take(MAX_ENTRIES);
+    let entries: Vec<Entry> = entries.filter_map(|name| entry(tree, name, running)).collect();
+    for core in entries.iter().filter_map(|entry| entry.core.as_ref()) {
+        nest.insert(Kind::Core, core.clone(), None);
+    }
+    let mut before = HashMap::<u32, Vec<usize>>::new();
+    for (at, entry) in entries.iter().enumerate() {
+        entry.next.into_iter().for_each(|next| before.entry(next).or_default().push(at));
+    }
+    for cache in entries.iter().filter(|entry| entry.core.is_none() && holds_data(tree, &entry.folder)) {
+        let mut reach = Reach { entries: &entries, before: &before, met: HashSet::new(), pus: CpuSet::default() };
+        let level = 1 + cache.handle.map_or(0, |handle| reach.follow(handle));
+        if let Some(kind) = cache_kind(level) {
+            nest.insert(kind, reach.pus, None);
+        }
+    }
+}
+
+/// The CPUs before a cache, found from it towards the cores.
+struct Reach<'a> {
+    entries: &'a [Entry],
+    before: &'a HashMap<u32, Vec<usize>>,
+    met: HashSet<usize>,
+    pus: CpuSet,
+}
+
+impl Reach<'_> {
+    /// Collects the PUs before the cache with this handle; the number of levels there.
+    fn follow(&mut self, handle: u32) -> u32 {
+        let mut levels = 0;
+        let mut edge = vec![(handle, 1)];
+        while let Some((handle, level)) = edge.pop() {
+            for at in self.before.get(&handle).into_iter().flatten() {
+                // A tree that leads in circles ends here.
+                if !self.met.insert(*at) {
+                    continue;
+                }
+                levels = levels.max(level);
+                match (&self.entries[*at].core, self.entries[*at].handle) {
+                    (Some(core), _) => self.pus.extend(core),
+                    (None, Some(handle)) => edge.push((handle, level + 1)),
+                    (None, None) => {}
+                }
+            }
+        }
+        levels
+    }
+}
+
+fn entry(tree: &Tree, name: &str, running: &CpuSet) -> Option<Entry> {
+    let folder = format!("{FOLDER}/{name}");
+    let number = |names: &[&str]| names.iter().find_map(|name| words(tree, &folder, name)?.first().copied());
+    let core = match tree.text(&format!("{folder}/device_type"))?.as_str() {
+        "cache" => None,
+        "cpu" => {
+            let threads = words(tree, &folder, "ibm,ppc-interrupt-server#s").or_else(|| words(tree, &folder, "reg"))?;
+            Some(threads.into_iter().filter(|thread| running.contains(*thread)).collect())
+        }
+        _ => return None,
+    };
+    let handle = number(&["phandle", "ibm,phandle", "linux,phandle"]);
+    let next = number(&["next-level-cache", "l2-cache"]);
+    Some(Entry { handle, next, core, folder })
+}
+
+fn holds_data(tree: &Tree, folder: &str) -> bool {
+    words(tree, folder, "d-cache-size").is_some_and(|size| size.first().is_some_and(|bytes| *bytes > 0))
+}
+
+/// The numbers of a property: 32 bits each, the highest byte first.
+fn words(tree: &Tree, folder: &str, name: &str) -> Option<Vec<u32>> {
+    let bytes = tree.bytes(&format!("{folder}/{name}"))?;
+    let (words, _) = bytes.as_chunks::<4>();
+    (!words.is_empty()).then(|| words.iter().map(|word| u32::from_be_bytes(*word)).collect())
+}
+
+/// Whether the files are those of a POWER computer. A dump says so itself, or its processors do.
+fn is_power(tree: &Tree) -> bool {
+    if !tree.has(FOLDER) {
+        return false;
+    }
+    let dump = tree.text("proc/hwloc-nofile-info").unwrap_or_default();
+    let told = seatmap_os::small::value_of(&dump, "Architecture").unwrap_or_default();
+    let cpuinfo = tree.first_page("proc/cpuinfo").unwrap_or_default();
+    let model = seatmap_os::small::value_of(&cpuinfo, "cpu").unwrap_or_default();
+    let is = |text: &str, names: &[&str]| names.iter().any(|name| text.starts_with(name));
+    is(&told, &["ppc", "power"]) || is(&model, &["POWER", "PPC", "PowerPC", "Cell"])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::tree_of_bytes;
+    use super::*;
+
+    /// A machine with two cores of two threads, an L2 each, one L3, and links as given from L3 onwards.
+    fn nest(l3_next: &[u8]) -> Nest {
+        let at = |path: &str| format!("{FOLDER}/{path}");
+        let number = |number: u32| number.to_be_bytes().to_vec();
+        let mut files = vec![("proc/hwloc-nofile-info".to_owned(), b"Architecture: ppc64\n".to_vec())];
+        for core in 0..2u32 {
+            let threads = [number(2 * core), number(2 * core + 1)].concat();
+            let cpu = |file: &str| at(&format!("cpu@{core}/{file}"));
+            let l2 = |file: &str| at(&format!("l2@{core}/{file}"));
+            files.push((cpu("device_type"), b"cpu\0".to_vec()));
+            files.push((cpu("ibm,ppc-interrupt-server#s"), threads));
+            files.push((cpu("l2-cache"), number(20 + core)));
+            files.push((l2("device_type"), b"cache\0".to_vec()));
+            files.push((l2("phandle"), number(20 + core)));
+            files.push((l2("next-level-cache"), number(30)));
+            files.push((l2("d-cache-size"), number(1 << 18)));
+        }
+        files.push((at("l3/device_type"), b"cache".to_vec()));
+        files.push((at("l3/phandle"), number(30)));
+        files.push((at("l3/d-cache-size"), number(1 << 22)));
+        files.push((at("l3/l2-cache"), l3_next.to_vec()));
+        let running: CpuSet = (0..4).collect();
+        let mut nest = Nest::new(&running);
+        add(&tree_of_bytes(files), &running, &mut nest);
+        nest
+    }
+
+    #[test]
+    fn caches_are_found_from_the_cores() {
+        let numbers = nest(&[]).numbers(&(0..4).collect(), &[]);
+        let of = |kind: Kind| (0..4).map(|pu| numbers.get(&(pu, kind)).copied()).collect::<Vec<_>>();
+        assert_eq!(of(Kind::Core), [0, 0, 1, 1].map(Some));
+        assert_eq!(of(Kind::L2), [0, 0, 1, 1].map(Some));
+        assert_eq!(of(Kind::L3), [0; 4].map(Some));
+    }
+
+    #[test]
+    fn a_circle_of_caches_ends() {
+        let numbers = nest(&20u32.to_be_bytes()).numbers(&(0..4).collect(), &[]);
+        assert!(numbers.contains_key(&(0, Kind::Core)));
+    }
+}

@@ -1,0 +1,161 @@
+//! What PUs share, as sets within sets: which are kept, and how they are numbered.
+//!
+//! The sets come from files that can contradict each other. A set that cuts one that is already there in two is left out, so
+//! that any two sets that are kept are apart or one within the other. Groups get the numbers that hwloc gives them: those
+//! of one level in the order in which a walk through the tree meets them, where what lies side by side is ordered by its
+//! first PU.
+
+use seatmap_os::CpuSet;
+use std::collections::{HashMap, HashSet};
+
+/// What a set of PUs shares, from the outside: of two equal sets the earlier kind is around the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) enum Kind {
+    /// NUMA nodes or groups of such; these order what is in them, and are no level themselves.
+    Memory,
+    Drawer,
+    Book,
+    Package,
+    Die,
+    /// Caches beyond the third level.
+    Outer,
+    L3,
+    Cluster,
+    L2,
+    Core,
+    /// A cache of no level that is shown.
+    Inner,
+}
+
+impl Kind {
+    /// Groups stand for nothing but what is in them: where another object has the same PUs they are left out.
+    fn is_group(self) -> bool {
+        matches!(self, Kind::Memory | Kind::Drawer | Kind::Book | Kind::Cluster)
+    }
+}
+
+/// PUs that share something.
+#[derive(Debug)]
+pub(super) struct Shared {
+    pub(super) kind: Kind,
+    pub(super) set: CpuSet,
+    /// The operating system's number of it.
+    pub(super) os: Option<u32>,
+}
+
+/// All that PUs share.
+#[derive(Debug)]
+pub(super) struct Nest {
+    shared: Vec<Shared>,
+    /// Those that hold each PU.
+    of_pu: HashMap<u32, Vec<usize>>,
+}
+
+/// The numbers of what a PU belongs to, by kind.
+pub(super) type Numbers = HashMap<(u32, Kind), u32>;
+
+impl Nest {
+    pub(super) fn new(pus: &CpuSet) -> Self {
+        Nest { shared: Vec::new(), of_pu: pus.iter().map(|os| (os, Vec::new())).collect() }
+    }
+
+    /// Adds a set, unless it is there already, is empty, or cuts another one.
+    pub(super) fn insert(&mut self, kind: Kind, set: CpuSet, os: Option<u32>) {
+        let mut met = HashSet::new();
+        for at in set.iter().filter_map(|pu| self.of_pu.get(&pu)).flatten() {
+            let other = &self.shared[*at];
+            let fits = !met.insert(*at) || set.is_subset(&other.set) || other.set.is_subset(&set);
+            if !fits || (other.kind == kind && kind != Kind::Memory && other.set == set) {
+                return;
+            }
+        }
+        let at = self.shared.len();
+        for pu in set.iter() {
+            self.of_pu.entry(pu).or_default().push(at);
+        }
+        if !set.is_empty() {
+            self.shared.push(Shared { kind, set, os });
+        }
+    }
+
+    /// The numbers of what each of these PUs belongs to. What holds none of them counts too where memory in use lies in
+    /// it.
+    pub(super) fn numbers(mut self, allowed: &CpuSet, nodes: &[&CpuSet]) -> Numbers {
+        let order = self.order();
+        let kept: HashSet<usize> = order.iter().copied().filter(|at| self.is_kept(*at, allowed, nodes)).collect();
+        let kept = without_needless_groups(&self.shared, kept, allowed);
+        let mut numbers = Numbers::new();
+        let mut next = HashMap::<Kind, u32>::new();
+        for at in order.into_iter().filter(|at| kept.contains(at)) {
+            let shared = &mut self.shared[at];
+            let running = next.entry(shared.kind).or_default();
+            // The kernel's number of a package is one that people know; those of the rest repeat.
+            let number = shared.os.filter(|_| shared.kind == Kind::Package).unwrap_or(*running);
+            *running += 1;
+            // An inner one comes later and replaces what is around it.
+            numbers.extend(shared.set.iter().map(|pu| ((pu, shared.kind), number)));
+        }
+        numbers
+    }
+
+    /// All, as a walk through the tree meets them.
+    fn order(&mut self) -> Vec<usize> {
+        let shared = &self.shared;
+        let rank = |at: &usize| (std::cmp::Reverse(shared[*at].set.len()), shared[*at].kind, *at);
+        self.of_pu.values_mut().for_each(|around| around.sort_by_cached_key(rank));
+        let key = |at: &usize| -> Vec<Option<u32>> {
+            let around = shared[*at].set.first().and_then(|pu| self.of_pu.get(&pu)).map_or(&[][..], Vec::as_slice);
+            let depth = around.iter().position(|other| other == at).map_or(0, |depth| depth + 1);
+            around[..depth].iter().map(|other| shared[*other].set.first()).collect()
+        };
+        let mut order: Vec<usize> = (0..shared.len()).collect();
+        order.sort_by_cached_key(key);
+        order
+    }
+
+    fn is_kept(&self, at: usize, allowed: &CpuSet, nodes: &[&CpuSet]) -> bool {
+        let Shared { kind, set, .. } = &self.shared[at];
+        let same = |other: &&usize| self.shared[**other].set == *set && !self.shared[**other].kind.is_group();
+        let around = set.first().and_then(|pu| self.of_pu.get(&pu)).map_or(&[][..], Vec::as_slice);
+        // A group that is kept has no equal.
+        let outermost = kind.is_group() || around.iter().find(same) == Some(&at);
+        let holds = |node: &&CpuSet| node.is_subset(set) && (outermost || **node != *set);
+        match kind {
+            Kind::Memory => false,
+            kind if kind.is_group() && self.is_needless(at, around) => false,
+            _ => set.meets(allowed) || nodes.iter().any(|node| !node.is_empty() && holds(node)),
+        }
+    }
+
+    /// Whether something that is no group, or an earlier group of another kind, has the same PUs.
+    fn is_needless(&self, at: usize, around: &[usize]) -> bool {
+        let Shared { kind, set, .. } = &self.shared[at];
+        around.iter().any(|other| {
+            let Shared { kind: theirs, set: same, .. } = &self.shared[*other];
+            let instead = !theirs.is_group() || (*theirs != Kind::Memory && *other < at);
+            theirs != kind && same == set && instead
+        })
+    }
+}
+
+/// Leaves out a kind of groups where each of them has, of the PUs in use, the same as the one thing of another kind around
+/// or in it: with a part of a machine in use a cluster can be all that is left of its package.
+fn without_needless_groups(shared: &[Shared], mut kept: HashSet<usize>, allowed: &CpuSet) -> HashSet<usize> {
+    let sets_of = |kind: Kind, kept: &HashSet<usize>| -> Vec<CpuSet> {
+        let of_kind = kept.iter().filter(|at| shared[**at].kind == kind);
+        of_kind.map(|at| shared[*at].set.within(allowed)).collect()
+    };
+    for group in [Kind::Cluster, Kind::Book, Kind::Drawer] {
+        let sets: HashSet<CpuSet> = sets_of(group, &kept).into_iter().collect();
+        let others = [Kind::Drawer, Kind::Book, Kind::Package, Kind::Die, Kind::Outer, Kind::L3, Kind::L2, Kind::Core];
+        let is_same = |kind: Kind| {
+            let theirs = sets_of(kind, &kept);
+            theirs.len() == sets.len() && theirs.iter().all(|set| sets.contains(set))
+        };
+        let machine = sets.len() == 1 && sets.contains(allowed);
+        if machine || others.into_iter().any(|kind| kind != group && !sets.is_empty() && is_same(kind)) {
+            kept.retain(|at| shared[*at].kind != group);
+        }
+    }
+    kept
+}

@@ -1,0 +1,166 @@
+//! NUMA nodes: which CPUs are near the memory of each.
+
+use super::tree::Tree;
+use seatmap_os::CpuSet;
+use std::collections::HashSet;
+
+const FOLDER: &str = "sys/devices/system/node";
+
+/// The most nodes that are read: Linux stops at 1024 (`NODES_SHIFT`).
+const MAX_NODES: usize = 1024;
+
+/// One node.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Node {
+    pub(super) os: u32,
+    /// The CPUs in use to which it is local.
+    pub(super) cpus: CpuSet,
+}
+
+/// The nodes of a machine, by ascending number.
+#[derive(Debug, Default)]
+pub(super) struct Nodes {
+    pub(super) nodes: Vec<Node>,
+    /// Distances from the firmware (SLIT) between these nodes, if they are known of all.
+    pub(super) distances: Option<Vec<Vec<u64>>>,
+}
+
+impl Nodes {
+    /// The nodes that the kernel shows. A machine without any has one of all CPUs.
+    pub(super) fn read(tree: &Tree, cpus: &CpuSet) -> Self {
+        let numbers = numbers(tree);
+        let mut found = without_overlaps(numbers.iter().filter_map(|os| node(tree, *os, cpus)).collect());
+        let distances = distances(tree, &numbers, &found);
+        if found.is_empty() {
+            let nodes = vec![Node { os: 0, cpus: cpus.clone() }];
+            return Nodes { nodes, distances: None };
+        }
+        let known = found.clone();
+        for node in &mut found {
+            initiators(tree, node.os, &known).for_each(|near| node.cpus.extend(&near.cpus));
+        }
+        if let Some(distances) = &distances {
+            settle(&mut found, distances, numbers.len());
+        }
+        Nodes { nodes: found, distances }
+    }
+
+    /// The node that is local to a CPU: the smallest that holds it, the first of equals. Faster memory beside the
+    /// ordinary one comes later and is not what a CPU uses by default.
+    pub(super) fn of_cpu(&self, cpu: u32, allowed: &CpuSet) -> Option<u32> {
+        let local = self.nodes.iter().filter(|node| node.cpus.contains(cpu));
+        local.min_by_key(|node| (node.cpus.within(allowed).len(), node.os)).map(|node| node.os)
+    }
+}
+
+fn numbers(tree: &Tree) -> Vec<u32> {
+    let online = tree.text(&format!("{FOLDER}/online")).and_then(|text| CpuSet::of_list(&text));
+    let listed = || -> CpuSet {
+        let names = tree.list(FOLDER);
+        names.iter().filter_map(|name| name.strip_prefix("node")?.parse().ok()).filter(|os| *os < 1 << 20).collect()
+    };
+    online.filter(|online| !online.is_empty()).unwrap_or_else(listed).iter().take(MAX_NODES).collect()
+}
+
+fn node(tree: &Tree, os: u32, cpus: &CpuSet) -> Option<Node> {
+    let file = |name: &str| tree.text(&format!("{FOLDER}/node{os}/{name}"));
+    let map = file("cpumap").and_then(|text| CpuSet::of_mask(&text));
+    let near = map.or_else(|| file("cpulist").and_then(|text| CpuSet::of_list(&text)))?;
+    Some(Node { os, cpus: near.within(cpus) })
+}
+
+/// Leaves out nodes that claim a CPU of an earlier one, as no machine has them: the firmware is wrong.
+fn without_overlaps(nodes: Vec<Node>) -> Vec<Node> {
+    let mut taken = CpuSet::default();
+    let fits = |node: &Node| {
+        let fits = !node.cpus.meets(&taken);
+        if fits {
+            taken.extend(&node.cpus);
+        }
+        fits
+    };
+    nodes.into_iter().filter(fits).collect()
+}
+
+/// The nodes whose CPUs reach this node's memory best, besides its own (HMAT). Class 1 is about CPUs alone, class 0 about
+/// devices as well.
+fn initiators<'a>(tree: &Tree, os: u32, nodes: &'a [Node]) -> impl Iterator<Item = &'a Node> {
+    let folder = |class: u32| format!("{FOLDER}/node{os}/access{class}/initiators");
+    let names =
+        [1, 0].into_iter().map(folder).find(|folder| tree.has(folder)).map_or_else(Vec::new, |at| tree.list(&at));
+    let near: HashSet<u32> = names.iter().filter_map(|name| name.strip_prefix("node")?.parse().ok()).collect();
+    nodes.iter().filter(move |node| node.os != os && near.contains(&node.os))
+}
+
+/// The distances between these nodes. The kernel writes row by row, in the order of all nodes however sparse their numbers
+/// are.
+fn distances(tree: &Tree, numbers: &[u32], nodes: &[Node]) -> Option<Vec<Vec<u64>>> {
+    let places: Option<Vec<usize>> = nodes.iter().map(|node| numbers.binary_search(&node.os).ok()).collect();
+    let places = places?;
+    let row = |os: &u32| {
+        let text = tree.text(&format!("{FOLDER}/node{os}/distance"))?;
+        let row: Vec<u64> = text.split_whitespace().map(|value| value.parse().ok()).collect::<Option<_>>()?;
+        (row.len() == numbers.len()).then(|| places.iter().map(|at| row[*at]).collect())
+    };
+    nodes.iter().map(|node| row(&node.os)).collect()
+}
+
+/// Gives nodes without CPUs those of the nearest nodes, unless all others of the computer's nodes are as near.
+fn settle(nodes: &mut [Node], distances: &[Vec<u64>], count: usize) {
+    for at in 0..nodes.len() {
+        let others = || (0..nodes.len()).filter(|other| *other != at);
+        let Some(least) = others().map(|other| distances[at][other]).min() else { return };
+        let nearest: Vec<usize> = others().filter(|other| distances[at][*other] == least).collect();
+        let tells = least > distances[at][at] && nearest.len() < count - 1;
+        if nodes[at].cpus.is_empty() && tells {
+            for other in nearest {
+                let near = nodes[other].cpus.clone();
+                nodes[at].cpus.extend(&near);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::tree_of;
+    use super::*;
+
+    fn read(files: &[(&str, &str)]) -> Vec<(u32, Vec<u32>)> {
+        let files: Vec<(String, &str)> = files.iter().map(|(path, text)| (format!("{FOLDER}/{path}"), *text)).collect();
+        let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (path.as_str(), *text)).collect();
+        let nodes = Nodes::read(&tree_of(&files), &(0..8).collect()).nodes;
+        nodes.into_iter().map(|node| (node.os, node.cpus.iter().collect())).collect()
+    }
+
+    #[test]
+    fn sparse_numbers_maps_and_lists() {
+        let files = [("online", "0,33\n"), ("node0/cpumap", "0f"), ("node33/cpulist", "4-9"), ("node7/cpumap", "1")];
+        assert_eq!(read(&files), [(0, vec![0, 1, 2, 3]), (33, vec![4, 5, 6, 7])]);
+        assert_eq!(read(&files[1..3]), [(0, vec![0, 1, 2, 3]), (33, vec![4, 5, 6, 7])]);
+    }
+
+    #[test]
+    fn a_machine_without_nodes_has_one() {
+        assert_eq!(read(&[]), [(0, (0..8).collect())]);
+        assert_eq!(read(&[("node1/cpumap", "nonsense")]), [(0, (0..8).collect())]);
+    }
+
+    #[test]
+    fn a_node_with_another_ones_cpus_is_left_out() {
+        assert_eq!(read(&[("node0/cpumap", "ff"), ("node1/cpumap", "3")]), [(0, (0..8).collect())]);
+    }
+
+    #[test]
+    fn memory_without_cpus_belongs_to_the_nearest() {
+        let nodes = [("node0/cpumap", "0f"), ("node1/cpumap", "f0"), ("node2/cpumap", "0")];
+        let distances =
+            |last| [("node0/distance", "10 21 17"), ("node1/distance", "21 10 28"), ("node2/distance", last)];
+        let near = read(&[&nodes[..], &distances("17 28 10")].concat());
+        assert_eq!(near[2], (2, vec![0, 1, 2, 3]));
+        let anywhere = read(&[&nodes[..], &distances("28 28 10")].concat());
+        assert_eq!(anywhere[2], (2, vec![]));
+        let told = read(&[&nodes[..], &[("node2/access0/initiators/node1", "")]].concat());
+        assert_eq!(told[2], (2, vec![4, 5, 6, 7]));
+    }
+}

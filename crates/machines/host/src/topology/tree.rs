@@ -1,0 +1,290 @@
+//! A tree of small files as `/sys` and `/proc` are: on disk below any folder, or in memory.
+//!
+//! Links are followed within the tree alone, so that a tree from somebody else cannot show files of this computer.
+
+use std::cell::RefCell;
+use std::collections::{BTreeSet, HashMap};
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+/// The most that is read of one file; those of sysfs have a page or less.
+pub(super) const MAX_FILE_BYTES: usize = 1 << 20;
+
+const PAGE_BYTES: usize = 4096;
+
+/// The most names that are read of one folder.
+const MAX_NAMES: usize = 1 << 17;
+
+/// Links that are followed one after the other, as many as the kernel follows.
+const MAX_LINKS: u32 = 40;
+
+/// A tree of files. Paths in it are relative to its root and have no slash in front.
+pub(super) struct Tree {
+    store: Store,
+    /// Where folders really are, by the path asked for; `None` where there is no such folder.
+    folders: RefCell<HashMap<String, Option<String>>>,
+}
+
+enum Store {
+    /// This computer's own root: the kernel follows the links.
+    Host,
+    Disk(PathBuf),
+    Memory {
+        root: String,
+        nodes: HashMap<String, Node>,
+    },
+}
+
+/// One path of a tree in memory.
+#[derive(Debug, PartialEq)]
+pub(super) enum Node {
+    File(Vec<u8>),
+    Link(String),
+    Folder(BTreeSet<String>),
+}
+
+/// A file as found, before links are followed.
+enum Found {
+    Bytes(Vec<u8>),
+    Link(String),
+}
+
+impl Tree {
+    /// The files of this computer.
+    pub(super) fn of_host() -> Self {
+        Tree::over(Store::Host)
+    }
+
+    /// The files below a folder.
+    pub(super) fn below(root: &Path) -> Self {
+        match root == Path::new("/") {
+            true => Tree::of_host(),
+            false => Tree::over(Store::Disk(root.to_owned())),
+        }
+    }
+
+    /// A tree in memory, whose root is this one of its folders.
+    pub(super) fn in_memory(root: String, nodes: HashMap<String, Node>) -> Self {
+        Tree::over(Store::Memory { root, nodes })
+    }
+
+    fn over(store: Store) -> Self {
+        Tree { store, folders: RefCell::default() }
+    }
+
+    /// The trimmed text of a file; `None` where it is absent or unreadable.
+    pub(super) fn text(&self, path: &str) -> Option<String> {
+        let bytes = self.bytes(path)?;
+        Some(String::from_utf8_lossy(&bytes).trim().trim_end_matches('\0').to_owned())
+    }
+
+    /// As [`Tree::text`], of the first page alone: the kernel makes the rest of a long file only for who reads it.
+    pub(super) fn first_page(&self, path: &str) -> Option<String> {
+        let bytes = self.read(path, PAGE_BYTES)?;
+        Some(String::from_utf8_lossy(&bytes).into_owned())
+    }
+
+    /// The bytes of a file; `None` where it is absent or unreadable.
+    pub(super) fn bytes(&self, path: &str) -> Option<Vec<u8>> {
+        self.read(path, MAX_FILE_BYTES)
+    }
+
+    fn read(&self, path: &str, most: usize) -> Option<Vec<u8>> {
+        let mut path = normal("", path);
+        for _ in 0..MAX_LINKS {
+            let (folder, name) = path.rsplit_once('/').unwrap_or(("", &path));
+            let folder = self.real_folder(folder)?;
+            match self.store.read(&joined(&folder, name), most)? {
+                Found::Bytes(bytes) => return Some(bytes),
+                Found::Link(target) => path = normal(&folder, &target),
+            }
+        }
+        None
+    }
+
+    /// Whether there is such a file or folder.
+    pub(super) fn has(&self, path: &str) -> bool {
+        self.real_folder(&normal("", path)).is_some() || self.bytes(path).is_some()
+    }
+
+    /// The names in a folder, sorted; none where it is absent.
+    pub(super) fn list(&self, path: &str) -> Vec<String> {
+        self.real_folder(&normal("", path)).map_or_else(Vec::new, |folder| self.store.list(&folder))
+    }
+
+    fn real_folder(&self, path: &str) -> Option<String> {
+        match self.store {
+            Store::Host => Some(path.to_owned()),
+            _ => self.followed(path, MAX_LINKS),
+        }
+    }
+
+    /// The folder that a path leads to.
+    fn followed(&self, path: &str, links: u32) -> Option<String> {
+        if path.is_empty() {
+            return Some(String::new());
+        }
+        if let Some(known) = self.folders.borrow().get(path) {
+            return known.clone();
+        }
+        let (parent, name) = path.rsplit_once('/').unwrap_or(("", path));
+        let found = self.followed(parent, links).and_then(|parent| match self.store.link(&joined(&parent, name))? {
+            Some(target) => self.followed(&normal(&parent, &target), links.checked_sub(1)?),
+            None => Some(joined(&parent, name)),
+        });
+        self.folders.borrow_mut().insert(path.to_owned(), found.clone());
+        found
+    }
+}
+
+impl Store {
+    fn read(&self, path: &str, most: usize) -> Option<Found> {
+        match self {
+            Store::Host => read_file(&Path::new("/").join(path), 0, most).ok().map(Found::Bytes),
+            Store::Disk(root) => {
+                let path = root.join(path);
+                // Without O_NONBLOCK a named pipe among the files would never be opened.
+                match read_file(&path, libc::O_NOFOLLOW | libc::O_NONBLOCK, most) {
+                    Ok(bytes) => Some(Found::Bytes(bytes)),
+                    Err(error) if error.raw_os_error() == Some(libc::ELOOP) => link_of(&path).map(Found::Link),
+                    Err(_) => None,
+                }
+            }
+            Store::Memory { root, nodes } => match nodes.get(&joined(root, path))? {
+                Node::File(bytes) => Some(Found::Bytes(bytes[..bytes.len().min(most)].to_vec())),
+                Node::Link(target) => Some(Found::Link(target.clone())),
+                Node::Folder(_) => None,
+            },
+        }
+    }
+
+    /// The target of a link, nothing for a folder, and `None` for anything else.
+    fn link(&self, path: &str) -> Option<Option<String>> {
+        match self {
+            Store::Host => Some(None),
+            Store::Disk(root) => {
+                let path = root.join(path);
+                let kind = fs::symlink_metadata(&path).ok()?.file_type();
+                if kind.is_symlink() { Some(Some(link_of(&path)?)) } else { kind.is_dir().then_some(None) }
+            }
+            Store::Memory { root, nodes } => match nodes.get(&joined(root, path))? {
+                Node::Folder(_) => Some(None),
+                Node::Link(target) => Some(Some(target.clone())),
+                Node::File(_) => None,
+            },
+        }
+    }
+
+    fn list(&self, path: &str) -> Vec<String> {
+        let folder = match self {
+            Store::Host => Path::new("/").join(path),
+            Store::Disk(root) => root.join(path),
+            Store::Memory { root, nodes } => match nodes.get(&joined(root, path)) {
+                Some(Node::Folder(names)) => return names.iter().cloned().collect(),
+                _ => return Vec::new(),
+            },
+        };
+        let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
+        let names = entries.take(MAX_NAMES).filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+        let mut names: Vec<String> = names.collect();
+        names.sort_unstable();
+        names
+    }
+}
+
+fn link_of(path: &Path) -> Option<String> {
+    fs::read_link(path).ok()?.into_os_string().into_string().ok()
+}
+
+/// Reads to the end, or a little beyond `most`, a page at a time: the standard library asks for the size first, and what sysfs says
+/// of that is not true.
+fn read_file(path: &Path, flags: i32, most: usize) -> io::Result<Vec<u8>> {
+    let mut file: File = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
+    let mut bytes = Vec::new();
+    let mut page = [0; PAGE_BYTES];
+    while bytes.len() < most {
+        match file.read(&mut page)? {
+            0 => break,
+            read => bytes.extend_from_slice(&page[..read]),
+        }
+    }
+    Ok(bytes)
+}
+
+fn joined(folder: &str, name: &str) -> String {
+    match (folder, name) {
+        ("", _) => name.to_owned(),
+        (_, "") => folder.to_owned(),
+        _ => format!("{folder}/{name}"),
+    }
+}
+
+/// A path seen from a folder, without `.` and `..`; above the root there is the root again.
+fn normal(folder: &str, path: &str) -> String {
+    let from = if path.starts_with('/') { "" } else { folder };
+    let mut parts: Vec<&str> = Vec::new();
+    for part in from.split('/').chain(path.split('/')) {
+        match part {
+            "" | "." => {}
+            ".." => drop(parts.pop()),
+            _ => parts.push(part),
+        }
+    }
+    parts.join("/")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::symlink;
+
+    fn on_disk() -> (tempfile::TempDir, Tree) {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |path: &str| folder.path().join(path);
+        fs::create_dir_all(at("root/sys/cpu/policy0")).unwrap();
+        fs::write(at("secret"), "no").unwrap();
+        fs::write(at("root/sys/cpu/policy0/max"), "5000\n").unwrap();
+        symlink("../policy0", at("root/sys/cpu/policy0/cpufreq")).unwrap();
+        symlink("policy0/cpufreq", at("root/sys/cpu/cpufreq")).unwrap();
+        symlink("/sys/cpu", at("root/absolute")).unwrap();
+        symlink("../../../../secret", at("root/sys/escape")).unwrap();
+        symlink("loop", at("root/sys/loop")).unwrap();
+        symlink(folder.path(), at("root/sys/out")).unwrap();
+        let tree = Tree::below(&at("root"));
+        (folder, tree)
+    }
+
+    #[test]
+    fn links_are_followed_within_the_tree() {
+        let (_folder, tree) = on_disk();
+        for path in
+            ["sys/cpu/policy0/max", "sys/cpu/cpufreq/max", "/absolute/cpufreq/max", "sys/../sys/cpu/cpufreq/max"]
+        {
+            assert_eq!(tree.text(path).as_deref(), Some("5000"), "{path}");
+        }
+        assert_eq!(tree.list("absolute"), ["cpufreq", "policy0"]);
+        assert!(tree.has("absolute/policy0") && tree.has("absolute/cpufreq/max") && !tree.has("absolute/max"));
+    }
+
+    #[test]
+    fn nothing_outside_the_tree_is_seen() {
+        let (_folder, tree) = on_disk();
+        for path in ["sys/escape", "../secret", "sys/loop", "sys/loop/x", "sys/out/secret", "sys/cpu"] {
+            assert_eq!(tree.text(path), None, "{path}");
+        }
+        assert_eq!(tree.list("sys/out"), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_named_pipe_does_not_stop_the_reader() {
+        let (folder, tree) = on_disk();
+        let made = std::process::Command::new("mkfifo").arg(folder.path().join("root/sys/pipe")).status();
+        if made.is_ok_and(|status| status.success()) {
+            assert_eq!(tree.text("sys/pipe").unwrap_or_default(), "");
+        } else {
+            eprintln!("skipped: mkfifo is absent");
+        }
+    }
+}

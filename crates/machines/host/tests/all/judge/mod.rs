@@ -1,0 +1,67 @@
+//! hwloc's `lstopo` as the judge of our reading of the same files.
+
+#![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
+#![allow(dead_code, reason = "each test program uses a part of it")]
+
+pub mod written;
+
+use seatmap_machine::{Topology, import};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+const LSTOPO: &str = "lstopo-no-graphics";
+
+/// What `lstopo` says of the computer whose files are in a folder; `None` where it is not installed.
+pub fn judgement(folder: &Path) -> Option<Topology> {
+    let judged = Command::new(LSTOPO)
+        .args(["--no-io", "--of", "xml", "-"])
+        .env("HWLOC_FSROOT", folder)
+        .env("HWLOC_COMPONENTS", "linux,stop")
+        .env("HWLOC_HIDE_ERRORS", "2")
+        .output();
+    let Ok(judged) = judged else {
+        eprintln!("skipped: {LSTOPO} is not installed");
+        return None;
+    };
+    assert!(judged.status.success(), "{}", String::from_utf8_lossy(&judged.stderr));
+    Some(import::read(&judged.stdout, "judge.xml", None).unwrap().topology)
+}
+
+/// Compares two topologies PU by PU, and says where they first differ.
+pub fn assert_same(name: &str, ours: &Topology, judged: &Topology) {
+    let os = |topology: &Topology| topology.os_indices().collect::<Vec<_>>();
+    assert_eq!(os(ours), os(judged), "{name}: the PUs differ");
+    for (ours, judged) in ours.pus.iter().zip(&judged.pus) {
+        assert_eq!(ours, judged, "{name}: ours, then the judge's");
+    }
+}
+
+/// The dumps that hwloc's users gathered; none where they are absent.
+pub fn published() -> Vec<PathBuf> {
+    let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../../shared/data/sysfs"));
+    let Ok(entries) = std::fs::read_dir(folder) else {
+        eprintln!("skipped: {} is absent", folder.display());
+        return Vec::new();
+    };
+    let mut files: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
+    files.retain(|path| path.extension().is_some_and(|extension| extension == "bz2"));
+    files.sort();
+    files
+}
+
+/// Folders of devices, in which nothing about CPUs stands and most of the files are.
+const DEVICES: [&str; 4] = ["/sys/bus/", "/sys/class/", "/sys/devices/pci", "/memory"];
+
+/// Unpacks a dump without its devices; the folder in it that holds `sys`.
+pub fn unpacked(archive: &[u8], into: &Path) -> PathBuf {
+    let mut archive = tar::Archive::new(bzip2::read::MultiBzDecoder::new(archive));
+    for entry in archive.entries().unwrap() {
+        let mut entry = entry.unwrap();
+        let path = entry.path().unwrap().display().to_string();
+        if !DEVICES.iter().any(|device| path.contains(device)) {
+            entry.unpack_in(into).unwrap();
+        }
+    }
+    let inside = std::fs::read_dir(into).unwrap().next().unwrap().unwrap();
+    inside.path()
+}

@@ -1,0 +1,41 @@
+//! Published computers and this one: our reading of sysfs against hwloc's.
+
+#![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
+
+
+use crate::judge::{assert_same, judgement, published, unpacked};
+use seatmap_host::topology::{of_host, read_folder, read_gathered};
+use std::path::Path;
+
+#[test]
+fn published_computers_are_read_as_hwloc_reads_them() {
+    for path in published() {
+        let name = path.display().to_string();
+        let archive = std::fs::read(&path).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let root = unpacked(&archive, folder.path());
+        let ours = read_folder(&root).unwrap();
+        assert_same(&name, &read_gathered(&archive).unwrap(), &ours);
+        let Some(judged) = judgement(&root) else { return };
+        assert_same(&name, &ours, &judged);
+    }
+}
+
+#[test]
+fn this_computer_is_read_as_hwloc_reads_it() {
+    let Some(judged) = judgement(Path::new("/")) else { return };
+    let mut ours = of_host().unwrap();
+    let allowed: Vec<u32> = ours.os_indices().collect();
+    let mut judged = judged;
+    judged.pus.retain(|pu| allowed.contains(&pu.os));
+    // hwloc asks the processor itself for the kinds where it can.
+    ours.pus.iter_mut().chain(&mut judged.pus).for_each(|pu| pu.kind = None);
+    assert_same("this computer", &ours, &judged);
+}
+
+#[test]
+fn this_computer_offers_what_this_process_may_use() {
+    let allowed = seatmap_os::affinity::current().unwrap();
+    let topology = of_host().unwrap();
+    assert!(topology.os_indices().eq(allowed), "{topology:?}");
+}
