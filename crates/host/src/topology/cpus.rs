@@ -36,8 +36,8 @@ fn is_switched_off(tree: &Tree, cpu: u32) -> bool {
     tree.text(&format!("{FOLDER}/cpu{cpu}/online")).as_deref() == Some("0")
 }
 
-/// A set of CPUs that each CPU has in its `topology` folder. Its name changed in Linux 5.3, and dumps may lack the mask or
-/// the list.
+/// A set of CPUs that each CPU has in its `topology` folder. Its name changed in Linux 5.3, and dumps may lack the mask
+/// or the list.
 struct Around {
     /// The name that the first CPU has, if it has any: all CPUs have the same files.
     name: Option<&'static str>,
@@ -87,6 +87,8 @@ pub(super) struct Reader<'a> {
     drawer: Around,
     /// The file that says which CPUs share a cache.
     cache_map: &'static str,
+    /// The caches of the first CPU that has any.
+    caches: usize,
     /// On AMD's Bulldozer the kernel calls two cores that share an L2 cache siblings.
     siblings_can_be_cores: bool,
 }
@@ -94,6 +96,7 @@ pub(super) struct Reader<'a> {
 impl<'a> Reader<'a> {
     pub(super) fn new(tree: &'a Tree, running: &'a Set) -> Self {
         let around = |names: &[&'static str]| Around::find(tree, running, names);
+        let (cache_map, caches) = cache_files(tree, running);
         Reader {
             tree,
             running,
@@ -103,7 +106,8 @@ impl<'a> Reader<'a> {
             package: around(&["package_cpus", "core_siblings", "package_cpus_list", "core_siblings_list"]),
             book: around(&["book_siblings", "book_siblings_list"]),
             drawer: around(&["drawer_siblings", "drawer_siblings_list"]),
-            cache_map: cache_map(tree, running),
+            cache_map,
+            caches,
             siblings_can_be_cores: is_bulldozer(tree),
         }
     }
@@ -181,12 +185,17 @@ impl<'a> Reader<'a> {
     /// The data caches beyond the first level, each from its first CPU.
     fn caches(&self, cpu: u32, met: &mut Met, nest: &mut Nest) {
         let folder = format!("{FOLDER}/cpu{cpu}/cache");
-        for name in INDEXES {
+        for (at, name) in INDEXES.into_iter().enumerate() {
             if met.caches.get(name).is_some_and(|caches| caches.contains(cpu)) {
                 continue;
             }
             let file = |file: &str| self.tree.text(&format!("{folder}/{name}/{file}"));
-            let map = file(self.cache_map).and_then(|text| parsed(self.cache_map, &text));
+            let text = file(self.cache_map);
+            // A CPU can have more caches than the first one, and some dumps leave one out in between.
+            if text.is_none() && at >= self.caches {
+                return;
+            }
+            let map = text.and_then(|text| parsed(self.cache_map, &text));
             // Itanium's kernels say nothing of some caches; those are the core's.
             let core = || self.core.read(self.tree, cpu, self.running);
             let set = map.and_then(|map| if map.is_empty() { core() } else { Some(map.and(self.running)) });
@@ -201,17 +210,17 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// The name of the file that says who shares a cache, from the first CPU that has one: a mask, or a list where a dump lacks
-/// it.
-fn cache_map(tree: &Tree, running: &Set) -> &'static str {
+/// The name of the file that says who shares a cache, and the number of caches, of the first CPU that has any. The file
+/// is a mask, or a list where a dump lacks the mask.
+fn cache_files(tree: &Tree, running: &Set) -> (&'static str, usize) {
     let folders = |cpu: u32| {
         let cache = format!("{FOLDER}/cpu{cpu}/cache");
         let names = tree.list(&cache).into_iter().filter(|name| name.starts_with("index"));
         names.map(|name| format!("{cache}/{name}")).collect::<Vec<_>>()
     };
-    let has = |folders: &Vec<String>, file: &str| folders.iter().any(|at| tree.text(&format!("{at}/{file}")).is_some());
     let first = running.iter().map(folders).find(|folders| !folders.is_empty()).unwrap_or_default();
-    if has(&first, "shared_cpu_map") { "shared_cpu_map" } else { "shared_cpu_list" }
+    let has_mask = first.iter().any(|folder| tree.text(&format!("{folder}/shared_cpu_map")).is_some());
+    (if has_mask { "shared_cpu_map" } else { "shared_cpu_list" }, first.len())
 }
 
 /// The kind of a data cache of this level, if it is one that two cores can share.

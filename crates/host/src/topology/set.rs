@@ -171,7 +171,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn sets_are_sets(a in prop::collection::btree_set(0u32..300, 0..40), b in prop::collection::btree_set(0u32..300, 0..40)) {
+        fn sets_are_sets(
+            a in prop::collection::btree_set(0u32..300, 0..40), b in prop::collection::btree_set(0u32..300, 0..40),
+        ) {
             let of = |members: &BTreeSet<u32>| members.iter().copied().collect::<Set>();
             let (x, y) = (of(&a), of(&b));
             prop_assert_eq!(x.iter().collect::<BTreeSet<_>>(), a.clone());
@@ -187,7 +189,8 @@ mod tests {
         #[test]
         fn masks_and_lists_agree(members in prop::collection::btree_set(0u32..200, 1..30)) {
             let set: Set = members.iter().copied().collect();
-            let word = |at: u32| (0..32).filter(|bit| members.contains(&(at * 32 + bit))).map(|bit| 1u32 << bit).sum::<u32>();
+            let has = |at: u32, bit: u32| u32::from(members.contains(&(at * 32 + bit)));
+            let word = |at: u32| (0..32).map(|bit| has(at, bit) << bit).sum::<u32>();
             let mask: Vec<String> = (0..7).rev().map(|at| format!("{:08x}", word(at))).collect();
             prop_assert_eq!(Set::from_mask(&mask.join(",")), Some(set.clone()));
             prop_assert_eq!(Set::from_mask(&mask.concat()), Some(set.clone()));

@@ -201,8 +201,8 @@ fn link_of(path: &Path) -> Option<String> {
     fs::read_link(path).ok()?.into_os_string().into_string().ok()
 }
 
-/// Reads to the end, or a little beyond `most`, a page at a time: the standard library asks for the size first, and what sysfs says
-/// of that is not true.
+/// Reads to the end, or a little beyond `most`, a page at a time: the standard library asks for the size first, and
+/// what sysfs says of that is not true.
 fn read_file(path: &Path, flags: i32, most: usize) -> io::Result<Vec<u8>> {
     let mut file: File = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
     let mut bytes = Vec::new();
