@@ -15,8 +15,8 @@ pub struct Speed {
 
 /// Performance or efficiency core, for each of these speeds; all `None` where they are alike.
 ///
-/// The capacity decides where it is known of all and differs, then the base frequency, then the highest frequency. Speeds
-/// within 10 % of the fastest are of one kind: turbo modes let some cores of a kind clock a little higher.
+/// The capacity decides where it is known of all and differs, then the base frequency, then the highest frequency.
+/// Speeds within 10 % of the fastest are of one kind: turbo modes let some cores of a kind clock a little higher.
 ///
 /// ```
 /// # use seatmap_machine::{CoreKind, Speed, speed::kinds_of};

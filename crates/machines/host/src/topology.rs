@@ -1,8 +1,8 @@
 //! The PUs of a computer and what they share, from `/sys` and `/proc`.
 //!
-//! [`of_host`] reads this computer, [`read_folder`] and [`read_gathered`] one whose files somebody gathered: a folder that
-//! holds `sys` and `proc`, or the archive of one as `hwloc-gather-topology` makes it. All give what hwloc's `lstopo` shows of
-//! the same files, with its numbers; the tests compare the two.
+//! [`of_host`] reads this computer, [`read_folder`] and [`read_gathered`] one whose files somebody gathered: a folder
+//! that holds `sys` and `proc`, or the archive of one as `hwloc-gather-topology` makes it. All give what hwloc's
+//! `lstopo` shows of the same files, with its numbers; the tests compare the two.
 //!
 //! | level | read from | numbered by |
 //! |---|---|---|
@@ -15,8 +15,8 @@
 //! | NUMA node | `node/nodeN`, HMAT initiators and distances for memory without CPUs | the kernel |
 //! | kind | `cpu_core`, `cpu_atom`, `cpu_capacity`, `cpufreq` | |
 //!
-//! Files come from anywhere, so nothing in them is trusted: sizes are bounded, links stay within the tree, and what cannot be
-//! read counts as absent.
+//! Files come from anywhere, so nothing in them is trusted: sizes are bounded, links stay within the tree, and what
+//! cannot be read counts as absent.
 
 mod allowed;
 mod archive;
@@ -124,8 +124,8 @@ pub fn read_folder(folder: &Path) -> Result<Topology, TopologyError> {
     }
 }
 
-/// The PUs of the computer whose files are in this archive, `.tar.bz2` or `.tar`: those that the process which gathered them
-/// could use.
+/// The PUs of the computer whose files are in this archive, `.tar.bz2` or `.tar`: those that the process which gathered
+/// them could use.
 ///
 /// # Errors
 /// [`GatherError`] says what is wrong with the archive.

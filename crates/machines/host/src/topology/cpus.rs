@@ -3,10 +3,10 @@
 use super::TopologyError;
 use super::nest::{Kind, Nest};
 use super::tree::Tree;
+use seatmap_os::cpu_list::MAX_CPU;
 use seatmap_machine::import::MAX_PUS;
 use seatmap_os::CpuSet;
-use seatmap_os::cpu_list::MAX_CPU;
-use std::cell::Cell;
+use std::collections::HashMap;
 
 const FOLDER: &str = "sys/devices/system/cpu";
 
@@ -36,35 +36,43 @@ fn is_switched_off(tree: &Tree, cpu: u32) -> bool {
     tree.text(&format!("{FOLDER}/cpu{cpu}/online")).as_deref() == Some("0")
 }
 
-/// A set of CPUs that each CPU has in its `topology` folder. Its name changed in Linux 5.3, and dumps may lack the mask or
-/// the list.
+/// A set of CPUs that each CPU has in its `topology` folder. Its name changed in Linux 5.3, and dumps may lack the mask
+/// or the list.
 struct Around {
-    /// Masks, then lists.
-    names: [&'static str; 4],
-    /// The name that was there last.
-    found: Cell<usize>,
+    /// The name that the first CPU has, if it has any: all CPUs have the same files.
+    name: Option<&'static str>,
 }
 
 impl Around {
-    const fn new(names: [&'static str; 4]) -> Self {
-        Around { names, found: Cell::new(0) }
+    /// Finds out which of these names is in use: masks, then lists.
+    fn find(tree: &Tree, running: &CpuSet, names: &[&'static str]) -> Self {
+        let folder = running.first().map_or_else(String::new, |cpu| format!("{FOLDER}/cpu{cpu}/topology"));
+        let is_set =
+            |name: &str| tree.text(&format!("{folder}/{name}")).is_some_and(|text| parsed(name, &text).is_some());
+        Around { name: names.iter().copied().find(|name| is_set(name)) }
     }
 
     /// The set around a CPU, of those that run.
     fn read(&self, tree: &Tree, cpu: u32, running: &CpuSet) -> Option<CpuSet> {
-        let last = self.found.get();
-        let order = std::iter::once(last).chain((0..self.names.len()).filter(|at| *at != last));
-        for at in order.filter(|at| !self.names[*at].is_empty()) {
-            let name = self.names[at];
-            let text = tree.text(&format!("{FOLDER}/cpu{cpu}/topology/{name}"));
-            let parse = if name.ends_with("_list") { CpuSet::of_list } else { CpuSet::of_mask };
-            if let Some(set) = text.as_deref().and_then(parse) {
-                self.found.set(at);
-                return Some(set.within(running));
-            }
-        }
-        None
+        let name = self.name?;
+        let text = tree.text(&format!("{FOLDER}/cpu{cpu}/topology/{name}"))?;
+        parsed(name, &text).map(|set| set.within(running))
     }
+}
+
+fn parsed(name: &str, text: &str) -> Option<CpuSet> {
+    if name.ends_with("list") { CpuSet::of_list(text) } else { CpuSet::of_mask(text) }
+}
+
+/// The folders of a CPU's caches, more than any processor has.
+const INDEXES: [&str; 8] = ["index0", "index1", "index2", "index3", "index4", "index5", "index6", "index7"];
+
+/// The CPUs of which an earlier one has told: what it shares with them need not be read again.
+#[derive(Default)]
+struct Met {
+    cores: CpuSet,
+    /// By the name of the cache's folder.
+    caches: HashMap<&'static str, CpuSet>,
 }
 
 /// Reads the CPUs one after the other into a nest.
@@ -77,21 +85,29 @@ pub(super) struct Reader<'a> {
     package: Around,
     book: Around,
     drawer: Around,
+    /// The file that says which CPUs share a cache.
+    cache_map: &'static str,
+    /// The caches of the first CPU that has any.
+    caches: usize,
     /// On AMD's Bulldozer the kernel calls two cores that share an L2 cache siblings.
     siblings_can_be_cores: bool,
 }
 
 impl<'a> Reader<'a> {
     pub(super) fn new(tree: &'a Tree, running: &'a CpuSet) -> Self {
+        let around = |names: &[&'static str]| Around::find(tree, running, names);
+        let (cache_map, caches) = cache_files(tree, running);
         Reader {
             tree,
             running,
-            core: Around::new(["core_cpus", "thread_siblings", "core_cpus_list", "thread_siblings_list"]),
-            cluster: Around::new(["cluster_cpus", "cluster_cpus_list", "", ""]),
-            die: Around::new(["die_cpus", "die_cpus_list", "", ""]),
-            package: Around::new(["package_cpus", "core_siblings", "package_cpus_list", "core_siblings_list"]),
-            book: Around::new(["book_siblings", "book_siblings_list", "", ""]),
-            drawer: Around::new(["drawer_siblings", "drawer_siblings_list", "", ""]),
+            core: around(&["core_cpus", "thread_siblings", "core_cpus_list", "thread_siblings_list"]),
+            cluster: around(&["cluster_cpus", "cluster_cpus_list"]),
+            die: around(&["die_cpus", "die_cpus_list"]),
+            package: around(&["package_cpus", "core_siblings", "package_cpus_list", "core_siblings_list"]),
+            book: around(&["book_siblings", "book_siblings_list"]),
+            drawer: around(&["drawer_siblings", "drawer_siblings_list"]),
+            cache_map,
+            caches,
             siblings_can_be_cores: is_bulldozer(tree),
         }
     }
@@ -99,18 +115,26 @@ impl<'a> Reader<'a> {
     /// All that the CPUs share.
     pub(super) fn nest(&self) -> Nest {
         let mut nest = Nest::new(self.running);
+        let mut met = Met::default();
         for cpu in self.running.iter() {
-            let set = |around: &Around| around.read(self.tree, cpu, self.running);
-            let core = set(&self.core);
-            if core.as_ref().is_none_or(|core| core.first() == Some(cpu)) {
-                self.around_core(cpu, &mut nest);
+            let is_sibling = met.cores.contains(cpu) && !self.siblings_can_be_cores;
+            if !is_sibling {
+                self.core_and_around(cpu, &mut met, &mut nest);
             }
-            if let Some(core) = core {
-                self.core(cpu, core, &mut nest);
-            }
-            self.caches(cpu, &mut nest);
+            self.caches(cpu, &mut met, &mut nest);
         }
         nest
+    }
+
+    fn core_and_around(&self, cpu: u32, met: &mut Met, nest: &mut Nest) {
+        let core = self.core.read(self.tree, cpu, self.running);
+        if core.as_ref().is_none_or(|core| core.first() == Some(cpu)) {
+            self.around_core(cpu, nest);
+        }
+        if let Some(core) = core {
+            met.cores.extend(&core);
+            self.core(cpu, core, nest);
+        }
     }
 
     fn core(&self, cpu: u32, core: CpuSet, nest: &mut Nest) {
@@ -159,16 +183,24 @@ impl<'a> Reader<'a> {
     }
 
     /// The data caches beyond the first level, each from its first CPU.
-    fn caches(&self, cpu: u32, nest: &mut Nest) {
+    fn caches(&self, cpu: u32, met: &mut Met, nest: &mut Nest) {
         let folder = format!("{FOLDER}/cpu{cpu}/cache");
-        for name in self.tree.list(&folder).iter().filter(|name| name.starts_with("index")) {
+        for (at, name) in INDEXES.into_iter().enumerate() {
+            if met.caches.get(name).is_some_and(|caches| caches.contains(cpu)) {
+                continue;
+            }
             let file = |file: &str| self.tree.text(&format!("{folder}/{name}/{file}"));
-            let map = file("shared_cpu_map").and_then(|text| CpuSet::of_mask(&text));
-            let map = map.or_else(|| file("shared_cpu_list").and_then(|text| CpuSet::of_list(&text)));
+            let text = file(self.cache_map);
+            // A CPU can have more caches than the first one, and some dumps leave one out in between.
+            if text.is_none() && at >= self.caches {
+                return;
+            }
+            let map = text.and_then(|text| parsed(self.cache_map, &text));
             // Itanium's kernels say nothing of some caches; those are the core's.
             let core = || self.core.read(self.tree, cpu, self.running);
             let set = map.and_then(|map| if map.is_empty() { core() } else { Some(map.within(self.running)) });
             let Some(set) = set.filter(|set| set.first() == Some(cpu)) else { continue };
+            met.caches.entry(name).or_default().extend(&set);
             let level = file("level").and_then(|text| text.parse::<u32>().ok());
             let holds_data = file("type").is_none_or(|text| text != "Instruction");
             if let Some(kind) = level.filter(|_| holds_data).and_then(cache_kind) {
@@ -176,6 +208,19 @@ impl<'a> Reader<'a> {
             }
         }
     }
+}
+
+/// The name of the file that says who shares a cache, and the number of caches, of the first CPU that has any. The file
+/// is a mask, or a list where a dump lacks the mask.
+fn cache_files(tree: &Tree, running: &CpuSet) -> (&'static str, usize) {
+    let folders = |cpu: u32| {
+        let cache = format!("{FOLDER}/cpu{cpu}/cache");
+        let names = tree.list(&cache).into_iter().filter(|name| name.starts_with("index"));
+        names.map(|name| format!("{cache}/{name}")).collect::<Vec<_>>()
+    };
+    let first = running.iter().map(folders).find(|folders| !folders.is_empty()).unwrap_or_default();
+    let has_mask = first.iter().any(|folder| tree.text(&format!("{folder}/shared_cpu_map")).is_some());
+    (if has_mask { "shared_cpu_map" } else { "shared_cpu_list" }, first.len())
 }
 
 /// The kind of a data cache of this level, if it is one that two cores can share.

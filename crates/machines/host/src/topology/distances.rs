@@ -1,13 +1,13 @@
 //! Groups of NUMA nodes that are nearer to each other than to the rest.
 //!
-//! They are no level that PUs share, but they order what is in them: on a computer whose packages are linked in pairs, the
-//! cores of a pair are numbered one after the other.
+//! They are no level that PUs share, but they order what is in them: on a computer whose packages are linked in pairs,
+//! the cores of a pair are numbered one after the other.
 
 use super::nodes::Node;
 use seatmap_os::CpuSet;
 
-/// The CPUs of each group, the smallest groups first: nodes that are linked over the least distance, then groups of such
-/// groups. Nothing where the distances contradict each other.
+/// The CPUs of each group, the smallest groups first: nodes that are linked over the least distance, then groups of
+/// such groups. Nothing where the distances contradict each other.
 pub(super) fn groups(nodes: &[Node], distances: &[Vec<u64>]) -> Vec<CpuSet> {
     let mut sets: Vec<CpuSet> = nodes.iter().map(|node| node.cpus.clone()).collect();
     let mut matrix: Vec<Vec<u64>> = distances.to_vec();

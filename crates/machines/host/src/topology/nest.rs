@@ -1,9 +1,9 @@
 //! What PUs share, as sets within sets: which are kept, and how they are numbered.
 //!
-//! The sets come from files that can contradict each other. A set that cuts one that is already there in two is left out, so
-//! that any two sets that are kept are apart or one within the other. Groups get the numbers that hwloc gives them: those
-//! of one level in the order in which a walk through the tree meets them, where what lies side by side is ordered by its
-//! first PU.
+//! The sets come from files that can contradict each other. A set that cuts one that is already there in two is left
+//! out, so that any two sets that are kept are apart or one within the other. Groups get the numbers that hwloc gives
+//! them: those of one level in the order in which a walk through the tree meets them, where what lies side by side is
+//! ordered by its first PU.
 
 use seatmap_os::CpuSet;
 use std::collections::{HashMap, HashSet};
@@ -138,8 +138,8 @@ impl Nest {
     }
 }
 
-/// Leaves out a kind of groups where each of them has, of the PUs in use, the same as the one thing of another kind around
-/// or in it: with a part of a machine in use a cluster can be all that is left of its package.
+/// Leaves out a kind of groups where each of them has, of the PUs in use, the same as the one thing of another kind
+/// around or in it: with a part of a machine in use a cluster can be all that is left of its package.
 fn without_needless_groups(shared: &[Shared], mut kept: HashSet<usize>, allowed: &CpuSet) -> HashSet<usize> {
     let sets_of = |kind: Kind, kept: &HashSet<usize>| -> Vec<CpuSet> {
         let of_kind = kept.iter().filter(|at| shared[**at].kind == kind);

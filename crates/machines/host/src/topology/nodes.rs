@@ -82,8 +82,8 @@ fn without_overlaps(nodes: Vec<Node>) -> Vec<Node> {
     nodes.into_iter().filter(fits).collect()
 }
 
-/// The nodes whose CPUs reach this node's memory best, besides its own (HMAT). Class 1 is about CPUs alone, class 0 about
-/// devices as well.
+/// The nodes whose CPUs reach this node's memory best, besides its own (HMAT). Class 1 is about CPUs alone, class 0
+/// about devices as well.
 fn initiators<'a>(tree: &Tree, os: u32, nodes: &'a [Node]) -> impl Iterator<Item = &'a Node> {
     let folder = |class: u32| format!("{FOLDER}/node{os}/access{class}/initiators");
     let names =
@@ -92,8 +92,8 @@ fn initiators<'a>(tree: &Tree, os: u32, nodes: &'a [Node]) -> impl Iterator<Item
     nodes.iter().filter(move |node| node.os != os && near.contains(&node.os))
 }
 
-/// The distances between these nodes. The kernel writes row by row, in the order of all nodes however sparse their numbers
-/// are.
+/// The distances between these nodes. The kernel writes row by row, in the order of all nodes however sparse their
+/// numbers are.
 fn distances(tree: &Tree, numbers: &[u32], nodes: &[Node]) -> Option<Vec<Vec<u64>>> {
     let places: Option<Vec<usize>> = nodes.iter().map(|node| numbers.binary_search(&node.os).ok()).collect();
     let places = places?;

@@ -106,7 +106,10 @@ impl Tree {
 
     /// Whether there is such a file or folder.
     pub(super) fn has(&self, path: &str) -> bool {
-        self.real_folder(&normal("", path)).is_some() || self.bytes(path).is_some()
+        match self.store {
+            Store::Host => Path::new("/").join(path).exists(),
+            _ => self.real_folder(&normal("", path)).is_some() || self.bytes(path).is_some(),
+        }
     }
 
     /// The names in a folder, sorted; none where it is absent.
@@ -198,16 +201,19 @@ fn link_of(path: &Path) -> Option<String> {
     fs::read_link(path).ok()?.into_os_string().into_string().ok()
 }
 
-/// Reads to the end, or a little beyond `most`, a page at a time: the standard library asks for the size first, and what sysfs says
-/// of that is not true.
+/// Reads to the end, or a little beyond `most`, a page at a time: the standard library asks for the size first, and
+/// what sysfs says of that is not true.
 fn read_file(path: &Path, flags: i32, most: usize) -> io::Result<Vec<u8>> {
     let mut file: File = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
     let mut bytes = Vec::new();
     let mut page = [0; PAGE_BYTES];
+    // A file of sysfs comes at once, and asking for its end would double the calls; those of /proc come in pieces.
+    let is_whole = |read: usize| read == 0 || (read < PAGE_BYTES && path.starts_with("/sys"));
     while bytes.len() < most {
-        match file.read(&mut page)? {
-            0 => break,
-            read => bytes.extend_from_slice(&page[..read]),
+        let read = file.read(&mut page)?;
+        bytes.extend_from_slice(&page[..read]);
+        if is_whole(read) {
+            break;
         }
     }
     Ok(bytes)

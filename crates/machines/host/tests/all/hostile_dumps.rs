@@ -2,10 +2,9 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
-
+use crate::judge::written::Files;
 use bzip2::Compression;
 use bzip2::read::BzEncoder;
-use crate::judge::written::Files;
 use proptest::prelude::*;
 use seatmap_host::topology::{GatherError, read_folder, read_gathered};
 use std::io::Read;
@@ -121,9 +120,11 @@ fn any_text() -> impl Strategy<Value = String> {
 fn any_path() -> impl Strategy<Value = String> {
     let of_cpu = "sys/devices/system/cpu/cpu[0-3]/(topology/(core|cluster|die|package)_cpus|topology/core_id|\
                   topology/physical_package_id|cache/index[0-2]/(level|type|shared_cpu_map)|cpu_capacity|online)";
-    let of_all = "sys/devices/system/(cpu/online|node/online|node/node[0-2]/(cpumap|distance|access0/initiators/node0))|\
+    let of_all = "sys/devices/system/(cpu/online|node/online)|\
+                  sys/devices/system/node/node[0-2]/(cpumap|distance|access0/initiators/node0)|\
                   sys/devices/cpu_(core|atom)/cpus|proc/(cpuinfo|mounts|hwloc-nofile-info|self/(cpuset|cgroup))|\
-                  dev/cpuset/(a/)?(cpus|mems)|proc/device-tree/cpus/[a-c]/(device_type|phandle|reg|l2-cache|d-cache-size)";
+                  dev/cpuset/(a/)?(cpus|mems)|\
+                  proc/device-tree/cpus/[a-c]/(device_type|phandle|reg|l2-cache|d-cache-size)";
     prop_oneof![of_cpu, of_all]
 }
 
@@ -131,7 +132,9 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 96, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn any_bytes_as_an_archive(bytes in prop::collection::vec(any::<u8>(), 0..2000), at in 0usize..2000, value in any::<u8>()) {
+    fn any_bytes_as_an_archive(
+        bytes in prop::collection::vec(any::<u8>(), 0..2000), at in 0usize..2000, value in any::<u8>(),
+    ) {
         let _ = read_gathered(&bytes);
         let tar = archive(&[(FILE, ONLINE, "0-3\n"), (EntryType::Symlink, "pc/proc/self", "1")]);
         let mut damaged = packed(&tar);
@@ -144,7 +147,9 @@ proptest! {
     }
 
     #[test]
-    fn any_text_in_the_files(texts in prop::collection::btree_map(any_path(), any_text(), 0..60), some in any::<bool>()) {
+    fn any_text_in_the_files(
+        texts in prop::collection::btree_map(any_path(), any_text(), 0..60), some in any::<bool>(),
+    ) {
         let mut files = if some { Files::of_pus(&[0, 1, 2, 3]) } else { Files::default() };
         texts.iter().for_each(|(path, text)| files.put(path, text.clone()));
         let folder = tempfile::tempdir().unwrap();

@@ -2,7 +2,6 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
-
 use crate::judge::written::{Files, list};
 use crate::judge::{assert_same, judgement};
 use proptest::prelude::*;
@@ -308,7 +307,7 @@ fn computer(((packages, dies, caches, cores, threads), told, order, allowed): Dr
     let mut names: Vec<u32> = (0..count).collect();
     names.sort_by_key(|at| order[*at as usize]);
     let mut files = Files::of_pus(&(0..count).collect::<Vec<_>>());
-    let parts = |size: u32| names.chunks(size as usize).map(|part| sorted(part)).enumerate().collect::<Vec<_>>();
+    let parts = |size: u32| names.chunks(size as usize).map(sorted).enumerate().collect::<Vec<_>>();
     let is_told = |bit: u32| told >> bit & 1 == 1;
     let core = threads;
     let l3 = core * cores;

@@ -7,7 +7,7 @@
 //! | cluster, book, drawer | `Group` around it with the subtype `Cluster`, `Book`, `Drawer` | order in the file |
 //! | package | `Package` around it | `os_index`, else order |
 //! | NUMA node | the smallest `NUMANode` whose cpuset holds it, wherever attached | `os_index` |
-//! | kind | `cpukind`: Intel's `CoreType`, else the highest efficiency class, else the highest frequency against the rest | |
+//! | kind | `cpukind`: Intel's `CoreType`, else the highest efficiency class, else the frequency | |
 //!
 //! Core distances are read from a `<distances2>` over PUs as [`crate::export::hwloc_xml`] writes it: round trips in
 //! picoseconds. Version 1 (hwloc before 2018) has other objects and is refused. The document type is skipped, entities
