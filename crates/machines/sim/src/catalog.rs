@@ -32,11 +32,11 @@ impl Model {
         match table.get("format").and_then(toml::Value::as_str) {
             Some(crate::coherent::FORMAT) => Ok(Model::Coherent(Arc::new(CoherentModel::from_toml(name, text)?))),
             Some(seatmap_machine::description::FORMAT) => described(name, text),
-            Some(crate::cell::model::FORMAT) => Ok(Model::Cell(Arc::new(CellModel::from_toml(name, text)?))),
+            Some(crate::cell_be::model::FORMAT) => Ok(Model::Cell(Arc::new(CellModel::from_toml(name, text)?))),
             Some(other) => Err(impossible(format!(
                 "format is '{other}'; {} and {} can be run",
                 crate::coherent::FORMAT,
-                crate::cell::model::FORMAT
+                crate::cell_be::model::FORMAT
             ))),
             None => Err(impossible(format!("it has no format, such as format = \"{}\"", crate::coherent::FORMAT))),
         }
@@ -48,7 +48,7 @@ impl Model {
     /// [`SimError`], where the model cannot be run.
     pub fn profile(&self) -> Result<Profile, SimError> {
         match self {
-            Model::Cell(model) => crate::cell::profile(model),
+            Model::Cell(model) => crate::cell_be::profile(model),
             Model::Coherent(model) => crate::coherent::profile(model),
         }
     }
@@ -75,7 +75,7 @@ pub fn is_model(text: &str) -> bool {
     text.lines().any(names)
 }
 
-/// A machine of levels from a description, which must give its clock.
+/// A hierarchical machine from a description, which must give its clock.
 fn described(name: &str, text: &str) -> Result<Model, ModelError> {
     let impossible = |message: String| ModelError::Impossible { name: name.to_owned(), message };
     let description = Description::from_toml(text).map_err(|error| impossible(error.to_string()))?;

@@ -7,7 +7,7 @@
 //! | module | is |
 //! |---|---|
 //! | [`wheel`] | the event queue |
-//! | [`cell`] | the Cell Broadband Engine, one chip or two |
+//! | [`cell_be`] | the Cell Broadband Engine, one chip or two |
 //! | [`coherent`] | machines with coherent caches: rings, meshes, levels |
 //! | [`catalog`] | the models that come with Seatmap |
 //! | [`trace`] | what happened when, for trace viewers |
@@ -16,7 +16,7 @@
 #![deny(missing_docs)]
 
 pub mod catalog;
-pub mod cell;
+pub mod cell_be;
 pub mod coherent;
 mod engine;
 pub mod error;
@@ -25,6 +25,6 @@ pub mod figure;
 pub mod trace;
 pub mod wheel;
 
-pub use cell::{CellBed, CellModel};
+pub use cell_be::{CellBed, CellModel};
 pub use coherent::{CoherentBed, CoherentModel};
 pub use error::{ModelError, SimError};

@@ -1,6 +1,6 @@
 //! What happened when, for the trace viewers of Chrome and Perfetto.
 
-use crate::cell::line::{Line, Purpose};
+use crate::cell_be::transaction::Purpose;
 use serde::Serialize;
 use std::io::{self, Write};
 
@@ -35,12 +35,12 @@ impl Trace {
         Trace { spans: Vec::new(), cycles_per_us }
     }
 
-    pub(crate) fn ring(&mut self, chip: u8, ring: u8, begin: u64, end: u64, line: &Line) {
-        let name = match line.purpose {
+    pub(crate) fn ring(&mut self, chip: u8, ring: u8, begin: u64, end: u64, purpose: Purpose) {
+        let name = match purpose {
             Purpose::Get => "get",
             Purpose::Put => "put",
             Purpose::Message(_) => "message",
-            Purpose::Reserve | Purpose::Commit => "atomic",
+            Purpose::Reserve | Purpose::Claim => "atomic",
         };
         self.add(name, chip, u32::from(ring), begin, end);
     }

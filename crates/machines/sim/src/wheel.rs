@@ -15,8 +15,7 @@ const NONE: u32 = u32::MAX;
 #[derive(Clone, Debug)]
 pub struct Wheel<E> {
     now: u64,
-    heads: Vec<u32>,
-    tails: Vec<u32>,
+    slots: Box<[Slot; SLOTS]>,
     filled: [u64; WORDS],
     filled_words: u64,
     nodes: Vec<(E, u32)>,
@@ -27,6 +26,15 @@ pub struct Wheel<E> {
     scheduled: u64,
 }
 
+/// The events of one cycle, from the first to the last.
+#[derive(Clone, Copy, Debug)]
+struct Slot {
+    head: u32,
+    tail: u32,
+}
+
+const EMPTY: Slot = Slot { head: NONE, tail: NONE };
+
 /// A far event: its time, its place in the order, and where it is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Far(u64, u64, u32);
@@ -35,8 +43,7 @@ impl<E: Copy> Default for Wheel<E> {
     fn default() -> Self {
         Wheel {
             now: 0,
-            heads: vec![NONE; SLOTS],
-            tails: vec![NONE; SLOTS],
+            slots: Box::new([EMPTY; SLOTS]),
             filled: [0; WORDS],
             filled_words: 0,
             nodes: Vec::new(),
@@ -78,21 +85,23 @@ impl<E: Copy> Wheel<E> {
                 self.nodes.len() as u32 - 1
             }
             free => {
-                self.free = self.nodes[free as usize].1;
-                self.nodes[free as usize] = (event, NONE);
+                let entry = &mut self.nodes[free as usize];
+                self.free = entry.1;
+                *entry = (event, NONE);
                 free
             }
         };
-        let slot = time as usize % SLOTS;
-        match self.heads[slot] {
+        let at = time as usize % SLOTS;
+        let slot = &mut self.slots[at];
+        match slot.head {
             NONE => {
-                self.heads[slot] = node;
-                self.filled[slot / 64] |= 1 << (slot % 64);
-                self.filled_words |= 1 << (slot / 64);
+                slot.head = node;
+                self.filled[at / 64] |= 1 << (at % 64);
+                self.filled_words |= 1 << (at / 64);
             }
-            _ => self.nodes[self.tails[slot] as usize].1 = node,
+            _ => self.nodes[slot.tail as usize].1 = node,
         }
-        self.tails[slot] = node;
+        slot.tail = node;
     }
 
     fn far(&mut self, time: u64, event: E) {
@@ -139,16 +148,17 @@ impl<E: Copy> Wheel<E> {
     #[inline]
     fn take_near(&mut self, time: u64) -> E {
         self.now = time;
-        let slot = time as usize % SLOTS;
-        let node = self.heads[slot];
-        let (event, next) = self.nodes[node as usize];
-        self.nodes[node as usize].1 = self.free;
+        let at = time as usize % SLOTS;
+        let node = self.slots[at].head;
+        let entry = &mut self.nodes[node as usize];
+        let (event, next) = *entry;
+        entry.1 = self.free;
         self.free = node;
-        self.heads[slot] = next;
+        self.slots[at].head = next;
         if next == NONE {
-            self.filled[slot / 64] &= !(1 << (slot % 64));
-            if self.filled[slot / 64] == 0 {
-                self.filled_words &= !(1 << (slot / 64));
+            self.filled[at / 64] &= !(1 << (at % 64));
+            if self.filled[at / 64] == 0 {
+                self.filled_words &= !(1 << (at / 64));
             }
         }
         event
@@ -163,7 +173,7 @@ impl<E: Copy> Wheel<E> {
 
     /// Forgets all events and starts at 0, keeping its memory.
     pub fn clear(&mut self) {
-        self.heads.fill(NONE);
+        self.slots.fill(EMPTY);
         self.filled = [0; WORDS];
         self.filled_words = 0;
         self.nodes.clear();

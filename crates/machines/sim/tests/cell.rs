@@ -183,6 +183,45 @@ fn programs_that_fail_end_with_an_error_that_says_who_and_what() {
     within("mailbox, afterwards", run(&mut bed, &[0, 1], 0, 0, 0), 158.1, 0.02);
 }
 
+/// A program whose first task, on the PPE, or second, on an SPE, asks for registers that the PPE does not have.
+struct WithoutRegisters(u8);
+
+impl Program for WithoutRegisters {
+    type Output = ();
+
+    fn shape(&self) -> Shape {
+        shape(2)
+    }
+
+    fn task<C: Channels>(&self, c: &C, rank: usize) {
+        match (self.0, rank) {
+            (0, 0) => drop(c.mailbox_read()),
+            (1, 0) => drop(c.signal_read(Register::One)),
+            (2, 0) => c.outbox_write(1),
+            (3, 0) => c.wait_tags(1),
+            (4, 0) => drop(c.outbox_read(0)),
+            (5, 1) => c.mailbox_write(0, 1),
+            (6, 1) => c.signal(0, Register::Two, 1),
+            _ => {}
+        }
+    }
+}
+
+#[test]
+fn what_the_ppe_does_not_have_is_refused_at_once() {
+    let mut bed = bed("cell-qs20");
+    let mut refusal = |which| bed.run(&[16, 0], &WithoutRegisters(which), 0).unwrap_err().to_string();
+    for which in [0, 1, 2, 4] {
+        let told = "task 0: task 0 sits on the PPE, which has no mailbox and no signal register of its own";
+        assert_eq!(refusal(which), told, "{which}");
+    }
+    assert_eq!(refusal(3), "task 0: task 0 sits on the PPE, which has no MFC to transfer with");
+    for which in [5, 6] {
+        let told = "task 1: task 0 sits on the PPE, which has no mailbox and no signal register of its own";
+        assert_eq!(refusal(which), told, "{which}");
+    }
+}
+
 #[test]
 fn seats_must_be_had() {
     let mut bed = bed("cell-ps3");

@@ -140,8 +140,8 @@ fn nothing_is_lost_when_everybody_wants_one_line() {
         let last = 20 * u64::from(tasks);
         assert_eq!(seen, last * (last - 1) / 2, "{name}");
         let first = bed.counters().clone();
-        let bounces: u64 = first.directories.iter().map(|directory| directory.bounces).sum();
-        assert_eq!(bounces > 0, name == "xeon-phi-5110p", "{name}: {bounces}");
+        let nacks: u64 = first.directories.iter().map(|directory| directory.nacks).sum();
+        assert_eq!(nacks > 0, name == "xeon-phi-5110p", "{name}: {nacks}");
         let mut again = CoherentBed::new(model(name));
         again.run(&seats, &Storm { tasks: tasks as usize, which: 0 }).unwrap();
         assert_eq!(*again.counters(), first, "{name}: the same again");

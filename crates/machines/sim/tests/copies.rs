@@ -68,8 +68,8 @@ fn a_copy_alone_takes_as_long_as_its_words_and_fewer_events() {
     }
 }
 
-/// Cases, and how many of them may be decided by what happens in the same cycle: who comes first is chance there, and single
-/// words may have it otherwise.
+/// Cases, and how many of them may be decided by what happens in the same cycle: who comes first is chance there, and
+/// single words may have it otherwise.
 const CASES: usize = 400;
 const MOST_TIES: usize = 2;
 

@@ -77,9 +77,9 @@ fn shortest(bed: &mut CoherentBed, seats: &[u32], lines: &[u32]) -> u64 {
 /// Seats and lines of pairs that run beside the one on these PUs.
 type Others<'a> = dyn FnMut(&[u32]) -> (Vec<u32>, Vec<u32>) + 'a;
 
-/// FindTD (algorithm 2), so many looks at each core: the core from which the line is nearest to core 0, whose own core is left
-/// out. Under load single cores' distances are off by more than a hop, so it is the core from which they grow most evenly with
-/// the way around the ring.
+/// FindTD (algorithm 2), so many looks at each core: the core from which the line is nearest to core 0, whose own
+/// core is left out. Under load single cores' distances are off by more than a hop, so it is the core from which they
+/// grow most evenly with the way around the ring.
 fn find_td(bed: &mut CoherentBed, line: u32, looks: u32, others: &mut Others) -> u32 {
     let mut look = |pu: u32| {
         let (seats, lines) = others(&[0, pu]);
@@ -154,7 +154,8 @@ fn median(mut values: Vec<f64>) -> f64 {
     values[values.len() / 2]
 }
 
-/// Pairs in four sections of 15 cores, each with a line whose home is in its section, of a quarter more than there are pairs.
+/// Pairs in four sections of 15 cores, each with a line whose home is in its section, of a quarter more than there
+/// are pairs.
 fn pizza(model: &CoherentModel, draws: &mut Draws, pairs: usize) -> (Vec<u32>, Vec<u32>) {
     let section_of = |pu: u32| core(pu) as usize / 15;
     let mut lines: Vec<u32> = (0..pairs as u32 * 5 / 4).map(|at| FIRST_LINE + 64 * at + draws.below(64)).collect();
@@ -181,7 +182,8 @@ fn what_was_not_calibrated_is_what_it_is() {
         sliced.extend(distances(&mut bed, &seats, &lines, 4));
     }
     let most = random.iter().copied().fold(0.0, f64::max);
-    // The paper has more than 7000 cycles, up to 10,000, and less than 1000: its chip is far busier with the same pairs.
+    // The paper has more than 7000 cycles, up to 10,000, and less than 1000: its chip is far busier with the same
+    // pairs.
     assert_eq!((median(random), most, median(sliced)), (1119.0, 1813.5, 712.5));
     let (mut bed, mut gain) = (CoherentBed::new(Arc::clone(&model)), [0.0, 0.0]);
     for at in 0..100 {

@@ -11,7 +11,7 @@ use seatmap_machine::{Loaded, Profile};
 use seatmap_measure::load;
 use seatmap_measure::plan::{Effort, Plan};
 use seatmap_measure::testbed_probe::TestbedProbe;
-use seatmap_sim::coherent::Levels;
+use seatmap_sim::coherent::Hierarchy;
 use seatmap_sim::{CoherentBed, CoherentModel};
 use seatmap_statistics::{median, sorted};
 use serde::Serialize;
@@ -73,7 +73,7 @@ impl Point {
 ///
 /// # Errors
 /// [`TwinError`], where the twin cannot be run.
-pub fn follow(levels: &mut Levels, profile: &Profile) -> Result<Followed, TwinError> {
+pub fn follow(levels: &mut Hierarchy, profile: &Profile) -> Result<Followed, TwinError> {
     let chosen = chosen(&profile.loaded, profile.core_distance.as_ref().map_or(0, |distance| distance.pus.len()));
     let fitted: Vec<Loaded> = chosen.iter().step_by(2).copied().collect();
     let cost = |power: f64| cost(&busier(levels, power.exp2()), profile, &fitted);
@@ -141,7 +141,7 @@ fn chosen(curve: &[Loaded], pus: usize) -> Vec<Loaded> {
 }
 
 /// What is busy, multiplied; cycles of a tick at least.
-pub(super) fn busier(levels: &Levels, factor: f64) -> Levels {
+pub(super) fn busier(levels: &Hierarchy, factor: f64) -> Hierarchy {
     let mut levels = levels.clone();
     let tick = 1.0 / f64::from(levels.ticks_per_cycle);
     let figures = &mut levels.figures;
@@ -167,7 +167,7 @@ pub(super) fn busier(levels: &Levels, factor: f64) -> Levels {
 }
 
 /// How far a machine is from the curve; infinitely, where its distances suffer.
-fn cost(levels: &Levels, profile: &Profile, points: &[Loaded]) -> Result<f64, TwinError> {
+fn cost(levels: &Hierarchy, profile: &Profile, points: &[Loaded]) -> Result<f64, TwinError> {
     let model = Arc::new(levels.clone().model(&levels.name)?);
     if fidelity::all(profile, &model).rmse_percent > MOST_LOST_PERCENT {
         return Ok(f64::INFINITY);

@@ -8,7 +8,7 @@ use seatmap_measure::findings::{Finding, findings};
 use seatmap_measure::fit;
 use seatmap_measure::fit::siblings;
 use seatmap_sim::coherent::homes::hashed;
-use seatmap_sim::coherent::{LevelsHomes, MEASURED_LINE, Parts};
+use seatmap_sim::coherent::{HierarchyHomes, MEASURED_LINE, Parts};
 use seatmap_sim::figure::Figure;
 use std::collections::BTreeMap;
 
@@ -42,13 +42,13 @@ pub fn parts(profile: &Profile) -> Result<Parts, TwinError> {
 }
 
 /// The homes that were told apart, and the one of the line that the distances are of; `None` where there is one.
-pub fn homes(profile: &Profile) -> Option<(LevelsHomes, usize)> {
+pub fn homes(profile: &Profile) -> Option<(HierarchyHomes, usize)> {
     let model = profile.home_model.as_ref().filter(|model| model.homes() > 1)?;
     let count = model.homes();
     let first = model.lines.as_ref().and_then(|lines| lines.home_of_line.first()).map_or(0, |home| *home as usize);
     let seed = (1..1 << 20).find(|seed| hashed(MEASURED_LINE, *seed, count) == first)?;
     let settled_in_groups = model.inside_ns.is_some();
-    Some((LevelsHomes { count: count as u32, hash_seed: seed as u32, settled_in_groups }, first))
+    Some((HierarchyHomes { count: count as u32, hash_seed: seed as u32, settled_in_groups }, first))
 }
 
 /// The group of each core: those found in the distances, as far as they share a level-3 cache.

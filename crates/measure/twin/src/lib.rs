@@ -18,7 +18,7 @@ use capacity::Followed;
 use fidelity::Fidelity;
 use seatmap_machine::Profile;
 use seatmap_measure::error::MeasureError;
-use seatmap_sim::coherent::Levels;
+use seatmap_sim::coherent::Hierarchy;
 use seatmap_sim::{CoherentModel, ModelError, SimError};
 use serde::Serialize;
 
@@ -29,7 +29,7 @@ pub const FORMAT: &str = "seatmap-fit/1";
 #[derive(Clone, Debug, PartialEq)]
 pub struct Twin {
     /// The machine, to be written on file.
-    pub levels: Levels,
+    pub levels: Hierarchy,
     /// What reading that file gives.
     pub model: CoherentModel,
     /// How it compares.
@@ -132,7 +132,7 @@ pub fn fit(profile: &Profile, needs: Needs) -> Result<Twin, TwinError> {
 }
 
 /// How far the distances are from groups and offsets alone.
-fn structure(levels: &Levels, profile: &Profile) -> Result<Fidelity, TwinError> {
+fn structure(levels: &Hierarchy, profile: &Profile) -> Result<Fidelity, TwinError> {
     let mut bare = levels.clone();
     bare.distances.rest_ns.clear();
     let fidelity = fidelity::all(profile, &bare.model(&levels.name)?);

@@ -95,6 +95,9 @@ pub enum DmaError {
     /// A transfer by somebody without an MFC.
     #[error("task {0} sits on the PPE, which has no MFC to transfer with")]
     NoMfc(usize),
+    /// A message to or from a mailbox or signal register of somebody without any.
+    #[error("task {0} sits on the PPE, which has no mailbox and no signal register of its own")]
+    NoRegisters(usize),
 }
 
 /// Checks size, alignment and tag of a transfer.

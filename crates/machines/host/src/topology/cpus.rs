@@ -3,9 +3,9 @@
 use super::TopologyError;
 use super::nest::{Kind, Nest};
 use super::tree::Tree;
-use seatmap_os::cpu_list::MAX_CPU;
 use seatmap_machine::import::MAX_PUS;
 use seatmap_os::CpuSet;
+use seatmap_os::cpu_list::MAX_CPU;
 use std::collections::HashMap;
 
 const FOLDER: &str = "sys/devices/system/cpu";

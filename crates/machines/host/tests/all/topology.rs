@@ -1,6 +1,5 @@
 //! Published computers and this one: our reading of sysfs against hwloc's.
 
-
 use crate::judge::{assert_same, judgement, published, unpacked};
 use seatmap_host::topology::{of_host, read_folder, read_gathered};
 use std::path::Path;

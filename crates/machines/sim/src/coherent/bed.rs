@@ -48,7 +48,7 @@ impl CoherentBed {
         &self.model
     }
 
-    /// What the last run counted.
+    /// The counts of the last run.
     #[must_use]
     pub fn counters(&self) -> &Counters {
         &self.counters
@@ -81,7 +81,11 @@ impl CoherentBed {
             let look = looks[caches[rank] as usize];
             workload.task(&CoherentPort { clock: &clock, yielder, pu: seats[rank], words, look, ticks_per_cycle }, rank)
         });
-        self.counters = Counters::of(self.world.get_mut());
+        let world = self.world.get_mut();
+        self.counters = Counters::of(world);
+        if outputs.is_ok() {
+            world.assert_idle();
+        }
         outputs
     }
 }
@@ -116,7 +120,7 @@ impl Bed for CoherentBed {
     fn run<P: Program>(&mut self, seats: &[u32], program: &P, seed: u64) -> Result<Vec<P::Output>, SimError> {
         let workload =
             OnLines::new(program, self.model.modules()).map_err(|error| SimError::Seat(error.to_string()))?;
-        self.world.get_mut().words.clear();
+        self.world.get_mut().clear_memory();
         self.play(seats, &workload, seed)
     }
 

@@ -1,12 +1,16 @@
 //! Copies: a load and a store for each word, in one call.
 //!
-//! Word by word, a task would be resumed for each of them, although nothing can happen to lines that its cache has until
-//! somebody wants them. So a copy runs ahead to the end of two such lines, and one event stands for all its steps. Who
-//! comes to want a line sooner finds done what would have been done by then, and the copy goes on from there. All steps
-//! happen when single loads and stores would, but that of two things in one cycle the other may come first.
+//! Word by word, a task would be resumed for each of them, although nothing can happen to lines that its cache has
+//! until another thread or cache wants them. So a copy runs ahead to the end of two such lines, and one event stands
+//! for all its steps. A thread or cache that wants one of the lines sooner finds all steps done that would have been
+//! done by then, and the copy goes on from there. All steps happen when single loads and stores would; only of two
+//! things in the same tick the other may come first.
 
+use crate::coherent::cores::{Core, Thread};
+use crate::coherent::invariant::invariant;
+use crate::coherent::memory::Memory;
+use crate::coherent::outbox::{Event, Outbox};
 use crate::coherent::request::Request;
-use crate::coherent::world::{Event, NO_TASK, Phase, World};
 use seatmap_port::{Addr, WORDS_PER_LINE};
 
 /// A task's copy: even steps load a word, and odd ones store it. Over when all steps are begun.
@@ -15,11 +19,11 @@ pub struct Copying {
     from: u32,
     to: u32,
     steps: u32,
-    /// Steps begun.
+    /// Steps that have begun.
     begun: u32,
     ahead: Option<Ahead>,
-    /// Which of the events that end a run ahead counts.
-    turn: u16,
+    /// The number of the run ahead whose end counts.
+    run: u16,
 }
 
 /// Steps that run ahead, on two lines.
@@ -28,7 +32,7 @@ struct Ahead {
     /// When the first of them begins.
     since: u64,
     first: u32,
-    /// The step that is not among them any more.
+    /// The first step after them.
     until: u32,
 }
 
@@ -53,116 +57,109 @@ impl Copying {
     }
 }
 
-impl World {
-    /// The next steps of a task's copy; false where there are none, and the task itself goes on.
+impl Core {
+    /// The next steps of a thread's copy; false where there are none, and the task itself goes on.
     #[inline]
-    pub fn copies_on(&mut self, task: u16) -> bool {
-        let copying = &self.copies[task as usize];
+    pub fn copies_on(&mut self, thread: u16, memory: &mut Memory, out: &mut Outbox) -> bool {
+        let copying = &self.threads[thread as usize].copying;
         if copying.begun == copying.steps {
             return false;
         }
-        if !self.runs_ahead(task) {
-            self.step(task);
+        if !self.runs_ahead(thread, memory, out) {
+            self.step(thread, memory, out);
         }
         true
     }
 
-    fn step(&mut self, task: u16) {
-        let copying = &mut self.copies[task as usize];
+    fn step(&mut self, thread: u16, memory: &mut Memory, out: &mut Outbox) {
+        let state = &mut self.threads[thread as usize];
+        let copying = &mut state.copying;
         let [from, to] = copying.words(copying.begun);
-        let state = &mut self.tasks[task as usize];
-        state.request =
-            Some(if copying.begun.is_multiple_of(2) { Request::Load(from) } else { Request::Store(to, state.answer) });
+        let is_load = copying.begun.is_multiple_of(2);
+        state.request = Some(if is_load { Request::Load(from) } else { Request::Store(to, state.answer) });
         copying.begun += 1;
-        self.look(task);
+        self.look(thread, memory, out);
     }
 
-    /// Runs ahead where the task's cache has both lines, and nobody at it waits for what is written.
-    fn runs_ahead(&mut self, task: u16) -> bool {
-        let (copying, cache) = (self.copies[task as usize], self.tasks[task as usize].cache);
+    /// Runs ahead where the cache has both lines, and no thread of this core waits for them.
+    fn runs_ahead(&mut self, thread: u16, memory: &mut Memory, out: &mut Outbox) -> bool {
+        let Thread { copying, task, .. } = self.threads[thread as usize];
         let ([from, to], until, hit) = (copying.lines(), copying.leaves(), self.layout.timing.hit);
-        let has_both = !self.layout.is_uncached && self.lines.holds(from, cache) && self.lines.owns(to, cache);
-        if !has_both || hit == 0 || self.are_wanted([from, to], cache) {
+        if self.layout.is_uncached || hit == 0 || !self.may_copy([from, to]) || self.cache.is_wanted([from, to]) {
             return false;
         }
-        self.catch_up(cache, to, true);
-        self.catch_up(cache, from, false);
-        let (since, first) = (self.wheel.now(), copying.begun);
-        let copying = &mut self.copies[task as usize];
-        copying.ahead = Some(Ahead { since, first, until });
-        let event = Event::Copied(task, copying.turn);
+        self.catch_up(to, true, memory, out);
+        self.catch_up(from, false, memory, out);
+        let (since, first) = (out.now(), copying.begun);
+        self.threads[thread as usize].copying.ahead = Some(Ahead { since, first, until });
         self.ahead += 1;
-        self.wheel.at(since + hit * u64::from(until - first), event);
+        out.schedule(Event::Copied(task, copying.run), hit * u64::from(until - first));
         true
     }
 
-    /// Whether a task at this cache waits for one of these lines.
-    fn are_wanted(&self, lines: [u32; 2], cache: u16) -> bool {
-        self.at_cache(cache).any(|task| {
-            let state = &self.tasks[task as usize];
-            let waits = matches!(state.phase, Phase::Granted | Phase::Watching);
-            waits && state.request.and_then(Request::word).is_some_and(|word| lines.contains(&word.line_index()))
-        })
+    /// Whether the cache may read the first line and write the second.
+    fn may_copy(&self, [from, to]: [u32; 2]) -> bool {
+        self.cache.permits(from, false) && self.cache.permits(to, true)
     }
 
-    /// Whether the event ends a run ahead, which then is over.
-    pub fn has_copied(&mut self, task: u16, turn: u16) -> bool {
-        let copying = &mut self.copies[task as usize];
-        let Some(ahead) = copying.ahead.filter(|_| copying.turn == turn) else { return false };
+    /// The time of a run ahead is over. False where that run was cut meanwhile, so that the event does not count.
+    pub fn has_copied(&mut self, thread: u16, run: u16, memory: &mut Memory, now: u64) -> bool {
+        let copying = &mut self.threads[thread as usize].copying;
+        let Some(ahead) = copying.ahead.filter(|_| copying.run == run) else { return false };
         copying.ahead = None;
-        copying.turn = turn.wrapping_add(1);
+        copying.run = run.wrapping_add(1);
         self.ahead -= 1;
-        self.begin_until(task, ahead.until);
+        self.begin_until(thread, ahead.until, memory, now);
         true
     }
 
-    /// A line of this cache is about to be read or written, or to leave: who copies ahead there has done no more than its
-    /// time.
+    /// A line of this cache is about to be read or written, or to leave: a thread that copies ahead there has done no
+    /// more than its time.
     #[inline]
-    pub fn catch_up(&mut self, cache: u16, line: u32, changes: bool) {
+    pub fn catch_up(&mut self, line: u32, changes: bool, memory: &mut Memory, out: &mut Outbox) {
         if self.ahead == 0 {
             return;
         }
-        let from = cache as usize * self.layout.threads;
-        for place in from..from + self.layout.threads {
-            let task = self.seated[place];
-            if task == NO_TASK {
-                break;
-            }
-            let copying = &self.copies[task as usize];
+        for thread in 0..self.threads.len() {
+            let copying = &self.threads[thread].copying;
             if let Some(ahead) = copying.ahead {
                 let [read, written] = copying.words(ahead.first).map(Addr::line_index);
                 if written == line || changes && read == line {
-                    self.cut(task, ahead);
+                    self.cut(thread as u16, ahead, memory, out);
                 }
             }
         }
     }
 
     /// Begins the steps whose time has come, and lets the others wait for theirs.
-    fn cut(&mut self, task: u16, ahead: Ahead) {
-        let hit = self.layout.timing.hit;
-        let due = ahead.first + ((self.wheel.now() - ahead.since) / hit) as u32 + 1;
+    fn cut(&mut self, thread: u16, ahead: Ahead, memory: &mut Memory, out: &mut Outbox) {
+        let (hit, now) = (self.layout.timing.hit, out.now());
+        let due = ahead.first + ((now - ahead.since) / hit) as u32 + 1;
         let until = due.min(ahead.until);
-        self.begin_until(task, until);
+        self.begin_until(thread, until, memory, now);
         if until < ahead.until {
-            let copying = &mut self.copies[task as usize];
-            copying.turn = copying.turn.wrapping_add(1);
+            let Thread { copying, task, .. } = &mut self.threads[thread as usize];
+            copying.run = copying.run.wrapping_add(1);
             copying.ahead = Some(Ahead { until, ..ahead });
-            let event = Event::Copied(task, copying.turn);
-            self.wheel.at(ahead.since + hit * u64::from(until - ahead.first), event);
+            let ends = ahead.since + hit * u64::from(until - ahead.first);
+            out.schedule(Event::Copied(*task, copying.run), ends - now);
         }
     }
 
     /// Loads and stores up to this step.
-    fn begin_until(&mut self, task: u16, until: u32) {
-        let (copying, state) = (&mut self.copies[task as usize], &mut self.tasks[task as usize]);
-        self.counts.hits += u64::from(until - copying.begun);
+    fn begin_until(&mut self, thread: u16, until: u32, memory: &mut Memory, now: u64) {
+        let Thread { copying, answer, .. } = &mut self.threads[thread as usize];
+        self.cache.count_hits(u64::from(until - copying.begun));
+        if copying.begun < until {
+            let [from, to] = copying.lines();
+            let may_copy = self.cache.permits(from, false) && self.cache.permits(to, true);
+            invariant!(may_copy, "core", now, format_args!("lines {from} and {to}"), "a copy ahead lost a line");
+        }
         for step in copying.begun..until {
-            let [from, to] = copying.words(step).map(|word| word.0 as usize);
+            let [from, to] = copying.words(step);
             match step.is_multiple_of(2) {
-                true => state.answer = self.words[from],
-                false => self.words[to] = state.answer,
+                true => *answer = memory.read(from),
+                false => memory.write(to, *answer),
             }
         }
         copying.begun = until;

@@ -1,6 +1,8 @@
-//! What a PMU would have counted.
+//! Counts of a run, such as a PMU would make.
 
-use crate::coherent::fabric::{LANES, Lane};
+use crate::coherent::cache;
+use crate::coherent::directory::Directory;
+use crate::coherent::fabric::{LANES, Lane, Link};
 use crate::coherent::world::World;
 use crate::engine::Machine;
 use serde::Serialize;
@@ -12,11 +14,11 @@ pub struct Counters {
     pub events: u64,
     /// Core cycles from the first task's start to the last one's end.
     pub cycles: u64,
-    /// Looks at a line that a core's own cache had.
+    /// Accesses to a line to which the core's own cache had the right.
     pub hits: u64,
-    /// Looks that went to the line's home.
+    /// Accesses that went to the line's home.
     pub misses: u64,
-    /// Copies of lines that caches were told to forget.
+    /// Copies of lines that caches were told to give up.
     pub invalidations: u64,
     /// Lines that came from memory.
     pub memory_reads: u64,
@@ -33,7 +35,7 @@ pub struct Counters {
 /// Counts of one lane of all links.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct LaneCounters {
-    /// What it carries.
+    /// Its name.
     pub lane: &'static str,
     /// Hops of messages.
     pub grants: u64,
@@ -67,8 +69,9 @@ pub struct DirectoryCounters {
     pub busy_cycles: u64,
     /// Cycles that messages waited for it.
     pub wait_cycles: u64,
-    /// Requests that found it full.
-    pub bounces: u64,
+    /// Requests that found it full, and were sent back.
+    #[serde(rename = "bounces")]
+    pub nacks: u64,
 }
 
 impl Counters {
@@ -79,27 +82,18 @@ impl Counters {
     }
 
     pub(crate) fn of(world: &World) -> Self {
-        let links = world.layout.fabric.links();
-        let link = |(at, link): (usize, &super::fabric::Link)| {
-            let wires = &world.wires[at * LANES..(at + 1) * LANES];
-            let of_lane = |count: fn(&super::network::Wire) -> u64| [0, 1, 2].map(|lane: usize| count(&wires[lane]));
-            LinkCounters {
-                from: link.from,
-                to: link.to,
-                grants: of_lane(|wire| wire.grants),
-                wait_cycles: of_lane(|wire| wire.waits),
-            }
-        };
-        let links: Vec<LinkCounters> = links.iter().enumerate().map(link).collect();
-        let counts = world.counts;
+        let links = links(world);
+        let of_directories = world.directory().map(Directory::counts).unwrap_or_default();
+        let of_caches =
+            |count: fn(&cache::Counts) -> u64| world.cores().iter().map(|core| count(&core.cache().counts())).sum();
         Counters {
             events: world.events(),
             cycles: world.now(),
-            hits: counts.hits,
-            misses: counts.misses,
-            invalidations: counts.invalidations,
-            memory_reads: counts.memory_reads,
-            early_snoops: counts.held,
+            hits: of_caches(|counts| counts.hits),
+            misses: of_caches(|counts| counts.misses),
+            invalidations: of_directories.invalidations,
+            memory_reads: of_directories.memory_reads,
+            early_snoops: of_caches(|counts| counts.early_snoops),
             lanes: Lane::ALL.map(|lane| lane_counters(world, &links, lane)).to_vec(),
             directories: directories(world),
             links,
@@ -107,10 +101,20 @@ impl Counters {
     }
 }
 
+fn links(world: &World) -> Vec<LinkCounters> {
+    let counters = |(at, link): (usize, &Link)| LinkCounters {
+        from: link.from,
+        to: link.to,
+        grants: Lane::ALL.map(|lane| world.network().wire(at, lane).grants),
+        wait_cycles: Lane::ALL.map(|lane| world.network().wire(at, lane).waits),
+    };
+    world.layout().fabric.links().iter().enumerate().map(counters).collect()
+}
+
 fn lane_counters(world: &World, links: &[LinkCounters], lane: Lane) -> LaneCounters {
     let at = lane as usize;
-    let busy = |link: &super::fabric::Link| u64::from(link.busy[at]);
-    let taken = links.iter().zip(world.layout.fabric.links());
+    let busy = |link: &Link| u64::from(link.busy[at]);
+    let taken = links.iter().zip(world.layout().fabric.links());
     LaneCounters {
         lane: lane.name(),
         grants: links.iter().map(|link| link.grants[at]).sum(),
@@ -120,13 +124,14 @@ fn lane_counters(world: &World, links: &[LinkCounters], lane: Lane) -> LaneCount
 }
 
 fn directories(world: &World) -> Vec<DirectoryCounters> {
-    let used = world.directories.iter().enumerate().filter(|(_, directory)| directory.lookups > 0);
-    let counters = used.map(|(node, directory)| DirectoryCounters {
+    let busy_cycles = world.layout().timing.directory_busy;
+    let used = world.intake().pipelines().iter().enumerate().filter(|(_, pipeline)| pipeline.lookups > 0);
+    let counters = used.map(|(node, pipeline)| DirectoryCounters {
         node: node as u16,
-        lookups: directory.lookups,
-        busy_cycles: directory.lookups * world.layout.timing.directory_busy,
-        wait_cycles: directory.waits,
-        bounces: directory.bounces,
+        lookups: pipeline.lookups,
+        busy_cycles: pipeline.lookups * busy_cycles,
+        wait_cycles: pipeline.waits,
+        nacks: pipeline.nacks,
     });
     counters.collect()
 }

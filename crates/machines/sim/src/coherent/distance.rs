@@ -1,16 +1,16 @@
-//! What a round trip takes where nothing else happens: a formula, held against the simulation by a test.
+//! The time of a round trip where nothing else happens, by formula; a test compares it with the simulation.
 //!
-//! Two tasks write one word in turn (algorithm 1 of Liu et al. 2015). Who writes holds the line, shared with the other, so
-//! its store makes the home tell the other to forget it; the other looks again, misses, and is given the line by way of
-//! the home. On a ring that makes six ways of each of the two to the home a round trip.
+//! Two tasks write one word in turn (algorithm 1 of Liu et al. 2015). The writer shares the line with the other, so
+//! its store makes the home tell the other to give it up; the other looks again, misses, and is given the line
+//! through the home. On a ring that makes six routes of each of the two to the home a round trip.
 
 use crate::coherent::homes::{Climbing, Homes};
 use crate::coherent::layout::Layout;
 
-/// Ways of each of two caches to the home a round trip: both directions, whoever writes.
-pub const WAYS: u64 = 6;
+/// Routes between each of two caches and the home in a round trip, over both directions.
+pub const ROUTES: u64 = 6;
 
-/// From one PU's store to the other's knowing of it, and back.
+/// The time from one PU's store until the other has seen it, and back.
 pub fn round_trip(layout: &Layout, a: u32, b: u32, line: u32) -> Option<u64> {
     let cache = |pu: u32| layout.cache_of_pu.get(pu as usize).copied().flatten();
     let (from, to) = (cache(a)?, cache(b)?);
@@ -24,12 +24,12 @@ pub fn round_trip(layout: &Layout, a: u32, b: u32, line: u32) -> Option<u64> {
     Some(one_way(layout, from, to, home) + one_way(layout, to, from, home))
 }
 
-/// What a message takes between a cache and a node.
-fn way(layout: &Layout, cache: u16, node: u16) -> u64 {
+/// The time of a message between a cache and a node.
+fn route(layout: &Layout, cache: u16, node: u16) -> u64 {
     layout.fabric.cycles(layout.node_of_cache[cache as usize], node) + layout.extra(cache, node)
 }
 
-/// Where requests of both are served.
+/// The node that serves the requests of both.
 fn home(layout: &Layout, a: u16, b: u16, line: u32) -> u16 {
     match &layout.homes {
         Homes::Hashed { .. } => layout.first_home(0, line),
@@ -44,7 +44,7 @@ fn home(layout: &Layout, a: u16, b: u16, line: u32) -> u16 {
     }
 }
 
-/// What directories below the home take of a request's time.
+/// The time that a request spends in directories below the home.
 fn climbing(layout: &Layout, from: u16, home: u16) -> u64 {
     let Homes::Climbing(Climbing { parent, first_top, .. }) = &layout.homes else { return 0 };
     let above = |node: &u16| Some(parent[*node as usize]).filter(|up| *up != home && up < first_top);
@@ -55,22 +55,22 @@ fn climbing(layout: &Layout, from: u16, home: u16) -> u64 {
 
 fn one_way(layout: &Layout, writer: u16, reader: u16, home: u16) -> u64 {
     let timing = &layout.timing;
-    let way = |cache: u16, node: u16| way(layout, cache, node);
-    let request = timing.miss + way(writer, home) + climbing(layout, writer, home) + timing.directory;
-    let forget = way(reader, home) + timing.cache;
+    let route = |cache: u16, node: u16| route(layout, cache, node);
+    let request = timing.miss + route(writer, home) + climbing(layout, writer, home) + timing.directory;
+    let give_up = route(reader, home) + timing.cache;
     // The reader's acknowledgement and, once it has looked, its request: the home takes one after the other.
     let asks = layout.looks[reader as usize] + timing.miss + climbing(layout, reader, home);
-    let again = way(reader, home) + asks.max(timing.directory_busy) + timing.directory;
-    let fetch = way(writer, home) + timing.cache + way(writer, home) + timing.directory;
-    let passed = layout.passing(writer, reader) + way(reader, home) + timing.hit;
-    request + forget + again + fetch + passed
+    let again = route(reader, home) + asks.max(timing.directory_busy) + timing.directory;
+    let forward = route(writer, home) + timing.cache + route(writer, home) + timing.directory;
+    let passed = layout.passing(writer, reader) + route(reader, home) + timing.hit;
+    request + give_up + again + forward + passed
 }
 
-/// Of a round trip, the part of one PU's six ways: three each direction, whoever writes.
-pub fn ways(layout: &Layout, pu: u32, line: u32) -> Option<u64> {
+/// The part of a round trip that one PU's six routes take: three in each direction.
+pub fn routes(layout: &Layout, pu: u32, line: u32) -> Option<u64> {
     let cache = layout.cache_of_pu.get(pu as usize).copied().flatten()?;
     let home = fixed_home(layout, line).filter(|_| !layout.is_uncached)?;
-    Some(WAYS * way(layout, cache, home))
+    Some(ROUTES * route(layout, cache, home))
 }
 
 /// The node of a line's home, where lines have homes of their own.
@@ -84,7 +84,7 @@ fn fixed_home(layout: &Layout, line: u32) -> Option<u16> {
 /// The PUs whose caches are nearest to the home of a line.
 pub fn nearest_pus(layout: &Layout, line: u32) -> Option<Vec<u32>> {
     let home = fixed_home(layout, line)?;
-    let away = |cache: u16| way(layout, cache, home);
+    let away = |cache: u16| route(layout, cache, home);
     let nearest = (0..layout.caches() as u16).map(away).min()?;
     let pus = layout.cache_of_pu.iter().enumerate();
     let is_nearest = |cache: &Option<u16>| cache.is_some_and(|cache| away(cache) == nearest);

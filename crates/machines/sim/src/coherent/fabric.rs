@@ -1,13 +1,13 @@
-//! Nodes and directed links: whatever a machine's caches and directories hang on.
+//! Nodes, directed links and routes: the wires between caches and directories.
 
-/// What a message travels as, where these are wires of their own: addresses, data, acknowledgements.
+/// A set of wires of a link: addresses, data and acknowledgements have their own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lane {
     /// Requests and snoops.
     Address,
     /// Lines.
     Data,
-    /// Everything without an address of its own.
+    /// Messages without address or data.
     Acknowledge,
 }
 
@@ -36,13 +36,13 @@ pub struct Link {
     pub from: u16,
     /// Where it ends.
     pub to: u16,
-    /// From its beginning to its end.
+    /// Cycles from its beginning to its end.
     pub cycles: u32,
-    /// For how long a message of each lane keeps the next one out.
+    /// Cycles for which a message of each lane keeps the next one out.
     pub busy: [u32; LANES],
 }
 
-/// Nodes with links between them, and the way from each to each.
+/// Nodes with links between them, and the route from each to each.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fabric {
     nodes: usize,
@@ -52,8 +52,8 @@ pub struct Fabric {
 }
 
 impl Fabric {
-    /// A fabric in which `towards(at, to)` names the neighbour to go to next. A neighbour without a link leads to `None`, as
-    /// does a way that never arrives.
+    /// A fabric in which `towards(at, to)` names the neighbour to go to next. A neighbour without a link leads to
+    /// `None`, as does a route that never arrives.
     #[must_use]
     pub fn new(nodes: usize, links: Vec<Link>, towards: impl Fn(u16, u16) -> u16) -> Option<Self> {
         let link = |from: u16, to: u16| links.iter().position(|link| (link.from, link.to) == (from, to));
@@ -64,7 +64,7 @@ impl Fabric {
             }
         }
         let fabric = Fabric { nodes, links, next };
-        let arrives = |from: u16| (0..nodes as u16).all(|to| fabric.way(from, to).take(nodes).count() < nodes);
+        let arrives = |from: u16| (0..nodes as u16).all(|to| fabric.route(from, to).take(nodes).count() < nodes);
         (0..nodes as u16).all(arrives).then_some(fabric)
     }
 
@@ -88,15 +88,15 @@ impl Fabric {
     }
 
     /// The links from one node to another.
-    pub fn way(&self, from: u16, to: u16) -> impl Iterator<Item = &Link> {
+    pub fn route(&self, from: u16, to: u16) -> impl Iterator<Item = &Link> {
         let step = move |at: u16| (at != to).then(|| &self.links[self.next(at, to)]);
         std::iter::successors(step(from), move |link| step(link.to))
     }
 
-    /// What the way takes where nothing is in it.
+    /// Cycles that a message takes where no other is in its way.
     #[must_use]
     pub fn cycles(&self, from: u16, to: u16) -> u64 {
-        self.way(from, to).map(|link| u64::from(link.cycles)).sum()
+        self.route(from, to).map(|link| u64::from(link.cycles)).sum()
     }
 }
 
@@ -153,7 +153,7 @@ mod tests {
     const BUSY: [u32; LANES] = [1, 1, 1];
 
     fn hops(fabric: &Fabric, from: u16, to: u16) -> usize {
-        fabric.way(from, to).count()
+        fabric.route(from, to).count()
     }
 
     #[test]
@@ -166,8 +166,8 @@ mod tests {
     #[test]
     fn a_mesh_is_crossed_along_rows_first() {
         let mesh = mesh(6, 4, 4, BUSY).unwrap();
-        let way: Vec<u16> = mesh.way(0, 14).map(|link| link.to).collect();
-        assert_eq!(way, [1, 2, 8, 14]);
+        let route: Vec<u16> = mesh.route(0, 14).map(|link| link.to).collect();
+        assert_eq!(route, [1, 2, 8, 14]);
         assert_eq!(mesh.links().len(), 2 * (5 * 4 + 6 * 3));
     }
 
@@ -176,8 +176,8 @@ mod tests {
         // Leaves 0 to 3, two groups 4 and 5, root 6.
         let link = |from: u16, to: u16| Link { from, to, cycles: 5, busy: BUSY };
         let tree = tree(&[link(0, 4), link(1, 4), link(2, 5), link(3, 5), link(4, 6), link(5, 6)]).unwrap();
-        let way = |from, to| tree.way(from, to).map(|link| link.to).collect::<Vec<_>>();
-        assert_eq!((way(0, 1), way(3, 0), way(6, 2)), (vec![4, 1], vec![5, 6, 4, 0], vec![5, 2]));
+        let route = |from, to| tree.route(from, to).map(|link| link.to).collect::<Vec<_>>();
+        assert_eq!((route(0, 1), route(3, 0), route(6, 2)), (vec![4, 1], vec![5, 6, 4, 0], vec![5, 2]));
     }
 
     #[test]

@@ -1,18 +1,18 @@
-//! Where a line's coherence is kept.
+//! The homes of lines: the nodes that keep them coherent.
 
 use crate::engine::mixed;
 
-/// Where requests go.
+/// The rule by which a request finds its line's home.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Homes {
-    /// To a node by the line's number, whoever holds the line: tag directories, message buffers.
+    /// A node by the line's number alone: tag directories, message buffers.
     Hashed {
         /// The node of each home.
         nodes: Vec<u16>,
         /// Where the hash starts.
         seed: u64,
     },
-    /// Up from the cache to the first node below which all holders are: inclusive caches, level by level.
+    /// The first node above the cache below which all sharers are: inclusive caches, level by level.
     Climbing(Climbing),
 }
 
@@ -36,7 +36,7 @@ impl Climbing {
         self.parent.len() - self.first_top as usize
     }
 
-    /// Where a request for a line goes from a node; nowhere else from the top.
+    /// The node to which a request for a line climbs from a node; a node at the top is its own.
     #[inline]
     #[must_use]
     pub fn up(&self, node: u16, line: u32) -> u16 {
@@ -51,7 +51,7 @@ impl Climbing {
 }
 
 impl Homes {
-    /// How many homes there are by number; 0 where it depends on who holds a line.
+    /// How many homes there are by number; 0 where the home depends on the sharers.
     #[must_use]
     pub fn count(&self) -> usize {
         match self {
@@ -72,8 +72,9 @@ impl Homes {
     }
 }
 
-/// The home of a line among so many: SplitMix64's mix (Steele, Lea & Flood 2014) of its number, in which every bit of an
-/// address has its say on every bit of the result, scaled to the homes (Lemire 2019). The true hashes are unpublished.
+/// The home of a line among so many: SplitMix64's mix (Steele, Lea & Flood 2014) of its number, in which every bit of
+/// an address has its say on every bit of the result, scaled to the homes (Lemire 2019). The true hashes are
+/// unpublished.
 #[must_use]
 pub fn hashed(line: u32, seed: u64, homes: usize) -> usize {
     let mix = mixed(u64::from(line) ^ mixed(seed));

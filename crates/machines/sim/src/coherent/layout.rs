@@ -1,35 +1,37 @@
-//! A model as the hot paths need it.
+//! The part of a model that a run needs: whole ticks, nodes, and routes.
 
 use crate::coherent::fabric::Fabric;
 use crate::coherent::homes::{Homes, hashed};
 
-/// Whole ticks, and counts.
+/// The times of a model, in whole ticks, and the length of its queues.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Timing {
-    /// A cache's answering its own core.
+    /// A cache answers its own core.
     pub hit: u64,
-    /// From a core's asking its cache to the request's leaving it.
+    /// From a core's access that misses to the request that leaves its cache.
     pub miss: u64,
-    /// A cache's answering others.
+    /// A cache answers a snoop.
     pub cache: u64,
-    /// A directory's looking a line up.
+    /// A directory looks a line up.
     pub directory: u64,
-    /// For how long that keeps the next message out.
+    /// A look-up keeps the next message out.
     pub directory_busy: u64,
-    /// Requests that a directory holds; further ones bounce.
+    /// Requests that a directory holds; it sends further ones back.
     pub directory_queue: u32,
-    /// Memory's answering a directory.
+    /// Memory answers a directory.
     pub memory: u64,
-    /// What an atomic takes beyond a store.
+    /// An atomic takes longer than a store by this.
     pub atomic: u64,
-    /// Tasks start up to so much apart.
+    /// Tasks start at most this far apart.
     pub start_skew: u64,
 }
 
-/// Who sits where, what is between them, and what that takes.
+/// Caches, homes, the fabric between them, and all times.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layout {
+    /// Nodes, links and routes.
     pub fabric: Fabric,
+    /// The homes of lines.
     pub homes: Homes,
     /// Whether lines stay at their homes, and are read and written there.
     pub is_uncached: bool,
@@ -39,22 +41,24 @@ pub struct Layout {
     pub threads: usize,
     /// Where each cache is.
     pub node_of_cache: Vec<u16>,
-    /// From a change of a line to the next look of a task of each cache that waits for it.
+    /// Ticks from a change of a line to the next look of a thread that waits for it, by cache.
     pub looks: Vec<u64>,
-    /// What passing a line on takes in addition, by the cache that sent it and the one that gets it: what whole ticks a hop
-    /// leave of a described distance. Empty where it takes nothing.
+    /// Ticks that passing a line on takes in addition, by the cache that sent it and the one that gets it: the part
+    /// of a described distance that whole ticks of links leave. Empty for none.
     pub passing: Vec<u32>,
-    /// What a way between each cache (row) and each home at the top takes in addition; empty where it takes nothing.
+    /// Ticks that a route between each cache (row) and each home at the top takes in addition; empty for none.
     pub extra: Vec<u32>,
+    /// The times of everything else.
     pub timing: Timing,
 }
 
 impl Layout {
+    /// How many caches there are.
     pub fn caches(&self) -> usize {
         self.node_of_cache.len()
     }
 
-    /// Where a request of a node for a line goes first.
+    /// The node to which a request for a line goes first.
     pub fn first_home(&self, node: u16, line: u32) -> u16 {
         match &self.homes {
             Homes::Hashed { nodes, seed } => nodes[hashed(line, *seed, nodes.len())],
@@ -62,7 +66,7 @@ impl Layout {
         }
     }
 
-    /// What passing a line from one cache to another takes in addition.
+    /// Ticks that passing a line from one cache to another takes in addition.
     #[inline]
     pub fn passing(&self, from: u16, to: u16) -> u64 {
         if self.passing.is_empty() {
@@ -71,14 +75,16 @@ impl Layout {
         self.passing[from as usize * self.caches() + to as usize].into()
     }
 
-    /// What a way between a cache and a node takes beyond its links.
+    /// Ticks that a route between a cache and a node takes beyond its links.
     #[inline]
     pub fn extra(&self, cache: u16, node: u16) -> u64 {
-        let Homes::Climbing(climbing) = &self.homes else { return 0 };
-        match node.checked_sub(climbing.first_top) {
-            Some(top) if !self.extra.is_empty() && (top as usize) < climbing.tops() => {
-                self.extra[cache as usize * climbing.tops() + top as usize].into()
-            }
+        match &self.homes {
+            Homes::Climbing(climbing) if !self.extra.is_empty() => match node.checked_sub(climbing.first_top) {
+                Some(top) if (top as usize) < climbing.tops() => {
+                    self.extra[cache as usize * climbing.tops() + top as usize].into()
+                }
+                _ => 0,
+            },
             _ => 0,
         }
     }

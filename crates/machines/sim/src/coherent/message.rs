@@ -1,103 +1,113 @@
-//! What travels over links.
+//! Messages between caches and homes. Each carries all that its receiver needs.
 
 use crate::coherent::fabric::Lane;
-use crate::coherent::line::NONE;
+use crate::coherent::request::Request;
+use std::fmt;
 
-/// What a message says.
+/// The kind of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// A core misses a line (step 1 of figure 6 of Liu et al. 2015).
-    Request,
-    /// The home asks the keeper for it (step 2).
-    Fetch,
-    /// The home tells a holder to forget it.
-    Invalidate,
-    /// A cache sends it home (step 3).
+    /// A cache asks the home for a line that it misses, or to write a line that it shares (step 1 of figure 6 of Liu
+    /// et al. 2015).
+    Request {
+        /// Whether it asks to write.
+        writes: bool,
+    },
+    /// The home asks the owner to send the line home (step 2).
+    Forward,
+    /// The home tells a cache to give the line up.
+    Invalidate {
+        /// Whether the requester lacks the line: then its owner sends it home.
+        wants_line: bool,
+    },
+    /// A cache sends the line home (step 3).
     Data,
-    /// A cache has forgotten it.
-    Forgotten,
-    /// The home passes it to who asked (step 4).
-    Line,
-    /// The home lets the asker write what it holds.
-    Grant,
-    /// The home has no room: ask again.
-    Bounce,
+    /// A cache has given the line up.
+    InvAck,
+    /// The home passes the line to the requester (step 4).
+    Line {
+        /// Whether the requester becomes its only cache, and may write.
+        exclusive: bool,
+    },
+    /// The home lets the requester go on with the copy that it has.
+    Grant {
+        /// Whether the requester is now its only cache, and may write.
+        exclusive: bool,
+    },
+    /// The home is full and sends the request back: ask again.
+    Nack {
+        /// As in the request.
+        writes: bool,
+    },
 }
 
 impl Kind {
-    /// What it travels on.
+    /// The lane that it takes.
     #[inline]
     pub fn lane(self) -> Lane {
         match self {
-            Kind::Request | Kind::Fetch | Kind::Invalidate => Lane::Address,
-            Kind::Data | Kind::Line => Lane::Data,
-            Kind::Forgotten | Kind::Grant | Kind::Bounce => Lane::Acknowledge,
+            Kind::Request { .. } | Kind::Forward | Kind::Invalidate { .. } => Lane::Address,
+            Kind::Data | Kind::Line { .. } => Lane::Data,
+            Kind::InvAck | Kind::Grant { .. } | Kind::Nack { .. } => Lane::Acknowledge,
         }
+    }
+
+    /// Whether homes receive it; caches receive the others.
+    #[inline]
+    pub fn is_to_home(self) -> bool {
+        matches!(self, Kind::Request { .. } | Kind::Data | Kind::InvAck)
     }
 }
 
-/// A message on its way.
-#[derive(Clone, Copy, Debug)]
+/// The operation of a request to a message buffer, or the value of its answer. It travels with a message and is kept
+/// beside it, in the [`Outbox`](crate::coherent::outbox::Outbox): messages between caches and directories go without
+/// and stay small.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Parcel {
+    /// Of a request: the operation.
+    Operation(Request),
+    /// Of an answer: the value of the word before.
+    Value(u64),
+}
+
+/// The place of no parcel.
+pub const NO_PARCEL: u32 = u32::MAX;
+
+/// A message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Message {
+    /// Its kind.
     pub kind: Kind,
-    /// The task that asked.
-    pub task: u16,
-    /// The cache that it is to, or from.
+    /// The cache that sends or receives it.
     pub cache: u16,
-    /// Where it is.
+    /// The hardware thread of that cache whose request it serves; 0 in a snoop and its answer, which serve another
+    /// cache.
+    pub thread: u16,
+    /// The node that sent it first.
+    pub from: u16,
+    /// The node where it is.
     pub at: u16,
-    /// Where it goes.
+    /// The node that it goes to.
     pub to: u16,
     /// The line.
     pub line: u32,
-    /// The next in whatever list it waits in.
-    pub next: u32,
+    /// The place of its parcel; [`NO_PARCEL`] between caches and directories.
+    pub parcel: u32,
 }
 
-/// All messages; their places are used again.
-#[derive(Clone, Debug)]
-pub struct Messages {
-    all: Vec<Message>,
-    free: u32,
-}
-
-impl Default for Messages {
-    fn default() -> Self {
-        Messages { all: Vec::new(), free: NONE }
+impl fmt::Display for Message {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        let Message { kind, cache, thread, from, at, to, line, .. } = self;
+        write!(f, "{kind:?} of line {line}, cache {cache}, thread {thread}, at node {at} from {from} to {to}")
     }
 }
 
-impl Messages {
-    pub fn clear(&mut self) {
-        self.all.clear();
-        self.free = NONE;
-    }
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-    #[inline]
-    pub fn add(&mut self, message: Message) -> u32 {
-        if self.free == NONE {
-            self.all.push(message);
-            return self.all.len() as u32 - 1;
-        }
-        let place = self.free;
-        self.free = self.all[place as usize].next;
-        self.all[place as usize] = message;
-        place
-    }
-
-    #[inline]
-    pub fn remove(&mut self, place: u32) {
-        self.all[place as usize].next = self.free;
-        self.free = place;
-    }
-
-    #[inline]
-    pub fn get(&self, place: u32) -> Message {
-        self.all[place as usize]
-    }
-
-    #[inline]
-    pub fn get_mut(&mut self, place: u32) -> &mut Message {
-        &mut self.all[place as usize]
+    #[test]
+    fn a_message_is_small() {
+        assert_eq!(size_of::<Option<Message>>(), 20);
     }
 }

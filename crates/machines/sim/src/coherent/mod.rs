@@ -1,51 +1,67 @@
-//! Machines with coherent caches: rings and meshes with tag directories, and levels of caches, dies and packages.
+//! Machines with coherent caches: rings and meshes with tag directories, and hierarchies of caches, dies and packages.
 //!
-//! A line is kept coherent at its home: a core that misses it asks there, the home asks the cache that has it, and what that
-//! answers comes back the same way (figure 6 of Liu et al. 2015). The home serves one request for a line at a time, looks
-//! up one message after the other, and sends requests back when it is full; messages take one link after the other, each
-//! with lanes for addresses, data and acknowledgements. Tasks that wait for a line cost nothing until it changes.
+//! A line is kept coherent at its home. A core that misses a line asks there; the home asks the cache that owns it,
+//! and the answer comes back through the home (figure 6 of Liu et al. 2015). The home serves one request for a line
+//! at a time, looks up one message after the other, and sends requests back when it is full. Messages take one link
+//! after the other, each with lanes for addresses, data and acknowledgements. Tasks that wait for a line cost nothing
+//! until it changes.
 //!
-//! What is left out: caches never evict, stores wait until they are done, threads of a core do not take issue slots from each
-//! other, and memory has latency and no bandwidth.
+//! The model leaves out: evictions (a cache keeps every line), store buffers (a task waits until its store is done),
+//! issue slots (threads of a core do not slow each other down), and the bandwidth of memory.
 //!
-//! | module | is |
+//! The hardware's parts are components, types with private state: `Directory` or `Buffers`, `Core` with its `Cache`,
+//! and `Network`. They know each other by messages (and by two notices, which `outbox` explains), check themselves at
+//! every transition, and stop the simulation with component, time and message where their protocol does not have that
+//! transition. Start with `message`, then `directory` and `cache`.
+//!
+//! | module | contents |
 //! |---|---|
-//! | [`model`], `written`, [`levels`] | a machine as written down, and one of levels: a twin of a measured machine |
-//! | [`fabric`] | nodes, links and ways: ring, mesh, tree |
-//! | [`homes`] | where a line is kept: by a hash, or where all meet that hold it |
-//! | `line`, `message`, `request` | who holds what, what travels, what tasks ask |
-//! | `network`, `home`, `cache`, `buffer` | links and directories, and what each end does |
-//! | `copy` | loads and stores in one call |
-//! | `layout`, `world`, `port`, [`bed`] | the state and its events; the [`Testbed`](seatmap_port::Testbed) |
-//! | `distance`, [`mod@profile`] | an unloaded round trip by formula; the machine as any other is seen |
+//! | `message`, `request` | messages between caches and homes; the calls of tasks |
+//! | `directory`, `lines`, `intake` | the homes of cached lines: transactions, owner and sharers, the entrance |
+//! | `buffers` | homes that keep their lines: the message buffers of the SCC |
+//! | `cache`, `cores`, `copy` | a cache and its states; the threads of a core; loads and stores in one call |
+//! | `network`, `outbox` | links and lanes; a component's way to the network and the event queue |
+//! | `memory`, `slab`, `invariant` | the contents of memory; a table that allocates nothing; how a component stops |
+//! | `world`, `port`, [`bed`] | the components together; a task's view; the [`Testbed`](seatmap_port::Testbed) |
+//! | [`model`], `written`, [`Shape`] | a machine as written down |
+//! | [`hierarchy`] | a machine of caches, dies and packages, such as the twin of a computer |
+//! | [`fabric`], [`homes`], `layout` | nodes, links and routes; the home of a line; all that a run needs of a model |
+//! | `distance`, [`mod@profile`] | an unloaded round trip by formula; the machine's profile |
 //! | [`counters`] | what a PMU would count |
-//! | [`Shape`] | how the nodes of a ring or mesh lie |
 
 pub mod bed;
-mod buffer;
+mod buffers;
 mod cache;
 mod copy;
+mod cores;
 pub mod counters;
+mod directory;
 mod distance;
 pub mod fabric;
-mod home;
+pub mod hierarchy;
 pub mod homes;
+mod intake;
+mod invariant;
 mod layout;
-pub mod levels;
-mod line;
+mod lines;
+mod memory;
 mod message;
 pub mod model;
 mod network;
+mod outbox;
 mod port;
 pub mod profile;
 mod request;
 mod shape;
+mod slab;
+#[cfg(test)]
+mod testing;
 mod world;
 mod written;
 
 pub use bed::CoherentBed;
 pub use counters::Counters;
-pub use levels::{Levels, LevelsHomes, MEASURED_LINE, Parts};
+pub use hierarchy::{Hierarchy, HierarchyHomes, MEASURED_LINE, Parts};
 pub use model::CoherentModel;
 pub use profile::profile;
 pub use shape::Shape;

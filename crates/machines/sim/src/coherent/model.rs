@@ -3,9 +3,9 @@
 use crate::ModelError;
 use crate::coherent::distance;
 use crate::coherent::fabric::Fabric;
+use crate::coherent::hierarchy::{self, Hierarchy};
 use crate::coherent::homes::Homes;
 use crate::coherent::layout::Layout;
-use crate::coherent::levels::{self, Levels};
 use crate::coherent::shape::Shape;
 use crate::coherent::written::{Figures, Written};
 use seatmap_machine::{Profile, Topology};
@@ -14,11 +14,11 @@ use seatmap_machine::{Profile, Topology};
 /// costs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CoherentModel {
-    /// What the command line calls it.
+    /// Its name on the command line.
     pub name: String,
-    /// What it is, in one line.
+    /// One line about the machine.
     pub summary: String,
-    /// What the figures stand on.
+    /// The sources of the figures.
     pub sources: Vec<String>,
     /// The core clock.
     pub frequency_ghz: f64,
@@ -26,7 +26,7 @@ pub struct CoherentModel {
     pub ticks_per_cycle: u32,
     /// Its PUs.
     pub topology: Topology,
-    /// How its nodes lie; `None` on a machine of levels, of which the topology says all.
+    /// How its nodes lie; `None` on a hierarchical machine, of which the topology says all.
     pub shape: Option<Shape>,
     /// The figures.
     pub figures: Figures,
@@ -39,8 +39,8 @@ impl CoherentModel {
     /// # Errors
     /// [`ModelError`]; `name` is what it calls the text.
     pub fn from_toml(name: &str, text: &str) -> Result<Self, ModelError> {
-        match levels::kind_of_fabric(text).as_deref() {
-            Some("levels") => Levels::read(name, text)?.model(name),
+        match hierarchy::kind_of_fabric(text).as_deref() {
+            Some("levels") => Hierarchy::read(name, text)?.model(name),
             None | Some("ring" | "mesh") => Written::read(name, text)?.model(name),
             Some(other) => Err(ModelError::Impossible {
                 name: name.to_owned(),
@@ -49,14 +49,14 @@ impl CoherentModel {
         }
     }
 
-    /// A machine of levels (SMT siblings, caches, dies, packages) from core distances that somebody measured or wrote down:
-    /// every distance comes back to the tick. What a profile does not tell (how long directories and links are busy) is
-    /// taken from [`levels::ORDINARY`].
+    /// A hierarchical machine (SMT siblings, caches, dies, packages) from core distances that somebody measured or
+    /// wrote down: every distance comes back to the tick. Figures that a profile does not tell (how long directories
+    /// and links are busy) are taken from [`hierarchy::ORDINARY`].
     ///
     /// # Errors
     /// A profile without topology, distances or frequency enough.
     pub fn from_profile(profile: &Profile, summary: &str, frequency_ghz: f64) -> Result<Self, ModelError> {
-        Levels::described(profile, summary, frequency_ghz)?.model(&profile.name)
+        Hierarchy::described(profile, summary, frequency_ghz)?.model(&profile.name)
     }
 
     /// Nanoseconds of a tick.
@@ -66,24 +66,25 @@ impl CoherentModel {
     }
 
     /// Ticks of a round trip of one line between two PUs where nothing else happens, by formula and not by
-    /// simulation. `None` for PUs that there are not, for one PU, and where lines stay in message buffers: there it depends
-    /// on how two polls fall together.
+    /// simulation. `None` for PUs that there are not, for one PU, and where lines stay in message buffers: there it
+    /// depends on how two polls fall together.
     #[must_use]
     pub fn round_trip_ticks(&self, a: u32, b: u32, line: u32) -> Option<u64> {
         distance::round_trip(&self.layout, a, b, line)
     }
 
-    /// The PUs nearest to the home of a line: on the same stop, else beside it. `None` where lines have no home of their own.
+    /// The PUs nearest to the home of a line: on the same stop, else beside it. `None` where lines have no home of
+    /// their own.
     #[must_use]
     pub fn pus_at_home(&self, line: u32) -> Option<Vec<u32>> {
         distance::nearest_pus(&self.layout, line)
     }
 
-    /// What a PU's ways to the home of a line make of a round trip: a_i(home), in ticks. `None` where lines have no
-    /// home of their own, or stay there.
+    /// The part of a round trip that a PU's routes to the home of a line take: a_i(home), in ticks. `None` where
+    /// lines have no home of their own, or stay there.
     #[must_use]
     pub fn ways_to_home(&self, pu: u32, line: u32) -> Option<u64> {
-        distance::ways(&self.layout, pu, line)
+        distance::routes(&self.layout, pu, line)
     }
 
     /// How many homes lines are dealt to; 0 where they have none of their own.

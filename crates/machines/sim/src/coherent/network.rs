@@ -1,105 +1,171 @@
-//! Links and directories: who is let through when.
+//! Links and lanes: the messages on their way.
 
-use crate::coherent::message::Kind;
-use crate::coherent::world::{Event, World};
+use crate::coherent::fabric::{LANES, Lane, Link};
+use crate::coherent::invariant::invariant;
+use crate::coherent::layout::Layout;
+use crate::coherent::message::{Kind, Message};
+use crate::coherent::slab::{Queue, Slab};
+use std::sync::Arc;
 
-/// One lane of a link.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// One lane of a link, with what a PMU would count of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wire {
     /// When it takes the next message.
-    pub free: u64,
+    free: u64,
+    /// Ticks for which a message keeps the next one out.
+    busy: u32,
+    /// Ticks from its beginning to its end.
+    ticks: u32,
+    /// The node at its end.
+    end: u16,
     /// Messages that it took.
     pub grants: u64,
-    /// Cycles that they waited.
+    /// Ticks that they waited.
     pub waits: u64,
 }
 
-/// What looks lines up at a node.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Directory {
-    /// When it takes the next message.
-    pub free: u64,
-    /// Requests that it holds.
-    pub held: u32,
-    /// Messages that it looked up.
-    pub lookups: u64,
-    /// Cycles that they waited.
-    pub waits: u64,
-    /// Requests that found its queue full.
-    pub bounces: u64,
+/// How far a message came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// It moves again at this time.
+    Later {
+        /// When.
+        time: u64,
+        /// The network's number for it.
+        packet: u32,
+    },
+    /// It is where it goes to, and waits to be received.
+    Arrived(u32),
 }
 
-impl World {
-    /// A message leaves a cache or a home after so long: what its way takes beyond its links comes first.
-    #[inline]
-    pub fn leave(&mut self, id: u32, after: u64) {
-        let message = self.messages.get(id);
-        let after = after + self.layout.extra(message.cache, message.at) + self.layout.extra(message.cache, message.to);
-        if after == 0 {
-            return self.at(id);
-        }
-        let leaves = self.wheel.now() + after;
-        self.wheel.at(leaves, Event::At(id));
+/// The links of a machine. A message takes one link after the other, first come first served on each lane.
+#[derive(Clone, Debug)]
+pub struct Network {
+    layout: Arc<Layout>,
+    wires: Vec<Wire>,
+    packets: Slab<Message>,
+    sent: u64,
+    received: u64,
+}
+
+impl Network {
+    /// A network on which nothing is under way.
+    pub fn new(layout: Arc<Layout>) -> Self {
+        let mut network = Network { layout, wires: Vec::new(), packets: Slab::default(), sent: 0, received: 0 };
+        network.reset();
+        network
     }
 
-    /// A message is at a node: it goes on, first come first served, or has arrived.
-    #[inline]
-    pub fn at(&mut self, id: u32) {
-        let now = self.wheel.now();
-        let message = self.messages.get_mut(id);
-        if message.at == message.to {
-            return self.arrived(id);
+    /// Back to the beginning.
+    pub fn reset(&mut self) {
+        let wire = |link: &Link, lane: usize| Wire {
+            free: 0,
+            busy: link.busy[lane],
+            ticks: link.cycles,
+            end: link.to,
+            grants: 0,
+            waits: 0,
+        };
+        self.wires.clear();
+        self.wires.extend(self.layout.fabric.links().iter().flat_map(|link| (0..LANES).map(|lane| wire(link, lane))));
+        self.packets.clear();
+        (self.sent, self.received) = (0, 0);
+    }
+
+    /// Takes a message that leaves after so many ticks. The ticks of its route beyond its links come first; a Nack goes
+    /// without.
+    #[inline(always)]
+    pub fn send(&mut self, message: Message, after: u64, now: u64) -> Step {
+        let after = after + self.extra(&message);
+        let packet = self.packets.add(message);
+        self.leave(packet, after, now)
+    }
+
+    /// Takes the answer to a message that has arrived, in its place.
+    #[inline(always)]
+    pub fn answer(&mut self, packet: u32, answer: Message, after: u64, now: u64) -> Step {
+        self.received += 1;
+        let after = after + self.extra(&answer);
+        *self.packets.get_mut(packet) = answer;
+        self.leave(packet, after, now)
+    }
+
+    #[inline(always)]
+    fn leave(&mut self, packet: u32, after: u64, now: u64) -> Step {
+        self.sent += 1;
+        match after {
+            0 => self.advance(packet, now),
+            after => Step::Later { time: now + after, packet },
         }
-        let fabric = &self.layout.fabric;
-        let next = fabric.next(message.at, message.to);
-        let (link, lane) = (fabric.links()[next], message.kind.lane() as usize);
-        message.at = link.to;
-        let wire = &mut self.wires[next * super::fabric::LANES + lane];
+    }
+
+    /// Ticks of a message's route beyond its links.
+    #[inline(always)]
+    fn extra(&self, message: &Message) -> u64 {
+        match message.kind {
+            _ if self.layout.extra.is_empty() => 0,
+            Kind::Nack { .. } => 0,
+            _ => self.layout.extra(message.cache, message.at) + self.layout.extra(message.cache, message.to),
+        }
+    }
+
+    /// Moves a message over the next link of its route, if it is not at its end.
+    #[inline]
+    pub fn advance(&mut self, packet: u32, now: u64) -> Step {
+        let message = self.packets.get_mut(packet);
+        if message.at == message.to {
+            return Step::Arrived(packet);
+        }
+        let link = self.layout.fabric.next(message.at, message.to);
+        let wire = &mut self.wires[link * LANES + message.kind.lane() as usize];
         let start = wire.free.max(now);
-        wire.free = start + u64::from(link.busy[lane]);
+        wire.free = start + u64::from(wire.busy);
         wire.grants += 1;
         wire.waits += start - now;
-        self.wheel.at(start + u64::from(link.cycles), Event::At(id));
+        message.at = wire.end;
+        Step::Later { time: start + u64::from(wire.ticks), packet }
     }
 
-    fn arrived(&mut self, id: u32) {
-        match self.messages.get(id).kind {
-            Kind::Request => self.request_arrived(id),
-            Kind::Data | Kind::Forgotten => self.look_up(id),
-            Kind::Fetch | Kind::Invalidate => self.snooped(id),
-            Kind::Line | Kind::Grant => self.granted(id),
-            Kind::Bounce => self.bounced(id),
-        }
+    /// A message under way, or one that has arrived and waits at its receiver.
+    #[inline]
+    pub fn message(&self, packet: u32) -> &Message {
+        self.packets.get(packet)
     }
 
-    /// A request is taken in, or sent back where the directory's queue is full.
-    fn request_arrived(&mut self, id: u32) {
-        let at = self.messages.get(id).at;
-        let directory = &mut self.directories[at as usize];
-        if directory.held < self.layout.timing.directory_queue {
-            directory.held += 1;
-            return self.look_up(id);
-        }
-        directory.bounces += 1;
-        let message = self.messages.get_mut(id);
-        (message.kind, message.to) = (Kind::Bounce, self.tasks[message.task as usize].node);
-        self.at(id);
+    /// Lets a message that has arrived wait, last of all.
+    pub fn park(&mut self, queue: &mut Queue, packet: u32) {
+        self.packets.push(queue, packet);
     }
 
-    /// The request goes out again, as it did the first time.
-    fn bounced(&mut self, id: u32) {
-        let message = self.messages.get_mut(id);
-        (message.kind, message.to) = (Kind::Request, self.layout.first_home(message.at, message.line));
-        self.leave(id, self.layout.timing.miss);
+    /// The message that has waited longest.
+    pub fn unpark(&self, queue: &mut Queue) -> Option<u32> {
+        self.packets.pop(queue)
     }
 
-    fn look_up(&mut self, id: u32) {
-        let now = self.wheel.now();
-        let directory = &mut self.directories[self.messages.get(id).at as usize];
-        let start = directory.free.max(now);
-        directory.free = start + self.layout.timing.directory_busy;
-        directory.lookups += 1;
-        directory.waits += start - now;
-        self.wheel.at(start + self.layout.timing.directory, Event::LookedUp(id));
+    /// Takes a message that has arrived off the network.
+    #[inline]
+    pub fn receive(&mut self, packet: u32) -> Message {
+        self.received += 1;
+        self.packets.take(packet)
+    }
+
+    /// The lane of a link, by the link's number.
+    pub fn wire(&self, link: usize, lane: Lane) -> &Wire {
+        &self.wires[link * LANES + lane as usize]
+    }
+
+    /// Messages sent, received, and under way.
+    pub fn traffic(&self) -> (u64, u64, u64) {
+        (self.sent, self.received, self.packets.occupied().into())
+    }
+
+    /// Stops unless every message that was sent was received.
+    pub fn assert_idle(&self, now: u64) {
+        let (sent, received, under_way) = self.traffic();
+        let is_idle = sent == received && under_way == 0;
+        invariant!(is_idle, "network", now, "the end", "{sent} sent, {received} received, {under_way} under way");
     }
 }
+
+#[cfg(test)]
+mod tests;

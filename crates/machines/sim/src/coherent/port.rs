@@ -1,4 +1,4 @@
-//! What a task on a coherent machine sees.
+//! A task's view of a coherent machine.
 
 use crate::coherent::request::Request;
 use crate::engine::{Said, Yielder};

@@ -47,7 +47,8 @@ impl Workload for RoundTrips {
     }
 }
 
-/// The machine's topology, the simulated distance of every pair of cores for one line, and the homes where lines have their own.
+/// The machine's topology, the simulated distance of every pair of cores for one line, and the homes where lines have
+/// their own.
 ///
 /// # Errors
 /// [`SimError`], where the model cannot be run.
@@ -96,7 +97,8 @@ fn row(bed: &mut CoherentBed, cores: &[Vec<u32>], core: usize) -> Result<Vec<f64
     (0..=core).map(&mut distance_ns).collect()
 }
 
-/// d(i, j, home) = B + a_i(home) + a_j(home) as the formula has it, where lines have homes of their own and caches keep them.
+/// d(i, j, home) = B + a_i(home) + a_j(home) as the formula has it, where lines have homes of their own and caches
+/// keep them.
 fn home_model(model: &CoherentModel, pus: &[u32]) -> Option<HomeModel> {
     let ns = |ticks: u64| ticks as f64 * model.ns_per_tick();
     let homes = model.homes() as u32;

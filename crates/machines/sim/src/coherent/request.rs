@@ -1,4 +1,4 @@
-//! What a task asks of the machine.
+//! The calls of tasks that take time.
 
 use seatmap_port::Addr;
 use std::fmt;
@@ -6,21 +6,19 @@ use std::fmt;
 /// A call that takes time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Request {
+    /// Reads a word.
     Load(Addr),
+    /// Writes a word.
     Store(Addr, u64),
+    /// Adds to a word.
     Add(Addr, u64),
-    Exchange {
-        word: Addr,
-        current: u64,
-        new: u64,
-    },
+    /// Writes a word if it holds `current`.
+    Exchange { word: Addr, current: u64, new: u64 },
+    /// Waits while a word holds this value.
     WaitWhile(Addr, u64),
     /// A load and a store for each word: see `copy`.
-    Copy {
-        from: Addr,
-        to: Addr,
-        words: u32,
-    },
+    Copy { from: Addr, to: Addr, words: u32 },
+    /// Computes for so many ticks.
     Compute(u64),
 }
 
@@ -50,7 +48,7 @@ impl Request {
         matches!(self, Request::Add(..) | Request::Exchange { .. })
     }
 
-    /// What it makes of the word, where it writes.
+    /// The word's new value, where it writes.
     #[inline]
     pub fn written(self, found: u64) -> Option<u64> {
         match self {

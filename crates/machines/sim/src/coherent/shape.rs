@@ -3,7 +3,7 @@
 use crate::coherent::fabric::{self, Fabric, LANES};
 use serde::{Deserialize, Serialize};
 
-/// What hangs on what, and how it looks from above.
+/// The positions of stops or tiles, and the cores at them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
 pub enum Shape {

@@ -1,177 +1,232 @@
-//! The machine's state, and what each event does to it.
+//! The simulated machine: dispatches events and messages to its components, and runs the tasks.
 
-use crate::coherent::copy::Copying;
+use crate::coherent::buffers::Buffers;
+use crate::coherent::cores::Core;
+use crate::coherent::directory::Directory;
+use crate::coherent::intake::Intake;
+use crate::coherent::invariant::broken;
 use crate::coherent::layout::Layout;
-use crate::coherent::line::{Lines, NONE};
-use crate::coherent::message::Messages;
-use crate::coherent::network::{Directory, Wire};
+use crate::coherent::memory::Memory;
+use crate::coherent::message::Message;
+use crate::coherent::network::Network;
+use crate::coherent::outbox::{Event, Notice, Outbox};
 use crate::coherent::request::Request;
 use crate::engine::{self, Machine};
-use crate::wheel::Wheel;
+use std::fmt::Display;
 use std::sync::Arc;
 
-/// What happens next.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Event {
-    /// A task goes on.
-    Resume(u16),
-    /// A task has copied what it ran ahead to, if this is still its turn.
-    Copied(u16, u16),
-    /// A task looks whether it has what it asked for.
-    Look(u16),
-    /// A message is at a node, on its way or at its end.
-    At(u32),
-    /// A directory has looked a message's line up.
-    LookedUp(u32),
-    /// A cache does what a message wants.
-    Answer(u32),
+/// The homes of a machine's lines.
+#[derive(Clone, Debug)]
+enum Homes {
+    Directory(Directory),
+    Buffers(Buffers),
 }
 
-/// What a task is at.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Phase {
-    /// Running, or about to look.
-    Running,
-    /// It waits for its request's answer.
-    Asking,
-    /// The answer is on its way.
-    Granted,
-    /// It holds the line, and sleeps until that changes.
-    Watching,
-}
-
-/// One task: where it sits, what it asked for, and what it is told when it goes on.
+/// The core and hardware thread of a task.
 #[derive(Clone, Copy, Debug)]
-pub struct TaskState {
-    pub cache: u16,
-    pub node: u16,
-    pub phase: Phase,
-    pub request: Option<Request>,
-    pub answer: u64,
-    /// Where its request is served.
-    pub home: u16,
-    /// Answers that the home waits for.
-    pub pending: u16,
-    /// The cache that sends it the line; its own where memory does.
-    pub source: u16,
-    /// Whether what it is granted comes with the line.
-    pub has_line: bool,
-    /// Messages to its cache that came before its line did.
-    pub held: u32,
+struct Seat {
+    core: u16,
+    thread: u16,
 }
 
-/// No task on a seat.
-pub const NO_TASK: u16 = u16::MAX;
-
-/// What happened so far, beside what directories and links count.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
-    pub hits: u64,
-    pub misses: u64,
-    pub invalidations: u64,
-    pub memory_reads: u64,
-    pub held: u64,
-}
-
-/// Everything.
+/// A machine in virtual time. It owns the components and knows the time; the components know each other by messages
+/// only.
 #[derive(Clone, Debug)]
 pub struct World {
-    pub layout: Arc<Layout>,
-    pub wheel: Wheel<Event>,
-    pub words: Vec<u64>,
-    pub lines: Lines,
-    pub messages: Messages,
-    pub tasks: Vec<TaskState>,
-    /// What each task copies.
-    pub copies: Vec<Copying>,
-    /// How many of these run ahead.
-    pub ahead: u32,
-    /// The tasks at each cache, `layout.threads` places each.
-    pub seated: Vec<u16>,
-    /// Each link's lanes.
-    pub wires: Vec<Wire>,
-    /// By node.
-    pub directories: Vec<Directory>,
-    pub counts: Counts,
+    layout: Arc<Layout>,
+    outbox: Outbox,
+    homes: Homes,
+    cores: Vec<Core>,
+    memory: Memory,
+    /// By task.
+    seats: Vec<Seat>,
 }
 
 impl World {
+    /// A machine without tasks.
     pub fn new(layout: Arc<Layout>) -> Self {
+        let homes = match layout.is_uncached {
+            true => Homes::Buffers(Buffers::new(Arc::clone(&layout))),
+            false => Homes::Directory(Directory::new(Arc::clone(&layout))),
+        };
         World {
-            wheel: Wheel::default(),
-            words: Vec::new(),
-            lines: Lines::default(),
-            messages: Messages::default(),
-            tasks: Vec::new(),
-            copies: Vec::new(),
-            ahead: 0,
-            seated: Vec::new(),
-            wires: Vec::new(),
-            directories: Vec::new(),
-            counts: Counts::default(),
+            outbox: Outbox::new(Arc::clone(&layout)),
+            homes,
+            cores: (0..layout.caches() as u16).map(|id| Core::new(Arc::clone(&layout), id)).collect(),
+            memory: Memory::default(),
+            seats: Vec::new(),
             layout,
         }
     }
 
-    /// Back to the beginning with tasks on these caches and cold ones everywhere; memory keeps its contents, and grows to so
-    /// many lines.
+    /// Back to the beginning with tasks on these caches and cold ones everywhere; memory keeps its contents, and
+    /// grows to so many lines.
     pub fn reset(&mut self, caches: &[u16], lines: u32, seed: u64) {
-        let layout = Arc::clone(&self.layout);
-        let words = lines as usize * seatmap_port::WORDS_PER_LINE as usize;
-        self.words.resize(self.words.len().max(words), 0);
-        self.lines.reset(lines as usize, layout.caches());
-        self.messages.clear();
-        refilled(&mut self.seated, layout.caches() * layout.threads, NO_TASK);
-        refilled(&mut self.wires, layout.fabric.links().len() * super::fabric::LANES, Wire::default());
-        refilled(&mut self.directories, layout.fabric.nodes(), Directory::default());
-        self.counts = Counts::default();
-        self.tasks.clear();
-        refilled(&mut self.copies, caches.len(), Copying::default());
-        self.ahead = 0;
-        for (task, cache) in caches.iter().enumerate() {
-            self.seat(task as u16, *cache);
+        self.memory.grow(lines);
+        match &mut self.homes {
+            Homes::Directory(directory) => directory.reset(lines as usize),
+            Homes::Buffers(buffers) => buffers.reset(lines as usize),
         }
-        self.wheel.clear();
-        for (start, task) in engine::starts(caches.len(), layout.timing.start_skew, seed) {
-            self.wheel.at(start, Event::Resume(task));
+        self.cores.iter_mut().for_each(Core::reset);
+        self.seats.clear();
+        for (task, core) in caches.iter().enumerate() {
+            let thread = self.cores[*core as usize].seat(task as u16, lines as usize);
+            self.seats.push(Seat { core: *core, thread });
+        }
+        self.outbox.reset();
+        for (start, task) in engine::starts(caches.len(), self.layout.timing.start_skew, seed) {
+            self.outbox.schedule(Event::Resume(task), start);
         }
     }
 
-    fn seat(&mut self, task: u16, cache: u16) {
-        let node = self.layout.node_of_cache[cache as usize];
-        self.tasks.push(TaskState {
-            cache,
-            node,
-            phase: Phase::Running,
-            request: None,
-            answer: 0,
-            home: 0,
-            pending: 0,
-            source: cache,
-            has_line: false,
-            held: NONE,
-        });
-        let from = cache as usize * self.layout.threads;
-        let places = &mut self.seated[from..from + self.layout.threads];
-        if let Some(place) = places.iter_mut().find(|place| **place == NO_TASK) {
-            *place = task;
-        }
+    /// Forgets the contents of memory.
+    pub fn clear_memory(&mut self) {
+        self.memory.clear();
     }
 
-    fn happen(&mut self, event: Event) {
+    /// Dispatches an event; the task that goes on by it, if one does.
+    #[inline]
+    fn dispatch(&mut self, event: Event) -> Option<u16> {
         match event {
-            Event::Resume(_) | Event::Copied(..) => {}
-            Event::Look(task) => self.look(task),
-            Event::At(message) => self.at(message),
-            Event::LookedUp(message) => self.looked_up(message),
-            Event::Answer(message) => self.answer_home(message),
+            Event::Resume(task) => return Some(task),
+            Event::Copied(task, run) => return self.has_copied(task, run).then_some(task),
+            Event::Hop(packet) => {
+                if !self.outbox.hop(packet) {
+                    return None;
+                }
+                self.receive(packet);
+            }
+            Event::Look(task) => {
+                let Seat { core, thread } = self.seats[task as usize];
+                self.cores[core as usize].look(thread, &mut self.memory, &mut self.outbox);
+            }
+            Event::Answer(core, snoop) => {
+                self.cores[core as usize].answer(snoop, &mut self.memory, &mut self.outbox);
+            }
+            Event::LookedUp(packet) => self.looked_up(packet),
+            Event::MemoryRead(line) => self.memory_read(line),
+        }
+        self.deliver();
+        None
+    }
+
+    fn looked_up(&mut self, packet: u32) {
+        match &mut self.homes {
+            Homes::Directory(directory) => directory.looked_up(packet, &mut self.outbox),
+            Homes::Buffers(buffers) => buffers.looked_up(packet, &mut self.memory, &mut self.outbox),
         }
     }
-}
 
-fn refilled<T: Clone>(all: &mut Vec<T>, count: usize, with: T) {
-    all.clear();
-    all.resize(count, with);
+    fn memory_read(&mut self, line: u32) {
+        match &mut self.homes {
+            Homes::Directory(directory) => directory.memory_read(line, &mut self.outbox),
+            Homes::Buffers(_) => self.misdirected(&format_args!("memory read line {line}")),
+        }
+    }
+
+    #[cold]
+    fn misdirected(&self, what: &dyn Display) {
+        broken("world", self.outbox.now(), what, format_args!("message buffers have no use for it"))
+    }
+
+    fn has_copied(&mut self, task: u16, run: u16) -> bool {
+        let Seat { core, thread } = self.seats[task as usize];
+        self.cores[core as usize].has_copied(thread, run, &mut self.memory, self.outbox.now())
+    }
+
+    /// Goes on with a thread's copy; false where there is none, and the task itself goes on.
+    #[inline]
+    fn copies_on(&mut self, task: u16) -> bool {
+        let Seat { core, thread } = self.seats[task as usize];
+        let copies = self.cores[core as usize].copies_on(thread, &mut self.memory, &mut self.outbox);
+        self.deliver();
+        copies
+    }
+
+    /// Hands over what a component has for others in this tick, in order: all that one message leads to at once comes
+    /// before the next.
+    #[inline]
+    fn deliver(&mut self) {
+        if self.outbox.has_more() {
+            self.deliver_all();
+        }
+    }
+
+    fn deliver_all(&mut self) {
+        while let Some(notice) = self.outbox.next_notice() {
+            self.notify(notice);
+        }
+        let own = self.outbox.begin_pending();
+        for at in own.clone() {
+            if let Some(packet) = self.outbox.carry_out(at) {
+                self.receive(packet);
+                self.deliver();
+            }
+        }
+        self.outbox.end_pending(own);
+    }
+
+    fn notify(&mut self, notice: Notice) {
+        let now = self.outbox.now();
+        match (notice, &mut self.homes) {
+            (Notice::Coming { cache, thread }, _) => self.cores[cache as usize].expect(thread, now),
+            (Notice::Gone { cache, line }, Homes::Directory(directory)) => directory.gone(cache, line, now),
+            (Notice::Gone { .. }, Homes::Buffers(_)) => self.misdirected(&format_args!("{notice:?}")),
+        }
+    }
+
+    /// Hands a message that has arrived to its receiver.
+    fn receive(&mut self, packet: u32) {
+        let out = &mut self.outbox;
+        let &Message { kind, cache, .. } = out.message(packet);
+        match &mut self.homes {
+            _ if !kind.is_to_home() => self.cores[cache as usize].handle(packet, &mut self.memory, out),
+            Homes::Directory(directory) => directory.handle(packet, out),
+            Homes::Buffers(buffers) => buffers.handle(packet, out),
+        }
+    }
+
+    /// The network.
+    pub fn network(&self) -> &Network {
+        self.outbox.network()
+    }
+
+    /// The directories; `None` on a machine of message buffers.
+    pub fn directory(&self) -> Option<&Directory> {
+        match &self.homes {
+            Homes::Directory(directory) => Some(directory),
+            Homes::Buffers(_) => None,
+        }
+    }
+
+    /// The entrances of all homes.
+    pub fn intake(&self) -> &Intake {
+        match &self.homes {
+            Homes::Directory(directory) => directory.intake(),
+            Homes::Buffers(buffers) => buffers.intake(),
+        }
+    }
+
+    /// The cores, in the order of their caches.
+    pub fn cores(&self) -> &[Core] {
+        &self.cores
+    }
+
+    /// Its nodes, links and times.
+    pub fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// Stops unless every message was received, and every request answered: so it is after the last task's end.
+    pub fn assert_idle(&self) {
+        let now = self.outbox.now();
+        self.outbox.assert_idle();
+        match &self.homes {
+            Homes::Directory(directory) => directory.assert_idle(now),
+            Homes::Buffers(buffers) => buffers.assert_idle(now),
+        }
+        self.cores.iter().for_each(|core| core.assert_idle(now));
+    }
 }
 
 impl Machine for World {
@@ -179,16 +234,10 @@ impl Machine for World {
 
     fn next_task(&mut self) -> Option<(u64, u16)> {
         loop {
-            let (time, event) = self.wheel.pop()?;
-            let task = match event {
-                Event::Resume(task) => task,
-                Event::Copied(task, turn) if self.has_copied(task, turn) => task,
-                event => {
-                    self.happen(event);
-                    continue;
-                }
-            };
-            if !self.copies_on(task) {
+            let (time, event) = self.outbox.next_event()?;
+            if let Some(task) = self.dispatch(event)
+                && !self.copies_on(task)
+            {
                 return Some((time, task));
             }
         }
@@ -196,29 +245,30 @@ impl Machine for World {
 
     #[inline]
     fn answer(&self, task: u16) -> u64 {
-        self.tasks[task as usize].answer
+        let Seat { core, thread } = self.seats[task as usize];
+        self.cores[core as usize].answer_to(thread)
     }
 
     #[inline]
     fn call(&mut self, task: u16, request: Request) {
-        if let Request::Copy { from, to, words } = request {
-            self.copies[task as usize] = Copying::new(from, to, words);
-            self.copies_on(task);
-            return;
-        }
-        self.tasks[task as usize].request = Some(request);
-        self.look(task);
+        let Seat { core, thread } = self.seats[task as usize];
+        self.cores[core as usize].call(thread, request, &mut self.memory, &mut self.outbox);
+        self.deliver();
     }
 
     fn now(&self) -> u64 {
-        self.wheel.now()
+        self.outbox.now()
     }
 
     fn events(&self) -> u64 {
-        self.wheel.scheduled()
+        self.outbox.events()
     }
 
     fn doing(&self, task: u16) -> Option<String> {
-        self.tasks[task as usize].request.map(|request| request.to_string())
+        let Seat { core, thread } = self.seats[task as usize];
+        self.cores[core as usize].doing(thread).map(|request| request.to_string())
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -94,7 +94,7 @@ figures! {
     directory_queue,
     /// Memory's answering a directory.
     memory_cycles,
-    /// What an atomic takes beyond a store.
+    /// Cycles that an atomic takes longer than a store.
     atomic_cycles,
     /// Tasks start up to so much apart, by chance.
     start_skew_cycles,

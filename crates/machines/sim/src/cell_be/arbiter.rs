@@ -1,0 +1,233 @@
+//! The data arbiter of a chip: which transfer starts when, and on which of the four rings.
+//!
+//! It serves the memory controller first and the other elements in turn (round robin), takes the shorter direction, and
+//! starts a transfer when its source, its target, a ring and every segment of the route are free.
+
+use crate::cell_be::event::{Event, Outbox};
+use crate::cell_be::invariant::{broken, invariant};
+use crate::cell_be::parameters::Timing;
+use crate::cell_be::ring::{ELEMENT_COUNT, RINGS, Ring, hops_up};
+use std::collections::VecDeque;
+
+/// Transfers of one element that can wait before its queue grows.
+const WAITING: usize = 256;
+
+/// A transfer that waits for the rings.
+#[derive(Clone, Copy, Debug)]
+struct Waiting {
+    transaction: u32,
+    target: u8,
+    since: u64,
+}
+
+/// A started transfer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Grant {
+    pub transaction: u32,
+    pub ring: u8,
+    /// When the last byte is there.
+    pub arrives: u64,
+}
+
+/// Counts of a chip's rings, as the PMU would have them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RingCounters {
+    /// Transfers started on each ring.
+    pub grants: [u64; RINGS],
+    /// Core cycles for which transfers held each ring's segments.
+    pub busy_cycles: [[u64; ELEMENT_COUNT]; RINGS],
+    /// Core cycles that transfers of each element waited for their start.
+    pub wait_cycles: [u64; ELEMENT_COUNT],
+}
+
+/// The arbiter, its rings, and the elements' ports to them.
+#[derive(Clone, Debug)]
+pub struct DataArbiter {
+    chip: u8,
+    bus: u64,
+    transfer: u64,
+    longest_hops: usize,
+    rings: [Ring; RINGS],
+    queues: [VecDeque<Waiting>; ELEMENT_COUNT],
+    /// The elements whose queue is not empty, a bit each.
+    pending: u16,
+    /// When each element can send, and receive, its next transfer.
+    send_free: [u64; ELEMENT_COUNT],
+    receive_free: [u64; ELEMENT_COUNT],
+    /// The memory controller, which is served first.
+    memory: usize,
+    /// The element that is served first of the others.
+    turn: usize,
+    /// When it arbitrates next; `u64::MAX` for never.
+    next: u64,
+    granted: Vec<Grant>,
+    wait_cycles: [u64; ELEMENT_COUNT],
+}
+
+impl DataArbiter {
+    /// The arbiter of a chip whose memory controller is this element.
+    pub fn new(chip: u8, memory: usize, timing: &Timing) -> Self {
+        DataArbiter {
+            chip,
+            bus: timing.bus,
+            transfer: timing.transfer,
+            longest_hops: timing.longest_hops as usize,
+            rings: std::array::from_fn(|number| Ring::new(chip, number as u8, timing)),
+            queues: std::array::from_fn(|_| VecDeque::with_capacity(WAITING)),
+            pending: 0,
+            send_free: [0; ELEMENT_COUNT],
+            receive_free: [0; ELEMENT_COUNT],
+            memory,
+            turn: 0,
+            next: u64::MAX,
+            granted: Vec::with_capacity(ELEMENT_COUNT),
+            wait_cycles: [0; ELEMENT_COUNT],
+        }
+    }
+
+    /// A transaction's data waits at an element for its way to another.
+    pub fn request(&mut self, transaction: u32, source: usize, target: usize, out: &mut Outbox) {
+        let is_route = source < ELEMENT_COUNT && target < ELEMENT_COUNT && source != target;
+        invariant!(is_route, self.name(), out.now(), "transaction {transaction} goes from {source} to {target}");
+        self.queues[source].push_back(Waiting { transaction, target: target as u8, since: out.now() });
+        // Behind another of the same element it cannot start.
+        let is_first = self.pending & 1 << source == 0;
+        self.pending |= 1 << source;
+        if is_first {
+            self.arbitrate_at(out.now().next_multiple_of(self.bus), out);
+        }
+    }
+
+    fn arbitrate_at(&mut self, cycle: u64, out: &mut Outbox) {
+        if cycle < self.next {
+            self.next = cycle;
+            out.send(cycle, Event::Arbitrate(self.chip));
+        }
+    }
+
+    /// Starts every transfer that can start in this bus cycle, and returns them, the last first.
+    pub fn arbitrate(&mut self, out: &mut Outbox) -> &[Grant] {
+        self.granted.clear();
+        // An earlier request may have replaced the message that this call answers.
+        if self.next == out.now() {
+            self.next = self.serve_all(out.now());
+            self.granted.reverse();
+            for grant in &self.granted {
+                out.send(grant.arrives, Event::LeftRing(grant.transaction));
+            }
+            if self.next != u64::MAX {
+                out.send(self.next, Event::Arbitrate(self.chip));
+            }
+        }
+        &self.granted
+    }
+
+    /// The transfers that the last arbitration started.
+    pub fn granted(&self) -> &[Grant] {
+        &self.granted
+    }
+
+    /// Serves the elements in order; when to arbitrate again.
+    fn serve_all(&mut self, now: u64) -> u64 {
+        let mut next = u64::MAX;
+        let mut order = self.pending;
+        if order & 1 << self.memory != 0 {
+            self.serve(now, self.memory, &mut next);
+            order &= !(1 << self.memory);
+        }
+        // Those from the turn on, then those before it.
+        let first = self.turn;
+        let later = order >> first << first;
+        for mut side in [later, order & !later] {
+            while side != 0 {
+                let source = side.trailing_zeros() as usize;
+                if self.serve(now, source, &mut next) {
+                    self.turn = (source + 1) % ELEMENT_COUNT;
+                }
+                side &= side - 1;
+            }
+        }
+        next
+    }
+
+    /// Starts the first transfer of an element, or notes when it could start. Whether it started.
+    fn serve(&mut self, now: u64, source: usize, next: &mut u64) -> bool {
+        let waiting = self.first_of(source, now);
+        let (start, ring, hops) = self.best_ring(source, waiting.target as usize);
+        if start > now {
+            *next = (*next).min(start);
+            return false;
+        }
+        self.queues[source].pop_front();
+        if self.queues[source].is_empty() {
+            self.pending &= !(1 << source);
+        } else {
+            *next = (*next).min(now + self.transfer);
+        }
+        self.wait_cycles[source] += now - waiting.since;
+        let arrives = self.start(now, source, waiting.target as usize, ring, hops);
+        self.granted.push(Grant { transaction: waiting.transaction, ring: ring as u8, arrives });
+        true
+    }
+
+    fn first_of(&self, source: usize, now: u64) -> Waiting {
+        match self.queues[source].front() {
+            Some(first) => *first,
+            None => broken(self.name(), now, format_args!("element {source} is pending and has nothing to send")),
+        }
+    }
+
+    /// The ring on which a transfer could start first, when, and its hops there; among equals the first ring.
+    fn best_ring(&self, source: usize, target: usize) -> (u64, usize, usize) {
+        let up = hops_up(source, target);
+        let mut best = (u64::MAX, 0, 0);
+        for (number, ring) in self.rings.iter().enumerate() {
+            let hops = ring.hops(up);
+            if hops <= self.longest_hops {
+                // The target's port is free once the wave gets there.
+                let received = self.receive_free[target].saturating_sub(hops as u64 * self.bus);
+                let start = ring.earliest(source, hops, self.send_free[source].max(received), best.0);
+                if start < best.0 {
+                    best = (start, number, hops);
+                }
+            }
+        }
+        best
+    }
+
+    fn start(&mut self, now: u64, source: usize, target: usize, ring: usize, hops: usize) -> u64 {
+        let reaches = now + hops as u64 * self.bus;
+        let are_free = self.send_free[source] <= now && self.receive_free[target] <= reaches;
+        invariant!(are_free, self.name(), now, "a port is busy: from {source} to {target} in {hops} hops");
+        let end = self.rings[ring].start(now, source, hops);
+        self.send_free[source] = now + self.transfer;
+        self.receive_free[target] = end;
+        end
+    }
+
+    fn name(&self) -> String {
+        format!("the data arbiter of chip {}", self.chip)
+    }
+
+    /// The counts so far.
+    pub fn counters(&self) -> RingCounters {
+        RingCounters {
+            grants: self.rings.each_ref().map(Ring::grants),
+            busy_cycles: self.rings.each_ref().map(|ring| *ring.busy_cycles()),
+            wait_cycles: self.wait_cycles,
+        }
+    }
+
+    /// Empties rings, queues and counts.
+    pub fn reset(&mut self) {
+        self.rings.iter_mut().for_each(Ring::reset);
+        self.queues.iter_mut().for_each(VecDeque::clear);
+        (self.send_free, self.receive_free) = ([0; ELEMENT_COUNT], [0; ELEMENT_COUNT]);
+        (self.pending, self.turn, self.next) = (0, 0, u64::MAX);
+        self.granted.clear();
+        self.wait_cycles = [0; ELEMENT_COUNT];
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,114 @@
+//! The link between two chips, over their broadband interfaces (BIF).
+
+use crate::cell_be::invariant::invariant;
+use crate::cell_be::parameters::Timing;
+
+/// Counts of the link, from the first chip to the second and back.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct BifCounters {
+    /// Bytes in each direction.
+    pub bytes: [u64; 2],
+    /// Core cycles for which each direction was busy.
+    pub busy_cycles: [u64; 2],
+}
+
+/// The link: each direction carries one packet after the other.
+#[derive(Clone, Debug)]
+pub struct Bif {
+    chips: usize,
+    timing: Timing,
+    /// When each direction has sent what it was given.
+    free: [u64; 2],
+    counters: BifCounters,
+}
+
+impl Bif {
+    pub fn new(chips: usize, timing: &Timing) -> Self {
+        Bif { chips, timing: timing.clone(), free: [0; 2], counters: BifCounters::default() }
+    }
+
+    /// Carries a command that both chips must see, and all that follows from it: the command and the reflected
+    /// command cross, then the snoop responses and the combined response. The core cycles that their latency adds to
+    /// the command's.
+    pub fn carry_command(&mut self, now: u64) -> u64 {
+        for direction in 0..2 {
+            self.occupy(now, direction, 2 * self.timing.bif_packet);
+        }
+        2 * self.timing.bif_latency
+    }
+
+    /// Carries data off a chip: when it is at the other.
+    pub fn carry_data(&mut self, now: u64, from: u8, bytes: u32) -> u64 {
+        invariant!(self.chips == 2 && from < 2, NAME, now, "{bytes} bytes leave chip {from} of {}", self.chips);
+        let packet = u64::from(bytes) + self.timing.bif_packet;
+        self.occupy(now, from as usize, packet) + self.timing.bif_latency
+    }
+
+    /// Takes bytes of one direction; when they have left.
+    fn occupy(&mut self, now: u64, direction: usize, bytes: u64) -> u64 {
+        let time = self.timing.bif(bytes);
+        self.free[direction] = self.free[direction].max(now) + time;
+        self.counters.bytes[direction] += bytes;
+        self.counters.busy_cycles[direction] += time;
+        self.free[direction]
+    }
+
+    pub fn counters(&self) -> &BifCounters {
+        &self.counters
+    }
+
+    /// Empties the link and the counts.
+    pub fn reset(&mut self) {
+        self.free = [0; 2];
+        self.counters = BifCounters::default();
+    }
+}
+
+const NAME: &str = "the link between the chips";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalog;
+    use proptest::prelude::*;
+
+    fn timing() -> Timing {
+        Timing::new(&catalog::cell("cell-qs20").unwrap().unwrap())
+    }
+
+    #[test]
+    fn directions_do_not_wait_for_each_other() {
+        let timing = timing();
+        let mut link = Bif::new(2, &timing);
+        let line = timing.bif(128 + timing.bif_packet);
+        assert_eq!(link.carry_data(50, 0, 128), 50 + line + timing.bif_latency);
+        assert_eq!(link.carry_data(50, 0, 128), 50 + 2 * line + timing.bif_latency);
+        assert_eq!(link.carry_data(50, 1, 128), 50 + line + timing.bif_latency);
+        assert_eq!(link.carry_command(50), 2 * timing.bif_latency);
+        assert_eq!(link.counters().bytes, [2 * 144 + 32, 144 + 32]);
+    }
+
+    #[test]
+    #[should_panic(expected = "the link between the chips at core cycle 3: 16 bytes leave chip 0 of 1")]
+    fn one_chip_has_no_link() {
+        Bif::new(1, &timing()).carry_data(3, 0, 16);
+    }
+
+    proptest! {
+        #[test]
+        fn no_direction_is_faster_than_its_rate(
+            packets in proptest::collection::vec((0_u64..60, 0_u8..2, 1_u32..=128), 1..200)
+        ) {
+            let timing = timing();
+            let mut link = Bif::new(2, &timing);
+            let (mut now, mut left) = (0, [0; 2]);
+            for (gap, from, bytes) in packets {
+                now += gap;
+                let there = link.carry_data(now, from, bytes) - timing.bif_latency;
+                let least = timing.bif(u64::from(bytes) + timing.bif_packet);
+                prop_assert!(there >= left[from as usize] + least && there >= now + least);
+                left[from as usize] = there;
+            }
+        }
+    }
+}

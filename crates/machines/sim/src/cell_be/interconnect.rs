@@ -1,0 +1,238 @@
+//! The interconnect of a machine: how a transaction gets from its command to its end.
+//!
+//! command network -> snoop -> (memory) -> rings -> (link to the other chip -> its rings) -> target
+
+use crate::cell_be::CellModel;
+use crate::cell_be::arbiter::{DataArbiter, Grant};
+use crate::cell_be::bif::Bif;
+use crate::cell_be::command_bus::{CommandBus, Reach, line_of};
+use crate::cell_be::counters::{ChipCounters, Counters};
+use crate::cell_be::event::{Event, Outbox};
+use crate::cell_be::invariant::broken;
+use crate::cell_be::mic::Mic;
+use crate::cell_be::parameters::Timing;
+use crate::cell_be::transaction::{MappedRegister, Node, Purpose, Transaction, Transactions};
+use seatmap_port::channels::Ea;
+
+/// A chip's part of the interconnect.
+#[derive(Clone, Debug)]
+struct Chip {
+    arbiter: DataArbiter,
+    mic: Mic,
+    memory: Node,
+    bif: Node,
+}
+
+/// The command network, and each chip's rings, memory and link, with the transactions on them.
+#[derive(Clone, Debug)]
+pub struct Interconnect {
+    transactions: Transactions,
+    commands: CommandBus,
+    chips: Vec<Chip>,
+    link: Bif,
+    mic_retry: u64,
+    register: u64,
+    signal: u64,
+    signal_far: u64,
+}
+
+impl Interconnect {
+    pub fn new(model: &CellModel, timing: &Timing) -> Self {
+        let chip = |chip: u8| {
+            let (memory, bif) = (node(model, chip, "MIC"), node(model, chip, "BIF"));
+            let arbiter = DataArbiter::new(chip, memory.element.into(), timing);
+            Chip { arbiter, mic: Mic::new(chip, timing), memory, bif }
+        };
+        Interconnect {
+            transactions: Transactions::default(),
+            commands: CommandBus::new(model.chips, timing),
+            chips: (0..model.chips as u8).map(chip).collect(),
+            link: Bif::new(model.chips, timing),
+            mic_retry: timing.mic_retry,
+            register: timing.register,
+            signal: timing.signal,
+            signal_far: timing.signal_far,
+        }
+    }
+
+    /// Drops all transactions and counts.
+    pub fn reset(&mut self) {
+        self.transactions.clear();
+        self.commands.reset();
+        self.link.reset();
+        for chip in &mut self.chips {
+            chip.arbiter.reset();
+            chip.mic.reset();
+        }
+    }
+
+    /// The memory of a chip.
+    pub fn memory(&self, chip: u8) -> Node {
+        self.chips[chip as usize].memory
+    }
+
+    /// The end of the link at a chip, behind which everything lies that is on no other element.
+    pub fn bif(&self, chip: u8) -> Node {
+        self.chips[chip as usize].bif
+    }
+
+    /// Sends a transaction's command now.
+    pub fn begin(&mut self, transaction: Transaction, out: &mut Outbox) {
+        let id = self.transactions.add(transaction);
+        self.command(id, out);
+    }
+
+    /// Sends a transaction's command later.
+    pub fn begin_at(&mut self, time: u64, transaction: Transaction, out: &mut Outbox) {
+        let id = self.transactions.add(transaction);
+        out.send(time, Event::Command(id));
+    }
+
+    /// Sends a transaction's command: to its own chip's network, or to both chips' where memory or the other chip is
+    /// meant.
+    pub fn command(&mut self, id: u32, out: &mut Outbox) {
+        let now = out.now();
+        let transaction = self.transactions.get(id, now);
+        let own = transaction.requester.chip;
+        let other = if transaction.purpose == Purpose::Get { transaction.source } else { transaction.target };
+        let is_global = other.chip != own || matches!(transaction.ea, Ea::Memory { .. });
+        let reach = match is_global && self.chips.len() > 1 {
+            true => Reach::Both { crossing: self.link.carry_command(now) },
+            false => Reach::Chip(own),
+        };
+        let response = self.commands.send(now, reach, line_of(transaction));
+        out.send(response, Event::Response(id));
+    }
+
+    /// A transaction that has had its response.
+    pub fn transaction(&self, id: u32, now: u64) -> &Transaction {
+        self.transactions.get(id, now)
+    }
+
+    /// A transaction's data is fetched from where it starts, which may have to read its memory first.
+    pub fn fetch(&mut self, id: u32, out: &mut Outbox) {
+        let now = out.now();
+        let source = self.transactions.get(id, now).source;
+        let chip = &mut self.chips[source.chip as usize];
+        if source != chip.memory {
+            return self.data_ready(id, out);
+        }
+        match chip.mic.read(now) {
+            Some(there) => out.send(there, Event::DataReady(id)),
+            None => out.send(now + self.mic_retry, Event::Command(id)),
+        }
+    }
+
+    /// Has a transaction's data come from another element than its command named.
+    pub fn fetch_from(&mut self, id: u32, source: Node, out: &mut Outbox) {
+        self.transactions.set_source(id, source, out.now());
+        self.fetch(id, out);
+    }
+
+    /// A transaction's data is at its source and waits for the rings.
+    pub fn data_ready(&mut self, id: u32, out: &mut Outbox) {
+        let Transaction { source, target, .. } = *self.transactions.get(id, out.now());
+        self.enter(id, source, target, out);
+    }
+
+    /// Data enters the rings of a chip: towards its target, or towards the link to the chip of its target.
+    fn enter(&mut self, id: u32, from: Node, target: Node, out: &mut Outbox) {
+        let chip = &mut self.chips[from.chip as usize];
+        let to = if target.chip == from.chip { target } else { chip.bif };
+        if to == from {
+            // Nothing lies between: the target is the link's own element.
+            out.send(out.now(), Event::LeftRing(id));
+        } else {
+            chip.arbiter.request(id, from.element.into(), to.element.into(), out);
+        }
+    }
+
+    /// Lets a chip's arbiter start transfers.
+    pub fn arbitrate(&mut self, chip: u8, out: &mut Outbox) {
+        self.chips[chip as usize].arbiter.arbitrate(out);
+    }
+
+    /// The transfers that the chip's arbiter started last, with their transactions.
+    pub fn granted(&self, chip: u8, now: u64) -> impl Iterator<Item = (Grant, Transaction)> {
+        let granted = self.chips[chip as usize].arbiter.granted().iter();
+        granted.map(move |grant| (*grant, *self.transactions.get(grant.transaction, now)))
+    }
+
+    /// A transaction's data has left the rings. Whether that completes it.
+    pub fn left_ring(&mut self, id: u32, out: &mut Outbox) -> bool {
+        let now = out.now();
+        let Transaction { purpose, requester, source, target, size, .. } = *self.transactions.get(id, now);
+        let (time, event) = if source.chip != target.chip {
+            (self.link.carry_data(now, source.chip, size), Event::CrossedLink(id))
+        } else {
+            match self.at_target(now, purpose, requester, target) {
+                Some(done) => (done, Event::Delivered(id)),
+                None => return true,
+            }
+        };
+        out.send(time, event);
+        false
+    }
+
+    /// When a transaction whose data is at its target is complete; `None` for now.
+    fn at_target(&mut self, now: u64, purpose: Purpose, requester: Node, target: Node) -> Option<u64> {
+        let chip = &mut self.chips[target.chip as usize];
+        match purpose {
+            Purpose::Put if target == chip.memory => Some(chip.mic.write(now)),
+            Purpose::Message(register) => Some(now + self.register_cycles(register, requester.chip != target.chip)),
+            Purpose::Get | Purpose::Put | Purpose::Reserve => None,
+            Purpose::Claim => broken(NAME, now, format_args!("a claim of {requester:?} moves data")),
+        }
+    }
+
+    /// A transaction's data has crossed to its target's chip.
+    pub fn crossed_link(&mut self, id: u32, out: &mut Outbox) {
+        let target = self.transactions.get(id, out.now()).target;
+        let entry = self.bif(target.chip);
+        self.transactions.set_source(id, entry, out.now());
+        self.enter(id, entry, target, out);
+    }
+
+    /// From the ring into a mapped register, of the requester's chip or of the other.
+    fn register_cycles(&self, register: MappedRegister, is_far: bool) -> u64 {
+        match register {
+            MappedRegister::Mailbox => self.register,
+            MappedRegister::Signal(_) if is_far => self.register + self.signal + self.signal_far,
+            MappedRegister::Signal(_) => self.register + self.signal,
+        }
+    }
+
+    /// A transaction is complete.
+    pub fn finish(&mut self, id: u32, now: u64) -> Transaction {
+        self.transactions.remove(id, now)
+    }
+
+    /// The counts so far, with the elements' names.
+    pub fn count(&self, names: &[String]) -> Counters {
+        let (commands, link) = (self.commands.counters(), self.link.counters());
+        let of_chip = |chip: &Chip| ChipCounters::new(&chip.arbiter.counters(), chip.mic.counters(), names);
+        Counters {
+            commands: commands.commands,
+            command_wait_cycles: commands.wait_cycles,
+            same_line_commands: commands.same_line_commands,
+            same_line_wait_cycles: commands.same_line_wait_cycles,
+            bif_bytes: link.bytes,
+            bif_busy_cycles: link.busy_cycles,
+            chips: self.chips.iter().map(of_chip).collect(),
+            ..Counters::default()
+        }
+    }
+}
+
+const NAME: &str = "the interconnect";
+
+/// The element of a chip with this name, which every model that was checked has.
+pub fn node(model: &CellModel, chip: u8, name: &str) -> Node {
+    match model.ring.iter().position(|element| element == name) {
+        Some(element) => Node { chip, element: element as u8 },
+        None => broken(NAME, 0, format_args!("the ring of {} has no {name}; only checked models can run", model.name)),
+    }
+}
+
+#[cfg(test)]
+mod tests;

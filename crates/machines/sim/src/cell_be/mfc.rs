@@ -1,0 +1,335 @@
+//! An SPE's memory flow controller (MFC): a queue of commands, which it cuts into lines.
+
+use crate::cell_be::event::{Event, Outbox};
+use crate::cell_be::invariant::{broken, invariant};
+use crate::cell_be::memory::LINE_BYTES;
+use crate::cell_be::parameters::Timing;
+use crate::cell_be::transaction::MappedRegister;
+use seatmap_port::channels::{Ea, Element, Order};
+
+/// Tags of commands.
+const TAGS: usize = 32;
+
+/// The work of a command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Work {
+    Get,
+    Put,
+    Message { register: MappedRegister, to: u16, value: u32 },
+}
+
+/// A command as the SPU writes it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Command {
+    pub work: Work,
+    pub local: u32,
+    /// The whole of a transfer, or a list's first element.
+    pub first: Element,
+    pub tag: u8,
+    pub order: Order,
+}
+
+/// A line that a command needs from the bus.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LineRequest {
+    pub work: Work,
+    /// Its command's entry.
+    pub entry: u8,
+    pub local: u32,
+    pub ea: Ea,
+    pub size: u32,
+}
+
+/// Why an SPU that waited for its MFC can continue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wake {
+    /// The queue has room for its command.
+    Room,
+    /// The commands of its tags are complete.
+    Tags,
+}
+
+/// The thing that the SPU waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum SpuWait {
+    Nothing,
+    Room,
+    Tags(u32),
+}
+
+/// The next step of an MFC.
+enum Choice {
+    /// Cut a line off the command in this entry.
+    Cut(u8),
+    /// Nothing before this time.
+    Later(u64),
+    /// Nothing before a line is complete or a command comes.
+    Nothing,
+}
+
+/// A command in the queue.
+#[derive(Clone, Debug)]
+struct Entry {
+    work: Work,
+    tag: u8,
+    order: Order,
+    local: u32,
+    ea: Ea,
+    /// Bytes of the present element that have not been asked for.
+    left: u32,
+    /// Further elements, the next one last.
+    elements: Vec<Element>,
+    /// Lines that have been asked for and are not complete.
+    outstanding: u32,
+    /// When the next line may be asked for.
+    from: u64,
+}
+
+/// The controller.
+#[derive(Clone, Debug)]
+pub struct Mfc {
+    spe: u16,
+    /// From a command's enqueueing to its first line.
+    start: u64,
+    line_gap: u64,
+    list_element: u64,
+    most_lines: u32,
+    entries: Vec<Entry>,
+    /// Filled entries, oldest first.
+    age: Vec<u8>,
+    free: Vec<u8>,
+    lines: u32,
+    commands_of_tag: [u16; TAGS],
+    /// Tags with commands in the queue, a bit each.
+    pending_tags: u32,
+    waits: SpuWait,
+    /// When it issues its next line; `u64::MAX` for not before something happens.
+    next_issue: u64,
+    commands: u64,
+    full: u64,
+}
+
+impl Mfc {
+    pub fn new(spe: u16, timing: &Timing) -> Self {
+        let empty = Entry {
+            work: Work::Get,
+            tag: 0,
+            order: Order::Free,
+            local: 0,
+            ea: Ea::Memory { module: 0, offset: 0 },
+            left: 0,
+            elements: Vec::new(),
+            outstanding: 0,
+            from: 0,
+        };
+        let entries = timing.mfc_queue as usize;
+        let mut mfc = Mfc {
+            spe,
+            start: timing.channel + timing.dma_start,
+            line_gap: timing.line_gap,
+            list_element: timing.list_element,
+            most_lines: timing.lines_in_flight as u32,
+            entries: vec![empty; entries],
+            age: Vec::with_capacity(entries),
+            free: Vec::with_capacity(entries),
+            lines: 0,
+            commands_of_tag: [0; TAGS],
+            pending_tags: 0,
+            waits: SpuWait::Nothing,
+            next_issue: u64::MAX,
+            commands: 0,
+            full: 0,
+        };
+        mfc.reset();
+        mfc
+    }
+
+    /// Empties the queue and the counts.
+    pub fn reset(&mut self) {
+        self.age.clear();
+        self.free.clear();
+        self.free.extend((0..self.entries.len() as u8).rev());
+        (self.lines, self.commands_of_tag, self.pending_tags) = (0, [0; TAGS], 0);
+        (self.waits, self.next_issue) = (SpuWait::Nothing, u64::MAX);
+        (self.commands, self.full) = (0, 0);
+    }
+
+    /// Commands enqueued so far.
+    pub fn commands(&self) -> u64 {
+        self.commands
+    }
+
+    /// Times that the SPU found the queue full.
+    pub fn full(&self) -> u64 {
+        self.full
+    }
+
+    /// Whether the SPU finds room for a command in the queue. If not, it waits and is [woken](Self::complete_line).
+    pub fn finds_room(&mut self) -> bool {
+        let has_room = !self.free.is_empty();
+        if !has_room {
+            self.full += 1;
+            self.waits = SpuWait::Room;
+        }
+        has_room
+    }
+
+    /// Whether the SPU finds all commands of these tags complete. If not, it waits and is
+    /// [woken](Self::complete_line).
+    pub fn finds_complete(&mut self, tags: u32) -> bool {
+        let are_complete = self.pending_tags & tags == 0;
+        if !are_complete {
+            self.waits = SpuWait::Tags(tags);
+        }
+        are_complete
+    }
+
+    /// Takes a command, for which there must be [room](Self::finds_room). `rest` are a list's further elements.
+    pub fn enqueue(&mut self, command: Command, rest: &[Element], out: &mut Outbox) {
+        let Command { work, local, first, tag, order } = command;
+        let now = out.now();
+        invariant!(usize::from(tag) < TAGS && first.size > 0, self.name(), now, "it cannot take {command:?}");
+        let entry = self.take_entry(now, &command);
+        self.age.push(entry);
+        self.commands_of_tag[tag as usize] += 1;
+        self.pending_tags |= 1 << tag;
+        self.commands += 1;
+        let queued = &mut self.entries[entry as usize];
+        queued.elements.clear();
+        queued.elements.extend(rest.iter().rev());
+        (queued.work, queued.tag, queued.order) = (work, tag, order);
+        (queued.local, queued.ea, queued.left) = (local, first.ea, first.size);
+        (queued.outstanding, queued.from) = (0, now + self.start);
+        self.issue_at(now + self.start, out);
+    }
+
+    fn take_entry(&mut self, now: u64, command: &Command) -> u8 {
+        match self.free.pop() {
+            Some(entry) => entry,
+            None => broken(self.name(), now, format_args!("no entry is free for {command:?}")),
+        }
+    }
+
+    /// Cuts the next line off the oldest command that may continue, if there is one now. Once the request is on the
+    /// bus, [`issue_next`](Self::issue_next) is due.
+    pub fn issue(&mut self, out: &mut Outbox) -> Option<LineRequest> {
+        let now = out.now();
+        // A message that an earlier one has replaced finds nothing to do.
+        if self.next_issue != now {
+            return None;
+        }
+        self.next_issue = u64::MAX;
+        match self.choose(now) {
+            Choice::Cut(entry) => Some(self.cut(entry, now)),
+            Choice::Later(time) => {
+                self.issue_at(time, out);
+                None
+            }
+            Choice::Nothing => None,
+        }
+    }
+
+    /// Issues the next line as soon as the bus takes one.
+    pub fn issue_next(&mut self, out: &mut Outbox) {
+        self.issue_at(out.now() + self.line_gap, out);
+    }
+
+    /// Issues a line now, if one can be issued.
+    pub fn issue_now(&mut self, out: &mut Outbox) {
+        self.issue_at(out.now(), out);
+    }
+
+    fn issue_at(&mut self, time: u64, out: &mut Outbox) {
+        if time < self.next_issue {
+            self.next_issue = time;
+            out.send(time, Event::IssueLine(self.spe));
+        }
+    }
+
+    fn choose(&self, now: u64) -> Choice {
+        if self.lines >= self.most_lines {
+            return Choice::Nothing;
+        }
+        for (at, entry) in self.age.iter().enumerate() {
+            let command = &self.entries[*entry as usize];
+            if command.left == 0 || self.is_held_back(at) {
+                continue;
+            }
+            // Commands begin in order, so that later ones need not be asked.
+            return if command.from > now { Choice::Later(command.from) } else { Choice::Cut(*entry) };
+        }
+        Choice::Nothing
+    }
+
+    /// Whether earlier commands of its tag forbid this one to begin: its own fence or barrier, or a barrier among them.
+    fn is_held_back(&self, at: usize) -> bool {
+        let command = &self.entries[self.age[at] as usize];
+        let is_ordered = command.order != Order::Free;
+        let mut earlier = self.age[..at].iter().map(|entry| &self.entries[*entry as usize]);
+        earlier.any(|other| other.tag == command.tag && (is_ordered || other.order == Order::Barrier))
+    }
+
+    fn cut(&mut self, entry: u8, now: u64) -> LineRequest {
+        let command = &mut self.entries[entry as usize];
+        let size = command.left.min(LINE_BYTES - command.ea.offset() % LINE_BYTES);
+        let request = LineRequest { work: command.work, entry, local: command.local, ea: command.ea, size };
+        command.local += size;
+        command.ea = command.ea.further(size);
+        command.left -= size;
+        command.outstanding += 1;
+        command.from = now + self.line_gap;
+        if command.left == 0
+            && let Some(next) = command.elements.pop()
+        {
+            (command.ea, command.left) = (next.ea, next.size);
+            command.from = now + self.line_gap.max(self.list_element);
+        }
+        self.lines += 1;
+        request
+    }
+
+    /// A line of a command is complete. Says if that lets the SPU continue.
+    pub fn complete_line(&mut self, now: u64, entry: u8) -> Option<Wake> {
+        let command = &mut self.entries[entry as usize];
+        let is_due = self.lines > 0 && command.outstanding > 0;
+        invariant!(is_due, self.name(), now, "a line of entry {entry} ends that was not under way");
+        self.lines -= 1;
+        command.outstanding -= 1;
+        if command.outstanding > 0 || command.left > 0 {
+            return None;
+        }
+        self.complete_command(now, entry);
+        self.wake()
+    }
+
+    fn complete_command(&mut self, now: u64, entry: u8) {
+        let before = self.age.len();
+        self.age.retain(|other| *other != entry);
+        self.free.push(entry);
+        let tag = self.entries[entry as usize].tag as usize;
+        let counts = self.commands_of_tag[tag];
+        let is_whole = self.age.len() + 1 == before && self.age.len() + self.free.len() == self.entries.len();
+        invariant!(is_whole && counts > 0, self.name(), now, "the command of entry {entry}, tag {tag}, was not queued");
+        self.commands_of_tag[tag] -= 1;
+        if counts == 1 {
+            self.pending_tags &= !(1 << tag);
+        }
+    }
+
+    fn wake(&mut self) -> Option<Wake> {
+        let wake = match self.waits {
+            SpuWait::Room => Wake::Room,
+            SpuWait::Tags(tags) if self.pending_tags & tags == 0 => Wake::Tags,
+            _ => return None,
+        };
+        self.waits = SpuWait::Nothing;
+        Some(wake)
+    }
+
+    fn name(&self) -> String {
+        format!("the MFC of SPE {}", self.spe)
+    }
+}
+
+#[cfg(test)]
+mod tests;

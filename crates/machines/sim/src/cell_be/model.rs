@@ -1,0 +1,101 @@
+//! The model of a Cell machine and its file format, `seatmap-model/1`.
+
+use crate::ModelError;
+use crate::cell_be::parameters::{Figures, PARAMETERS};
+use crate::cell_be::ring::ELEMENTS;
+use crate::figure::syntax;
+use serde::{Deserialize, Serialize};
+
+/// The format's name, in the `format` key.
+pub const FORMAT: &str = "seatmap-model/1";
+
+/// A Cell machine: chips, their rings, and what everything costs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CellModel {
+    /// [`FORMAT`].
+    pub format: String,
+    /// Its name on the command line.
+    pub name: String,
+    /// A description in one line.
+    pub summary: String,
+    /// The publications that the figures stand on.
+    pub sources: Vec<String>,
+    /// The core clock.
+    pub frequency_ghz: f64,
+    /// Chips, each with its memory.
+    pub chips: usize,
+    /// The physical SPEs of each chip that programs may use, in the order of their logical numbers.
+    pub spes: Vec<u8>,
+    /// The elements along the ring: `PPE`, `SPE0` to `SPE7`, `MIC`, `BIF` (IOIF0) and `IOIF1`.
+    pub ring: Vec<String>,
+    /// The figures.
+    pub figures: Figures,
+}
+
+impl CellModel {
+    /// Reads a model and checks that it can run.
+    ///
+    /// # Errors
+    /// [`ModelError`]; `name` is what it calls the text.
+    pub fn from_toml(name: &str, text: &str) -> Result<Self, ModelError> {
+        let model: CellModel = toml::from_str(text).map_err(|error| syntax(name, text, &error))?;
+        match model.flaw() {
+            Some(message) => Err(ModelError::Impossible { name: name.to_owned(), message }),
+            None => Ok(model),
+        }
+    }
+
+    /// SPEs that programs may use, over all chips.
+    #[must_use]
+    pub fn spes(&self) -> usize {
+        self.chips * self.spes.len()
+    }
+
+    /// The PU of the first chip's PPE; SPEs are the PUs below it.
+    #[must_use]
+    pub fn ppe(&self) -> u32 {
+        self.spes() as u32
+    }
+
+    /// Bytes that an element takes in, or gives out, in a core cycle: a line in the beats of a transfer.
+    #[must_use]
+    pub fn port_bytes_per_cycle(&self) -> f64 {
+        f64::from(super::memory::LINE_BYTES) / (self.figures.beats.value * self.figures.bus_cycles.value)
+    }
+
+    fn flaw(&self) -> Option<String> {
+        if self.format != FORMAT {
+            return Some(format!("format is '{}', and only {FORMAT} is known", self.format));
+        }
+        if !(1..=2).contains(&self.chips) {
+            return Some(format!("chips is {}; give 1 or 2", self.chips));
+        }
+        if !(0.1..=100.0).contains(&self.frequency_ghz) {
+            return Some(format!("frequency_ghz is {}; give a clock from 0.1 to 100", self.frequency_ghz));
+        }
+        self.ring_flaw().or_else(|| self.figure_flaw())
+    }
+
+    fn ring_flaw(&self) -> Option<String> {
+        let mut sorted: Vec<&str> = self.ring.iter().map(String::as_str).collect();
+        sorted.sort_unstable();
+        let mut wanted = ELEMENTS.to_vec();
+        wanted.sort_unstable();
+        if sorted != wanted {
+            return Some(format!(
+                "ring must hold each of {} once: a hop to anything else leads nowhere",
+                wanted.join(", ")
+            ));
+        }
+        let mut spes = self.spes.clone();
+        spes.sort_unstable();
+        spes.dedup();
+        let is_sound = !spes.is_empty() && spes.len() == self.spes.len() && spes.iter().all(|spe| *spe < 8);
+        (!is_sound).then(|| "spes must hold different numbers from 0 to 7".to_owned())
+    }
+
+    fn figure_flaw(&self) -> Option<String> {
+        PARAMETERS.iter().zip(self.figures.all()).find_map(|(parameter, (_, figure))| parameter.flaw(figure))
+    }
+}

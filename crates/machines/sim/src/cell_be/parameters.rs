@@ -1,0 +1,267 @@
+//! The parameters of a Cell model, each listed once.
+//!
+//! One line of the list gives a parameter's key in the model's file, the name under which the components know it, its
+//! unit (which says how it becomes a whole number), and the values that can run. The value and its source stand in
+//! the file: a parameter has no default.
+
+use crate::cell_be::CellModel;
+use crate::figure::Figure;
+use std::fmt;
+use std::ops::RangeInclusive;
+
+/// Parts of a core cycle in which the time of a byte between the chips is kept.
+const BYTE_PARTS: u64 = 256;
+/// The largest figure of any kind: far beyond a machine, and no sum of such cycles overflows.
+const LARGEST: f64 = 1e9;
+
+/// The unit of a parameter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// Cycles of the core clock.
+    CoreCycles,
+    /// Cycles of the bus clock.
+    BusCycles,
+    /// Nanoseconds.
+    Nanoseconds,
+    /// A number of things.
+    Count,
+    /// Bytes.
+    Bytes,
+    /// 10^9 bytes a second.
+    GigabytesPerSecond,
+}
+
+impl Unit {
+    /// The whole number that components compute with: core cycles for every time, 256ths of a core cycle a byte for a
+    /// rate.
+    fn whole(self, value: f64, frequency_ghz: f64, bus: u64) -> u64 {
+        match self {
+            Unit::CoreCycles | Unit::Count | Unit::Bytes => value.round() as u64,
+            Unit::BusCycles => value.round() as u64 * bus,
+            Unit::Nanoseconds => (value * frequency_ghz).round() as u64,
+            Unit::GigabytesPerSecond => (BYTE_PARTS as f64 * frequency_ghz / value).round() as u64,
+        }
+    }
+}
+
+impl fmt::Display for Unit {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str(match self {
+            Unit::CoreCycles => "core cycles",
+            Unit::BusCycles => "bus cycles",
+            Unit::Nanoseconds => "nanoseconds",
+            Unit::Count => "a number",
+            Unit::Bytes => "bytes",
+            Unit::GigabytesPerSecond => "GB/s",
+        })
+    }
+}
+
+/// One parameter of every Cell model.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Parameter {
+    /// Its key below `[figures]`.
+    pub name: &'static str,
+    /// The unit of its value.
+    pub unit: Unit,
+    /// The values that can run.
+    pub range: RangeInclusive<f64>,
+}
+
+impl Parameter {
+    /// Why a figure cannot stand for this parameter; `None` where it can.
+    pub(crate) fn flaw(&self, figure: &Figure) -> Option<String> {
+        let Parameter { name, unit, range } = self;
+        if !range.contains(&figure.value) {
+            let (least, most) = (range.start(), range.end());
+            return Some(format!("figures.{name} is {}; give {unit} from {least} to {most}", figure.value));
+        }
+        figure.source.is_empty().then(|| format!("figures.{name} has no source; say where its value comes from"))
+    }
+}
+
+/// Times that must pass: a cycle that takes no time would let the model's time stand still.
+const SOME: RangeInclusive<f64> = 1.0..=LARGEST;
+/// Times that may be nothing.
+const ANY: RangeInclusive<f64> = 0.0..=LARGEST;
+/// Bus clocks and transfers, which are multiplied with each other.
+const FEW: RangeInclusive<f64> = 1.0..=1e4;
+/// Times and rates that are no whole numbers.
+const FRACTION: RangeInclusive<f64> = 1e-3..=LARGEST;
+
+/// Declares [`Figures`], [`Timing`] and [`PARAMETERS`] from one list: `key => name: unit, range` below the
+/// parameter's doc.
+macro_rules! parameters {
+    ($($(#[doc = $doc:literal])+ $name:ident $(=> $short:ident)?: $unit:ident, $range:expr;)+) => {
+        /// Every figure of a Cell model with its source, as its file states it.
+        #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+        #[serde(deny_unknown_fields)]
+        pub struct Figures {
+            $($(#[doc = $doc])+ pub $name: Figure,)+
+        }
+
+        impl Figures {
+            /// Each figure with its key.
+            pub fn all(&self) -> impl Iterator<Item = (&'static str, &Figure)> {
+                [$((stringify!($name), &self.$name),)+].into_iter()
+            }
+        }
+
+        /// All parameters, in the order of [`Figures::all`].
+        pub const PARAMETERS: &[Parameter] =
+            &[$(Parameter { name: stringify!($name), unit: Unit::$unit, range: $range },)+];
+
+        /// A model's figures as whole numbers: core cycles, counts and bytes.
+        #[derive(Clone, Debug, PartialEq)]
+        pub(crate) struct Timing {
+            $($(#[doc = concat!("[`Figures::", stringify!($name), "`] as a whole number.")] pub $short: u64,)?)+
+        }
+
+        impl Timing {
+            /// Converts the figures of a model.
+            pub fn new(model: &CellModel) -> Self {
+                let figures = &model.figures;
+                let bus = Unit::CoreCycles.whole(figures.bus_cycles.value, model.frequency_ghz, 1);
+                Timing {
+                    $($($short: Unit::$unit.whole(figures.$name.value, model.frequency_ghz, bus),)?)+
+                }
+            }
+        }
+    };
+}
+
+parameters! {
+    /// Core cycles of a bus cycle.
+    bus_cycles => bus: CoreCycles, FEW;
+    /// For how long a transfer occupies each segment that it passes: 128 bytes at 16 a bus cycle.
+    beats => transfer: BusCycles, FEW;
+    /// Between two starts on one ring.
+    ring_start_bus_cycles => ring_gap: BusCycles, FEW;
+    /// Transfers on one ring at once; the hardware has three.
+    ring_transfers => ring_transfers: Count, 1.0..=3.0;
+    /// Segments of the longest route that the arbiter takes; below half the ring, some elements could not reach each
+    /// other.
+    longest_hops => longest_hops: Count, 6.0..=11.0;
+    /// Between two commands on the command network.
+    command_bus_cycles => command_gap: BusCycles, FEW;
+    /// From a command's grant to the combined response, on one chip.
+    snoop_cycles => snoop: CoreCycles, SOME;
+    /// For an SPU to hand its MFC a command, or to read or write a channel.
+    channel_cycles => channel: CoreCycles, SOME;
+    /// From there to the first request on the bus.
+    dma_start_cycles => dma_start: CoreCycles, SOME;
+    /// Between two line requests of one MFC.
+    line_gap_cycles => line_gap: CoreCycles, SOME;
+    /// Line requests of one MFC under way.
+    lines_in_flight => lines_in_flight: Count, SOME;
+    /// Commands that an MFC's queue holds.
+    mfc_queue => mfc_queue: Count, 1.0..=32.0;
+    /// To fetch the next element of a list.
+    list_element_cycles => list_element: CoreCycles, ANY;
+    /// From the last byte of a transfer until the SPU knows of it.
+    tag_cycles => tag: CoreCycles, SOME;
+    /// Between two reads that a memory serves.
+    mic_read_cycles => mic_read: CoreCycles, SOME;
+    /// Between two writes that a memory serves.
+    mic_write_cycles => mic_write: CoreCycles, SOME;
+    /// For a memory to turn from reads to writes or back.
+    mic_turn_cycles => mic_turn: CoreCycles, ANY;
+    /// From a read's service until its data is there.
+    mic_latency_cycles => mic_latency: CoreCycles, SOME;
+    /// Requests that a memory controller holds; it refuses further ones, which are sent again.
+    mic_queue => mic_queue: Count, SOME;
+    /// Until a refused request is sent again.
+    mic_retry_cycles => mic_retry: CoreCycles, SOME;
+    /// From chip to chip, one way.
+    bif_latency_cycles => bif_latency: CoreCycles, SOME;
+    /// The rate of one direction between the chips.
+    bif_gbps => bif_byte_256ths: GigabytesPerSecond, FRACTION;
+    /// Bytes of a command, a reflected command or a response between the chips, and of a data packet's head.
+    bif_packet_bytes => bif_packet: Bytes, SOME;
+    /// From the ring into a mapped register.
+    register_cycles => register: CoreCycles, SOME;
+    /// The time that a signal takes beyond a mailbox message.
+    signal_cycles => signal: CoreCycles, ANY;
+    /// The time that a signal to the other chip takes beyond that.
+    signal_far_cycles => signal_far: CoreCycles, ANY;
+    /// Each half of an atomic (reserve, store conditionally) on a line that the MFC's cache holds alone.
+    atomic_half_cycles => atomic_half: CoreCycles, SOME;
+    /// For the PPE to read a mapped register of an SPE of its chip.
+    ppe_load_cycles => ppe_load: CoreCycles, SOME;
+    /// For the PPE to read a mapped register of an SPE of the other chip.
+    ppe_load_far_cycles => ppe_load_far: CoreCycles, SOME;
+    /// For the PPE to see whether a mailbox of its chip has room before it writes.
+    ppe_room_cycles => ppe_room: CoreCycles, SOME;
+    /// For the PPE to see whether a mailbox of the other chip has room.
+    ppe_room_far_cycles => ppe_room_far: CoreCycles, SOME;
+    /// For creating a thread, running it and finding it ended.
+    thread_ns => thread: Nanoseconds, FRACTION;
+    /// The time that a system call adds to a mailbox message.
+    mailbox_call_ns => mailbox_call: Nanoseconds, FRACTION;
+    /// The time that a system call adds to a signal.
+    signal_call_ns => signal_call: Nanoseconds, ANY;
+    /// A tick of the decrementer.
+    decrementer_ns: Nanoseconds, FRACTION;
+    /// Tasks start up to this far apart, by chance.
+    start_skew_cycles => start_skew: CoreCycles, ANY;
+}
+
+impl Timing {
+    /// The core cycles that one direction between the chips takes for these bytes.
+    pub fn bif(&self, bytes: u64) -> u64 {
+        (bytes * self.bif_byte_256ths).div_ceil(BYTE_PARTS)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalog;
+
+    #[test]
+    fn each_unit_becomes_its_whole_number() {
+        let whole = |unit: Unit, value| unit.whole(value, 3.2, 2);
+        assert_eq!(whole(Unit::CoreCycles, 81.4), 81);
+        assert_eq!(whole(Unit::BusCycles, 8.0), 16);
+        assert_eq!(whole(Unit::Nanoseconds, 12.5), 40);
+        assert_eq!((whole(Unit::Count, 16.0), whole(Unit::Bytes, 128.0)), (16, 128));
+        // 25.6 GB/s at 3.2 GHz are 8 bytes a cycle.
+        assert_eq!(whole(Unit::GigabytesPerSecond, 25.6), 32);
+    }
+
+    #[test]
+    fn a_key_ends_with_its_unit() {
+        for Parameter { name, unit, .. } in PARAMETERS {
+            let ending = match unit {
+                Unit::CoreCycles => name.ends_with("_cycles") && !name.ends_with("_bus_cycles"),
+                Unit::BusCycles => name.ends_with("_bus_cycles") || *name == "beats",
+                Unit::Nanoseconds => name.ends_with("_ns"),
+                Unit::Bytes => name.ends_with("_bytes"),
+                Unit::GigabytesPerSecond => name.ends_with("_gbps"),
+                Unit::Count => !name.ends_with("_cycles") && !name.ends_with("_ns"),
+            };
+            assert!(ending, "{name} is in {unit}");
+        }
+    }
+
+    #[test]
+    fn figures_beyond_their_range_and_without_source_are_refused() {
+        let model = catalog::cell("cell-ps3").unwrap().unwrap();
+        for (parameter, (name, figure)) in PARAMETERS.iter().zip(model.figures.all()) {
+            assert_eq!((parameter.name, parameter.flaw(figure)), (name, None));
+            for value in [f64::NAN, f64::INFINITY, -1.0, parameter.range.end() * 2.0, parameter.range.start() - 1e-4] {
+                let flaw = parameter.flaw(&Figure { value, ..figure.clone() }).unwrap_or_default();
+                assert!(flaw.starts_with(&format!("figures.{name} is {value}; give ")), "{flaw}");
+            }
+            let unfounded = Figure { source: String::new(), ..figure.clone() };
+            assert!(parameter.flaw(&unfounded).is_some_and(|flaw| flaw.contains("no source")));
+        }
+    }
+
+    #[test]
+    fn bytes_between_the_chips_take_their_time() {
+        let timing = Timing::new(&catalog::cell("cell-qs20").unwrap().unwrap());
+        // 20 GB/s at 3.2 GHz: 0.16 cycles a byte, rounded to 41/256.
+        assert_eq!((timing.bif(0), timing.bif(1), timing.bif(128)), (0, 1, 21));
+    }
+}

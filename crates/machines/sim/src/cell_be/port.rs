@@ -1,0 +1,192 @@
+//! The machine as a task on it sees it.
+
+use crate::cell_be::memory::Memory;
+use crate::cell_be::request::Request;
+use crate::cell_be::world::{Seat, World};
+use crate::engine::{Said, Yielder};
+use seatmap_port::channels::{Atomic, Channels, DmaError, Ea, Element, Order, Register, Service, dma};
+use std::cell::{Cell, RefCell};
+
+/// A task's view of the machine.
+pub struct CellPort<'a> {
+    pub world: &'a RefCell<World>,
+    /// The time, beside the world so that reading it costs nothing.
+    pub now: &'a Cell<u64>,
+    pub yielder: &'a Yielder<Request>,
+    pub rank: u16,
+    pub seat: Seat,
+    pub cycles_per_tick: f64,
+}
+
+impl CellPort<'_> {
+    fn call(&self, request: Request) -> u64 {
+        self.yielder.suspend(Said::Call(request))
+    }
+
+    /// Ends the run with an error; the task is never resumed.
+    fn refuse(&self, error: DmaError) -> ! {
+        loop {
+            self.yielder.suspend(Said::Refused(error.clone()));
+        }
+    }
+
+    fn own(&self, local: u32) -> Ea {
+        Ea::Local { rank: self.rank, offset: local }
+    }
+
+    fn has_mfc(&self) -> Result<(), DmaError> {
+        match self.seat {
+            Seat::Spe(_) => Ok(()),
+            Seat::Ppe(_) => Err(DmaError::NoMfc(self.rank.into())),
+        }
+    }
+
+    fn check(&self, local: u32, ea: Ea, size: u32, tag: u8) {
+        let fits = |memory: &Memory| memory.check(self.own(local), size).and_then(|()| memory.check(ea, size));
+        let checked = self.has_mfc().and_then(|()| dma::check(local, ea, size, tag));
+        if let Err(error) = checked.and_then(|()| fits(self.world.borrow().memory())) {
+            self.refuse(error);
+        }
+    }
+
+    fn transfer(&self, is_get: bool, local: u32, ea: Ea, size: u32, tag: u8, order: Order) {
+        self.check(local, ea, size, tag);
+        self.call(Request::Transfer { is_get, local, ea, size, tag, order });
+    }
+
+    fn list(&self, is_get: bool, local: u32, list: &[Element], tag: u8, order: Order) {
+        if list.is_empty() || list.len() > dma::LONGEST_LIST {
+            self.refuse(DmaError::List(list.len()));
+        }
+        let mut at = local;
+        for element in list {
+            self.check(at, element.ea, element.size, tag);
+            at += element.size;
+        }
+        self.call(Request::List { is_get, local, elements: list.as_ptr(), count: list.len(), tag, order });
+    }
+
+    /// A task with mailboxes and signal registers: only those on SPEs have them.
+    fn worker(&self, rank: usize) -> u16 {
+        let world = self.world.borrow();
+        let error = match world.seat(rank) {
+            Some(Seat::Spe(_)) => return rank as u16,
+            Some(Seat::Ppe(_)) => DmaError::NoRegisters(rank),
+            None => DmaError::Rank { rank, tasks: world.tasks() },
+        };
+        drop(world);
+        self.refuse(error)
+    }
+
+    /// Calls for something that the task's own registers must do.
+    fn call_own(&self, request: Request) -> u64 {
+        match self.seat {
+            Seat::Spe(_) => self.call(request),
+            Seat::Ppe(_) => self.refuse(DmaError::NoRegisters(self.rank.into())),
+        }
+    }
+}
+
+impl Channels for CellPort<'_> {
+    fn peek(&self, local: u32, bytes: &mut [u8]) {
+        let size = bytes.len() as u32;
+        let world = self.world.borrow();
+        match world.memory().check(self.own(local), size) {
+            Ok(()) => bytes.copy_from_slice(world.memory().at(self.own(local), size)),
+            Err(error) => {
+                drop(world);
+                self.refuse(error);
+            }
+        }
+    }
+
+    fn poke(&self, local: u32, bytes: &[u8]) {
+        let size = bytes.len() as u32;
+        let mut world = self.world.borrow_mut();
+        match world.memory().check(self.own(local), size) {
+            Ok(()) => world.memory_mut().at_mut(self.own(local), size).copy_from_slice(bytes),
+            Err(error) => {
+                drop(world);
+                self.refuse(error);
+            }
+        }
+    }
+
+    fn get(&self, local: u32, from: Ea, size: u32, tag: u8, order: Order) {
+        self.transfer(true, local, from, size, tag, order);
+    }
+
+    fn put(&self, local: u32, to: Ea, size: u32, tag: u8, order: Order) {
+        self.transfer(false, local, to, size, tag, order);
+    }
+
+    fn get_list(&self, local: u32, from: &[Element], tag: u8, order: Order) {
+        self.list(true, local, from, tag, order);
+    }
+
+    fn put_list(&self, local: u32, to: &[Element], tag: u8, order: Order) {
+        self.list(false, local, to, tag, order);
+    }
+
+    fn wait_tags(&self, tags: u32) {
+        if let Err(error) = self.has_mfc() {
+            self.refuse(error);
+        }
+        self.call(Request::WaitTags(tags));
+    }
+
+    fn mailbox_write(&self, to: usize, value: u32) {
+        self.call(Request::MailboxWrite { to: self.worker(to), value });
+    }
+
+    fn mailbox_read(&self) -> u32 {
+        self.call_own(Request::MailboxRead) as u32
+    }
+
+    fn outbox_write(&self, value: u32) {
+        self.call_own(Request::OutboxWrite(value));
+    }
+
+    fn outbox_read(&self, from: usize) -> u32 {
+        self.call(Request::OutboxRead { from: self.worker(from) }) as u32
+    }
+
+    fn signal(&self, to: usize, register: Register, value: u32) {
+        self.call(Request::Signal { to: self.worker(to), register, value });
+    }
+
+    fn signal_read(&self, register: Register) -> u32 {
+        self.call_own(Request::SignalRead(register)) as u32
+    }
+
+    fn atomic(&self, operation: Atomic, at: Ea, value: u32) -> u32 {
+        let is_word = matches!(at, Ea::Memory { .. }) && at.offset().is_multiple_of(4);
+        if !is_word {
+            self.refuse(DmaError::Atomic(at));
+        }
+        let checked = self.has_mfc().and_then(|()| self.world.borrow().memory().check(at, 4));
+        if let Err(error) = checked {
+            self.refuse(error);
+        }
+        self.call(Request::Atomic { operation, at, value }) as u32
+    }
+
+    fn decrementer(&self) -> u32 {
+        let ticks = (self.now.get() as f64 / self.cycles_per_tick) as u64;
+        (ticks as u32).wrapping_neg()
+    }
+
+    fn cycles(&self) -> u64 {
+        self.now.get()
+    }
+
+    fn compute(&self, cycles: u64) {
+        if cycles > 0 {
+            self.call(Request::Compute(cycles));
+        }
+    }
+
+    fn service(&self, service: Service) {
+        self.call(Request::Service(service));
+    }
+}

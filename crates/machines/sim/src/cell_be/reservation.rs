@@ -1,0 +1,211 @@
+//! Atomics: reserve a line, change it, store it if nobody else has (getllar and putllc).
+//!
+//! Each SPE's atomic unit keeps lines in a small cache and has a reservation on one at a time. All units snoop each
+//! other's commands, so that their caches and reservations are kept here, by line.
+
+use crate::cell_be::event::{Event, Outbox};
+use crate::cell_be::invariant::{broken, invariant};
+use crate::cell_be::memory::LINE_BYTES;
+use crate::cell_be::parameters::Timing;
+use seatmap_port::channels::{Atomic, Ea};
+
+/// An atomic as the SPU asks for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Operation {
+    pub kind: Atomic,
+    pub at: Ea,
+    pub value: u32,
+}
+
+/// The next thing that an atomic unit needs from the rest of the machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// Nothing: its cache works, and it has sent itself a message.
+    Cached,
+    /// The line, with a reservation.
+    Reserve(Ea),
+    /// The right to change the line.
+    Claim(Ea),
+    /// To have the operation done in memory: its reservation stood.
+    Done(Operation),
+}
+
+/// The state of an atomic unit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Phase {
+    #[default]
+    Idle,
+    /// It gets the line.
+    Reserving(Operation),
+    /// It stores the line.
+    Storing(Operation),
+}
+
+/// A line that atomics work on. Sets of SPEs have a bit for each.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Line {
+    key: (u8, u32),
+    /// The units that have it in their caches.
+    sharers: u32,
+    /// The one that has changed it, and has it alone.
+    owner: Option<u16>,
+    /// The units that have it reserved.
+    reserved: u32,
+}
+
+impl Line {
+    /// An owner is the only sharer, and a reserved line is in its unit's cache.
+    fn check(&self, now: u64) {
+        let is_alone = self.owner.is_none_or(|owner| self.sharers == 1 << owner);
+        let is_sound = is_alone && self.reserved & !self.sharers == 0;
+        invariant!(is_sound, "the atomic units", now, "a line is in a state that cannot be: {self:?}");
+    }
+}
+
+/// The atomic units of all SPEs.
+#[derive(Clone, Debug)]
+pub struct AtomicUnits {
+    half: u64,
+    phases: Vec<Phase>,
+    lines: Vec<Line>,
+    lost: u64,
+}
+
+impl AtomicUnits {
+    pub fn new(spes: usize, timing: &Timing) -> Self {
+        AtomicUnits { half: timing.atomic_half, phases: vec![Phase::Idle; spes], lines: Vec::new(), lost: 0 }
+    }
+
+    /// Empties caches, reservations and counts.
+    pub fn reset(&mut self) {
+        self.phases.fill(Phase::Idle);
+        self.lines.clear();
+        self.lost = 0;
+    }
+
+    /// Conditional stores that found their reservation lost.
+    pub fn lost(&self) -> u64 {
+        self.lost
+    }
+
+    /// An SPU asks for an atomic.
+    pub fn begin(&mut self, spe: u16, operation: Operation, out: &mut Outbox) -> Step {
+        let phase = self.phases[spe as usize];
+        invariant!(phase == Phase::Idle, name(spe), out.now(), "{operation:?} is asked for during {phase:?}");
+        self.reserve(spe, operation, out)
+    }
+
+    fn reserve(&mut self, spe: u16, operation: Operation, out: &mut Outbox) -> Step {
+        self.phases[spe as usize] = Phase::Reserving(operation);
+        let line = self.line(operation.at);
+        if line.sharers & 1 << spe == 0 {
+            return Step::Reserve(operation.at);
+        }
+        line.reserved |= 1 << spe;
+        self.work(spe, out)
+    }
+
+    /// The unit's own cache does its half of an atomic.
+    fn work(&self, spe: u16, out: &mut Outbox) -> Step {
+        out.send(out.now() + self.half, Event::AtomicHalf(spe));
+        Step::Cached
+    }
+
+    /// A unit's command for a line takes its place in the order of commands: a later store breaks its reservation.
+    /// The SPE whose cache supplies the line because it has changed it; `None` where memory does.
+    pub fn order(&mut self, spe: u16, at: Ea, now: u64) -> Option<u16> {
+        let line = self.line(at);
+        let owner = line.owner.take();
+        line.sharers |= 1 << spe;
+        line.reserved |= 1 << spe;
+        line.check(now);
+        owner
+    }
+
+    /// The line that a unit asked for is there.
+    pub fn receive(&mut self, spe: u16, out: &mut Outbox) -> Step {
+        match self.phases[spe as usize] {
+            Phase::Reserving(operation) => self.store(spe, operation, out),
+            other => broken(name(spe), out.now(), format_args!("a line arrives during {other:?}")),
+        }
+    }
+
+    /// A unit's cache has done its half.
+    pub fn half_done(&mut self, spe: u16, out: &mut Outbox) -> Step {
+        match self.phases[spe as usize] {
+            Phase::Reserving(operation) => self.store(spe, operation, out),
+            Phase::Storing(operation) => self.finish(spe, operation, out),
+            Phase::Idle => broken(name(spe), out.now(), format_args!("half an atomic is done, and none was asked for")),
+        }
+    }
+
+    /// The others have been asked to give the line up.
+    pub fn claimed(&mut self, spe: u16, out: &mut Outbox) -> Step {
+        match self.phases[spe as usize] {
+            Phase::Storing(operation) => self.finish(spe, operation, out),
+            other => broken(name(spe), out.now(), format_args!("a claim is answered during {other:?}")),
+        }
+    }
+
+    fn store(&mut self, spe: u16, operation: Operation, out: &mut Outbox) -> Step {
+        let line = self.line(operation.at);
+        if line.reserved & 1 << spe == 0 {
+            // Lost before the line came: the store fails at once.
+            return self.lose(spe, operation, out);
+        }
+        let is_owner = line.owner == Some(spe);
+        self.phases[spe as usize] = Phase::Storing(operation);
+        if is_owner { self.work(spe, out) } else { Step::Claim(operation.at) }
+    }
+
+    /// Stores if the reservation still stands, else begins again.
+    fn finish(&mut self, spe: u16, operation: Operation, out: &mut Outbox) -> Step {
+        let line = self.line(operation.at);
+        if line.reserved & 1 << spe == 0 {
+            return self.lose(spe, operation, out);
+        }
+        if operation.kind != Atomic::Read {
+            (line.sharers, line.owner, line.reserved) = (1 << spe, Some(spe), 0);
+        }
+        line.check(out.now());
+        self.phases[spe as usize] = Phase::Idle;
+        Step::Done(operation)
+    }
+
+    fn lose(&mut self, spe: u16, operation: Operation, out: &mut Outbox) -> Step {
+        self.lost += 1;
+        self.reserve(spe, operation, out)
+    }
+
+    /// A transfer wrote to a line: no cache has it any more, and no reservation stands.
+    pub fn written(&mut self, at: Ea) {
+        if self.lines.is_empty() {
+            return;
+        }
+        let key = key(at);
+        if let Some(line) = self.lines.iter_mut().find(|line| line.key == key) {
+            (line.sharers, line.owner, line.reserved) = (0, None, 0);
+        }
+    }
+
+    fn line(&mut self, at: Ea) -> &mut Line {
+        let key = key(at);
+        let found = self.lines.iter().position(|line| line.key == key).unwrap_or_else(|| {
+            self.lines.push(Line { key, sharers: 0, owner: None, reserved: 0 });
+            self.lines.len() - 1
+        });
+        &mut self.lines[found]
+    }
+}
+
+fn name(spe: u16) -> String {
+    format!("the atomic unit of SPE {spe}")
+}
+
+fn key(ea: Ea) -> (u8, u32) {
+    let module = if let Ea::Memory { module, .. } = ea { module } else { u8::MAX };
+    (module, ea.offset() / LINE_BYTES)
+}
+
+#[cfg(test)]
+mod tests;

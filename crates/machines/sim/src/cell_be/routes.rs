@@ -1,0 +1,77 @@
+//! The rings of a Cell as nodes and links, with the route of data between any two.
+
+use crate::cell_be::CellModel;
+use crate::cell_be::ring::ELEMENT_COUNT;
+use crate::coherent::fabric::{Fabric, LANES, Link};
+
+/// The ring's element that leads to the other chip.
+const BRIDGE: &str = "BIF";
+
+impl CellModel {
+    /// The elements along the rings as nodes, chip after chip, and the routes of data: the shorter direction around, up
+    /// where both are equal, and from chip to chip over their `BIF`.
+    ///
+    /// Links are, for each chip, the segments up and then those down, by the element that they leave; on two chips
+    /// the two directions between them follow. The two rings of a direction are one link.
+    #[must_use]
+    pub fn fabric(&self) -> Option<Fabric> {
+        let elements = ELEMENT_COUNT as u16;
+        let on_ring = |node: u16, steps: u16| node / elements * elements + (node % elements + steps) % elements;
+        let link = |from: u16, to: u16| Link { from, to, cycles: 1, busy: [1; LANES] };
+        let (up, down) = (|node: u16| on_ring(node, 1), |node: u16| on_ring(node, elements - 1));
+        let mut links = Vec::new();
+        for chip in 0..self.chips as u16 {
+            let nodes = chip * elements..(chip + 1) * elements;
+            links.extend(nodes.clone().map(|node| link(node, up(node))));
+            links.extend(nodes.map(|node| link(node, down(node))));
+        }
+        let bridge = self.position_of(BRIDGE)?;
+        if self.chips > 1 {
+            links.extend([link(bridge, bridge + elements), link(bridge + elements, bridge)]);
+        }
+        let towards = |at: u16, to: u16| {
+            let here = at / elements * elements + bridge;
+            let aim = if at / elements == to / elements { to } else { here };
+            match (aim == at, 2 * ((aim + elements - at) % elements) <= elements) {
+                (true, _) => to / elements * elements + bridge,
+                (_, true) => up(at),
+                (_, false) => down(at),
+            }
+        };
+        Fabric::new(self.chips * ELEMENT_COUNT, links, towards)
+    }
+
+    /// The node of a PU; `None` where there is no such SPE or PPE.
+    #[must_use]
+    pub fn node_of_pu(&self, os: u32) -> Option<u16> {
+        let each = self.spes.len() as u32;
+        let (chip, element) = match os.checked_sub(self.ppe()) {
+            Some(chip) => (chip, "PPE".to_owned()),
+            None => (os / each, format!("SPE{}", self.spes[(os % each) as usize])),
+        };
+        let position = self.position_of(&element).filter(|_| chip < self.chips as u32)?;
+        Some(chip as u16 * ELEMENT_COUNT as u16 + position)
+    }
+
+    /// The position of an element along the ring.
+    fn position_of(&self, element: &str) -> Option<u16> {
+        self.ring.iter().position(|name| name == element).map(|position| position as u16)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::catalog;
+
+    #[test]
+    fn data_takes_the_shorter_direction_and_the_bridge() {
+        let model = catalog::cell("cell-qs22").unwrap().unwrap();
+        let fabric = model.fabric().unwrap();
+        let hops = |a: u32, b: u32| fabric.route(model.node_of_pu(a).unwrap(), model.node_of_pu(b).unwrap()).count();
+        // PPE, SPE1, SPE3, SPE5, SPE7, IOIF1, BIF, SPE6, SPE4, SPE2, SPE0, MIC.
+        assert_eq!((hops(1, 3), hops(0, 1), hops(1, 6)), (1, 3, 6));
+        assert_eq!(hops(6, 8 + 6), 1 + 1 + 1, "to the bridge, over it, and off it");
+        assert_eq!((fabric.nodes(), fabric.links().len()), (24, 50));
+        assert_eq!((model.node_of_pu(16), model.node_of_pu(17), model.node_of_pu(18)), (Some(0), Some(12), None));
+    }
+}

@@ -1,0 +1,270 @@
+//! A machine at work: its components, its tasks, and the delivery of messages to them.
+
+mod delivery;
+mod ppe;
+mod spu;
+
+use crate::cell_be::CellModel;
+use crate::cell_be::counters::Counters;
+use crate::cell_be::event::{Event, Outbox};
+use crate::cell_be::interconnect::{Interconnect, node};
+use crate::cell_be::invariant::{broken, invariant};
+use crate::cell_be::memory::Memory;
+use crate::cell_be::parameters::Timing;
+use crate::cell_be::request::Request;
+use crate::cell_be::reservation::AtomicUnits;
+use crate::cell_be::spe::Spe;
+use crate::engine::Machine;
+use crate::trace::Trace;
+use seatmap_port::channels::{Service, Shape};
+
+/// Where a task runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Seat {
+    /// On this SPE, counted over all chips.
+    Spe(u16),
+    /// On the PPE of this chip.
+    Ppe(u8),
+}
+
+/// A task between its calls, or during one.
+#[derive(Clone, Debug)]
+struct Task {
+    seat: Seat,
+    /// The call that it waits for.
+    request: Option<Request>,
+    /// The answer to its last call, which it reads when it continues.
+    answer: u64,
+    /// Whether the PPE has polled for its call before.
+    has_polled: bool,
+    /// The name of its call and when that began, where there is a trace.
+    called: Option<(&'static str, u64)>,
+}
+
+/// A machine: it delivers messages to components, and runs tasks.
+#[derive(Clone, Debug)]
+pub struct World {
+    timing: Timing,
+    out: Outbox,
+    memory: Memory,
+    spes: Vec<Spe>,
+    interconnect: Interconnect,
+    atomics: AtomicUnits,
+    tasks: Vec<Task>,
+    signals_gather: bool,
+    trace: Option<Trace>,
+}
+
+impl World {
+    /// The machine of a model that was checked.
+    pub fn new(model: &CellModel) -> Self {
+        let timing = Timing::new(model);
+        let each = model.spes.len();
+        let spe = |number: usize| {
+            let place = node(model, (number / each) as u8, &format!("SPE{}", model.spes[number % each]));
+            Spe::new(number as u16, place, &timing)
+        };
+        World {
+            out: Outbox::default(),
+            memory: Memory::default(),
+            spes: (0..model.spes()).map(spe).collect(),
+            interconnect: Interconnect::new(model, &timing),
+            atomics: AtomicUnits::new(model.spes(), &timing),
+            tasks: Vec::new(),
+            signals_gather: false,
+            trace: None,
+            timing,
+        }
+    }
+
+    /// Back to the beginning, with a task on each of these seats and zeros in all memory.
+    pub fn reset(&mut self, shape: &Shape, chips: usize, seats: &[Seat]) {
+        self.out.clear();
+        self.memory.reset(shape, chips);
+        self.signals_gather = shape.signals_or;
+        let task = |seat: &Seat| Task { seat: *seat, request: None, answer: 0, has_polled: false, called: None };
+        self.tasks = seats.iter().map(task).collect();
+        for (number, spe) in self.spes.iter_mut().enumerate() {
+            let on_it = |seat: &Seat| *seat == Seat::Spe(number as u16);
+            spe.reset(seats.iter().position(on_it).map(|task| task as u16));
+        }
+        self.interconnect.reset();
+        self.atomics.reset();
+    }
+
+    /// Has a task start then.
+    pub fn start(&mut self, time: u64, task: u16) {
+        self.out.send(time, Event::Resume(task));
+    }
+
+    /// The longest time between the starts of two tasks.
+    pub fn start_skew(&self) -> u64 {
+        self.timing.start_skew
+    }
+
+    /// Records from now on, or does not.
+    pub fn set_trace(&mut self, trace: Option<Trace>) {
+        self.trace = trace;
+    }
+
+    /// The trace so far, which ends here.
+    pub fn take_trace(&mut self) -> Option<Trace> {
+        self.trace.take()
+    }
+
+    pub fn memory(&self) -> &Memory {
+        &self.memory
+    }
+
+    pub fn memory_mut(&mut self) -> &mut Memory {
+        &mut self.memory
+    }
+
+    /// The number of tasks.
+    pub fn tasks(&self) -> usize {
+        self.tasks.len()
+    }
+
+    /// Where a task runs; `None` where there is no such task.
+    pub fn seat(&self, task: usize) -> Option<Seat> {
+        self.tasks.get(task).map(|task| task.seat)
+    }
+
+    /// The counts so far.
+    pub fn count(&self, model: &CellModel) -> Counters {
+        let over_all = |count: fn(&Spe) -> u64| self.spes.iter().map(count).sum();
+        Counters {
+            events: self.out.sent(),
+            cycles: self.out.now(),
+            mfc_commands: over_all(|spe| spe.mfc.commands()),
+            mfc_full: over_all(|spe| spe.mfc.full()),
+            lost_reservations: self.atomics.lost(),
+            ..self.interconnect.count(&model.ring)
+        }
+    }
+
+    /// Delivers a message to its component.
+    #[inline]
+    fn dispatch(&mut self, event: Event) {
+        match event {
+            Event::Resume(task) => self.note_resumed(task),
+            Event::Retry(task) => self.try_call(task),
+            Event::IssueLine(spe) => self.issue_line(spe),
+            Event::Command(id) => self.interconnect.command(id, &mut self.out),
+            Event::Response(id) => self.respond(id),
+            Event::DataReady(id) => self.interconnect.data_ready(id, &mut self.out),
+            Event::Arbitrate(chip) => self.arbitrate(chip),
+            Event::LeftRing(id) => {
+                if self.interconnect.left_ring(id, &mut self.out) {
+                    self.delivered(id);
+                }
+            }
+            Event::CrossedLink(id) => self.interconnect.crossed_link(id, &mut self.out),
+            Event::Delivered(id) => self.delivered(id),
+            Event::RegisterWrite { to, register, value } => self.write_register(to, register, value),
+            Event::AtomicHalf(spe) => {
+                let step = self.atomics.half_done(spe, &mut self.out);
+                self.advance_atomic(spe, step);
+            }
+        }
+    }
+
+    /// A task's call has ended, and it continues.
+    fn note_resumed(&mut self, task: u16) {
+        let now = self.out.now();
+        if let (Some(trace), Some((name, began))) = (&mut self.trace, self.tasks[task as usize].called.take()) {
+            trace.call(task, name, began, now);
+        }
+    }
+
+    /// Tries a task's call. A call that cannot be done yet leaves the task waiting.
+    fn try_call(&mut self, task: u16) {
+        let request = self.request_of(task);
+        match self.tasks[task as usize].seat {
+            Seat::Spe(spe) => self.spu_call(task, spe, request),
+            Seat::Ppe(chip) => self.ppe_call(task, chip, request),
+        }
+    }
+
+    fn request_of(&self, task: u16) -> Request {
+        match self.tasks[task as usize].request {
+            Some(request) => request,
+            None => broken(format_args!("task {task}"), self.out.now(), "a call is tried that has ended"),
+        }
+    }
+
+    /// A call ends after so many cycles, with an answer.
+    #[inline]
+    fn end_call(&mut self, task: u16, cycles: u64, answer: u64) {
+        let state = &mut self.tasks[task as usize];
+        let ended = state.request.take();
+        invariant!(ended.is_some(), format_args!("task {task}"), self.out.now(), "a call ends twice");
+        state.answer = answer;
+        self.out.send(self.out.now() + cycles, Event::Resume(task));
+    }
+
+    /// A service of the operating system, which takes its time.
+    fn serve(&mut self, task: u16, service: Service) {
+        let cycles = match service {
+            Service::Thread => self.timing.thread,
+            Service::Mailbox => self.timing.mailbox_call,
+            Service::Signal => self.timing.signal_call,
+        };
+        self.end_call(task, cycles, 0);
+    }
+
+    /// The SPE on which a task runs. A task on the PPE has been refused before.
+    fn spe_of(&self, task: u16) -> usize {
+        match self.tasks[task as usize].seat {
+            Seat::Spe(spe) => spe as usize,
+            Seat::Ppe(chip) => broken(
+                format_args!("the PPE of chip {chip}"),
+                self.out.now(),
+                format_args!("task {task} is asked for registers that only an SPE has"),
+            ),
+        }
+    }
+}
+
+impl Machine for World {
+    type Call = Request;
+
+    fn next_task(&mut self) -> Option<(u64, u16)> {
+        loop {
+            let (time, event) = self.out.deliver()?;
+            self.dispatch(event);
+            if let Event::Resume(task) = event {
+                return Some((time, task));
+            }
+        }
+    }
+
+    fn answer(&self, task: u16) -> u64 {
+        self.tasks[task as usize].answer
+    }
+
+    fn call(&mut self, task: u16, request: Request) {
+        let now = self.out.now();
+        let called = self.trace.is_some().then(|| (request.name(), now));
+        let state = &mut self.tasks[task as usize];
+        let before = state.request;
+        invariant!(before.is_none(), format_args!("task {task}"), now, "it calls {request:?} during {before:?}");
+        (state.request, state.has_polled, state.called) = (Some(request), false, called);
+        self.try_call(task);
+    }
+
+    fn now(&self) -> u64 {
+        self.out.now()
+    }
+
+    fn events(&self) -> u64 {
+        self.out.sent()
+    }
+
+    fn doing(&self, task: u16) -> Option<String> {
+        self.tasks[task as usize].request.map(|request| request.to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,165 @@
+//! Transactions between the SPEs and the interconnect.
+
+use super::{Seat, World};
+use crate::cell_be::event::Event;
+use crate::cell_be::invariant::broken;
+use crate::cell_be::memory::LINE_BYTES;
+use crate::cell_be::mfc::{LineRequest, Wake, Work};
+use crate::cell_be::request::Request;
+use crate::cell_be::reservation::{Operation, Step};
+use crate::cell_be::transaction::{MappedRegister, Node, Purpose, Transaction};
+use seatmap_port::channels::{Atomic, Ea};
+
+impl World {
+    /// An MFC issues its next line, if it has one.
+    pub(super) fn issue_line(&mut self, spe: u16) {
+        if let Some(request) = self.spes[spe as usize].mfc.issue(&mut self.out) {
+            let transaction = self.transaction(spe, &request);
+            self.interconnect.begin(transaction, &mut self.out);
+            self.spes[spe as usize].mfc.issue_next(&mut self.out);
+        }
+    }
+
+    fn transaction(&self, spe: u16, line: &LineRequest) -> Transaction {
+        let own = self.spes[spe as usize].node();
+        let (purpose, other, to, value) = match line.work {
+            Work::Get => (Purpose::Get, self.node_of(line.ea), 0, 0),
+            Work::Put => (Purpose::Put, self.node_of(line.ea), 0, 0),
+            Work::Message { register, to, value } => (Purpose::Message(register), self.node_of_task(to), to, value),
+        };
+        let (source, target) = if purpose == Purpose::Get { (other, own) } else { (own, other) };
+        let LineRequest { entry, local, ea, size, .. } = *line;
+        Transaction { purpose, spe, requester: own, entry, source, target, size, ea, local, to, value }
+    }
+
+    /// The element at which an address is.
+    fn node_of(&self, ea: Ea) -> Node {
+        match ea {
+            Ea::Memory { module, .. } => self.interconnect.memory(module),
+            Ea::Local { rank, .. } => self.node_of_task(rank),
+        }
+    }
+
+    /// The element at which a task's local store is; that of a task on the PPE is behind the link's end.
+    fn node_of_task(&self, task: u16) -> Node {
+        match self.tasks[task as usize].seat {
+            Seat::Spe(spe) => self.spes[spe as usize].node(),
+            Seat::Ppe(chip) => self.interconnect.bif(chip),
+        }
+    }
+
+    /// A transaction's command has had its response.
+    pub(super) fn respond(&mut self, id: u32) {
+        let now = self.out.now();
+        let Transaction { purpose, spe, ea, .. } = *self.interconnect.transaction(id, now);
+        match purpose {
+            Purpose::Get => self.interconnect.fetch(id, &mut self.out),
+            Purpose::Put | Purpose::Message(_) => self.interconnect.data_ready(id, &mut self.out),
+            Purpose::Reserve => {
+                let owner = self.atomics.order(spe, ea, now);
+                let source = owner.map_or(self.node_of(ea), |owner| self.spes[owner as usize].node());
+                self.interconnect.fetch_from(id, source, &mut self.out);
+            }
+            Purpose::Claim => {
+                self.interconnect.finish(id, now);
+                let step = self.atomics.claimed(spe, &mut self.out);
+                self.advance_atomic(spe, step);
+            }
+        }
+    }
+
+    /// A chip's arbiter starts transfers, and the trace has them.
+    pub(super) fn arbitrate(&mut self, chip: u8) {
+        self.interconnect.arbitrate(chip, &mut self.out);
+        if let Some(trace) = &mut self.trace {
+            let now = self.out.now();
+            for (grant, transaction) in self.interconnect.granted(chip, now) {
+                trace.ring(chip, grant.ring, now, grant.arrives, transaction.purpose);
+            }
+        }
+    }
+
+    /// A transaction is complete: its bytes are written, and its requester learns of it.
+    pub(super) fn delivered(&mut self, id: u32) {
+        let now = self.out.now();
+        let done = self.interconnect.finish(id, now);
+        let own = Ea::Local { rank: self.spes[done.spe as usize].task(now), offset: done.local };
+        match done.purpose {
+            Purpose::Get => self.memory.copy(done.ea, own, done.size, now),
+            Purpose::Put => {
+                self.memory.copy(own, done.ea, done.size, now);
+                self.atomics.written(done.ea);
+            }
+            Purpose::Message(register) => self.write_register(done.to, register, done.value),
+            Purpose::Reserve => {
+                let step = self.atomics.receive(done.spe, &mut self.out);
+                return self.advance_atomic(done.spe, step);
+            }
+            Purpose::Claim => broken("the machine", now, format_args!("a claim delivers data: {done:?}")),
+        }
+        self.complete_line(done.spe, done.entry);
+    }
+
+    /// A line of an MFC's command is complete, for which its task may have waited.
+    fn complete_line(&mut self, spe: u16, entry: u8) {
+        let now = self.out.now();
+        let one = &mut self.spes[spe as usize];
+        let (task, wake) = (one.task(now), one.mfc.complete_line(now, entry));
+        match wake {
+            Some(Wake::Room) => self.out.send(now, Event::Retry(task)),
+            Some(Wake::Tags) => self.end_call(task, self.timing.tag, 0),
+            None => {}
+        }
+        self.spes[spe as usize].mfc.issue_now(&mut self.out);
+    }
+
+    /// A value arrives at a mapped register of a task's SPE, for which the task may wait.
+    pub(super) fn write_register(&mut self, to: u16, register: MappedRegister, value: u32) {
+        let spe = self.spe_of(to);
+        self.spes[spe].write(register, value, self.signals_gather);
+        match self.tasks[to as usize].request {
+            Some(Request::MailboxRead) => self.read_register(to, MappedRegister::Mailbox),
+            Some(Request::SignalRead(waited)) => self.read_register(to, MappedRegister::Signal(waited)),
+            _ => {}
+        }
+    }
+
+    /// A task reads a register of its SPE, or waits until something is written there.
+    pub(super) fn read_register(&mut self, task: u16, register: MappedRegister) {
+        let spe = self.spe_of(task);
+        if let Some(value) = self.spes[spe].read(register) {
+            self.end_call(task, self.timing.channel, u64::from(value));
+        }
+    }
+
+    /// Gives an atomic unit what it needs.
+    pub(super) fn advance_atomic(&mut self, spe: u16, step: Step) {
+        let own = self.spes[spe as usize].node();
+        match step {
+            Step::Cached => {}
+            Step::Reserve(at) => self.send_atomic(spe, at, Purpose::Reserve, self.node_of(at), own),
+            Step::Claim(at) => self.send_atomic(spe, at, Purpose::Claim, own, self.node_of(at)),
+            Step::Done(operation) => self.finish_atomic(spe, operation),
+        }
+    }
+
+    fn send_atomic(&mut self, spe: u16, ea: Ea, purpose: Purpose, source: Node, target: Node) {
+        let requester = self.spes[spe as usize].node();
+        let size = LINE_BYTES;
+        let transaction =
+            Transaction { purpose, spe, requester, entry: 0, source, target, size, ea, local: 0, to: 0, value: 0 };
+        self.interconnect.begin_at(self.out.now() + self.timing.dma_start, transaction, &mut self.out);
+    }
+
+    fn finish_atomic(&mut self, spe: u16, Operation { kind, at, value }: Operation) {
+        let now = self.out.now();
+        let before = self.memory.word(at, now);
+        match kind {
+            Atomic::Add => self.memory.set_word(at, before.wrapping_add(value), now),
+            Atomic::Set => self.memory.set_word(at, value, now),
+            Atomic::Read => {}
+        }
+        let task = self.spes[spe as usize].task(now);
+        self.end_call(task, 0, u64::from(before));
+    }
+}

@@ -1,0 +1,84 @@
+//! The calls of a task on the PPE, which loads and stores the SPEs' mapped registers.
+
+use super::World;
+use crate::cell_be::event::Event;
+use crate::cell_be::invariant::broken;
+use crate::cell_be::request::Request;
+use crate::cell_be::transaction::MappedRegister;
+
+impl World {
+    /// Does what a task on a PPE has called for, or the next step of it.
+    pub(super) fn ppe_call(&mut self, task: u16, chip: u8, request: Request) {
+        match request {
+            Request::MailboxWrite { to, value } => self.write_mailbox(task, chip, to, value),
+            Request::Signal { to, register, value } => {
+                self.store(chip, to, MappedRegister::Signal(register), value);
+                self.end_call(task, self.timing.channel, 0);
+            }
+            Request::OutboxRead { from } => self.poll_outbound(task, chip, from),
+            Request::Compute(cycles) => self.end_call(task, cycles, 0),
+            Request::Service(service) => self.serve(task, service),
+            Request::Transfer { .. }
+            | Request::List { .. }
+            | Request::WaitTags(_)
+            | Request::MailboxRead
+            | Request::OutboxWrite(_)
+            | Request::SignalRead(_)
+            | Request::Atomic { .. } => {
+                broken(format_args!("the PPE of chip {chip}"), self.out.now(), format_args!("it cannot do {request:?}"))
+            }
+        }
+    }
+
+    /// Looks whether a mailbox has room, again and again, and then writes it.
+    fn write_mailbox(&mut self, task: u16, chip: u8, to: u16, value: u32) {
+        let spe = self.spe_of(to);
+        if self.tasks[task as usize].has_polled && self.spes[spe].has_mailbox_room() {
+            self.store(chip, to, MappedRegister::Mailbox, value);
+            return self.end_call(task, self.timing.channel, 0);
+        }
+        self.tasks[task as usize].has_polled = true;
+        let looked = if self.is_far(chip, spe) { self.timing.ppe_room_far } else { self.timing.ppe_room };
+        self.out.send(self.out.now() + looked, Event::Retry(task));
+    }
+
+    /// A posted store: it arrives half a load later.
+    fn store(&mut self, chip: u8, to: u16, register: MappedRegister, value: u32) {
+        let load = self.load_cycles(chip, self.spe_of(to));
+        self.out.send(self.out.now() + load / 2, Event::RegisterWrite { to, register, value });
+    }
+
+    /// Loads the status of an outbound mailbox until it is full, and then the mailbox. A load sees the state half-way.
+    fn poll_outbound(&mut self, task: u16, chip: u8, from: u16) {
+        let now = self.out.now();
+        let spe = self.spe_of(from);
+        let load = self.load_cycles(chip, spe);
+        if !self.tasks[task as usize].has_polled {
+            self.tasks[task as usize].has_polled = true;
+            return self.out.send(now + load / 2, Event::Retry(task));
+        }
+        match self.spes[spe].outbound.read() {
+            Some(value) => {
+                self.end_call(task, load - load / 2 + load, u64::from(value));
+                self.wake_outbound_writer(from);
+            }
+            None => self.out.send(now + load, Event::Retry(task)),
+        }
+    }
+
+    /// An outbound mailbox has room again, for which its task may wait.
+    fn wake_outbound_writer(&mut self, task: u16) {
+        if let Some(Request::OutboxWrite(_)) = self.tasks[task as usize].request {
+            self.out.send(self.out.now(), Event::Retry(task));
+        }
+    }
+
+    /// The core cycles of a load from an SPE.
+    fn load_cycles(&self, chip: u8, spe: usize) -> u64 {
+        if self.is_far(chip, spe) { self.timing.ppe_load_far } else { self.timing.ppe_load }
+    }
+
+    fn is_far(&self, chip: u8, spe: usize) -> bool {
+        self.spes[spe].node().chip != chip
+    }
+}

@@ -1,0 +1,83 @@
+//! The calls of a task on an SPE.
+
+use super::World;
+use crate::cell_be::invariant::broken;
+use crate::cell_be::memory::LINE_BYTES;
+use crate::cell_be::mfc::{Command, Work};
+use crate::cell_be::request::Request;
+use crate::cell_be::reservation::Operation;
+use crate::cell_be::transaction::MappedRegister;
+use seatmap_port::channels::{Ea, Element, MESSAGE_TAG, Order};
+
+/// Bytes of a message.
+const MESSAGE_BYTES: u32 = 4;
+
+impl World {
+    /// Does what a task on an SPE has called for, or leaves it waiting.
+    pub(super) fn spu_call(&mut self, task: u16, spe: u16, request: Request) {
+        match request {
+            Request::Transfer { is_get, local, ea, size, tag, order } => {
+                let first = Element { ea, size };
+                self.enqueue(task, spe, Command { work: work(is_get), local, first, tag, order }, &[]);
+            }
+            Request::List { is_get, local, elements, count, tag, order } => {
+                // SAFETY: the task that owns the elements is suspended until this call is done.
+                let elements = unsafe { std::slice::from_raw_parts(elements, count) };
+                let Some((first, rest)) = elements.split_first() else {
+                    broken(format_args!("task {task}"), self.out.now(), "a list without elements was checked")
+                };
+                self.enqueue(task, spe, Command { work: work(is_get), local, first: *first, tag, order }, rest);
+            }
+            Request::MailboxWrite { to, value } => self.send_message(task, spe, MappedRegister::Mailbox, to, value),
+            Request::Signal { to, register, value } => {
+                self.send_message(task, spe, MappedRegister::Signal(register), to, value);
+            }
+            Request::WaitTags(tags) => {
+                if self.spes[spe as usize].mfc.finds_complete(tags) {
+                    self.end_call(task, self.timing.channel + self.timing.tag, 0);
+                }
+            }
+            Request::MailboxRead => self.read_register(task, MappedRegister::Mailbox),
+            Request::SignalRead(register) => self.read_register(task, MappedRegister::Signal(register)),
+            Request::OutboxWrite(value) => self.write_outbound(task, spe, value),
+            Request::Atomic { operation, at, value } => {
+                let step = self.atomics.begin(spe, Operation { kind: operation, at, value }, &mut self.out);
+                self.advance_atomic(spe, step);
+            }
+            Request::Compute(cycles) => self.end_call(task, cycles, 0),
+            Request::Service(service) => self.serve(task, service),
+            // An SPU cannot read another's outbound mailbox: it waits for ever, and the report of the deadlock says so.
+            Request::OutboxRead { .. } => {}
+        }
+    }
+
+    /// A message is a small put to a mapped register.
+    fn send_message(&mut self, task: u16, spe: u16, register: MappedRegister, to: u16, value: u32) {
+        let ea = Ea::Local { rank: to, offset: LINE_BYTES * register.line() };
+        let first = Element { ea, size: MESSAGE_BYTES };
+        let work = Work::Message { register, to, value };
+        self.enqueue(task, spe, Command { work, local: 0, first, tag: MESSAGE_TAG, order: Order::Free }, &[]);
+    }
+
+    /// Hands the MFC a command; while its queue is full, the SPU waits and is woken to try again.
+    fn enqueue(&mut self, task: u16, spe: u16, command: Command, rest: &[Element]) {
+        let mfc = &mut self.spes[spe as usize].mfc;
+        if mfc.finds_room() {
+            mfc.enqueue(command, rest, &mut self.out);
+            self.end_call(task, self.timing.channel, 0);
+        }
+    }
+
+    /// Writes the outbound mailbox; while it is full, the SPU waits until the PPE has read it.
+    fn write_outbound(&mut self, task: u16, spe: u16, value: u32) {
+        let outbound = &mut self.spes[spe as usize].outbound;
+        if outbound.has_room() {
+            outbound.write(self.out.now(), value);
+            self.end_call(task, self.timing.channel, 0);
+        }
+    }
+}
+
+fn work(is_get: bool) -> Work {
+    if is_get { Work::Get } else { Work::Put }
+}

@@ -1,0 +1,99 @@
+//! Message buffers: homes that keep their lines, which are read and written there over the fabric.
+
+use crate::coherent::intake::Intake;
+use crate::coherent::invariant::{broken, invariant};
+use crate::coherent::layout::Layout;
+use crate::coherent::memory::Memory;
+use crate::coherent::message::{Kind, Message, Parcel};
+use crate::coherent::outbox::{Event, Outbox};
+use crate::coherent::request::Request;
+use crate::coherent::slab::Queue;
+use std::sync::Arc;
+
+const NAME: &str = "message buffer";
+
+/// The message buffers of a machine. Nothing is cached: every request carries its operation, and every answer the
+/// value.
+#[derive(Clone, Debug)]
+pub struct Buffers {
+    layout: Arc<Layout>,
+    intake: Intake,
+    /// The polls of each line that wait for a change.
+    polls: Vec<Queue>,
+}
+
+impl Buffers {
+    /// Buffers without requests.
+    pub fn new(layout: Arc<Layout>) -> Self {
+        Buffers { intake: Intake::new(Arc::clone(&layout)), polls: Vec::new(), layout }
+    }
+
+    /// Back to the beginning, with this many lines.
+    pub fn reset(&mut self, lines: usize) {
+        self.intake.reset();
+        self.polls.clear();
+        self.polls.resize(lines, Queue::EMPTY);
+    }
+
+    /// Takes an arriving request in, or sends it back where the buffer is full.
+    #[inline]
+    pub fn handle(&mut self, packet: u32, out: &mut Outbox) {
+        let message = out.message(packet);
+        let is_request = matches!(message.kind, Kind::Request { .. });
+        invariant!(is_request, NAME, out.now(), message, "buffers receive requests only");
+        self.intake.receive(packet, out);
+    }
+
+    /// Does what a request wants to its word.
+    pub fn looked_up(&mut self, packet: u32, memory: &mut Memory, out: &mut Outbox) {
+        let message = *out.message(packet);
+        let Parcel::Operation(operation) = *out.parcel(message.parcel) else {
+            broken(NAME, out.now(), &message, format_args!("it carries no operation"))
+        };
+        let Some(word) = operation.word() else {
+            broken(NAME, out.now(), &message, format_args!("it {operation}, which names no word"))
+        };
+        let found = memory.read(word);
+        self.intake.release(message.at, &message, out.now());
+        if matches!(operation, Request::WaitWhile(_, value) if value == found) {
+            return out.park(&mut self.polls[message.line as usize], packet);
+        }
+        let mut kind = Kind::Line { exclusive: false };
+        if let Some(value) = operation.written(found) {
+            memory.write(word, value);
+            self.wake(message.line, out);
+            kind = Kind::Grant { exclusive: false };
+        }
+        *out.parcel(message.parcel) = Parcel::Value(found);
+        out.answer(packet, Message { kind, from: message.at, to: message.from, ..message }, 0);
+    }
+
+    /// The threads that poll the line find the change with a later poll: after half the time between two, on average.
+    fn wake(&mut self, line: u32, out: &mut Outbox) {
+        while let Some(packet) = out.unpark(&mut self.polls[line as usize]) {
+            let poll = *out.message(packet);
+            self.intake.readmit(poll.at);
+            out.schedule(Event::LookedUp(packet), self.poll_ticks(&poll) / 2);
+        }
+    }
+
+    /// The time from one poll of a thread to the next.
+    fn poll_ticks(&self, poll: &Message) -> u64 {
+        let (timing, look) = (&self.layout.timing, self.layout.looks[poll.cache as usize]);
+        let route = self.layout.fabric.cycles(poll.from, poll.at) + self.layout.fabric.cycles(poll.at, poll.from);
+        timing.hit + timing.miss + route + timing.directory + look
+    }
+
+    /// The entrances, by node.
+    pub fn intake(&self) -> &Intake {
+        &self.intake
+    }
+
+    /// Stops unless every request was answered.
+    pub fn assert_idle(&self, now: u64) {
+        self.intake.assert_idle(now);
+    }
+}
+
+#[cfg(test)]
+mod tests;

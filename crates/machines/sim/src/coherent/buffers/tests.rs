@@ -1,0 +1,105 @@
+//! Message buffers alone.
+
+use super::*;
+use crate::coherent::testing::{self, Wish, arrive, message, ring, sent};
+use seatmap_port::Addr;
+
+const WORD: Addr = Addr(43);
+
+struct Bench {
+    layout: Arc<Layout>,
+    buffers: Buffers,
+    memory: Memory,
+    out: Outbox,
+}
+
+impl Bench {
+    fn new(queue: u32) -> Self {
+        let layout = Arc::new(Layout { is_uncached: true, ..ring(queue) });
+        let (mut buffers, mut memory) = (Buffers::new(Arc::clone(&layout)), Memory::default());
+        buffers.reset(8);
+        memory.grow(8);
+        Bench { out: testing::outbox(&layout), buffers, memory, layout }
+    }
+
+    fn arrive(&mut self, operation: Request, cache: u16) {
+        let parcel = self.out.pack(Parcel::Operation(operation));
+        let kind = Kind::Request { writes: operation.writes() };
+        let request = Message { parcel, ..message(&self.layout, kind, cache, 0, WORD.line_index()) };
+        let packet = arrive(&mut self.out, request);
+        self.buffers.handle(packet, &mut self.out);
+    }
+
+    fn serve(&mut self) -> Vec<Wish> {
+        let Bench { buffers, memory, .. } = self;
+        testing::run(&mut self.out, &mut |event, out| match event {
+            Event::LookedUp(packet) => {
+                buffers.looked_up(packet, memory, out);
+                true
+            }
+            _ => false,
+        })
+    }
+
+    /// The values of the answers to an operation, with their caches.
+    fn values(&mut self, operation: Request, cache: u16) -> Vec<(u16, u64)> {
+        self.arrive(operation, cache);
+        let wishes = self.serve();
+        let mut value = |wish: &Wish| match wish {
+            Wish::Sent(answer, _) => match self.out.unpack(answer.parcel) {
+                Parcel::Value(value) => (answer.cache, value),
+                other => panic!("{other:?} in an answer"),
+            },
+            other => panic!("{other:?} of a buffer"),
+        };
+        wishes.iter().map(&mut value).collect()
+    }
+}
+
+#[test]
+fn operations_are_done_where_the_word_is() {
+    let mut bench = Bench::new(8);
+    assert_eq!(bench.values(Request::Store(WORD, 4), 0), [(0, 0)]);
+    assert_eq!(bench.values(Request::Add(WORD, 3), 1), [(1, 4)]);
+    assert_eq!(bench.values(Request::Exchange { word: WORD, current: 4, new: 9 }, 2), [(2, 7)]);
+    assert_eq!(bench.values(Request::Load(WORD), 0), [(0, 7)]);
+    bench.buffers.assert_idle(0);
+    bench.out.assert_idle();
+}
+
+#[test]
+fn a_poll_finds_a_change_after_half_the_time_between_two() {
+    let mut bench = Bench::new(8);
+    assert_eq!(bench.values(Request::WaitWhile(WORD, 0), 2), []);
+    bench.arrive(Request::Store(WORD, 1), 0);
+    let began = bench.out.now();
+    let wishes = bench.serve();
+    let at = |cache| {
+        wishes.iter().find_map(|wish| match wish {
+            Wish::Sent(answer, time) if answer.cache == cache => Some(time - began),
+            _ => None,
+        })
+    };
+    // The store is looked up for 11 ticks. A poll takes 2 + 5, two links of 3, 11, and 20 to the next look.
+    let poll = 2 + 5 + 2 * 3 + 11 + 20;
+    assert_eq!((at(0), at(2)), (Some(11 + 3), Some(11 + poll / 2 + 3)));
+}
+
+#[test]
+fn a_full_buffer_sends_the_operation_back() {
+    let mut bench = Bench::new(1);
+    bench.arrive(Request::Load(WORD), 0);
+    bench.arrive(Request::Store(WORD, 5), 1);
+    let wishes = bench.serve();
+    assert_eq!(sent(&wishes)[0], (Kind::Nack { writes: true }, 1, 2));
+    let Wish::Sent(nack, _) = wishes[0] else { panic!("{wishes:?}") };
+    assert_eq!(bench.out.unpack(nack.parcel), Parcel::Operation(Request::Store(WORD, 5)));
+}
+
+#[test]
+#[should_panic(expected = "buffers receive requests only")]
+fn a_buffer_has_no_use_for_acknowledgements() {
+    let mut bench = Bench::new(8);
+    let packet = arrive(&mut bench.out, message(&bench.layout, Kind::InvAck, 0, 0, 5));
+    bench.buffers.handle(packet, &mut bench.out);
+}

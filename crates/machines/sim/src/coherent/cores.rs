@@ -1,0 +1,168 @@
+//! A core: its hardware threads carry out their tasks' requests, through the core's cache.
+
+use crate::coherent::cache::{Cache, Delivery};
+use crate::coherent::copy::Copying;
+use crate::coherent::invariant::{broken, invariant};
+use crate::coherent::layout::Layout;
+use crate::coherent::memory::Memory;
+use crate::coherent::message::{Kind, Message};
+use crate::coherent::outbox::{Event, Outbox};
+use crate::coherent::request::Request;
+use std::sync::Arc;
+
+const NAME: &str = "core";
+
+/// A hardware thread, and the task on it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Thread {
+    pub task: u16,
+    /// The request that it carries out.
+    pub request: Option<Request>,
+    /// The value that the task gets when it goes on.
+    pub answer: u64,
+    pub copying: Copying,
+}
+
+/// A core with its cache. The two share a node; everything else reaches them by messages.
+#[derive(Clone, Debug)]
+pub struct Core {
+    pub(super) layout: Arc<Layout>,
+    pub(super) cache: Cache,
+    pub(super) threads: Vec<Thread>,
+    /// Threads whose copies run ahead.
+    pub(super) ahead: u32,
+}
+
+impl Core {
+    /// A core without tasks.
+    pub fn new(layout: Arc<Layout>, id: u16) -> Self {
+        Core { cache: Cache::new(Arc::clone(&layout), id), layout, threads: Vec::new(), ahead: 0 }
+    }
+
+    /// Back to the beginning: a cold cache, and no tasks.
+    pub fn reset(&mut self) {
+        if !self.threads.is_empty() {
+            self.cache.reset();
+            self.threads.clear();
+            self.ahead = 0;
+        }
+    }
+
+    /// Gives a task the next hardware thread, in a memory of this many lines. Returns the thread.
+    pub fn seat(&mut self, task: u16, lines: usize) -> u16 {
+        self.threads.push(Thread { task, request: None, answer: 0, copying: Copying::default() });
+        self.cache.seat(task, lines)
+    }
+
+    /// A task calls.
+    #[inline]
+    pub fn call(&mut self, thread: u16, request: Request, memory: &mut Memory, out: &mut Outbox) {
+        let state = &mut self.threads[thread as usize];
+        if let Request::Copy { from, to, words } = request {
+            state.copying = Copying::new(from, to, words);
+            self.copies_on(thread, memory, out);
+            return;
+        }
+        state.request = Some(request);
+        self.look(thread, memory, out);
+    }
+
+    /// Tries a thread's request: carries it out where the cache has the right to the line.
+    #[inline]
+    pub fn look(&mut self, thread: u16, memory: &mut Memory, out: &mut Outbox) {
+        let request = self.request(thread, out);
+        match (request, request.word()) {
+            (Request::Compute(ticks), _) => self.done(thread, ticks, 0, out),
+            (_, Some(word)) => {
+                if self.cache.access(thread, word.line_index(), request, out) {
+                    self.perform(thread, request, memory, out);
+                }
+            }
+            _ => broken(NAME, out.now(), &request, format_args!("it names no word")),
+        }
+    }
+
+    #[inline]
+    fn request(&self, thread: u16, out: &Outbox) -> Request {
+        let Some(request) = self.threads[thread as usize].request else {
+            broken(NAME, out.now(), &format_args!("thread {thread}"), format_args!("it has no request"))
+        };
+        request
+    }
+
+    /// The request is done after so many ticks, and the task goes on.
+    fn done(&mut self, thread: u16, ticks: u64, answer: u64, out: &mut Outbox) {
+        let state = &mut self.threads[thread as usize];
+        (state.request, state.answer) = (None, answer);
+        out.schedule(Event::Resume(state.task), ticks);
+    }
+
+    /// Carries out a request to a word to which the cache has the right.
+    fn perform(&mut self, thread: u16, request: Request, memory: &mut Memory, out: &mut Outbox) {
+        let Some(word) = request.word() else { broken(NAME, out.now(), &request, format_args!("it names no word")) };
+        let (line, writes) = (word.line_index(), request.writes());
+        invariant!(self.cache.permits(line, writes), NAME, out.now(), request, "the cache may not do this");
+        self.catch_up(line, writes, memory, out);
+        let found = memory.read(word);
+        if matches!(request, Request::WaitWhile(_, value) if value == found) {
+            return self.cache.watch(thread, line);
+        }
+        if let Some(value) = request.written(found) {
+            memory.write(word, value);
+            self.cache.wake(line, out);
+        }
+        let timing = &self.layout.timing;
+        let ticks = timing.hit + if request.is_atomic() { timing.atomic } else { 0 };
+        self.done(thread, ticks, found, out);
+    }
+
+    /// Handles a message to its cache; an answer lets a thread go on.
+    #[inline]
+    pub fn handle(&mut self, packet: u32, memory: &mut Memory, out: &mut Outbox) {
+        let Some(Delivery { thread, value, held }) = self.cache.handle(packet, out) else { return };
+        let request = self.request(thread, out);
+        match value {
+            Some(value) => self.done(thread, self.layout.timing.hit, value, out),
+            None => self.perform(thread, request, memory, out),
+        }
+        if let Some(snoop) = held {
+            self.cache.snoop(snoop, out);
+        }
+    }
+
+    /// Its cache answers a snoop.
+    pub fn answer(&mut self, snoop: u32, memory: &mut Memory, out: &mut Outbox) {
+        let &Message { kind, line, .. } = out.message(snoop);
+        self.catch_up(line, matches!(kind, Kind::Invalidate { .. }), memory, out);
+        self.cache.answer(snoop, out);
+    }
+
+    /// Notice: the home has granted a thread's request.
+    #[inline]
+    pub fn expect(&mut self, thread: u16, now: u64) {
+        self.cache.expect(thread, now);
+    }
+
+    /// The value that the task of a thread gets when it goes on.
+    #[inline]
+    pub fn answer_to(&self, thread: u16) -> u64 {
+        self.threads[thread as usize].answer
+    }
+
+    /// The request that a thread carries out; `None` where its task runs or has ended.
+    pub fn doing(&self, thread: u16) -> Option<Request> {
+        self.threads[thread as usize].request
+    }
+
+    /// Its cache.
+    pub fn cache(&self) -> &Cache {
+        &self.cache
+    }
+
+    /// Stops unless every request was answered.
+    pub fn assert_idle(&self, now: u64) {
+        self.cache.assert_idle(now);
+        let busy = self.threads.iter().find_map(|thread| Some((thread.task, thread.request?)));
+        invariant!(busy.is_none() && self.ahead == 0, NAME, now, "the end", "{busy:?}, {} copies", self.ahead);
+    }
+}

@@ -1,0 +1,267 @@
+//! The directories: homes that know which caches have which line, and serve one request for a line at a time.
+
+use crate::coherent::homes::Homes;
+use crate::coherent::intake::Intake;
+use crate::coherent::invariant::{broken, invariant};
+use crate::coherent::layout::Layout;
+use crate::coherent::lines::{IDLE, Lines, NO_CACHE};
+use crate::coherent::message::{Kind, Message, NO_PARCEL};
+use crate::coherent::outbox::{Event, Outbox};
+use crate::coherent::slab::Slab;
+use std::sync::Arc;
+
+const NAME: &str = "directory";
+
+/// A request that is being served.
+#[derive(Clone, Copy, Debug)]
+struct Transaction {
+    /// The request; `at` is the node that serves it.
+    request: Message,
+    writes: bool,
+    /// Whether the requester has no copy, so that it is sent the line.
+    wants_line: bool,
+    /// Answers that are still to come.
+    pending: u16,
+    /// The cache that sent the line home; the requester itself where memory did.
+    source: u16,
+}
+
+/// Counts of all directories together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Copies that caches were told to give up.
+    pub invalidations: u64,
+    /// Lines that came from memory.
+    pub memory_reads: u64,
+}
+
+/// The directories of a machine.
+///
+/// On a ring or mesh each line has one home, and no two homes share anything: one table holds them all. In a
+/// hierarchy the levels share one record of each line, as if each knew at once what the others know. A request climbs
+/// to the first level below which all caches are that have its line, and that level serves it.
+#[derive(Clone, Debug)]
+pub struct Directory {
+    layout: Arc<Layout>,
+    intake: Intake,
+    lines: Lines,
+    transactions: Slab<Transaction>,
+    counts: Counts,
+}
+
+impl Directory {
+    /// Directories that know nothing.
+    pub fn new(layout: Arc<Layout>) -> Self {
+        Directory {
+            intake: Intake::new(Arc::clone(&layout)),
+            lines: Lines::default(),
+            transactions: Slab::default(),
+            counts: Counts::default(),
+            layout,
+        }
+    }
+
+    /// Back to the beginning, with this many lines that no cache has.
+    pub fn reset(&mut self, lines: usize) {
+        self.intake.reset();
+        self.lines.reset(lines, self.layout.caches());
+        self.transactions.clear();
+        self.counts = Counts::default();
+    }
+
+    /// Takes an arriving message in; a request that finds its home full is sent back.
+    #[inline]
+    pub fn handle(&mut self, packet: u32, out: &mut Outbox) {
+        let message = out.message(packet);
+        if !matches!(message.kind, Kind::Request { .. }) {
+            let is_awaited = self.lines.get(message.line).transaction != IDLE;
+            invariant!(is_awaited, NAME, out.now(), message, "no request for the line is being served");
+        }
+        self.intake.receive(packet, out);
+    }
+
+    /// Serves a message whose line has been looked up.
+    pub fn looked_up(&mut self, packet: u32, out: &mut Outbox) {
+        let message = *out.message(packet);
+        match message.kind {
+            Kind::Request { .. } => self.requested(packet, message, out),
+            Kind::Data | Kind::InvAck => {
+                out.receive(packet);
+                self.answered(message, out);
+            }
+            _ => broken(NAME, out.now(), &message, format_args!("homes do not receive this")),
+        }
+    }
+
+    /// Memory has read a line.
+    pub fn memory_read(&mut self, line: u32, out: &mut Outbox) {
+        self.one_answer_less(line, None, out);
+    }
+
+    /// Notice: a cache has given a line up.
+    #[inline]
+    pub fn gone(&mut self, cache: u16, line: u32, now: u64) {
+        let had = self.lines.is_shared_by(line, cache);
+        invariant!(had, NAME, now, format_args!("line {line}"), "cache {cache} gives up a line that it does not have");
+        self.lines.remove(line, cache);
+        let known = self.lines.get_mut(line);
+        if known.owner == cache {
+            known.owner = NO_CACHE;
+        }
+    }
+
+    fn requested(&mut self, packet: u32, request: Message, out: &mut Outbox) {
+        if self.climbs(packet, request, out) {
+            return;
+        }
+        if self.lines.get(request.line).transaction != IDLE {
+            return out.park(&mut self.lines.get_mut(request.line).waiting, packet);
+        }
+        let has_waiting = !self.lines.get(request.line).waiting.is_empty();
+        invariant!(!has_waiting, NAME, out.now(), request, "others wait for a line that nothing is done to");
+        self.begin(packet, request, out);
+    }
+
+    /// Sends a request on upwards, where not all caches that have its line are below its node.
+    fn climbs(&mut self, packet: u32, request: Message, out: &mut Outbox) -> bool {
+        let Homes::Climbing(climbing) = &self.layout.homes else { return false };
+        let up = climbing.up(request.at, request.line);
+        if up == request.at || self.lines.are_within(request.line, climbing.below[request.at as usize]) {
+            return false;
+        }
+        self.intake.release(request.at, &request, out.now());
+        out.answer(packet, Message { to: up, ..request }, 0);
+        true
+    }
+
+    /// Opens a transaction for a request, and asks the caches that must answer.
+    fn begin(&mut self, packet: u32, request: Message, out: &mut Outbox) {
+        out.receive(packet);
+        let Message { line, cache: own, .. } = request;
+        let Kind::Request { writes } = request.kind else {
+            broken(NAME, out.now(), &request, format_args!("only requests open transactions"))
+        };
+        let wants_line = !self.lines.is_shared_by(line, own);
+        let transaction = Transaction { request, writes, wants_line, pending: 0, source: own };
+        let transaction = self.transactions.add(transaction);
+        let known = self.lines.get_mut(line);
+        known.transaction = transaction;
+        match known.owner {
+            NO_CACHE => self.read_memory(transaction, out),
+            _ if writes => self.invalidate(transaction, out),
+            owner if wants_line => self.snoop(transaction, Kind::Forward, owner, out),
+            _ => self.grant(transaction, out),
+        }
+    }
+
+    fn read_memory(&mut self, transaction: u32, out: &mut Outbox) {
+        let served = self.transactions.get_mut(transaction);
+        served.pending = 1;
+        let request = served.request;
+        let is_unshared = self.lines.sharer_from(request.line, 0).is_none();
+        invariant!(is_unshared, NAME, out.now(), request, "a line without owner has sharers");
+        self.counts.memory_reads += 1;
+        out.schedule(Event::MemoryRead(request.line), self.layout.timing.memory);
+    }
+
+    /// Asks a cache for the line, or to give it up.
+    fn snoop(&mut self, transaction: u32, kind: Kind, cache: u16, out: &mut Outbox) {
+        let served = self.transactions.get_mut(transaction);
+        served.pending += 1;
+        let Message { at, line, .. } = served.request;
+        let to = self.layout.node_of_cache[cache as usize];
+        out.send(Message { kind, cache, thread: 0, from: at, at, to, line, parcel: NO_PARCEL }, 0);
+    }
+
+    /// Tells every other sharer to give the line up; without others the request is granted at once.
+    fn invalidate(&mut self, transaction: u32, out: &mut Outbox) {
+        let Transaction { request, wants_line, .. } = *self.transactions.get(transaction);
+        let mut next = self.lines.sharer_from(request.line, 0);
+        while let Some(cache) = next {
+            next = self.lines.sharer_from(request.line, cache + 1);
+            if cache != request.cache {
+                self.counts.invalidations += 1;
+                self.snoop(transaction, Kind::Invalidate { wants_line }, cache, out);
+            }
+        }
+        if self.transactions.get(transaction).pending == 0 {
+            self.grant(transaction, out);
+        }
+    }
+
+    /// A cache's answer has been looked up.
+    fn answered(&mut self, message: Message, out: &mut Outbox) {
+        let transaction = self.lines.get(message.line).transaction;
+        let writes = self.transactions.get(transaction).writes;
+        let has_line = self.lines.is_shared_by(message.line, message.cache);
+        invariant!(has_line != writes, NAME, out.now(), message, "the cache has the line: {has_line}");
+        let source = (message.kind == Kind::Data).then_some(message.cache);
+        self.one_answer_less(message.line, source, out);
+    }
+
+    /// After the last answer the requester gets what it wants, and requests that waited for the line are served.
+    fn one_answer_less(&mut self, line: u32, source: Option<u16>, out: &mut Outbox) {
+        let transaction = self.lines.get(line).transaction;
+        let served = self.transactions.get_mut(transaction);
+        invariant!(served.pending > 0, NAME, out.now(), served.request, "an answer that it does not wait for");
+        served.pending -= 1;
+        served.source = source.unwrap_or(served.source);
+        if served.pending == 0 {
+            self.grant(transaction, out);
+            self.serve_waiting(line, out);
+        }
+    }
+
+    fn serve_waiting(&mut self, line: u32, out: &mut Outbox) {
+        while self.lines.get(line).transaction == IDLE
+            && let Some(packet) = out.unpark(&mut self.lines.get_mut(line).waiting)
+        {
+            let request = *out.message(packet);
+            if !self.climbs(packet, request, out) {
+                self.begin(packet, request, out);
+            }
+        }
+    }
+
+    /// Sends the requester the line, or leave to go on with its copy, and closes the transaction.
+    fn grant(&mut self, transaction: u32, out: &mut Outbox) {
+        let Transaction { request, writes, wants_line, source, .. } = self.transactions.take(transaction);
+        let Message { line, cache: own, at, .. } = request;
+        let exclusive = writes || self.lines.get(line).owner == NO_CACHE;
+        let is_safe = !exclusive || self.lines.has_no_sharer_but(line, own);
+        invariant!(is_safe, NAME, out.now(), request, "other caches have a line that this one is to write");
+        let known = self.lines.get_mut(line);
+        known.transaction = IDLE;
+        if exclusive {
+            known.owner = own;
+        }
+        self.lines.add(line, own);
+        self.intake.release(at, &request, out.now());
+        let (kind, after) = match wants_line {
+            true => (Kind::Line { exclusive }, self.layout.passing(source, own)),
+            false => (Kind::Grant { exclusive }, 0),
+        };
+        out.notice_coming(own, request.thread);
+        out.send(Message { kind, from: at, to: request.from, ..request }, after);
+    }
+
+    /// Counts of all directories together.
+    pub fn counts(&self) -> Counts {
+        self.counts
+    }
+
+    /// The entrances, by node.
+    pub fn intake(&self) -> &Intake {
+        &self.intake
+    }
+
+    /// Stops unless every request was answered.
+    pub fn assert_idle(&self, now: u64) {
+        self.intake.assert_idle(now);
+        let open = self.transactions.occupied();
+        invariant!(open == 0, NAME, now, "the end", "{open} transactions are open");
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,184 @@
+//! Directories alone: what they send for each message that they receive.
+
+use super::*;
+use crate::coherent::outbox::Notice;
+use crate::coherent::testing::{self, Wish, arrive, hierarchy, message, ring, sent};
+
+const LINE: u32 = 5;
+const READ: Kind = Kind::Request { writes: false };
+const WRITE: Kind = Kind::Request { writes: true };
+const INVALIDATE: Kind = Kind::Invalidate { wants_line: true };
+/// The line or the permission, with the right to write.
+const ALONE: [Kind; 2] = [Kind::Line { exclusive: true }, Kind::Grant { exclusive: true }];
+const SHARED: Kind = Kind::Line { exclusive: false };
+
+struct Bench {
+    layout: Arc<Layout>,
+    directory: Directory,
+    out: Outbox,
+}
+
+impl Bench {
+    fn new(layout: Layout) -> Self {
+        let layout = Arc::new(layout);
+        let mut directory = Directory::new(Arc::clone(&layout));
+        directory.reset(8);
+        Bench { out: testing::outbox(&layout), directory, layout }
+    }
+
+    fn arrive(&mut self, home: u16, kind: Kind, cache: u16) {
+        let packet = arrive(&mut self.out, message(&self.layout, kind, cache, home, LINE));
+        self.directory.handle(packet, &mut self.out);
+    }
+
+    /// Serves all messages that have arrived; memory answers. Returns what the directory did.
+    fn serve(&mut self) -> Vec<Wish> {
+        let directory = &mut self.directory;
+        testing::run(&mut self.out, &mut |event, out| {
+            match event {
+                Event::LookedUp(packet) => directory.looked_up(packet, out),
+                Event::MemoryRead(line) => directory.memory_read(line, out),
+                _ => return false,
+            }
+            true
+        })
+    }
+
+    /// The messages that a directory sends when it receives one.
+    fn receive(&mut self, kind: Kind, cache: u16) -> Vec<(Kind, u16, u16)> {
+        self.arrive(0, kind, cache);
+        sent(&self.serve())
+    }
+
+    /// A cache gives the line up and says so.
+    fn give_up(&mut self, cache: u16, kind: Kind) -> Vec<(Kind, u16, u16)> {
+        self.directory.gone(cache, LINE, self.out.now());
+        self.receive(kind, cache)
+    }
+}
+
+#[test]
+fn the_first_reader_gets_the_line_from_memory_and_alone() {
+    let mut bench = Bench::new(ring(8));
+    bench.arrive(0, READ, 2);
+    let began = bench.out.now();
+    let wishes = bench.serve();
+    // Notice, then the line: looked up for 11 ticks, read for 100, one link of 3.
+    let [Wish::Told(notice), Wish::Sent(line, time)] = wishes[..] else { panic!("{wishes:?}") };
+    assert_eq!(notice, Notice::Coming { cache: 2, thread: 0 });
+    assert_eq!((line.kind, line.from, line.to, time - began), (ALONE[0], 0, 3, 11 + 100 + 3));
+    assert_eq!(bench.directory.counts(), Counts { memory_reads: 1, invalidations: 0 });
+    bench.directory.assert_idle(0);
+}
+
+#[test]
+fn another_reader_gets_it_from_the_owner() {
+    let mut bench = Bench::new(ring(8));
+    bench.receive(READ, 0);
+    assert_eq!(bench.receive(READ, 1), [(Kind::Forward, 0, 1)]);
+    assert_eq!(bench.receive(Kind::Data, 0), [(SHARED, 1, 2)]);
+    // The owner stays the owner.
+    assert_eq!(bench.receive(READ, 2), [(Kind::Forward, 0, 1)]);
+}
+
+#[test]
+fn a_write_miss_takes_the_line_from_every_sharer() {
+    let mut bench = Bench::new(ring(8));
+    bench.receive(READ, 0);
+    bench.receive(READ, 1);
+    bench.receive(Kind::Data, 0);
+    assert_eq!(bench.receive(WRITE, 2), [(INVALIDATE, 0, 1), (INVALIDATE, 1, 2)]);
+    assert_eq!(bench.give_up(1, Kind::InvAck), []);
+    assert_eq!(bench.give_up(0, Kind::Data), [(ALONE[0], 2, 3)]);
+    assert_eq!(bench.directory.counts().invalidations, 2);
+    assert_eq!(bench.receive(READ, 0), [(Kind::Forward, 2, 3)], "the writer owns the line");
+}
+
+#[test]
+fn an_upgrade_is_granted_without_the_line() {
+    let mut bench = Bench::new(ring(8));
+    bench.receive(READ, 0);
+    bench.receive(READ, 1);
+    bench.receive(Kind::Data, 0);
+    assert_eq!(bench.receive(WRITE, 1), [(Kind::Invalidate { wants_line: false }, 0, 1)]);
+    assert_eq!(bench.give_up(0, Kind::InvAck), [(ALONE[1], 1, 2)]);
+    assert_eq!(bench.receive(WRITE, 1), [(ALONE[1], 1, 2)], "a second thread of the same core waits for nobody");
+    assert_eq!(bench.receive(READ, 1), [(Kind::Grant { exclusive: false }, 1, 2)]);
+}
+
+#[test]
+fn one_request_for_a_line_is_served_at_a_time() {
+    let mut bench = Bench::new(ring(8));
+    bench.receive(READ, 0);
+    assert_eq!(bench.receive(WRITE, 1), [(INVALIDATE, 0, 1)]);
+    assert_eq!(bench.receive(READ, 2), []);
+    assert_eq!(bench.receive(WRITE, 0), []);
+    // The writer gets the line, and is asked for it at once, for the first that waits.
+    assert_eq!(bench.give_up(0, Kind::Data), [(ALONE[0], 1, 2), (Kind::Forward, 1, 2)]);
+    let next = [(SHARED, 2, 3), (INVALIDATE, 1, 2), (INVALIDATE, 2, 3)];
+    assert_eq!(bench.receive(Kind::Data, 1), next);
+    assert_eq!(bench.give_up(2, Kind::InvAck), []);
+    assert_eq!(bench.give_up(1, Kind::Data), [(ALONE[0], 0, 1)]);
+    bench.directory.assert_idle(0);
+}
+
+#[test]
+fn a_full_directory_sends_requests_back() {
+    let mut bench = Bench::new(ring(2));
+    for cache in 0..3 {
+        bench.arrive(0, READ, cache);
+    }
+    let nack = sent(&bench.serve())[0];
+    assert_eq!(nack, (Kind::Nack { writes: false }, 2, 3));
+    assert_eq!(bench.directory.intake().pipelines()[0].nacks, 1);
+    assert_eq!(bench.directory.intake().pipelines()[0].lookups, 2, "a request that is sent back is not looked up");
+}
+
+#[test]
+fn messages_are_looked_up_one_after_the_other() {
+    let mut bench = Bench::new(ring(8));
+    for cache in 0..3 {
+        bench.arrive(0, READ, cache);
+    }
+    bench.serve();
+    let pipeline = bench.directory.intake().pipelines()[0];
+    // They arrived a tick apart, and each keeps the next out for 4.
+    assert_eq!((pipeline.lookups, pipeline.waits), (3, 3 + 6));
+}
+
+#[test]
+fn a_request_climbs_until_all_sharers_are_below() {
+    let mut bench = Bench::new(hierarchy(8));
+    bench.arrive(4, READ, 0);
+    assert_eq!(sent(&bench.serve()), [(ALONE[0], 0, 0)], "no sharer is elsewhere");
+    bench.arrive(4, READ, 1);
+    assert_eq!(sent(&bench.serve()), [(Kind::Forward, 0, 0)], "the group settles it");
+    bench.arrive(4, Kind::Data, 0);
+    assert_eq!(sent(&bench.serve()), [(SHARED, 1, 1)]);
+    bench.arrive(5, READ, 2);
+    assert_eq!(sent(&bench.serve()), [(READ, 2, 6)], "the sharers are in another group");
+    assert_eq!(bench.directory.intake().pipelines()[5].lookups, 1);
+}
+
+#[test]
+#[should_panic(
+    expected = "directory at tick 1: InvAck of line 5, cache 0, thread 0, at node 0 from 1 to 0: no request"
+)]
+fn an_answer_that_nobody_asked_for_stops_the_simulation() {
+    Bench::new(ring(8)).receive(Kind::InvAck, 0);
+}
+
+#[test]
+#[should_panic(expected = "the cache has the line: true")]
+fn an_acknowledgement_of_a_cache_that_keeps_the_line_stops_the_simulation() {
+    let mut bench = Bench::new(ring(8));
+    bench.receive(READ, 0);
+    bench.receive(WRITE, 1);
+    bench.receive(Kind::InvAck, 0);
+}
+
+#[test]
+#[should_panic(expected = "cache 1 gives up a line that it does not have")]
+fn a_line_is_given_up_by_caches_that_have_it() {
+    Bench::new(ring(8)).directory.gone(1, LINE, 0);
+}

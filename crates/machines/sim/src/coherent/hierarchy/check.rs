@@ -1,0 +1,115 @@
+//! Checks of a hierarchical machine's file: the reasons for which it cannot be run.
+
+use super::written::{CoreWritten, Hierarchy};
+use crate::coherent::FORMAT;
+use seatmap_machine::description::shape::MAX_PUS;
+use std::collections::BTreeSet;
+
+/// The highest OS index: Linux's CONFIG_NR_CPUS goes up to 8192.
+const HIGHEST_PU: u32 = 8191;
+/// Ways between all nodes are kept.
+const MOST_CORES: usize = 1024;
+const MOST_HOMES: u32 = 256;
+const MOST_TICKS: u32 = 1000;
+/// A round trip longer than this is none between cores: it would take a hundred times as long as across the slowest
+/// link.
+const LONGEST_NS: f64 = 1e5;
+
+impl Hierarchy {
+    /// The first thing that is wrong.
+    pub(super) fn flaw(&self) -> Option<String> {
+        self.head_flaw()
+            .or_else(|| self.homes_flaw())
+            .or_else(|| self.cores_flaw())
+            .or_else(|| self.distances_flaw())
+            .or_else(|| self.figures.flaw())
+    }
+
+    fn head_flaw(&self) -> Option<String> {
+        if self.format != FORMAT {
+            return Some(format!("format is '{}', and only {FORMAT} is known", self.format));
+        }
+        if self.fabric.kind != "levels" {
+            return Some(format!("fabric.kind is '{}', and this file can only be of levels", self.fabric.kind));
+        }
+        if !(0.1..=100.0).contains(&self.frequency_ghz.value) {
+            return Some("frequency_ghz is no clock".to_owned());
+        }
+        let fits = (1..=MOST_TICKS).contains(&self.ticks_per_cycle);
+        (!fits).then(|| format!("ticks_per_cycle is {}; give 1 to {MOST_TICKS}", self.ticks_per_cycle))
+    }
+
+    fn homes_flaw(&self) -> Option<String> {
+        let homes = self.homes.as_ref()?;
+        let fits = (2..=MOST_HOMES).contains(&homes.count);
+        (!fits).then(|| format!("homes.count is {}; give 2 to {MOST_HOMES}, or no [homes]", homes.count))
+    }
+
+    fn cores_flaw(&self) -> Option<String> {
+        if !(2..=MOST_CORES).contains(&self.cores.len()) {
+            return Some(format!("{} cores; distances need 2, and {MOST_CORES} can be run", self.cores.len()));
+        }
+        let mut seen = BTreeSet::new();
+        let core_flaw = |(at, core): (usize, &CoreWritten)| {
+            let flaw = self.core_flaw(core).or_else(|| {
+                let twice = core.pus.iter().find(|os| !seen.insert(**os))?;
+                Some(format!("PU {twice} is there twice"))
+            });
+            flaw.map(|flaw| format!("cores[{at}]: {flaw}"))
+        };
+        let flaw = self.cores.iter().enumerate().find_map(core_flaw);
+        flaw.or_else(|| (seen.len() > MAX_PUS as usize).then(|| format!("more than {MAX_PUS} PUs")))
+    }
+
+    fn core_flaw(&self, core: &CoreWritten) -> Option<String> {
+        if core.pus.is_empty() {
+            return Some("it has no PU".to_owned());
+        }
+        if let Some(os) = core.pus.iter().find(|os| **os > HIGHEST_PU) {
+            return Some(format!("PU {os}; the highest is {HIGHEST_PU}"));
+        }
+        if core.group as usize >= self.distances.between_ns.len() {
+            return Some(format!("group {} has no row in distances.between_ns", core.group));
+        }
+        if core.offset_ns.len() != self.home_count() {
+            return Some(format!("offset_ns has {} figures for {} homes", core.offset_ns.len(), self.home_count()));
+        }
+        if let Some(ns) = core.sibling_ns.filter(|ns| *ns <= 0.0) {
+            return Some(format!("sibling_ns is {ns:?}, and a round trip takes longer"));
+        }
+        let figures = core.offset_ns.iter().chain(core.sibling_ns.iter());
+        let wild = figures.copied().find(|ns| ns.is_nan() || ns.abs() > LONGEST_NS);
+        wild.map(|ns| format!("{ns:?} ns is no part of a round trip"))
+    }
+
+    fn distances_flaw(&self) -> Option<String> {
+        let (between, rest) = (&self.distances.between_ns, &self.distances.rest_ns);
+        if let Some(at) = between.iter().position(|row| row.len() != between.len()) {
+            return Some(format!("distances.between_ns[{at}] has {} of {} groups", between[at].len(), between.len()));
+        }
+        if !rest.is_empty() && rest.len() != self.cores.len() {
+            return Some(format!("distances.rest_ns has {} rows for {} cores", rest.len(), self.cores.len()));
+        }
+        if let Some(at) = (0..rest.len()).find(|at| rest[*at].len() != *at) {
+            return Some(format!("distances.rest_ns[{at}] has {} figures; give {at}", rest[at].len()));
+        }
+        (0..self.cores.len()).find_map(|a| (0..a).find_map(|b| self.pair_flaw(a, b)))
+    }
+
+    fn pair_flaw(&self, a: usize, b: usize) -> Option<String> {
+        let [one, other] = [a, b].map(|core| self.cores[core].group as usize);
+        let (there, back) = (self.distances.between_ns[one][other], self.distances.between_ns[other][one]);
+        if one == other && there.is_nan() {
+            return Some(format!("distances.between_ns[{one}][{one}] is nan, and the group has several cores"));
+        }
+        if there != back {
+            return Some(format!("distances.between_ns says {there} ns one way and {back} ns the other"));
+        }
+        let measured = self.home_of(super::MEASURED_LINE);
+        let is_same = one == other && self.settles();
+        let mut homes = (0..self.home_count()).filter(|home| !is_same || *home == measured);
+        let wild = homes
+            .find_map(|home| Some(self.round_trip_ns(a, b, home)).filter(|ns| !(0.0..=LONGEST_NS).contains(ns)))?;
+        Some(format!("cores {a} and {b} are {wild:?} ns apart, which no two cores are"))
+    }
+}

@@ -1,0 +1,203 @@
+//! A profile taken apart: cores, groups, offsets, and what these leave.
+
+use super::written::{CoreWritten, Distances, Hierarchy, HierarchyHomes, Ties};
+use crate::ModelError;
+use crate::coherent::FORMAT;
+use crate::figure::Figure;
+use seatmap_machine::description::Basis;
+use seatmap_machine::{CoreDistance, Matrix, Profile, Pu};
+use std::collections::BTreeMap;
+
+/// Cycles for which a message keeps a link to another package busy: 64 bytes take 4 ns on a QPI link of 16 GB/s each
+/// way (Intel, "An introduction to the Intel QuickPath Interconnect", 2009), 11 cycles at 2.7 GHz; a message without
+/// data a fifth.
+const PACKAGE_BUSY_CYCLES: [u32; 3] = [2, 11, 2];
+/// The most that groups and offsets may leave of a distance, as a root mean square in nanoseconds; more is written
+/// down pair by pair.
+const LEFT_NS: f64 = 0.2;
+/// The same of the differences as shares of their distances: near pairs count as much as far ones.
+const LEFT_SHARE: f64 = 0.005;
+
+/// How the distances of a profile are to be explained.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Parts {
+    /// The core of each PU of the distances, from 0 without holes.
+    pub core_of: Vec<usize>,
+    /// The group of each core, from 0 without holes.
+    pub group_of: Vec<u32>,
+    /// The package of each core, where the topology does not tell it.
+    pub package_of: Vec<Option<u32>>,
+    /// Nanoseconds that each core (row) adds by home (column).
+    pub offset_ns: Vec<Vec<f64>>,
+    /// Homes, where there are several, and the one of the distances.
+    pub homes: Option<(HierarchyHomes, usize)>,
+    /// The core clock.
+    pub frequency_ghz: Figure,
+    /// Ticks of a core cycle.
+    pub ticks_per_cycle: u32,
+}
+
+impl Parts {
+    /// The machine that a profile's distances make, in these parts.
+    ///
+    /// # Errors
+    /// A profile without distances, or with distances within one core only.
+    pub fn levels(&self, profile: &Profile) -> Result<Hierarchy, ModelError> {
+        let impossible =
+            |message: &str| ModelError::Impossible { name: profile.name.clone(), message: message.to_owned() };
+        let distance = profile.core_distance.as_ref().ok_or_else(|| impossible("it has no core distances"))?;
+        if self.group_of.len() < 2 {
+            return Err(impossible("distances between two cores are needed, and it has one core"));
+        }
+        let between_cores = self.between_cores(distance);
+        let between_ns =
+            self.between(&between_cores).ok_or_else(|| impossible("it knows no distance between two cores"))?;
+        Ok(Hierarchy {
+            format: FORMAT.to_owned(),
+            name: profile.name.clone(),
+            summary: format!("{} cores, {} PUs", self.group_of.len(), distance.pus.len()),
+            sources: vec![profile.origin.source.clone()],
+            frequency_ghz: self.frequency_ghz.clone(),
+            ticks_per_cycle: self.ticks_per_cycle,
+            fabric: ties(),
+            homes: self.homes.as_ref().map(|(homes, _)| homes.clone()),
+            distances: Distances {
+                kind: Basis::Calibration,
+                source: format!("the core distances of {}", profile.origin.source),
+                rest_ns: self.rest(&between_cores, &between_ns),
+                between_ns,
+            },
+            cores: self.cores(profile, distance),
+            figures: Hierarchy::ordinary()?,
+        })
+    }
+
+    /// Mean distances between cores; NaN where none is known.
+    fn between_cores(&self, distance: &CoreDistance) -> Matrix {
+        let cores = self.group_of.len();
+        let (mut sum, mut count) = (Matrix::filled(cores, 0.0), Matrix::filled(cores, 0.0));
+        let known = distance.median_ns.pairs().filter(|(_, _, ns)| ns.is_finite());
+        for (i, j, ns) in known {
+            let (a, b) = (self.core_of[i], self.core_of[j]);
+            sum.set_both(a, b, sum[(a, b)] + ns);
+            count.set_both(a, b, count[(a, b)] + 1.0);
+        }
+        Matrix::from_fn(cores, |a, b| sum[(a, b)] / count[(a, b)])
+    }
+
+    fn offset(&self, core: usize) -> f64 {
+        self.offset_ns[core][self.homes.as_ref().map_or(0, |(_, home)| *home)]
+    }
+
+    /// B between all groups: the median of what offsets leave. Unknown ones are as the largest known; `None` where
+    /// none is.
+    fn between(&self, cores: &Matrix) -> Option<Vec<Vec<f64>>> {
+        let groups = *self.group_of.iter().max()? as usize + 1;
+        let mut left = vec![vec![Vec::new(); groups]; groups];
+        for (a, b, ns) in cores.pairs().filter(|(_, _, ns)| ns.is_finite()) {
+            let [one, other] = [a, b].map(|core| self.group_of[core] as usize);
+            left[one.min(other)][one.max(other)].push(ns - self.offset(a) - self.offset(b));
+        }
+        let known = |a: usize, b: usize| middle(&left[a.min(b)][a.max(b)]);
+        let all = (0..groups).flat_map(|a| (0..groups).map(move |b| (a, b)));
+        let largest = all.filter_map(|(a, b)| known(a, b)).max_by(f64::total_cmp)?;
+        let several = |a: usize| self.group_of.iter().filter(|group| **group as usize == a).count() > 1;
+        let unknown = |a: usize, b: usize| if a != b || several(a) { largest } else { f64::NAN };
+        let cell = |a: usize, b: usize| known(a, b).unwrap_or(unknown(a, b));
+        Some((0..groups).map(|a| (0..groups).map(|b| cell(a, b)).collect()).collect())
+    }
+
+    /// The rest that B and offsets leave of each pair of cores; empty where it is small.
+    fn rest(&self, cores: &Matrix, between_ns: &[Vec<f64>]) -> Vec<Vec<f64>> {
+        let rest = |a: usize, b: usize| {
+            let base = between_ns[self.group_of[a] as usize][self.group_of[b] as usize];
+            let left = cores[(a, b)] - base - self.offset(a) - self.offset(b);
+            if left.is_finite() { (100.0 * left).round() / 100.0 } else { 0.0 }
+        };
+        let rows: Vec<Vec<f64>> = (0..cores.n()).map(|a| (0..a).map(|b| rest(a, b)).collect()).collect();
+        let known = cores.pairs().filter(|(_, _, ns)| ns.is_finite());
+        let (left, shares): (Vec<f64>, Vec<f64>) =
+            known.map(|(a, b, ns)| (rows[b][a], rows[b][a] / ns.max(f64::MIN_POSITIVE))).unzip();
+        if rms(&left) > LEFT_NS || rms(&shares) > LEFT_SHARE { rows } else { Vec::new() }
+    }
+
+    fn cores(&self, profile: &Profile, distance: &CoreDistance) -> Vec<CoreWritten> {
+        let known: BTreeMap<u32, &Pu> = profile.topology.pus.iter().map(|pu| (pu.os, pu)).collect();
+        let core = |core: usize| {
+            let rows: Vec<usize> = (0..self.core_of.len()).filter(|row| self.core_of[*row] == core).collect();
+            let pairs = rows.iter().flat_map(|i| rows.iter().map(move |j| (*i, *j))).filter(|(i, j)| i < j);
+            let siblings: Vec<f64> = pairs.map(|pair| distance.median_ns[pair]).filter(|ns| ns.is_finite()).collect();
+            let pu = rows.first().and_then(|row| known.get(&distance.pus[*row]));
+            CoreWritten {
+                pus: rows.iter().map(|row| distance.pus[*row]).collect(),
+                group: self.group_of[core],
+                l2: pu.and_then(|pu| pu.l2),
+                l3: pu.and_then(|pu| pu.l3),
+                die: pu.and_then(|pu| pu.die),
+                numa: pu.and_then(|pu| pu.numa),
+                package: pu.and_then(|pu| pu.package).or(self.package_of[core]),
+                kind: pu.and_then(|pu| pu.kind),
+                sibling_ns: middle(&siblings),
+                offset_ns: self.offset_ns[core].clone(),
+            }
+        };
+        (0..self.group_of.len()).map(core).collect()
+    }
+}
+
+impl Hierarchy {
+    /// A hierarchical machine from a description, whose topology says all about its distances.
+    ///
+    /// # Errors
+    /// A profile without topology, distances or frequency enough.
+    pub fn described(profile: &Profile, summary: &str, frequency_ghz: f64) -> Result<Self, ModelError> {
+        let distance = profile.core_distance.as_ref();
+        let (mut cores, mut groups) = (BTreeMap::new(), BTreeMap::new());
+        let (mut core_of, mut group_of) = (Vec::new(), Vec::new());
+        for os in distance.map_or(&[][..], |distance| &distance.pus) {
+            let pu = profile.topology.pu(*os).cloned().unwrap_or_default();
+            let around = (pu.package, pu.die, pu.l3);
+            let next = groups.len() as u32;
+            let group = *groups.entry(around).or_insert(next);
+            let next = cores.len();
+            let core = *cores.entry((around, pu.core, pu.core.is_none().then_some(*os))).or_insert(next);
+            if core == group_of.len() {
+                group_of.push(group);
+            }
+            core_of.push(core);
+        }
+        let parts = Parts {
+            offset_ns: vec![vec![0.0]; group_of.len()],
+            package_of: vec![None; group_of.len()],
+            core_of,
+            group_of,
+            homes: None,
+            frequency_ghz: Figure { value: frequency_ghz, kind: Basis::Document, source: "the description".to_owned() },
+            ticks_per_cycle: 1,
+        };
+        Ok(Hierarchy { summary: summary.to_owned(), ..parts.levels(profile)? })
+    }
+}
+
+fn ties() -> Ties {
+    Ties {
+        kind: "levels".to_owned(),
+        package_busy_cycles: PACKAGE_BUSY_CYCLES,
+        basis: Basis::Assumption,
+        source: "a line takes 4 ns on a QPI link of 16 GB/s each way, 11 cycles at 2.7 GHz; other messages a fifth"
+            .to_owned(),
+    }
+}
+
+fn rms(values: &[f64]) -> f64 {
+    (values.iter().map(|value| value * value).sum::<f64>() / values.len().max(1) as f64).sqrt()
+}
+
+/// The median.
+fn middle(values: &[f64]) -> Option<f64> {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let at = sorted.len() / 2;
+    let upper = *sorted.get(at)?;
+    Some(if sorted.len().is_multiple_of(2) { 0.5 * (sorted[at - 1] + upper) } else { upper })
+}

@@ -1,0 +1,134 @@
+//! The file as people edit it: a core a line, and a word on every part.
+
+use super::written::{CoreWritten, Hierarchy};
+use crate::figure::Figure;
+use seatmap_machine::description::Basis;
+use std::fmt::Write;
+
+impl Hierarchy {
+    /// The file's text; reading it gives this machine back, up to a hundredth of a nanosecond.
+    #[must_use]
+    pub fn to_toml(&self) -> String {
+        let mut text = String::from(HEAD);
+        let line = |text: &mut String, line: String| text.extend([line.as_str(), "\n"]);
+        line(&mut text, format!("format = {}", quoted(&self.format)));
+        line(&mut text, format!("name = {}", quoted(&self.name)));
+        line(&mut text, format!("summary = {}", quoted(&self.summary)));
+        let sources: Vec<String> = self.sources.iter().map(|source| format!("    {},\n", quoted(source))).collect();
+        line(&mut text, format!("sources = [\n{}]", sources.concat()));
+        line(&mut text, format!("frequency_ghz = {}", figure(&self.frequency_ghz)));
+        line(&mut text, "# Distances are whole numbers of ticks.".to_owned());
+        line(&mut text, format!("ticks_per_cycle = {}\n", self.ticks_per_cycle));
+        line(&mut text, CORES.to_owned());
+        let cores: String = self.cores.iter().map(core).collect();
+        line(&mut text, format!("cores = [\n{cores}]\n"));
+        line(&mut text, self.ties_text());
+        line(&mut text, self.homes_text());
+        line(&mut text, self.distances_text());
+        text.push_str("[figures]\n");
+        self.figures.all().for_each(|(key, value)| line(&mut text, format!("{key} = {}", figure(value))));
+        text
+    }
+
+    fn ties_text(&self) -> String {
+        let ties = &self.fabric;
+        let [address, data, acknowledge] = ties.package_busy_cycles;
+        format!(
+            "[fabric]\nkind = \"levels\"\n# What a link to another package is busy with an address, a line, an acknowledgement.\n\
+             package_busy_cycles = [{address}, {data}, {acknowledge}]\nbasis = \"{}\"\nsource = {}\n",
+            word(ties.basis),
+            quoted(&ties.source)
+        )
+    }
+
+    fn homes_text(&self) -> String {
+        let Some(homes) = &self.homes else { return NO_HOMES.to_owned() };
+        format!(
+            "# Lines are dealt to homes by a hash that stands in for the unknown one; offsets are by home.\n[homes]\n\
+             count = {}\nhash_seed = {}\nsettled_in_groups = {}\n",
+            homes.count, homes.hash_seed, homes.settled_in_groups
+        )
+    }
+
+    fn distances_text(&self) -> String {
+        let distances = &self.distances;
+        let mut text = format!(
+            "{DISTANCES}[distances]\nkind = \"{}\"\nsource = {}\nbetween_ns = {}\n",
+            word(distances.kind),
+            quoted(&distances.source),
+            rows(&distances.between_ns)
+        );
+        if !distances.rest_ns.is_empty() {
+            let _ = writeln!(text, "{REST}rest_ns = {}", rows(&distances.rest_ns));
+        }
+        text
+    }
+}
+
+const HEAD: &str = "\
+# A machine of levels for Seatmap's simulator: every figure may be edited. A round trip between cores i and j takes
+# between_ns[group i][group j] + offset_ns[i] + offset_ns[j] + rest_ns[i][j]. \"calibration\" is fitted to what was measured,
+# \"assumption\" is not known.
+";
+const CORES: &str = "\
+# Groups settle lines between their cores. Numbers of caches, dies, nodes and packages say who shares them;
+# packages that no topology told are cores nearer to each other than to the rest.";
+const NO_HOMES: &str = "\
+# No [homes]: distances for one line say nothing about others, so every line is as far as that one.
+";
+const DISTANCES: &str = "\
+# Round trips in nanoseconds, inside groups (the diagonal) and between them.
+";
+const REST: &str = "\
+# What groups and offsets leave of pairs, row i for cores 0 to i - 1. Without it the machine is smoother than measured.
+";
+
+fn core(core: &CoreWritten) -> String {
+    let mut text = format!("    {{ pus = {:?}, group = {}", core.pus, core.group);
+    let numbers = [("l2", core.l2), ("l3", core.l3), ("die", core.die), ("numa", core.numa), ("package", core.package)];
+    for (key, number) in numbers.into_iter().filter_map(|(key, number)| Some((key, number?))) {
+        let _ = write!(text, ", {key} = {number}");
+    }
+    if let Some(kind) = core.kind {
+        let _ = write!(text, ", kind = \"{}\"", kind.letter());
+    }
+    if let Some(ns) = core.sibling_ns {
+        let _ = write!(text, ", sibling_ns = {}", number(ns));
+    }
+    let _ = writeln!(text, ", offset_ns = {} }},", row(&core.offset_ns));
+    text
+}
+
+fn figure(figure: &Figure) -> String {
+    let (value, kind) = (number(figure.value), word(figure.kind));
+    format!("{{ value = {value}, kind = \"{kind}\", source = {} }}", quoted(&figure.source))
+}
+
+fn word(basis: Basis) -> &'static str {
+    match basis {
+        Basis::Document => "document",
+        Basis::Calibration => "calibration",
+        Basis::Assumption => "assumption",
+    }
+}
+
+/// People read the file: in TOML a hidden character may stand as it is.
+fn quoted(text: &str) -> String {
+    toml::Value::String(seatmap_document::visible(text)).to_string()
+}
+
+fn rows(rows: &[Vec<f64>]) -> String {
+    let lines: Vec<String> = rows.iter().map(|cells| format!("    {},\n", row(cells))).collect();
+    format!("[\n{}]", lines.concat())
+}
+
+fn row(cells: &[f64]) -> String {
+    let cells: Vec<String> = cells.iter().map(|cell| number(*cell)).collect();
+    format!("[{}]", cells.join(", "))
+}
+
+/// A number to a hundredth, and always a float: TOML keeps the two kinds apart.
+fn number(value: f64) -> String {
+    let hundredths = (100.0 * value).round() / 100.0;
+    if hundredths.is_nan() { "nan".to_owned() } else { format!("{:?}", hundredths + 0.0) }
+}

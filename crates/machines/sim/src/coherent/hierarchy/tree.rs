@@ -1,0 +1,184 @@
+//! Cores in groups, groups in groups, and how long the routes between them are.
+
+use super::MEASURED_LINE;
+use super::written::{CoreWritten, Hierarchy};
+use crate::coherent::distance::ROUTES;
+use crate::coherent::layout::Timing;
+use std::collections::BTreeMap;
+
+/// Of the nearest pair's distance at each level, the most that caches and directories may take; routes take the rest.
+const MOST_FIXED: f64 = 0.8;
+/// Of the distances across the machine, the least that offsets must leave for the ways, if they are to be ways
+/// themselves.
+const LEAST_LEFT: f64 = 0.5;
+
+/// The cores in the order of their places, and the level at which each two meet. Cores are named by their place.
+pub(super) struct Tree<'a> {
+    pub levels: &'a Hierarchy,
+    /// The core of the file at each place.
+    pub order: Vec<usize>,
+    /// Level by level from the inside, the group of each core, numbered from 0 along the places.
+    pub group_at: Vec<Vec<usize>>,
+    /// The levels, from the inside, that settle lines below the last: all below a single home; of several, at most the
+    /// groups, as offsets by home were seen between the groups of a package too.
+    pub settling: usize,
+}
+
+/// From the outermost to the innermost.
+fn place(core: &CoreWritten) -> [Option<u32>; 3] {
+    [core.package, core.die, Some(core.group)]
+}
+
+impl<'a> Tree<'a> {
+    pub fn of(levels: &'a Hierarchy) -> Self {
+        let mut order: Vec<usize> = (0..levels.cores.len()).collect();
+        order.sort_by_key(|at| (place(&levels.cores[*at]), *at));
+        let mut tree = Tree { levels, order, group_at: Vec::new(), settling: 0 };
+        let mut inner: Vec<usize> = (0..levels.cores.len()).collect();
+        let has_groups = tree.grouped(3) != inner;
+        for depth in (0..=3).rev() {
+            let groups = tree.grouped(depth);
+            if groups != inner {
+                tree.group_at.push(groups.clone());
+                inner = groups;
+            }
+        }
+        let below_homes = if levels.home_count() > 1 { usize::from(has_groups) } else { usize::MAX };
+        tree.settling = if levels.settles() { below_homes.min(tree.last()) } else { 0 };
+        tree
+    }
+
+    /// The number of each core's group, if so much of its place counts.
+    fn grouped(&self, depth: usize) -> Vec<usize> {
+        let mut numbers = BTreeMap::new();
+        let mut number = |key| {
+            let next = numbers.len();
+            *numbers.entry(key).or_insert(next)
+        };
+        self.order.iter().map(|core| number(place(&self.levels.cores[*core])[..depth].to_vec())).collect()
+    }
+
+    pub fn core(&self, at: usize) -> &CoreWritten {
+        &self.levels.cores[self.order[at]]
+    }
+
+    pub fn cores(&self) -> usize {
+        self.order.len()
+    }
+
+    /// The last level, at which everybody meets.
+    pub fn last(&self) -> usize {
+        self.group_at.len() - 1
+    }
+
+    /// Pairs, each once.
+    pub fn pairs(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
+        (0..self.cores()).flat_map(|a| (0..a).map(move |b| (a, b)))
+    }
+
+    /// The level at which two settle a line.
+    fn level(&self, a: usize, b: usize) -> usize {
+        let meet = (0..self.settling).find(|level| self.group_at[*level][a] == self.group_at[*level][b]);
+        meet.unwrap_or(self.last())
+    }
+
+    /// Ticks that a pair's round trip is to take for the line that was measured.
+    pub fn wanted(&self, a: usize, b: usize) -> u64 {
+        let home = self.levels.home_of(MEASURED_LINE);
+        let ns = self.levels.round_trip_ns(self.order[a], self.order[b], home);
+        (ns * self.levels.ticks_per_ns()).round() as u64
+    }
+
+    /// Directories that a request passes on its way to where a level settles.
+    fn passed(&self, level: usize) -> u64 {
+        level.min(self.settling) as u64
+    }
+
+    /// The offsets as ticks of each way of a core (row) to the homes at the top, as far as whole ticks and the
+    /// distances allow; nothing where they are larger than the distances can bear.
+    pub fn extra(&self) -> Vec<u32> {
+        let homes = self.levels.home_count();
+        let least = self.least_offsets();
+        let ticks = |core: usize, home: usize| {
+            let core = self.core(core);
+            let offset_ns = core.offset_ns[home] - least[core.group as usize];
+            (offset_ns * self.levels.ticks_per_ns() / ROUTES as f64) as u32
+        };
+        let extra: Vec<u32> = (0..self.cores())
+            .flat_map(|core| (0..homes).map(move |home| (core, home)))
+            .map(|(c, h)| ticks(c, h))
+            .collect();
+        let (left, all) = (self.nearest(self.last(), &extra), self.nearest(self.last(), &[]));
+        let bears = left >= LEAST_LEFT * all && extra.iter().any(|ticks| *ticks > 0);
+        if bears { extra } else { Vec::new() }
+    }
+
+    /// The least offset of each group's cores.
+    fn least_offsets(&self) -> Vec<f64> {
+        let mut least = vec![f64::INFINITY; self.levels.distances.between_ns.len()];
+        for core in &self.levels.cores {
+            let least = &mut least[core.group as usize];
+            *least = core.offset_ns.iter().copied().fold(*least, f64::min);
+        }
+        least
+    }
+
+    /// Ticks of one direction of the nearest pair that settles at a level or further out, less its offsets.
+    fn nearest(&self, from_level: usize, extra: &[u32]) -> f64 {
+        let (homes, home) = (self.levels.home_count(), self.levels.home_of(MEASURED_LINE));
+        let offset = |core: usize| extra.get(core * homes + home).copied().unwrap_or(0);
+        let left = |(a, b): (usize, usize)| {
+            let level = self.level(a, b);
+            let ways = if level == self.last() { ROUTES / 2 * u64::from(offset(a) + offset(b)) } else { 0 };
+            (level >= from_level).then(|| (self.wanted(a, b) / 2) as f64 - ways as f64)
+        };
+        self.pairs().filter_map(left).fold(f64::INFINITY, f64::min)
+    }
+
+    /// Makes caches and directories as fast as the nearest pairs need them to be. Returns each core's look: what its
+    /// threads' distance says, which goes by no directory, else what is assumed.
+    pub fn fit_timing(&self, timing: &mut Timing, extra: &[u32]) -> Vec<u64> {
+        let ticks = |ns: f64| (ns * self.levels.ticks_per_ns() / 2.0).round() as u64;
+        let told: Vec<Option<u64>> = (0..self.cores()).map(|core| self.core(core).sibling_ns.map(ticks)).collect();
+        let assumed = self.levels.figures.look_cycles.ticks(self.levels.ticks_per_cycle);
+        let longest = told.iter().copied().flatten().max();
+        let share_at = |level| {
+            let left = MOST_FIXED * self.nearest(level, extra) - longest.unwrap_or(0) as f64;
+            let look = if longest.is_some() { 0 } else { assumed };
+            left / fixed(timing, look, self.passed(level)) as f64
+        };
+        let share = (0..=self.last()).map(share_at).fold(1.0, f64::min).max(0.0);
+        let shrink = |part: u64| ((part as f64 * share) as u64).max(1);
+        let parts = [&mut timing.hit, &mut timing.miss, &mut timing.cache, &mut timing.directory];
+        parts.into_iter().for_each(|part| *part = shrink(*part));
+        let look =
+            |told: Option<u64>| told.map_or(shrink(assumed), |one_way| one_way.saturating_sub(timing.hit).max(1));
+        told.into_iter().map(look).collect()
+    }
+
+    /// Ticks from a core to each level, which grow outwards and leave every pair what it must have beside them.
+    pub fn reach(&self, timing: &Timing, looks: &[u64], extra: &[u32]) -> Vec<u64> {
+        let look = looks.iter().copied().max().unwrap_or(1);
+        let spare = |level: usize| {
+            let left = self.nearest(level, extra) - fixed(timing, look, self.passed(level)) as f64;
+            (left / ROUTES as f64) as u64
+        };
+        // Above the last level there is one more link to each of several homes.
+        let step = |level: usize| if level == self.last() && self.levels.home_count() > 1 { 2 } else { 1 };
+        let mut reach: Vec<u64> = (0..=self.last()).map(spare).collect();
+        for level in (0..self.last()).rev() {
+            reach[level] = reach[level].min(reach[level + 1].saturating_sub(step(level + 1)));
+        }
+        for level in 0..reach.len() {
+            let inner = if level == 0 { 0 } else { reach[level - 1] };
+            reach[level] = reach[level].max(inner + step(level));
+        }
+        reach
+    }
+}
+
+/// Ticks of one direction beside its routes, where a request passes so many directories on its way up.
+fn fixed(timing: &Timing, look: u64, passed: u64) -> u64 {
+    let asks = (look + timing.miss + passed * timing.directory).max(timing.directory_busy);
+    timing.miss + asks + (3 + passed) * timing.directory + 2 * timing.cache + timing.hit
+}

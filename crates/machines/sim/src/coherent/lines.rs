@@ -1,0 +1,124 @@
+//! The directory's record of each line: its owner, its sharers, and whether a request for it is being served.
+
+use crate::coherent::slab::Queue;
+
+/// No cache.
+pub const NO_CACHE: u16 = u16::MAX;
+/// No transaction.
+pub const IDLE: u32 = u32::MAX;
+
+/// The record of a line. Modified and exclusive are one: a cache that has the line alone may write it.
+#[derive(Clone, Copy, Debug)]
+pub struct Line {
+    /// The cache that answers for it: the last one that could write. It may share the line by now.
+    pub owner: u16,
+    /// The transaction that serves a request for it; [`IDLE`] for none.
+    pub transaction: u32,
+    /// The requests that wait for that.
+    pub waiting: Queue,
+}
+
+const UNKNOWN: Line = Line { owner: NO_CACHE, transaction: IDLE, waiting: Queue::EMPTY };
+
+/// The records of all lines, and for each the caches that have it: its sharers, the owner among them.
+#[derive(Clone, Debug, Default)]
+pub struct Lines {
+    lines: Vec<Line>,
+    sharers: Vec<u64>,
+    /// Words of `sharers` for each line.
+    words: usize,
+}
+
+impl Lines {
+    /// Forgets everything: this many lines that no cache has, on a machine with this many caches.
+    pub fn reset(&mut self, lines: usize, caches: usize) {
+        self.words = caches.div_ceil(64).max(1);
+        self.lines.clear();
+        self.lines.resize(lines, UNKNOWN);
+        self.sharers.clear();
+        self.sharers.resize(lines * self.words, 0);
+    }
+
+    /// The record of a line.
+    #[inline]
+    pub fn get(&self, line: u32) -> &Line {
+        &self.lines[line as usize]
+    }
+
+    /// The record of a line, to be changed.
+    #[inline]
+    pub fn get_mut(&mut self, line: u32) -> &mut Line {
+        &mut self.lines[line as usize]
+    }
+
+    #[inline]
+    fn word(&self, line: u32, cache: u16) -> (usize, u64) {
+        (line as usize * self.words + cache as usize / 64, 1 << (cache % 64))
+    }
+
+    /// Whether a cache has a line.
+    #[inline]
+    pub fn is_shared_by(&self, line: u32, cache: u16) -> bool {
+        let (word, bit) = self.word(line, cache);
+        self.sharers[word] & bit != 0
+    }
+
+    /// Notes that a cache has a line.
+    #[inline]
+    pub fn add(&mut self, line: u32, cache: u16) {
+        let (word, bit) = self.word(line, cache);
+        self.sharers[word] |= bit;
+    }
+
+    /// Notes that a cache does not have a line any more.
+    #[inline]
+    pub fn remove(&mut self, line: u32, cache: u16) {
+        let (word, bit) = self.word(line, cache);
+        self.sharers[word] &= !bit;
+    }
+
+    /// The first cache from this one on that has a line.
+    #[inline]
+    pub fn sharer_from(&self, line: u32, cache: u16) -> Option<u16> {
+        let first = cache as usize / 64;
+        let words = self.sharers.get(line as usize * self.words..)?.get(..self.words)?;
+        let mask = |at: usize| if at == first { u64::MAX << (cache % 64) } else { u64::MAX };
+        let found = (first..self.words).find(|at| words[*at] & mask(*at) != 0)?;
+        Some((found * 64) as u16 + (words[found] & mask(found)).trailing_zeros() as u16)
+    }
+
+    /// Whether no cache but this one has a line.
+    #[inline]
+    pub fn has_no_sharer_but(&self, line: u32, cache: u16) -> bool {
+        self.are_within(line, (cache, cache + 1))
+    }
+
+    /// Whether all caches that have a line are among these, from the first to before the second.
+    #[inline]
+    pub fn are_within(&self, line: u32, (from, to): (u16, u16)) -> bool {
+        let is_inside = self.sharer_from(line, 0).is_none_or(|first| first >= from);
+        is_inside && self.sharer_from(line, to).is_none()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sharers_are_found_across_words() {
+        let mut lines = Lines::default();
+        lines.reset(3, 130);
+        for cache in [0, 63, 64, 129] {
+            lines.add(1, cache);
+        }
+        let found: Vec<u16> =
+            std::iter::successors(lines.sharer_from(1, 0), |at| lines.sharer_from(1, at + 1)).collect();
+        assert_eq!(found, [0, 63, 64, 129]);
+        assert!(lines.are_within(1, (0, 130)) && !lines.are_within(1, (0, 129)) && !lines.are_within(1, (1, 130)));
+        lines.remove(1, 129);
+        assert!(lines.are_within(1, (0, 65)) && lines.are_within(2, (7, 8)));
+        [0, 63].into_iter().for_each(|cache| lines.remove(1, cache));
+        assert!(lines.has_no_sharer_but(1, 64) && !lines.has_no_sharer_but(1, 0));
+    }
+}

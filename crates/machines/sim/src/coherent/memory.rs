@@ -1,0 +1,44 @@
+//! The contents of memory.
+
+use crate::coherent::invariant::broken;
+use seatmap_port::{Addr, WORDS_PER_LINE};
+
+/// The words of the shared memory.
+///
+/// The protocol gives one cache at a time the right to write a line, and takes every copy away before: so all copies
+/// are equal, and one store of values serves all of them. Cores and message buffers check their right before they
+/// read or write.
+#[derive(Clone, Debug, Default)]
+pub struct Memory {
+    words: Vec<u64>,
+}
+
+impl Memory {
+    /// Grows to so many lines; what is there stays.
+    pub fn grow(&mut self, lines: u32) {
+        let words = lines as usize * WORDS_PER_LINE as usize;
+        self.words.resize(self.words.len().max(words), 0);
+    }
+
+    /// Forgets everything.
+    pub fn clear(&mut self) {
+        self.words.clear();
+    }
+
+    /// A word.
+    #[inline]
+    pub fn read(&self, Addr(word): Addr) -> u64 {
+        *self.words.get(word as usize).unwrap_or_else(|| missing(word))
+    }
+
+    /// Changes a word.
+    #[inline]
+    pub fn write(&mut self, Addr(word): Addr, value: u64) {
+        *self.words.get_mut(word as usize).unwrap_or_else(|| missing(word)) = value;
+    }
+}
+
+#[cold]
+fn missing(word: u32) -> ! {
+    broken("memory", 0, &format_args!("word {word}"), format_args!("there is no such word"))
+}

@@ -1,0 +1,100 @@
+//! The network alone: lanes, order, and that nothing is lost.
+
+use super::*;
+use crate::coherent::testing::{BUSY, LINK, message, ring};
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+
+const READ: Kind = Kind::Request { writes: false };
+
+fn network() -> Network {
+    Network::new(Arc::new(ring(8)))
+}
+
+fn request(network: &Network, cache: u16) -> Message {
+    let request = message(&network.layout, READ, cache, 0, 5);
+    Message { at: request.from, ..request }
+}
+
+#[test]
+fn a_message_takes_one_link_after_the_other() {
+    let mut network = network();
+    // From stop 2, two links from the home.
+    let step = network.send(request(&network, 1), 10, 100);
+    let Step::Later { time: 110, packet } = step else { panic!("{step:?}") };
+    let next = |time: u64, packet: u32| Step::Later { time, packet };
+    assert_eq!(network.advance(packet, 110), next(110 + u64::from(LINK), packet));
+    assert_eq!(network.message(packet).at, 3, "clockwise, where both ways around are equally long");
+    assert_eq!(network.advance(packet, 113), next(113 + u64::from(LINK), packet));
+    assert_eq!(network.advance(packet, 116), Step::Arrived(packet));
+    assert_eq!(network.traffic(), (1, 0, 1));
+    assert_eq!((network.receive(packet).at, network.traffic()), (0, (1, 1, 0)));
+    network.assert_idle(0);
+}
+
+#[test]
+fn a_lane_takes_messages_as_far_apart_as_they_keep_it_busy() {
+    for (kind, lane) in [(READ, Lane::Address), (Kind::Data, Lane::Data), (Kind::InvAck, Lane::Acknowledge)] {
+        let mut network = network();
+        let times = [0, 0, 1].map(|now| {
+            let step = network.send(Message { kind, ..request(&network, 0) }, 0, now);
+            let Step::Later { time, .. } = step else { panic!("{step:?}") };
+            time
+        });
+        let busy = u64::from(BUSY[lane as usize]);
+        assert_eq!(times, [0, busy, 2 * busy].map(|start| start + u64::from(LINK)));
+        let up = network.layout.fabric.next(1, 0);
+        let wire = network.wire(up, lane);
+        assert_eq!((wire.grants, wire.waits), (3, busy + 2 * busy - 1));
+        assert!(Lane::ALL.iter().filter(|other| **other != lane).all(|other| network.wire(up, *other).grants == 0));
+    }
+}
+
+#[test]
+fn a_message_to_its_own_node_arrives_at_once() {
+    let mut network = network();
+    let own = Message { to: 1, ..request(&network, 0) };
+    let step = network.send(own, 0, 7);
+    assert!(matches!(step, Step::Arrived(_)), "{step:?}");
+}
+
+#[test]
+#[should_panic(expected = "network at tick 9: the end: 1 sent, 0 received, 1 under way")]
+fn a_message_under_way_at_the_end_stops_the_simulation() {
+    let mut network = network();
+    network.send(request(&network, 0), 0, 7);
+    network.assert_idle(9);
+}
+
+proptest! {
+    /// On one route and lane, messages arrive in the order in which they left, and all of them do.
+    #[test]
+    fn order_is_kept_and_nothing_is_lost(
+        departures in prop::collection::vec((0_u64..4, 0_u16..3, 0_usize..3), 1..60)
+    ) {
+        let mut network = network();
+        let (mut queue, mut now) = (BTreeMap::new(), 0);
+        for (number, (after, cache, kind)) in departures.iter().enumerate() {
+            now += after;
+            let kind = [READ, Kind::Data, Kind::InvAck][*kind];
+            let message = Message { kind, line: number as u32, ..request(&network, *cache) };
+            // A departure in the future is due then, after those of that time which came before.
+            let Step::Later { time, packet } = network.send(message, now + 1, 0) else { panic!("no departure") };
+            queue.insert((time, queue.len()), packet);
+        }
+        let (mut arrived, mut order) = (BTreeMap::<_, Vec<u32>>::new(), queue.len());
+        while let Some(((now, _), packet)) = queue.pop_first() {
+            order += 1;
+            match network.advance(packet, now) {
+                Step::Later { time, packet } => drop(queue.insert((time, order), packet)),
+                Step::Arrived(packet) => {
+                    let message = network.receive(packet);
+                    arrived.entry((message.cache, message.kind.lane() as usize)).or_default().push(message.line);
+                }
+            }
+        }
+        prop_assert_eq!(arrived.values().map(Vec::len).sum::<usize>(), departures.len());
+        prop_assert!(arrived.values().all(|lines| lines.is_sorted()), "{:?}", arrived);
+        network.assert_idle(now);
+    }
+}

@@ -1,0 +1,273 @@
+//! A component's way out: the messages that it sends and the events that it schedules.
+
+use crate::coherent::invariant::invariant;
+use crate::coherent::layout::Layout;
+use crate::coherent::message::{Message, Parcel};
+use crate::coherent::network::{Network, Step};
+use crate::coherent::slab::{Queue, Slab};
+use crate::wheel::Wheel;
+use std::sync::Arc;
+
+/// A thing that the simulation dispatches to a component when its time has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// A task goes on.
+    Resume(u16),
+    /// The steps that a task's copy ran ahead are over, if this is still the run that counts (its number).
+    Copied(u16, u16),
+    /// A task tries its request.
+    Look(u16),
+    /// The network moves a message.
+    Hop(u32),
+    /// A home has looked a message's line up.
+    LookedUp(u32),
+    /// Memory answers a home that asked for this line.
+    MemoryRead(u32),
+    /// A cache answers a snoop.
+    Answer(u16, u32),
+}
+
+/// Something that another component learns in this very tick.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pending {
+    /// A message is where it goes to.
+    Arrived(u32),
+    /// A message leaves after so many ticks.
+    Send(Message, u64),
+    /// An event is due after so many ticks.
+    Schedule(Event, u64),
+}
+
+/// Something that another component knows without a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Notice {
+    /// From a home to a cache: the line or the permission for this thread leaves now.
+    Coming {
+        /// The cache.
+        cache: u16,
+        /// Its thread.
+        thread: u16,
+    },
+    /// From a cache to the homes: it has given the line up.
+    Gone {
+        /// The cache.
+        cache: u16,
+        /// The line.
+        line: u32,
+    },
+}
+
+/// Takes messages to the network and events to the event queue, for all components.
+///
+/// Components do not call each other. A message that is where it goes to at once is pending, and is handed to its
+/// receiver when its sender is done; so is everything that comes after it, to keep the order.
+///
+/// Beside messages, which take time, there are two [`Notice`]s, which take none and use no link. They are
+/// simplifications of the model:
+/// - `Coming`: a cache knows from the moment of the grant that an answer is on its way. It holds snoops that are later
+///   than the grant, and its other threads' accesses to the line go to the home meanwhile.
+/// - `Gone`: the levels of a hierarchy know at once which caches have a line.
+#[derive(Clone, Debug)]
+pub struct Outbox {
+    queue: Wheel<Event>,
+    network: Network,
+    /// The parcels of messages under way.
+    parcels: Slab<Parcel>,
+    pending: Vec<Pending>,
+    /// Pending of the components that wait for the present one.
+    outer: usize,
+    notices: Vec<Notice>,
+}
+
+impl Outbox {
+    /// An empty network, and no events.
+    pub fn new(layout: Arc<Layout>) -> Self {
+        let (pending, notices) = (Vec::new(), Vec::new());
+        let (queue, network) = (Wheel::default(), Network::new(layout));
+        Outbox { queue, network, parcels: Slab::default(), pending, outer: 0, notices }
+    }
+
+    /// Back to the beginning.
+    pub fn reset(&mut self) {
+        self.queue.clear();
+        self.network.reset();
+        self.parcels.clear();
+        self.pending.clear();
+        self.notices.clear();
+        self.outer = 0;
+    }
+
+    /// The time.
+    #[inline]
+    pub fn now(&self) -> u64 {
+        self.queue.now()
+    }
+
+    /// Events that were scheduled.
+    pub fn events(&self) -> u64 {
+        self.queue.scheduled()
+    }
+
+    /// The network.
+    pub fn network(&self) -> &Network {
+        &self.network
+    }
+
+    /// Sends a message after so many ticks.
+    #[inline(always)]
+    pub fn send(&mut self, message: Message, after: u64) {
+        if self.pending.len() > self.outer {
+            return self.pending.push(Pending::Send(message, after));
+        }
+        let step = self.network.send(message, after, self.now());
+        self.moved(step);
+    }
+
+    /// Sends the answer to a message that has arrived, in its place.
+    #[inline(always)]
+    pub fn answer(&mut self, packet: u32, answer: Message, after: u64) {
+        if self.pending.len() > self.outer {
+            self.receive(packet);
+            return self.pending.push(Pending::Send(answer, after));
+        }
+        let step = self.network.answer(packet, answer, after, self.now());
+        self.moved(step);
+    }
+
+    /// Schedules an event after so many ticks.
+    #[inline]
+    pub fn schedule(&mut self, event: Event, after: u64) {
+        if self.pending.len() > self.outer {
+            return self.pending.push(Pending::Schedule(event, after));
+        }
+        self.queue.at(self.now() + after, event);
+    }
+
+    #[inline]
+    fn moved(&mut self, step: Step) {
+        match step {
+            Step::Later { time, packet } => self.queue.at(time, Event::Hop(packet)),
+            Step::Arrived(packet) => self.pending.push(Pending::Arrived(packet)),
+        }
+    }
+
+    /// Tells a cache at once that an answer to its thread is on its way.
+    #[inline]
+    pub fn notice_coming(&mut self, cache: u16, thread: u16) {
+        self.notices.push(Notice::Coming { cache, thread });
+    }
+
+    /// Tells the homes at once that a cache has given a line up.
+    #[inline]
+    pub fn notice_gone(&mut self, cache: u16, line: u32) {
+        self.notices.push(Notice::Gone { cache, line });
+    }
+
+    /// Makes a parcel, for one message.
+    pub fn pack(&mut self, parcel: Parcel) -> u32 {
+        self.parcels.add(parcel)
+    }
+
+    /// The parcel of a message.
+    pub fn parcel(&mut self, place: u32) -> &mut Parcel {
+        self.parcels.get_mut(place)
+    }
+
+    /// Takes the parcel out of a message that has arrived for good.
+    pub fn unpack(&mut self, place: u32) -> Parcel {
+        self.parcels.take(place)
+    }
+
+    /// The next event and its time.
+    #[inline]
+    pub fn next_event(&mut self) -> Option<(u64, Event)> {
+        self.queue.pop()
+    }
+
+    /// Moves a message over its next link. True where it is at the end of its route.
+    #[inline]
+    pub fn hop(&mut self, packet: u32) -> bool {
+        match self.network.advance(packet, self.now()) {
+            Step::Later { time, packet } => {
+                self.queue.at(time, Event::Hop(packet));
+                false
+            }
+            Step::Arrived(_) => true,
+        }
+    }
+
+    /// A message that has arrived, and waits at its receiver until it is taken.
+    #[inline]
+    pub fn message(&self, packet: u32) -> &Message {
+        self.network.message(packet)
+    }
+
+    /// Lets a message that has arrived wait, last of all.
+    pub fn park(&mut self, queue: &mut Queue, packet: u32) {
+        self.network.park(queue, packet);
+    }
+
+    /// The message that has waited longest.
+    pub fn unpark(&self, queue: &mut Queue) -> Option<u32> {
+        self.network.unpark(queue)
+    }
+
+    /// Takes a message that has arrived off the network.
+    #[inline]
+    pub fn receive(&mut self, packet: u32) -> Message {
+        self.network.receive(packet)
+    }
+
+    /// Whether the present component has something for others in this tick.
+    #[inline]
+    pub fn has_more(&self) -> bool {
+        self.pending.len() > self.outer || !self.notices.is_empty()
+    }
+
+    /// The notices that nobody has read yet, last first.
+    #[inline]
+    pub fn next_notice(&mut self) -> Option<Notice> {
+        self.notices.pop()
+    }
+
+    /// Where the pending actions of the present component begin. They go to others now, which may add their own.
+    #[inline]
+    pub fn begin_pending(&mut self) -> std::ops::Range<usize> {
+        let own = self.outer..self.pending.len();
+        self.outer = self.pending.len();
+        own
+    }
+
+    /// Carries out one pending action; the message that has arrived by it, if one has.
+    pub fn carry_out(&mut self, at: usize) -> Option<u32> {
+        let step = match self.pending[at] {
+            Pending::Arrived(packet) => return Some(packet),
+            Pending::Schedule(event, after) => {
+                self.queue.at(self.now() + after, event);
+                return None;
+            }
+            Pending::Send(message, after) => self.network.send(message, after, self.now()),
+        };
+        match step {
+            Step::Later { time, packet } => {
+                self.queue.at(time, Event::Hop(packet));
+                None
+            }
+            Step::Arrived(packet) => Some(packet),
+        }
+    }
+
+    /// Forgets the pending actions of a component: all are carried out.
+    #[inline]
+    pub fn end_pending(&mut self, own: std::ops::Range<usize>) {
+        self.pending.truncate(own.start);
+        self.outer = own.start;
+    }
+
+    /// Stops unless every message and every parcel was received.
+    pub fn assert_idle(&self) {
+        self.network.assert_idle(self.now());
+        let left = self.parcels.occupied() as usize + self.pending.len() + self.notices.len();
+        invariant!(left == 0, "network", self.now(), "the end", "{left} parcels and notices were never received");
+    }
+}

@@ -1,0 +1,126 @@
+//! Small machines, and a component's messages and events one by one, for the tests of single components.
+
+use crate::coherent::fabric::{self, Link};
+use crate::coherent::homes::{Climbing, Homes};
+use crate::coherent::layout::{Layout, Timing};
+use crate::coherent::message::{Kind, Message, NO_PARCEL};
+use crate::coherent::outbox::{Event, Notice, Outbox};
+use std::sync::Arc;
+
+/// Ticks of every link.
+pub const LINK: u32 = 3;
+/// Ticks for which messages keep the lanes of a link busy.
+pub const BUSY: [u32; 3] = [1, 4, 2];
+
+/// Times that differ from each other, so that a test sees which one was taken.
+pub fn timing(directory_queue: u32) -> Timing {
+    let (hit, miss, cache, directory, directory_busy) = (2, 5, 7, 11, 4);
+    Timing { hit, miss, cache, directory, directory_busy, directory_queue, memory: 100, atomic: 13, start_skew: 0 }
+}
+
+/// A ring of four stops. All lines have their home at stop 0; caches 0, 1 and 2 of two threads are at stops 1, 2 and 3.
+pub fn ring(directory_queue: u32) -> Layout {
+    Layout {
+        fabric: fabric::ring(4, LINK, BUSY).unwrap(),
+        homes: Homes::Hashed { nodes: vec![0], seed: 1 },
+        is_uncached: false,
+        cache_of_pu: (0..6).map(|pu| Some(pu / 2)).collect(),
+        threads: 2,
+        node_of_cache: vec![1, 2, 3],
+        looks: vec![20; 3],
+        passing: Vec::new(),
+        extra: Vec::new(),
+        timing: timing(directory_queue),
+    }
+}
+
+/// Caches 0 to 3 of one thread at nodes 0 to 3, groups of two at nodes 4 and 5, and the root at node 6.
+pub fn hierarchy(directory_queue: u32) -> Layout {
+    let parent = vec![4, 4, 5, 5, 6, 6, 6];
+    let link = |from: u16| Link { from, to: parent[from as usize], cycles: LINK, busy: BUSY };
+    let below = vec![(0, 1), (1, 2), (2, 3), (3, 4), (0, 2), (2, 4), (0, 4)];
+    Layout {
+        fabric: fabric::tree(&[0, 1, 2, 3, 4, 5].map(link)).unwrap(),
+        homes: Homes::Climbing(Climbing { parent: parent.clone(), below, first_top: 6, seed: 1 }),
+        cache_of_pu: (0..4).map(Some).collect(),
+        threads: 1,
+        node_of_cache: vec![0, 1, 2, 3],
+        looks: vec![20; 4],
+        ..ring(directory_queue)
+    }
+}
+
+/// An outbox at time 0.
+pub fn outbox(layout: &Arc<Layout>) -> Outbox {
+    Outbox::new(Arc::clone(layout))
+}
+
+/// A message between a cache, whose node is known, and the home at a node.
+pub fn message(layout: &Layout, kind: Kind, cache: u16, home: u16, line: u32) -> Message {
+    let node = layout.node_of_cache[cache as usize];
+    let (from, to) = if kind.is_to_home() { (node, home) } else { (home, node) };
+    Message { kind, cache, thread: 0, from, at: to, to, line, parcel: NO_PARCEL }
+}
+
+/// Puts a message where it goes to, as if it had travelled there. Other events that are due before are lost.
+pub fn arrive(out: &mut Outbox, message: Message) -> u32 {
+    out.send(message, 1);
+    loop {
+        match out.next_event() {
+            Some((_, Event::Hop(packet))) if out.message(packet) == &message => return packet,
+            Some(_) => {}
+            None => panic!("the message is lost"),
+        }
+    }
+}
+
+/// A thing that a component wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wish {
+    /// A message, and when it was first seen under way.
+    Sent(Message, u64),
+    /// An event, and when it is due.
+    Due(Event, u64),
+    /// A notice.
+    Told(Notice),
+}
+
+/// Everything that a component wants until nothing is due any more, in order. Events go to `dispatch`, which says
+/// whether they were the component's own; the others are listed.
+pub fn run(out: &mut Outbox, dispatch: &mut dyn FnMut(Event, &mut Outbox) -> bool) -> Vec<Wish> {
+    let mut wishes = at_once(out);
+    while let Some((time, event)) = out.next_event() {
+        match event {
+            Event::Hop(packet) => wishes.push(Wish::Sent(out.receive(packet), time)),
+            event if dispatch(event, out) => wishes.extend(at_once(out)),
+            event => wishes.push(Wish::Due(event, time)),
+        }
+    }
+    wishes
+}
+
+/// Everything that a component wants, without dispatching any event.
+pub fn wishes(out: &mut Outbox) -> Vec<Wish> {
+    run(out, &mut |_, _| false)
+}
+
+/// Notices, and messages that are where they go to.
+fn at_once(out: &mut Outbox) -> Vec<Wish> {
+    let mut wishes: Vec<Wish> = std::iter::from_fn(|| out.next_notice()).map(Wish::Told).collect();
+    let own = out.begin_pending();
+    for at in own.clone() {
+        let packet = out.carry_out(at);
+        wishes.extend(packet.map(|packet| Wish::Sent(out.receive(packet), out.now())));
+    }
+    out.end_pending(own);
+    wishes
+}
+
+/// The kind, the cache and the destination of all messages among wishes.
+pub fn sent(wishes: &[Wish]) -> Vec<(Kind, u16, u16)> {
+    let message = |wish: &Wish| match wish {
+        Wish::Sent(message, _) => Some((message.kind, message.cache, message.to)),
+        _ => None,
+    };
+    wishes.iter().filter_map(message).collect()
+}

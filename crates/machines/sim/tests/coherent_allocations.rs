@@ -1,0 +1,59 @@
+//! A longer run on a coherent machine allocates no more than a short one: no event allocates. Tasks that are threads allocate
+//! whenever they wait, so the count is of coroutines.
+#![cfg(not(feature = "threads"))]
+#![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
+
+use seatmap_port::{Addr, Testbed};
+use seatmap_sim::{CoherentBed, catalog};
+use seatmap_workload::PingPong;
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Counts allocations, and leaves them to the system.
+struct Counting;
+
+static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
+
+// SAFETY: every call goes to the system's allocator as it came.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
+        // SAFETY: the caller's promises are those of the system's allocator.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, place: *mut u8, layout: Layout) {
+        // SAFETY: the place came from the system's allocator.
+        unsafe { System.dealloc(place, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// Allocations of a run of pairs with this many round trips, on a bed that has run it before.
+fn allocations(bed: &mut CoherentBed, round_trips: u32) -> u64 {
+    let lines: Vec<Addr> = (0..8).map(|pair| Addr::line(4 + pair)).collect();
+    let pairs = PingPong { lines, gate: Addr::line(0), batches: 2, round_trips };
+    let seats: Vec<u32> = (0..16).map(|at| 2 * at).collect();
+    bed.run(&seats, &pairs).unwrap();
+    let before = ALLOCATIONS.load(Ordering::Relaxed);
+    bed.run(&seats, &pairs).unwrap();
+    ALLOCATIONS.load(Ordering::Relaxed) - before
+}
+
+#[test]
+fn a_longer_run_allocates_no_more() {
+    for name in ["xeon-phi-5110p", "scc-48", "epyc"] {
+        let model = match name {
+            "epyc" => {
+                let profile = seatmap_machine::catalog::load("epyc-7r13-2s").unwrap();
+                std::sync::Arc::new(seatmap_sim::CoherentModel::from_profile(&profile, "", 2.5).unwrap())
+            }
+            name => catalog::coherent(name).unwrap().unwrap(),
+        };
+        let mut bed = CoherentBed::new(model);
+        let (short, long) = (allocations(&mut bed, 20), allocations(&mut bed, 400));
+        assert_eq!(short, long, "{name}: the second run is 20 times as long");
+    }
+}
