@@ -44,7 +44,7 @@ test:
 	./scripts/consumers
 	$(CARGO) test --workspace --locked
 	$(CARGO) test --locked --package seatmap-worker --features loom --test loom
-	$(CARGO) test --locked --package seatmap-sim --features threads --lib --test cell --test coherent
+	$(CARGO) test --locked --package seatmap-sim --features threads --lib --test all
 	$(CARGO) build --package seatmap --locked
 	./scripts/cells $${CARGO_TARGET_DIR:-target}/debug/seatmap
 

@@ -218,7 +218,8 @@ pub struct Measure {
 
 #[derive(Debug, Args)]
 pub struct Import {
-    /// The files, of any kind: they are recognised by what stands in them.
+    /// The files, of any kind: they are recognised by what stands in them. Also models, and what hwloc-gather-topology made:
+    /// a folder or a .tar.bz2.
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
     /// Take the topology from this file (hwloc XML, as lstopo writes it).

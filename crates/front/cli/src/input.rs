@@ -67,7 +67,15 @@ pub fn is_file(name: &str) -> bool {
 /// # Errors
 /// The file cannot be read or understood.
 pub fn file(path: &Path, options: &import::Options) -> Result<Imported, CliError> {
-    import::read_with(&bytes(path)?, &path.to_string_lossy(), Some(&place::today()), options)
+    understood(path, &bytes(path)?, options)
+}
+
+/// The same of a file that has been read.
+///
+/// # Errors
+/// The file cannot be understood.
+pub fn understood(path: &Path, bytes: &[u8], options: &import::Options) -> Result<Imported, CliError> {
+    import::read_with(bytes, &path.to_string_lossy(), Some(&place::today()), options)
         .map_err(|error| CliError::input(AtFile::new(path, error)))
 }
 

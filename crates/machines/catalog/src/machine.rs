@@ -6,7 +6,7 @@ use crate::runner::{Answers, Runner};
 use seatmap_host::remembered::{self, RememberedError};
 use seatmap_host::topology::{self, TopologyError};
 use seatmap_machine::import::{self, Format, ImportError, Note};
-use seatmap_machine::{Origin, OriginKind, Profile};
+use seatmap_machine::{Origin, OriginKind, Profile, Topology};
 use seatmap_os::state::host_name;
 use seatmap_sim::catalog::{self, Model};
 use seatmap_sim::{ModelError, SimError};
@@ -79,9 +79,29 @@ pub enum OpenError {
         /// What is wrong in it.
         source: ImportError,
     },
+    /// A tree of `hwloc-gather-topology` cannot be read.
+    #[error("{path}")]
+    Dump {
+        /// The folder or archive.
+        path: String,
+        /// What is wrong with it.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
     /// A file of a model is wrong.
     #[error(transparent)]
     Model(#[from] ModelError),
+}
+
+impl OpenError {
+    fn dump<E: std::error::Error + Send + Sync + 'static>(path: &str) -> impl FnOnce(E) -> Self {
+        move |source| OpenError::Dump { path: path.to_owned(), source: Box::new(source) }
+    }
+}
+
+/// Whether a file is an archive: bzip2 begins with `BZh`, a tar header has `ustar` at byte 257.
+#[must_use]
+pub fn is_archive(bytes: &[u8]) -> bool {
+    bytes.starts_with(b"BZh") || bytes.get(257..262) == Some(b"ustar")
 }
 
 fn hint(nearest: Option<&str>) -> String {
@@ -120,6 +140,10 @@ impl Machine {
         if name == "host" {
             return Ok(Machine::new(name, host_name(), Kind::Host));
         }
+        if Path::new(name).is_dir() {
+            let topology = topology::read_folder(Path::new(name));
+            return Ok(Machine::gathered(name, topology.map_err(OpenError::dump(name))?, around.today));
+        }
         if name == "-" || Path::new(name).exists() {
             let source = |source| OpenError::Read { path: name.to_owned(), source };
             return Machine::read(name, &(around.read)(Path::new(name)).map_err(source)?, around.today);
@@ -146,6 +170,10 @@ impl Machine {
     /// # Errors
     /// [`OpenError`]: the file cannot be understood.
     pub fn read(name: &str, bytes: &[u8], today: &str) -> Result<Self, OpenError> {
+        if is_archive(bytes) {
+            let topology = topology::read_gathered(bytes);
+            return Ok(Machine::gathered(name, topology.map_err(OpenError::dump(name))?, today));
+        }
         let text = std::str::from_utf8(bytes).ok();
         if let Some(text) = text.filter(|text| catalog::is_model(text)) {
             let model = Model::from_toml(name, text)?;
@@ -162,6 +190,19 @@ impl Machine {
             None => Kind::Profile(profile),
         };
         Ok(Machine { notes: imported.notes, ..Machine::new(name, known, kind) })
+    }
+
+    /// A computer of which somebody gathered the files of `/sys` and `/proc`: its topology, without distances.
+    fn gathered(typed: &str, topology: Topology, today: &str) -> Self {
+        let file = typed.trim_end_matches('/').rsplit('/').next().unwrap_or(typed);
+        let stem = file.trim_end_matches(".bz2").trim_end_matches(".tar");
+        let origin = Origin {
+            kind: OriginKind::Imported,
+            source: file.to_owned(),
+            date: Some(today.to_owned()),
+            tool: Some("hwloc-gather-topology".to_owned()),
+        };
+        Machine::new(typed, stem.to_owned(), Kind::Profile(Box::new(Profile::new(stem, origin, topology))))
     }
 
     fn new(typed: &str, name: String, kind: Kind) -> Self {

@@ -4,7 +4,9 @@ use crate::args::Import;
 use crate::error::{AtFile, CliError};
 use crate::output::{self, Destination};
 use crate::{input, place};
+use seatmap_catalog::machine::is_archive;
 use seatmap_machine::{Profile, Topology, import};
+use seatmap_sim::catalog::is_model;
 use std::path::{Path, PathBuf};
 
 /// Reads files, explains them, and writes profiles.
@@ -40,9 +42,7 @@ fn targets(files: &[PathBuf], folder: &Path) -> Result<Vec<PathBuf>, CliError> {
 }
 
 fn profile(file: &Path, typed: &Import, topology: Option<&Topology>) -> Result<Profile, CliError> {
-    let imported = input::file(file, &import::Options { frequency_hz: typed.frequency })?;
-    input::warn(&file.display().to_string(), &imported.notes);
-    let mut profile = imported.profile;
+    let mut profile = read(file, typed)?;
     if let Some(topology) = topology {
         import::marry(&mut profile, topology.clone()).map_err(|error| CliError::input(AtFile::new(file, error)))?;
     }
@@ -51,6 +51,21 @@ fn profile(file: &Path, typed: &Import, topology: Option<&Topology>) -> Result<P
     }
     profile.origin.tool = profile.origin.tool.map(|tool| format!("{tool}, imported by {}", place::tool()));
     Ok(input::explained(profile))
+}
+
+/// Another tool's file; or what any verb takes as a machine: a model, or a tree of `hwloc-gather-topology`.
+fn read(file: &Path, typed: &Import) -> Result<Profile, CliError> {
+    let name = file.to_string_lossy();
+    if file.is_dir() {
+        return input::profile(&name);
+    }
+    let bytes = input::bytes(file)?;
+    if is_archive(&bytes) || std::str::from_utf8(&bytes).is_ok_and(is_model) {
+        return input::profile_of(&input::machine_in(&name, &bytes)?);
+    }
+    let imported = input::understood(file, &bytes, &import::Options { frequency_hz: typed.frequency })?;
+    input::warn(&name, &imported.notes);
+    Ok(imported.profile)
 }
 
 fn topology(path: &Path) -> Result<Topology, CliError> {

@@ -114,3 +114,20 @@ fn a_matrix_survives_the_way_out_and_in() {
     place.stdout(&["import", "x.csv", "-o", "again.json"]);
     assert_eq!(place.stdout(&["export", "again.json", "--format", "csv"]), place.read("x.csv"));
 }
+
+#[test]
+fn a_gathered_computer_and_a_twin_are_machines_too() {
+    let place = Place::new();
+    let dump = data().join("sysfs/48amd64-4pa2n6c-sparse.tar.bz2");
+    let Some(dump) = dump.to_str().filter(|dump| std::path::Path::new(dump).exists()) else {
+        return eprintln!("skipped: published dumps are absent");
+    };
+    assert!(place.stdout(&["import", dump, "-o", "x.json"]).contains("48amd64-4pa2n6c-sparse with 48 PUs"));
+    assert!(place.stdout(&["show", dump]).contains("48 PUs"));
+    place.file("bad.tar.bz2", "BZh91AY");
+    assert!(place.one_line_refusal(&["import", "bad.tar.bz2"]).contains("bad.tar.bz2: "));
+    std::fs::create_dir(place.path("empty")).unwrap();
+    assert!(place.one_line_refusal(&["import", "empty"]).contains("hwloc-gather-topology"));
+    place.stdout(&["model", "fit", "xeon-e5-2680-2s", "-o", "twin.toml"]);
+    assert!(place.stdout(&["import", "twin.toml", "-o", "twin.json"]).contains("with 32 PUs"));
+}

@@ -169,7 +169,7 @@ fn seats_must_be_had() {
 
 #[test]
 fn impossible_models_are_refused() {
-    let phi = include_str!("../../../../machines/xeon-phi-5110p.toml");
+    let phi = include_str!("../../../../../machines/xeon-phi-5110p.toml");
     let refusal = |from: &str, to: &str| {
         assert!(phi.contains(from), "{from}");
         CoherentModel::from_toml("x.toml", &phi.replacen(from, to, 1)).unwrap_err().to_string()

@@ -284,8 +284,10 @@ fn described(name: &str) -> CoherentModel {
 }
 
 fn machines() -> Vec<(&'static str, Arc<CoherentModel>)> {
-    let (phi, scc) =
-        (include_str!("../../../../machines/xeon-phi-5110p.toml"), include_str!("../../../../machines/scc-48.toml"));
+    let (phi, scc) = (
+        include_str!("../../../../../machines/xeon-phi-5110p.toml"),
+        include_str!("../../../../../machines/scc-48.toml"),
+    );
     let bundled = |name: &'static str| (name, catalog::coherent(name).unwrap().unwrap());
     let mut machines: Vec<_> = ["xeon-phi-5110p", "scc-48", "xeon-e5-2680-2s"].map(bundled).to_vec();
     let queue = phi.lines().find(|line| line.starts_with("directory_queue")).unwrap();
