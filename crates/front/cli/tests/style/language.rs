@@ -13,7 +13,7 @@ const WIDE_COMMENTS: usize = 620;
 /// Characters on a line of a comment.
 const WIDEST_COMMENT: usize = 120;
 /// Characters on a line of a page, tables and examples aside.
-const WIDEST_PROSE: usize = 145;
+const WIDEST_PROSE: usize = 120;
 
 /// Whether the sentence begins with "Who ...", "Whoever ...", "That which ..." or "What ..." and does not ask.
 fn is_free_relative(sentence: &str) -> bool {
