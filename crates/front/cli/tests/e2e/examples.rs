@@ -1,18 +1,33 @@
-//! Every example of the README and the guide, run.
+//! Runs every example of the README and the guide, and compares what it prints with what the page shows.
 //!
-//! In a `console` block a line that begins with `$ ` is a command and the lines below it are what it prints, stdout
-//! before stderr; `...` alone stands for any lines, `[..]` for any text within one. All blocks of a page run in one
-//! folder, in order; as in the repository, the demonstration's data lie in `demo` there.
+//! A `console` block holds commands, on lines that begin with `$ `, and below each one its output, stdout before stderr. The
+//! rules:
+//!
+//! - `...` alone on a line stands for any lines that the page leaves out.
+//! - A command without any output below it only has to succeed.
+//! - All other lines must be what the command prints, to the letter; white space at the end of a line does not count.
+//! - A block below the line `<!-- varies -->`, which no reader sees, shows one run of something that differs from run to run
+//!   or from host to host. Its lines are compared by their [`mask`]: numbers, units of time and words in parentheses count as
+//!   equal.
+//!
+//! All blocks of a page run in one folder, in order. As in the repository, the data of the demonstration lie in `demo` there.
+//!
+//! `SEATMAP_EXAMPLES=update cargo test -p seatmap --test e2e examples` rewrites the pages with what the commands print now.
+//! A search that is limited by time finds more in a build with `--release`, so the pages are updated with one.
 
 use crate::common::{Place, data, two_cpus};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+const VARIES: &str = "<!-- varies -->";
+
 #[derive(Debug)]
 struct Example {
+    /// Where the command stands, counted from 1.
     line: usize,
     command: String,
     expected: Vec<String>,
+    varies: bool,
 }
 
 fn root() -> PathBuf {
@@ -31,33 +46,36 @@ fn pages() -> Vec<PathBuf> {
 
 fn examples(text: &str) -> Vec<Example> {
     let mut examples: Vec<Example> = Vec::new();
-    let mut inside = false;
+    let (mut inside, mut varies, mut before) = (false, false, "");
     for (at, line) in text.lines().enumerate() {
         match (inside, line) {
-            (false, "```console") => inside = true,
+            (false, "```console") => (inside, varies) = (true, before == VARIES),
             (true, "```") => inside = false,
             (true, line) => match line.strip_prefix("$ ") {
                 Some(command) => {
-                    examples.push(Example { line: at + 1, command: command.to_owned(), expected: Vec::new() })
+                    let (command, expected) = (command.to_owned(), Vec::new());
+                    examples.push(Example { line: at + 1, command, expected, varies });
                 }
                 None => examples.last_mut().unwrap().expected.push(line.to_owned()),
             },
             _ => {}
         }
+        before = line;
     }
     examples
 }
 
-/// Whether what is needed for it is here.
+/// Whether this host has what the example needs.
 fn possible(example: &Example) -> bool {
-    let on_host =
-        ["seatmap measure", "seatmap run", "seatmap workers"].iter().any(|verb| example.command.contains(verb));
-    let host = on_host && !example.command.contains("--on ");
-    let named = !example.command.contains("--cpus 0,1") || two_cpus().is_some_and(|cpus| cpus == "0,1");
+    let command = &example.command;
+    let measures = ["seatmap measure", "seatmap run", "seatmap workers"].iter().any(|verb| command.contains(verb));
+    let remembered = command.contains("show host") || command.contains("--on host");
+    let host = (measures && !command.contains("--on ")) || remembered;
+    let named = !command.contains("--cpus 0,1") || two_cpus().is_some_and(|cpus| cpus == "0,1");
     let host_missing = host && (two_cpus().is_none() || !named);
-    let missing = (example.command.contains("$SEATMAP_DATA") && !data().exists()) || host_missing;
+    let missing = (command.contains("$SEATMAP_DATA") && !data().exists()) || host_missing;
     if missing {
-        eprintln!("skipped: {}", example.command);
+        eprintln!("skipped: {command}");
     }
     !missing
 }
@@ -76,48 +94,172 @@ fn run(place: &Place, example: &Example) -> String {
     text
 }
 
-/// Whether the lines fit the pattern.
-fn fits(pattern: &[String], lines: &[&str]) -> bool {
-    match pattern.split_first() {
-        None => lines.is_empty(),
-        Some((any, rest)) if any == "..." => (0..=lines.len()).any(|skipped| fits(rest, &lines[skipped..])),
-        Some((first, rest)) => {
-            lines.split_first().is_some_and(|(line, more)| line_fits(first, line) && fits(rest, more))
+/// The page's lines with what was printed in place of the lines that are the same; `None` where the two do not fit.
+fn fitted(page: &[String], printed: &[&str], same: fn(&str, &str) -> bool) -> Option<Vec<String>> {
+    let Some((first, rest)) = page.split_first() else { return printed.is_empty().then(Vec::new) };
+    let (shown, mut fitted) = if first == "..." {
+        (first.as_str(), (0..=printed.len()).find_map(|skipped| fitted(rest, &printed[skipped..], same))?)
+    } else {
+        let (line, more) = printed.split_first().filter(|(line, _)| same(first, line))?;
+        (line.trim_end(), fitted(rest, more, same)?)
+    };
+    fitted.insert(0, shown.to_owned());
+    Some(fitted)
+}
+
+fn exactly(page: &str, printed: &str) -> bool {
+    page.trim_end() == printed.trim_end()
+}
+
+fn masked(page: &str, printed: &str) -> bool {
+    mask(page) == mask(printed)
+}
+
+/// A line without the things that differ from run to run: a `#` for every number, date and CPU list with the sign or mark
+/// at it, one unit for all units of time, one blank for all white space, and nothing in parentheses.
+fn mask(line: &str) -> String {
+    let mut masked = String::new();
+    let mut run = String::new();
+    for character in without_parentheses(line).chars().chain([' ']) {
+        if character.is_ascii_digit() || ".,%+-~*".contains(character) {
+            run.push(character);
+            continue;
         }
+        let is_number = run.contains(|character: char| character.is_ascii_digit());
+        masked.push_str(if is_number { "#" } else { &run });
+        run.clear();
+        masked.push(character);
+    }
+    let words = masked.split_whitespace().map(|word| if ["ns", "us", "ms"].contains(&word) { "s" } else { word });
+    words.collect::<Vec<_>>().join(" ")
+}
+
+fn without_parentheses(line: &str) -> String {
+    match line.split_once('(').and_then(|(before, inner)| Some((before, inner.split_once(')')?.1))) {
+        Some((before, after)) => format!("{before}{}", without_parentheses(after)),
+        None => line.to_owned(),
     }
 }
 
-fn line_fits(pattern: &str, line: &str) -> bool {
-    let mut parts = pattern.split("[..]");
-    let Some(mut rest) = line.strip_prefix(parts.next().unwrap()) else { return false };
-    let parts: Vec<&str> = parts.collect();
-    let Some((last, middle)) = parts.split_last() else { return rest.is_empty() };
-    for part in middle {
-        let Some(at) = rest.find(part) else { return false };
-        rest = &rest[at + part.len()..];
+/// Enough of a line to know it again when its words have changed, too: the first one.
+fn akin(page: &str, printed: &str) -> bool {
+    page.split_whitespace().next() == printed.split_whitespace().next()
+}
+
+fn fits(example: &Example, printed: &str) -> bool {
+    let lines: Vec<&str> = printed.lines().collect();
+    let same = if example.varies { masked } else { exactly };
+    example.expected.is_empty() || fitted(&example.expected, &lines, same).is_some()
+}
+
+/// What the page should show of this: the lines that it shows now, refreshed, or everything where it leaves nothing out.
+fn refreshed(example: &Example, printed: &str) -> Option<Vec<String>> {
+    let lines: Vec<&str> = printed.lines().collect();
+    let leaves_out = example.expected.iter().any(|line| line == "...");
+    let same = |same| fitted(&example.expected, &lines, same);
+    let whole = || (!leaves_out).then(|| lines.iter().map(|line| line.trim_end().to_owned()).collect());
+    if example.expected.is_empty() {
+        return Some(Vec::new());
     }
-    rest.ends_with(last)
+    same(exactly).or_else(|| same(masked)).or_else(|| same(akin)).or_else(whole)
+}
+
+/// Puts the lines below a command in the place of those that the page has there.
+fn replace(lines: &mut Vec<String>, example: &Example, new: Vec<String>) {
+    lines.splice(example.line..example.line + example.expected.len(), new);
+}
+
+/// Runs the examples of a page and lists those that print something else. In an update the page is rewritten.
+fn check(page: &Path, updates: bool) -> Vec<String> {
+    let place = Place::new();
+    std::os::unix::fs::symlink(root().join("demo"), place.path("demo")).unwrap();
+    let text = std::fs::read_to_string(page).unwrap();
+    let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+    let (mut replaced, mut failures) = (Vec::new(), Vec::new());
+    for example in examples(&text).into_iter().filter(possible) {
+        let printed = run(&place, &example);
+        let new = if updates { refreshed(&example, &printed) } else { None };
+        if new.is_none() && !fits(&example, &printed) {
+            failures.push(format!("{}:{}: $ {}\nprints\n{printed}", page.display(), example.line, example.command));
+        }
+        replaced.extend(new.map(|new| (example, new)));
+    }
+    // From the end, so that the lines before keep their numbers.
+    replaced.into_iter().rev().for_each(|(example, new)| replace(&mut lines, &example, new));
+    if updates {
+        std::fs::write(page, lines.join("\n") + "\n").unwrap();
+    }
+    failures
 }
 
 #[test]
 fn every_example_does_what_the_page_says() {
-    for page in pages() {
-        let place = Place::new();
-        std::os::unix::fs::symlink(root().join("demo"), place.path("demo")).unwrap();
-        for example in examples(&std::fs::read_to_string(&page).unwrap()).iter().filter(|example| possible(example)) {
-            let text = run(&place, example);
-            let lines: Vec<&str> = text.lines().collect();
-            let shown = example.expected.is_empty() || fits(&example.expected, &lines);
-            assert!(shown, "{}:{}: $ {}\nprints\n{text}", page.display(), example.line, example.command);
-        }
-    }
+    let updates = std::env::var_os("SEATMAP_EXAMPLES").is_some_and(|wish| wish == "update");
+    let failures: Vec<String> = pages().iter().flat_map(|page| check(page, updates)).collect();
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 
 #[test]
-fn patterns_can_fail() {
-    let pattern = |text: &str| text.lines().map(str::to_owned).collect::<Vec<_>>();
-    assert!(fits(&pattern("a\n...\nd [..] f"), &["a", "b", "c", "d e f"]));
-    assert!(!fits(&pattern("a\n...\nd [..] g"), &["a", "b", "c", "d e f"]));
-    assert!(!fits(&pattern("a"), &["a", "b"]));
-    assert!(line_fits("[..]x[..]", "axb") && !line_fits("[..]x", "axb"));
+fn examples_show_what_is_printed() {
+    for page in pages() {
+        let text = std::fs::read_to_string(&page).unwrap();
+        assert!(!text.contains("[..]"), "{}: a reader sees [..]; show a line as it is printed", page.display());
+    }
+}
+
+#[cfg(test)]
+mod matcher {
+    use super::*;
+
+    fn lines(text: &str) -> Vec<String> {
+        text.lines().map(str::to_owned).collect()
+    }
+
+    fn example(expected: &str, varies: bool) -> Example {
+        Example { line: 1, command: String::new(), expected: lines(expected), varies }
+    }
+
+    #[test]
+    fn a_block_says_whether_it_varies() {
+        let page = "```console\n$ one\n1\n```\n\n<!-- varies -->\n```console\n$ two\n2\n$ three\n```\n";
+        let varies: Vec<bool> = examples(page).iter().map(|example| example.varies).collect();
+        assert_eq!(varies, [false, true, true]);
+        assert_eq!(examples(page)[1].line, 8);
+    }
+
+    #[test]
+    fn lines_are_compared_to_the_letter() {
+        assert!(fits(&example("a\n...\nd 1 f", false), "a\nb\nc\nd 1 f"));
+        assert!(!fits(&example("a\n...\nd 1 f", false), "a\nb\nc\nd 2 f"));
+        assert!(!fits(&example("a", false), "a\nb"));
+        assert!(!fits(&example("a  b", false), "a b"));
+    }
+
+    #[test]
+    fn varying_lines_are_compared_by_their_words() {
+        let page = example("0      - 121.5*\nlongest 44.053 ms at 2026-11-22, 7.3 % of CPUs 0-3,8", true);
+        assert!(fits(&page, "0  - 80.2\nlongest 501.2 us at 2026-12-01, -12 % of CPUs 4"));
+        assert!(fits(&example("best (one way) 2", true), "best (another) 3"));
+        assert!(!fits(&page, "0  - 80.2\nshortest 501.2 us at 2026-12-01, -12 % of CPUs 4"));
+        assert!(!fits(&page, "0  - 80.2 81.7\nlongest 501.2 us at 2026-12-01, -12 % of CPUs 4"));
+        assert!(!fits(&page, "0  - -\nlongest 501.2 us at 2026-12-01, -12 % of CPUs 4"));
+    }
+
+    #[test]
+    fn an_update_refreshes_what_is_shown() {
+        assert_eq!(refreshed(&example("a 1\n...\nd 2", false), "a 3\nb\nd 4"), Some(lines("a 3\n...\nd 4")));
+        let renamed = refreshed(&example("best (old way) 2\n...", false), "best (new) 3\nrest");
+        assert_eq!(renamed, Some(lines("best (new) 3\n...")));
+        assert_eq!(refreshed(&example("gone", false), "new\nlines"), Some(lines("new\nlines")));
+        assert_eq!(refreshed(&example("gone\n...", false), "new\nlines"), None);
+        assert_eq!(refreshed(&example("", false), "anything"), Some(Vec::new()));
+    }
+
+    #[test]
+    fn an_update_writes_below_the_command() {
+        let mut page = lines("```console\n$ one\nold\nolder\n```\nend");
+        let one = Example { line: 2, command: String::new(), expected: lines("old\nolder"), varies: false };
+        replace(&mut page, &one, lines("new"));
+        assert_eq!(page, lines("```console\n$ one\nnew\n```\nend"));
+    }
 }

@@ -1,6 +1,6 @@
 //! `seatmap import`.
 
-use crate::common::{Place, files, published};
+use crate::common::{Place, data, files, published};
 use serde_json::Value;
 
 const TRIANGLE: &str = ",,,\n20,,,\n60,62,,\n61,60.5,21,\n";

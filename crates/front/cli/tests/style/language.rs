@@ -1,0 +1,180 @@
+//! How sentences begin, in the pages and in the comments and messages of the code.
+//!
+//! The pages have none of these. The code has at most as many as the constants say, and the constants may only fall.
+
+use super::{assert_none, others, texts};
+
+/// Sentences in comments and messages that begin with a free relative. Lower it when there are fewer.
+const FREE_RELATIVES: usize = 1132;
+/// Lines of code and comments with "is no X" for "is not an X". Lower it when there are fewer.
+const NEGATED_NOUNS: usize = 120;
+/// Comments beyond [`WIDEST_COMMENT`], tables aside. Lower it when there are fewer.
+const WIDE_COMMENTS: usize = 620;
+/// Characters on a line of a comment.
+const WIDEST_COMMENT: usize = 120;
+/// Characters on a line of a page, tables and examples aside.
+const WIDEST_PROSE: usize = 120;
+
+/// Whether the sentence begins with "Who ...", "Whoever ...", "That which ..." or "What ..." and does not ask.
+fn is_free_relative(sentence: &str) -> bool {
+    let beginnings = ["Who ", "Whoever ", "That which ", "What "];
+    beginnings.iter().any(|beginning| sentence.starts_with(beginning)) && !sentence.ends_with('?')
+}
+
+/// Whether the text says "is no X": other than "there is no X", "is no longer", "is no more than".
+fn negates_a_noun(text: &str) -> bool {
+    ["is no ", "are no "].iter().any(|phrase| {
+        text.match_indices(phrase).any(|(at, _)| {
+            let before = text[..at].trim_end().to_lowercase();
+            let after = &text[at + phrase.len()..];
+            let is_word = text[..at].ends_with(char::is_whitespace);
+            let compares = ["longer", "more", "less", "other"].iter().any(|word| after.starts_with(word));
+            is_word && !before.ends_with("there") && !compares
+        })
+    })
+}
+
+/// The sentences of a paragraph, each with the mark that ends it.
+fn sentences(paragraph: &str) -> impl Iterator<Item = &str> {
+    paragraph
+        .split_inclusive(['.', '?', '!', ';'])
+        .scan("", |before, part| {
+            let follows = before.is_empty() || part.starts_with(' ');
+            *before = part;
+            Some((follows, part.trim()))
+        })
+        .filter_map(|(follows, sentence)| follows.then_some(sentence))
+}
+
+/// A paragraph with the line at which it begins.
+type Paragraph = (usize, String);
+
+/// Puts lines together to paragraphs; `None` ends one.
+fn paragraphs<'a>(lines: impl Iterator<Item = (usize, Option<&'a str>, bool)>) -> Vec<Paragraph> {
+    let mut found: Vec<Paragraph> = Vec::new();
+    let mut goes_on = false;
+    for (at, line, begins) in lines {
+        match (line, found.last_mut()) {
+            (Some(line), Some((_, text))) if goes_on && !begins => *text += &format!(" {line}"),
+            (Some(line), _) => found.push((at, line.to_owned())),
+            (None, _) => {}
+        }
+        goes_on = line.is_some();
+    }
+    found
+}
+
+/// The prose of a page: no examples, headings or tables; items of lists are paragraphs.
+fn prose(text: &str) -> Vec<Paragraph> {
+    let mut inside = false;
+    paragraphs(text.lines().enumerate().map(move |(at, line)| {
+        let is_fence = line.starts_with("```");
+        inside ^= is_fence;
+        let line = line.trim();
+        let hidden = inside || is_fence || line.is_empty() || line.starts_with(['#', '|', '!', '<']);
+        let number = line.split_once(". ").filter(|(number, _)| number.chars().all(|digit| digit.is_ascii_digit()));
+        let item = line.strip_prefix("- ").or_else(|| number.map(|(_, item)| item));
+        (at + 1, (!hidden).then_some(item.unwrap_or(line)), item.is_some())
+    }))
+}
+
+/// The comments of a file, and its messages: string literals that begin a line's quotation.
+fn comments_and_messages(text: &str) -> Vec<Paragraph> {
+    let comment = |line: &'_ str| -> Option<String> {
+        let line = line.trim_start();
+        let marks = ["///", "//!", "//"];
+        marks.iter().find_map(|mark| line.strip_prefix(mark)).map(|text| text.trim().to_owned())
+    };
+    let commented: Vec<(usize, Option<String>)> =
+        text.lines().enumerate().map(|(at, line)| (at + 1, comment(line))).collect();
+    let lines = commented.iter().map(|(at, line)| {
+        let line = line.as_deref().filter(|line| !line.is_empty() && !line.starts_with(['|', '#']));
+        (*at, line.map(|line| line.strip_prefix("- ").unwrap_or(line)), line.is_some_and(|line| line.starts_with("- ")))
+    });
+    let mut found = paragraphs(lines);
+    for (at, line) in text.lines().enumerate().filter(|(_, line)| !line.trim_start().starts_with("//")) {
+        found.extend(line.split('"').skip(1).step_by(2).map(|message| (at + 1, message.to_owned())));
+    }
+    found
+}
+
+/// The pages that people read: README, CONTRIBUTING, the guide.
+fn pages() -> Vec<(String, String)> {
+    let is_page = |name: &str| {
+        name.starts_with("docs/src/")
+            || name.starts_with("docs/formats/")
+            || !name.contains('/')
+            || name == "bench/README.md"
+    };
+    texts(&[".md"]).into_iter().filter(|(name, _)| is_page(name)).collect()
+}
+
+/// `file:line: sentence` of each that offends.
+fn offenders(texts: &[(String, String)], split: fn(&str) -> Vec<Paragraph>, offends: fn(&str) -> bool) -> Vec<String> {
+    let of_file = |(name, text): &(String, String)| {
+        let of_paragraph = |(at, paragraph): Paragraph| {
+            let bad: Vec<String> =
+                sentences(&paragraph).filter(|one| offends(one)).map(|one| format!("{name}:{at}: {one}")).collect();
+            bad
+        };
+        split(text).into_iter().flat_map(of_paragraph).collect::<Vec<_>>()
+    };
+    texts.iter().flat_map(of_file).collect()
+}
+
+#[test]
+fn pages_begin_sentences_with_their_subject() {
+    assert!(pages().len() > 20, "the pages are not where they were");
+    assert_none("sentences that begin with a free relative", &offenders(&pages(), prose, is_free_relative));
+    assert_none("'is no X' for 'is not an X'", &offenders(&pages(), prose, negates_a_noun));
+}
+
+/// Fails where there are more, and where there are fewer, so that the constant follows.
+fn assert_ratchet(what: &str, most: usize, offenders: &[String]) {
+    let now = offenders.len();
+    assert!(now <= most, "{what}: {now} of at most {most}\n  {}", offenders.join("\n  "));
+    if now < most {
+        eprintln!("{what}: {now}, fewer than the {most} of style/language.rs: lower the constant");
+    }
+}
+
+#[test]
+fn code_gains_no_such_sentence() {
+    let code = others();
+    assert_ratchet("free relatives", FREE_RELATIVES, &offenders(&code, comments_and_messages, is_free_relative));
+    assert_ratchet("'is no X'", NEGATED_NOUNS, &offenders(&code, comments_and_messages, negates_a_noun));
+}
+
+#[test]
+fn lines_fit_on_a_screen() {
+    let wide = |lines: &[&str], at: usize| {
+        let comment = lines[at].trim_start();
+        let is_table = comment.trim_start_matches(['/', '!']).trim_start().starts_with('|');
+        comment.starts_with("//") && !is_table && lines[at].chars().count() > WIDEST_COMMENT
+    };
+    assert_ratchet("comments that are too wide", WIDE_COMMENTS, &super::lines_that(&others(), wide));
+    let of_page = |(name, text): &(String, String)| {
+        let mut inside = false;
+        let wide = text.lines().enumerate().filter(move |(_, line)| {
+            inside ^= line.starts_with("```");
+            let is_prose = !inside && !line.starts_with(['|', '!', '`']) && !line.contains("](");
+            is_prose && line.chars().count() > WIDEST_PROSE
+        });
+        wide.map(|(at, line)| format!("{name}:{}: {line}", at + 1)).collect::<Vec<_>>()
+    };
+    assert_none("prose that is too wide", &pages().iter().flat_map(of_page).collect::<Vec<_>>());
+}
+
+#[test]
+fn language_can_offend() {
+    assert!(is_free_relative("Who can be met starts.") && !is_free_relative("Who knows?"));
+    assert!(is_free_relative("What remains is noise.") && !is_free_relative("Whole machines remain."));
+    assert!(negates_a_noun("This is no file.") && !negates_a_noun("There is no file."));
+    assert!(!negates_a_noun("It is no longer there.") && !negates_a_noun("This no one sees."));
+    let page = "# Who\n\nGood. What is\nodd is this. It costs 1.5 ns.\n```text\nWho sits.\n```\n- Whoever asks.\n";
+    let found = offenders(&[("page".to_owned(), page.to_owned())], prose, is_free_relative);
+    assert_eq!(found, ["page:3: What is odd is this.", "page:8: Whoever asks."]);
+    let code = "/// Good.\n/// Who sits\n/// where.\nlet text = \"What went on\";\n";
+    let found = offenders(&[("code".to_owned(), code.to_owned())], comments_and_messages, is_free_relative);
+    assert_eq!(found, ["code:1: Who sits where.", "code:4: What went on"]);
+}
