@@ -7,27 +7,27 @@
 /// secret. Answers that are promised for a seed depend on it: a change of any of its numbers is a change of those answers.
 ///
 /// ```
-/// use seatmap_statistics::Random;
+/// use seatmap_statistics::Xoshiro;
 ///
-/// let mut random = Random::new(1);
+/// let mut random = Xoshiro::new(1);
 /// let mut order = [0, 1, 2, 3];
 /// random.shuffle(&mut order);
 /// assert!(random.below(6) < 6 && random.unit() < 1.0);
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Random {
+pub struct Xoshiro {
     state: [u64; 4],
 }
 
 /// The step of `SplitMix64`'s counter: 2^64 over the golden ratio, made odd.
 const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 
-impl Random {
+impl Xoshiro {
     /// The generator that begins at a seed; any seed is as good as another.
     #[must_use]
     pub fn new(seed: u64) -> Self {
         let mut counter = seed;
-        Random { state: std::array::from_fn(|_| split_mix(&mut counter)) }
+        Xoshiro { state: std::array::from_fn(|_| split_mix(&mut counter)) }
     }
 
     /// The next 64 random bits.
@@ -88,18 +88,18 @@ mod tests {
     /// The state 1, 2, 3, 4 is that of the published test vectors of xoshiro256++; the seeds' numbers were computed apart.
     #[test]
     fn the_numbers_stay_what_they_are() {
-        let mut published = Random { state: [1, 2, 3, 4] };
+        let mut published = Xoshiro { state: [1, 2, 3, 4] };
         let first = [(); 4].map(|()| published.bits());
         assert_eq!(first, [41_943_041, 58_720_359, 3_588_806_011_781_223, 3_591_011_842_654_386]);
         let mut counter = 1_234_567;
         assert_eq!(split_mix(&mut counter), 6_457_827_717_110_365_317);
         let of_seed = |seed| {
-            let mut random = Random::new(seed);
+            let mut random = Xoshiro::new(seed);
             [(); 3].map(|()| random.bits())
         };
         assert_eq!(of_seed(0), [5_987_356_902_031_041_503, 7_051_070_477_665_621_255, 6_633_766_593_972_829_180]);
         assert_eq!(of_seed(1), [14_971_601_782_005_023_387, 13_781_649_495_232_077_965, 1_847_458_086_238_483_744]);
-        let mut random = Random::new(1);
+        let mut random = Xoshiro::new(1);
         let mut order = [0, 1, 2, 3, 4, 5, 6, 7];
         random.shuffle(&mut order);
         assert_eq!((order, random.below(1000), random.unit()), ([4, 2, 1, 7, 3, 0, 5, 6], 523, 0.0966018259179694));
@@ -107,7 +107,7 @@ mod tests {
 
     #[test]
     fn every_number_below_an_end_is_as_likely() {
-        let mut random = Random::new(7);
+        let mut random = Xoshiro::new(7);
         let mut seen = [0_u32; 6];
         (0..60_000).for_each(|_| seen[random.below(6)] += 1);
         assert!(seen.iter().all(|times| (9_600..10_400).contains(times)), "{seen:?}");
@@ -118,7 +118,7 @@ mod tests {
 
     #[test]
     fn every_order_is_as_likely() {
-        let mut random = Random::new(3);
+        let mut random = Xoshiro::new(3);
         let mut seen = std::collections::BTreeMap::<[u8; 3], u32>::new();
         for _ in 0..6_000 {
             let mut order = [0, 1, 2];

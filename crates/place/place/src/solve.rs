@@ -2,6 +2,7 @@
 
 use crate::bound::{BOUND_PART, gilmore_lawler_dense};
 use crate::search::{Dense, Engine, Found, Limit, Qap, iterate, tabu};
+use seatmap_statistics::Xoshiro;
 
 /// A permutation with what is known about it.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,7 +23,7 @@ const ROUNDS: u32 = 4;
 #[must_use]
 pub fn solve(qap: &Qap, limit: &Limit, seed: u64) -> Solved {
     let lower_bound = gilmore_lawler_dense(qap, &limit.part(BOUND_PART));
-    let mut rng = fastrand::Rng::with_seed(seed);
+    let mut rng = Xoshiro::new(seed);
     let mut start: Vec<u32> = (0..qap.n() as u32).collect();
     rng.shuffle(&mut start);
     let mut best = Found { cost: qap.cost(&start), slot_of: start };

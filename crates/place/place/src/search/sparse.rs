@@ -2,6 +2,7 @@
 
 use super::{Engine, Limit, SWAPS_BETWEEN_CHECKS, Watch};
 use crate::Problem;
+use seatmap_statistics::Xoshiro;
 
 /// A placement with, for every task and PU, what the task would pay there, all others staying where they are.
 ///
@@ -222,9 +223,9 @@ impl Engine for Sparse<'_> {
         &self.slot_of
     }
 
-    fn kick(&mut self, rng: &mut fastrand::Rng) {
-        let a = rng.usize(..self.problem.tasks());
-        let b = rng.usize(..self.items());
+    fn kick(&mut self, rng: &mut Xoshiro) {
+        let a = rng.below(self.problem.tasks());
+        let b = rng.below(self.items());
         if a != b && self.may_swap(a, b) {
             self.swap(a, b);
         }

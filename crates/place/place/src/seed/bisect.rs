@@ -2,6 +2,7 @@
 
 use crate::Traffic;
 use crate::search::{Limit, Watch};
+use seatmap_statistics::Xoshiro;
 
 /// Starts of a cut, of which the best is kept.
 const TRIES: usize = 12;
@@ -19,7 +20,7 @@ pub fn bisect(
     items: &[u32],
     first: usize,
     bias: &[f64],
-    rng: &mut fastrand::Rng,
+    rng: &mut Xoshiro,
     limit: &Limit,
 ) -> Vec<bool> {
     let mut local = vec![u32::MAX; traffic.tasks()];
@@ -57,16 +58,16 @@ impl<'a> Cut<'a> {
         graph: &'a [Vec<(u32, f64)>],
         bias: &'a [f64],
         first: usize,
-        rng: &mut fastrand::Rng,
+        rng: &mut Xoshiro,
         watch: &mut Watch,
     ) -> Option<Self> {
         let n = graph.len();
         let mut second = vec![true; n];
         // What joins next: talks much to the set, little to the rest, and is pulled there from outside.
         let mut pull: Vec<f64> = (0..n)
-            .map(|item| bias[item] - graph[item].iter().map(|(_, weight)| weight).sum::<f64>() + 1e-6 * rng.f64())
+            .map(|item| bias[item] - graph[item].iter().map(|(_, weight)| weight).sum::<f64>() + 1e-6 * rng.unit())
             .collect();
-        let mut next = (n > 0).then(|| rng.usize(..n));
+        let mut next = (n > 0).then(|| rng.below(n));
         for _ in 0..first {
             let Some(item) = next.filter(|_| !watch.is_late()) else { break };
             second[item] = false;
