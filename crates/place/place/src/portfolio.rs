@@ -92,7 +92,8 @@ pub(crate) fn downhill(problem: &Problem, slot_of: Vec<u32>, limit: &Limit) -> F
     Found { cost: engine.cost(), slot_of: engine.assignment().to_vec() }
 }
 
-fn refine(problem: &Problem, started: &mut Started, rng: &mut Xoshiro, limit: &Limit) {
+/// Kicks until the limit, of a tour where the traffic is one.
+pub(crate) fn refine(problem: &Problem, started: &mut Started, rng: &mut Xoshiro, limit: &Limit) {
     let slot_of = started.found.slot_of.clone();
     let found = match Tour::new(problem, slot_of.clone(), limit) {
         Some(mut tour) => iterate(&mut tour, rng, limit),

@@ -16,12 +16,12 @@ impl Traffic {
     /// Endpoints must be below `tasks`; others are left out.
     #[must_use]
     pub fn new(tasks: usize, edges: impl IntoIterator<Item = (usize, usize, f64)>) -> Self {
-        let mut halves: Vec<(u32, u32, f64)> = edges
+        let halves: Vec<(u32, u32, f64)> = edges
             .into_iter()
             .filter(|(from, to, weight)| from != to && *from.max(to) < tasks && *weight != 0.0)
             .flat_map(|(from, to, weight)| [(from as u32, to as u32, weight), (to as u32, from as u32, weight)])
             .collect();
-        halves.sort_by_key(|(from, to, _)| (*from, *to));
+        let halves = counted(&counted(&halves, tasks, |half| half.1), tasks, |half| half.0);
         let mut traffic = Traffic { first: vec![0; tasks + 1], with: Vec::new(), weight: Vec::new() };
         let mut last = None;
         for (from, to, weight) in halves {
@@ -79,6 +79,21 @@ impl Traffic {
             Err(_) => 0.0,
         }
     }
+}
+
+/// Edges sorted by an end, those of equal ends in their order: counting takes a tenth of the time of comparing, which tells
+/// where millions of pairs communicate.
+fn counted(edges: &[(u32, u32, f64)], tasks: usize, end: impl Fn(&(u32, u32, f64)) -> u32) -> Vec<(u32, u32, f64)> {
+    let mut next = vec![0; tasks + 1];
+    edges.iter().for_each(|edge| next[end(edge) as usize + 1] += 1);
+    (0..tasks).for_each(|task| next[task + 1] += next[task]);
+    let mut sorted = vec![(0, 0, 0.0); edges.len()];
+    for edge in edges {
+        let place = &mut next[end(edge) as usize];
+        sorted[*place] = *edge;
+        *place += 1;
+    }
+    sorted
 }
 
 #[cfg(test)]
