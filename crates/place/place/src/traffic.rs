@@ -16,15 +16,22 @@ impl Traffic {
     /// Endpoints must be below `tasks`; others are left out.
     #[must_use]
     pub fn new(tasks: usize, edges: impl IntoIterator<Item = (usize, usize, f64)>) -> Self {
-        let halves: Vec<(u32, u32, f64)> = edges
+        let edges: Vec<(u32, u32, f64)> = edges
             .into_iter()
             .filter(|(from, to, weight)| from != to && *from.max(to) < tasks && *weight != 0.0)
-            .flat_map(|(from, to, weight)| [(from as u32, to as u32, weight), (to as u32, from as u32, weight)])
+            .map(|(from, to, weight)| (from as u32, to as u32, weight))
             .collect();
-        let halves = counted(&counted(&halves, tasks, |half| half.1), tasks, |half| half.0);
+        // Each edge is two halves, one at each end. Counted by partner and then by task they are in order, those of one pair
+        // in the order of the edges: where millions of pairs communicate, counting takes a fraction of the time of comparing.
+        let ends = |half: u32| match (half % 2, edges[half as usize / 2]) {
+            (0, (from, to, weight)) => (from, to, weight),
+            (_, (from, to, weight)) => (to, from, weight),
+        };
+        let halves = counted(0..2 * edges.len() as u32, tasks, |half| ends(*half).1);
+        let halves = counted(halves.iter().copied(), tasks, |half| ends(*half).0);
         let mut traffic = Traffic { first: vec![0; tasks + 1], with: Vec::new(), weight: Vec::new() };
         let mut last = None;
-        for (from, to, weight) in halves {
+        for (from, to, weight) in halves.into_iter().map(ends) {
             if last == Some((from, to)) {
                 *traffic.weight.last_mut().unwrap_or(&mut 0.0) += weight;
                 continue;
@@ -81,16 +88,15 @@ impl Traffic {
     }
 }
 
-/// Edges sorted by an end, those of equal ends in their order: counting takes a tenth of the time of comparing, which tells
-/// where millions of pairs communicate.
-fn counted(edges: &[(u32, u32, f64)], tasks: usize, end: impl Fn(&(u32, u32, f64)) -> u32) -> Vec<(u32, u32, f64)> {
+/// Halves of edges by a task each, those of one task in their order.
+fn counted(halves: impl ExactSizeIterator<Item = u32> + Clone, tasks: usize, task: impl Fn(&u32) -> u32) -> Vec<u32> {
     let mut next = vec![0; tasks + 1];
-    edges.iter().for_each(|edge| next[end(edge) as usize + 1] += 1);
+    halves.clone().for_each(|half| next[task(&half) as usize + 1] += 1);
     (0..tasks).for_each(|task| next[task + 1] += next[task]);
-    let mut sorted = vec![(0, 0, 0.0); edges.len()];
-    for edge in edges {
-        let place = &mut next[end(edge) as usize];
-        sorted[*place] = *edge;
+    let mut sorted = vec![0; halves.len()];
+    for half in halves {
+        let place = &mut next[task(&half) as usize];
+        sorted[*place] = half;
         *place += 1;
     }
     sorted

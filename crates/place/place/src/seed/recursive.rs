@@ -26,7 +26,10 @@ pub fn recursive(problem: &Problem, rng: &mut Xoshiro, limit: &Limit) -> Vec<u32
         }
         let (left, right) = halves(problem, &slots, limit);
         let middles = (middle(problem, &left), middle(problem, &right));
-        let bias: Vec<f64> = items.iter().map(|item| pull(problem, *item, &slots, &middle_of, middles)).collect();
+        let bias: Vec<f64> = match limit.is_late() {
+            true => vec![0.0; items.len()],
+            false => items.iter().map(|item| pull(problem, *item, &slots, &middle_of, middles)).collect(),
+        };
         let second = bisect(&problem.traffic, &items, left.len(), &bias, rng, limit);
         let side = |wanted: bool| -> Vec<u32> {
             items.iter().zip(&second).filter(|(_, second)| **second == wanted).map(|(item, _)| *item).collect()

@@ -53,7 +53,10 @@ fn the_answer_of_a_seed_stays_what_it_is() {
     let qap = Qap::new(flows, hollow(|i, j| (i.abs_diff(j) * 5 % 11) as f64 + 1.0));
     let answer = |threads: usize, seed: u64| solve(&qap, &Limit::kicks(30), threads, seed);
     let first = answer(1, 1);
-    assert_eq!((first.found.cost, &first.found.slot_of[..]), (1656.0, &[2, 14, 4, 7, 11, 12, 8, 5, 1, 9, 0, 15, 10, 3, 6, 13][..]));
+    assert_eq!(
+        (first.found.cost, &first.found.slot_of[..]),
+        (1656.0, &[2, 14, 4, 7, 11, 12, 8, 5, 1, 9, 0, 15, 10, 3, 6, 13][..])
+    );
     assert_eq!(answer(1, 1), first, "the same seed");
     assert!(answer(3, 1).found.cost <= first.found.cost, "the first of three searches is this one");
 }
