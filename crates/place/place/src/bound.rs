@@ -19,17 +19,13 @@ const LARGEST_ASSIGNED: usize = 512;
 #[must_use]
 pub fn gilmore_lawler(problem: &Problem, limit: &Limit) -> f64 {
     let (tasks, slots) = (problem.tasks(), problem.slots());
-    let mut watch = Watch::new(limit, slots);
-    let weights: Vec<Vec<f64>> =
-        (0..tasks).map(|task| descending(problem.traffic.of(task).map(|(_, weight)| weight).collect())).collect();
-    let longest = weights.iter().map(Vec::len).max().unwrap_or(0);
-    let mut near = Vec::with_capacity(slots);
-    for slot in 0..slots {
-        if watch.is_late() {
-            return 0.0;
-        }
-        near.push(nearest(problem, slot, longest));
-    }
+    let longest = (0..tasks).map(|task| problem.traffic.degree(task)).max().unwrap_or(0);
+    let mut watch = Watch::new(limit, slots + longest);
+    let mut in_time = |row: Vec<f64>| (!watch.is_late()).then_some(row);
+    let weights = |task: usize| descending(problem.traffic.of(task).map(|(_, weight)| weight).collect());
+    let weights: Option<Vec<Vec<f64>>> = (0..tasks).map(|task| in_time(weights(task))).collect();
+    let near: Option<Vec<Vec<f64>>> = (0..slots).map(|slot| in_time(nearest(problem, slot, longest))).collect();
+    let (Some(weights), Some(near)) = (weights, near) else { return 0.0 };
     let pays = |task: usize, slot: usize| match problem.fixed[task] {
         Some(fixed) if fixed as usize != slot => f64::MAX / 1e30,
         _ => dot(&weights[task], &near[slot]),

@@ -48,6 +48,9 @@ pub fn iterate(engine: &mut impl Engine, rng: &mut Xoshiro, limit: &Limit) -> Fo
             here = engine.cost();
             engine.save();
             failures = 0;
+        } else if limit.is_late() {
+            // Nobody goes on from here, and the way back may be as long as the descent was.
+            break;
         } else {
             engine.restore();
             failures += 1;

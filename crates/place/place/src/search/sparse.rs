@@ -49,7 +49,7 @@ impl<'a> Sparse<'a> {
             slot_of,
             item_at,
         };
-        let mut watch = Watch::new(limit, problem.distance.n());
+        let mut watch = Watch::new(limit, engine.cells_a_move());
         for task in 0..problem.tasks() {
             if watch.is_late() {
                 return None;
@@ -57,6 +57,12 @@ impl<'a> Sparse<'a> {
             engine.fill(task);
         }
         Some(engine)
+    }
+
+    /// Cells of the table that a task's move changes, on average: a row for each partner.
+    fn cells_a_move(&self) -> usize {
+        let traffic = &self.problem.traffic;
+        self.problem.distance.n() * (1 + 2 * traffic.pairs() / traffic.tasks().max(1))
     }
 
     /// Computes anew what swaps have added up to.
@@ -232,7 +238,7 @@ impl Engine for Sparse<'_> {
     }
 
     fn descend(&mut self, limit: &Limit) {
-        let mut watch = Watch::new(limit, self.items());
+        let mut watch = Watch::new(limit, self.items() + self.cells_a_move());
         let (mut swaps, mut last) = (0, f64::INFINITY);
         while let Some(task) = self.queue.pop() {
             self.queued[task as usize] = false;

@@ -23,6 +23,10 @@ pub fn bisect(
     rng: &mut Xoshiro,
     limit: &Limit,
 ) -> Vec<bool> {
+    let as_they_come = || (0..items.len()).map(|at| at >= first).collect();
+    if limit.is_late() {
+        return as_they_come();
+    }
     let mut local = vec![u32::MAX; traffic.tasks()];
     let is_task = |item: &u32| (*item as usize) < traffic.tasks();
     items.iter().enumerate().filter(|(_, item)| is_task(item)).for_each(|(at, item)| local[*item as usize] = at as u32);
@@ -42,7 +46,7 @@ pub fn bisect(
         tries.push((cut.cost(), cut.second));
     }
     let best = tries.into_iter().min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, second)| second);
-    best.unwrap_or_else(|| (0..items.len()).map(|at| at >= first).collect())
+    best.unwrap_or_else(as_they_come)
 }
 
 /// A cut in progress: what each item would gain by changing sides.

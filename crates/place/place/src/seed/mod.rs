@@ -62,7 +62,17 @@ fn in_zones(zones: &Zones, tasks: usize, slots: &[u32]) -> Vec<u32> {
 mod tests {
     use super::*;
     use crate::Traffic;
+    use crate::search::Limit;
     use seatmap_machine::Square;
+
+    #[test]
+    fn without_time_items_are_cut_as_they_come() {
+        let traffic = Traffic::new(4, [(0, 2, 1.0), (1, 3, 1.0)]);
+        let cut = |limit| bisect::bisect(&traffic, &[0, 1, 2, 3], 2, &[0.0; 4], &mut Xoshiro::new(1), &limit);
+        assert_eq!(cut(Limit::seconds(0.0)), [false, false, true, true]);
+        let searched = cut(Limit::kicks(1));
+        assert!(searched[0] == searched[2] && searched[1] == searched[3] && searched[0] != searched[1]);
+    }
 
     #[test]
     fn random_assignments_keep_to_zones_and_reach_every_slot() {
