@@ -32,7 +32,7 @@ pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
     let began = Instant::now();
     let cost = portfolio(&problem, &Limit::seconds(9.0), 1).found.cost;
     let seconds = began.elapsed().as_secs_f64();
-    let mut rng = fastrand::Rng::with_seed(1);
+    let mut rng = seatmap_statistics::Xoshiro::new(1);
     let random = problem.cost(&seatmap_place::seed::random(&problem, &mut rng));
     let mut rows = vec![match scotch::map(&problem) {
         Some(mapped) => {

@@ -6,6 +6,9 @@ use seatmap_plan::{Objective, Plan};
 /// Seats that are listed in full; of more, only the first.
 const MOST_SEATS: usize = 32;
 
+/// Columns of a usual cost; of a longer one, two more than it has.
+const COST_WIDTH: usize = 14;
+
 /// A plan beside the usual placements and the bound, and the seats.
 #[must_use]
 pub fn table(plan: &Plan) -> String {
@@ -18,8 +21,9 @@ pub fn table(plan: &Plan) -> String {
     let mut text = visible(&format!("{pattern}: {} tasks on {}{unit}", plan.placement.len(), plan.machine)) + "\n";
     let rows = rows(plan);
     let width = rows.iter().map(|(what, ..)| what.chars().count()).max().unwrap_or(0);
+    let cost_width = rows.iter().map(|(_, cost, _)| cost.len() + 2).max().unwrap_or(0).max(COST_WIDTH);
     for (what, cost, share) in rows {
-        text += &format!("  {what:<width$}{cost:>14}  {share}\n").replace("  \n", "\n");
+        text += &format!("  {what:<width$}{cost:>cost_width$}  {share}\n").replace("  \n", "\n");
     }
     text += &verdict(plan);
     text + &seats(plan)
@@ -74,9 +78,25 @@ fn percent(share: f64) -> String {
     format!("{rounded:+.1} %")
 }
 
-/// A cost with as many digits as mean something.
-fn number(cost: f64) -> String {
-    if cost.fract() == 0.0 && cost.abs() < 1e15 { format!("{cost}") } else { format!("{cost:.1}") }
+/// A cost with as many digits as mean something; from 10^15 on six of them and an exponent that is a multiple of three.
+#[must_use]
+pub fn number(cost: f64) -> String {
+    match cost.abs() {
+        large if large >= LARGE => engineering(cost),
+        _ if cost.fract() == 0.0 => format!("{cost}"),
+        _ => format!("{cost:.1}"),
+    }
+}
+
+/// Numbers from here on have more digits than anybody reads.
+const LARGE: f64 = 1e15;
+
+fn engineering(cost: f64) -> String {
+    let text = format!("{cost:.5e}");
+    let Some((digits, exponent)) = text.split_once('e') else { return text };
+    let (Ok(digits), Ok(exponent)) = (digits.parse::<f64>(), exponent.parse::<usize>()) else { return text };
+    let shift = exponent % 3;
+    format!("{:.*}e{}", 5 - shift, digits * 10_f64.powi(shift as i32), exponent - shift)
 }
 
 #[cfg(test)]
@@ -104,6 +124,30 @@ mod tests {
     #[test]
     fn a_plan_stands_beside_what_is_usual() {
         insta::assert_snapshot!(table(&plan()));
+    }
+
+    #[test]
+    fn a_number_of_any_size_stays_beside_its_label() {
+        let shown =
+            [0.0, 812.0, 812.25, 1e15 - 1.0, 1e15, 1e18, 2.5e16, -9.999_999e17, 1.7e308, f64::INFINITY].map(number);
+        let wanted = [
+            "0",
+            "812",
+            "812.2",
+            "999999999999999",
+            "1.00000e15",
+            "1.00000e18",
+            "25.0000e15",
+            "-1.00000e18",
+            "170.000e306",
+            "inf",
+        ];
+        assert_eq!(shown, wanted);
+        for cost in [999_999_999_999_999.0, 123_456_789_012_345.6, 1e18] {
+            let table = table(&Plan { cost: Some(cost), lower_bound: Some(cost / 2.0), ..plan() });
+            let line = table.lines().find(|line| line.contains("best found")).unwrap();
+            assert!(line.ends_with(&format!("  {}", number(cost))), "{line}");
+        }
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Core distances: the round trip of one cache line between every two PUs.
 
+use crate::topology::place_of;
 use crate::{Matrix, PairStatus, Square};
 use serde::{Deserialize, Serialize};
 
@@ -111,6 +112,6 @@ impl CoreDistance {
     /// The row of a PU in the matrices.
     #[must_use]
     pub fn index_of(&self, os: u32) -> Option<usize> {
-        self.pus.iter().position(|pu| *pu == os)
+        place_of(&self.pus, os, |pu| *pu)
     }
 }

@@ -85,8 +85,15 @@ impl HomeModel {
     #[must_use]
     pub fn round_trip_ns(&self, pus: &[u32], i: usize, j: usize, home: usize) -> Option<f64> {
         let group = |row: usize| self.groups.iter().position(|group| pus.get(row).is_some_and(|os| group.contains(os)));
+        self.of_groups_ns([group(i)?, group(j)?], [i, j], home)
+    }
+
+    /// The same for two rows whose groups are known: where many pairs are asked for, [`HomeModel::group_of`] tells the groups
+    /// once.
+    #[must_use]
+    pub fn of_groups_ns(&self, groups: [usize; 2], rows: [usize; 2], home: usize) -> Option<f64> {
         let offset = |row: usize| self.offset_ns.get(row)?.get(home).copied();
-        let ns = self.base_ns(group(i)?, group(j)?, home) + offset(i)? + offset(j)?;
+        let ns = self.base_ns(groups[0], groups[1], home) + offset(rows[0])? + offset(rows[1])?;
         ns.is_finite().then_some(ns)
     }
 

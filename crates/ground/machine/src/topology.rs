@@ -20,7 +20,7 @@ impl Topology {
     /// The PU with this OS index.
     #[must_use]
     pub fn pu(&self, os: u32) -> Option<&Pu> {
-        self.pus.iter().find(|pu| pu.os == os)
+        place_of(&self.pus, os, |pu| pu.os).map(|at| &self.pus[at])
     }
 
     /// All OS indices, in order.
@@ -45,5 +45,37 @@ impl Topology {
     #[must_use]
     pub fn count(&self, level: impl Fn(&Pu) -> Option<u32>) -> usize {
         self.pus.iter().filter_map(level).collect::<std::collections::BTreeSet<_>>().len()
+    }
+}
+
+/// The place of a PU in a list, by its OS index. Lists are in ascending order but where a file or a user has them in another,
+/// so that halving finds nearly all; the whole list is looked through only for the rest.
+pub fn place_of<T>(list: &[T], os: u32, os_of: impl Fn(&T) -> u32) -> Option<usize> {
+    let halved = list.binary_search_by_key(&os, &os_of).ok();
+    halved.or_else(|| list.iter().position(|one| os_of(one) == os))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pu_is_found_in_any_order_and_beside_holes() {
+        for order in [vec![0, 1, 2, 3], vec![2, 5, 64, 65], vec![65, 3, 9, 0, 7]] {
+            let topology = Topology::unknown(order.iter().copied());
+            for (at, os) in order.iter().enumerate() {
+                assert_eq!(topology.pu(*os), topology.pus.get(at), "{os} in {order:?}");
+            }
+            assert_eq!(topology.pu(6), None, "{order:?}");
+        }
+    }
+
+    #[test]
+    fn siblings_share_a_core_that_is_known() {
+        let mut topology = Topology::unknown(0..4);
+        assert!(!topology.are_smt_siblings(0, 2), "no cores are known");
+        topology.pus.iter_mut().for_each(|pu| pu.core = Some(pu.os % 2));
+        assert!(topology.are_smt_siblings(0, 2) && !topology.are_smt_siblings(0, 1));
+        assert!(!topology.are_smt_siblings(0, 0) && !topology.are_smt_siblings(0, 9));
     }
 }

@@ -5,6 +5,7 @@
 //! | [`median`], [`quantile`], [`mad`] | order statistics |
 //! | [`summarise`] | the summary of one pair's batches, with a bootstrap interval of the median |
 //! | [`correlation`] | whether two lists agree on the order |
+//! | [`Xoshiro`] | random numbers that follow from a seed, the same everywhere |
 //! | [`normal()`] | normally distributed noise for machines that are made up |
 //!
 //! A mean is never a headline here: one interrupted batch of a thousand moves it at will, and the same pair was seen at
@@ -14,9 +15,11 @@
 mod bootstrap;
 pub mod correlation;
 mod normal;
+pub mod random;
 mod summary;
 
 pub use normal::normal;
+pub use random::Xoshiro;
 pub use summary::{Summary, summarise};
 
 /// Turns a median absolute deviation into the standard deviation of a normal distribution with the same one.

@@ -4,6 +4,7 @@ use crate::orders::{compact, scatter};
 use crate::search::{Found, Limit};
 use crate::{Problem, Pus, Request, seed};
 use seatmap_plan::{Baselines, Random};
+use seatmap_statistics::Xoshiro;
 
 /// Random placements drawn.
 const DRAWN: usize = 1000;
@@ -18,7 +19,7 @@ pub(crate) fn drawn(problem: &Problem) -> usize {
 }
 
 /// The PU (row) of each task, at random.
-pub(crate) fn at_random(problem: &Problem, rng: &mut fastrand::Rng) -> Vec<usize> {
+pub(crate) fn at_random(problem: &Problem, rng: &mut Xoshiro) -> Vec<usize> {
     let slot_of = seed::random(problem, rng);
     slot_of[..problem.tasks()].iter().map(|slot| problem.pu_of_slot[*slot as usize] as usize).collect()
 }
@@ -35,7 +36,7 @@ pub(crate) fn baselines(
     cost: impl Fn(&[usize]) -> f64,
 ) -> Baselines {
     let [os, compact, scatter] = usual(request, problem.tasks(), pus).map(|pu_of| cost(&pu_of));
-    let mut rng = fastrand::Rng::with_seed(request.seed);
+    let mut rng = Xoshiro::new(request.seed);
     let in_time = (0..drawn).take_while(|at| *at == 0 || !limit.is_late());
     let random: Vec<f64> = in_time.map(|_| cost(&at_random(problem, &mut rng))).collect();
     Baselines {

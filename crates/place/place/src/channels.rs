@@ -1,7 +1,8 @@
 //! Which line each communicating pair should use.
 
-use crate::pus::predicted;
+use crate::pus::Predictions;
 use crate::{PlaceError, Request, Traffic};
+use seatmap_machine::OriginKind;
 use seatmap_plan::Channel;
 
 /// For each communicating pair, the heaviest first, the home that serves it best, and a candidate line of that home that no
@@ -20,12 +21,12 @@ pub(crate) fn choose(
     for (line, home) in lines.iter().flat_map(|lines| lines.home_of_line.iter().enumerate()).rev() {
         free.get_mut(*home as usize).into_iter().for_each(|free| free.push(line));
     }
-    let pairs = heaviest_first(traffic);
+    let (pairs, predictions) = (heaviest_first(traffic), Predictions::new(request.profile));
     let mut chosen = Vec::new();
     for (from, to) in pairs {
         let (Some(i), Some(j)) = (row(placement[from]), row(placement[to])) else { continue };
         let has_line = |home: usize| lines.is_none() || !free[home].is_empty();
-        let each = (0..homes).filter_map(|home| Some((home, predicted(request.profile, i, j, home)?)));
+        let each = predictions.iter().flat_map(|all| all.each_home(i, j));
         let key = |home: usize| (!allowed(placement[from], placement[to], home), !has_line(home));
         let best = each.min_by(|a, b| key(a.0).cmp(&key(b.0)).then(a.1.total_cmp(&b.1)));
         if let Some((home, distance_ns)) = best {
@@ -37,14 +38,21 @@ pub(crate) fn choose(
 
 /// How many homes the profile tells apart.
 pub(crate) fn homes(request: &Request) -> Result<usize, PlaceError> {
-    let homes = request.profile.home_model.as_ref().map_or(0, |model| model.homes());
-    if homes < 2 {
-        let machine = &request.profile.name;
-        return Err(PlaceError::Unfit(format!(
-            "the profile of {machine} tells no homes of lines apart; 'seatmap measure --homes 64' looks for them"
-        )));
+    let (profile, model) = (request.profile, request.profile.home_model.as_ref());
+    let homes = model.map_or(0, |model| model.homes());
+    if homes >= 2 {
+        return Ok(homes);
     }
-    Ok(homes)
+    // Only a machine that was measured, and not for homes yet, can be measured for them.
+    let were_tried = model.is_some_and(|model| model.lines.is_some());
+    let more = match profile.origin.kind {
+        OriginKind::Measured if !were_tried => ", or look for homes with 'seatmap measure --homes 64'",
+        _ => "",
+    };
+    Err(PlaceError::Unfit(format!(
+        "the profile of {} tells no homes of lines apart, so that there are none to choose from; place without homes{more}",
+        profile.name
+    )))
 }
 
 /// Communicating pairs by falling weight.

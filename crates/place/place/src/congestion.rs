@@ -2,6 +2,7 @@
 
 use crate::search::{Found, Limit};
 use crate::{Links, Problem};
+use seatmap_statistics::Xoshiro;
 
 /// How much of the objective the distance decides among placements with equal loads.
 const DISTANCE_SHARE: f64 = 1e-4;
@@ -14,7 +15,7 @@ const STRIDE: u64 = 256;
 /// proposals each.
 #[must_use]
 pub fn anneal(problem: &Problem, links: &Links, start: &[u32], limit: &Limit, seed: u64) -> Found {
-    let mut rng = fastrand::Rng::with_seed(seed);
+    let mut rng = Xoshiro::new(seed);
     let mut state = State::new(problem, links, start);
     let (mut best, begin) = (Found { cost: state.value(), slot_of: start.to_vec() }, std::time::Instant::now());
     let hot = 0.3 * state.value().max(1e-300);
@@ -91,15 +92,15 @@ impl<'a> State<'a> {
         task != other && !is_fixed(task) && !is_fixed(other) && moves
     }
 
-    fn propose(&mut self, rng: &mut fastrand::Rng, temperature: f64) {
-        let (task, other) = (rng.usize(..self.problem.tasks()), rng.usize(..self.slot_of.len()));
+    fn propose(&mut self, rng: &mut Xoshiro, temperature: f64) {
+        let (task, other) = (rng.below(self.problem.tasks()), rng.below(self.slot_of.len()));
         if !self.may_swap(task, other) {
             return;
         }
         let before = (self.value, self.distance);
         self.exchange(task, other);
         self.value = self.value();
-        if self.value > before.0 && rng.f64() >= ((before.0 - self.value) / temperature).exp() {
+        if self.value > before.0 && rng.unit() >= ((before.0 - self.value) / temperature).exp() {
             self.exchange(task, other);
             (self.value, self.distance) = before;
         }

@@ -34,6 +34,7 @@
 #![deny(missing_docs)]
 
 pub mod answer;
+mod as_problem;
 pub mod assignment;
 mod baselines;
 pub mod bound;

@@ -120,6 +120,7 @@ fn farthest(weight: &[f64], n: usize, alive: &[usize]) -> (usize, usize, f64) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use seatmap_statistics::Xoshiro;
 
     const ENDLESS: Limit = Limit { deadline: None, kicks: 0, enough: 0.0 };
 
@@ -158,9 +159,9 @@ mod tests {
     proptest::proptest! {
         #[test]
         fn no_placement_undercuts_it(seed in 0_u64..400, capacity in 3_usize..8) {
-            let mut rng = fastrand::Rng::with_seed(seed);
-            let n = rng.usize(3..=2 * capacity);
-            let edges: Vec<_> = (0..2 * n).map(|_| (rng.usize(..n), rng.usize(..n), rng.f64())).collect();
+            let mut rng = Xoshiro::new(seed);
+            let n = 3 + rng.below(2 * capacity - 2);
+            let edges: Vec<_> = (0..2 * n).map(|_| (rng.below(n), rng.below(n), rng.unit())).collect();
             let traffic = Traffic::new(n, edges);
             let minority = least_minority(n, &[capacity, capacity]);
             let bound = if minority == 0 { 0.0 } else {

@@ -5,6 +5,7 @@ use crate::search::{Limit, Sparse, iterate};
 use crate::seed::lawful;
 use crate::{Problem, Traffic, Zones};
 use seatmap_machine::Square;
+use seatmap_statistics::Xoshiro;
 
 /// Slots from which on this is better than searching on all of them at once.
 pub const SMALLEST: usize = 1500;
@@ -16,7 +17,7 @@ const SMALL: usize = 600;
 /// refinement for combinatorial optimisation problems").
 #[must_use]
 pub fn multilevel(problem: &Problem, limit: &Limit, seed: u64) -> Started {
-    let mut rng = fastrand::Rng::with_seed(seed);
+    let mut rng = Xoshiro::new(seed);
     let mut best = cycle(problem, &limit.part(3), seed);
     if let Some(mut engine) = Sparse::new(problem, lawful(problem, best.found.slot_of.clone()), limit) {
         best.found = iterate(&mut engine, &mut rng, limit);

@@ -3,14 +3,13 @@
 use crate::bound::{BOUND_PART, gilmore_lawler};
 use crate::build::problem;
 use crate::congestion::{anneal, least_loaded};
-use crate::exact::{MOST_TASKS, exact};
 use crate::get_core::get_core;
 use crate::link_bound::link_bound;
-use crate::multilevel::{SMALLEST, multilevel};
 use crate::portfolio::{Started, portfolio};
 use crate::search::Found;
 use crate::sections::{crossing, divided, sections};
 use crate::seed::lawful;
+use crate::solve::{Cheapest, ROUNDED, cheapest, side_by_side, told};
 use crate::trial::{Judge, Trials};
 use crate::{Answer, Links, Method, PlaceError, Problem, Pus, Request, baselines, channels};
 use seatmap_plan::{Agreement, Baselines, Objective};
@@ -42,7 +41,8 @@ impl Request<'_> {
         let (drawn, limit) = (baselines::drawn(&problem), self.limit.part(BASELINES_PART));
         let cost = |pu_of: &[usize]| self.cost(&problem, &pus, &links, pu_of);
         let baselines = baselines::baselines(self, &problem, &pus, drawn, &limit, cost);
-        let (mut found, optimal, mut method) = self.search(&problem, &pus, &links, sections.as_deref(), lower_bound)?;
+        let Cheapest { mut found, is_optimal, mut method } =
+            self.search(&problem, &pus, &links, sections.as_deref(), lower_bound)?;
         found.cost = cost(&rows_of(&problem, &found));
         if self.method == Method::Auto
             && let Some((usual, name)) = baselines::as_good(self, &problem, &pus, found.cost, cost)
@@ -52,7 +52,7 @@ impl Request<'_> {
         self.answer(
             Judged { problem, pus, links, sections },
             found,
-            Proof { lower_bound, optimal, method, agreement: None },
+            Proof { lower_bound, optimal: is_optimal, method, agreement: None },
             baselines,
         )
     }
@@ -167,57 +167,31 @@ impl Request<'_> {
         links: &Links,
         sections: Option<&[u32]>,
         lower_bound: f64,
-    ) -> Result<(Found, bool, String), PlaceError> {
+    ) -> Result<Cheapest, PlaceError> {
         if self.method == Method::GetCore {
             let slot_of = crate::seed::lawful(problem, get_core(self, problem, pus)?);
-            return Ok((Found { cost: problem.cost(&slot_of), slot_of }, false, "GetCore".to_owned()));
+            return Ok(told(Found { cost: problem.cost(&slot_of), slot_of }, false, "GetCore"));
         }
         let divided = sections.map(|of| divided(problem, of, self.method == Method::Partition)).transpose()?;
         let searched = divided.as_ref().unwrap_or(problem);
         if self.objective == Objective::Congestion {
-            let start =
-                parallel(self.threads, |at| portfolio(searched, &self.limit.part(4), self.seed.wrapping_add(at)));
+            let start = side_by_side(self.threads, self.seed, |seed| portfolio(searched, &self.limit.part(4), seed));
             let starts = std::iter::once(start.found.slot_of)
                 .chain(baselines::starts(self, searched, pus).into_iter().flatten())
                 .collect();
             let start = least_loaded(searched, links, starts);
-            let found = parallel(self.threads, |at| Started {
-                found: anneal(searched, links, &start, &self.limit, self.seed.wrapping_add(at)),
+            let found = side_by_side(self.threads, self.seed, |seed| Started {
+                found: anneal(searched, links, &start, &self.limit, seed),
                 name: "annealing",
             });
-            return Ok((found.found, false, "annealing".to_owned()));
+            return Ok(told(found.found, false, found.name));
         }
-        let (found, optimal, mut method) = self.by_distance(searched, lower_bound);
-        if divided.is_some() {
-            let first = if self.method == Method::Partition { "partition" } else { "pizza slices" };
-            method = format!("{first}, {method}");
-        }
-        Ok((found, optimal && divided.is_none(), method))
-    }
-
-    fn by_distance(&self, problem: &Problem, lower_bound: f64) -> (Found, bool, String) {
-        // What meets the bound cannot be bettered.
-        let limit = self.limit.until(lower_bound * ROUNDED);
-        if problem.slots() >= SMALLEST {
-            let best = parallel(self.threads, |at| multilevel(problem, &limit, self.seed.wrapping_add(at)));
-            return (best.found, false, format!("multilevel from {}", best.name));
-        }
-        let is_small = problem.tasks() <= MOST_TASKS;
-        let limit = if is_small { limit.part(3) } else { limit };
-        let mut best = if is_small {
-            portfolio(problem, &limit.part(3), self.seed)
-        } else {
-            parallel(self.threads, |at| portfolio(problem, &limit, self.seed.wrapping_add(at)))
-        };
-        // A proof stands on what a placement costs, not on what a search's changes have added up to.
-        best.found.cost = problem.cost(&best.found.slot_of);
-        if best.found.cost <= lower_bound * ROUNDED {
-            return (best.found, true, best.name.to_owned());
-        }
-        if is_small && let Some(found) = exact(problem, &best.found, &self.limit) {
-            return (found, true, "branch and bound".to_owned());
-        }
-        (best.found, false, best.name.to_owned())
+        let best = cheapest(searched, lower_bound, &self.limit, self.threads, self.seed);
+        Ok(match (self.method, &divided) {
+            (_, None) => best,
+            (Method::Partition, _) => told(best.found, false, &format!("partition, {}", best.method)),
+            _ => told(best.found, false, &format!("pizza slices, {}", best.method)),
+        })
     }
 
     fn channels(
@@ -259,9 +233,6 @@ struct Proof {
     agreement: Option<Agreement>,
 }
 
-/// By how much a bound may be below a cost that meets it: the bound's distances are of single precision.
-const ROUNDED: f64 = 1.0 + f32::EPSILON as f64;
-
 /// The part of the time that random placements may take beside the search.
 const BASELINES_PART: u32 = 8;
 
@@ -271,17 +242,6 @@ const DISTANCE_PART: u32 = 10;
 /// The PU (row) of each task.
 fn rows_of(problem: &Problem, found: &Found) -> Vec<usize> {
     (0..problem.tasks()).map(|task| problem.pu_of_slot[found.slot_of[task] as usize] as usize).collect()
-}
-
-/// The best of several searches side by side, told apart by their number.
-fn parallel(threads: usize, search: impl Fn(u64) -> Started + Sync) -> Started {
-    let best = |a: Started, b: Started| if b.found.cost < a.found.cost { b } else { a };
-    std::thread::scope(|scope| {
-        let search = &search;
-        let others: Vec<_> = (1..threads as u64).map(|at| scope.spawn(move || search(at))).collect();
-        // A search that panicked would be a defect; the others' answers are still good.
-        others.into_iter().filter_map(|other| other.join().ok()).fold(search(0), best)
-    })
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use crate::search::{Engine, Found, Limit, Sparse, Tour, iterate};
 use crate::{Problem, seed};
+use seatmap_statistics::Xoshiro;
 use std::cell::OnceCell;
 
 /// Where a placement came from.
@@ -26,7 +27,7 @@ const STARTS_PART: u32 = 2;
 /// left out, but for the first, which always is.
 #[must_use]
 pub fn portfolio(problem: &Problem, limit: &Limit, seed: u64) -> Started {
-    let mut rng = fastrand::Rng::with_seed(seed);
+    let mut rng = Xoshiro::new(seed);
     let (nested, until) = (OnceCell::new(), limit.part(STARTS_PART));
     let mut alive = Vec::with_capacity(STARTS.len());
     for name in STARTS {
@@ -65,7 +66,7 @@ fn has_enough(found: &[Started], limit: &Limit) -> bool {
 fn started(
     problem: &Problem,
     name: &'static str,
-    rng: &mut fastrand::Rng,
+    rng: &mut Xoshiro,
     nested: &OnceCell<Vec<u32>>,
     [until, limit]: [&Limit; 2],
 ) -> Option<Started> {
@@ -91,7 +92,8 @@ pub(crate) fn downhill(problem: &Problem, slot_of: Vec<u32>, limit: &Limit) -> F
     Found { cost: engine.cost(), slot_of: engine.assignment().to_vec() }
 }
 
-fn refine(problem: &Problem, started: &mut Started, rng: &mut fastrand::Rng, limit: &Limit) {
+/// Kicks until the limit, of a tour where the traffic is one.
+pub(crate) fn refine(problem: &Problem, started: &mut Started, rng: &mut Xoshiro, limit: &Limit) {
     let slot_of = started.found.slot_of.clone();
     let found = match Tour::new(problem, slot_of.clone(), limit) {
         Some(mut tour) => iterate(&mut tour, rng, limit),

@@ -2,7 +2,8 @@
 
 use crate::PlaceError;
 use seatmap_machine::nanoseconds::MAX_ROUND_TRIP_NS;
-use seatmap_machine::{Matrix, Profile};
+use seatmap_machine::topology::place_of;
+use seatmap_machine::{HomeModel, Matrix, Profile};
 
 /// The PUs that tasks may sit on, by ascending OS index or in the order asked for, and how far apart they are.
 #[derive(Clone, Debug, PartialEq)]
@@ -27,15 +28,11 @@ impl Pus {
         }
         let rows = os.iter().map(|os| known.index_of(*os).ok_or(PlaceError::NoSuchPu(*os)));
         let rows = rows.collect::<Result<Vec<usize>, _>>()?;
-        let cell = |i: usize, j: usize| {
-            let measured = known.median_ns[(rows[i], rows[j])];
-            if i == j {
-                0.0
-            } else if homes {
-                best_home(profile, rows[i], rows[j]).map_or(measured, |(_, ns)| ns)
-            } else {
-                measured
-            }
+        let predictions = Predictions::new(profile).filter(|_| homes);
+        let over_best = |i, j| Some(predictions.as_ref()?.best_home(i, j)?.1);
+        let cell = |i: usize, j: usize| match i == j {
+            true => 0.0,
+            false => over_best(rows[i], rows[j]).unwrap_or(known.median_ns[(rows[i], rows[j])]),
         };
         let distance_ns = Matrix::from_fn(os.len(), cell);
         if os.is_empty() {
@@ -53,23 +50,43 @@ impl Pus {
     /// The row of a PU.
     #[must_use]
     pub fn index_of(&self, os: u32) -> Option<usize> {
-        self.os.iter().position(|other| *other == os)
+        place_of(&self.os, os, |other| *other)
     }
 }
 
-/// What the home model predicts for two rows and a line of a home, in nanoseconds; `None` for SMT siblings and where it
-/// knows nothing.
-pub fn predicted(profile: &Profile, i: usize, j: usize, home: usize) -> Option<f64> {
-    let (model, known) = (profile.home_model.as_ref()?, profile.core_distance.as_ref()?);
-    if profile.topology.are_smt_siblings(known.pus[i], known.pus[j]) {
-        return None;
-    }
-    model.round_trip_ns(&known.pus, i, j, home)
+/// What a profile's home model predicts for pairs of PUs over lines of each home. PUs are given by their rows.
+#[derive(Debug)]
+pub struct Predictions<'a> {
+    model: &'a HomeModel,
+    group: Vec<Option<usize>>,
+    core: Vec<Option<u32>>,
 }
 
-/// The home whose lines serve two rows best, and their distance over it.
-pub fn best_home(profile: &Profile, i: usize, j: usize) -> Option<(usize, f64)> {
-    let homes = profile.home_model.as_ref()?.homes();
-    let each = (0..homes).filter_map(|home| Some((home, predicted(profile, i, j, home)?)));
-    each.min_by(|a, b| a.1.total_cmp(&b.1))
+impl<'a> Predictions<'a> {
+    /// Looks up the group and the core of each row once; `None` where the profile has no home model.
+    #[must_use]
+    pub fn new(profile: &'a Profile) -> Option<Self> {
+        let (model, known) = (profile.home_model.as_ref()?, profile.core_distance.as_ref()?);
+        let core = |os: &u32| profile.topology.pu(*os)?.core;
+        Some(Predictions { model, group: model.group_of(&known.pus), core: known.pus.iter().map(core).collect() })
+    }
+
+    /// The round trip over a line of a home, in nanoseconds; `None` for SMT siblings and where the model knows nothing.
+    #[must_use]
+    pub fn round_trip_ns(&self, i: usize, j: usize, home: usize) -> Option<f64> {
+        let are_siblings = i != j && self.core[i].is_some() && self.core[i] == self.core[j];
+        let groups = [self.group[i]?, self.group[j]?];
+        self.model.of_groups_ns(groups, [i, j], home).filter(|_| !are_siblings)
+    }
+
+    /// The round trip over a line of each home, where it is known.
+    pub fn each_home(&self, i: usize, j: usize) -> impl Iterator<Item = (usize, f64)> {
+        (0..self.model.homes()).filter_map(move |home| Some((home, self.round_trip_ns(i, j, home)?)))
+    }
+
+    /// The home whose lines serve two rows best, and their distance over it.
+    #[must_use]
+    pub fn best_home(&self, i: usize, j: usize) -> Option<(usize, f64)> {
+        self.each_home(i, j).min_by(|a, b| a.1.total_cmp(&b.1))
+    }
 }

@@ -1,7 +1,27 @@
-//! A quadratic assignment problem, solved for its own sake.
+//! The whole portfolio of searches, whichever way the problem was put: as tasks on slots, or as two matrices.
 
+use crate::Problem;
+use crate::as_problem::AsProblem;
 use crate::bound::{BOUND_PART, gilmore_lawler_dense};
+use crate::exact::{MOST_TASKS, exact};
+use crate::multilevel::{SMALLEST, multilevel};
+use crate::portfolio::{Started, portfolio, refine};
 use crate::search::{Dense, Engine, Found, Limit, Qap, iterate, tabu};
+use seatmap_statistics::Xoshiro;
+
+/// By how much a bound may be below a cost that meets it: the bound's distances are of single precision.
+pub(crate) const ROUNDED: f64 = 1.0 + f32::EPSILON as f64;
+
+/// What a search found, and what is known about it.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Cheapest {
+    /// The cheapest assignment found.
+    pub found: Found,
+    /// Whether that none is cheaper is proven.
+    pub is_optimal: bool,
+    /// How it was found.
+    pub method: String,
+}
 
 /// A permutation with what is known about it.
 #[derive(Clone, Debug, PartialEq)]
@@ -10,39 +30,146 @@ pub struct Solved {
     pub found: Found,
     /// No permutation costs less.
     pub lower_bound: f64,
-    /// Whether the two meet.
+    /// Whether that no permutation costs less is proven.
     pub optimal: bool,
+    /// How it was found.
+    pub method: String,
 }
 
-/// Rounds in which the time is spent; each gives half to kicks and half to tabu search.
-const ROUNDS: u32 = 4;
+/// The cheapest placement by the sum of weight x distance: multilevel for thousands of slots, else the portfolio, and for few
+/// tasks a proof. `threads` searches run side by side.
+pub(crate) fn cheapest(problem: &Problem, lower_bound: f64, limit: &Limit, threads: usize, seed: u64) -> Cheapest {
+    // What meets the bound cannot be bettered.
+    let until = limit.until(lower_bound * ROUNDED);
+    if problem.slots() >= SMALLEST {
+        let best = side_by_side(threads, seed, |seed| multilevel(problem, &until, seed));
+        return told(best.found, false, &format!("multilevel from {}", best.name));
+    }
+    let is_small = problem.tasks() <= MOST_TASKS;
+    let mut best = match is_small {
+        true => portfolio(problem, &until.part(SMALL_PART), seed),
+        false => side_by_side(threads, seed, |seed| portfolio(problem, &until, seed)),
+    };
+    // A proof stands on what a placement costs, not on what a search's changes have added up to.
+    best.found.cost = problem.cost(&best.found.slot_of);
+    if best.found.cost <= lower_bound * ROUNDED {
+        return told(best.found, true, best.name);
+    }
+    match is_small.then(|| exact(problem, &best.found, limit)).flatten() {
+        Some(found) => told(found, true, "branch and bound"),
+        None => told(best.found, false, best.name),
+    }
+}
 
-/// Searches until the limit: kicks win where matrices have structure, tabu search where they have none, so both get their
-/// turn, each going on from the best so far.
+/// The part of the time in which few tasks are searched for before a proof.
+const SMALL_PART: u32 = 9;
+
+pub(crate) fn told(found: Found, is_optimal: bool, method: &str) -> Cheapest {
+    Cheapest { found, is_optimal, method: method.to_owned() }
+}
+
+/// The best of several searches side by side, told apart by their seeds.
+pub(crate) fn side_by_side(threads: usize, seed: u64, search: impl Fn(u64) -> Started + Sync) -> Started {
+    let best = |a: Started, b: Started| if b.found.cost < a.found.cost { b } else { a };
+    std::thread::scope(|scope| {
+        let search = &search;
+        let others: Vec<_> = (1..threads as u64).map(|at| scope.spawn(move || search(seed.wrapping_add(at)))).collect();
+        // A search that panicked would be a defect; the others' answers are still good.
+        others.into_iter().filter_map(|other| other.join().ok()).fold(search(seed), best)
+    })
+}
+
+/// Turns in which matrices are searched after the portfolio.
+const TURNS: u32 = 8;
+
+/// Searches until the limit, or until the answer is proven. Matrices that are a placement problem go through all that a
+/// pattern on a machine does ([`crate::portfolio`], [`crate::multilevel`], [`crate::exact`]). The rest of the time kicks, which
+/// win where matrices have structure, and tabu search, which wins where they have none, go on from the best in turns.
 #[must_use]
-pub fn solve(qap: &Qap, limit: &Limit, seed: u64) -> Solved {
+pub fn solve(qap: &Qap, limit: &Limit, threads: usize, seed: u64) -> Solved {
     let lower_bound = gilmore_lawler_dense(qap, &limit.part(BOUND_PART));
-    let mut rng = fastrand::Rng::with_seed(seed);
-    let mut start: Vec<u32> = (0..qap.n() as u32).collect();
-    rng.shuffle(&mut start);
-    let mut best = Found { cost: qap.cost(&start), slot_of: start };
-    for round in 0..ROUNDS {
-        let Some(mut engine) = Dense::new(qap, best.slot_of.clone(), limit) else { break };
-        engine.descend(limit);
-        let found = iterate(&mut engine, &mut rng, &limit.part(2 * (ROUNDS - round)));
-        best = better(best, found);
-        let Some(mut engine) = Dense::new(qap, best.slot_of.clone(), limit) else { break };
-        let rest = if round + 1 == ROUNDS { *limit } else { limit.part(2 * (ROUNDS - round) - 1) };
-        best = better(best, tabu(&mut engine, &mut rng, &rest));
-        if best.cost <= lower_bound {
-            break;
+    let form = AsProblem::new(qap);
+    let mut best = match &form {
+        Some(form) => form.cheapest(lower_bound, limit, threads, seed),
+        None => told(at_random(qap, seed), false, "a random start"),
+    };
+    let limit = limit.until(lower_bound + 1e-9 * lower_bound.abs());
+    if !best.is_optimal && !limit.ends_at(best.found.cost) {
+        let better = side_by_side(threads, seed, |seed| in_turns(qap, form.as_ref(), &best.found, &limit, seed));
+        if better.found.cost < best.found.cost {
+            best = told(better.found, false, better.name);
         }
     }
     // The sum over swaps has rounding in it.
-    best.cost = qap.cost(&best.slot_of);
-    Solved { optimal: best.cost <= lower_bound + 1e-9 * lower_bound.abs(), found: best, lower_bound }
+    let cost = qap.cost(&best.found.slot_of);
+    let optimal = best.is_optimal || cost <= limit.enough;
+    let found = Found { cost, slot_of: best.found.slot_of };
+    Solved { lower_bound: if optimal { cost } else { lower_bound }, found, optimal, method: best.method }
 }
 
-fn better(a: Found, b: Found) -> Found {
-    if b.cost < a.cost { b } else { a }
+fn at_random(qap: &Qap, seed: u64) -> Found {
+    let mut start: Vec<u32> = (0..qap.n() as u32).collect();
+    Xoshiro::new(seed).shuffle(&mut start);
+    Found { cost: qap.cost(&start), slot_of: start }
 }
+
+/// Tabu search and kicks by turns, each from the best so far. The one that has just found something better keeps the turn.
+fn in_turns(qap: &Qap, form: Option<&AsProblem>, start: &Found, limit: &Limit, seed: u64) -> Started {
+    let mut rng = Xoshiro::new(seed);
+    let mut best = Started { found: start.clone(), name: "" };
+    let (mut is_tabu, mut has_helped) = (false, false);
+    for turn in 0..TURNS {
+        is_tabu = is_tabu == has_helped;
+        let part = limit.part(TURNS - turn);
+        let (found, name) = match (is_tabu, form.filter(|form| form.is_sparse())) {
+            (true, _) => (walked(qap, &best.found, &part, &mut rng), "tabu search"),
+            (_, Some(form)) => (form.kicked(&best.found, &part, &mut rng), "iterated local search"),
+            _ => (kicked(qap, &best.found, &part, &mut rng), "iterated local search"),
+        };
+        has_helped = found.as_ref().is_some_and(|found| found.cost < best.found.cost);
+        if let Some(found) = found.filter(|_| has_helped) {
+            best = Started { found, name };
+        }
+        if limit.ends_at(best.found.cost) {
+            break;
+        }
+    }
+    best
+}
+
+/// Kicks on the matrices; `None` where there is no time for a table.
+fn kicked(qap: &Qap, from: &Found, limit: &Limit, rng: &mut Xoshiro) -> Option<Found> {
+    let mut engine = Dense::new(qap, from.slot_of.clone(), limit)?;
+    Some(iterate(&mut engine, rng, limit))
+}
+
+/// Tabu search from the next local optimum; `None` where there is no time for a table.
+fn walked(qap: &Qap, from: &Found, limit: &Limit, rng: &mut Xoshiro) -> Option<Found> {
+    let mut engine = Dense::new(qap, from.slot_of.clone(), limit)?;
+    engine.descend(limit);
+    Some(tabu(&mut engine, rng, limit))
+}
+
+impl AsProblem {
+    /// What a pattern on a machine would get, in a part of the time where matrices without zeros are better searched as such.
+    fn cheapest(&self, lower_bound: f64, limit: &Limit, threads: usize, seed: u64) -> Cheapest {
+        let part = match (self.problem.tasks() <= MOST_TASKS, self.is_sparse()) {
+            (true, _) => *limit,
+            (_, true) => limit.part(2),
+            (_, false) => limit.part(TURNS),
+        };
+        let best = cheapest(&self.problem, lower_bound, &part, threads, seed);
+        Cheapest { found: Found { slot_of: self.permutation(&best.found.slot_of), ..best.found }, ..best }
+    }
+
+    /// Kicks of a tour or of a table of few partners.
+    fn kicked(&self, from: &Found, limit: &Limit, rng: &mut Xoshiro) -> Option<Found> {
+        let slot_of = self.assignment(&from.slot_of);
+        let mut started = Started { name: "", found: Found { cost: from.cost, slot_of } };
+        refine(&self.problem, &mut started, rng, limit);
+        Some(Found { slot_of: self.permutation(&started.found.slot_of), ..started.found })
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -16,28 +16,44 @@ impl Traffic {
     /// Endpoints must be below `tasks`; others are left out.
     #[must_use]
     pub fn new(tasks: usize, edges: impl IntoIterator<Item = (usize, usize, f64)>) -> Self {
-        let mut halves: Vec<(u32, u32, f64)> = edges
+        let mut edges: Vec<(u32, u32, f64)> = edges
             .into_iter()
             .filter(|(from, to, weight)| from != to && *from.max(to) < tasks && *weight != 0.0)
-            .flat_map(|(from, to, weight)| [(from as u32, to as u32, weight), (to as u32, from as u32, weight)])
+            .map(|(from, to, weight)| (from as u32, to as u32, weight))
             .collect();
-        halves.sort_by_key(|(from, to, _)| (*from, *to));
-        let mut traffic = Traffic { first: vec![0; tasks + 1], with: Vec::new(), weight: Vec::new() };
-        let mut last = None;
-        for (from, to, weight) in halves {
-            if last == Some((from, to)) {
-                *traffic.weight.last_mut().unwrap_or(&mut 0.0) += weight;
-                continue;
-            }
-            last = Some((from, to));
-            traffic.with.push(to);
-            traffic.weight.push(weight);
-            traffic.first[from as usize + 1] = traffic.with.len();
+        // Patterns have them in order, and sorting millions of them takes a second.
+        let ends = |edge: &(u32, u32, f64)| (edge.0, edge.1);
+        if !edges.is_sorted_by_key(ends) {
+            edges.sort_by_key(ends);
         }
-        for task in 0..tasks {
-            traffic.first[task + 1] = traffic.first[task + 1].max(traffic.first[task]);
+        let (arriving, end_of) = by_end(&edges, tasks);
+        let mut traffic = Traffic { first: vec![0], with: Vec::new(), weight: Vec::new() };
+        let (mut leaving, mut taken) = (&edges[..], 0);
+        for (task, end) in end_of.into_iter().enumerate() {
+            let (own, others) = leaving.split_at(leaving.partition_point(|edge| edge.0 as usize <= task));
+            traffic.push(own.iter().map(|(_, to, weight)| (*to, *weight)), arriving[taken..end].iter().copied());
+            (leaving, taken) = (others, end);
         }
         traffic
+    }
+
+    /// The next task's row: what leaves it and what arrives, both by ascending partner.
+    fn push(&mut self, leaving: impl Iterator<Item = (u32, f64)>, arriving: impl Iterator<Item = (u32, f64)>) {
+        let (mut leaving, mut arriving, start) = (leaving.peekable(), arriving.peekable(), self.with.len());
+        while let Some((with, weight)) = match (leaving.peek(), arriving.peek()) {
+            (Some(one), Some(other)) if one.0 > other.0 => arriving.next(),
+            (Some(_), _) => leaving.next(),
+            (None, _) => arriving.next(),
+        } {
+            match (self.with[start..].last(), self.weight.last_mut()) {
+                (Some(last), Some(sum)) if *last == with => *sum += weight,
+                _ => {
+                    self.with.push(with);
+                    self.weight.push(weight);
+                }
+            }
+        }
+        self.first.push(self.with.len());
     }
 
     /// How many tasks there are.
@@ -81,6 +97,21 @@ impl Traffic {
     }
 }
 
+/// What arrives at each task, as (from, weight) in the order of the edges, and where each task's part ends.
+fn by_end(edges: &[(u32, u32, f64)], tasks: usize) -> (Vec<(u32, f64)>, Vec<usize>) {
+    let mut end_of = vec![0; tasks + 1];
+    edges.iter().for_each(|(_, to, _)| end_of[*to as usize + 1] += 1);
+    (0..tasks).for_each(|task| end_of[task + 1] += end_of[task]);
+    let mut arriving = vec![(0, 0.0); edges.len()];
+    for (from, to, weight) in edges {
+        let place = &mut end_of[*to as usize];
+        arriving[*place] = (*from, *weight);
+        *place += 1;
+    }
+    end_of.truncate(tasks);
+    (arriving, end_of)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -91,5 +122,21 @@ mod tests {
         assert_eq!(traffic.of(1).collect::<Vec<_>>(), [(0, 5.5), (3, 1.0)]);
         assert_eq!((traffic.between(0, 1), traffic.between(1, 3), traffic.between(0, 3)), (5.5, 1.0, 0.0));
         assert_eq!((traffic.degree(2), traffic.volume(1), traffic.pairs()), (0, 6.5, 2));
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn edges_in_any_order_come_to_the_same(tasks in 1..9_usize, edges in 0..40_usize, seed: u64) {
+            let mut rng = seatmap_statistics::Xoshiro::new(seed);
+            let edges: Vec<(usize, usize, f64)> =
+                (0..edges).map(|_| (rng.below(tasks + 1), rng.below(tasks), rng.below(3) as f64)).collect();
+            let traffic = Traffic::new(tasks, edges.iter().copied());
+            for (a, b) in (0..tasks).flat_map(|a| (0..tasks).map(move |b| (a, b))) {
+                let is_between = |edge: &&(usize, usize, f64)| a != b && [(a, b), (b, a)].contains(&(edge.0, edge.1));
+                let sum: f64 = edges.iter().filter(is_between).map(|edge| edge.2).sum();
+                proptest::prop_assert_eq!(traffic.between(a, b), sum);
+                proptest::prop_assert_eq!(traffic.of(a).filter(|(with, _)| *with == b).count(), usize::from(sum > 0.0));
+            }
+        }
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::search::{Found, Limit};
 use crate::{PlaceError, Problem, seed};
+use seatmap_statistics::Xoshiro;
 use std::collections::HashMap;
 
 /// Neighbours tried at once. A fixed number, so that the answer does not depend on how many threads try them.
@@ -58,7 +59,7 @@ impl<'a> Trials<'a> {
             }
             return Ok((best, !self.is_cut));
         }
-        let mut rng = fastrand::Rng::with_seed(random);
+        let mut rng = Xoshiro::new(random);
         let mut here = best.clone();
         while !self.is_over(&best) {
             here = self.descend(here, &mut rng)?;
@@ -79,7 +80,7 @@ impl<'a> Trials<'a> {
     }
 
     /// Moves to the best of a batch of neighbours while one is better, all neighbours in random order.
-    fn descend(&mut self, mut here: Found, rng: &mut fastrand::Rng) -> Result<Found, PlaceError> {
+    fn descend(&mut self, mut here: Found, rng: &mut Xoshiro) -> Result<Found, PlaceError> {
         loop {
             let mut neighbours = self.neighbours(&here.slot_of);
             rng.shuffle(&mut neighbours);
@@ -101,10 +102,10 @@ impl<'a> Trials<'a> {
         }
     }
 
-    fn kicked(&mut self, from: &Found, rng: &mut fastrand::Rng) -> Result<Found, PlaceError> {
+    fn kicked(&mut self, from: &Found, rng: &mut Xoshiro) -> Result<Found, PlaceError> {
         let mut slot_of = from.slot_of.clone();
         for _ in 0..KICK {
-            let (task, item) = (rng.usize(..self.problem.tasks()), rng.usize(..slot_of.len()));
+            let (task, item) = (rng.below(self.problem.tasks()), rng.below(slot_of.len()));
             slot_of.swap(task, item);
         }
         self.best_of(&[seed::lawful(self.problem, slot_of)])

@@ -3,6 +3,7 @@
 use crate::baselines::at_random;
 use crate::build::problem;
 use crate::{Judge, Links, PlaceError, Request};
+use seatmap_statistics::Xoshiro;
 
 /// Random placements of which the one in the middle is taken; odd, so that there is one.
 pub const DRAWN: usize = 101;
@@ -17,7 +18,7 @@ impl Request<'_> {
         let pus = self.pus()?;
         let problem = problem(self, &pus)?;
         let links = Links::new(self.profile, &pus);
-        let mut rng = fastrand::Rng::with_seed(self.seed);
+        let mut rng = Xoshiro::new(self.seed);
         let mut drawn = Vec::with_capacity(DRAWN);
         for _ in 0..DRAWN {
             let pu_of = at_random(&problem, &mut rng);

@@ -7,9 +7,8 @@ use seatmap_plan::Objective;
 use std::path::PathBuf;
 
 /// What makes no sense for a QAPLIB instance, which has neither machine nor pattern.
-const OF_PATTERNS: [&str; 19] = [
+const OF_PATTERNS: [&str; 16] = [
     "on",
-    "objective",
     "packet",
     "rounds",
     "weight",
@@ -19,10 +18,8 @@ const OF_PATTERNS: [&str; 19] = [
     "use_smt",
     "one_per",
     "widen",
-    "method",
     "sections",
     "homes",
-    "threads",
     "output",
     "html",
     "svg",
@@ -94,7 +91,7 @@ pub struct Place {
     /// Stop after so many kicks instead, for the same answer everywhere.
     #[arg(long, value_name = "N", conflicts_with = "seconds")]
     pub kicks: Option<u64>,
-    /// Searches side by side; as many as there are CPUs by default, and one for QAPLIB.
+    /// Searches side by side; as many as there are CPUs by default, and one with --kicks or for QAPLIB.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub threads: Option<u16>,
     /// Where random choices start.
@@ -133,8 +130,33 @@ impl Place {
         self.sections.unwrap_or(SECTIONS)
     }
 
+    /// How many searches run side by side. More would find other answers, so that their number must not be the machine's
+    /// where the answer is to be the same everywhere.
+    pub fn threads(&self) -> usize {
+        let cores = || std::thread::available_parallelism().map_or(1, usize::from);
+        let is_alone = self.kicks.is_some() || self.qaplib.is_some();
+        self.threads.map_or_else(|| if is_alone { 1 } else { cores() }, usize::from)
+    }
+
     /// An option that would do nothing, and what it is for.
     pub fn unused(&self) -> Option<String> {
+        self.alien().or_else(|| self.idle())
+    }
+
+    /// An option for machines, given with two matrices.
+    fn alien(&self) -> Option<String> {
+        let objective = Some("--objective").filter(|_| self.objective != ObjectiveChoice::Distance);
+        let option = objective.or(Some("--method").filter(|_| self.method != MethodChoice::Auto))?;
+        self.qaplib.as_ref()?;
+        Some(format!("{option} needs a machine, and a QAPLIB instance is two matrices; leave {option} out"))
+    }
+
+    /// An option without the one that gives it a meaning, or beside one that takes it away.
+    fn idle(&self) -> Option<String> {
+        if self.threads.is_some() && self.method == MethodChoice::Getcore {
+            let getcore = "--method getcore, which seats each task once and does not search";
+            return Some(format!("--threads changes nothing with {getcore}; leave --threads out"));
+        }
         let is_simulated = self.objective == ObjectiveChoice::Simulated;
         let is_pizza = self.method == MethodChoice::Pizza;
         let given = [

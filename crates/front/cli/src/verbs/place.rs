@@ -27,11 +27,11 @@ const SOLUTION: &str = "seatmap-qap/1";
 
 /// Says where the tasks of a pattern should sit on a machine.
 pub fn run(typed: &Place) -> Result<(), CliError> {
-    if let Some(file) = &typed.qaplib {
-        return solve(typed, file);
-    }
     if let Some(unused) = typed.unused() {
         return Err(CliError::input(unused));
+    }
+    if let Some(file) = &typed.qaplib {
+        return solve(typed, file);
     }
     let destination = typed.output.as_deref().map(Destination::new).transpose()?;
     let page = typed.html.as_deref().map(Destination::new).transpose()?;
@@ -85,7 +85,7 @@ fn request<'a>(typed: &Place, profile: &'a Profile, pattern: &'a Pattern) -> Req
         MethodChoice::Getcore => Method::GetCore,
     };
     request.homes = typed.homes;
-    request.threads = typed.threads.map_or_else(cores, usize::from);
+    request.threads = typed.threads();
     request.seed = typed.seed;
     request.one_per = smt::one_per(typed, &request);
     request.limit = smt::limit(typed, &request);
@@ -122,10 +122,6 @@ fn seating_in_order(request: &Request, plan: &Plan) -> Result<Seating, CliError>
     Ok(Seating::in_order(request.profile, request.pattern, plan, in_order))
 }
 
-fn cores() -> usize {
-    std::thread::available_parallelism().map_or(1, usize::from)
-}
-
 fn plan(request: &Request, answer: &Answer, seconds: f64) -> Plan {
     let mut plan = request.plan(answer);
     plan.seconds = Some(seconds);
@@ -142,7 +138,7 @@ fn solve(typed: &Place, file: &Path) -> Result<(), CliError> {
     let began = Instant::now();
     let waiting = Waiting::new("solving", typed.kicks.is_none().then_some(typed.seconds));
     let limit = typed.kicks.map_or_else(|| Limit::seconds(typed.seconds), Limit::kicks);
-    let solved = seatmap_place::solve::solve(&qap, &limit, typed.seed);
+    let solved = seatmap_place::solve::solve(&qap, &limit, typed.threads(), typed.seed);
     drop(waiting);
     let seconds = began.elapsed().as_secs_f64();
     let (cost, permutation) = (solved.found.cost, solved.found.slot_of);
@@ -150,15 +146,16 @@ fn solve(typed: &Place, file: &Path) -> Result<(), CliError> {
         let instance = file.file_stem().map(|stem| stem.to_string_lossy());
         let document = serde_json::json!({
             "format": SOLUTION, "instance": instance, "tool": place::tool(), "n": n, "cost": cost, "permutation": permutation, "lower_bound": solved.lower_bound,
-            "optimal": solved.optimal, "seconds": seconds, "seed": typed.seed,
+            "optimal": solved.optimal, "method": solved.method, "seconds": seconds, "seed": typed.seed,
         });
         return output::print(&format!("{document}\n"));
     }
     let places: Vec<String> = permutation.iter().map(u32::to_string).collect();
     let proven = if solved.optimal { ", optimal" } else { "" };
     output::print(&format!(
-        "{}: n = {n}, cost {cost}{proven}, lower bound {}, {seconds:.2} s\n{}\n",
+        "{}: n = {n}, cost {cost}{proven} ({}), lower bound {}, {seconds:.2} s\n{}\n",
         output::visible(&file.display().to_string()),
+        solved.method,
         solved.lower_bound,
         places.join(" ")
     ))

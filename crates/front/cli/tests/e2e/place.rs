@@ -131,10 +131,18 @@ fn qaplib_instances_are_solved() {
     assert_eq!(solved["cost"], 2.0 * (5.0 * 8.0 + 3.0 * 13.0 + 2.0 * 15.0));
     assert_eq!(solved["permutation"].as_array().unwrap().len(), 3);
     assert_eq!((&solved["format"], &solved["instance"]), (&"seatmap-qap/1".into(), &"tiny".into()));
-    for more in [["--sections", "4"], ["--method", "auto"], ["--threads", "2"], ["--one-per", "core"]] {
-        let refused = place.refusal(&[&["place", "--qaplib", "tiny.dat"][..], &more].concat());
+    assert_eq!((&solved["optimal"], &solved["lower_bound"]), (&true.into(), &solved["cost"]));
+    let tiny = ["place", "--qaplib", "tiny.dat"];
+    for more in [["--sections", "4"], ["--weight", "bytes"], ["--one-per", "core"]] {
+        let refused = place.refusal(&[&tiny[..], &more].concat());
         assert!(refused.contains("cannot be used with") && refused.contains(more[0]), "{refused}");
     }
+    for more in [["--method", "pizza"], ["--objective", "congestion"]] {
+        let refused = place.one_line_refusal(&[&tiny[..], &more].concat());
+        assert!(refused.ends_with(&format!("is two matrices; leave {} out", more[0])), "{refused}");
+    }
+    let told = place.stdout(&[&tiny[..], &["--kicks", "9", "--threads", "2", "--objective", "distance"]].concat());
+    assert!(told.starts_with("tiny.dat: n = 3, cost 218, optimal ("), "{told}");
 }
 
 /// Two packages of 8 cores; hardware threads of a core are 16 apart.
@@ -201,6 +209,19 @@ fn options_that_would_do_nothing_are_refused() {
             format!("seatmap: {option} changes nothing without {needed}; add that, or leave {option} out")
         );
     }
+    let phi = ["place", "--on", "xeon-phi-5110p", "--pattern", "pairs:4"];
+    let line = place.one_line_refusal(&[&phi[..], &["--method", "getcore", "--threads", "2"]].concat());
+    assert!(line.ends_with("does not search; leave --threads out"), "{line}");
+    let line = place.one_line_refusal(&[&phi[..], &["--objective", "simulated", "--packet", "4k"]].concat());
+    assert!(line.ends_with("one cache line at a time; leave --packet out"), "{line}");
+}
+
+#[test]
+fn kicks_are_the_same_answer_on_one_core_or_many() {
+    let place = Place::new();
+    let kicked = ["place", "--on", "graviton3", "--pattern", "random:40:4:1", "--kicks", "20", "--json"];
+    let cost = |more: &[&str]| place.json(&[&kicked[..], more].concat())["placement"].clone();
+    assert_eq!(cost(&[]), cost(&["--threads", "1"]), "a machine's number of CPUs has no say");
 }
 
 #[test]
@@ -252,7 +273,7 @@ fn what_cannot_be_had_is_refused_in_one_line() {
     assert!(on_graviton(&["ring:4", "--cpus", "0-3,77"]).contains("PU 77"));
     assert!(on_graviton(&["ring:4", "--fix", "9=0"]).contains("task 9"));
     assert!(on_graviton(&["ring:4", "--method", "pizza", "--sections", "99"]).contains("99 sections"));
-    assert!(on_graviton(&["ring:4", "--homes"]).contains("tells no homes"));
+    assert!(on_graviton(&["ring:4", "--homes"]).ends_with("place without homes"));
     assert!(on_graviton(&["ring:4", "-o", "nowhere/x.json"]).contains("folder does not exist"));
     assert!(on_graviton(&["ring:4", "--json", "-o", "-"]).contains("only one of"));
     place.file("short.dat", "3\n1 2 3\n");

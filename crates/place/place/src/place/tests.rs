@@ -112,13 +112,33 @@ fn what_cannot_be_had_is_said() {
     assert!(refused(&|r| r.cpus = Some(vec![0, 99])).contains("PU 99"));
     assert!(refused(&|r| r.fixed = vec![(7, 0)]).contains("task 7"));
     assert!(refused(&|r| r.fixed = vec![(1, 0), (1, 2)]).contains("twice"));
-    assert!(refused(&|r| r.homes = true).contains("--homes 64"));
-    assert!(refused(&|r| r.method = Method::GetCore).contains("--homes 64"));
+    assert!(refused(&|r| r.homes = true).ends_with("none to choose from; place without homes"));
+    assert!(refused(&|r| r.method = Method::GetCore).contains("tells no homes of lines apart"));
     assert!(
         refused(&|r| r.method = Method::Pizza(99))
             .contains("99 sections do not divide 64 cores; 2, 4, 8, 16, 32, 64 do")
     );
     assert!(refused(&|r| r.method = Method::Partition).contains("two chips"));
+}
+
+#[test]
+fn only_where_it_can_help_is_measuring_advised() {
+    let (mut machine, ring) = (machine("graviton3"), generate("ring:4").unwrap());
+    let refused = |machine: &Profile| placed(machine, &ring, |request| request.homes = true).unwrap_err().to_string();
+    assert!(!refused(&machine).contains("measure"), "somebody else's file");
+    machine.origin.kind = seatmap_machine::OriginKind::Measured;
+    assert!(refused(&machine).ends_with("; place without homes, or look for homes with 'seatmap measure --homes 64'"));
+    let lines = seatmap_machine::HomeLines {
+        home_of_line: vec![0; 64],
+        nearest_pu: vec![0],
+        confidence: 0.0,
+        resolvable: false,
+        samples: 1,
+        checked: None,
+    };
+    let model = machine.home_model.as_mut().unwrap();
+    (model.lines, model.offset_ns) = (Some(lines), vec![vec![0.0]; 64]);
+    assert!(refused(&machine).ends_with("; place without homes"), "64 lines were tried already");
 }
 
 /// Weighted distance as a run would tell it, in nanoseconds.

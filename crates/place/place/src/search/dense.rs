@@ -1,6 +1,7 @@
 //! Local search for dense matrices: a table of what each swap would change.
 
 use super::{Engine, Limit, Part, Qap, SWAPS_BETWEEN_CHECKS, Watch};
+use seatmap_statistics::Xoshiro;
 
 /// A permutation with the change that each swap of two items would make.
 ///
@@ -126,8 +127,8 @@ impl Engine for Dense {
         &self.place_of
     }
 
-    fn kick(&mut self, rng: &mut fastrand::Rng) {
-        let (a, b) = (rng.usize(..self.n), rng.usize(..self.n));
+    fn kick(&mut self, rng: &mut Xoshiro) {
+        let (a, b) = (rng.below(self.n), rng.below(self.n));
         if a != b {
             self.swap(a.min(b), a.max(b));
         }
@@ -249,8 +250,8 @@ mod tests {
     use seatmap_machine::Square;
 
     fn engine(n: usize, seed: u64) -> (Qap, Dense) {
-        let mut rng = fastrand::Rng::with_seed(seed);
-        let mut matrix = || Square::from_fn(n, |_, _| f64::from(rng.u8(..20)));
+        let mut rng = Xoshiro::new(seed);
+        let mut matrix = || Square::from_fn(n, |_, _| rng.below(20) as f64);
         let qap = Qap::new(matrix(), matrix());
         let engine = Dense::new(&qap, (0..n as u32).collect(), &Limit::kicks(0)).unwrap();
         (qap, engine)
@@ -260,7 +261,7 @@ mod tests {
         #[test]
         fn every_change_is_what_a_swap_changes(n in 2..40_usize, seed: u64, swaps in 0..6) {
             let (qap, mut engine) = engine(n, seed);
-            let mut rng = fastrand::Rng::with_seed(seed);
+            let mut rng = Xoshiro::new(seed);
             (0..swaps).for_each(|_| engine.kick(&mut rng));
             prop_assert!((engine.cost() - qap.cost(engine.places())).abs() < 1e-6);
             let (cost, row) = (engine.cost(), engine.row(0).to_vec());

@@ -1,6 +1,7 @@
 //! Iterated local search.
 
 use super::{Engine, Limit, Watch};
+use seatmap_statistics::Xoshiro;
 
 /// Failures in a row, as a multiple of the items, after which the search goes elsewhere.
 const PATIENCE: usize = 40;
@@ -19,7 +20,7 @@ pub struct Found {
 /// Kicks grow, with swaps from three to a third of the items, while nothing better is found, and shrink back on success
 /// (Stuetzle 2006, "Iterated local search for the quadratic assignment problem", with the growing strength of Benlic &
 /// Hao 2013, "Breakout local search"). After 40 failures an item it goes on from a state shaken as often as there are items.
-pub fn iterate(engine: &mut impl Engine, rng: &mut fastrand::Rng, limit: &Limit) -> Found {
+pub fn iterate(engine: &mut impl Engine, rng: &mut Xoshiro, limit: &Limit) -> Found {
     let settled = |engine: &mut dyn Engine| {
         engine.descend(limit);
         engine.save();
@@ -47,6 +48,9 @@ pub fn iterate(engine: &mut impl Engine, rng: &mut fastrand::Rng, limit: &Limit)
             here = engine.cost();
             engine.save();
             failures = 0;
+        } else if limit.is_late() {
+            // Nobody goes on from here, and the way back may be as long as the descent was.
+            break;
         } else {
             engine.restore();
             failures += 1;

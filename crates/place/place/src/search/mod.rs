@@ -20,6 +20,7 @@ pub use sparse::Sparse;
 pub use tabu::tabu;
 pub use tour::Tour;
 
+use seatmap_statistics::Xoshiro;
 use std::ops::Range;
 
 /// Swaps of one descent after which what they add up to is computed anew, as a multiple of the items. Sums of changes carry
@@ -43,7 +44,7 @@ pub trait Engine {
         WEAKEST..(self.items() / 3).max(WEAKEST + 1)
     }
     /// Swaps two random items that may be swapped, or does something of that size.
-    fn kick(&mut self, rng: &mut fastrand::Rng);
+    fn kick(&mut self, rng: &mut Xoshiro);
     /// Swaps until no swap helps, or until the limit's deadline.
     fn descend(&mut self, limit: &Limit);
     /// Makes the present state the one to come back to.

@@ -64,6 +64,14 @@ impl Qap {
         (0..self.n()).map(row).sum()
     }
 
+    /// Both matrices made symmetric, where that is the whole problem; `None` where directions matter in both.
+    pub(crate) fn symmetric(&self) -> Option<(&Square<f64>, &Square<f64>)> {
+        match &self.parts[..] {
+            [part] => Some((&part.a, &part.b)),
+            _ => None,
+        }
+    }
+
     pub(super) fn parts(&self) -> &[Part] {
         &self.parts
     }

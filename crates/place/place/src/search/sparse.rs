@@ -2,6 +2,7 @@
 
 use super::{Engine, Limit, SWAPS_BETWEEN_CHECKS, Watch};
 use crate::Problem;
+use seatmap_statistics::Xoshiro;
 
 /// A placement with, for every task and PU, what the task would pay there, all others staying where they are.
 ///
@@ -48,7 +49,7 @@ impl<'a> Sparse<'a> {
             slot_of,
             item_at,
         };
-        let mut watch = Watch::new(limit, problem.distance.n());
+        let mut watch = Watch::new(limit, engine.cells_a_move());
         for task in 0..problem.tasks() {
             if watch.is_late() {
                 return None;
@@ -56,6 +57,12 @@ impl<'a> Sparse<'a> {
             engine.fill(task);
         }
         Some(engine)
+    }
+
+    /// Cells of the table that a task's move changes, on average: a row for each partner.
+    fn cells_a_move(&self) -> usize {
+        let traffic = &self.problem.traffic;
+        self.problem.distance.n() * (1 + 2 * traffic.pairs() / traffic.tasks().max(1))
     }
 
     /// Computes anew what swaps have added up to.
@@ -222,16 +229,16 @@ impl Engine for Sparse<'_> {
         &self.slot_of
     }
 
-    fn kick(&mut self, rng: &mut fastrand::Rng) {
-        let a = rng.usize(..self.problem.tasks());
-        let b = rng.usize(..self.items());
+    fn kick(&mut self, rng: &mut Xoshiro) {
+        let a = rng.below(self.problem.tasks());
+        let b = rng.below(self.items());
         if a != b && self.may_swap(a, b) {
             self.swap(a, b);
         }
     }
 
     fn descend(&mut self, limit: &Limit) {
-        let mut watch = Watch::new(limit, self.items());
+        let mut watch = Watch::new(limit, self.items() + self.cells_a_move());
         let (mut swaps, mut last) = (0, f64::INFINITY);
         while let Some(task) = self.queue.pop() {
             self.queued[task as usize] = false;

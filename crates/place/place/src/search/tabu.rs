@@ -1,13 +1,14 @@
 //! Robust tabu search on dense matrices.
 
 use super::{Dense, Engine, Found, Limit, Watch};
+use seatmap_statistics::Xoshiro;
 
 /// Always makes the best swap that was not lately undone, uphill too (Taillard 1991, "Robust taboo search for the quadratic
 /// assignment problem", with its tenure of 0.9 n to 1.1 n and its aspiration of forced diversification).
 ///
 /// Where matrices have no structure it finds better placements than kicks do. It walks on from the engine's state and
 /// leaves the engine where the walk ends.
-pub fn tabu(engine: &mut Dense, rng: &mut fastrand::Rng, limit: &Limit) -> Found {
+pub fn tabu(engine: &mut Dense, rng: &mut Xoshiro, limit: &Limit) -> Found {
     let n = engine.items();
     let mut best = Found { cost: engine.cost(), slot_of: engine.assignment().to_vec() };
     // The moment from which an item may sit on a place again.
@@ -21,7 +22,7 @@ pub fn tabu(engine: &mut Dense, rng: &mut fastrand::Rng, limit: &Limit) -> Found
         let Some((i, j)) = choose(engine, &free_at, now, now - patience, best.cost) else { break };
         let (place_i, place_j) = (engine.places()[i] as usize, engine.places()[j] as usize);
         engine.swap(i, j);
-        let tenure = |rng: &mut fastrand::Rng| (n as f64 * (0.9 + 0.2 * rng.f64())) as u64 + 2;
+        let tenure = |rng: &mut Xoshiro| (n as f64 * (0.9 + 0.2 * rng.unit())) as u64 + 2;
         free_at[i * n + place_i] = now + tenure(rng);
         free_at[j * n + place_j] = now + tenure(rng);
         if engine.cost() < best.cost - 1e-9 * best.cost.abs() {

@@ -6,6 +6,7 @@ mod steps;
 use super::{Engine, Limit, Watch};
 use crate::Problem;
 use chain::{chain, neighbours};
+use seatmap_statistics::Xoshiro;
 use std::ops::Range;
 
 /// The longest of the two pieces that a kick exchanges.
@@ -160,10 +161,10 @@ impl Engine for Tour<'_> {
     }
 
     /// Exchanges two neighbouring pieces of the tour.
-    fn kick(&mut self, rng: &mut fastrand::Rng) {
+    fn kick(&mut self, rng: &mut Xoshiro) {
         let n = self.tour.len();
         let longest = LONGEST_KICK.min((n - 1) / 2);
-        let (first, second, start) = (rng.usize(1..=longest), rng.usize(1..=longest), rng.usize(..n));
+        let (first, second, start) = (1 + rng.below(longest), 1 + rng.below(longest), rng.below(n));
         let ends = [
             start + n - 1,
             start,
@@ -233,7 +234,7 @@ mod tests {
     }
 
     fn solved(problem: &Problem) -> f64 {
-        let mut rng = fastrand::Rng::with_seed(1);
+        let mut rng = Xoshiro::new(1);
         let mut start: Vec<u32> = (0..problem.slots() as u32).collect();
         rng.shuffle(&mut start);
         let limit = Limit::kicks(3000);

@@ -2,6 +2,7 @@
 
 use crate::Traffic;
 use crate::search::{Limit, Watch};
+use seatmap_statistics::Xoshiro;
 
 /// Starts of a cut, of which the best is kept.
 const TRIES: usize = 12;
@@ -19,9 +20,13 @@ pub fn bisect(
     items: &[u32],
     first: usize,
     bias: &[f64],
-    rng: &mut fastrand::Rng,
+    rng: &mut Xoshiro,
     limit: &Limit,
 ) -> Vec<bool> {
+    let as_they_come = || (0..items.len()).map(|at| at >= first).collect();
+    if limit.is_late() {
+        return as_they_come();
+    }
     let mut local = vec![u32::MAX; traffic.tasks()];
     let is_task = |item: &u32| (*item as usize) < traffic.tasks();
     items.iter().enumerate().filter(|(_, item)| is_task(item)).for_each(|(at, item)| local[*item as usize] = at as u32);
@@ -41,7 +46,7 @@ pub fn bisect(
         tries.push((cut.cost(), cut.second));
     }
     let best = tries.into_iter().min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, second)| second);
-    best.unwrap_or_else(|| (0..items.len()).map(|at| at >= first).collect())
+    best.unwrap_or_else(as_they_come)
 }
 
 /// A cut in progress: what each item would gain by changing sides.
@@ -57,16 +62,16 @@ impl<'a> Cut<'a> {
         graph: &'a [Vec<(u32, f64)>],
         bias: &'a [f64],
         first: usize,
-        rng: &mut fastrand::Rng,
+        rng: &mut Xoshiro,
         watch: &mut Watch,
     ) -> Option<Self> {
         let n = graph.len();
         let mut second = vec![true; n];
         // What joins next: talks much to the set, little to the rest, and is pulled there from outside.
         let mut pull: Vec<f64> = (0..n)
-            .map(|item| bias[item] - graph[item].iter().map(|(_, weight)| weight).sum::<f64>() + 1e-6 * rng.f64())
+            .map(|item| bias[item] - graph[item].iter().map(|(_, weight)| weight).sum::<f64>() + 1e-6 * rng.unit())
             .collect();
-        let mut next = (n > 0).then(|| rng.usize(..n));
+        let mut next = (n > 0).then(|| rng.below(n));
         for _ in 0..first {
             let Some(item) = next.filter(|_| !watch.is_late()) else { break };
             second[item] = false;

@@ -17,6 +17,7 @@ pub use orders::{rcm, spectral};
 pub use recursive::{nested, recursive};
 
 use crate::{Problem, Zones};
+use seatmap_statistics::Xoshiro;
 
 /// Items in one order on slots in another.
 #[must_use]
@@ -28,7 +29,7 @@ pub fn in_order(items: &[u32], slots: &[u32]) -> Vec<u32> {
 
 /// A random assignment among those that zones allow.
 #[must_use]
-pub fn random(problem: &Problem, rng: &mut fastrand::Rng) -> Vec<u32> {
+pub fn random(problem: &Problem, rng: &mut Xoshiro) -> Vec<u32> {
     let mut slot_of: Vec<u32> = (0..problem.slots() as u32).collect();
     rng.shuffle(&mut slot_of);
     if !problem.zones.are_free() {
@@ -61,13 +62,23 @@ fn in_zones(zones: &Zones, tasks: usize, slots: &[u32]) -> Vec<u32> {
 mod tests {
     use super::*;
     use crate::Traffic;
+    use crate::search::Limit;
     use seatmap_machine::Square;
+
+    #[test]
+    fn without_time_items_are_cut_as_they_come() {
+        let traffic = Traffic::new(4, [(0, 2, 1.0), (1, 3, 1.0)]);
+        let cut = |limit| bisect::bisect(&traffic, &[0, 1, 2, 3], 2, &[0.0; 4], &mut Xoshiro::new(1), &limit);
+        assert_eq!(cut(Limit::seconds(0.0)), [false, false, true, true]);
+        let searched = cut(Limit::kicks(1));
+        assert!(searched[0] == searched[2] && searched[1] == searched[3] && searched[0] != searched[1]);
+    }
 
     #[test]
     fn random_assignments_keep_to_zones_and_reach_every_slot() {
         let mut problem = Problem::new(Traffic::new(5, []), Square::filled(8, 1.0));
         problem.zones = Zones::alike(vec![0, 0, 0, 0, 1, 1, 2, 2], 1, 2);
-        let mut rng = fastrand::Rng::with_seed(1);
+        let mut rng = Xoshiro::new(1);
         let mut used = [0; 8];
         for _ in 0..200 {
             let slot_of = random(&problem, &mut rng);

@@ -2,6 +2,7 @@
 
 use crate::search::{Limit, Watch};
 use crate::{Problem, Traffic};
+use seatmap_statistics::Xoshiro;
 use std::collections::VecDeque;
 
 /// Rounds of the power iteration; orders need far fewer digits than eigenvalues do.
@@ -10,14 +11,14 @@ const ROUNDS: usize = 300;
 /// Items by the second eigenvector of the traffic's Laplacian (Fiedler 1973), holes last. `None` where the deadline comes
 /// first.
 #[must_use]
-pub fn spectral(problem: &Problem, rng: &mut fastrand::Rng, limit: &Limit) -> Option<Vec<u32>> {
+pub fn spectral(problem: &Problem, rng: &mut Xoshiro, limit: &Limit) -> Option<Vec<u32>> {
     let traffic = &problem.traffic;
     let cells = (0..traffic.tasks()).map(|task| traffic.degree(task)).sum();
     let mut watch = Watch::new(limit, cells);
     let n = traffic.tasks();
     let volume: Vec<f64> = (0..n).map(|task| traffic.volume(task)).collect();
     let shift = 2.0 * volume.iter().copied().fold(1e-300, f64::max);
-    let mut vector: Vec<f64> = (0..n).map(|_| rng.f64() - 0.5).collect();
+    let mut vector: Vec<f64> = (0..n).map(|_| rng.unit() - 0.5).collect();
     for _ in 0..ROUNDS {
         if watch.is_late() {
             return None;

@@ -5,6 +5,7 @@ use super::halves::halves;
 use super::lawful;
 use crate::Problem;
 use crate::search::Limit;
+use seatmap_statistics::Xoshiro;
 use std::collections::VecDeque;
 
 /// Cuts the machine in two far halves and the tasks in two that talk little, and so on down to single slots.
@@ -13,7 +14,7 @@ use std::collections::VecDeque;
 /// architecture graphs") on measured distances. Level by level, so that a cut knows on which side of the machine the
 /// partners outside lie. From the deadline on cuts are no longer searched for but made as items and slots come.
 #[must_use]
-pub fn recursive(problem: &Problem, rng: &mut fastrand::Rng, limit: &Limit) -> Vec<u32> {
+pub fn recursive(problem: &Problem, rng: &mut Xoshiro, limit: &Limit) -> Vec<u32> {
     let n = problem.slots();
     // Where each item is so far: a slot in the middle of the set that it will be put on.
     let mut middle_of = vec![0_u32; n];
@@ -25,7 +26,10 @@ pub fn recursive(problem: &Problem, rng: &mut fastrand::Rng, limit: &Limit) -> V
         }
         let (left, right) = halves(problem, &slots, limit);
         let middles = (middle(problem, &left), middle(problem, &right));
-        let bias: Vec<f64> = items.iter().map(|item| pull(problem, *item, &slots, &middle_of, middles)).collect();
+        let bias: Vec<f64> = match limit.is_late() {
+            true => vec![0.0; items.len()],
+            false => items.iter().map(|item| pull(problem, *item, &slots, &middle_of, middles)).collect(),
+        };
         let second = bisect(&problem.traffic, &items, left.len(), &bias, rng, limit);
         let side = |wanted: bool| -> Vec<u32> {
             items.iter().zip(&second).filter(|(_, second)| **second == wanted).map(|(item, _)| *item).collect()

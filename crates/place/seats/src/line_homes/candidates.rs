@@ -3,7 +3,7 @@
 use super::Belief;
 use seatmap_machine::Profile;
 use seatmap_place::PlaceError;
-use seatmap_place::pus::predicted;
+use seatmap_place::pus::Predictions;
 
 /// PUs that pairs are made of: 2016 pairs, of which a few are taken.
 const MOST_PUS: usize = 64;
@@ -28,8 +28,9 @@ pub(super) struct Pair {
 impl Candidates {
     /// All pairs of these CPUs, one of each core, for which the profile predicts a distance over every home.
     pub fn new(profile: &Profile, cpus: Option<&[u32]>) -> Result<Self, PlaceError> {
-        let (known, model) = match (&profile.core_distance, &profile.home_model) {
-            (Some(known), Some(model)) if model.homes() > 1 => (known, model),
+        let (known, model, predictions) = match (&profile.core_distance, &profile.home_model, Predictions::new(profile))
+        {
+            (Some(known), Some(model), Some(predictions)) if model.homes() > 1 => (known, model, predictions),
             _ => return Err(PlaceError::Unfit(format!("the profile of {} tells no homes apart", profile.name))),
         };
         let rows = rows(profile, cpus, &known.pus);
@@ -39,7 +40,7 @@ impl Candidates {
         let both = rows.iter().enumerate().flat_map(|(at, i)| rows[at + 1..].iter().map(|j| (*i, *j)));
         let pair = |(i, j): (usize, usize)| {
             let predicted_ns: Option<Vec<f64>> =
-                (0..model.homes()).map(|home| predicted(profile, i, j, home)).collect();
+                (0..model.homes()).map(|home| predictions.round_trip_ns(i, j, home)).collect();
             Some(Pair { cpus: [known.pus[i], known.pus[j]], predicted_ns: predicted_ns? })
         };
         let pairs: Vec<Pair> = both.filter(|(i, j)| apart(*i, *j)).filter_map(pair).collect();

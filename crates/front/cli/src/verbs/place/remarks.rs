@@ -7,6 +7,7 @@ use seatmap_catalog::Machine;
 use seatmap_place::{Answer, Links, PlaceError, Pus, Request, Sharing};
 use seatmap_plan::Plan;
 use seatmap_report::floor::{Comparison, Seating};
+use seatmap_report::placement::number;
 
 /// A busiest link that carries so much more than without a plan is worth a word: a tenth more.
 const CLEARLY_MORE: f64 = 1.1;
@@ -37,6 +38,7 @@ pub(super) fn remarks(
 fn crossing(answer: &Answer) -> Option<String> {
     let (crossing, all) = answer.crossing?;
     let percent = if all > 0.0 { 100.0 * crossing / all } else { 0.0 };
+    let [crossing, all] = [crossing, all].map(number);
     Some(format!("{crossing} of the weight {all} crosses between sections ({percent:.1} %)."))
 }
 
@@ -60,7 +62,10 @@ fn agreement(answer: &Answer) -> Option<String> {
 
 fn loads(answer: &Answer) -> Option<String> {
     let (link, load) = answer.busiest_link.as_ref()?;
-    Some(format!("The most loaded link is that of {link}: {load} crosses it."))
+    Some(match *load > 0.0 {
+        true => format!("The most loaded link is that of {link}: {} crosses it.", number(*load)),
+        false => "Nothing crosses a link that groups of CPUs share.".to_owned(),
+    })
 }
 
 /// How many cores carry several tasks, and what the other way would cost.
@@ -98,8 +103,8 @@ fn cores(typed: &Place, request: &Request, answer: &Answer, sharing: &Sharing) -
 fn share(other: f64, cost: f64) -> String {
     let percent = 100.0 * (other / cost - 1.0);
     match (cost > 0.0, percent) {
-        (true, percent) if percent <= -0.05 => format!("cost {other:.1}, {:.1} % less", -percent),
-        (true, percent) if percent >= 0.05 => format!("cost {other:.1}, {percent:.1} % more"),
+        (true, percent) if percent <= -0.05 => format!("cost {}, {:.1} % less", number(other), -percent),
+        (true, percent) if percent >= 0.05 => format!("cost {}, {percent:.1} % more", number(other)),
         _ => "cost as much".to_owned(),
     }
 }

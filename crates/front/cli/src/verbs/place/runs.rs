@@ -71,6 +71,12 @@ fn by_handoffs<T>(
     model: &Arc<CoherentModel>,
     work: impl FnOnce(Judge) -> Result<T, PlaceError>,
 ) -> Result<T, CliError> {
+    if typed.packet.is_some() {
+        let machine = &typed.on;
+        return Err(CliError::input(format!(
+            "--packet changes nothing on {machine}, whose tasks hand over one cache line at a time; leave --packet out"
+        )));
+    }
     let program = handoffs(typed, pattern)?;
     let run = |placement: &[u32]| {
         let near = near(typed, &program, model, placement);
