@@ -1,5 +1,6 @@
 //! Plans in the terminal: where each task sits, and how good that is.
 
+use crate::counted;
 use seatmap_document::visible;
 use seatmap_plan::{Objective, Plan};
 
@@ -15,7 +16,8 @@ pub fn table(plan: &Plan) -> String {
         Some(Objective::Simulated | Objective::Measured) => " (ns)",
         _ => " (weight x ns)",
     };
-    let mut text = visible(&format!("{pattern}: {} tasks on {}{unit}", plan.placement.len(), plan.machine)) + "\n";
+    let mut text =
+        visible(&format!("{pattern}: {} on {}{unit}", counted(plan.placement.len(), "task"), plan.machine)) + "\n";
     let rows = rows(plan);
     let width = rows.iter().map(|(what, ..)| what.chars().count()).max().unwrap_or(0);
     for (what, cost, share) in rows {
