@@ -44,12 +44,14 @@ test: system
 	$(CARGO) test --workspace --locked
 	$(CARGO) test --locked --package seatmap-worker --features loom --test loom
 	$(CARGO) test --locked --package seatmap-sim --features threads --lib --test cell --test coherent
-	$(CARGO) build --package seatmap --locked
+	$(CARGO) build --package seatmap --locked --features faults
 	./scripts/cells $${CARGO_TARGET_DIR:-target}/debug/seatmap
 
-lab: build
-	./scripts/lab/run $(SEATMAP)
-	./scripts/lab/v9fs $(SEATMAP)
+# A program that can be killed at every step is built apart from the one that is installed.
+lab: system
+	$(CARGO) build --release --locked --package seatmap --features faults --target-dir target/faults
+	./scripts/lab/run target/faults/release/seatmap
+	./scripts/lab/v9fs target/faults/release/seatmap
 
 lint: system
 	$(CARGO) fmt --all --check

@@ -20,6 +20,32 @@ fn everything_that_disturbs_is_examined() {
     assert!(subjects.iter().all(|subject| lines.contains(subject)), "{lines}");
 }
 
+fn found<'a>(findings: &'a serde_json::Value, subject: &str) -> &'a serde_json::Value {
+    findings["findings"].as_array().unwrap().iter().find(|entry| entry["subject"] == subject).unwrap()
+}
+
+/// While the test holds the lock that everybody holds who changes the host, `doctor` neither waits nor changes anything.
+#[test]
+fn nothing_is_changed_unless_asked() {
+    let place = Place::new();
+    let online = seatmap_os::cpus::Cpus::read().unwrap().online;
+    let (last, folder) = (online[online.len() - 1].to_string(), seatmap_cell::settings_lock::FOLDER);
+    if online.len() < 2 || !std::path::Path::new(folder).is_dir() {
+        return eprintln!("skipped: isolation needs two CPUs and {folder}");
+    }
+    let _held = seatmap_cell::settings_lock::take().unwrap();
+    let groups = ["", "/cpuset", "/unified"].map(|name| format!("{folder}{name}"));
+    let changed = || groups.each_ref().map(|path| std::fs::metadata(path).and_then(|found| found.modified()).ok());
+    let before = changed();
+    let read = place.json(&["doctor", "--cpus", &last, "--json"]);
+    assert_eq!(changed(), before, "a control group came or went");
+    let backend = found(&read, "cpuset backend");
+    let is_open = backend["found"].as_str().unwrap().contains("not tried, --try does");
+    assert!(is_open || backend["level"] == "FIX", "{backend}");
+    let tried = place.json(&["doctor", "--try", "--cpus", &last, "--json"]);
+    assert!(found(&tried, "isolation")["found"].as_str().unwrap().starts_with("not tried: another program"), "{tried}");
+}
+
 /// What is tried out is put back: no control group is left, and no interrupt has moved.
 #[test]
 fn isolation_is_examined_for_the_cpus_in_question() {
@@ -30,7 +56,7 @@ fn isolation_is_examined_for_the_cpus_in_question() {
         eprintln!("skipped: isolation needs two CPUs");
         return;
     }
-    let found = place.json(&["doctor", "--cpus", &last.to_string(), "--json"]);
+    let found = place.json(&["doctor", "--try", "--cpus", &last.to_string(), "--json"]);
     let subjects: Vec<&str> =
         found["findings"].as_array().unwrap().iter().filter_map(|entry| entry["subject"].as_str()).collect();
     for subject in ["cpuset backend", "tick", "rcu callbacks", "isolcpus", "irqaffinity", "interrupts", "workqueues"] {
