@@ -108,9 +108,10 @@ mod tests {
         }
     }
 
-    /// Whoever tries holds the lock. So while another holds it, all that can be read is told, and nothing is tried.
+    /// Everything that tries is given the lock, which only [`settings_lock::take`] makes. Here another holds it: all that can be
+    /// read is told at once, and nobody waits.
     #[test]
-    fn only_who_tries_takes_the_lock() {
+    fn who_does_not_try_needs_no_lock() {
         let online = Cpus::read().unwrap().online;
         let (Some(last), true) = (online.last(), online.len() > 1) else {
             return eprintln!("skipped: isolation needs two CPUs");
@@ -118,9 +119,5 @@ mod tests {
         let _held = settings_lock::take().unwrap();
         let read = examine(&topology(), &[*last], false);
         assert!(read.len() > 10, "{read:?}");
-        if std::path::Path::new(settings_lock::FOLDER).is_dir() {
-            let tried = examine(&topology(), &[*last], true);
-            assert!(tried.len() == 1 && tried[0].found.starts_with("not tried: another program"), "{tried:?}");
-        }
     }
 }

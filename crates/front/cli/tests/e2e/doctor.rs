@@ -24,26 +24,22 @@ fn found<'a>(findings: &'a serde_json::Value, subject: &str) -> &'a serde_json::
     findings["findings"].as_array().unwrap().iter().find(|entry| entry["subject"] == subject).unwrap()
 }
 
-/// While the test holds the lock that everybody holds who changes the host, `doctor` neither waits nor changes anything.
+/// That it takes no lock and tries nothing is shown beside the code, where the lock can be held without making others wait.
 #[test]
-fn nothing_is_changed_unless_asked() {
+fn nothing_is_tried_unless_asked() {
     let place = Place::new();
     let online = seatmap_os::cpus::Cpus::read().unwrap().online;
-    let (last, folder) = (online[online.len() - 1].to_string(), seatmap_cell::settings_lock::FOLDER);
-    if online.len() < 2 || !std::path::Path::new(folder).is_dir() {
-        return eprintln!("skipped: isolation needs two CPUs and {folder}");
+    let last = online[online.len() - 1].to_string();
+    if online.len() < 2 {
+        return eprintln!("skipped: isolation needs two CPUs");
     }
-    let _held = seatmap_cell::settings_lock::take().unwrap();
-    let groups = ["", "/cpuset", "/unified"].map(|name| format!("{folder}{name}"));
-    let changed = || groups.each_ref().map(|path| std::fs::metadata(path).and_then(|found| found.modified()).ok());
-    let before = changed();
     let read = place.json(&["doctor", "--cpus", &last, "--json"]);
-    assert_eq!(changed(), before, "a control group came or went");
     let backend = found(&read, "cpuset backend");
     let is_open = backend["found"].as_str().unwrap().contains("not tried, --try does");
+    // A kernel without cpusets is known without a try.
     assert!(is_open || backend["level"] == "FIX", "{backend}");
-    let tried = place.json(&["doctor", "--try", "--cpus", &last, "--json"]);
-    assert!(found(&tried, "isolation")["found"].as_str().unwrap().starts_with("not tried: another program"), "{tried}");
+    let interrupts = found(&read, "interrupts")["found"].as_str().unwrap();
+    assert!(interrupts == "none comes here" || interrupts.contains("not tried, --try does"), "{interrupts}");
 }
 
 /// What is tried out is put back: no control group is left, and no interrupt has moved.

@@ -16,7 +16,7 @@ struct Example {
 }
 
 fn root() -> PathBuf {
-    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).canonicalize().unwrap()
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../..")).canonicalize().unwrap()
 }
 
 fn pages() -> Vec<PathBuf> {
