@@ -45,12 +45,14 @@ test:
 	$(CARGO) test --workspace --locked
 	$(CARGO) test --locked --package seatmap-worker --features loom --test loom
 	$(CARGO) test --locked --package seatmap-sim --features threads --lib --test all
-	$(CARGO) build --package seatmap --locked
+	$(CARGO) build --package seatmap --locked --features faults
 	./scripts/cells $${CARGO_TARGET_DIR:-target}/debug/seatmap
 
-lab: build
-	./scripts/lab/run $(SEATMAP)
-	./scripts/lab/v9fs $(SEATMAP)
+# A program that can be killed at every step is built apart from the one that is installed.
+lab:
+	$(CARGO) build --release --locked --package seatmap --features faults --target-dir target/faults
+	./scripts/lab/run target/faults/release/seatmap
+	./scripts/lab/v9fs target/faults/release/seatmap
 
 lint:
 	$(CARGO) fmt --all --check

@@ -1,16 +1,15 @@
 //! Who is on a cell's CPUs, or may go there.
 
-use crate::layout;
 use crate::record::Record;
 use seatmap_os::CpuSet;
 use seatmap_os::Tid;
+use seatmap_os::attribute;
 use seatmap_os::root::Root;
 use seatmap_os::task;
 use seatmap_os::task::Task;
 use std::collections::BTreeSet;
-use std::ffi::{CStr, CString, OsStr};
-use std::fs;
-use std::os::unix::ffi::OsStrExt;
+use std::ffi::OsString;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
 /// Tells a program which cell it is in. Threads in a cell's group without it are not the cell's own.
@@ -19,8 +18,11 @@ pub const VARIABLE: &str = "SEATMAP_CELL";
 /// Processes that are looked at above one: numbers that come again while they are read could go round.
 const LONGEST_LINE: usize = 64;
 
-/// The attribute by which a control group remembers whose it is: the journal that knows of it.
-const ATTRIBUTE: [&CStr; 2] = [c"user.seatmap.cell", c"trusted.seatmap.cell"];
+/// The note by which a control group remembers whose it is: the journal that knows of it.
+const NOTE: &str = "seatmap.cell";
+
+/// What `prctl(PR_SET_NAME)` has called Seatmap's guardians, wardens and stewards.
+const HELPERS: &str = "seatmap-";
 
 /// Threads that may run on a cell's CPUs though they are none of its own.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -36,7 +38,7 @@ impl Stragglers {
     #[must_use]
     pub fn processes(&self, root: &Root) -> Vec<String> {
         let pids: BTreeSet<Tid> = self.free.iter().map(|task| task.pid).collect();
-        let name = |pid: Tid| root.read(&format!("/proc/{pid}/comm")).map_or(String::new(), |name| format!(" {name}"));
+        let name = |pid: Tid| task::name(root, pid).map_or(String::new(), |name| format!(" {name}"));
         pids.into_iter().map(|pid| format!("{pid}{}", name(pid))).collect()
     }
 }
@@ -51,18 +53,30 @@ pub fn stragglers(root: &Root, cell: &CpuSet, spared: &[Tid]) -> Stragglers {
     Stragglers { bound: bound.len(), free }
 }
 
+/// Whether a thread is one of Seatmap's own helpers: a guardian, a warden or a steward, of whichever cell.
+#[must_use]
+pub fn is_helper(root: &Root, task: &Task) -> bool {
+    task.name.starts_with(HELPERS) && task::runs_this_program(root, task.pid)
+}
+
 /// Whether a process was started into this cell: it says so itself, or one that it descends from does, or it was Seatmap that
-/// started it. One whose environment nobody may read is not known to be, nor one that has neither environment nor parents.
+/// started it.
 #[must_use]
 pub fn is_resident(root: &Root, pid: Tid, record: &Record) -> bool {
-    let wanted = format!("{VARIABLE}={}", record.name);
-    let says_so = |pid: &Tid| {
-        let environment = root.read(&format!("/proc/{pid}/environ")).unwrap_or_default();
-        environment.split('\0').any(|variable| variable == wanted)
-    };
-    let program = |pid: &str| fs::read_link(root.path(&format!("/proc/{pid}/exe"))).ok();
-    let starter = parent(root, pid).and_then(|pid| program(&pid.to_string()));
-    (starter.is_some() && starter == program("self")) || line_of(root, pid).any(|pid| says_so(&pid))
+    let wanted = (VARIABLE.to_owned(), record.name.to_string());
+    let says_so = |pid: Tid| task::environment(root, pid).contains(&wanted);
+    parent(root, pid).is_some_and(|pid| task::runs_this_program(root, pid)) || line_of(root, pid).any(says_so)
+}
+
+/// Whether nothing shows where a process comes from: it began after the cell, has no environment that can be read, and the process
+/// that started it has ended. A daemon that was run in a cell is such a process once Seatmap has ended too. Whoever is moved into
+/// a cell by hand has an environment, or began before the cell, or has a starter.
+#[must_use]
+pub fn may_be_resident(root: &Root, pid: Tid, began_ticks: Option<u64>) -> bool {
+    let process = task::in_folder(root, &format!("/proc/{pid}"), pid).ok().flatten();
+    let is_younger = |process: &Task| began_ticks.is_some_and(|began| process.started_ticks >= began);
+    process.is_some_and(|process| process.parent <= 1 && is_younger(&process))
+        && task::environment(root, pid).is_empty()
 }
 
 /// A process and those that it descends from, but for the first.
@@ -71,56 +85,27 @@ fn line_of(root: &Root, pid: Tid) -> impl Iterator<Item = Tid> {
 }
 
 fn parent(root: &Root, pid: Tid) -> Option<Tid> {
-    let status = root.read(&format!("/proc/{pid}/status")).ok()?;
-    let parent = status.lines().find_map(|line| line.strip_prefix("PPid:"))?.trim().parse().ok()?;
-    (parent > 1).then_some(parent)
-}
-
-/// The group that this process is in, in the hierarchy of another group.
-#[must_use]
-pub fn group_of_self(root: &Root, group: &str) -> Option<String> {
-    let layout = layout::Layout::read(root);
-    let text = root.read("/proc/self/cgroup").ok()?;
-    let is_v2 = layout.v2.as_deref().is_some_and(|base| group.starts_with(base));
-    let base = if is_v2 { layout.v2? } else { layout.v1? };
-    let own = |line: &str| {
-        let mut fields = line.splitn(3, ':').skip(1);
-        let (controllers, path) = (fields.next()?, fields.next()?);
-        let fits = if is_v2 { controllers.is_empty() } else { controllers.split(',').any(|name| name == "cpuset") };
-        fits.then(|| format!("{base}{}", path.trim_end_matches('/')))
-    };
-    text.lines().find_map(own)
+    let process = task::in_folder(root, &format!("/proc/{pid}"), pid).ok()??;
+    Some(process.parent).filter(|parent| *parent > 1)
 }
 
 /// Has a control group remember whose it is, where its file system can.
 pub fn mark(root: &Root, group: &str, journal: &Path) {
-    let Ok(path) = CString::new(root.path(group).as_os_str().as_bytes()) else { return };
-    let value = journal.as_os_str().as_bytes();
-    let set = |name: &CStr| {
-        // SAFETY: both texts end in a zero byte, and the value is as long as is said.
-        unsafe { libc::setxattr(path.as_ptr(), name.as_ptr(), value.as_ptr().cast(), value.len(), 0) == 0 }
-    };
-    // No attribute is no loss: the journal knows the group as well.
-    let _ = ATTRIBUTE.into_iter().any(set);
+    // No note is no loss: the journal knows the group as well.
+    let _ = attribute::set(&root.path(group), NOTE, journal.as_os_str().as_bytes());
 }
 
 /// The journal that knows of a control group, if the group remembers and the journal is still there.
 #[must_use]
 pub fn journal_of(root: &Root, group: &str) -> Option<PathBuf> {
-    let path = CString::new(root.path(group).as_os_str().as_bytes()).ok()?;
-    let mut value = vec![0_u8; libc::PATH_MAX as usize];
-    let mut get = |name: &CStr| {
-        // SAFETY: both texts end in a zero byte, and the buffer is as long as is said.
-        let length = unsafe { libc::getxattr(path.as_ptr(), name.as_ptr(), value.as_mut_ptr().cast(), value.len()) };
-        let path = value.get(..usize::try_from(length).ok()?)?;
-        Some(PathBuf::from(OsStr::from_bytes(path))).filter(|journal| journal.is_file())
-    };
-    ATTRIBUTE.into_iter().find_map(&mut get)
+    let path = |note: Vec<u8>| PathBuf::from(OsString::from_vec(note));
+    attribute::get(&root.path(group), NOTE).map(path).find(|journal| journal.is_file())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
 
     fn record() -> Record {
         Record {
@@ -149,7 +134,10 @@ mod tests {
             let own = folder.path().join("proc").join(pid);
             fs::create_dir_all(&own).unwrap();
             fs::write(own.join("environ"), environment).unwrap();
-            fs::write(own.join("status"), format!("Name:\tx\nPPid:\t{parent}\n")).unwrap();
+            // It starts as many ticks after the boot as its number says.
+            let started = pid.parse::<u64>().unwrap_or(0);
+            let rest = format!("1 1 0 -1 0{} {started} {}", " 0".repeat(12), "0 ".repeat(20));
+            fs::write(own.join("stat"), format!("{pid} (x) S {parent} {rest}")).unwrap();
             std::os::unix::fs::symlink(program, own.join("exe")).unwrap();
         };
         process("self", 9, "", "/seatmap");
@@ -164,6 +152,14 @@ mod tests {
         let root = Root::new(folder.path());
         let known: Vec<Tid> = (10..=18).filter(|pid| is_resident(&root, *pid, &record())).collect();
         assert_eq!(known, [11, 12, 13, 14]);
+        process("19", 1, "", "/daemon");
+        process("20", 1, "HOME=/", "/service");
+        process("21", 1, "daemon: waits\0\0", "/daemon");
+        process("22", 20, "", "/child");
+        let unknown = |began| (10..=23).filter(|pid| may_be_resident(&root, *pid, began)).collect::<Vec<Tid>>();
+        assert_eq!(unknown(Some(19)), [19, 21]);
+        assert_eq!(unknown(Some(20)), [21], "one that is older was moved in");
+        assert_eq!(unknown(None), Vec::<Tid>::new());
     }
 
     #[test]

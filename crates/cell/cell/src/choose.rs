@@ -7,11 +7,10 @@
 
 use crate::error::CellError;
 use crate::host::Host;
-use crate::hygiene;
-use crate::layout;
 use seatmap_machine::Profile;
-use seatmap_os::CpuSet;
+use seatmap_os::layout;
 use seatmap_os::root::Root;
+use seatmap_os::{CpuSet, irq};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What is known of the CPUs to choose among.
@@ -115,8 +114,8 @@ fn core_of(root: &Root, cpu: u32, free: &CpuSet) -> CpuSet {
 
 fn unmovable(root: &Root) -> BTreeMap<u32, usize> {
     let mut found = BTreeMap::new();
-    for irq in hygiene::irqs(root).iter().filter(|irq| !hygiene::can_move(root, irq)) {
-        hygiene::goes_to(root, irq).iter().for_each(|cpu| *found.entry(cpu).or_insert(0) += 1);
+    for number in irq::all(root).iter().filter(|number| irq::try_to_move(root, number).is_err()) {
+        irq::goes_to(root, number).iter().for_each(|cpu| *found.entry(cpu).or_insert(0) += 1);
     }
     found
 }

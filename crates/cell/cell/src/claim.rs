@@ -9,8 +9,8 @@ use crate::change::{Change, What};
 use crate::journal::{Header, Journal, Line};
 use crate::name::Name;
 use crate::settings_lock::FOLDER;
-use rustix::fs::XattrFlags;
 use seatmap_os::CpuSet;
+use seatmap_os::attribute;
 use seatmap_os::root::Root;
 use seatmap_os::task;
 use serde::{Deserialize, Serialize};
@@ -19,14 +19,8 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// Attributes that all may read, else root alone; kernels before 6.6 have no others in a tmpfs.
-const SPACES: [&str; 2] = ["user", "trusted"];
-
-/// The middle of the attribute's name: behind the namespace, before the cell's name.
+/// What the attribute is called, before the cell's name.
 const PREFIX: &str = "seatmap.claim.";
-
-/// The most that an attribute holds (`XATTR_SIZE_MAX` of xattr(7)).
-const MOST_BYTES: usize = 1 << 16;
 
 /// A cell's second record.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -69,11 +63,7 @@ impl Claim {
     }
 
     fn write_whole(&self, root: &Root) -> io::Result<()> {
-        let bytes = serde_json::to_vec(self)?;
-        let set = |space| {
-            rustix::fs::setxattr(root.path(FOLDER), attribute(space, &self.header.cell), &bytes, XattrFlags::empty())
-        };
-        Ok(set(SPACES[0]).or_else(|_| set(SPACES[1]))?)
+        attribute::set(&root.path(FOLDER), &name(&self.header.cell), &serde_json::to_vec(self)?)
     }
 
     /// The records that there are, where nobody but root and this user can have written them.
@@ -85,22 +75,16 @@ impl Claim {
         if !std::fs::metadata(&folder).is_ok_and(is_trusted) {
             return Vec::new();
         }
-        let mut names = vec![0; MOST_BYTES];
-        let length = rustix::fs::listxattr(&folder, names.as_mut_slice()).unwrap_or(0);
-        let names = String::from_utf8_lossy(&names[..length]).into_owned();
-        let mut found: Vec<Claim> = names.split('\0').filter_map(|name| read(&folder, name)).collect();
+        let cells = attribute::names(&folder, PREFIX).into_iter().filter_map(|cell| cell.parse::<Name>().ok());
+        let mut found: Vec<Claim> = cells.flat_map(|cell| read(&folder, &cell)).collect();
         found.sort_by_key(|claim| claim.header.serial);
         found
     }
 
     /// Forgets a cell's record, if it is that of this journal.
     pub fn forget(root: &Root, cell: &Name, journal: &Path) {
-        for name in SPACES.map(|space| attribute(space, cell)) {
-            if read(&root.path(FOLDER), &name).is_some_and(|claim| claim.journal == journal) {
-                // Where this fails there is none any more.
-                let _ = rustix::fs::removexattr(root.path(FOLDER), &name);
-            }
-        }
+        let is_its = |bytes: &[u8]| parsed(cell, bytes).is_some_and(|claim| claim.journal == journal);
+        attribute::remove(&root.path(FOLDER), &name(cell), is_its);
     }
 
     /// Writes the records of cells that have one again, whose journals have changed.
@@ -158,16 +142,16 @@ impl Claim {
     }
 }
 
-fn attribute(space: &str, cell: &Name) -> String {
-    format!("{space}.{PREFIX}{cell}")
+fn name(cell: &Name) -> String {
+    format!("{PREFIX}{cell}")
 }
 
-fn read(folder: &Path, name: &str) -> Option<Claim> {
-    let cell = SPACES.iter().find_map(|space| name.strip_prefix(space)?.strip_prefix('.')?.strip_prefix(PREFIX))?;
-    let mut bytes = vec![0; MOST_BYTES];
-    let length = rustix::fs::getxattr(folder, name, bytes.as_mut_slice()).ok()?;
-    let claim: Claim = serde_json::from_slice(bytes.get(..length)?).ok()?;
-    (claim.header.cell.to_string() == cell).then_some(claim)
+fn read(folder: &Path, cell: &Name) -> Vec<Claim> {
+    attribute::get(folder, &name(cell)).filter_map(|bytes| parsed(cell, &bytes)).collect()
+}
+
+fn parsed(cell: &Name, bytes: &[u8]) -> Option<Claim> {
+    serde_json::from_slice::<Claim>(bytes).ok().filter(|claim| claim.header.cell == *cell)
 }
 
 /// The commonest change of masks.

@@ -8,7 +8,6 @@ use crate::guardian::{self, Posted};
 use crate::host::Host;
 use crate::hygiene;
 use crate::journal::{self, Header, Journal, Line};
-use crate::layout::{self, Layout};
 use crate::memory;
 use crate::name::Name;
 use crate::partition;
@@ -19,6 +18,7 @@ use seatmap_os::CpuSet;
 use seatmap_os::Tid;
 use seatmap_os::boot;
 use seatmap_os::group;
+use seatmap_os::layout::{self, Layout};
 use seatmap_os::root::FileError;
 
 /// Says how much time is stolen from a busy loop on these CPUs, in percent, when called on a thread that may use them.
@@ -120,7 +120,7 @@ fn build(host: &Host, request: &Request, rest: &CpuSet, posted: &mut Posted) -> 
 }
 
 fn begin(host: &Host, request: &Request) -> Result<Journal, CellError> {
-    let serial = host.journals()?.last().map_or(0, |journal| journal.header.serial) + 1;
+    let serial = host.next_serial()?;
     let (cell, cpus) = (request.name.clone(), request.cpus.to_string());
     let began_ticks = Some(boot::ticks());
     let header = Header { format: journal::FORMAT.to_owned(), cell, cpus, serial, began_ticks };
@@ -190,7 +190,7 @@ fn with_memory(host: &Host, mut record: Record, posted: &mut Posted) -> Result<R
 fn accept(host: &Host, record: &Record, limit: Option<f64>, judge: &mut Judge<'_>) -> Result<f64, CellError> {
     let own = std::process::id().to_string();
     let group = record.group.as_deref();
-    let home = group.and_then(|group| census::group_of_self(&host.root, group));
+    let home = group.and_then(|group| group::of_self(&host.root, group));
     let enter = |group: &str| host.root.write(&group::members_file(&host.root, group), &own);
     group.map_or(Ok(()), enter)?;
     let found = judge(&CpuList(record.cpus.clone())).map_err(CellError::Judge);

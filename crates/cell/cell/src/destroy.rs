@@ -5,7 +5,6 @@ use crate::claim::Claim;
 use crate::error::CellError;
 use crate::guardian;
 use crate::host::Host;
-use crate::layout::{self, Layout};
 use crate::memory;
 use crate::name::Name;
 use crate::orphan;
@@ -13,6 +12,7 @@ use crate::partition;
 use crate::undo::Left;
 use seatmap_os::CpuSet;
 use seatmap_os::group;
+use seatmap_os::layout::{self, Layout};
 
 /// Undoes a cell. A program that still runs in it is moved out, and not killed. What could not be put back is returned.
 ///

@@ -1,34 +1,33 @@
 //! Sudden death on purpose, for tests: that a host is restored whatever happens is shown by dying everywhere.
+//!
+//! Only a build with the feature `faults` can die so, as tests and the lab have it. Without the feature a point is nothing, and
+//! no environment variable is looked at.
 
-use std::process::Command;
-use std::sync::atomic::{AtomicU64, Ordering};
+#[cfg(feature = "faults")]
+mod injected;
+#[cfg(feature = "faults")]
+pub(crate) use injected::spare_guardian;
+#[cfg(feature = "faults")]
+pub use injected::{point, spare};
 
-/// For testing only: the process aborts at this point, counted from 1. There is a point before and after every change.
-pub const FAIL_AT: &str = "SEATMAP_CELL_FAIL_AT";
+#[cfg(not(feature = "faults"))]
+mod absent {
+    use std::process::Command;
 
-/// For testing only: the same for the guardian, which does not inherit [`FAIL_AT`].
-pub const GUARDIAN_FAIL_AT: &str = "SEATMAP_CELL_GUARDIAN_FAIL_AT";
-
-/// For testing only: the process stops at this point, and lets others die meanwhile. Whoever tests continues it.
-pub const PAUSE_AT: &str = "SEATMAP_CELL_PAUSE_AT";
-
-static PASSED: AtomicU64 = AtomicU64::new(0);
-
-/// Keeps a process that is started from what was meant for its parent.
-pub fn spare(child: &mut Command) -> &mut Command {
-    child.env_remove(FAIL_AT).env_remove(PAUSE_AT)
-}
-
-/// A point at which a process may be killed.
-pub fn point() {
-    let passed = PASSED.fetch_add(1, Ordering::Relaxed) + 1;
-    let is_here = |variable| std::env::var(variable).is_ok_and(|at| at.parse() == Ok(passed));
-    if is_here(FAIL_AT) {
-        // As after SIGKILL: nothing is unwound, flushed or said.
-        std::process::abort();
+    /// Keeps a process that is started from what was meant for its parent; there is nothing.
+    pub fn spare(child: &mut Command) -> &mut Command {
+        child
     }
-    if is_here(PAUSE_AT) {
-        // SAFETY: it acts on this process alone.
-        unsafe { libc::raise(libc::SIGSTOP) };
+
+    /// The same for a guardian.
+    pub(crate) fn spare_guardian(child: &mut Command) -> &mut Command {
+        child
     }
+
+    /// A point at which a process of another build may be killed.
+    pub fn point() {}
 }
+#[cfg(not(feature = "faults"))]
+pub(crate) use absent::spare_guardian;
+#[cfg(not(feature = "faults"))]
+pub use absent::{point, spare};

@@ -80,10 +80,7 @@ pub(crate) fn post(host: &Host, name: &Name) -> Result<Posted, CellError> {
 fn start(keeper: &Keeper, name: &Name) -> io::Result<Child> {
     let (program, arguments) = keeper.0.split_first().ok_or_else(|| io::Error::other("there is none"))?;
     let mut command = Command::new(program);
-    fault::spare(&mut command).args(arguments).arg(name.to_string()).current_dir("/");
-    if let Some(at) = std::env::var_os(fault::GUARDIAN_FAIL_AT) {
-        command.env_remove(fault::GUARDIAN_FAIL_AT).env(fault::FAIL_AT, at);
-    }
+    fault::spare_guardian(&mut command).args(arguments).arg(name.to_string()).current_dir("/");
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn()
 }
 

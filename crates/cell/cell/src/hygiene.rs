@@ -5,28 +5,30 @@
 use crate::change::{Change, What};
 use crate::settings;
 use crate::site::{Site, SiteError};
-use seatmap_os::CpuSet;
-use seatmap_os::root::Root;
+use seatmap_os::{CpuSet, Root, irq};
 
 /// Seconds between two updates of a CPU's memory statistics: each wakes a kernel thread there (`vm.stat_interval`,
 /// `Documentation/admin-guide/sysctl/vm.rst`; the value is that of tuned's low-latency profiles, ten times over).
 pub(crate) const STAT_INTERVAL_S: &str = "120";
 
-/// The folder of interrupts.
-const IRQS: &str = "/proc/irq";
-
-/// Keeps away what can be kept away. The names of the interrupts that cannot be moved are returned.
+/// Keeps away what can be kept away. The numbers of the interrupts that go to the cell's CPUs all the same are returned.
 ///
 /// # Errors
 /// [`SiteError::Journal`].
 pub fn keep(site: &mut Site<'_>) -> Result<Vec<String>, SiteError> {
-    let interrupts = irqs(site.root).into_iter();
-    let interrupts = interrupts.filter_map(|irq| site.keep_out(What::Cpus, &affinity_file(&irq))).collect();
-    let refused = site.try_all(interrupts)?;
+    let all = irq::all(site.root).into_iter();
+    let interrupts = all.filter_map(|irq| site.keep_out(What::Cpus, &irq::affinity_file(&irq))).collect();
+    // The kernel may refuse to move an interrupt that could come here and never does: it is no harm, and not named.
+    site.try_all(interrupts)?;
     let settings = self::others(site);
     // What the kernel refuses here is no worse than a kernel that has no such setting.
     site.try_all(settings)?;
-    Ok(refused.iter().filter_map(|change| change.path.split('/').nth(3).map(str::to_owned)).collect())
+    Ok(left(site.root, &site.cell))
+}
+
+/// The interrupts that go to a cell's CPUs.
+fn left(root: &Root, cell: &CpuSet) -> Vec<String> {
+    irq::all(root).into_iter().filter(|irq| irq::goes_to(root, irq).meets(cell)).collect()
 }
 
 fn others(site: &Site<'_>) -> Vec<Change> {
@@ -39,40 +41,44 @@ fn others(site: &Site<'_>) -> Vec<Change> {
     masks.into_iter().chain([interval]).flatten().collect()
 }
 
-/// The interrupts, by number.
-#[must_use]
-pub fn irqs(root: &Root) -> Vec<String> {
-    let is_number = |name: &String| name.bytes().all(|byte| byte.is_ascii_digit());
-    root.folders(IRQS).into_iter().filter(is_number).collect()
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::journal::{FORMAT, Header, Journal};
 
-/// The file that says where an interrupt may go.
-#[must_use]
-pub fn affinity_file(irq: &str) -> String {
-    format!("{IRQS}/{irq}/smp_affinity_list")
-}
+    fn computer(interrupts: &[(&str, &str, &str)]) -> (tempfile::TempDir, Root) {
+        let folder = tempfile::tempdir().unwrap();
+        let root = Root::new(folder.path());
+        for (irq, allowed, chosen) in interrupts {
+            std::fs::create_dir_all(root.path(&format!("/proc/irq/{irq}"))).unwrap();
+            std::fs::write(root.path(&irq::affinity_file(irq)), allowed).unwrap();
+            std::fs::write(root.path(&format!("/proc/irq/{irq}/effective_affinity_list")), chosen).unwrap();
+        }
+        (folder, root)
+    }
 
-/// The CPUs that an interrupt goes to. The kernel follows a change at the next interrupt only.
-#[must_use]
-pub fn goes_to(root: &Root, irq: &str) -> CpuSet {
-    let file = |name: &str| CpuSet::of_list(&root.read(&format!("{IRQS}/{irq}/{name}")).ok()?);
-    file("effective_affinity_list")
-        .filter(|set| !set.is_empty())
-        .or_else(|| file("smp_affinity_list"))
-        .unwrap_or_default()
-}
+    fn set(list: &str) -> CpuSet {
+        CpuSet::of_list(list).unwrap()
+    }
 
-/// Whether an interrupt can be moved: told by writing what stands there, which the kernel refuses for those that it
-/// manages itself.
-#[must_use]
-pub fn can_move(root: &Root, irq: &str) -> bool {
-    let path = affinity_file(irq);
-    root.read(&path).is_ok_and(|text| root.write(&path, &text).is_ok())
-}
+    #[test]
+    fn only_interrupts_that_come_here_are_named() {
+        let moved = ("4", "0-2", "3");
+        let managed_here = ("5", "3", "3");
+        let managed_elsewhere = ("6", "0-3", "1");
+        let (_folder, root) = computer(&[moved, managed_here, managed_elsewhere]);
+        assert_eq!(left(&root, &set("3")), ["5"]);
+    }
 
-/// What an interrupt is for, by its handlers; its number where it has none.
-#[must_use]
-pub fn name(root: &Root, irq: &str) -> String {
-    let handlers = root.folders(&format!("{IRQS}/{irq}"));
-    if handlers.is_empty() { irq.to_owned() } else { format!("{irq} ({})", handlers.join(", ")) }
+    #[test]
+    fn interrupts_that_can_be_moved_are() {
+        let (folder, root) = computer(&[("4", "0-3", "3"), ("5", "3", "3"), ("6", "0-1", "1")]);
+        let cell = "quiet".parse().unwrap();
+        let header = Header { format: FORMAT.into(), cell, cpus: "3".into(), serial: 1, began_ticks: None };
+        let mut journal = Journal::begin(&folder.path().join("quiet.journal"), "boot", header).unwrap();
+        let (cell, rest) = (set("3"), set("0-2"));
+        let mut site = Site { root: &root, journal: &mut journal, cell, rest, spared: Vec::new() };
+        assert_eq!(keep(&mut site).unwrap(), Vec::<String>::new());
+        assert_eq!(journal.changes.len(), 2, "the third needed no change");
+    }
 }

@@ -7,17 +7,14 @@
 //!
 //! | module | does |
 //! |---|---|
-//! | [`root`], [`set`], [`layout`], [`tasks`], [`boot`] | the computer's files, CPU sets, control groups, threads |
 //! | [`change`], [`settings`], [`journal`], [`undo`], [`fault`] | changes, and to what they may be; written down before they are made; undoing them; dying on purpose |
 //! | [`site`] | the host while it is being changed for one cell |
-//! | [`backend`], [`partition`], [`hygiene`], [`group`] | the ways to close a cell, and what else is kept away |
+//! | [`backend`], [`partition`], [`hygiene`] | the ways to close a cell, and what else is kept away |
 //! | [`host`], [`run_folder`], [`record`], [`claim`] | what is remembered of cells, once more where no folder is needed; taking over what somebody left unfinished |
 //! | `orphan` | what is put back where nothing is remembered |
 //! | [`mod@create`], [`mod@destroy`], [`mod@renew`], [`mod@verify`] | the verbs |
 //! | [`guardian`] | the process that puts everything back where a creator dies, and keeps leases |
 //! | [`choose`], [`census`], [`memory`] | which CPUs, who else is there, huge pages |
-//! | [`noise`] | what the system takes from a program on each CPU, by two meters, and where it comes from |
-//! | [`doctor`] | what stands between a set of CPUs and quiet, found by writing and reading back |
 //!
 //! Quiet is a measured figure here, never a setting: a CPU is as quiet as a busy loop on it finds it to be.
 #![deny(missing_docs)]
@@ -35,7 +32,6 @@ pub mod guardian;
 pub mod host;
 pub mod hygiene;
 pub mod journal;
-pub mod layout;
 pub mod memory;
 pub mod name;
 mod orphan;

@@ -4,9 +4,9 @@
 //! the guardian, whatever happens. A program in the cell finds it by two variables of its environment.
 
 use crate::change::{Change, What};
-use crate::layout;
 use crate::site::{Site, SiteError};
 use seatmap_os::CpuSet;
+use seatmap_os::layout;
 use seatmap_os::root::Root;
 use serde::{Deserialize, Serialize};
 use std::ffi::CStr;
@@ -62,17 +62,12 @@ pub(crate) struct Kept {
 /// # Errors
 /// It has not.
 pub(crate) fn check(root: &Root, wanted_bytes: u64) -> io::Result<()> {
-    let line = |text: String| Some(text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?.to_owned());
-    let kib = |line: String| line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok();
-    let Some(free) = root.read("/proc/meminfo").ok().and_then(line).and_then(kib) else { return Ok(()) };
-    let open = free.saturating_mul(1024) / EVERYBODYS * (EVERYBODYS - 1);
+    let Some(free) = seatmap_os::memory::available_bytes(root) else { return Ok(()) };
+    let everybodys = free.div_ceil(EVERYBODYS);
+    let open = free - everybodys;
     let why = || {
-        format!(
-            "{} MiB are wanted, and {} are free; {} stay for everybody else",
-            wanted_bytes >> 20,
-            free >> 10,
-            (free >> 10) / EVERYBODYS
-        )
+        let [wanted, free, stays] = [wanted_bytes, free, everybodys].map(|bytes| bytes >> 20);
+        format!("{wanted} MiB are wanted, and {free} are free; {stays} stay for everybody else")
     };
     if wanted_bytes > open { Err(io::Error::other(why())) } else { Ok(()) }
 }

@@ -2,11 +2,11 @@
 //! with, where they are as a cell with these CPUs leaves them, and named where nobody can know what they were.
 
 use crate::hygiene;
-use crate::layout::Layout;
 use crate::settings;
 use crate::undo::Left;
-use seatmap_os::CpuSet;
+use seatmap_os::layout::Layout;
 use seatmap_os::root::Root;
+use seatmap_os::{CpuSet, irq};
 
 /// The CPUs of a control group.
 pub(crate) fn cpus_of(root: &Root, group: &str) -> CpuSet {
@@ -40,14 +40,14 @@ fn list(root: &Root, path: &str) -> Option<CpuSet> {
 }
 
 fn interrupts(root: &Root, narrow: &CpuSet, online: &CpuSet) -> Vec<Left> {
-    let is_narrow = |irq: &String| list(root, &hygiene::affinity_file(irq)).as_ref() == Some(narrow);
+    let is_narrow = |irq: &String| list(root, &irq::affinity_file(irq)).as_ref() == Some(narrow);
     let told = |irq: String| {
-        let path = hygiene::affinity_file(&irq);
+        let path = irq::affinity_file(&irq);
         let why =
             format!("nobody knows what it was; it is {narrow}, and 'echo {online} > {path}' lets it go everywhere");
         Left { path, why }
     };
-    hygiene::irqs(root).into_iter().filter(is_narrow).map(told).collect()
+    irq::all(root).into_iter().filter(is_narrow).map(told).collect()
 }
 
 fn interval(root: &Root) -> Option<Left> {

@@ -6,8 +6,8 @@ pub mod v2;
 
 use crate::backend::Backend;
 use crate::change::{Change, What};
-use crate::layout::Layout;
 use crate::site::{Site, SiteError};
+use seatmap_os::layout::Layout;
 use seatmap_os::task;
 
 /// What groups of ours are called: this, a dot, and the cell's name.

@@ -41,7 +41,7 @@ pub struct Record {
     pub state: State,
     /// Its control group; null where it has none.
     pub group: Option<String>,
-    /// Interrupts that could not be moved away, by number.
+    /// Interrupts that go to its CPUs and could not be moved away, by number.
     pub irqs_left: Vec<String>,
     /// The kernel's own threads that are bound to its CPUs.
     pub kernel_threads_left: usize,

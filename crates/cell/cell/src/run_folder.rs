@@ -60,6 +60,14 @@ impl RunFolder {
         self.0.path()
     }
 
+    /// Whether this is the folder of that path: one folder may have several names.
+    #[must_use]
+    pub fn lies_at(&self, path: &Path) -> bool {
+        use std::os::unix::fs::MetadataExt;
+        let number = |path: &Path| std::fs::metadata(path).ok().map(|found| (found.dev(), found.ino()));
+        path == self.path() || number(self.path()).is_some_and(|own| number(path) == Some(own))
+    }
+
     /// A file of another's in this folder. What belongs to a cell has its name before the last dot.
     #[must_use]
     pub fn file(&self, name: &str) -> PathBuf {
@@ -243,6 +251,15 @@ mod tests {
         assert_eq!((serials(), old.exists()), (vec![1, 2], true), "who only looks removes nothing");
         run.clear("now").unwrap();
         assert_eq!((serials(), old.exists()), (vec![1, 2], false));
+    }
+
+    #[test]
+    fn one_folder_may_have_several_names() {
+        let folder = tempfile::tempdir().unwrap();
+        let run = RunFolder::new(&folder.path().join("run")).unwrap();
+        std::os::unix::fs::symlink(folder.path(), folder.path().join("link")).unwrap();
+        assert!(run.lies_at(&folder.path().join("link/run")) && run.lies_at(run.path()));
+        assert!(!run.lies_at(folder.path()) && !run.lies_at(Path::new("/nowhere")));
     }
 
     #[test]

@@ -5,10 +5,10 @@
 //! piece: there is no `..` in them, and users can make no links in the kernel's own file systems.
 
 use crate::change::{Change, What};
-use crate::layout::Layout;
 use crate::name::Name;
 use crate::partition::{PREFIX, v1};
 use seatmap_os::CpuSet;
+use seatmap_os::layout::Layout;
 
 /// The mask that new interrupts get.
 pub const DEFAULT_AFFINITY: &str = "/proc/irq/default_smp_affinity";

@@ -9,12 +9,12 @@ use crate::change::{Change, What};
 use crate::claim::Claim;
 use crate::fault;
 use crate::journal::{Journal, Line, Stage};
-use crate::layout::{self, Layout};
 use crate::settings;
 use crate::thread_mask;
 use seatmap_os::CpuSet;
 use seatmap_os::Tid;
 use seatmap_os::group;
+use seatmap_os::layout::{self, Layout};
 use seatmap_os::root::Root;
 use seatmap_os::task;
 use std::collections::BTreeSet;
@@ -101,7 +101,7 @@ fn note_masks(root: &Root, journal: &mut Journal, others: &[Journal]) {
     let is_given =
         |task: &task::Task, now: &CpuSet| *now == own && (inside.contains(&task.tid) || inside.contains(&task.pid));
     let chosen = |task: task::Task| {
-        let now = task.cpus().filter(|now| !task.is_bound && !open.is_subset(&now) && !is_given(&task, now))?;
+        let now = task.cpus().filter(|now| !task.is_bound && !open.is_subset(now) && !is_given(&task, now))?;
         let (path, mask) = (task.folder(), now.to_string());
         let is_known = journal.of_path(&path).is_some_and(|change| change.same(&change.new, &mask));
         let started_ticks = Some(task.started_ticks);

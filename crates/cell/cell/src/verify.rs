@@ -4,13 +4,12 @@ use crate::backend::Backend;
 use crate::census;
 use crate::error::CellError;
 use crate::host::Host;
-use crate::hygiene;
-use crate::layout;
 use crate::partition::{v1, v2};
 use crate::record::Record;
-use seatmap_os::CpuSet;
 use seatmap_os::Tid;
 use seatmap_os::group;
+use seatmap_os::irq;
+use seatmap_os::layout;
 use seatmap_os::task;
 use seatmap_os::task::Task;
 
@@ -63,12 +62,20 @@ fn intruders(host: &Host, record: &Record) -> Vec<String> {
     [told(&inside, "is in the cell and was not run there"), told(&outside, "may run on the cell's CPUs")].concat()
 }
 
+/// When a cell was begun, in clock ticks after the boot.
+fn began_ticks(host: &Host, record: &Record) -> Option<u64> {
+    let journals = host.journals().ok()?;
+    journals.into_iter().find(|journal| journal.header.cell == record.name)?.header.began_ticks
+}
+
 /// Members of the cell's group that nobody ran there.
 fn inside(host: &Host, record: &Record) -> Vec<Task> {
     let Some(group) = &record.group else { return Vec::new() };
     let members: Vec<Tid> = group::members(&host.root, group);
-    let all = task::all(&host.root).into_iter().filter(|task| members.contains(&task.tid));
-    all.filter(|task| !task.has_ended() && !census::is_resident(&host.root, task.pid, record)).collect()
+    let (root, began) = (&host.root, began_ticks(host, record));
+    let is_known = |pid| census::is_resident(root, pid, record) || census::may_be_resident(root, pid, began);
+    let all = task::all(root).into_iter().filter(|task| members.contains(&task.tid));
+    all.filter(|task| !task.has_ended() && !is_known(task.pid)).collect()
 }
 
 /// Threads that are not in the cell and may run on its CPUs. In a partition of version 2 the kernel sees to that itself.
@@ -80,17 +87,21 @@ fn outside(host: &Host, record: &Record) -> Vec<Task> {
     let ours = [Some(std::process::id() as Tid), host.run.guardian(&record.name)];
     let spared: Vec<Tid> = ours.into_iter().flatten().collect();
     let found = census::stragglers(&host.root, &record.set(), &spared).free.into_iter();
+    let began = began_ticks(host, record);
+    // Where the cell has no group, only their seats tell who was run in it.
+    let is_seated = |task: &Task| task.cpus().is_some_and(|cpus| cpus.is_subset(&record.set()));
     let foreign = |task: &Task| {
         let member = members.contains(&task.tid) || census::is_resident(&host.root, task.pid, record);
-        !task.is_kernel && !task.is_spared(&spared) && !member && !is_guardian(host, task)
+        let may_be = || is_seated(task) && census::may_be_resident(&host.root, task.pid, began);
+        !task.is_kernel && !task.is_spared(&spared) && !member && !is_helper(host, task) && !may_be()
     };
     found.filter(foreign).collect()
 }
 
-/// Guardians of other cells sleep wherever they are.
-fn is_guardian(host: &Host, task: &Task) -> bool {
-    let cells = host.cells().unwrap_or_default();
-    cells.iter().any(|cell| host.run.guardian(&cell.name) == Some(task.pid))
+/// Guardians of other cells sleep wherever they are, also those of cells that another folder remembers.
+fn is_helper(host: &Host, task: &Task) -> bool {
+    let is_guardian = |cell: &Record| host.run.guardian(&cell.name) == Some(task.pid);
+    census::is_helper(&host.root, task) || host.cells().unwrap_or_default().iter().any(is_guardian)
 }
 
 fn told(tasks: &[Task], what: &str) -> Vec<String> {
@@ -102,13 +113,13 @@ fn told(tasks: &[Task], what: &str) -> Vec<String> {
     lines
 }
 
+/// Interrupts that come to the cell's CPUs and did not when it was made.
 fn interrupts(host: &Host, record: &Record) -> Vec<String> {
-    let known = |irq: &String| record.irqs_left.contains(irq);
-    let irqs = hygiene::irqs(&host.root).into_iter().filter(|irq| !known(irq));
-    let back = |irq: &String| {
-        let cpus = CpuSet::of_list(&host.root.read(&hygiene::affinity_file(irq)).ok()?)?;
-        let line = || format!("interrupt {} may go to CPUs {cpus} again", hygiene::name(&host.root, irq));
-        cpus.meets(&record.set()).then(line)
+    let new = irq::all(&host.root).into_iter().filter(|irq| !record.irqs_left.contains(irq));
+    let told = |irq: String| {
+        let here = irq::goes_to(&host.root, &irq).within(&record.set());
+        let line = || format!("interrupt {} comes to CPUs {here} again", irq::name(&host.root, &irq));
+        (!here.is_empty()).then(line)
     };
-    irqs.filter_map(|irq| back(&irq)).collect()
+    new.filter_map(told).collect()
 }

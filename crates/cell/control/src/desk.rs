@@ -16,7 +16,8 @@ use crate::tenant::Tenant;
 use crate::ticket::Ticket;
 use crate::usage::Usage;
 use crate::wants::Wants;
-use seatmap_cell::{Choice, Host, Judge, layout};
+use seatmap_cell::{Choice, Host, Judge};
+use seatmap_os::layout;
 use seatmap_os::{CpuSet, boot};
 use std::collections::BTreeMap;
 use std::io;
@@ -156,8 +157,8 @@ impl<'a> Desk<'a> {
     fn keep_house(&self) {
         let taken = self.host.cells().unwrap_or_default();
         let online = layout::online(&self.host.root).unwrap_or_default();
-        let rest = taken.iter().fold(online, |rest, cell| rest.without(&cell.set()));
-        let mask = rest;
+        let elsewhere = self.host.claimed();
+        let mask = taken.iter().fold(online.without(&elsewhere), |rest, cell| rest.without(&cell.set()));
         let threads = seatmap_os::task::of_process(&self.host.root, std::process::id() as _);
         // In a cpuset that has none of these CPUs it stays where it is: nothing of the cell's is there either.
         threads.iter().for_each(|thread| drop(mask.give(thread.tid)));

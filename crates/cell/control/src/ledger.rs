@@ -11,6 +11,9 @@ use std::io;
 /// The ledger's file. Cells' own files end otherwise.
 const FILE: &str = "controller.ledger";
 
+/// The same once more, for a ledger that gets damaged.
+const COPY: &str = "controller.ledger.copy";
+
 /// One that is damaged.
 const ASIDE: &str = "controller.ledger.damaged";
 
@@ -31,38 +34,52 @@ pub struct Entry {
     pub stopped: Vec<Stopped>,
 }
 
-/// What is written; nothing where there is no ledger, or none of this boot.
+/// What is written, in the ledger or else in its copy; nothing where there is neither, or none of this boot.
 ///
 /// # Errors
-/// It cannot be read, or is damaged.
+/// The ledger cannot be read, or is damaged, and there is no copy that can be read.
 pub fn read(host: &Host) -> io::Result<Vec<Entry>> {
-    let bytes = match host.run.read(FILE) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        read => read?,
+    let of_this_boot = |entry: &Entry| entry.boot_id == host.boot_id;
+    let written = match (read_file(host, FILE), read_file(host, COPY)) {
+        (Ok(Some(written)), _) | (_, Ok(Some(written))) => written,
+        (Err(error), _) => return Err(error),
+        (Ok(None), _) => Vec::new(),
     };
-    let entries: Vec<Entry> = serde_json::from_slice(&bytes)?;
-    Ok(entries.into_iter().filter(|entry| entry.boot_id == host.boot_id).collect())
+    Ok(written.into_iter().filter(of_this_boot).collect())
 }
 
-/// Puts a ledger that cannot be read aside, for a person to look at: nobody else knows any more who waits for a turn.
+fn read_file(host: &Host, name: &str) -> io::Result<Option<Vec<Entry>>> {
+    match host.run.read(name) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        read => Ok(Some(serde_json::from_slice(&read?)?)),
+    }
+}
+
+/// Puts a ledger that cannot be read aside, for a person to look at. Where its copy cannot be read either, nobody knows any more
+/// who waits for a turn.
 pub fn set_aside(host: &Host) -> Option<Left> {
-    let error = read(host).err()?;
+    let error = read_file(host, FILE).err()?;
     let (path, aside) = (host.run.file(FILE), host.run.file(ASIDE));
     let kept = match fs::rename(&path, &aside) {
         Ok(()) => format!("it is kept as {}", aside.display()),
         Err(error) => format!("it cannot be kept: {error}"),
     };
-    let harm = "programs that waited for a turn may be stopped still (kill -CONT), and its cells stand until destroyed";
+    let harm = match read_file(host, COPY) {
+        Ok(Some(_)) => "its copy is used, and nothing is lost",
+        _ => "programs that waited for a turn may be stopped still (kill -CONT), and its cells stand until destroyed",
+    };
     let why = format!("{error}; {harm}; {kept}");
     Some(Left { path: path.display().to_string(), why })
 }
 
-/// Writes it: the file is whole, old or new.
+/// Writes it, and its copy: each file is whole, old or new. What they tell of is done after that, so that a writer who dies
+/// between the two leaves nothing that only one of them knows.
 ///
 /// # Errors
 /// What the system says.
 pub fn write(host: &Host, entries: &[Entry]) -> io::Result<()> {
-    whole::write(host, FILE, &entries)
+    whole::write(host, FILE, &entries)?;
+    whole::write(host, COPY, &entries)
 }
 
 /// Ends what a controller that is gone was in the middle of: threads that wait for their turn go on, outside; cells whose
@@ -84,4 +101,47 @@ pub fn wind_up(host: &Host) -> Result<(Vec<Entry>, Vec<Left>), CellError> {
     }
     write(host, &standing).map_err(CellError::Remembering)?;
     Ok((standing, left))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use seatmap_cell::{Keeper, run_folder::RunFolder};
+    use seatmap_os::Root;
+
+    fn host(folder: &std::path::Path) -> Host {
+        let (root, keeper) = (Root::new(folder), Keeper(Vec::new()));
+        Host { root, run: RunFolder::new(&folder.join("run")).unwrap(), boot_id: "now".into(), keeper }
+    }
+
+    fn entry(name: &str, boot_id: &str) -> Entry {
+        let (name, boot_id) = (name.parse().unwrap(), boot_id.to_owned());
+        Entry { boot_id, name, uid: 7, is_detached: false, takes_turns: false, stopped: Vec::new() }
+    }
+
+    #[test]
+    fn a_damaged_ledger_has_a_copy() {
+        let folder = tempfile::tempdir().unwrap();
+        let host = host(folder.path());
+        assert_eq!((read(&host).unwrap(), set_aside(&host)), (Vec::new(), None), "there is none yet");
+        write(&host, &[entry("a", "now"), entry("b", "then")]).unwrap();
+        host.run.replace(FILE, b"[{\"boot_id\":").unwrap();
+        assert_eq!(read(&host).unwrap(), [entry("a", "now")]);
+        let told = set_aside(&host).unwrap();
+        assert!(told.why.contains("its copy is used") && told.why.contains("it is kept as"), "{told}");
+        assert_eq!((read(&host).unwrap(), set_aside(&host)), (vec![entry("a", "now")], None));
+    }
+
+    #[test]
+    fn without_a_copy_a_damaged_ledger_is_told_of() {
+        let folder = tempfile::tempdir().unwrap();
+        let host = host(folder.path());
+        write(&host, &[entry("a", "now")]).unwrap();
+        for name in [FILE, COPY] {
+            host.run.replace(name, b"?").unwrap();
+        }
+        assert!(read(&host).is_err());
+        assert!(set_aside(&host).unwrap().why.contains("stand until destroyed"));
+        assert_eq!(read(&host).map_err(|error| error.kind()), Ok(Vec::new()), "the next controller begins anew");
+    }
 }

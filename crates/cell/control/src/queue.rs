@@ -165,7 +165,7 @@ impl Queue {
     ) -> Option<(Vec<u64>, CpuSet)> {
         let mut free = pool.without(&self.held());
         let mut leaving = Vec::new();
-        let usable = |holding: &&Holding| self.is_over(holding, now_ms) && !holding.cpus.is_subset(&reserved);
+        let usable = |holding: &&Holding| self.is_over(holding, now_ms) && !holding.cpus.is_subset(reserved);
         let mut over: Vec<&Holding> = self.holding.iter().filter(usable).collect();
         // Those that have what is wanted first; the others help only by leaving a CPU that stays.
         let order = |holding: &&Holding| (wants.of(&holding.cpus).is_empty(), holding.since_ms, holding.ticket.id);

@@ -77,7 +77,7 @@ impl Bench {
 
     /// How far the cell is closed, and what was found in it. The cell ends with who holds it.
     fn measured(&self) -> Result<(String, Figures), Box<dyn Error>> {
-        let mut create = self.command(&["create", NAME, "--cpus", "1", "--untested", "--hold", "--json", "--via"]);
+        let mut create = self.command(&["create", NAME, "--count", "1", "--untested", "--hold", "--json", "--via"]);
         let mut holder = create.arg(self.path("socket")).stdout(Stdio::piped()).spawn()?;
         let told = holder.stdout.take().ok_or("no stdout")?;
         let mut line = String::new();

@@ -61,9 +61,14 @@ pub(crate) fn cpus(pus: &[u32]) -> CpuList {
     CpuList(sorted)
 }
 
-/// `1 core`, `2 cores`.
-pub(crate) fn counted(count: usize, name: &str) -> String {
-    if count == 1 { format!("1 {name}") } else { format!("{count} {name}s") }
+/// A number of things with their name: `1 core`, `2 cores`, `3 passes`.
+#[must_use]
+pub fn counted(count: usize, name: &str) -> String {
+    match count {
+        1 => format!("1 {name}"),
+        _ if name.ends_with(['s', 'x']) || name.ends_with("ch") => format!("{count} {name}es"),
+        _ => format!("{count} {name}s"),
+    }
 }
 
 /// Everything known of the surroundings but the mitigations, as (what, value).
@@ -91,13 +96,13 @@ pub(crate) fn environment(environment: &Environment) -> Vec<(String, String)> {
 pub(crate) fn protocol(protocol: &Protocol) -> String {
     let discarded = protocol.discarded_gap + protocol.discarded_switched + protocol.discarded_moved;
     format!(
-        "{} of {} batches of {} round trips a pair{}; {} batches kept, {discarded} thrown away ({} interrupted, {} \
+        "{} of {} of {} a pair{}; {} kept, {discarded} thrown away ({} interrupted, {} \
          switched out, {} on another PU); resolution {} ns; {:.2} s.",
-        if protocol.passes == 1 { "1 pass".to_owned() } else { format!("{} passes", protocol.passes) },
-        protocol.batches,
-        protocol.round_trips,
+        counted(protocol.passes as usize, "pass"),
+        counted(protocol.batches as usize, "batch"),
+        counted(protocol.round_trips as usize, "round trip"),
         if protocol.parallel { ", several pairs at a time" } else { "" },
-        protocol.kept,
+        counted(protocol.kept as usize, "batch"),
         protocol.discarded_gap,
         protocol.discarded_switched,
         protocol.discarded_moved,

@@ -1,5 +1,6 @@
 //! What seats near the homes of lines are worth, for people.
 
+use crate::counted;
 use crate::floor::{Comparison, Seating};
 use seatmap_machine::Profile;
 use seatmap_papers::channels::slices::Spread;
@@ -57,7 +58,7 @@ pub fn text(found: &Found) -> String {
                 "From CPU {} over line {}, {} at once: {:.0} to {:.0} cycles, median {:.0}, slowest batch {:.0}.\nThe nearest CPU on another core is {}.\n",
                 told.from,
                 told.line,
-                count(told.pairs, "pair"),
+                counted(told.pairs, "pair"),
                 told.least_cycles,
                 told.most_cycles,
                 told.median_cycles,
@@ -71,9 +72,9 @@ pub fn text(found: &Found) -> String {
         }
         Figures::Slices(told) => format!(
             "{} at once, cycles of a round trip:\n{}{}{}\n",
-            count(told.pairs, "pair"),
+            counted(told.pairs, "pair"),
             spread("at random", &told.random),
-            spread(&count(told.sections, "slice"), &told.sliced),
+            spread(&counted(told.sections, "slice"), &told.sliced),
             match told.at_home_share {
                 Some(share) => format!("{:.0} % of the pairs in slices have a line at home there.", 100.0 * share),
                 None => "All lines are nearest to the same core: no homes are told apart.".to_owned(),
@@ -81,7 +82,7 @@ pub fn text(found: &Found) -> String {
         ),
         Figures::Gain(told) => format!(
             "{}, speed-up with the search for homes: mean {:.2}, median {:.2}, {:.2} to {:.2}.\nThe search takes {:.3} ms, {:.1} % of the placed run; without it the mean is {:.2}.\n",
-            count(told.speed_ups.len(), "comparison"),
+            counted(told.speed_ups.len(), "comparison"),
             told.mean,
             told.median,
             told.least,
@@ -99,11 +100,6 @@ pub fn text(found: &Found) -> String {
         );
     }
     text
-}
-
-/// So many of these.
-fn count(many: usize, what: &str) -> String {
-    if many == 1 { format!("one {what}") } else { format!("{many} {what}s") }
 }
 
 fn spread(name: &str, spread: &Spread) -> String {

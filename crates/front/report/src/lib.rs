@@ -50,6 +50,7 @@ pub mod twin;
 #[cfg(test)]
 mod samples;
 
+pub use about::counted;
 pub use digits::Digits;
 pub use grid::{Grid, Order};
 pub use scale::Scale;

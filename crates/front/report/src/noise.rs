@@ -2,6 +2,7 @@
 
 pub(crate) mod trace;
 
+use crate::counted;
 use crate::ranking::duration;
 use seatmap_noise::{Bin, CpuNoise, Report};
 
@@ -14,8 +15,7 @@ const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█']
 /// A table of the CPUs, their gaps by length, where they come from, and what the meters know of themselves.
 #[must_use]
 pub fn summary(report: &Report) -> String {
-    let cpus = report.cpus.len();
-    let head = format!("Noise of {cpus} CPU{} in {:.2} s\n\n", if cpus == 1 { "" } else { "s" }, report.seconds);
+    let head = format!("Noise of {} in {:.2} s\n\n", counted(report.cpus.len(), "CPU"), report.seconds);
     let text = head + &table(report) + &gaps(report) + &sources(report) + &trace::takers(report) + &meters(report);
     seatmap_document::visible_lines(text)
 }

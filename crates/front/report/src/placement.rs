@@ -1,5 +1,6 @@
 //! Plans in the terminal: where each task sits, and how good that is.
 
+use crate::counted;
 use seatmap_document::visible;
 use seatmap_plan::{Objective, Plan};
 
@@ -18,7 +19,8 @@ pub fn table(plan: &Plan) -> String {
         Some(Objective::Simulated | Objective::Measured) => " (ns)",
         _ => " (weight x ns)",
     };
-    let mut text = visible(&format!("{pattern}: {} tasks on {}{unit}", plan.placement.len(), plan.machine)) + "\n";
+    let mut text =
+        visible(&format!("{pattern}: {} on {}{unit}", counted(plan.placement.len(), "task"), plan.machine)) + "\n";
     let rows = rows(plan);
     let width = rows.iter().map(|(what, ..)| what.chars().count()).max().unwrap_or(0);
     let cost_width = rows.iter().map(|(_, cost, _)| cost.len() + 2).max().unwrap_or(0).max(COST_WIDTH);

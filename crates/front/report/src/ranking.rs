@@ -1,5 +1,6 @@
 //! Rankings in the terminal, and as a table.
 
+use crate::counted;
 use seatmap_papers::rank::{Ranking, Variant};
 
 /// Mappings that are listed with what they take.
@@ -17,8 +18,9 @@ pub fn summary(ranking: &Ranking) -> String {
 pub(crate) fn title(ranking: &Ranking) -> String {
     let setup = &ranking.setup;
     let part = ranking.shard.map_or_else(String::new, |shard| format!(", part {shard}"));
-    let (mappings, runs) = (ranking.mappings, setup.runs);
-    format!("{} on {}: {mappings} mappings x {runs} runs{part}\n{}\n", setup.pattern, setup.machine, about(ranking))
+    let mappings = counted(ranking.mappings, "mapping");
+    let runs = counted(setup.runs as usize, "run");
+    format!("{} on {}: {mappings} x {runs}{part}\n{}\n", setup.pattern, setup.machine, about(ranking))
 }
 
 /// How it was run.
@@ -29,7 +31,11 @@ pub(crate) fn about(ranking: &Ranking) -> String {
         Variant::Default => "thread i on a random worker, drawn for each run",
         Variant::Pinned => "thread i on worker i",
     };
-    let mut about = format!("{} packets of {} bytes {way}; {seats}", setup.rounds, setup.packet_bytes);
+    let mut about = format!(
+        "{} of {} {way}; {seats}",
+        counted(setup.rounds as usize, "packet"),
+        counted(setup.packet_bytes as usize, "byte")
+    );
     if setup.choice.is_reduced_by_symmetry {
         about += "; one of each two mirror images";
     }

@@ -185,6 +185,9 @@ pub(crate) fn of_pattern(pattern: &Pattern) -> String {
     let (Some(most), Some(least)) = (bytes.first(), bytes.last()) else {
         return "Nothing is sent: any placement is as good as another.".to_owned();
     };
+    if bytes.len() == 1 {
+        return "One edge carries everything: seat the tasks at its ends next to each other.".to_owned();
+    }
     if most == least {
         return format!("All {} edges carry the same: seat each task near those that it sends to.", bytes.len());
     }

@@ -1,5 +1,6 @@
 //! How like its original a twin is, as a table.
 
+use crate::counted;
 use seatmap_twin::Report;
 use seatmap_twin::capacity::Followed;
 use seatmap_twin::fidelity::Fidelity;
@@ -11,14 +12,14 @@ const MOST_OPEN: f64 = 1.5;
 /// The root mean square of the differences by distance class, for lines of every home, and under load.
 #[must_use]
 pub fn table(report: &Report) -> String {
-    let homes = if report.homes > 1 { format!(", {} homes", report.homes) } else { String::new() };
+    let homes = if report.homes > 1 { format!(", {}", counted(report.homes, "home")) } else { String::new() };
     let rest = if report.has_rest { ", with what these leave of single pairs" } else { "" };
     let mut text = format!(
-        "{}: {} cores, {} PUs in {} groups{homes}, offsets by core{rest}; ticks of {:.3} ns\n\n",
+        "{}: {}, {} in {}{homes}, offsets by core{rest}; ticks of {:.3} ns\n\n",
         seatmap_document::visible(&report.name),
-        report.cores,
-        report.pus,
-        report.groups,
+        counted(report.cores, "core"),
+        counted(report.pus, "PU"),
+        counted(report.groups, "group"),
         report.tick_ns
     );
     let rows: Vec<&Fidelity> =

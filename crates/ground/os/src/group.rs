@@ -1,6 +1,7 @@
 //! Control groups: who is in them, moving in and out, taking them apart.
 
 use crate::Tid;
+use crate::layout::Layout;
 use crate::root::{FileError, Root};
 use std::time::Duration;
 
@@ -29,6 +30,22 @@ pub fn members(root: &Root, group: &str) -> Vec<Tid> {
 #[must_use]
 pub fn parent(group: &str) -> &str {
     group.rsplit_once('/').map_or("", |(parent, _)| parent)
+}
+
+/// The group that this process is in, in the hierarchy of another group (cgroups(7), `/proc/PID/cgroup`).
+#[must_use]
+pub fn of_self(root: &Root, group: &str) -> Option<String> {
+    let layout = Layout::read(root);
+    let text = root.read("/proc/self/cgroup").ok()?;
+    let is_v2 = layout.v2.as_deref().is_some_and(|base| group.starts_with(base));
+    let base = if is_v2 { layout.v2? } else { layout.v1? };
+    let own = |line: &str| {
+        let mut fields = line.splitn(3, ':').skip(1);
+        let (controllers, path) = (fields.next()?, fields.next()?);
+        let fits = if is_v2 { controllers.is_empty() } else { controllers.split(',').any(|name| name == "cpuset") };
+        fits.then(|| format!("{base}{}", path.trim_end_matches('/')))
+    };
+    text.lines().find_map(own)
 }
 
 /// Moves everybody to the group above and removes the group. Nobody is killed.

@@ -6,7 +6,9 @@
 //! | [`affinity`] | pinning of the calling thread, verified |
 //! | [`cpus`] | which CPUs are present, online and allowed |
 //! | [`task`], [`usage`] | threads and processes as `/proc` shows them; what a thread has used |
-//! | [`group`] | control groups and their members |
+//! | [`layout`], [`group`] | where control groups are mounted, and their members |
+//! | [`irq`] | interrupts: where they may go, and where they go |
+//! | [`attribute`], [`memory`] | notes on files that the kernel keeps for us; how much memory is free |
 //! | [`root`] | the files of `/proc` and `/sys` below a root that tests can set |
 //! | [`trusted`], [`whole_file`] | files that no other user can change; files that are replaced whole |
 //! | [`state`] | the folder where Seatmap remembers things between runs |
@@ -16,12 +18,16 @@
 #![deny(missing_docs)]
 
 pub mod affinity;
+pub mod attribute;
 pub mod boot;
 pub mod claim;
 pub mod cpu_list;
 pub mod cpu_set;
 pub mod cpus;
 pub mod group;
+pub mod irq;
+pub mod layout;
+pub mod memory;
 pub mod root;
 pub mod small;
 pub mod state;

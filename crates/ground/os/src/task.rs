@@ -130,6 +130,28 @@ pub fn in_folder(root: &Root, folder: &str, tid: Tid) -> Result<Option<Task>, Fi
     Ok(Task::parse(tid, tid, &root.read(&format!("{folder}/stat"))?))
 }
 
+/// The name that a process has given itself, at most 15 bytes (`/proc/PID/comm`).
+#[must_use]
+pub fn name(root: &Root, pid: Tid) -> Option<String> {
+    root.read(&format!("/proc/{pid}/comm")).ok()
+}
+
+/// The environment that a process was started with, as names and values; none where nobody may know, or where the process has
+/// written something else over it.
+#[must_use]
+pub fn environment(root: &Root, pid: Tid) -> Vec<(String, String)> {
+    let text = root.read(&format!("/proc/{pid}/environ")).unwrap_or_default();
+    let variable = |text: &str| text.split_once('=').map(|(name, value)| (name.to_owned(), value.to_owned()));
+    text.split('\0').filter_map(variable).collect()
+}
+
+/// Whether a process runs the same program file as this one.
+#[must_use]
+pub fn runs_this_program(root: &Root, pid: Tid) -> bool {
+    let program = |pid: &str| fs::read_link(root.path(&format!("/proc/{pid}/exe"))).ok();
+    program("self").is_some_and(|own| program(&pid.to_string()) == Some(own))
+}
+
 /// What `/proc/TID/status` says of a thread's family.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Family {

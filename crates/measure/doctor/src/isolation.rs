@@ -9,9 +9,10 @@
 //! | `surroundings` | SMT siblings, daemons that move interrupts, the clock |
 //! | `remains` | what is left when all of that is done |
 //!
-//! What can be tried is tried: written, read back, and put back as it was. Versions and names of kernels say little about
-//! what a container or a hypervisor lets through. While it tries, it holds the [lock](settings_lock) that everything takes which
-//! changes the same settings.
+//! Versions and names of kernels say little about what a container or a hypervisor lets through, so that only a try tells:
+//! a value is written, read back, and put back as it was. Trying is asked for. Every function that tries takes the
+//! [lock](settings_lock) that everything holds which changes the same settings; without the wish to try nobody takes it, and
+//! the computer's files are only read.
 
 mod backend;
 mod boot;
@@ -22,42 +23,47 @@ mod settings;
 mod surroundings;
 mod text;
 
-pub use backend::{Backend, probe};
-
 use crate::{Diagnosis, Level};
-use seatmap_cell::settings_lock;
+use backend::Backend;
+use irqs::Irqs;
+use seatmap_cell::settings_lock::{self, Held};
 use seatmap_machine::Topology;
 use seatmap_os::CpuList;
 use seatmap_os::cpus::Cpus;
 
-/// Examines what isolation needs on this computer for these CPUs; takes some milliseconds.
+/// Examines what isolation needs on this computer for these CPUs; takes some milliseconds. Settings are written, and put back,
+/// only where `may_try` says so.
 #[must_use]
-pub fn examine(topology: &Topology, cpus: &[u32]) -> Vec<Diagnosis> {
+pub fn examine(topology: &Topology, cpus: &[u32], may_try: bool) -> Vec<Diagnosis> {
     let online = Cpus::read().map(|cpus| cpus.online).unwrap_or_default();
     let asked = CpuList(cpus.to_vec());
     if cpus.is_empty() || online.iter().all(|cpu| cpus.contains(cpu)) {
         let found = format!("CPUs {asked}: a cell needs at least one CPU, and must leave one to the system");
         return vec![finding("isolation", Level::No, found, Some("name fewer with --cpus".into()))];
     }
-    let _held = match settings_lock::take() {
-        Ok(held) => held,
+    match may_try.then(settings_lock::take).transpose() {
+        Ok(held) => examine_with(topology, cpus, &online, held.as_ref()),
         Err(error) => {
             let found = format!("not tried: {error}");
-            return vec![finding("isolation", Level::Info, found, Some("try again when it is done".into()))];
+            vec![finding("isolation", Level::Info, found, Some("try again when it is done".into()))]
         }
-    };
-    let (backend, irqs) = (probe(cpus), irqs::probe(cpus));
+    }
+}
+
+fn examine_with(topology: &Topology, cpus: &[u32], online: &[u32], held: Option<&Held>) -> Vec<Diagnosis> {
+    let (backend, irqs) = (Backend::examine(cpus, held), Irqs::examine(cpus, held));
     let boot = boot::Boot::read();
+    let examined = format!("examined for CPUs {}", CpuList(cpus.to_vec()));
     let mut found = vec![
-        finding("cell", Level::Info, format!("examined for CPUs {asked}"), None),
+        finding("cell", Level::Info, examined, None),
         backend.diagnosis(cpus),
         boot.tick(cpus),
         boot.callbacks(cpus),
         boot.isolation(cpus, &backend, &irqs),
-        boot.interrupts(cpus, &online),
+        boot.interrupts(cpus, online),
         irqs.diagnosis(),
     ];
-    found.extend(settings::examine(cpus));
+    found.extend(settings::examine(cpus, held));
     found.extend(surroundings::examine(topology, cpus));
     found.push(remains::diagnosis(topology, cpus, &boot, &irqs));
     found
@@ -96,7 +102,22 @@ mod tests {
     #[test]
     fn the_last_cpu_of_the_system_is_not_asked_for() {
         let online = Cpus::read().unwrap().online;
-        let found = examine(&topology(), &online);
-        assert_eq!((found.len(), found[0].level), (1, Level::No));
+        for may_try in [false, true] {
+            let found = examine(&topology(), &online, may_try);
+            assert_eq!((found.len(), found[0].level), (1, Level::No));
+        }
+    }
+
+    /// Everything that tries is given the lock, which only [`settings_lock::take`] makes. Here another holds it: all that can be
+    /// read is told at once, and nobody waits.
+    #[test]
+    fn who_does_not_try_needs_no_lock() {
+        let online = Cpus::read().unwrap().online;
+        let (Some(last), true) = (online.last(), online.len() > 1) else {
+            return eprintln!("skipped: isolation needs two CPUs");
+        };
+        let _held = settings_lock::take().unwrap();
+        let read = examine(&topology(), &[*last], false);
+        assert!(read.len() > 10, "{read:?}");
     }
 }

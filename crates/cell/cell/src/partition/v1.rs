@@ -5,11 +5,11 @@
 
 use super::{ClosingError, PREFIX, chosen_masks, renew};
 use crate::change::{Change, What};
-use crate::layout::{self, Layout};
 use crate::site::Site;
 use seatmap_os::CpuSet;
 use seatmap_os::Tid;
 use seatmap_os::group;
+use seatmap_os::layout::{self, Layout};
 use seatmap_os::root::Root;
 use seatmap_os::task;
 use std::collections::BTreeSet;

@@ -5,8 +5,8 @@
 
 use super::{ClosingError, PREFIX, chosen_masks, renew};
 use crate::change::{Change, What};
-use crate::layout::Layout;
 use crate::site::Site;
+use seatmap_os::layout::Layout;
 use seatmap_os::root::Root;
 
 /// What the partition file says of a partition that stands.

@@ -14,6 +14,7 @@
 //! another session), and where a process in between has no thread with this mask. Then the thread is unclear as well. A program
 //! that is started by `taskset` while the cell stands looks like any other: it is taken for an heir.
 
+use crate::census;
 use crate::change::{Change, What};
 use crate::journal::Journal;
 use crate::thread_mask;
@@ -27,9 +28,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Processes that are looked at above one: numbers that come again while they are read could go round.
 const LONGEST_LINE: usize = 64;
-
-/// What `prctl(PR_SET_NAME)` has called Seatmap's own helpers: they have no will of their own.
-const HELPERS: &str = "seatmap-";
 
 /// Threads with narrow masks that the journal does not know of.
 #[derive(Debug, Default)]
@@ -155,7 +153,8 @@ impl<'a> Family<'a> {
     }
 
     fn origin(&self, task: &Task, mask: &CpuSet) -> Origin {
-        if self.is_helper(task) {
+        // A helper has no will of its own.
+        if census::is_helper(self.root, task) {
             return Origin::Heir(self.open.clone());
         }
         let mut process = task.pid;
@@ -171,11 +170,6 @@ impl<'a> Family<'a> {
             process = starter;
         }
         Origin::Unclear
-    }
-
-    fn is_helper(&self, task: &Task) -> bool {
-        let program = |pid: &str| std::fs::read_link(self.root.path(&format!("/proc/{pid}/exe"))).ok();
-        task.name.starts_with(HELPERS) && program("self").is_some_and(|own| program(&task.pid.to_string()) == Some(own))
     }
 
     /// What the threads of a process that was there before make of one that comes from it.

@@ -7,7 +7,8 @@ use crate::request::{Ask, Create, Request};
 use crate::tenant::Tenant;
 use crate::ticket::Ticket;
 use crate::wants::Wants;
-use seatmap_cell::{Backend, CellError, Choice, Name, Record, layout};
+use seatmap_cell::{Backend, CellError, Choice, Name, Record};
+use seatmap_os::layout;
 use seatmap_os::{CpuSet, boot};
 
 impl Desk<'_> {

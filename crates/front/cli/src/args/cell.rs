@@ -6,6 +6,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use seatmap_cell::{Backend, Name, NameError};
 use seatmap_os::CpuList;
 use std::ffi::OsString;
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
@@ -68,14 +69,17 @@ pub struct CellCreate {
     /// What to call it.
     #[arg(value_name = "NAME", default_value = seatmap_cell::name::USUAL, value_parser = name)]
     pub name: Name,
-    /// A list of CPUs such as 2-5,8 (3-3 is CPU 3 alone), how many CPUs, or auto for the best core.
-    #[arg(long, value_name = "LIST|N|auto", default_value = "auto", value_parser = wanted)]
-    pub cpus: Wanted,
+    /// Its CPUs, such as 2-5,8. Without this and --count, Seatmap chooses as many as the best core has.
+    #[arg(long, value_name = "LIST", value_parser = listed, conflicts_with = "count")]
+    pub cpus: Option<CpuList>,
+    /// How many CPUs; Seatmap chooses those that suit a cell best.
+    #[arg(long, value_name = "N")]
+    pub count: Option<NonZeroUsize>,
     /// Choose CPUs that are near one another by the distances in this profile.
     #[arg(long, alias = "near", value_name = "FILE")]
     pub profile: Option<String>,
     /// Choose a CPU for each task of this pattern, where they talk cheapest by the profile.
-    #[arg(long, value_name = "PATTERN", requires = "profile", conflicts_with = "cpus")]
+    #[arg(long, value_name = "PATTERN", requires = "profile", conflicts_with_all = ["cpus", "count"])]
     pub pattern: Option<String>,
     /// Give it memory of its own, in whole huge pages: 64M.
     #[arg(long, value_name = "BYTES", default_value = "0", value_parser = bytes)]
@@ -120,17 +124,6 @@ impl From<Level> for Backend {
     }
 }
 
-/// Which CPUs are wanted.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Wanted {
-    /// These.
-    List(CpuList),
-    /// So many.
-    Count(usize),
-    /// As many as the best core has.
-    Auto,
-}
-
 #[derive(Debug, Args)]
 pub struct CellNamed {
     /// The cell.
@@ -170,14 +163,11 @@ pub(super) fn name(text: &str) -> Result<Name, NameError> {
     text.parse()
 }
 
-fn wanted(text: &str) -> Result<Wanted, String> {
-    if text == "auto" {
-        return Ok(Wanted::Auto);
-    }
-    match text.parse::<usize>() {
-        Ok(0) => Err("a cell needs a CPU; write 0-0 for CPU 0 alone".to_owned()),
-        Ok(count) => Ok(Wanted::Count(count)),
-        Err(_) => super::cpus(text).map(Wanted::List).map_err(|error| error.to_string()),
+/// A list as everywhere. Earlier versions took a word and a number as well.
+fn listed(text: &str) -> Result<CpuList, String> {
+    match text {
+        "auto" => Err("leave --cpus out, and Seatmap chooses; --count N says how many".to_owned()),
+        text => super::cpus(text).map_err(|error| error.to_string()),
     }
 }
 
@@ -209,12 +199,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn cpus_come_as_a_list_a_number_or_a_wish() {
-        assert_eq!(wanted("auto"), Ok(Wanted::Auto));
-        assert_eq!(wanted("4"), Ok(Wanted::Count(4)));
-        assert_eq!(wanted("3-3"), Ok(Wanted::List(CpuList(vec![3]))));
-        assert_eq!(wanted("1,5"), Ok(Wanted::List(CpuList(vec![1, 5]))));
-        assert!(wanted("0").is_err() && wanted("x").is_err() && wanted("1,1").is_err() && wanted("").is_err());
+    fn cpus_are_a_list() {
+        assert_eq!(listed("3"), Ok(CpuList(vec![3])));
+        assert_eq!(listed("1,5"), Ok(CpuList(vec![1, 5])));
+        assert!(listed("x").is_err() && listed("1,1").is_err() && listed("").is_err());
+        assert!(listed("auto").unwrap_err().contains("leave --cpus out"));
     }
 
     #[test]

@@ -5,7 +5,7 @@ mod serve;
 mod told;
 mod via;
 
-use crate::args::{Cell, CellCreate, CellNamed, CellRenew, CellVerb, Wanted};
+use crate::args::{Cell, CellCreate, CellNamed, CellRenew, CellVerb};
 use crate::error::CliError;
 use crate::{input, output, pattern_input};
 use seatmap_cell::undo::Left;
@@ -14,7 +14,9 @@ use seatmap_machine::Profile;
 use seatmap_noise::Options;
 use seatmap_os::CpuSet;
 use seatmap_pattern::Pattern;
+use seatmap_report::counted;
 use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::time::Duration;
@@ -102,9 +104,6 @@ fn create(host: &Host, typed: &CellCreate) -> Result<(), CliError> {
         memory_bytes: typed.memory,
     };
     let record = seatmap_cell::create(host, &request, judge.as_deref_mut()).map_err(failed)?;
-    if let Wanted::Count(count) = typed.cpus {
-        told::counted(count, &record).iter().for_each(|text| output::tell(text));
-    }
     match typed.json {
         true => output::json(&record),
         false => output::print(&told::cell(&record)),
@@ -112,16 +111,12 @@ fn create(host: &Host, typed: &CellCreate) -> Result<(), CliError> {
 }
 
 fn cpus(host: &Host, typed: &CellCreate) -> Result<CpuSet, CliError> {
-    let wanted = match &typed.cpus {
-        Wanted::List(_) if typed.profile.is_some() => {
-            return Err(CliError::input(
-                "CPUs that are named are not chosen; leave --profile out, or say how many CPUs",
-            ));
-        }
-        Wanted::List(list) => return Ok(list.into()),
-        Wanted::Count(count) => Some(*count),
-        Wanted::Auto => None,
-    };
+    if let Some(list) = &typed.cpus {
+        return match typed.profile {
+            None => Ok(list.into()),
+            Some(_) => Err(CliError::input("CPUs that are named are not chosen; leave --profile or --cpus out")),
+        };
+    }
     // Which CPUs are free does not matter then.
     if host.cell(&typed.name).is_ok() {
         return Err(failed(CellError::NameTaken(typed.name.clone())));
@@ -134,7 +129,7 @@ fn cpus(host: &Host, typed: &CellCreate) -> Result<CpuSet, CliError> {
     if !typed.untested {
         choice.steal_percent = steal(&choice.free);
     }
-    choice.best(wanted, profile.as_ref()).map_err(failed)
+    choice.best(typed.count.map(NonZeroUsize::get), profile.as_ref()).map_err(failed)
 }
 
 /// The CPUs on which the tasks of a pattern communicate at the lowest cost.
@@ -189,8 +184,10 @@ fn verify(host: &Host, typed: &CellNamed) -> Result<(), CliError> {
     }
     match faults.len() {
         0 => Ok(()),
-        1 => Err(CliError::work(format!("1 thing is wrong with the cell '{}'", record.name))),
-        count => Err(CliError::work(format!("{count} things are wrong with the cell '{}'", record.name))),
+        count => {
+            let (things, are) = (counted(count, "thing"), if count == 1 { "is" } else { "are" });
+            Err(CliError::work(format!("{things} {are} wrong with the cell '{}'", record.name)))
+        }
     }
 }
 
@@ -206,8 +203,7 @@ fn renew(host: &Host, typed: &CellRenew) -> Result<(), CliError> {
 fn restore(host: &Host) -> Result<(), CliError> {
     let restored = seatmap_cell::restore(host).map_err(failed)?;
     restored.lost.iter().for_each(|lost| output::tell(lost));
-    let cells = restored.cells;
-    output::tell(&format!("{cells} {} undone", if cells == 1 { "cell" } else { "cells" }));
+    output::tell(&format!("{} undone", counted(restored.cells, "cell")));
     ended(&restored.left)
 }
 

@@ -18,7 +18,7 @@ pub fn run(typed: &Doctor, colour: ColourChoice) -> Result<(), CliError> {
     let page = output::page(typed.html.as_deref(), typed.json)?;
     let topology = seatmap_host::topology::of_host().map_err(CliError::work)?;
     let mut found = examine(&topology);
-    found.extend(isolation::examine(&topology, &cpus(typed, &topology)?));
+    found.extend(isolation::examine(&topology, &cpus(typed, &topology)?, typed.may_try));
     if let Some(page) = &page {
         page.write(&html::doctor(&place::host_name(), &found))?;
     }

@@ -6,6 +6,7 @@ use crate::output::{self, Destination};
 use crate::{input, place};
 use seatmap_catalog::machine::is_archive;
 use seatmap_machine::{Profile, Topology, import};
+use seatmap_report::counted;
 use seatmap_sim::catalog::is_model;
 use std::path::{Path, PathBuf};
 
@@ -84,12 +85,12 @@ fn deliver(profile: &Profile, target: Option<&Path>, json: bool) -> Result<(), C
 
 /// One line: `epyc: 192 PUs in 12 groups of 16, R2 0.999`.
 fn summary(profile: &Profile) -> String {
-    let pus = profile.topology.pus.len();
-    let Some(model) = &profile.home_model else { return format!("{} with {pus} PUs", profile.name) };
+    let pus = counted(profile.topology.pus.len(), "PU");
+    let Some(model) = &profile.home_model else { return format!("{} with {pus}", profile.name) };
     let mut sizes: Vec<usize> = model.groups.iter().map(Vec::len).collect();
     sizes.sort_unstable();
     sizes.dedup();
     let sizes: Vec<String> = sizes.iter().map(usize::to_string).collect();
-    let groups = if model.groups.len() == 1 { "1 group".to_owned() } else { format!("{} groups", model.groups.len()) };
-    format!("{} with {pus} PUs in {groups} of {}, R2 {:.4}", profile.name, sizes.join(" or "), model.r2)
+    let groups = counted(model.groups.len(), "group");
+    format!("{} with {pus} in {groups} of {}, R2 {:.4}", profile.name, sizes.join(" or "), model.r2)
 }

@@ -7,6 +7,7 @@ use crate::{input, view};
 use seatmap_machine::{Origin, Profile};
 use seatmap_measure::classes::{self, DistanceClass};
 use seatmap_measure::findings::{self, Finding};
+use seatmap_report::counted;
 use seatmap_report::floor::Floor;
 use seatmap_report::terminal::{self, Options};
 use seatmap_report::{Order, html};
@@ -46,8 +47,9 @@ fn check(profile: &Profile, typed: &Show) -> Result<(), CliError> {
     let homes = profile.home_model.as_ref().map_or(0, seatmap_machine::HomeModel::homes);
     match typed.home.filter(|home| *home >= homes) {
         Some(home) => Err(CliError::input(format!(
-            "--home {home}: {} knows {homes} homes, counted from 0; 'seatmap measure --homes N' finds more",
-            profile.name
+            "--home {home}: {} knows {}, counted from 0; 'seatmap measure --homes N' finds more",
+            profile.name,
+            counted(homes, "home")
         ))),
         None => Ok(()),
     }

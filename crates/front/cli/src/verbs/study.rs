@@ -6,6 +6,7 @@ use crate::error::{AtFile, CliError};
 use crate::output::{self, Destination};
 use crate::{input, place};
 use seatmap_document::visible_lines;
+use seatmap_report::counted;
 use seatmap_report::study::{FORMAT, Found, Study, markdown, text};
 use std::collections::HashMap;
 use std::path::Path;
@@ -49,7 +50,7 @@ fn here() -> Result<String, CliError> {
     let cpus = seatmap_os::affinity::current().map_err(CliError::work)?.len();
     let known = |value: Option<String>| output::visible(&value.unwrap_or_else(|| "unknown".to_owned()));
     let (cpu, kernel) = (known(environment.cpu_model), known(environment.kernel));
-    Ok(format!("{cpu}, {cpus} CPUs, Linux {kernel}, {}", place::today()))
+    Ok(format!("{cpu}, {}, Linux {kernel}, {}", counted(cpus, "CPU"), place::today()))
 }
 
 /// The names of the studies that come with Seatmap.

@@ -32,7 +32,9 @@ fn what_is_not_there_is_refused() {
 #[test]
 fn names_cpus_sizes_and_times_are_checked_first() {
     assert!(refusal(&["create", "../up"]).contains("is no name for a cell"));
-    assert!(refusal(&["create", "--cpus", "0"]).contains("write 0-0 for CPU 0"));
+    assert!(refusal(&["create", "--cpus", "auto"]).contains("leave --cpus out"));
+    assert!(refusal(&["create", "--count", "0"]).contains("--count"));
+    assert!(refusal(&["create", "--cpus", "1", "--count", "1"]).contains("cannot be used with"));
     assert!(refusal(&["create", "--cpus", "1,x"]).contains("'x' is no CPU number"));
     assert!(refusal(&["create", "--memory", "much"]).contains("64M"));
     assert!(refusal(&["create", "--ttl", "10"]).contains("10m"));
@@ -42,8 +44,8 @@ fn names_cpus_sizes_and_times_are_checked_first() {
 
 #[test]
 fn a_profile_is_not_passed_over() {
-    assert!(refusal(&["create", "--cpus", "1-1", "--near", "nowhere"]).contains("leave --profile out"));
-    assert!(refusal(&["create", "--cpus", "1", "--near", "nowhere"]).contains("nowhere"));
+    assert!(refusal(&["create", "--cpus", "1", "--near", "nowhere"]).contains("leave --profile or --cpus out"));
+    assert!(refusal(&["create", "--count", "1", "--near", "nowhere"]).contains("nowhere"));
 }
 
 #[test]
@@ -66,11 +68,9 @@ fn the_folder_that_remembers_is_named_where_it_cannot_be_had() {
 #[test]
 fn the_last_cpu_and_those_that_are_not_there_are_never_taken() {
     assert!(refusal(&["create", "--cpus", "100000-100001"]).contains("are not online; this computer has CPUs"));
-    assert!(refusal(&["create", "--cpus", "4000"]).contains("one must stay for everybody else"));
+    assert!(refusal(&["create", "--count", "4000"]).contains("one must stay for everybody else"));
     let online = std::fs::read_to_string("/sys/devices/system/cpu/online").unwrap();
-    let all = online.trim();
-    let all = if all == "0" { "0-0" } else { all };
-    assert!(refusal(&["create", "--cpus", all]).contains("would leave no CPU for everybody else"));
+    assert!(refusal(&["create", "--cpus", online.trim()]).contains("would leave no CPU for everybody else"));
 }
 
 #[test]

@@ -73,7 +73,7 @@ fn lines_without_homes_are_at_home_nowhere() {
 fn producer_consumer_and_line_are_drawn() {
     let place = Place::new();
     let ask = ["channels", "producer-consumer", "--iterations", "1", "--on", "xeon-phi-5110p", "--html", "page.html"];
-    assert!(place.stdout(&ask).contains("one comparison,"));
+    assert!(place.stdout(&ask).contains("1 comparison,"));
     let page = place.read("page.html");
     assert!(page.contains("near the homes") && page.contains("channels on a link, clockwise outside"), "{page}");
     assert_eq!(page.matches("class=\"taken\"").count(), 4, "two threads, before and after");

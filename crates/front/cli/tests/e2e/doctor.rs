@@ -20,6 +20,28 @@ fn everything_that_disturbs_is_examined() {
     assert!(subjects.iter().all(|subject| lines.contains(subject)), "{lines}");
 }
 
+fn found<'a>(findings: &'a serde_json::Value, subject: &str) -> &'a serde_json::Value {
+    findings["findings"].as_array().unwrap().iter().find(|entry| entry["subject"] == subject).unwrap()
+}
+
+/// That it takes no lock and tries nothing is shown beside the code, where the lock can be held without making others wait.
+#[test]
+fn nothing_is_tried_unless_asked() {
+    let place = Place::new();
+    let online = seatmap_os::cpus::Cpus::read().unwrap().online;
+    let last = online[online.len() - 1].to_string();
+    if online.len() < 2 {
+        return eprintln!("skipped: isolation needs two CPUs");
+    }
+    let read = place.json(&["doctor", "--cpus", &last, "--json"]);
+    let backend = found(&read, "cpuset backend");
+    let is_open = backend["found"].as_str().unwrap().contains("not tried, --try does");
+    // A kernel without cpusets is known without a try.
+    assert!(is_open || backend["level"] == "FIX", "{backend}");
+    let interrupts = found(&read, "interrupts")["found"].as_str().unwrap();
+    assert!(interrupts == "none comes here" || interrupts.contains("not tried, --try does"), "{interrupts}");
+}
+
 /// What is tried out is put back: no control group is left, and no interrupt has moved.
 #[test]
 fn isolation_is_examined_for_the_cpus_in_question() {
@@ -30,7 +52,7 @@ fn isolation_is_examined_for_the_cpus_in_question() {
         eprintln!("skipped: isolation needs two CPUs");
         return;
     }
-    let found = place.json(&["doctor", "--cpus", &last.to_string(), "--json"]);
+    let found = place.json(&["doctor", "--try", "--cpus", &last.to_string(), "--json"]);
     let subjects: Vec<&str> =
         found["findings"].as_array().unwrap().iter().filter_map(|entry| entry["subject"].as_str()).collect();
     for subject in ["cpuset backend", "tick", "rcu callbacks", "isolcpus", "irqaffinity", "interrupts", "workqueues"] {

@@ -26,7 +26,7 @@ pub fn doctor(machine: &str, found: &[Diagnosis]) -> String {
                 @if !here.is_empty() { section.card { h2 { (words) } (table(&here)) } }
             }
         }
-        footer { "As 'seatmap doctor' found this computer; nothing was changed." }
+        footer { "As 'seatmap doctor' found this computer; nothing is left changed." }
     };
     document(&title, &body, "", "null")
 }

@@ -40,7 +40,8 @@ fn of_cpu(noise: &CpuNoise, trace: &Traced) -> String {
         text += &format!("       {told}\n");
     }
     if trace.gaps_before_trace > 0 {
-        text += &format!("       {} more gaps are older than what the trace could hold\n", trace.gaps_before_trace);
+        let older = if trace.gaps_before_trace == 1 { "gap is" } else { "gaps are" };
+        text += &format!("       {} more {older} older than what the trace could hold\n", trace.gaps_before_trace);
     }
     text
 }

@@ -4,36 +4,91 @@ use super::finding;
 use super::pinned::last_free;
 use super::text::{read, shown};
 use crate::{Diagnosis, Level};
+use seatmap_cell::settings_lock::Held;
+use seatmap_os::Root;
+use seatmap_os::layout::Layout;
 use std::io;
 use std::path::{Path, PathBuf};
 
 /// What can keep others out, from the best.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Backend {
+pub(super) enum Backend {
     /// A cgroup v2 partition of type `isolated`: nobody else, and no load balancing.
-    V2Isolated {
-        /// Whether one was made and removed again.
-        is_tried: bool,
-    },
+    V2Isolated(Evidence),
     /// A cgroup v1 cpuset with `cpu_exclusive`: nobody else once the others have been moved.
-    V1Exclusive,
+    V1Exclusive(Evidence),
     /// Only the affinity of one's own threads; everybody else may come. With the reason why it is no more.
     Affinity(String),
 }
 
-/// Tries them on one of these CPUs, in a control group that is removed again; a v2 partition only on a CPU that nobody is
-/// pinned to, and by a kernel that then leaves threads their masks. Hold the [`super::lock`].
-#[must_use]
-pub fn probe(cpus: &[u32]) -> Backend {
-    let mounts = read("/proc/self/mounts").unwrap_or_default();
-    let (v2, v1) = (mounted(&mounts, is_v2), mounted(&mounts, is_v1));
-    let is_tried = keeps_masks(&read("/proc/sys/kernel/osrelease").unwrap_or_default());
-    let reason = |name: &'static str| move |error: io::Error| format!("{name}: {error}");
-    let absent = |name: &str| format!("{name}: not mounted");
-    let v2 = v2.ok_or_else(|| absent("v2")).and_then(|root| try_v2(&root, cpus, is_tried).map_err(reason("v2")));
-    let Err(v2) = v2 else { return Backend::V2Isolated { is_tried } };
-    let v1 = v1.ok_or_else(|| absent("v1")).and_then(|root| try_v1(&root, cpus).map_err(reason("v1")));
-    v1.map_or_else(|v1| Backend::Affinity(format!("{v2}; {v1}")), |()| Backend::V1Exclusive)
+/// How it is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Evidence {
+    /// One was made and removed again.
+    Tried,
+    /// One could be made, and was not: on this kernel threads would lose their masks.
+    Spared,
+    /// Its hierarchy is mounted; nobody asked to try it.
+    Read,
+}
+
+impl Backend {
+    /// Tries them on one of these CPUs where the lock is held, in a control group that is removed again; a v2 partition only
+    /// on a CPU that nobody is pinned to, and by a kernel that then leaves threads their masks. Reads what is mounted
+    /// otherwise.
+    pub(super) fn examine(cpus: &[u32], held: Option<&Held>) -> Self {
+        let layout = Layout::read(&Root::new("/"));
+        let v2 = layout.v2.ok_or("v2: not mounted with the cpuset controller".to_owned());
+        let v1 = layout.v1.ok_or("v1: not mounted".to_owned());
+        match held {
+            None => Backend::by(v2.map(|_| Evidence::Read), v1.map(|_| Evidence::Read)),
+            Some(held) => Backend::by(
+                v2.and_then(|root| try_v2(held, Path::new(&root), cpus).map_err(|error| format!("v2: {error}"))),
+                v1.and_then(|root| try_v1(held, Path::new(&root), cpus).map_err(|error| format!("v1: {error}"))),
+            ),
+        }
+    }
+
+    fn by(v2: Result<Evidence, String>, v1: Result<Evidence, String>) -> Self {
+        match (v2, v1) {
+            (Ok(evidence), _) => Backend::V2Isolated(evidence),
+            (Err(_), Ok(evidence)) => Backend::V1Exclusive(evidence),
+            (Err(v2), Err(v1)) => Backend::Affinity(format!("{v2}; {v1}")),
+        }
+    }
+
+    /// Whether it was tried, or need not be.
+    pub(super) fn is_known(&self) -> bool {
+        !matches!(self, Backend::V2Isolated(Evidence::Read) | Backend::V1Exclusive(Evidence::Read))
+    }
+
+    pub(super) fn diagnosis(&self, cpus: &[u32]) -> Diagnosis {
+        let subject = "cpuset backend";
+        let found = match self {
+            Backend::V2Isolated(Evidence::Tried) => "v2-partition: one CPU was isolated and given back".to_owned(),
+            Backend::V2Isolated(Evidence::Spared) => {
+                "v2-partition: to be had, and not tried: before Linux 6.2 threads then lose their own CPU masks"
+                    .to_owned()
+            }
+            Backend::V1Exclusive(Evidence::Tried | Evidence::Spared) => {
+                "v1-exclusive: one CPU was taken and given back; v2 partitions cannot be had here".to_owned()
+            }
+            Backend::V2Isolated(Evidence::Read) => return unproven("v2-partition"),
+            Backend::V1Exclusive(Evidence::Read) => return unproven("v1-exclusive"),
+            Backend::Affinity(reason) => {
+                let remedy = "as root, outside a container, for CPUs that no cell has (seatmap cell list); or isolcpus= \
+                              on the kernel's command line";
+                let found = format!("affinity only: others may come to CPUs {} ({reason})", shown(cpus));
+                return finding(subject, Level::Fix, found, Some(remedy.to_owned()));
+            }
+        };
+        finding(subject, Level::Ok, found, None)
+    }
+}
+
+fn unproven(word: &str) -> Diagnosis {
+    let found = format!("{word}, going by what is mounted; whether the kernel grants it is not tried, --try does");
+    finding("cpuset backend", Level::Info, found, None)
 }
 
 /// Whether threads keep the CPU masks that they chose when a partition comes or goes: since Linux 6.2 (8f9ea86fdf99,
@@ -43,58 +98,8 @@ fn keeps_masks(release: &str) -> bool {
     (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0)) >= (6, 2)
 }
 
-impl Backend {
-    /// The word used in reports.
-    #[must_use]
-    pub fn word(&self) -> &'static str {
-        match self {
-            Backend::V2Isolated { .. } => "v2-partition",
-            Backend::V1Exclusive => "v1-exclusive",
-            Backend::Affinity(_) => "affinity",
-        }
-    }
-
-    pub(super) fn diagnosis(&self, cpus: &[u32]) -> Diagnosis {
-        match self {
-            Backend::V2Isolated { is_tried: true } => {
-                finding("cpuset backend", Level::Ok, "v2-partition: one CPU was isolated and given back", None)
-            }
-            Backend::V2Isolated { is_tried: false } => {
-                let found =
-                    "v2-partition: to be had, and not tried: before Linux 6.2 threads then lose their own CPU masks";
-                finding("cpuset backend", Level::Ok, found, None)
-            }
-            Backend::V1Exclusive => {
-                let found = "v1-exclusive: one CPU was taken and given back; v2 partitions cannot be had here";
-                finding("cpuset backend", Level::Ok, found, None)
-            }
-            Backend::Affinity(reason) => {
-                let remedy =
-                    "as root, outside a container, for CPUs that no cell has (seatmap cell list); or isolcpus= on the \
-                              kernel's command line"
-                        .to_owned();
-                let found = format!("affinity only: others may come to CPUs {} ({reason})", shown(cpus));
-                finding("cpuset backend", Level::Fix, found, Some(remedy))
-            }
-        }
-    }
-}
-
-/// Where the first file system of a kind is mounted (proc_pid_mounts(5)).
-fn mounted(mounts: &str, wanted: fn(&str, &str) -> bool) -> Option<PathBuf> {
-    mounts.lines().find_map(|line| {
-        let fields: Vec<&str> = line.split(' ').collect();
-        let [_, folder, kind, options, ..] = fields[..] else { return None };
-        wanted(kind, options).then(|| PathBuf::from(folder))
-    })
-}
-
-fn is_v2(kind: &str, _: &str) -> bool {
-    kind == "cgroup2"
-}
-
-fn is_v1(kind: &str, options: &str) -> bool {
-    kind == "cgroup" && options.split(',').any(|option| option == "cpuset")
+fn text(path: &Path) -> io::Result<String> {
+    std::fs::read_to_string(path).map(|text| text.trim().to_owned())
 }
 
 /// A control group that goes when it is dropped.
@@ -111,7 +116,7 @@ impl Throwaway {
     fn set(&self, file: &str, value: &str) -> io::Result<String> {
         let path = self.0.join(file);
         std::fs::write(&path, value).map_err(|error| io::Error::new(error.kind(), format!("{file}: {error}")))?;
-        std::fs::read_to_string(path).map(|text| text.trim().to_owned())
+        text(&path)
     }
 
     /// The same, where it must come back as it was.
@@ -133,7 +138,7 @@ struct Lent(Option<PathBuf>);
 
 impl Lent {
     fn new(root: &Path) -> io::Result<Self> {
-        let has = |file: &str| read(root.join(file)).is_some_and(|text| text.split(' ').any(|name| name == "cpuset"));
+        let has = |file: &str| text(&root.join(file)).is_ok_and(|text| text.split(' ').any(|name| name == "cpuset"));
         if !has("cgroup.controllers") {
             return Err(io::Error::other("has no cpuset controller"));
         }
@@ -155,38 +160,32 @@ impl Drop for Lent {
     }
 }
 
-/// A partition of one CPU; it must say that it is one. If it is not to be tried, a group that could become one.
-fn try_v2(root: &Path, cpus: &[u32], is_tried: bool) -> io::Result<()> {
+/// Makes a partition of one CPU, which must say that it is one; on a kernel that forgets masks, a group that could become one.
+fn try_v2(_held: &Held, root: &Path, cpus: &[u32]) -> io::Result<Evidence> {
     let _lent = Lent::new(root)?;
     let cpu = last_free(cpus).ok_or_else(|| io::Error::other("not tried, since threads are pinned to each CPU"))?;
+    let is_safe = keeps_masks(&read("/proc/sys/kernel/osrelease").unwrap_or_default());
+    let (partition, evidence) = if is_safe { ("isolated", Evidence::Tried) } else { ("member", Evidence::Spared) };
     let group = Throwaway::new(root)?;
     group.keep("cpuset.cpus", &cpu.to_string())?;
-    if is_tried {
-        group.keep("cpuset.cpus.partition", "isolated")
-    } else {
-        group.keep("cpuset.cpus.partition", "member")
-    }
+    group.keep("cpuset.cpus.partition", partition)?;
+    Ok(evidence)
 }
 
 /// A cpuset of one CPU that no sibling may share. Memory comes from the root's first node.
-fn try_v1(root: &Path, cpus: &[u32]) -> io::Result<()> {
+fn try_v1(_held: &Held, root: &Path, cpus: &[u32]) -> io::Result<Evidence> {
     let cpu = cpus.last().ok_or_else(|| io::Error::other("no CPU was named"))?;
     let prefix = if root.join("cpuset.cpus").exists() { "cpuset." } else { "" };
     let group = Throwaway::new(root)?;
-    group.set(&format!("{prefix}mems"), &read(root.join(format!("{prefix}mems"))).unwrap_or_default())?;
+    group.set(&format!("{prefix}mems"), &text(&root.join(format!("{prefix}mems")))?)?;
     group.keep(&format!("{prefix}cpus"), &cpu.to_string())?;
-    group.keep(&format!("{prefix}cpu_exclusive"), "1")
+    group.keep(&format!("{prefix}cpu_exclusive"), "1")?;
+    Ok(Evidence::Tried)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    const MOUNTS: &str = "tmpfs /sys/fs/cgroup tmpfs rw 0 0
-cgroup /sys/fs/cgroup/cpu cgroup rw,cpu 0 0
-cgroup /sys/fs/cgroup/cpuset cgroup rw,relatime,cpuset 0 0
-cgroup2 /sys/fs/cgroup/unified cgroup2 rw 0 0
-";
 
     #[test]
     fn old_kernels_are_known_by_their_release() {
@@ -195,10 +194,16 @@ cgroup2 /sys/fs/cgroup/unified cgroup2 rw 0 0
     }
 
     #[test]
-    fn hierarchies_are_found_where_they_are_mounted() {
-        assert_eq!(mounted(MOUNTS, is_v1), Some("/sys/fs/cgroup/cpuset".into()));
-        assert_eq!(mounted(MOUNTS, is_v2), Some("/sys/fs/cgroup/unified".into()));
-        assert_eq!(mounted("", is_v2), None);
+    fn the_best_comes_first_and_what_was_not_tried_is_said() {
+        let (yes, no) = (|evidence| Ok(evidence), |why: &str| Err(why.to_owned()));
+        let best = Backend::by(yes(Evidence::Tried), yes(Evidence::Tried));
+        assert_eq!((best.diagnosis(&[1]).level, best.is_known()), (Level::Ok, true));
+        let read = Backend::by(no("v2: not mounted"), yes(Evidence::Read));
+        assert_eq!((read.diagnosis(&[1]).level, read.is_known()), (Level::Info, false));
+        assert!(
+            read.diagnosis(&[1]).found.starts_with("v1-exclusive") && read.diagnosis(&[1]).found.contains("--try does")
+        );
+        assert_eq!(Backend::by(no("a"), no("b")), Backend::Affinity("a; b".into()));
     }
 
     #[test]

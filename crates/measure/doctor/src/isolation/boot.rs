@@ -20,7 +20,7 @@ pub(super) struct Boot {
 
 impl Boot {
     pub(super) fn read() -> Self {
-        let cpus = |name: &str| read(format!("/sys/devices/system/cpu/{name}"));
+        let cpus = |name: &str| read(&format!("/sys/devices/system/cpu/{name}"));
         Boot {
             nohz_full: cpus("nohz_full").map(|text| list(&text)),
             isolated: list(&cpus("isolated").unwrap_or_default()),
@@ -72,6 +72,10 @@ impl Boot {
         let bound = irqs.bound_cpus();
         match (has_cpuset, bound.is_empty()) {
             _ if covers(&self.isolated, cpus) => finding(subject, Level::Ok, "outside load balancing already", None),
+            _ if !backend.is_known() => {
+                let found = "needed only where no cpuset keeps others away; not tried, --try does";
+                finding(subject, Level::Info, found, None)
+            }
             (true, true) => finding(subject, Level::Ok, "not needed: a cpuset does the same without a reboot", None),
             (true, false) => {
                 let found = format!("the kernel spreads managed interrupts over CPUs {}", shown(&bound));
@@ -109,6 +113,7 @@ fn covers(wide: &[u32], cpus: &[u32]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::isolation::backend::Evidence;
     use crate::isolation::irqs::Unmovable;
 
     const CPUS: [u32; 2] = [2, 3];
@@ -154,10 +159,12 @@ mod tests {
         let bound = Unmovable { name: "30 nvme0q3".into(), cpus: vec![3] };
         let managed = Irqs { unmovable: vec![bound], ..Irqs::default() };
         let nothing = Backend::Affinity(String::new());
-        assert_eq!(boot.isolation(&CPUS, &Backend::V1Exclusive, &Irqs::default()).level, Level::Ok);
-        let found = boot.isolation(&CPUS, &Backend::V2Isolated { is_tried: true }, &managed);
+        assert_eq!(boot.isolation(&CPUS, &Backend::V1Exclusive(Evidence::Tried), &Irqs::default()).level, Level::Ok);
+        let found = boot.isolation(&CPUS, &Backend::V2Isolated(Evidence::Tried), &managed);
         assert_eq!(told(&found), (Level::Boot, "isolcpus=managed_irq,2,3"));
         let found = boot.isolation(&CPUS, &nothing, &Irqs::default());
         assert_eq!(told(&found), (Level::Boot, "isolcpus=domain,managed_irq,2,3"));
+        let found = boot.isolation(&CPUS, &Backend::V1Exclusive(Evidence::Read), &managed);
+        assert_eq!(told(&found), (Level::Info, ""), "nobody is sent to reboot for what was not tried");
     }
 }

@@ -1,10 +1,11 @@
 //! Which interrupts can be moved away from the CPUs.
 
 use super::finding;
-use super::text::{list, read, shown};
+use super::text::shown;
 use crate::{Diagnosis, Level};
+use seatmap_cell::settings_lock::Held;
+use seatmap_os::{CpuSet, Root, irq};
 use std::io;
-use std::path::Path;
 
 /// Interrupts that are named one by one.
 const NAMED: usize = 6;
@@ -18,45 +19,38 @@ pub(super) struct Unmovable {
     pub(super) cpus: Vec<u32>,
 }
 
-/// The interrupts that may come to the CPUs in question.
+/// The interrupts that go to the CPUs in question.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Irqs {
     /// How many can be moved.
     pub(super) movable: usize,
     /// Those that cannot: the kernel manages them itself (one queue a CPU), or the hardware leaves no choice.
     pub(super) unmovable: Vec<Unmovable>,
-    /// How many were not tried, for want of rights.
+    /// How many were not tried, for want of rights or because nobody asked for it.
     pub(super) untried: usize,
-}
-
-/// Writes each interrupt's own CPUs back to it, which changes nothing and is refused where nothing can be changed. Hold the
-/// [`super::lock`].
-pub(super) fn probe(cpus: &[u32]) -> Irqs {
-    let mut irqs = Irqs::default();
-    let folders = std::fs::read_dir("/proc/irq").into_iter().flatten().flatten();
-    let mut numbers: Vec<u32> = folders.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect();
-    numbers.sort_unstable();
-    for number in numbers {
-        irqs.try_out(number, cpus);
-    }
-    irqs
+    /// Whether it was asked for.
+    pub(super) may_try: bool,
 }
 
 impl Irqs {
-    fn try_out(&mut self, number: u32, cpus: &[u32]) {
-        let folder = Path::new("/proc/irq").join(number.to_string());
-        let path = folder.join("smp_affinity_list");
-        let Some(own) = read(&path) else { return };
-        let mut comes = list(&own);
-        comes.extend(list(&read(folder.join("effective_affinity_list")).unwrap_or_default()));
-        let here: Vec<u32> = cpus.iter().filter(|cpu| comes.contains(cpu)).copied().collect();
-        if !here.is_empty() {
-            let written = std::fs::write(&path, &own);
-            self.count(written, || Unmovable {
-                name: format!("{number} {}", owner(&folder)).trim_end().to_owned(),
-                cpus: here,
-            });
+    /// Finds those that go to these CPUs, and tries which of them can be moved while the lock is held.
+    pub(super) fn examine(cpus: &[u32], held: Option<&Held>) -> Self {
+        let (root, cpus): (_, CpuSet) = (Root::new("/"), cpus.iter().copied().collect());
+        let mut irqs = Irqs { may_try: held.is_some(), ..Irqs::default() };
+        let mut all = irq::all(&root);
+        all.sort_by_key(|number| number.parse::<u32>().ok());
+        for number in all {
+            let here = irq::goes_to(&root, &number).within(&cpus).list().0;
+            match held {
+                _ if here.is_empty() => {}
+                None => irqs.untried += 1,
+                Some(_) => irqs.count(irq::try_to_move(&root, &number), || Unmovable {
+                    name: irq::name(&root, &number),
+                    cpus: here,
+                }),
+            }
         }
+        irqs
     }
 
     fn count(&mut self, written: io::Result<()>, irq: impl FnOnce() -> Unmovable) {
@@ -70,13 +64,23 @@ impl Irqs {
 
     pub(super) fn diagnosis(&self) -> Diagnosis {
         let subject = "interrupts";
-        if self.untried > 0 {
-            let found =
-                format!("{} may come here; without root's rights it cannot be tried whether they move", self.untried);
-            return finding(subject, Level::Info, found, Some("sudo seatmap doctor".into()));
+        match (self.untried, self.may_try) {
+            (0, _) => {}
+            (count, false) => {
+                let found = format!("{count} come here; whether they can be moved is not tried, --try does");
+                return finding(subject, Level::Info, found, None);
+            }
+            (count, true) => {
+                let found = format!("{count} come here; without root's rights it cannot be tried whether they move");
+                return finding(subject, Level::Info, found, Some("sudo seatmap doctor --try".into()));
+            }
         }
         if self.unmovable.is_empty() {
-            return finding(subject, Level::Ok, format!("{} may come here, and all can be moved", self.movable), None);
+            let found = match self.movable {
+                0 => "none comes here".to_owned(),
+                count => format!("{count} come here, and all can be moved"),
+            };
+            return finding(subject, Level::Ok, found, None);
         }
         let named: Vec<String> = self.unmovable.iter().take(NAMED).map(Unmovable::told).collect();
         let more = self.unmovable.len().saturating_sub(NAMED);
@@ -102,19 +106,13 @@ impl Unmovable {
     }
 }
 
-/// Who asked for the interrupt: a folder of that name lies in the interrupt's.
-fn owner(folder: &Path) -> String {
-    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-    let mut names = entries.filter(|entry| entry.path().is_dir()).map(|entry| entry.file_name());
-    names.next().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use seatmap_cell::settings_lock;
 
     fn after(errors: &[Option<i32>]) -> Irqs {
-        let mut irqs = Irqs::default();
+        let mut irqs = Irqs { may_try: true, ..Irqs::default() };
         for (at, error) in errors.iter().enumerate() {
             let written = error.map_or(Ok(()), |code| Err(io::Error::from_raw_os_error(code)));
             irqs.count(written, || Unmovable { name: format!("{at} nvme0q{at}"), cpus: vec![2, at as u32] });
@@ -143,23 +141,28 @@ mod tests {
         assert!(after(&[Some(libc::EIO); 9]).diagnosis().found.ends_with(", and 3 more"));
     }
 
-    /// What is probed stays as it was.
+    /// What is tried stays as it was.
     #[test]
     fn affinities_stay_as_they_were() {
-        let _held = seatmap_cell::settings_lock::take().unwrap();
-        let all = || {
-            let folders = std::fs::read_dir("/proc/irq").into_iter().flatten().flatten();
-            let mut lists: Vec<_> =
-                folders.map(|entry| (entry.path(), read(entry.path().join("smp_affinity_list")))).collect();
-            lists.sort();
-            lists
-        };
+        let held = settings_lock::take().unwrap();
+        let root = Root::new("/");
+        let all = || irq::all(&root).into_iter().map(|number| root.read(&irq::affinity_file(&number)).ok());
         let unchanged = || {
-            let before = all();
-            probe(&[0, 1]);
-            all() == before
+            let before: Vec<_> = all().collect();
+            Irqs::examine(&[0, 1], Some(&held));
+            all().eq(before)
         };
         // Others may move one meanwhile.
         assert!((0..3).any(|_| unchanged()));
+    }
+
+    #[test]
+    fn nothing_is_tried_that_nobody_asked_for() {
+        let cpus = seatmap_os::cpus::Cpus::read().unwrap().online;
+        let irqs = Irqs::examine(&cpus, None);
+        assert_eq!((irqs.movable, irqs.unmovable.len()), (0, 0));
+        let found = Irqs { untried: 2, ..Irqs::default() }.diagnosis();
+        assert_eq!(found.found, "2 come here; whether they can be moved is not tried, --try does");
+        assert_eq!(Irqs::default().diagnosis().found, "none comes here");
     }
 }

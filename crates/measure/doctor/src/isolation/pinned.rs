@@ -1,11 +1,8 @@
 //! CPUs that somebody's thread is pinned to.
 
-use super::text::{list, read};
-use std::collections::HashSet;
-use std::path::PathBuf;
-
-/// The parent of all kernel threads (kthreadd).
-const KTHREADD: &str = "2";
+use seatmap_os::task::{self, Task};
+use seatmap_os::{CpuSet, Root};
+use std::collections::BTreeSet;
 
 /// The last of these CPUs that no thread of a program is pinned to alone.
 ///
@@ -15,21 +12,13 @@ pub(super) fn last_free(cpus: &[u32]) -> Option<u32> {
     cpus.iter().rev().find(|cpu| !pinned.contains(cpu)).copied()
 }
 
-/// CPUs that are the only one of some thread.
-fn taken() -> HashSet<u32> {
-    let below = |folder: PathBuf| std::fs::read_dir(folder).into_iter().flatten().flatten();
-    let tasks = below("/proc".into()).flat_map(|process| below(process.path().join("task")));
-    tasks.filter_map(|task| only_cpu(&read(task.path().join("status"))?)).collect()
+/// CPUs that are the only one of some program's thread.
+fn taken() -> BTreeSet<u32> {
+    task::all(&Root::new("/")).iter().filter_map(|task| only_cpu(task, &task.cpus()?)).collect()
 }
 
-/// The one CPU that a program's thread may run on, from its status (proc_pid_status(5)).
-fn only_cpu(status: &str) -> Option<u32> {
-    let value = |key: &str| status.lines().find_map(|line| Some(line.strip_prefix(key)?.strip_prefix(':')?.trim()));
-    let is_kernel = value("PPid") == Some(KTHREADD) || value("Kthread") == Some("1");
-    match list(value("Cpus_allowed_list")?)[..] {
-        [cpu] if !is_kernel => Some(cpu),
-        _ => None,
-    }
+fn only_cpu(task: &Task, cpus: &CpuSet) -> Option<u32> {
+    cpus.iter().next().filter(|_| cpus.len() == 1 && !task.is_kernel)
 }
 
 #[cfg(test)]
@@ -38,11 +27,11 @@ mod tests {
 
     #[test]
     fn only_programs_with_one_cpu_count() {
-        let status = |parent: u32, cpus: &str| format!("Name:\tx\nPPid:\t{parent}\nCpus_allowed_list:\t{cpus}\n");
-        assert_eq!(only_cpu(&status(1, "3")), Some(3));
-        assert_eq!(only_cpu(&status(1, "2-3")), None);
-        assert_eq!(only_cpu(&status(2, "3")), None);
-        assert_eq!(only_cpu("nonsense"), None);
+        let task = |is_kernel| Task { is_kernel, ..Task::of(std::process::id() as seatmap_os::Tid).unwrap() };
+        let set = |cpus: &str| CpuSet::of_list(cpus).unwrap();
+        assert_eq!(only_cpu(&task(false), &set("3")), Some(3));
+        assert_eq!(only_cpu(&task(false), &set("2-3")), None);
+        assert_eq!(only_cpu(&task(true), &set("3")), None);
     }
 
     #[test]

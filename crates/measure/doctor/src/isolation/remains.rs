@@ -14,6 +14,7 @@ struct Remains<'a> {
     cpus: &'a [u32],
     has_tick: bool,
     bound: Vec<u32>,
+    untried: usize,
     neighbours: Vec<u32>,
     hypervisor: Option<String>,
 }
@@ -22,7 +23,8 @@ struct Remains<'a> {
 pub(super) fn diagnosis(topology: &Topology, cpus: &[u32], boot: &Boot, irqs: &Irqs) -> Diagnosis {
     let hypervisor = environment::read().hypervisor.filter(|name| name != "none");
     let neighbours = neighbours(topology, cpus);
-    Remains { cpus, has_tick: boot.ticks(cpus), bound: irqs.bound_cpus(), neighbours, hypervisor }.diagnosis()
+    let (has_tick, bound, untried) = (boot.ticks(cpus), irqs.bound_cpus(), irqs.untried);
+    Remains { cpus, has_tick, bound, untried, neighbours, hypervisor }.diagnosis()
 }
 
 impl Remains<'_> {
@@ -40,8 +42,9 @@ impl Remains<'_> {
         let tick = self.has_tick.then(|| "the tick, since nohz_full does not cover them".to_owned());
         let steal = self.hypervisor.as_ref().map(|name| format!("whatever {name} takes from its guest (steal)"));
         let irqs = some(&self.bound, "unmovable interrupts on CPUs");
+        let untried = (self.untried > 0).then(|| "interrupts, where they cannot be moved".to_owned());
         let smt = some(&self.neighbours, "SMT neighbours on CPUs");
-        [tick, steal, irqs, smt].into_iter().flatten().collect()
+        [tick, steal, irqs, untried, smt].into_iter().flatten().collect()
     }
 }
 
@@ -55,16 +58,17 @@ mod tests {
             cpus: &[2, 3],
             has_tick: true,
             bound: vec![3],
+            untried: 2,
             neighbours: vec![6],
             hypervisor: Some("KVM".into()),
         };
         assert_eq!(
             remains.diagnosis().found,
             "on CPUs 2,3: the tick, since nohz_full does not cover them; whatever KVM takes from its guest (steal); \
-             unmovable interrupts on CPUs 3; SMT neighbours on CPUs 6"
+             unmovable interrupts on CPUs 3; interrupts, where they cannot be moved; SMT neighbours on CPUs 6"
         );
         (remains.has_tick, remains.hypervisor) = (false, None);
-        (remains.bound, remains.neighbours) = (Vec::new(), Vec::new());
+        (remains.bound, remains.untried, remains.neighbours) = (Vec::new(), 0, Vec::new());
         assert_eq!(remains.diagnosis().level, Level::Ok);
     }
 }

@@ -3,6 +3,8 @@
 use super::finding;
 use super::text::{as_mask, list, mask, read, shown};
 use crate::{Diagnosis, Level};
+use seatmap_cell::settings_lock::Held;
+use seatmap_os::Root;
 use seatmap_os::cpus::Cpus;
 
 /// Seconds between two rounds of gathering statistics that count as seldom.
@@ -10,14 +12,14 @@ const SELDOM_S: u64 = 10;
 
 const WORKQUEUE: &str = "/sys/devices/virtual/workqueue/cpumask";
 
-/// Looks at all of them.
-pub(super) fn examine(cpus: &[u32]) -> Vec<Diagnosis> {
-    let sysctl = |name: &str| read(format!("/proc/sys/{name}"));
+/// Looks at all of them, and tries what needs the lock where it is held.
+pub(super) fn examine(cpus: &[u32], held: Option<&Held>) -> Vec<Diagnosis> {
+    let sysctl = |name: &str| read(&format!("/proc/sys/{name}"));
     let online = Cpus::read().map(|cpus| cpus.online).unwrap_or_default();
     let others: Vec<u32> = online.into_iter().filter(|cpu| !cpus.contains(cpu)).collect();
     let mut found = vec![
         throttling(sysctl("kernel/sched_rt_runtime_us").as_deref()),
-        workqueues(read(WORKQUEUE).as_deref(), cpus, &others),
+        workqueues(read(WORKQUEUE).as_deref(), cpus, &others, held),
         watchdog(sysctl("kernel/watchdog").as_deref(), sysctl("kernel/watchdog_cpumask").as_deref(), cpus, &others),
         statistics(sysctl("vm/stat_interval").as_deref()),
         thp(read("/sys/kernel/mm/transparent_hugepage/enabled").as_deref()),
@@ -48,18 +50,19 @@ fn throttling(runtime_us: Option<&str>) -> Diagnosis {
     }
 }
 
-/// Work that the kernel puts off goes to any CPU of this mask. Its own value is written back, to see whether it may be set.
-fn workqueues(own: Option<&str>, cpus: &[u32], others: &[u32]) -> Diagnosis {
+/// Work that the kernel puts off goes to any CPU of this mask. Where the lock is held, the mask is written over itself to see
+/// whether it can be set.
+fn workqueues(own: Option<&str>, cpus: &[u32], others: &[u32], held: Option<&Held>) -> Diagnosis {
     let subject = "workqueues";
     let Some(own) = own else { return unknown(subject) };
     if !mask(own).iter().any(|cpu| cpus.contains(cpu)) {
         return finding(subject, Level::Ok, "run elsewhere", None);
     }
-    let may = std::fs::write(WORKQUEUE, own).is_ok() && read(WORKQUEUE).as_deref() == Some(own);
-    let found = if may {
-        "unbound ones run here too"
-    } else {
-        "unbound ones run here too, and the mask cannot be set from here"
+    let tried = held.map(|_| Root::new("/").write(WORKQUEUE, own).is_ok() && read(WORKQUEUE).as_deref() == Some(own));
+    let found = match tried {
+        Some(true) => "unbound ones run here too",
+        Some(false) => "unbound ones run here too, and the mask cannot be set from here",
+        None => "unbound ones run here too; whether the mask can be set is not tried, --try does",
     };
     finding(subject, Level::Fix, found, Some(format!("echo {} > {WORKQUEUE}", as_mask(others))))
 }
@@ -114,19 +117,14 @@ struct Node {
 
 /// The nodes of these CPUs, where they have a pool of 2 MiB pages.
 fn nodes(cpus: &[u32]) -> Vec<Node> {
-    let entries = std::fs::read_dir("/sys/devices/system/node").into_iter().flatten().flatten();
-    let mut nodes: Vec<Node> = entries
-        .filter_map(|entry| {
-            let near = list(&read(entry.path().join("cpulist"))?);
-            let pool = entry.path().join("hugepages/hugepages-2048kB");
-            let count = |file: &str| read(pool.join(file))?.parse().ok();
-            let name = entry.file_name().to_string_lossy().into_owned();
-            let node = Node { name, total: count("nr_hugepages")?, free: count("free_hugepages")? };
-            near.iter().any(|cpu| cpus.contains(cpu)).then_some(node)
-        })
-        .collect();
-    nodes.sort_by(|a, b| a.name.cmp(&b.name));
-    nodes
+    let (root, folder) = (Root::new("/"), "/sys/devices/system/node");
+    let node = |name: String| {
+        let near = list(&read(&format!("{folder}/{name}/cpulist"))?);
+        let count = |file: &str| read(&format!("{folder}/{name}/hugepages/hugepages-2048kB/{file}"))?.parse().ok();
+        let (total, free) = (count("nr_hugepages")?, count("free_hugepages")?);
+        near.iter().any(|cpu| cpus.contains(cpu)).then_some(Node { name, total, free })
+    };
+    root.folders(folder).into_iter().filter_map(node).collect()
 }
 
 fn huge_pages(node: Node) -> Diagnosis {
@@ -164,8 +162,10 @@ mod tests {
 
     #[test]
     fn workqueues_elsewhere_are_well() {
-        assert_eq!(workqueues(Some("3"), &[2, 3], &[0, 1]).level, Level::Ok);
-        assert_eq!(workqueues(None, &[2, 3], &[0, 1]).level, Level::Info);
+        assert_eq!(workqueues(Some("3"), &[2, 3], &[0, 1], None).level, Level::Ok);
+        assert_eq!(workqueues(None, &[2, 3], &[0, 1], None).level, Level::Info);
+        let read = workqueues(Some("f"), &[2, 3], &[0, 1], None);
+        assert!(read.level == Level::Fix && read.found.contains("not tried, --try does"), "{read:?}");
     }
 
     #[test]

@@ -4,6 +4,7 @@ use super::finding;
 use super::text::{read, shown};
 use crate::{Diagnosis, Level};
 use seatmap_machine::Topology;
+use seatmap_os::{Root, task};
 
 /// Daemons that move interrupts or reset settings behind everybody's back, and how to keep them from it.
 const DAEMONS: [(&str, &str); 2] = [
@@ -44,8 +45,9 @@ fn siblings(topology: &Topology, cpus: &[u32]) -> Diagnosis {
 
 /// The names of all processes.
 fn running() -> Vec<String> {
-    let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
-    entries.filter_map(|entry| read(entry.path().join("comm"))).collect()
+    let root = Root::new("/");
+    let pids = root.names("/proc").into_iter().filter_map(|name| name.parse().ok());
+    pids.filter_map(|pid| task::name(&root, pid)).collect()
 }
 
 fn daemons(running: &[String]) -> Diagnosis {

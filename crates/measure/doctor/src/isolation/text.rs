@@ -1,12 +1,11 @@
 //! Small files, and the lists and masks in them.
 
 use seatmap_os::CpuList;
-use seatmap_os::CpuSet;
-use std::path::Path;
+use seatmap_os::{CpuSet, Root};
 
-/// The trimmed text of a small file; `None` where it cannot be read.
-pub(super) fn read(path: impl AsRef<Path>) -> Option<String> {
-    std::fs::read_to_string(path).ok().map(|text| text.trim().to_owned())
+/// The text of a file of this computer; `None` where it cannot be read.
+pub(super) fn read(path: &str) -> Option<String> {
+    Root::new("/").read(path).ok()
 }
 
 /// A list of CPUs; none where the text is empty or no list.

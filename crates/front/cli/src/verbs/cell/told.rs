@@ -4,6 +4,7 @@ use crate::output;
 use seatmap_cell::{Record, State};
 use seatmap_noise::Heard;
 use seatmap_os::CpuList;
+use seatmap_report::counted;
 use serde::Serialize;
 
 /// Processes that are named.
@@ -42,10 +43,10 @@ pub fn cell(record: &Record) -> String {
     for reason in &record.degraded {
         text += &format!("  not better: {}\n", output::visible(reason));
     }
-    let bound = record.kernel_threads_left;
-    text += &format!("  left on its CPUs: {bound} kernel threads that are bound there");
+    let bound = counted(record.kernel_threads_left, "bound kernel thread");
+    text += &format!("  left on its CPUs: {bound}");
     if record.threads_left > 0 {
-        text += &format!(", {} other threads{}", record.threads_left, owners(&record.processes_left));
+        text += &format!(", {}{}", counted(record.threads_left, "other thread"), owners(&record.processes_left));
     }
     if !record.irqs_left.is_empty() {
         text += &format!(", interrupts {}", record.irqs_left.join(" "));
@@ -72,15 +73,6 @@ fn owners(processes: &[String]) -> String {
     }
 }
 
-/// What a number of CPUs was taken for, where a CPU has that number and is not the one that was chosen.
-pub fn counted(count: usize, record: &Record) -> Option<String> {
-    let number = u32::try_from(count).ok()?;
-    let cpus = if count == 1 { "CPU is" } else { "CPUs are" };
-    let chosen =
-        format!("{count} {cpus} chosen, {}; '--cpus {count}-{count}' is CPU {count} alone", self::cpus(record));
-    (record.cpus != [number]).then_some(chosen)
-}
-
 fn cpus(record: &Record) -> String {
     CpuList(record.cpus.clone()).to_string()
 }
@@ -97,7 +89,7 @@ pub fn heard(noise: &Heard) -> Vec<String> {
     let (shown, more) = noise.cpus.split_at(noise.cpus.len().min(LOUD));
     let mut lines: Vec<String> = shown.iter().map(|cpu| format!("noise on {cpu}")).collect();
     if !more.is_empty() {
-        lines.push(format!("and so on {} more CPUs; --report tells of each", more.len()));
+        lines.push(format!("and so on {}; --report tells of each", counted(more.len(), "more CPU")));
     }
     let (times, seconds) = (noise.preemptions, noise.seconds);
     let times = if times == 1 { "once".to_owned() } else { format!("{times} times") };

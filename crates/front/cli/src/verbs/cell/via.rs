@@ -1,12 +1,13 @@
 //! Cells through a controller.
 
 use super::told;
-use crate::args::{CellCreate, CellVerb, Wanted};
+use crate::args::{CellCreate, CellVerb};
 use crate::error::CliError;
 use crate::interrupt::Interrupt;
 use crate::output;
 use indicatif::ProgressBar;
 use seatmap_control::{Ask, Client, ControlError, Create, Kind, Listed, Phase, Say};
+use std::num::NonZeroUsize;
 use std::path::Path;
 use std::time::Duration;
 
@@ -51,23 +52,15 @@ fn create(mut client: Client, typed: &CellCreate) -> Result<(), CliError> {
         ));
     }
     let said = ask(&mut client, Ask::Create(wanted(typed)))?;
-    if let (Wanted::Count(count), Say::Cell { cell }) = (&typed.cpus, &said) {
-        told::counted(*count, cell).iter().for_each(|text| output::tell(text));
-    }
     told_of(said, typed.json)?;
     if typed.queued.hold { hold(client) } else { Ok(()) }
 }
 
 fn wanted(typed: &CellCreate) -> Create {
-    let (cpus, count) = match &typed.cpus {
-        Wanted::List(list) => (Some(list.0.clone()), None),
-        Wanted::Count(count) => (None, Some(*count)),
-        Wanted::Auto => (None, None),
-    };
     Create {
         name: typed.name.clone(),
-        cpus,
-        count,
+        cpus: typed.cpus.as_ref().map(|list| list.0.clone()),
+        count: typed.count.map(NonZeroUsize::get),
         require: typed.require.into(),
         noise_limit: typed.noise,
         is_tested: !typed.untested,

@@ -45,8 +45,8 @@ fn crossing(answer: &Answer) -> Option<String> {
 fn channels(answer: &Answer) -> Option<String> {
     let without = answer.channels.iter().filter(|channel| channel.line.is_none()).count();
     let is_some = without > 0 && without < answer.channels.len();
-    is_some
-        .then(|| format!("{without} channels are left without a candidate line: there are fewer lines than channels."))
+    let are = if without == 1 { "channel is" } else { "channels are" };
+    is_some.then(|| format!("{without} {are} left without a candidate line: there are fewer lines than channels."))
 }
 
 fn agreement(answer: &Answer) -> Option<String> {
@@ -75,7 +75,11 @@ fn cores(typed: &Place, request: &Request, answer: &Answer, sharing: &Sharing) -
         let shared = counted(sharing.shared_cores, "core carries", "cores carry");
         let least = (tasks - cores).min(cores);
         let choice = if sharing.shared_cores > least { format!(", of which {least} must") } else { String::new() };
-        return Ok(Some(format!("{shared} two tasks or more{choice}: {tasks} tasks on {cores} cores.")));
+        return Ok(Some(format!(
+            "{shared} two tasks or more{choice}: {} on {}.",
+            seatmap_report::counted(tasks, "task"),
+            seatmap_report::counted(cores, "core")
+        )));
     }
     if request.smt_cores().is_none() {
         return Ok(None);

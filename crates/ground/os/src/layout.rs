@@ -1,7 +1,7 @@
 //! Where this computer keeps its control groups, and which CPUs run.
 
-use seatmap_os::CpuSet;
-use seatmap_os::root::{FileError, Root};
+use crate::CpuSet;
+use crate::root::{FileError, Root};
 
 /// Where control groups are mounted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -1,0 +1,88 @@
+//! Notes that the kernel keeps with a file or folder for as long as that is there (xattr(7)).
+//!
+//! A note that all may read is tried first, then one for root alone: kernels before 6.6 have no others in a tmpfs.
+
+use rustix::fs::{XattrFlags, getxattr, listxattr, removexattr, setxattr};
+use std::io;
+use std::path::Path;
+
+/// The namespaces, in the order in which they are tried.
+const SPACES: [&str; 2] = ["user", "trusted"];
+
+/// The most that a note holds (`XATTR_SIZE_MAX` of xattr(7)).
+const MOST_BYTES: usize = 1 << 16;
+
+/// Writes a note, over one of the same name.
+///
+/// # Errors
+/// What the kernel says: the file system has no notes, or the note is too long.
+pub fn set(path: &Path, name: &str, value: &[u8]) -> io::Result<()> {
+    let put = |space: &str| setxattr(path, format!("{space}.{name}"), value, XattrFlags::empty());
+    Ok(put(SPACES[0]).or_else(|_| put(SPACES[1]))?)
+}
+
+/// The notes of this name that can be read: at most one of each namespace.
+pub fn get(path: &Path, name: &str) -> impl Iterator<Item = Vec<u8>> {
+    let read = move |space: &str| {
+        let mut value = vec![0; MOST_BYTES];
+        let length = getxattr(path, format!("{space}.{name}"), value.as_mut_slice()).ok()?;
+        value.truncate(length);
+        Some(value)
+    };
+    SPACES.into_iter().filter_map(read)
+}
+
+/// The names of all notes that begin so, without what they begin with.
+#[must_use]
+pub fn names(path: &Path, prefix: &str) -> Vec<String> {
+    let mut names = vec![0; MOST_BYTES];
+    let length = listxattr(path, names.as_mut_slice()).unwrap_or(0);
+    let names = String::from_utf8_lossy(&names[..length]).into_owned();
+    let own = |name: &str| {
+        SPACES
+            .iter()
+            .find_map(|space| name.strip_prefix(space)?.strip_prefix('.')?.strip_prefix(prefix))
+            .map(str::to_owned)
+    };
+    let mut found: Vec<String> = names.split('\0').filter_map(own).collect();
+    found.sort_unstable();
+    found.dedup();
+    found
+}
+
+/// Removes the notes of this name whose content is to go.
+pub fn remove(path: &Path, name: &str, is_to_go: impl Fn(&[u8]) -> bool) {
+    for space in SPACES {
+        let (name, mut value) = (format!("{space}.{name}"), vec![0; MOST_BYTES]);
+        let length = getxattr(path, &name, value.as_mut_slice());
+        if length.is_ok_and(|length| is_to_go(&value[..length])) {
+            // Where this fails there is none any more.
+            let _ = removexattr(path, &name);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_note_is_there_until_it_is_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path();
+        if let Err(error) = set(path, "seatmap.test.one", b"1") {
+            return eprintln!("skipped: no notes in {}: {error}", path.display());
+        }
+        set(path, "seatmap.test.one", b"2").unwrap();
+        set(path, "seatmap.test.two", b"3").unwrap();
+        let read = |name| get(path, name).collect::<Vec<_>>();
+        assert_eq!(
+            (read("seatmap.test.one"), names(path, "seatmap.test.")),
+            (vec![b"2".to_vec()], vec!["one".into(), "two".into()])
+        );
+        remove(path, "seatmap.test.one", |value| value == b"1");
+        assert_eq!(read("seatmap.test.one").len(), 1, "another's");
+        remove(path, "seatmap.test.one", |value| value == b"2");
+        assert_eq!((read("seatmap.test.one"), names(path, "seatmap.")), (Vec::new(), vec!["test.two".to_owned()]));
+    }
+}
