@@ -85,7 +85,7 @@ fn far_home(out: &mut fmt::Formatter<'_>, pus: &[u32], near_ns: f64, far_ns: f64
     let slower = far_ns / near_ns;
     write!(out, "PUs {} look {slower:.1} times slower among themselves ", CpuList(pus.to_vec()))?;
     write!(out, "({far_ns:.0} ns against {near_ns:.0} ns between groups) though they are built like the others. ")?;
-    write!(out, "The cache line's home is with the others, so this is a far home and no slow socket: ")?;
+    write!(out, "The cache line's home is with the others, so the socket is fine and the home is far: ")?;
     write!(out, "measure with --homes before placing threads by it.")
 }
 

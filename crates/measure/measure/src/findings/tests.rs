@@ -34,7 +34,7 @@ fn a_far_home_is_no_slow_socket() {
     let Some(sentences) = published("epyc-7r13-2s-192") else { return };
     insta::assert_snapshot!(sentences, @r"
     - Inside the groups each distance is one number for each of its two PUs added up, which explains 97.0 % of the variance: the matrix tells how far each PU is from this line's home, and nothing about pairs. Place by group, and use --homes to choose lines near their threads.
-    - PUs 48-95,144-191 look 1.8 times slower among themselves (399 ns against 216 ns between groups) though they are built like the others. The cache line's home is with the others, so this is a far home and no slow socket: measure with --homes before placing threads by it.
+    - PUs 48-95,144-191 look 1.8 times slower among themselves (399 ns against 216 ns between groups) though they are built like the others. The cache line's home is with the others, so the socket is fine and the home is far: measure with --homes before placing threads by it.
     - All distances are those of one cache line. Its home is unknown, and another line may give others: measure with --homes 64 to see how much.
     ");
 }
