@@ -245,7 +245,7 @@ fn candidate_lines_are_sorted_by_home() {
     let phi = ["measure", "--on", "xeon-phi-5110p", "--cpus", "0,4,8,12", "--homes", "16", "--quick", "--json"];
     let model = &place.json(&phi)["home_model"];
     assert_eq!(model["lines"]["home_of_line"].as_array().unwrap().len(), 16);
-    assert_eq!(model["offset_ns"].as_array().unwrap().len(), 16);
+    assert_eq!(model["offset_ns"].as_array().unwrap().len(), 4, "one row for each CPU");
 }
 
 #[test]

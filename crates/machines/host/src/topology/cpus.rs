@@ -87,7 +87,7 @@ pub(super) struct Reader<'a> {
     drawer: Around,
     /// The file that says which CPUs share a cache.
     cache_map: &'static str,
-    /// The caches of the first CPU that has any.
+    /// The number after that of the last cache of the first CPU that has any.
     caches: usize,
     /// On AMD's Bulldozer the kernel calls two cores that share an L2 cache siblings.
     siblings_can_be_cores: bool,
@@ -210,8 +210,8 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// The name of the file that says who shares a cache, and the number of caches, of the first CPU that has any. The file
-/// is a mask, or a list where a dump lacks the mask.
+/// The name of the file that says who shares a cache, and where the numbers of the caches end, of the first CPU that
+/// has any. The file is a mask, or a list where a dump lacks the mask.
 fn cache_files(tree: &Tree, running: &CpuSet) -> (&'static str, usize) {
     let folders = |cpu: u32| {
         let cache = format!("{FOLDER}/cpu{cpu}/cache");
@@ -220,7 +220,9 @@ fn cache_files(tree: &Tree, running: &CpuSet) -> (&'static str, usize) {
     };
     let first = running.iter().map(folders).find(|folders| !folders.is_empty()).unwrap_or_default();
     let has_mask = first.iter().any(|folder| tree.text(&format!("{folder}/shared_cpu_map")).is_some());
-    (if has_mask { "shared_cpu_map" } else { "shared_cpu_list" }, first.len())
+    let number = |folder: &String| folder.rsplit_once("index")?.1.parse::<usize>().ok();
+    let end = first.iter().filter_map(number).max().map_or(0, |last| last.saturating_add(1));
+    (if has_mask { "shared_cpu_map" } else { "shared_cpu_list" }, end)
 }
 
 /// The kind of a data cache of this level, if it is one that two cores can share.
