@@ -203,9 +203,15 @@ impl<'a> Launch<'a> {
     /// itself: nobody would wake it, and with it the program.
     fn stop_with_the_program(&mut self) {
         let before = std::mem::replace(&mut self.stopped, self.tracer.stopped);
+        let went_on = self.tracer.take_went_on();
         match (before, self.stopped, &mut self.link) {
             (None, Some(signal), Some(link)) => link.stopped(signal),
             (Some(_), None, Some(link)) => link.continued(),
+            // It went on and stopped again between two looks; the front, which went on with it, stops again too.
+            (Some(_), Some(signal), Some(link)) if went_on => {
+                link.continued();
+                link.stopped(signal);
+            }
             (_, Some(signal), None) if std::mem::take(&mut self.asked_to_stop) => self.signals.stop_here(signal),
             _ => {}
         }

@@ -56,6 +56,8 @@ pub(crate) struct Tracer {
     early: HashSet<Tid>,
     /// The signal that holds the first process in a group stop.
     pub stopped: Option<i32>,
+    /// Whether the first process went on after a stop since this was asked last. It may have stopped again meanwhile.
+    went_on: bool,
     /// How the first process ended.
     pub ending: Option<Ending>,
     /// Programs that could not do all they do elsewhere.
@@ -80,7 +82,7 @@ impl Tracer {
     /// The tracer of a child, which traces nothing until [`Tracer::seize`].
     pub fn new(leader: Tid) -> Self {
         let (traced, early, hampered) = (HashMap::new(), HashSet::new(), Hampered::default());
-        Tracer { leader, traced, early, stopped: None, ending: None, hampered }
+        Tracer { leader, traced, early, stopped: None, went_on: false, ending: None, hampered }
     }
 
     /// Begins to trace the child.
@@ -225,8 +227,14 @@ impl Tracer {
 
     fn note_stop(&mut self, tid: Tid, signal: Option<i32>) {
         if tid == self.leader {
+            self.went_on |= self.stopped.is_some() && signal.is_none();
             self.stopped = signal;
         }
+    }
+
+    /// Whether the first process went on after a stop since this was called last.
+    pub fn take_went_on(&mut self) -> bool {
+        std::mem::take(&mut self.went_on)
     }
 }
 

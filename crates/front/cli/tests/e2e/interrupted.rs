@@ -130,7 +130,6 @@ fn another_run_is_not_gone_on_with() {
     };
     let begun = ["measure", "--on", "graviton3", "--cpus", "0-15", "--passes", "100000"];
     assert_eq!(refused(&[&begun[..], &["--seed", "2"]].concat()), "--seed: 1 there, 2 here");
-    assert_eq!(refused(&[&begun[..], &["--homes", "8"]].concat()), "--homes: 1 there, 8 here");
     let other = ["measure", "--on", "graviton3", "--cpus", "0-3", "--passes", "3"];
     let passes = "--quick, --thorough or --passes: 100000 passes of 16 batches there, 3 passes of 16 batches here";
     assert_eq!(refused(&other), format!("CPUs: 0-15 there, 0-3 here; {passes}"));
