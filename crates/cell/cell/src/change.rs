@@ -66,7 +66,7 @@ impl Change {
     /// Makes the change.
     ///
     /// # Errors
-    /// What the kernel says.
+    /// The kernel's error.
     pub fn make(&self, root: &Root) -> Result<(), FileError> {
         match self.what {
             What::Folder => root.make_folder(&self.path),

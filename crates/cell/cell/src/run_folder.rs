@@ -77,7 +77,7 @@ impl RunFolder {
     /// Opens a file in this folder, without following a link.
     ///
     /// # Errors
-    /// What the system says, or the file is not this user's alone.
+    /// The system's error, or the file is not this user's alone.
     pub fn open(&self, name: &str, how: Open) -> io::Result<File> {
         Ok(self.0.file(name, how)?)
     }
@@ -85,7 +85,7 @@ impl RunFolder {
     /// What stands in a file in this folder.
     ///
     /// # Errors
-    /// What the system says, or the file is not this user's alone.
+    /// The system's error, or the file is not this user's alone.
     pub fn read(&self, name: &str) -> io::Result<Vec<u8>> {
         let mut bytes = Vec::new();
         self.open(name, Open::Read)?.read_to_end(&mut bytes).map_err(at(&self.file(name)))?;
@@ -95,7 +95,7 @@ impl RunFolder {
     /// Puts a file into this folder, whole or not at all.
     ///
     /// # Errors
-    /// What the system says.
+    /// The system's error.
     pub fn replace(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
         Ok(self.0.replace(name, bytes)?)
     }

@@ -41,7 +41,7 @@ pub enum Lost {
     Unreadable {
         /// The file.
         path: String,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
     /// It is something else.
@@ -49,7 +49,7 @@ pub enum Lost {
     Foreign {
         /// The file.
         path: String,
-        /// What is wrong with it.
+        /// The problem, in words.
         why: String,
     },
     /// The computer has been started anew since.
@@ -71,7 +71,7 @@ impl Account {
     /// What it tells, if that can be so at this time of its boot.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// The problem, in words.
     pub fn usage(&self, now_ms: u64) -> Result<Usage, String> {
         if self.format != FORMAT {
             return Err(format!("\"format\" must be \"{FORMAT}\""));
@@ -108,7 +108,7 @@ pub fn read(host: &Host, now_ms: u64) -> Result<Usage, Lost> {
 /// Writes it: the file is whole, old or new.
 ///
 /// # Errors
-/// What the system says.
+/// The system's error.
 pub fn write(host: &Host, usage: &Usage) -> io::Result<()> {
     whole::write(host, FILE, &Account::of(usage, &host.boot_id))
 }

@@ -96,7 +96,7 @@ pub struct Listed {
     pub uid: Option<u32>,
     /// The cell; null while it waits or is suspended.
     pub cell: Option<Record>,
-    /// What is wrong with it.
+    /// The problem, in words.
     pub faults: Vec<String>,
 }
 

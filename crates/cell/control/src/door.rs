@@ -19,7 +19,7 @@ const BACKLOG: i32 = 128;
 /// Listens in a folder that nobody else can change. Everybody may connect: a client that may not come in is to be told so.
 ///
 /// # Errors
-/// What the system says; `AddrInUse` where somebody listens there already, or something else lies there; the folder is
+/// The system's error; `AddrInUse` where somebody listens there already, or something else lies there; the folder is
 /// not this user's alone.
 pub(crate) fn open(path: &Path) -> io::Result<UnixListener> {
     check(path)?;
@@ -56,7 +56,7 @@ fn bound(path: &Path) -> io::Result<OwnedFd> {
 /// Connects.
 ///
 /// # Errors
-/// What the system says.
+/// The system's error.
 pub(crate) fn knock(path: &Path) -> io::Result<UnixStream> {
     check(path)?;
     UnixStream::connect(path)

@@ -18,7 +18,7 @@ pub enum ControlError {
     Socket {
         /// The socket.
         path: String,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
     /// The folder that programs are shown.
@@ -26,7 +26,7 @@ pub enum ControlError {
     Export {
         /// The folder.
         path: String,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
     /// Its warden.
@@ -40,7 +40,7 @@ pub enum ControlError {
     Unreachable {
         /// The socket.
         path: String,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
     /// Nobody shows files there.
@@ -48,7 +48,7 @@ pub enum ControlError {
     NoFiles {
         /// The socket.
         path: String,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
     /// It has gone, or says what nobody understands.

@@ -76,7 +76,7 @@ pub fn set_aside(host: &Host) -> Option<Left> {
 /// between the two leaves nothing that only one of them knows.
 ///
 /// # Errors
-/// What the system says.
+/// The system's error.
 pub fn write(host: &Host, entries: &[Entry]) -> io::Result<()> {
     whole::write(host, FILE, &entries)?;
     whole::write(host, COPY, &entries)

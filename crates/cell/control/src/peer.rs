@@ -24,7 +24,7 @@ impl Peer {
     /// Asks the kernel.
     ///
     /// # Errors
-    /// What the kernel says.
+    /// The kernel's error.
     pub fn of(stream: &UnixStream) -> io::Result<Self> {
         let mut own = [libc::ucred { pid: 0, uid: u32::MAX, gid: u32::MAX }];
         option(stream, libc::SO_PEERCRED, &mut own)?;

@@ -112,7 +112,7 @@ impl Fence {
     /// Puts it around all threads of this process, for good. Allocates nothing.
     ///
     /// # Errors
-    /// What the kernel says.
+    /// The kernel's error.
     pub fn close(&self) -> Result<(), seccompiler::Error> {
         seccompiler::apply_filter_all_threads(&self.0)
     }

@@ -151,8 +151,8 @@ impl Context {
         self.seat().desk.signals.get(register).map(|signal| signal.write(value)).is_some()
     }
 
-    /// Where the worker's local store begins; it is there as long as the context. What is written or read there while a
-    /// program runs is between the two to agree upon.
+    /// The address of the worker's local store; it is valid as long as the context. The caller and the program must
+    /// agree on all accesses while the program runs.
     #[must_use]
     pub fn store_address(&self) -> *mut u8 {
         self.seated().desk.store.load(Ordering::Relaxed)
@@ -170,7 +170,7 @@ impl Context {
         self.running.is_some_and(|number| self.seated().desk.is_done(number).is_some())
     }
 
-    /// Gives the core back: the idle worker sleeps, whatever its policy is, until the next start.
+    /// Gives the core back: the idle worker sleeps, under any policy, until the next start.
     ///
     /// # Errors
     /// The program is running.

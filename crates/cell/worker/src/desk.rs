@@ -1,4 +1,4 @@
-//! What a worker and those who give it orders share.
+//! The state that a worker shares with the threads that give it orders.
 
 use crate::bell::Bell;
 use crate::signal::Signal;
@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 /// The number under which a worker answers that it sits, or does not; orders follow it.
 pub const SEATED: u32 = 1;
 
-/// What a worker is told to do.
+/// An order to a worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
     /// Run the program.

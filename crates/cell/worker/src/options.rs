@@ -26,7 +26,7 @@ impl Polling {
     }
 }
 
-/// What a runtime is made of.
+/// The parts that a runtime is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
     /// Bytes of each worker's local store.

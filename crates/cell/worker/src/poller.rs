@@ -64,8 +64,8 @@ impl WeightedPoller {
     }
 }
 
-/// How many of so many pollers each queue gets, in proportion to weights, by largest remainders; every queue of a weight
-/// above zero gets one while there are enough.
+/// The number of pollers for each queue, out of `count`, in proportion to weights, by largest remainders. Every queue
+/// of a weight above zero gets one while there are enough.
 #[must_use]
 pub fn pollers(weights: &[u32], count: usize) -> Vec<usize> {
     let total: u64 = weights.iter().map(|weight| u64::from(*weight)).sum();

@@ -1,9 +1,9 @@
-//! What workers run.
+//! Programs that workers run.
 
 use crate::Inside;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// A program for a worker: code, and nothing of its own that changes. What it works on is in its local store and in
+/// A program for a worker: code, and nothing of its own that changes. It works on data in its local store and in
 /// memory that its argument leads to.
 pub trait Program: Send + Sync + 'static {
     /// Runs on a worker, and ends with a stop code.

@@ -22,7 +22,7 @@ pub struct Runtime {
     pool: Arc<Pool>,
 }
 
-/// The workers that nobody has borrowed.
+/// The workers that are not lent out.
 pub(crate) struct Pool {
     free: Mutex<Vec<Seat>>,
     workers: usize,
@@ -135,7 +135,7 @@ fn work(cpu: u32, desk: Arc<Desk>, mut store: Store, mailboxes: End) -> io::Resu
     }
 }
 
-/// What became of a run; a panic's words go to the desk.
+/// The outcome of a run; the text of a panic goes to the desk.
 fn ended(desk: &Desk, ran: Result<u32, String>) -> Done {
     match ran {
         Ok(code) => Done::Stop(code),

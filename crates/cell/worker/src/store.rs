@@ -20,10 +20,11 @@ pub struct Store {
 unsafe impl Send for Store {}
 
 impl Store {
-    /// Maps a store of so many bytes. Its pages are placed by the thread that first touches them: scrub it there.
+    /// Maps a store of `bytes` bytes. The kernel places its pages near the thread that first touches them: scrub it
+    /// there.
     ///
     /// # Errors
-    /// What the kernel says, or `InvalidInput` for no bytes.
+    /// The kernel's error, or `InvalidInput` for no bytes.
     pub fn new(bytes: usize) -> io::Result<Self> {
         if bytes == 0 {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "a store of no bytes"));
@@ -69,7 +70,7 @@ impl Store {
     /// Overwrites everything with zeros, so that the next owner finds nothing of the last one.
     pub fn scrub(&mut self) {
         self.bytes().fill(0);
-        // Nobody may read it afterwards as far as the compiler knows; it must be written all the same.
+        // As far as the compiler knows, no code reads it afterwards; it must be written all the same.
         std::hint::black_box(self.base.as_ptr());
     }
 }

@@ -10,15 +10,15 @@ pub enum DocumentError {
         line: usize,
         /// Counted from 1.
         column: usize,
-        /// What the parser says.
+        /// The parser's message.
         problem: String,
     },
     /// Another format, or a version of this one that is not known here.
     #[error("its format is '{found}', and this program reads {known}")]
     Format {
-        /// What it says it is.
+        /// The format that the document names.
         found: String,
-        /// What was asked for.
+        /// The format that was expected.
         known: &'static str,
     },
     /// The parts do not fit together.

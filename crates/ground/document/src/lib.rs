@@ -25,7 +25,7 @@ pub use visible::{is_hidden, visible, visible_lines};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-/// What every version of every format has in common.
+/// The fields that every version of every format has in common.
 #[derive(Deserialize)]
 struct Header {
     format: String,

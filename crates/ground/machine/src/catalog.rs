@@ -27,9 +27,9 @@ pub enum CatalogError {
     /// No bundled machine has this name.
     #[error("no machine called '{name}' comes with Seatmap{}", hint(*.nearest))]
     Unknown {
-        /// What was asked for.
+        /// The name that was asked for.
         name: String,
-        /// What was perhaps meant.
+        /// The name that was perhaps meant.
         nearest: Option<&'static str>,
     },
     /// The bundled machine is a model, which the simulator reads, or its description is wrong.
@@ -61,7 +61,7 @@ pub fn find(name: &str) -> Option<&'static str> {
 /// The profile that a bundled machine's description predicts.
 ///
 /// # Errors
-/// [`CatalogError::Unknown`] with the nearest name, where there is no such machine.
+/// [`CatalogError::Unknown`] with the nearest name, where the catalogue has no machine of this name.
 ///
 /// ```
 /// let error = seatmap_machine::catalog::load("epic-7r13-2s").unwrap_err();

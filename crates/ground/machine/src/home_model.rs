@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 
 /// The model d(i, j, home) = between\[group(i), group(j)\] + a_i(home) + a_j(home), in round-trip nanoseconds.
 ///
-/// It costs O(N x H) numbers instead of O(N^2 x H), and on most machines it explains more than the matrix of pairs does:
-/// on Intel rings and meshes a single line's matrix is a_i + a_j to a fraction of a nanosecond. SMT siblings are no part
-/// of the model; their distance stands beside it.
+/// It costs O(N x H) numbers instead of O(N^2 x H), and on most machines it explains more than the matrix of pairs
+/// does: on Intel rings and meshes a single line's matrix is a_i + a_j to a fraction of a nanosecond. The model
+/// leaves SMT siblings out; their distance stands beside it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct HomeModel {
     /// OS indices that share the nearest distance class above SMT siblings: core complex, cluster or socket.
@@ -53,7 +53,7 @@ pub struct HomeLines {
     pub confidence: f64,
     /// False where the differences between lines drown in noise; then there is one home and `confidence` is 0.
     pub resolvable: bool,
-    /// Visits to pairs that it stands on; 0 where nobody measured, or counted.
+    /// Number of visits to pairs that it rests on; 0 where they were not measured, or not counted.
     #[serde(default)]
     pub samples: u64,
     /// How much of it is right, where a model was measured, which knows.

@@ -13,12 +13,12 @@ pub struct HomesChecked {
     pub nearest: Rate,
 }
 
-/// So many right of so many.
+/// A count of right answers out of a count of tries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rate {
     /// Right.
     pub right: u64,
-    /// Of so many.
+    /// The number of tries.
     pub of: u64,
 }
 

@@ -13,11 +13,11 @@ pub const FORMAT: &str = "seatmap-profile/1";
 pub struct Profile {
     /// [`FORMAT`].
     pub format: String,
-    /// What people call it: a host name, a processor, a file's stem.
+    /// The machine's name for people: a host name, a processor, a file's stem.
     pub name: String,
     /// Where the figures come from.
     pub origin: Origin,
-    /// What surrounded the measurement.
+    /// The circumstances of the measurement.
     #[serde(default)]
     pub environment: Environment,
     /// The clock behind the figures.
@@ -34,7 +34,8 @@ pub struct Profile {
     /// Distances under load, by ascending number of pairs.
     #[serde(default)]
     pub loaded: Vec<Loaded>,
-    /// Where the random pairs of `loaded` start, so that the very same ones can be drawn again; `null` where nobody knows.
+    /// The seed of the random pairs of `loaded`, so that the very same ones can be drawn again; `null` where it is
+    /// unknown.
     #[serde(default)]
     pub loaded_seed: Option<u64>,
 }

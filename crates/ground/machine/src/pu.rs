@@ -40,7 +40,7 @@ pub struct Pu {
     /// The drawer: a group of books on IBM Z.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub drawer: Option<u32>,
-    /// What sort of core it is on a hybrid processor.
+    /// The kind of its core on a hybrid processor.
     #[serde(default)]
     pub kind: Option<CoreKind>,
 }

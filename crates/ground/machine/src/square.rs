@@ -73,7 +73,7 @@ impl<T> std::ops::IndexMut<(usize, usize)> for Square<T> {
     }
 }
 
-/// What a cell looks like on file, where it differs from what it is in memory.
+/// The form of a cell on file, where it differs from the form in memory.
 pub trait Cell: Sized {
     /// The form on file.
     type Wire: Serialize + DeserializeOwned;

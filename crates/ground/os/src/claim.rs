@@ -11,7 +11,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::Duration;
 
-/// What is locked.
+/// The folder that is locked.
 const FOLDER: &str = "/sys/devices/system/cpu";
 
 /// From one look to the next.
@@ -20,7 +20,7 @@ const PAUSE: Duration = Duration::from_millis(50);
 /// This computer, claimed until it is dropped.
 #[derive(Debug)]
 pub struct Claim {
-    /// `None` where the kernel knows no such lock: nobody can be noticed there.
+    /// `None` where the kernel knows no such lock: no other program can be noticed there.
     _folder: Option<File>,
 }
 
@@ -50,8 +50,8 @@ fn holder(file: &File) -> Option<u32> {
     holder_in(&small::read("/proc/locks")?, &format!("{major:02x}:{minor:02x}:{}", found.ino()))
 }
 
-/// The process that has a lock on this device and inode (proc_locks(5)); 0, which stands for one that cannot be seen from
-/// here, is none.
+/// The process that has a lock on this device and inode (proc_locks(5)). 0 stands for a process that cannot be seen
+/// from here, and counts as no process.
 fn holder_in(locks: &str, of: &str) -> Option<u32> {
     let process = |line: &str| {
         let words: Vec<&str> = line.split_whitespace().collect();

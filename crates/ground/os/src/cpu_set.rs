@@ -91,7 +91,7 @@ impl CpuSet {
     /// The CPUs that a thread may run on; thread 0 is the caller.
     ///
     /// # Errors
-    /// What the kernel says: `ESRCH` where the thread has gone.
+    /// The kernel's error: `ESRCH` where the thread has gone.
     pub fn of_thread(tid: Tid) -> io::Result<Self> {
         let mut words: Vec<Word> = vec![0; USUAL_WORDS];
         loop {
@@ -114,7 +114,7 @@ impl CpuSet {
     /// cpuset without a word: [`crate::affinity::pin`] checks that it did not.
     ///
     /// # Errors
-    /// What the kernel says: `ESRCH` where the thread has gone, `EPERM` where it belongs to another user, `EINVAL` where its
+    /// The kernel's error: `ESRCH` where the thread has gone, `EPERM` where it belongs to another user, `EINVAL` where its
     /// cpuset has none of these CPUs.
     pub fn give(&self, tid: Tid) -> io::Result<()> {
         let length = self.words.last_key_value().map_or(0, |(last, _)| *last as usize + 1);

@@ -1,4 +1,4 @@
-//! Which CPUs there are, and why one cannot be had.
+//! The CPUs of this computer, and why one of them is not available.
 
 use crate::CpuList;
 use crate::{affinity, small};
@@ -42,7 +42,7 @@ pub struct Cpus {
 }
 
 impl Cpus {
-    /// Reads them. What `/sys` does not say is taken from the affinity mask.
+    /// Reads them from `/sys`. The affinity mask stands in for files that are missing there.
     ///
     /// # Errors
     /// The affinity mask could not be read.

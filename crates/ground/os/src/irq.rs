@@ -37,7 +37,7 @@ pub fn goes_to(root: &Root, irq: &str) -> CpuSet {
 /// manages itself.
 ///
 /// # Errors
-/// What the kernel says; `EACCES` or `EROFS` mean that this process may not move any interrupt.
+/// The kernel's error; `EACCES` or `EROFS` mean that this process may not move any interrupt.
 pub fn try_to_move(root: &Root, irq: &str) -> std::io::Result<()> {
     let path = affinity_file(irq);
     root.read(&path).and_then(|text| root.write(&path, &text)).map_err(|error| error.source)

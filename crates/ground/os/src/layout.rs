@@ -13,7 +13,7 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// What is mounted (proc_mounts(5)).
+    /// Reads it from the list of mounts (proc_mounts(5)).
     #[must_use]
     pub fn read(root: &Root) -> Self {
         let mounts = root.read("/proc/self/mounts").unwrap_or_default();

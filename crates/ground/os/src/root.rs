@@ -14,7 +14,7 @@ pub struct Root(PathBuf);
 pub struct FileError {
     /// The file, as the computer knows it.
     pub path: String,
-    /// What the kernel says.
+    /// The kernel's error.
     pub source: io::Error,
 }
 
@@ -47,7 +47,7 @@ impl Root {
         self.path(path).exists()
     }
 
-    /// What stands in a file, without white space at its end.
+    /// The text of a file, without white space at its end.
     ///
     /// # Errors
     /// [`FileError`].
@@ -92,7 +92,7 @@ impl Root {
         }
     }
 
-    /// Removes an empty folder; a control group counts as empty when nobody is in it.
+    /// Removes an empty folder; a control group counts as empty when it has no members.
     ///
     /// # Errors
     /// [`FileError`].

@@ -1,4 +1,4 @@
-//! What the kernel counts of a thread or of the whole process.
+//! The kernel's counts for a thread or for the whole process.
 
 use std::ops::AddAssign;
 use std::time::Duration;
@@ -54,7 +54,7 @@ impl Usage {
         }
     }
 
-    /// What came since.
+    /// The difference between this count and an earlier one.
     #[must_use]
     pub fn since(self, earlier: Usage) -> Self {
         Usage {

@@ -16,7 +16,7 @@ const MOST_LINKS: usize = 40;
 /// what it stands for.
 ///
 /// # Errors
-/// What the system says; the old file is then unchanged.
+/// The system's error; the old file is then unchanged.
 pub fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
     let old = fs::symlink_metadata(path).ok().filter(Metadata::is_file);
     let mode = if old.is_some() { 0o600 } else { 0o666 };

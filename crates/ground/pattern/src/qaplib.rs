@@ -30,13 +30,13 @@ pub enum Which {
     Second,
 }
 
-/// Why a file is no instance.
+/// The reason why a file is not an instance.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{place}: {problem}")]
 pub struct QaplibError {
     /// Where.
     pub place: Position,
-    /// What is wrong.
+    /// The problem, in words.
     pub problem: String,
 }
 

@@ -30,13 +30,13 @@ pub struct Plan {
     /// task has that PU alone.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub seats: Vec<Vec<u32>>,
-    /// What each task is called; empty where they have no names.
+    /// The name of each task; empty where they have no names.
     #[serde(default)]
     pub names: Vec<String>,
-    /// What the machine says of the PUs in use, by ascending OS index; empty where nothing is known of them.
+    /// The description of the PUs in use, by ascending OS index; empty where nothing is known of them.
     #[serde(default)]
     pub pus: Vec<Pu>,
-    /// What the placement is judged by.
+    /// The objective that the placement is judged by.
     #[serde(default)]
     pub objective: Option<Objective>,
     /// The objective's value: weight x nanoseconds for `distance`, weight for `congestion`.
@@ -48,7 +48,7 @@ pub struct Plan {
     /// True only where that is proven.
     #[serde(default)]
     pub optimal: bool,
-    /// What the usual placements cost.
+    /// The costs of the usual placements.
     #[serde(default)]
     pub baselines: Option<Baselines>,
     /// The line that each pair of communicating tasks should use, on machines whose homes are known.

@@ -4,7 +4,7 @@ use crate::Port;
 
 /// A program of several tasks that share memory, written once and run on any machine.
 pub trait Workload: Sync {
-    /// What one task reports.
+    /// The result that one task reports.
     type Output: Send;
 
     /// How many tasks it has. Task `rank` is given seat `rank`.

@@ -1,4 +1,4 @@
-//! What is said of one pair.
+//! The summary of one pair's samples.
 
 use super::bootstrap::interval;
 use super::{quantile_sorted, sorted};

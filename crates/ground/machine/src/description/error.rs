@@ -12,7 +12,7 @@ pub enum DescriptionError {
         line: usize,
         /// Counted from 1, in bytes.
         column: usize,
-        /// What is wrong, and what would be right.
+        /// The problem, and the value that would be right.
         problem: String,
     },
     /// Another format, or a version of this one that is not known here.

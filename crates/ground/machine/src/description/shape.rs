@@ -19,7 +19,7 @@ pub struct Shape {
     /// Dies a package that carry cores.
     #[serde(default = "one")]
     pub dies_per_package: NonZeroU32,
-    /// Level-3 caches a die; 1 also for a last-level cache that is no L3.
+    /// Level-3 caches per die; 1 also for a last-level cache of another level.
     #[serde(default = "one")]
     pub l3_per_die: NonZeroU32,
     /// Cores at each L3; the performance cores on a hybrid processor.

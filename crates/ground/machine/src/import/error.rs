@@ -33,15 +33,15 @@ pub enum ImportError {
     Malformed {
         /// Where.
         place: Position,
-        /// What is wrong.
+        /// The problem, in words.
         problem: String,
-        /// What to do.
+        /// The remedy: what the user can do.
         remedy: &'static str,
     },
-    /// A profile whose parts do not fit together, or that is no JSON.
+    /// A profile that is not JSON, or whose parts do not fit together.
     #[error(transparent)]
     Profile(#[from] DocumentError),
-    /// A description that does not describe a machine, or that is no TOML.
+    /// A description that is not TOML, or that does not describe a machine.
     #[error(transparent)]
     Description(#[from] DescriptionError),
     /// A frequency at which no processor counts.

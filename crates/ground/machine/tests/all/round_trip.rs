@@ -1,4 +1,4 @@
-//! What is exported is imported again unchanged, as far as the other format can say it.
+//! An exported profile is imported again unchanged, as far as the other format can express it.
 
 use proptest::prelude::*;
 use seatmap_machine::{CoreDistance, CoreKind, Matrix, Origin, OriginKind, Profile, Pu, Topology, export, import};
@@ -16,7 +16,7 @@ struct Shape {
     caches: u32,
     cores: u32,
     threads: u32,
-    /// Which levels the profile knows, a bit each.
+    /// The levels that the profile knows, one bit each.
     known: u32,
     /// Distance between two OS indices.
     stride: u32,

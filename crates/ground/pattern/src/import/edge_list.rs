@@ -24,7 +24,7 @@ pub(super) fn is_one(text: &str) -> bool {
     !is_matrix && has("from") && has("to")
 }
 
-/// Which field of a row is what.
+/// The meaning of the fields of a row.
 struct Columns {
     from: usize,
     to: usize,
@@ -46,7 +46,7 @@ enum Tasks {
 /// Reads the text of such a file.
 ///
 /// # Errors
-/// [`ImportError::Malformed`] for whatever is no such list.
+/// [`ImportError::Malformed`] for a file that is not such a list.
 pub(super) fn read(text: &str, name: &str) -> Result<Imported, ImportError> {
     let mut rows = rows(text);
     let head = rows.next().ok_or(ImportError::Empty)??;

@@ -1,16 +1,16 @@
-//! Why a file is no pattern.
+//! The errors of importing a pattern.
 
 use super::MAX_FILE_BYTES;
 use crate::qaplib::QaplibError;
 use seatmap_document::{DocumentError, Position};
 
-/// What to do about too many tasks.
+/// The remedy for too many tasks.
 pub(super) const FEWER_TASKS: &str = "merge tasks that stay together anyway";
 
 /// The most characters of a bad word that an error quotes.
 const QUOTED: usize = 24;
 
-/// Why a file is no pattern: what is wrong, where, and what to do.
+/// The reason why a file cannot be imported as a pattern: the problem, its place, and what to do.
 #[derive(Debug, thiserror::Error)]
 pub enum ImportError {
     /// Nothing but white space.
@@ -39,9 +39,9 @@ pub enum ImportError {
     Malformed {
         /// Where.
         place: Position,
-        /// What is wrong.
+        /// The problem, in words.
         problem: String,
-        /// What to do.
+        /// The remedy: what the user can do.
         remedy: &'static str,
     },
     /// It looks like our own format and is not, or it makes a pattern whose parts do not fit together.

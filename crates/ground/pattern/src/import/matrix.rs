@@ -1,7 +1,7 @@
 //! CSV matrices: a row sends, a column receives, a cell holds bytes, an empty cell nothing.
 //!
-//! With or without a line of names above, with or without a column of names before; names of rows and columns are in the
-//! same order. What could be something else is refused.
+//! With or without a line of names above, with or without a column of names before; names of rows and columns are in
+//! the same order. A file that could be something else is refused.
 
 use super::entries::{Entries, amount};
 use super::error::FEWER_TASKS;
@@ -18,7 +18,7 @@ const NAMES: &str = "name rows and columns alike, in the same order";
 const CORNER: &str = "write 0 for what a task sends to itself, or name the tasks with letters";
 const DIAGONAL: &str = "begin a list of edges with the line from,to,bytes; write 0 on the diagonal of a matrix";
 
-/// What stands around the cells.
+/// The names around the cells.
 struct Shape {
     /// Of the first row.
     start: Position,
@@ -27,7 +27,7 @@ struct Shape {
     has_head: bool,
     /// The tasks' names stand before each row.
     has_labels: bool,
-    /// Empty where there are none.
+    /// Empty where the file has no names.
     names: Vec<String>,
     /// Names that are numbers below an empty corner: they could be cells.
     names_are_numbers: bool,
@@ -48,7 +48,7 @@ struct Doubt {
 /// Reads the text of such a file.
 ///
 /// # Errors
-/// [`ImportError::Malformed`] for whatever is no square matrix of amounts.
+/// [`ImportError::Malformed`] for a file that is not a square matrix of amounts.
 pub(super) fn read(text: &str, name: &str) -> Result<Imported, ImportError> {
     let mut shape = shape(text)?;
     let mut entries = Entries::default();

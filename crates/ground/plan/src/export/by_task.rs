@@ -21,7 +21,7 @@ const SLURM: &str = "\
 [ -n \"$task\" ] || { [ -n \"${SLURM_JOB_ID:-}\" ] && [ -z \"${SLURM_STEP_ID:-}\" ]; } || task=${SLURM_LOCALID:-}
 ";
 
-/// What a script says that cannot tell which task it is.
+/// The message of a script that cannot tell which task it is.
 const UNKNOWN: &str = "which task is this? The launcher has set no rank on this node \
     (OMPI_COMM_WORLD_LOCAL_RANK, MPI_LOCALRANKID, PMI_LOCAL_RANK, SLURM_LOCALID); \
     set SEATMAP_TASK to a task's number, or to 'all' for the PUs of all tasks";

@@ -1,4 +1,4 @@
-//! What a bulk transfer may be: the rules of the Cell's MFC, kept everywhere.
+//! The rules for bulk transfers: those of the Cell processor's MFC, which apply on every machine.
 
 use super::Ea;
 
@@ -9,7 +9,7 @@ pub const LONGEST_LIST: usize = 2048;
 /// Tags that a task may give its transfers: 0 to 31.
 pub const TAGS: u8 = 32;
 
-/// What a transfer has to wait for, among those of its tag.
+/// The transfers of its tag that a transfer waits for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Order {
     /// Nothing.
@@ -50,7 +50,7 @@ pub enum DmaError {
         local: u32,
         /// The other address.
         offset: u32,
-        /// What both must be multiples of.
+        /// Both must be multiples of this.
         wanted: u32,
     },
     /// A tag beyond 31.
@@ -62,7 +62,7 @@ pub enum DmaError {
     /// Beyond the local store or the memory.
     #[error("{what} ends at {end:#x}, beyond its {size:#x} bytes; the MFC raises a storage exception")]
     Beyond {
-        /// What is left.
+        /// The kind of memory that the transfer leaves.
         what: &'static str,
         /// The first byte after the transfer.
         end: u64,
@@ -92,10 +92,10 @@ pub enum DmaError {
     /// An atomic on something else than an aligned word of memory.
     #[error("an atomic at {0}: the atomic unit works on aligned words of main memory")]
     Atomic(Ea),
-    /// A transfer by somebody without an MFC.
+    /// A transfer by a task without an MFC.
     #[error("task {0} sits on the PPE, which has no MFC to transfer with")]
     NoMfc(usize),
-    /// A message to or from a mailbox or signal register of somebody without any.
+    /// A message to or from a mailbox or signal register of a task that has none.
     #[error("task {0} sits on the PPE, which has no mailbox and no signal register of its own")]
     NoRegisters(usize),
 }

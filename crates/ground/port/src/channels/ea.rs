@@ -28,7 +28,7 @@ impl Ea {
         }
     }
 
-    /// The address so many bytes further on.
+    /// The address that lies `bytes` bytes further on.
     #[must_use]
     pub const fn further(self, bytes: u32) -> Ea {
         match self {

@@ -20,7 +20,7 @@ const KIND_USER_LATENCY: u32 = 1 << 1 | 1 << 2;
 /// The topology and the median distances of a profile.
 ///
 /// # Errors
-/// [`ExportError`] for a topology that is no tree.
+/// [`ExportError`] for a topology that is not a tree.
 pub fn write(profile: &Profile) -> Result<String, ExportError> {
     let tree = Tree::of(&profile.topology)?;
     let mut out = Document::default();

@@ -46,7 +46,7 @@ fn khz(mhz: &str) -> Option<u64> {
     mhz.parse::<u64>().ok()?.checked_mul(1000)
 }
 
-/// Which PU is of which kind.
+/// The kind of each PU.
 pub(super) struct Kinds<'a> {
     raw: &'a [RawKind],
     /// Performance or efficiency, for each of them.

@@ -25,7 +25,7 @@ pub(super) struct NumaNode {
     pub(super) cpuset: CpuSet,
 }
 
-/// What a pass over the file found.
+/// The result of a pass over the file.
 #[derive(Debug, Default)]
 pub(super) struct Scan {
     /// In the file's order, without what is not said around them.
@@ -123,7 +123,7 @@ impl Scan {
         }
     }
 
-    /// What an object adds to the levels around it.
+    /// Adds what an object contributes to the levels around it.
     fn object(&mut self, element: &BytesStart<'_>, around: &Pu) -> Result<Open, String> {
         let next = |number: &mut u32| {
             *number += 1;

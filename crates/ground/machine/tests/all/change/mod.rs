@@ -1,4 +1,4 @@
-//! What may have happened to a file; for the tests of all importers.
+//! Damage that may have happened to a file; for the tests of all importers.
 
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
@@ -10,9 +10,9 @@ pub enum Change {
     Put(Index, &'static str),
     /// Another byte.
     Byte(Index, u8),
-    /// So many bytes fewer.
+    /// This many bytes are removed.
     Cut(Index, usize),
-    /// So many bytes again, so many times.
+    /// This many bytes are repeated this many times.
     Repeat(Index, usize, usize),
     /// An end.
     Truncate(Index),

@@ -43,7 +43,7 @@ impl Half {
     }
 }
 
-/// What the last word says.
+/// The content of a lane's last word.
 #[derive(Clone, Copy)]
 struct News(u64);
 
@@ -78,7 +78,7 @@ struct Counts {
     reported: u16,
 }
 
-/// What one task remembers of its mail with another.
+/// The state that one task keeps of its mail with another.
 ///
 /// Counts say what is new, so the receiver has nothing to clear, and its reports ride on its answers. An answer lies on
 /// the line of its question: a line that goes back and forth between two caches is the cheapest there is, and where each
@@ -101,7 +101,7 @@ impl Lane {
         Lane { out, back, counts: Cell::default(), newest: Cell::new(0), older: Default::default() }
     }
 
-    /// Sends a value; waits while there is no room.
+    /// Sends a value; waits while the mailbox is full.
     #[inline(always)]
     pub(super) fn send<P: Port>(&self, port: &P, value: u32) {
         let mut counts = self.counts.get();

@@ -8,7 +8,7 @@ use crate::{Addr, LINE_BYTES, WORDS_PER_LINE};
 /// of 128 bytes on POWER.
 const APART: u64 = 2;
 
-/// Lines of a 4 KiB page. What belongs on a node of its own starts on a page of its own.
+/// Lines of a 4 KiB page. Data that belongs on a node of its own starts on a page of its own.
 const PAGE: u64 = 4096 / LINE_BYTES as u64;
 
 /// Shared memory as channels divide it:
@@ -40,7 +40,7 @@ pub struct TooLarge {
 }
 
 impl Layout {
-    /// The layout for a program of this shape on so many memory modules.
+    /// The layout for a program of this shape on `modules` memory modules.
     ///
     /// # Errors
     /// More than [`Addr`] reaches.
@@ -55,7 +55,7 @@ impl Layout {
         }
     }
 
-    /// What the program said.
+    /// The shape that the program asked for.
     #[must_use]
     pub fn shape(&self) -> Shape {
         self.shape

@@ -23,7 +23,7 @@ pub const DECREMENTER_SHIFT: u32 = 5;
 
 /// A transfer came upon the failure of another task.
 ///
-/// Whoever runs workloads may unwind with it, too, where a task waits for one that is gone.
+/// The caller that runs workloads may unwind with it, too, where a task waits for one that is gone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ended;
 
@@ -150,7 +150,7 @@ impl<'a, P: Port> LineChannels<'a, P> {
         self.layout.signal(rank, register)
     }
 
-    /// Looks into all lanes in turn, last where something came last: nobody is starved.
+    /// Looks into all lanes in turn and starts behind the lane that had mail last, so that no sender starves.
     fn poll(&self) -> u32 {
         let tasks = self.lanes.len();
         loop {

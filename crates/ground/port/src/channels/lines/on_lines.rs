@@ -12,7 +12,7 @@ pub struct OnLines<'a, T> {
 }
 
 impl<'a, T: Program> OnLines<'a, T> {
-    /// The program, on so many memory modules.
+    /// The program, on `modules` memory modules.
     ///
     /// # Errors
     /// More memory than addresses reach.
