@@ -14,10 +14,11 @@ use seatmap_os::CpuSet;
 use seatmap_os::group;
 use seatmap_os::layout::{self, Layout};
 
-/// Undoes a cell. A program that still runs in it is moved out, and not killed. What could not be put back is returned.
+/// Undoes a cell. A program that still runs in it is moved out, and not killed. Returns the settings that could not
+/// be put back.
 ///
 /// # Errors
-/// There is no such cell, or a journal cannot be read or written.
+/// No cell has this name, or a journal cannot be read or written.
 pub fn destroy(host: &Host, name: &Name) -> Result<Vec<Left>, CellError> {
     let _lock = host.run.lock().map_err(CellError::remembering)?;
     let mut left = host.recover()?;
@@ -29,14 +30,14 @@ pub fn destroy(host: &Host, name: &Name) -> Result<Vec<Left>, CellError> {
     Ok(left)
 }
 
-/// What [`restore`] has done.
+/// The result of [`restore`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Restored {
     /// How many cells were undone.
     pub cells: usize,
     /// Those among them that had lost their journals, with what they were undone by.
     pub lost: Vec<String>,
-    /// What could not be put back.
+    /// The settings that could not be put back.
     pub left: Vec<Left>,
 }
 
@@ -117,7 +118,7 @@ fn orphans(host: &Host) -> Vec<String> {
     bases.flat_map(|base| orphans_in(host, &base)).collect()
 }
 
-/// Groups whose journal is still there are somebody's who remembers elsewhere; so is the rest beside them.
+/// Groups whose journal is still there belong to another run folder; so does the rest beside them.
 fn orphans_in(host: &Host, base: &str) -> Vec<String> {
     let group = |name: &String| format!("{base}/{name}");
     let (cells, others): (Vec<String>, Vec<String>) =

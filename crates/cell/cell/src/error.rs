@@ -11,7 +11,7 @@ use std::io;
 /// Why a cell could not be made, found or undone.
 #[derive(Debug, thiserror::Error)]
 pub enum CellError {
-    /// There is no cell of this name.
+    /// No cell has this name.
     #[error("there is no cell '{0}'; 'seatmap cell list' lists those there are")]
     NoSuchCell(Name),
     /// There is one already.
@@ -30,7 +30,7 @@ pub enum CellError {
     Taken {
         /// Those asked for.
         cpus: CpuSet,
-        /// Whose they are.
+        /// The cell that has them.
         cell: Name,
     },
     /// CPUs, or a name, of a cell that another run folder remembers.
@@ -56,7 +56,7 @@ pub enum CellError {
         /// Its CPUs.
         cpus: CpuSet,
     },
-    /// Nothing would be left for everybody else.
+    /// No CPU would be left for the rest of the system.
     #[error("a cell with CPUs {0} would leave no CPU for everybody else; one must stay")]
     NothingLeft(CpuSet),
     /// More CPUs than there are.
@@ -64,7 +64,7 @@ pub enum CellError {
     TooMany {
         /// Those asked for.
         wanted: usize,
-        /// Those that are no cell's.
+        /// The number of CPUs that do not belong to a cell.
         free: usize,
     },
     /// No way to close it that is good enough.
@@ -83,13 +83,13 @@ pub enum CellError {
         /// Allowed, in percent.
         limit: f64,
     },
-    /// Nobody to do the acceptance test.
+    /// The acceptance test could not be run.
     #[error("the noise cannot be measured")]
     Judge(#[source] Box<dyn std::error::Error + Send + Sync>),
     /// No memory.
     #[error("the cell's memory cannot be had")]
     Memory(#[source] io::Error),
-    /// Nobody to guard it.
+    /// The guardian could not be started.
     #[error("the cell's guardian cannot be started; nothing is changed")]
     Guardian(#[source] io::Error),
     /// The host refused.

@@ -1,8 +1,9 @@
 //! A process that outlives its creator, and puts everything back where that one dies.
 //!
-//! Whoever makes or undoes a cell posts a guardian first, and holds the writing end of a pipe to it. The kernel closes the
-//! pipe when the holder dies, however it dies: an end without the word that all is well means that the journal must be
-//! undone. After that the guardian stays while the cell has a lease or memory, and goes otherwise.
+//! A program that makes or undoes a cell posts a guardian first, and holds the writing end of a pipe to it. The
+//! kernel closes the pipe when the holder dies, for any reason. If the pipe ends without the word that all is well,
+//! the guardian undoes the journal. After that the guardian stays while the cell has a lease or memory; otherwise it
+//! exits.
 //!
 //! | byte to the guardian | means | answer |
 //! |---|---|---|
@@ -21,16 +22,16 @@ use std::io::{self, Read, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// What a creator says when it has finished.
+/// A creator sends this when it has finished.
 const ALL_IS_WELL: u8 = b'd';
 
-/// What it says when there is memory to take.
+/// A creator sends this when there is memory to take.
 const TAKE_MEMORY: u8 = b'm';
 
-/// What a guardian says when it is there, or has done what it was asked for.
+/// A guardian sends this when it is ready, or has done what it was asked for.
 const YES: u8 = b'+';
 
-/// What it says when it could not.
+/// A guardian sends this when it could not do so.
 const NO: u8 = b'-';
 
 /// How long a guardian that was asked to go is waited for.
@@ -57,7 +58,7 @@ impl Posted {
         self.pipe.write_all(&[TAKE_MEMORY]).is_ok() && self.hear() == Some(YES)
     }
 
-    /// Says that all is well. Where nobody hears it, the guardian is dead and the next command takes over.
+    /// Says that all is well. If this cannot be sent, the guardian is dead and the next command takes over.
     pub fn dismiss(mut self) {
         let _ = self.pipe.write_all(&[ALL_IS_WELL]);
     }
@@ -107,7 +108,7 @@ pub(crate) fn relieve(host: &Host, name: &Name) {
 /// A guardian's life. `Ok` when the cell needs it no longer.
 ///
 /// # Errors
-/// What it could not put back is for the next command.
+/// The next command deals with the settings that could not be put back.
 pub fn serve(host: &Host, name: &Name) -> Result<(), CellError> {
     leave_the_terminal();
     let Some(_held) = host.run.guard(name).map_err(CellError::remembering)? else { return Ok(()) };

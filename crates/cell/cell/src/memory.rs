@@ -1,7 +1,7 @@
 //! A cell's memory: huge pages where they can be had, locked, near its CPUs, and zeroed before and after use.
 //!
-//! The guardian holds it as an anonymous file (memfd_create(2)), so that it stays warm between programs and vanishes with
-//! the guardian, whatever happens. A program in the cell finds it by two variables of its environment.
+//! The guardian holds it as an anonymous file (memfd_create(2)), so that it stays warm between programs and always
+//! vanishes with the guardian. A program in the cell finds it by two variables of its environment.
 
 use crate::change::{Change, What};
 use crate::site::{Site, SiteError};
@@ -21,13 +21,13 @@ pub const VARIABLE: &str = "SEATMAP_CELL_MEMORY";
 /// Tells it how many bytes it is.
 pub const BYTES_VARIABLE: &str = "SEATMAP_CELL_MEMORY_BYTES";
 
-/// What the file is called, for people and for [`is_memory`].
+/// The name of the file, for people and for [`is_memory`].
 const NAME: &CStr = c"seatmap-cell";
 
 /// Bytes in a huge page of x86-64 and of Arm with 4 KiB pages.
 const HUGE_BYTES: u64 = 2 << 20;
 
-/// One part in so many of the memory that is free stays so: a computer without any kills programs.
+/// One part in this many of the free memory stays free: a computer without any kills programs.
 const EVERYBODYS: u64 = 16;
 
 /// `MPOL_BIND` of set_mempolicy(2): from these nodes alone.
@@ -56,8 +56,8 @@ pub(crate) struct Kept {
     _mapping: Mapping,
 }
 
-/// Whether a computer has so much to give. Asking for more would have the kernel search all of it, and turn it into huge
-/// pages meanwhile; what is left is for everybody else.
+/// Whether a computer has this much memory to give. Asking for more would have the kernel search all of it, and turn
+/// it into huge pages meanwhile; the rest is left for other programs.
 ///
 /// # Errors
 /// It has not.
@@ -101,7 +101,7 @@ fn add_pages(site: &mut Site<'_>, nodes: &CpuSet, each: u64) -> Result<bool, Sit
     Ok(true)
 }
 
-/// Adds to one pool; whether all are there. What was tried is in `made` after that.
+/// Adds to one pool. Returns whether all pages are there; `made` then holds the changes that were tried.
 fn add_to(site: &mut Site<'_>, path: &str, each: u64, made: &mut Vec<Change>) -> Result<bool, SiteError> {
     let Some(old) = site.root.read(path).ok().and_then(|text| text.parse::<u64>().ok()) else { return Ok(false) };
     let change = Change::of_file(site.root, What::Count, path, &old.saturating_add(each).to_string())?;
@@ -124,7 +124,7 @@ impl Kept {
         if fd < 0 {
             return Err(io::Error::last_os_error());
         }
-        // SAFETY: the descriptor was just made, and is nobody else's.
+        // SAFETY: the descriptor was just made, and nothing else owns it.
         let file = unsafe { File::from_raw_fd(fd) };
         file.set_len(memory.size_bytes)?;
         let mapping = Mapping::new(&file, memory.size_bytes)?;
@@ -139,8 +139,8 @@ impl Kept {
     }
 }
 
-/// Zeroes a cell's memory: a program must not find what another left. Memory that nobody holds is gone, and so is what
-/// stood in it.
+/// Zeroes a cell's memory: a program must not find the data of another. If no process holds the memory any more, it
+/// is gone, and so is its content.
 ///
 /// # Errors
 /// It is there and cannot be mapped.
@@ -154,8 +154,8 @@ pub fn scrub(memory: &Memory) -> io::Result<()> {
     }
 }
 
-/// Whether this is a cell's memory. Numbers of processes and of descriptors come again: what stands there after a guardian
-/// that was killed is somebody else's.
+/// Whether this is a cell's memory. Numbers of processes and of descriptors come again: after a guardian was killed
+/// they may stand for a file of another process.
 fn is_memory(file: &File) -> io::Result<bool> {
     let name = fs::read_link(format!("/proc/self/fd/{}", file.as_raw_fd()))?;
     Ok(name.to_string_lossy().starts_with(&format!("/memfd:{}", NAME.to_string_lossy())))

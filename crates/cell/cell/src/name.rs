@@ -1,4 +1,4 @@
-//! What cells are called.
+//! Names of cells.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;

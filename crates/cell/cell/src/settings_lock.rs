@@ -8,7 +8,7 @@ use std::fs::{File, TryLockError};
 use std::io;
 use std::time::Duration;
 
-/// What is locked.
+/// The folder that is locked.
 pub const FOLDER: &str = "/sys/fs/cgroup";
 
 /// How often, and how far apart, it is asked for: a holder needs milliseconds.
@@ -22,14 +22,15 @@ pub struct Held(#[expect(dead_code, reason = "closing the file gives the lock ba
 /// Takes it, waiting for up to two seconds.
 ///
 /// # Errors
-/// `WouldBlock` where another holds it all that time. Where there is no such folder there is nothing to lock.
+/// `WouldBlock` where another process holds it all that time. Where the folder does not exist there is nothing to
+/// lock.
 pub fn take() -> io::Result<Held> {
     let Ok(folder) = File::open(FOLDER) else { return Ok(Held(None)) };
     for _ in 0..TRIES {
         match folder.try_lock() {
             Ok(()) => return Ok(Held(Some(folder))),
             Err(TryLockError::WouldBlock) => std::thread::sleep(PAUSE),
-            // A file system without locks has nobody who holds one.
+            // On a file system without locks no process holds one.
             Err(TryLockError::Error(_)) => return Ok(Held(None)),
         }
     }

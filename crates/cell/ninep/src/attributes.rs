@@ -1,4 +1,4 @@
-//! What a file is, and what is to become of it.
+//! The attributes of a file, and changes to them.
 
 use crate::wire::structure;
 use rustix::fs::{Statx, makedev};
@@ -6,7 +6,7 @@ use rustix::fs::{Statx, makedev};
 /// `P9_GETATTR_BASIC` of `include/net/9p/9p.h`: everything that stat(2) tells.
 pub const BASIC: u64 = 0x7ff;
 
-/// What a file is, as stat(2) tells it. Times are seconds after 1970 and the nanoseconds beyond them.
+/// The attributes of a file, as stat(2) tells them. Times are seconds after 1970 and the nanoseconds beyond them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names and meanings are those of stat(2)")]
 pub struct Attributes {
@@ -75,10 +75,10 @@ impl From<&Statx> for Attributes {
     }
 }
 
-/// What is to become of a file: of the fields, those that `valid` names.
+/// A change to a file's attributes: of the fields, those that `valid` names.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Change {
-    /// Which of the others count: bits of this type.
+    /// The other fields that count: bits of this type.
     pub valid: u32,
     /// Permissions.
     pub mode: u32,

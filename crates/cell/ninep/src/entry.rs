@@ -8,7 +8,7 @@ use crate::wire::{Field, Malformed, Rest};
 pub struct Entry<'a> {
     /// The file.
     pub qid: Qid,
-    /// What to ask for to get those behind it.
+    /// The offset to ask for to get the entries behind this one.
     pub offset: u64,
     /// `DT_*` of readdir(3).
     pub kind: u8,

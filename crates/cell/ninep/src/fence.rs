@@ -1,8 +1,8 @@
 //! No I/O rights: a program that may only compute, and read and write what was opened for it.
 //!
-//! The kernel itself refuses everything else (seccomp(2)). What is allowed is listed, so that a call that nobody here has
-//! heard of is refused too: no file, socket or device is opened, nothing is asked of those that are open but reading and
-//! writing, and no other process is reached. Who is behind the fence starts threads, and processes behind the same fence.
+//! The kernel itself refuses everything else (seccomp(2)). The list names the calls that are allowed, so that a call
+//! unknown here is refused too. A process behind the fence opens no file, socket or device, only reads and writes
+//! those that are open, and reaches no other process. It can start threads, and processes behind the same fence.
 
 use seccompiler::{
     BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule,
@@ -10,7 +10,7 @@ use seccompiler::{
 use std::collections::BTreeMap;
 use std::io;
 
-/// What is not I/O, and what reads, writes and waits for what is open.
+/// Calls that are not I/O, and calls that read, write and wait for open files.
 const ALLOWED: &[libc::c_long] = &[
     // Bytes.
     libc::SYS_read,

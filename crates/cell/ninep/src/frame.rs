@@ -5,7 +5,7 @@ use std::io::{self, Read};
 /// Bytes in front of a message: its length, these included, its number and its tag.
 pub const HEAD_BYTES: usize = 7;
 
-/// What stands around the data of the largest message, with room to spare (`P9_IOHDRSZ`, `include/net/9p/9p.h`).
+/// The bytes around the data of the largest message, with room to spare (`P9_IOHDRSZ`, `include/net/9p/9p.h`).
 pub const AROUND_DATA_BYTES: u32 = 24;
 
 /// The longest frame: 128 KiB of data, which is what Linux asks for by itself (`DEFAULT_MSIZE`, `net/9p/client.c`), and what
@@ -34,9 +34,9 @@ pub(crate) fn end(out: &mut [u8]) {
 /// The number and tag of a frame whose body was read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Head {
-    /// Which message it is.
+    /// The number of the message's type.
     pub number: u8,
-    /// Which request it belongs to.
+    /// The tag of the request that it belongs to.
     pub tag: u16,
 }
 

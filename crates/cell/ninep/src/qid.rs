@@ -1,4 +1,4 @@
-//! What makes a file the same file for a client.
+//! The identity of a file for a client.
 
 use crate::wire::structure;
 use rustix::fs::{FileType, Statx, makedev};
@@ -9,7 +9,7 @@ pub const FOLDER: u8 = 0x80;
 /// `QTSYMLINK`: a symbolic link.
 pub const LINK: u8 = 0x02;
 
-/// What makes a file the same file for a client.
+/// The identity of a file for a client: two files with equal qids are the same.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Qid {
     /// [`FOLDER`], [`LINK`], or 0 for everything else.

@@ -20,7 +20,7 @@ refusals! {
     FID = EBADF,
     /// Too many fids (`EMFILE`).
     MANY = EMFILE,
-    /// A name or message that is none (`EINVAL`).
+    /// A name or message that is not valid (`EINVAL`).
     INVALID = EINVAL,
     /// No such file (`ENOENT`).
     ABSENT = ENOENT,

@@ -1,4 +1,4 @@
-//! What a server answers: the R-messages of 9P2000.L.
+//! A server's answers: the R-messages of 9P2000.L.
 
 use crate::attributes::Attributes;
 use crate::qid::Qid;
@@ -6,7 +6,7 @@ use crate::space::Space;
 use crate::wire::{Data, messages};
 
 messages! {
-    /// What a server answers.
+    /// A server's answer.
     Reply {
         /// It could not be done.
         Error = 7 {
@@ -37,9 +37,9 @@ messages! {
             /// A path.
             target: &'a [u8]
         }
-        /// What the file is.
+        /// The attributes of the file.
         Attributes = 25 {
-            /// Which attributes are told.
+            /// The attributes that are told.
             valid: u64,
             /// The file.
             qid: Qid,
@@ -48,7 +48,7 @@ messages! {
         }
         /// Changed.
         Change = 27 {}
-        /// What is in the folder.
+        /// The entries of the folder.
         List = 41 {
             /// Entries; [`crate::entry::Entries`] reads them.
             entries: Data<'a>
@@ -78,7 +78,7 @@ messages! {
         }
         /// Nothing is under way any more.
         Flush = 109 {}
-        /// What was on the way.
+        /// The files on the way.
         Walk = 111 {
             /// As many as were found.
             qids: Vec<Qid>
@@ -90,7 +90,7 @@ messages! {
         }
         /// Written.
         Write = 119 {
-            /// So many bytes.
+            /// The number of bytes.
             count: u32
         }
         /// Forgotten.

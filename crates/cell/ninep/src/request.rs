@@ -1,13 +1,14 @@
-//! What a client asks for: the T-messages of 9P2000.L that are known here.
+//! A client's requests: the T-messages of 9P2000.L that are known here.
 //!
-//! Numbers and layouts are those of Linux's `include/net/9p/9p.h` and `net/9p/client.c`. What is missing (locks, extended
-//! attributes, links, devices, authentication) is answered with `EOPNOTSUPP`, which Linux's client takes for what it says.
+//! Numbers and layouts are those of Linux's `include/net/9p/9p.h` and `net/9p/client.c`. Requests that are missing
+//! here (locks, extended attributes, links, devices, authentication) are answered with `EOPNOTSUPP`, which Linux's
+//! client understands.
 
 use crate::attributes::Change;
 use crate::wire::{Data, messages};
 
 messages! {
-    /// What a client asks for. A *fid* is a number by which it calls a file that it has walked to.
+    /// A client's request. A *fid* is a number by which it calls a file that it has walked to.
     Request {
         /// How full the file system is.
         Statfs = 8 {
@@ -39,21 +40,21 @@ messages! {
             /// The link.
             fid: u32
         }
-        /// What a file is.
+        /// Asks for the attributes of a file.
         Attributes = 24 {
             /// The file.
             fid: u32,
-            /// Which attributes are wanted; all are told.
+            /// The attributes that are wanted; all are told.
             mask: u64
         }
         /// Change a file's attributes.
         Change = 26 {
             /// The file.
             fid: u32,
-            /// What is to become of it.
+            /// The change to make.
             change: Change
         }
-        /// What is in a folder.
+        /// Asks for the entries of a folder.
         List = 40 {
             /// The folder, opened.
             fid: u32,
@@ -111,7 +112,7 @@ messages! {
         Attach = 104 {
             /// The number it gets.
             fid: u32,
-            /// Not heeded: nobody authenticates himself by words here.
+            /// Ignored: no user authenticates by words here.
             auth: u32,
             /// Not heeded, for the same reason.
             user: &'a [u8],
@@ -140,7 +141,7 @@ messages! {
             fid: u32,
             /// From here.
             offset: u64,
-            /// So many bytes at most.
+            /// The most bytes to read.
             count: u32
         }
         /// Write to a file.

@@ -20,13 +20,13 @@ use std::path::Path;
 /// The protocol's name.
 pub const VERSION: &[u8] = b"9P2000.L";
 
-/// What the exported folder is called in the root.
+/// The exported folder's name in the root.
 pub const FILES: &[u8] = b"files";
 
-/// What the console is called there.
+/// The console's name there.
 pub const CONSOLE: &[u8] = b"console";
 
-/// What the input is called there.
+/// The input's name there.
 pub const INPUT: &[u8] = b"input";
 
 /// `P9_NONUNAME`: a user is not said.
@@ -48,7 +48,7 @@ impl Export {
     /// Of this folder; where it is read-only, nothing in it is changed.
     ///
     /// # Errors
-    /// There is no such folder, or it may not be entered.
+    /// The folder does not exist, or may not be entered.
     pub fn new(folder: &Path, is_read_only: bool) -> io::Result<Self> {
         Ok(Export::of(host::folder(folder)?, is_read_only))
     }
@@ -60,14 +60,14 @@ impl Export {
     }
 }
 
-/// What is known of one client.
+/// The state of one client.
 pub struct Session {
     export: Export,
     console: Option<Box<dyn Write>>,
     input: Option<Box<dyn Read>>,
     fids: Fids,
     agreed_bytes: u32,
-    /// What is read, until it is sent.
+    /// The data that was read, until it is sent.
     block: Vec<u8>,
 }
 
@@ -92,8 +92,8 @@ impl Session {
         self.agreed_bytes
     }
 
-    /// Answers a request: its frame comes in place of what is in `out`. What cannot be done, or is no request, is answered
-    /// with why.
+    /// Answers a request: its frame replaces the content of `out`. A request that is malformed or cannot be carried
+    /// out is answered with the reason.
     pub fn answer(&mut self, head: Head, body: &[u8], out: &mut Vec<u8>) {
         let done = match Request::parse(head.number, body) {
             Ok(request) => self.act(&request),

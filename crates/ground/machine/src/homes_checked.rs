@@ -13,12 +13,12 @@ pub struct HomesChecked {
     pub nearest: Rate,
 }
 
-/// A count of right answers out of a count of tries.
+/// The number of right answers among a number of cases.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rate {
     /// Right.
     pub right: u64,
-    /// The number of tries.
+    /// The number of cases.
     pub of: u64,
 }
 

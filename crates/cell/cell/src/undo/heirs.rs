@@ -65,7 +65,7 @@ struct Family<'a> {
     processes: BTreeMap<Tid, Vec<Thread>>,
 }
 
-/// Finds them; none where the cell narrowed nobody. `open` are the CPUs that are no other cell's.
+/// Finds them; empty where the cell narrowed no mask. `open` are the CPUs that do not belong to another cell.
 pub(super) fn find(root: &Root, journal: &Journal, others: &[Journal], open: &CpuSet) -> Found {
     let is_needed = !moved(journal, others, open).is_empty();
     let all = if is_needed { task::all(root) } else { Vec::new() };
@@ -123,7 +123,7 @@ impl<'a> Family<'a> {
         is_looked_at && !self.was_there(task) && self.moved.values().any(|moved| moved.to.contains(mask))
     }
 
-    /// What the cell would have noted of a thread, had it been there.
+    /// The change that the cell would have noted for a thread, had it been there.
     fn change(&self, task: &Task, mask: &CpuSet, from: CpuSet) -> Change {
         let (what, path, new) = (What::Affinity, task.folder(), mask.to_string());
         // A younger cell that has noted the thread itself gives it all of that, in time.
@@ -172,7 +172,7 @@ impl<'a> Family<'a> {
         Origin::Unclear
     }
 
-    /// What the threads of a process that was there before make of one that comes from it.
+    /// The origin of a mask, judged by the threads of the process from which it comes, which was there before.
     fn judge(&self, threads: &[Thread], mask: &CpuSet) -> Origin {
         let there = threads.iter().filter(|thread| self.was_there(&thread.task));
         let (narrowed, others): (Vec<&Thread>, Vec<&Thread>) =

@@ -21,7 +21,7 @@ const GATHERED_BYTES: usize = 32 * 1024;
 #[derive(Debug, Default)]
 pub(super) struct Posted {
     lengths: std::collections::VecDeque<usize>,
-    /// The first that failed, until somebody is told.
+    /// The first failure, until the caller is told.
     failure: Option<io::Error>,
     tag: u16,
     /// Requests that are still to be sent.
@@ -55,7 +55,7 @@ impl<S: Read + Write> Client<S> {
     /// Waits until all that was posted is written.
     ///
     /// # Errors
-    /// What the server says of the first that it did not write.
+    /// The server's error for the first write that failed.
     pub fn settle(&mut self) -> io::Result<()> {
         self.hear_posted(0)?;
         self.posted.failure.take().map_or(Ok(()), Err)

@@ -11,7 +11,7 @@ use seatmap_ninep::space::Space;
 use seatmap_ninep::wire::{Data, MOST_NAMES, Malformed};
 use seatmap_ninep::{Reply, Request};
 
-/// What fields are made of: as many numbers, texts and bytes as the largest message has.
+/// Material for fields: as many numbers, texts and bytes as the largest message has.
 #[derive(Clone, Debug)]
 struct Stuff {
     numbers: Vec<u64>,

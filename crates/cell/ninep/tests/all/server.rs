@@ -402,7 +402,7 @@ fn there_must_be_a_folder() {
     assert!(Export::new(Path::new("/proc/version"), false).is_err());
 }
 
-/// A server that answers what nobody asked, for one client each.
+/// A server that sends an answer that no client asked for, for one client each.
 fn lied_to(answer: impl Fn(&mut UnixStream) + Send + 'static) -> io::Error {
     let (own, mut other) = UnixStream::pair().unwrap();
     let liar = std::thread::spawn(move || {

@@ -1,4 +1,5 @@
-//! Families of processes that no kernel has to run: who inherited a mask, who chose one, and of whom nobody knows.
+//! Families of processes that no kernel has to run: threads that inherited a mask, that chose one, and those for
+//! which this is unknown.
 
 use super::*;
 use crate::journal::{FORMAT, Header, Line};
@@ -106,7 +107,7 @@ fn nobody_is_widened_of_whom_it_is_not_known() {
         // A starter in between that has another mask.
         thread(105, 105, 50, "3"),
         thread(106, 106, 105, "0-5"),
-        // One that nobody can see.
+        // A thread that cannot be seen.
         thread(107, 107, 99, "0-5"),
     ];
     let unclear = [100, 101, 102, 104, 106, 107].map(|tid| format!("thread {tid} (t{tid})"));
