@@ -48,9 +48,9 @@ impl Host {
         self.journals().is_ok_and(|journals| journals.iter().any(is_it))
     }
 
-    /// Finishes undoing what another program began to undo or make, ends leases that no guardian guarded, and posts
-    /// guardians where they are missing. To be called with the lock held. Returns the settings that could not be put
-    /// back.
+    /// Undoes cells that another program began to make or undo and did not finish, ends leases that no guardian
+    /// guarded, and posts guardians where they are missing. To be called with the lock held. Returns the settings
+    /// that could not be put back.
     ///
     /// # Errors
     /// A journal cannot be read or written.

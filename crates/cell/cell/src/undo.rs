@@ -27,7 +27,7 @@ const ROUNDS: u32 = 4;
 /// Something that was not put back, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Left {
-    /// The setting.
+    /// The setting, or the thread.
     pub path: String,
     /// Why.
     pub why: String,

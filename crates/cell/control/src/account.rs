@@ -1,8 +1,8 @@
-//! What users have had of late, on file: whoever kills a controller, or starts one anew, wins nothing by it.
+//! The account of users' recent CPU time, on file. A user gains nothing by killing a controller or starting one anew.
 //!
-//! It is written whenever a cell starts or ends, and every few seconds. Its times are those of the boot, which go on while no
-//! controller runs: usage decays meanwhile, and cells that stand are charged to their users. What it can lose is what cells
-//! that end with their controller have had since it was last written.
+//! It is written whenever a cell starts or ends, and every few seconds. Its times are those of the boot, which go on
+//! while no controller runs: usage decays meanwhile, and cells that stand are charged to their users. A controller
+//! that dies can lose the time of cells that end with it, since the account was last written.
 
 use crate::usage::{HALF_LIFE_MS, Usage};
 use crate::whole;
@@ -29,7 +29,7 @@ pub struct Account {
     pub boot_id: String,
     /// When it was written, in ms after the boot.
     pub at_ms: u64,
-    /// What each user had had by then, in CPU-us, by his number.
+    /// The CPU time of each user by then, in CPU-us, by user id.
     pub cpu_us: BTreeMap<u32, u64>,
 }
 
@@ -61,14 +61,14 @@ pub enum Lost {
 }
 
 impl Account {
-    /// What is known by now, on this boot.
+    /// The account at this moment, on this boot.
     #[must_use]
     pub fn of(usage: &Usage, boot_id: &str) -> Self {
         let cpu_us = usage.of_all().iter().map(|(uid, cpu_ms)| (*uid, (cpu_ms * 1000.0).round() as u64)).collect();
         Account { format: FORMAT.to_owned(), boot_id: boot_id.to_owned(), at_ms: usage.at_ms(), cpu_us }
     }
 
-    /// What it tells, if that can be so at this time of its boot.
+    /// The usage that it holds, if that is possible at this time of its boot.
     ///
     /// # Errors
     /// The problem, in words.
@@ -87,7 +87,7 @@ impl Account {
     }
 }
 
-/// What is on file; nothing where there is no file.
+/// Reads the account on file; it is empty where there is no file.
 ///
 /// # Errors
 /// [`Lost`].

@@ -1,4 +1,4 @@
-//! What the controller says.
+//! The controller's answers.
 
 use seatmap_cell::{Name, Record};
 use serde::{Deserialize, Serialize};
@@ -8,13 +8,13 @@ use serde::{Deserialize, Serialize};
 pub struct Answer {
     /// The request's number; 0 where it has none.
     pub id: u64,
-    /// What it says.
+    /// The content of the answer.
     #[serde(flatten)]
     pub say: Say,
 }
 
-/// What it says. A request gets any number of `waiting`, and one of the others; `damaged`, `resumed` and `ended` come
-/// unasked to the connection that made the cell.
+/// The content of an answer. A request gets any number of `waiting`, and one of the others; `damaged`, `resumed` and
+/// `ended` come unasked to the connection that made the cell.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "say", rename_all = "lowercase")]
 pub enum Say {
@@ -37,21 +37,21 @@ pub enum Say {
     },
     /// It is done.
     Done {
-        /// What could not be put back.
+        /// The settings that could not be put back.
         left: Vec<String>,
     },
     /// It is not done.
     Error {
-        /// Whose fault it is.
+        /// The origin of the fault.
         kind: Kind,
-        /// What, and what to do.
+        /// The problem, and what to do.
         message: String,
     },
     /// Something is wrong with a cell.
     Damaged {
         /// The cell.
         name: Name,
-        /// What is wrong, a line each; nothing where all is well again.
+        /// The faults, one per line; empty where all is well again.
         faults: Vec<String>,
     },
     /// A cell's turn is over.
@@ -64,20 +64,20 @@ pub enum Say {
         /// The cell.
         name: Name,
     },
-    /// A cell has ended: its lease did, or somebody undid it.
+    /// A cell has ended: its lease ran out, or a program undid it.
     Ended {
         /// The cell.
         name: Name,
     },
 }
 
-/// Whose fault an error is.
+/// The origin of an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
     /// The client may not do this.
     Denied,
-    /// What is asked for is wrong.
+    /// The request is wrong.
     Asked,
     /// It would have to wait, and may not or must not.
     Busy,
@@ -88,7 +88,7 @@ pub enum Kind {
 /// A cell in a list.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Listed {
-    /// What it is called.
+    /// The name of the cell.
     pub name: Name,
     /// How it is.
     pub phase: Phase,

@@ -24,21 +24,21 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-/// What the socket's name has behind that of the controller's.
+/// The ending of the socket's name, behind the name of the controller's socket.
 pub const ENDING: &str = ".9p";
 
-/// Programs at once: of all, and of one user, so that nobody keeps the others out.
+/// The most programs at once: of all users, and of one user, so that no user keeps the others out.
 const MOST: usize = 64;
 const MOST_OF_A_USER: usize = 16;
 
 /// Between two attempts where none can be let in: out of file descriptors, for one.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// What programs are shown.
+/// The files that programs are shown.
 #[derive(Clone, Debug)]
 pub struct Exported {
-    /// The folder. It is a real one, and those above it are root's or the controller's own, so that none of its users leads
-    /// the controller, which opens it with its own rights, to another.
+    /// The folder. It is a real one, and those above it belong to root or the controller's user. So no other user can
+    /// lead the controller, which opens it with its own rights, to another folder.
     pub folder: PathBuf,
     /// Whether nothing in it is changed.
     pub is_read_only: bool,
@@ -46,7 +46,7 @@ pub struct Exported {
     pub steward: Keeper,
 }
 
-/// What a steward is told where nothing is changed.
+/// The argument of a file proxy that changes nothing.
 pub const READ_ONLY: &str = "--read-only";
 
 /// The socket beside a controller's.
@@ -67,7 +67,7 @@ pub(crate) fn admit_all(listener: &UnixListener, group: Option<u32>, exported: &
     }
 }
 
-/// Whoever may not come in finds the end of the stream: the protocol has no word for it before a request.
+/// A client that may not come in finds the end of the stream: the protocol has no word for it before a request.
 fn admit(stream: UnixStream, group: Option<u32>, exported: &Exported, guests: &Guests) -> io::Result<()> {
     let (peer, own_uid) = (Peer::of(&stream)?, peer::own_uid());
     let uid = peer.uid;
@@ -83,7 +83,7 @@ fn admit(stream: UnixStream, group: Option<u32>, exported: &Exported, guests: &G
     Ok(())
 }
 
-/// Only root can act for somebody else; root himself is served with lesser rights.
+/// Only root can act for another user; root itself is served with lesser rights.
 fn can_serve(own_uid: u32, uid: u32) -> bool {
     own_uid == 0 || uid == own_uid || uid == 0
 }
@@ -96,7 +96,7 @@ fn start(exported: &Exported, stream: UnixStream) -> io::Result<Child> {
     command.stdin(OwnedFd::from(stream)).stdout(Stdio::null()).stderr(Stdio::null()).spawn()
 }
 
-/// Whether there is such a folder, which nobody else can exchange for another.
+/// Checks that the folder exists and that no other user can exchange it for another.
 pub(crate) fn check(exported: &Exported) -> Result<(), ControlError> {
     let failed =
         |error: TrustError| ControlError::Export { path: exported.folder.display().to_string(), source: error.into() };
@@ -107,7 +107,7 @@ pub(crate) fn check(exported: &Exported) -> Result<(), ControlError> {
 /// the first file, and what it asks for of its input is read from the second. The program agrees on the protocol anew.
 ///
 /// # Errors
-/// [`ControlError::NoFiles`]: nobody listens there, or lets this user in.
+/// [`ControlError::NoFiles`]: no server listens there, or it does not let this user in.
 pub fn connect(socket: &Path, console_and_input: [BorrowedFd<'_>; 2]) -> Result<UnixStream, ControlError> {
     let failed = |source| ControlError::NoFiles { path: socket.display().to_string(), source };
     let mut stream = door::knock(socket).map_err(failed)?;

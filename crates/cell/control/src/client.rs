@@ -20,7 +20,7 @@ impl Client {
     /// Connects.
     ///
     /// # Errors
-    /// Nobody listens there.
+    /// No controller listens there.
     pub fn connect(path: &Path) -> Result<Self, ControlError> {
         let failed = |source| ControlError::Unreachable { path: path.display().to_string(), source };
         Ok(Client { stream: BufReader::new(door::knock(path).map_err(failed)?), asked: 0 })
@@ -52,7 +52,7 @@ impl Client {
         }
     }
 
-    /// What the controller says next, asked or not.
+    /// The controller's next answer, whether it was asked for or not.
     ///
     /// # Errors
     /// It has gone.

@@ -30,15 +30,15 @@ const LOOK_EVERY: Duration = Duration::from_secs(5);
 /// Requests of one user that may wait at once.
 pub(crate) const MOST_WAITING: usize = 64;
 
-/// A client that does not read for this long is let go: everybody waits for it meanwhile.
+/// A client that does not read for this long is disconnected: all others wait for it meanwhile.
 const PATIENCE: Duration = Duration::from_millis(200);
 
-/// What happens to a controller.
+/// An event for the controller.
 #[derive(Debug)]
 pub enum Event {
     /// A client that may give orders.
     Came(u64, UnixStream, Peer),
-    /// What it says, or the number of a request and what is wrong with it.
+    /// A client's request, or the number of a request and the problem with it.
     Said(u64, Result<Request, (u64, String)>),
     /// It is gone.
     Gone(u64),
@@ -104,7 +104,7 @@ impl<'a> Desk<'a> {
         self.pump();
     }
 
-    /// Does what time asks for: turns, leases that have ended, cells that somebody else changed.
+    /// Does the work that is due: turns, leases that have ended, cells that another program changed.
     pub fn tick(&mut self) {
         self.see_who_ended();
         if self.looked.elapsed() >= LOOK_EVERY {
@@ -144,7 +144,7 @@ impl<'a> Desk<'a> {
         self.tell_places();
     }
 
-    /// CPUs that run and are in nobody else's cell.
+    /// CPUs that run and are not in a cell of another program.
     fn pool(&self) -> CpuSet {
         let own = |name: &seatmap_cell::Name| self.tenants.values().any(|tenant| tenant.create.name == *name);
         let cells = self.host.cells().unwrap_or_default();
@@ -208,13 +208,13 @@ impl<'a> Desk<'a> {
     fn say(&mut self, connection: u64, id: u64, say: Say) {
         let Some(client) = self.clients.get(&connection) else { return };
         if line::write(&mut &client.stream, &Answer { id, say }).is_err() {
-            // Its reader finds the end, and says that it is gone. What it has said until then is not answered any more.
+            // Its reader finds the end, and reports that it is gone. Its earlier requests are not answered any more.
             let _ = client.stream.shutdown(std::net::Shutdown::Both);
             self.clients.remove(&connection);
         }
     }
 
-    /// What is written down of all cells that stand, are suspended, or are just being made.
+    /// The ledger's entries for all cells that stand, are suspended, or are just being made.
     fn entries(&self) -> Vec<Entry> {
         let made = self.tenants.values().filter(|tenant| tenant.phase != Phase::Waiting);
         let entry = |tenant: &Tenant| Entry {
@@ -240,7 +240,7 @@ impl<'a> Desk<'a> {
     }
 }
 
-/// The best so many of these CPUs; all that are there leave none to choose.
+/// The best `count` of these CPUs; if that is all of them there is nothing to choose.
 fn best(host: &Host, open: &CpuSet, count: usize) -> Option<CpuSet> {
     if count >= open.len() {
         return (count == open.len()).then(|| open.clone());

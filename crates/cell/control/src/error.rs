@@ -35,7 +35,7 @@ pub enum ControlError {
     /// Cells.
     #[error(transparent)]
     Cell(#[from] CellError),
-    /// Nobody answers.
+    /// No controller answers.
     #[error("{path}: no controller answers; 'seatmap cell serve' starts one")]
     Unreachable {
         /// The socket.
@@ -43,7 +43,7 @@ pub enum ControlError {
         /// The system's error.
         source: io::Error,
     },
-    /// Nobody shows files there.
+    /// No server shows files there.
     #[error("{path}: no files are to be had there; 'seatmap cell serve --export FOLDER' shows some")]
     NoFiles {
         /// The socket.
@@ -51,15 +51,15 @@ pub enum ControlError {
         /// The system's error.
         source: io::Error,
     },
-    /// It has gone, or says what nobody understands.
+    /// It has gone, or sends an answer that cannot be understood.
     #[error("the controller has gone")]
     Gone(#[source] io::Error),
     /// It refuses.
     #[error("{message}")]
     Refused {
-        /// Whose fault that is.
+        /// The origin of the fault.
         kind: Kind,
-        /// What it says.
+        /// The controller's message.
         message: String,
     },
 }

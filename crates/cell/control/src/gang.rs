@@ -43,7 +43,7 @@ pub fn members(root: &Root, folder: &str) -> Vec<Stopped> {
 /// Stops all threads in a control group. `note` is told of them before, and again while others turn up.
 ///
 /// # Errors
-/// What `note` says; those stopped by then stay so.
+/// The error of `note`; threads stopped by then stay stopped.
 pub fn stop<E>(
     root: &Root,
     folder: &str,
@@ -90,7 +90,7 @@ fn processes(root: &Root, threads: &[Stopped]) -> BTreeSet<Tid> {
 fn is_the_same(root: &Root, thread: &Stopped) -> bool {
     let own = std::process::id() as Tid;
     let same = |task: &Task| task.tid == thread.tid && task.started_ticks == thread.started_ticks;
-    // Whatever a file says: neither the first process nor this one.
+    // No matter what a file says: neither the first process nor this one.
     thread.pid > 1 && thread.pid != own && task::of_process(root, thread.pid).iter().any(same)
 }
 

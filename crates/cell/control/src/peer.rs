@@ -1,4 +1,4 @@
-//! Who is at the other end of a socket, told by the kernel and not by them (unix(7)).
+//! The process at the other end of a socket, as the kernel and not the process itself tells it (unix(7)).
 
 use std::io;
 use std::os::fd::AsRawFd;

@@ -24,11 +24,12 @@ use std::time::{Duration, Instant};
 /// The socket's name in the folder where cells are remembered.
 pub const SOCKET: &str = "controller.sock";
 
-/// Clients at once: of all, and of one user, who can have all his requests waiting and still withdraw them.
+/// The most clients at once: of all users, and of one user, who can have all requests waiting and still withdraw
+/// them.
 const MOST: usize = 256;
 const MOST_OF_A_USER: usize = 2 * MOST_WAITING;
 
-/// What clients have said and nobody has taken yet. Who talks faster waits.
+/// The most requests that clients have sent and the controller has not taken yet. A client that sends faster waits.
 const MOST_UNHEARD: usize = 16;
 
 /// How often turns, leases and the wish to end are looked at.
@@ -41,7 +42,7 @@ pub struct Options {
     pub socket: PathBuf,
     /// The group whose members may give orders, besides root and the controller's own user.
     pub group: Option<u32>,
-    /// Who goes first.
+    /// The order in which requests are met.
     pub policy: Policy,
     /// How long a turn lasts.
     pub slice: Duration,
@@ -85,7 +86,7 @@ pub fn serve(
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => break,
         }
-        // Also where somebody never stops talking.
+        // This happens also if a client never stops sending.
         if ticked.elapsed() >= TICK {
             desk.tick();
             ticked = Instant::now();
@@ -141,7 +142,7 @@ fn admit(
 
 fn refuse(mut stream: &UnixStream, kind: Kind, message: &str) -> io::Result<()> {
     stream.set_write_timeout(Some(TICK))?;
-    // Whoever does not listen to this is refused all the same.
+    // A client that does not read this is refused all the same.
     let _ = line::write(&mut stream, &Answer { id: 0, say: Say::error(kind, message) });
     Ok(())
 }

@@ -172,7 +172,7 @@ impl<'a> Family<'a> {
         Origin::Unclear
     }
 
-    /// The origin of a mask, judged by the threads of the process from which it comes, which was there before.
+    /// Judges the origin of a mask by the threads of the older process that its process comes from.
     fn judge(&self, threads: &[Thread], mask: &CpuSet) -> Origin {
         let there = threads.iter().filter(|thread| self.was_there(&thread.task));
         let (narrowed, others): (Vec<&Thread>, Vec<&Thread>) =

@@ -134,7 +134,7 @@ fn undoing_needs_no_room() {
     let (folder, root) = computer();
     let before = state(&root);
     let journal = cell(folder.path(), &root, 1, "6-7");
-    // A folder in which files can be removed but not written.
+    // A path that can be removed but not written.
     std::fs::remove_file(folder.path().join("c1")).unwrap();
     std::os::unix::fs::symlink(folder.path().join("none/none"), folder.path().join("c1")).unwrap();
     assert_eq!(undo(&root, journal, &mut []).unwrap(), []);

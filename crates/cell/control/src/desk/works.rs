@@ -1,4 +1,4 @@
-//! What is done to cells: by the same calls that the command line makes.
+//! Operations on cells: by the same calls that the command line makes.
 
 use super::Desk;
 use super::asks::failed;
@@ -54,7 +54,7 @@ impl Desk<'_> {
             lease_s,
             memory_bytes: create.memory_bytes,
         };
-        // First: if this process dies while it makes the cell, somebody must know whose it is.
+        // First: if this process dies while it makes the cell, the ledger must hold its owner.
         self.write_down()
             .map_err(|error| Say::error(Kind::Failed, format!("the ledger cannot be written: {error}")))?;
         let is_tested = create.is_tested || create.noise_limit.is_some();
@@ -142,7 +142,7 @@ impl Desk<'_> {
         self.keep_house();
     }
 
-    /// Cells whose lease ended, or that somebody undid.
+    /// Cells whose lease ended, or that another program undid.
     pub(super) fn see_who_ended(&mut self) {
         let Ok(cells) = self.host.cells() else { return };
         let stands = |name: &Name| cells.iter().any(|cell| cell.name == *name);

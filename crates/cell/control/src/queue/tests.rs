@@ -1,4 +1,4 @@
-//! What the queue promises: capacity, order, nobody starved, shares that converge.
+//! The promises of the queue: capacity, order, no starvation, shares that converge.
 
 use super::*;
 use crate::usage::HALF_LIFE_MS;
@@ -31,7 +31,7 @@ fn turn(id: u64, uid: u32, cpus: usize) -> Ticket {
     Ticket { takes_turns: true, ..ticket(id, uid, Wants::Count(cpus)) }
 }
 
-/// Who starts, and who is suspended as a negative number.
+/// The tickets that start, and, as negative numbers, those that are suspended.
 fn told(actions: &[Action]) -> Vec<i64> {
     let one = |action: &Action| match action {
         Action::Start(id, _) => *id as i64,
@@ -189,7 +189,7 @@ fn who_ran_for_long_is_not_kept_waiting_for_ever() {
     }
 }
 
-/// What happens to a queue: somebody comes, somebody goes, time passes.
+/// An event in a queue: a ticket comes, a ticket goes, time passes.
 #[derive(Clone, Debug)]
 struct Event {
     wait_ms: u64,
@@ -212,7 +212,7 @@ fn policies() -> impl Strategy<Value = Policy> {
     prop::sample::select(Policy::ALL.to_vec())
 }
 
-/// Who holds what, told by the actions alone.
+/// The CPUs that each ticket holds, told by the actions alone.
 #[derive(Default)]
 struct Watch {
     holding: BTreeMap<u64, CpuSet>,
@@ -256,7 +256,7 @@ proptest! {
             watch.see(&queue.step(now, &pool, &lowest), &pool, &wanted);
             prop_assert_eq!(queue.held(), watch.holding.values().fold(CpuSet::default(), |a, b| a.with(b)));
         }
-        // Nobody new comes, and whoever holds goes: each round somebody starts, or all have.
+        // No ticket comes, and tickets that hold CPUs go: each round one starts, or all have.
         for _ in 0..=wanted.len() {
             watch.holding.keys().for_each(|id| queue.leave(now, *id));
             watch.holding.clear();
@@ -280,7 +280,8 @@ proptest! {
             watch.holding.keys().for_each(|id| *turns.entry(*id).or_insert(0) += 1);
         }
         prop_assert_eq!(turns.len(), sizes.len());
-        // A step of priority is worth a minute of waiting, 60 turns of somebody else; and a user pays for all of his.
+        // A step of priority is worth a minute of waiting, 60 turns of another ticket; and a user pays for all of
+        // his.
         let least = if policy == Policy::Fifo { 50 } else { 2 };
         prop_assert!(turns.values().all(|turns| *turns >= least), "{:?}", turns);
     }
