@@ -43,7 +43,7 @@ impl Stragglers {
     }
 }
 
-/// Finds them.
+/// Finds the threads outside a cell that may run on its CPUs.
 #[must_use]
 pub fn stragglers(root: &Root, cell: &CpuSet, spared: &[Tid]) -> Stragglers {
     let counts = |task: &Task| !spared.contains(&task.pid) && !task.has_ended();
@@ -53,7 +53,7 @@ pub fn stragglers(root: &Root, cell: &CpuSet, spared: &[Tid]) -> Stragglers {
     Stragglers { bound: bound.len(), free }
 }
 
-/// Whether a thread is one of Seatmap's own helpers: a guardian, a warden or a steward, of whichever cell.
+/// Whether a thread is one of Seatmap's own helpers: the guardian, warden or file proxy of any cell.
 #[must_use]
 pub fn is_helper(root: &Root, task: &Task) -> bool {
     task.name.starts_with(HELPERS) && task::runs_this_program(root, task.pid)

@@ -1,4 +1,4 @@
-//! Making a cell.
+//! Making a cell: choosing a backend, closing the cell, testing it.
 
 use crate::backend::Backend;
 use crate::census;
@@ -29,7 +29,7 @@ pub type Judge<'a> = dyn FnMut(&CpuList) -> Result<f64, Box<dyn std::error::Erro
 pub struct Request {
     /// The name of the cell.
     pub name: Name,
-    /// Its CPUs.
+    /// The CPUs of the cell.
     pub cpus: CpuSet,
     /// The least level that will do.
     pub require: Backend,

@@ -1,7 +1,7 @@
 //! A process that outlives its creator, and puts everything back where that one dies.
 //!
 //! A program that makes or undoes a cell posts a guardian first, and holds the writing end of a pipe to it. The
-//! kernel closes the pipe when the holder dies, for any reason. If the pipe ends without the word that all is well,
+//! kernel closes the pipe when that program dies, for any reason. If the pipe ends without the word that all is well,
 //! the guardian undoes the journal. After that the guardian stays while the cell has a lease or memory; otherwise it
 //! exits.
 //!
@@ -108,7 +108,7 @@ pub(crate) fn relieve(host: &Host, name: &Name) {
 /// A guardian's life. `Ok` when the cell needs it no longer.
 ///
 /// # Errors
-/// The next command deals with the settings that could not be put back.
+/// Some settings could not be put back; the next command deals with them.
 pub fn serve(host: &Host, name: &Name) -> Result<(), CellError> {
     leave_the_terminal();
     let Some(_held) = host.run.guard(name).map_err(CellError::remembering)? else { return Ok(()) };

@@ -16,18 +16,18 @@ use std::io;
 /// This computer as cells see it.
 #[derive(Clone, Debug)]
 pub struct Host {
-    /// Its files.
+    /// The files of the host.
     pub root: Root,
     /// The folder with the records and journals of cells.
     pub run: RunFolder,
-    /// The boot.
+    /// The id of the current boot.
     pub boot_id: String,
     /// The keeper, which guards cells.
     pub keeper: Keeper,
 }
 
 impl Host {
-    /// This computer.
+    /// The computer that this program runs on.
     ///
     /// # Errors
     /// The folder for records and journals is missing.

@@ -46,15 +46,15 @@ impl Header {
 /// How far a cell is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
-    /// Being made.
+    /// The cell is being made.
     Building,
-    /// Made.
+    /// The cell is made.
     Standing,
-    /// Being undone.
+    /// The cell is being undone.
     Leaving,
 }
 
-/// One line.
+/// One line of a journal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "entry", rename_all = "kebab-case")]
 pub enum Line {
@@ -64,7 +64,7 @@ pub enum Line {
     Change(Change),
     /// An older cell has gone: the change of this path now stands between these values.
     Rebase {
-        /// The path.
+        /// The path of the changed setting.
         path: String,
         /// The value that undoing will bring back.
         old: String,
@@ -132,7 +132,7 @@ impl Journal {
         Ok(Some(journal))
     }
 
-    /// Where it lies.
+    /// The path of the journal.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path

@@ -60,7 +60,7 @@ pub(crate) struct Kept {
 /// it into huge pages meanwhile; the rest is left for other programs.
 ///
 /// # Errors
-/// It has not.
+/// The computer has less memory than that.
 pub(crate) fn check(root: &Root, wanted_bytes: u64) -> io::Result<()> {
     let Some(free) = seatmap_os::memory::available_bytes(root) else { return Ok(()) };
     let everybodys = free.div_ceil(EVERYBODYS);
@@ -171,7 +171,7 @@ fn place(nodes: &CpuSet, is_huge: bool) -> io::Result<()> {
     if status < 0 && is_huge { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
-/// A file, mapped.
+/// A file that is mapped into memory.
 #[derive(Debug)]
 struct Mapping {
     start: NonNull<libc::c_void>,

@@ -37,7 +37,7 @@ pub struct Record {
     pub noise_before: Option<f64>,
     /// The same, since it was made.
     pub noise_after: Option<f64>,
-    /// How it is.
+    /// The state of the cell.
     pub state: State,
     /// Its control group; null where it has none.
     pub group: Option<String>,

@@ -55,7 +55,7 @@ impl RunFolder {
         Ok(RunFolder(Arc::new(TrustedFolder::create(folder)?)))
     }
 
-    /// Where it lies.
+    /// The path of the folder.
     #[must_use]
     pub fn path(&self) -> &Path {
         self.0.path()
@@ -175,7 +175,7 @@ impl RunFolder {
         Ok(self.0.remove(record_file(name))?)
     }
 
-    /// Forgets a cell's guardian, who goes by himself.
+    /// Forgets a cell's guardian, which exits by itself.
     ///
     /// # Errors
     /// The file cannot be removed.

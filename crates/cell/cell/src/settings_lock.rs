@@ -1,8 +1,8 @@
 //! One at a time: who tries settings out, or changes them, holds this lock.
 //!
-//! Two programs that write a value back after each other would undo what a third changed in between. The lock is advisory
-//! (flock(2)) and on the folder where control groups are mounted: it is there wherever cells are, needs no file of its
-//! own, and goes with its holder.
+//! Two programs that write a value back after each other would undo what a third changed in between. The lock is
+//! advisory (flock(2)) and on the folder where control groups are mounted: it exists wherever cells do, needs no file
+//! of its own, and is released when the process that has it ends.
 
 use std::fs::{File, TryLockError};
 use std::io;
@@ -11,7 +11,7 @@ use std::time::Duration;
 /// The folder that is locked.
 pub const FOLDER: &str = "/sys/fs/cgroup";
 
-/// How often, and how far apart, it is asked for: a holder needs milliseconds.
+/// How often, and how far apart, it is asked for: other processes hold it for milliseconds.
 const TRIES: u32 = 40;
 const PAUSE: Duration = Duration::from_millis(50);
 

@@ -26,7 +26,7 @@ pub struct Site<'a> {
 /// Why a site could not be changed.
 #[derive(Debug, thiserror::Error)]
 pub enum SiteError {
-    /// The host refused.
+    /// The host refused a change.
     #[error(transparent)]
     File(#[from] FileError),
     /// The journal could not be written, so that nothing may be changed.

@@ -29,7 +29,7 @@ const ROUNDS: u32 = 4;
 pub struct Left {
     /// The setting, or the thread.
     pub path: String,
-    /// Why.
+    /// The reason.
     pub why: String,
 }
 

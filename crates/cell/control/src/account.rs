@@ -17,7 +17,7 @@ pub const FORMAT: &str = "seatmap-usage/1";
 /// The file, beside the ledger.
 pub const FILE: &str = "controller.usage";
 
-/// The most that one user can have on his account, in CPU-ms: all CPUs that a list can name, for ever.
+/// The most that one user can have on the account, in CPU-ms: all CPUs that a list can name, for ever.
 const MOST_CPU_MS: f64 = (1u64 << 20) as f64 * HALF_LIFE_MS / std::f64::consts::LN_2;
 
 /// An account, as it is on file. Numbers are whole, so that what is read is what was written.

@@ -18,16 +18,16 @@ pub struct Answer {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "say", rename_all = "lowercase")]
 pub enum Say {
-    /// It waits.
+    /// The request waits.
     Waiting {
         /// How many are before it.
         before: usize,
-        /// How many wait.
+        /// The number of requests that wait.
         waiting: usize,
     },
     /// The cell, made or renewed.
     Cell {
-        /// The cell.
+        /// The cell that was made.
         cell: Box<Record>,
     },
     /// All cells, and who waits.
@@ -35,7 +35,7 @@ pub enum Say {
         /// The cells.
         cells: Vec<Listed>,
     },
-    /// It is done.
+    /// The request is done.
     Done {
         /// The settings that could not be put back.
         left: Vec<String>,
@@ -49,24 +49,24 @@ pub enum Say {
     },
     /// Something is wrong with a cell.
     Damaged {
-        /// The cell.
+        /// The cell that has the faults.
         name: Name,
         /// The faults, one per line; empty where all is well again.
         faults: Vec<String>,
     },
     /// A cell's turn is over.
     Suspended {
-        /// The cell.
+        /// The cell that was suspended.
         name: Name,
     },
     /// It is a cell's turn again.
     Resumed {
-        /// The cell.
+        /// The cell whose turn it is.
         name: Name,
     },
     /// A cell has ended: its lease ran out, or a program undid it.
     Ended {
-        /// The cell.
+        /// The cell that has ended.
         name: Name,
     },
 }
@@ -81,7 +81,7 @@ pub enum Kind {
     Asked,
     /// It would have to wait, and may not or must not.
     Busy,
-    /// It failed.
+    /// The controller failed to do it.
     Failed,
 }
 
@@ -90,7 +90,7 @@ pub enum Kind {
 pub struct Listed {
     /// The name of the cell.
     pub name: Name,
-    /// How it is.
+    /// The phase of its life.
     pub phase: Phase,
     /// The user who asked for it; null where the controller did not make it.
     pub uid: Option<u32>,
@@ -106,14 +106,14 @@ pub struct Listed {
 pub enum Phase {
     /// It has not been made yet.
     Waiting,
-    /// It stands.
+    /// The cell stands.
     Standing,
     /// It was made, and others have its CPUs for now.
     Suspended,
 }
 
 impl Say {
-    /// An error.
+    /// The answer that reports an error.
     #[must_use]
     pub fn error(kind: Kind, message: impl Into<String>) -> Self {
         Say::Error { kind, message: message.into() }

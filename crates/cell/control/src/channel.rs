@@ -1,7 +1,8 @@
 //! The door for programs that have no I/O rights: a second socket, and a process for each that comes in.
 //!
-//! Nothing is read from them here. Each is handed to a [`steward`](crate::steward) of its own, which becomes its user first:
-//! a client that exhausts descriptors or memory, or finds a fault, harms its own steward.
+//! Nothing is read from them here. Each is handed to its own file proxy (see [`steward`](crate::steward)), which
+//! takes on its user's rights first: a client that exhausts descriptors or memory, or exploits a fault, harms its own
+//! proxy only.
 
 use crate::door;
 use crate::error::ControlError;
@@ -42,7 +43,7 @@ pub struct Exported {
     pub folder: PathBuf,
     /// Whether nothing in it is changed.
     pub is_read_only: bool,
-    /// The command that becomes a steward; the folder, and the word for read-only, come behind it.
+    /// The command that becomes a file proxy; the folder, and the word for read-only, come behind it.
     pub steward: Keeper,
 }
 

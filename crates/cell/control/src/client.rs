@@ -17,7 +17,7 @@ pub struct Client {
 }
 
 impl Client {
-    /// Connects.
+    /// Connects to the controller.
     ///
     /// # Errors
     /// No controller listens there.
@@ -55,7 +55,7 @@ impl Client {
     /// The controller's next answer, whether it was asked for or not.
     ///
     /// # Errors
-    /// It has gone.
+    /// The controller has gone.
     pub fn hear(&mut self) -> Result<Answer, ControlError> {
         let line = line::read(&mut self.stream).map_err(ControlError::Gone)?;
         let line = line.ok_or_else(|| ControlError::Gone(io::ErrorKind::UnexpectedEof.into()))?;

@@ -40,7 +40,7 @@ pub enum Event {
     Came(u64, UnixStream, Peer),
     /// A client's request, or the number of a request and the problem with it.
     Said(u64, Result<Request, (u64, String)>),
-    /// It is gone.
+    /// The client is gone.
     Gone(u64),
 }
 

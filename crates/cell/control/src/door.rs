@@ -54,7 +54,7 @@ fn bound(path: &Path) -> io::Result<OwnedFd> {
     Ok(socket)
 }
 
-/// Connects.
+/// Connects to the controller.
 ///
 /// # Errors
 /// The system's error.

@@ -10,10 +10,10 @@ pub enum ControlError {
     /// There is one already.
     #[error("another controller runs here; end it first")]
     AnotherRuns,
-    /// Its lock.
+    /// The controller's lock cannot be taken.
     #[error("the controller's lock cannot be taken")]
     Lock(#[source] io::Error),
-    /// Its socket.
+    /// The controller's socket cannot be made.
     #[error("{path}: the controller's socket cannot be opened")]
     Socket {
         /// The socket.
@@ -29,10 +29,10 @@ pub enum ControlError {
         /// The system's error.
         source: io::Error,
     },
-    /// Its warden.
+    /// The controller's warden cannot be started.
     #[error("the controller's warden cannot be started")]
     Warden(#[source] io::Error),
-    /// Cells.
+    /// A call of `seatmap-cell` failed.
     #[error(transparent)]
     Cell(#[from] CellError),
     /// No controller answers.
@@ -54,7 +54,7 @@ pub enum ControlError {
     /// It has gone, or sends an answer that cannot be understood.
     #[error("the controller has gone")]
     Gone(#[source] io::Error),
-    /// It refuses.
+    /// The controller refuses the request.
     #[error("{message}")]
     Refused {
         /// The origin of the fault.

@@ -17,9 +17,9 @@ const ROUNDS: u32 = 20;
 /// A thread that is stopped.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stopped {
-    /// Its number.
+    /// The thread's number.
     pub tid: Tid,
-    /// Its process.
+    /// The number of its process.
     pub pid: Tid,
     /// When it started: another may have its number later.
     pub started_ticks: u64,

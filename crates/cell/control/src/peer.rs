@@ -12,16 +12,16 @@ const MOST_GROUPS: usize = 65_536;
 pub struct Peer {
     /// Its number; 0 where it cannot be seen from here.
     pub pid: i32,
-    /// Its user.
+    /// The user id of the process.
     pub uid: u32,
-    /// Its group.
+    /// The group id of the process.
     pub gid: u32,
     /// That group, and the others it is in.
     pub groups: Vec<u32>,
 }
 
 impl Peer {
-    /// Asks the kernel.
+    /// Asks the kernel for the peer of a stream.
     ///
     /// # Errors
     /// The kernel's error.

@@ -143,8 +143,8 @@ impl Queue {
         Some(open.remove(at))
     }
 
-    /// The smallest goes first. Waiting counts under every policy, or a user's second request could starve behind his
-    /// first: a step of priority is worth so much of it, a CPU-ms of usage as much again.
+    /// The smallest goes first. Waiting counts under every policy, or a user's second request could starve behind the
+    /// first: a step of priority is worth a fixed time of it, and so is a CPU-ms of usage.
     fn rank(&self, waiting: &Waiting) -> (f64, usize, u64, u64) {
         let (ticket, since) = (&waiting.ticket, waiting.since_ms);
         let uid = ticket.uid;

@@ -26,12 +26,12 @@ pub enum Ask {
     Create(Create),
     /// Undo a cell of one's own; root undoes any.
     Destroy {
-        /// The cell.
+        /// The cell to undo.
         name: Name,
     },
     /// Have the lease of one of the user's own cells end `lease_s` seconds from now.
     Renew {
-        /// The cell.
+        /// The cell to renew.
         name: Name,
         /// Seconds from now.
         lease_s: u64,
@@ -85,7 +85,7 @@ fn least() -> Backend {
 }
 
 impl Request {
-    /// Reads a line.
+    /// Reads a request from a line.
     ///
     /// # Errors
     /// The problem with it, and its number, or 0.

@@ -38,7 +38,7 @@ const TICK: Duration = Duration::from_millis(100);
 /// How a controller is to work.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Where it listens.
+    /// The path of the socket where it listens.
     pub socket: PathBuf,
     /// The group whose members may give orders, besides root and the controller's own user.
     pub group: Option<u32>,

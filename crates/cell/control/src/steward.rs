@@ -16,7 +16,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 
-/// A steward's life: serves the folder to who is at standard input, until that one ends.
+/// The life of a file proxy: it serves the folder to the client at standard input, until that client ends.
 ///
 /// # Errors
 /// The folder does not exist, its user's rights cannot be taken on, or the stream breaks.

@@ -9,7 +9,7 @@ use crate::request::Create;
 pub(crate) struct Tenant {
     /// The request for it.
     pub create: Create,
-    /// By whom.
+    /// The user who asked for it.
     pub uid: u32,
     /// On which connection, while it lasts.
     pub connection: Option<u64>,

@@ -5,14 +5,14 @@ use seatmap_os::CpuSet;
 /// The CPUs that a request wants.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Wants {
-    /// These.
+    /// These CPUs.
     Cpus(CpuSet),
     /// This number of CPUs, the best ones.
     Count(usize),
 }
 
 impl Wants {
-    /// How many.
+    /// The number of CPUs that it wants.
     #[must_use]
     pub fn len(&self) -> usize {
         match self {

@@ -17,7 +17,7 @@ pub struct Attributes {
     pub device: u64,
     pub size_bytes: u64,
     pub block_bytes: u64,
-    /// Of 512 bytes.
+    /// Its size in blocks of 512 bytes.
     pub blocks: u64,
     pub accessed_s: u64,
     pub accessed_ns: u64,
@@ -80,21 +80,21 @@ impl From<&Statx> for Attributes {
 pub struct Change {
     /// The other fields that count: bits of this type.
     pub valid: u32,
-    /// Permissions.
+    /// The new permissions.
     pub mode: u32,
-    /// Owner.
+    /// The new owner.
     pub uid: u32,
-    /// Group.
+    /// The new group.
     pub gid: u32,
-    /// Length.
+    /// The new length.
     pub size_bytes: u64,
     /// Last read: seconds after 1970.
     pub accessed_s: u64,
-    /// And nanoseconds.
+    /// The nanoseconds of that time.
     pub accessed_ns: u64,
     /// Last written: seconds after 1970.
     pub modified_s: u64,
-    /// And nanoseconds.
+    /// The nanoseconds of that time.
     pub modified_ns: u64,
 }
 
@@ -119,7 +119,7 @@ impl Change {
     /// The time of writing is given.
     pub const MODIFIED_GIVEN: u32 = 1 << 8;
 
-    /// To this length.
+    /// A change of the length alone.
     #[must_use]
     pub fn to_size(size_bytes: u64) -> Self {
         Change { valid: Change::SIZE, size_bytes, ..Change::default() }

@@ -34,11 +34,11 @@ const AHEAD_BYTES: usize = 8 * 1024;
 /// How a file is opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
-    /// To read it.
+    /// To read the file.
     Read,
     /// To write it, or the console.
     Write,
-    /// To do both.
+    /// To read and write.
     Both,
 }
 

@@ -94,7 +94,7 @@ impl Fence {
     /// program must be static: a loader opens libraries.
     ///
     /// # Errors
-    /// As with [`Fence::new`].
+    /// The same errors as [`Fence::new`].
     pub fn before_exec() -> io::Result<Self> {
         Fence::with(&[libc::SYS_execve])
     }

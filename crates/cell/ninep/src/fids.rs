@@ -23,7 +23,7 @@ pub(crate) enum Node {
 }
 
 impl Node {
-    /// The same again.
+    /// The same node again.
     pub fn again(&self) -> Result<Self, Refusal> {
         Ok(match self {
             Node::Root => Node::Root,
@@ -45,7 +45,7 @@ impl Node {
 /// How a fid is open.
 #[derive(Debug)]
 pub(crate) enum Opened {
-    /// Not at all.
+    /// It is not open.
     Not,
     /// The root, to be listed.
     Root,

@@ -26,11 +26,11 @@ refusals! {
     ABSENT = ENOENT,
     /// Nothing is changed here (`EROFS`).
     READ_ONLY = EROFS,
-    /// Not for this client (`EACCES`).
+    /// This client may not do that (`EACCES`).
     ACCESS = EACCES,
-    /// No folder (`ENOTDIR`).
+    /// It is not a folder (`ENOTDIR`).
     NO_FOLDER = ENOTDIR,
-    /// A folder (`EISDIR`).
+    /// It is a folder (`EISDIR`).
     FOLDER = EISDIR,
     /// Neither file nor folder: devices and pipes are not opened (`ENXIO`).
     DEVICE = ENXIO,
@@ -38,7 +38,7 @@ refusals! {
     LINK = ELOOP,
     /// A request that is not known here (`EOPNOTSUPP`).
     UNKNOWN = EOPNOTSUPP,
-    /// Something else (`EIO`).
+    /// Another failure (`EIO`).
     FAILED = EIO,
 }
 

@@ -18,14 +18,14 @@ messages! {
             /// The figures.
             space: Space
         }
-        /// Opened.
+        /// The file is open.
         Open = 13 {
             /// The file.
             qid: Qid,
             /// The most that is read or written at once; 0 is as much as fits into a message.
             unit_bytes: u32
         }
-        /// Made and opened.
+        /// The file is made and open.
         Create = 15 {
             /// The file.
             qid: Qid,
@@ -34,7 +34,7 @@ messages! {
         }
         /// Where the link points.
         Readlink = 23 {
-            /// A path.
+            /// The path in the link.
             target: &'a [u8]
         }
         /// The attributes of the file.
@@ -46,32 +46,32 @@ messages! {
             /// The attributes.
             attributes: Attributes
         }
-        /// Changed.
+        /// The change is made.
         Change = 27 {}
         /// The entries of the folder.
         List = 41 {
             /// Entries; [`crate::entry::Entries`] reads them.
             entries: Data<'a>
         }
-        /// On disk.
+        /// The file is on disk.
         Sync = 51 {}
-        /// Made.
+        /// The folder is made.
         Folder = 73 {
             /// The folder.
             qid: Qid
         }
-        /// Renamed.
+        /// The file is renamed.
         Rename = 75 {}
-        /// Removed.
+        /// The file is removed.
         Remove = 77 {}
-        /// Agreed.
+        /// The protocol's version is agreed.
         Version = 101 {
             /// The longest message, in bytes.
             size_bytes: u32,
             /// `9P2000.L`, or `unknown`.
             version: &'a [u8]
         }
-        /// Attached.
+        /// The client is attached.
         Attach = 105 {
             /// The root.
             qid: Qid
@@ -83,17 +83,17 @@ messages! {
             /// As many as were found.
             qids: Vec<Qid>
         }
-        /// Read.
+        /// The data was read.
         Read = 117 {
             /// Nothing at the end of the file.
             data: Data<'a>
         }
-        /// Written.
+        /// The data was written.
         Write = 119 {
             /// The number of bytes.
             count: u32
         }
-        /// Forgotten.
+        /// The fid was dropped.
         Clunk = 121 {}
     }
 }

@@ -114,7 +114,7 @@ messages! {
             fid: u32,
             /// Ignored: no user authenticates by words here.
             auth: u32,
-            /// Not heeded, for the same reason.
+            /// Ignored, for the same reason.
             user: &'a [u8],
             /// Nothing or `/`: there is one tree.
             tree: &'a [u8],
@@ -123,12 +123,12 @@ messages! {
         }
         /// Do not answer an earlier request.
         Flush = 108 {
-            /// Its tag.
+            /// The tag of the request.
             tag: u16
         }
         /// Get a fid for a file below another, or for the same.
         Walk = 110 {
-            /// Where to begin.
+            /// The fid of the file to begin at.
             fid: u32,
             /// The number it gets.
             new: u32,
@@ -139,7 +139,7 @@ messages! {
         Read = 116 {
             /// The file, opened.
             fid: u32,
-            /// From here.
+            /// The offset to read from.
             offset: u64,
             /// The most bytes to read.
             count: u32
@@ -148,14 +148,14 @@ messages! {
         Write = 118 {
             /// The file, opened.
             fid: u32,
-            /// From here.
+            /// The offset to write to.
             offset: u64,
-            /// This.
+            /// The data to write.
             data: Data<'a>
         }
-        /// Forget a fid.
+        /// Drop a fid.
         Clunk = 120 {
-            /// Its number.
+            /// The fid.
             fid: u32
         }
     }

@@ -36,7 +36,7 @@ pub(crate) trait Field<'a>: Sized {
     /// Writes it behind what is there.
     fn put(&self, out: &mut Vec<u8>);
 
-    /// Reads it.
+    /// Reads it from the front of the rest.
     fn take(from: &mut Rest<'a>) -> Result<Self, Malformed>;
 }
 
@@ -142,7 +142,7 @@ macro_rules! messages {
                 if from.0.is_empty() { Ok(message) } else { Err($crate::wire::Malformed::Long) }
             }
 
-            /// Its number.
+            /// The number of its type.
             #[must_use]
             pub fn number(&self) -> u8 {
                 match self { $($name::$variant { .. } => $number,)* }

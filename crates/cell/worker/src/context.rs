@@ -8,7 +8,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::thread::JoinHandle;
 
-/// A worker that belongs to its holder until it is dropped: its store was scrubbed before, and is scrubbed again then.
+/// A worker that belongs to the program that borrowed it until the context is dropped: its store was scrubbed before,
+/// and is scrubbed again then.
 pub struct Context {
     pool: Arc<Pool>,
     seat: Option<Seat>,

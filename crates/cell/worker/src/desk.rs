@@ -47,7 +47,7 @@ struct Answer {
     panicked: AtomicU32,
 }
 
-/// One worker's.
+/// The orders and answers of one worker.
 pub struct Desk {
     slip: Slip,
     answer: Answer,

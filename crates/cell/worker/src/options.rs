@@ -1,4 +1,4 @@
-//! Sizes and policies.
+//! Sizes and policies of a runtime.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! The workers.
+//! The runtime: a set of workers to borrow from.
 
 use crate::context::Seat;
 use crate::desk::{Desk, Done, Order, SEATED};
@@ -58,7 +58,7 @@ impl Runtime {
     /// Borrows a worker, its store scrubbed.
     ///
     /// # Errors
-    /// All are borrowed.
+    /// All workers are borrowed.
     pub fn context(&self) -> Result<Context, WorkerError> {
         let seat = self.pool.seats().pop().ok_or(WorkerError::Busy(self.workers()))?;
         Ok(Context::new(Arc::clone(&self.pool), seat))

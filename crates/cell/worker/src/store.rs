@@ -78,7 +78,7 @@ impl Store {
 fn map(bytes: usize, more: libc::c_int) -> io::Result<NonNull<u8>> {
     let protection = libc::PROT_READ | libc::PROT_WRITE;
     let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | more;
-    // SAFETY: a new anonymous mapping at an address of the kernel's choice touches no memory of ours.
+    // SAFETY: a new anonymous mapping at an address of the kernel's choice touches no memory that is in use.
     let at = unsafe { libc::mmap(std::ptr::null_mut(), bytes, protection, flags, -1, 0) };
     if at == libc::MAP_FAILED {
         return Err(io::Error::last_os_error());

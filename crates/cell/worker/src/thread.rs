@@ -27,7 +27,7 @@ impl ThreadContext {
     /// A context whose threads sit on this CPU, with a store of its own, touched and zero.
     ///
     /// # Errors
-    /// No memory.
+    /// The store cannot be mapped.
     pub fn new(cpu: u32, options: Options) -> Result<Self, WorkerError> {
         let options = Options { polling: Polling::Sleep, ..options };
         let store_error = |source| WorkerError::Store { bytes: options.store_bytes, source };

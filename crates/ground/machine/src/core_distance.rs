@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 pub struct CoreDistance {
     /// OS indices, in matrix order.
     pub pus: Vec<u32>,
-    /// The headline.
+    /// The median of each pair: the figure to quote.
     pub median_ns: Matrix,
     /// The tenth percentile of the batches.
     #[serde(default)]
@@ -81,7 +81,7 @@ pub struct Protocol {
     pub discarded_switched: u64,
     /// Batches thrown away because the thread was seen on another PU.
     pub discarded_moved: u64,
-    /// Batches kept.
+    /// Number of batches that were kept.
     pub kept: u64,
     /// Wall-clock seconds of the whole matrix.
     pub seconds: f64,

@@ -16,7 +16,7 @@ pub struct HomesChecked {
 /// The number of right answers among a number of cases.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rate {
-    /// Right.
+    /// The number of right answers.
     pub right: u64,
     /// The number of cases.
     pub of: u64,

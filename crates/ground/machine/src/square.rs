@@ -77,9 +77,9 @@ impl<T> std::ops::IndexMut<(usize, usize)> for Square<T> {
 pub trait Cell: Sized {
     /// The form on file.
     type Wire: Serialize + DeserializeOwned;
-    /// To file.
+    /// Converts a cell to its form on file.
     fn to_wire(&self) -> Self::Wire;
-    /// From file.
+    /// Converts a cell from its form on file.
     fn from_wire(wire: Self::Wire) -> Self;
 }
 

@@ -10,7 +10,7 @@ use std::time::Duration;
 /// computer.
 const ATTEMPTS: u32 = 750;
 
-/// Between two attempts.
+/// The pause between two attempts.
 const PAUSE: Duration = Duration::from_millis(2);
 
 /// The file that lists members and takes new ones: threads one by one in version 1, processes in version 2.

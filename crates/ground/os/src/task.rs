@@ -15,13 +15,13 @@ const BOUND: u64 = 0x0400_0000;
 /// A thread, from its line in `/proc/PID/task/TID/stat` (proc_pid_stat(5)).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Task {
-    /// Its number.
+    /// The thread's number.
     pub tid: Tid,
-    /// Its process.
+    /// The number of its process.
     pub pid: Tid,
     /// The process that started its process, or the one that took that over when the starter ended.
     pub parent: Tid,
-    /// Its process group.
+    /// The number of its process group.
     pub group: Tid,
     /// Its session, by the process that began it.
     pub session: Tid,

@@ -10,13 +10,13 @@ pub const MAX_AMOUNT: f64 = 1e18;
 /// placement).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Edge {
-    /// The sender.
+    /// The task that sends.
     pub from: usize,
     /// The receiver, another task.
     pub to: usize,
-    /// Bytes sent.
+    /// The number of bytes sent.
     pub bytes: f64,
-    /// Messages sent.
+    /// The number of messages sent.
     #[serde(default = "one")]
     pub messages: f64,
 }

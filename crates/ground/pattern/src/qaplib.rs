@@ -24,9 +24,9 @@ pub struct Instance {
 /// the second.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Which {
-    /// `a`.
+    /// The first matrix, `a`.
     First,
-    /// `b`.
+    /// The second matrix, `b`.
     Second,
 }
 
@@ -34,7 +34,7 @@ pub enum Which {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{place}: {problem}")]
 pub struct QaplibError {
-    /// Where.
+    /// The place of the fault.
     pub place: Position,
     /// The problem, in words.
     pub problem: String,

@@ -18,7 +18,7 @@ pub struct Baselines {
 /// The costs of random placements.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Random {
-    /// The mean.
+    /// The mean cost.
     pub mean: f64,
     /// The best of those drawn: 1000, or 24 where each is a run of the program.
     pub best: f64,

@@ -7,7 +7,7 @@ use crate::{Addr, Stamp};
 pub enum Change {
     /// This is added to it.
     Add(u32),
-    /// It becomes this.
+    /// The number becomes this one.
     Set(u32),
 }
 

@@ -1,4 +1,4 @@
-//! Programs written once.
+//! Workloads: programs that run on every machine behind a [`Port`].
 
 use crate::Port;
 

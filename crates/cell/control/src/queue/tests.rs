@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 const SLICE_MS: u64 = 1000;
 
-/// The lowest ones.
+/// Chooses the lowest CPUs.
 fn lowest(open: &CpuSet, count: usize) -> Option<CpuSet> {
     (open.len() >= count).then(|| open.iter().take(count).collect())
 }
@@ -128,7 +128,7 @@ fn what_others_have_taken_is_waited_for() {
     assert_eq!(told(&queue.step(1, &set("0-2"), &lowest)), [1]);
 }
 
-/// The share of the time that user 1 has of the one CPU, where he wants it `his` times over and user 2 once.
+/// The share of the time that user 1 has of the one CPU, where user 1 wants it `his` times over and user 2 once.
 fn share(policy: Policy, his: u64) -> f64 {
     let mut queue = Queue::new(policy, SLICE_MS, Usage::since(0));
     (1..=his).for_each(|id| queue.submit(0, turn(id, 1, 1)));
@@ -280,8 +280,8 @@ proptest! {
             watch.holding.keys().for_each(|id| *turns.entry(*id).or_insert(0) += 1);
         }
         prop_assert_eq!(turns.len(), sizes.len());
-        // A step of priority is worth a minute of waiting, 60 turns of another ticket; and a user pays for all of
-        // his.
+        // A step of priority is worth a minute of waiting, 60 turns of another ticket; and all tickets of a user
+        // count against that user.
         let least = if policy == Policy::Fifo { 50 } else { 2 };
         prop_assert!(turns.values().all(|turns| *turns >= least), "{:?}", turns);
     }

@@ -33,7 +33,7 @@ impl<S: Read + Write> Client<S> {
     /// else is asked; what was posted and not settled may be lost with the client.
     ///
     /// # Errors
-    /// The server has gone. That it did not write is told by `settle`.
+    /// The server has gone. A failed write is reported by `settle`.
     pub fn post(&mut self, file: &File, mut offset: u64, data: &[u8]) -> io::Result<()> {
         for block in data.chunks(self.unit_bytes()) {
             if self.posted.lengths.len() >= MOST_POSTED {

@@ -10,10 +10,10 @@ pub enum ImportError {
     /// Nothing but white space.
     #[error("the file is empty; make it anew")]
     Empty,
-    /// More than [`MAX_FILE_BYTES`].
+    /// The file is larger than [`MAX_FILE_BYTES`].
     #[error("the file has {bytes} bytes, and no more than {MAX_FILE_BYTES} are read; import a smaller part of it")]
     TooLarge {
-        /// Its size.
+        /// The size of the file.
         bytes: usize,
     },
     /// Bytes that are not UTF-8, as compressed files and UTF-16 exports have them.
@@ -31,7 +31,7 @@ pub enum ImportError {
     /// A known kind of file with something wrong in it.
     #[error("{place}: {problem}; {remedy}")]
     Malformed {
-        /// Where.
+        /// The place of the fault.
         place: Position,
         /// The problem, in words.
         problem: String,
@@ -64,7 +64,7 @@ pub enum ImportError {
          of the same cpuset"
     )]
     PuMissing {
-        /// PUs in both.
+        /// The number of PUs that are in both.
         pus: usize,
         /// The first that the topology does not have.
         os: u32,

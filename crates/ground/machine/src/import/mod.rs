@@ -59,7 +59,7 @@ pub struct Imported {
 /// Reads a file of any kind known here; see [`read_with`].
 ///
 /// # Errors
-/// As [`read_with`].
+/// The same errors as [`read_with`].
 pub fn read(bytes: &[u8], name: &str, date: Option<&str>) -> Result<Profile, ImportError> {
     read_with(bytes, name, date, &Options::default()).map(|imported| imported.profile)
 }

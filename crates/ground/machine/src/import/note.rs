@@ -17,14 +17,14 @@ pub enum Note {
     },
     /// The two directions of some pairs differ; a round trip goes once each way, so they were added.
     Asymmetric {
-        /// How many pairs.
+        /// The number of pairs.
         pairs: usize,
         /// The largest difference, as a share of the pair's round trip.
         worst: f64,
     },
     /// Pairs without a figure; they are `null` in the profile.
     Unknown {
-        /// How many pairs.
+        /// The number of pairs.
         pairs: usize,
     },
     /// Distances between PUs in a unit that is not known here; they were left out.

@@ -8,7 +8,7 @@ pub enum SpecError {
     Unknown {
         /// The name as written.
         name: String,
-        /// All generators.
+        /// The names of all generators.
         known: String,
     },
     /// The numbers do not fit the generator.

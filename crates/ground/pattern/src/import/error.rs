@@ -16,7 +16,7 @@ pub enum ImportError {
     /// Nothing but white space.
     #[error("the file is empty; make it anew")]
     Empty,
-    /// More than [`MAX_FILE_BYTES`].
+    /// The file is larger than [`MAX_FILE_BYTES`].
     #[error("the file has more than {MAX_FILE_BYTES} bytes, and no more are read; leave out what hardly counts")]
     TooLarge,
     /// Bytes that are not UTF-8, as compressed files and UTF-16 exports have them.
@@ -37,7 +37,7 @@ pub enum ImportError {
     /// A known kind of file with something wrong in it.
     #[error("{place}: {problem}; {remedy}")]
     Malformed {
-        /// Where.
+        /// The place of the fault.
         place: Position,
         /// The problem, in words.
         problem: String,

@@ -45,6 +45,6 @@ pub trait Bed {
     /// Nanoseconds a cycle of [`Channels::cycles`].
     fn ns_per_cycle(&self) -> f64;
 
-    /// Memory modules.
+    /// The number of memory modules.
     fn modules(&self) -> usize;
 }

@@ -12,7 +12,7 @@ pub const TAGS: u8 = 32;
 /// The transfers of its tag that a transfer waits for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Order {
-    /// Nothing.
+    /// The transfer waits for nothing.
     #[default]
     Free,
     /// Earlier ones (`getf`, `putf`).
@@ -24,29 +24,29 @@ pub enum Order {
 /// One element of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Element {
-    /// Where it lies.
+    /// The other address of the transfer.
     pub ea: Ea,
-    /// Its bytes.
+    /// The number of bytes.
     pub size: u32,
 }
 
 /// A transfer that hardware would refuse.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DmaError {
-    /// Neither 1, 2, 4, 8 nor a multiple of 16 bytes.
+    /// The size is not 1, 2, 4, 8 or a multiple of 16 bytes.
     #[error("a transfer of {0} bytes: the MFC takes 1, 2, 4, 8 or a multiple of 16 and raises an alignment exception")]
     Size(u32),
-    /// Too large.
+    /// The transfer is too large.
     #[error("a transfer of {0} bytes: the MFC takes 16384 at most and raises an alignment exception")]
     Large(u32),
-    /// Not aligned as its size asks for.
+    /// The addresses are not aligned as the size requires.
     #[error(
         "a transfer of {size} bytes between local store {local:#x} and {offset:#x}: both must be multiples of {wanted} and, below 16 bytes, agree in their last four bits; the MFC raises an alignment exception"
     )]
     Alignment {
-        /// Bytes.
+        /// The size of the transfer in bytes.
         size: u32,
-        /// Local store address.
+        /// The local store address.
         local: u32,
         /// The other address.
         offset: u32,

@@ -29,7 +29,7 @@ pub enum Register {
 pub enum Atomic {
     /// Adds; subtracting is adding the negative.
     Add,
-    /// Replaces.
+    /// Replaces the word.
     Set,
     /// Reads, and leaves as it is.
     Read,

@@ -36,7 +36,7 @@ pub(super) struct Scan {
     /// The PUs that may be used, if the file says.
     pub(super) allowed: Option<CpuSet>,
     pub(super) cpu_model: Option<String>,
-    /// hwloc's.
+    /// The version of hwloc.
     pub(super) version: Option<String>,
     numbers: Numbers,
 }

@@ -8,13 +8,13 @@ use proptest::sample::{Index, select};
 pub enum Change {
     /// A fragment over what stands there.
     Put(Index, &'static str),
-    /// Another byte.
+    /// One byte becomes another.
     Byte(Index, u8),
     /// This many bytes are removed.
     Cut(Index, usize),
     /// This many bytes are repeated this many times.
     Repeat(Index, usize, usize),
-    /// An end.
+    /// The file ends here.
     Truncate(Index),
 }
 

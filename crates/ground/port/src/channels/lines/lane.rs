@@ -113,7 +113,7 @@ impl Lane {
         self.newest.set(value);
     }
 
-    /// Waits for room, and moves the newest value out of the way of the next.
+    /// Waits for room, and moves the newest value aside for the next.
     #[inline(never)]
     fn make_room<P: Port>(&self, port: &P, mut counts: Counts) -> Counts {
         if counts.sent.wrapping_sub(counts.arrived) >= ROOM {

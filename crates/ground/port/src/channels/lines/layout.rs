@@ -33,9 +33,9 @@ pub struct Layout {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{tasks} tasks and their memory take {bytes} bytes, and shared memory ends at 32 GiB")]
 pub struct TooLarge {
-    /// Tasks.
+    /// The number of tasks.
     pub tasks: usize,
-    /// Bytes wanted.
+    /// The number of bytes wanted.
     pub bytes: u64,
 }
 
@@ -61,13 +61,13 @@ impl Layout {
         self.shape
     }
 
-    /// Memory modules.
+    /// The number of memory modules.
     #[must_use]
     pub fn modules(&self) -> usize {
         self.modules
     }
 
-    /// Lines in all.
+    /// The total number of lines.
     #[must_use]
     pub fn lines(&self) -> u32 {
         self.lines
