@@ -59,7 +59,7 @@ pub fn is_helper(root: &Root, task: &Task) -> bool {
     task.name.starts_with(HELPERS) && task::runs_this_program(root, task.pid)
 }
 
-/// Whether a process was started into this cell: it says so itself, or one that it descends from does, or it was Seatmap that
+/// Whether a process was started into this cell: its environment or that of an ancestor says so, or Seatmap itself
 /// started it.
 #[must_use]
 pub fn is_resident(root: &Root, pid: Tid, record: &Record) -> bool {

@@ -36,13 +36,13 @@ pub struct Change {
     pub old: String,
     /// The value after the change.
     pub new: String,
-    /// When the thread started, in clock ticks after the boot: its number may be another's by now.
+    /// The time when the thread started, in clock ticks after the boot: its number may belong to another by now.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub started_ticks: Option<u64>,
 }
 
 impl Change {
-    /// A change of a file from what stands in it.
+    /// A change of a file from its present content.
     ///
     /// # Errors
     /// The file cannot be read.

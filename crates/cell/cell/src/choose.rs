@@ -31,7 +31,7 @@ pub struct Choice {
 const SAME_STEAL: f64 = 2.0;
 
 impl Choice {
-    /// Looks at this computer. Interrupts are tried by writing what stands there.
+    /// Looks at this computer. Interrupts are tried by writing their present masks.
     ///
     /// # Errors
     /// The kernel does not say which CPUs run, or a journal cannot be read.

@@ -35,7 +35,7 @@ pub fn destroy(host: &Host, name: &Name) -> Result<Vec<Left>, CellError> {
 pub struct Restored {
     /// How many cells were undone.
     pub cells: usize,
-    /// Those among them that had lost their journals, with what they were undone by.
+    /// The cells among them that had lost their journals, with the record that they were undone by.
     pub lost: Vec<String>,
     /// The settings that could not be put back.
     pub left: Vec<Left>,

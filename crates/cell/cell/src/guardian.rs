@@ -1,4 +1,4 @@
-//! A process that outlives its creator, and puts everything back where that one dies.
+//! A process that outlives its creator, and puts everything back if the creator dies.
 //!
 //! A program that makes or undoes a cell posts a guardian first, and holds the writing end of a pipe to it. The
 //! kernel closes the pipe when that program dies, for any reason. If the pipe ends without the word that all is well,
@@ -185,7 +185,8 @@ fn stay(host: &Host, record: &Record, kept: Option<Kept>) -> Result<(), CellErro
         }
         if left == Some(0) {
             let _lock = host.run.lock().map_err(CellError::remembering)?;
-            // It may have been destroyed and made anew, or its lease renewed, while this process waited for the lock.
+            // It may have been destroyed and made again, or its lease renewed, while this process waited for the
+            // lock.
             if host.run.record(name).and_then(|record| record.left_s()) == Some(0) {
                 drop(kept);
                 return host.end(name).map(|_| ());

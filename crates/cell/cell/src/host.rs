@@ -1,4 +1,4 @@
-//! This computer as cells see it: its files, what is remembered, and who is posted to guard a cell.
+//! This computer as cells see it: its files, the records of cells, and the command that guards a cell.
 
 use crate::claim::Claim;
 use crate::error::CellError;
@@ -22,7 +22,7 @@ pub struct Host {
     pub run: RunFolder,
     /// The id of the current boot.
     pub boot_id: String,
-    /// The keeper, which guards cells.
+    /// The command that becomes a cell's guardian.
     pub keeper: Keeper,
 }
 

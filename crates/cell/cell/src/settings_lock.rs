@@ -1,4 +1,4 @@
-//! One at a time: who tries settings out, or changes them, holds this lock.
+//! The lock that a program holds while it tries settings out, or changes them: one program at a time.
 //!
 //! Two programs that write a value back after each other would undo what a third changed in between. The lock is
 //! advisory (flock(2)) and on the folder where control groups are mounted: it exists wherever cells do, needs no file

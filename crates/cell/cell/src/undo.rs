@@ -137,7 +137,7 @@ fn undo_one(root: &Root, change: &Change, journal: &Journal, others: &mut [Journ
     if heirs.is_empty() { Ok(put_back(root, change, &open)) } else { rebase(root, change, heirs, &open) }
 }
 
-/// The CPUs that are no other cell's.
+/// The CPUs that do not belong to another cell.
 fn everywhere(root: &Root, others: &[Journal]) -> CpuSet {
     let live: CpuSet = others.iter().flat_map(|other| other.header.set()).collect();
     layout::online(root).unwrap_or_default().without(&live)

@@ -89,7 +89,7 @@ fn outside(host: &Host, record: &Record) -> Vec<Task> {
     let spared: Vec<Tid> = ours.into_iter().flatten().collect();
     let found = census::stragglers(&host.root, &record.set(), &spared).free.into_iter();
     let began = began_ticks(host, record);
-    // Where the cell has no group, only their seats tell who was run in it.
+    // If the cell has no group, only the threads' masks tell which were started in it.
     let is_seated = |task: &Task| task.cpus().is_some_and(|cpus| cpus.is_subset(&record.set()));
     let foreign = |task: &Task| {
         let member = members.contains(&task.tid) || census::is_resident(&host.root, task.pid, record);

@@ -17,7 +17,7 @@ pub const FORMAT: &str = "seatmap-usage/1";
 /// The file, beside the ledger.
 pub const FILE: &str = "controller.usage";
 
-/// The most that one user can have on the account, in CPU-ms: all CPUs that a list can name, for ever.
+/// The most that one user can have on the account, in CPU-ms: all CPUs that a list can name, without end.
 const MOST_CPU_MS: f64 = (1u64 << 20) as f64 * HALF_LIFE_MS / std::f64::consts::LN_2;
 
 /// An account, as it is on file. Numbers are whole, so that what is read is what was written.
@@ -33,7 +33,7 @@ pub struct Account {
     pub cpu_us: BTreeMap<u32, u64>,
 }
 
-/// Why an account is begun anew.
+/// The reason why an account starts again from zero.
 #[derive(Debug, thiserror::Error)]
 pub enum Lost {
     /// It cannot be read.
@@ -52,7 +52,7 @@ pub enum Lost {
         /// The problem, in words.
         why: String,
     },
-    /// The computer has been started anew since.
+    /// The computer has been restarted since.
     #[error("{path}: is of another boot; what users had before it is forgotten")]
     OtherBoot {
         /// The file.

@@ -30,7 +30,7 @@ pub enum Say {
         /// The cell that was made.
         cell: Box<Record>,
     },
-    /// All cells, and who waits.
+    /// All cells, and the requests that wait.
     Cells {
         /// The cells.
         cells: Vec<Listed>,

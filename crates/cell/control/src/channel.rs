@@ -104,8 +104,8 @@ pub(crate) fn check(exported: &Exported) -> Result<(), ControlError> {
     trusted::reach(&exported.folder).map(drop).map_err(failed)
 }
 
-/// Connects a program that is about to be started, which inherits the connection: what it writes to its console comes out at
-/// the first file, and what it asks for of its input is read from the second. The program agrees on the protocol anew.
+/// Connects a program that is about to be started and inherits the connection: its console output comes out at the
+/// first file, and its input is read from the second. The program agrees on the protocol again.
 ///
 /// # Errors
 /// [`ControlError::NoFiles`]: no server listens there, or it does not let this user in.

@@ -34,7 +34,7 @@ impl Client {
         self.asked += 1;
         let id = self.asked;
         let request = Request { format: FORMAT.to_owned(), id, ask };
-        // Where it has refused us before it read anything, that is to be read.
+        // A server that refused us before it read anything has sent the reason, which is read next.
         let sent = line::write(&mut self.stream.get_ref(), &request);
         loop {
             let Answer { id: of, say } = match (self.hear(), &sent) {

@@ -24,7 +24,7 @@ use std::io;
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
-/// How often cells are looked at, which reads every thread's mask, and what users have had is written down.
+/// How often cells are checked, which reads every thread's mask, and the account of users is written.
 const LOOK_EVERY: Duration = Duration::from_secs(5);
 
 /// Requests of one user that may wait at once.
@@ -62,8 +62,8 @@ pub struct Desk<'a> {
 }
 
 impl<'a> Desk<'a> {
-    /// Opens, and takes over the cells that an earlier controller left to stay, and what users have had of it; or why that
-    /// is forgotten.
+    /// Opens the scheduler. It takes over the detached cells of an earlier controller and its account of users; where
+    /// the account is lost, the reason is returned.
     ///
     /// # Errors
     /// A journal or the ledger cannot be read or written.
@@ -190,7 +190,7 @@ impl<'a> Desk<'a> {
         self.next - 1
     }
 
-    /// Tells those who wait what place they have, where it is another than before.
+    /// Tells waiting clients their place in the queue, where it has changed.
     fn tell_places(&mut self) {
         let mut news = Vec::new();
         for (id, tenant) in self.tenants.iter_mut().filter(|(_, tenant)| tenant.phase == Phase::Waiting) {
@@ -234,7 +234,7 @@ impl<'a> Desk<'a> {
         Ok(())
     }
 
-    /// Where it cannot be written now, it is in a few seconds; nothing but fairness hangs on it.
+    /// If it cannot be written now, it is written in a few seconds; only fairness depends on it.
     fn keep_account(&self) {
         let _ = account::write(&self.host, self.queue.usage());
     }

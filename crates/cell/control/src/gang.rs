@@ -1,7 +1,7 @@
 //! Stopping all threads of a cell, and letting them go on where they were.
 //!
-//! Signals do it at every level: the freezer of control groups lets go of who is moved out of the group, and a cell that
-//! is handed on has none. A program cannot refuse SIGSTOP, and its parent sees it stopped.
+//! Signals do it at every level: the freezer of control groups releases threads that are moved out of the group, and
+//! a cell that is handed on has none. A program cannot refuse SIGSTOP, and its parent sees it stopped.
 
 use seatmap_cell::fault;
 use seatmap_os::Tid;

@@ -11,7 +11,7 @@ pub(crate) struct Guests {
     most_of_a_user: usize,
 }
 
-/// One who is in, while this lives.
+/// A connected client; it counts as long as this lives.
 #[derive(Debug)]
 pub(crate) struct Guest {
     guests: Guests,

@@ -8,6 +8,6 @@ use seatmap_cell::undo::Left;
 pub struct Inherited {
     /// The settings that the one before it changed, and that could not be put back.
     pub left: Vec<Left>,
-    /// Why the account of who has had how much is begun anew.
+    /// The reason why the account of users starts again from zero.
     pub lost: Option<Lost>,
 }

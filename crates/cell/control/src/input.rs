@@ -1,8 +1,8 @@
 //! The standard input of a program in a cell, passed on from the terminal or file that it was started with. It is
 //! read when the program asks, as much as there is, and not ahead. The rest stays there for the next reader.
 //!
-//! A terminal stays that of who started the program: lines are edited, echoed and ended there, and while the program is in
-//! its background nothing is taken from it.
+//! The terminal stays with the user who started the program: lines are edited, echoed and ended there, and while the
+//! program is in its background nothing is taken from it.
 
 use crate::peer::Peer;
 use seatmap_os::task::Task;

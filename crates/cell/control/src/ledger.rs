@@ -83,9 +83,9 @@ pub fn write(host: &Host, entries: &[Entry]) -> io::Result<()> {
     whole::write(host, COPY, &entries)
 }
 
-/// Ends what a controller that is gone was in the middle of: threads that wait for their turn go on, outside; cells whose
-/// clients were connected to it are undone. Those that are detached stand, and are returned, with what could not be put
-/// back.
+/// Finishes the work of a controller that is gone: threads that wait for their turn go on, outside; cells whose
+/// clients were connected to it are undone. Returns the detached cells, which stand, and the settings that could not
+/// be put back.
 ///
 /// # Errors
 /// A journal or the ledger cannot be read or written.

@@ -75,7 +75,7 @@ impl Queue {
         self.holding.retain(|holding| holding.ticket.id != id);
     }
 
-    /// Charges users for what they have had until now.
+    /// Charges users for the CPU time that they have had until now.
     pub fn settle(&mut self, now_ms: u64) {
         let cpus = self.cpus_of();
         self.usage.pass(now_ms, &cpus);
@@ -156,7 +156,7 @@ impl Queue {
         (since as f64 + ahead_ms, holds, since, ticket.id)
     }
 
-    /// The CPUs that meet a wish now, and who must be suspended for it.
+    /// The CPUs that meet a wish now, and the tickets that must be suspended for it.
     fn seat(
         &self,
         wants: &Wants,

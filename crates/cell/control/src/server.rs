@@ -52,8 +52,9 @@ pub struct Options {
     pub export: Option<Exported>,
 }
 
-/// Listens until `ends` says so, and says when it does: with why it has forgotten what users had, where it has. Cells are made on the calling thread, which must be the process's first: a judge enters
-/// them by the process's number.
+/// Listens until `ends` returns true. It reports when it begins to listen, and why the account of users is lost,
+/// where it is. Cells are made on the calling thread, which must be the process's first: a judge enters them by the
+/// process's number.
 ///
 /// # Errors
 /// [`ControlError`].

@@ -1,4 +1,4 @@
-//! A process that outlives the controller, and winds up its affairs where that one dies.
+//! A process that outlives the controller, and undoes its cells if the controller dies.
 //!
 //! Guardians make sure that no cell stays half made. They do not know which threads were stopped to let others have a
 //! turn, and which cells were to end with their client. This process takes care of both, by the ledger.
@@ -55,7 +55,7 @@ pub fn serve(host: &Host) -> Result<(), ControlError> {
     if io::stdin().read_exact(&mut word).is_ok() && word[0] == ALL_IS_WELL {
         return Ok(());
     }
-    // Where another controller has started meanwhile, it has done this.
+    // If another controller has started meanwhile, it has done this.
     let Some(_lock) = lock::take(host)? else { return Ok(()) };
     host.run.lock().map_err(ControlError::Lock).and_then(|_held| host.recover().map_err(ControlError::Cell))?;
     ledger::wind_up(host).map(|_| ()).map_err(ControlError::Cell)

@@ -61,7 +61,7 @@ pub(crate) fn open_file(file: BorrowedFd<'_>, flags: u32) -> Result<OwnedFd, Ref
     }
 }
 
-/// Makes a file that was not there, and opens it: what it is called there, and what it is.
+/// Makes a file that was not there, and opens it. Returns the file by its name and as opened.
 pub(crate) fn create(
     folder: BorrowedFd<'_>,
     name: &[u8],

@@ -148,7 +148,7 @@ macro_rules! messages {
                 match self { $($name::$variant { .. } => $number,)* }
             }
 
-            /// Writes the whole frame in place of what is in `out`.
+            /// Writes the whole frame, which replaces the content of `out`.
             pub fn frame(&self, tag: u16, out: &mut Vec<u8>) {
                 $crate::frame::begin(self.number(), tag, out);
                 match self {

@@ -31,7 +31,7 @@ impl Polling {
 pub struct Options {
     /// Bytes of each worker's local store.
     pub store_bytes: usize,
-    /// How workers and those who wait for them wait.
+    /// How workers wait, and how programs wait for workers.
     pub polling: Polling,
     /// Whether the two signal registers gather bits (OR) instead of keeping the last value.
     pub signals_or: [bool; 2],

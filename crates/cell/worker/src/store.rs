@@ -54,7 +54,7 @@ impl Store {
         self.is_locked
     }
 
-    /// Its address, for those who transfer by address.
+    /// The store's address, for transfers by address.
     #[must_use]
     pub fn address(&self) -> *mut u8 {
         self.base.as_ptr()

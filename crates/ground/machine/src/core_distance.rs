@@ -61,7 +61,7 @@ pub struct Regime {
     pub share: f64,
 }
 
-/// How core distances were measured, and what was thrown away.
+/// How core distances were measured, and which samples were dropped.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Protocol {
     /// Visits to each pair, in a new random order each.

@@ -1,4 +1,4 @@
-//! Distances explained: groups of PUs, and what the home of a line adds.
+//! A model of distances: groups of PUs, and the offset that the home of a line adds.
 
 use crate::nanoseconds::{optional_rows, rows};
 use crate::{HomesChecked, Matrix};
@@ -13,8 +13,8 @@ use serde::{Deserialize, Serialize};
 pub struct HomeModel {
     /// OS indices that share the nearest distance class above SMT siblings: core complex, cluster or socket.
     pub groups: Vec<Vec<u32>>,
-    /// Typical distance inside (diagonal) and between groups: the median of what the offsets leave; `null` inside a group
-    /// of one core.
+    /// Typical distance inside (diagonal) and between groups: the median of the distances without the offsets; `null`
+    /// inside a group of one core.
     pub between_ns: Matrix,
     /// Typical distance inside each group (row) for lines of each home (column), where several homes were told apart and
     /// there are three groups or more; it stands in for the diagonal of `between_ns`. PUs that share a cache settle a
@@ -26,7 +26,7 @@ pub struct HomeModel {
     pub offset_ns: Vec<Vec<f64>>,
     /// The share of the variance over pairs that the model explains.
     pub r2: f64,
-    /// Root mean square of what it leaves.
+    /// Root mean square of the part that it does not explain.
     pub residual_ns: f64,
     /// Inside the groups a star a_i + a_j explains more than 95 % of the variance: which of two PUs is near the home is
     /// all that such a matrix tells.

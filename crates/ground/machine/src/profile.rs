@@ -153,7 +153,7 @@ fn check_matrix(name: &str, matrix: &Matrix, n: usize) -> Result<(), DocumentErr
     check_symmetric(&format!("core_distance.{name}"), matrix)
 }
 
-/// Profiles that no file was read for must keep to what files may hold.
+/// Profiles that were not read from a file must keep to the limits of files.
 fn check_length<'a>(name: &str, rows: impl Iterator<Item = &'a [f64]>) -> Result<(), DocumentError> {
     for (i, row) in rows.enumerate() {
         if let Some((j, problem)) = row.iter().enumerate().find_map(|(j, ns)| Some((j, too_long(*ns)?))) {

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// A hardware thread (PU) and what it shares with others.
+/// A hardware thread (PU) and the parts that it shares with others.
 ///
 /// Two PUs share a level where the numbers of that level are equal; the numbers have no other meaning and need not be
 /// dense. `None` means unknown, or that the machine has no such level. The words are hwloc's.

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// The largest OS index accepted. Linux's `NR_CPUS` stops at 8192 on x86-64; the room above is for what comes.
+/// The largest OS index accepted. Linux's `NR_CPUS` stops at 8192 on x86-64; the room above is for later kernels.
 pub const MAX_CPU: u32 = 1 << 20;
 
 /// A list of OS indices, in the order given and with repetitions kept.

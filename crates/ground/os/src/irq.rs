@@ -1,4 +1,4 @@
-//! Interrupts (`/proc/irq`): where each may go, where it goes, and what it is for.
+//! Interrupts (`/proc/irq`): where each may go, where it goes, and its device.
 
 use crate::CpuSet;
 use crate::root::Root;
@@ -21,8 +21,8 @@ pub fn affinity_file(irq: &str) -> String {
 
 /// The CPUs that an interrupt goes to: those that the kernel has chosen among the ones that it may go to, or all of these.
 ///
-/// The kernel follows a change of the mask at the next interrupt only. Until then its choice lies outside the mask, and says
-/// nothing of what comes.
+/// The kernel follows a change of the mask at the next interrupt only. Until then its choice lies outside the mask,
+/// and says nothing of later interrupts.
 #[must_use]
 pub fn goes_to(root: &Root, irq: &str) -> CpuSet {
     let list = |path: &str| CpuSet::of_list(&root.read(path).ok()?);

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Root(PathBuf);
 
-/// A file that could not be read or written, with what the kernel says.
+/// A file that could not be read or written, with the kernel's error.
 #[derive(Debug, thiserror::Error)]
 #[error("{path}")]
 pub struct FileError {

@@ -44,7 +44,7 @@ impl Instance {
     /// Reads n and the two matrices; line breaks mean nothing.
     ///
     /// # Errors
-    /// [`QaplibError`] with the place of what is missing, superfluous or no number.
+    /// [`QaplibError`] with the place of text that is missing, superfluous or not a number.
     pub fn read(text: &str) -> Result<Self, QaplibError> {
         let mut words = words(text);
         let Some((place, word)) = words.next() else { return Err(wrong(Position::end(text), "the file is empty")) };

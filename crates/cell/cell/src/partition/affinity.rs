@@ -24,8 +24,8 @@ pub fn close(site: &mut Site<'_>) -> Result<(), ClosingError> {
     site.try_all(masks).map(|_| ()).map_err(|error: SiteError| error.into())
 }
 
-/// Keeps a thread's mask if it had before the mask that others are given now: the two could not be told apart
-/// afterwards.
+/// Notes the mask of a thread that already has one of the masks that others are given now: the two could not be told
+/// apart afterwards.
 fn keeping(site: &Site<'_>, task: &Task, narrow: &[&str]) -> Option<Change> {
     let own = task.cpus().filter(|own| !task.is_bound && !own.meets(&site.cell))?.to_string();
     let (what, path, started_ticks) = (What::Affinity, task.folder(), Some(task.started_ticks));

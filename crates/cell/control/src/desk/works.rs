@@ -118,7 +118,7 @@ impl Desk<'_> {
         if let Some(tenant) = self.tenants.remove(&id) {
             gang::go_on(&self.host.root, &tenant.stopped);
         }
-        // Where it cannot be written, what stands there of a cell that is gone does no harm.
+        // If it cannot be written, an entry for a cell that is gone does no harm.
         let _ = self.write_down();
     }
 

@@ -161,7 +161,7 @@ fn who_is_found_pays_for_the_time_since_the_account_was_written() {
     let mut queue = Queue::new(Policy::Fair, SLICE_MS, Usage::at(1000, [(8, 100.0)].into()));
     queue.adopt(601_000, list(1, "0-1"), set("0-1"));
     queue.settle(601_000);
-    // The integral of what decays by half in that time.
+    // The integral of a rate that decays by half in that time.
     let had = 2.0 * HALF_LIFE_MS * 0.5 / std::f64::consts::LN_2;
     assert!((queue.usage().of(0) - had).abs() < 1.0, "{}", queue.usage().of(0));
     assert!((queue.usage().of(8) - 50.0).abs() < 1e-3);

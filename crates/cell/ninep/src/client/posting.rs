@@ -1,6 +1,7 @@
 //! Writing without waiting: a program that only writes need not sleep once a request.
 //!
-//! Requests are answered in their order, so that the replies of what was posted come before that of whatever is asked next.
+//! The server answers requests in their order, so that the replies to posted requests come before the reply to the
+//! next request.
 
 use super::{Client, File, nonsense};
 use crate::frame;

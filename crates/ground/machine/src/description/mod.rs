@@ -1,7 +1,7 @@
 //! Machines written down by hand, in TOML: `seatmap-machine/1`.
 //!
 //! A description says what a machine is made of and how far apart the parts are, one figure a distance class, each
-//! with the document or the data it stands on. [`Description::to_profile`] turns it into the same [`Profile`] that a
+//! with the document or the data it rests on. [`Description::to_profile`] turns it into the same [`Profile`] that a
 //! measurement gives, so that threads can be placed on a machine that is not at hand.
 //!
 //! | module | holds |
@@ -129,7 +129,7 @@ impl Description {
         &self.written.topology
     }
 
-    /// The figure of one class, with the document or data it stands on.
+    /// The figure of one class, with the document or data it rests on.
     #[must_use]
     pub fn parameter(&self, class: Class) -> Option<&Parameter> {
         self.written.distance.get(class)

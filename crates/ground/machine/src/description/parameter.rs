@@ -1,4 +1,4 @@
-//! One figure of a description, and what it stands on.
+//! One figure of a description, with its origin.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! `[topology]`: how many of what in what.
+//! `[topology]`: the number of parts at each level of the machine.
 
 use super::Class;
 use serde::{Deserialize, Serialize};

@@ -4,7 +4,7 @@ use super::MAX_FILE_BYTES;
 use crate::DescriptionError;
 use seatmap_document::{DocumentError, Position};
 
-/// Why a file was refused: what is wrong, where, and what to do.
+/// The reason why a file was refused: the problem, its place, and what to do.
 #[derive(Debug, thiserror::Error)]
 pub enum ImportError {
     /// Nothing but white space.

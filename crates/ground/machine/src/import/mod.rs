@@ -1,6 +1,6 @@
 //! Other tools' files, read into a [`Profile`].
 //!
-//! A file is recognised by what stands in it, so it may be called anything:
+//! A file is recognised by its content, so it may have any name:
 //!
 //! | kind | module | distances | topology |
 //! |---|---|---|---|
@@ -77,7 +77,7 @@ pub fn read(bytes: &[u8], name: &str, date: Option<&str>) -> Result<Profile, Imp
 /// ```
 ///
 /// # Errors
-/// [`ImportError`] with the place of what is wrong, and the remedy.
+/// [`ImportError`] with the problem, its place and the remedy.
 pub fn read_with(bytes: &[u8], name: &str, date: Option<&str>, options: &Options) -> Result<Imported, ImportError> {
     let text = text_of(bytes)?;
     let file = File { name: name.rsplit(['/', '\\']).next().unwrap_or(name), date };

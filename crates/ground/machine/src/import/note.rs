@@ -10,7 +10,7 @@ pub enum Note {
         /// The step, round trip.
         step_ns: f64,
     },
-    /// The file counts cycles and does not say of what clock.
+    /// The file counts cycles and does not name the clock frequency.
     AssumedFrequency {
         /// The frequency that was used.
         frequency_hz: f64,

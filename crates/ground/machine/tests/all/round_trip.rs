@@ -22,7 +22,7 @@ struct Shape {
     stride: u32,
 }
 
-/// A machine of which some levels are known, with what kind each core is where a bit of `known` says so.
+/// A machine of which some levels are known; each core has a kind if a bit of `known` says so.
 fn topology(shape: &Shape) -> Topology {
     let Shape { packages, dies, caches, cores, threads, known, stride } = *shape;
     let per_package = dies * caches * cores;

@@ -12,7 +12,7 @@ use std::path::{Component, Path, PathBuf};
 /// Links on one way, as many as the kernel follows (path_resolution(7)).
 const MOST_LINKS: u32 = 40;
 
-/// Those who may write besides the owner.
+/// The permission bits that let other users than the owner write.
 const OTHERS: u32 = 0o022;
 
 /// In such a folder only the owner of a file renames or removes it (`S_ISVTX`).

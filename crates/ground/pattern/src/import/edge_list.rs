@@ -131,7 +131,7 @@ impl Tasks {
         }
     }
 
-    /// How many there are, their names, and what is odd about them.
+    /// The number of tasks, their names, and a note on names that look odd.
     fn told(self) -> (usize, Vec<String>, Option<Note>) {
         match self {
             Tasks::Open => (0, Vec::new(), None),

@@ -1,6 +1,6 @@
 //! Other tools' files, read into a [`Pattern`].
 //!
-//! A file is recognised by what stands in it, so it may be called anything:
+//! A file is recognised by its content, so it may have any name:
 //!
 //! | kind | begins with | a row, or the first number, is | its figures are |
 //! |---|---|---|---|
@@ -60,7 +60,7 @@ pub struct Imported {
 /// ```
 ///
 /// # Errors
-/// [`ImportError`] with the place of what is wrong, and the remedy.
+/// [`ImportError`] with the problem, its place and the remedy.
 pub fn read(bytes: &[u8], name: &str, which: Option<Which>) -> Result<Imported, ImportError> {
     let text = text_of(bytes)?;
     let start = text.trim_start();

@@ -1,6 +1,6 @@
 //! Addresses of bulk transfers.
 
-/// Where data lies, for those who cannot load it: an effective address.
+/// The place of data, for tasks that cannot load it: an effective address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Ea {
     /// Main memory.

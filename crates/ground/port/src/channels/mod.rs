@@ -84,7 +84,8 @@ pub trait Channels {
     /// Reads a worker's outbound mailbox; waits while it is empty.
     fn outbox_read(&self, from: usize) -> u32;
 
-    /// Writes a worker's signal register: over what is there, or with the OR of it where [`Shape::signals_or`] says so.
+    /// Writes a worker's signal register: the value replaces the old one, or is ORed into it where
+    /// [`Shape::signals_or`] says so.
     fn signal(&self, to: usize, register: Register, value: u32);
 
     /// Waits until the worker's own register holds a bit, and takes all.

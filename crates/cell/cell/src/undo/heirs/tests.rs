@@ -37,7 +37,8 @@ fn thread(tid: Tid, pid: Tid, parent: Tid, mask: &str) -> Thread {
     Thread { task, mask: set(mask) }
 }
 
-/// Heirs with what they get, and who is unclear, where CPUs 6 and 7 were the cell's and 0 to 7 are there.
+/// Heirs with the masks they get, and the unclear threads, where CPUs 6 and 7 belonged to the cell and the computer
+/// has CPUs 0 to 7.
 fn found(masks: &[(Tid, &str, &str)], threads: Vec<Thread>) -> (Vec<(String, String)>, Vec<String>) {
     let folder = tempfile::tempdir().unwrap();
     let journal = journal(&folder, 1, "6-7", masks);

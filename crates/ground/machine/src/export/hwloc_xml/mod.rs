@@ -129,7 +129,7 @@ impl Document {
 
     fn distances(&mut self, distances: &CoreDistance) {
         let n = distances.pus.len();
-        // hwloc ignores the distances of a single object, and says so.
+        // hwloc ignores the distances of a single object, with a message.
         if n < 2 {
             return;
         }
@@ -169,7 +169,7 @@ fn cpuset(pus: &[u32]) -> CpuSet {
     pus.iter().copied().collect()
 }
 
-/// Rounded, and 0 for what is not known. The cast saturates.
+/// Picoseconds, rounded; 0 for an unknown distance. The cast saturates.
 fn picoseconds(ns: f64) -> u64 {
     (ns * 1000.0).round() as u64
 }

@@ -93,7 +93,7 @@ impl Tree {
         }
     }
 
-    /// From the largest object to the smallest, so that whatever is to be inside another finds it there.
+    /// Inserts from the largest object to the smallest, so that an object finds the one that it belongs in.
     fn insert_levels(&mut self, topology: &Topology) -> Result<(), ExportError> {
         let mut objects: Vec<Node> = LEVELS.iter().flat_map(|level| objects_of(topology, *level)).collect();
         self.attach_numa_nodes(topology, &mut objects);

@@ -6,7 +6,7 @@ use proptest::sample::{Index, select};
 /// One change to a file.
 #[derive(Clone, Debug)]
 pub enum Change {
-    /// A fragment over what stands there.
+    /// A fragment replaces the text at this place.
     Put(Index, &'static str),
     /// One byte becomes another.
     Byte(Index, u8),

@@ -96,7 +96,7 @@ impl Layout {
         line(lanes() + APART * (triangle(larger) + smaller))
     }
 
-    /// The line of a task's outbox, and of the count of what was taken from it.
+    /// The line of a task's outbox, and the word that counts the values taken from it.
     pub(super) fn outbox(&self, rank: usize) -> (Addr, Addr) {
         let first = outboxes(self.tasks()) + 2 * APART * rank as u64;
         (line(first), line(first + APART))

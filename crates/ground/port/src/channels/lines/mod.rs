@@ -64,7 +64,7 @@ impl<'a, P: Port> LineChannels<'a, P> {
         }
     }
 
-    /// Ends this task with what the hardware would say, and with it the run.
+    /// Ends this task, and with it the run, with the error of the hardware.
     #[cold]
     fn refuse(&self, error: DmaError) -> ! {
         std::panic::resume_unwind(Box::new(error))
