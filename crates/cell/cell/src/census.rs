@@ -27,9 +27,9 @@ const HELPERS: &str = "seatmap-";
 /// Threads that may run on a cell's CPUs though they do not belong to the cell.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Stragglers {
-    /// How many the kernel bound there.
+    /// The number of threads that the kernel bound there.
     pub bound: usize,
-    /// Those that it did not.
+    /// The threads that the kernel did not bind there.
     pub free: Vec<Task>,
 }
 

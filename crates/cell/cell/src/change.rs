@@ -77,7 +77,7 @@ impl Change {
         }
     }
 
-    /// How it is now.
+    /// The present value.
     ///
     /// # Errors
     /// It is not there, or cannot be read.

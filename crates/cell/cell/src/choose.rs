@@ -17,7 +17,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The facts about the CPUs to choose among.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Choice {
-    /// Those that are free.
+    /// The CPUs that are free.
     pub free: CpuSet,
     /// The cores: every free CPU is in one.
     pub cores: Vec<CpuSet>,

@@ -49,7 +49,7 @@ impl Claim {
         Claim { journal: journal.path().to_owned(), header: journal.header.clone(), crowd, changes, is_whole: true }
     }
 
-    /// Puts the record in place. Where that fails, the cell has none: the journal knows all.
+    /// Puts the record in place. If that fails, the cell has none: the journal holds everything.
     pub fn write(mut self, root: &Root) {
         // Others would take a name that is spelled otherwise for a journal that is gone.
         if self.journal.to_str().is_none() || self.write_whole(root).is_ok() {

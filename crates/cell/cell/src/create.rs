@@ -50,7 +50,7 @@ pub fn create(host: &Host, request: &Request, mut judge: Option<&mut Judge<'_>>)
     host.recover()?;
     let rest = check(host, request)?;
     memory::check(&host.root, request.memory_bytes).map_err(CellError::Memory)?;
-    // This process may not be allowed where the cell will be.
+    // A failure is ignored: this process may not be allowed on these CPUs.
     let noise_before = judge.as_mut().and_then(|judge| judge(&request.cpus.list()).ok());
     let mut posted = guardian::post(host, &request.name)?;
     let made = build(host, request, &rest, &mut posted).and_then(|mut record| {

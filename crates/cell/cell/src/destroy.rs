@@ -33,9 +33,9 @@ pub fn destroy(host: &Host, name: &Name) -> Result<Vec<Left>, CellError> {
 /// The result of [`restore`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Restored {
-    /// How many cells were undone.
+    /// The number of cells that were undone.
     pub cells: usize,
-    /// The cells among them that had lost their journals, with the record that they were undone by.
+    /// The cells among them that had lost their journals, with the source that they were undone from.
     pub lost: Vec<String>,
     /// The settings that could not be put back.
     pub left: Vec<Left>,
@@ -100,7 +100,7 @@ fn is_cell(group: &str) -> bool {
     group.rsplit('/').next().is_some_and(|name| name.starts_with(&format!("{}.", partition::PREFIX)))
 }
 
-/// With a new guardian at hand: the old one would end with the cell's lease in the middle of it.
+/// A new guardian is posted first: the old one would end with the cell's lease in the middle of the work.
 fn leave(host: &Host, name: &Name) -> Result<Vec<Left>, CellError> {
     guardian::relieve(host, name);
     // Without one the journal is still there, and the next command goes on.

@@ -67,7 +67,7 @@ pub enum CellError {
         /// The number of CPUs that do not belong to a cell.
         free: usize,
     },
-    /// No way to close it that is good enough.
+    /// No backend here closes a cell as far as required.
     #[error("no cell of level {level} or better can be made here: {}; nothing is changed", reasons.join("; "))]
     NotReached {
         /// The level that was required.

@@ -85,7 +85,7 @@ fn start(keeper: &Keeper, name: &Name) -> io::Result<Child> {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn()
 }
 
-/// Posts a guardian for a cell whose guardian died. Where that fails, the next command tries again.
+/// Posts a guardian for a cell whose guardian died. If that fails, the next command tries again.
 pub(crate) fn adopt(host: &Host, record: &Record) {
     let Ok(mut posted) = post(host, &record.name) else { return };
     if record.memory.is_some() {

@@ -43,7 +43,7 @@ impl Header {
     }
 }
 
-/// How far a cell is.
+/// The stage of a cell's life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
     /// The cell is being made.
@@ -93,7 +93,7 @@ pub struct Journal {
     pub header: Header,
     /// The changes, in order.
     pub changes: Vec<Change>,
-    /// How far the cell is.
+    /// The stage that the cell is in.
     pub stage: Stage,
     /// The number of lines that cannot be read, and were not torn by their writer's death either: the changes that
     /// they described are lost.

@@ -39,7 +39,7 @@ const PREFERRED_MANY: libc::c_int = 5;
 /// The memory of a cell.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Memory {
-    /// How much, in whole huge pages.
+    /// Its size, in whole huge pages.
     pub size_bytes: u64,
     /// Whether it is huge pages; else ordinary ones, locked as well.
     pub is_huge: bool,
@@ -133,7 +133,7 @@ impl Kept {
         Ok(Kept { file, _mapping: mapping })
     }
 
-    /// Where others of this user find it.
+    /// The path by which other processes of this user find it.
     pub fn path(&self) -> String {
         format!("/proc/{}/fd/{}", std::process::id(), self.file.as_raw_fd())
     }

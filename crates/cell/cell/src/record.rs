@@ -10,11 +10,11 @@ use serde::{Deserialize, Serialize};
 /// The format's name, in the `format` key.
 pub const FORMAT: &str = "seatmap-cell/1";
 
-/// How a cell is.
+/// The state of a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum State {
-    /// As it was made.
+    /// The cell is as it was made.
     Ready,
     /// Something is wrong with it; `verify` says what.
     Damaged,
@@ -29,7 +29,7 @@ pub struct Record {
     pub name: Name,
     /// Its CPUs, ascending.
     pub cpus: Vec<u32>,
-    /// How far it is closed.
+    /// The backend: how far it is closed.
     pub backend: Backend,
     /// Why it is not closed further, a line a way that failed.
     pub degraded: Vec<String>,

@@ -1,4 +1,4 @@
-//! Where cells are remembered while the computer runs: journals, records, the lock.
+//! The folder that holds journals, records and locks while the computer runs.
 
 use crate::journal::Journal;
 use crate::name::Name;

@@ -63,7 +63,7 @@ impl Site<'_> {
         Ok(self.make(&change)?)
     }
 
-    /// Notes and makes several changes. Those that the host refused are returned.
+    /// Notes and makes several changes. Returns those that the host refused.
     ///
     /// # Errors
     /// [`SiteError::Journal`]: none was made.

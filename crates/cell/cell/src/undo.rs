@@ -1,7 +1,7 @@
 //! Puts back what a journal says was changed, backwards, and only what is still as we left it.
 //!
-//! Cells may go in another order than they came. Where a younger cell changed the same path on top, its journal is given
-//! the older value to bring back (it is *rebased*), and the path keeps what the younger cell needs.
+//! Cells may end in another order than they began. If a younger cell changed the same path on top, its journal is
+//! given the older value to bring back (it is *rebased*), and the path keeps what the younger cell needs.
 
 mod heirs;
 

@@ -20,7 +20,7 @@ pub struct Answer {
 pub enum Say {
     /// The request waits.
     Waiting {
-        /// How many are before it.
+        /// The number of requests before it.
         before: usize,
         /// The number of requests that wait.
         waiting: usize,
@@ -100,7 +100,7 @@ pub struct Listed {
     pub faults: Vec<String>,
 }
 
-/// Where in its life a cell is.
+/// The phase of a cell's life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Phase {

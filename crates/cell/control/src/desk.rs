@@ -1,4 +1,4 @@
-//! Where requests are taken, one at a time, by one thread: it alone makes and undoes cells.
+//! The scheduler: one thread takes requests, one at a time; only it makes and undoes cells.
 
 mod asks;
 mod works;
@@ -153,7 +153,7 @@ impl<'a> Desk<'a> {
         others.fold(online.without(&self.host.claimed()), |pool, cpus| pool.without(&cpus))
     }
 
-    /// This process is never moved when a cell is made, so that it moves itself.
+    /// Moves this process itself off the cells: making a cell never moves it.
     fn keep_house(&self) {
         let taken = self.host.cells().unwrap_or_default();
         let online = layout::online(&self.host.root).unwrap_or_default();

@@ -19,14 +19,14 @@ const PAUSE: Duration = Duration::from_millis(100);
 #[derive(Debug)]
 pub(crate) struct Input {
     file: File,
-    /// Where the program asks; it may go while it waits for something to read.
+    /// The program's connection; the program may go while it waits for something to read.
     client: UnixStream,
     /// The process that started it, where it reads from a terminal.
     starter: Option<i32>,
 }
 
 impl Input {
-    /// Of the client at the other end of this stream.
+    /// The input of the client at the other end of this stream.
     pub fn new(file: OwnedFd, client: &UnixStream, peer: &Peer) -> io::Result<Self> {
         let starter = file.is_terminal().then_some(peer.pid);
         Ok(Input { file: file.into(), client: client.try_clone()?, starter })

@@ -16,7 +16,7 @@ pub struct Peer {
     pub uid: u32,
     /// The group id of the process.
     pub gid: u32,
-    /// That group, and the others it is in.
+    /// The ids of that group, and of the others that it is in.
     pub groups: Vec<u32>,
 }
 

@@ -26,7 +26,7 @@ impl Policy {
     /// All of them.
     pub const ALL: [Policy; 3] = [Policy::Fifo, Policy::Priority, Policy::Fair];
 
-    /// As it is typed.
+    /// The policy's name on the command line.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {

@@ -89,7 +89,7 @@ impl Queue {
         Some((waiting.iter().position(|waiting| waiting.ticket.id == id)?, waiting.len()))
     }
 
-    /// How many tickets of a user wait.
+    /// The number of a user's tickets that wait.
     #[must_use]
     pub fn waiting_of(&self, uid: u32) -> usize {
         self.waiting.iter().filter(|waiting| waiting.ticket.uid == uid).count()
@@ -169,7 +169,7 @@ impl Queue {
         let mut leaving = Vec::new();
         let usable = |holding: &&Holding| self.is_over(holding, now_ms) && !holding.cpus.is_subset(reserved);
         let mut over: Vec<&Holding> = self.holding.iter().filter(usable).collect();
-        // Those that have what is wanted first; the others help only by leaving a CPU that stays.
+        // Tickets that have the wanted CPUs come first; the others help only by leaving a CPU that stays.
         let order = |holding: &&Holding| (wants.of(&holding.cpus).is_empty(), holding.since_ms, holding.ticket.id);
         over.sort_by_key(|holding| std::cmp::Reverse(order(holding)));
         loop {
@@ -192,7 +192,7 @@ impl Queue {
         Some(Waiting { ticket: Ticket { wants: Wants::Cpus(cpus), ..ticket }, since_ms: now_ms })
     }
 
-    /// How many CPUs each user holds.
+    /// The number of CPUs that each user holds.
     fn cpus_of(&self) -> BTreeMap<u32, usize> {
         let mut cpus = BTreeMap::new();
         self.holding.iter().for_each(|holding| *cpus.entry(holding.ticket.uid).or_insert(0) += holding.cpus.len());

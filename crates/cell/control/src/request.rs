@@ -60,13 +60,13 @@ pub struct Create {
     /// Whether its noise is measured, before and after; it is where there is a limit.
     #[serde(default)]
     pub is_tested: bool,
-    /// How long it lasts, in seconds.
+    /// The cell's lease, in seconds.
     #[serde(default)]
     pub lease_s: Option<u64>,
     /// The memory that is reserved for it, in bytes; 0 reserves none.
     #[serde(default)]
     pub memory_bytes: u64,
-    /// How urgent it is, 0 to 9.
+    /// The priority of the request, 0 to 9.
     #[serde(default)]
     pub priority: u8,
     /// Whether it takes turns with others, in time slices.

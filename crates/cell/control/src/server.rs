@@ -35,7 +35,7 @@ const MOST_UNHEARD: usize = 16;
 /// How often turns, leases and the wish to end are looked at.
 const TICK: Duration = Duration::from_millis(100);
 
-/// How a controller is to work.
+/// The options of a controller.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// The path of the socket where it listens.
@@ -44,7 +44,7 @@ pub struct Options {
     pub group: Option<u32>,
     /// The order in which requests are met.
     pub policy: Policy,
-    /// How long a turn lasts.
+    /// The length of a turn.
     pub slice: Duration,
     /// The command that becomes its warden.
     pub warden: Keeper,

@@ -48,10 +48,10 @@ fn leave_the_terminal() {
     }
 }
 
-/// As many files as the system lets it open: a client may have more than the usual limit.
+/// Lets this process open as many files as the system allows: a client may have more than the usual limit.
 fn open_many() {
     let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-    // SAFETY: `limit` is writable. Where either fails, the client has fewer.
+    // SAFETY: `limit` is writable. If either call fails, the client has fewer.
     unsafe {
         if libc::getrlimit(libc::RLIMIT_NOFILE, &raw mut limit) == 0 {
             limit.rlim_cur = limit.rlim_max;

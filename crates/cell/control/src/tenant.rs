@@ -11,11 +11,11 @@ pub(crate) struct Tenant {
     pub create: Create,
     /// The user who asked for it.
     pub uid: u32,
-    /// On which connection, while it lasts.
+    /// The connection that made it, while it lasts.
     pub connection: Option<u64>,
     /// The request's number there.
     pub request: u64,
-    /// Where in its life it is.
+    /// The phase of its life.
     pub phase: Phase,
     /// Its threads, while it is suspended.
     pub stopped: Vec<Stopped>,

@@ -31,7 +31,7 @@ const TAG: u16 = 0;
 /// A small reply comes whole, with its head.
 const AHEAD_BYTES: usize = 8 * 1024;
 
-/// How a file is opened.
+/// The ways to open a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
     /// To read the file.

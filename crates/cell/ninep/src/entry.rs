@@ -31,7 +31,7 @@ impl<'a> Field<'a> for Entry<'a> {
 }
 
 impl Entry<'_> {
-    /// How long it is in a reply, in bytes.
+    /// Its length in a reply, in bytes.
     #[must_use]
     pub fn size_bytes(&self) -> usize {
         Qid::SIZE_BYTES + size_of::<u64>() + size_of::<u8>() + size_of::<u16>() + self.name.len()

@@ -82,7 +82,7 @@ const ALLOWED: &[libc::c_long] = &[
 pub struct Fence(BpfProgram);
 
 impl Fence {
-    /// For a program that runs.
+    /// A fence for a program that runs already.
     ///
     /// # Errors
     /// Fences are not known for this kind of processor.

@@ -26,7 +26,7 @@ impl Qid {
     /// The length in a message, in bytes.
     pub const SIZE_BYTES: usize = 13;
 
-    /// Of a file of the host.
+    /// The qid of a file of the host.
     #[must_use]
     pub fn of(stat: &Statx) -> Self {
         let version = (stat.stx_mtime.tv_sec as u32) ^ stat.stx_mtime.tv_nsec ^ (stat.stx_size as u32);

@@ -22,7 +22,7 @@ refusals! {
     MANY = EMFILE,
     /// A name or message that is not valid (`EINVAL`).
     INVALID = EINVAL,
-    /// No such file (`ENOENT`).
+    /// There is no such file (`ENOENT`).
     ABSENT = ENOENT,
     /// Nothing is changed here (`EROFS`).
     READ_ONLY = EROFS,
@@ -32,7 +32,7 @@ refusals! {
     NO_FOLDER = ENOTDIR,
     /// It is a folder (`EISDIR`).
     FOLDER = EISDIR,
-    /// Neither file nor folder: devices and pipes are not opened (`ENXIO`).
+    /// It is neither a file nor a folder: devices and pipes are not opened (`ENXIO`).
     DEVICE = ENXIO,
     /// A symbolic link is not followed (`ELOOP`).
     LINK = ELOOP,

@@ -13,7 +13,7 @@ messages! {
             /// Why: a number of errno(3).
             code: u32
         }
-        /// How full the file system is.
+        /// The space of the file system, used and free.
         Statfs = 9 {
             /// The figures.
             space: Space
@@ -32,7 +32,7 @@ messages! {
             /// As in `Open`.
             unit_bytes: u32
         }
-        /// Where the link points.
+        /// The target of the link.
         Readlink = 23 {
             /// The path in the link.
             target: &'a [u8]
@@ -76,16 +76,16 @@ messages! {
             /// The root.
             qid: Qid
         }
-        /// Nothing is under way any more.
+        /// The earlier request is not under way any more.
         Flush = 109 {}
         /// The files on the way.
         Walk = 111 {
-            /// As many as were found.
+            /// The qids of the files that were found.
             qids: Vec<Qid>
         }
         /// The data was read.
         Read = 117 {
-            /// Nothing at the end of the file.
+            /// The data that was read; empty at the end of the file.
             data: Data<'a>
         }
         /// The data was written.

@@ -10,7 +10,7 @@ use crate::wire::{Data, messages};
 messages! {
     /// A client's request. A *fid* is a number by which it calls a file that it has walked to.
     Request {
-        /// How full the file system is.
+        /// Ask for the space of the file system, used and free.
         Statfs = 8 {
             /// The file.
             fid: u32
@@ -35,7 +35,7 @@ messages! {
             /// Its group, which is not heeded: it has the user's.
             gid: u32
         }
-        /// Where a symbolic link points.
+        /// Ask for the target of a symbolic link.
         Readlink = 22 {
             /// The link.
             fid: u32
@@ -60,7 +60,7 @@ messages! {
             fid: u32,
             /// 0, or the offset of the last entry that is known.
             offset: u64,
-            /// How many bytes at most.
+            /// The most bytes to list.
             count: u32
         }
         /// Have what was written put on disk.
@@ -116,7 +116,7 @@ messages! {
             auth: u32,
             /// Ignored, for the same reason.
             user: &'a [u8],
-            /// Nothing or `/`: there is one tree.
+            /// Empty or `/`: there is one tree.
             tree: &'a [u8],
             /// For whom, or 2^32 - 1 where that is not said.
             uid: u32

@@ -45,7 +45,7 @@ pub struct Export {
 }
 
 impl Export {
-    /// Of this folder; where it is read-only, nothing in it is changed.
+    /// An export of this folder; if it is read-only, nothing in it is changed.
     ///
     /// # Errors
     /// The folder does not exist, or may not be entered.
@@ -53,7 +53,7 @@ impl Export {
         Ok(Export::of(host::folder(folder)?, is_read_only))
     }
 
-    /// Of a folder that is open already, to be read or to be walked on from.
+    /// An export of a folder that is open already, to be read or to be walked on from.
     #[must_use]
     pub fn of(folder: OwnedFd, is_read_only: bool) -> Self {
         Export { folder, is_read_only }
@@ -72,14 +72,14 @@ pub struct Session {
 }
 
 impl Session {
-    /// Of a client that sees this, with a console where it has one.
+    /// A session with a client that sees this export, and a console if there is one.
     #[must_use]
     pub fn new(export: Export, console: Option<Box<dyn Write>>) -> Self {
         let (input, fids, block) = (None, Fids::default(), Vec::new());
         Session { export, console, input, fids, agreed_bytes: LONGEST_BYTES, block }
     }
 
-    /// With something to read. Where that waits, so does whatever the client asks next.
+    /// Adds an input to read. While reading it waits, the client's next requests wait, too.
     #[must_use]
     pub fn with_input(mut self, input: Box<dyn Read>) -> Self {
         self.input = Some(input);
@@ -189,7 +189,7 @@ impl Session {
         }
     }
 
-    /// How many bytes of data fit into one reply.
+    /// The number of bytes of data that fit into one reply.
     fn fitting(&self, count: u32) -> usize {
         count.min(self.agreed_bytes - AROUND_DATA_BYTES) as usize
     }

@@ -80,7 +80,7 @@ impl Context {
     /// Starts the program.
     ///
     /// # Errors
-    /// No program, or it is running.
+    /// No program is loaded, or it is running already.
     pub fn start(&mut self, argument: u64) -> Result<(), WorkerError> {
         if self.running.is_some() {
             return Err(WorkerError::Running);
@@ -109,7 +109,7 @@ impl Context {
     /// Starts the program and waits for it.
     ///
     /// # Errors
-    /// As [`Context::start`] and [`Context::wait`].
+    /// The errors of [`Context::start`] and [`Context::wait`].
     pub fn run(&mut self, argument: u64) -> Result<u32, WorkerError> {
         self.start(argument)?;
         self.wait()

@@ -22,7 +22,7 @@ pub enum Order {
     Quit = 4,
 }
 
-/// How an order was carried out.
+/// The outcome of an order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Done {
     /// The stop code of a program; 0 of other orders.
@@ -55,7 +55,7 @@ pub struct Desk {
     answers: Bell,
     pub signals: [Signal; 2],
     pub options: Options,
-    /// Where the worker's local store begins.
+    /// The address of the worker's local store.
     pub store: AtomicPtr<u8>,
     pub words: Mutex<String>,
 }
@@ -125,7 +125,7 @@ impl Desk {
         self.answers.wait(self.options.polling, || self.is_done(number))
     }
 
-    /// How it was carried out, if it was.
+    /// The outcome of an order, if it is done.
     pub fn is_done(&self, number: u32) -> Option<Done> {
         let word = self.answer.stop.load(Ordering::Acquire);
         let is_this = (word >> 32) as u32 == number;

@@ -19,7 +19,7 @@ pub enum WorkerError {
     /// A runtime without workers.
     #[error("a runtime needs a CPU or more")]
     NoCpus,
-    /// No memory for a local store.
+    /// The memory of a local store cannot be mapped.
     #[error("no memory for a local store of {bytes} bytes")]
     Store {
         /// Its size.

@@ -22,7 +22,7 @@ struct Side {
     read: AtomicU32,
 }
 
-/// Where an end sleeps, on a line that its partner leaves alone while it does not.
+/// The bell at which an end sleeps, on a line that its partner leaves alone while that end is awake.
 #[repr(align(64))]
 struct Doorbell(Bell);
 
@@ -148,7 +148,7 @@ impl End {
         &self.shared.sides[1 - self.me]
     }
 
-    /// Where this end sleeps.
+    /// The bell at which this end sleeps.
     fn bell(&self) -> &Bell {
         &self.shared.bells[self.me].0
     }

@@ -49,7 +49,7 @@ impl Runtime {
         Ok(Runtime { pool: Arc::new(pool) })
     }
 
-    /// How many workers there are.
+    /// The number of workers.
     #[must_use]
     pub fn workers(&self) -> usize {
         self.pool.workers

@@ -74,7 +74,7 @@ impl ThreadContext {
     /// Makes a thread, runs the program, and joins it.
     ///
     /// # Errors
-    /// As [`ThreadContext::start`] and [`ThreadContext::wait`].
+    /// The errors of [`ThreadContext::start`] and [`ThreadContext::wait`].
     pub fn run(&mut self, argument: u64) -> Result<u32, WorkerError> {
         self.start(argument)?;
         self.wait()

@@ -3,7 +3,7 @@
 /// Why a document was refused.
 #[derive(Debug, thiserror::Error)]
 pub enum DocumentError {
-    /// Not JSON, or JSON of another shape.
+    /// The text is not JSON, or JSON of another shape.
     #[error("line {line}, column {column}: {problem}")]
     Json {
         /// Counted from 1.

@@ -48,7 +48,7 @@ pub type Deciles = [f64; 11];
 pub struct PairRegimes {
     /// The two OS indices.
     pub pus: [u32; 2],
-    /// From fast to slow; shares add up to 1.
+    /// The regimes from fast to slow; shares add up to 1.
     pub regimes: Vec<Regime>,
 }
 

@@ -97,7 +97,7 @@ impl HomeModel {
         ns.is_finite().then_some(ns)
     }
 
-    /// How many homes the offsets tell apart.
+    /// The number of homes that the offsets tell apart.
     #[must_use]
     pub fn homes(&self) -> usize {
         self.offset_ns.first().map_or(0, Vec::len)

@@ -15,7 +15,7 @@ pub struct Profile {
     pub format: String,
     /// The machine's name for people: a host name, a processor, a file's stem.
     pub name: String,
-    /// Where the figures come from.
+    /// The origin of the figures.
     pub origin: Origin,
     /// The circumstances of the measurement.
     #[serde(default)]

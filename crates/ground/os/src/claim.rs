@@ -14,7 +14,7 @@ use std::time::Duration;
 /// The folder that is locked.
 const FOLDER: &str = "/sys/devices/system/cpu";
 
-/// From one look to the next.
+/// The pause between two looks.
 const PAUSE: Duration = Duration::from_millis(50);
 
 /// This computer, claimed until it is dropped.

@@ -138,7 +138,7 @@ impl CpuSet {
         self.word(cpu / WORD_BITS) >> (cpu % WORD_BITS) & 1 == 1
     }
 
-    /// How many CPUs are in the set.
+    /// The number of CPUs in the set.
     #[must_use]
     pub fn len(&self) -> usize {
         self.words.values().map(|word| word.count_ones() as usize).sum()
@@ -186,7 +186,7 @@ impl CpuSet {
         CpuSet::of_numbered(self.words.iter().map(|(at, word)| (*at, word & !other.word(*at))))
     }
 
-    /// These without the CPUs of a cell; where nothing would be left, all CPUs outside the cell.
+    /// This set without the CPUs of a cell; if it would be empty, all CPUs outside the cell.
     #[must_use]
     pub fn outside(&self, cell: &CpuSet, rest: &CpuSet) -> CpuSet {
         let left = self.without(cell);

@@ -1,9 +1,9 @@
-//! Where this computer keeps its control groups, and which CPUs run.
+//! The folders of control groups on this computer, and the CPUs that run.
 
 use crate::CpuSet;
 use crate::root::{FileError, Root};
 
-/// Where control groups are mounted.
+/// The folders where control groups are mounted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Layout {
     /// The hierarchy of version 2, where it has the cpuset controller.

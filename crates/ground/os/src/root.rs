@@ -35,7 +35,7 @@ impl Root {
         Root(folder.into())
     }
 
-    /// Where a file of that computer lies on this one.
+    /// The path on this computer of a file of that computer.
     #[must_use]
     pub fn path(&self, path: &str) -> PathBuf {
         self.0.join(path.trim_start_matches('/'))

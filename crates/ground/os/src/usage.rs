@@ -22,19 +22,19 @@ pub struct Usage {
 }
 
 impl Usage {
-    /// Of the calling thread. Needs no memory.
+    /// The usage of the calling thread. Needs no memory.
     #[must_use]
     pub fn of_thread() -> Self {
         Usage::of(libc::RUSAGE_THREAD)
     }
 
-    /// Of all threads of this process, those included that have ended.
+    /// The usage of all threads of this process, including those that have ended.
     #[must_use]
     pub fn of_process() -> Self {
         Usage::of(libc::RUSAGE_SELF)
     }
 
-    /// Of all children of this process that have ended and been waited for, and of theirs.
+    /// The usage of all children of this process that have ended and been waited for, and of their children.
     #[must_use]
     pub fn of_children() -> Self {
         Usage::of(libc::RUSAGE_CHILDREN)

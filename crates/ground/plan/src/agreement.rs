@@ -7,10 +7,10 @@ use serde::{Deserialize, Serialize};
 /// by it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Agreement {
-    /// How many placements were run.
+    /// The number of placements that were run.
     pub placements: usize,
-    /// With the sum of weight x distance.
+    /// The correlation with the sum of weight x distance.
     pub distance: Option<f64>,
-    /// With the load of the most loaded link.
+    /// The correlation with the load of the most loaded link.
     pub congestion: Option<f64>,
 }

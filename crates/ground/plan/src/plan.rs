@@ -42,7 +42,7 @@ pub struct Plan {
     /// The objective's value: weight x nanoseconds for `distance`, weight for `congestion`.
     #[serde(default)]
     pub cost: Option<f64>,
-    /// No placement can cost less.
+    /// A lower bound: no placement can cost less.
     #[serde(default)]
     pub lower_bound: Option<f64>,
     /// True only where that is proven.
@@ -57,13 +57,13 @@ pub struct Plan {
     /// How well cheaper objectives would have told placements apart, where runs judged them.
     #[serde(default)]
     pub agreement: Option<Agreement>,
-    /// How it was found.
+    /// The method that found the placement.
     #[serde(default)]
     pub method: Option<String>,
-    /// How long that took.
+    /// The time that this took.
     #[serde(default)]
     pub seconds: Option<f64>,
-    /// Where random orders started.
+    /// The seed of random orders.
     #[serde(default)]
     pub seed: Option<u64>,
     /// The day, as `YYYY-MM-DD`.

@@ -15,7 +15,7 @@ const INTERRUPTED: u64 = 8;
 pub struct Run {
     /// The clock when the task began to work, and after each batch of its operations, until it stopped.
     pub beats: Vec<u64>,
-    /// The batches that count, by number. Those before warm up, and those after keep the others company.
+    /// The batches that count, by number. Earlier ones warm up, and later ones keep the other tasks company.
     pub counted: Range<usize>,
 }
 

@@ -32,9 +32,9 @@ const LONGEST_LINE: usize = 64;
 /// Threads with narrow masks that the journal does not know of.
 #[derive(Debug, Default)]
 pub(super) struct Found {
-    /// Those that inherited them, with the change that the cell would have noted of each.
+    /// The threads that inherited a mask, with the change that the cell would have noted for each.
     pub heirs: Vec<Change>,
-    /// Those of which it cannot be told.
+    /// The threads for which this is unclear.
     pub unclear: Vec<Left>,
 }
 
@@ -73,7 +73,7 @@ pub(super) fn find(root: &Root, journal: &Journal, others: &[Journal], open: &Cp
     Family::new(root, journal, others, open, all.into_iter().filter_map(with_mask)).found()
 }
 
-/// Threads that were narrowed by hand. Where a cell has a control group, the kernel sees to heirs.
+/// Threads that were narrowed one by one. If a cell has a control group, the kernel takes care of heirs.
 fn moved(journal: &Journal, others: &[Journal], open: &CpuSet) -> BTreeMap<Tid, Moved> {
     if journal.has_group() {
         return BTreeMap::new();

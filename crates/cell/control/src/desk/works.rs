@@ -62,7 +62,7 @@ impl Desk<'_> {
         seatmap_cell::create(&self.host, &request, judge).map_err(|error| failed(&error))
     }
 
-    /// Stops a cell's threads and takes its CPUs away. Where that fails the cell ends.
+    /// Stops a cell's threads and takes its CPUs away. If that fails, the cell ends.
     pub(super) fn suspend(&mut self, id: u64) {
         let Some(name) = self.tenants.get(&id).map(|tenant| tenant.create.name.clone()) else { return };
         if self.stop(id, &name).is_err() || seatmap_cell::destroy(&self.host, &name).is_err() {

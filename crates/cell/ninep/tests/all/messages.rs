@@ -208,7 +208,7 @@ fn lists_and_numbers_have_bounds() {
     assert_eq!(Reply::parse(6, &[]), Err(Malformed::Unknown(6)));
 }
 
-/// As Linux 6.12's client sends them, taken from `net/9p/client.c`.
+/// The bytes are those that Linux 6.12's client sends, taken from `net/9p/client.c`.
 #[test]
 fn bytes_are_those_of_linux() {
     let mut out = Vec::new();

@@ -5,7 +5,7 @@ use super::FORMAT;
 /// Why a description was refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DescriptionError {
-    /// Not TOML, or TOML that does not describe a machine.
+    /// The text is not TOML, or TOML that does not describe a machine.
     #[error("line {line}, column {column}: {problem}")]
     Invalid {
         /// Counted from 1.

@@ -33,7 +33,7 @@ pub struct Shape {
     /// Hardware threads a core; of the performance cores on a hybrid processor.
     #[serde(default = "one")]
     pub threads_per_core: NonZeroU32,
-    /// How OS indices are dealt.
+    /// The order in which OS indices are given to PUs.
     #[serde(default)]
     pub numbering: Numbering,
     /// Efficiency cores beside the others.

@@ -7,7 +7,7 @@ use seatmap_document::{DocumentError, Position};
 /// The reason why a file was refused: the problem, its place, and what to do.
 #[derive(Debug, thiserror::Error)]
 pub enum ImportError {
-    /// Nothing but white space.
+    /// The file holds only white space.
     #[error("the file is empty; make it anew")]
     Empty,
     /// The file is larger than [`MAX_FILE_BYTES`].
@@ -22,7 +22,7 @@ pub enum ImportError {
         /// The first such byte.
         place: Position,
     },
-    /// None of the kinds of file known here.
+    /// The file is not of a kind known here.
     #[error(
         "this is no file that can be read here; what can be: seatmap-profile JSON, seatmap-machine TOML, \
          core-to-core-latency CSV (run it with --csv), MCTOP .mct, hwloc v2 XML (lstopo --of xml)"

@@ -15,7 +15,7 @@
 //! its OS index. Contexts of one core are the nearest cluster where the header says `SMT 1`; a node is a cluster of the
 //! level that has as many as the header says, numbered here by its first context.
 //!
-//! No file says how long a cycle is. Where the user does not either, [`ASSUMED_FREQUENCY_HZ`] is taken and said so, in a
+//! No file says how long a cycle is. If the user does not either, [`ASSUMED_FREQUENCY_HZ`] is used and reported, in a
 //! [`Note`] and in the profile's origin: all ratios, and so every placement, are right; nanoseconds are right to the
 //! factor by which the machine's nominal frequency differs.
 
@@ -67,7 +67,7 @@ struct Header {
     contexts: usize,
     nodes: usize,
     smt: bool,
-    /// Where the next line begins.
+    /// The offset of the next line.
     end: usize,
 }
 

@@ -9,16 +9,16 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::path::Path;
 
-/// How a file is opened.
+/// The ways to open a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Open {
     /// To be read; it must be there.
     Read,
-    /// To be read and written; made where it is not there, kept as it is where it is.
+    /// For reading and writing; created if missing, otherwise kept as it is.
     Keep,
-    /// To be written from its begin; made where it is not there, emptied where it is.
+    /// For writing from its beginning; created if missing, otherwise emptied.
     Empty,
-    /// To be written at its end; it must be there.
+    /// For writing at its end; it must exist.
     Append,
     /// To be written; it must not be there.
     New,

@@ -3,7 +3,7 @@
 /// The reason why a text does not specify a pattern.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SpecError {
-    /// No generator of that name.
+    /// There is no generator of that name.
     #[error("no pattern is called '{name}'; there are {known}")]
     Unknown {
         /// The name as written.
@@ -18,7 +18,7 @@ pub enum SpecError {
         spec: String,
         /// The problem, in words.
         problem: String,
-        /// How the generator is written.
+        /// The form that the generator takes.
         form: &'static str,
     },
 }

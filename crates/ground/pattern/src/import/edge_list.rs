@@ -33,13 +33,13 @@ struct Columns {
     count: usize,
 }
 
-/// How the file writes tasks.
+/// The way in which the file writes tasks.
 enum Tasks {
     /// The first row has not been read.
     Open,
-    /// From 0 to below `count`, and `least` is the smallest that occurs.
+    /// Numbers from 0 to below `count`; `least` is the smallest that occurs.
     Numbers { count: usize, least: usize },
-    /// In order of appearance.
+    /// Names, in order of appearance.
     Names(HashMap<String, usize>),
 }
 
@@ -131,7 +131,7 @@ impl Tasks {
         }
     }
 
-    /// The number of tasks, their names, and a note on names that look odd.
+    /// The number of tasks, their names, and a note where the numbers do not begin at 0.
     fn told(self) -> (usize, Vec<String>, Option<Note>) {
         match self {
             Tasks::Open => (0, Vec::new(), None),

@@ -13,7 +13,7 @@ const QUOTED: usize = 24;
 /// The reason why a file cannot be imported as a pattern: the problem, its place, and what to do.
 #[derive(Debug, thiserror::Error)]
 pub enum ImportError {
-    /// Nothing but white space.
+    /// The file holds only white space.
     #[error("the file is empty; make it anew")]
     Empty,
     /// The file is larger than [`MAX_FILE_BYTES`].
@@ -25,7 +25,7 @@ pub enum ImportError {
         /// The first such byte.
         place: Position,
     },
-    /// None of the kinds of file known here.
+    /// The file is not of a kind known here.
     #[error(
         "this is no pattern that can be read here; what can be: seatmap-pattern JSON, MatrixMarket, QAPLIB .dat, CSV \
          matrices, CSV lists of edges (with the first line from,to,bytes)"

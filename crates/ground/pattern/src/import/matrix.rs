@@ -20,7 +20,7 @@ const DIAGONAL: &str = "begin a list of edges with the line from,to,bytes; write
 
 /// The names around the cells.
 struct Shape {
-    /// Of the first row.
+    /// The position of the first row.
     start: Position,
     /// Rows and columns of cells.
     n: usize,
@@ -41,7 +41,7 @@ struct Doubt {
     to_itself: bool,
     /// No cell of the diagonal holds anything.
     empty_diagonal: bool,
-    /// No cell at all does.
+    /// No cell holds anything.
     empty: bool,
 }
 
@@ -151,7 +151,7 @@ impl Doubt {
     }
 
     fn settle(&self, shape: &Shape) -> Result<(), ImportError> {
-        // With from, to, bytes and perhaps messages in each row.
+        // Each row holds from, to, bytes and perhaps messages.
         if self.like_edges && self.to_itself && !shape.has_labels && (shape.n == 3 || shape.n == 4) {
             let problem = format!("{0} rows of {0} numbers may be a matrix or a list of edges", shape.n);
             return Err(ImportError::new(shape.start, problem, DIAGONAL));

@@ -7,7 +7,7 @@ use std::fmt;
 pub enum Note {
     /// Tasks that send to themselves: that costs the same wherever they sit.
     ToItself {
-        /// How many entries were left out.
+        /// The number of entries that were left out.
         entries: usize,
     },
     /// A list of edges in which no edge has the task 0.

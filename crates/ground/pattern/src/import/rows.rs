@@ -40,7 +40,7 @@ pub(super) fn rows(text: &str) -> impl Iterator<Item = Result<Row<'_>, ImportErr
     lines().map(move |(at, line)| row(at + 1, line, separator))
 }
 
-/// How many rows there are.
+/// The number of rows.
 pub(super) fn count(text: &str) -> usize {
     text.lines().filter(|line| is_row(line)).count()
 }

@@ -10,8 +10,8 @@
 use super::comment;
 use crate::Plan;
 
-/// Where the number of the task stands: our own variable, then what the launchers set for the rank on this node. Open MPI
-/// (any version), MPICH and Intel MPI (`mpiexec.hydra`), Cray's PMI.
+/// The shell expression for the number of the task: our own variable, then those that launchers set for the rank on
+/// this node. Open MPI (any version), MPICH and Intel MPI (`mpiexec.hydra`), Cray's PMI.
 const TASK: &str = "${SEATMAP_TASK:-${OMPI_COMM_WORLD_LOCAL_RANK:-${MPI_LOCALRANKID:-${PMI_LOCAL_RANK:-}}}}";
 
 /// Slurm's number comes last, because a batch script has `SLURM_LOCALID=0` too, which everything that it starts inherits

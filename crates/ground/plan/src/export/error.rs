@@ -23,7 +23,7 @@ pub enum ExportError {
         tool: &'static str,
         /// The first task with such a seat.
         task: usize,
-        /// How many PUs its seat has.
+        /// The number of PUs in its seat.
         pus: usize,
     },
 }

@@ -69,24 +69,24 @@ pub enum DmaError {
         /// The bytes there are.
         size: u64,
     },
-    /// A task that there is not.
+    /// A task that does not exist.
     #[error(
         "the local store of task {rank} of {tasks}: nothing answers at that address, and the MFC raises a storage exception"
     )]
     Rank {
         /// The task.
         rank: usize,
-        /// How many there are.
+        /// The number of tasks.
         tasks: usize,
     },
-    /// A module that there is not.
+    /// A module that does not exist.
     #[error(
         "memory module {module} of {modules}: nothing answers at that address, and the MFC raises a storage exception"
     )]
     Module {
         /// The module.
         module: usize,
-        /// How many there are.
+        /// The number of modules.
         modules: usize,
     },
     /// An atomic on something else than an aligned word of memory.

@@ -116,7 +116,7 @@ impl Tree {
         }
     }
 
-    /// By their first PU, which is the order that hwloc insists on.
+    /// Sorts children by their first PU, which is the order that hwloc insists on.
     fn sort_children(&mut self) {
         let first: Vec<Option<u32>> = self.nodes.iter().map(|node| node.pus.first().copied()).collect();
         self.nodes.iter_mut().for_each(|node| node.children.sort_by_key(|child| first[*child]));

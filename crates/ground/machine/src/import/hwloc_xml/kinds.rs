@@ -12,7 +12,7 @@ pub(super) struct RawKind {
     pub(super) efficiency: Option<i64>,
     /// The name that the processor gives it.
     pub(super) core_type: Option<CoreKind>,
-    /// How fast it is, where Linux says.
+    /// Its speed, where Linux says.
     pub(super) speed: Speed,
 }
 

@@ -41,7 +41,7 @@ pub(super) struct Scan {
     numbers: Numbers,
 }
 
-/// How many of each level have been met.
+/// The number of objects of each level so far.
 #[derive(Debug, Default)]
 struct Numbers {
     core: u32,

@@ -10,7 +10,7 @@ const ROOM: u16 = 5;
 /// Unreported messages at which the receiver reports.
 const REPORT_AT: u16 = 2;
 
-/// Where one direction of the mail of two tasks lies: half of their line, written by one of them and read by the other.
+/// The place of one direction of two tasks' mail: half of their line, written by one of them and read by the other.
 ///
 /// | word | low half | high half |
 /// |---|---|---|
@@ -74,7 +74,7 @@ struct Counts {
     /// How many of those the other is known to have received.
     arrived: u16,
     received: u16,
-    /// How many of those the other was told of.
+    /// The number of received messages that the other was told of.
     reported: u16,
 }
 

@@ -73,7 +73,7 @@ impl Layout {
         self.lines
     }
 
-    /// Where tasks meet before they start.
+    /// The word where tasks meet before they start.
     #[must_use]
     pub fn gate(&self) -> Addr {
         Addr(0)
@@ -85,7 +85,7 @@ impl Layout {
         line(APART)
     }
 
-    /// Where the mail from one task to another lies: the smaller rank writes the first half of their line.
+    /// The place of the mail from one task to another: the smaller rank writes the first half of their line.
     pub(super) fn lane(&self, from: usize, to: usize) -> Half {
         Half::of(self.pair(from, to), from > to)
     }
@@ -107,13 +107,13 @@ impl Layout {
         line(signals(self.tasks()) + APART * (2 * rank as u64 + register as u64))
     }
 
-    /// Where the local store of a task starts.
+    /// The start of a task's local store.
     #[must_use]
     pub fn local(&self, rank: usize) -> Addr {
         line(first_local(self.tasks()) + rank as u64 * pages_in(self.shape.local_bytes) * PAGE)
     }
 
-    /// Where a memory module starts.
+    /// The start of a memory module.
     #[must_use]
     pub fn memory(&self, module: usize) -> Addr {
         let before = module as u64 * pages_in(self.shape.memory_bytes) * PAGE;
