@@ -44,8 +44,8 @@ impl Choice {
         Ok(Choice { cores, unmovable: unmovable(&host.root), steal_percent: BTreeMap::new(), free })
     }
 
-    /// The CPUs to place this many communicating tasks on, one each: those that suit a cell if they are enough, else all
-    /// but one of the free CPUs.
+    /// The CPUs to place this many communicating tasks on, one each: those that suit a cell if they are enough, else
+    /// all but one of the free CPUs.
     ///
     /// # Errors
     /// [`CellError::TooMany`]: one CPU must stay for the rest of the system.

@@ -41,8 +41,8 @@ pub struct Restored {
     pub left: Vec<Left>,
 }
 
-/// Undoes everything that any journal of this folder tells of, cells that have lost their journals, and groups that no journal
-/// anywhere knows.
+/// Undoes everything that any journal of this folder tells of, cells that have lost their journals, and groups that
+/// no journal anywhere knows.
 ///
 /// # Errors
 /// A journal cannot be read or written.

@@ -171,8 +171,8 @@ fn leave_the_terminal() {
     }
 }
 
-/// Undoes the cell when its lease ends. A cell that is destroyed first ends this process; a lease that is renewed is found
-/// in the record.
+/// Undoes the cell when its lease ends. A cell that is destroyed first ends this process; a lease that is renewed is
+/// found in the record.
 fn stay(host: &Host, record: &Record, kept: Option<Kept>) -> Result<(), CellError> {
     let name = &record.name;
     loop {

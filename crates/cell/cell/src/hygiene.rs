@@ -11,7 +11,8 @@ use seatmap_os::{CpuSet, Root, irq};
 /// `Documentation/admin-guide/sysctl/vm.rst`; the value is that of tuned's low-latency profiles, ten times over).
 pub(crate) const STAT_INTERVAL_S: &str = "120";
 
-/// Keeps away what can be kept away. The numbers of the interrupts that go to the cell's CPUs all the same are returned.
+/// Keeps away what can be kept away. The numbers of the interrupts that go to the cell's CPUs all the same are
+/// returned.
 ///
 /// # Errors
 /// [`SiteError::Journal`].

@@ -72,8 +72,8 @@ pub(crate) fn check(root: &Root, wanted_bytes: u64) -> io::Result<()> {
     if wanted_bytes > open { Err(io::Error::other(why())) } else { Ok(()) }
 }
 
-/// Adds the huge pages of a cell to its nodes' pools, evenly. Where the kernel does not give them all, those that it gave
-/// are given back, and the memory is ordinary.
+/// Adds the huge pages of a cell to its nodes' pools, evenly. Where the kernel does not give them all, those that it
+/// gave are given back, and the memory is ordinary.
 ///
 /// # Errors
 /// The journal cannot be written.
@@ -161,8 +161,8 @@ fn is_memory(file: &File) -> io::Result<bool> {
     Ok(name.to_string_lossy().starts_with(&format!("/memfd:{}", NAME.to_string_lossy())))
 }
 
-/// Huge pages were added to these nodes' pools and are there; ordinary ones come from others where these are full, and from
-/// anywhere where the kernel does not know how to prefer.
+/// Huge pages were added to these nodes' pools and are there; ordinary ones come from others where these are full,
+/// and from anywhere where the kernel does not know how to prefer.
 fn place(nodes: &CpuSet, is_huge: bool) -> io::Result<()> {
     let policy = if is_huge { BIND } else { PREFERRED_MANY };
     let mask = nodes.iter().filter(|node| *node < u64::BITS).fold(0u64, |mask, node| mask | 1 << node);

@@ -79,7 +79,8 @@ fn inside(host: &Host, record: &Record) -> Vec<Task> {
     all.filter(|task| !task.has_ended() && !is_known(task.pid)).collect()
 }
 
-/// Threads that are not in the cell and may run on its CPUs. In a partition of version 2 the kernel sees to that itself.
+/// Threads that are not in the cell and may run on its CPUs. In a partition of version 2 the kernel sees to that
+/// itself.
 fn outside(host: &Host, record: &Record) -> Vec<Task> {
     if record.backend == Backend::V2Partition {
         return Vec::new();

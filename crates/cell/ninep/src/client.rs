@@ -72,8 +72,8 @@ pub struct Client<S> {
     out: Vec<u8>,
 }
 
-/// The connection that a program was started with. Its bytes go by read(2) and write(2), which a [fence](crate::Fence) lets
-/// through.
+/// The connection that a program was started with. Its bytes go by read(2) and write(2), which a
+/// [fence](crate::Fence) lets through.
 pub type Inherited = Client<fs::File>;
 
 impl Inherited {

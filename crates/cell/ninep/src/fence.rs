@@ -90,8 +90,8 @@ impl Fence {
         Fence::with(&[])
     }
 
-    /// For a process that is about to become a program: it may do so, and the program start others behind the same fence. The
-    /// program must be static: a loader opens libraries.
+    /// For a process that is about to become a program: it may do so, and the program start others behind the same
+    /// fence. The program must be static: a loader opens libraries.
     ///
     /// # Errors
     /// The same errors as [`Fence::new`].

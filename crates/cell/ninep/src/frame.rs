@@ -44,8 +44,8 @@ pub struct Head {
 /// Reads a frame's head, and its body, which replaces the content of `body`; `None` at the end of the stream.
 ///
 /// # Errors
-/// The stream breaks, or ends within a frame; or a frame is shorter than its head or longer than `most_bytes`: where the next
-/// one begins is not known then.
+/// The stream breaks, or ends within a frame; or a frame is shorter than its head or longer than `most_bytes`: where
+/// the next one begins is not known then.
 pub fn read(from: &mut impl Read, most_bytes: u32, body: &mut Vec<u8>) -> io::Result<Option<Head>> {
     let mut head = [0; HEAD_BYTES];
     if !begins(from, &mut head)? {

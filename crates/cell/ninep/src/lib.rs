@@ -15,9 +15,9 @@
 //! | [`client`] | the other end, for programs |
 //! | [`fence`] | taking a program its I/O rights |
 //!
-//! Ready crates were looked at first. `p9` 0.3 resolves `..` and `/` in names, puts no bound on fids, and has no client; `rs9p`
-//! and `jetstream_9p` bring an asynchronous runtime. A server for clients that are not trusted must do better than the
-//! first, and one for programs on a quiet CPU wants less than the others.
+//! Ready crates were looked at first. `p9` 0.3 resolves `..` and `/` in names, puts no bound on fids, and has no
+//! client; `rs9p` and `jetstream_9p` bring an asynchronous runtime. A server for clients that are not trusted must do
+//! better than the first, and one for programs on a quiet CPU wants less than the others.
 #![deny(missing_docs)]
 
 pub mod attributes;

@@ -1,6 +1,7 @@
 //! One client's requests, answered in their order: everything but the bytes going to and fro.
 //!
-//! The client sees a root with `files`, which is the exported folder, and, where it handed them over, `console` and `input`.
+//! The client sees a root with `files`, which is the exported folder, and, where it handed them over, `console` and
+//! `input`.
 
 mod files;
 mod tree;

@@ -40,7 +40,8 @@ struct Slip {
     argument: AtomicU64,
 }
 
-/// The answer: one line, which travels back once. The number of the order above, then whether it panicked, the stop code.
+/// The answer: one line, which travels back once. The number of the order above, then whether it panicked, the stop
+/// code.
 #[repr(align(64))]
 struct Answer {
     stop: AtomicU64,
@@ -89,8 +90,8 @@ impl Desk {
         }
     }
 
-    /// Waits for an order after the last one, and returns its number too; the worker calls it. An order to sleep that the
-    /// next one has overtaken is never seen.
+    /// Waits for an order after the last one, and returns its number too; the worker calls it. An order to sleep that
+    /// the next one has overtaken is never seen.
     pub fn take(&self, last: u32, asleep: bool) -> (u32, Order, *mut Arc<dyn Program>, u64) {
         let polling = if asleep { crate::Polling::Sleep } else { self.options.polling };
         let word = self.orders.wait(polling, || {

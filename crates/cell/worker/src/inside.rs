@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 /// The worker as its program sees it: its local store, its mailboxes and signals, and transfers to and from memory.
 ///
-/// A worker copies for itself, where a Cell's MFC works beside it, so that a transfer is complete when its call returns and
-/// tags have nothing to say.
+/// A worker copies for itself, where a Cell's MFC works beside it, so that a transfer is complete when its call
+/// returns and tags have nothing to say.
 pub struct Inside {
     pub(crate) store: Store,
     pub(crate) mailboxes: End,

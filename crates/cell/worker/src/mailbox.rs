@@ -14,8 +14,9 @@ const MOST: usize = 7;
 
 /// The line that one end writes: its messages, and how many of the other end's messages it has read.
 ///
-/// An entry carries its number beside its value, so that a reader looks at nothing else; and the line that brings an answer
-/// brings the word that there is room again. A message and its answer therefore move one line each, and no more.
+/// An entry carries its number beside its value, so that a reader looks at nothing else; and the line that brings an
+/// answer brings the word that there is room again. A message and its answer therefore move one line each, and no
+/// more.
 #[repr(align(64))]
 struct Side {
     entries: [AtomicU64; MOST],

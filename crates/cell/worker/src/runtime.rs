@@ -119,8 +119,8 @@ fn work(cpu: u32, desk: Arc<Desk>, mut store: Store, mailboxes: End) -> io::Resu
         (last, asleep) = (number, order == Order::Sleep);
         match order {
             Order::Run => {
-                // SAFETY: a context hands out a pointer to its own program, and neither changes nor drops that before the
-                // order is done; contexts that are forgotten leak it.
+                // SAFETY: a context hands out a pointer to its own program, and neither changes nor drops that before
+                // the order is done; contexts that are forgotten leak it.
                 let program = unsafe { &*program };
                 desk.finish(number, ended(&desk, caught(&**program, &mut inside, argument)));
             }

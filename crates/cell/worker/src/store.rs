@@ -6,8 +6,8 @@ use std::ptr::NonNull;
 /// The large page of x86-64 and of Arm with 4 KiB granules.
 const LARGE_PAGE_BYTES: usize = 2 << 20;
 
-/// Zeroed memory of one worker: on a large page of its own where the kernel has one to give, else on usual pages; locked,
-/// so that nothing pages it out, where the limit on locked memory allows that.
+/// Zeroed memory of one worker: on a large page of its own where the kernel has one to give, else on usual pages;
+/// locked, so that nothing pages it out, where the limit on locked memory allows that.
 pub struct Store {
     base: NonNull<u8>,
     bytes: usize,

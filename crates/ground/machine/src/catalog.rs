@@ -46,7 +46,8 @@ pub fn names() -> impl Iterator<Item = &'static str> {
     MACHINES.iter().map(|(name, _)| *name)
 }
 
-/// The names of the bundled machines that are described by their distances, in alphabetical order; the others are models.
+/// The names of the bundled machines that are described by their distances, in alphabetical order; the others are
+/// models.
 pub fn descriptions() -> impl Iterator<Item = &'static str> {
     let format = format!("\nformat = \"{}\"", crate::description::FORMAT);
     MACHINES.iter().filter(move |(_, text)| text.contains(&format)).map(|(name, _)| *name)

@@ -26,8 +26,8 @@ pub struct CoreDistance {
     /// Upper end of that interval.
     #[serde(default)]
     pub ci95_high_ns: Option<Matrix>,
-    /// How the batches of each pair are spread: a row a pair, those of row 0 of the matrices first; `null` for pairs without
-    /// batches. Samples themselves are not kept: a large machine has millions.
+    /// How the batches of each pair are spread: a row a pair, those of row 0 of the matrices first; `null` for pairs
+    /// without batches. Samples themselves are not kept: a large machine has millions.
     #[serde(default)]
     pub deciles_ns: Option<Vec<Option<Deciles>>>,
     /// How far each pair can be trusted; `null` on the diagonal.

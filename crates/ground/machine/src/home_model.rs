@@ -16,9 +16,9 @@ pub struct HomeModel {
     /// Typical distance inside (diagonal) and between groups: the median of the distances without the offsets; `null`
     /// inside a group of one core.
     pub between_ns: Matrix,
-    /// Typical distance inside each group (row) for lines of each home (column), where several homes were told apart and
-    /// there are three groups or more; it stands in for the diagonal of `between_ns`. PUs that share a cache settle a
-    /// line between them whatever its home, while their offsets tell how far they are from it.
+    /// Typical distance inside each group (row) for lines of each home (column), where several homes were told apart
+    /// and there are three groups or more; it stands in for the diagonal of `between_ns`. PUs that share a cache
+    /// settle a line between them whatever its home, while their offsets tell how far they are from it.
     #[serde(default, deserialize_with = "optional_rows")]
     pub inside_ns: Option<Vec<Vec<f64>>>,
     /// a_i(home): rows in the order of `core_distance.pus`, one column a home.
@@ -88,8 +88,8 @@ impl HomeModel {
         self.of_groups_ns([group(i)?, group(j)?], [i, j], home)
     }
 
-    /// The same for two rows whose groups are known: where many pairs are asked for, [`HomeModel::group_of`] tells the groups
-    /// once.
+    /// The same for two rows whose groups are known: where many pairs are asked for, [`HomeModel::group_of`] tells
+    /// the groups once.
     #[must_use]
     pub fn of_groups_ns(&self, groups: [usize; 2], rows: [usize; 2], home: usize) -> Option<f64> {
         let offset = |row: usize| self.offset_ns.get(row)?.get(home).copied();

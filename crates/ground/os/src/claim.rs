@@ -1,8 +1,8 @@
 //! One measurement of this computer at a time, whichever user makes it and wherever it writes to.
 //!
-//! The claim is a lock (flock(2)) on a folder of sysfs, which every process may open and none can write: there is nothing to
-//! create, to own or to leave behind, and the kernel gives the lock back when the process ends. Containers with a sysfs of
-//! their own do not see each other.
+//! The claim is a lock (flock(2)) on a folder of sysfs, which every process may open and none can write: there is
+//! nothing to create, to own or to leave behind, and the kernel gives the lock back when the process ends. Containers
+//! with a sysfs of their own do not see each other.
 
 use crate::small;
 use std::fs::{File, TryLockError};
@@ -25,8 +25,8 @@ pub struct Claim {
 }
 
 impl Claim {
-    /// Waits until no other process has a claim. Meanwhile `observe` hears, again and again, which process has it, where the
-    /// kernel tells, and ends the wait by breaking; the result is then `None`.
+    /// Waits until no other process has a claim. Meanwhile `observe` hears, again and again, which process has it,
+    /// where the kernel tells, and ends the wait by breaking; the result is then `None`.
     pub fn wait(observe: &mut dyn FnMut(Option<u32>) -> ControlFlow<()>) -> Option<Self> {
         Self::on(Path::new(FOLDER), observe)
     }

@@ -19,7 +19,8 @@ pub fn affinity_file(irq: &str) -> String {
     format!("{FOLDER}/{irq}/smp_affinity_list")
 }
 
-/// The CPUs that an interrupt goes to: those that the kernel has chosen among the ones that it may go to, or all of these.
+/// The CPUs that an interrupt goes to: those that the kernel has chosen among the ones that it may go to, or all of
+/// these.
 ///
 /// The kernel follows a change of the mask at the next interrupt only. Until then its choice lies outside the mask,
 /// and says nothing of later interrupts.
@@ -33,8 +34,8 @@ pub fn goes_to(root: &Root, irq: &str) -> CpuSet {
     }
 }
 
-/// Writes where an interrupt may go over itself, which changes nothing, and which the kernel refuses for interrupts that it
-/// manages itself.
+/// Writes where an interrupt may go over itself, which changes nothing, and which the kernel refuses for interrupts
+/// that it manages itself.
 ///
 /// # Errors
 /// The kernel's error; `EACCES` or `EROFS` mean that this process may not move any interrupt.

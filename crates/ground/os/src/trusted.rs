@@ -181,7 +181,8 @@ impl TrustedFolder {
 /// The content of a file that no other user can have written or redirected.
 ///
 /// # Errors
-/// [`TrustError`]: what the kernel says, or the file, or a folder on the way to it, is a link or can be changed by others.
+/// [`TrustError`]: what the kernel says, or the file, or a folder on the way to it, is a link or can be changed by
+/// others.
 pub fn read(path: &Path) -> Result<Vec<u8>, TrustError> {
     let name = path.file_name().ok_or_else(|| TrustError::NotAName(path.as_os_str().to_owned()))?;
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 /// Context switches, page faults and CPU time so far (getrusage(2)).
 ///
-/// Most kernels look at each tick whether a CPU is in the kernel or not and share out the exact sum accordingly: the two
-/// times mean something over many ticks only.
+/// Most kernels look at each tick whether a CPU is in the kernel or not and share out the exact sum accordingly: the
+/// two times mean something over many ticks only.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
     /// Waits: the thread gave its CPU back.

@@ -26,8 +26,8 @@ pub struct Plan {
     pub pattern: Option<String>,
     /// The OS index of the PU of each task. Several tasks may share a PU.
     pub placement: Vec<u32>,
-    /// The PUs that each task may run on, by OS index, ascending; its PU in `placement` is one of them. Empty where every
-    /// task has that PU alone.
+    /// The PUs that each task may run on, by OS index, ascending; its PU in `placement` is one of them. Empty where
+    /// every task has that PU alone.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub seats: Vec<Vec<u32>>,
     /// The name of each task; empty where they have no names.
@@ -155,8 +155,8 @@ impl Plan {
         check::plan(self)
     }
 
-    /// Checks that a plan is for the computer that goes by this name, before its PUs are taken for that computer's. A plan for
-    /// `host` is for whichever computer reads it.
+    /// Checks that a plan is for the computer that goes by this name, before its PUs are taken for that computer's. A
+    /// plan for `host` is for whichever computer reads it.
     ///
     /// # Errors
     /// [`OtherMachine`], with both names.
@@ -183,8 +183,8 @@ impl Plan {
         pus
     }
 
-    /// Lets each task run anywhere on the core, cache, node or package that its PU belongs to. A task whose PU belongs to
-    /// none keeps its PU.
+    /// Lets each task run anywhere on the core, cache, node or package that its PU belongs to. A task whose PU
+    /// belongs to none keeps its PU.
     ///
     /// ```
     /// use seatmap_machine::{Pu, Topology};

@@ -19,8 +19,8 @@ pub struct Run {
     pub counted: Range<usize>,
 }
 
-/// The smallest share of any task's counted batches during which every task was at work: 1 where they all were all the time,
-/// 0 where a task was alone. A task that was interrupted was not at work meanwhile.
+/// The smallest share of any task's counted batches during which every task was at work: 1 where they all were all
+/// the time, 0 where a task was alone. A task that was interrupted was not at work meanwhile.
 #[must_use]
 pub fn overlap(runs: &[Run]) -> f64 {
     let from = runs.iter().filter_map(|run| run.beats.first()).max().copied().unwrap_or(0);

@@ -90,8 +90,8 @@ pub trait Port {
         0
     }
 
-    /// Waits until this many tasks have called it, and lets them all go at one value of the clock. A simulator does nothing
-    /// here: in a model no task is late by chance.
+    /// Waits until this many tasks have called it, and lets them all go at one value of the clock. A simulator does
+    /// nothing here: in a model no task is late by chance.
     fn begin_together(&self, _tasks: usize) {}
 
     /// Repeats an operation until this many tasks have called it, so that tasks whose operations are still counted keep

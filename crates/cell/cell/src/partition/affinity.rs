@@ -1,7 +1,7 @@
 //! Affinity alone: the backend for systems without cpusets, or users without privileges.
 //!
-//! Every thread that may be moved gets a mask without the cell's CPUs, and hands it on to the threads that it creates. Those
-//! that had such a mask before are noted, so that they keep it.
+//! Every thread that may be moved gets a mask without the cell's CPUs, and hands it on to the threads that it
+//! creates. Those that had such a mask before are noted, so that they keep it.
 
 use super::{ClosingError, narrowing};
 use crate::change::{Change, What};

@@ -1,8 +1,9 @@
-//! Threads that were created while a cell at level `affinity` stood, and have narrow masks without being in its journal.
+//! Threads that were created while a cell at level `affinity` stood, and have narrow masks without being in its
+//! journal.
 //!
-//! A mask does not say where it comes from. A thread that is created has its creator's mask; a thread that was told to keep
-//! off the cell's CPUs, by `taskset` for one, has the same. So each such thread is judged by the line of processes that it
-//! comes from, up to the first that was there before the cell:
+//! A mask does not say where it comes from. A thread that is created has its creator's mask; a thread that was told
+//! to keep off the cell's CPUs, by `taskset` for one, has the same. So each such thread is judged by the line of
+//! processes that it comes from, up to the first that was there before the cell:
 //!
 //! | that process has | the thread |
 //! |---|---|
@@ -10,9 +11,10 @@
 //! | no thread that the cell narrowed to this mask | chose it, and keeps it |
 //! | both sorts | is unclear: it is left as it is, and named |
 //!
-//! The line is lost where a starter has ended, so that another process took its children over (the first process, or one of
-//! another session), and where a process in between has no thread with this mask. Then the thread is unclear as well. A program
-//! that is started by `taskset` while the cell stands looks like any other: it is taken for an heir.
+//! The line is lost where a starter has ended, so that another process took its children over (the first process, or
+//! one of another session), and where a process in between has no thread with this mask. Then the thread is unclear
+//! as well. A program that is started by `taskset` while the cell stands looks like any other: it is taken for an
+//! heir.
 
 use crate::census;
 use crate::change::{Change, What};
@@ -191,8 +193,8 @@ impl<'a> Family<'a> {
         self.noted(thread).and_then(|_| self.moved.get(&thread.tid))
     }
 
-    /// The process that started another, where that is sure. One that took over an orphan is of another session, unless the
-    /// orphan has begun one of its own.
+    /// The process that started another, where that is sure. One that took over an orphan is of another session,
+    /// unless the orphan has begun one of its own.
     fn starter(&self, threads: &[Thread]) -> Option<Tid> {
         let own = &threads.first()?.task;
         let parent = &self.processes.get(&own.parent)?.first()?.task;

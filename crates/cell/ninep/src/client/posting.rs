@@ -11,11 +11,12 @@ use crate::request::Request;
 use crate::wire::Data;
 use std::io::{self, ErrorKind, Read, Write};
 
-/// How many requests may be unanswered: a guess. Their replies, of eleven bytes, must fit into a socket's buffer, or both ends
-/// would wait for the other to read.
+/// How many requests may be unanswered: a guess. Their replies, of eleven bytes, must fit into a socket's buffer, or
+/// both ends would wait for the other to read.
 const MOST_POSTED: usize = 64;
 
-/// Small requests are sent together when they are this long: sending wakes the other end, which costs more than the bytes.
+/// Small requests are sent together when they are this long: sending wakes the other end, which costs more than the
+/// bytes.
 const GATHERED_BYTES: usize = 32 * 1024;
 
 /// Writes that were posted and not yet answered, the oldest first: how long each is, in bytes.
@@ -30,8 +31,8 @@ pub(super) struct Posted {
 }
 
 impl<S: Read + Write> Client<S> {
-    /// Writes all of it at an offset, and does not wait for it to be done, or sent. [`Client::settle`] does, and so does whatever
-    /// else is asked; what was posted and not settled may be lost with the client.
+    /// Writes all of it at an offset, and does not wait for it to be done, or sent. [`Client::settle`] does, and so
+    /// does whatever else is asked; what was posted and not settled may be lost with the client.
     ///
     /// # Errors
     /// The server has gone. A failed write is reported by `settle`.

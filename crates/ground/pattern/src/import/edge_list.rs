@@ -1,7 +1,8 @@
 //! CSV lists of edges: `from,to,bytes[,messages]`.
 //!
-//! The first line names the columns, in any order. Tasks are numbers counted from 0, or names in the order in which they
-//! first occur, never both in one file. A pair may stand in several rows, as in a log of messages: they are added up.
+//! The first line names the columns, in any order. Tasks are numbers counted from 0, or names in the order in which
+//! they first occur, never both in one file. A pair may stand in several rows, as in a log of messages: they are
+//! added up.
 
 use super::entries::{Entries, amount};
 use super::error::FEWER_TASKS;

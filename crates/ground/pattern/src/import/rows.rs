@@ -64,7 +64,8 @@ fn row(line: usize, text: &str, separator: Option<char>) -> Result<Row<'_>, Impo
     Ok(Row { fields, end })
 }
 
-/// The parts between separators outside quotation marks, with their offsets; and whether all quotation marks are closed.
+/// The parts between separators outside quotation marks, with their offsets; and whether all quotation marks are
+/// closed.
 fn split(line: &str, separator: char) -> (Vec<(usize, &str)>, bool) {
     let (mut parts, mut start, mut is_quoted) = (Vec::new(), 0, false);
     for (at, c) in line.char_indices() {

@@ -4,8 +4,8 @@
 //! becomes the program: signals, standard input and the exit code pass through, and any launcher of processes can
 //! start it in place of the program.
 //!
-//! A plan is for one machine, so a task is a rank *on this node*: on every node of a job the first rank takes the seat of
-//! task 0. A rank of the whole job is not enough, and the script refuses to guess.
+//! A plan is for one machine, so a task is a rank *on this node*: on every node of a job the first rank takes the
+//! seat of task 0. A rank of the whole job is not enough, and the script refuses to guess.
 
 use super::comment;
 use crate::Plan;
@@ -14,8 +14,8 @@ use crate::Plan;
 /// this node. Open MPI (any version), MPICH and Intel MPI (`mpiexec.hydra`), Cray's PMI.
 const TASK: &str = "${SEATMAP_TASK:-${OMPI_COMM_WORLD_LOCAL_RANK:-${MPI_LOCALRANKID:-${PMI_LOCAL_RANK:-}}}}";
 
-/// Slurm's number comes last, because a batch script has `SLURM_LOCALID=0` too, which everything that it starts inherits
-/// (`sbatch(1)`); only the tasks of a step (`srun(1)`) have a `SLURM_STEP_ID` as well.
+/// Slurm's number comes last, because a batch script has `SLURM_LOCALID=0` too, which everything that it starts
+/// inherits (`sbatch(1)`); only the tasks of a step (`srun(1)`) have a `SLURM_STEP_ID` as well.
 const SLURM: &str = "\
 # srun numbers the tasks of a step; the 0 of a batch script is not a rank.
 [ -n \"$task\" ] || { [ -n \"${SLURM_JOB_ID:-}\" ] && [ -z \"${SLURM_STEP_ID:-}\" ]; } || task=${SLURM_LOCALID:-}

@@ -1,7 +1,7 @@
 //! The second layer: mailboxes, signals, bulk transfers and atomics.
 //!
-//! The Cell has these in hardware and nothing else; coherent machines get them from one implementation on cache lines. A
-//! program over [`Channels`] runs on both.
+//! The Cell has these in hardware and nothing else; coherent machines get them from one implementation on cache
+//! lines. A program over [`Channels`] runs on both.
 
 mod bed;
 pub mod dma;
@@ -12,7 +12,8 @@ pub use bed::{Bed, Program, Shape};
 pub use dma::{DmaError, Element, Order};
 pub use ea::Ea;
 
-/// The tag of messages and signals on a machine where they are transfers: waiting for it waits for them to have arrived.
+/// The tag of messages and signals on a machine where they are transfers: waiting for it waits for them to have
+/// arrived.
 pub const MESSAGE_TAG: u8 = 31;
 
 /// One of the two signal registers of a task.

@@ -75,7 +75,8 @@ fn masks_that_were_there_or_chosen_are_kept() {
     let masks = [(10, "0-7", "0-5"), (20, "0-5", "0-5")];
     let threads = vec![
         thread(10, 10, 9, "0-5"),
-        // Pinned before, and what it starts; one of another mask that has chosen this one; what a pinned one of that sort starts.
+        // Pinned before, and what it starts; one of another mask that has chosen this one; what a pinned one of that
+        // sort starts.
         thread(20, 20, 9, "0-5"),
         thread(100, 100, 20, "0-5"),
         thread(30, 30, 9, "0-5"),

@@ -1,9 +1,10 @@
 //! hwloc's topologies, version 2 XML: what `lstopo --input FILE.xml --distances` shows.
 //!
-//! The levels that the profile knows become objects; of a matrix without a topology only the PUs are written, under the
-//! machine. hwloc cannot do without a NUMA node, so where the profile knows none there is one for all, marked as a
-//! placeholder. Median distances stand in `<distances2>` between PUs as latencies from the user (kind 6), round trips in
-//! picoseconds because hwloc counts in integers; 0 between two PUs means unknown. Hybrid kinds become `<cpukind>`s.
+//! The levels that the profile knows become objects; of a matrix without a topology only the PUs are written, under
+//! the machine. hwloc cannot do without a NUMA node, so where the profile knows none there is one for all, marked as
+//! a placeholder. Median distances stand in `<distances2>` between PUs as latencies from the user (kind 6), round
+//! trips in picoseconds because hwloc counts in integers; 0 between two PUs means unknown. Hybrid kinds become
+//! `<cpukind>`s.
 
 mod tree;
 

@@ -18,8 +18,8 @@ const REPORT_AT: u16 = 2;
 /// | 2 | how many values the writer has taken from the reader's outbox | |
 /// | 3 | the newest value | how many messages it has sent, and how many it has received, 16 bits each |
 ///
-/// Where one message is on its way the last word says it all, which is the case that has to be fast. A value that may not
-/// have been read when the next one is sent moves to the words in front first.
+/// Where one message is on its way the last word says it all, which is the case that has to be fast. A value that may
+/// not have been read when the next one is sent moves to the words in front first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Half(Addr);
 
@@ -80,10 +80,10 @@ struct Counts {
 
 /// The state that one task keeps of its mail with another.
 ///
-/// Counts say what is new, so the receiver has nothing to clear, and its reports ride on its answers. An answer lies on
-/// the line of its question: a line that goes back and forth between two caches is the cheapest there is, and where each
-/// direction had its own a round trip took 18 % longer on an AMD EPYC. Only where no mail goes back does a report cost a
-/// transfer of its own, every second message. (The single-producer ring of Lamport 1983, with credits.)
+/// Counts say what is new, so the receiver has nothing to clear, and its reports ride on its answers. An answer lies
+/// on the line of its question: a line that goes back and forth between two caches is the cheapest there is, and
+/// where each direction had its own a round trip took 18 % longer on an AMD EPYC. Only where no mail goes back does a
+/// report cost a transfer of its own, every second message. (The single-producer ring of Lamport 1983, with credits.)
 #[derive(Debug)]
 pub(super) struct Lane {
     /// Written by this task.

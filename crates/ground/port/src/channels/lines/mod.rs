@@ -29,9 +29,9 @@ pub struct Ended;
 
 /// [`Channels`] of one task, on lines.
 ///
-/// Mailboxes keep the order of each sender's messages, not that between senders, and hold four entries of each. Transfers
-/// are copies, complete when they return, so tags and orders have nothing to wait for. A refused transfer unwinds with its
-/// [`DmaError`], without a message: the machine that runs the task catches it.
+/// Mailboxes keep the order of each sender's messages, not that between senders, and hold four entries of each.
+/// Transfers are copies, complete when they return, so tags and orders have nothing to wait for. A refused transfer
+/// unwinds with its [`DmaError`], without a message: the machine that runs the task catches it.
 pub struct LineChannels<'a, P: Port> {
     port: &'a P,
     layout: Layout,
