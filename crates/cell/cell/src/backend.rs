@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// How far a cell is closed, the least first.
+/// The backends: how far a cell is closed, the least first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Backend {
     /// Threads that could be moved were moved by their affinity; new ones and those of other users may come back.
@@ -21,7 +21,7 @@ impl Backend {
     /// All of them, the best first.
     pub const ALL: [Backend; 3] = [Backend::V2Partition, Backend::V1Exclusive, Backend::Affinity];
 
-    /// As it is typed and written.
+    /// The backend's name, as it is typed and written.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {

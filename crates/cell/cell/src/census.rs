@@ -1,4 +1,4 @@
-//! Who is on a cell's CPUs, or may go there.
+//! The threads that are on a cell's CPUs, or may go there.
 
 use crate::record::Record;
 use seatmap_os::CpuSet;
@@ -21,15 +21,15 @@ const LONGEST_LINE: usize = 64;
 /// The note by which a control group remembers whose it is: the journal that knows of it.
 const NOTE: &str = "seatmap.cell";
 
-/// What `prctl(PR_SET_NAME)` has called Seatmap's guardians, wardens and stewards.
+/// The beginning of the names of Seatmap's guardians, wardens and file proxies (`prctl(PR_SET_NAME)`).
 const HELPERS: &str = "seatmap-";
 
-/// Threads that may run on a cell's CPUs though they are none of its own.
+/// Threads that may run on a cell's CPUs though they do not belong to the cell.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Stragglers {
-    /// How many the kernel bound there.
+    /// The number of threads that the kernel bound there.
     pub bound: usize,
-    /// Those that it did not.
+    /// The threads that the kernel did not bind there.
     pub free: Vec<Task>,
 }
 
@@ -43,7 +43,7 @@ impl Stragglers {
     }
 }
 
-/// Finds them.
+/// Finds the threads outside a cell that may run on its CPUs.
 #[must_use]
 pub fn stragglers(root: &Root, cell: &CpuSet, spared: &[Tid]) -> Stragglers {
     let counts = |task: &Task| !spared.contains(&task.pid) && !task.has_ended();
@@ -53,13 +53,13 @@ pub fn stragglers(root: &Root, cell: &CpuSet, spared: &[Tid]) -> Stragglers {
     Stragglers { bound: bound.len(), free }
 }
 
-/// Whether a thread is one of Seatmap's own helpers: a guardian, a warden or a steward, of whichever cell.
+/// Whether a thread is one of Seatmap's own helpers: the guardian, warden or file proxy of any cell.
 #[must_use]
 pub fn is_helper(root: &Root, task: &Task) -> bool {
     task.name.starts_with(HELPERS) && task::runs_this_program(root, task.pid)
 }
 
-/// Whether a process was started into this cell: it says so itself, or one that it descends from does, or it was Seatmap that
+/// Whether a process was started into this cell: its environment or that of an ancestor says so, or Seatmap itself
 /// started it.
 #[must_use]
 pub fn is_resident(root: &Root, pid: Tid, record: &Record) -> bool {
@@ -68,9 +68,10 @@ pub fn is_resident(root: &Root, pid: Tid, record: &Record) -> bool {
     parent(root, pid).is_some_and(|pid| task::runs_this_program(root, pid)) || line_of(root, pid).any(says_so)
 }
 
-/// Whether nothing shows where a process comes from: it began after the cell, has no environment that can be read, and the process
-/// that started it has ended. A daemon that was run in a cell is such a process once Seatmap has ended too. Whoever is moved into
-/// a cell by hand has an environment, or began before the cell, or has a starter.
+/// Whether nothing shows where a process comes from: it began after the cell, has no environment that can be read,
+/// and the process that started it has ended. A daemon that was run in a cell is such a process once Seatmap has
+/// ended too. A process that a user moves into a cell by hand has an environment, or began before the cell, or has a
+/// starter.
 #[must_use]
 pub fn may_be_resident(root: &Root, pid: Tid, began_ticks: Option<u64>) -> bool {
     let process = task::in_folder(root, &format!("/proc/{pid}"), pid).ok().flatten();
@@ -91,7 +92,7 @@ fn parent(root: &Root, pid: Tid) -> Option<Tid> {
 
 /// Has a control group remember whose it is, where its file system can.
 pub fn mark(root: &Root, group: &str, journal: &Path) {
-    // No note is no loss: the journal knows the group as well.
+    // A missing note does no harm: the journal knows the group as well.
     let _ = attribute::set(&root.path(group), NOTE, journal.as_os_str().as_bytes());
 }
 

@@ -5,7 +5,7 @@ use seatmap_os::CpuSet;
 use seatmap_os::root::{FileError, Root};
 use serde::{Deserialize, Serialize};
 
-/// What sort of thing is changed, which says how two values compare and how it is undone.
+/// The kind of setting that is changed. It says how two values compare and how the change is undone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum What {
@@ -28,21 +28,21 @@ pub enum What {
 /// One change: written down before it is made.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Change {
-    /// What is changed.
+    /// The kind of setting that is changed.
     pub what: What,
     /// The file, folder or thread.
     pub path: String,
-    /// What it was.
+    /// The value before the change.
     pub old: String,
-    /// What it is to be.
+    /// The value after the change.
     pub new: String,
-    /// When the thread started, in clock ticks after the boot: its number may be another's by now.
+    /// The time when the thread started, in clock ticks after the boot: its number may belong to another by now.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub started_ticks: Option<u64>,
 }
 
 impl Change {
-    /// A change of a file from what stands in it.
+    /// A change of a file from its present content.
     ///
     /// # Errors
     /// The file cannot be read.
@@ -66,7 +66,7 @@ impl Change {
     /// Makes the change.
     ///
     /// # Errors
-    /// What the kernel says.
+    /// The kernel's error.
     pub fn make(&self, root: &Root) -> Result<(), FileError> {
         match self.what {
             What::Folder => root.make_folder(&self.path),
@@ -77,7 +77,7 @@ impl Change {
         }
     }
 
-    /// How it is now.
+    /// The present value.
     ///
     /// # Errors
     /// It is not there, or cannot be read.

@@ -1,9 +1,10 @@
-//! Which CPUs suit a cell best.
+//! The choice of the best CPUs for a cell.
 //!
-//! First those with the fewest interrupts that cannot be moved away, as nothing helps against them later; then those from
-//! which a hypervisor steals least; then any core but that of CPU 0, which keeps the kernel's time and starts the others;
-//! then whole cores, as a neighbour on the same core is heard through every wall; then those that are near one another, by
-//! a profile's core distances. What programs take from a CPU now does not count: they will have left it.
+//! First come those with the fewest interrupts that cannot be moved away, as nothing helps against them later. Then
+//! come those from which a hypervisor steals least; then any core but that of CPU 0, which keeps the kernel's time
+//! and starts the others; then whole cores, as a busy neighbour on the same core always disturbs; then those that are
+//! near one another, by a profile's core distances. The load that programs put on a CPU now does not count: they will
+//! have left it.
 
 use crate::error::CellError;
 use crate::host::Host;
@@ -13,10 +14,10 @@ use seatmap_os::root::Root;
 use seatmap_os::{CpuSet, irq};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What is known of the CPUs to choose among.
+/// The facts about the CPUs to choose among.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Choice {
-    /// Those that are free.
+    /// The CPUs that are free.
     pub free: CpuSet,
     /// The cores: every free CPU is in one.
     pub cores: Vec<CpuSet>,
@@ -30,7 +31,7 @@ pub struct Choice {
 const SAME_STEAL: f64 = 2.0;
 
 impl Choice {
-    /// Looks at this computer. Interrupts are tried by writing what stands there.
+    /// Looks at this computer. Interrupts are tried by writing their present masks.
     ///
     /// # Errors
     /// The kernel does not say which CPUs run, or a journal cannot be read.
@@ -43,11 +44,11 @@ impl Choice {
         Ok(Choice { cores, unmovable: unmovable(&host.root), steal_percent: BTreeMap::new(), free })
     }
 
-    /// The CPUs to place this many communicating tasks on, one each: those that suit a cell if they are enough, else all
-    /// but one of the free CPUs.
+    /// The CPUs to place this many communicating tasks on, one each: those that suit a cell if they are enough, else
+    /// all but one of the free CPUs.
     ///
     /// # Errors
-    /// [`CellError::TooMany`]: one CPU must stay for everybody else.
+    /// [`CellError::TooMany`]: one CPU must stay for the rest of the system.
     pub fn candidates(&self, tasks: usize) -> Result<Vec<u32>, CellError> {
         let free = self.free.len();
         if tasks >= free {
@@ -59,10 +60,10 @@ impl Choice {
         Ok(if quiet.len() >= tasks { quiet } else { all() })
     }
 
-    /// The best CPUs for a cell: so many, or the best core where nobody says how many.
+    /// The best CPUs for a cell: `wanted` CPUs, or the best core where no number is given.
     ///
     /// # Errors
-    /// There are too few: one must stay for everybody else.
+    /// There are too few: one must stay for the rest of the system.
     pub fn best(&self, wanted: Option<usize>, near: Option<&Profile>) -> Result<CpuSet, CellError> {
         let free = self.free.len();
         let wanted = wanted.unwrap_or_else(|| self.usual_size());
@@ -90,7 +91,7 @@ impl Choice {
         if core < self.free.len() { core } else { 1 }
     }
 
-    /// What speaks against a core, the weightiest first.
+    /// The drawbacks of a core, the weightiest first.
     fn cost(
         &self,
         core: &CpuSet,
@@ -120,7 +121,8 @@ fn unmovable(root: &Root) -> BTreeMap<u32, usize> {
     found
 }
 
-/// The mean distance from a core to those chosen already, in ns; for the first one to everybody, so that it is central.
+/// The mean distance from a core to those chosen already, in ns; for the first core, to all free ones, so that it is
+/// central.
 fn mean_distance(profile: &Profile, core: &CpuSet, chosen: &CpuSet, free: &CpuSet) -> f64 {
     let Some(distance) = &profile.core_distance else { return 0.0 };
     let others = if chosen.is_empty() { free.without(core) } else { chosen.clone() };

@@ -1,9 +1,10 @@
 //! A cell's second record: what is known of it without the folder that remembers it.
 //!
-//! Two run folders know nothing of each other, and a folder can be deleted while a cell stands. So each cell is also written
-//! into an extended attribute of the folder where control groups are mounted: its CPUs, its journal, and what was changed. That
-//! folder is root's and the kernel's own, goes with the boot, and is the one whose lock all who make cells hold. Where nothing
-//! can be written there, as for users without privileges, a cell has no second record.
+//! Two run folders know nothing of each other, and a folder can be deleted while a cell stands. So each cell is also
+//! written into an extended attribute of the folder where control groups are mounted: its CPUs, its journal, and its
+//! changes. That folder belongs to root and the kernel, and is gone after a boot. Its lock is the one that all
+//! programs that make cells hold. Where nothing can be written there, as for users without privileges, a cell has no
+//! second record.
 
 use crate::change::{Change, What};
 use crate::journal::{Header, Journal, Line};
@@ -19,7 +20,7 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// What the attribute is called, before the cell's name.
+/// The beginning of the attribute's name, before the cell's name.
 const PREFIX: &str = "seatmap.claim.";
 
 /// A cell's second record.
@@ -33,7 +34,7 @@ pub struct Claim {
     pub crowd: Option<(String, String)>,
     /// All other changes.
     pub changes: Vec<Change>,
-    /// Whether these are all; else there was no room for interrupts and threads.
+    /// Whether these are all; if not, there was no room for interrupts and threads.
     pub is_whole: bool,
 }
 
@@ -41,14 +42,14 @@ impl Claim {
     /// The short record of a journal.
     #[must_use]
     pub fn of(journal: &Journal) -> Self {
-        // In a control group's cpuset everybody looks narrowed; few threads are, and each is noted.
+        // In a control group's cpuset every thread looks narrowed; few threads are, and each is noted.
         let crowd = if journal.has_group() { None } else { crowd(&journal.changes) };
         let is_one = |change: &&Change| !crowd.as_ref().is_some_and(|crowd| is_in(change, crowd));
         let changes = journal.changes.iter().filter(is_one).cloned().collect();
         Claim { journal: journal.path().to_owned(), header: journal.header.clone(), crowd, changes, is_whole: true }
     }
 
-    /// Puts the record in place. Where that fails, the cell has none: the journal knows all.
+    /// Puts the record in place. If that fails, the cell has none: the journal holds everything.
     pub fn write(mut self, root: &Root) {
         // Others would take a name that is spelled otherwise for a journal that is gone.
         if self.journal.to_str().is_none() || self.write_whole(root).is_ok() {
@@ -66,7 +67,7 @@ impl Claim {
         attribute::set(&root.path(FOLDER), &name(&self.header.cell), &serde_json::to_vec(self)?)
     }
 
-    /// The records that there are, where nobody but root and this user can have written them.
+    /// The existing records, provided that only root and this user can have written them.
     #[must_use]
     pub fn all(root: &Root) -> Vec<Claim> {
         let folder = root.path(FOLDER);

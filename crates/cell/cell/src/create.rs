@@ -1,4 +1,4 @@
-//! Making a cell.
+//! Making a cell: choosing a backend, closing the cell, testing it.
 
 use crate::backend::Backend;
 use crate::census;
@@ -24,20 +24,20 @@ use seatmap_os::root::FileError;
 /// Says how much time is stolen from a busy loop on these CPUs, in percent, when called on a thread that may use them.
 pub type Judge<'a> = dyn FnMut(&CpuList) -> Result<f64, Box<dyn std::error::Error + Send + Sync>> + 'a;
 
-/// What cell is wanted.
+/// A request for a cell.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Request {
-    /// What to call it.
+    /// The name of the cell.
     pub name: Name,
-    /// Its CPUs.
+    /// The CPUs of the cell.
     pub cpus: CpuSet,
     /// The least level that will do.
     pub require: Backend,
-    /// How much time may be stolen from it, in percent; whatever is, where nobody said.
+    /// The most time that may be stolen from it, in percent; `None` means any.
     pub noise_limit: Option<f64>,
-    /// How long it lasts, in seconds; until it is destroyed, where nobody said.
+    /// The cell's lease, in seconds; without one it lasts until it is destroyed.
     pub lease_s: Option<u64>,
-    /// How much memory of its own it gets; 0 is none.
+    /// The memory that is reserved for it, in bytes; 0 reserves none.
     pub memory_bytes: u64,
 }
 
@@ -50,7 +50,7 @@ pub fn create(host: &Host, request: &Request, mut judge: Option<&mut Judge<'_>>)
     host.recover()?;
     let rest = check(host, request)?;
     memory::check(&host.root, request.memory_bytes).map_err(CellError::Memory)?;
-    // This process may not be allowed where the cell will be.
+    // A failure is ignored: this process may not be allowed on these CPUs.
     let noise_before = judge.as_mut().and_then(|judge| judge(&request.cpus.list()).ok());
     let mut posted = guardian::post(host, &request.name)?;
     let made = build(host, request, &rest, &mut posted).and_then(|mut record| {
@@ -66,7 +66,7 @@ pub fn create(host: &Host, request: &Request, mut judge: Option<&mut Judge<'_>>)
     made
 }
 
-/// What is left for everybody else, if the request can be met.
+/// The CPUs left for the rest of the system, if the request can be met.
 fn check(host: &Host, request: &Request) -> Result<CpuSet, CellError> {
     let online = layout::online(&host.root)?;
     let missing = request.cpus.without(&online);
@@ -113,7 +113,7 @@ fn build(host: &Host, request: &Request, rest: &CpuSet, posted: &mut Posted) -> 
             }
             Err(error) => degraded.push(format!("{backend}: {}", told(&error))),
         }
-        // What this way has changed before it failed must not stand in the way of the next.
+        // The changes of a backend that failed must not stand in the way of the next one.
         host.dismantle(&request.name)?;
     }
     Err(CellError::NotReached { level: request.require, reasons: degraded })

@@ -14,10 +14,11 @@ use seatmap_os::CpuSet;
 use seatmap_os::group;
 use seatmap_os::layout::{self, Layout};
 
-/// Undoes a cell. A program that still runs in it is moved out, and not killed. What could not be put back is returned.
+/// Undoes a cell. A program that still runs in it is moved out, and not killed. Returns the settings that could not
+/// be put back.
 ///
 /// # Errors
-/// There is no such cell, or a journal cannot be read or written.
+/// No cell has this name, or a journal cannot be read or written.
 pub fn destroy(host: &Host, name: &Name) -> Result<Vec<Left>, CellError> {
     let _lock = host.run.lock().map_err(CellError::remembering)?;
     let mut left = host.recover()?;
@@ -29,19 +30,19 @@ pub fn destroy(host: &Host, name: &Name) -> Result<Vec<Left>, CellError> {
     Ok(left)
 }
 
-/// What [`restore`] has done.
+/// The result of [`restore`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Restored {
-    /// How many cells were undone.
+    /// The number of cells that were undone.
     pub cells: usize,
-    /// Those among them that had lost their journals, with what they were undone by.
+    /// The cells among them that had lost their journals, with the source that they were undone from.
     pub lost: Vec<String>,
-    /// What could not be put back.
+    /// The settings that could not be put back.
     pub left: Vec<Left>,
 }
 
-/// Undoes everything that any journal of this folder tells of, cells that have lost their journals, and groups that no journal
-/// anywhere knows.
+/// Undoes everything that any journal of this folder tells of, cells that have lost their journals, and groups that
+/// no journal anywhere knows.
 ///
 /// # Errors
 /// A journal cannot be read or written.
@@ -99,7 +100,7 @@ fn is_cell(group: &str) -> bool {
     group.rsplit('/').next().is_some_and(|name| name.starts_with(&format!("{}.", partition::PREFIX)))
 }
 
-/// With a new guardian at hand: the old one would end with the cell's lease in the middle of it.
+/// A new guardian is posted first: the old one would end with the cell's lease in the middle of the work.
 fn leave(host: &Host, name: &Name) -> Result<Vec<Left>, CellError> {
     guardian::relieve(host, name);
     // Without one the journal is still there, and the next command goes on.
@@ -117,7 +118,7 @@ fn orphans(host: &Host) -> Vec<String> {
     bases.flat_map(|base| orphans_in(host, &base)).collect()
 }
 
-/// Groups whose journal is still there are somebody's who remembers elsewhere; so is the rest beside them.
+/// Groups whose journal is still there belong to another run folder; so does the rest beside them.
 fn orphans_in(host: &Host, base: &str) -> Vec<String> {
     let group = |name: &String| format!("{base}/{name}");
     let (cells, others): (Vec<String>, Vec<String>) =

@@ -11,7 +11,7 @@ use std::io;
 /// Why a cell could not be made, found or undone.
 #[derive(Debug, thiserror::Error)]
 pub enum CellError {
-    /// There is no cell of this name.
+    /// No cell has this name.
     #[error("there is no cell '{0}'; 'seatmap cell list' lists those there are")]
     NoSuchCell(Name),
     /// There is one already.
@@ -20,17 +20,17 @@ pub enum CellError {
     /// CPUs that do not run.
     #[error("CPUs {missing} are not online; this computer has CPUs {online}")]
     NotOnline {
-        /// Those asked for.
+        /// The CPUs among those asked for that do not run.
         missing: CpuSet,
-        /// Those there are.
+        /// The CPUs that run.
         online: CpuSet,
     },
     /// CPUs of another cell.
     #[error("CPUs {cpus} belong to the cell '{cell}'")]
     Taken {
-        /// Those asked for.
+        /// The CPUs asked for.
         cpus: CpuSet,
-        /// Whose they are.
+        /// The cell that has them.
         cell: Name,
     },
     /// CPUs, or a name, of a cell that another run folder remembers.
@@ -56,21 +56,21 @@ pub enum CellError {
         /// Its CPUs.
         cpus: CpuSet,
     },
-    /// Nothing would be left for everybody else.
+    /// No CPU would be left for the rest of the system.
     #[error("a cell with CPUs {0} would leave no CPU for everybody else; one must stay")]
     NothingLeft(CpuSet),
     /// More CPUs than there are.
     #[error("too many CPUs for a cell: {wanted}; free are {free}, and one must stay for everybody else")]
     TooMany {
-        /// Those asked for.
+        /// The number asked for.
         wanted: usize,
-        /// Those that are no cell's.
+        /// The number of CPUs that do not belong to a cell.
         free: usize,
     },
-    /// No way to close it that is good enough.
+    /// No backend here closes a cell as far as required.
     #[error("no cell of level {level} or better can be made here: {}; nothing is changed", reasons.join("; "))]
     NotReached {
-        /// The level required.
+        /// The level that was required.
         level: Backend,
         /// Why each way failed.
         reasons: Vec<String>,
@@ -78,21 +78,21 @@ pub enum CellError {
     /// The acceptance test failed.
     #[error("{found:.2} % of the time is stolen from the cell, and {limit} % were allowed; everything is put back")]
     TooNoisy {
-        /// Measured, in percent.
+        /// The stolen time as measured, in percent.
         found: f64,
-        /// Allowed, in percent.
+        /// The stolen time that was allowed, in percent.
         limit: f64,
     },
-    /// Nobody to do the acceptance test.
+    /// The acceptance test could not be run.
     #[error("the noise cannot be measured")]
     Judge(#[source] Box<dyn std::error::Error + Send + Sync>),
-    /// No memory.
+    /// The memory cannot be taken.
     #[error("the cell's memory cannot be had")]
     Memory(#[source] io::Error),
-    /// Nobody to guard it.
+    /// The guardian could not be started.
     #[error("the cell's guardian cannot be started; nothing is changed")]
     Guardian(#[source] io::Error),
-    /// The host refused.
+    /// The host refused a change.
     #[error(transparent)]
     File(#[from] FileError),
     /// The folder of journals and records.
@@ -105,7 +105,7 @@ impl CellError {
         CellError::Remembering(source)
     }
 
-    /// That a cell stands in the way which this folder does not remember.
+    /// The error that a cell which this folder does not remember stands in the way.
     pub(crate) fn of_claim(claim: &Claim) -> Self {
         let (cell, cpus) = (claim.header.cell.clone(), claim.cpus());
         match claim.has_lost_its_journal() {

@@ -1,8 +1,9 @@
-//! A process that outlives its creator, and puts everything back where that one dies.
+//! A process that outlives its creator, and puts everything back if the creator dies.
 //!
-//! Whoever makes or undoes a cell posts a guardian first, and holds the writing end of a pipe to it. The kernel closes the
-//! pipe when the holder dies, however it dies: an end without the word that all is well means that the journal must be
-//! undone. After that the guardian stays while the cell has a lease or memory, and goes otherwise.
+//! A program that makes or undoes a cell posts a guardian first, and holds the writing end of a pipe to it. The
+//! kernel closes the pipe when that program dies, for any reason. If the pipe ends without the word that all is well,
+//! the guardian undoes the journal. After that the guardian stays while the cell has a lease or memory; otherwise it
+//! exits.
 //!
 //! | byte to the guardian | means | answer |
 //! |---|---|---|
@@ -21,16 +22,16 @@ use std::io::{self, Read, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// What a creator says when it has finished.
+/// A creator sends this when it has finished.
 const ALL_IS_WELL: u8 = b'd';
 
-/// What it says when there is memory to take.
+/// A creator sends this when there is memory to take.
 const TAKE_MEMORY: u8 = b'm';
 
-/// What a guardian says when it is there, or has done what it was asked for.
+/// A guardian sends this when it is ready, or has done what it was asked for.
 const YES: u8 = b'+';
 
-/// What it says when it could not.
+/// A guardian sends this when it could not do so.
 const NO: u8 = b'-';
 
 /// How long a guardian that was asked to go is waited for.
@@ -57,7 +58,7 @@ impl Posted {
         self.pipe.write_all(&[TAKE_MEMORY]).is_ok() && self.hear() == Some(YES)
     }
 
-    /// Says that all is well. Where nobody hears it, the guardian is dead and the next command takes over.
+    /// Says that all is well. If this cannot be sent, the guardian is dead and the next command takes over.
     pub fn dismiss(mut self) {
         let _ = self.pipe.write_all(&[ALL_IS_WELL]);
     }
@@ -84,7 +85,7 @@ fn start(keeper: &Keeper, name: &Name) -> io::Result<Child> {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn()
 }
 
-/// Posts a guardian for a cell whose guardian died. Where that fails, the next command tries again.
+/// Posts a guardian for a cell whose guardian died. If that fails, the next command tries again.
 pub(crate) fn adopt(host: &Host, record: &Record) {
     let Ok(mut posted) = post(host, &record.name) else { return };
     if record.memory.is_some() {
@@ -107,7 +108,7 @@ pub(crate) fn relieve(host: &Host, name: &Name) {
 /// A guardian's life. `Ok` when the cell needs it no longer.
 ///
 /// # Errors
-/// What it could not put back is for the next command.
+/// Some settings could not be put back; the next command deals with them.
 pub fn serve(host: &Host, name: &Name) -> Result<(), CellError> {
     leave_the_terminal();
     let Some(_held) = host.run.guard(name).map_err(CellError::remembering)? else { return Ok(()) };
@@ -170,8 +171,8 @@ fn leave_the_terminal() {
     }
 }
 
-/// Undoes the cell when its lease ends. A cell that is destroyed first ends this process; a lease that is renewed is found
-/// in the record.
+/// Undoes the cell when its lease ends. A cell that is destroyed first ends this process; a lease that is renewed is
+/// found in the record.
 fn stay(host: &Host, record: &Record, kept: Option<Kept>) -> Result<(), CellError> {
     let name = &record.name;
     loop {
@@ -184,7 +185,8 @@ fn stay(host: &Host, record: &Record, kept: Option<Kept>) -> Result<(), CellErro
         }
         if left == Some(0) {
             let _lock = host.run.lock().map_err(CellError::remembering)?;
-            // It may have been destroyed and made anew, or its lease renewed, while this process waited for the lock.
+            // It may have been destroyed and made again, or its lease renewed, while this process waited for the
+            // lock.
             if host.run.record(name).and_then(|record| record.left_s()) == Some(0) {
                 drop(kept);
                 return host.end(name).map(|_| ());

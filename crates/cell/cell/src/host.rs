@@ -1,4 +1,4 @@
-//! This computer as cells see it: its files, what is remembered, and who is posted to guard a cell.
+//! This computer as cells see it: its files, the records of cells, and the command that guards a cell.
 
 use crate::claim::Claim;
 use crate::error::CellError;
@@ -16,21 +16,21 @@ use std::io;
 /// This computer as cells see it.
 #[derive(Clone, Debug)]
 pub struct Host {
-    /// Its files.
+    /// The files of the host.
     pub root: Root,
-    /// What is remembered.
+    /// The folder with the records and journals of cells.
     pub run: RunFolder,
-    /// The boot.
+    /// The id of the current boot.
     pub boot_id: String,
-    /// Who guards cells.
+    /// The command that becomes a cell's guardian.
     pub keeper: Keeper,
 }
 
 impl Host {
-    /// This computer.
+    /// The computer that this program runs on.
     ///
     /// # Errors
-    /// There is no folder to remember anything in.
+    /// The folder for records and journals is missing.
     pub fn here(keeper: Keeper) -> Result<Self, CellError> {
         let root = Root::new("/");
         let run = RunFolder::of_user().map_err(CellError::remembering)?;
@@ -42,14 +42,15 @@ impl Host {
         self.run.journals(&self.boot_id).map_err(CellError::remembering)
     }
 
-    /// Whether a cell was made whole, and nobody has begun to undo it.
+    /// Whether a cell was made whole, and no program has begun to undo it.
     pub(crate) fn stands(&self, name: &Name) -> bool {
         let is_it = |journal: &Journal| journal.header.cell == *name && journal.stage == Stage::Standing;
         self.journals().is_ok_and(|journals| journals.iter().any(is_it))
     }
 
-    /// Undoes what somebody began and did not finish, ends leases that nobody guarded, and posts guardians where they are
-    /// missing. To be called with the lock held. What could not be put back is returned.
+    /// Undoes cells that another program began to make or undo and did not finish, ends leases that no guardian
+    /// guarded, and posts guardians where they are missing. To be called with the lock held. Returns the settings
+    /// that could not be put back.
     ///
     /// # Errors
     /// A journal cannot be read or written.
@@ -82,8 +83,8 @@ impl Host {
         Ok(left)
     }
 
-    /// Undoes what was done for a cell, whose guardian stays. To be called with the lock held. The record goes first: a
-    /// journal without one is undone by whoever comes next, also where there was no room to note that this was begun.
+    /// Undoes what was done for a cell, whose guardian stays. To be called with the lock held. The record goes first:
+    /// the next command undoes a journal without a record, also where there was no room to note that this was begun.
     ///
     /// # Errors
     /// A journal cannot be read or written.
@@ -111,16 +112,16 @@ impl Host {
         Ok(standing.filter_map(|journal| self.run.record(&journal.header.cell)).collect())
     }
 
-    /// The cells that this folder does not remember: another one does, or nobody any more.
+    /// The cells that this folder does not remember: another folder does, or none any more.
     #[must_use]
     pub fn foreign(&self) -> Vec<Claim> {
         let is_own = |claim: &Claim| self.run.lies_at(claim.folder()) && !claim.has_lost_its_journal();
         Claim::all(&self.root).into_iter().filter(|claim| !is_own(claim)).collect()
     }
 
-    /// The journals of cells that other folders remember. Where two cells have changed the same setting, undoing one must know of
-    /// the other; whoever makes or undoes a cell in any folder holds the same [lock](crate::settings_lock). A journal that cannot
-    /// be trusted is not among them.
+    /// The journals of cells that other folders remember. Where two cells have changed the same setting, undoing one
+    /// must know of the other; all programs that make or undo a cell, in any folder, hold the same
+    /// [lock](crate::settings_lock). A journal that cannot be trusted is not among them.
     fn journals_elsewhere(&self) -> Vec<Journal> {
         let read = |claim: &Claim| Journal::read(&claim.journal, &self.boot_id).ok().flatten();
         self.foreign().iter().filter_map(read).collect()
@@ -145,7 +146,7 @@ impl Host {
     /// The cell of this name.
     ///
     /// # Errors
-    /// There is none.
+    /// No cell has this name.
     pub fn cell(&self, name: &Name) -> Result<Record, CellError> {
         let found = self.cells()?.into_iter().find(|record| record.name == *name);
         found.ok_or_else(|| CellError::NoSuchCell(name.clone()))

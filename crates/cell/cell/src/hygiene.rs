@@ -1,4 +1,4 @@
-//! What else runs on CPUs: interrupts, kernel work and timers, kept away from a cell where the kernel lets us.
+//! Keeping other work away from a cell's CPUs: interrupts, kernel work and timers, where the kernel allows it.
 //!
 //! Throttling of real-time tasks is left as it is: a cell runs ordinary tasks, which it does not touch.
 
@@ -11,17 +11,19 @@ use seatmap_os::{CpuSet, Root, irq};
 /// `Documentation/admin-guide/sysctl/vm.rst`; the value is that of tuned's low-latency profiles, ten times over).
 pub(crate) const STAT_INTERVAL_S: &str = "120";
 
-/// Keeps away what can be kept away. The numbers of the interrupts that go to the cell's CPUs all the same are returned.
+/// Keeps away what can be kept away. The numbers of the interrupts that go to the cell's CPUs all the same are
+/// returned.
 ///
 /// # Errors
 /// [`SiteError::Journal`].
 pub fn keep(site: &mut Site<'_>) -> Result<Vec<String>, SiteError> {
     let all = irq::all(site.root).into_iter();
     let interrupts = all.filter_map(|irq| site.keep_out(What::Cpus, &irq::affinity_file(&irq))).collect();
-    // The kernel may refuse to move an interrupt that could come here and never does: it is no harm, and not named.
+    // The kernel may refuse to move an interrupt that could come here and never does. It does no harm, and is not
+    // named.
     site.try_all(interrupts)?;
     let settings = self::others(site);
-    // What the kernel refuses here is no worse than a kernel that has no such setting.
+    // A refusal of the kernel here is no worse than a kernel that has no such setting.
     site.try_all(settings)?;
     Ok(left(site.root, &site.cell))
 }

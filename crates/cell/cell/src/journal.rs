@@ -1,8 +1,8 @@
-//! What was changed for a cell, written down before it is changed.
+//! The journal: every change for a cell is written down before it is made.
 //!
-//! A journal is a file of JSON lines. Each line is flushed before the change that it describes is made, so that whoever
-//! finds the file can undo everything, backwards, whenever the writer died. A line that was torn by that death describes
-//! a change that was never made, and is skipped.
+//! A journal is a file of JSON lines. Each line is flushed before the change that it describes is made. So any
+//! program that finds the file can undo everything, backwards, no matter when the writer died. A line that was torn
+//! by that death describes a change that was never made, and is skipped.
 
 use crate::change::{Change, What};
 use crate::fault;
@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 /// The format's name, in the first line.
 pub const FORMAT: &str = "seatmap-cell-journal/1";
 
-/// Whose journal it is.
+/// The cell that a journal belongs to.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Header {
     /// [`FORMAT`].
@@ -43,18 +43,18 @@ impl Header {
     }
 }
 
-/// How far a cell is.
+/// The stage of a cell's life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
-    /// Being made.
+    /// The cell is being made.
     Building,
-    /// Made.
+    /// The cell is made.
     Standing,
-    /// Being undone.
+    /// The cell is being undone.
     Leaving,
 }
 
-/// One line.
+/// One line of a journal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "entry", rename_all = "kebab-case")]
 pub enum Line {
@@ -64,11 +64,11 @@ pub enum Line {
     Change(Change),
     /// An older cell has gone: the change of this path now stands between these values.
     Rebase {
-        /// The path.
+        /// The path of the changed setting.
         path: String,
-        /// What undoing will bring back.
+        /// The value that undoing will bring back.
         old: String,
-        /// What stands there meanwhile.
+        /// The value that stands there meanwhile.
         new: String,
     },
     /// The cell is made.
@@ -89,13 +89,14 @@ struct Stamped {
 pub struct Journal {
     path: PathBuf,
     boot_id: String,
-    /// Whose it is.
+    /// The cell that it belongs to.
     pub header: Header,
     /// The changes, in order.
     pub changes: Vec<Change>,
-    /// How far the cell is.
+    /// The stage that the cell is in.
     pub stage: Stage,
-    /// Lines that are none, and were not torn by their writer's death either: what they told of is lost.
+    /// The number of lines that cannot be read, and were not torn by their writer's death either: the changes that
+    /// they described are lost.
     pub lost: usize,
 }
 
@@ -131,7 +132,7 @@ impl Journal {
         Ok(Some(journal))
     }
 
-    /// Where it lies.
+    /// The path of the journal.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
@@ -215,7 +216,7 @@ fn bytes(path: &Path) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// What the first line says, or must have said.
+/// The header in the first line, or the one that it must have held.
 fn header(path: &Path, lines: &[Stamped]) -> Option<Header> {
     match &lines.first()?.line {
         Line::Begin(header) => Some(header.clone()).filter(|header| header.format == FORMAT),

@@ -1,7 +1,7 @@
 //! A cell's memory: huge pages where they can be had, locked, near its CPUs, and zeroed before and after use.
 //!
-//! The guardian holds it as an anonymous file (memfd_create(2)), so that it stays warm between programs and vanishes with
-//! the guardian, whatever happens. A program in the cell finds it by two variables of its environment.
+//! The guardian holds it as an anonymous file (memfd_create(2)), so that it stays warm between programs and always
+//! vanishes with the guardian. A program in the cell finds it by two variables of its environment.
 
 use crate::change::{Change, What};
 use crate::site::{Site, SiteError};
@@ -21,13 +21,13 @@ pub const VARIABLE: &str = "SEATMAP_CELL_MEMORY";
 /// Tells it how many bytes it is.
 pub const BYTES_VARIABLE: &str = "SEATMAP_CELL_MEMORY_BYTES";
 
-/// What the file is called, for people and for [`is_memory`].
+/// The name of the file, for people and for [`is_memory`].
 const NAME: &CStr = c"seatmap-cell";
 
 /// Bytes in a huge page of x86-64 and of Arm with 4 KiB pages.
 const HUGE_BYTES: u64 = 2 << 20;
 
-/// One part in so many of the memory that is free stays so: a computer without any kills programs.
+/// One part in this many of the free memory stays free: a computer without any kills programs.
 const EVERYBODYS: u64 = 16;
 
 /// `MPOL_BIND` of set_mempolicy(2): from these nodes alone.
@@ -39,7 +39,7 @@ const PREFERRED_MANY: libc::c_int = 5;
 /// The memory of a cell.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Memory {
-    /// How much, in whole huge pages.
+    /// Its size, in whole huge pages.
     pub size_bytes: u64,
     /// Whether it is huge pages; else ordinary ones, locked as well.
     pub is_huge: bool,
@@ -56,11 +56,11 @@ pub(crate) struct Kept {
     _mapping: Mapping,
 }
 
-/// Whether a computer has so much to give. Asking for more would have the kernel search all of it, and turn it into huge
-/// pages meanwhile; what is left is for everybody else.
+/// Whether a computer has this much memory to give. Asking for more would have the kernel search all of it, and turn
+/// it into huge pages meanwhile; the rest is left for other programs.
 ///
 /// # Errors
-/// It has not.
+/// The computer has less memory than that.
 pub(crate) fn check(root: &Root, wanted_bytes: u64) -> io::Result<()> {
     let Some(free) = seatmap_os::memory::available_bytes(root) else { return Ok(()) };
     let everybodys = free.div_ceil(EVERYBODYS);
@@ -72,8 +72,8 @@ pub(crate) fn check(root: &Root, wanted_bytes: u64) -> io::Result<()> {
     if wanted_bytes > open { Err(io::Error::other(why())) } else { Ok(()) }
 }
 
-/// Adds the huge pages of a cell to its nodes' pools, evenly. Where the kernel does not give them all, those that it gave
-/// are given back, and the memory is ordinary.
+/// Adds the huge pages of a cell to its nodes' pools, evenly. Where the kernel does not give them all, those that it
+/// gave are given back, and the memory is ordinary.
 ///
 /// # Errors
 /// The journal cannot be written.
@@ -101,7 +101,7 @@ fn add_pages(site: &mut Site<'_>, nodes: &CpuSet, each: u64) -> Result<bool, Sit
     Ok(true)
 }
 
-/// Adds to one pool; whether all are there. What was tried is in `made` after that.
+/// Adds to one pool. Returns whether all pages are there; `made` then holds the changes that were tried.
 fn add_to(site: &mut Site<'_>, path: &str, each: u64, made: &mut Vec<Change>) -> Result<bool, SiteError> {
     let Some(old) = site.root.read(path).ok().and_then(|text| text.parse::<u64>().ok()) else { return Ok(false) };
     let change = Change::of_file(site.root, What::Count, path, &old.saturating_add(each).to_string())?;
@@ -124,7 +124,7 @@ impl Kept {
         if fd < 0 {
             return Err(io::Error::last_os_error());
         }
-        // SAFETY: the descriptor was just made, and is nobody else's.
+        // SAFETY: the descriptor was just made, and nothing else owns it.
         let file = unsafe { File::from_raw_fd(fd) };
         file.set_len(memory.size_bytes)?;
         let mapping = Mapping::new(&file, memory.size_bytes)?;
@@ -133,14 +133,14 @@ impl Kept {
         Ok(Kept { file, _mapping: mapping })
     }
 
-    /// Where others of this user find it.
+    /// The path by which other processes of this user find it.
     pub fn path(&self) -> String {
         format!("/proc/{}/fd/{}", std::process::id(), self.file.as_raw_fd())
     }
 }
 
-/// Zeroes a cell's memory: a program must not find what another left. Memory that nobody holds is gone, and so is what
-/// stood in it.
+/// Zeroes a cell's memory: a program must not find the data of another. If no process holds the memory any more, it
+/// is gone, and so is its content.
 ///
 /// # Errors
 /// It is there and cannot be mapped.
@@ -154,15 +154,15 @@ pub fn scrub(memory: &Memory) -> io::Result<()> {
     }
 }
 
-/// Whether this is a cell's memory. Numbers of processes and of descriptors come again: what stands there after a guardian
-/// that was killed is somebody else's.
+/// Whether this is a cell's memory. Numbers of processes and of descriptors come again: after a guardian was killed
+/// they may stand for a file of another process.
 fn is_memory(file: &File) -> io::Result<bool> {
     let name = fs::read_link(format!("/proc/self/fd/{}", file.as_raw_fd()))?;
     Ok(name.to_string_lossy().starts_with(&format!("/memfd:{}", NAME.to_string_lossy())))
 }
 
-/// Huge pages were added to these nodes' pools and are there; ordinary ones come from others where these are full, and from
-/// anywhere where the kernel does not know how to prefer.
+/// Huge pages were added to these nodes' pools and are there; ordinary ones come from others where these are full,
+/// and from anywhere where the kernel does not know how to prefer.
 fn place(nodes: &CpuSet, is_huge: bool) -> io::Result<()> {
     let policy = if is_huge { BIND } else { PREFERRED_MANY };
     let mask = nodes.iter().filter(|node| *node < u64::BITS).fold(0u64, |mask, node| mask | 1 << node);
@@ -171,7 +171,7 @@ fn place(nodes: &CpuSet, is_huge: bool) -> io::Result<()> {
     if status < 0 && is_huge { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
-/// A file, mapped.
+/// A file that is mapped into memory.
 #[derive(Debug)]
 struct Mapping {
     start: NonNull<libc::c_void>,

@@ -1,4 +1,4 @@
-//! What cells are called.
+//! Names of cells.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -10,8 +10,8 @@ pub const USUAL: &str = "cell";
 /// Bytes in a name: it becomes part of file names, of which the kernel allows 255 bytes.
 const LONGEST: usize = 64;
 
-/// A cell's name. It becomes part of paths, so that it holds letters, digits, `-`, `_` and `.`, and begins with a letter or
-/// digit.
+/// A cell's name. It becomes part of paths, so that it holds letters, digits, `-`, `_` and `.`, and begins with a
+/// letter or digit.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Name(String);

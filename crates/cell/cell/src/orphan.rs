@@ -1,5 +1,5 @@
-//! What a cell has left of which nothing is known but its control group: settings are put back to what the kernel begins
-//! with, where they are as a cell with these CPUs leaves them, and named where nobody can know what they were.
+//! A cell of which only the control group is left. Settings are put back to the kernel's defaults where they are as a
+//! cell with these CPUs leaves them, and named where their old values cannot be known.
 
 use crate::hygiene;
 use crate::settings;
@@ -14,13 +14,14 @@ pub(crate) fn cpus_of(root: &Root, group: &str) -> CpuSet {
     CpuSet::of_list(&text).unwrap_or_default()
 }
 
-/// Puts back what can be put back once such a cell, and every other, has gone. What is left is returned.
+/// Puts back what can be put back once such a cell, and every other, has gone. Returns the settings that could not
+/// be.
 pub(crate) fn put_back(root: &Root, layout: &Layout, cell: &CpuSet, online: &CpuSet) -> Vec<Left> {
     let narrow = online.without(cell);
     if let Some(base) = &layout.v1 {
         let balance = format!("{base}/cpuset.sched_load_balance");
         if root.read(&balance).is_ok_and(|found| found == "0") {
-            // What the kernel refuses is named by nobody; it refuses nothing here.
+            // A refusal of the kernel is not reported; the kernel refuses nothing here.
             let _ = root.write(&balance, "1");
         }
     }

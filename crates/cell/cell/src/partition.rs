@@ -10,7 +10,7 @@ use crate::site::{Site, SiteError};
 use seatmap_os::layout::Layout;
 use seatmap_os::task;
 
-/// What groups of ours are called: this, a dot, and the cell's name.
+/// The beginning of our groups' names: this, a dot, and the cell's name.
 pub const PREFIX: &str = "seatmap";
 
 /// Why a cell cannot be closed in some way.
@@ -54,8 +54,8 @@ pub fn close(site: &mut Site<'_>, backend: Backend, layout: &Layout) -> Result<O
     }
 }
 
-/// Masks that people chose and that the kernel forgets, or empties, when cpusets change: those without some CPU that is
-/// open to everybody now. They are noted first, so that they are the last to be put back.
+/// Masks that people chose and that the kernel forgets, or empties, when cpusets change: those without some CPU that
+/// is open to all threads now. They are noted first, so that they are the last to be put back.
 fn chosen_masks(site: &Site<'_>, concerns: impl Fn(&task::Task) -> bool) -> Vec<Change> {
     let everywhere = site.rest.with(&site.cell);
     let mask = |task: task::Task| {

@@ -1,4 +1,4 @@
-//! What is remembered of a cell, and told of it.
+//! The record of a cell: the facts that are kept on file and shown.
 
 use crate::backend::Backend;
 use crate::memory::Memory;
@@ -10,11 +10,11 @@ use serde::{Deserialize, Serialize};
 /// The format's name, in the `format` key.
 pub const FORMAT: &str = "seatmap-cell/1";
 
-/// How a cell is.
+/// The state of a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum State {
-    /// As it was made.
+    /// The cell is as it was made.
     Ready,
     /// Something is wrong with it; `verify` says what.
     Damaged,
@@ -25,19 +25,19 @@ pub enum State {
 pub struct Record {
     /// [`FORMAT`].
     pub format: String,
-    /// What it is called.
+    /// The name of the cell.
     pub name: Name,
     /// Its CPUs, ascending.
     pub cpus: Vec<u32>,
-    /// How far it is closed.
+    /// The backend: how far it is closed.
     pub backend: Backend,
     /// Why it is not closed further, a line a way that failed.
     pub degraded: Vec<String>,
-    /// Time stolen from a busy loop on its CPUs before it was made, in percent; null where nobody measured.
+    /// Time stolen from a busy loop on its CPUs before it was made, in percent; null where it was not measured.
     pub noise_before: Option<f64>,
     /// The same, since it was made.
     pub noise_after: Option<f64>,
-    /// How it is.
+    /// The state of the cell.
     pub state: State,
     /// Its control group; null where it has none.
     pub group: Option<String>,
@@ -69,7 +69,7 @@ impl Record {
         self.expires_s.map(|end| end.saturating_sub(boot::seconds()))
     }
 
-    /// Whether somebody must stay and guard it.
+    /// Whether a guardian must stay and guard it.
     #[must_use]
     pub fn needs_guardian(&self) -> bool {
         self.expires_s.is_some() || self.memory.is_some()

@@ -7,10 +7,10 @@ use crate::name::Name;
 use crate::record::Record;
 use seatmap_os::boot;
 
-/// Has a cell's lease end so many seconds from now, whether it had one or not.
+/// Has a cell's lease end `lease_s` seconds from now, whether it had one or not.
 ///
 /// # Errors
-/// There is no such cell, or its record cannot be written.
+/// No cell has this name, or its record cannot be written.
 pub fn renew(host: &Host, name: &Name, lease_s: u64) -> Result<Record, CellError> {
     let _lock = host.run.lock().map_err(CellError::remembering)?;
     host.recover()?;

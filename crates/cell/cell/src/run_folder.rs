@@ -1,4 +1,4 @@
-//! Where cells are remembered while the computer runs: journals, records, the lock.
+//! The folder that holds journals, records and locks while the computer runs.
 
 use crate::journal::Journal;
 use crate::name::Name;
@@ -13,8 +13,8 @@ use std::sync::Arc;
 /// The folder, where it is not the usual one.
 pub const VARIABLE: &str = "SEATMAP_RUN";
 
-/// A folder on a file system that a boot empties, for this user alone. What lies in it is believed: it is
-/// [looked at](seatmap_os::trusted) when it is opened, and no link in it is followed.
+/// A folder on a file system that a boot empties, for this user alone. Its files are believed: it is
+/// [checked](seatmap_os::trusted) when it is opened, and no link in it is followed.
 #[derive(Clone, Debug)]
 pub struct RunFolder(Arc<TrustedFolder>);
 
@@ -26,11 +26,12 @@ pub struct Lock {
 }
 
 impl RunFolder {
-    /// The folder [`VARIABLE`] names; root's is `/run/seatmap`, other users' `$XDG_RUNTIME_DIR/seatmap`.
+    /// The folder [`VARIABLE`] names; by default `/run/seatmap` for root and `$XDG_RUNTIME_DIR/seatmap` for other
+    /// users.
     ///
     /// # Errors
-    /// There is no such folder and it cannot be made, somebody else could change it, neither variable is set, or the first to a relative path: guardians work
-    /// in another folder.
+    /// The folder does not exist and cannot be made, another user could change it, neither variable is set, or the
+    /// first is a relative path: guardians work in another folder.
     pub fn of_user() -> io::Result<Self> {
         // SAFETY: the call cannot fail and touches nothing.
         let is_root = unsafe { libc::geteuid() } == 0;
@@ -49,12 +50,12 @@ impl RunFolder {
     /// This folder, made if need be.
     ///
     /// # Errors
-    /// It cannot be made, or somebody else could change it.
+    /// It cannot be made, or another user could change it.
     pub fn new(folder: &Path) -> io::Result<Self> {
         Ok(RunFolder(Arc::new(TrustedFolder::create(folder)?)))
     }
 
-    /// Where it lies.
+    /// The path of the folder.
     #[must_use]
     pub fn path(&self) -> &Path {
         self.0.path()
@@ -68,7 +69,8 @@ impl RunFolder {
         path == self.path() || number(self.path()).is_some_and(|own| number(path) == Some(own))
     }
 
-    /// A file of another's in this folder. What belongs to a cell has its name before the last dot.
+    /// The path of a file in this folder that another module owns. A file that belongs to a cell has the cell's name
+    /// before the last dot.
     #[must_use]
     pub fn file(&self, name: &str) -> PathBuf {
         self.path().join(name)
@@ -77,15 +79,15 @@ impl RunFolder {
     /// Opens a file in this folder, without following a link.
     ///
     /// # Errors
-    /// What the system says, or the file is not this user's alone.
+    /// The system's error, or the file is not this user's alone.
     pub fn open(&self, name: &str, how: Open) -> io::Result<File> {
         Ok(self.0.file(name, how)?)
     }
 
-    /// What stands in a file in this folder.
+    /// The content of a file in this folder.
     ///
     /// # Errors
-    /// What the system says, or the file is not this user's alone.
+    /// The system's error, or the file is not this user's alone.
     pub fn read(&self, name: &str) -> io::Result<Vec<u8>> {
         let mut bytes = Vec::new();
         self.open(name, Open::Read)?.read_to_end(&mut bytes).map_err(at(&self.file(name)))?;
@@ -95,7 +97,7 @@ impl RunFolder {
     /// Puts a file into this folder, whole or not at all.
     ///
     /// # Errors
-    /// What the system says.
+    /// The system's error.
     pub fn replace(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
         Ok(self.0.replace(name, bytes)?)
     }
@@ -129,8 +131,8 @@ impl RunFolder {
         Ok(found)
     }
 
-    /// Removes journals of other boots, which ended what they describe, and those that were begun and say nothing. To be
-    /// called with the lock held: one that somebody begins now says nothing yet.
+    /// Removes journals of other boots, which ended what they describe, and journals that were begun and are still
+    /// empty. To be called with the lock held: a journal that another program begins now is empty, too.
     ///
     /// # Errors
     /// A file cannot be read or removed.
@@ -159,7 +161,7 @@ impl RunFolder {
         self.replace(&record_file(&record.name), &serde_json::to_vec(record)?)
     }
 
-    /// What is remembered of a cell.
+    /// The record of a cell.
     #[must_use]
     pub fn record(&self, name: &Name) -> Option<Record> {
         serde_json::from_slice(&self.read(&record_file(name)).ok()?).ok()
@@ -173,7 +175,7 @@ impl RunFolder {
         Ok(self.0.remove(record_file(name))?)
     }
 
-    /// Forgets a cell's guardian, who goes by himself.
+    /// Forgets a cell's guardian, which exits by itself.
     ///
     /// # Errors
     /// The file cannot be removed.
@@ -222,7 +224,7 @@ fn guardian_file(name: &Name) -> String {
     format!("{name}.guardian")
 }
 
-/// An error with the file that it is about: whoever reads it may not know of this folder.
+/// An error with the file that it is about: its reader may not know of this folder.
 pub(crate) fn at(path: &Path) -> impl FnOnce(io::Error) -> io::Error {
     move |error| io::Error::new(error.kind(), format!("{}: {error}", path.display()))
 }

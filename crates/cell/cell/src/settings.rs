@@ -1,8 +1,9 @@
 //! The settings that Seatmap changes, and no others.
 //!
-//! A journal says what to write into which file, and is obeyed as root. So it is obeyed only where the file is one that
-//! making a cell changes, and the value one that such a file holds, whoever wrote the journal. Names are compared piece by
-//! piece: there is no `..` in them, and users can make no links in the kernel's own file systems.
+//! A journal says which value to write into which file, and root obeys it. So a line is obeyed only where the file is
+//! one that making a cell changes, and the value one that such a file holds, no matter who wrote the journal. Names
+//! are compared piece by piece: there is no `..` in them, and users can make no links in the kernel's own file
+//! systems.
 
 use crate::change::{Change, What};
 use crate::name::Name;

@@ -17,7 +17,7 @@ pub struct Site<'a> {
     pub journal: &'a mut Journal,
     /// The cell's CPUs.
     pub cell: CpuSet,
-    /// All CPUs that run and are no cell's.
+    /// All CPUs that run and do not belong to a cell.
     pub rest: CpuSet,
     /// Processes that are never moved: the creator and its guardian.
     pub spared: Vec<Tid>,
@@ -26,7 +26,7 @@ pub struct Site<'a> {
 /// Why a site could not be changed.
 #[derive(Debug, thiserror::Error)]
 pub enum SiteError {
-    /// The host refused.
+    /// The host refused a change.
     #[error(transparent)]
     File(#[from] FileError),
     /// The journal could not be written, so that nothing may be changed.
@@ -47,7 +47,7 @@ impl Site<'_> {
     /// Makes a change that was noted.
     ///
     /// # Errors
-    /// What the host says.
+    /// The host's error.
     pub fn make(&self, change: &Change) -> Result<(), FileError> {
         let made = change.make(self.root);
         fault::point();
@@ -63,7 +63,7 @@ impl Site<'_> {
         Ok(self.make(&change)?)
     }
 
-    /// Notes and makes several changes. Those that the host refused are returned.
+    /// Notes and makes several changes. Returns those that the host refused.
     ///
     /// # Errors
     /// [`SiteError::Journal`]: none was made.
@@ -85,14 +85,14 @@ impl Site<'_> {
     /// Writes a file of a group that was made for this cell: it goes when the group goes.
     ///
     /// # Errors
-    /// What the host says.
+    /// The host's error.
     pub fn furnish(&self, path: &str, value: &str) -> Result<(), FileError> {
         let written = self.root.write(path, value);
         fault::point();
         written
     }
 
-    /// What must be changed to keep the cell's CPUs out of a file that holds CPUs; `None` where it need not or cannot be.
+    /// The change that keeps the cell's CPUs out of a file that holds CPUs; `None` where none is needed or possible.
     #[must_use]
     pub fn keep_out(&self, what: What, path: &str) -> Option<Change> {
         let old = self.root.read(path).ok()?;

@@ -5,7 +5,7 @@ use seatmap_os::task;
 use seatmap_os::{CpuSet, Tid};
 use std::io;
 
-/// Where the thread of this folder may run, if it is still the one that started then.
+/// The mask of the thread of this folder, if it is still the one that started then.
 pub(crate) fn affinity(root: &Root, folder: &str, started_ticks: Option<u64>) -> Result<String, FileError> {
     let tid = tid_of(folder)?;
     let task = task::in_folder(root, folder, tid)?;

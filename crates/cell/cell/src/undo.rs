@@ -1,7 +1,7 @@
 //! Puts back what a journal says was changed, backwards, and only what is still as we left it.
 //!
-//! Cells may go in another order than they came. Where a younger cell changed the same path on top, its journal is given
-//! the older value to bring back (it is *rebased*), and the path keeps what the younger cell needs.
+//! Cells may end in another order than they began. If a younger cell changed the same path on top, its journal is
+//! given the older value to bring back (it is *rebased*), and the path keeps what the younger cell needs.
 
 mod heirs;
 
@@ -27,9 +27,9 @@ const ROUNDS: u32 = 4;
 /// Something that was not put back, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Left {
-    /// What.
+    /// The setting, or the thread.
     pub path: String,
-    /// Why.
+    /// The reason.
     pub why: String,
 }
 
@@ -39,9 +39,10 @@ impl fmt::Display for Left {
     }
 }
 
-/// Undoes a journal and removes it. What could not be put back is returned; the journal ends all the same, or a change
-/// that somebody else made would hold it for ever. `others` are the journals of the other cells, the oldest first. Undoing
-/// needs no room on the disk. Nothing is written but [settings](crate::settings) that cells change, whatever a journal says.
+/// Undoes a journal and removes it. Returns the settings that could not be put back. The journal is removed all the
+/// same, or a change by another program would keep it for ever. `others` are the journals of the other cells, the
+/// oldest first. Undoing needs no room on the disk. It writes only [settings](crate::settings) that cells change, no
+/// matter what a journal says.
 ///
 /// # Errors
 /// Another cell's journal cannot be written, or this one not removed.
@@ -72,7 +73,7 @@ pub fn undo(root: &Root, mut journal: Journal, others: &mut [Journal]) -> io::Re
     Ok(left)
 }
 
-/// Takes out of a journal what no cell can have changed: the file is damaged, or somebody planted it.
+/// Takes out of a journal the lines that no cell can have written: the file is damaged, or planted.
 fn refused(layout: &Layout, journal: &mut Journal) -> Vec<Left> {
     let cell = journal.header.cell.clone();
     let (changes, refused): (Vec<Change>, Vec<Change>) =
@@ -82,7 +83,7 @@ fn refused(layout: &Layout, journal: &mut Journal) -> Vec<Left> {
     refused.into_iter().map(|change| Left { path: change.path, why: why.clone() }).collect()
 }
 
-/// What nobody can put back, as nobody knows of it.
+/// The changes that cannot be put back, because their lines are lost.
 fn lost(journal: &Journal) -> Option<Left> {
     let why = format!("{} of its lines are damaged; what they told of stays as it is", journal.lost);
     (journal.lost > 0).then(|| Left { path: journal.path().display().to_string(), why })
@@ -90,14 +91,15 @@ fn lost(journal: &Journal) -> Option<Left> {
 
 /// Notes the masks that threads have chosen while the cell stood, so that they outlive its cpuset.
 fn note_masks(root: &Root, journal: &mut Journal, others: &[Journal]) {
-    // Where it is not known whose CPUs these were, everybody's mask looks chosen: the cell's cpuset has narrowed them all.
+    // Where it is not known which cell these CPUs belonged to, every thread's mask looks chosen: the cell's cpuset
+    // has narrowed them all.
     if journal.header.set().is_empty() || !journal.has_group() {
         return;
     }
     let own = journal.header.set();
     let open = everywhere(root, others).without(&own);
     let inside = inside(root, journal);
-    // Who may use the whole cell from inside has that of its cpuset, also where somebody moved it in.
+    // A thread inside that may use the whole cell has the mask of its cpuset, also where a user moved it in.
     let is_given =
         |task: &task::Task, now: &CpuSet| *now == own && (inside.contains(&task.tid) || inside.contains(&task.pid));
     let chosen = |task: task::Task| {
@@ -124,7 +126,7 @@ fn undo_one(root: &Root, change: &Change, journal: &Journal, others: &mut [Journ
     if change.what == What::Count {
         return Ok(take_away(root, change));
     }
-    // Whatever mask such a thread has now, it did not get from the cell. The kernel forgets masks for control groups alone.
+    // Such a thread did not get its present mask from the cell. The kernel forgets masks for control groups alone.
     if change.is_kept() && !journal.has_group() {
         return Ok(None);
     }
@@ -135,7 +137,7 @@ fn undo_one(root: &Root, change: &Change, journal: &Journal, others: &mut [Journ
     if heirs.is_empty() { Ok(put_back(root, change, &open)) } else { rebase(root, change, heirs, &open) }
 }
 
-/// The CPUs that are no other cell's.
+/// The CPUs that do not belong to another cell.
 fn everywhere(root: &Root, others: &[Journal]) -> CpuSet {
     let live: CpuSet = others.iter().flat_map(|other| other.header.set()).collect();
     layout::online(root).unwrap_or_default().without(&live)
@@ -169,8 +171,8 @@ fn was_widened(change: &Change, current: &str, open: &CpuSet) -> bool {
     change.what == What::Affinity && CpuSet::of_list(current).as_ref() == Some(open)
 }
 
-/// What is to be left of numbers to which something was added. It is written down before anything is taken away: who dies in
-/// between does not take it twice.
+/// The values to leave in numbers to which something was added. They are written down before anything is taken away,
+/// so that a process that dies in between does not take it twice.
 fn counts(root: &Root, journal: &Journal) -> Vec<Line> {
     if journal.stage == Stage::Leaving {
         return Vec::new();
@@ -183,8 +185,8 @@ fn counts(root: &Root, journal: &Journal) -> Vec<Line> {
     journal.changes.iter().filter(is_count).filter_map(line).collect()
 }
 
-/// What a number shall be, and what it is. A cell that was never whole may have got less than it asked for; nobody has gone
-/// since it was begun, so that what stood then is the least that may be left.
+/// The value that a number shall have, and the one that it has. A cell that was never whole may have got less than it
+/// asked for. No cell has gone since it was begun, so that the number at that time is the least that may be left.
 fn left_of(root: &Root, change: &Change, stage: Stage) -> Option<(u64, u64)> {
     let (old, current) = (number(&change.old), number(&root.read(&change.path).ok()?));
     let fewer = current.saturating_sub(number(&change.new).saturating_sub(old));
@@ -218,7 +220,7 @@ fn rebase(root: &Root, change: &Change, heirs: Vec<&mut Journal>, open: &CpuSet)
         value = new;
     }
     let Ok(current) = change.current(root) else { return Ok(None) };
-    // What the host refused to change, as it does some interrupts, is as it was.
+    // A setting that the host refused to change, as it does some interrupts, is as it was.
     if change.same(&current, &value) || change.same(&current, &change.old) {
         return Ok(None);
     }
@@ -263,8 +265,8 @@ fn narrow_again(root: &Root, other: &Journal, open: &CpuSet) {
     }
 }
 
-/// Gives threads that were created while the cell stood what their creators get. Those of which nobody can tell whether they
-/// inherited their masks or chose them are returned, and left as they are.
+/// Gives threads that were created while the cell stood the masks that their creators get. Threads that may have
+/// inherited their masks or chosen them are returned, and left as they are.
 fn widen_heirs(root: &Root, journal: &Journal, others: &mut [Journal]) -> io::Result<Vec<Left>> {
     let mut left = Vec::new();
     for _ in 0..ROUNDS {

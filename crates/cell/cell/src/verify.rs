@@ -16,10 +16,11 @@ use seatmap_os::task::Task;
 /// Threads named one by one; of more, their number says enough.
 const MOST_NAMED: usize = 4;
 
-/// What is wrong with a cell, a line each; nothing where all is well.
+/// The faults of a cell, one per line; empty where all is well.
 ///
 /// # Errors
-/// The kernel does not say which CPUs run, or somebody has begun to undo the cell meanwhile, so that nothing can be said.
+/// The kernel does not say which CPUs run, or another program has begun to undo the cell meanwhile, so that nothing
+/// can be said.
 pub fn verify(host: &Host, record: &Record) -> Result<Vec<String>, CellError> {
     let offline = record.set().without(&layout::online(&host.root)?);
     let mut faults = Vec::new();
@@ -56,7 +57,7 @@ fn overlaps(host: &Host, record: &Record) -> Vec<String> {
 fn intruders(host: &Host, record: &Record) -> Vec<String> {
     let inside = inside(host, record);
     let outside = outside(host, record);
-    // Affinity alone cannot move everybody, and was never said to.
+    // Affinity alone cannot move every thread, and does not promise to.
     let known = if record.backend == Backend::Affinity { record.threads_left } else { 0 };
     let outside = if outside.len() > known { outside } else { Vec::new() };
     [told(&inside, "is in the cell and was not run there"), told(&outside, "may run on the cell's CPUs")].concat()
@@ -68,7 +69,7 @@ fn began_ticks(host: &Host, record: &Record) -> Option<u64> {
     journals.into_iter().find(|journal| journal.header.cell == record.name)?.header.began_ticks
 }
 
-/// Members of the cell's group that nobody ran there.
+/// Members of the cell's group that were not started there by Seatmap.
 fn inside(host: &Host, record: &Record) -> Vec<Task> {
     let Some(group) = &record.group else { return Vec::new() };
     let members: Vec<Tid> = group::members(&host.root, group);
@@ -78,7 +79,8 @@ fn inside(host: &Host, record: &Record) -> Vec<Task> {
     all.filter(|task| !task.has_ended() && !is_known(task.pid)).collect()
 }
 
-/// Threads that are not in the cell and may run on its CPUs. In a partition of version 2 the kernel sees to that itself.
+/// Threads that are not in the cell and may run on its CPUs. In a partition of version 2 the kernel sees to that
+/// itself.
 fn outside(host: &Host, record: &Record) -> Vec<Task> {
     if record.backend == Backend::V2Partition {
         return Vec::new();
@@ -88,7 +90,7 @@ fn outside(host: &Host, record: &Record) -> Vec<Task> {
     let spared: Vec<Tid> = ours.into_iter().flatten().collect();
     let found = census::stragglers(&host.root, &record.set(), &spared).free.into_iter();
     let began = began_ticks(host, record);
-    // Where the cell has no group, only their seats tell who was run in it.
+    // If the cell has no group, only the threads' masks tell which were started in it.
     let is_seated = |task: &Task| task.cpus().is_some_and(|cpus| cpus.is_subset(&record.set()));
     let foreign = |task: &Task| {
         let member = members.contains(&task.tid) || census::is_resident(&host.root, task.pid, record);

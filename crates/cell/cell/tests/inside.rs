@@ -1,4 +1,4 @@
-//! Meters that enter a cpuset before they sit: with v1 cpusets and root's rights, else skipped.
+//! Meters that enter a cpuset before they sit. Requires v1 cpusets and root; skipped otherwise.
 
 use seatmap_cell::settings_lock;
 use seatmap_noise::{Error, Options, measure};

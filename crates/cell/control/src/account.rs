@@ -1,8 +1,8 @@
-//! What users have had of late, on file: whoever kills a controller, or starts one anew, wins nothing by it.
+//! The account of users' recent CPU time, on file. A user gains nothing by killing a controller or starting one anew.
 //!
-//! It is written whenever a cell starts or ends, and every few seconds. Its times are those of the boot, which go on while no
-//! controller runs: usage decays meanwhile, and cells that stand are charged to their users. What it can lose is what cells
-//! that end with their controller have had since it was last written.
+//! It is written whenever a cell starts or ends, and every few seconds. Its times are those of the boot, which go on
+//! while no controller runs: usage decays meanwhile, and cells that stand are charged to their users. A controller
+//! that dies can lose the time of cells that end with it, since the account was last written.
 
 use crate::usage::{HALF_LIFE_MS, Usage};
 use crate::whole;
@@ -17,7 +17,7 @@ pub const FORMAT: &str = "seatmap-usage/1";
 /// The file, beside the ledger.
 pub const FILE: &str = "controller.usage";
 
-/// The most that one user can have on his account, in CPU-ms: all CPUs that a list can name, for ever.
+/// The most that one user can have on the account, in CPU-ms: all CPUs that a list can name, without end.
 const MOST_CPU_MS: f64 = (1u64 << 20) as f64 * HALF_LIFE_MS / std::f64::consts::LN_2;
 
 /// An account, as it is on file. Numbers are whole, so that what is read is what was written.
@@ -29,11 +29,11 @@ pub struct Account {
     pub boot_id: String,
     /// When it was written, in ms after the boot.
     pub at_ms: u64,
-    /// What each user had had by then, in CPU-us, by his number.
+    /// The CPU time of each user by then, in CPU-us, by user id.
     pub cpu_us: BTreeMap<u32, u64>,
 }
 
-/// Why an account is begun anew.
+/// The reason why an account starts again from zero.
 #[derive(Debug, thiserror::Error)]
 pub enum Lost {
     /// It cannot be read.
@@ -41,7 +41,7 @@ pub enum Lost {
     Unreadable {
         /// The file.
         path: String,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
     /// It is something else.
@@ -49,10 +49,10 @@ pub enum Lost {
     Foreign {
         /// The file.
         path: String,
-        /// What is wrong with it.
+        /// The problem, in words.
         why: String,
     },
-    /// The computer has been started anew since.
+    /// The computer has been restarted since.
     #[error("{path}: is of another boot; what users had before it is forgotten")]
     OtherBoot {
         /// The file.
@@ -61,17 +61,17 @@ pub enum Lost {
 }
 
 impl Account {
-    /// What is known by now, on this boot.
+    /// The account at this moment, on this boot.
     #[must_use]
     pub fn of(usage: &Usage, boot_id: &str) -> Self {
         let cpu_us = usage.of_all().iter().map(|(uid, cpu_ms)| (*uid, (cpu_ms * 1000.0).round() as u64)).collect();
         Account { format: FORMAT.to_owned(), boot_id: boot_id.to_owned(), at_ms: usage.at_ms(), cpu_us }
     }
 
-    /// What it tells, if that can be so at this time of its boot.
+    /// The usage that it holds, if that is possible at this time of its boot.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// The problem, in words.
     pub fn usage(&self, now_ms: u64) -> Result<Usage, String> {
         if self.format != FORMAT {
             return Err(format!("\"format\" must be \"{FORMAT}\""));
@@ -87,7 +87,7 @@ impl Account {
     }
 }
 
-/// What is on file; nothing where there is no file.
+/// Reads the account on file; it is empty where there is no file.
 ///
 /// # Errors
 /// [`Lost`].
@@ -108,7 +108,7 @@ pub fn read(host: &Host, now_ms: u64) -> Result<Usage, Lost> {
 /// Writes it: the file is whole, old or new.
 ///
 /// # Errors
-/// What the system says.
+/// The system's error.
 pub fn write(host: &Host, usage: &Usage) -> io::Result<()> {
     whole::write(host, FILE, &Account::of(usage, &host.boot_id))
 }

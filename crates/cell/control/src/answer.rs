@@ -1,4 +1,4 @@
-//! What the controller says.
+//! The controller's answers.
 
 use seatmap_cell::{Name, Record};
 use serde::{Deserialize, Serialize};
@@ -8,112 +8,112 @@ use serde::{Deserialize, Serialize};
 pub struct Answer {
     /// The request's number; 0 where it has none.
     pub id: u64,
-    /// What it says.
+    /// The content of the answer.
     #[serde(flatten)]
     pub say: Say,
 }
 
-/// What it says. A request gets any number of `waiting`, and one of the others; `damaged`, `resumed` and `ended` come
-/// unasked to the connection that made the cell.
+/// The content of an answer. A request gets any number of `waiting`, and one of the others; `damaged`, `resumed` and
+/// `ended` come unasked to the connection that made the cell.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "say", rename_all = "lowercase")]
 pub enum Say {
-    /// It waits.
+    /// The request waits.
     Waiting {
-        /// How many are before it.
+        /// The number of requests before it.
         before: usize,
-        /// How many wait.
+        /// The number of requests that wait.
         waiting: usize,
     },
     /// The cell, made or renewed.
     Cell {
-        /// The cell.
+        /// The cell that was made.
         cell: Box<Record>,
     },
-    /// All cells, and who waits.
+    /// All cells, and the requests that wait.
     Cells {
         /// The cells.
         cells: Vec<Listed>,
     },
-    /// It is done.
+    /// The request is done.
     Done {
-        /// What could not be put back.
+        /// The settings that could not be put back.
         left: Vec<String>,
     },
     /// It is not done.
     Error {
-        /// Whose fault it is.
+        /// The origin of the fault.
         kind: Kind,
-        /// What, and what to do.
+        /// The problem, and what to do.
         message: String,
     },
     /// Something is wrong with a cell.
     Damaged {
-        /// The cell.
+        /// The cell that has the faults.
         name: Name,
-        /// What is wrong, a line each; nothing where all is well again.
+        /// The faults, one per line; empty where all is well again.
         faults: Vec<String>,
     },
     /// A cell's turn is over.
     Suspended {
-        /// The cell.
+        /// The cell that was suspended.
         name: Name,
     },
     /// It is a cell's turn again.
     Resumed {
-        /// The cell.
+        /// The cell whose turn it is.
         name: Name,
     },
-    /// A cell has ended: its lease did, or somebody undid it.
+    /// A cell has ended: its lease ran out, or a program undid it.
     Ended {
-        /// The cell.
+        /// The cell that has ended.
         name: Name,
     },
 }
 
-/// Whose fault an error is.
+/// The origin of an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
     /// The client may not do this.
     Denied,
-    /// What is asked for is wrong.
+    /// The request is wrong.
     Asked,
     /// It would have to wait, and may not or must not.
     Busy,
-    /// It failed.
+    /// The controller failed to do it.
     Failed,
 }
 
 /// A cell in a list.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Listed {
-    /// What it is called.
+    /// The name of the cell.
     pub name: Name,
-    /// How it is.
+    /// The phase of its life.
     pub phase: Phase,
     /// The user who asked for it; null where the controller did not make it.
     pub uid: Option<u32>,
     /// The cell; null while it waits or is suspended.
     pub cell: Option<Record>,
-    /// What is wrong with it.
+    /// The problem, in words.
     pub faults: Vec<String>,
 }
 
-/// Where in its life a cell is.
+/// The phase of a cell's life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Phase {
     /// It has not been made yet.
     Waiting,
-    /// It stands.
+    /// The cell stands.
     Standing,
     /// It was made, and others have its CPUs for now.
     Suspended,
 }
 
 impl Say {
-    /// An error.
+    /// The answer that reports an error.
     #[must_use]
     pub fn error(kind: Kind, message: impl Into<String>) -> Self {
         Say::Error { kind, message: message.into() }

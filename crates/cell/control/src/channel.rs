@@ -1,7 +1,8 @@
 //! The door for programs that have no I/O rights: a second socket, and a process for each that comes in.
 //!
-//! Nothing is read from them here. Each is handed to a [`steward`](crate::steward) of its own, which becomes its user first:
-//! a client that exhausts descriptors or memory, or finds a fault, harms its own steward.
+//! Nothing is read from them here. Each is handed to its own file proxy (see [`steward`](crate::steward)), which
+//! takes on its user's rights first: a client that exhausts descriptors or memory, or exploits a fault, harms its own
+//! proxy only.
 
 use crate::door;
 use crate::error::ControlError;
@@ -24,29 +25,29 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-/// What the socket's name has behind that of the controller's.
+/// The ending of the socket's name, behind the name of the controller's socket.
 pub const ENDING: &str = ".9p";
 
-/// Programs at once: of all, and of one user, so that nobody keeps the others out.
+/// The most programs at once: of all users, and of one user, so that no user keeps the others out.
 const MOST: usize = 64;
 const MOST_OF_A_USER: usize = 16;
 
 /// Between two attempts where none can be let in: out of file descriptors, for one.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// What programs are shown.
+/// The files that programs are shown.
 #[derive(Clone, Debug)]
 pub struct Exported {
-    /// The folder. It is a real one, and those above it are root's or the controller's own, so that none of its users leads
-    /// the controller, which opens it with its own rights, to another.
+    /// The folder. It is a real one, and those above it belong to root or the controller's user. So no other user can
+    /// lead the controller, which opens it with its own rights, to another folder.
     pub folder: PathBuf,
     /// Whether nothing in it is changed.
     pub is_read_only: bool,
-    /// The command that becomes a steward; the folder, and the word for read-only, come behind it.
+    /// The command that becomes a file proxy; the folder, and the word for read-only, come behind it.
     pub steward: Keeper,
 }
 
-/// What a steward is told where nothing is changed.
+/// The argument of a file proxy that changes nothing.
 pub const READ_ONLY: &str = "--read-only";
 
 /// The socket beside a controller's.
@@ -67,7 +68,7 @@ pub(crate) fn admit_all(listener: &UnixListener, group: Option<u32>, exported: &
     }
 }
 
-/// Whoever may not come in finds the end of the stream: the protocol has no word for it before a request.
+/// A client that may not come in finds the end of the stream: the protocol has no word for it before a request.
 fn admit(stream: UnixStream, group: Option<u32>, exported: &Exported, guests: &Guests) -> io::Result<()> {
     let (peer, own_uid) = (Peer::of(&stream)?, peer::own_uid());
     let uid = peer.uid;
@@ -83,7 +84,7 @@ fn admit(stream: UnixStream, group: Option<u32>, exported: &Exported, guests: &G
     Ok(())
 }
 
-/// Only root can act for somebody else; root himself is served with lesser rights.
+/// Only root can act for another user; root itself is served with lesser rights.
 fn can_serve(own_uid: u32, uid: u32) -> bool {
     own_uid == 0 || uid == own_uid || uid == 0
 }
@@ -96,18 +97,18 @@ fn start(exported: &Exported, stream: UnixStream) -> io::Result<Child> {
     command.stdin(OwnedFd::from(stream)).stdout(Stdio::null()).stderr(Stdio::null()).spawn()
 }
 
-/// Whether there is such a folder, which nobody else can exchange for another.
+/// Checks that the folder exists and that no other user can exchange it for another.
 pub(crate) fn check(exported: &Exported) -> Result<(), ControlError> {
     let failed =
         |error: TrustError| ControlError::Export { path: exported.folder.display().to_string(), source: error.into() };
     trusted::reach(&exported.folder).map(drop).map_err(failed)
 }
 
-/// Connects a program that is about to be started, which inherits the connection: what it writes to its console comes out at
-/// the first file, and what it asks for of its input is read from the second. The program agrees on the protocol anew.
+/// Connects a program that is about to be started and inherits the connection: its console output comes out at the
+/// first file, and its input is read from the second. The program agrees on the protocol again.
 ///
 /// # Errors
-/// [`ControlError::NoFiles`]: nobody listens there, or lets this user in.
+/// [`ControlError::NoFiles`]: no server listens there, or it does not let this user in.
 pub fn connect(socket: &Path, console_and_input: [BorrowedFd<'_>; 2]) -> Result<UnixStream, ControlError> {
     let failed = |source| ControlError::NoFiles { path: socket.display().to_string(), source };
     let mut stream = door::knock(socket).map_err(failed)?;

@@ -17,10 +17,10 @@ pub struct Client {
 }
 
 impl Client {
-    /// Connects.
+    /// Connects to the controller.
     ///
     /// # Errors
-    /// Nobody listens there.
+    /// No controller listens there.
     pub fn connect(path: &Path) -> Result<Self, ControlError> {
         let failed = |source| ControlError::Unreachable { path: path.display().to_string(), source };
         Ok(Client { stream: BufReader::new(door::knock(path).map_err(failed)?), asked: 0 })
@@ -34,7 +34,7 @@ impl Client {
         self.asked += 1;
         let id = self.asked;
         let request = Request { format: FORMAT.to_owned(), id, ask };
-        // Where it has refused us before it read anything, that is to be read.
+        // A server that refused us before it read anything has sent the reason, which is read next.
         let sent = line::write(&mut self.stream.get_ref(), &request);
         loop {
             let Answer { id: of, say } = match (self.hear(), &sent) {
@@ -52,10 +52,10 @@ impl Client {
         }
     }
 
-    /// What the controller says next, asked or not.
+    /// The controller's next answer, whether it was asked for or not.
     ///
     /// # Errors
-    /// It has gone.
+    /// The controller has gone.
     pub fn hear(&mut self) -> Result<Answer, ControlError> {
         let line = line::read(&mut self.stream).map_err(ControlError::Gone)?;
         let line = line.ok_or_else(|| ControlError::Gone(io::ErrorKind::UnexpectedEof.into()))?;

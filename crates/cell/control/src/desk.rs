@@ -1,4 +1,4 @@
-//! Where requests are taken, one at a time, by one thread: it alone makes and undoes cells.
+//! The scheduler: one thread takes requests, one at a time; only it makes and undoes cells.
 
 mod asks;
 mod works;
@@ -24,23 +24,23 @@ use std::io;
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
-/// How often cells are looked at, which reads every thread's mask, and what users have had is written down.
+/// How often cells are checked, which reads every thread's mask, and the account of users is written.
 const LOOK_EVERY: Duration = Duration::from_secs(5);
 
 /// Requests of one user that may wait at once.
 pub(crate) const MOST_WAITING: usize = 64;
 
-/// A client that does not read for this long is let go: everybody waits for it meanwhile.
+/// A client that does not read for this long is disconnected: all others wait for it meanwhile.
 const PATIENCE: Duration = Duration::from_millis(200);
 
-/// What happens to a controller.
+/// An event for the controller.
 #[derive(Debug)]
 pub enum Event {
     /// A client that may give orders.
     Came(u64, UnixStream, Peer),
-    /// What it says, or the number of a request and what is wrong with it.
+    /// A client's request, or the number of a request and the problem with it.
     Said(u64, Result<Request, (u64, String)>),
-    /// It is gone.
+    /// The client is gone.
     Gone(u64),
 }
 
@@ -62,8 +62,8 @@ pub struct Desk<'a> {
 }
 
 impl<'a> Desk<'a> {
-    /// Opens, and takes over the cells that an earlier controller left to stay, and what users have had of it; or why that
-    /// is forgotten.
+    /// Opens the scheduler. It takes over the detached cells of an earlier controller and its account of users; where
+    /// the account is lost, the reason is returned.
     ///
     /// # Errors
     /// A journal or the ledger cannot be read or written.
@@ -104,7 +104,7 @@ impl<'a> Desk<'a> {
         self.pump();
     }
 
-    /// Does what time asks for: turns, leases that have ended, cells that somebody else changed.
+    /// Does the work that is due: turns, leases that have ended, cells that another program changed.
     pub fn tick(&mut self) {
         self.see_who_ended();
         if self.looked.elapsed() >= LOOK_EVERY {
@@ -144,7 +144,7 @@ impl<'a> Desk<'a> {
         self.tell_places();
     }
 
-    /// CPUs that run and are in nobody else's cell.
+    /// CPUs that run and are not in a cell of another program.
     fn pool(&self) -> CpuSet {
         let own = |name: &seatmap_cell::Name| self.tenants.values().any(|tenant| tenant.create.name == *name);
         let cells = self.host.cells().unwrap_or_default();
@@ -153,7 +153,7 @@ impl<'a> Desk<'a> {
         others.fold(online.without(&self.host.claimed()), |pool, cpus| pool.without(&cpus))
     }
 
-    /// This process is never moved when a cell is made, so that it moves itself.
+    /// Moves this process itself off the cells: making a cell never moves it.
     fn keep_house(&self) {
         let taken = self.host.cells().unwrap_or_default();
         let online = layout::online(&self.host.root).unwrap_or_default();
@@ -190,7 +190,7 @@ impl<'a> Desk<'a> {
         self.next - 1
     }
 
-    /// Tells those who wait what place they have, where it is another than before.
+    /// Tells waiting clients their place in the queue, where it has changed.
     fn tell_places(&mut self) {
         let mut news = Vec::new();
         for (id, tenant) in self.tenants.iter_mut().filter(|(_, tenant)| tenant.phase == Phase::Waiting) {
@@ -208,13 +208,13 @@ impl<'a> Desk<'a> {
     fn say(&mut self, connection: u64, id: u64, say: Say) {
         let Some(client) = self.clients.get(&connection) else { return };
         if line::write(&mut &client.stream, &Answer { id, say }).is_err() {
-            // Its reader finds the end, and says that it is gone. What it has said until then is not answered any more.
+            // Its reader finds the end, and reports that it is gone. Its earlier requests are not answered any more.
             let _ = client.stream.shutdown(std::net::Shutdown::Both);
             self.clients.remove(&connection);
         }
     }
 
-    /// What is written down of all cells that stand, are suspended, or are just being made.
+    /// The ledger's entries for all cells that stand, are suspended, or are just being made.
     fn entries(&self) -> Vec<Entry> {
         let made = self.tenants.values().filter(|tenant| tenant.phase != Phase::Waiting);
         let entry = |tenant: &Tenant| Entry {
@@ -234,13 +234,13 @@ impl<'a> Desk<'a> {
         Ok(())
     }
 
-    /// Where it cannot be written now, it is in a few seconds; nothing but fairness hangs on it.
+    /// If it cannot be written now, it is written in a few seconds; only fairness depends on it.
     fn keep_account(&self) {
         let _ = account::write(&self.host, self.queue.usage());
     }
 }
 
-/// The best so many of these CPUs; all that are there leave none to choose.
+/// The best `count` of these CPUs; if that is all of them there is nothing to choose.
 fn best(host: &Host, open: &CpuSet, count: usize) -> Option<CpuSet> {
     if count >= open.len() {
         return (count == open.len()).then(|| open.clone());

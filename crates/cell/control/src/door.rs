@@ -16,10 +16,11 @@ const LONGEST: usize = 107;
 /// Connections that wait to be accepted.
 const BACKLOG: i32 = 128;
 
-/// Listens in a folder that nobody else can change. Everybody may connect: a client that may not come in is to be told so.
+/// Listens in a folder that no other user can change. All users may connect, so that a client that may not come in
+/// can be told so.
 ///
 /// # Errors
-/// What the system says; `AddrInUse` where somebody listens there already, or something else lies there; the folder is
+/// The system's error; `AddrInUse` where a program listens there already, or something else lies there; the folder is
 /// not this user's alone.
 pub(crate) fn open(path: &Path) -> io::Result<UnixListener> {
     check(path)?;
@@ -30,11 +31,11 @@ pub(crate) fn open(path: &Path) -> io::Result<UnixListener> {
         if is_attended(path)? {
             return Err(io::Error::new(io::ErrorKind::AddrInUse, "somebody listens there already"));
         }
-        // What a killed controller left.
+        // A socket that a killed controller left.
         folder.remove(name)?;
     }
     let socket = bound(path)?;
-    // Nobody can connect before it listens.
+    // No client can connect before it listens.
     fs::chmodat(&folder, name, Mode::from_raw_mode(0o666), AtFlags::empty())?;
     rustix::net::listen(&socket, BACKLOG)?;
     Ok(socket.into())
@@ -47,16 +48,16 @@ fn is_socket(folder: &TrustedFolder, name: &OsStr) -> bool {
 
 fn bound(path: &Path) -> io::Result<OwnedFd> {
     let socket = rustix::net::socket_with(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;
-    // The file gets the socket's permissions, whatever the umask leaves of others.
+    // The file gets the socket's permissions, no matter which of them the umask removes.
     fs::fchmod(&socket, Mode::RUSR | Mode::WUSR)?;
     rustix::net::bind(&socket, &SocketAddrUnix::new(path)?)?;
     Ok(socket)
 }
 
-/// Connects.
+/// Connects to the controller.
 ///
 /// # Errors
-/// What the system says.
+/// The system's error.
 pub(crate) fn knock(path: &Path) -> io::Result<UnixStream> {
     check(path)?;
     UnixStream::connect(path)
@@ -70,7 +71,7 @@ fn check(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Whether somebody listens there; one whose queue is full does.
+/// Whether a program listens there; one whose queue is full does.
 fn is_attended(path: &Path) -> io::Result<bool> {
     let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
     let own = rustix::net::socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None)?;

@@ -10,15 +10,15 @@ pub enum ControlError {
     /// There is one already.
     #[error("another controller runs here; end it first")]
     AnotherRuns,
-    /// Its lock.
+    /// The controller's lock cannot be taken.
     #[error("the controller's lock cannot be taken")]
     Lock(#[source] io::Error),
-    /// Its socket.
+    /// The controller's socket cannot be made.
     #[error("{path}: the controller's socket cannot be opened")]
     Socket {
         /// The socket.
         path: String,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
     /// The folder that programs are shown.
@@ -26,40 +26,40 @@ pub enum ControlError {
     Export {
         /// The folder.
         path: String,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
-    /// Its warden.
+    /// The controller's warden cannot be started.
     #[error("the controller's warden cannot be started")]
     Warden(#[source] io::Error),
-    /// Cells.
+    /// A call of `seatmap-cell` failed.
     #[error(transparent)]
     Cell(#[from] CellError),
-    /// Nobody answers.
+    /// No controller answers.
     #[error("{path}: no controller answers; 'seatmap cell serve' starts one")]
     Unreachable {
         /// The socket.
         path: String,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
-    /// Nobody shows files there.
+    /// No server shows files there.
     #[error("{path}: no files are to be had there; 'seatmap cell serve --export FOLDER' shows some")]
     NoFiles {
         /// The socket.
         path: String,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
-    /// It has gone, or says what nobody understands.
+    /// It has gone, or sends an answer that cannot be understood.
     #[error("the controller has gone")]
     Gone(#[source] io::Error),
-    /// It refuses.
+    /// The controller refuses the request.
     #[error("{message}")]
     Refused {
-        /// Whose fault that is.
+        /// The origin of the fault.
         kind: Kind,
-        /// What it says.
+        /// The controller's message.
         message: String,
     },
 }

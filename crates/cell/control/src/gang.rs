@@ -1,7 +1,7 @@
 //! Stopping all threads of a cell, and letting them go on where they were.
 //!
-//! Signals do it at every level: the freezer of control groups lets go of who is moved out of the group, and a cell that
-//! is handed on has none. A program cannot refuse SIGSTOP, and its parent sees it stopped.
+//! Signals do it at every level: the freezer of control groups releases threads that are moved out of the group, and
+//! a cell that is handed on has none. A program cannot refuse SIGSTOP, and its parent sees it stopped.
 
 use seatmap_cell::fault;
 use seatmap_os::Tid;
@@ -17,9 +17,9 @@ const ROUNDS: u32 = 20;
 /// A thread that is stopped.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stopped {
-    /// Its number.
+    /// The thread's number.
     pub tid: Tid,
-    /// Its process.
+    /// The number of its process.
     pub pid: Tid,
     /// When it started: another may have its number later.
     pub started_ticks: u64,
@@ -43,7 +43,7 @@ pub fn members(root: &Root, folder: &str) -> Vec<Stopped> {
 /// Stops all threads in a control group. `note` is told of them before, and again while others turn up.
 ///
 /// # Errors
-/// What `note` says; those stopped by then stay so.
+/// The error of `note`; threads stopped by then stay stopped.
 pub fn stop<E>(
     root: &Root,
     folder: &str,
@@ -90,7 +90,7 @@ fn processes(root: &Root, threads: &[Stopped]) -> BTreeSet<Tid> {
 fn is_the_same(root: &Root, thread: &Stopped) -> bool {
     let own = std::process::id() as Tid;
     let same = |task: &Task| task.tid == thread.tid && task.started_ticks == thread.started_ticks;
-    // Whatever a file says: neither the first process nor this one.
+    // No matter what a file says: neither the first process nor this one.
     thread.pid > 1 && thread.pid != own && task::of_process(root, thread.pid).iter().any(same)
 }
 

@@ -1,9 +1,9 @@
-//! Who is in: so many at once, and so many of one user, so that nobody keeps the others out.
+//! The number of clients at once: a limit for all, and one for each user, so that no user keeps the others out.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Who is in at one door.
+/// The clients that are connected at one socket.
 #[derive(Clone, Debug)]
 pub(crate) struct Guests {
     inside: Arc<Mutex<BTreeMap<u32, usize>>>,
@@ -11,7 +11,7 @@ pub(crate) struct Guests {
     most_of_a_user: usize,
 }
 
-/// One who is in, while this lives.
+/// A connected client; it counts as long as this lives.
 #[derive(Debug)]
 pub(crate) struct Guest {
     guests: Guests,
@@ -19,7 +19,7 @@ pub(crate) struct Guest {
 }
 
 impl Guests {
-    /// Nobody yet; so many may come.
+    /// Starts without clients, with these limits.
     pub fn new(most: usize, most_of_a_user: usize) -> Self {
         Guests { inside: Arc::default(), most, most_of_a_user }
     }

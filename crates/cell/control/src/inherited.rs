@@ -1,13 +1,13 @@
-//! What a controller finds of the one before it.
+//! The state that a controller takes over from the one before it.
 
 use crate::account::Lost;
 use seatmap_cell::undo::Left;
 
-/// What a controller must tell of when it begins.
+/// The state that a controller must report when it begins.
 #[derive(Debug, Default)]
 pub struct Inherited {
-    /// What the one before it changed, and could not be put back.
+    /// The settings that the one before it changed, and that could not be put back.
     pub left: Vec<Left>,
-    /// Why the account of who has had how much is begun anew.
+    /// The reason why the account of users starts again from zero.
     pub lost: Option<Lost>,
 }

@@ -1,8 +1,8 @@
-//! What a program is told at the standard input that it was started with: read when it asks, as much as there is, and nothing
-//! ahead. What it does not ask for is there for whoever comes next.
+//! The standard input of a program in a cell, passed on from the terminal or file that it was started with. It is
+//! read when the program asks, as much as there is, and not ahead. The rest stays there for the next reader.
 //!
-//! A terminal stays that of who started the program: lines are edited, echoed and ended there, and while the program is in
-//! its background nothing is taken from it.
+//! The terminal stays with the user who started the program: lines are edited, echoed and ended there, and while the
+//! program is in its background nothing is taken from it.
 
 use crate::peer::Peer;
 use seatmap_os::task::Task;
@@ -12,21 +12,21 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
-/// How often somebody in the background of a terminal is looked at while there is something to read.
+/// The interval at which a process in the background of a terminal is checked while there is something to read.
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// A program's standard input.
 #[derive(Debug)]
 pub(crate) struct Input {
     file: File,
-    /// Where the program asks; it may go while it waits for something to read.
+    /// The program's connection; the program may go while it waits for something to read.
     client: UnixStream,
-    /// Who started it, where it reads from a terminal.
+    /// The process that started it, where it reads from a terminal.
     starter: Option<i32>,
 }
 
 impl Input {
-    /// Of the client at the other end of this stream.
+    /// The input of the client at the other end of this stream.
     pub fn new(file: OwnedFd, client: &UnixStream, peer: &Peer) -> io::Result<Self> {
         let starter = file.is_terminal().then_some(peer.pid);
         Ok(Input { file: file.into(), client: client.try_clone()?, starter })

@@ -1,4 +1,5 @@
-//! What must be known of the controller's cells when it dies: written down before it is so.
+//! The ledger: the facts about the controller's cells that must be known when it dies. They are written down before
+//! they come true.
 
 use crate::gang::{self, Stopped};
 use crate::whole;
@@ -24,7 +25,7 @@ pub struct Entry {
     pub boot_id: String,
     /// The cell.
     pub name: Name,
-    /// Who asked for it.
+    /// The user that asked for it.
     pub uid: u32,
     /// Whether it outlives its client, and so the controller.
     pub is_detached: bool,
@@ -34,10 +35,10 @@ pub struct Entry {
     pub stopped: Vec<Stopped>,
 }
 
-/// What is written, in the ledger or else in its copy; nothing where there is neither, or none of this boot.
+/// The entries of the ledger, or else of its copy; empty where there is neither, or none of this boot.
 ///
 /// # Errors
-/// The ledger cannot be read, or is damaged, and there is no copy that can be read.
+/// The ledger cannot be read, or is damaged, and no copy can be read.
 pub fn read(host: &Host) -> io::Result<Vec<Entry>> {
     let of_this_boot = |entry: &Entry| entry.boot_id == host.boot_id;
     let written = match (read_file(host, FILE), read_file(host, COPY)) {
@@ -55,8 +56,8 @@ fn read_file(host: &Host, name: &str) -> io::Result<Option<Vec<Entry>>> {
     }
 }
 
-/// Puts a ledger that cannot be read aside, for a person to look at. Where its copy cannot be read either, nobody knows any more
-/// who waits for a turn.
+/// Puts a ledger that cannot be read aside, for a person to look at. Where its copy cannot be read either, the cells
+/// that wait for a turn are no longer known.
 pub fn set_aside(host: &Host) -> Option<Left> {
     let error = read_file(host, FILE).err()?;
     let (path, aside) = (host.run.file(FILE), host.run.file(ASIDE));
@@ -72,19 +73,19 @@ pub fn set_aside(host: &Host) -> Option<Left> {
     Some(Left { path: path.display().to_string(), why })
 }
 
-/// Writes it, and its copy: each file is whole, old or new. What they tell of is done after that, so that a writer who dies
-/// between the two leaves nothing that only one of them knows.
+/// Writes it, and its copy: each file is whole, old or new. The changes that they describe are made after that, so
+/// that a writer who dies between the two leaves nothing that only one of them knows.
 ///
 /// # Errors
-/// What the system says.
+/// The system's error.
 pub fn write(host: &Host, entries: &[Entry]) -> io::Result<()> {
     whole::write(host, FILE, &entries)?;
     whole::write(host, COPY, &entries)
 }
 
-/// Ends what a controller that is gone was in the middle of: threads that wait for their turn go on, outside; cells whose
-/// clients were connected to it are undone. Those that are detached stand, and are returned, with what could not be put
-/// back.
+/// Finishes the work of a controller that is gone: threads that wait for their turn go on, outside; cells whose
+/// clients were connected to it are undone. Returns the detached cells, which stand, and the settings that could not
+/// be put back.
 ///
 /// # Errors
 /// A journal or the ledger cannot be read or written.

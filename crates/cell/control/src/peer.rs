@@ -1,4 +1,4 @@
-//! Who is at the other end of a socket, told by the kernel and not by them (unix(7)).
+//! The process at the other end of a socket, as the kernel and not the process itself tells it (unix(7)).
 
 use std::io;
 use std::os::fd::AsRawFd;
@@ -12,19 +12,19 @@ const MOST_GROUPS: usize = 65_536;
 pub struct Peer {
     /// Its number; 0 where it cannot be seen from here.
     pub pid: i32,
-    /// Its user.
+    /// The user id of the process.
     pub uid: u32,
-    /// Its group.
+    /// The group id of the process.
     pub gid: u32,
-    /// That group, and the others it is in.
+    /// The ids of that group, and of the others that it is in.
     pub groups: Vec<u32>,
 }
 
 impl Peer {
-    /// Asks the kernel.
+    /// Asks the kernel for the peer of a stream.
     ///
     /// # Errors
-    /// What the kernel says.
+    /// The kernel's error.
     pub fn of(stream: &UnixStream) -> io::Result<Self> {
         let mut own = [libc::ucred { pid: 0, uid: u32::MAX, gid: u32::MAX }];
         option(stream, libc::SO_PEERCRED, &mut own)?;

@@ -1,4 +1,4 @@
-//! Who goes first when a request cannot be met at once.
+//! The order of requests that cannot be met at once.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,19 +6,19 @@ use std::str::FromStr;
 /// How many priorities there are: 0 is the usual one, 9 the most urgent.
 pub const HIGHEST_PRIORITY: u8 = 9;
 
-/// How much waiting is worth one step of priority, in ms: nobody is passed by later requests for longer than
+/// How much waiting is worth one step of priority, in ms: later requests pass a request for at most
 /// [`HIGHEST_PRIORITY`] times this.
 pub const AGEING_MS: u64 = 60_000;
 
-/// Who goes first.
+/// The order in which requests are met.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Policy {
-    /// Who came first.
+    /// The oldest request first.
     #[default]
     Fifo,
-    /// Who has the highest priority, one step of which is worth [`AGEING_MS`] of waiting.
+    /// The highest priority first; one step of it is worth [`AGEING_MS`] of waiting.
     Priority,
-    /// Whose user has had least of late, by [`crate::usage`]; a CPU-ms is worth 1 ms of waiting.
+    /// The user with the least recent usage first, by [`crate::usage`]; a CPU-ms is worth 1 ms of waiting.
     Fair,
 }
 
@@ -26,7 +26,7 @@ impl Policy {
     /// All of them.
     pub const ALL: [Policy; 3] = [Policy::Fifo, Policy::Priority, Policy::Fair];
 
-    /// As it is typed.
+    /// The policy's name on the command line.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {

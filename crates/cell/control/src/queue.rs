@@ -1,12 +1,13 @@
-//! Who gets which CPUs, and when: a state machine without a clock, a host or a socket.
+//! The queue, which decides who gets which CPUs, and when: a state machine without a clock, a host or a socket.
 //!
-//! Those who wait are asked in the order of the policy. Who can be met starts; who cannot *reserves* what it wants of the
-//! free CPUs (a list its own, a number all), so that nobody behind it takes them away: what is free goes to whoever can
-//! use it, and nobody starves behind smaller requests. One CPU always stays for everybody else.
+//! Waiting requests are asked in the order of the policy. A request that fits starts. One that does not fit
+//! *reserves* the free CPUs it needs (those of its list, or all where it asks for a number), so that smaller requests
+//! behind it cannot starve it. Requests behind it can use the other free CPUs. One CPU always stays for the rest of
+//! the system.
 //!
-//! **Turns.** Tickets that take turns are gangs: all threads of a cell run, or none (Ousterhout 1982, "Scheduling techniques
-//! for concurrent systems"). One whose time slice has ended is suspended where that lets somebody who waits start. It
-//! waits then as if it had just come, for the same CPUs: its threads are pinned to them.
+//! **Turns.** Tickets that take turns are gangs: all threads of a cell run, or none (Ousterhout 1982, "Scheduling
+//! techniques for concurrent systems"). One whose time slice has ended is suspended if that lets a waiting ticket
+//! start. It waits then as if it had just come, for the same CPUs: its threads are pinned to them.
 
 use crate::policy::{AGEING_MS, Policy};
 use crate::ticket::Ticket;
@@ -15,7 +16,7 @@ use crate::wants::Wants;
 use seatmap_os::CpuSet;
 use std::collections::BTreeMap;
 
-/// What is to be done now, in this order.
+/// An action to carry out now; actions are in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Action {
     /// Take the CPUs away from this one, whose turn is over.
@@ -24,7 +25,7 @@ pub enum Action {
     Start(u64, CpuSet),
 }
 
-/// Picks so many of these CPUs.
+/// Picks this number of these CPUs.
 pub type Choose<'a> = dyn Fn(&CpuSet, usize) -> Option<CpuSet> + 'a;
 
 #[derive(Clone, Debug)]
@@ -40,7 +41,7 @@ struct Holding {
     since_ms: u64,
 }
 
-/// Who waits, who holds, and who has had how much.
+/// The tickets that wait, those that hold CPUs, and the account of users.
 #[derive(Clone, Debug)]
 pub struct Queue {
     policy: Policy,
@@ -51,30 +52,30 @@ pub struct Queue {
 }
 
 impl Queue {
-    /// Nobody waits. Turns last for `slice_ms`; users have had so much before.
+    /// An empty queue. Turns last for `slice_ms`; `usage` is the users' earlier usage.
     #[must_use]
     pub fn new(policy: Policy, slice_ms: u64, usage: Usage) -> Self {
         Queue { policy, slice_ms, waiting: Vec::new(), holding: Vec::new(), usage }
     }
 
-    /// Somebody comes, and waits.
+    /// Adds a ticket, which waits.
     pub fn submit(&mut self, now_ms: u64, ticket: Ticket) {
         self.waiting.push(Waiting { ticket, since_ms: now_ms });
     }
 
-    /// Somebody is found who has had these CPUs since the account was last settled: nobody else could have them.
+    /// Adds a ticket that is found to hold these CPUs since the account was last settled: no other could have them.
     pub fn adopt(&mut self, now_ms: u64, ticket: Ticket, cpus: CpuSet) {
         self.holding.push(Holding { ticket, cpus, since_ms: now_ms });
     }
 
-    /// Somebody goes, wherever it was.
+    /// Removes a ticket, whether it waits or holds CPUs.
     pub fn leave(&mut self, now_ms: u64, id: u64) {
         self.settle(now_ms);
         self.waiting.retain(|waiting| waiting.ticket.id != id);
         self.holding.retain(|holding| holding.ticket.id != id);
     }
 
-    /// Charges users for what they have had until now.
+    /// Charges users for the CPU time that they have had until now.
     pub fn settle(&mut self, now_ms: u64) {
         let cpus = self.cpus_of();
         self.usage.pass(now_ms, &cpus);
@@ -88,25 +89,26 @@ impl Queue {
         Some((waiting.iter().position(|waiting| waiting.ticket.id == id)?, waiting.len()))
     }
 
-    /// How many tickets of a user wait.
+    /// The number of a user's tickets that wait.
     #[must_use]
     pub fn waiting_of(&self, uid: u32) -> usize {
         self.waiting.iter().filter(|waiting| waiting.ticket.uid == uid).count()
     }
 
-    /// The CPUs that somebody has.
+    /// The CPUs that tickets hold.
     #[must_use]
     pub fn held(&self) -> CpuSet {
         self.holding.iter().fold(CpuSet::default(), |held, holding| held.with(&holding.cpus))
     }
 
-    /// What users have had of late, by the last time that anything was decided.
+    /// The users' recent usage, at the time of the last decision.
     #[must_use]
     pub fn usage(&self) -> &Usage {
         &self.usage
     }
 
-    /// Decides who starts now and who is suspended. `pool` is all CPUs that are neither offline nor somebody else's.
+    /// Decides which tickets start now and which are suspended. `pool` is all CPUs that are neither offline nor held
+    /// by another program.
     pub fn step(&mut self, now_ms: u64, pool: &CpuSet, choose: &Choose<'_>) -> Vec<Action> {
         self.settle(now_ms);
         let mut actions = Vec::new();
@@ -132,7 +134,7 @@ impl Queue {
         actions
     }
 
-    /// Who is asked first; it does not wait any longer.
+    /// Takes out the ticket that is asked first; it does not wait any longer.
     fn first(&self, open: &mut Vec<Waiting>) -> Option<Waiting> {
         let order = |a: &(usize, &Waiting), b: &(usize, &Waiting)| {
             self.rank(a.1).partial_cmp(&self.rank(b.1)).unwrap_or(std::cmp::Ordering::Equal)
@@ -141,8 +143,8 @@ impl Queue {
         Some(open.remove(at))
     }
 
-    /// The smallest goes first. Waiting counts under every policy, or a user's second request could starve behind his
-    /// first: a step of priority is worth so much of it, a CPU-ms of usage as much again.
+    /// The smallest goes first. Waiting counts under every policy, or a user's second request could starve behind the
+    /// first: a step of priority is worth a fixed time of it, and so is a CPU-ms of usage.
     fn rank(&self, waiting: &Waiting) -> (f64, usize, u64, u64) {
         let (ticket, since) = (&waiting.ticket, waiting.since_ms);
         let uid = ticket.uid;
@@ -154,7 +156,7 @@ impl Queue {
         (since as f64 + ahead_ms, holds, since, ticket.id)
     }
 
-    /// The CPUs that meet a wish now, and who must be suspended for it.
+    /// The CPUs that meet a wish now, and the tickets that must be suspended for it.
     fn seat(
         &self,
         wants: &Wants,
@@ -167,7 +169,7 @@ impl Queue {
         let mut leaving = Vec::new();
         let usable = |holding: &&Holding| self.is_over(holding, now_ms) && !holding.cpus.is_subset(reserved);
         let mut over: Vec<&Holding> = self.holding.iter().filter(usable).collect();
-        // Those that have what is wanted first; the others help only by leaving a CPU that stays.
+        // Tickets that have the wanted CPUs come first; the others help only by leaving a CPU that stays.
         let order = |holding: &&Holding| (wants.of(&holding.cpus).is_empty(), holding.since_ms, holding.ticket.id);
         over.sort_by_key(|holding| std::cmp::Reverse(order(holding)));
         loop {
@@ -190,7 +192,7 @@ impl Queue {
         Some(Waiting { ticket: Ticket { wants: Wants::Cpus(cpus), ..ticket }, since_ms: now_ms })
     }
 
-    /// How many CPUs each user holds.
+    /// The number of CPUs that each user holds.
     fn cpus_of(&self) -> BTreeMap<u32, usize> {
         let mut cpus = BTreeMap::new();
         self.holding.iter().for_each(|holding| *cpus.entry(holding.ticket.uid).or_insert(0) += holding.cpus.len());
@@ -198,7 +200,7 @@ impl Queue {
     }
 }
 
-/// CPUs that meet a wish: free ones that nobody reserved, and one free one stays.
+/// CPUs that meet a wish: free ones that are not reserved, and one free one stays.
 fn meet(wants: &Wants, free: &CpuSet, reserved: &CpuSet, choose: &Choose<'_>) -> Option<CpuSet> {
     let open = free.without(reserved);
     if !wants.can_be_met_by(free) || wants.of(&open).len() < wants.len() {
@@ -207,7 +209,7 @@ fn meet(wants: &Wants, free: &CpuSet, reserved: &CpuSet, choose: &Choose<'_>) ->
     match wants {
         Wants::Cpus(cpus) => Some(cpus.clone()),
         Wants::Count(count) => choose(&open, *count).filter(|cpus| {
-            // Whoever chooses is not trusted with what is somebody's.
+            // The chooser is not trusted to leave reserved CPUs alone.
             cpus.len() == *count && cpus.is_subset(&open)
         }),
     }

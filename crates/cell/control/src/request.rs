@@ -1,4 +1,4 @@
-//! What a client asks for.
+//! The requests of clients.
 
 use seatmap_cell::{Backend, Name};
 use serde::{Deserialize, Serialize};
@@ -13,12 +13,12 @@ pub struct Request {
     pub format: String,
     /// The client's number for it, which every answer to it carries.
     pub id: u64,
-    /// What it asks for.
+    /// The request itself.
     #[serde(flatten)]
     pub ask: Ask,
 }
 
-/// What it asks for.
+/// The kinds of requests.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "do", rename_all = "lowercase")]
 pub enum Ask {
@@ -26,12 +26,12 @@ pub enum Ask {
     Create(Create),
     /// Undo a cell of one's own; root undoes any.
     Destroy {
-        /// The cell.
+        /// The cell to undo.
         name: Name,
     },
-    /// Have the lease of a cell of one's own end so many seconds from now.
+    /// Have the lease of one of the user's own cells end `lease_s` seconds from now.
     Renew {
-        /// The cell.
+        /// The cell to renew.
         name: Name,
         /// Seconds from now.
         lease_s: u64,
@@ -43,7 +43,7 @@ pub enum Ask {
 /// A cell to be made.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Create {
-    /// What to call it.
+    /// The name of the cell.
     pub name: Name,
     /// Its CPUs, one at least; absent where the controller chooses.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -60,13 +60,13 @@ pub struct Create {
     /// Whether its noise is measured, before and after; it is where there is a limit.
     #[serde(default)]
     pub is_tested: bool,
-    /// How long it lasts, in seconds.
+    /// The cell's lease, in seconds.
     #[serde(default)]
     pub lease_s: Option<u64>,
-    /// How much memory of its own it gets; 0 is none.
+    /// The memory that is reserved for it, in bytes; 0 reserves none.
     #[serde(default)]
     pub memory_bytes: u64,
-    /// How urgent it is, 0 to 9.
+    /// The priority of the request, 0 to 9.
     #[serde(default)]
     pub priority: u8,
     /// Whether it takes turns with others, in time slices.
@@ -85,10 +85,10 @@ fn least() -> Backend {
 }
 
 impl Request {
-    /// Reads a line.
+    /// Reads a request from a line.
     ///
     /// # Errors
-    /// What is wrong with it, and the number it has, or 0.
+    /// The problem with it, and its number, or 0.
     pub fn parse(line: &[u8]) -> Result<Self, (u64, String)> {
         let value: serde_json::Value = serde_json::from_slice(line).map_err(|error| (0, error.to_string()))?;
         let id = value["id"].as_u64().unwrap_or(0);

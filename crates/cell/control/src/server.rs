@@ -24,26 +24,27 @@ use std::time::{Duration, Instant};
 /// The socket's name in the folder where cells are remembered.
 pub const SOCKET: &str = "controller.sock";
 
-/// Clients at once: of all, and of one user, who can have all his requests waiting and still withdraw them.
+/// The most clients at once: of all users, and of one user, who can have all requests waiting and still withdraw
+/// them.
 const MOST: usize = 256;
 const MOST_OF_A_USER: usize = 2 * MOST_WAITING;
 
-/// What clients have said and nobody has taken yet. Who talks faster waits.
+/// The most requests that clients have sent and the controller has not taken yet. A client that sends faster waits.
 const MOST_UNHEARD: usize = 16;
 
 /// How often turns, leases and the wish to end are looked at.
 const TICK: Duration = Duration::from_millis(100);
 
-/// How a controller is to work.
+/// The options of a controller.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Where it listens.
+    /// The path of the socket where it listens.
     pub socket: PathBuf,
     /// The group whose members may give orders, besides root and the controller's own user.
     pub group: Option<u32>,
-    /// Who goes first.
+    /// The order in which requests are met.
     pub policy: Policy,
-    /// How long a turn lasts.
+    /// The length of a turn.
     pub slice: Duration,
     /// The command that becomes its warden.
     pub warden: Keeper,
@@ -51,8 +52,9 @@ pub struct Options {
     pub export: Option<Exported>,
 }
 
-/// Listens until `ends` says so, and says when it does: with why it has forgotten what users had, where it has. Cells are made on the calling thread, which must be the process's first: a judge enters
-/// them by the process's number.
+/// Listens until `ends` returns true. It reports when it begins to listen, and why the account of users is lost,
+/// where it is. Cells are made on the calling thread, which must be the process's first: a judge enters them by the
+/// process's number.
 ///
 /// # Errors
 /// [`ControlError`].
@@ -85,7 +87,7 @@ pub fn serve(
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => break,
         }
-        // Also where somebody never stops talking.
+        // This happens also if a client never stops sending.
         if ticked.elapsed() >= TICK {
             desk.tick();
             ticked = Instant::now();
@@ -141,7 +143,7 @@ fn admit(
 
 fn refuse(mut stream: &UnixStream, kind: Kind, message: &str) -> io::Result<()> {
     stream.set_write_timeout(Some(TICK))?;
-    // Whoever does not listen to this is refused all the same.
+    // A client that does not read this is refused all the same.
     let _ = line::write(&mut stream, &Answer { id: 0, say: Say::error(kind, message) });
     Ok(())
 }

@@ -16,10 +16,10 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 
-/// A steward's life: serves the folder to who is at standard input, until that one ends.
+/// The life of a file proxy: it serves the folder to the client at standard input, until that client ends.
 ///
 /// # Errors
-/// There is no such folder, its user's rights cannot be taken on, or the stream breaks.
+/// The folder does not exist, its user's rights cannot be taken on, or the stream breaks.
 pub fn serve(folder: &Path, is_read_only: bool) -> io::Result<()> {
     let stream = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
     let peer = Peer::of(&stream)?;
@@ -37,8 +37,8 @@ pub fn serve(folder: &Path, is_read_only: bool) -> io::Result<()> {
     seatmap_ninep::serve(stream, session)
 }
 
-/// A session of its own: the controller's terminal and its end must not reach it, and it may write to any other. What it
-/// makes has the permissions that are asked for.
+/// Begins a session of its own: the controller's terminal and its end must not reach it, and it may write to any
+/// other. Files that it makes have the permissions that are asked for.
 fn leave_the_terminal() {
     // SAFETY: all act on this process alone.
     unsafe {
@@ -48,10 +48,10 @@ fn leave_the_terminal() {
     }
 }
 
-/// As many files as the system lets it open: a client may have more than the usual limit.
+/// Lets this process open as many files as the system allows: a client may have more than the usual limit.
 fn open_many() {
     let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-    // SAFETY: `limit` is writable. Where either fails, the client has fewer.
+    // SAFETY: `limit` is writable. If either call fails, the client has fewer.
     unsafe {
         if libc::getrlimit(libc::RLIMIT_NOFILE, &raw mut limit) == 0 {
             limit.rlim_cur = limit.rlim_max;
@@ -60,8 +60,8 @@ fn open_many() {
     }
 }
 
-/// Takes on the rights of a user, for good, and loses all others. Who is not root is that user already, or serves root
-/// with rights of his own.
+/// Takes on the rights of a user, for good, and loses all others. A process that does not run as root already has
+/// these rights, or serves root with its own user's rights.
 fn become_user(peer: &Peer) -> io::Result<()> {
     if peer::own_uid() != 0 {
         return Ok(());
@@ -75,7 +75,7 @@ fn become_user(peer: &Peer) -> io::Result<()> {
     }
 }
 
-/// What comes with the first byte: a console, and behind it an input. The byte stays.
+/// The descriptors that come with the first byte: a console, and behind it an input. The byte stays.
 fn handed_over(stream: &UnixStream) -> io::Result<Vec<OwnedFd>> {
     let mut space = [MaybeUninit::uninit(); cmsg_space!(ScmRights(2))];
     let mut came = RecvAncillaryBuffer::new(&mut space);

@@ -1,29 +1,29 @@
-//! A cell that somebody asked the controller for.
+//! A job: a cell that a client asked the controller for.
 
 use crate::answer::Phase;
 use crate::gang::Stopped;
 use crate::request::Create;
 
-/// A cell that somebody asked the controller for.
+/// A job: a cell that a client asked the controller for.
 #[derive(Clone, Debug)]
 pub(crate) struct Tenant {
-    /// What was asked for.
+    /// The request for it.
     pub create: Create,
-    /// By whom.
+    /// The user who asked for it.
     pub uid: u32,
-    /// On which connection, while it lasts.
+    /// The connection that made it, while it lasts.
     pub connection: Option<u64>,
     /// The request's number there.
     pub request: u64,
-    /// Where in its life it is.
+    /// The phase of its life.
     pub phase: Phase,
     /// Its threads, while it is suspended.
     pub stopped: Vec<Stopped>,
-    /// What was wrong with it when it was last looked at.
+    /// Its faults at the last check.
     pub faults: Vec<String>,
     /// When its lease ends, in seconds after the boot.
     pub ends_s: Option<u64>,
-    /// What its client was told of its place last.
+    /// The place in the queue that its client was told last.
     pub told: Option<(usize, usize)>,
 }
 

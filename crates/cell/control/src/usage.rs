@@ -1,17 +1,17 @@
-//! What each user has had of late: CPU time that is forgotten exponentially.
+//! The recent CPU time of each user, which is forgotten exponentially.
 //!
-//! After Kay & Lauder 1988 ("A fair share scheduler"): usage decays with a half-life, so that what counts is the last while,
-//! and nobody can have more on his account than he could use in a half-life or two.
+//! After Kay & Lauder 1988 ("A fair share scheduler"): usage decays with a half-life, so that recent use counts most,
+//! and no user can have more on the account than one could use in a half-life or two.
 
 use std::collections::BTreeMap;
 
 /// After this time usage counts half, in ms.
 pub const HALF_LIFE_MS: f64 = 600_000.0;
 
-/// Less than this, in CPU-ms, is none.
+/// An amount below this, in CPU-ms, counts as zero.
 const NOTHING: f64 = 1e-3;
 
-/// What each user has had of late, in CPU-ms.
+/// The recent usage of each user, in CPU-ms.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Usage {
     at_ms: u64,
@@ -19,13 +19,13 @@ pub struct Usage {
 }
 
 impl Usage {
-    /// Nobody has had anything by now.
+    /// The account before any usage.
     #[must_use]
     pub fn since(now_ms: u64) -> Self {
         Usage { at_ms: now_ms, of: BTreeMap::new() }
     }
 
-    /// What was written down at some time, in CPU-ms.
+    /// An account as it was written down at some time, in CPU-ms.
     #[must_use]
     pub fn at(at_ms: u64, of: BTreeMap<u32, f64>) -> Self {
         Usage { at_ms, of }
@@ -37,13 +37,13 @@ impl Usage {
         self.at_ms
     }
 
-    /// What everybody has had of late, in CPU-ms.
+    /// The recent usage of all users, in CPU-ms.
     #[must_use]
     pub fn of_all(&self) -> &BTreeMap<u32, f64> {
         &self.of
     }
 
-    /// Lets time pass, in which each user had so many CPUs. A clock that goes back stands still.
+    /// Lets time pass, in which each user held this number of CPUs. A clock that goes back stands still.
     pub fn pass(&mut self, now_ms: u64, cpus: &BTreeMap<u32, usize>) {
         let passed = now_ms.saturating_sub(self.at_ms) as f64;
         self.at_ms = self.at_ms.max(now_ms);
@@ -55,7 +55,7 @@ impl Usage {
         self.of.retain(|_, usage| *usage > NOTHING);
     }
 
-    /// What a user has had of late, in CPU-ms.
+    /// The recent usage of a user, in CPU-ms.
     #[must_use]
     pub fn of(&self, uid: u32) -> f64 {
         self.of.get(&uid).copied().unwrap_or(0.0)

@@ -1,18 +1,18 @@
-//! Which CPUs somebody wants.
+//! The CPUs that a request wants.
 
 use seatmap_os::CpuSet;
 
-/// Which CPUs somebody wants.
+/// The CPUs that a request wants.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Wants {
-    /// These.
+    /// These CPUs.
     Cpus(CpuSet),
-    /// So many, whichever suit best.
+    /// This number of CPUs, the best ones.
     Count(usize),
 }
 
 impl Wants {
-    /// How many.
+    /// The number of CPUs that it wants.
     #[must_use]
     pub fn len(&self) -> usize {
         match self {
@@ -21,13 +21,13 @@ impl Wants {
         }
     }
 
-    /// Whether it is none at all.
+    /// Whether it wants zero CPUs.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Whether these CPUs could meet it, with one left for everybody else.
+    /// Whether these CPUs could meet it, with one left for the rest of the system.
     #[must_use]
     pub fn can_be_met_by(&self, cpus: &CpuSet) -> bool {
         let is_inside = match self {
@@ -37,7 +37,7 @@ impl Wants {
         is_inside && !self.is_empty() && self.len() < cpus.len()
     }
 
-    /// Which of these CPUs would help.
+    /// Those of these CPUs that would help.
     #[must_use]
     pub fn of(&self, cpus: &CpuSet) -> CpuSet {
         match self {

@@ -1,7 +1,7 @@
-//! A process that outlives the controller, and winds up its affairs where that one dies.
+//! A process that outlives the controller, and undoes its cells if the controller dies.
 //!
-//! Guardians see to it that no cell stays half made. What they do not know is who was stopped to let others have a turn,
-//! and which cells were to end with their client: this process does, by the ledger.
+//! Guardians make sure that no cell stays half made. They do not know which threads were stopped to let others have a
+//! turn, and which cells were to end with their client. This process takes care of both, by the ledger.
 
 use crate::error::ControlError;
 use crate::ledger;
@@ -10,7 +10,7 @@ use seatmap_cell::{Host, Keeper};
 use std::io::{self, Read, Write};
 use std::process::{Child, ChildStdin, Command, Stdio};
 
-/// What a controller says when it has wound up its affairs itself.
+/// A controller sends this when it has undone its cells itself.
 const ALL_IS_WELL: u8 = b'd';
 
 /// A warden that has been posted.
@@ -44,7 +44,7 @@ impl Warden {
 /// A warden's life.
 ///
 /// # Errors
-/// What it could not wind up is for the next controller.
+/// Some cells could not be dealt with; the next controller deals with them.
 pub fn serve(host: &Host) -> Result<(), ControlError> {
     // SAFETY: all act on this process alone: what is typed at the controller's terminal must not reach it.
     unsafe {
@@ -55,7 +55,7 @@ pub fn serve(host: &Host) -> Result<(), ControlError> {
     if io::stdin().read_exact(&mut word).is_ok() && word[0] == ALL_IS_WELL {
         return Ok(());
     }
-    // Where another controller has started meanwhile, it has done this.
+    // If another controller has started meanwhile, it has done this.
     let Some(_lock) = lock::take(host)? else { return Ok(()) };
     host.run.lock().map_err(ControlError::Lock).and_then(|_held| host.recover().map_err(ControlError::Cell))?;
     ledger::wind_up(host).map(|_| ()).map_err(ControlError::Cell)

@@ -1,4 +1,4 @@
-//! What a file is, and what is to become of it.
+//! The attributes of a file, and changes to them.
 
 use crate::wire::structure;
 use rustix::fs::{Statx, makedev};
@@ -6,7 +6,7 @@ use rustix::fs::{Statx, makedev};
 /// `P9_GETATTR_BASIC` of `include/net/9p/9p.h`: everything that stat(2) tells.
 pub const BASIC: u64 = 0x7ff;
 
-/// What a file is, as stat(2) tells it. Times are seconds after 1970 and the nanoseconds beyond them.
+/// The attributes of a file, as stat(2) tells them. Times are seconds after 1970 and the nanoseconds beyond them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names and meanings are those of stat(2)")]
 pub struct Attributes {
@@ -17,7 +17,7 @@ pub struct Attributes {
     pub device: u64,
     pub size_bytes: u64,
     pub block_bytes: u64,
-    /// Of 512 bytes.
+    /// Its size in blocks of 512 bytes.
     pub blocks: u64,
     pub accessed_s: u64,
     pub accessed_ns: u64,
@@ -75,26 +75,26 @@ impl From<&Statx> for Attributes {
     }
 }
 
-/// What is to become of a file: of the fields, those that `valid` names.
+/// A change to a file's attributes: of the fields, those that `valid` names.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Change {
-    /// Which of the others count: bits of this type.
+    /// The other fields that count: bits of this type.
     pub valid: u32,
-    /// Permissions.
+    /// The new permissions.
     pub mode: u32,
-    /// Owner.
+    /// The new owner.
     pub uid: u32,
-    /// Group.
+    /// The new group.
     pub gid: u32,
-    /// Length.
+    /// The new length.
     pub size_bytes: u64,
     /// Last read: seconds after 1970.
     pub accessed_s: u64,
-    /// And nanoseconds.
+    /// The nanoseconds of that time.
     pub accessed_ns: u64,
     /// Last written: seconds after 1970.
     pub modified_s: u64,
-    /// And nanoseconds.
+    /// The nanoseconds of that time.
     pub modified_ns: u64,
 }
 
@@ -119,7 +119,7 @@ impl Change {
     /// The time of writing is given.
     pub const MODIFIED_GIVEN: u32 = 1 << 8;
 
-    /// To this length.
+    /// A change of the length alone.
     #[must_use]
     pub fn to_size(size_bytes: u64) -> Self {
         Change { valid: Change::SIZE, size_bytes, ..Change::default() }

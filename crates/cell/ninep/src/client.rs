@@ -1,4 +1,4 @@
-//! The other end, for programs: one request at a time over a socket that somebody else has connected.
+//! The client's end, for programs: one request at a time over a socket that is already connected.
 
 mod content;
 mod names;
@@ -18,10 +18,10 @@ use std::os::fd::FromRawFd;
 /// The variable that tells a program the descriptor of its channel.
 pub const VARIABLE: &str = "SEATMAP_9P_FD";
 
-/// The root's fid; files get those above.
+/// The root's fid; files get higher ones.
 const ROOT: u32 = 0;
 
-/// `NOFID` of the protocol: nobody authenticates himself.
+/// `NOFID` of the protocol: no user authenticates.
 const NOBODY: u32 = u32::MAX;
 
 /// `NOTAG`, which a version alone carries; and the tag of everything else, one request at a time.
@@ -31,14 +31,14 @@ const TAG: u16 = 0;
 /// A small reply comes whole, with its head.
 const AHEAD_BYTES: usize = 8 * 1024;
 
-/// How a file is opened.
+/// The ways to open a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
-    /// To read it.
+    /// To read the file.
     Read,
     /// To write it, or the console.
     Write,
-    /// To do both.
+    /// To read and write.
     Both,
 }
 
@@ -72,8 +72,8 @@ pub struct Client<S> {
     out: Vec<u8>,
 }
 
-/// The connection that a program was started with. Its bytes go by read(2) and write(2), which a [fence](crate::Fence) lets
-/// through.
+/// The connection that a program was started with. Its bytes go by read(2) and write(2), which a
+/// [fence](crate::Fence) lets through.
 pub type Inherited = Client<fs::File>;
 
 impl Inherited {
@@ -83,10 +83,10 @@ impl Inherited {
     /// It is called once: the descriptor becomes this client's own.
     ///
     /// # Errors
-    /// Nobody answers there.
+    /// No server answers there.
     pub unsafe fn inherited() -> io::Result<Option<Self>> {
         let number = std::env::var(VARIABLE).ok().and_then(|text| text.parse().ok());
-        // SAFETY: the caller promises that nobody else has taken it.
+        // SAFETY: the caller promises that nothing else has taken it.
         let stream = number.map(|number| unsafe { fs::File::from_raw_fd(number) });
         stream.map(Client::new).transpose()
     }
@@ -96,7 +96,7 @@ impl<S: Read + Write> Client<S> {
     /// Agrees with the server on the protocol, and gets its root.
     ///
     /// # Errors
-    /// Nobody answers, or nobody who speaks 9P2000.L.
+    /// No server answers, or not in 9P2000.L.
     pub fn new(stream: S) -> io::Result<Self> {
         let mut client = Client {
             stream: BufReader::with_capacity(AHEAD_BYTES, stream),
@@ -133,7 +133,7 @@ impl<S: Read + Write> Client<S> {
     /// Opens a file.
     ///
     /// # Errors
-    /// What the server says.
+    /// The server's error.
     pub fn open(&mut self, path: &str, access: Access) -> io::Result<File> {
         let fid = self.walk(path)?;
         let asked = self.ask(&Request::Open { fid, flags: access.flags() }).map(|_| ());
@@ -143,7 +143,7 @@ impl<S: Read + Write> Client<S> {
     /// Opens a file to write it, empty, and makes it where it is not there.
     ///
     /// # Errors
-    /// What the server says.
+    /// The server's error.
     pub fn create(&mut self, path: &str) -> io::Result<File> {
         let (folder, name) = split(path);
         let flags = Access::Both.flags();
@@ -212,7 +212,7 @@ impl<S: Read + Write> Client<S> {
         }
     }
 
-    /// Who stops on the way does not say why; who cannot take the first step does.
+    /// A walk that stops on the way does not say why; one that cannot take its first step does.
     fn walk_in_two(&mut self, fid: u32, new: u32, walked: &[&[u8]], rest: &[&[u8]]) -> io::Result<()> {
         self.walk_on(fid, new, walked)?;
         let why = self.walk_on(new, new, rest);

@@ -8,7 +8,7 @@ use crate::wire::{Field, Malformed, Rest};
 pub struct Entry<'a> {
     /// The file.
     pub qid: Qid,
-    /// What to ask for to get those behind it.
+    /// The offset to ask for to get the entries behind this one.
     pub offset: u64,
     /// `DT_*` of readdir(3).
     pub kind: u8,
@@ -31,7 +31,7 @@ impl<'a> Field<'a> for Entry<'a> {
 }
 
 impl Entry<'_> {
-    /// How long it is in a reply, in bytes.
+    /// Its length in a reply, in bytes.
     #[must_use]
     pub fn size_bytes(&self) -> usize {
         Qid::SIZE_BYTES + size_of::<u64>() + size_of::<u8>() + size_of::<u16>() + self.name.len()

@@ -1,8 +1,8 @@
 //! No I/O rights: a program that may only compute, and read and write what was opened for it.
 //!
-//! The kernel itself refuses everything else (seccomp(2)). What is allowed is listed, so that a call that nobody here has
-//! heard of is refused too: no file, socket or device is opened, nothing is asked of those that are open but reading and
-//! writing, and no other process is reached. Who is behind the fence starts threads, and processes behind the same fence.
+//! The kernel itself refuses everything else (seccomp(2)). The list names the calls that are allowed, so that a call
+//! unknown here is refused too. A process behind the fence opens no file, socket or device, only reads and writes
+//! those that are open, and reaches no other process. It can start threads, and processes behind the same fence.
 
 use seccompiler::{
     BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule,
@@ -10,7 +10,7 @@ use seccompiler::{
 use std::collections::BTreeMap;
 use std::io;
 
-/// What is not I/O, and what reads, writes and waits for what is open.
+/// Calls that are not I/O, and calls that read, write and wait for open files.
 const ALLOWED: &[libc::c_long] = &[
     // Bytes.
     libc::SYS_read,
@@ -61,7 +61,7 @@ const ALLOWED: &[libc::c_long] = &[
     libc::SYS_rt_sigreturn,
     libc::SYS_sigaltstack,
     libc::SYS_restart_syscall,
-    // Time, and what one is.
+    // Calls that tell the time and the identity of the process.
     libc::SYS_clock_gettime,
     libc::SYS_clock_getres,
     libc::SYS_clock_nanosleep,
@@ -82,7 +82,7 @@ const ALLOWED: &[libc::c_long] = &[
 pub struct Fence(BpfProgram);
 
 impl Fence {
-    /// For a program that runs.
+    /// A fence for a program that runs already.
     ///
     /// # Errors
     /// Fences are not known for this kind of processor.
@@ -90,11 +90,11 @@ impl Fence {
         Fence::with(&[])
     }
 
-    /// For a process that is about to become a program: it may do so, and the program start others behind the same fence. The
-    /// program must be static: a loader opens libraries.
+    /// For a process that is about to become a program: it may do so, and the program start others behind the same
+    /// fence. The program must be static: a loader opens libraries.
     ///
     /// # Errors
-    /// As with [`Fence::new`].
+    /// The same errors as [`Fence::new`].
     pub fn before_exec() -> io::Result<Self> {
         Fence::with(&[libc::SYS_execve])
     }
@@ -112,7 +112,7 @@ impl Fence {
     /// Puts it around all threads of this process, for good. Allocates nothing.
     ///
     /// # Errors
-    /// What the kernel says.
+    /// The kernel's error.
     pub fn close(&self) -> Result<(), seccompiler::Error> {
         seccompiler::apply_filter_all_threads(&self.0)
     }

@@ -9,21 +9,21 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 /// The most that one client may have. Each holds up to two descriptors of the server.
 pub const MOST_FIDS: usize = 1024;
 
-/// What a fid stands for.
+/// The file that a fid stands for.
 #[derive(Debug)]
 pub(crate) enum Node {
     /// The root: `files`, `console` and `input`.
     Root,
     /// The console.
     Console,
-    /// What the program is told at its standard input.
+    /// The program's standard input.
     Input,
     /// A file or folder of the host.
     File(OwnedFd),
 }
 
 impl Node {
-    /// The same again.
+    /// The same node again.
     pub fn again(&self) -> Result<Self, Refusal> {
         Ok(match self {
             Node::Root => Node::Root,
@@ -45,7 +45,7 @@ impl Node {
 /// How a fid is open.
 #[derive(Debug)]
 pub(crate) enum Opened {
-    /// Not at all.
+    /// It is not open.
     Not,
     /// The root, to be listed.
     Root,
@@ -88,7 +88,7 @@ impl Opened {
     }
 }
 
-/// What a client calls by one number.
+/// A file that a client calls by a number.
 #[derive(Debug)]
 pub(crate) struct Fid {
     pub node: Node,

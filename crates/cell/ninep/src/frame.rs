@@ -5,17 +5,18 @@ use std::io::{self, Read};
 /// Bytes in front of a message: its length, these included, its number and its tag.
 pub const HEAD_BYTES: usize = 7;
 
-/// What stands around the data of the largest message, with room to spare (`P9_IOHDRSZ`, `include/net/9p/9p.h`).
+/// The bytes around the data of the largest message, with room to spare (`P9_IOHDRSZ`, `include/net/9p/9p.h`).
 pub const AROUND_DATA_BYTES: u32 = 24;
 
-/// The longest frame: 128 KiB of data, which is what Linux asks for by itself (`DEFAULT_MSIZE`, `net/9p/client.c`), and what
-/// stands around them.
+/// The longest frame: 128 KiB of data, which Linux asks for by default (`DEFAULT_MSIZE`, `net/9p/client.c`), and the
+/// bytes around them.
 pub const LONGEST_BYTES: u32 = 128 * 1024 + AROUND_DATA_BYTES;
 
-/// The shortest that two may agree on: a name of 255 bytes and what stands around it must fit, several times over.
+/// The shortest limit that two ends may agree on: a name of 255 bytes and the bytes around it must fit, several times
+/// over.
 pub const SHORTEST_BYTES: u32 = 4096;
 
-/// Begins a frame in place of what is in `out`.
+/// Begins a frame, which replaces the content of `out`.
 pub(crate) fn begin(number: u8, tag: u16, out: &mut Vec<u8>) {
     out.clear();
     out.extend_from_slice(&[0; 4]);
@@ -34,17 +35,17 @@ pub(crate) fn end(out: &mut [u8]) {
 /// The number and tag of a frame whose body was read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Head {
-    /// Which message it is.
+    /// The number of the message's type.
     pub number: u8,
-    /// Which request it belongs to.
+    /// The tag of the request that it belongs to.
     pub tag: u16,
 }
 
-/// Reads a frame's head, and its body in place of what is in `body`; `None` at the end of the stream.
+/// Reads a frame's head, and its body, which replaces the content of `body`; `None` at the end of the stream.
 ///
 /// # Errors
-/// The stream breaks, or ends within a frame; or a frame is shorter than its head or longer than `most_bytes`: where the next
-/// one begins is not known then.
+/// The stream breaks, or ends within a frame; or a frame is shorter than its head or longer than `most_bytes`: where
+/// the next one begins is not known then.
 pub fn read(from: &mut impl Read, most_bytes: u32, body: &mut Vec<u8>) -> io::Result<Option<Head>> {
     let mut head = [0; HEAD_BYTES];
     if !begins(from, &mut head)? {

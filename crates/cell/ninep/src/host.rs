@@ -1,7 +1,8 @@
 //! Files of the host, by descriptors and single names: no path of a client's is ever resolved.
 //!
-//! A file is held by a descriptor that can do nothing but name it (`O_PATH`), and opened by that descriptor's own entry in
-//! `/proc`. So whatever somebody renames or replaces meanwhile, the file that was walked to is the one that is opened.
+//! A file is held by a descriptor that can do nothing but name it (`O_PATH`), and opened by that descriptor's own
+//! entry in `/proc`. So the file that was walked to is the one that is opened, even if another process renames or
+//! replaces it meanwhile.
 
 use crate::attributes::Change;
 use crate::name;
@@ -60,7 +61,7 @@ pub(crate) fn open_file(file: BorrowedFd<'_>, flags: u32) -> Result<OwnedFd, Ref
     }
 }
 
-/// Makes a file that was not there, and opens it: what it is called there, and what it is.
+/// Makes a file that was not there, and opens it. Returns the file by its name and as opened.
 pub(crate) fn create(
     folder: BorrowedFd<'_>,
     name: &[u8],
@@ -94,7 +95,7 @@ pub(crate) fn target(link: BorrowedFd<'_>) -> Result<Vec<u8>, Refusal> {
     Ok(fs::readlinkat(link, c"", Vec::new())?.into_bytes())
 }
 
-/// What others are to be allowed; never to act as the client, by set-user-ID or set-group-ID.
+/// The permissions for other users; never to act as the client, by set-user-ID or set-group-ID.
 fn permissions(mode: u32) -> Mode {
     Mode::from_raw_mode(mode & 0o1777)
 }
@@ -105,7 +106,7 @@ pub(crate) fn change(file: BorrowedFd<'_>, opened: Option<BorrowedFd<'_>>, chang
         fs::chmodat(CWD, entry(file), permissions(change.mode), AtFlags::empty())?;
     }
     if change.has(Change::UID | Change::GID) {
-        // The number that stands for nobody asks for no change.
+        // The number that stands for no user asks for no change.
         let uid = (change.has(Change::UID) && change.uid != u32::MAX).then(|| Uid::from_raw(change.uid));
         let gid = (change.has(Change::GID) && change.gid != u32::MAX).then(|| Gid::from_raw(change.gid));
         fs::chownat(CWD, entry(file), uid, gid, AtFlags::empty())?;
@@ -119,7 +120,7 @@ pub(crate) fn change(file: BorrowedFd<'_>, opened: Option<BorrowedFd<'_>>, chang
     Ok(())
 }
 
-/// Who has it open may cut it, whatever its permissions are by now.
+/// A client that has it open may cut it, no matter what its permissions are by now.
 fn resize(file: BorrowedFd<'_>, opened: Option<BorrowedFd<'_>>, size_bytes: u64) -> Result<(), Refusal> {
     if opened.is_some_and(|opened| fs::ftruncate(opened, size_bytes).is_ok()) {
         return Ok(());

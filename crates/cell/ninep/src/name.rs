@@ -5,8 +5,8 @@ use crate::refusal::Refusal;
 /// The longest name (`NAME_MAX`, limits.h).
 const LONGEST_BYTES: usize = 255;
 
-/// The name, if it names something in a folder: it is neither empty nor too long, nor the folder itself or the one above,
-/// and holds no `/` and no zero byte. With `O_NOFOLLOW` such a name cannot leave its folder.
+/// The name, if it names something in a folder: it is neither empty nor too long, nor the folder itself or the one
+/// above, and holds no `/` and no zero byte. With `O_NOFOLLOW` such a name cannot leave its folder.
 ///
 /// # Errors
 /// [`Refusal::INVALID`].

@@ -1,4 +1,4 @@
-//! What makes a file the same file for a client.
+//! The identity of a file for a client.
 
 use crate::wire::structure;
 use rustix::fs::{FileType, Statx, makedev};
@@ -9,7 +9,7 @@ pub const FOLDER: u8 = 0x80;
 /// `QTSYMLINK`: a symbolic link.
 pub const LINK: u8 = 0x02;
 
-/// What makes a file the same file for a client.
+/// The identity of a file for a client: two files with equal qids are the same.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Qid {
     /// [`FOLDER`], [`LINK`], or 0 for everything else.
@@ -26,7 +26,7 @@ impl Qid {
     /// The length in a message, in bytes.
     pub const SIZE_BYTES: usize = 13;
 
-    /// Of a file of the host.
+    /// The qid of a file of the host.
     #[must_use]
     pub fn of(stat: &Statx) -> Self {
         let version = (stat.stx_mtime.tv_sec as u32) ^ stat.stx_mtime.tv_nsec ^ (stat.stx_size as u32);

@@ -20,25 +20,25 @@ refusals! {
     FID = EBADF,
     /// Too many fids (`EMFILE`).
     MANY = EMFILE,
-    /// A name or message that is none (`EINVAL`).
+    /// A name or message that is not valid (`EINVAL`).
     INVALID = EINVAL,
-    /// No such file (`ENOENT`).
+    /// There is no such file (`ENOENT`).
     ABSENT = ENOENT,
     /// Nothing is changed here (`EROFS`).
     READ_ONLY = EROFS,
-    /// Not for this client (`EACCES`).
+    /// This client may not do that (`EACCES`).
     ACCESS = EACCES,
-    /// No folder (`ENOTDIR`).
+    /// It is not a folder (`ENOTDIR`).
     NO_FOLDER = ENOTDIR,
-    /// A folder (`EISDIR`).
+    /// It is a folder (`EISDIR`).
     FOLDER = EISDIR,
-    /// Neither file nor folder: devices and pipes are not opened (`ENXIO`).
+    /// It is neither a file nor a folder: devices and pipes are not opened (`ENXIO`).
     DEVICE = ENXIO,
     /// A symbolic link is not followed (`ELOOP`).
     LINK = ELOOP,
     /// A request that is not known here (`EOPNOTSUPP`).
     UNKNOWN = EOPNOTSUPP,
-    /// Something else (`EIO`).
+    /// Another failure (`EIO`).
     FAILED = EIO,
 }
 

@@ -1,4 +1,4 @@
-//! What a server answers: the R-messages of 9P2000.L.
+//! A server's answers: the R-messages of 9P2000.L.
 
 use crate::attributes::Attributes;
 use crate::qid::Qid;
@@ -6,94 +6,94 @@ use crate::space::Space;
 use crate::wire::{Data, messages};
 
 messages! {
-    /// What a server answers.
+    /// A server's answer.
     Reply {
         /// It could not be done.
         Error = 7 {
             /// Why: a number of errno(3).
             code: u32
         }
-        /// How full the file system is.
+        /// The space of the file system, used and free.
         Statfs = 9 {
             /// The figures.
             space: Space
         }
-        /// Opened.
+        /// The file is open.
         Open = 13 {
             /// The file.
             qid: Qid,
             /// The most that is read or written at once; 0 is as much as fits into a message.
             unit_bytes: u32
         }
-        /// Made and opened.
+        /// The file is made and open.
         Create = 15 {
             /// The file.
             qid: Qid,
             /// As in `Open`.
             unit_bytes: u32
         }
-        /// Where the link points.
+        /// The target of the link.
         Readlink = 23 {
-            /// A path.
+            /// The path in the link.
             target: &'a [u8]
         }
-        /// What the file is.
+        /// The attributes of the file.
         Attributes = 25 {
-            /// Which attributes are told.
+            /// The attributes that are told.
             valid: u64,
             /// The file.
             qid: Qid,
             /// The attributes.
             attributes: Attributes
         }
-        /// Changed.
+        /// The change is made.
         Change = 27 {}
-        /// What is in the folder.
+        /// The entries of the folder.
         List = 41 {
             /// Entries; [`crate::entry::Entries`] reads them.
             entries: Data<'a>
         }
-        /// On disk.
+        /// The file is on disk.
         Sync = 51 {}
-        /// Made.
+        /// The folder is made.
         Folder = 73 {
             /// The folder.
             qid: Qid
         }
-        /// Renamed.
+        /// The file is renamed.
         Rename = 75 {}
-        /// Removed.
+        /// The file is removed.
         Remove = 77 {}
-        /// Agreed.
+        /// The protocol's version is agreed.
         Version = 101 {
             /// The longest message, in bytes.
             size_bytes: u32,
             /// `9P2000.L`, or `unknown`.
             version: &'a [u8]
         }
-        /// Attached.
+        /// The client is attached.
         Attach = 105 {
             /// The root.
             qid: Qid
         }
-        /// Nothing is under way any more.
+        /// The earlier request is not under way any more.
         Flush = 109 {}
-        /// What was on the way.
+        /// The files on the way.
         Walk = 111 {
-            /// As many as were found.
+            /// The qids of the files that were found.
             qids: Vec<Qid>
         }
-        /// Read.
+        /// The data was read.
         Read = 117 {
-            /// Nothing at the end of the file.
+            /// The data that was read; empty at the end of the file.
             data: Data<'a>
         }
-        /// Written.
+        /// The data was written.
         Write = 119 {
-            /// So many bytes.
+            /// The number of bytes.
             count: u32
         }
-        /// Forgotten.
+        /// The fid was dropped.
         Clunk = 121 {}
     }
 }

@@ -1,15 +1,16 @@
-//! What a client asks for: the T-messages of 9P2000.L that are known here.
+//! A client's requests: the T-messages of 9P2000.L that are known here.
 //!
-//! Numbers and layouts are those of Linux's `include/net/9p/9p.h` and `net/9p/client.c`. What is missing (locks, extended
-//! attributes, links, devices, authentication) is answered with `EOPNOTSUPP`, which Linux's client takes for what it says.
+//! Numbers and layouts are those of Linux's `include/net/9p/9p.h` and `net/9p/client.c`. Requests that are missing
+//! here (locks, extended attributes, links, devices, authentication) are answered with `EOPNOTSUPP`, which Linux's
+//! client understands.
 
 use crate::attributes::Change;
 use crate::wire::{Data, messages};
 
 messages! {
-    /// What a client asks for. A *fid* is a number by which it calls a file that it has walked to.
+    /// A client's request. A *fid* is a number by which it calls a file that it has walked to.
     Request {
-        /// How full the file system is.
+        /// Ask for the space of the file system, used and free.
         Statfs = 8 {
             /// The file.
             fid: u32
@@ -34,32 +35,32 @@ messages! {
             /// Its group, which is not heeded: it has the user's.
             gid: u32
         }
-        /// Where a symbolic link points.
+        /// Ask for the target of a symbolic link.
         Readlink = 22 {
             /// The link.
             fid: u32
         }
-        /// What a file is.
+        /// Asks for the attributes of a file.
         Attributes = 24 {
             /// The file.
             fid: u32,
-            /// Which attributes are wanted; all are told.
+            /// The attributes that are wanted; all are told.
             mask: u64
         }
         /// Change a file's attributes.
         Change = 26 {
             /// The file.
             fid: u32,
-            /// What is to become of it.
+            /// The change to make.
             change: Change
         }
-        /// What is in a folder.
+        /// Asks for the entries of a folder.
         List = 40 {
             /// The folder, opened.
             fid: u32,
             /// 0, or the offset of the last entry that is known.
             offset: u64,
-            /// How many bytes at most.
+            /// The most bytes to list.
             count: u32
         }
         /// Have what was written put on disk.
@@ -111,23 +112,23 @@ messages! {
         Attach = 104 {
             /// The number it gets.
             fid: u32,
-            /// Not heeded: nobody authenticates himself by words here.
+            /// Ignored: no user authenticates by words here.
             auth: u32,
-            /// Not heeded, for the same reason.
+            /// Ignored, for the same reason.
             user: &'a [u8],
-            /// Nothing or `/`: there is one tree.
+            /// Empty or `/`: there is one tree.
             tree: &'a [u8],
             /// For whom, or 2^32 - 1 where that is not said.
             uid: u32
         }
         /// Do not answer an earlier request.
         Flush = 108 {
-            /// Its tag.
+            /// The tag of the request.
             tag: u16
         }
         /// Get a fid for a file below another, or for the same.
         Walk = 110 {
-            /// Where to begin.
+            /// The fid of the file to begin at.
             fid: u32,
             /// The number it gets.
             new: u32,
@@ -138,23 +139,23 @@ messages! {
         Read = 116 {
             /// The file, opened.
             fid: u32,
-            /// From here.
+            /// The offset to read from.
             offset: u64,
-            /// So many bytes at most.
+            /// The most bytes to read.
             count: u32
         }
         /// Write to a file.
         Write = 118 {
             /// The file, opened.
             fid: u32,
-            /// From here.
+            /// The offset to write to.
             offset: u64,
-            /// This.
+            /// The data to write.
             data: Data<'a>
         }
-        /// Forget a fid.
+        /// Drop a fid.
         Clunk = 120 {
-            /// Its number.
+            /// The fid.
             fid: u32
         }
     }

@@ -10,7 +10,7 @@ const AHEAD_BYTES: usize = 8 * 1024;
 /// Answers a client until it ends the stream.
 ///
 /// # Errors
-/// The stream breaks, or holds no frames. What the client had opened is closed.
+/// The stream breaks, or holds no frames. The files that the client had opened are closed.
 pub fn serve(stream: impl Read + Write, mut session: Session) -> io::Result<()> {
     let mut stream = BufReader::with_capacity(AHEAD_BYTES, stream);
     let (mut body, mut out) = (Vec::new(), Vec::new());

@@ -1,6 +1,7 @@
 //! One client's requests, answered in their order: everything but the bytes going to and fro.
 //!
-//! The client sees a root with `files`, which is the exported folder, and, where it handed them over, `console` and `input`.
+//! The client sees a root with `files`, which is the exported folder, and, where it handed them over, `console` and
+//! `input`.
 
 mod files;
 mod tree;
@@ -20,13 +21,13 @@ use std::path::Path;
 /// The protocol's name.
 pub const VERSION: &[u8] = b"9P2000.L";
 
-/// What the exported folder is called in the root.
+/// The exported folder's name in the root.
 pub const FILES: &[u8] = b"files";
 
-/// What the console is called there.
+/// The console's name there.
 pub const CONSOLE: &[u8] = b"console";
 
-/// What the input is called there.
+/// The input's name there.
 pub const INPUT: &[u8] = b"input";
 
 /// `P9_NONUNAME`: a user is not said.
@@ -45,41 +46,41 @@ pub struct Export {
 }
 
 impl Export {
-    /// Of this folder; where it is read-only, nothing in it is changed.
+    /// An export of this folder; if it is read-only, nothing in it is changed.
     ///
     /// # Errors
-    /// There is no such folder, or it may not be entered.
+    /// The folder does not exist, or may not be entered.
     pub fn new(folder: &Path, is_read_only: bool) -> io::Result<Self> {
         Ok(Export::of(host::folder(folder)?, is_read_only))
     }
 
-    /// Of a folder that is open already, to be read or to be walked on from.
+    /// An export of a folder that is open already, to be read or to be walked on from.
     #[must_use]
     pub fn of(folder: OwnedFd, is_read_only: bool) -> Self {
         Export { folder, is_read_only }
     }
 }
 
-/// What is known of one client.
+/// The state of one client.
 pub struct Session {
     export: Export,
     console: Option<Box<dyn Write>>,
     input: Option<Box<dyn Read>>,
     fids: Fids,
     agreed_bytes: u32,
-    /// What is read, until it is sent.
+    /// The data that was read, until it is sent.
     block: Vec<u8>,
 }
 
 impl Session {
-    /// Of a client that sees this, with a console where it has one.
+    /// A session with a client that sees this export, and a console if there is one.
     #[must_use]
     pub fn new(export: Export, console: Option<Box<dyn Write>>) -> Self {
         let (input, fids, block) = (None, Fids::default(), Vec::new());
         Session { export, console, input, fids, agreed_bytes: LONGEST_BYTES, block }
     }
 
-    /// With something to read. Where that waits, so does whatever the client asks next.
+    /// Adds an input to read. While reading it waits, the client's next requests wait, too.
     #[must_use]
     pub fn with_input(mut self, input: Box<dyn Read>) -> Self {
         self.input = Some(input);
@@ -92,8 +93,8 @@ impl Session {
         self.agreed_bytes
     }
 
-    /// Answers a request: its frame comes in place of what is in `out`. What cannot be done, or is no request, is answered
-    /// with why.
+    /// Answers a request: its frame replaces the content of `out`. A request that is malformed or cannot be carried
+    /// out is answered with the reason.
     pub fn answer(&mut self, head: Head, body: &[u8], out: &mut Vec<u8>) {
         let done = match Request::parse(head.number, body) {
             Ok(request) => self.act(&request),
@@ -189,7 +190,7 @@ impl Session {
         }
     }
 
-    /// How many bytes of data fit into one reply.
+    /// The number of bytes of data that fit into one reply.
     fn fitting(&self, count: u32) -> usize {
         count.min(self.agreed_bytes - AROUND_DATA_BYTES) as usize
     }

@@ -1,9 +1,9 @@
-//! What messages are made of: little-endian numbers, texts, lists (intro(5) of the Plan 9 manual).
+//! The parts of messages: little-endian numbers, texts, lists (intro(5) of the Plan 9 manual).
 
 /// The most names in a walk, and so the longest list there is (`MAXWELEM`, walk(5)).
 pub const MOST_NAMES: usize = 16;
 
-/// Why bytes are no message.
+/// The reason why bytes are not a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Malformed {
     /// It ends too early.
@@ -20,7 +20,7 @@ pub enum Malformed {
     Unknown(u8),
 }
 
-/// What is still to be read of a message.
+/// The part of a message that is still to be read.
 pub(crate) struct Rest<'a>(pub &'a [u8]);
 
 impl<'a> Rest<'a> {
@@ -31,12 +31,12 @@ impl<'a> Rest<'a> {
     }
 }
 
-/// What can stand in a message.
+/// A value that can stand in a message.
 pub(crate) trait Field<'a>: Sized {
     /// Writes it behind what is there.
     fn put(&self, out: &mut Vec<u8>);
 
-    /// Reads it.
+    /// Reads it from the front of the rest.
     fn take(from: &mut Rest<'a>) -> Result<Self, Malformed>;
 }
 
@@ -57,7 +57,7 @@ macro_rules! numbers {
 
 numbers!(u8, u16, u32, u64);
 
-/// A name or another text: what its bytes mean is for whoever uses it.
+/// A name or another text; its user decides what the bytes mean.
 impl<'a> Field<'a> for &'a [u8] {
     fn put(&self, out: &mut Vec<u8>) {
         // Names are of 255 bytes, links of 4,095; what is longer is cut and not written askew.
@@ -72,7 +72,7 @@ impl<'a> Field<'a> for &'a [u8] {
     }
 }
 
-/// What is read and written: as long as a message can be.
+/// Data that is read or written: as long as a message can be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Data<'a>(pub &'a [u8]);
 
@@ -142,13 +142,13 @@ macro_rules! messages {
                 if from.0.is_empty() { Ok(message) } else { Err($crate::wire::Malformed::Long) }
             }
 
-            /// Its number.
+            /// The number of its type.
             #[must_use]
             pub fn number(&self) -> u8 {
                 match self { $($name::$variant { .. } => $number,)* }
             }
 
-            /// Writes the whole frame in place of what is in `out`.
+            /// Writes the whole frame, which replaces the content of `out`.
             pub fn frame(&self, tag: u16, out: &mut Vec<u8>) {
                 $crate::frame::begin(self.number(), tag, out);
                 match self {

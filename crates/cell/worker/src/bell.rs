@@ -4,13 +4,13 @@ use crate::Polling;
 use crate::primitive::{Futex, Ordering, fence, pause};
 use std::time::Instant;
 
-/// Looks between two glances at the clock, which takes as long as some twenty of them.
+/// Number of looks between two readings of the clock; one reading takes as long as about 20 looks.
 const GLANCE: u32 = 128;
 
 /// Wakes the one thread that may sleep for something that another has written.
 ///
-/// Both sides store first and look second, with a fence between (Dekker 1965): either the reader sees what was written, or
-/// the writer sees that it sleeps. Where nobody may sleep the writer need not ring, and pays nothing.
+/// Both sides store first and look second, with a fence between (Dekker 1965): either the reader sees what was
+/// written, or the writer sees that it sleeps. Where no reader may sleep, the writer need not ring, and pays nothing.
 pub struct Bell {
     asleep: Futex,
 }

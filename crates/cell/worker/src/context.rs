@@ -8,7 +8,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::thread::JoinHandle;
 
-/// A worker that belongs to its holder until it is dropped: its store was scrubbed before, and is scrubbed again then.
+/// A worker that belongs to the program that borrowed it until the context is dropped: its store was scrubbed before,
+/// and is scrubbed again then.
 pub struct Context {
     pool: Arc<Pool>,
     seat: Option<Seat>,
@@ -79,7 +80,7 @@ impl Context {
     /// Starts the program.
     ///
     /// # Errors
-    /// No program, or it is running.
+    /// No program is loaded, or it is running already.
     pub fn start(&mut self, argument: u64) -> Result<(), WorkerError> {
         if self.running.is_some() {
             return Err(WorkerError::Running);
@@ -108,7 +109,7 @@ impl Context {
     /// Starts the program and waits for it.
     ///
     /// # Errors
-    /// As [`Context::start`] and [`Context::wait`].
+    /// The errors of [`Context::start`] and [`Context::wait`].
     pub fn run(&mut self, argument: u64) -> Result<u32, WorkerError> {
         self.start(argument)?;
         self.wait()
@@ -151,8 +152,8 @@ impl Context {
         self.seat().desk.signals.get(register).map(|signal| signal.write(value)).is_some()
     }
 
-    /// Where the worker's local store begins; it is there as long as the context. What is written or read there while a
-    /// program runs is between the two to agree upon.
+    /// The address of the worker's local store; it is valid as long as the context. The caller and the program must
+    /// agree on all accesses while the program runs.
     #[must_use]
     pub fn store_address(&self) -> *mut u8 {
         self.seated().desk.store.load(Ordering::Relaxed)
@@ -170,7 +171,7 @@ impl Context {
         self.running.is_some_and(|number| self.seated().desk.is_done(number).is_some())
     }
 
-    /// Gives the core back: the idle worker sleeps, whatever its policy is, until the next start.
+    /// Gives the core back: the idle worker sleeps, under any policy, until the next start.
     ///
     /// # Errors
     /// The program is running.

@@ -1,4 +1,4 @@
-//! What a worker and those who give it orders share.
+//! The state that a worker shares with the threads that give it orders.
 
 use crate::bell::Bell;
 use crate::signal::Signal;
@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 /// The number under which a worker answers that it sits, or does not; orders follow it.
 pub const SEATED: u32 = 1;
 
-/// What a worker is told to do.
+/// An order to a worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
     /// Run the program.
@@ -22,7 +22,7 @@ pub enum Order {
     Quit = 4,
 }
 
-/// How an order was carried out.
+/// The outcome of an order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Done {
     /// The stop code of a program; 0 of other orders.
@@ -40,14 +40,15 @@ struct Slip {
     argument: AtomicU64,
 }
 
-/// The answer: one line, which travels back once. The number of the order above, then whether it panicked, the stop code.
+/// The answer: one line, which travels back once. The number of the order above, then whether it panicked, the stop
+/// code.
 #[repr(align(64))]
 struct Answer {
     stop: AtomicU64,
     panicked: AtomicU32,
 }
 
-/// One worker's.
+/// The orders and answers of one worker.
 pub struct Desk {
     slip: Slip,
     answer: Answer,
@@ -55,7 +56,7 @@ pub struct Desk {
     answers: Bell,
     pub signals: [Signal; 2],
     pub options: Options,
-    /// Where the worker's local store begins.
+    /// The address of the worker's local store.
     pub store: AtomicPtr<u8>,
     pub words: Mutex<String>,
 }
@@ -89,8 +90,8 @@ impl Desk {
         }
     }
 
-    /// Waits for an order after the last one, and returns its number too; the worker calls it. An order to sleep that the
-    /// next one has overtaken is never seen.
+    /// Waits for an order after the last one, and returns its number too; the worker calls it. An order to sleep that
+    /// the next one has overtaken is never seen.
     pub fn take(&self, last: u32, asleep: bool) -> (u32, Order, *mut Arc<dyn Program>, u64) {
         let polling = if asleep { crate::Polling::Sleep } else { self.options.polling };
         let word = self.orders.wait(polling, || {
@@ -125,7 +126,7 @@ impl Desk {
         self.answers.wait(self.options.polling, || self.is_done(number))
     }
 
-    /// How it was carried out, if it was.
+    /// The outcome of an order, if it is done.
     pub fn is_done(&self, number: u32) -> Option<Done> {
         let word = self.answer.stop.load(Ordering::Acquire);
         let is_this = (word >> 32) as u32 == number;

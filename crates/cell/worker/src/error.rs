@@ -1,8 +1,8 @@
-//! What goes wrong.
+//! The errors of workers.
 
 use std::io;
 
-/// What goes wrong.
+/// The reason why a worker cannot do something.
 #[derive(Debug, thiserror::Error)]
 pub enum WorkerError {
     /// No thread could be made, or the kernel did not seat it there.
@@ -10,7 +10,7 @@ pub enum WorkerError {
     Seat {
         /// The CPU.
         cpu: u32,
-        /// What the kernel says.
+        /// The kernel's error.
         source: io::Error,
     },
     /// A CPU for two workers: both would wait for the other to give way.
@@ -19,12 +19,12 @@ pub enum WorkerError {
     /// A runtime without workers.
     #[error("a runtime needs a CPU or more")]
     NoCpus,
-    /// No memory for a local store.
+    /// The memory of a local store cannot be mapped.
     #[error("no memory for a local store of {bytes} bytes")]
     Store {
         /// Its size.
         bytes: usize,
-        /// What the kernel says.
+        /// The kernel's error.
         source: io::Error,
     },
     /// All workers are borrowed.
@@ -42,7 +42,7 @@ pub enum WorkerError {
     /// The program ended by a panic.
     #[error("the program panicked: {0}")]
     Panicked(String),
-    /// What the kernel says of this process's CPUs.
+    /// The kernel's error for this process's CPUs.
     #[error("the CPUs of this process cannot be read")]
     Cpus(#[source] io::Error),
 }

@@ -5,10 +5,10 @@ use crate::desk::Desk;
 use crate::mailbox::End;
 use std::sync::Arc;
 
-/// What a program sees: its local store, its mailboxes and signals, and transfers to and from memory.
+/// The worker as its program sees it: its local store, its mailboxes and signals, and transfers to and from memory.
 ///
-/// A worker copies for itself, where a Cell's MFC works beside it, so that a transfer is complete when its call returns and
-/// tags have nothing to say.
+/// A worker copies for itself, where a Cell's MFC works beside it, so that a transfer is complete when its call
+/// returns and tags have nothing to say.
 pub struct Inside {
     pub(crate) store: Store,
     pub(crate) mailboxes: End,
@@ -62,7 +62,7 @@ impl Inside {
     /// Copies bytes from memory into the store at `local`, and says whether they fit there.
     ///
     /// # Safety
-    /// `from` must lead to `bytes` readable bytes that nobody writes meanwhile.
+    /// `from` must lead to `bytes` readable bytes that no other thread writes meanwhile.
     #[must_use]
     pub unsafe fn get(&mut self, local: usize, from: *const u8, bytes: usize) -> bool {
         let Some(to) = self.window(local, bytes) else { return false };
@@ -74,7 +74,7 @@ impl Inside {
     /// Copies bytes from the store at `local` to memory, and says whether they lie in the store.
     ///
     /// # Safety
-    /// `to` must lead to `bytes` writable bytes that nobody else touches meanwhile.
+    /// `to` must lead to `bytes` writable bytes that no other thread touches meanwhile.
     #[must_use]
     pub unsafe fn put(&mut self, local: usize, to: *mut u8, bytes: usize) -> bool {
         let Some(from) = self.window(local, bytes) else { return false };

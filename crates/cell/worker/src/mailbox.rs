@@ -12,17 +12,18 @@ pub const OUTBOUND: u32 = 1;
 /// The most entries of a mailbox: with the count beside them they fill a line.
 const MOST: usize = 7;
 
-/// What one end writes, on one line: its messages, and how many of the other's it has read.
+/// The line that one end writes: its messages, and how many of the other end's messages it has read.
 ///
-/// An entry carries its number beside its value, so that a reader looks at nothing else; and the line that brings an answer
-/// brings the word that there is room again. A message and its answer therefore move one line each, and no more.
+/// An entry carries its number beside its value, so that a reader looks at nothing else; and the line that brings an
+/// answer brings the word that there is room again. A message and its answer therefore move one line each, and no
+/// more.
 #[repr(align(64))]
 struct Side {
     entries: [AtomicU64; MOST],
     read: AtomicU32,
 }
 
-/// Where an end sleeps, on a line that its partner leaves alone while it does not.
+/// The bell at which an end sleeps, on a line that its partner leaves alone while that end is awake.
 #[repr(align(64))]
 struct Doorbell(Bell);
 
@@ -91,7 +92,7 @@ impl End {
         has_room
     }
 
-    /// Whether there was no room when the other end last said what it had read.
+    /// Whether the box was full when the other end last said how much it had read.
     fn seems_full(&self) -> bool {
         self.written.wrapping_sub(self.known_read) >= self.entries[0]
     }
@@ -104,7 +105,7 @@ impl End {
         self.ring();
     }
 
-    /// Reads the next message; waits while there is none.
+    /// Reads the next message; waits while the mailbox is empty.
     pub fn read(&mut self) -> u32 {
         let (entry, number) = self.next();
         let value = self.bell().wait(self.shared.polling, || found(entry, number));
@@ -148,7 +149,7 @@ impl End {
         &self.shared.sides[1 - self.me]
     }
 
-    /// Where this end sleeps.
+    /// The bell at which this end sleeps.
     fn bell(&self) -> &Bell {
         &self.shared.bells[self.me].0
     }

@@ -1,4 +1,4 @@
-//! Sizes and policies.
+//! Sizes and policies of a runtime.
 
 use std::time::Duration;
 
@@ -26,12 +26,12 @@ impl Polling {
     }
 }
 
-/// What a runtime is made of.
+/// The parts that a runtime is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
     /// Bytes of each worker's local store.
     pub store_bytes: usize,
-    /// How workers and those who wait for them wait.
+    /// How workers wait, and how programs wait for workers.
     pub polling: Polling,
     /// Whether the two signal registers gather bits (OR) instead of keeping the last value.
     pub signals_or: [bool; 2],

@@ -1,12 +1,12 @@
 //! Queues served in proportion to weights.
 
-/// Chooses which of several queues a poller serves next: deficit round robin (Shreedhar & Varghese 1996, "Efficient fair
-/// queuing using deficit round robin").
+/// Chooses which of several queues a poller serves next: deficit round robin (Shreedhar & Varghese 1996, "Efficient
+/// fair queuing using deficit round robin").
 ///
-/// Each queue in turn is granted its weight in quanta and served while its credit lasts; one that has nothing loses its
-/// credit and costs no time, so that the others share what it leaves. While all are busy, no queue is ever more than a
-/// quantum times its weight plus one item ahead of its share: weights live here, in the poller, since shares that a kernel
-/// gives to several pollers swing by a factor of two within 10 ms.
+/// Each queue in turn is granted its weight in quanta and served while its credit lasts; one that has nothing loses
+/// its credit and costs no time, so that the others share what it leaves. While all are busy, no queue is ever more
+/// than a quantum times its weight plus one item ahead of its share: weights live here, in the poller, since shares
+/// that a kernel gives to several pollers swing by a factor of two within 10 ms.
 ///
 /// ```
 /// use seatmap_worker::WeightedPoller;
@@ -23,8 +23,8 @@ pub struct WeightedPoller {
 }
 
 impl WeightedPoller {
-    /// A poller of as many queues as there are weights. `quantum` is what a weight of one is granted in a turn, in the unit
-    /// of costs; small quanta mix finely, those below an item's cost take several turns to serve one.
+    /// A poller of as many queues as there are weights. `quantum` is what a weight of one is granted in a turn, in
+    /// the unit of costs; small quanta mix finely, those below an item's cost take several turns to serve one.
     #[must_use]
     pub fn new(weights: &[u32], quantum: u64) -> Self {
         WeightedPoller {
@@ -35,8 +35,8 @@ impl WeightedPoller {
         }
     }
 
-    /// The queue to serve now. `cost` tells what the first item of a queue costs, or `None` where it has none. `None` where
-    /// no queue of a weight above zero has any.
+    /// The queue to serve now. `cost` tells what the first item of a queue costs, or `None` where it has none. `None`
+    /// where no queue of a weight above zero has any.
     pub fn next(&mut self, mut cost: impl FnMut(usize) -> Option<u64>) -> Option<usize> {
         let mut empty = 0;
         while empty < self.grants.len() {
@@ -64,8 +64,8 @@ impl WeightedPoller {
     }
 }
 
-/// How many of so many pollers each queue gets, in proportion to weights, by largest remainders; every queue of a weight
-/// above zero gets one while there are enough.
+/// The number of pollers for each queue, out of `count`, in proportion to weights, by largest remainders. Every queue
+/// of a weight above zero gets one while there are enough.
 #[must_use]
 pub fn pollers(weights: &[u32], count: usize) -> Vec<usize> {
     let total: u64 = weights.iter().map(|weight| u64::from(*weight)).sum();

@@ -40,7 +40,8 @@ impl Futex {
         unsafe { libc::syscall(libc::SYS_futex, self.word.as_ptr(), WAKE, 1) };
     }
 
-    /// As the kernel's: it sleeps only where the word has the value, and a wake-up between that look and the sleep counts.
+    /// As the kernel's: it sleeps only where the word has the value, and a wake-up between that look and the sleep
+    /// counts.
     #[cfg(feature = "loom")]
     pub fn wait(&self, value: u32) {
         if self.word.load(Ordering::SeqCst) == value {

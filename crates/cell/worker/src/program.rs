@@ -1,9 +1,9 @@
-//! What workers run.
+//! Programs that workers run.
 
 use crate::Inside;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// A program for a worker: code, and nothing of its own that changes. What it works on is in its local store and in
+/// A program for a worker: code, and nothing of its own that changes. It works on data in its local store and in
 /// memory that its argument leads to.
 pub trait Program: Send + Sync + 'static {
     /// Runs on a worker, and ends with a stop code.
@@ -18,7 +18,7 @@ impl<F: Fn(&mut Inside, u64) -> u32 + Send + Sync + 'static> Program for F {
 
 /// Runs a program to its stop code, or to the words of its panic: no program takes its worker with it.
 pub(crate) fn caught(program: &dyn Program, inside: &mut Inside, argument: u64) -> Result<u32, String> {
-    // A store holds bytes, and what a panic left in them is the next program's to scrub or to read.
+    // A store holds only bytes, and the next program can scrub or read those that a panic left.
     catch_unwind(AssertUnwindSafe(|| program.run(inside, argument))).map_err(|panic| {
         let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
         text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "it did not say why".to_owned())

@@ -1,4 +1,4 @@
-//! The workers.
+//! The runtime: a set of workers to borrow from.
 
 use crate::context::Seat;
 use crate::desk::{Desk, Done, Order, SEATED};
@@ -22,7 +22,7 @@ pub struct Runtime {
     pool: Arc<Pool>,
 }
 
-/// The workers that nobody has borrowed.
+/// The workers that are not lent out.
 pub(crate) struct Pool {
     free: Mutex<Vec<Seat>>,
     workers: usize,
@@ -49,7 +49,7 @@ impl Runtime {
         Ok(Runtime { pool: Arc::new(pool) })
     }
 
-    /// How many workers there are.
+    /// The number of workers.
     #[must_use]
     pub fn workers(&self) -> usize {
         self.pool.workers
@@ -58,7 +58,7 @@ impl Runtime {
     /// Borrows a worker, its store scrubbed.
     ///
     /// # Errors
-    /// All are borrowed.
+    /// All workers are borrowed.
     pub fn context(&self) -> Result<Context, WorkerError> {
         let seat = self.pool.seats().pop().ok_or(WorkerError::Busy(self.workers()))?;
         Ok(Context::new(Arc::clone(&self.pool), seat))
@@ -119,8 +119,8 @@ fn work(cpu: u32, desk: Arc<Desk>, mut store: Store, mailboxes: End) -> io::Resu
         (last, asleep) = (number, order == Order::Sleep);
         match order {
             Order::Run => {
-                // SAFETY: a context hands out a pointer to its own program, and neither changes nor drops that before the
-                // order is done; contexts that are forgotten leak it.
+                // SAFETY: a context hands out a pointer to its own program, and neither changes nor drops that before
+                // the order is done; contexts that are forgotten leak it.
                 let program = unsafe { &*program };
                 desk.finish(number, ended(&desk, caught(&**program, &mut inside, argument)));
             }
@@ -135,7 +135,7 @@ fn work(cpu: u32, desk: Arc<Desk>, mut store: Store, mailboxes: End) -> io::Resu
     }
 }
 
-/// What became of a run; a panic's words go to the desk.
+/// The outcome of a run; the text of a panic goes to the desk.
 fn ended(desk: &Desk, ran: Result<u32, String>) -> Done {
     match ran {
         Ok(code) => Done::Stop(code),

@@ -4,7 +4,7 @@ use crate::Polling;
 use crate::bell::Bell;
 use crate::primitive::{AtomicU64, Ordering};
 
-/// Set while nobody has read what was written.
+/// Set until the written value has been read.
 const PENDING: u64 = 1 << 32;
 
 /// One register. Any thread may write; the worker reads.

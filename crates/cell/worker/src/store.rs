@@ -6,8 +6,8 @@ use std::ptr::NonNull;
 /// The large page of x86-64 and of Arm with 4 KiB granules.
 const LARGE_PAGE_BYTES: usize = 2 << 20;
 
-/// Zeroed memory of one worker: on a large page of its own where the kernel has one to give, else on usual pages; locked,
-/// so that nothing pages it out, where the limit on locked memory allows that.
+/// Zeroed memory of one worker: on a large page of its own where the kernel has one to give, else on usual pages;
+/// locked, so that nothing pages it out, where the limit on locked memory allows that.
 pub struct Store {
     base: NonNull<u8>,
     bytes: usize,
@@ -20,10 +20,11 @@ pub struct Store {
 unsafe impl Send for Store {}
 
 impl Store {
-    /// Maps a store of so many bytes. Its pages are placed by the thread that first touches them: scrub it there.
+    /// Maps a store of `bytes` bytes. The kernel places its pages near the thread that first touches them: scrub it
+    /// there.
     ///
     /// # Errors
-    /// What the kernel says, or `InvalidInput` for no bytes.
+    /// The kernel's error, or `InvalidInput` for no bytes.
     pub fn new(bytes: usize) -> io::Result<Self> {
         if bytes == 0 {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "a store of no bytes"));
@@ -53,7 +54,7 @@ impl Store {
         self.is_locked
     }
 
-    /// Its address, for those who transfer by address.
+    /// The store's address, for transfers by address.
     #[must_use]
     pub fn address(&self) -> *mut u8 {
         self.base.as_ptr()
@@ -69,7 +70,7 @@ impl Store {
     /// Overwrites everything with zeros, so that the next owner finds nothing of the last one.
     pub fn scrub(&mut self) {
         self.bytes().fill(0);
-        // Nobody may read it afterwards as far as the compiler knows; it must be written all the same.
+        // As far as the compiler knows, no code reads it afterwards; it must be written all the same.
         std::hint::black_box(self.base.as_ptr());
     }
 }
@@ -77,7 +78,7 @@ impl Store {
 fn map(bytes: usize, more: libc::c_int) -> io::Result<NonNull<u8>> {
     let protection = libc::PROT_READ | libc::PROT_WRITE;
     let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | more;
-    // SAFETY: a new anonymous mapping at an address of the kernel's choice touches no memory of ours.
+    // SAFETY: a new anonymous mapping at an address of the kernel's choice touches no memory that is in use.
     let at = unsafe { libc::mmap(std::ptr::null_mut(), bytes, protection, flags, -1, 0) };
     if at == libc::MAP_FAILED {
         return Err(io::Error::last_os_error());

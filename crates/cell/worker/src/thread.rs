@@ -8,26 +8,26 @@ use seatmap_os::affinity;
 use std::sync::Arc;
 use std::thread::{Builder, JoinHandle};
 
-/// What a context was where Linux answered for the Cell: a start makes a thread and seats it, a wait joins it, and a
-/// mailbox is a futex. Programs that run on a [`Context`](crate::Context) run here unchanged, which is what makes the two
-/// comparable.
+/// A context as Linux implements it on the Cell processor: a start creates a thread and seats it, a wait joins it,
+/// and a mailbox is a futex. Programs that run on a [`Context`](crate::Context) run here unchanged, so that the two
+/// can be compared.
 pub struct ThreadContext {
     cpu: u32,
-    /// What the program sees; in the thread while one runs.
+    /// The program's view of the worker; it is in the thread while one runs.
     inside: Option<Inside>,
     running: Option<JoinHandle<Ran>>,
     mailboxes: End,
     program: Option<Arc<dyn Program>>,
 }
 
-/// What a thread returns: what it was lent, and how its program ended.
+/// The result of a thread: the view that it was lent, and how its program ended.
 type Ran = (Inside, Result<u32, WorkerError>);
 
 impl ThreadContext {
     /// A context whose threads sit on this CPU, with a store of its own, touched and zero.
     ///
     /// # Errors
-    /// No memory.
+    /// The store cannot be mapped.
     pub fn new(cpu: u32, options: Options) -> Result<Self, WorkerError> {
         let options = Options { polling: Polling::Sleep, ..options };
         let store_error = |source| WorkerError::Store { bytes: options.store_bytes, source };
@@ -48,7 +48,7 @@ impl ThreadContext {
     /// Makes a thread that runs the program.
     ///
     /// # Errors
-    /// No program, it is running, or there can be no thread.
+    /// No program is loaded, it is running already, or no thread can be created.
     pub fn start(&mut self, argument: u64) -> Result<(), WorkerError> {
         if self.running.is_some() {
             return Err(WorkerError::Running);
@@ -74,7 +74,7 @@ impl ThreadContext {
     /// Makes a thread, runs the program, and joins it.
     ///
     /// # Errors
-    /// As [`ThreadContext::start`] and [`ThreadContext::wait`].
+    /// The errors of [`ThreadContext::start`] and [`ThreadContext::wait`].
     pub fn run(&mut self, argument: u64) -> Result<u32, WorkerError> {
         self.start(argument)?;
         self.wait()

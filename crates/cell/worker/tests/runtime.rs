@@ -88,7 +88,7 @@ fn transfers_keep_inside_the_store() {
     context.load(Arc::new(move |inside: &mut Inside, _: u64| {
         let at = seen.as_ptr().cast_mut().cast::<u8>();
         let end = inside.store().len();
-        // SAFETY: 512 bytes behind `at` belong to `seen`, and nobody else touches them while this runs.
+        // SAFETY: 512 bytes behind `at` belong to `seen`, and no other thread touches them while this runs.
         unsafe {
             assert!(inside.get(128, at, 512) && !inside.get(end - 511, at, 512) && !inside.get(usize::MAX, at, 512));
             inside.store()[128..640].iter_mut().for_each(|byte| *byte ^= 1);

@@ -3,22 +3,22 @@
 /// Why a document was refused.
 #[derive(Debug, thiserror::Error)]
 pub enum DocumentError {
-    /// Not JSON, or JSON of another shape.
+    /// The text is not JSON, or JSON of another shape.
     #[error("line {line}, column {column}: {problem}")]
     Json {
         /// Counted from 1.
         line: usize,
         /// Counted from 1.
         column: usize,
-        /// What the parser says.
+        /// The parser's message.
         problem: String,
     },
     /// Another format, or a version of this one that is not known here.
     #[error("its format is '{found}', and this program reads {known}")]
     Format {
-        /// What it says it is.
+        /// The format that the document names.
         found: String,
-        /// What was asked for.
+        /// The format that was expected.
         known: &'static str,
     },
     /// The parts do not fit together.

@@ -5,8 +5,8 @@ use serde::Serialize;
 use serde_json::ser::{Formatter, Serializer};
 use std::io;
 
-/// JSON without spaces, and its strings without hidden characters: those are `\u` escapes, so that a document can be shown
-/// on a terminal, and reading it gives the same text.
+/// JSON without spaces, and its strings without hidden characters: those are `\u` escapes, so that a document can be
+/// shown on a terminal, and reading it gives the same text.
 struct Compact;
 
 impl Formatter for Compact {
@@ -22,7 +22,8 @@ impl Formatter for Compact {
     }
 }
 
-/// A document as JSON on one line, with a line end. Hidden characters ([`crate::is_hidden`]) in its strings are escaped.
+/// A document as JSON on one line, with a line end. Hidden characters ([`crate::is_hidden`]) in its strings are
+/// escaped.
 #[must_use]
 pub fn written<T: Serialize + ?Sized>(document: &T) -> String {
     let mut text = Vec::new();

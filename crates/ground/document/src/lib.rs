@@ -1,8 +1,8 @@
 //! Seatmap's own documents: JSON that says in its `format` key what it is and of which version. Beside them what every
 //! writer of text needs: hidden characters made visible, and files that are replaced as a whole.
 //!
-//! Profiles, patterns, plans and rankings are read in the same three steps, and what is wrong with one is told in the same
-//! words, so these stand once, below the crates that own the formats.
+//! Profiles, patterns, plans and rankings are read in the same three steps, and their errors use the same words. So
+//! these stand here once, below the crates that own the formats.
 //!
 //! | item | is |
 //! |---|---|
@@ -25,7 +25,7 @@ pub use visible::{is_hidden, visible, visible_lines};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-/// What every version of every format has in common.
+/// The fields that every version of every format has in common.
 #[derive(Deserialize)]
 struct Header {
     format: String,

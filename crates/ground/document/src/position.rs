@@ -12,7 +12,7 @@ pub struct Position {
 }
 
 impl Position {
-    /// Where a byte of a text stands; the end of the text for an offset beyond it.
+    /// The position of a byte of a text; the end of the text for an offset beyond it.
     #[must_use]
     pub fn of(text: &[u8], offset: usize) -> Self {
         let before = &text[..offset.min(text.len())];

@@ -1,12 +1,12 @@
 //! Names and other text from files, as people are shown it.
 
-/// Whether a character changes what is around it instead of showing as itself: controls (C0, DEL, C1), which command a
-/// terminal or end a line; direction marks, embeddings, overrides and isolates, which show text in another order than it
-/// has; and what takes no room at all.
+/// Whether a character changes what is around it instead of showing as itself: controls (C0, DEL, C1), which command
+/// a terminal or end a line; direction marks, embeddings, overrides and isolates, which show text in another order
+/// than it has; and what takes no room at all.
 ///
 /// These are the Unicode Standard's general category Cc, its property Default_Ignorable_Code_Point
-/// (DerivedCoreProperties.txt, version 16) without the variation selectors that emoji end with, the separators of lines and
-/// paragraphs, and the annotation marks.
+/// (DerivedCoreProperties.txt, version 16) without the variation selectors that emoji end with, the separators of
+/// lines and paragraphs, and the annotation marks.
 #[must_use]
 pub fn is_hidden(c: char) -> bool {
     c.is_control()
@@ -19,8 +19,8 @@ pub fn is_hidden(c: char) -> bool {
 
 /// Text on one line with every hidden character escaped as Rust writes it: `\n`, `\u{202e}`.
 ///
-/// Everything that Seatmap shows of a file's content, of a file's name or of another program's name goes through here, in
-/// the terminal, on pages, in pictures and in comments of scripts.
+/// Everything that Seatmap shows of a file's content, of a file's name or of another program's name goes through
+/// here, in the terminal, on pages, in pictures and in comments of scripts.
 ///
 /// ```
 /// assert_eq!(crate::visible("lab\u{1b}[2J\u{202e}7"), "lab\\u{1b}[2J\\u{202e}7");

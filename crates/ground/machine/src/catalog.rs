@@ -27,9 +27,9 @@ pub enum CatalogError {
     /// No bundled machine has this name.
     #[error("no machine called '{name}' comes with Seatmap{}", hint(*.nearest))]
     Unknown {
-        /// What was asked for.
+        /// The name that was asked for.
         name: String,
-        /// What was perhaps meant.
+        /// The name that was perhaps meant.
         nearest: Option<&'static str>,
     },
     /// The bundled machine is a model, which the simulator reads, or its description is wrong.
@@ -46,7 +46,8 @@ pub fn names() -> impl Iterator<Item = &'static str> {
     MACHINES.iter().map(|(name, _)| *name)
 }
 
-/// The names of the bundled machines that are described by their distances, in alphabetical order; the others are models.
+/// The names of the bundled machines that are described by their distances, in alphabetical order; the others are
+/// models.
 pub fn descriptions() -> impl Iterator<Item = &'static str> {
     let format = format!("\nformat = \"{}\"", crate::description::FORMAT);
     MACHINES.iter().filter(move |(_, text)| text.contains(&format)).map(|(name, _)| *name)
@@ -61,7 +62,7 @@ pub fn find(name: &str) -> Option<&'static str> {
 /// The profile that a bundled machine's description predicts.
 ///
 /// # Errors
-/// [`CatalogError::Unknown`] with the nearest name, where there is no such machine.
+/// [`CatalogError::Unknown`] with the nearest name, where the catalogue has no machine of this name.
 ///
 /// ```
 /// let error = seatmap_machine::catalog::load("epic-7r13-2s").unwrap_err();

@@ -10,7 +10,7 @@ pub struct Clock {
     pub step_ns: Option<f64>,
     /// `tsc`, `cntvct` or `clock_gettime`.
     pub source: Option<String>,
-    /// Ticks a second.
+    /// Ticks per second.
     pub frequency_hz: Option<f64>,
     /// The figures are multiples of a step too coarse for them.
     pub quantised: bool,

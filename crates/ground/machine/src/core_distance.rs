@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 pub struct CoreDistance {
     /// OS indices, in matrix order.
     pub pus: Vec<u32>,
-    /// The headline.
+    /// The median of each pair: the figure to quote.
     pub median_ns: Matrix,
     /// The tenth percentile of the batches.
     #[serde(default)]
@@ -26,8 +26,8 @@ pub struct CoreDistance {
     /// Upper end of that interval.
     #[serde(default)]
     pub ci95_high_ns: Option<Matrix>,
-    /// How the batches of each pair are spread: a row a pair, those of row 0 of the matrices first; `null` for pairs without
-    /// batches. Samples themselves are not kept: a large machine has millions.
+    /// How the batches of each pair are spread: a row a pair, those of row 0 of the matrices first; `null` for pairs
+    /// without batches. Samples themselves are not kept: a large machine has millions.
     #[serde(default)]
     pub deciles_ns: Option<Vec<Option<Deciles>>>,
     /// How far each pair can be trusted; `null` on the diagonal.
@@ -48,7 +48,7 @@ pub type Deciles = [f64; 11];
 pub struct PairRegimes {
     /// The two OS indices.
     pub pus: [u32; 2],
-    /// From fast to slow; shares add up to 1.
+    /// The regimes from fast to slow; shares add up to 1.
     pub regimes: Vec<Regime>,
 }
 
@@ -61,7 +61,7 @@ pub struct Regime {
     pub share: f64,
 }
 
-/// How core distances were measured, and what was thrown away.
+/// How core distances were measured, and which samples were dropped.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Protocol {
     /// Visits to each pair, in a new random order each.
@@ -81,7 +81,7 @@ pub struct Protocol {
     pub discarded_switched: u64,
     /// Batches thrown away because the thread was seen on another PU.
     pub discarded_moved: u64,
-    /// Batches kept.
+    /// Number of batches that were kept.
     pub kept: u64,
     /// Wall-clock seconds of the whole matrix.
     pub seconds: f64,

@@ -1,9 +1,10 @@
-//! What surrounded a measurement.
+//! The circumstances of a measurement.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// What surrounded a measurement and may have bent it. Everything is optional: a file of another tool knows none of it.
+/// The circumstances of a measurement that may have changed its figures. Every field is optional: files of other
+/// tools have none of them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Environment {

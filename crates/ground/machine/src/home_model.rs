@@ -1,4 +1,4 @@
-//! Distances explained: groups of PUs, and what the home of a line adds.
+//! A model of distances: groups of PUs, and the offset that the home of a line adds.
 
 use crate::nanoseconds::{optional_rows, rows};
 use crate::{HomesChecked, Matrix};
@@ -6,19 +6,19 @@ use serde::{Deserialize, Serialize};
 
 /// The model d(i, j, home) = between\[group(i), group(j)\] + a_i(home) + a_j(home), in round-trip nanoseconds.
 ///
-/// It costs O(N x H) numbers instead of O(N^2 x H), and on most machines it explains more than the matrix of pairs does:
-/// on Intel rings and meshes a single line's matrix is a_i + a_j to a fraction of a nanosecond. SMT siblings are no part
-/// of the model; their distance stands beside it.
+/// It costs O(N x H) numbers instead of O(N^2 x H), and on most machines it explains more than the matrix of pairs
+/// does: on Intel rings and meshes a single line's matrix is a_i + a_j to a fraction of a nanosecond. The model
+/// leaves SMT siblings out; their distance stands beside it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct HomeModel {
     /// OS indices that share the nearest distance class above SMT siblings: core complex, cluster or socket.
     pub groups: Vec<Vec<u32>>,
-    /// Typical distance inside (diagonal) and between groups: the median of what the offsets leave; `null` inside a group
-    /// of one core.
+    /// Typical distance inside (diagonal) and between groups: the median of the distances without the offsets; `null`
+    /// inside a group of one core.
     pub between_ns: Matrix,
-    /// Typical distance inside each group (row) for lines of each home (column), where several homes were told apart and
-    /// there are three groups or more; it stands in for the diagonal of `between_ns`. PUs that share a cache settle a
-    /// line between them whatever its home, while their offsets tell how far they are from it.
+    /// Typical distance inside each group (row) for lines of each home (column), where several homes were told apart
+    /// and there are three groups or more; it stands in for the diagonal of `between_ns`. PUs that share a cache
+    /// settle a line between them whatever its home, while their offsets tell how far they are from it.
     #[serde(default, deserialize_with = "optional_rows")]
     pub inside_ns: Option<Vec<Vec<f64>>>,
     /// a_i(home): rows in the order of `core_distance.pus`, one column a home.
@@ -26,7 +26,7 @@ pub struct HomeModel {
     pub offset_ns: Vec<Vec<f64>>,
     /// The share of the variance over pairs that the model explains.
     pub r2: f64,
-    /// Root mean square of what it leaves.
+    /// Root mean square of the part that it does not explain.
     pub residual_ns: f64,
     /// Inside the groups a star a_i + a_j explains more than 95 % of the variance: which of two PUs is near the home is
     /// all that such a matrix tells.
@@ -53,7 +53,7 @@ pub struct HomeLines {
     pub confidence: f64,
     /// False where the differences between lines drown in noise; then there is one home and `confidence` is 0.
     pub resolvable: bool,
-    /// Visits to pairs that it stands on; 0 where nobody measured, or counted.
+    /// Number of visits to pairs that it rests on; 0 where they were not measured, or not counted.
     #[serde(default)]
     pub samples: u64,
     /// How much of it is right, where a model was measured, which knows.
@@ -88,8 +88,8 @@ impl HomeModel {
         self.of_groups_ns([group(i)?, group(j)?], [i, j], home)
     }
 
-    /// The same for two rows whose groups are known: where many pairs are asked for, [`HomeModel::group_of`] tells the groups
-    /// once.
+    /// The same for two rows whose groups are known: where many pairs are asked for, [`HomeModel::group_of`] tells
+    /// the groups once.
     #[must_use]
     pub fn of_groups_ns(&self, groups: [usize; 2], rows: [usize; 2], home: usize) -> Option<f64> {
         let offset = |row: usize| self.offset_ns.get(row)?.get(home).copied();
@@ -97,7 +97,7 @@ impl HomeModel {
         ns.is_finite().then_some(ns)
     }
 
-    /// How many homes the offsets tell apart.
+    /// The number of homes that the offsets tell apart.
     #[must_use]
     pub fn homes(&self) -> usize {
         self.offset_ns.first().map_or(0, Vec::len)

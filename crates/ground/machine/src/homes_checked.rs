@@ -5,20 +5,20 @@ use serde::{Deserialize, Serialize};
 /// How many of the homes that were found are right; only a model knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HomesChecked {
-    /// Of the pairs of lines that share a home, those that were said to.
+    /// Among the pairs of lines that share a home, those that were found to share one.
     pub found: Rate,
-    /// Of the pairs of lines that were said to share a home, those that do.
+    /// Among the pairs of lines that were found to share a home, those that do.
     pub said: Rate,
-    /// Of the lines, those for which the nearest PU was found (`FindTD`, algorithm 2 of Liu et al. 2015).
+    /// Among the lines, those for which the nearest PU was found (`FindTD`, algorithm 2 of Liu et al. 2015).
     pub nearest: Rate,
 }
 
-/// So many right of so many.
+/// The number of right answers among a number of cases.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rate {
-    /// Right.
+    /// The number of right answers.
     pub right: u64,
-    /// Of so many.
+    /// The number of cases.
     pub of: u64,
 }
 

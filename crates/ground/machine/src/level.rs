@@ -2,7 +2,7 @@
 
 use crate::{Pu, Topology};
 
-/// What PUs can share.
+/// A part of the hardware that PUs can share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Level {
     /// A core.
@@ -39,7 +39,7 @@ impl Level {
         Level::Drawer,
     ];
 
-    /// What people call it.
+    /// The name of this level for people.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {

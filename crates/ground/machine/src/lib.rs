@@ -1,8 +1,8 @@
-//! Machines as pure data: who sits where, how far apart, and the files that say so.
+//! Machines as pure data: the PUs and their places, how far apart they are, and the files that say so.
 //!
-//! This crate is the bottom of the house. It measures nothing and runs nothing; every other crate meets here, on the
-//! [`Profile`], so that a machine measured a minute ago, one imported from a ten-year-old CSV and one written down by hand
-//! look the same to whoever places threads on them.
+//! This crate is the lowest layer. It measures nothing and runs nothing. All other crates share its [`Profile`], so
+//! that a machine measured a minute ago, one imported from a ten-year-old CSV and one written down by hand look the
+//! same to a program that places threads on them.
 //!
 //! | module | holds |
 //! |---|---|

@@ -4,12 +4,13 @@ use serde::de::{Error, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 use std::fmt;
 
-/// The longest round trip that is read, in nanoseconds: two seconds, far beyond any memory. Sums of such distances, weighted
-/// with what patterns may weigh, stay far from infinity, also in single precision, so that every search on them ends.
+/// The longest round trip that is read, in nanoseconds: two seconds, far beyond any memory. Sums of such distances,
+/// weighted with what patterns may weigh, stay far from infinity, also in single precision, so that every search on
+/// them ends.
 pub const MAX_ROUND_TRIP_NS: f64 = 2e9;
 
-/// A figure as it stands in a file; `None` is `null`. What is too long is refused while it is read, so that the error has
-/// the line and column of the figure.
+/// A figure as it stands in a file; `None` is `null`. A figure that is too long is refused while it is read, so that
+/// the error has the line and column of the figure.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(transparent)]
 pub struct Nanoseconds(pub Option<f64>);

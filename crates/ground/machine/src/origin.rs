@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Where a profile comes from.
+/// The origin of a profile.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Origin {
     /// Measured, imported or written down.
@@ -17,15 +17,15 @@ pub struct Origin {
     pub tool: Option<String>,
 }
 
-/// How a profile came to be.
+/// The way in which a profile was made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum OriginKind {
-    /// By this tool, on the machine.
+    /// Measured by this tool, on the machine.
     Measured,
-    /// From another tool's file.
+    /// Imported from another tool's file.
     Imported,
-    /// From a hand-written description.
+    /// Computed from a hand-written description.
     Model,
 }
 

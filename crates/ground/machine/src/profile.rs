@@ -13,11 +13,11 @@ pub const FORMAT: &str = "seatmap-profile/1";
 pub struct Profile {
     /// [`FORMAT`].
     pub format: String,
-    /// What people call it: a host name, a processor, a file's stem.
+    /// The machine's name for people: a host name, a processor, a file's stem.
     pub name: String,
-    /// Where the figures come from.
+    /// The origin of the figures.
     pub origin: Origin,
-    /// What surrounded the measurement.
+    /// The circumstances of the measurement.
     #[serde(default)]
     pub environment: Environment,
     /// The clock behind the figures.
@@ -34,7 +34,8 @@ pub struct Profile {
     /// Distances under load, by ascending number of pairs.
     #[serde(default)]
     pub loaded: Vec<Loaded>,
-    /// Where the random pairs of `loaded` start, so that the very same ones can be drawn again; `null` where nobody knows.
+    /// The seed of the random pairs of `loaded`, so that the very same ones can be drawn again; `null` where it is
+    /// unknown.
     #[serde(default)]
     pub loaded_seed: Option<u64>,
 }
@@ -152,7 +153,7 @@ fn check_matrix(name: &str, matrix: &Matrix, n: usize) -> Result<(), DocumentErr
     check_symmetric(&format!("core_distance.{name}"), matrix)
 }
 
-/// Profiles that no file was read for must keep to what files may hold.
+/// Profiles that were not read from a file must keep to the limits of files.
 fn check_length<'a>(name: &str, rows: impl Iterator<Item = &'a [f64]>) -> Result<(), DocumentError> {
     for (i, row) in rows.enumerate() {
         if let Some((j, problem)) = row.iter().enumerate().find_map(|(j, ns)| Some((j, too_long(*ns)?))) {

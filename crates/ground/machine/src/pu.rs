@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// A hardware thread (PU) and what it shares with others.
+/// A hardware thread (PU) and the parts that it shares with others.
 ///
 /// Two PUs share a level where the numbers of that level are equal; the numbers have no other meaning and need not be
 /// dense. `None` means unknown, or that the machine has no such level. The words are hwloc's.
@@ -40,7 +40,7 @@ pub struct Pu {
     /// The drawer: a group of books on IBM Z.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub drawer: Option<u32>,
-    /// What sort of core it is on a hybrid processor.
+    /// The kind of its core on a hybrid processor.
     #[serde(default)]
     pub kind: Option<CoreKind>,
 }

@@ -1,4 +1,4 @@
-//! Which cores of a processor are faster, told by what the operating system says of each.
+//! The faster and slower cores of a processor, by the operating system's figures for each.
 
 use crate::CoreKind;
 

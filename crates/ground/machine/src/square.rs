@@ -73,13 +73,13 @@ impl<T> std::ops::IndexMut<(usize, usize)> for Square<T> {
     }
 }
 
-/// What a cell looks like on file, where it differs from what it is in memory.
+/// The form of a cell on file, where it differs from the form in memory.
 pub trait Cell: Sized {
     /// The form on file.
     type Wire: Serialize + DeserializeOwned;
-    /// To file.
+    /// Converts a cell to its form on file.
     fn to_wire(&self) -> Self::Wire;
-    /// From file.
+    /// Converts a cell from its form on file.
     fn from_wire(wire: Self::Wire) -> Self;
 }
 

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What the passes said about one pair.
+/// The result of the passes over one pair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PairStatus {

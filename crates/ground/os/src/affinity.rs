@@ -6,7 +6,7 @@ use std::io;
 /// The CPUs that the calling thread may run on, ascending.
 ///
 /// # Errors
-/// What the kernel says.
+/// The kernel's error.
 pub fn current() -> io::Result<Vec<u32>> {
     Ok(CpuSet::of_thread(0)?.iter().collect())
 }
@@ -14,7 +14,7 @@ pub fn current() -> io::Result<Vec<u32>> {
 /// Restricts the calling thread to exactly these CPUs, and checks that this took effect.
 ///
 /// # Errors
-/// What the kernel says, or `InvalidInput` where it accepted the call and then reports another mask: it drops CPUs
+/// The kernel's error, or `InvalidInput` where it accepted the call and then reports another mask: it drops CPUs
 /// outside the cpuset without a word.
 pub fn pin(cpus: &[u32]) -> io::Result<()> {
     let wanted: CpuSet = cpus.iter().copied().collect();

@@ -15,7 +15,7 @@ const MOST_BYTES: usize = 1 << 16;
 /// Writes a note, over one of the same name.
 ///
 /// # Errors
-/// What the kernel says: the file system has no notes, or the note is too long.
+/// The kernel's error: the file system has no notes, or the note is too long.
 pub fn set(path: &Path, name: &str, value: &[u8]) -> io::Result<()> {
     let put = |space: &str| setxattr(path, format!("{space}.{name}"), value, XattrFlags::empty());
     Ok(put(SPACES[0]).or_else(|_| put(SPACES[1]))?)
@@ -56,7 +56,7 @@ pub fn remove(path: &Path, name: &str, is_to_go: impl Fn(&[u8]) -> bool) {
         let (name, mut value) = (format!("{space}.{name}"), vec![0; MOST_BYTES]);
         let length = getxattr(path, &name, value.as_mut_slice());
         if length.is_ok_and(|length| is_to_go(&value[..length])) {
-            // Where this fails there is none any more.
+            // A failure means that the attribute is gone already.
             let _ = removexattr(path, &name);
         }
     }

@@ -1,4 +1,4 @@
-//! Which boot this is, and how long it has lasted.
+//! The id of the current boot, and how long it has lasted.
 
 use crate::root::Root;
 
@@ -8,7 +8,7 @@ pub fn id(root: &Root) -> String {
     root.read("/proc/sys/kernel/random/boot_id").unwrap_or_default()
 }
 
-/// Seconds since the boot, sleep included: a clock that nobody sets.
+/// Seconds since the boot, sleep included: no program can set this clock.
 #[must_use]
 pub fn seconds() -> u64 {
     milliseconds() / 1000

@@ -1,8 +1,8 @@
 //! One measurement of this computer at a time, whichever user makes it and wherever it writes to.
 //!
-//! The claim is a lock (flock(2)) on a folder of sysfs, which every process may open and none can write: there is nothing to
-//! create, to own or to leave behind, and the kernel gives the lock back when the process ends. Containers with a sysfs of
-//! their own do not see each other.
+//! The claim is a lock (flock(2)) on a folder of sysfs, which every process may open and none can write: there is
+//! nothing to create, to own or to leave behind, and the kernel gives the lock back when the process ends. Containers
+//! with a sysfs of their own do not see each other.
 
 use crate::small;
 use std::fs::{File, TryLockError};
@@ -11,22 +11,22 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::Duration;
 
-/// What is locked.
+/// The folder that is locked.
 const FOLDER: &str = "/sys/devices/system/cpu";
 
-/// From one look to the next.
+/// The pause between two looks.
 const PAUSE: Duration = Duration::from_millis(50);
 
 /// This computer, claimed until it is dropped.
 #[derive(Debug)]
 pub struct Claim {
-    /// `None` where the kernel knows no such lock: nobody can be noticed there.
+    /// `None` where the kernel knows no such lock: no other program can be noticed there.
     _folder: Option<File>,
 }
 
 impl Claim {
-    /// Waits until no other process has a claim. Meanwhile `observe` hears, again and again, which process has it, where the
-    /// kernel tells, and ends the wait by breaking; the result is then `None`.
+    /// Waits until no other process has a claim. Meanwhile `observe` hears, again and again, which process has it,
+    /// where the kernel tells, and ends the wait by breaking; the result is then `None`.
     pub fn wait(observe: &mut dyn FnMut(Option<u32>) -> ControlFlow<()>) -> Option<Self> {
         Self::on(Path::new(FOLDER), observe)
     }
@@ -50,8 +50,8 @@ fn holder(file: &File) -> Option<u32> {
     holder_in(&small::read("/proc/locks")?, &format!("{major:02x}:{minor:02x}:{}", found.ino()))
 }
 
-/// The process that has a lock on this device and inode (proc_locks(5)); 0, which stands for one that cannot be seen from
-/// here, is none.
+/// The process that has a lock on this device and inode (proc_locks(5)). 0 stands for a process that cannot be seen
+/// from here, and counts as no process.
 fn holder_in(locks: &str, of: &str) -> Option<u32> {
     let process = |line: &str| {
         let words: Vec<&str> = line.split_whitespace().collect();

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// The largest OS index accepted. Linux's `NR_CPUS` stops at 8192 on x86-64; the room above is for what comes.
+/// The largest OS index accepted. Linux's `NR_CPUS` stops at 8192 on x86-64; the room above is for later kernels.
 pub const MAX_CPU: u32 = 1 << 20;
 
 /// A list of OS indices, in the order given and with repetitions kept.
@@ -28,7 +28,7 @@ pub enum CpuListError {
     NotANumber {
         /// Counted from 1, in bytes.
         column: usize,
-        /// What stands there.
+        /// The text found there.
         text: String,
     },
     /// A number beyond [`MAX_CPU`].
@@ -36,7 +36,7 @@ pub enum CpuListError {
     TooLarge {
         /// Counted from 1, in bytes.
         column: usize,
-        /// What stands there.
+        /// The text found there.
         text: String,
     },
     /// A range that runs backwards, or a stride of zero.
@@ -44,7 +44,7 @@ pub enum CpuListError {
     EmptyRange {
         /// Counted from 1, in bytes.
         column: usize,
-        /// What stands there.
+        /// The text found there.
         text: String,
     },
     /// The same CPU twice where each may stand once.
@@ -113,7 +113,7 @@ impl fmt::Display for CpuList {
         let mut rest = self.0.as_slice();
         let mut separator = "";
         while let Some(&first) = rest.first() {
-            // Wider than a CPU's number: nobody has checked those of a list that was not typed.
+            // Wider than a CPU's number: the ranges of a list that was not typed have not been checked.
             let expected = u64::from(first)..;
             let run = rest.iter().zip(expected).take_while(|(cpu, expected)| u64::from(**cpu) == *expected).count();
             let taken = if run >= 3 { run } else { 1 };

@@ -32,8 +32,8 @@ const USUAL_WORDS: usize = (1024 / WORD_BITS) as usize;
 /// A set of CPUs, by OS index. Its members come out in ascending order.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CpuSet {
-    /// Bit `i % WORD_BITS` of word `i / WORD_BITS` stands for CPU `i`. No word is zero, so that equal sets compare equal, and
-    /// a number that no computer has, from a damaged file, costs one word.
+    /// Bit `i % WORD_BITS` of word `i / WORD_BITS` stands for CPU `i`. No word is zero, so that equal sets compare
+    /// equal, and a number that no computer has, from a damaged file, costs one word.
     words: BTreeMap<u32, Word>,
 }
 
@@ -53,8 +53,9 @@ impl CpuSet {
         }
     }
 
-    /// Reads a hexadecimal mask as the kernel writes it: 32 bits between commas, the highest first, with or without `0x`. A
-    /// mask without commas may have any length. `None` where the text is not a mask, or names a CPU beyond [`MAX_CPU`].
+    /// Reads a hexadecimal mask as the kernel writes it: 32 bits between commas, the highest first, with or without
+    /// `0x`. A mask without commas may have any length. `None` where the text is not a mask, or names a CPU beyond
+    /// [`MAX_CPU`].
     #[must_use]
     pub fn of_mask(text: &str) -> Option<Self> {
         let text = text.trim();
@@ -91,7 +92,7 @@ impl CpuSet {
     /// The CPUs that a thread may run on; thread 0 is the caller.
     ///
     /// # Errors
-    /// What the kernel says: `ESRCH` where the thread has gone.
+    /// The kernel's error: `ESRCH` where the thread has gone.
     pub fn of_thread(tid: Tid) -> io::Result<Self> {
         let mut words: Vec<Word> = vec![0; USUAL_WORDS];
         loop {
@@ -114,8 +115,8 @@ impl CpuSet {
     /// cpuset without a word: [`crate::affinity::pin`] checks that it did not.
     ///
     /// # Errors
-    /// What the kernel says: `ESRCH` where the thread has gone, `EPERM` where it belongs to another user, `EINVAL` where its
-    /// cpuset has none of these CPUs.
+    /// The kernel's error: `ESRCH` where the thread has gone, `EPERM` where it belongs to another user, `EINVAL`
+    /// where its cpuset has none of these CPUs.
     pub fn give(&self, tid: Tid) -> io::Result<()> {
         let length = self.words.last_key_value().map_or(0, |(last, _)| *last as usize + 1);
         if length > MOST_WORDS {
@@ -138,7 +139,7 @@ impl CpuSet {
         self.word(cpu / WORD_BITS) >> (cpu % WORD_BITS) & 1 == 1
     }
 
-    /// How many CPUs are in the set.
+    /// The number of CPUs in the set.
     #[must_use]
     pub fn len(&self) -> usize {
         self.words.values().map(|word| word.count_ones() as usize).sum()
@@ -186,7 +187,7 @@ impl CpuSet {
         CpuSet::of_numbered(self.words.iter().map(|(at, word)| (*at, word & !other.word(*at))))
     }
 
-    /// These without the CPUs of a cell; where nothing would be left, all CPUs outside the cell.
+    /// This set without the CPUs of a cell; if it would be empty, all CPUs outside the cell.
     #[must_use]
     pub fn outside(&self, cell: &CpuSet, rest: &CpuSet) -> CpuSet {
         let left = self.without(cell);

@@ -1,4 +1,4 @@
-//! Which CPUs there are, and why one cannot be had.
+//! The CPUs of this computer, and why one of them is not available.
 
 use crate::CpuList;
 use crate::{affinity, small};
@@ -6,15 +6,15 @@ use crate::{affinity, small};
 /// Why a CPU cannot be measured on.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CpuError {
-    /// No such CPU.
+    /// There is no such CPU.
     #[error("CPU {cpu} does not exist: this machine has CPUs {present}; 'seatmap show host' lists them")]
     Absent {
         /// The CPU asked for.
         cpu: u32,
-        /// Those there are.
+        /// The CPUs that are present.
         present: String,
     },
-    /// There, but offline.
+    /// The CPU is present, but offline.
     #[error("CPU {cpu} is offline; 'echo 1 > /sys/devices/system/cpu/cpu{cpu}/online' brings it back, as root")]
     Offline {
         /// The CPU asked for.
@@ -25,7 +25,7 @@ pub enum CpuError {
     Forbidden {
         /// The CPU asked for.
         cpu: u32,
-        /// Those allowed.
+        /// The CPUs that are allowed.
         allowed: String,
     },
 }
@@ -33,16 +33,16 @@ pub enum CpuError {
 /// The CPUs of this computer in the kernel's three circles.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cpus {
-    /// Plugged in.
+    /// The CPUs that are plugged in.
     pub present: Vec<u32>,
-    /// Running.
+    /// The CPUs that run.
     pub online: Vec<u32>,
     /// Open to this process.
     pub allowed: Vec<u32>,
 }
 
 impl Cpus {
-    /// Reads them. What `/sys` does not say is taken from the affinity mask.
+    /// Reads them from `/sys`. The affinity mask stands in for files that are missing there.
     ///
     /// # Errors
     /// The affinity mask could not be read.

@@ -1,15 +1,16 @@
-//! Control groups: who is in them, moving in and out, taking them apart.
+//! Control groups: their members, moving threads in and out, and removing the groups.
 
 use crate::Tid;
 use crate::layout::Layout;
 use crate::root::{FileError, Root};
 use std::time::Duration;
 
-/// How often emptying a group is tried: its threads may create others meanwhile. Who is about to end cannot be moved and leaves
-/// when its memory has been given back, which took most of a second for 300 MiB on a busy computer.
+/// How often emptying a group is tried: its threads may create others meanwhile. A process that is about to end
+/// cannot be moved. It leaves when its memory has been given back, which took most of a second for 300 MiB on a busy
+/// computer.
 const ATTEMPTS: u32 = 750;
 
-/// Between two attempts.
+/// The pause between two attempts.
 const PAUSE: Duration = Duration::from_millis(2);
 
 /// The file that lists members and takes new ones: threads one by one in version 1, processes in version 2.
@@ -19,7 +20,7 @@ pub fn members_file(root: &Root, group: &str) -> String {
     if root.has(&tasks) { tasks } else { format!("{group}/cgroup.procs") }
 }
 
-/// Who is in a group: threads in version 1, processes in version 2.
+/// The members of a group: threads in version 1, processes in version 2.
 #[must_use]
 pub fn members(root: &Root, group: &str) -> Vec<Tid> {
     let text = root.read(&members_file(root, group)).unwrap_or_default();
@@ -48,10 +49,10 @@ pub fn of_self(root: &Root, group: &str) -> Option<String> {
     text.lines().find_map(own)
 }
 
-/// Moves everybody to the group above and removes the group. Nobody is killed.
+/// Moves all members to the group above and removes the group. No process is killed.
 ///
 /// # Errors
-/// What the kernel says of a group that cannot be emptied.
+/// The kernel's error for a group that cannot be emptied.
 pub fn dissolve(root: &Root, group: &str) -> Result<(), FileError> {
     // Kernels before 6.12 take a removed partition apart later, in their own time, and every thread's mask with it.
     let partition = format!("{group}/cpuset.cpus.partition");

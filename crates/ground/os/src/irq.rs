@@ -1,4 +1,4 @@
-//! Interrupts (`/proc/irq`): where each may go, where it goes, and what it is for.
+//! Interrupts (`/proc/irq`): where each may go, where it goes, and its device.
 
 use crate::CpuSet;
 use crate::root::Root;
@@ -19,10 +19,11 @@ pub fn affinity_file(irq: &str) -> String {
     format!("{FOLDER}/{irq}/smp_affinity_list")
 }
 
-/// The CPUs that an interrupt goes to: those that the kernel has chosen among the ones that it may go to, or all of these.
+/// The CPUs that an interrupt goes to: those that the kernel has chosen among the ones that it may go to, or all of
+/// these.
 ///
-/// The kernel follows a change of the mask at the next interrupt only. Until then its choice lies outside the mask, and says
-/// nothing of what comes.
+/// The kernel follows a change of the mask at the next interrupt only. Until then its choice lies outside the mask,
+/// and says nothing of later interrupts.
 #[must_use]
 pub fn goes_to(root: &Root, irq: &str) -> CpuSet {
     let list = |path: &str| CpuSet::of_list(&root.read(path).ok()?);
@@ -33,11 +34,11 @@ pub fn goes_to(root: &Root, irq: &str) -> CpuSet {
     }
 }
 
-/// Writes where an interrupt may go over itself, which changes nothing, and which the kernel refuses for interrupts that it
-/// manages itself.
+/// Writes where an interrupt may go over itself, which changes nothing, and which the kernel refuses for interrupts
+/// that it manages itself.
 ///
 /// # Errors
-/// What the kernel says; `EACCES` or `EROFS` mean that this process may not move any interrupt.
+/// The kernel's error; `EACCES` or `EROFS` mean that this process may not move any interrupt.
 pub fn try_to_move(root: &Root, irq: &str) -> std::io::Result<()> {
     let path = affinity_file(irq);
     root.read(&path).and_then(|text| root.write(&path, &text)).map_err(|error| error.source)

@@ -1,9 +1,9 @@
-//! Where this computer keeps its control groups, and which CPUs run.
+//! The folders of control groups on this computer, and the CPUs that run.
 
 use crate::CpuSet;
 use crate::root::{FileError, Root};
 
-/// Where control groups are mounted.
+/// The folders where control groups are mounted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Layout {
     /// The hierarchy of version 2, where it has the cpuset controller.
@@ -13,7 +13,7 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// What is mounted (proc_mounts(5)).
+    /// Reads it from the list of mounts (proc_mounts(5)).
     #[must_use]
     pub fn read(root: &Root) -> Self {
         let mounts = root.read("/proc/self/mounts").unwrap_or_default();

@@ -8,13 +8,13 @@ use std::path::PathBuf;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Root(PathBuf);
 
-/// A file that could not be read or written, with what the kernel says.
+/// A file that could not be read or written, with the kernel's error.
 #[derive(Debug, thiserror::Error)]
 #[error("{path}")]
 pub struct FileError {
     /// The file, as the computer knows it.
     pub path: String,
-    /// What the kernel says.
+    /// The kernel's error.
     pub source: io::Error,
 }
 
@@ -35,7 +35,7 @@ impl Root {
         Root(folder.into())
     }
 
-    /// Where a file of that computer lies on this one.
+    /// The path on this computer of a file of that computer.
     #[must_use]
     pub fn path(&self, path: &str) -> PathBuf {
         self.0.join(path.trim_start_matches('/'))
@@ -47,7 +47,7 @@ impl Root {
         self.path(path).exists()
     }
 
-    /// What stands in a file, without white space at its end.
+    /// The text of a file, without white space at its end.
     ///
     /// # Errors
     /// [`FileError`].
@@ -92,7 +92,7 @@ impl Root {
         }
     }
 
-    /// Removes an empty folder; a control group counts as empty when nobody is in it.
+    /// Removes an empty folder; a control group counts as empty when it has no members.
     ///
     /// # Errors
     /// [`FileError`].

@@ -9,7 +9,7 @@ pub fn read(path: impl AsRef<Path>) -> Option<String> {
     (!text.is_empty()).then_some(text)
 }
 
-/// What the kernel wrote, without white space and zero bytes around it.
+/// The text that the kernel wrote, without white space and zero bytes around it.
 pub(crate) fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).trim().trim_end_matches('\0').to_owned()
 }

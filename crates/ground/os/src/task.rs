@@ -9,19 +9,19 @@ use std::path::PathBuf;
 /// `PF_KTHREAD` of `include/linux/sched.h`: a thread of the kernel.
 const KERNEL_THREAD: u64 = 0x0020_0000;
 
-/// `PF_NO_SETAFFINITY`: the kernel bound the thread, and nobody else may move it.
+/// `PF_NO_SETAFFINITY`: the kernel bound the thread, and no program may move it.
 const BOUND: u64 = 0x0400_0000;
 
 /// A thread, from its line in `/proc/PID/task/TID/stat` (proc_pid_stat(5)).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Task {
-    /// Its number.
+    /// The thread's number.
     pub tid: Tid,
-    /// Its process.
+    /// The number of its process.
     pub pid: Tid,
     /// The process that started its process, or the one that took that over when the starter ended.
     pub parent: Tid,
-    /// Its process group.
+    /// The number of its process group.
     pub group: Tid,
     /// Its session, by the process that began it.
     pub session: Tid,
@@ -136,8 +136,8 @@ pub fn name(root: &Root, pid: Tid) -> Option<String> {
     root.read(&format!("/proc/{pid}/comm")).ok()
 }
 
-/// The environment that a process was started with, as names and values; none where nobody may know, or where the process has
-/// written something else over it.
+/// The environment that a process was started with, as names and values; none where this user may not read it, or
+/// where the process has written something else over it.
 #[must_use]
 pub fn environment(root: &Root, pid: Tid) -> Vec<(String, String)> {
     let text = root.read(&format!("/proc/{pid}/environ")).unwrap_or_default();
@@ -152,14 +152,14 @@ pub fn runs_this_program(root: &Root, pid: Tid) -> bool {
     program("self").is_some_and(|own| program(&pid.to_string()) == Some(own))
 }
 
-/// What `/proc/TID/status` says of a thread's family.
+/// The family of a thread, from `/proc/TID/status`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Family {
     /// The process that the thread belongs to.
     pub pid: Tid,
     /// The process that created this one, or adopted it.
     pub parent: Tid,
-    /// The process that traces the thread; 0 is none.
+    /// The process that traces the thread; 0 means that no process traces it.
     pub tracer: Tid,
 }
 
@@ -173,7 +173,7 @@ impl Family {
     }
 }
 
-/// The file of the program that a process runs; `None` for kernel threads, and where nobody may know.
+/// The file of the program that a process runs; `None` for kernel threads, and where this user may not read it.
 #[must_use]
 pub fn program_file(pid: Tid) -> Option<PathBuf> {
     fs::read_link(format!("/proc/{pid}/exe")).ok()
@@ -222,8 +222,8 @@ pub fn children(pid: Tid, threads: &[Tid]) -> BTreeSet<Tid> {
     threads.iter().flat_map(|tid| numbers(of(tid))).collect()
 }
 
-/// The number of the system call that a thread sleeps in, or `running` (proc_pid_syscall(5)); `None` where nobody may
-/// know.
+/// The number of the system call that a thread sleeps in, or `running` (proc_pid_syscall(5)); `None` where this user
+/// may not read it.
 #[must_use]
 pub fn system_call(tid: Tid) -> Option<String> {
     fs::read_to_string(format!("/proc/{tid}/syscall")).ok()?.split_ascii_whitespace().next().map(str::to_owned)

@@ -1,12 +1,13 @@
 //! Folders and files that no other user can change or redirect.
 //!
-//! A program that runs as root and keeps its state in a folder does what the files there tell it. So the folder must be
-//! its user's alone: a real directory, of the effective user, that neither group nor others may write; and every folder
-//! above it root's or that user's, and writable for nobody else, or sticky and root's as `/tmp` is. The check walks from
-//! `/` downwards on descriptors (openat(2) with `O_NOFOLLOW`): a name that changes its meaning meanwhile changes nothing.
+//! A program that runs as root and keeps its state in a folder obeys the files there. So the folder must belong to
+//! its user alone: a real directory, owned by the effective user, that neither group nor others may write. Every
+//! folder above it must belong to root or to that user and be writable for no other user, or be sticky and owned by
+//! root, as `/tmp` is. The check walks from `/` downwards on descriptors (openat(2) with `O_NOFOLLOW`), so exchanging
+//! a name meanwhile has no effect.
 //!
-//! A symbolic link above the folder is followed where root or the user made it and nobody else could have: `/var/run` is
-//! one. The folder itself, and files in it, are never links.
+//! A symbolic link above the folder is followed if only root or the user can have made it: `/var/run` is such a link.
+//! The folder itself, and files in it, are never links.
 
 mod file;
 mod walk;
@@ -32,7 +33,7 @@ pub enum TrustError {
     Io {
         /// The folder or file.
         path: PathBuf,
-        /// What the kernel says.
+        /// The kernel's error.
         source: io::Error,
     },
     /// A link, or a file, where a folder should be.
@@ -92,7 +93,7 @@ impl TrustedFolder {
     /// Opens a folder that is there.
     ///
     /// # Errors
-    /// [`TrustError`]: it is not there, or somebody else could change it.
+    /// [`TrustError`]: it is not there, or another user could change it.
     pub fn open(path: &Path) -> Result<Self, TrustError> {
         TrustedFolder::reached(path, false)
     }
@@ -109,13 +110,13 @@ impl TrustedFolder {
         let path = std::path::absolute(path).map_err(at(path))?;
         let reached = walk::down(&path, is_made)?;
         walk::check_last(&path, &reached)?;
-        // What was walked on can only be walked on; this one can be read and locked too.
+        // A folder opened to walk on cannot be read; this descriptor can be read and locked too.
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let folder = fs::openat(&reached, ".", flags, fs::Mode::empty()).map_err(at(&path))?;
         Ok(TrustedFolder { path, folder })
     }
 
-    /// Its absolute path. Nobody else can make it mean another folder.
+    /// Its absolute path. No other user can make it mean another folder.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
@@ -124,13 +125,14 @@ impl TrustedFolder {
     /// Opens a file in it, without following a link.
     ///
     /// # Errors
-    /// [`TrustError`]: what the kernel says, or the file is not an ordinary one of this user's or root's alone.
+    /// [`TrustError`]: the kernel's error, or the file is not an ordinary file that belongs to this user or root
+    /// alone.
     pub fn file(&self, name: impl AsRef<OsStr>, how: Open) -> Result<std::fs::File, TrustError> {
         let name = checked(name.as_ref())?;
         file::open_in(self.folder.as_fd(), &self.path, name, how)
     }
 
-    /// Puts a file in place, whole or not at all, whatever stood there before.
+    /// Puts a file in place, whole or not at all, and replaces any file of that name.
     ///
     /// # Errors
     /// [`TrustError`]; the file is then as it was.
@@ -176,10 +178,11 @@ impl TrustedFolder {
     }
 }
 
-/// What stands in a file that no other user can have written or redirected.
+/// The content of a file that no other user can have written or redirected.
 ///
 /// # Errors
-/// [`TrustError`]: what the kernel says, or the file, or a folder on the way to it, is a link or can be changed by others.
+/// [`TrustError`]: what the kernel says, or the file, or a folder on the way to it, is a link or can be changed by
+/// others.
 pub fn read(path: &Path) -> Result<Vec<u8>, TrustError> {
     let name = path.file_name().ok_or_else(|| TrustError::NotAName(path.as_os_str().to_owned()))?;
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));

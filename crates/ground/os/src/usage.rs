@@ -1,12 +1,12 @@
-//! What the kernel counts of a thread or of the whole process.
+//! The kernel's counts for a thread or for the whole process.
 
 use std::ops::AddAssign;
 use std::time::Duration;
 
 /// Context switches, page faults and CPU time so far (getrusage(2)).
 ///
-/// Most kernels look at each tick whether a CPU is in the kernel or not and share out the exact sum accordingly: the two
-/// times mean something over many ticks only.
+/// Most kernels look at each tick whether a CPU is in the kernel or not and share out the exact sum accordingly: the
+/// two times mean something over many ticks only.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
     /// Waits: the thread gave its CPU back.
@@ -22,19 +22,19 @@ pub struct Usage {
 }
 
 impl Usage {
-    /// Of the calling thread. Needs no memory.
+    /// The usage of the calling thread. Needs no memory.
     #[must_use]
     pub fn of_thread() -> Self {
         Usage::of(libc::RUSAGE_THREAD)
     }
 
-    /// Of all threads of this process, those included that have ended.
+    /// The usage of all threads of this process, including those that have ended.
     #[must_use]
     pub fn of_process() -> Self {
         Usage::of(libc::RUSAGE_SELF)
     }
 
-    /// Of all children of this process that have ended and been waited for, and of theirs.
+    /// The usage of all children of this process that have ended and been waited for, and of their children.
     #[must_use]
     pub fn of_children() -> Self {
         Usage::of(libc::RUSAGE_CHILDREN)
@@ -54,7 +54,7 @@ impl Usage {
         }
     }
 
-    /// What came since.
+    /// The difference between this count and an earlier one.
     #[must_use]
     pub fn since(self, earlier: Usage) -> Self {
         Usage {

@@ -8,15 +8,15 @@ use std::path::{Path, PathBuf};
 /// Links that are followed, as many as Linux follows (path_resolution(7)).
 const MOST_LINKS: usize = 40;
 
-/// Puts a file in place of the one of this name, if there is one: it is written beside it and renamed, so that readers see
-/// the old content or the new, whenever the writer dies.
+/// Puts a file in place of the one of this name, if there is one: it is written beside it and renamed, so that
+/// readers see the old content or the new, whenever the writer dies.
 ///
-/// The new file may be read by those who could read the old one: mode and, as far as the writer may set it, owner stay. A
-/// new file gets what the umask leaves. A symbolic link of this name is replaced and not followed; [`behind_links`] finds
-/// what it stands for.
+/// The users who could read the old file can read the new one: mode and, as far as the writer may set it, owner stay.
+/// A new file gets what the umask leaves. A symbolic link of this name is replaced and not followed; [`behind_links`]
+/// finds what it stands for.
 ///
 /// # Errors
-/// What the system says; the old file is then unchanged.
+/// The system's error; the old file is then unchanged.
 pub fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
     let old = fs::symlink_metadata(path).ok().filter(Metadata::is_file);
     let mode = if old.is_some() { 0o600 } else { 0o666 };

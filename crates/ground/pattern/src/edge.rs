@@ -1,4 +1,4 @@
-//! What one task sends to another.
+//! The data that one task sends to another.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,16 +6,17 @@ use serde::{Deserialize, Serialize};
 /// enough and far from infinity.
 pub const MAX_AMOUNT: f64 = 1e18;
 
-/// What one task sends to another over the whole run (or an iteration of it: only proportions matter to a placement).
+/// The data that one task sends to another over the whole run (or an iteration of it: only proportions matter to a
+/// placement).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Edge {
-    /// The sender.
+    /// The task that sends.
     pub from: usize,
     /// The receiver, another task.
     pub to: usize,
-    /// Bytes sent.
+    /// The number of bytes sent.
     pub bytes: f64,
-    /// Messages sent.
+    /// The number of messages sent.
     #[serde(default = "one")]
     pub messages: f64,
 }
@@ -31,7 +32,7 @@ impl Edge {
         Edge { from, to, bytes: 1.0, messages: 1.0 }
     }
 
-    /// What is wrong with it in a pattern of so many tasks.
+    /// The problem with it in a pattern of `tasks` tasks, if it has one.
     pub(crate) fn problem(&self, tasks: usize) -> Option<String> {
         let is_amount = |amount: f64| (0.0..=MAX_AMOUNT).contains(&amount);
         let last = self.from.max(self.to);

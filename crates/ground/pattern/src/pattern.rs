@@ -14,16 +14,17 @@ pub const MAX_TASKS: usize = 1 << 20;
 /// More edges than this (all pairs of 2,896 tasks) would not fit in a file that is read.
 pub const MAX_EDGES: usize = 1 << 23;
 
-/// Who sends how much to whom. Unknown fields on file are ignored, unknown versions refused.
+/// A communication pattern: how much each task sends to each other task. Unknown fields on file are ignored, unknown
+/// versions refused.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Pattern {
     /// [`FORMAT`].
     pub format: String,
-    /// What people call it: `stencil2d:8x8`, a file's stem.
+    /// The pattern's name for people: `stencil2d:8x8`, a file's stem.
     pub name: String,
     /// How many tasks there are; they are numbered from 0.
     pub tasks: usize,
-    /// What each task is called; empty where they have no names.
+    /// The name of each task; empty where they have no names.
     #[serde(default)]
     pub names: Vec<String>,
     /// At most one for each ordered pair of tasks.

@@ -20,23 +20,23 @@ pub struct Instance {
     pub b: Vec<f64>,
 }
 
-/// One of the two matrices of a file, which does not say which is the flow: in some instances it is the first, in others
-/// the second.
+/// One of the two matrices of a file, which does not say which is the flow: in some instances it is the first, in
+/// others the second.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Which {
-    /// `a`.
+    /// The first matrix, `a`.
     First,
-    /// `b`.
+    /// The second matrix, `b`.
     Second,
 }
 
-/// Why a file is no instance.
+/// The reason why a file is not an instance.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{place}: {problem}")]
 pub struct QaplibError {
-    /// Where.
+    /// The place of the fault.
     pub place: Position,
-    /// What is wrong.
+    /// The problem, in words.
     pub problem: String,
 }
 
@@ -44,7 +44,7 @@ impl Instance {
     /// Reads n and the two matrices; line breaks mean nothing.
     ///
     /// # Errors
-    /// [`QaplibError`] with the place of what is missing, superfluous or no number.
+    /// [`QaplibError`] with the place of text that is missing, superfluous or not a number.
     pub fn read(text: &str) -> Result<Self, QaplibError> {
         let mut words = words(text);
         let Some((place, word)) = words.next() else { return Err(wrong(Position::end(text), "the file is empty")) };

@@ -2,14 +2,15 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Rank correlations (Spearman 1904) between the times of placements that were run and what other objectives say of them:
-/// near 1, the cheap objective would have done; near 0, it says nothing here. Null where all placements are alike to it.
+/// Rank correlations (Spearman 1904) between the measured times of placements and their costs by other objectives.
+/// Near 1, the cheap objective would have done; near 0, it says nothing here. Null where all placements cost the same
+/// by it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Agreement {
-    /// How many placements were run.
+    /// The number of placements that were run.
     pub placements: usize,
-    /// With the sum of weight x distance.
+    /// The correlation with the sum of weight x distance.
     pub distance: Option<f64>,
-    /// With the load of the most loaded link.
+    /// The correlation with the load of the most loaded link.
     pub congestion: Option<f64>,
 }

@@ -1,8 +1,8 @@
-//! What the usual placements cost, beside which a plan's own cost is read.
+//! The costs of the usual placements, for comparison with a plan's own cost.
 
 use serde::{Deserialize, Serialize};
 
-/// What the usual placements cost, by the same objective.
+/// The costs of the usual placements, by the same objective.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Baselines {
     /// Tasks in order on PUs in the order of their OS indices.
@@ -15,10 +15,10 @@ pub struct Baselines {
     pub random: Random,
 }
 
-/// What random placements cost.
+/// The costs of random placements.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Random {
-    /// The mean.
+    /// The mean cost.
     pub mean: f64,
     /// The best of those drawn: 1000, or 24 where each is a run of the program.
     pub best: f64,

@@ -1,4 +1,4 @@
-//! Which cache lines communicating tasks should use.
+//! The cache lines that communicating tasks should use.
 
 use serde::{Deserialize, Serialize};
 

@@ -70,7 +70,7 @@ fn pus(plan: &Plan) -> Result<(), DocumentError> {
     }
 }
 
-/// JSON has no way to write a number that is none; a program that makes plans has.
+/// JSON cannot hold infinity or NaN, but a program that makes plans can.
 fn figures(plan: &Plan) -> Result<(), DocumentError> {
     let named = [("cost", plan.cost), ("lower_bound", plan.lower_bound), ("seconds", plan.seconds)];
     let baselines = plan.baselines.iter().flat_map(|them| {

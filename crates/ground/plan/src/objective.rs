@@ -1,8 +1,8 @@
-//! What placements are judged by.
+//! The objectives that placements are judged by.
 
 use serde::{Deserialize, Serialize};
 
-/// What a placement is judged by.
+/// The cost by which placements are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Objective {

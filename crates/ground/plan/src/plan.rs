@@ -26,29 +26,29 @@ pub struct Plan {
     pub pattern: Option<String>,
     /// The OS index of the PU of each task. Several tasks may share a PU.
     pub placement: Vec<u32>,
-    /// The PUs that each task may run on, by OS index, ascending; its PU in `placement` is one of them. Empty where every
-    /// task has that PU alone.
+    /// The PUs that each task may run on, by OS index, ascending; its PU in `placement` is one of them. Empty where
+    /// every task has that PU alone.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub seats: Vec<Vec<u32>>,
-    /// What each task is called; empty where they have no names.
+    /// The name of each task; empty where they have no names.
     #[serde(default)]
     pub names: Vec<String>,
-    /// What the machine says of the PUs in use, by ascending OS index; empty where nothing is known of them.
+    /// The description of the PUs in use, by ascending OS index; empty where nothing is known of them.
     #[serde(default)]
     pub pus: Vec<Pu>,
-    /// What the placement is judged by.
+    /// The objective that the placement is judged by.
     #[serde(default)]
     pub objective: Option<Objective>,
     /// The objective's value: weight x nanoseconds for `distance`, weight for `congestion`.
     #[serde(default)]
     pub cost: Option<f64>,
-    /// No placement can cost less.
+    /// A lower bound: no placement can cost less.
     #[serde(default)]
     pub lower_bound: Option<f64>,
     /// True only where that is proven.
     #[serde(default)]
     pub optimal: bool,
-    /// What the usual placements cost.
+    /// The costs of the usual placements.
     #[serde(default)]
     pub baselines: Option<Baselines>,
     /// The line that each pair of communicating tasks should use, on machines whose homes are known.
@@ -57,13 +57,13 @@ pub struct Plan {
     /// How well cheaper objectives would have told placements apart, where runs judged them.
     #[serde(default)]
     pub agreement: Option<Agreement>,
-    /// How it was found.
+    /// The method that found the placement.
     #[serde(default)]
     pub method: Option<String>,
-    /// How long that took.
+    /// The time that this took.
     #[serde(default)]
     pub seconds: Option<f64>,
-    /// Where random orders started.
+    /// The seed of random orders.
     #[serde(default)]
     pub seed: Option<u64>,
     /// The day, as `YYYY-MM-DD`.
@@ -155,8 +155,8 @@ impl Plan {
         check::plan(self)
     }
 
-    /// Checks that a plan is for the computer that goes by this name, before its PUs are taken for that computer's. A plan for
-    /// `host` is for whichever computer reads it.
+    /// Checks that a plan is for the computer that goes by this name, before its PUs are taken for that computer's. A
+    /// plan for `host` is for whichever computer reads it.
     ///
     /// # Errors
     /// [`OtherMachine`], with both names.
@@ -183,8 +183,8 @@ impl Plan {
         pus
     }
 
-    /// Lets each task run anywhere on the core, cache, node or package that its PU belongs to. A task whose PU belongs to
-    /// none keeps its PU.
+    /// Lets each task run anywhere on the core, cache, node or package that its PU belongs to. A task whose PU
+    /// belongs to none keeps its PU.
     ///
     /// ```
     /// use seatmap_machine::{Pu, Topology};

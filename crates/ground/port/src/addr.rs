@@ -1,7 +1,7 @@
 //! Addresses of the memory that the tasks share.
 
-/// Bytes in a cache line. 64 on every coherent machine in the catalogue; where it is larger (128 on POWER), two of ours
-/// share one of theirs, and whoever spaces lines must leave one free between two in use.
+/// Bytes in a cache line. 64 on every coherent machine in the catalogue. Where it is larger (128 on POWER), two of
+/// our lines share one hardware line, and programs that space lines must leave one free between two in use.
 pub const LINE_BYTES: usize = 64;
 
 /// 64-bit words in a cache line.
@@ -24,7 +24,7 @@ impl Addr {
         Addr(index * WORDS_PER_LINE)
     }
 
-    /// The word so many words further on.
+    /// The word that lies `further` words behind this one.
     #[must_use]
     pub const fn word(self, further: u32) -> Addr {
         Addr(self.0 + further)

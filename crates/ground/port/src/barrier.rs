@@ -2,10 +2,10 @@
 
 use crate::{Addr, Port};
 
-/// A rendezvous: nobody leaves before the last has come.
+/// A rendezvous: no task leaves before the last one has come.
 ///
-/// One word counts arrivals for ever, so the barrier needs no reset and can be used again at once: whoever draws ticket t
-/// waits until the count reaches the next multiple of the number of tasks. (A central counter barrier after
+/// One word counts arrivals for ever, so the barrier needs no reset and can be used again at once: a task that draws
+/// ticket t waits until the count reaches the next multiple of the number of tasks. (A central counter barrier after
 /// Mellor-Crummey & Scott 1991, section 3.1, with the sense replaced by the round.) It starts from any multiple of
 /// `tasks`, zero being the usual one. 2^64 arrivals are not reached in a lifetime.
 ///
@@ -23,7 +23,7 @@ pub struct Barrier {
 }
 
 impl Barrier {
-    /// A barrier for so many tasks, on a word that nothing else uses. Zero tasks count as one.
+    /// A barrier for `tasks` tasks, on a word that nothing else uses. Zero tasks count as one.
     #[must_use]
     pub fn new(count: Addr, tasks: usize) -> Self {
         Barrier { count, tasks: tasks.max(1) as u64 }

@@ -1,8 +1,8 @@
-//! What a task can do: the contract between programs and machines.
+//! The operations of a task: the contract between programs and machines.
 //!
-//! A workload is written once, as an ordinary synchronous function over [`Port`]. On the host a `Port` is plain loads and
-//! stores by a pinned thread; in a simulator each costly call advances virtual time. Neither side knows the other, and
-//! both meet here:
+//! A workload is written once, as an ordinary synchronous function over [`Port`]. On the host a `Port` is plain loads
+//! and stores by a pinned thread; in a simulator each costly call advances virtual time. Neither side knows the
+//! other, and both meet here:
 //!
 //! | item | is |
 //! |---|---|

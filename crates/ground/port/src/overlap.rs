@@ -2,12 +2,12 @@
 
 use std::ops::Range;
 
-/// The smallest [`overlap`] with which a figure of concurrent operations is believed. The runs of neighbours begin and end
-/// some hundred nanoseconds apart, which a tenth of a run of a few microseconds allows for.
+/// The smallest [`overlap`] with which a figure of concurrent operations is believed. The runs of neighbours begin
+/// and end a few hundred nanoseconds apart, which a tenth of a run of a few microseconds allows for.
 pub const ENOUGH_OVERLAP: f64 = 0.9;
 
-/// A batch that takes so many times as long as the task's median batch was interrupted: another program had the CPU. Rivals
-/// for a line slow each other by less, and two distances of virtual CPUs are a factor of four apart.
+/// A batch that takes this many times as long as the task's median batch was interrupted: another program had the
+/// CPU. Rivals for a line slow each other by less, and two distances of virtual CPUs are a factor of four apart.
 const INTERRUPTED: u64 = 8;
 
 /// When one task did what, on a clock that all tasks read.
@@ -15,12 +15,12 @@ const INTERRUPTED: u64 = 8;
 pub struct Run {
     /// The clock when the task began to work, and after each batch of its operations, until it stopped.
     pub beats: Vec<u64>,
-    /// The batches that count, by number. Those before warm up, and those after keep the others company.
+    /// The batches that count, by number. Earlier ones warm up, and later ones keep the other tasks company.
     pub counted: Range<usize>,
 }
 
-/// The smallest share of any task's counted batches during which every task was at work: 1 where they all were all the time,
-/// 0 where a task was alone. A task that was interrupted was not at work meanwhile.
+/// The smallest share of any task's counted batches during which every task was at work: 1 where they all were all
+/// the time, 0 where a task was alone. A task that was interrupted was not at work meanwhile.
 #[must_use]
 pub fn overlap(runs: &[Run]) -> f64 {
     let from = runs.iter().filter_map(|run| run.beats.first()).max().copied().unwrap_or(0);
@@ -46,8 +46,8 @@ impl Run {
         self.batches().filter(|batch| length(batch) > usual.saturating_mul(INTERRUPTED)).collect()
     }
 
-    /// The share of its counted batches that lies in a stretch of time, while none of the others was away. What it was away
-    /// itself does not count.
+    /// The share of its counted batches that lies in a stretch of time, while none of the others was away. The time
+    /// that it was away itself does not count.
     fn share(&self, stretch: &Range<u64>, others_away: &[Range<u64>], away: &[Range<u64>]) -> f64 {
         let (mut together, mut whole) = (0, 0);
         let counted = self.batches().skip(self.counted.start).take(self.counted.len());
@@ -68,7 +68,7 @@ fn length(range: &Range<u64>) -> u64 {
     range.end.saturating_sub(range.start)
 }
 
-/// What two stretches of time have in common.
+/// The part that two stretches of time have in common.
 fn within(one: &Range<u64>, other: &Range<u64>) -> Range<u64> {
     one.start.max(other.start)..one.end.min(other.end)
 }

@@ -1,18 +1,18 @@
-//! What one task can do.
+//! The operations of one task.
 
 use crate::{Addr, Stamp};
 
-/// What is done to a number.
+/// A change to a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
     /// This is added to it.
     Add(u32),
-    /// It becomes this.
+    /// The number becomes this one.
     Set(u32),
 }
 
 impl Change {
-    /// What a number becomes by it.
+    /// The number after this change.
     #[must_use]
     pub fn of(self, found: u32) -> u32 {
         match self {
@@ -22,7 +22,7 @@ impl Change {
     }
 }
 
-/// What one task of a workload can do to the machine under it.
+/// The operations that one task of a workload can do on the machine under it.
 ///
 /// Loads acquire, stores release, and read-modify-write operations do both: enough for every structure built here, and
 /// free on x86-64. An address beyond the shared memory that the workload asked for is a defect of the workload, and the
@@ -34,7 +34,7 @@ pub trait Port {
     /// Writes a word.
     fn store(&self, word: Addr, value: u64);
 
-    /// Copies so many words, one after the other; words of both sides follow each other.
+    /// Copies `words` words, one after the other, from consecutive words to consecutive words.
     #[inline]
     fn copy(&self, from: Addr, to: Addr, words: u32) {
         for word in 0..words {
@@ -48,7 +48,7 @@ pub trait Port {
     /// Writes `new` if the word holds `current`.
     ///
     /// # Errors
-    /// What the word holds instead; nothing was written.
+    /// The word holds another value, which is returned; nothing was written.
     fn compare_exchange(&self, word: Addr, current: u64, new: u64) -> Result<u64, u64>;
 
     /// Changes the lower or the upper 32 bits of a word in one piece, and returns what they held before.
@@ -61,8 +61,8 @@ pub trait Port {
         (before >> shift) as u32
     }
 
-    /// Does the same so many times, in the tightest loop that the machine has. False, and nothing done, where it has none
-    /// that is tighter than calls of [`Port::change_half`].
+    /// Does the same `times` times, in the tightest loop that the machine has. Returns false, and does nothing, where
+    /// the machine has no tighter loop than calls of [`Port::change_half`].
     fn change_half_times(&self, _word: Addr, _is_upper: bool, _change: Change, _times: u64) -> bool {
         false
     }
@@ -74,11 +74,11 @@ pub trait Port {
     /// Reads the clock, and the PU that the task is on.
     fn stamp(&self) -> Stamp;
 
-    /// Computes for so many core cycles without touching shared memory.
+    /// Computes for `cycles` core cycles without touching shared memory.
     fn compute(&self, cycles: u64);
 
-    /// Tells that the task has computed for so many core cycles by its own instructions: a real machine has taken that
-    /// time already, and a simulator lets it pass.
+    /// Says that the task has computed for this many core cycles by its own instructions: a real machine has taken
+    /// that time already, and a simulator lets it pass.
     fn computed(&self, _cycles: u64) {}
 
     /// Comes between two looks of a loop that polls several words: a processor's pause instruction, where there is one.
@@ -90,8 +90,8 @@ pub trait Port {
         0
     }
 
-    /// Waits until this many tasks have called it, and lets them all go at one value of the clock. A simulator does nothing
-    /// here: in a model no task is late by chance.
+    /// Waits until this many tasks have called it, and lets them all go at one value of the clock. A simulator does
+    /// nothing here: in a model no task is late by chance.
     fn begin_together(&self, _tasks: usize) {}
 
     /// Repeats an operation until this many tasks have called it, so that tasks whose operations are still counted keep

@@ -1,10 +1,10 @@
-//! Programs written once.
+//! Workloads: programs that run on every machine behind a [`Port`].
 
 use crate::Port;
 
 /// A program of several tasks that share memory, written once and run on any machine.
 pub trait Workload: Sync {
-    /// What one task reports.
+    /// The result that one task reports.
     type Output: Send;
 
     /// How many tasks it has. Task `rank` is given seat `rank`.

@@ -73,7 +73,8 @@ fn run<T: Program>(program: &T, modules: usize) -> Result<Vec<T::Output>, DmaErr
 
 const SHAPE: Shape = Shape { tasks: 3, local_bytes: 4096, memory_bytes: 8192, signals_or: false };
 
-/// Everybody mails everybody, far more than mailboxes hold; who reads, counts by sender and checks the order of each.
+/// Every task mails every other, far more than mailboxes hold. The readers count by sender and check the order of
+/// each.
 struct Mail;
 
 impl Program for Mail {
@@ -87,7 +88,7 @@ impl Program for Mail {
         let mut seen = vec![0; 3];
         for number in 1..=500u32 {
             (0..3).filter(|to| *to != rank).for_each(|to| channels.mailbox_write(to, number << 2 | rank as u32));
-            // Nobody runs ahead by more than a mailbox holds, or all could wait for room.
+            // No task runs ahead by more than a mailbox holds, or all could wait for room.
             let wanted = if number == 500 { number } else { number - 1 };
             while (0..3).any(|from| from != rank && seen[from] < wanted) {
                 let value = channels.mailbox_read();

@@ -1,7 +1,7 @@
 //! The primitives under every interleaving that the memory model allows (loom); seconds in all.
 //!
-//! Two tasks each: with two spinning tasks beside a third, loom gives up on the branches that only spin. Larger barriers
-//! are exercised on real threads by the host's conformance tests.
+//! Two tasks each: with two spinning tasks beside a third, loom gives up on the branches that only spin. Larger
+//! barriers are exercised on real threads by the host's conformance tests.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 

@@ -1,7 +1,7 @@
 //! The JSON Schemas of `docs/formats` against what is really written, key by key in both directions: for tests.
 //!
-//! A schema that is looser than its documents says nothing, and one that lists what nobody writes misleads; so each function
-//! lists what is wrong, and a test wants that list empty.
+//! A schema that is looser than its documents says nothing, and one that lists fields that no program writes
+//! misleads. So each function lists the problems, and a test wants that list empty.
 //!
 //! | function | lists |
 //! |---|---|
@@ -13,7 +13,7 @@
 
 use serde_json::{Map, Value};
 
-/// Where this is no schema, or has properties without a description.
+/// The value is not a schema, or has properties without a description.
 #[must_use]
 pub fn undescribed(schema: &Value) -> Vec<String> {
     let mut found = Vec::new();
@@ -26,7 +26,7 @@ pub fn undescribed(schema: &Value) -> Vec<String> {
     found
 }
 
-/// What a schema has against a document, where keys that it does not list are errors.
+/// The objections of a schema to a document, where keys that it does not list are errors.
 #[must_use]
 pub fn refused(schema: &Value, document: &Value) -> Vec<String> {
     match jsonschema::validator_for(&closed(schema)) {

@@ -35,7 +35,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// By definition: how many are smaller, and half of the equal others.
+    /// Ranks by definition: the number of smaller values, and half of the equal others.
     fn brute_ranks(values: &[f64]) -> Vec<f64> {
         let count = |keep: &dyn Fn(&f64) -> bool| values.iter().filter(|value| keep(value)).count() as f64;
         values.iter().map(|at| count(&|value| value < at) + (count(&|value| value == at) + 1.0) / 2.0).collect()

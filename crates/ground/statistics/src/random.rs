@@ -2,9 +2,10 @@
 
 /// A random number generator whose numbers follow from its seed alone, today and in later versions.
 ///
-/// xoshiro256++ 1.0 (Blackman & Vigna 2021, "Scrambled linear pseudorandom number generators"), whose state is filled from the
-/// seed by `SplitMix64` (Steele, Lea & Flood 2014), as its authors advise. It is fast and passes the usual tests; it keeps no
-/// secret. Answers that are promised for a seed depend on it: a change of any of its numbers is a change of those answers.
+/// xoshiro256++ 1.0 (Blackman & Vigna 2021, "Scrambled linear pseudorandom number generators"), whose state is filled
+/// from the seed by `SplitMix64` (Steele, Lea & Flood 2014), as its authors advise. It is fast and passes the usual
+/// tests; it keeps no secret. Answers that are promised for a seed depend on it: a change of any of its numbers is a
+/// change of those answers.
 ///
 /// ```
 /// use seatmap_statistics::Xoshiro;
@@ -44,7 +45,8 @@ impl Xoshiro {
         bits
     }
 
-    /// A number below `end`, each as likely as any other (Lemire 2019, "Fast random integer generation in an interval").
+    /// A number below `end`, each as likely as any other (Lemire 2019, "Fast random integer generation in an
+    /// interval").
     ///
     /// # Panics
     /// Where `end` is 0: no number is below it.
@@ -85,7 +87,8 @@ fn split_mix(counter: &mut u64) -> u64 {
 mod tests {
     use super::*;
 
-    /// The state 1, 2, 3, 4 is that of the published test vectors of xoshiro256++; the seeds' numbers were computed apart.
+    /// The state 1, 2, 3, 4 is that of the published test vectors of xoshiro256++; the seeds' numbers were computed
+    /// apart.
     #[test]
     fn the_numbers_stay_what_they_are() {
         let mut published = Xoshiro { state: [1, 2, 3, 4] };

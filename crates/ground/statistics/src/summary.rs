@@ -1,4 +1,4 @@
-//! What is said of one pair.
+//! The summary of one pair's samples.
 
 use super::bootstrap::interval;
 use super::{quantile_sorted, sorted};
@@ -6,7 +6,7 @@ use super::{quantile_sorted, sorted};
 /// One pair in six numbers; all but `n` in the unit of the samples.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Summary {
-    /// The headline.
+    /// The median: the figure to quote.
     pub median: f64,
     /// The tenth percentile: what the pair does when nothing is in its way.
     pub p10: f64,
@@ -16,7 +16,7 @@ pub struct Summary {
     pub ci95_low: f64,
     /// Upper end of that interval.
     pub ci95_high: f64,
-    /// Samples behind it.
+    /// The number of samples behind it.
     pub n: usize,
 }
 

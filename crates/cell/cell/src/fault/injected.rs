@@ -9,7 +9,7 @@ const FAIL_AT: &str = "SEATMAP_CELL_FAIL_AT";
 /// The same for the guardian, which does not inherit [`FAIL_AT`].
 const GUARDIAN_FAIL_AT: &str = "SEATMAP_CELL_GUARDIAN_FAIL_AT";
 
-/// The process stops at this point, and lets others die meanwhile. Whoever tests continues it.
+/// The process stops at this point, and lets others die meanwhile. The test continues it.
 const PAUSE_AT: &str = "SEATMAP_CELL_PAUSE_AT";
 
 static PASSED: AtomicU64 = AtomicU64::new(0);

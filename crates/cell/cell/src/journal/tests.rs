@@ -1,4 +1,4 @@
-//! What a reader makes of a journal, whole, torn or foreign.
+//! Reading journals that are whole, torn or foreign.
 
 use super::*;
 use proptest::prelude::*;

@@ -1,7 +1,8 @@
 //! An exclusive cpuset of cgroup version 1 (cpuset(7)).
 //!
-//! The root cpuset always has all CPUs. So everybody who can be moved is moved to a cpuset with the CPUs that are left,
-//! which all cells of this kind share, and the scheduler is told not to balance over the root any more.
+//! The root cpuset always has all CPUs. So all threads that can be moved are moved to a cpuset with the CPUs that are
+//! left, which all cells of this kind share, and the kernel's scheduler is told not to balance over the root any
+//! more.
 
 use super::{ClosingError, PREFIX, chosen_masks, renew};
 use crate::change::{Change, What};
@@ -14,10 +15,10 @@ use seatmap_os::root::Root;
 use seatmap_os::task;
 use std::collections::BTreeSet;
 
-/// The cpuset of everybody else. No cell is called so: names hold no `+`.
+/// The cpuset of all other threads. No cell has this name: names hold no `+`.
 pub(crate) const REST: &str = "seatmap+rest";
 
-/// Threads are created while others are moved; after so many rounds, those left are few.
+/// Threads are created while others are moved; after this many rounds, few are left.
 const ROUNDS: u32 = 4;
 
 /// Closes a cell, and returns its group.
@@ -61,7 +62,7 @@ fn make_rest(site: &mut Site<'_>, base: &str) -> Result<String, ClosingError> {
     Ok(rest)
 }
 
-/// Whether there is no cell: a rest was left by one that could not take it apart.
+/// Whether no cell stands: a cell that could not take the rest apart left it.
 fn is_nobodys(root: &Root, base: &str) -> bool {
     let cell = format!("{PREFIX}.");
     !root.folders(base).iter().any(|name| name.starts_with(&cell))
@@ -77,13 +78,13 @@ fn make_cell(site: &mut Site<'_>, base: &str) -> Result<String, ClosingError> {
     Ok(group)
 }
 
-/// Nobody can enter a cpuset that has no memory nodes.
+/// No thread can enter a cpuset that has no memory nodes.
 fn copy_memory(site: &Site<'_>, base: &str, group: &str) -> Result<(), ClosingError> {
     let nodes = site.root.read(&format!("{base}/cpuset.mems"))?;
     Ok(site.furnish(&format!("{group}/cpuset.mems"), &nodes)?)
 }
 
-/// Moves everybody who can be moved from the root to the rest. Kernel threads that are bound refuse, and stay.
+/// Moves all threads that can be moved from the root to the rest. Kernel threads that are bound refuse, and stay.
 fn gather(site: &Site<'_>, base: &str, rest: &str) {
     let mut refused: BTreeSet<Tid> = BTreeSet::new();
     let spared = tasks_of_spared(site);
@@ -105,7 +106,7 @@ fn tasks_of_spared(site: &Site<'_>) -> BTreeSet<Tid> {
     pids.flat_map(|pid| task::of_process(site.root, pid)).map(|task| task.tid).collect()
 }
 
-/// The cpusets beside a cell's, with their CPUs; those of everybody else left out.
+/// The cpusets beside a cell's, with their CPUs, without the one for all other threads.
 #[must_use]
 pub fn rivals(root: &Root, base: &str, own: &str) -> Vec<(String, CpuSet)> {
     let folders = root.folders(base).into_iter().filter(|name| name != REST && name != own);
@@ -113,7 +114,7 @@ pub fn rivals(root: &Root, base: &str, own: &str) -> Vec<(String, CpuSet)> {
     folders.filter_map(|name| cpus(&name).map(|cpus| (name, cpus))).collect()
 }
 
-/// What is wrong with an exclusive cpuset, if anything is.
+/// The fault of an exclusive cpuset, if it has one.
 #[must_use]
 pub fn fault(root: &Root, group: &str, cell: &CpuSet) -> Option<String> {
     let value = |file: &str| root.read(&format!("{group}/{file}")).ok();

@@ -1,6 +1,6 @@
 //! An isolated partition of cgroup version 2 (`Documentation/admin-guide/cgroup-v2.rst`, "Cpuset").
 //!
-//! The kernel takes the CPUs from the root group itself, so that everybody leaves them, bound kernel threads aside.
+//! The kernel takes the CPUs from the root group itself, so that all threads leave them, except bound kernel threads.
 //! Kernels before 6.7 allow such partitions directly below the root alone, so that is where cells are.
 
 use super::{ClosingError, PREFIX, chosen_masks, renew};
@@ -9,7 +9,7 @@ use crate::site::Site;
 use seatmap_os::layout::Layout;
 use seatmap_os::root::Root;
 
-/// What the partition file says of a partition that stands.
+/// The text of the partition file of a partition that stands.
 pub const ISOLATED: &str = "isolated";
 
 /// Closes a cell, and returns its group.
@@ -18,7 +18,7 @@ pub const ISOLATED: &str = "isolated";
 /// [`ClosingError`].
 pub fn close(site: &mut Site<'_>, layout: &Layout) -> Result<String, ClosingError> {
     let base = base(layout)?;
-    // The kernel itself moves everybody, and forgets everybody's mask.
+    // The kernel itself moves all threads, and forgets their masks.
     let masks = chosen_masks(site, |_| true);
     site.note(&masks)?;
     hand_down(site, &base)?;
@@ -40,8 +40,8 @@ pub(super) fn base(layout: &Layout) -> Result<String, ClosingError> {
     layout.v2.clone().ok_or_else(nowhere)
 }
 
-/// Lets the root's children have the controller. A cell that finds it so notes it all the same, to take it back if it is
-/// the last to go.
+/// Lets the root's children have the controller. A cell that finds it enabled notes it all the same, so that the last
+/// cell to go takes it back.
 fn hand_down(site: &mut Site<'_>, base: &str) -> Result<(), ClosingError> {
     let path = format!("{base}/cgroup.subtree_control");
     let old = site.root.read(&path)?;
@@ -51,7 +51,7 @@ fn hand_down(site: &mut Site<'_>, base: &str) -> Result<(), ClosingError> {
     Ok(())
 }
 
-/// What is wrong with a partition, if anything is.
+/// The fault of a partition, if it has one.
 #[must_use]
 pub fn fault(root: &Root, group: &str) -> Option<String> {
     match root.read(&format!("{group}/cpuset.cpus.partition")) {

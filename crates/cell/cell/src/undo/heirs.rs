@@ -1,8 +1,9 @@
-//! Threads that were created while a cell at level `affinity` stood, and have narrow masks without being in its journal.
+//! Threads that were created while a cell at level `affinity` stood, and have narrow masks without being in its
+//! journal.
 //!
-//! A mask does not say where it comes from. A thread that is created has its creator's mask; a thread that was told to keep
-//! off the cell's CPUs, by `taskset` for one, has the same. So each such thread is judged by the line of processes that it
-//! comes from, up to the first that was there before the cell:
+//! A mask does not say where it comes from. A thread that is created has its creator's mask; a thread that was told
+//! to keep off the cell's CPUs, by `taskset` for one, has the same. So each such thread is judged by the line of
+//! processes that it comes from, up to the first that was there before the cell:
 //!
 //! | that process has | the thread |
 //! |---|---|
@@ -10,9 +11,10 @@
 //! | no thread that the cell narrowed to this mask | chose it, and keeps it |
 //! | both sorts | is unclear: it is left as it is, and named |
 //!
-//! The line is lost where a starter has ended, so that another process took its children over (the first process, or one of
-//! another session), and where a process in between has no thread with this mask. Then the thread is unclear as well. A program
-//! that is started by `taskset` while the cell stands looks like any other: it is taken for an heir.
+//! The line is lost where a starter has ended, so that another process took its children over (the first process, or
+//! one of another session), and where a process in between has no thread with this mask. Then the thread is unclear
+//! as well. A program that is started by `taskset` while the cell stands looks like any other: it is taken for an
+//! heir.
 
 use crate::census;
 use crate::change::{Change, What};
@@ -32,9 +34,9 @@ const LONGEST_LINE: usize = 64;
 /// Threads with narrow masks that the journal does not know of.
 #[derive(Debug, Default)]
 pub(super) struct Found {
-    /// Those that inherited them, with the change that the cell would have noted of each.
+    /// The threads that inherited a mask, with the change that the cell would have noted for each.
     pub heirs: Vec<Change>,
-    /// Those of which it cannot be told.
+    /// The threads for which this is unclear.
     pub unclear: Vec<Left>,
 }
 
@@ -65,7 +67,7 @@ struct Family<'a> {
     processes: BTreeMap<Tid, Vec<Thread>>,
 }
 
-/// Finds them; none where the cell narrowed nobody. `open` are the CPUs that are no other cell's.
+/// Finds them; empty where the cell narrowed no mask. `open` are the CPUs that do not belong to another cell.
 pub(super) fn find(root: &Root, journal: &Journal, others: &[Journal], open: &CpuSet) -> Found {
     let is_needed = !moved(journal, others, open).is_empty();
     let all = if is_needed { task::all(root) } else { Vec::new() };
@@ -73,7 +75,7 @@ pub(super) fn find(root: &Root, journal: &Journal, others: &[Journal], open: &Cp
     Family::new(root, journal, others, open, all.into_iter().filter_map(with_mask)).found()
 }
 
-/// Threads that were narrowed by hand. Where a cell has a control group, the kernel sees to heirs.
+/// Threads that were narrowed one by one. If a cell has a control group, the kernel takes care of heirs.
 fn moved(journal: &Journal, others: &[Journal], open: &CpuSet) -> BTreeMap<Tid, Moved> {
     if journal.has_group() {
         return BTreeMap::new();
@@ -123,7 +125,7 @@ impl<'a> Family<'a> {
         is_looked_at && !self.was_there(task) && self.moved.values().any(|moved| moved.to.contains(mask))
     }
 
-    /// What the cell would have noted of a thread, had it been there.
+    /// The change that the cell would have noted for a thread, had it been there.
     fn change(&self, task: &Task, mask: &CpuSet, from: CpuSet) -> Change {
         let (what, path, new) = (What::Affinity, task.folder(), mask.to_string());
         // A younger cell that has noted the thread itself gives it all of that, in time.
@@ -172,7 +174,7 @@ impl<'a> Family<'a> {
         Origin::Unclear
     }
 
-    /// What the threads of a process that was there before make of one that comes from it.
+    /// Judges the origin of a mask by the threads of the older process that its process comes from.
     fn judge(&self, threads: &[Thread], mask: &CpuSet) -> Origin {
         let there = threads.iter().filter(|thread| self.was_there(&thread.task));
         let (narrowed, others): (Vec<&Thread>, Vec<&Thread>) =
@@ -191,8 +193,8 @@ impl<'a> Family<'a> {
         self.noted(thread).and_then(|_| self.moved.get(&thread.tid))
     }
 
-    /// The process that started another, where that is sure. One that took over an orphan is of another session, unless the
-    /// orphan has begun one of its own.
+    /// The process that started another, where that is sure. One that took over an orphan is of another session,
+    /// unless the orphan has begun one of its own.
     fn starter(&self, threads: &[Thread]) -> Option<Tid> {
         let own = &threads.first()?.task;
         let parent = &self.processes.get(&own.parent)?.first()?.task;

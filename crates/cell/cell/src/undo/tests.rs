@@ -94,7 +94,7 @@ fn pages_that_the_kernel_did_not_give_are_not_taken() {
     assert_eq!(root.read(PAGES).unwrap(), "5");
 }
 
-/// Whoever undoes may die after any change, and so may the next.
+/// The process that undoes may die after any change, and so may the next.
 #[test]
 fn what_was_taken_away_is_not_taken_twice() {
     for stage in [Stage::Building, Stage::Standing] {
@@ -134,7 +134,7 @@ fn undoing_needs_no_room() {
     let (folder, root) = computer();
     let before = state(&root);
     let journal = cell(folder.path(), &root, 1, "6-7");
-    // What can be removed and not written.
+    // A path that can be removed but not written.
     std::fs::remove_file(folder.path().join("c1")).unwrap();
     std::os::unix::fs::symlink(folder.path().join("none/none"), folder.path().join("c1")).unwrap();
     assert_eq!(undo(&root, journal, &mut []).unwrap(), []);

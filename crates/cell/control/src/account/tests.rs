@@ -1,4 +1,4 @@
-//! What is written is read back, ages meanwhile, and nothing else is believed.
+//! A written account is read back, ages meanwhile, and nothing else is believed.
 
 use super::*;
 use proptest::prelude::*;

@@ -1,4 +1,4 @@
-//! What clients ask for, checked and answered.
+//! Clients' requests, checked and answered.
 
 use super::{Desk, MOST_WAITING};
 use crate::answer::{Kind, Listed, Phase, Say};
@@ -38,7 +38,7 @@ impl Desk<'_> {
         self.tenants.insert(id, tenant);
         self.queue.submit(boot::milliseconds(), Ticket { id, uid, priority, wants, takes_turns });
         if !waits {
-            // Whoever does not wait is not told of places either.
+            // A client that does not wait is not told of places either.
             self.pump_quietly(id);
             if self.queue.place(id).is_some() {
                 self.drop_tenant(id);
@@ -59,7 +59,7 @@ impl Desk<'_> {
         }
     }
 
-    /// What a request wants, if it can ever be met.
+    /// The CPUs that a request wants, if it can ever be met.
     fn check(&self, uid: u32, create: &Create) -> Result<Wants, Say> {
         let asked = |message: String| Say::error(Kind::Asked, message);
         let of = |error: CellError| asked(error.to_string());
@@ -182,7 +182,7 @@ pub(super) fn failed(error: &CellError) -> Say {
     Say::error(kind, message)
 }
 
-/// What must have been asked for, so that a cell that was found can be suspended and made again.
+/// The request that must have led to a cell that was found, so that the cell can be suspended and made again.
 pub(super) fn of_record(record: &Record, takes_turns: bool) -> Create {
     Create {
         name: record.name.clone(),

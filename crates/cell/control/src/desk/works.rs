@@ -1,4 +1,4 @@
-//! What is done to cells: by the same calls that the command line makes.
+//! Operations on cells: by the same calls that the command line makes.
 
 use super::Desk;
 use super::asks::failed;
@@ -54,7 +54,7 @@ impl Desk<'_> {
             lease_s,
             memory_bytes: create.memory_bytes,
         };
-        // First: if this process dies while it makes the cell, somebody must know whose it is.
+        // First: if this process dies while it makes the cell, the ledger must hold its owner.
         self.write_down()
             .map_err(|error| Say::error(Kind::Failed, format!("the ledger cannot be written: {error}")))?;
         let is_tested = create.is_tested || create.noise_limit.is_some();
@@ -62,7 +62,7 @@ impl Desk<'_> {
         seatmap_cell::create(&self.host, &request, judge).map_err(|error| failed(&error))
     }
 
-    /// Stops a cell's threads and takes its CPUs away. Where that fails the cell ends.
+    /// Stops a cell's threads and takes its CPUs away. If that fails, the cell ends.
     pub(super) fn suspend(&mut self, id: u64) {
         let Some(name) = self.tenants.get(&id).map(|tenant| tenant.create.name.clone()) else { return };
         if self.stop(id, &name).is_err() || seatmap_cell::destroy(&self.host, &name).is_err() {
@@ -118,7 +118,7 @@ impl Desk<'_> {
         if let Some(tenant) = self.tenants.remove(&id) {
             gang::go_on(&self.host.root, &tenant.stopped);
         }
-        // Where it cannot be written, what stands there of a cell that is gone does no harm.
+        // If it cannot be written, an entry for a cell that is gone does no harm.
         let _ = self.write_down();
     }
 
@@ -142,7 +142,7 @@ impl Desk<'_> {
         self.keep_house();
     }
 
-    /// Cells whose lease ended, or that somebody undid.
+    /// Cells whose lease ended, or that another program undid.
     pub(super) fn see_who_ended(&mut self) {
         let Ok(cells) = self.host.cells() else { return };
         let stands = |name: &Name| cells.iter().any(|cell| cell.name == *name);

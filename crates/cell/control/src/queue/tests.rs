@@ -1,4 +1,4 @@
-//! What the queue promises: capacity, order, nobody starved, shares that converge.
+//! The promises of the queue: capacity, order, no starvation, shares that converge.
 
 use super::*;
 use crate::usage::HALF_LIFE_MS;
@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 const SLICE_MS: u64 = 1000;
 
-/// The lowest ones.
+/// Chooses the lowest CPUs.
 fn lowest(open: &CpuSet, count: usize) -> Option<CpuSet> {
     (open.len() >= count).then(|| open.iter().take(count).collect())
 }
@@ -31,7 +31,7 @@ fn turn(id: u64, uid: u32, cpus: usize) -> Ticket {
     Ticket { takes_turns: true, ..ticket(id, uid, Wants::Count(cpus)) }
 }
 
-/// Who starts, and who is suspended as a negative number.
+/// The tickets that start, and, as negative numbers, those that are suspended.
 fn told(actions: &[Action]) -> Vec<i64> {
     let one = |action: &Action| match action {
         Action::Start(id, _) => *id as i64,
@@ -128,7 +128,7 @@ fn what_others_have_taken_is_waited_for() {
     assert_eq!(told(&queue.step(1, &set("0-2"), &lowest)), [1]);
 }
 
-/// The share of the time that user 1 has of the one CPU, where he wants it `his` times over and user 2 once.
+/// The share of the time that user 1 has of the one CPU, where user 1 wants it `his` times over and user 2 once.
 fn share(policy: Policy, his: u64) -> f64 {
     let mut queue = Queue::new(policy, SLICE_MS, Usage::since(0));
     (1..=his).for_each(|id| queue.submit(0, turn(id, 1, 1)));
@@ -161,7 +161,7 @@ fn who_is_found_pays_for_the_time_since_the_account_was_written() {
     let mut queue = Queue::new(Policy::Fair, SLICE_MS, Usage::at(1000, [(8, 100.0)].into()));
     queue.adopt(601_000, list(1, "0-1"), set("0-1"));
     queue.settle(601_000);
-    // The integral of what decays by half in that time.
+    // The integral of a rate that decays by half in that time.
     let had = 2.0 * HALF_LIFE_MS * 0.5 / std::f64::consts::LN_2;
     assert!((queue.usage().of(0) - had).abs() < 1.0, "{}", queue.usage().of(0));
     assert!((queue.usage().of(8) - 50.0).abs() < 1e-3);
@@ -189,7 +189,7 @@ fn who_ran_for_long_is_not_kept_waiting_for_ever() {
     }
 }
 
-/// What happens to a queue: somebody comes, somebody goes, time passes.
+/// An event in a queue: a ticket comes, a ticket goes, time passes.
 #[derive(Clone, Debug)]
 struct Event {
     wait_ms: u64,
@@ -212,7 +212,7 @@ fn policies() -> impl Strategy<Value = Policy> {
     prop::sample::select(Policy::ALL.to_vec())
 }
 
-/// Who holds what, told by the actions alone.
+/// The CPUs that each ticket holds, told by the actions alone.
 #[derive(Default)]
 struct Watch {
     holding: BTreeMap<u64, CpuSet>,
@@ -256,7 +256,7 @@ proptest! {
             watch.see(&queue.step(now, &pool, &lowest), &pool, &wanted);
             prop_assert_eq!(queue.held(), watch.holding.values().fold(CpuSet::default(), |a, b| a.with(b)));
         }
-        // Nobody new comes, and whoever holds goes: each round somebody starts, or all have.
+        // No ticket comes, and tickets that hold CPUs go: each round one starts, or all have.
         for _ in 0..=wanted.len() {
             watch.holding.keys().for_each(|id| queue.leave(now, *id));
             watch.holding.clear();
@@ -280,7 +280,8 @@ proptest! {
             watch.holding.keys().for_each(|id| *turns.entry(*id).or_insert(0) += 1);
         }
         prop_assert_eq!(turns.len(), sizes.len());
-        // A step of priority is worth a minute of waiting, 60 turns of somebody else; and a user pays for all of his.
+        // A step of priority is worth a minute of waiting, 60 turns of another ticket; and all tickets of a user
+        // count against that user.
         let least = if policy == Policy::Fifo { 50 } else { 2 };
         prop_assert!(turns.values().all(|turns| *turns >= least), "{:?}", turns);
     }

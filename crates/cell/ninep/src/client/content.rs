@@ -1,4 +1,4 @@
-//! What is in files and folders.
+//! The content of files and folders.
 
 use super::{Access, Client, File, nonsense};
 use crate::attributes::{Attributes, BASIC, Change};
@@ -13,7 +13,7 @@ impl<S: Read + Write> Client<S> {
     /// Reads from an offset; how many bytes, 0 at the end of the file.
     ///
     /// # Errors
-    /// What the server says.
+    /// The server's error.
     pub fn read(&mut self, file: &File, offset: u64, into: &mut [u8]) -> io::Result<usize> {
         let count = into.len().min(self.unit_bytes());
         match self.ask(&Request::Read { fid: file.0, offset, count: count as u32 })? {
@@ -28,7 +28,7 @@ impl<S: Read + Write> Client<S> {
     /// Writes at an offset; how many bytes.
     ///
     /// # Errors
-    /// What the server says.
+    /// The server's error.
     pub fn write(&mut self, file: &File, offset: u64, data: &[u8]) -> io::Result<usize> {
         let count = data.len().min(self.unit_bytes());
         let data = Data(data.get(..count).unwrap_or_default());
@@ -41,7 +41,7 @@ impl<S: Read + Write> Client<S> {
     /// Writes all of it.
     ///
     /// # Errors
-    /// What the server says, or that it writes no more.
+    /// The server's error, or that it writes no more.
     pub fn write_all(&mut self, file: &File, mut offset: u64, mut data: &[u8]) -> io::Result<()> {
         while !data.is_empty() {
             let count = self.write(file, offset, data)?;
@@ -56,7 +56,7 @@ impl<S: Read + Write> Client<S> {
     /// Has what was written put on disk.
     ///
     /// # Errors
-    /// What the server says.
+    /// The server's error.
     pub fn sync(&mut self, file: &File) -> io::Result<()> {
         self.ask(&Request::Sync { fid: file.0, only_data: 0 }).map(|_| ())
     }
@@ -64,15 +64,15 @@ impl<S: Read + Write> Client<S> {
     /// Gives a file another length.
     ///
     /// # Errors
-    /// What the server says.
+    /// The server's error.
     pub fn resize(&mut self, file: &File, size_bytes: u64) -> io::Result<()> {
         self.ask(&Request::Change { fid: file.0, change: Change::to_size(size_bytes) }).map(|_| ())
     }
 
-    /// What a file is.
+    /// The attributes of a file.
     ///
     /// # Errors
-    /// What the server says.
+    /// The server's error.
     pub fn attributes(&mut self, path: &str) -> io::Result<Attributes> {
         let fid = self.walk(path)?;
         let asked = match self.ask(&Request::Attributes { fid, mask: BASIC }) {
@@ -87,7 +87,7 @@ impl<S: Read + Write> Client<S> {
     /// The names in a folder, without `.` and `..`, in the server's order.
     ///
     /// # Errors
-    /// What the server says.
+    /// The server's error.
     pub fn list(&mut self, path: &str) -> io::Result<Vec<Vec<u8>>> {
         let folder = self.open(path, Access::Read)?;
         let (mut names, mut offset) = (Vec::new(), 0);

@@ -1,4 +1,4 @@
-//! What files are called.
+//! Operations on the names of files.
 
 use super::{Client, NOBODY, split};
 use crate::request::Request;
@@ -8,7 +8,7 @@ impl<S: Read + Write> Client<S> {
     /// Makes a folder.
     ///
     /// # Errors
-    /// What the server says.
+    /// The server's error.
     pub fn make_folder(&mut self, path: &str) -> io::Result<()> {
         let (folder, name) = split(path);
         self.within(folder, |fid| Request::Folder { fid, name: name.as_bytes(), mode: 0o755, gid: NOBODY })
@@ -17,7 +17,7 @@ impl<S: Read + Write> Client<S> {
     /// Removes a file.
     ///
     /// # Errors
-    /// What the server says.
+    /// The server's error.
     pub fn remove(&mut self, path: &str) -> io::Result<()> {
         let (folder, name) = split(path);
         self.within(folder, |fid| Request::Remove { fid, name: name.as_bytes(), flags: 0 })
@@ -26,7 +26,7 @@ impl<S: Read + Write> Client<S> {
     /// Removes an empty folder.
     ///
     /// # Errors
-    /// What the server says.
+    /// The server's error.
     pub fn remove_folder(&mut self, path: &str) -> io::Result<()> {
         let (folder, name) = split(path);
         let flags = libc::AT_REMOVEDIR.cast_unsigned();
@@ -36,7 +36,7 @@ impl<S: Read + Write> Client<S> {
     /// Gives a file another name, in the same folder or in another.
     ///
     /// # Errors
-    /// What the server says.
+    /// The server's error.
     pub fn rename(&mut self, old: &str, new: &str) -> io::Result<()> {
         let ((folder, old), (into, new)) = (split(old), split(new));
         let to = self.walk(into)?;

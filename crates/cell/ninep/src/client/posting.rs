@@ -1,6 +1,7 @@
 //! Writing without waiting: a program that only writes need not sleep once a request.
 //!
-//! Requests are answered in their order, so that the replies of what was posted come before that of whatever is asked next.
+//! The server answers requests in their order, so that the replies to posted requests come before the reply to the
+//! next request.
 
 use super::{Client, File, nonsense};
 use crate::frame;
@@ -10,18 +11,19 @@ use crate::request::Request;
 use crate::wire::Data;
 use std::io::{self, ErrorKind, Read, Write};
 
-/// How many requests may be unanswered: a guess. Their replies, of eleven bytes, must fit into a socket's buffer, or both ends
-/// would wait for the other to read.
+/// How many requests may be unanswered: a guess. Their replies, of eleven bytes, must fit into a socket's buffer, or
+/// both ends would wait for the other to read.
 const MOST_POSTED: usize = 64;
 
-/// Small requests are sent together when they are this long: sending wakes the other end, which costs more than the bytes.
+/// Small requests are sent together when they are this long: sending wakes the other end, which costs more than the
+/// bytes.
 const GATHERED_BYTES: usize = 32 * 1024;
 
 /// Writes that were posted and not yet answered, the oldest first: how long each is, in bytes.
 #[derive(Debug, Default)]
 pub(super) struct Posted {
     lengths: std::collections::VecDeque<usize>,
-    /// The first that failed, until somebody is told.
+    /// The first failure, until the caller is told.
     failure: Option<io::Error>,
     tag: u16,
     /// Requests that are still to be sent.
@@ -29,11 +31,11 @@ pub(super) struct Posted {
 }
 
 impl<S: Read + Write> Client<S> {
-    /// Writes all of it at an offset, and does not wait for it to be done, or sent. [`Client::settle`] does, and so does whatever
-    /// else is asked; what was posted and not settled may be lost with the client.
+    /// Writes all of it at an offset, and does not wait for it to be done, or sent. [`Client::settle`] does, and so
+    /// does whatever else is asked; what was posted and not settled may be lost with the client.
     ///
     /// # Errors
-    /// The server has gone. That it did not write is told by `settle`.
+    /// The server has gone. A failed write is reported by `settle`.
     pub fn post(&mut self, file: &File, mut offset: u64, data: &[u8]) -> io::Result<()> {
         for block in data.chunks(self.unit_bytes()) {
             if self.posted.lengths.len() >= MOST_POSTED {
@@ -55,7 +57,7 @@ impl<S: Read + Write> Client<S> {
     /// Waits until all that was posted is written.
     ///
     /// # Errors
-    /// What the server says of the first that it did not write.
+    /// The server's error for the first write that failed.
     pub fn settle(&mut self) -> io::Result<()> {
         self.hear_posted(0)?;
         self.posted.failure.take().map_or(Ok(()), Err)

@@ -13,7 +13,7 @@ use rustix::io as raw;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd};
 
-/// What is read of a folder at once, in bytes.
+/// Bytes of a folder that are read at once.
 const LISTED_BYTES: usize = 16 * 1024;
 
 impl Session {
@@ -111,7 +111,7 @@ fn list_folder(folder: BorrowedFd<'_>, offset: u64, most_bytes: usize, out: &mut
         let entry = Entry { qid, offset: entry.next_entry_cookie(), kind: dirent(kind), name };
         match (entry.fits_into(out, most_bytes), out.is_empty()) {
             (true, _) => {}
-            // An answer without an entry would mean that there is none.
+            // An answer without an entry would mean that the folder has no more.
             (false, true) => return Err(Refusal::INVALID),
             (false, false) => break,
         }

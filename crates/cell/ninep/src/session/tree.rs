@@ -1,4 +1,4 @@
-//! What files are, and what is done to their names.
+//! The kinds of files, and operations on their names.
 
 use super::{CONSOLE_QID, INPUT_QID, ROOT_QID, Session};
 use crate::attributes::{Attributes, BASIC, Change};
@@ -11,7 +11,7 @@ use crate::space::Space;
 use rustix::fs;
 use std::os::fd::AsFd;
 
-/// The root is a folder that everybody may read.
+/// The root is a folder that all users may read.
 const ROOT_MODE: u32 = libc::S_IFDIR | 0o555;
 
 /// Ordinary files as far as a client can tell: a kernel would open a device itself.
@@ -37,7 +37,7 @@ impl Session {
         let fid = self.fids.get(fid)?;
         match &fid.node {
             Node::Root | Node::Input => return Err(Refusal::ACCESS),
-            // Who opens it to write anew cuts it first: there is nothing to cut.
+            // A client that opens it to write anew cuts it first: there is nothing to cut.
             Node::Console => {}
             Node::File(_) if self.export.is_read_only => return Err(Refusal::READ_ONLY),
             Node::File(file) => host::change(file.as_fd(), fid.opened.file(), change)?,

@@ -1,4 +1,4 @@
-//! The guide's page: what stands there is what is compiled.
+//! The guide's page: its example is the one that is compiled.
 
 #[test]
 fn the_page_shows_the_example_word_for_word() {

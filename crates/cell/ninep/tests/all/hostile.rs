@@ -11,7 +11,7 @@ use std::fs;
 use std::io::{self, Cursor, Read, Write};
 use std::path::Path;
 
-/// What comes in, and what goes out.
+/// The bytes that come in, and those that go out.
 struct Wire<'a> {
     incoming: Cursor<&'a [u8]>,
     outgoing: Vec<u8>,
@@ -44,7 +44,7 @@ fn place() -> tempfile::TempDir {
     folder
 }
 
-/// What the server says to these bytes.
+/// The server's answer to these bytes.
 fn said(folder: &Path, bytes: &[u8]) -> Vec<u8> {
     let session = Session::new(Export::new(&folder.join("shown"), false).unwrap(), Some(Box::new(io::sink())));
     let session = session.with_input(Box::new(Cursor::new(b"told")));

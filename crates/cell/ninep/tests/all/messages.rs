@@ -11,7 +11,7 @@ use seatmap_ninep::space::Space;
 use seatmap_ninep::wire::{Data, MOST_NAMES, Malformed};
 use seatmap_ninep::{Reply, Request};
 
-/// What fields are made of: as many numbers, texts and bytes as the largest message has.
+/// Material for fields: as many numbers, texts and bytes as the largest message has.
 #[derive(Clone, Debug)]
 struct Stuff {
     numbers: Vec<u64>,
@@ -208,7 +208,7 @@ fn lists_and_numbers_have_bounds() {
     assert_eq!(Reply::parse(6, &[]), Err(Malformed::Unknown(6)));
 }
 
-/// As Linux 6.12's client sends them, taken from `net/9p/client.c`.
+/// The bytes are those that Linux 6.12's client sends, taken from `net/9p/client.c`.
 #[test]
 fn bytes_are_those_of_linux() {
     let mut out = Vec::new();

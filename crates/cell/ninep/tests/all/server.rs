@@ -61,7 +61,7 @@ impl Served {
         Client::new(self.stream.try_clone().unwrap()).unwrap()
     }
 
-    /// Asks as no client of ours would; `Ok` with the reply's number.
+    /// Sends a request that our client would never send; `Ok` with the reply's number.
     fn ask(&mut self, request: &Request<'_>) -> Result<u8, Refusal> {
         let mut bytes = Vec::new();
         request.frame(5, &mut bytes);
@@ -89,7 +89,7 @@ impl Served {
         self
     }
 
-    /// That it still answers.
+    /// Checks that the server still answers.
     fn is_alive(&mut self) {
         self.walk(4711, &[b"files", b"file"]).unwrap();
         self.ask(&Request::Clunk { fid: 4711 }).unwrap();
@@ -245,7 +245,7 @@ fn nothing_leads_out_of_the_folder() {
         assert_eq!(served.ask(&renamed(b"file", name)), Err(Refusal::INVALID));
         assert_eq!(served.ask(&renamed(name, b"file")), Err(Refusal::INVALID));
     }
-    // A link in the way of a new file is not followed either.
+    // A link in the place of a new file is not followed either.
     let created = Request::Create { fid: 32, name: b"link", flags: 1, mode: 0o644, gid: 0 };
     assert_eq!(served.ask(&created), Err(Refusal(libc::EEXIST as u32)));
     assert_eq!(fs::read(served.folder.path().join("secret")).unwrap(), b"secret");
@@ -402,7 +402,7 @@ fn there_must_be_a_folder() {
     assert!(Export::new(Path::new("/proc/version"), false).is_err());
 }
 
-/// A server that answers what nobody asked, for one client each.
+/// A server that sends an answer that no client asked for, for one client each.
 fn lied_to(answer: impl Fn(&mut UnixStream) + Send + 'static) -> io::Error {
     let (own, mut other) = UnixStream::pair().unwrap();
     let liar = std::thread::spawn(move || {

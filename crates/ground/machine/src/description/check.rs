@@ -1,4 +1,4 @@
-//! What a description must satisfy beyond being such TOML.
+//! The checks that a description must pass beyond its TOML syntax and fields.
 
 use super::shape::MAX_PUS;
 use super::{Class, Parameter, Shape, Written};
@@ -130,7 +130,7 @@ fn check_home(written: &Written) -> Result<(), Flaw> {
 mod tests {
     use super::super::tests::{dual, figure, refusal};
 
-    /// What is said of two packages of so many cores, without the place.
+    /// The problem of a two-package description with these figures, without the place in the text.
     fn problem(topology: &str, distance: &str, rest: &str) -> String {
         let error = refusal(&dual(topology, distance, rest));
         error.split_once(": ").unwrap().1.to_owned()

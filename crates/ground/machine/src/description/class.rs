@@ -19,7 +19,7 @@ pub enum Class {
     SameDie,
     /// One package, different dies.
     SamePackage,
-    /// Nothing but the machine.
+    /// The two PUs share nothing but the machine.
     OtherPackage,
 }
 

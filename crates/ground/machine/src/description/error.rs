@@ -5,14 +5,14 @@ use super::FORMAT;
 /// Why a description was refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DescriptionError {
-    /// Not TOML, or TOML that does not describe a machine.
+    /// The text is not TOML, or TOML that does not describe a machine.
     #[error("line {line}, column {column}: {problem}")]
     Invalid {
         /// Counted from 1.
         line: usize,
         /// Counted from 1, in bytes.
         column: usize,
-        /// What is wrong, and what would be right.
+        /// The problem, and the value that would be right.
         problem: String,
     },
     /// Another format, or a version of this one that is not known here.

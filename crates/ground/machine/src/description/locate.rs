@@ -4,7 +4,7 @@ use super::DescriptionError;
 use super::check::Flaw;
 use toml::de::DeTable;
 
-/// What the TOML reader refused.
+/// The error for a text that the TOML reader refused.
 pub fn refused(text: &str, error: &toml::de::Error) -> DescriptionError {
     let at = error.span().map_or(0, |span| span.start);
     invalid(text, at, error.message().replace('\n', ", "))

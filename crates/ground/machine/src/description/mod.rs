@@ -1,8 +1,8 @@
 //! Machines written down by hand, in TOML: `seatmap-machine/1`.
 //!
-//! A description says what a machine is made of and how far apart the parts are, one figure a distance class, each with
-//! the document or the data it stands on. [`Description::to_profile`] turns it into the same [`Profile`] that a
-//! measurement gives, so that threads can be placed on a machine that nobody here has.
+//! A description says what a machine is made of and how far apart the parts are, one figure a distance class, each
+//! with the document or the data it rests on. [`Description::to_profile`] turns it into the same [`Profile`] that a
+//! measurement gives, so that threads can be placed on a machine that is not at hand.
 //!
 //! | module | holds |
 //! |---|---|
@@ -105,7 +105,7 @@ impl Description {
         &self.written.name
     }
 
-    /// What the machine is, in one line.
+    /// The machine in one line.
     #[must_use]
     pub fn summary(&self) -> &str {
         &self.written.summary
@@ -123,13 +123,13 @@ impl Description {
         self.written.frequency_ghz
     }
 
-    /// What the machine is made of.
+    /// The parts that the machine is made of.
     #[must_use]
     pub fn shape(&self) -> &Shape {
         &self.written.topology
     }
 
-    /// The figure of one class, with the document or data it stands on.
+    /// The figure of one class, with the document or data it rests on.
     #[must_use]
     pub fn parameter(&self, class: Class) -> Option<&Parameter> {
         self.written.distance.get(class)

@@ -1,4 +1,4 @@
-//! One figure of a description, and what it stands on.
+//! One figure of a description, with its origin.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,16 +12,17 @@ pub struct Parameter {
     /// Round trip in cycles of `frequency_ghz`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub round_trip_cycles: Option<f64>,
-    /// What sort of knowledge it is.
+    /// The origin of the figure.
     pub kind: Basis,
     /// The document, the data, or the reason for assuming it.
     pub source: String,
-    /// Says that the figure is meant to be nearer than that of a class inside this one, and is no mistake.
+    /// True if the figure is meant to be nearer than that of a class inside this one, so that this does not count as
+    /// a mistake.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub nearer_than_inside: bool,
 }
 
-/// What sort of knowledge a figure is.
+/// The origin of a figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Basis {

@@ -12,7 +12,7 @@ pub struct Seat {
 }
 
 impl Seat {
-    /// What two different seats share.
+    /// The distance class of two different seats: the smallest part that they share.
     pub fn class(&self, other: &Seat) -> Class {
         let (a, b) = (&self.pu, &other.pu);
         match () {

@@ -1,4 +1,4 @@
-//! `[topology]`: how many of what in what.
+//! `[topology]`: the number of parts at each level of the machine.
 
 use super::Class;
 use serde::{Deserialize, Serialize};
@@ -19,7 +19,7 @@ pub struct Shape {
     /// Dies a package that carry cores.
     #[serde(default = "one")]
     pub dies_per_package: NonZeroU32,
-    /// Level-3 caches a die; 1 also for a last-level cache that is no L3.
+    /// Level-3 caches per die; 1 also for a last-level cache of another level.
     #[serde(default = "one")]
     pub l3_per_die: NonZeroU32,
     /// Cores at each L3; the performance cores on a hybrid processor.
@@ -33,7 +33,7 @@ pub struct Shape {
     /// Hardware threads a core; of the performance cores on a hybrid processor.
     #[serde(default = "one")]
     pub threads_per_core: NonZeroU32,
-    /// How OS indices are dealt.
+    /// The order in which OS indices are given to PUs.
     #[serde(default)]
     pub numbering: Numbering,
     /// Efficiency cores beside the others.

@@ -5,7 +5,7 @@
 //! | [`csv`] | whoever reads core-to-core-latency's matrices | median distances, halved |
 //! | [`hwloc_xml`] | `lstopo`, hwloc, Open MPI | topology, and median distances in picoseconds |
 //!
-//! What is written is read back by [`crate::import`] unchanged, as far as the other format can say it.
+//! [`crate::import`] reads the output back unchanged, as far as the other format can express it.
 
 pub mod csv;
 mod error;

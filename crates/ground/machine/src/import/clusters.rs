@@ -2,7 +2,7 @@
 
 use crate::Matrix;
 
-/// Which PUs are together once all pairs up to some latency are: single-linkage clusters, level by level.
+/// Groups of PUs that are connected by pairs up to some latency: single-linkage clusters, level by level.
 pub(super) struct Levels<'a> {
     distances: &'a Matrix,
     /// Pairs by ascending distance.
@@ -21,7 +21,7 @@ impl<'a> Levels<'a> {
         self.until(|_| true)
     }
 
-    /// The groups of the level that has so many.
+    /// The groups of the level that has `wanted` groups.
     pub(super) fn with_groups(&self, wanted: usize) -> Option<Vec<u32>> {
         self.until(|groups| groups == wanted)
     }

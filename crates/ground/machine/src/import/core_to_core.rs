@@ -22,7 +22,7 @@ const QUOTED: usize = 24;
 /// Reads the text of such a file.
 ///
 /// # Errors
-/// [`ImportError::Malformed`] for whatever is no square matrix of latencies.
+/// [`ImportError::Malformed`] for a file that is not a square matrix of latencies.
 pub(super) fn read(text: &str, file: File<'_>) -> Result<Imported, ImportError> {
     let n = columns(text)?;
     let cells = cells(text, n)?;
@@ -43,7 +43,7 @@ fn clock(median_ns: &Matrix) -> Clock {
     Clock { step_ns, quantised: step_ns.is_some(), ..Clock::default() }
 }
 
-/// How many cells the first row has. Only so many bytes are looked at as [`MAX_PUS`] cells can need.
+/// The number of cells in the first row. It looks at no more bytes than [`MAX_PUS`] cells can need.
 fn columns(text: &str) -> Result<usize, ImportError> {
     let first = text.split('\n').next().unwrap_or_default();
     let too_many = first.bytes().enumerate().filter(|(_, byte)| *byte == b',').nth(MAX_PUS - 1);

@@ -63,7 +63,8 @@ impl FromIterator<u32> for CpuSet {
 }
 
 impl fmt::Display for CpuSet {
-    /// As hwloc writes it, finite sets only; `0x0` for the empty set. hwloc does not read an empty word in the last place.
+    /// As hwloc writes it, finite sets only; `0x0` for the empty set. hwloc does not read an empty word in the last
+    /// place.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let length = self.words.iter().rposition(|word| *word != 0).map_or(0, |highest| highest + 1);
         let mut separator = "";

@@ -4,16 +4,16 @@ use super::MAX_FILE_BYTES;
 use crate::DescriptionError;
 use seatmap_document::{DocumentError, Position};
 
-/// Why a file was refused: what is wrong, where, and what to do.
+/// The reason why a file was refused: the problem, its place, and what to do.
 #[derive(Debug, thiserror::Error)]
 pub enum ImportError {
-    /// Nothing but white space.
+    /// The file holds only white space.
     #[error("the file is empty; make it anew")]
     Empty,
-    /// More than [`MAX_FILE_BYTES`].
+    /// The file is larger than [`MAX_FILE_BYTES`].
     #[error("the file has {bytes} bytes, and no more than {MAX_FILE_BYTES} are read; import a smaller part of it")]
     TooLarge {
-        /// Its size.
+        /// The size of the file.
         bytes: usize,
     },
     /// Bytes that are not UTF-8, as compressed files and UTF-16 exports have them.
@@ -22,7 +22,7 @@ pub enum ImportError {
         /// The first such byte.
         place: Position,
     },
-    /// None of the kinds of file known here.
+    /// The file is not of a kind known here.
     #[error(
         "this is no file that can be read here; what can be: seatmap-profile JSON, seatmap-machine TOML, \
          core-to-core-latency CSV (run it with --csv), MCTOP .mct, hwloc v2 XML (lstopo --of xml)"
@@ -31,17 +31,17 @@ pub enum ImportError {
     /// A known kind of file with something wrong in it.
     #[error("{place}: {problem}; {remedy}")]
     Malformed {
-        /// Where.
+        /// The place of the fault.
         place: Position,
-        /// What is wrong.
+        /// The problem, in words.
         problem: String,
-        /// What to do.
+        /// The remedy: what the user can do.
         remedy: &'static str,
     },
-    /// A profile whose parts do not fit together, or that is no JSON.
+    /// A profile that is not JSON, or whose parts do not fit together.
     #[error(transparent)]
     Profile(#[from] DocumentError),
-    /// A description that does not describe a machine, or that is no TOML.
+    /// A description that is not TOML, or that does not describe a machine.
     #[error(transparent)]
     Description(#[from] DescriptionError),
     /// A frequency at which no processor counts.
@@ -64,7 +64,7 @@ pub enum ImportError {
          of the same cpuset"
     )]
     PuMissing {
-        /// PUs in both.
+        /// The number of PUs that are in both.
         pus: usize,
         /// The first that the topology does not have.
         os: u32,

@@ -1,4 +1,4 @@
-//! Which kind of file a text is, by what stands in it.
+//! The format of a file, recognised by its content.
 
 /// The kinds of file that can be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,7 +18,7 @@ pub enum Format {
 impl Format {
     /// The kind of a text; the file's name only decides where the text alone does not.
     ///
-    /// What is named `.csv` or `.toml` is taken for one, so that an error can say where it stops being one.
+    /// A file named `.csv` or `.toml` is read as that format, so that an error can say where it stops being one.
     #[must_use]
     pub fn recognise(text: &str, name: &str) -> Option<Self> {
         let text = text.trim_start();

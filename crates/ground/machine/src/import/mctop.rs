@@ -15,7 +15,7 @@
 //! its OS index. Contexts of one core are the nearest cluster where the header says `SMT 1`; a node is a cluster of the
 //! level that has as many as the header says, numbered here by its first context.
 //!
-//! No file says how long a cycle is. Where the user does not either, [`ASSUMED_FREQUENCY_HZ`] is taken and said so, in a
+//! No file says how long a cycle is. If the user does not either, [`ASSUMED_FREQUENCY_HZ`] is used and reported, in a
 //! [`Note`] and in the profile's origin: all ratios, and so every placement, are right; nanoseconds are right to the
 //! factor by which the machine's nominal frequency differs.
 
@@ -25,10 +25,10 @@ use super::{File, ImportError, Imported, MAX_PUS, Note, Options};
 use crate::{Matrix, Pu, Topology};
 use seatmap_document::Position;
 
-/// Taken where nobody says: the middle of the nominal frequencies of server processors, 2.0 to 3.0 GHz.
+/// Used where no frequency is given: the middle of the nominal frequencies of server processors, 2.0 to 3.0 GHz.
 pub const ASSUMED_FREQUENCY_HZ: f64 = 2.5e9;
 
-/// What a frequency may be.
+/// The range of frequencies that is accepted.
 const FREQUENCIES_HZ: std::ops::RangeInclusive<f64> = 1e6..=1e11;
 
 /// The shortest line of a pair, `0 0 0`, with its end.
@@ -40,7 +40,7 @@ const REMEDY: &str = "a .mct begins with '#NAME #HWCs N #Nodes M SMT K' and N x 
 /// Reads the text of such a file.
 ///
 /// # Errors
-/// [`ImportError::Malformed`], and [`ImportError::Frequency`] for an option that is none.
+/// [`ImportError::Malformed`], and [`ImportError::Frequency`] for an option outside the accepted range.
 pub(super) fn read(text: &str, file: File<'_>, options: &Options) -> Result<Imported, ImportError> {
     let frequency_hz = options.frequency_hz.unwrap_or(ASSUMED_FREQUENCY_HZ);
     if !FREQUENCIES_HZ.contains(&frequency_hz) {
@@ -67,7 +67,7 @@ struct Header {
     contexts: usize,
     nodes: usize,
     smt: bool,
-    /// Where the next line begins.
+    /// The offset of the next line.
     end: usize,
 }
 

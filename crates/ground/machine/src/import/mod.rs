@@ -1,6 +1,6 @@
 //! Other tools' files, read into a [`Profile`].
 //!
-//! A file is recognised by what stands in it, so it may be called anything:
+//! A file is recognised by its content, so it may have any name:
 //!
 //! | kind | module | distances | topology |
 //! |---|---|---|---|
@@ -10,9 +10,9 @@
 //! | Seatmap's profiles, JSON | [`crate::profile`] | as they are | as it is |
 //! | Seatmap's descriptions, TOML | [`crate::description`] | predicted | as described |
 //!
-//! Files come from anywhere, so nothing in them is trusted: sizes are bounded before memory is taken, what is nested is
-//! read with a stack of our own, and whatever is wrong is an [`ImportError`] with its place. What is merely odd
-//! comes back as a [`Note`] beside the profile.
+//! Files come from anywhere, so nothing in them is trusted. Sizes are bounded before memory is taken, nested input is
+//! read with a stack of our own, and every problem is an [`ImportError`] with its place. A merely odd input comes
+//! back as a [`Note`] beside the profile.
 
 mod clusters;
 pub mod core_to_core;
@@ -40,7 +40,7 @@ pub const MAX_FILE_BYTES: usize = 512 << 20;
 /// The most PUs that a matrix or topology may have: Linux's `NR_CPUS` on x86-64 stops here.
 pub const MAX_PUS: usize = 8192;
 
-/// What a file does not say and the user may.
+/// Facts that a file does not hold and that the user may add.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Options {
     /// Cycles a second, for files that count cycles: the frequency of the time-stamp counter, which is the nominal one.
@@ -50,16 +50,16 @@ pub struct Options {
 /// A file that was read.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Imported {
-    /// What it holds.
+    /// The machine that the file describes.
     pub profile: Profile,
-    /// What whoever uses it should know.
+    /// Notes for users of the profile.
     pub notes: Vec<Note>,
 }
 
 /// Reads a file of any kind known here; see [`read_with`].
 ///
 /// # Errors
-/// As [`read_with`].
+/// The same errors as [`read_with`].
 pub fn read(bytes: &[u8], name: &str, date: Option<&str>) -> Result<Profile, ImportError> {
     read_with(bytes, name, date, &Options::default()).map(|imported| imported.profile)
 }
@@ -77,7 +77,7 @@ pub fn read(bytes: &[u8], name: &str, date: Option<&str>) -> Result<Profile, Imp
 /// ```
 ///
 /// # Errors
-/// [`ImportError`] with the place of what is wrong, and the remedy.
+/// [`ImportError`] with the problem, its place and the remedy.
 pub fn read_with(bytes: &[u8], name: &str, date: Option<&str>, options: &Options) -> Result<Imported, ImportError> {
     let text = text_of(bytes)?;
     let file = File { name: name.rsplit(['/', '\\']).next().unwrap_or(name), date };
@@ -105,7 +105,7 @@ fn text_of(bytes: &[u8]) -> Result<&str, ImportError> {
     }
 }
 
-/// What is known of a file besides its text.
+/// The facts about a file besides its text.
 #[derive(Clone, Copy, Debug)]
 struct File<'a> {
     name: &'a str,

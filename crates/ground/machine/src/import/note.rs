@@ -1,8 +1,8 @@
-//! What a reader should know about an imported file.
+//! Notes for the reader of an imported file.
 
 use std::fmt;
 
-/// Something about an imported file that did not stop the import, but that whoever uses the figures should know.
+/// A fact about an imported file that did not stop the import, but that users of the figures should know.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Note {
     /// The figures fall on multiples of a clock step too coarse for them.
@@ -10,21 +10,21 @@ pub enum Note {
         /// The step, round trip.
         step_ns: f64,
     },
-    /// The file counts cycles and does not say of what clock.
+    /// The file counts cycles and does not name the clock frequency.
     AssumedFrequency {
-        /// What was taken.
+        /// The frequency that was used.
         frequency_hz: f64,
     },
     /// The two directions of some pairs differ; a round trip goes once each way, so they were added.
     Asymmetric {
-        /// How many pairs.
+        /// The number of pairs.
         pairs: usize,
         /// The largest difference, as a share of the pair's round trip.
         worst: f64,
     },
     /// Pairs without a figure; they are `null` in the profile.
     Unknown {
-        /// How many pairs.
+        /// The number of pairs.
         pairs: usize,
     },
     /// Distances between PUs in a unit that is not known here; they were left out.

@@ -3,9 +3,10 @@
 //! A tool that times too few round trips with a clock that ticks every 10 ns prints multiples of its tick, dithered by
 //! what it averages over. They look like ordinary figures in a table, and like nothing else in a histogram.
 //!
-//! The test is Kendall's cosine quantogram ("Hunting quanta", Phil. Trans. R. Soc. Lond. A 276, 1974): for a step s, the
-//! mean of cos(2 pi x / s) over all figures x is 1 if all are multiples of s, and near 0 if they have nothing to do with
-//! it. A few narrow clusters fit some step by chance, so the multiples met must also be several, some of them adjacent.
+//! The test is Kendall's cosine quantogram ("Hunting quanta", Phil. Trans. R. Soc. Lond. A 276, 1974): for a step s,
+//! the mean of cos(2 pi x / s) over all figures x is 1 if all are multiples of s, and near 0 if they have nothing to
+//! do with it. A few narrow clusters fit some step by chance, so the multiples met must also be several, some of them
+//! adjacent.
 
 use crate::Matrix;
 use std::collections::BTreeMap;

@@ -1,5 +1,5 @@
-//! Whatever stands in a file, importing it ends in a profile that holds together or in an error: no panic, no number
-//! that is none, no more memory than the file's size warrants.
+//! Importing any file, whatever its content, ends in a profile that holds together or in an error: no panic, no
+//! infinity or NaN, no more memory than the file's size warrants.
 
 #[path = "change/mod.rs"]
 mod change;
@@ -101,7 +101,7 @@ proptest! {
     }
 }
 
-/// The published files short enough to be changed some hundred times over.
+/// The published files that are short enough to be changed several hundred times.
 fn published() -> Vec<(String, Vec<u8>)> {
     let data = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../../shared/data");
     let folders = ["core-to-core", "hwloc-xml", "mctop"].map(|folder| std::fs::read_dir(format!("{data}/{folder}")));

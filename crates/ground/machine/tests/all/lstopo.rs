@@ -6,7 +6,7 @@ use seatmap_machine::{CoreDistance, CoreKind, Matrix, Origin, OriginKind, Profil
 use std::path::PathBuf;
 use std::process::Command;
 
-/// What lstopo prints, or `None`, said aloud, where it is not installed.
+/// The output of lstopo, or `None`, with a message, where it is not installed.
 fn lstopo(test: &str, profile: &Profile, arguments: &[&str]) -> Option<String> {
     let path: PathBuf = [env!("CARGO_TARGET_TMPDIR"), &format!("{test}.xml")].iter().collect();
     std::fs::write(&path, export::hwloc_xml::write(profile).unwrap()).unwrap();

@@ -1,4 +1,4 @@
-//! The published matrices and topologies of other tools are read, each with what is known of its machine.
+//! The published matrices and topologies of other tools are read, each with the known facts about its machine.
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a helper that finds its input broken fails the test")]
 

@@ -1,4 +1,4 @@
-//! What is exported is imported again unchanged, as far as the other format can say it.
+//! An exported profile is imported again unchanged, as far as the other format can express it.
 
 use proptest::prelude::*;
 use seatmap_machine::{CoreDistance, CoreKind, Matrix, Origin, OriginKind, Profile, Pu, Topology, export, import};
@@ -16,13 +16,13 @@ struct Shape {
     caches: u32,
     cores: u32,
     threads: u32,
-    /// Which levels the profile knows, a bit each.
+    /// The levels that the profile knows, one bit each.
     known: u32,
     /// Distance between two OS indices.
     stride: u32,
 }
 
-/// A machine of which some levels are known, with what kind each core is where a bit of `known` says so.
+/// A machine of which some levels are known; each core has a kind if a bit of `known` says so.
 fn topology(shape: &Shape) -> Topology {
     let Shape { packages, dies, caches, cores, threads, known, stride } = *shape;
     let per_package = dies * caches * cores;

@@ -9,16 +9,16 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::path::Path;
 
-/// How a file is opened.
+/// The ways to open a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Open {
     /// To be read; it must be there.
     Read,
-    /// To be read and written; made where it is not there, kept as it is where it is.
+    /// For reading and writing; created if missing, otherwise kept as it is.
     Keep,
-    /// To be written from its begin; made where it is not there, emptied where it is.
+    /// For writing from its beginning; created if missing, otherwise emptied.
     Empty,
-    /// To be written at its end; it must be there.
+    /// For writing at its end; it must exist.
     Append,
     /// To be written; it must not be there.
     New,
@@ -36,10 +36,10 @@ impl Open {
     }
 }
 
-/// Opens a file in whatever folder it lies: the folder's path may hold links, the file is none.
+/// Opens a file in any folder. The folder's path may hold links; the file itself must not be a link.
 ///
 /// # Errors
-/// [`TrustError`]: what the kernel says, or the file is not an ordinary one of this user's or root's alone.
+/// [`TrustError`]: the kernel's error, or the file is not an ordinary file that belongs to this user or root alone.
 pub fn open(path: &Path, how: Open) -> Result<File, TrustError> {
     let name = path.file_name().ok_or_else(|| TrustError::NotAName(path.as_os_str().to_owned()))?;
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -64,7 +64,7 @@ pub(super) fn open_in(folder: BorrowedFd<'_>, above: &Path, name: &OsStr, how: O
     Ok(file)
 }
 
-/// In a folder that all may write, a file may have a second name elsewhere that somebody else gave it.
+/// In a folder that all may write, a file may have a second name elsewhere that another user gave it.
 fn check(path: &Path, file: &File) -> Result<(), TrustError> {
     let found = fs::fstat(file).map_err(at(path))?;
     if FileType::from_raw_mode(found.st_mode) != FileType::RegularFile || found.st_nlink > 1 {

@@ -1,4 +1,4 @@
-//! Attacks on a folder of ours, and on the way to it.
+//! Attacks on a trusted folder, and on the path to it.
 
 use super::*;
 use std::fs as plain;

@@ -12,7 +12,7 @@ use std::path::{Component, Path, PathBuf};
 /// Links on one way, as many as the kernel follows (path_resolution(7)).
 const MOST_LINKS: u32 = 40;
 
-/// Those who may write besides the owner.
+/// The permission bits that let other users than the owner write.
 const OTHERS: u32 = 0o022;
 
 /// In such a folder only the owner of a file renames or removes it (`S_ISVTX`).
@@ -39,8 +39,8 @@ pub(super) fn down(path: &Path, is_made: bool) -> Result<OwnedFd, TrustError> {
     Ok(walk.at)
 }
 
-/// A handle to walk on from to a folder that may be anybody's, at the end of a way that nobody else can change: the folder is
-/// a real one, and those above it are trusted.
+/// A descriptor to walk on from to a folder that may belong to any user, by a path that no other user can change: the
+/// folder is a real one, and those above it are trusted.
 ///
 /// # Errors
 /// [`TrustError`].
@@ -83,13 +83,13 @@ impl Walk {
 
     fn make(&self, name: &OsStr) -> rustix::io::Result<()> {
         match fs::mkdirat(&self.at, name, Mode::RWXU) {
-            // Somebody was faster; whose it is will be seen.
+            // Another process was faster; the check that follows sees its owner.
             Err(Errno::EXIST) => Ok(()),
             other => other,
         }
     }
 
-    /// Goes where a link leads, if nobody but root and this user can have made it.
+    /// Follows a link if only root or this user can have made it.
     fn follow(&mut self, link: &OwnedFd, path: &Path, found: &Stat, above: &Stat) -> Result<(), TrustError> {
         check_owner(path, found)?;
         if above.st_mode & OTHERS != 0 {

@@ -14,7 +14,7 @@ pub use spec_error::SpecError;
 use crate::pattern::{MAX_EDGES, MAX_TASKS, tasks_problem};
 use crate::{Edge, Pattern};
 
-/// The generators: how each is written, and what it is.
+/// The generators: the form of each, and its pattern.
 pub const GENERATORS: [(&str, &str); 13] = [
     ("ring:N[:bidirectional]", "each task sends to the next, or to both neighbours"),
     ("pipeline:N", "each task sends to the next, the last to nobody"),

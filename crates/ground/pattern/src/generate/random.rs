@@ -21,7 +21,7 @@ pub(super) fn random(numbers: &str) -> Result<Edges, String> {
     Ok((tasks, edges.collect()))
 }
 
-/// So many distinct numbers below a bound, by Floyd's way (Bentley & Floyd 1987).
+/// Draws `wanted` distinct numbers below a bound, by Floyd's way (Bentley & Floyd 1987).
 fn draw(bound: usize, wanted: usize, state: &mut u64) -> BTreeSet<usize> {
     let mut drawn = BTreeSet::new();
     for last in bound - wanted..bound {

@@ -1,24 +1,24 @@
-//! Why a word is no pattern.
+//! The errors of pattern specifications such as `stencil2d:8x8`.
 
-/// Why a word is no pattern.
+/// The reason why a text does not specify a pattern.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SpecError {
-    /// No generator of that name.
+    /// There is no generator of that name.
     #[error("no pattern is called '{name}'; there are {known}")]
     Unknown {
-        /// What was written.
+        /// The name as written.
         name: String,
-        /// All generators.
+        /// The names of all generators.
         known: String,
     },
     /// The numbers do not fit the generator.
     #[error("'{spec}': {problem}; write {form}")]
     Form {
-        /// What was written.
+        /// The specification as written.
         spec: String,
-        /// What is wrong.
+        /// The problem, in words.
         problem: String,
-        /// How the generator is written.
+        /// The form that the generator takes.
         form: &'static str,
     },
 }

@@ -1,7 +1,8 @@
 //! CSV lists of edges: `from,to,bytes[,messages]`.
 //!
-//! The first line names the columns, in any order. Tasks are numbers counted from 0, or names in the order in which they
-//! first occur, never both in one file. A pair may stand in several rows, as in a log of messages: they are added up.
+//! The first line names the columns, in any order. Tasks are numbers counted from 0, or names in the order in which
+//! they first occur, never both in one file. A pair may stand in several rows, as in a log of messages: they are
+//! added up.
 
 use super::entries::{Entries, amount};
 use super::error::FEWER_TASKS;
@@ -24,7 +25,7 @@ pub(super) fn is_one(text: &str) -> bool {
     !is_matrix && has("from") && has("to")
 }
 
-/// Which field of a row is what.
+/// The meaning of the fields of a row.
 struct Columns {
     from: usize,
     to: usize,
@@ -33,20 +34,20 @@ struct Columns {
     count: usize,
 }
 
-/// How the file writes tasks.
+/// The way in which the file writes tasks.
 enum Tasks {
     /// The first row has not been read.
     Open,
-    /// From 0 to below `count`, and `least` is the smallest that occurs.
+    /// Numbers from 0 to below `count`; `least` is the smallest that occurs.
     Numbers { count: usize, least: usize },
-    /// In order of appearance.
+    /// Names, in order of appearance.
     Names(HashMap<String, usize>),
 }
 
 /// Reads the text of such a file.
 ///
 /// # Errors
-/// [`ImportError::Malformed`] for whatever is no such list.
+/// [`ImportError::Malformed`] for a file that is not such a list.
 pub(super) fn read(text: &str, name: &str) -> Result<Imported, ImportError> {
     let mut rows = rows(text);
     let head = rows.next().ok_or(ImportError::Empty)??;
@@ -131,7 +132,7 @@ impl Tasks {
         }
     }
 
-    /// How many there are, their names, and what is odd about them.
+    /// The number of tasks, their names, and a note where the numbers do not begin at 0.
     fn told(self) -> (usize, Vec<String>, Option<Note>) {
         match self {
             Tasks::Open => (0, Vec::new(), None),

@@ -1,4 +1,4 @@
-//! What importers collect, entry by entry.
+//! The entries that importers collect.
 
 use super::{ImportError, Imported, Note};
 use crate::edge::{MAX_AMOUNT, gather};
@@ -16,7 +16,7 @@ pub(super) struct Entries {
 }
 
 impl Entries {
-    /// Adds an entry; nothing at all is no edge, and what a task sends to itself is only counted.
+    /// Adds an entry. An entry of no data at all is skipped, and one from a task to itself is only counted.
     pub(super) fn add(&mut self, place: Position, edge: Edge) -> Result<(), ImportError> {
         let is_something = edge.bytes > 0.0 || edge.messages > 0.0;
         self.to_itself += usize::from(is_something && edge.from == edge.to);

@@ -1,22 +1,22 @@
-//! Why a file is no pattern.
+//! The errors of importing a pattern.
 
 use super::MAX_FILE_BYTES;
 use crate::qaplib::QaplibError;
 use seatmap_document::{DocumentError, Position};
 
-/// What to do about too many tasks.
+/// The remedy for too many tasks.
 pub(super) const FEWER_TASKS: &str = "merge tasks that stay together anyway";
 
 /// The most characters of a bad word that an error quotes.
 const QUOTED: usize = 24;
 
-/// Why a file is no pattern: what is wrong, where, and what to do.
+/// The reason why a file cannot be imported as a pattern: the problem, its place, and what to do.
 #[derive(Debug, thiserror::Error)]
 pub enum ImportError {
-    /// Nothing but white space.
+    /// The file holds only white space.
     #[error("the file is empty; make it anew")]
     Empty,
-    /// More than [`MAX_FILE_BYTES`].
+    /// The file is larger than [`MAX_FILE_BYTES`].
     #[error("the file has more than {MAX_FILE_BYTES} bytes, and no more are read; leave out what hardly counts")]
     TooLarge,
     /// Bytes that are not UTF-8, as compressed files and UTF-16 exports have them.
@@ -25,7 +25,7 @@ pub enum ImportError {
         /// The first such byte.
         place: Position,
     },
-    /// None of the kinds of file known here.
+    /// The file is not of a kind known here.
     #[error(
         "this is no pattern that can be read here; what can be: seatmap-pattern JSON, MatrixMarket, QAPLIB .dat, CSV \
          matrices, CSV lists of edges (with the first line from,to,bytes)"
@@ -37,11 +37,11 @@ pub enum ImportError {
     /// A known kind of file with something wrong in it.
     #[error("{place}: {problem}; {remedy}")]
     Malformed {
-        /// Where.
+        /// The place of the fault.
         place: Position,
-        /// What is wrong.
+        /// The problem, in words.
         problem: String,
-        /// What to do.
+        /// The remedy: what the user can do.
         remedy: &'static str,
     },
     /// It looks like our own format and is not, or it makes a pattern whose parts do not fit together.

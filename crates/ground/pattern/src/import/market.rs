@@ -18,7 +18,7 @@ const CELLS: &str =
     "an array has one amount for each cell, column by column; of a symmetric one only the lower triangle";
 const LOWER: &str = "a symmetric file holds the lower triangle only: exchange row and column, or call it general";
 
-/// What may stand at each place of the first line.
+/// The words that may stand at each place of the first line.
 const KNOWN: [&[&str]; 5] = [
     &["%%matrixmarket"],
     &["matrix"],
@@ -27,7 +27,7 @@ const KNOWN: [&[&str]; 5] = [
     &["general", "symmetric"],
 ];
 
-/// What the first line and the line of sizes promise.
+/// The facts that the first line and the line of sizes promise.
 struct Header {
     n: usize,
     /// Lines with coordinates; `None` for an array.
@@ -40,7 +40,7 @@ struct Header {
 /// Reads the text of such a file.
 ///
 /// # Errors
-/// [`ImportError::Malformed`] for whatever is no such matrix, or none of a pattern.
+/// [`ImportError::Malformed`] for a file that is not such a matrix, or whose matrix is not a pattern.
 pub(super) fn read(text: &str, name: &str) -> Result<Imported, ImportError> {
     let is_data = |(_, line): &(usize, &str)| !line.trim_start().starts_with('%') && !line.trim().is_empty();
     let mut lines = text.lines().enumerate().map(|(at, line)| (at + 1, line)).filter(is_data);

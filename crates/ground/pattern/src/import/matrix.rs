@@ -1,7 +1,7 @@
 //! CSV matrices: a row sends, a column receives, a cell holds bytes, an empty cell nothing.
 //!
-//! With or without a line of names above, with or without a column of names before; names of rows and columns are in the
-//! same order. What could be something else is refused.
+//! With or without a line of names above, with or without a column of names before; names of rows and columns are in
+//! the same order. A file that could be something else is refused.
 
 use super::entries::{Entries, amount};
 use super::error::FEWER_TASKS;
@@ -18,16 +18,16 @@ const NAMES: &str = "name rows and columns alike, in the same order";
 const CORNER: &str = "write 0 for what a task sends to itself, or name the tasks with letters";
 const DIAGONAL: &str = "begin a list of edges with the line from,to,bytes; write 0 on the diagonal of a matrix";
 
-/// What stands around the cells.
+/// The names around the cells.
 struct Shape {
-    /// Of the first row.
+    /// The position of the first row.
     start: Position,
     /// Rows and columns of cells.
     n: usize,
     has_head: bool,
     /// The tasks' names stand before each row.
     has_labels: bool,
-    /// Empty where there are none.
+    /// Empty where the file has no names.
     names: Vec<String>,
     /// Names that are numbers below an empty corner: they could be cells.
     names_are_numbers: bool,
@@ -41,14 +41,14 @@ struct Doubt {
     to_itself: bool,
     /// No cell of the diagonal holds anything.
     empty_diagonal: bool,
-    /// No cell at all does.
+    /// No cell holds anything.
     empty: bool,
 }
 
 /// Reads the text of such a file.
 ///
 /// # Errors
-/// [`ImportError::Malformed`] for whatever is no square matrix of amounts.
+/// [`ImportError::Malformed`] for a file that is not a square matrix of amounts.
 pub(super) fn read(text: &str, name: &str) -> Result<Imported, ImportError> {
     let mut shape = shape(text)?;
     let mut entries = Entries::default();
@@ -151,7 +151,7 @@ impl Doubt {
     }
 
     fn settle(&self, shape: &Shape) -> Result<(), ImportError> {
-        // With from, to, bytes and perhaps messages in each row.
+        // Each row holds from, to, bytes and perhaps messages.
         if self.like_edges && self.to_itself && !shape.has_labels && (shape.n == 3 || shape.n == 4) {
             let problem = format!("{0} rows of {0} numbers may be a matrix or a list of edges", shape.n);
             return Err(ImportError::new(shape.start, problem, DIAGONAL));

@@ -1,6 +1,6 @@
 //! Other tools' files, read into a [`Pattern`].
 //!
-//! A file is recognised by what stands in it, so it may be called anything:
+//! A file is recognised by its content, so it may have any name:
 //!
 //! | kind | begins with | a row, or the first number, is | its figures are |
 //! |---|---|---|---|
@@ -12,9 +12,9 @@
 //!
 //! CSV fields may be separated by commas, semicolons, tabs or blanks.
 //!
-//! Files come from anywhere, so nothing in them is trusted: sizes are bounded before memory is taken, and whatever is
-//! wrong, or can be understood in two ways, is an [`ImportError`] with its place. What is merely odd comes back as a
-//! [`Note`] beside the pattern.
+//! Files come from anywhere, so nothing in them is trusted. Sizes are bounded before memory is taken, and every
+//! problem or ambiguity is an [`ImportError`] with its place. A merely odd input comes back as a [`Note`] beside the
+//! pattern.
 
 mod edge_list;
 mod entries;
@@ -42,16 +42,16 @@ pub const MAX_FILE_BYTES: usize = 512 << 20;
 /// A file that was read.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Imported {
-    /// What it holds.
+    /// The pattern that the file holds.
     pub pattern: Pattern,
-    /// What whoever uses it should know.
+    /// Notes for users of the pattern.
     pub notes: Vec<Note>,
 }
 
 /// Reads a pattern of any kind known here.
 ///
-/// `name` becomes the pattern's name where the file has none. `which` chooses between the two matrices of a QAPLIB file;
-/// where nobody chooses it is the first, with a note.
+/// `name` becomes the pattern's name where the file has none. `which` chooses between the two matrices of a QAPLIB
+/// file; without a choice the first is taken, with a note.
 ///
 /// ```
 /// let imported = seatmap_pattern::import::read(b"from,to,bytes\nproducer,consumer,4096\n", "pair", None)?;
@@ -60,7 +60,7 @@ pub struct Imported {
 /// ```
 ///
 /// # Errors
-/// [`ImportError`] with the place of what is wrong, and the remedy.
+/// [`ImportError`] with the problem, its place and the remedy.
 pub fn read(bytes: &[u8], name: &str, which: Option<Which>) -> Result<Imported, ImportError> {
     let text = text_of(bytes)?;
     let start = text.trim_start();

@@ -1,18 +1,18 @@
-//! What a reader should know about an imported pattern.
+//! Notes for the reader of an imported pattern.
 
 use std::fmt;
 
-/// Something about an imported file that did not stop the import, but that whoever uses the pattern should know.
+/// A fact about an imported file that did not stop the import, but that users of the pattern should know.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Note {
     /// Tasks that send to themselves: that costs the same wherever they sit.
     ToItself {
-        /// How many entries were left out.
+        /// The number of entries that were left out.
         entries: usize,
     },
     /// A list of edges in which no edge has the task 0.
     FromOne,
-    /// A QAPLIB instance whose first matrix was taken because nobody chose.
+    /// A QAPLIB instance whose first matrix was taken because the user did not choose one.
     FirstOfTwo,
 }
 

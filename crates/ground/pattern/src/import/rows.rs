@@ -17,7 +17,7 @@ impl Field<'_> {
         self.text.eq_ignore_ascii_case(word)
     }
 
-    /// Whether it holds something that is no number.
+    /// Whether it holds something that is not a number.
     pub(super) fn is_word(&self) -> bool {
         !self.text.is_empty() && self.text.parse::<f64>().is_err()
     }
@@ -31,7 +31,7 @@ pub(super) struct Row<'a> {
     pub(super) end: Position,
 }
 
-/// The rows of a text without empty lines and comments (`#`). What separates fields in the first row does so in all:
+/// The rows of a text without empty lines and comments (`#`). The separator of the first row holds for all rows:
 /// tabs, else semicolons, else commas, else blanks.
 pub(super) fn rows(text: &str) -> impl Iterator<Item = Result<Row<'_>, ImportError>> {
     let lines = || text.lines().enumerate().filter(|(_, line)| is_row(line));
@@ -40,7 +40,7 @@ pub(super) fn rows(text: &str) -> impl Iterator<Item = Result<Row<'_>, ImportErr
     lines().map(move |(at, line)| row(at + 1, line, separator))
 }
 
-/// How many rows there are.
+/// The number of rows.
 pub(super) fn count(text: &str) -> usize {
     text.lines().filter(|line| is_row(line)).count()
 }
@@ -64,7 +64,8 @@ fn row(line: usize, text: &str, separator: Option<char>) -> Result<Row<'_>, Impo
     Ok(Row { fields, end })
 }
 
-/// The parts between separators outside quotation marks, with their offsets; and whether all quotation marks are closed.
+/// The parts between separators outside quotation marks, with their offsets; and whether all quotation marks are
+/// closed.
 fn split(line: &str, separator: char) -> (Vec<(usize, &str)>, bool) {
     let (mut parts, mut start, mut is_quoted) = (Vec::new(), 0, false);
     for (at, c) in line.char_indices() {

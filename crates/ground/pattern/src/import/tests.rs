@@ -1,4 +1,4 @@
-//! Each kind of file in its dresses, and what is refused of each.
+//! Each kind of file in its variants, and the files that are refused.
 
 use super::*;
 

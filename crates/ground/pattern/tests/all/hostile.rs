@@ -1,5 +1,5 @@
-//! Whatever stands in a file, importing it ends in a pattern that holds together or in an error with its place: no
-//! panic, no number that is none, no more memory than the file's size warrants. And what is written is read back.
+//! Importing any file, whatever its content, ends in a pattern that holds together or in an error with its place: no
+//! panic, no infinity or NaN, no more memory than the file's size warrants. Written patterns are read back.
 
 #[path = "../../../machine/tests/all/change/mod.rs"]
 mod change;

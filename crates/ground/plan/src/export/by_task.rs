@@ -4,24 +4,24 @@
 //! becomes the program: signals, standard input and the exit code pass through, and any launcher of processes can
 //! start it in place of the program.
 //!
-//! A plan is for one machine, so a task is a rank *on this node*: on every node of a job the first rank takes the seat of
-//! task 0. A rank of the whole job is not enough, and the script refuses to guess.
+//! A plan is for one machine, so a task is a rank *on this node*: on every node of a job the first rank takes the
+//! seat of task 0. A rank of the whole job is not enough, and the script refuses to guess.
 
 use super::comment;
 use crate::Plan;
 
-/// Where the number of the task stands: our own variable, then what the launchers set for the rank on this node. Open MPI
-/// (any version), MPICH and Intel MPI (`mpiexec.hydra`), Cray's PMI.
+/// The shell expression for the number of the task: our own variable, then those that launchers set for the rank on
+/// this node. Open MPI (any version), MPICH and Intel MPI (`mpiexec.hydra`), Cray's PMI.
 const TASK: &str = "${SEATMAP_TASK:-${OMPI_COMM_WORLD_LOCAL_RANK:-${MPI_LOCALRANKID:-${PMI_LOCAL_RANK:-}}}}";
 
-/// Slurm's number comes last, because a batch script has `SLURM_LOCALID=0` too, which everything that it starts inherits
-/// (`sbatch(1)`); only the tasks of a step (`srun(1)`) have a `SLURM_STEP_ID` as well.
+/// Slurm's number comes last, because a batch script has `SLURM_LOCALID=0` too, which everything that it starts
+/// inherits (`sbatch(1)`); only the tasks of a step (`srun(1)`) have a `SLURM_STEP_ID` as well.
 const SLURM: &str = "\
 # srun numbers the tasks of a step; the 0 of a batch script is not a rank.
 [ -n \"$task\" ] || { [ -n \"${SLURM_JOB_ID:-}\" ] && [ -z \"${SLURM_STEP_ID:-}\" ]; } || task=${SLURM_LOCALID:-}
 ";
 
-/// What a script says that cannot tell which task it is.
+/// The message of a script that cannot tell which task it is.
 const UNKNOWN: &str = "which task is this? The launcher has set no rank on this node \
     (OMPI_COMM_WORLD_LOCAL_RANK, MPI_LOCALRANKID, PMI_LOCAL_RANK, SLURM_LOCALID); \
     set SEATMAP_TASK to a task's number, or to 'all' for the PUs of all tasks";

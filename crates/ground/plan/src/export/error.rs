@@ -11,19 +11,19 @@ pub enum ExportError {
          hardware threads, and this plan has {tasks} tasks on {pus} PUs; export it as gomp, kmp or omp-places"
     )]
     LikwidShares {
-        /// Tasks.
+        /// The number of tasks.
         tasks: usize,
-        /// PUs in use.
+        /// The number of PUs in use.
         pus: usize,
     },
     /// The tool seats a thread on one PU, and a seat of this plan is several.
     #[error("{tool} knows single PUs alone, and task {task} has {pus} to choose from; export it as omp-places or kmp")]
     SinglePus {
-        /// The tool.
+        /// The tool that cannot express the plan.
         tool: &'static str,
         /// The first task with such a seat.
         task: usize,
-        /// How many PUs its seat has.
+        /// The number of PUs in its seat.
         pus: usize,
     },
 }

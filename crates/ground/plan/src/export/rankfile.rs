@@ -1,9 +1,9 @@
 //! A rankfile of Open MPI 4: `mpirun --rankfile`.
 //!
-//! What `slot=N` means depends on options, not on the file. By default N is a *core* in hwloc's order, and a rank gets
-//! all of its PUs. With `--use-hwthread-cpus` it is a PU, and with `rmaps_rank_file_physical` the index is the OS's.
-//! A plan needs both, so the file says so at its top. Open MPI 5 counts in hwloc's order alone (PRRTE dropped physical
-//! indices); there, [`super::taskset`] seats ranks.
+//! The meaning of `slot=N` depends on options, not on the file. By default N is a *core* in hwloc's order, and a rank
+//! gets all of its PUs. With `--use-hwthread-cpus` it is a PU, and with `rmaps_rank_file_physical` the index is the
+//! OS's. A plan needs both, so the file says so at its top. Open MPI 5 counts in hwloc's order alone (PRRTE dropped
+//! physical indices); there, [`super::taskset`] seats ranks.
 
 use super::comment;
 use crate::Plan;

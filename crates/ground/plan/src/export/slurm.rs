@@ -3,8 +3,8 @@
 use super::joined;
 use crate::Plan;
 
-/// `srun --nodes=1 --ntasks=2 --cpu-bind=map_cpu:3,1`, with `--overcommit` where tasks share a PU; `mask_cpu` where seats
-/// are several PUs.
+/// `srun --nodes=1 --ntasks=2 --cpu-bind=map_cpu:3,1`, with `--overcommit` where tasks share a PU; `mask_cpu` where
+/// seats are several PUs.
 ///
 /// Slurm carries `map_cpu` out only where the job has the whole node (srun(1), `--cpu-bind`).
 #[must_use]

@@ -77,7 +77,7 @@ fn numbers(text: &str) -> Vec<u32> {
     digits.map(|number| number.parse().unwrap()).collect()
 }
 
-/// What stands behind `start` on its line, up to any comment.
+/// The text behind `start` on its line, up to any comment.
 fn after<'a>(text: &'a str, start: &str) -> Vec<&'a str> {
     text.lines().filter_map(|line| line.strip_prefix(start)).map(|line| line.split(" #").next().unwrap()).collect()
 }

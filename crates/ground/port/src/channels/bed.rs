@@ -2,7 +2,7 @@
 
 use super::Channels;
 
-/// What a program needs of its machine.
+/// The memory and tasks that a program needs of its machine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Shape {
     /// Tasks; task `rank` is given seat `rank`.
@@ -17,10 +17,10 @@ pub struct Shape {
 
 /// A program of several tasks over [`Channels`], written once and run on any machine.
 pub trait Program: Sync {
-    /// What one task reports.
+    /// The result that one task reports.
     type Output: Send;
 
-    /// What it needs.
+    /// The memory and tasks that it needs.
     fn shape(&self) -> Shape;
 
     /// The body of one task.
@@ -45,6 +45,6 @@ pub trait Bed {
     /// Nanoseconds a cycle of [`Channels::cycles`].
     fn ns_per_cycle(&self) -> f64;
 
-    /// Memory modules.
+    /// The number of memory modules.
     fn modules(&self) -> usize;
 }

@@ -1,4 +1,4 @@
-//! What a bulk transfer may be: the rules of the Cell's MFC, kept everywhere.
+//! The rules for bulk transfers: those of the Cell processor's MFC, which apply on every machine.
 
 use super::Ea;
 
@@ -9,10 +9,10 @@ pub const LONGEST_LIST: usize = 2048;
 /// Tags that a task may give its transfers: 0 to 31.
 pub const TAGS: u8 = 32;
 
-/// What a transfer has to wait for, among those of its tag.
+/// The transfers of its tag that a transfer waits for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Order {
-    /// Nothing.
+    /// The transfer waits for nothing.
     #[default]
     Free,
     /// Earlier ones (`getf`, `putf`).
@@ -24,33 +24,33 @@ pub enum Order {
 /// One element of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Element {
-    /// Where it lies.
+    /// The other address of the transfer.
     pub ea: Ea,
-    /// Its bytes.
+    /// The number of bytes.
     pub size: u32,
 }
 
 /// A transfer that hardware would refuse.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DmaError {
-    /// Neither 1, 2, 4, 8 nor a multiple of 16 bytes.
+    /// The size is not 1, 2, 4, 8 or a multiple of 16 bytes.
     #[error("a transfer of {0} bytes: the MFC takes 1, 2, 4, 8 or a multiple of 16 and raises an alignment exception")]
     Size(u32),
-    /// Too large.
+    /// The transfer is too large.
     #[error("a transfer of {0} bytes: the MFC takes 16384 at most and raises an alignment exception")]
     Large(u32),
-    /// Not aligned as its size asks for.
+    /// The addresses are not aligned as the size requires.
     #[error(
         "a transfer of {size} bytes between local store {local:#x} and {offset:#x}: both must be multiples of {wanted} and, below 16 bytes, agree in their last four bits; the MFC raises an alignment exception"
     )]
     Alignment {
-        /// Bytes.
+        /// The size of the transfer in bytes.
         size: u32,
-        /// Local store address.
+        /// The local store address.
         local: u32,
         /// The other address.
         offset: u32,
-        /// What both must be multiples of.
+        /// Both must be multiples of this.
         wanted: u32,
     },
     /// A tag beyond 31.
@@ -62,40 +62,40 @@ pub enum DmaError {
     /// Beyond the local store or the memory.
     #[error("{what} ends at {end:#x}, beyond its {size:#x} bytes; the MFC raises a storage exception")]
     Beyond {
-        /// What is left.
+        /// The kind of memory that the transfer leaves.
         what: &'static str,
         /// The first byte after the transfer.
         end: u64,
         /// The bytes there are.
         size: u64,
     },
-    /// A task that there is not.
+    /// A task that does not exist.
     #[error(
         "the local store of task {rank} of {tasks}: nothing answers at that address, and the MFC raises a storage exception"
     )]
     Rank {
         /// The task.
         rank: usize,
-        /// How many there are.
+        /// The number of tasks.
         tasks: usize,
     },
-    /// A module that there is not.
+    /// A module that does not exist.
     #[error(
         "memory module {module} of {modules}: nothing answers at that address, and the MFC raises a storage exception"
     )]
     Module {
         /// The module.
         module: usize,
-        /// How many there are.
+        /// The number of modules.
         modules: usize,
     },
     /// An atomic on something else than an aligned word of memory.
     #[error("an atomic at {0}: the atomic unit works on aligned words of main memory")]
     Atomic(Ea),
-    /// A transfer by somebody without an MFC.
+    /// A transfer by a task without an MFC.
     #[error("task {0} sits on the PPE, which has no MFC to transfer with")]
     NoMfc(usize),
-    /// A message to or from a mailbox or signal register of somebody without any.
+    /// A message to or from a mailbox or signal register of a task that has none.
     #[error("task {0} sits on the PPE, which has no mailbox and no signal register of its own")]
     NoRegisters(usize),
 }

@@ -1,6 +1,6 @@
 //! Addresses of bulk transfers.
 
-/// Where data lies, for those who cannot load it: an effective address.
+/// The place of data, for tasks that cannot load it: an effective address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Ea {
     /// Main memory.
@@ -28,7 +28,7 @@ impl Ea {
         }
     }
 
-    /// The address so many bytes further on.
+    /// The address that lies `bytes` bytes further on.
     #[must_use]
     pub const fn further(self, bytes: u32) -> Ea {
         match self {

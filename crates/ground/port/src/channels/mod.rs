@@ -1,7 +1,7 @@
 //! The second layer: mailboxes, signals, bulk transfers and atomics.
 //!
-//! The Cell has these in hardware and nothing else; coherent machines get them from one implementation on cache lines. A
-//! program over [`Channels`] runs on both.
+//! The Cell has these in hardware and nothing else; coherent machines get them from one implementation on cache
+//! lines. A program over [`Channels`] runs on both.
 
 mod bed;
 pub mod dma;
@@ -12,10 +12,11 @@ pub use bed::{Bed, Program, Shape};
 pub use dma::{DmaError, Element, Order};
 pub use ea::Ea;
 
-/// The tag of messages and signals on a machine where they are transfers: waiting for it waits for them to have arrived.
+/// The tag of messages and signals on a machine where they are transfers: waiting for it waits for them to have
+/// arrived.
 pub const MESSAGE_TAG: u8 = 31;
 
-/// Which of the two signal registers of a task.
+/// One of the two signal registers of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Register {
     /// The first.
@@ -24,12 +25,12 @@ pub enum Register {
     Two,
 }
 
-/// What an atomic does to a 32-bit word.
+/// An atomic operation on a 32-bit word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Atomic {
     /// Adds; subtracting is adding the negative.
     Add,
-    /// Replaces.
+    /// Replaces the word.
     Set,
     /// Reads, and leaves as it is.
     Read,
@@ -46,10 +47,10 @@ pub enum Service {
     Signal,
 }
 
-/// What one task can do to others and to memory without loading it.
+/// The operations that one task can do on other tasks and on memory without loading it.
 ///
-/// Tasks are workers with a local store (SPEs), and controllers without (the PPE). Messages have 32 bits. Whatever blocks,
-/// blocks the task alone. A transfer that [`dma`] refuses ends the run with its error.
+/// Tasks are workers with a local store (SPEs), and controllers without (the PPE). Messages have 32 bits. An
+/// operation that blocks stops this task only. A transfer that [`dma`] refuses ends the run with its error.
 pub trait Channels {
     /// Reads the task's own local store, at no cost: what computing costs is said by [`Channels::compute`].
     fn peek(&self, local: u32, bytes: &mut [u8]);
@@ -84,7 +85,8 @@ pub trait Channels {
     /// Reads a worker's outbound mailbox; waits while it is empty.
     fn outbox_read(&self, from: usize) -> u32;
 
-    /// Writes a worker's signal register: over what is there, or with the OR of it where [`Shape::signals_or`] says so.
+    /// Writes a worker's signal register: the value replaces the old one, or is ORed into it where
+    /// [`Shape::signals_or`] says so.
     fn signal(&self, to: usize, register: Register, value: u32);
 
     /// Waits until the worker's own register holds a bit, and takes all.
@@ -93,7 +95,7 @@ pub trait Channels {
     /// Changes a word of main memory in one piece, and returns what was there before.
     fn atomic(&self, operation: Atomic, at: Ea, value: u32) -> u32;
 
-    /// Does the same so many times, as fast as the machine can.
+    /// Does the same `times` times, as fast as the machine can.
     fn atomic_times(&self, operation: Atomic, at: Ea, value: u32, times: u64) {
         (0..times).for_each(|_| _ = self.atomic(operation, at, value));
     }
@@ -104,7 +106,7 @@ pub trait Channels {
     /// The machine's clock in its own cycles, finer than the decrementer where there is something finer.
     fn cycles(&self) -> u64;
 
-    /// Computes for so many core cycles.
+    /// Computes for `cycles` core cycles.
     fn compute(&self, cycles: u64);
 
     /// Takes as long as a service of the operating system does. Does nothing on a machine that has one.

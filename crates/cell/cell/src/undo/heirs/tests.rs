@@ -1,4 +1,5 @@
-//! Families of processes that no kernel has to run: who inherited a mask, who chose one, and of whom nobody knows.
+//! Families of processes that no kernel has to run: threads that inherited a mask, that chose one, and those for
+//! which this is unknown.
 
 use super::*;
 use crate::journal::{FORMAT, Header, Line};
@@ -36,7 +37,8 @@ fn thread(tid: Tid, pid: Tid, parent: Tid, mask: &str) -> Thread {
     Thread { task, mask: set(mask) }
 }
 
-/// Heirs with what they get, and who is unclear, where CPUs 6 and 7 were the cell's and 0 to 7 are there.
+/// Heirs with the masks they get, and the unclear threads, where CPUs 6 and 7 belonged to the cell and the computer
+/// has CPUs 0 to 7.
 fn found(masks: &[(Tid, &str, &str)], threads: Vec<Thread>) -> (Vec<(String, String)>, Vec<String>) {
     let folder = tempfile::tempdir().unwrap();
     let journal = journal(&folder, 1, "6-7", masks);
@@ -73,7 +75,8 @@ fn masks_that_were_there_or_chosen_are_kept() {
     let masks = [(10, "0-7", "0-5"), (20, "0-5", "0-5")];
     let threads = vec![
         thread(10, 10, 9, "0-5"),
-        // Pinned before, and what it starts; one of another mask that has chosen this one; what a pinned one of that sort starts.
+        // Pinned before, and what it starts; one of another mask that has chosen this one; what a pinned one of that
+        // sort starts.
         thread(20, 20, 9, "0-5"),
         thread(100, 100, 20, "0-5"),
         thread(30, 30, 9, "0-5"),
@@ -106,7 +109,7 @@ fn nobody_is_widened_of_whom_it_is_not_known() {
         // A starter in between that has another mask.
         thread(105, 105, 50, "3"),
         thread(106, 106, 105, "0-5"),
-        // One that nobody can see.
+        // A thread that cannot be seen.
         thread(107, 107, 99, "0-5"),
     ];
     let unclear = [100, 101, 102, 104, 106, 107].map(|tid| format!("thread {tid} (t{tid})"));

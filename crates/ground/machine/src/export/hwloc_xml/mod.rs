@@ -1,9 +1,10 @@
 //! hwloc's topologies, version 2 XML: what `lstopo --input FILE.xml --distances` shows.
 //!
-//! The levels that the profile knows become objects; of a matrix without a topology only the PUs are written, under the
-//! machine. hwloc cannot do without a NUMA node, so where the profile knows none there is one for all, marked as a
-//! placeholder. Median distances stand in `<distances2>` between PUs as latencies from the user (kind 6), round trips in
-//! picoseconds because hwloc counts in integers; 0 between two PUs means unknown. Hybrid kinds become `<cpukind>`s.
+//! The levels that the profile knows become objects; of a matrix without a topology only the PUs are written, under
+//! the machine. hwloc cannot do without a NUMA node, so where the profile knows none there is one for all, marked as
+//! a placeholder. Median distances stand in `<distances2>` between PUs as latencies from the user (kind 6), round
+//! trips in picoseconds because hwloc counts in integers; 0 between two PUs means unknown. Hybrid kinds become
+//! `<cpukind>`s.
 
 mod tree;
 
@@ -20,7 +21,7 @@ const KIND_USER_LATENCY: u32 = 1 << 1 | 1 << 2;
 /// The topology and the median distances of a profile.
 ///
 /// # Errors
-/// [`ExportError`] for a topology that is no tree.
+/// [`ExportError`] for a topology that is not a tree.
 pub fn write(profile: &Profile) -> Result<String, ExportError> {
     let tree = Tree::of(&profile.topology)?;
     let mut out = Document::default();
@@ -129,7 +130,7 @@ impl Document {
 
     fn distances(&mut self, distances: &CoreDistance) {
         let n = distances.pus.len();
-        // hwloc ignores the distances of a single object, and says so.
+        // hwloc ignores the distances of a single object, with a message.
         if n < 2 {
             return;
         }
@@ -169,7 +170,7 @@ fn cpuset(pus: &[u32]) -> CpuSet {
     pus.iter().copied().collect()
 }
 
-/// Rounded, and 0 for what is not known. The cast saturates.
+/// Picoseconds, rounded; 0 for an unknown distance. The cast saturates.
 fn picoseconds(ns: f64) -> u64 {
     (ns * 1000.0).round() as u64
 }

@@ -93,7 +93,7 @@ impl Tree {
         }
     }
 
-    /// From the largest object to the smallest, so that whatever is to be inside another finds it there.
+    /// Inserts from the largest object to the smallest, so that an object finds the one that it belongs in.
     fn insert_levels(&mut self, topology: &Topology) -> Result<(), ExportError> {
         let mut objects: Vec<Node> = LEVELS.iter().flat_map(|level| objects_of(topology, *level)).collect();
         self.attach_numa_nodes(topology, &mut objects);
@@ -116,7 +116,7 @@ impl Tree {
         }
     }
 
-    /// By their first PU, which is the order that hwloc insists on.
+    /// Sorts children by their first PU, which is the order that hwloc insists on.
     fn sort_children(&mut self) {
         let first: Vec<Option<u32>> = self.nodes.iter().map(|node| node.pus.first().copied()).collect();
         self.nodes.iter_mut().for_each(|node| node.children.sort_by_key(|child| first[*child]));

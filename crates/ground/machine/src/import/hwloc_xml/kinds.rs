@@ -12,7 +12,7 @@ pub(super) struct RawKind {
     pub(super) efficiency: Option<i64>,
     /// The name that the processor gives it.
     pub(super) core_type: Option<CoreKind>,
-    /// How fast it is, where Linux says.
+    /// Its speed, where Linux says.
     pub(super) speed: Speed,
 }
 
@@ -46,7 +46,7 @@ fn khz(mhz: &str) -> Option<u64> {
     mhz.parse::<u64>().ok()?.checked_mul(1000)
 }
 
-/// Which PU is of which kind.
+/// The kind of each PU.
 pub(super) struct Kinds<'a> {
     raw: &'a [RawKind],
     /// Performance or efficiency, for each of them.

@@ -34,7 +34,7 @@ pub(crate) const PLACEHOLDER_INFO: &str = "SeatmapPlaceholder";
 /// Reads the text of such a file.
 ///
 /// # Errors
-/// [`ImportError::Malformed`] for what is no such XML.
+/// [`ImportError::Malformed`] for a file that is not such XML.
 pub(super) fn read(text: &str, file: File<'_>) -> Result<Imported, ImportError> {
     let scan = Scan::of(text)?;
     let tool = scan.version.as_ref().map_or("hwloc".to_owned(), |version| format!("hwloc {version}"));

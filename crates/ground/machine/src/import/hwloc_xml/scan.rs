@@ -25,7 +25,7 @@ pub(super) struct NumaNode {
     pub(super) cpuset: CpuSet,
 }
 
-/// What a pass over the file found.
+/// The result of a pass over the file.
 #[derive(Debug, Default)]
 pub(super) struct Scan {
     /// In the file's order, without what is not said around them.
@@ -36,12 +36,12 @@ pub(super) struct Scan {
     /// The PUs that may be used, if the file says.
     pub(super) allowed: Option<CpuSet>,
     pub(super) cpu_model: Option<String>,
-    /// hwloc's.
+    /// The version of hwloc.
     pub(super) version: Option<String>,
     numbers: Numbers,
 }
 
-/// How many of each level have been met.
+/// The number of objects of each level so far.
 #[derive(Debug, Default)]
 struct Numbers {
     core: u32,
@@ -123,7 +123,7 @@ impl Scan {
         }
     }
 
-    /// What an object adds to the levels around it.
+    /// Adds what an object contributes to the levels around it.
     fn object(&mut self, element: &BytesStart<'_>, around: &Pu) -> Result<Open, String> {
         let next = |number: &mut u32| {
             *number += 1;

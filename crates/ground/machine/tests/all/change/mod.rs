@@ -1,4 +1,4 @@
-//! What may have happened to a file; for the tests of all importers.
+//! Damage that may have happened to a file; for the tests of all importers.
 
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
@@ -6,15 +6,15 @@ use proptest::sample::{Index, select};
 /// One change to a file.
 #[derive(Clone, Debug)]
 pub enum Change {
-    /// A fragment over what stands there.
+    /// A fragment replaces the text at this place.
     Put(Index, &'static str),
-    /// Another byte.
+    /// One byte becomes another.
     Byte(Index, u8),
-    /// So many bytes fewer.
+    /// This many bytes are removed.
     Cut(Index, usize),
-    /// So many bytes again, so many times.
+    /// This many bytes are repeated this many times.
     Repeat(Index, usize, usize),
-    /// An end.
+    /// The file ends here.
     Truncate(Index),
 }
 

@@ -52,7 +52,7 @@ impl Bytes {
         }
     }
 
-    /// Writes the lowest `count` bytes of a value, none of which leaves the word. The others are somebody else's.
+    /// Writes the lowest `count` bytes of a value within one word. Other tasks own the other bytes of that word.
     fn write_up_to_8<P: Port>(self, port: &P, at: u32, value: u64, count: u32) {
         let word = self.word(at);
         if count == 8 {
@@ -63,7 +63,7 @@ impl Bytes {
         change_word(port, word, |found| found & !mask | value << shift & mask);
     }
 
-    /// Copies so many bytes: 1, 2 or 4 within a word, or whole words.
+    /// Copies `size` bytes: 1, 2 or 4 within a word, or whole words.
     #[inline]
     pub(super) fn copy<P: Port>(port: &P, from: Bytes, to: Bytes, size: u32) {
         if size < 8 {

@@ -10,7 +10,7 @@ const ROOM: u16 = 5;
 /// Unreported messages at which the receiver reports.
 const REPORT_AT: u16 = 2;
 
-/// Where one direction of the mail of two tasks lies: half of their line, written by one of them and read by the other.
+/// The place of one direction of two tasks' mail: half of their line, written by one of them and read by the other.
 ///
 /// | word | low half | high half |
 /// |---|---|---|
@@ -18,8 +18,8 @@ const REPORT_AT: u16 = 2;
 /// | 2 | how many values the writer has taken from the reader's outbox | |
 /// | 3 | the newest value | how many messages it has sent, and how many it has received, 16 bits each |
 ///
-/// Where one message is on its way the last word says it all, which is the case that has to be fast. A value that may not
-/// have been read when the next one is sent moves to the words in front first.
+/// Where one message is on its way the last word says it all, which is the case that has to be fast. A value that may
+/// not have been read when the next one is sent moves to the words in front first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Half(Addr);
 
@@ -43,7 +43,7 @@ impl Half {
     }
 }
 
-/// What the last word says.
+/// The content of a lane's last word.
 #[derive(Clone, Copy)]
 struct News(u64);
 
@@ -74,16 +74,16 @@ struct Counts {
     /// How many of those the other is known to have received.
     arrived: u16,
     received: u16,
-    /// How many of those the other was told of.
+    /// The number of received messages that the other was told of.
     reported: u16,
 }
 
-/// What one task remembers of its mail with another.
+/// The state that one task keeps of its mail with another.
 ///
-/// Counts say what is new, so the receiver has nothing to clear, and its reports ride on its answers. An answer lies on
-/// the line of its question: a line that goes back and forth between two caches is the cheapest there is, and where each
-/// direction had its own a round trip took 18 % longer on an AMD EPYC. Only where no mail goes back does a report cost a
-/// transfer of its own, every second message. (The single-producer ring of Lamport 1983, with credits.)
+/// Counts say what is new, so the receiver has nothing to clear, and its reports ride on its answers. An answer lies
+/// on the line of its question: a line that goes back and forth between two caches is the cheapest there is, and
+/// where each direction had its own a round trip took 18 % longer on an AMD EPYC. Only where no mail goes back does a
+/// report cost a transfer of its own, every second message. (The single-producer ring of Lamport 1983, with credits.)
 #[derive(Debug)]
 pub(super) struct Lane {
     /// Written by this task.
@@ -101,7 +101,7 @@ impl Lane {
         Lane { out, back, counts: Cell::default(), newest: Cell::new(0), older: Default::default() }
     }
 
-    /// Sends a value; waits while there is no room.
+    /// Sends a value; waits while the mailbox is full.
     #[inline(always)]
     pub(super) fn send<P: Port>(&self, port: &P, value: u32) {
         let mut counts = self.counts.get();
@@ -113,7 +113,7 @@ impl Lane {
         self.newest.set(value);
     }
 
-    /// Waits for room, and moves the newest value out of the way of the next.
+    /// Waits for room, and moves the newest value aside for the next.
     #[inline(never)]
     fn make_room<P: Port>(&self, port: &P, mut counts: Counts) -> Counts {
         if counts.sent.wrapping_sub(counts.arrived) >= ROOM {

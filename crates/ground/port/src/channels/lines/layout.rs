@@ -8,7 +8,7 @@ use crate::{Addr, LINE_BYTES, WORDS_PER_LINE};
 /// of 128 bytes on POWER.
 const APART: u64 = 2;
 
-/// Lines of a 4 KiB page. What belongs on a node of its own starts on a page of its own.
+/// Lines of a 4 KiB page. Data that belongs on a node of its own starts on a page of its own.
 const PAGE: u64 = 4096 / LINE_BYTES as u64;
 
 /// Shared memory as channels divide it:
@@ -33,14 +33,14 @@ pub struct Layout {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{tasks} tasks and their memory take {bytes} bytes, and shared memory ends at 32 GiB")]
 pub struct TooLarge {
-    /// Tasks.
+    /// The number of tasks.
     pub tasks: usize,
-    /// Bytes wanted.
+    /// The number of bytes wanted.
     pub bytes: u64,
 }
 
 impl Layout {
-    /// The layout for a program of this shape on so many memory modules.
+    /// The layout for a program of this shape on `modules` memory modules.
     ///
     /// # Errors
     /// More than [`Addr`] reaches.
@@ -55,25 +55,25 @@ impl Layout {
         }
     }
 
-    /// What the program said.
+    /// The shape that the program asked for.
     #[must_use]
     pub fn shape(&self) -> Shape {
         self.shape
     }
 
-    /// Memory modules.
+    /// The number of memory modules.
     #[must_use]
     pub fn modules(&self) -> usize {
         self.modules
     }
 
-    /// Lines in all.
+    /// The total number of lines.
     #[must_use]
     pub fn lines(&self) -> u32 {
         self.lines
     }
 
-    /// Where tasks meet before they start.
+    /// The word where tasks meet before they start.
     #[must_use]
     pub fn gate(&self) -> Addr {
         Addr(0)
@@ -85,7 +85,7 @@ impl Layout {
         line(APART)
     }
 
-    /// Where the mail from one task to another lies: the smaller rank writes the first half of their line.
+    /// The place of the mail from one task to another: the smaller rank writes the first half of their line.
     pub(super) fn lane(&self, from: usize, to: usize) -> Half {
         Half::of(self.pair(from, to), from > to)
     }
@@ -96,7 +96,7 @@ impl Layout {
         line(lanes() + APART * (triangle(larger) + smaller))
     }
 
-    /// The line of a task's outbox, and of the count of what was taken from it.
+    /// The line of a task's outbox, and the word that counts the values taken from it.
     pub(super) fn outbox(&self, rank: usize) -> (Addr, Addr) {
         let first = outboxes(self.tasks()) + 2 * APART * rank as u64;
         (line(first), line(first + APART))
@@ -107,13 +107,13 @@ impl Layout {
         line(signals(self.tasks()) + APART * (2 * rank as u64 + register as u64))
     }
 
-    /// Where the local store of a task starts.
+    /// The start of a task's local store.
     #[must_use]
     pub fn local(&self, rank: usize) -> Addr {
         line(first_local(self.tasks()) + rank as u64 * pages_in(self.shape.local_bytes) * PAGE)
     }
 
-    /// Where a memory module starts.
+    /// The start of a memory module.
     #[must_use]
     pub fn memory(&self, module: usize) -> Addr {
         let before = module as u64 * pages_in(self.shape.memory_bytes) * PAGE;

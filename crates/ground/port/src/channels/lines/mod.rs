@@ -23,15 +23,15 @@ pub const DECREMENTER_SHIFT: u32 = 5;
 
 /// A transfer came upon the failure of another task.
 ///
-/// Whoever runs workloads may unwind with it, too, where a task waits for one that is gone.
+/// The caller that runs workloads may unwind with it, too, where a task waits for one that is gone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ended;
 
 /// [`Channels`] of one task, on lines.
 ///
-/// Mailboxes keep the order of each sender's messages, not that between senders, and hold four entries of each. Transfers
-/// are copies, complete when they return, so tags and orders have nothing to wait for. A refused transfer unwinds with its
-/// [`DmaError`], without a message: the machine that runs the task catches it.
+/// Mailboxes keep the order of each sender's messages, not that between senders, and hold four entries of each.
+/// Transfers are copies, complete when they return, so tags and orders have nothing to wait for. A refused transfer
+/// unwinds with its [`DmaError`], without a message: the machine that runs the task catches it.
 pub struct LineChannels<'a, P: Port> {
     port: &'a P,
     layout: Layout,
@@ -64,7 +64,7 @@ impl<'a, P: Port> LineChannels<'a, P> {
         }
     }
 
-    /// Ends this task with what the hardware would say, and with it the run.
+    /// Ends this task, and with it the run, with the error of the hardware.
     #[cold]
     fn refuse(&self, error: DmaError) -> ! {
         std::panic::resume_unwind(Box::new(error))
@@ -150,7 +150,7 @@ impl<'a, P: Port> LineChannels<'a, P> {
         self.layout.signal(rank, register)
     }
 
-    /// Looks into all lanes in turn, last where something came last: nobody is starved.
+    /// Looks into all lanes in turn and starts behind the lane that had mail last, so that no sender starves.
     fn poll(&self) -> u32 {
         let tasks = self.lanes.len();
         loop {

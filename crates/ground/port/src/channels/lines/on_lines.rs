@@ -12,7 +12,7 @@ pub struct OnLines<'a, T> {
 }
 
 impl<'a, T: Program> OnLines<'a, T> {
-    /// The program, on so many memory modules.
+    /// The program, on `modules` memory modules.
     ///
     /// # Errors
     /// More memory than addresses reach.
@@ -20,7 +20,7 @@ impl<'a, T: Program> OnLines<'a, T> {
         Ok(OnLines { program, layout: Layout::new(program.shape(), modules)? })
     }
 
-    /// How it divides shared memory.
+    /// The layout of shared memory.
     #[must_use]
     pub fn layout(&self) -> Layout {
         self.layout

@@ -6,8 +6,8 @@ use std::cell::Cell;
 
 /// The writer's side of an outbox: a line that it alone writes, and a line on which readers count what they took.
 ///
-/// Whether the entry is gone a writer mostly knows without looking: a controller's next message tells it ([`Lane`]). So an
-/// exchange of mailbox and outbox costs one line each way, too.
+/// Whether the entry is gone a writer mostly knows without looking: a controller's next message tells it ([`Lane`]).
+/// So an exchange of mailbox and outbox costs one line each way, too.
 #[derive(Debug)]
 pub(super) struct Outbox {
     line: Addr,
