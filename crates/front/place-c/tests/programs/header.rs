@@ -3,8 +3,6 @@
 //! `SEATMAP_HEADER=write cargo test -p seatmap-place-c --test programs header` renews it; look at the difference before it is
 //! committed: it is what C programs were compiled against.
 
-#![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
-
 /// In the order in which a reader meets them.
 const SOURCES: [&str; 9] = [
     "src/version.rs",
