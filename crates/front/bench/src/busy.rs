@@ -59,7 +59,8 @@ fn interval(rate: Rate) -> [f64; 2] {
     [middle - reach, middle + reach].map(|end| 100.0 * end / (1.0 + Z * Z / n))
 }
 
-/// What `seatmap measure --homes 64 --utilisation N` finds out on one chip, and from how many visits.
+/// The homes that `seatmap measure --homes 64 --utilisation N` finds on one chip, and the number of visits behind
+/// them.
 fn checked(utilisation_percent: u32, chip: u64) -> Result<(HomesChecked, u64), Box<dyn Error>> {
     let text = MODEL.replace(HASH, &format!("hash_seed = {chip}\n"));
     let model = Arc::new(CoherentModel::from_toml("chip", &text)?);

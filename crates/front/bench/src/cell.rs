@@ -27,7 +27,7 @@ const LAST_SETTING: &str = "vm/stat_interval";
 const POLL: Duration = Duration::from_micros(200);
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// What the cells are called.
+/// The name of the cells that the benchmark makes.
 const NAME: &str = "bench";
 
 /// Where this computer lets cells be made: root, and two CPUs.

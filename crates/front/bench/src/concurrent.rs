@@ -1,4 +1,4 @@
-//! What `seatmap stats` says of two CPUs at work at once, against the loops that anyone would write.
+//! Compares the figures of `seatmap stats` for two CPUs at work at once with those of hand-written loops.
 
 mod kernel;
 mod loops;

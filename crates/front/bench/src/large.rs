@@ -59,7 +59,7 @@ pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
     Ok(rows)
 }
 
-/// What a 32 x 32 stencil costs in nested square and oblong tiles, which this machine's groups of 8, 64 and 256 can hold.
+/// The cost of a 32 x 32 stencil in nested square and oblong tiles, which fit this machine's groups of 8, 64 and 256.
 fn tiling(stencil: &Pattern, distance: Square<f32>) -> f64 {
     // The bits of row and column by turns (Morton 1966): every power of two of places in a row is such a tile.
     let place = |task: usize| {

@@ -14,7 +14,7 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-/// What the cell is called.
+/// The name of the cell.
 const NAME: &str = "bench";
 
 /// The part that this executable plays in the cell.
@@ -122,7 +122,7 @@ fn compared(job: &Job, turns: &[[[f64; 2]; 2]]) -> Vec<Row> {
     ]
 }
 
-/// What a busy loop on the cell's CPU loses to a program there that does the same I/O in two ways.
+/// The time that a busy loop on the cell's CPU loses to a program there that does the same I/O in two ways.
 fn noise(figures: &Figures) -> Vec<Row> {
     let figure = |what: &str, at: usize, unit: &str| {
         let column = |turns: &[[[f64; 2]; 2]], way: usize| turns.iter().map(|turn| turn[way][at]).collect::<Vec<_>>();

@@ -1,4 +1,4 @@
-//! What `seatmap run` costs a program: for each thread that it creates, and when all of them sit.
+//! Measures the cost of `seatmap run` to a program: for each thread that it creates, and when all of them sit.
 //!
 //! This executable plays every part. The bench starts itself as the launcher, which may have no other threads, and that
 //! starts itself as the program, which measures itself and prints what it found.
@@ -18,7 +18,7 @@ use std::time::Instant;
 /// Runs of each kind, taking turns.
 const TURNS: usize = 15;
 
-/// What a creation may cost more, in microseconds.
+/// The most that creating a thread may take longer, in microseconds.
 const WANTED_US: f64 = 60.0;
 
 /// How far from 1 the ratio of times after seating may be.

@@ -63,7 +63,7 @@ fn with_worker(cpus: [u32; 2], clock: &HostClock) -> Result<[f64; 2], Box<dyn Er
     Ok([runs(&mut context, clock)?, mail(&mut context, clock)?])
 }
 
-/// Nanoseconds for each of so many operations.
+/// Nanoseconds per operation, over this many operations.
 fn timed(
     clock: &HostClock,
     operations: u64,

@@ -7,8 +7,8 @@ thread_local! {
     static LAST: RefCell<CString> = RefCell::default();
 }
 
-/// What went wrong in this thread's last call, as one line; empty if nothing did. Never NULL; the text holds until the
-/// thread's next call.
+/// The error of this thread's last call, as one line; empty if the call succeeded. Never NULL; the text holds until
+/// the thread's next call.
 pub fn last() -> *const c_char {
     // A thread that is ending has no message any more.
     LAST.try_with(|last| last.borrow().as_ptr()).unwrap_or(c"".as_ptr())

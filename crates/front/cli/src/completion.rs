@@ -33,7 +33,7 @@ pub fn script(shell: clap_complete::Shell) -> Result<String, CliError> {
     Ok(String::from_utf8_lossy(&script).into_owned() + more)
 }
 
-/// What a shell asks for, printed; `None` where none asks.
+/// Prints the completions that a shell asks for; `None` where no shell asks.
 pub fn answer() -> Option<Result<(), CliError>> {
     let name = std::env::var(VARIABLE).ok()?;
     let shells = Shells::builtins();

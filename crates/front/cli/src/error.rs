@@ -15,9 +15,9 @@ pub enum CliError {
     Input(Box<dyn Error>),
     /// The work failed: exit code 1.
     Work(Box<dyn Error>),
-    /// What was typed cannot be understood, in the words of the command line's parser: exit code 2.
+    /// The command line cannot be parsed, in the words of its parser: exit code 2.
     Typed(clap::Error),
-    /// Nobody reads our output any more, which is no failure.
+    /// The reader of our output has gone, which is not a failure.
     NobodyListens,
     /// Help or version was asked for, and has been printed.
     Told,
@@ -65,7 +65,7 @@ impl CliError {
     }
 }
 
-/// The parser repeats what was typed, which may hold anything. That nobody can read it does not change the exit code.
+/// The parser repeats the user's input, which may hold anything. An unreadable stderr does not change the exit code.
 fn misread(error: &clap::Error) {
     let _ = match std::env::args_os().any(|word| word.to_string_lossy().contains(is_hidden)) {
         true => write!(io::stderr(), "{}", visible_lines(error.render().to_string())),
@@ -95,7 +95,7 @@ fn tell(error: &dyn Error, code: u8) -> u8 {
 pub struct AtFile {
     /// The file, as it was typed.
     pub path: String,
-    /// What is wrong with it.
+    /// The problem.
     pub source: Box<dyn Error>,
 }
 

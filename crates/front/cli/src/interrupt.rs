@@ -5,7 +5,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Whether somebody asked the program to stop. Nothing is cut off: the work looks here between two measurements.
+/// Whether the program was asked to stop. Nothing is cut off: the work looks here between two measurements.
 #[derive(Clone, Debug)]
 pub struct Interrupt(Arc<AtomicBool>);
 
@@ -24,7 +24,7 @@ impl Interrupt {
         Ok(Interrupt(asked))
     }
 
-    /// Whether somebody asked.
+    /// Whether the program was asked to stop.
     pub fn asked(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }

@@ -1,4 +1,4 @@
-//! What the terminal can show.
+//! Finds out how many colours and columns the terminal has.
 
 use crate::args::ColourChoice;
 use seatmap_report::terminal::Colour;

@@ -6,7 +6,7 @@ use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// Nobody waits for what takes less.
+/// Work that takes less than this needs no progress bar.
 const PATIENCE: Duration = Duration::from_secs(2);
 /// Between two pictures.
 const PAUSE: Duration = Duration::from_millis(200);
@@ -16,7 +16,7 @@ const PAUSE: Duration = Duration::from_millis(200);
 pub struct Waiting(Option<(Sender<()>, JoinHandle<()>)>);
 
 impl Waiting {
-    /// From now on, with a word before the bar; nothing where stderr is no terminal.
+    /// From now on, with a word before the bar; draws nothing where stderr is not a terminal.
     pub fn new(word: &'static str, limit_s: Option<f64>) -> Self {
         Waiting(std::io::stderr().is_terminal().then(|| {
             let (sender, ended) = channel();
@@ -49,7 +49,7 @@ impl Drop for Waiting {
     fn drop(&mut self) {
         if let Some((sender, draw)) = self.0.take() {
             drop(sender);
-            // That the bar could not be drawn is no failure.
+            // A bar that could not be drawn is not a failure.
             let _ = draw.join();
         }
     }

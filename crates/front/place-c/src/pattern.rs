@@ -12,7 +12,7 @@ use std::ffi::c_char;
 /// A pattern: who sends how much to whom. It never changes, so threads may share it.
 pub struct Pattern(pub(crate) seatmap_pattern::Pattern);
 
-/// What one task sends to another.
+/// The traffic from one task to another.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Edge {
@@ -38,7 +38,7 @@ pub unsafe extern "C" fn seatmap_pattern_generate(text: *const c_char, pattern: 
 }
 
 /// The pattern in a file: what `seatmap pattern show` reads (seatmap-pattern/1, CSV matrices and lists of edges,
-/// MatrixMarket, QAPLIB). What is merely odd about it is not told here, but there.
+/// MatrixMarket, QAPLIB). That command also warns of oddities in the file; this call does not.
 ///
 /// On success *pattern is the caller's, for seatmap_pattern_free; else it is NULL.
 ///
@@ -51,8 +51,8 @@ pub unsafe extern "C" fn seatmap_pattern_read(path: *const c_char, pattern: *mut
     unsafe { Failure::give(pattern, "pattern", read) }
 }
 
-/// The pattern of so many tasks and these edges, at most one for each sender and receiver. The edges are copied; NULL
-/// is fine where count is 0.
+/// The pattern with this many tasks and these edges, at most one for each sender and receiver. The edges are copied;
+/// NULL is fine where count is 0.
 ///
 /// On success *pattern is the caller's, for seatmap_pattern_free; else it is NULL.
 ///

@@ -10,7 +10,7 @@ pub enum Status {
     BadArgument = 1,
     /// A file cannot be read or understood; the message has line and column.
     BadFile = 2,
-    /// What is asked for cannot be had on this machine.
+    /// The request cannot be met on this machine.
     NotPossible = 3,
     /// A mistake in the library. The handles are still good.
     Defect = 4,

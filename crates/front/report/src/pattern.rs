@@ -16,7 +16,7 @@ pub fn drawn(pattern: &Pattern, width: usize) -> String {
     format!("{}: {}\n{}\n{}", name(pattern), size(pattern), degrees(pattern), matrix(pattern, width))
 }
 
-/// What people call it, with hidden characters made visible.
+/// The pattern's name, with hidden characters made visible.
 pub(crate) fn name(pattern: &Pattern) -> String {
     seatmap_document::visible(&pattern.name)
 }

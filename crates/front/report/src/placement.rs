@@ -90,7 +90,7 @@ pub fn number(cost: f64) -> String {
     }
 }
 
-/// Numbers from here on have more digits than anybody reads.
+/// Numbers from here on have more digits than a person reads.
 const LARGE: f64 = 1e15;
 
 fn engineering(cost: f64) -> String {

@@ -78,7 +78,7 @@ typedef enum {
    */
   SEATMAP_WORKER_STATUS_DEFECT = 5,
   /**
-   * What the other end of a channel says of a file, or that it has gone.
+   * The other end of a channel reported an error about a file, or has gone.
    */
   SEATMAP_WORKER_STATUS_CHANNEL = 6,
 } seatmap_worker_status;
@@ -138,13 +138,13 @@ typedef enum {
 } seatmap_polling;
 
 /**
- * A connection to files and a console that somebody else reads and writes, outside the cell.
+ * A connection to files and a console that another process, outside the cell, reads and writes.
  */
 typedef struct seatmap_channel seatmap_channel;
 
 /**
- * A worker that belongs to its holder: its local store holds zeros when the context is created, and is overwritten with
- * zeros when it is destroyed.
+ * A worker that belongs to the program that created it. Its local store holds zeros when the context is created, and
+ * is overwritten with zeros when it is destroyed.
  */
 typedef struct seatmap_context seatmap_context;
 
@@ -159,7 +159,7 @@ typedef struct seatmap_inside seatmap_inside;
 typedef struct seatmap_runtime seatmap_runtime;
 
 /**
- * What workers are made of.
+ * The options that workers are created with.
  */
 typedef struct {
   /**
@@ -196,7 +196,8 @@ extern "C" {
 const char *seatmap_worker_version(void);
 
 /**
- * What went wrong in this thread's last call that returned a seatmap_worker_status, as one line; empty if nothing did.
+ * The error of this thread's last call that returned a seatmap_worker_status, as one line; empty if that call
+ * succeeded.
  *
  * Never NULL. The text belongs to the library and holds until this thread's next such call. Any thread may call it,
  * and each sees its own.
@@ -272,7 +273,7 @@ seatmap_worker_status seatmap_context_wait(seatmap_context *context, uint32_t *s
 bool seatmap_context_ended(const seatmap_context *context);
 
 /**
- * Gives the CPU back: the worker sleeps, whatever its polling is, until the next start, which then takes longer.
+ * Gives the CPU back: the worker sleeps until the next start, with any kind of polling. That start takes longer.
  */
 seatmap_worker_status seatmap_context_give_back(seatmap_context *context);
 
@@ -339,7 +340,8 @@ size_t seatmap_inside_store_size(seatmap_inside *inside);
 uint32_t seatmap_inside_mbox_read(seatmap_inside *inside);
 
 /**
- * The same where there is mail; false, and `message` as it was, where there is none or something is NULL.
+ * The same without waiting. Returns false, and leaves `message` as it was, where there is no mail or a pointer is
+ * NULL.
  */
 bool seatmap_inside_mbox_try_read(seatmap_inside *inside,
                                   uint32_t *message);

@@ -7,7 +7,7 @@ use seatmap_ninep::client::{Access, File, Inherited};
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::os::fd::FromRawFd;
 
-/// A connection to files and a console that somebody else reads and writes, outside the cell.
+/// A connection to files and a console that another process, outside the cell, reads and writes.
 pub struct Channel {
     client: Inherited,
     /// Those that are open, by their number.
@@ -33,7 +33,7 @@ pub unsafe extern "C" fn seatmap_channel_create(descriptor: c_int, channel: *mut
         if descriptor < 0 {
             return Err(Failure::argument(format!("{descriptor} is no descriptor")));
         }
-        // SAFETY: the caller keeps the rules of the header: nobody else uses it from here on.
+        // SAFETY: the caller keeps the rules of the header: no other code uses it from here on.
         let stream = unsafe { std::fs::File::from_raw_fd(descriptor) };
         Ok(Channel { client: Inherited::new(stream).map_err(Failure::Channel)?, files: Vec::new() })
     };
@@ -102,7 +102,7 @@ pub unsafe extern "C" fn seatmap_channel_read(
         let (channel, done) = unsafe { (Failure::changed(channel, "channel")?, Failure::changed(done, "done")?) };
         let to = match count {
             0 => &mut [][..],
-            // SAFETY: as above: it is not NULL, holds so many bytes, and nobody else uses them meanwhile.
+            // SAFETY: as above: it is not NULL, holds `count` bytes, and nothing else uses them meanwhile.
             count => unsafe { std::slice::from_raw_parts_mut(to.cast::<u8>(), count) },
         };
         let (client, file) = channel.known(file)?;
@@ -126,7 +126,7 @@ pub unsafe extern "C" fn seatmap_channel_write(
         let channel = unsafe { Failure::changed(channel, "channel") }?;
         let from = match count {
             0 => &[][..],
-            // SAFETY: as above: it is not NULL and holds so many bytes.
+            // SAFETY: as above: it is not NULL and holds `count` bytes.
             count => unsafe { std::slice::from_raw_parts(from.cast::<u8>(), count) },
         };
         let (client, file) = channel.known(file)?;

@@ -8,8 +8,8 @@ use seatmap_c_abi::{Boundary, take_back};
 use std::ffi::c_void;
 use std::sync::Arc;
 
-/// A worker that belongs to its holder: its local store holds zeros when the context is created, and is overwritten with
-/// zeros when it is destroyed.
+/// A worker that belongs to the program that created it. Its local store holds zeros when the context is created, and
+/// is overwritten with zeros when it is destroyed.
 pub struct Context(pub(crate) seatmap_worker::Context);
 
 /// A program for a worker: it sees the worker from within, the argument that it was started with, and the data that it was
@@ -29,7 +29,7 @@ unsafe impl Sync for Loaded {}
 
 impl seatmap_worker::Program for Loaded {
     fn run(&self, inside: &mut seatmap_worker::Inside, argument: u64) -> u32 {
-        // SAFETY: whoever loaded the program answers for it; what it sees outlives the call.
+        // SAFETY: the caller that loaded the program answers for it; what it sees outlives the call.
         unsafe { (self.code)(Inside::of(inside), argument, self.data) }
     }
 }
@@ -92,7 +92,7 @@ pub unsafe extern "C" fn seatmap_context_ended(context: *const Context) -> bool 
     unsafe { Failure::known(context, "context") }.is_ok_and(|context| context.0.has_ended())
 }
 
-/// Gives the CPU back: the worker sleeps, whatever its polling is, until the next start, which then takes longer.
+/// Gives the CPU back: the worker sleeps until the next start, with any kind of polling. That start takes longer.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_context_give_back(context: *mut Context) -> Status {
     // SAFETY: the caller keeps the rules of the header.
@@ -128,7 +128,7 @@ pub unsafe extern "C" fn seatmap_store_size(context: *const Context) -> usize {
 /// Does something with a context.
 ///
 /// # Safety
-/// `context` is NULL or a context that nobody else uses meanwhile.
+/// `context` is NULL or a context that nothing else uses meanwhile.
 pub(crate) unsafe fn with(context: *mut Context, work: impl FnOnce(&mut Context) -> Result<(), Failure>) -> Status {
     // SAFETY: the caller's promise.
     Failure::call(|| work(unsafe { Failure::changed(context, "context") }?))

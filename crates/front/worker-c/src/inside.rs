@@ -1,4 +1,4 @@
-//! What a program written in C sees.
+//! The functions that a worker's program in C can call.
 //!
 //! None of these returns a status: programs call them where every nanosecond counts, and what they get wrong is an answer.
 
@@ -47,7 +47,8 @@ pub unsafe extern "C" fn seatmap_inside_mbox_read(inside: *mut Inside) -> u32 {
     unsafe { with(inside, 0, |inside| inside.mailbox_read()) }
 }
 
-/// The same where there is mail; false, and `message` as it was, where there is none or something is NULL.
+/// The same without waiting. Returns false, and leaves `message` as it was, where there is no mail or a pointer is
+/// NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_inside_mbox_try_read(inside: *mut Inside, message: *mut u32) -> bool {
     // SAFETY: the caller keeps the rules of the header.

@@ -25,7 +25,7 @@ impl MailboxBehaviour {
         found.ok_or_else(|| Failure::argument(format!("{behaviour} is no seatmap_mbox")))
     }
 
-    /// Whether the call waits for a message after so many.
+    /// Whether the call waits for a message after this many.
     fn waits(self, done: usize) -> bool {
         match self {
             Self::AllBlocking => true,

@@ -31,7 +31,7 @@ pub enum Polling {
     Sleep = 2,
 }
 
-/// What workers are made of.
+/// The options that workers are created with.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Options {

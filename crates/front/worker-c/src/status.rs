@@ -16,6 +16,6 @@ pub enum Status {
     BadState = 4,
     /// A mistake in the library. The handles are still good.
     Defect = 5,
-    /// What the other end of a channel says of a file, or that it has gone.
+    /// The other end of a channel reported an error about a file, or has gone.
     Channel = 6,
 }

@@ -21,7 +21,7 @@ const NOISE: Duration = Duration::from_millis(800);
 /// The name of the file that is written.
 const FILE: &str = "block";
 
-/// What is done with a file.
+/// An operation on a file.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Doing {
     /// Write a block, and go on when it is written.
@@ -46,9 +46,9 @@ impl Doing {
     }
 }
 
-/// What is timed.
+/// One timed series of operations.
 pub struct Job {
-    /// What is done.
+    /// The operation.
     pub doing: Doing,
     /// With so much.
     pub size_bytes: usize,
@@ -75,7 +75,7 @@ pub const PACES: [(Doing, Duration); 3] = [
 ];
 const PACED_BYTES: usize = 128 << 10;
 
-/// What was found.
+/// The figures of all jobs.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Figures {
     /// Of each job, of each turn, directly and by the channel: seconds, and seconds of this thread's CPU time.
@@ -89,7 +89,7 @@ pub struct Figures {
 /// Measures, and prints the figures.
 pub fn run(folder: &Path, cpu: &str) -> Result<(), Box<dyn Error>> {
     let cpu = cpu.parse()?;
-    // SAFETY: nobody else in this process takes it.
+    // SAFETY: no other code in this process takes it.
     let mut client = unsafe { Inherited::inherited() }?.ok_or("no channel")?;
     let open = fs::OpenOptions::new().read(true).write(true).create(true).truncate(true).open(folder.join(FILE))?;
     let mut direct = Direct(open);

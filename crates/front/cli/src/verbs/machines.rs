@@ -8,7 +8,7 @@ use seatmap_machine::Description;
 use seatmap_sim::catalog::Model;
 use serde::Serialize;
 
-/// What `--json` prints.
+/// The document that `--json` prints.
 #[derive(Serialize)]
 struct Document {
     format: &'static str,
@@ -22,7 +22,7 @@ struct Entry {
     /// `profile`: a description, whose distances are written down; `model`: distances come from running it.
     kind: &'static str,
     pus: usize,
-    /// What it can do, in the words of [`Capability`].
+    /// The machine's capabilities, in the words of [`Capability`].
     can: Vec<&'static str>,
     summary: String,
     sources: Vec<String>,

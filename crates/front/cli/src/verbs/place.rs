@@ -103,7 +103,7 @@ fn drawn<'a>(typed: &Place, machine: &Machine, request: &Request<'a>, plan: &Pla
     Ok(Comparison::new(profile, model, pattern, plan, seatings))
 }
 
-/// What the plan is held against.
+/// The placement that the plan is compared with.
 fn before(typed: &Place, machine: &Machine, request: &Request, plan: &Plan) -> Result<Seating, CliError> {
     let (profile, pattern) = (request.profile, request.pattern);
     let drawn = match (typed.before, typed.objective) {

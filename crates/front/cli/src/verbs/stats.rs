@@ -36,7 +36,7 @@ struct Document<'a, C> {
     machine: &'a str,
     #[serde(flatten)]
     outcome: &'a Outcome,
-    /// What a PMU would have counted; null on this computer.
+    /// The events that a PMU would have counted; null on this computer.
     counters: Option<&'a C>,
 }
 

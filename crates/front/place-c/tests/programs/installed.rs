@@ -7,7 +7,7 @@ use std::sync::{Mutex, OnceLock};
 
 const WARNINGS: [&str; 4] = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"];
 
-/// What a program is compiled as, and how it is linked.
+/// The language of a program and the way it is linked.
 #[derive(Clone, Copy, Debug)]
 pub enum How {
     /// C99 with the shared library, as `pkg-config` says.
@@ -38,7 +38,7 @@ pub fn there_is(program: &str) -> bool {
     found
 }
 
-/// What a command prints, if it succeeds.
+/// A command's stdout, if it succeeds.
 pub fn stdout(command: &mut Command) -> String {
     let output = command.output().unwrap();
     let stderr = String::from_utf8_lossy(&output.stderr);
@@ -46,7 +46,7 @@ pub fn stdout(command: &mut Command) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// What the linker calls the library: `seatmap_place` of the package `seatmap-place-c`.
+/// The linker's name for the library: `seatmap_place` of the package `seatmap-place-c`.
 pub fn name() -> String {
     env!("CARGO_PKG_NAME").trim_end_matches("-c").replace('-', "_")
 }

@@ -11,7 +11,7 @@ use crate::Scale;
 /// Beyond this ratio between its ends an axis of times or numbers is logarithmic.
 const LOG_FROM_RATIO: f64 = 8.0;
 
-/// What an axis counts: it decides which ticks are round and how they are written.
+/// The unit of an axis, which decides the round ticks and how they are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unit {
     /// Nanoseconds, written as ns, us, ms or s.
@@ -59,7 +59,7 @@ pub(crate) struct Tick {
     pub value: f64,
     /// Where it stands: 0 at the axis' low end, 1 at its high one.
     pub position: f64,
-    /// What is written beside it.
+    /// The text beside the tick.
     pub text: String,
 }
 
@@ -69,8 +69,8 @@ impl Axis {
         Axis { low, high, scaling, unit }
     }
 
-    /// An axis that holds all of these values: logarithmic where they are positive and far apart and their unit allows it.
-    /// `None` where there is no value.
+    /// An axis that holds all of these values. It is logarithmic where they are positive and far apart and their unit
+    /// allows it. `None` where there is no value.
     pub fn of(values: impl Iterator<Item = f64>, unit: Unit) -> Option<Self> {
         let (low, high) = ends(values)?;
         let scaling = match unit {
@@ -88,13 +88,13 @@ impl Axis {
         Axis { low, ..self }
     }
 
-    /// The same from one round value to another, for at most so many ticks.
+    /// The same axis, widened from one round value to another, for at most this many ticks.
     pub fn widened(self, most: usize) -> Self {
         let [low, high] = self.round_ends(most);
         Axis { low, high, ..self }
     }
 
-    /// Whether equal ratios are equally long though the ticks are no doublings, which show that by themselves.
+    /// Whether the axis is logarithmic though its ticks are not doublings, which would show that by themselves.
     pub fn is_unexpectedly_log(&self) -> bool {
         self.scaling == Scaling::Log && !matches!(self.unit, Unit::Bytes | Unit::Doublings)
     }
@@ -110,7 +110,7 @@ impl Axis {
         if high > low { ((at(value) - low) / (high - low)).clamp(0.0, 1.0) } else { 0.5 }
     }
 
-    /// Up to so many round values between the ends, in order.
+    /// At most this many round values between the ends, in order.
     pub fn ticks(&self, most: usize) -> Vec<Tick> {
         let values = self.round_values(most);
         let texts = text::texts(&values, self.unit, self.scaling);

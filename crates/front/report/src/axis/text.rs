@@ -1,4 +1,4 @@
-//! What is written beside the ticks of one axis: never the same twice.
+//! Writes the text beside the ticks of one axis: no two ticks have the same text.
 
 use super::{Scaling, Unit};
 

@@ -10,7 +10,7 @@ const FACTORS: [&[f64]; 2] = [&[1.0, 2.0, 5.0], &[1.0]];
 const SLACK: f64 = 1e-9;
 
 impl Axis {
-    /// Up to so many of them between the ends.
+    /// At most this many of them between the ends.
     pub(super) fn round_values(&self, most: usize) -> Vec<f64> {
         let (low, high, most) = (self.low, self.high, most.max(2));
         if !(low.is_finite() && high.is_finite() && high >= low) {
@@ -92,7 +92,7 @@ impl Axis {
         values
     }
 
-    /// The least round step that gives no more than so many ticks.
+    /// The least round step that gives at most this many ticks.
     fn step(&self, most: usize) -> f64 {
         let range = self.high - self.low;
         let least = match self.unit {

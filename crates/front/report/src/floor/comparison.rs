@@ -22,9 +22,9 @@ pub struct Comparison<'a> {
     pub(super) parts: Vec<Option<usize>>,
     pattern: &'a Pattern,
     objective: &'static str,
-    /// What edges weigh.
+    /// The name and unit of an edge's weight.
     pub(super) weight: &'static str,
-    /// What loads of wires count.
+    /// The name and unit of a wire's load.
     pub(super) unit: &'static str,
 }
 
@@ -75,7 +75,7 @@ impl<'a> Comparison<'a> {
         }
     }
 
-    /// Edges are channels, whatever they carry.
+    /// Names the edges channels, for a pattern of channels.
     #[must_use]
     pub(crate) fn of_channels(mut self) -> Self {
         (self.weight, self.unit) = ("channel", "channel");
@@ -128,7 +128,7 @@ impl<'a> Comparison<'a> {
         rows
     }
 
-    /// What leaves the groups of each level, on a machine of levels.
+    /// The traffic that leaves the groups of each level, on a machine of nested levels.
     fn levels(&self) -> Vec<Row> {
         let mut levels: Vec<(&str, [f64; 2])> = Vec::new();
         let borders = self.floor.areas.iter().enumerate().filter(|(_, area)| area.border > 0.0);

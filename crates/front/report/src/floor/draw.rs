@@ -29,9 +29,9 @@ pub(super) struct Drawing<'a> {
     pub seating: &'a Seating,
     pub flow: &'a Flow,
     pub most: Most,
-    /// What edges weigh.
+    /// The name and unit of an edge's weight.
     pub weight: &'a str,
-    /// What loads of wires count.
+    /// The name and unit of a wire's load.
     pub unit: &'a str,
 }
 
@@ -82,7 +82,7 @@ impl Drawing<'_> {
         }
     }
 
-    /// The name of a box that has room for it, and in the middle of what is no place of threads.
+    /// The name of a box that has room for it; in the middle of a box that seats no threads.
     fn caption(area: &Area) -> Markup {
         let room = (area.width / LETTER) as usize;
         let fits = |count: &usize| area.names[..*count].join(", ").chars().count() <= room;
@@ -150,7 +150,7 @@ impl Drawing<'_> {
         }
     }
 
-    /// The task in a seat, or faintly the CPU's number where there is none.
+    /// The number of the task in a seat; where there is none, the CPU's number, faintly.
     fn number(&self, seat: &Seat) -> Markup {
         let tasks = self.tasks(seat.os);
         let text = match tasks {

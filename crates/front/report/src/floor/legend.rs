@@ -1,4 +1,4 @@
-//! What the marks mean.
+//! The legend: the meaning of the marks.
 
 use super::Comparison;
 use super::marks::{HOME, STEPS, part, step_at};

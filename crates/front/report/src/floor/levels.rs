@@ -6,7 +6,7 @@ use super::parts::{Area, Home, Point, Seat};
 use super::{Floor, SIDE};
 use seatmap_machine::{Level, Profile};
 
-/// What a laptop's screen has room for beside the rest of a page.
+/// The height that a laptop's screen has for the picture beside the rest of a page.
 const HIGHEST: f64 = 480.0;
 /// The largest seat; one more would not be read more easily.
 const LARGEST: f64 = 40.0;
@@ -27,7 +27,7 @@ pub(super) fn floor(profile: &Profile) -> Floor {
     let machine = nested::machine(profile);
     let size = |step: u32| LARGEST - STEP * f64::from(step);
     let steps: Vec<u32> = (0..=STEPS).collect();
-    // What fits also fits smaller.
+    // A machine that fits at one size also fits at smaller ones.
     let step = steps.partition_point(|step| fitting(&machine, size(*step)).is_none()) as u32;
     let smallest = || packed(&machine, size(STEPS), 1.0);
     let packed = fitting(&machine, size(step)).unwrap_or_else(smallest);

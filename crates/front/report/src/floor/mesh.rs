@@ -29,7 +29,7 @@ struct Tiles {
     margin: f64,
 }
 
-/// The floor of a mesh with so many tiles in a row.
+/// The floor of a mesh with this many tiles in a row.
 pub(super) fn floor(profile: &Profile, ways: Ways, columns: u16, memories: &[u16]) -> Floor {
     let margin = if memories.is_empty() { 0.0 } else { MARGIN };
     let rows = ways.fabric.nodes() as u16 / columns.max(1);

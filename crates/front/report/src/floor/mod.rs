@@ -42,7 +42,7 @@ use ways::Ways;
 /// Width of a floor, in user units; no floor is higher.
 const SIDE: f64 = 560.0;
 
-/// A machine's plan: everything on it has its place, whoever sits there.
+/// A machine's floor plan: the position of everything on it, before any thread sits there.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Floor {
     width: f64,

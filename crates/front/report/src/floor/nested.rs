@@ -18,7 +18,7 @@ const LEVELS: [Level; 9] = [
 /// A group of PUs, or one.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Group {
-    /// What it is at each level that it is the whole group of, from the outside.
+    /// The group's name at each level at which it is a whole group, from the outside.
     pub names: Vec<String>,
     /// The innermost of these levels; `None` for the machine itself, groups of near cores, and PUs.
     pub level: Option<Level>,
@@ -28,8 +28,8 @@ pub(super) struct Group {
     pub inside: Vec<Group>,
 }
 
-/// The machine as groups in groups. What the topology does not know stays out; where it knows nothing, the groups of near
-/// cores that the distances show stand in.
+/// The machine as nested groups. Levels that the topology does not know are left out; where it knows none, the groups
+/// of near cores that the distances show take their place.
 pub(super) fn machine(profile: &Profile) -> Group {
     let mut pus: Vec<&Pu> = profile.topology.pus.iter().collect();
     let within = |pu: &Pu| (pu.package, pu.numa, pu.die, pu.l3, pu.cluster, pu.l2, pu.core, pu.smt, pu.os);

@@ -46,7 +46,7 @@ fn small_mesh() -> Model {
     model(MESH, &changes)
 }
 
-/// What a picture asks of a model's profile: its topology.
+/// The part of a model's profile that a picture needs: its topology.
 fn bare(model: &Model) -> Profile {
     let topology = match model {
         Model::Coherent(model) => model.topology.clone(),
@@ -228,7 +228,7 @@ fn levels_are_those_of_the_topology() {
     }
 }
 
-/// A machine by number, a pattern of at most so many tasks as it has PUs, and seats.
+/// A machine by number, a pattern of at most as many tasks as the machine has PUs, and seats.
 fn seated() -> impl Strategy<Value = (usize, Pattern, Vec<u32>)> {
     (0..MACHINES.len(), any::<u64>(), 1_usize..60).prop_flat_map(|(machine, seed, tasks)| {
         let pus: Vec<u32> = MACHINES[machine].0.topology.os_indices().collect();

@@ -41,7 +41,7 @@ pub(super) fn map(profile: &Profile, scale: Scale, digits: Digits, beside: &Mark
     }
 }
 
-/// What the script draws on.
+/// The area that the script draws on.
 fn plot() -> Markup {
     html! {
         div.canvas.js {
@@ -52,7 +52,7 @@ fn plot() -> Markup {
     }
 }
 
-/// What the script says of the cell under the pointer, and of the row that is pinned.
+/// The text that the script fills in about the cell under the pointer and about the pinned row.
 fn cursor() -> Markup {
     html! {
         div.js {

@@ -12,7 +12,7 @@ use seatmap_pattern::{Edge, Pattern};
 use seatmap_plan::Plan;
 use std::collections::BTreeMap;
 
-/// Machines of up to so many PUs also list those without a task.
+/// Machines of up to this many PUs also list those without a task.
 const MOST_FREE: usize = 32;
 
 /// A plan as one HTML file: what it gains, who sits where, the distances of the machine and those between the tasks.
@@ -142,7 +142,7 @@ impl Seated {
     }
 }
 
-/// What flows between seats, in the order of the heatmap: good plans keep it near the diagonal.
+/// The traffic between seats, in the order of the heatmap: good plans keep it near the diagonal.
 fn traffic(profile: &Profile, pattern: &Pattern, plan: &Plan) -> Markup {
     let Some(grid) = Grid::of(profile, Order::Group, None) else { return html! {} };
     let order = Seated::of(&grid, plan);

@@ -4,14 +4,14 @@ use super::{document, head};
 use crate::about::counted;
 use maud::{Markup, html};
 
-/// What a page of a seating shows. Plain data: a launcher fills it from its report.
+/// The contents of a page of a seating. Plain data: a launcher fills it from its report.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SeatingPage {
     /// The program, as it was typed.
     pub program: String,
     /// The machine's name.
     pub machine: String,
-    /// What else is to be said, a sentence a line: threads without a seat, tasks that no thread took.
+    /// Further remarks, one sentence a line: threads without a seat, tasks that no thread took.
     pub summary: Vec<String>,
     /// The threads, in order of creation.
     pub threads: Vec<ThreadRow>,
@@ -34,7 +34,7 @@ pub struct ThreadRow {
     pub seen_on: String,
     /// Whether it sat there.
     pub verdict: Verdict,
-    /// What went wrong.
+    /// The failure, in words.
     pub trouble: Option<String>,
 }
 
@@ -47,7 +47,7 @@ pub enum Verdict {
     Elsewhere,
     /// It had no seat.
     Unseated,
-    /// It was gone before anybody could look.
+    /// The thread ended before its CPU could be read.
     Unseen,
 }
 
@@ -63,7 +63,7 @@ impl Verdict {
     }
 }
 
-/// Who sat where as one HTML file that works offline and without scripts.
+/// A seating as one HTML file that works offline and without scripts.
 #[must_use]
 pub fn seating_page(page: &SeatingPage) -> String {
     let title = format!("{} on {}", page.program, page.machine);

@@ -9,7 +9,7 @@ use seatmap_papers::channels::curve::Point;
 use seatmap_papers::channels::slices::Spread;
 use seatmap_papers::channels::{Figures, Found};
 
-/// What an experiment found, as a standalone picture.
+/// An experiment's result, as a standalone picture.
 #[must_use]
 pub fn channels(found: &Found) -> String {
     let (them, across, up) = drawn(found);

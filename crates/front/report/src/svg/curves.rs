@@ -18,7 +18,7 @@ const ABOVE: f64 = 30.0;
 const PLOT: f64 = 210.0;
 /// Room for ticks and title of the horizontal axis, below it.
 const BELOW: f64 = 42.0;
-/// Curves of up to so many points also show each of them.
+/// Curves of up to this many points also show a mark at each.
 const MOST_MARKS: usize = 24;
 
 /// Told apart also by people who confuse red and green, and in grey (Okabe & Ito 2008, "Color universal design").
@@ -68,7 +68,7 @@ pub(super) fn height(curves: &[Curve]) -> f64 {
     legend::height(curves.iter().map(|curve| curve.name.as_str()), WIDTH) + ABOVE + PLOT + BELOW
 }
 
-/// What lies within the frame of [`curves`]; `None` where there is no point.
+/// The drawing inside the frame of [`curves`]; `None` where there is no point.
 pub(super) fn drawing(curves: &[Curve], across: Title, up: Title) -> Option<Markup> {
     let frame = frame(curves, across.unit, up.unit)?;
     let entries: Vec<Entry> = curves.iter().map(Curve::entry).collect();

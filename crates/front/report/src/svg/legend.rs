@@ -8,7 +8,7 @@ pub(super) const ROW: f64 = 17.0;
 /// From the left end of a line to its name, and from a name to the next line.
 const LINE: f64 = 24.0;
 const AIR: f64 = 14.0;
-/// What a letter takes of the width: a wide one, since the page's font is the reader's own.
+/// The width of a letter: a wide one, since the page's font is the reader's own.
 const LETTER: f64 = 6.6;
 
 /// A curve's name, its class in the page's style, and its colour where there is none.

@@ -117,7 +117,7 @@ pub(super) fn check<E: std::error::Error>(rooms: &Rooms, options: &Options) -> R
     }
 }
 
-/// One run of so many operations after some to warm up.
+/// One run of this many operations, after some to warm up.
 pub(super) fn once<B: Bed>(
     bed: &mut B,
     rooms: &Rooms,
@@ -200,7 +200,7 @@ fn talkers<E: std::error::Error>(rooms: &Rooms, options: &Options) -> Result<Vec
 
 fn workers<E: std::error::Error>(rooms: &Rooms, options: &Options) -> Result<Vec<u32>, StatsError<E>> {
     let seats = match options.between_workers {
-        // -n counts the first worker, whose local store it is; alone it would have nobody to serve.
+        // -n counts the first worker, whose local store it is; alone it would have no other worker to serve.
         true => rooms.workers_beside_the_first(options.chip, options.workers.max(2) - 1),
         false => rooms.workers(options.chip, options.workers),
     };

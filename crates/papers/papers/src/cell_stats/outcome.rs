@@ -1,4 +1,4 @@
-//! What an experiment found.
+//! The outcome of an experiment.
 
 use serde::Serialize;
 
@@ -24,7 +24,7 @@ pub struct Outcome {
     pub overlap: Option<f64>,
 }
 
-/// What batches say of a latency, beside their median.
+/// The spread of a latency over batches, beside their median.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Spread {
     /// Batches.
@@ -48,6 +48,6 @@ pub struct PerTask {
     pub latency_ns: f64,
     /// Of its own bytes.
     pub bandwidth_gbps: Option<f64>,
-    /// What its decrementer counted over all operations.
+    /// The ticks that its decrementer counted over all operations.
     pub ticks: u32,
 }

@@ -9,7 +9,7 @@ use seatmap_os::usage::Usage;
 use serde::Serialize;
 use std::time::{Duration, Instant};
 
-/// What a turn of one way may take before the next way has its turn.
+/// The time that one way may take before the next way has its turn.
 const TURN: Duration = Duration::from_millis(20);
 /// Runs of a turn at most.
 const MOST_RUNS: usize = 50;
@@ -31,7 +31,7 @@ pub struct Comparison {
     pub thread_per_task: Spread,
     /// (Linux - runtime) / Linux, of medians.
     pub gain_percent: Gain,
-    /// What the kernel did meanwhile.
+    /// The kernel's work meanwhile.
     pub kernel: ByWay<Kernel>,
 }
 
@@ -46,7 +46,7 @@ pub struct ByWay<T> {
     pub thread_per_task: T,
 }
 
-/// What the runtime gains over each way of threads, in per cent of its time.
+/// The runtime's gain over each way of threads, in per cent of its time.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Gain {
     /// Over a thread a worker.

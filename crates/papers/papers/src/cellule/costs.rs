@@ -60,7 +60,7 @@ pub struct Cost {
     pub threads: Spread,
 }
 
-/// The costs with so many workers.
+/// The costs with this many workers.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Costs {
     /// Workers.

@@ -1,9 +1,9 @@
-//! What goes wrong.
+//! The errors of the experiments.
 
 use seatmap_worker::WorkerError;
 use std::io;
 
-/// What goes wrong.
+/// An error of an experiment.
 #[derive(Debug, thiserror::Error)]
 pub enum CelluleError {
     /// A worker, or a thread in its place.
@@ -33,9 +33,9 @@ pub enum CelluleError {
         what: &'static str,
         /// Which element.
         at: usize,
-        /// What the workers computed.
+        /// The workers' result.
         got: f32,
-        /// What it must be.
+        /// The correct result.
         wanted: f32,
     },
     /// A program that ended by another stop code than 0, which it does where its store is too small.

@@ -1,4 +1,4 @@
-//! What the kernel did for a program's runs: figure 7.
+//! The kernel's work for a program's runs: figure 7.
 
 use seatmap_os::usage::Usage;
 use serde::Serialize;
@@ -22,7 +22,7 @@ pub struct Kernel {
 }
 
 impl Kernel {
-    /// What so many runs used.
+    /// The usage of this many runs.
     #[must_use]
     pub fn of(used: Usage, runs: usize) -> Self {
         let each = |count: u64| count as f64 / runs.max(1) as f64;

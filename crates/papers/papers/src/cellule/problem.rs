@@ -59,7 +59,7 @@ impl Part {
         u64::from(self.first) << 32 | u64::from(self.step)
     }
 
-    /// The tasks of an argument, of so many.
+    /// The tasks of an argument, out of this many.
     pub fn tasks(argument: u64, tasks: u32) -> impl Iterator<Item = u32> {
         ((argument >> 32) as u32..tasks).step_by((argument as u32).max(1) as usize)
     }

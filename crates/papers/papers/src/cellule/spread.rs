@@ -15,7 +15,7 @@ pub struct Spread {
     pub ci95_low_ns: f64,
     /// Its upper end.
     pub ci95_high_ns: f64,
-    /// What one call in a hundred exceeds.
+    /// The time that one call in a hundred exceeds.
     pub p99_ns: f64,
     /// The standard deviation, which the paper gives. Beside the median it tells of the few calls that were interrupted.
     pub deviation_ns: f64,

@@ -38,7 +38,7 @@ pub enum Configuration {
     SingleRxTx,
     /// One stream; a thread receives, another forwards.
     TwoRxTx,
-    /// Two streams, whoever has something in turn.
+    /// Two streams without priority: each stream that has a chunk is served in turn.
     TwoRxTxNoPrio,
     /// Two streams, 8 and 6 pollers of 14.
     TwoRxTxPrio,
@@ -69,7 +69,7 @@ impl Configuration {
     }
 }
 
-/// What came through in one configuration.
+/// The throughput of one configuration.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Through {
     /// Its name.
@@ -91,7 +91,7 @@ pub fn run(configuration: (Configuration, &'static str), lasting: Duration) -> R
     let streams = configuration.0.streams();
     let mbps = (0..streams).map(|stream| bytes(stream) as f64 * 8.0 / 1e6 / seconds).collect();
     let windows = if streams == 2 { &WINDOWS_MS[..] } else { &[] };
-    // What senders and sockets held when the time was up flows out without rivals; it is no part of a window.
+    // What senders and sockets held when the time was up flows out without rivals; it is not part of a window.
     let busy = Duration::as_nanos(&lasting) as u64;
     let windows = windows.iter().map(|window| shares(&forwarded, *window * 1_000_000, busy)).collect();
     Ok(Through { configuration: configuration.1, mbps, shares: windows })
@@ -109,7 +109,7 @@ fn transfer(configuration: Configuration, amount: Amount) -> Result<Vec<Forwarde
             (0..count).zip(outer).map(|(stream, to)| scope.spawn(move || source(stream, to, amount))).collect();
         let sinks: Vec<_> = (0..count).zip(sinks).map(|(stream, to)| scope.spawn(move || sink(stream, to))).collect();
         let forwarded = Service { ingress: inner, egress }.forward(&configuration.way()).map_err(failed)?;
-        // What broke, and a thread that panicked, are `None` and arrived nowhere.
+        // A stream that broke and a thread that panicked are `None` and did not arrive.
         let sent = sources.into_iter().map(|source| source.join().ok().flatten());
         let got = sinks.into_iter().map(|sink| sink.join().ok().flatten());
         match sent.zip(got).position(|(sent, got)| sent.is_none() || sent != got) {

@@ -98,7 +98,7 @@ impl Chip {
         Ok(seats)
     }
 
-    /// The cores of each of so many equal sections.
+    /// The cores of each of this many equal sections.
     ///
     /// # Errors
     /// Sections that do not divide the cores.

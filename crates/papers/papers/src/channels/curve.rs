@@ -6,7 +6,7 @@ use seatmap_port::Testbed;
 use seatmap_statistics::median;
 use serde::Serialize;
 
-/// What is measured.
+/// The distances to measure.
 #[derive(Clone, Copy, Debug)]
 pub struct Wanted {
     /// The PU from which.

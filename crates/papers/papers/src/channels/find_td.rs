@@ -8,7 +8,7 @@ use seatmap_port::Testbed;
 pub struct Found {
     /// The core nearest to it.
     pub core: usize,
-    /// What finding out took, in the testbed's ticks.
+    /// The time that the search for homes took, in the testbed's ticks.
     pub ticks: u64,
 }
 

@@ -1,4 +1,4 @@
-//! What the producer-consumer model gains.
+//! The gain of the producer-consumer model.
 
 use super::find_td::find_td;
 use super::gain::{Gain, Times};
@@ -16,7 +16,7 @@ pub enum Seats {
     CloseCores,
 }
 
-/// What is compared.
+/// The comparison to run.
 #[derive(Clone, Copy, Debug)]
 pub struct Wanted {
     /// Where the two threads go.

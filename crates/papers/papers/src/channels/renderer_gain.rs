@@ -1,4 +1,4 @@
-//! What the Mandelbrot renderer gains.
+//! The gain of the Mandelbrot renderer.
 
 use super::find_td::find_td;
 use super::gain::{Gain, Times};
@@ -8,7 +8,7 @@ use fastrand::Rng;
 use seatmap_port::{Addr, Testbed};
 use seatmap_workload::Mandelbrot;
 
-/// What is compared.
+/// The comparison to run.
 #[derive(Clone, Debug)]
 pub struct Wanted {
     /// The renderer; its channels are set here, comparison by comparison.

@@ -8,7 +8,7 @@ use seatmap_statistics::{median, quantile};
 use serde::Serialize;
 use std::collections::BTreeSet;
 
-/// What is compared.
+/// The comparison to run.
 #[derive(Clone, Copy, Debug)]
 pub struct Wanted {
     /// Pairs at once.
@@ -39,7 +39,7 @@ pub struct Slices {
     /// The share of pairs whose line is at home in their slice; `None` where the same core is nearest to all lines, which
     /// then have no homes of their own.
     pub at_home_share: Option<f64>,
-    /// Who sat where in the last run.
+    /// The seats in the last run.
     #[serde(skip)]
     pub seated: Option<Seated>,
 }
@@ -49,7 +49,7 @@ pub struct Slices {
 pub struct Spread {
     /// The middle.
     pub median_cycles: f64,
-    /// What a tenth of the pairs exceeds.
+    /// The time that a tenth of the pairs exceeds.
     pub p90_cycles: f64,
     /// The worst pair's mean.
     pub most_cycles: f64,

@@ -5,7 +5,7 @@ use super::{Mapping, named::named};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
-/// Of nine tasks there are 40,320 mappings; of ten, 362,880, which nobody waits for.
+/// Nine tasks have 40,320 mappings; ten have 362,880, which take too long.
 pub const MOST_EXHAUSTIVE_TASKS: usize = 9;
 /// Mappings of the largest sample.
 pub const LARGEST_SAMPLE: u64 = 1_000_000;
@@ -13,7 +13,7 @@ pub const LARGEST_SAMPLE: u64 = 1_000_000;
 /// Which mappings are run: all, or some.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Choice {
-    /// Only so many: the named ones first, the others at random.
+    /// Only this many: the named ones first, the others at random.
     pub sample: Option<u64>,
     /// Only one of each two that are mirror images of each other.
     pub is_reduced_by_symmetry: bool,

@@ -1,4 +1,4 @@
-//! What is refused before a study begins, what fails while it runs, and why a ranking on file is none.
+//! The errors of a study: refusals before it begins, failures while it runs, and faults of a ranking in a file.
 
 use super::Shard;
 use super::mapping::MOST_TASKS;
@@ -61,7 +61,7 @@ pub enum SetupError {
     EmptyShard {
         /// The part.
         number: u32,
-        /// Of so many.
+        /// The number of parts.
         of: u32,
         /// Mappings of all parts.
         mappings: usize,
@@ -74,7 +74,7 @@ pub enum RankingError {
     /// No document of this format.
     #[error(transparent)]
     Document(#[from] DocumentError),
-    /// What it says it ran cannot be run.
+    /// The setup in the file cannot be run.
     #[error(transparent)]
     Setup(#[from] SetupError),
     /// A mapping that the setup does not have, twice the same, or with times that cannot be.
@@ -117,7 +117,7 @@ pub enum RankError<E: std::error::Error + 'static> {
         mapping: String,
         /// The run, from 1.
         run: u32,
-        /// What the machine says.
+        /// The machine's error.
         source: E,
     },
     /// The journal failed.

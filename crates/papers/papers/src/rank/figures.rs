@@ -5,10 +5,10 @@ use seatmap_statistics::correlation::spearman;
 use seatmap_statistics::{quantile_sorted, sorted};
 use serde::{Deserialize, Serialize};
 
-/// What a mapping that one would try first came to.
+/// The result of a mapping that a person would try first.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Named {
-    /// What it is called here.
+    /// The mapping's name in Seatmap.
     pub name: String,
     /// In the paper's notation.
     pub mapping: String,
@@ -25,11 +25,11 @@ pub struct Run {
     pub run: u32,
     /// Its fastest mapping.
     pub best: String,
-    /// What that took.
+    /// The time of the fastest.
     pub best_ns: f64,
     /// Its slowest mapping.
     pub worst: String,
-    /// What that took.
+    /// The time of the slowest.
     pub worst_ns: f64,
     /// The one over the other.
     pub best_to_worst: f64,

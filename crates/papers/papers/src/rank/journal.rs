@@ -10,7 +10,7 @@ use std::path::Path;
 /// The format's name.
 const FORMAT: &str = "seatmap-ranking-journal/1";
 
-/// What a journal belongs to. A study may only go on where all of it is the same.
+/// The study that a journal belongs to. A study may only go on where all of it is the same.
 #[derive(Serialize, Deserialize)]
 struct Head {
     format: String,

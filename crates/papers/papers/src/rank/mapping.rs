@@ -20,13 +20,13 @@ pub const MOST_TASKS: usize = 21;
 pub struct Mapping(Vec<u8>);
 
 impl Mapping {
-    /// How many there are of so many tasks; `None` beyond [`MOST_TASKS`] and for none.
+    /// The number of mappings of this many tasks; `None` beyond [`MOST_TASKS`] and for 0.
     #[must_use]
     pub fn count(tasks: usize) -> Option<u64> {
         (1..=MOST_TASKS).contains(&tasks).then(|| factorial(tasks - 1))
     }
 
-    /// The one at this place in lexicographic order, from 0; `None` where there is none.
+    /// The one at this place in lexicographic order, from 0; `None` beyond the last.
     #[must_use]
     pub fn nth(tasks: usize, index: u64) -> Option<Self> {
         if index >= Self::count(tasks)? {
@@ -43,7 +43,7 @@ impl Mapping {
         Some(Mapping(mapping))
     }
 
-    /// The one with these tasks, thread by thread; `None` where that is no permutation that begins with 0.
+    /// The mapping with these tasks, thread by thread; `None` where they are not a permutation that begins with 0.
     #[must_use]
     pub fn new(tasks: Vec<u8>) -> Option<Self> {
         let mut sorted = tasks.clone();

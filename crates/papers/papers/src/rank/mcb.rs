@@ -103,7 +103,7 @@ fn below(z: f64) -> f64 {
     0.5 * erfc(-z / SQRT_2)
 }
 
-/// Of the estimate of a deviation of 1 with so many degrees of freedom.
+/// The density of the estimate of a deviation of 1 with this many degrees of freedom.
 fn chi_density(sigma: f64, freedom: f64) -> f64 {
     let half = 0.5 * freedom;
     (2.0_f64.ln() + half * half.ln() - lgamma(half) + (freedom - 1.0) * sigma.ln() - half * sigma * sigma).exp()

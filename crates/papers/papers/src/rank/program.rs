@@ -1,4 +1,4 @@
-//! What is timed: packets forwarded around a ring, or long messages along a pattern.
+//! The programs that are timed: packets forwarded around a ring, or long messages along a pattern.
 
 use seatmap_port::Testbed;
 use seatmap_port::channels::{Bed, Channels, Program, Shape};

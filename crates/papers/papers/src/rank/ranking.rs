@@ -14,7 +14,7 @@ pub const FORMAT: &str = "seatmap-ranking/1";
 pub struct Ranking {
     /// [`FORMAT`].
     pub format: String,
-    /// What was run.
+    /// The setup that was run.
     #[serde(flatten)]
     pub setup: Setup,
     /// The part that this is, where it is not the whole.

@@ -1,4 +1,4 @@
-//! What a study runs: everything that its figures depend on.
+//! The setup of a study: everything that its figures depend on.
 
 use super::error::SetupError;
 use super::program::Timed;
@@ -12,8 +12,9 @@ const QUADWORD: u32 = 16;
 /// Runs of a study; more would not fit in a file that is read.
 pub const MOST_RUNS: u64 = 10_000_000;
 
-/// Packets that each task takes from each side where nobody says otherwise. Models settle within some dozens: ten times as
-/// many agree no better between runs, and all 5,040 mappings of a Cell chip then take ten times their one or two minutes.
+/// Packets that each task takes from each side unless the user gives a number. Models settle within a few dozen: ten
+/// times as many agree no better between runs, and all 5,040 mappings of a Cell chip then take ten times their one or
+/// two minutes.
 pub const USUAL_ROUNDS: u32 = 150;
 
 /// Where thread i sits.
@@ -28,7 +29,7 @@ pub enum Variant {
     Pinned,
 }
 
-/// What a study runs. Two studies with equal setups on a model have equal figures.
+/// The setup of a study. Two studies with equal setups on a model have equal figures.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Setup {
     /// The machine's name.
@@ -123,7 +124,7 @@ impl Setup {
         mapping.seats(&pus)
     }
 
-    /// What the machine leaves to chance in one run of one mapping.
+    /// The seed of everything that the machine leaves to chance in one run of one mapping.
     #[must_use]
     pub fn seed_of(&self, job: Job) -> u64 {
         // Zero would be a start without skew.

@@ -9,7 +9,7 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 
-/// What a study tells after each run, as (done, wanted); it stops where the answer is to break.
+/// The callback that a study calls after each run with (done, wanted); the study stops when it answers `Break`.
 pub type Observe<'a> = dyn FnMut(usize, usize) -> ControlFlow<()> + 'a;
 
 /// Runs what is missing on as many models as there are threads. The times depend on nothing but the setup. Whether all
@@ -31,7 +31,7 @@ pub fn in_parallel<B: Bed>(
     std::thread::scope(|scope| {
         let (jobs, stop) = (&jobs, &stop);
         scope.spawn(move || {
-            // Ends early only where nobody listens any more.
+            // Ends early only where the receiver has gone.
             let _ = jobs.par_iter().try_for_each_init(&bed, |bed, job| {
                 let timed = if stop.load(Ordering::Relaxed) { return None } else { time(bed, setup, *job) };
                 sender.send((*job, timed)).ok()

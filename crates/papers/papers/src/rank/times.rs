@@ -50,7 +50,7 @@ impl Times {
         true
     }
 
-    /// What is still to be run.
+    /// The runs that are still to be done.
     #[must_use]
     pub fn missing(&self) -> Vec<Job> {
         let job = |at: usize| Job { index: self.indices[at / self.runs], run: (at % self.runs) as u32 };

@@ -51,7 +51,7 @@ pub fn run(host: &Host, typed: &CellRun) -> Result<(), CliError> {
     ending.leave_alike()
 }
 
-/// Who sat where, and what they heard there.
+/// A seat of each thread, and the noise that the thread met there.
 #[derive(Serialize)]
 struct Seated<'a> {
     #[serde(flatten)]

@@ -42,13 +42,13 @@ fn group(name: &str) -> Result<u32, CliError> {
     peer::group(name).ok_or_else(none)
 }
 
-/// Whoever started it waits for this line.
+/// Prints the line that the program which started this server waits for.
 fn ready(typed: &CellServe, options: &Options) {
     let socket = options.socket.display().to_string();
     let policy = typed.policy.word();
     let channel = options.export.as_ref().map(|_| channel::beside(&options.socket).display().to_string());
     let files = channel.as_ref().map(|at| format!(", files at {}", output::visible(at))).unwrap_or_default();
-    // That nobody reads it does not end a server.
+    // A missing reader does not end a server.
     let _ = match typed.json {
         true => output::json(&serde_json::json!({
             "format": "seatmap-controller/1", "socket": socket, "policy": policy, "channel": channel,

@@ -13,17 +13,17 @@ const OWNERS: usize = 8;
 /// CPUs whose noise is told.
 const LOUD: usize = 4;
 
-/// What `verify --json` prints.
+/// The document that `verify --json` prints.
 #[derive(Serialize)]
 pub struct Verdict<'a> {
     /// The cell.
     #[serde(flatten)]
     pub record: &'a Record,
-    /// What is wrong with it.
+    /// The faults of the cell.
     pub faults: &'a [String],
 }
 
-/// What `list --json` prints: cells as they are here, or as a controller tells of them.
+/// The document that `list --json` prints: cells as they are here, or as a controller reports them.
 #[derive(Serialize)]
 pub struct List<'a, T> {
     format: &'static str,

@@ -1,4 +1,4 @@
-//! What to know beside a plan's table.
+//! Remarks beside a plan's table.
 
 use super::{seating_in_order, smt};
 use crate::args::{ObjectiveChoice, Place};

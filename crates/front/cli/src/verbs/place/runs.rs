@@ -13,7 +13,7 @@ use seatmap_workload::Handoffs;
 use seatmap_workload::long_messages::{LongMessages, MOST_TASKS};
 use std::sync::Arc;
 
-/// What comes of it where the pattern's messages on the simulated machine judge.
+/// The result of `work` where the pattern's messages, run on the simulated machine, are the judge.
 pub(super) fn judged<T>(
     typed: &Place,
     machine: &Machine,

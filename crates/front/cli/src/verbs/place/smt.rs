@@ -17,7 +17,7 @@ pub(super) fn one_per(typed: &Place, request: &Request) -> Option<Level> {
     (has_room && !typed.use_smt && !request.fixes_share_a_core()).then_some(Level::Core)
 }
 
-/// What is left for the search itself where the other way is looked at too.
+/// The limit that is left for the search itself where the other use of SMT is looked at too.
 pub(super) fn limit(typed: &Place, request: &Request) -> Limit {
     match (typed.kicks, is_looked_at(typed, request)) {
         (Some(kicks), _) => Limit::kicks(kicks),

@@ -10,7 +10,7 @@ use std::path::Path;
 /// How a ranking becomes a file.
 type Writer = fn(&Ranking) -> String;
 
-/// What was asked for, checked before the work begins.
+/// The outputs that the user asked for, checked before the work begins.
 pub struct Results {
     files: Vec<(Destination, Writer)>,
     json: bool,

@@ -1,4 +1,4 @@
-//! Who got how much in each window.
+//! The share of each stream in each window.
 
 use seatmap_statistics::median;
 use serde::Serialize;
@@ -8,7 +8,7 @@ use serde::Serialize;
 pub struct Forwarded {
     /// Since the service began.
     pub at_ns: u64,
-    /// Whose they were.
+    /// The stream that they belong to.
     pub stream: usize,
     /// How many.
     pub bytes: u64,
