@@ -69,7 +69,7 @@ impl Bench {
         self.cell(&[&["create", NAME, "--cpus", &list, "--untested"], more].concat())
     }
 
-    /// By the clock on the wall, the start of the process included.
+    /// Wall-clock times, the start of the process included.
     fn costs(&self) -> Result<Vec<Row>, Box<dyn Error>> {
         let (mut made, mut undone, mut restored) = (Vec::new(), Vec::new(), Vec::new());
         for _ in 0..CELLS {

@@ -10,7 +10,7 @@ use seatmap_measure::synthetic::{AddressHash, Mesh, MeshProbe, Noise};
 use std::error::Error;
 use std::ops::ControlFlow;
 
-/// Candidate lines, the least to be told apart and several pages of them.
+/// Numbers of candidate lines: the fewest that can be told apart, and several pages of them.
 const LINES: [u32; 2] = [64, 256];
 const SEEDS: u64 = 5;
 const WANTED_PERCENT: f64 = 99.0;

@@ -103,7 +103,7 @@ impl Bench {
     }
 }
 
-/// By the clock on the wall, and by the CPU time of the program's thread.
+/// Rows by wall-clock time, and by the CPU time of the program's thread.
 fn compared(job: &Job, turns: &[[[f64; 2]; 2]]) -> Vec<Row> {
     let what = format!("9P: {} {} MiB by {} KiB", job.doing.verb(), job.size_bytes >> 20, job.unit_bytes >> 10);
     let column = |at: usize, way: usize| turns.iter().map(|turn| turn[way][at]).collect::<Vec<f64>>();

@@ -94,7 +94,7 @@ fn tiles(lines: &HomeLines, measured: &MeshProbe) -> Vec<Option<usize>> {
     (0..lines.nearest_pu.len() as u32).map(of_home).collect()
 }
 
-/// The profile is the model's own; a visit is counted for all lines, of which the last ones have fewer.
+/// The profile is the model's own. A visit is counted for all lines; the last lines have fewer.
 fn on_the_phi() -> Result<Row, Box<dyn Error>> {
     let model = catalog::coherent("xeon-phi-5110p").ok_or("no such model")??;
     let profile = coherent::profile(&model)?;

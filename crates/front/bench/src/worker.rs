@@ -32,7 +32,7 @@ struct Figures {
     scrub: Vec<f64>,
 }
 
-/// By turns, so that all see the same weather.
+/// Measures the methods in turns, so that a disturbance affects all of them alike.
 pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
     let Some(cpus) = pair::cpus()? else { return Ok(Vec::new()) };
     let clock = HostClock::calibrated();

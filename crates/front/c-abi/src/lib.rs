@@ -129,7 +129,7 @@ pub trait Boundary: Display + Sized + From<Fault> {
     /// # Errors
     /// [`Boundary::null`] for NULL with elements, [`Boundary::argument`] for more than any array has.
     fn counted<T>(first: *const T, count: usize, name: &'static str) -> Result<usize, Self> {
-        // No array that is there is longer; a larger count is a negative number, or none that was ever set.
+        // No array in memory is longer. A larger count is a negative number, or was never set.
         let most = isize::MAX as usize / size_of::<T>().max(1);
         match (first.is_null(), count) {
             (true, 1..) => Err(Self::null(name)),

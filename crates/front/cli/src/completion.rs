@@ -103,7 +103,7 @@ fn studies() -> Vec<String> {
     all.chain(crate::verbs::study::names()).collect()
 }
 
-/// The cells that stand; none where that cannot be known.
+/// The names of the existing cells; none where they cannot be listed.
 fn cells() -> Vec<String> {
     let cells = Host::here(Keeper(Vec::new())).and_then(|host| host.cells());
     cells.unwrap_or_default().into_iter().map(|cell| cell.name.to_string()).collect()

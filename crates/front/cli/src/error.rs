@@ -1,4 +1,4 @@
-//! How a failure is told: one line with its causes, and an exit code.
+//! Reports a failure: one line with its causes, and an exit code.
 
 use crate::output;
 use seatmap_document::{is_hidden, visible_lines};

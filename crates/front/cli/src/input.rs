@@ -1,4 +1,4 @@
-//! From a name or a file to a machine.
+//! Finds the machine that a name or a file stands for.
 
 use crate::error::{AtFile, CliError};
 use crate::{output, place, stdio};

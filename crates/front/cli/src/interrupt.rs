@@ -17,7 +17,7 @@ impl Interrupt {
     pub fn listen() -> Result<Self, CliError> {
         let asked = Arc::new(AtomicBool::new(false));
         for signal in [SIGINT, SIGTERM, SIGHUP] {
-            // In this order: the second signal finds the flag set and takes the default action.
+            // The order matters: the second signal finds the flag set and takes the default action.
             signal_hook::flag::register_conditional_default(signal, Arc::clone(&asked)).map_err(CliError::work)?;
             signal_hook::flag::register(signal, Arc::clone(&asked)).map_err(CliError::work)?;
         }

@@ -37,7 +37,7 @@ pub fn json(document: &impl Serialize) -> Result<(), CliError> {
     print(&seatmap_document::written(document))
 }
 
-/// A document that says nothing of its machine, with the name of that machine.
+/// A document without its machine's name, together with that name.
 #[derive(Serialize)]
 pub struct OfMachine<'a, T: Serialize> {
     /// The document, whose keys stand beside `machine`.

@@ -1,4 +1,4 @@
-//! From a generator or a file to a pattern.
+//! Finds the pattern that a generator or a file stands for.
 
 use crate::error::{AtFile, CliError};
 use crate::{input, output};

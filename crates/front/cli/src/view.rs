@@ -26,7 +26,7 @@ fn set(variable: &str) -> bool {
     std::env::var_os(variable).is_some_and(|value| !value.is_empty())
 }
 
-/// By COLORTERM and TERM, as terminals announce it.
+/// The colours that COLORTERM and TERM announce.
 fn offered() -> Colour {
     let value = |variable| std::env::var(variable).unwrap_or_default();
     match (value("COLORTERM").as_str(), value("TERM").as_str()) {

@@ -16,7 +16,7 @@ const PAUSE: Duration = Duration::from_millis(200);
 pub struct Waiting(Option<(Sender<()>, JoinHandle<()>)>);
 
 impl Waiting {
-    /// From now on, with a word before the bar; draws nothing where stderr is not a terminal.
+    /// Starts a bar now, with a word before it; draws nothing where stderr is not a terminal.
     pub fn new(word: &'static str, limit_s: Option<f64>) -> Self {
         Waiting(std::io::stderr().is_terminal().then(|| {
             let (sender, ended) = channel();

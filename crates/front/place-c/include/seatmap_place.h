@@ -45,7 +45,7 @@ typedef enum {
    */
   SEATMAP_STATUS_OK = 0,
   /**
-   * An argument is NULL, out of range, or no name or pattern that is known.
+   * An argument is NULL, out of range, or not a known name or pattern.
    */
   SEATMAP_STATUS_BAD_ARGUMENT = 1,
   /**
@@ -168,7 +168,7 @@ typedef struct {
    */
   uint32_t cpu;
   /**
-   * Whether it matters which line the channel uses; false where the machine tells no homes of lines apart.
+   * Whether it matters which line the channel uses; false where the machine does not tell homes of lines apart.
    */
   bool has_line;
   /**
@@ -219,7 +219,7 @@ seatmap_status seatmap_machine_read(const char *path,
                                     seatmap_machine **machine);
 
 /**
- * A machine of which only distances are known.
+ * A machine described by its distances alone.
  *
  * distance_ns holds cpus x cpus cells, row by row: the time that a cache line takes from one CPU to the other and
  * back, in nanoseconds. The matrix is symmetric, and its diagonal is not read; NAN is a distance that is not known. os

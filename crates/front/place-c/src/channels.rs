@@ -27,7 +27,7 @@ pub struct Channel {
 pub struct Attributes {
     /// The CPU to pin it to, by the operating system's number.
     pub cpu: u32,
-    /// Whether it matters which line the channel uses; false where the machine tells no homes of lines apart.
+    /// Whether it matters which line the channel uses; false where the machine does not tell homes of lines apart.
     pub has_line: bool,
     /// The line that its channel should use, 0 where it does not matter. It is a number of lines of 64 bytes into the
     /// memory that was handed in; without memory, into any memory that begins with a page, as far as homes repeat

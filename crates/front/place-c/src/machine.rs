@@ -44,7 +44,7 @@ pub unsafe extern "C" fn seatmap_machine_read(path: *const c_char, machine: *mut
     unsafe { Failure::give(machine, "machine", read) }
 }
 
-/// A machine of which only distances are known.
+/// A machine described by its distances alone.
 ///
 /// distance_ns holds cpus x cpus cells, row by row: the time that a cache line takes from one CPU to the other and
 /// back, in nanoseconds. The matrix is symmetric, and its diagonal is not read; NAN is a distance that is not known. os

@@ -6,7 +6,7 @@
 pub enum Status {
     /// Done.
     Ok = 0,
-    /// An argument is NULL, out of range, or no name or pattern that is known.
+    /// An argument is NULL, out of range, or not a known name or pattern.
     BadArgument = 1,
     /// A file cannot be read or understood; the message has line and column.
     BadFile = 2,

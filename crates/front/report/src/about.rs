@@ -111,7 +111,7 @@ pub(crate) fn protocol(protocol: &Protocol) -> String {
     )
 }
 
-/// How much a matrix of pairs tells, as plain sentences; empty without a model.
+/// The information in a matrix of pairs, as plain sentences; empty without a model.
 pub(crate) fn information(profile: &Profile) -> String {
     let Some(model) = &profile.home_model else { return String::new() };
     let homes = match model.homes() {

@@ -10,7 +10,7 @@ pub enum Order {
     /// Group by group, SMT siblings side by side.
     #[default]
     Group,
-    /// By ascending OS index.
+    /// Ascending OS index.
     Os,
 }
 

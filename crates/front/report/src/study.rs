@@ -94,7 +94,7 @@ pub struct Figure {
     /// The same: ours must be smaller.
     #[serde(default)]
     pub below: Option<f64>,
-    /// Of both.
+    /// The unit of both figures.
     pub unit: String,
     /// Whether the model was fitted to it.
     pub kind: Kind,
@@ -141,7 +141,7 @@ pub struct Found {
     pub ours: f64,
     /// Ours over the published one.
     pub ratio: Option<f64>,
-    /// Of both.
+    /// The unit of both figures.
     pub unit: String,
     /// Calibration or check.
     pub kind: Kind,

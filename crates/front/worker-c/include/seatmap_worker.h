@@ -70,7 +70,7 @@ typedef enum {
    */
   SEATMAP_WORKER_STATUS_BUSY = 3,
   /**
-   * The call does not fit what the context does: no program, nothing started, or a program that runs.
+   * The call does not fit the context's state: it has no program, has not been started, or still runs.
    */
   SEATMAP_WORKER_STATUS_BAD_STATE = 4,
   /**
@@ -106,15 +106,15 @@ typedef enum {
  */
 typedef enum {
   /**
-   * To read what is there.
+   * Read an existing file.
    */
   SEATMAP_OPENING_READ = 0,
   /**
-   * To write what is there, or the console.
+   * Write an existing file, or the console.
    */
   SEATMAP_OPENING_WRITE = 1,
   /**
-   * To write it anew, whether it is there or not, and to read it.
+   * Create a file or empty an existing one, to write and to read it.
    */
   SEATMAP_OPENING_CREATE = 2,
 } seatmap_opening;
@@ -171,7 +171,7 @@ typedef struct {
    */
   int polling;
   /**
-   * For SEATMAP_POLLING_ADAPTIVE, how long to look before sleeping, in microseconds.
+   * The time to poll before sleeping, in microseconds, for SEATMAP_POLLING_ADAPTIVE.
    */
   uint32_t spin_us;
   /**
@@ -295,8 +295,8 @@ void *seatmap_store_address(const seatmap_context *context);
 size_t seatmap_store_size(const seatmap_context *context);
 
 /**
- * Writes messages into the worker's inbound mailbox, as spe_in_mbox_write; it has room for four. `written`, which may be
- * NULL, tells how many went.
+ * Writes messages into the worker's inbound mailbox, as spe_in_mbox_write; it has room for four. `written`, which
+ * may be NULL, receives the number of messages written.
  */
 seatmap_worker_status seatmap_in_mbox_write(seatmap_context *context,
                                             const uint32_t *messages,
@@ -305,8 +305,9 @@ seatmap_worker_status seatmap_in_mbox_write(seatmap_context *context,
                                             size_t *written);
 
 /**
- * Reads messages from the worker's outbound mailbox, as spe_out_mbox_read and spe_out_intr_mbox_read; it holds one. `got`,
- * which may be NULL, tells how many came. To wait for a message that a program never writes is to wait for ever.
+ * Reads messages from the worker's outbound mailbox, as spe_out_mbox_read and spe_out_intr_mbox_read; it holds one.
+ * `got`, which may be NULL, receives the number of messages read. A wait for a message that a program never writes
+ * does not end.
  */
 seatmap_worker_status seatmap_out_mbox_read(seatmap_context *context,
                                             uint32_t *messages,
@@ -364,8 +365,8 @@ uint32_t seatmap_inside_signal_read(seatmap_inside *inside,
                                     uint32_t signal);
 
 /**
- * Copies bytes from memory at `from` into the store at `local`, as mfc_get, and has done so when it returns. False, and
- * nothing copied, where they do not fit into the store or something is NULL.
+ * Copies bytes from memory at `from` into the store at `local`, as mfc_get, and returns when they are copied.
+ * Returns false, and copies nothing, where they do not fit into the store or a pointer is NULL.
  */
 bool seatmap_inside_get(seatmap_inside *inside,
                         size_t local,
@@ -373,8 +374,8 @@ bool seatmap_inside_get(seatmap_inside *inside,
                         size_t bytes);
 
 /**
- * Copies bytes from the store at `local` to memory at `to`, as mfc_put, and has done so when it returns. False, and
- * nothing copied, where they are not all in the store or something is NULL.
+ * Copies bytes from the store at `local` to memory at `to`, as mfc_put, and returns when they are copied. Returns
+ * false, and copies nothing, where they are not all in the store or a pointer is NULL.
  */
 bool seatmap_inside_put(seatmap_inside *inside,
                         size_t local,
@@ -406,7 +407,7 @@ seatmap_worker_status seatmap_channel_open(seatmap_channel *channel,
 seatmap_worker_status seatmap_channel_close(seatmap_channel *channel, uint32_t file);
 
 /**
- * Reads from an offset, at most 128 KiB at once; `done` tells how many bytes, 0 at the end of the file.
+ * Reads from an offset, at most 128 KiB at once. `done` receives the number of bytes, 0 at the end of the file.
  */
 seatmap_worker_status seatmap_channel_read(seatmap_channel *channel,
                                            uint32_t file,

@@ -18,11 +18,11 @@ pub struct Channel {
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Opening {
-    /// To read what is there.
+    /// Read an existing file.
     Read = 0,
-    /// To write what is there, or the console.
+    /// Write an existing file, or the console.
     Write = 1,
-    /// To write it anew, whether it is there or not, and to read it.
+    /// Create a file or empty an existing one, to write and to read it.
     Create = 2,
 }
 
@@ -86,7 +86,7 @@ pub unsafe extern "C" fn seatmap_channel_close(channel: *mut Channel, file: u32)
     })
 }
 
-/// Reads from an offset, at most 128 KiB at once; `done` tells how many bytes, 0 at the end of the file.
+/// Reads from an offset, at most 128 KiB at once. `done` receives the number of bytes, 0 at the end of the file.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_channel_read(
     channel: *mut Channel,

@@ -80,8 +80,8 @@ pub unsafe extern "C" fn seatmap_inside_signal_read(inside: *mut Inside, signal:
     unsafe { with(inside, 0, |inside| inside.signal_read(signal as usize).unwrap_or(0)) }
 }
 
-/// Copies bytes from memory at `from` into the store at `local`, as mfc_get, and has done so when it returns. False, and
-/// nothing copied, where they do not fit into the store or something is NULL.
+/// Copies bytes from memory at `from` into the store at `local`, as mfc_get, and returns when they are copied.
+/// Returns false, and copies nothing, where they do not fit into the store or a pointer is NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_inside_get(
     inside: *mut Inside,
@@ -96,8 +96,8 @@ pub unsafe extern "C" fn seatmap_inside_get(
     unsafe { with(inside, false, |inside| inside.get(local, from.cast(), bytes)) }
 }
 
-/// Copies bytes from the store at `local` to memory at `to`, as mfc_put, and has done so when it returns. False, and
-/// nothing copied, where they are not all in the store or something is NULL.
+/// Copies bytes from the store at `local` to memory at `to`, as mfc_put, and returns when they are copied. Returns
+/// false, and copies nothing, where they are not all in the store or a pointer is NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_inside_put(inside: *mut Inside, local: usize, to: *mut c_void, bytes: usize) -> bool {
     if to.is_null() {

@@ -35,8 +35,8 @@ impl MailboxBehaviour {
     }
 }
 
-/// Writes messages into the worker's inbound mailbox, as spe_in_mbox_write; it has room for four. `written`, which may be
-/// NULL, tells how many went.
+/// Writes messages into the worker's inbound mailbox, as spe_in_mbox_write; it has room for four. `written`, which
+/// may be NULL, receives the number of messages written.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_in_mbox_write(
     context: *mut Context,
@@ -65,8 +65,9 @@ pub unsafe extern "C" fn seatmap_in_mbox_write(
     unsafe { with(context, work) }
 }
 
-/// Reads messages from the worker's outbound mailbox, as spe_out_mbox_read and spe_out_intr_mbox_read; it holds one. `got`,
-/// which may be NULL, tells how many came. To wait for a message that a program never writes is to wait for ever.
+/// Reads messages from the worker's outbound mailbox, as spe_out_mbox_read and spe_out_intr_mbox_read; it holds one.
+/// `got`, which may be NULL, receives the number of messages read. A wait for a message that a program never writes
+/// does not end.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_out_mbox_read(
     context: *mut Context,

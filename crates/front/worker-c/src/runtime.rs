@@ -39,7 +39,7 @@ pub struct Options {
     pub store_bytes: usize,
     /// One of seatmap_polling.
     pub polling: c_int,
-    /// For SEATMAP_POLLING_ADAPTIVE, how long to look before sleeping, in microseconds.
+    /// The time to poll before sleeping, in microseconds, for SEATMAP_POLLING_ADAPTIVE.
     pub spin_us: u32,
     /// SEATMAP_SIGNOTIFY1_OR and SEATMAP_SIGNOTIFY2_OR, or 0.
     pub flags: u32,

@@ -35,7 +35,7 @@ pub enum Doing {
 }
 
 impl Doing {
-    /// In words.
+    /// The operation in words.
     pub fn verb(self) -> &'static str {
         match self {
             Doing::Write => "write",
@@ -50,9 +50,9 @@ impl Doing {
 pub struct Job {
     /// The operation.
     pub doing: Doing,
-    /// With so much.
+    /// The size of the file.
     pub size_bytes: usize,
-    /// In blocks of so much.
+    /// The size of a block.
     pub unit_bytes: usize,
 }
 
@@ -78,9 +78,9 @@ const PACED_BYTES: usize = 128 << 10;
 /// The figures of all jobs.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Figures {
-    /// Of each job, of each turn, directly and by the channel: seconds, and seconds of this thread's CPU time.
+    /// For each job and each turn, directly and by the channel: seconds, and seconds of this thread's CPU time.
     pub jobs: Vec<Vec<[[f64; 2]; 2]>>,
-    /// Of each pace, of each turn, directly and by the channel: percent stolen, and the longest gap in us.
+    /// For each pace and each turn, directly and by the channel: percent stolen, and the longest gap in us.
     pub noise: Vec<Vec<[[f64; 2]; 2]>>,
     /// The same without I/O.
     pub quiet: Vec<[f64; 2]>,

@@ -48,7 +48,7 @@ fn entry(name: &'static str) -> Result<Entry, CliError> {
     let machine = Machine::bundled(name).map_err(CliError::work)?;
     let can = machine.capabilities().into_iter().map(Capability::word).collect();
     let (kind, pus, summary, sources) = match &machine.kind {
-        // Of a Cell only the workers count, as in its profile.
+        // Only the workers of a Cell count, as in its profile.
         Kind::Model(Model::Cell(model)) => ("model", model.spes(), model.summary.clone(), model.sources.clone()),
         Kind::Model(Model::Coherent(model)) => {
             ("model", model.topology.pus.len(), model.summary.clone(), model.sources.clone())

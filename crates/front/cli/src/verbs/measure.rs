@@ -117,7 +117,8 @@ fn claim(interrupt: &Interrupt) -> Result<Claim, CliError> {
     Claim::wait(&mut wait).ok_or_else(|| CliError::work("interrupted; nothing was measured"))
 }
 
-/// The plan, as far as it makes sense on this machine: a simulated machine has no noise, and its visits take no time.
+/// The plan, as far as it makes sense on this machine: a simulated machine has no noise, and a replayed one has no
+/// clock.
 fn plan_on(source: &Source, plan: Plan, typed: &Measure) -> Plan {
     let plan = match source {
         Source::Host { .. } => plan,

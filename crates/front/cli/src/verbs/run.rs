@@ -40,8 +40,8 @@ pub fn run(typed: &Run) -> Result<(), CliError> {
     }
 }
 
-/// The process behind the one that the caller waits for: it starts the program, seats its threads, and stays while any
-/// of them lives. A failure is told here; the front ends with its exit code.
+/// The process behind the one that the caller waits for: it starts the program, seats its threads, and stays while
+/// any of them lives. It reports a failure itself; the process in front ends with its exit code.
 fn supervise(typed: &Run, program: &Program, seating: Seating, mut link: Link, files: &Files) -> Result<(), CliError> {
     if typed.detach == Detach::Start {
         front::leave_session();

@@ -5,7 +5,7 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
-/// In the order in which a reader meets them.
+/// The sources, in the order in which a reader meets them.
 const SOURCES: [&str; 9] = [
     "src/version.rs",
     "src/status.rs",

@@ -129,7 +129,7 @@ impl Installed {
         command
     }
 
-    /// Runs a program that takes no arguments, in each way that there is here; all must print the same.
+    /// Runs a program that takes no arguments in each available way; all must print the same.
     pub fn run_all_ways(&self, source: &str) -> String {
         let shared = stdout(&mut self.command(source, How::Shared, false));
         assert_eq!(stdout(&mut self.command(source, How::Static, false)), shared, "{source}, linked statically");

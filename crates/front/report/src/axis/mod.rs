@@ -24,7 +24,7 @@ pub(crate) enum Unit {
     Doublings,
     /// Any number, with k, M and G.
     Number,
-    /// Per cent, of which differences count and ratios do not: never logarithmic.
+    /// Per cent. Differences count and ratios do not, so the axis is never logarithmic.
     Percent,
     /// Things that are counted or numbered, such as ranks: no tick lies between two of them.
     Whole,

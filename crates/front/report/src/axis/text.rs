@@ -39,7 +39,7 @@ fn suiting(multiples: &[(f64, &'static str)], like: f64, from: f64) -> (f64, &'s
     multiples.iter().find(fits).copied().unwrap_or((1.0, ""))
 }
 
-/// As many decimals as the value has, but none that only rounding gave it: those of its own or its step's first digit.
+/// The decimals of the value, without those that only rounding gave it: those of its own or its step's first digit.
 fn plain(value: f64, step: f64) -> String {
     let smallest = if step.is_finite() { step.min(value.abs()) } else { value.abs() };
     let places = (-smallest.log10().floor()).clamp(0.0, f64::from(MOST_DECIMALS)) as usize;

@@ -22,9 +22,9 @@ pub struct Comparison<'a> {
     pub(super) parts: Vec<Option<usize>>,
     pattern: &'a Pattern,
     objective: &'static str,
-    /// The name and unit of an edge's weight.
+    /// The unit of an edge's weight.
     pub(super) weight: &'static str,
-    /// The name and unit of a wire's load.
+    /// The unit of a wire's load.
     pub(super) unit: &'static str,
 }
 

@@ -15,7 +15,7 @@ const MARGIN: f64 = 6.0;
 const ELEMENT: f64 = 0.125;
 /// The two rings of a direction, from the middle between them.
 const TRACKS: [f64; 2] = [-2.0, 2.0];
-/// From an element to the end of its link to the other chip.
+/// The length from an element to the end of its link to the other chip.
 const STUB: f64 = 4.0;
 /// Room below the chips for the link between them.
 const BRIDGE: f64 = 50.0;
@@ -97,7 +97,7 @@ fn element_without_seat(element: &str, (x, y): Point, size: f64) -> Area {
     }
 }
 
-/// From the first chip to the second and back, below both.
+/// The wires from the first chip to the second and back, below both.
 fn bridge(model: &CellModel, side: f64) -> Vec<Wire> {
     let Some(place) = model.ring.iter().position(|element| element == "BIF").filter(|_| model.chips > 1) else {
         return Vec::new();

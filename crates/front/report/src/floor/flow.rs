@@ -22,9 +22,9 @@ pub(super) struct Pair {
 /// A seating's traffic on a floor.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Flow {
-    /// Of each wire, in each direction: bytes, or what a simulator counted.
+    /// The load of each wire, in each direction: bytes, or the count of a simulator.
     pub wires: Vec<f64>,
-    /// Of each area: the bytes that cross its border.
+    /// The bytes that cross the border of each area.
     pub borders: Vec<f64>,
     /// The heaviest.
     pub pairs: Vec<Pair>,

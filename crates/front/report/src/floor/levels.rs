@@ -10,7 +10,7 @@ use seatmap_machine::{Level, Profile};
 const HIGHEST: f64 = 480.0;
 /// The largest seat; one more would not be read more easily.
 const LARGEST: f64 = 40.0;
-/// Steps from there down to the smallest, of which some thousands fit.
+/// Steps from there down to the smallest size, at which a few thousand seats fit.
 const STEPS: u32 = 76;
 /// Between two sizes.
 const STEP: f64 = 0.5;
@@ -22,7 +22,7 @@ const WIDE: f64 = 6.0;
 /// Around the outermost boxes, for their borders.
 const MARGIN: f64 = 5.0;
 
-/// The floor of a machine of which the topology is known, or nothing but distances.
+/// The floor of a machine of which the topology is known, or only the distances.
 pub(super) fn floor(profile: &Profile) -> Floor {
     let machine = nested::machine(profile);
     let size = |step: u32| LARGEST - STEP * f64::from(step);
@@ -62,7 +62,7 @@ fn lay(packed: &Packed, corner: Point, floor: &mut Floor) {
     packed.inside.iter().for_each(|((x, y), part)| lay(part, (corner.0 + x, corner.1 + y), floor));
 }
 
-/// At the corners of the PUs that are nearest to the homes which a profile tells apart.
+/// Homes at the corners of the PUs that are nearest to those which a profile tells apart.
 fn homes(profile: &Profile, floor: &Floor) -> Vec<Home> {
     let lines = profile.home_model.as_ref().and_then(|model| model.lines.as_ref()).filter(|lines| lines.resolvable);
     let home = |(at, os): (usize, &u32)| {

@@ -18,9 +18,9 @@ pub(super) const HOME: &str = "#009e73";
 /// The largest of each sort, to which widths and colours are relative.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Most {
-    /// Of all wires, or borders.
+    /// The largest load of a wire or border.
     pub load: f64,
-    /// Of all pairs.
+    /// The largest weight of a pair.
     pub pair: f64,
 }
 

@@ -9,11 +9,11 @@ use seatmap_sim::coherent::fabric::Link;
 
 /// Room for memory controllers, left and right.
 const MARGIN: f64 = 34.0;
-/// From one tile to the next, at most.
+/// The largest distance from one tile to the next.
 const LARGEST: f64 = 96.0;
 /// A tile's part of that.
 const TILE: f64 = 0.68;
-/// Of a tile's side, what its number and its home take below its seats.
+/// The share of a tile's side that its number and its home take below its seats.
 const FOOT: f64 = 0.24;
 /// Between the directions of a link, as a part of a tile's pitch.
 const LANE: f64 = 0.1;

@@ -47,10 +47,10 @@ const SIDE: f64 = 560.0;
 pub struct Floor {
     width: f64,
     height: f64,
-    /// From the outside to the inside.
+    /// The areas, from the outside to the inside.
     areas: Vec<Area>,
     seats: Vec<Seat>,
-    /// In the order of the fabric's links; none on a machine of levels.
+    /// The wires, in the order of the fabric's links; none on a machine of nested levels.
     wires: Vec<Wire>,
     ways: Option<Ways>,
     homes: Vec<Home>,

@@ -2,7 +2,8 @@
 
 use seatmap_machine::{CoreKind, Level, Profile, Pu};
 
-/// From the outside. A node usually lies inside a package; where it does not, a package lies inside it once for each.
+/// The levels, from the outside. A node usually lies inside a package; where it does not, a package lies inside it
+/// once for each.
 const LEVELS: [Level; 9] = [
     Level::Drawer,
     Level::Book,
@@ -76,7 +77,7 @@ fn named(pus: &[&Pu], level: Level, below: &[Level]) -> Group {
     part
 }
 
-/// In order of appearance; `None` where the level is not known of all.
+/// The groups in order of appearance; `None` where the level is not known of all PUs.
 fn divided<'a>(pus: &[&'a Pu], level: Level) -> Option<Vec<Vec<&'a Pu>>> {
     let mut parts: Vec<(u32, Vec<&Pu>)> = Vec::new();
     for pu in pus {

@@ -27,7 +27,7 @@ pub(super) struct Packed<'a> {
     pub width: f64,
     pub height: f64,
     pub caption: f64,
-    /// From this box's corner to that of each box inside.
+    /// The boxes inside, each with the way from this box's corner to its own.
     pub inside: Vec<(Point, Packed<'a>)>,
 }
 

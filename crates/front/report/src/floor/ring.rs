@@ -9,7 +9,7 @@ use seatmap_machine::{Profile, Pu};
 const MARGIN: f64 = 16.0;
 /// The largest seat.
 const LARGEST: f64 = 34.0;
-/// Of a stop's share of the circle, and of the way outwards, what seats leave empty.
+/// The space that seats leave empty, of a stop's share of the circle and of the way outwards.
 const AIR: f64 = 1.15;
 /// Between the two directions of the ring, and between them and what stands beside.
 pub(super) const LANE: f64 = 10.0;

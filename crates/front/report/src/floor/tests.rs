@@ -267,7 +267,7 @@ proptest! {
         tasks.sort_unstable();
         prop_assert_eq!(tasks, (0..pattern.tasks).collect::<Vec<_>>());
         if let Some(ways) = &floor.ways {
-            // At every node: what comes in and is sent there is what goes out and ends there.
+            // At every node, the traffic that enters or starts there equals the traffic that leaves or ends there.
             let mut balance = vec![0.0; ways.fabric.nodes()];
             for (link, load) in ways.fabric.links().iter().zip(&flow.wires) {
                 balance[link.from as usize] -= load;

@@ -85,7 +85,7 @@ fn legend(scale: Scale, digits: Digits) -> Markup {
     }
 }
 
-/// The heatmap as a picture, reduced where its cells could not be told apart anyway.
+/// The heatmap as a picture, reduced where its cells would be too small to see.
 fn static_map(profile: &Profile) -> Markup {
     let grid = Grid::of(profile, Order::Group, None);
     let small = grid.map(|grid| {

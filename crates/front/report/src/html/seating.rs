@@ -28,9 +28,9 @@ pub struct ThreadRow {
     pub name: String,
     /// Its task, by number or name; `None` where it has none.
     pub task: Option<String>,
-    /// The CPUs on which it was to run, such as `0` or `14-15`; `None` where it has no seat.
+    /// The CPUs that its seat allows, such as `0` or `14-15`; `None` where it has no seat.
     pub seat: Option<String>,
-    /// The CPUs on which it was seen; empty where it was gone too soon.
+    /// The CPUs on which it was seen; empty where it ended too soon.
     pub seen_on: String,
     /// Whether it sat there.
     pub verdict: Verdict,

@@ -10,7 +10,7 @@ pub(crate) const NOBODY: &str = "nobody in the kernel: hypervisor, firmware or h
 /// Takers that are named for each CPU.
 const TAKERS: usize = 6;
 
-/// Gaps that are told for each CPU.
+/// The number of gaps that are listed for each CPU.
 const GAPS: usize = 3;
 
 /// A table of them, and the longest gaps; empty where the trace was not asked for.

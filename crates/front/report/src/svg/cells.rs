@@ -4,7 +4,7 @@ use crate::palette::{UNKNOWN, colour, hex};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// Steps of the colour scale; an eye tells fewer apart.
+/// Steps of the colour scale; the eye distinguishes fewer.
 pub(super) const LEVELS: f64 = 64.0;
 
 /// The fill of a cell, by level.

@@ -30,7 +30,7 @@ pub(crate) struct Curve {
     pub points: Vec<(f64, f64)>,
     /// Which of [`COLOURS`].
     pub colour: usize,
-    /// Of its line, in user units.
+    /// The width of its line, in user units.
     pub width: f64,
 }
 

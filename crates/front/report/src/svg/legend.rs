@@ -5,7 +5,7 @@ use maud::{Markup, html};
 
 /// Height of a row.
 pub(super) const ROW: f64 = 17.0;
-/// From the left end of a line to its name, and from a name to the next line.
+/// The length of a line before its name, and the gap from a name to the next line.
 const LINE: f64 = 24.0;
 const AIR: f64 = 14.0;
 /// The width of a letter: a wide one, since the page's font is the reader's own.

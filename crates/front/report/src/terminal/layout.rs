@@ -17,9 +17,9 @@ pub(super) struct Layout {
     pub label_width: usize,
     /// Characters to the right of the labels.
     pub room: usize,
-    /// From left to right.
+    /// The columns from left to right.
     pub columns: Vec<Option<usize>>,
-    /// From top to bottom.
+    /// The rows from top to bottom.
     pub rows: Vec<Option<usize>>,
     /// Rows of points in one line of text: two as half blocks, one as digits.
     pub rows_a_line: usize,

@@ -62,7 +62,8 @@ pub fn measure<B: Bed>(bed: &mut B, rooms: &Rooms, options: &Options) -> Result<
     Ok(found)
 }
 
-/// Neighbours and clocks disturb a real machine: the batch with the median latency is told, and how far the others differ.
+/// Neighbours and clocks disturb a real machine, so the batch with the median latency is reported, together with the
+/// spread of the others.
 fn in_batches<B: Bed>(bed: &mut B, rooms: &Rooms, options: &Options) -> Result<Outcome, StatsError<B::Error>> {
     let count = BATCHES.min(options.iterations);
     let mut batches = Vec::new();
@@ -193,7 +194,7 @@ fn talkers<E: std::error::Error>(rooms: &Rooms, options: &Options) -> Result<Vec
     }
     let controller = controller(rooms)?;
     let workers = rooms.workers(options.chip, 2).or_else(|| rooms.workers(options.chip, 1));
-    // On a host any CPU may control, and then does not work.
+    // On a host any CPU may be the controller, which then does not work.
     let worker = workers.into_iter().flatten().find(|worker| *worker != controller).ok_or_else(|| too_few(rooms))?;
     Ok(vec![controller, worker])
 }
@@ -226,7 +227,7 @@ fn run<B: Bed, P: Program<Output = Timed>>(
         let bandwidth_gbps = (bytes > 0).then(|| bytes as f64 / latency_ns);
         PerTask { pu: *pu, latency_ns, bandwidth_gbps, ticks: task.ticks }
     };
-    // Of a message only the side that began knows the round trip.
+    // Only the side that began a message knows its round trip.
     let counted =
         seats.iter().zip(&timed).filter(|(_, task)| task.operations > 0).take(if is_message { 1 } else { usize::MAX });
     let per_spe: Vec<PerTask> = counted.map(of).collect();

@@ -44,9 +44,9 @@ pub struct Spread {
 pub struct PerTask {
     /// Its PU.
     pub pu: u32,
-    /// Of one operation.
+    /// The latency of one operation.
     pub latency_ns: f64,
-    /// Of its own bytes.
+    /// The bandwidth of its own bytes.
     pub bandwidth_gbps: Option<f64>,
     /// The ticks that its decrementer counted over all operations.
     pub ticks: u32,

@@ -13,7 +13,7 @@ pub struct Rooms {
     pub modules: usize,
     /// The name of a worker: SPE, or CPU.
     pub worker: &'static str,
-    /// Whether a run repeats itself exactly, so that a long one can be told from a short one.
+    /// Whether a run repeats itself exactly, so that a long one can be compared with a short one.
     pub is_deterministic: bool,
     /// Whether creating threads and calling the system take what they take there: on models of the Cell alone.
     pub has_system: bool,

@@ -30,7 +30,7 @@ pub struct Survey {
     pub refused: Vec<Refused>,
 }
 
-/// A figure that is not told, because the workers were not at work at the same time.
+/// A figure that is not reported, because the workers were not at work at the same time.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Refused {
     /// The row, or the point of a curve.
@@ -73,14 +73,14 @@ pub struct Series {
 pub struct Point {
     /// Bytes, elements or workers.
     pub at: u64,
-    /// Of one operation.
+    /// The latency of one operation.
     pub latency_ns: f64,
-    /// Of all workers together; null where nothing but a word moves.
+    /// The bandwidth of all workers together; null where only a word moves.
     pub bandwidth_gbps: Option<f64>,
 }
 
-/// Measures everything, on machines that `bed` makes: several side by side where they repeat themselves exactly. `told`
-/// hears how many of how many steps are done.
+/// Measures everything, on machines that `bed` makes: several side by side where they repeat themselves exactly.
+/// `told` is called with the number of steps done and the number of all steps.
 ///
 /// # Errors
 /// As [`measure`].

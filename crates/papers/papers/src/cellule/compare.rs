@@ -23,11 +23,12 @@ pub struct Comparison {
     pub workers: usize,
     /// Tasks of an iteration.
     pub tasks: u32,
-    /// By workers that are there: program loaded and started on each, told by a message how often, heard, waited for.
+    /// Times with persistent workers: load a program, start it on each worker, send it its repetitions by a message,
+    /// read the answer, wait.
     pub runtime: Spread,
-    /// The same with a thread made and joined for each worker, as libspe2 does it on Linux.
+    /// Times with a thread made and joined for each worker, as libspe2 does it on Linux.
     pub thread_per_worker: Spread,
-    /// With a thread made and joined for each task.
+    /// Times with a thread made and joined for each task.
     pub thread_per_task: Spread,
     /// (Linux - runtime) / Linux, of medians.
     pub gain_percent: Gain,
@@ -38,11 +39,11 @@ pub struct Comparison {
 /// One of each way.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct ByWay<T> {
-    /// By workers that are there.
+    /// The value with persistent workers.
     pub runtime: T,
-    /// With a thread a worker.
+    /// The value with a thread for each worker.
     pub thread_per_worker: T,
-    /// With a thread a task.
+    /// The value with a thread for each task.
     pub thread_per_task: T,
 }
 

@@ -38,7 +38,7 @@ pub enum CelluleError {
         /// The correct result.
         wanted: f32,
     },
-    /// A program that ended by another stop code than 0, which it does where its store is too small.
+    /// A program ended with a stop code other than 0, as it does where its store is too small.
     #[error("a program ended with {0}; its local store is too small")]
     Stopped(u32),
     /// Bytes of a stream that did not arrive as they were sent.

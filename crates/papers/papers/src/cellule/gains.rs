@@ -56,7 +56,8 @@ impl Figure {
     }
 }
 
-/// The figures, on up to this many workers; `step` is told how many points are done, of how many.
+/// The figures, on up to this many workers; `step` is called with the number of points done and the number of all
+/// points.
 ///
 /// # Errors
 /// As [`compare()`].

@@ -48,7 +48,7 @@ pub(crate) fn program(
 pub struct Part {
     /// The first task.
     pub first: u32,
-    /// From a task to the next.
+    /// The step from a task to the next.
     pub step: u32,
 }
 

@@ -28,7 +28,7 @@ use std::time::{Duration, Instant};
 pub const PRIORITIES: [u32; 2] = [4, 3];
 /// Its pollers in all.
 pub const POLLERS: usize = 14;
-/// Windows in which shares are told: what a person sees, and what a buffer has to bridge.
+/// Windows for which shares are reported: one that a person notices, and one that a buffer has to bridge.
 const WINDOWS_MS: [u64; 2] = [100, 10];
 
 /// The paper's configurations.
@@ -97,7 +97,8 @@ pub fn run(configuration: (Configuration, &'static str), lasting: Duration) -> R
     Ok(Through { configuration: configuration.1, mbps, shares: windows })
 }
 
-/// Sends so much through each stream of a configuration, and says what was forwarded when.
+/// Sends this amount through each stream of a configuration, and returns the chunks that were forwarded, with their
+/// times.
 fn transfer(configuration: Configuration, amount: Amount) -> Result<Vec<Forwarded>, CelluleError> {
     let failed = |error| CelluleError::System("a stream over the loopback", error);
     let count = configuration.streams();

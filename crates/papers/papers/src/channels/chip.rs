@@ -34,7 +34,7 @@ impl Chip {
     /// The core of a PU.
     ///
     /// # Errors
-    /// There is no such PU.
+    /// The PU does not exist.
     pub fn core_of(&self, pu: u32) -> Result<usize, ChannelsError> {
         let known = self.cores.iter().position(|core| core.contains(&pu));
         known.ok_or_else(|| ChannelsError::Unfit(format!("there is no CPU {pu} here")))
@@ -51,7 +51,7 @@ impl Chip {
         self.cores.iter().flatten().copied().filter(|pu| !taken.contains(pu)).collect()
     }
 
-    /// So many pairs of these PUs, each on two cores: a pair on one would be done many times as fast.
+    /// This many pairs of these PUs, each pair on two cores: a pair on one core would finish many times as fast.
     ///
     /// # Errors
     /// Fewer PUs than that takes.
@@ -68,7 +68,7 @@ impl Chip {
         Ok(seats)
     }
 
-    /// So many pairs at random, none on these PUs.
+    /// This many pairs at random, none on these PUs.
     ///
     /// # Errors
     /// As [`Chip::pairs_of`].
@@ -76,8 +76,8 @@ impl Chip {
         self.pairs_of(self.pus_without(taken), count, rng)
     }
 
-    /// So many threads on a core each, at random, as a kernel that balances load would: on second hardware threads only
-    /// where cores run out.
+    /// This many threads at random, one on each core, as a kernel that balances load would place them. Second
+    /// hardware threads are used only where cores run out.
     ///
     /// # Errors
     /// More threads than PUs.

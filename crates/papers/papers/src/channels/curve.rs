@@ -32,9 +32,9 @@ pub struct Curve {
     pub line: u32,
     /// Pairs at once.
     pub pairs: usize,
-    /// To each core's first hardware thread but that of `from` itself.
+    /// The distances to the first hardware thread of each core but that of `from`.
     pub points: Vec<Point>,
-    /// To another hardware thread of the same core: the first of them.
+    /// The distance to another hardware thread of the same core: the first of them.
     pub same_core: Option<Point>,
     /// The PU that is nearest: where the line's home is, on a quiet machine with homes.
     pub nearest: u32,
@@ -53,7 +53,7 @@ pub struct Curve {
 /// One distance.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Point {
-    /// To this PU.
+    /// The PU at the other end.
     pub pu: u32,
     /// The median over the runs, in cycles of the machine's clock.
     pub cycles: f64,

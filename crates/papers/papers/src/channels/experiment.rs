@@ -177,7 +177,7 @@ fn with_spares(channels: usize) -> usize {
     channels + channels.div_ceil(4)
 }
 
-/// Makes an experiment; `load` tells what the testbed counted in its last run, if it counts.
+/// Makes an experiment; `load` returns the testbed's counts of its last run, if it has counters.
 ///
 /// # Errors
 /// [`ChannelsError`].

@@ -62,7 +62,7 @@ fn seats(chip: &Chip, core: usize, seats: Seats) -> Result<[u32; 2], ChannelsErr
     }
 }
 
-/// From the first start to the last end.
+/// The ticks from the first start to the last end.
 fn ticks<T: Testbed>(bed: &mut T, seats: &[u32], line: u32, values: u64) -> Result<u64, ChannelsError> {
     let both =
         bed.run(seats, &ProducerConsumer { channels: vec![Addr::line(line)], values }).map_err(ChannelsError::run)?;

@@ -34,7 +34,7 @@ pub struct Slices {
     pub sections: usize,
     /// Seats and lines at random.
     pub random: Spread,
-    /// In the Pizza Slice algorithm's.
+    /// The times in the Pizza Slice algorithm's placement.
     pub sliced: Spread,
     /// The share of pairs whose line is at home in their slice; `None` where the same core is nearest to all lines, which
     /// then have no homes of their own.

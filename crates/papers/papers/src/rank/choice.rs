@@ -37,7 +37,7 @@ impl Choice {
         }
     }
 
-    /// Of a mapping and its mirror image the first, where they count as one.
+    /// The first of a mapping and its mirror image, where they count as one.
     fn canonical(self, tasks: usize, index: u64) -> u64 {
         let mirrored = || Mapping::nth(tasks, index).map_or(index, |mapping| mapping.mirrored().index());
         if self.is_reduced_by_symmetry { index.min(mirrored()) } else { index }

@@ -86,7 +86,7 @@ pub enum RankingError {
     /// No part of anything.
     #[error("it is a whole already, and no part made with --shard")]
     Whole,
-    /// Of another study.
+    /// The part belongs to another study.
     #[error("it belongs to another study than the first file: {0}")]
     Other(&'static str),
     /// The same part twice.

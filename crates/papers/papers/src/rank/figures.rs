@@ -10,9 +10,9 @@ use serde::{Deserialize, Serialize};
 pub struct Named {
     /// The mapping's name in Seatmap.
     pub name: String,
-    /// In the paper's notation.
+    /// The mapping in the paper's notation.
     pub mapping: String,
-    /// From 1.
+    /// Its rank, from 1.
     pub rank: usize,
     /// Its mean over that of the best.
     pub to_best: f64,
@@ -21,7 +21,7 @@ pub struct Named {
 /// One run of all mappings.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Run {
-    /// From 1.
+    /// The number of the run, from 1.
     pub run: u32,
     /// Its fastest mapping.
     pub best: String,
@@ -59,7 +59,7 @@ impl Run {
 /// Quantiles of the mappings' means (type 7 of Hyndman & Fan 1996), in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Quantiles {
-    /// Of a hundred mappings one is faster.
+    /// The time that one mapping in a hundred undercuts.
     pub p01: f64,
     /// Ten are.
     pub p10: f64,
@@ -124,9 +124,9 @@ pub struct BestSet {
 /// One mapping.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Row {
-    /// From 1, by the mean.
+    /// Its rank by the mean, from 1.
     pub rank: usize,
-    /// In the paper's notation.
+    /// The mapping in the paper's notation.
     pub mapping: String,
     /// Its place in lexicographic order, from 0.
     pub index: u64,
@@ -143,12 +143,12 @@ pub(super) fn ratio(of: f64, to: f64) -> f64 {
     ((of / to) * 1e4).round() / 1e4
 }
 
-/// To four decimals: more would only be noise of the last bit.
+/// Rounds to four decimals: more would only show noise of the last bit.
 pub(super) fn decimals(figure: f64) -> f64 {
     (figure * 1e4).round() / 1e4
 }
 
-/// In the paper's notation; empty for a place that there is not.
+/// A mapping in the paper's notation; empty for an index that does not exist.
 pub(super) fn notation(tasks: usize, index: u64) -> String {
     Mapping::nth(tasks, index).map_or_else(String::new, |mapping| mapping.to_string())
 }

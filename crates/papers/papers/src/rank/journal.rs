@@ -36,7 +36,7 @@ impl RankJournal {
     /// becomes a new one.
     ///
     /// # Errors
-    /// A journal of another study, none at all, or one that another process writes.
+    /// The file is a journal of another study, is not a journal, or is in use by another process.
     pub fn open(
         path: &Path,
         file: File,

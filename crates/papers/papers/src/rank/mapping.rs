@@ -5,9 +5,9 @@ use std::fmt;
 /// The most tasks: the number of their mappings, 20!, just fits 64 bits.
 pub const MOST_TASKS: usize = 21;
 
-/// Which thread executes which task: `[a0...a(k-1)]` says that thread i, on worker i, executes task a_i (Keller &
-/// Varbanescu 2010, section 2.2). Task 0 stays with thread 0: turning the ring changes nothing that another thread order
-/// would not, which leaves (k-1)! mappings.
+/// The task that each thread executes: `[a0...a(k-1)]` says that thread i, on worker i, executes task a_i (Keller &
+/// Varbanescu 2010, section 2.2). Task 0 stays with thread 0: turning the ring changes nothing that another thread
+/// order would not, which leaves (k-1)! mappings.
 ///
 /// ```
 /// use seatmap_papers::rank::Mapping;
@@ -26,7 +26,7 @@ impl Mapping {
         (1..=MOST_TASKS).contains(&tasks).then(|| factorial(tasks - 1))
     }
 
-    /// The one at this place in lexicographic order, from 0; `None` beyond the last.
+    /// The mapping at this place in lexicographic order, from 0; `None` beyond the last.
     #[must_use]
     pub fn nth(tasks: usize, index: u64) -> Option<Self> {
         if index >= Self::count(tasks)? {
@@ -97,7 +97,7 @@ impl fmt::Display for Mapping {
     }
 }
 
-/// Of at most 20, which fits.
+/// The factorial of at most 20, which fits.
 fn factorial(n: usize) -> u64 {
     (1..=n as u64).product()
 }

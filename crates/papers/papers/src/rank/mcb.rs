@@ -1,9 +1,10 @@
 //! Which mappings may be the best: multiple comparisons with the best (Hsu 1984, "Constrained simultaneous confidence
 //! intervals for multiple comparisons with the best").
 //!
-//! Times are compared by their logarithms, as what makes a run slower does so in proportion, and runs are blocks: what a
-//! run adds to all mappings alike does not count. A mapping may be the best unless its mean exceeds the smallest of the
-//! others by more than the critical value allows; the true best is among those that are left with the confidence stated.
+//! Times are compared by their logarithms, because disturbances slow a run down in proportion. Runs are blocks: a
+//! change that affects all mappings of a run alike does not count. A mapping may be the best unless its mean exceeds
+//! the smallest of the others by more than the critical value allows; the true best is among those that are left with
+//! the confidence stated.
 
 use super::Times;
 use libm::{erfc, lgamma};
@@ -23,7 +24,7 @@ const HALVINGS: u32 = 30;
 /// Which mappings may be the best.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MayBeBest {
-    /// For each mapping, in the order of the times.
+    /// The flag of each mapping, in the order of the times.
     pub flags: Vec<bool>,
     /// How much slower than the best one a mapping may read and still be left, as a factor from 1.
     pub margin: f64,
@@ -93,7 +94,7 @@ fn simpson(from: f64, to: f64, f: impl Fn(f64) -> f64) -> f64 {
     (0..=STEPS).map(|at| weight(at) * f(from + f64::from(at) * step)).sum::<f64>() * step / 3.0
 }
 
-/// Of the standard normal distribution.
+/// The density of the standard normal distribution.
 fn density(z: f64) -> f64 {
     (-0.5 * z * z).exp() / (2.0 * PI).sqrt()
 }

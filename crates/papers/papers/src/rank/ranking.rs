@@ -106,7 +106,7 @@ impl Ranking {
     /// Reads a ranking. Only its setup and its times are taken from the file; the figures are computed from them again.
     ///
     /// # Errors
-    /// [`RankingError`]: no ranking, of another version, or one whose times are not those of its setup.
+    /// [`RankingError`]: the text is not a ranking, has another version, or has times that do not fit its setup.
     pub fn from_json(text: &str) -> Result<Self, RankingError> {
         let read: Ranking = seatmap_document::read(text, FORMAT)?;
         let mut times = Times::new(read.setup.indices(read.shard)?, read.setup.runs);

@@ -21,11 +21,11 @@ pub const USUAL_ROUNDS: u32 = 150;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Variant {
-    /// On a worker that the run draws at random, as an operating system that promises nothing would do it. It stays there
-    /// for all mappings of the run.
+    /// On a worker that the run draws at random, like an operating system that makes no promise. It stays there for
+    /// all mappings of the run.
     #[default]
     Default,
-    /// On worker i.
+    /// Thread i on worker i.
     Pinned,
 }
 

@@ -51,7 +51,7 @@ pub fn run(host: &Host, typed: &CellRun) -> Result<(), CliError> {
     ending.leave_alike()
 }
 
-/// A seat of each thread, and the noise that the thread met there.
+/// The launcher's report of threads and seats, with the noise heard on those CPUs.
 #[derive(Serialize)]
 struct Seated<'a> {
     #[serde(flatten)]

@@ -30,7 +30,7 @@ pub fn run(host: Host, typed: &CellServe, judge: Box<Judge<'static>>) -> Result<
     })
 }
 
-/// A steward starts in another folder.
+/// The folder to export, as an absolute path, because the file proxy starts in another folder.
 fn export(typed: &CellServe) -> Result<Option<Exported>, CliError> {
     let steward = || Keeper(["/proc/self/exe", "cell", "steward"].map(Into::into).to_vec());
     let absolute = typed.export.as_ref().map(std::path::absolute).transpose().map_err(CliError::input)?;

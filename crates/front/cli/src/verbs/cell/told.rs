@@ -1,4 +1,4 @@
-//! Cells, as they are told of.
+//! Writes cells as text and as JSON.
 
 use crate::output;
 use seatmap_cell::{Record, State};
@@ -10,7 +10,7 @@ use serde::Serialize;
 /// Processes that are named.
 const OWNERS: usize = 8;
 
-/// CPUs whose noise is told.
+/// The number of CPUs whose noise is listed.
 const LOUD: usize = 4;
 
 /// The document that `verify --json` prints.
@@ -31,7 +31,7 @@ pub struct List<'a, T> {
 }
 
 impl<'a, T> List<'a, T> {
-    /// Of these.
+    /// A list of these cells.
     pub fn of(cells: &'a [T]) -> Self {
         List { format: "seatmap-cells/1", cells }
     }

@@ -130,7 +130,7 @@ impl Source {
         }
     }
 
-    /// The machine, by all that tells it from another of its name.
+    /// The machine, with everything that distinguishes it from others of its name.
     pub fn machine(&self) -> Machine {
         let named = Machine { name: self.name(), ..Machine::default() };
         match self {

@@ -9,7 +9,7 @@ use seatmap_plan::Plan;
 use seatmap_report::floor::{Comparison, Seating};
 use seatmap_report::placement::number;
 
-/// A busiest link that carries so much more than without a plan is worth a word: a tenth more.
+/// A remark names a busiest link whose load is at least this many times its load without a plan.
 const CLEARLY_MORE: f64 = 1.1;
 
 /// Edges beyond which following each over the machine's links takes longer than a search does.

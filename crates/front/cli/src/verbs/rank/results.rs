@@ -42,7 +42,7 @@ impl Results {
         self.files.iter().filter(|(to, _)| *to == Destination::Stdout).count() + usize::from(self.json)
     }
 
-    /// Writes the files, and tells the main points where stdout is free.
+    /// Writes the files, and prints the main points where stdout is free.
     pub fn deliver(&self, ranking: &Ranking) -> Result<(), CliError> {
         for (destination, writer) in &self.files {
             destination.write(&writer(ranking))?;

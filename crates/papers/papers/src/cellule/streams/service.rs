@@ -22,7 +22,7 @@ pub enum Way {
     Single,
     /// Each stream that has a chunk in turn, one chunk each.
     RoundRobin,
-    /// By as many pollers each, which count bytes.
+    /// In turn by weight: each stream has this many pollers, which count bytes.
     Weighted(Vec<usize>),
 }
 
@@ -102,7 +102,7 @@ struct Queue {
 }
 
 impl Queue {
-    /// Bytes of the first chunk, which it waits for so long.
+    /// The bytes of the first chunk; waits for it no longer than `patience`.
     fn first(&mut self, patience: Duration) -> Option<u64> {
         if self.head.is_none() && self.is_open {
             match self.chunks.recv_timeout(patience) {
