@@ -1,4 +1,4 @@
-//! Quiet cells: what they cost to make, and what they keep away from a busy loop under load.
+//! Measures quiet cells: the cost of creating one, and its protection of a busy loop under load.
 
 use crate::row::Row;
 use seatmap_os::affinity;

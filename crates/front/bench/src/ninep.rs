@@ -1,7 +1,8 @@
-//! Files by the 9P channel against files directly: what a request costs, and what it costs the cell.
+//! Compares files by the 9P channel with files accessed directly: the cost of a request, and its cost to the cell.
 //!
-//! A controller shows a folder, and this executable plays the program in the cell: it writes and reads the same folder in both
-//! ways, in turn. Unless each block is put on disk, files are in the page cache: what is compared is the way there.
+//! A controller shows a folder, and this executable plays the program in the cell: it writes and reads the same
+//! folder in both ways, in turn. Unless each block is put on disk, files are in the page cache, so the bench compares
+//! the ways to it.
 
 mod play;
 
@@ -142,7 +143,7 @@ fn middle(values: &[f64]) -> f64 {
     median(values).unwrap_or(f64::NAN)
 }
 
-/// Median, and the middle half.
+/// The median, and the bounds of the middle half.
 fn spread(values: &[f64]) -> String {
     let at = |share| quantile(values, share).unwrap_or(f64::NAN);
     format!("{:.2} (middle half {:.2}-{:.2})", middle(values), at(0.25), at(0.75))

@@ -16,7 +16,7 @@ const SIZES: [(usize, &str, f64); 4] =
 
 const VISITS: usize = 300;
 
-/// Seconds a matrix, for each size.
+/// Seconds per matrix, for each size.
 pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
     let Some(cpus) = pair::cpus()? else { return Ok(Vec::new()) };
     let mut probe = pair::probe(cpus)?;

@@ -1,4 +1,4 @@
-//! The worker runtime against threads: what handing over a program, a message and a clean store cost.
+//! Compares the worker runtime with threads: the cost of handing over a program, a message and a clean store.
 
 use crate::pair;
 use crate::row::Row;

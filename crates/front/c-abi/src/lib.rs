@@ -1,7 +1,8 @@
 //! The layer that every call from C passes through: no panic leaves it, no bad pointer enters, and each failure
 //! leaves one line of text.
 //!
-//! The C libraries differ in their handles and statuses; what must hold at their edge is the same, and stands here once.
+//! The C libraries differ in their handles and statuses. The rules at their edge are the same and are written here
+//! once.
 //!
 //! | part | does |
 //! |---|---|
@@ -141,7 +142,7 @@ pub trait Boundary: Display + Sized + From<Fault> {
     }
 }
 
-/// Takes back what was given away.
+/// Takes back a value that was handed to the caller, and drops it.
 ///
 /// # Safety
 /// `handle` is NULL or was given away by [`Boundary::give`] and not taken back since.

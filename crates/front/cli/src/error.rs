@@ -34,7 +34,7 @@ impl CliError {
         CliError::Work(error.into())
     }
 
-    /// A run on a model failed: what was asked for is to blame, or the work.
+    /// A failed run on a model: the fault is in the user's request or in the work.
     pub fn of_run(error: SimError) -> Self {
         match error {
             SimError::Refused { .. } | SimError::Seat(_) => CliError::input(error),
@@ -42,7 +42,7 @@ impl CliError {
         }
     }
 
-    /// Says what happened on stderr.
+    /// Prints the failure on stderr.
     pub fn report(&self) -> ExitCode {
         ExitCode::from(self.tell())
     }

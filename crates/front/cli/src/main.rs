@@ -35,7 +35,7 @@ fn parse() -> Result<Typed, clap::Error> {
     Typed::from_arg_matches(&args::command().try_get_matches()?)
 }
 
-/// Help and version go to stdout, which may be closed or full; what is wrong with the words that were typed, to stderr.
+/// Help and version go to stdout, which may be closed or full; a mistake in the command line goes to stderr.
 fn misread(error: clap::Error) -> CliError {
     let text = error.render();
     if error.use_stderr() {

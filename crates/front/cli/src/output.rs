@@ -65,7 +65,7 @@ pub enum Destination {
 }
 
 impl Destination {
-    /// The path after `-o`, if it can be written.
+    /// The destination for the path after `-o`, if it can be written.
     ///
     /// # Errors
     /// A file or folder that cannot be written.

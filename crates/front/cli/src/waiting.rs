@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 /// Work that takes less than this needs no progress bar.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// Between two pictures.
+/// The time between two pictures.
 const PAUSE: Duration = Duration::from_millis(200);
 
 /// A bar for work that does not tell how far it is: it shows the time that has passed, and how much there is where that is

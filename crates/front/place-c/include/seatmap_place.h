@@ -118,7 +118,7 @@ typedef struct seatmap_machine seatmap_machine;
 typedef struct seatmap_options seatmap_options;
 
 /**
- * A pattern: who sends how much to whom. It never changes, so threads may share it.
+ * A pattern: the traffic from each task to the others. It never changes, so threads may share it.
  */
 typedef struct seatmap_pattern seatmap_pattern;
 
@@ -150,11 +150,11 @@ typedef struct {
  */
 typedef struct {
   /**
-   * One of them.
+   * The number of one thread.
    */
   uint32_t first;
   /**
-   * The other.
+   * The number of the other thread.
    */
   uint32_t second;
 } seatmap_channel;
@@ -255,8 +255,8 @@ seatmap_status seatmap_pattern_generate(const char *text,
                                         seatmap_pattern **pattern);
 
 /**
- * The pattern in a file: what `seatmap pattern show` reads (seatmap-pattern/1, CSV matrices and lists of edges,
- * MatrixMarket, QAPLIB). That command also warns of oddities in the file; this call does not.
+ * The pattern in a file of any format that `seatmap pattern show` reads (seatmap-pattern/1, CSV matrices and lists
+ * of edges, MatrixMarket, QAPLIB). That command also warns of oddities in the file; this call does not.
  *
  * On success *pattern is the caller's, for seatmap_pattern_free; else it is NULL.
  *

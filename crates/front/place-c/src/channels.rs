@@ -15,9 +15,9 @@ use std::sync::atomic::AtomicU64;
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Channel {
-    /// One of them.
+    /// The number of one thread.
     pub first: u32,
-    /// The other.
+    /// The number of the other thread.
     pub second: u32,
 }
 

@@ -28,10 +28,10 @@ pub enum Failure {
         /// The largest accepted value.
         most: usize,
     },
-    /// No bundled machine of that name.
+    /// There is no bundled machine of that name.
     #[error(transparent)]
     Catalog(#[from] CatalogError),
-    /// No generator's text.
+    /// The text does not describe a generator.
     #[error(transparent)]
     Spec(#[from] SpecError),
     /// A list of CPUs that cannot be used.
@@ -43,7 +43,7 @@ pub enum Failure {
     /// A file that cannot be read or understood.
     #[error("{path}: {source}")]
     File {
-        /// As the caller gave it.
+        /// The path, as the caller gave it.
         path: String,
         /// The problem.
         source: Box<dyn Error>,

@@ -37,7 +37,7 @@ impl File {
         self.path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
     }
 
-    /// That something is wrong with it.
+    /// The failure that reports a fault in this file.
     pub fn refused(&self, source: impl Into<Box<dyn Error>>) -> Failure {
         Failure::File { path: self.name(), source: source.into() }
     }

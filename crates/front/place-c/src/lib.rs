@@ -2,7 +2,7 @@
 //!
 //! The header `include/seatmap_place.h` is the product, and its text is the documentation comments below; a test
 //! generates it anew and compares. Arguments from C are checked where they enter, and a panic in Rust never leaves
-//! the library (`c_abi`), so that the crates below need to know of neither.
+//! the library (`seatmap-c-abi`), so that the crates below need to know of neither.
 //!
 //! | module | holds |
 //! |---|---|

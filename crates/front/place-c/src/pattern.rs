@@ -9,7 +9,7 @@ use seatmap_pattern::pattern::{FORMAT, MAX_TASKS};
 use seatmap_pattern::{generate, import};
 use std::ffi::c_char;
 
-/// A pattern: who sends how much to whom. It never changes, so threads may share it.
+/// A pattern: the traffic from each task to the others. It never changes, so threads may share it.
 pub struct Pattern(pub(crate) seatmap_pattern::Pattern);
 
 /// The traffic from one task to another.
@@ -37,8 +37,8 @@ pub unsafe extern "C" fn seatmap_pattern_generate(text: *const c_char, pattern: 
     unsafe { Failure::give(pattern, "pattern", generated) }
 }
 
-/// The pattern in a file: what `seatmap pattern show` reads (seatmap-pattern/1, CSV matrices and lists of edges,
-/// MatrixMarket, QAPLIB). That command also warns of oddities in the file; this call does not.
+/// The pattern in a file of any format that `seatmap pattern show` reads (seatmap-pattern/1, CSV matrices and lists
+/// of edges, MatrixMarket, QAPLIB). That command also warns of oddities in the file; this call does not.
 ///
 /// On success *pattern is the caller's, for seatmap_pattern_free; else it is NULL.
 ///

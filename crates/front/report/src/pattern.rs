@@ -1,4 +1,4 @@
-//! Patterns in the terminal: what they are, and who sends how much to whom.
+//! Patterns in the terminal: their kind, and the traffic between tasks.
 
 use crate::traffic::{Traffic, counted};
 use seatmap_pattern::{Edge, Pattern};

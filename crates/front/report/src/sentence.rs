@@ -1,4 +1,4 @@
-//! The one sentence that each page begins with: what to make of its figures, said from them.
+//! The one sentence that each page begins with: the meaning of its figures, computed from them.
 
 use crate::Digits;
 use crate::ranking::duration;

@@ -124,7 +124,7 @@ pub struct Picture {
 pub enum Kind {
     /// A parameter was fitted to it.
     Calibration,
-    /// It was not used.
+    /// The model was not fitted to it.
     Check,
 }
 
@@ -137,13 +137,13 @@ pub struct Found {
     pub command: String,
     /// The published value; null where the paper gives only a direction.
     pub published: Option<f64>,
-    /// Ours.
+    /// The value that Seatmap found.
     pub ours: f64,
-    /// Ours over the published one.
+    /// Seatmap's value over the published one.
     pub ratio: Option<f64>,
     /// The unit of both figures.
     pub unit: String,
-    /// Calibration or check.
+    /// Whether it is a calibration or a check.
     pub kind: Kind,
     /// Whether it is met.
     pub is_met: bool,

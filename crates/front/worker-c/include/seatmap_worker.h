@@ -88,7 +88,7 @@ typedef enum {
  */
 typedef enum {
   /**
-   * Until all are written or read.
+   * Waits until all messages are written or read.
    */
   SEATMAP_MBOX_ALL_BLOCKING = 1,
   /**
@@ -96,7 +96,7 @@ typedef enum {
    */
   SEATMAP_MBOX_ANY_BLOCKING = 2,
   /**
-   * Not at all.
+   * Does not wait.
    */
   SEATMAP_MBOX_ANY_NONBLOCKING = 3,
 } seatmap_mbox;

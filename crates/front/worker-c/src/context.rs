@@ -29,7 +29,7 @@ unsafe impl Sync for Loaded {}
 
 impl seatmap_worker::Program for Loaded {
     fn run(&self, inside: &mut seatmap_worker::Inside, argument: u64) -> u32 {
-        // SAFETY: the caller that loaded the program answers for it; what it sees outlives the call.
+        // SAFETY: the caller that loaded the program answers for it; the data that it sees outlives the call.
         unsafe { (self.code)(Inside::of(inside), argument, self.data) }
     }
 }
@@ -125,7 +125,7 @@ pub unsafe extern "C" fn seatmap_store_size(context: *const Context) -> usize {
     unsafe { Failure::known(context, "context") }.map_or(0, |context| context.0.store_bytes())
 }
 
-/// Does something with a context.
+/// Runs `work` on a context.
 ///
 /// # Safety
 /// `context` is NULL or a context that nothing else uses meanwhile.

@@ -10,11 +10,11 @@ use std::ffi::c_int;
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MailboxBehaviour {
-    /// Until all are written or read.
+    /// Waits until all messages are written or read.
     AllBlocking = 1,
     /// Until one is; the rest as far as it goes without waiting.
     AnyBlocking = 2,
-    /// Not at all.
+    /// Does not wait.
     AnyNonblocking = 3,
 }
 

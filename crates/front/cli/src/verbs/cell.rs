@@ -21,7 +21,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::time::Duration;
 
-/// Does what was asked for.
+/// Runs the subcommand that the user typed.
 pub fn run(typed: &Cell) -> Result<(), CliError> {
     if let Some(socket) = socket(&typed.verb) {
         return via::run(socket, &typed.verb);

@@ -37,7 +37,7 @@ pub(crate) enum Unit {
 pub(crate) enum Scaling {
     /// Equal differences are equally long.
     Linear,
-    /// Equal ratios are.
+    /// Equal ratios are equally long.
     Log,
     /// Equal differences of square roots are: little stays visible beside much, and zero has a place.
     Root,

@@ -33,7 +33,7 @@ fn text(value: f64, like: f64, step: f64, unit: Unit) -> String {
     format!("{}{suffix}", plain(value / multiple, step / multiple))
 }
 
-/// The largest multiple that is no more than a value over `from`, or the smallest of all.
+/// The largest multiple that is at most a value over `from`, or the smallest of all.
 fn suiting(multiples: &[(f64, &'static str)], like: f64, from: f64) -> (f64, &'static str) {
     let fits = |(multiple, _): &&(f64, &str)| *multiple == 1.0 || like >= from * multiple * (1.0 - 1e-9);
     multiples.iter().find(fits).copied().unwrap_or((1.0, ""))

@@ -28,7 +28,7 @@ pub struct Comparison<'a> {
     pub(super) unit: &'static str,
 }
 
-/// A figure of both: what it is, before, after, and how much less or more.
+/// A figure of both seatings: its name, the values before and after, and the change.
 pub(super) struct Row {
     pub what: String,
     pub values: [String; 2],
@@ -90,7 +90,7 @@ impl<'a> Comparison<'a> {
         before.zip(after).map(|(before, after)| [before, after].map(|(at, load)| (self.name(at), load)))
     }
 
-    /// Before (0) or after (1).
+    /// The picture before (0) or after (1).
     pub(super) fn picture(&self, at: usize) -> Markup {
         let drawing = Drawing {
             floor: &self.floor,

@@ -9,7 +9,7 @@ use seatmap_sim::CellModel;
 
 /// Side of the square of a machine's only chip; two share the width.
 const ONE_CHIP: f64 = 400.0;
-/// Around a chip.
+/// The margin around a chip.
 const MARGIN: f64 = 6.0;
 /// Side of an element, as a share of its chip's.
 const ELEMENT: f64 = 0.125;

@@ -12,9 +12,10 @@ const HIGHEST: f64 = 480.0;
 const LARGEST: f64 = 40.0;
 /// Steps from there down to the smallest size, at which a few thousand seats fit.
 const STEPS: u32 = 76;
-/// Between two sizes.
+/// The step between two sizes.
 const STEP: f64 = 0.5;
-/// Shapes of boxes that are tried, as widths over heights: what fills the floor best depends on the machine.
+/// The shapes of boxes that are tried, as widths over heights: the shape that fills the floor best depends on the
+/// machine.
 const RATIOS: [f64; 5] = [1.6, 1.1, 0.8, 2.2, 0.5];
 /// The widest border of a core, and of what is larger.
 const NARROW: f64 = 2.5;

@@ -4,15 +4,15 @@ use crate::palette::{Rgb, VIRIDIS, colour, hex, is_light};
 
 /// Steps in which loads are coloured; widths are not rounded.
 pub(super) const STEPS: usize = 6;
-/// The lightest step: what is lighter of viridis drowns in a white ground.
+/// The lightest step: lighter colours of viridis cannot be seen on a white ground.
 const LIGHTEST: f64 = 0.82;
 
 /// Blue, vermilion, purple, sky and orange of Okabe & Ito 2008, told apart also by people who confuse red and green; their
 /// green marks homes.
 const PARTS: [Rgb; 5] = [[0, 114, 178], [213, 94, 0], [204, 121, 167], [86, 180, 233], [230, 159, 0]];
-/// Tasks without any traffic.
+/// The colour of tasks without any traffic.
 const NOBODY: Rgb = [110, 119, 129];
-/// Homes.
+/// The colour of homes.
 pub(super) const HOME: &str = "#009e73";
 
 /// The largest of each sort, to which widths and colours are relative.

@@ -25,7 +25,7 @@ pub(super) struct Group {
     pub level: Option<Level>,
     /// The OS indices, in order.
     pub pus: Vec<u32>,
-    /// Nothing for a single PU.
+    /// The groups inside; none in a single PU.
     pub inside: Vec<Group>,
 }
 

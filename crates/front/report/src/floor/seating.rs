@@ -52,7 +52,7 @@ impl Seating {
         Seating { title: title.to_owned(), placement, cost: None, homes, counted: None }
     }
 
-    /// As a plan has it.
+    /// The seating of a plan.
     #[must_use]
     pub fn planned(pattern: &Pattern, plan: &Plan) -> Self {
         let home = |edge: &seatmap_pattern::Edge| {

@@ -12,7 +12,7 @@ use std::sync::LazyLock;
 const RING: &str = include_str!("../../../../../machines/xeon-phi-5110p.toml");
 const MESH: &str = include_str!("../../../../../machines/scc-48.toml");
 
-/// A model whose file is changed: (what stands there, what shall).
+/// A model with changes to its file: (old text, new text).
 fn model(text: &str, changes: &[(&str, &str)]) -> Model {
     let changed = changes.iter().fold(text.to_owned(), |text, (from, to)| {
         assert!(text.contains(from), "{from}");
@@ -34,7 +34,7 @@ fn small_ring() -> Model {
     model(RING, &changes)
 }
 
-/// Three tiles by two.
+/// A mesh of three tiles by two.
 fn small_mesh() -> Model {
     let changes = [
         ("columns = 6", "columns = 3"),

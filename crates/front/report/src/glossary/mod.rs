@@ -21,7 +21,8 @@ pub(crate) struct Term {
     pub meaning: &'static str,
 }
 
-/// Elements whose text is left alone: names, programs, what has a tooltip of its own, and what no pointer reaches.
+/// Elements whose text is left alone: names, programs, elements with a tooltip of their own, and those that no
+/// pointer reaches.
 const LEFT_ALONE: [&str; 11] =
     ["script", "style", "title", "desc", "abbr", "h1", "button", "code", "pre", "noscript", "option"];
 /// Elements within which a term is explained once.

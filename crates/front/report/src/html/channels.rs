@@ -1,4 +1,4 @@
-//! The page of an experiment with channels: who sat where, and what came of it.
+//! The page of an experiment with channels: the seats, and the result.
 
 use super::{document, head};
 use crate::floor::{self, Comparison};

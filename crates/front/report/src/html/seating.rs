@@ -45,7 +45,7 @@ pub enum Verdict {
     Verified,
     /// It was seen elsewhere, or the kernel refused the seat.
     Elsewhere,
-    /// It had no seat.
+    /// The thread had no seat.
     Unseated,
     /// The thread ended before its CPU could be read.
     Unseen,

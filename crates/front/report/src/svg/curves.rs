@@ -28,7 +28,7 @@ pub(crate) const COLOURS: [&str; 7] = ["#0072b2", "#d55e00", "#009e73", "#cc79a7
 pub(crate) struct Curve {
     pub name: String,
     pub points: Vec<(f64, f64)>,
-    /// Which of [`COLOURS`].
+    /// The index of its colour in [`COLOURS`].
     pub colour: usize,
     /// The width of its line, in user units.
     pub width: f64,

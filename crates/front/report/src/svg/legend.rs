@@ -36,7 +36,7 @@ pub(super) fn legend(entries: &[Entry], width: f64) -> Markup {
     }
 }
 
-/// The corner of each name's entry; what does not fit into a row begins the next.
+/// The corner of each name's entry; an entry that does not fit into a row begins the next.
 fn places<'a>(names: impl Iterator<Item = &'a str>, width: f64) -> Vec<(f64, f64)> {
     let (mut x, mut y) = (0.0, 0.0);
     let mut place = |name: &str| {

@@ -59,7 +59,7 @@ pub(crate) fn lengths(report: &Report) -> Half<'_> {
     }
 }
 
-/// When the longest gaps came.
+/// The times at which the longest gaps came.
 pub(crate) fn timeline(report: &Report) -> Half<'_> {
     let until_ns = 1e9 * report.seconds.max(f64::MIN_POSITIVE);
     Half {

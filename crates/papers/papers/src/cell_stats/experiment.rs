@@ -32,7 +32,7 @@ pub enum StatsError<E: std::error::Error> {
         /// The largest share of several runs, 0 to 1.
         overlap: f64,
     },
-    /// It failed.
+    /// The run failed.
     #[error(transparent)]
     Run(E),
 }
@@ -232,7 +232,7 @@ fn run<B: Bed, P: Program<Output = Timed>>(
         seats.iter().zip(&timed).filter(|(_, task)| task.operations > 0).take(if is_message { 1 } else { usize::MAX });
     let per_spe: Vec<PerTask> = counted.map(of).collect();
     let iterations = timed.iter().map(|task| task.operations).max().unwrap_or(0);
-    // A machine may serve one before the other: what counts is when all are done.
+    // A machine may serve one before the other, so the time until all are done counts.
     let all_ns = span(&timed) as f64 * ns_per_cycle / iterations.max(1) as f64;
     Ok(Outcome {
         function: options.function.name(),

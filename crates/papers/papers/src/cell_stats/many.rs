@@ -11,8 +11,8 @@ const ENOUGH_BYTES: u64 = 16384;
 /// Less of a run than this is little: as much as two runs of workers that fight differ by chance.
 const LITTLE: f64 = 0.25;
 
-/// Runs an experiment of many workers on a machine that repeats itself, few times each: what they come to is a mean over
-/// them all.
+/// Runs an experiment of many workers on a machine that repeats itself, a few times each; the figure is a mean over
+/// all of them.
 ///
 /// Workers start one after the other with cold caches, so a run of few operations on many workers may be mostly
 /// start. A run twice as long has the same start, which cancels in their difference. Where the difference is small,

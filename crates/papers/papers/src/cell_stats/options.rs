@@ -87,7 +87,7 @@ impl Function {
 /// One experiment, in CellStats' own terms (section 3.1 of the paper).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Options {
-    /// `-f`: what.
+    /// `-f`: the function.
     pub function: Function,
     /// `-n` or `-N`: workers.
     pub workers: usize,

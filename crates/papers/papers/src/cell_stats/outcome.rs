@@ -5,14 +5,14 @@ use serde::Serialize;
 /// Latency and bandwidth of one experiment.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Outcome {
-    /// `-f`.
+    /// `-f`: the function's name.
     pub function: &'static str,
     /// A round trip for mailboxes and signals, one operation else: the time until all workers were done, over the
     /// operations of one.
     pub latency_ns: f64,
     /// All workers' bytes over time; null where nothing but a word moves.
     pub bandwidth_gbps: Option<f64>,
-    /// Each worker's.
+    /// The figures of each worker.
     pub per_spe: Vec<PerTask>,
     /// Operations that were run for it; fewer than asked for where the machine repeats itself exactly, more where shorter
     /// runs of its workers did not overlap.
@@ -27,7 +27,7 @@ pub struct Outcome {
 /// The spread of a latency over batches, beside their median.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Spread {
-    /// Batches.
+    /// The number of batches.
     pub batches: usize,
     /// Their tenth percentile.
     pub p10_ns: f64,
@@ -35,11 +35,11 @@ pub struct Spread {
     pub mad_ns: f64,
     /// Lower end of the median's 95 % bootstrap interval.
     pub ci95_low_ns: f64,
-    /// Upper end of it.
+    /// Upper end of the same interval.
     pub ci95_high_ns: f64,
 }
 
-/// One worker.
+/// The figures of one worker.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PerTask {
     /// Its PU.

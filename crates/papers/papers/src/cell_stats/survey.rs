@@ -68,7 +68,7 @@ pub struct Series {
     pub points: Vec<Point>,
 }
 
-/// One point.
+/// One point of a curve.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Point {
     /// Bytes, elements or workers.
@@ -245,7 +245,7 @@ fn atomics(rooms: &Rooms, counts: &[usize], iterations: u64) -> Plan {
     }
 }
 
-/// 1, 2, 4 and so on, and all.
+/// The counts 1, 2, 4 and so on, and all.
 fn counts(rooms: &Rooms) -> Vec<usize> {
     let all = rooms.count();
     let mut counts: Vec<usize> = (0..).map(|power| 1 << power).take_while(|count| *count < all).collect();

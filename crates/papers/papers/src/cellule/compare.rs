@@ -19,9 +19,9 @@ const MOST_RUNS: usize = 50;
 pub struct Comparison {
     /// The program, as it is written on the command line.
     pub workload: String,
-    /// Workers.
+    /// The number of workers.
     pub workers: usize,
-    /// Tasks of an iteration.
+    /// The number of tasks in an iteration.
     pub tasks: u32,
     /// Times with persistent workers: load a program, start it on each worker, send it its repetitions by a message,
     /// read the answer, wait.
@@ -36,7 +36,7 @@ pub struct Comparison {
     pub kernel: ByWay<Kernel>,
 }
 
-/// One of each way.
+/// A value for each way.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct ByWay<T> {
     /// The value with persistent workers.
@@ -50,9 +50,9 @@ pub struct ByWay<T> {
 /// The runtime's gain over each way of threads, in per cent of its time.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Gain {
-    /// Over a thread a worker.
+    /// The gain over a thread for each worker.
     pub thread_per_worker: f64,
-    /// Over a thread a task.
+    /// The gain over a thread for each task.
     pub thread_per_task: f64,
 }
 

@@ -64,7 +64,7 @@ pub struct Cost {
 /// The costs with this many workers.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Costs {
-    /// Workers.
+    /// The number of workers.
     pub workers: usize,
     /// The clock's smallest step: shorter calls cannot be distinguished.
     pub clock_step_ns: f64,

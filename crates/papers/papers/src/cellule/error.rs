@@ -15,9 +15,9 @@ pub enum CelluleError {
     /// More workers than CPUs, or none.
     #[error("{workers} is no number of workers for these CPUs; it is between 1 and {cpus}, one on a CPU")]
     Workers {
-        /// Wanted.
+        /// The workers that were asked for.
         workers: usize,
-        /// Given.
+        /// The CPUs that were given.
         cpus: usize,
     },
     /// A text that names no workload.
@@ -31,7 +31,7 @@ pub enum CelluleError {
     Wrong {
         /// The program.
         what: &'static str,
-        /// Which element.
+        /// The index of the element.
         at: usize,
         /// The workers' result.
         got: f32,

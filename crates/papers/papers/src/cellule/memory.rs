@@ -50,7 +50,7 @@ impl Floats {
     }
 }
 
-/// The whole numbers of a store; it begins at a page, so there are none to spare at its head.
+/// The numbers that fill a store; a store begins at a page, so no bytes before the first are left over.
 pub fn floats(store: &mut [u8]) -> &mut [f32] {
     // SAFETY: every pattern of 32 bits is an f32.
     unsafe { store.align_to_mut().1 }

@@ -43,7 +43,7 @@ pub(crate) fn program(
     })
 }
 
-/// Every so-many-th task from one on: what one start of a program does.
+/// The part of the tasks that one start of a program works on: every `step`-th task from `first`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Part {
     /// The first task.

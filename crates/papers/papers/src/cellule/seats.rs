@@ -49,7 +49,7 @@ impl Seats {
         Options { polling: self.polling(Polling::Spin), ..Options::default() }
     }
 
-    /// How programs are run: whoever waits for long sleeps.
+    /// The options for running programs: long waits sleep.
     #[must_use]
     pub fn for_programs(&self) -> Options {
         Options { polling: self.polling(Polling::Adaptive(PROGRAM_SPIN)), ..Options::default() }
@@ -70,7 +70,7 @@ impl Seats {
     /// The same contexts answered by threads.
     ///
     /// # Errors
-    /// No memory.
+    /// There is not enough memory.
     pub fn threads(&self, options: Options) -> Result<Vec<ThreadContext>, CelluleError> {
         let context = |cpu: &u32| Ok(ThreadContext::new(*cpu, options)?);
         self.workers.iter().map(context).collect()

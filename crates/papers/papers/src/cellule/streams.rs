@@ -80,7 +80,7 @@ pub struct Through {
     pub shares: Vec<Shares>,
 }
 
-/// Runs a configuration for so long.
+/// Runs a configuration for this long.
 ///
 /// # Errors
 /// No socket or thread to be had, or bytes that arrived changed.

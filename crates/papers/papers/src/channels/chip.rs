@@ -54,7 +54,7 @@ impl Chip {
     /// This many pairs of these PUs, each pair on two cores: a pair on one core would finish many times as fast.
     ///
     /// # Errors
-    /// Fewer PUs than that takes.
+    /// The chip has fewer PUs than that takes.
     pub fn pairs_of(&self, mut free: Vec<u32>, count: usize, rng: &mut Rng) -> Result<Vec<u32>, ChannelsError> {
         let there = free.len();
         let mut seats = Vec::with_capacity(2 * count);
@@ -80,7 +80,7 @@ impl Chip {
     /// hardware threads are used only where cores run out.
     ///
     /// # Errors
-    /// More threads than PUs.
+    /// There are more threads than PUs.
     pub fn spread(&self, count: usize, rng: &mut Rng) -> Result<Vec<u32>, ChannelsError> {
         let all = self.cores.iter().map(Vec::len).sum::<usize>();
         if count > all {

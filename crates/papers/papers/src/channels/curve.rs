@@ -50,7 +50,7 @@ pub struct Curve {
     pub nanoseconds_per_cycle: f64,
 }
 
-/// One distance.
+/// The distance to one PU.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Point {
     /// The PU at the other end.
@@ -61,10 +61,10 @@ pub struct Point {
     pub slowest_cycles: f64,
 }
 
-/// Measures.
+/// Measures the distances from one PU over a line.
 ///
 /// # Errors
-/// A PU that there is not, more pairs than fit, or the testbed's.
+/// A PU does not exist, more pairs are asked for than fit, or the testbed failed.
 pub fn curve<T: Testbed>(bed: &mut T, chip: &Chip, wanted: &Wanted) -> Result<Curve, ChannelsError> {
     let (home, mut rng) = (chip.core_of(wanted.from)?, Rng::with_seed(wanted.seed));
     let others = (0..chip.cores.len()).filter(|core| *core != home);

@@ -1,4 +1,4 @@
-//! One of the experiments: what is wanted, and what came of it.
+//! The experiments: the request for one, and its result.
 
 use super::curve::{self, Curve};
 use super::pair_gain::{self, Seats};
@@ -46,7 +46,7 @@ pub enum Wanted {
 pub struct Found {
     /// [`FORMAT`].
     pub format: &'static str,
-    /// Which experiment it was.
+    /// The name of the experiment.
     pub what: &'static str,
     /// Its figures.
     #[serde(flatten)]
@@ -87,7 +87,8 @@ impl Load {
 }
 
 impl Found {
-    /// The last comparison: who sat where, and over which lines. A curve's is its way to the farthest CPU and to the nearest.
+    /// The seats and lines of the last comparison. For a curve these are the pairs with the farthest CPU and with the
+    /// nearest.
     #[must_use]
     pub fn seated(&self) -> Option<Seated> {
         match &self.figures {

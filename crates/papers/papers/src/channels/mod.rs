@@ -49,7 +49,7 @@ pub struct RoundTrips {
 }
 
 impl RoundTrips {
-    /// Ticks as cycles.
+    /// Converts ticks into cycles.
     fn per(self, ticks_per_cycle: f64) -> Self {
         RoundTrips { mean: self.mean / ticks_per_cycle, slowest: self.slowest / ticks_per_cycle }
     }

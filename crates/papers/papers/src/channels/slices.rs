@@ -32,7 +32,7 @@ pub struct Slices {
     pub pairs: usize,
     /// Slices.
     pub sections: usize,
-    /// Seats and lines at random.
+    /// The times with seats and lines at random.
     pub random: Spread,
     /// The times in the Pizza Slice algorithm's placement.
     pub sliced: Spread,
@@ -57,7 +57,7 @@ pub struct Spread {
     pub slowest_cycles: f64,
 }
 
-/// Compares.
+/// Compares seats at random with those of the Pizza Slice algorithm.
 ///
 /// # Errors
 /// More pairs than lines or than PUs, sections that do not divide the cores, or the testbed's.
@@ -94,7 +94,7 @@ pub fn slices<T: Testbed>(bed: &mut T, chip: &Chip, wanted: &Wanted) -> Result<S
 /// No more channels than lines.
 ///
 /// # Errors
-/// Fewer lines.
+/// There are fewer lines than channels.
 pub(super) fn enough(channels: usize, lines: usize) -> Result<(), ChannelsError> {
     match channels <= lines {
         true => Ok(()),

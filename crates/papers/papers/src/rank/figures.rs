@@ -59,19 +59,19 @@ impl Run {
 /// Quantiles of the mappings' means (type 7 of Hyndman & Fan 1996), in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Quantiles {
-    /// The time that one mapping in a hundred undercuts.
+    /// The mean that one mapping in a hundred undercuts.
     pub p01: f64,
-    /// Ten are.
+    /// The mean that ten in a hundred undercut.
     pub p10: f64,
-    /// A quarter.
+    /// The mean that a quarter undercuts.
     pub p25: f64,
-    /// Half of them.
+    /// The mean that half of the mappings undercut.
     pub p50: f64,
-    /// Three quarters.
+    /// The mean that three quarters undercut.
     pub p75: f64,
-    /// Ninety of a hundred.
+    /// The mean that 90 in a hundred undercut.
     pub p90: f64,
-    /// Ninety-nine.
+    /// The mean that 99 in a hundred undercut.
     pub p99: f64,
 }
 
@@ -87,7 +87,7 @@ impl Quantiles {
 /// How well runs agree on the ranks (Spearman): 1 where they agree, 0 where one says nothing about another.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Correlation {
-    /// Over all pairs of runs.
+    /// The mean over all pairs of runs.
     pub mean: f64,
     /// The worst pair's.
     pub lowest: f64,
@@ -121,7 +121,7 @@ pub struct BestSet {
     pub margin_percent: f64,
 }
 
-/// One mapping.
+/// A mapping and its figures.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Row {
     /// Its rank by the mean, from 1.
@@ -130,9 +130,9 @@ pub struct Row {
     pub mapping: String,
     /// Its place in lexicographic order, from 0.
     pub index: u64,
-    /// Mean over the runs.
+    /// The mean over the runs.
     pub mean_ns: f64,
-    /// Run by run.
+    /// The time of each run.
     pub runs_ns: Vec<f64>,
     /// Whether it may be the best; null where one run says nothing about that.
     pub may_be_best: Option<bool>,

@@ -66,7 +66,7 @@ impl RankJournal {
         self.0.write(&Record { job, ns })
     }
 
-    /// Deletes the journal: what it held is safe elsewhere.
+    /// Deletes the journal, whose times are then stored elsewhere.
     ///
     /// # Errors
     /// [`JournalError::Io`].

@@ -63,7 +63,7 @@ impl Mapping {
     /// The seat of each task, where thread i sits on `pus[i]`.
     ///
     /// # Panics
-    /// Fewer PUs than tasks.
+    /// There are fewer PUs than tasks.
     #[must_use]
     pub fn seats(&self, pus: &[u32]) -> Vec<u32> {
         let mut seats = vec![0; self.0.len()];

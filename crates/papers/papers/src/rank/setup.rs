@@ -38,7 +38,7 @@ pub struct Setup {
     pub machine_hash: String,
     /// The PUs of the workers, in their order; a thread each. There may be more than tasks.
     pub pus: Vec<u32>,
-    /// The pattern, as people call it.
+    /// The pattern's usual name.
     pub pattern: String,
     /// Tasks on the ring.
     pub tasks: usize,

@@ -16,7 +16,7 @@ pub type Observe<'a> = dyn FnMut(usize, usize) -> ControlFlow<()> + 'a;
 /// is known now.
 ///
 /// # Errors
-/// The machine or the journal failed; what is known is in `times` and in the journal.
+/// The machine or the journal failed; the times that are known are in `times` and in the journal.
 pub fn in_parallel<B: Bed>(
     setup: &Setup,
     times: &mut Times,
@@ -47,7 +47,7 @@ pub fn in_parallel<B: Bed>(
 /// room does not favour any (a randomised complete block design). Whether all is known now.
 ///
 /// # Errors
-/// The machine or the journal failed; what is known is in `times` and in the journal.
+/// The machine or the journal failed; the times that are known are in `times` and in the journal.
 pub fn in_blocks<B: Bed>(
     setup: &Setup,
     times: &mut Times,

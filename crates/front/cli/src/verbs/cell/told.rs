@@ -7,7 +7,7 @@ use seatmap_os::CpuList;
 use seatmap_report::counted;
 use serde::Serialize;
 
-/// Processes that are named.
+/// The number of processes that are named.
 const OWNERS: usize = 8;
 
 /// The number of CPUs whose noise is listed.
@@ -37,7 +37,7 @@ impl<'a, T> List<'a, T> {
     }
 }
 
-/// One cell, a few lines.
+/// One cell, in a few lines.
 pub fn cell(record: &Record) -> String {
     let mut text = format!("{}: CPUs {}, {}{}\n", record.name, cpus(record), record.backend, noise(record));
     for reason in &record.degraded {
@@ -97,7 +97,7 @@ pub fn heard(noise: &Heard) -> Vec<String> {
     lines
 }
 
-/// All cells, a line each.
+/// All cells, one on each line.
 pub fn table(cells: &[Record]) -> String {
     let word = |state| if state == State::Ready { "ready" } else { "damaged" };
     let line = |cell: &Record| {

@@ -19,25 +19,25 @@ use std::sync::Arc;
 pub enum Source {
     /// This computer.
     Host {
-        /// All that this process may use.
+        /// All PUs that this process may use.
         topology: Topology,
-        /// Those to be measured.
+        /// The PUs to be measured.
         pus: Vec<u32>,
     },
     /// A model, in virtual time.
     Simulated {
         /// The machine.
         model: Arc<CoherentModel>,
-        /// Those to be measured.
+        /// The PUs to be measured.
         pus: Vec<u32>,
     },
-    /// Figures on file.
+    /// The figures of a profile on file.
     Replayed {
         /// The figures.
         profile: Box<Profile>,
         /// The kind of file that holds the figures, with its article: a profile, a description.
         kind: &'static str,
-        /// Those to be measured.
+        /// The PUs to be measured.
         pus: Vec<u32>,
     },
 }

@@ -15,7 +15,7 @@ const CLEARLY_MORE: f64 = 1.1;
 /// Edges beyond which following each over the machine's links takes longer than a search does.
 const MOST_EDGES: usize = 100_000;
 
-/// All of them, one a line.
+/// All remarks, one on each line.
 pub(super) fn remarks(
     typed: &Place,
     machine: &Machine,
@@ -103,7 +103,7 @@ fn cores(typed: &Place, request: &Request, answer: &Answer, sharing: &Sharing) -
     }))
 }
 
-/// `cost 812, 12.3 % less`.
+/// A cost beside another, such as `cost 812, 12.3 % less`.
 fn share(other: f64, cost: f64) -> String {
     let percent = 100.0 * (other / cost - 1.0);
     match (cost > 0.0, percent) {

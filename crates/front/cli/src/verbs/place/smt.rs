@@ -45,7 +45,8 @@ pub(super) fn other_way(typed: &Place, request: &Request) -> Result<Option<Answe
     other.place().map(Some)
 }
 
-/// Prints the remark only for people, and only where both ways are possible.
+/// Whether the other use of SMT is looked at too: only for people, who see the remark, and only where both are
+/// possible.
 fn is_looked_at(typed: &Place, request: &Request) -> bool {
     let is_free = request.smt_cores().is_some_and(|cores| request.pattern.tasks <= cores);
     let is_sum = typed.objective != ObjectiveChoice::Simulated && request.method == Method::Auto;

@@ -4,7 +4,7 @@ use std::io::{Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::time::Instant;
 
-/// Bytes of a write and of a read: what a connection over the loopback carries at once.
+/// Bytes of each write and read: about the amount that a connection over the loopback carries at once.
 pub const CHUNK: usize = 64 << 10;
 /// A stream's pattern begins anew after this many bytes. The number is prime, so that a lost or doubled chunk shows.
 const PERIOD: usize = 251;
@@ -17,7 +17,7 @@ pub struct Amount {
 }
 
 impl Amount {
-    /// Until then.
+    /// Any number of bytes until this time.
     pub fn until(end: Instant) -> Self {
         Amount { end: Some(end), bytes: u64::MAX }
     }

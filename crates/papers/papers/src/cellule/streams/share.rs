@@ -6,7 +6,7 @@ use serde::Serialize;
 /// Bytes that left the service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Forwarded {
-    /// Since the service began.
+    /// The time since the service began.
     pub at_ns: u64,
     /// The stream that they belong to.
     pub stream: usize,
