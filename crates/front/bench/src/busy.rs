@@ -1,4 +1,5 @@
-//! Lines sorted by home, and the nearest core found, on the simulated Xeon Phi 5110P: quiet, and with half of it talking.
+//! Lines sorted by home, and the nearest core found, on the simulated Xeon Phi 5110P: quiet, and with half of it
+//! talking.
 
 use crate::row::Row;
 use seatmap_machine::{HomesChecked, Rate};

@@ -94,8 +94,9 @@ impl Bench {
         ])
     }
 
-    /// Milliseconds from the death of a creator until its guardian has taken the journal away, having put all back. It is killed
-    /// late: when it has noted the last setting, with nearly everything to put back. One that finishes first is tried again.
+    /// Milliseconds from the death of a creator until its guardian has restored all settings and removed the journal.
+    /// The bench kills the creator late, when it has noted the last setting and nearly everything must be restored.
+    /// If the creator finishes first, the bench tries again.
     fn killed(&self) -> Result<f64, Box<dyn Error>> {
         let journal = Path::new("/run/seatmap").join(format!("{NAME}.journal"));
         let written = || std::fs::read_to_string(&journal).unwrap_or_default();
@@ -123,8 +124,8 @@ impl Bench {
         Err("the creator was not killed before it had finished".into())
     }
 
-    /// A busy loop pinned to a CPU, and one in a cell on it, beside the same hogs and writer; and one pinned there without
-    /// hogs, whose gaps no cell can take away.
+    /// Three busy loops: one pinned to a CPU and one in a cell on it, both beside the same hogs and writer, and one
+    /// pinned there without hogs, whose gaps no cell can remove.
     fn noise(&self) -> Result<Vec<Row>, Box<dyn Error>> {
         let (mut alone, mut pinned, mut inside) = (Vec::new(), Vec::new(), Vec::new());
         for _ in 0..TURNS {

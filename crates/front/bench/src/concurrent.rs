@@ -99,7 +99,8 @@ fn slower(both: [f64; 2]) -> f64 {
     both[0].max(both[1])
 }
 
-/// Rows of the table of primitives, where the first CPU is told, and functions of CellStats, where the last to end counts.
+/// Rows of the table of primitives, where the first CPU is reported, and functions of CellStats, where the last to
+/// end counts.
 fn atomics() -> Vec<Case> {
     let mut cases = Vec::new();
     for shared in [true, false] {

@@ -12,7 +12,8 @@ use seatmap_place::{Problem, Traffic};
 use std::error::Error;
 use std::time::Instant;
 
-/// Dense 2-opt from a good mapping, over Scotch's cost, in the notes' figures for a 32 x 32 stencil: 2.15 M over 2.283 M.
+/// Dense 2-opt from a good mapping, over Scotch's cost, in the notes' figures for a 32 x 32 stencil: 2.15 M over
+/// 2.283 M.
 const WANTED_OVER_SCOTCH: f64 = 2.15 / 2.283;
 
 /// Nanoseconds between PUs of one core complex of 8, one NUMA node of 64, one machine of 256, and beyond.

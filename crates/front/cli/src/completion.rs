@@ -1,5 +1,5 @@
-//! Completions, which the shell's script asks this program for at each press of the key: so they know the machines, patterns
-//! and cells that there are now.
+//! Completions. The shell's script asks this program for them at each press of the key, so they include the machines,
+//! patterns and cells that exist now.
 
 use crate::error::CliError;
 use crate::output;
@@ -13,7 +13,8 @@ use std::ffi::{OsStr, OsString};
 /// Set by the script to the shell's name.
 const VARIABLE: &str = "SEATMAP_COMPLETE";
 
-/// zsh loads `_seatmap` from its function path at the first press of the key: the script, called as that, must answer too.
+/// zsh loads `_seatmap` from its function path at the first press of the key: the script, called as that, must answer
+/// too.
 const AS_ZSH_FUNCTION: &str = "[[ $funcstack[1] != _seatmap ]] || _clap_dynamic_completer_seatmap \"$@\"\n";
 
 /// The values that an argument may have, but for files.

@@ -1,5 +1,5 @@
-//! `seatmap`, the command: it reads what was typed, calls the library that does it, and says how it went. No logic lives
-//! here.
+//! `seatmap`, the command: it reads the command line, calls the library that does the work, and reports the result.
+//! No logic lives here.
 
 mod args;
 mod bar;

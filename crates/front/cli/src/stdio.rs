@@ -33,7 +33,8 @@ pub fn closed() -> Vec<RawFd> {
     (0..STREAMS).filter(|stream| was_closed(*stream)).collect()
 }
 
-/// Whether standard input (0), output (1) or error (2) was closed when this program was started. Other numbers never were.
+/// Whether standard input (0), output (1) or error (2) was closed when this program was started. False for other
+/// numbers.
 pub fn was_closed(stream: RawFd) -> bool {
     (0..STREAMS).contains(&stream) && CLOSED.load(Ordering::Relaxed) & 1 << stream != 0
 }

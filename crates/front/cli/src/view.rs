@@ -10,8 +10,8 @@ const USUAL_WIDTH: usize = 100;
 /// Beyond this, cells only grow.
 const WIDEST: usize = 200;
 
-/// The colours to draw with on a stream that is, or is not, a terminal. NO_COLOR (no-color.org) rules unless the command
-/// line asks for colours.
+/// The colours to draw with on a stream that is, or is not, a terminal. NO_COLOR (no-color.org) rules unless the
+/// command line asks for colours.
 pub fn colour(choice: ColourChoice, stream: &impl IsTerminal) -> Colour {
     match choice {
         ColourChoice::True => Colour::True,

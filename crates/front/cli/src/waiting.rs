@@ -11,8 +11,8 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// The time between two pictures.
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// A bar for work that does not tell how far it is: it shows the time that has passed, and how much there is where that is
-/// known. It appears after two seconds and is gone when dropped.
+/// A bar for work without known progress. It shows the time that has passed, and the limit where there is one. It
+/// appears after two seconds and disappears when dropped.
 pub struct Waiting(Option<(Sender<()>, JoinHandle<()>)>);
 
 impl Waiting {

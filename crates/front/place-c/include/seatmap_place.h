@@ -410,19 +410,19 @@ const char *seatmap_answer_plan_json(const seatmap_answer *answer);
 void seatmap_answer_free(seatmap_answer *answer);
 
 /**
- * Finds seats for the threads of count channels: next to the homes of the channels' lines where the machine tells homes
- * apart, else by distance. sections is 0, or how many slices of a ring or mesh the groups of threads are dealt to, which
- * must divide its cores.
+ * Finds seats for the threads of count channels: next to the homes of the channels' lines where the machine tells
+ * homes apart, else by distance. sections is 0, or the number of slices of a ring or mesh that the groups of threads
+ * are distributed over, which must divide its cores.
  *
- * machine may be NULL: this host, as `seatmap measure` remembers it below $XDG_STATE_HOME or ~/.local/state, and those of
- * its CPUs that the process may use.
+ * machine may be NULL: this host, as `seatmap measure` stored it below $XDG_STATE_HOME or ~/.local/state, and those
+ * of its CPUs that the process may use.
  *
  * On success *seats is the caller's, for seatmap_seats_free; else it is NULL.
  *
  * Threads share CPUs where there are fewer of these; with sections that is refused.
  *
- * Fails with SEATMAP_STATUS_NOT_POSSIBLE where the host has not been measured, or is another computer than was measured,
- * or has fewer lines than channels.
+ * Fails with SEATMAP_STATUS_NOT_POSSIBLE where the host has not been measured, or is not the computer that was
+ * measured, or has fewer lines than channels.
  */
 seatmap_status seatmap_channels_seats(const seatmap_machine *machine,
                                       const seatmap_channel *channels,

@@ -181,8 +181,8 @@ typedef struct {
 } seatmap_runtime_options;
 
 /**
- * A program for a worker: it sees the worker from within, the argument that it was started with, and the data that it was
- * loaded with; and returns its stop code.
+ * A program for a worker: it receives the worker from within, the argument that it was started with, and the data
+ * that it was loaded with, and returns its stop code.
  */
 typedef uint32_t (*seatmap_program)(seatmap_inside *inside, uint64_t argument, void *data);
 
@@ -224,15 +224,15 @@ size_t seatmap_runtime_workers(const seatmap_runtime *runtime);
 void seatmap_runtime_destroy(seatmap_runtime *runtime);
 
 /**
- * The CPUs that this process may use, ascending: writes up to `room` of them to `cpus`, and to `count` how many there are.
+ * The CPUs that this process may use, ascending: writes up to `room` of them to `cpus`, and their number to `count`.
  */
 seatmap_worker_status seatmap_allowed_cpus(uint32_t *cpus,
                                            size_t room,
                                            size_t *count);
 
 /**
- * Borrows a worker and overwrites its local store with zeros, as spe_context_create. SEATMAP_WORKER_STATUS_BUSY where all
- * are in contexts.
+ * Borrows a worker and overwrites its local store with zeros, as spe_context_create. Fails with
+ * SEATMAP_WORKER_STATUS_BUSY where all workers are in contexts.
  */
 seatmap_worker_status seatmap_context_create(seatmap_runtime *runtime,
                                              seatmap_context **context);
@@ -358,8 +358,8 @@ void seatmap_inside_mbox_write(seatmap_inside *inside, uint32_t message);
 bool seatmap_inside_mbox_try_write(seatmap_inside *inside, uint32_t message);
 
 /**
- * Reads and empties a signal register, 0 or 1, as spu_read_signal1; waits until something was written. 0 for NULL and for
- * another register.
+ * Reads and empties a signal register, 0 or 1, as spu_read_signal1; waits until a value is written. Returns 0 for
+ * NULL and for any other register.
  */
 uint32_t seatmap_inside_signal_read(seatmap_inside *inside,
                                     uint32_t signal);
@@ -394,7 +394,8 @@ seatmap_worker_status seatmap_channel_create(int descriptor,
 void seatmap_channel_destroy(seatmap_channel *channel);
 
 /**
- * Opens a file by its path from the root, as "files/out/result.txt", "console" or "input"; `opening` is a seatmap_opening.
+ * Opens a file by its path from the root, as "files/out/result.txt", "console" or "input"; `opening` is a
+ * seatmap_opening.
  */
 seatmap_worker_status seatmap_channel_open(seatmap_channel *channel,
                                            const char *path,
@@ -426,7 +427,8 @@ seatmap_worker_status seatmap_channel_write(seatmap_channel *channel,
                                             size_t bytes);
 
 /**
- * Takes this process all rights but to compute, start threads, tell the time, and read and write what is open: for good.
+ * Gives up, for good, all rights of this process except to compute, start threads, read the clock, and read and
+ * write files that are open.
  */
 seatmap_worker_status seatmap_fence_close(void);
 

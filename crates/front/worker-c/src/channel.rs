@@ -48,7 +48,8 @@ pub unsafe extern "C" fn seatmap_channel_destroy(channel: *mut Channel) {
     unsafe { take_back(channel) }
 }
 
-/// Opens a file by its path from the root, as "files/out/result.txt", "console" or "input"; `opening` is a seatmap_opening.
+/// Opens a file by its path from the root, as "files/out/result.txt", "console" or "input"; `opening` is a
+/// seatmap_opening.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_channel_open(
     channel: *mut Channel,
@@ -134,7 +135,8 @@ pub unsafe extern "C" fn seatmap_channel_write(
     })
 }
 
-/// Takes this process all rights but to compute, start threads, tell the time, and read and write what is open: for good.
+/// Gives up, for good, all rights of this process except to compute, start threads, read the clock, and read and
+/// write files that are open.
 #[unsafe(no_mangle)]
 pub extern "C" fn seatmap_fence_close() -> Status {
     Failure::call(|| {

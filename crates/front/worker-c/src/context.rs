@@ -12,8 +12,8 @@ use std::sync::Arc;
 /// is overwritten with zeros when it is destroyed.
 pub struct Context(pub(crate) seatmap_worker::Context);
 
-/// A program for a worker: it sees the worker from within, the argument that it was started with, and the data that it was
-/// loaded with; and returns its stop code.
+/// A program for a worker: it receives the worker from within, the argument that it was started with, and the data
+/// that it was loaded with, and returns its stop code.
 pub type Program = Option<unsafe extern "C" fn(inside: *mut Inside, argument: u64, data: *mut c_void) -> u32>;
 
 /// A program written in C, with its data.
@@ -34,8 +34,8 @@ impl seatmap_worker::Program for Loaded {
     }
 }
 
-/// Borrows a worker and overwrites its local store with zeros, as spe_context_create. SEATMAP_WORKER_STATUS_BUSY where all
-/// are in contexts.
+/// Borrows a worker and overwrites its local store with zeros, as spe_context_create. Fails with
+/// SEATMAP_WORKER_STATUS_BUSY where all workers are in contexts.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_context_create(runtime: *mut Runtime, context: *mut *mut Context) -> Status {
     // SAFETY: the caller keeps the rules of the header.

@@ -1,6 +1,7 @@
 //! The functions that a worker's program in C can call.
 //!
-//! None of these returns a status: programs call them where every nanosecond counts, and what they get wrong is an answer.
+//! None of these returns a status: programs call them where every nanosecond counts, and a mistake in a call shows in
+//! the value that it returns.
 
 use std::ffi::c_void;
 
@@ -72,8 +73,8 @@ pub unsafe extern "C" fn seatmap_inside_mbox_try_write(inside: *mut Inside, mess
     unsafe { with(inside, false, |inside| inside.mailbox_try_write(message)) }
 }
 
-/// Reads and empties a signal register, 0 or 1, as spu_read_signal1; waits until something was written. 0 for NULL and for
-/// another register.
+/// Reads and empties a signal register, 0 or 1, as spu_read_signal1; waits until a value is written. Returns 0 for
+/// NULL and for any other register.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_inside_signal_read(inside: *mut Inside, signal: u32) -> u32 {
     // SAFETY: the caller keeps the rules of the header.

@@ -104,7 +104,7 @@ pub unsafe extern "C" fn seatmap_runtime_destroy(runtime: *mut Runtime) {
     unsafe { take_back(runtime) }
 }
 
-/// The CPUs that this process may use, ascending: writes up to `room` of them to `cpus`, and to `count` how many there are.
+/// The CPUs that this process may use, ascending: writes up to `room` of them to `cpus`, and their number to `count`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_allowed_cpus(cpus: *mut u32, room: usize, count: *mut usize) -> Status {
     Failure::call(|| {

@@ -1,5 +1,5 @@
-//! The library, built as packagers build it and installed in a folder of its own. The tests of each C library share this
-//! file: the package that compiles it says which library it is.
+//! The library, built as packagers build it and installed in a folder of its own. The tests of each C library share
+//! this file: the package that compiles it says which library it is.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

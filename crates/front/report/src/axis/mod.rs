@@ -1,7 +1,8 @@
 //! Axes of charts: where a value stands between two ends, and the round values that are named beside it.
 //!
-//! Every chart takes its ticks from here, so that they are all alike: multiples of 1, 2 or 5 in some decade (doublings for
-//! sizes), each written with as many digits as tell it from its neighbours, times in the unit that suits them.
+//! Every chart takes its ticks from here, so that they are all alike: multiples of 1, 2 or 5 in some decade
+//! (doublings for sizes), each written with as many digits as tell it from its neighbours, times in the unit that
+//! suits them.
 
 mod text;
 mod ticks;

@@ -11,8 +11,8 @@ const BINARY: [(f64, &str); 4] = [(1_073_741_824.0, " Gi"), (1_048_576.0, " Mi")
 /// Digits after the point beyond which a double holds nothing.
 const MOST_DECIMALS: i32 = 15;
 
-/// The text of each value. A linear axis has one unit and as many decimals as its step; on a logarithmic one each value has
-/// the unit that suits it.
+/// The text of each value. A linear axis has one unit and as many decimals as its step; on a logarithmic one each
+/// value has the unit that suits it.
 pub(super) fn texts(values: &[f64], unit: Unit, scaling: Scaling) -> Vec<String> {
     let step = values.windows(2).map(|two| two[1] - two[0]).fold(f64::INFINITY, f64::min);
     let most = values.iter().fold(0.0, |most: f64, value| most.max(value.abs()));

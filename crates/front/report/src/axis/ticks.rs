@@ -79,8 +79,8 @@ impl Axis {
         (first..=last).filter(|power| (last - power) % every == 0).map(|power| f64::from(power).exp2()).collect()
     }
 
-    /// Multiples of 1, 2 or 5 in some decade. The first of things that are counted, such as rank 1, has its tick where there
-    /// is room.
+    /// Multiples of 1, 2 or 5 in some decade. The first of things that are counted, such as rank 1, has its tick
+    /// where there is room.
     fn linear(&self, most: usize) -> Vec<f64> {
         let step = self.step(most);
         let (first, last) = ((self.low / step - SLACK).ceil() as i64, (self.high / step + SLACK).floor() as i64);

@@ -1,4 +1,5 @@
-//! The Cell's element interconnect bus: elements in the order in which they hang on it, two rings each way, chip by chip.
+//! The Cell's element interconnect bus: elements in the order in which they hang on it, two rings each way, chip by
+//! chip.
 
 use super::parts::{Area, Label, Point, Seat, Wire, on_circle};
 use super::ring::{LANE, WIDEST, wires};

@@ -7,8 +7,8 @@ pub(super) const STEPS: usize = 6;
 /// The lightest step: lighter colours of viridis cannot be seen on a white ground.
 const LIGHTEST: f64 = 0.82;
 
-/// Blue, vermilion, purple, sky and orange of Okabe & Ito 2008, told apart also by people who confuse red and green; their
-/// green marks homes.
+/// Blue, vermilion, purple, sky and orange of Okabe & Ito 2008, which people who confuse red and green can also tell
+/// apart; their green marks homes.
 const PARTS: [Rgb; 5] = [[0, 114, 178], [213, 94, 0], [204, 121, 167], [86, 180, 233], [230, 159, 0]];
 /// The colour of tasks without any traffic.
 const NOBODY: Rgb = [110, 119, 129];

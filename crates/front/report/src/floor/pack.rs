@@ -58,8 +58,8 @@ pub(super) fn packed(group: &Group, size: f64, ratio: f64) -> Packed<'_> {
     }
 }
 
-/// As many as give the least of a shape: rows that are full, unless others are far better. `parts` are those alike, which fill
-/// rows of their own.
+/// As many as give the least of a shape: rows that are full, unless others are far better. `parts` are those alike,
+/// which fill rows of their own.
 fn columns(parts: &[usize], shape: impl Fn(usize) -> f64) -> usize {
     let most = parts.iter().max().copied().unwrap_or(1).max(1);
     let best =

@@ -59,8 +59,8 @@ fn figures_of(comparison: &Comparison) -> Markup {
     }
 }
 
-/// Both seatings for a page: the halves stand below each other where it is narrow, and what is drawn can be chosen without
-/// a script.
+/// Both seatings for a page: on a narrow page one stands below the other, and the reader can choose the drawing
+/// without a script.
 pub(crate) fn section(comparison: &Comparison) -> Markup {
     let has_wires = !comparison.floor.wires.is_empty();
     html! {

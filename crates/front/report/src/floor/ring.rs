@@ -68,8 +68,8 @@ fn name(pu: &Pu, stop: usize) -> String {
     format!("CPU {}{core}, stop {stop}", pu.os)
 }
 
-/// Both directions of a ring, the one upwards outside, each with tracks so far from its own middle. A place's link up leads
-/// to the next, its link down to the last.
+/// Both directions of a ring, the one upwards outside, each with tracks so far from its own middle. A place's link up
+/// leads to the next, its link down to the last.
 pub(super) fn wires(
     middle: Point,
     radius: f64,

@@ -40,8 +40,8 @@ impl Seating {
         Seating { cost: Some(cost), ..Seating::unplanned(&title, profile, pattern, plan, placement) }
     }
 
-    /// Channels on the candidate lines as they come. Homes are known only if the plan beside it knows them too, so that the
-    /// two can be compared.
+    /// Channels on the candidate lines as they come. Homes are known only if the plan beside it knows them too, so
+    /// that the two can be compared.
     fn unplanned(title: &str, profile: &Profile, pattern: &Pattern, plan: &Plan, placement: Vec<u32>) -> Self {
         let lines = profile.home_model.as_ref().and_then(|model| model.lines.as_ref());
         let lines = lines.map_or(&[][..], |lines| &lines.home_of_line).iter().map(|home| Some(*home as usize));

@@ -1,8 +1,8 @@
 //! Every term of the field that stands on a page, explained where it stands.
 //!
-//! [`table`] is the one list of terms. [`explained`] takes a page's body and gives each term a tooltip where it first stands in
-//! a section (`<abbr title>`, in pictures an SVG `<title>`); a page ends with the list of its terms, for readers on paper and
-//! on telephones, which show no tooltips.
+//! [`table`] is the one list of terms. [`explained`] takes a page's body and gives each term a tooltip where it first
+//! stands in a section (`<abbr title>`, in pictures an SVG `<title>`); a page ends with the list of its terms, for
+//! readers on paper and on telephones, which show no tooltips.
 
 mod find;
 mod table;

@@ -1,8 +1,8 @@
 //! One self-contained HTML page: no request leaves it, now or in ten years.
 //!
-//! [`page`] shows a profile. [`document`] is the frame around any page of Seatmap (style, light and dark, the terms explained,
-//! and a policy that forbids the browser to load anything); placements, noise, seatings and others fill it with their own
-//! bodies.
+//! [`page`] shows a profile. [`document`] is the frame around any page of Seatmap (style, light and dark, the terms
+//! explained, and a policy that forbids the browser to load anything); placements, noise, seatings and others fill it
+//! with their own bodies.
 
 mod channels;
 mod charts;
@@ -63,8 +63,8 @@ pub(crate) fn head(title: &str, sentence: &str, more: &Markup) -> Markup {
     }
 }
 
-/// A whole page: a body in the common style, a script, and the JSON that the script finds in the element `data`. The terms of
-/// the field in the body get their tooltips here, and their list at the end.
+/// A whole page: a body in the common style, a script, and the JSON that the script finds in the element `data`. The
+/// terms of the field in the body get their tooltips here, and their list at the end.
 ///
 /// `title` and what stands in `body` as text are escaped, and hidden characters in them are made visible; `script` is
 /// taken as it is and must come from this program, never from a file. `data` may hold anything: all text that could
@@ -95,8 +95,8 @@ pub fn document(title: &str, body: &Markup, script: &str, data: &str) -> String 
     visible_lines(page.into_string())
 }
 
-/// JSON that cannot end the element it stands in: `<` and hidden characters occur in JSON only inside strings, where they
-/// may be escaped.
+/// JSON that cannot end the element it stands in: `<` and hidden characters occur in JSON only inside strings, where
+/// they may be escaped.
 fn inert(json: &str) -> String {
     let mut inert = String::with_capacity(json.len());
     for c in json.chars() {

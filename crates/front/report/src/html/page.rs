@@ -14,8 +14,8 @@ const SCRIPT: &str = include_str!("../../assets/page.js");
 /// Classes shown as large figures below the title.
 const TILES: usize = 6;
 
-/// A profile as one HTML file that works offline and, with static pictures, without scripts; its floor is that of the model
-/// where it has one.
+/// A profile as one HTML file that works offline and, with static pictures, without scripts; its floor is that of the
+/// model where it has one.
 #[must_use]
 pub fn page(profile: &Profile, floor: &Floor) -> String {
     let digits = Digits::of(profile);

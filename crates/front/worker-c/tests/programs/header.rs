@@ -1,7 +1,7 @@
 //! The header that is checked in is the one that the sources make.
 //!
-//! `SEATMAP_HEADER=write cargo test -p seatmap-worker-c --test programs header` renews it; look at the difference before it is
-//! committed: it is what C programs were compiled against.
+//! `SEATMAP_HEADER=write cargo test -p seatmap-worker-c --test programs header` renews it; look at the difference
+//! before you commit it, because C programs were compiled against the old one.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 

@@ -20,8 +20,8 @@ pub struct Rooms {
 }
 
 impl Rooms {
-    /// An ordinary computer: the groups of a level are chips, and the first CPU takes the controller's part where there is
-    /// another. `None` where the topology does not say which CPUs share that level.
+    /// An ordinary computer: the groups of a level are chips, and the first CPU takes the controller's part where
+    /// there is another. `None` where the topology does not say which CPUs share that level.
     #[must_use]
     pub fn of_computer(topology: &Topology, pus: &[u32], class: Level, modules: usize) -> Option<Self> {
         let groups = class.groups(topology, pus)?;

@@ -10,8 +10,8 @@ use std::sync::Arc;
 
 /// A problem in tasks that do not depend on each other.
 ///
-/// Its program waits for a message, which says how often to do its tasks, answers when all are done, and ends with 0, or
-/// with 1 where its local store is too small.
+/// Its program waits for a message, which says how often to do its tasks, answers when all are done, and ends with 0,
+/// or with 1 where its local store is too small.
 pub trait Problem: Send + Sync {
     /// The program; its argument is a [`Part`].
     fn program(&self) -> Arc<dyn Program>;

@@ -5,11 +5,11 @@ use seatmap_os::affinity;
 use seatmap_worker::{Options, Polling, Runtime, ThreadContext};
 use std::time::Duration;
 
-/// How long a reader looks before it sleeps where the controller's CPU holds a worker too: two that spin on one CPU wait
-/// for the end of each other's time slices.
+/// How long a reader looks before it sleeps where the controller's CPU holds a worker too: two threads that spin on
+/// one CPU wait for the end of each other's time slices.
 const SHARED_SPIN: Duration = Duration::from_micros(20);
-/// How long a controller looks for a program's end before it sleeps and leaves its CPU to others. To be woken takes some
-/// microseconds, little beside what has lasted this long.
+/// How long a controller looks for a program's end before it sleeps and leaves its CPU to others. Waking it takes a
+/// few microseconds, which is little compared with a wait this long.
 const PROGRAM_SPIN: Duration = Duration::from_micros(200);
 
 /// The CPUs of the controller and of the workers, one each.
@@ -22,8 +22,8 @@ pub struct Seats {
 }
 
 impl Seats {
-    /// The first CPU for the controller, the others for workers; where the workers are as many as the CPUs, one shares the
-    /// controller's.
+    /// The first CPU for the controller, the others for workers; where the workers are as many as the CPUs, one
+    /// shares the controller's.
     ///
     /// # Errors
     /// [`CelluleError::Workers`].

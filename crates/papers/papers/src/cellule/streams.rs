@@ -1,8 +1,8 @@
 //! TCP streams through pollers: section 4.2.
 //!
-//! The paper gives a network processor's threads to two streams, 8 and 6 for priorities of 4 and 3, and looks at what each
-//! gets through. Here two senders saturate a TCP connection each over the loopback, a service receives (Rx) and forwards
-//! (Tx), and two sinks take what comes and compare it with what was sent.
+//! The paper gives a network processor's threads to two streams, 8 and 6 for priorities of 4 and 3, and measures the
+//! throughput of each. Here two senders saturate a TCP connection each over the loopback, a service receives (Rx) and
+//! forwards (Tx), and two sinks receive the bytes and compare them with those that were sent.
 //!
 //! | module | holds |
 //! |---|---|

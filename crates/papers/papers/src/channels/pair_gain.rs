@@ -31,8 +31,8 @@ pub struct Wanted {
     pub seed: u64,
 }
 
-/// Compares the model on two cores at random with the model near its channel's home. Both runs use the same line, and the
-/// search for its home counts (section IV.A of Liu et al. 2015).
+/// Compares the model on two cores at random with the model near its channel's home. Both runs use the same line, and
+/// the search for its home counts (section IV.A of Liu et al. 2015).
 ///
 /// # Errors
 /// A machine without such seats, or the testbed's.

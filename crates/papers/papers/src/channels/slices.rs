@@ -36,8 +36,8 @@ pub struct Slices {
     pub random: Spread,
     /// The times in the Pizza Slice algorithm's placement.
     pub sliced: Spread,
-    /// The share of pairs whose line is at home in their slice; `None` where the same core is nearest to all lines, which
-    /// then have no homes of their own.
+    /// The share of pairs whose line is at home in their slice; `None` where the same core is nearest to all lines,
+    /// which then have no homes of their own.
     pub at_home_share: Option<f64>,
     /// The seats in the last run.
     #[serde(skip)]
@@ -102,8 +102,8 @@ pub(super) fn enough(channels: usize, lines: usize) -> Result<(), ChannelsError>
     }
 }
 
-/// A line for each pair, the pairs dealt over the sections, and how many are at home in their own. Where a section has none
-/// left, any line has to do (footnote 3 of the paper).
+/// A line for each pair, with the pairs distributed over the sections, and the number of lines that are at home in
+/// their own section. Where a section has none left, any line has to do (footnote 3 of the paper).
 pub(super) fn in_slices(
     homes: &[(u32, usize)],
     pairs: usize,

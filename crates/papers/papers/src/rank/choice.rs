@@ -26,7 +26,8 @@ impl Choice {
     /// [`SetupError`]: too many to run them all, or none.
     pub fn indices(self, tasks: usize, seed: u64) -> Result<Vec<u64>, SetupError> {
         let Some(count) = Mapping::count(tasks).filter(|_| tasks >= 2) else { return Err(SetupError::Tasks(tasks)) };
-        // All but the reduced ring of up to two, and of those mappings that are their own mirror image: none from three on.
+        // All but the reduced ring of up to two, and of those mappings that are their own mirror image: none from
+        // three on.
         let distinct = if self.is_reduced_by_symmetry && tasks > 2 { count / 2 } else { count };
         match self.sample {
             Some(0) => Err(SetupError::EmptySample),

@@ -32,8 +32,8 @@ struct Record {
 pub struct RankJournal(Lines);
 
 impl RankJournal {
-    /// Goes on with the journal in a file open for reading and writing, and fills in the times that it holds; an empty file
-    /// becomes a new one.
+    /// Goes on with the journal in a file open for reading and writing, and fills in the times that it holds; an
+    /// empty file becomes a new one.
     ///
     /// # Errors
     /// The file is a journal of another study, is not a journal, or is in use by another process.

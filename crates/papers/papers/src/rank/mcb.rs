@@ -66,8 +66,8 @@ fn residual(logs: &[Vec<f64>], means: &[f64]) -> f64 {
     logs.iter().zip(means).map(of_row).sum()
 }
 
-/// The one-sided critical value of Dunnett 1955 for `others` comparisons with one, `freedom` degrees of freedom and equal
-/// numbers of runs, at [`CONFIDENCE`].
+/// The one-sided critical value of Dunnett 1955 for `others` comparisons with one, `freedom` degrees of freedom and
+/// equal numbers of runs, at [`CONFIDENCE`].
 #[must_use]
 pub fn critical(others: usize, freedom: f64) -> f64 {
     let (mut low, mut high) = (0.0, LARGEST);

@@ -27,8 +27,8 @@ pub(super) fn limit(typed: &Place, request: &Request) -> Limit {
     }
 }
 
-/// The answer where tasks may share cores if they may not now, and the other way round; `None` where there is nothing to
-/// choose.
+/// The answer where tasks may share cores if they may not now, and the other way round; `None` where there is nothing
+/// to choose.
 ///
 /// # Errors
 /// [`PlaceError`], as for the request itself.

@@ -56,7 +56,8 @@ impl Asked<'_> {
         }
     }
 
-    /// The workers: of a Cell the SPEs of the first chip, if they are enough, as in the paper; of other machines all PUs.
+    /// The workers. On a Cell these are the SPEs of the first chip, if they are enough, as in the paper; on other
+    /// machines all PUs.
     fn workers(&self, tasks: usize) -> Vec<u32> {
         match self.runner {
             Runner::CellBe(model) if tasks <= model.spes.len() => (0..model.spes.len() as u32).collect(),

@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 
 /// Chunks between an Rx thread and the Tx thread, for each stream.
 const QUEUE: usize = 64;
-/// How long a poller waits for a stream whose turn it is. A stream that its sender saturates is only ever late, by a time
-/// slice of the scheduler or two; to pass it over would hand its share to the other.
+/// How long a poller waits for a stream whose turn it is. A stream that its sender saturates is at most late, by one
+/// or two time slices of the scheduler; skipping it would give its share to the other stream.
 const PATIENCE: Duration = Duration::from_millis(50);
 /// Bytes that a weight of one is granted in a round.
 const QUANTUM: u64 = 4 << 10;

@@ -29,8 +29,8 @@ pub struct Shares {
     pub most: f64,
 }
 
-/// Shares in the windows before `end_ns`, without the first, in which the streams come up. All are NaN where there is no
-/// window in which something was forwarded.
+/// Shares in the windows before `end_ns`, without the first, in which the streams come up. All are NaN where there is
+/// no window in which something was forwarded.
 #[must_use]
 pub fn shares(forwarded: &[Forwarded], window_ns: u64, end_ns: u64) -> Shares {
     let count = (end_ns / window_ns.max(1)) as usize;
