@@ -76,7 +76,7 @@ impl Bench {
         Ok(child)
     }
 
-    /// How far the cell is closed, and what was found in it. The cell ends with who holds it.
+    /// How completely the cell is closed, and the figures found in it. The cell ends with the process that holds it.
     fn measured(&self) -> Result<(String, Figures), Box<dyn Error>> {
         let mut create = self.command(&["create", NAME, "--count", "1", "--untested", "--hold", "--json", "--via"]);
         let mut holder = create.arg(self.path("socket")).stdout(Stdio::piped()).spawn()?;

@@ -22,7 +22,7 @@ const ELSEWHERE: u64 = 1 << 40;
 const WANTED_PERCENT: f64 = 99.0;
 const MOST_MS: f64 = 1.0;
 
-/// Counts of the lines that were tried, of those whose home was told, and of those told rightly.
+/// Counts of the lines that were tried, of those whose home was found, and of those found correctly.
 #[derive(Clone, Copy, Default)]
 struct Told {
     lines: u64,

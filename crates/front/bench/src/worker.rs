@@ -41,7 +41,7 @@ pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
     let mut figures = Figures::default();
     for _ in 0..TURNS {
         let beside = || with_worker(cpus, &clock).map_err(|error| error.to_string());
-        // A thread of its own, so that this one keeps its CPUs; the worker must not spin beside what comes next.
+        // A thread of its own, so that this one keeps its CPUs; the worker must not spin beside the next measurement.
         let [run, mailbox] = std::thread::scope(|scope| scope.spawn(beside).join()).map_err(|_| "it panicked")??;
         figures.run.push(run);
         figures.mailbox.push(mailbox);

@@ -66,8 +66,8 @@ pub trait Boundary: Display + Sized + From<Fault> {
     /// The status that the call returns.
     fn status(&self) -> Self::Status;
 
-    /// Does the work of a call. Panics end here: unwinding into C would abort the program. What the work borrows must
-    /// be whole between any two calls.
+    /// Does the work of a call. Panics end here: unwinding into C would abort the program. The data that the work
+    /// borrows must be consistent between any two calls.
     fn call(work: impl FnOnce() -> Result<(), Self>) -> Self::Status {
         let defect =
             |panic: Box<dyn Any + Send>| Err(Fault::Defect { library: Self::LIBRARY, words: words(&*panic) }.into());

@@ -14,8 +14,8 @@ pub fn last() -> *const c_char {
     LAST.try_with(|last| last.borrow().as_ptr()).unwrap_or(c"".as_ptr())
 }
 
-/// Remembers what went wrong, or that nothing did. Names of files and parts of them stand in messages, so what would
-/// end the text, break the line or command a terminal becomes visible.
+/// Stores the error of a call, or an empty text for success. Messages contain names of files and parts of them, so
+/// characters that would end the text, break the line or command a terminal are made visible.
 pub(crate) fn remember(text: &str) {
     let visible = CString::new(seatmap_document::visible(text)).unwrap_or_default();
     let _ = LAST.try_with(|last| last.replace(visible));

@@ -40,14 +40,14 @@ pub fn json(document: &impl Serialize) -> Result<(), CliError> {
 /// A document without its machine's name, together with that name.
 #[derive(Serialize)]
 pub struct OfMachine<'a, T: Serialize> {
-    /// The document, whose keys stand beside `machine`.
+    /// The document, whose keys appear beside `machine`.
     #[serde(flatten)]
     pub document: &'a T,
     /// The machine's name.
     pub machine: &'a str,
 }
 
-/// Prints one line on stderr. An unreadable stderr is not a failure: the work goes on, and the exit code tells the
+/// Prints one line on stderr. An unreadable stderr is not a failure: the work goes on, and the exit code shows the
 /// result.
 pub fn tell(line: &str) {
     let _ = writeln!(io::stderr(), "seatmap: {}", visible(line));

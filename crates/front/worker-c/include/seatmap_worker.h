@@ -120,7 +120,7 @@ typedef enum {
 } seatmap_opening;
 
 /**
- * How workers and those who wait for them wait.
+ * How workers, and the threads that wait for them, wait.
  */
 typedef enum {
   /**

@@ -134,7 +134,7 @@ pub(crate) unsafe fn with(context: *mut Context, work: impl FnOnce(&mut Context)
     Failure::call(|| work(unsafe { Failure::changed(context, "context") }?))
 }
 
-/// Tells a stop code to those who want it.
+/// Writes a stop code, unless the pointer is NULL.
 fn told(stop_code: *mut u32, code: u32) -> Result<(), Failure> {
     // SAFETY: the caller of the interface keeps the rules of the header.
     if let Some(stop_code) = unsafe { stop_code.as_mut() } {

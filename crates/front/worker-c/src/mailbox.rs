@@ -111,7 +111,7 @@ pub unsafe extern "C" fn seatmap_out_mbox_status(context: *const Context) -> u32
     unsafe { Failure::known(context, "context") }.map_or(0, |context| context.0.mailbox_waiting())
 }
 
-/// Tells a count to those who want it.
+/// Writes a count, unless the pointer is NULL.
 fn tell(out: *mut usize, count: usize) {
     // SAFETY: the caller of the interface keeps the rules of the header.
     if let Some(out) = unsafe { out.as_mut() } {

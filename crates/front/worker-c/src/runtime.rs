@@ -19,7 +19,7 @@ pub const SEATMAP_SIGNOTIFY2_OR: u32 = 0x20;
 /// Workers, each on its CPU, from when they are created until they and all their contexts are destroyed.
 pub struct Runtime(pub(crate) seatmap_worker::Runtime);
 
-/// How workers and those who wait for them wait.
+/// How workers, and the threads that wait for them, wait.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Polling {

@@ -1,4 +1,4 @@
-//! The program in the cell: does the same I/O in both ways, in turn, and tells what it cost.
+//! The program in the cell: does the same I/O in both ways, in turn, and reports the cost.
 
 use seatmap_ninep::client::{File, Inherited};
 use seatmap_noise::Options;

@@ -1,4 +1,4 @@
-//! `seatmap study`: each figure by the command that stands beside it.
+//! `seatmap study`: computes each figure by the command written beside it.
 
 use crate::args::Study as Typed;
 use crate::bar::Bar;

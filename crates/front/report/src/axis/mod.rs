@@ -17,7 +17,7 @@ const LOG_FROM_RATIO: f64 = 8.0;
 pub(crate) enum Unit {
     /// Nanoseconds, written as ns, us, ms or s.
     Time,
-    /// Nanoseconds that are written without their unit, which stands beside the axis.
+    /// Nanoseconds, written without their unit, which the axis shows.
     Nanoseconds,
     /// Bytes: ticks are doublings, 64, 4 Ki.
     Bytes,

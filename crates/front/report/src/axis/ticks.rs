@@ -2,7 +2,7 @@
 
 use super::{Axis, Scaling, Unit};
 
-/// Fewer ticks than this on a logarithmic axis tell nothing of its scale: linear steps are named instead.
+/// Fewer ticks than this on a logarithmic axis do not show its scale, so linear steps are used instead.
 const FEWEST: usize = 2;
 /// Sets of factors within a decade, the densest first.
 const FACTORS: [&[f64]; 2] = [&[1.0, 2.0, 5.0], &[1.0]];

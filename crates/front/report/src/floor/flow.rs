@@ -105,7 +105,7 @@ pub(super) fn parts(pattern: &Pattern) -> Vec<Option<usize>> {
     first.iter().map(|first| numbers.get(first).copied()).collect()
 }
 
-/// The first task of a part, found by going up; the way is halved for who comes next.
+/// The first task of a part, found by going up. Each step halves the way for later calls.
 fn first_of(above: &mut [usize], mut task: usize) -> usize {
     while above[task] != task {
         above[task] = above[above[task]];

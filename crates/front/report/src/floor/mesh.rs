@@ -122,7 +122,8 @@ impl Tiles {
         let ((x, y), (to_x, to_y)) = (self.middle(link.from), self.middle(link.to));
         let sign = |difference: f64| if difference.abs() < 1e-9 { 0.0 } else { difference.signum() };
         let (right, down) = (sign(to_x - x), sign(to_y - y));
-        // The right-hand side of who goes right is below, of who goes down at the left.
+        // Each direction is drawn on its right-hand side: below for traffic that goes right, at the left for traffic
+        // that goes down.
         let (aside_x, aside_y) = (-down * self.pitch * LANE, right * self.pitch * LANE);
         let half = self.side() / 2.0;
         let path = format!(

@@ -11,7 +11,7 @@ const MARGIN: f64 = 16.0;
 const LARGEST: f64 = 34.0;
 /// The space that seats leave empty, of a stop's share of the circle and of the way outwards.
 const AIR: f64 = 1.15;
-/// Between the two directions of the ring, and between them and what stands beside.
+/// The gap between the two directions of the ring, and between them and the elements beside.
 pub(super) const LANE: f64 = 10.0;
 /// The widest wire: a lane, less some air.
 pub(super) const WIDEST: f64 = 8.0;

@@ -1,4 +1,4 @@
-//! Every term of the field that stands on a page, explained where it stands.
+//! Explains every term of the field on a page, where it appears.
 //!
 //! [`table`] is the one list of terms. [`explained`] takes a page's body and gives each term a tooltip where it first
 //! stands in a section (`<abbr title>`, in pictures an SVG `<title>`); a page ends with the list of its terms, for
@@ -49,7 +49,7 @@ fn list(used: &BTreeSet<Term>) -> Markup {
     }
 }
 
-/// A tag or what stands between two.
+/// A tag, or the text between two tags.
 #[derive(Clone, Copy)]
 enum Piece<'a> {
     Tag(&'a str),

@@ -13,7 +13,7 @@ const STATIC_PUS: usize = 128;
 /// How far apart the values below the colours are, as a share of their width: four digits take a sixth of it.
 const APART: f64 = 0.18;
 
-/// The whole section, with what stands beside the heatmap.
+/// The whole section: the heatmap and the elements beside it.
 pub(super) fn map(profile: &Profile, scale: Scale, digits: Digits, beside: &Markup) -> Markup {
     let homes = profile.home_model.as_ref().map_or(0, HomeModel::homes);
     html! {

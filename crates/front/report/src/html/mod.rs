@@ -45,7 +45,7 @@ pub(crate) const CSS: &str = concat!(
 );
 /// The switch between light and dark, on all pages.
 const THEME: &str = include_str!("../../assets/theme.js");
-/// Nothing but what stands in the file itself.
+/// The policy that allows only the contents of the file itself.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:";
 
 /// The head of a page: its title, the switch between light and dark, the one sentence that says what to make of the
@@ -66,9 +66,9 @@ pub(crate) fn head(title: &str, sentence: &str, more: &Markup) -> Markup {
 /// A whole page: a body in the common style, a script, and the JSON that the script finds in the element `data`. The
 /// terms of the field in the body get their tooltips here, and their list at the end.
 ///
-/// `title` and what stands in `body` as text are escaped, and hidden characters in them are made visible; `script` is
-/// taken as it is and must come from this program, never from a file. `data` may hold anything: all text that could
-/// end its element is escaped. A script that shows text from `data` must be given it visible.
+/// `title` and the text in `body` are escaped, and hidden characters in them are made visible; `script` is taken as
+/// it is and must come from this program, never from a file. `data` may hold anything: all text that could end its
+/// element is escaped. A script that shows text from `data` must be given it visible.
 #[must_use]
 pub fn document(title: &str, body: &Markup, script: &str, data: &str) -> String {
     let page = html! {

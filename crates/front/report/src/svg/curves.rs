@@ -21,7 +21,8 @@ const BELOW: f64 = 42.0;
 /// Curves of up to this many points also show a mark at each.
 const MOST_MARKS: usize = 24;
 
-/// Told apart also by people who confuse red and green, and in grey (Okabe & Ito 2008, "Color universal design").
+/// The colours of curves, which people who confuse red and green can also tell apart, as can readers of a grey print
+/// (Okabe & Ito 2008, "Color universal design").
 pub(crate) const COLOURS: [&str; 7] = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#000000"];
 
 /// One curve.

@@ -25,7 +25,7 @@ pub(crate) struct Frame {
 /// The title of an axis.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Title<'a> {
-    /// The words that stand beside it.
+    /// The words beside it.
     pub text: &'a str,
     /// The unit of its ticks.
     pub unit: Unit,

@@ -65,7 +65,7 @@ fn ends(scale: Scale, digits: Digits) -> (String, String) {
     (low, high)
 }
 
-/// How many PUs a cell stands for, if more than one, as one line.
+/// The number of PUs that a cell stands for, if more than one, as one line.
 pub(super) fn reduction(small: &Reduced) -> String {
     match small.largest() {
         1 => String::new(),

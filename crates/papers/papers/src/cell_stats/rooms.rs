@@ -7,7 +7,7 @@ use seatmap_machine::{Level, Topology};
 pub struct Rooms {
     /// The workers of each chip.
     pub chips: Vec<Vec<u32>>,
-    /// Who controls: the PPE, or any PU that is not a worker in the experiment.
+    /// The controller: the PPE, or any PU that is not a worker in the experiment.
     pub controller: Option<u32>,
     /// Memory modules.
     pub modules: usize,

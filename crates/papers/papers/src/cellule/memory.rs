@@ -31,7 +31,7 @@ impl Floats {
     /// Copies `count` of them, from `first` on, into a store at a byte; false where either has no such window.
     pub fn get(&self, inside: &mut Inside, local: usize, first: usize, count: usize) -> bool {
         self.window(first, count).is_some_and(|window| {
-            // SAFETY: this many numbers lie there; see the type on who else touches them.
+            // SAFETY: this many numbers lie there; the type's documentation says which other code may touch them.
             unsafe { inside.get(local, window.as_ptr().cast(), size_of_val(window)) }
         })
     }
@@ -39,8 +39,8 @@ impl Floats {
     /// Copies `count` numbers of a store at a byte to here; false where either has no such window.
     pub fn put(&self, inside: &mut Inside, local: usize, first: usize, count: usize) -> bool {
         self.window(first, count).is_some_and(|window| {
-            // SAFETY: this many numbers lie there, and atomics may be written through shared references; see the type
-            // on who else touches them.
+            // SAFETY: this many numbers lie there, and atomics may be written through shared references; the type's
+            // documentation says which other code may touch them.
             unsafe { inside.put(local, window.as_ptr().cast_mut().cast(), size_of_val(window)) }
         })
     }

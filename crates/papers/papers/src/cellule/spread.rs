@@ -1,4 +1,4 @@
-//! The numbers that stand for samples.
+//! Summarises samples in a few numbers.
 
 use seatmap_statistics::{quantile, summarise};
 use serde::Serialize;

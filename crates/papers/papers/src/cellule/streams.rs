@@ -91,7 +91,8 @@ pub fn run(configuration: (Configuration, &'static str), lasting: Duration) -> R
     let streams = configuration.0.streams();
     let mbps = (0..streams).map(|stream| bytes(stream) as f64 * 8.0 / 1e6 / seconds).collect();
     let windows = if streams == 2 { &WINDOWS_MS[..] } else { &[] };
-    // What senders and sockets held when the time was up flows out without rivals; it is not part of a window.
+    // The bytes that senders and sockets held when the time was up flow out without rivals, so they are not part of a
+    // window.
     let busy = Duration::as_nanos(&lasting) as u64;
     let windows = windows.iter().map(|window| shares(&forwarded, *window * 1_000_000, busy)).collect();
     Ok(Through { configuration: configuration.1, mbps, shares: windows })

@@ -103,7 +103,7 @@ pub(super) fn enough(channels: usize, lines: usize) -> Result<(), ChannelsError>
 }
 
 /// A line for each pair, with the pairs distributed over the sections, and the number of lines that are at home in
-/// their own section. Where a section has none left, any line has to do (footnote 3 of the paper).
+/// their own section. Where a section has no line left, any other line is used (footnote 3 of the paper).
 pub(super) fn in_slices(
     homes: &[(u32, usize)],
     pairs: usize,

@@ -1,4 +1,4 @@
-//! The figures of a ranking, as they stand in its document.
+//! The figures of a ranking, as its document holds them.
 
 use super::{Mapping, Times};
 use seatmap_statistics::correlation::spearman;

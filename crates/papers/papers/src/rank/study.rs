@@ -64,7 +64,7 @@ pub fn in_blocks<B: Bed>(
 }
 
 fn time<B: Bed>(bed: &mut B, setup: &Setup, job: Job) -> Result<f64, RankError<B::Error>> {
-    // Jobs are made of indices that there are.
+    // Jobs are made only of indices that exist.
     let mapping = Mapping::nth(setup.tasks, job.index);
     let seats = mapping.as_ref().map(|mapping| setup.seats(mapping, job.run)).unwrap_or_default();
     time_ns(bed, &setup.program(), &seats, setup.seed_of(job)).map_err(|source| {
