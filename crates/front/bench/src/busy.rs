@@ -18,8 +18,8 @@ use std::time::Instant;
 const MODEL: &str = include_str!("../../../../machines/xeon-phi-5110p.toml");
 /// The key that decides which line is at home where.
 const HASH: &str = "hash_seed = 1\n";
-/// The first of the chips, each with another hash and other draws. None of them served to choose the sorting (1 to
-/// 28) or to try an earlier one (31 to 38).
+/// The first of the chips, each with another hash and other draws. Chips 1 to 28 served to choose the sorting, and 31
+/// to 38 to try an earlier one.
 const FIRST_CHIP: u64 = 41;
 const CHIPS: u64 = 8;
 const LINES: u32 = 64;
