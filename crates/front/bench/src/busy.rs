@@ -1,4 +1,5 @@
-//! Lines sorted by home, and the nearest core found, on the simulated Xeon Phi 5110P: quiet, and with half of it talking.
+//! Lines sorted by home, and the nearest core found, on the simulated Xeon Phi 5110P: quiet, and with half of it
+//! talking.
 
 use crate::row::Row;
 use seatmap_machine::{HomesChecked, Rate};
@@ -17,8 +18,8 @@ use std::time::Instant;
 const MODEL: &str = include_str!("../../../../machines/xeon-phi-5110p.toml");
 /// The key that decides which line is at home where.
 const HASH: &str = "hash_seed = 1\n";
-/// Chips, each with another hash and other draws; none of those by which the sorting was chosen (1 to 28), or an earlier one tried
-/// (31 to 38).
+/// The first of the chips, each with another hash and other draws. Chips 1 to 28 served to choose the sorting, and 31
+/// to 38 to try an earlier one.
 const FIRST_CHIP: u64 = 41;
 const CHIPS: u64 = 8;
 const LINES: u32 = 64;
@@ -59,7 +60,8 @@ fn interval(rate: Rate) -> [f64; 2] {
     [middle - reach, middle + reach].map(|end| 100.0 * end / (1.0 + Z * Z / n))
 }
 
-/// What `seatmap measure --homes 64 --utilisation N` finds out on one chip, and from how many visits.
+/// The homes that `seatmap measure --homes 64 --utilisation N` finds on one chip, and the number of visits behind
+/// them.
 fn checked(utilisation_percent: u32, chip: u64) -> Result<(HomesChecked, u64), Box<dyn Error>> {
     let text = MODEL.replace(HASH, &format!("hash_seed = {chip}\n"));
     let model = Arc::new(CoherentModel::from_toml("chip", &text)?);

@@ -1,4 +1,4 @@
-//! Quiet cells: what they cost to make, and what they keep away from a busy loop under load.
+//! Measures quiet cells: the cost of creating one, and its protection of a busy loop under load.
 
 use crate::row::Row;
 use seatmap_os::affinity;
@@ -27,7 +27,7 @@ const LAST_SETTING: &str = "vm/stat_interval";
 const POLL: Duration = Duration::from_micros(200);
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// What the cells are called.
+/// The name of the cells that the benchmark makes.
 const NAME: &str = "bench";
 
 /// Where this computer lets cells be made: root, and two CPUs.
@@ -69,7 +69,7 @@ impl Bench {
         self.cell(&[&["create", NAME, "--cpus", &list, "--untested"], more].concat())
     }
 
-    /// By the clock on the wall, the start of the process included.
+    /// Wall-clock times, the start of the process included.
     fn costs(&self) -> Result<Vec<Row>, Box<dyn Error>> {
         let (mut made, mut undone, mut restored) = (Vec::new(), Vec::new(), Vec::new());
         for _ in 0..CELLS {
@@ -94,8 +94,9 @@ impl Bench {
         ])
     }
 
-    /// Milliseconds from the death of a creator until its guardian has taken the journal away, having put all back. It is killed
-    /// late: when it has noted the last setting, with nearly everything to put back. One that finishes first is tried again.
+    /// Milliseconds from the death of a creator until its guardian has restored all settings and removed the journal.
+    /// The bench kills the creator late, when it has noted the last setting and nearly everything must be restored.
+    /// If the creator finishes first, the bench tries again.
     fn killed(&self) -> Result<f64, Box<dyn Error>> {
         let journal = Path::new("/run/seatmap").join(format!("{NAME}.journal"));
         let written = || std::fs::read_to_string(&journal).unwrap_or_default();
@@ -123,8 +124,8 @@ impl Bench {
         Err("the creator was not killed before it had finished".into())
     }
 
-    /// A busy loop pinned to a CPU, and one in a cell on it, beside the same hogs and writer; and one pinned there without
-    /// hogs, whose gaps no cell can take away.
+    /// Three busy loops: one pinned to a CPU and one in a cell on it, both beside the same hogs and writer, and one
+    /// pinned there without hogs, whose gaps no cell can remove.
     fn noise(&self) -> Result<Vec<Row>, Box<dyn Error>> {
         let (mut alone, mut pinned, mut inside) = (Vec::new(), Vec::new(), Vec::new());
         for _ in 0..TURNS {

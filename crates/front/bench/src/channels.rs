@@ -29,7 +29,7 @@ struct Figures {
     signal: Vec<f64>,
 }
 
-/// Everything in turn, forwards and backwards: whoever is second may profit from the first.
+/// Measures every kind in turn, forwards and backwards, because the second of two may profit from the first.
 pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
     let Some(cpus) = pair::cpus()? else { return Ok(Vec::new()) };
     let (mut probe, mut bed, mut crew) = (pair::probe(cpus)?, HostBed::new()?, Crew::default());

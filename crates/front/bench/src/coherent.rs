@@ -8,7 +8,7 @@ use std::error::Error;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Turns, of which the median counts.
+/// Number of turns; the median counts.
 const TURNS: usize = 7;
 /// Pairs of busy threads: half of a Xeon Phi, as in figure 7 of Liu et al. 2015.
 const PAIRS: u32 = 60;

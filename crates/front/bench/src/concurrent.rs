@@ -1,4 +1,4 @@
-//! What `seatmap stats` says of two CPUs at work at once, against the loops that anyone would write.
+//! Compares the figures of `seatmap stats` for two CPUs at work at once with those of hand-written loops.
 
 mod kernel;
 mod loops;
@@ -99,7 +99,8 @@ fn slower(both: [f64; 2]) -> f64 {
     both[0].max(both[1])
 }
 
-/// Rows of the table of primitives, where the first CPU is told, and functions of CellStats, where the last to end counts.
+/// Rows of the table of primitives, where the first CPU is reported, and functions of CellStats, where the last to
+/// end counts.
 fn atomics() -> Vec<Case> {
     let mut cases = Vec::new();
     for shared in [true, false] {

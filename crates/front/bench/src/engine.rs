@@ -9,7 +9,7 @@ use std::error::Error;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Turns, of which the median counts.
+/// Number of turns; the median counts.
 const TURNS: usize = 7;
 
 /// Eight SPEs of one chip, each getting 16 KiB from the memory again and again.

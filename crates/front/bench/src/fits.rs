@@ -1,4 +1,4 @@
-//! What the fits make of published matrices.
+//! Checks the fits of the models against published matrices.
 
 use crate::data;
 use crate::row::Row;

@@ -10,12 +10,12 @@ use seatmap_measure::synthetic::{AddressHash, Mesh, MeshProbe, Noise};
 use std::error::Error;
 use std::ops::ControlFlow;
 
-/// Candidate lines, the least to be told apart and several pages of them.
+/// Numbers of candidate lines: the fewest that can be told apart, and several pages of them.
 const LINES: [u32; 2] = [64, 256];
 const SEEDS: u64 = 5;
 const WANTED_PERCENT: f64 = 99.0;
 
-/// What the median of a visit keeps, and what each batch adds: a noisy bare-metal mesh.
+/// The noise of a bare-metal mesh: the part that stays in the median of a visit, and the part that each batch adds.
 pub const NOISE: Noise = Noise { visit_ns: 1.5, batch_ns: 3.0 };
 
 /// The share of line pairs said to share a home that do, and the share of those that do that are said to.

@@ -12,7 +12,8 @@ use seatmap_place::{Problem, Traffic};
 use std::error::Error;
 use std::time::Instant;
 
-/// Dense 2-opt from a good mapping, over Scotch's cost, in the notes' figures for a 32 x 32 stencil: 2.15 M over 2.283 M.
+/// Dense 2-opt from a good mapping, over Scotch's cost, in the notes' figures for a 32 x 32 stencil: 2.15 M over
+/// 2.283 M.
 const WANTED_OVER_SCOTCH: f64 = 2.15 / 2.283;
 
 /// Nanoseconds between PUs of one core complex of 8, one NUMA node of 64, one machine of 256, and beyond.
@@ -59,7 +60,7 @@ pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
     Ok(rows)
 }
 
-/// What a 32 x 32 stencil costs in nested square and oblong tiles, which this machine's groups of 8, 64 and 256 can hold.
+/// The cost of a 32 x 32 stencil in nested square and oblong tiles, which fit this machine's groups of 8, 64 and 256.
 fn tiling(stencil: &Pattern, distance: Square<f32>) -> f64 {
     // The bits of row and column by turns (Morton 1966): every power of two of places in a row is such a tile.
     let place = |task: usize| {

@@ -1,8 +1,8 @@
 //! Seatmap's own figures, as ratios within one run: `make bench`.
 //!
-//! Each bench is a function that returns [`Row`]s. The table goes to stdout and, with `--keep FOLDER`, into a folder named
-//! after the day and the machine, beside the profile of the machine that it was run on. Nothing here decides a test:
-//! these machines are shared, and wall time is weather.
+//! Each bench is a function that returns [`Row`]s. The table goes to stdout and, with `--keep FOLDER`, into a folder
+//! named after the day and the machine, beside the profile of the machine that it was run on. No bench decides a
+//! test: the machines are shared, so wall time varies by chance.
 
 mod busy;
 mod cell;

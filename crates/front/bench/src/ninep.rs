@@ -1,7 +1,8 @@
-//! Files by the 9P channel against files directly: what a request costs, and what it costs the cell.
+//! Compares files by the 9P channel with files accessed directly: the cost of a request, and its cost to the cell.
 //!
-//! A controller shows a folder, and this executable plays the program in the cell: it writes and reads the same folder in both
-//! ways, in turn. Unless each block is put on disk, files are in the page cache: what is compared is the way there.
+//! A controller shows a folder, and this executable plays the program in the cell: it writes and reads the same
+//! folder in both ways, in turn. Unless each block is put on disk, files are in the page cache, so the bench compares
+//! the ways to it.
 
 mod play;
 
@@ -14,7 +15,7 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-/// What the cell is called.
+/// The name of the cell.
 const NAME: &str = "bench";
 
 /// The part that this executable plays in the cell.
@@ -75,7 +76,7 @@ impl Bench {
         Ok(child)
     }
 
-    /// How far the cell is closed, and what was found in it. The cell ends with who holds it.
+    /// How completely the cell is closed, and the figures found in it. The cell ends with the process that holds it.
     fn measured(&self) -> Result<(String, Figures), Box<dyn Error>> {
         let mut create = self.command(&["create", NAME, "--count", "1", "--untested", "--hold", "--json", "--via"]);
         let mut holder = create.arg(self.path("socket")).stdout(Stdio::piped()).spawn()?;
@@ -103,7 +104,7 @@ impl Bench {
     }
 }
 
-/// By the clock on the wall, and by the CPU time of the program's thread.
+/// Rows by wall-clock time, and by the CPU time of the program's thread.
 fn compared(job: &Job, turns: &[[[f64; 2]; 2]]) -> Vec<Row> {
     let what = format!("9P: {} {} MiB by {} KiB", job.doing.verb(), job.size_bytes >> 20, job.unit_bytes >> 10);
     let column = |at: usize, way: usize| turns.iter().map(|turn| turn[way][at]).collect::<Vec<f64>>();
@@ -122,7 +123,7 @@ fn compared(job: &Job, turns: &[[[f64; 2]; 2]]) -> Vec<Row> {
     ]
 }
 
-/// What a busy loop on the cell's CPU loses to a program there that does the same I/O in two ways.
+/// The time that a busy loop on the cell's CPU loses to a program there that does the same I/O in two ways.
 fn noise(figures: &Figures) -> Vec<Row> {
     let figure = |what: &str, at: usize, unit: &str| {
         let column = |turns: &[[[f64; 2]; 2]], way: usize| turns.iter().map(|turn| turn[way][at]).collect::<Vec<_>>();
@@ -142,7 +143,7 @@ fn middle(values: &[f64]) -> f64 {
     median(values).unwrap_or(f64::NAN)
 }
 
-/// Median, and the middle half.
+/// The median, and the bounds of the middle half.
 fn spread(values: &[f64]) -> String {
     let at = |share| quantile(values, share).unwrap_or(f64::NAN);
     format!("{:.2} (middle half {:.2}-{:.2})", middle(values), at(0.25), at(0.75))

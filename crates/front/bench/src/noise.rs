@@ -1,4 +1,4 @@
-//! The noise meters: how fine they are, what they cost, and whether both see the same thief.
+//! Measures the noise meters: their resolution, their cost, and whether both find the same disturbance.
 
 use crate::hogs::among_hogs;
 use crate::row::Row;
@@ -48,7 +48,7 @@ fn measured(cpu: u32) -> Result<CpuNoise, Box<dyn Error>> {
     Ok(report.cpus.remove(0))
 }
 
-/// Median, and the middle half.
+/// The median, and the bounds of the middle half.
 fn spread(values: &[f64]) -> (f64, f64, f64) {
     let at = |share| quantile(values, share).unwrap_or(f64::NAN);
     (median(values).unwrap_or(f64::NAN), at(0.25), at(0.75))

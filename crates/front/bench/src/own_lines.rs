@@ -22,7 +22,7 @@ const ELSEWHERE: u64 = 1 << 40;
 const WANTED_PERCENT: f64 = 99.0;
 const MOST_MS: f64 = 1.0;
 
-/// What became of lines.
+/// Counts of the lines that were tried, of those whose home was found, and of those found correctly.
 #[derive(Clone, Copy, Default)]
 struct Told {
     lines: u64,
@@ -94,7 +94,7 @@ fn tiles(lines: &HomeLines, measured: &MeshProbe) -> Vec<Option<usize>> {
     (0..lines.nearest_pu.len() as u32).map(of_home).collect()
 }
 
-/// The profile is the model's own; a visit is counted for all lines, of which the last ones have fewer.
+/// The profile is the model's own. A visit is counted for all lines; the last lines have fewer.
 fn on_the_phi() -> Result<Row, Box<dyn Error>> {
     let model = catalog::coherent("xeon-phi-5110p").ok_or("no such model")??;
     let profile = coherent::profile(&model)?;

@@ -1,4 +1,4 @@
-//! Reading and drawing a profile of 512 PUs, in a process of its own so that its memory can be told.
+//! Reading and drawing a profile of 512 PUs, in a process of its own so that its memory can be measured.
 
 use crate::row::Row;
 use seatmap_machine::{CoreDistance, Matrix, Origin, OriginKind, Profile, Pu, Topology};
@@ -38,7 +38,7 @@ pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
     Ok(vec![Row::held(format!("profile of {PUS} PUs to HTML"), got, wanted, met)])
 }
 
-/// Does the work and tells its figures on stderr.
+/// Does the work and prints its figures on stderr.
 fn child(path: &str) -> Result<Vec<Row>, Box<dyn Error>> {
     let started = Instant::now();
     let profile = Profile::from_json(&std::fs::read_to_string(path)?)?;

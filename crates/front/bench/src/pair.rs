@@ -26,7 +26,7 @@ pub fn cpus() -> Result<Option<[u32; 2]>, Box<dyn Error>> {
     Ok(allowed.first_chunk().copied())
 }
 
-/// What is measured with.
+/// The probe that the benchmark measures with.
 pub type Ours = TestbedProbe<HostTestbed>;
 
 /// The word that both loops use.
@@ -59,7 +59,7 @@ pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
             let sides = crew.run(&cpus, &|side| plain.side(word, side as u64, BATCHES, ROUND_TRIPS, &clock));
             sides.map(|mut sides| sides.remove(1))
         };
-        // ABBA: whoever is second may profit from the first.
+        // ABBA order, because the second of two may profit from the first.
         let (us, them) = if turn % 2 == 0 {
             (our_turn(&mut probe)?, their_turn(word(&probe))?)
         } else {

@@ -1,5 +1,5 @@
-//! The loop that anyone would write: two threads, one atomic, the time-stamp counter. It is given its line, since another
-//! line may have another home.
+//! A plain hand-written loop: two threads, one atomic, the time-stamp counter. The caller chooses its line, because
+//! another line may have another home.
 
 use seatmap_host::HostClock;
 use std::hint::spin_loop;

@@ -9,7 +9,7 @@ use std::time::Duration;
 /// How long each configuration lasts.
 const LASTING: Duration = Duration::from_secs(5);
 
-/// Without and with priorities.
+/// Rows without and with priorities.
 pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
     let [.., without, with] = Configuration::ALL;
     let wanted = f64::from(PRIORITIES[0]) / f64::from(PRIORITIES.iter().sum::<u32>());

@@ -1,13 +1,13 @@
 //! One line of the table.
 
-/// What was measured, what came of it, and what was wanted.
+/// A benchmark's row: the figure's name, the result and the target.
 #[derive(Clone)]
 pub struct Row {
-    /// What was measured.
+    /// The name of the figure.
     pub what: String,
-    /// What came of it, with its unit.
+    /// The result, with its unit.
     pub got: String,
-    /// What was wanted; empty for a figure that only informs.
+    /// The target; empty for a figure that only informs.
     pub wanted: String,
     /// Whether it is what was wanted; `None` where nothing was.
     pub met: Option<bool>,
@@ -33,7 +33,7 @@ impl Row {
         }
     }
 
-    /// A row of an earlier run; `None` where that is none.
+    /// A row of an earlier run; `None` where the JSON is not a row.
     pub fn from_json(row: &serde_json::Value) -> Option<Self> {
         let text = |key: &str| row.get(key)?.as_str().map(str::to_owned);
         Some(Row { what: text("what")?, got: text("got")?, wanted: text("wanted")?, met: row.get("met")?.as_bool() })

@@ -1,7 +1,7 @@
-//! What `seatmap run` costs a program: for each thread that it creates, and when all of them sit.
+//! Measures the cost of `seatmap run` to a program: for each thread that it creates, and when all of them sit.
 //!
-//! This executable plays every part. The bench starts itself as the launcher, which may have no other threads, and that
-//! starts itself as the program, which measures itself and prints what it found.
+//! This executable plays every part. The bench starts itself as the launcher, which may have no other threads. The
+//! launcher starts itself as the program, which measures itself and prints the figures.
 
 mod program;
 
@@ -18,7 +18,7 @@ use std::time::Instant;
 /// Runs of each kind, taking turns.
 const TURNS: usize = 15;
 
-/// What a creation may cost more, in microseconds.
+/// The most that creating a thread may take longer, in microseconds.
 const WANTED_US: f64 = 60.0;
 
 /// How far from 1 the ratio of times after seating may be.
@@ -33,7 +33,7 @@ const LAUNCHER: &str = "launcher";
 const PROGRAM: &str = "program";
 const SHELL: &str = "shell";
 
-/// The two forms of a seating, as the launcher is told.
+/// The two forms of a seating that the launcher takes.
 const FORMS: [(&str, Beyond); 2] = [("a plan", Beyond::Leave), ("a list that cycles", Beyond::Cycle)];
 
 /// Plays another part than the bench, where the arguments ask for it.

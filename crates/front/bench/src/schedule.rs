@@ -16,7 +16,7 @@ const SIZES: [(usize, &str, f64); 4] =
 
 const VISITS: usize = 300;
 
-/// Seconds a matrix, for each size.
+/// Seconds per matrix, for each size.
 pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
     let Some(cpus) = pair::cpus()? else { return Ok(Vec::new()) };
     let mut probe = pair::probe(cpus)?;
@@ -31,7 +31,7 @@ pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
     Ok(rows)
 }
 
-/// What waking, meeting and reporting cost: the median visit less its round trips.
+/// The overhead of waking, meeting and reporting: the median visit less its round trips.
 fn overhead_s<P: Probe>(probe: &mut P, cpus: [u32; 2], plan: &Plan) -> Result<f64, Box<dyn Error>> {
     let visit =
         seatmap_measure::probe::Visit { batches: plan.batches, round_trips: plan.round_trips, ..pair::visit(cpus) };

@@ -16,8 +16,8 @@ pub struct Mapped {
 
 /// Maps a problem with one slot a PU, as many tasks as PUs. `None` where Scotch is not installed or refuses.
 ///
-/// The architecture is the complete graph of the PUs with distances as edge weights, decomposed by Scotch's own `amk_grf`;
-/// Scotch wants whole numbers.
+/// The architecture is the complete graph of the PUs with distances as edge weights, decomposed by Scotch's own
+/// `amk_grf`; Scotch wants whole numbers.
 pub fn map(problem: &Problem) -> Option<Mapped> {
     let folder = tempfile::tempdir().ok()?;
     let at = |name: &str| folder.path().join(name);

@@ -21,9 +21,9 @@ const TASKS: usize = 64;
 const KICKS: u64 = 10;
 /// Rounds of messages along the pattern.
 const ROUNDS: u32 = 4;
-/// From the file to the placement.
+/// The longest time from the file to the placement.
 const LIMIT_S: f64 = 20.0;
-/// Of the differences between a twin's distances and its original's.
+/// The largest difference between a twin's distances and its original's.
 const LIMIT_NS: f64 = 0.5;
 const LIMIT_PERCENT: f64 = 1.0;
 

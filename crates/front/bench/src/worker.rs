@@ -1,4 +1,4 @@
-//! The worker runtime against threads: what handing over a program, a message and a clean store cost.
+//! Compares the worker runtime with threads: the cost of handing over a program, a message and a clean store.
 
 use crate::pair;
 use crate::row::Row;
@@ -32,7 +32,7 @@ struct Figures {
     scrub: Vec<f64>,
 }
 
-/// By turns, so that all see the same weather.
+/// Measures the methods in turns, so that a disturbance affects all of them alike.
 pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
     let Some(cpus) = pair::cpus()? else { return Ok(Vec::new()) };
     let clock = HostClock::calibrated();
@@ -41,7 +41,7 @@ pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
     let mut figures = Figures::default();
     for _ in 0..TURNS {
         let beside = || with_worker(cpus, &clock).map_err(|error| error.to_string());
-        // A thread of its own, so that this one keeps its CPUs; the worker must not spin beside what comes next.
+        // A thread of its own, so that this one keeps its CPUs; the worker must not spin beside the next measurement.
         let [run, mailbox] = std::thread::scope(|scope| scope.spawn(beside).join()).map_err(|_| "it panicked")??;
         figures.run.push(run);
         figures.mailbox.push(mailbox);
@@ -63,7 +63,7 @@ fn with_worker(cpus: [u32; 2], clock: &HostClock) -> Result<[f64; 2], Box<dyn Er
     Ok([runs(&mut context, clock)?, mail(&mut context, clock)?])
 }
 
-/// Nanoseconds for each of so many operations.
+/// Nanoseconds per operation, over this many operations.
 fn timed(
     clock: &HostClock,
     operations: u64,

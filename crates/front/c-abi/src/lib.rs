@@ -1,6 +1,8 @@
-//! What every call from C passes through: no panic out, no bad pointer in, and one line of words for what went wrong.
+//! The layer that every call from C passes through: no panic leaves it, no bad pointer enters, and each failure
+//! leaves one line of text.
 //!
-//! The C libraries differ in their handles and statuses; what must hold at their edge is the same, and stands here once.
+//! The C libraries differ in their handles and statuses. The rules at their edge are the same and are written here
+//! once.
 //!
 //! | part | does |
 //! |---|---|
@@ -19,7 +21,7 @@ use std::any::Any;
 use std::fmt::Display;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// What can be wrong with a call of any library.
+/// A mistake in a call, common to all libraries.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Fault {
     /// A pointer that must lead somewhere does not.
@@ -31,22 +33,22 @@ pub enum Fault {
     /// The library panicked.
     #[error("a defect in {library}: {words}")]
     Defect {
-        /// What users call the library.
+        /// The library's name, as users write it.
         library: &'static str,
-        /// What the panic said.
+        /// The panic's message.
         words: String,
     },
 }
 
 /// Why a call of a library failed, whose text is what the last error says; and what its calls are made of.
 pub trait Boundary: Display + Sized + From<Fault> {
-    /// What the library's calls return.
+    /// The status that the library's calls return.
     type Status;
 
-    /// What a call returns that did not fail.
+    /// The status of a call that did not fail.
     const OK: Self::Status;
 
-    /// What users call the library.
+    /// The library's name, as users write it.
     const LIBRARY: &'static str;
 
     /// This pointer must lead somewhere, and does not.
@@ -61,11 +63,11 @@ pub trait Boundary: Display + Sized + From<Fault> {
         Fault::Argument(words).into()
     }
 
-    /// What the call returns.
+    /// The status that the call returns.
     fn status(&self) -> Self::Status;
 
-    /// Does what a call asks for. Panics end here: unwinding into C would abort the program. What the work borrows must be
-    /// whole between any two calls.
+    /// Does the work of a call. Panics end here: unwinding into C would abort the program. The data that the work
+    /// borrows must be consistent between any two calls.
     fn call(work: impl FnOnce() -> Result<(), Self>) -> Self::Status {
         let defect =
             |panic: Box<dyn Any + Send>| Err(Fault::Defect { library: Self::LIBRARY, words: words(&*panic) }.into());
@@ -81,7 +83,7 @@ pub trait Boundary: Display + Sized + From<Fault> {
         }
     }
 
-    /// Does what a call asks for and gives the result away through `out`, which holds NULL if there is none.
+    /// Does the work of a call and hands the result over through `out`, which holds NULL if there is no result.
     ///
     /// # Safety
     /// `out` is NULL or can be written.
@@ -99,7 +101,7 @@ pub trait Boundary: Display + Sized + From<Fault> {
         })
     }
 
-    /// What a handle stands for.
+    /// The value behind a handle.
     ///
     /// # Safety
     /// `handle` is NULL, or was given away by this library and is not taken back while the reference is used.
@@ -111,10 +113,10 @@ pub trait Boundary: Display + Sized + From<Fault> {
         unsafe { handle.as_ref() }.ok_or_else(|| Self::null(name))
     }
 
-    /// What a pointer leads to, to be changed.
+    /// The value behind a pointer, for changing it.
     ///
     /// # Safety
-    /// `handle` is NULL or leads to a value that nobody else uses meanwhile.
+    /// `handle` is NULL or leads to a value that nothing else uses meanwhile.
     ///
     /// # Errors
     /// [`Boundary::null`] for NULL.
@@ -128,7 +130,7 @@ pub trait Boundary: Display + Sized + From<Fault> {
     /// # Errors
     /// [`Boundary::null`] for NULL with elements, [`Boundary::argument`] for more than any array has.
     fn counted<T>(first: *const T, count: usize, name: &'static str) -> Result<usize, Self> {
-        // No array that is there is longer; a larger count is a negative number, or none that was ever set.
+        // No array in memory is longer. A larger count is a negative number, or was never set.
         let most = isize::MAX as usize / size_of::<T>().max(1);
         match (first.is_null(), count) {
             (true, 1..) => Err(Self::null(name)),
@@ -140,13 +142,13 @@ pub trait Boundary: Display + Sized + From<Fault> {
     }
 }
 
-/// Takes back what was given away.
+/// Takes back a value that was handed to the caller, and drops it.
 ///
 /// # Safety
 /// `handle` is NULL or was given away by [`Boundary::give`] and not taken back since.
 pub unsafe fn take_back<T>(handle: *mut T) {
     if !handle.is_null() {
-        // A panic must not leave here either, and nobody is there to hear of it.
+        // A panic must not leave here either, and there is no caller to report it to.
         let _ = catch_unwind(AssertUnwindSafe(|| {
             // SAFETY: it came from a box, and the caller gives it up.
             drop(unsafe { Box::from_raw(handle) });
@@ -201,7 +203,7 @@ mod tests {
     #[test]
     fn handles_lead_somewhere_or_are_refused() {
         let mut value = 7;
-        // SAFETY: the first pointer leads to a value that nobody else uses, the second is NULL.
+        // SAFETY: the first pointer leads to a value that nothing else uses, the second is NULL.
         let found = unsafe { [Sample::changed(&raw mut value, "x"), Sample::changed(std::ptr::null_mut(), "x")] };
         assert!(matches!(found, [Ok(7), Err(Sample(_, 1))]));
         // SAFETY: as above.

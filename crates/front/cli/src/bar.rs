@@ -7,7 +7,7 @@ use std::io::IsTerminal;
 pub struct Bar(Option<ProgressBar>);
 
 impl Bar {
-    /// A bar with a word before it; none where stderr is no terminal.
+    /// A bar with a word before it; draws nothing where stderr is not a terminal.
     pub fn new(word: &'static str) -> Self {
         Bar(std::io::stderr().is_terminal().then(|| {
             let style = ProgressStyle::with_template("{msg} {bar:40} {pos}/{len}, {eta} left");
@@ -15,7 +15,7 @@ impl Bar {
         }))
     }
 
-    /// So many of so many steps are done.
+    /// Shows that `done` of `steps` steps are done.
     pub fn show(&self, done: usize, steps: usize) {
         if let Some(bar) = &self.0 {
             bar.set_length(steps as u64);

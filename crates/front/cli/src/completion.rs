@@ -1,5 +1,5 @@
-//! Completions, which the shell's script asks this program for at each press of the key: so they know the machines, patterns
-//! and cells that there are now.
+//! Completions. The shell's script asks this program for them at each press of the key, so they include the machines,
+//! patterns and cells that exist now.
 
 use crate::error::CliError;
 use crate::output;
@@ -13,7 +13,8 @@ use std::ffi::{OsStr, OsString};
 /// Set by the script to the shell's name.
 const VARIABLE: &str = "SEATMAP_COMPLETE";
 
-/// zsh loads `_seatmap` from its function path at the first press of the key: the script, called as that, must answer too.
+/// zsh loads `_seatmap` from its function path at the first press of the key: the script, called as that, must answer
+/// too.
 const AS_ZSH_FUNCTION: &str = "[[ $funcstack[1] != _seatmap ]] || _clap_dynamic_completer_seatmap \"$@\"\n";
 
 /// The values that an argument may have, but for files.
@@ -33,7 +34,7 @@ pub fn script(shell: clap_complete::Shell) -> Result<String, CliError> {
     Ok(String::from_utf8_lossy(&script).into_owned() + more)
 }
 
-/// What a shell asks for, printed; `None` where none asks.
+/// Prints the completions that a shell asks for; `None` where no shell asks.
 pub fn answer() -> Option<Result<(), CliError>> {
     let name = std::env::var(VARIABLE).ok()?;
     let shells = Shells::builtins();
@@ -103,7 +104,7 @@ fn studies() -> Vec<String> {
     all.chain(crate::verbs::study::names()).collect()
 }
 
-/// The cells that stand; none where that cannot be known.
+/// The names of the existing cells; none where they cannot be listed.
 fn cells() -> Vec<String> {
     let cells = Host::here(Keeper(Vec::new())).and_then(|host| host.cells());
     cells.unwrap_or_default().into_iter().map(|cell| cell.name.to_string()).collect()

@@ -1,4 +1,4 @@
-//! How a failure is told: one line with its causes, and an exit code.
+//! Reports a failure: one line with its causes, and an exit code.
 
 use crate::output;
 use seatmap_document::{is_hidden, visible_lines};
@@ -15,9 +15,9 @@ pub enum CliError {
     Input(Box<dyn Error>),
     /// The work failed: exit code 1.
     Work(Box<dyn Error>),
-    /// What was typed cannot be understood, in the words of the command line's parser: exit code 2.
+    /// The command line cannot be parsed, in the words of its parser: exit code 2.
     Typed(clap::Error),
-    /// Nobody reads our output any more, which is no failure.
+    /// The reader of our output has gone, which is not a failure.
     NobodyListens,
     /// Help or version was asked for, and has been printed.
     Told,
@@ -34,7 +34,7 @@ impl CliError {
         CliError::Work(error.into())
     }
 
-    /// A run on a model failed: what was asked for is to blame, or the work.
+    /// A failed run on a model: the fault is in the user's request or in the work.
     pub fn of_run(error: SimError) -> Self {
         match error {
             SimError::Refused { .. } | SimError::Seat(_) => CliError::input(error),
@@ -42,7 +42,7 @@ impl CliError {
         }
     }
 
-    /// Says what happened on stderr.
+    /// Prints the failure on stderr.
     pub fn report(&self) -> ExitCode {
         ExitCode::from(self.tell())
     }
@@ -65,7 +65,7 @@ impl CliError {
     }
 }
 
-/// The parser repeats what was typed, which may hold anything. That nobody can read it does not change the exit code.
+/// The parser repeats the user's input, which may hold anything. An unreadable stderr does not change the exit code.
 fn misread(error: &clap::Error) {
     let _ = match std::env::args_os().any(|word| word.to_string_lossy().contains(is_hidden)) {
         true => write!(io::stderr(), "{}", visible_lines(error.render().to_string())),
@@ -95,7 +95,7 @@ fn tell(error: &dyn Error, code: u8) -> u8 {
 pub struct AtFile {
     /// The file, as it was typed.
     pub path: String,
-    /// What is wrong with it.
+    /// The problem.
     pub source: Box<dyn Error>,
 }
 

@@ -1,4 +1,4 @@
-//! From a name or a file to a machine.
+//! Finds the machine that a name or a file stands for.
 
 use crate::error::{AtFile, CliError};
 use crate::{output, place, stdio};
@@ -43,7 +43,7 @@ pub fn profile(name: &str) -> Result<Profile, CliError> {
 /// The profile of a machine, explained. Says so where this host has not been measured.
 ///
 /// # Errors
-/// What is remembered of this host cannot be used, or a model cannot be run.
+/// The profile remembered of this host cannot be used, or a model cannot be run.
 pub fn profile_of(machine: &Machine) -> Result<Profile, CliError> {
     let failed = |error: ProfileError| if error.is_input() { CliError::input(error) } else { CliError::work(error) };
     let profile = with_surroundings(|around| machine.profile(around)).map_err(failed)?;
@@ -79,7 +79,8 @@ pub fn understood(path: &Path, bytes: &[u8], options: &import::Options) -> Resul
         .map_err(|error| CliError::input(AtFile::new(path, error)))
 }
 
-/// What stands in a file; `-` is stdin. At most one byte more than is ever accepted, so that an endless file ends.
+/// The bytes of a file; `-` is stdin. Reads at most one byte more than is ever accepted, so that an endless file
+/// ends.
 ///
 /// # Errors
 /// The file cannot be read.

@@ -1,5 +1,5 @@
-//! `seatmap`, the command: it reads what was typed, calls the library that does it, and says how it went. No logic lives
-//! here.
+//! `seatmap`, the command: it reads the command line, calls the library that does the work, and reports the result.
+//! No logic lives here.
 
 mod args;
 mod bar;
@@ -35,7 +35,7 @@ fn parse() -> Result<Typed, clap::Error> {
     Typed::from_arg_matches(&args::command().try_get_matches()?)
 }
 
-/// Help and version go to stdout, which may be closed or full; what is wrong with the words that were typed, to stderr.
+/// Help and version go to stdout, which may be closed or full; a mistake in the command line goes to stderr.
 fn misread(error: clap::Error) -> CliError {
     let text = error.render();
     if error.use_stderr() {

@@ -10,7 +10,7 @@ use std::io::{self, ErrorKind, Write};
 use std::os::fd::{AsFd, AsRawFd};
 use std::path::{Path, PathBuf};
 
-/// Prints on stdout. That nobody reads it any more ends the program quietly; a stdout that is closed or full is a failure.
+/// Prints on stdout. A reader that has gone ends the program quietly; a stdout that is closed or full is a failure.
 pub fn print(text: &str) -> Result<(), CliError> {
     match to_stdout(text.as_bytes()) {
         Ok(()) => Ok(()),
@@ -37,17 +37,18 @@ pub fn json(document: &impl Serialize) -> Result<(), CliError> {
     print(&seatmap_document::written(document))
 }
 
-/// A document that says nothing of its machine, with the name of that machine.
+/// A document without its machine's name, together with that name.
 #[derive(Serialize)]
 pub struct OfMachine<'a, T: Serialize> {
-    /// The document, whose keys stand beside `machine`.
+    /// The document, whose keys appear beside `machine`.
     #[serde(flatten)]
     pub document: &'a T,
     /// The machine's name.
     pub machine: &'a str,
 }
 
-/// Says one line on stderr. That nobody can read it is no failure: the work goes on and the exit code tells.
+/// Prints one line on stderr. An unreadable stderr is not a failure: the work goes on, and the exit code shows the
+/// result.
 pub fn tell(line: &str) {
     let _ = writeln!(io::stderr(), "seatmap: {}", visible(line));
 }
@@ -64,7 +65,7 @@ pub enum Destination {
 }
 
 impl Destination {
-    /// What was typed after `-o`, if it can be written.
+    /// The destination for the path after `-o`, if it can be written.
     ///
     /// # Errors
     /// A file or folder that cannot be written.
@@ -106,7 +107,7 @@ impl Destination {
     /// Writes the whole text.
     ///
     /// # Errors
-    /// What the system says; a file that was there before is then unchanged.
+    /// The system's error; a file that was there before is then unchanged.
     pub fn write(&self, text: &str) -> Result<(), CliError> {
         match self {
             Destination::Stdout => print(text),

@@ -1,4 +1,4 @@
-//! From a generator or a file to a pattern.
+//! Finds the pattern that a generator or a file stands for.
 
 use crate::error::{AtFile, CliError};
 use crate::{input, output};
@@ -9,7 +9,7 @@ use std::path::Path;
 /// The pattern that a text names: a generator such as `ring:8`, a file, or `-` for stdin. Warnings go to stderr.
 ///
 /// # Errors
-/// Neither, or a file that is no pattern.
+/// The text is neither, or the file does not hold a pattern.
 pub fn pattern(text: &str) -> Result<Pattern, CliError> {
     pattern_of(text, None)
 }
@@ -41,7 +41,7 @@ pub fn pattern_of(text: &str, which: Option<Which>) -> Result<Pattern, CliError>
 /// The QAPLIB instance in a file.
 ///
 /// # Errors
-/// The file cannot be read or is no instance.
+/// The file cannot be read or is not an instance.
 pub fn instance(path: &Path) -> Result<Instance, CliError> {
     let not_text = |_| CliError::input(AtFile::new(path, "this is no instance, which is text"));
     let text = String::from_utf8(input::bytes(path)?).map_err(not_text)?;

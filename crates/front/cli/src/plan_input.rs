@@ -1,4 +1,4 @@
-//! From a file to a plan.
+//! Reads a plan from a file.
 
 use crate::error::{AtFile, CliError};
 use crate::input;

@@ -17,7 +17,7 @@ const LARGEST_SHARE: u32 = 20;
 /// Lines of the terminal that are left to what was there before.
 const LINES_LEFT: usize = 2;
 
-/// Draws on stderr what a survey tells; draws nothing where stderr is no terminal.
+/// Draws a survey's progress on stderr; draws nothing where stderr is not a terminal.
 pub struct Display {
     live: Option<Live>,
     bar: Option<ProgressBar>,

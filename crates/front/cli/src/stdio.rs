@@ -1,10 +1,10 @@
 //! Which standard streams were closed when this program was started.
 //!
-//! Before `main`, Rust's runtime opens `/dev/null` in place of a closed stream (`sanitize_standard_fds` in the standard
-//! library), lest a file that is opened later gets its number. From then on a closed stream cannot be told from one that was
-//! sent to `/dev/null`, and what is printed is lost without an error. So the streams are looked at earlier: functions in the
-//! section `.init_array` run before the C `main` in which that runtime starts (System V ABI, "Initialization and
-//! Termination Functions").
+//! Before `main`, Rust's runtime opens `/dev/null` in place of a closed stream (`sanitize_standard_fds` in the
+//! standard library), so that a file opened later does not get its number. From then on a closed stream looks like
+//! one that was sent to `/dev/null`, and output is lost without an error. So this module checks the streams earlier:
+//! functions in the section `.init_array` run before the C `main` in which that runtime starts (System V ABI,
+//! "Initialization and Termination Functions").
 
 use std::os::fd::RawFd;
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -33,7 +33,8 @@ pub fn closed() -> Vec<RawFd> {
     (0..STREAMS).filter(|stream| was_closed(*stream)).collect()
 }
 
-/// Whether standard input (0), output (1) or error (2) was closed when this program was started. Other numbers never were.
+/// Whether standard input (0), output (1) or error (2) was closed when this program was started. False for other
+/// numbers.
 pub fn was_closed(stream: RawFd) -> bool {
     (0..STREAMS).contains(&stream) && CLOSED.load(Ordering::Relaxed) & 1 << stream != 0
 }

@@ -1,4 +1,4 @@
-//! What the terminal can show.
+//! Finds out how many colours and columns the terminal has.
 
 use crate::args::ColourChoice;
 use seatmap_report::terminal::Colour;
@@ -10,8 +10,8 @@ const USUAL_WIDTH: usize = 100;
 /// Beyond this, cells only grow.
 const WIDEST: usize = 200;
 
-/// The colours to draw with on a stream that is, or is not, a terminal. NO_COLOR (no-color.org) rules unless the command
-/// line asks for colours.
+/// The colours to draw with on a stream that is, or is not, a terminal. NO_COLOR (no-color.org) rules unless the
+/// command line asks for colours.
 pub fn colour(choice: ColourChoice, stream: &impl IsTerminal) -> Colour {
     match choice {
         ColourChoice::True => Colour::True,
@@ -26,7 +26,7 @@ fn set(variable: &str) -> bool {
     std::env::var_os(variable).is_some_and(|value| !value.is_empty())
 }
 
-/// By COLORTERM and TERM, as terminals announce it.
+/// The colours that COLORTERM and TERM announce.
 fn offered() -> Colour {
     let value = |variable| std::env::var(variable).unwrap_or_default();
     match (value("COLORTERM").as_str(), value("TERM").as_str()) {

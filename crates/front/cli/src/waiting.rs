@@ -6,17 +6,17 @@ use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// Nobody waits for what takes less.
+/// Work that takes less than this needs no progress bar.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// Between two pictures.
+/// The time between two pictures.
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// A bar for work that does not tell how far it is: it shows the time that has passed, and how much there is where that is
-/// known. It appears after two seconds and is gone when dropped.
+/// A bar for work without known progress. It shows the time that has passed, and the limit where there is one. It
+/// appears after two seconds and disappears when dropped.
 pub struct Waiting(Option<(Sender<()>, JoinHandle<()>)>);
 
 impl Waiting {
-    /// From now on, with a word before the bar; nothing where stderr is no terminal.
+    /// Starts a bar now, with a word before it; draws nothing where stderr is not a terminal.
     pub fn new(word: &'static str, limit_s: Option<f64>) -> Self {
         Waiting(std::io::stderr().is_terminal().then(|| {
             let (sender, ended) = channel();
@@ -49,7 +49,7 @@ impl Drop for Waiting {
     fn drop(&mut self) {
         if let Some((sender, draw)) = self.0.take() {
             drop(sender);
-            // That the bar could not be drawn is no failure.
+            // A bar that could not be drawn is not a failure.
             let _ = draw.join();
         }
     }

@@ -45,7 +45,7 @@ typedef enum {
    */
   SEATMAP_STATUS_OK = 0,
   /**
-   * An argument is NULL, out of range, or no name or pattern that is known.
+   * An argument is NULL, out of range, or not a known name or pattern.
    */
   SEATMAP_STATUS_BAD_ARGUMENT = 1,
   /**
@@ -53,7 +53,7 @@ typedef enum {
    */
   SEATMAP_STATUS_BAD_FILE = 2,
   /**
-   * What is asked for cannot be had on this machine.
+   * The request cannot be met on this machine.
    */
   SEATMAP_STATUS_NOT_POSSIBLE = 3,
   /**
@@ -63,7 +63,7 @@ typedef enum {
 } seatmap_status;
 
 /**
- * What a placement is judged by.
+ * The objective that judges a placement.
  */
 typedef enum {
   /**
@@ -77,7 +77,7 @@ typedef enum {
 } seatmap_objective;
 
 /**
- * What people would have done without a search.
+ * A placement that people would use without a search.
  */
 typedef enum {
   /**
@@ -118,7 +118,7 @@ typedef struct seatmap_machine seatmap_machine;
 typedef struct seatmap_options seatmap_options;
 
 /**
- * A pattern: who sends how much to whom. It never changes, so threads may share it.
+ * A pattern: the traffic from each task to the others. It never changes, so threads may share it.
  */
 typedef struct seatmap_pattern seatmap_pattern;
 
@@ -128,7 +128,7 @@ typedef struct seatmap_pattern seatmap_pattern;
 typedef struct seatmap_seats seatmap_seats;
 
 /**
- * What one task sends to another.
+ * The traffic from one task to another.
  */
 typedef struct {
   /**
@@ -150,17 +150,17 @@ typedef struct {
  */
 typedef struct {
   /**
-   * One of them.
+   * The number of one thread.
    */
   uint32_t first;
   /**
-   * The other.
+   * The number of the other thread.
    */
   uint32_t second;
 } seatmap_channel;
 
 /**
- * What a thread is created with.
+ * The attributes that a thread is created with.
  */
 typedef struct {
   /**
@@ -168,12 +168,13 @@ typedef struct {
    */
   uint32_t cpu;
   /**
-   * Whether it matters which line the channel uses; false where the machine tells no homes of lines apart.
+   * Whether it matters which line the channel uses; false where the machine does not tell homes of lines apart.
    */
   bool has_line;
   /**
-   * The line that its channel should use, 0 where it does not matter: so many lines of 64 bytes into the memory that was
-   * handed in, and without any into memory that begins with a page, as far as homes repeat from page to page.
+   * The line that its channel should use, 0 where it does not matter. It is a number of lines of 64 bytes into the
+   * memory that was handed in; without memory, into any memory that begins with a page, as far as homes repeat
+   * from page to page.
    */
   uint32_t line;
 } seatmap_thread_attributes;
@@ -188,7 +189,7 @@ extern "C" {
 const char *seatmap_place_version(void);
 
 /**
- * What went wrong in this thread's last call that returned a seatmap_status, as one line; empty if nothing did.
+ * The error of this thread's last call that returned a seatmap_status, as one line; empty if that call succeeded.
  *
  * Never NULL. The text belongs to the library and holds until this thread's next such call. Any thread may call it,
  * and each sees its own.
@@ -207,8 +208,8 @@ seatmap_status seatmap_machine_bundled(const char *name,
 
 /**
  * The machine that a file describes: a profile that `seatmap measure -o` wrote, a hand-written description, or what
- * `seatmap import` reads (CSV of core-to-core-latency, MCTOP, hwloc XML). What is merely odd about it is not told
- * here, but there.
+ * `seatmap import` reads (CSV of core-to-core-latency, MCTOP, hwloc XML). Those commands also warn of oddities in
+ * the file; this call does not.
  *
  * On success *machine is the caller's, for seatmap_machine_free; else it is NULL.
  *
@@ -218,7 +219,7 @@ seatmap_status seatmap_machine_read(const char *path,
                                     seatmap_machine **machine);
 
 /**
- * A machine of which only distances are known.
+ * A machine described by its distances alone.
  *
  * distance_ns holds cpus x cpus cells, row by row: the time that a cache line takes from one CPU to the other and
  * back, in nanoseconds. The matrix is symmetric, and its diagonal is not read; NAN is a distance that is not known. os
@@ -226,7 +227,7 @@ seatmap_status seatmap_machine_read(const char *path,
  *
  * On success *machine is the caller's, for seatmap_machine_free; else it is NULL.
  *
- * Fails with SEATMAP_STATUS_BAD_ARGUMENT where the distances are no such matrix.
+ * Fails with SEATMAP_STATUS_BAD_ARGUMENT where the distances are not such a matrix.
  */
 seatmap_status seatmap_machine_from_distances(size_t cpus,
                                               const uint32_t *os,
@@ -254,8 +255,8 @@ seatmap_status seatmap_pattern_generate(const char *text,
                                         seatmap_pattern **pattern);
 
 /**
- * The pattern in a file: what `seatmap pattern show` reads (seatmap-pattern/1, CSV matrices and lists of edges,
- * MatrixMarket, QAPLIB). What is merely odd about it is not told here, but there.
+ * The pattern in a file of any format that `seatmap pattern show` reads (seatmap-pattern/1, CSV matrices and lists
+ * of edges, MatrixMarket, QAPLIB). That command also warns of oddities in the file; this call does not.
  *
  * On success *pattern is the caller's, for seatmap_pattern_free; else it is NULL.
  *
@@ -265,8 +266,8 @@ seatmap_status seatmap_pattern_read(const char *path,
                                     seatmap_pattern **pattern);
 
 /**
- * The pattern of so many tasks and these edges, at most one for each sender and receiver. The edges are copied; NULL
- * is fine where count is 0.
+ * The pattern with this many tasks and these edges, at most one for each sender and receiver. The edges are copied;
+ * NULL is fine where count is 0.
  *
  * On success *pattern is the caller's, for seatmap_pattern_free; else it is NULL.
  *
@@ -294,7 +295,7 @@ void seatmap_pattern_free(seatmap_pattern *pattern);
 seatmap_options *seatmap_options_new(void);
 
 /**
- * What placements are judged by: one of seatmap_objective.
+ * The objective that judges placements: one of seatmap_objective.
  */
 seatmap_status seatmap_options_set_objective(seatmap_options *options, int objective);
 
@@ -326,8 +327,8 @@ seatmap_status seatmap_options_set_seconds(seatmap_options *options,
                                            double seconds);
 
 /**
- * Ends the search after so many kicks out of local optima, and not by the clock: the same answer on every run. Of
- * seconds and kicks the one that was set last counts.
+ * Ends the search after this many kicks out of local optima, and not by the clock, so that every run gives the same
+ * answer. Of seconds and kicks, the one that was set last counts.
  */
 seatmap_status seatmap_options_set_kicks(seatmap_options *options,
                                          uint64_t kicks);
@@ -372,12 +373,12 @@ size_t seatmap_answer_tasks(const seatmap_answer *answer);
 const uint32_t *seatmap_answer_placement(const seatmap_answer *answer);
 
 /**
- * What the placement costs: bytes x nanoseconds for distance, bytes for congestion; NAN for NULL.
+ * The cost of the placement: bytes x nanoseconds for distance, bytes for congestion; NAN for NULL.
  */
 double seatmap_answer_cost(const seatmap_answer *answer);
 
 /**
- * What no placement can undercut, in the unit of the cost; NAN for NULL.
+ * A lower bound that no placement can undercut, in the unit of the cost; NAN for NULL.
  */
 double seatmap_answer_lower_bound(const seatmap_answer *answer);
 
@@ -387,7 +388,8 @@ double seatmap_answer_lower_bound(const seatmap_answer *answer);
 bool seatmap_answer_optimal(const seatmap_answer *answer);
 
 /**
- * What one of seatmap_baseline costs, in the unit of the cost; NAN for NULL and for anything else.
+ * The cost of a baseline, which is one of seatmap_baseline, in the unit of the cost; NAN for NULL and for anything
+ * else.
  */
 double seatmap_answer_baseline(const seatmap_answer *answer, int which);
 
@@ -408,19 +410,19 @@ const char *seatmap_answer_plan_json(const seatmap_answer *answer);
 void seatmap_answer_free(seatmap_answer *answer);
 
 /**
- * Finds seats for the threads of count channels: next to the homes of the channels' lines where the machine tells homes
- * apart, else by distance. sections is 0, or how many slices of a ring or mesh the groups of threads are dealt to, which
- * must divide its cores.
+ * Finds seats for the threads of count channels: next to the homes of the channels' lines where the machine tells
+ * homes apart, else by distance. sections is 0, or the number of slices of a ring or mesh that the groups of threads
+ * are distributed over, which must divide its cores.
  *
- * machine may be NULL: this host, as `seatmap measure` remembers it below $XDG_STATE_HOME or ~/.local/state, and those of
- * its CPUs that the process may use.
+ * machine may be NULL: this host, as `seatmap measure` stored it below $XDG_STATE_HOME or ~/.local/state, and those
+ * of its CPUs that the process may use.
  *
  * On success *seats is the caller's, for seatmap_seats_free; else it is NULL.
  *
  * Threads share CPUs where there are fewer of these; with sections that is refused.
  *
- * Fails with SEATMAP_STATUS_NOT_POSSIBLE where the host has not been measured, or is another computer than was measured,
- * or has fewer lines than channels.
+ * Fails with SEATMAP_STATUS_NOT_POSSIBLE where the host has not been measured, or is not the computer that was
+ * measured, or has fewer lines than channels.
  */
 seatmap_status seatmap_channels_seats(const seatmap_machine *machine,
                                       const seatmap_channel *channels,
@@ -432,10 +434,10 @@ seatmap_status seatmap_channels_seats(const seatmap_machine *machine,
  * As seatmap_channels_seats, next to lines of this memory, in which the channels will live: the line of each side's
  * attributes is counted from its start, which must be a multiple of 64 bytes.
  *
- * Where the host's profile tells homes of lines apart, threads that are pinned for the time being first find the home of
- * each line, two at a time on CPUs that the process may use; the calling thread waits and stays where it is. That takes a
- * fraction of a millisecond a line, and is given up after 1 s and 4 ms a line. Nobody else may use the memory meanwhile,
- * and what stands in it stays. Where lines are alike nothing is measured.
+ * Where the host's profile tells homes of lines apart, threads that are pinned for the time being first find the
+ * home of each line, two at a time on CPUs that the process may use; the calling thread waits and stays where it is.
+ * That takes a fraction of a millisecond a line, and is given up after 1 s and 4 ms a line. No other thread may use
+ * the memory meanwhile; its contents stay as they are. Where lines are alike nothing is measured.
  *
  * machine may be NULL, or a profile of this host that is kept elsewhere.
  *
@@ -452,7 +454,7 @@ seatmap_status seatmap_channels_seats_over(const seatmap_machine *machine,
                                            seatmap_seats **seats);
 
 /**
- * What the first (side 0) or second (side 1) thread of a channel, counted from 0, is created with.
+ * The attributes for creating the first (side 0) or second (side 1) thread of a channel, counted from 0.
  *
  * Fails with SEATMAP_STATUS_BAD_ARGUMENT where there is no such channel or side.
  */

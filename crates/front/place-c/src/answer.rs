@@ -1,4 +1,4 @@
-//! What came of a request.
+//! The answer to a request.
 
 use crate::failure::Failure;
 use seatmap_c_abi::{Boundary, take_back};
@@ -12,7 +12,7 @@ pub struct Answer {
     plan: CString,
 }
 
-/// What people would have done without a search.
+/// A placement that people would use without a search.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub enum Baseline {
@@ -29,7 +29,7 @@ pub enum Baseline {
 }
 
 impl Answer {
-    /// What was found, and the plan made of it.
+    /// The search's answer, and the plan made of it.
     pub(crate) fn new(found: seatmap_place::Answer, plan: &Plan) -> Self {
         // Neither the names of methods nor JSON have zero bytes.
         let text = |text: &str| CString::new(text).unwrap_or_default();
@@ -63,14 +63,14 @@ pub unsafe extern "C" fn seatmap_answer_placement(answer: *const Answer) -> *con
     unsafe { Failure::known(answer, "answer") }.map_or(std::ptr::null(), |answer| answer.found.placement.as_ptr())
 }
 
-/// What the placement costs: bytes x nanoseconds for distance, bytes for congestion; NAN for NULL.
+/// The cost of the placement: bytes x nanoseconds for distance, bytes for congestion; NAN for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_answer_cost(answer: *const Answer) -> f64 {
     // SAFETY: the caller keeps the rules of the header.
     unsafe { Failure::known(answer, "answer") }.map_or(f64::NAN, |answer| answer.found.cost)
 }
 
-/// What no placement can undercut, in the unit of the cost; NAN for NULL.
+/// A lower bound that no placement can undercut, in the unit of the cost; NAN for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_answer_lower_bound(answer: *const Answer) -> f64 {
     // SAFETY: the caller keeps the rules of the header.
@@ -84,7 +84,8 @@ pub unsafe extern "C" fn seatmap_answer_optimal(answer: *const Answer) -> bool {
     unsafe { Failure::known(answer, "answer") }.is_ok_and(|answer| answer.found.optimal)
 }
 
-/// What one of seatmap_baseline costs, in the unit of the cost; NAN for NULL and for anything else.
+/// The cost of a baseline, which is one of seatmap_baseline, in the unit of the cost; NAN for NULL and for anything
+/// else.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_answer_baseline(answer: *const Answer, which: c_int) -> f64 {
     // SAFETY: the caller keeps the rules of the header.

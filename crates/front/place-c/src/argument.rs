@@ -1,4 +1,4 @@
-//! What calls check on their way in besides what the boundary does: lengths, arrays and texts.
+//! Checks of arguments beyond those of `seatmap-c-abi`: lengths, arrays and texts.
 
 use crate::failure::Failure;
 use seatmap_c_abi::Boundary;

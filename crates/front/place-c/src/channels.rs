@@ -15,41 +15,42 @@ use std::sync::atomic::AtomicU64;
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Channel {
-    /// One of them.
+    /// The number of one thread.
     pub first: u32,
-    /// The other.
+    /// The number of the other thread.
     pub second: u32,
 }
 
-/// What a thread is created with.
+/// The attributes that a thread is created with.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Attributes {
     /// The CPU to pin it to, by the operating system's number.
     pub cpu: u32,
-    /// Whether it matters which line the channel uses; false where the machine tells no homes of lines apart.
+    /// Whether it matters which line the channel uses; false where the machine does not tell homes of lines apart.
     pub has_line: bool,
-    /// The line that its channel should use, 0 where it does not matter: so many lines of 64 bytes into the memory that was
-    /// handed in, and without any into memory that begins with a page, as far as homes repeat from page to page.
+    /// The line that its channel should use, 0 where it does not matter. It is a number of lines of 64 bytes into the
+    /// memory that was handed in; without memory, into any memory that begins with a page, as far as homes repeat
+    /// from page to page.
     pub line: u32,
 }
 
 /// Where threads should sit, and which lines their channels should use. It never changes, so threads may share it.
 pub struct Seats(seatmap_seats::Seats);
 
-/// Finds seats for the threads of count channels: next to the homes of the channels' lines where the machine tells homes
-/// apart, else by distance. sections is 0, or how many slices of a ring or mesh the groups of threads are dealt to, which
-/// must divide its cores.
+/// Finds seats for the threads of count channels: next to the homes of the channels' lines where the machine tells
+/// homes apart, else by distance. sections is 0, or the number of slices of a ring or mesh that the groups of threads
+/// are distributed over, which must divide its cores.
 ///
-/// machine may be NULL: this host, as `seatmap measure` remembers it below $XDG_STATE_HOME or ~/.local/state, and those of
-/// its CPUs that the process may use.
+/// machine may be NULL: this host, as `seatmap measure` stored it below $XDG_STATE_HOME or ~/.local/state, and those
+/// of its CPUs that the process may use.
 ///
 /// On success *seats is the caller's, for seatmap_seats_free; else it is NULL.
 ///
 /// Threads share CPUs where there are fewer of these; with sections that is refused.
 ///
-/// Fails with SEATMAP_STATUS_NOT_POSSIBLE where the host has not been measured, or is another computer than was measured,
-/// or has fewer lines than channels.
+/// Fails with SEATMAP_STATUS_NOT_POSSIBLE where the host has not been measured, or is not the computer that was
+/// measured, or has fewer lines than channels.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_channels_seats(
     machine: *const Machine,
@@ -71,10 +72,10 @@ pub unsafe extern "C" fn seatmap_channels_seats(
 /// As seatmap_channels_seats, next to lines of this memory, in which the channels will live: the line of each side's
 /// attributes is counted from its start, which must be a multiple of 64 bytes.
 ///
-/// Where the host's profile tells homes of lines apart, threads that are pinned for the time being first find the home of
-/// each line, two at a time on CPUs that the process may use; the calling thread waits and stays where it is. That takes a
-/// fraction of a millisecond a line, and is given up after 1 s and 4 ms a line. Nobody else may use the memory meanwhile,
-/// and what stands in it stays. Where lines are alike nothing is measured.
+/// Where the host's profile tells homes of lines apart, threads that are pinned for the time being first find the
+/// home of each line, two at a time on CPUs that the process may use; the calling thread waits and stays where it is.
+/// That takes a fraction of a millisecond a line, and is given up after 1 s and 4 ms a line. No other thread may use
+/// the memory meanwhile; its contents stay as they are. Where lines are alike nothing is measured.
 ///
 /// machine may be NULL, or a profile of this host that is kept elsewhere.
 ///
@@ -94,7 +95,7 @@ pub unsafe extern "C" fn seatmap_channels_seats_over(
     let find = || {
         // SAFETY: the caller keeps the rules of the header.
         let (machine, declared) = unsafe { (machine.as_ref(), declared(channels, count, sections)?) };
-        // SAFETY: the caller says that it can be written, and that nobody else uses it meanwhile.
+        // SAFETY: the caller says that it can be written, and that nothing else uses it meanwhile.
         let memory = unsafe { words(memory, size_bytes)? };
         let cpus = affinity::current().ok();
         let found = match machine {
@@ -124,7 +125,7 @@ unsafe fn declared(channels: *const Channel, count: usize, sections: usize) -> R
 /// Memory as whole words.
 ///
 /// # Safety
-/// `memory` is NULL or can be written for `size_bytes`, and nobody else uses it while the slice is.
+/// `memory` is NULL or can be written for `size_bytes`, and nothing else uses it while the slice lives.
 unsafe fn words<'a>(memory: *mut c_void, size_bytes: usize) -> Result<&'a [AtomicU64], Failure> {
     if !memory.addr().is_multiple_of(LINE_BYTES) {
         return Err(Failure::argument(format!(
@@ -135,7 +136,7 @@ unsafe fn words<'a>(memory: *mut c_void, size_bytes: usize) -> Result<&'a [Atomi
     unsafe { array(memory.cast_const().cast(), size_bytes / size_of::<AtomicU64>(), "memory") }
 }
 
-/// What the first (side 0) or second (side 1) thread of a channel, counted from 0, is created with.
+/// The attributes for creating the first (side 0) or second (side 1) thread of a channel, counted from 0.
 ///
 /// Fails with SEATMAP_STATUS_BAD_ARGUMENT where there is no such channel or side.
 #[unsafe(no_mangle)]

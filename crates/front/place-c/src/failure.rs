@@ -12,10 +12,10 @@ use std::error::Error;
 /// Why a call failed; its text is what the last error says.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
-    /// What can be wrong with a call of any library.
+    /// A mistake in a call, common to all libraries.
     #[error(transparent)]
     Fault(#[from] Fault),
-    /// A text that is none.
+    /// A text that is not UTF-8.
     #[error("{0} is not UTF-8 text")]
     NotText(&'static str),
     /// A length beyond what can be meant.
@@ -25,13 +25,13 @@ pub enum Failure {
         name: &'static str,
         /// Its value.
         given: usize,
-        /// What is accepted.
+        /// The largest accepted value.
         most: usize,
     },
-    /// No bundled machine of that name.
+    /// There is no bundled machine of that name.
     #[error(transparent)]
     Catalog(#[from] CatalogError),
-    /// No generator's text.
+    /// The text does not describe a generator.
     #[error(transparent)]
     Spec(#[from] SpecError),
     /// A list of CPUs that cannot be used.
@@ -43,9 +43,9 @@ pub enum Failure {
     /// A file that cannot be read or understood.
     #[error("{path}: {source}")]
     File {
-        /// As the caller gave it.
+        /// The path, as the caller gave it.
         path: String,
-        /// What is wrong with it.
+        /// The problem.
         source: Box<dyn Error>,
     },
     /// A placement that cannot be had.

@@ -19,7 +19,7 @@ impl File {
         File { path: Path::new(OsStr::from_bytes(path)).to_owned() }
     }
 
-    /// What stands in it; at most one byte more than is ever accepted, so that an endless file ends.
+    /// The bytes of the file; at most one byte more than is ever accepted, so that an endless file ends.
     pub fn bytes(&self) -> Result<Vec<u8>, Failure> {
         let mut bytes = Vec::new();
         let limit = MAX_FILE_BYTES as u64 + 1;
@@ -27,7 +27,7 @@ impl File {
         read.map(|_| bytes).map_err(|error| self.refused(error))
     }
 
-    /// What messages call it.
+    /// The file's name in messages.
     pub fn name(&self) -> String {
         self.path.to_string_lossy().into_owned()
     }
@@ -37,7 +37,7 @@ impl File {
         self.path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
     }
 
-    /// That something is wrong with it.
+    /// The failure that reports a fault in this file.
     pub fn refused(&self, source: impl Into<Box<dyn Error>>) -> Failure {
         Failure::File { path: self.name(), source: source.into() }
     }

@@ -1,8 +1,8 @@
 //! Placing for C and C++: `libseatmap_place` and its header.
 //!
 //! The header `include/seatmap_place.h` is the product, and its text is the documentation comments below; a test
-//! generates it anew and compares. What C can get wrong is checked where it enters, and what Rust can get wrong never
-//! leaves as a panic (`seatmap-boundary`), so that the crates below need to know nothing of either.
+//! generates it anew and compares. Arguments from C are checked where they enter, and a panic in Rust never leaves
+//! the library (`seatmap-c-abi`), so that the crates below need to know of neither.
 //!
 //! | module | holds |
 //! |---|---|

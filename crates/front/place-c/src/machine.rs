@@ -30,8 +30,8 @@ pub unsafe extern "C" fn seatmap_machine_bundled(name: *const c_char, machine: *
 }
 
 /// The machine that a file describes: a profile that `seatmap measure -o` wrote, a hand-written description, or what
-/// `seatmap import` reads (CSV of core-to-core-latency, MCTOP, hwloc XML). What is merely odd about it is not told
-/// here, but there.
+/// `seatmap import` reads (CSV of core-to-core-latency, MCTOP, hwloc XML). Those commands also warn of oddities in
+/// the file; this call does not.
 ///
 /// On success *machine is the caller's, for seatmap_machine_free; else it is NULL.
 ///
@@ -44,7 +44,7 @@ pub unsafe extern "C" fn seatmap_machine_read(path: *const c_char, machine: *mut
     unsafe { Failure::give(machine, "machine", read) }
 }
 
-/// A machine of which only distances are known.
+/// A machine described by its distances alone.
 ///
 /// distance_ns holds cpus x cpus cells, row by row: the time that a cache line takes from one CPU to the other and
 /// back, in nanoseconds. The matrix is symmetric, and its diagonal is not read; NAN is a distance that is not known. os
@@ -52,7 +52,7 @@ pub unsafe extern "C" fn seatmap_machine_read(path: *const c_char, machine: *mut
 ///
 /// On success *machine is the caller's, for seatmap_machine_free; else it is NULL.
 ///
-/// Fails with SEATMAP_STATUS_BAD_ARGUMENT where the distances are no such matrix.
+/// Fails with SEATMAP_STATUS_BAD_ARGUMENT where the distances are not such a matrix.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_machine_from_distances(
     cpus: usize,

@@ -36,7 +36,7 @@ enum Effort {
     Kicks(u64),
 }
 
-/// What a placement is judged by.
+/// The objective that judges a placement.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub enum PlaceObjective {
@@ -83,7 +83,7 @@ pub extern "C" fn seatmap_options_new() -> *mut Options {
     Box::into_raw(Box::default())
 }
 
-/// What placements are judged by: one of seatmap_objective.
+/// The objective that judges placements: one of seatmap_objective.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_options_set_objective(options: *mut Options, objective: c_int) -> Status {
     let checked = || match objective {
@@ -137,8 +137,8 @@ pub unsafe extern "C" fn seatmap_options_set_seconds(options: *mut Options, seco
     unsafe { set(options, checked, |options, effort| options.effort = effort) }
 }
 
-/// Ends the search after so many kicks out of local optima, and not by the clock: the same answer on every run. Of
-/// seconds and kicks the one that was set last counts.
+/// Ends the search after this many kicks out of local optima, and not by the clock, so that every run gives the same
+/// answer. Of seconds and kicks, the one that was set last counts.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_options_set_kicks(options: *mut Options, kicks: u64) -> Status {
     // SAFETY: the caller keeps the rules of the header.
@@ -173,7 +173,7 @@ pub unsafe extern "C" fn seatmap_options_free(options: *mut Options) {
 /// Changes options, if the value passes its check.
 ///
 /// # Safety
-/// `options` is NULL or options that nobody else uses meanwhile.
+/// `options` is NULL or options that nothing else uses meanwhile.
 unsafe fn set<T>(
     options: *mut Options,
     checked: impl FnOnce() -> Result<T, Failure>,

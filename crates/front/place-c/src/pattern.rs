@@ -9,10 +9,10 @@ use seatmap_pattern::pattern::{FORMAT, MAX_TASKS};
 use seatmap_pattern::{generate, import};
 use std::ffi::c_char;
 
-/// A pattern: who sends how much to whom. It never changes, so threads may share it.
+/// A pattern: the traffic from each task to the others. It never changes, so threads may share it.
 pub struct Pattern(pub(crate) seatmap_pattern::Pattern);
 
-/// What one task sends to another.
+/// The traffic from one task to another.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Edge {
@@ -37,8 +37,8 @@ pub unsafe extern "C" fn seatmap_pattern_generate(text: *const c_char, pattern: 
     unsafe { Failure::give(pattern, "pattern", generated) }
 }
 
-/// The pattern in a file: what `seatmap pattern show` reads (seatmap-pattern/1, CSV matrices and lists of edges,
-/// MatrixMarket, QAPLIB). What is merely odd about it is not told here, but there.
+/// The pattern in a file of any format that `seatmap pattern show` reads (seatmap-pattern/1, CSV matrices and lists
+/// of edges, MatrixMarket, QAPLIB). That command also warns of oddities in the file; this call does not.
 ///
 /// On success *pattern is the caller's, for seatmap_pattern_free; else it is NULL.
 ///
@@ -51,8 +51,8 @@ pub unsafe extern "C" fn seatmap_pattern_read(path: *const c_char, pattern: *mut
     unsafe { Failure::give(pattern, "pattern", read) }
 }
 
-/// The pattern of so many tasks and these edges, at most one for each sender and receiver. The edges are copied; NULL
-/// is fine where count is 0.
+/// The pattern with this many tasks and these edges, at most one for each sender and receiver. The edges are copied;
+/// NULL is fine where count is 0.
 ///
 /// On success *pattern is the caller's, for seatmap_pattern_free; else it is NULL.
 ///

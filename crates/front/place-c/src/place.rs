@@ -10,7 +10,7 @@ use seatmap_c_abi::Boundary;
 use seatmap_place::Request;
 use std::time::Instant;
 
-/// What plans name as the program that made them.
+/// The program name that plans record.
 const TOOL: &str = concat!("libseatmap_place ", env!("CARGO_PKG_VERSION"));
 
 /// Finds where the tasks of a pattern should sit on a machine. options may be NULL: by distance, on all CPUs, for a

@@ -6,11 +6,11 @@
 pub enum Status {
     /// Done.
     Ok = 0,
-    /// An argument is NULL, out of range, or no name or pattern that is known.
+    /// An argument is NULL, out of range, or not a known name or pattern.
     BadArgument = 1,
     /// A file cannot be read or understood; the message has line and column.
     BadFile = 2,
-    /// What is asked for cannot be had on this machine.
+    /// The request cannot be met on this machine.
     NotPossible = 3,
     /// A mistake in the library. The handles are still good.
     Defect = 4,

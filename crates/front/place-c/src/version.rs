@@ -1,4 +1,4 @@
-//! What a program can check before it calls anything else.
+//! The version, which a program can check before it calls anything else.
 
 use std::ffi::{CStr, c_char};
 

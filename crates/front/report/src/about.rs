@@ -1,4 +1,4 @@
-//! What a profile says about itself, in words; the same sentences in the terminal and in HTML.
+//! A profile's origin and machine, in words; the same sentences in the terminal and in HTML.
 
 use crate::Digits;
 use seatmap_machine::{CoreKind, Environment, HomeModel, OriginKind, Profile, Protocol, Pu, Topology};
@@ -17,7 +17,7 @@ pub(crate) fn origin(profile: &Profile) -> String {
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
-/// What there is of PUs, cores, caches, NUMA nodes and packages, as one line.
+/// The counts of PUs, cores, caches, NUMA nodes and packages, as one line.
 pub(crate) fn topology(topology: &Topology) -> String {
     let kinds = [CoreKind::Performance, CoreKind::Efficiency].map(|kind| of_kind(topology, kind));
     let mut parts = vec![counted(topology.pus.len(), "PU"), cores(topology)];
@@ -111,7 +111,7 @@ pub(crate) fn protocol(protocol: &Protocol) -> String {
     )
 }
 
-/// How much a matrix of pairs tells, as plain sentences; empty without a model.
+/// The information in a matrix of pairs, as plain sentences; empty without a model.
 pub(crate) fn information(profile: &Profile) -> String {
     let Some(model) = &profile.home_model else { return String::new() };
     let homes = match model.homes() {

@@ -1,4 +1,4 @@
-//! What seats near the homes of lines are worth, for people.
+//! Reports the gain of seats near the homes of lines.
 
 use crate::counted;
 use crate::floor::{Comparison, Seating};
@@ -49,7 +49,7 @@ pub fn comparison<'a>(
     Comparison::new(profile, model, pattern, &plan, seatings).of_channels()
 }
 
-/// What an experiment found, as text.
+/// An experiment's result, as text.
 #[must_use]
 pub fn text(found: &Found) -> String {
     let mut text = match &found.figures {

@@ -4,8 +4,8 @@ use seatmap_machine::{OriginKind, Profile};
 
 /// How many decimals of a nanosecond a profile's figures deserve.
 ///
-/// The last digit printed stands in the place of the resolution's first digit, as for any figure beside its uncertainty
-/// (JCGM 100:2008, 7.2.6): 0.04 ns allows two decimals, 5.2 ns none, 12 ns not even the ones.
+/// The last digit printed has the same place value as the resolution's first digit, as for any figure beside its
+/// uncertainty (JCGM 100:2008, 7.2.6): 0.04 ns allows two decimals, 5.2 ns none, 12 ns not even the ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Digits {
     decimals: i32,

@@ -10,7 +10,7 @@ pub enum Order {
     /// Group by group, SMT siblings side by side.
     #[default]
     Group,
-    /// By ascending OS index.
+    /// Ascending OS index.
     Os,
 }
 
@@ -28,8 +28,8 @@ pub struct Grid {
 }
 
 impl Grid {
-    /// The measured medians of a profile, or, where a home is given, what its model predicts for lines of that home.
-    /// `None` where the profile holds no distances or no such home.
+    /// The measured medians of a profile, or, where a home is given, the distances that its model predicts for lines
+    /// of that home. `None` where the profile holds no distances or no such home.
     #[must_use]
     pub fn of(profile: &Profile, order: Order, home: Option<usize>) -> Option<Self> {
         let distance = profile.core_distance.as_ref()?;

@@ -15,9 +15,9 @@
 //! | [`svg`] | heatmaps of profiles and patterns for papers and slides |
 //! | [`html`] | one self-contained page, and the frame that other pages share |
 //!
-//! All pictures stand on the same five ideas: [`Grid`] (a matrix in the order in which it is shown), [`Scale`] (which
-//! colour a distance gets), [`Digits`] (how many of its digits mean something), [`palette`], and `axis` (which round values
-//! stand beside a chart). All pages begin with a `sentence` that says what to make of them, and explain each term of the field
+//! All pictures stand on the same five ideas: [`Grid`] (a matrix in the order in which it is shown), [`Scale`] (the
+//! colour of a distance), [`Digits`] (the number of significant digits), [`palette`], and `axis` (the round values
+//! beside a chart). All pages begin with a `sentence` that states their result, and explain each term of the field
 //! from one `glossary`.
 #![deny(missing_docs)]
 

@@ -15,7 +15,7 @@ pub struct Progress {
     pub done: usize,
     /// Pair visits in all.
     pub total: usize,
-    /// Seconds left, where they can be told.
+    /// Seconds left, where they can be estimated.
     pub eta_s: Option<f64>,
     /// OS indices of the pair being measured.
     pub current: Option<(u32, u32)>,

@@ -1,4 +1,4 @@
-//! Who sits nearest to a PU.
+//! Finds the nearest neighbours of a PU.
 
 use seatmap_machine::{PairStatus, Profile};
 

@@ -69,7 +69,7 @@ fn count(bins: &[Bin], octave: u32) -> u64 {
     bins.iter().filter(|bin| bin.from_ns.max(1).ilog2() == octave).map(|bin| bin.count).sum()
 }
 
-/// Two bars a decade.
+/// The character for a count, with two bars a decade.
 fn bar(count: u64) -> char {
     match count {
         0 => ' ',
@@ -98,7 +98,7 @@ fn source(source: &seatmap_noise::Source) -> String {
     format!("{} {:.1}", source.name, source.per_second)
 }
 
-/// Whether a long gap was another task's doing: what a cell can keep out.
+/// The time that another task took of a long gap, which a cell can prevent; empty for short gaps.
 fn preempted(noise: &CpuNoise) -> String {
     match noise.longest_preemption_us {
         Some(us) if noise.longest_gap_us >= 50.0 => format!(

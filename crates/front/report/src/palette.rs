@@ -19,7 +19,7 @@ pub const VIRIDIS: [Rgb; 10] = [
     [253, 231, 37],
 ];
 
-/// What is not known: a grey that viridis does not contain.
+/// The colour of an unknown value: a grey that viridis does not contain.
 pub const UNKNOWN: Rgb = [128, 128, 128];
 
 /// The levels of each channel in the colour cube of 256-colour terminals (xterm).

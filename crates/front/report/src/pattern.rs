@@ -1,9 +1,9 @@
-//! Patterns in the terminal: what they are, and who sends how much to whom.
+//! Patterns in the terminal: their kind, and the traffic between tasks.
 
 use crate::traffic::{Traffic, counted};
 use seatmap_pattern::{Edge, Pattern};
 
-/// From nothing to the most that any cell holds.
+/// The shades, from an empty cell to the heaviest.
 const SHADES: [char; 10] = [' ', '.', ':', '-', '=', '+', '*', '#', '%', '@'];
 /// Columns before the cells: the number of the first task of a row.
 const MARGIN: usize = 9;
@@ -16,14 +16,14 @@ pub fn drawn(pattern: &Pattern, width: usize) -> String {
     format!("{}: {}\n{}\n{}", name(pattern), size(pattern), degrees(pattern), matrix(pattern, width))
 }
 
-/// What people call it, with hidden characters made visible.
+/// The pattern's name, with hidden characters made visible.
 pub(crate) fn name(pattern: &Pattern) -> String {
     seatmap_document::visible(&pattern.name)
 }
 
 /// `8 tasks, 16 edges, 16 bytes in 16 messages`
 pub(crate) fn size(pattern: &Pattern) -> String {
-    // From 0, as a sum of nothing is -0.
+    // Begins at 0, because the sum of nothing is -0.
     let bytes = pattern.edges.iter().fold(0.0, |sum, edge| sum + edge.bytes);
     let messages = pattern.edges.iter().fold(0.0, |sum, edge| sum + edge.messages);
     let edges = counted(pattern.edges.len() as f64, "edge");
@@ -31,7 +31,7 @@ pub(crate) fn size(pattern: &Pattern) -> String {
     format!("{tasks}, {edges}, {} in {}", counted(bytes, "byte"), counted(messages, "message"))
 }
 
-/// To how many others tasks send, and whether as much comes back.
+/// The number of other tasks that a task sends to, and whether as much traffic comes back.
 pub(crate) fn degrees(pattern: &Pattern) -> String {
     let mut degree = vec![0_usize; pattern.tasks.max(1)];
     pattern.edges.iter().for_each(|edge| degree[edge.from] += 1);

@@ -74,7 +74,7 @@ fn seats(plan: &Plan) -> String {
     format!("Seats (task:CPU): {}{more}\n", listed.join(" "))
 }
 
-/// With its sign, but for a zero that only rounding gives one.
+/// A percentage with its sign; a zero that only rounding gives has none.
 fn percent(share: f64) -> String {
     let rounded = (10.0 * share).round() / 10.0 + 0.0;
     format!("{rounded:+.1} %")
@@ -90,7 +90,7 @@ pub fn number(cost: f64) -> String {
     }
 }
 
-/// Numbers from here on have more digits than anybody reads.
+/// Numbers from here on have more digits than a person reads.
 const LARGE: f64 = 1e15;
 
 fn engineering(cost: f64) -> String {

@@ -1,4 +1,4 @@
-//! What a profile's model says of lines with one home.
+//! The distances that a profile's model predicts over lines with one home.
 
 use seatmap_machine::{Matrix, Profile, Square};
 use std::collections::HashMap;

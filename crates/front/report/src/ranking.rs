@@ -14,7 +14,7 @@ pub fn summary(ranking: &Ranking) -> String {
     seatmap_document::visible_lines(text)
 }
 
-/// What was run, in one line.
+/// The study's setup, in one line.
 pub(crate) fn title(ranking: &Ranking) -> String {
     let setup = &ranking.setup;
     let part = ranking.shard.map_or_else(String::new, |shard| format!(", part {shard}"));

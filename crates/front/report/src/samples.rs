@@ -141,7 +141,7 @@ pub(crate) fn ranking(runs: u32) -> Ranking {
     Ranking::new(setup, None, &times).unwrap()
 }
 
-/// What a trace says of the one that was stopped: nobody in the kernel did it.
+/// A trace of the CPU that was stopped, in which no task of the kernel explains the gap.
 fn traced() -> seatmap_noise::Traced {
     use seatmap_noise::{Share, Taker, Traced, TracedGap};
     let taker = |who: &str, gaps, total_us, longest_us| Taker { who: who.into(), gaps, total_us, longest_us };

@@ -2,9 +2,9 @@
 
 /// Above this ratio between far and near, a linear scale would give most of its colours to the far end.
 const LOG_FROM_RATIO: f64 = 4.0;
-/// The share of the pairs at the far end that may lie outside the scale, so that one disturbed pair does not take the colours
-/// from all others. Nothing makes a pair look nearer than it is: the near end is the nearest pair, SMT siblings where there
-/// are any, however few they are.
+/// The share of the pairs at the far end that may lie outside the scale, so that one disturbed pair does not take the
+/// colours from all others. Nothing makes a pair look nearer than it is: the near end is the nearest pair, SMT
+/// siblings where there are any, however few they are.
 const OUTSIDE: f64 = 0.01;
 
 /// Maps round-trip nanoseconds to 0 (near) .. 1 (far), linearly or by logarithm, whichever the range asks for.

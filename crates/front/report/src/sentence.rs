@@ -1,4 +1,4 @@
-//! The one sentence that each page begins with: what to make of its figures, said from them.
+//! The one sentence that each page begins with: the meaning of its figures, computed from them.
 
 use crate::Digits;
 use crate::ranking::duration;
@@ -121,7 +121,7 @@ pub(crate) fn of_noise(report: &Report) -> String {
     }
 }
 
-/// What a good mapping is worth.
+/// The gain of a good mapping.
 pub(crate) fn of_ranking(ranking: &Ranking) -> String {
     let found = format!(
         "Of {} mappings {} is the fastest; one at random takes {:.2} times as long in the mean, the worst {:.2} times",
@@ -140,7 +140,7 @@ pub(crate) fn of_ranking(ranking: &Ranking) -> String {
     }
 }
 
-/// What seats near homes are worth.
+/// The gain of seats near homes.
 pub(crate) fn of_channels(found: &Found) -> String {
     match &found.figures {
         Figures::Curve(told) => format!(

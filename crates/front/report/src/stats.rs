@@ -1,4 +1,4 @@
-//! What communicating costs, in the terminal.
+//! The cost of communication, in the terminal.
 
 use seatmap_document::visible;
 use seatmap_papers::cell_stats::{Figure, Outcome, Point, Series, Spread, Survey};
@@ -150,7 +150,7 @@ fn lists(survey: &Survey) -> Option<String> {
     ))
 }
 
-/// What the far memory costs, where it costs.
+/// The cost of far memory, where there is one.
 fn memories(survey: &Survey) -> Option<String> {
     let eight = |module: usize| {
         let figure = figure(survey, &format!("GETs on private buffers of memory {module}"))?;

@@ -14,13 +14,13 @@ const WITHIN: f64 = 0.1;
 pub struct Study {
     /// [`FORMAT`].
     pub format: String,
-    /// What the command line calls it.
+    /// The study's name on the command line.
     pub name: String,
     /// A title.
     pub title: String,
     /// The publication.
     pub paper: String,
-    /// What was run, and on what.
+    /// The work that was run, and the machine it ran on.
     pub about: String,
     /// Whether its figures are of the machine that runs it, which the page then names.
     #[serde(default)]
@@ -42,7 +42,7 @@ pub enum StudyError {
         line: usize,
         /// Counted from 1.
         column: usize,
-        /// What the parser says.
+        /// The parser's message.
         problem: String,
     },
     /// Another format, or a version of this one that is not known here.
@@ -73,19 +73,19 @@ impl Study {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Figure {
-    /// What it is, and where in the paper.
+    /// The figure's name, and its place in the paper.
     pub what: String,
     /// The command that gives ours, without `seatmap` and `--json`.
     pub command: String,
     /// A command whose figure the first one's is divided by.
     #[serde(default)]
     pub over: Option<String>,
-    /// What the figure is divided by, where that is another one: of the same command if there is no other.
+    /// The divisor, where it is another value: of the same command if no other is given.
     #[serde(default)]
     pub over_value: Option<String>,
     /// Where in the command's JSON: a pointer (RFC 6901), or `/rows/NAME`.
     pub value: String,
-    /// What was published.
+    /// The published value.
     #[serde(default)]
     pub published: Option<f64>,
     /// Where the direction counts, not the figure: ours must be larger.
@@ -94,14 +94,14 @@ pub struct Figure {
     /// The same: ours must be smaller.
     #[serde(default)]
     pub below: Option<f64>,
-    /// Of both.
+    /// The unit of both figures.
     pub unit: String,
     /// Whether the model was fitted to it.
     pub kind: Kind,
     /// How far off ours may be, as a share.
     #[serde(default)]
     pub within: Option<f64>,
-    /// What is to be said of it, above all why it misses.
+    /// A remark, above all the reason for a miss.
     #[serde(default)]
     pub note: Option<String>,
 }
@@ -110,7 +110,7 @@ pub struct Figure {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Picture {
-    /// What it shows.
+    /// The picture's title.
     pub title: String,
     /// Its file.
     pub file: String,
@@ -124,30 +124,30 @@ pub struct Picture {
 pub enum Kind {
     /// A parameter was fitted to it.
     Calibration,
-    /// It was not used.
+    /// The model was not fitted to it.
     Check,
 }
 
 /// A figure and ours.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Found {
-    /// What it is.
+    /// The figure's name.
     pub what: String,
     /// The command.
     pub command: String,
-    /// What was published; null where only a direction was.
+    /// The published value; null where the paper gives only a direction.
     pub published: Option<f64>,
-    /// Ours.
+    /// The value that Seatmap found.
     pub ours: f64,
-    /// Ours over the published one.
+    /// Seatmap's value over the published one.
     pub ratio: Option<f64>,
-    /// Of both.
+    /// The unit of both figures.
     pub unit: String,
-    /// Calibration or check.
+    /// Whether it is a calibration or a check.
     pub kind: Kind,
     /// Whether it is met.
     pub is_met: bool,
-    /// What is to be said of it.
+    /// A remark.
     pub note: Option<String>,
 }
 

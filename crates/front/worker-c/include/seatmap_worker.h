@@ -70,7 +70,7 @@ typedef enum {
    */
   SEATMAP_WORKER_STATUS_BUSY = 3,
   /**
-   * The call does not fit what the context does: no program, nothing started, or a program that runs.
+   * The call does not fit the context's state: it has no program, has not been started, or still runs.
    */
   SEATMAP_WORKER_STATUS_BAD_STATE = 4,
   /**
@@ -78,7 +78,7 @@ typedef enum {
    */
   SEATMAP_WORKER_STATUS_DEFECT = 5,
   /**
-   * What the other end of a channel says of a file, or that it has gone.
+   * The other end of a channel reported an error about a file, or has gone.
    */
   SEATMAP_WORKER_STATUS_CHANNEL = 6,
 } seatmap_worker_status;
@@ -88,7 +88,7 @@ typedef enum {
  */
 typedef enum {
   /**
-   * Until all are written or read.
+   * Waits until all messages are written or read.
    */
   SEATMAP_MBOX_ALL_BLOCKING = 1,
   /**
@@ -96,7 +96,7 @@ typedef enum {
    */
   SEATMAP_MBOX_ANY_BLOCKING = 2,
   /**
-   * Not at all.
+   * Does not wait.
    */
   SEATMAP_MBOX_ANY_NONBLOCKING = 3,
 } seatmap_mbox;
@@ -106,21 +106,21 @@ typedef enum {
  */
 typedef enum {
   /**
-   * To read what is there.
+   * Read an existing file.
    */
   SEATMAP_OPENING_READ = 0,
   /**
-   * To write what is there, or the console.
+   * Write an existing file, or the console.
    */
   SEATMAP_OPENING_WRITE = 1,
   /**
-   * To write it anew, whether it is there or not, and to read it.
+   * Create a file or empty an existing one, to write and to read it.
    */
   SEATMAP_OPENING_CREATE = 2,
 } seatmap_opening;
 
 /**
- * How workers and those who wait for them wait.
+ * How workers, and the threads that wait for them, wait.
  */
 typedef enum {
   /**
@@ -138,13 +138,13 @@ typedef enum {
 } seatmap_polling;
 
 /**
- * A connection to files and a console that somebody else reads and writes, outside the cell.
+ * A connection to files and a console that another process, outside the cell, reads and writes.
  */
 typedef struct seatmap_channel seatmap_channel;
 
 /**
- * A worker that belongs to its holder: its local store holds zeros when the context is created, and is overwritten with
- * zeros when it is destroyed.
+ * A worker that belongs to the program that created it. Its local store holds zeros when the context is created, and
+ * is overwritten with zeros when it is destroyed.
  */
 typedef struct seatmap_context seatmap_context;
 
@@ -159,7 +159,7 @@ typedef struct seatmap_inside seatmap_inside;
 typedef struct seatmap_runtime seatmap_runtime;
 
 /**
- * What workers are made of.
+ * The options that workers are created with.
  */
 typedef struct {
   /**
@@ -171,7 +171,7 @@ typedef struct {
    */
   int polling;
   /**
-   * For SEATMAP_POLLING_ADAPTIVE, how long to look before sleeping, in microseconds.
+   * The time to poll before sleeping, in microseconds, for SEATMAP_POLLING_ADAPTIVE.
    */
   uint32_t spin_us;
   /**
@@ -181,8 +181,8 @@ typedef struct {
 } seatmap_runtime_options;
 
 /**
- * A program for a worker: it sees the worker from within, the argument that it was started with, and the data that it was
- * loaded with; and returns its stop code.
+ * A program for a worker: it receives the worker from within, the argument that it was started with, and the data
+ * that it was loaded with, and returns its stop code.
  */
 typedef uint32_t (*seatmap_program)(seatmap_inside *inside, uint64_t argument, void *data);
 
@@ -196,7 +196,8 @@ extern "C" {
 const char *seatmap_worker_version(void);
 
 /**
- * What went wrong in this thread's last call that returned a seatmap_worker_status, as one line; empty if nothing did.
+ * The error of this thread's last call that returned a seatmap_worker_status, as one line; empty if that call
+ * succeeded.
  *
  * Never NULL. The text belongs to the library and holds until this thread's next such call. Any thread may call it,
  * and each sees its own.
@@ -223,15 +224,15 @@ size_t seatmap_runtime_workers(const seatmap_runtime *runtime);
 void seatmap_runtime_destroy(seatmap_runtime *runtime);
 
 /**
- * The CPUs that this process may use, ascending: writes up to `room` of them to `cpus`, and to `count` how many there are.
+ * The CPUs that this process may use, ascending: writes up to `room` of them to `cpus`, and their number to `count`.
  */
 seatmap_worker_status seatmap_allowed_cpus(uint32_t *cpus,
                                            size_t room,
                                            size_t *count);
 
 /**
- * Borrows a worker and overwrites its local store with zeros, as spe_context_create. SEATMAP_WORKER_STATUS_BUSY where all
- * are in contexts.
+ * Borrows a worker and overwrites its local store with zeros, as spe_context_create. Fails with
+ * SEATMAP_WORKER_STATUS_BUSY where all workers are in contexts.
  */
 seatmap_worker_status seatmap_context_create(seatmap_runtime *runtime,
                                              seatmap_context **context);
@@ -272,7 +273,7 @@ seatmap_worker_status seatmap_context_wait(seatmap_context *context, uint32_t *s
 bool seatmap_context_ended(const seatmap_context *context);
 
 /**
- * Gives the CPU back: the worker sleeps, whatever its polling is, until the next start, which then takes longer.
+ * Gives the CPU back: the worker sleeps until the next start, with any kind of polling. That start takes longer.
  */
 seatmap_worker_status seatmap_context_give_back(seatmap_context *context);
 
@@ -294,8 +295,8 @@ void *seatmap_store_address(const seatmap_context *context);
 size_t seatmap_store_size(const seatmap_context *context);
 
 /**
- * Writes messages into the worker's inbound mailbox, as spe_in_mbox_write; it has room for four. `written`, which may be
- * NULL, tells how many went.
+ * Writes messages into the worker's inbound mailbox, as spe_in_mbox_write; it has room for four. `written`, which
+ * may be NULL, receives the number of messages written.
  */
 seatmap_worker_status seatmap_in_mbox_write(seatmap_context *context,
                                             const uint32_t *messages,
@@ -304,8 +305,9 @@ seatmap_worker_status seatmap_in_mbox_write(seatmap_context *context,
                                             size_t *written);
 
 /**
- * Reads messages from the worker's outbound mailbox, as spe_out_mbox_read and spe_out_intr_mbox_read; it holds one. `got`,
- * which may be NULL, tells how many came. To wait for a message that a program never writes is to wait for ever.
+ * Reads messages from the worker's outbound mailbox, as spe_out_mbox_read and spe_out_intr_mbox_read; it holds one.
+ * `got`, which may be NULL, receives the number of messages read. A wait for a message that a program never writes
+ * does not end.
  */
 seatmap_worker_status seatmap_out_mbox_read(seatmap_context *context,
                                             uint32_t *messages,
@@ -339,7 +341,8 @@ size_t seatmap_inside_store_size(seatmap_inside *inside);
 uint32_t seatmap_inside_mbox_read(seatmap_inside *inside);
 
 /**
- * The same where there is mail; false, and `message` as it was, where there is none or something is NULL.
+ * The same without waiting. Returns false, and leaves `message` as it was, where there is no mail or a pointer is
+ * NULL.
  */
 bool seatmap_inside_mbox_try_read(seatmap_inside *inside,
                                   uint32_t *message);
@@ -355,15 +358,15 @@ void seatmap_inside_mbox_write(seatmap_inside *inside, uint32_t message);
 bool seatmap_inside_mbox_try_write(seatmap_inside *inside, uint32_t message);
 
 /**
- * Reads and empties a signal register, 0 or 1, as spu_read_signal1; waits until something was written. 0 for NULL and for
- * another register.
+ * Reads and empties a signal register, 0 or 1, as spu_read_signal1; waits until a value is written. Returns 0 for
+ * NULL and for any other register.
  */
 uint32_t seatmap_inside_signal_read(seatmap_inside *inside,
                                     uint32_t signal);
 
 /**
- * Copies bytes from memory at `from` into the store at `local`, as mfc_get, and has done so when it returns. False, and
- * nothing copied, where they do not fit into the store or something is NULL.
+ * Copies bytes from memory at `from` into the store at `local`, as mfc_get, and returns when they are copied.
+ * Returns false, and copies nothing, where they do not fit into the store or a pointer is NULL.
  */
 bool seatmap_inside_get(seatmap_inside *inside,
                         size_t local,
@@ -371,8 +374,8 @@ bool seatmap_inside_get(seatmap_inside *inside,
                         size_t bytes);
 
 /**
- * Copies bytes from the store at `local` to memory at `to`, as mfc_put, and has done so when it returns. False, and
- * nothing copied, where they are not all in the store or something is NULL.
+ * Copies bytes from the store at `local` to memory at `to`, as mfc_put, and returns when they are copied. Returns
+ * false, and copies nothing, where they are not all in the store or a pointer is NULL.
  */
 bool seatmap_inside_put(seatmap_inside *inside,
                         size_t local,
@@ -391,7 +394,8 @@ seatmap_worker_status seatmap_channel_create(int descriptor,
 void seatmap_channel_destroy(seatmap_channel *channel);
 
 /**
- * Opens a file by its path from the root, as "files/out/result.txt", "console" or "input"; `opening` is a seatmap_opening.
+ * Opens a file by its path from the root, as "files/out/result.txt", "console" or "input"; `opening` is a
+ * seatmap_opening.
  */
 seatmap_worker_status seatmap_channel_open(seatmap_channel *channel,
                                            const char *path,
@@ -404,7 +408,7 @@ seatmap_worker_status seatmap_channel_open(seatmap_channel *channel,
 seatmap_worker_status seatmap_channel_close(seatmap_channel *channel, uint32_t file);
 
 /**
- * Reads from an offset, at most 128 KiB at once; `done` tells how many bytes, 0 at the end of the file.
+ * Reads from an offset, at most 128 KiB at once. `done` receives the number of bytes, 0 at the end of the file.
  */
 seatmap_worker_status seatmap_channel_read(seatmap_channel *channel,
                                            uint32_t file,
@@ -423,7 +427,8 @@ seatmap_worker_status seatmap_channel_write(seatmap_channel *channel,
                                             size_t bytes);
 
 /**
- * Takes this process all rights but to compute, start threads, tell the time, and read and write what is open: for good.
+ * Gives up, for good, all rights of this process except to compute, start threads, read the clock, and read and
+ * write files that are open.
  */
 seatmap_worker_status seatmap_fence_close(void);
 

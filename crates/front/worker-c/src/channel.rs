@@ -7,7 +7,7 @@ use seatmap_ninep::client::{Access, File, Inherited};
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::os::fd::FromRawFd;
 
-/// A connection to files and a console that somebody else reads and writes, outside the cell.
+/// A connection to files and a console that another process, outside the cell, reads and writes.
 pub struct Channel {
     client: Inherited,
     /// Those that are open, by their number.
@@ -18,11 +18,11 @@ pub struct Channel {
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Opening {
-    /// To read what is there.
+    /// Read an existing file.
     Read = 0,
-    /// To write what is there, or the console.
+    /// Write an existing file, or the console.
     Write = 1,
-    /// To write it anew, whether it is there or not, and to read it.
+    /// Create a file or empty an existing one, to write and to read it.
     Create = 2,
 }
 
@@ -33,7 +33,7 @@ pub unsafe extern "C" fn seatmap_channel_create(descriptor: c_int, channel: *mut
         if descriptor < 0 {
             return Err(Failure::argument(format!("{descriptor} is no descriptor")));
         }
-        // SAFETY: the caller keeps the rules of the header: nobody else uses it from here on.
+        // SAFETY: the caller keeps the rules of the header: no other code uses it from here on.
         let stream = unsafe { std::fs::File::from_raw_fd(descriptor) };
         Ok(Channel { client: Inherited::new(stream).map_err(Failure::Channel)?, files: Vec::new() })
     };
@@ -48,7 +48,8 @@ pub unsafe extern "C" fn seatmap_channel_destroy(channel: *mut Channel) {
     unsafe { take_back(channel) }
 }
 
-/// Opens a file by its path from the root, as "files/out/result.txt", "console" or "input"; `opening` is a seatmap_opening.
+/// Opens a file by its path from the root, as "files/out/result.txt", "console" or "input"; `opening` is a
+/// seatmap_opening.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_channel_open(
     channel: *mut Channel,
@@ -86,7 +87,7 @@ pub unsafe extern "C" fn seatmap_channel_close(channel: *mut Channel, file: u32)
     })
 }
 
-/// Reads from an offset, at most 128 KiB at once; `done` tells how many bytes, 0 at the end of the file.
+/// Reads from an offset, at most 128 KiB at once. `done` receives the number of bytes, 0 at the end of the file.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_channel_read(
     channel: *mut Channel,
@@ -102,7 +103,7 @@ pub unsafe extern "C" fn seatmap_channel_read(
         let (channel, done) = unsafe { (Failure::changed(channel, "channel")?, Failure::changed(done, "done")?) };
         let to = match count {
             0 => &mut [][..],
-            // SAFETY: as above: it is not NULL, holds so many bytes, and nobody else uses them meanwhile.
+            // SAFETY: as above: it is not NULL, holds `count` bytes, and nothing else uses them meanwhile.
             count => unsafe { std::slice::from_raw_parts_mut(to.cast::<u8>(), count) },
         };
         let (client, file) = channel.known(file)?;
@@ -126,7 +127,7 @@ pub unsafe extern "C" fn seatmap_channel_write(
         let channel = unsafe { Failure::changed(channel, "channel") }?;
         let from = match count {
             0 => &[][..],
-            // SAFETY: as above: it is not NULL and holds so many bytes.
+            // SAFETY: as above: it is not NULL and holds `count` bytes.
             count => unsafe { std::slice::from_raw_parts(from.cast::<u8>(), count) },
         };
         let (client, file) = channel.known(file)?;
@@ -134,7 +135,8 @@ pub unsafe extern "C" fn seatmap_channel_write(
     })
 }
 
-/// Takes this process all rights but to compute, start threads, tell the time, and read and write what is open: for good.
+/// Gives up, for good, all rights of this process except to compute, start threads, read the clock, and read and
+/// write files that are open.
 #[unsafe(no_mangle)]
 pub extern "C" fn seatmap_fence_close() -> Status {
     Failure::call(|| {

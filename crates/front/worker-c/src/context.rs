@@ -8,12 +8,12 @@ use seatmap_c_abi::{Boundary, take_back};
 use std::ffi::c_void;
 use std::sync::Arc;
 
-/// A worker that belongs to its holder: its local store holds zeros when the context is created, and is overwritten with
-/// zeros when it is destroyed.
+/// A worker that belongs to the program that created it. Its local store holds zeros when the context is created, and
+/// is overwritten with zeros when it is destroyed.
 pub struct Context(pub(crate) seatmap_worker::Context);
 
-/// A program for a worker: it sees the worker from within, the argument that it was started with, and the data that it was
-/// loaded with; and returns its stop code.
+/// A program for a worker: it receives the worker from within, the argument that it was started with, and the data
+/// that it was loaded with, and returns its stop code.
 pub type Program = Option<unsafe extern "C" fn(inside: *mut Inside, argument: u64, data: *mut c_void) -> u32>;
 
 /// A program written in C, with its data.
@@ -29,13 +29,13 @@ unsafe impl Sync for Loaded {}
 
 impl seatmap_worker::Program for Loaded {
     fn run(&self, inside: &mut seatmap_worker::Inside, argument: u64) -> u32 {
-        // SAFETY: whoever loaded the program answers for it; what it sees outlives the call.
+        // SAFETY: the caller that loaded the program answers for it; the data that it sees outlives the call.
         unsafe { (self.code)(Inside::of(inside), argument, self.data) }
     }
 }
 
-/// Borrows a worker and overwrites its local store with zeros, as spe_context_create. SEATMAP_WORKER_STATUS_BUSY where all
-/// are in contexts.
+/// Borrows a worker and overwrites its local store with zeros, as spe_context_create. Fails with
+/// SEATMAP_WORKER_STATUS_BUSY where all workers are in contexts.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_context_create(runtime: *mut Runtime, context: *mut *mut Context) -> Status {
     // SAFETY: the caller keeps the rules of the header.
@@ -92,7 +92,7 @@ pub unsafe extern "C" fn seatmap_context_ended(context: *const Context) -> bool 
     unsafe { Failure::known(context, "context") }.is_ok_and(|context| context.0.has_ended())
 }
 
-/// Gives the CPU back: the worker sleeps, whatever its polling is, until the next start, which then takes longer.
+/// Gives the CPU back: the worker sleeps until the next start, with any kind of polling. That start takes longer.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_context_give_back(context: *mut Context) -> Status {
     // SAFETY: the caller keeps the rules of the header.
@@ -125,16 +125,16 @@ pub unsafe extern "C" fn seatmap_store_size(context: *const Context) -> usize {
     unsafe { Failure::known(context, "context") }.map_or(0, |context| context.0.store_bytes())
 }
 
-/// Does something with a context.
+/// Runs `work` on a context.
 ///
 /// # Safety
-/// `context` is NULL or a context that nobody else uses meanwhile.
+/// `context` is NULL or a context that nothing else uses meanwhile.
 pub(crate) unsafe fn with(context: *mut Context, work: impl FnOnce(&mut Context) -> Result<(), Failure>) -> Status {
     // SAFETY: the caller's promise.
     Failure::call(|| work(unsafe { Failure::changed(context, "context") }?))
 }
 
-/// Tells a stop code to those who want it.
+/// Writes a stop code, unless the pointer is NULL.
 fn told(stop_code: *mut u32, code: u32) -> Result<(), Failure> {
     // SAFETY: the caller of the interface keeps the rules of the header.
     if let Some(stop_code) = unsafe { stop_code.as_mut() } {

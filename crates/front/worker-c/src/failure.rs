@@ -7,13 +7,13 @@ use seatmap_worker::WorkerError;
 /// Why a call failed; its text is what the last error says.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
-    /// What can be wrong with a call of any library.
+    /// A mistake in a call, common to all libraries.
     #[error(transparent)]
     Fault(#[from] Fault),
-    /// What the workers say.
+    /// An error of the workers.
     #[error(transparent)]
     Worker(#[from] WorkerError),
-    /// What the other end of a channel says.
+    /// An error of the other end of a channel.
     #[error("by the channel: {0}")]
     Channel(#[source] std::io::Error),
     /// Rights that cannot be given up.

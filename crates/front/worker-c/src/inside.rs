@@ -1,6 +1,7 @@
-//! What a program written in C sees.
+//! The functions that a worker's program in C can call.
 //!
-//! None of these returns a status: programs call them where every nanosecond counts, and what they get wrong is an answer.
+//! None of these returns a status: programs call them where every nanosecond counts, and a mistake in a call shows in
+//! the value that it returns.
 
 use std::ffi::c_void;
 
@@ -47,7 +48,8 @@ pub unsafe extern "C" fn seatmap_inside_mbox_read(inside: *mut Inside) -> u32 {
     unsafe { with(inside, 0, |inside| inside.mailbox_read()) }
 }
 
-/// The same where there is mail; false, and `message` as it was, where there is none or something is NULL.
+/// The same without waiting. Returns false, and leaves `message` as it was, where there is no mail or a pointer is
+/// NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_inside_mbox_try_read(inside: *mut Inside, message: *mut u32) -> bool {
     // SAFETY: the caller keeps the rules of the header.
@@ -71,16 +73,16 @@ pub unsafe extern "C" fn seatmap_inside_mbox_try_write(inside: *mut Inside, mess
     unsafe { with(inside, false, |inside| inside.mailbox_try_write(message)) }
 }
 
-/// Reads and empties a signal register, 0 or 1, as spu_read_signal1; waits until something was written. 0 for NULL and for
-/// another register.
+/// Reads and empties a signal register, 0 or 1, as spu_read_signal1; waits until a value is written. Returns 0 for
+/// NULL and for any other register.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_inside_signal_read(inside: *mut Inside, signal: u32) -> u32 {
     // SAFETY: the caller keeps the rules of the header.
     unsafe { with(inside, 0, |inside| inside.signal_read(signal as usize).unwrap_or(0)) }
 }
 
-/// Copies bytes from memory at `from` into the store at `local`, as mfc_get, and has done so when it returns. False, and
-/// nothing copied, where they do not fit into the store or something is NULL.
+/// Copies bytes from memory at `from` into the store at `local`, as mfc_get, and returns when they are copied.
+/// Returns false, and copies nothing, where they do not fit into the store or a pointer is NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_inside_get(
     inside: *mut Inside,
@@ -95,8 +97,8 @@ pub unsafe extern "C" fn seatmap_inside_get(
     unsafe { with(inside, false, |inside| inside.get(local, from.cast(), bytes)) }
 }
 
-/// Copies bytes from the store at `local` to memory at `to`, as mfc_put, and has done so when it returns. False, and
-/// nothing copied, where they are not all in the store or something is NULL.
+/// Copies bytes from the store at `local` to memory at `to`, as mfc_put, and returns when they are copied. Returns
+/// false, and copies nothing, where they are not all in the store or a pointer is NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_inside_put(inside: *mut Inside, local: usize, to: *mut c_void, bytes: usize) -> bool {
     if to.is_null() {

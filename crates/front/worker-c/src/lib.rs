@@ -1,8 +1,8 @@
 //! Pinned workers for C and C++: `libseatmap_worker` and its header.
 //!
 //! The header `include/seatmap_worker.h` is the product, and its text is the documentation comments below; a test
-//! generates it anew and compares. Its calls follow libspe2, so that what was written for a Cell's SPEs finds the same
-//! notions here; what C can get wrong is checked where it enters, and no panic leaves (`seatmap-boundary`).
+//! generates it anew and compares. Its calls follow libspe2, so that programs written for a Cell's SPEs find the same
+//! notions here. Arguments from C are checked where they enter, and no panic leaves the library (`seatmap-c-abi`).
 //!
 //! | module | holds |
 //! |---|---|

@@ -10,11 +10,11 @@ use std::ffi::c_int;
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MailboxBehaviour {
-    /// Until all are written or read.
+    /// Waits until all messages are written or read.
     AllBlocking = 1,
     /// Until one is; the rest as far as it goes without waiting.
     AnyBlocking = 2,
-    /// Not at all.
+    /// Does not wait.
     AnyNonblocking = 3,
 }
 
@@ -25,7 +25,7 @@ impl MailboxBehaviour {
         found.ok_or_else(|| Failure::argument(format!("{behaviour} is no seatmap_mbox")))
     }
 
-    /// Whether the call waits for a message after so many.
+    /// Whether the call waits for a message after this many.
     fn waits(self, done: usize) -> bool {
         match self {
             Self::AllBlocking => true,
@@ -35,8 +35,8 @@ impl MailboxBehaviour {
     }
 }
 
-/// Writes messages into the worker's inbound mailbox, as spe_in_mbox_write; it has room for four. `written`, which may be
-/// NULL, tells how many went.
+/// Writes messages into the worker's inbound mailbox, as spe_in_mbox_write; it has room for four. `written`, which
+/// may be NULL, receives the number of messages written.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_in_mbox_write(
     context: *mut Context,
@@ -65,8 +65,9 @@ pub unsafe extern "C" fn seatmap_in_mbox_write(
     unsafe { with(context, work) }
 }
 
-/// Reads messages from the worker's outbound mailbox, as spe_out_mbox_read and spe_out_intr_mbox_read; it holds one. `got`,
-/// which may be NULL, tells how many came. To wait for a message that a program never writes is to wait for ever.
+/// Reads messages from the worker's outbound mailbox, as spe_out_mbox_read and spe_out_intr_mbox_read; it holds one.
+/// `got`, which may be NULL, receives the number of messages read. A wait for a message that a program never writes
+/// does not end.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_out_mbox_read(
     context: *mut Context,
@@ -110,7 +111,7 @@ pub unsafe extern "C" fn seatmap_out_mbox_status(context: *const Context) -> u32
     unsafe { Failure::known(context, "context") }.map_or(0, |context| context.0.mailbox_waiting())
 }
 
-/// Tells a count to those who want it.
+/// Writes a count, unless the pointer is NULL.
 fn tell(out: *mut usize, count: usize) {
     // SAFETY: the caller of the interface keeps the rules of the header.
     if let Some(out) = unsafe { out.as_mut() } {

@@ -2,7 +2,8 @@
 
 use std::ffi::c_char;
 
-/// What went wrong in this thread's last call that returned a seatmap_worker_status, as one line; empty if nothing did.
+/// The error of this thread's last call that returned a seatmap_worker_status, as one line; empty if that call
+/// succeeded.
 ///
 /// Never NULL. The text belongs to the library and holds until this thread's next such call. Any thread may call it,
 /// and each sees its own.

@@ -19,7 +19,7 @@ pub const SEATMAP_SIGNOTIFY2_OR: u32 = 0x20;
 /// Workers, each on its CPU, from when they are created until they and all their contexts are destroyed.
 pub struct Runtime(pub(crate) seatmap_worker::Runtime);
 
-/// How workers and those who wait for them wait.
+/// How workers, and the threads that wait for them, wait.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Polling {
@@ -31,7 +31,7 @@ pub enum Polling {
     Sleep = 2,
 }
 
-/// What workers are made of.
+/// The options that workers are created with.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
@@ -39,7 +39,7 @@ pub struct Options {
     pub store_bytes: usize,
     /// One of seatmap_polling.
     pub polling: c_int,
-    /// For SEATMAP_POLLING_ADAPTIVE, how long to look before sleeping, in microseconds.
+    /// The time to poll before sleeping, in microseconds, for SEATMAP_POLLING_ADAPTIVE.
     pub spin_us: u32,
     /// SEATMAP_SIGNOTIFY1_OR and SEATMAP_SIGNOTIFY2_OR, or 0.
     pub flags: u32,
@@ -104,7 +104,7 @@ pub unsafe extern "C" fn seatmap_runtime_destroy(runtime: *mut Runtime) {
     unsafe { take_back(runtime) }
 }
 
-/// The CPUs that this process may use, ascending: writes up to `room` of them to `cpus`, and to `count` how many there are.
+/// The CPUs that this process may use, ascending: writes up to `room` of them to `cpus`, and their number to `count`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_allowed_cpus(cpus: *mut u32, room: usize, count: *mut usize) -> Status {
     Failure::call(|| {

@@ -12,10 +12,10 @@ pub enum Status {
     NotPossible = 2,
     /// All workers are in contexts.
     Busy = 3,
-    /// The call does not fit what the context does: no program, nothing started, or a program that runs.
+    /// The call does not fit the context's state: it has no program, has not been started, or still runs.
     BadState = 4,
     /// A mistake in the library. The handles are still good.
     Defect = 5,
-    /// What the other end of a channel says of a file, or that it has gone.
+    /// The other end of a channel reported an error about a file, or has gone.
     Channel = 6,
 }

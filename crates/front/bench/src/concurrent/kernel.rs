@@ -26,7 +26,7 @@ pub fn round_trip_ns(cpus: [u32; 2], means: Means) -> Result<f64, Box<dyn Error>
     Ok(whole / f64::from(ROUND_TRIPS))
 }
 
-/// For each side, the descriptor that it reads from and the one that it writes to.
+/// The descriptor that each side reads from, and the one that it writes to.
 struct Ends([[libc::c_int; 2]; 2]);
 
 impl Ends {

@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering::{AcqRel, Acquire, Release};
 use std::sync::atomic::{AtomicU32, AtomicU64};
 use std::time::Instant;
 
-/// Operations of an atomic or a message, so many that what the threads begin and end with does not count.
+/// Operations of an atomic or a message: enough that starting and stopping the threads does not count.
 const OPERATIONS: usize = 50_000;
 /// Bytes copied by each thread.
 const COPIED_BYTES: usize = 8 << 20;

@@ -1,4 +1,4 @@
-//! The program in the cell: does the same I/O in both ways, in turn, and tells what it cost.
+//! The program in the cell: does the same I/O in both ways, in turn, and reports the cost.
 
 use seatmap_ninep::client::{File, Inherited};
 use seatmap_noise::Options;
@@ -21,7 +21,7 @@ const NOISE: Duration = Duration::from_millis(800);
 /// The name of the file that is written.
 const FILE: &str = "block";
 
-/// What is done with a file.
+/// An operation on a file.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Doing {
     /// Write a block, and go on when it is written.
@@ -35,7 +35,7 @@ pub enum Doing {
 }
 
 impl Doing {
-    /// In words.
+    /// The operation in words.
     pub fn verb(self) -> &'static str {
         match self {
             Doing::Write => "write",
@@ -46,13 +46,13 @@ impl Doing {
     }
 }
 
-/// What is timed.
+/// One timed series of operations.
 pub struct Job {
-    /// What is done.
+    /// The operation.
     pub doing: Doing,
-    /// With so much.
+    /// The size of the file.
     pub size_bytes: usize,
-    /// In blocks of so much.
+    /// The size of a block.
     pub unit_bytes: usize,
 }
 
@@ -75,12 +75,12 @@ pub const PACES: [(Doing, Duration); 3] = [
 ];
 const PACED_BYTES: usize = 128 << 10;
 
-/// What was found.
+/// The figures of all jobs.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Figures {
-    /// Of each job, of each turn, directly and by the channel: seconds, and seconds of this thread's CPU time.
+    /// For each job and each turn, directly and by the channel: seconds, and seconds of this thread's CPU time.
     pub jobs: Vec<Vec<[[f64; 2]; 2]>>,
-    /// Of each pace, of each turn, directly and by the channel: percent stolen, and the longest gap in us.
+    /// For each pace and each turn, directly and by the channel: percent stolen, and the longest gap in us.
     pub noise: Vec<Vec<[[f64; 2]; 2]>>,
     /// The same without I/O.
     pub quiet: Vec<[f64; 2]>,
@@ -89,7 +89,7 @@ pub struct Figures {
 /// Measures, and prints the figures.
 pub fn run(folder: &Path, cpu: &str) -> Result<(), Box<dyn Error>> {
     let cpu = cpu.parse()?;
-    // SAFETY: nobody else in this process takes it.
+    // SAFETY: no other code in this process takes it.
     let mut client = unsafe { Inherited::inherited() }?.ok_or("no channel")?;
     let open = fs::OpenOptions::new().read(true).write(true).create(true).truncate(true).open(folder.join(FILE))?;
     let mut direct = Direct(open);

@@ -17,7 +17,7 @@ const ROUNDS: u32 = 5000;
 /// Steps of computing in a side's round, some 50 us.
 const STEPS: u64 = 100_000;
 
-/// What the program measures of itself.
+/// The figures that the program measures of itself.
 #[derive(Clone, Copy, Debug)]
 pub struct Figures {
     /// The median time of creating a thread and waiting for its end.
@@ -27,7 +27,7 @@ pub struct Figures {
 }
 
 impl Figures {
-    /// What a program printed.
+    /// The figures in a program's output.
     pub fn read(text: &str) -> Option<Self> {
         let mut numbers = text.split_whitespace().map(str::parse);
         Some(Figures { creation_us: numbers.next()?.ok()?, phase_s: numbers.next()?.ok()? })

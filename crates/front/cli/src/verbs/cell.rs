@@ -21,7 +21,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::time::Duration;
 
-/// Does what was asked for.
+/// Runs the subcommand that the user typed.
 pub fn run(typed: &Cell) -> Result<(), CliError> {
     if let Some(socket) = socket(&typed.verb) {
         return via::run(socket, &typed.verb);
@@ -140,7 +140,7 @@ fn cpus_for_pattern(choice: &Choice, profile: &Profile, pattern: &Pattern) -> Re
     Ok(answer.placement.into_iter().collect())
 }
 
-/// What the hypervisor takes from each CPU, where that can be measured.
+/// The share of each CPU's time that the hypervisor takes, where that can be measured.
 fn steal(cpus: &CpuSet) -> BTreeMap<u32, f64> {
     let report = seatmap_noise::measure(&cpus.list().0, &briefly(), &mut |_| ControlFlow::Continue(()));
     let known = report.map(|report| report.cpus).unwrap_or_default();
@@ -160,7 +160,7 @@ fn examined(host: &Host, mut record: Record) -> Result<(Record, Vec<String>), Ce
 
 fn list(host: &Host, json: bool) -> Result<(), CliError> {
     let cells = host.cells().map_err(failed)?.into_iter().map(|record| examined(host, record));
-    // One that somebody has undone meanwhile is none.
+    // A cell that another process has destroyed meanwhile is skipped.
     let is_here = |cell: &Result<_, CellError>| !matches!(cell, Err(CellError::NoSuchCell(_)));
     let cells: Result<Vec<Record>, CellError> = cells.filter(is_here).map(|cell| Ok(cell?.0)).collect();
     let cells = cells.map_err(failed)?;

@@ -18,7 +18,7 @@ use seatmap_sim::coherent::Counters;
 use seatmap_sim::{CoherentBed, CoherentModel};
 use std::sync::Arc;
 
-/// What was found, and on what.
+/// The result of an experiment and the machine it ran on.
 struct Outcome {
     found: Found,
     topology: Topology,
@@ -109,7 +109,7 @@ fn load(counters: &Counters) -> Load {
     Load::of(counters.cycles, counters.links.len(), &lanes, &directories)
 }
 
-/// Whose fault it is: what was asked for, or the work itself.
+/// Tells a mistake in the request from a failure of the work.
 fn failed(error: ChannelsError) -> CliError {
     match error {
         ChannelsError::Unfit(_) => CliError::input(error),

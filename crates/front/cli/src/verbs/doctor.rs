@@ -41,7 +41,7 @@ fn cpus(typed: &Doctor, topology: &Topology) -> Result<Vec<u32>, CliError> {
     Ok(named.0.clone())
 }
 
-/// What `--json` prints.
+/// The document that `--json` prints.
 #[derive(Serialize)]
 struct Document<'a> {
     format: &'static str,

@@ -8,7 +8,7 @@ use seatmap_machine::Description;
 use seatmap_sim::catalog::Model;
 use serde::Serialize;
 
-/// What `--json` prints.
+/// The document that `--json` prints.
 #[derive(Serialize)]
 struct Document {
     format: &'static str,
@@ -22,7 +22,7 @@ struct Entry {
     /// `profile`: a description, whose distances are written down; `model`: distances come from running it.
     kind: &'static str,
     pus: usize,
-    /// What it can do, in the words of [`Capability`].
+    /// The machine's capabilities, in the words of [`Capability`].
     can: Vec<&'static str>,
     summary: String,
     sources: Vec<String>,
@@ -48,7 +48,7 @@ fn entry(name: &'static str) -> Result<Entry, CliError> {
     let machine = Machine::bundled(name).map_err(CliError::work)?;
     let can = machine.capabilities().into_iter().map(Capability::word).collect();
     let (kind, pus, summary, sources) = match &machine.kind {
-        // Of a Cell only the workers count, as in its profile.
+        // Only the workers of a Cell count, as in its profile.
         Kind::Model(Model::Cell(model)) => ("model", model.spes(), model.summary.clone(), model.sources.clone()),
         Kind::Model(Model::Coherent(model)) => {
             ("model", model.topology.pus.len(), model.summary.clone(), model.sources.clone())

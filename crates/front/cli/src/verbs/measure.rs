@@ -34,7 +34,7 @@ pub fn run(typed: Measure, colour: ColourChoice) -> Result<(), CliError> {
     let page = output::page(typed.html.as_deref(), typed.json || destination == Some(Destination::Stdout))?;
     let source = Source::find(&typed)?;
     let kept = Kept::at(&typed, &source)?;
-    // First of all: whoever sees a journal may ask its run to stop.
+    // Comes first, because a program that sees a journal may ask its run to stop.
     let interrupt = Interrupt::listen()?;
     let (profile, journal) = match &source {
         Source::Host { topology, pus } => {
@@ -101,7 +101,7 @@ fn measure<P: Probe>(
     }
 }
 
-/// Waits until nobody else measures this host.
+/// Waits until no other process measures this host.
 fn claim(interrupt: &Interrupt) -> Result<Claim, CliError> {
     let mut told = false;
     let mut wait = |process: Option<u32>| {
@@ -117,7 +117,8 @@ fn claim(interrupt: &Interrupt) -> Result<Claim, CliError> {
     Claim::wait(&mut wait).ok_or_else(|| CliError::work("interrupted; nothing was measured"))
 }
 
-/// What is planned, as far as it makes sense on this machine: what is made up neither has noise nor takes time.
+/// The plan, as far as it makes sense on this machine: a simulated machine has no noise, and a replayed one has no
+/// clock.
 fn plan_on(source: &Source, plan: Plan, typed: &Measure) -> Plan {
     let plan = match source {
         Source::Host { .. } => plan,

@@ -34,7 +34,8 @@ pub fn run(typed: &Noise) -> Result<(), CliError> {
     }
 }
 
-/// Those named; else all that are online, less what the cpuset forbids, which is told.
+/// The CPUs that the user named; else all that are online, less those that the cpuset forbids, with a message about
+/// them.
 fn cpus(typed: &Noise) -> Result<Vec<u32>, CliError> {
     if let Some(named) = &typed.cpus {
         return Ok(named.0.clone());

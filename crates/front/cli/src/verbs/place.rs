@@ -103,7 +103,7 @@ fn drawn<'a>(typed: &Place, machine: &Machine, request: &Request<'a>, plan: &Pla
     Ok(Comparison::new(profile, model, pattern, plan, seatings))
 }
 
-/// What the plan is held against.
+/// The placement that the plan is compared with.
 fn before(typed: &Place, machine: &Machine, request: &Request, plan: &Plan) -> Result<Seating, CliError> {
     let (profile, pattern) = (request.profile, request.pattern);
     let drawn = match (typed.before, typed.objective) {
@@ -116,7 +116,7 @@ fn before(typed: &Place, machine: &Machine, request: &Request, plan: &Plan) -> R
     Ok(Seating::at_random(profile, pattern, plan, drawn, DRAWN))
 }
 
-/// As the OS numbers the CPUs.
+/// The seating in the OS's order of CPUs.
 fn seating_in_order(request: &Request, plan: &Plan) -> Result<Seating, CliError> {
     let in_order = request.in_order().map_err(CliError::input)?;
     Ok(Seating::in_order(request.profile, request.pattern, plan, in_order))

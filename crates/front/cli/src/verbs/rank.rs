@@ -48,7 +48,7 @@ fn study(typed: &RankStudy, results: &Results) -> Result<(), CliError> {
     let pus = bed.as_ref().map_or(&[][..], HostBed::pus);
     let setup = Asked { runner: &runner, pus }.setup(typed)?;
     let mut times = Times::new(setup.indices(typed.shard).map_err(CliError::input)?, setup.runs);
-    // Before the journal: whoever sees it may ask its run to stop.
+    // Comes before the journal, because a program that sees it may ask its run to stop.
     let interrupt = Interrupt::listen()?;
     let open = |path: &PathBuf| {
         let file = trusted::open(path, Open::Keep).map_err(CliError::work)?;

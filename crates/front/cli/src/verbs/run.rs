@@ -40,8 +40,8 @@ pub fn run(typed: &Run) -> Result<(), CliError> {
     }
 }
 
-/// The process behind the one that the caller waits for: it starts the program, seats its threads, and stays while any
-/// of them lives. A failure is told here; the front ends with its exit code.
+/// The process behind the one that the caller waits for: it starts the program, seats its threads, and stays while
+/// any of them lives. It reports a failure itself; the process in front ends with its exit code.
 fn supervise(typed: &Run, program: &Program, seating: Seating, mut link: Link, files: &Files) -> Result<(), CliError> {
     if typed.detach == Detach::Start {
         front::leave_session();
@@ -126,7 +126,7 @@ fn seat_running(typed: &Run, seating: Seating, files: &Files) -> Result<(), CliE
     }
 }
 
-/// What was asked for, if this host has it.
+/// The seating that the user asked for, if this host has it.
 fn seating(typed: &Run) -> Result<Seating, CliError> {
     let seats = match (&typed.plan, &typed.cpus) {
         (Some(path), _) => Seats::of_plan(&plan_input::plan_of_host(path, typed.any_machine)?),
@@ -183,7 +183,7 @@ impl Files {
             None => Ok(None),
             Some(path) if path == Path::new("-") => Err(CliError::input("stdout is the program's; give a file's name")),
             Some(path) => {
-                // What is wrong with it is said of the path that was typed.
+                // An error names the path that the user typed.
                 Destination::new(path)?;
                 Destination::new(&std::path::absolute(path).map_err(CliError::input)?).map(Some)
             }
@@ -198,7 +198,7 @@ impl Files {
 /// The table, and what to know beside it, on stderr: stdout is the program's.
 pub fn show(report: &Report, quiet: bool) {
     if !quiet {
-        // That nobody reads it is no failure.
+        // A missing reader is not a failure.
         let _ = std::io::stderr().write_all(report.table().as_bytes());
         report.notes().iter().for_each(|note| output::tell(note));
     }

@@ -62,7 +62,7 @@ fn order(choice: OrderChoice) -> Order {
     }
 }
 
-/// What `--json` prints.
+/// The document that `--json` prints.
 #[derive(Serialize)]
 struct Document<'a> {
     format: &'static str,

@@ -22,9 +22,9 @@ use std::sync::Arc;
 
 /// Operations of each experiment of a whole characterisation, where the machine does not repeat itself sooner.
 const ON_MODELS: u64 = 128;
-/// On models of many PUs, where each word of a copy is simulated.
+/// Operations on models of many PUs, where each word of a copy is simulated.
 const ON_COHERENT: u64 = 32;
-/// On a real machine, whose clock and neighbours disturb.
+/// Operations on a real machine, where the clock and other programs disturb a measurement.
 const ON_HOST: u64 = 5000;
 
 const FORMAT: &str = "seatmap-stats/1";
@@ -36,7 +36,7 @@ struct Document<'a, C> {
     machine: &'a str,
     #[serde(flatten)]
     outcome: &'a Outcome,
-    /// What a PMU would have counted; null on this computer.
+    /// The events that a PMU would have counted; null on this computer.
     counters: Option<&'a C>,
 }
 

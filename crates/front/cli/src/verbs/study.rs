@@ -1,4 +1,4 @@
-//! `seatmap study`: each figure by the command that stands beside it.
+//! `seatmap study`: computes each figure by the command written beside it.
 
 use crate::args::Study as Typed;
 use crate::bar::Bar;
@@ -108,7 +108,7 @@ fn write(study: &Study, found: &[Found], folder: &Path) -> Result<(), CliError> 
     Ok(())
 }
 
-/// What commands have printed; several figures come of one.
+/// The output of each command that has run; several figures may come from one command.
 #[derive(Default)]
 struct Runs(HashMap<String, serde_json::Value>);
 

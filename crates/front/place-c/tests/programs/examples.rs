@@ -16,7 +16,7 @@ fn own_edges_on_an_own_matrix() {
     assert!(expected.iter().all(|lines| printed.contains(lines)), "{printed}");
 }
 
-/// What `examples/plan.c` asks for, asked in Rust.
+/// The plan that `examples/plan.c` asks for, made in Rust.
 fn plan_of(machine: &[u8], pattern: &str) -> Plan {
     let machine = import::read(machine, "machine", None).unwrap();
     let pattern = Pattern::from_json(pattern).unwrap();

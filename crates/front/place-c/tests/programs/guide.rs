@@ -1,4 +1,4 @@
-//! The guide's page on the library: what stands there is what is compiled, and it does what the page says.
+//! The guide's page on the library: these tests compile its programs and check that they do as the page says.
 
 use crate::installed::{How, cargo, library, stdout};
 use seatmap_machine::catalog;

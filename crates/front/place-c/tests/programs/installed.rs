@@ -1,5 +1,5 @@
-//! The library, built as packagers build it and installed in a folder of its own. The tests of each C library share this
-//! file: the package that compiles it says which library it is.
+//! The library, built as packagers build it and installed in a folder of its own. The tests of each C library share
+//! this file: the package that compiles it says which library it is.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -7,7 +7,7 @@ use std::sync::{Mutex, OnceLock};
 
 const WARNINGS: [&str; 4] = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"];
 
-/// What a program is compiled as, and how it is linked.
+/// The language of a program and the way it is linked.
 #[derive(Clone, Copy, Debug)]
 pub enum How {
     /// C99 with the shared library, as `pkg-config` says.
@@ -38,7 +38,7 @@ pub fn there_is(program: &str) -> bool {
     found
 }
 
-/// What a command prints, if it succeeds.
+/// A command's stdout, if it succeeds.
 pub fn stdout(command: &mut Command) -> String {
     let output = command.output().unwrap();
     let stderr = String::from_utf8_lossy(&output.stderr);
@@ -46,7 +46,7 @@ pub fn stdout(command: &mut Command) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// What the linker calls the library: `seatmap_place` of the package `seatmap-place-c`.
+/// The linker's name for the library: `seatmap_place` of the package `seatmap-place-c`.
 pub fn name() -> String {
     env!("CARGO_PKG_NAME").trim_end_matches("-c").replace('-', "_")
 }
@@ -129,7 +129,7 @@ impl Installed {
         command
     }
 
-    /// Runs a program that takes no arguments, in each way that there is here; all must print the same.
+    /// Runs a program that takes no arguments in each available way; all must print the same.
     pub fn run_all_ways(&self, source: &str) -> String {
         let shared = stdout(&mut self.command(source, How::Shared, false));
         assert_eq!(stdout(&mut self.command(source, How::Static, false)), shared, "{source}, linked statically");

@@ -1,4 +1,4 @@
-//! What the library shows to the linker; shared by the tests of each C library.
+//! Checks the symbols that the library exports; shared by the tests of each C library.
 
 use crate::installed::{library, name, stdout, there_is};
 use std::collections::BTreeSet;

@@ -1,7 +1,8 @@
 //! Axes of charts: where a value stands between two ends, and the round values that are named beside it.
 //!
-//! Every chart takes its ticks from here, so that they are all alike: multiples of 1, 2 or 5 in some decade (doublings for
-//! sizes), each written with as many digits as tell it from its neighbours, times in the unit that suits them.
+//! Every chart takes its ticks from here, so that they are all alike: multiples of 1, 2 or 5 in some decade
+//! (doublings for sizes), each written with as many digits as tell it from its neighbours, times in the unit that
+//! suits them.
 
 mod text;
 mod ticks;
@@ -11,12 +12,12 @@ use crate::Scale;
 /// Beyond this ratio between its ends an axis of times or numbers is logarithmic.
 const LOG_FROM_RATIO: f64 = 8.0;
 
-/// What an axis counts: it decides which ticks are round and how they are written.
+/// The unit of an axis, which decides the round ticks and how they are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unit {
     /// Nanoseconds, written as ns, us, ms or s.
     Time,
-    /// Nanoseconds that are written without their unit, which stands beside the axis.
+    /// Nanoseconds, written without their unit, which the axis shows.
     Nanoseconds,
     /// Bytes: ticks are doublings, 64, 4 Ki.
     Bytes,
@@ -24,7 +25,7 @@ pub(crate) enum Unit {
     Doublings,
     /// Any number, with k, M and G.
     Number,
-    /// Per cent, of which differences count and ratios do not: never logarithmic.
+    /// Per cent. Differences count and ratios do not, so the axis is never logarithmic.
     Percent,
     /// Things that are counted or numbered, such as ranks: no tick lies between two of them.
     Whole,
@@ -37,7 +38,7 @@ pub(crate) enum Unit {
 pub(crate) enum Scaling {
     /// Equal differences are equally long.
     Linear,
-    /// Equal ratios are.
+    /// Equal ratios are equally long.
     Log,
     /// Equal differences of square roots are: little stays visible beside much, and zero has a place.
     Root,
@@ -59,7 +60,7 @@ pub(crate) struct Tick {
     pub value: f64,
     /// Where it stands: 0 at the axis' low end, 1 at its high one.
     pub position: f64,
-    /// What is written beside it.
+    /// The text beside the tick.
     pub text: String,
 }
 
@@ -69,8 +70,8 @@ impl Axis {
         Axis { low, high, scaling, unit }
     }
 
-    /// An axis that holds all of these values: logarithmic where they are positive and far apart and their unit allows it.
-    /// `None` where there is no value.
+    /// An axis that holds all of these values. It is logarithmic where they are positive and far apart and their unit
+    /// allows it. `None` where there is no value.
     pub fn of(values: impl Iterator<Item = f64>, unit: Unit) -> Option<Self> {
         let (low, high) = ends(values)?;
         let scaling = match unit {
@@ -88,13 +89,13 @@ impl Axis {
         Axis { low, ..self }
     }
 
-    /// The same from one round value to another, for at most so many ticks.
+    /// The same axis, widened from one round value to another, for at most this many ticks.
     pub fn widened(self, most: usize) -> Self {
         let [low, high] = self.round_ends(most);
         Axis { low, high, ..self }
     }
 
-    /// Whether equal ratios are equally long though the ticks are no doublings, which show that by themselves.
+    /// Whether the axis is logarithmic though its ticks are not doublings, which would show that by themselves.
     pub fn is_unexpectedly_log(&self) -> bool {
         self.scaling == Scaling::Log && !matches!(self.unit, Unit::Bytes | Unit::Doublings)
     }
@@ -110,7 +111,7 @@ impl Axis {
         if high > low { ((at(value) - low) / (high - low)).clamp(0.0, 1.0) } else { 0.5 }
     }
 
-    /// Up to so many round values between the ends, in order.
+    /// At most this many round values between the ends, in order.
     pub fn ticks(&self, most: usize) -> Vec<Tick> {
         let values = self.round_values(most);
         let texts = text::texts(&values, self.unit, self.scaling);

@@ -1,4 +1,4 @@
-//! What is written beside the ticks of one axis: never the same twice.
+//! Writes the text beside the ticks of one axis: no two ticks have the same text.
 
 use super::{Scaling, Unit};
 
@@ -11,8 +11,8 @@ const BINARY: [(f64, &str); 4] = [(1_073_741_824.0, " Gi"), (1_048_576.0, " Mi")
 /// Digits after the point beyond which a double holds nothing.
 const MOST_DECIMALS: i32 = 15;
 
-/// The text of each value. A linear axis has one unit and as many decimals as its step; on a logarithmic one each value has
-/// the unit that suits it.
+/// The text of each value. A linear axis has one unit and as many decimals as its step; on a logarithmic one each
+/// value has the unit that suits it.
 pub(super) fn texts(values: &[f64], unit: Unit, scaling: Scaling) -> Vec<String> {
     let step = values.windows(2).map(|two| two[1] - two[0]).fold(f64::INFINITY, f64::min);
     let most = values.iter().fold(0.0, |most: f64, value| most.max(value.abs()));
@@ -33,13 +33,13 @@ fn text(value: f64, like: f64, step: f64, unit: Unit) -> String {
     format!("{}{suffix}", plain(value / multiple, step / multiple))
 }
 
-/// The largest multiple that is no more than a value over `from`, or the smallest of all.
+/// The largest multiple that is at most a value over `from`, or the smallest of all.
 fn suiting(multiples: &[(f64, &'static str)], like: f64, from: f64) -> (f64, &'static str) {
     let fits = |(multiple, _): &&(f64, &str)| *multiple == 1.0 || like >= from * multiple * (1.0 - 1e-9);
     multiples.iter().find(fits).copied().unwrap_or((1.0, ""))
 }
 
-/// As many decimals as the value has, but none that only rounding gave it: those of its own or its step's first digit.
+/// The decimals of the value, without those that only rounding gave it: those of its own or its step's first digit.
 fn plain(value: f64, step: f64) -> String {
     let smallest = if step.is_finite() { step.min(value.abs()) } else { value.abs() };
     let places = (-smallest.log10().floor()).clamp(0.0, f64::from(MOST_DECIMALS)) as usize;

@@ -2,7 +2,7 @@
 
 use super::{Axis, Scaling, Unit};
 
-/// Fewer ticks than this on a logarithmic axis tell nothing of its scale: linear steps are named instead.
+/// Fewer ticks than this on a logarithmic axis do not show its scale, so linear steps are used instead.
 const FEWEST: usize = 2;
 /// Sets of factors within a decade, the densest first.
 const FACTORS: [&[f64]; 2] = [&[1.0, 2.0, 5.0], &[1.0]];
@@ -10,7 +10,7 @@ const FACTORS: [&[f64]; 2] = [&[1.0, 2.0, 5.0], &[1.0]];
 const SLACK: f64 = 1e-9;
 
 impl Axis {
-    /// Up to so many of them between the ends.
+    /// At most this many of them between the ends.
     pub(super) fn round_values(&self, most: usize) -> Vec<f64> {
         let (low, high, most) = (self.low, self.high, most.max(2));
         if !(low.is_finite() && high.is_finite() && high >= low) {
@@ -79,8 +79,8 @@ impl Axis {
         (first..=last).filter(|power| (last - power) % every == 0).map(|power| f64::from(power).exp2()).collect()
     }
 
-    /// Multiples of 1, 2 or 5 in some decade. The first of things that are counted, such as rank 1, has its tick where there
-    /// is room.
+    /// Multiples of 1, 2 or 5 in some decade. The first of things that are counted, such as rank 1, has its tick
+    /// where there is room.
     fn linear(&self, most: usize) -> Vec<f64> {
         let step = self.step(most);
         let (first, last) = ((self.low / step - SLACK).ceil() as i64, (self.high / step + SLACK).floor() as i64);
@@ -92,7 +92,7 @@ impl Axis {
         values
     }
 
-    /// The least round step that gives no more than so many ticks.
+    /// The least round step that gives at most this many ticks.
     fn step(&self, most: usize) -> f64 {
         let range = self.high - self.low;
         let least = match self.unit {

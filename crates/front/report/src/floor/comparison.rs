@@ -22,13 +22,13 @@ pub struct Comparison<'a> {
     pub(super) parts: Vec<Option<usize>>,
     pattern: &'a Pattern,
     objective: &'static str,
-    /// What edges weigh.
+    /// The unit of an edge's weight.
     pub(super) weight: &'static str,
-    /// What loads of wires count.
+    /// The unit of a wire's load.
     pub(super) unit: &'static str,
 }
 
-/// A figure of both: what it is, before, after, and how much less or more.
+/// A figure of both seatings: its name, the values before and after, and the change.
 pub(super) struct Row {
     pub what: String,
     pub values: [String; 2],
@@ -75,7 +75,7 @@ impl<'a> Comparison<'a> {
         }
     }
 
-    /// Edges are channels, whatever they carry.
+    /// Names the edges channels, for a pattern of channels.
     #[must_use]
     pub(crate) fn of_channels(mut self) -> Self {
         (self.weight, self.unit) = ("channel", "channel");
@@ -90,7 +90,7 @@ impl<'a> Comparison<'a> {
         before.zip(after).map(|(before, after)| [before, after].map(|(at, load)| (self.name(at), load)))
     }
 
-    /// Before (0) or after (1).
+    /// The picture before (0) or after (1).
     pub(super) fn picture(&self, at: usize) -> Markup {
         let drawing = Drawing {
             floor: &self.floor,
@@ -128,7 +128,7 @@ impl<'a> Comparison<'a> {
         rows
     }
 
-    /// What leaves the groups of each level, on a machine of levels.
+    /// The traffic that leaves the groups of each level, on a machine of nested levels.
     fn levels(&self) -> Vec<Row> {
         let mut levels: Vec<(&str, [f64; 2])> = Vec::new();
         let borders = self.floor.areas.iter().enumerate().filter(|(_, area)| area.border > 0.0);

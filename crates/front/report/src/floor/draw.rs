@@ -14,7 +14,7 @@ use seatmap_pattern::Pattern;
 const BEND: f64 = 0.12;
 /// How far a bow between opposite ends of a ring is pulled to its hub; shorter ones are pulled less.
 const PULL: f64 = 0.75;
-/// So many pairs are drawn in full; more of them fainter.
+/// Up to this many pairs are drawn in full; more of them are drawn fainter.
 const FEW_PAIRS: f64 = 40.0;
 /// The smallest letters.
 const SMALLEST: f64 = 6.0;
@@ -29,9 +29,9 @@ pub(super) struct Drawing<'a> {
     pub seating: &'a Seating,
     pub flow: &'a Flow,
     pub most: Most,
-    /// What edges weigh.
+    /// The unit of an edge's weight.
     pub weight: &'a str,
-    /// What loads of wires count.
+    /// The unit of a wire's load.
     pub unit: &'a str,
 }
 
@@ -82,7 +82,7 @@ impl Drawing<'_> {
         }
     }
 
-    /// The name of a box that has room for it, and in the middle of what is no place of threads.
+    /// The name of a box, as far as the box has room for it. It stands in the middle of a box that seats no threads.
     fn caption(area: &Area) -> Markup {
         let room = (area.width / LETTER) as usize;
         let fits = |count: &usize| area.names[..*count].join(", ").chars().count() <= room;
@@ -127,7 +127,7 @@ impl Drawing<'_> {
         }
     }
 
-    /// Of a task's part, and of text on it.
+    /// The colours of a task's part, and of the text on it.
     fn colours(&self, task: usize) -> (String, &'static str) {
         part(self.parts.get(task).copied().flatten())
     }
@@ -150,7 +150,7 @@ impl Drawing<'_> {
         }
     }
 
-    /// The task in a seat, or faintly the CPU's number where there is none.
+    /// The number of the task in a seat; where there is none, the CPU's number, faintly.
     fn number(&self, seat: &Seat) -> Markup {
         let tasks = self.tasks(seat.os);
         let text = match tasks {
@@ -187,7 +187,7 @@ impl Drawing<'_> {
         }
     }
 
-    /// From one seat, over the home of the line where it is known, to the other; nothing inside one seat.
+    /// The curve from one seat, over the home of the line where it is known, to the other; none inside one seat.
     fn bow(&self, pair: &Pair) -> Option<String> {
         let (from, to) = (self.seat_of(pair.from)?, self.seat_of(pair.to)?);
         if from.os == to.os {

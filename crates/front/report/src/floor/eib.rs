@@ -1,4 +1,5 @@
-//! The Cell's element interconnect bus: elements in the order in which they hang on it, two rings each way, chip by chip.
+//! The Cell's element interconnect bus: elements in the order in which they hang on it, two rings each way, chip by
+//! chip.
 
 use super::parts::{Area, Label, Point, Seat, Wire, on_circle};
 use super::ring::{LANE, WIDEST, wires};
@@ -9,13 +10,13 @@ use seatmap_sim::CellModel;
 
 /// Side of the square of a machine's only chip; two share the width.
 const ONE_CHIP: f64 = 400.0;
-/// Around a chip.
+/// The margin around a chip.
 const MARGIN: f64 = 6.0;
 /// Side of an element, as a share of its chip's.
 const ELEMENT: f64 = 0.125;
 /// The two rings of a direction, from the middle between them.
 const TRACKS: [f64; 2] = [-2.0, 2.0];
-/// From an element to the end of its link to the other chip.
+/// The length from an element to the end of its link to the other chip.
 const STUB: f64 = 4.0;
 /// Room below the chips for the link between them.
 const BRIDGE: f64 = 50.0;
@@ -97,7 +98,7 @@ fn element_without_seat(element: &str, (x, y): Point, size: f64) -> Area {
     }
 }
 
-/// From the first chip to the second and back, below both.
+/// The wires from the first chip to the second and back, below both.
 fn bridge(model: &CellModel, side: f64) -> Vec<Wire> {
     let Some(place) = model.ring.iter().position(|element| element == "BIF").filter(|_| model.chips > 1) else {
         return Vec::new();

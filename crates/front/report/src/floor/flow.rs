@@ -1,4 +1,4 @@
-//! What flows where: loads of links and borders, lines at their homes.
+//! Traffic on the machine: loads of links and borders, lines at their homes.
 
 use super::{Floor, Seating};
 use seatmap_pattern::Pattern;
@@ -22,9 +22,9 @@ pub(super) struct Pair {
 /// A seating's traffic on a floor.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Flow {
-    /// Of each wire, in each direction: bytes, or what a simulator counted.
+    /// The load of each wire, in each direction: bytes, or the count of a simulator.
     pub wires: Vec<f64>,
-    /// Of each area: the bytes that cross its border.
+    /// The bytes that cross the border of each area.
     pub borders: Vec<f64>,
     /// The heaviest.
     pub pairs: Vec<Pair>,
@@ -75,7 +75,8 @@ impl Flow {
     }
 }
 
-/// The heaviest pairs, whatever homes their lines have; of those that weigh the same all or none, unless all do.
+/// The heaviest pairs, without regard to the homes of their lines. Of pairs with the same weight it takes all or
+/// none, unless all pairs weigh the same.
 fn heaviest(bows: BTreeMap<(usize, usize, Option<usize>), f64>) -> Vec<Pair> {
     let mut all: BTreeMap<(usize, usize), f64> = BTreeMap::new();
     bows.iter().for_each(|((from, to, _), bytes)| *all.entry((*from, *to)).or_default() += bytes);
@@ -87,8 +88,8 @@ fn heaviest(bows: BTreeMap<(usize, usize, Option<usize>), f64>) -> Vec<Pair> {
     bows.into_iter().filter(is_drawn).map(bow).take(MOST_EQUAL_PAIRS).collect()
 }
 
-/// The part of the pattern that each task belongs to: tasks that talk to each other, directly or over others, are one part.
-/// `None` for those that talk to nobody.
+/// The part of the pattern that each task belongs to: tasks that talk to each other, directly or over others, are one
+/// part. `None` for tasks without any traffic.
 pub(super) fn parts(pattern: &Pattern) -> Vec<Option<usize>> {
     let mut above: Vec<usize> = (0..pattern.tasks).collect();
     for edge in pattern.edges.iter().filter(|edge| edge.from.max(edge.to) < pattern.tasks) {
@@ -96,7 +97,7 @@ pub(super) fn parts(pattern: &Pattern) -> Vec<Option<usize>> {
         above[a.max(b)] = a.min(b);
     }
     let first: Vec<usize> = (0..pattern.tasks).map(|task| first_of(&mut above, task)).collect();
-    // Whoever is not the first of its part shows that there are several.
+    // A task that is not the first of its part shows that the part has several.
     let several: BTreeSet<usize> =
         (0..pattern.tasks).filter(|task| first[*task] != *task).map(|task| first[task]).collect();
     let numbers: BTreeMap<usize, usize> =
@@ -104,7 +105,7 @@ pub(super) fn parts(pattern: &Pattern) -> Vec<Option<usize>> {
     first.iter().map(|first| numbers.get(first).copied()).collect()
 }
 
-/// The first task of a part, found by going up; the way is halved for who comes next.
+/// The first task of a part, found by going up. Each step halves the way for later calls.
 fn first_of(above: &mut [usize], mut task: usize) -> usize {
     while above[task] != task {
         above[task] = above[above[task]];

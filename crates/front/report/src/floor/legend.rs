@@ -1,4 +1,4 @@
-//! What the marks mean.
+//! The legend: the meaning of the marks.
 
 use super::Comparison;
 use super::marks::{HOME, STEPS, part, step_at};
@@ -52,7 +52,7 @@ pub(super) fn legend(comparison: &Comparison) -> Markup {
     }
 }
 
-/// As short as its room is narrow.
+/// A load, written as short as its narrow room requires.
 fn tick(load: f64) -> String {
     if load < 1e4 { short(load) } else { three_digits(load) }
 }

@@ -6,15 +6,16 @@ use super::parts::{Area, Home, Point, Seat};
 use super::{Floor, SIDE};
 use seatmap_machine::{Level, Profile};
 
-/// What a laptop's screen has room for beside the rest of a page.
+/// The height that a laptop's screen has for the picture beside the rest of a page.
 const HIGHEST: f64 = 480.0;
 /// The largest seat; one more would not be read more easily.
 const LARGEST: f64 = 40.0;
-/// Steps from there down to the smallest, of which some thousands fit.
+/// Steps from there down to the smallest size, at which a few thousand seats fit.
 const STEPS: u32 = 76;
-/// Between two sizes.
+/// The step between two sizes.
 const STEP: f64 = 0.5;
-/// Shapes of boxes that are tried, as widths over heights: what fills the floor best depends on the machine.
+/// The shapes of boxes that are tried, as widths over heights: the shape that fills the floor best depends on the
+/// machine.
 const RATIOS: [f64; 5] = [1.6, 1.1, 0.8, 2.2, 0.5];
 /// The widest border of a core, and of what is larger.
 const NARROW: f64 = 2.5;
@@ -22,12 +23,12 @@ const WIDE: f64 = 6.0;
 /// Around the outermost boxes, for their borders.
 const MARGIN: f64 = 5.0;
 
-/// The floor of a machine of which the topology is known, or nothing but distances.
+/// The floor of a machine of which the topology is known, or only the distances.
 pub(super) fn floor(profile: &Profile) -> Floor {
     let machine = nested::machine(profile);
     let size = |step: u32| LARGEST - STEP * f64::from(step);
     let steps: Vec<u32> = (0..=STEPS).collect();
-    // What fits also fits smaller.
+    // A machine that fits at one size also fits at smaller ones.
     let step = steps.partition_point(|step| fitting(&machine, size(*step)).is_none()) as u32;
     let smallest = || packed(&machine, size(STEPS), 1.0);
     let packed = fitting(&machine, size(step)).unwrap_or_else(smallest);
@@ -62,7 +63,7 @@ fn lay(packed: &Packed, corner: Point, floor: &mut Floor) {
     packed.inside.iter().for_each(|((x, y), part)| lay(part, (corner.0 + x, corner.1 + y), floor));
 }
 
-/// At the corners of the PUs that are nearest to the homes which a profile tells apart.
+/// Homes at the corners of the PUs that are nearest to those which a profile tells apart.
 fn homes(profile: &Profile, floor: &Floor) -> Vec<Home> {
     let lines = profile.home_model.as_ref().and_then(|model| model.lines.as_ref()).filter(|lines| lines.resolvable);
     let home = |(at, os): (usize, &u32)| {

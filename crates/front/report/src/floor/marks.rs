@@ -4,23 +4,23 @@ use crate::palette::{Rgb, VIRIDIS, colour, hex, is_light};
 
 /// Steps in which loads are coloured; widths are not rounded.
 pub(super) const STEPS: usize = 6;
-/// The lightest step: what is lighter of viridis drowns in a white ground.
+/// The lightest step: lighter colours of viridis cannot be seen on a white ground.
 const LIGHTEST: f64 = 0.82;
 
-/// Blue, vermilion, purple, sky and orange of Okabe & Ito 2008, told apart also by people who confuse red and green; their
-/// green marks homes.
+/// Blue, vermilion, purple, sky and orange of Okabe & Ito 2008, which people who confuse red and green can also tell
+/// apart; their green marks homes.
 const PARTS: [Rgb; 5] = [[0, 114, 178], [213, 94, 0], [204, 121, 167], [86, 180, 233], [230, 159, 0]];
-/// Tasks that talk to nobody.
+/// The colour of tasks without any traffic.
 const NOBODY: Rgb = [110, 119, 129];
-/// Homes.
+/// The colour of homes.
 pub(super) const HOME: &str = "#009e73";
 
 /// The largest of each sort, to which widths and colours are relative.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Most {
-    /// Of all wires, or borders.
+    /// The largest load of a wire or border.
     pub load: f64,
-    /// Of all pairs.
+    /// The largest weight of a pair.
     pub pair: f64,
 }
 
@@ -48,8 +48,8 @@ pub(super) fn step_at(step: usize) -> (String, String) {
     (format!("load-{step}"), if step == STEPS { hex(VIRIDIS[0]) } else { hex(colour(light)) })
 }
 
-/// The colours of a part of the pattern, or of a task that talks to nobody, and of text on it. There are five; further parts
-/// take them in turn.
+/// The colours of a part of the pattern, or of a task without any traffic, and of text on it. There are five; further
+/// parts take them in turn.
 pub(super) fn part(at: Option<usize>) -> (String, &'static str) {
     let rgb = at.map_or(NOBODY, |at| PARTS[at % PARTS.len()]);
     (hex(rgb), if is_light(rgb) { "#1b1f24" } else { "#ffffff" })

@@ -9,11 +9,11 @@ use seatmap_sim::coherent::fabric::Link;
 
 /// Room for memory controllers, left and right.
 const MARGIN: f64 = 34.0;
-/// From one tile to the next, at most.
+/// The largest distance from one tile to the next.
 const LARGEST: f64 = 96.0;
 /// A tile's part of that.
 const TILE: f64 = 0.68;
-/// Of a tile's side, what its number and its home take below its seats.
+/// The share of a tile's side that its number and its home take below its seats.
 const FOOT: f64 = 0.24;
 /// Between the directions of a link, as a part of a tile's pitch.
 const LANE: f64 = 0.1;
@@ -29,7 +29,7 @@ struct Tiles {
     margin: f64,
 }
 
-/// The floor of a mesh with so many tiles in a row.
+/// The floor of a mesh with this many tiles in a row.
 pub(super) fn floor(profile: &Profile, ways: Ways, columns: u16, memories: &[u16]) -> Floor {
     let margin = if memories.is_empty() { 0.0 } else { MARGIN };
     let rows = ways.fabric.nodes() as u16 / columns.max(1);
@@ -122,7 +122,8 @@ impl Tiles {
         let ((x, y), (to_x, to_y)) = (self.middle(link.from), self.middle(link.to));
         let sign = |difference: f64| if difference.abs() < 1e-9 { 0.0 } else { difference.signum() };
         let (right, down) = (sign(to_x - x), sign(to_y - y));
-        // The right-hand side of who goes right is below, of who goes down at the left.
+        // Each direction is drawn on its right-hand side: below for traffic that goes right, at the left for traffic
+        // that goes down.
         let (aside_x, aside_y) = (-down * self.pitch * LANE, right * self.pitch * LANE);
         let half = self.side() / 2.0;
         let path = format!(

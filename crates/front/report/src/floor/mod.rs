@@ -42,15 +42,15 @@ use ways::Ways;
 /// Width of a floor, in user units; no floor is higher.
 const SIDE: f64 = 560.0;
 
-/// A machine's plan: everything on it has its place, whoever sits there.
+/// A machine's floor plan: the position of everything on it, before any thread sits there.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Floor {
     width: f64,
     height: f64,
-    /// From the outside to the inside.
+    /// The areas, from the outside to the inside.
     areas: Vec<Area>,
     seats: Vec<Seat>,
-    /// In the order of the fabric's links; none on a machine of levels.
+    /// The wires, in the order of the fabric's links; none on a machine of nested levels.
     wires: Vec<Wire>,
     ways: Option<Ways>,
     homes: Vec<Home>,

@@ -2,7 +2,8 @@
 
 use seatmap_machine::{CoreKind, Level, Profile, Pu};
 
-/// From the outside. A node usually lies inside a package; where it does not, a package lies inside it once for each.
+/// The levels, from the outside. A node usually lies inside a package; where it does not, a package lies inside it
+/// once for each.
 const LEVELS: [Level; 9] = [
     Level::Drawer,
     Level::Book,
@@ -18,18 +19,18 @@ const LEVELS: [Level; 9] = [
 /// A group of PUs, or one.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Group {
-    /// What it is at each level that it is the whole group of, from the outside.
+    /// The group's name at each level at which it is a whole group, from the outside.
     pub names: Vec<String>,
     /// The innermost of these levels; `None` for the machine itself, groups of near cores, and PUs.
     pub level: Option<Level>,
     /// The OS indices, in order.
     pub pus: Vec<u32>,
-    /// Nothing for a single PU.
+    /// The groups inside; none in a single PU.
     pub inside: Vec<Group>,
 }
 
-/// The machine as groups in groups. What the topology does not know stays out; where it knows nothing, the groups of near
-/// cores that the distances show stand in.
+/// The machine as nested groups. Levels that the topology does not know are left out; where it knows none, the groups
+/// of near cores that the distances show take their place.
 pub(super) fn machine(profile: &Profile) -> Group {
     let mut pus: Vec<&Pu> = profile.topology.pus.iter().collect();
     let within = |pu: &Pu| (pu.package, pu.numa, pu.die, pu.l3, pu.cluster, pu.l2, pu.core, pu.smt, pu.os);
@@ -76,7 +77,7 @@ fn named(pus: &[&Pu], level: Level, below: &[Level]) -> Group {
     part
 }
 
-/// In order of appearance; `None` where the level is not known of all.
+/// The groups in order of appearance; `None` where the level is not known of all PUs.
 fn divided<'a>(pus: &[&'a Pu], level: Level) -> Option<Vec<Vec<&'a Pu>>> {
     let mut parts: Vec<(u32, Vec<&Pu>)> = Vec::new();
     for pu in pus {

@@ -6,7 +6,7 @@ use seatmap_machine::Level;
 
 /// Height of the line in which a box's name stands: below the widest border that may be drawn around the box.
 const CAPTION: f64 = 17.0;
-/// What a letter of a box's name takes of its width.
+/// The width of a letter of a box's name.
 pub(super) const LETTER: f64 = 5.5;
 
 /// How much worse full rows may be than the best.
@@ -27,7 +27,7 @@ pub(super) struct Packed<'a> {
     pub width: f64,
     pub height: f64,
     pub caption: f64,
-    /// From this box's corner to that of each box inside.
+    /// The boxes inside, each with the way from this box's corner to its own.
     pub inside: Vec<(Point, Packed<'a>)>,
 }
 
@@ -58,8 +58,8 @@ pub(super) fn packed(group: &Group, size: f64, ratio: f64) -> Packed<'_> {
     }
 }
 
-/// As many as give the least of a shape: rows that are full, unless others are far better. `parts` are those alike, which fill
-/// rows of their own.
+/// As many as give the least of a shape: rows that are full, unless others are far better. `parts` are those alike,
+/// which fill rows of their own.
 fn columns(parts: &[usize], shape: impl Fn(usize) -> f64) -> usize {
     let most = parts.iter().max().copied().unwrap_or(1).max(1);
     let best =
@@ -101,7 +101,8 @@ fn alike<'a, 'b>(parts: &'b [Packed<'a>]) -> impl Iterator<Item = &'b [Packed<'a
     parts.chunk_by(|a, b| a.height.max(b.height) <= ALIKE * a.height.min(b.height))
 }
 
-/// Rows of so many parts; what is much higher or lower than those before begins a row of its own, as clusters after cores do.
+/// Rows of this many parts. A part that is much higher or lower than those before begins a row of its own, as
+/// clusters after cores do.
 fn rows<'a, 'b>(parts: &'b [Packed<'a>], columns: usize) -> Vec<&'b [Packed<'a>]> {
     alike(parts).flat_map(|alike| alike.chunks(columns)).collect()
 }

@@ -1,4 +1,4 @@
-//! What a picture of a machine is made of, in user units from its upper left corner.
+//! The elements of a picture of a machine, in user units from its upper left corner.
 
 /// A point.
 pub(super) type Point = (f64, f64);
@@ -13,9 +13,9 @@ pub(super) struct Seat {
     /// Side of the square, or diameter where it is round.
     pub size: f64,
     pub is_round: bool,
-    /// What it is called in full.
+    /// The seat's full name.
     pub name: String,
-    /// What stands in it beside its task; nothing where the CPU's number does.
+    /// The mark in it beside its task; empty where it shows the CPU's number.
     pub element: String,
     /// Where its traffic begins and ends.
     pub anchor: Point,
@@ -23,16 +23,16 @@ pub(super) struct Seat {
     pub hub: Option<Point>,
 }
 
-/// What PUs share: a box around their seats, or anything else of the machine that has a place.
+/// A part of the machine that has a place: a box around the seats of PUs that share it, or anything else.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Area {
-    /// What it is called, from the outermost level to the innermost that hold the same PUs.
+    /// Its names, from the outermost level to the innermost that hold the same PUs.
     pub names: Vec<String>,
     /// Its upper left corner.
     pub corner: Point,
     pub width: f64,
     pub height: f64,
-    /// Those inside; none for what is no place of threads, such as a memory controller.
+    /// The PUs inside; none for an area that seats no threads, such as a memory controller.
     pub pus: Vec<u32>,
     /// How wide its border may be drawn, if that is a link, as where machines are levels inside each other; 0 if not.
     pub border: f64,
@@ -47,7 +47,7 @@ pub(super) struct Wire {
     pub path: String,
     /// The wires that are one link to data, as SVG paths.
     pub tracks: Vec<String>,
-    /// What it leads from and to.
+    /// The names of its two ends.
     pub name: String,
 }
 

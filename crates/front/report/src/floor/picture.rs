@@ -13,7 +13,7 @@ const TOP: f64 = 72.0;
 const ROW: f64 = 18.0;
 /// Where figures stand, from the left.
 const COLUMNS: [f64; 4] = [0.0, 250.0, 480.0, 720.0];
-/// What the figures need of width.
+/// The width that the figures need.
 const FIGURES: f64 = 800.0;
 
 /// Both seatings with their figures as a standalone picture.
@@ -59,8 +59,8 @@ fn figures_of(comparison: &Comparison) -> Markup {
     }
 }
 
-/// Both seatings for a page: the halves stand below each other where it is narrow, and what is drawn can be chosen without
-/// a script.
+/// Both seatings for a page: on a narrow page one stands below the other, and the reader can choose the drawing
+/// without a script.
 pub(crate) fn section(comparison: &Comparison) -> Markup {
     let has_wires = !comparison.floor.wires.is_empty();
     html! {
@@ -95,7 +95,7 @@ pub(crate) fn section(comparison: &Comparison) -> Markup {
     }
 }
 
-/// A machine with nobody on it.
+/// A machine without tasks.
 pub(crate) fn machine(floor: &Floor) -> Markup {
     let nobody = seatmap_pattern::Pattern::gathered("", 0, []);
     let seating =

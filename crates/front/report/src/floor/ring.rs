@@ -9,9 +9,9 @@ use seatmap_machine::{Profile, Pu};
 const MARGIN: f64 = 16.0;
 /// The largest seat.
 const LARGEST: f64 = 34.0;
-/// Of a stop's share of the circle, and of the way outwards, what seats leave empty.
+/// The space that seats leave empty, of a stop's share of the circle and of the way outwards.
 const AIR: f64 = 1.15;
-/// Between the two directions of the ring, and between them and what stands beside.
+/// The gap between the two directions of the ring, and between them and the elements beside.
 pub(super) const LANE: f64 = 10.0;
 /// The widest wire: a lane, less some air.
 pub(super) const WIDEST: f64 = 8.0;
@@ -68,8 +68,8 @@ fn name(pu: &Pu, stop: usize) -> String {
     format!("CPU {}{core}, stop {stop}", pu.os)
 }
 
-/// Both directions of a ring, the one upwards outside, each with tracks so far from its own middle. A place's link up leads
-/// to the next, its link down to the last.
+/// Both directions of a ring, the one upwards outside, each with tracks so far from its own middle. A place's link up
+/// leads to the next, its link down to the last.
 pub(super) fn wires(
     middle: Point,
     radius: f64,

@@ -1,4 +1,4 @@
-//! Who sits where, and over which lines they talk: what is drawn on a machine.
+//! A seating: the PU of each task and the lines that tasks talk over, as drawn on a machine.
 
 use seatmap_machine::Profile;
 use seatmap_pattern::Pattern;
@@ -7,7 +7,7 @@ use seatmap_plan::Plan;
 /// One placement of a pattern's tasks.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Seating {
-    /// What stands above it.
+    /// The title above it.
     pub title: String,
     /// The PU of each task.
     pub placement: Vec<u32>,
@@ -15,7 +15,7 @@ pub struct Seating {
     pub cost: Option<f64>,
     /// The home of each edge's line, where that is known: in the order of the pattern's edges, or nothing.
     pub homes: Vec<Option<usize>>,
-    /// What a simulator counted on each link, in the order of its fabric's.
+    /// The traffic that a simulator counted on each link, in the order of its fabric's links.
     pub counted: Option<Vec<f64>>,
 }
 
@@ -27,7 +27,7 @@ impl Seating {
         Seating { cost, ..Seating::unplanned("as the OS numbers them", profile, pattern, plan, placement) }
     }
 
-    /// Left to chance: the placement with the median cost of so many random ones, and that cost.
+    /// A random placement: the one with the median cost of this many, and that cost.
     #[must_use]
     pub fn at_random(
         profile: &Profile,
@@ -40,8 +40,8 @@ impl Seating {
         Seating { cost: Some(cost), ..Seating::unplanned(&title, profile, pattern, plan, placement) }
     }
 
-    /// Channels on the candidate lines as they come. Homes are known only if the plan beside it knows them too, so that the
-    /// two can be compared.
+    /// Channels on the candidate lines as they come. Homes are known only if the plan beside it knows them too, so
+    /// that the two can be compared.
     fn unplanned(title: &str, profile: &Profile, pattern: &Pattern, plan: &Plan, placement: Vec<u32>) -> Self {
         let lines = profile.home_model.as_ref().and_then(|model| model.lines.as_ref());
         let lines = lines.map_or(&[][..], |lines| &lines.home_of_line).iter().map(|home| Some(*home as usize));
@@ -52,7 +52,7 @@ impl Seating {
         Seating { title: title.to_owned(), placement, cost: None, homes, counted: None }
     }
 
-    /// As a plan has it.
+    /// The seating of a plan.
     #[must_use]
     pub fn planned(pattern: &Pattern, plan: &Plan) -> Self {
         let home = |edge: &seatmap_pattern::Edge| {

@@ -12,7 +12,7 @@ use std::sync::LazyLock;
 const RING: &str = include_str!("../../../../../machines/xeon-phi-5110p.toml");
 const MESH: &str = include_str!("../../../../../machines/scc-48.toml");
 
-/// A model whose file is changed: (what stands there, what shall).
+/// A model with changes to its file: (old text, new text).
 fn model(text: &str, changes: &[(&str, &str)]) -> Model {
     let changed = changes.iter().fold(text.to_owned(), |text, (from, to)| {
         assert!(text.contains(from), "{from}");
@@ -34,7 +34,7 @@ fn small_ring() -> Model {
     model(RING, &changes)
 }
 
-/// Three tiles by two.
+/// A mesh of three tiles by two.
 fn small_mesh() -> Model {
     let changes = [
         ("columns = 6", "columns = 3"),
@@ -46,7 +46,7 @@ fn small_mesh() -> Model {
     model(MESH, &changes)
 }
 
-/// What a picture asks of a model's profile: its topology.
+/// The part of a model's profile that a picture needs: its topology.
 fn bare(model: &Model) -> Profile {
     let topology = match model {
         Model::Coherent(model) => model.topology.clone(),
@@ -228,7 +228,7 @@ fn levels_are_those_of_the_topology() {
     }
 }
 
-/// A machine by number, a pattern of at most so many tasks as it has PUs, and seats.
+/// A machine by number, a pattern of at most as many tasks as the machine has PUs, and seats.
 fn seated() -> impl Strategy<Value = (usize, Pattern, Vec<u32>)> {
     (0..MACHINES.len(), any::<u64>(), 1_usize..60).prop_flat_map(|(machine, seed, tasks)| {
         let pus: Vec<u32> = MACHINES[machine].0.topology.os_indices().collect();
@@ -267,7 +267,7 @@ proptest! {
         tasks.sort_unstable();
         prop_assert_eq!(tasks, (0..pattern.tasks).collect::<Vec<_>>());
         if let Some(ways) = &floor.ways {
-            // At every node: what comes in and is sent there is what goes out and ends there.
+            // At every node, the traffic that enters or starts there equals the traffic that leaves or ends there.
             let mut balance = vec![0.0; ways.fabric.nodes()];
             for (link, load) in ways.fabric.links().iter().zip(&flow.wires) {
                 balance[link.from as usize] -= load;

@@ -1,4 +1,4 @@
-//! Where the terms stand in a text.
+//! Finds the terms in a text.
 
 use super::{TERMS, Term};
 

@@ -1,8 +1,8 @@
-//! Every term of the field that stands on a page, explained where it stands.
+//! Explains every term of the field on a page, where it appears.
 //!
-//! [`table`] is the one list of terms. [`explained`] takes a page's body and gives each term a tooltip where it first stands in
-//! a section (`<abbr title>`, in pictures an SVG `<title>`); a page ends with the list of its terms, for readers on paper and
-//! on telephones, which show no tooltips.
+//! [`table`] is the one list of terms. [`explained`] takes a page's body and gives each term a tooltip where it first
+//! stands in a section (`<abbr title>`, in pictures an SVG `<title>`); a page ends with the list of its terms, for
+//! readers on paper and on telephones, which show no tooltips.
 
 mod find;
 mod table;
@@ -21,7 +21,8 @@ pub(crate) struct Term {
     pub meaning: &'static str,
 }
 
-/// Elements whose text is left alone: names, programs, what has a tooltip of its own, and what no pointer reaches.
+/// Elements whose text is left alone: names, programs, elements with a tooltip of their own, and those that no
+/// pointer reaches.
 const LEFT_ALONE: [&str; 11] =
     ["script", "style", "title", "desc", "abbr", "h1", "button", "code", "pre", "noscript", "option"];
 /// Elements within which a term is explained once.
@@ -48,7 +49,7 @@ fn list(used: &BTreeSet<Term>) -> Markup {
     }
 }
 
-/// A tag or what stands between two.
+/// A tag, or the text between two tags.
 #[derive(Clone, Copy)]
 enum Piece<'a> {
     Tag(&'a str),

@@ -83,7 +83,7 @@ fn pages() -> Vec<(&'static str, String)> {
     ]
 }
 
-/// What a reader sees outside of tooltips and of the list of terms, without tags and pictures.
+/// The text that a reader sees outside of tooltips and of the list of terms, without tags and pictures.
 fn visible_text(page: &str) -> String {
     let (mut text, mut hidden) = (String::new(), 0);
     let body = page.split_once("<body>").unwrap().1.split("<details class=\"terms\">").next().unwrap();

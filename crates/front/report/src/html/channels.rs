@@ -1,4 +1,4 @@
-//! The page of an experiment with channels: who sat where, and what came of it.
+//! The page of an experiment with channels: the seats, and the result.
 
 use super::{document, head};
 use crate::floor::{self, Comparison};
@@ -6,7 +6,7 @@ use crate::{channels, sentence, svg};
 use maud::html;
 use seatmap_papers::channels::Found;
 
-/// What an experiment found as one HTML file: its text, its curves, and the last comparison on the machine.
+/// An experiment's result as one HTML file: its text, its curves, and the last comparison on the machine.
 #[must_use]
 pub fn channels(found: &Found, machine: &str, comparison: Option<&Comparison>) -> String {
     let title = format!("{} on {machine}", found.what);

@@ -70,8 +70,8 @@ fn histogram(values_ns: &[f64], axis: &Axis) -> Vec<f64> {
     counts.into_iter().map(|count| BARS * (f64::from(count) / f64::from(most)).sqrt()).collect()
 }
 
-/// Distance over the number of pairs at once: the median as a line, p10 to p90 as a band. Nothing for fewer than two
-/// points, which the table tells as well.
+/// Distance over the number of pairs at once: the median as a line, p10 to p90 as a band. Empty for fewer than two
+/// points, which the table already shows.
 pub(super) fn loaded(points: &[Loaded]) -> Markup {
     let Some(frame) = loaded_frame(points).filter(|_| points.len() > 1) else { return html! {} };
     let at = |point: &Loaded, ns: f64| format!("{},{}", number(frame.x(f64::from(point.pairs))), number(frame.y(ns)));

@@ -1,4 +1,4 @@
-//! What the page's script reads: the profile again, in a form that is small and quick to draw from.
+//! The data for the page's script: the profile again, in a form that is small and quick to draw from.
 //!
 //! Distances are whole hundredths of a nanosecond, the upper triangle row by row, and all but the medians are
 //! differences to them: 512 PUs with every matrix take about three megabytes instead of twenty.

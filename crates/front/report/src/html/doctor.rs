@@ -4,7 +4,7 @@ use super::{document, head};
 use maud::{Markup, html};
 use seatmap_doctor::{Diagnosis, Level};
 
-/// The order in which findings are listed: what can be mended first.
+/// The order in which findings are listed: those that can be fixed come first.
 const ORDER: [(Level, &str); 5] = [
     (Level::Fix, "Can be mended on the running system"),
     (Level::Boot, "Can be mended by a word on the kernel's command line"),

@@ -13,7 +13,7 @@ const STATIC_PUS: usize = 128;
 /// How far apart the values below the colours are, as a share of their width: four digits take a sixth of it.
 const APART: f64 = 0.18;
 
-/// The whole section, with what stands beside the heatmap.
+/// The whole section: the heatmap and the elements beside it.
 pub(super) fn map(profile: &Profile, scale: Scale, digits: Digits, beside: &Markup) -> Markup {
     let homes = profile.home_model.as_ref().map_or(0, HomeModel::homes);
     html! {
@@ -41,7 +41,7 @@ pub(super) fn map(profile: &Profile, scale: Scale, digits: Digits, beside: &Mark
     }
 }
 
-/// What the script draws on.
+/// The area that the script draws on.
 fn plot() -> Markup {
     html! {
         div.canvas.js {
@@ -52,7 +52,7 @@ fn plot() -> Markup {
     }
 }
 
-/// What the script says of the cell under the pointer, and of the row that is pinned.
+/// The text that the script fills in about the cell under the pointer and about the pinned row.
 fn cursor() -> Markup {
     html! {
         div.js {
@@ -85,7 +85,7 @@ fn legend(scale: Scale, digits: Digits) -> Markup {
     }
 }
 
-/// The heatmap as a picture, reduced where its cells could not be told apart anyway.
+/// The heatmap as a picture, reduced where its cells would be too small to see.
 fn static_map(profile: &Profile) -> Markup {
     let grid = Grid::of(profile, Order::Group, None);
     let small = grid.map(|grid| {

@@ -1,8 +1,8 @@
 //! One self-contained HTML page: no request leaves it, now or in ten years.
 //!
-//! [`page`] shows a profile. [`document`] is the frame around any page of Seatmap (style, light and dark, the terms explained,
-//! and a policy that forbids the browser to load anything); placements, noise, seatings and others fill it with their own
-//! bodies.
+//! [`page`] shows a profile. [`document`] is the frame around any page of Seatmap (style, light and dark, the terms
+//! explained, and a policy that forbids the browser to load anything); placements, noise, seatings and others fill it
+//! with their own bodies.
 
 mod channels;
 mod charts;
@@ -45,11 +45,11 @@ pub(crate) const CSS: &str = concat!(
 );
 /// The switch between light and dark, on all pages.
 const THEME: &str = include_str!("../../assets/theme.js");
-/// Nothing but what stands in the file itself.
+/// The policy that allows only the contents of the file itself.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:";
 
-/// The head of a page: its title, the switch between light and dark, the one sentence that says what to make of the page, and
-/// whatever else is to be known before its figures.
+/// The head of a page: its title, the switch between light and dark, the one sentence that says what to make of the
+/// page, and anything else that the reader should know before its figures.
 pub(crate) fn head(title: &str, sentence: &str, more: &Markup) -> Markup {
     html! {
         header {
@@ -63,12 +63,12 @@ pub(crate) fn head(title: &str, sentence: &str, more: &Markup) -> Markup {
     }
 }
 
-/// A whole page: a body in the common style, a script, and the JSON that the script finds in the element `data`. The terms of
-/// the field in the body get their tooltips here, and their list at the end.
+/// A whole page: a body in the common style, a script, and the JSON that the script finds in the element `data`. The
+/// terms of the field in the body get their tooltips here, and their list at the end.
 ///
-/// `title` and what stands in `body` as text are escaped, and hidden characters in them are made visible; `script` is taken
-/// as it is and must come from this program, never from a file. `data` may hold anything: whatever could end its element
-/// is escaped. A script that shows text from `data` must be given it visible.
+/// `title` and the text in `body` are escaped, and hidden characters in them are made visible; `script` is taken as
+/// it is and must come from this program, never from a file. `data` may hold anything: all text that could end its
+/// element is escaped. A script that shows text from `data` must be given it visible.
 #[must_use]
 pub fn document(title: &str, body: &Markup, script: &str, data: &str) -> String {
     let page = html! {
@@ -95,8 +95,8 @@ pub fn document(title: &str, body: &Markup, script: &str, data: &str) -> String 
     visible_lines(page.into_string())
 }
 
-/// JSON that cannot end the element it stands in: `<` and hidden characters occur in JSON only inside strings, where they
-/// may be escaped.
+/// JSON that cannot end the element it stands in: `<` and hidden characters occur in JSON only inside strings, where
+/// they may be escaped.
 fn inert(json: &str) -> String {
     let mut inert = String::with_capacity(json.len());
     for c in json.chars() {

@@ -87,7 +87,7 @@ fn sources(noise: &CpuNoise) -> Markup {
     }
 }
 
-/// Of the gaps of 5 us and more, by the kernel's trace.
+/// The causes of the gaps of 5 us and more, by the kernel's trace.
 fn takers(noise: &CpuNoise, trace: &Traced) -> Markup {
     html! {
         table.figures {

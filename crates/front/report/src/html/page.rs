@@ -14,8 +14,8 @@ const SCRIPT: &str = include_str!("../../assets/page.js");
 /// Classes shown as large figures below the title.
 const TILES: usize = 6;
 
-/// A profile as one HTML file that works offline and, with static pictures, without scripts; its floor is that of the model
-/// where it has one.
+/// A profile as one HTML file that works offline and, with static pictures, without scripts; its floor is that of the
+/// model where it has one.
 #[must_use]
 pub fn page(profile: &Profile, floor: &Floor) -> String {
     let digits = Digits::of(profile);
@@ -58,7 +58,7 @@ fn header(profile: &Profile, classes: &[DistanceClass], digits: Digits) -> Marku
     head(&profile.name, &sentence::of_profile(profile, classes, digits), &more)
 }
 
-/// What stands beside the heatmap: how the distances are spread, and what is odd about them.
+/// The text beside the heatmap: the spread of the distances, and their oddities.
 fn beside(profile: &Profile, spread_of: &[(DistanceClass, Vec<f64>)], digits: Digits) -> Markup {
     let values = spread_of.iter().flat_map(|(_, values_ns)| values_ns.iter().copied());
     let findings = findings(profile);

@@ -26,7 +26,7 @@ pub fn pattern(pattern: &Pattern) -> String {
     document(&title, &body, "", "null")
 }
 
-/// Whether some edges are heavier than others, so that a list of them tells something.
+/// Whether some edges are heavier than others, so that a list of them is useful.
 fn stand_out(pattern: &Pattern) -> bool {
     pattern.edges.windows(2).any(|edges| edges[0].bytes != edges[1].bytes)
 }

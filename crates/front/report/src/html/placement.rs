@@ -12,10 +12,10 @@ use seatmap_pattern::{Edge, Pattern};
 use seatmap_plan::Plan;
 use std::collections::BTreeMap;
 
-/// Machines of up to so many PUs also list those without a task.
+/// Machines of up to this many PUs also list those without a task.
 const MOST_FREE: usize = 32;
 
-/// A plan as one HTML file: what it gains, who sits where, the distances of the machine and those between the tasks.
+/// A plan as one HTML file: its gain, the seats, the distances of the machine and those between the tasks.
 #[must_use]
 pub fn placement(profile: &Profile, pattern: &Pattern, plan: &Plan, comparison: &Comparison) -> String {
     let title = format!("{} on {}", plan.pattern.as_deref().unwrap_or("a placement"), plan.machine);
@@ -115,7 +115,7 @@ fn groups(grid: &Grid) -> Vec<Vec<u32>> {
 
 /// Seats with their tasks in the order of the heatmap.
 struct Seated {
-    /// Each (PU, task).
+    /// Pairs of (PU, task).
     seated: Vec<(u32, usize)>,
     /// How many of them come before each group but the first.
     ends: Vec<usize>,
@@ -142,7 +142,7 @@ impl Seated {
     }
 }
 
-/// What flows between seats, in the order of the heatmap: good plans keep it near the diagonal.
+/// The traffic between seats, in the order of the heatmap: good plans keep it near the diagonal.
 fn traffic(profile: &Profile, pattern: &Pattern, plan: &Plan) -> Markup {
     let Some(grid) = Grid::of(profile, Order::Group, None) else { return html! {} };
     let order = Seated::of(&grid, plan);

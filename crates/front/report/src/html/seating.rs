@@ -4,14 +4,14 @@ use super::{document, head};
 use crate::about::counted;
 use maud::{Markup, html};
 
-/// What a page of a seating shows. Plain data: a launcher fills it from its report.
+/// The contents of a page of a seating. Plain data: a launcher fills it from its report.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SeatingPage {
     /// The program, as it was typed.
     pub program: String,
     /// The machine's name.
     pub machine: String,
-    /// What else is to be said, a sentence a line: threads without a seat, tasks that no thread took.
+    /// Further remarks, one sentence a line: threads without a seat, tasks that no thread took.
     pub summary: Vec<String>,
     /// The threads, in order of creation.
     pub threads: Vec<ThreadRow>,
@@ -28,13 +28,13 @@ pub struct ThreadRow {
     pub name: String,
     /// Its task, by number or name; `None` where it has none.
     pub task: Option<String>,
-    /// The CPUs on which it was to run, such as `0` or `14-15`; `None` where it has no seat.
+    /// The CPUs that its seat allows, such as `0` or `14-15`; `None` where it has no seat.
     pub seat: Option<String>,
-    /// The CPUs on which it was seen; empty where it was gone too soon.
+    /// The CPUs on which it was seen; empty where it ended too soon.
     pub seen_on: String,
     /// Whether it sat there.
     pub verdict: Verdict,
-    /// What went wrong.
+    /// The failure, in words.
     pub trouble: Option<String>,
 }
 
@@ -45,9 +45,9 @@ pub enum Verdict {
     Verified,
     /// It was seen elsewhere, or the kernel refused the seat.
     Elsewhere,
-    /// It had no seat.
+    /// The thread had no seat.
     Unseated,
-    /// It was gone before anybody could look.
+    /// The thread ended before its CPU could be read.
     Unseen,
 }
 
@@ -63,7 +63,7 @@ impl Verdict {
     }
 }
 
-/// Who sat where as one HTML file that works offline and without scripts.
+/// A seating as one HTML file that works offline and without scripts.
 #[must_use]
 pub fn seating_page(page: &SeatingPage) -> String {
     let title = format!("{} on {}", page.program, page.machine);

@@ -9,7 +9,7 @@ use crate::svg::frame::Title;
 use maud::{Markup, html};
 use seatmap_papers::cell_stats::{Figure, Point, Series, Survey};
 
-/// Said of figures that hold none of the pairs that advice is drawn from.
+/// The advice for figures that hold none of the pairs that advice is drawn from.
 const NOTHING: &str = "Compare the ways below: the cheapest that does the work is the one to use.";
 
 /// A survey as one HTML file that works offline and without scripts: tables, and the figures of the paper.

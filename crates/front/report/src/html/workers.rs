@@ -13,7 +13,7 @@ use seatmap_papers::cellule::kernel::Kernel;
 use seatmap_papers::cellule::spread::Spread;
 use seatmap_papers::cellule::streams::Through;
 
-/// What was found as one HTML file that works offline and without scripts.
+/// The result as one HTML file that works offline and without scripts.
 #[must_use]
 pub fn workers(document_of: &Document) -> String {
     let title = format!("Pinned workers and threads on {}", document_of.machine);

@@ -1,16 +1,16 @@
-//! Who had the CPU in the gaps, by the kernel's trace.
+//! Lists the tasks and interrupts that had the CPU in the gaps, by the kernel's trace.
 
 use crate::ranking::duration;
 use seatmap_noise::{CpuNoise, Report, Taker, Traced, TracedGap};
 use std::iter::once;
 
-/// Whose the rest of a gap is.
+/// The name for the part of a gap that the kernel's trace does not explain.
 pub(crate) const NOBODY: &str = "nobody in the kernel: hypervisor, firmware or hardware";
 
 /// Takers that are named for each CPU.
 const TAKERS: usize = 6;
 
-/// Gaps that are told for each CPU.
+/// The number of gaps that are listed for each CPU.
 const GAPS: usize = 3;
 
 /// A table of them, and the longest gaps; empty where the trace was not asked for.
@@ -58,7 +58,7 @@ fn row(cpu: u32, taker: &Taker) -> String {
     format!("  {cpu:>3} {:>8} {all:>11} {one:>11}  {who}\n", taker.gaps)
 }
 
-/// `7.340 ms at 1.203 s: nobody 7.280 ms, hog 40.000 us`: a gap, and who had how much of it, the most first.
+/// `7.340 ms at 1.203 s: nobody 7.280 ms, hog 40.000 us`: a gap, and the share of each task in it, the largest first.
 pub(crate) fn gap(gap: &TracedGap) -> String {
     let mut parts: Vec<(String, f64)> = gap.takers.iter().map(|share| (on_a_line(&share.who), share.us)).collect();
     parts.push(("nobody".to_owned(), gap.unexplained_us));

@@ -4,10 +4,10 @@ use crate::palette::{UNKNOWN, colour, hex};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// Steps of the colour scale; an eye tells fewer apart.
+/// Steps of the colour scale; the eye distinguishes fewer.
 pub(super) const LEVELS: f64 = 64.0;
 
-/// What a cell is filled with, by level.
+/// The fill of a cell, by level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Fill {
     /// A step of the scale, from 0.

@@ -9,7 +9,7 @@ use seatmap_papers::channels::curve::Point;
 use seatmap_papers::channels::slices::Spread;
 use seatmap_papers::channels::{Figures, Found};
 
-/// What an experiment found, as a standalone picture.
+/// An experiment's result, as a standalone picture.
 #[must_use]
 pub fn channels(found: &Found) -> String {
     let (them, across, up) = drawn(found);
@@ -58,7 +58,7 @@ fn numbered(them: [(&str, Vec<(f64, f64)>); 2]) -> Vec<Curve> {
     them.into_iter().enumerate().map(|(at, (name, points))| Curve::new(at, name, points)).collect()
 }
 
-/// By the number of the CPU.
+/// Points by the number of the CPU.
 fn points(all: &[Point], cycles: impl Fn(&Point) -> f64) -> Vec<(f64, f64)> {
     let mut points: Vec<(f64, f64)> = all.iter().map(|point| (f64::from(point.pu), cycles(point))).collect();
     points.sort_by(|a, b| a.0.total_cmp(&b.0));

@@ -12,11 +12,11 @@ const TITLE: f64 = 28.0;
 /// Curves with a title.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Chart {
-    /// What they show.
+    /// The title.
     pub title: String,
-    /// What their points differ in: sizes or counts.
+    /// The quantity on the horizontal axis: sizes or counts.
     pub across: String,
-    /// What is shown of each, in per cent.
+    /// The quantity on the vertical axis, in per cent.
     pub up: String,
     /// Each curve's name and points.
     pub curves: Vec<(String, Vec<(f64, f64)>)>,

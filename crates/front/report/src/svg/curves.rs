@@ -18,19 +18,20 @@ const ABOVE: f64 = 30.0;
 const PLOT: f64 = 210.0;
 /// Room for ticks and title of the horizontal axis, below it.
 const BELOW: f64 = 42.0;
-/// Curves of up to so many points also show each of them.
+/// Curves of up to this many points also show a mark at each.
 const MOST_MARKS: usize = 24;
 
-/// Told apart also by people who confuse red and green, and in grey (Okabe & Ito 2008, "Color universal design").
+/// The colours of curves, which people who confuse red and green can also tell apart, as can readers of a grey print
+/// (Okabe & Ito 2008, "Color universal design").
 pub(crate) const COLOURS: [&str; 7] = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#000000"];
 
 /// One curve.
 pub(crate) struct Curve {
     pub name: String,
     pub points: Vec<(f64, f64)>,
-    /// Which of [`COLOURS`].
+    /// The index of its colour in [`COLOURS`].
     pub colour: usize,
-    /// Of its line, in user units.
+    /// The width of its line, in user units.
     pub width: f64,
 }
 
@@ -68,7 +69,7 @@ pub(super) fn height(curves: &[Curve]) -> f64 {
     legend::height(curves.iter().map(|curve| curve.name.as_str()), WIDTH) + ABOVE + PLOT + BELOW
 }
 
-/// What lies within the frame of [`curves`]; `None` where there is no point.
+/// The drawing inside the frame of [`curves`]; `None` where there is no point.
 pub(super) fn drawing(curves: &[Curve], across: Title, up: Title) -> Option<Markup> {
     let frame = frame(curves, across.unit, up.unit)?;
     let entries: Vec<Entry> = curves.iter().map(Curve::entry).collect();

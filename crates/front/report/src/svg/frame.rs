@@ -22,12 +22,12 @@ pub(crate) struct Frame {
     pub y: Axis,
 }
 
-/// What an axis shows.
+/// The title of an axis.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Title<'a> {
-    /// The words that stand beside it.
+    /// The words beside it.
     pub text: &'a str,
-    /// What its ticks are.
+    /// The unit of its ticks.
     pub unit: Unit,
 }
 
@@ -84,12 +84,12 @@ impl Frame {
         }
     }
 
-    /// What stands above the vertical axis.
+    /// The text above the vertical axis.
     pub fn title_up(&self, text: &str) -> Markup {
         html! { text.axis x="0" y=(number(self.top - 10.0)) fill="#57606a" { (text) (scaling(&self.y)) } }
     }
 
-    /// What stands below the horizontal axis, at its end.
+    /// The text below the horizontal axis, at its end.
     pub fn title_across(&self, text: &str) -> Markup {
         html! {
             text.axis x=(number(self.right())) y=(number(self.bottom() + 34.0)) text-anchor="end" fill="#57606a" {

@@ -5,10 +5,10 @@ use maud::{Markup, html};
 
 /// Height of a row.
 pub(super) const ROW: f64 = 17.0;
-/// From the left end of a line to its name, and from a name to the next line.
+/// The length of a line before its name, and the gap from a name to the next line.
 const LINE: f64 = 24.0;
 const AIR: f64 = 14.0;
-/// What a letter takes of the width: a wide one, since the page's font is the reader's own.
+/// The width of a letter: a wide one, since the page's font is the reader's own.
 const LETTER: f64 = 6.6;
 
 /// A curve's name, its class in the page's style, and its colour where there is none.
@@ -36,7 +36,7 @@ pub(super) fn legend(entries: &[Entry], width: f64) -> Markup {
     }
 }
 
-/// The corner of each name's entry; what does not fit into a row begins the next.
+/// The corner of each name's entry; an entry that does not fit into a row begins the next.
 fn places<'a>(names: impl Iterator<Item = &'a str>, width: f64) -> Vec<(f64, f64)> {
     let (mut x, mut y) = (0.0, 0.0);
     let mut place = |name: &str| {

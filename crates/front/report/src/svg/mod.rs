@@ -109,9 +109,9 @@ fn fill(grid: &Grid, scale: Scale, row: usize, column: usize) -> Option<Fill> {
     }
 }
 
-/// (row, OS index) of the rows that get a label, from the first to the last: the first of each group, and in between rows that
-/// are a power of two apart, none too near another. Siblings stand side by side, two or four a core: other steps would name the
-/// first of one core and the second of the next, which are numbered far apart.
+/// (row, OS index) of the rows that get a label, from the first to the last: the first of each group, and in between
+/// rows that are a power of two apart, none too near another. Siblings stand side by side, two or four a core: other
+/// steps would name the first of one core and the second of the next, which are numbered far apart.
 fn labels(grid: &Grid) -> Vec<(usize, u32)> {
     let n = grid.os.len();
     let apart = ((LABEL_ROOM * n as f64 / SIDE).ceil() as usize).max(1);
@@ -154,8 +154,8 @@ fn legend(scale: Scale, digits: Digits) -> Markup {
     }
 }
 
-/// (position, text) beside a bar of colours, from its low end: both ends, and round values at least so far from each other and
-/// from the ends.
+/// (position, text) beside a bar of colours, from its low end: both ends, and round values at least so far from each
+/// other and from the ends.
 pub(crate) fn bar_ticks(scale: Scale, digits: Digits, apart: f64) -> Vec<(f64, String)> {
     let sign = |is_outside: bool, sign: &str| if is_outside { format!("{sign}\u{2009}") } else { String::new() };
     let low = (0.0, sign(scale.below, "\u{2264}") + &digits.show(scale.low_ns));

@@ -38,11 +38,11 @@ pub(crate) struct Half<'a> {
     report: &'a Report,
     x: Axis,
     y: Axis,
-    /// What stands above, and what below.
+    /// The titles above and below the axes.
     titles: [&'static str; 2],
     /// The colour, and the class that a page gives one.
     mark: (&'static str, &'static str),
-    /// What is drawn of a CPU.
+    /// Draws a CPU's curve.
     path: fn(&CpuNoise, &Frame) -> String,
 }
 
@@ -59,7 +59,7 @@ pub(crate) fn lengths(report: &Report) -> Half<'_> {
     }
 }
 
-/// When the longest gaps came.
+/// The times at which the longest gaps came.
 pub(crate) fn timeline(report: &Report) -> Half<'_> {
     let until_ns = 1e9 * report.seconds.max(f64::MIN_POSITIVE);
     Half {

@@ -19,7 +19,7 @@ const MOST_POINTS: usize = 4000;
 /// Runs that are drawn one by one: as many as there are colours for.
 const MOST_RUNS: usize = COLOURS.len() - 1;
 
-/// What the axes show. The times fill the height, so that mappings are told apart that differ by little.
+/// The titles of the axes. The times fill the height, so that mappings that differ by little can be told apart.
 const ACROSS: Title = Title { text: "rank by the mean over the runs", unit: Unit::Whole };
 const UP: Title = Title { text: "time of a mapping; the axis does not begin at 0", unit: Unit::Time };
 

@@ -16,7 +16,7 @@ const MOST_TITLE: usize = 70;
 /// The ground of cells in which nothing flows: lighter than any colour of the scale.
 const NOTHING: &str = "#f0f1f3";
 
-/// Who sends how much to whom, with axes, legend and title: rows send, columns receive, dark is much.
+/// The traffic between tasks, with axes, legend and title: rows send, columns receive, and dark cells carry much.
 #[must_use]
 pub fn traffic(pattern: &Pattern) -> String {
     picture(pattern).into_string() + "\n"
@@ -24,9 +24,9 @@ pub fn traffic(pattern: &Pattern) -> String {
 
 /// How rows and columns are labelled: tasks by their numbers unless said otherwise.
 pub(crate) struct Labelled<'a> {
-    /// What stands above the matrix.
+    /// The title above the matrix.
     pub title: &'a str,
-    /// What the labels are.
+    /// The name of the items that the labels number.
     pub axis: &'a str,
     /// The label of a row and column.
     pub label: &'a dyn Fn(usize) -> String,

@@ -5,7 +5,7 @@
 pub(super) struct Tick {
     /// Where, in characters or lines from the start.
     pub at: usize,
-    /// What would stand there.
+    /// The label's text.
     pub text: String,
     /// Whether a group begins here; those go first.
     pub begins_group: bool,

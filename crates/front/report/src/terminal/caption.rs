@@ -1,4 +1,4 @@
-//! What stands below a picture: the legend, and how many PUs a cell stands for.
+//! The caption below a picture: the legend, and the number of PUs that a cell stands for.
 
 use super::paint::Line;
 use super::{Colour, Options};
@@ -21,7 +21,7 @@ pub(super) fn legend(scale: Option<Scale>, digits: Digits, options: &Options) ->
     }
 }
 
-/// What the figures are, in one line.
+/// The kind and unit of the figures, in one line.
 pub(super) fn note(scale: Option<Scale>, options: &Options) -> String {
     let Some(scale) = scale else { return "no distance known\n".to_owned() };
     let what = match options.home {
@@ -65,7 +65,7 @@ fn ends(scale: Scale, digits: Digits) -> (String, String) {
     (low, high)
 }
 
-/// How many PUs a cell stands for, if more than one, as one line.
+/// The number of PUs that a cell stands for, if more than one, as one line.
 pub(super) fn reduction(small: &Reduced) -> String {
     match small.largest() {
         1 => String::new(),
@@ -73,7 +73,7 @@ pub(super) fn reduction(small: &Reduced) -> String {
     }
 }
 
-/// At most so many characters of an ASCII line.
+/// At most this many characters of an ASCII line.
 pub(super) fn cut(line: &str, width: usize) -> String {
     line.chars().take(width).collect()
 }

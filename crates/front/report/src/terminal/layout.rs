@@ -6,7 +6,7 @@ use crate::reduced::Reduced;
 
 /// Taller pictures than this are not widened: they would no longer fit on one screen.
 const WIDEN_UP_TO: usize = 32;
-/// Gaps are drawn where groups have at least so many cells on average; among smaller ones they would be half the
+/// Gaps are drawn where groups have at least this many cells on average; among smaller ones they would be half the
 /// picture.
 const CELLS_FOR_A_GAP: usize = 3;
 
@@ -17,16 +17,16 @@ pub(super) struct Layout {
     pub label_width: usize,
     /// Characters to the right of the labels.
     pub room: usize,
-    /// From left to right.
+    /// The columns from left to right.
     pub columns: Vec<Option<usize>>,
-    /// From top to bottom.
+    /// The rows from top to bottom.
     pub rows: Vec<Option<usize>>,
     /// Rows of points in one line of text: two as half blocks, one as digits.
     pub rows_a_line: usize,
 }
 
 impl Layout {
-    /// Reduces a grid so that it fits into the width and, as far as possible, into so many lines.
+    /// Reduces a grid so that it fits into the width and, as far as possible, into this many lines.
     pub fn fit(grid: &Grid, options: &Options, lines: usize) -> (Reduced, Self) {
         let label_width = label_width(grid);
         let rows_a_line = if options.colour == Colour::None { 1 } else { 2 };

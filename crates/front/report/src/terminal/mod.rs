@@ -19,7 +19,7 @@ use crate::{Digits, Grid, Order, Scale};
 use layout::Layout;
 use seatmap_machine::Profile;
 
-/// What the terminal can show.
+/// The colours that the terminal can show.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Colour {
     /// 24-bit colours.
@@ -34,7 +34,7 @@ pub enum Colour {
 /// How to draw.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
-    /// What the terminal can show.
+    /// The colours that the terminal can show.
     pub colour: Colour,
     /// Its columns.
     pub width: usize,
@@ -50,7 +50,7 @@ impl Default for Options {
     }
 }
 
-/// Up to so many PUs every cell holds its number.
+/// With up to this many PUs every cell holds its number.
 const NUMBERS_UP_TO: usize = 16;
 /// A smaller picture would show nothing.
 const LEAST_WIDTH: usize = 20;

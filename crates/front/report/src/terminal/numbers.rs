@@ -50,7 +50,7 @@ fn ground(value: f64, scale: Option<Scale>) -> Rgb {
     scale.filter(|_| value.is_finite()).map_or(UNKNOWN, |scale| colour(scale.position(value)))
 }
 
-/// What stands behind the number of a pair that is not one figure.
+/// The mark behind the number of a pair whose distance is not one figure.
 pub(super) fn mark(status: Option<PairStatus>) -> char {
     match status {
         Some(PairStatus::MultiRegime | PairStatus::Unsteady) => '*',

@@ -13,8 +13,8 @@ use seatmap_measure::findings::findings;
 /// Neighbours listed for a PU.
 const NEIGHBOURS: usize = 8;
 
-/// Name and origin, topology, heatmap, classes, groups, what is odd and how much the pair view holds; the nearest
-/// neighbours of one PU where asked for. A profile without distances gets the tree of its topology instead.
+/// Name and origin, topology, heatmap, classes, groups, oddities and the information in the matrix of pairs; the
+/// nearest neighbours of one PU where asked for. A profile without distances gets the tree of its topology instead.
 #[must_use]
 pub fn page(profile: &Profile, options: &Options, neighbours_of: Option<u32>) -> String {
     let digits = Digits::of(profile);

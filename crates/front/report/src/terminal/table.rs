@@ -3,9 +3,9 @@
 /// How a column is set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Align {
-    /// Words.
+    /// Left, for words.
     Left,
-    /// Figures.
+    /// Right, for figures.
     Right,
 }
 

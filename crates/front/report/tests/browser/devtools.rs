@@ -81,7 +81,7 @@ impl Page {
         }
     }
 
-    /// One command and its result; what the page does meanwhile goes to `events`.
+    /// Sends one command and returns its result; events of the page in the meantime go to `events`.
     pub fn call(&mut self, method: &str, params: Value) -> Value {
         self.last_id += 1;
         let mut command = json!({ "id": self.last_id, "method": method, "params": params });

@@ -42,7 +42,7 @@ fn hover(page: &mut Page, a: usize, b: usize) -> String {
     hover_at(page, place(a), place(b))
 }
 
-/// What went wrong in the page: console errors, exceptions, and requests for anything but the file.
+/// The faults of the page: console errors, exceptions, and requests for anything but the file.
 fn troubles(page: &Page) -> Vec<String> {
     let is_trouble = |event: &&serde_json::Value| {
         let params = &event["params"];
@@ -161,7 +161,7 @@ fn pages_fit_into_500_pixels() {
     }
 }
 
-/// What is drawn can be chosen, by pointer and by keys, and without a script.
+/// A reader can choose the drawing by pointer and by keys, and the page also works without a script.
 fn choosing(page: &mut Page) {
     for (input, marks) in
         [(".wires-on", ".halves .load"), (".pairs-on", ".halves .pairs path"), (".homes-on", ".halves .line")]

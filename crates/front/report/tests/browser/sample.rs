@@ -80,7 +80,7 @@ pub fn page() -> String {
     seatmap_report::html::page(&profile, &Floor::of(&profile, None))
 }
 
-/// The page of two CPUs, one of which was stopped now and then.
+/// The page of two CPUs; one of them was stopped now and then.
 pub fn noise() -> String {
     let bin = |(from_ns, count)| Bin { from_ns, to_ns: from_ns * 5 / 4, count };
     let gap = |at: u64| Gap { start_ns: at * 40_000_000, length_ns: 13_000 << at, preempted_ns: None };

@@ -1,4 +1,4 @@
-//! The guide's page on workers: what stands there is what is compiled, and it does what the page says.
+//! The guide's page on workers: these tests compile its programs and check that they do as the page says.
 
 use crate::installed::{How, library, stdout};
 use std::path::Path;

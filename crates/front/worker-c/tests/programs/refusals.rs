@@ -1,4 +1,4 @@
-//! What a caller can get wrong.
+//! Checks the mistakes that a caller can make.
 
 use crate::installed::library;
 

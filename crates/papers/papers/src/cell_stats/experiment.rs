@@ -32,7 +32,7 @@ pub enum StatsError<E: std::error::Error> {
         /// The largest share of several runs, 0 to 1.
         overlap: f64,
     },
-    /// It failed.
+    /// The run failed.
     #[error(transparent)]
     Run(E),
 }
@@ -62,7 +62,8 @@ pub fn measure<B: Bed>(bed: &mut B, rooms: &Rooms, options: &Options) -> Result<
     Ok(found)
 }
 
-/// Neighbours and clocks disturb a real machine: the batch with the median latency is told, and how far the others differ.
+/// Neighbours and clocks disturb a real machine, so the batch with the median latency is reported, together with the
+/// spread of the others.
 fn in_batches<B: Bed>(bed: &mut B, rooms: &Rooms, options: &Options) -> Result<Outcome, StatsError<B::Error>> {
     let count = BATCHES.min(options.iterations);
     let mut batches = Vec::new();
@@ -117,7 +118,7 @@ pub(super) fn check<E: std::error::Error>(rooms: &Rooms, options: &Options) -> R
     }
 }
 
-/// One run of so many operations after some to warm up.
+/// One run of this many operations, after some to warm up.
 pub(super) fn once<B: Bed>(
     bed: &mut B,
     rooms: &Rooms,
@@ -193,14 +194,14 @@ fn talkers<E: std::error::Error>(rooms: &Rooms, options: &Options) -> Result<Vec
     }
     let controller = controller(rooms)?;
     let workers = rooms.workers(options.chip, 2).or_else(|| rooms.workers(options.chip, 1));
-    // On a host any CPU may control, and then does not work.
+    // On a host any CPU may be the controller, which then does not work.
     let worker = workers.into_iter().flatten().find(|worker| *worker != controller).ok_or_else(|| too_few(rooms))?;
     Ok(vec![controller, worker])
 }
 
 fn workers<E: std::error::Error>(rooms: &Rooms, options: &Options) -> Result<Vec<u32>, StatsError<E>> {
     let seats = match options.between_workers {
-        // -n counts the first worker, whose local store it is; alone it would have nobody to serve.
+        // -n counts the first worker, whose local store it is; alone it would have no other worker to serve.
         true => rooms.workers_beside_the_first(options.chip, options.workers.max(2) - 1),
         false => rooms.workers(options.chip, options.workers),
     };
@@ -226,12 +227,12 @@ fn run<B: Bed, P: Program<Output = Timed>>(
         let bandwidth_gbps = (bytes > 0).then(|| bytes as f64 / latency_ns);
         PerTask { pu: *pu, latency_ns, bandwidth_gbps, ticks: task.ticks }
     };
-    // Of a message only the side that began knows the round trip.
+    // Only the side that began a message knows its round trip.
     let counted =
         seats.iter().zip(&timed).filter(|(_, task)| task.operations > 0).take(if is_message { 1 } else { usize::MAX });
     let per_spe: Vec<PerTask> = counted.map(of).collect();
     let iterations = timed.iter().map(|task| task.operations).max().unwrap_or(0);
-    // A machine may serve one before the other: what counts is when all are done.
+    // A machine may serve one before the other, so the time until all are done counts.
     let all_ns = span(&timed) as f64 * ns_per_cycle / iterations.max(1) as f64;
     Ok(Outcome {
         function: options.function.name(),

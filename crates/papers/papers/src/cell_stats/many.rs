@@ -11,12 +11,12 @@ const ENOUGH_BYTES: u64 = 16384;
 /// Less of a run than this is little: as much as two runs of workers that fight differ by chance.
 const LITTLE: f64 = 0.25;
 
-/// Runs an experiment of many workers on a machine that repeats itself, few times each: what they come to is a mean over
-/// them all.
+/// Runs an experiment of many workers on a machine that repeats itself, a few times each; the figure is a mean over
+/// all of them.
 ///
-/// Workers begin one after the other with cold caches, so that a few operations of many workers may be mostly beginning. That
-/// is in a run twice as long as well, and falls out of their difference. Where it is little, workers that fight over lines
-/// make the ends of runs chance, and the mean of the longer run is the better figure.
+/// Workers start one after the other with cold caches, so a run of few operations on many workers may be mostly
+/// start. A run twice as long has the same start, which cancels in their difference. Where the difference is small,
+/// workers that compete for lines make the ends of runs random, and the mean of the longer run is the better figure.
 ///
 /// # Errors
 /// As [`measure`].

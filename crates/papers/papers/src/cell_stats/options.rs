@@ -1,4 +1,4 @@
-//! What is to be measured.
+//! The options: what to measure, and how.
 
 use seatmap_port::channels::Atomic;
 
@@ -54,7 +54,7 @@ impl Function {
         Function::ALL.iter().find(|(_, function)| *function == self).map_or("", |(name, _)| name)
     }
 
-    /// What an atomic does, and with what; `None` for the others.
+    /// The atomic operation and its operand; `None` for the other experiments.
     #[must_use]
     pub fn atomic(self) -> Option<(Atomic, u32)> {
         match self {
@@ -87,7 +87,7 @@ impl Function {
 /// One experiment, in CellStats' own terms (section 3.1 of the paper).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Options {
-    /// `-f`: what.
+    /// `-f`: the function.
     pub function: Function,
     /// `-n` or `-N`: workers.
     pub workers: usize,

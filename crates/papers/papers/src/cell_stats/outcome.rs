@@ -1,33 +1,33 @@
-//! What an experiment found.
+//! The outcome of an experiment.
 
 use serde::Serialize;
 
 /// Latency and bandwidth of one experiment.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Outcome {
-    /// `-f`.
+    /// `-f`: the function's name.
     pub function: &'static str,
     /// A round trip for mailboxes and signals, one operation else: the time until all workers were done, over the
     /// operations of one.
     pub latency_ns: f64,
     /// All workers' bytes over time; null where nothing but a word moves.
     pub bandwidth_gbps: Option<f64>,
-    /// Each worker's.
+    /// The figures of each worker.
     pub per_spe: Vec<PerTask>,
-    /// Operations that were run for it; fewer than asked for where the machine repeats itself exactly, more where shorter
-    /// runs of its workers did not overlap.
+    /// Operations that were run for it; fewer than asked for where the machine repeats itself exactly, more where
+    /// shorter runs of its workers did not overlap.
     pub iterations: u64,
     /// How far batches differ; null where the machine repeats itself exactly.
     pub spread: Option<Spread>,
-    /// The smallest share of any worker's batch during which all workers were at work, at least 0.9: a figure with less is
-    /// refused. Null on a model, where no worker is late by chance.
+    /// The smallest share of any worker's batch during which all workers were at work, at least 0.9: a figure with
+    /// less is refused. Null on a model, where no worker is late by chance.
     pub overlap: Option<f64>,
 }
 
-/// What batches say of a latency, beside their median.
+/// The spread of a latency over batches, beside their median.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Spread {
-    /// Batches.
+    /// The number of batches.
     pub batches: usize,
     /// Their tenth percentile.
     pub p10_ns: f64,
@@ -35,19 +35,19 @@ pub struct Spread {
     pub mad_ns: f64,
     /// Lower end of the median's 95 % bootstrap interval.
     pub ci95_low_ns: f64,
-    /// Upper end of it.
+    /// Upper end of the same interval.
     pub ci95_high_ns: f64,
 }
 
-/// One worker.
+/// The figures of one worker.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PerTask {
     /// Its PU.
     pub pu: u32,
-    /// Of one operation.
+    /// The latency of one operation.
     pub latency_ns: f64,
-    /// Of its own bytes.
+    /// The bandwidth of its own bytes.
     pub bandwidth_gbps: Option<f64>,
-    /// What its decrementer counted over all operations.
+    /// The ticks that its decrementer counted over all operations.
     pub ticks: u32,
 }

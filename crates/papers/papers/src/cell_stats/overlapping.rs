@@ -9,7 +9,7 @@ const LENGTHENED: u32 = 10;
 
 /// Something whose workers should be at work at the same time.
 pub(super) trait Overlapping {
-    /// The smallest share of a worker's run for which all were; `None` where nothing is late by chance.
+    /// The smallest share of a worker's run during which all workers ran; `None` where no worker is late by chance.
     fn overlap(&self) -> Option<f64>;
 }
 

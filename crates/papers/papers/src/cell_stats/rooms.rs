@@ -1,4 +1,4 @@
-//! What chips, memories and workers are on the machine at hand.
+//! The chips, memories and workers of the machine at hand.
 
 use seatmap_machine::{Level, Topology};
 
@@ -7,21 +7,21 @@ use seatmap_machine::{Level, Topology};
 pub struct Rooms {
     /// The workers of each chip.
     pub chips: Vec<Vec<u32>>,
-    /// Who controls: the PPE, or any PU that is no worker in the experiment.
+    /// The controller: the PPE, or any PU that is not a worker in the experiment.
     pub controller: Option<u32>,
     /// Memory modules.
     pub modules: usize,
-    /// What a worker is called: SPE, or CPU.
+    /// The name of a worker: SPE, or CPU.
     pub worker: &'static str,
-    /// Whether a run repeats itself exactly, so that a long one can be told from a short one.
+    /// Whether a run repeats itself exactly, so that a long one can be compared with a short one.
     pub is_deterministic: bool,
     /// Whether creating threads and calling the system take what they take there: on models of the Cell alone.
     pub has_system: bool,
 }
 
 impl Rooms {
-    /// An ordinary computer: the groups of a level are chips, and the first CPU takes the controller's part where there is
-    /// another. `None` where the topology does not say which CPUs share that level.
+    /// An ordinary computer: the groups of a level are chips, and the first CPU takes the controller's part where
+    /// there is another. `None` where the topology does not say which CPUs share that level.
     #[must_use]
     pub fn of_computer(topology: &Topology, pus: &[u32], class: Level, modules: usize) -> Option<Self> {
         let groups = class.groups(topology, pus)?;
@@ -32,7 +32,7 @@ impl Rooms {
         Some(Rooms { chips, controller, modules, worker: "CPU", is_deterministic: false, has_system: false })
     }
 
-    /// Seats for so many workers of a chip, and then of the others; `None` where there are not so many.
+    /// Seats for this many workers, on one chip first and then on the others; `None` where the machine has fewer.
     #[must_use]
     pub fn workers(&self, chip: usize, count: usize) -> Option<Vec<u32>> {
         let others = (0..self.chips.len()).filter(|other| *other != chip);
@@ -41,7 +41,7 @@ impl Rooms {
         (seats.len() == count && chip < self.chips.len()).then_some(seats)
     }
 
-    /// The first worker of the first chip, and so many of a chip beside it.
+    /// The first worker of the first chip, and this many workers of a chip beside it.
     #[must_use]
     pub fn workers_beside_the_first(&self, chip: usize, count: usize) -> Option<Vec<u32>> {
         let first = *self.chips.first()?.first()?;

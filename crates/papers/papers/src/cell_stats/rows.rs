@@ -62,7 +62,7 @@ fn together<B: Bed>(bed: &mut B, rooms: &Rooms, found: &mut Survey) -> Result<()
     Ok(())
 }
 
-/// What all tasks did.
+/// The times of all tasks.
 struct Together {
     timed: Vec<Timed>,
     overlap: Option<f64>,
@@ -74,7 +74,7 @@ impl Overlapping for Together {
     }
 }
 
-/// What an operation of all tasks takes: a program of as many iterations as it is given.
+/// The time that an operation of all tasks takes: a program of as many iterations as it is given.
 fn of_all<B: Bed, P: Program<Output = Timed>>(
     bed: &mut B,
     rooms: &Rooms,

@@ -12,25 +12,25 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 const SIZES: [u32; 12] = [8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384];
 /// Elements of the lists that move 16 KiB.
 const LISTS: [usize; 11] = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024];
-/// Workers beyond which a machine that repeats itself is asked for what one operation more takes, and not for a mean over
-/// so many that the start does not count.
+/// With more workers than this, a machine that repeats itself is asked for the time of one more operation, not for a
+/// mean over enough operations that the start does not count.
 const MANY: usize = 16;
 /// Atomics of a machine that does not repeat itself, for each operation of another sort: they are the quickest.
 const ATOMICS: u64 = 20;
 
-/// Everything.
+/// All figures and curves of the measurements.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Survey {
     /// Single figures.
     pub rows: Vec<Row>,
     /// Curves.
     pub figures: Vec<Figure>,
-    /// What was measured and is not told.
+    /// Measurements that were made but are not reported.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub refused: Vec<Refused>,
 }
 
-/// A figure that is not told, because the workers were not at work at the same time.
+/// A figure that is not reported, because the workers were not at work at the same time.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Refused {
     /// The row, or the point of a curve.
@@ -42,7 +42,7 @@ pub struct Refused {
 /// One figure of a table.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Row {
-    /// What.
+    /// The name of the figure.
     pub what: String,
     /// Its time.
     pub latency_ns: f64,
@@ -51,9 +51,9 @@ pub struct Row {
 /// One figure of the paper: latency and bandwidth against size.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Figure {
-    /// What it shows.
+    /// The title.
     pub title: String,
-    /// What is on its horizontal axis.
+    /// The quantity on its horizontal axis.
     pub across: &'static str,
     /// Its curves.
     pub series: Vec<Series>,
@@ -62,25 +62,25 @@ pub struct Figure {
 /// One curve.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Series {
-    /// What it is of.
+    /// The name of the curve.
     pub name: String,
     /// Its points.
     pub points: Vec<Point>,
 }
 
-/// One point.
+/// One point of a curve.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Point {
     /// Bytes, elements or workers.
     pub at: u64,
-    /// Of one operation.
+    /// The latency of one operation.
     pub latency_ns: f64,
-    /// Of all workers together; null where nothing but a word moves.
+    /// The bandwidth of all workers together; null where only a word moves.
     pub bandwidth_gbps: Option<f64>,
 }
 
-/// Measures everything, on machines that `bed` makes: several side by side where they repeat themselves exactly. `told`
-/// hears how many of how many steps are done.
+/// Measures everything, on machines that `bed` makes: several side by side where they repeat themselves exactly.
+/// `told` is called with the number of steps done and the number of all steps.
 ///
 /// # Errors
 /// As [`measure`].
@@ -133,7 +133,7 @@ pub(super) fn told_apart<T, E: std::error::Error>(
 }
 
 impl Survey {
-    /// Takes a row, or the reason why it is none.
+    /// Takes a row, or the reason why there is no figure for it.
     pub(super) fn take(&mut self, what: String, found: Result<f64, String>) {
         match found {
             Ok(latency_ns) => self.rows.push(Row { what, latency_ns }),
@@ -245,7 +245,7 @@ fn atomics(rooms: &Rooms, counts: &[usize], iterations: u64) -> Plan {
     }
 }
 
-/// 1, 2, 4 and so on, and all.
+/// The counts 1, 2, 4 and so on, and all.
 fn counts(rooms: &Rooms) -> Vec<usize> {
     let all = rooms.count();
     let mut counts: Vec<usize> = (0..).map(|power| 1 << power).take_while(|count| *count < all).collect();

@@ -27,7 +27,7 @@ struct Data {
 }
 
 impl BlackScholes {
-    /// So many blocks, and their prices by plain code.
+    /// This many blocks, and their prices by plain code.
     #[must_use]
     pub fn new(blocks: u32) -> Self {
         let count = blocks as usize * OPTIONS;

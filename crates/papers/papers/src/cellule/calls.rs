@@ -1,4 +1,4 @@
-//! What both ways answer.
+//! The calls that both ways of running workers answer.
 
 use seatmap_worker::{Context, Program, ThreadContext, WorkerError};
 use std::sync::Arc;

@@ -9,7 +9,7 @@ use seatmap_os::usage::Usage;
 use serde::Serialize;
 use std::time::{Duration, Instant};
 
-/// What a turn of one way may take before the next way has its turn.
+/// The time that one way may take before the next way has its turn.
 const TURN: Duration = Duration::from_millis(20);
 /// Runs of a turn at most.
 const MOST_RUNS: usize = 50;
@@ -19,39 +19,40 @@ const MOST_RUNS: usize = 50;
 pub struct Comparison {
     /// The program, as it is written on the command line.
     pub workload: String,
-    /// Workers.
+    /// The number of workers.
     pub workers: usize,
-    /// Tasks of an iteration.
+    /// The number of tasks in an iteration.
     pub tasks: u32,
-    /// By workers that are there: program loaded and started on each, told by a message how often, heard, waited for.
+    /// Times with persistent workers: load a program, start it on each worker, send it its repetitions by a message,
+    /// read the answer, wait.
     pub runtime: Spread,
-    /// The same with a thread made and joined for each worker, as libspe2 does it on Linux.
+    /// Times with a thread made and joined for each worker, as libspe2 does it on Linux.
     pub thread_per_worker: Spread,
-    /// With a thread made and joined for each task.
+    /// Times with a thread made and joined for each task.
     pub thread_per_task: Spread,
     /// (Linux - runtime) / Linux, of medians.
     pub gain_percent: Gain,
-    /// What the kernel did meanwhile.
+    /// The kernel's work meanwhile.
     pub kernel: ByWay<Kernel>,
 }
 
-/// One of each way.
+/// A value for each way.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct ByWay<T> {
-    /// By workers that are there.
+    /// The value with persistent workers.
     pub runtime: T,
-    /// With a thread a worker.
+    /// The value with a thread for each worker.
     pub thread_per_worker: T,
-    /// With a thread a task.
+    /// The value with a thread for each task.
     pub thread_per_task: T,
 }
 
-/// What the runtime gains over each way of threads, in per cent of its time.
+/// The runtime's gain over each way of threads, in per cent of its time.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Gain {
-    /// Over a thread a worker.
+    /// The gain over a thread for each worker.
     pub thread_per_worker: f64,
-    /// Over a thread a task.
+    /// The gain over a thread for each task.
     pub thread_per_task: f64,
 }
 

@@ -15,7 +15,8 @@ const NUMBERS: usize = 4096;
 /// Rounds of a turn.
 const ROUNDS: usize = 40;
 
-/// The calls, in the table's order, by its names; the last two are those that it leaves out and its text tells of.
+/// The calls, in the table's order, with its names. The last two are missing in the table; the paper's text mentions
+/// them.
 pub const CALLS: [(Call, &str, &str); 9] = [
     (Call::CtxRun, "CtxRun", "an empty program run, from the call to its return"),
     (Call::ThrCreate, "ThrCreate", "a program started"),
@@ -54,20 +55,20 @@ pub enum Call {
 /// A call by each way, for all workers one after the other.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Cost {
-    /// By the runtime.
+    /// The cost with the runtime.
     pub runtime: Spread,
-    /// By threads.
+    /// The cost with threads.
     pub threads: Spread,
 }
 
-/// The costs with so many workers.
+/// The costs with this many workers.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Costs {
-    /// Workers.
+    /// The number of workers.
     pub workers: usize,
-    /// The clock's smallest step: shorter calls cannot be told apart.
+    /// The clock's smallest step: shorter calls cannot be distinguished.
     pub clock_step_ns: f64,
-    /// By call; without those that there are not.
+    /// The cost of each call that was measured.
     pub calls: BTreeMap<Call, Cost>,
 }
 

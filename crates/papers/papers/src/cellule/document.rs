@@ -1,4 +1,4 @@
-//! What was found, as one JSON document.
+//! The results as one JSON document.
 
 use crate::cellule::costs::Costs;
 use crate::cellule::gains::Figure;
@@ -9,7 +9,7 @@ use serde::Serialize;
 /// The format's name, in the `format` key.
 pub const FORMAT: &str = "seatmap-workers/1";
 
-/// What was found on one machine.
+/// The results on one machine.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Document {
     /// [`FORMAT`].
@@ -18,12 +18,12 @@ pub struct Document {
     pub machine: String,
     /// The controller's CPU, then those of the workers.
     pub cpus: Vec<u32>,
-    /// What was asked for.
+    /// The results that were asked for.
     #[serde(flatten)]
     pub found: Found,
 }
 
-/// What was asked for.
+/// The results that were asked for.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Found {
@@ -31,9 +31,9 @@ pub enum Found {
     Calls(Vec<Costs>),
     /// A program by each way.
     Program(Box<Comparison>),
-    /// What is gained by size.
+    /// The gains by size.
     Gains(Vec<Figure>),
-    /// What came through pollers.
+    /// The throughput of the pollers.
     Streams(Vec<Through>),
 }
 

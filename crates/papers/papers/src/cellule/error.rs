@@ -1,9 +1,9 @@
-//! What goes wrong.
+//! The errors of the experiments.
 
 use seatmap_worker::WorkerError;
 use std::io;
 
-/// What goes wrong.
+/// An error of an experiment.
 #[derive(Debug, thiserror::Error)]
 pub enum CelluleError {
     /// A worker, or a thread in its place.
@@ -15,9 +15,9 @@ pub enum CelluleError {
     /// More workers than CPUs, or none.
     #[error("{workers} is no number of workers for these CPUs; it is between 1 and {cpus}, one on a CPU")]
     Workers {
-        /// Wanted.
+        /// The workers that were asked for.
         workers: usize,
-        /// Given.
+        /// The CPUs that were given.
         cpus: usize,
     },
     /// A text that names no workload.
@@ -31,14 +31,14 @@ pub enum CelluleError {
     Wrong {
         /// The program.
         what: &'static str,
-        /// Which element.
+        /// The index of the element.
         at: usize,
-        /// What the workers computed.
+        /// The workers' result.
         got: f32,
-        /// What it must be.
+        /// The correct result.
         wanted: f32,
     },
-    /// A program that ended by another stop code than 0, which it does where its store is too small.
+    /// A program ended with a stop code other than 0, as it does where its store is too small.
     #[error("a program ended with {0}; its local store is too small")]
     Stopped(u32),
     /// Bytes of a stream that did not arrive as they were sent.

@@ -1,4 +1,4 @@
-//! What the runtime gains by size of the work: figures 4 and 5.
+//! The runtime's gain by size of the work: figures 4 and 5.
 
 use crate::cellule::compare::Gain;
 use crate::cellule::{CelluleError, Seats, Workload, compare};
@@ -18,9 +18,9 @@ const BLOCKS: u32 = 2;
 /// A figure.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Figure {
-    /// What it shows.
+    /// The title.
     pub title: &'static str,
-    /// What its points differ in.
+    /// The quantity on the horizontal axis.
     pub across: &'static str,
     /// Its curves.
     pub series: Vec<Series>,
@@ -29,13 +29,13 @@ pub struct Figure {
 /// A curve.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Series {
-    /// What it belongs to.
+    /// The name of the curve.
     pub name: String,
     /// Its points.
     pub points: Vec<Point>,
 }
 
-/// What is gained at one size.
+/// The gain at one size.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Point {
     /// The size, or how often.
@@ -56,7 +56,8 @@ impl Figure {
     }
 }
 
-/// The figures, on up to so many workers; `step` is told how many points are done, of how many.
+/// The figures, on up to this many workers; `step` is called with the number of points done and the number of all
+/// points.
 ///
 /// # Errors
 /// As [`compare()`].
@@ -91,7 +92,7 @@ pub fn gains(
 /// A curve to be: its name, its workers, and a workload for each point.
 type Curve = (String, usize, Vec<(u32, Workload)>);
 
-/// What the figures consist of.
+/// The plan of the figures: title, horizontal axis and curves.
 fn plan(workers: u32) -> [(&'static str, &'static str, Vec<Curve>); 3] {
     let matrix = |size, iterations| (size, Workload::Matrix { size, iterations });
     let by_workers = |count: u32| (named(count, "worker"), count as usize, SIZES.map(|size| matrix(size, 1)).to_vec());

@@ -1,15 +1,15 @@
-//! What the kernel did for a program's runs: figure 7.
+//! The kernel's work for a program's runs: figure 7.
 
 use seatmap_os::usage::Usage;
 use serde::Serialize;
 
 /// The kernel's part in the runs of one way.
 ///
-/// The paper samples with oprofile; here the kernel's own account of the process is read around each turn. Waiting asleep is
-/// in no account, and a controller that spins is in the user's.
+/// The paper samples with oprofile; here the kernel's own account of the process is read around each turn. Sleep
+/// counts in neither part, and a controller that spins counts as user time.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Kernel {
-    /// Of the CPU time of all threads, the kernel's part in per cent; null where the runs took no tick.
+    /// The kernel's part of the CPU time of all threads, in per cent; null where the runs took no tick.
     pub kernel_percent: Option<f64>,
     /// CPU time of a run, of all threads together.
     pub cpu_us: f64,
@@ -22,7 +22,7 @@ pub struct Kernel {
 }
 
 impl Kernel {
-    /// What so many runs used.
+    /// The usage of this many runs.
     #[must_use]
     pub fn of(used: Usage, runs: usize) -> Self {
         let each = |count: u64| count as f64 / runs.max(1) as f64;

@@ -17,8 +17,8 @@ const BYTES: usize = NUMBERS * size_of::<f32>();
 /// C = A x B of matrices whose size is a multiple of 64. A task is a block of C: a worker fetches the blocks of A and B
 /// that it needs into its local store, two at a time, and puts the block back when it is whole.
 ///
-/// The elements are small multiples of 1/8, so that all sums are exact, whatever order they are made in, and a result can
-/// be compared bit by bit.
+/// The elements are small multiples of 1/8. All sums are therefore exact in any order, and a result can be compared
+/// bit by bit.
 pub struct Matrix(Arc<Data>);
 
 struct Data {

@@ -10,8 +10,8 @@ use std::sync::Arc;
 
 /// A problem in tasks that do not depend on each other.
 ///
-/// Its program waits for a message, which says how often to do its tasks, answers when all are done, and ends with 0, or
-/// with 1 where its local store is too small.
+/// Its program waits for a message, which says how often to do its tasks, answers when all are done, and ends with 0,
+/// or with 1 where its local store is too small.
 pub trait Problem: Send + Sync {
     /// The program; its argument is a [`Part`].
     fn program(&self) -> Arc<dyn Program>;
@@ -43,12 +43,12 @@ pub(crate) fn program(
     })
 }
 
-/// Every so-many-th task from one on: what one start of a program does.
+/// The part of the tasks that one start of a program works on: every `step`-th task from `first`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Part {
     /// The first task.
     pub first: u32,
-    /// From a task to the next.
+    /// The step from a task to the next.
     pub step: u32,
 }
 
@@ -59,7 +59,7 @@ impl Part {
         u64::from(self.first) << 32 | u64::from(self.step)
     }
 
-    /// The tasks of an argument, of so many.
+    /// The tasks of an argument, out of this many.
     pub fn tasks(argument: u64, tasks: u32) -> impl Iterator<Item = u32> {
         ((argument >> 32) as u32..tasks).step_by((argument as u32).max(1) as usize)
     }

@@ -5,11 +5,11 @@ use seatmap_os::affinity;
 use seatmap_worker::{Options, Polling, Runtime, ThreadContext};
 use std::time::Duration;
 
-/// How long a reader looks before it sleeps where the controller's CPU holds a worker too: two that spin on one CPU wait
-/// for the end of each other's time slices.
+/// How long a reader looks before it sleeps where the controller's CPU holds a worker too: two threads that spin on
+/// one CPU wait for the end of each other's time slices.
 const SHARED_SPIN: Duration = Duration::from_micros(20);
-/// How long a controller looks for a program's end before it sleeps and leaves its CPU to others. To be woken takes some
-/// microseconds, little beside what has lasted this long.
+/// How long a controller looks for a program's end before it sleeps and leaves its CPU to others. Waking it takes a
+/// few microseconds, which is little compared with a wait this long.
 const PROGRAM_SPIN: Duration = Duration::from_micros(200);
 
 /// The CPUs of the controller and of the workers, one each.
@@ -22,8 +22,8 @@ pub struct Seats {
 }
 
 impl Seats {
-    /// The first CPU for the controller, the others for workers; where the workers are as many as the CPUs, one shares the
-    /// controller's.
+    /// The first CPU for the controller, the others for workers; where the workers are as many as the CPUs, one
+    /// shares the controller's.
     ///
     /// # Errors
     /// [`CelluleError::Workers`].
@@ -49,7 +49,7 @@ impl Seats {
         Options { polling: self.polling(Polling::Spin), ..Options::default() }
     }
 
-    /// How programs are run: whoever waits for long sleeps.
+    /// The options for running programs: long waits sleep.
     #[must_use]
     pub fn for_programs(&self) -> Options {
         Options { polling: self.polling(Polling::Adaptive(PROGRAM_SPIN)), ..Options::default() }
@@ -70,7 +70,7 @@ impl Seats {
     /// The same contexts answered by threads.
     ///
     /// # Errors
-    /// No memory.
+    /// There is not enough memory.
     pub fn threads(&self, options: Options) -> Result<Vec<ThreadContext>, CelluleError> {
         let context = |cpu: &u32| Ok(ThreadContext::new(*cpu, options)?);
         self.workers.iter().map(context).collect()

@@ -1,4 +1,4 @@
-//! The numbers that stand for samples.
+//! Summarises samples in a few numbers.
 
 use seatmap_statistics::{quantile, summarise};
 use serde::Serialize;
@@ -15,16 +15,16 @@ pub struct Spread {
     pub ci95_low_ns: f64,
     /// Its upper end.
     pub ci95_high_ns: f64,
-    /// What one call in a hundred exceeds.
+    /// The time that one call in a hundred exceeds.
     pub p99_ns: f64,
-    /// The standard deviation, which the paper gives. Beside the median it tells of the few calls that were interrupted.
+    /// The standard deviation, which the paper gives. Beside the median it shows the few calls that were interrupted.
     pub deviation_ns: f64,
     /// Samples behind them.
     pub samples: usize,
 }
 
 impl Spread {
-    /// Of samples by turns; `None` of none.
+    /// The spread of samples from several turns; `None` without samples.
     #[must_use]
     pub fn of(turns_ns: &[Vec<f64>]) -> Option<Self> {
         let summary = summarise(turns_ns, SEED)?;

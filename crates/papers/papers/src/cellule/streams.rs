@@ -1,8 +1,8 @@
 //! TCP streams through pollers: section 4.2.
 //!
-//! The paper gives a network processor's threads to two streams, 8 and 6 for priorities of 4 and 3, and looks at what each
-//! gets through. Here two senders saturate a TCP connection each over the loopback, a service receives (Rx) and forwards
-//! (Tx), and two sinks take what comes and compare it with what was sent.
+//! The paper gives a network processor's threads to two streams, 8 and 6 for priorities of 4 and 3, and measures the
+//! throughput of each. Here two senders saturate a TCP connection each over the loopback, a service receives (Rx) and
+//! forwards (Tx), and two sinks receive the bytes and compare them with those that were sent.
 //!
 //! | module | holds |
 //! |---|---|
@@ -28,7 +28,7 @@ use std::time::{Duration, Instant};
 pub const PRIORITIES: [u32; 2] = [4, 3];
 /// Its pollers in all.
 pub const POLLERS: usize = 14;
-/// Windows in which shares are told: what a person sees, and what a buffer has to bridge.
+/// Windows for which shares are reported: one that a person notices, and one that a buffer has to bridge.
 const WINDOWS_MS: [u64; 2] = [100, 10];
 
 /// The paper's configurations.
@@ -38,7 +38,7 @@ pub enum Configuration {
     SingleRxTx,
     /// One stream; a thread receives, another forwards.
     TwoRxTx,
-    /// Two streams, whoever has something in turn.
+    /// Two streams without priority: each stream that has a chunk is served in turn.
     TwoRxTxNoPrio,
     /// Two streams, 8 and 6 pollers of 14.
     TwoRxTxPrio,
@@ -69,7 +69,7 @@ impl Configuration {
     }
 }
 
-/// What came through in one configuration.
+/// The throughput of one configuration.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Through {
     /// Its name.
@@ -80,7 +80,7 @@ pub struct Through {
     pub shares: Vec<Shares>,
 }
 
-/// Runs a configuration for so long.
+/// Runs a configuration for this long.
 ///
 /// # Errors
 /// No socket or thread to be had, or bytes that arrived changed.
@@ -91,13 +91,15 @@ pub fn run(configuration: (Configuration, &'static str), lasting: Duration) -> R
     let streams = configuration.0.streams();
     let mbps = (0..streams).map(|stream| bytes(stream) as f64 * 8.0 / 1e6 / seconds).collect();
     let windows = if streams == 2 { &WINDOWS_MS[..] } else { &[] };
-    // What senders and sockets held when the time was up flows out without rivals; it is no part of a window.
+    // The bytes that senders and sockets held when the time was up flow out without rivals, so they are not part of a
+    // window.
     let busy = Duration::as_nanos(&lasting) as u64;
     let windows = windows.iter().map(|window| shares(&forwarded, *window * 1_000_000, busy)).collect();
     Ok(Through { configuration: configuration.1, mbps, shares: windows })
 }
 
-/// Sends so much through each stream of a configuration, and says what was forwarded when.
+/// Sends this amount through each stream of a configuration, and returns the chunks that were forwarded, with their
+/// times.
 fn transfer(configuration: Configuration, amount: Amount) -> Result<Vec<Forwarded>, CelluleError> {
     let failed = |error| CelluleError::System("a stream over the loopback", error);
     let count = configuration.streams();
@@ -109,7 +111,7 @@ fn transfer(configuration: Configuration, amount: Amount) -> Result<Vec<Forwarde
             (0..count).zip(outer).map(|(stream, to)| scope.spawn(move || source(stream, to, amount))).collect();
         let sinks: Vec<_> = (0..count).zip(sinks).map(|(stream, to)| scope.spawn(move || sink(stream, to))).collect();
         let forwarded = Service { ingress: inner, egress }.forward(&configuration.way()).map_err(failed)?;
-        // What broke, and a thread that panicked, are `None` and arrived nowhere.
+        // A stream that broke and a thread that panicked are `None` and did not arrive.
         let sent = sources.into_iter().map(|source| source.join().ok().flatten());
         let got = sinks.into_iter().map(|sink| sink.join().ok().flatten());
         match sent.zip(got).position(|(sent, got)| sent.is_none() || sent != got) {

@@ -23,7 +23,7 @@ fn spread(spread: &Spread) -> String {
     format!("{:>9} +- {:>9}", time(spread.median_ns), time(spread.deviation_ns))
 }
 
-/// What each call costs, a table for each number of workers.
+/// The cost of each call, a table for each number of workers.
 #[must_use]
 pub fn costs(all: &[Costs]) -> String {
     let mut text = String::new();
@@ -74,7 +74,7 @@ fn kernel(kernel: Kernel) -> String {
     format!("{share:>3} % in the kernel, {:>6.1} waits", kernel.voluntary_switches)
 }
 
-/// What is gained by size.
+/// The gains by size.
 #[must_use]
 pub fn gains(figures: &[Figure]) -> String {
     let mut text = "(Linux - runtime) / Linux in %, over a thread a worker | a thread a task\n".to_owned();
@@ -93,7 +93,7 @@ pub fn gains(figures: &[Figure]) -> String {
     text
 }
 
-/// What came through.
+/// The throughput.
 #[must_use]
 pub fn streams(all: &[Through]) -> String {
     let mut text =

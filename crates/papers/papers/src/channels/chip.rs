@@ -34,7 +34,7 @@ impl Chip {
     /// The core of a PU.
     ///
     /// # Errors
-    /// There is no such PU.
+    /// The PU does not exist.
     pub fn core_of(&self, pu: u32) -> Result<usize, ChannelsError> {
         let known = self.cores.iter().position(|core| core.contains(&pu));
         known.ok_or_else(|| ChannelsError::Unfit(format!("there is no CPU {pu} here")))
@@ -51,10 +51,10 @@ impl Chip {
         self.cores.iter().flatten().copied().filter(|pu| !taken.contains(pu)).collect()
     }
 
-    /// So many pairs of these PUs, each on two cores: a pair on one would be done many times as fast.
+    /// This many pairs of these PUs, each pair on two cores: a pair on one core would finish many times as fast.
     ///
     /// # Errors
-    /// Fewer PUs than that takes.
+    /// The chip has fewer PUs than that takes.
     pub fn pairs_of(&self, mut free: Vec<u32>, count: usize, rng: &mut Rng) -> Result<Vec<u32>, ChannelsError> {
         let there = free.len();
         let mut seats = Vec::with_capacity(2 * count);
@@ -68,7 +68,7 @@ impl Chip {
         Ok(seats)
     }
 
-    /// So many pairs at random, none on these PUs.
+    /// This many pairs at random, none on these PUs.
     ///
     /// # Errors
     /// As [`Chip::pairs_of`].
@@ -76,11 +76,11 @@ impl Chip {
         self.pairs_of(self.pus_without(taken), count, rng)
     }
 
-    /// So many threads on a core each, at random, as a kernel that balances load would: on second hardware threads only
-    /// where cores run out.
+    /// This many threads at random, one on each core, as a kernel that balances load would place them. Second
+    /// hardware threads are used only where cores run out.
     ///
     /// # Errors
-    /// More threads than PUs.
+    /// There are more threads than PUs.
     pub fn spread(&self, count: usize, rng: &mut Rng) -> Result<Vec<u32>, ChannelsError> {
         let all = self.cores.iter().map(Vec::len).sum::<usize>();
         if count > all {
@@ -98,7 +98,7 @@ impl Chip {
         Ok(seats)
     }
 
-    /// The cores of each of so many equal sections.
+    /// The cores of each of this many equal sections.
     ///
     /// # Errors
     /// Sections that do not divide the cores.

@@ -6,7 +6,7 @@ use seatmap_port::Testbed;
 use seatmap_statistics::median;
 use serde::Serialize;
 
-/// What is measured.
+/// The distances to measure.
 #[derive(Clone, Copy, Debug)]
 pub struct Wanted {
     /// The PU from which.
@@ -32,9 +32,9 @@ pub struct Curve {
     pub line: u32,
     /// Pairs at once.
     pub pairs: usize,
-    /// To each core's first hardware thread but that of `from` itself.
+    /// The distances to the first hardware thread of each core but that of `from`.
     pub points: Vec<Point>,
-    /// To another hardware thread of the same core: the first of them.
+    /// The distance to another hardware thread of the same core: the first of them.
     pub same_core: Option<Point>,
     /// The PU that is nearest: where the line's home is, on a quiet machine with homes.
     pub nearest: u32,
@@ -50,10 +50,10 @@ pub struct Curve {
     pub nanoseconds_per_cycle: f64,
 }
 
-/// One distance.
+/// The distance to one PU.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Point {
-    /// To this PU.
+    /// The PU at the other end.
     pub pu: u32,
     /// The median over the runs, in cycles of the machine's clock.
     pub cycles: f64,
@@ -61,10 +61,10 @@ pub struct Point {
     pub slowest_cycles: f64,
 }
 
-/// Measures.
+/// Measures the distances from one PU over a line.
 ///
 /// # Errors
-/// A PU that there is not, more pairs than fit, or the testbed's.
+/// A PU does not exist, more pairs are asked for than fit, or the testbed failed.
 pub fn curve<T: Testbed>(bed: &mut T, chip: &Chip, wanted: &Wanted) -> Result<Curve, ChannelsError> {
     let (home, mut rng) = (chip.core_of(wanted.from)?, Rng::with_seed(wanted.seed));
     let others = (0..chip.cores.len()).filter(|core| *core != home);

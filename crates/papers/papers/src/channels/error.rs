@@ -3,7 +3,7 @@
 /// Why an experiment could not be made.
 #[derive(Debug, thiserror::Error)]
 pub enum ChannelsError {
-    /// The machine is no place for it, or what was asked does not fit together.
+    /// The experiment does not fit the machine, or its options contradict each other.
     #[error("{0}")]
     Unfit(String),
     /// The machine failed.

@@ -1,4 +1,4 @@
-//! One of the experiments: what is wanted, and what came of it.
+//! The experiments: the request for one, and its result.
 
 use super::curve::{self, Curve};
 use super::pair_gain::{self, Seats};
@@ -22,8 +22,8 @@ const ZOOM: f64 = 0.9;
 const CENTRE: (f64, f64) = (-0.743_643_887, 0.131_825_904);
 /// Iterations after which a point is taken to belong to the set.
 const MOST_ITERATIONS: u16 = 256;
-/// Cycles of an iteration: some ten dependent operations of four cycles each on an in-order core. An assumption: the paper
-/// says neither how large its images are nor how long a point takes.
+/// Cycles of an iteration: about ten dependent operations of four cycles each on an in-order core. An assumption: the
+/// paper says neither how large its images are nor how long a point takes.
 const CYCLES_PER_ITERATION: u64 = 40;
 /// Timed batches where distances are the result; where only the nearest core is wanted, one will do.
 const BATCHES: u32 = 4;
@@ -41,17 +41,17 @@ pub enum Wanted {
     Renderer(renderer_gain::Wanted),
 }
 
-/// What came of it.
+/// The results of an experiment.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Found {
     /// [`FORMAT`].
     pub format: &'static str,
-    /// Which experiment it was.
+    /// The name of the experiment.
     pub what: &'static str,
     /// Its figures.
     #[serde(flatten)]
     pub figures: Figures,
-    /// How busy the machine was in the last run; null where nobody counts.
+    /// How busy the machine was in the last run; null where there are no counters.
     pub load: Option<Load>,
 }
 
@@ -63,7 +63,7 @@ pub enum Figures {
     Curve(Curve),
     /// Many pairs at once.
     Slices(Slices),
-    /// What a run gains.
+    /// The gain of a run.
     Gain(Gain),
 }
 
@@ -77,7 +77,8 @@ pub struct Load {
 }
 
 impl Load {
-    /// The shares of so many cycles: of each lane the busy cycles of all its links, and those of each directory.
+    /// The busy shares of this many cycles: of each lane the busy cycles of all its links, and those of each
+    /// directory.
     #[must_use]
     pub fn of(cycles: u64, links: usize, lanes: &[u64], directories: &[u64]) -> Self {
         let most = |busy: &[u64]| busy.iter().copied().max().unwrap_or(0) as f64 / cycles.max(1) as f64;
@@ -86,7 +87,8 @@ impl Load {
 }
 
 impl Found {
-    /// The last comparison: who sat where, and over which lines. A curve's is its way to the farthest CPU and to the nearest.
+    /// The seats and lines of the last comparison. For a curve these are the pairs with the farthest CPU and with the
+    /// nearest.
     #[must_use]
     pub fn seated(&self) -> Option<Seated> {
         match &self.figures {
@@ -102,13 +104,13 @@ impl Found {
 }
 
 impl Wanted {
-    /// Distances from a PU over a candidate line, so many pairs at once.
+    /// Distances from a PU over a candidate line, for this many pairs at once.
     #[must_use]
     pub fn curve(from: u32, line: u32, pairs: usize, runs: u32, seed: u64) -> Self {
         Wanted::Curve(curve::Wanted { from, line, pairs, runs, batches: BATCHES, seed })
     }
 
-    /// Pairs at random and in slices; a quarter more candidate lines than pairs where nobody says how many.
+    /// Pairs at random and in slices; a quarter more candidate lines than pairs where `lines` is `None`.
     #[must_use]
     pub fn slices(pairs: usize, sections: usize, lines: Option<usize>, runs: u32, seed: u64) -> Self {
         let lines = lines.unwrap_or_else(|| with_spares(pairs));
@@ -147,7 +149,7 @@ impl Wanted {
         Wanted::Renderer(renderer_gain::Wanted { renderer, times, lines, iterations, batches: 1, seed })
     }
 
-    /// The same with so many timed batches of each pair, where single ones are noise.
+    /// The same with this many timed batches of each pair, where single batches are noisy.
     #[must_use]
     pub fn with_batches(mut self, count: u32) -> Self {
         match &mut self {
@@ -176,7 +178,7 @@ fn with_spares(channels: usize) -> usize {
     channels + channels.div_ceil(4)
 }
 
-/// Makes an experiment; `load` tells what the testbed counted in its last run, if it counts.
+/// Makes an experiment; `load` returns the testbed's counts of its last run, if it has counters.
 ///
 /// # Errors
 /// [`ChannelsError`].

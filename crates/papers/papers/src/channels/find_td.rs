@@ -8,12 +8,13 @@ use seatmap_port::Testbed;
 pub struct Found {
     /// The core nearest to it.
     pub core: usize,
-    /// What finding out took, in the testbed's ticks.
+    /// The time that the search for homes took, in the testbed's ticks.
     pub ticks: u64,
 }
 
-/// `FindTD` (algorithm 2 of Liu et al. 2015): one thread stays on the first PU, the other visits core after core, and the
-/// home is where the round trip is shortest. The first thread's own core is left out: there distance tells nothing of homes.
+/// `FindTD` (algorithm 2 of Liu et al. 2015): one thread stays on the first PU, the other visits core after core, and
+/// the home is where the round trip is shortest. The first thread's own core is left out, because distances within a
+/// core do not depend on homes.
 ///
 /// # Errors
 /// Fewer than two cores, or the testbed's.

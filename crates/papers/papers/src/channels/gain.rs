@@ -1,4 +1,4 @@
-//! What a run gains by better seats, the search for homes included.
+//! The gain of a run by better seats, the search for homes included.
 
 use super::Seated;
 use seatmap_statistics::median;
@@ -34,13 +34,13 @@ pub struct Gain {
     pub search_share: f64,
     /// The mean time of the search.
     pub search_seconds: f64,
-    /// Who sat where in the last comparison; `None` where nobody says.
+    /// The seats in the last comparison; `None` where they are not recorded.
     #[serde(skip)]
     pub seated: Option<Seated>,
 }
 
 impl Gain {
-    /// All comparisons together; a tick lasts so many nanoseconds.
+    /// All comparisons together; a tick lasts `ns_per_tick` nanoseconds.
     #[must_use]
     pub fn of(times: &[Times], ns_per_tick: f64) -> Self {
         let ratio = |times: &Times| times.usual as f64 / (times.search + times.placed) as f64;

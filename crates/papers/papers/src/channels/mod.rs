@@ -39,7 +39,7 @@ pub const BATCHES_ON_HOSTS: u32 = 200;
 /// Round trips in a timed batch: few, since many pairs at once are timed for as long as all of them run.
 const ROUND_TRIPS: u32 = 2;
 
-/// What one pair's round trips took, in cycles of the testbed's clock.
+/// The time of one pair's round trips, in cycles of the testbed's clock.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RoundTrips {
     /// The mean while all pairs were at it, without batches that were interrupted.
@@ -49,7 +49,7 @@ pub struct RoundTrips {
 }
 
 impl RoundTrips {
-    /// Ticks as cycles.
+    /// Converts ticks into cycles.
     fn per(self, ticks_per_cycle: f64) -> Self {
         RoundTrips { mean: self.mean / ticks_per_cycle, slowest: self.slowest / ticks_per_cycle }
     }

@@ -1,4 +1,4 @@
-//! What the producer-consumer model gains.
+//! The gain of the producer-consumer model.
 
 use super::find_td::find_td;
 use super::gain::{Gain, Times};
@@ -16,7 +16,7 @@ pub enum Seats {
     CloseCores,
 }
 
-/// What is compared.
+/// The comparison to run.
 #[derive(Clone, Copy, Debug)]
 pub struct Wanted {
     /// Where the two threads go.
@@ -31,8 +31,8 @@ pub struct Wanted {
     pub seed: u64,
 }
 
-/// Compares the model on two cores at random with the model near its channel's home. Both runs use the same line, and the
-/// search for its home counts (section IV.A of Liu et al. 2015).
+/// Compares the model on two cores at random with the model near its channel's home. Both runs use the same line, and
+/// the search for its home counts (section IV.A of Liu et al. 2015).
 ///
 /// # Errors
 /// A machine without such seats, or the testbed's.
@@ -62,7 +62,7 @@ fn seats(chip: &Chip, core: usize, seats: Seats) -> Result<[u32; 2], ChannelsErr
     }
 }
 
-/// From the first start to the last end.
+/// The ticks from the first start to the last end.
 fn ticks<T: Testbed>(bed: &mut T, seats: &[u32], line: u32, values: u64) -> Result<u64, ChannelsError> {
     let both =
         bed.run(seats, &ProducerConsumer { channels: vec![Addr::line(line)], values }).map_err(ChannelsError::run)?;

@@ -1,4 +1,4 @@
-//! What the Mandelbrot renderer gains.
+//! The gain of the Mandelbrot renderer.
 
 use super::find_td::find_td;
 use super::gain::{Gain, Times};
@@ -8,12 +8,13 @@ use fastrand::Rng;
 use seatmap_port::{Addr, Testbed};
 use seatmap_workload::Mandelbrot;
 
-/// What is compared.
+/// The comparison to run.
 #[derive(Clone, Debug)]
 pub struct Wanted {
     /// The renderer; its channels are set here, comparison by comparison.
     pub renderer: Mandelbrot,
-    /// How much more a whole run renders than `renderer` does: its time is scaled so, and the search is set against that.
+    /// The work of a whole run over that of `renderer`: the time is scaled by this factor, and then compared with the
+    /// search.
     pub times: f64,
     /// Candidate lines; a quarter more than channels in the paper.
     pub lines: usize,
@@ -25,8 +26,8 @@ pub struct Wanted {
     pub seed: u64,
 }
 
-/// Compares the renderer on cores at random with each coordinator's threads and lines in a slice of the ring. The search for
-/// homes counts (section IV.B of Liu et al. 2015).
+/// Compares the renderer on cores at random with each coordinator's threads and lines in a slice of the ring. The
+/// search for homes counts (section IV.B of Liu et al. 2015).
 ///
 /// # Errors
 /// More channels than lines, cores that coordinators do not divide or that are too few, or the testbed's.

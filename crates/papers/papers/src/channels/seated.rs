@@ -1,4 +1,4 @@
-//! Who sat where and over which lines: what an experiment compared, for those who draw it.
+//! The seats and lines that an experiment compared, for drawing them.
 
 /// Seats and lines of one run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -12,7 +12,7 @@ pub struct Run {
 /// The last comparison of an experiment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Seated {
-    /// Who sends to whom, by task.
+    /// The sender and receiver of each channel, by task.
     pub channels: Vec<(usize, usize)>,
     /// The run on seats as they came.
     pub usual: Run,

@@ -8,7 +8,7 @@ use seatmap_statistics::{median, quantile};
 use serde::Serialize;
 use std::collections::BTreeSet;
 
-/// What is compared.
+/// The comparison to run.
 #[derive(Clone, Copy, Debug)]
 pub struct Wanted {
     /// Pairs at once.
@@ -32,14 +32,14 @@ pub struct Slices {
     pub pairs: usize,
     /// Slices.
     pub sections: usize,
-    /// Seats and lines at random.
+    /// The times with seats and lines at random.
     pub random: Spread,
-    /// In the Pizza Slice algorithm's.
+    /// The times in the Pizza Slice algorithm's placement.
     pub sliced: Spread,
-    /// The share of pairs whose line is at home in their slice; `None` where the same core is nearest to all lines, which
-    /// then have no homes of their own.
+    /// The share of pairs whose line is at home in their slice; `None` where the same core is nearest to all lines,
+    /// which then have no homes of their own.
     pub at_home_share: Option<f64>,
-    /// Who sat where in the last run.
+    /// The seats in the last run.
     #[serde(skip)]
     pub seated: Option<Seated>,
 }
@@ -49,7 +49,7 @@ pub struct Slices {
 pub struct Spread {
     /// The middle.
     pub median_cycles: f64,
-    /// What a tenth of the pairs exceeds.
+    /// The time that a tenth of the pairs exceeds.
     pub p90_cycles: f64,
     /// The worst pair's mean.
     pub most_cycles: f64,
@@ -57,7 +57,7 @@ pub struct Spread {
     pub slowest_cycles: f64,
 }
 
-/// Compares.
+/// Compares seats at random with those of the Pizza Slice algorithm.
 ///
 /// # Errors
 /// More pairs than lines or than PUs, sections that do not divide the cores, or the testbed's.
@@ -94,7 +94,7 @@ pub fn slices<T: Testbed>(bed: &mut T, chip: &Chip, wanted: &Wanted) -> Result<S
 /// No more channels than lines.
 ///
 /// # Errors
-/// Fewer lines.
+/// There are fewer lines than channels.
 pub(super) fn enough(channels: usize, lines: usize) -> Result<(), ChannelsError> {
     match channels <= lines {
         true => Ok(()),
@@ -102,8 +102,8 @@ pub(super) fn enough(channels: usize, lines: usize) -> Result<(), ChannelsError>
     }
 }
 
-/// A line for each pair, the pairs dealt over the sections, and how many are at home in their own. Where a section has none
-/// left, any line has to do (footnote 3 of the paper).
+/// A line for each pair, with the pairs distributed over the sections, and the number of lines that are at home in
+/// their own section. Where a section has no line left, any other line is used (footnote 3 of the paper).
 pub(super) fn in_slices(
     homes: &[(u32, usize)],
     pairs: usize,

@@ -5,7 +5,7 @@ use super::{Mapping, named::named};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
-/// Of nine tasks there are 40,320 mappings; of ten, 362,880, which nobody waits for.
+/// Nine tasks have 40,320 mappings; ten have 362,880, which take too long.
 pub const MOST_EXHAUSTIVE_TASKS: usize = 9;
 /// Mappings of the largest sample.
 pub const LARGEST_SAMPLE: u64 = 1_000_000;
@@ -13,7 +13,7 @@ pub const LARGEST_SAMPLE: u64 = 1_000_000;
 /// Which mappings are run: all, or some.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Choice {
-    /// Only so many: the named ones first, the others at random.
+    /// Only this many: the named ones first, the others at random.
     pub sample: Option<u64>,
     /// Only one of each two that are mirror images of each other.
     pub is_reduced_by_symmetry: bool,
@@ -26,7 +26,8 @@ impl Choice {
     /// [`SetupError`]: too many to run them all, or none.
     pub fn indices(self, tasks: usize, seed: u64) -> Result<Vec<u64>, SetupError> {
         let Some(count) = Mapping::count(tasks).filter(|_| tasks >= 2) else { return Err(SetupError::Tasks(tasks)) };
-        // All but the reduced ring of up to two, and of those mappings that are their own mirror image: none from three on.
+        // All but the reduced ring of up to two, and of those mappings that are their own mirror image: none from
+        // three on.
         let distinct = if self.is_reduced_by_symmetry && tasks > 2 { count / 2 } else { count };
         match self.sample {
             Some(0) => Err(SetupError::EmptySample),
@@ -37,7 +38,7 @@ impl Choice {
         }
     }
 
-    /// Of a mapping and its mirror image the first, where they count as one.
+    /// The first of a mapping and its mirror image, where they count as one.
     fn canonical(self, tasks: usize, index: u64) -> u64 {
         let mirrored = || Mapping::nth(tasks, index).map_or(index, |mapping| mapping.mirrored().index());
         if self.is_reduced_by_symmetry { index.min(mirrored()) } else { index }

@@ -1,4 +1,4 @@
-//! What is refused before a study begins, what fails while it runs, and why a ranking on file is none.
+//! The errors of a study: refusals before it begins, failures while it runs, and faults of a ranking in a file.
 
 use super::Shard;
 use super::mapping::MOST_TASKS;
@@ -15,17 +15,17 @@ pub enum SetupError {
     /// More tasks than workers.
     #[error("{tasks} tasks do not fit on {machine}, which seats {pus}, one task each")]
     Seats {
-        /// Tasks.
+        /// The number of tasks.
         tasks: usize,
         /// The machine.
         machine: String,
-        /// Workers it has.
+        /// The number of workers of the machine.
         pus: usize,
     },
     /// Too many mappings to run them all.
     #[error("{tasks} tasks have {mappings} mappings, too many to run them all; --sample 1000 runs that many")]
     Exhaustive {
-        /// Tasks.
+        /// The number of tasks.
         tasks: usize,
         /// Their mappings.
         mappings: u64,
@@ -45,15 +45,15 @@ pub enum SetupError {
     /// A packet of 1 to 8 bytes.
     #[error("a packet of {0} bytes: the ring's packets are a multiple of 16 bytes, up to 16384")]
     SmallPacket(u32),
-    /// Nothing to time.
+    /// There is nothing to time.
     #[error("no {0}, so there is nothing to time; leave --{0} out or write 1 or more")]
     Nothing(&'static str),
-    /// More runs than memory.
+    /// The runs do not fit into memory.
     #[error("{mappings} mappings {runs} times are too many runs: {most} in all are the most", most = super::setup::MOST_RUNS)]
     ManyRuns {
-        /// Mappings.
+        /// The number of mappings.
         mappings: usize,
-        /// Runs of each.
+        /// The runs of each mapping.
         runs: u32,
     },
     /// A part without a mapping.
@@ -61,9 +61,9 @@ pub enum SetupError {
     EmptyShard {
         /// The part.
         number: u32,
-        /// Of so many.
+        /// The number of parts.
         of: u32,
-        /// Mappings of all parts.
+        /// The mappings of all parts.
         mappings: usize,
     },
 }
@@ -71,10 +71,10 @@ pub enum SetupError {
 /// Why rankings cannot be read or put together.
 #[derive(Debug, thiserror::Error)]
 pub enum RankingError {
-    /// No document of this format.
+    /// The text is not a document of this format.
     #[error(transparent)]
     Document(#[from] DocumentError),
-    /// What it says it ran cannot be run.
+    /// The setup in the file cannot be run.
     #[error(transparent)]
     Setup(#[from] SetupError),
     /// A mapping that the setup does not have, twice the same, or with times that cannot be.
@@ -83,10 +83,10 @@ pub enum RankingError {
     /// Mappings are missing.
     #[error("not all mappings of this study are there")]
     Incomplete,
-    /// No part of anything.
+    /// The ranking is not a part of a whole.
     #[error("it is a whole already, and no part made with --shard")]
     Whole,
-    /// Of another study.
+    /// The part belongs to another study.
     #[error("it belongs to another study than the first file: {0}")]
     Other(&'static str),
     /// The same part twice.
@@ -95,14 +95,14 @@ pub enum RankingError {
     /// Parts are missing.
     #[error("of {of} parts {missing} are missing: {list}")]
     Missing {
-        /// Parts of the whole.
+        /// The number of parts of the whole.
         of: u32,
         /// How many are missing.
         missing: usize,
         /// The first of them.
         list: String,
     },
-    /// Nothing to put together.
+    /// There is nothing to merge.
     #[error("there is nothing to put together")]
     Nothing,
 }
@@ -117,7 +117,7 @@ pub enum RankError<E: std::error::Error + 'static> {
         mapping: String,
         /// The run, from 1.
         run: u32,
-        /// What the machine says.
+        /// The machine's error.
         source: E,
     },
     /// The journal failed.

@@ -1,18 +1,18 @@
-//! The figures of a ranking, as they stand in its document.
+//! The figures of a ranking, as its document holds them.
 
 use super::{Mapping, Times};
 use seatmap_statistics::correlation::spearman;
 use seatmap_statistics::{quantile_sorted, sorted};
 use serde::{Deserialize, Serialize};
 
-/// What a mapping that one would try first came to.
+/// The result of a mapping that a person would try first.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Named {
-    /// What it is called here.
+    /// The mapping's name in Seatmap.
     pub name: String,
-    /// In the paper's notation.
+    /// The mapping in the paper's notation.
     pub mapping: String,
-    /// From 1.
+    /// Its rank, from 1.
     pub rank: usize,
     /// Its mean over that of the best.
     pub to_best: f64,
@@ -21,15 +21,15 @@ pub struct Named {
 /// One run of all mappings.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Run {
-    /// From 1.
+    /// The number of the run, from 1.
     pub run: u32,
     /// Its fastest mapping.
     pub best: String,
-    /// What that took.
+    /// The time of the fastest.
     pub best_ns: f64,
     /// Its slowest mapping.
     pub worst: String,
-    /// What that took.
+    /// The time of the slowest.
     pub worst_ns: f64,
     /// The one over the other.
     pub best_to_worst: f64,
@@ -59,19 +59,19 @@ impl Run {
 /// Quantiles of the mappings' means (type 7 of Hyndman & Fan 1996), in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Quantiles {
-    /// Of a hundred mappings one is faster.
+    /// The mean that one mapping in a hundred undercuts.
     pub p01: f64,
-    /// Ten are.
+    /// The mean that ten in a hundred undercut.
     pub p10: f64,
-    /// A quarter.
+    /// The mean that a quarter undercuts.
     pub p25: f64,
-    /// Half of them.
+    /// The mean that half of the mappings undercut.
     pub p50: f64,
-    /// Three quarters.
+    /// The mean that three quarters undercut.
     pub p75: f64,
-    /// Ninety of a hundred.
+    /// The mean that 90 in a hundred undercut.
     pub p90: f64,
-    /// Ninety-nine.
+    /// The mean that 99 in a hundred undercut.
     pub p99: f64,
 }
 
@@ -87,7 +87,7 @@ impl Quantiles {
 /// How well runs agree on the ranks (Spearman): 1 where they agree, 0 where one says nothing about another.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Correlation {
-    /// Over all pairs of runs.
+    /// The mean over all pairs of runs.
     pub mean: f64,
     /// The worst pair's.
     pub lowest: f64,
@@ -121,18 +121,18 @@ pub struct BestSet {
     pub margin_percent: f64,
 }
 
-/// One mapping.
+/// A mapping and its figures.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Row {
-    /// From 1, by the mean.
+    /// Its rank by the mean, from 1.
     pub rank: usize,
-    /// In the paper's notation.
+    /// The mapping in the paper's notation.
     pub mapping: String,
     /// Its place in lexicographic order, from 0.
     pub index: u64,
-    /// Mean over the runs.
+    /// The mean over the runs.
     pub mean_ns: f64,
-    /// Run by run.
+    /// The time of each run.
     pub runs_ns: Vec<f64>,
     /// Whether it may be the best; null where one run says nothing about that.
     pub may_be_best: Option<bool>,
@@ -143,12 +143,12 @@ pub(super) fn ratio(of: f64, to: f64) -> f64 {
     ((of / to) * 1e4).round() / 1e4
 }
 
-/// To four decimals: more would only be noise of the last bit.
+/// Rounds to four decimals: more would only show noise of the last bit.
 pub(super) fn decimals(figure: f64) -> f64 {
     (figure * 1e4).round() / 1e4
 }
 
-/// In the paper's notation; empty for a place that there is not.
+/// A mapping in the paper's notation; empty for an index that does not exist.
 pub(super) fn notation(tasks: usize, index: u64) -> String {
     Mapping::nth(tasks, index).map_or_else(String::new, |mapping| mapping.to_string())
 }

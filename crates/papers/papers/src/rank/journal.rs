@@ -10,7 +10,7 @@ use std::path::Path;
 /// The format's name.
 const FORMAT: &str = "seatmap-ranking-journal/1";
 
-/// What a journal belongs to. A study may only go on where all of it is the same.
+/// The study that a journal belongs to. A study may only go on where all of it is the same.
 #[derive(Serialize, Deserialize)]
 struct Head {
     format: String,
@@ -32,11 +32,11 @@ struct Record {
 pub struct RankJournal(Lines);
 
 impl RankJournal {
-    /// Goes on with the journal in a file open for reading and writing, and fills in the times that it holds; an empty file
-    /// becomes a new one.
+    /// Goes on with the journal in a file open for reading and writing, and fills in the times that it holds; an
+    /// empty file becomes a new one.
     ///
     /// # Errors
-    /// A journal of another study, none at all, or one that another process writes.
+    /// The file is a journal of another study, is not a journal, or is in use by another process.
     pub fn open(
         path: &Path,
         file: File,
@@ -66,7 +66,7 @@ impl RankJournal {
         self.0.write(&Record { job, ns })
     }
 
-    /// Deletes the journal: what it held is safe elsewhere.
+    /// Deletes the journal, whose times are then stored elsewhere.
     ///
     /// # Errors
     /// [`JournalError::Io`].

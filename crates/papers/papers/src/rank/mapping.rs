@@ -5,9 +5,9 @@ use std::fmt;
 /// The most tasks: the number of their mappings, 20!, just fits 64 bits.
 pub const MOST_TASKS: usize = 21;
 
-/// Which thread executes which task: `[a0...a(k-1)]` says that thread i, on worker i, executes task a_i (Keller &
-/// Varbanescu 2010, section 2.2). Task 0 stays with thread 0: turning the ring changes nothing that another thread order
-/// would not, which leaves (k-1)! mappings.
+/// The task that each thread executes: `[a0...a(k-1)]` says that thread i, on worker i, executes task a_i (Keller &
+/// Varbanescu 2010, section 2.2). Task 0 stays with thread 0: turning the ring changes nothing that another thread
+/// order would not, which leaves (k-1)! mappings.
 ///
 /// ```
 /// use seatmap_papers::rank::Mapping;
@@ -20,13 +20,13 @@ pub const MOST_TASKS: usize = 21;
 pub struct Mapping(Vec<u8>);
 
 impl Mapping {
-    /// How many there are of so many tasks; `None` beyond [`MOST_TASKS`] and for none.
+    /// The number of mappings of this many tasks; `None` beyond [`MOST_TASKS`] and for 0.
     #[must_use]
     pub fn count(tasks: usize) -> Option<u64> {
         (1..=MOST_TASKS).contains(&tasks).then(|| factorial(tasks - 1))
     }
 
-    /// The one at this place in lexicographic order, from 0; `None` where there is none.
+    /// The mapping at this place in lexicographic order, from 0; `None` beyond the last.
     #[must_use]
     pub fn nth(tasks: usize, index: u64) -> Option<Self> {
         if index >= Self::count(tasks)? {
@@ -43,7 +43,7 @@ impl Mapping {
         Some(Mapping(mapping))
     }
 
-    /// The one with these tasks, thread by thread; `None` where that is no permutation that begins with 0.
+    /// The mapping with these tasks, thread by thread; `None` where they are not a permutation that begins with 0.
     #[must_use]
     pub fn new(tasks: Vec<u8>) -> Option<Self> {
         let mut sorted = tasks.clone();
@@ -63,7 +63,7 @@ impl Mapping {
     /// The seat of each task, where thread i sits on `pus[i]`.
     ///
     /// # Panics
-    /// Fewer PUs than tasks.
+    /// There are fewer PUs than tasks.
     #[must_use]
     pub fn seats(&self, pus: &[u32]) -> Vec<u32> {
         let mut seats = vec![0; self.0.len()];
@@ -97,7 +97,7 @@ impl fmt::Display for Mapping {
     }
 }
 
-/// Of at most 20, which fits.
+/// The factorial of at most 20, which fits.
 fn factorial(n: usize) -> u64 {
     (1..=n as u64).product()
 }

@@ -1,9 +1,10 @@
 //! Which mappings may be the best: multiple comparisons with the best (Hsu 1984, "Constrained simultaneous confidence
 //! intervals for multiple comparisons with the best").
 //!
-//! Times are compared by their logarithms, as what makes a run slower does so in proportion, and runs are blocks: what a
-//! run adds to all mappings alike does not count. A mapping may be the best unless its mean exceeds the smallest of the
-//! others by more than the critical value allows; the true best is among those that are left with the confidence stated.
+//! Times are compared by their logarithms, because disturbances slow a run down in proportion. Runs are blocks: a
+//! change that affects all mappings of a run alike does not count. A mapping may be the best unless its mean exceeds
+//! the smallest of the others by more than the critical value allows; the true best is among those that are left with
+//! the confidence stated.
 
 use super::Times;
 use libm::{erfc, lgamma};
@@ -23,7 +24,7 @@ const HALVINGS: u32 = 30;
 /// Which mappings may be the best.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MayBeBest {
-    /// For each mapping, in the order of the times.
+    /// The flag of each mapping, in the order of the times.
     pub flags: Vec<bool>,
     /// How much slower than the best one a mapping may read and still be left, as a factor from 1.
     pub margin: f64,
@@ -65,8 +66,8 @@ fn residual(logs: &[Vec<f64>], means: &[f64]) -> f64 {
     logs.iter().zip(means).map(of_row).sum()
 }
 
-/// The one-sided critical value of Dunnett 1955 for `others` comparisons with one, `freedom` degrees of freedom and equal
-/// numbers of runs, at [`CONFIDENCE`].
+/// The one-sided critical value of Dunnett 1955 for `others` comparisons with one, `freedom` degrees of freedom and
+/// equal numbers of runs, at [`CONFIDENCE`].
 #[must_use]
 pub fn critical(others: usize, freedom: f64) -> f64 {
     let (mut low, mut high) = (0.0, LARGEST);
@@ -93,7 +94,7 @@ fn simpson(from: f64, to: f64, f: impl Fn(f64) -> f64) -> f64 {
     (0..=STEPS).map(|at| weight(at) * f(from + f64::from(at) * step)).sum::<f64>() * step / 3.0
 }
 
-/// Of the standard normal distribution.
+/// The density of the standard normal distribution.
 fn density(z: f64) -> f64 {
     (-0.5 * z * z).exp() / (2.0 * PI).sqrt()
 }
@@ -103,7 +104,7 @@ fn below(z: f64) -> f64 {
     0.5 * erfc(-z / SQRT_2)
 }
 
-/// Of the estimate of a deviation of 1 with so many degrees of freedom.
+/// The density of the estimate of a deviation of 1 with this many degrees of freedom.
 fn chi_density(sigma: f64, freedom: f64) -> f64 {
     let half = 0.5 * freedom;
     (2.0_f64.ln() + half * half.ln() - lgamma(half) + (freedom - 1.0) * sigma.ln() - half * sigma * sigma).exp()

@@ -9,8 +9,8 @@ const MOST_LISTED: usize = 8;
 /// The whole of these parts, as if one process had run it.
 ///
 /// # Errors
-/// The place of the part that is at fault and why; [`RankingError::Missing`] and others that are nobody's fault alone have
-/// none.
+/// The place of the part that is at fault and why; [`RankingError::Missing`] and others that have no single part at
+/// fault have none.
 pub fn merge(parts: &[Ranking]) -> Result<Ranking, (Option<usize>, RankingError)> {
     let first = parts.first().ok_or((None, RankingError::Nothing))?;
     let whole = |part: Option<Shard>| part.ok_or(RankingError::Whole);

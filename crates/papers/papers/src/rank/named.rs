@@ -2,10 +2,10 @@
 
 use super::Mapping;
 
-/// Each with its name. The gang order of Linux on the Cell (`arch/powerpc/platforms/cell/spu_manage.c`: SPE 0, 2, 4, 6, 7,
-/// 5, 3, 1) seats neighbours of the ring side by side, and Keller & Varbanescu 2010 name it and its reverse as the
-/// mappings "which one would choose intuitively". Whether such a list names the task of each thread, as their notation
-/// says, or the seat of each task makes two mappings of one; both are here.
+/// Each with its name. The gang order of Linux on the Cell (`arch/powerpc/platforms/cell/spu_manage.c`: SPE 0, 2, 4,
+/// 6, 7, 5, 3, 1) seats neighbours of the ring side by side, and Keller & Varbanescu 2010 name it and its reverse as
+/// the mappings "which one would choose intuitively". Whether such a list names the task of each thread, as their
+/// notation says, or the seat of each task makes two mappings of one; both are here.
 ///
 /// | name | of eight tasks |
 /// |---|---|

@@ -1,24 +1,24 @@
-//! What is timed: packets forwarded around a ring, or long messages along a pattern.
+//! The programs that are timed: packets forwarded around a ring, or long messages along a pattern.
 
 use seatmap_port::Testbed;
 use seatmap_port::channels::{Bed, Channels, Program, Shape};
 use seatmap_workload::{Handoffs, LongMessages, MessageRing};
 
-/// One of the two.
+/// A program that is timed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Timed {
     /// As Keller & Varbanescu time mappings.
     Ring(MessageRing),
-    /// As Sudheer et al. do.
+    /// Long messages along a pattern, as Sudheer et al. send them.
     Long(LongMessages),
 }
 
 /// When a task began and ended, in cycles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span {
-    /// It began.
+    /// The time at which it began.
     pub began: u64,
-    /// It ended.
+    /// The time at which it ended.
     pub ended: u64,
 }
 

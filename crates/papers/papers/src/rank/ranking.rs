@@ -14,7 +14,7 @@ pub const FORMAT: &str = "seatmap-ranking/1";
 pub struct Ranking {
     /// [`FORMAT`].
     pub format: String,
-    /// What was run.
+    /// The setup that was run.
     #[serde(flatten)]
     pub setup: Setup,
     /// The part that this is, where it is not the whole.
@@ -23,17 +23,17 @@ pub struct Ranking {
     pub mappings: usize,
     /// The mapping with the smallest mean.
     pub best: String,
-    /// That mean.
+    /// The mean of the best mapping.
     pub best_mean_ns: f64,
     /// The mapping with the largest mean.
     pub worst: String,
-    /// That mean.
+    /// The mean of the worst mapping.
     pub worst_mean_ns: f64,
     /// The largest mean over the smallest.
     pub best_to_worst: f64,
-    /// The mean over all mappings: what a mapping drawn at random may expect.
+    /// The mean over all mappings: the expected time of a mapping drawn at random.
     pub mean_ns: f64,
-    /// That over the best: what choosing at random costs.
+    /// The mean over all mappings, divided by the best mean: the cost of choosing at random.
     pub mean_to_best: f64,
     /// The median over all mappings.
     pub median_ns: f64,
@@ -45,9 +45,9 @@ pub struct Ranking {
     pub quantiles_ns: Quantiles,
     /// The ranks of the mappings that one would try first, by name; those that were not run are left out.
     pub rank_of: BTreeMap<String, usize>,
-    /// More about them.
+    /// The rank of well-known mappings.
     pub named: Vec<Named>,
-    /// Each run by itself.
+    /// The figures of each run by itself.
     pub by_run: Vec<Run>,
     /// How well runs agree; null for one run.
     pub rank_correlation: Option<Correlation>,
@@ -106,7 +106,7 @@ impl Ranking {
     /// Reads a ranking. Only its setup and its times are taken from the file; the figures are computed from them again.
     ///
     /// # Errors
-    /// [`RankingError`]: no ranking, of another version, or one whose times are not those of its setup.
+    /// [`RankingError`]: the text is not a ranking, has another version, or has times that do not fit its setup.
     pub fn from_json(text: &str) -> Result<Self, RankingError> {
         let read: Ranking = seatmap_document::read(text, FORMAT)?;
         let mut times = Times::new(read.setup.indices(read.shard)?, read.setup.runs);

@@ -1,4 +1,4 @@
-//! What a study runs: everything that its figures depend on.
+//! The setup of a study: everything that its figures depend on.
 
 use super::error::SetupError;
 use super::program::Timed;
@@ -12,23 +12,24 @@ const QUADWORD: u32 = 16;
 /// Runs of a study; more would not fit in a file that is read.
 pub const MOST_RUNS: u64 = 10_000_000;
 
-/// Packets that each task takes from each side where nobody says otherwise. Models settle within some dozens: ten times as
-/// many agree no better between runs, and all 5,040 mappings of a Cell chip then take ten times their one or two minutes.
+/// Packets that each task takes from each side unless the user gives a number. Models settle within a few dozen: ten
+/// times as many agree no better between runs, and all 5,040 mappings of a Cell chip then take ten times their one or
+/// two minutes.
 pub const USUAL_ROUNDS: u32 = 150;
 
 /// Where thread i sits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Variant {
-    /// On a worker that the run draws at random, as an operating system that promises nothing would do it. It stays there
-    /// for all mappings of the run.
+    /// On a worker that the run draws at random, like an operating system that makes no promise. It stays there for
+    /// all mappings of the run.
     #[default]
     Default,
-    /// On worker i.
+    /// Thread i on worker i.
     Pinned,
 }
 
-/// What a study runs. Two studies with equal setups on a model have equal figures.
+/// The setup of a study. Two studies with equal setups on a model have equal figures.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Setup {
     /// The machine's name.
@@ -37,7 +38,7 @@ pub struct Setup {
     pub machine_hash: String,
     /// The PUs of the workers, in their order; a thread each. There may be more than tasks.
     pub pus: Vec<u32>,
-    /// The pattern, as people call it.
+    /// The pattern's usual name.
     pub pattern: String,
     /// Tasks on the ring.
     pub tasks: usize,
@@ -123,7 +124,7 @@ impl Setup {
         mapping.seats(&pus)
     }
 
-    /// What the machine leaves to chance in one run of one mapping.
+    /// The seed of everything that the machine leaves to chance in one run of one mapping.
     #[must_use]
     pub fn seed_of(&self, job: Job) -> u64 {
         // Zero would be a start without skew.

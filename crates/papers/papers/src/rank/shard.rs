@@ -7,7 +7,7 @@ use std::str::FromStr;
 /// Part `number` of `of`: every `of`-th mapping, so that all parts take about as long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Shard {
-    /// From 1.
+    /// The number of the part, from 1.
     pub number: u32,
     /// How many parts there are.
     pub of: u32,

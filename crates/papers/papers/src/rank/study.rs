@@ -9,14 +9,14 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 
-/// What a study tells after each run, as (done, wanted); it stops where the answer is to break.
+/// The callback that a study calls after each run with (done, wanted); the study stops when it answers `Break`.
 pub type Observe<'a> = dyn FnMut(usize, usize) -> ControlFlow<()> + 'a;
 
 /// Runs what is missing on as many models as there are threads. The times depend on nothing but the setup. Whether all
 /// is known now.
 ///
 /// # Errors
-/// The machine or the journal failed; what is known is in `times` and in the journal.
+/// The machine or the journal failed; the times that are known are in `times` and in the journal.
 pub fn in_parallel<B: Bed>(
     setup: &Setup,
     times: &mut Times,
@@ -31,7 +31,7 @@ pub fn in_parallel<B: Bed>(
     std::thread::scope(|scope| {
         let (jobs, stop) = (&jobs, &stop);
         scope.spawn(move || {
-            // Ends early only where nobody listens any more.
+            // Ends early only where the receiver has gone.
             let _ = jobs.par_iter().try_for_each_init(&bed, |bed, job| {
                 let timed = if stop.load(Ordering::Relaxed) { return None } else { time(bed, setup, *job) };
                 sender.send((*job, timed)).ok()
@@ -47,7 +47,7 @@ pub fn in_parallel<B: Bed>(
 /// room does not favour any (a randomised complete block design). Whether all is known now.
 ///
 /// # Errors
-/// The machine or the journal failed; what is known is in `times` and in the journal.
+/// The machine or the journal failed; the times that are known are in `times` and in the journal.
 pub fn in_blocks<B: Bed>(
     setup: &Setup,
     times: &mut Times,
@@ -64,7 +64,7 @@ pub fn in_blocks<B: Bed>(
 }
 
 fn time<B: Bed>(bed: &mut B, setup: &Setup, job: Job) -> Result<f64, RankError<B::Error>> {
-    // Jobs are made of indices that there are.
+    // Jobs are made only of indices that exist.
     let mapping = Mapping::nth(setup.tasks, job.index);
     let seats = mapping.as_ref().map(|mapping| setup.seats(mapping, job.run)).unwrap_or_default();
     time_ns(bed, &setup.program(), &seats, setup.seed_of(job)).map_err(|source| {

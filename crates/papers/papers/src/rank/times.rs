@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 /// A year: no run takes longer, and a file that claims so is damaged.
 pub const LONGEST_NS: f64 = 3.2e16;
 
-/// To a thousandth of a nanosecond, so that a time comes back from a file as it was.
+/// Rounds to a thousandth of a nanosecond, so that a time read back from a file is unchanged.
 #[must_use]
 pub fn rounded(ns: f64) -> f64 {
     (ns * 1000.0).round() / 1000.0
@@ -16,7 +16,7 @@ pub fn rounded(ns: f64) -> f64 {
 pub struct Job {
     /// The mapping's place in lexicographic order.
     pub index: u64,
-    /// From 0.
+    /// The number of the run, from 0.
     pub run: u32,
 }
 
@@ -50,7 +50,7 @@ impl Times {
         true
     }
 
-    /// What is still to be run.
+    /// The runs that are still to be done.
     #[must_use]
     pub fn missing(&self) -> Vec<Job> {
         let job = |at: usize| Job { index: self.indices[at / self.runs], run: (at % self.runs) as u32 };

@@ -1,4 +1,4 @@
-//! What a twin, whose groups know no ring, can tell of a ring with directories.
+//! Tests the figures of a twin, whose groups know no ring, for a ring with directories.
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
 use fastrand::Rng;

@@ -1,4 +1,5 @@
-//! The JSON Schemas of channels and fits in `docs/formats/` against what is really written, key by key in both directions.
+//! The JSON Schemas of channels and fits in `docs/formats/` against what is really written, key by key in both
+//! directions.
 #![expect(clippy::unwrap_used, reason = "a helper that finds its input broken fails the test")]
 
 use seatmap_machine::{HomeModel, Loaded};

@@ -51,7 +51,7 @@ pub fn run(host: &Host, typed: &CellRun) -> Result<(), CliError> {
     ending.leave_alike()
 }
 
-/// Who sat where, and what they heard there.
+/// The launcher's report of threads and seats, with the noise heard on those CPUs.
 #[derive(Serialize)]
 struct Seated<'a> {
     #[serde(flatten)]

@@ -30,7 +30,7 @@ pub fn run(host: Host, typed: &CellServe, judge: Box<Judge<'static>>) -> Result<
     })
 }
 
-/// A steward starts in another folder.
+/// The folder to export, as an absolute path, because the file proxy starts in another folder.
 fn export(typed: &CellServe) -> Result<Option<Exported>, CliError> {
     let steward = || Keeper(["/proc/self/exe", "cell", "steward"].map(Into::into).to_vec());
     let absolute = typed.export.as_ref().map(std::path::absolute).transpose().map_err(CliError::input)?;
@@ -42,13 +42,13 @@ fn group(name: &str) -> Result<u32, CliError> {
     peer::group(name).ok_or_else(none)
 }
 
-/// Whoever started it waits for this line.
+/// Prints the line that the program which started this server waits for.
 fn ready(typed: &CellServe, options: &Options) {
     let socket = options.socket.display().to_string();
     let policy = typed.policy.word();
     let channel = options.export.as_ref().map(|_| channel::beside(&options.socket).display().to_string());
     let files = channel.as_ref().map(|at| format!(", files at {}", output::visible(at))).unwrap_or_default();
-    // That nobody reads it does not end a server.
+    // A missing reader does not end a server.
     let _ = match typed.json {
         true => output::json(&serde_json::json!({
             "format": "seatmap-controller/1", "socket": socket, "policy": policy, "channel": channel,

@@ -1,4 +1,4 @@
-//! Cells, as they are told of.
+//! Writes cells as text and as JSON.
 
 use crate::output;
 use seatmap_cell::{Record, State};
@@ -7,23 +7,23 @@ use seatmap_os::CpuList;
 use seatmap_report::counted;
 use serde::Serialize;
 
-/// Processes that are named.
+/// The number of processes that are named.
 const OWNERS: usize = 8;
 
-/// CPUs whose noise is told.
+/// The number of CPUs whose noise is listed.
 const LOUD: usize = 4;
 
-/// What `verify --json` prints.
+/// The document that `verify --json` prints.
 #[derive(Serialize)]
 pub struct Verdict<'a> {
     /// The cell.
     #[serde(flatten)]
     pub record: &'a Record,
-    /// What is wrong with it.
+    /// The faults of the cell.
     pub faults: &'a [String],
 }
 
-/// What `list --json` prints: cells as they are here, or as a controller tells of them.
+/// The document that `list --json` prints: cells as they are here, or as a controller reports them.
 #[derive(Serialize)]
 pub struct List<'a, T> {
     format: &'static str,
@@ -31,13 +31,13 @@ pub struct List<'a, T> {
 }
 
 impl<'a, T> List<'a, T> {
-    /// Of these.
+    /// A list of these cells.
     pub fn of(cells: &'a [T]) -> Self {
         List { format: "seatmap-cells/1", cells }
     }
 }
 
-/// One cell, a few lines.
+/// One cell, in a few lines.
 pub fn cell(record: &Record) -> String {
     let mut text = format!("{}: CPUs {}, {}{}\n", record.name, cpus(record), record.backend, noise(record));
     for reason in &record.degraded {
@@ -97,7 +97,7 @@ pub fn heard(noise: &Heard) -> Vec<String> {
     lines
 }
 
-/// All cells, a line each.
+/// All cells, one on each line.
 pub fn table(cells: &[Record]) -> String {
     let word = |state| if state == State::Ready { "ready" } else { "damaged" };
     let line = |cell: &Record| {

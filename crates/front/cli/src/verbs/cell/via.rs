@@ -73,7 +73,7 @@ fn wanted(typed: &CellCreate) -> Create {
     }
 }
 
-/// Stays connected, and tells what the controller tells, until interrupted.
+/// Stays connected and prints the controller's messages until interrupted.
 fn hold(mut client: Client) -> Result<(), CliError> {
     let interrupt = Interrupt::listen()?;
     let (says, heard) = std::sync::mpsc::channel();

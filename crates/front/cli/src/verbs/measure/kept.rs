@@ -61,7 +61,7 @@ impl Kept {
         Ok((Some(journal), samples))
     }
 
-    /// What to say of a run that was interrupted after so many visits.
+    /// The message about a run that was interrupted after this many visits.
     pub fn farewell(&self, visits: u64) -> String {
         match &self.path {
             Some(path) => format!(

@@ -1,4 +1,4 @@
-//! What was measured of this host before, and what will be remembered of it.
+//! Reads earlier measurements of this host and keeps new ones.
 
 use super::source::Source;
 use crate::{output, place};
@@ -25,7 +25,7 @@ pub fn compare(profile: &Profile, source: &Source) {
     ));
 }
 
-/// Keeps the profile of the whole host for `seatmap show host`; that it cannot is no failure.
+/// Keeps the profile of the whole host for `seatmap show host`; a profile that cannot be kept is not a failure.
 pub fn remember(profile: &Profile, source: &Source) {
     let Source::Host { topology, pus } = source else { return };
     if !topology.os_indices().all(|os| pus.contains(&os)) {
@@ -38,13 +38,14 @@ pub fn remember(profile: &Profile, source: &Source) {
     }
 }
 
-/// Nobody can make this write into another file, or somewhere else.
+/// Writes safely: no other user can redirect this write into another file or another folder.
 fn keep(path: &Path, profile: &Profile) -> Result<(), TrustError> {
     let (folder, name) = (path.parent().unwrap_or(Path::new("/")), path.file_name().unwrap_or_default());
     TrustedFolder::create(folder)?.replace(name, profile.to_json().as_bytes())
 }
 
-/// What the readers of the remembered profile should know, who take one median for each pair; `None` where each has one.
+/// A warning for readers of the remembered profile that take one median for each pair; `None` where each pair has
+/// one.
 fn unsteady(distance: &CoreDistance) -> Option<String> {
     let statuses: Vec<PairStatus> = distance.status.pairs().filter_map(|(_, _, status)| *status).collect();
     let unsteady = statuses.iter().filter(|status| **status != PairStatus::Stable).count();

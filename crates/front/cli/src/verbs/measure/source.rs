@@ -1,4 +1,4 @@
-//! What answers round trips: this host, a model in virtual time, or the figures of a profile.
+//! The sources of round trips: this host, a model in virtual time, or the figures of a profile.
 
 use crate::args::Measure;
 use crate::error::CliError;
@@ -15,35 +15,35 @@ use seatmap_papers::rank::setup::fingerprint;
 use seatmap_sim::{CoherentBed, CoherentModel};
 use std::sync::Arc;
 
-/// What is measured.
+/// A source of measurements.
 pub enum Source {
     /// This computer.
     Host {
-        /// All that this process may use.
+        /// All PUs that this process may use.
         topology: Topology,
-        /// Those to be measured.
+        /// The PUs to be measured.
         pus: Vec<u32>,
     },
     /// A model, in virtual time.
     Simulated {
         /// The machine.
         model: Arc<CoherentModel>,
-        /// Those to be measured.
+        /// The PUs to be measured.
         pus: Vec<u32>,
     },
-    /// Figures on file.
+    /// The figures of a profile on file.
     Replayed {
         /// The figures.
         profile: Box<Profile>,
-        /// What holds them, with its article: a profile, a description.
+        /// The kind of file that holds the figures, with its article: a profile, a description.
         kind: &'static str,
-        /// Those to be measured.
+        /// The PUs to be measured.
         pus: Vec<u32>,
     },
 }
 
 impl Source {
-    /// What was asked for, checked.
+    /// The source that the command line names, checked.
     ///
     /// # Errors
     /// A machine, or CPUs of it, that are not there; fewer than two.
@@ -121,7 +121,7 @@ impl Source {
         }
     }
 
-    /// What is known of the machine.
+    /// The machine's topology, as far as it is known.
     pub fn topology(&self) -> &Topology {
         match self {
             Source::Host { topology, .. } => topology,
@@ -130,7 +130,7 @@ impl Source {
         }
     }
 
-    /// The machine, by all that tells it from another of its name.
+    /// The machine, with everything that distinguishes it from others of its name.
     pub fn machine(&self) -> Machine {
         let named = Machine { name: self.name(), ..Machine::default() };
         match self {
@@ -183,7 +183,7 @@ pub fn replay(profile: &Profile, seed: u64) -> Result<Replay, CliError> {
     Replay::new(profile, seed).map_err(CliError::input)
 }
 
-/// What is known of the host beside its distances.
+/// The host's profile without distances.
 pub fn host_profile(topology: &Topology, clock: Clock, steal_percent: Option<f64>) -> Profile {
     let mut profile =
         Profile::new(place::host_name(), origin(OriginKind::Measured, place::host_name()), topology.clone());
@@ -193,7 +193,7 @@ pub fn host_profile(topology: &Topology, clock: Clock, steal_percent: Option<f64
     profile
 }
 
-/// What is known of a model beside its distances.
+/// A model's profile without distances.
 pub fn simulated_profile(model: &CoherentModel) -> Profile {
     let source = format!("the model {}, measured in virtual time ({})", model.name, model.sources.join("; "));
     let mut profile = Profile::new(model.name.clone(), origin(OriginKind::Model, source), model.topology.clone());
@@ -202,7 +202,7 @@ pub fn simulated_profile(model: &CoherentModel) -> Profile {
     profile
 }
 
-/// What is known of a replayed machine beside its distances.
+/// A replayed machine's profile without distances.
 pub fn replayed_profile(of: &Profile) -> Profile {
     let source = format!("the profile {}, replayed ({})", of.name, of.origin.source);
     let mut profile = Profile::new(of.name.clone(), origin(OriginKind::Model, source), of.topology.clone());

@@ -1,4 +1,4 @@
-//! What to know beside a plan's table.
+//! Remarks beside a plan's table.
 
 use super::{seating_in_order, smt};
 use crate::args::{ObjectiveChoice, Place};
@@ -9,13 +9,13 @@ use seatmap_plan::Plan;
 use seatmap_report::floor::{Comparison, Seating};
 use seatmap_report::placement::number;
 
-/// A busiest link that carries so much more than without a plan is worth a word: a tenth more.
+/// A remark names a busiest link whose load is at least this many times its load without a plan.
 const CLEARLY_MORE: f64 = 1.1;
 
 /// Edges beyond which following each over the machine's links takes longer than a search does.
 const MOST_EDGES: usize = 100_000;
 
-/// All of them, one a line.
+/// All remarks, one on each line.
 pub(super) fn remarks(
     typed: &Place,
     machine: &Machine,
@@ -103,7 +103,7 @@ fn cores(typed: &Place, request: &Request, answer: &Answer, sharing: &Sharing) -
     }))
 }
 
-/// `cost 812, 12.3 % less`.
+/// A cost beside another, such as `cost 812, 12.3 % less`.
 fn share(other: f64, cost: f64) -> String {
     let percent = 100.0 * (other / cost - 1.0);
     match (cost > 0.0, percent) {

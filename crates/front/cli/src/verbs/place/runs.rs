@@ -13,7 +13,7 @@ use seatmap_workload::Handoffs;
 use seatmap_workload::long_messages::{LongMessages, MOST_TASKS};
 use std::sync::Arc;
 
-/// What comes of it where the pattern's messages on the simulated machine judge.
+/// The result of `work` where the pattern's messages, run on the simulated machine, are the judge.
 pub(super) fn judged<T>(
     typed: &Place,
     machine: &Machine,
@@ -99,8 +99,8 @@ fn handoffs(typed: &Place, pattern: &Pattern) -> Result<Handoffs, CliError> {
     }
 }
 
-/// Each channel has a line of its own: the next one, or, where homes are to be chosen, the best that is left of a quarter
-/// more lines than channels (Liu et al. 2015).
+/// Each channel has a line of its own: the next one, or, where homes are to be chosen, the best that is left of a
+/// quarter more lines than channels (Liu et al. 2015).
 fn near(typed: &Place, program: &Handoffs, model: &CoherentModel, placement: &[u32]) -> Handoffs {
     match typed.homes || typed.method == MethodChoice::Pizza {
         true => program.near(placement, |pu, line| model.ways_to_home(pu, line)),

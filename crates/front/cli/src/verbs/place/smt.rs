@@ -7,8 +7,9 @@ use seatmap_place::{Answer, Level, Method, PlaceError, Request};
 /// The part of the time, or of the kicks, that looking at the other way may take.
 const PART: u32 = 5;
 
-/// At most one task on which groups: what was typed, else a core where there are cores enough. Distances alone would put two
-/// tasks on a core, for its hardware threads are nearest to each other; what they take from each other no distance says.
+/// The groups that hold at most one task each: those that the user typed, else cores where there are enough.
+/// Distances alone would put two tasks on a core, because its hardware threads are nearest to each other; no distance
+/// shows how much they slow each other down.
 pub(super) fn one_per(typed: &Place, request: &Request) -> Option<Level> {
     if typed.avoid_smt || typed.one_per.is_some() {
         return typed.one_per.map(Level::from).or(Some(Level::Core));
@@ -17,7 +18,7 @@ pub(super) fn one_per(typed: &Place, request: &Request) -> Option<Level> {
     (has_room && !typed.use_smt && !request.fixes_share_a_core()).then_some(Level::Core)
 }
 
-/// What is left for the search itself where the other way is looked at too.
+/// The limit that is left for the search itself where the other use of SMT is looked at too.
 pub(super) fn limit(typed: &Place, request: &Request) -> Limit {
     match (typed.kicks, is_looked_at(typed, request)) {
         (Some(kicks), _) => Limit::kicks(kicks),
@@ -26,8 +27,8 @@ pub(super) fn limit(typed: &Place, request: &Request) -> Limit {
     }
 }
 
-/// The answer where tasks may share cores if they may not now, and the other way round; `None` where there is nothing to
-/// choose.
+/// The answer where tasks may share cores if they may not now, and the other way round; `None` where there is nothing
+/// to choose.
 ///
 /// # Errors
 /// [`PlaceError`], as for the request itself.
@@ -44,7 +45,8 @@ pub(super) fn other_way(typed: &Place, request: &Request) -> Result<Option<Answe
     other.place().map(Some)
 }
 
-/// Only people are told, and only where both ways are open.
+/// Whether the other use of SMT is looked at too: only for people, who see the remark, and only where both are
+/// possible.
 fn is_looked_at(typed: &Place, request: &Request) -> bool {
     let is_free = request.smt_cores().is_some_and(|cores| request.pattern.tasks <= cores);
     let is_sum = typed.objective != ObjectiveChoice::Simulated && request.method == Method::Auto;

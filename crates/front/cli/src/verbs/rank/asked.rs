@@ -1,4 +1,4 @@
-//! What a study runs: its setup on a model, or on this host.
+//! The work of a study: its setup on a model, or on this host.
 
 use crate::args::RankStudy;
 use crate::error::CliError;
@@ -9,7 +9,7 @@ use seatmap_papers::rank::{Choice, Setup};
 use seatmap_pattern::{Pattern, generate};
 use seatmap_workload::long_messages::{LongMessages, MOST_TASKS};
 
-/// What is to be run on a machine, as the user asked for it.
+/// A study to run on a machine, as the user asked for it.
 pub struct Asked<'a> {
     /// Where it runs.
     pub runner: &'a Runner,
@@ -18,10 +18,10 @@ pub struct Asked<'a> {
 }
 
 impl Asked<'_> {
-    /// What is to be run here.
+    /// The setup of the study.
     ///
     /// # Errors
-    /// A pattern that is no ring.
+    /// The pattern is not a ring.
     pub fn setup(&self, typed: &RankStudy) -> Result<Setup, CliError> {
         let pattern = typed.pattern.as_deref().unwrap_or_default();
         let graph = pattern_input::pattern(pattern)?;
@@ -56,7 +56,8 @@ impl Asked<'_> {
         }
     }
 
-    /// The workers: of a Cell the SPEs of the first chip, if they are enough, as in the paper; of other machines all PUs.
+    /// The workers. On a Cell these are the SPEs of the first chip, if they are enough, as in the paper; on other
+    /// machines all PUs.
     fn workers(&self, tasks: usize) -> Vec<u32> {
         match self.runner {
             Runner::CellBe(model) if tasks <= model.spes.len() => (0..model.spes.len() as u32).collect(),

@@ -10,7 +10,7 @@ use std::path::Path;
 /// How a ranking becomes a file.
 type Writer = fn(&Ranking) -> String;
 
-/// What was asked for, checked before the work begins.
+/// The outputs that the user asked for, checked before the work begins.
 pub struct Results {
     files: Vec<(Destination, Writer)>,
     json: bool,
@@ -42,7 +42,7 @@ impl Results {
         self.files.iter().filter(|(to, _)| *to == Destination::Stdout).count() + usize::from(self.json)
     }
 
-    /// Writes the files, and tells the main points where stdout is free.
+    /// Writes the files, and prints the main points where stdout is free.
     pub fn deliver(&self, ranking: &Ranking) -> Result<(), CliError> {
         for (destination, writer) in &self.files {
             destination.write(&writer(ranking))?;

@@ -9,7 +9,7 @@ struct Taken {
     option: &'static str,
     is_typed: fn(&Stats) -> bool,
     by: fn(Function) -> bool,
-    /// Those functions in words.
+    /// The names of those functions.
     functions: &'static str,
 }
 

@@ -1,5 +1,5 @@
-//! The header that is checked in is the one that the sources make. The tests of each C library share this file: the package
-//! that compiles it says which library it is.
+//! Checks that the committed header is the one that the sources make. The tests of each C library share this file:
+//! the package that compiles it says which library it is.
 
 use std::path::Path;
 

@@ -4,9 +4,9 @@ use std::io::{Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::time::Instant;
 
-/// Bytes of a write and of a read: what a connection over the loopback carries at once.
+/// Bytes of each write and read: about the amount that a connection over the loopback carries at once.
 pub const CHUNK: usize = 64 << 10;
-/// After so many bytes a stream's pattern begins anew. It is prime, so that no lost or doubled chunk hides.
+/// A stream's pattern begins anew after this many bytes. The number is prime, so that a lost or doubled chunk shows.
 const PERIOD: usize = 251;
 
 /// When a sender has done enough: whichever comes first.
@@ -17,12 +17,12 @@ pub struct Amount {
 }
 
 impl Amount {
-    /// Until then.
+    /// Any number of bytes until this time.
     pub fn until(end: Instant) -> Self {
         Amount { end: Some(end), bytes: u64::MAX }
     }
 
-    /// How much of a chunk may go now, after so many bytes.
+    /// The part of a chunk that may go now, after this many bytes.
     fn next(self, sent: u64) -> usize {
         let is_over = self.end.is_some_and(|end| Instant::now() >= end);
         if is_over { 0 } else { self.bytes.saturating_sub(sent).min(CHUNK as u64) as usize }

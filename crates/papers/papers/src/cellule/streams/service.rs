@@ -1,4 +1,4 @@
-//! What lies between senders and sinks: Rx threads that receive, and a Tx thread that forwards.
+//! The service between senders and sinks: Rx threads that receive, and a Tx thread that forwards.
 
 use super::ends::CHUNK;
 use super::share::Forwarded;
@@ -10,19 +10,19 @@ use std::time::{Duration, Instant};
 
 /// Chunks between an Rx thread and the Tx thread, for each stream.
 const QUEUE: usize = 64;
-/// How long a poller waits for a stream whose turn it is. A stream that its sender saturates is only ever late, by a time
-/// slice of the scheduler or two; to pass it over would hand its share to the other.
+/// How long a poller waits for a stream whose turn it is. A stream that its sender saturates is at most late, by one
+/// or two time slices of the scheduler; skipping it would give its share to the other stream.
 const PATIENCE: Duration = Duration::from_millis(50);
 /// Bytes that a weight of one is granted in a round.
 const QUANTUM: u64 = 4 << 10;
 
-/// Who is served next.
+/// The order in which streams are served.
 pub enum Way {
     /// The only stream, by the thread that receives it.
     Single,
-    /// Whoever has something, in turn, a chunk each.
+    /// Each stream that has a chunk in turn, one chunk each.
     RoundRobin,
-    /// By as many pollers each, which count bytes.
+    /// In turn by weight: each stream has this many pollers, which count bytes.
     Weighted(Vec<usize>),
 }
 
@@ -79,7 +79,7 @@ fn single(from: &mut TcpStream, to: &mut TcpStream, log: &mut Log) -> io::Result
     }
 }
 
-/// An Rx thread's life: it ends with its stream, or where nobody wants its chunks any more.
+/// An Rx thread's life: it ends with its stream, or when its receiver has gone.
 fn receive(mut from: TcpStream, filled: &SyncSender<Vec<u8>>) {
     loop {
         let mut chunk = vec![0; CHUNK];
@@ -93,7 +93,7 @@ fn receive(mut from: TcpStream, filled: &SyncSender<Vec<u8>>) {
     }
 }
 
-/// What an Rx thread has received.
+/// The chunks that an Rx thread has received.
 struct Queue {
     chunks: Receiver<Vec<u8>>,
     /// The first chunk, once it was looked at.
@@ -102,7 +102,7 @@ struct Queue {
 }
 
 impl Queue {
-    /// Bytes of the first chunk, which it waits for so long.
+    /// The bytes of the first chunk; waits for it no longer than `patience`.
     fn first(&mut self, patience: Duration) -> Option<u64> {
         if self.head.is_none() && self.is_open {
             match self.chunks.recv_timeout(patience) {

@@ -1,4 +1,4 @@
-//! Who got how much in each window.
+//! The share of each stream in each window.
 
 use seatmap_statistics::median;
 use serde::Serialize;
@@ -6,9 +6,9 @@ use serde::Serialize;
 /// Bytes that left the service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Forwarded {
-    /// Since the service began.
+    /// The time since the service began.
     pub at_ns: u64,
-    /// Whose they were.
+    /// The stream that they belong to.
     pub stream: usize,
     /// How many.
     pub bytes: u64,
@@ -29,8 +29,8 @@ pub struct Shares {
     pub most: f64,
 }
 
-/// Shares in the windows before `end_ns`, without the first, in which the streams come up. All are NaN where there is no
-/// window in which something was forwarded.
+/// Shares in the windows before `end_ns`, without the first, in which the streams come up. All are NaN where there is
+/// no window in which something was forwarded.
 #[must_use]
 pub fn shares(forwarded: &[Forwarded], window_ns: u64, end_ns: u64) -> Shares {
     let count = (end_ns / window_ns.max(1)) as usize;
