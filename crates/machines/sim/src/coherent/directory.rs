@@ -37,9 +37,9 @@ pub struct Counts {
 
 /// The directories of a machine.
 ///
-/// On a ring or mesh each line has one home, and two homes share no lines: one table holds the records of all homes.
-/// In a hierarchy the levels share one record of each line, as if each level knew at once what the others know. A
-/// request climbs to the first level that has all sharers of its line below it, and that level serves it.
+/// On a ring or mesh each line has one home, and no two homes share anything, so one table holds the records of all
+/// homes. In a hierarchy the levels share one record of each line, as if each level knew at once what the others
+/// know. A request climbs to the first level that has all sharers of its line below it, and that level serves it.
 #[derive(Clone, Debug)]
 pub struct Directory {
     layout: Arc<Layout>,

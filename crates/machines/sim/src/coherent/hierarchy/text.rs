@@ -112,7 +112,8 @@ fn word(basis: Basis) -> &'static str {
     }
 }
 
-/// A string in quotes for people to read: TOML allows hidden characters as they are.
+/// A string in quotes, with hidden characters made visible: people read the file, and TOML allows such characters as
+/// they are.
 fn quoted(text: &str) -> String {
     toml::Value::String(seatmap_document::visible(text)).to_string()
 }
