@@ -49,7 +49,7 @@ pub struct Moved {
 }
 
 impl LongMessages {
-    /// The messages of a pattern, in steps. If each task's partners differ from it in one bit of the number (trees,
+    /// The messages of a pattern, in steps. If the partners of every edge have numbers that differ in one bit (trees,
     /// recursive doubling, butterflies), the steps go bit by bit; else all messages are sent at once. The heaviest
     /// edge sends `largest_bytes`, others their share. `None` if there are too many tasks, or if no task sends.
     #[must_use]
@@ -106,7 +106,8 @@ impl LongMessages {
     }
 }
 
-/// The bit in which partners differ, if all partners differ in one bit only, and there are several such bits.
+/// The step of an edge: the bit in which its partners differ, if the partners of every edge differ in one bit only
+/// and more than the lowest bit occurs; else 0.
 fn step(pattern: &Pattern, edge: &Edge) -> usize {
     let is_by_bits = pattern.edges.iter().any(|edge| (edge.from ^ edge.to) > 1)
         && pattern.edges.iter().all(|edge| (edge.from ^ edge.to).is_power_of_two());

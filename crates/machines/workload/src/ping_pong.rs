@@ -13,8 +13,7 @@ use seatmap_port::{Addr, Port, Stamp, WORDS_PER_LINE, Workload};
 pub struct PingPong {
     /// The word of each pair, on a line of its own.
     pub lines: Vec<Addr>,
-    /// The place where the tasks meet before they start: a line that no pair uses, and neither does any pair use the
-    /// next line.
+    /// The place where the tasks meet before they start: a line that no pair uses, and whose next line no pair uses.
     pub gate: Addr,
     /// Timed batches.
     pub batches: u32,
@@ -32,8 +31,8 @@ pub struct Trace {
 }
 
 impl PingPong {
-    /// Waits until all tasks have come. Tasks wait on a line of its own: if every arrival woke hundreds of tasks, the
-    /// meeting would take longer than the rest of the run.
+    /// Waits until all tasks have come. The tasks wait on a line of its own: if every arrival woke all waiting tasks,
+    /// hundreds of tasks would take longer to meet than the rest of the run takes.
     fn meet<P: Port>(&self, port: &P) {
         match port.fetch_add(self.gate, 1) + 1 == self.tasks() as u64 {
             true => port.store(self.go(), 1),

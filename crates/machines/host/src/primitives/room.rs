@@ -113,7 +113,7 @@ impl Room {
 
     /// Times the work that `prepare(rank)` gives each thread. All threads begin at one value of the clock. A thread
     /// that has done its batches keeps on until all have, unless the threads take turns. A thread that fails drops
-    /// its work, which must let the others go on.
+    /// its work, and this must release the other threads.
     pub(super) fn time<F>(
         &mut self,
         primitive: &impl Primitive,

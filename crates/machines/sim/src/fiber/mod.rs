@@ -32,7 +32,7 @@ mod tests {
     use std::cell::Cell;
     use std::panic::{AssertUnwindSafe, catch_unwind};
 
-    /// Counts when it is dropped.
+    /// Counts its drops.
     struct Guard<'a>(&'a Cell<u32>);
 
     impl Drop for Guard<'_> {

@@ -15,8 +15,8 @@ struct Dropped;
 /// Carries something to the one thread that runs next.
 struct Handed<T>(T);
 
-// SAFETY: whoever hands over stops until it is handed something back, so that one thread at a time uses what is in it; and
-// channels order what both do.
+// SAFETY: a side that hands over stops until the other side hands something back, so one thread at a time uses the
+// content; and channels order the accesses of both.
 unsafe impl<T> Send for Handed<T> {}
 
 impl<T> Handed<T> {

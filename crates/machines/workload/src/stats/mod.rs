@@ -37,7 +37,7 @@ pub struct Timed {
 }
 
 impl Timed {
-    /// The time for which it worked.
+    /// The times at which the task was at work.
     #[must_use]
     pub fn run(&self) -> Run {
         Run { beats: vec![self.began, self.ended, self.until], counted: 0..1 }
