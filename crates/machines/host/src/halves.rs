@@ -11,8 +11,8 @@ use std::sync::atomic::AtomicU64;
 #[inline(always)]
 pub(crate) fn fetch_add(word: &AtomicU64, is_upper: bool, mut value: u32) -> u32 {
     let at = half(word, is_upper);
-    // SAFETY: the half lies in a word that outlives the instruction and that all reach atomically alone; the instruction
-    // changes these four bytes, one register and the flags.
+    // SAFETY: the half lies in a word that outlives the instruction and that all threads access atomically only; the
+    // instruction changes these four bytes, one register and the flags.
     unsafe {
         asm!("lock xadd dword ptr [{at}], {value:e}", at = in(reg) at, value = inout(reg) value, options(nostack))
     };

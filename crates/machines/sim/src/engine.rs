@@ -87,8 +87,8 @@ impl Stage {
             let stack = stack.map_err(|error| SimError::Seat(format!("no stack for task {rank}: {error}")))?;
             let body = &body;
             let task = move |yielder: &Yielder<M::Call>| output.set(Some(body(rank, yielder)));
-            // SAFETY: what the task borrows (its body, and with it machine and clock; its output) outlives `fibers`, which
-            // this function drops before any of it: no fiber leaves here.
+            // SAFETY: everything that the task borrows (its body, and with it machine and clock; its output) outlives
+            // `fibers`, which this function drops before any of it: no fiber leaves here.
             fibers.push(unsafe { Fiber::new(stack, task) });
         }
         let ended = Turns { machine, clock, fibers: &mut fibers, most_events: self.most_events }.take();

@@ -20,8 +20,8 @@ pub struct View {
 /// The renderer of Liu et al. 2015 (section IV.B). Coordinators, each with a slice of every image, send coordinates
 /// to their workers over spin-locked channels; the workers count iterations and send the counts back.
 ///
-/// Coordinator c is task c (1 + `workers`), and its workers are the tasks after it. Worker w (counted over all coordinators)
-/// hears on the line `channels[w][0]` and answers on `channels[w][1]`.
+/// Coordinator c is task c (1 + `workers`), and its workers are the tasks after it. Worker w (counted over all
+/// coordinators) hears on the line `channels[w][0]` and answers on `channels[w][1]`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mandelbrot {
     /// Coordinators; the paper has four.

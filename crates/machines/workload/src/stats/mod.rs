@@ -1,8 +1,8 @@
 //! The programs of CellStats: one primitive at a time, in a loop.
 //!
-//! After Abellán, Fernández & Acacio 2009, "Characterizing the basic synchronization and communication operations in dual
-//! Cell-based blades through CellStats", section 3. Each task warms up, loops, and reports what its clock and its
-//! decrementer say of the loop alone.
+//! After Abellán, Fernández & Acacio 2009, "Characterizing the basic synchronization and communication operations in
+//! dual Cell-based blades through CellStats", section 3. Each task warms up, loops, and reports the readings of its
+//! clock and its decrementer for the loop alone.
 
 mod atomics;
 mod exchange;
