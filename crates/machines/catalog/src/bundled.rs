@@ -8,10 +8,10 @@ use seatmap_sim::catalog::{Model, is_model};
 
 pub use catalog::{names, suggest};
 
-/// One of the machines that come with Seatmap; `None` where none has this name.
+/// One of the machines that come with Seatmap; `None` if none has this name.
 ///
 /// # Errors
-/// The bundled file is wrong, which is a mistake in Seatmap.
+/// The bundled file is wrong: a bug in Seatmap.
 pub fn open(name: &str) -> Result<Option<Kind>, ModelError> {
     let Some(text) = catalog::find(name) else { return Ok(None) };
     if is_model(text) {

@@ -1,4 +1,4 @@
-//! What a machine can do.
+//! The capabilities of machines: the things that a verb can ask of one.
 
 use std::fmt;
 
@@ -18,11 +18,11 @@ pub enum Capability {
 }
 
 impl Capability {
-    /// All of them, in the order in which they are listed.
+    /// All capabilities, in the order in which they are listed.
     pub const ALL: [Capability; 5] =
         [Capability::Distances, Capability::Homes, Capability::Loaded, Capability::RunsLines, Capability::RunsChannels];
 
-    /// The word of `seatmap machines` for it.
+    /// The word with which `seatmap machines` lists this capability.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -36,7 +36,7 @@ impl Capability {
 }
 
 impl fmt::Display for Capability {
-    /// What a machine without it cannot do.
+    /// Names the things that a machine without this capability cannot do.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(match self {
             Capability::Distances => "holds no core distances",
@@ -48,16 +48,16 @@ impl fmt::Display for Capability {
     }
 }
 
-/// A machine lacks what was asked of it.
+/// The error of a machine that lacks the capability that a verb needs.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{machine} is {kind}: it {lacks}; {remedy}")]
 pub struct Lacks {
     /// The machine, as the user named it.
     pub machine: String,
-    /// What it is, with its article.
+    /// The kind of the machine, with its article.
     pub kind: &'static str,
-    /// What it lacks.
+    /// The capability that it lacks.
     pub lacks: Capability,
-    /// What to do instead.
+    /// The remedy: a sentence that tells the user what to do instead.
     pub remedy: String,
 }

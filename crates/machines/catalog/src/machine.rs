@@ -13,7 +13,7 @@ use seatmap_sim::{ModelError, SimError};
 use std::io;
 use std::path::Path;
 
-/// What kind of machine it is, which decides what it can do.
+/// The kind of a machine, which decides its capabilities.
 #[derive(Clone, Debug)]
 pub enum Kind {
     /// This computer.
@@ -31,19 +31,19 @@ pub enum Kind {
 pub struct Machine {
     /// Its name: that of the host or of the bundled machine, or the one in the file.
     pub name: String,
-    /// What it is.
+    /// The kind of the machine.
     pub kind: Kind,
-    /// What a reader of its file should know.
+    /// Notes for a reader of its file.
     pub notes: Vec<Note>,
-    /// What the user typed.
+    /// The name or path that the user typed.
     typed: String,
 }
 
-/// What opening a machine takes from its surroundings.
+/// The things outside this crate that opening a machine needs.
 pub struct Surroundings<'a> {
     /// Today, as `YYYY-MM-DD`: the date of an imported profile.
     pub today: &'a str,
-    /// This program with its version: who measured the host.
+    /// This program with its version, recorded as the tool that measured the host.
     pub tool: &'a str,
     /// Reads a file; `-` is standard input.
     pub read: &'a dyn Fn(&Path) -> io::Result<Vec<u8>>,
@@ -52,15 +52,15 @@ pub struct Surroundings<'a> {
 /// Why a machine could not be opened.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
-    /// There is no machine of this name.
+    /// No machine has this name.
     #[error("no machine called '{name}' comes with Seatmap; {}", hint(*.nearest))]
     Unknown {
-        /// What was asked for.
+        /// The name that the user asked for.
         name: String,
-        /// What was perhaps meant.
+        /// The most similar name, if one is similar enough.
         nearest: Option<&'static str>,
     },
-    /// There is no such file.
+    /// The file does not exist.
     #[error("{0}: there is no such file; 'seatmap machines' lists the machines known by name")]
     NoSuchFile(String),
     /// A file cannot be read.
@@ -68,7 +68,7 @@ pub enum OpenError {
     Read {
         /// The file.
         path: String,
-        /// What the system says.
+        /// The error of the operating system.
         source: io::Error,
     },
     /// A file cannot be understood.
@@ -76,7 +76,7 @@ pub enum OpenError {
     Import {
         /// The file.
         path: String,
-        /// What is wrong in it.
+        /// The mistake in the file.
         source: ImportError,
     },
     /// A tree of `hwloc-gather-topology` cannot be read.
@@ -84,7 +84,7 @@ pub enum OpenError {
     Dump {
         /// The folder or archive.
         path: String,
-        /// What is wrong with it.
+        /// The mistake in the folder or archive.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
     /// A file of a model is wrong.
@@ -109,10 +109,10 @@ fn hint(nearest: Option<&str>) -> String {
     nearest.map_or_else(|| listed.to_owned(), |nearest| format!("did you mean '{nearest}'? {listed}"))
 }
 
-/// Why a machine's profile cannot be had.
+/// Why a machine has no profile.
 #[derive(Debug, thiserror::Error)]
 pub enum ProfileError {
-    /// What is remembered of this host cannot be used.
+    /// The remembered profile of this host cannot be used.
     #[error(transparent)]
     Remembered(#[from] RememberedError),
     /// This host's topology cannot be read.
@@ -124,7 +124,7 @@ pub enum ProfileError {
 }
 
 impl ProfileError {
-    /// Whether the user's files are at fault, and not the work.
+    /// Whether the user's files are at fault, rather than the run.
     #[must_use]
     pub fn is_input(&self) -> bool {
         matches!(self, ProfileError::Remembered(_))
@@ -192,7 +192,7 @@ impl Machine {
         Ok(Machine { notes: imported.notes, ..Machine::new(name, known, kind) })
     }
 
-    /// A computer of which somebody gathered the files of `/sys` and `/proc`: its topology, without distances.
+    /// A computer from its gathered files of `/sys` and `/proc`: its topology, without distances.
     fn gathered(typed: &str, topology: Topology, today: &str) -> Self {
         let file = typed.trim_end_matches('/').rsplit('/').next().unwrap_or(typed);
         let stem = file.trim_end_matches(".bz2").trim_end_matches(".tar");
@@ -215,8 +215,8 @@ impl Machine {
         matches!(self.kind, Kind::Host)
     }
 
-    /// The machine as data: topology, distances, homes. Of a model they are what it takes in virtual time; of this host what
-    /// was measured last, or its topology alone.
+    /// The machine as data: topology, distances, homes. A model gives its distances in virtual time; this host gives
+    /// its last measurement, or its topology alone.
     ///
     /// # Errors
     /// [`ProfileError`].
@@ -228,7 +228,7 @@ impl Machine {
         }
     }
 
-    /// The model that runs programs in its place, where there is one.
+    /// The model that runs programs in the machine's place, if there is one.
     #[must_use]
     pub fn model(&self) -> Option<&Model> {
         match &self.kind {
@@ -237,7 +237,8 @@ impl Machine {
         }
     }
 
-    /// What it can do. Of this host only running programs is certain: whether it was measured, its profile says.
+    /// The capabilities of the machine. This host is only certain to run programs; its profile says whether it was
+    /// measured.
     #[must_use]
     pub fn capabilities(&self) -> Vec<Capability> {
         let can = |capability: &Capability| match (capability, &self.kind) {
@@ -253,10 +254,10 @@ impl Machine {
         Capability::ALL.into_iter().filter(can).collect()
     }
 
-    /// Checks that it can do something.
+    /// Checks that the machine has a capability.
     ///
     /// # Errors
-    /// [`Lacks`], which says what it is and what to do instead.
+    /// [`Lacks`], which names the machine's kind and the remedy.
     pub fn require(&self, capability: Capability) -> Result<(), Lacks> {
         match self.capabilities().contains(&capability) {
             true => Ok(()),
@@ -264,7 +265,7 @@ impl Machine {
         }
     }
 
-    /// What runs programs that need this capability.
+    /// The runner for programs that need this capability.
     ///
     /// # Errors
     /// [`Lacks`]: it does not run them.
@@ -273,7 +274,8 @@ impl Machine {
         Ok(self.model().map_or(Runner::Host, |model| Runner::from(model.clone())))
     }
 
-    /// How it answers when its core distances are measured. A description is replayed: its figures are the distances.
+    /// The way in which the machine answers when its core distances are measured. A description is replayed: its
+    /// figures are the distances.
     #[must_use]
     pub fn answers(&self) -> Answers {
         match &self.kind {
@@ -283,13 +285,13 @@ impl Machine {
         }
     }
 
-    /// The error of a machine that lacks something.
+    /// The error of a machine that lacks a capability.
     #[must_use]
     pub fn lacks(&self, capability: Capability) -> Lacks {
         Lacks { machine: self.typed.clone(), kind: self.kind(), lacks: capability, remedy: self.remedy(capability) }
     }
 
-    /// What it is, with its article.
+    /// The kind of the machine, with its article.
     #[must_use]
     pub fn kind(&self) -> &'static str {
         match &self.kind {
@@ -326,7 +328,7 @@ fn holds(profile: &Profile, capability: Capability) -> bool {
     }
 }
 
-/// The remembered profile of this host, else its topology.
+/// The remembered profile of this host; without one, its topology.
 fn host_profile(around: &Surroundings) -> Result<Profile, ProfileError> {
     if let Some(profile) = remembered::latest()? {
         remembered::of_this_computer(&profile)?;
@@ -343,7 +345,7 @@ fn host_profile(around: &Surroundings) -> Result<Profile, ProfileError> {
     Ok(profile)
 }
 
-/// Whether a name can only have been meant for a file.
+/// Whether a name can only mean a file.
 fn looks_like_a_path(name: &str) -> bool {
     name.contains('/') || Path::new(name).extension().is_some_and(|extension| extension.len() <= 4)
 }

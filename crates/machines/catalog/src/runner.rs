@@ -1,4 +1,4 @@
-//! What runs programs on a machine.
+//! The runners: the ways to run programs on a machine.
 
 use seatmap_sim::catalog::Model;
 use seatmap_sim::{CellModel, CoherentModel};
@@ -9,20 +9,20 @@ use std::sync::Arc;
 pub enum Runner {
     /// This computer.
     Host,
-    /// A Cell, in virtual time.
+    /// A Cell processor, in virtual time.
     CellBe(Arc<CellModel>),
     /// A machine with coherent caches, in virtual time.
     Coherent(Arc<CoherentModel>),
 }
 
-/// How a machine answers when core distances are measured on it.
+/// The way in which a machine answers when core distances are measured on it.
 #[derive(Clone, Debug)]
 pub enum Answers {
-    /// This computer: pinned threads and its clock.
+    /// This computer answers with pinned threads and its clock.
     Measured,
-    /// A model runs the same protocol in virtual time.
+    /// A model answers: it runs the same protocol in virtual time.
     Simulated(Arc<CoherentModel>),
-    /// Figures on file answer, with synthetic noise: nothing is run.
+    /// The figures of a file answer, with synthetic noise. Nothing is run.
     Replayed,
 }
 

@@ -5,8 +5,8 @@ use std::io;
 use std::ptr::NonNull;
 use std::sync::atomic::AtomicU64;
 
-/// Zeroed memory in pages of its own, seen as 64-bit words, 64 lines of eight to a 4 KiB page. Pages are placed by first
-/// touch: mapping them reserves them and no more.
+/// Zeroed memory in pages of its own, seen as 64-bit words, 64 lines of eight to a 4 KiB page. The kernel places a
+/// page at its first touch, so mapping only reserves pages.
 pub struct Arena {
     base: NonNull<AtomicU64>,
     words: usize,
@@ -18,10 +18,10 @@ unsafe impl Send for Arena {}
 unsafe impl Sync for Arena {}
 
 impl Arena {
-    /// Maps so many lines, rounded up to whole pages.
+    /// Maps this many lines, rounded up to whole pages.
     ///
     /// # Errors
-    /// What the kernel says, or `InvalidInput` for no lines at all.
+    /// The kernel's error, or `InvalidInput` for 0 lines.
     pub fn new(lines: u32) -> io::Result<Self> {
         let bytes = lines as usize * LINE_BYTES;
         if bytes == 0 {

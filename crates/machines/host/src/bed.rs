@@ -22,13 +22,14 @@ use std::sync::atomic::Ordering;
 /// Words of a 4 KiB page.
 const PAGE_WORDS: u32 = 512;
 
-/// This computer: seats are CPUs, one pinned thread each; local stores lie on their task's NUMA node; a memory module is a
-/// NUMA node that this process has CPUs of, ascending, where there are several, else all of memory.
+/// This computer as a machine. A seat is a CPU with one pinned thread. A local store lies on the NUMA node of its
+/// task. The memory modules are the NUMA nodes that this process has CPUs of, in ascending order; with one node only,
+/// all of memory is one module.
 ///
-/// Each run gets fresh memory. Threads are kept.
+/// Each run gets fresh memory. The threads are kept.
 pub struct HostBed {
     cpus: Cpus,
-    /// A CPU of each module.
+    /// One CPU of each module.
     modules: Vec<u32>,
     clock: HostClock,
     crew: Crew,
@@ -36,7 +37,7 @@ pub struct HostBed {
 
 /// Why a task ended without a result.
 enum End {
-    /// Another one had failed.
+    /// Another task had failed.
     Followed,
     Refused(DmaError),
     Panicked,
@@ -46,7 +47,7 @@ impl HostBed {
     /// Reads the CPUs and nodes of this process, and calibrates the clock, which takes about 20 ms.
     ///
     /// # Errors
-    /// The kernel does not say.
+    /// [`BedError`], if the kernel does not tell the CPUs or nodes.
     pub fn new() -> Result<Self, BedError> {
         let cpus =
             Cpus::read().map_err(|source| BedError::System { what: "cannot read this process's CPUs", source })?;
@@ -85,7 +86,7 @@ impl HostBed {
         Ok(self.cpus.check(seats)?)
     }
 
-    /// Writes into each page of local stores and modules, on the node where it is wanted.
+    /// Writes into each page of the local stores and modules, from the node where the page belongs.
     fn place(&mut self, arena: &Arena, layout: &Layout, seats: &[u32]) -> Result<(), BedError> {
         let shape = layout.shape();
         let touch = |start: Addr, bytes: u32| {
@@ -138,7 +139,7 @@ impl End {
     }
 }
 
-/// The results, or the failure that came first by rank; those who only followed had none of their own.
+/// The results, or the first failure by rank. Tasks that stopped because another failed have no failure of their own.
 fn sorted<T>(ends: Vec<Result<T, End>>) -> Result<Vec<T>, BedError> {
     let failure = ends.iter().enumerate().find_map(|(rank, end)| match end {
         Err(End::Refused(source)) => Some(BedError::Refused { rank, source: source.clone() }),

@@ -1,4 +1,4 @@
-//! The clock behind the figures: the processor's counter where it can be trusted, else the kernel's clock.
+//! The clock behind the figures: the processor's counter if it can be trusted, else the kernel's clock.
 
 mod counter;
 mod step;
@@ -8,18 +8,18 @@ use std::time::{Duration, Instant};
 
 pub use step::step_of;
 
-/// How long the counter is held against the kernel's clock. Both ends are read to about 30 ns, so the rate is known to a
-/// few parts in a million.
+/// The time for which the counter is compared with the kernel's clock. Both ends are read to about 30 ns, so the rate
+/// is known to a few parts in a million.
 const CALIBRATION: Duration = Duration::from_millis(20);
 
-/// Readings from which the step is found.
+/// Readings from which the step of the clock is found.
 const STEP_READINGS: usize = 20_000;
 
 /// This computer's clock.
 ///
-/// On x86-64 with an invariant time-stamp counter (CPUID 8000_0007h, EDX bit 8) that is RDTSCP; on 64-bit Arm the virtual
-/// counter; elsewhere `CLOCK_MONOTONIC_RAW`. Which one it is is recorded in the profile, and [`seatmap_doctor::measuring`] warns about
-/// the last.
+/// On x86-64 with an invariant time-stamp counter (CPUID 8000_0007h, EDX bit 8), the clock is RDTSCP; on 64-bit Arm
+/// it is the virtual counter; elsewhere it is `CLOCK_MONOTONIC_RAW`. The profile records the source, and
+/// [`seatmap_doctor::measuring`] warns about the last one.
 #[derive(Clone, Debug)]
 pub struct HostClock {
     source: Source,
@@ -27,7 +27,7 @@ pub struct HostClock {
     step_ns: f64,
 }
 
-/// What is read.
+/// The counter that a clock reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Source {
     /// The time-stamp counter of x86-64.
@@ -51,7 +51,7 @@ impl Source {
 }
 
 impl HostClock {
-    /// Chooses the best clock there is, calibrates it and measures its step. Takes about 20 ms.
+    /// Chooses the best available clock, calibrates it and measures its step. Takes about 20 ms.
     #[must_use]
     pub fn calibrated() -> Self {
         let source = counter::trusted().unwrap_or(Source::Kernel);
@@ -63,7 +63,7 @@ impl HostClock {
         HostClock { source, ns_per_tick, step_ns: step_ticks as f64 * ns_per_tick }
     }
 
-    /// What is read.
+    /// The counter that this clock reads.
     #[must_use]
     pub fn source(&self) -> Source {
         self.source
@@ -75,21 +75,21 @@ impl HostClock {
         self.ns_per_tick
     }
 
-    /// The smallest step that it takes, in nanoseconds.
+    /// The smallest step of the clock, in nanoseconds.
     #[must_use]
     pub fn step_ns(&self) -> f64 {
         self.step_ns
     }
 
-    /// The time, and the CPU it was read on.
+    /// The time, and the CPU on which it was read.
     #[inline(always)]
     #[must_use]
     pub fn stamp(&self) -> Stamp {
         counter::read(self.source)
     }
 
-    /// Ticks that so many core cycles last. The counter of x86-64 runs at the nominal core frequency, so there they are
-    /// equal; where the core's frequency cannot be known from user space one cycle is taken as 1/3 ns.
+    /// Ticks in this many core cycles. The counter of x86-64 runs at the nominal core frequency, so one tick is one
+    /// cycle there. Elsewhere user space cannot know the core's frequency, and one cycle is taken as 1/3 ns.
     #[must_use]
     pub fn ticks_in(&self, cycles: u64) -> u64 {
         match self.source {
@@ -98,7 +98,7 @@ impl HostClock {
         }
     }
 
-    /// The same facts as they stand in a profile.
+    /// The same facts, in the form of a profile.
     #[must_use]
     pub fn describe(&self) -> seatmap_machine::Clock {
         seatmap_machine::Clock {

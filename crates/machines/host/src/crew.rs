@@ -1,4 +1,4 @@
-//! One pinned thread a PU, kept from run to run.
+//! One pinned thread for each PU, kept from run to run.
 
 use seatmap_os::affinity;
 use std::collections::HashMap;
@@ -6,11 +6,11 @@ use std::io;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
 
-/// What a worker is given to do.
+/// The work that a worker is given.
 type Job = Box<dyn FnOnce() + Send + 'static>;
 
-/// Pinned worker threads, made on first use and kept: a matrix visits each PU thousands of times, and a thread costs more
-/// than a visit. Idle workers sleep.
+/// Pinned worker threads, made on first use and kept: a matrix visits each PU thousands of times, and making a thread
+/// costs more than a visit. Idle workers sleep.
 #[derive(Default)]
 pub struct Crew {
     workers: HashMap<u32, Worker>,
@@ -24,15 +24,15 @@ struct Worker {
 /// Why the crew could not do its work.
 #[derive(Debug, thiserror::Error)]
 pub enum CrewError {
-    /// The kernel refused to seat a thread, or seated it elsewhere.
+    /// The kernel refused to pin a thread, or pinned it elsewhere.
     #[error("no thread could be pinned to CPU {cpu}")]
     Pin {
         /// The CPU.
         cpu: u32,
-        /// What the kernel says.
+        /// The kernel's error.
         source: io::Error,
     },
-    /// The same CPU twice in one run.
+    /// One run has the same CPU twice.
     #[error("CPU {0} is asked to hold two tasks at once")]
     Shared(u32),
     /// A task ended without a result.
@@ -41,10 +41,11 @@ pub enum CrewError {
 }
 
 impl Crew {
-    /// Runs `work(rank)` for every rank at once, rank r on the CPU `seats[r]`, and returns the results by rank.
+    /// Runs `work(rank)` for every rank at once, rank r on the CPU `seats[r]`. Returns the results by rank.
     ///
     /// # Errors
-    /// No work is begun where a seat cannot be had; a panic in one rank is an error after all have ended.
+    /// [`CrewError`]. No work begins if a thread cannot be pinned. A panic in one rank becomes an error after all
+    /// ranks have ended.
     pub fn run<T: Send>(&mut self, seats: &[u32], work: &(impl Fn(usize) -> T + Sync)) -> Result<Vec<T>, CrewError> {
         if let Some(cpu) = seats.iter().enumerate().find_map(|(at, cpu)| seats[..at].contains(cpu).then_some(*cpu)) {
             return Err(CrewError::Shared(cpu));
@@ -81,7 +82,7 @@ impl Crew {
 
     fn dispatch(&self, cpu: u32, job: Job) {
         let jobs = self.workers.get(&cpu).and_then(|worker| worker.jobs.as_ref());
-        // A job that is not taken is dropped, its `report` with it, and the rank counts as lost.
+        // A job that is not taken is dropped together with its `report`, and the rank counts as lost.
         if let Some(jobs) = jobs {
             let _ = jobs.send(job);
         }
@@ -104,7 +105,7 @@ fn work_through(cpu: u32, seated: &Sender<io::Result<()>>, inbox: &Receiver<Job>
     }
 }
 
-/// Waits until every sender is gone, which is when every job has ended, and sorts what came by rank.
+/// Waits until every sender is gone, which means that every job has ended. Sorts the reports by rank.
 fn collect<T>(seats: &[u32], reports: &Receiver<(usize, Option<T>)>) -> Result<Vec<T>, CrewError> {
     let mut results: Vec<Option<T>> = seats.iter().map(|_| None).collect();
     for (rank, result) in reports {

@@ -1,4 +1,4 @@
-//! What surrounds a measurement on this computer.
+//! The surroundings of a measurement: processor, kernel, hypervisor and settings of this computer.
 
 use seatmap_machine::Environment;
 use seatmap_os::CpuList;
@@ -6,7 +6,7 @@ use seatmap_os::cpus::Cpus;
 use seatmap_os::small;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Reads everything that `/proc` and `/sys` tell. `steal_percent` is left open: it is known after measuring.
+/// Reads the environment from `/proc` and `/sys`. `steal_percent` is left open, as it is only known after measuring.
 #[must_use]
 pub fn read() -> Environment {
     let cpuinfo = small::read("/proc/cpuinfo").unwrap_or_default();
@@ -30,13 +30,13 @@ pub fn read() -> Environment {
     }
 }
 
-/// The processor's model; `None` where the kernel does not say.
+/// The processor's model; `None` if the kernel does not say.
 #[must_use]
 pub fn cpu_model() -> Option<String> {
     model_in(&small::read("/proc/cpuinfo")?)
 }
 
-/// The kernel's name for this boot, another one after the next (random(4)).
+/// The kernel's name for this boot, which changes with every boot (random(4)).
 #[must_use]
 pub fn boot_id() -> Option<String> {
     small::read("/proc/sys/kernel/random/boot_id")
@@ -55,7 +55,7 @@ fn hypervisor(cpuinfo: &str) -> String {
     }
 }
 
-/// What hypervisors call themselves, and what people call them.
+/// The names that hypervisors give themselves, and the names that people know.
 #[cfg(target_arch = "x86_64")]
 const HYPERVISORS: [(&str, &str); 7] = [
     ("KVMKVMKVM", "KVM"),
@@ -87,7 +87,7 @@ fn arm_part(cpuinfo: &str) -> Option<String> {
     Some(format!("Arm implementer {implementer} part {}", small::value_of(cpuinfo, "CPU part")?))
 }
 
-/// The one governor of all CPUs, `mixed` where they differ, `None` where the frequency is not ours to set.
+/// The governor of all CPUs; `mixed` if they differ; `None` if we cannot set the frequency.
 fn governor() -> Option<String> {
     let online = Cpus::read().ok()?.online;
     let path = |cpu| format!("/sys/devices/system/cpu/cpu{cpu}/cpufreq/scaling_governor");

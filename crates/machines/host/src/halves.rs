@@ -1,25 +1,25 @@
 //! Read-modify-write of 32 bits of a 64-bit word, by x86-64's own instructions.
 //!
-//! Rust's atomics of one size must not meet those of another on the same bytes while threads run, and memory here is words
-//! of 64 bits. The instructions are therefore written out: the processor itself keeps locked accesses of all sizes in one
-//! order (Intel SDM vol. 3A, 9.1.2.2).
+//! Rust's atomics of one size must not meet those of another on the same bytes while threads run, and memory here
+//! consists of 64-bit words. This module therefore uses the instructions directly: the processor itself keeps locked
+//! accesses of all sizes in one order (Intel SDM vol. 3A, 9.1.2.2).
 
 use std::arch::asm;
 use std::sync::atomic::AtomicU64;
 
-/// Adds, and returns what was there before.
+/// Adds to the half, and returns its old value.
 #[inline(always)]
 pub(crate) fn fetch_add(word: &AtomicU64, is_upper: bool, mut value: u32) -> u32 {
     let at = half(word, is_upper);
-    // SAFETY: the half lies in a word that outlives the instruction and that all reach atomically alone; the instruction
-    // changes these four bytes, one register and the flags.
+    // SAFETY: the half lies in a word that outlives the instruction and that all threads access atomically only; the
+    // instruction changes these four bytes, one register and the flags.
     unsafe {
         asm!("lock xadd dword ptr [{at}], {value:e}", at = in(reg) at, value = inout(reg) value, options(nostack))
     };
     value
 }
 
-/// Replaces, and returns what was there before.
+/// Replaces the half, and returns its old value.
 #[inline(always)]
 pub(crate) fn swap(word: &AtomicU64, is_upper: bool, mut value: u32) -> u32 {
     let at = half(word, is_upper);

@@ -1,4 +1,4 @@
-//! This computer as a machine: pinned threads that run workloads, and everything worth knowing about the room.
+//! This computer as a machine: pinned threads that run workloads, and facts about the surroundings of a measurement.
 //!
 //! | module | gives |
 //! |---|---|
@@ -15,7 +15,7 @@
 //! | [`remembered`] | the profile of this host that `seatmap measure` left |
 //! | [`environment`], [`doctor`], [`steal`], [`usage`] | what surrounds a measurement, and what to mend; what it used |
 //!
-//! CPU sets are bit masks of any length here: `cpu_set_t` stops at 1024.
+//! CPU sets are bit masks of any length in this crate: `cpu_set_t` ends at 1024 CPUs.
 #![deny(missing_docs)]
 
 pub mod arena;

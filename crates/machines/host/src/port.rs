@@ -9,7 +9,8 @@ use seatmap_port::{Addr, Port, Stamp};
 use std::hint::spin_loop;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// What a pinned thread of this computer can do: plain atomic loads and stores on an arena, its clock, its own CPU time.
+/// The view of the machine that a pinned thread has: plain atomic loads and stores on an arena, a clock, and the
+/// thread's own CPU time.
 #[derive(Clone, Copy)]
 pub struct HostPort<'a> {
     words: &'a [AtomicU64],
@@ -115,7 +116,7 @@ impl Port for HostPort<'_> {
     }
 }
 
-/// Involuntary context switches of the calling thread so far (getrusage(2), `RUSAGE_THREAD`).
+/// Involuntary context switches of the calling thread until now (getrusage(2), `RUSAGE_THREAD`).
 fn involuntary_switches() -> u64 {
     // SAFETY: `rusage` is plain integers, for which all zeros is a value.
     let mut usage: libc::rusage = unsafe { std::mem::zeroed() };

@@ -1,4 +1,4 @@
-//! What a Linux programmer chooses among to let threads talk: each way timed on CPUs that the caller names.
+//! The primitives with which threads on Linux can talk, each timed on CPUs that the caller names.
 //!
 //! | primitive | CPUs | one operation is |
 //! |---|---|---|
@@ -9,10 +9,10 @@
 //! | [`CopyBytes`] | 1 or 2 | bytes copied from a buffer of the last CPU's node |
 //! | [`ProcessVmReadv`] | 1 or 2 | the same by system call |
 //!
-//! [`survey`] runs them all between CPUs of every sort.
+//! [`survey`] runs all of them between CPUs of every sort.
 //!
-//! A mailbox that spins is a program, `stats::Exchange` of the workloads, on the [`HostBed`](crate::HostBed), and so none
-//! of these.
+//! A spinning mailbox is not one of them: it is a program, `stats::Exchange` of the workloads, on the
+//! [`HostBed`](crate::HostBed).
 //!
 //! ```no_run
 //! # use seatmap_host::primitives::{Batches, Descriptors, Kind, Primitive, Room};
@@ -39,31 +39,31 @@ pub use room::{Batches, PrimitiveError, Room, Samples};
 pub use survey::{Timed, survey};
 pub use thread::ThreadCreateJoin;
 
-/// One way for threads to talk.
+/// A primitive: one way for threads to talk.
 pub trait Primitive {
-    /// Its name in tables, as short as it goes.
+    /// The name in tables, as short as possible.
     fn name(&self) -> String;
 
-    /// How many CPUs it takes at least and at most.
+    /// The least and the greatest number of CPUs that it takes.
     fn cpus(&self) -> std::ops::RangeInclusive<usize>;
 
-    /// Whether each operation of a thread waits for one of the other's, so that none can go on alone.
+    /// Whether each operation of a thread waits for one of the other thread, so that no thread can go on alone.
     fn takes_turns(&self) -> bool {
         false
     }
 
-    /// Times it on these CPUs, one pinned thread each: once, as long as the plan says.
+    /// Times it once on these CPUs, with one pinned thread each, for as long as the plan says.
     ///
     /// # Errors
     /// As [`Primitive::run`].
     fn attempt(&self, room: &mut Room, cpus: &[u32], plan: Batches) -> Result<Samples, PrimitiveError>;
 
-    /// Times it on these CPUs, one pinned thread each, and with more operations a batch where these are too few for the
-    /// threads to be at work at the same time.
+    /// Times it on these CPUs, with one pinned thread each. If the threads are not at work at the same time, it is
+    /// timed again with more operations in each batch.
     ///
     /// # Errors
-    /// A CPU that cannot be had, another number of them than it takes, a thread that was moved, a system call that failed;
-    /// threads that were not at work together however long they ran.
+    /// A CPU is not available; the number of CPUs is wrong; a thread was moved; a system call failed; or the threads
+    /// were not at work together however long they ran.
     fn run(&self, room: &mut Room, cpus: &[u32], plan: Batches) -> Result<Samples, PrimitiveError> {
         room::repeated(plan, |plan| self.attempt(room, cpus, plan))
     }

@@ -1,10 +1,10 @@
-//! Where Seatmap remembers what it measured, so that programs find the profile of the host that they run on.
+//! The file in which Seatmap remembers a measurement, so that programs find the profile of their host.
 
 use seatmap_machine::{Profile, import};
 use seatmap_os::{small, state, trusted};
 use std::path::Path;
 
-/// Why what is remembered of this host cannot be used; the text says what to do.
+/// Why the remembered profile of this host cannot be used. The text says what to do.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct RememberedError(pub String);
@@ -12,8 +12,8 @@ pub struct RememberedError(pub String);
 /// This host's remembered profile.
 ///
 /// # Errors
-/// [`RememberedError`] where the host was not measured, or its file cannot be read, can be changed by others, or is another
-/// computer's.
+/// [`RememberedError`] if the host was not measured, or if its file cannot be read, can be changed by other users, or
+/// belongs to another computer.
 pub fn host() -> Result<Profile, RememberedError> {
     let not_measured = "this host has not been measured yet; 'seatmap measure' does it in a second or two";
     let profile = latest()?.ok_or_else(|| RememberedError(not_measured.to_owned()))?;
@@ -21,11 +21,11 @@ pub fn host() -> Result<Profile, RememberedError> {
     Ok(profile)
 }
 
-/// What is remembered under this host's name, of whichever computer; `None` where nothing is.
+/// The profile remembered under this host's name, of whichever computer; `None` if there is no such profile.
 ///
 /// # Errors
-/// [`RememberedError`] where its file cannot be read, or can be changed by others: it decides where threads sit, so it is
-/// never read through a link, nor from a folder that another user may write.
+/// [`RememberedError`] if the file cannot be read, or if other users can change it. The profile decides where threads
+/// sit, so the file is never read through a link or from a folder that another user may write.
 pub fn latest() -> Result<Option<Profile>, RememberedError> {
     match state::host_profile().filter(|path| path.symlink_metadata().is_ok()) {
         Some(path) => read(&path).map(Some),
@@ -33,11 +33,11 @@ pub fn latest() -> Result<Option<Profile>, RememberedError> {
     }
 }
 
-/// Whether a remembered profile is this computer's: several of one name may share a home folder, and a virtual machine may
-/// wake up on another processor.
+/// Checks that a remembered profile belongs to this computer: several computers of one name may share a home folder,
+/// and a virtual machine may wake up on another processor.
 ///
 /// # Errors
-/// [`RememberedError`] where profile and computer name different processors.
+/// [`RememberedError`] if the profile and the computer name different processors.
 pub fn of_this_computer(profile: &Profile) -> Result<(), RememberedError> {
     let here = small::read("/proc/cpuinfo").and_then(|text| small::value_of(&text, "model name"));
     same_processor(profile.environment.cpu_model.as_deref(), here.as_deref())

@@ -10,7 +10,7 @@ use seatmap_port::{Testbed, Workload};
 use std::io;
 use std::sync::atomic::AtomicU64;
 
-/// This computer, with a pinned thread for each PU in use and shared lines that keep their place.
+/// This computer, with a pinned thread for each PU in use and shared lines that stay in place from run to run.
 pub struct HostTestbed {
     pus: Vec<u32>,
     clock: HostClock,
@@ -21,21 +21,21 @@ pub struct HostTestbed {
 /// Why the host could not run a workload.
 #[derive(Debug, thiserror::Error)]
 pub enum HostError {
-    /// A CPU cannot be had.
+    /// A CPU is not available.
     #[error(transparent)]
     Cpu(#[from] CpuError),
-    /// The CPUs or the shared memory cannot be had.
+    /// The CPUs or the shared memory are not available.
     #[error("{what}")]
     System {
-        /// What was tried.
+        /// The action that failed.
         what: &'static str,
-        /// What the kernel says.
+        /// The kernel's error.
         source: io::Error,
     },
-    /// A thread could not be seated, or failed.
+    /// A thread could not be pinned, or failed.
     #[error(transparent)]
     Crew(#[from] CrewError),
-    /// The workload has another number of tasks than there are seats.
+    /// The numbers of tasks and seats differ.
     #[error("{tasks} tasks were given {seats} seats")]
     Seats {
         /// Tasks of the workload.
@@ -43,21 +43,21 @@ pub enum HostError {
         /// Seats given.
         seats: usize,
     },
-    /// The workload wants more shared lines than the testbed was made with.
+    /// The workload needs more shared lines than the testbed has.
     #[error("the workload touches {wanted} lines of shared memory, and the testbed has {lines}")]
     Lines {
-        /// Lines wanted.
+        /// Lines that the workload needs.
         wanted: u32,
-        /// Lines there are.
+        /// Lines that the testbed has.
         lines: u32,
     },
 }
 
 impl HostTestbed {
-    /// A testbed on these CPUs, with so many lines of shared memory. Calibrates the clock, which takes about 20 ms.
+    /// A testbed on these CPUs, with this many lines of shared memory. Calibrates the clock, which takes about 20 ms.
     ///
     /// # Errors
-    /// A CPU that is absent, offline or out of bounds; memory that cannot be mapped.
+    /// [`HostError`], if a CPU is absent, offline or out of bounds, or if memory cannot be mapped.
     pub fn new(pus: Vec<u32>, lines: u32) -> Result<Self, HostError> {
         let cpus =
             Cpus::read().map_err(|source| HostError::System { what: "cannot read this process's CPUs", source })?;
@@ -67,7 +67,8 @@ impl HostTestbed {
         Ok(HostTestbed { pus, clock: HostClock::calibrated(), arena, crew: Crew::default() })
     }
 
-    /// The shared memory, for code that is held against a workload on the very same line: two lines may have two homes.
+    /// The shared memory, for code that is compared with a workload on the very same line: two lines may have two
+    /// homes.
     #[must_use]
     pub fn words(&self) -> &[AtomicU64] {
         self.arena.words()

@@ -1,15 +1,15 @@
-//! Threads that begin at one value of the clock, and keep each other company until all have ended.
+//! Threads that begin at one value of the clock, and keep working until all of them have ended.
 
 use crate::HostClock;
 use std::hint::spin_loop;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// From the last thread's arrival to the common start: many times what the news of it takes to reach another CPU (below
-/// 1 us between the sockets of any machine that we know), and nothing beside a measurement.
+/// From the last thread's arrival to the common start. The news of the arrival takes below 1 us to reach another CPU,
+/// even between the sockets of any machine that we know; this is many times that, and little beside a measurement.
 const LEAD_NS: f64 = 10_000.0;
 
-/// Where threads on CPUs of their own meet. They spin: a thread that sleeps meanwhile is woken some 50 us late on a virtual
-/// machine, when its neighbour's run of a few thousand atomics is over.
+/// A meeting of threads that each have a CPU of their own. They spin: a sleeping thread wakes up about 50 us late on
+/// a virtual machine, when its neighbour's run of a few thousand atomics is over.
 #[derive(Default)]
 pub struct Together {
     arrived: Line,
@@ -23,7 +23,7 @@ pub struct Together {
 struct Line(AtomicU64);
 
 impl Together {
-    /// Returns once this many threads have called it, in all of them at the same value of the clock. `idle` is called
+    /// Returns once this many threads have called it, in all of them at the same value of the clock. It calls `idle`
     /// between two looks.
     pub fn begin(&self, threads: usize, clock: &HostClock, idle: impl Fn()) {
         let before = self.start_ticks.0.load(Ordering::Acquire);
@@ -42,7 +42,8 @@ impl Together {
         }
     }
 
-    /// Repeats an operation until this many threads have called it. Returns what the clock says then.
+    /// Repeats an operation until this many threads have called this method. Returns the value of the clock at that
+    /// moment.
     pub fn keep_on(&self, threads: usize, clock: &HostClock, mut operation: impl FnMut()) -> u64 {
         let all = self.ended.come(threads).all;
         while self.ended.0.load(Ordering::Acquire) < all {
@@ -52,16 +53,17 @@ impl Together {
     }
 }
 
-/// What a thread learns when it comes.
+/// The state of the meeting that a thread finds when it comes.
 struct Came {
-    /// Whether the others of its round are there already.
+    /// Whether the other threads of its round are there already.
     is_last: bool,
-    /// The count at which they all are.
+    /// The count at which all threads of the round are there.
     all: u64,
 }
 
 impl Line {
-    /// Counts for ever, like [`seatmap_port::Barrier`], so that it can be used again.
+    /// Counts a thread in. The count never starts again, as in [`seatmap_port::Barrier`], so that the meeting can be
+    /// used again.
     fn come(&self, threads: usize) -> Came {
         let (threads, ticket) = (threads.max(1) as u64, self.0.fetch_add(1, Ordering::AcqRel));
         let all = (ticket / threads + 1) * threads;
@@ -82,7 +84,7 @@ mod tests {
         let mut crew = Crew::default();
         for _ in 0..5 {
             let times = crew.run(&cpus, &|rank| {
-                // Each comes later than the one before it, and works for longer.
+                // Each thread comes later than the one before it, and works for longer.
                 let spin_until = |ticks| while clock.stamp().ticks < ticks {};
                 spin_until(clock.stamp().ticks + 100_000 * rank as u64);
                 let came = clock.stamp().ticks;

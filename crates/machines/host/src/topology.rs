@@ -1,8 +1,8 @@
 //! The PUs of a computer and what they share, from `/sys` and `/proc`.
 //!
-//! [`of_host`] reads this computer, [`read_folder`] and [`read_gathered`] one whose files somebody gathered: a folder
-//! that holds `sys` and `proc`, or the archive of one as `hwloc-gather-topology` makes it. All give what hwloc's
-//! `lstopo` shows of the same files, with its numbers; the tests compare the two.
+//! [`of_host`] reads this computer. [`read_folder`] and [`read_gathered`] read another computer's gathered files: a
+//! folder that holds `sys` and `proc`, or an archive of such a folder as `hwloc-gather-topology` makes it. All three
+//! give what hwloc's `lstopo` shows for the same files, with its numbers; the tests compare the two.
 //!
 //! | level | read from | numbered by |
 //! |---|---|---|
@@ -15,8 +15,8 @@
 //! | NUMA node | `node/nodeN`, HMAT initiators and distances for memory without CPUs | the kernel |
 //! | kind | `cpu_core`, `cpu_atom`, `cpu_capacity`, `cpufreq` | |
 //!
-//! Files come from anywhere, so nothing in them is trusted: sizes are bounded, links stay within the tree, and what
-//! cannot be read counts as absent.
+//! The files may come from anywhere, so nothing in them is trusted: sizes are bounded, links stay within the tree,
+//! and a file that cannot be read counts as absent.
 
 mod allowed;
 mod archive;
@@ -48,7 +48,7 @@ pub enum TopologyError {
     /// The affinity mask could not be read.
     #[error("cannot read which CPUs this process may use")]
     Affinity(#[from] std::io::Error),
-    /// The folder is not one of a Linux computer's files.
+    /// The folder does not hold the files of a Linux computer.
     #[error("{0} holds no folder 'sys'; give the folder that hwloc-gather-topology made, which holds 'sys' and 'proc'")]
     NoSys(String),
     /// No CPU is online.
@@ -71,27 +71,27 @@ pub enum TopologyError {
 /// Why an archive of a computer's files could not be read.
 #[derive(Debug, thiserror::Error)]
 pub enum GatherError {
-    /// Not one byte.
+    /// The file is empty.
     #[error("the file is empty; gather the files again (hwloc-gather-topology NAME)")]
     Empty,
-    /// Neither tar nor tar packed with bzip2.
+    /// The file is not a tar archive, neither plain nor packed with bzip2.
     #[error("this is not a tar archive; give the NAME.tar.bz2 that hwloc-gather-topology made")]
     NotAnArchive,
-    /// Truncated or damaged.
+    /// The archive is truncated or damaged.
     #[error("the archive is damaged or cut off: {0}; copy it again")]
     Broken(#[source] std::io::Error),
-    /// A path that leads out of the archive, or one that is too long.
+    /// A path leads out of the archive, or is too long.
     #[error("the archive holds the path '{0}', which leads out of it or is too long; gather the files again")]
     Path(String),
-    /// More than [`MAX_UNPACKED_BYTES`], or too many files.
+    /// The archive unpacks to more than [`MAX_UNPACKED_BYTES`], or holds too many files.
     #[error(
         "the archive unpacks to more than 512 MiB or to too many files; gather the files of 'sys' and 'proc' alone"
     )]
     TooLarge,
-    /// No folder `sys`.
+    /// The archive holds no folder `sys`.
     #[error("the archive holds no folder 'sys'; give the NAME.tar.bz2 that hwloc-gather-topology made")]
     NoSys,
-    /// An archive of files that are no computer's.
+    /// The archive holds files, but they are not those of a computer.
     #[error(transparent)]
     Topology(#[from] TopologyError),
 }
@@ -99,23 +99,23 @@ pub enum GatherError {
 /// The PUs that this process may use, with what they share.
 ///
 /// # Errors
-/// The kernel failed to say which they are.
+/// [`TopologyError`], if the kernel does not say which PUs they are.
 pub fn of_host() -> Result<Topology, TopologyError> {
     let allowed: CpuSet = affinity::current()?.into_iter().collect();
     let mut pus: HashMap<u32, Pu> = match of_tree(&Tree::of_host()) {
         Ok(topology) => topology.pus.into_iter().map(|pu| (pu.os, pu)).collect(),
-        // Sandboxes without sysfs: the mask alone is known.
+        // A sandbox without sysfs: only the mask is known.
         Err(_) => HashMap::new(),
     };
     let pus = allowed.iter().map(|os| pus.remove(&os).unwrap_or(Pu { os, ..Pu::default() })).collect();
     Ok(Topology { pus })
 }
 
-/// The PUs of the computer whose `sys` and `proc` are in this folder: those that the process which gathered them could
-/// use.
+/// The PUs of the computer whose `sys` and `proc` are in this folder, limited to the PUs that the gathering process
+/// could use.
 ///
 /// # Errors
-/// [`TopologyError`] says what the folder lacks.
+/// [`TopologyError`], which says what the folder lacks.
 pub fn read_folder(folder: &Path) -> Result<Topology, TopologyError> {
     let tree = Tree::below(folder);
     match tree.has("sys") {
@@ -124,11 +124,11 @@ pub fn read_folder(folder: &Path) -> Result<Topology, TopologyError> {
     }
 }
 
-/// The PUs of the computer whose files are in this archive, `.tar.bz2` or `.tar`: those that the process which gathered
-/// them could use.
+/// The PUs of the computer whose files are in this archive, `.tar.bz2` or `.tar`, limited to the PUs that the
+/// gathering process could use.
 ///
 /// # Errors
-/// [`GatherError`] says what is wrong with the archive.
+/// [`GatherError`], which says what is wrong with the archive.
 pub fn read_gathered(archive: &[u8]) -> Result<Topology, GatherError> {
     Ok(of_tree(&archive::unpack(archive)?)?)
 }

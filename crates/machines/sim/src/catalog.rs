@@ -1,12 +1,12 @@
-//! The models that come with Seatmap, compiled in.
+//! The models that come with Seatmap, compiled into the binary.
 
 use crate::figure::syntax;
 use crate::{CellModel, CoherentModel, ModelError, SimError};
 use seatmap_machine::{Description, Profile, catalog};
 use std::sync::Arc;
 
-/// Bytes of a model's file, at most: a twin of 1024 cores with all its single pairs has half as many, and what is read takes
-/// a hundred times the memory.
+/// The most bytes of a model's file. A twin of 1024 cores with all its single pairs has half as many, and the model
+/// in memory takes a hundred times as much.
 const MOST_BYTES: usize = 8 << 20;
 
 /// A model of either kind.
@@ -22,7 +22,7 @@ impl Model {
     /// Reads a model of any kind.
     ///
     /// # Errors
-    /// [`ModelError`]; `name` is what it calls the text.
+    /// [`ModelError`]; `name` is the name of the text in its message.
     pub fn from_toml(name: &str, text: &str) -> Result<Self, ModelError> {
         let impossible = |message: String| ModelError::Impossible { name: name.to_owned(), message };
         if text.len() > MOST_BYTES {
@@ -42,10 +42,10 @@ impl Model {
         }
     }
 
-    /// The machine as any other is seen: topology, distances in virtual time, homes.
+    /// The machine in the form of any other machine's profile: topology, distances in virtual time, homes.
     ///
     /// # Errors
-    /// [`SimError`], where the model cannot be run.
+    /// [`SimError`], if the model cannot be run.
     pub fn profile(&self) -> Result<Profile, SimError> {
         match self {
             Model::Cell(model) => crate::cell_be::profile(model),
@@ -53,7 +53,7 @@ impl Model {
         }
     }
 
-    /// What the command line calls it.
+    /// The name on the command line.
     #[must_use]
     pub fn name(&self) -> &str {
         match self {
@@ -63,7 +63,7 @@ impl Model {
     }
 }
 
-/// Whether a text says that it is a model, and not a profile.
+/// Whether a text declares itself a model, rather than a profile.
 #[must_use]
 pub fn is_model(text: &str) -> bool {
     let names = |line: &str| {
@@ -90,15 +90,15 @@ pub fn names() -> impl Iterator<Item = &'static str> {
     catalog::names()
 }
 
-/// A bundled machine that can be run; `None` where none has this name.
+/// A bundled machine that can be run; `None` if none has this name.
 ///
 /// # Errors
-/// A bundled model that is wrong, which is a mistake of Seatmap's.
+/// [`ModelError`], if a bundled model is wrong: a bug in Seatmap.
 pub fn load(name: &str) -> Option<Result<Model, ModelError>> {
     Some(Model::from_toml(name, catalog::find(name)?))
 }
 
-/// A bundled Cell; `None` where none has this name.
+/// A bundled Cell; `None` if none has this name.
 ///
 /// # Errors
 /// As [`load`].
@@ -110,7 +110,7 @@ pub fn cell(name: &str) -> Option<Result<Arc<CellModel>, ModelError>> {
     }
 }
 
-/// A bundled coherent machine; `None` where none has this name.
+/// A bundled coherent machine; `None` if none has this name.
 ///
 /// # Errors
 /// As [`load`].

@@ -1,4 +1,4 @@
-//! What all models have in common: tasks as fibers, and the loop that lets machine and tasks take turns.
+//! The engine of all models: tasks as fibers, and the loop in which machine and tasks take turns.
 
 use crate::error::SimError;
 use crate::fiber::{self, Stack, Step};
@@ -7,46 +7,46 @@ use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Events after which a run is given up, if nothing else is said: minutes of work.
+/// Events after which a run is given up, unless the caller sets another number: minutes of work.
 pub const MOST_EVENTS: u64 = 20_000_000_000;
-/// Tasks that an error names.
+/// The most tasks that an error names.
 const MOST_NAMED: usize = 16;
 
-/// What a task hands to the engine: a call, or why it cannot go on.
+/// A task's message to the engine: a call, or the reason why it cannot continue.
 #[derive(Debug)]
 pub enum Said<C> {
     Call(C),
     Refused(DmaError),
 }
 
-/// A task's way to the engine: it suspends with what it says, and is resumed with the answer.
+/// A task's connection to the engine: the task suspends with a message, and the engine resumes it with the answer.
 pub type Yielder<C> = fiber::Yielder<Said<C>>;
 
 /// A machine in virtual time, as the engine sees it.
 pub trait Machine {
-    /// What a task asks for.
+    /// A call of a task.
     type Call;
 
-    /// Lets everything happen until it is a task's turn: the time, and the task. `None` where nothing happens any more.
+    /// Runs the machine until it is a task's turn. Returns the time and the task; `None` if no event is left.
     fn next_task(&mut self) -> Option<(u64, u16)>;
 
-    /// What this task is told when it goes on.
+    /// The answer that this task gets when it continues.
     fn answer(&self, task: u16) -> u64;
 
-    /// A task calls, and will have its turn when that is done.
+    /// Takes a task's call; the task has its turn when the call is done.
     fn call(&mut self, task: u16, call: Self::Call);
 
     /// The time, in core cycles.
     fn now(&self) -> u64;
 
-    /// Events so far.
+    /// Events until now.
     fn events(&self) -> u64;
 
-    /// What a task does or waits for; `None` where it does neither.
+    /// The call that a task does or waits for; `None` if it has no call.
     fn doing(&self, task: u16) -> Option<String>;
 }
 
-/// Where tasks run: their stacks are kept from run to run.
+/// The stacks on which tasks run, kept from run to run.
 pub struct Stage {
     stacks: Vec<Stack>,
     /// Events after which a run is given up.
@@ -55,7 +55,7 @@ pub struct Stage {
 
 type Fiber<C> = fiber::Fiber<Said<C>>;
 
-/// Why a run stopped early.
+/// The reason why a run stopped early.
 enum Ending {
     Refused(u16, DmaError),
     Panicked(u16, String),
@@ -70,8 +70,8 @@ impl Default for Stage {
 }
 
 impl Stage {
-    /// Runs so many tasks to their ends. `clock` shows the time to tasks, beside the machine so that reading it costs
-    /// nothing.
+    /// Runs this many tasks to their ends. `clock` shows the time to tasks; it is kept beside the machine so that
+    /// reading it costs nothing.
     pub fn play<M: Machine, T>(
         &mut self,
         machine: &RefCell<M>,
@@ -87,13 +87,13 @@ impl Stage {
             let stack = stack.map_err(|error| SimError::Seat(format!("no stack for task {rank}: {error}")))?;
             let body = &body;
             let task = move |yielder: &Yielder<M::Call>| output.set(Some(body(rank, yielder)));
-            // SAFETY: what the task borrows (its body, and with it machine and clock; its output) outlives `fibers`, which
-            // this function drops before any of it: no fiber leaves here.
+            // SAFETY: everything that the task borrows (its body, and with it machine and clock; its output) outlives
+            // `fibers`, which this function drops before any of it: no fiber leaves here.
             fibers.push(unsafe { Fiber::new(stack, task) });
         }
         let ended = Turns { machine, clock, fibers: &mut fibers, most_events: self.most_events }.take();
         let ended = ended.map_err(|ending| explain(ending, &*machine.borrow(), tasks, cycles_per_ns));
-        // Only finished ones give their stacks back; the others are unwound where they are.
+        // Only finished fibers give their stacks back; the others are unwound on theirs.
         self.stacks.extend(fibers.into_iter().filter_map(Fiber::into_stack));
         ended?;
         Ok(outputs.into_iter().filter_map(Cell::into_inner).collect())
@@ -108,7 +108,7 @@ struct Turns<'a, M: Machine> {
 }
 
 impl<M: Machine> Turns<'_, M> {
-    /// Until every task is done.
+    /// Takes turns until every task is done.
     fn take(&mut self) -> Result<(), Ending> {
         let mut left = self.fibers.len();
         while left > 0 {
@@ -128,7 +128,7 @@ impl<M: Machine> Turns<'_, M> {
         Ok((task, machine.answer(task)))
     }
 
-    /// Lets a task go on to its next call. Whether it is done.
+    /// Lets a task continue to its next call. Returns whether the task is done.
     fn resume(&mut self, task: u16, answer: u64) -> Result<bool, Ending> {
         let fiber = &mut self.fibers[task as usize];
         let said = catch_unwind(AssertUnwindSafe(|| fiber.resume(answer)));
@@ -144,7 +144,8 @@ impl<M: Machine> Turns<'_, M> {
     }
 }
 
-/// Channels on lines unwind with what the hardware would refuse.
+/// The ending for a task's panic; channels on lines unwind with the error of a transfer that the hardware would
+/// refuse.
 fn ending_of(task: u16, panic: Box<dyn Any + Send>) -> Ending {
     match panic.downcast::<DmaError>() {
         Ok(error) => Ending::Refused(task, *error),
@@ -170,8 +171,8 @@ fn explain(ending: Ending, machine: &impl Machine, tasks: usize, cycles_per_ns: 
     }
 }
 
-/// When each task starts: as its creator gets to it, somewhat later or earlier by chance, below `skew`. Seed 0 stands for
-/// no chance.
+/// The start time of each task, drawn below `skew`: a creator starts its tasks a little earlier or later. With seed
+/// 0, all start at 0.
 pub fn starts(tasks: usize, skew: u64, seed: u64) -> impl Iterator<Item = (u64, u16)> {
     let mut state = seed;
     (0..tasks as u16).map(move |task| {

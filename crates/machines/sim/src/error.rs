@@ -10,7 +10,7 @@ pub enum SimError {
     Refused {
         /// The task.
         task: usize,
-        /// What the hardware says.
+        /// The error of the hardware.
         error: DmaError,
     },
     /// A task's code failed.
@@ -18,18 +18,18 @@ pub enum SimError {
     Panicked {
         /// The task.
         task: usize,
-        /// What it said.
+        /// The message of the panic.
         message: String,
     },
-    /// Nothing can happen any more, and tasks wait.
+    /// No event is left, and tasks wait.
     #[error("deadlock after {at_ns:.0} ns: {}", waiting.join("; "))]
     Deadlock {
         /// Virtual time.
         at_ns: f64,
-        /// Who waits for what.
+        /// The waiting tasks, each with the reason.
         waiting: Vec<String>,
     },
-    /// More happened than was allowed for.
+    /// The run had more events than the limit.
     #[error(
         "no end in sight after {events} events ({at_ns:.0} ns of the model's time); tasks may be waiting for each other in a loop: {}",
         doing.join("; ")
@@ -39,10 +39,10 @@ pub enum SimError {
         events: u64,
         /// Virtual time.
         at_ns: f64,
-        /// What each task was doing.
+        /// The call of each task.
         doing: Vec<String>,
     },
-    /// A seat that the model does not have, or two tasks on one.
+    /// The model does not have a seat, or two tasks have the same seat.
     #[error("{0}")]
     Seat(String),
 }
@@ -50,24 +50,24 @@ pub enum SimError {
 /// Why a description of a model was refused.
 #[derive(Debug, thiserror::Error)]
 pub enum ModelError {
-    /// Not TOML, or not the right keys.
+    /// The text is not TOML, or has the wrong keys.
     #[error("{name}:{line}:{column}: {message}")]
     Syntax {
         /// The file.
         name: String,
-        /// From 1.
+        /// Counted from 1.
         line: usize,
-        /// From 1.
+        /// Counted from 1.
         column: usize,
-        /// What is wrong.
+        /// The mistake.
         message: String,
     },
-    /// Read, and impossible.
+    /// The text can be read, but describes an impossible machine.
     #[error("{name}: {message}")]
     Impossible {
         /// The file.
         name: String,
-        /// What is wrong.
+        /// The mistake.
         message: String,
     },
 }

@@ -1,18 +1,18 @@
-//! Figures with their sources, of which models are made.
+//! Figures with their sources; models consist of them.
 
 use crate::ModelError;
 use seatmap_machine::description::Basis;
 use serde::{Deserialize, Serialize};
 
-/// One figure, what it stands on, and where that is written.
+/// One figure, its basis, and the source of that.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Figure {
-    /// The figure, in the unit that the key ends with.
+    /// The figure, in the unit at the end of its key.
     pub value: f64,
-    /// Stated, fitted, or assumed.
+    /// The basis of the figure: stated, fitted, or assumed.
     pub kind: Basis,
-    /// By whom, to what, or why.
+    /// The publication that states it, the data to which it is fitted, or the reason to assume it.
     pub source: String,
 }
 
@@ -28,7 +28,7 @@ impl Figure {
     }
 }
 
-/// A struct of figures that can be walked through with their keys.
+/// Declares a struct of figures whose fields can be listed with their keys.
 macro_rules! figures {
     ($about:literal, $($(#[doc = $doc:literal])+ $name:ident,)+) => {
         #[doc = $about]
@@ -48,7 +48,7 @@ macro_rules! figures {
 }
 pub(crate) use figures;
 
-/// A text that is no such TOML, with the place of the mistake.
+/// The error for a text that is not such TOML, with the position of the mistake.
 pub(crate) fn syntax(name: &str, text: &str, error: &toml::de::Error) -> ModelError {
     let at = error.span().map_or(0, |span| span.start);
     let (line, column) = place(text, at);

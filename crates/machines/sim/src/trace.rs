@@ -1,10 +1,10 @@
-//! What happened when, for the trace viewers of Chrome and Perfetto.
+//! The events of a run with their times, for the trace viewers of Chrome and Perfetto.
 
 use crate::cell_be::transaction::Purpose;
 use serde::Serialize;
 use std::io::{self, Write};
 
-/// Events kept; a longer run keeps its beginning.
+/// The most events that are kept; a longer run keeps its beginning.
 const MOST_EVENTS: usize = 1_000_000;
 
 /// One span on one track.
@@ -18,7 +18,8 @@ struct Span {
     dur: f64,
 }
 
-/// Spans in the Trace Event Format: a process a chip, a thread a ring, and one each for the tasks' calls.
+/// Spans in the Trace Event Format: one process for each chip, one thread for each ring, and one for each task's
+/// calls.
 #[derive(Clone, Debug)]
 pub struct Trace {
     spans: Vec<Span>,
@@ -29,7 +30,7 @@ pub struct Trace {
 const TASKS: u8 = 100;
 
 impl Trace {
-    /// An empty trace of a machine with so many core cycles a microsecond.
+    /// An empty trace of a machine with this many core cycles in a microsecond.
     #[must_use]
     pub fn new(cycles_per_us: f64) -> Self {
         Trace { spans: Vec::new(), cycles_per_us }
@@ -59,7 +60,7 @@ impl Trace {
     /// Writes the trace as JSON.
     ///
     /// # Errors
-    /// What the writer says.
+    /// The error of the writer.
     pub fn write(&self, mut to: impl Write) -> io::Result<()> {
         to.write_all(b"{\"displayTimeUnit\":\"ns\",\"traceEvents\":[")?;
         for (at, span) in self.spans.iter().enumerate() {

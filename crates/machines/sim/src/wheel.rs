@@ -1,4 +1,4 @@
-//! The event queue: what happens next.
+//! The event queue, from which the simulation takes the next event.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -8,10 +8,10 @@ const SLOTS: usize = 4096;
 const WORDS: usize = SLOTS / 64;
 const NONE: u32 = u32::MAX;
 
-/// Events by time; those of one cycle in the order in which they were scheduled.
+/// Events by time. The events of one cycle keep the order in which they were scheduled.
 ///
-/// A timing wheel (Varghese & Lauck 1987, "Hashed and hierarchical timing wheels") of one-cycle slots with a bitmap of the
-/// filled ones, and a heap for what lies beyond. Nothing is allocated once it has grown.
+/// A timing wheel (Varghese & Lauck 1987, "Hashed and hierarchical timing wheels") of one-cycle slots, with a bitmap
+/// of the filled slots, and a heap for the events beyond the wheel. After it has grown, it allocates nothing.
 #[derive(Clone, Debug)]
 pub struct Wheel<E> {
     now: u64,
@@ -35,7 +35,7 @@ struct Slot {
 
 const EMPTY: Slot = Slot { head: NONE, tail: NONE };
 
-/// A far event: its time, its place in the order, and where it is kept.
+/// A far event: its time, its position in the order, and the slab place that keeps it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Far(u64, u64, u32);
 
@@ -63,13 +63,13 @@ impl<E: Copy> Wheel<E> {
         self.now
     }
 
-    /// How many events were scheduled.
+    /// The number of events that were scheduled.
     #[must_use]
     pub fn scheduled(&self) -> u64 {
         self.scheduled
     }
 
-    /// Schedules an event; one in the past happens now.
+    /// Schedules an event; an event in the past happens now.
     #[inline]
     pub fn at(&mut self, time: u64, event: E) {
         let time = time.max(self.now);
@@ -117,7 +117,8 @@ impl<E: Copy> Wheel<E> {
     #[inline]
     pub fn pop(&mut self) -> Option<(u64, E)> {
         let near = self.next_filled();
-        // At one time the far event was scheduled earlier: the near one was not far then.
+        // Of two events at one time, the far event was scheduled earlier: the near event was not far when it was
+        // scheduled.
         if let Some(Reverse(Far(time, ..))) = self.far.peek()
             && near.is_none_or(|near| *time <= near)
         {
@@ -137,7 +138,7 @@ impl<E: Copy> Wheel<E> {
         if self.filled_words == 0 {
             return None;
         }
-        // Words after this one, then around; this word's lower bits come last.
+        // The words after this one come first, then the words from the beginning; this word's lower bits come last.
         let word = start / 64;
         let turned = self.filled_words.rotate_right((word as u32 + 1) % 64);
         let next = (word + 1 + turned.trailing_zeros() as usize) % WORDS;

@@ -1,5 +1,5 @@
-//! A run of the Cell model allocates for its start and its end, and not for the events between. Tasks that are threads
-//! allocate whenever they wait, so that the count is of coroutines.
+//! A run of the Cell model allocates for its start and its end, and not for the events between. Tasks that are
+//! threads allocate whenever they wait, so the test only counts with coroutines.
 #![cfg(not(feature = "threads"))]
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
@@ -9,7 +9,7 @@ use seatmap_workload::stats::{Atomics, Source, Transfers};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The system's allocator, which counts.
+/// The system's allocator, with a count of allocations.
 struct Counting;
 
 static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
@@ -39,7 +39,8 @@ fn count<P: Program>(bed: &mut CellBed, program: &P) -> u64 {
     ALLOCATIONS.load(Ordering::Relaxed) - before
 }
 
-/// Whether a run over ten times as many events allocates as often as a short one, on a machine that has run before.
+/// Asserts that a run with ten times as many events allocates as often as a short one, on a machine that has run
+/// before.
 fn assert_steady<P: Program>(what: &str, of: impl Fn(u64) -> P) {
     let mut bed = CellBed::new(catalog::cell("cell-qs20").unwrap().unwrap());
     bed.run(&(0..16).collect::<Vec<_>>(), &of(200), 1).unwrap();

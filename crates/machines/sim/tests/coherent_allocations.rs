@@ -1,5 +1,5 @@
-//! A longer run on a coherent machine allocates no more than a short one: no event allocates. Tasks that are threads allocate
-//! whenever they wait, so the count is of coroutines.
+//! A longer run on a coherent machine allocates no more than a short one: no event allocates. Tasks that are threads
+//! allocate whenever they wait, so the test only counts with coroutines.
 #![cfg(not(feature = "threads"))]
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
@@ -9,7 +9,7 @@ use seatmap_workload::PingPong;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Counts allocations, and leaves them to the system.
+/// Counts allocations, and passes them on to the system.
 struct Counting;
 
 static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);

@@ -3,35 +3,35 @@
 use crate::stats::Timed;
 use seatmap_port::channels::{Channels, MESSAGE_TAG, Program, Register, Shape};
 
-/// How the tasks of a barrier find each other.
+/// The way in which the tasks of a barrier meet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
-    /// Everybody signals task 0, which signals everybody.
+    /// All tasks signal task 0, which signals all of them.
     Naive,
-    /// Each signals its parent in a binary tree over all tasks, and the way back.
+    /// Each task signals its parent in a binary tree over all tasks, and the answer goes back down the tree.
     Tree,
-    /// As naive, but each chip has a root of its own, and the roots tell each other.
+    /// As naive, but each chip has a root of its own, and the two roots signal each other.
     TwoRoots,
 }
 
-/// All tasks wait for each other, by signals (CellStats, section 5.2, after Gaona, Fernández & Acacio 2009). Signal registers
-/// gather bits, so that a root hears many at once; a barrier and the next use different registers.
+/// All tasks wait for each other, by signals (CellStats, section 5.2, after Gaona, Fernández & Acacio 2009). Signal
+/// registers gather bits, so a root hears many tasks at once; a barrier and the next one use different registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BarrierBySignal {
-    /// How.
+    /// The way in which tasks meet.
     pub way: Way,
-    /// Tasks, 30 at most: a bit each, and two.
+    /// Number of tasks, 30 at most: one bit for each, and two more.
     pub tasks: usize,
     /// Tasks of the first chip; the others are on the second.
     pub first_chip: usize,
     /// Whether a task waits for each signal to arrive before it sends the next, as CellStats' operations do.
     pub is_blocking: bool,
-    /// Barriers.
+    /// Number of barriers.
     pub iterations: u64,
 }
 
-/// The bit of a root's answer, and of a parent's; the one below in every second round, because a root may be told of the next
-/// round before it has read of this one.
+/// The bit of a root's or a parent's answer. Every second round uses the bit below, because a root may hear of the
+/// next round before it has read of this one.
 const GO: u32 = 1 << 31;
 
 impl Program for BarrierBySignal {
@@ -64,12 +64,12 @@ struct Member<'a, C> {
     rank: usize,
     /// This round's bit.
     go: u32,
-    /// Bits of each register that came before they were waited for.
+    /// Bits of each register that arrived before the task waited for them.
     heard: [u32; 2],
 }
 
 impl<C: Channels> Member<'_, C> {
-    /// Waits for bits. Signals of children arrive in the first register, the word to go on in the second.
+    /// Waits for bits. Children's signals arrive in the first register, and the signal to continue in the second.
     fn hear(&mut self, register: Register, bits: u32) {
         let at = usize::from(register == Register::Two);
         while self.heard[at] & bits != bits {
@@ -90,7 +90,7 @@ impl<C: Channels> Member<'_, C> {
         }
     }
 
-    /// One root for these tasks; before it releases them it meets the other root.
+    /// Meets these tasks under one root, which meets the other root before it releases them.
     fn under_root(&mut self, root: usize, members: std::ops::Range<usize>, other: Option<usize>) {
         if self.rank != root {
             return self.arrive_at(root);

@@ -1,28 +1,28 @@
-//! One to all, and all to one.
+//! Collective operations: from one task to all, and from all to one.
 
 use crate::stats::Timed;
 use seatmap_port::channels::{Channels, Ea, Order, Program, Register, Shape};
 
-/// What is done together.
+/// The collective operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Task 0's bytes reach everybody.
+    /// All tasks receive task 0's bytes.
     Broadcast,
-    /// The sum of everybody's words reaches task 0.
+    /// Task 0 receives the sum of all tasks' words.
     Reduce,
 }
 
-/// A broadcast or a reduction over a binary tree of local stores (CellStats, section 5.2): a parent's data is got by its
-/// children, or the children's by their parent, after a signal that it is there.
+/// A broadcast or a reduction over a binary tree of local stores (CellStats, section 5.2). After a signal that the
+/// data is there, the children get their parent's data, or the parent gets the children's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Collective {
-    /// Which.
+    /// The operation.
     pub kind: Kind,
     /// Tasks, 32 at most.
     pub tasks: usize,
     /// Bytes, a multiple of 16 up to 16 KiB.
     pub size_bytes: u32,
-    /// How often.
+    /// Number of operations.
     pub iterations: u64,
 }
 
@@ -30,7 +30,7 @@ impl Program for Collective {
     type Output = Timed;
 
     fn shape(&self) -> Shape {
-        // The task's own, and one arriving buffer for each of two children.
+        // The task's own buffer, and one arriving buffer for each of two children.
         Shape { tasks: self.tasks, local_bytes: 3 * self.size_bytes + 128, memory_bytes: 128, signals_or: true }
     }
 
@@ -50,7 +50,7 @@ impl Program for Collective {
     }
 }
 
-/// A bit for the child on each side, and one for a parent's word.
+/// A bit for the child on each side, and one for a parent's signal.
 const THERE: u32 = 1 << 31;
 
 struct Member<'a, C> {
@@ -69,7 +69,7 @@ impl<C: Channels> Member<'_, C> {
         (self.rank - 1) / 2
     }
 
-    /// Waits until these have said so.
+    /// Waits until the tasks of these bits have signalled.
     fn hear(&self, mut missing: u32) {
         while missing != 0 {
             missing &= !self.channels.signal_read(Register::One);
@@ -100,7 +100,7 @@ impl<C: Channels> Member<'_, C> {
             self.fetch(self.parent(), 0);
         }
         self.children().for_each(|child| self.channels.signal(child, Register::Two, THERE));
-        // Nobody overwrites what others still get: the word that they have it comes up the tree.
+        // No task overwrites data that others still get: the signal that they have it comes up the tree.
         self.hear(self.bits());
         if self.rank > 0 {
             self.channels.signal(self.parent(), Register::One, 1 << self.rank);
@@ -121,7 +121,7 @@ impl<C: Channels> Member<'_, C> {
         self.channels.poke(0, &sum.to_le_bytes());
         if self.rank > 0 {
             self.channels.signal(self.parent(), Register::One, 1 << self.rank);
-            // The parent has it.
+            // Waits until the parent has the data.
             self.channels.signal_read(Register::Two);
         }
         self.children().for_each(|child| self.channels.signal(child, Register::Two, THERE));

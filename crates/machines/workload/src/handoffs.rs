@@ -1,4 +1,4 @@
-//! Messages along a pattern, over cache lines.
+//! Messages along a communication pattern, over cache lines.
 
 use crate::spin_channel::SpinChannel;
 use seatmap_pattern::Pattern;
@@ -7,52 +7,52 @@ use seatmap_port::{Addr, Port, Stamp, Workload};
 /// Messages that the heaviest edge sends in a round.
 pub const MOST_MESSAGES: u32 = 8;
 
-/// Who hands messages to whom, over which line.
+/// A channel between two tasks over one line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Handoff {
-    /// Who sends.
+    /// The task that sends.
     pub from: usize,
-    /// Who receives.
+    /// The task that receives.
     pub to: usize,
     /// Messages in a round.
     pub messages: u32,
-    /// The line of their channel, another one for each.
+    /// The line of their channel, which no other channel uses.
     pub line: Addr,
 }
 
-/// Tasks that hand each other messages along a pattern, round after round: what a coherent machine makes of traffic. In a
-/// round a task first puts what it sends and then takes what it receives, each channel holding one message; of edges with
-/// several messages all send their first ones first.
+/// Tasks that hand each other messages along a pattern, round after round: a measurement of a pattern's traffic on a
+/// coherent machine. In a round, a task first puts its messages and then takes those of others. Each channel holds
+/// one message; edges with several messages all send their first ones first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Handoffs {
-    /// Tasks.
+    /// Number of tasks.
     pub tasks: usize,
     /// The channels.
     pub handoffs: Vec<Handoff>,
-    /// Rounds.
+    /// Number of rounds.
     pub rounds: u32,
 }
 
-/// What a task did.
+/// The result of one task.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Exchanged {
     /// The clock before the first message.
     pub began: Stamp,
-    /// After the last.
+    /// The clock after the last message.
     pub ended: Stamp,
-    /// All that it received, added up.
+    /// The sum of all messages that it received.
     pub sum: u64,
 }
 
 impl Handoffs {
-    /// The edges of a pattern: the heaviest sends [`MOST_MESSAGES`] messages a round, others their share and one at least.
-    /// Lines are given out one after the other, from `first` on.
+    /// The edges of a pattern. The heaviest edge sends [`MOST_MESSAGES`] messages in a round; others send their
+    /// share, and at least one. Lines are given out one after the other, from `first` on.
     #[must_use]
     pub fn along(pattern: &Pattern, first: u32, rounds: u32) -> Self {
         let heaviest = pattern.edges.iter().map(|edge| edge.bytes).fold(0.0, f64::max);
         let lightest =
             pattern.edges.iter().map(|edge| edge.bytes).filter(|bytes| *bytes > 0.0).fold(heaviest, f64::min);
-        // Edges that all weigh the same send one message each.
+        // Edges of equal weight send one message each.
         let unit = if heaviest > lightest { heaviest / f64::from(MOST_MESSAGES) } else { heaviest };
         let messages = |bytes: f64| if unit > 0.0 { (bytes / unit).round().max(1.0) as u32 } else { 1 };
         let handoff = |(at, edge): (u32, &seatmap_pattern::Edge)| Handoff {
@@ -64,9 +64,9 @@ impl Handoffs {
         Handoffs { tasks: pattern.tasks, handoffs: (0..).zip(&pattern.edges).map(handoff).collect(), rounds }
     }
 
-    /// The same over other lines: each channel in turn, the ones with most messages first, takes of a quarter more lines than
-    /// there are channels the one whose home is nearest to both its ends (Liu et al. 2015, algorithm 4 and footnote 3).
-    /// `away` tells how far a PU is from a line's home.
+    /// The same handoffs over other lines. There are a quarter more lines than channels. Each channel in turn, the
+    /// ones with most messages first, takes the line whose home is nearest to both its ends (Liu et al. 2015,
+    /// algorithm 4 and footnote 3). `away` tells how far a PU is from a line's home.
     #[must_use]
     pub fn near(&self, placement: &[u32], away: impl Fn(u32, u32) -> Option<u64>) -> Self {
         let first = self.handoffs.iter().map(|handoff| handoff.line.line_index()).min().unwrap_or(0);

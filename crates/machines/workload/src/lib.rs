@@ -1,4 +1,4 @@
-//! Programs written once, generic over `Port`, run on the host and in the simulator alike.
+//! Programs that are written once, generic over `Port`, and run both on the host and in the simulator.
 //!
 //! | workload | is |
 //! |---|---|

@@ -3,13 +3,13 @@
 use crate::{PingPong, Trace};
 use seatmap_port::{Addr, Barrier, Port, Workload};
 
-/// The turns of [`PingPong`] over many lines, by the same two tasks: threads that are made for a run cost as much as a
-/// hundred round trips, and so they cost it once.
+/// The turns of [`PingPong`] over many lines, by the same two tasks. Making the threads of a run costs as much as a
+/// hundred round trips; here a run makes them once for all lines.
 #[derive(Clone, Debug)]
 pub struct LineByLine {
-    /// A word on each of the lines.
+    /// The words, one on each of the lines.
     pub words: Vec<Addr>,
-    /// Where the tasks meet before they start: a word on a line of its own.
+    /// The word at which the tasks meet before they start, on a line of its own.
     pub meeting: Addr,
     /// Timed batches over each line.
     pub batches: u32,
@@ -18,7 +18,7 @@ pub struct LineByLine {
 }
 
 impl Workload for LineByLine {
-    /// What one task saw, line by line.
+    /// The times of one task, line by line.
     type Output = Vec<Trace>;
 
     fn tasks(&self) -> usize {

@@ -5,36 +5,37 @@ use seatmap_port::channels::{Channels, Ea, Order, Program, Register, Shape, dma}
 
 /// The most tasks: a task hears of a message by a bit of a signal register.
 pub const MOST_TASKS: usize = 31;
-/// What of a local store's 256 KiB is left for messages, beside code and stack.
+/// The part of a local store's 256 KiB that messages can use, beside code and stack.
 const ROOM_BYTES: u32 = 192 << 10;
 
 /// A message of one task to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Message {
-    /// Who sends.
+    /// The task that sends.
     pub from: usize,
-    /// Who receives.
+    /// The task that receives.
     pub to: usize,
-    /// The step in which it is sent; a task begins a step when its messages of the one before are there.
+    /// The step in which it is sent. A task begins a step when its messages of the step before have arrived.
     pub step: usize,
-    /// Its bytes, a multiple of 16.
+    /// Number of bytes, a multiple of 16.
     pub size_bytes: u32,
 }
 
-/// Tasks that send each other long messages, step by step, as Sudheer et al. 2009 measure affinities with ("Optimizing
-/// assignment of threads to SPEs on the Cell BE processor"): each message is put into the receiver's local store in pieces of
-/// 16 KiB, or less where a local store would not hold one from each sender, and the receiver is signalled when it is there.
+/// Tasks that send each other long messages, step by step, the program with which Sudheer et al. 2009 measure
+/// affinities ("Optimizing assignment of threads to SPEs on the Cell BE processor"). Each message is put into the
+/// receiver's local store in pieces of 16 KiB, or less if a local store could not hold one piece from each sender.
+/// The receiver gets a signal when the message is there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LongMessages {
-    /// Tasks, 31 at most.
+    /// Number of tasks, 31 at most.
     pub tasks: usize,
-    /// Who sends to whom, and when.
+    /// All messages with their steps.
     pub messages: Vec<Message>,
-    /// How often all steps are gone through.
+    /// How often the tasks repeat all steps.
     pub rounds: u32,
 }
 
-/// What a task saw.
+/// The result of one task.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Moved {
     /// When it began, in cycles.
@@ -48,9 +49,9 @@ pub struct Moved {
 }
 
 impl LongMessages {
-    /// The messages of a pattern, in steps: where each goes to a partner whose number differs in one bit (trees, recursive
-    /// doubling, butterflies) bit after bit, else all at once. The heaviest edge sends `largest_bytes`, others their share.
-    /// `None` where there are too many tasks, or none that sends.
+    /// The messages of a pattern, in steps. If the partners of every edge have numbers that differ in one bit (trees,
+    /// recursive doubling, butterflies), the steps go bit by bit; else all messages are sent at once. The heaviest
+    /// edge sends `largest_bytes`, others their share. `None` if there are too many tasks, or if no task sends.
     #[must_use]
     pub fn along(pattern: &Pattern, largest_bytes: u32, rounds: u32) -> Option<Self> {
         let heaviest = pattern.edges.iter().map(|edge| edge.bytes).fold(0.0, f64::max);
@@ -68,7 +69,7 @@ impl LongMessages {
         Some(LongMessages { tasks: pattern.tasks, messages, rounds })
     }
 
-    /// Steps of a round.
+    /// Number of steps in a round.
     #[must_use]
     pub fn steps(&self) -> usize {
         self.messages.iter().map(|message| message.step + 1).max().unwrap_or(0)
@@ -79,14 +80,15 @@ impl LongMessages {
         (0..self.tasks).flat_map(|to| (0..self.steps()).map(move |step| into(to, step))).max().unwrap_or(0) as u32
     }
 
-    /// A piece lands here; longer messages reuse their place, as streamed data would.
+    /// Bytes of the place where a piece lands; longer messages reuse the place, as streamed data would.
     fn piece_bytes(&self) -> u32 {
         let largest = self.messages.iter().map(|message| message.size_bytes).max().unwrap_or(0);
         let room = ROOM_BYTES / (1 + self.most_at_once()) / 128 * 128;
         largest.min(room).min(dma::LARGEST_BYTES)
     }
 
-    /// Cycles that no placement can undercut: in each step a task's own port takes in, and gives out, so many bytes a cycle.
+    /// A lower bound on the cycles of any placement: in each step, a task's own port receives and sends this many
+    /// bytes in a cycle.
     #[must_use]
     pub fn floor_cycles(&self, port_bytes_per_cycle: f64) -> f64 {
         let bytes = |step: usize, of: &dyn Fn(&&Message) -> bool| -> u32 {
@@ -104,7 +106,8 @@ impl LongMessages {
     }
 }
 
-/// The bit in which partners differ, if there are several such bits and nothing but them.
+/// The step of an edge: the bit in which its partners differ, if the partners of every edge differ in one bit only
+/// and more than the lowest bit occurs; else 0.
 fn step(pattern: &Pattern, edge: &Edge) -> usize {
     let is_by_bits = pattern.edges.iter().any(|edge| (edge.from ^ edge.to) > 1)
         && pattern.edges.iter().all(|edge| (edge.from ^ edge.to).is_power_of_two());
@@ -166,7 +169,7 @@ impl LongMessages {
             channels.peek((1 + place) * self.piece_bytes(), &mut word);
             moved.sum += u64::from(u32::from_le_bytes(word));
         }
-        // Senders of the next step must not overwrite what was not read yet.
+        // Senders of the next step must not overwrite data that this task has not read yet.
         for message in of_step().filter(|message| message.to == rank) {
             channels.signal(message.from, Register::Two, 1 << rank);
         }

@@ -3,25 +3,25 @@
 use crate::spin_channel::{MOST_WORDS, SpinChannel};
 use seatmap_port::{Addr, Port, Stamp, Workload};
 
-/// Points of the largest message: the counts of four fit a word of the answer.
+/// Points of the largest message: four counts fit in a word of the answer.
 pub const MOST_POINTS: u32 = 4 * MOST_WORDS as u32;
 
-/// What part of the plane an image shows, and how that shrinks.
+/// The part of the plane that an image shows, and how it shrinks.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct View {
-    /// The middle.
+    /// The centre of all images.
     pub centre: (f64, f64),
     /// The width of the first image.
     pub width: f64,
-    /// The width of each next image over that of the one before.
+    /// The width of each image as a share of the width of the image before.
     pub zoom: f64,
 }
 
-/// The renderer of Liu et al. 2015 (section IV.B): coordinators, each with a slice of every image, send coordinates to their
-/// workers over spin-locked channels; workers count iterations and send the counts back.
+/// The renderer of Liu et al. 2015 (section IV.B). Coordinators, each with a slice of every image, send coordinates
+/// to their workers over spin-locked channels; the workers count iterations and send the counts back.
 ///
-/// Coordinator c is task c (1 + `workers`), and its workers are the tasks after it. Worker w (counted over all coordinators)
-/// hears on the line `channels[w][0]` and answers on `channels[w][1]`.
+/// Coordinator c is task c (1 + `workers`), and its workers are the tasks after it. Worker w (counted over all
+/// coordinators) hears on the line `channels[w][0]` and answers on `channels[w][1]`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mandelbrot {
     /// Coordinators; the paper has four.
@@ -34,24 +34,24 @@ pub struct Mandelbrot {
     pub frames: u32,
     /// Iterations after which a point is taken to belong to the set; 65,535 at most.
     pub most_iterations: u16,
-    /// What the images show.
+    /// The part of the plane that the images show.
     pub view: View,
     /// Points of a message, 1 to [`MOST_POINTS`]; one as in the paper.
     pub points: u32,
-    /// Core cycles of an iteration, for machines that are simulated.
+    /// Core cycles of an iteration, for simulated machines.
     pub cycles_per_iteration: u64,
     /// The lines of each worker's channels.
     pub channels: Vec<[Addr; 2]>,
 }
 
-/// What a task did.
+/// The result of one task.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Rendered {
     /// The clock before the first point.
     pub began: Stamp,
-    /// After the last.
+    /// The clock after the last point.
     pub ended: Stamp,
-    /// Of a coordinator: the iterations of each point of its slice, image by image, row by row. Empty of a worker.
+    /// For a coordinator: the iterations of each point of its slice, image by image, row by row. Empty for a worker.
     pub counts: Vec<u16>,
 }
 
@@ -63,7 +63,7 @@ impl Mandelbrot {
         border(coordinator)..border(coordinator + 1)
     }
 
-    /// An image, row by row, from what the coordinators rendered.
+    /// An image, row by row, from the slices of the coordinators.
     #[must_use]
     pub fn image(&self, rendered: &[Rendered], frame: u32) -> Vec<u16> {
         let slice = |at: usize| {
@@ -74,7 +74,7 @@ impl Mandelbrot {
         (0..self.coordinators).flat_map(slice).copied().collect()
     }
 
-    /// Where a point lies, and how far apart points are.
+    /// The position of a point, and the distance between points.
     fn point(&self, frame: u32, column: u32, row: u32) -> (f64, f64, f64) {
         let width = self.view.width * self.view.zoom.powi(frame as i32);
         let step = width / f64::from(self.size.0.max(1));
@@ -105,7 +105,7 @@ impl Mandelbrot {
         }
         for ((to, from), asked) in channels.iter().zip(&mut asked) {
             gather(from, asked, &mut rendered.counts);
-            // No points: there is no more work.
+            // A message without points says that there is no more work.
             to.put(&[0; 4]);
         }
     }
@@ -131,7 +131,7 @@ impl Mandelbrot {
     }
 }
 
-/// Takes the answer to what was asked, if anything was.
+/// Takes the answer to the last question, if there was one.
 fn gather<P: Port>(channel: &SpinChannel<P>, asked: &mut Option<(usize, u32)>, counts: &mut [u16]) {
     let Some((first, count)) = asked.take() else { return };
     let mut answer = [0; MOST_WORDS];
@@ -141,7 +141,7 @@ fn gather<P: Port>(channel: &SpinChannel<P>, asked: &mut Option<(usize, u32)>, c
     }
 }
 
-/// How often z -> z^2 + c stays within 2 of the origin, from 0 on, up to a limit.
+/// The number of steps z -> z^2 + c, from 0 on, that stay within 2 of the origin, up to a limit.
 #[must_use]
 pub fn iterations(re: f64, im: f64, most: u16) -> u16 {
     let (mut x, mut y) = (0.0_f64, 0.0_f64);

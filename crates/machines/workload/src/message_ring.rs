@@ -4,40 +4,40 @@ use seatmap_port::channels::{Channels, Ea, Order, Program, Shape};
 
 /// Bytes of an entry of the matrix: the smallest transfer whose alignment does not depend on its size.
 const ENTRY: u32 = 16;
-/// Cycles of the library's code between two looks at the matrix. Not published; some dozens of instructions.
+/// The cycles of the library's code between two looks at the matrix: unpublished; a few dozen instructions.
 const POLL_CYCLES: u64 = 60;
 /// Core cycles to copy 16 bytes of local store: a load and a store.
 const COPY_CYCLES: u64 = 2;
 
-/// The benchmark of Keller & Varbanescu 2010 ("Performance impact of task mapping on the Cell BE multicore processor",
-/// section 2.2): tasks in a ring start with a packet for each neighbour, and whatever comes from one neighbour is sent on to
-/// the other.
+/// The benchmark of Keller & Varbanescu 2010 ("Performance impact of task mapping on the Cell BE multicore
+/// processor", section 2.2): tasks in a ring start with a packet for each neighbour, and pass every packet from one
+/// neighbour on to the other.
 ///
-/// The message library is theirs as far as they describe it (the student project itself is not public). A sender copies a
-/// packet into its send buffer for the receiver and notes that in the receiver's row of a matrix in main memory. A receiver
-/// gets its row from time to time, all of it at once; where it finds a notification it gets the packet from the sender's
-/// local store, and notes that the buffer is free again. An entry holds both counts of one pair: packets sent, and packets
+/// The message library follows their description (the student project itself is not public). A sender copies a packet
+/// into its send buffer for the receiver, and notes that in the receiver's row of a matrix in main memory. A receiver
+/// gets its whole row from time to time; if it finds a notification, it gets the packet from the sender's local
+/// store, and notes that the buffer is free again. An entry holds both counts of one pair: packets sent, and packets
 /// taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MessageRing {
-    /// Tasks, at least two.
+    /// Number of tasks, at least two.
     pub tasks: usize,
     /// Bytes of a packet, a multiple of 16 up to 16 KiB.
     pub packet_bytes: u32,
     /// Packets that each task takes from each side.
     pub rounds: u32,
-    /// Whether packets go one way only.
+    /// Whether packets only go in one direction.
     pub is_unidirectional: bool,
 }
 
-/// What a task saw.
+/// The result of one task.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Taken {
     /// When it began, in cycles of the machine's clock.
     pub began: u64,
     /// When it ended.
     pub ended: u64,
-    /// Packets it took.
+    /// Packets that it took.
     pub packets: u64,
     /// The sum of their first words: every packet counts the tasks that it has passed.
     pub sum: u64,
@@ -66,15 +66,15 @@ impl Program for MessageRing {
     }
 }
 
-/// One neighbour, and what has passed between.
+/// One neighbour, and the counts of packets exchanged with it.
 #[derive(Clone, Copy, Debug, Default)]
 struct Side {
     rank: usize,
     sent: u32,
-    /// Of these, taken by the neighbour.
+    /// Packets of these that the neighbour has taken.
     acknowledged: u32,
     received: u32,
-    /// Whether a packet received from the other side waits to be sent on to this one.
+    /// The packet received from the other side that waits to be sent on to this side, if there is one.
     waiting: Option<u32>,
 }
 
@@ -83,7 +83,7 @@ struct Member<'a, C> {
     ring: &'a MessageRing,
     channels: &'a C,
     rank: usize,
-    /// Left and right.
+    /// The left and the right neighbour.
     sides: [Side; 2],
     taken: Taken,
 }
@@ -103,7 +103,7 @@ impl<'a, C: Channels> Member<'a, C> {
 
     fn work(&mut self) {
         let ways = if self.ring.is_unidirectional { 1 } else { 2 };
-        // A packet for the right, and one for the left.
+        // One packet for the right neighbour, and one for the left.
         for to in [1, 0].into_iter().take(ways) {
             self.send(to, 1);
         }
@@ -113,12 +113,12 @@ impl<'a, C: Channels> Member<'a, C> {
         }
     }
 
-    /// Whether a neighbour still has to take what was sent: nobody may leave with a full send buffer.
+    /// Whether a neighbour has not taken all packets yet: no task may leave with a full send buffer.
     fn is_owing(&self) -> bool {
         self.sides.iter().any(|side| side.acknowledged != side.sent || side.waiting.is_some())
     }
 
-    /// Looks at the row, takes what has come, and sends on what can be sent.
+    /// Looks at the row, takes the packets that have come, and sends on those that can be sent.
     fn poll(&mut self) {
         self.channels.compute(POLL_CYCLES);
         let row = self.rank as u32 * self.ring.tasks as u32 * ENTRY;
@@ -143,8 +143,8 @@ impl<'a, C: Channels> Member<'a, C> {
         }
     }
 
-    /// What a neighbour wrote in this task's row: packets sent, and packets taken. A task's two neighbours may be one, which
-    /// then writes two entries.
+    /// The counts that a neighbour wrote in this task's row: packets sent, and packets taken. If both neighbours are
+    /// the same task, it writes two entries.
     fn entry(&self, from: usize) -> (u32, u32) {
         let mut bytes = [0; 16];
         self.channels.peek(self.column(self.sides[from].rank, from) * ENTRY, &mut bytes);
@@ -152,7 +152,7 @@ impl<'a, C: Channels> Member<'a, C> {
         (word(0), word(4))
     }
 
-    /// With two tasks the left entry stands in the task's own column, which nobody else needs.
+    /// With two tasks, the left entry is in the task's own column, which no other task needs.
     fn column(&self, other: usize, side: usize) -> u32 {
         if self.ring.tasks == 2 { side as u32 } else { other as u32 }
     }
@@ -160,7 +160,7 @@ impl<'a, C: Channels> Member<'a, C> {
     fn take(&mut self, from: usize) {
         let side = self.sides[from];
         let buffer = self.receive_buffer(from);
-        // The sender's buffer for its other hand.
+        // The sender's buffer for its other side.
         let there = Ea::Local { rank: side.rank as u16, offset: self.send_buffer(1 - from) };
         self.channels.get(buffer, there, self.ring.packet_bytes, 1, Order::Free);
         self.channels.wait_tags(2);
@@ -171,7 +171,7 @@ impl<'a, C: Channels> Member<'a, C> {
         self.taken.sum += u64::from(word);
         self.sides[from].received += 1;
         self.note(from);
-        // The last ones stay, so that the ring empties.
+        // The last packets are not sent on, so that the ring empties.
         if self.sides[from].received < self.ring.rounds {
             self.sides[1 - from].waiting = Some(word + 1);
         }
@@ -189,7 +189,7 @@ impl<'a, C: Channels> Member<'a, C> {
         let side = self.sides[to];
         let tasks = self.ring.tasks as u32;
         let own = tasks * ENTRY;
-        // The entry's own bytes are read when it is sent, so that the one before must have gone.
+        // The transfer reads the entry's bytes when it is sent, so the transfer before it must be complete.
         self.channels.wait_tags(4);
         let mut bytes = [0; 16];
         bytes[..4].copy_from_slice(&side.sent.to_le_bytes());
@@ -207,7 +207,7 @@ impl<'a, C: Channels> Member<'a, C> {
         self.buffers() + (2 + from as u32) * self.ring.packet_bytes
     }
 
-    /// On a line of its own, as transfers like it.
+    /// The buffers begin on a line of their own, which makes transfers fast.
     fn buffers(&self) -> u32 {
         ((self.ring.tasks as u32 + 1) * ENTRY).next_multiple_of(128)
     }

@@ -2,17 +2,18 @@
 
 use seatmap_port::{Addr, Port, Stamp, WORDS_PER_LINE, Workload};
 
-/// Algorithm 1 of Liu et al. 2015, timed in batches: two tasks write one shared word in turn, each waiting with a pause
-/// until it no longer holds its own value. One turn of both is a round trip, and its time is the core distance.
+/// Algorithm 1 of Liu et al. 2015, timed in batches. Two tasks write one shared word in turn; each waits with a pause
+/// until the word no longer holds its own value. One turn of both is a round trip, and its time is the core distance.
 ///
 /// Pair p is tasks 2p and 2p + 1, on the line `lines[p]`; all pairs start together. Each task reads the clock between
-/// batches of round trips, so one run yields many samples at the price of one clock reading a batch, and a caller can see
-/// which of the two tasks started later: its clock counts, since the earlier one's first batch holds the wait.
+/// batches of round trips, so one run gives many samples for one clock reading in each batch. A caller can see which
+/// of the two tasks started later. The clock of that task counts, since the earlier task's first batch includes the
+/// wait.
 #[derive(Clone, Debug)]
 pub struct PingPong {
     /// The word of each pair, on a line of its own.
     pub lines: Vec<Addr>,
-    /// Where the tasks meet before they start: a line that no pair uses, nor the one after it.
+    /// The place where the tasks meet before they start: a line that no pair uses, and whose next line no pair uses.
     pub gate: Addr,
     /// Timed batches.
     pub batches: u32,
@@ -20,18 +21,18 @@ pub struct PingPong {
     pub round_trips: u32,
 }
 
-/// What one task of a ping-pong saw.
+/// The times of one task of a ping-pong.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Trace {
     /// The clock before the first batch and after each: `batches + 1` readings.
     pub stamps: Vec<Stamp>,
-    /// How often the task was taken off its PU meanwhile.
+    /// How often the operating system took the task off its PU during the run.
     pub interruptions: u64,
 }
 
 impl PingPong {
-    /// Nobody starts before the last has come. Who waits does so on a line of its own: woken by every arrival, hundreds of
-    /// tasks would be at it for longer than the rest takes.
+    /// Waits until all tasks have come. The tasks wait on a line of its own: if every arrival woke all waiting tasks,
+    /// hundreds of tasks would take longer to meet than the rest of the run takes.
     fn meet<P: Port>(&self, port: &P) {
         match port.fetch_add(self.gate, 1) + 1 == self.tasks() as u64 {
             true => port.store(self.go(), 1),
@@ -39,7 +40,8 @@ impl PingPong {
         }
     }
 
-    /// The last to leave puts the gate back, so that a run with another number of tasks finds it as new.
+    /// Leaves the meeting. The last task to leave resets the gate, so that a run with another number of tasks finds
+    /// it as new.
     fn leave<P: Port>(&self, port: &P) {
         let left = self.gate.word(1);
         if port.fetch_add(left, 1) + 1 == self.tasks() as u64 {
@@ -47,7 +49,7 @@ impl PingPong {
         }
     }
 
-    /// The word that starts everybody.
+    /// The word that starts all tasks.
     fn go(&self) -> Addr {
         self.gate.word(WORDS_PER_LINE)
     }

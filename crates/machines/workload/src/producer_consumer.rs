@@ -3,27 +3,28 @@
 use crate::spin_channel::SpinChannel;
 use seatmap_port::{Addr, Port, Stamp, Workload};
 
-/// The producer-consumer model of Liu et al. 2015 (section IV.A): a producer puts values into a channel that holds one and is
-/// guarded by a spin lock, a consumer takes them out.
+/// The producer-consumer model of Liu et al. 2015 (section IV.A): a producer puts values into a channel that holds
+/// one value and is guarded by a spin lock, and a consumer takes them out.
 ///
-/// Channel c is the line `channels[c]`: lock, whether it is full, and the value, so that all of it has one home. Its producer is
-/// task 2c and its consumer task 2c + 1. The lines must hold zeros, and do so again afterwards but for the value.
+/// Channel c is the line `channels[c]`, which holds the lock, whether the channel is full, and the value, so that all
+/// three have one home. Its producer is task 2c and its consumer task 2c + 1. The lines must hold zeros before the
+/// run; after it, all words but the value hold zeros again.
 #[derive(Clone, Debug)]
 pub struct ProducerConsumer {
     /// The line of each channel.
     pub channels: Vec<Addr>,
-    /// Values through each.
+    /// Number of values through each channel.
     pub values: u64,
 }
 
-/// What a task did.
+/// The result of one task.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Handed {
     /// The clock before the first value.
     pub began: Stamp,
-    /// After the last.
+    /// The clock after the last value.
     pub ended: Stamp,
-    /// All values added up.
+    /// The sum of all values.
     pub sum: u64,
 }
 

@@ -1,9 +1,9 @@
-//! First touch.
+//! A workload that touches memory first, and so decides on which NUMA node it lies.
 
 use seatmap_port::{Addr, Port, Workload};
 
-/// One task writes a zero into each of its lines, and nothing else: where memory is placed by first touch, the pages land
-/// on the NUMA node of the PU that it sits on.
+/// One task writes a zero into each of its lines, and nothing else. If the kernel places memory by first touch, the
+/// pages land on the NUMA node of the PU on which the task sits.
 #[derive(Clone, Debug)]
 pub struct Touch {
     /// The words to write.

@@ -16,7 +16,7 @@ use seatmap_workload::{
 
 const BOTH: [bool; 2] = [false, true];
 
-/// What every program computes on a machine, a line each.
+/// The results of every program on a machine, one line each.
 fn computed<B: Bed>(bed: &mut B, seats: [u32; 2]) -> Vec<String> {
     let mut lines = messages(bed, seats);
     for is_unidirectional in BOTH {
@@ -87,7 +87,7 @@ fn host_and_models_compute_the_same() {
     }
 }
 
-/// What workloads over lines compute, a line each; `lines` of shared memory, all zeros.
+/// The results of workloads over lines, one line each; `lines` of shared memory, all zeros.
 fn shared<T: Testbed>(bed: &mut T, seats: [u32; 2]) -> Vec<String> {
     let handed = ProducerConsumer { channels: vec![Addr::line(3)], values: 40 };
     let sums: Vec<u64> = bed.run(&seats, &handed).unwrap().iter().map(|task| task.sum).collect();
@@ -111,7 +111,7 @@ fn shared<T: Testbed>(bed: &mut T, seats: [u32; 2]) -> Vec<String> {
     ]
 }
 
-/// Two small images by a coordinator and a worker, messages of three points, the last of a row shorter.
+/// Two small images by a coordinator and a worker. Messages have three points; the last message of a row is shorter.
 fn renderer() -> Mandelbrot {
     Mandelbrot {
         coordinators: 1,
@@ -139,7 +139,7 @@ fn plainly() -> u32 {
 #[test]
 fn workloads_over_lines_compute_the_same() {
     let rendered = format!("rendered: {}", plainly());
-    // Task 0 hears three messages a round of task 1, which add 1 to the round's number; task 1 hears one.
+    // Task 0 hears three messages of task 1 in a round, which add 1 to the round's number; task 1 hears one.
     let wanted =
         ["handed: [820, 820]", "stamps: [8, 8]", "line by line: [3, 3, 3, 3]", "exchanged: [135, 36]", &rendered];
     for (name, seats) in [("xeon-phi-5110p", [1, 2]), ("xeon-e5-2680-2s", [3, 12]), ("scc-48", [7, 6])] {

@@ -1,4 +1,4 @@
-//! What can keep a program from running here.
+//! The errors that can keep a program from running on the host.
 
 use crate::crew::CrewError;
 use crate::topology::TopologyError;
@@ -10,17 +10,17 @@ use std::io;
 /// Why the host could not run a program over channels.
 #[derive(Debug, thiserror::Error)]
 pub enum BedError {
-    /// More tasks than CPUs.
+    /// The program has more tasks than there are CPUs.
     #[error(
         "the program has {tasks} tasks and this process may use {cpus} CPUs: tasks spin while they wait, so two on one CPU would wait for ever; run fewer, or run it on a model ('--on cell-qs20')"
     )]
     TooMany {
         /// Tasks of the program.
         tasks: usize,
-        /// CPUs there are.
+        /// Number of CPUs.
         cpus: usize,
     },
-    /// Another number of tasks than of seats.
+    /// The numbers of tasks and seats differ.
     #[error("the program has {tasks} tasks and was given {seats} seats")]
     Seats {
         /// Tasks of the program.
@@ -28,7 +28,7 @@ pub enum BedError {
         /// Seats given.
         seats: usize,
     },
-    /// A CPU cannot be had.
+    /// A CPU is not available.
     #[error(transparent)]
     Cpu(#[from] CpuError),
     /// The topology could not be read.
@@ -37,23 +37,23 @@ pub enum BedError {
     /// The kernel refused something.
     #[error("{what}")]
     System {
-        /// What was tried.
+        /// The action that failed.
         what: &'static str,
-        /// What the kernel says.
+        /// The kernel's error.
         source: io::Error,
     },
-    /// More memory than addresses reach.
+    /// The program needs more memory than addresses reach.
     #[error(transparent)]
     TooLarge(#[from] TooLarge),
-    /// A thread could not be seated.
+    /// A thread could not be pinned.
     #[error(transparent)]
     Crew(#[from] CrewError),
-    /// A task asked for a transfer that hardware would refuse.
+    /// A task asked for a transfer that the hardware would refuse.
     #[error("task {rank} was refused")]
     Refused {
         /// The task.
         rank: usize,
-        /// Why.
+        /// The reason.
         source: DmaError,
     },
     /// A task panicked.

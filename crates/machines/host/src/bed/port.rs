@@ -8,11 +8,11 @@ use seatmap_port::{Addr, Change, Port, Stamp};
 use std::hint::spin_loop;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Looks at a word, or changes of it, before a look at whether another task has failed.
+/// Number of looks at a word before a look at whether another task has failed.
 const LOOKS: u32 = 1024;
 
-/// [`HostPort`], with waits that unwind with [`Ended`] once a word says that a task has failed. A wait that is short pays
-/// nothing for it.
+/// [`HostPort`], with waits that unwind with [`Ended`] once a word says that a task has failed. A short wait has no
+/// extra cost.
 #[derive(Clone, Copy)]
 pub(super) struct BedPort<'a> {
     port: HostPort<'a>,

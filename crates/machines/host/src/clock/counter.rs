@@ -1,9 +1,9 @@
-//! The counters themselves.
+//! The hardware counters and the kernel's clock, read directly.
 
 use super::Source;
 use seatmap_port::Stamp;
 
-/// The processor's own counter, where it runs at a constant rate on all CPUs.
+/// The processor's own counter, if it runs at a constant rate on all CPUs.
 pub(super) fn trusted() -> Option<Source> {
     architecture::trusted()
 }
@@ -25,7 +25,7 @@ fn kernel() -> Stamp {
 }
 
 fn current_cpu() -> u32 {
-    // SAFETY: takes no arguments; a failure comes back as -1, which is no CPU of any machine.
+    // SAFETY: takes no arguments; it returns -1 on failure, a number that no CPU has.
     unsafe { libc::sched_getcpu() as u32 }
 }
 

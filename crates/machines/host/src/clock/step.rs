@@ -1,10 +1,11 @@
 //! The smallest step of a clock.
 
-/// The smallest step that a clock takes, in its ticks, from consecutive readings; at least 1.
+/// The smallest step of a clock in its ticks, computed from consecutive readings; at least 1.
 ///
-/// Where the same reading comes back at times, the clock is slower than the loop that reads it, and the smallest advance
-/// is its step. Where it never does, readings lie a whole number of steps apart, and their greatest common divisor is the
-/// step: a time-stamp counter refreshed every 26 ticks shows itself by that, though each reading takes 40.
+/// If the same reading sometimes comes back, the clock is slower than the loop that reads it, and its smallest
+/// advance is the step. If no reading repeats, readings lie a whole number of steps apart, and their greatest common
+/// divisor is the step. This finds, for example, a time-stamp counter that is refreshed every 26 ticks although each
+/// reading takes 40.
 pub fn step_of(readings: impl Iterator<Item = u64>) -> u64 {
     let readings: Vec<u64> = readings.collect();
     let advances: Vec<u64> = readings.windows(2).map(|pair| pair[1].saturating_sub(pair[0])).collect();

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// Words from one private word to the next: 256 bytes, two lines of any machine.
 const STRIDE: usize = 32;
 
-/// What is done to the word.
+/// The operation on the word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReadModifyWrite {
     /// One compare-exchange, whether it succeeds or not.
@@ -22,7 +22,7 @@ pub enum ReadModifyWrite {
 /// Each thread changes a 64-bit word over and over, all the same one or each its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Atomics {
-    /// What is done.
+    /// The operation.
     pub operation: ReadModifyWrite,
     /// Whether all threads work on the same word.
     pub shared: bool,

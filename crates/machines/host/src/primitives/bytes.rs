@@ -4,18 +4,18 @@ use super::{Batches, Primitive, PrimitiveError, Room, Samples};
 use std::hint::black_box;
 use std::io;
 
-/// So many bytes copied by the processor, from a buffer that the last CPU wrote to one that the first has.
+/// Copies bytes with the processor, from a buffer that the last CPU wrote to a buffer that the first CPU has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CopyBytes {
-    /// How many.
+    /// Number of bytes.
     pub bytes: usize,
 }
 
-/// So many bytes read through process_vm_readv(2), the single copy of MPI libraries, from this process itself: the same
-/// call, the same copy, and nobody to grant it.
+/// Reads bytes through process_vm_readv(2), the single copy of MPI libraries, from this process itself: the same call
+/// and the same copy, but no permission of another process is needed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProcessVmReadv {
-    /// How many.
+    /// Number of bytes.
     pub bytes: usize,
 }
 

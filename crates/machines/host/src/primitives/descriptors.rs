@@ -7,7 +7,7 @@ use std::os::fd::{FromRawFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::sync::Mutex;
 
-/// What the message goes through.
+/// The kernel object through which the message goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Two eventfds.
@@ -18,11 +18,11 @@ pub enum Kind {
     UnixSocket,
 }
 
-/// Two threads send each other 8 bytes in turn, and block in read(2) meanwhile.
+/// Two threads send each other 8 bytes in turn, and block in read(2) while they wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Descriptors(pub Kind);
 
-/// What one thread holds. Pipes and sockets that are dropped let the other thread's read end.
+/// The file descriptors of one thread. When it drops a pipe or socket, the other thread's read ends.
 struct End {
     read: File,
     write: File,

@@ -8,12 +8,12 @@ use std::sync::atomic::{AtomicU32, Ordering};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Futex;
 
-/// Whose turn it is, on a line of its own.
+/// The rank whose turn it is, on a line of its own.
 #[repr(align(128))]
 struct Turn(AtomicU32);
 
 impl Turn {
-    /// Sleeps while it is the other's.
+    /// Sleeps until the word holds this rank.
     fn wait_for(&self, rank: u32) -> io::Result<()> {
         while self.0.load(Ordering::Acquire) != rank {
             self.call(libc::FUTEX_WAIT, 1 - rank)?;

@@ -8,20 +8,21 @@ use seatmap_port::{ENOUGH_OVERLAP, Run, Stamp, overlap};
 use std::hint::spin_loop;
 use std::io;
 
-/// How many lengths a run is given, each twice the one before, and how many attempts at each, before its figure is refused.
+/// A run gets this many lengths, each twice the one before, and this many attempts at each length, before its figure
+/// is refused.
 const LENGTHS: u32 = 9;
 const ATTEMPTS: usize = 4;
 
-/// Where primitives are run: pinned threads that are kept, and a clock.
+/// The room in which primitives run: pinned threads that are kept, and a clock.
 pub struct Room {
     crew: Crew,
     clock: HostClock,
 }
 
-/// How many operations are done, and how many between two looks at the clock.
+/// The number of operations, and how many of them lie between two looks at the clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Batches {
-    /// Batches before the first that counts.
+    /// Batches before the first batch that counts.
     pub warmup: u32,
     /// Batches that count.
     pub batches: u32,
@@ -29,38 +30,38 @@ pub struct Batches {
     pub operations: u32,
 }
 
-/// What was measured: for each task, in the order of its CPUs, nanoseconds an operation, one value a batch. Both ends of a
-/// round trip see the same time; take the median of either, never a mean.
+/// The measured times: for each task, in the order of its CPUs, nanoseconds for each operation, one value for each
+/// batch. Both ends of a round trip see the same time; take the median of either, never a mean.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Samples {
     /// By task, then by batch.
     pub by_task_ns: Vec<Vec<f64>>,
-    /// The smallest share of any task's batches during which all tasks were at work, [`ENOUGH_OVERLAP`] at least.
+    /// The smallest share of any task's batches during which all tasks were at work; at least [`ENOUGH_OVERLAP`].
     pub overlap: f64,
 }
 
 /// Why a primitive could not be timed.
 #[derive(Debug, thiserror::Error)]
 pub enum PrimitiveError {
-    /// Another number of CPUs than it takes.
+    /// The number of CPUs is not one that the primitive takes.
     #[error("{name} takes {} to {} CPUs, and {given} were given", .takes.start(), .takes.end())]
     Cpus {
         /// The primitive.
         name: String,
-        /// How many it takes.
+        /// The numbers of CPUs that it takes.
         takes: std::ops::RangeInclusive<usize>,
-        /// How many were given.
+        /// The number of CPUs given.
         given: usize,
     },
-    /// A thread could not be seated.
+    /// A thread could not be pinned.
     #[error(transparent)]
     Crew(#[from] CrewError),
-    /// A thread was found on another CPU than its own.
+    /// A thread was found on a CPU that is not its own.
     #[error("the thread on CPU {cpu} was moved to CPU {found}: its times are worth nothing")]
     Moved {
         /// Its CPU.
         cpu: u32,
-        /// Where it was.
+        /// The CPU on which it was.
         found: u32,
     },
     /// The threads were not at work at the same time, so that the times are not those of concurrent operations.
@@ -77,9 +78,9 @@ pub enum PrimitiveError {
     /// A system call failed.
     #[error("{what}")]
     System {
-        /// What was tried.
+        /// The action that failed.
         what: String,
-        /// What the kernel says.
+        /// The kernel's error.
         source: io::Error,
     },
 }
@@ -104,15 +105,15 @@ impl Room {
         Room { crew: Crew::default(), clock: HostClock::calibrated() }
     }
 
-    /// Runs something on one CPU: memory that it writes first lies on that CPU's node.
+    /// Runs a closure on one CPU: memory that it writes first lies on that CPU's node.
     pub(super) fn on<T: Send>(&mut self, cpu: u32, work: impl Fn() -> T + Sync) -> Result<T, PrimitiveError> {
         let mut results = self.crew.run(&[cpu], &|_| work())?;
         results.pop().ok_or(PrimitiveError::Crew(CrewError::Lost(cpu)))
     }
 
-    /// Times what `prepare(rank)` gives each thread to do, all at once: they begin at one value of the clock, and a thread
-    /// that has done its batches keeps on until all have, unless they take turns. A thread that fails drops what it was
-    /// given, which must let the others go.
+    /// Times the work that `prepare(rank)` gives each thread. All threads begin at one value of the clock. A thread
+    /// that has done its batches keeps on until all have, unless the threads take turns. A thread that fails drops
+    /// its work, and this must release the other threads.
     pub(super) fn time<F>(
         &mut self,
         primitive: &impl Primitive,
@@ -131,7 +132,7 @@ impl Room {
             together.begin(threads, clock, spin_loop);
             let done = stay.work();
             if goes_on {
-                // One that failed is waited for as well, and does nothing meanwhile.
+                // The others wait for a failed thread as well; it does nothing in the meantime.
                 together.keep_on(threads, clock, || _ = done.is_ok().then(|| stay.batch()));
             }
             done.map(|()| stay.stamps)
@@ -169,7 +170,7 @@ impl Room {
     }
 }
 
-/// What a thread does, and the clock when it began and after each batch.
+/// The work of a thread, and the clock at its beginning and after each batch.
 struct Stay<'a, F> {
     clock: &'a HostClock,
     plan: Batches,
@@ -179,12 +180,12 @@ struct Stay<'a, F> {
 
 impl<'a, F: FnMut() -> io::Result<()>> Stay<'a, F> {
     fn new(clock: &'a HostClock, plan: Batches, operation: F) -> Self {
-        // Twice as many as count: a thread that keeps on for longer than that makes room for more.
+        // Room for twice the batches that count: a thread that keeps on for longer allocates more.
         let stamps = Vec::with_capacity(plan.warmup as usize + 2 * plan.batches as usize + 1);
         Stay { clock, plan, operation, stamps }
     }
 
-    /// The batches to warm up, and those that count.
+    /// Runs the batches of the warm-up, and the batches that count.
     fn work(&mut self) -> io::Result<()> {
         self.stamps.push(self.clock.stamp());
         (0..self.plan.warmup + self.plan.batches).try_for_each(|_| self.batch())
@@ -197,8 +198,8 @@ impl<'a, F: FnMut() -> io::Result<()>> Stay<'a, F> {
     }
 }
 
-/// Runs it again while its threads were not at work together: as long, since another program may have come between, and
-/// then with twice the operations, since they may have been too few.
+/// Repeats a run while its threads were not at work together: first with the same length, since another program may
+/// have interrupted it, and then with twice the operations, since they may have been too few.
 pub(super) fn repeated(
     plan: Batches,
     mut attempt: impl FnMut(Batches) -> Result<Samples, PrimitiveError>,
@@ -218,7 +219,7 @@ pub(super) fn repeated(
     Err(PrimitiveError::Apart { name, overlap })
 }
 
-/// What every primitive asks first.
+/// The checks that every primitive makes first.
 trait Check {
     fn check(&self, cpus: &[u32]) -> Result<(), PrimitiveError>;
 }

@@ -1,4 +1,4 @@
-//! What a Linux programmer chooses among, timed for a pair of CPUs of each sort that this computer has.
+//! A survey of all primitives, for a pair of CPUs of each sort that this computer has.
 
 use super::{
     Atomics, Batches, CopyBytes, Descriptors, Futex, Kind, Primitive, PrimitiveError, ProcessVmReadv, ReadModifyWrite,
@@ -6,27 +6,27 @@ use super::{
 };
 use seatmap_machine::{Pu, Topology};
 
-/// Bytes that are copied.
+/// Bytes of each copy.
 const SIZES: [usize; 5] = [8, 1 << 10, 64 << 10, 1 << 20, 16 << 20];
-/// Bytes of a batch of copies, so that large ones do not take for ever.
+/// Bytes copied in a batch, so that large copies do not take too long.
 const COPIED_BYTES: usize = 32 << 20;
-/// Batches of atomics are short, so that one in which another program had the CPU stands out.
+/// Batches of atomics are short, so that a batch in which another program had the CPU stands out.
 const ATOMICS: Batches = Batches { warmup: 8, batches: 60, operations: 500 };
 
 /// A primitive, timed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Timed {
-    /// Its name, and between or by which CPUs.
+    /// The primitive's name, and the CPUs that run it.
     pub what: String,
-    /// Nanoseconds an operation in each batch of the first CPU; or why there are none, where its threads were not at work
-    /// together.
+    /// Nanoseconds for each operation, one value for each batch of the first CPU; or the reason for their absence, if
+    /// its threads were not at work together.
     pub batches_ns: Result<Vec<f64>, String>,
 }
 
-/// Every primitive between two CPUs of each distance class, and alone.
+/// Times every primitive between two CPUs of each distance class, and on one CPU alone.
 ///
 /// # Errors
-/// A CPU that cannot be had, or a system call that failed.
+/// A CPU is not available, or a system call failed.
 pub fn survey(topology: &Topology, allowed: &[u32]) -> Result<Vec<Timed>, PrimitiveError> {
     let mut room = Room::new();
     let pus: Vec<&Pu> = topology.pus.iter().filter(|pu| allowed.contains(&pu.os)).collect();
@@ -39,7 +39,7 @@ pub fn survey(topology: &Topology, allowed: &[u32]) -> Result<Vec<Timed>, Primit
     Ok(rows)
 }
 
-/// The nearest other PU of each sort, and what sort that is.
+/// The nearest other PU of each sort, with the name of the sort.
 fn classes(first: &Pu, pus: &[&Pu]) -> Vec<(String, u32)> {
     let class = |pu: &Pu| match () {
         () if pu.core.is_some() && pu.core == first.core => "SMT siblings",
@@ -73,7 +73,7 @@ fn between(room: &mut Room, class: &str, cpus: [u32; 2]) -> Result<Vec<Timed>, P
     Ok(rows)
 }
 
-/// Read-modify-writes by one CPU, two, four and so on to all, of one word and of one each.
+/// Read-modify-writes by 1 CPU, 2, 4 and so on up to all, on one word for all and on one word for each.
 fn crowd(room: &mut Room, allowed: &[u32]) -> Result<Vec<Timed>, PrimitiveError> {
     let counts = (0..).map(|power| 1 << power).take_while(|count| *count < allowed.len()).chain([allowed.len()]);
     let mut rows = Vec::new();

@@ -3,7 +3,7 @@
 use super::{Batches, Primitive, PrimitiveError, Room, Samples};
 use std::io;
 
-/// A thread made, run without anything to do, and joined. It inherits its maker's CPU.
+/// Makes a thread that does nothing, and joins it. It inherits its maker's CPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ThreadCreateJoin;
 

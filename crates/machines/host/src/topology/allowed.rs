@@ -3,14 +3,14 @@
 use super::tree::Tree;
 use seatmap_os::CpuSet;
 
-/// What the process that gathered the files may use; `None` where nothing restricts it.
+/// The CPUs and nodes that the gathering process may use; `None` if nothing restricts them.
 #[derive(Debug, Default)]
 pub(super) struct Allowed {
     pub(super) cpus: Option<CpuSet>,
     pub(super) nodes: Option<CpuSet>,
 }
 
-/// A way in which the kernel shows cpusets.
+/// A form in which the kernel shows cpusets.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Flavour {
     /// The unified hierarchy.
@@ -40,7 +40,8 @@ impl Allowed {
     }
 }
 
-/// The set of a group. In version 2 a group without the controller has what the nearest one above it has.
+/// The set of a group. In version 2, a group without the controller has the set of the nearest group above it that
+/// has one.
 fn restricted(tree: &Tree, flavour: Flavour, mount: &str, group: &str, what: &str) -> Option<CpuSet> {
     let read = |group: &str| tree.text(&format!("{mount}{group}/{}", flavour.file(what)));
     let above = || std::iter::successors(Some(group), |group| group.rsplit_once('/').map(|(above, _)| above));
@@ -51,7 +52,7 @@ fn restricted(tree: &Tree, flavour: Flavour, mount: &str, group: &str, what: &st
     CpuSet::of_list(&text?)
 }
 
-/// Where cpusets are mounted: at one of the usual places, else where `/proc/mounts` says.
+/// The place where cpusets are mounted: one of the usual places, else the place that `/proc/mounts` gives.
 fn mounted(tree: &Tree) -> Option<(Flavour, String)> {
     let usual = [
         (Flavour::V2, "/sys/fs/cgroup", "cpuset.cpus.effective"),
@@ -69,7 +70,7 @@ fn mounted(tree: &Tree) -> Option<(Flavour, String)> {
 fn mount(tree: &Tree, line: &str) -> Option<(Flavour, String)> {
     let mut fields = line.split(' ').skip(1);
     let (folder, kind, options) = (fields.next()?, fields.next()?, fields.next()?);
-    // How the kernel writes a space.
+    // The kernel writes a space as \040.
     let folder = folder.replace("\\040", " ");
     let has = |option: &str| options.split(',').any(|other| other == option);
     let controls_cpusets = || {

@@ -13,7 +13,7 @@ pub const MAX_UNPACKED_BYTES: u64 = 512 << 20;
 /// The most bytes that are kept of it, names included.
 const MAX_KEPT_BYTES: usize = 256 << 20;
 
-/// The longest path, and the deepest: sysfs stays below 30.
+/// The most bytes of a path, and the most parts: paths in sysfs have fewer than 30 parts.
 const MAX_PATH_BYTES: usize = 4096;
 const MAX_DEPTH: usize = 64;
 
@@ -34,7 +34,7 @@ fn read(bytes: impl Read) -> Result<Tree, GatherError> {
     for entry in archive.entries().map_err(broken)? {
         unpacked.add(entry.map_err(broken)?)?;
     }
-    // The checksum stands at the end, and a cut may be there.
+    // The checksum is at the end of the stream, where the file may have been cut.
     io::copy(&mut limited, &mut io::sink()).map_err(broken)?;
     unpacked.tree()
 }
@@ -51,7 +51,7 @@ fn broken(error: io::Error) -> GatherError {
 #[error("too much is in the archive")]
 struct TooMuch;
 
-/// A reader that fails after so many bytes, where [`Read::take`] would pretend that they are all.
+/// A reader that fails after a number of bytes. [`Read::take`] would report the end of the input instead.
 struct Limited<R> {
     bytes: R,
     left: u64,
@@ -69,7 +69,7 @@ impl<R: Read> Read for Limited<R> {
     }
 }
 
-/// What has been unpacked so far.
+/// The nodes that have been unpacked so far.
 #[derive(Default)]
 struct Unpacked {
     nodes: HashMap<String, Node>,
@@ -98,7 +98,7 @@ impl Unpacked {
         self.keep(path, node)
     }
 
-    /// Puts a node into its folders, which are made where they are missing.
+    /// Puts a node into its folder, and creates the folders that are missing.
     fn keep(&mut self, path: String, node: Node) -> Result<(), GatherError> {
         let inside = match &node {
             Node::File(bytes) => bytes.len(),
@@ -112,7 +112,7 @@ impl Unpacked {
                 self.count(folder.len())?;
             }
             let parent = self.nodes.entry(folder.to_owned()).or_insert_with(|| Node::Folder(BTreeSet::new()));
-            // Something below a file or link: no archiver writes such, and nobody could find it.
+            // The parent is a file or link: no archiver writes such an entry, and no path leads to it.
             let Node::Folder(names) = parent else { return Ok(()) };
             if !names.insert(name.to_owned()) {
                 break;
@@ -127,7 +127,7 @@ impl Unpacked {
         Ok(())
     }
 
-    /// Each node also costs about so much in the maps.
+    /// Counts the bytes of a node; each node also costs about this much in the maps.
     fn count(&mut self, bytes: usize) -> Result<(), GatherError> {
         self.kept_bytes += bytes + 128;
         if self.kept_bytes > MAX_KEPT_BYTES { Err(GatherError::TooLarge) } else { Ok(()) }

@@ -10,10 +10,11 @@ use std::collections::HashMap;
 
 const FOLDER: &str = "sys/devices/system/cpu";
 
-/// The CPUs that run and of which the kernel says where they are; all that run where it does not say it of any.
+/// The CPUs that are online and whose place the kernel tells. If the kernel tells no CPU's place, all CPUs that are
+/// online.
 ///
 /// # Errors
-/// There is none, or there are more than [`MAX_PUS`].
+/// [`TopologyError`], if no CPU is online, or more than [`MAX_PUS`] are.
 pub(super) fn running(tree: &Tree) -> Result<CpuSet, TopologyError> {
     let listed = |name: &str| {
         tree.text(&format!("{FOLDER}/{name}")).and_then(|text| CpuSet::of_list(&text)).filter(|set| !set.is_empty())
@@ -36,15 +37,15 @@ fn is_switched_off(tree: &Tree, cpu: u32) -> bool {
     tree.text(&format!("{FOLDER}/cpu{cpu}/online")).as_deref() == Some("0")
 }
 
-/// A set of CPUs that each CPU has in its `topology` folder. Its name changed in Linux 5.3, and dumps may lack the mask
+/// A set of CPUs that each CPU has in its `topology` folder. Linux 5.3 changed its name, and dumps may lack the mask
 /// or the list.
 struct Around {
-    /// The name that the first CPU has, if it has any: all CPUs have the same files.
+    /// The name of the file in the first CPU's folder, if it has one: all CPUs have the same files.
     name: Option<&'static str>,
 }
 
 impl Around {
-    /// Finds out which of these names is in use: masks, then lists.
+    /// Finds the name that is in use: masks first, then lists.
     fn find(tree: &Tree, running: &CpuSet, names: &[&'static str]) -> Self {
         let folder = running.first().map_or_else(String::new, |cpu| format!("{FOLDER}/cpu{cpu}/topology"));
         let is_set =
@@ -52,7 +53,7 @@ impl Around {
         Around { name: names.iter().copied().find(|name| is_set(name)) }
     }
 
-    /// The set around a CPU, of those that run.
+    /// The set around a CPU, limited to the CPUs that are online.
     fn read(&self, tree: &Tree, cpu: u32, running: &CpuSet) -> Option<CpuSet> {
         let name = self.name?;
         let text = tree.text(&format!("{FOLDER}/cpu{cpu}/topology/{name}"))?;
@@ -67,7 +68,7 @@ fn parsed(name: &str, text: &str) -> Option<CpuSet> {
 /// The folders of a CPU's caches, more than any processor has.
 const INDEXES: [&str; 8] = ["index0", "index1", "index2", "index3", "index4", "index5", "index6", "index7"];
 
-/// The CPUs of which an earlier one has told: what it shares with them need not be read again.
+/// The CPUs that an earlier CPU's files have listed: what they share need not be read again.
 #[derive(Default)]
 struct Met {
     cores: CpuSet,
@@ -112,7 +113,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// All that the CPUs share.
+    /// Collects everything that the CPUs share.
     pub(super) fn nest(&self) -> Nest {
         let mut nest = Nest::new(self.running);
         let mut met = Met::default();
@@ -147,7 +148,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// What is around the core of which this CPU is the first. Each set is taken from its own first CPU.
+    /// Adds the sets around the core whose first CPU this is. Each set is read at its own first CPU.
     fn around_core(&self, cpu: u32, nest: &mut Nest) {
         let set = |around: &Around| around.read(self.tree, cpu, self.running);
         let starts = |set: &CpuSet| set.first() == Some(cpu);
@@ -162,7 +163,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A die that is all of its package is none: most processors have one die, and the kernel calls it so.
+    /// A die that fills its package is left out: most processors have one die, and the kernel lists it as a die too.
     fn around_cluster(&self, cpu: u32, cluster: Option<CpuSet>, nest: &mut Nest) {
         let set = |around: &Around| around.read(self.tree, cpu, self.running);
         let starts = |set: &CpuSet| set.first() == Some(cpu);
@@ -191,12 +192,12 @@ impl<'a> Reader<'a> {
             }
             let file = |file: &str| self.tree.text(&format!("{folder}/{name}/{file}"));
             let text = file(self.cache_map);
-            // A CPU can have more caches than the first one, and some dumps leave one out in between.
+            // A CPU can have more caches than the first one, and some dumps leave out a cache in between.
             if text.is_none() && at >= self.caches {
                 return;
             }
             let map = text.and_then(|text| parsed(self.cache_map, &text));
-            // Itanium's kernels say nothing of some caches; those are the core's.
+            // Itanium's kernels do not list the CPUs of some caches; those caches belong to the core.
             let core = || self.core.read(self.tree, cpu, self.running);
             let set = map.and_then(|map| if map.is_empty() { core() } else { Some(map.within(self.running)) });
             let Some(set) = set.filter(|set| set.first() == Some(cpu)) else { continue };
@@ -210,8 +211,13 @@ impl<'a> Reader<'a> {
     }
 }
 
+<<<<<<< HEAD
 /// The name of the file that says who shares a cache, and where the numbers of the caches end, of the first CPU that
 /// has any. The file is a mask, or a list where a dump lacks the mask.
+=======
+/// The name of the file that lists the CPUs of a cache, and the number of caches, both from the first CPU that has
+/// any. The file is a mask, or a list if a dump lacks the mask.
+>>>>>>> lang4
 fn cache_files(tree: &Tree, running: &CpuSet) -> (&'static str, usize) {
     let folders = |cpu: u32| {
         let cache = format!("{FOLDER}/cpu{cpu}/cache");

@@ -10,14 +10,14 @@ use std::collections::{HashMap, HashSet};
 
 const FOLDER: &str = "proc/device-tree/cpus";
 
-/// The most entries that are read: one a core or cache.
+/// The most entries that are read: one for each core or cache.
 const MAX_ENTRIES: usize = 1 << 14;
 
 /// A core or a cache.
 struct Entry {
     folder: String,
     handle: Option<u32>,
-    /// The handle of the cache behind it.
+    /// The handle of the next cache.
     next: Option<u32>,
     /// The PUs of a core; `None` for a cache.
     core: Option<CpuSet>,
@@ -56,13 +56,13 @@ struct Reach<'a> {
 }
 
 impl Reach<'_> {
-    /// Collects the PUs before the cache with this handle; the number of levels there.
+    /// Collects the PUs before the cache with this handle, and returns the number of levels there.
     fn follow(&mut self, handle: u32) -> u32 {
         let mut levels = 0;
         let mut edge = vec![(handle, 1)];
         while let Some((handle, level)) = edge.pop() {
             for at in self.before.get(&handle).into_iter().flatten() {
-                // A tree that leads in circles ends here.
+                // A tree that leads in a circle ends here.
                 if !self.met.insert(*at) {
                     continue;
                 }
@@ -105,7 +105,7 @@ fn words(tree: &Tree, folder: &str, name: &str) -> Option<Vec<u32>> {
     (!words.is_empty()).then(|| words.iter().map(|word| u32::from_be_bytes(*word)).collect())
 }
 
-/// Whether the files are those of a POWER computer. A dump says so itself, or its processors do.
+/// Whether the files are those of a POWER computer. The dump itself or its processors say so.
 fn is_power(tree: &Tree) -> bool {
     if !tree.has(FOLDER) {
         return false;
@@ -123,7 +123,7 @@ mod tests {
     use super::super::testing::tree_of_bytes;
     use super::*;
 
-    /// A machine with two cores of two threads, an L2 each, one L3, and links as given from L3 onwards.
+    /// A machine with two cores of two threads, an L2 cache each, one L3 cache, and the given links from L3 onwards.
     fn nest(l3_next: &[u8]) -> Nest {
         let at = |path: &str| format!("{FOLDER}/{path}");
         let number = |number: u32| number.to_be_bytes().to_vec();

@@ -1,13 +1,13 @@
-//! Groups of NUMA nodes that are nearer to each other than to the rest.
+//! Groups of NUMA nodes that are nearer to each other than to the other nodes.
 //!
-//! They are no level that PUs share, but they order what is in them: on a computer whose packages are linked in pairs,
-//! the cores of a pair are numbered one after the other.
+//! PUs do not share these groups as a level, but the groups order the things in them: on a computer whose packages
+//! are linked in pairs, the cores of a pair are numbered one after the other.
 
 use super::nodes::Node;
 use seatmap_os::CpuSet;
 
 /// The CPUs of each group, the smallest groups first: nodes that are linked over the least distance, then groups of
-/// such groups. Nothing where the distances contradict each other.
+/// such groups. Empty if the distances contradict each other.
 pub(super) fn groups(nodes: &[Node], distances: &[Vec<u64>]) -> Vec<CpuSet> {
     let mut sets: Vec<CpuSet> = nodes.iter().map(|node| node.cpus.clone()).collect();
     let mut matrix: Vec<Vec<u64>> = distances.to_vec();
@@ -27,13 +27,14 @@ pub(super) fn groups(nodes: &[Node], distances: &[Vec<u64>]) -> Vec<CpuSet> {
     found
 }
 
-/// The same both ways, and least of each node to itself.
+/// Whether the distances are the same in both directions, and each node is nearest to itself.
 fn is_sound(matrix: &[Vec<u64>]) -> bool {
     let pairs = || (0..matrix.len()).flat_map(|i| (0..i).map(move |j| (i, j)));
     pairs().all(|(i, j)| matrix[i][j] == matrix[j][i] && matrix[i][j] > matrix[i][i].max(matrix[j][j]))
 }
 
-/// What is linked by the least distance, directly or through others; nothing where that is everything.
+/// The sets of nodes that are linked by the least distance, directly or through others; empty if one such set holds
+/// all nodes.
 fn nearest(matrix: &[Vec<u64>]) -> Vec<Vec<usize>> {
     let all = 0..matrix.len();
     let pairs = all.clone().flat_map(|i| (0..i).map(move |j| (i, j)));

@@ -1,4 +1,4 @@
-//! Performance and efficiency cores, as the kernel tells them apart.
+//! Performance and efficiency cores, as the kernel distinguishes them.
 
 use super::tree::Tree;
 use seatmap_machine::speed::kinds_of;
@@ -13,7 +13,7 @@ const LISTED: [(&str, CoreKind); 3] = [
     ("sys/devices/cpu_lowpower/cpus", CoreKind::Efficiency),
 ];
 
-/// The kind of each PU; empty where all are alike.
+/// The kind of each PU; empty if all are of the same kind.
 pub(super) fn read(tree: &Tree, pus: &CpuSet) -> HashMap<u32, CoreKind> {
     let listed = |(path, kind): (&str, CoreKind)| Some((CpuSet::of_list(&tree.text(path)?)?, kind));
     let listed: Vec<(CpuSet, CoreKind)> = LISTED.into_iter().filter_map(listed).collect();
@@ -25,7 +25,7 @@ pub(super) fn read(tree: &Tree, pus: &CpuSet) -> HashMap<u32, CoreKind> {
     pus.iter().zip(kinds).filter_map(|(pu, kind)| Some((pu, kind?))).collect()
 }
 
-/// How fast each PU is. Where the kernel does not say it of the first, it does not say it of any.
+/// The speed of each PU. If the kernel does not give it for the first PU, it gives it for none.
 fn speeds(tree: &Tree, pus: &CpuSet) -> Vec<Speed> {
     let number = |pu: u32, file: &str| -> Option<u64> {
         tree.text(&format!("sys/devices/system/cpu/cpu{pu}/{file}"))?.parse().ok().filter(|value| *value > 0)

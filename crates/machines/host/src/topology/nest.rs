@@ -1,17 +1,17 @@
-//! What PUs share, as sets within sets: which are kept, and how they are numbered.
+//! The sets of PUs that share something, nested: which sets are kept, and how they are numbered.
 //!
-//! The sets come from files that can contradict each other. A set that cuts one that is already there in two is left
-//! out, so that any two sets that are kept are apart or one within the other. Groups get the numbers that hwloc gives
-//! them: those of one level in the order in which a walk through the tree meets them, where what lies side by side is
-//! ordered by its first PU.
+//! The sets come from files that can contradict each other. A set that cuts an earlier set in two is left out, so
+//! that any two sets that are kept are disjoint or nested. Groups get the numbers that hwloc gives them: the groups
+//! of one level are numbered in the order in which a walk through the tree meets them, and siblings are ordered by
+//! their first PU.
 
 use seatmap_os::CpuSet;
 use std::collections::{HashMap, HashSet};
 
-/// What a set of PUs shares, from the outside: of two equal sets the earlier kind is around the other.
+/// The thing that a set of PUs shares, from the outside: of two equal sets, the earlier kind contains the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Kind {
-    /// NUMA nodes or groups of such; these order what is in them, and are no level themselves.
+    /// NUMA nodes or groups of them; they order the things in them, and are not shown as a level.
     Memory,
     Drawer,
     Book,
@@ -23,12 +23,12 @@ pub(super) enum Kind {
     Cluster,
     L2,
     Core,
-    /// A cache of no level that is shown.
+    /// A cache of a level that is not shown.
     Inner,
 }
 
 impl Kind {
-    /// Groups stand for nothing but what is in them: where another object has the same PUs they are left out.
+    /// A group only stands for the things in it: it is left out if another object has the same PUs.
     fn is_group(self) -> bool {
         matches!(self, Kind::Memory | Kind::Drawer | Kind::Book | Kind::Cluster)
     }
@@ -39,19 +39,19 @@ impl Kind {
 pub(super) struct Shared {
     pub(super) kind: Kind,
     pub(super) set: CpuSet,
-    /// The operating system's number of it.
+    /// The operating system's number for it.
     pub(super) os: Option<u32>,
 }
 
-/// All that PUs share.
+/// All the sets that PUs share.
 #[derive(Debug)]
 pub(super) struct Nest {
     shared: Vec<Shared>,
-    /// Those that hold each PU.
+    /// The sets that hold each PU.
     of_pu: HashMap<u32, Vec<usize>>,
 }
 
-/// The numbers of what a PU belongs to, by kind.
+/// The numbers of the sets that a PU belongs to, by kind.
 pub(super) type Numbers = HashMap<(u32, Kind), u32>;
 
 impl Nest {
@@ -78,8 +78,8 @@ impl Nest {
         }
     }
 
-    /// The numbers of what each of these PUs belongs to. What holds none of them counts too where memory in use lies in
-    /// it.
+    /// Numbers the sets that each of these PUs belongs to. A set without any of these PUs also counts if memory in
+    /// use lies in it.
     pub(super) fn numbers(mut self, allowed: &CpuSet, nodes: &[&CpuSet]) -> Numbers {
         let order = self.order();
         let kept: HashSet<usize> = order.iter().copied().filter(|at| self.is_kept(*at, allowed, nodes)).collect();
@@ -89,16 +89,16 @@ impl Nest {
         for at in order.into_iter().filter(|at| kept.contains(at)) {
             let shared = &mut self.shared[at];
             let running = next.entry(shared.kind).or_default();
-            // The kernel's number of a package is one that people know; those of the rest repeat.
+            // People know a package by the kernel's number; the kernel's other numbers repeat.
             let number = shared.os.filter(|_| shared.kind == Kind::Package).unwrap_or(*running);
             *running += 1;
-            // An inner one comes later and replaces what is around it.
+            // An inner set comes later and replaces the set around it.
             numbers.extend(shared.set.iter().map(|pu| ((pu, shared.kind), number)));
         }
         numbers
     }
 
-    /// All, as a walk through the tree meets them.
+    /// All sets, in the order in which a walk through the tree meets them.
     fn order(&mut self) -> Vec<usize> {
         let shared = &self.shared;
         let rank = |at: &usize| (std::cmp::Reverse(shared[*at].set.len()), shared[*at].kind, *at);
@@ -117,7 +117,7 @@ impl Nest {
         let Shared { kind, set, .. } = &self.shared[at];
         let same = |other: &&usize| self.shared[**other].set == *set && !self.shared[**other].kind.is_group();
         let around = set.first().and_then(|pu| self.of_pu.get(&pu)).map_or(&[][..], Vec::as_slice);
-        // A group that is kept has no equal.
+        // No other set equals a group that is kept.
         let outermost = kind.is_group() || around.iter().find(same) == Some(&at);
         let holds = |node: &&CpuSet| node.is_subset(set) && (outermost || **node != *set);
         match kind {
@@ -127,7 +127,7 @@ impl Nest {
         }
     }
 
-    /// Whether something that is no group, or an earlier group of another kind, has the same PUs.
+    /// Whether a set that is not a group, or an earlier group of another kind, has the same PUs.
     fn is_needless(&self, at: usize, around: &[usize]) -> bool {
         let Shared { kind, set, .. } = &self.shared[at];
         around.iter().any(|other| {
@@ -138,8 +138,8 @@ impl Nest {
     }
 }
 
-/// Leaves out a kind of groups where each of them has, of the PUs in use, the same as the one thing of another kind
-/// around or in it: with a part of a machine in use a cluster can be all that is left of its package.
+/// Leaves out a kind of group if its groups, one by one, hold the same PUs in use as the sets of another kind. With a
+/// part of a machine in use, a cluster can be all that is left of its package.
 fn without_needless_groups(shared: &[Shared], mut kept: HashSet<usize>, allowed: &CpuSet) -> HashSet<usize> {
     let sets_of = |kind: Kind, kept: &HashSet<usize>| -> Vec<CpuSet> {
         let of_kind = kept.iter().filter(|at| shared[**at].kind == kind);

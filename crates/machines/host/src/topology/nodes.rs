@@ -1,4 +1,4 @@
-//! NUMA nodes: which CPUs are near the memory of each.
+//! NUMA nodes, and the CPUs that are near the memory of each.
 
 use super::tree::Tree;
 use seatmap_os::CpuSet;
@@ -21,12 +21,12 @@ pub(super) struct Node {
 #[derive(Debug, Default)]
 pub(super) struct Nodes {
     pub(super) nodes: Vec<Node>,
-    /// Distances from the firmware (SLIT) between these nodes, if they are known of all.
+    /// Distances between these nodes from the firmware (SLIT), if they are known for all nodes.
     pub(super) distances: Option<Vec<Vec<u64>>>,
 }
 
 impl Nodes {
-    /// The nodes that the kernel shows. A machine without any has one of all CPUs.
+    /// The nodes that the kernel shows. A machine that shows none has one node with all CPUs.
     pub(super) fn read(tree: &Tree, cpus: &CpuSet) -> Self {
         let numbers = numbers(tree);
         let mut found = without_overlaps(numbers.iter().filter_map(|os| node(tree, *os, cpus)).collect());
@@ -45,8 +45,8 @@ impl Nodes {
         Nodes { nodes: found, distances }
     }
 
-    /// The node that is local to a CPU: the smallest that holds it, the first of equals. Faster memory beside the
-    /// ordinary one comes later and is not what a CPU uses by default.
+    /// The node that is local to a CPU: the smallest node that holds it, and the first among equals. Faster memory
+    /// beside the ordinary one comes later; a CPU does not use it by default.
     pub(super) fn of_cpu(&self, cpu: u32, allowed: &CpuSet) -> Option<u32> {
         let local = self.nodes.iter().filter(|node| node.cpus.contains(cpu));
         local.min_by_key(|node| (node.cpus.within(allowed).len(), node.os)).map(|node| node.os)
@@ -69,7 +69,7 @@ fn node(tree: &Tree, os: u32, cpus: &CpuSet) -> Option<Node> {
     Some(Node { os, cpus: near.within(cpus) })
 }
 
-/// Leaves out nodes that claim a CPU of an earlier one, as no machine has them: the firmware is wrong.
+/// Leaves out nodes that claim a CPU of an earlier node. No machine has such nodes, so the firmware is wrong.
 fn without_overlaps(nodes: Vec<Node>) -> Vec<Node> {
     let mut taken = CpuSet::default();
     let fits = |node: &Node| {
@@ -82,7 +82,7 @@ fn without_overlaps(nodes: Vec<Node>) -> Vec<Node> {
     nodes.into_iter().filter(fits).collect()
 }
 
-/// The nodes whose CPUs reach this node's memory best, besides its own (HMAT). Class 1 is about CPUs alone, class 0
+/// The nodes, besides its own, whose CPUs reach this node's memory best (HMAT). Class 1 is about CPUs alone, class 0
 /// about devices as well.
 fn initiators<'a>(tree: &Tree, os: u32, nodes: &'a [Node]) -> impl Iterator<Item = &'a Node> {
     let folder = |class: u32| format!("{FOLDER}/node{os}/access{class}/initiators");
@@ -92,8 +92,8 @@ fn initiators<'a>(tree: &Tree, os: u32, nodes: &'a [Node]) -> impl Iterator<Item
     nodes.iter().filter(move |node| node.os != os && near.contains(&node.os))
 }
 
-/// The distances between these nodes. The kernel writes row by row, in the order of all nodes however sparse their
-/// numbers are.
+/// The distances between these nodes. The kernel writes them row by row, in the order of all nodes, even if their
+/// numbers have gaps.
 fn distances(tree: &Tree, numbers: &[u32], nodes: &[Node]) -> Option<Vec<Vec<u64>>> {
     let places: Option<Vec<usize>> = nodes.iter().map(|node| numbers.binary_search(&node.os).ok()).collect();
     let places = places?;
@@ -105,7 +105,7 @@ fn distances(tree: &Tree, numbers: &[u32], nodes: &[Node]) -> Option<Vec<Vec<u64
     nodes.iter().map(|node| row(&node.os)).collect()
 }
 
-/// Gives nodes without CPUs those of the nearest nodes, unless all others of the computer's nodes are as near.
+/// Gives nodes without CPUs the CPUs of the nearest nodes, unless all other nodes of the computer are equally near.
 fn settle(nodes: &mut [Node], distances: &[Vec<u64>], count: usize) {
     for at in 0..nodes.len() {
         let others = || (0..nodes.len()).filter(|other| *other != at);

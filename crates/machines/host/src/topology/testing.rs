@@ -1,4 +1,4 @@
-//! Trees written in tests.
+//! Trees of files for tests.
 
 use super::tree::{Node, Tree};
 use std::collections::{BTreeSet, HashMap};

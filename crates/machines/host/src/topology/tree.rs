@@ -1,6 +1,6 @@
-//! A tree of small files as `/sys` and `/proc` are: on disk below any folder, or in memory.
+//! A tree of small files like `/sys` and `/proc`: on disk below any folder, or in memory.
 //!
-//! Links are followed within the tree alone, so that a tree from somebody else cannot show files of this computer.
+//! Links are followed within the tree alone, so that a tree from another computer cannot show files of this one.
 
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
@@ -9,21 +9,21 @@ use std::io::{self, Read};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-/// The most that is read of one file; those of sysfs have a page or less.
+/// The most bytes that are read of one file; files of sysfs have a page or less.
 pub(super) const MAX_FILE_BYTES: usize = 1 << 20;
 
 const PAGE_BYTES: usize = 4096;
 
-/// The most names that are read of one folder.
+/// The most names that are read in one folder.
 const MAX_NAMES: usize = 1 << 17;
 
-/// Links that are followed one after the other, as many as the kernel follows.
+/// The most links that are followed one after the other, as in the kernel.
 const MAX_LINKS: u32 = 40;
 
 /// A tree of files. Paths in it are relative to its root and have no slash in front.
 pub(super) struct Tree {
     store: Store,
-    /// Where folders really are, by the path asked for; `None` where there is no such folder.
+    /// The real path of each folder, by the path asked for; `None` if the folder does not exist.
     folders: RefCell<HashMap<String, Option<String>>>,
 }
 
@@ -65,7 +65,7 @@ impl Tree {
         }
     }
 
-    /// A tree in memory, whose root is this one of its folders.
+    /// A tree in memory, with this one of its folders as the root.
     pub(super) fn in_memory(root: String, nodes: HashMap<String, Node>) -> Self {
         Tree::over(Store::Memory { root, nodes })
     }
@@ -80,7 +80,8 @@ impl Tree {
         Some(String::from_utf8_lossy(&bytes).trim().trim_end_matches('\0').to_owned())
     }
 
-    /// As [`Tree::text`], of the first page alone: the kernel makes the rest of a long file only for who reads it.
+    /// As [`Tree::text`], but only the first page: the kernel makes the rest of a long file only for a reader who
+    /// asks for it.
     pub(super) fn first_page(&self, path: &str) -> Option<String> {
         let bytes = self.read(path, PAGE_BYTES)?;
         Some(String::from_utf8_lossy(&bytes).into_owned())
@@ -104,7 +105,7 @@ impl Tree {
         None
     }
 
-    /// Whether there is such a file or folder.
+    /// Whether a file or folder has this path.
     pub(super) fn has(&self, path: &str) -> bool {
         match self.store {
             Store::Host => Path::new("/").join(path).exists(),
@@ -163,7 +164,7 @@ impl Store {
         }
     }
 
-    /// The target of a link, nothing for a folder, and `None` for anything else.
+    /// The target of a link; nothing for a folder; `None` for anything else.
     fn link(&self, path: &str) -> Option<Option<String>> {
         match self {
             Store::Host => Some(None),
@@ -201,13 +202,14 @@ fn link_of(path: &Path) -> Option<String> {
     fs::read_link(path).ok()?.into_os_string().into_string().ok()
 }
 
-/// Reads to the end, or a little beyond `most`, a page at a time: the standard library asks for the size first, and
-/// what sysfs says of that is not true.
+/// Reads to the end, or a little beyond `most`, a page at a time. The standard library asks for the size first, and
+/// sysfs gives a wrong size.
 fn read_file(path: &Path, flags: i32, most: usize) -> io::Result<Vec<u8>> {
     let mut file: File = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
     let mut bytes = Vec::new();
     let mut page = [0; PAGE_BYTES];
-    // A file of sysfs comes at once, and asking for its end would double the calls; those of /proc come in pieces.
+    // A file of sysfs comes in one piece, and asking for its end would double the calls; a file of /proc comes in
+    // several pieces.
     let is_whole = |read: usize| read == 0 || (read < PAGE_BYTES && path.starts_with("/sys"));
     while bytes.len() < most {
         let read = file.read(&mut page)?;
@@ -227,7 +229,7 @@ fn joined(folder: &str, name: &str) -> String {
     }
 }
 
-/// A path seen from a folder, without `.` and `..`; above the root there is the root again.
+/// A path seen from a folder, without `.` and `..`; the root's parent is the root again.
 fn normal(folder: &str, path: &str) -> String {
     let from = if path.starts_with('/') { "" } else { folder };
     let mut parts: Vec<&str> = Vec::new();

@@ -1,4 +1,4 @@
-//! Dumps from anybody: whatever is in them, reading ends, in bounded memory, with a topology or an error.
+//! Hostile dumps: whatever they hold, reading ends in bounded memory with a topology or an error.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
@@ -16,13 +16,13 @@ fn packed(tar: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// An archive of files, folders and links; links have their target as text.
+/// An archive of files, folders and links; the text of a link is its target.
 fn archive(entries: &[(EntryType, &str, &str)]) -> Vec<u8> {
     let mut builder = Builder::new(Vec::new());
     for (kind, path, text) in entries {
         let mut header = Header::new_gnu();
         header.set_entry_type(*kind);
-        // Past the checks of the builder, which refuses what these tests are about.
+        // This goes past the checks of the builder, which refuses the paths that these tests are about.
         header.as_mut_bytes()[..path.len()].copy_from_slice(path.as_bytes());
         header.set_mode(0o644);
         match kind {
@@ -100,7 +100,7 @@ fn a_bomb_is_refused() {
     header.set_path(ONLINE).unwrap();
     header.set_size(2 << 30);
     header.set_cksum();
-    // Packed parts one after the other unpack to one file.
+    // Several packed parts, one after the other, unpack to one file.
     let mut bomb = packed(header.as_bytes());
     let zeros = packed(&vec![0; 16 << 20]);
     (0..128).for_each(|_| bomb.extend_from_slice(&zeros));
@@ -108,7 +108,7 @@ fn a_bomb_is_refused() {
     assert!(matches!(read_gathered(&bomb), Err(GatherError::TooLarge)));
 }
 
-/// Texts of the kind that stand in these files, and others.
+/// Texts like those in these files, and other texts.
 fn any_text() -> impl Strategy<Value = String> {
     let hex = "[0-9a-f]{0,9}(,[0-9a-f]{8}){0,3}";
     let list = "[0-9]{1,5}(-[0-9]{1,5})?(,[0-9]{1,3}){0,4}";
@@ -116,7 +116,7 @@ fn any_text() -> impl Strategy<Value = String> {
     prop_oneof![hex, list, lines, "[ -~\n]{0,30}", Just("Architecture: ppc".to_owned()), Just("cpu".to_owned())]
 }
 
-/// Names of the files that are read, of few CPUs and nodes.
+/// Names of the files that are read, for a few CPUs and nodes.
 fn any_path() -> impl Strategy<Value = String> {
     let of_cpu = "sys/devices/system/cpu/cpu[0-3]/(topology/(core|cluster|die|package)_cpus|topology/core_id|\
                   topology/physical_package_id|cache/index[0-2]/(level|type|shared_cpu_map)|cpu_capacity|online)";

@@ -1,4 +1,4 @@
-//! Every primitive runs, gives as many values as were asked for, and refuses what it cannot do.
+//! Every primitive runs, gives as many values as the test asks for, and refuses what it cannot do.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
@@ -11,7 +11,7 @@ use seatmap_port::ENOUGH_OVERLAP;
 
 const PLAN: Batches = Batches { warmup: 1, batches: 4, operations: 5 };
 
-/// Runs a primitive on as many CPUs as it takes at least; says so where there are fewer.
+/// Runs a primitive on the fewest CPUs that it takes. Prints a line if the computer has fewer.
 fn run(primitive: &impl Primitive) {
     let (cpus, wanted) = (affinity::current().unwrap(), *primitive.cpus().start());
     if cpus.len() < wanted {

@@ -1,5 +1,5 @@
-//! What every testbed must do, held against the host. Each case is generic over [`Testbed`], so that a simulator can be
-//! put in the host's place.
+//! The rules of every testbed, tested on the host. Each case is generic over [`Testbed`], so that a simulator can
+//! take the host's place.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
@@ -8,7 +8,7 @@ use seatmap_os::{CpuError, affinity};
 use seatmap_port::{Addr, Barrier, Port, Testbed, Workload};
 use seatmap_workload::{PingPong, Touch};
 
-/// Each task adds its rank to a sum, and reads it when all have.
+/// Each task adds its rank to a sum, and reads the sum when all tasks have added theirs.
 struct Sum {
     tasks: usize,
     rounds: u64,
@@ -38,7 +38,7 @@ impl Workload for Sum {
     }
 }
 
-/// Takes turns by compare-exchange: task r may go when the word holds r.
+/// Tasks take turns by compare-exchange: task r may go when the word holds r.
 struct Turns;
 
 impl Workload for Turns {
@@ -90,7 +90,7 @@ fn host(lines: u32) -> HostTestbed {
     HostTestbed::new(affinity::current().unwrap(), lines).unwrap()
 }
 
-/// A machine with one CPU has no pairs; the tests of pairs say so and pass.
+/// A machine with one CPU has no pairs; the tests of pairs print that and pass.
 fn has_a_pair() -> bool {
     let cpus = affinity::current().unwrap().len();
     if cpus < 2 {

@@ -25,7 +25,7 @@ fn this_computer_is_read_as_hwloc_reads_it() {
     let allowed: Vec<u32> = ours.os_indices().collect();
     let mut judged = judged;
     judged.pus.retain(|pu| allowed.contains(&pu.os));
-    // hwloc asks the processor itself for the kinds where it can.
+    // hwloc asks the processor itself for the kinds if it can.
     ours.pus.iter_mut().chain(&mut judged.pus).for_each(|pu| pu.kind = None);
     assert_same("this computer", &ours, &judged);
 }

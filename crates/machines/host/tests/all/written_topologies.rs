@@ -1,4 +1,4 @@
-//! Computers written down for the test: what none of the published ones shows, read by us and by hwloc.
+//! Computers written for these tests: cases that none of the published ones shows, read by us and by hwloc.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
@@ -15,7 +15,7 @@ fn read(files: &Files) -> (tempfile::TempDir, Result<Topology, TopologyError>) {
     (folder, read)
 }
 
-/// Our reading, after hwloc's has been found the same.
+/// Our reading, after a check that hwloc's is the same.
 fn judged(name: &str, files: &Files) -> Topology {
     let (folder, ours) = read(files);
     let ours = ours.unwrap();
@@ -72,7 +72,7 @@ fn three_kinds_of_cores() {
     // The low-power island is outside the L3 cache.
     files.cache(3, 3, "Unified", &pus(0, 12));
     judged("three kinds", &files);
-    // hwloc reads these lists from version 2.10 onwards; before, it asks the processor.
+    // hwloc reads these lists from version 2.10 onwards; earlier versions ask the processor.
     files.put("sys/devices/cpu_core/cpus", "0-3");
     files.put("sys/devices/cpu_atom/cpus", "4-11");
     files.put("sys/devices/cpu_lowpower/cpus", "12-13");
@@ -256,8 +256,8 @@ fn a_group_without_the_controller_is_where_hwloc_errs() {
     files.put("sys/fs/cgroup/cpuset.cpus.effective", "0-7");
     files.put("sys/fs/cgroup/slice/cpuset.cpus.effective", "4-5");
     let (_folder, ours) = read(&files);
-    // The kernel holds the process to the slice's CPUs (cgroup-v2, "Cpuset Interface Files"); hwloc looks at the group
-    // itself alone, and takes all.
+    // The kernel holds the process to the slice's CPUs (cgroup-v2, "Cpuset Interface Files"); hwloc only looks at the
+    // group itself, and takes all CPUs.
     assert!(ours.unwrap().os_indices().eq([4, 5]));
 }
 
@@ -268,8 +268,8 @@ fn a_node_across_packages_is_where_hwloc_errs() {
     files.node(1, &pus(2, 8), &[20, 10]);
     let (folder, ours) = read(&files);
     let nodes = |topology: Topology| topology.pus.iter().map(|pu| pu.numa).collect::<Vec<_>>();
-    // The kernel allocates by these nodes, whatever else it says. hwloc hangs memory below an object, and no object can
-    // hold PUs 2-7 and cut package 0 in two: node 1 becomes local to everything.
+    // The kernel allocates by these nodes, whatever else it reports. hwloc attaches memory to an object, and no
+    // object can hold PUs 2-7 and cut package 0 in two: node 1 becomes local to all PUs.
     let told = [0, 0, 1, 1, 1, 1, 1, 1].map(Some);
     assert_eq!(nodes(ours.unwrap()), told);
     let Some(judged) = judgement(folder.path()) else { return };
@@ -293,7 +293,7 @@ fn what_is_no_computer_is_refused() {
     assert!(message(&many).starts_with("100001 or more CPUs"));
 }
 
-/// A computer of sets within sets, some of them not told, perhaps within a cpuset.
+/// A computer of nested sets, some of which the files leave out, perhaps within a cpuset.
 fn any_computer() -> impl Strategy<Value = Files> {
     let shape = (1u32..4, 1u32..3, 1u32..3, 1u32..4, 1u32..3);
     let order = prop::collection::vec(any::<u32>(), 120);

@@ -1,7 +1,7 @@
-//! The data arbiter of a chip: which transfer starts when, and on which of the four rings.
+//! The data arbiter of a chip: it decides when each transfer starts, and on which of the four rings.
 //!
-//! It serves the memory controller first and the other elements in turn (round robin), takes the shorter direction, and
-//! starts a transfer when its source, its target, a ring and every segment of the route are free.
+//! The arbiter serves the memory controller first and the other elements in turn (round robin). It takes the shorter
+//! direction, and starts a transfer when its source, its target, a ring and every segment of the route are free.
 
 use crate::cell_be::event::{Event, Outbox};
 use crate::cell_be::invariant::{broken, invariant};
@@ -9,7 +9,7 @@ use crate::cell_be::parameters::Timing;
 use crate::cell_be::ring::{ELEMENT_COUNT, RINGS, Ring, hops_up};
 use std::collections::VecDeque;
 
-/// Transfers of one element that can wait before its queue grows.
+/// Waiting transfers of one element for which its queue has room before it grows.
 const WAITING: usize = 256;
 
 /// A transfer that waits for the rings.
@@ -25,18 +25,18 @@ struct Waiting {
 pub struct Grant {
     pub transaction: u32,
     pub ring: u8,
-    /// When the last byte is there.
+    /// When the last byte arrives.
     pub arrives: u64,
 }
 
-/// Counts of a chip's rings, as the PMU would have them.
+/// Counts of a chip's rings, as a PMU would report them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RingCounters {
     /// Transfers started on each ring.
     pub grants: [u64; RINGS],
     /// Core cycles for which transfers held each ring's segments.
     pub busy_cycles: [[u64; ELEMENT_COUNT]; RINGS],
-    /// Core cycles that transfers of each element waited for their start.
+    /// Core cycles for which transfers of each element waited for their start.
     pub wait_cycles: [u64; ELEMENT_COUNT],
 }
 
@@ -49,23 +49,23 @@ pub struct DataArbiter {
     longest_hops: usize,
     rings: [Ring; RINGS],
     queues: [VecDeque<Waiting>; ELEMENT_COUNT],
-    /// The elements whose queue is not empty, a bit each.
+    /// The elements whose queue is not empty, one bit each.
     pending: u16,
     /// When each element can send, and receive, its next transfer.
     send_free: [u64; ELEMENT_COUNT],
     receive_free: [u64; ELEMENT_COUNT],
     /// The memory controller, which is served first.
     memory: usize,
-    /// The element that is served first of the others.
+    /// The first of the other elements to be served.
     turn: usize,
-    /// When it arbitrates next; `u64::MAX` for never.
+    /// The time of the next arbitration; `u64::MAX` for never.
     next: u64,
     granted: Vec<Grant>,
     wait_cycles: [u64; ELEMENT_COUNT],
 }
 
 impl DataArbiter {
-    /// The arbiter of a chip whose memory controller is this element.
+    /// The arbiter of a chip whose memory controller is the element `memory`.
     pub fn new(chip: u8, memory: usize, timing: &Timing) -> Self {
         DataArbiter {
             chip,
@@ -85,12 +85,12 @@ impl DataArbiter {
         }
     }
 
-    /// A transaction's data waits at an element for its way to another.
+    /// Queues a transaction's data at an element for its transfer to another.
     pub fn request(&mut self, transaction: u32, source: usize, target: usize, out: &mut Outbox) {
         let is_route = source < ELEMENT_COUNT && target < ELEMENT_COUNT && source != target;
         invariant!(is_route, self.name(), out.now(), "transaction {transaction} goes from {source} to {target}");
         self.queues[source].push_back(Waiting { transaction, target: target as u8, since: out.now() });
-        // Behind another of the same element it cannot start.
+        // It cannot start behind another transfer of the same element.
         let is_first = self.pending & 1 << source == 0;
         self.pending |= 1 << source;
         if is_first {
@@ -105,10 +105,10 @@ impl DataArbiter {
         }
     }
 
-    /// Starts every transfer that can start in this bus cycle, and returns them, the last first.
+    /// Starts every transfer that can start in this bus cycle. Returns them, the last first.
     pub fn arbitrate(&mut self, out: &mut Outbox) -> &[Grant] {
         self.granted.clear();
-        // An earlier request may have replaced the message that this call answers.
+        // An earlier request may have replaced the message that caused this call.
         if self.next == out.now() {
             self.next = self.serve_all(out.now());
             self.granted.reverse();
@@ -127,7 +127,7 @@ impl DataArbiter {
         &self.granted
     }
 
-    /// Serves the elements in order; when to arbitrate again.
+    /// Serves the elements in order. Returns the time of the next arbitration.
     fn serve_all(&mut self, now: u64) -> u64 {
         let mut next = u64::MAX;
         let mut order = self.pending;
@@ -135,7 +135,7 @@ impl DataArbiter {
             self.serve(now, self.memory, &mut next);
             order &= !(1 << self.memory);
         }
-        // Those from the turn on, then those before it.
+        // The elements from the turn on, then those before it.
         let first = self.turn;
         let later = order >> first << first;
         for mut side in [later, order & !later] {
@@ -150,7 +150,7 @@ impl DataArbiter {
         next
     }
 
-    /// Starts the first transfer of an element, or notes when it could start. Whether it started.
+    /// Starts the first transfer of an element, or notes when it could start. Returns whether it started.
     fn serve(&mut self, now: u64, source: usize, next: &mut u64) -> bool {
         let waiting = self.first_of(source, now);
         let (start, ring, hops) = self.best_ring(source, waiting.target as usize);
@@ -177,14 +177,14 @@ impl DataArbiter {
         }
     }
 
-    /// The ring on which a transfer could start first, when, and its hops there; among equals the first ring.
+    /// The ring on which a transfer could start first, the time, and its hops there; the first ring among equals.
     fn best_ring(&self, source: usize, target: usize) -> (u64, usize, usize) {
         let up = hops_up(source, target);
         let mut best = (u64::MAX, 0, 0);
         for (number, ring) in self.rings.iter().enumerate() {
             let hops = ring.hops(up);
             if hops <= self.longest_hops {
-                // The target's port is free once the wave gets there.
+                // The target's port must be free when the wave gets there.
                 let received = self.receive_free[target].saturating_sub(hops as u64 * self.bus);
                 let start = ring.earliest(source, hops, self.send_free[source].max(received), best.0);
                 if start < best.0 {

@@ -11,8 +11,8 @@ use seatmap_port::channels::{Bed, Program};
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
-/// A Cell machine that runs programs, one after the other. PUs 0 to n - 1 are its SPEs, chip after chip; PU n is the
-/// first chip's PPE, and n + 1 the second's.
+/// A Cell machine that runs programs, one after the other. PUs 0 to n - 1 are its SPEs, chip by chip; PU n is the
+/// first chip's PPE, and PU n + 1 the second's.
 pub struct CellBed {
     model: Arc<CellModel>,
     world: RefCell<World>,
@@ -27,7 +27,8 @@ impl CellBed {
     /// The machine that a model describes.
     ///
     /// # Panics
-    /// A model that was changed after it was checked, so that its ring lacks an element or a figure is out of range.
+    /// Panics if the model was changed after it was checked, so that its ring lacks an element or a figure is out of
+    /// range.
     #[must_use]
     pub fn new(model: Arc<CellModel>) -> Self {
         CellBed {
@@ -40,7 +41,7 @@ impl CellBed {
         }
     }
 
-    /// Has a run give up after this many events.
+    /// Sets the number of events after which a run gives up.
     pub fn limit_events(&mut self, most_events: u64) {
         self.stage.most_events = most_events;
     }

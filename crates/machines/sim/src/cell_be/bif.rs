@@ -17,7 +17,7 @@ pub struct BifCounters {
 pub struct Bif {
     chips: usize,
     timing: Timing,
-    /// When each direction has sent what it was given.
+    /// When each direction will have sent its packets.
     free: [u64; 2],
     counters: BifCounters,
 }
@@ -28,8 +28,8 @@ impl Bif {
     }
 
     /// Carries a command that both chips must see, and all that follows from it: the command and the reflected
-    /// command cross, then the snoop responses and the combined response. The core cycles that their latency adds to
-    /// the command's.
+    /// command cross, then the snoop responses and the combined response. Returns the core cycles that their latency
+    /// adds to the command's.
     pub fn carry_command(&mut self, now: u64) -> u64 {
         for direction in 0..2 {
             self.occupy(now, direction, 2 * self.timing.bif_packet);
@@ -37,14 +37,14 @@ impl Bif {
         2 * self.timing.bif_latency
     }
 
-    /// Carries data off a chip: when it is at the other.
+    /// Carries data off a chip. Returns the time of its arrival at the other chip.
     pub fn carry_data(&mut self, now: u64, from: u8, bytes: u32) -> u64 {
         invariant!(self.chips == 2 && from < 2, NAME, now, "{bytes} bytes leave chip {from} of {}", self.chips);
         let packet = u64::from(bytes) + self.timing.bif_packet;
         self.occupy(now, from as usize, packet) + self.timing.bif_latency
     }
 
-    /// Takes bytes of one direction; when they have left.
+    /// Carries bytes in one direction. Returns the time at which they have left.
     fn occupy(&mut self, now: u64, direction: usize, bytes: u64) -> u64 {
         let time = self.timing.bif(bytes);
         self.free[direction] = self.free[direction].max(now) + time;

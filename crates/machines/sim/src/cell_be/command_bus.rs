@@ -1,4 +1,4 @@
-//! The command network: address concentrators that order commands, have them snooped and combine the responses.
+//! The command network: address concentrators, which order commands, have them snooped, and combine the responses.
 
 use crate::cell_be::invariant::invariant;
 use crate::cell_be::memory::LINE_BYTES;
@@ -20,7 +20,7 @@ pub struct CommandCounters {
     pub commands: u64,
     /// Core cycles for which commands waited for their slot.
     pub wait_cycles: u64,
-    /// Commands held back because another to their line was under way.
+    /// Commands held back because another command to their line was under way.
     pub same_line_commands: u64,
     /// Core cycles for which they were held back.
     pub same_line_wait_cycles: u64,
@@ -29,9 +29,9 @@ pub struct CommandCounters {
 /// The concentrators that order a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reach {
-    /// Those of one chip.
+    /// The concentrators of one chip.
     Chip(u8),
-    /// Those of both chips; the response takes so many core cycles more, for crossing the link.
+    /// The concentrators of both chips. The response takes this many more core cycles, for crossing the link.
     Both { crossing: u64 },
 }
 
@@ -42,7 +42,7 @@ pub struct CommandBus {
     snoop: u64,
     /// When each chip takes its next command.
     free: Vec<u64>,
-    /// Lines to which commands went lately, and when the last of them had its response.
+    /// Lines to which commands went lately, with the time at which the last command had its response.
     recent: Vec<(u64, u64)>,
     counters: CommandCounters,
 }
@@ -58,7 +58,7 @@ impl CommandBus {
         }
     }
 
-    /// Takes a command to a [line](line_of): when its combined response is back.
+    /// Sends a command to a [line](line_of). Returns the time at which its combined response is back.
     pub fn send(&mut self, now: u64, reach: Reach, line: u64) -> u64 {
         let start = self.slot(now, reach);
         let crossing = if let Reach::Both { crossing } = reach { crossing } else { 0 };
@@ -78,8 +78,9 @@ impl CommandBus {
         start
     }
 
-    /// When a command gets its response. One to a line whose earlier command has had none yet is refused and sent again
-    /// until that has: the address concentrators compare addresses (the PMU's PAAM events).
+    /// The time at which a command gets its response. A command to a line whose earlier command has had no response
+    /// yet is refused, and sent again until it has: the address concentrators compare addresses (the PMU's PAAM
+    /// events).
     fn after_same_line(&mut self, start: u64, line: u64, phase: u64) -> u64 {
         invariant!(line != NO_LINE, "the command network", start, "a command has no line");
         // Fibonacci hashing (Knuth, volume 3, section 6.4).

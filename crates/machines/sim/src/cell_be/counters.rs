@@ -1,4 +1,4 @@
-//! Counts of a run, as the machine's PMU would have them.
+//! Counts of a run, as the machine's PMU would report them.
 
 use crate::cell_be::arbiter::RingCounters;
 use crate::cell_be::mic::MicCounters;
@@ -6,7 +6,7 @@ use crate::cell_be::ring::{ELEMENT_COUNT, RINGS};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// Counts of one run, by name, and those of each chip.
+/// Counts of one run, by name, and the counts of each chip.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Counters {
     /// Events of the simulation.
@@ -15,11 +15,11 @@ pub struct Counters {
     pub cycles: u64,
     /// Commands on the command network.
     pub commands: u64,
-    /// Core cycles that commands waited for their slot.
+    /// Core cycles for which commands waited for their slot.
     pub command_wait_cycles: u64,
-    /// Commands held back because another to their line was under way.
+    /// Commands held back because another command to their line was under way.
     pub same_line_commands: u64,
-    /// Core cycles for which those were held back.
+    /// Core cycles for which these commands were held back.
     pub same_line_wait_cycles: u64,
     /// Commands handed to MFCs.
     pub mfc_commands: u64,
@@ -45,7 +45,7 @@ pub struct ChipCounters {
     /// Core cycles for which each segment of each ring was busy, by position.
     #[serde(skip)]
     pub ring_busy_cycles: [[u64; ELEMENT_COUNT]; RINGS],
-    /// Core cycles that data of each element waited for the rings.
+    /// Core cycles for which data of each element waited for the rings.
     pub wait_cycles: BTreeMap<String, u64>,
     /// Lines that the memory read.
     pub memory_reads: u64,
@@ -61,7 +61,7 @@ pub struct ChipCounters {
 
 impl Counters {
     /// Core cycles for which each link of the model's [fabric](crate::CellModel::fabric) was busy. The segment
-    /// between two elements is the link up of the one and the link down of the other.
+    /// between two elements is the upward link of one element and the downward link of the other.
     #[must_use]
     pub fn link_cycles(&self) -> Vec<f64> {
         let of_rings = |chip: &ChipCounters, rings: std::ops::Range<usize>, segment: usize| {
@@ -104,14 +104,14 @@ mod tests {
     #[test]
     fn a_segment_is_one_link_up_and_another_down() {
         let mut rings = RingCounters::default();
-        // Between the fifth and the sixth element: two rings up, one down; between the last and the first: down.
+        // Between the fifth and the sixth element: two rings up, one down. Between the last and the first: down.
         (rings.busy_cycles[0][4], rings.busy_cycles[1][4], rings.busy_cycles[2][4]) = (1, 2, 4);
         rings.busy_cycles[3][ELEMENT_COUNT - 1] = 8;
         let chip = ChipCounters::new(&rings, &MicCounters::default(), &ELEMENTS.map(str::to_owned));
         assert_eq!((chip.link_busy_cycles[ELEMENTS[4]], chip.link_busy_cycles[ELEMENTS[11]]), (7, 8));
         let links = Counters { chips: vec![chip], bif_busy_cycles: [16, 32], ..Counters::default() }.link_cycles();
         let busy: Vec<(usize, f64)> = links.iter().copied().enumerate().filter(|(_, cycles)| *cycles > 0.0).collect();
-        // Up from the fifth, down from the first and the sixth; a single chip has no bridge.
+        // Up from the fifth element, down from the first and the sixth; a single chip has no bridge.
         assert_eq!(
             (busy.as_slice(), links.len()),
             (&[(4, 3.0), (ELEMENT_COUNT, 8.0), (ELEMENT_COUNT + 5, 4.0)][..], 2 * ELEMENT_COUNT)

@@ -4,24 +4,24 @@ use crate::cell_be::invariant::invariant;
 use crate::cell_be::transaction::MappedRegister;
 use crate::wheel::Wheel;
 
-/// A message to a component. SPEs, tasks, chips and transactions go by their numbers.
+/// A message to a component. SPEs, tasks, chips and transactions are identified by their numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
     /// To a task: its call has ended.
     Resume(u16),
-    /// To a task: its call is tried again.
+    /// To a task: try your call again.
     Retry(u16),
     /// To an SPE's MFC: issue the next line.
     IssueLine(u16),
     /// To the command network: send a transaction's command, or send it again.
     Command(u32),
-    /// To a transaction's source: the combined response to its command is there.
+    /// To a transaction's source: the combined response to its command has arrived.
     Response(u32),
     /// To a data arbiter: a transaction's data is at its source.
     DataReady(u32),
     /// To a chip's data arbiter: start the transfers that can start.
     Arbitrate(u8),
-    /// To a transfer's target on the ring: its last byte is there.
+    /// To a transfer's target on the ring: its last byte has arrived.
     LeftRing(u32),
     /// To the other chip: a transaction's data has crossed the link.
     CrossedLink(u32),
@@ -46,7 +46,8 @@ impl Outbox {
         self.wheel.now()
     }
 
-    /// Sends a message that arrives then; messages of one cycle arrive in the order in which they were sent.
+    /// Sends a message that arrives at the given time; messages of one cycle arrive in the order in which they were
+    /// sent.
     #[inline]
     pub fn send(&mut self, time: u64, event: Event) {
         invariant!(time >= self.now(), "the event queue", self.now(), "{event:?} is sent into the past, to {time}");
@@ -77,7 +78,7 @@ impl Outbox {
         std::iter::from_fn(|| self.deliver()).collect()
     }
 
-    /// Moves the clock to a time before which nothing is under way.
+    /// Moves the clock to a time before which no message is under way.
     pub fn advance(&mut self, time: u64) {
         self.send(time, Event::Resume(u16::MAX));
         assert_eq!(self.deliver(), Some((time, Event::Resume(u16::MAX))));

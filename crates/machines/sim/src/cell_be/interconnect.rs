@@ -1,4 +1,4 @@
-//! The interconnect of a machine: how a transaction gets from its command to its end.
+//! The interconnect of a machine: the path of a transaction from its command to its end.
 //!
 //! command network -> snoop -> (memory) -> rings -> (link to the other chip -> its rings) -> target
 
@@ -71,7 +71,7 @@ impl Interconnect {
         self.chips[chip as usize].memory
     }
 
-    /// The end of the link at a chip, behind which everything lies that is on no other element.
+    /// The end of the link at a chip. Everything lies behind it that is not on another element.
     pub fn bif(&self, chip: u8) -> Node {
         self.chips[chip as usize].bif
     }
@@ -88,8 +88,8 @@ impl Interconnect {
         out.send(time, Event::Command(id));
     }
 
-    /// Sends a transaction's command: to its own chip's network, or to both chips' where memory or the other chip is
-    /// meant.
+    /// Sends a transaction's command: to both chips' networks if it addresses memory or the other chip, else to its
+    /// own chip's.
     pub fn command(&mut self, id: u32, out: &mut Outbox) {
         let now = out.now();
         let transaction = self.transactions.get(id, now);
@@ -109,7 +109,7 @@ impl Interconnect {
         self.transactions.get(id, now)
     }
 
-    /// A transaction's data is fetched from where it starts, which may have to read its memory first.
+    /// Fetches a transaction's data at its source; memory may have to read it first.
     pub fn fetch(&mut self, id: u32, out: &mut Outbox) {
         let now = out.now();
         let source = self.transactions.get(id, now).source;
@@ -123,24 +123,24 @@ impl Interconnect {
         }
     }
 
-    /// Has a transaction's data come from another element than its command named.
+    /// Fetches a transaction's data from another element than the one that its command named.
     pub fn fetch_from(&mut self, id: u32, source: Node, out: &mut Outbox) {
         self.transactions.set_source(id, source, out.now());
         self.fetch(id, out);
     }
 
-    /// A transaction's data is at its source and waits for the rings.
+    /// Queues a transaction's data, which is at its source, for the rings.
     pub fn data_ready(&mut self, id: u32, out: &mut Outbox) {
         let Transaction { source, target, .. } = *self.transactions.get(id, out.now());
         self.enter(id, source, target, out);
     }
 
-    /// Data enters the rings of a chip: towards its target, or towards the link to the chip of its target.
+    /// Puts data on the rings of a chip: towards its target, or towards the link to the chip of its target.
     fn enter(&mut self, id: u32, from: Node, target: Node, out: &mut Outbox) {
         let chip = &mut self.chips[from.chip as usize];
         let to = if target.chip == from.chip { target } else { chip.bif };
         if to == from {
-            // Nothing lies between: the target is the link's own element.
+            // The route is empty: the target is the link's own element.
             out.send(out.now(), Event::LeftRing(id));
         } else {
             chip.arbiter.request(id, from.element.into(), to.element.into(), out);
@@ -158,7 +158,7 @@ impl Interconnect {
         granted.map(move |grant| (*grant, *self.transactions.get(grant.transaction, now)))
     }
 
-    /// A transaction's data has left the rings. Whether that completes it.
+    /// Handles a transaction's data that has left the rings. Returns whether this completes the transaction.
     pub fn left_ring(&mut self, id: u32, out: &mut Outbox) -> bool {
         let now = out.now();
         let Transaction { purpose, requester, source, target, size, .. } = *self.transactions.get(id, now);
@@ -174,7 +174,7 @@ impl Interconnect {
         false
     }
 
-    /// When a transaction whose data is at its target is complete; `None` for now.
+    /// The time at which a transaction is complete whose data is at its target; `None` means now.
     fn at_target(&mut self, now: u64, purpose: Purpose, requester: Node, target: Node) -> Option<u64> {
         let chip = &mut self.chips[target.chip as usize];
         match purpose {
@@ -185,7 +185,7 @@ impl Interconnect {
         }
     }
 
-    /// A transaction's data has crossed to its target's chip.
+    /// Handles a transaction's data that has crossed to its target's chip.
     pub fn crossed_link(&mut self, id: u32, out: &mut Outbox) {
         let target = self.transactions.get(id, out.now()).target;
         let entry = self.bif(target.chip);
@@ -193,7 +193,7 @@ impl Interconnect {
         self.enter(id, entry, target, out);
     }
 
-    /// From the ring into a mapped register, of the requester's chip or of the other.
+    /// Core cycles from the ring into a mapped register, of the requester's chip or of the other.
     fn register_cycles(&self, register: MappedRegister, is_far: bool) -> u64 {
         match register {
             MappedRegister::Mailbox => self.register,
@@ -202,7 +202,7 @@ impl Interconnect {
         }
     }
 
-    /// A transaction is complete.
+    /// Removes a complete transaction and returns it.
     pub fn finish(&mut self, id: u32, now: u64) -> Transaction {
         self.transactions.remove(id, now)
     }
@@ -226,7 +226,7 @@ impl Interconnect {
 
 const NAME: &str = "the interconnect";
 
-/// The element of a chip with this name, which every model that was checked has.
+/// The element of a chip with this name; every checked model has one.
 pub fn node(model: &CellModel, chip: u8, name: &str) -> Node {
     match model.ring.iter().position(|element| element == name) {
         Some(element) => Node { chip, element: element as u8 },

@@ -1,8 +1,8 @@
-//! The check that stops a run at a broken invariant: at once, with the component, the time and the message.
+//! The check that stops a run when an invariant is broken. It names the component, the time and the message.
 
 use std::fmt;
 
-/// Stops the run at a broken invariant.
+/// Stops the run because an invariant is broken.
 #[cold]
 #[inline(never)]
 #[track_caller]

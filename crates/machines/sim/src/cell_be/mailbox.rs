@@ -9,7 +9,7 @@ pub const INBOUND_ENTRIES: usize = 4;
 /// The inbound mailbox: others write it, the SPU reads it.
 #[derive(Clone, Debug)]
 pub struct InboundMailbox {
-    /// The entries, oldest first, and behind them the messages that found all entries taken and wait at the register.
+    /// The entries, oldest first. Messages that found all entries taken wait behind them at the register.
     messages: VecDeque<u32>,
 }
 
@@ -30,12 +30,13 @@ impl InboundMailbox {
         self.filled() < INBOUND_ENTRIES
     }
 
-    /// A message arrives. Without a free entry it waits until the SPU has read one: none is lost.
+    /// Takes an arriving message. Without a free entry the message waits until the SPU has read another one: no
+    /// message is lost.
     pub fn write(&mut self, value: u32) {
         self.messages.push_back(value);
     }
 
-    /// The SPU reads the oldest message; `None` where it must wait.
+    /// Reads the oldest message for the SPU; `None` if it must wait.
     pub fn read(&mut self) -> Option<u32> {
         self.messages.pop_front()
     }
@@ -56,13 +57,13 @@ impl OutboundMailbox {
         self.entry.is_none()
     }
 
-    /// The SPU writes, which it may where there is [room](Self::has_room).
+    /// Writes a message of the SPU, which may write if there is [room](Self::has_room).
     pub fn write(&mut self, now: u64, value: u32) {
         let held = self.entry.replace(value);
         invariant!(held.is_none(), "an outbound mailbox", now, "{value} is written over {held:?}");
     }
 
-    /// The PPE reads; `None` where it is empty.
+    /// Reads the message for the PPE; `None` if the mailbox is empty.
     pub fn read(&mut self) -> Option<u32> {
         self.entry.take()
     }
@@ -75,12 +76,12 @@ pub struct SignalRegister {
 }
 
 impl SignalRegister {
-    /// A signal arrives: its bits are added to those that are there (`gathers`), or replace them.
+    /// Takes an arriving signal: adds its bits to the bits that are there (`gathers`), or replaces them.
     pub fn write(&mut self, value: u32, gathers: bool) {
         self.bits = if gathers { self.bits | value } else { value };
     }
 
-    /// The SPU reads all bits and clears them; `None` where there are none and it must wait.
+    /// Reads and clears all bits for the SPU; `None` if no bit is set and it must wait.
     pub fn read(&mut self) -> Option<u32> {
         (self.bits != 0).then(|| std::mem::take(&mut self.bits))
     }
@@ -114,7 +115,7 @@ mod tests {
     }
 
     proptest! {
-        /// Four entries, in order, and nothing is lost.
+        /// The mailbox holds four entries, keeps their order, and loses no message.
         #[test]
         fn the_inbound_mailbox_is_a_queue_of_four(steps in proptest::collection::vec(any::<Option<u32>>(), 1..200)) {
             let (mut mailbox, mut sent, mut read) = (InboundMailbox::default(), Vec::new(), Vec::new());

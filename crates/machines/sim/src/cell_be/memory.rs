@@ -8,7 +8,7 @@ pub const LINE_BYTES: u32 = 128;
 
 const NAME: &str = "the memory";
 
-/// All bytes of a run.
+/// All bytes of a run: local stores and memories.
 #[derive(Clone, Debug, Default)]
 pub struct Memory {
     local: Vec<Vec<u8>>,
@@ -16,13 +16,13 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// Gives every store the size that a program asks for, and fills it with zeros.
+    /// Gives every store the size that a program asks for, and fills all stores with zeros.
     pub fn reset(&mut self, shape: &Shape, modules: usize) {
         reset(&mut self.local, shape.tasks, shape.local_bytes);
         reset(&mut self.modules, modules, shape.memory_bytes);
     }
 
-    /// The bytes from an address on; none where not all of them exist.
+    /// The bytes from an address on; empty if some of them do not exist.
     pub fn at(&self, ea: Ea, size: u32) -> &[u8] {
         let (store, offset) = match ea {
             Ea::Local { rank, offset } => (self.local.get(rank as usize), offset),
@@ -31,7 +31,7 @@ impl Memory {
         store.and_then(|store| store.get(offset as usize..offset as usize + size as usize)).unwrap_or_default()
     }
 
-    /// The same bytes, to be written.
+    /// The same bytes, for writing.
     pub fn at_mut(&mut self, ea: Ea, size: u32) -> &mut [u8] {
         let (store, offset) = match ea {
             Ea::Local { rank, offset } => (self.local.get_mut(rank as usize), offset),

@@ -33,7 +33,7 @@ pub struct Command {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LineRequest {
     pub work: Work,
-    /// Its command's entry.
+    /// The entry of its command.
     pub entry: u8,
     pub local: u32,
     pub ea: Ea,
@@ -61,9 +61,9 @@ enum SpuWait {
 enum Choice {
     /// Cut a line off the command in this entry.
     Cut(u8),
-    /// Nothing before this time.
+    /// Wait until this time.
     Later(u64),
-    /// Nothing before a line is complete or a command comes.
+    /// Wait until a line is complete or a command comes.
     Nothing,
 }
 
@@ -75,21 +75,21 @@ struct Entry {
     order: Order,
     local: u32,
     ea: Ea,
-    /// Bytes of the present element that have not been asked for.
+    /// Bytes of the present element that have not been requested.
     left: u32,
     /// Further elements, the next one last.
     elements: Vec<Element>,
-    /// Lines that have been asked for and are not complete.
+    /// Lines that have been requested and are not complete.
     outstanding: u32,
-    /// When the next line may be asked for.
+    /// The earliest time of the next line request.
     from: u64,
 }
 
-/// The controller.
+/// The memory flow controller of one SPE.
 #[derive(Clone, Debug)]
 pub struct Mfc {
     spe: u16,
-    /// From a command's enqueueing to its first line.
+    /// Core cycles from a command's enqueueing to its first line.
     start: u64,
     line_gap: u64,
     list_element: u64,
@@ -100,10 +100,10 @@ pub struct Mfc {
     free: Vec<u8>,
     lines: u32,
     commands_of_tag: [u16; TAGS],
-    /// Tags with commands in the queue, a bit each.
+    /// Tags with commands in the queue, one bit each.
     pending_tags: u32,
     waits: SpuWait,
-    /// When it issues its next line; `u64::MAX` for not before something happens.
+    /// The time of the next line request; `u64::MAX` if it must wait for a message.
     next_issue: u64,
     commands: u64,
     full: u64,
@@ -164,7 +164,7 @@ impl Mfc {
         self.full
     }
 
-    /// Whether the SPU finds room for a command in the queue. If not, it waits and is [woken](Self::complete_line).
+    /// Whether the queue has room for a command. If not, the SPU waits and is [woken](Self::complete_line).
     pub fn finds_room(&mut self) -> bool {
         let has_room = !self.free.is_empty();
         if !has_room {
@@ -174,8 +174,7 @@ impl Mfc {
         has_room
     }
 
-    /// Whether the SPU finds all commands of these tags complete. If not, it waits and is
-    /// [woken](Self::complete_line).
+    /// Whether all commands of these tags are complete. If not, the SPU waits and is [woken](Self::complete_line).
     pub fn finds_complete(&mut self, tags: u32) -> bool {
         let are_complete = self.pending_tags & tags == 0;
         if !are_complete {
@@ -184,7 +183,7 @@ impl Mfc {
         are_complete
     }
 
-    /// Takes a command, for which there must be [room](Self::finds_room). `rest` are a list's further elements.
+    /// Takes a command; the caller has found [room](Self::finds_room) for it. `rest` holds a list's further elements.
     pub fn enqueue(&mut self, command: Command, rest: &[Element], out: &mut Outbox) {
         let Command { work, local, first, tag, order } = command;
         let now = out.now();
@@ -210,11 +209,11 @@ impl Mfc {
         }
     }
 
-    /// Cuts the next line off the oldest command that may continue, if there is one now. Once the request is on the
-    /// bus, [`issue_next`](Self::issue_next) is due.
+    /// Cuts the next line off the oldest command that may continue, if there is one now. After the line's request is
+    /// on the bus, the caller calls [`issue_next`](Self::issue_next).
     pub fn issue(&mut self, out: &mut Outbox) -> Option<LineRequest> {
         let now = out.now();
-        // A message that an earlier one has replaced finds nothing to do.
+        // An earlier message has replaced this one.
         if self.next_issue != now {
             return None;
         }
@@ -234,7 +233,7 @@ impl Mfc {
         self.issue_at(out.now() + self.line_gap, out);
     }
 
-    /// Issues a line now, if one can be issued.
+    /// Issues a line now, if there is one to issue.
     pub fn issue_now(&mut self, out: &mut Outbox) {
         self.issue_at(out.now(), out);
     }
@@ -255,13 +254,14 @@ impl Mfc {
             if command.left == 0 || self.is_held_back(at) {
                 continue;
             }
-            // Commands begin in order, so that later ones need not be asked.
+            // Commands begin in order, so that later commands need no check.
             return if command.from > now { Choice::Later(command.from) } else { Choice::Cut(*entry) };
         }
         Choice::Nothing
     }
 
-    /// Whether earlier commands of its tag forbid this one to begin: its own fence or barrier, or a barrier among them.
+    /// Whether earlier commands of its tag keep this command from beginning: because of its own fence or barrier, or
+    /// because of a barrier among them.
     fn is_held_back(&self, at: usize) -> bool {
         let command = &self.entries[self.age[at] as usize];
         let is_ordered = command.order != Order::Free;
@@ -288,7 +288,7 @@ impl Mfc {
         request
     }
 
-    /// A line of a command is complete. Says if that lets the SPU continue.
+    /// Notes that a line of a command is complete. Returns a reason if the SPU can continue.
     pub fn complete_line(&mut self, now: u64, entry: u8) -> Option<Wake> {
         let command = &mut self.entries[entry as usize];
         let is_due = self.lines > 0 && command.outstanding > 0;

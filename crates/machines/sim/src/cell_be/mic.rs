@@ -3,7 +3,7 @@
 use crate::cell_be::invariant::invariant;
 use crate::cell_be::parameters::Timing;
 
-/// Counts of a memory controller, as its PMU would have them.
+/// Counts of a memory controller, as its PMU would report them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MicCounters {
     /// Lines read.
@@ -18,7 +18,7 @@ pub struct MicCounters {
     pub retries: u64,
 }
 
-/// A memory controller: it serves one line after the other, whatever a line's size.
+/// A memory controller: it serves one line after the other, at the same cost for every size of a line.
 #[derive(Clone, Debug)]
 pub struct Mic {
     chip: u8,
@@ -26,9 +26,9 @@ pub struct Mic {
     write: u64,
     turn: u64,
     latency: u64,
-    /// The work that fills the queue.
+    /// The amount of work that fills the queue.
     full: u64,
-    /// When the work accepted so far is done.
+    /// The time at which the accepted work is done.
     free: u64,
     was_write: bool,
     last: u64,
@@ -51,7 +51,8 @@ impl Mic {
         }
     }
 
-    /// Accepts a read: when its data is there. `None` where the queue is full and the command must be sent again.
+    /// Accepts a read. Returns the time at which its data is there; `None` if the queue is full and the command must
+    /// be sent again.
     pub fn read(&mut self, now: u64) -> Option<u64> {
         if self.free.saturating_sub(now) >= self.full {
             self.counters.retries += 1;
@@ -61,7 +62,7 @@ impl Mic {
         Some(self.serve(now, false, self.read) + self.latency)
     }
 
-    /// Accepts a write: when it is done. Data that has arrived is never refused.
+    /// Accepts a write. Returns the time at which it is done. Data that has arrived is never refused.
     pub fn write(&mut self, now: u64) -> u64 {
         self.counters.writes += 1;
         self.serve(now, true, self.write)

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 /// The format's name, in the `format` key.
 pub const FORMAT: &str = "seatmap-model/1";
 
-/// A Cell machine: chips, their rings, and what everything costs.
+/// A Cell machine: chips, their rings, and the cost of every operation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CellModel {
@@ -19,11 +19,11 @@ pub struct CellModel {
     pub name: String,
     /// A description in one line.
     pub summary: String,
-    /// The publications that the figures stand on.
+    /// The publications from which the figures come.
     pub sources: Vec<String>,
     /// The core clock.
     pub frequency_ghz: f64,
-    /// Chips, each with its memory.
+    /// Number of chips, each with its memory.
     pub chips: usize,
     /// The physical SPEs of each chip that programs may use, in the order of their logical numbers.
     pub spes: Vec<u8>,
@@ -37,7 +37,7 @@ impl CellModel {
     /// Reads a model and checks that it can run.
     ///
     /// # Errors
-    /// [`ModelError`]; `name` is what it calls the text.
+    /// [`ModelError`]; `name` is the name of the text in its message.
     pub fn from_toml(name: &str, text: &str) -> Result<Self, ModelError> {
         let model: CellModel = toml::from_str(text).map_err(|error| syntax(name, text, &error))?;
         match model.flaw() {
@@ -58,7 +58,7 @@ impl CellModel {
         self.spes() as u32
     }
 
-    /// Bytes that an element takes in, or gives out, in a core cycle: a line in the beats of a transfer.
+    /// Bytes that an element receives, or sends, in a core cycle: a line in the beats of a transfer.
     #[must_use]
     pub fn port_bytes_per_cycle(&self) -> f64 {
         f64::from(super::memory::LINE_BYTES) / (self.figures.beats.value * self.figures.bus_cycles.value)

@@ -1,17 +1,18 @@
 //! The parameters of a Cell model, each listed once.
 //!
-//! One line of the list gives a parameter's key in the model's file, the name under which the components know it, its
-//! unit (which says how it becomes a whole number), and the values that can run. The value and its source stand in
-//! the file: a parameter has no default.
+//! Each line of the list gives a parameter's key in the model's file, its name in the components, its unit (which
+//! says how it becomes a whole number), and the values that can run. The file gives the value and its source: a
+//! parameter has no default.
 
 use crate::cell_be::CellModel;
 use crate::figure::Figure;
 use std::fmt;
 use std::ops::RangeInclusive;
 
-/// Parts of a core cycle in which the time of a byte between the chips is kept.
+/// The time of a byte between the chips is kept in these parts of a core cycle.
 const BYTE_PARTS: u64 = 256;
-/// The largest figure of any kind: far beyond a machine, and no sum of such cycles overflows.
+/// The largest figure of any kind: far above that of any machine, and small enough that no sum of such cycles
+/// overflows.
 const LARGEST: f64 = 1e9;
 
 /// The unit of a parameter.
@@ -32,8 +33,8 @@ pub enum Unit {
 }
 
 impl Unit {
-    /// The whole number that components compute with: core cycles for every time, 256ths of a core cycle a byte for a
-    /// rate.
+    /// The whole number with which components compute: core cycles for every time, 256ths of a core cycle for each
+    /// byte for a rate.
     fn whole(self, value: f64, frequency_ghz: f64, bus: u64) -> u64 {
         match self {
             Unit::CoreCycles | Unit::Count | Unit::Bytes => value.round() as u64,
@@ -69,7 +70,7 @@ pub struct Parameter {
 }
 
 impl Parameter {
-    /// Why a figure cannot stand for this parameter; `None` where it can.
+    /// The reason why a figure cannot be the value of this parameter; `None` if it can.
     pub(crate) fn flaw(&self, figure: &Figure) -> Option<String> {
         let Parameter { name, unit, range } = self;
         if !range.contains(&figure.value) {
@@ -80,13 +81,13 @@ impl Parameter {
     }
 }
 
-/// Times that must pass: a cycle that takes no time would let the model's time stand still.
+/// Times that must not be zero: a cycle of steps that take no time would stop the model's clock.
 const SOME: RangeInclusive<f64> = 1.0..=LARGEST;
-/// Times that may be nothing.
+/// Times that may be zero.
 const ANY: RangeInclusive<f64> = 0.0..=LARGEST;
-/// Bus clocks and transfers, which are multiplied with each other.
+/// Bus clocks and transfers, which are multiplied by each other.
 const FEW: RangeInclusive<f64> = 1.0..=1e4;
-/// Times and rates that are no whole numbers.
+/// Times and rates that need not be whole numbers.
 const FRACTION: RangeInclusive<f64> = 1e-3..=LARGEST;
 
 /// Declares [`Figures`], [`Timing`] and [`PARAMETERS`] from one list: `key => name: unit, range` below the
@@ -135,74 +136,74 @@ parameters! {
     bus_cycles => bus: CoreCycles, FEW;
     /// For how long a transfer occupies each segment that it passes: 128 bytes at 16 a bus cycle.
     beats => transfer: BusCycles, FEW;
-    /// Between two starts on one ring.
+    /// Time between two starts on one ring.
     ring_start_bus_cycles => ring_gap: BusCycles, FEW;
     /// Transfers on one ring at once; the hardware has three.
     ring_transfers => ring_transfers: Count, 1.0..=3.0;
-    /// Segments of the longest route that the arbiter takes; below half the ring, some elements could not reach each
+    /// Segments of the longest route that the arbiter takes. Below half the ring, some elements could not reach each
     /// other.
     longest_hops => longest_hops: Count, 6.0..=11.0;
-    /// Between two commands on the command network.
+    /// Time between two commands on the command network.
     command_bus_cycles => command_gap: BusCycles, FEW;
-    /// From a command's grant to the combined response, on one chip.
+    /// Time from a command's grant to the combined response, on one chip.
     snoop_cycles => snoop: CoreCycles, SOME;
-    /// For an SPU to hand its MFC a command, or to read or write a channel.
+    /// Time in which an SPU hands its MFC a command, or reads or writes a channel.
     channel_cycles => channel: CoreCycles, SOME;
-    /// From there to the first request on the bus.
+    /// Time from there to the first request on the bus.
     dma_start_cycles => dma_start: CoreCycles, SOME;
-    /// Between two line requests of one MFC.
+    /// Time between two line requests of one MFC.
     line_gap_cycles => line_gap: CoreCycles, SOME;
-    /// Line requests of one MFC under way.
+    /// Line requests that one MFC can have under way.
     lines_in_flight => lines_in_flight: Count, SOME;
     /// Commands that an MFC's queue holds.
     mfc_queue => mfc_queue: Count, 1.0..=32.0;
-    /// To fetch the next element of a list.
+    /// Time to fetch the next element of a list.
     list_element_cycles => list_element: CoreCycles, ANY;
-    /// From the last byte of a transfer until the SPU knows of it.
+    /// Time from the last byte of a transfer until the SPU is told.
     tag_cycles => tag: CoreCycles, SOME;
-    /// Between two reads that a memory serves.
+    /// Time between two reads that a memory serves.
     mic_read_cycles => mic_read: CoreCycles, SOME;
-    /// Between two writes that a memory serves.
+    /// Time between two writes that a memory serves.
     mic_write_cycles => mic_write: CoreCycles, SOME;
-    /// For a memory to turn from reads to writes or back.
+    /// Time in which a memory turns from reads to writes or back.
     mic_turn_cycles => mic_turn: CoreCycles, ANY;
-    /// From a read's service until its data is there.
+    /// Time from a read's service until its data is there.
     mic_latency_cycles => mic_latency: CoreCycles, SOME;
     /// Requests that a memory controller holds; it refuses further ones, which are sent again.
     mic_queue => mic_queue: Count, SOME;
-    /// Until a refused request is sent again.
+    /// Time until a refused request is sent again.
     mic_retry_cycles => mic_retry: CoreCycles, SOME;
-    /// From chip to chip, one way.
+    /// Time from chip to chip, one way.
     bif_latency_cycles => bif_latency: CoreCycles, SOME;
     /// The rate of one direction between the chips.
     bif_gbps => bif_byte_256ths: GigabytesPerSecond, FRACTION;
-    /// Bytes of a command, a reflected command or a response between the chips, and of a data packet's head.
+    /// Bytes of a command, a reflected command or a response between the chips, and of a data packet's header.
     bif_packet_bytes => bif_packet: Bytes, SOME;
-    /// From the ring into a mapped register.
+    /// Time from the ring into a mapped register.
     register_cycles => register: CoreCycles, SOME;
     /// The time that a signal takes beyond a mailbox message.
     signal_cycles => signal: CoreCycles, ANY;
     /// The time that a signal to the other chip takes beyond that.
     signal_far_cycles => signal_far: CoreCycles, ANY;
-    /// Each half of an atomic (reserve, store conditionally) on a line that the MFC's cache holds alone.
+    /// Time of each half of an atomic (reserve, store conditionally) on a line that is only in the MFC's cache.
     atomic_half_cycles => atomic_half: CoreCycles, SOME;
-    /// For the PPE to read a mapped register of an SPE of its chip.
+    /// Time in which the PPE reads a mapped register of an SPE of its chip.
     ppe_load_cycles => ppe_load: CoreCycles, SOME;
-    /// For the PPE to read a mapped register of an SPE of the other chip.
+    /// Time in which the PPE reads a mapped register of an SPE of the other chip.
     ppe_load_far_cycles => ppe_load_far: CoreCycles, SOME;
-    /// For the PPE to see whether a mailbox of its chip has room before it writes.
+    /// Time in which the PPE sees whether a mailbox of its chip has room before it writes.
     ppe_room_cycles => ppe_room: CoreCycles, SOME;
-    /// For the PPE to see whether a mailbox of the other chip has room.
+    /// Time in which the PPE sees whether a mailbox of the other chip has room.
     ppe_room_far_cycles => ppe_room_far: CoreCycles, SOME;
-    /// For creating a thread, running it and finding it ended.
+    /// Time in which a thread is created, runs and is found ended.
     thread_ns => thread: Nanoseconds, FRACTION;
     /// The time that a system call adds to a mailbox message.
     mailbox_call_ns => mailbox_call: Nanoseconds, FRACTION;
     /// The time that a system call adds to a signal.
     signal_call_ns => signal_call: Nanoseconds, ANY;
-    /// A tick of the decrementer.
+    /// Time of a tick of the decrementer.
     decrementer_ns: Nanoseconds, FRACTION;
-    /// Tasks start up to this far apart, by chance.
+    /// The longest time between the starts of two tasks, which start at random times.
     start_skew_cycles => start_skew: CoreCycles, ANY;
 }
 

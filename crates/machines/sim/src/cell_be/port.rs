@@ -10,7 +10,7 @@ use std::cell::{Cell, RefCell};
 /// A task's view of the machine.
 pub struct CellPort<'a> {
     pub world: &'a RefCell<World>,
-    /// The time, beside the world so that reading it costs nothing.
+    /// The time. It is kept beside the world so that reading it costs nothing.
     pub now: &'a Cell<u64>,
     pub yielder: &'a Yielder<Request>,
     pub rank: u16,
@@ -66,7 +66,7 @@ impl CellPort<'_> {
         self.call(Request::List { is_get, local, elements: list.as_ptr(), count: list.len(), tag, order });
     }
 
-    /// A task with mailboxes and signal registers: only those on SPEs have them.
+    /// A task with mailboxes and signal registers; only tasks on SPEs have them.
     fn worker(&self, rank: usize) -> u16 {
         let world = self.world.borrow();
         let error = match world.seat(rank) {
@@ -78,7 +78,7 @@ impl CellPort<'_> {
         self.refuse(error)
     }
 
-    /// Calls for something that the task's own registers must do.
+    /// Makes a call that needs the task's own registers.
     fn call_own(&self, request: Request) -> u64 {
         match self.seat {
             Seat::Spe(_) => self.call(request),

@@ -1,4 +1,4 @@
-//! The profile of a Cell model: its topology and core distances, as of a machine that was measured.
+//! The profile of a Cell model: its topology and core distances, in the form of a measured machine's profile.
 
 use crate::cell_be::{CellBed, CellModel};
 use crate::error::SimError;
@@ -6,10 +6,10 @@ use seatmap_machine::{CoreDistance, Matrix, Origin, OriginKind, Profile, Pu, Top
 use seatmap_port::channels::{Bed, Channels, Program, Shape};
 use std::sync::Arc;
 
-/// Round trips whose mean is the distance. A model repeats itself, so that few are enough.
+/// Round trips whose mean is the distance. A model gives the same times again and again, so a few are enough.
 const ROUNDS: u32 = 32;
 
-/// A mailbox message there and back, which stands for the core distance on a machine without shared lines.
+/// A mailbox message there and back; its time is the core distance on a machine without shared lines.
 struct RoundTrips;
 
 impl Program for RoundTrips {
@@ -38,7 +38,7 @@ impl Program for RoundTrips {
 /// mailbox message.
 ///
 /// # Errors
-/// [`SimError`], where the model cannot be run.
+/// [`SimError`], if the model cannot be run.
 pub fn profile(model: &Arc<CellModel>) -> Result<Profile, SimError> {
     let count = model.spes();
     let mut bed = CellBed::new(Arc::clone(model));

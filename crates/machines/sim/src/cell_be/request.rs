@@ -49,7 +49,7 @@ pub enum Request {
 }
 
 impl Request {
-    /// For traces.
+    /// The name of the call in traces.
     pub fn name(&self) -> &'static str {
         match self {
             Request::Transfer { is_get: true, .. } => "get",

@@ -1,7 +1,7 @@
-//! Atomics: reserve a line, change it, store it if nobody else has (getllar and putllc).
+//! Atomics: reserve a line, change it, and store it if no other SPE has (getllar and putllc).
 //!
-//! Each SPE's atomic unit keeps lines in a small cache and has a reservation on one at a time. All units snoop each
-//! other's commands, so that their caches and reservations are kept here, by line.
+//! Each SPE's atomic unit keeps lines in a small cache and has a reservation on one line at a time. All units snoop
+//! each other's commands, so this module keeps their caches and reservations by line.
 
 use crate::cell_be::event::{Event, Outbox};
 use crate::cell_be::invariant::{broken, invariant};
@@ -9,7 +9,7 @@ use crate::cell_be::memory::LINE_BYTES;
 use crate::cell_be::parameters::Timing;
 use seatmap_port::channels::{Atomic, Ea};
 
-/// An atomic as the SPU asks for it.
+/// An atomic, as the SPU requests it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Operation {
     pub kind: Atomic,
@@ -17,7 +17,7 @@ pub struct Operation {
     pub value: u32,
 }
 
-/// The next thing that an atomic unit needs from the rest of the machine.
+/// The next action that an atomic unit needs from the rest of the machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
     /// Nothing: its cache works, and it has sent itself a message.
@@ -26,7 +26,7 @@ pub enum Step {
     Reserve(Ea),
     /// The right to change the line.
     Claim(Ea),
-    /// To have the operation done in memory: its reservation stood.
+    /// The operation in memory: its reservation was still valid.
     Done(Operation),
 }
 
@@ -35,9 +35,9 @@ pub enum Step {
 enum Phase {
     #[default]
     Idle,
-    /// It gets the line.
+    /// The unit gets the line.
     Reserving(Operation),
-    /// It stores the line.
+    /// The unit stores the line.
     Storing(Operation),
 }
 
@@ -45,16 +45,16 @@ enum Phase {
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Line {
     key: (u8, u32),
-    /// The units that have it in their caches.
+    /// The units that have the line in their caches.
     sharers: u32,
-    /// The one that has changed it, and has it alone.
+    /// The unit that has changed the line, and is its only sharer.
     owner: Option<u16>,
-    /// The units that have it reserved.
+    /// The units that have the line reserved.
     reserved: u32,
 }
 
 impl Line {
-    /// An owner is the only sharer, and a reserved line is in its unit's cache.
+    /// Checks that an owner is the only sharer, and that a reserved line is in its unit's cache.
     fn check(&self, now: u64) {
         let is_alone = self.owner.is_none_or(|owner| self.sharers == 1 << owner);
         let is_sound = is_alone && self.reserved & !self.sharers == 0;
@@ -88,7 +88,7 @@ impl AtomicUnits {
         self.lost
     }
 
-    /// An SPU asks for an atomic.
+    /// Begins an SPU's atomic.
     pub fn begin(&mut self, spe: u16, operation: Operation, out: &mut Outbox) -> Step {
         let phase = self.phases[spe as usize];
         invariant!(phase == Phase::Idle, name(spe), out.now(), "{operation:?} is asked for during {phase:?}");
@@ -105,14 +105,14 @@ impl AtomicUnits {
         self.work(spe, out)
     }
 
-    /// The unit's own cache does its half of an atomic.
+    /// Has the unit's own cache do its half of an atomic.
     fn work(&self, spe: u16, out: &mut Outbox) -> Step {
         out.send(out.now() + self.half, Event::AtomicHalf(spe));
         Step::Cached
     }
 
-    /// A unit's command for a line takes its place in the order of commands: a later store breaks its reservation.
-    /// The SPE whose cache supplies the line because it has changed it; `None` where memory does.
+    /// Gives a unit's command for a line its place in the order of commands: a later store breaks its reservation.
+    /// Returns the SPE whose cache supplies the line because it has changed it; `None` if memory supplies it.
     pub fn order(&mut self, spe: u16, at: Ea, now: u64) -> Option<u16> {
         let line = self.line(at);
         let owner = line.owner.take();
@@ -122,7 +122,7 @@ impl AtomicUnits {
         owner
     }
 
-    /// The line that a unit asked for is there.
+    /// Takes the line that a unit asked for.
     pub fn receive(&mut self, spe: u16, out: &mut Outbox) -> Step {
         match self.phases[spe as usize] {
             Phase::Reserving(operation) => self.store(spe, operation, out),
@@ -130,7 +130,7 @@ impl AtomicUnits {
         }
     }
 
-    /// A unit's cache has done its half.
+    /// Continues after a unit's cache has done its half.
     pub fn half_done(&mut self, spe: u16, out: &mut Outbox) -> Step {
         match self.phases[spe as usize] {
             Phase::Reserving(operation) => self.store(spe, operation, out),
@@ -139,7 +139,7 @@ impl AtomicUnits {
         }
     }
 
-    /// The others have been asked to give the line up.
+    /// Continues after the other units have been asked to give the line up.
     pub fn claimed(&mut self, spe: u16, out: &mut Outbox) -> Step {
         match self.phases[spe as usize] {
             Phase::Storing(operation) => self.finish(spe, operation, out),
@@ -150,7 +150,7 @@ impl AtomicUnits {
     fn store(&mut self, spe: u16, operation: Operation, out: &mut Outbox) -> Step {
         let line = self.line(operation.at);
         if line.reserved & 1 << spe == 0 {
-            // Lost before the line came: the store fails at once.
+            // The reservation was lost before the line came: the store fails at once.
             return self.lose(spe, operation, out);
         }
         let is_owner = line.owner == Some(spe);
@@ -158,7 +158,7 @@ impl AtomicUnits {
         if is_owner { self.work(spe, out) } else { Step::Claim(operation.at) }
     }
 
-    /// Stores if the reservation still stands, else begins again.
+    /// Stores the line if the reservation is still valid, else begins again.
     fn finish(&mut self, spe: u16, operation: Operation, out: &mut Outbox) -> Step {
         let line = self.line(operation.at);
         if line.reserved & 1 << spe == 0 {
@@ -177,7 +177,7 @@ impl AtomicUnits {
         self.reserve(spe, operation, out)
     }
 
-    /// A transfer wrote to a line: no cache has it any more, and no reservation stands.
+    /// Notes that a transfer wrote to a line: no cache has the line any more, and no reservation on it is valid.
     pub fn written(&mut self, at: Ea) {
         if self.lines.is_empty() {
             return;

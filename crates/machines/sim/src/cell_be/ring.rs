@@ -1,8 +1,8 @@
 //! One data ring of a chip's element interconnect bus.
 //!
-//! A transfer moves as a wave: it occupies the segment after hop k from k bus cycles after its start on, for the
-//! eight beats of its data. Reserving the whole route at once makes the model far too slow where routes are short,
-//! against published measurements.
+//! A transfer moves as a wave: it occupies the segment after hop k from k bus cycles after its start, for the eight
+//! beats of its data. A model that reserves the whole route at once is far too slow for short routes, compared with
+//! published measurements.
 
 use crate::cell_be::invariant::invariant;
 use crate::cell_be::parameters::Timing;
@@ -12,9 +12,9 @@ pub const ELEMENTS: [&str; 12] =
     ["PPE", "SPE0", "SPE1", "SPE2", "SPE3", "SPE4", "SPE5", "SPE6", "SPE7", "MIC", "BIF", "IOIF1"];
 /// The number of elements, and of segments between them: segment p lies between element p and the next.
 pub const ELEMENT_COUNT: usize = ELEMENTS.len();
-/// The number of rings of a chip; the first half goes up in position, the second down.
+/// The number of rings of a chip; data moves up in position on the first half of them, and down on the second half.
 pub const RINGS: usize = 4;
-/// Transfers on one ring at once, at most (Kistler, Perrone & Petrini 2006).
+/// The most transfers on one ring at once (Kistler, Perrone & Petrini 2006).
 const MOST_TRANSFERS: usize = 3;
 
 /// Hops from one element up to another.
@@ -35,10 +35,10 @@ pub struct Ring {
     transfer: u64,
     /// Core cycles between two starts.
     gap: u64,
-    /// Transfers at once.
+    /// The most transfers at once.
     most: usize,
     segment_free: [u64; ELEMENT_COUNT],
-    /// When the last transfers end, as many as there may be at once.
+    /// The end times of the last transfers, as many as the ring carries at once.
     ends: [u64; MOST_TRANSFERS],
     next_start: u64,
     grants: u64,
@@ -73,7 +73,7 @@ impl Ring {
         ring
     }
 
-    /// Hops to an element that lies so many hops up.
+    /// Hops to an element that lies this many hops up.
     #[inline]
     pub fn hops(&self, up: usize) -> usize {
         if self.goes_up { up } else { ELEMENT_COUNT - up }
@@ -93,8 +93,8 @@ impl Ring {
         })
     }
 
-    /// The first time from `least` on at which a transfer could start, with everything that is on the ring. Times at or
-    /// after `enough` are not told apart.
+    /// The first time from `least` on at which a transfer could start, given all transfers on the ring. Times at or
+    /// after `enough` are not distinguished.
     #[inline]
     pub fn earliest(&self, source: usize, hops: usize, least: u64, enough: u64) -> u64 {
         let first_end = self.ends[..self.most].iter().copied().fold(u64::MAX, u64::min);
@@ -110,7 +110,7 @@ impl Ring {
         start
     }
 
-    /// Starts a transfer; when its last byte is at the target.
+    /// Starts a transfer. Returns the time at which its last byte is at the target.
     pub fn start(&mut self, now: u64, source: usize, hops: usize) -> u64 {
         invariant!(now >= self.next_start, self.name(), now, "a transfer starts before {}", self.next_start);
         let end = now + hops as u64 * self.hop + self.transfer;

@@ -8,11 +8,11 @@ use crate::coherent::fabric::{Fabric, LANES, Link};
 const BRIDGE: &str = "BIF";
 
 impl CellModel {
-    /// The elements along the rings as nodes, chip after chip, and the routes of data: the shorter direction around, up
-    /// where both are equal, and from chip to chip over their `BIF`.
+    /// The elements along the rings as nodes, chip by chip, and the routes of data: the shorter direction around the
+    /// ring, up if both are equal, and from chip to chip over their `BIF`.
     ///
-    /// Links are, for each chip, the segments up and then those down, by the element that they leave; on two chips
-    /// the two directions between them follow. The two rings of a direction are one link.
+    /// The links of each chip are the upward segments and then the downward segments, by the element that they leave;
+    /// on two chips, the two directions between the chips follow. The two rings of a direction are one link.
     #[must_use]
     pub fn fabric(&self) -> Option<Fabric> {
         let elements = ELEMENT_COUNT as u16;
@@ -41,7 +41,7 @@ impl CellModel {
         Fabric::new(self.chips * ELEMENT_COUNT, links, towards)
     }
 
-    /// The node of a PU; `None` where there is no such SPE or PPE.
+    /// The node of a PU; `None` if the chip has no such SPE or PPE.
     #[must_use]
     pub fn node_of_pu(&self, os: u32) -> Option<u16> {
         let each = self.spes.len() as u32;

@@ -32,7 +32,7 @@ impl Spe {
         }
     }
 
-    /// Empties everything, and seats a task, or none.
+    /// Empties the SPE, and seats a task on it, if one is given.
     pub fn reset(&mut self, task: Option<u16>) {
         self.task = task;
         self.mfc.reset();
@@ -46,7 +46,7 @@ impl Spe {
         self.node
     }
 
-    /// The task that runs on it, for which alone it works.
+    /// The task that runs on the SPE.
     pub fn task(&self, now: u64) -> u16 {
         match self.task {
             Some(task) => task,
@@ -59,7 +59,7 @@ impl Spe {
         self.inbound.has_room()
     }
 
-    /// A value arrives at a mapped register; `gathers` says whether signals are added to those that are there.
+    /// Takes a value that arrives at a mapped register; `gathers` says whether a signal is added to the earlier ones.
     pub fn write(&mut self, register: MappedRegister, value: u32, gathers: bool) {
         match register {
             MappedRegister::Mailbox => self.inbound.write(value),
@@ -67,7 +67,7 @@ impl Spe {
         }
     }
 
-    /// The SPU reads a mapped register; `None` where it must wait.
+    /// Reads a mapped register for the SPU; `None` if it must wait.
     pub fn read(&mut self, register: MappedRegister) -> Option<u32> {
         match register {
             MappedRegister::Mailbox => self.inbound.read(),

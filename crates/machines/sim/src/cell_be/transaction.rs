@@ -16,7 +16,7 @@ pub struct Node {
 pub enum Purpose {
     /// Bytes into the requester's local store.
     Get,
-    /// Bytes out of it.
+    /// Bytes out of the requester's local store.
     Put,
     /// A value for a mapped register of another SPE.
     Message(MappedRegister),
@@ -26,7 +26,7 @@ pub enum Purpose {
     Claim,
 }
 
-/// A register of an SPE that others write.
+/// A register of an SPE that other elements write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MappedRegister {
     /// The inbound mailbox.
@@ -36,7 +36,7 @@ pub enum MappedRegister {
 }
 
 impl MappedRegister {
-    /// The line of an SPE's mapped registers in which it lies.
+    /// The line of an SPE's mapped registers that holds this register.
     pub fn line(self) -> u32 {
         match self {
             MappedRegister::Signal(Register::One) => 0,
@@ -99,7 +99,7 @@ impl Transactions {
         }
     }
 
-    /// Data goes on from here: from the link of another chip, or from the cache that holds the line.
+    /// Sets the element from which the data continues: the link of another chip, or the cache that holds the line.
     pub fn set_source(&mut self, id: u32, source: Node, now: u64) {
         match &mut self.all[id as usize] {
             Some(transaction) => transaction.source = source,
@@ -120,7 +120,7 @@ impl Transactions {
         broken("the transactions under way", now, format_args!("transaction {id} has ended"))
     }
 
-    /// Drops all.
+    /// Drops all transactions.
     pub fn clear(&mut self) {
         self.all.clear();
         self.free.clear();

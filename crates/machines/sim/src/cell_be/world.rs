@@ -18,12 +18,12 @@ use crate::engine::Machine;
 use crate::trace::Trace;
 use seatmap_port::channels::{Service, Shape};
 
-/// Where a task runs.
+/// The element on which a task runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Seat {
-    /// On this SPE, counted over all chips.
+    /// An SPE, counted over all chips.
     Spe(u16),
-    /// On the PPE of this chip.
+    /// The PPE of a chip.
     Ppe(u8),
 }
 
@@ -37,7 +37,7 @@ struct Task {
     answer: u64,
     /// Whether the PPE has polled for its call before.
     has_polled: bool,
-    /// The name of its call and when that began, where there is a trace.
+    /// The name and the start of its call, if there is a trace.
     called: Option<(&'static str, u64)>,
 }
 
@@ -56,7 +56,7 @@ pub struct World {
 }
 
 impl World {
-    /// The machine of a model that was checked.
+    /// The machine of a checked model.
     pub fn new(model: &CellModel) -> Self {
         let timing = Timing::new(model);
         let each = model.spes.len();
@@ -77,7 +77,7 @@ impl World {
         }
     }
 
-    /// Back to the beginning, with a task on each of these seats and zeros in all memory.
+    /// Goes back to the beginning, with a task on each of these seats and zeros in all memory.
     pub fn reset(&mut self, shape: &Shape, chips: usize, seats: &[Seat]) {
         self.out.clear();
         self.memory.reset(shape, chips);
@@ -92,7 +92,7 @@ impl World {
         self.atomics.reset();
     }
 
-    /// Has a task start then.
+    /// Starts a task at the given time.
     pub fn start(&mut self, time: u64, task: u16) {
         self.out.send(time, Event::Resume(task));
     }
@@ -102,12 +102,12 @@ impl World {
         self.timing.start_skew
     }
 
-    /// Records from now on, or does not.
+    /// Starts or stops recording a trace.
     pub fn set_trace(&mut self, trace: Option<Trace>) {
         self.trace = trace;
     }
 
-    /// The trace so far, which ends here.
+    /// Takes the trace recorded until now, and stops recording.
     pub fn take_trace(&mut self) -> Option<Trace> {
         self.trace.take()
     }
@@ -125,7 +125,7 @@ impl World {
         self.tasks.len()
     }
 
-    /// Where a task runs; `None` where there is no such task.
+    /// The seat of a task; `None` if there is no such task.
     pub fn seat(&self, task: usize) -> Option<Seat> {
         self.tasks.get(task).map(|task| task.seat)
     }
@@ -169,7 +169,7 @@ impl World {
         }
     }
 
-    /// A task's call has ended, and it continues.
+    /// Notes in the trace that a task's call has ended, and that it continues.
     fn note_resumed(&mut self, task: u16) {
         let now = self.out.now();
         if let (Some(trace), Some((name, began))) = (&mut self.trace, self.tasks[task as usize].called.take()) {
@@ -177,7 +177,7 @@ impl World {
         }
     }
 
-    /// Tries a task's call. A call that cannot be done yet leaves the task waiting.
+    /// Tries a task's call. If the call cannot be done yet, the task goes on waiting.
     fn try_call(&mut self, task: u16) {
         let request = self.request_of(task);
         match self.tasks[task as usize].seat {
@@ -193,7 +193,7 @@ impl World {
         }
     }
 
-    /// A call ends after so many cycles, with an answer.
+    /// Ends a call after this many cycles, with an answer.
     #[inline]
     fn end_call(&mut self, task: u16, cycles: u64, answer: u64) {
         let state = &mut self.tasks[task as usize];
@@ -203,7 +203,7 @@ impl World {
         self.out.send(self.out.now() + cycles, Event::Resume(task));
     }
 
-    /// A service of the operating system, which takes its time.
+    /// Carries out a service of the operating system, which takes its time.
     fn serve(&mut self, task: u16, service: Service) {
         let cycles = match service {
             Service::Thread => self.timing.thread,
@@ -213,7 +213,7 @@ impl World {
         self.end_call(task, cycles, 0);
     }
 
-    /// The SPE on which a task runs. A task on the PPE has been refused before.
+    /// The SPE on which a task runs. The caller has refused tasks on the PPE.
     fn spe_of(&self, task: u16) -> usize {
         match self.tasks[task as usize].seat {
             Seat::Spe(spe) => spe as usize,

@@ -18,13 +18,13 @@ pub struct CoherentBed {
     world: RefCell<World>,
     stage: Stage,
     pus: Vec<u32>,
-    /// Decides how far apart tasks start; 0 for all at once.
+    /// Decides at which times tasks start; with 0, all start at once.
     pub seed: u64,
     counters: Counters,
 }
 
 impl CoherentBed {
-    /// A machine as the model says.
+    /// A machine built from the model.
     #[must_use]
     pub fn new(model: Arc<CoherentModel>) -> Self {
         CoherentBed {
@@ -37,7 +37,7 @@ impl CoherentBed {
         }
     }
 
-    /// Gives a run up after so many events.
+    /// Sets the number of events after which a run gives up.
     pub fn limit_events(&mut self, most_events: u64) {
         self.stage.most_events = most_events;
     }

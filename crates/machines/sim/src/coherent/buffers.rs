@@ -1,4 +1,4 @@
-//! Message buffers: homes that keep their lines, which are read and written there over the fabric.
+//! Message buffers: homes that keep their lines. Caches read and write the lines there over the fabric.
 
 use crate::coherent::intake::Intake;
 use crate::coherent::invariant::{broken, invariant};
@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 const NAME: &str = "message buffer";
 
-/// The message buffers of a machine. Nothing is cached: every request carries its operation, and every answer the
+/// The message buffers of a machine. No line is cached: every request carries its operation, and every answer the
 /// value.
 #[derive(Clone, Debug)]
 pub struct Buffers {
@@ -28,14 +28,14 @@ impl Buffers {
         Buffers { intake: Intake::new(Arc::clone(&layout)), polls: Vec::new(), layout }
     }
 
-    /// Back to the beginning, with this many lines.
+    /// Goes back to the beginning, with this many lines.
     pub fn reset(&mut self, lines: usize) {
         self.intake.reset();
         self.polls.clear();
         self.polls.resize(lines, Queue::EMPTY);
     }
 
-    /// Takes an arriving request in, or sends it back where the buffer is full.
+    /// Takes an arriving request in, or sends it back if the buffer is full.
     #[inline]
     pub fn handle(&mut self, packet: u32, out: &mut Outbox) {
         let message = out.message(packet);
@@ -44,7 +44,7 @@ impl Buffers {
         self.intake.receive(packet, out);
     }
 
-    /// Does what a request wants to its word.
+    /// Carries out a request on its word.
     pub fn looked_up(&mut self, packet: u32, memory: &mut Memory, out: &mut Outbox) {
         let message = *out.message(packet);
         let Parcel::Operation(operation) = *out.parcel(message.parcel) else {
@@ -68,7 +68,8 @@ impl Buffers {
         out.answer(packet, Message { kind, from: message.at, to: message.from, ..message }, 0);
     }
 
-    /// The threads that poll the line find the change with a later poll: after half the time between two, on average.
+    /// Wakes the threads that poll the line. They find the change with a later poll: after half the time between two
+    /// polls, on average.
     fn wake(&mut self, line: u32, out: &mut Outbox) {
         while let Some(packet) = out.unpark(&mut self.polls[line as usize]) {
             let poll = *out.message(packet);
@@ -89,7 +90,7 @@ impl Buffers {
         &self.intake
     }
 
-    /// Stops unless every request was answered.
+    /// Stops the run unless every request was answered.
     pub fn assert_idle(&self, now: u64) {
         self.intake.assert_idle(now);
     }

@@ -1,4 +1,4 @@
-//! The cache of one core: its copies of lines, and what its threads wait for.
+//! The cache of one core: its copies of lines, and the lines for which its threads wait.
 
 use crate::coherent::invariant::{broken, invariant};
 use crate::coherent::layout::Layout;
@@ -12,27 +12,28 @@ const NAME: &str = "cache";
 /// A cache's right to a line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum State {
-    /// It has no copy.
+    /// The cache has no copy.
     #[default]
     Invalid,
-    /// It may read.
+    /// The cache may read.
     Shared,
-    /// It may read, and answers for the line: others share it.
+    /// The cache may read, and answers for the line, which other caches share.
     Owned,
-    /// It may read and write: no other cache has a copy.
+    /// The cache may read and write: no other cache has a copy.
     Exclusive,
 }
 
 /// The reason why a hardware thread waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Wait {
-    /// Nothing that the cache knows of.
+    /// The thread waits for no event of the cache.
     Nothing,
-    /// Its request is on its way to the home, or waits there.
+    /// The thread's request is on its way to the home, or waits there.
     Asking(u32),
-    /// The home has granted its request for this line. A snoop that comes sooner than the answer is held.
+    /// The home has granted the thread's request for this line. The cache holds a snoop that arrives before the
+    /// answer.
     Coming(u32, Option<u32>),
-    /// It sleeps until this line changes.
+    /// The thread sleeps until this line changes.
     Watching(u32),
 }
 
@@ -43,41 +44,41 @@ struct Thread {
     wait: Wait,
 }
 
-/// An answer that has come for a thread, and the snoop that waited for it.
+/// An answer that has arrived for a thread, and the snoop that waited for the answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Delivery {
-    /// The thread, which goes on with its request first.
+    /// The thread. It continues with its request before the snoop is handled.
     pub thread: u16,
-    /// The value that it brings, from a message buffer.
+    /// The value that the answer brings from a message buffer.
     pub value: Option<u64>,
-    /// The snoop, which is to be handled then.
+    /// The snoop that is handled afterwards.
     pub held: Option<u32>,
 }
 
 /// Counts of one cache.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Accesses to lines to which it had the right.
+    /// Accesses that hit: the cache had the right to the line.
     pub hits: u64,
     /// Accesses that went to the line's home.
     pub misses: u64,
-    /// Snoops that came sooner than the line itself, and waited for it.
+    /// Snoops that arrived before the line itself, and waited for it.
     pub early_snoops: u64,
 }
 
-/// The cache of one core. Caches never evict. On a machine of message buffers it holds nothing, and sends every
-/// access on.
+/// The cache of one core. Caches never evict. On a machine with message buffers, a cache holds no lines, and passes
+/// every access on.
 #[derive(Clone, Debug)]
 pub struct Cache {
     layout: Arc<Layout>,
     id: u16,
     node: u16,
-    /// By line; empty where no thread is seated.
+    /// The states by line; empty if no thread is seated.
     states: Vec<State>,
     threads: Vec<Thread>,
-    /// Threads whose answer is coming.
+    /// Number of threads whose answer is coming.
     coming: u16,
-    /// Snoops that came and are not answered yet.
+    /// Snoops that have arrived and are not answered yet.
     snoops: u32,
     counts: Counts,
 }
@@ -90,7 +91,7 @@ impl Cache {
         Cache { layout, id, node, states, threads, coming: 0, snoops, counts: Counts::default() }
     }
 
-    /// Back to the beginning: cold, and without tasks.
+    /// Goes back to the beginning: cold, and without tasks.
     pub fn reset(&mut self) {
         self.states.clear();
         self.threads.clear();
@@ -108,20 +109,20 @@ impl Cache {
         thread as u16
     }
 
-    /// Its right to a line.
+    /// The cache's right to a line.
     #[inline]
     pub fn state(&self, line: u32) -> State {
         self.states[line as usize]
     }
 
-    /// Whether it may read a line, or write it.
+    /// Whether the cache may read a line, or write it.
     #[inline]
     pub fn permits(&self, line: u32, writes: bool) -> bool {
         self.state(line) >= if writes { State::Exclusive } else { State::Shared }
     }
 
-    /// A thread accesses a line. False where the cache lacks the right: then it asks the home, and the answer is
-    /// delivered.
+    /// Accesses a line for a thread. Returns false if the cache lacks the right: then it asks the home, which
+    /// delivers the answer.
     #[inline]
     pub fn access(&mut self, thread: u16, line: u32, request: Request, out: &mut Outbox) -> bool {
         let (writes, is_uncached) = (request.writes(), self.layout.is_uncached);
@@ -138,7 +139,7 @@ impl Cache {
         false
     }
 
-    /// Hits that a copy made while it ran ahead.
+    /// Counts the hits that a copy made while it ran ahead.
     #[inline]
     pub fn count_hits(&mut self, hits: u64) {
         self.counts.hits += hits;
@@ -164,7 +165,7 @@ impl Cache {
         self.coming += 1;
     }
 
-    /// Handles an arriving message. An answer is returned, for the core to go on with.
+    /// Handles an arriving message. Returns an answer, with which the core continues.
     #[inline]
     pub fn handle(&mut self, packet: u32, out: &mut Outbox) -> Option<Delivery> {
         let message = *out.message(packet);
@@ -187,7 +188,7 @@ impl Cache {
         None
     }
 
-    /// The home is full: the request goes out again, as it did the first time.
+    /// Sends the request out again, as the first time, because the home was full.
     fn ask_again(&mut self, packet: u32, nack: Message, writes: bool, out: &mut Outbox) {
         let asks = self.threads.get(nack.thread as usize).is_some_and(|it| it.wait == Wait::Asking(nack.line));
         invariant!(asks, NAME, out.now(), nack, "the thread did not ask for the line");
@@ -196,8 +197,8 @@ impl Cache {
         out.answer(packet, request, self.layout.timing.miss);
     }
 
-    /// An answer has come. A grant may overtake the line that another thread of this core was sent before: it raises
-    /// the right to the line, and the line then lowers nothing.
+    /// Takes an answer that has arrived. A grant may overtake the line that was sent earlier to another thread of
+    /// this core: the grant raises the right to the line, and the line then does not lower it.
     fn deliver(&mut self, answer: Message, exclusive: bool, out: &mut Outbox) -> Delivery {
         let Message { line, thread, .. } = answer;
         let wait = std::mem::replace(&mut self.threads[thread as usize].wait, Wait::Nothing);
@@ -223,7 +224,7 @@ impl Cache {
         Delivery { thread, value: None, held }
     }
 
-    /// The home wants something. Where the line itself is still on its way here, the snoop waits for it.
+    /// Takes a snoop from the home. If the line itself is still on its way here, the snoop waits for it.
     pub fn snoop(&mut self, packet: u32, out: &mut Outbox) {
         let line = out.message(packet).line;
         let Some(expecting) = self.thread_expecting(line) else {
@@ -236,7 +237,7 @@ impl Cache {
         *wait = Wait::Coming(line, Some(packet));
     }
 
-    /// Does what a snoop wants, and tells the home.
+    /// Carries out a snoop, and tells the home.
     pub fn answer(&mut self, packet: u32, out: &mut Outbox) {
         let snoop = *out.message(packet);
         self.snoops -= 1;
@@ -268,7 +269,7 @@ impl Cache {
         self.threads[thread as usize].wait = Wait::Watching(line);
     }
 
-    /// A line changes: the threads that wait for that look again.
+    /// Wakes the threads that wait for a change of this line.
     #[inline]
     pub fn wake(&mut self, line: u32, out: &mut Outbox) {
         let looks = self.layout.looks[self.id as usize];
@@ -278,7 +279,7 @@ impl Cache {
         }
     }
 
-    /// Whether a thread sleeps until one of these lines changes, or is about to get one.
+    /// Whether a thread sleeps until one of these lines changes, or will soon receive one of them.
     pub fn is_wanted(&self, lines: [u32; 2]) -> bool {
         self.threads
             .iter()
@@ -290,7 +291,7 @@ impl Cache {
         self.counts
     }
 
-    /// Stops unless nothing is asked for and no snoop waits.
+    /// Stops the run unless no request is outstanding and no snoop waits.
     pub fn assert_idle(&self, now: u64) {
         let waiting = self.threads.iter().find(|thread| thread.wait != Wait::Nothing);
         let is_idle = waiting.is_none() && self.coming == 0 && self.snoops == 0;

@@ -1,10 +1,10 @@
 //! Copies: a load and a store for each word, in one call.
 //!
-//! Word by word, a task would be resumed for each of them, although nothing can happen to lines that its cache has
-//! until another thread or cache wants them. So a copy runs ahead to the end of two such lines, and one event stands
-//! for all its steps. A thread or cache that wants one of the lines sooner finds all steps done that would have been
-//! done by then, and the copy goes on from there. All steps happen when single loads and stores would; only of two
-//! things in the same tick the other may come first.
+//! Word by word, a task would be resumed for each access, although the lines in its cache cannot change until another
+//! thread or cache accesses them. A copy therefore runs ahead to the end of two such lines, and one event stands for
+//! all its steps. If a thread or cache accesses one of the lines sooner, it finds all steps done that would have been
+//! done by then, and the copy continues from there. All steps happen at the times of single loads and stores; only
+//! the order of two events in the same tick may differ.
 
 use crate::coherent::cores::{Core, Thread};
 use crate::coherent::invariant::invariant;
@@ -13,7 +13,7 @@ use crate::coherent::outbox::{Event, Outbox};
 use crate::coherent::request::Request;
 use seatmap_port::{Addr, WORDS_PER_LINE};
 
-/// A task's copy: even steps load a word, and odd ones store it. Over when all steps are begun.
+/// A task's copy: even steps load a word, and odd steps store it. The copy is over when all steps have begun.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Copying {
     from: u32,
@@ -29,7 +29,7 @@ pub struct Copying {
 /// Steps that run ahead, on two lines.
 #[derive(Clone, Copy, Debug)]
 struct Ahead {
-    /// When the first of them begins.
+    /// The time at which the first of them begins.
     since: u64,
     first: u32,
     /// The first step after them.
@@ -58,7 +58,7 @@ impl Copying {
 }
 
 impl Core {
-    /// The next steps of a thread's copy; false where there are none, and the task itself goes on.
+    /// Begins the next steps of a thread's copy. Returns false if there are none, and the task itself continues.
     #[inline]
     pub fn copies_on(&mut self, thread: u16, memory: &mut Memory, out: &mut Outbox) -> bool {
         let copying = &self.threads[thread as usize].copying;
@@ -81,7 +81,7 @@ impl Core {
         self.look(thread, memory, out);
     }
 
-    /// Runs ahead where the cache has both lines, and no thread of this core waits for them.
+    /// Runs ahead if the cache has both lines, and no thread of this core waits for them.
     fn runs_ahead(&mut self, thread: u16, memory: &mut Memory, out: &mut Outbox) -> bool {
         let Thread { copying, task, .. } = self.threads[thread as usize];
         let ([from, to], until, hit) = (copying.lines(), copying.leaves(), self.layout.timing.hit);
@@ -102,7 +102,8 @@ impl Core {
         self.cache.permits(from, false) && self.cache.permits(to, true)
     }
 
-    /// The time of a run ahead is over. False where that run was cut meanwhile, so that the event does not count.
+    /// Ends a run ahead whose time is over. Returns false if that run was cut in the meantime, so that the event does
+    /// not count.
     pub fn has_copied(&mut self, thread: u16, run: u16, memory: &mut Memory, now: u64) -> bool {
         let copying = &mut self.threads[thread as usize].copying;
         let Some(ahead) = copying.ahead.filter(|_| copying.run == run) else { return false };
@@ -113,8 +114,8 @@ impl Core {
         true
     }
 
-    /// A line of this cache is about to be read or written, or to leave: a thread that copies ahead there has done no
-    /// more than its time.
+    /// Cuts the copies that run ahead on a line of this cache, because the line is about to be read, written or given
+    /// up: only the steps whose time has come are done.
     #[inline]
     pub fn catch_up(&mut self, line: u32, changes: bool, memory: &mut Memory, out: &mut Outbox) {
         if self.ahead == 0 {
@@ -131,7 +132,7 @@ impl Core {
         }
     }
 
-    /// Begins the steps whose time has come, and lets the others wait for theirs.
+    /// Begins the steps whose time has come, and lets the others wait for their times.
     fn cut(&mut self, thread: u16, ahead: Ahead, memory: &mut Memory, out: &mut Outbox) {
         let (hit, now) = (self.layout.timing.hit, out.now());
         let due = ahead.first + ((now - ahead.since) / hit) as u32 + 1;

@@ -18,12 +18,12 @@ pub(super) struct Thread {
     pub task: u16,
     /// The request that it carries out.
     pub request: Option<Request>,
-    /// The value that the task gets when it goes on.
+    /// The value that the task gets when it continues.
     pub answer: u64,
     pub copying: Copying,
 }
 
-/// A core with its cache. The two share a node; everything else reaches them by messages.
+/// A core with its cache. The two share a node; all other components reach them by messages.
 #[derive(Clone, Debug)]
 pub struct Core {
     pub(super) layout: Arc<Layout>,
@@ -39,7 +39,7 @@ impl Core {
         Core { cache: Cache::new(Arc::clone(&layout), id), layout, threads: Vec::new(), ahead: 0 }
     }
 
-    /// Back to the beginning: a cold cache, and no tasks.
+    /// Goes back to the beginning: a cold cache, and no tasks.
     pub fn reset(&mut self) {
         if !self.threads.is_empty() {
             self.cache.reset();
@@ -54,7 +54,7 @@ impl Core {
         self.cache.seat(task, lines)
     }
 
-    /// A task calls.
+    /// Takes a task's call.
     #[inline]
     pub fn call(&mut self, thread: u16, request: Request, memory: &mut Memory, out: &mut Outbox) {
         let state = &mut self.threads[thread as usize];
@@ -67,7 +67,7 @@ impl Core {
         self.look(thread, memory, out);
     }
 
-    /// Tries a thread's request: carries it out where the cache has the right to the line.
+    /// Tries a thread's request: carries it out if the cache has the right to the line.
     #[inline]
     pub fn look(&mut self, thread: u16, memory: &mut Memory, out: &mut Outbox) {
         let request = self.request(thread, out);
@@ -90,14 +90,14 @@ impl Core {
         request
     }
 
-    /// The request is done after so many ticks, and the task goes on.
+    /// Ends the request after this many ticks; the task then continues.
     fn done(&mut self, thread: u16, ticks: u64, answer: u64, out: &mut Outbox) {
         let state = &mut self.threads[thread as usize];
         (state.request, state.answer) = (None, answer);
         out.schedule(Event::Resume(state.task), ticks);
     }
 
-    /// Carries out a request to a word to which the cache has the right.
+    /// Carries out a request on a word to which the cache has the right.
     fn perform(&mut self, thread: u16, request: Request, memory: &mut Memory, out: &mut Outbox) {
         let Some(word) = request.word() else { broken(NAME, out.now(), &request, format_args!("it names no word")) };
         let (line, writes) = (word.line_index(), request.writes());
@@ -116,7 +116,7 @@ impl Core {
         self.done(thread, ticks, found, out);
     }
 
-    /// Handles a message to its cache; an answer lets a thread go on.
+    /// Handles a message to the core's cache; an answer lets a thread continue.
     #[inline]
     pub fn handle(&mut self, packet: u32, memory: &mut Memory, out: &mut Outbox) {
         let Some(Delivery { thread, value, held }) = self.cache.handle(packet, out) else { return };
@@ -130,7 +130,7 @@ impl Core {
         }
     }
 
-    /// Its cache answers a snoop.
+    /// Has the core's cache answer a snoop.
     pub fn answer(&mut self, snoop: u32, memory: &mut Memory, out: &mut Outbox) {
         let &Message { kind, line, .. } = out.message(snoop);
         self.catch_up(line, matches!(kind, Kind::Invalidate { .. }), memory, out);
@@ -143,23 +143,23 @@ impl Core {
         self.cache.expect(thread, now);
     }
 
-    /// The value that the task of a thread gets when it goes on.
+    /// The value that the task of a thread gets when it continues.
     #[inline]
     pub fn answer_to(&self, thread: u16) -> u64 {
         self.threads[thread as usize].answer
     }
 
-    /// The request that a thread carries out; `None` where its task runs or has ended.
+    /// The request that a thread carries out; `None` if its task runs or has ended.
     pub fn doing(&self, thread: u16) -> Option<Request> {
         self.threads[thread as usize].request
     }
 
-    /// Its cache.
+    /// The core's cache.
     pub fn cache(&self) -> &Cache {
         &self.cache
     }
 
-    /// Stops unless every request was answered.
+    /// Stops the run unless every request was answered.
     pub fn assert_idle(&self, now: u64) {
         self.cache.assert_idle(now);
         let busy = self.threads.iter().find_map(|thread| Some((thread.task, thread.request?)));

@@ -1,4 +1,4 @@
-//! Counts of a run, such as a PMU would make.
+//! Counts of a run, as a PMU would report them.
 
 use crate::coherent::cache;
 use crate::coherent::directory::Directory;
@@ -22,39 +22,39 @@ pub struct Counters {
     pub invalidations: u64,
     /// Lines that came from memory.
     pub memory_reads: u64,
-    /// Snoops that came to a cache before the line itself did, and waited for it.
+    /// Snoops that arrived at a cache before the line itself, and waited for it.
     pub early_snoops: u64,
-    /// All links together, lane by lane.
+    /// Counts of each lane, over all links.
     pub lanes: Vec<LaneCounters>,
-    /// Every link's.
+    /// Counts of each link.
     pub links: Vec<LinkCounters>,
-    /// Every directory's that looked something up.
+    /// Counts of each directory that looked a line up.
     pub directories: Vec<DirectoryCounters>,
 }
 
 /// Counts of one lane of all links.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct LaneCounters {
-    /// Its name.
+    /// The name of the lane.
     pub lane: &'static str,
     /// Hops of messages.
     pub grants: u64,
     /// Cycles for which links were busy.
     pub busy_cycles: u64,
-    /// Cycles that messages waited.
+    /// Cycles for which messages waited.
     pub wait_cycles: u64,
 }
 
 /// Counts of one link.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct LinkCounters {
-    /// Where it begins.
+    /// The node at which it begins.
     pub from: u16,
-    /// Where it ends.
+    /// The node at which it ends.
     pub to: u16,
     /// Messages on its address, data and acknowledge lanes.
     pub grants: [u64; LANES],
-    /// Cycles that they waited.
+    /// Cycles for which these messages waited.
     pub wait_cycles: [u64; LANES],
 }
 
@@ -65,11 +65,11 @@ pub struct DirectoryCounters {
     pub node: u16,
     /// Messages that it looked up.
     pub lookups: u64,
-    /// Cycles for which it was busy with that.
+    /// Cycles for which it was busy with look-ups.
     pub busy_cycles: u64,
-    /// Cycles that messages waited for it.
+    /// Cycles for which messages waited for it.
     pub wait_cycles: u64,
-    /// Requests that found it full, and were sent back.
+    /// Requests that it sent back because it was full.
     #[serde(rename = "bounces")]
     pub nacks: u64,
 }

@@ -1,4 +1,4 @@
-//! The directories: homes that know which caches have which line, and serve one request for a line at a time.
+//! The directories: homes that know which caches share each line, and serve one request for a line at a time.
 
 use crate::coherent::homes::Homes;
 use crate::coherent::intake::Intake;
@@ -18,11 +18,11 @@ struct Transaction {
     /// The request; `at` is the node that serves it.
     request: Message,
     writes: bool,
-    /// Whether the requester has no copy, so that it is sent the line.
+    /// Whether the requester has no copy, so that the directory sends it the line.
     wants_line: bool,
-    /// Answers that are still to come.
+    /// Answers that have not arrived yet.
     pending: u16,
-    /// The cache that sent the line home; the requester itself where memory did.
+    /// The cache that sent the line home; the requester itself if memory sent it.
     source: u16,
 }
 
@@ -37,9 +37,9 @@ pub struct Counts {
 
 /// The directories of a machine.
 ///
-/// On a ring or mesh each line has one home, and no two homes share anything: one table holds them all. In a
-/// hierarchy the levels share one record of each line, as if each knew at once what the others know. A request climbs
-/// to the first level below which all caches are that have its line, and that level serves it.
+/// On a ring or mesh each line has one home, and no two homes share anything, so one table holds the records of all
+/// homes. In a hierarchy the levels share one record of each line, as if each level knew at once what the others
+/// know. A request climbs to the first level that has all sharers of its line below it, and that level serves it.
 #[derive(Clone, Debug)]
 pub struct Directory {
     layout: Arc<Layout>,
@@ -50,7 +50,7 @@ pub struct Directory {
 }
 
 impl Directory {
-    /// Directories that know nothing.
+    /// Directories without any records.
     pub fn new(layout: Arc<Layout>) -> Self {
         Directory {
             intake: Intake::new(Arc::clone(&layout)),
@@ -61,7 +61,7 @@ impl Directory {
         }
     }
 
-    /// Back to the beginning, with this many lines that no cache has.
+    /// Goes back to the beginning, with this many lines that are in no cache.
     pub fn reset(&mut self, lines: usize) {
         self.intake.reset();
         self.lines.reset(lines, self.layout.caches());
@@ -69,7 +69,7 @@ impl Directory {
         self.counts = Counts::default();
     }
 
-    /// Takes an arriving message in; a request that finds its home full is sent back.
+    /// Takes an arriving message in; sends a request back if its home is full.
     #[inline]
     pub fn handle(&mut self, packet: u32, out: &mut Outbox) {
         let message = out.message(packet);
@@ -93,7 +93,7 @@ impl Directory {
         }
     }
 
-    /// Memory has read a line.
+    /// Takes a line that memory has read.
     pub fn memory_read(&mut self, line: u32, out: &mut Outbox) {
         self.one_answer_less(line, None, out);
     }
@@ -122,7 +122,7 @@ impl Directory {
         self.begin(packet, request, out);
     }
 
-    /// Sends a request on upwards, where not all caches that have its line are below its node.
+    /// Sends a request further up if some sharers of its line are not below its node.
     fn climbs(&mut self, packet: u32, request: Message, out: &mut Outbox) -> bool {
         let Homes::Climbing(climbing) = &self.layout.homes else { return false };
         let up = climbing.up(request.at, request.line);
@@ -164,7 +164,7 @@ impl Directory {
         out.schedule(Event::MemoryRead(request.line), self.layout.timing.memory);
     }
 
-    /// Asks a cache for the line, or to give it up.
+    /// Asks a cache to send the line, or to give it up.
     fn snoop(&mut self, transaction: u32, kind: Kind, cache: u16, out: &mut Outbox) {
         let served = self.transactions.get_mut(transaction);
         served.pending += 1;
@@ -173,7 +173,7 @@ impl Directory {
         out.send(Message { kind, cache, thread: 0, from: at, at, to, line, parcel: NO_PARCEL }, 0);
     }
 
-    /// Tells every other sharer to give the line up; without others the request is granted at once.
+    /// Tells every other sharer to give the line up. Without other sharers the request is granted at once.
     fn invalidate(&mut self, transaction: u32, out: &mut Outbox) {
         let Transaction { request, wants_line, .. } = *self.transactions.get(transaction);
         let mut next = self.lines.sharer_from(request.line, 0);
@@ -189,7 +189,7 @@ impl Directory {
         }
     }
 
-    /// A cache's answer has been looked up.
+    /// Handles a cache's answer that has been looked up.
     fn answered(&mut self, message: Message, out: &mut Outbox) {
         let transaction = self.lines.get(message.line).transaction;
         let writes = self.transactions.get(transaction).writes;
@@ -199,7 +199,8 @@ impl Directory {
         self.one_answer_less(message.line, source, out);
     }
 
-    /// After the last answer the requester gets what it wants, and requests that waited for the line are served.
+    /// Counts an answer. After the last answer, the requester gets the line or the permission, and the requests that
+    /// waited for the line are served.
     fn one_answer_less(&mut self, line: u32, source: Option<u16>, out: &mut Outbox) {
         let transaction = self.lines.get(line).transaction;
         let served = self.transactions.get_mut(transaction);
@@ -223,7 +224,7 @@ impl Directory {
         }
     }
 
-    /// Sends the requester the line, or leave to go on with its copy, and closes the transaction.
+    /// Sends the requester the line, or the permission to continue with its copy, and closes the transaction.
     fn grant(&mut self, transaction: u32, out: &mut Outbox) {
         let Transaction { request, writes, wants_line, source, .. } = self.transactions.take(transaction);
         let Message { line, cache: own, at, .. } = request;
@@ -255,7 +256,7 @@ impl Directory {
         &self.intake
     }
 
-    /// Stops unless every request was answered.
+    /// Stops the run unless every request was answered.
     pub fn assert_idle(&self, now: u64) {
         self.intake.assert_idle(now);
         let open = self.transactions.occupied();

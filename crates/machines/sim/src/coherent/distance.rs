@@ -1,8 +1,9 @@
-//! The time of a round trip where nothing else happens, by formula; a test compares it with the simulation.
+//! The time of a round trip without other traffic, by formula; a test compares it with the simulation.
 //!
-//! Two tasks write one word in turn (algorithm 1 of Liu et al. 2015). The writer shares the line with the other, so
-//! its store makes the home tell the other to give it up; the other looks again, misses, and is given the line
-//! through the home. On a ring that makes six routes of each of the two to the home a round trip.
+//! Two tasks write one word in turn (algorithm 1 of Liu et al. 2015). The writer shares the line with the other task,
+//! so its store makes the home tell the other cache to give the line up. The other task looks again, misses, and
+//! receives the line through the home. On a ring, a round trip is therefore six routes between each of the two caches
+//! and the home.
 
 use crate::coherent::homes::{Climbing, Homes};
 use crate::coherent::layout::Layout;
@@ -35,7 +36,7 @@ fn home(layout: &Layout, a: u16, b: u16, line: u32) -> u16 {
         Homes::Hashed { .. } => layout.first_home(0, line),
         Homes::Climbing(climbing) => {
             let (mut a, mut b) = (layout.node_of_cache[a as usize], layout.node_of_cache[b as usize]);
-            // A parent's number is the larger.
+            // A parent has a larger number than its child.
             while a != b {
                 if a < b { a = climbing.up(a, line) } else { b = climbing.up(b, line) }
             }
@@ -58,7 +59,7 @@ fn one_way(layout: &Layout, writer: u16, reader: u16, home: u16) -> u64 {
     let route = |cache: u16, node: u16| route(layout, cache, node);
     let request = timing.miss + route(writer, home) + climbing(layout, writer, home) + timing.directory;
     let give_up = route(reader, home) + timing.cache;
-    // The reader's acknowledgement and, once it has looked, its request: the home takes one after the other.
+    // The reader sends its acknowledgement and, after its look, its request: the home takes one after the other.
     let asks = layout.looks[reader as usize] + timing.miss + climbing(layout, reader, home);
     let again = route(reader, home) + asks.max(timing.directory_busy) + timing.directory;
     let forward = route(writer, home) + timing.cache + route(writer, home) + timing.directory;
@@ -73,7 +74,7 @@ pub fn routes(layout: &Layout, pu: u32, line: u32) -> Option<u64> {
     Some(ROUTES * route(layout, cache, home))
 }
 
-/// The node of a line's home, where lines have homes of their own.
+/// The node of a line's home, if lines have homes of their own.
 fn fixed_home(layout: &Layout, line: u32) -> Option<u16> {
     match &layout.homes {
         Homes::Hashed { .. } => Some(layout.first_home(0, line)),

@@ -15,10 +15,10 @@ pub enum Lane {
 pub const LANES: usize = 3;
 
 impl Lane {
-    /// All of them, in the order of their numbers.
+    /// All lanes, in the order of their numbers.
     pub const ALL: [Lane; LANES] = [Lane::Address, Lane::Data, Lane::Acknowledge];
 
-    /// For counters.
+    /// The name of the lane in counters.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -32,9 +32,9 @@ impl Lane {
 /// One direction between two neighbours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Link {
-    /// Where it begins.
+    /// The node at which it begins.
     pub from: u16,
-    /// Where it ends.
+    /// The node at which it ends.
     pub to: u16,
     /// Cycles from its beginning to its end.
     pub cycles: u32,
@@ -42,18 +42,18 @@ pub struct Link {
     pub busy: [u32; LANES],
 }
 
-/// Nodes with links between them, and the route from each to each.
+/// Nodes with links between them, and a route from each node to each other.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fabric {
     nodes: usize,
     links: Vec<Link>,
-    /// The link to take, by where a message is and where it goes.
+    /// The link to take, by the present node and the destination of a message.
     next: Vec<u16>,
 }
 
 impl Fabric {
-    /// A fabric in which `towards(at, to)` names the neighbour to go to next. A neighbour without a link leads to
-    /// `None`, as does a route that never arrives.
+    /// A fabric in which `towards(at, to)` names the neighbour to go to next. `None` if it names a neighbour without
+    /// a link, or if a route never arrives.
     #[must_use]
     pub fn new(nodes: usize, links: Vec<Link>, towards: impl Fn(u16, u16) -> u16) -> Option<Self> {
         let link = |from: u16, to: u16| links.iter().position(|link| (link.from, link.to) == (from, to));
@@ -68,13 +68,13 @@ impl Fabric {
         (0..nodes as u16).all(arrives).then_some(fabric)
     }
 
-    /// How many nodes there are.
+    /// The number of nodes.
     #[must_use]
     pub fn nodes(&self) -> usize {
         self.nodes
     }
 
-    /// Every link.
+    /// All links.
     #[must_use]
     pub fn links(&self) -> &[Link] {
         &self.links
@@ -93,14 +93,15 @@ impl Fabric {
         std::iter::successors(step(from), move |link| step(link.to))
     }
 
-    /// Cycles that a message takes where no other is in its way.
+    /// Cycles that a message takes without other traffic.
     #[must_use]
     pub fn cycles(&self, from: u16, to: u16) -> u64 {
         self.route(from, to).map(|link| u64::from(link.cycles)).sum()
     }
 }
 
-/// A ring of stops, both ways around; messages take the shorter, and clockwise where both are equal.
+/// A ring of stops with links in both directions; messages take the shorter direction, and clockwise if both are
+/// equal.
 #[must_use]
 pub fn ring(stops: u16, cycles: u32, busy: [u32; LANES]) -> Option<Fabric> {
     let up = |at: u16| (at + 1) % stops;
@@ -134,7 +135,7 @@ pub fn tree(up: &[Link]) -> Option<Fabric> {
     let down = |link: &Link| Link { from: link.to, to: link.from, ..*link };
     let links = up.iter().copied().chain(up.iter().map(down)).collect();
     let parent = |node: u16| up.get(node as usize).map_or(root, |link| link.to);
-    // A child's number is smaller than its parent's: going up from the target ends at, or passes, where the message is.
+    // A child has a smaller number than its parent: going up from the target ends at, or passes, the message's node.
     let towards = |at: u16, to: u16| {
         let mut below = to;
         while parent(below) < at {

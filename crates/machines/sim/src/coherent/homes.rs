@@ -5,38 +5,38 @@ use crate::engine::mixed;
 /// The rule by which a request finds its line's home.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Homes {
-    /// A node by the line's number alone: tag directories, message buffers.
+    /// A node by the line's number alone, as with tag directories and message buffers.
     Hashed {
         /// The node of each home.
         nodes: Vec<u16>,
-        /// Where the hash starts.
+        /// The start of the hash.
         seed: u64,
     },
-    /// The first node above the cache below which all sharers are: inclusive caches, level by level.
+    /// The first node above the cache that has all sharers below it, as with inclusive caches, level by level.
     Climbing(Climbing),
 }
 
 /// Nodes above nodes, and the homes at the top.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Climbing {
-    /// The node above each; the first top for all that is below the tops.
+    /// The node above each node; for a node just below the tops, the first top.
     pub parent: Vec<u16>,
-    /// The caches below each, from the first to before the second. As many as there are nodes, tops included.
+    /// The caches below each node, from the first to before the second. It has an entry for each node, tops included.
     pub below: Vec<(u16, u16)>,
-    /// The first of the homes at the top, which are the last of `parent`; lines are dealt to them by number.
+    /// The first of the homes at the top, which are the last nodes; lines are dealt to them by number.
     pub first_top: u16,
-    /// Where the hash starts.
+    /// The start of the hash.
     pub seed: u64,
 }
 
 impl Climbing {
-    /// Homes at the top.
+    /// The number of homes at the top.
     #[must_use]
     pub fn tops(&self) -> usize {
         self.parent.len() - self.first_top as usize
     }
 
-    /// The node to which a request for a line climbs from a node; a node at the top is its own.
+    /// The node to which a request for a line climbs from a node; for a node at the top, the node itself.
     #[inline]
     #[must_use]
     pub fn up(&self, node: u16, line: u32) -> u16 {
@@ -51,7 +51,7 @@ impl Climbing {
 }
 
 impl Homes {
-    /// How many homes there are by number; 0 where the home depends on the sharers.
+    /// The number of homes to which lines are dealt by number; 0 if the home depends on the sharers.
     #[must_use]
     pub fn count(&self) -> usize {
         match self {
@@ -72,9 +72,9 @@ impl Homes {
     }
 }
 
-/// The home of a line among so many: SplitMix64's mix (Steele, Lea & Flood 2014) of its number, in which every bit of
-/// an address has its say on every bit of the result, scaled to the homes (Lemire 2019). The true hashes are
-/// unpublished.
+/// The home of a line among this many homes: SplitMix64's mix (Steele, Lea & Flood 2014) of the line's number, in
+/// which every bit of the number affects every bit of the result, scaled to the homes (Lemire 2019). The true hashes
+/// are unpublished.
 #[must_use]
 pub fn hashed(line: u32, seed: u64, homes: usize) -> usize {
     let mix = mixed(u64::from(line) ^ mixed(seed));

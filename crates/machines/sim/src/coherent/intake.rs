@@ -1,4 +1,4 @@
-//! The entrance of every home: admission, and one look-up after the other.
+//! The entrance of every home: it admits messages, and looks up one after the other.
 
 use crate::coherent::invariant::invariant;
 use crate::coherent::layout::Layout;
@@ -6,18 +6,18 @@ use crate::coherent::message::{Kind, Message};
 use crate::coherent::outbox::{Event, Outbox};
 use std::sync::Arc;
 
-/// The entrance of the home at one node, with what a PMU would count of it.
+/// The entrance of the home at one node, with the counts that a PMU would report for it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Pipeline {
-    /// When it takes the next message.
+    /// The time from which it takes the next message.
     free: u64,
-    /// Requests inside, from admission until they are granted or move on.
+    /// Requests inside, from their admission until they are granted or move on.
     held: u32,
     /// Messages that it looked up.
     pub lookups: u64,
-    /// Ticks that they waited.
+    /// Ticks for which they waited.
     pub waits: u64,
-    /// Requests that found it full.
+    /// Requests that it sent back because the home was full.
     pub nacks: u64,
 }
 
@@ -25,25 +25,25 @@ pub struct Pipeline {
 #[derive(Clone, Debug)]
 pub struct Intake {
     layout: Arc<Layout>,
-    /// By node.
+    /// The entrances by node.
     pipelines: Vec<Pipeline>,
 }
 
 impl Intake {
-    /// Entrances through which nothing has come.
+    /// The entrances before any message.
     pub fn new(layout: Arc<Layout>) -> Self {
         let mut intake = Intake { layout, pipelines: Vec::new() };
         intake.reset();
         intake
     }
 
-    /// Back to the beginning.
+    /// Goes back to the beginning.
     pub fn reset(&mut self) {
         self.pipelines.clear();
         self.pipelines.resize(self.layout.fabric.nodes(), Pipeline::default());
     }
 
-    /// Looks an arriving message up, or sends a request back where the home is full.
+    /// Looks an arriving message up, or sends a request back if the home is full.
     #[inline]
     pub fn receive(&mut self, packet: u32, out: &mut Outbox) {
         let &Message { kind, at, .. } = out.message(packet);
@@ -62,7 +62,7 @@ impl Intake {
         out.schedule(Event::LookedUp(packet), start + self.layout.timing.directory - out.now());
     }
 
-    /// A request leaves a home: there is room for another one.
+    /// Notes that a request leaves a home: there is room for another one.
     #[inline]
     pub fn release(&mut self, node: u16, message: &Message, now: u64) {
         let held = &mut self.pipelines[node as usize].held;
@@ -70,7 +70,7 @@ impl Intake {
         *held -= 1;
     }
 
-    /// A request that had left its room at a home comes in again, room or not.
+    /// Takes back a request that had left its room at a home, whether there is room or not.
     pub fn readmit(&mut self, node: u16) {
         self.pipelines[node as usize].held += 1;
     }
@@ -80,7 +80,7 @@ impl Intake {
         &self.pipelines
     }
 
-    /// Stops unless every request has left.
+    /// Stops the run unless every request has left.
     pub fn assert_idle(&self, now: u64) {
         for (node, pipeline) in self.pipelines.iter().enumerate() {
             invariant!(pipeline.held == 0, "home", now, format_args!("node {node}"), "{} requests left", pipeline.held);
@@ -88,7 +88,7 @@ impl Intake {
     }
 }
 
-/// Sends a request back.
+/// Sends a request back as a Nack.
 fn refuse(packet: u32, writes: bool, out: &mut Outbox) {
     let request = *out.message(packet);
     out.answer(packet, Message { kind: Kind::Nack { writes }, from: request.at, to: request.from, ..request }, 0);

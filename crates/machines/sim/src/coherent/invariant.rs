@@ -2,7 +2,7 @@
 
 use std::fmt::{Arguments, Display};
 
-/// Stops the simulation unless a condition holds: `invariant!(condition, component, tick, message, "why,
+/// Stops the simulation if a condition is false: `invariant!(condition, component, tick, message, "why,
 /// {formatted}")`.
 macro_rules! invariant {
     ($holds:expr, $component:expr, $now:expr, $about:expr, $($why:tt)+) => {
@@ -13,7 +13,7 @@ macro_rules! invariant {
 }
 pub(crate) use invariant;
 
-/// Stops the simulation: a component is in a state that its protocol does not have. This is a mistake of the
+/// Stops the simulation: a component is in a state that its protocol does not have. This is always a mistake of the
 /// simulator, and never one of the simulated program.
 #[cold]
 #[inline(never)]

@@ -3,26 +3,26 @@
 use crate::coherent::fabric::Fabric;
 use crate::coherent::homes::{Homes, hashed};
 
-/// The times of a model, in whole ticks, and the length of its queues.
+/// The times of a model in whole ticks, and the length of its queues.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Timing {
-    /// A cache answers its own core.
+    /// Time in which a cache answers its own core.
     pub hit: u64,
-    /// From a core's access that misses to the request that leaves its cache.
+    /// Time from a core's access that misses to the request that leaves its cache.
     pub miss: u64,
-    /// A cache answers a snoop.
+    /// Time in which a cache answers a snoop.
     pub cache: u64,
-    /// A directory looks a line up.
+    /// Time in which a directory looks a line up.
     pub directory: u64,
-    /// A look-up keeps the next message out.
+    /// Time for which a look-up keeps the next message out.
     pub directory_busy: u64,
     /// Requests that a directory holds; it sends further ones back.
     pub directory_queue: u32,
-    /// Memory answers a directory.
+    /// Time in which memory answers a directory.
     pub memory: u64,
-    /// An atomic takes longer than a store by this.
+    /// Time by which an atomic takes longer than a store.
     pub atomic: u64,
-    /// Tasks start at most this far apart.
+    /// The longest time between the starts of two tasks.
     pub start_skew: u64,
 }
 
@@ -33,27 +33,27 @@ pub struct Layout {
     pub fabric: Fabric,
     /// The homes of lines.
     pub homes: Homes,
-    /// Whether lines stay at their homes, and are read and written there.
+    /// Whether lines stay at their homes, and caches read and write them there.
     pub is_uncached: bool,
     /// The cache of each PU, by OS index.
     pub cache_of_pu: Vec<Option<u16>>,
-    /// Threads that share a cache, at most.
+    /// The most threads that share a cache.
     pub threads: usize,
-    /// Where each cache is.
+    /// The node of each cache.
     pub node_of_cache: Vec<u16>,
-    /// Ticks from a change of a line to the next look of a thread that waits for it, by cache.
+    /// Ticks from a change of a line until a thread that waits for it looks again, by cache.
     pub looks: Vec<u64>,
-    /// Ticks that passing a line on takes in addition, by the cache that sent it and the one that gets it: the part
-    /// of a described distance that whole ticks of links leave. Empty for none.
+    /// Additional ticks for passing a line on, by the cache that sends it and the cache that gets it: the part of a
+    /// described distance that whole ticks of links leave. Empty if there are none.
     pub passing: Vec<u32>,
-    /// Ticks that a route between each cache (row) and each home at the top takes in addition; empty for none.
+    /// Additional ticks of a route between each cache (row) and each home at the top; empty if there are none.
     pub extra: Vec<u32>,
-    /// The times of everything else.
+    /// The times of all other operations.
     pub timing: Timing,
 }
 
 impl Layout {
-    /// How many caches there are.
+    /// The number of caches.
     pub fn caches(&self) -> usize {
         self.node_of_cache.len()
     }
@@ -66,7 +66,7 @@ impl Layout {
         }
     }
 
-    /// Ticks that passing a line from one cache to another takes in addition.
+    /// Additional ticks for passing a line from one cache to another.
     #[inline]
     pub fn passing(&self, from: u16, to: u16) -> u64 {
         if self.passing.is_empty() {

@@ -2,25 +2,26 @@
 
 use crate::coherent::slab::Queue;
 
-/// No cache.
+/// Stands for no cache.
 pub const NO_CACHE: u16 = u16::MAX;
-/// No transaction.
+/// Stands for no transaction.
 pub const IDLE: u32 = u32::MAX;
 
-/// The record of a line. Modified and exclusive are one: a cache that has the line alone may write it.
+/// The record of a line. The states modified and exclusive are one: the only sharer of a line may write it.
 #[derive(Clone, Copy, Debug)]
 pub struct Line {
-    /// The cache that answers for it: the last one that could write. It may share the line by now.
+    /// The cache that answers for the line: the last one that could write it. The owner may share the line with other
+    /// caches.
     pub owner: u16,
     /// The transaction that serves a request for it; [`IDLE`] for none.
     pub transaction: u32,
-    /// The requests that wait for that.
+    /// The requests that wait for that transaction.
     pub waiting: Queue,
 }
 
 const UNKNOWN: Line = Line { owner: NO_CACHE, transaction: IDLE, waiting: Queue::EMPTY };
 
-/// The records of all lines, and for each the caches that have it: its sharers, the owner among them.
+/// The records of all lines, and for each line its sharers: the caches that have a copy, the owner among them.
 #[derive(Clone, Debug, Default)]
 pub struct Lines {
     lines: Vec<Line>,
@@ -30,7 +31,7 @@ pub struct Lines {
 }
 
 impl Lines {
-    /// Forgets everything: this many lines that no cache has, on a machine with this many caches.
+    /// Resets the table to this many lines without sharers, on a machine with this many caches.
     pub fn reset(&mut self, lines: usize, caches: usize) {
         self.words = caches.div_ceil(64).max(1);
         self.lines.clear();
@@ -56,28 +57,28 @@ impl Lines {
         (line as usize * self.words + cache as usize / 64, 1 << (cache % 64))
     }
 
-    /// Whether a cache has a line.
+    /// Whether a cache is a sharer of a line.
     #[inline]
     pub fn is_shared_by(&self, line: u32, cache: u16) -> bool {
         let (word, bit) = self.word(line, cache);
         self.sharers[word] & bit != 0
     }
 
-    /// Notes that a cache has a line.
+    /// Adds a cache to the sharers of a line.
     #[inline]
     pub fn add(&mut self, line: u32, cache: u16) {
         let (word, bit) = self.word(line, cache);
         self.sharers[word] |= bit;
     }
 
-    /// Notes that a cache does not have a line any more.
+    /// Removes a cache from the sharers of a line.
     #[inline]
     pub fn remove(&mut self, line: u32, cache: u16) {
         let (word, bit) = self.word(line, cache);
         self.sharers[word] &= !bit;
     }
 
-    /// The first cache from this one on that has a line.
+    /// The first sharer of a line from this cache on.
     #[inline]
     pub fn sharer_from(&self, line: u32, cache: u16) -> Option<u16> {
         let first = cache as usize / 64;
@@ -87,13 +88,13 @@ impl Lines {
         Some((found * 64) as u16 + (words[found] & mask(found)).trailing_zeros() as u16)
     }
 
-    /// Whether no cache but this one has a line.
+    /// Whether a line has no sharer but this cache.
     #[inline]
     pub fn has_no_sharer_but(&self, line: u32, cache: u16) -> bool {
         self.are_within(line, (cache, cache + 1))
     }
 
-    /// Whether all caches that have a line are among these, from the first to before the second.
+    /// Whether all sharers of a line are among these caches, from the first to before the second.
     #[inline]
     pub fn are_within(&self, line: u32, (from, to): (u16, u16)) -> bool {
         let is_inside = self.sharer_from(line, 0).is_none_or(|first| first >= from);

@@ -5,22 +5,22 @@ use seatmap_port::{Addr, WORDS_PER_LINE};
 
 /// The words of the shared memory.
 ///
-/// The protocol gives one cache at a time the right to write a line, and takes every copy away before: so all copies
-/// are equal, and one store of values serves all of them. Cores and message buffers check their right before they
-/// read or write.
+/// The protocol gives one cache at a time the right to write a line, and takes every other copy away first. All
+/// copies are therefore equal, and one store of values serves all of them. Cores and message buffers check their
+/// right before they read or write.
 #[derive(Clone, Debug, Default)]
 pub struct Memory {
     words: Vec<u64>,
 }
 
 impl Memory {
-    /// Grows to so many lines; what is there stays.
+    /// Grows to this many lines; the lines that are there keep their values.
     pub fn grow(&mut self, lines: u32) {
         let words = lines as usize * WORDS_PER_LINE as usize;
         self.words.resize(self.words.len().max(words), 0);
     }
 
-    /// Forgets everything.
+    /// Empties the memory.
     pub fn clear(&mut self) {
         self.words.clear();
     }

@@ -7,17 +7,17 @@ use std::fmt;
 /// The kind of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// A cache asks the home for a line that it misses, or to write a line that it shares (step 1 of figure 6 of Liu
-    /// et al. 2015).
+    /// A cache asks the home for a line that it misses, or for the right to write a line that it shares (step 1 of
+    /// figure 6 of Liu et al. 2015).
     Request {
-        /// Whether it asks to write.
+        /// Whether the cache asks to write.
         writes: bool,
     },
     /// The home asks the owner to send the line home (step 2).
     Forward,
     /// The home tells a cache to give the line up.
     Invalidate {
-        /// Whether the requester lacks the line: then its owner sends it home.
+        /// Whether the requester lacks the line: then the line's owner sends it home.
         wants_line: bool,
     },
     /// A cache sends the line home (step 3).
@@ -26,23 +26,23 @@ pub enum Kind {
     InvAck,
     /// The home passes the line to the requester (step 4).
     Line {
-        /// Whether the requester becomes its only cache, and may write.
+        /// Whether the requester becomes the line's only sharer, and may write it.
         exclusive: bool,
     },
-    /// The home lets the requester go on with the copy that it has.
+    /// The home lets the requester continue with the copy that it has.
     Grant {
-        /// Whether the requester is now its only cache, and may write.
+        /// Whether the requester is now the line's only sharer, and may write it.
         exclusive: bool,
     },
-    /// The home is full and sends the request back: ask again.
+    /// The home is full and sends the request back; the cache asks again.
     Nack {
-        /// As in the request.
+        /// Whether the request asked to write.
         writes: bool,
     },
 }
 
 impl Kind {
-    /// The lane that it takes.
+    /// The lane that the message takes.
     #[inline]
     pub fn lane(self) -> Lane {
         match self {
@@ -60,17 +60,17 @@ impl Kind {
 }
 
 /// The operation of a request to a message buffer, or the value of its answer. It travels with a message and is kept
-/// beside it, in the [`Outbox`](crate::coherent::outbox::Outbox): messages between caches and directories go without
+/// beside it, in the [`Outbox`](crate::coherent::outbox::Outbox): messages between caches and directories have none
 /// and stay small.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Parcel {
-    /// Of a request: the operation.
+    /// The operation of a request.
     Operation(Request),
-    /// Of an answer: the value of the word before.
+    /// The value of an answer: that of the word before the operation.
     Value(u64),
 }
 
-/// The place of no parcel.
+/// Stands for no parcel.
 pub const NO_PARCEL: u32 = u32::MAX;
 
 /// A message.

@@ -10,8 +10,8 @@ use crate::coherent::shape::Shape;
 use crate::coherent::written::{Figures, Written};
 use seatmap_machine::{Profile, Topology};
 
-/// A machine whose caches keep lines coherent (or, on the SCC, whose tiles have message buffers), with what everything
-/// costs.
+/// A machine whose caches keep lines coherent (or, on the SCC, whose tiles have message buffers), with the cost of
+/// every operation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CoherentModel {
     /// Its name on the command line.
@@ -22,11 +22,11 @@ pub struct CoherentModel {
     pub sources: Vec<String>,
     /// The core clock.
     pub frequency_ghz: f64,
-    /// Time is counted in ticks, so many to a core cycle: one, or more where distances are known to a part of one.
+    /// Ticks of a core cycle, the unit of time: 1, or more if distances are known to a part of a cycle.
     pub ticks_per_cycle: u32,
     /// Its PUs.
     pub topology: Topology,
-    /// How its nodes lie; `None` on a hierarchical machine, of which the topology says all.
+    /// The positions of its nodes; `None` on a hierarchical machine, whose topology gives them.
     pub shape: Option<Shape>,
     /// The figures.
     pub figures: Figures,
@@ -37,7 +37,7 @@ impl CoherentModel {
     /// Reads a model and checks that it can run.
     ///
     /// # Errors
-    /// [`ModelError`]; `name` is what it calls the text.
+    /// [`ModelError`]; `name` is the name of the text in its message.
     pub fn from_toml(name: &str, text: &str) -> Result<Self, ModelError> {
         match hierarchy::kind_of_fabric(text).as_deref() {
             Some("levels") => Hierarchy::read(name, text)?.model(name),
@@ -49,12 +49,12 @@ impl CoherentModel {
         }
     }
 
-    /// A hierarchical machine (SMT siblings, caches, dies, packages) from core distances that somebody measured or
-    /// wrote down: every distance comes back to the tick. Figures that a profile does not tell (how long directories
+    /// A hierarchical machine (SMT siblings, caches, dies, packages) from measured or described core distances: the
+    /// simulation gives every distance back to the tick. Figures that a profile does not give (how long directories
     /// and links are busy) are taken from [`hierarchy::ORDINARY`].
     ///
     /// # Errors
-    /// A profile without topology, distances or frequency enough.
+    /// [`ModelError`], for a profile without topology, distances or a sufficient frequency.
     pub fn from_profile(profile: &Profile, summary: &str, frequency_ghz: f64) -> Result<Self, ModelError> {
         Hierarchy::described(profile, summary, frequency_ghz)?.model(&profile.name)
     }
@@ -65,54 +65,54 @@ impl CoherentModel {
         1.0 / (self.frequency_ghz * f64::from(self.ticks_per_cycle))
     }
 
-    /// Ticks of a round trip of one line between two PUs where nothing else happens, by formula and not by
-    /// simulation. `None` for PUs that there are not, for one PU, and where lines stay in message buffers: there it
-    /// depends on how two polls fall together.
+    /// Ticks of a round trip of one line between two PUs without other traffic, by formula instead of simulation.
+    /// `None` for PUs that do not exist, for a PU and itself, and if lines stay in message buffers: there the time
+    /// depends on when two polls happen.
     #[must_use]
     pub fn round_trip_ticks(&self, a: u32, b: u32, line: u32) -> Option<u64> {
         distance::round_trip(&self.layout, a, b, line)
     }
 
-    /// The PUs nearest to the home of a line: on the same stop, else beside it. `None` where lines have no home of
-    /// their own.
+    /// The PUs nearest to the home of a line: on the same stop, else beside it. `None` if lines have no home of their
+    /// own.
     #[must_use]
     pub fn pus_at_home(&self, line: u32) -> Option<Vec<u32>> {
         distance::nearest_pus(&self.layout, line)
     }
 
-    /// The part of a round trip that a PU's routes to the home of a line take: a_i(home), in ticks. `None` where
-    /// lines have no home of their own, or stay there.
+    /// The part of a round trip that a PU's routes to the home of a line take: a_i(home), in ticks. `None` if lines
+    /// have no home of their own, or stay at their homes.
     #[must_use]
     pub fn ways_to_home(&self, pu: u32, line: u32) -> Option<u64> {
         distance::routes(&self.layout, pu, line)
     }
 
-    /// How many homes lines are dealt to; 0 where they have none of their own.
+    /// The number of homes to which lines are dealt; 0 if lines have no homes of their own.
     #[must_use]
     pub fn homes(&self) -> usize {
         self.layout.homes.count()
     }
 
-    /// The number of a line's home; `None` where it has none of its own.
+    /// The number of a line's home; `None` if the line has no home of its own.
     #[must_use]
     pub fn home_of(&self, line: u32) -> Option<u32> {
         self.layout.homes.of(line)
     }
 
-    /// Its nodes and links.
+    /// The machine's nodes and links.
     #[must_use]
     pub fn fabric(&self) -> &Fabric {
         &self.layout.fabric
     }
 
-    /// The node of a PU's cache; `None` for PUs that there are not.
+    /// The node of a PU's cache; `None` for a PU that does not exist.
     #[must_use]
     pub fn node_of_pu(&self, os: u32) -> Option<u16> {
         let cache = self.layout.cache_of_pu.get(os as usize).copied().flatten()?;
         self.layout.node_of_cache.get(cache as usize).copied()
     }
 
-    /// The node of each home, where lines are dealt to homes by number alone; nothing else.
+    /// The node of each home, if lines are dealt to homes by number alone; else empty.
     #[must_use]
     pub fn nodes_of_homes(&self) -> &[u16] {
         match &self.layout.homes {
@@ -121,7 +121,7 @@ impl CoherentModel {
         }
     }
 
-    /// Memory modules: NUMA nodes, where they are known.
+    /// Memory modules: NUMA nodes, if they are known.
     #[must_use]
     pub fn modules(&self) -> usize {
         let nodes: std::collections::BTreeSet<_> = self.topology.pus.iter().filter_map(|pu| pu.numa).collect();

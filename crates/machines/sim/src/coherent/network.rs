@@ -7,10 +7,10 @@ use crate::coherent::message::{Kind, Message};
 use crate::coherent::slab::{Queue, Slab};
 use std::sync::Arc;
 
-/// One lane of a link, with what a PMU would count of it.
+/// One lane of a link, with the counts that a PMU would report for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wire {
-    /// When it takes the next message.
+    /// The time from which it takes the next message.
     free: u64,
     /// Ticks for which a message keeps the next one out.
     busy: u32,
@@ -20,21 +20,21 @@ pub struct Wire {
     end: u16,
     /// Messages that it took.
     pub grants: u64,
-    /// Ticks that they waited.
+    /// Ticks for which they waited.
     pub waits: u64,
 }
 
-/// How far a message came.
+/// The progress of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// It moves again at this time.
+    /// The message moves again at this time.
     Later {
-        /// When.
+        /// The time.
         time: u64,
-        /// The network's number for it.
+        /// The network's number for the message.
         packet: u32,
     },
-    /// It is where it goes to, and waits to be received.
+    /// The message is at its destination, and waits to be received.
     Arrived(u32),
 }
 
@@ -49,14 +49,14 @@ pub struct Network {
 }
 
 impl Network {
-    /// A network on which nothing is under way.
+    /// A network without messages.
     pub fn new(layout: Arc<Layout>) -> Self {
         let mut network = Network { layout, wires: Vec::new(), packets: Slab::default(), sent: 0, received: 0 };
         network.reset();
         network
     }
 
-    /// Back to the beginning.
+    /// Goes back to the beginning.
     pub fn reset(&mut self) {
         let wire = |link: &Link, lane: usize| Wire {
             free: 0,
@@ -72,8 +72,8 @@ impl Network {
         (self.sent, self.received) = (0, 0);
     }
 
-    /// Takes a message that leaves after so many ticks. The ticks of its route beyond its links come first; a Nack goes
-    /// without.
+    /// Takes a message that leaves after this many ticks. The ticks of its route beyond its links come first; a Nack
+    /// has none.
     #[inline(always)]
     pub fn send(&mut self, message: Message, after: u64, now: u64) -> Step {
         let after = after + self.extra(&message);
@@ -109,7 +109,7 @@ impl Network {
         }
     }
 
-    /// Moves a message over the next link of its route, if it is not at its end.
+    /// Moves a message over the next link of its route, unless it is at its destination.
     #[inline]
     pub fn advance(&mut self, packet: u32, now: u64) -> Step {
         let message = self.packets.get_mut(packet);
@@ -132,7 +132,7 @@ impl Network {
         self.packets.get(packet)
     }
 
-    /// Lets a message that has arrived wait, last of all.
+    /// Lets a message that has arrived wait at the end of a queue.
     pub fn park(&mut self, queue: &mut Queue, packet: u32) {
         self.packets.push(queue, packet);
     }
@@ -159,7 +159,7 @@ impl Network {
         (self.sent, self.received, self.packets.occupied().into())
     }
 
-    /// Stops unless every message that was sent was received.
+    /// Stops the run unless every message that was sent was received.
     pub fn assert_idle(&self, now: u64) {
         let (sent, received, under_way) = self.traffic();
         let is_idle = sent == received && under_way == 0;

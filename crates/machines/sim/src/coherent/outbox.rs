@@ -8,10 +8,10 @@ use crate::coherent::slab::{Queue, Slab};
 use crate::wheel::Wheel;
 use std::sync::Arc;
 
-/// A thing that the simulation dispatches to a component when its time has come.
+/// An event, which the simulation dispatches to a component at its time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
-    /// A task goes on.
+    /// A task continues.
     Resume(u16),
     /// The steps that a task's copy ran ahead are over, if this is still the run that counts (its number).
     Copied(u16, u16),
@@ -27,18 +27,18 @@ pub enum Event {
     Answer(u16, u32),
 }
 
-/// Something that another component learns in this very tick.
+/// An action that takes effect in another component in this very tick.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pending {
-    /// A message is where it goes to.
+    /// A message is at its destination.
     Arrived(u32),
-    /// A message leaves after so many ticks.
+    /// A message leaves after this many ticks.
     Send(Message, u64),
-    /// An event is due after so many ticks.
+    /// An event is due after this many ticks.
     Schedule(Event, u64),
 }
 
-/// Something that another component knows without a message.
+/// A notice: a fact that another component learns without a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Notice {
     /// From a home to a cache: the line or the permission for this thread leaves now.
@@ -59,13 +59,13 @@ pub enum Notice {
 
 /// Takes messages to the network and events to the event queue, for all components.
 ///
-/// Components do not call each other. A message that is where it goes to at once is pending, and is handed to its
-/// receiver when its sender is done; so is everything that comes after it, to keep the order.
+/// Components do not call each other. A message that is at its destination at once is pending, and its receiver gets
+/// it when its sender is done. All later actions are pending too, which keeps the order.
 ///
-/// Beside messages, which take time, there are two [`Notice`]s, which take none and use no link. They are
-/// simplifications of the model:
-/// - `Coming`: a cache knows from the moment of the grant that an answer is on its way. It holds snoops that are later
-///   than the grant, and its other threads' accesses to the line go to the home meanwhile.
+/// Messages take time. There are also two [`Notice`]s, which take no time and use no link. They are simplifications
+/// of the model:
+/// - `Coming`: a cache knows from the moment of the grant that an answer is on its way. It holds snoops that are
+///   later than the grant, and in the meantime its other threads' accesses to the line go to the home.
 /// - `Gone`: the levels of a hierarchy know at once which caches have a line.
 #[derive(Clone, Debug)]
 pub struct Outbox {
@@ -74,7 +74,7 @@ pub struct Outbox {
     /// The parcels of messages under way.
     parcels: Slab<Parcel>,
     pending: Vec<Pending>,
-    /// Pending of the components that wait for the present one.
+    /// Pending actions of the components that wait for the present one.
     outer: usize,
     notices: Vec<Notice>,
 }
@@ -87,7 +87,7 @@ impl Outbox {
         Outbox { queue, network, parcels: Slab::default(), pending, outer: 0, notices }
     }
 
-    /// Back to the beginning.
+    /// Goes back to the beginning.
     pub fn reset(&mut self) {
         self.queue.clear();
         self.network.reset();
@@ -113,7 +113,7 @@ impl Outbox {
         &self.network
     }
 
-    /// Sends a message after so many ticks.
+    /// Sends a message that leaves after this many ticks.
     #[inline(always)]
     pub fn send(&mut self, message: Message, after: u64) {
         if self.pending.len() > self.outer {
@@ -134,7 +134,7 @@ impl Outbox {
         self.moved(step);
     }
 
-    /// Schedules an event after so many ticks.
+    /// Schedules an event that is due after this many ticks.
     #[inline]
     pub fn schedule(&mut self, event: Event, after: u64) {
         if self.pending.len() > self.outer {
@@ -163,7 +163,7 @@ impl Outbox {
         self.notices.push(Notice::Gone { cache, line });
     }
 
-    /// Makes a parcel, for one message.
+    /// Stores a parcel, for one message.
     pub fn pack(&mut self, parcel: Parcel) -> u32 {
         self.parcels.add(parcel)
     }
@@ -184,7 +184,7 @@ impl Outbox {
         self.queue.pop()
     }
 
-    /// Moves a message over its next link. True where it is at the end of its route.
+    /// Moves a message over its next link. Returns true if it is at the end of its route.
     #[inline]
     pub fn hop(&mut self, packet: u32) -> bool {
         match self.network.advance(packet, self.now()) {
@@ -196,13 +196,13 @@ impl Outbox {
         }
     }
 
-    /// A message that has arrived, and waits at its receiver until it is taken.
+    /// A message that has arrived, and waits at its receiver until the receiver takes it.
     #[inline]
     pub fn message(&self, packet: u32) -> &Message {
         self.network.message(packet)
     }
 
-    /// Lets a message that has arrived wait, last of all.
+    /// Lets a message that has arrived wait at the end of a queue.
     pub fn park(&mut self, queue: &mut Queue, packet: u32) {
         self.network.park(queue, packet);
     }
@@ -218,19 +218,20 @@ impl Outbox {
         self.network.receive(packet)
     }
 
-    /// Whether the present component has something for others in this tick.
+    /// Whether the present component has actions for others in this tick.
     #[inline]
     pub fn has_more(&self) -> bool {
         self.pending.len() > self.outer || !self.notices.is_empty()
     }
 
-    /// The notices that nobody has read yet, last first.
+    /// Takes a notice that is not delivered yet, the last one first.
     #[inline]
     pub fn next_notice(&mut self) -> Option<Notice> {
         self.notices.pop()
     }
 
-    /// Where the pending actions of the present component begin. They go to others now, which may add their own.
+    /// The range of the present component's pending actions. The other components now receive them, and may add their
+    /// own.
     #[inline]
     pub fn begin_pending(&mut self) -> std::ops::Range<usize> {
         let own = self.outer..self.pending.len();
@@ -238,7 +239,7 @@ impl Outbox {
         own
     }
 
-    /// Carries out one pending action; the message that has arrived by it, if one has.
+    /// Carries out one pending action. Returns the message that has arrived by it, if one has.
     pub fn carry_out(&mut self, at: usize) -> Option<u32> {
         let step = match self.pending[at] {
             Pending::Arrived(packet) => return Some(packet),
@@ -257,14 +258,14 @@ impl Outbox {
         }
     }
 
-    /// Forgets the pending actions of a component: all are carried out.
+    /// Forgets the pending actions of a component, all of which are carried out.
     #[inline]
     pub fn end_pending(&mut self, own: std::ops::Range<usize>) {
         self.pending.truncate(own.start);
         self.outer = own.start;
     }
 
-    /// Stops unless every message and every parcel was received.
+    /// Stops the run unless every message and every parcel was received.
     pub fn assert_idle(&self) {
         self.network.assert_idle(self.now());
         let left = self.parcels.occupied() as usize + self.pending.len() + self.notices.len();

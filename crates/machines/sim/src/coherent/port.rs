@@ -7,7 +7,7 @@ use std::cell::Cell;
 
 /// A task's view of the machine.
 pub struct CoherentPort<'a> {
-    /// The time, beside the machine so that reading it costs nothing.
+    /// The time. It is kept beside the machine so that reading it costs nothing.
     pub clock: &'a Cell<u64>,
     pub yielder: &'a Yielder<Request>,
     pub pu: u32,

@@ -1,4 +1,4 @@
-//! A coherent model as everything else sees a machine: topology, core distances, homes.
+//! The profile of a coherent model: topology, core distances, homes, as for every other machine.
 
 use crate::coherent::{CoherentBed, CoherentModel};
 use crate::error::SimError;
@@ -13,10 +13,10 @@ use std::sync::Arc;
 const LINE: u32 = 64;
 /// Candidate lines whose homes a profile lists: four for each home of the Xeon Phi, by chance.
 const CANDIDATES: u32 = 256;
-/// Round trips to get into step, and those that count.
+/// Round trips that get the tasks into step, and round trips that count.
 const ROUNDS: [u32; 2] = [3, 1];
 
-/// One pair's line back and forth: algorithm 1 of Liu et al. 2015.
+/// One pair of tasks, which send a line back and forth: algorithm 1 of Liu et al. 2015.
 struct RoundTrips;
 
 impl Workload for RoundTrips {
@@ -47,11 +47,11 @@ impl Workload for RoundTrips {
     }
 }
 
-/// The machine's topology, the simulated distance of every pair of cores for one line, and the homes where lines have
-/// their own.
+/// The machine's topology, the simulated distance of every pair of cores for one line, and the homes if lines have
+/// homes of their own.
 ///
 /// # Errors
-/// [`SimError`], where the model cannot be run.
+/// [`SimError`], if the model cannot be run.
 pub fn profile(model: &Arc<CoherentModel>) -> Result<Profile, SimError> {
     let pus: Vec<u32> = model.topology.os_indices().collect();
     let cores = cores(model, &pus);
@@ -73,7 +73,7 @@ pub fn profile(model: &Arc<CoherentModel>) -> Result<Profile, SimError> {
     Ok(profile)
 }
 
-/// The PUs of each core: its threads share a cache, so that other cores are equally far from all of them.
+/// The PUs of each core: the threads of a core share a cache, so other cores are equally far from all of them.
 fn cores(model: &CoherentModel, pus: &[u32]) -> Vec<Vec<u32>> {
     let mut cores = vec![Vec::new(); model.layout.caches()];
     for os in pus {
@@ -83,7 +83,7 @@ fn cores(model: &CoherentModel, pus: &[u32]) -> Vec<Vec<u32>> {
     cores
 }
 
-/// From one core to those before it, and between its own threads; NaN where it has one.
+/// The distances from one core to those before it, and between its own threads; NaN if it has one thread.
 fn row(bed: &mut CoherentBed, cores: &[Vec<u32>], core: usize) -> Result<Vec<f64>, SimError> {
     let mut distance_ns = |other: usize| {
         let pair = (cores[core].last(), cores[other].first());
@@ -97,8 +97,8 @@ fn row(bed: &mut CoherentBed, cores: &[Vec<u32>], core: usize) -> Result<Vec<f64
     (0..=core).map(&mut distance_ns).collect()
 }
 
-/// d(i, j, home) = B + a_i(home) + a_j(home) as the formula has it, where lines have homes of their own and caches
-/// keep them.
+/// The model d(i, j, home) = B + a_i(home) + a_j(home), by formula, if lines have homes of their own and caches keep
+/// them.
 fn home_model(model: &CoherentModel, pus: &[u32]) -> Option<HomeModel> {
     let ns = |ticks: u64| ticks as f64 * model.ns_per_tick();
     let homes = model.homes() as u32;

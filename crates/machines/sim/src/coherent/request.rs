@@ -18,12 +18,12 @@ pub enum Request {
     WaitWhile(Addr, u64),
     /// A load and a store for each word: see `copy`.
     Copy { from: Addr, to: Addr, words: u32 },
-    /// Computes for so many ticks.
+    /// Computes for this many ticks.
     Compute(u64),
 }
 
 impl Request {
-    /// The word that it is about.
+    /// The word that the request accesses.
     #[inline]
     pub fn word(self) -> Option<Addr> {
         match self {
@@ -36,19 +36,19 @@ impl Request {
         }
     }
 
-    /// Whether the line must be held alone.
+    /// Whether the cache must be the line's only sharer.
     #[inline]
     pub fn writes(self) -> bool {
         matches!(self, Request::Store(..) | Request::Add(..) | Request::Exchange { .. })
     }
 
-    /// Whether it reads and writes in one.
+    /// Whether the request reads and writes in one step.
     #[inline]
     pub fn is_atomic(self) -> bool {
         matches!(self, Request::Add(..) | Request::Exchange { .. })
     }
 
-    /// The word's new value, where it writes.
+    /// The word's new value, if the request writes.
     #[inline]
     pub fn written(self, found: u64) -> Option<u64> {
         match self {

@@ -1,4 +1,4 @@
-//! How the nodes of a ring or mesh lie, as written down.
+//! The positions of the nodes of a ring or mesh, as the file gives them.
 
 use crate::coherent::fabric::{self, Fabric, LANES};
 use serde::{Deserialize, Serialize};
@@ -7,11 +7,12 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
 pub enum Shape {
-    /// Stops around a ring, both ways; a core at each that is not said to have none.
+    /// Stops around a ring, which has both directions. Each stop has a core, except those that are listed without
+    /// one.
     Ring {
-        /// How many.
+        /// The number of stops.
         stops: u32,
-        /// Those that are homes and nothing else.
+        /// The stops that are only homes.
         stops_without_core: Vec<u16>,
     },
     /// Tiles, row by row.
@@ -22,14 +23,14 @@ pub enum Shape {
         rows: u32,
         /// Cores that share a tile's place.
         cores_per_tile: u32,
-        /// Tiles beside which memory controllers sit: for those who draw them, as no message goes there.
+        /// Tiles beside which memory controllers sit. They are used in drawings only; no message goes there.
         #[serde(default)]
         memories: Vec<u16>,
     },
 }
 
 impl Shape {
-    /// Stops or tiles.
+    /// The number of stops or tiles.
     #[must_use]
     pub fn nodes(&self) -> u32 {
         match self {
@@ -38,7 +39,7 @@ impl Shape {
         }
     }
 
-    /// Cores over all nodes.
+    /// The number of cores over all nodes.
     #[must_use]
     pub fn cores(&self) -> u32 {
         match self {
@@ -65,7 +66,7 @@ impl Shape {
         }
     }
 
-    /// Nodes that are named and not there, or twice.
+    /// The first mistake: a node that is named but does not exist, or is named twice.
     pub(crate) fn flaw(&self) -> Option<String> {
         let (key, named) = match self {
             Shape::Ring { stops_without_core, .. } => ("stops_without_core", stops_without_core),

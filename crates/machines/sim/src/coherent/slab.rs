@@ -5,11 +5,11 @@ use crate::coherent::invariant::broken;
 /// No place, or nothing further in a queue.
 const NONE: u32 = u32::MAX;
 
-/// Values by place. A value keeps its place until it is taken out; values can wait in [`Queue`]s.
+/// Values by place. A value keeps its place until the caller takes it out; values can wait in [`Queue`]s.
 #[derive(Clone, Debug)]
 pub struct Slab<T> {
     entries: Vec<Entry<T>>,
-    /// The first free place; the others follow.
+    /// The first free place; each free place names the next one.
     free: u32,
     occupied: u32,
 }
@@ -47,13 +47,13 @@ impl<T> Default for Slab<T> {
 }
 
 impl<T: Copy> Slab<T> {
-    /// Forgets all values, and keeps the memory.
+    /// Forgets all values, but keeps the memory.
     pub fn clear(&mut self) {
         self.entries.clear();
         (self.free, self.occupied) = (NONE, 0);
     }
 
-    /// How many values there are.
+    /// The number of values.
     pub fn occupied(&self) -> u32 {
         self.occupied
     }
@@ -90,13 +90,13 @@ impl<T: Copy> Slab<T> {
         self.entries[place as usize].value.as_ref().unwrap_or_else(|| vacant(place))
     }
 
-    /// The value at a place, to be changed.
+    /// The value at a place, for writing.
     #[inline]
     pub fn get_mut(&mut self, place: u32) -> &mut T {
         self.entries[place as usize].value.as_mut().unwrap_or_else(|| vacant(place))
     }
 
-    /// Lets the value at a place wait, last of all.
+    /// Lets the value at a place wait at the end of a queue.
     pub fn push(&mut self, queue: &mut Queue, place: u32) {
         self.entries[place as usize].next = NONE;
         match std::mem::replace(&mut queue.last, place) {

@@ -62,7 +62,7 @@ pub fn message(layout: &Layout, kind: Kind, cache: u16, home: u16, line: u32) ->
     Message { kind, cache, thread: 0, from, at: to, to, line, parcel: NO_PARCEL }
 }
 
-/// Puts a message where it goes to, as if it had travelled there. Other events that are due before are lost.
+/// Puts a message at its destination, as if it had travelled there. Other events that are due earlier are lost.
 pub fn arrive(out: &mut Outbox, message: Message) -> u32 {
     out.send(message, 1);
     loop {
@@ -74,19 +74,19 @@ pub fn arrive(out: &mut Outbox, message: Message) -> u32 {
     }
 }
 
-/// A thing that a component wanted.
+/// An action of a component, as a test sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wish {
-    /// A message, and when it was first seen under way.
+    /// A message, and the time at which it was first seen under way.
     Sent(Message, u64),
-    /// An event, and when it is due.
+    /// An event, and the time at which it is due.
     Due(Event, u64),
     /// A notice.
     Told(Notice),
 }
 
-/// Everything that a component wants until nothing is due any more, in order. Events go to `dispatch`, which says
-/// whether they were the component's own; the others are listed.
+/// The actions of a component until no event is due any more, in order. Events go to `dispatch`, which says whether
+/// they were the component's own; the others are listed.
 pub fn run(out: &mut Outbox, dispatch: &mut dyn FnMut(Event, &mut Outbox) -> bool) -> Vec<Wish> {
     let mut wishes = at_once(out);
     while let Some((time, event)) = out.next_event() {
@@ -99,12 +99,12 @@ pub fn run(out: &mut Outbox, dispatch: &mut dyn FnMut(Event, &mut Outbox) -> boo
     wishes
 }
 
-/// Everything that a component wants, without dispatching any event.
+/// The actions of a component, without dispatching any event.
 pub fn wishes(out: &mut Outbox) -> Vec<Wish> {
     run(out, &mut |_, _| false)
 }
 
-/// Notices, and messages that are where they go to.
+/// Notices, and messages that are at their destinations.
 fn at_once(out: &mut Outbox) -> Vec<Wish> {
     let mut wishes: Vec<Wish> = std::iter::from_fn(|| out.next_notice()).map(Wish::Told).collect();
     let own = out.begin_pending();
@@ -116,7 +116,7 @@ fn at_once(out: &mut Outbox) -> Vec<Wish> {
     wishes
 }
 
-/// The kind, the cache and the destination of all messages among wishes.
+/// The kind, the cache and the destination of all messages among actions.
 pub fn sent(wishes: &[Wish]) -> Vec<(Kind, u16, u16)> {
     let message = |wish: &Wish| match wish {
         Wish::Sent(message, _) => Some((message.kind, message.cache, message.to)),

@@ -29,8 +29,7 @@ struct Seat {
     thread: u16,
 }
 
-/// A machine in virtual time. It owns the components and knows the time; the components know each other by messages
-/// only.
+/// A machine in virtual time. It owns the components and the time; the components only exchange messages.
 #[derive(Clone, Debug)]
 pub struct World {
     layout: Arc<Layout>,
@@ -38,7 +37,7 @@ pub struct World {
     homes: Homes,
     cores: Vec<Core>,
     memory: Memory,
-    /// By task.
+    /// The seats by task.
     seats: Vec<Seat>,
 }
 
@@ -59,8 +58,8 @@ impl World {
         }
     }
 
-    /// Back to the beginning with tasks on these caches and cold ones everywhere; memory keeps its contents, and
-    /// grows to so many lines.
+    /// Goes back to the beginning, with tasks on these caches; all caches are cold. Memory keeps its contents, and
+    /// grows to this many lines.
     pub fn reset(&mut self, caches: &[u16], lines: u32, seed: u64) {
         self.memory.grow(lines);
         match &mut self.homes {
@@ -84,7 +83,7 @@ impl World {
         self.memory.clear();
     }
 
-    /// Dispatches an event; the task that goes on by it, if one does.
+    /// Dispatches an event. Returns the task that continues because of it, if there is one.
     #[inline]
     fn dispatch(&mut self, event: Event) -> Option<u16> {
         match event {
@@ -134,7 +133,7 @@ impl World {
         self.cores[core as usize].has_copied(thread, run, &mut self.memory, self.outbox.now())
     }
 
-    /// Goes on with a thread's copy; false where there is none, and the task itself goes on.
+    /// Continues a thread's copy. Returns false if there is none, and the task itself continues.
     #[inline]
     fn copies_on(&mut self, task: u16) -> bool {
         let Seat { core, thread } = self.seats[task as usize];
@@ -143,8 +142,8 @@ impl World {
         copies
     }
 
-    /// Hands over what a component has for others in this tick, in order: all that one message leads to at once comes
-    /// before the next.
+    /// Hands over a component's actions for other components in this tick, in order: all immediate consequences of
+    /// one message come before the next message.
     #[inline]
     fn deliver(&mut self) {
         if self.outbox.has_more() {
@@ -191,7 +190,7 @@ impl World {
         self.outbox.network()
     }
 
-    /// The directories; `None` on a machine of message buffers.
+    /// The directories; `None` on a machine with message buffers.
     pub fn directory(&self) -> Option<&Directory> {
         match &self.homes {
             Homes::Directory(directory) => Some(directory),
@@ -217,7 +216,8 @@ impl World {
         &self.layout
     }
 
-    /// Stops unless every message was received, and every request answered: so it is after the last task's end.
+    /// Stops the run unless every message was received and every request answered, which must be so after the last
+    /// task's end.
     pub fn assert_idle(&self) {
         let now = self.outbox.now();
         self.outbox.assert_idle();

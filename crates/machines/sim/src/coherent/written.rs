@@ -1,4 +1,4 @@
-//! A coherent machine as written down: `seatmap-coherent/1`.
+//! The file of a coherent machine: `seatmap-coherent/1`.
 
 use crate::ModelError;
 use crate::coherent::CoherentModel;
@@ -15,7 +15,7 @@ use std::sync::Arc;
 /// The format's name, in the `format` key.
 pub const FORMAT: &str = "seatmap-coherent/1";
 
-/// Stops of a ring or tiles of a mesh, at most: ways between all pairs are kept.
+/// The most stops of a ring or tiles of a mesh: routes between all pairs are kept.
 const MOST_NODES: u32 = 1024;
 
 /// The keys of the file.
@@ -35,29 +35,29 @@ pub struct Written {
     figures: Figures,
 }
 
-/// How the operating system numbers hardware threads.
+/// The operating system's numbering of hardware threads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Numbering {
-    /// All threads of a core side by side.
+    /// All threads of a core have consecutive numbers.
     #[default]
     ThreadsAdjacent,
-    /// The same, after a first one that is the last core's last thread: Linux on the Xeon Phi, where cores 237 and 0 of
-    /// Liu et al. 2015 are one.
+    /// Consecutive numbers, after a first one that is the last core's last thread: Linux on the Xeon Phi, where cores
+    /// 237 and 0 of Liu et al. 2015 are one.
     XeonPhi,
 }
 
-/// Which stops or tiles are homes, and how lines are dealt to them.
+/// The stops or tiles that are homes, and the rule that deals lines to them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct HomesWritten {
-    /// `directories`, or `buffers` where lines are not cached.
+    /// `directories`, or `buffers` if lines are not cached.
     kind: HomeKind,
-    /// How many, at the first stops or tiles, one each.
+    /// The number of homes, one at each of the first stops or tiles.
     count: u32,
     /// Values that the hash can take.
     hash_values: u32,
-    /// Where the hash starts.
+    /// The start of the hash.
     hash_seed: u32,
 }
 
@@ -70,33 +70,33 @@ enum HomeKind {
 
 figures! {
     "Every figure of a coherent model. Cycles are core cycles.",
-    /// From one stop or tile to the next.
+    /// Cycles from one stop or tile to the next.
     hop_cycles,
-    /// For how long a link's address lane is busy with a message.
+    /// Cycles for which a message keeps a link's address lane busy.
     address_busy_cycles,
-    /// Its data lane with a line.
+    /// Cycles for which a line keeps a link's data lane busy.
     data_busy_cycles,
-    /// Its acknowledge lane with a message.
+    /// Cycles for which a message keeps a link's acknowledge lane busy.
     acknowledge_busy_cycles,
-    /// A core's own cache answering it.
+    /// Cycles in which a cache answers its own core.
     hit_cycles,
-    /// From a core's asking its cache in vain to the request's leaving it.
+    /// Cycles from a core's access that misses to the request that leaves its cache.
     miss_cycles,
-    /// From a change of a line to the next look of a task that waits for it: a spin loop with its pause.
+    /// Cycles from a change of a line until a task that waits for it looks again: a spin loop with its pause.
     look_cycles,
-    /// A cache's answering somebody else.
+    /// Cycles in which a cache answers a snoop.
     cache_cycles,
-    /// A directory's looking a line up, or a message buffer's answering.
+    /// Cycles in which a directory looks a line up, or a message buffer answers.
     directory_cycles,
-    /// For how long that keeps the next message out.
+    /// Cycles for which that keeps the next message out.
     directory_busy_cycles,
-    /// Requests that a directory holds; further ones are sent back and come again.
+    /// Requests that a directory holds; it sends further ones back, and they come again.
     directory_queue,
-    /// Memory's answering a directory.
+    /// Cycles in which memory answers a directory.
     memory_cycles,
     /// Cycles that an atomic takes longer than a store.
     atomic_cycles,
-    /// Tasks start up to so much apart, by chance.
+    /// The longest time between the starts of two tasks, which start at random times.
     start_skew_cycles,
 }
 
@@ -121,7 +121,8 @@ impl Figures {
             .map(|figure| figure.ticks(ticks_per_cycle) as u32)
     }
 
-    /// A figure of zero where nothing may take no time would let time stand still.
+    /// The first figure that is out of range. Most figures must not be zero: steps without time would stop the
+    /// model's clock.
     pub(crate) fn flaw(&self) -> Option<String> {
         let may_be_zero = |key: &str| ["atomic_cycles", "start_skew_cycles"].contains(&key);
         let bad = |(key, figure): &(&str, &Figure)| {
@@ -134,12 +135,12 @@ impl Figures {
 }
 
 impl Written {
-    /// Reads the text; whether it makes a machine is not known yet.
+    /// Reads the text. Whether it describes a possible machine is checked later.
     pub fn read(name: &str, text: &str) -> Result<Self, ModelError> {
         toml::from_str(text).map_err(|error| syntax(name, text, &error))
     }
 
-    /// The machine.
+    /// The model of the machine.
     pub fn model(self, name: &str) -> Result<CoherentModel, ModelError> {
         let impossible = |message| ModelError::Impossible { name: name.to_owned(), message };
         if let Some(flaw) = self.flaw() {

@@ -1,8 +1,8 @@
-//! Tasks that stop in the middle and go on later.
+//! Tasks that stop in the middle and continue later.
 //!
-//! They are stackful coroutines, so that a workload is an ordinary function. With the feature `threads` each is a thread
-//! instead, of which one runs at a time: slower by far, and what debuggers, profilers and sanitizers understand. Both give
-//! the same results, which the tests hold them to.
+//! They are stackful coroutines, so that a workload is an ordinary function. With the feature `threads`, each of them
+//! is a thread instead, and one thread runs at a time. Threads are far slower, but debuggers, profilers and
+//! sanitizers understand them. Tests check that both give the same results.
 
 #[cfg(not(feature = "threads"))]
 mod coroutine;
@@ -17,12 +17,12 @@ pub use thread::{Fiber, Stack, Yielder};
 /// Bytes of a task's stack.
 const STACK_BYTES: usize = 256 * 1024;
 
-/// How far a task came.
+/// The progress of a task.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Step<S> {
-    /// It stopped, and says this.
+    /// The task stopped with this message.
     Said(S),
-    /// It has ended.
+    /// The task has ended.
     Ended,
 }
 
@@ -32,7 +32,7 @@ mod tests {
     use std::cell::Cell;
     use std::panic::{AssertUnwindSafe, catch_unwind};
 
-    /// Tells when it is dropped.
+    /// Counts its drops.
     struct Guard<'a>(&'a Cell<u32>);
 
     impl Drop for Guard<'_> {

@@ -1,4 +1,4 @@
-//! Fibers that are threads, of which one runs at a time.
+//! Fibers that are threads; one of them runs at a time.
 
 use super::{STACK_BYTES, Step};
 use std::io;
@@ -6,17 +6,17 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{Builder, JoinHandle};
 
-/// A thread's stack also holds what the system puts there.
+/// A thread's stack also holds data of the system.
 const THREAD_BYTES: usize = STACK_BYTES + 768 * 1024;
 
-/// How a task unwinds that nobody wants to go on.
+/// The panic with which a task unwinds when its fiber is dropped.
 struct Dropped;
 
 /// Carries something to the one thread that runs next.
 struct Handed<T>(T);
 
-// SAFETY: whoever hands over stops until it is handed something back, so that one thread at a time uses what is in it; and
-// channels order what both do.
+// SAFETY: a side that hands over stops until the other side hands something back, so one thread at a time uses the
+// content; and channels order the accesses of both.
 unsafe impl<T> Send for Handed<T> {}
 
 impl<T> Handed<T> {
@@ -25,37 +25,37 @@ impl<T> Handed<T> {
     }
 }
 
-/// What a task hands to the engine: how far it came, or its panic.
+/// A task's message to the engine: its progress, or its panic.
 type Outcome<S> = Handed<std::thread::Result<Step<S>>>;
 
-/// A task's way out: it stops with what it says, and goes on with the answer.
+/// A task's connection to the engine: the task stops with a message, and continues with the answer.
 pub struct Yielder<S> {
     outcomes: Sender<Outcome<S>>,
     answers: Receiver<u64>,
 }
 
 impl<S> Yielder<S> {
-    /// Stops until somebody resumes the task.
+    /// Stops until the engine resumes the task.
     pub fn suspend(&self, says: S) -> u64 {
-        // Nobody listens where the fiber is dropped, and then nobody answers either.
+        // The engine does not listen when the fiber is dropped, and then it does not answer either.
         let _ = self.outcomes.send(Handed(Ok(Step::Said(says))));
         self.answers.recv().unwrap_or_else(|_| resume_unwind(Box::new(Dropped)))
     }
 }
 
-/// Where a task runs: its thread has a stack of its own.
+/// The stack on which a task runs, which is empty here: its thread has a stack of its own.
 pub struct Stack;
 
 impl Stack {
-    /// A new one.
+    /// A new stack.
     pub fn new() -> io::Result<Self> {
         Ok(Stack)
     }
 }
 
-/// A task that stops and goes on. Dropped on its way, it unwinds.
+/// A task that stops and continues. If it is dropped before its end, it unwinds.
 pub struct Fiber<S> {
-    /// `None` where the thread could not be made.
+    /// `None` if the thread could not be made.
     thread: Option<JoinHandle<()>>,
     answers: Option<Sender<u64>>,
     outcomes: Receiver<Outcome<S>>,
@@ -66,7 +66,7 @@ impl<S> Fiber<S> {
     /// A task that has not begun.
     ///
     /// # Safety
-    /// What the task borrows outlives the fiber.
+    /// Everything that the task borrows must outlive the fiber.
     pub unsafe fn new(_: Stack, task: impl FnOnce(&Yielder<S>)) -> Self {
         let ((answers, questions), (says, outcomes)) = (channel(), channel());
         let yielder = Yielder { outcomes: says, answers: questions };
@@ -78,7 +78,7 @@ impl<S> Fiber<S> {
         Fiber { thread, answers: Some(answers), outcomes, has_ended: false }
     }
 
-    /// Lets it go on with an answer, to its next stop. Its panics come out here.
+    /// Lets the task continue with an answer, to its next stop. A panic of the task continues here.
     pub fn resume(&mut self, answer: u64) -> Step<S> {
         let went_on = self.answers.as_ref().is_some_and(|answers| answers.send(answer).is_ok());
         let outcome = self.outcomes.recv().ok().filter(|_| went_on).map(Handed::taken);
@@ -90,7 +90,7 @@ impl<S> Fiber<S> {
         }
     }
 
-    /// Its stack, if it has ended.
+    /// The fiber's stack, if the task has ended.
     pub fn into_stack(self) -> Option<Stack> {
         self.has_ended.then_some(Stack)
     }
@@ -100,7 +100,7 @@ impl<S> Drop for Fiber<S> {
     fn drop(&mut self) {
         self.answers = None;
         if let Some(thread) = self.thread.take() {
-            // Its panics are in its outcomes.
+            // The thread has already reported its panic as an outcome.
             let _ = thread.join();
         }
     }

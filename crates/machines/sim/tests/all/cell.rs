@@ -1,4 +1,4 @@
-//! The Cell model against what is published, and its behaviour where programs fail.
+//! The Cell model compared with published figures, and its behaviour when programs fail.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "helpers of tests fail as tests do, and one program has to")]
 
 use seatmap_port::channels::{Atomic, Bed, Channels, Ea, Order, Program, Register, Shape};
@@ -10,7 +10,7 @@ fn bed(name: &str) -> CellBed {
     CellBed::new(catalog::cell(name).unwrap().unwrap())
 }
 
-/// A program from a closure that picks what each task does by number.
+/// A program from a closure that chooses each task's work by number.
 struct Task {
     shape: Shape,
     which: u8,
@@ -77,7 +77,7 @@ impl Task {
             3 => drop(c.atomic(Atomic::Add, Ea::Memory { module: 0, offset: 128 * rank as u32 }, 1)),
             4 => drop(c.atomic(Atomic::Add, Ea::Memory { module: 0, offset: 0 }, 1)),
             7 => c.put(0, own, self.size, 0, Order::Free),
-            // Neighbour to neighbour.
+            // Each SPE transfers with its neighbour.
             _ => c.get(0, Ea::Local { rank: (rank ^ 1) as u16, offset: 32768 }, self.size, 0, Order::Free),
         }
         if ![3, 4].contains(&self.which) {
@@ -92,7 +92,7 @@ fn run(bed: &mut CellBed, seats: &[u32], which: u8, size: u32, module: u8) -> f6
     times.iter().sum::<f64>() / times.len() as f64
 }
 
-/// Nanoseconds a round or operation, and what was published.
+/// Asserts that nanoseconds for each round or operation are near the published figure.
 fn within(what: &str, ns: f64, published: f64, share: f64) {
     let ratio = ns / published;
     assert!((ratio - 1.0).abs() <= share, "{what}: {ns:.1} for {published} ({ratio:.3})");
@@ -136,7 +136,7 @@ fn the_same_run_gives_the_same_counts() {
     assert_ne!(counted(7).1, counted(8).1, "the seed decides when tasks start");
 }
 
-/// A program that does one thing wrong.
+/// A program with one mistake.
 struct Wrong(u8);
 
 impl Program for Wrong {
@@ -171,7 +171,7 @@ impl Program for Wrong {
 
 #[test]
 fn programs_that_fail_end_with_an_error_that_says_who_and_what() {
-    // A panic in a task is caught and told; the hook would print it as well.
+    // The run catches a task's panic and reports it; the hook would print it as well.
     std::panic::set_hook(Box::new(|_| {}));
     let mut bed = bed("cell-qs20");
     bed.limit_events(100_000);
@@ -179,11 +179,11 @@ fn programs_that_fail_end_with_an_error_that_says_who_and_what() {
     let told: Vec<String> = (0..=10).map(&mut refusal).collect();
     insta::assert_snapshot!(told.join("\n"));
     let _ = std::panic::take_hook();
-    // And the machine is as good as new.
+    // After the failures, the machine works as before.
     within("mailbox, afterwards", run(&mut bed, &[0, 1], 0, 0, 0), 158.1, 0.02);
 }
 
-/// A program whose first task, on the PPE, or second, on an SPE, asks for registers that the PPE does not have.
+/// A program whose first task, on the PPE, or second task, on an SPE, asks for registers that the PPE does not have.
 struct WithoutRegisters(u8);
 
 impl Program for WithoutRegisters {

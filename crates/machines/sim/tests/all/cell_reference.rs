@@ -1,7 +1,8 @@
-//! The Cell models' timings, held to what they were: a change of the simulator's code must change none of them.
+//! The timings of the Cell models, compared with recorded ones: a change of the simulator's code must not change any
+//! of them.
 //!
-//! Each line of the snapshot is one program on one model over several placements and seeds: how many runs, the cycles
-//! of all of them together, and hashes of what every task reports and of what every counter counts.
+//! Each line of the snapshot is one program on one model over several placements and seeds: the number of runs, the
+//! cycles of all of them together, and hashes of all tasks' reports and of all counters.
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
 use seatmap_port::channels::{Atomic, Bed, Channels, Ea, Element, Order, Program, Register, Shape};
@@ -10,7 +11,7 @@ use seatmap_workload::stats::{Atomics, Exchange, Means, Source, Threads, Transfe
 use seatmap_workload::{BarrierBySignal, Collective, Kind, LongMessages, Message, MessageRing, Way};
 use std::fmt::Debug;
 
-/// FNV-1a (Fowler, Noll, Vo), which no release of a library changes.
+/// FNV-1a (Fowler, Noll, Vo), which stays the same in all releases of a library.
 fn hash(text: &str, start: u64) -> u64 {
     text.bytes().fold(start, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
@@ -58,7 +59,7 @@ impl Lines {
         self.text += &format!("tasks {outputs:016x}, counters {counters:016x}\n");
     }
 
-    /// Placements of so many tasks: in order, in reverse, and shuffled.
+    /// Placements of this many tasks: in order, in reverse, and shuffled.
     fn placements(&self, tasks: usize) -> Vec<Vec<u32>> {
         let spes = self.bed.model().spes() as u32;
         let mut all: Vec<u32> = (0..spes).collect();
@@ -152,7 +153,7 @@ impl Lines {
     }
 }
 
-/// Everything that a program can do, by chance: workers that transfer, send and count, and a controller beside them.
+/// A random mix of all operations of programs: workers that transfer, send and count, and a controller beside them.
 struct Traffic {
     workers: usize,
     steps: u32,
@@ -207,7 +208,7 @@ impl Traffic {
             _ => {}
         }
         self.count(c, random);
-        // Everybody to the same distance, so that everybody hears one.
+        // All workers send over the same distance, so that each worker hears one other.
         let next = (rank + 1 + step as usize % (self.workers - 1)) % self.workers;
         if step.is_multiple_of(3) {
             c.mailbox_write(next, step);
@@ -215,7 +216,7 @@ impl Traffic {
         }
         if step % 3 == 1 {
             c.signal(next, Register::One, 1 << step);
-            // Signals gather, so that one read may find those of later steps as well.
+            // Signals gather, so one read may also find the signals of later steps.
             while *heard & 1 << step == 0 {
                 *heard |= c.signal_read(Register::One);
             }
@@ -262,7 +263,7 @@ impl Traffic {
 #[test]
 fn every_timing_is_as_it_was() {
     let mut told = String::new();
-    // Tasks on a part of the SPEs, and on all.
+    // Tasks on a part of the SPEs, and on all of them.
     for (name, sizes) in [("cell-ps3", [6].as_slice()), ("cell-qs20", &[6, 16]), ("cell-qs22", &[16])] {
         let bed = CellBed::new(catalog::cell(name).unwrap().unwrap());
         let mut lines = Lines { bed, text: String::new() };

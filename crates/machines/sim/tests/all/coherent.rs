@@ -1,4 +1,4 @@
-//! Coherent models against their own formula, and their behaviour where programs fail.
+//! Coherent models compared with their own formula, and their behaviour when programs fail.
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
 use proptest::prelude::*;
@@ -92,7 +92,7 @@ fn the_profile_of_a_ring_knows_its_homes() {
     }
 }
 
-/// All tasks do one thing to one word, so many times.
+/// All tasks repeat one operation on one word, this many times.
 struct Storm {
     tasks: usize,
     which: u8,

@@ -1,4 +1,4 @@
-//! A copy in one call against the same copy word by word.
+//! A copy in one call, compared with the same copy word by word.
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
 use seatmap_port::{Addr, Port, Testbed, Workload};
@@ -9,10 +9,10 @@ const FROM: Addr = Addr(11);
 const TO: Addr = Addr(83);
 const END: u32 = 128;
 
-/// One task copies, twice, and the others write to what it reads and read what it writes.
+/// One task copies, twice; the other tasks write to its source and read its target.
 struct Copies {
     in_one_call: bool,
-    /// When each of the others starts, and its word of both sides.
+    /// The start of each other task, and its word on both sides.
     others: Vec<(u64, u32)>,
 }
 
@@ -68,12 +68,12 @@ fn a_copy_alone_takes_as_long_as_its_words_and_fewer_events() {
     }
 }
 
-/// Cases, and how many of them may be decided by what happens in the same cycle: who comes first is chance there, and
-/// single words may have it otherwise.
+/// The number of cases, and the most of them that events of the same cycle may decide: their order is chance there,
+/// and a copy word by word may have another order.
 const CASES: usize = 400;
 const MOST_TIES: usize = 2;
 
-/// A sibling and another core come in between, at any time.
+/// A sibling and another core access the lines during the copy, at any time.
 #[test]
 fn who_comes_in_between_finds_what_single_words_leave() {
     let mut rng = fastrand::Rng::with_seed(1);

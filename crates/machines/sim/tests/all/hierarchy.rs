@@ -1,5 +1,4 @@
-//! Hierarchical machines: the distances in the file come out of the simulation, and files that cannot be run are
-//! refused.
+//! Hierarchical machines: the simulation gives the distances in the file, and impossible files are refused.
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
 use proptest::prelude::*;
@@ -15,7 +14,8 @@ fn model(levels: &Hierarchy) -> CoherentModel {
     CoherentModel::from_toml("x.toml", &levels.to_toml()).unwrap()
 }
 
-/// Two packages of two groups, the second group of each with threads; far packages, near groups, and an odd pair.
+/// Two packages of two groups; the second group of each package has cores with two threads. Packages are far, groups
+/// are near, and one pair is odd.
 fn small() -> Hierarchy {
     let core = |at: u32| CoreWritten {
         pus: if at % 4 < 2 { vec![at] } else { vec![at, at + 8] },
@@ -36,7 +36,7 @@ fn small() -> Hierarchy {
     levels
 }
 
-/// Round trips as simulated, for the line that was measured.
+/// Round trips as simulated, for the measured line.
 fn simulated(model: CoherentModel) -> seatmap_machine::Profile {
     coherent::profile(&Arc::new(model)).unwrap()
 }
@@ -54,7 +54,8 @@ fn every_pair_is_as_far_as_the_file_says() {
     }
 }
 
-/// Cores in groups with offsets by home, nearer inside groups than offsets can make up for.
+/// Cores in groups with offsets by home. Distances inside groups are so much shorter that offsets cannot make up for
+/// it.
 fn machines() -> impl Strategy<Value = Hierarchy> {
     let hundredths = |range: std::ops::Range<u32>| range.prop_map(|value| f64::from(value) / 100.0);
     let core = (0_u32..4, prop::collection::vec(hundredths(0..500), 6), 0_u32..2);
@@ -104,8 +105,8 @@ proptest! {
         }
     }
 
-    /// Lines of other homes are as far as their offsets say, up to a tick of each of the twelve ways and half a tick
-    /// of each direction, which is closed as a whole.
+    /// Lines of other homes are as far as their offsets say, up to a tick of each of the twelve routes and half a
+    /// tick of each direction, which is rounded as a whole.
     #[test]
     fn every_home_has_its_offsets(levels in machines()) {
         let model = model(&levels);

@@ -1,5 +1,5 @@
-//! Litmus tests of the memory model. A task of these machines waits until its store is done before it goes on, so
-//! only what sequential consistency allows may come out; and all of that does come out.
+//! Litmus tests of the memory model. A task of these machines waits until its store is done before it continues, so
+//! exactly the outcomes of sequential consistency must appear: no other outcome, and each of them.
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
 use seatmap_port::{Addr, Barrier, Port, Testbed, Workload};
@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 /// Runs of each test on each machine.
 const RUNS: u64 = 2500;
-/// The binary logarithm of the ticks for which a task computes before each step, at most: far longer than an access
-/// takes, so that every order of the steps comes up.
+/// The binary logarithm of the most ticks for which a task computes before each step: far longer than an access
+/// takes, so that every order of the steps appears.
 const LONGEST_DELAY_LOG: u32 = 13;
 
 /// A step of a task.
@@ -50,7 +50,7 @@ impl Workload for Litmus<'_> {
     }
 
     fn task<P: Port>(&self, port: &P, rank: usize) -> Vec<u64> {
-        // Generators whose seeds follow each other begin alike: each task's seed is drawn from one for the run.
+        // Generators with consecutive seeds begin alike, so each task's seed is drawn from one generator for the run.
         let mut seeds = fastrand::Rng::with_seed(self.seed);
         let mut rng = (0..=rank).fold(fastrand::Rng::with_seed(0), |_, _| fastrand::Rng::with_seed(seeds.u64(..)));
         let longest = 1 << rng.u32(0..=LONGEST_DELAY_LOG);
@@ -60,7 +60,7 @@ impl Workload for Litmus<'_> {
         }
         barrier.wait(port);
         for variable in [X, Y] {
-            // So that some runs begin with copies that must be taken away.
+            // Some runs thus begin with copies that must be taken away.
             if rng.bool() {
                 port.load(Litmus::word(variable));
             }
@@ -87,7 +87,7 @@ fn machines() -> Vec<(&'static str, Arc<CoherentModel>)> {
     machines
 }
 
-/// All values that reads had, task by task, over many runs.
+/// All combinations of values that the reads returned, task by task, over many runs.
 fn outcomes(model: &Arc<CoherentModel>, tasks: &[&[Step]]) -> BTreeSet<Vec<u64>> {
     let mut bed = CoherentBed::new(Arc::clone(model));
     let pus = Testbed::pus(&bed).to_vec();
@@ -104,7 +104,7 @@ fn outcomes(model: &Arc<CoherentModel>, tasks: &[&[Step]]) -> BTreeSet<Vec<u64>>
     (0..RUNS).map(outcome).collect()
 }
 
-/// All outcomes of so many reads but those that are forbidden.
+/// All outcomes of this many reads, except the forbidden ones.
 fn all_but(reads: u32, forbidden: &[&[u64]]) -> BTreeSet<Vec<u64>> {
     let outcome = |bits: u32| (0..reads).map(|read| u64::from(bits >> read & 1)).collect::<Vec<_>>();
     (0..1 << reads).map(outcome).filter(|outcome| !forbidden.contains(&outcome.as_slice())).collect()

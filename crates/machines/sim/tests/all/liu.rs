@@ -1,4 +1,5 @@
-//! Liu et al. 2015 on the model: what its two calibrated figures give, and what they do not.
+//! Liu et al. 2015 on the model: the results that its two calibrated figures reproduce, and the results that they do
+//! not.
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
 use seatmap_port::{Addr, Testbed};
@@ -23,7 +24,7 @@ fn core(pu: u32) -> u32 {
     (pu + 4 * CORES - 1) % (4 * CORES) / 4
 }
 
-/// SplitMix64, so that draws are the same everywhere.
+/// SplitMix64, so that draws are the same on all computers.
 struct Draws(u64);
 
 impl Draws {
@@ -34,7 +35,8 @@ impl Draws {
         ((z ^ (z >> 31)) % u64::from(limit)) as u32
     }
 
-    /// So many pairs of PUs, none of those given, each on two cores: a pair on one would be done ten times as fast.
+    /// Draws this many pairs of PUs, without the given PUs. The PUs of a pair are on two cores: a pair on one core
+    /// would end ten times as fast.
     fn pairs(&mut self, count: u32, among: impl Fn(u32) -> bool) -> Vec<u32> {
         let mut free: Vec<u32> = (0..4 * CORES).filter(|pu| among(*pu)).collect();
         let mut seats = Vec::new();
@@ -52,7 +54,7 @@ impl Draws {
     }
 }
 
-/// Mean core cycles of a round trip of each pair, all at once.
+/// Mean core cycles of a round trip of each pair, with all pairs at once.
 fn distances(bed: &mut CoherentBed, seats: &[u32], lines: &[u32], batches: u32) -> Vec<f64> {
     let (round_trips, gate) = (2, Addr::line(0));
     let lines = lines.iter().map(|line| Addr::line(*line)).collect();
@@ -66,7 +68,7 @@ fn distances(bed: &mut CoherentBed, seats: &[u32], lines: &[u32], batches: u32) 
     (0..traces.len()).step_by(2).map(of_pair).collect()
 }
 
-/// The shortest of the first pair's round trips, in core cycles: others can only add to it.
+/// The shortest of the first pair's round trips, in core cycles: other pairs can only lengthen it.
 fn shortest(bed: &mut CoherentBed, seats: &[u32], lines: &[u32]) -> u64 {
     let lines = lines.iter().map(|line| Addr::line(*line)).collect();
     let pairs = PingPong { lines, gate: Addr::line(0), batches: 7, round_trips: 1 };
@@ -74,12 +76,12 @@ fn shortest(bed: &mut CoherentBed, seats: &[u32], lines: &[u32]) -> u64 {
     traces[0].stamps[1..].windows(2).map(|two| two[1].ticks - two[0].ticks).min().unwrap()
 }
 
-/// Seats and lines of pairs that run beside the one on these PUs.
+/// Seats and lines of the pairs that run beside the pair on these PUs.
 type Others<'a> = dyn FnMut(&[u32]) -> (Vec<u32>, Vec<u32>) + 'a;
 
-/// FindTD (algorithm 2), so many looks at each core: the core from which the line is nearest to core 0, whose own
-/// core is left out. Under load single cores' distances are off by more than a hop, so it is the core from which they
-/// grow most evenly with the way around the ring.
+/// FindTD (algorithm 2), with this many looks at each core: it finds the core from which the line is nearest to core
+/// 0, and leaves out core 0's own core. Under load, the distances of single cores are off by more than a hop, so it
+/// takes the core from which distances grow most evenly with the way around the ring.
 fn find_td(bed: &mut CoherentBed, line: u32, looks: u32, others: &mut Others) -> u32 {
     let mut look = |pu: u32| {
         let (seats, lines) = others(&[0, pu]);
@@ -91,7 +93,7 @@ fn find_td(bed: &mut CoherentBed, line: u32, looks: u32, others: &mut Others) ->
     first_thread((0..CORES).min_by(|a, b| left(a).total_cmp(&left(b))).unwrap())
 }
 
-/// What a straight line over the way from `home` leaves of the distances' squares.
+/// The part of the distances' squares that a straight line over the way from `home` does not explain.
 fn unexplained(seen: &[f64], home: u32) -> f64 {
     let way = |core: usize| f64::from(home.abs_diff(core as u32).min(CORES - home.abs_diff(core as u32)));
     let points: Vec<(f64, f64)> = seen.iter().enumerate().map(|(core, cycles)| (way(core), *cycles)).collect();
@@ -99,7 +101,7 @@ fn unexplained(seen: &[f64], home: u32) -> f64 {
     let (x, y) = (points.iter().map(|at| at.0).sum::<f64>() / n, points.iter().map(|at| at.1).sum::<f64>() / n);
     let sum = |of: fn(f64, f64) -> f64| points.iter().map(|at| of(at.0 - x, at.1 - y)).sum::<f64>();
     let (xx, xy, yy) = (sum(|x, _| x * x), sum(|x, y| x * y), sum(|_, y| y * y));
-    // Falling distances would be those of the opposite core.
+    // Falling distances belong to the opposite core.
     yy - xy.max(0.0).powi(2) / xx
 }
 
@@ -107,7 +109,7 @@ fn unexplained(seen: &[f64], home: u32) -> f64 {
 fn the_calibrated_distances_come_out() {
     let (mut bed, model) = (CoherentBed::new(model()), model());
     let line = (FIRST_LINE..).find(|line| model.pus_at_home(*line).unwrap().contains(&125)).unwrap();
-    // Figure 5: from core 0, whose directory is opposite; figure 8: one thread at the directory.
+    // Figure 5 is measured from core 0, whose directory is opposite; figure 8 has one thread at the directory.
     let from = |bed: &mut CoherentBed, pu: u32| -> Vec<f64> {
         let others = (0..CORES).map(first_thread).filter(|to| *to != pu);
         others.map(|to| distances(bed, &[pu, to], &[line], 1)[0]).collect()
@@ -127,12 +129,12 @@ fn find_td_is_right_on_a_quiet_chip() {
     for line in FIRST_LINE..FIRST_LINE + 24 {
         let homes = model.pus_at_home(line).unwrap();
         let found = find_td(&mut bed, line, 1, &mut |_| (Vec::new(), Vec::new()));
-        // Core 59 is where the other thread is.
+        // The other thread is on core 59.
         assert!(homes.contains(&found) || homes.contains(&0), "line {line}: {found}, {homes:?}");
     }
 }
 
-/// So many pairs on random PUs with a line each, lines apart from each other and from `taken`.
+/// This many pairs on random PUs with a line each. The lines differ from each other and from `taken`.
 fn busy(draws: &mut Draws, pairs: u32, taken: &[u32]) -> (Vec<u32>, Vec<u32>) {
     let lines = (0..pairs).map(|at| FIRST_LINE + 4096 + 64 * at + draws.below(64)).collect();
     (draws.pairs(pairs, |pu| !taken.contains(&pu)), lines)
@@ -154,15 +156,15 @@ fn median(mut values: Vec<f64>) -> f64 {
     values[values.len() / 2]
 }
 
-/// Pairs in four sections of 15 cores, each with a line whose home is in its section, of a quarter more than there
-/// are pairs.
+/// Pairs in four sections of 15 cores. Each pair has a line whose home is in its section, chosen from a quarter more
+/// lines than there are pairs.
 fn pizza(model: &CoherentModel, draws: &mut Draws, pairs: usize) -> (Vec<u32>, Vec<u32>) {
     let section_of = |pu: u32| core(pu) as usize / 15;
     let mut lines: Vec<u32> = (0..pairs as u32 * 5 / 4).map(|at| FIRST_LINE + 64 * at + draws.below(64)).collect();
     let (mut seats, mut chosen) = (Vec::new(), Vec::new());
     for pair in 0..pairs {
         let mut home = |line: &u32| section_of(model.pus_at_home(*line).unwrap()[0]) == pair % 4;
-        // Without one at home any line has to do, as footnote 3 says it may come to.
+        // If no line has its home there, any line must do; footnote 3 allows that.
         let at = lines.iter().position(&mut home).unwrap_or(0);
         chosen.push(lines.swap_remove(at));
         let pair = draws.pairs(1, |pu| section_of(pu) == pair % 4 && !seats.contains(&pu));
@@ -198,6 +200,6 @@ fn what_was_not_calibrated_is_what_it_is() {
         gain[0] += usual / cycles(&[first_thread(core(home)), first_thread(core(home)) + 1]) / 100.0;
         gain[1] += usual / cycles(&[home, next]) / 100.0;
     }
-    // 11.66 and 1.45, the time of looking for the directory included.
+    // The paper has 11.66 and 1.45, including the time of looking for the directory.
     assert_eq!(gain.map(|gain| (gain * 100.0).round() / 100.0), [10.21, 2.14]);
 }

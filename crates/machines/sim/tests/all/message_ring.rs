@@ -18,7 +18,7 @@ fn every_packet_passes_every_task() {
         let ways = if is_unidirectional { 1 } else { 2 };
         for task in taken {
             assert_eq!(task.packets, 13 * ways);
-            // Packet r from a side has passed r tasks.
+            // Packet r from one side has passed r tasks.
             assert_eq!(task.sum, ways * (1..=13).sum::<u64>());
         }
     }

@@ -1,4 +1,4 @@
-//! The programs on the Cell model: what they compute, and what they take.
+//! The programs on the Cell model: their results, and their times.
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
 use seatmap_port::channels::{Atomic, Bed, Program};

@@ -25,7 +25,7 @@ impl Write for Fnv {
     }
 }
 
-/// A hash of what tasks saw and of everything that was counted.
+/// A hash of all tasks' outputs and of all counters.
 fn hash(outputs: &impl Debug, counters: &Counters) -> u64 {
     let mut hash = Fnv(0xcbf2_9ce4_8422_2325);
     write!(hash, "{outputs:?}").unwrap();
@@ -44,7 +44,7 @@ fn hash(outputs: &impl Debug, counters: &Counters) -> u64 {
     hash.0
 }
 
-/// Every task does random things to few lines, and meets the others from time to time.
+/// Every task does random operations on few lines, and meets the other tasks from time to time.
 struct Traffic {
     tasks: usize,
     lines: u32,
@@ -141,7 +141,7 @@ impl Runs {
         self.note(what, 3, &outputs);
     }
 
-    /// Seats of three kinds: side by side, far apart, and by chance.
+    /// Seats of three kinds: side by side, far apart, and random.
     fn seats(&self, count: usize) -> [(&'static str, Vec<u32>); 3] {
         let pus = Testbed::pus(&self.bed).to_vec();
         let count = count.min(pus.len());
@@ -265,8 +265,8 @@ fn changed(text: &str, changes: &[(&str, &str)]) -> CoherentModel {
     CoherentModel::from_toml("x.toml", &text).unwrap()
 }
 
-/// A hierarchical machine with this many homes, groups that settle lines or not, and a queue of this length at each
-/// directory.
+/// A hierarchical machine with this many homes, groups that settle lines or do not, and a queue of this length at
+/// each directory.
 fn hierarchical(homes: u32, settled: bool, queue: f64) -> CoherentModel {
     let described = seatmap_machine::catalog::load("xeon-e5-2680-2s").unwrap();
     let mut levels = Hierarchy::described(&described, "a test", 2.5).unwrap();

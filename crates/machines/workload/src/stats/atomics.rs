@@ -3,22 +3,22 @@
 use super::{Loop, Timed};
 use seatmap_port::channels::{Atomic, Channels, Ea, Program, Shape};
 
-/// Every task changes a word, its own or everybody's, again and again (CellStats, section 3.1.5).
+/// Every task changes a word again and again: a word of its own, or one for all tasks (CellStats, section 3.1.5).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Atomics {
-    /// What is done.
+    /// The operation.
     pub operation: Atomic,
-    /// With what.
+    /// The operand of the operation.
     pub operand: u32,
-    /// Tasks.
+    /// Number of tasks.
     pub tasks: usize,
-    /// Bytes between the tasks' words; `None` where all share one.
+    /// Bytes between the tasks' words; `None` if all tasks share one word.
     pub stride_bytes: Option<u32>,
-    /// The memory that they lie in.
+    /// The memory module that holds the words.
     pub module: u8,
-    /// Before the timed ones.
+    /// Operations before the timed ones.
     pub warm_up: u64,
-    /// Timed ones.
+    /// Timed operations.
     pub iterations: u64,
 }
 

@@ -3,7 +3,7 @@
 use super::{Loop, Timed};
 use seatmap_port::channels::{Channels, Program, Register, Service, Shape};
 
-/// By what a message goes.
+/// The means by which a message travels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Means {
     /// Mailboxes.
@@ -12,14 +12,15 @@ pub enum Means {
     Signal,
 }
 
-/// One task tells another, which answers; a round trip an operation (CellStats, sections 3.1.2 and 3.1.3). Task 0 begins.
+/// One task sends to another, which answers; each operation is a round trip (CellStats, sections 3.1.2 and 3.1.3).
+/// Task 0 begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Exchange {
-    /// By what.
+    /// The means by which messages travel.
     pub means: Means,
-    /// Task 0 is a controller (the PPE), which the answer reaches through the worker's outbound mailbox.
+    /// Whether task 0 is a controller (the PPE), which reads the answer from the worker's outbound mailbox.
     pub has_controller: bool,
-    /// The controller calls the operating system instead of writing the mapped register.
+    /// Whether the controller calls the operating system instead of writing the mapped register.
     pub by_system_call: bool,
     /// Round trips before the timed ones.
     pub warm_up: u64,
@@ -88,7 +89,7 @@ impl Exchange {
     }
 }
 
-/// Never zero: a signal of no bits is none.
+/// The word of a round. It is never zero: a signal without bits does not count as a signal.
 fn word(round: u64) -> u32 {
     (round % 1_000_000) as u32 + 1
 }

@@ -1,8 +1,8 @@
 //! The programs of CellStats: one primitive at a time, in a loop.
 //!
-//! After Abellán, Fernández & Acacio 2009, "Characterizing the basic synchronization and communication operations in dual
-//! Cell-based blades through CellStats", section 3. Each task warms up, loops, and reports what its clock and its
-//! decrementer say of the loop alone.
+//! After Abellán, Fernández & Acacio 2009, "Characterizing the basic synchronization and communication operations in
+//! dual Cell-based blades through CellStats", section 3. Each task warms up, loops, and reports the readings of its
+//! clock and its decrementer for the loop alone.
 
 mod atomics;
 mod exchange;
@@ -18,40 +18,41 @@ use seatmap_port::Run;
 use seatmap_port::channels::Channels;
 use std::ops::Range;
 
-/// What a task's clocks say of its loop.
+/// The readings of a task's clocks around its loop.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Timed {
     /// When the loop began, in cycles of the machine's clock.
     pub began: u64,
     /// When it ended.
     pub ended: u64,
-    /// When the task stopped to work: later where it kept on until the others had ended, too.
+    /// When the task stopped working. This is later than the loop's end if the task kept on until the others had
+    /// ended, too.
     pub until: u64,
     /// Ticks of the decrementer while the loop ran.
     pub ticks: u32,
     /// Operations; 0 for a task that only lends its local store.
     pub operations: u64,
-    /// Whatever the operations computed, for comparing machines.
+    /// A sum over the operations' results, for comparing machines.
     pub sum: u64,
 }
 
 impl Timed {
-    /// When it was at work.
+    /// The times at which the task was at work.
     #[must_use]
     pub fn run(&self) -> Run {
         Run { beats: vec![self.began, self.ended, self.until], counted: 0..1 }
     }
 }
 
-/// A loop of operations, and the tasks that run theirs at the same time.
+/// A loop of operations, and the number of tasks that run such a loop at the same time.
 #[derive(Clone, Copy)]
 struct Loop {
     warm_up: u64,
     iterations: u64,
-    /// Tasks with such a loop, this one counted.
+    /// Tasks with such a loop, including this one.
     tasks: usize,
-    /// How many operations a task that has done its part repeats before it looks whether the others have; `None` where each
-    /// operation needs one of another task, so that none can go on alone.
+    /// The number of operations that a task with its part done repeats before it looks whether the others have done
+    /// theirs. `None` if each operation needs one of another task, so that no task can go on alone.
     repeats: Option<u64>,
 }
 
@@ -61,15 +62,15 @@ impl Loop {
         self.timed(channels, |rounds| rounds.fold(0_u64, |sum, round| sum.wrapping_add(operation(round))))
     }
 
-    /// Runs operations to warm up and then timed ones, which begin together with those of the other tasks. A task that has
-    /// done its part before the others keeps on until they have, where it can.
+    /// Runs operations to warm up and then timed ones, which begin together with those of the other tasks. A task
+    /// that has done its part earlier keeps on until the others have done theirs, if it can.
     fn timed<C: Channels>(self, channels: &C, mut operations: impl FnMut(Range<u64>) -> u64) -> Timed {
         let Loop { warm_up, iterations, tasks, repeats } = self;
         let before = operations(0..warm_up);
         channels.begin_together(tasks);
         let (began, first) = (channels.cycles(), channels.decrementer());
         let sum = before.wrapping_add(operations(warm_up..warm_up + iterations));
-        // It counts down.
+        // The decrementer counts down.
         let ticks = first.wrapping_sub(channels.decrementer());
         let ended = channels.cycles();
         let kept_on = repeats.and_then(|repeats| channels.keep_on(tasks, &mut || _ = operations(0..repeats)));

@@ -6,9 +6,9 @@ use seatmap_port::channels::{Channels, Program, Service, Shape};
 /// A controller creates an empty thread and finds it ended, again and again (CellStats, section 3.1.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Threads {
-    /// Before the timed ones.
+    /// Operations before the timed ones.
     pub warm_up: u64,
-    /// Timed ones.
+    /// Timed operations.
     pub iterations: u64,
 }
 

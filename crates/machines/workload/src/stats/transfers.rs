@@ -3,33 +3,34 @@
 use super::{Loop, Timed};
 use seatmap_port::channels::{Channels, Ea, Element, Order, Program, Shape};
 
-/// Where the other end of every transfer is.
+/// The other end of every transfer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Source {
-    /// Main memory, this module.
+    /// Main memory, in this module.
     Memory(u8),
     /// Task 0's local store; task 0 itself transfers nothing.
     FirstLocal,
 }
 
-/// Every task transfers a buffer, its own or everybody's, and waits for it, again and again (CellStats, section 3.1.4).
+/// Every task transfers a buffer and waits for it, again and again: a buffer of its own, or one for all tasks
+/// (CellStats, section 3.1.4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Transfers {
-    /// Gets, or puts.
+    /// Whether the transfers are gets; else they are puts.
     pub is_get: bool,
-    /// Tasks, task 0 counted also where it only lends its local store.
+    /// Number of tasks. Task 0 counts, even if it only lends its local store.
     pub tasks: usize,
     /// Bytes of a transfer, or of each element of a list.
     pub size_bytes: u32,
     /// Elements of a list; `None` for plain transfers.
     pub elements: Option<usize>,
-    /// Bytes between the tasks' buffers; `None` where all share one.
+    /// Bytes between the tasks' buffers; `None` if all tasks share one buffer.
     pub stride_bytes: Option<u32>,
-    /// Where the buffers are.
+    /// The other end, which holds the buffers.
     pub source: Source,
-    /// Before the timed ones.
+    /// Operations before the timed ones.
     pub warm_up: u64,
-    /// Timed ones.
+    /// Timed operations.
     pub iterations: u64,
 }
 
@@ -40,7 +41,7 @@ impl Transfers {
         u64::from(self.size_bytes) * self.elements.unwrap_or(1) as u64
     }
 
-    /// Bytes of all buffers of the other end.
+    /// Bytes of all buffers at the other end.
     fn buffers_bytes(&self) -> u64 {
         self.operation_bytes() + u64::from(self.stride_bytes.unwrap_or(0)) * self.tasks as u64
     }

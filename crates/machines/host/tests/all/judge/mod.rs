@@ -11,7 +11,7 @@ use std::process::Command;
 
 const LSTOPO: &str = "lstopo-no-graphics";
 
-/// What `lstopo` says of the computer whose files are in a folder; `None` where it is not installed.
+/// The topology that `lstopo` reports for the computer whose files are in a folder; `None` if it is not installed.
 pub fn judgement(folder: &Path) -> Option<Topology> {
     let judged = Command::new(LSTOPO)
         .args(["--no-io", "--of", "xml", "-"])
@@ -27,7 +27,7 @@ pub fn judgement(folder: &Path) -> Option<Topology> {
     Some(import::read(&judged.stdout, "judge.xml", None).unwrap().topology)
 }
 
-/// Compares two topologies PU by PU, and says where they first differ.
+/// Compares two topologies PU by PU, and names their first difference.
 pub fn assert_same(name: &str, ours: &Topology, judged: &Topology) {
     let os = |topology: &Topology| topology.os_indices().collect::<Vec<_>>();
     assert_eq!(os(ours), os(judged), "{name}: the PUs differ");
@@ -36,7 +36,7 @@ pub fn assert_same(name: &str, ours: &Topology, judged: &Topology) {
     }
 }
 
-/// The dumps that hwloc's users gathered; none where they are absent.
+/// The dumps that hwloc's users gathered; empty if they are absent.
 pub fn published() -> Vec<PathBuf> {
     let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../../shared/data/sysfs"));
     let Ok(entries) = std::fs::read_dir(folder) else {
@@ -49,10 +49,10 @@ pub fn published() -> Vec<PathBuf> {
     files
 }
 
-/// Folders of devices, in which nothing about CPUs stands and most of the files are.
+/// Folders of devices, which hold most of the files and say nothing about CPUs.
 const DEVICES: [&str; 4] = ["/sys/bus/", "/sys/class/", "/sys/devices/pci", "/memory"];
 
-/// Unpacks a dump without its devices; the folder in it that holds `sys`.
+/// Unpacks a dump without its devices. Returns the folder in it that holds `sys`.
 pub fn unpacked(archive: &[u8], into: &Path) -> PathBuf {
     let mut archive = tar::Archive::new(bzip2::read::MultiBzDecoder::new(archive));
     for entry in archive.entries().unwrap() {

@@ -21,7 +21,7 @@ pub fn list(pus: &[u32]) -> String {
 }
 
 impl Files {
-    /// A computer with these PUs, all online, of which nothing else is known but their cores.
+    /// A computer with these PUs, all online, of which only the cores are known.
     pub fn of_pus(pus: &[u32]) -> Self {
         let mut files = Files::default();
         files.put("sys/devices/system/cpu/online", list(pus));
@@ -40,7 +40,7 @@ impl Files {
         self.0.retain(|path, _| !path.contains(with));
     }
 
-    /// A file of each PU, which names all of them.
+    /// Adds a file to each PU that lists all of these PUs.
     pub fn around(&mut self, name: &str, pus: &[u32]) {
         for pu in pus {
             self.put(&format!("sys/devices/system/cpu/cpu{pu}/topology/{name}"), mask(pus));
@@ -63,7 +63,7 @@ impl Files {
         }
     }
 
-    /// A book or a drawer of IBM Z.
+    /// Adds a book or a drawer of IBM Z.
     pub fn group(&mut self, kind: &str, id: u32, pus: &[u32]) {
         self.put("proc/hwloc-nofile-info", "Architecture: s390x");
         self.around(&format!("{kind}_siblings"), pus);
@@ -78,7 +78,7 @@ impl Files {
         self.put(&format!("sys/devices/system/node/node{os}/distance"), distances.join(" "));
     }
 
-    /// Writes all of them below a folder.
+    /// Writes all files below a folder.
     pub fn write(&self, folder: &Path) -> std::io::Result<()> {
         std::fs::create_dir_all(folder.join("sys"))?;
         for (path, text) in &self.0 {

@@ -10,7 +10,7 @@ fn timing() -> Timing {
     Timing::new(&catalog::cell("cell-ps3").unwrap().unwrap())
 }
 
-/// A transfer as it was asked for.
+/// A transfer as requested.
 #[derive(Clone, Copy, Debug)]
 struct Asked {
     time: u64,
@@ -28,7 +28,7 @@ struct Moved {
 }
 
 impl Moved {
-    /// Each segment of the route, and when its first beat is there, by counting from the source.
+    /// Each segment of the route, and the time at which its first beat arrives, counted from the source.
     fn segments(&self, bus: u64) -> Vec<(usize, u64)> {
         let (mut element, mut time, mut passed) = (self.asked.source, self.start, Vec::new());
         while element != self.asked.target {
@@ -46,7 +46,7 @@ fn run(asked: &[Asked]) -> Vec<Moved> {
     let mut out = Outbox::default();
     let (mut moved, mut left) = (Vec::new(), Vec::new());
     for (id, transfer) in asked.iter().enumerate() {
-        // Nobody else sends commands here: each asks for its transfer.
+        // No other component sends commands here: each command requests its transfer.
         out.send(transfer.time, Event::Command(id as u32));
     }
     while let Some((now, event)) = out.deliver() {
@@ -150,7 +150,7 @@ proptest! {
 
     #[test]
     fn data_starts_as_soon_as_everything_is_free(asked in traffic()) {
-        // Alone, each starts in the bus cycle in which it was asked for, or the next.
+        // Alone, each transfer starts in the bus cycle of its request, or in the next one.
         for one in asked.into_iter().take(12) {
             let moved = run(&[one]);
             prop_assert_eq!(moved[0].start, one.time.next_multiple_of(2));
@@ -158,8 +158,8 @@ proptest! {
     }
 }
 
-/// When each element starts a transfer to the next one up, asked for at a time. The routes have nothing in common,
-/// and two rings go up.
+/// The times at which each element starts a transfer to the next one up, requested at the given times. The routes
+/// have no segment in common, and two rings go up.
 fn neighbours(asked: &[(u64, usize)]) -> Vec<(u64, usize)> {
     let asked = asked.iter().map(|(time, source)| Asked { time: *time, source: *source, target: (source + 1) % 12 });
     let mut starts: Vec<_> =
@@ -172,7 +172,7 @@ fn neighbours(asked: &[(u64, usize)]) -> Vec<(u64, usize)> {
 fn memory_is_served_first_and_the_others_in_turn() {
     assert_eq!(neighbours(&[(0, 3), (0, 1), (0, MEMORY)]), [(0, 1), (0, MEMORY), (6, 3)]);
     assert_eq!(neighbours(&[(0, 5), (0, 3), (0, 1)]), [(0, 1), (0, 3), (6, 5)]);
-    // After elements 5 and 7 it is the turn of those behind them.
+    // After elements 5 and 7, the turn goes to the elements behind them.
     let later = [(6, 1), (6, 3), (6, 9)];
     assert_eq!(neighbours(&[&[(0, 5), (0, 7)], &later[..]].concat()), [(0, 5), (0, 7), (6, 1), (6, 9), (12, 3)]);
 }

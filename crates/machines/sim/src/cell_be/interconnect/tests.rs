@@ -5,7 +5,7 @@ use crate::catalog;
 use proptest::prelude::*;
 use seatmap_port::channels::Register;
 
-/// An interconnect, its clock, and what has been delivered.
+/// An interconnect, its clock, and the transactions that have been delivered.
 struct Bench {
     interconnect: Interconnect,
     out: Outbox,
@@ -26,7 +26,7 @@ impl Bench {
         node(&self.model, (spe / 8) as u8, &format!("SPE{}", spe % 8))
     }
 
-    /// A transaction of an SPE with memory or, where the task of the same number runs on each SPE, with another SPE.
+    /// A transaction of an SPE with memory or with another SPE; each SPE runs the task of its own number.
     fn transaction(&self, purpose: Purpose, spe: u16, ea: Ea) -> Transaction {
         let own = self.spe(spe);
         let other = match ea {
@@ -135,13 +135,15 @@ fn purpose() -> impl Strategy<Value = Purpose> {
     ]
 }
 
-/// A purpose, the SPE that asks, the SPE or memory module that is meant, its line, and the time since the one before.
+/// A purpose, the SPE that asks, the SPE or memory module that it addresses, its line, and the time since the one
+/// before.
 fn traffic() -> impl Strategy<Value = Vec<(Purpose, u16, u16, u32, u64)>> {
     proptest::collection::vec((purpose(), 0_u16..16, 0_u16..18, 0_u32..20, 0_u64..40), 1..200)
 }
 
 proptest! {
-    /// Every transaction that begins is delivered, once, and never sooner than alone.
+    /// Every transaction that begins is delivered once, and never sooner than a transaction that has the machine to
+    /// itself.
     #[test]
     fn nothing_is_lost_and_nothing_is_early(all in traffic()) {
         let (mut bench, mut begun) = (Bench::new(), Vec::new());
@@ -163,7 +165,7 @@ proptest! {
         prop_assert!(delivered.iter().map(|number| *number as usize).eq(0..begun.len()));
         for (end, one) in bench.delivered.iter().step_by(10) {
             let (begin, purpose, spe, ea) = begun[one.value as usize];
-            // A bus cycle and a turn of the memory come out differently alone.
+            // A transaction alone can differ by one bus cycle and one turn of the memory.
             let alone = Bench::time(purpose, spe, ea) - bench.timing.mic_turn - bench.timing.bus;
             prop_assert!(end - begin >= alone, "{:?} took {}, alone {}", one, end - begin, alone);
         }

@@ -33,7 +33,7 @@ impl Asked {
         lines
     }
 
-    /// The command, with its number where a message has its receiver.
+    /// The command; in a message, its number takes the receiver's place.
     fn command(&self, number: usize) -> Command {
         let work = Work::Message { register: MappedRegister::Signal(Register::One), to: number as u16, value: 0 };
         Command { work, local: 0, first: self.elements[0], tag: self.tag, order: self.order }
@@ -63,7 +63,7 @@ struct Bench {
     lines: Vec<Vec<(Ea, u32)>>,
     latencies: fastrand::Rng,
     enqueued: usize,
-    /// Lines asked for, by command.
+    /// Requested lines, by command.
     issued: Vec<Vec<(Ea, u32)>>,
     /// Lines complete, by command.
     complete: Vec<usize>,
@@ -124,7 +124,7 @@ impl Bench {
         }
     }
 
-    /// Delivers the next message; whether there was one.
+    /// Delivers the next message. Returns whether there was one.
     fn step(&mut self) -> bool {
         match self.out.deliver() {
             Some((_, Event::IssueLine(0))) => self.issue(),
@@ -156,7 +156,7 @@ proptest! {
     ) {
         let mut bench = Bench::new(asked, seed);
         bench.enqueue_all();
-        // Every line that is issued is held against the rules.
+        // Every issued line is checked against the rules.
         while bench.step() {}
         prop_assert!(bench.queued().is_empty(), "all end");
         prop_assert_eq!(bench.enqueued, bench.asked.len(), "whoever waited for room was woken");
@@ -185,7 +185,7 @@ proptest! {
         while bench.step() {
             for tags in 0..8 {
                 let is_pending = bench.queued().iter().any(|command| tags >> bench.asked[*command].tag & 1 == 1);
-                // Of a copy, so that nobody waits.
+                // The check is done on a copy, so that no SPU starts to wait.
                 prop_assert_eq!(bench.mfc.clone().finds_complete(tags), !is_pending);
             }
         }

@@ -1,4 +1,4 @@
-//! The atomic units alone, with everything between them happening in any order.
+//! The atomic units alone, with all other events in any order.
 
 use super::*;
 use crate::catalog;
@@ -19,7 +19,7 @@ fn add(offset: u32) -> Operation {
     Operation { kind: Atomic::Add, at: word(offset), value: 1 }
 }
 
-/// The thing that a unit waits for.
+/// The event for which a unit waits.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Waits {
     Nothing,
@@ -33,7 +33,7 @@ enum Waits {
     Half,
 }
 
-/// The units, and beside them what must be true: a version for each line, which every store raises.
+/// The units, and a version of each line beside them, which every store raises.
 struct Bench {
     units: AtomicUnits,
     out: Outbox,
@@ -65,7 +65,7 @@ impl Bench {
         }
     }
 
-    /// Gives a unit what it waits for, or a fresh operation.
+    /// Gives a unit the event for which it waits, or a new operation.
     fn go_on(&mut self, unit: u16, fresh: Operation) {
         let at = unit as usize;
         let lost = self.units.lost();
@@ -124,7 +124,7 @@ proptest! {
         let mut bench = Bench::new();
         for (unit, line, chance) in steps {
             if chance == 0 {
-                // Somebody puts bytes there.
+                // A transfer writes bytes to the line.
                 bench.units.written(word(line * LINE_BYTES + 64));
                 bench.versions[line as usize] += 1;
             } else {
@@ -132,7 +132,7 @@ proptest! {
                 bench.go_on(unit, Operation { kind, ..add(line * LINE_BYTES) });
             }
         }
-        // And left alone, each unit ends.
+        // Without further transfers, each unit ends.
         for unit in 0..UNITS {
             for _ in 0..20 {
                 if bench.waits[unit as usize] != Waits::Nothing {

@@ -11,7 +11,7 @@ use crate::cell_be::transaction::{MappedRegister, Node, Purpose, Transaction};
 use seatmap_port::channels::{Atomic, Ea};
 
 impl World {
-    /// An MFC issues its next line, if it has one.
+    /// Has an MFC issue its next line, if it has one.
     pub(super) fn issue_line(&mut self, spe: u16) {
         if let Some(request) = self.spes[spe as usize].mfc.issue(&mut self.out) {
             let transaction = self.transaction(spe, &request);
@@ -32,7 +32,7 @@ impl World {
         Transaction { purpose, spe, requester: own, entry, source, target, size, ea, local, to, value }
     }
 
-    /// The element at which an address is.
+    /// The element at which an address lies.
     fn node_of(&self, ea: Ea) -> Node {
         match ea {
             Ea::Memory { module, .. } => self.interconnect.memory(module),
@@ -40,7 +40,8 @@ impl World {
         }
     }
 
-    /// The element at which a task's local store is; that of a task on the PPE is behind the link's end.
+    /// The element at which a task's local store lies; the local store of a task on the PPE lies behind the end of
+    /// the link.
     fn node_of_task(&self, task: u16) -> Node {
         match self.tasks[task as usize].seat {
             Seat::Spe(spe) => self.spes[spe as usize].node(),
@@ -48,7 +49,7 @@ impl World {
         }
     }
 
-    /// A transaction's command has had its response.
+    /// Handles the response to a transaction's command.
     pub(super) fn respond(&mut self, id: u32) {
         let now = self.out.now();
         let Transaction { purpose, spe, ea, .. } = *self.interconnect.transaction(id, now);
@@ -68,7 +69,7 @@ impl World {
         }
     }
 
-    /// A chip's arbiter starts transfers, and the trace has them.
+    /// Has a chip's arbiter start transfers, and records them in the trace.
     pub(super) fn arbitrate(&mut self, chip: u8) {
         self.interconnect.arbitrate(chip, &mut self.out);
         if let Some(trace) = &mut self.trace {
@@ -79,7 +80,7 @@ impl World {
         }
     }
 
-    /// A transaction is complete: its bytes are written, and its requester learns of it.
+    /// Completes a transaction: writes its bytes, and tells its requester.
     pub(super) fn delivered(&mut self, id: u32) {
         let now = self.out.now();
         let done = self.interconnect.finish(id, now);
@@ -100,7 +101,7 @@ impl World {
         self.complete_line(done.spe, done.entry);
     }
 
-    /// A line of an MFC's command is complete, for which its task may have waited.
+    /// Completes a line of an MFC's command, and wakes its task if it waited for the line.
     fn complete_line(&mut self, spe: u16, entry: u8) {
         let now = self.out.now();
         let one = &mut self.spes[spe as usize];
@@ -113,7 +114,7 @@ impl World {
         self.spes[spe as usize].mfc.issue_now(&mut self.out);
     }
 
-    /// A value arrives at a mapped register of a task's SPE, for which the task may wait.
+    /// Writes a value that has arrived at a mapped register of a task's SPE, and wakes the task if it waited for it.
     pub(super) fn write_register(&mut self, to: u16, register: MappedRegister, value: u32) {
         let spe = self.spe_of(to);
         self.spes[spe].write(register, value, self.signals_gather);
@@ -124,7 +125,7 @@ impl World {
         }
     }
 
-    /// A task reads a register of its SPE, or waits until something is written there.
+    /// Reads a register for a task on its SPE; if it is empty, the task waits until a value is written there.
     pub(super) fn read_register(&mut self, task: u16, register: MappedRegister) {
         let spe = self.spe_of(task);
         if let Some(value) = self.spes[spe].read(register) {
@@ -132,7 +133,7 @@ impl World {
         }
     }
 
-    /// Gives an atomic unit what it needs.
+    /// Carries out the action that an atomic unit needs.
     pub(super) fn advance_atomic(&mut self, spe: u16, step: Step) {
         let own = self.spes[spe as usize].node();
         match step {

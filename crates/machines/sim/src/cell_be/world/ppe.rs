@@ -7,7 +7,7 @@ use crate::cell_be::request::Request;
 use crate::cell_be::transaction::MappedRegister;
 
 impl World {
-    /// Does what a task on a PPE has called for, or the next step of it.
+    /// Does the call of a task on a PPE, or its next step.
     pub(super) fn ppe_call(&mut self, task: u16, chip: u8, request: Request) {
         match request {
             Request::MailboxWrite { to, value } => self.write_mailbox(task, chip, to, value),
@@ -30,7 +30,7 @@ impl World {
         }
     }
 
-    /// Looks whether a mailbox has room, again and again, and then writes it.
+    /// Checks again and again whether a mailbox has room, and then writes it.
     fn write_mailbox(&mut self, task: u16, chip: u8, to: u16, value: u32) {
         let spe = self.spe_of(to);
         if self.tasks[task as usize].has_polled && self.spes[spe].has_mailbox_room() {
@@ -42,13 +42,14 @@ impl World {
         self.out.send(self.out.now() + looked, Event::Retry(task));
     }
 
-    /// A posted store: it arrives half a load later.
+    /// Sends a posted store, which arrives half a load later.
     fn store(&mut self, chip: u8, to: u16, register: MappedRegister, value: u32) {
         let load = self.load_cycles(chip, self.spe_of(to));
         self.out.send(self.out.now() + load / 2, Event::RegisterWrite { to, register, value });
     }
 
-    /// Loads the status of an outbound mailbox until it is full, and then the mailbox. A load sees the state half-way.
+    /// Loads the status of an outbound mailbox until it is full, and then the mailbox. A load sees the state at half
+    /// of its time.
     fn poll_outbound(&mut self, task: u16, chip: u8, from: u16) {
         let now = self.out.now();
         let spe = self.spe_of(from);
@@ -66,7 +67,7 @@ impl World {
         }
     }
 
-    /// An outbound mailbox has room again, for which its task may wait.
+    /// Wakes the task that waits for room in its outbound mailbox.
     fn wake_outbound_writer(&mut self, task: u16) {
         if let Some(Request::OutboxWrite(_)) = self.tasks[task as usize].request {
             self.out.send(self.out.now(), Event::Retry(task));

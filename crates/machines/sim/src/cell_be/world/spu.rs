@@ -13,7 +13,7 @@ use seatmap_port::channels::{Ea, Element, MESSAGE_TAG, Order};
 const MESSAGE_BYTES: u32 = 4;
 
 impl World {
-    /// Does what a task on an SPE has called for, or leaves it waiting.
+    /// Does the call of a task on an SPE, or leaves it waiting.
     pub(super) fn spu_call(&mut self, task: u16, spe: u16, request: Request) {
         match request {
             Request::Transfer { is_get, local, ea, size, tag, order } => {
@@ -46,12 +46,13 @@ impl World {
             }
             Request::Compute(cycles) => self.end_call(task, cycles, 0),
             Request::Service(service) => self.serve(task, service),
-            // An SPU cannot read another's outbound mailbox: it waits for ever, and the report of the deadlock says so.
+            // An SPU cannot read another SPU's outbound mailbox: it waits for ever, and the report of the deadlock
+            // says so.
             Request::OutboxRead { .. } => {}
         }
     }
 
-    /// A message is a small put to a mapped register.
+    /// Sends a message, which is a small put to a mapped register.
     fn send_message(&mut self, task: u16, spe: u16, register: MappedRegister, to: u16, value: u32) {
         let ea = Ea::Local { rank: to, offset: LINE_BYTES * register.line() };
         let first = Element { ea, size: MESSAGE_BYTES };

@@ -21,7 +21,7 @@ fn get(tag: u8) -> Request {
 #[test]
 fn a_full_mfc_makes_its_task_wait_and_wakes_it_once() {
     let mut world = world(&[Seat::Spe(0)]);
-    // Nothing moves in between, so that the queue fills up.
+    // No line moves in between, so the queue fills up.
     for entry in 0..16 {
         assert!(world.doing(0).is_none(), "command {entry} was taken");
         world.call(0, get(1));

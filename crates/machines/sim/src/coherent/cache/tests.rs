@@ -1,4 +1,4 @@
-//! A cache alone: its own requests, and snoops that come while one is outstanding.
+//! A cache alone: its own requests, and snoops that arrive while one is outstanding.
 
 use super::*;
 use crate::coherent::testing::{self, Wish, arrive, message, ring, sent, wishes};
@@ -37,7 +37,7 @@ impl Bench {
         self.cache.handle(packet, &mut self.out)
     }
 
-    /// A thread asks, and is given the line or the permission.
+    /// Has a thread ask for the line, and gives it the line or the permission.
     fn get(&mut self, thread: u16, writes: bool, kind: Kind) {
         assert!(!self.access(thread, writes));
         wishes(&mut self.out);
@@ -104,7 +104,7 @@ fn a_snoop_before_the_grant_is_answered_while_the_own_request_is_outstanding() {
     bench.get(0, true, ALONE[0]);
     bench.receive(Kind::Forward, 0);
     bench.answers();
-    // An upgrade is on its way when another cache's write comes first.
+    // An upgrade is on its way when another cache's write arrives first.
     assert!(!bench.access(0, true));
     wishes(&mut bench.out);
     bench.receive(INVALIDATE, 0);

@@ -31,7 +31,7 @@ impl Bench {
         self.directory.handle(packet, &mut self.out);
     }
 
-    /// Serves all messages that have arrived; memory answers. Returns what the directory did.
+    /// Serves all messages that have arrived; memory answers. Returns the actions of the directory.
     fn serve(&mut self) -> Vec<Wish> {
         let directory = &mut self.directory;
         testing::run(&mut self.out, &mut |event, out| {
@@ -50,7 +50,7 @@ impl Bench {
         sent(&self.serve())
     }
 
-    /// A cache gives the line up and says so.
+    /// Has a cache give the line up and tell the home.
     fn give_up(&mut self, cache: u16, kind: Kind) -> Vec<(Kind, u16, u16)> {
         self.directory.gone(cache, LINE, self.out.now());
         self.receive(kind, cache)
@@ -63,7 +63,7 @@ fn the_first_reader_gets_the_line_from_memory_and_alone() {
     bench.arrive(0, READ, 2);
     let began = bench.out.now();
     let wishes = bench.serve();
-    // Notice, then the line: looked up for 11 ticks, read for 100, one link of 3.
+    // A notice, then the line: a look-up of 11 ticks, a read of 100, one link of 3.
     let [Wish::Told(notice), Wish::Sent(line, time)] = wishes[..] else { panic!("{wishes:?}") };
     assert_eq!(notice, Notice::Coming { cache: 2, thread: 0 });
     assert_eq!((line.kind, line.from, line.to, time - began), (ALONE[0], 0, 3, 11 + 100 + 3));
@@ -113,7 +113,7 @@ fn one_request_for_a_line_is_served_at_a_time() {
     assert_eq!(bench.receive(WRITE, 1), [(INVALIDATE, 0, 1)]);
     assert_eq!(bench.receive(READ, 2), []);
     assert_eq!(bench.receive(WRITE, 0), []);
-    // The writer gets the line, and is asked for it at once, for the first that waits.
+    // The writer gets the line, and the directory asks it for the line at once, for the first request that waits.
     assert_eq!(bench.give_up(0, Kind::Data), [(ALONE[0], 1, 2), (Kind::Forward, 1, 2)]);
     let next = [(SHARED, 2, 3), (INVALIDATE, 1, 2), (INVALIDATE, 2, 3)];
     assert_eq!(bench.receive(Kind::Data, 1), next);
@@ -142,7 +142,7 @@ fn messages_are_looked_up_one_after_the_other() {
     }
     bench.serve();
     let pipeline = bench.directory.intake().pipelines()[0];
-    // They arrived a tick apart, and each keeps the next out for 4.
+    // They arrived a tick apart, and each keeps the next one out for 4 ticks.
     assert_eq!((pipeline.lookups, pipeline.waits), (3, 3 + 6));
 }
 

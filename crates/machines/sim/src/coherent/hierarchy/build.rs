@@ -1,4 +1,4 @@
-//! The layout that runs.
+//! Builds the layout that runs.
 
 use super::MEASURED_LINE;
 use super::tree::Tree;
@@ -12,14 +12,14 @@ use crate::coherent::layout::Layout;
 use seatmap_machine::{Pu, Topology};
 use std::sync::Arc;
 
-/// A link to a home at the top is there for its queue; the way to it is the cores'.
+/// A link to a home at the top only models a queue; the cores' routes carry its time.
 const TO_TOP: u64 = 1;
 
 impl Hierarchy {
-    /// The machine.
+    /// The model of the machine.
     ///
     /// # Errors
-    /// The reason why it cannot be run; the error calls the file `name`.
+    /// [`ModelError`], with the reason why it cannot be run; `name` is the name of the file in its message.
     pub fn model(self, name: &str) -> Result<CoherentModel, ModelError> {
         let impossible = |message: String| ModelError::Impossible { name: name.to_owned(), message };
         if let Some(flaw) = self.flaw() {
@@ -93,7 +93,8 @@ fn caches(tree: &Tree) -> Vec<Option<u16>> {
     cache_of_pu
 }
 
-/// The link above each node, and what is settled where. With one home that is the root; several hang below it.
+/// The link above each node, and the levels that settle lines. With one home, that home is the root; several homes
+/// hang below the root.
 fn nodes(tree: &Tree, reach: &[u64]) -> Option<(Vec<Link>, Climbing)> {
     let (count, homes) = (tree.cores(), tree.levels.home_count());
     let mut below: Vec<(u16, u16)> = (0..count as u16).map(|cache| (cache, cache + 1)).collect();
@@ -143,8 +144,8 @@ fn link(tree: &Tree, reach: &[u64], node: usize, above: Option<(usize, usize)>, 
     Link { from: node as u16, to: if level == last { hub } else { to } as u16, cycles, busy }
 }
 
-/// The part of every distance between two caches that routes, caches and directories do not explain; half of it each
-/// direction.
+/// The part of every distance between two caches that routes, caches and directories do not explain, half of it for
+/// each direction.
 fn passing(tree: &Tree, layout: &Layout) -> Option<Vec<u32>> {
     let mut passing = vec![0; tree.cores() * tree.cores()];
     for (a, b) in tree.pairs() {

@@ -1,4 +1,4 @@
-//! Checks of a hierarchical machine's file: the reasons for which it cannot be run.
+//! Checks of a hierarchical machine's file: the reasons why it cannot be run.
 
 use super::written::{CoreWritten, Hierarchy};
 use crate::coherent::FORMAT;
@@ -7,16 +7,16 @@ use std::collections::BTreeSet;
 
 /// The highest OS index: Linux's CONFIG_NR_CPUS goes up to 8192.
 const HIGHEST_PU: u32 = 8191;
-/// Ways between all nodes are kept.
+/// The most cores: routes between all nodes are kept.
 const MOST_CORES: usize = 1024;
 const MOST_HOMES: u32 = 256;
 const MOST_TICKS: u32 = 1000;
-/// A round trip longer than this is none between cores: it would take a hundred times as long as across the slowest
-/// link.
+/// The longest round trip between cores. A longer one would take a hundred times as long as a round trip across the
+/// slowest link.
 const LONGEST_NS: f64 = 1e5;
 
 impl Hierarchy {
-    /// The first thing that is wrong.
+    /// The first mistake in the file.
     pub(super) fn flaw(&self) -> Option<String> {
         self.head_flaw()
             .or_else(|| self.homes_flaw())

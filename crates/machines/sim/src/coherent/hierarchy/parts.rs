@@ -1,4 +1,4 @@
-//! A profile taken apart: cores, groups, offsets, and what these leave.
+//! A profile in parts: cores, groups, offsets, and the rest.
 
 use super::written::{CoreWritten, Distances, Hierarchy, HierarchyHomes, Ties};
 use crate::ModelError;
@@ -10,26 +10,26 @@ use std::collections::BTreeMap;
 
 /// Cycles for which a message keeps a link to another package busy: 64 bytes take 4 ns on a QPI link of 16 GB/s each
 /// way (Intel, "An introduction to the Intel QuickPath Interconnect", 2009), 11 cycles at 2.7 GHz; a message without
-/// data a fifth.
+/// data takes a fifth of that.
 const PACKAGE_BUSY_CYCLES: [u32; 3] = [2, 11, 2];
-/// The most that groups and offsets may leave of a distance, as a root mean square in nanoseconds; more is written
-/// down pair by pair.
+/// The greatest rest of the distances, as a root mean square in nanoseconds, that groups and offsets may leave. A
+/// greater rest is written pair by pair.
 const LEFT_NS: f64 = 0.2;
-/// The same of the differences as shares of their distances: near pairs count as much as far ones.
+/// The same limit for the differences as shares of their distances: near pairs count as much as far ones.
 const LEFT_SHARE: f64 = 0.005;
 
-/// How the distances of a profile are to be explained.
+/// The parts into which a profile's distances are divided.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Parts {
     /// The core of each PU of the distances, from 0 without holes.
     pub core_of: Vec<usize>,
     /// The group of each core, from 0 without holes.
     pub group_of: Vec<u32>,
-    /// The package of each core, where the topology does not tell it.
+    /// The package of each core, if the topology does not give it.
     pub package_of: Vec<Option<u32>>,
     /// Nanoseconds that each core (row) adds by home (column).
     pub offset_ns: Vec<Vec<f64>>,
-    /// Homes, where there are several, and the one of the distances.
+    /// Homes, if there are several, and the home of the distances.
     pub homes: Option<(HierarchyHomes, usize)>,
     /// The core clock.
     pub frequency_ghz: Figure,
@@ -38,10 +38,10 @@ pub struct Parts {
 }
 
 impl Parts {
-    /// The machine that a profile's distances make, in these parts.
+    /// The machine that the profile's distances describe, divided into these parts.
     ///
     /// # Errors
-    /// A profile without distances, or with distances within one core only.
+    /// [`ModelError`], for a profile without distances, or with distances within one core only.
     pub fn levels(&self, profile: &Profile) -> Result<Hierarchy, ModelError> {
         let impossible =
             |message: &str| ModelError::Impossible { name: profile.name.clone(), message: message.to_owned() };
@@ -72,7 +72,7 @@ impl Parts {
         })
     }
 
-    /// Mean distances between cores; NaN where none is known.
+    /// Mean distances between cores; NaN for unknown ones.
     fn between_cores(&self, distance: &CoreDistance) -> Matrix {
         let cores = self.group_of.len();
         let (mut sum, mut count) = (Matrix::filled(cores, 0.0), Matrix::filled(cores, 0.0));
@@ -89,8 +89,8 @@ impl Parts {
         self.offset_ns[core][self.homes.as_ref().map_or(0, |(_, home)| *home)]
     }
 
-    /// B between all groups: the median of what offsets leave. Unknown ones are as the largest known; `None` where
-    /// none is.
+    /// B between all groups: the median of the distances less the offsets. Unknown values get the largest known one;
+    /// `None` if none is known.
     fn between(&self, cores: &Matrix) -> Option<Vec<Vec<f64>>> {
         let groups = *self.group_of.iter().max()? as usize + 1;
         let mut left = vec![vec![Vec::new(); groups]; groups];
@@ -107,7 +107,7 @@ impl Parts {
         Some((0..groups).map(|a| (0..groups).map(|b| cell(a, b)).collect()).collect())
     }
 
-    /// The rest that B and offsets leave of each pair of cores; empty where it is small.
+    /// The rest that B and offsets leave of each pair of cores; empty if it is small.
     fn rest(&self, cores: &Matrix, between_ns: &[Vec<f64>]) -> Vec<Vec<f64>> {
         let rest = |a: usize, b: usize| {
             let base = between_ns[self.group_of[a] as usize][self.group_of[b] as usize];
@@ -146,10 +146,10 @@ impl Parts {
 }
 
 impl Hierarchy {
-    /// A hierarchical machine from a description, whose topology says all about its distances.
+    /// A hierarchical machine from a description, whose topology explains all its distances.
     ///
     /// # Errors
-    /// A profile without topology, distances or frequency enough.
+    /// [`ModelError`], for a profile without topology, distances or a sufficient frequency.
     pub fn described(profile: &Profile, summary: &str, frequency_ghz: f64) -> Result<Self, ModelError> {
         let distance = profile.core_distance.as_ref();
         let (mut cores, mut groups) = (BTreeMap::new(), BTreeMap::new());

@@ -1,4 +1,4 @@
-//! The file as people edit it: a core a line, and a word on every part.
+//! The file in the form that people edit: one line for each core, and a comment on every part.
 
 use super::written::{CoreWritten, Hierarchy};
 use crate::figure::Figure;
@@ -6,7 +6,7 @@ use seatmap_machine::description::Basis;
 use std::fmt::Write;
 
 impl Hierarchy {
-    /// The file's text; reading it gives this machine back, up to a hundredth of a nanosecond.
+    /// The text of the file. Reading it gives the same machine, up to a hundredth of a nanosecond.
     #[must_use]
     pub fn to_toml(&self) -> String {
         let mut text = String::from(HEAD);
@@ -112,7 +112,8 @@ fn word(basis: Basis) -> &'static str {
     }
 }
 
-/// People read the file: in TOML a hidden character may stand as it is.
+/// A string in quotes, with hidden characters made visible: people read the file, and TOML allows such characters as
+/// they are.
 fn quoted(text: &str) -> String {
     toml::Value::String(seatmap_document::visible(text)).to_string()
 }
@@ -127,7 +128,7 @@ fn row(cells: &[f64]) -> String {
     format!("[{}]", cells.join(", "))
 }
 
-/// A number to a hundredth, and always a float: TOML keeps the two kinds apart.
+/// A number to a hundredth, always written as a float: TOML distinguishes floats and integers.
 fn number(value: f64) -> String {
     let hundredths = (100.0 * value).round() / 100.0;
     if hundredths.is_nan() { "nan".to_owned() } else { format!("{:?}", hundredths + 0.0) }

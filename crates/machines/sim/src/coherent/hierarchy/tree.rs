@@ -1,4 +1,4 @@
-//! Cores in groups, groups in groups, and how long the routes between them are.
+//! Cores in groups, groups in groups, and the lengths of the routes between them.
 
 use super::MEASURED_LINE;
 use super::written::{CoreWritten, Hierarchy};
@@ -6,25 +6,28 @@ use crate::coherent::distance::ROUTES;
 use crate::coherent::layout::Timing;
 use std::collections::BTreeMap;
 
-/// Of the nearest pair's distance at each level, the most that caches and directories may take; routes take the rest.
+/// The greatest share of the nearest pair's distance at each level that caches and directories may take; routes take
+/// the rest.
 const MOST_FIXED: f64 = 0.8;
-/// Of the distances across the machine, the least that offsets must leave for the ways, if they are to be ways
-/// themselves.
+/// The least share of the distances across the machine that offsets must leave for the routes, if the offsets are to
+/// be routes themselves.
 const LEAST_LEFT: f64 = 0.5;
 
-/// The cores in the order of their places, and the level at which each two meet. Cores are named by their place.
+/// The cores in the order of their places, and the level at which each two of them meet. A core is identified by its
+/// place.
 pub(super) struct Tree<'a> {
     pub levels: &'a Hierarchy,
-    /// The core of the file at each place.
+    /// The core in the file for each place.
     pub order: Vec<usize>,
-    /// Level by level from the inside, the group of each core, numbered from 0 along the places.
+    /// The group of each core, level by level from the inside, numbered from 0 along the places.
     pub group_at: Vec<Vec<usize>>,
-    /// The levels, from the inside, that settle lines below the last: all below a single home; of several, at most the
-    /// groups, as offsets by home were seen between the groups of a package too.
+    /// The number of levels, from the inside, that settle lines below the last level. With a single home, all levels
+    /// below it do; with several, at most the groups do, as measurements show offsets by home between the groups of a
+    /// package too.
     pub settling: usize,
 }
 
-/// From the outermost to the innermost.
+/// The place of a core, from the outermost level to the innermost.
 fn place(core: &CoreWritten) -> [Option<u32>; 3] {
     [core.package, core.die, Some(core.group)]
 }
@@ -48,7 +51,7 @@ impl<'a> Tree<'a> {
         tree
     }
 
-    /// The number of each core's group, if so much of its place counts.
+    /// The number of each core's group, with this many levels of its place taken into account.
     fn grouped(&self, depth: usize) -> Vec<usize> {
         let mut numbers = BTreeMap::new();
         let mut number = |key| {
@@ -66,36 +69,36 @@ impl<'a> Tree<'a> {
         self.order.len()
     }
 
-    /// The last level, at which everybody meets.
+    /// The last level, at which all cores meet.
     pub fn last(&self) -> usize {
         self.group_at.len() - 1
     }
 
-    /// Pairs, each once.
+    /// All pairs, each once.
     pub fn pairs(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
         (0..self.cores()).flat_map(|a| (0..a).map(move |b| (a, b)))
     }
 
-    /// The level at which two settle a line.
+    /// The level at which two cores settle a line.
     fn level(&self, a: usize, b: usize) -> usize {
         let meet = (0..self.settling).find(|level| self.group_at[*level][a] == self.group_at[*level][b]);
         meet.unwrap_or(self.last())
     }
 
-    /// Ticks that a pair's round trip is to take for the line that was measured.
+    /// Ticks of a pair's round trip for the measured line.
     pub fn wanted(&self, a: usize, b: usize) -> u64 {
         let home = self.levels.home_of(MEASURED_LINE);
         let ns = self.levels.round_trip_ns(self.order[a], self.order[b], home);
         (ns * self.levels.ticks_per_ns()).round() as u64
     }
 
-    /// Directories that a request passes on its way to where a level settles.
+    /// Directories that a request passes on its way to the place where a level settles lines.
     fn passed(&self, level: usize) -> u64 {
         level.min(self.settling) as u64
     }
 
-    /// The offsets as ticks of each way of a core (row) to the homes at the top, as far as whole ticks and the
-    /// distances allow; nothing where they are larger than the distances can bear.
+    /// The offsets as ticks of each route of a core (row) to the homes at the top, as far as whole ticks and the
+    /// distances allow; empty if they are too large for the distances.
     pub fn extra(&self) -> Vec<u32> {
         let homes = self.levels.home_count();
         let least = self.least_offsets();
@@ -135,8 +138,8 @@ impl<'a> Tree<'a> {
         self.pairs().filter_map(left).fold(f64::INFINITY, f64::min)
     }
 
-    /// Makes caches and directories as fast as the nearest pairs need them to be. Returns each core's look: what its
-    /// threads' distance says, which goes by no directory, else what is assumed.
+    /// Sets the times of caches and directories so that the nearest pairs can be reached. Returns each core's look:
+    /// from its threads' distance, which involves no directory, else the assumed time.
     pub fn fit_timing(&self, timing: &mut Timing, extra: &[u32]) -> Vec<u64> {
         let ticks = |ns: f64| (ns * self.levels.ticks_per_ns() / 2.0).round() as u64;
         let told: Vec<Option<u64>> = (0..self.cores()).map(|core| self.core(core).sibling_ns.map(ticks)).collect();
@@ -156,7 +159,7 @@ impl<'a> Tree<'a> {
         told.into_iter().map(look).collect()
     }
 
-    /// Ticks from a core to each level, which grow outwards and leave every pair what it must have beside them.
+    /// Ticks from a core to each level. They grow outwards, and leave every pair the time that it needs beside them.
     pub fn reach(&self, timing: &Timing, looks: &[u64], extra: &[u32]) -> Vec<u64> {
         let look = looks.iter().copied().max().unwrap_or(1);
         let spare = |level: usize| {
@@ -177,7 +180,7 @@ impl<'a> Tree<'a> {
     }
 }
 
-/// Ticks of one direction beside its routes, where a request passes so many directories on its way up.
+/// Ticks of one direction beside its routes, for a request that passes this many directories on its way up.
 fn fixed(timing: &Timing, look: u64, passed: u64) -> u64 {
     let asks = (look + timing.miss + passed * timing.directory).max(timing.directory_busy);
     timing.miss + asks + (3 + passed) * timing.directory + 2 * timing.cache + timing.hit

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 pub struct Hierarchy {
     /// [`FORMAT`](crate::coherent::FORMAT).
     pub format: String,
-    /// Its name.
+    /// The name of the machine.
     pub name: String,
     /// One line about the machine.
     pub summary: String,
@@ -28,14 +28,14 @@ pub struct Hierarchy {
     pub ticks_per_cycle: u32,
     /// The kind of fabric, and its links.
     pub fabric: Ties,
-    /// Homes of lines, where there are several.
+    /// Homes of lines, if there are several.
     #[serde(default)]
     pub homes: Option<HierarchyHomes>,
-    /// Round trips between groups, and what is left of pairs.
+    /// Round trips between groups, and the rest of pairs.
     pub distances: Distances,
     /// The cores.
     pub cores: Vec<CoreWritten>,
-    /// The costs of everything else.
+    /// The costs of all other operations.
     pub figures: Figures,
 }
 
@@ -45,23 +45,23 @@ pub struct Hierarchy {
 pub struct Ties {
     /// `levels`.
     pub kind: String,
-    /// Core cycles for which a link to another package is busy with an address, a line, an acknowledgement.
+    /// Core cycles for which an address, a line and an acknowledgement keep a link to another package busy.
     pub package_busy_cycles: [u32; LANES],
     /// The basis of these cycles.
     pub basis: Basis,
-    /// Where that is written, or why.
+    /// The source or reason of the cycles.
     pub source: String,
 }
 
-/// Where lines are kept, when not with who holds them.
+/// The homes of lines, on a machine whose lines are not kept with their sharers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HierarchyHomes {
-    /// How many there are; cores have an offset for each.
+    /// The number of homes; cores have an offset for each.
     pub count: u32,
-    /// Where the hash starts that deals lines to them.
+    /// The start of the hash that deals lines to homes.
     pub hash_seed: u32,
-    /// Whether cores of one group settle a line between them all the same.
+    /// Whether cores of one group nevertheless settle a line between them.
     pub settled_in_groups: bool,
 }
 
@@ -71,12 +71,12 @@ pub struct HierarchyHomes {
 pub struct Distances {
     /// The basis of the distances.
     pub kind: Basis,
-    /// Where that is written.
+    /// The source of the distances.
     pub source: String,
     /// B: inside groups (the diagonal) and between them; `nan` inside a group of one core.
     pub between_ns: Vec<Vec<f64>>,
     /// The rest that B and the offsets leave of the pairs of cores, below the diagonal: row i holds cores 0 to i - 1.
-    /// Empty for nothing.
+    /// Empty if there is none.
     #[serde(default)]
     pub rest_ns: Vec<Vec<f64>>,
 }
@@ -107,7 +107,7 @@ pub struct CoreWritten {
     /// The kind of core, on a hybrid processor.
     #[serde(default)]
     pub kind: Option<CoreKind>,
-    /// The round trip between its threads, where it has several.
+    /// The round trip between its threads, if it has several.
     #[serde(default)]
     pub sibling_ns: Option<f64>,
     /// Nanoseconds that it adds to each of its distances, by home.
@@ -115,10 +115,10 @@ pub struct CoreWritten {
 }
 
 impl Hierarchy {
-    /// Reads the text; whether it makes a machine is not known yet.
+    /// Reads the text. Whether it describes a possible machine is checked later.
     ///
     /// # Errors
-    /// Not TOML, or not these keys; with the place.
+    /// [`ModelError`] with the position, if the text is not TOML or does not have these keys.
     pub fn read(name: &str, text: &str) -> Result<Self, ModelError> {
         toml::from_str(text).map_err(|error| syntax(name, text, &error))
     }
@@ -126,7 +126,7 @@ impl Hierarchy {
     /// The figures assumed for ordinary machines.
     ///
     /// # Errors
-    /// That the built-in file is wrong, which is a mistake of Seatmap's.
+    /// [`ModelError`], if the built-in file is wrong: a bug in Seatmap.
     pub fn ordinary() -> Result<Figures, ModelError> {
         toml::from_str(ORDINARY).map_err(|error| syntax("ordinary.toml", ORDINARY, &error))
     }
@@ -136,7 +136,7 @@ impl Hierarchy {
         self.frequency_ghz.value * f64::from(self.ticks_per_cycle)
     }
 
-    /// How many offsets each core has.
+    /// The number of offsets of each core.
     #[must_use]
     pub fn home_count(&self) -> usize {
         self.homes.as_ref().map_or(1, |homes| homes.count as usize)
@@ -153,8 +153,7 @@ impl Hierarchy {
         self.homes.as_ref().is_none_or(|homes| homes.settled_in_groups)
     }
 
-    /// The round trip that two cores (not one) are to have for a line of this home, in nanoseconds; NaN where it is
-    /// not known.
+    /// The round trip in nanoseconds of two different cores for a line of this home; NaN if it is not known.
     #[must_use]
     pub fn round_trip_ns(&self, a: usize, b: usize, home: usize) -> f64 {
         let (first, second) = (&self.cores[a], &self.cores[b]);

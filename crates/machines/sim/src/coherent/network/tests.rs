@@ -1,4 +1,4 @@
-//! The network alone: lanes, order, and that nothing is lost.
+//! The network alone: its lanes, its order, and that it loses no message.
 
 use super::*;
 use crate::coherent::testing::{BUSY, LINK, message, ring};
@@ -19,7 +19,7 @@ fn request(network: &Network, cache: u16) -> Message {
 #[test]
 fn a_message_takes_one_link_after_the_other() {
     let mut network = network();
-    // From stop 2, two links from the home.
+    // The way from stop 2 to the home is two links.
     let step = network.send(request(&network, 1), 10, 100);
     let Step::Later { time: 110, packet } = step else { panic!("{step:?}") };
     let next = |time: u64, packet: u32| Step::Later { time, packet };
@@ -78,7 +78,7 @@ proptest! {
             now += after;
             let kind = [READ, Kind::Data, Kind::InvAck][*kind];
             let message = Message { kind, line: number as u32, ..request(&network, *cache) };
-            // A departure in the future is due then, after those of that time which came before.
+            // A departure in the future happens at its time, after earlier requests for that time.
             let Step::Later { time, packet } = network.send(message, now + 1, 0) else { panic!("no departure") };
             queue.insert((time, queue.len()), packet);
         }

@@ -1,5 +1,5 @@
-//! The protocol under random traffic: after every event no line has two owners, and at the end nothing is left
-//! anywhere.
+//! The protocol under random traffic: after every event no line has two owners, and at the end no message and no
+//! request is left.
 
 use super::*;
 use crate::coherent::CoherentModel;
@@ -29,7 +29,7 @@ fn machines() -> Vec<(&'static str, Arc<Layout>)> {
     ]
 }
 
-/// A step of a task: what it asks for, or computing.
+/// A step of a task: its request, or computing.
 #[derive(Clone, Copy, Debug)]
 enum Step {
     Load(u32),
@@ -37,12 +37,13 @@ enum Step {
     Compute(u64),
 }
 
-/// Counters that tasks add to: the calls of each task, one after the other, with when each was made and answered.
+/// Counters to which tasks add: the calls of each task, one after the other, with the times of each call and its
+/// answer.
 struct Traffic {
     world: World,
     calls: Vec<std::vec::IntoIter<Step>>,
     made: Vec<Option<(u64, Step)>>,
-    /// Word, begin, end, whether it adds, and the value that it found.
+    /// Word, begin, end, whether the call adds, and the value that it found.
     done: Vec<(u32, u64, u64, bool, u64)>,
     lines: u32,
 }
@@ -58,7 +59,7 @@ impl Traffic {
         Traffic { world, calls, made, done: Vec::new(), lines: LINES }
     }
 
-    /// Runs until no event is left; checks the machine after each.
+    /// Runs until no event is left; checks the machine after each event.
     fn run(&mut self) {
         while let Some((now, event)) = self.world.outbox.next_event() {
             if let Some(task) = self.world.dispatch(event) {
@@ -70,7 +71,7 @@ impl Traffic {
         assert!(self.made.iter().all(Option::is_none) && self.calls.iter_mut().all(|calls| calls.next().is_none()));
     }
 
-    /// A task is answered, and makes its next call.
+    /// Gives a task its answer, and makes its next call.
     fn goes_on(&mut self, task: u16, now: u64) {
         let at = task as usize;
         if let Some((began, step)) = self.made[at].take() {
@@ -92,7 +93,7 @@ impl Traffic {
         }
     }
 
-    /// A single writer or any number of readers.
+    /// Checks that each line has a single writer or any number of readers.
     fn check_lines(&self) {
         if self.world.layout.is_uncached {
             return;
@@ -105,7 +106,7 @@ impl Traffic {
         }
     }
 
-    /// Every read finds all additions that were over before it began, and none that began after its end.
+    /// Checks that every read finds all additions that were over before it began, and none that began after its end.
     fn check_values(&self) {
         for &(word, began, ended, adds, value) in &self.done {
             let additions = || self.done.iter().filter(|of| of.0 == word && of.3);
@@ -122,7 +123,7 @@ impl Traffic {
 }
 
 fn steps() -> impl Strategy<Value = Vec<Vec<Step>>> {
-    // Two words of each line, so that threads meet at lines more often than at words.
+    // Each line has two words, so that threads meet at lines more often than at words.
     let word = (0..LINES, 0_u32..2).prop_map(|(line, word)| line * seatmap_port::WORDS_PER_LINE + word);
     let step = prop_oneof![
         3 => word.clone().prop_map(Step::Load),
@@ -140,7 +141,7 @@ proptest! {
         for (name, layout) in machines() {
             let places = layout.caches() * layout.threads;
             let calls = calls[..calls.len().min(places)].to_vec();
-            // Side by side, several to a cache; or one on each of few caches, as far as there are.
+            // Tasks sit side by side, several to a cache, or each on a cache of its own as far as there are enough.
             let cache = |task: usize| if crowded { task / layout.threads } else { task % layout.caches() };
             let caches: Vec<u16> = (0..calls.len()).map(|task| cache(task) as u16).collect();
             let mut traffic = Traffic::new(&layout, &caches, calls, seed);
