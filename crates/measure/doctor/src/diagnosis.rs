@@ -1,6 +1,6 @@
 //! One finding: what was looked at, how it stands, what mends it.
 
-/// How a finding stands.
+/// The severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Level {
     /// As it should be.
@@ -32,12 +32,12 @@ impl Level {
 /// One thing examined.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnosis {
-    /// What was looked at: `governor`, `clock`...
+    /// The subject that was examined: `governor`, `clock`...
     pub subject: &'static str,
-    /// How it stands.
+    /// The severity.
     pub level: Level,
-    /// What was found, and what it does to a measurement.
+    /// The state that was found, and its effect on a measurement.
     pub found: String,
-    /// What to do, where something can be done.
+    /// The remedy, where there is one.
     pub remedy: Option<String>,
 }

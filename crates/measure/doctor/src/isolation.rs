@@ -1,4 +1,4 @@
-//! What stands between a set of CPUs and quiet, and what can be done about it.
+//! The disturbances that a set of CPUs is exposed to, and the remedies.
 //!
 //! | module | looks at |
 //! |---|---|
@@ -9,10 +9,10 @@
 //! | `surroundings` | SMT siblings, daemons that move interrupts, the clock |
 //! | `remains` | what is left when all of that is done |
 //!
-//! Versions and names of kernels say little about what a container or a hypervisor lets through, so that only a try tells:
-//! a value is written, read back, and put back as it was. Trying is asked for. Every function that tries takes the
-//! [lock](settings_lock) that everything holds which changes the same settings; without the wish to try nobody takes it, and
-//! the computer's files are only read.
+//! Versions and names of kernels say little about the settings that a container or a hypervisor lets through. Only a
+//! try tells: a value is written, read back, and restored. The caller must ask for tries. Every function that tries
+//! takes the [lock](settings_lock) that all code holds which changes the same settings. Without a request to try, the
+//! lock is not taken and the computer's files are only read.
 
 mod backend;
 mod boot;
@@ -108,8 +108,8 @@ mod tests {
         }
     }
 
-    /// Everything that tries is given the lock, which only [`settings_lock::take`] makes. Here another holds it: all that can be
-    /// read is told at once, and nobody waits.
+    /// Every function that tries is given the lock, which only [`settings_lock::take`] makes. Here another process
+    /// holds it: the examination reports at once all that can be read, and does not wait.
     #[test]
     fn who_does_not_try_needs_no_lock() {
         let online = Cpus::read().unwrap().online;

@@ -100,7 +100,7 @@ impl Journal {
 }
 
 impl Record {
-    /// What the visit brought.
+    /// The batches of the visit.
     #[must_use]
     pub fn batches(&self) -> Batches {
         let [gap, switched, moved] = self.discarded;

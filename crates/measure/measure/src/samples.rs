@@ -16,7 +16,7 @@ pub struct Samples {
 pub struct PairSamples {
     /// Nanoseconds a round trip, by pass and in time order; a pass not made yet is empty.
     pub passes: Vec<Vec<f64>>,
-    /// What was thrown away.
+    /// The counts of discarded batches.
     pub discards: Discards,
 }
 
@@ -29,7 +29,7 @@ impl PairSamples {
 }
 
 impl Samples {
-    /// No batches yet, of these PUs.
+    /// An empty set of samples of these PUs.
     #[must_use]
     pub fn new(pus: Vec<u32>) -> Self {
         let n = pus.len();

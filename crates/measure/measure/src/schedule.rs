@@ -1,4 +1,4 @@
-//! Who is visited when.
+//! The order in which pairs are visited.
 
 use std::collections::HashSet;
 

@@ -5,11 +5,12 @@ use seatmap_port::Stamp;
 use seatmap_statistics::median;
 use seatmap_workload::Trace;
 
-/// A batch so many times longer than the visit's median was interrupted: no cache line changes its distance that much
-/// between two batches, while the regimes of a moved vCPU (a factor of four in the recorded trace) stay well below.
+/// A batch this many times longer than the visit's median was interrupted: no cache line changes its distance that
+/// much between two batches, while the regimes of a moved vCPU (a factor of four in the recorded trace) stay well
+/// below.
 pub const GAP_FACTOR: f64 = 8.0;
 
-/// What the two traces of a pair say about it.
+/// The screening of the two traces of a pair.
 pub struct Screen {
     /// The PUs of the two tasks.
     pub seats: [u32; 2],

@@ -23,7 +23,7 @@ pub struct TestbedProbe<T> {
 }
 
 impl<T: Testbed> TestbedProbe<T> {
-    /// Lines of shared memory that a testbed on these PUs must have to offer so many candidates.
+    /// The lines of shared memory that a testbed on these PUs must have to offer this many candidates.
     #[must_use]
     pub fn shared_lines(candidates: u32, topology: &Topology, pus: &[u32]) -> u32 {
         LINES_PER_PAGE * (1 + pages(candidates, touchers(topology, pus).len()))
@@ -67,7 +67,7 @@ impl<T: Testbed> TestbedProbe<T> {
     }
 }
 
-/// Whole pages for so many candidates; where there are several, at least one a node.
+/// Whole pages for this many candidates; on several nodes, at least one page a node.
 fn pages(candidates: u32, nodes: usize) -> u32 {
     let needed = candidates.div_ceil(LINES_PER_PAGE).max(1);
     if candidates > 1 { needed.max(nodes as u32) } else { needed }

@@ -19,7 +19,8 @@ impl Table {
         Table { cpus, rows }
     }
 
-    /// Names, and what came to this CPU since an earlier reading; what stood still is left out.
+    /// The names and counts of the events on this CPU since an earlier reading; counters that did not change are left
+    /// out.
     pub(super) fn since(&self, earlier: &Table, cpu: u32) -> Vec<(String, u64)> {
         let (Some(now), Some(then)) = (self.column(cpu), earlier.column(cpu)) else { return Vec::new() };
         let came = |(name, counts): &(String, Vec<u64>)| {

@@ -13,7 +13,7 @@ const TURN_US: RangeInclusive<u64> = 5_000..=15_000;
 /// Where the lengths of turns start; the same for all CPUs, so that all run the same meter at once.
 const SEED: u64 = 1;
 
-/// Both meters of one CPU, and what they found.
+/// Both meters of one CPU, and their results.
 pub(super) struct Metered {
     pub(super) own: Calibration,
     pub(super) ns_per_tick: f64,

@@ -1,9 +1,9 @@
-//! How to measure noise.
+//! The options of a noise measurement.
 
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// How long to measure, and where.
+/// The duration of the measurement, the control groups of its threads, and whether to trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
     /// For how long both meters run, together.

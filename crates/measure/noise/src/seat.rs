@@ -93,7 +93,7 @@ mod tests {
         assert_eq!((open, closed.len()), (vec![cpus[0]], 1));
     }
 
-    /// A mask of the process's own is no wall: meters must reach CPUs that were isolated from it.
+    /// A narrow mask of the process must not limit the meters: they must reach CPUs that were isolated from it.
     #[test]
     fn a_narrow_mask_is_left_behind() {
         let cpus = affinity::current().unwrap();

@@ -11,7 +11,7 @@ fn schema() -> Value {
 
 const NOTHING: [&str; 0] = [];
 
-/// A report in which nothing is left out. No `..Default`: a new field must be added here, and so to the schema.
+/// A report with every field filled. No `..Default`: a new field must be added here, and so to the schema.
 fn full() -> Report {
     let cpu = CpuNoise {
         cpu: 3,
@@ -84,7 +84,7 @@ fn reports_have_the_keys_of_the_schema_and_no_others() {
     }
 }
 
-/// What `seatmap cell run` adds to the report of a seating.
+/// The part that `seatmap cell run` adds to the report of a seating.
 #[test]
 fn what_a_program_heard_is_as_the_schema_of_seatings_says() {
     let text = include_str!("../../../../docs/formats/seatmap-seating-1.schema.json");

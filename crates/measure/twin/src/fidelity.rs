@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 /// How far apart two sets of distances are.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Fidelity {
-    /// What the pairs have in common.
+    /// The relation of the pairs.
     pub name: String,
     /// Pairs that were compared.
     pub pairs: usize,

@@ -18,7 +18,7 @@ pub enum PlaceError {
     NoDistance {
         /// The two PUs.
         pus: [u32; 2],
-        /// What stands in the profile.
+        /// The text in the profile.
         ns: String,
     },
     /// More than the searches can hold.

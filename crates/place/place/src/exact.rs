@@ -107,7 +107,7 @@ impl Tree<'_> {
         })
     }
 
-    /// What a task adds to those seated.
+    /// The cost that a task adds to the tasks already placed.
     fn added(&self, task: usize, slot: usize) -> f64 {
         let seated = self.problem.traffic.of(task).filter(|(with, _)| self.slot_of[*with] != u32::MAX);
         seated.map(|(with, weight)| weight * self.problem.between(slot, self.slot_of[with] as usize)).sum()

@@ -139,7 +139,7 @@ impl Request<'_> {
         }
     }
 
-    /// What the objective makes of the PU (row) of each task.
+    /// The objective's value for the PU (row) of each task.
     pub(crate) fn cost(&self, problem: &Problem, pus: &Pus, links: &Links, pu_of: &[usize]) -> f64 {
         self.costs(self.objective, problem, pus, links, pu_of)
     }
@@ -217,7 +217,7 @@ impl Request<'_> {
     }
 }
 
-/// What a placement was searched on.
+/// The problem that a placement was searched on.
 struct Judged {
     problem: Problem,
     pus: Pus,
@@ -225,7 +225,7 @@ struct Judged {
     sections: Option<Vec<u32>>,
 }
 
-/// What is known about it.
+/// The proven facts about a placement.
 struct Proof {
     lower_bound: f64,
     optimal: bool,

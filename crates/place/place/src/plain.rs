@@ -1,4 +1,4 @@
-//! What would do without a plan.
+//! Settings that would do without a plan.
 
 use crate::baselines::usual;
 use crate::build::problem;
@@ -8,13 +8,13 @@ use seatmap_plan::Objective;
 /// A usual order whose cost is an answer's, and the settings that seat tasks as well as a plan would.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plain {
-    /// What it is called: `compact`, `scatter`, or the order of the OS's numbers.
+    /// The name of the setting: `compact`, `scatter`, or the order of the OS's numbers.
     pub name: &'static str,
     /// Settings of OpenMP and of Open MPI that cost as much.
     pub settings: Vec<&'static str>,
 }
 
-/// How much of a cost is rounding.
+/// The factor on a cost that rounding may cause.
 const ROUNDED: f64 = 1.0 + 1e-9;
 
 impl Request<'_> {
@@ -50,8 +50,9 @@ impl Request<'_> {
         self.cpus.is_none() && self.fixed.is_empty() && matches!(self.one_per, None | Some(Level::Core))
     }
 
-    /// What settings make of the PUs (rows) of the tasks. Runtimes number places along the topology (compact) or, inside a
-    /// package, along the OS's numbers (GCC's libgomp): where the two differ, both are given, and both must do.
+    /// The PUs (rows) that settings give the tasks. Runtimes number places along the topology (compact) or, inside a
+    /// package, along the OS's numbers (GCC's libgomp). Where the two differ, both are given, and both must be good
+    /// enough.
     fn settings(&self, problem: &Problem, pus: &Pus) -> Vec<(&'static str, Vec<Vec<usize>>)> {
         let (tasks, places) = (problem.tasks(), pus.os.len());
         let Some(numbered) = self.by_package(pus).filter(|_| tasks <= places) else { return Vec::new() };

@@ -10,7 +10,7 @@ use std::cell::OnceCell;
 pub struct Started {
     /// The start's name.
     pub name: &'static str,
-    /// What came of it.
+    /// The result of the search.
     pub found: Found,
 }
 

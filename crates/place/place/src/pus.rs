@@ -19,7 +19,7 @@ impl Pus {
     /// a line of the best home for it.
     ///
     /// # Errors
-    /// No distances, or not of these PUs.
+    /// The profile has no distances, or none for these PUs.
     pub fn new(profile: &Profile, cpus: Option<&[u32]>, homes: bool) -> Result<Self, PlaceError> {
         let known = profile.core_distance.as_ref().ok_or_else(|| PlaceError::NoDistances(profile.name.clone()))?;
         let mut os = cpus.map_or_else(|| known.pus.clone(), <[u32]>::to_vec);
@@ -54,7 +54,7 @@ impl Pus {
     }
 }
 
-/// What a profile's home model predicts for pairs of PUs over lines of each home. PUs are given by their rows.
+/// The predictions of a profile's home model for pairs of PUs over lines of each home. PUs are given by their rows.
 #[derive(Debug)]
 pub struct Predictions<'a> {
     model: &'a HomeModel,

@@ -58,7 +58,8 @@ pub(crate) fn divided(problem: &Problem, section_of_pu: &[u32], is_partition: bo
     Ok(Problem { distance, zones: Zones { zone_of_slot, least, most }, ..problem.clone() })
 }
 
-/// How much farther than the farthest pair a crossing counts, so that crossing decides before distance does.
+/// A crossing counts this many times the distance of the farthest pair, so that crossing decides before distance
+/// does.
 const CROSSING: f32 = 1000.0;
 
 fn shares(

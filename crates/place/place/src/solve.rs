@@ -12,14 +12,14 @@ use seatmap_statistics::Xoshiro;
 /// By how much a bound may be below a cost that meets it: the bound's distances are of single precision.
 pub(crate) const ROUNDED: f64 = 1.0 + f32::EPSILON as f64;
 
-/// What a search found, and what is known about it.
+/// The result of a search, and the facts known about it.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Cheapest {
     /// The cheapest assignment found.
     pub found: Found,
     /// Whether that none is cheaper is proven.
     pub is_optimal: bool,
-    /// How it was found.
+    /// The method that found it.
     pub method: String,
 }
 
@@ -28,18 +28,18 @@ pub(crate) struct Cheapest {
 pub struct Solved {
     /// The best permutation found.
     pub found: Found,
-    /// No permutation costs less.
+    /// A proven limit: every permutation costs at least this.
     pub lower_bound: f64,
     /// Whether that no permutation costs less is proven.
     pub optimal: bool,
-    /// How it was found.
+    /// The method that found it.
     pub method: String,
 }
 
 /// The cheapest placement by the sum of weight x distance: multilevel for thousands of slots, else the portfolio, and for few
 /// tasks a proof. `threads` searches run side by side.
 pub(crate) fn cheapest(problem: &Problem, lower_bound: f64, limit: &Limit, threads: usize, seed: u64) -> Cheapest {
-    // What meets the bound cannot be bettered.
+    // A placement that meets the bound is optimal.
     let until = limit.until(lower_bound * ROUNDED);
     if problem.slots() >= SMALLEST {
         let best = side_by_side(threads, seed, |seed| multilevel(problem, &until, seed));
@@ -82,9 +82,10 @@ pub(crate) fn side_by_side(threads: usize, seed: u64, search: impl Fn(u64) -> St
 /// Turns in which matrices are searched after the portfolio.
 const TURNS: u32 = 8;
 
-/// Searches until the limit, or until the answer is proven. Matrices that are a placement problem go through all that a
-/// pattern on a machine does ([`crate::portfolio`], [`crate::multilevel`], [`crate::exact`]). The rest of the time kicks, which
-/// win where matrices have structure, and tabu search, which wins where they have none, go on from the best in turns.
+/// Searches until the limit, or until the answer is proven. Matrices that are a placement problem go through all
+/// methods for a pattern on a machine ([`crate::portfolio`], [`crate::multilevel`], [`crate::exact`]). For the rest
+/// of the time, kicks, which win where matrices have structure, and tabu search, which wins where they have none,
+/// continue from the best in turns.
 #[must_use]
 pub fn solve(qap: &Qap, limit: &Limit, threads: usize, seed: u64) -> Solved {
     let lower_bound = gilmore_lawler_dense(qap, &limit.part(BOUND_PART));
@@ -151,7 +152,8 @@ fn walked(qap: &Qap, from: &Found, limit: &Limit, rng: &mut Xoshiro) -> Option<F
 }
 
 impl AsProblem {
-    /// What a pattern on a machine would get, in a part of the time where matrices without zeros are better searched as such.
+    /// The result for a pattern on a machine, in a part of the time where matrices without zeros are better searched
+    /// as such.
     fn cheapest(&self, lower_bound: f64, limit: &Limit, threads: usize, seed: u64) -> Cheapest {
         let part = match (self.problem.tasks() <= MOST_TASKS, self.is_sparse()) {
             (true, _) => *limit,

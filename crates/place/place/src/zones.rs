@@ -1,4 +1,4 @@
-//! How many tasks groups of slots must and may hold.
+//! The fewest and the most tasks on groups of slots.
 
 /// Groups of slots with the fewest and the most tasks that each may hold.
 ///

@@ -1,4 +1,4 @@
-//! What a program needs to seat its own threads: channels declared, a CPU and a line for each side.
+//! Seats for a program's own threads: it declares channels, and gets a CPU and a line for each side.
 
 mod over;
 
@@ -35,15 +35,15 @@ pub struct Channels {
     pub one_per_core: bool,
 }
 
-/// What a thread is created with.
+/// The attributes that a thread is created with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ThreadAttributes {
     /// The CPU to pin it to, by the operating system's number.
     pub cpu: u32,
-    /// Which line its channel should use. From [`Channels::seats_over`]: so many cache lines into the memory that was
-    /// handed in. Otherwise one of the lines that the profile lists, so many cache lines into memory that begins with a
-    /// page: of another process's memory, so that it says something of this one's only where homes repeat from page to
-    /// page. `None` where lines are alike: then any will do.
+    /// The line that its channel should use. From [`Channels::seats_over`]: counted in cache lines into the memory
+    /// that was handed in. Otherwise one of the lines that the profile lists, counted in cache lines into memory that
+    /// begins with a page. The profile saw another process's memory, so the line carries over to this one's only
+    /// where homes repeat from page to page. `None` where lines are alike: then any will do.
     pub line: Option<usize>,
 }
 
@@ -64,7 +64,7 @@ fn unfit(error: RememberedError) -> PlaceError {
 }
 
 impl Channels {
-    /// None yet.
+    /// No channels yet.
     #[must_use]
     pub fn new() -> Self {
         Channels::default()
@@ -100,7 +100,7 @@ impl Channels {
             None if tells_homes(profile) => Method::GetCore,
             None => Method::Auto,
         };
-        // Not by the clock, so that a program sits where it sat the last time.
+        // Limited by kicks and not by the clock, so that a program gets the same seats in every run.
         request.limit = Limit::kicks(KICKS);
         let answer = request.place()?;
         let is_of =
@@ -159,7 +159,8 @@ fn tells_homes(profile: &Profile) -> bool {
 const KICKS: u64 = 200;
 
 impl Seats {
-    /// What the first (0) or second (1) thread of a channel is created with; `None` where there is no such channel.
+    /// The attributes that the first (0) or second (1) thread of a channel is created with; `None` where there is no
+    /// such channel.
     #[must_use]
     pub fn side(&self, channel: usize, side: usize) -> Option<ThreadAttributes> {
         let (first, second) = *self.pairs.get(channel)?;

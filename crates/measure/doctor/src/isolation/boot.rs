@@ -1,4 +1,4 @@
-//! What only the kernel's command line changes.
+//! Settings that only the kernel's command line changes.
 
 use super::backend::Backend;
 use super::finding;
@@ -6,7 +6,7 @@ use super::irqs::Irqs;
 use super::text::{list, mask, read, shown};
 use crate::{Diagnosis, Level};
 
-/// What this kernel was started with.
+/// The command line that this kernel was started with.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Boot {
     /// CPUs without a tick while one thread runs; `None` where the kernel was built without NO_HZ_FULL.

@@ -9,7 +9,7 @@ use crate::{Diagnosis, Level};
 use seatmap_host::environment;
 use seatmap_machine::Topology;
 
-/// What no cell takes away.
+/// The disturbances that no cell removes.
 struct Remains<'a> {
     cpus: &'a [u32],
     has_tick: bool,

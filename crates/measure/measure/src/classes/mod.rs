@@ -14,7 +14,7 @@ use seatmap_machine::{CoreDistance, Deciles, Profile};
 use seatmap_statistics::{quantile_sorted, sorted};
 use serde::Serialize;
 
-/// What the quantiles of a class are taken of.
+/// The values that the quantiles of a class are taken over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum QuantilesOf {
@@ -27,7 +27,7 @@ pub enum QuantilesOf {
 /// One distance class of a machine, over all its pairs. Round-trip nanoseconds.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct DistanceClass {
-    /// What the pairs have in common, in the topology's words: `SMT siblings`, `same L3`, `other package`...
+    /// The relation of the pairs, in the topology's words: `SMT siblings`, `same L3`, `other package`...
     pub name: String,
     /// Unordered pairs in it.
     pub pairs: usize,
@@ -37,7 +37,7 @@ pub struct DistanceClass {
     pub p10_ns: f64,
     /// The ninetieth percentile.
     pub p90_ns: f64,
-    /// What these three are taken of.
+    /// The values that these three are taken over.
     pub quantiles_of: QuantilesOf,
 }
 
@@ -72,7 +72,7 @@ struct Member {
     deciles: Option<Deciles>,
 }
 
-/// The deciles of the pair that stands so many pairs behind the first.
+/// The deciles of the pair at this index.
 fn deciles(distance: &CoreDistance, at: usize) -> Option<Deciles> {
     distance.deciles_ns.as_ref()?.get(at).copied().flatten()
 }

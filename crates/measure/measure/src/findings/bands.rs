@@ -16,7 +16,8 @@ const BANDS: [(&str, Shares, f64, f64); 3] = [
 /// Whether two PUs share this and nothing nearer.
 type Shares = fn(&Pu, &Pu) -> bool;
 
-/// The class farthest outside its band. A model is what its file says, however slow its cores are.
+/// The class farthest outside its band. A simulated model is never implausible: its distances are those of its file,
+/// however slow its cores are.
 pub fn implausible(view: &View) -> Option<Finding> {
     if view.profile.origin.kind == OriginKind::Model {
         return None;

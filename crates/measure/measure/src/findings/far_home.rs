@@ -4,7 +4,8 @@ use super::{Finding, View};
 use seatmap_statistics::median;
 use std::collections::BTreeMap;
 
-/// How much slower the far side is among itself before it is worth a word: the published case has 1.8.
+/// The ratio of the distances on the far side to those on the near side from which it is reported: the published case
+/// has 1.8.
 const SLOWER: f64 = 1.25;
 /// The sides are built alike when the distances inside their groups agree to this.
 const ALIKE: f64 = 0.1;

@@ -15,11 +15,11 @@ pub struct Cell {
     pub home: usize,
     /// Round-trip nanoseconds.
     pub value: f64,
-    /// How much it counts.
+    /// The weight of this cell.
     pub weight: f64,
 }
 
-/// What is being explained: the group of each of `n` PUs, and how many homes there are.
+/// The machine to explain: the group of each of `n` PUs, and the number of homes.
 #[derive(Clone, Copy, Debug)]
 pub struct Machine<'a> {
     /// The group of each PU, from 0 without holes.
@@ -42,7 +42,7 @@ pub struct Fit {
     pub offset_ns: Vec<Vec<f64>>,
     /// The share of the variance that is explained; 1 where nothing varies.
     pub r2: f64,
-    /// Root mean square of what is left.
+    /// The root mean square of the residuals.
     pub residual_ns: f64,
 }
 
@@ -95,8 +95,8 @@ impl<'a> Counted<'a> {
     }
 }
 
-/// Fits the model. B is moved to the median of what the offsets leave in each block, so that a few wrong cells shift
-/// the offsets a little and B not at all.
+/// Fits the model. B is moved to the median of the residuals in each block, so that a few wrong cells shift the
+/// offsets a little and B not at all.
 #[must_use]
 pub fn fit(machine: &Machine, cells: &[Cell]) -> Fit {
     let machine = &Counted::of(machine);
@@ -154,7 +154,7 @@ fn quality(cells: &[Cell], base_ns: &dyn Fn(&Cell) -> f64, offset_ns: &[Vec<f64>
     let residual =
         |cell: &Cell| cell.value - base_ns(cell) - offset_ns[cell.i][cell.home] - offset_ns[cell.j][cell.home];
     let (left, all) = (sum(&|cell| residual(cell).powi(2)), sum(&|cell| (cell.value - mean).powi(2)));
-    // Rounding alone leaves some 1e-12 of a variance that is zero.
+    // Rounding alone leaves about 1e-12 of a variance that is zero.
     let r2 = if all > 1e-9 * weight * mean.abs().max(1.0) { 1.0 - left / all } else { 1.0 };
     (r2, if weight > 0.0 { (left / weight).sqrt() } else { 0.0 })
 }

@@ -1,8 +1,9 @@
 //! Linear fits to a quantile instead of the mean.
 //!
-//! What others do on a busy machine can only add to a round trip. A fit that leaves a share q of the values below it, with a
-//! small q, follows what the round trips would be without them (Koenker and Bassett 1978). It is found by least squares
-//! again and again, each time with the weights that make squares of what is left into its amount (Schlossmacher 1973).
+//! Other load on a busy machine can only lengthen a round trip. A fit that leaves a small share q of the values below
+//! it follows the round trips as they would be without that load (Koenker and Bassett 1978). It is found by iterated
+//! least squares, each time with weights that turn the squared residuals into their absolute values (Schlossmacher
+//! 1973).
 
 use super::least_squares::{Row, solve};
 
@@ -10,7 +11,7 @@ use super::least_squares::{Row, solve};
 const REPETITIONS: usize = 20;
 /// Repetitions in which what is left is weighed coarsely first, lest a few rows that fit by accident decide.
 const COARSE: usize = 4;
-/// Less than this is as good as nothing left: coarsely, and at the end. Nanoseconds.
+/// Residuals below this count as zero: in the coarse steps, and at the end. Nanoseconds.
 const LEAST_LEFT: [f64; 2] = [30.0, 1.0];
 /// Unknowns that the rows leave open are held at zero so firmly, in weights of a row at [`LEAST_LEFT`].
 const HOLD: f64 = 1e-5;

@@ -1,4 +1,4 @@
-//! How much of the picture inside the groups is the home's alone.
+//! The share of the distances inside the groups that the home alone explains.
 
 use super::block_star::{Cell, Machine, fit};
 use super::groups::between_cores;

@@ -1,8 +1,9 @@
-//! Homes from what was measured while everybody talked.
+//! Homes from measurements made while all PUs communicate.
 //!
-//! Where all pairs are measured at once, each about a line of its own, a round trip is d(i, j, home) and what the others add
-//! to it. The offsets of each line are fitted to a low quantile of them, which is where others added next to nothing; lines
-//! are sorted by these, and the offsets of each home are then fitted to all round trips over its lines.
+//! Where all pairs are measured at once, each over a line of its own, a round trip is d(i, j, home) plus the delay
+//! that the others add. The offsets of each line are fitted to a low quantile of the round trips, at which the others
+//! added next to nothing. Lines are sorted by these offsets, and the offsets of each home are then fitted to all
+//! round trips over its lines.
 
 use super::features::Features;
 use super::grouping::{Grouping, group_by};
@@ -25,7 +26,7 @@ const LEAST_NS: f64 = 0.1;
 /// Cores whose rows stand for a home in the fit of B.
 const HUBS: usize = 6;
 
-/// What one pair brought while others talked.
+/// The round trips of one pair while others communicate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Talk {
     /// The candidate line, by number.
@@ -120,7 +121,7 @@ impl Crowd<'_> {
         sorted.max_by(|a, b| a.confidence.total_cmp(&b.confidence)).unwrap_or_else(|| Grouping::unresolved(raw.len()))
     }
 
-    /// What each home's fit says of a few rows.
+    /// The predictions of each home's fit for a few rows.
     fn cells(&self, model: &HomeModel, talks: &[Vec<Talk>], grouping: &Grouping, group: &[usize]) -> Vec<Cell> {
         let hubs = hubs::choose(group, self.core, HUBS.max(model.groups.len()));
         let mut cells = Vec::new();

@@ -1,14 +1,14 @@
-//! What is a line's own: its offsets, and how noisy they are.
+//! The features of a line: its offsets, and how noisy they are.
 
 use super::LineSamples;
 use seatmap_statistics::{MAD_TO_SIGMA, mad, median, sorted};
 
 /// Hubs that are off by more than this many standard deviations do not count.
 const REACH_SIGMAS: f64 = 4.0;
-/// Values of a row further from its median than so many median absolute deviations are wrong.
+/// Values of a row further from its median than this many median absolute deviations are wrong.
 const FAR_OUT: f64 = 8.0;
-/// Noise is taken to be at least this: half of the finest resolution that a measurement claims, and more than nothing
-/// for a simulated machine, which has none.
+/// Noise is taken to be at least this: half of the finest resolution that a measurement claims, and more than zero
+/// for a simulated machine, which has no noise.
 const LEAST_NS: f64 = 0.1;
 
 /// The offsets of all lines towards all PUs, relative to what the lines have in common.
@@ -22,7 +22,7 @@ pub struct Features {
 }
 
 impl Features {
-    /// The offsets of these lines. `None` where nothing tells how noisy they are.
+    /// The offsets of these lines. `None` where the samples do not tell how noisy they are.
     ///
     /// From each median its mean over all lines is taken, which leaves a_hub + a_pu of this line, and from each hub's
     /// row its mean, which leaves a_pu. The hubs then agree up to noise, and how far they disagree is what the noise
@@ -81,7 +81,7 @@ fn usual_mean(row: &[f64]) -> Option<f64> {
     Some(usual.iter().sum::<f64>() / usual.len() as f64)
 }
 
-/// How many hubs reach a PU, on most lines.
+/// The number of hubs that reach a PU, on most lines.
 fn reached(rows: &[Vec<Vec<f64>>], pu: usize) -> f64 {
     let count = |hubs: &Vec<Vec<f64>>| hubs.iter().filter(|row| row[pu].is_finite()).count() as f64;
     median(&rows.iter().map(count).collect::<Vec<_>>()).unwrap_or_default()

@@ -46,9 +46,9 @@ pub fn fit_homes(model: &mut HomeModel, samples: &LineSamples) {
     });
 }
 
-/// The samples without the pairs inside groups, where there are enough groups to do without them: PUs that share a cache
-/// settle a line between them, whatever its home, so such pairs tell nothing of it or the wrong thing. Two groups are
-/// not enough: pairs between them leave open which of the two a home is nearer to.
+/// The samples without the pairs inside groups, where there are enough groups to do without them: PUs that share a
+/// cache exchange a line inside it, independent of its home, so such pairs tell nothing about the home or mislead.
+/// Two groups are not enough: pairs between them leave open which of the two a home is nearer to.
 fn between_groups(samples: &LineSamples, group: &[usize]) -> LineSamples {
     let mut between = samples.clone();
     if group.iter().max().is_none_or(|last| *last < 2) {

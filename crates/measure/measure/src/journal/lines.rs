@@ -6,8 +6,9 @@ use std::fs::{File, TryLockError};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-/// A file open for appending: a head, then one JSON line a record, in the kernel's hands before the next one is made, so
-/// that a SIGKILL loses at most the one under way. (It is not synced: a power cut is no part of the promise.)
+/// A file open for appending: a header, then one JSON line a record. Each line is handed to the kernel before the
+/// next one is made, so that a SIGKILL loses at most the unfinished one. (The file is not synced: it may lose lines
+/// in a power cut.)
 #[derive(Debug)]
 pub struct Lines {
     path: PathBuf,

@@ -32,7 +32,7 @@ fn machine() -> Profile {
     catalog::load("xeon-e5-2680-2s").unwrap()
 }
 
-/// Two PUs to a cache, one distance inside and one between, and what happens to it when pairs run together.
+/// Two PUs to a cache, one distance inside and one between, and the factor on it when pairs run together.
 struct Caches {
     /// Added to each of several pairs at once.
     disturbance_ns: f64,

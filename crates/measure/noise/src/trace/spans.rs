@@ -1,9 +1,9 @@
-//! Who had a CPU when.
+//! The task or handler that had a CPU at each time.
 
 use super::line::{self, Event, What};
 use std::collections::HashMap;
 
-/// Times in which somebody else than the meter had the CPU, in order and without overlap.
+/// Times in which another task or handler than the meter had the CPU, in order and without overlap.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Spans {
     /// Each of whom a span speaks, once.
@@ -63,7 +63,7 @@ impl Reader {
         }
         match event.what {
             What::Enter(handler) => {
-                // None interrupts itself: the end of the one before is missing.
+                // A handler does not interrupt itself: the end of the one before is missing.
                 self.end(&handler);
                 self.handlers.push(handler);
             }

@@ -1,4 +1,4 @@
-//! Small cases whose answers are known, and what every answer must keep to.
+//! Small cases whose answers are known, and rules that every answer must obey.
 
 use super::*;
 use crate::search::Limit;

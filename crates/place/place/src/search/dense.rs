@@ -1,4 +1,4 @@
-//! Local search for dense matrices: a table of what each swap would change.
+//! Local search for dense matrices: a table of the change that each swap would bring.
 
 use super::{Engine, Limit, Part, Qap, SWAPS_BETWEEN_CHECKS, Watch};
 use seatmap_statistics::Xoshiro;
@@ -84,7 +84,7 @@ impl Dense {
     /// Swaps the places of two items, i below j.
     pub(super) fn swap(&mut self, r: usize, s: usize) {
         self.cost += self.change(r, s);
-        // What touches r or s is computed afresh below, and must not be mistaken for a row's least until then.
+        // Entries that involve r or s are recomputed below, and must not be mistaken for a row's least until then.
         for item in [r, s] {
             (0..item).for_each(|other| self.change[other * self.n + item] = f64::INFINITY);
         }
@@ -191,7 +191,7 @@ fn update_avx2(n: usize, change: &mut [f64], u: &[f64], v: &[f64], row_least: &m
     update_rows(n, change, u, v, row_least);
 }
 
-/// What a swap of one item with each other changes, from the matrices.
+/// The change by a swap of one item with each other, from the matrices.
 fn computed_with_all(parts: &[Part], item: usize, changes: &mut [f64]) {
     #[cfg(target_arch = "x86_64")]
     if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {

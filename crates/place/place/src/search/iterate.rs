@@ -9,7 +9,7 @@ const PATIENCE: usize = 40;
 /// The best that a search has seen.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Found {
-    /// What it costs.
+    /// The cost of the permutation.
     pub cost: f64,
     /// The slot of each item.
     pub slot_of: Vec<u32>,
@@ -49,7 +49,7 @@ pub fn iterate(engine: &mut impl Engine, rng: &mut Xoshiro, limit: &Limit) -> Fo
             engine.save();
             failures = 0;
         } else if limit.is_late() {
-            // Nobody goes on from here, and the way back may be as long as the descent was.
+            // The search does not continue from here, and the way back may be as long as the descent was.
             break;
         } else {
             engine.restore();

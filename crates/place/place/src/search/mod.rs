@@ -1,8 +1,9 @@
 //! Searches: something that can be kicked and rolls downhill, and what makes good use of it.
 //!
-//! Two engines keep, beside a permutation, what each swap would change, so that a step costs memory bandwidth and no
-//! recomputation: [`Sparse`] a table of task x PU (traffic of few partners, zones, thousands of tasks), [`Dense`] the
-//! deltas of all pairs (matrices without zeros). [`Tour`] knows better steps for rings and pipelines.
+//! Two engines keep, beside a permutation, the change that each swap would bring, so that a step costs memory
+//! bandwidth and no recomputation: [`Sparse`] a table of task x PU (traffic of few partners, zones, thousands of
+//! tasks), [`Dense`] the deltas of all pairs (matrices without zeros). [`Tour`] knows better steps for rings and
+//! pipelines.
 
 mod dense;
 mod iterate;
@@ -33,13 +34,13 @@ const WEAKEST: usize = 3;
 
 /// A permutation of items over slots that can be changed swap by swap.
 pub trait Engine {
-    /// How many items there are.
+    /// The number of items.
     fn items(&self) -> usize;
-    /// What the permutation costs.
+    /// The cost of the permutation.
     fn cost(&self) -> f64;
     /// The slot of each item.
     fn assignment(&self) -> &[u32];
-    /// How many kicks to give at once, from the first failure on to many.
+    /// The number of kicks to give at once, from the first failure on to many.
     fn strengths(&self) -> Range<usize> {
         WEAKEST..(self.items() / 3).max(WEAKEST + 1)
     }

@@ -1,4 +1,4 @@
-//! Local search for sparse traffic: a table of what each task would pay on each PU.
+//! Local search for sparse traffic: a table of the cost of each task on each PU.
 
 use super::{Engine, Limit, SWAPS_BETWEEN_CHECKS, Watch};
 use crate::Problem;
@@ -93,7 +93,7 @@ impl<'a> Sparse<'a> {
         self.is_task(item) && self.problem.fixed[item].is_some()
     }
 
-    /// What a task would pay on a PU; a hole pays nothing.
+    /// The cost of a task on a PU; a hole costs nothing.
     fn pays(&self, item: usize, pu: usize) -> f64 {
         if self.is_task(item) { self.table[item * self.problem.distance.n() + pu] } else { 0.0 }
     }

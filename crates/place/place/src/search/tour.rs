@@ -16,8 +16,8 @@ const NOWHERE: u32 = u32::MAX;
 
 /// The placement of a single ring or pipeline, all of whose edges weigh the same: a tour of slots.
 ///
-/// A swap of two tasks is a poor step for these, which is changed by turning a stretch of the tour around instead (2-opt,
-/// Croes 1958), by moving a short piece elsewhere (Or-opt), and by replacing a slot with one that nobody uses.
+/// A swap of two tasks is a poor step for these. Better steps turn a stretch of the tour around (2-opt, Croes 1958),
+/// move a short piece elsewhere (Or-opt), or replace a slot with an unused one.
 pub struct Tour<'a> {
     problem: &'a Problem,
     weight: f64,
@@ -224,7 +224,7 @@ mod tests {
 
     fn circle(slots: usize) -> Square<f32> {
         let angle = |i: usize| i as f64 * std::f64::consts::TAU / slots as f64;
-        // Scrambled, so that the order of numbers is no tour.
+        // Scrambled, so that the order of numbers is not a tour.
         let at = |i: usize| angle((i * 7) % slots);
         Square::from_fn(slots, |i, j| (200.0 * ((at(i) - at(j)) / 2.0).sin().abs()) as f32)
     }

@@ -11,7 +11,8 @@ const PASSES: usize = 8;
 
 /// Cuts items in two sets, the first of a given size, so that little flows between them.
 ///
-/// `bias` is what each item pays for being in the second set instead of the first, for the sake of items outside. Each try
+/// `bias` is the cost of each item for being in the second set instead of the first, for the sake of items outside.
+/// Each try
 /// grows a set from a random item along the heaviest traffic and then exchanges pairs as Kernighan & Lin (1970, "An
 /// efficient heuristic procedure for partitioning graphs") do: uphill too, keeping the best prefix of a pass. Where the
 /// deadline comes before the first try, items are cut as they come.
@@ -67,7 +68,8 @@ impl<'a> Cut<'a> {
     ) -> Option<Self> {
         let n = graph.len();
         let mut second = vec![true; n];
-        // What joins next: talks much to the set, little to the rest, and is pulled there from outside.
+        // The item that joins next: it has much traffic with the set, little with the rest, and is pulled there from
+        // outside.
         let mut pull: Vec<f64> = (0..n)
             .map(|item| bias[item] - graph[item].iter().map(|(_, weight)| weight).sum::<f64>() + 1e-6 * rng.unit())
             .collect();

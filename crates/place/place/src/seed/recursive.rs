@@ -74,7 +74,7 @@ fn middle(problem: &Problem, slots: &[u32]) -> u32 {
     sample.iter().min_by(|a, b| far(a).total_cmp(&far(b))).copied().unwrap_or(0)
 }
 
-/// What an item pays more on the second half than on the first for its partners elsewhere, in units of traffic.
+/// The extra cost of an item on the second half over the first for its partners elsewhere, in units of traffic.
 fn pull(problem: &Problem, item: u32, slots: &[u32], middle_of: &[u32], middles: (u32, u32)) -> f64 {
     let item = item as usize;
     if item >= problem.tasks() || slots.len() == problem.slots() {

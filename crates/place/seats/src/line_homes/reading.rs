@@ -1,4 +1,4 @@
-//! What a pair's turns over a line came to.
+//! The result of a pair's turns over a line.
 
 use seatmap_workload::Trace;
 
@@ -11,7 +11,7 @@ const MAD_TO_ERROR: f64 = 1.4826 * 1.2533;
 pub struct Reading {
     /// The median of the batches, in nanoseconds a round trip.
     pub ns: f64,
-    /// How far it may be off, by what the batches differ.
+    /// The possible error, by the differences between the batches.
     pub error_ns: f64,
 }
 

@@ -34,7 +34,7 @@ impl Chip {
         Chip { bed: CoherentBed::new(Arc::clone(&CHIP.0)), share, noise_ns, runs: 0, busy_ns: 0.0 }
     }
 
-    /// Of the lines, those whose home was told rightly, those that it was told wrongly of, and the time that took a line.
+    /// The number of lines whose home was told rightly, the number told wrongly, and the time for a line.
     fn told(&mut self, profile: &Profile, cpus: Option<&[u32]>) -> (usize, usize, f64) {
         let lines = Lines { words: LINES.map(Addr::line).collect(), meeting: Addr::line(0) };
         let found = find(self, profile, cpus, &lines).unwrap();

@@ -21,7 +21,7 @@ impl Tour<'_> {
         }
     }
 
-    /// What turning a stretch around would change.
+    /// The change by turning a stretch around.
     fn turning(&self, from: usize, length: usize) -> f64 {
         let n = self.tour.len();
         let (before, first) = (self.at(from + n - 1), self.at(from));
@@ -101,7 +101,7 @@ impl Tour<'_> {
         }
     }
 
-    /// Puts a slot that nobody uses beside a place, instead of the slot there.
+    /// Puts an unused slot beside a place, instead of the slot there.
     pub(super) fn try_unused(&mut self, place: usize, unused: u32) -> bool {
         let n = self.tour.len();
         for at in [place + 1, place + n - 1] {
