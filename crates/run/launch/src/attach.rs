@@ -26,10 +26,10 @@ pub fn check(pids: &[Tid]) -> Result<(), LaunchError> {
 }
 
 /// Seats the threads that these processes have now, process after process and in order of their numbers, and reports.
-/// Nothing is stopped, and nothing stays behind; threads created later inherit their creators' seats.
+/// No thread is stopped, and no process of Seatmap stays behind; threads created later inherit their creators' seats.
 ///
 /// # Errors
-/// A process that is not there; no thread was seated then. That a thread could not be seated is in the report.
+/// A process does not exist; no thread was seated then. A thread that could not be seated is named in the report.
 pub fn seat_running(pids: &[Tid], seating: Seating) -> Result<Report, LaunchError> {
     if let Some(pid) = pids.iter().find(|pid| task::threads(**pid).is_empty()) {
         return Err(LaunchError::NoSuchProcess(*pid));

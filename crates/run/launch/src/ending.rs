@@ -10,8 +10,8 @@ pub enum Ending {
 }
 
 impl Ending {
-    /// Ends this process as that one ended, so that whoever waits for it sees no difference: by the same signal, where
-    /// it was one, and without a second core dump.
+    /// Ends this process as that one ended, so that its parent sees no difference: by the same signal, where a signal
+    /// ended it, and without a second core dump.
     pub fn leave_alike(self) -> ! {
         let code = match self {
             Ending::Exited(code) => code,

@@ -1,14 +1,14 @@
 //! The process that the caller sees, in front of the one that traces the program.
 //!
-//! Threads are traced by one process for as long as they are seated, and a daemon's live on when the command that
-//! started it has ended. So the launcher is two processes: the *supervisor* runs the program, traces it and stays while
-//! any of it lives; the *front* is what the caller waits for, and ends as the program's first process does. Front and
-//! program are in the caller's process group, so that the terminal and job control work as without a launcher; the
-//! supervisor is in a session of its own, where no terminal reaches it.
+//! A program's threads are traced by one process for as long as they are seated, and a daemon's threads outlive the
+//! command that started it. So the launcher is two processes: the *supervisor* runs the program, traces it and stays
+//! while any of its processes lives. The caller waits for the *front*, which ends when the program's first process
+//! does. Front and program are in the caller's process group, so that the terminal and job control work as without a
+//! launcher; the supervisor is in a session of its own, where no terminal reaches it.
 //!
-//! The supervisor tells the front on a pipe; the front sends on what others send to it. A signal that stops is answered:
-//! the front does not stop before the supervisor has passed it on, or it would reach the program after the `SIGCONT`
-//! that ends the stop.
+//! The supervisor reports to the front on a pipe; the front passes on to it the signals that other processes send. A
+//! signal that stops is answered: the front does not stop before the supervisor has passed it on. Otherwise the
+//! signal would reach the program after the `SIGCONT` that ends the stop.
 
 use crate::ending::Ending;
 use crate::signals::{self, Came, Signals};
@@ -53,7 +53,7 @@ pub struct Link {
 /// A message: what happened, with a number.
 const MESSAGE_BYTES: usize = 1 + size_of::<i32>();
 
-/// What the supervisor tells.
+/// The messages of the supervisor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum News {
     /// The program was stopped by this signal.
@@ -120,7 +120,7 @@ impl Front {
                 News::PassedOn => self.awaits_answer = false,
                 News::Left(ending) => return Some(ending),
                 News::Ended(ending) => {
-                    // Its remains are not left to whatever adopts orphans.
+                    // The front reaps the supervisor, and does not leave that to the process that adopts orphans.
                     // SAFETY: waits for this process's child, and wants no status.
                     unsafe { libc::waitpid(self.supervisor, std::ptr::null_mut(), 0) };
                     return Some(ending);
@@ -229,7 +229,7 @@ pub fn leave_streams() {
 }
 
 fn silence(streams: &[i32]) {
-    // SAFETY: opens a device that is there, and replaces descriptors of which nobody here holds more than the number.
+    // SAFETY: opens a device that is there, and replaces descriptors that no object here owns.
     unsafe {
         let null = libc::open(c"/dev/null".as_ptr(), libc::O_RDWR);
         for stream in streams.iter().filter(|stream| **stream != null) {

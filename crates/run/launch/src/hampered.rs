@@ -30,7 +30,7 @@ impl Hampered {
         }
     }
 
-    /// What was missed, a line each.
+    /// The parts that were missed, a line each.
     pub(crate) fn told(&self) -> impl Iterator<Item = String> {
         let unprivileged = self.unprivileged.iter().map(|program| {
             format!(

@@ -18,15 +18,15 @@ use std::time::Duration;
 /// Between two looks whether the child is the program already.
 const STARTING: Duration = Duration::from_millis(1);
 
-/// What a launch needs to know beside the program and the seats.
+/// The options of a launch, beside the program and the seats.
 #[derive(Debug, Default)]
 pub struct Options<'a> {
-    /// Seat nobody before a process executes a program of this name; `*` stands for any text.
+    /// Seat no thread before a process executes a program of this name; `*` stands for any text.
     pub start_at: Option<String>,
     /// The mask of threads that have no seat, and of all when seating ends; `None` is the calling process's own.
     pub home: Option<CpuSet>,
-    /// Let threads that wait for a seat they share run on all seats, where the kernel divides the CPUs among them. Not in
-    /// a cell, where nothing does.
+    /// Let threads that wait for a seat they share run on all seats, where the kernel divides the CPUs among them. Do
+    /// not set this in a cell: the kernel does not balance load there.
     pub widens: bool,
     /// The line to the process that the caller waits for, where it is not this one.
     pub link: Option<&'a mut Link>,
@@ -122,8 +122,8 @@ impl<'a> Launch<'a> {
         Behind { processes: processes.len(), threads, supervisor: None, freed: 0 }
     }
 
-    /// Seats the threads that outlive the first process, until none is left, or somebody asks this process to end:
-    /// whether that was so.
+    /// Seats the threads that outlive the first process, until none is left, or until a signal asks this process to
+    /// end. Returns whether it was a signal.
     pub fn stay(&mut self) -> bool {
         self.watch.slow_down();
         while !self.pinner.threads.is_empty() || self.watch.knows_processes() {
@@ -136,12 +136,12 @@ impl<'a> Launch<'a> {
     }
 
     /// Ends the seating: all threads get the mask that they would have without Seatmap, unless they chose another one
-    /// themselves. How many threads got it.
+    /// themselves. Returns the number of threads that got it.
     pub fn give_masks_back(&mut self) -> usize {
         self.pinner.give_masks_back(|| self.watch.processes().collect())
     }
 
-    /// What is known by now.
+    /// The report on the threads known by now.
     pub fn report(&mut self) -> Report {
         self.watch.last_look(&mut self.pinner);
         Report::of(&self.pinner, Some(self.child.pid), self.tracer.hampered.clone())
@@ -198,9 +198,9 @@ impl<'a> Launch<'a> {
         }
     }
 
-    /// The shell sees a job as stopped when the process that it started is. The program goes first: it may want to
-    /// restore the terminal, or not stop at all. A process without a front must not stop when the program stops by
-    /// itself: nobody would wake it, and with it the program.
+    /// The shell sees a job as stopped when the process that it started is stopped. The program stops first: it may
+    /// want to restore the terminal, or not stop at all. A process without a front must not stop when the program
+    /// stops by itself: no process would continue it, and the program with it.
     fn stop_with_the_program(&mut self) {
         let before = std::mem::replace(&mut self.stopped, self.tracer.stopped);
         match (before, self.stopped, &mut self.link) {

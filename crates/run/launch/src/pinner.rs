@@ -20,7 +20,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// Last looks at once, and the time that earns one more: at some 20 us a look, a twentieth of it.
+/// The number of last looks at once, and the time that earns one more: at about 20 us a look, a twentieth of it.
 const LAST_LOOKS: u32 = 256;
 const LAST_LOOKS_PACE: Duration = Duration::from_micros(400);
 
@@ -45,7 +45,7 @@ const LOOKED_AT_FOR: Duration = Duration::from_millis(20);
 /// Rounds of giving masks back: threads that are created meanwhile inherit narrow ones.
 const ROUNDS: usize = 8;
 
-/// How a thread came to be.
+/// The creation of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Birth {
     /// Its process; its own number where it is a process's first thread.
@@ -65,7 +65,7 @@ pub(crate) struct Pinner {
     home: CpuSet,
     /// The program that seating starts at, where it does not start at once; `*` stands for any text.
     start_at: Option<String>,
-    /// The runtimes of processes that are not ordinary, and what is known of files.
+    /// The runtimes of processes that are not ordinary, and the known facts about files.
     runtimes: HashMap<Tid, Runtime>,
     files: HashMap<PathBuf, Runtime>,
     /// Programs whose threads may run on all seats, each once.
@@ -95,7 +95,7 @@ impl Pinner {
         &self.roaming
     }
 
-    /// How many threads may run on all seats, as they had to wait for theirs.
+    /// The number of threads that may run on all seats, as they had to wait for theirs.
     pub fn widened(&self) -> usize {
         self.widened
     }
@@ -144,7 +144,7 @@ impl Pinner {
         }
         let renamed = self.note_name(tid, &task);
         if self.move_by_name(tid, &task.name) || self.sit_in_time(tid) {
-            // What was read of it is from before it moved.
+            // The reading is from before the thread moved.
             return true;
         }
         self.check(tid, &task);
@@ -155,8 +155,8 @@ impl Pinner {
         renamed
     }
 
-    /// Looks a last time, at a thread that has ended and has not been buried. Where threads end by the thousand not every
-    /// one is looked at.
+    /// Looks a last time, at a thread that has ended and has not been reaped. Where thousands of threads end, some
+    /// are not looked at.
     pub fn last_look(&mut self, tid: Tid) {
         if self.threads.record(tid).is_none() || !self.allowance.take() {
             return;
@@ -190,8 +190,8 @@ impl Pinner {
         self.runtimes.remove(&tid);
     }
 
-    /// Gives all threads of these processes that sit on seats, or wait, the mask that they would have without Seatmap. How
-    /// many threads that were.
+    /// Gives all threads of these processes that sit on seats, or wait, the mask that they would have without
+    /// Seatmap. Returns the number of these threads.
     pub fn give_masks_back(&mut self, processes: impl Fn() -> Vec<Tid>) -> usize {
         let mut freed = HashSet::new();
         for _ in 0..ROUNDS {
@@ -259,7 +259,7 @@ impl Pinner {
         self.sit(tid, &seat);
     }
 
-    /// A thread sits down, or has no seat.
+    /// Gives a thread its seat, or notes that it has none.
     fn apply(&mut self, step: &Step) {
         let Step { tid, seat, skipped, shares } = step;
         let Some(living) = self.threads.living(*tid) else { return };
@@ -367,7 +367,7 @@ impl Pinner {
             Ok(Ok(found)) if found != seat.cpus => {
                 record.trouble = Some(Trouble::Changed { cpus: seat.cpus.list(), to: found.list() });
             }
-            // One that is gone since had what it was given.
+            // A thread that has ended since had the mask that it was given.
             Ok(_) => record.confirmed = true,
             // It was gone before, and sat nowhere.
             Err(error) if error.raw_os_error() == Some(libc::ESRCH) => {}
@@ -375,8 +375,8 @@ impl Pinner {
         }
     }
 
-    /// A thread inherits its creator's mask. One that has no seat must not share its creator's; a mask that the program
-    /// chose itself is left alone. Whether there was something to give back.
+    /// A thread inherits its creator's mask. One that has no seat must not share its creator's; a mask that the
+    /// program chose itself is left alone. Returns whether there was a mask to give back.
     fn free(&self, tid: Tid) -> bool {
         let inherited = CpuSet::of_thread(tid).ok().filter(|mask| *mask != self.home);
         // Where giving fails the thread is gone.
@@ -434,8 +434,8 @@ impl Pinner {
         }
     }
 
-    /// Whether a thread has its seat's mask. What was said of another mask is taken back where it has: programs that look
-    /// at the machine bind themselves here and there and return.
+    /// Checks whether a thread has its seat's mask. If it has, an earlier report of another mask is withdrawn:
+    /// programs that examine the machine bind themselves to CPUs for a moment and return.
     fn check_mask(&mut self, tid: Tid) -> bool {
         let Some(living) = self.threads.living(tid) else { return false };
         let (has_waited, Some(seat)) = (living.waits_since.is_some(), living.seat.clone()) else { return false };
@@ -471,7 +471,7 @@ impl Pinner {
 }
 
 impl Birth {
-    /// The birth of a thread that nobody told of, from what `/proc` says of it.
+    /// The creation of a thread that the tracer did not report, from `/proc`.
     pub fn of(tid: Tid, is_late: bool) -> Option<Self> {
         let Family { pid, parent, .. } = Family::of(tid)?;
         Some(Birth { pid, creator: if pid == tid { parent } else { pid }, is_late })

@@ -26,7 +26,7 @@ pub struct Program {
 /// Why a program cannot be run.
 #[derive(Debug, thiserror::Error)]
 pub enum ProgramError {
-    /// No program was named.
+    /// The program's name is empty.
     #[error("no program to run; put it after --")]
     Empty,
     /// Not in `PATH`, or no such file.
@@ -37,7 +37,7 @@ pub enum ProgramError {
     NotExecutable {
         /// The file.
         path: String,
-        /// What is wrong with it.
+        /// The problem with it.
         reason: &'static str,
     },
     /// It would run with another user's rights, which the kernel denies to a program that is watched from outside.
@@ -107,19 +107,20 @@ impl Program {
         self
     }
 
-    /// What it may do, where that is not everything.
+    /// The limits on its rights, where it has any.
     #[must_use]
     pub fn fence(&self) -> Option<&Fence> {
         self.fence.as_ref()
     }
 
-    /// Its environment: this process's, and what was added.
+    /// Its environment: this process's variables, and those that were added.
     #[must_use]
     pub fn environment(&self) -> Vec<CString> {
         let added = |name: &OsString| self.variables.iter().any(|(other, _)| other == name);
         let own = std::env::vars_os().filter(|(name, _)| !added(name));
         let joined = |(name, value): (OsString, OsString)| [name, value].join(OsStr::new("="));
-        // Neither can hold a zero byte: the kernel handed the one over, and the others are checked as arguments are.
+        // Neither list can hold a zero byte: the kernel handed over the one, and the others are checked as arguments
+        // are.
         own.chain(self.variables.clone()).filter_map(|pair| CString::new(joined(pair).into_vec()).ok()).collect()
     }
 

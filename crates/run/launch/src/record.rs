@@ -4,7 +4,7 @@ use crate::seats::Seat;
 use seatmap_os::CpuList;
 use seatmap_os::Tid;
 
-/// A thread, its seat, and what became of it.
+/// A thread, its seat, and the outcome.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Record {
     /// Its place in the order of seating over all processes, counted from 0.
@@ -23,7 +23,7 @@ pub struct Record {
     pub confirmed: bool,
     /// The CPUs it was seen on since it sat down, in order of appearance.
     pub seen_on: Vec<u32>,
-    /// What went wrong.
+    /// The problem, where there was one.
     pub trouble: Option<Trouble>,
 }
 
@@ -35,10 +35,10 @@ pub enum Trouble {
     Refused {
         /// The seat's CPUs.
         cpus: CpuList,
-        /// What it says.
+        /// The reason, in words.
         reason: String,
     },
-    /// The thread has another mask: somebody, most likely the program, gave it one.
+    /// The thread has another mask: another program, or most likely the program itself, set it.
     #[error("its seat is CPU {cpus}, but its own affinity was changed to {to}")]
     Changed {
         /// The seat's CPUs.

@@ -32,7 +32,7 @@ pub struct Rule {
 /// Why a rule was refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RuleError {
-    /// No `=`, or nothing before it.
+    /// The text has no `=`, or nothing before it.
     #[error("'{0}' is not a rule; write NAME=TASKS or NAME=CPUS, such as 'worker*=1-3' or 'io*=cpus:14-15'")]
     Shape(String),
     /// `tid:` or `pid:` without a number.
@@ -51,7 +51,7 @@ pub enum RuleError {
     Set {
         /// The rule.
         rule: String,
-        /// What is wrong with the set.
+        /// The problem with the set.
         source: SetError,
     },
 }

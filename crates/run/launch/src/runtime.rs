@@ -1,4 +1,4 @@
-//! What a program's language does with threads, as far as seats depend on it.
+//! The treatment of threads by a program's language, as far as seats depend on it.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -19,7 +19,7 @@ const SECTION_BYTES: usize = 64;
 /// The most bytes of section names that are read.
 const MOST_NAMES_BYTES: u64 = 1 << 16;
 
-/// What a program does with its threads.
+/// The runtime of a program, by its treatment of threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Runtime {
     /// A thread is a piece of work; the number of CPUs is asked for at the start.

@@ -1,4 +1,4 @@
-//! Who sits where: decided from what happens to threads, without a system call.
+//! Decides which thread sits where, from the events of threads, without a system call.
 //!
 //! | event | decision |
 //! |---|---|
@@ -9,7 +9,7 @@
 //! | a thread exits | a rule's task is free again; a seat taken in order is not, so that thread k stays task k |
 //! | a program is executed | its thread keeps its seat, even under another number, and waits on the whole set again |
 //!
-//! The program's first process waits until others have sat down, however long that takes. A strict seating knows no
+//! The program's first process waits until other threads have seats, however long that takes. A strict seating has no
 //! waiting: each thread and process takes its seat when it is created.
 //!
 //! Tasks that stand in a rule are kept for rules. A thread that leaves a seat taken in order for a rule's leaves it to
@@ -33,10 +33,10 @@ pub struct Step {
     pub shares: bool,
 }
 
-/// What a name changes.
+/// The change that a name brings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Move {
-    /// Nothing.
+    /// The thread stays where it is.
     Stay,
     /// The thread sits down here.
     Sit(Seat),
@@ -67,7 +67,7 @@ pub struct Seating {
     order: Vec<usize>,
     /// Positions in `order` that are free.
     free: BTreeSet<usize>,
-    /// How many seats a cycling list has given.
+    /// The number of seats that a cycling list has given.
     given: usize,
     /// Tasks that a rule has given, each with the rule: two rules may share a task.
     taken: HashSet<(usize, usize)>,
@@ -122,7 +122,7 @@ impl Seating {
         }
     }
 
-    /// How many tasks are given in order of creation.
+    /// The number of tasks given in order of creation.
     #[must_use]
     pub fn ordered_tasks(&self) -> usize {
         self.order.len()

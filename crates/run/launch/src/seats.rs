@@ -22,7 +22,7 @@ impl Seat {
     }
 }
 
-/// What happens to threads beyond the last seat.
+/// The treatment of threads beyond the last seat.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Beyond {
     /// The list starts again.
@@ -38,7 +38,7 @@ pub struct Seats {
     pub cpus: Vec<CpuSet>,
     /// The names of the tasks; empty where they have none.
     pub names: Vec<String>,
-    /// What happens to threads beyond the last seat.
+    /// The treatment of threads beyond the last seat.
     pub beyond: Beyond,
 }
 

@@ -48,18 +48,18 @@ pub(crate) struct Living {
 pub struct Threads {
     records: Vec<Record>,
     living: HashMap<Tid, Living>,
-    /// How many were to be seated.
+    /// The number of threads to be seated.
     created: usize,
-    /// How many of them were skipped.
+    /// The number of them that were skipped.
     skipped: usize,
-    /// How many never had a seat, the skipped left out.
+    /// The number of them that never had a seat, the skipped left out.
     unseated: usize,
     /// Short-lived processes that ended without a seat.
     helpers: usize,
 }
 
 impl Threads {
-    /// A thread is there. It has no record yet.
+    /// Adds a thread. It has no record yet.
     pub(crate) fn begin(&mut self, tid: Tid, pid: Tid, is_outside: bool, is_late: bool) {
         let (started_ticks, seat, later, waits_since) = (None, None, None, None);
         let (is_entered, record) = (false, None);
@@ -100,7 +100,7 @@ impl Threads {
         self.living.contains_key(&tid)
     }
 
-    /// Whether nobody is known to live.
+    /// Whether no thread is known to live.
     pub(crate) fn is_empty(&self) -> bool {
         self.living.is_empty()
     }
@@ -158,25 +158,25 @@ impl Threads {
         &self.records
     }
 
-    /// How many were to be seated.
+    /// The number of threads to be seated.
     #[must_use]
     pub fn created(&self) -> usize {
         self.created
     }
 
-    /// How many were skipped.
+    /// The number of threads that were skipped.
     #[must_use]
     pub fn skipped(&self) -> usize {
         self.skipped
     }
 
-    /// How many had no seat, the skipped left out.
+    /// The number of threads without a seat, the skipped left out.
     #[must_use]
     pub fn unseated(&self) -> usize {
         self.unseated
     }
 
-    /// How many processes ended before they could take a seat.
+    /// The number of processes that ended before they could take a seat.
     #[must_use]
     pub fn helpers(&self) -> usize {
         self.helpers

@@ -1,16 +1,16 @@
 //! Stops threads before their first instruction, and lets them go as soon as order no longer matters.
 //!
-//! Every thread that may create a thread that has a seat to get is traced (ptrace(2)): creating one stops the creator and
-//! the new thread until both were seen. A traced thread runs at full speed; it stops only where it creates a thread,
-//! executes a program or is sent a signal.
+//! Every thread that may create a thread which needs a seat is traced (ptrace(2)): creating one stops the creator and
+//! the new thread until the tracer has seen both. A traced thread runs at full speed; it stops only where it creates
+//! a thread, executes a program or is sent a signal.
 //!
-//! When the last seat of a plan is taken, the threads without a seat are let go at once: what they create inherits the
-//! mask it should have. A seated thread must be watched while it creates threads, which would otherwise share its CPU;
-//! it is let go at its second signal since it last created one, or after some quiet looks at it. Nothing of it is traced
-//! from then on.
+//! When the last seat of a plan is taken, the tracer lets go of the threads without a seat at once: the threads that
+//! they create inherit the right mask. A seated thread must be watched while it creates threads, which would
+//! otherwise share its CPU. The tracer lets go of it at its second signal since it last created one, or after several
+//! looks without a new thread. After that nothing of it is traced.
 //!
-//! A list that cycles has no last seat, and its threads stay traced. One that is sent so many signals that it would feel
-//! them is let go as well; what it creates from then on is found a little late.
+//! A list that cycles has no last seat, and its threads stay traced. The tracer also lets go of a thread that is sent
+//! so many signals that tracing would slow it; threads that it creates after that are found a little late.
 
 use crate::allowance::Allowance;
 use crate::ending::Ending;
@@ -56,13 +56,13 @@ pub(crate) struct Tracer {
     early: HashSet<Tid>,
     /// The signal that holds the first process in a group stop.
     pub stopped: Option<i32>,
-    /// How the first process ended.
+    /// The ending of the first process.
     pub ending: Option<Ending>,
     /// Programs that could not do all they do elsewhere.
     pub hampered: Hampered,
 }
 
-/// What decides how long a thread stays traced.
+/// The facts that decide how long a thread stays traced.
 #[derive(Debug)]
 struct Traced {
     /// Looks left, once order is closed.

@@ -1,7 +1,7 @@
 //! Looks at a running program from outside, through `/proc`, often when something is going on and seldom when not.
 //!
-//! Looking stops nothing and costs the program nothing. It finds names, which threads get late; threads and processes
-//! that did not come through the tracer; and whether everybody still sits where they were seated.
+//! Looking stops no thread and costs the program nothing. It finds names, which threads get late; threads and
+//! processes that did not come through the tracer; and threads that no longer sit on their seats.
 
 use crate::pinner::{Birth, Pinner};
 use crate::tracer::Tracer;
@@ -80,7 +80,7 @@ impl Watch {
         }
     }
 
-    /// Finds processes, and threads that nobody told of. Whether there were any.
+    /// Finds processes, and threads that the tracer did not report. Returns whether there were any.
     fn find(&mut self, pinner: &mut Pinner, tracer: &Tracer) -> bool {
         self.processes.extend(pinner.threads.processes());
         let mut news = false;

@@ -16,7 +16,7 @@ fn assert_valid(instance: &Value) {
     assert_eq!(refused(&schema(), instance), Vec::<String>::new());
 }
 
-/// A report in which nothing is left out. No `..Default`: a new field must be added here, and so to the schema.
+/// A report with every field filled. No `..Default`: a new field must be added here, and so to the schema.
 fn full() -> Report {
     let thread = Thread {
         order: 0,
@@ -62,7 +62,7 @@ fn reports_have_the_keys_of_the_schema_and_no_others() {
     assert_valid(&serde_json::to_value(full()).unwrap());
     for object in ["", "/$defs/thread", "/$defs/hampered", "/$defs/behind"] {
         let part = schema().pointer(object).unwrap().clone();
-        // The name of the computer, and what a cell's run adds, are others'.
+        // The name of the computer, and the fields that a cell's run adds, come from other crates.
         let others = ["machine", "noise"];
         let listed = part["properties"].as_object().unwrap().keys().filter(|key| !others.contains(&key.as_str()));
         let listed: Vec<&String> = listed.collect();
