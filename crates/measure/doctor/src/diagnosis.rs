@@ -1,15 +1,15 @@
-//! One finding: what was looked at, how it stands, what mends it.
+//! One finding: the subject that was examined, its state, and the remedy.
 
 /// The severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Level {
     /// As it should be.
     Ok,
-    /// Worth knowing; nothing to mend.
+    /// Worth knowing; no remedy is needed.
     Info,
     /// Can be mended on the running system.
     Fix,
-    /// Can be mended by a word on the kernel's command line, which the remedy is.
+    /// Can be fixed by an argument on the kernel's command line, which is the remedy.
     Boot,
     /// Cannot be mended from here.
     No,

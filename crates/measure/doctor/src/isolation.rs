@@ -31,8 +31,8 @@ use seatmap_machine::Topology;
 use seatmap_os::CpuList;
 use seatmap_os::cpus::Cpus;
 
-/// Examines what isolation needs on this computer for these CPUs; takes some milliseconds. Settings are written, and put back,
-/// only where `may_try` says so.
+/// Examines this computer for the needs of isolating these CPUs; takes several milliseconds. Settings are written,
+/// and restored, only where `may_try` says so.
 #[must_use]
 pub fn examine(topology: &Topology, cpus: &[u32], may_try: bool) -> Vec<Diagnosis> {
     let online = Cpus::read().map(|cpus| cpus.online).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! From batches to the matrices of a profile.
+//! Turns batches into the matrices of a profile.
 
 use crate::matrix::Outcome;
 use crate::plan::Plan;

@@ -51,7 +51,7 @@ struct Head<'a> {
 }
 
 impl Journal {
-    /// Begins a journal in a file open for reading and writing; what it held is lost.
+    /// Begins a journal in a file open for reading and writing; its former contents are lost.
     ///
     /// # Errors
     /// [`JournalError::Io`], [`JournalError::Busy`].
@@ -63,7 +63,7 @@ impl Journal {
     /// resolution. A last line cut short is dropped; an empty file becomes a new journal.
     ///
     /// # Errors
-    /// A journal of another run or another version, or what no run can have written.
+    /// A journal of another run or another version, or with contents that no run can have written.
     pub fn resume(
         path: &Path,
         file: File,
@@ -90,7 +90,7 @@ impl Journal {
         self.0.write(&Record { pass, i, j, ns: batches.round_trip_ns.clone(), discarded: [gap, switched, moved] })
     }
 
-    /// Deletes the journal: what it held is safe elsewhere.
+    /// Deletes the journal, once its contents are safe elsewhere.
     ///
     /// # Errors
     /// [`JournalError::Io`].

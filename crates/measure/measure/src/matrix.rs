@@ -47,7 +47,7 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// Visits to pairs that brought something, in all passes.
+    /// Visits to pairs that brought batches, in all passes.
     #[must_use]
     pub fn visits(&self) -> u64 {
         let pairs = schedule::all_pairs(self.samples.pus().len());
@@ -132,7 +132,7 @@ impl<P: Probe> MatrixRun<'_, P> {
         Ok(ControlFlow::Continue(()))
     }
 
-    /// Visits the pairs of a round together, and again alone those that brought nothing.
+    /// Visits the pairs of a round together, and again alone those that brought no batch.
     fn visit(
         &mut self,
         round: &[(usize, usize)],

@@ -5,7 +5,7 @@ use std::time::Duration;
 /// The difference that a batch must be able to show: 0.2 ns a round trip.
 const WANTED_RESOLUTION_NS: f64 = 0.2;
 
-/// Round trips a batch: below 50 single transfers show, above 200 most batches are interrupted by something.
+/// Round trips a batch: below 50 single transfers show, above 200 most batches are interrupted.
 const ROUND_TRIPS: std::ops::RangeInclusive<u32> = 50..=200;
 
 /// The round trips of a batch where there is no noise: the second differs from the first where two polls have to
@@ -107,8 +107,8 @@ impl Plan {
         Plan { passes: Passes::Fixed(passes), further: Further::NONE, ..self }
     }
 
-    /// The same without a look at the clock, for machines on which no time passes: what is measured then depends on nothing
-    /// but the machine and the seed.
+    /// The same without a look at the clock, for machines on which no time passes: the measurement then depends only
+    /// on the machine and the seed.
     #[must_use]
     pub fn without_clock(self) -> Self {
         let least = self.passes.least();

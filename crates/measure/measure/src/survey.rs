@@ -21,7 +21,7 @@ pub struct Request {
     pub pus: Vec<u32>,
     /// The amount to measure.
     pub plan: Plan,
-    /// Measure pairs of different cache groups at once, where that changes nothing.
+    /// Measure pairs of different cache groups at once, where that changes no figure.
     pub parallel: bool,
     /// Candidate lines to sort by home; below 2 for none.
     pub homes: u32,
@@ -72,7 +72,7 @@ pub enum Warning {
         /// Median relative difference between pairs measured together and alone.
         difference: f64,
     },
-    /// There is but one group, so nothing can run at once.
+    /// There is only one group, so pairs cannot run at once.
     ParallelNeedsGroups,
 }
 

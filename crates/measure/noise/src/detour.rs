@@ -21,7 +21,7 @@ pub(super) struct Detour {
 }
 
 impl Detour {
-    /// One that has seen nothing yet.
+    /// A meter that has seen no gap yet.
     pub(super) fn new() -> Self {
         Detour { origin: 0, waited_ns: None, gaps: Gaps::new(), watched_ticks: 0, recording_ticks: 0 }
     }

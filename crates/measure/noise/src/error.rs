@@ -4,7 +4,7 @@ use seatmap_os::CpuError;
 use std::io;
 use std::path::PathBuf;
 
-/// Why noise could not be measured. No figure comes from a thread that was not where it should have been.
+/// The reason why noise could not be measured. No figure comes from a thread that was not where it should have been.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The list of CPUs is empty.

@@ -18,7 +18,7 @@ pub struct Gap {
     pub start_ns: u64,
     /// The time taken: the difference of the readings around it, less the loop's own period.
     pub length_ns: u64,
-    /// For how much of it at most another task had the CPU; what is left went to interrupts, the hypervisor, the firmware
+    /// The most of it for which another task had the CPU; the rest went to interrupts, the hypervisor, the firmware
     /// or the hardware. `None` for gaps below 50 us, which are not worth asking, and where the kernel does not say.
     pub preempted_ns: Option<u64>,
 }

@@ -1,4 +1,4 @@
-//! Noise: time that the system takes from a program that never asked for anything.
+//! Noise: time that the system takes from a program for its own work.
 //!
 //! Each CPU gets one pinned thread with two meters that take turns. The **detour loop** reads the clock without pause and
 //! keeps every gap between two readings that is longer than the loop itself can explain; it sees when and for how long a

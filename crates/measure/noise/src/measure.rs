@@ -24,8 +24,8 @@ const WATCH: Duration = Duration::from_millis(250);
 /// Measures the noise of these CPUs, all at once, each with a thread of its own that is pinned there. Blocks until done.
 ///
 /// The CPUs need not be in the process's affinity mask; the cpuset of the thread, after it has entered
-/// [`Options::enter`], must hold them. `watch` is told a few times a second how long it has been going on and can end it;
-/// what was measured until then is reported.
+/// [`Options::enter`], must hold them. `watch` is told several times a second how long the measurement has been
+/// running, and can end it; the report then covers the time until the end.
 ///
 /// # Errors
 /// [`Error`] where a meter cannot be seated, in which case none runs, or did not stay where it was.

@@ -8,11 +8,11 @@ use seatmap_plan::{Agreement, Baselines, Channel, Plan};
 pub struct Answer {
     /// The OS index of the PU of each task.
     pub placement: Vec<u32>,
-    /// The objective: weight x ns for distance, weight for congestion, nanoseconds where runs judged.
+    /// The cost: weight x ns for distance, weight for congestion, nanoseconds where runs judged.
     pub cost: f64,
     /// A proven limit: every placement costs at least this.
     pub lower_bound: f64,
-    /// Whether that this is the cheapest is proven.
+    /// Whether it is proven that no placement is cheaper.
     pub optimal: bool,
     /// The costs of the usual placements.
     pub baselines: Baselines,

@@ -18,7 +18,7 @@ pub(crate) struct AsProblem {
 }
 
 impl AsProblem {
-    /// `None` where directions matter, a number is negative, both diagonals hold something, or nothing flows.
+    /// `None` where directions matter, a number is negative, both diagonals hold a number, or there is no traffic.
     pub(crate) fn new(qap: &Qap) -> Option<Self> {
         let (a, b) = qap.symmetric()?;
         let is_turned = filled(b) < filled(a);

@@ -66,7 +66,7 @@ pub(crate) fn starts(request: &Request, problem: &Problem, pus: &Pus) -> [Option
     usual(request, problem.tasks(), pus).map(|pu_of| assignment(problem, &pu_of))
 }
 
-/// By how much a usual placement may seem dearer and be as good: the rounding of a sum.
+/// The factor by which rounding may make a usual placement look dearer than an equally good one.
 const AS_GOOD: f64 = 1.0 + 1e-9;
 
 /// A usual placement that costs no more than this, and its name: it is easier to read and to come by without a plan than one

@@ -30,7 +30,7 @@ pub fn gilmore_lawler(problem: &Problem, limit: &Limit) -> f64 {
         Some(fixed) if fixed as usize != slot => f64::MAX / 1e30,
         _ => dot(&weights[task], &near[slot]),
     };
-    // Each pair is paid for by both its tasks.
+    // Each pair is counted for both its tasks.
     0.5 * best_sum(tasks, slots, &mut Watch::new(limit, slots * longest), pays).unwrap_or_else(|so_far| so_far)
 }
 

@@ -1,4 +1,4 @@
-//! Which line each communicating pair should use.
+//! The line that each communicating pair should use.
 
 use crate::pus::Predictions;
 use crate::{PlaceError, Request, Traffic};

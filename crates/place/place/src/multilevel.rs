@@ -1,4 +1,4 @@
-//! Thousands of tasks: pairs of pairs of pairs.
+//! Placements of thousands of tasks, by joining them in pairs, and pairs of pairs.
 
 use crate::portfolio::{Started, downhill, portfolio};
 use crate::search::{Limit, Sparse, iterate};
@@ -44,7 +44,7 @@ fn cycle(problem: &Problem, limit: &Limit, seed: u64) -> Started {
 
 type Pairs = Vec<(u32, u32)>;
 
-/// Heavy-edge matching; what is left over is paired as it comes, tasks with tasks first.
+/// Heavy-edge matching; the remaining items are paired as they come, tasks with tasks first.
 fn pairs_of_items(problem: &Problem) -> Pairs {
     let n = problem.slots();
     let mut partner = vec![u32::MAX; n];

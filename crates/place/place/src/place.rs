@@ -19,7 +19,7 @@ impl Request<'_> {
     /// Searches until the limit, or until the answer is proven.
     ///
     /// # Errors
-    /// [`PlaceError`]: what is asked cannot be had on this machine.
+    /// [`PlaceError`]: the request cannot be met on this machine.
     pub fn place(&self) -> Result<Answer, PlaceError> {
         let pus = self.pus()?;
         let problem = problem(self, &pus)?;
@@ -61,7 +61,7 @@ impl Request<'_> {
     /// The search starts from the best of the answer by distance and the baselines, as far as these are allowed.
     ///
     /// # Errors
-    /// [`PlaceError`]: what is asked cannot be had, or a run failed.
+    /// [`PlaceError`]: the request cannot be met, or a run failed.
     pub fn place_by(&self, judge: Judge) -> Result<Answer, PlaceError> {
         if self.method == Method::GetCore {
             return Err(PlaceError::Unfit("GetCore chooses by homes alone; runs judge the other methods".to_owned()));
@@ -124,7 +124,7 @@ impl Request<'_> {
         })
     }
 
-    /// Over the baselines alone, most of them drawn at random: a search's own runs are all near what it started from.
+    /// Computed over the baselines alone, most of them drawn at random: a search's own runs are all near its start.
     fn agreement(&self, problem: &Problem, pus: &Pus, links: &Links, run: &[(Vec<usize>, f64)]) -> Agreement {
         let times: Vec<f64> = run.iter().map(|(_, time_ns)| *time_ns).collect();
         let with = |objective: Objective| {
@@ -148,7 +148,7 @@ impl Request<'_> {
         if objective == Objective::Congestion {
             return links.loads(&problem.traffic, pu_of).into_iter().fold(0.0, f64::max);
         }
-        // The searches use single precision; what is told does not.
+        // The searches use single precision; the reported cost does not.
         let at = |a: usize, b: usize| match (pu_of[a], pu_of[b]) {
             (a, b) if a == b => f64::from(problem.distance[(a, a)]),
             (a, b) => pus.distance_ns[(a, b)],

@@ -45,7 +45,7 @@ impl Request<'_> {
         Ok(Some(Plain { name, settings: settings.map(|(setting, _)| setting).collect() }))
     }
 
-    /// Whether nothing is asked that a program's own settings do not know.
+    /// Whether the request has no constraint that a program's own settings do not know.
     fn is_free(&self) -> bool {
         self.cpus.is_none() && self.fixed.is_empty() && matches!(self.one_per, None | Some(Level::Core))
     }

@@ -12,7 +12,7 @@ use seatmap_machine::Square;
 pub struct Problem {
     /// The traffic between tasks.
     pub traffic: Traffic,
-    /// Between PUs, symmetric, any unit; on the diagonal what two tasks of one PU pay.
+    /// Between PUs, symmetric, any unit; on the diagonal the distance of two tasks on one PU.
     pub distance: Square<f32>,
     /// The PU of each slot: a row of `distance`.
     pub pu_of_slot: Vec<u32>,
@@ -23,7 +23,7 @@ pub struct Problem {
 }
 
 impl Problem {
-    /// One slot on each PU, nothing fixed, nothing forbidden. There must not be more tasks than PUs.
+    /// One slot on each PU, no task fixed, no slot forbidden. There must not be more tasks than PUs.
     #[must_use]
     pub fn new(traffic: Traffic, distance: Square<f32>) -> Self {
         let pus = distance.n() as u32;

@@ -15,8 +15,8 @@ pub struct Pus {
 }
 
 impl Pus {
-    /// Those asked for, else all of which the profile knows distances. With `homes`, a pair is as far apart as it is over
-    /// a line of the best home for it.
+    /// The requested PUs, or all PUs with known distances. With `homes`, the distance of a pair is the one over a
+    /// line of the best home for it.
     ///
     /// # Errors
     /// The profile has no distances, or none for these PUs.

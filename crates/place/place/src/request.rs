@@ -47,7 +47,7 @@ pub enum Weight {
 /// The method of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
-    /// Exactly where that is quick, else the portfolio; multilevel for thousands of tasks.
+    /// Exact where that is quick, else the portfolio; multilevel for thousands of tasks.
     Auto,
     /// First the tasks over the chips, evenly, with little crossing; then inside them (Sudheer et al. 2009).
     Partition,

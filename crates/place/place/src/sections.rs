@@ -1,4 +1,4 @@
-//! Tasks over chips or sections first, over PUs then.
+//! Placements that divide tasks over chips or sections first, and over PUs then.
 
 use crate::build::groups;
 use crate::search::Found;
@@ -40,8 +40,8 @@ fn slices(request: &Request, pus: &Pus, sections: usize) -> Result<Vec<u32>, Pla
     Ok(cores.into_iter().map(|core| (core as usize * sections / count) as u32).collect())
 }
 
-/// The same problem with a price on crossing that nothing else outweighs, and with tasks spread evenly: whole components
-/// stay together where they fit.
+/// The same problem with a price on crossing that outweighs every distance, and with tasks spread evenly: whole
+/// components stay together where they fit.
 pub(crate) fn divided(problem: &Problem, section_of_pu: &[u32], is_partition: bool) -> Result<Problem, PlaceError> {
     let n = problem.distance.n();
     let sections = section_of_pu.iter().max().map_or(1, |last| *last as usize + 1);

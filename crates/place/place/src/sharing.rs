@@ -5,7 +5,7 @@ use crate::{Level, PlaceError, Pus, Request};
 use seatmap_machine::Topology;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Which cores a placement uses, of those that a request allows.
+/// The cores that a placement uses, of those that a request allows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sharing {
     /// Cores with two tasks or more, on any of their hardware threads.

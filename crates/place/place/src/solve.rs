@@ -9,7 +9,7 @@ use crate::portfolio::{Started, portfolio, refine};
 use crate::search::{Dense, Engine, Found, Limit, Qap, iterate, tabu};
 use seatmap_statistics::Xoshiro;
 
-/// By how much a bound may be below a cost that meets it: the bound's distances are of single precision.
+/// The factor by which a bound may be below a cost that meets it: the bound's distances are of single precision.
 pub(crate) const ROUNDED: f64 = 1.0 + f32::EPSILON as f64;
 
 /// The result of a search, and the facts known about it.
@@ -17,20 +17,20 @@ pub(crate) const ROUNDED: f64 = 1.0 + f32::EPSILON as f64;
 pub(crate) struct Cheapest {
     /// The cheapest assignment found.
     pub found: Found,
-    /// Whether that none is cheaper is proven.
+    /// Whether it is proven that no placement is cheaper.
     pub is_optimal: bool,
     /// The method that found it.
     pub method: String,
 }
 
-/// A permutation with what is known about it.
+/// A permutation with the facts known about it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Solved {
     /// The best permutation found.
     pub found: Found,
     /// A proven limit: every permutation costs at least this.
     pub lower_bound: f64,
-    /// Whether that no permutation costs less is proven.
+    /// Whether it is proven that no permutation costs less.
     pub optimal: bool,
     /// The method that found it.
     pub method: String,
@@ -50,7 +50,7 @@ pub(crate) fn cheapest(problem: &Problem, lower_bound: f64, limit: &Limit, threa
         true => portfolio(problem, &until.part(SMALL_PART), seed),
         false => side_by_side(threads, seed, |seed| portfolio(problem, &until, seed)),
     };
-    // A proof stands on what a placement costs, not on what a search's changes have added up to.
+    // A proof relies on the cost of the placement, and not on the sum of a search's changes.
     best.found.cost = problem.cost(&best.found.slot_of);
     if best.found.cost <= lower_bound * ROUNDED {
         return told(best.found, true, best.name);
@@ -61,7 +61,7 @@ pub(crate) fn cheapest(problem: &Problem, lower_bound: f64, limit: &Limit, threa
     }
 }
 
-/// The part of the time in which few tasks are searched for before a proof.
+/// The part of the time for which few tasks are searched before a proof.
 const SMALL_PART: u32 = 9;
 
 pub(crate) fn told(found: Found, is_optimal: bool, method: &str) -> Cheapest {
@@ -74,7 +74,7 @@ pub(crate) fn side_by_side(threads: usize, seed: u64, search: impl Fn(u64) -> St
     std::thread::scope(|scope| {
         let search = &search;
         let others: Vec<_> = (1..threads as u64).map(|at| scope.spawn(move || search(seed.wrapping_add(at)))).collect();
-        // A search that panicked would be a defect; the others' answers are still good.
+        // A search that panicked would be a defect; the answers of the other searches are still good.
         others.into_iter().filter_map(|other| other.join().ok()).fold(search(seed), best)
     })
 }

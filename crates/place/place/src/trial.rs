@@ -1,4 +1,4 @@
-//! Search by trial: the objective is a run of the program, and all that is known of it are the runs made so far.
+//! Search by trial: the objective is a run of the program, and only the runs made so far are known of it.
 
 use crate::search::{Found, Limit};
 use crate::{PlaceError, Problem, seed};
@@ -158,7 +158,7 @@ impl<'a> Trials<'a> {
     }
 }
 
-/// Puts each free slot behind what is there; holes fill the rest in order.
+/// Puts each free slot behind the others; holes fill the rest in order.
 fn extend(all: &mut Vec<Vec<u32>>, taken: &mut Vec<u32>, tasks: usize, slots: u32) {
     let free: Vec<u32> = (0..slots).filter(|slot| !taken.contains(slot)).collect();
     if taken.len() == tasks {

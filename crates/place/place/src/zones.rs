@@ -28,7 +28,7 @@ impl Zones {
         Zones { zone_of_slot, least: vec![least; zones], most: vec![most; zones] }
     }
 
-    /// Whether nothing is forbidden.
+    /// Whether every assignment is allowed.
     #[must_use]
     pub fn are_free(&self) -> bool {
         self.least.len() <= 1

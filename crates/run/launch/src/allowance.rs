@@ -18,7 +18,7 @@ impl Allowance {
         Allowance { left: most, most, pace, earned_until: Instant::now() }
     }
 
-    /// Whether it may be done now, which uses one up.
+    /// Whether the action may be done now; a permission is used up.
     pub fn take(&mut self) -> bool {
         self.earn(Instant::now());
         let may = self.left > 0;

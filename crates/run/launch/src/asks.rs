@@ -1,6 +1,6 @@
 //! Compares the number of threads, or the CPUs, that a program is told to use with the seats there are.
 //!
-//! Variables and options are read, never changed: a line says what to set.
+//! This module only reads variables and options, and never changes them: each line says what to set.
 
 use crate::program::Program;
 use std::collections::BTreeMap;

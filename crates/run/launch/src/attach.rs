@@ -8,11 +8,12 @@ use crate::seating::Seating;
 use seatmap_os::task;
 use seatmap_os::{CpuSet, Tid};
 
-/// Looks for threads that were created meanwhile, at most; one that creates threads without end is not waited for.
+/// The most looks for threads that were created meanwhile; a process that creates threads without end is not waited
+/// for.
 const LOOKS: usize = 16;
 
-/// Whether these processes may be seated without a second thought: process 1 and the kernel's own threads keep the
-/// computer alive, and on one CPU they may not.
+/// Checks that these processes may be seated without `--force`. Process 1 and the kernel's own threads keep the
+/// computer alive, and might fail to on one CPU.
 ///
 /// # Errors
 /// [`LaunchError::NeedsForce`] for the first that is one of those.

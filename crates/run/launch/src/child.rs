@@ -12,7 +12,8 @@ use std::ptr;
 /// The status of a shell that could not execute a program; it is not shown to the user here.
 const NOT_EXECUTED: i32 = 127;
 
-/// Runs what the kernel takes for no program: scripts without a first line that names their shell, as `execvp(3)` does.
+/// Runs files that the kernel does not take for a program: scripts without a first line that names their shell, as
+/// `execvp(3)` does.
 const SHELL: &CStr = c"/bin/sh";
 
 /// A child that waits, or runs the program.
@@ -72,7 +73,7 @@ impl Child {
 
     /// Lets the child execute the program.
     pub fn begin(&mut self) {
-        // Where this fails the child is gone, which is reported like every other end.
+        // Where this fails the child has ended, which is reported like every other end.
         let _ = self.go.take().map(|mut go| go.write_all(b"."));
     }
 
@@ -138,7 +139,7 @@ unsafe fn execute(path: &CStr, arguments: [&[*const c_char]; 2], environment: &[
     }
 }
 
-/// Tells the error number, and ends.
+/// Reports the error number to the launcher, and ends.
 ///
 /// # Safety
 /// Only in the child.

@@ -17,7 +17,8 @@ impl Ending {
             Ending::Exited(code) => code,
             Ending::Killed(signal) => {
                 die_of(signal);
-                // A shell's code for it, where the signal is blocked or cannot be sent to oneself.
+                // A shell's code for that ending, where the signal is blocked or this process cannot send it to
+                // itself.
                 128 + signal
             }
         };

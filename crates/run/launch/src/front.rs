@@ -60,9 +60,9 @@ enum News {
     Stopped(i32),
     /// A signal that stops was passed on.
     PassedOn,
-    /// The front is to end like this, and so does the supervisor.
+    /// The front must end like this, and so does the supervisor.
     Ended(Ending),
-    /// The front is to end like this; the supervisor stays.
+    /// The front must end like this; the supervisor stays.
     Left(Ending),
 }
 
@@ -88,9 +88,9 @@ pub fn split() -> io::Result<Side> {
     }
 }
 
-/// Descendants whose creators end become this process's children, and are not lost from sight.
+/// Descendants whose creators end become this process's children, so that it still learns of them.
 fn adopt_orphans() {
-    // Where the kernel cannot, orphans are init's, and those that are traced are still known.
+    // Where the kernel does not support this, orphans become init's children, and the traced ones are still known.
     // SAFETY: sets an attribute of this process.
     unsafe { libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) };
 }
@@ -106,7 +106,7 @@ impl Front {
                 self.signals.stop_here(signal);
             }
             if let Some(came) = self.signals.next(Duration::ZERO) {
-                // The supervisor's own only wake this process from a stop.
+                // Signals from the supervisor only wake this process from a stop.
                 if !came.to_group && came.sender != self.supervisor {
                     self.send_on(came);
                 }
@@ -136,7 +136,7 @@ impl Front {
         signals::send(self.supervisor, came.signal);
     }
 
-    /// Waits for a signal or for news. Whether there are news.
+    /// Waits for a signal or for a message. Returns whether there are messages.
     fn is_told(&self) -> bool {
         let waited = |fd: RawFd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
         let mut both = [waited(self.told.as_raw_fd()), waited(self.pending.as_raw_fd())];
@@ -178,13 +178,13 @@ impl Link {
         self.signals.take()
     }
 
-    /// The front is to end like this, while this process stays. It is not spoken to again.
+    /// Tells the front to end like this, while this process stays. After that it sends no message.
     pub fn leave(&mut self, ending: Ending) {
         self.tell(News::Left(ending));
         self.pipe = None;
     }
 
-    /// The front is to end like this, and waits for this process's end. It is not spoken to again.
+    /// Tells the front to end like this, and to wait for this process's end. After that it sends no message.
     pub fn end(&mut self, ending: Ending) {
         self.tell(News::Ended(ending));
         self.pipe = None;
@@ -223,7 +223,8 @@ pub fn go_to_the_background() {
     silence(&[0, 1, 2]);
 }
 
-/// Leaves standard input and output to the program, so that its end closes them.
+/// Leaves standard input and output to the program alone, so that the other end sees them closed when the program
+/// does.
 pub fn leave_streams() {
     silence(&[0, 1]);
 }

@@ -15,7 +15,7 @@ use seatmap_os::CpuSet;
 use std::path::Path;
 use std::time::Duration;
 
-/// Between two looks whether the child is the program already.
+/// The time between two checks whether the child has become the program.
 const STARTING: Duration = Duration::from_millis(1);
 
 /// The options of a launch, beside the program and the seats.
@@ -36,7 +36,7 @@ pub struct Options<'a> {
 /// caller's; signals sent to the calling process are passed on while it runs. Threads that outlive the program's first
 /// process get back the mask that they would have without Seatmap.
 ///
-/// The calling process should have one thread and no other children: their ends would be heard here.
+/// The calling process should have one thread and no other children: their ends would be reported here.
 ///
 /// # Errors
 /// [`LaunchError`] where the program could not be started. That a thread could not be seated is in the report.
@@ -81,7 +81,7 @@ impl<'a> Launch<'a> {
         if link.is_some() {
             front::leave_session();
         }
-        // Closing the child's pipe by returning ends it.
+        // Returning closes the child's pipe, which ends the child.
         let enter = |members: &Path| std::fs::write(members, child.pid.to_string());
         program
             .group()

@@ -1,4 +1,4 @@
-//! Pins threads to their seats, and looks whether they still sit there.
+//! Pins threads to their seats, and checks that they still sit there.
 //!
 //! A process that has not sat down yet runs on the whole set of CPUs. It has a seat when it creates a thread, or when it
 //! has lived for [`SETTLES_AFTER`]; one that ends before is a short-lived helper. Many programs ask how many CPUs there are
@@ -73,7 +73,7 @@ pub(crate) struct Pinner {
     /// Whether threads that wait for a seat they share may run on all seats; how many do.
     widens: bool,
     widened: usize,
-    /// For looks at threads that have ended, during which the program waits.
+    /// A limit for looks at threads that have ended, during which the program waits.
     allowance: Allowance,
 }
 
@@ -100,7 +100,7 @@ impl Pinner {
         self.widened
     }
 
-    /// A thread is there: it waits, sits down, or is freed of the seat that it inherited.
+    /// Handles a new thread: it waits, sits down, or leaves the seat that it inherited.
     pub fn arrive(&mut self, tid: Tid, birth: Birth) {
         if self.threads.knows(tid) {
             return;
@@ -126,8 +126,8 @@ impl Pinner {
         self.look(tid, false);
     }
 
-    /// Looks at a thread: its name, its mask, where it ran. Whether anything about it is new. That one is gone is told by
-    /// the tracer if it `is_traced`: it may go by another number now.
+    /// Looks at a thread: its name, its mask, where it ran. Returns whether anything about it is new. If it
+    /// `is_traced`, the tracer reports its end: it may have another number now.
     pub fn look(&mut self, tid: Tid, is_traced: bool) -> bool {
         let Some(task) = Task::of(tid) else {
             if !is_traced {
@@ -166,7 +166,7 @@ impl Pinner {
         self.check(tid, &task);
     }
 
-    /// A thread executed a program: it has its process's number now, and keeps its seat.
+    /// Handles a thread that executed a program: it has its process's number now, and keeps its seat.
     pub fn executed(&mut self, former: Tid, tid: Tid, file: &Path) {
         if former != tid {
             self.ignore_look(tid, former);
@@ -213,8 +213,8 @@ impl Pinner {
         self.threads.living(birth.creator).is_none_or(|creator| creator.is_outside)
     }
 
-    /// Seating starts here, if this is the program that it is to start at. A script goes by its own name, and by that of
-    /// the program that runs it.
+    /// Starts the seating, if this is the program that it starts at. A script may be given by its own name, and by
+    /// that of the program that runs it.
     fn start(&mut self, tid: Tid, file: &Path) {
         let script = Task::of(tid).map(|task| task.name);
         let file = file.file_name().map(|name| name.to_string_lossy().into_owned());
@@ -245,7 +245,8 @@ impl Pinner {
         }
     }
 
-    /// A process waits on the whole set from now on. The program's first one may stay there, and is told of.
+    /// Lets a process wait on the whole set from now on. The program's first process may stay there, and the report
+    /// says so.
     fn wait(&mut self, tid: Tid) {
         let seat = Seat::shared(self.seating.whole().clone());
         let is_first = self.seating.is_first(tid);
@@ -276,7 +277,7 @@ impl Pinner {
             (true, false) => self.threads.sits(*tid, seat.clone()),
         }
         match seat {
-            // A mask that the program has chosen while it waited is left to it, and told of.
+            // A mask that the program has chosen while it waited is left to it, and the report says so.
             Some(_) if has_waited && !self.is_on(*tid, self.seating.whole()) => {
                 self.check_mask(*tid);
             }
@@ -287,7 +288,7 @@ impl Pinner {
         }
     }
 
-    /// A thread keeps the whole set for now, and its place in the order.
+    /// Lets a thread keep the whole set for now, and its place in the order.
     fn sit_later(&mut self, step: &Step, seat: Seat, after: Duration) {
         let wide = Seat { cpus: self.seating.whole().clone(), ..seat };
         self.apply(&Step { seat: Some(wide), ..step.clone() });
@@ -297,7 +298,7 @@ impl Pinner {
         }
     }
 
-    /// Seats a thread whose waiting has lasted long enough. Whether it did.
+    /// Seats a thread whose waiting has lasted long enough. Returns whether it did.
     fn sit_in_time(&mut self, tid: Tid) -> bool {
         let now = Instant::now();
         let Some(living) = self.threads.living(tid) else { return false };
@@ -350,7 +351,8 @@ impl Pinner {
         };
     }
 
-    /// A look at a thread that has just been replaced by another saw the other's mask.
+    /// Removes the problem from a look that was made when another thread had just replaced this one: that look saw
+    /// the other's mask.
     fn ignore_look(&mut self, tid: Tid, other: Tid) {
         let Some(seat) = self.threads.living(other).and_then(|living| living.seat.clone()) else { return };
         if let Some(record) = self.threads.record(tid) {
@@ -359,7 +361,7 @@ impl Pinner {
     }
 
     fn sit(&mut self, tid: Tid, seat: &Seat) {
-        // Most helpers inherit the whole set; asking is cheaper than giving.
+        // Most helpers inherit the whole set; reading the mask is cheaper than setting it.
         let is_there = self.is_on(tid, &seat.cpus);
         let given = if is_there { Ok(()) } else { seat.cpus.give(tid) };
         let Some(record) = self.threads.record(tid) else { return };
@@ -369,7 +371,7 @@ impl Pinner {
             }
             // A thread that has ended since had the mask that it was given.
             Ok(_) => record.confirmed = true,
-            // It was gone before, and sat nowhere.
+            // The thread was gone before, and never had the seat.
             Err(error) if error.raw_os_error() == Some(libc::ESRCH) => {}
             Err(error) => record.trouble = Some(refused(seat, &error)),
         }
@@ -379,7 +381,7 @@ impl Pinner {
     /// program chose itself is left alone. Returns whether there was a mask to give back.
     fn free(&self, tid: Tid) -> bool {
         let inherited = CpuSet::of_thread(tid).ok().filter(|mask| *mask != self.home);
-        // Where giving fails the thread is gone.
+        // Where setting the mask fails the thread is gone.
         inherited.is_some_and(|mask| self.seating.is_a_seat(&mask) && self.home.give(tid).is_ok())
     }
 
@@ -418,7 +420,7 @@ impl Pinner {
         }
     }
 
-    /// A thread changes its seat by its name, however it came to the one it had.
+    /// Moves a thread to another seat by its name, independent of how it got the one it had.
     fn move_to(&mut self, tid: Tid, seat: Option<&Seat>) {
         let Some(living) = self.threads.living(tid) else { return };
         (living.waits_since, living.later) = (None, None);
@@ -448,7 +450,7 @@ impl Pinner {
             return true;
         }
         if has_waited && mask == *self.seating.whole() {
-            // It has put back the mask that it found at its start, after it sat down.
+            // The thread has restored the mask that it found at its start, after it sat down.
             self.sit(tid, &seat);
         } else if let Some(record) = self.threads.record(tid) {
             record.trouble = Some(Trouble::Changed { cpus: seat.cpus.list(), to: mask.list() });

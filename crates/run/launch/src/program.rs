@@ -40,12 +40,12 @@ pub enum ProgramError {
         /// The problem with it.
         reason: &'static str,
     },
-    /// It would run with another user's rights, which the kernel denies to a program that is watched from outside.
+    /// The program would run with another user's rights, which the kernel denies to a traced program.
     #[error(
         "{0} runs with another's rights (set-user-ID, set-group-ID or file capabilities), and the kernel denies them to a program that is seated from outside; be root, or run its own threads without it"
     )]
     Privileged(String),
-    /// A zero byte, which no argument can hold.
+    /// An argument with a zero byte.
     #[error("an argument holds a zero byte")]
     Zero,
 }
@@ -137,14 +137,14 @@ impl Program {
     }
 }
 
-/// Whether a file lends its owner's or group's rights to who executes it.
+/// Whether a file gives its owner's or group's rights to the user who executes it.
 pub(crate) fn lends_rights(found: &Metadata) -> bool {
     // Without group execution the bit means mandatory locking instead (inode(7)).
     let group = libc::S_ISGID | libc::S_IXGRP;
     found.mode() & libc::S_ISUID != 0 || found.mode() & group == group
 }
 
-/// The first in `PATH` that can be executed, or else what is wrong with the first that is there.
+/// The first file in `PATH` that can be executed, or else the problem with the first file found.
 fn in_path(name: &OsStr) -> Result<PathBuf, ProgramError> {
     let folders = std::env::var_os("PATH").unwrap_or_else(|| USUAL_PATH.into());
     let mut refused = None;

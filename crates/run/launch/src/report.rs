@@ -39,7 +39,7 @@ pub struct Report {
     pub cyclic: bool,
     /// Each thread, in order of creation, the first [`MOST_RECORDS`](crate::roll::MOST_RECORDS) of them.
     pub threads: Vec<Thread>,
-    /// Programs that missed something.
+    /// Programs that tracing kept from something.
     pub hampered: Hampered,
     /// The processes and threads that outlived the program's first process; null where there were none.
     pub behind: Option<Behind>,
@@ -61,25 +61,25 @@ pub struct Behind {
 /// One thread.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Thread {
-    /// Its place in the order of seating over all processes, counted from 0.
+    /// The thread's place in the order of seating over all processes, counted from 0.
     pub order: usize,
-    /// Its process; null where it was gone too soon.
+    /// The thread's process; null where it ended too soon.
     pub pid: Option<Tid>,
     /// Its number.
     pub tid: Tid,
     /// The last name it was seen with.
     pub name: String,
-    /// Its task; null for one that has no seat, or shares one that belongs to no task.
+    /// The thread's task; null where it has no seat, or shares one that belongs to no task.
     pub task: Option<usize>,
     /// The name of the task.
     pub task_name: Option<String>,
-    /// The CPUs of its seat; empty for one that has no seat.
+    /// The CPUs of the thread's seat; empty where it has no seat.
     pub cpus: Vec<u32>,
-    /// The CPUs it was seen on since, in order of appearance; empty where it was gone too soon.
+    /// The CPUs that the thread was seen on since then, in order of appearance; empty where it ended too soon.
     pub seen_on: Vec<u32>,
     /// Whether the kernel confirmed the seat and no look found anything else.
     pub verified: bool,
-    /// Whether it had run before it was found.
+    /// Whether the thread had run before it was found.
     pub late: bool,
     /// The problem, where there was one.
     pub trouble: Option<String>,
@@ -117,13 +117,13 @@ impl Report {
 }
 
 impl Thread {
-    /// Whether it has a seat: a task's, or one that it shares.
+    /// Whether the thread has a seat: a task's, or one that it shares.
     #[must_use]
     pub fn has_seat(&self) -> bool {
         !self.cpus.is_empty()
     }
 
-    /// Whether it was seen elsewhere than on its seat. One that was gone before it could sit down was not.
+    /// Whether the thread was seen elsewhere than on its seat. A thread that ended before it could sit down was not.
     #[must_use]
     pub fn is_troubled(&self) -> bool {
         self.trouble.is_some() || self.has_seat() && self.seen_on.iter().any(|cpu| !self.cpus.contains(cpu))

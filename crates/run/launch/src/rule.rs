@@ -1,4 +1,4 @@
-//! Rules that seat threads by what they are: `NAME=TASKS`, `NAME=CPUS`.
+//! Rules that seat threads by their name, process or number: `NAME=TASKS`, `NAME=CPUS`.
 
 use crate::seats::{Seat, Seats};
 use crate::sets::{self, SetError};
@@ -12,7 +12,7 @@ pub const NAME_BYTES: usize = 15;
 /// Which threads a rule is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Who {
-    /// Those of this name; `*` stands for any text.
+    /// The threads of this name; `*` stands for any text.
     Named(String),
     /// The thread with this number.
     Tid(Tid),

@@ -22,12 +22,12 @@ const MOST_NAMES_BYTES: u64 = 1 << 16;
 /// The runtime of a program, by its treatment of threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Runtime {
-    /// A thread is a piece of work; the number of CPUs is asked for at the start.
+    /// A thread is a unit of work; the program reads the number of CPUs at its start.
     Ordinary,
-    /// The number of CPUs is asked for later than that, and by another thread than the first.
+    /// The program reads the number of CPUs later than that, and in another thread than the first.
     AsksLate,
-    /// Work moves among threads, which ask for the number of CPUs over and over: Go. A seat for a thread means nothing
-    /// there, and one that narrows it makes the program smaller.
+    /// Work moves among threads, which read the number of CPUs over and over: Go. A seat for a thread is meaningless
+    /// there, and a narrow mask makes the program start fewer threads.
     MovesWork,
 }
 

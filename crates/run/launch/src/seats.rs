@@ -27,7 +27,7 @@ impl Seat {
 pub enum Beyond {
     /// The list starts again.
     Cycle,
-    /// They are left where the kernel puts them.
+    /// The threads stay where the kernel puts them.
     Leave,
 }
 

@@ -48,7 +48,7 @@ pub(crate) struct Signals {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Came {
     pub signal: i32,
-    /// Whether the program has it too, from the terminal.
+    /// Whether the program has received the signal too, from the terminal.
     pub to_group: bool,
     /// The process that sent it; 0 where the kernel did.
     pub sender: Tid,
@@ -86,7 +86,7 @@ impl Signals {
         }
     }
 
-    /// The next signal, waiting no longer than this; `None` for news of children, and when the time is over.
+    /// The next signal, waiting no longer than this; `None` for `SIGCHLD`, and after this time.
     pub fn next(&self, wait: Duration) -> Option<Came> {
         self.take(wait).filter(|came| came.signal != libc::SIGCHLD)
     }
@@ -152,7 +152,7 @@ impl Drop for Signals {
     }
 }
 
-/// Sends a signal to a process. Where that fails it is gone.
+/// Sends a signal to a process. Where that fails the process is gone.
 pub(crate) fn send(pid: Tid, signal: i32) {
     // SAFETY: sends a signal, and touches no memory.
     unsafe { libc::kill(pid, signal) };

@@ -4,7 +4,7 @@ use crate::report::{Behind, Report, Thread};
 use seatmap_document::visible;
 use seatmap_os::CpuList;
 
-/// Rows shown; threads in trouble are always told of.
+/// The most rows shown; threads with problems are always reported.
 const MOST_ROWS: usize = 40;
 
 const HEADER: [&str; 7] = ["thread", "tid", "name", "task", "CPU", "seen on", "verified"];

@@ -6,10 +6,11 @@ use seatmap_os::Tid;
 use std::collections::{BTreeSet, HashMap};
 use std::time::Instant;
 
-/// Threads of which a record is kept, so that a program that creates threads for days does not fill the memory.
+/// The most threads that a record is kept of, so that a program that creates threads for days does not fill the
+/// memory.
 pub const MOST_RECORDS: usize = 10_000;
 
-/// For how long a thread had waited for a CPU, at an instant.
+/// The time for which a thread had waited for a CPU, at an instant.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Waited {
     /// When that was.
@@ -69,7 +70,7 @@ impl Threads {
         self.living.insert(tid, living);
     }
 
-    /// A thread has its place in the order, with or without a seat: it gets a record.
+    /// Gives a thread its place in the order, with or without a seat: it gets a record.
     pub(crate) fn enter(&mut self, tid: Tid, seat: Option<Seat>, is_skipped: bool) {
         let Some(living) = self.living.get_mut(&tid) else { return };
         living.seat.clone_from(&seat);
@@ -84,7 +85,7 @@ impl Threads {
         self.unseated += usize::from(!is_skipped && seat.is_none());
     }
 
-    /// A thread that was entered turns out to be one that is skipped.
+    /// Skips a thread that was entered before.
     pub(crate) fn skip(&mut self, tid: Tid) {
         self.sits(tid, None);
         self.skipped += 1;
@@ -105,7 +106,7 @@ impl Threads {
         self.living.is_empty()
     }
 
-    /// The numbers of those who live, ascending.
+    /// The numbers of the living threads, ascending.
     pub(crate) fn tids(&self) -> Vec<Tid> {
         let mut tids: Vec<Tid> = self.living.keys().copied().collect();
         tids.sort_unstable();

@@ -24,15 +24,15 @@ pub(crate) enum Status {
 /// Why a thread stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stop {
-    /// It created a thread, or a process that shares more than a fork's.
+    /// The thread created a thread, or a process that shares more than a fork's.
     Cloned,
     /// It created a process.
     Forked,
     /// It executed a program.
     Executed,
-    /// Its process was stopped by this signal.
+    /// The thread's process was stopped by this signal.
     Group(i32),
-    /// It was born, or interrupted, or woke from a group stop.
+    /// The thread is new, or was interrupted, or woke from a group stop.
     Trap,
     /// This signal is about to be delivered.
     Signal(i32),
@@ -75,7 +75,7 @@ pub(crate) fn next_report() -> Option<(Tid, bool)> {
     (status == 0 && tid != 0).then_some((tid, ended))
 }
 
-/// Takes the report of a thread; of a dead one nothing is left afterwards.
+/// Takes the report of a thread; for a dead one, this frees its number.
 pub(crate) fn take_report(tid: Tid) -> Option<Status> {
     let mut status = 0;
     let which = libc::WNOHANG | libc::__WALL | libc::WUNTRACED | libc::WCONTINUED;
@@ -92,14 +92,15 @@ pub(crate) fn seize(tid: Tid) -> io::Result<()> {
     call(libc::PTRACE_SEIZE, tid, OPTIONS as usize)
 }
 
-// A thread may die at any moment, and each of these then fails with ESRCH; its end is reported like every other.
+// A thread may die at any moment, and each of these calls then fails with ESRCH; its end is reported like every
+// other.
 
 /// Lets a stopped thread run, with this signal delivered; 0 means no signal.
 pub(crate) fn resume(tid: Tid, signal: i32) {
     let _ = call(libc::PTRACE_CONT, tid, signal as usize);
 }
 
-/// Leaves a thread in its group stop, and hears when it ends.
+/// Leaves a thread in its group stop, but learns when it ends.
 pub(crate) fn listen(tid: Tid) {
     let _ = call(libc::PTRACE_LISTEN, tid, 0);
 }

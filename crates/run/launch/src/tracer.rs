@@ -22,19 +22,20 @@ use seatmap_os::task;
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
-/// Reports handled before signals get their turn.
+/// The most reports handled before signals get their turn.
 const BURST: usize = 64;
 
-/// Looks at a seated thread, since it last created a thread, after which it is let go: two seconds at the pace of a quiet
-/// program.
+/// The number of looks at a seated thread since it last created a thread, after which the tracer lets go of it: two
+/// seconds at the pace of a quiet program.
 const PATIENCE: u32 = 24;
 
-/// Signals at once that a traced thread may be sent, and the time that allows one more; at the next it is let go. Stopping
-/// for one costs it 10 to 40 us. Go's runtime preempts a busy thread 100 times a second and may go on with it.
+/// The number of signals at once that a traced thread may be sent, and the time that allows one more; at the next the
+/// tracer lets go of it. A stop for a signal costs the thread 10 to 40 us. Go's runtime preempts a busy thread 100
+/// times a second and may do so all the time.
 const SIGNALS: u32 = 50;
 const SIGNALS_PACE: Duration = Duration::from_millis(10);
 
-/// System calls that go on as if nothing had been after an interruption (signal(7)). Others, such as `epoll_wait`, would
+/// System calls that resume by themselves after an interruption (signal(7)). Others, such as `epoll_wait`, would
 /// return `EINTR`, which not every program expects.
 const RESUMED: [libc::c_long; 8] = [
     libc::SYS_futex,
@@ -58,7 +59,7 @@ pub(crate) struct Tracer {
     pub stopped: Option<i32>,
     /// The ending of the first process.
     pub ending: Option<Ending>,
-    /// Programs that could not do all they do elsewhere.
+    /// Programs that tracing kept from something.
     pub hampered: Hampered,
 }
 
@@ -100,7 +101,7 @@ impl Tracer {
         !self.traced.is_empty()
     }
 
-    /// Hears what threads have to report, a burst at most. Whether there may be more.
+    /// Takes the reports of threads, a burst at most. Returns whether there may be more.
     pub fn hear(&mut self, pinner: &mut Pinner) -> bool {
         for _ in 0..BURST {
             let Some((tid, ended)) = tracee::next_report() else { return false };
@@ -113,7 +114,7 @@ impl Tracer {
         true
     }
 
-    /// Interrupts those who need not be traced any more and will not notice.
+    /// Interrupts the threads that need not be traced any more and will not notice, to let go of them.
     pub fn let_go(&mut self, pinner: &Pinner) {
         if pinner.seating.order_is_open() {
             return;
@@ -136,7 +137,7 @@ impl Tracer {
                 }
             }
             Status::Continued => self.note_stop(tid, None),
-            // The stop of a child that is not traced is only told, and nothing is to be done about it.
+            // A child that is not traced only reports its stop; the tracer has nothing to do about it.
             Status::Stopped(Stop::Signal(signal)) if tid == self.leader && !self.expects(tid) => {
                 self.note_stop(tid, Some(signal));
             }
@@ -144,10 +145,10 @@ impl Tracer {
         }
     }
 
-    /// A traced thread stopped: what there is to decide is decided, and it goes on.
+    /// Handles the stop of a traced thread, and resumes it.
     fn pass(&mut self, tid: Tid, stop: Stop, pinner: &mut Pinner) {
         if !self.expects(tid) {
-            // An orphan that became our child, whose stops are told and which is not traced.
+            // An orphan that became a child of this process: its stops are reported, but it is not traced.
             if matches!(stop, Stop::Signal(_)) {
                 return;
             }
@@ -164,7 +165,7 @@ impl Tracer {
         self.go_on(tid, stop, pinner);
     }
 
-    /// The new thread is stopped, or about to be: its turn is now, in the order of its creator's doings.
+    /// The new thread is stopped, or about to stop: it is handled now, in the order in which its creator made it.
     fn created(&mut self, creator: Tid, stop: Stop, pinner: &mut Pinner) {
         if let Some(new) = tracee::message(creator).filter(|new| !self.early.remove(new)) {
             let process = pinner.threads.living(creator).map_or(creator, |living| living.pid);
@@ -197,7 +198,7 @@ impl Tracer {
         }
     }
 
-    /// Whether nothing depends on this thread any more.
+    /// Whether this thread no longer needs to be traced.
     fn may_go(&mut self, tid: Tid, stop: Stop, pinner: &mut Pinner) -> bool {
         let signal = matches!(stop, Stop::Signal(_));
         let seated = pinner.threads.living(tid).is_some_and(|living| living.seat.is_some());
@@ -230,7 +231,7 @@ impl Tracer {
     }
 }
 
-/// Whether a thread can be stopped without its program seeing anything of it.
+/// Whether a thread can be stopped without its program noticing.
 fn would_not_notice(tid: Tid) -> bool {
     let call = task::system_call(tid);
     call.is_some_and(|call| call == "running" || call.parse().is_ok_and(|number| RESUMED.contains(&number)))

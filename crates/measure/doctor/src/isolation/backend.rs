@@ -1,4 +1,4 @@
-//! Whether a cpuset can keep others away from a CPU.
+//! Whether a cpuset can keep other threads away from a CPU.
 
 use super::finding;
 use super::pinned::last_free;
@@ -27,7 +27,7 @@ pub(super) enum Backend {
 pub(super) enum Evidence {
     /// One was made and removed again.
     Tried,
-    /// One could be made, and was not: on this kernel threads would lose their masks.
+    /// A partition could be made, but was not: on this kernel threads would lose their masks.
     Spared,
     /// Its hierarchy is mounted; the caller did not ask for a try.
     Read,
@@ -103,7 +103,7 @@ fn text(path: &Path) -> io::Result<String> {
     std::fs::read_to_string(path).map(|text| text.trim().to_owned())
 }
 
-/// A control group that goes when it is dropped.
+/// A control group that is removed when it is dropped.
 struct Throwaway(PathBuf);
 
 impl Throwaway {
@@ -174,7 +174,7 @@ fn try_v2(_held: &Held, root: &Path, cpus: &[u32]) -> io::Result<Evidence> {
     Ok(evidence)
 }
 
-/// A cpuset of one CPU that no sibling may share. Memory comes from the root's first node.
+/// A cpuset of one CPU that no sibling may share. Its memory comes from the root's first node.
 fn try_v1(_held: &Held, root: &Path, cpus: &[u32]) -> io::Result<Evidence> {
     let cpu = cpus.last().ok_or_else(|| io::Error::other("no CPU was named"))?;
     let prefix = if root.join("cpuset.cpus").exists() { "cpuset." } else { "" };

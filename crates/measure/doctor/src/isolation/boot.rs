@@ -65,7 +65,7 @@ impl Boot {
         }
     }
 
-    /// `isolcpus=` is worth a reboot only for what a cpuset cannot do.
+    /// `isolcpus=` is worth a reboot only for effects that a cpuset does not have.
     pub(super) fn isolation(&self, cpus: &[u32], backend: &Backend, irqs: &Irqs) -> Diagnosis {
         let subject = "isolcpus";
         let has_cpuset = !matches!(backend, Backend::Affinity(_));

@@ -24,7 +24,8 @@ pub(super) struct Unmovable {
 pub(super) struct Irqs {
     /// The number of interrupts that can be moved.
     pub(super) movable: usize,
-    /// Those that cannot: the kernel manages them itself (one queue a CPU), or the hardware leaves no choice.
+    /// Interrupts that cannot be moved: the kernel manages them itself (one queue a CPU), or the hardware leaves no
+    /// choice.
     pub(super) unmovable: Vec<Unmovable>,
     /// The number of interrupts not tried, for want of rights or because the caller did not ask for a try.
     pub(super) untried: usize,
@@ -33,7 +34,7 @@ pub(super) struct Irqs {
 }
 
 impl Irqs {
-    /// Finds those that go to these CPUs, and tries which of them can be moved while the lock is held.
+    /// Finds the interrupts that go to these CPUs, and tries which of them can be moved while the lock is held.
     pub(super) fn examine(cpus: &[u32], held: Option<&Held>) -> Self {
         let (root, cpus): (_, CpuSet) = (Root::new("/"), cpus.iter().copied().collect());
         let mut irqs = Irqs { may_try: held.is_some(), ..Irqs::default() };

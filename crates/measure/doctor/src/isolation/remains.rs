@@ -1,4 +1,4 @@
-//! The noise that is left when everything above is mended, and why.
+//! The noise that stays after all other remedies, and its causes.
 
 use super::boot::Boot;
 use super::finding;

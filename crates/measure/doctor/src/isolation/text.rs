@@ -8,7 +8,7 @@ pub(super) fn read(path: &str) -> Option<String> {
     Root::new("/").read(path).ok()
 }
 
-/// A list of CPUs; none where the text is empty or no list.
+/// A list of CPUs; empty where the text is empty or not a list.
 pub(super) fn list(text: &str) -> Vec<u32> {
     text.trim().parse::<CpuList>().map(|list| list.0).unwrap_or_default()
 }

@@ -1,7 +1,7 @@
 //! Distance classes, and the order that shows them.
 //!
-//! A class gathers the pairs that have the same thing in common: a core, a cache, a package. It is named by the
-//! topology where that is known, and by the groups found in the distances where it is not.
+//! A class gathers the pairs with the same relation: on one core, one cache, one package. It is named by the topology
+//! where that is known, and by the groups found in the distances where it is not.
 
 mod order;
 mod pooled;
@@ -20,7 +20,7 @@ use serde::Serialize;
 pub enum QuantilesOf {
     /// All batches of its pairs, each pair counting alike.
     Samples,
-    /// The medians of its pairs: files of other tools, and models, hold nothing else.
+    /// The medians of its pairs: files of other tools, and models, hold only these.
     PairMedians,
 }
 
@@ -47,7 +47,7 @@ pub fn classes(profile: &Profile) -> Vec<DistanceClass> {
     classes_with_distances(profile).into_iter().map(|(class, _)| class).collect()
 }
 
-/// The same, each with the medians of its pairs in ascending order: what a histogram is drawn from.
+/// The same, each with the medians of its pairs in ascending order, from which a histogram is drawn.
 #[must_use]
 pub fn classes_with_distances(profile: &Profile) -> Vec<(DistanceClass, Vec<f64>)> {
     let Some(distance) = &profile.core_distance else { return Vec::new() };

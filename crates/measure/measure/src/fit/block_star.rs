@@ -123,8 +123,8 @@ pub fn fit(machine: &Machine, cells: &[Cell]) -> Fit {
     Fit { between_ns, inside_ns, offset_ns, r2, residual_ns }
 }
 
-/// Makes the offsets of each group average to zero over its PUs and all homes; B takes up the rest. Offsets that no
-/// cell speaks of become zero.
+/// Makes the offsets of each group average to zero over its PUs and all homes; B takes up the rest. Offsets without a
+/// cell become zero.
 fn centre(machine: &Counted, cells: &[Cell], offset_ns: &mut [Vec<f64>]) {
     let mut seen = vec![vec![false; machine.homes]; machine.n];
     for cell in cells {

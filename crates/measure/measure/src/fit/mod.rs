@@ -27,7 +27,7 @@ use block_star::{Cell, Machine};
 use seatmap_machine::{CoreDistance, HomeModel, Matrix, Topology};
 use seatmap_statistics::median;
 
-/// From this share of the variance inside the groups upwards, the star leaves nothing to know about pairs.
+/// From this share of the variance inside the groups upwards, the star explains the pairs completely.
 const EMPTY_FROM: f64 = 0.95;
 
 /// Explains the median distances; `None` where no distance is known.

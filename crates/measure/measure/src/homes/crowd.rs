@@ -14,7 +14,7 @@ use crate::fit::{hubs, quantile as at_quantile};
 use seatmap_machine::{HomeLines, HomeModel};
 use seatmap_statistics::{MAD_TO_SIGMA, median, quantile};
 
-/// The share of the round trips to which others are taken to have added nothing: one in ten at half of the PUs talking in
+/// The share of the round trips that others are assumed not to delay: one in ten at half of the PUs communicating in
 /// the simulated Xeon Phi.
 const UNDISTURBED: f64 = 0.1;
 /// Lines are taken to be as noisy as this share of them at most is, the one under which they are sorted with more

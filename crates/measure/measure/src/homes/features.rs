@@ -24,9 +24,9 @@ pub struct Features {
 impl Features {
     /// The offsets of these lines. `None` where the samples do not tell how noisy they are.
     ///
-    /// From each median its mean over all lines is taken, which leaves a_hub + a_pu of this line, and from each hub's
-    /// row its mean, which leaves a_pu. The hubs then agree up to noise, and how far they disagree is what the noise
-    /// is.
+    /// The mean over all lines is subtracted from each median, which leaves a_hub + a_pu of this line. The mean of
+    /// each hub's row is subtracted from it, which leaves a_pu. The hubs then agree up to noise, and the noise is
+    /// estimated from their disagreement.
     #[must_use]
     pub fn of(samples: &LineSamples) -> Option<Self> {
         let rows = centred(samples);

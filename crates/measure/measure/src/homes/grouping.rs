@@ -110,9 +110,9 @@ fn joins(costs: &[f64], directions: usize, sigma: f64) -> usize {
     widest.filter(|joins| gap(*joins) >= LEAST_GAP).unwrap_or(costs.len())
 }
 
-/// What joining lines of one home costs at most, but for a chance given in standard deviations of a normal: over
-/// sigma^2 the cost is chi-square distributed with as many degrees of freedom as there are directions (Wilson and
-/// Hilferty 1931). The squared distance of two lines is twice that.
+/// The highest cost of joining lines of one home, at a chance given in standard deviations of a normal: over sigma^2
+/// the cost is chi-square distributed with as many degrees of freedom as there are directions (Wilson and Hilferty
+/// 1931). The squared distance of two lines is twice that.
 fn chi_square(directions: usize, sigmas: f64, sigma: f64) -> f64 {
     let freedom = directions as f64;
     let ninth = 2.0 / (9.0 * freedom);

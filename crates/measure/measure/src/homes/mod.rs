@@ -64,7 +64,7 @@ fn between_groups(samples: &LineSamples, group: &[usize]) -> LineSamples {
     between
 }
 
-/// Puts a fit into the model. B stays where the hubs' rows say nothing.
+/// Puts a fit into the model. B stays where the hubs' rows do not determine it.
 fn take(model: &mut HomeModel, fit: Fit, group: &[usize]) {
     let old = model.clone();
     for (a, b, new) in fit.between_ns.pairs().filter(|(_, _, new)| new.is_finite()) {

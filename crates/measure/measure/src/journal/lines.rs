@@ -1,4 +1,4 @@
-//! A file of JSON lines that no interruption spoils: what every journal is.
+//! A file of JSON lines that no interruption spoils; every journal is one.
 
 use super::JournalError;
 use serde::Serialize;
@@ -16,7 +16,7 @@ pub struct Lines {
 }
 
 impl Lines {
-    /// Begins anew in this file; what it held is lost.
+    /// Begins anew in this file; its former contents are lost.
     pub fn create(path: &Path, file: File, head: &impl Serialize) -> Result<Self, JournalError> {
         let mut lines = Self::locked(path, file)?;
         lines.cut("")?;
@@ -38,13 +38,14 @@ impl Lines {
         Ok((lines, text))
     }
 
-    /// Cuts the file to what [`Lines::resume`] returned: only once its owner knows it for its own.
+    /// Cuts the file to the lines that [`Lines::resume`] returned: only once the caller knows that the file is its
+    /// own.
     pub fn cut(&mut self, text: &str) -> Result<(), JournalError> {
         let cut = self.file.set_len(text.len() as u64).and_then(|()| self.file.seek(SeekFrom::End(0)));
         cut.map(|_| ()).map_err(|source| JournalError::Io { path: self.path.clone(), source })
     }
 
-    /// Locks the file for as long as this process lives; what it holds is left alone.
+    /// Locks the file for as long as this process lives; its contents are left alone.
     fn locked(path: &Path, file: File) -> Result<Self, JournalError> {
         match file.try_lock() {
             Ok(()) => Ok(Lines { path: path.to_owned(), file }),

@@ -117,8 +117,8 @@ fn level_of(value: f64, bounds: &[f64]) -> usize {
     bounds.partition_point(|bound| *bound <= value)
 }
 
-/// Every pass keeps to a level of its own, and the levels rise or fall from pass to pass: nothing came back, so this is
-/// a drift in steps. Two passes cannot tell.
+/// Every pass keeps to a level of its own, and the levels rise or fall from pass to pass: no level came back, so this
+/// is a drift in steps. Two passes cannot tell.
 fn is_staircase(passes: &[Vec<f64>], bounds: &[f64]) -> bool {
     let level = |pass: &Vec<f64>| {
         let first = level_of(pass[0], bounds);

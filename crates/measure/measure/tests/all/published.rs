@@ -116,7 +116,7 @@ fn threadripper_3960x_has_eight_complexes_of_three_cores() {
     let Some(published) = Published::read("threadripper-3960x-48") else { return };
     published.assert_siblings(|os| os % 24);
     published.assert_groups(|os| os % 24 / 3);
-    // Three cores a complex: a star fits anything, so it says nothing.
+    // Three cores a complex: a star fits anything, so the fit is meaningless.
     assert_eq!(published.model.star_r2, None);
 }
 

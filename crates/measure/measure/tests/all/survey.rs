@@ -38,7 +38,7 @@ struct Caches {
     disturbance_ns: f64,
     /// Pairs that ran with others so far.
     together: usize,
-    /// Visits that bring nothing, from the first.
+    /// The number of visits, from the first, that bring no batch.
     deaf: u32,
 }
 
@@ -214,7 +214,7 @@ fn a_disturbed_pair_is_visited_again_and_then_given_up() {
     assert!(matches!(error, Err(MeasureError::Disturbed { a: 0, b: 1, .. })));
 }
 
-/// A clock that stands still, or a pin that did nothing.
+/// A clock that stands still, or a pin without effect.
 struct Impossible;
 
 impl Probe for Impossible {

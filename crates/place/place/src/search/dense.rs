@@ -7,7 +7,7 @@ use seatmap_statistics::Xoshiro;
 ///
 /// After a swap of r and s all other changes move by 2 (u_i - u_j)(v_i - v_j), u and v being differences of two rows of
 /// the matrices (Taillard 1991, "Robust taboo search for the quadratic assignment problem"): one streaming pass, in which
-/// the best swap of each row is found as well. One matrix is kept permuted, so that nothing is gathered.
+/// the best swap of each row is found as well. One matrix is kept permuted, so that it is read in order.
 #[derive(Clone)]
 pub struct Dense {
     n: usize,
@@ -53,7 +53,7 @@ impl Dense {
         Some(engine)
     }
 
-    /// Computes anew what swaps have added up to.
+    /// Recomputes the sums that swaps have updated.
     fn renew_all(&mut self) {
         self.cost = self.parts.iter().map(Part::cost).sum();
         (0..self.n).for_each(|item| self.renew(item));

@@ -3,7 +3,7 @@
 use super::{Engine, Limit, Watch};
 use seatmap_statistics::Xoshiro;
 
-/// Failures in a row, as a multiple of the items, after which the search goes elsewhere.
+/// Failures in a row, as a multiple of the items, after which the search starts again elsewhere.
 const PATIENCE: usize = 40;
 
 /// The best that a search has seen.

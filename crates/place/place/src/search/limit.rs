@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-/// When a search ends: by the clock for people, by count where the same input must give the same answer.
+/// The end of a search: by the clock for people, by count where the same input must give the same answer.
 #[derive(Clone, Copy, Debug)]
 pub struct Limit {
     /// The moment at which to stop.

@@ -1,4 +1,4 @@
-//! Searches: something that can be kicked and rolls downhill, and what makes good use of it.
+//! Searches: states that can be kicked and that descend to a local optimum, and methods that use them.
 //!
 //! Two engines keep, beside a permutation, the change that each swap would bring, so that a step costs memory
 //! bandwidth and no recomputation: [`Sparse`] a table of task x PU (traffic of few partners, zones, thousands of
@@ -44,7 +44,7 @@ pub trait Engine {
     fn strengths(&self) -> Range<usize> {
         WEAKEST..(self.items() / 3).max(WEAKEST + 1)
     }
-    /// Swaps two random items that may be swapped, or does something of that size.
+    /// Swaps two random items that may be swapped, or makes a change of that size.
     fn kick(&mut self, rng: &mut Xoshiro);
     /// Swaps until no swap helps, or until the limit's deadline.
     fn descend(&mut self, limit: &Limit);

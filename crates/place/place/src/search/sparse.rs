@@ -4,7 +4,7 @@ use super::{Engine, Limit, SWAPS_BETWEEN_CHECKS, Watch};
 use crate::Problem;
 use seatmap_statistics::Xoshiro;
 
-/// A placement with, for every task and PU, what the task would pay there, all others staying where they are.
+/// A placement with, for every task and PU, the cost of the task there, all others staying where they are.
 ///
 /// A swap's change is four cells of that table; after a swap only the rows of the partners of the two tasks change, a
 /// streaming pass over two rows of distances each. Items whose row or seat has changed wait in a queue: pairs of items
@@ -65,7 +65,7 @@ impl<'a> Sparse<'a> {
         self.problem.distance.n() * (1 + 2 * traffic.pairs() / traffic.tasks().max(1))
     }
 
-    /// Computes anew what swaps have added up to.
+    /// Recomputes the sums that swaps have updated.
     fn renew(&mut self) {
         self.table.fill(0.0);
         (0..self.problem.tasks()).for_each(|task| self.fill(task));
@@ -174,7 +174,7 @@ impl<'a> Sparse<'a> {
         self.in_zone[entered] += 1;
     }
 
-    /// The partners of an item that has moved pay other distances now.
+    /// The distances to the partners of an item that has moved are others now.
     fn follow(&mut self, item: usize, from: usize, to: usize) {
         if !self.is_task(item) {
             return;

@@ -36,8 +36,8 @@ pub struct Tour<'a> {
     least: f64,
 }
 
-/// A step's change is a sum of up to six distances: what is less than this share of the farthest may be rounding, and steps
-/// that only seem to help would go round in circles.
+/// A step's change is a sum of up to six distances: a change below this share of the farthest may be rounding, and
+/// steps that only seem to help would go round in circles.
 const ROUNDING: f64 = 1e-13;
 
 impl<'a> Tour<'a> {

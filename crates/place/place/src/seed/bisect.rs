@@ -50,7 +50,7 @@ pub fn bisect(
     best.unwrap_or_else(as_they_come)
 }
 
-/// A cut in progress: what each item would gain by changing sides.
+/// A cut in progress: the gain of each item by changing sides.
 struct Cut<'a> {
     graph: &'a [Vec<(u32, f64)>],
     bias: &'a [f64],

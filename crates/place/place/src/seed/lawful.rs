@@ -2,7 +2,7 @@
 
 use crate::Problem;
 
-/// The nearest thing to an assignment in which fixed tasks sit where they must and each zone holds what it may.
+/// The nearest assignment in which fixed tasks sit on their slots and each zone holds an allowed number.
 ///
 /// Tasks leave a zone that is too full, or come to one that is too empty, one at a time, by the cheapest move.
 #[must_use]

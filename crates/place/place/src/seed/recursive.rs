@@ -54,7 +54,7 @@ pub fn nested(problem: &Problem, limit: &Limit) -> Vec<u32> {
             continue;
         }
         let (left, right) = halves(problem, &slots, limit);
-        // The half nearer to what came before goes first.
+        // The half nearer to the previous set goes first.
         let near = |side: &[u32]| order.last().map_or(0.0, |last| distance_to(problem, *last, side));
         let (first, then) = if near(&right) < near(&left) { (right, left) } else { (left, right) };
         open.extend([then, first]);

@@ -16,7 +16,7 @@ fn rule(name: &str, tasks: &[usize], seats: &Seats) -> Rule {
     Rule { who: Who::Named(name.to_owned()), seats }
 }
 
-/// A room whose rules are made of its own tasks.
+/// A seating whose rules are made of its own tasks.
 fn room(seats: Seats, rules: &[(&str, &[usize])], skip: usize) -> Seating {
     let rules = rules.iter().map(|(name, tasks)| rule(name, tasks, &seats)).collect();
     Seating::new(seats, rules, skip)
