@@ -16,8 +16,8 @@ use std::ops::ControlFlow;
 
 /// Round trips of each core over each line, a pass of the plan.
 const LOOKS: usize = 24;
-/// Round trips of each pair in a round: only those count in which all pairs still run, and the slowest take several times
-/// as long as the fastest.
+/// Round trips of each pair in a round: only those count in which all pairs still run, and the slowest take several
+/// times as long as the fastest.
 const BATCHES: u32 = 12;
 
 /// One in `SHARE` candidate lines is used in a round. If all were, lines of one home would always load their home
@@ -45,8 +45,8 @@ struct Lines {
 }
 
 impl BusyScan<'_> {
-    /// Talks of random pairs about random candidate lines, each core as often about each line. `observe` hears of rounds
-    /// made and rounds in all; if it breaks, the scan ends with `None`.
+    /// Talks of random pairs about random candidate lines, each core as often about each line. `observe` hears of
+    /// rounds made and rounds in all; if it breaks, the scan ends with `None`.
     ///
     /// # Errors
     /// [`MeasureError`].

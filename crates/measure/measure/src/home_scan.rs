@@ -34,8 +34,8 @@ pub struct HomeScan<'a> {
 type Cell = (u32, usize, usize);
 
 impl HomeScan<'_> {
-    /// Visits every candidate line from each hub to each PU of another core. `observe` hears of visits made and visits in
-    /// all; if it breaks, the scan ends with `None`.
+    /// Visits every candidate line from each hub to each PU of another core. `observe` hears of visits made and
+    /// visits in all; if it breaks, the scan ends with `None`.
     ///
     /// # Errors
     /// [`MeasureError`].

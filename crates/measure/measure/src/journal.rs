@@ -1,9 +1,9 @@
 //! Finished pairs on file, so that no interruption loses them.
 //!
-//! A journal is believed only as far as a run can have written it: its header says of which computer, boot, processor and
-//! options it is, its format's version is this one's, no figure lies below what a cache can deliver, and no visit counts
-//! twice. Figures come back as they were to the last bit, so that a run that goes on ends with the figures of one that was
-//! never interrupted.
+//! A journal is believed only as far as a run can have written it: its header says of which computer, boot, processor
+//! and options it is, its format's version is this one's, no figure lies below what a cache can deliver, and no visit
+//! counts twice. Figures come back as they were to the last bit, so that a run that goes on ends with the figures of
+//! one that was never interrupted.
 
 mod error;
 mod exact;
@@ -59,8 +59,8 @@ impl Journal {
         Ok(Journal(Lines::create(path, file, &Head { format: FORMAT, header })?))
     }
 
-    /// Goes on with the journal in a file open for reading and writing, and returns what it holds, from a clock with this
-    /// resolution. A last line cut short is dropped; an empty file becomes a new journal.
+    /// Goes on with the journal in a file open for reading and writing, and returns what it holds, from a clock with
+    /// this resolution. A last line cut short is dropped; an empty file becomes a new journal.
     ///
     /// # Errors
     /// A journal of another run or another version, or with contents that no run can have written.

@@ -24,8 +24,8 @@ const LONGER: u32 = 4;
 /// Batches of a plan with fewer, one batch of a noiseless machine say: siblings are done ten times as fast as others.
 const LEAST_BATCHES: u32 = 8;
 
-/// The loaded curve of Liu et al. 2015 (figure 7): K = 1 .. N/2 disjoint pairs at once, in random pairings drawn anew, and
-/// the distances that all of them see. `observe` hears of every point and ends the curve by breaking.
+/// The loaded curve of Liu et al. 2015 (figure 7): K = 1 .. N/2 disjoint pairs at once, in random pairings drawn
+/// anew, and the distances that all of them see. `observe` hears of every point and ends the curve by breaking.
 ///
 /// # Errors
 /// [`MeasureError`].

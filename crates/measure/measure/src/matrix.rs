@@ -161,8 +161,8 @@ impl<P: Probe> MatrixRun<'_, P> {
         Ok(())
     }
 
-    /// One line for all, or, where pairs run together, one for each group: a pair keeps its line from pass to pass, since
-    /// another line may have another home.
+    /// One line for all, or, where pairs run together, one for each group: a pair keeps its line from pass to pass,
+    /// since another line may have another home.
     fn line_of(&self, i: usize, j: usize) -> u32 {
         match self.together {
             0 | 1 => 0,

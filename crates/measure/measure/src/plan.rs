@@ -43,8 +43,8 @@ pub enum Passes {
     },
 }
 
-/// Further visits to the pairs whose passes disagree. A vCPU keeps its place for seconds, so many visits in a row may all see
-/// one place: these are spread over time.
+/// Further visits to the pairs whose passes disagree. A vCPU keeps its place for seconds, so many visits in a row may
+/// all see one place: these are spread over time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Further {
     /// The number of further visits.

@@ -61,8 +61,8 @@ pub trait Probe {
     /// The machine's own.
     fn visit(&mut self, visit: &Visit) -> Result<Vec<Batches>, Self::Error>;
 
-    /// Is told of a visit that an earlier run made in its place. Sources that draw noise draw that of later visits as if they
-    /// had made this one.
+    /// Is told of a visit that an earlier run made in its place. Sources that draw noise draw that of later visits as
+    /// if they had made this one.
     fn passed_over(&mut self, _pair: PairAt) {}
 
     /// The smallest step of the clock behind the figures, in nanoseconds.

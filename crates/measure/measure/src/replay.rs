@@ -14,8 +14,8 @@ const USUAL_NOISE: f64 = 0.01;
 const MAD_TO_SIGMA: f64 = 1.4826;
 
 /// A profile as a source of round trips: its medians with normal noise of its own size, on a clock with its own step.
-/// Pairs measured together do not disturb each other. The figures of a visit depend on the seed, the pair, its line, and how
-/// often the pair was visited before, and on nothing else: an interrupted run that goes on draws the same.
+/// Pairs measured together do not disturb each other. The figures of a visit depend on the seed, the pair, its line,
+/// and how often the pair was visited before, and on nothing else: an interrupted run that goes on draws the same.
 #[derive(Debug)]
 pub struct Replay {
     distance: CoreDistance,

@@ -23,8 +23,8 @@ pub struct Screen {
 }
 
 impl Screen {
-    /// Turns traces into batches. The clock of the later starter counts (Liu et al. 2015, section III.A); its first batch
-    /// warms up and is not used.
+    /// Turns traces into batches. The clock of the later starter counts (Liu et al. 2015, section III.A); its first
+    /// batch warms up and is not used.
     pub fn pass(&self, traces: &[Trace; 2]) -> Batches {
         let later = usize::from(started(&traces[1]) > started(&traces[0]));
         let mut batches = Vec::new();

@@ -29,8 +29,8 @@ impl<T: Testbed> TestbedProbe<T> {
         LINES_PER_PAGE * (1 + pages(candidates, touchers(topology, pus).len()))
     }
 
-    /// Takes a testbed with at least [`TestbedProbe::shared_lines`] lines, and has each page of candidates touched first
-    /// by a PU of the node that it is meant for, node after node.
+    /// Takes a testbed with at least [`TestbedProbe::shared_lines`] lines, and has each page of candidates touched
+    /// first by a PU of the node that it is meant for, node after node.
     ///
     /// # Errors
     /// The testbed's.

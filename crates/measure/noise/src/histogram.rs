@@ -2,9 +2,9 @@
 
 use serde::Serialize;
 
-/// Counts of values in bins that grow with the value: each octave is cut into the same number of equal bins, and values
-/// below that number have a bin each. The relative width of a bin is at most 2^-sub_bits. As HdrHistogram does it (Tene),
-/// over all of `u64`, in memory that is taken once.
+/// Counts of values in bins that grow with the value: each octave is cut into the same number of equal bins, and
+/// values below that number have a bin each. The relative width of a bin is at most 2^-sub_bits. As HdrHistogram does
+/// it (Tene), over all of `u64`, in memory that is taken once.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Histogram {
     sub_bits: u32,

@@ -1,13 +1,13 @@
 //! Noise: time that the system takes from a program for its own work.
 //!
-//! Each CPU gets one pinned thread with two meters that take turns. The **detour loop** reads the clock without pause and
-//! keeps every gap between two readings that is longer than the loop itself can explain; it sees when and for how long a
-//! program stood still. **Fixed work quanta** time the same integer work again and again; they also see what makes a
-//! program slow without stopping it (a busy SMT sibling, a falling frequency). One needs both: a gap says what to look
-//! for, a quantum says what it costs. After Petrini, Kerbyson & Pakin 2003 ("The case of the missing supercomputer
-//! performance"), and Sottile & Minnich 2004 ("Analysis of microbenchmarks for performance tuning of clusters") for the
-//! quanta; Beckman et al. 2006 ("The influence of operating systems on the performance of collective operations at
-//! extreme scale") for the loop.
+//! Each CPU gets one pinned thread with two meters that take turns. The **detour loop** reads the clock without pause
+//! and keeps every gap between two readings that is longer than the loop itself can explain; it sees when and for how
+//! long a program stood still. **Fixed work quanta** time the same integer work again and again; they also see what
+//! makes a program slow without stopping it (a busy SMT sibling, a falling frequency). One needs both: a gap says
+//! what to look for, a quantum says what it costs. After Petrini, Kerbyson & Pakin 2003 ("The case of the missing
+//! supercomputer performance"), and Sottile & Minnich 2004 ("Analysis of microbenchmarks for performance tuning of
+//! clusters") for the quanta; Beckman et al. 2006 ("The influence of operating systems on the performance of
+//! collective operations at extreme scale") for the loop.
 //!
 //! **Turns.** A turn lasts 5 to 15 ms, drawn from a fixed sequence so that neither meter follows the tick. The next
 //! turn begins with the last reading of the one before: no time is left out, and a gap belongs to the meter that it

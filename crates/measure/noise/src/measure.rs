@@ -21,7 +21,8 @@ use std::time::{Duration, Instant};
 /// The period at which `watch` is called: long, since each call wakes a CPU.
 const WATCH: Duration = Duration::from_millis(250);
 
-/// Measures the noise of these CPUs, all at once, each with a thread of its own that is pinned there. Blocks until done.
+/// Measures the noise of these CPUs, all at once, each with a thread of its own that is pinned there. Blocks until
+/// done.
 ///
 /// The CPUs need not be in the process's affinity mask; the cpuset of the thread, after it has entered
 /// [`Options::enter`], must hold them. `watch` is told several times a second how long the measurement has been

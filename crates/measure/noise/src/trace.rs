@@ -5,9 +5,9 @@
 //! hypervisor that ran another guest, the firmware, the hardware. The meters alone decide which times are gaps; the
 //! trace only explains them.
 //!
-//! The trace is an instance of its own beside the kernel's (Documentation/trace/ftrace.rst), with handlers of interrupts,
-//! softirqs and changes of task, on the metered CPUs alone. It is removed in the end; one whose maker was killed goes with
-//! the next. Writing an event takes the traced CPU part of a microsecond, which is in the gaps.
+//! The trace is an instance of its own beside the kernel's (Documentation/trace/ftrace.rst), with handlers of
+//! interrupts, softirqs and changes of task, on the metered CPUs alone. It is removed in the end; one whose maker was
+//! killed goes with the next. Writing an event takes the traced CPU part of a microsecond, which is in the gaps.
 
 mod blame;
 mod instance;
@@ -72,8 +72,8 @@ fn mono_ns() -> u64 {
     now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
 }
 
-/// Shares the gaps of one CPU out; `None` where the recording lacks the meter's mark. `origin` is the reading that gaps are
-/// counted from.
+/// Shares the gaps of one CPU out; `None` where the recording lacks the meter's mark. `origin` is the reading that
+/// gaps are counted from.
 pub(super) fn explain(
     recording: &Recording,
     gaps: &[Gap],

@@ -28,8 +28,8 @@ const CUTS: usize = 5;
 const AS_GOOD: f64 = 1e-4;
 /// The most that unloaded distances may lose by it, in percent of their median.
 const MOST_LOST_PERCENT: f64 = 1.0;
-/// Where pairs are drawn from if the profile does not tell which ones it drew: they decide as much as capacities do, so it
-/// takes several draws, and their spread is told.
+/// Where pairs are drawn from if the profile does not tell which ones it drew: they decide as much as capacities do,
+/// so it takes several draws, and their spread is told.
 const ANY_DRAWS: [u64; 3] = [1, 2, 3];
 
 /// The twin's match with the loaded curve.
@@ -37,7 +37,8 @@ const ANY_DRAWS: [u64; 3] = [1, 2, 3];
 pub struct Followed {
     /// By how much the assumptions on what is busy were multiplied.
     pub busy_factor: f64,
-    /// The least and the largest factor that follow the curve as well, of those tried: far apart where it leaves it open.
+    /// The least and the largest factor that follow the curve as well, of those tried: far apart where it leaves it
+    /// open.
     pub busy_range: [f64; 2],
     /// Points of both curves, by pairs at once.
     pub points: Vec<Point>,
@@ -93,8 +94,9 @@ pub fn follow(levels: &mut Hierarchy, profile: &Profile) -> Result<Followed, Twi
     })
 }
 
-/// The factor that costs least, and the least and largest of those that cost no more to speak of. All whole powers of two
-/// are tried, and then the neighbourhood of the best by thirds. Where the curve leaves it open, what is assumed stays.
+/// The factor that costs least, and the least and largest of those that cost no more to speak of. All whole powers of
+/// two are tried, and then the neighbourhood of the best by thirds. Where the curve leaves it open, what is assumed
+/// stays.
 fn cheapest(cost: impl Fn(f64) -> Result<f64, TwinError>) -> Result<(f64, [f64; 2]), TwinError> {
     let mut tried = Vec::new();
     for power in FACTORS {

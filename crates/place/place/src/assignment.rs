@@ -6,8 +6,9 @@ const LARGEST_CELL: f64 = 1e150;
 
 /// The least sum of one cell a row, no column twice, with the column of each row.
 ///
-/// `cost` is row-major, `rows` x `columns`, with no more rows than columns. Shortest augmenting paths (Jonker & Volgenant
-/// 1987), O(rows^2 x columns): every path ends, as each of its steps uses another column and one column is free.
+/// `cost` is row-major, `rows` x `columns`, with no more rows than columns. Shortest augmenting paths (Jonker &
+/// Volgenant 1987), O(rows^2 x columns): every path ends, as each of its steps uses another column and one column is
+/// free.
 #[must_use]
 pub fn assign(rows: usize, columns: usize, cost: &[f64]) -> (f64, Vec<usize>) {
     let cell = |at: usize| match cost[at] {

@@ -63,8 +63,8 @@ fn crude(qap: &Qap) -> f64 {
     -flows * b.iter().fold(0.0_f64, |most, cell| most.max(cell.abs()))
 }
 
-/// The cheapest way to give each task a slot of its own; where there are many slots, each task its cheapest. `Err` is the
-/// sum over the tasks that there was time for.
+/// The cheapest way to give each task a slot of its own; where there are many slots, each task its cheapest. `Err` is
+/// the sum over the tasks that there was time for.
 fn best_sum(tasks: usize, slots: usize, watch: &mut Watch, pays: impl Fn(usize, usize) -> f64) -> Result<f64, f64> {
     let is_assigned = slots <= LARGEST_ASSIGNED;
     let (mut cells, mut sum) = (Vec::new(), 0.0);

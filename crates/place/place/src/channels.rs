@@ -5,8 +5,8 @@ use crate::{PlaceError, Request, Traffic};
 use seatmap_machine::OriginKind;
 use seatmap_plan::Channel;
 
-/// For each communicating pair, the heaviest first, the home that serves it best, and a candidate line of that home that no
-/// other pair has yet, while there are such. `allowed` may keep a home from a pair.
+/// For each communicating pair, the heaviest first, the home that serves it best, and a candidate line of that home
+/// that no other pair has yet, while there are such. `allowed` may keep a home from a pair.
 pub(crate) fn choose(
     request: &Request,
     traffic: &Traffic,

@@ -9,7 +9,8 @@ const DISTANCE_SHARE: f64 = 1e-4;
 /// Proposals between two looks at the clock and the temperature.
 const STRIDE: u64 = 256;
 
-/// Simulated annealing (Kirkpatrick et al. 1983) on the load of the most loaded link, ties by distance, from a placement.
+/// Simulated annealing (Kirkpatrick et al. 1983) on the load of the most loaded link, ties by distance, from a
+/// placement.
 ///
 /// A maximum over links has wide plateaus, on which descents get stuck and annealing walks on. `limit.kicks` counts 256
 /// proposals each.

@@ -7,8 +7,8 @@ use crate::search::{Found, Limit};
 /// Tasks up to which it is worth trying.
 pub const MOST_TASKS: usize = 14;
 
-/// Depth-first branch and bound from a known placement. `Some` is proven to be the cheapest; `None` means that the limit
-/// came first.
+/// Depth-first branch and bound from a known placement. `Some` is proven to be the cheapest; `None` means that the
+/// limit came first.
 ///
 /// At each step the next task, the heaviest first, tries every free slot. The Gilmore-Lawler bound of the remaining
 /// tasks cuts branches off; of slots that an exchange maps onto each other only one is tried.

@@ -13,10 +13,10 @@ const HALVINGS: usize = 24;
 
 /// A bound on the load of the most loaded link, in the unit of the weights.
 ///
-/// The groups of a level hold all tasks, and each at most as many as it has slots. A group with s of n tasks is left by no
-/// less than the traffic's smallest cut (Stoer & Wagner 1997) and no less than lambda s (n - s) / n, lambda being the second
-/// eigenvalue of the traffic's Laplacian (Fiedler 1973; Donath & Hoffman 1973). 0 where all tasks fit in one group; what
-/// the limit's deadline leaves no time for counts nothing.
+/// The groups of a level hold all tasks, and each at most as many as it has slots. A group with s of n tasks is left
+/// by no less than the traffic's smallest cut (Stoer & Wagner 1997) and no less than lambda s (n - s) / n, lambda
+/// being the second eigenvalue of the traffic's Laplacian (Fiedler 1973; Donath & Hoffman 1973). 0 where all tasks
+/// fit in one group; what the limit's deadline leaves no time for counts nothing.
 #[must_use]
 pub fn link_bound(problem: &Problem, links: &Links, limit: &Limit) -> f64 {
     let n = problem.tasks();
@@ -83,8 +83,8 @@ fn is_positive(traffic: &Traffic, most: f64, shift: f64) -> bool {
     true
 }
 
-/// The least traffic between two parts of the tasks (Stoer & Wagner 1997); 0 where the traffic falls apart. `None` where the
-/// deadline comes first.
+/// The least traffic between two parts of the tasks (Stoer & Wagner 1997); 0 where the traffic falls apart. `None`
+/// where the deadline comes first.
 fn smallest_cut(traffic: &Traffic, limit: &Limit) -> Option<f64> {
     let n = traffic.tasks();
     let mut watch = Watch::new(limit, n * n);

@@ -12,8 +12,8 @@ pub const SMALLEST: usize = 1500;
 /// Slots at which a problem is small enough for the portfolio.
 const SMALL: usize = 600;
 
-/// Joins the tasks that talk most in pairs and the slots that lie nearest in pairs, until few are left; places those; and
-/// takes the pairs apart again, level by level, with a descent on each (the V-cycle of Walshaw 2004, "Multilevel
+/// Joins the tasks that talk most in pairs and the slots that lie nearest in pairs, until few are left; places those;
+/// and takes the pairs apart again, level by level, with a descent on each (the V-cycle of Walshaw 2004, "Multilevel
 /// refinement for combinatorial optimisation problems").
 #[must_use]
 pub fn multilevel(problem: &Problem, limit: &Limit, seed: u64) -> Started {

@@ -57,8 +57,9 @@ impl Request<'_> {
         )
     }
 
-    /// Searches by runs of the program, each on the PUs of its tasks, until the limit, or until all placements were tried.
-    /// The search starts from the best of the answer by distance and the baselines, as far as these are allowed.
+    /// Searches by runs of the program, each on the PUs of its tasks, until the limit, or until all placements were
+    /// tried. The search starts from the best of the answer by distance and the baselines, as far as these are
+    /// allowed.
     ///
     /// # Errors
     /// [`PlaceError`]: the request cannot be met, or a run failed.

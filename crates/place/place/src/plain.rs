@@ -18,11 +18,11 @@ pub struct Plain {
 const ROUNDED: f64 = 1.0 + 1e-9;
 
 impl Request<'_> {
-    /// The usual order that costs no more than an answer by the same objective; `None` where each costs more, or where runs
-    /// judged.
+    /// The usual order that costs no more than an answer by the same objective; `None` where each costs more, or
+    /// where runs judged.
     ///
-    /// A setting is named only where it is the program's own doing alone: on all of a machine whose cores are known, with
-    /// nothing fixed, where the order in which it takes places is known to cost no more either.
+    /// A setting is named only where it is the program's own doing alone: on all of a machine whose cores are known,
+    /// with nothing fixed, where the order in which it takes places is known to cost no more either.
     ///
     /// # Errors
     /// [`PlaceError`], as [`Request::place`].
@@ -94,8 +94,8 @@ impl Request<'_> {
         Some(keyed.into_iter().map(|(_, row)| row).collect())
     }
 
-    /// Packages in turn, their cores in order, as Open MPI's `--map-by socket` takes them; `None` where there is one only,
-    /// or one is full before the tasks are seated.
+    /// Packages in turn, their cores in order, as Open MPI's `--map-by socket` takes them; `None` where there is one
+    /// only, or one is full before the tasks are seated.
     fn round_robin(&self, compact: &[usize], tasks: usize, pus: &Pus) -> Option<Vec<usize>> {
         let package = |row: &usize| self.profile.topology.pu(pus.os[*row]).and_then(|pu| pu.package);
         let mut packages: Vec<Vec<usize>> = Vec::new();

@@ -22,9 +22,9 @@ const STARTS_PART: u32 = 2;
 
 /// Starts from all the known methods and searches on from the best, until the limit.
 ///
-/// Half of the time goes to all starts alike, a quarter to the better half, the rest to the best. `seed` decides random
-/// choices, so that a limit by count gives the same answer everywhere. Starts that are not ready by half of the time are
-/// left out, but for the first, which always is.
+/// Half of the time goes to all starts alike, a quarter to the better half, the rest to the best. `seed` decides
+/// random choices, so that a limit by count gives the same answer everywhere. Starts that are not ready by half of
+/// the time are left out, but for the first, which always is.
 #[must_use]
 pub fn portfolio(problem: &Problem, limit: &Limit, seed: u64) -> Started {
     let mut rng = Xoshiro::new(seed);
@@ -61,8 +61,8 @@ fn has_enough(found: &[Started], limit: &Limit) -> bool {
     found.iter().any(|one| one.found.cost <= limit.enough)
 }
 
-/// A start, ready by the first limit, rolled downhill until the second; `None` where it was not ready. `nested` keeps the order
-/// of the slots, which several starts share.
+/// A start, ready by the first limit, rolled downhill until the second; `None` where it was not ready. `nested` keeps
+/// the order of the slots, which several starts share.
 fn started(
     problem: &Problem,
     name: &'static str,

@@ -96,8 +96,8 @@ impl<'a> Request<'a> {
         self.pattern.edges.iter().map(move |edge| (edge.from, edge.to, weight(edge)))
     }
 
-    /// The PUs that may be used, with their distances. One task a core means one PU of each. Sections bound the tasks of a
-    /// zone, and there is one sort of zone: with them, one task a group means one PU of it too.
+    /// The PUs that may be used, with their distances. One task a core means one PU of each. Sections bound the tasks
+    /// of a zone, and there is one sort of zone: with them, one task a group means one PU of it too.
     pub(crate) fn pus(&self) -> Result<Pus, PlaceError> {
         let all = Pus::new(self.profile, self.cpus.as_deref(), self.homes)?;
         match self.one_per.filter(|level| *level == Level::Core || self.has_sections()) {

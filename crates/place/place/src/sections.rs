@@ -5,8 +5,8 @@ use crate::search::Found;
 use crate::{Level, Method, PlaceError, Problem, Pus, Request, Zones};
 use seatmap_machine::Square;
 
-/// The section of each PU: packages (else NUMA nodes, else the home model's groups) for a partition, arcs of equal length
-/// for pizza slices.
+/// The section of each PU: packages (else NUMA nodes, else the home model's groups) for a partition, arcs of equal
+/// length for pizza slices.
 pub(crate) fn sections(request: &Request, pus: &Pus) -> Result<Option<Vec<u32>>, PlaceError> {
     match request.method {
         Method::Partition => chips(request, pus).map(Some),

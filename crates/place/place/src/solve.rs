@@ -36,8 +36,8 @@ pub struct Solved {
     pub method: String,
 }
 
-/// The cheapest placement by the sum of weight x distance: multilevel for thousands of slots, else the portfolio, and for few
-/// tasks a proof. `threads` searches run side by side.
+/// The cheapest placement by the sum of weight x distance: multilevel for thousands of slots, else the portfolio, and
+/// for few tasks a proof. `threads` searches run side by side.
 pub(crate) fn cheapest(problem: &Problem, lower_bound: f64, limit: &Limit, threads: usize, seed: u64) -> Cheapest {
     // A placement that meets the bound is optimal.
     let until = limit.until(lower_bound * ROUNDED);
@@ -114,7 +114,8 @@ fn at_random(qap: &Qap, seed: u64) -> Found {
     Found { cost: qap.cost(&start), slot_of: start }
 }
 
-/// Tabu search and kicks by turns, each from the best so far. The one that has just found something better keeps the turn.
+/// Tabu search and kicks by turns, each from the best so far. The one that has just found something better keeps the
+/// turn.
 fn in_turns(qap: &Qap, form: Option<&AsProblem>, start: &Found, limit: &Limit, seed: u64) -> Started {
     let mut rng = Xoshiro::new(seed);
     let mut best = Started { found: start.clone(), name: "" };

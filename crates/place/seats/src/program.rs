@@ -24,12 +24,13 @@ use seatmap_place::{Level, Method, PlaceError, Request};
 /// ```
 ///
 /// A real program asks [`Channels::seats_over`] the memory that its channels will live in: on this host, as `seatmap
-/// measure` remembers it, and the CPUs that the process may use. Without memory to measure there is [`Channels::seats`].
+/// measure` remembers it, and the CPUs that the process may use. Without memory to measure there is
+/// [`Channels::seats`].
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Channels {
     pairs: Vec<(usize, usize)>,
-    /// Slices of the ring or mesh, for programs of several groups of threads (the Pizza Slice algorithm); without, threads
-    /// sit next to the home of their channel's line (`GetCore`).
+    /// Slices of the ring or mesh, for programs of several groups of threads (the Pizza Slice algorithm); without,
+    /// threads sit next to the home of their channel's line (`GetCore`).
     pub sections: Option<usize>,
     /// At most one thread on a core.
     pub one_per_core: bool,
@@ -87,8 +88,8 @@ impl Channels {
     /// Seats on a machine, on these of its CPUs, or all.
     ///
     /// # Errors
-    /// A thread with a channel to itself, fewer lines than channels, sections that do not divide the cores or with fewer
-    /// CPUs than threads. Without sections, threads beyond the number of CPUs share them.
+    /// A thread with a channel to itself, fewer lines than channels, sections that do not divide the cores or with
+    /// fewer CPUs than threads. Without sections, threads beyond the number of CPUs share them.
     pub fn seats_on(&self, profile: &Profile, cpus: Option<&[u32]>) -> Result<Seats, PlaceError> {
         let pattern = self.pattern()?;
         self.enough_lines(profile)?;

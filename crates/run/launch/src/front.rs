@@ -34,8 +34,8 @@ pub struct Front {
     signals: Signals,
     /// Can be waited for beside the pipe.
     pending: OwnedFd,
-    /// Whether a signal that stops was sent on and is not yet answered. Others that come meanwhile ask for the same, and
-    /// the kernel would merge them.
+    /// Whether a signal that stops was sent on and is not yet answered. Others that come meanwhile ask for the same,
+    /// and the kernel would merge them.
     awaits_answer: bool,
 }
 
@@ -96,8 +96,8 @@ fn adopt_orphans() {
 }
 
 impl Front {
-    /// Waits until the program's first process has ended, or the supervisor lets go of the caller; passes signals on, and
-    /// stops and goes on with the program. `None` if the supervisor was killed.
+    /// Waits until the program's first process has ended, or the supervisor lets go of the caller; passes signals on,
+    /// and stops and goes on with the program. `None` if the supervisor was killed.
     #[must_use]
     pub fn wait(mut self) -> Option<Ending> {
         let mut stopped: Option<i32> = None;

@@ -1,9 +1,10 @@
 //! Pins threads to their seats, and checks that they still sit there.
 //!
-//! A process that has not sat down yet runs on the whole set of CPUs. It has a seat when it creates a thread, or when it
-//! has lived for [`SETTLES_AFTER`]; one that ends before is a short-lived helper. Many programs ask how many CPUs there are
-//! after their first thread was created, so the creator takes its seat [`ASKED_AFTER`] later. Some runtimes ask later than
-//! that, and in the thread that was created ([`Runtime::AsksLate`]): both take their seats [`ASKED_LATE_AFTER`].
+//! A process that has not sat down yet runs on the whole set of CPUs. It has a seat when it creates a thread, or when
+//! it has lived for [`SETTLES_AFTER`]; one that ends before is a short-lived helper. Many programs ask how many CPUs
+//! there are after their first thread was created, so the creator takes its seat [`ASKED_AFTER`] later. Some runtimes
+//! ask later than that, and in the thread that was created ([`Runtime::AsksLate`]): both take their seats
+//! [`ASKED_LATE_AFTER`].
 
 use crate::allowance::Allowance;
 use crate::record::Trouble;
@@ -28,17 +29,17 @@ const LAST_LOOKS_PACE: Duration = Duration::from_micros(400);
 /// `readlink`) live for one to ten milliseconds; a worker's seat may well wait for fifty.
 const SETTLES_AFTER: Duration = Duration::from_millis(50);
 
-/// For how long the first two threads of a late asker keep the whole set: a Java virtual machine is up after a tenth of a second on an
-/// idle computer.
+/// For how long the first two threads of a late asker keep the whole set: a Java virtual machine is up after a tenth
+/// of a second on an idle computer.
 const ASKED_LATE_AFTER: Duration = Duration::from_secs(1);
 
 /// For how long a process's first thread keeps the whole set after it has created another: x264 creates a thread that
 /// reads, and asks some milliseconds later how many are to encode.
 const ASKED_AFTER: Duration = Duration::from_millis(250);
 
-/// The share of the time that a thread waits for a seat that it shares, above which it may run on all seats, and the time
-/// over which that is looked at. Where a program has more busy threads than CPUs, no fixed seats serve it: the kernel
-/// divides the CPUs better than a list that starts again.
+/// The share of the time that a thread waits for a seat that it shares, above which it may run on all seats, and the
+/// time over which that is looked at. Where a program has more busy threads than CPUs, no fixed seats serve it: the
+/// kernel divides the CPUs better than a list that starts again.
 const WAITS_TOO_MUCH: f64 = 0.1;
 const LOOKED_AT_FOR: Duration = Duration::from_millis(20);
 

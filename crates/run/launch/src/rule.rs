@@ -57,8 +57,8 @@ pub enum RuleError {
 }
 
 impl Rule {
-    /// Reads a rule. Before the last `=` stands a name, or `tid:` or `pid:` with a number; behind it tasks of `seats` by
-    /// name, number or range, and sets of CPUs as [`sets`] reads them.
+    /// Reads a rule. Before the last `=` stands a name, or `tid:` or `pid:` with a number; behind it tasks of `seats`
+    /// by name, number or range, and sets of CPUs as [`sets`] reads them.
     ///
     /// # Errors
     /// [`RuleError`], with the rule.

@@ -59,7 +59,8 @@ pub fn is_set(member: &str) -> bool {
     member.split_once(':').is_some_and(|(word, _)| word == CPUS || level(word).is_some())
 }
 
-/// Reads a list of seats. The topology is asked for only where the list names a level, as reading it takes milliseconds.
+/// Reads a list of seats. The topology is asked for only where the list names a level, as reading it takes
+/// milliseconds.
 ///
 /// # Errors
 /// [`SetError`] for the first member that is wrong.

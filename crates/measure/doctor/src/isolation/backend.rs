@@ -162,7 +162,8 @@ impl Drop for Lent {
     }
 }
 
-/// Makes a partition of one CPU, which must say that it is one; on a kernel that forgets masks, a group that could become one.
+/// Makes a partition of one CPU, which must say that it is one; on a kernel that forgets masks, a group that could
+/// become one.
 fn try_v2(_held: &Held, root: &Path, cpus: &[u32]) -> io::Result<Evidence> {
     let _lent = Lent::new(root)?;
     let cpu = last_free(cpus).ok_or_else(|| io::Error::other("not tried, since threads are pinned to each CPU"))?;

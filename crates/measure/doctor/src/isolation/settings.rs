@@ -50,8 +50,8 @@ fn throttling(runtime_us: Option<&str>) -> Diagnosis {
     }
 }
 
-/// Work that the kernel puts off goes to any CPU of this mask. Where the lock is held, the mask is written over itself to see
-/// whether it can be set.
+/// Work that the kernel puts off goes to any CPU of this mask. Where the lock is held, the mask is written over
+/// itself to see whether it can be set.
 fn workqueues(own: Option<&str>, cpus: &[u32], others: &[u32], held: Option<&Held>) -> Diagnosis {
     let subject = "workqueues";
     let Some(own) = own else { return unknown(subject) };

@@ -4,9 +4,9 @@ use super::{Finding, View};
 use seatmap_machine::{OriginKind, Pu};
 use seatmap_statistics::median;
 
-/// What two PUs share by the topology, and the round trips that such pairs take on published machines, in nanoseconds:
-/// core-to-core-latency results from Haswell to Sapphire Rapids and Zen to Zen 4, Graviton and Kunpeng, each band widened
-/// by half.
+/// What two PUs share by the topology, and the round trips that such pairs take on published machines, in
+/// nanoseconds: core-to-core-latency results from Haswell to Sapphire Rapids and Zen to Zen 4, Graviton and Kunpeng,
+/// each band widened by half.
 const BANDS: [(&str, Shares, f64, f64); 3] = [
     ("SMT siblings", |a, b| a.core.is_some() && a.core == b.core, 5.0, 40.0),
     ("PUs under one L3", |a, b| a.core != b.core && a.l3.is_some() && a.l3 == b.l3, 20.0, 180.0),

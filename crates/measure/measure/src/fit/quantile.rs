@@ -16,8 +16,8 @@ const LEAST_LEFT: [f64; 2] = [30.0, 1.0];
 /// Unknowns that the rows leave open are held at zero so firmly, in weights of a row at [`LEAST_LEFT`].
 const HOLD: f64 = 1e-5;
 
-/// The unknowns for which this share of the rows' values is below what the terms come to. `free` of them, the first ones,
-/// may be anything; where the rows leave the others open, they are small.
+/// The unknowns for which this share of the rows' values is below what the terms come to. `free` of them, the first
+/// ones, may be anything; where the rows leave the others open, they are small.
 #[must_use]
 pub fn fit(rows: &[Row], unknowns: usize, free: usize, quantile: f64) -> Vec<f64> {
     let ridge: Vec<f64> = (0..unknowns).map(|at| if at < free { 0.0 } else { HOLD }).collect();

@@ -18,8 +18,8 @@ use seatmap_statistics::{MAD_TO_SIGMA, median, quantile};
 /// the simulated Xeon Phi.
 const UNDISTURBED: f64 = 0.1;
 /// Lines are taken to be as noisy as this share of them at most is, the one under which they are sorted with more
-/// confidence: lines of crowded homes are few and the noisiest, and too narrow a bound takes a home apart. A few lines may
-/// be beyond all measure, and as wide a bound joins homes.
+/// confidence: lines of crowded homes are few and the noisiest, and too narrow a bound takes a home apart. A few
+/// lines may be beyond all measure, and as wide a bound joins homes.
 const NOISIEST: [f64; 2] = [0.9, 0.97];
 /// Noise is taken to be at least this.
 const LEAST_NS: f64 = 0.1;
@@ -101,8 +101,8 @@ impl Crowd<'_> {
         at_quantile::fit(&talks.map(row).collect::<Vec<_>>(), 1 + self.cores(), 1, UNDISTURBED)
     }
 
-    /// Lines by their offsets. Half of how far two halves of a line's talks disagree is its noise; lines that often share
-    /// their home with others have more of it, and those decide.
+    /// Lines by their offsets. Half of how far two halves of a line's talks disagree is its noise; lines that often
+    /// share their home with others have more of it, and those decide.
     fn grouped(&self, talks: &[Vec<Talk>]) -> Grouping {
         let of_cores = |talks: &mut dyn Iterator<Item = &Talk>| self.offsets(talks)[1..].to_vec();
         let raw: Vec<Vec<f64>> = talks.iter().map(|talks| of_cores(&mut talks.iter())).collect();

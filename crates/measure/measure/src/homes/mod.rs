@@ -3,8 +3,9 @@
 //! Liu et al.'s FindTD looks for the PU from which one line is nearest, for that is where its tag directory is. Two
 //! lines with the same home are equally far from everywhere, so with N candidate lines the homes can be found without
 //! knowing the hash, the physical address or the floor plan: measure each line from a few hubs to all PUs, take the
-//! offsets a_i that are left when what all lines share is gone ([`features`]), and gather the lines whose offsets agree
-//! ([`grouping`]). On a busy machine all pairs are measured at once instead ([`crowd`]). One 4 KiB page has a line at every home on the processors whose hashes are published.
+//! offsets a_i that are left when what all lines share is gone ([`features`]), and gather the lines whose offsets
+//! agree ([`grouping`]). On a busy machine all pairs are measured at once instead ([`crowd`]). One 4 KiB page has a
+//! line at every home on the processors whose hashes are published.
 
 mod checked;
 pub mod crowd;

@@ -20,8 +20,8 @@ mod single;
 use seatmap_machine::{PairStatus, Regime};
 use seatmap_statistics::{median, sorted};
 
-/// The widest 95 % interval of a stable median, as its end over its start. Two levels are told apart from this ratio on, so
-/// a wider interval leaves room for both.
+/// The widest 95 % interval of a stable median, as its end over its start. Two levels are told apart from this ratio
+/// on, so a wider interval leaves room for both.
 pub const WIDEST_STABLE: f64 = mixture::SMALLEST_RATIO;
 
 /// Passes from which the fastest and the slowest do not count in [`passes_disagree`]: among this many passes, about
@@ -59,8 +59,8 @@ pub fn judge(passes: &[Vec<f64>]) -> Verdict {
     Verdict { status, regimes: levels(&samples, &bounds) }
 }
 
-/// The same where the 95 % interval of the median, from `low` to `high`, is known: a median that leaves room for two levels is
-/// never called stable.
+/// The same where the 95 % interval of the median, from `low` to `high`, is known: a median that leaves room for two
+/// levels is never called stable.
 #[must_use]
 pub fn judge_with_interval(passes: &[Vec<f64>], (low, high): (f64, f64)) -> Verdict {
     let verdict = judge(passes);

@@ -1,7 +1,7 @@
 //! One event of a trace: a line, or more where a task has a line's end in its name.
 
-/// Bytes of a task's name, before its number (`trace_print_context` in the kernel's `trace_output.c`: `%16s-%-7d`). Names
-/// are 15 bytes at most and may hold anything, so only the width tells where one ends.
+/// Bytes of a task's name, before its number (`trace_print_context` in the kernel's `trace_output.c`: `%16s-%-7d`).
+/// Names are 15 bytes at most and may hold anything, so only the width tells where one ends.
 const NAME_WIDTH: usize = 16;
 
 /// Something that began or ended on a CPU.

@@ -24,9 +24,9 @@ pub(super) struct Span {
     pub(super) known_ns: Option<u64>,
 }
 
-/// Reads the trace of one CPU. A handler that interrupts another, or a task, has the CPU until it ends. Kernels do not show
-/// every change of task; where one is missing, the time between two events is of the one that is not the meter. `None` where
-/// the meter has left no mark.
+/// Reads the trace of one CPU. A handler that interrupts another, or a task, has the CPU until it ends. Kernels do
+/// not show every change of task; where one is missing, the time between two events is of the one that is not the
+/// meter. `None` where the meter has left no mark.
 pub(super) fn of(text: &[u8]) -> Option<Spans> {
     let mut reader = Reader { meter: meter(text)?, ..Reader::default() };
     line::split(text).filter_map(line::event).for_each(|event| reader.read(event));

@@ -5,9 +5,9 @@ use seatmap_statistics::Xoshiro;
 
 /// A permutation with the change that each swap of two items would make.
 ///
-/// After a swap of r and s all other changes move by 2 (u_i - u_j)(v_i - v_j), u and v being differences of two rows of
-/// the matrices (Taillard 1991, "Robust taboo search for the quadratic assignment problem"): one streaming pass, in which
-/// the best swap of each row is found as well. One matrix is kept permuted, so that it is read in order.
+/// After a swap of r and s all other changes move by 2 (u_i - u_j)(v_i - v_j), u and v being differences of two rows
+/// of the matrices (Taillard 1991, "Robust taboo search for the quadratic assignment problem"): one streaming pass,
+/// in which the best swap of each row is found as well. One matrix is kept permuted, so that it is read in order.
 #[derive(Clone)]
 pub struct Dense {
     n: usize,

@@ -17,9 +17,10 @@ pub struct Found {
 
 /// Kicks and descends until the limit, and returns the best state seen.
 ///
-/// Kicks grow, with swaps from three to a third of the items, while nothing better is found, and shrink back on success
-/// (Stuetzle 2006, "Iterated local search for the quadratic assignment problem", with the growing strength of Benlic &
-/// Hao 2013, "Breakout local search"). After 40 failures an item it goes on from a state shaken as often as there are items.
+/// Kicks grow, with swaps from three to a third of the items, while nothing better is found, and shrink back on
+/// success (Stuetzle 2006, "Iterated local search for the quadratic assignment problem", with the growing strength of
+/// Benlic & Hao 2013, "Breakout local search"). After 40 failures an item it goes on from a state shaken as often as
+/// there are items.
 pub fn iterate(engine: &mut impl Engine, rng: &mut Xoshiro, limit: &Limit) -> Found {
     let settled = |engine: &mut dyn Engine| {
         engine.descend(limit);

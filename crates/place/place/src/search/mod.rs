@@ -24,9 +24,9 @@ pub use tour::Tour;
 use seatmap_statistics::Xoshiro;
 use std::ops::Range;
 
-/// Swaps of one descent after which what they add up to is computed anew, as a multiple of the items. Sums of changes carry
-/// rounding, and where magnitudes differ wildly it makes swaps help on paper that do not: a descent that has not come down
-/// since the last time has gone in a circle, and ends.
+/// Swaps of one descent after which what they add up to is computed anew, as a multiple of the items. Sums of changes
+/// carry rounding, and where magnitudes differ wildly it makes swaps help on paper that do not: a descent that has
+/// not come down since the last time has gone in a circle, and ends.
 const SWAPS_BETWEEN_CHECKS: usize = 8;
 
 /// Swaps in the weakest kick.

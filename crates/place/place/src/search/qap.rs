@@ -2,7 +2,8 @@
 
 use seatmap_machine::Square;
 
-/// A quadratic assignment problem: minimise the sum over i and j of a\[i\]\[j\] x b\[p\[i\]\]\[p\[j\]\] (Koopmans & Beckmann 1957).
+/// A quadratic assignment problem: minimise the sum over i and j of a\[i\]\[j\] x b\[p\[i\]\]\[p\[j\]\] (Koopmans &
+/// Beckmann 1957).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Qap {
     a: Square<f64>,

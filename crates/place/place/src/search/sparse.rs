@@ -28,8 +28,8 @@ pub struct Sparse<'a> {
 }
 
 impl<'a> Sparse<'a> {
-    /// Starts from an assignment of all items (tasks, then holes) to slots; `None` where the limit's deadline comes before
-    /// the table is filled.
+    /// Starts from an assignment of all items (tasks, then holes) to slots; `None` where the limit's deadline comes
+    /// before the table is filled.
     #[must_use]
     pub fn new(problem: &'a Problem, slot_of: Vec<u32>, limit: &Limit) -> Option<Self> {
         let mut item_at = vec![0; slot_of.len()];

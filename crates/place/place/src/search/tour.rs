@@ -41,8 +41,9 @@ pub struct Tour<'a> {
 const ROUNDING: f64 = 1e-13;
 
 impl<'a> Tour<'a> {
-    /// Starts from an assignment; `None` where the traffic is anything else than one ring or pipeline of like edges, or
-    /// where not every assignment is allowed, or where the limit's deadline comes before each slot's neighbours are known.
+    /// Starts from an assignment; `None` where the traffic is anything else than one ring or pipeline of like edges,
+    /// or where not every assignment is allowed, or where the limit's deadline comes before each slot's neighbours
+    /// are known.
     #[must_use]
     pub fn new(problem: &'a Problem, slot_of: Vec<u32>, limit: &Limit) -> Option<Self> {
         let is_fixed = problem.fixed.iter().any(Option::is_some);

@@ -30,8 +30,8 @@ pub fn lawful(problem: &Problem, mut slot_of: Vec<u32>) -> Vec<u32> {
     slot_of
 }
 
-/// Partners of tasks looked at to find the cheapest of all moves. Of more, only some of those moves are looked at that mend
-/// the first zone: any of them will do, as a search follows.
+/// Partners of tasks looked at to find the cheapest of all moves. Of more, only some of those moves are looked at
+/// that mend the first zone: any of them will do, as a search follows.
 const MOST_LOOKS: usize = 1 << 20;
 
 /// The cheapest move of a task to a hole that mends a zone.

@@ -10,9 +10,10 @@ use std::collections::VecDeque;
 
 /// Cuts the machine in two far halves and the tasks in two that talk little, and so on down to single slots.
 ///
-/// This is dual recursive bipartitioning (Pellegrini 1994, "Static mapping by dual recursive bipartitioning of process and
-/// architecture graphs") on measured distances. Level by level, so that a cut knows on which side of the machine the
-/// partners outside lie. From the deadline on cuts are no longer searched for but made as items and slots come.
+/// This is dual recursive bipartitioning (Pellegrini 1994, "Static mapping by dual recursive bipartitioning of
+/// process and architecture graphs") on measured distances. Level by level, so that a cut knows on which side of the
+/// machine the partners outside lie. From the deadline on cuts are no longer searched for but made as items and slots
+/// come.
 #[must_use]
 pub fn recursive(problem: &Problem, rng: &mut Xoshiro, limit: &Limit) -> Vec<u32> {
     let n = problem.slots();
@@ -42,8 +43,8 @@ pub fn recursive(problem: &Problem, rng: &mut Xoshiro, limit: &Limit) -> Vec<u32
     lawful(problem, middle_of)
 }
 
-/// Slots in the order in which the machine falls apart: neighbours in it are near each other, as far as the time until the
-/// deadline goes.
+/// Slots in the order in which the machine falls apart: neighbours in it are near each other, as far as the time
+/// until the deadline goes.
 #[must_use]
 pub fn nested(problem: &Problem, limit: &Limit) -> Vec<u32> {
     let mut order = Vec::with_capacity(problem.slots());

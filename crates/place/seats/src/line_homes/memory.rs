@@ -13,8 +13,8 @@ use std::time::{Duration, Instant};
 
 /// Reading the clock takes about 20 to 40 ns on x86-64, and Arm's counter often takes steps of 40 ns.
 const CLOCK_STEP_NS: f64 = 32.0;
-/// When to give up: several times what a line takes on a machine with nothing else to do, and as long as a program's user
-/// may wonder besides.
+/// When to give up: several times what a line takes on a machine with nothing else to do, and as long as a program's
+/// user may wonder besides.
 const MOST_TIME: Duration = Duration::from_secs(1);
 const MOST_TIME_A_LINE: Duration = Duration::from_millis(4);
 /// Looks of a waiting thread between two at the clock, about a tenth of a millisecond.
@@ -67,7 +67,8 @@ impl<'a> OwnMemory<'a> {
 impl Testbed for OwnMemory<'_> {
     type Error = io::Error;
 
-    /// Each task on a thread made for it, so that the calling thread stays where it is; none begins before all are seated.
+    /// Each task on a thread made for it, so that the calling thread stays where it is; none begins before all are
+    /// seated.
     fn run<W: Workload>(&mut self, seats: &[u32], workload: &W) -> io::Result<Vec<W::Output>> {
         let (own, all_sit, (tell, told)) = (&*self, &OnceLock::<bool>::new(), channel());
         std::thread::scope(|scope| {

@@ -48,9 +48,10 @@ pub struct Lines {
     pub meeting: Addr,
 }
 
-/// For each line the home that it has, by its column in the profile's `offset_ns`; `None` where the readings fit no home
-/// of the profile, or more than one. Only these CPUs measure, or all. A line takes [`MOST_PAIRS`] visits at most, of nine
-/// batches of 4 to 32 round trips each: a millisecond where a round trip takes 150 ns, and mostly a fraction of it.
+/// For each line the home that it has, by its column in the profile's `offset_ns`; `None` where the readings fit no
+/// home of the profile, or more than one. Only these CPUs measure, or all. A line takes [`MOST_PAIRS`] visits at
+/// most, of nine batches of 4 to 32 round trips each: a millisecond where a round trip takes 150 ns, and mostly a
+/// fraction of it.
 ///
 /// # Errors
 /// A profile that tells no homes apart, CPUs on fewer than two cores that it knows, and errors of the testbed.

@@ -1,5 +1,5 @@
-//! Homes of a program's own lines on a simulated chip, which knows them: the profile knows how far homes are, and is told
-//! nothing of these lines.
+//! Homes of a program's own lines on a simulated chip, which knows them: the profile knows how far homes are, and is
+//! told nothing of these lines.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
@@ -19,8 +19,8 @@ static CHIP: LazyLock<(Arc<CoherentModel>, Profile)> = LazyLock::new(|| {
     (model, profile)
 });
 
-/// A simulated chip whose clock is off by a share and reads each time as many nanoseconds too many as chance has it, and
-/// which counts what it runs for.
+/// A simulated chip whose clock is off by a share and reads each time as many nanoseconds too many as chance has it,
+/// and which counts what it runs for.
 struct Chip {
     bed: CoherentBed,
     share: f64,

@@ -6,7 +6,8 @@ use super::{NOWHERE, Tour};
 const LONGEST_PIECE: usize = 3;
 
 impl Tour<'_> {
-    /// Turns `length` slots from a place on around; or the rest of the tour, which comes to the same and may be shorter.
+    /// Turns `length` slots from a place on around; or the rest of the tour, which comes to the same and may be
+    /// shorter.
     pub(super) fn turn(&mut self, from: usize, length: usize) {
         let n = self.tour.len();
         let (from, length) = if 2 * length > n { (from + length, n - length) } else { (from, length) };
