@@ -2,12 +2,13 @@
 //!
 //! | module | looks at |
 //! |---|---|
-//! | `backend` | whether a cpuset can keep others out: a v2 partition, a v1 exclusive cpuset, or nothing |
-//! | `boot` | what only the kernel's command line changes, with the line to add |
+//! | `backend` | whether a cpuset can keep other threads off a CPU: a v2 partition, a v1 exclusive cpuset, or neither
+//! |
+//! | `boot` | settings that only the kernel's command line changes, with the line to add |
 //! | `irqs` | which interrupts can be moved away |
 //! | `settings` | throttling, workqueues, watchdog, statistics, huge pages |
 //! | `surroundings` | SMT siblings, daemons that move interrupts, the clock |
-//! | `remains` | what is left when all of that is done |
+//! | `remains` | the noise that stays after all remedies |
 //!
 //! Versions and names of kernels say little about the settings that a container or a hypervisor lets through. Only a
 //! try tells: a value is written, read back, and restored. The caller must ask for tries. Every function that tries

@@ -2,7 +2,7 @@
 //!
 //! | module | examines |
 //! |---|---|
-//! | [`measuring`] | what blurs a measurement: governor, clock, stolen time, neighbours |
+//! | [`measuring`] | influences that blur a measurement: governor, clock, stolen time, neighbours |
 //! | [`isolation`] | the disturbances that a set of CPUs is exposed to |
 //! | [`diagnosis`] | one finding, with its remedy |
 #![deny(missing_docs)]

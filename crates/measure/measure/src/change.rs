@@ -4,7 +4,7 @@ use crate::regimes::WIDEST_STABLE;
 use seatmap_machine::CoreDistance;
 use std::fmt;
 
-/// Pairs whose distance is now another one. `Display` says it in one sentence without an end.
+/// Pairs whose distance has changed. `Display` says it in one sentence without a full stop.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Change {
     /// Pairs that changed.

@@ -55,13 +55,13 @@ pub trait Probe {
     /// Why a visit failed.
     type Error: std::error::Error + Send + Sync + 'static;
 
-    /// Visits pairs together and returns what each brought, in the order asked.
+    /// Visits pairs together and returns the batches of each, in the order asked.
     ///
     /// # Errors
     /// The machine's own.
     fn visit(&mut self, visit: &Visit) -> Result<Vec<Batches>, Self::Error>;
 
-    /// Is told of a visit that an earlier run made in its place. Sources that draw noise draw that of later visits as
+    /// Learns of a visit that an earlier run made in its place. Sources that draw noise draw that of later visits as
     /// if they had made this one.
     fn passed_over(&mut self, _pair: PairAt) {}
 

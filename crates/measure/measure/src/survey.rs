@@ -1,4 +1,4 @@
-//! A whole machine measured: the matrix, what explains it, and on request its homes and its behaviour under load.
+//! A survey of a whole machine: the matrix, its explanation, and on request its homes and its behaviour under load.
 
 use crate::busy_scan::BusyScan;
 use crate::error::MeasureError;
@@ -23,7 +23,7 @@ pub struct Request {
     pub plan: Plan,
     /// Measure pairs of different cache groups at once, where that changes no figure.
     pub parallel: bool,
-    /// Candidate lines to sort by home; below 2 for none.
+    /// Candidate lines to sort by home; below 2, no lines are sorted.
     pub homes: u32,
     /// The share of all PUs, in percent, that communicates in random pairs while lines are sorted.
     pub utilisation_percent: u32,
@@ -187,7 +187,7 @@ fn sort_homes<P: Probe>(
     }
 }
 
-/// The loaded curve, empty where none is asked for; `None` where the observer ended it.
+/// The loaded curve, empty where it is not asked for; `None` where the observer ended it.
 fn loaded<P: Probe>(
     probe: &mut P,
     request: &Request,

@@ -125,7 +125,8 @@ mod tests {
     use std::collections::HashMap;
     use std::convert::Infallible;
 
-    /// Remembers who wrote where; tasks run one after the other, which first touch does not mind.
+    /// Remembers the task that wrote each word; tasks run one after the other, which makes no difference to first
+    /// touch.
     #[derive(Default)]
     struct Remembering {
         pus: Vec<u32>,

@@ -69,7 +69,7 @@ struct Brought {
     stayed: Result<(), Error>,
 }
 
-/// Whether a thread sits. Its sender lives as long as the thread, so that all have ended when none is left.
+/// Whether a thread sits. Its sender lives as long as the thread, so that all have ended when no sender is left.
 type Seated = Result<(), Error>;
 
 impl Room<'_> {

@@ -41,7 +41,7 @@ impl Metered {
         let (mut now, mut turns) = (begin, 0u64);
         while (now < end || turns < 2) && !stop() {
             let until = now + self.ticks(lengths.u64(TURN_US) as f64);
-            // One gap can be longer than all the time there was; who comes after it still gets a whole turn.
+            // One gap can be longer than the whole time; the meter that comes after it still gets a whole turn.
             let until = if now < end { until.min(end) } else { until };
             now = match turns % 2 {
                 0 => {

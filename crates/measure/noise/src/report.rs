@@ -79,7 +79,7 @@ pub struct Meter {
     /// The uncertainty of the begin and the length of a gap: the loop's period, or the clock's step where that is
     /// more.
     pub resolution_ns: f64,
-    /// The shortest gap that is told from the loop itself.
+    /// The shortest gap that can be told from the loop itself.
     pub threshold_ns: f64,
     /// The time to write down one gap; 0 where there was none. The meter sees no other gap meanwhile.
     pub record_ns: f64,
@@ -139,7 +139,7 @@ impl Meter {
     }
 }
 
-/// 0 of nothing.
+/// 0 where the whole is 0.
 fn share_percent(part: f64, whole: f64) -> f64 {
     if whole > 0.0 { 100.0 * part / whole } else { 0.0 }
 }

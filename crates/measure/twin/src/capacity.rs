@@ -35,7 +35,7 @@ const ANY_DRAWS: [u64; 3] = [1, 2, 3];
 /// The twin's match with the loaded curve.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Followed {
-    /// By how much the assumptions on what is busy were multiplied.
+    /// The factor on the assumed busy times.
     pub busy_factor: f64,
     /// The least and the largest factor that follow the curve as well, of those tried: far apart where it leaves it
     /// open.

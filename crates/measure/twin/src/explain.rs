@@ -99,7 +99,7 @@ fn offsets(model: &HomeModel, core_of: &[usize], cores: usize, homes: usize) -> 
     (0..cores).map(|core| (0..homes).map(|home| mean(core, home)).collect()).collect()
 }
 
-/// The core clock: the rate of a TSC, or what is usual.
+/// The core clock: the rate of a TSC, or the usual one.
 fn clock(profile: &Profile) -> Figure {
     let ghz = profile.clock.frequency_hz.map(|hz| (hz / 1e7).round() / 100.0);
     let is_core_clock = profile.clock.source.as_deref() != Some("cntvct");

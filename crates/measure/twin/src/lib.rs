@@ -1,4 +1,4 @@
-//! A twin: a machine that the simulator runs, fitted to what was measured of a real one.
+//! A twin: a machine that the simulator runs, fitted to the measurements of a real one.
 //!
 //! With no other load its distances are the profile's. Its behaviour under load follows the profile's loaded curve,
 //! where there is one, and stated assumptions where there is none.
@@ -53,13 +53,13 @@ pub struct Report {
     pub groups: usize,
     /// Homes of lines; 1 where the profile knows one line only.
     pub homes: usize,
-    /// Whether single pairs carry what groups and offsets leave.
+    /// Whether single pairs carry the residuals of groups and offsets.
     pub has_rest: bool,
     /// Nanoseconds of a tick.
     pub tick_ns: f64,
     /// Unloaded distances, all of them.
     pub all: Fidelity,
-    /// The same of a twin without what groups and offsets leave of single pairs: how much the structure explains.
+    /// The same of a twin without the residuals of single pairs: how much the structure explains.
     pub structure: Fidelity,
     /// The same by distance class, nearest first.
     pub by_class: Vec<Fidelity>,
@@ -100,7 +100,7 @@ pub struct Needs {
 /// Fits a twin.
 ///
 /// # Errors
-/// [`TwinError`]: a profile without distances between two cores, or without what is needed of it.
+/// [`TwinError`]: a profile without distances between two cores, or without other data that a twin needs.
 pub fn fit(profile: &Profile, needs: Needs) -> Result<Twin, TwinError> {
     check(profile, needs)?;
     let mut levels = explain::parts(profile)?.levels(profile)?;

@@ -1,4 +1,4 @@
-//! Twins of synthetic machines, of a simulated one, and of nothing much.
+//! Twins of synthetic machines, of a simulated one, and of profiles that lack data.
 
 use super::*;
 use seatmap_machine::{CoreDistance, Loaded, Matrix, Origin, OriginKind, Topology};

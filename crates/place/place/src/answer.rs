@@ -3,7 +3,7 @@
 use crate::Request;
 use seatmap_plan::{Agreement, Baselines, Channel, Plan};
 
-/// A placement with what is known about it.
+/// A placement with the facts known about it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Answer {
     /// The OS index of the PU of each task.

@@ -156,7 +156,7 @@ impl Request<'_> {
         };
         let later = |task: usize| problem.traffic.of(task).filter(move |(with, _)| *with > task);
         let of_task = |task: usize| later(task).map(|(with, weight)| weight * at(task, with)).sum::<f64>();
-        // A sum of nothing is -0.
+        // The sum of an empty list is -0.
         (0..problem.tasks()).map(of_task).sum::<f64>() + 0.0
     }
 

@@ -71,7 +71,8 @@ impl<'a> Predictions<'a> {
         Some(Predictions { model, group: model.group_of(&known.pus), core: known.pus.iter().map(core).collect() })
     }
 
-    /// The round trip over a line of a home, in nanoseconds; `None` for SMT siblings and where the model knows nothing.
+    /// The round trip over a line of a home, in nanoseconds; `None` for SMT siblings and where the model has no
+    /// prediction.
     #[must_use]
     pub fn round_trip_ns(&self, i: usize, j: usize, home: usize) -> Option<f64> {
         let are_siblings = i != j && self.core[i].is_some() && self.core[i] == self.core[j];

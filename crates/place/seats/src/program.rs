@@ -59,7 +59,7 @@ pub struct Seats {
     lines: Vec<Option<usize>>,
 }
 
-/// The host was not measured, or what was measured of it cannot be used.
+/// The host was not measured, or its profile cannot be used.
 fn unfit(error: RememberedError) -> PlaceError {
     PlaceError::Unfit(error.to_string())
 }

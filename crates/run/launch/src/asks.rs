@@ -1,6 +1,6 @@
 //! Compares the number of threads, or the CPUs, that a program is told to use with the seats there are.
 //!
-//! This module only reads variables and options, and never changes them: each line says what to set.
+//! This module only reads variables and options, and never changes them: each line names the setting to change.
 
 use crate::program::Program;
 use std::collections::BTreeMap;

@@ -46,11 +46,11 @@ pub struct Link {
     pipe: Option<PipeWriter>,
     /// Held back since before the split.
     signals: Option<Signals>,
-    /// Whether the front has been told to stop, and not yet to go on.
+    /// Whether the front has been told to stop, and not yet to continue.
     is_stopped: bool,
 }
 
-/// A message: what happened, with a number.
+/// A message: its kind, with a number.
 const MESSAGE_BYTES: usize = 1 + size_of::<i32>();
 
 /// The messages of the supervisor.
@@ -159,14 +159,14 @@ impl Link {
         self.tell(News::Stopped(signal));
     }
 
-    /// A signal was passed on, if it is one of those that the front waits for.
+    /// Tells the front that a signal was passed on, if it is one of those that the front waits for.
     pub(crate) fn passed_on(&mut self, came: Came) {
         if came.asks_to_stop() && came.sender == self.front {
             self.tell(News::PassedOn);
         }
     }
 
-    /// The program goes on.
+    /// Continues the front, as the program was continued.
     pub fn continued(&mut self) {
         if std::mem::take(&mut self.is_stopped) && self.pipe.is_some() {
             signals::send(self.front, libc::SIGCONT);
@@ -197,7 +197,7 @@ impl Link {
     }
 
     fn tell(&mut self, news: News) {
-        // Where this fails the front was killed, and the program goes on without it.
+        // Where this fails the front was killed, and the program continues without it.
         let _ = self.pipe.as_mut().map(|pipe| pipe.write_all(&news.bytes()));
     }
 }

@@ -70,7 +70,7 @@ impl<'a> Launch<'a> {
     /// Starts a program. It runs, and its threads are seated while [`Launch::attend`] and [`Launch::stay`] are called.
     ///
     /// # Errors
-    /// [`LaunchError`]; nothing runs then.
+    /// [`LaunchError`]; the program does not run then.
     pub fn begin(program: &Program, seating: Seating, options: Options<'a>) -> Result<Self, LaunchError> {
         let Options { start_at, home, widens, mut link } = options;
         let home = home.map_or_else(|| CpuSet::of_thread(0), Ok);

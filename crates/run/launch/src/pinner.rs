@@ -62,7 +62,7 @@ pub(crate) struct Birth {
 pub(crate) struct Pinner {
     pub seating: Seating,
     pub threads: Threads,
-    /// The mask of a thread without a seat: what the program would have had.
+    /// The mask of a thread without a seat: the one that the program would have had.
     home: CpuSet,
     /// The program that seating starts at, where it does not start at once; `*` stands for any text.
     start_at: Option<String>,

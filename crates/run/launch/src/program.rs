@@ -54,7 +54,7 @@ impl Program {
     /// Finds the program as a shell would, and checks that it can be executed.
     ///
     /// # Errors
-    /// [`ProgramError`]; nothing was started.
+    /// [`ProgramError`]; no process was started.
     pub fn find(command: &[OsString]) -> Result<Self, ProgramError> {
         let name = command.first().filter(|name| !name.is_empty()).ok_or(ProgramError::Empty)?;
         let path = match name.as_bytes().contains(&b'/') {
@@ -189,7 +189,7 @@ fn gains_rights(path: &Path, found: &Metadata) -> bool {
 
 fn has_capabilities(path: &Path) -> bool {
     let Ok(path) = CString::new(path.as_os_str().as_bytes()) else { return false };
-    // SAFETY: both texts end in a zero byte, and with a length of 0 nothing is written.
+    // SAFETY: both texts end in a zero byte, and with a length of 0 the call writes nothing.
     unsafe { libc::getxattr(path.as_ptr(), c"security.capability".as_ptr(), std::ptr::null_mut(), 0) > 0 }
 }
 

@@ -52,7 +52,7 @@ pub struct Behind {
     pub processes: usize,
     /// Their threads.
     pub threads: usize,
-    /// The process that goes on seating them; null where seating has ended.
+    /// The process that continues to seat them; null where seating has ended.
     pub supervisor: Option<Tid>,
     /// The number of threads that got back the mask that they would have without Seatmap.
     pub freed: usize,

@@ -2,7 +2,7 @@
 //!
 //! | event | decision |
 //! |---|---|
-//! | a process begins | it waits on the whole set of CPUs, so that what it asks at its start is true |
+//! | a process begins | it waits on the whole set of CPUs, so that it reads the right number at its start |
 //! | a thread is created | its process sits down, if it still waits; then the thread takes the next seat in order |
 //! | a process has lived for a while | it takes the next seat in order; one that ends before is a short-lived helper and takes none |
 //! | a name is seen | the first free seat of the first rule that fits; a name that no longer fits gives its seat back |
@@ -40,7 +40,7 @@ pub enum Move {
     Stay,
     /// The thread sits down here.
     Sit(Seat),
-    /// It leaves its seat, and has none.
+    /// The thread leaves its seat, and has none.
     Leave,
 }
 

@@ -113,7 +113,7 @@ impl Threads {
         tids
     }
 
-    /// The processes of those who live.
+    /// The processes of the living threads.
     pub(crate) fn processes(&self) -> BTreeSet<Tid> {
         self.living.values().map(|living| living.pid).collect()
     }

@@ -17,7 +17,7 @@ pub(crate) enum Status {
     Ended(Ending),
     /// It stopped.
     Stopped(Stop),
-    /// It goes on after a stop.
+    /// The thread continues after a stop.
     Continued,
 }
 

@@ -85,7 +85,7 @@ impl Watch {
         self.processes.extend(pinner.threads.processes());
         let mut news = false;
         let mut queue: Vec<Tid> = self.processes.iter().copied().collect();
-        // Those whose creators have gone are this process's children, where it adopts them.
+        // Processes whose creators have ended are this process's children, where it adopts them.
         let me = std::process::id() as Tid;
         queue.extend(task::children(me, &[me]).into_iter().filter(|child| self.processes.insert(*child)));
         while let Some(pid) = queue.pop() {

@@ -73,7 +73,7 @@ fn reports_have_the_keys_of_the_schema_and_no_others() {
     assert_eq!(schema()["properties"]["threads"]["maxItems"], MOST_RECORDS);
 }
 
-/// This process, none of whose threads fits the rule.
+/// This process: none of its threads fits the rule.
 #[test]
 fn a_report_of_a_real_process_is_valid() {
     let seats = Seats::of_cpus(&CpuList(vec![0]), Beyond::Leave);

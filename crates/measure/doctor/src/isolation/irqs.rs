@@ -13,7 +13,7 @@ const NAMED: usize = 6;
 /// One that stays.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Unmovable {
-    /// Its number, and who asked for it.
+    /// The number of the interrupt, and the device or driver that asked for it.
     pub(super) name: String,
     /// Those of the CPUs in question that it comes to.
     pub(super) cpus: Vec<u32>,

@@ -40,7 +40,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Between two deciles nothing is known; a quantile is never off by more than half of that.
+    /// The batches between two deciles are unknown; a quantile is never off by more than half of that distance.
     const HALF_A_DECILE: f64 = 0.05;
 
     fn deciles(samples: &[f64]) -> Deciles {

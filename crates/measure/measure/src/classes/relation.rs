@@ -111,7 +111,7 @@ impl Relations {
     fn telling_levels(&self) -> Vec<Level> {
         let mut levels: Vec<Level> = Vec::new();
         let mut parts = self.core.iter().collect::<std::collections::BTreeSet<_>>().len();
-        // The package is the coarsest, so a die or a NUMA node as large as it tells nothing new.
+        // The package is the coarsest level, so a die or a NUMA node as large as it adds no information.
         let packages = self.count(LEVELS[4]);
         for level in LEVELS {
             let Some(count) = self.count(level) else { continue };

@@ -1,10 +1,10 @@
-//! Distances against what such pairs take on published machines.
+//! Compares distances with those of such pairs on published machines.
 
 use super::{Finding, View};
 use seatmap_machine::{OriginKind, Pu};
 use seatmap_statistics::median;
 
-/// What two PUs share by the topology, and the round trips that such pairs take on published machines, in
+/// The levels that two PUs share by the topology, and the round trips that such pairs take on published machines, in
 /// nanoseconds: core-to-core-latency results from Haswell to Sapphire Rapids and Zen to Zen 4, Graviton and Kunpeng,
 /// each band widened by half.
 const BANDS: [(&str, Shares, f64, f64); 3] = [
@@ -13,7 +13,7 @@ const BANDS: [(&str, Shares, f64, f64); 3] = [
     ("PUs of two packages", |a, b| a.package.is_some() && b.package.is_some() && a.package != b.package, 130.0, 1020.0),
 ];
 
-/// Whether two PUs share this and nothing nearer.
+/// Whether two PUs share this level and no nearer one.
 type Shares = fn(&Pu, &Pu) -> bool;
 
 /// The class farthest outside its band. A simulated model is never implausible: its distances are those of its file,

@@ -33,20 +33,20 @@ pub struct Machine<'a> {
 /// B, a, and how well they fit.
 #[derive(Clone, Debug)]
 pub struct Fit {
-    /// B: the typical distance inside and between groups, NaN where there was nothing to fit.
+    /// B: the typical distance inside and between groups, NaN where no cell was to be fitted.
     pub between_ns: Matrix,
     /// B inside each group (row) for each home (column), NaN where there was nothing to fit; `None` with one home or
     /// few groups, where the diagonal of B says it.
     pub inside_ns: Option<Vec<Vec<f64>>>,
     /// a: one row a PU, one column a home; over each group and all homes they average to zero.
     pub offset_ns: Vec<Vec<f64>>,
-    /// The share of the variance that is explained; 1 where nothing varies.
+    /// The share of the variance that is explained; 1 where the distances do not vary.
     pub r2: f64,
     /// The root mean square of the residuals.
     pub residual_ns: f64,
 }
 
-/// A machine whose groups have been counted, which every cell asks for.
+/// A machine with the number of its groups, which every cell needs.
 struct Counted<'a> {
     group: &'a [usize],
     n: usize,

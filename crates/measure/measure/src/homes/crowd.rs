@@ -37,7 +37,7 @@ pub struct Talk {
     pub ns: f64,
 }
 
-/// All talks, and who took part.
+/// All round trips, and the PUs that took part.
 #[derive(Clone, Copy, Debug)]
 pub struct Crowd<'a> {
     /// The PUs, by OS index, in the order of the profile's `core_distance.pus`.
@@ -50,7 +50,7 @@ pub struct Crowd<'a> {
     pub talks: &'a [Talk],
 }
 
-/// A line's or home's fit: what all pairs have in common, and then the offset of each core.
+/// A line's or home's fit: the part that all pairs have in common, and then the offset of each core.
 type Offsets = Vec<f64>;
 
 impl Crowd<'_> {

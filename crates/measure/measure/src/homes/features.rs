@@ -11,7 +11,7 @@ const FAR_OUT: f64 = 8.0;
 /// for a simulated machine, which has no noise.
 const LEAST_NS: f64 = 0.1;
 
-/// The offsets of all lines towards all PUs, relative to what the lines have in common.
+/// The offsets of all lines towards all PUs, relative to the part that the lines have in common.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Features {
     /// `offset_ns[line][pu]`, with a mean of about zero over the PUs of a line; zero where nothing was measured. A PU
@@ -41,7 +41,7 @@ impl Features {
     }
 }
 
-/// `rows[line][hub][pu]`: the samples without what the lines, and the PUs of a row, have in common.
+/// `rows[line][hub][pu]`: the samples without the part that the lines, and the PUs of a row, have in common.
 fn centred(samples: &LineSamples) -> Vec<Vec<Vec<f64>>> {
     let (lines, hubs, pus) = (samples.lines(), samples.hubs.len(), samples.pus.len());
     let common = |hub: usize, pu: usize| {
@@ -55,7 +55,7 @@ fn centred(samples: &LineSamples) -> Vec<Vec<Vec<f64>>> {
     (0..lines).map(|line| levelled((0..hubs).map(|hub| own(line, hub)).collect())).collect()
 }
 
-/// Takes from each hub's row of one line what its PUs have in common, which leaves a_pu.
+/// Subtracts from each hub's row of one line the part that its PUs have in common, which leaves a_pu.
 ///
 /// Hubs may reach different PUs, so the means of their rows are means of different things: the rows are first levelled
 /// against the first one, by the PUs that both reach, and then all by one mean.

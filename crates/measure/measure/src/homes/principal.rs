@@ -9,7 +9,7 @@ use seatmap_statistics::{MAD_TO_SIGMA, median};
 /// Directions at most.
 const MOST: usize = 16;
 const ITERATIONS: usize = 200;
-/// A direction counts when the variance along it is this many times what noise alone may show.
+/// A direction counts when the variance along it is this many times the most that noise alone shows.
 const ABOVE_NOISE: f64 = 1.3;
 /// Times that rows are cleaned.
 const CLEANINGS: usize = 8;

@@ -9,7 +9,7 @@ pub struct LineSamples {
     /// with one the noise has to be believed as given.
     pub hubs: Vec<u32>,
     /// `median_ns[line][hub][pu]`: the median of the visit; NaN for a hub with itself or with its SMT sibling, and
-    /// where nothing was measured.
+    /// where the pair was not measured.
     pub median_ns: Vec<Vec<Vec<f64>>>,
     /// In the same order, how far such a median is off by chance: the median absolute deviation between visits, or of
     /// the batches over the square root of their number. Used only where there is one hub.

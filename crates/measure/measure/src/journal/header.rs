@@ -49,7 +49,7 @@ pub struct Options {
     pub parallel: bool,
     /// `--homes`.
     pub homes: u32,
-    /// `--utilisation`, 0 for none.
+    /// `--utilisation`; 0 where lines are sorted on a quiet machine.
     pub utilisation_percent: u32,
     /// `--loaded`.
     pub loaded: bool,

@@ -1,4 +1,4 @@
-//! Gaps shared out among those who had the CPU in them.
+//! Shares gaps out among the tasks and handlers that had the CPU in them.
 
 use super::spans::Spans;
 use crate::gaps::Gap;
@@ -12,7 +12,7 @@ const SHORTEST_NS: u64 = 5_000;
 /// included.
 const SLACK_NS: u64 = 3_000;
 
-/// Gaps that are told one by one.
+/// The number of gaps that are reported one by one.
 const MOST_TOLD: usize = 10;
 
 /// The trace's explanation of the gaps of one CPU: of those of 5 us and more among the longest 1024.
@@ -43,7 +43,7 @@ pub struct Taker {
     pub longest_us: f64,
 }
 
-/// A gap and who had the CPU in it.
+/// A gap, and the tasks and handlers that had the CPU in it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TracedGap {
     /// From the begin of the measurement, in nanoseconds.

@@ -30,7 +30,7 @@ pub(in super::super) struct Instance {
     folder: PathBuf,
     /// Marks the instance as in use, for as long as this process lives.
     _lock: File,
-    /// A tracefs that stands nowhere in the file system, where none is mounted.
+    /// A tracefs without a place in the file system, where none is mounted.
     _mount: Option<OwnedFd>,
 }
 

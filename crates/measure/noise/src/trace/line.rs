@@ -73,7 +73,7 @@ fn what(event: &str, fields: &str) -> Option<What> {
     match event {
         "sched_switch" => {
             let (both, next) = fields.rsplit_once(" next_pid=")?;
-            // A name as long as names may be can be what stands between the two.
+            // A name of the full length can look like the text between the two.
             let both = both.strip_prefix("prev_comm= ==> next_comm=").unwrap_or(both);
             let (_, name) = both.split_once(" ==> next_comm=")?;
             Some(What::Switch { to: next.split(' ').next()?.parse().ok()?, name: named(name) })

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 /// Times in which another task or handler than the meter had the CPU, in order and without overlap.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Spans {
-    /// Each of whom a span speaks, once.
+    /// The tasks and handlers of the spans, each once.
     pub(super) names: Vec<String>,
     pub(super) spans: Vec<Span>,
     /// The first event of all.
@@ -42,7 +42,7 @@ fn meter(text: &[u8]) -> Option<u32> {
 #[derive(Default)]
 struct Reader {
     meter: u32,
-    /// The task that has the CPU when nothing interrupts it, and its name.
+    /// The task that has the CPU when no handler interrupts it, and its name.
     task: Option<(u32, String)>,
     /// Handlers under way, the innermost last.
     handlers: Vec<String>,
@@ -82,7 +82,7 @@ impl Reader {
         self.handlers.truncate(began.unwrap_or(self.handlers.len()));
     }
 
-    /// Says whose the time since the last event was.
+    /// Attributes the time since the last event to the task or handler that had it.
     fn close(&mut self, event: &Event) {
         // The clock of traces may step back a little where it is slewed (Documentation/trace/ftrace.rst).
         let now_ns = event.at_ns.max(self.last_ns);

@@ -1,4 +1,4 @@
-//! A port for plain threads that may be more than there are CPUs: who waits spins for a little, and then yields.
+//! A port for plain threads that may outnumber the CPUs: a waiting thread spins for a little, and then yields.
 
 use seatmap_host::{HostClock, port::HostPort};
 use seatmap_port::{Addr, Port, Stamp};

@@ -35,7 +35,7 @@ struct Sums {
 }
 
 impl Sums {
-    /// The misfit that the likeliest scale of all distances leaves, and what that scale itself costs.
+    /// The misfit that the likeliest scale of all distances leaves, and the penalty of that scale itself.
     fn left(&self) -> f64 {
         self.misfit - self.along.powi(2) / (self.predicted + SCALE.powi(-2))
     }
@@ -68,7 +68,7 @@ impl Belief {
         likelihoods.into_iter().map(|likelihood| likelihood / all).collect()
     }
 
-    /// Whether more readings would change nothing.
+    /// Whether more readings would not change the answer.
     pub fn is_sure(&self) -> bool {
         self.readings >= LEAST_READINGS && self.likeliest().is_some_and(|(_, probability)| probability >= SURE)
     }

@@ -46,13 +46,13 @@ impl Chip {
     }
 }
 
-/// A workload whose clock is noisy.
+/// A workload with a noisy clock.
 struct Noisily<'a, W> {
     inner: &'a W,
     noise_ticks: f64,
 }
 
-/// A port whose clock is noisy.
+/// A port with a noisy clock.
 struct Noisy<'a, P> {
     inner: &'a P,
     noise_ticks: f64,

@@ -38,7 +38,7 @@ impl Tour<'_> {
         helps
     }
 
-    /// Makes two slots neighbours by turning what lies between them around.
+    /// Makes two slots neighbours by turning the stretch between them around.
     pub(super) fn try_turns(&mut self, place: usize, other: usize) -> bool {
         let n = self.tour.len();
         let length = (other + n - place) % n;
