@@ -12,10 +12,9 @@ const PASSES: usize = 8;
 /// Cuts items in two sets, the first of a given size, so that little flows between them.
 ///
 /// `bias` is the cost of each item for being in the second set instead of the first, for the sake of items outside.
-/// Each try
-/// grows a set from a random item along the heaviest traffic and then exchanges pairs as Kernighan & Lin (1970, "An
-/// efficient heuristic procedure for partitioning graphs") do: uphill too, keeping the best prefix of a pass. Where the
-/// deadline comes before the first try, items are cut as they come.
+/// Each try grows a set from a random item along the heaviest traffic and then exchanges pairs as Kernighan & Lin
+/// (1970, "An efficient heuristic procedure for partitioning graphs") do: uphill too, keeping the best prefix of a
+/// pass. Where the deadline comes before the first try, items are cut as they come.
 pub fn bisect(
     traffic: &Traffic,
     items: &[u32],
