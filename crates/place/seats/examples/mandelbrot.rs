@@ -1,8 +1,8 @@
 //! The Mandelbrot renderer of Liu et al. 2015 (section IV.B) for real: four coordinators with eight workers each
 //! render a zoom as PNG frames, first as the kernel seats them, and then on the seats that Seatmap gives them.
 //!
-//! `mandelbrot FOLDER [FRAMES [SIDE]]`; with `--once` it renders as it was started, for `seatmap run --skip 1 --plan
-//! PLAN`: the main thread only waits.
+//! `mandelbrot FOLDER [FRAMES [SIDE]]`; with `--once` it renders as it was started, for
+//! `seatmap run --skip 1 --plan PLAN`: the main thread only waits.
 
 use seatmap_host::HostClock;
 use seatmap_host::arena::Arena;

@@ -18,8 +18,7 @@
 //! | `runtime` | which languages' threads need another treatment |
 //! | `tracer`, `tracee` | stops threads before their first instruction, by ptrace(2) |
 //! | `watch`, `allowance` | finds names, late threads and changed masks through `/proc`, with a limit on its own time |
-//! | [`program`], `child`, `signals` | the program to run, the process that becomes it, and the signals passed on to
-//! it |
+//! | [`program`], `child`, `signals` | the program to run, the process that becomes it, and the signals passed on |
 //! | [`launch`], [`attach`] | all of it: for a program that begins, and for one that runs |
 //! | [`front`] | the process that the caller waits for, in front of the one that traces |
 //! | [`asks`] | compares the number of threads that a program is told with the seats there are |

@@ -9,15 +9,15 @@ use super::least_squares::{Row, solve};
 
 /// Repetitions: the fits here stand still after a dozen.
 const REPETITIONS: usize = 20;
-/// Repetitions in which what is left is weighed coarsely first, lest a few rows that fit by accident decide.
+/// The first repetitions, which weigh residuals coarsely, so that a few rows that fit by accident do not decide.
 const COARSE: usize = 4;
 /// Residuals below this count as zero: in the coarse steps, and at the end. Nanoseconds.
 const LEAST_LEFT: [f64; 2] = [30.0, 1.0];
-/// Unknowns that the rows leave open are held at zero so firmly, in weights of a row at [`LEAST_LEFT`].
+/// The strength that holds unknowns at zero where the rows leave them open, in weights of a row at [`LEAST_LEFT`].
 const HOLD: f64 = 1e-5;
 
-/// The unknowns for which this share of the rows' values is below what the terms come to. `free` of them, the first
-/// ones, may be anything; where the rows leave the others open, they are small.
+/// The unknowns for which this share of the rows' values is below the sum of their terms. The first `free` unknowns may
+/// have any value; where the rows leave the others open, they are small.
 #[must_use]
 pub fn fit(rows: &[Row], unknowns: usize, free: usize, quantile: f64) -> Vec<f64> {
     let ridge: Vec<f64> = (0..unknowns).map(|at| if at < free { 0.0 } else { HOLD }).collect();
