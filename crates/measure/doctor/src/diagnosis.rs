@@ -1,15 +1,15 @@
-//! One finding: what was looked at, how it stands, what mends it.
+//! One finding: the subject that was examined, its state, and the remedy.
 
-/// How a finding stands.
+/// The severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Level {
     /// As it should be.
     Ok,
-    /// Worth knowing; nothing to mend.
+    /// Worth knowing; no remedy is needed.
     Info,
     /// Can be mended on the running system.
     Fix,
-    /// Can be mended by a word on the kernel's command line, which the remedy is.
+    /// Can be fixed by an argument on the kernel's command line, which is the remedy.
     Boot,
     /// Cannot be mended from here.
     No,
@@ -32,12 +32,12 @@ impl Level {
 /// One thing examined.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnosis {
-    /// What was looked at: `governor`, `clock`...
+    /// The subject that was examined: `governor`, `clock`...
     pub subject: &'static str,
-    /// How it stands.
+    /// The severity.
     pub level: Level,
-    /// What was found, and what it does to a measurement.
+    /// The state that was found, and its effect on a measurement.
     pub found: String,
-    /// What to do, where something can be done.
+    /// The remedy, where there is one.
     pub remedy: Option<String>,
 }

@@ -1,18 +1,18 @@
-//! What stands between a set of CPUs and quiet, and what can be done about it.
+//! The disturbances that a set of CPUs is exposed to, and the remedies.
 //!
 //! | module | looks at |
 //! |---|---|
-//! | `backend` | whether a cpuset can keep others out: a v2 partition, a v1 exclusive cpuset, or nothing |
-//! | `boot` | what only the kernel's command line changes, with the line to add |
+//! | `backend` | whether a cpuset keeps other threads off a CPU: a v2 partition, a v1 exclusive cpuset, or neither |
+//! | `boot` | settings that only the kernel's command line changes, with the line to add |
 //! | `irqs` | which interrupts can be moved away |
 //! | `settings` | throttling, workqueues, watchdog, statistics, huge pages |
 //! | `surroundings` | SMT siblings, daemons that move interrupts, the clock |
-//! | `remains` | what is left when all of that is done |
+//! | `remains` | the noise that stays after all remedies |
 //!
-//! Versions and names of kernels say little about what a container or a hypervisor lets through, so that only a try tells:
-//! a value is written, read back, and put back as it was. Trying is asked for. Every function that tries takes the
-//! [lock](settings_lock) that everything holds which changes the same settings; without the wish to try nobody takes it, and
-//! the computer's files are only read.
+//! Versions and names of kernels say little about the settings that a container or a hypervisor lets through. Only a
+//! try tells: a value is written, read back, and restored. The caller must ask for tries. Every function that tries
+//! takes the [lock](settings_lock) that all code holds which changes the same settings. Without a request to try, the
+//! lock is not taken and the computer's files are only read.
 
 mod backend;
 mod boot;
@@ -31,8 +31,8 @@ use seatmap_machine::Topology;
 use seatmap_os::CpuList;
 use seatmap_os::cpus::Cpus;
 
-/// Examines what isolation needs on this computer for these CPUs; takes some milliseconds. Settings are written, and put back,
-/// only where `may_try` says so.
+/// Examines this computer for the needs of isolating these CPUs; takes several milliseconds. Settings are written,
+/// and restored, only where `may_try` says so.
 #[must_use]
 pub fn examine(topology: &Topology, cpus: &[u32], may_try: bool) -> Vec<Diagnosis> {
     let online = Cpus::read().map(|cpus| cpus.online).unwrap_or_default();
@@ -108,8 +108,8 @@ mod tests {
         }
     }
 
-    /// Everything that tries is given the lock, which only [`settings_lock::take`] makes. Here another holds it: all that can be
-    /// read is told at once, and nobody waits.
+    /// Every function that tries is given the lock, which only [`settings_lock::take`] makes. Here another process
+    /// holds it: the examination reports at once all that can be read, and does not wait.
     #[test]
     fn who_does_not_try_needs_no_lock() {
         let online = Cpus::read().unwrap().online;

@@ -1,9 +1,9 @@
-//! What will disturb a measurement or a cell on this computer, and how to mend it.
+//! Finds what will disturb a measurement or a cell on this computer, and names the remedies.
 //!
 //! | module | examines |
 //! |---|---|
-//! | [`measuring`] | what blurs a measurement: governor, clock, stolen time, neighbours |
-//! | [`isolation`] | what stands between a set of CPUs and quiet |
+//! | [`measuring`] | influences that blur a measurement: governor, clock, stolen time, neighbours |
+//! | [`isolation`] | the disturbances that a set of CPUs is exposed to |
 //! | [`diagnosis`] | one finding, with its remedy |
 #![deny(missing_docs)]
 

@@ -1,4 +1,4 @@
-//! What will disturb a measurement here, and how to mend it.
+//! Finds what will disturb a measurement on this computer, and names the remedies.
 
 use crate::{Diagnosis, Level};
 use seatmap_host::clock::Source;
@@ -10,7 +10,7 @@ use seatmap_os::small;
 use seatmap_os::steal::CpuTime;
 use std::time::Duration;
 
-/// How long stolen time is watched.
+/// The time for which stolen time is watched.
 const STEAL_WATCH: Duration = Duration::from_millis(500);
 
 /// Clock steps from which single batches blur: at 50 round trips a batch, 10 ns are the 0.2 ns that a figure may hide.

@@ -1,4 +1,4 @@
-//! From batches to the matrices of a profile.
+//! Turns batches into the matrices of a profile.
 
 use crate::matrix::Outcome;
 use crate::plan::Plan;
@@ -11,7 +11,7 @@ use seatmap_statistics::{Summary, quantile_sorted, sorted, summarise};
 /// Decimals kept at most: a hundredth of a nanosecond is below every clock's resolution.
 const MOST_DECIMALS: i32 = 2;
 
-/// What one pair comes to.
+/// The result of one pair.
 struct PairResult {
     summary: Summary,
     status: PairStatus,
@@ -19,7 +19,7 @@ struct PairResult {
     deciles: Deciles,
 }
 
-/// The core distances that a finished run measured. No digits are kept below the resolution.
+/// The core distances that a finished run measured. Digits below the resolution are dropped.
 #[must_use]
 pub fn core_distance(outcome: &Outcome, plan: &Plan, clock_step_ns: f64, parallel: bool) -> CoreDistance {
     let samples = &outcome.samples;

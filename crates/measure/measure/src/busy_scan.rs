@@ -1,7 +1,7 @@
-//! Candidate lines measured while everybody talks, as on a busy machine (Liu et al. 2015, figure 7).
+//! Candidate lines measured while all PUs communicate, as on a busy machine (Liu et al. 2015, figure 7).
 //!
-//! Pairs are drawn at random again and again, all of them talk at once, each about a line of its own, and all of them are
-//! measured. One round so brings as many round trips as there are pairs, and each of them beside other company.
+//! Pairs are drawn at random again and again. All of them run at once, each over a line of its own, and all of them
+//! are measured. So one round brings as many round trips as there are pairs, each of them in different company.
 
 use crate::error::MeasureError;
 use crate::fit::siblings;
@@ -16,25 +16,25 @@ use std::ops::ControlFlow;
 
 /// Round trips of each core over each line, a pass of the plan.
 const LOOKS: usize = 24;
-/// Round trips of each pair in a round: only those count in which all pairs still run, and the slowest take several times
-/// as long as the fastest.
+/// Round trips of each pair in a round: only those count in which all pairs still run, and the slowest take several
+/// times as long as the fastest.
 const BATCHES: u32 = 12;
 
-/// One in so many of the candidate lines is talked about in a round: if all were, lines of one home would never be without
-/// each other, and never be as near as they are.
+/// One in `SHARE` candidate lines is used in a round. If all were, lines of one home would always load their home
+/// together, and would never be measured as near as they are.
 const SHARE: u32 = 2;
 
-/// What the scan is about.
+/// The PUs and lines of the scan.
 pub struct BusyScan<'a> {
     /// The PUs.
     pub distance: &'a CoreDistance,
     /// All PUs of the machine, and their cores, where known.
     pub topology: &'a Topology,
-    /// How many candidate lines.
+    /// The number of candidate lines.
     pub lines: u32,
     /// Pairs that talk at once.
     pub pairs: usize,
-    /// How often, and where the random orders start.
+    /// The number of measurements, and the seed of the random orders.
     pub plan: &'a Plan,
 }
 
@@ -45,8 +45,8 @@ struct Lines {
 }
 
 impl BusyScan<'_> {
-    /// Talks of random pairs about random candidate lines, each core as often about each line. `observe` hears of rounds
-    /// made and rounds in all; if it breaks, the scan ends with `None`.
+    /// Talks of random pairs about random candidate lines, each core as often about each line. `observe` hears of
+    /// rounds made and rounds in all; if it breaks, the scan ends with `None`.
     ///
     /// # Errors
     /// [`MeasureError`].
@@ -128,8 +128,8 @@ impl BusyScan<'_> {
     }
 }
 
-/// So many random lines, all different, that are no candidates; fewer where there are fewer. A machine that is replayed has
-/// four billion lines, so that they are drawn and not listed.
+/// `count` random lines, all different, that are not candidates; fewer where there are fewer. A replayed machine has
+/// four billion lines, so they are drawn and not listed.
 fn spare(candidates: &[u32], lines: u32, count: usize, rng: &mut Rng) -> Vec<u32> {
     let count = count.min((lines as usize).saturating_sub(candidates.len()));
     let mut taken: HashSet<u32> = candidates.iter().copied().collect();

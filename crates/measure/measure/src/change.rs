@@ -1,10 +1,10 @@
-//! What two measurements of one machine say differently.
+//! The differences between two measurements of one machine.
 
 use crate::regimes::WIDEST_STABLE;
 use seatmap_machine::CoreDistance;
 use std::fmt;
 
-/// Pairs whose distance is now another one. `Display` says it in one sentence without an end.
+/// Pairs whose distance has changed. `Display` says it in one sentence without a full stop.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Change {
     /// Pairs that changed.
@@ -19,8 +19,8 @@ pub struct Change {
     pub now_ns: f64,
 }
 
-/// How the distances of one machine changed from `before` to `now`: pairs whose medians differ as much as two levels of one
-/// pair do, and whose 95 % intervals, where known, do not meet. `None` where no pair did.
+/// How the distances of one machine changed from `before` to `now`: the pairs whose medians differ as much as two
+/// levels of one pair do, and whose 95 % intervals, where known, do not overlap. `None` where no pair did.
 #[must_use]
 pub fn change(before: &CoreDistance, now: &CoreDistance) -> Option<Change> {
     let both: Vec<Both> = now.median_ns.pairs().filter_map(|(i, j, _)| Both::of(before, now, (i, j))).collect();

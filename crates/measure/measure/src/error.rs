@@ -24,7 +24,7 @@ pub enum MeasureError<E: std::error::Error + 'static> {
         a: u32,
         /// The other.
         b: u32,
-        /// What was read.
+        /// The value that was read.
         round_trip_ns: f64,
     },
     /// Every batch of a pair was thrown away, again and again.

@@ -16,7 +16,7 @@ const HUBS: usize = 6;
 /// Visits to each line from each hub to each PU, a new random order each; fewer where the matrix has fewer.
 const PASSES: u32 = 3;
 
-/// What the scan is about.
+/// The PUs and lines of the scan.
 pub struct HomeScan<'a> {
     /// The PUs, and their distances at one line.
     pub distance: &'a CoreDistance,
@@ -24,7 +24,7 @@ pub struct HomeScan<'a> {
     pub model: &'a HomeModel,
     /// Their cores, where known.
     pub topology: &'a Topology,
-    /// How many candidate lines.
+    /// The number of candidate lines.
     pub lines: u32,
     /// Batches a visit, and where the random orders start.
     pub plan: &'a Plan,
@@ -34,8 +34,8 @@ pub struct HomeScan<'a> {
 type Cell = (u32, usize, usize);
 
 impl HomeScan<'_> {
-    /// Visits every candidate line from each hub to each PU of another core. `observe` hears of visits made and visits in
-    /// all; if it breaks, the scan ends with `None`.
+    /// Visits every candidate line from each hub to each PU of another core. `observe` hears of visits made and
+    /// visits in all; if it breaks, the scan ends with `None`.
     ///
     /// # Errors
     /// [`MeasureError`].

@@ -16,8 +16,8 @@ const ROUNDS: usize = 12;
 /// Visits to each round, each way, interleaved.
 const REPEATS: usize = 5;
 
-/// The median relative difference between pairs measured together and the same pairs measured alone, over a dozen random
-/// rounds, the two ways taking turns; `None` where no two pairs can run together.
+/// The median relative difference between pairs measured together and the same pairs measured alone, over a dozen
+/// random rounds, the two ways taking turns; `None` where no two pairs can run together.
 ///
 /// # Errors
 /// The machine's.

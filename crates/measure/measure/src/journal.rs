@@ -1,9 +1,9 @@
 //! Finished pairs on file, so that no interruption loses them.
 //!
-//! A journal is believed only as far as a run can have written it: its header says of which computer, boot, processor and
-//! options it is, its format's version is this one's, no figure lies below what a cache can deliver, and no visit counts
-//! twice. Figures come back as they were to the last bit, so that a run that goes on ends with the figures of one that was
-//! never interrupted.
+//! A journal is believed only as far as a run can have written it: its header says of which computer, boot, processor
+//! and options it is, its format's version is this one's, no figure lies below what a cache can deliver, and no visit
+//! counts twice. Figures come back as they were to the last bit, so that a run that goes on ends with the figures of
+//! one that was never interrupted.
 
 mod error;
 mod exact;
@@ -51,7 +51,7 @@ struct Head<'a> {
 }
 
 impl Journal {
-    /// Begins a journal in a file open for reading and writing; what it held is lost.
+    /// Begins a journal in a file open for reading and writing; its former contents are lost.
     ///
     /// # Errors
     /// [`JournalError::Io`], [`JournalError::Busy`].
@@ -59,11 +59,11 @@ impl Journal {
         Ok(Journal(Lines::create(path, file, &Head { format: FORMAT, header })?))
     }
 
-    /// Goes on with the journal in a file open for reading and writing, and returns what it holds, from a clock with this
-    /// resolution. A last line cut short is dropped; an empty file becomes a new journal.
+    /// Goes on with the journal in a file open for reading and writing, and returns what it holds, from a clock with
+    /// this resolution. A last line cut short is dropped; an empty file becomes a new journal.
     ///
     /// # Errors
-    /// A journal of another run or another version, or what no run can have written.
+    /// A journal of another run or another version, or with contents that no run can have written.
     pub fn resume(
         path: &Path,
         file: File,
@@ -90,7 +90,7 @@ impl Journal {
         self.0.write(&Record { pass, i, j, ns: batches.round_trip_ns.clone(), discarded: [gap, switched, moved] })
     }
 
-    /// Deletes the journal: what it held is safe elsewhere.
+    /// Deletes the journal, once its contents are safe elsewhere.
     ///
     /// # Errors
     /// [`JournalError::Io`].
@@ -100,7 +100,7 @@ impl Journal {
 }
 
 impl Record {
-    /// What the visit brought.
+    /// The batches of the visit.
     #[must_use]
     pub fn batches(&self) -> Batches {
         let [gap, switched, moved] = self.discarded;

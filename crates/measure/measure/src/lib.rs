@@ -1,7 +1,7 @@
-//! How far apart cores are: protocols that measure it, statistics that say what it came to, and fits that say why.
+//! How far apart cores are: protocols that measure it, statistics that summarise it, and fits that explain it.
 //!
-//! Everything is written over [`probe::Probe`], a source of round trips, so that the host, a simulator, a recorded profile
-//! and a synthetic machine go through the same protocol.
+//! All protocols use [`probe::Probe`], a source of round trips, so that the host, a simulator, a recorded profile and
+//! a synthetic machine go through the same protocol.
 //!
 //! | module | does |
 //! |---|---|
@@ -11,12 +11,12 @@
 //! | [`statistics`], [`regimes`], [`assemble`] | medians with their intervals; pairs that drift or flip; the matrices of a profile |
 //! | [`fit`], [`homes`], [`home_scan`], [`busy_scan`] | groups of PUs, d = B + a_i + a_j, and lines sorted by home |
 //! | [`load`], [`interference`] | many pairs at once |
-//! | [`cell_stats`] | what mailboxes, signals, transfers and atomics cost |
-//! | [`channels`] | what homes of lines are worth to programs of channels (Liu et al. 2015) |
+//! | [`cell_stats`] | the cost of mailboxes, signals, transfers and atomics |
+//! | [`channels`] | the gain from homes of lines for programs of channels (Liu et al. 2015) |
 //! | [`rank`] | every mapping of tasks to workers, timed and ranked |
-//! | [`twin`] | a profile made into a machine that the simulator runs |
+//! | [`twin`] | turns a profile into a machine that the simulator runs |
 //! | [`survey`] | all of it in one go |
-//! | [`classes`], [`findings`], [`change`] | what to tell people about it, and what it was before |
+//! | [`classes`], [`findings`], [`change`] | a profile summarised for people, and compared with an earlier one |
 #![deny(missing_docs)]
 
 pub mod assemble;

@@ -17,15 +17,15 @@ const MOST_POINTS: usize = 24;
 /// Random pairings behind each point.
 const DRAWS: u32 = 20;
 
-/// Batches asked of each pair, so many times the plan's: only those count in which all pairs still run, and the slowest
-/// pair may take several times as long as the fastest.
+/// The batches asked of each pair are this multiple of the plan's: only those count in which all pairs still run, and
+/// the slowest pair may take several times as long as the fastest.
 const LONGER: u32 = 4;
 
 /// Batches of a plan with fewer, one batch of a noiseless machine say: siblings are done ten times as fast as others.
 const LEAST_BATCHES: u32 = 8;
 
-/// The loaded curve of Liu et al. 2015 (figure 7): K = 1 .. N/2 disjoint pairs at once, in random pairings drawn anew, and
-/// the distances that all of them see. `observe` hears of every point and ends the curve by breaking.
+/// The loaded curve of Liu et al. 2015 (figure 7): K = 1 .. N/2 disjoint pairs at once, in random pairings drawn
+/// anew, and the distances that all of them see. `observe` hears of every point and ends the curve by breaking.
 ///
 /// # Errors
 /// [`MeasureError`].
@@ -67,7 +67,7 @@ pub fn curve_at<P: Probe>(
     Ok(curve)
 }
 
-/// Candidate lines that the curve of so many PUs uses.
+/// The number of candidate lines that the curve of this many PUs uses.
 #[must_use]
 pub fn lines_needed(pus: usize) -> u32 {
     LINE_SPACING * (pus / 2) as u32

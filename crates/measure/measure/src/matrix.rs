@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 /// Visits to a pair whose batches are all thrown away, before giving up.
 pub(crate) const MOST_VISITS: u32 = 20;
 
-/// How far a matrix has come.
+/// The progress of a matrix.
 pub struct Progress<'a> {
     /// Visits made, those of an earlier run included.
     pub done: u64,
@@ -27,11 +27,11 @@ pub struct Progress<'a> {
     pub elapsed: Duration,
     /// Visits made by this run, for the pace.
     pub visited: u64,
-    /// Everything so far.
+    /// The samples so far.
     pub samples: &'a Samples,
 }
 
-/// What came of it.
+/// The result of a measurement.
 #[derive(Debug)]
 pub struct Outcome {
     /// Every batch.
@@ -47,7 +47,7 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// Visits to pairs that brought something, in all passes.
+    /// Visits to pairs that brought batches, in all passes.
     #[must_use]
     pub fn visits(&self) -> u64 {
         let pairs = schedule::all_pairs(self.samples.pus().len());
@@ -61,7 +61,7 @@ impl Outcome {
 pub struct MatrixRun<'a, P> {
     /// Where.
     pub probe: &'a mut P,
-    /// How much.
+    /// The amount to measure.
     pub plan: &'a Plan,
     /// Where traffic of each PU stays, in matrix order: pairs that share no group may run at once.
     pub group_of: &'a [usize],
@@ -71,7 +71,7 @@ pub struct MatrixRun<'a, P> {
     pub journal: Option<&'a mut Journal>,
 }
 
-/// How far a run has come, and whom it tells.
+/// The progress of a run, and the observer that it is reported to.
 struct Course<'a> {
     samples: Samples,
     pace: Pace,
@@ -79,11 +79,11 @@ struct Course<'a> {
 }
 
 impl<P: Probe> MatrixRun<'_, P> {
-    /// Measures what `samples` lacks. `observe` is called after every visit, between measurements, and ends the run by
-    /// breaking.
+    /// Measures the pairs that `samples` lacks. `observe` is called after every visit, between measurements, and ends
+    /// the run by breaking.
     ///
     /// # Errors
-    /// [`MeasureError`]. Everything finished until then is in the journal.
+    /// [`MeasureError`]. All visits finished until then are in the journal.
     pub fn measure(
         mut self,
         samples: Samples,
@@ -132,7 +132,7 @@ impl<P: Probe> MatrixRun<'_, P> {
         Ok(ControlFlow::Continue(()))
     }
 
-    /// Visits the pairs of a round together, and again alone those that brought nothing.
+    /// Visits the pairs of a round together, and again alone those that brought no batch.
     fn visit(
         &mut self,
         round: &[(usize, usize)],
@@ -161,8 +161,8 @@ impl<P: Probe> MatrixRun<'_, P> {
         Ok(())
     }
 
-    /// One line for all, or, where pairs run together, one for each group: a pair keeps its line from pass to pass, since
-    /// another line may have another home.
+    /// One line for all, or, where pairs run together, one for each group: a pair keeps its line from pass to pass,
+    /// since another line may have another home.
     fn line_of(&self, i: usize, j: usize) -> u32 {
         match self.together {
             0 | 1 => 0,
@@ -193,7 +193,7 @@ pub fn lines_needed(group_of: &[usize], together: usize) -> u32 {
 /// Lines in use at the same time lie two apart, so that adjacent-line prefetchers keep out of it.
 pub(crate) const LINE_SPACING: u32 = 2;
 
-/// How fast it goes, and so how many passes fit.
+/// The speed of the run, and so the number of passes that fit.
 struct Pace {
     started: Instant,
     pairs: u64,
@@ -231,7 +231,7 @@ impl Pace {
 }
 
 impl Course<'_> {
-    /// What came of it; `further` is `None` where the observer ended the run.
+    /// The result of the run; `further` is `None` where the observer ended the run.
     fn ended(self, passes: usize, further: Option<u32>) -> Outcome {
         Outcome {
             passes: passes as u32,

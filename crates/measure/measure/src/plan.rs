@@ -1,17 +1,18 @@
-//! How much to measure.
+//! The amount to measure.
 
 use std::time::Duration;
 
 /// The difference that a batch must be able to show: 0.2 ns a round trip.
 const WANTED_RESOLUTION_NS: f64 = 0.2;
 
-/// Round trips a batch: below 50 single transfers show, above 200 most batches are interrupted by something.
+/// Round trips a batch: below 50 single transfers show, above 200 most batches are interrupted.
 const ROUND_TRIPS: std::ops::RangeInclusive<u32> = 50..=200;
 
-/// Where there is no noise: the second differs from the first where two polls have to fall into step.
+/// The round trips of a batch where there is no noise: the second differs from the first where two polls have to
+/// synchronise.
 const ROUND_TRIPS_WITHOUT_NOISE: u32 = 2;
 
-/// How much to measure, and in what order.
+/// The amount to measure, and the order.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
     /// Visits to each pair.
@@ -29,9 +30,9 @@ pub struct Plan {
 /// Visits to each pair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Passes {
-    /// Exactly so many.
+    /// Exactly this many passes.
     Fixed(u32),
-    /// At least so many, and more while the time lasts: few PUs are visited often, so that their regimes show.
+    /// At least `least` passes, and more while the time lasts: few PUs are visited often, so that their regimes show.
     Filling {
         /// The least.
         least: u32,
@@ -42,11 +43,11 @@ pub enum Passes {
     },
 }
 
-/// Further visits to the pairs whose passes disagree. A vCPU keeps its place for seconds, so many visits in a row may all see
-/// one place: these are spread over time.
+/// Further visits to the pairs whose passes disagree. A vCPU keeps its place for seconds, so many visits in a row may
+/// all see one place: these are spread over time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Further {
-    /// How many.
+    /// The number of further visits.
     pub passes: u32,
     /// From the begin of one to the begin of the next, at least.
     pub period: Duration,
@@ -61,7 +62,7 @@ impl Further {
     }
 }
 
-/// How thorough to be.
+/// The thoroughness of a measurement.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Effort {
     /// 33 batches a pair: enough for the median.
@@ -100,21 +101,21 @@ impl Plan {
         Plan { batches: 1, round_trips: ROUND_TRIPS_WITHOUT_NOISE, ..plan }
     }
 
-    /// The same with exactly so many visits to each pair.
+    /// The same plan with exactly this many visits to each pair.
     #[must_use]
     pub fn with_passes(self, passes: u32) -> Self {
         Plan { passes: Passes::Fixed(passes), further: Further::NONE, ..self }
     }
 
-    /// The same without a look at the clock, for machines on which no time passes: what is measured then depends on nothing
-    /// but the machine and the seed.
+    /// The same without a look at the clock, for machines on which no time passes: the measurement then depends only
+    /// on the machine and the seed.
     #[must_use]
     pub fn without_clock(self) -> Self {
         let least = self.passes.least();
         self.with_passes(least)
     }
 
-    /// No pair is visited more often.
+    /// The largest number of visits to any pair.
     #[must_use]
     pub fn most_passes(&self) -> u32 {
         self.passes.most().saturating_add(self.further.passes)
@@ -128,7 +129,7 @@ impl Plan {
 }
 
 impl Passes {
-    /// How many passes, once one is known to take so long.
+    /// The number of passes, once the duration of one is known.
     #[must_use]
     pub fn settled(self, one_pass: Duration) -> u32 {
         match self {

@@ -1,4 +1,4 @@
-//! Anything that can send a cache line back and forth between PUs.
+//! Sources of round trips: they send a cache line back and forth between PUs.
 
 /// One visit to one or more disjoint pairs at the same time.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,7 +22,7 @@ pub struct PairAt {
     pub line: u32,
 }
 
-/// What one visit to one pair brought: nanoseconds a round trip, one value a batch, in time order.
+/// The result of one visit to one pair: nanoseconds a round trip, one value a batch, in time order.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Batches {
     /// Batches kept.
@@ -55,23 +55,23 @@ pub trait Probe {
     /// Why a visit failed.
     type Error: std::error::Error + Send + Sync + 'static;
 
-    /// Visits pairs together and returns what each brought, in the order asked.
+    /// Visits pairs together and returns the batches of each, in the order asked.
     ///
     /// # Errors
     /// The machine's own.
     fn visit(&mut self, visit: &Visit) -> Result<Vec<Batches>, Self::Error>;
 
-    /// Is told of a visit that an earlier run made in its place. Sources that draw noise draw that of later visits as if they
-    /// had made this one.
+    /// Learns of a visit that an earlier run made in its place. Sources that draw noise draw that of later visits as
+    /// if they had made this one.
     fn passed_over(&mut self, _pair: PairAt) {}
 
     /// The smallest step of the clock behind the figures, in nanoseconds.
     fn clock_step_ns(&self) -> f64;
 
-    /// How many candidate lines can be asked for.
+    /// The number of candidate lines that can be asked for.
     fn lines(&self) -> u32;
 
-    /// So many candidate lines, spread over everything that may be a home.
+    /// This many candidate lines, spread over all possible homes.
     fn spread(&self, count: u32) -> Vec<u32> {
         (0..count).collect()
     }

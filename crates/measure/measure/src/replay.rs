@@ -14,8 +14,8 @@ const USUAL_NOISE: f64 = 0.01;
 const MAD_TO_SIGMA: f64 = 1.4826;
 
 /// A profile as a source of round trips: its medians with normal noise of its own size, on a clock with its own step.
-/// Pairs measured together do not disturb each other. The figures of a visit depend on the seed, the pair, its line, and how
-/// often the pair was visited before, and on nothing else: an interrupted run that goes on draws the same.
+/// Pairs measured together do not disturb each other. The figures of a visit depend on the seed, the pair, its line,
+/// and how often the pair was visited before, and on nothing else: an interrupted run that goes on draws the same.
 #[derive(Debug)]
 pub struct Replay {
     distance: CoreDistance,
@@ -29,7 +29,7 @@ pub struct Replay {
 /// Why a profile cannot be replayed, or a visit not made.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ReplayError {
-    /// It has no distances.
+    /// The profile has no distances.
     #[error("{0} holds no core distances, so nothing can be measured on it")]
     NoDistances(String),
     /// It does not know this pair.
@@ -79,8 +79,8 @@ impl Replay {
         fastrand::Rng::with_seed(mixed)
     }
 
-    /// By the home model, where it tells homes apart and knows the pair; else the matrix, which is one home's. Siblings
-    /// settle a line between them, whatever its home.
+    /// The distance by the home model, where it tells homes apart and knows the pair; otherwise by the matrix, which
+    /// holds the distances over one home. Siblings exchange a line inside their core, whichever home it has.
     fn median_ns(&self, i: usize, j: usize, line: u32) -> f64 {
         let by_home = self.model.as_ref().filter(|_| self.core[i] != self.core[j]).and_then(|model| {
             let home = line as usize % model.homes();

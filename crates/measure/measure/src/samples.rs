@@ -4,7 +4,7 @@ use crate::probe::{Batches, Discards};
 use seatmap_machine::Matrix;
 use seatmap_statistics::median;
 
-/// Every batch of every pair, pass by pass: what a matrix is computed from.
+/// Every batch of every pair, pass by pass; a matrix is computed from them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Samples {
     pus: Vec<u32>,
@@ -16,12 +16,12 @@ pub struct Samples {
 pub struct PairSamples {
     /// Nanoseconds a round trip, by pass and in time order; a pass not made yet is empty.
     pub passes: Vec<Vec<f64>>,
-    /// What was thrown away.
+    /// The counts of discarded batches.
     pub discards: Discards,
 }
 
 impl PairSamples {
-    /// Whether this pass has brought something.
+    /// Whether this pass has brought batches.
     #[must_use]
     pub fn has(&self, pass: usize) -> bool {
         self.passes.get(pass).is_some_and(|batches| !batches.is_empty())
@@ -29,7 +29,7 @@ impl PairSamples {
 }
 
 impl Samples {
-    /// No batches yet, of these PUs.
+    /// An empty set of samples of these PUs.
     #[must_use]
     pub fn new(pus: Vec<u32>) -> Self {
         let n = pus.len();
@@ -48,7 +48,7 @@ impl Samples {
         &self.pairs[self.at(i, j)]
     }
 
-    /// Adds what a visit brought.
+    /// Adds the batches of a visit.
     pub fn add(&mut self, i: usize, j: usize, pass: usize, batches: Batches) {
         let at = self.at(i, j);
         let pair = &mut self.pairs[at];

@@ -5,11 +5,12 @@ use seatmap_port::Stamp;
 use seatmap_statistics::median;
 use seatmap_workload::Trace;
 
-/// A batch so many times longer than the visit's median was interrupted: no cache line changes its distance that much
-/// between two batches, while the regimes of a moved vCPU (a factor of four in the recorded trace) stay well below.
+/// A batch this many times longer than the visit's median was interrupted: no cache line changes its distance that
+/// much between two batches, while the regimes of a moved vCPU (a factor of four in the recorded trace) stay well
+/// below.
 pub const GAP_FACTOR: f64 = 8.0;
 
-/// What the two traces of a pair say about it.
+/// The screening of the two traces of a pair.
 pub struct Screen {
     /// The PUs of the two tasks.
     pub seats: [u32; 2],
@@ -22,8 +23,8 @@ pub struct Screen {
 }
 
 impl Screen {
-    /// Turns traces into batches. The clock of the later starter counts (Liu et al. 2015, section III.A); its first batch
-    /// warms up and is not used.
+    /// Turns traces into batches. The clock of the later starter counts (Liu et al. 2015, section III.A); its first
+    /// batch warms up and is not used.
     pub fn pass(&self, traces: &[Trace; 2]) -> Batches {
         let later = usize::from(started(&traces[1]) > started(&traces[0]));
         let mut batches = Vec::new();

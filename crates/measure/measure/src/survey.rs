@@ -1,4 +1,4 @@
-//! A whole machine measured: the matrix, what explains it, and on request its homes and its behaviour under load.
+//! A survey of a whole machine: the matrix, its explanation, and on request its homes and its behaviour under load.
 
 use crate::busy_scan::BusyScan;
 use crate::error::MeasureError;
@@ -14,25 +14,25 @@ use crate::{assemble, fit, homes, interference, load};
 use seatmap_machine::{CoreDistance, HomeModel, Loaded, Topology};
 use std::ops::ControlFlow;
 
-/// What to measure.
+/// The measurements to make.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Request {
     /// OS indices, in the matrix order wanted.
     pub pus: Vec<u32>,
-    /// How much.
+    /// The amount to measure.
     pub plan: Plan,
-    /// Measure pairs of different cache groups at once, where that changes nothing.
+    /// Measure pairs of different cache groups at once, where that changes no figure.
     pub parallel: bool,
-    /// Candidate lines to sort by home; below 2 for none.
+    /// Candidate lines to sort by home; below 2, no lines are sorted.
     pub homes: u32,
-    /// Of all PUs, the share in percent that talks in random pairs while lines are sorted.
+    /// The share of all PUs, in percent, that communicates in random pairs while lines are sorted.
     pub utilisation_percent: u32,
     /// Measure the loaded curve.
     pub loaded: bool,
 }
 
 impl Request {
-    /// What the journal of such a run says that it belongs to.
+    /// The header that the journal of such a run has.
     #[must_use]
     pub fn header(&self, machine: Machine) -> Header {
         let options = Options {
@@ -49,7 +49,7 @@ impl Request {
     }
 }
 
-/// What was measured.
+/// The results of a survey.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Survey {
     /// Core distances at one line.
@@ -60,7 +60,7 @@ pub struct Survey {
     pub loaded: Vec<Loaded>,
     /// Where its random pairs start.
     pub loaded_seed: Option<u64>,
-    /// What the reader should know.
+    /// The warnings for the reader.
     pub warnings: Vec<Warning>,
 }
 
@@ -72,7 +72,7 @@ pub enum Warning {
         /// Median relative difference between pairs measured together and alone.
         difference: f64,
     },
-    /// There is but one group, so nothing can run at once.
+    /// There is only one group, so pairs cannot run at once.
     ParallelNeedsGroups,
 }
 
@@ -94,7 +94,7 @@ impl std::fmt::Display for Warning {
     }
 }
 
-/// How far a survey has come.
+/// The progress of a survey.
 pub enum Step<'a> {
     /// The matrix.
     Matrix(&'a Progress<'a>),
@@ -104,12 +104,12 @@ pub enum Step<'a> {
     Loaded(&'a Loaded, usize),
 }
 
-/// How a survey ended.
+/// The end of a survey.
 #[derive(Debug)]
 pub enum Ended {
     /// All that was asked for.
     Whole(Box<Survey>),
-    /// The observer ended it; so many visits to pairs are in the journal.
+    /// The observer ended it; this many visits to pairs are in the journal.
     Early(u64),
 }
 
@@ -129,8 +129,8 @@ fn pairs_at_once(request: &Request, topology: &Topology) -> usize {
     (topology.pus.len() * share / 200).max(share.min(1))
 }
 
-/// Measures what is asked for, beginning with what `samples` lacks. `observe` is called between measurements, and ends the
-/// survey by breaking.
+/// Measures the request, beginning with the pairs that `samples` lacks. `observe` is called between measurements, and
+/// ends the survey by breaking.
 ///
 /// # Errors
 /// [`MeasureError`]; finished pairs are in the journal.
@@ -187,7 +187,7 @@ fn sort_homes<P: Probe>(
     }
 }
 
-/// The loaded curve, empty where none is asked for; `None` where the observer ended it.
+/// The loaded curve, empty where it is not asked for; `None` where the observer ended it.
 fn loaded<P: Probe>(
     probe: &mut P,
     request: &Request,
@@ -205,7 +205,7 @@ fn loaded<P: Probe>(
     Ok((!stopped).then_some(curve))
 }
 
-/// How many pairs may run at once: one, unless asked for more and shown to change nothing.
+/// The number of pairs that may run at once: one, unless more are requested and shown to change no figure.
 fn permitted<P: Probe>(
     probe: &mut P,
     request: &Request,

@@ -23,14 +23,14 @@ pub struct TestbedProbe<T> {
 }
 
 impl<T: Testbed> TestbedProbe<T> {
-    /// Lines of shared memory that a testbed on these PUs must have to offer so many candidates.
+    /// The lines of shared memory that a testbed on these PUs must have to offer this many candidates.
     #[must_use]
     pub fn shared_lines(candidates: u32, topology: &Topology, pus: &[u32]) -> u32 {
         LINES_PER_PAGE * (1 + pages(candidates, touchers(topology, pus).len()))
     }
 
-    /// Takes a testbed with at least [`TestbedProbe::shared_lines`] lines, and has each page of candidates touched first
-    /// by a PU of the node that it is meant for, node after node.
+    /// Takes a testbed with at least [`TestbedProbe::shared_lines`] lines, and has each page of candidates touched
+    /// first by a PU of the node that it is meant for, node after node.
     ///
     /// # Errors
     /// The testbed's.
@@ -67,7 +67,7 @@ impl<T: Testbed> TestbedProbe<T> {
     }
 }
 
-/// Whole pages for so many candidates; where there are several, at least one a node.
+/// Whole pages for this many candidates; on several nodes, at least one page a node.
 fn pages(candidates: u32, nodes: usize) -> u32 {
     let needed = candidates.div_ceil(LINES_PER_PAGE).max(1);
     if candidates > 1 { needed.max(nodes as u32) } else { needed }
@@ -125,7 +125,8 @@ mod tests {
     use std::collections::HashMap;
     use std::convert::Infallible;
 
-    /// Remembers who wrote where; tasks run one after the other, which first touch does not mind.
+    /// Remembers the task that wrote each word; tasks run one after the other, which makes no difference to first
+    /// touch.
     #[derive(Default)]
     struct Remembering {
         pus: Vec<u32>,

@@ -1,4 +1,4 @@
-//! What the meters find out about themselves before they are believed.
+//! The meters' calibration: the period, the step and the threshold that they measure on themselves.
 
 use super::cpu::Cpu;
 
@@ -7,15 +7,17 @@ const BLOCK: u32 = 256;
 /// Blocks of which the quickest counts.
 const BLOCKS: u32 = 400;
 
-/// Gaps begin at so many periods of the loop: below, a branch or a cache miss of its own can be the reason.
+/// Gaps begin at this many periods of the loop: a shorter one may come from a branch or a cache miss of the loop
+/// itself.
 const THRESHOLD_PERIODS: f64 = 9.0;
-/// A clock that shows only every so many nanoseconds makes gaps of one step by itself, and of two by rounding.
+/// A clock that advances in steps makes gaps of one step by itself, and of two by rounding. Gaps begin at this many
+/// steps.
 const THRESHOLD_STEPS: f64 = 2.0;
 
 /// Steps of work that are timed, and how often.
 const TRIAL_STEPS: u64 = 4096;
 const TRIALS: u32 = 200;
-/// What a quantum should take: long beside a reading, short beside a tick, so that most of them are undisturbed.
+/// The target length of a quantum: long beside a reading, short beside a tick, so that most quanta are undisturbed.
 const QUANTUM_NS: f64 = 32_000.0;
 
 /// The meters' own figures on one CPU.

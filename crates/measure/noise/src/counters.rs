@@ -8,8 +8,8 @@ pub(super) struct Table {
 }
 
 impl Table {
-    /// Parses either. The columns are those of online CPUs; rows without a figure for each (`ERR`, `MIS`) are of no CPU and
-    /// left out.
+    /// Parses either. The columns are those of online CPUs; rows without a figure for each (`ERR`, `MIS`) are of no
+    /// CPU and left out.
     pub(super) fn parse(text: &str) -> Self {
         let mut lines = text.lines();
         let header = lines.next().unwrap_or_default();
@@ -19,7 +19,8 @@ impl Table {
         Table { cpus, rows }
     }
 
-    /// Names, and what came to this CPU since an earlier reading; what stood still is left out.
+    /// The names and counts of the events on this CPU since an earlier reading; counters that did not change are left
+    /// out.
     pub(super) fn since(&self, earlier: &Table, cpu: u32) -> Vec<(String, u64)> {
         let (Some(now), Some(then)) = (self.column(cpu), earlier.column(cpu)) else { return Vec::new() };
         let came = |(name, counts): &(String, Vec<u64>)| {
@@ -42,8 +43,8 @@ fn row(line: &str, columns: usize) -> Option<(String, Vec<u64>)> {
     (columns > 0 && counts.len() == columns).then(|| (name(label.trim(), &fields[columns..]), counts))
 }
 
-/// `LOC Local timer interrupts`, `IRQ 36 virtio1-req.0`, `TIMER`. Behind the counts of a numbered interrupt stand its chip,
-/// its number there with or before the way that it triggers, and who asked for it.
+/// `LOC Local timer interrupts`, `IRQ 36 virtio1-req.0`, `TIMER`. Behind the counts of a numbered interrupt stand its
+/// chip, its number there with or before the way that it triggers, and who asked for it.
 fn name(label: &str, about: &[&str]) -> String {
     if label.parse::<u32>().is_err() {
         return [&[label], about].concat().join(" ");
@@ -55,7 +56,8 @@ fn name(label: &str, about: &[&str]) -> String {
     format!("IRQ {label} {}", owner.join(" ")).trim_end().to_owned()
 }
 
-/// Time that a hypervisor took from a CPU so far, in clock ticks (`/proc/stat`; proc_stat(5), 8th figure of a `cpuN` line).
+/// Time that a hypervisor took from a CPU so far, in clock ticks (`/proc/stat`; proc_stat(5), 8th figure of a `cpuN`
+/// line).
 pub(super) fn steal(stat: &str, cpu: u32) -> Option<u64> {
     let name = format!("cpu{cpu}");
     let line = stat.lines().find(|line| line.split_whitespace().next() == Some(&name))?;

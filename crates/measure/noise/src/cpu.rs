@@ -1,4 +1,4 @@
-//! What the meters need of a CPU.
+//! The operations that the meters need of a CPU.
 
 /// A CPU as its meters see it: a clock, and work that takes time. The real one is `HostCpu`; tests have a synthetic one
 /// whose gaps are known.
@@ -6,7 +6,7 @@ pub(super) trait Cpu {
     /// The clock, in ticks. Never runs backwards.
     fn ticks(&mut self) -> u64;
 
-    /// Does so many steps of integer work, each as long as the others.
+    /// Does this many steps of integer work, each as long as the others.
     fn work(&mut self, steps: u64);
 
     /// Nanoseconds a tick.
@@ -15,6 +15,7 @@ pub(super) trait Cpu {
     /// The smallest step that the clock takes, in nanoseconds.
     fn step_ns(&self) -> f64;
 
-    /// How long the thread was ready so far while another had the CPU, in nanoseconds; `None` where nobody counts that.
+    /// The time for which the thread has been ready while another had the CPU, in nanoseconds; `None` where the
+    /// kernel does not count it.
     fn waited_ns(&mut self) -> Option<u64>;
 }

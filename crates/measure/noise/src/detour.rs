@@ -11,7 +11,7 @@ const LONG_NS: u64 = 50_000;
 pub(super) struct Detour {
     /// The reading at which the measurement began.
     pub(super) origin: u64,
-    /// How long the thread had waited for its CPU when that was last asked.
+    /// The time for which the thread had waited for its CPU at the last look.
     waited_ns: Option<u64>,
     pub(super) gaps: Gaps,
     /// Ticks in which the loop watched.
@@ -21,7 +21,7 @@ pub(super) struct Detour {
 }
 
 impl Detour {
-    /// One that has seen nothing yet.
+    /// A meter that has seen no gap yet.
     pub(super) fn new() -> Self {
         Detour { origin: 0, waited_ns: None, gaps: Gaps::new(), watched_ticks: 0, recording_ticks: 0 }
     }
@@ -36,7 +36,7 @@ impl Detour {
         self.waited_ns.is_some()
     }
 
-    /// What was taken before a turn is in none of its gaps.
+    /// The time taken before a turn is in none of its gaps.
     pub(super) fn settle(&mut self, cpu: &mut impl Cpu) {
         self.waited_ns = cpu.waited_ns();
     }
@@ -52,7 +52,7 @@ impl Detour {
             last = now;
             if ticks > threshold {
                 self.record(cpu, own, now - ticks, ticks);
-                // What writing takes, with all the cache misses after a long gap, is no gap.
+                // The time for writing a gap down, with all the cache misses after a long gap, is not a gap.
                 last = cpu.ticks();
                 recording += last.saturating_sub(now);
             }
@@ -71,7 +71,7 @@ impl Detour {
         self.gaps.record(Gap { start_ns, length_ns, preempted_ns });
     }
 
-    /// How long the thread has waited since that was last asked; short gaps since then are part of it.
+    /// The time for which the thread has waited since the last look; short gaps since then are part of it.
     fn waited(&mut self, cpu: &mut impl Cpu) -> Option<u64> {
         let now_ns = cpu.waited_ns();
         let before_ns = std::mem::replace(&mut self.waited_ns, now_ns);
@@ -123,7 +123,7 @@ mod tests {
     fn only_what_another_task_took_is_preemption() {
         let taken = [(105, 60_000), (100_005, 90_000), (300_005, 70_000)];
         let mut cpu = SyntheticCpu::new(&taken);
-        // The second gap is nobody's, of the third another task has a part.
+        // The second gap belongs to no task; another task has a part of the third.
         cpu.preempted = vec![60_000, 0, 50_000];
         let mut detour = Detour::new();
         detour.settle(&mut cpu);

@@ -4,10 +4,10 @@ use seatmap_os::CpuError;
 use std::io;
 use std::path::PathBuf;
 
-/// Why noise could not be measured. No figure comes from a thread that was not where it should have been.
+/// The reason why noise could not be measured. No figure comes from a thread that was not where it should have been.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// No CPU was named.
+    /// The list of CPUs is empty.
     #[error("there is no CPU to measure on")]
     Nothing,
     /// The same CPU twice.
@@ -29,7 +29,7 @@ pub enum Error {
     Seat {
         /// The CPU.
         cpu: u32,
-        /// What the kernel says.
+        /// The kernel's error.
         source: io::Error,
     },
     /// A control group refuses the meter.
@@ -39,10 +39,10 @@ pub enum Error {
         cpu: u32,
         /// The file that was written to.
         path: PathBuf,
-        /// What the kernel says.
+        /// The kernel's error.
         source: io::Error,
     },
-    /// A meter was not on its CPU in the end: it went offline, or somebody moved the thread.
+    /// A meter was not on its CPU in the end: the CPU went offline, or another process moved the thread.
     #[error("the meter was moved off CPU {cpu} while it measured, to CPUs {found}; nothing measured there is kept")]
     Moved {
         /// The CPU.

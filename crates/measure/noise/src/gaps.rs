@@ -1,4 +1,4 @@
-//! What the detour loop keeps.
+//! The gaps that the detour loop keeps.
 
 use super::histogram::Histogram;
 use serde::Serialize;
@@ -16,9 +16,9 @@ const SUB_BITS: u32 = 2;
 pub struct Gap {
     /// From the begin of the measurement to the begin of the gap, in nanoseconds.
     pub start_ns: u64,
-    /// What was taken: the difference of the readings around it, less the loop's own period.
+    /// The time taken: the difference of the readings around it, less the loop's own period.
     pub length_ns: u64,
-    /// For how much of it at most another task had the CPU; what is left went to interrupts, the hypervisor, the firmware
+    /// The most of it for which another task had the CPU; the rest went to interrupts, the hypervisor, the firmware
     /// or the hardware. `None` for gaps below 50 us, which are not worth asking, and where the kernel does not say.
     pub preempted_ns: Option<u64>,
 }
@@ -52,7 +52,7 @@ impl Gaps {
         }
     }
 
-    /// How many, their lengths together in nanoseconds, and the longest.
+    /// The number of gaps, the sum of their lengths in nanoseconds, and the longest.
     pub(super) fn sums(&self) -> (u64, u64, u64) {
         (self.histogram.count(), self.stolen_ns, self.histogram.max())
     }

@@ -1,6 +1,7 @@
-//! What came to CPUs while a program ran on them.
+//! The interruptions of CPUs while a program ran on them.
 //!
-//! The program has the CPUs to itself, so that no meter may run there: what is known of its noise is what the kernel counts.
+//! The program has the CPUs to itself, so that no meter may run there: its noise is known only from the kernel's
+//! counters.
 
 use super::sources::{Snapshot, Source, Watched};
 use seatmap_os::usage::Usage;
@@ -19,15 +20,16 @@ pub struct Listener {
 /// The noise that a program had.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Heard {
-    /// How long it ran, in seconds.
+    /// The running time of the program, in seconds.
     pub seconds: f64,
-    /// How often one of its threads had to leave a CPU to something else, those left out that nobody waited for.
+    /// The number of times that one of its threads had to leave a CPU to something else; processes that have not been
+    /// waited for do not count.
     pub preemptions: u64,
     /// Each CPU of its cell.
     pub cpus: Vec<OnCpu>,
 }
 
-/// What came to one CPU.
+/// The interruptions of one CPU.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct OnCpu {
     /// Its OS index.
@@ -36,7 +38,7 @@ pub struct OnCpu {
     pub interrupts_per_second: f64,
     /// Share of the time that a hypervisor took; null where the kernel does not say.
     pub steal_percent: Option<f64>,
-    /// What came, the most frequent first.
+    /// The sources of the interruptions, the most frequent first.
     pub sources: Vec<Source>,
 }
 
@@ -47,7 +49,7 @@ impl Listener {
         Listener { before: Snapshot::now(), usage: Usage::of_children() }
     }
 
-    /// What came to these CPUs, and to the processes that have been waited for, since it began.
+    /// The interruptions of these CPUs, and of the processes that have been waited for, since the beginning.
     #[must_use]
     pub fn end(&self, cpus: &[u32]) -> Heard {
         let now = Snapshot::now();
@@ -59,14 +61,14 @@ impl Listener {
     }
 
     fn on(&self, now: &Snapshot, cpu: u32) -> OnCpu {
-        // Nobody saw gaps, so that nothing is weighed against them.
+        // No meter saw gaps, so that the counts are not compared with any.
         let found = now.since(&self.before, cpu, Usage::default(), Watched { gaps: 0, share: 0.0 });
         let interrupts_per_second = found.sources.iter().filter(|it| is_interrupt(it)).map(|it| it.per_second).sum();
         OnCpu { cpu, interrupts_per_second, steal_percent: found.steal_percent, sources: found.sources }
     }
 }
 
-/// Softirqs run inside of interrupts; stolen time is none.
+/// Softirqs run inside of interrupts; stolen time is not an interrupt.
 fn is_interrupt(source: &Source) -> bool {
     !source.name.starts_with("softirq ") && !source.name.starts_with("steal,")
 }

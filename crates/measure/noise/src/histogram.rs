@@ -2,9 +2,9 @@
 
 use serde::Serialize;
 
-/// Counts of values in bins that grow with the value: each octave is cut into the same number of equal bins, and values
-/// below that number have a bin each. The relative width of a bin is at most 2^-sub_bits. As HdrHistogram does it (Tene),
-/// over all of `u64`, in memory that is taken once.
+/// Counts of values in bins that grow with the value: each octave is cut into the same number of equal bins, and
+/// values below that number have a bin each. The relative width of a bin is at most 2^-sub_bits. As HdrHistogram does
+/// it (Tene), over all of `u64`, in memory that is taken once.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Histogram {
     sub_bits: u32,
@@ -21,7 +21,7 @@ pub struct Bin {
     pub from_ns: u64,
     /// The smallest value above it.
     pub to_ns: u64,
-    /// How many there were.
+    /// The number of values.
     pub count: u64,
 }
 
@@ -50,20 +50,20 @@ impl Histogram {
         self.count
     }
 
-    /// The smallest value, exactly; 0 where there is none.
+    /// The smallest value, exactly; 0 where there are no values.
     #[must_use]
     pub fn min(&self) -> u64 {
         if self.count == 0 { 0 } else { self.min }
     }
 
-    /// The largest value, exactly; 0 where there is none.
+    /// The largest value, exactly; 0 where there are no values.
     #[must_use]
     pub fn max(&self) -> u64 {
         self.max
     }
 
-    /// The value that this share of the values does not exceed, by nearest rank: the upper end of its bin, and never more
-    /// than the largest. 0 where there is none.
+    /// The value that this share of the values does not exceed, by nearest rank: the upper end of its bin, and never
+    /// more than the largest. 0 where there are no values.
     #[must_use]
     pub fn quantile(&self, share: f64) -> u64 {
         let rank = ((share * self.count as f64).ceil() as u64).max(1);

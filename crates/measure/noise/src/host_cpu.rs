@@ -14,8 +14,8 @@ const INCREMENT: u64 = 1_442_695_040_888_963_407;
 /// The host's clock, and integer work in registers: it touches no memory, so that only time is taken from it.
 pub(super) struct HostCpu {
     clock: HostClock,
-    /// What the scheduler counts of the thread that made this, where it does: time on a CPU, time ready for one, turns
-    /// (Documentation/scheduler/sched-stats.rst).
+    /// The scheduler's counts for the thread that made this, where the kernel keeps them: time on a CPU, time ready
+    /// for one, time slices (Documentation/scheduler/sched-stats.rst).
     schedstat: Option<File>,
 }
 

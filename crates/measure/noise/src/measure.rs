@@ -18,14 +18,15 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::{Builder, Scope, ScopedJoinHandle};
 use std::time::{Duration, Instant};
 
-/// How often `watch` is called: seldom, since each time a CPU wakes up for it.
+/// The period at which `watch` is called: long, since each call wakes a CPU.
 const WATCH: Duration = Duration::from_millis(250);
 
-/// Measures the noise of these CPUs, all at once, each with a thread of its own that is pinned there. Blocks until done.
+/// Measures the noise of these CPUs, all at once, each with a thread of its own that is pinned there. Blocks until
+/// done.
 ///
 /// The CPUs need not be in the process's affinity mask; the cpuset of the thread, after it has entered
-/// [`Options::enter`], must hold them. `watch` is told a few times a second how long it has been going on and can end it;
-/// what was measured until then is reported.
+/// [`Options::enter`], must hold them. `watch` is told several times a second how long the measurement has been
+/// running, and can end it; the report then covers the time until the end.
 ///
 /// # Errors
 /// [`Error`] where a meter cannot be seated, in which case none runs, or did not stay where it was.
@@ -44,7 +45,7 @@ pub fn measure(
     std::thread::scope(|scope| room.measure(scope, cpus, watch))
 }
 
-/// What all meters share.
+/// The state that all meters share.
 struct Room<'a> {
     options: &'a Options,
     clock: HostClock,
@@ -59,7 +60,7 @@ struct Hired<'s> {
     thread: ScopedJoinHandle<'s, Option<Brought>>,
 }
 
-/// What a meter's thread brings home.
+/// The result of a meter's thread.
 struct Brought {
     metered: Metered,
     usage: Usage,
@@ -68,7 +69,7 @@ struct Brought {
     stayed: Result<(), Error>,
 }
 
-/// Whether a thread sits. Its sender lives as long as the thread, so that all have ended when none is left.
+/// Whether a thread sits. Its sender lives as long as the thread, so that all have ended when no sender is left.
 type Seated = Result<(), Error>;
 
 impl Room<'_> {
@@ -90,7 +91,7 @@ impl Room<'_> {
         let markers: Vec<Option<File>> = hired.iter().map(marker).collect::<io::Result<_>>().map_err(Error::Trace)?;
         let (before, begin) = (Snapshot::now(), Instant::now());
         for (hired, marker) in hired.iter().zip(markers) {
-            // Who is gone already shows when it is joined.
+            // A thread that has ended is noticed when it is joined.
             let _ = hired.go.send(marker);
         }
         self.wait(begin, &seats, watch);
@@ -156,7 +157,7 @@ impl Room<'_> {
 }
 
 impl Brought {
-    /// Who had the CPU in its gaps.
+    /// Names the tasks and handlers that had the CPU in its gaps.
     fn explain(&self, recording: &Recording) -> io::Result<Traced> {
         let (detour, ns_per_tick) = (&self.metered.detour, self.metered.ns_per_tick);
         let traced = trace::explain(recording, &detour.gaps.timeline(), &self.marks, detour.origin, ns_per_tick);
@@ -187,7 +188,7 @@ mod tests {
     fn this_computer_is_measured_on_each_cpu() {
         let cpus = affinity::current().unwrap();
         let report = match on(&cpus, &short()) {
-            // Somebody makes a cell here: nobody's fault, and no figure.
+            // Another process is making a cell here: the test can report no figure.
             Err(error @ (Error::Moved { .. } | Error::Cpuset { .. })) => return eprintln!("skipped: {error}"),
             result => result.unwrap(),
         };

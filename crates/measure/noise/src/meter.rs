@@ -13,7 +13,7 @@ const TURN_US: RangeInclusive<u64> = 5_000..=15_000;
 /// Where the lengths of turns start; the same for all CPUs, so that all run the same meter at once.
 const SEED: u64 = 1;
 
-/// Both meters of one CPU, and what they found.
+/// Both meters of one CPU, and their results.
 pub(super) struct Metered {
     pub(super) own: Calibration,
     pub(super) ns_per_tick: f64,
@@ -41,7 +41,7 @@ impl Metered {
         let (mut now, mut turns) = (begin, 0u64);
         while (now < end || turns < 2) && !stop() {
             let until = now + self.ticks(lengths.u64(TURN_US) as f64);
-            // One gap can be longer than all the time there was; who comes after it still gets a whole turn.
+            // One gap can be longer than the whole time; the meter that comes after it still gets a whole turn.
             let until = if now < end { until.min(end) } else { until };
             now = match turns % 2 {
                 0 => {

@@ -17,7 +17,7 @@ pub(super) struct Quanta {
 }
 
 impl Quanta {
-    /// None done yet.
+    /// No quantum done yet.
     pub(super) fn new() -> Self {
         Quanta { times: Histogram::new(SUB_BITS), worked_ticks: 0, shortest_ticks: u64::MAX }
     }
@@ -41,7 +41,8 @@ impl Quanta {
         self.shortest_ticks = self.shortest_ticks.min(ticks);
     }
 
-    /// How much longer all took than if each had been the shortest, in percent of what they took.
+    /// The excess over the time that all quanta would have taken at the length of the shortest, in percent of the
+    /// time that they took.
     pub(super) fn excess_percent(&self) -> f64 {
         let ideal = self.shortest_ticks as f64 * self.times.count() as f64;
         if self.worked_ticks == 0 { 0.0 } else { 100.0 * (1.0 - ideal / self.worked_ticks as f64) }

@@ -1,4 +1,4 @@
-//! What was found.
+//! The report of a noise measurement.
 
 use super::gaps::Gap;
 use super::histogram::Bin;
@@ -15,11 +15,11 @@ pub const FORMAT: &str = "seatmap-noise/1";
 pub struct Report {
     /// [`FORMAT`].
     pub format: &'static str,
-    /// How long the meters ran, in seconds.
+    /// The running time of the meters, in seconds.
     pub seconds: f64,
-    /// Whether that is less than was asked for, because somebody asked to stop.
+    /// Whether that is less than was asked for, because the user asked to stop.
     pub interrupted: bool,
-    /// What was read: `tsc`, `cntvct` or `clock_gettime`.
+    /// The clock that was read: `tsc`, `cntvct` or `clock_gettime`.
     pub clock: &'static str,
     /// Each CPU, in the order asked for.
     pub cpus: Vec<CpuNoise>,
@@ -36,10 +36,10 @@ pub struct CpuNoise {
     pub gaps: u64,
     /// The same a second.
     pub gaps_per_second: f64,
-    /// The longest of them; 0 where there is none.
+    /// The longest gap; 0 where there is none.
     pub longest_gap_us: f64,
-    /// The longest time in a gap that another task had the CPU, as far as gaps of 50 us and more tell; `None` where the
-    /// kernel does not count it. What a longer gap took beyond that, no scheduler has given away.
+    /// The longest time in a gap that another task had the CPU, by gaps of 50 us and more; `None` where the kernel
+    /// does not count it. The rest of a longer gap was not taken by the scheduler.
     pub longest_preemption_us: Option<f64>,
     /// All of them by length, in bins of a quarter octave; empty bins are left out.
     pub histogram: Vec<Bin>,
@@ -57,30 +57,31 @@ pub struct CpuNoise {
     pub fwq_p999_us: f64,
     /// The slowest.
     pub fwq_max_us: f64,
-    /// How much of their time would not have been, had each been as quick as the quickest. Unlike `stolen_percent` it
-    /// also holds what slows without stopping.
+    /// The share of their time that they would not have needed, had each been as quick as the quickest. Unlike
+    /// `stolen_percent` it includes slowdowns without a stop.
     pub fwq_excess_percent: f64,
     /// Share of the time that a hypervisor says it took; `None` where `/proc/stat` cannot be read.
     pub steal_percent: Option<f64>,
-    /// What the kernel counted on this CPU meanwhile, the most frequent first.
+    /// The kernel's counts on this CPU during the measurement, the most frequent first.
     pub sources: Vec<Source>,
     /// The share of the gaps for which there was not even one interrupt, context switch or page fault each: they come
     /// from the hypervisor, the firmware or the hardware. `None` with fewer than 100 gaps, where chance decides.
     pub unexplained_at_least_percent: Option<f64>,
-    /// Who had the CPU in the long gaps; `None` where the kernel's trace was not asked for.
+    /// The tasks and handlers that had the CPU in the long gaps; `None` where the kernel's trace was not asked for.
     pub trace: Option<Traced>,
     /// The meters themselves.
     pub meter: Meter,
 }
 
-/// What the meters know of themselves on one CPU.
+/// The calibration of the meters on one CPU.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Meter {
-    /// How well the begin and the length of a gap are known: the loop's period, or the clock's step where that is more.
+    /// The uncertainty of the begin and the length of a gap: the loop's period, or the clock's step where that is
+    /// more.
     pub resolution_ns: f64,
-    /// The shortest gap that is told from the loop itself.
+    /// The shortest gap that can be told from the loop itself.
     pub threshold_ns: f64,
-    /// What it takes to write down one gap; 0 where there was none. No other gap is seen meanwhile.
+    /// The time to write down one gap; 0 where there was none. The meter sees no other gap meanwhile.
     pub record_ns: f64,
     /// Share of the loop's time that went into writing; in no other figure.
     pub overhead_percent: f64,
@@ -138,7 +139,7 @@ impl Meter {
     }
 }
 
-/// 0 of nothing.
+/// 0 where the whole is 0.
 fn share_percent(part: f64, whole: f64) -> f64 {
     if whole > 0.0 { 100.0 * part / whole } else { 0.0 }
 }

@@ -17,7 +17,8 @@ pub(super) fn take(cpu: u32, enter: &[PathBuf]) -> Result<(), Error> {
     affinity::pin(&[cpu]).map_err(|source| refused(cpu, source))
 }
 
-/// Sorts CPUs into those that a meter can be seated on from here, and why not on the others. Takes a thread, which tries.
+/// Sorts CPUs into those that a meter can be seated on from here, and why not on the others. Takes a thread, which
+/// tries.
 #[must_use]
 pub fn reachable(cpus: &[u32]) -> (Vec<u32>, Vec<Error>) {
     let (mut open, mut closed) = (Vec::new(), Vec::new());
@@ -93,7 +94,7 @@ mod tests {
         assert_eq!((open, closed.len()), (vec![cpus[0]], 1));
     }
 
-    /// A mask of the process's own is no wall: meters must reach CPUs that were isolated from it.
+    /// A narrow mask of the process must not limit the meters: they must reach CPUs that were isolated from it.
     #[test]
     fn a_narrow_mask_is_left_behind() {
         let cpus = affinity::current().unwrap();

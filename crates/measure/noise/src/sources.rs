@@ -11,12 +11,12 @@ const FEWEST_GAPS: u64 = 100;
 /// One kind of event, as often as it came to a CPU while both meters ran.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Source {
-    /// As the kernel calls it: `LOC Local timer interrupts`, `IRQ 36 virtio1-req.0`, `softirq TIMER`, `context switches,
-    /// involuntary`, `page faults`, `steal, clock ticks`.
+    /// As the kernel calls it: `LOC Local timer interrupts`, `IRQ 36 virtio1-req.0`, `softirq TIMER`, `context
+    /// switches, involuntary`, `page faults`, `steal, clock ticks`.
     pub name: String,
-    /// How often.
+    /// The number of events.
     pub count: u64,
-    /// How often a second.
+    /// Events a second.
     pub per_second: f64,
     /// The largest share of the gaps that it can be behind: each event stops a program at most once. `None` where that
     /// cannot be said: a softirq runs inside an interrupt's gap, stolen time comes in no countable pieces, and few gaps
@@ -32,7 +32,7 @@ pub(super) struct Snapshot {
     at: Instant,
 }
 
-/// What came to one CPU.
+/// The events on one CPU.
 pub(super) struct Found {
     /// The most frequent first.
     pub(super) sources: Vec<Source>,
@@ -50,7 +50,7 @@ pub(super) struct Watched {
 }
 
 impl Snapshot {
-    /// Reads them. What cannot be read stays empty.
+    /// Reads the counters. Those that cannot be read stay empty.
     pub(super) fn now() -> Self {
         let read = |path| std::fs::read_to_string(path).unwrap_or_default();
         Snapshot {
@@ -66,7 +66,7 @@ impl Snapshot {
         (self.at - earlier.at).as_secs_f64().max(f64::MIN_POSITIVE)
     }
 
-    /// What came to this CPU since an earlier reading.
+    /// The events on this CPU since an earlier reading.
     pub(super) fn since(&self, earlier: &Snapshot, cpu: u32, usage: Usage, watched: Watched) -> Found {
         let seconds = self.seconds_since(earlier);
         let softirqs = self.softirqs.since(&earlier.softirqs, cpu).into_iter();
@@ -95,7 +95,7 @@ impl Snapshot {
 }
 
 impl Watched {
-    /// The largest share of the gaps that so many events can be behind.
+    /// The largest share of the gaps that this many events can explain.
     fn explained(self, events: u64) -> Option<f64> {
         let while_watched = events as f64 * self.share;
         (self.gaps >= FEWEST_GAPS).then(|| (100.0 * while_watched / self.gaps as f64).min(100.0))

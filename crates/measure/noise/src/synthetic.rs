@@ -5,14 +5,14 @@ use super::cpu::Cpu;
 /// One tick is one nanosecond, a reading takes ten, a step of work one; at known times time is taken away.
 pub(super) struct SyntheticCpu {
     now: u64,
-    /// Begin and length of what is taken, in order.
+    /// Begin and length of the gaps, in order.
     taken: Vec<(u64, u64)>,
     at: usize,
-    /// How much of each another task had; nobody counts that where it is empty.
+    /// The part of each gap that another task had; where this is empty, the kernel does not count it.
     pub(super) preempted: Vec<u64>,
 }
 
-/// What a reading of the clock takes.
+/// The duration of a reading of the clock.
 pub(super) const READING: u64 = 10;
 
 impl SyntheticCpu {

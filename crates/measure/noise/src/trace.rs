@@ -1,12 +1,13 @@
-//! What the kernel did meanwhile, by its own trace.
+//! The kernel's activity during a measurement, by its own trace.
 //!
-//! Counters say how often something came; the trace says when it began and ended, so that the long gaps of the detour loop
-//! can each be shared out among those who had the CPU in them. What no one had is left over: a hypervisor that ran another
-//! guest, the firmware, the hardware. The meters themselves decide what is a gap; the trace only explains.
+//! Counters say how often an event came; the trace says when it began and ended. So each of the long gaps of the
+//! detour loop can be shared out among the tasks and handlers that had the CPU in it. The rest is unexplained: a
+//! hypervisor that ran another guest, the firmware, the hardware. The meters alone decide which times are gaps; the
+//! trace only explains them.
 //!
-//! The trace is an instance of its own beside the kernel's (Documentation/trace/ftrace.rst), with handlers of interrupts,
-//! softirqs and changes of task, on the metered CPUs alone. It is removed in the end; one whose maker was killed goes with
-//! the next. Writing an event takes the traced CPU part of a microsecond, which is in the gaps.
+//! The trace is an instance of its own beside the kernel's (Documentation/trace/ftrace.rst), with handlers of
+//! interrupts, softirqs and changes of task, on the metered CPUs alone. It is removed in the end; one whose maker was
+//! killed goes with the next. Writing an event takes the traced CPU part of a microsecond, which is in the gaps.
 
 mod blame;
 mod instance;
@@ -19,7 +20,7 @@ pub(super) use instance::Instance;
 use super::gaps::Gap;
 use seatmap_host::HostClock;
 
-/// What the trace holds of one CPU.
+/// The trace of one CPU.
 pub(super) struct Recording {
     /// As the kernel writes it, a line an event.
     text: Vec<u8>,
@@ -43,7 +44,7 @@ pub(super) struct Mark {
 }
 
 impl Mark {
-    /// Now. Of some tries the one with the least between its two readings.
+    /// The current time. Of several tries, takes the one with the least time between its two readings.
     pub(super) fn now(clock: &HostClock) -> Self {
         let tried = (0..16).map(|_| {
             let (before, mono_ns, after) = (clock.stamp().ticks, mono_ns(), clock.stamp().ticks);
@@ -71,8 +72,8 @@ fn mono_ns() -> u64 {
     now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
 }
 
-/// Shares the gaps of one CPU out; `None` where the recording lacks the meter's mark. `origin` is the reading that gaps are
-/// counted from.
+/// Shares the gaps of one CPU out; `None` where the recording lacks the meter's mark. `origin` is the reading that
+/// gaps are counted from.
 pub(super) fn explain(
     recording: &Recording,
     gaps: &[Gap],

@@ -1,4 +1,4 @@
-//! The JSON Schema in `docs/formats/` against what is really written, key by key in both directions.
+//! Checks the JSON Schema in `docs/formats/` against a report as it is written, key by key in both directions.
 #![expect(clippy::unwrap_used, reason = "a helper that finds its input broken fails the test")]
 
 use seatmap_noise::{Bin, CpuNoise, FORMAT, Gap, Heard, Meter, OnCpu, Report, Share, Source, Taker, Traced, TracedGap};
@@ -11,7 +11,7 @@ fn schema() -> Value {
 
 const NOTHING: [&str; 0] = [];
 
-/// A report in which nothing is left out. No `..Default`: a new field must be added here, and so to the schema.
+/// A report with every field filled. No `..Default`: a new field must be added here, and so to the schema.
 fn full() -> Report {
     let cpu = CpuNoise {
         cpu: 3,
@@ -65,7 +65,7 @@ fn the_schema_is_one_and_says_what_each_key_is() {
     assert_eq!(undescribed(&schema()), NOTHING);
 }
 
-/// All keys are required, so that what is valid has each of them, and the closed schema allows no others.
+/// All keys are required, so that a valid report has each of them, and the closed schema allows no others.
 #[test]
 fn reports_have_the_keys_of_the_schema_and_no_others() {
     let mut report = serde_json::to_value(full()).unwrap();
@@ -84,7 +84,7 @@ fn reports_have_the_keys_of_the_schema_and_no_others() {
     }
 }
 
-/// What `seatmap cell run` adds to the report of a seating.
+/// The part that `seatmap cell run` adds to the report of a seating.
 #[test]
 fn what_a_program_heard_is_as_the_schema_of_seatings_says() {
     let text = include_str!("../../../../docs/formats/seatmap-seating-1.schema.json");

@@ -1,8 +1,9 @@
 //! How long links and directories are busy, from the loaded curve.
 //!
-//! A curve tells one thing: how much longer round trips take as more of them run. So one number is fitted, by which all
-//! that is assumed to be busy with a message is so for longer or shorter. Which pairs are near and which are far, and which
-//! of them meet on a link, decides as much; so the twin runs the pairs that the profile was measured with.
+//! A curve tells one thing: how much longer round trips take as more of them run. So a single factor is fitted: it
+//! scales all the times for which parts are assumed to be busy with a message. The result also depends on which pairs
+//! are near and which are far, and which of them share a link; so the twin runs the pairs that the profile was
+//! measured with.
 
 use super::TwinError;
 use crate::fidelity;
@@ -25,18 +26,19 @@ const FACTORS: std::ops::RangeInclusive<i32> = -2..=8;
 const CUTS: usize = 5;
 /// Costs that differ by less, as shares of a distance, are the same.
 const AS_GOOD: f64 = 1e-4;
-/// What unloaded distances may lose by it, in percent of their median.
+/// The most that unloaded distances may lose by it, in percent of their median.
 const MOST_LOST_PERCENT: f64 = 1.0;
-/// Where pairs are drawn from if the profile does not tell which ones it drew: they decide as much as capacities do, so it
-/// takes several draws, and their spread is told.
+/// Where pairs are drawn from if the profile does not tell which ones it drew: they decide as much as capacities do,
+/// so it takes several draws, and their spread is told.
 const ANY_DRAWS: [u64; 3] = [1, 2, 3];
 
-/// How the twin follows the loaded curve.
+/// The twin's match with the loaded curve.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Followed {
-    /// By how much the assumptions on what is busy were multiplied.
+    /// The factor on the assumed busy times.
     pub busy_factor: f64,
-    /// The least and the largest factor that follow the curve as well, of those tried: far apart where it leaves it open.
+    /// The least and the largest factor that follow the curve as well, of those tried: far apart where it leaves it
+    /// open.
     pub busy_range: [f64; 2],
     /// Points of both curves, by pairs at once.
     pub points: Vec<Point>,
@@ -92,8 +94,9 @@ pub fn follow(levels: &mut Hierarchy, profile: &Profile) -> Result<Followed, Twi
     })
 }
 
-/// The factor that costs least, and the least and largest of those that cost no more to speak of. All whole powers of two
-/// are tried, and then the neighbourhood of the best by thirds. Where the curve leaves it open, what is assumed stays.
+/// The factor that costs least, and the least and largest of those that cost no more to speak of. All whole powers of
+/// two are tried, and then the neighbourhood of the best by thirds. Where the curve leaves it open, what is assumed
+/// stays.
 fn cheapest(cost: impl Fn(f64) -> Result<f64, TwinError>) -> Result<(f64, [f64; 2]), TwinError> {
     let mut tried = Vec::new();
     for power in FACTORS {
@@ -115,7 +118,8 @@ fn cheapest(cost: impl Fn(f64) -> Result<f64, TwinError>) -> Result<(f64, [f64; 
     Ok((best.exp2(), range.map(f64::exp2)))
 }
 
-/// Of the powers that cost no more than the best, as far as figures go: that nearest to zero, the least and the largest.
+/// Of the powers that cost no more than the best, as far as the figures tell: the nearest to zero, the least and the
+/// largest.
 fn least_changed(tried: &[(f64, f64)]) -> (f64, [f64; 2]) {
     let least = tried.iter().map(|(cost, _)| *cost).fold(f64::INFINITY, f64::min);
     let as_good: Vec<f64> =
@@ -140,7 +144,7 @@ fn chosen(curve: &[Loaded], pus: usize) -> Vec<Loaded> {
     (0..count).map(at).collect()
 }
 
-/// What is busy, multiplied; cycles of a tick at least.
+/// The hierarchy with its busy times multiplied by a factor; a busy time stays at least one tick.
 pub(super) fn busier(levels: &Hierarchy, factor: f64) -> Hierarchy {
     let mut levels = levels.clone();
     let tick = 1.0 / f64::from(levels.ticks_per_cycle);
@@ -166,7 +170,7 @@ pub(super) fn busier(levels: &Hierarchy, factor: f64) -> Hierarchy {
     levels
 }
 
-/// How far a machine is from the curve; infinitely, where its distances suffer.
+/// The deviation of a machine from the curve; infinite where its distances suffer.
 fn cost(levels: &Hierarchy, profile: &Profile, points: &[Loaded]) -> Result<f64, TwinError> {
     let model = Arc::new(levels.clone().model(&levels.name)?);
     if fidelity::all(profile, &model).rmse_percent > MOST_LOST_PERCENT {
@@ -175,7 +179,8 @@ fn cost(levels: &Hierarchy, profile: &Profile, points: &[Loaded]) -> Result<f64,
     Ok(rms(curve(&model, profile, points)?.iter().map(Point::off)).unwrap_or(0.0))
 }
 
-/// The twin's own curve at these points, by the protocol that measures everybody's, and with the profile's own pairs.
+/// The twin's own curve at these points, by the protocol that measures every profile's, and with the profile's own
+/// pairs.
 fn curve(model: &Arc<CoherentModel>, profile: &Profile, points: &[Loaded]) -> Result<Vec<Point>, TwinError> {
     let seeds = profile.loaded_seed.map_or(ANY_DRAWS.to_vec(), |seed| vec![seed]);
     let curves = seeds.iter().map(|seed| drawn(model, profile, points, *seed)).collect::<Result<Vec<_>, _>>()?;

@@ -69,12 +69,12 @@ fn groups(profile: &Profile, distance: &CoreDistance, model: &HomeModel, core_of
             seen.len() as u32 - 1
         }
     };
-    // Siblings of two groups leave numbers that nobody has.
+    // Siblings of two groups leave unused group numbers.
     group_of.into_iter().map(&mut dense).collect()
 }
 
-/// Cores that are nearer to each other than to the rest, which is what packages are; but those that only seem far from each
-/// other, since the line's home is with the others, are one.
+/// Cores that are nearer to each other than to the rest form a package. Cores that only seem far from each other,
+/// since the line's home is with the others, are one package.
 fn packages(profile: &Profile, distance: &CoreDistance, core_of: &[usize], cores: usize) -> Vec<Option<u32>> {
     let far = findings(profile).into_iter().find_map(|finding| match finding {
         Finding::FarHome { pus, .. } => Some(pus),
@@ -99,7 +99,7 @@ fn offsets(model: &HomeModel, core_of: &[usize], cores: usize, homes: usize) -> 
     (0..cores).map(|core| (0..homes).map(|home| mean(core, home)).collect()).collect()
 }
 
-/// The core clock: the rate of a TSC, or what is usual.
+/// The core clock: the rate of a TSC, or the usual one.
 fn clock(profile: &Profile) -> Figure {
     let ghz = profile.clock.frequency_hz.map(|hz| (hz / 1e7).round() / 100.0);
     let is_core_clock = profile.clock.source.as_deref() != Some("cntvct");

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 /// How far apart two sets of distances are.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Fidelity {
-    /// What the pairs have in common.
+    /// The relation of the pairs.
     pub name: String,
     /// Pairs that were compared.
     pub pairs: usize,
@@ -77,7 +77,8 @@ pub fn by_class(profile: &Profile, model: &CoherentModel) -> Vec<Fidelity> {
     classes
 }
 
-/// Every pair of cores for a line of every home, against what the profile's fit predicts; `None` with one home.
+/// Every pair of cores for a line of every home, compared with the predictions of the profile's fit; `None` with one
+/// home.
 #[must_use]
 pub fn by_home(profile: &Profile, model: &CoherentModel) -> Option<Fidelity> {
     let homes = profile.home_model.as_ref().filter(|_| model.homes() > 1)?;

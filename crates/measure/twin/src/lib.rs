@@ -1,6 +1,6 @@
-//! A twin: a machine that the simulator runs, fitted to what was measured of a real one.
+//! A twin: a machine that the simulator runs, fitted to the measurements of a real one.
 //!
-//! Its distances with nothing else going on are the profile's; what it does under load follows the profile's loaded curve,
+//! With no other load its distances are the profile's. Its behaviour under load follows the profile's loaded curve,
 //! where there is one, and stated assumptions where there is none.
 //!
 //! | module | does |
@@ -30,18 +30,18 @@ pub const FORMAT: &str = "seatmap-fit/1";
 pub struct Twin {
     /// The machine, to be written on file.
     pub levels: Hierarchy,
-    /// What reading that file gives.
+    /// The model that reading that file gives.
     pub model: CoherentModel,
-    /// How it compares.
+    /// The comparison with the profile.
     pub report: Report,
 }
 
-/// How like its original a twin is.
+/// A comparison of a twin with its original.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Report {
     /// [`FORMAT`].
     pub format: &'static str,
-    /// What it is called.
+    /// The name of the twin.
     pub name: String,
     /// The name of the machine that it is a twin of.
     pub machine: String,
@@ -53,13 +53,13 @@ pub struct Report {
     pub groups: usize,
     /// Homes of lines; 1 where the profile knows one line only.
     pub homes: usize,
-    /// Whether single pairs carry what groups and offsets leave.
+    /// Whether single pairs carry the residuals of groups and offsets.
     pub has_rest: bool,
     /// Nanoseconds of a tick.
     pub tick_ns: f64,
     /// Unloaded distances, all of them.
     pub all: Fidelity,
-    /// The same of a twin without what groups and offsets leave of single pairs: how much the structure explains.
+    /// The same of a twin without the residuals of single pairs: how much the structure explains.
     pub structure: Fidelity,
     /// The same by distance class, nearest first.
     pub by_class: Vec<Fidelity>,
@@ -77,7 +77,7 @@ pub enum TwinError {
     Unfit {
         /// The profile.
         name: String,
-        /// What it lacks.
+        /// The data that it lacks.
         problem: &'static str,
     },
     /// The model made of it cannot be run.
@@ -88,7 +88,7 @@ pub enum TwinError {
     Load(#[from] MeasureError<SimError>),
 }
 
-/// What a twin must be able to tell.
+/// The abilities that a twin must have.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Needs {
     /// Homes of lines.
@@ -100,7 +100,7 @@ pub struct Needs {
 /// Fits a twin.
 ///
 /// # Errors
-/// [`TwinError`]: a profile without distances between two cores, or without what is needed of it.
+/// [`TwinError`]: a profile without distances between two cores, or without other data that a twin needs.
 pub fn fit(profile: &Profile, needs: Needs) -> Result<Twin, TwinError> {
     check(profile, needs)?;
     let mut levels = explain::parts(profile)?.levels(profile)?;
@@ -110,7 +110,7 @@ pub fn fit(profile: &Profile, needs: Needs) -> Result<Twin, TwinError> {
         true => None,
         false => Some(capacity::follow(&mut levels, profile)?),
     };
-    // What is judged is what stands on file, to its last digit.
+    // The report judges the twin as it is on file, to the last digit.
     let model = CoherentModel::from_toml(&levels.name, &levels.to_toml())?;
     let report = Report {
         format: FORMAT,

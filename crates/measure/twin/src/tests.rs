@@ -1,4 +1,4 @@
-//! Twins of synthetic machines, of a simulated one, and of nothing much.
+//! Twins of synthetic machines, of a simulated one, and of profiles that lack data.
 
 use super::*;
 use seatmap_machine::{CoreDistance, Loaded, Matrix, Origin, OriginKind, Topology};
@@ -68,7 +68,7 @@ fn homes_come_back_by_their_offsets() {
     assert_eq!((twin.report.homes, by_home.pairs), (64, 64 * (240 * 239 / 2 - 60 * 6)));
 }
 
-/// The loaded curve of a machine, by the protocol that measures everybody's.
+/// The loaded curve of a machine, by the protocol that measures every profile's.
 fn measured(model: CoherentModel, seed: u64) -> Vec<Loaded> {
     let plan = Plan { seed, ..Plan::new(Effort::Quick, model.ns_per_tick()).without_noise() };
     let (pus, model) = (model.topology.os_indices().collect::<Vec<_>>(), Arc::new(model));
@@ -77,7 +77,7 @@ fn measured(model: CoherentModel, seed: u64) -> Vec<Loaded> {
     load::curve(&mut probe, &pus, &plan, &mut |_, _| ControlFlow::Continue(())).unwrap()
 }
 
-/// A machine whose links and directories are busy so many times as long as is assumed, and its profile.
+/// A machine whose links and directories are busy `factor` times as long as assumed, and its profile.
 fn busy(factor: f64, seed: u64) -> Profile {
     let mut profile = profile(16, groups);
     let assumed = fit(&profile, Needs::default()).unwrap().levels;

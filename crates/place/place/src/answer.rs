@@ -1,24 +1,24 @@
-//! What came of a request.
+//! The answer to a request.
 
 use crate::Request;
 use seatmap_plan::{Agreement, Baselines, Channel, Plan};
 
-/// A placement with what is known about it.
+/// A placement with the facts known about it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Answer {
     /// The OS index of the PU of each task.
     pub placement: Vec<u32>,
-    /// The objective: weight x ns for distance, weight for congestion, nanoseconds where runs judged.
+    /// The cost: weight x ns for distance, weight for congestion, nanoseconds where runs judged.
     pub cost: f64,
-    /// No placement costs less.
+    /// A proven limit: every placement costs at least this.
     pub lower_bound: f64,
-    /// Whether that this is the cheapest is proven.
+    /// Whether it is proven that no placement is cheaper.
     pub optimal: bool,
-    /// What the usual placements cost.
+    /// The costs of the usual placements.
     pub baselines: Baselines,
-    /// How well cheaper objectives would have told placements apart, where runs judged them.
+    /// How well cheaper objectives would have ranked the placements, where runs of the program judged them.
     pub agreement: Option<Agreement>,
-    /// How it was found.
+    /// The method that found it.
     pub method: String,
     /// Which home each communicating pair should use, where that was asked for.
     pub channels: Vec<Channel>,

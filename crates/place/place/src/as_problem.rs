@@ -6,8 +6,8 @@ use seatmap_machine::Square;
 
 /// A quadratic assignment problem as tasks on slots, and the way back.
 ///
-/// The matrix with more zeros is the traffic, whichever of the two it is; its items without traffic are the holes. What a
-/// permutation costs is what the placement costs.
+/// The matrix with more zeros is the traffic, whichever of the two it is; its items without traffic are the holes.
+/// The placement costs as much as the permutation.
 pub(crate) struct AsProblem {
     /// The placement problem.
     pub problem: Problem,
@@ -18,7 +18,7 @@ pub(crate) struct AsProblem {
 }
 
 impl AsProblem {
-    /// `None` where directions matter, a number is negative, both diagonals hold something, or nothing flows.
+    /// `None` where directions matter, a number is negative, both diagonals hold a number, or there is no traffic.
     pub(crate) fn new(qap: &Qap) -> Option<Self> {
         let (a, b) = qap.symmetric()?;
         let is_turned = filled(b) < filled(a);

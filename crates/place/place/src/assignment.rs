@@ -1,13 +1,14 @@
 //! Linear assignment.
 
-/// Cells are taken to be no farther from 0 than this, so that sums and differences of them are finite, and not a number to
-/// be as large: a path that is infinitely long would be looked for without end.
+/// Entries are limited to this absolute value, so that sums and differences of them are finite; an entry that is not
+/// a number counts as this large. With an infinitely long path the search would not end.
 const LARGEST_CELL: f64 = 1e150;
 
 /// The least sum of one cell a row, no column twice, with the column of each row.
 ///
-/// `cost` is row-major, `rows` x `columns`, with no more rows than columns. Shortest augmenting paths (Jonker & Volgenant
-/// 1987), O(rows^2 x columns): every path ends, as each of its steps uses another column and one column is free.
+/// `cost` is row-major, `rows` x `columns`, with no more rows than columns. Shortest augmenting paths (Jonker &
+/// Volgenant 1987), O(rows^2 x columns): every path ends, as each of its steps uses another column and one column is
+/// free.
 #[must_use]
 pub fn assign(rows: usize, columns: usize, cost: &[f64]) -> (f64, Vec<usize>) {
     let cell = |at: usize| match cost[at] {
@@ -71,7 +72,7 @@ mod tests {
         free.map(rest).fold(f64::INFINITY, f64::min)
     }
 
-    /// Numbers of any size, and what is none.
+    /// Numbers of any size, infinities, and values that are not a number.
     fn wild() -> impl Strategy<Value = f64> {
         prop_oneof![Just(0.0), Just(f64::INFINITY), Just(f64::NAN), Just(f64::MAX), prop::num::f64::ANY, -1e3..1e3]
     }

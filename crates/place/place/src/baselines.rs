@@ -1,4 +1,4 @@
-//! What people would have done without a plan.
+//! The costs of the usual placements, made without a plan.
 
 use crate::orders::{compact, scatter};
 use crate::search::{Found, Limit};
@@ -13,7 +13,7 @@ pub(crate) const DRAWN_BY_RUNS: usize = 24;
 /// Tasks beyond which fewer random placements do: their costs hardly differ.
 const LARGEST_DRAWN: usize = 2000;
 
-/// How many random placements to draw where a cost is a sum.
+/// The number of random placements to draw where a cost is a sum.
 pub(crate) fn drawn(problem: &Problem) -> usize {
     if problem.tasks() > LARGEST_DRAWN { DRAWN / 50 } else { DRAWN }
 }
@@ -24,9 +24,9 @@ pub(crate) fn at_random(problem: &Problem, rng: &mut Xoshiro) -> Vec<usize> {
     slot_of[..problem.tasks()].iter().map(|slot| problem.pu_of_slot[*slot as usize] as usize).collect()
 }
 
-/// What the usual placements cost. `cost` judges the PU (row) of each task. Nothing is asked of these placements but that
-/// they use the same PUs: they are what a user gets who does not think of fixed tasks. Of the random ones one is drawn in any
-/// case, the others while the limit's deadline is not over.
+/// The costs of the usual placements. `cost` judges the PU (row) of each task. The only constraint on these
+/// placements is that they use the same PUs: a user who does not think of fixed tasks gets them. One random placement
+/// is always drawn; the others are drawn until the limit's deadline.
 pub(crate) fn baselines(
     request: &Request,
     problem: &Problem,
@@ -50,7 +50,7 @@ pub(crate) fn baselines(
     }
 }
 
-/// The PU (row) of each of so many tasks: along the OS's numbers, compact, scattered.
+/// The PU (row) of each task: along the OS's numbers, compact, scattered.
 pub(crate) fn usual(request: &Request, tasks: usize, pus: &Pus) -> [Vec<usize>; 3] {
     let row = |os: &u32| pus.index_of(*os).unwrap_or(0);
     let mut os = pus.os.clone();
@@ -60,17 +60,17 @@ pub(crate) fn usual(request: &Request, tasks: usize, pus: &Pus) -> [Vec<usize>; 
         .map(|order| (0..tasks).map(|task| row(&order[task % order.len()])).collect())
 }
 
-/// The usual placements, `None` for those that a problem does not allow: what a search finds that starts from them is no
+/// The usual placements, `None` for those that a problem does not allow. A search that starts from them finds nothing
 /// worse than they are.
 pub(crate) fn starts(request: &Request, problem: &Problem, pus: &Pus) -> [Option<Vec<u32>>; 3] {
     usual(request, problem.tasks(), pus).map(|pu_of| assignment(problem, &pu_of))
 }
 
-/// By how much a usual placement may seem dearer and be as good: the rounding of a sum.
+/// The factor by which rounding may make a usual placement look dearer than an equally good one.
 const AS_GOOD: f64 = 1.0 + 1e-9;
 
-/// A usual placement that costs no more than this, and its name: it is easier to read and to come by without a plan than one
-/// that is as cheap, and loads links less by chance.
+/// A usual placement that costs no more than this, and its name: it is easier to read and to come by without a plan
+/// than one that is as cheap, and loads links less by chance.
 pub(crate) fn as_good(
     request: &Request,
     problem: &Problem,

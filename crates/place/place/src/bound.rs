@@ -1,4 +1,4 @@
-//! What no placement can undercut.
+//! Lower bounds on the cost of any placement.
 
 use crate::Problem;
 use crate::assignment::assign;
@@ -8,14 +8,14 @@ use seatmap_machine::Square;
 /// The part of a search's time that its bound may take.
 pub(crate) const BOUND_PART: u32 = 4;
 
-/// Beyond so many cells the assignment is left out, and each task takes the place it likes best.
+/// Above this number of cells the assignment is left out, and each task takes the slot it likes best.
 const LARGEST_ASSIGNED: usize = 512;
 
-/// The bound of Gilmore (1962) and Lawler (1963): each task with the nearest slots there are for its heaviest partners, and
-/// then the best assignment of tasks to slots by that.
+/// The bound of Gilmore (1962) and Lawler (1963): each task with the nearest slots there are for its heaviest
+/// partners, and then the best assignment of tasks to slots by that.
 ///
-/// In the problem's unit. Where tasks or slots are more than 512 the tasks may share slots, which is cheaper to compute
-/// and weaker. What the limit's deadline leaves no time for counts nothing, which is weaker still.
+/// In the problem's unit. Where there are more than 512 tasks or slots, tasks may share slots, which is cheaper to
+/// compute and weaker. Terms for which the limit's deadline leaves no time count as zero, which is weaker still.
 #[must_use]
 pub fn gilmore_lawler(problem: &Problem, limit: &Limit) -> f64 {
     let (tasks, slots) = (problem.tasks(), problem.slots());
@@ -30,12 +30,12 @@ pub fn gilmore_lawler(problem: &Problem, limit: &Limit) -> f64 {
         Some(fixed) if fixed as usize != slot => f64::MAX / 1e30,
         _ => dot(&weights[task], &near[slot]),
     };
-    // Each pair is paid for by both its tasks.
+    // Each pair is counted for both its tasks.
     0.5 * best_sum(tasks, slots, &mut Watch::new(limit, slots * longest), pays).unwrap_or_else(|so_far| so_far)
 }
 
-/// The same bound for dense matrices, which may hold negative numbers. Where the limit's deadline comes first it is what the
-/// largest numbers of both come to.
+/// The same bound for dense matrices, which may hold negative numbers. Where the limit's deadline comes first, it is
+/// a crude bound from the largest numbers of both matrices.
 #[must_use]
 pub fn gilmore_lawler_dense(qap: &Qap, limit: &Limit) -> f64 {
     let n = qap.n();
@@ -52,7 +52,7 @@ pub fn gilmore_lawler_dense(qap: &Qap, limit: &Limit) -> f64 {
     best_sum(n, n, &mut watch, pays).unwrap_or_else(|_| crude(qap))
 }
 
-/// No sum of products is below this: each flow over the largest distance there is, with the worse sign.
+/// A limit below every sum of products: each flow over the largest distance there is, with the worse sign.
 fn crude(qap: &Qap) -> f64 {
     let cells = |m: &'_ Square<f64>| (0..m.n()).flat_map(|i| m.row(i).to_vec()).collect::<Vec<f64>>();
     let (a, b) = (cells(qap.a()), cells(qap.b()));
@@ -63,8 +63,8 @@ fn crude(qap: &Qap) -> f64 {
     -flows * b.iter().fold(0.0_f64, |most, cell| most.max(cell.abs()))
 }
 
-/// The cheapest way to give each task a slot of its own; where there are many slots, each task its cheapest. `Err` is the
-/// sum over the tasks that there was time for.
+/// The cheapest way to give each task a slot of its own; where there are many slots, each task its cheapest. `Err` is
+/// the sum over the tasks that there was time for.
 fn best_sum(tasks: usize, slots: usize, watch: &mut Watch, pays: impl Fn(usize, usize) -> f64) -> Result<f64, f64> {
     let is_assigned = slots <= LARGEST_ASSIGNED;
     let (mut cells, mut sum) = (Vec::new(), 0.0);

@@ -8,8 +8,8 @@ const MOST_SLOTS: usize = 20_000;
 
 /// The problem of a request, on these PUs: slots, zones, and tasks in their places.
 ///
-/// More tasks than PUs share them evenly: no PU has two tasks more than another, and two tasks of one PU are as far apart
-/// as the nearest PUs are.
+/// More tasks than PUs share them evenly: no PU has two tasks more than another, and two tasks of one PU are as far
+/// apart as the nearest PUs are.
 pub(crate) fn problem(request: &Request, pus: &Pus) -> Result<Problem, PlaceError> {
     let (tasks, n) = (request.pattern.tasks, pus.os.len());
     let copies = tasks.div_ceil(n);

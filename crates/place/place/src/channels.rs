@@ -1,12 +1,12 @@
-//! Which line each communicating pair should use.
+//! The line that each communicating pair should use.
 
 use crate::pus::Predictions;
 use crate::{PlaceError, Request, Traffic};
 use seatmap_machine::OriginKind;
 use seatmap_plan::Channel;
 
-/// For each communicating pair, the heaviest first, the home that serves it best, and a candidate line of that home that no
-/// other pair has yet, while there are such. `allowed` may keep a home from a pair.
+/// For each communicating pair, the heaviest first, the home that serves it best, and a candidate line of that home
+/// that no other pair has yet, while there are such. `allowed` may keep a home from a pair.
 pub(crate) fn choose(
     request: &Request,
     traffic: &Traffic,
@@ -36,14 +36,14 @@ pub(crate) fn choose(
     Ok(chosen)
 }
 
-/// How many homes the profile tells apart.
+/// The number of homes that the profile tells apart.
 pub(crate) fn homes(request: &Request) -> Result<usize, PlaceError> {
     let (profile, model) = (request.profile, request.profile.home_model.as_ref());
     let homes = model.map_or(0, |model| model.homes());
     if homes >= 2 {
         return Ok(homes);
     }
-    // Only a machine that was measured, and not for homes yet, can be measured for them.
+    // A profile can be measured for homes only where it comes from a measurement that has not looked for homes yet.
     let were_tried = model.is_some_and(|model| model.lines.is_some());
     let more = match profile.origin.kind {
         OriginKind::Measured if !were_tried => ", or look for homes with 'seatmap measure --homes 64'",

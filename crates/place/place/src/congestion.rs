@@ -4,12 +4,13 @@ use crate::search::{Found, Limit};
 use crate::{Links, Problem};
 use seatmap_statistics::Xoshiro;
 
-/// How much of the objective the distance decides among placements with equal loads.
+/// The share of the objective by which the distance decides among placements with equal loads.
 const DISTANCE_SHARE: f64 = 1e-4;
 /// Proposals between two looks at the clock and the temperature.
 const STRIDE: u64 = 256;
 
-/// Simulated annealing (Kirkpatrick et al. 1983) on the load of the most loaded link, ties by distance, from a placement.
+/// Simulated annealing (Kirkpatrick et al. 1983) on the load of the most loaded link, ties by distance, from a
+/// placement.
 ///
 /// A maximum over links has wide plateaus, on which descents get stuck and annealing walks on. `limit.kicks` counts 256
 /// proposals each.
@@ -38,7 +39,7 @@ pub fn anneal(problem: &Problem, links: &Links, start: &[u32], limit: &Limit, se
     best
 }
 
-/// The first of the assignments whose most loaded link is loaded least; empty where there are none.
+/// The first of the assignments whose most loaded link has the least load; empty where there are no assignments.
 pub(crate) fn least_loaded(problem: &Problem, links: &Links, starts: Vec<Vec<u32>>) -> Vec<u32> {
     let most = |slot_of: &Vec<u32>| {
         let pu_of: Vec<usize> = slot_of.iter().map(|slot| problem.pu_of_slot[*slot as usize] as usize).collect();

@@ -2,7 +2,7 @@
 
 use seatmap_machine::nanoseconds::MAX_ROUND_TRIP_NS;
 
-/// Why a placement was refused, with what would help.
+/// The reason why a placement was refused, with a remedy.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PlaceError {
     /// The machine's profile has no distances.
@@ -18,7 +18,7 @@ pub enum PlaceError {
     NoDistance {
         /// The two PUs.
         pus: [u32; 2],
-        /// What stands in the profile.
+        /// The text in the profile.
         ns: String,
     },
     /// More than the searches can hold.

@@ -7,11 +7,11 @@ use crate::search::{Found, Limit};
 /// Tasks up to which it is worth trying.
 pub const MOST_TASKS: usize = 14;
 
-/// Depth-first branch and bound from a known placement. `Some` is proven to be the cheapest; `None` means that the limit
-/// came first.
+/// Depth-first branch and bound from a known placement. `Some` is proven to be the cheapest; `None` means that the
+/// limit came first.
 ///
-/// At each step the next task, the heaviest first, tries every free slot; the Gilmore-Lawler bound of what is left cuts
-/// branches off, and of slots that an exchange maps onto each other only one is tried.
+/// At each step the next task, the heaviest first, tries every free slot. The Gilmore-Lawler bound of the remaining
+/// tasks cuts branches off; of slots that an exchange maps onto each other only one is tried.
 #[must_use]
 pub fn exact(problem: &Problem, known: &Found, limit: &Limit) -> Option<Found> {
     let mut order: Vec<usize> = (0..problem.tasks()).collect();
@@ -107,7 +107,7 @@ impl Tree<'_> {
         })
     }
 
-    /// What a task adds to those seated.
+    /// The cost that a task adds to the tasks already placed.
     fn added(&self, task: usize, slot: usize) -> f64 {
         let seated = self.problem.traffic.of(task).filter(|(with, _)| self.slot_of[*with] != u32::MAX);
         seated.map(|(with, weight)| weight * self.problem.between(slot, self.slot_of[with] as usize)).sum()
@@ -133,7 +133,7 @@ impl Tree<'_> {
         so_far + self.rest(depth) >= self.best.cost * (1.0 - 1e-9)
     }
 
-    /// The Gilmore-Lawler bound of the tasks not yet seated: exact towards those seated, halved among themselves.
+    /// The Gilmore-Lawler bound of the tasks not yet placed: exact towards the placed ones, halved among themselves.
     fn rest(&self, depth: usize) -> f64 {
         let open = &self.order[depth..];
         let slots: Vec<usize> = (0..self.free.len()).filter(|slot| self.free[*slot]).collect();

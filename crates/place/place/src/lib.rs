@@ -1,9 +1,9 @@
 //! Where threads should sit: objectives, bounds and searches.
 //!
-//! A [`Request`] brings a machine's profile and a pattern together; its [`Answer`] is a placement that always stands beside
-//! what people would have done without it and beside a bound that nothing can undercut. The core is a quadratic assignment
-//! problem on measured distances: trees of caches lose on them, and searches from random starts lose on rings and stencils,
-//! so a portfolio of starts is refined side by side.
+//! A [`Request`] brings a machine's profile and a pattern together. Its [`Answer`] is a placement, always together
+//! with the costs of the usual placements and with a lower bound on the cost of any placement. The core is a
+//! quadratic assignment problem on measured distances: trees of caches lose on them, and searches from random starts
+//! lose on rings and stencils, so a portfolio of starts is refined side by side.
 //!
 //! ```
 //! use seatmap_place::{Request, machine::catalog, pattern::generate, search::Limit};
@@ -19,17 +19,17 @@
 //!
 //! | module | holds |
 //! |---|---|
-//! | [`request`], [`place`], [`answer`] | what is wanted, how it is found, what came of it |
-//! | [`problem`], [`traffic`], [`zones`], [`pus`] | the same without names: slots, weights, what is not allowed |
+//! | [`request`], [`place`], [`answer`] | the request, how a placement is found, and the answer |
+//! | [`problem`], [`traffic`], [`zones`], [`pus`] | the same without names: slots, weights, constraints |
 //! | [`seed`] | starts: recursive bisection, greedy growth, spectral and RCM orders |
 //! | [`search`] | engines with O(1) changes, iterated local search, tabu search |
-//! | [`portfolio`], [`multilevel`], [`exact`], [`congestion`], [`solve`] | what makes use of them |
+//! | [`portfolio`], [`multilevel`], [`exact`], [`congestion`], [`solve`] | methods that use them |
 //! | [`program`], [`remembered`] | seats for the channels of a program, on the host that it runs on |
 //! | [`line_homes`] | which homes the lines of that program's own memory have |
 //! | [`typical`] | a random placement to stand beside |
-//! | [`Plain`], [`Sharing`] | what would do without a plan; what tasks share, and what stays empty |
+//! | [`Plain`], [`Sharing`] | settings that would do without a plan; the caches and cores that tasks share |
 //! | [`trial`] | a search whose objective is a run of the program |
-//! | [`bound`], [`link_bound`], [`assignment`] | what no placement can undercut |
+//! | [`bound`], [`link_bound`], [`assignment`] | lower bounds on the cost of any placement |
 //! | [`orders`], [`links`] | compact and scatter; links that tasks share |
 #![deny(missing_docs)]
 

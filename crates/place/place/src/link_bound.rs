@@ -1,21 +1,22 @@
-//! What the most loaded link must carry on any placement.
+//! A lower bound on the load of the most loaded link, for any placement.
 
 use crate::search::{Limit, Watch};
 use crate::{Links, Problem, Traffic};
 
-/// Beyond so many tasks the eigenvalue is left out: a proof for it takes the cube of them.
+/// Above this number of tasks the eigenvalue is left out: its proof takes time in the cube of that number.
 const MOST_TASKS: usize = 256;
-/// Beyond so many tasks the smallest cut is left out: it takes a table of the square of them, and the time of the cube.
+/// Above this number of tasks the smallest cut is left out: it takes a table of the square of that number, and time
+/// in its cube.
 const MOST_CUT: usize = 4096;
 /// Halvings of the interval in which the eigenvalue lies.
 const HALVINGS: usize = 24;
 
 /// A bound on the load of the most loaded link, in the unit of the weights.
 ///
-/// The groups of a level hold all tasks, and each at most as many as it has slots. A group with s of n tasks is left by no
-/// less than the traffic's smallest cut (Stoer & Wagner 1997) and no less than lambda s (n - s) / n, lambda being the second
-/// eigenvalue of the traffic's Laplacian (Fiedler 1973; Donath & Hoffman 1973). 0 where all tasks fit in one group; what
-/// the limit's deadline leaves no time for counts nothing.
+/// The groups of a level hold all tasks, and each at most as many as it has slots. A group with s of n tasks is left
+/// by no less than the traffic's smallest cut (Stoer & Wagner 1997) and no less than lambda s (n - s) / n, lambda
+/// being the second eigenvalue of the traffic's Laplacian (Fiedler 1973; Donath & Hoffman 1973). 0 where all tasks
+/// fit in one group; what the limit's deadline leaves no time for counts nothing.
 #[must_use]
 pub fn link_bound(problem: &Problem, links: &Links, limit: &Limit) -> f64 {
     let n = problem.tasks();
@@ -29,7 +30,8 @@ pub fn link_bound(problem: &Problem, links: &Links, limit: &Limit) -> f64 {
     spread.max(if n <= MOST_CUT { smallest_cut(&problem.traffic, limit).unwrap_or(0.0) } else { 0.0 })
 }
 
-/// However n tasks are spread over groups, one of these holds at least so many and at most n less so many.
+/// The largest k for which, however n tasks are spread over the groups, one group holds at least k and at most n - k
+/// of them.
 fn least_minority(n: usize, groups: &[usize]) -> usize {
     let largest = groups.iter().copied().max().unwrap_or(0);
     let feasible = |minority: &usize| {
@@ -81,8 +83,8 @@ fn is_positive(traffic: &Traffic, most: f64, shift: f64) -> bool {
     true
 }
 
-/// The least traffic between two parts of the tasks (Stoer & Wagner 1997); 0 where the traffic falls apart. `None` where the
-/// deadline comes first.
+/// The least traffic between two parts of the tasks (Stoer & Wagner 1997); 0 where the traffic falls apart. `None`
+/// where the deadline comes first.
 fn smallest_cut(traffic: &Traffic, limit: &Limit) -> Option<f64> {
     let n = traffic.tasks();
     let mut watch = Watch::new(limit, n * n);
@@ -105,7 +107,7 @@ fn smallest_cut(traffic: &Traffic, limit: &Limit) -> Option<f64> {
     Some(if least.is_finite() { least } else { 0.0 })
 }
 
-/// The last two in the order of strongest ties to those before, and what ties the last.
+/// The last two in the order of strongest ties to those before, and the weight that ties the last.
 fn farthest(weight: &[f64], n: usize, alive: &[usize]) -> (usize, usize, f64) {
     let mut open: Vec<(usize, f64)> = alive.iter().map(|task| (*task, 0.0)).collect();
     let (mut last, mut before, mut tie) = (alive[0], alive[0], 0.0);

@@ -5,8 +5,8 @@ use seatmap_machine::Profile;
 
 /// The ways in and out of groups of PUs: caches, dies, NUMA nodes, packages.
 ///
-/// What crosses the border of a group, in either direction, goes through its link. Capacities are not known from a profile,
-/// so a link's load is the weight that crosses.
+/// All traffic across the border of a group, in either direction, goes through its link. Capacities are not known
+/// from a profile, so a link's load is the weight that crosses.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Links {
     names: Vec<String>,
@@ -52,19 +52,19 @@ impl Links {
         self.of_pu.iter_mut().zip(groups).for_each(|(of, group)| of.push(first + group));
     }
 
-    /// How many there are.
+    /// The number of links.
     #[must_use]
     pub fn len(&self) -> usize {
         self.names.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no links.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.names.is_empty()
     }
 
-    /// How many slots lie behind each link, level by level; slots are given by their PUs (rows).
+    /// The number of slots behind each link, level by level; slots are given by their PUs (rows).
     pub(crate) fn slots(&self, pu_of_slot: &[u32]) -> Vec<Vec<usize>> {
         let mut count = vec![0; self.len()];
         pu_of_slot.iter().flat_map(|pu| &self.of_pu[*pu as usize]).for_each(|link| count[*link as usize] += 1);

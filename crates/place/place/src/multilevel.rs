@@ -1,4 +1,4 @@
-//! Thousands of tasks: pairs of pairs of pairs.
+//! Placements of thousands of tasks, by joining them in pairs, and pairs of pairs.
 
 use crate::portfolio::{Started, downhill, portfolio};
 use crate::search::{Limit, Sparse, iterate};
@@ -12,8 +12,8 @@ pub const SMALLEST: usize = 1500;
 /// Slots at which a problem is small enough for the portfolio.
 const SMALL: usize = 600;
 
-/// Joins the tasks that talk most in pairs and the slots that lie nearest in pairs, until few are left; places those; and
-/// takes the pairs apart again, level by level, with a descent on each (the V-cycle of Walshaw 2004, "Multilevel
+/// Joins the tasks that talk most in pairs and the slots that lie nearest in pairs, until few are left; places those;
+/// and takes the pairs apart again, level by level, with a descent on each (the V-cycle of Walshaw 2004, "Multilevel
 /// refinement for combinatorial optimisation problems").
 #[must_use]
 pub fn multilevel(problem: &Problem, limit: &Limit, seed: u64) -> Started {
@@ -44,7 +44,7 @@ fn cycle(problem: &Problem, limit: &Limit, seed: u64) -> Started {
 
 type Pairs = Vec<(u32, u32)>;
 
-/// Heavy-edge matching; what is left over is paired as it comes, tasks with tasks first.
+/// Heavy-edge matching; the remaining items are paired as they come, tasks with tasks first.
 fn pairs_of_items(problem: &Problem) -> Pairs {
     let n = problem.slots();
     let mut partner = vec![u32::MAX; n];

@@ -52,7 +52,7 @@ fn chain(pus: &[u32], distance: &Matrix, pick: fn(f64, f64) -> f64) -> Vec<u32> 
     let is_near = pick(1.0, 2.0) == 1.0;
     let mut left: Vec<usize> = (1..pus.len()).collect();
     let mut order = vec![0_usize; usize::from(!pus.is_empty())];
-    // How far each PU is from the nearest of those before.
+    // The distance of each PU from the nearest of those before.
     let mut apart = vec![f64::MAX; pus.len()];
     while let Some(last) = order.last().copied().filter(|_| !left.is_empty()) {
         left.iter().for_each(|at| apart[*at] = apart[*at].min(distance[(last, *at)]));

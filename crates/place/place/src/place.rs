@@ -19,7 +19,7 @@ impl Request<'_> {
     /// Searches until the limit, or until the answer is proven.
     ///
     /// # Errors
-    /// [`PlaceError`]: what is asked cannot be had on this machine.
+    /// [`PlaceError`]: the request cannot be met on this machine.
     pub fn place(&self) -> Result<Answer, PlaceError> {
         let pus = self.pus()?;
         let problem = problem(self, &pus)?;
@@ -57,11 +57,12 @@ impl Request<'_> {
         )
     }
 
-    /// Searches by runs of the program, each on the PUs of its tasks, until the limit, or until all placements were tried.
-    /// The search starts from the best of the answer by distance and the baselines, as far as these are allowed.
+    /// Searches by runs of the program, each on the PUs of its tasks, until the limit, or until all placements were
+    /// tried. The search starts from the best of the answer by distance and the baselines, as far as these are
+    /// allowed.
     ///
     /// # Errors
-    /// [`PlaceError`]: what is asked cannot be had, or a run failed.
+    /// [`PlaceError`]: the request cannot be met, or a run failed.
     pub fn place_by(&self, judge: Judge) -> Result<Answer, PlaceError> {
         if self.method == Method::GetCore {
             return Err(PlaceError::Unfit("GetCore chooses by homes alone; runs judge the other methods".to_owned()));
@@ -124,7 +125,7 @@ impl Request<'_> {
         })
     }
 
-    /// Over the baselines alone, most of them drawn at random: a search's own runs are all near what it started from.
+    /// Computed over the baselines alone, most of them drawn at random: a search's own runs are all near its start.
     fn agreement(&self, problem: &Problem, pus: &Pus, links: &Links, run: &[(Vec<usize>, f64)]) -> Agreement {
         let times: Vec<f64> = run.iter().map(|(_, time_ns)| *time_ns).collect();
         let with = |objective: Objective| {
@@ -139,7 +140,7 @@ impl Request<'_> {
         }
     }
 
-    /// What the objective makes of the PU (row) of each task.
+    /// The objective's value for the PU (row) of each task.
     pub(crate) fn cost(&self, problem: &Problem, pus: &Pus, links: &Links, pu_of: &[usize]) -> f64 {
         self.costs(self.objective, problem, pus, links, pu_of)
     }
@@ -148,14 +149,14 @@ impl Request<'_> {
         if objective == Objective::Congestion {
             return links.loads(&problem.traffic, pu_of).into_iter().fold(0.0, f64::max);
         }
-        // The searches use single precision; what is told does not.
+        // The searches use single precision; the reported cost does not.
         let at = |a: usize, b: usize| match (pu_of[a], pu_of[b]) {
             (a, b) if a == b => f64::from(problem.distance[(a, a)]),
             (a, b) => pus.distance_ns[(a, b)],
         };
         let later = |task: usize| problem.traffic.of(task).filter(move |(with, _)| *with > task);
         let of_task = |task: usize| later(task).map(|(with, weight)| weight * at(task, with)).sum::<f64>();
-        // A sum of nothing is -0.
+        // The sum of an empty list is -0.
         (0..problem.tasks()).map(of_task).sum::<f64>() + 0.0
     }
 
@@ -217,7 +218,7 @@ impl Request<'_> {
     }
 }
 
-/// What a placement was searched on.
+/// The problem that a placement was searched on.
 struct Judged {
     problem: Problem,
     pus: Pus,
@@ -225,7 +226,7 @@ struct Judged {
     sections: Option<Vec<u32>>,
 }
 
-/// What is known about it.
+/// The proven facts about a placement.
 struct Proof {
     lower_bound: f64,
     optimal: bool,

@@ -1,4 +1,4 @@
-//! What would do without a plan.
+//! Settings that would do without a plan.
 
 use crate::baselines::usual;
 use crate::build::problem;
@@ -8,21 +8,21 @@ use seatmap_plan::Objective;
 /// A usual order whose cost is an answer's, and the settings that seat tasks as well as a plan would.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plain {
-    /// What it is called: `compact`, `scatter`, or the order of the OS's numbers.
+    /// The name of the setting: `compact`, `scatter`, or the order of the OS's numbers.
     pub name: &'static str,
     /// Settings of OpenMP and of Open MPI that cost as much.
     pub settings: Vec<&'static str>,
 }
 
-/// How much of a cost is rounding.
+/// The factor on a cost that rounding may cause.
 const ROUNDED: f64 = 1.0 + 1e-9;
 
 impl Request<'_> {
-    /// The usual order that costs no more than an answer by the same objective; `None` where each costs more, or where runs
-    /// judged.
+    /// The usual order that costs no more than an answer by the same objective; `None` where each costs more, or
+    /// where runs judged.
     ///
-    /// A setting is named only where it is the program's own doing alone: on all of a machine whose cores are known, with
-    /// nothing fixed, where the order in which it takes places is known to cost no more either.
+    /// A setting is named only where it is the program's own doing alone: on all of a machine whose cores are known,
+    /// with nothing fixed, where the order in which it takes places is known to cost no more either.
     ///
     /// # Errors
     /// [`PlaceError`], as [`Request::place`].
@@ -45,13 +45,14 @@ impl Request<'_> {
         Ok(Some(Plain { name, settings: settings.map(|(setting, _)| setting).collect() }))
     }
 
-    /// Whether nothing is asked that a program's own settings do not know.
+    /// Whether the request has no constraint that a program's own settings do not know.
     fn is_free(&self) -> bool {
         self.cpus.is_none() && self.fixed.is_empty() && matches!(self.one_per, None | Some(Level::Core))
     }
 
-    /// What settings make of the PUs (rows) of the tasks. Runtimes number places along the topology (compact) or, inside a
-    /// package, along the OS's numbers (GCC's libgomp): where the two differ, both are given, and both must do.
+    /// The PUs (rows) that settings give the tasks. Runtimes number places along the topology (compact) or, inside a
+    /// package, along the OS's numbers (GCC's libgomp). Where the two differ, both are given, and both must be good
+    /// enough.
     fn settings(&self, problem: &Problem, pus: &Pus) -> Vec<(&'static str, Vec<Vec<usize>>)> {
         let (tasks, places) = (problem.tasks(), pus.os.len());
         let Some(numbered) = self.by_package(pus).filter(|_| tasks <= places) else { return Vec::new() };
@@ -93,8 +94,8 @@ impl Request<'_> {
         Some(keyed.into_iter().map(|(_, row)| row).collect())
     }
 
-    /// Packages in turn, their cores in order, as Open MPI's `--map-by socket` takes them; `None` where there is one only,
-    /// or one is full before the tasks are seated.
+    /// Packages in turn, their cores in order, as Open MPI's `--map-by socket` takes them; `None` where there is one
+    /// only, or one is full before the tasks are seated.
     fn round_robin(&self, compact: &[usize], tasks: usize, pus: &Pus) -> Option<Vec<usize>> {
         let package = |row: &usize| self.profile.topology.pu(pus.os[*row]).and_then(|pu| pu.package);
         let mut packages: Vec<Vec<usize>> = Vec::new();

@@ -10,7 +10,7 @@ use std::cell::OnceCell;
 pub struct Started {
     /// The start's name.
     pub name: &'static str,
-    /// What came of it.
+    /// The result of the search.
     pub found: Found,
 }
 
@@ -20,11 +20,11 @@ const STARTS: [&str; 5] = ["recursive bisection", "greedy growth", "spectral ord
 /// The part of the time in which starts must be ready.
 const STARTS_PART: u32 = 2;
 
-/// Starts from everything that is known to work and searches on from the best, until the limit.
+/// Starts from all the known methods and searches on from the best, until the limit.
 ///
-/// Half of the time goes to all starts alike, a quarter to the better half, the rest to the best. `seed` decides random
-/// choices, so that a limit by count gives the same answer everywhere. Starts that are not ready by half of the time are
-/// left out, but for the first, which always is.
+/// Half of the time goes to all starts alike, a quarter to the better half, the rest to the best. `seed` decides
+/// random choices, so that a limit by count gives the same answer everywhere. Starts that are not ready by half of
+/// the time are left out, but for the first, which always is.
 #[must_use]
 pub fn portfolio(problem: &Problem, limit: &Limit, seed: u64) -> Started {
     let mut rng = Xoshiro::new(seed);
@@ -61,8 +61,8 @@ fn has_enough(found: &[Started], limit: &Limit) -> bool {
     found.iter().any(|one| one.found.cost <= limit.enough)
 }
 
-/// A start, ready by the first limit, rolled downhill until the second; `None` where it was not ready. `nested` keeps the order
-/// of the slots, which several starts share.
+/// A start, ready by the first limit, rolled downhill until the second; `None` where it was not ready. `nested` keeps
+/// the order of the slots, which several starts share.
 fn started(
     problem: &Problem,
     name: &'static str,
@@ -83,7 +83,7 @@ fn started(
     Some(Started { name, found: downhill(problem, slot_of, limit) })
 }
 
-/// The next local optimum, or what comes nearest to it by the deadline.
+/// The next local optimum, or the nearest state to it that the deadline allows.
 pub(crate) fn downhill(problem: &Problem, slot_of: Vec<u32>, limit: &Limit) -> Found {
     let Some(mut engine) = Sparse::new(problem, slot_of.clone(), limit) else {
         return Found { cost: problem.cost(&slot_of), slot_of };

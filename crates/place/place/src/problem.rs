@@ -1,29 +1,29 @@
-//! A placement problem, freed of names: tasks, slots, distances, and what is not allowed.
+//! A placement problem, freed of names: tasks, slots, distances, and constraints.
 
 use crate::{Traffic, Zones};
 use seatmap_machine::Square;
 
 /// Tasks to be put on slots, one each.
 ///
-/// A slot is a place on a PU: a PU has one, or several where there are more tasks than PUs. There are never fewer slots than
-/// tasks; the searches fill the rest with *holes*, items that talk to nobody, so that every assignment is a permutation
-/// and moving a task to a free slot is a swap with a hole.
+/// A slot is a place on a PU: a PU has one, or several where there are more tasks than PUs. There are never fewer
+/// slots than tasks; the searches fill the rest with *holes*, items without traffic, so that every assignment is a
+/// permutation and moving a task to a free slot is a swap with a hole.
 #[derive(Clone, Debug)]
 pub struct Problem {
-    /// Who talks to whom.
+    /// The traffic between tasks.
     pub traffic: Traffic,
-    /// Between PUs, symmetric, any unit; on the diagonal what two tasks of one PU pay.
+    /// Between PUs, symmetric, any unit; on the diagonal the distance of two tasks on one PU.
     pub distance: Square<f32>,
     /// The PU of each slot: a row of `distance`.
     pub pu_of_slot: Vec<u32>,
-    /// How many tasks each group of slots must and may hold.
+    /// The fewest and the most tasks on each group of slots.
     pub zones: Zones,
     /// The slot that each task must take, where it must.
     pub fixed: Vec<Option<u32>>,
 }
 
 impl Problem {
-    /// One slot on each PU, nothing fixed, nothing forbidden. There must not be more tasks than PUs.
+    /// One slot on each PU, no task fixed, no slot forbidden. There must not be more tasks than PUs.
     #[must_use]
     pub fn new(traffic: Traffic, distance: Square<f32>) -> Self {
         let pus = distance.n() as u32;

@@ -15,11 +15,11 @@ pub struct Pus {
 }
 
 impl Pus {
-    /// Those asked for, else all of which the profile knows distances. With `homes`, a pair is as far apart as it is over
-    /// a line of the best home for it.
+    /// The requested PUs, or all PUs with known distances. With `homes`, the distance of a pair is the one over a
+    /// line of the best home for it.
     ///
     /// # Errors
-    /// No distances, or not of these PUs.
+    /// The profile has no distances, or none for these PUs.
     pub fn new(profile: &Profile, cpus: Option<&[u32]>, homes: bool) -> Result<Self, PlaceError> {
         let known = profile.core_distance.as_ref().ok_or_else(|| PlaceError::NoDistances(profile.name.clone()))?;
         let mut os = cpus.map_or_else(|| known.pus.clone(), <[u32]>::to_vec);
@@ -54,7 +54,7 @@ impl Pus {
     }
 }
 
-/// What a profile's home model predicts for pairs of PUs over lines of each home. PUs are given by their rows.
+/// The predictions of a profile's home model for pairs of PUs over lines of each home. PUs are given by their rows.
 #[derive(Debug)]
 pub struct Predictions<'a> {
     model: &'a HomeModel,
@@ -71,7 +71,8 @@ impl<'a> Predictions<'a> {
         Some(Predictions { model, group: model.group_of(&known.pus), core: known.pus.iter().map(core).collect() })
     }
 
-    /// The round trip over a line of a home, in nanoseconds; `None` for SMT siblings and where the model knows nothing.
+    /// The round trip over a line of a home, in nanoseconds; `None` for SMT siblings and where the model has no
+    /// prediction.
     #[must_use]
     pub fn round_trip_ns(&self, i: usize, j: usize, home: usize) -> Option<f64> {
         let are_siblings = i != j && self.core[i].is_some() && self.core[i] == self.core[j];

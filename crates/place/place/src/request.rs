@@ -1,4 +1,4 @@
-//! What is wanted: a pattern on a machine.
+//! The request: a pattern to be placed on a machine.
 
 use crate::search::Limit;
 use crate::{Level, PlaceError, Pus};
@@ -6,16 +6,16 @@ use seatmap_machine::Profile;
 use seatmap_pattern::Pattern;
 use seatmap_plan::Objective;
 
-/// What is wanted: where the tasks of a pattern should sit on a machine.
+/// A request: where should the tasks of a pattern sit on a machine?
 #[derive(Clone, Debug)]
 pub struct Request<'a> {
     /// The machine, with core distances.
     pub profile: &'a Profile,
-    /// Who sends how much to whom.
+    /// The traffic between the tasks.
     pub pattern: &'a Pattern,
-    /// What a placement is judged by: `Distance` or `Congestion`.
+    /// The objective that judges a placement: `Distance` or `Congestion`.
     pub objective: Objective,
-    /// What an edge weighs.
+    /// The quantity that an edge weighs.
     pub weight: Weight,
     /// The PUs that may be used, by OS index; all with known distances by default.
     pub cpus: Option<Vec<u32>>,
@@ -23,7 +23,7 @@ pub struct Request<'a> {
     pub one_per: Option<Level>,
     /// Tasks that must sit on a PU.
     pub fixed: Vec<(usize, u32)>,
-    /// How to search.
+    /// The method of the search.
     pub method: Method,
     /// Choose for each communicating pair the home of its line too.
     pub homes: bool,
@@ -35,7 +35,7 @@ pub struct Request<'a> {
     pub seed: u64,
 }
 
-/// What an edge weighs in a placement.
+/// The weight of an edge in a placement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Weight {
     /// Its bytes.
@@ -44,14 +44,14 @@ pub enum Weight {
     Messages,
 }
 
-/// How to search.
+/// The method of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
-    /// Exactly where that is quick, else the portfolio; multilevel for thousands of tasks.
+    /// Exact where that is quick, else the portfolio; multilevel for thousands of tasks.
     Auto,
     /// First the tasks over the chips, evenly, with little crossing; then inside them (Sudheer et al. 2009).
     Partition,
-    /// So many sections of a ring or mesh, each heavy component inside one (the Pizza Slice of Liu et al. 2015).
+    /// This many sections of a ring or mesh, each heavy component inside one (the Pizza Slice of Liu et al. 2015).
     Pizza(usize),
     /// Channel by channel next to the home of its line (`GetCore`, Algorithm 4 of Liu et al. 2015).
     GetCore,
@@ -80,7 +80,7 @@ impl<'a> Request<'a> {
     /// The PU of each task without a plan: in the order of the tasks, on PUs in the order of their numbers.
     ///
     /// # Errors
-    /// No distances, or not of these PUs.
+    /// The profile has no distances, or none for these PUs.
     pub fn in_order(&self) -> Result<Vec<u32>, PlaceError> {
         let mut os = self.pus()?.os;
         os.sort_unstable();
@@ -96,8 +96,8 @@ impl<'a> Request<'a> {
         self.pattern.edges.iter().map(move |edge| (edge.from, edge.to, weight(edge)))
     }
 
-    /// The PUs that may be used, with their distances. One task a core means one PU of each. Sections bound the tasks of a
-    /// zone, and there is one sort of zone: with them, one task a group means one PU of it too.
+    /// The PUs that may be used, with their distances. One task a core means one PU of each. Sections bound the tasks
+    /// of a zone, and there is one sort of zone: with them, one task a group means one PU of it too.
     pub(crate) fn pus(&self) -> Result<Pus, PlaceError> {
         let all = Pus::new(self.profile, self.cpus.as_deref(), self.homes)?;
         match self.one_per.filter(|level| *level == Level::Core || self.has_sections()) {

@@ -1,12 +1,12 @@
-//! Tasks over chips or sections first, over PUs then.
+//! Placements that divide tasks over chips or sections first, and over PUs then.
 
 use crate::build::groups;
 use crate::search::Found;
 use crate::{Level, Method, PlaceError, Problem, Pus, Request, Zones};
 use seatmap_machine::Square;
 
-/// The section of each PU: packages (else NUMA nodes, else the home model's groups) for a partition, arcs of equal length
-/// for pizza slices.
+/// The section of each PU: packages (else NUMA nodes, else the home model's groups) for a partition, arcs of equal
+/// length for pizza slices.
 pub(crate) fn sections(request: &Request, pus: &Pus) -> Result<Option<Vec<u32>>, PlaceError> {
     match request.method {
         Method::Partition => chips(request, pus).map(Some),
@@ -40,8 +40,8 @@ fn slices(request: &Request, pus: &Pus, sections: usize) -> Result<Vec<u32>, Pla
     Ok(cores.into_iter().map(|core| (core as usize * sections / count) as u32).collect())
 }
 
-/// The same problem with a price on crossing that nothing else outweighs, and with tasks spread evenly: whole components
-/// stay together where they fit.
+/// The same problem with a price on crossing that outweighs every distance, and with tasks spread evenly: whole
+/// components stay together where they fit.
 pub(crate) fn divided(problem: &Problem, section_of_pu: &[u32], is_partition: bool) -> Result<Problem, PlaceError> {
     let n = problem.distance.n();
     let sections = section_of_pu.iter().max().map_or(1, |last| *last as usize + 1);
@@ -58,7 +58,8 @@ pub(crate) fn divided(problem: &Problem, section_of_pu: &[u32], is_partition: bo
     Ok(Problem { distance, zones: Zones { zone_of_slot, least, most }, ..problem.clone() })
 }
 
-/// How much farther than the farthest pair a crossing counts, so that crossing decides before distance does.
+/// A crossing counts this many times the distance of the farthest pair, so that crossing decides before distance
+/// does.
 const CROSSING: f32 = 1000.0;
 
 fn shares(

@@ -1,14 +1,14 @@
-//! What tasks share, and what stays empty.
+//! The cores and caches that tasks share, and those that stay empty.
 
 use crate::build::groups;
 use crate::{Level, PlaceError, Pus, Request};
 use seatmap_machine::Topology;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Which cores a placement uses, of those that a request allows.
+/// The cores that a placement uses, of those that a request allows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sharing {
-    /// Cores with two tasks or more, on whatever hardware threads.
+    /// Cores with two tasks or more, on any of their hardware threads.
     pub shared_cores: usize,
     /// Cores with a task.
     pub used_cores: usize,
@@ -21,8 +21,8 @@ pub struct Sharing {
 }
 
 impl Request<'_> {
-    /// How many cores may be used, where some of them have several hardware threads that may be; `None` where none has, or
-    /// where the topology does not tell.
+    /// The number of cores that may be used, where some of them have several hardware threads that may be; `None`
+    /// where no core has, or where the topology does not tell.
     #[must_use]
     pub fn smt_cores(&self) -> Option<usize> {
         let (topology, allowed) = (&self.profile.topology, self.allowed()?);
@@ -30,7 +30,7 @@ impl Request<'_> {
         (cores < allowed.len()).then_some(cores)
     }
 
-    /// Whether tasks that are fixed share a core: then sharing is what is wanted.
+    /// Whether tasks that are fixed share a core: then the user wants sharing.
     #[must_use]
     pub fn fixes_share_a_core(&self) -> bool {
         let core = |(_, os): &(usize, u32)| self.profile.topology.pu(*os).and_then(|pu| pu.core);
@@ -38,7 +38,7 @@ impl Request<'_> {
         fixed.iter().collect::<BTreeSet<_>>().len() < fixed.len()
     }
 
-    /// What the tasks of a placement share; `None` where the topology does not tell cores.
+    /// The sharing of the tasks of a placement; `None` where the topology does not tell cores.
     #[must_use]
     pub fn sharing(&self, placement: &[u32]) -> Option<Sharing> {
         let (topology, allowed) = (&self.profile.topology, self.allowed()?);
@@ -66,11 +66,11 @@ impl Request<'_> {
         Some(self.cpus.clone().unwrap_or_else(|| known.pus.clone()))
     }
 
-    /// One PU of each core: the one that a task is fixed on, else the first. Hardware threads of a core share its caches, so
-    /// that they are as far from everything else, and which of them a lone task takes makes no difference.
+    /// One PU of each core: the one that a task is fixed on, else the first. Hardware threads of a core share its
+    /// caches, so that they are equally far from everything else, and a lone task may take any of them.
     ///
     /// # Errors
-    /// Unknown cores, fewer of them than tasks, or tasks fixed on two hardware threads of one.
+    /// The cores are unknown or fewer than the tasks, or tasks are fixed on two hardware threads of one core.
     pub(crate) fn one_pu_a_group(&self, level: Level, all: Pus) -> Result<Pus, PlaceError> {
         let groups = groups(level, self.profile, &all)?;
         let mut first: Vec<Option<u32>> = vec![None; groups.iter().max().map_or(0, |last| *last as usize + 1)];
@@ -92,7 +92,7 @@ impl Request<'_> {
     }
 }
 
-/// The groups of a level that could have tasks and have none, where there are several.
+/// The groups of a level that could have tasks but have none, where there are several groups.
 fn empty(topology: &Topology, allowed: &[u32], placement: &[u32], level: Level) -> Vec<u32> {
     let of = |os: &u32| topology.pu(*os).and_then(|pu| level.of(pu));
     let used: BTreeSet<u32> = placement.iter().filter_map(of).collect();

@@ -9,37 +9,37 @@ use crate::portfolio::{Started, portfolio, refine};
 use crate::search::{Dense, Engine, Found, Limit, Qap, iterate, tabu};
 use seatmap_statistics::Xoshiro;
 
-/// By how much a bound may be below a cost that meets it: the bound's distances are of single precision.
+/// The factor by which a bound may be below a cost that meets it: the bound's distances are of single precision.
 pub(crate) const ROUNDED: f64 = 1.0 + f32::EPSILON as f64;
 
-/// What a search found, and what is known about it.
+/// The result of a search, and the facts known about it.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Cheapest {
     /// The cheapest assignment found.
     pub found: Found,
-    /// Whether that none is cheaper is proven.
+    /// Whether it is proven that no placement is cheaper.
     pub is_optimal: bool,
-    /// How it was found.
+    /// The method that found it.
     pub method: String,
 }
 
-/// A permutation with what is known about it.
+/// A permutation with the facts known about it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Solved {
     /// The best permutation found.
     pub found: Found,
-    /// No permutation costs less.
+    /// A proven limit: every permutation costs at least this.
     pub lower_bound: f64,
-    /// Whether that no permutation costs less is proven.
+    /// Whether it is proven that no permutation costs less.
     pub optimal: bool,
-    /// How it was found.
+    /// The method that found it.
     pub method: String,
 }
 
-/// The cheapest placement by the sum of weight x distance: multilevel for thousands of slots, else the portfolio, and for few
-/// tasks a proof. `threads` searches run side by side.
+/// The cheapest placement by the sum of weight x distance: multilevel for thousands of slots, else the portfolio, and
+/// for few tasks a proof. `threads` searches run side by side.
 pub(crate) fn cheapest(problem: &Problem, lower_bound: f64, limit: &Limit, threads: usize, seed: u64) -> Cheapest {
-    // What meets the bound cannot be bettered.
+    // A placement that meets the bound is optimal.
     let until = limit.until(lower_bound * ROUNDED);
     if problem.slots() >= SMALLEST {
         let best = side_by_side(threads, seed, |seed| multilevel(problem, &until, seed));
@@ -50,7 +50,7 @@ pub(crate) fn cheapest(problem: &Problem, lower_bound: f64, limit: &Limit, threa
         true => portfolio(problem, &until.part(SMALL_PART), seed),
         false => side_by_side(threads, seed, |seed| portfolio(problem, &until, seed)),
     };
-    // A proof stands on what a placement costs, not on what a search's changes have added up to.
+    // A proof relies on the cost of the placement, and not on the sum of a search's changes.
     best.found.cost = problem.cost(&best.found.slot_of);
     if best.found.cost <= lower_bound * ROUNDED {
         return told(best.found, true, best.name);
@@ -61,7 +61,7 @@ pub(crate) fn cheapest(problem: &Problem, lower_bound: f64, limit: &Limit, threa
     }
 }
 
-/// The part of the time in which few tasks are searched for before a proof.
+/// The part of the time for which few tasks are searched before a proof.
 const SMALL_PART: u32 = 9;
 
 pub(crate) fn told(found: Found, is_optimal: bool, method: &str) -> Cheapest {
@@ -74,7 +74,7 @@ pub(crate) fn side_by_side(threads: usize, seed: u64, search: impl Fn(u64) -> St
     std::thread::scope(|scope| {
         let search = &search;
         let others: Vec<_> = (1..threads as u64).map(|at| scope.spawn(move || search(seed.wrapping_add(at)))).collect();
-        // A search that panicked would be a defect; the others' answers are still good.
+        // A search that panicked would be a defect; the answers of the other searches are still good.
         others.into_iter().filter_map(|other| other.join().ok()).fold(search(seed), best)
     })
 }
@@ -82,9 +82,10 @@ pub(crate) fn side_by_side(threads: usize, seed: u64, search: impl Fn(u64) -> St
 /// Turns in which matrices are searched after the portfolio.
 const TURNS: u32 = 8;
 
-/// Searches until the limit, or until the answer is proven. Matrices that are a placement problem go through all that a
-/// pattern on a machine does ([`crate::portfolio`], [`crate::multilevel`], [`crate::exact`]). The rest of the time kicks, which
-/// win where matrices have structure, and tabu search, which wins where they have none, go on from the best in turns.
+/// Searches until the limit, or until the answer is proven. Matrices that are a placement problem go through all
+/// methods for a pattern on a machine ([`crate::portfolio`], [`crate::multilevel`], [`crate::exact`]). For the rest
+/// of the time, kicks, which win where matrices have structure, and tabu search, which wins where they have none,
+/// continue from the best in turns.
 #[must_use]
 pub fn solve(qap: &Qap, limit: &Limit, threads: usize, seed: u64) -> Solved {
     let lower_bound = gilmore_lawler_dense(qap, &limit.part(BOUND_PART));
@@ -113,7 +114,8 @@ fn at_random(qap: &Qap, seed: u64) -> Found {
     Found { cost: qap.cost(&start), slot_of: start }
 }
 
-/// Tabu search and kicks by turns, each from the best so far. The one that has just found something better keeps the turn.
+/// Tabu search and kicks by turns, each from the best so far. The one that has just found something better keeps the
+/// turn.
 fn in_turns(qap: &Qap, form: Option<&AsProblem>, start: &Found, limit: &Limit, seed: u64) -> Started {
     let mut rng = Xoshiro::new(seed);
     let mut best = Started { found: start.clone(), name: "" };
@@ -151,7 +153,8 @@ fn walked(qap: &Qap, from: &Found, limit: &Limit, rng: &mut Xoshiro) -> Option<F
 }
 
 impl AsProblem {
-    /// What a pattern on a machine would get, in a part of the time where matrices without zeros are better searched as such.
+    /// The result for a pattern on a machine, in a part of the time where matrices without zeros are better searched
+    /// as such.
     fn cheapest(&self, lower_bound: f64, limit: &Limit, threads: usize, seed: u64) -> Cheapest {
         let part = match (self.problem.tasks() <= MOST_TASKS, self.is_sparse()) {
             (true, _) => *limit,

@@ -1,6 +1,6 @@
 //! Traffic between tasks, as the searches need it: symmetric and sparse.
 
-/// What flows between every two tasks, both ways together, in compressed rows.
+/// The traffic between every two tasks, both directions together, in compressed rows.
 ///
 /// Core distances are symmetric, so only the sum of both directions matters to a placement.
 #[derive(Clone, Debug, PartialEq)]
@@ -37,7 +37,7 @@ impl Traffic {
         traffic
     }
 
-    /// The next task's row: what leaves it and what arrives, both by ascending partner.
+    /// The next task's row: the traffic that leaves it and that arrives, both by ascending partner.
     fn push(&mut self, leaving: impl Iterator<Item = (u32, f64)>, arriving: impl Iterator<Item = (u32, f64)>) {
         let (mut leaving, mut arriving, start) = (leaving.peekable(), arriving.peekable(), self.with.len());
         while let Some((with, weight)) = match (leaving.peek(), arriving.peek()) {
@@ -56,7 +56,7 @@ impl Traffic {
         self.first.push(self.with.len());
     }
 
-    /// How many tasks there are.
+    /// The number of tasks.
     #[must_use]
     pub fn tasks(&self) -> usize {
         self.first.len() - 1
@@ -68,7 +68,7 @@ impl Traffic {
         self.with[row.clone()].iter().map(|with| *with as usize).zip(self.weight[row].iter().copied())
     }
 
-    /// How many partners a task has.
+    /// The number of partners of a task.
     #[must_use]
     pub fn degree(&self, task: usize) -> usize {
         self.first[task + 1] - self.first[task]
@@ -86,7 +86,7 @@ impl Traffic {
         self.with.len() / 2
     }
 
-    /// What flows between two tasks; 0 where nothing does.
+    /// The traffic between two tasks; 0 where there is none.
     #[must_use]
     pub fn between(&self, a: usize, b: usize) -> f64 {
         let row = self.first[a]..self.first[a + 1];
@@ -97,7 +97,8 @@ impl Traffic {
     }
 }
 
-/// What arrives at each task, as (from, weight) in the order of the edges, and where each task's part ends.
+/// The traffic that arrives at each task, as (from, weight) in the order of the edges, and where each task's part
+/// ends.
 fn by_end(edges: &[(u32, u32, f64)], tasks: usize) -> (Vec<(u32, f64)>, Vec<usize>) {
     let mut end_of = vec![0; tasks + 1];
     edges.iter().for_each(|(_, to, _)| end_of[*to as usize + 1] += 1);

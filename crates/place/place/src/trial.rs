@@ -1,4 +1,4 @@
-//! Search by trial: the objective is a run of the program, and all that is known of it are the runs made so far.
+//! Search by trial: the objective is a run of the program, and only the runs made so far are known of it.
 
 use crate::search::{Found, Limit};
 use crate::{PlaceError, Problem, seed};
@@ -17,11 +17,11 @@ const KICK: usize = 3;
 pub struct Judge<'a> {
     /// Nanoseconds under a placement (the PU of each task), or why it cannot be run. It must say the same each time.
     pub time_ns: &'a (dyn Fn(&[u32]) -> Result<f64, String> + Sync),
-    /// No placement takes less, in nanoseconds; 0 where nothing is known.
+    /// A proven limit in nanoseconds: every placement takes at least this; 0 where nothing is known.
     pub floor_ns: f64,
 }
 
-/// The runs made so far, and what they are made with.
+/// The runs made so far, and the means to make more.
 pub(crate) struct Trials<'a> {
     problem: &'a Problem,
     os: &'a [u32],
@@ -34,7 +34,7 @@ pub(crate) struct Trials<'a> {
 }
 
 impl<'a> Trials<'a> {
-    /// None yet. `os` are the machine's PUs in the order of the problem's rows.
+    /// No runs yet. `os` are the machine's PUs in the order of the problem's rows.
     pub(crate) fn new(problem: &'a Problem, os: &'a [u32], judge: Judge<'a>, threads: usize, limit: Limit) -> Self {
         Trials { problem, os, judge, threads: threads.max(1), limit, known: HashMap::new(), is_cut: false }
     }
@@ -69,7 +69,7 @@ impl<'a> Trials<'a> {
         Ok((best, false))
     }
 
-    /// How the answer was found.
+    /// How the answer was found, in words.
     pub(crate) fn told(&self, all: bool) -> String {
         let runs = self.known.len();
         if all { format!("all {runs} placements run") } else { format!("local search over {runs} runs") }
@@ -134,8 +134,8 @@ impl<'a> Trials<'a> {
         Some(all)
     }
 
-    /// The first of the cheapest; what was run before is not run again. What there is no time left to run counts as endless,
-    /// but for the first run of all.
+    /// The first of the cheapest; a placement that was run before is not run again. A placement that no time is left
+    /// to run counts as endless, except for the first run of all.
     fn best_of(&mut self, candidates: &[Vec<u32>]) -> Result<Found, PlaceError> {
         self.limit.kicks = self.limit.kicks.saturating_sub(1);
         let placements: Vec<Vec<u32>> = candidates.iter().map(|slot_of| self.placement(slot_of)).collect();
@@ -158,7 +158,7 @@ impl<'a> Trials<'a> {
     }
 }
 
-/// Puts each free slot behind what is there; holes fill the rest in order.
+/// Puts each free slot behind the others; holes fill the rest in order.
 fn extend(all: &mut Vec<Vec<u32>>, taken: &mut Vec<u32>, tasks: usize, slots: u32) {
     let free: Vec<u32> = (0..slots).filter(|slot| !taken.contains(slot)).collect();
     if taken.len() == tasks {

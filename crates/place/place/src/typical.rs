@@ -9,11 +9,12 @@ use seatmap_statistics::Xoshiro;
 pub const DRAWN: usize = 101;
 
 impl Request<'_> {
-    /// The placement with the median cost of [`DRAWN`] random ones, and that cost: what a user may get who leaves it to
-    /// chance. As random baselines do, it uses the same PUs and nothing else that is asked. A judge runs each.
+    /// The placement with the median cost of [`DRAWN`] random ones, and that cost: the result for a user who leaves
+    /// it to chance. Like random baselines, it uses the same PUs and ignores all other constraints. A judge runs
+    /// each.
     ///
     /// # Errors
-    /// [`PlaceError`]: what is asked cannot be had on this machine, or a run failed.
+    /// [`PlaceError`]: the request cannot be met on this machine, or a run failed.
     pub fn typical(&self, judge: Option<Judge>) -> Result<(Vec<u32>, f64), PlaceError> {
         let pus = self.pus()?;
         let problem = problem(self, &pus)?;

@@ -1,9 +1,9 @@
-//! How many tasks groups of slots must and may hold.
+//! The fewest and the most tasks on groups of slots.
 
 /// Groups of slots with the fewest and the most tasks that each may hold.
 ///
-/// One idea serves three wishes: at most one task a core (0 to 1), no PU with two tasks more than another (floor to ceiling
-/// of the mean), and chips with equal shares.
+/// One idea serves three wishes: at most one task a core (0 to 1), no PU with two tasks more than another (floor to
+/// ceiling of the mean), and chips with equal shares.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Zones {
     /// The zone of each slot.
@@ -28,7 +28,7 @@ impl Zones {
         Zones { zone_of_slot, least: vec![least; zones], most: vec![most; zones] }
     }
 
-    /// Whether nothing is forbidden.
+    /// Whether every assignment is allowed.
     #[must_use]
     pub fn are_free(&self) -> bool {
         self.least.len() <= 1

@@ -1,5 +1,5 @@
-//! Searches on numbers that no machine and no program has, as far as files may hold them: all end, and none claims what is
-//! not so.
+//! Searches on numbers that occur on no machine and in no program, but that files may hold: all searches end, and
+//! none makes a false claim.
 
 use proptest::prelude::*;
 use seatmap_machine::nanoseconds::MAX_ROUND_TRIP_NS;

@@ -1,4 +1,4 @@
-//! What a program needs to seat its own threads: channels declared, a CPU and a line for each side.
+//! Seats for a program's own threads: it declares channels, and gets a CPU and a line for each side.
 
 mod over;
 
@@ -24,26 +24,27 @@ use seatmap_place::{Level, Method, PlaceError, Request};
 /// ```
 ///
 /// A real program asks [`Channels::seats_over`] the memory that its channels will live in: on this host, as `seatmap
-/// measure` remembers it, and the CPUs that the process may use. Without memory to measure there is [`Channels::seats`].
+/// measure` remembers it, and the CPUs that the process may use. Without memory to measure there is
+/// [`Channels::seats`].
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Channels {
     pairs: Vec<(usize, usize)>,
-    /// Slices of the ring or mesh, for programs of several groups of threads (the Pizza Slice algorithm); without, threads
-    /// sit next to the home of their channel's line (`GetCore`).
+    /// Slices of the ring or mesh, for programs of several groups of threads (the Pizza Slice algorithm); without,
+    /// threads sit next to the home of their channel's line (`GetCore`).
     pub sections: Option<usize>,
     /// At most one thread on a core.
     pub one_per_core: bool,
 }
 
-/// What a thread is created with.
+/// The attributes that a thread is created with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ThreadAttributes {
     /// The CPU to pin it to, by the operating system's number.
     pub cpu: u32,
-    /// Which line its channel should use. From [`Channels::seats_over`]: so many cache lines into the memory that was
-    /// handed in. Otherwise one of the lines that the profile lists, so many cache lines into memory that begins with a
-    /// page: of another process's memory, so that it says something of this one's only where homes repeat from page to
-    /// page. `None` where lines are alike: then any will do.
+    /// The line that its channel should use. From [`Channels::seats_over`]: counted in cache lines into the memory
+    /// that was handed in. Otherwise one of the lines that the profile lists, counted in cache lines into memory that
+    /// begins with a page. The profile saw another process's memory, so the line carries over to this one's only
+    /// where homes repeat from page to page. `None` where lines are alike: then any will do.
     pub line: Option<usize>,
 }
 
@@ -58,13 +59,13 @@ pub struct Seats {
     lines: Vec<Option<usize>>,
 }
 
-/// The host was not measured, or what was measured of it cannot be used.
+/// The host was not measured, or its profile cannot be used.
 fn unfit(error: RememberedError) -> PlaceError {
     PlaceError::Unfit(error.to_string())
 }
 
 impl Channels {
-    /// None yet.
+    /// No channels yet.
     #[must_use]
     pub fn new() -> Self {
         Channels::default()
@@ -87,8 +88,8 @@ impl Channels {
     /// Seats on a machine, on these of its CPUs, or all.
     ///
     /// # Errors
-    /// A thread with a channel to itself, fewer lines than channels, sections that do not divide the cores or with fewer
-    /// CPUs than threads. Without sections, threads beyond the number of CPUs share them.
+    /// A thread with a channel to itself, fewer lines than channels, sections that do not divide the cores or with
+    /// fewer CPUs than threads. Without sections, threads beyond the number of CPUs share them.
     pub fn seats_on(&self, profile: &Profile, cpus: Option<&[u32]>) -> Result<Seats, PlaceError> {
         let pattern = self.pattern()?;
         self.enough_lines(profile)?;
@@ -100,7 +101,7 @@ impl Channels {
             None if tells_homes(profile) => Method::GetCore,
             None => Method::Auto,
         };
-        // Not by the clock, so that a program sits where it sat the last time.
+        // Limited by kicks and not by the clock, so that a program gets the same seats in every run.
         request.limit = Limit::kicks(KICKS);
         let answer = request.place()?;
         let is_of =
@@ -159,7 +160,8 @@ fn tells_homes(profile: &Profile) -> bool {
 const KICKS: u64 = 200;
 
 impl Seats {
-    /// What the first (0) or second (1) thread of a channel is created with; `None` where there is no such channel.
+    /// The attributes that the first (0) or second (1) thread of a channel is created with; `None` where there is no
+    /// such channel.
     #[must_use]
     pub fn side(&self, channel: usize, side: usize) -> Option<ThreadAttributes> {
         let (first, second) = *self.pairs.get(channel)?;

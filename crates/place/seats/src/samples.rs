@@ -2,7 +2,7 @@
 
 use seatmap_machine::{CoreDistance, HomeModel, Matrix, Origin, OriginKind, Profile, Topology};
 
-/// What is between any two PUs of [`homely`], besides their ways to a line's home.
+/// The distance between any two PUs of [`homely`], besides their ways to a line's home.
 const BETWEEN_NS: f64 = 80.0;
 
 /// These PUs with their ways to each home; distances are those over a line of the first.

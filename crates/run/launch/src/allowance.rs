@@ -1,8 +1,8 @@
-//! How often something may be done: some times at once, and then at a pace.
+//! A rate limit: several actions at once, and then one each time a period has passed.
 
 use std::time::{Duration, Instant};
 
-/// How often something may be done.
+/// A rate limit for an action.
 #[derive(Debug)]
 pub(crate) struct Allowance {
     left: u32,
@@ -13,12 +13,12 @@ pub(crate) struct Allowance {
 }
 
 impl Allowance {
-    /// So many times at once, and once more each time this much has passed.
+    /// Allows `most` actions at once, and one more each time `pace` has passed.
     pub fn new(most: u32, pace: Duration) -> Self {
         Allowance { left: most, most, pace, earned_until: Instant::now() }
     }
 
-    /// Whether it may be done now, which uses one up.
+    /// Whether the action may be done now; a permission is used up.
     pub fn take(&mut self) -> bool {
         self.earn(Instant::now());
         let may = self.left > 0;

@@ -1,6 +1,6 @@
-//! What a program is told of its number of threads, or of where they run, against the seats there are.
+//! Compares the number of threads, or the CPUs, that a program is told to use with the seats there are.
 //!
-//! Variables and options are read, never changed: a line says what to set.
+//! This module only reads variables and options, and never changes them: each line names the setting to change.
 
 use crate::program::Program;
 use std::collections::BTreeMap;
@@ -46,7 +46,7 @@ const OPTIONS: [(&str, &[&str]); 9] = [
 const JAVA_OPTION: &str = "-XX:ActiveProcessorCount=";
 const JAVA_VARIABLES: [&str; 2] = ["JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS"];
 
-/// What a program is told that does not fit this number of CPUs to sit on, a line each.
+/// The settings of a program that do not fit this number of CPUs to sit on, a line each.
 #[must_use]
 pub fn disagreements(program: &Program, cpus: usize) -> Vec<String> {
     let arguments: Vec<String> = program.arguments().iter().map(|text| text.to_string_lossy().into_owned()).collect();

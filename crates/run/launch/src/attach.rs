@@ -8,11 +8,12 @@ use crate::seating::Seating;
 use seatmap_os::task;
 use seatmap_os::{CpuSet, Tid};
 
-/// Looks for threads that were created meanwhile, at most; one that creates threads without end is not waited for.
+/// The most looks for threads that were created meanwhile; a process that creates threads without end is not waited
+/// for.
 const LOOKS: usize = 16;
 
-/// Whether these processes may be seated without a second thought: process 1 and the kernel's own threads keep the
-/// computer alive, and on one CPU they may not.
+/// Checks that these processes may be seated without `--force`. Process 1 and the kernel's own threads keep the
+/// computer alive, and might fail to on one CPU.
 ///
 /// # Errors
 /// [`LaunchError::NeedsForce`] for the first that is one of those.
@@ -26,10 +27,10 @@ pub fn check(pids: &[Tid]) -> Result<(), LaunchError> {
 }
 
 /// Seats the threads that these processes have now, process after process and in order of their numbers, and reports.
-/// Nothing is stopped, and nothing stays behind; threads created later inherit their creators' seats.
+/// No thread is stopped, and no process of Seatmap stays behind; threads created later inherit their creators' seats.
 ///
 /// # Errors
-/// A process that is not there; no thread was seated then. That a thread could not be seated is in the report.
+/// A process does not exist; no thread was seated then. A thread that could not be seated is named in the report.
 pub fn seat_running(pids: &[Tid], seating: Seating) -> Result<Report, LaunchError> {
     if let Some(pid) = pids.iter().find(|pid| task::threads(**pid).is_empty()) {
         return Err(LaunchError::NoSuchProcess(*pid));

@@ -9,10 +9,11 @@ use std::io::{self, PipeReader, PipeWriter, Read, Write};
 use std::os::fd::AsRawFd;
 use std::ptr;
 
-/// What a shell says when it could not execute a program; nobody sees it here.
+/// The status of a shell that could not execute a program; it is not shown to the user here.
 const NOT_EXECUTED: i32 = 127;
 
-/// Runs what the kernel takes for no program: scripts without a first line that names their shell, as `execvp(3)` does.
+/// Runs files that the kernel does not take for a program: scripts without a first line that names their shell, as
+/// `execvp(3)` does.
 const SHELL: &CStr = c"/bin/sh";
 
 /// A child that waits, or runs the program.
@@ -25,10 +26,10 @@ pub(crate) struct Child {
     refusal: PipeReader,
 }
 
-/// How far the child is.
+/// The stage that the child has reached.
 #[derive(Debug)]
 pub(crate) enum Start {
-    /// Not yet a program of its own.
+    /// The child has not executed the program yet.
     Pending,
     /// It runs the program.
     Running,
@@ -40,7 +41,7 @@ impl Child {
     /// Makes the child, which waits for [`Child::begin`].
     ///
     /// # Errors
-    /// What the kernel says: too many processes or open files.
+    /// The kernel's error: too many processes or open files.
     pub fn new(program: &Program, signals: &Signals) -> io::Result<Self> {
         let (wait, go) = io::pipe()?;
         let (refusal, told) = io::pipe()?;
@@ -72,11 +73,11 @@ impl Child {
 
     /// Lets the child execute the program.
     pub fn begin(&mut self) {
-        // Where this fails the child is gone, which is reported like every other end.
+        // Where this fails the child has ended, which is reported like every other end.
         let _ = self.go.take().map(|mut go| go.write_all(b"."));
     }
 
-    /// How far the child is.
+    /// The stage that the child has reached.
     pub fn start(&mut self) -> Start {
         let mut code = [0; size_of::<i32>()];
         match self.refusal.read(&mut code) {
@@ -119,7 +120,7 @@ unsafe fn wait_for_the_word(wait: i32) {
 /// Only in the child.
 unsafe fn close(fence: Option<&Fence>, told: i32) {
     if fence.is_some_and(|fence| fence.close().is_err()) {
-        // SAFETY: as the caller promises; nobody runs with rights that were to be taken.
+        // SAFETY: as the caller promises; the program must not run with rights that were to be taken.
         unsafe { give_up(told) }
     }
 }
@@ -138,7 +139,7 @@ unsafe fn execute(path: &CStr, arguments: [&[*const c_char]; 2], environment: &[
     }
 }
 
-/// Tells the error number, and ends.
+/// Reports the error number to the launcher, and ends.
 ///
 /// # Safety
 /// Only in the child.

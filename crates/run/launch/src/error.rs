@@ -9,9 +9,9 @@ pub enum LaunchError {
     /// A system call failed.
     #[error("cannot {what}")]
     System {
-        /// What was to be done.
+        /// The action that failed.
         what: &'static str,
-        /// What the kernel says.
+        /// The kernel's error.
         source: io::Error,
     },
     /// Threads cannot be stopped at their creation.
@@ -22,7 +22,7 @@ pub enum LaunchError {
     Execute {
         /// The program.
         path: String,
-        /// What the kernel says.
+        /// The kernel's error.
         source: io::Error,
     },
     /// A process that the computer depends on.
@@ -30,10 +30,10 @@ pub enum LaunchError {
     NeedsForce {
         /// The process.
         pid: Tid,
-        /// What it is.
+        /// The kind of process.
         kind: &'static str,
     },
-    /// No process of this number.
+    /// There is no process of this number.
     #[error("there is no process {0}")]
     NoSuchProcess(Tid),
 }
@@ -43,7 +43,7 @@ impl LaunchError {
         move |source| LaunchError::System { what, source }
     }
 
-    /// A seizure that failed, with what is known of why.
+    /// A seizure that failed, with the likely cause.
     pub(crate) fn seizing(source: io::Error) -> Self {
         if source.raw_os_error() != Some(libc::EPERM) {
             return LaunchError::System { what: "trace the program", source };

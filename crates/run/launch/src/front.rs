@@ -1,14 +1,14 @@
 //! The process that the caller sees, in front of the one that traces the program.
 //!
-//! Threads are traced by one process for as long as they are seated, and a daemon's live on when the command that
-//! started it has ended. So the launcher is two processes: the *supervisor* runs the program, traces it and stays while
-//! any of it lives; the *front* is what the caller waits for, and ends as the program's first process does. Front and
-//! program are in the caller's process group, so that the terminal and job control work as without a launcher; the
-//! supervisor is in a session of its own, where no terminal reaches it.
+//! A program's threads are traced by one process for as long as they are seated, and a daemon's threads outlive the
+//! command that started it. So the launcher is two processes: the *supervisor* runs the program, traces it and stays
+//! while any of its processes lives. The caller waits for the *front*, which ends when the program's first process
+//! does. Front and program are in the caller's process group, so that the terminal and job control work as without a
+//! launcher; the supervisor is in a session of its own, where no terminal reaches it.
 //!
-//! The supervisor tells the front on a pipe; the front sends on what others send to it. A signal that stops is answered:
-//! the front does not stop before the supervisor has passed it on, or it would reach the program after the `SIGCONT`
-//! that ends the stop.
+//! The supervisor reports to the front on a pipe; the front passes on to it the signals that other processes send. A
+//! signal that stops is answered: the front does not stop before the supervisor has passed it on. Otherwise the
+//! signal would reach the program after the `SIGCONT` that ends the stop.
 
 use crate::ending::Ending;
 use crate::signals::{self, Came, Signals};
@@ -34,8 +34,8 @@ pub struct Front {
     signals: Signals,
     /// Can be waited for beside the pipe.
     pending: OwnedFd,
-    /// Whether a signal that stops was sent on and is not yet answered. Others that come meanwhile ask for the same, and
-    /// the kernel would merge them.
+    /// Whether a signal that stops was sent on and is not yet answered. Others that come meanwhile ask for the same,
+    /// and the kernel would merge them.
     awaits_answer: bool,
 }
 
@@ -46,23 +46,23 @@ pub struct Link {
     pipe: Option<PipeWriter>,
     /// Held back since before the split.
     signals: Option<Signals>,
-    /// Whether the front has been told to stop, and not yet to go on.
+    /// Whether the front has been told to stop, and not yet to continue.
     is_stopped: bool,
 }
 
-/// A message: what happened, with a number.
+/// A message: its kind, with a number.
 const MESSAGE_BYTES: usize = 1 + size_of::<i32>();
 
-/// What the supervisor tells.
+/// The messages of the supervisor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum News {
     /// The program was stopped by this signal.
     Stopped(i32),
     /// A signal that stops was passed on.
     PassedOn,
-    /// The front is to end like this, and so does the supervisor.
+    /// The front must end like this, and so does the supervisor.
     Ended(Ending),
-    /// The front is to end like this; the supervisor stays.
+    /// The front must end like this; the supervisor stays.
     Left(Ending),
 }
 
@@ -88,16 +88,16 @@ pub fn split() -> io::Result<Side> {
     }
 }
 
-/// Descendants whose creators end become this process's children, and are not lost from sight.
+/// Descendants whose creators end become this process's children, so that it still learns of them.
 fn adopt_orphans() {
-    // Where the kernel cannot, orphans are init's, and those that are traced are still known.
+    // Where the kernel does not support this, orphans become init's children, and the traced ones are still known.
     // SAFETY: sets an attribute of this process.
     unsafe { libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) };
 }
 
 impl Front {
-    /// Waits until the program's first process has ended, or the supervisor lets go of the caller; passes signals on, and
-    /// stops and goes on with the program. `None` if the supervisor was killed.
+    /// Waits until the program's first process has ended, or the supervisor lets go of the caller; passes signals on,
+    /// and stops and goes on with the program. `None` if the supervisor was killed.
     #[must_use]
     pub fn wait(mut self) -> Option<Ending> {
         let mut stopped: Option<i32> = None;
@@ -106,7 +106,7 @@ impl Front {
                 self.signals.stop_here(signal);
             }
             if let Some(came) = self.signals.next(Duration::ZERO) {
-                // The supervisor's own only wake this process from a stop.
+                // Signals from the supervisor only wake this process from a stop.
                 if !came.to_group && came.sender != self.supervisor {
                     self.send_on(came);
                 }
@@ -120,7 +120,7 @@ impl Front {
                 News::PassedOn => self.awaits_answer = false,
                 News::Left(ending) => return Some(ending),
                 News::Ended(ending) => {
-                    // Its remains are not left to whatever adopts orphans.
+                    // The front reaps the supervisor, and does not leave that to the process that adopts orphans.
                     // SAFETY: waits for this process's child, and wants no status.
                     unsafe { libc::waitpid(self.supervisor, std::ptr::null_mut(), 0) };
                     return Some(ending);
@@ -136,7 +136,7 @@ impl Front {
         signals::send(self.supervisor, came.signal);
     }
 
-    /// Waits for a signal or for news. Whether there are news.
+    /// Waits for a signal or for a message. Returns whether there are messages.
     fn is_told(&self) -> bool {
         let waited = |fd: RawFd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
         let mut both = [waited(self.told.as_raw_fd()), waited(self.pending.as_raw_fd())];
@@ -159,14 +159,14 @@ impl Link {
         self.tell(News::Stopped(signal));
     }
 
-    /// A signal was passed on, if it is one of those that the front waits for.
+    /// Tells the front that a signal was passed on, if it is one of those that the front waits for.
     pub(crate) fn passed_on(&mut self, came: Came) {
         if came.asks_to_stop() && came.sender == self.front {
             self.tell(News::PassedOn);
         }
     }
 
-    /// The program goes on.
+    /// Continues the front, as the program was continued.
     pub fn continued(&mut self) {
         if std::mem::take(&mut self.is_stopped) && self.pipe.is_some() {
             signals::send(self.front, libc::SIGCONT);
@@ -178,13 +178,13 @@ impl Link {
         self.signals.take()
     }
 
-    /// The front is to end like this, while this process stays. It is not spoken to again.
+    /// Tells the front to end like this, while this process stays. After that it sends no message.
     pub fn leave(&mut self, ending: Ending) {
         self.tell(News::Left(ending));
         self.pipe = None;
     }
 
-    /// The front is to end like this, and waits for this process's end. It is not spoken to again.
+    /// Tells the front to end like this, and to wait for this process's end. After that it sends no message.
     pub fn end(&mut self, ending: Ending) {
         self.tell(News::Ended(ending));
         self.pipe = None;
@@ -197,7 +197,7 @@ impl Link {
     }
 
     fn tell(&mut self, news: News) {
-        // Where this fails the front was killed, and the program goes on without it.
+        // Where this fails the front was killed, and the program continues without it.
         let _ = self.pipe.as_mut().map(|pipe| pipe.write_all(&news.bytes()));
     }
 }
@@ -223,13 +223,14 @@ pub fn go_to_the_background() {
     silence(&[0, 1, 2]);
 }
 
-/// Leaves standard input and output to the program, so that its end closes them.
+/// Leaves standard input and output to the program alone, so that the other end sees them closed when the program
+/// does.
 pub fn leave_streams() {
     silence(&[0, 1]);
 }
 
 fn silence(streams: &[i32]) {
-    // SAFETY: opens a device that is there, and replaces descriptors of which nobody here holds more than the number.
+    // SAFETY: opens a device that is there, and replaces descriptors that no object here owns.
     unsafe {
         let null = libc::open(c"/dev/null".as_ptr(), libc::O_RDWR);
         for stream in streams.iter().filter(|stream| **stream != null) {

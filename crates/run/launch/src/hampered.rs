@@ -7,15 +7,16 @@ use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-/// Programs that trace others, as far as they are usual.
+/// The usual programs that trace others.
 const TRACERS: [&str; 6] = ["gdb", "gdbserver", "lldb-server", "ltrace", "rr", "strace"];
 
 /// The files of programs that were executed while they were traced and missed something, each once.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Hampered {
-    /// Those that should have run with another's rights (set-user-ID, set-group-ID), and ran without.
+    /// Programs that should have run with another user's or group's rights (set-user-ID, set-group-ID), and ran
+    /// without.
     pub unprivileged: Vec<String>,
-    /// Those that trace programs themselves, which these then refuse.
+    /// Programs that trace others themselves, which the kernel refuses for these processes.
     pub tracers: Vec<String>,
 }
 
@@ -30,7 +31,7 @@ impl Hampered {
         }
     }
 
-    /// What was missed, a line each.
+    /// The parts that were missed, a line each.
     pub(crate) fn told(&self) -> impl Iterator<Item = String> {
         let unprivileged = self.unprivileged.iter().map(|program| {
             format!(
@@ -55,7 +56,8 @@ fn add(to: &mut Vec<String>, path: &Path) {
     }
 }
 
-/// Whether the program would have another user's or group's rights if it were not traced. Root's keeps them.
+/// Whether the program would have another user's or group's rights if it were not traced. A program of root's keeps
+/// them.
 fn lost_rights(tid: Tid) -> bool {
     // SAFETY: geteuid cannot fail and touches nothing.
     let me = unsafe { libc::geteuid() };

@@ -15,18 +15,18 @@ use seatmap_os::CpuSet;
 use std::path::Path;
 use std::time::Duration;
 
-/// Between two looks whether the child is the program already.
+/// The time between two checks whether the child has become the program.
 const STARTING: Duration = Duration::from_millis(1);
 
-/// What a launch needs to know beside the program and the seats.
+/// The options of a launch, beside the program and the seats.
 #[derive(Debug, Default)]
 pub struct Options<'a> {
-    /// Seat nobody before a process executes a program of this name; `*` stands for any text.
+    /// Seat no thread before a process executes a program of this name; `*` stands for any text.
     pub start_at: Option<String>,
     /// The mask of threads that have no seat, and of all when seating ends; `None` is the calling process's own.
     pub home: Option<CpuSet>,
-    /// Let threads that wait for a seat they share run on all seats, where the kernel divides the CPUs among them. Not in
-    /// a cell, where nothing does.
+    /// Let threads that wait for a seat they share run on all seats, where the kernel divides the CPUs among them. Do
+    /// not set this in a cell: the kernel does not balance load there.
     pub widens: bool,
     /// The line to the process that the caller waits for, where it is not this one.
     pub link: Option<&'a mut Link>,
@@ -36,7 +36,7 @@ pub struct Options<'a> {
 /// caller's; signals sent to the calling process are passed on while it runs. Threads that outlive the program's first
 /// process get back the mask that they would have without Seatmap.
 ///
-/// The calling process should have one thread and no other children: their ends would be heard here.
+/// The calling process should have one thread and no other children: their ends would be reported here.
 ///
 /// # Errors
 /// [`LaunchError`] where the program could not be started. That a thread could not be seated is in the report.
@@ -70,7 +70,7 @@ impl<'a> Launch<'a> {
     /// Starts a program. It runs, and its threads are seated while [`Launch::attend`] and [`Launch::stay`] are called.
     ///
     /// # Errors
-    /// [`LaunchError`]; nothing runs then.
+    /// [`LaunchError`]; the program does not run then.
     pub fn begin(program: &Program, seating: Seating, options: Options<'a>) -> Result<Self, LaunchError> {
         let Options { start_at, home, widens, mut link } = options;
         let home = home.map_or_else(|| CpuSet::of_thread(0), Ok);
@@ -81,7 +81,7 @@ impl<'a> Launch<'a> {
         if link.is_some() {
             front::leave_session();
         }
-        // Closing the child's pipe by returning ends it.
+        // Returning closes the child's pipe, which ends the child.
         let enter = |members: &Path| std::fs::write(members, child.pid.to_string());
         program
             .group()
@@ -122,8 +122,8 @@ impl<'a> Launch<'a> {
         Behind { processes: processes.len(), threads, supervisor: None, freed: 0 }
     }
 
-    /// Seats the threads that outlive the first process, until none is left, or somebody asks this process to end:
-    /// whether that was so.
+    /// Seats the threads that outlive the first process, until none is left, or until a signal asks this process to
+    /// end. Returns whether it was a signal.
     pub fn stay(&mut self) -> bool {
         self.watch.slow_down();
         while !self.pinner.threads.is_empty() || self.watch.knows_processes() {
@@ -136,12 +136,12 @@ impl<'a> Launch<'a> {
     }
 
     /// Ends the seating: all threads get the mask that they would have without Seatmap, unless they chose another one
-    /// themselves. How many threads got it.
+    /// themselves. Returns the number of threads that got it.
     pub fn give_masks_back(&mut self) -> usize {
         self.pinner.give_masks_back(|| self.watch.processes().collect())
     }
 
-    /// What is known by now.
+    /// The report on the threads known by now.
     pub fn report(&mut self) -> Report {
         self.watch.last_look(&mut self.pinner);
         Report::of(&self.pinner, Some(self.child.pid), self.tracer.hampered.clone())
@@ -198,9 +198,9 @@ impl<'a> Launch<'a> {
         }
     }
 
-    /// The shell sees a job as stopped when the process that it started is. The program goes first: it may want to
-    /// restore the terminal, or not stop at all. A process without a front must not stop when the program stops by
-    /// itself: nobody would wake it, and with it the program.
+    /// The shell sees a job as stopped when the process that it started is stopped. The program stops first: it may
+    /// want to restore the terminal, or not stop at all. A process without a front must not stop when the program
+    /// stops by itself: no process would continue it, and the program with it.
     fn stop_with_the_program(&mut self) {
         let before = std::mem::replace(&mut self.stopped, self.tracer.stopped);
         let went_on = self.tracer.take_went_on();

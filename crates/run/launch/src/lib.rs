@@ -1,28 +1,30 @@
 //! Seats the threads of unmodified programs, and checks that they sit there.
 //!
-//! A thread inherits the affinity of its creator, and most programs never set it. Here it is set from outside: each new
-//! thread is stopped before its first instruction, given its CPU, and let run. No library is preloaded, so that static
-//! programs and those of every language are seated alike, and when the last seat is taken the program is let go.
+//! A thread inherits the affinity of its creator, and most programs never set it. The launcher sets it from outside:
+//! it stops each new thread before its first instruction, gives it its CPU, and lets it run. No library is preloaded,
+//! so that static programs and programs in every language are seated alike. When the last seat is taken the launcher
+//! lets go of the program.
 //!
-//! A program is watched for as long as any of it lives: a daemon's threads sit where they should long after the command
-//! that started it has ended. The process that traces is therefore another one than the caller waits for ([`front`]).
+//! The launcher watches a program for as long as any of its processes lives: a daemon's threads stay on their seats
+//! long after the command that started it has ended. The process that traces is therefore another one than the caller
+//! waits for ([`front`]).
 //!
 //! | module | does |
 //! |---|---|
 //! | [`seats`], [`sets`], [`rule`] | the seats there are, how they are written, and which threads may take them |
-//! | [`seating`] | decides which thread sits where, from what happens to threads, without a system call |
-//! | [`mask`], [`task`] | affinity masks, and what `/proc` says of a thread |
-//! | `pinner` | carries the decisions out, and looks whether they hold |
+//! | [`seating`] | decides which thread sits where, from the events of threads, without a system call |
+//! | [`mask`], [`task`] | affinity masks, and the contents of `/proc` about a thread |
+//! | `pinner` | carries the decisions out, and checks that they hold |
 //! | `runtime` | which languages' threads need another treatment |
 //! | `tracer`, `tracee` | stops threads before their first instruction, by ptrace(2) |
 //! | `watch`, `allowance` | finds names, late threads and changed masks through `/proc`, with a limit on its own time |
-//! | [`program`], `child`, `signals` | the program to run, the process that becomes it, and what is passed on to it |
+//! | [`program`], `child`, `signals` | the program to run, the process that becomes it, and the signals passed on |
 //! | [`launch`], [`attach`] | all of it: for a program that begins, and for one that runs |
 //! | [`front`] | the process that the caller waits for, in front of the one that traces |
-//! | [`asks`] | what a program is told of its number of threads, against the seats there are |
-//! | [`record`], [`threads`], [`report`], `table` | what is known of each thread, and what is told of it |
+//! | [`asks`] | compares the number of threads that a program is told with the seats there are |
+//! | [`record`], [`threads`], [`report`], `table` | the facts about each thread, and the reports of them |
 //! | [`loader`] | whether a program opens libraries before it does anything |
-//! | [`hampered`] | programs that tracing keeps from something |
+//! | [`hampered`] | programs that tracing prevents from doing something |
 //! | [`ending`] | how the program ended, and how to end alike |
 #![deny(missing_docs)]
 

@@ -1,9 +1,10 @@
-//! Pins threads to their seats, and looks whether they still sit there.
+//! Pins threads to their seats, and checks that they still sit there.
 //!
-//! A process that has not sat down yet runs on the whole set of CPUs. It has a seat when it creates a thread, or when it
-//! has lived for [`SETTLES_AFTER`]; one that ends before is a short-lived helper. Many programs ask how many CPUs there are
-//! after their first thread was created, so the creator takes its seat [`ASKED_AFTER`] later. Some runtimes ask later than
-//! that, and in the thread that was created ([`Runtime::AsksLate`]): both take their seats [`ASKED_LATE_AFTER`].
+//! A process that has not sat down yet runs on the whole set of CPUs. It has a seat when it creates a thread, or when
+//! it has lived for [`SETTLES_AFTER`]; one that ends before is a short-lived helper. Many programs ask how many CPUs
+//! there are after their first thread was created, so the creator takes its seat [`ASKED_AFTER`] later. Some runtimes
+//! ask later than that, and in the thread that was created ([`Runtime::AsksLate`]): both take their seats
+//! [`ASKED_LATE_AFTER`].
 
 use crate::allowance::Allowance;
 use crate::record::Trouble;
@@ -20,7 +21,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// Last looks at once, and the time that earns one more: at some 20 us a look, a twentieth of it.
+/// The number of last looks at once, and the time that earns one more: at about 20 us a look, a twentieth of it.
 const LAST_LOOKS: u32 = 256;
 const LAST_LOOKS_PACE: Duration = Duration::from_micros(400);
 
@@ -28,24 +29,24 @@ const LAST_LOOKS_PACE: Duration = Duration::from_micros(400);
 /// `readlink`) live for one to ten milliseconds; a worker's seat may well wait for fifty.
 const SETTLES_AFTER: Duration = Duration::from_millis(50);
 
-/// For how long the first two threads of a late asker keep the whole set: a Java virtual machine is up after a tenth of a second on an
-/// idle computer.
+/// For how long the first two threads of a late asker keep the whole set: a Java virtual machine is up after a tenth
+/// of a second on an idle computer.
 const ASKED_LATE_AFTER: Duration = Duration::from_secs(1);
 
 /// For how long a process's first thread keeps the whole set after it has created another: x264 creates a thread that
 /// reads, and asks some milliseconds later how many are to encode.
 const ASKED_AFTER: Duration = Duration::from_millis(250);
 
-/// The share of the time that a thread waits for a seat that it shares, above which it may run on all seats, and the time
-/// over which that is looked at. Where a program has more busy threads than CPUs, no fixed seats serve it: the kernel
-/// divides the CPUs better than a list that starts again.
+/// The share of the time that a thread waits for a seat that it shares, above which it may run on all seats, and the
+/// time over which that is looked at. Where a program has more busy threads than CPUs, no fixed seats serve it: the
+/// kernel divides the CPUs better than a list that starts again.
 const WAITS_TOO_MUCH: f64 = 0.1;
 const LOOKED_AT_FOR: Duration = Duration::from_millis(20);
 
 /// Rounds of giving masks back: threads that are created meanwhile inherit narrow ones.
 const ROUNDS: usize = 8;
 
-/// How a thread came to be.
+/// The creation of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Birth {
     /// Its process; its own number where it is a process's first thread.
@@ -61,11 +62,11 @@ pub(crate) struct Birth {
 pub(crate) struct Pinner {
     pub seating: Seating,
     pub threads: Threads,
-    /// The mask of a thread without a seat: what the program would have had.
+    /// The mask of a thread without a seat: the one that the program would have had.
     home: CpuSet,
     /// The program that seating starts at, where it does not start at once; `*` stands for any text.
     start_at: Option<String>,
-    /// The runtimes of processes that are not ordinary, and what is known of files.
+    /// The runtimes of processes that are not ordinary, and the known facts about files.
     runtimes: HashMap<Tid, Runtime>,
     files: HashMap<PathBuf, Runtime>,
     /// Programs whose threads may run on all seats, each once.
@@ -73,7 +74,7 @@ pub(crate) struct Pinner {
     /// Whether threads that wait for a seat they share may run on all seats; how many do.
     widens: bool,
     widened: usize,
-    /// For looks at threads that have ended, during which the program waits.
+    /// A limit for looks at threads that have ended, during which the program waits.
     allowance: Allowance,
 }
 
@@ -95,12 +96,12 @@ impl Pinner {
         &self.roaming
     }
 
-    /// How many threads may run on all seats, as they had to wait for theirs.
+    /// The number of threads that may run on all seats, as they had to wait for theirs.
     pub fn widened(&self) -> usize {
         self.widened
     }
 
-    /// A thread is there: it waits, sits down, or is freed of the seat that it inherited.
+    /// Handles a new thread: it waits, sits down, or leaves the seat that it inherited.
     pub fn arrive(&mut self, tid: Tid, birth: Birth) {
         if self.threads.knows(tid) {
             return;
@@ -126,8 +127,8 @@ impl Pinner {
         self.look(tid, false);
     }
 
-    /// Looks at a thread: its name, its mask, where it ran. Whether anything about it is new. That one is gone is told by
-    /// the tracer if it `is_traced`: it may go by another number now.
+    /// Looks at a thread: its name, its mask, where it ran. Returns whether anything about it is new. If it
+    /// `is_traced`, the tracer reports its end: it may have another number now.
     pub fn look(&mut self, tid: Tid, is_traced: bool) -> bool {
         let Some(task) = Task::of(tid) else {
             if !is_traced {
@@ -144,7 +145,7 @@ impl Pinner {
         }
         let renamed = self.note_name(tid, &task);
         if self.move_by_name(tid, &task.name) || self.sit_in_time(tid) {
-            // What was read of it is from before it moved.
+            // The reading is from before the thread moved.
             return true;
         }
         self.check(tid, &task);
@@ -155,8 +156,8 @@ impl Pinner {
         renamed
     }
 
-    /// Looks a last time, at a thread that has ended and has not been buried. Where threads end by the thousand not every
-    /// one is looked at.
+    /// Looks a last time, at a thread that has ended and has not been reaped. Where thousands of threads end, some
+    /// are not looked at.
     pub fn last_look(&mut self, tid: Tid) {
         if self.threads.record(tid).is_none() || !self.allowance.take() {
             return;
@@ -166,7 +167,7 @@ impl Pinner {
         self.check(tid, &task);
     }
 
-    /// A thread executed a program: it has its process's number now, and keeps its seat.
+    /// Handles a thread that executed a program: it has its process's number now, and keeps its seat.
     pub fn executed(&mut self, former: Tid, tid: Tid, file: &Path) {
         if former != tid {
             self.ignore_look(tid, former);
@@ -190,8 +191,8 @@ impl Pinner {
         self.runtimes.remove(&tid);
     }
 
-    /// Gives all threads of these processes that sit on seats, or wait, the mask that they would have without Seatmap. How
-    /// many threads that were.
+    /// Gives all threads of these processes that sit on seats, or wait, the mask that they would have without
+    /// Seatmap. Returns the number of these threads.
     pub fn give_masks_back(&mut self, processes: impl Fn() -> Vec<Tid>) -> usize {
         let mut freed = HashSet::new();
         for _ in 0..ROUNDS {
@@ -213,8 +214,8 @@ impl Pinner {
         self.threads.living(birth.creator).is_none_or(|creator| creator.is_outside)
     }
 
-    /// Seating starts here, if this is the program that it is to start at. A script goes by its own name, and by that of
-    /// the program that runs it.
+    /// Starts the seating, if this is the program that it starts at. A script may be given by its own name, and by
+    /// that of the program that runs it.
     fn start(&mut self, tid: Tid, file: &Path) {
         let script = Task::of(tid).map(|task| task.name);
         let file = file.file_name().map(|name| name.to_string_lossy().into_owned());
@@ -245,7 +246,8 @@ impl Pinner {
         }
     }
 
-    /// A process waits on the whole set from now on. The program's first one may stay there, and is told of.
+    /// Lets a process wait on the whole set from now on. The program's first process may stay there, and the report
+    /// says so.
     fn wait(&mut self, tid: Tid) {
         let seat = Seat::shared(self.seating.whole().clone());
         let is_first = self.seating.is_first(tid);
@@ -259,7 +261,7 @@ impl Pinner {
         self.sit(tid, &seat);
     }
 
-    /// A thread sits down, or has no seat.
+    /// Gives a thread its seat, or notes that it has none.
     fn apply(&mut self, step: &Step) {
         let Step { tid, seat, skipped, shares } = step;
         let Some(living) = self.threads.living(*tid) else { return };
@@ -276,7 +278,7 @@ impl Pinner {
             (true, false) => self.threads.sits(*tid, seat.clone()),
         }
         match seat {
-            // A mask that the program has chosen while it waited is left to it, and told of.
+            // A mask that the program has chosen while it waited is left to it, and the report says so.
             Some(_) if has_waited && !self.is_on(*tid, self.seating.whole()) => {
                 self.check_mask(*tid);
             }
@@ -287,7 +289,7 @@ impl Pinner {
         }
     }
 
-    /// A thread keeps the whole set for now, and its place in the order.
+    /// Lets a thread keep the whole set for now, and its place in the order.
     fn sit_later(&mut self, step: &Step, seat: Seat, after: Duration) {
         let wide = Seat { cpus: self.seating.whole().clone(), ..seat };
         self.apply(&Step { seat: Some(wide), ..step.clone() });
@@ -297,7 +299,7 @@ impl Pinner {
         }
     }
 
-    /// Seats a thread whose waiting has lasted long enough. Whether it did.
+    /// Seats a thread whose waiting has lasted long enough. Returns whether it did.
     fn sit_in_time(&mut self, tid: Tid) -> bool {
         let now = Instant::now();
         let Some(living) = self.threads.living(tid) else { return false };
@@ -350,7 +352,8 @@ impl Pinner {
         };
     }
 
-    /// A look at a thread that has just been replaced by another saw the other's mask.
+    /// Removes the problem from a look that was made when another thread had just replaced this one: that look saw
+    /// the other's mask.
     fn ignore_look(&mut self, tid: Tid, other: Tid) {
         let Some(seat) = self.threads.living(other).and_then(|living| living.seat.clone()) else { return };
         if let Some(record) = self.threads.record(tid) {
@@ -359,7 +362,7 @@ impl Pinner {
     }
 
     fn sit(&mut self, tid: Tid, seat: &Seat) {
-        // Most helpers inherit the whole set; asking is cheaper than giving.
+        // Most helpers inherit the whole set; reading the mask is cheaper than setting it.
         let is_there = self.is_on(tid, &seat.cpus);
         let given = if is_there { Ok(()) } else { seat.cpus.give(tid) };
         let Some(record) = self.threads.record(tid) else { return };
@@ -367,19 +370,19 @@ impl Pinner {
             Ok(Ok(found)) if found != seat.cpus => {
                 record.trouble = Some(Trouble::Changed { cpus: seat.cpus.list(), to: found.list() });
             }
-            // One that is gone since had what it was given.
+            // A thread that has ended since had the mask that it was given.
             Ok(_) => record.confirmed = true,
-            // It was gone before, and sat nowhere.
+            // The thread was gone before, and never had the seat.
             Err(error) if error.raw_os_error() == Some(libc::ESRCH) => {}
             Err(error) => record.trouble = Some(refused(seat, &error)),
         }
     }
 
-    /// A thread inherits its creator's mask. One that has no seat must not share its creator's; a mask that the program
-    /// chose itself is left alone. Whether there was something to give back.
+    /// A thread inherits its creator's mask. One that has no seat must not share its creator's; a mask that the
+    /// program chose itself is left alone. Returns whether there was a mask to give back.
     fn free(&self, tid: Tid) -> bool {
         let inherited = CpuSet::of_thread(tid).ok().filter(|mask| *mask != self.home);
-        // Where giving fails the thread is gone.
+        // Where setting the mask fails the thread is gone.
         inherited.is_some_and(|mask| self.seating.is_a_seat(&mask) && self.home.give(tid).is_ok())
     }
 
@@ -418,7 +421,7 @@ impl Pinner {
         }
     }
 
-    /// A thread changes its seat by its name, however it came to the one it had.
+    /// Moves a thread to another seat by its name, independent of how it got the one it had.
     fn move_to(&mut self, tid: Tid, seat: Option<&Seat>) {
         let Some(living) = self.threads.living(tid) else { return };
         (living.waits_since, living.later) = (None, None);
@@ -434,8 +437,8 @@ impl Pinner {
         }
     }
 
-    /// Whether a thread has its seat's mask. What was said of another mask is taken back where it has: programs that look
-    /// at the machine bind themselves here and there and return.
+    /// Checks whether a thread has its seat's mask. If it has, an earlier report of another mask is withdrawn:
+    /// programs that examine the machine bind themselves to CPUs for a moment and return.
     fn check_mask(&mut self, tid: Tid) -> bool {
         let Some(living) = self.threads.living(tid) else { return false };
         let (has_waited, Some(seat)) = (living.waits_since.is_some(), living.seat.clone()) else { return false };
@@ -448,7 +451,7 @@ impl Pinner {
             return true;
         }
         if has_waited && mask == *self.seating.whole() {
-            // It has put back the mask that it found at its start, after it sat down.
+            // The thread has restored the mask that it found at its start, after it sat down.
             self.sit(tid, &seat);
         } else if let Some(record) = self.threads.record(tid) {
             record.trouble = Some(Trouble::Changed { cpus: seat.cpus.list(), to: mask.list() });
@@ -471,7 +474,7 @@ impl Pinner {
 }
 
 impl Birth {
-    /// The birth of a thread that nobody told of, from what `/proc` says of it.
+    /// The creation of a thread that the tracer did not report, from `/proc`.
     pub fn of(tid: Tid, is_late: bool) -> Option<Self> {
         let Family { pid, parent, .. } = Family::of(tid)?;
         Some(Birth { pid, creator: if pid == tid { parent } else { pid }, is_late })

@@ -26,7 +26,7 @@ pub struct Program {
 /// Why a program cannot be run.
 #[derive(Debug, thiserror::Error)]
 pub enum ProgramError {
-    /// No program was named.
+    /// The program's name is empty.
     #[error("no program to run; put it after --")]
     Empty,
     /// Not in `PATH`, or no such file.
@@ -37,15 +37,15 @@ pub enum ProgramError {
     NotExecutable {
         /// The file.
         path: String,
-        /// What is wrong with it.
+        /// The problem with it.
         reason: &'static str,
     },
-    /// It would run with another user's rights, which the kernel denies to a program that is watched from outside.
+    /// The program would run with another user's rights, which the kernel denies to a traced program.
     #[error(
         "{0} runs with another's rights (set-user-ID, set-group-ID or file capabilities), and the kernel denies them to a program that is seated from outside; be root, or run its own threads without it"
     )]
     Privileged(String),
-    /// A zero byte, which no argument can hold.
+    /// An argument with a zero byte.
     #[error("an argument holds a zero byte")]
     Zero,
 }
@@ -54,7 +54,7 @@ impl Program {
     /// Finds the program as a shell would, and checks that it can be executed.
     ///
     /// # Errors
-    /// [`ProgramError`]; nothing was started.
+    /// [`ProgramError`]; no process was started.
     pub fn find(command: &[OsString]) -> Result<Self, ProgramError> {
         let name = command.first().filter(|name| !name.is_empty()).ok_or(ProgramError::Empty)?;
         let path = match name.as_bytes().contains(&b'/') {
@@ -107,19 +107,20 @@ impl Program {
         self
     }
 
-    /// What it may do, where that is not everything.
+    /// The limits on its rights, where it has any.
     #[must_use]
     pub fn fence(&self) -> Option<&Fence> {
         self.fence.as_ref()
     }
 
-    /// Its environment: this process's, and what was added.
+    /// Its environment: this process's variables, and those that were added.
     #[must_use]
     pub fn environment(&self) -> Vec<CString> {
         let added = |name: &OsString| self.variables.iter().any(|(other, _)| other == name);
         let own = std::env::vars_os().filter(|(name, _)| !added(name));
         let joined = |(name, value): (OsString, OsString)| [name, value].join(OsStr::new("="));
-        // Neither can hold a zero byte: the kernel handed the one over, and the others are checked as arguments are.
+        // Neither list can hold a zero byte: the kernel handed over the one, and the others are checked as arguments
+        // are.
         own.chain(self.variables.clone()).filter_map(|pair| CString::new(joined(pair).into_vec()).ok()).collect()
     }
 
@@ -136,14 +137,14 @@ impl Program {
     }
 }
 
-/// Whether a file lends its owner's or group's rights to who executes it.
+/// Whether a file gives its owner's or group's rights to the user who executes it.
 pub(crate) fn lends_rights(found: &Metadata) -> bool {
     // Without group execution the bit means mandatory locking instead (inode(7)).
     let group = libc::S_ISGID | libc::S_IXGRP;
     found.mode() & libc::S_ISUID != 0 || found.mode() & group == group
 }
 
-/// The first in `PATH` that can be executed, or else what is wrong with the first that is there.
+/// The first file in `PATH` that can be executed, or else the problem with the first file found.
 fn in_path(name: &OsStr) -> Result<PathBuf, ProgramError> {
     let folders = std::env::var_os("PATH").unwrap_or_else(|| USUAL_PATH.into());
     let mut refused = None;
@@ -188,7 +189,7 @@ fn gains_rights(path: &Path, found: &Metadata) -> bool {
 
 fn has_capabilities(path: &Path) -> bool {
     let Ok(path) = CString::new(path.as_os_str().as_bytes()) else { return false };
-    // SAFETY: both texts end in a zero byte, and with a length of 0 nothing is written.
+    // SAFETY: both texts end in a zero byte, and with a length of 0 the call writes nothing.
     unsafe { libc::getxattr(path.as_ptr(), c"security.capability".as_ptr(), std::ptr::null_mut(), 0) > 0 }
 }
 

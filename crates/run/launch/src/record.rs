@@ -4,26 +4,26 @@ use crate::seats::Seat;
 use seatmap_os::CpuList;
 use seatmap_os::Tid;
 
-/// A thread, its seat, and what became of it.
+/// A thread, its seat, and the outcome.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Record {
-    /// Its place in the order of seating over all processes, counted from 0.
+    /// The thread's place in the order of seating over all processes, counted from 0.
     pub order: usize,
-    /// Its process; `None` where it was gone too soon.
+    /// The thread's process; `None` where it ended too soon.
     pub pid: Option<Tid>,
     /// Its number.
     pub tid: Tid,
-    /// The last name it was seen with; empty where it was gone too soon.
+    /// The last name that was seen; empty where the thread ended too soon.
     pub name: String,
     /// Its seat.
     pub seat: Option<Seat>,
-    /// Whether it had run before it was found.
+    /// Whether the thread had run before it was found.
     pub late: bool,
     /// Whether the kernel confirmed the seat.
     pub confirmed: bool,
-    /// The CPUs it was seen on since it sat down, in order of appearance.
+    /// The CPUs that the thread was seen on since it sat down, in order of appearance.
     pub seen_on: Vec<u32>,
-    /// What went wrong.
+    /// The problem, where there was one.
     pub trouble: Option<Trouble>,
 }
 
@@ -35,21 +35,21 @@ pub enum Trouble {
     Refused {
         /// The seat's CPUs.
         cpus: CpuList,
-        /// What it says.
+        /// The reason, in words.
         reason: String,
     },
-    /// The thread has another mask: somebody, most likely the program, gave it one.
+    /// The thread has another mask: another program, or most likely the program itself, set it.
     #[error("its seat is CPU {cpus}, but its own affinity was changed to {to}")]
     Changed {
         /// The seat's CPUs.
         cpus: CpuList,
-        /// The CPUs of the mask it was last seen with.
+        /// The CPUs of the mask at the last look.
         to: CpuList,
     },
 }
 
 impl Record {
-    /// A thread of which nothing else is known yet.
+    /// The record of a thread before anything else is known.
     pub(crate) fn new(order: usize, tid: Tid, seat: Option<Seat>, late: bool) -> Self {
         let (name, seen_on) = (String::new(), Vec::new());
         Record { order, pid: None, tid, name, seat, late, confirmed: false, seen_on, trouble: None }
@@ -63,7 +63,7 @@ impl Record {
         })
     }
 
-    /// Forgets what was seen on an earlier seat.
+    /// Drops the observations on an earlier seat.
     pub(crate) fn sits(&mut self, seat: Option<Seat>) {
         self.seat = seat;
         self.confirmed = false;

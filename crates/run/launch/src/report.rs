@@ -1,4 +1,4 @@
-//! Who sat where, as it is written to a file.
+//! The report of a seating, as it is written to a file.
 
 use crate::hampered::Hampered;
 use crate::pinner::Pinner;
@@ -17,21 +17,21 @@ pub struct Report {
     pub format: &'static str,
     /// The first process.
     pub pid: Option<Tid>,
-    /// How many threads were seen, short-lived helpers left out.
+    /// The number of threads seen, short-lived helpers left out.
     pub created: usize,
     /// Processes that ended before they could take a seat.
     pub helpers: usize,
-    /// How many threads may run on all seats, as they had to wait for one that they shared.
+    /// The number of threads that may run on all seats, as they had to wait for one that they shared.
     pub widened: usize,
     /// The files of programs whose work moves among threads, so that each may run on all seats.
     pub roaming: Vec<String>,
-    /// How many of them were skipped.
+    /// The number of them that were skipped.
     pub skipped: usize,
-    /// How many had no seat, the skipped left out.
+    /// The number of them that had no seat, the skipped left out.
     pub unseated: usize,
-    /// How many tasks there were to seat.
+    /// The number of tasks to seat.
     pub tasks: usize,
-    /// How many of them were given in order of creation; the others are rules'.
+    /// The number of tasks given in order of creation; the others belong to rules.
     pub ordered_tasks: usize,
     /// The tasks that no thread took.
     pub empty_tasks: Vec<usize>,
@@ -39,49 +39,49 @@ pub struct Report {
     pub cyclic: bool,
     /// Each thread, in order of creation, the first [`MOST_RECORDS`](crate::roll::MOST_RECORDS) of them.
     pub threads: Vec<Thread>,
-    /// Programs that missed something.
+    /// Programs that tracing kept from something.
     pub hampered: Hampered,
-    /// What outlived the program's first process; null where nothing did.
+    /// The processes and threads that outlived the program's first process; null where there were none.
     pub behind: Option<Behind>,
 }
 
-/// What outlived the program's first process.
+/// The processes and threads that outlived the program's first process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Behind {
     /// Its processes.
     pub processes: usize,
     /// Their threads.
     pub threads: usize,
-    /// The process that goes on seating them; null where seating has ended.
+    /// The process that continues to seat them; null where seating has ended.
     pub supervisor: Option<Tid>,
-    /// How many threads got back the mask that they would have without Seatmap.
+    /// The number of threads that got back the mask that they would have without Seatmap.
     pub freed: usize,
 }
 
 /// One thread.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Thread {
-    /// Its place in the order of seating over all processes, counted from 0.
+    /// The thread's place in the order of seating over all processes, counted from 0.
     pub order: usize,
-    /// Its process; null where it was gone too soon.
+    /// The thread's process; null where it ended too soon.
     pub pid: Option<Tid>,
     /// Its number.
     pub tid: Tid,
     /// The last name it was seen with.
     pub name: String,
-    /// Its task; null for one that has no seat, or shares one that belongs to no task.
+    /// The thread's task; null where it has no seat, or shares one that belongs to no task.
     pub task: Option<usize>,
-    /// What the task is called.
+    /// The name of the task.
     pub task_name: Option<String>,
-    /// The CPUs of its seat; empty for one that has no seat.
+    /// The CPUs of the thread's seat; empty where it has no seat.
     pub cpus: Vec<u32>,
-    /// The CPUs it was seen on since, in order of appearance; empty where it was gone too soon.
+    /// The CPUs that the thread was seen on since then, in order of appearance; empty where it ended too soon.
     pub seen_on: Vec<u32>,
     /// Whether the kernel confirmed the seat and no look found anything else.
     pub verified: bool,
-    /// Whether it had run before it was found.
+    /// Whether the thread had run before it was found.
     pub late: bool,
-    /// What went wrong.
+    /// The problem, where there was one.
     pub trouble: Option<String>,
 }
 
@@ -117,13 +117,13 @@ impl Report {
 }
 
 impl Thread {
-    /// Whether it has a seat: a task's, or one that it shares.
+    /// Whether the thread has a seat: a task's, or one that it shares.
     #[must_use]
     pub fn has_seat(&self) -> bool {
         !self.cpus.is_empty()
     }
 
-    /// Whether it was seen elsewhere than on its seat. One that was gone before it could sit down was not.
+    /// Whether the thread was seen elsewhere than on its seat. A thread that ended before it could sit down was not.
     #[must_use]
     pub fn is_troubled(&self) -> bool {
         self.trouble.is_some() || self.has_seat() && self.seen_on.iter().any(|cpu| !self.cpus.contains(cpu))

@@ -1,4 +1,4 @@
-//! Rules that seat threads by what they are: `NAME=TASKS`, `NAME=CPUS`.
+//! Rules that seat threads by their name, process or number: `NAME=TASKS`, `NAME=CPUS`.
 
 use crate::seats::{Seat, Seats};
 use crate::sets::{self, SetError};
@@ -12,7 +12,7 @@ pub const NAME_BYTES: usize = 15;
 /// Which threads a rule is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Who {
-    /// Those of this name; `*` stands for any text.
+    /// The threads of this name; `*` stands for any text.
     Named(String),
     /// The thread with this number.
     Tid(Tid),
@@ -32,7 +32,7 @@ pub struct Rule {
 /// Why a rule was refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RuleError {
-    /// No `=`, or nothing before it.
+    /// The text has no `=`, or nothing before it.
     #[error("'{0}' is not a rule; write NAME=TASKS or NAME=CPUS, such as 'worker*=1-3' or 'io*=cpus:14-15'")]
     Shape(String),
     /// `tid:` or `pid:` without a number.
@@ -51,14 +51,14 @@ pub enum RuleError {
     Set {
         /// The rule.
         rule: String,
-        /// What is wrong with the set.
+        /// The problem with the set.
         source: SetError,
     },
 }
 
 impl Rule {
-    /// Reads a rule. Before the last `=` stands a name, or `tid:` or `pid:` with a number; behind it tasks of `seats` by
-    /// name, number or range, and sets of CPUs as [`sets`] reads them.
+    /// Reads a rule. Before the last `=` stands a name, or `tid:` or `pid:` with a number; behind it tasks of `seats`
+    /// by name, number or range, and sets of CPUs as [`sets`] reads them.
     ///
     /// # Errors
     /// [`RuleError`], with the rule.

@@ -1,4 +1,4 @@
-//! What a program's language does with threads, as far as seats depend on it.
+//! The treatment of threads by a program's language, as far as seats depend on it.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -19,15 +19,15 @@ const SECTION_BYTES: usize = 64;
 /// The most bytes of section names that are read.
 const MOST_NAMES_BYTES: u64 = 1 << 16;
 
-/// What a program does with its threads.
+/// The runtime of a program, by its treatment of threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Runtime {
-    /// A thread is a piece of work; the number of CPUs is asked for at the start.
+    /// A thread is a unit of work; the program reads the number of CPUs at its start.
     Ordinary,
-    /// The number of CPUs is asked for later than that, and by another thread than the first.
+    /// The program reads the number of CPUs later than that, and in another thread than the first.
     AsksLate,
-    /// Work moves among threads, which ask for the number of CPUs over and over: Go. A seat for a thread means nothing
-    /// there, and one that narrows it makes the program smaller.
+    /// Work moves among threads, which read the number of CPUs over and over: Go. A seat for a thread is meaningless
+    /// there, and a narrow mask makes the program start fewer threads.
     MovesWork,
 }
 

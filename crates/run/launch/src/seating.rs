@@ -1,15 +1,15 @@
-//! Who sits where: decided from what happens to threads, without a system call.
+//! Decides which thread sits where, from the events of threads, without a system call.
 //!
 //! | event | decision |
 //! |---|---|
-//! | a process begins | it waits on the whole set of CPUs, so that what it asks at its start is true |
+//! | a process begins | it waits on the whole set of CPUs, so that it reads the right number at its start |
 //! | a thread is created | its process sits down, if it still waits; then the thread takes the next seat in order |
 //! | a process has lived for a while | it takes the next seat in order; one that ends before is a short-lived helper and takes none |
 //! | a name is seen | the first free seat of the first rule that fits; a name that no longer fits gives its seat back |
 //! | a thread exits | a rule's task is free again; a seat taken in order is not, so that thread k stays task k |
 //! | a program is executed | its thread keeps its seat, even under another number, and waits on the whole set again |
 //!
-//! The program's first process waits until others have sat down, however long that takes. A strict seating knows no
+//! The program's first process waits until other threads have seats, however long that takes. A strict seating has no
 //! waiting: each thread and process takes its seat when it is created.
 //!
 //! Tasks that stand in a rule are kept for rules. A thread that leaves a seat taken in order for a rule's leaves it to
@@ -20,7 +20,7 @@ use crate::seats::{Beyond, Seat, Seats};
 use seatmap_os::{CpuSet, Tid};
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-/// A thread that sits down, or is known to have no seat.
+/// A thread that sits down, or that gets no seat.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
     /// Which thread.
@@ -33,14 +33,14 @@ pub struct Step {
     pub shares: bool,
 }
 
-/// What a name changes.
+/// The change that a name brings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Move {
-    /// Nothing.
+    /// The thread stays where it is.
     Stay,
     /// The thread sits down here.
     Sit(Seat),
-    /// It leaves its seat, and has none.
+    /// The thread leaves its seat, and has none.
     Leave,
 }
 
@@ -67,9 +67,9 @@ pub struct Seating {
     order: Vec<usize>,
     /// Positions in `order` that are free.
     free: BTreeSet<usize>,
-    /// How many seats a cycling list has given.
+    /// The number of seats that a cycling list has given.
     given: usize,
-    /// Tasks that a rule has given, each with the rule: two rules may share a task.
+    /// Tasks that a rule has given out, each with the rule: two rules may share a task.
     taken: HashSet<(usize, usize)>,
     /// The program's first process.
     first: Option<Tid>,
@@ -77,7 +77,7 @@ pub struct Seating {
 }
 
 impl Seating {
-    /// An empty room. The first `skip` threads get no seat.
+    /// A seating without threads. The first `skip` threads get no seat.
     #[must_use]
     pub fn new(seats: Seats, rules: Vec<Rule>, skip: usize) -> Self {
         let kept: HashSet<usize> = rules.iter().flat_map(|rule| &rule.seats).filter_map(|seat| seat.task).collect();
@@ -88,7 +88,7 @@ impl Seating {
         Seating { seats, whole, rules, strict: false, skip, order, free, given: 0, taken, first, guests }
     }
 
-    /// The same room without waiting: each thread and process sits down when it is created.
+    /// The same seating without waiting: each thread and process sits down when it is created.
     #[must_use]
     pub fn strict(mut self, strict: bool) -> Self {
         self.strict = strict;
@@ -101,7 +101,7 @@ impl Seating {
         &self.seats
     }
 
-    /// All CPUs of all seats: where those wait who have not sat down.
+    /// All CPUs of all seats: threads that have not sat down yet wait there.
     #[must_use]
     pub fn whole(&self) -> &CpuSet {
         &self.whole
@@ -122,13 +122,13 @@ impl Seating {
         }
     }
 
-    /// How many tasks are given in order of creation.
+    /// The number of tasks given in order of creation.
     #[must_use]
     pub fn ordered_tasks(&self) -> usize {
         self.order.len()
     }
 
-    /// Whether this is the mask of a seat, or of those who wait.
+    /// Whether this is the mask of a seat, or of the waiting threads.
     #[must_use]
     pub fn is_a_seat(&self, mask: &CpuSet) -> bool {
         let of_rules = || self.rules.iter().flat_map(|rule| &rule.seats).any(|seat| seat.cpus == *mask);
@@ -141,13 +141,13 @@ impl Seating {
         self.guests.get(&tid).is_some_and(|guest| guest.waits)
     }
 
-    /// Whether this is the program's first process, which no time makes sit down.
+    /// Whether this is the program's first process, which does not sit down however long it waits.
     #[must_use]
     pub fn is_first(&self, tid: Tid) -> bool {
         self.first == Some(tid)
     }
 
-    /// A process began: `None` where it waits, and else its seat.
+    /// Handles the begin of a process. Returns its seat, or `None` where it waits.
     pub fn process(&mut self, tid: Tid) -> Option<Step> {
         if self.strict || !self.order_is_open() {
             return Some(self.in_order(tid));
@@ -157,20 +157,21 @@ impl Seating {
         None
     }
 
-    /// A thread of this process was created. Those that sit down now, in this order.
+    /// Handles the creation of a thread in this process. Returns the threads that sit down now, in this order.
     pub fn thread(&mut self, tid: Tid, pid: Tid) -> Vec<Step> {
         let mut steps = self.settle(pid);
         steps.push(self.in_order(tid));
         steps
     }
 
-    /// A process need not wait any longer. Those that sit down now: the program's first process before all others.
+    /// Ends the waiting of a process. Returns the threads that sit down now: the program's first process before all
+    /// others.
     pub fn settle(&mut self, tid: Tid) -> Vec<Step> {
         let first = self.first.filter(|first| *first != tid && self.waits(tid));
         first.into_iter().chain([tid]).filter_map(|tid| self.sit_down(tid)).collect()
     }
 
-    /// A thread that exists already, of which everything is known: a rule's seat, or the next in order.
+    /// Seats a thread that exists already, with its name known: a rule's seat, or the next in order.
     pub fn found(&mut self, tid: Tid, pid: Tid, name: &str) -> Step {
         self.guests.insert(tid, Guest::default());
         match self.named(tid, pid, name) {
@@ -179,7 +180,7 @@ impl Seating {
         }
     }
 
-    /// A thread's name was seen: whether that moves it.
+    /// Handles a thread's name. Returns whether the name moves the thread.
     pub fn named(&mut self, tid: Tid, pid: Tid, name: &str) -> Move {
         let Some(guest) = self.guests.get(&tid).cloned() else { return Move::Stay };
         let fits = |rule: &Rule| rule.who.is(tid, pid, name);
@@ -199,8 +200,8 @@ impl Seating {
         }
     }
 
-    /// A thread executed a program, and with it became its process's first thread; all others of the process are gone.
-    /// Whether it waits on the whole set from now on, and did not before.
+    /// Handles a thread that executed a program, and with that became its process's first thread; all others of the
+    /// process are gone. Returns whether it waits on the whole set from now on, and did not before.
     pub fn executed(&mut self, former: Tid, tid: Tid) -> bool {
         if former != tid {
             self.exited(tid);

@@ -22,12 +22,12 @@ impl Seat {
     }
 }
 
-/// What happens to threads beyond the last seat.
+/// The treatment of threads beyond the last seat.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Beyond {
     /// The list starts again.
     Cycle,
-    /// They are left where the kernel puts them.
+    /// The threads stay where the kernel puts them.
     Leave,
 }
 
@@ -38,7 +38,7 @@ pub struct Seats {
     pub cpus: Vec<CpuSet>,
     /// The names of the tasks; empty where they have none.
     pub names: Vec<String>,
-    /// What happens to threads beyond the last seat.
+    /// The treatment of threads beyond the last seat.
     pub beyond: Beyond,
 }
 

@@ -24,7 +24,7 @@ const CPUS: &str = "cpus";
 /// Why a list of seats was refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SetError {
-    /// Neither CPUs nor a level.
+    /// The text is neither a list of CPUs nor a level.
     #[error("'{0}': expected CPUs such as 0-3,8, or a seat such as cpus:14-15, l3:0, numa:1, core:3, l3:*")]
     Shape(String),
     /// CPUs that are not written as CPUs.
@@ -32,7 +32,7 @@ pub enum SetError {
     Cpus {
         /// The member of the list.
         text: String,
-        /// What is wrong with it.
+        /// The problem with it.
         source: CpuListError,
     },
     /// A level that this machine does not have, or whose number it lacks.
@@ -40,7 +40,7 @@ pub enum SetError {
     Absent {
         /// The member of the list.
         text: String,
-        /// What there is.
+        /// The parts that exist.
         present: String,
     },
     /// The topology is needed and cannot be read.
@@ -59,7 +59,8 @@ pub fn is_set(member: &str) -> bool {
     member.split_once(':').is_some_and(|(word, _)| word == CPUS || level(word).is_some())
 }
 
-/// Reads a list of seats. The topology is asked for only where the list names a level, as reading it takes milliseconds.
+/// Reads a list of seats. The topology is asked for only where the list names a level, as reading it takes
+/// milliseconds.
 ///
 /// # Errors
 /// [`SetError`] for the first member that is wrong.

@@ -1,8 +1,8 @@
-//! The launcher's own signals: kept for the loop, and passed on.
+//! The launcher's own signals: held back for its main loop, and passed on.
 //!
-//! The program stays in the launcher's process group, so that pipelines, the terminal and job control work as without a
-//! launcher. What the terminal sends (Ctrl-C, Ctrl-Z, a new size) it sends to the group: the program has it already.
-//! What somebody sends to the launcher alone is sent on.
+//! The program stays in the launcher's process group, so that pipelines, the terminal and job control work as without
+//! a launcher. The terminal sends its signals (Ctrl-C, Ctrl-Z, a new size) to the group: the program has them
+//! already. A signal sent to the launcher alone is passed on.
 
 use seatmap_os::Tid;
 use std::io;
@@ -10,7 +10,7 @@ use std::mem::MaybeUninit;
 use std::os::fd::{FromRawFd, OwnedFd};
 use std::time::Duration;
 
-/// What the terminal sends to the whole group.
+/// The signals that the terminal sends to the whole group.
 const OF_TERMINALS: [i32; 8] = [
     libc::SIGHUP,
     libc::SIGINT,
@@ -22,7 +22,7 @@ const OF_TERMINALS: [i32; 8] = [
     libc::SIGWINCH,
 ];
 
-/// What others may send, beside the real-time signals.
+/// The signals that other processes may send, beside the real-time signals.
 const OF_OTHERS: [i32; 9] = [
     libc::SIGTERM,
     libc::SIGUSR1,
@@ -40,7 +40,7 @@ const OF_OTHERS: [i32; 9] = [
 pub(crate) struct Signals {
     held: libc::sigset_t,
     before: libc::sigset_t,
-    /// What happened to news of children.
+    /// The former action of `SIGCHLD`.
     child_news: libc::sighandler_t,
 }
 
@@ -48,7 +48,7 @@ pub(crate) struct Signals {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Came {
     pub signal: i32,
-    /// Whether the program has it too, from the terminal.
+    /// Whether the program has received the signal too, from the terminal.
     pub to_group: bool,
     /// The process that sent it; 0 where the kernel did.
     pub sender: Tid,
@@ -67,17 +67,17 @@ impl Came {
 }
 
 impl Signals {
-    /// Holds back what is to be passed on, and the news of children.
+    /// Holds back the signals that are to be passed on, and `SIGCHLD`.
     ///
     /// # Errors
-    /// What the kernel says.
+    /// The kernel's error.
     pub fn hold() -> io::Result<Self> {
         let all = OF_TERMINALS.into_iter().chain(OF_OTHERS).chain(libc::SIGRTMIN()..=libc::SIGRTMAX());
         let held = set(all.chain([libc::SIGCHLD]));
         let mut before = set([]);
         // SAFETY: both sets are valid, and `before` is writable.
         let status = unsafe { libc::pthread_sigmask(libc::SIG_BLOCK, &raw const held, &raw mut before) };
-        // Where its parent ignored them, nobody would hear of the program's end.
+        // Where the parent ignored `SIGCHLD`, the launcher would not hear of the program's end.
         // SAFETY: the default action runs no code of ours.
         let child_news = unsafe { libc::signal(libc::SIGCHLD, libc::SIG_DFL) };
         match status {
@@ -86,7 +86,7 @@ impl Signals {
         }
     }
 
-    /// The next signal, waiting no longer than this; `None` for news of children, and when the time is over.
+    /// The next signal, waiting no longer than this; `None` for `SIGCHLD`, and after this time.
     pub fn next(&self, wait: Duration) -> Option<Came> {
         self.take(wait).filter(|came| came.signal != libc::SIGCHLD)
     }
@@ -99,7 +99,7 @@ impl Signals {
         let signal = unsafe { libc::sigtimedwait(&raw const self.held, &raw mut found, &raw const wait) };
         // Codes above 0 are the kernel's own (sigaction(2)).
         let to_group = found.si_code > 0 && OF_TERMINALS.contains(&signal);
-        // SAFETY: where the kernel sent it the field is zero, or a child's number, which is nobody's here.
+        // SAFETY: where the kernel sent it the field is zero, or a child's number, and no sender has that number.
         let sender = unsafe { found.si_pid() };
         (signal > 0).then_some(Came { signal, to_group, sender })
     }
@@ -113,12 +113,12 @@ impl Signals {
         let fd = unsafe { libc::signalfd(-1, &raw const self.held, libc::SFD_CLOEXEC | libc::SFD_NONBLOCK) };
         match fd {
             ..0 => Err(io::Error::last_os_error()),
-            // SAFETY: the descriptor is new and nobody else's.
+            // SAFETY: the descriptor is new, and no other object owns it.
             fd => Ok(unsafe { OwnedFd::from_raw_fd(fd) }),
         }
     }
 
-    /// Stops this process as the program was stopped, until somebody continues it.
+    /// Stops this process as the program was stopped, until another process continues it.
     pub fn stop_here(&self, signal: i32) {
         let this = set([signal]);
         // SAFETY: the set is valid; the signal's action stays the default, which is to stop.
@@ -141,7 +141,7 @@ impl Signals {
 }
 
 impl Drop for Signals {
-    /// What came too late for the program must not end the launcher before it has reported.
+    /// A signal that came too late for the program must not end the launcher before it has reported.
     fn drop(&mut self) {
         while self.take(Duration::ZERO).is_some() {}
         // SAFETY: the set is valid, and the action is what it was before.
@@ -152,7 +152,7 @@ impl Drop for Signals {
     }
 }
 
-/// Sends a signal to a process. Where that fails it is gone.
+/// Sends a signal to a process. Where that fails the process is gone.
 pub(crate) fn send(pid: Tid, signal: i32) {
     // SAFETY: sends a signal, and touches no memory.
     unsafe { libc::kill(pid, signal) };

@@ -1,10 +1,10 @@
-//! Who sat where, for people.
+//! The report of a seating, as a table for people.
 
 use crate::report::{Behind, Report, Thread};
 use seatmap_document::visible;
 use seatmap_os::CpuList;
 
-/// Rows shown; threads in trouble are always told of.
+/// The most rows shown; threads with problems are always reported.
 const MOST_ROWS: usize = 40;
 
 const HEADER: [&str; 7] = ["thread", "tid", "name", "task", "CPU", "seen on", "verified"];
@@ -24,13 +24,13 @@ impl Report {
         text
     }
 
-    /// What went wrong, a line each.
+    /// The problems, a line each.
     #[must_use]
     pub fn troubles(&self) -> Vec<String> {
         self.troubled().map(trouble).chain(self.hampered.told()).collect()
     }
 
-    /// What is worth knowing and no trouble, a line each.
+    /// Remarks that are not problems, a line each.
     #[must_use]
     pub fn notes(&self) -> Vec<String> {
         let notes = [

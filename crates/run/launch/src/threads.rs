@@ -6,10 +6,11 @@ use seatmap_os::Tid;
 use std::collections::{BTreeSet, HashMap};
 use std::time::Instant;
 
-/// Threads of which a record is kept, so that a program that creates threads for days does not fill the memory.
+/// The most threads that a record is kept of, so that a program that creates threads for days does not fill the
+/// memory.
 pub const MOST_RECORDS: usize = 10_000;
 
-/// For how long a thread had waited for a CPU, at an instant.
+/// The time for which a thread had waited for a CPU, at an instant.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Waited {
     /// When that was.
@@ -48,18 +49,18 @@ pub(crate) struct Living {
 pub struct Threads {
     records: Vec<Record>,
     living: HashMap<Tid, Living>,
-    /// How many were to be seated.
+    /// The number of threads to be seated.
     created: usize,
-    /// How many of them were skipped.
+    /// The number of them that were skipped.
     skipped: usize,
-    /// How many never had a seat, the skipped left out.
+    /// The number of them that never had a seat, the skipped left out.
     unseated: usize,
     /// Short-lived processes that ended without a seat.
     helpers: usize,
 }
 
 impl Threads {
-    /// A thread is there. It has no record yet.
+    /// Adds a thread. It has no record yet.
     pub(crate) fn begin(&mut self, tid: Tid, pid: Tid, is_outside: bool, is_late: bool) {
         let (started_ticks, seat, later, waits_since) = (None, None, None, None);
         let (is_entered, record) = (false, None);
@@ -69,7 +70,7 @@ impl Threads {
         self.living.insert(tid, living);
     }
 
-    /// A thread has its place in the order, with or without a seat: it gets a record.
+    /// Gives a thread its place in the order, with or without a seat: it gets a record.
     pub(crate) fn enter(&mut self, tid: Tid, seat: Option<Seat>, is_skipped: bool) {
         let Some(living) = self.living.get_mut(&tid) else { return };
         living.seat.clone_from(&seat);
@@ -84,7 +85,7 @@ impl Threads {
         self.unseated += usize::from(!is_skipped && seat.is_none());
     }
 
-    /// A thread that was entered turns out to be one that is skipped.
+    /// Skips a thread that was entered before.
     pub(crate) fn skip(&mut self, tid: Tid) {
         self.sits(tid, None);
         self.skipped += 1;
@@ -100,19 +101,19 @@ impl Threads {
         self.living.contains_key(&tid)
     }
 
-    /// Whether nobody is known to live.
+    /// Whether no thread is known to live.
     pub(crate) fn is_empty(&self) -> bool {
         self.living.is_empty()
     }
 
-    /// The numbers of those who live, ascending.
+    /// The numbers of the living threads, ascending.
     pub(crate) fn tids(&self) -> Vec<Tid> {
         let mut tids: Vec<Tid> = self.living.keys().copied().collect();
         tids.sort_unstable();
         tids
     }
 
-    /// The processes of those who live.
+    /// The processes of the living threads.
     pub(crate) fn processes(&self) -> BTreeSet<Tid> {
         self.living.values().map(|living| living.pid).collect()
     }
@@ -158,25 +159,25 @@ impl Threads {
         &self.records
     }
 
-    /// How many were to be seated.
+    /// The number of threads to be seated.
     #[must_use]
     pub fn created(&self) -> usize {
         self.created
     }
 
-    /// How many were skipped.
+    /// The number of threads that were skipped.
     #[must_use]
     pub fn skipped(&self) -> usize {
         self.skipped
     }
 
-    /// How many had no seat, the skipped left out.
+    /// The number of threads without a seat, the skipped left out.
     #[must_use]
     pub fn unseated(&self) -> usize {
         self.unseated
     }
 
-    /// How many processes ended before they could take a seat.
+    /// The number of processes that ended before they could take a seat.
     #[must_use]
     pub fn helpers(&self) -> usize {
         self.helpers

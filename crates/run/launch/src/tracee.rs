@@ -5,41 +5,41 @@ use seatmap_os::Tid;
 use std::io;
 use std::ptr;
 
-/// The events that stop a thread: a new thread or process, and a program executed. Not `PTRACE_O_EXITKILL`: a launcher
-/// that is killed must not take the program with it; the kernel then lets go of every thread by itself.
+/// The events that stop a thread: a new thread or process, and a program executed. `PTRACE_O_EXITKILL` is left out: a
+/// launcher that is killed must not take the program with it; the kernel then lets go of every thread by itself.
 const OPTIONS: libc::c_int =
     libc::PTRACE_O_TRACECLONE | libc::PTRACE_O_TRACEFORK | libc::PTRACE_O_TRACEVFORK | libc::PTRACE_O_TRACEEXEC;
 
-/// What a wait reported.
+/// The report of a wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Status {
     /// The thread or process ended.
     Ended(Ending),
     /// It stopped.
     Stopped(Stop),
-    /// It goes on after a stop.
+    /// The thread continues after a stop.
     Continued,
 }
 
 /// Why a thread stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stop {
-    /// It created a thread, or a process that shares more than a fork's.
+    /// The thread created a thread, or a process that shares more than a fork's.
     Cloned,
     /// It created a process.
     Forked,
     /// It executed a program.
     Executed,
-    /// Its process was stopped by this signal.
+    /// The thread's process was stopped by this signal.
     Group(i32),
-    /// It was born, or interrupted, or woke from a group stop.
+    /// The thread is new, or was interrupted, or woke from a group stop.
     Trap,
     /// This signal is about to be delivered.
     Signal(i32),
 }
 
 impl Status {
-    /// What waitpid(2) wrote.
+    /// Decodes the status that waitpid(2) wrote.
     pub fn of(status: libc::c_int) -> Self {
         match status {
             _ if libc::WIFEXITED(status) => Status::Ended(Ending::Exited(libc::WEXITSTATUS(status))),
@@ -61,7 +61,8 @@ fn stop(event: libc::c_int, signal: libc::c_int) -> Stop {
     }
 }
 
-/// Who has something to report, and whether it ended; `None` where nobody has. A report stays until [`take_report`].
+/// The thread that has something to report, and whether it ended; `None` where no thread has. A report stays until
+/// [`take_report`].
 pub(crate) fn next_report() -> Option<(Tid, bool)> {
     // SAFETY: an all-zero siginfo_t is valid.
     let mut found: libc::siginfo_t = unsafe { std::mem::zeroed() };
@@ -74,7 +75,7 @@ pub(crate) fn next_report() -> Option<(Tid, bool)> {
     (status == 0 && tid != 0).then_some((tid, ended))
 }
 
-/// Takes the report of a thread; of a dead one nothing is left afterwards.
+/// Takes the report of a thread; for a dead one, this frees its number.
 pub(crate) fn take_report(tid: Tid) -> Option<Status> {
     let mut status = 0;
     let which = libc::WNOHANG | libc::__WALL | libc::WUNTRACED | libc::WCONTINUED;
@@ -86,19 +87,20 @@ pub(crate) fn take_report(tid: Tid) -> Option<Status> {
 /// Begins to trace a thread and all that it creates, without stopping it.
 ///
 /// # Errors
-/// What the kernel says: `EPERM` where tracing is forbidden, or somebody else traces it.
+/// The kernel's error: `EPERM` where tracing is forbidden, or another process traces it.
 pub(crate) fn seize(tid: Tid) -> io::Result<()> {
     call(libc::PTRACE_SEIZE, tid, OPTIONS as usize)
 }
 
-// A thread may die at any moment, and each of these then fails with ESRCH; its end is reported like every other.
+// A thread may die at any moment, and each of these calls then fails with ESRCH; its end is reported like every
+// other.
 
-/// Lets a stopped thread run, with this signal delivered; 0 is none.
+/// Lets a stopped thread run, with this signal delivered; 0 means no signal.
 pub(crate) fn resume(tid: Tid, signal: i32) {
     let _ = call(libc::PTRACE_CONT, tid, signal as usize);
 }
 
-/// Leaves a thread in its group stop, and hears when it ends.
+/// Leaves a thread in its group stop, but learns when it ends.
 pub(crate) fn listen(tid: Tid) {
     let _ = call(libc::PTRACE_LISTEN, tid, 0);
 }
@@ -108,12 +110,12 @@ pub(crate) fn interrupt(tid: Tid) {
     let _ = call(libc::PTRACE_INTERRUPT, tid, 0);
 }
 
-/// Lets go of a stopped thread, with this signal delivered; 0 is none.
+/// Lets go of a stopped thread, with this signal delivered; 0 means no signal.
 pub(crate) fn detach(tid: Tid, signal: i32) {
     let _ = call(libc::PTRACE_DETACH, tid, signal as usize);
 }
 
-/// What a stop has to say: the new thread's number, or the former number of one that executed a program.
+/// The message of a stop: the new thread's number, or the former number of one that executed a program.
 pub(crate) fn message(tid: Tid) -> Option<Tid> {
     let mut message: libc::c_ulong = 0;
     call(libc::PTRACE_GETEVENTMSG, tid, (&raw mut message).expose_provenance()).ok()?;

@@ -1,16 +1,16 @@
 //! Stops threads before their first instruction, and lets them go as soon as order no longer matters.
 //!
-//! Every thread that may create a thread that has a seat to get is traced (ptrace(2)): creating one stops the creator and
-//! the new thread until both were seen. A traced thread runs at full speed; it stops only where it creates a thread,
-//! executes a program or is sent a signal.
+//! Every thread that may create a thread which needs a seat is traced (ptrace(2)): creating one stops the creator and
+//! the new thread until the tracer has seen both. A traced thread runs at full speed; it stops only where it creates
+//! a thread, executes a program or is sent a signal.
 //!
-//! When the last seat of a plan is taken, the threads without a seat are let go at once: what they create inherits the
-//! mask it should have. A seated thread must be watched while it creates threads, which would otherwise share its CPU;
-//! it is let go at its second signal since it last created one, or after some quiet looks at it. Nothing of it is traced
-//! from then on.
+//! When the last seat of a plan is taken, the tracer lets go of the threads without a seat at once: the threads that
+//! they create inherit the right mask. A seated thread must be watched while it creates threads, which would
+//! otherwise share its CPU. The tracer lets go of it at its second signal since it last created one, or after several
+//! looks without a new thread. After that nothing of it is traced.
 //!
-//! A list that cycles has no last seat, and its threads stay traced. One that is sent so many signals that it would feel
-//! them is let go as well; what it creates from then on is found a little late.
+//! A list that cycles has no last seat, and its threads stay traced. The tracer also lets go of a thread that is sent
+//! so many signals that tracing would slow it; threads that it creates after that are found a little late.
 
 use crate::allowance::Allowance;
 use crate::ending::Ending;
@@ -22,19 +22,20 @@ use seatmap_os::task;
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
-/// Reports handled before signals get their turn.
+/// The most reports handled before signals get their turn.
 const BURST: usize = 64;
 
-/// Looks at a seated thread, since it last created a thread, after which it is let go: two seconds at the pace of a quiet
-/// program.
+/// The number of looks at a seated thread since it last created a thread, after which the tracer lets go of it: two
+/// seconds at the pace of a quiet program.
 const PATIENCE: u32 = 24;
 
-/// Signals at once that a traced thread may be sent, and the time that allows one more; at the next it is let go. Stopping
-/// for one costs it 10 to 40 us. Go's runtime preempts a busy thread 100 times a second and may go on with it.
+/// The number of signals at once that a traced thread may be sent, and the time that allows one more; at the next the
+/// tracer lets go of it. A stop for a signal costs the thread 10 to 40 us. Go's runtime preempts a busy thread 100
+/// times a second and may do so all the time.
 const SIGNALS: u32 = 50;
 const SIGNALS_PACE: Duration = Duration::from_millis(10);
 
-/// System calls that go on as if nothing had been after an interruption (signal(7)). Others, such as `epoll_wait`, would
+/// System calls that resume by themselves after an interruption (signal(7)). Others, such as `epoll_wait`, would
 /// return `EINTR`, which not every program expects.
 const RESUMED: [libc::c_long; 8] = [
     libc::SYS_futex,
@@ -60,11 +61,11 @@ pub(crate) struct Tracer {
     went_on: bool,
     /// How the first process ended.
     pub ending: Option<Ending>,
-    /// Programs that could not do all they do elsewhere.
+    /// Programs that tracing kept from something.
     pub hampered: Hampered,
 }
 
-/// What decides how long a thread stays traced.
+/// The facts that decide how long a thread stays traced.
 #[derive(Debug)]
 struct Traced {
     /// Looks left, once order is closed.
@@ -102,7 +103,7 @@ impl Tracer {
         !self.traced.is_empty()
     }
 
-    /// Hears what threads have to report, a burst at most. Whether there may be more.
+    /// Takes the reports of threads, a burst at most. Returns whether there may be more.
     pub fn hear(&mut self, pinner: &mut Pinner) -> bool {
         for _ in 0..BURST {
             let Some((tid, ended)) = tracee::next_report() else { return false };
@@ -115,7 +116,7 @@ impl Tracer {
         true
     }
 
-    /// Interrupts those who need not be traced any more and will not notice.
+    /// Interrupts the threads that need not be traced any more and will not notice, to let go of them.
     pub fn let_go(&mut self, pinner: &Pinner) {
         if pinner.seating.order_is_open() {
             return;
@@ -138,7 +139,7 @@ impl Tracer {
                 }
             }
             Status::Continued => self.note_stop(tid, None),
-            // The stop of a child that is not traced is only told, and nothing is to be done about it.
+            // A child that is not traced only reports its stop; the tracer has nothing to do about it.
             Status::Stopped(Stop::Signal(signal)) if tid == self.leader && !self.expects(tid) => {
                 self.note_stop(tid, Some(signal));
             }
@@ -146,10 +147,10 @@ impl Tracer {
         }
     }
 
-    /// A traced thread stopped: what there is to decide is decided, and it goes on.
+    /// Handles the stop of a traced thread, and resumes it.
     fn pass(&mut self, tid: Tid, stop: Stop, pinner: &mut Pinner) {
         if !self.expects(tid) {
-            // An orphan that became our child, whose stops are told and which is not traced.
+            // An orphan that became a child of this process: its stops are reported, but it is not traced.
             if matches!(stop, Stop::Signal(_)) {
                 return;
             }
@@ -166,7 +167,7 @@ impl Tracer {
         self.go_on(tid, stop, pinner);
     }
 
-    /// The new thread is stopped, or about to be: its turn is now, in the order of its creator's doings.
+    /// The new thread is stopped, or about to stop: it is handled now, in the order in which its creator made it.
     fn created(&mut self, creator: Tid, stop: Stop, pinner: &mut Pinner) {
         if let Some(new) = tracee::message(creator).filter(|new| !self.early.remove(new)) {
             let process = pinner.threads.living(creator).map_or(creator, |living| living.pid);
@@ -199,7 +200,7 @@ impl Tracer {
         }
     }
 
-    /// Whether nothing depends on this thread any more.
+    /// Whether this thread no longer needs to be traced.
     fn may_go(&mut self, tid: Tid, stop: Stop, pinner: &mut Pinner) -> bool {
         let signal = matches!(stop, Stop::Signal(_));
         let seated = pinner.threads.living(tid).is_some_and(|living| living.seat.is_some());
@@ -238,7 +239,7 @@ impl Tracer {
     }
 }
 
-/// Whether a thread can be stopped without its program seeing anything of it.
+/// Whether a thread can be stopped without its program noticing.
 fn would_not_notice(tid: Tid) -> bool {
     let call = task::system_call(tid);
     call.is_some_and(|call| call == "running" || call.parse().is_ok_and(|number| RESUMED.contains(&number)))

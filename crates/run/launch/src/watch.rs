@@ -1,7 +1,7 @@
-//! Looks at a running program from outside, through `/proc`, often when something is going on and seldom when not.
+//! Looks at a running program from outside, through `/proc`: often while threads come and go, and seldom otherwise.
 //!
-//! Looking stops nothing and costs the program nothing. It finds names, which threads get late; threads and processes
-//! that did not come through the tracer; and whether everybody still sits where they were seated.
+//! Looking stops no thread and costs the program nothing. It finds names, which threads get late; threads and
+//! processes that did not come through the tracer; and threads that no longer sit on their seats.
 
 use crate::pinner::{Birth, Pinner};
 use crate::tracer::Tracer;
@@ -11,9 +11,9 @@ use seatmap_os::task::{Family, Task};
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
-/// After something new.
+/// The pause after a change.
 const SHORTEST: Duration = Duration::from_millis(1);
-/// When nothing has been new for a while.
+/// The pause after some time without a change.
 const LONGEST: Duration = Duration::from_millis(100);
 /// The same, when the program's first process has ended and the others may run for days.
 const LONGEST_BEHIND: Duration = Duration::from_secs(1);
@@ -34,7 +34,7 @@ impl Watch {
         Watch { processes: BTreeSet::from([leader]), interval: SHORTEST, longest: LONGEST, due: Instant::now() }
     }
 
-    /// Looks less often from now on, where nothing is new.
+    /// Looks less often from now on, where there was no change.
     pub fn slow_down(&mut self) {
         self.longest = LONGEST_BEHIND;
     }
@@ -49,7 +49,7 @@ impl Watch {
         !self.processes.is_empty()
     }
 
-    /// Finds the program's threads once more. The processes that live.
+    /// Finds the program's threads once more. Returns the living processes.
     pub fn living(&mut self, pinner: &mut Pinner, tracer: &Tracer) -> Vec<Tid> {
         self.find(pinner, tracer);
         self.processes.iter().copied().filter(|pid| task::lives(*pid)).collect()
@@ -60,7 +60,7 @@ impl Watch {
         self.due.saturating_duration_since(Instant::now())
     }
 
-    /// Looks at every thread, and says when to do so again.
+    /// Looks at every thread, and decides when to do so again.
     pub fn look(&mut self, pinner: &mut Pinner, tracer: &mut Tracer) {
         let begun = Instant::now();
         let mut news = self.find(pinner, tracer);
@@ -80,12 +80,12 @@ impl Watch {
         }
     }
 
-    /// Finds processes, and threads that nobody told of. Whether there were any.
+    /// Finds processes, and threads that the tracer did not report. Returns whether there were any.
     fn find(&mut self, pinner: &mut Pinner, tracer: &Tracer) -> bool {
         self.processes.extend(pinner.threads.processes());
         let mut news = false;
         let mut queue: Vec<Tid> = self.processes.iter().copied().collect();
-        // Those whose creators have gone are this process's children, where it adopts them.
+        // Processes whose creators have ended are this process's children, where it adopts them.
         let me = std::process::id() as Tid;
         queue.extend(task::children(me, &[me]).into_iter().filter(|child| self.processes.insert(*child)));
         while let Some(pid) = queue.pop() {
@@ -102,7 +102,7 @@ impl Watch {
     }
 }
 
-/// Takes a thread in that did not come through the tracer, and is not about to.
+/// Takes in a thread that did not come through the tracer, and is not about to.
 fn adopt(tid: Tid, pinner: &mut Pinner, tracer: &Tracer) -> bool {
     if pinner.threads.knows(tid) || tracer.expects(tid) {
         return false;

@@ -1,4 +1,4 @@
-//! The JSON Schema in `docs/formats/` against what is really written, key by key in both directions.
+//! Checks the JSON Schema in `docs/formats/` against a report as it is written, key by key in both directions.
 #![expect(clippy::unwrap_used, reason = "a helper that finds its input broken fails the test")]
 
 use seatmap_launch::report::FORMAT;
@@ -16,7 +16,7 @@ fn assert_valid(instance: &Value) {
     assert_eq!(refused(&schema(), instance), Vec::<String>::new());
 }
 
-/// A report in which nothing is left out. No `..Default`: a new field must be added here, and so to the schema.
+/// A report with every field filled. No `..Default`: a new field must be added here, and so to the schema.
 fn full() -> Report {
     let thread = Thread {
         order: 0,
@@ -56,13 +56,13 @@ fn the_schema_is_one_and_says_what_each_key_is() {
     assert_eq!(undescribed(&schema()), Vec::<String>::new());
 }
 
-/// All keys are required, so that what is valid has each of them, and the closed schema allows no others.
+/// All keys are required, so that a valid report has each of them, and the closed schema allows no others.
 #[test]
 fn reports_have_the_keys_of_the_schema_and_no_others() {
     assert_valid(&serde_json::to_value(full()).unwrap());
     for object in ["", "/$defs/thread", "/$defs/hampered", "/$defs/behind"] {
         let part = schema().pointer(object).unwrap().clone();
-        // The name of the computer, and what a cell's run adds, are others'.
+        // The name of the computer, and the fields that a cell's run adds, come from other crates.
         let others = ["machine", "noise"];
         let listed = part["properties"].as_object().unwrap().keys().filter(|key| !others.contains(&key.as_str()));
         let listed: Vec<&String> = listed.collect();
@@ -73,7 +73,7 @@ fn reports_have_the_keys_of_the_schema_and_no_others() {
     assert_eq!(schema()["properties"]["threads"]["maxItems"], MOST_RECORDS);
 }
 
-/// This process, none of whose threads fits the rule.
+/// This process: none of its threads fits the rule.
 #[test]
 fn a_report_of_a_real_process_is_valid() {
     let seats = Seats::of_cpus(&CpuList(vec![0]), Beyond::Leave);

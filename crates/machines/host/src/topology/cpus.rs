@@ -211,13 +211,8 @@ impl<'a> Reader<'a> {
     }
 }
 
-<<<<<<< HEAD
 /// The name of the file that says who shares a cache, and where the numbers of the caches end, of the first CPU that
 /// has any. The file is a mask, or a list where a dump lacks the mask.
-=======
-/// The name of the file that lists the CPUs of a cache, and the number of caches, both from the first CPU that has
-/// any. The file is a mask, or a list if a dump lacks the mask.
->>>>>>> lang4
 fn cache_files(tree: &Tree, running: &CpuSet) -> (&'static str, usize) {
     let folders = |cpu: u32| {
         let cache = format!("{FOLDER}/cpu{cpu}/cache");

@@ -1,4 +1,4 @@
-//! Whether a cpuset can keep others away from a CPU.
+//! Whether a cpuset can keep other threads away from a CPU.
 
 use super::finding;
 use super::pinned::last_free;
@@ -10,32 +10,33 @@ use seatmap_os::layout::Layout;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// What can keep others out, from the best.
+/// The mechanisms that can keep other threads off CPUs, the best first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Backend {
-    /// A cgroup v2 partition of type `isolated`: nobody else, and no load balancing.
+    /// A cgroup v2 partition of type `isolated`: no other threads, and no load balancing.
     V2Isolated(Evidence),
-    /// A cgroup v1 cpuset with `cpu_exclusive`: nobody else once the others have been moved.
+    /// A cgroup v1 cpuset with `cpu_exclusive`: no other threads, once those that were there have been moved.
     V1Exclusive(Evidence),
-    /// Only the affinity of one's own threads; everybody else may come. With the reason why it is no more.
+    /// Only the affinity of one's own threads; any other thread may run there too. Holds the reason why there is
+    /// nothing better.
     Affinity(String),
 }
 
-/// How it is known.
+/// The evidence that a mechanism works.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Evidence {
     /// One was made and removed again.
     Tried,
-    /// One could be made, and was not: on this kernel threads would lose their masks.
+    /// A partition could be made, but was not: on this kernel threads would lose their masks.
     Spared,
-    /// Its hierarchy is mounted; nobody asked to try it.
+    /// Its hierarchy is mounted; the caller did not ask for a try.
     Read,
 }
 
 impl Backend {
-    /// Tries them on one of these CPUs where the lock is held, in a control group that is removed again; a v2 partition only
-    /// on a CPU that nobody is pinned to, and by a kernel that then leaves threads their masks. Reads what is mounted
-    /// otherwise.
+    /// Where the lock is held, tries the mechanisms on one of these CPUs, in a control group that is removed again. A
+    /// v2 partition is tried only on a CPU that no thread is pinned to, and only with a kernel that then leaves
+    /// threads their masks. Otherwise reads which hierarchies are mounted.
     pub(super) fn examine(cpus: &[u32], held: Option<&Held>) -> Self {
         let layout = Layout::read(&Root::new("/"));
         let v2 = layout.v2.ok_or("v2: not mounted with the cpuset controller".to_owned());
@@ -102,7 +103,7 @@ fn text(path: &Path) -> io::Result<String> {
     std::fs::read_to_string(path).map(|text| text.trim().to_owned())
 }
 
-/// A control group that goes when it is dropped.
+/// A control group that is removed when it is dropped.
 struct Throwaway(PathBuf);
 
 impl Throwaway {
@@ -128,7 +129,7 @@ impl Throwaway {
 
 impl Drop for Throwaway {
     fn drop(&mut self) {
-        // Nothing was put in it, so that the kernel has no reason to keep it.
+        // The group never held a process, so the kernel has no reason to keep it.
         let _ = std::fs::remove_dir(&self.0);
     }
 }
@@ -154,13 +155,15 @@ impl Lent {
 impl Drop for Lent {
     fn drop(&mut self) {
         if let Some(control) = &self.0 {
-            // Refused only where somebody has begun to use it meanwhile, who then needs it.
+            // The kernel refuses this only where another process has begun to use the controller meanwhile, and then
+            // needs it.
             let _ = std::fs::write(control, "-cpuset");
         }
     }
 }
 
-/// Makes a partition of one CPU, which must say that it is one; on a kernel that forgets masks, a group that could become one.
+/// Makes a partition of one CPU, which must say that it is one; on a kernel that forgets masks, a group that could
+/// become one.
 fn try_v2(_held: &Held, root: &Path, cpus: &[u32]) -> io::Result<Evidence> {
     let _lent = Lent::new(root)?;
     let cpu = last_free(cpus).ok_or_else(|| io::Error::other("not tried, since threads are pinned to each CPU"))?;
@@ -172,7 +175,7 @@ fn try_v2(_held: &Held, root: &Path, cpus: &[u32]) -> io::Result<Evidence> {
     Ok(evidence)
 }
 
-/// A cpuset of one CPU that no sibling may share. Memory comes from the root's first node.
+/// A cpuset of one CPU that no sibling may share. Its memory comes from the root's first node.
 fn try_v1(_held: &Held, root: &Path, cpus: &[u32]) -> io::Result<Evidence> {
     let cpu = cpus.last().ok_or_else(|| io::Error::other("no CPU was named"))?;
     let prefix = if root.join("cpuset.cpus").exists() { "cpuset." } else { "" };

@@ -1,4 +1,4 @@
-//! What only the kernel's command line changes.
+//! Settings that only the kernel's command line changes.
 
 use super::backend::Backend;
 use super::finding;
@@ -6,7 +6,7 @@ use super::irqs::Irqs;
 use super::text::{list, mask, read, shown};
 use crate::{Diagnosis, Level};
 
-/// What this kernel was started with.
+/// The command line that this kernel was started with.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Boot {
     /// CPUs without a tick while one thread runs; `None` where the kernel was built without NO_HZ_FULL.
@@ -65,7 +65,7 @@ impl Boot {
         }
     }
 
-    /// `isolcpus=` is worth a reboot only for what a cpuset cannot do.
+    /// `isolcpus=` is worth a reboot only for effects that a cpuset does not have.
     pub(super) fn isolation(&self, cpus: &[u32], backend: &Backend, irqs: &Irqs) -> Diagnosis {
         let subject = "isolcpus";
         let has_cpuset = !matches!(backend, Backend::Affinity(_));

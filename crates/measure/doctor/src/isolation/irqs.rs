@@ -13,7 +13,7 @@ const NAMED: usize = 6;
 /// One that stays.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Unmovable {
-    /// Its number, and who asked for it.
+    /// The number of the interrupt, and the device or driver that asked for it.
     pub(super) name: String,
     /// Those of the CPUs in question that it comes to.
     pub(super) cpus: Vec<u32>,
@@ -22,18 +22,19 @@ pub(super) struct Unmovable {
 /// The interrupts that go to the CPUs in question.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Irqs {
-    /// How many can be moved.
+    /// The number of interrupts that can be moved.
     pub(super) movable: usize,
-    /// Those that cannot: the kernel manages them itself (one queue a CPU), or the hardware leaves no choice.
+    /// Interrupts that cannot be moved: the kernel manages them itself (one queue a CPU), or the hardware leaves no
+    /// choice.
     pub(super) unmovable: Vec<Unmovable>,
-    /// How many were not tried, for want of rights or because nobody asked for it.
+    /// The number of interrupts not tried, for want of rights or because the caller did not ask for a try.
     pub(super) untried: usize,
     /// Whether it was asked for.
     pub(super) may_try: bool,
 }
 
 impl Irqs {
-    /// Finds those that go to these CPUs, and tries which of them can be moved while the lock is held.
+    /// Finds the interrupts that go to these CPUs, and tries which of them can be moved while the lock is held.
     pub(super) fn examine(cpus: &[u32], held: Option<&Held>) -> Self {
         let (root, cpus): (_, CpuSet) = (Root::new("/"), cpus.iter().copied().collect());
         let mut irqs = Irqs { may_try: held.is_some(), ..Irqs::default() };
@@ -56,7 +57,8 @@ impl Irqs {
     fn count(&mut self, written: io::Result<()>, irq: impl FnOnce() -> Unmovable) {
         match written {
             Ok(()) => self.movable += 1,
-            // EACCES: the file is not ours; EROFS: a container's. Who may write is refused with EIO or, lately, EPERM.
+            // EACCES: another user owns the file; EROFS: it is a container's. A process that may write gets EIO or,
+            // lately, EPERM.
             Err(error) if matches!(error.raw_os_error(), Some(libc::EACCES | libc::EROFS)) => self.untried += 1,
             Err(_) => self.unmovable.push(irq()),
         }
@@ -141,7 +143,7 @@ mod tests {
         assert!(after(&[Some(libc::EIO); 9]).diagnosis().found.ends_with(", and 3 more"));
     }
 
-    /// What is tried stays as it was.
+    /// A try leaves the affinities as they were.
     #[test]
     fn affinities_stay_as_they_were() {
         let held = settings_lock::take().unwrap();

@@ -1,4 +1,4 @@
-//! CPUs that somebody's thread is pinned to.
+//! CPUs that a thread is pinned to.
 
 use seatmap_os::task::{self, Task};
 use seatmap_os::{CpuSet, Root};

@@ -1,4 +1,4 @@
-//! The noise that is left when everything above is mended, and why.
+//! The noise that stays after all other remedies, and its causes.
 
 use super::boot::Boot;
 use super::finding;
@@ -9,7 +9,7 @@ use crate::{Diagnosis, Level};
 use seatmap_host::environment;
 use seatmap_machine::Topology;
 
-/// What no cell takes away.
+/// The disturbances that no cell removes.
 struct Remains<'a> {
     cpus: &'a [u32],
     has_tick: bool,

@@ -12,7 +12,7 @@ const SELDOM_S: u64 = 10;
 
 const WORKQUEUE: &str = "/sys/devices/virtual/workqueue/cpumask";
 
-/// Looks at all of them, and tries what needs the lock where it is held.
+/// Looks at all of them, and tries those that need the lock where it is held.
 pub(super) fn examine(cpus: &[u32], held: Option<&Held>) -> Vec<Diagnosis> {
     let sysctl = |name: &str| read(&format!("/proc/sys/{name}"));
     let online = Cpus::read().map(|cpus| cpus.online).unwrap_or_default();
@@ -50,8 +50,8 @@ fn throttling(runtime_us: Option<&str>) -> Diagnosis {
     }
 }
 
-/// Work that the kernel puts off goes to any CPU of this mask. Where the lock is held, the mask is written over itself to see
-/// whether it can be set.
+/// Work that the kernel puts off goes to any CPU of this mask. Where the lock is held, the mask is written over
+/// itself to see whether it can be set.
 fn workqueues(own: Option<&str>, cpus: &[u32], others: &[u32], held: Option<&Held>) -> Diagnosis {
     let subject = "workqueues";
     let Some(own) = own else { return unknown(subject) };

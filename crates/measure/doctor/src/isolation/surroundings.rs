@@ -6,7 +6,7 @@ use crate::{Diagnosis, Level};
 use seatmap_machine::Topology;
 use seatmap_os::{Root, task};
 
-/// Daemons that move interrupts or reset settings behind everybody's back, and how to keep them from it.
+/// Daemons that move interrupts or reset settings without notice, and how to keep them from it.
 const DAEMONS: [(&str, &str); 2] = [
     ("irqbalance", "systemctl stop irqbalance, or IRQBALANCE_BANNED_CPULIST in its environment"),
     ("tuned", "tuned-adm off"),

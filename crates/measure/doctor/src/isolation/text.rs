@@ -8,12 +8,12 @@ pub(super) fn read(path: &str) -> Option<String> {
     Root::new("/").read(path).ok()
 }
 
-/// A list of CPUs; none where the text is empty or no list.
+/// A list of CPUs; empty where the text is empty or not a list.
 pub(super) fn list(text: &str) -> Vec<u32> {
     text.trim().parse::<CpuList>().map(|list| list.0).unwrap_or_default()
 }
 
-/// Members of a mask; none where the text is none.
+/// The members of a mask; empty where the text is not a mask.
 pub(super) fn mask(text: &str) -> Vec<u32> {
     CpuSet::of_mask(text).map(|set| set.list().0).unwrap_or_default()
 }
@@ -23,7 +23,7 @@ pub(super) fn as_mask(cpus: &[u32]) -> String {
     cpus.iter().copied().collect::<CpuSet>().to_mask()
 }
 
-/// How a list is shown.
+/// A list of CPUs as text for a report.
 pub(super) fn shown(cpus: &[u32]) -> String {
     CpuList(cpus.to_vec()).to_string()
 }

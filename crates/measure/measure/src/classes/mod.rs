@@ -1,7 +1,7 @@
 //! Distance classes, and the order that shows them.
 //!
-//! A class gathers the pairs that have the same thing in common: a core, a cache, a package. It is named by the
-//! topology where that is known, and by the groups found in the distances where it is not.
+//! A class gathers the pairs with the same relation: on one core, one cache, one package. It is named by the topology
+//! where that is known, and by the groups found in the distances where it is not.
 
 mod order;
 mod pooled;
@@ -14,20 +14,20 @@ use seatmap_machine::{CoreDistance, Deciles, Profile};
 use seatmap_statistics::{quantile_sorted, sorted};
 use serde::Serialize;
 
-/// What the quantiles of a class are taken of.
+/// The values that the quantiles of a class are taken over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum QuantilesOf {
     /// All batches of its pairs, each pair counting alike.
     Samples,
-    /// The medians of its pairs: files of other tools, and models, hold nothing else.
+    /// The medians of its pairs: files of other tools, and models, hold only these.
     PairMedians,
 }
 
 /// One distance class of a machine, over all its pairs. Round-trip nanoseconds.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct DistanceClass {
-    /// What the pairs have in common, in the topology's words: `SMT siblings`, `same L3`, `other package`...
+    /// The relation of the pairs, in the topology's words: `SMT siblings`, `same L3`, `other package`...
     pub name: String,
     /// Unordered pairs in it.
     pub pairs: usize,
@@ -37,7 +37,7 @@ pub struct DistanceClass {
     pub p10_ns: f64,
     /// The ninetieth percentile.
     pub p90_ns: f64,
-    /// What these three are taken of.
+    /// The values that these three are taken over.
     pub quantiles_of: QuantilesOf,
 }
 
@@ -47,7 +47,7 @@ pub fn classes(profile: &Profile) -> Vec<DistanceClass> {
     classes_with_distances(profile).into_iter().map(|(class, _)| class).collect()
 }
 
-/// The same, each with the medians of its pairs in ascending order: what a histogram is drawn from.
+/// The same, each with the medians of its pairs in ascending order, from which a histogram is drawn.
 #[must_use]
 pub fn classes_with_distances(profile: &Profile) -> Vec<(DistanceClass, Vec<f64>)> {
     let Some(distance) = &profile.core_distance else { return Vec::new() };
@@ -72,7 +72,7 @@ struct Member {
     deciles: Option<Deciles>,
 }
 
-/// The deciles of the pair that stands so many pairs behind the first.
+/// The deciles of the pair at this index.
 fn deciles(distance: &CoreDistance, at: usize) -> Option<Deciles> {
     distance.deciles_ns.as_ref()?.get(at).copied().flatten()
 }

@@ -5,8 +5,8 @@
 
 use seatmap_machine::Deciles;
 
-/// The least value at or below which this share (0 to 1) of the batches lies; `None` where there are no pairs. Deciles must
-/// be finite and ascend.
+/// The smallest value that at least this share (0 to 1) of the batches does not exceed; `None` where there are no
+/// pairs. Deciles must be finite and ascend.
 pub fn quantile(pairs: &[Deciles], share: f64) -> Option<f64> {
     let mut knots: Vec<f64> = pairs.iter().flatten().copied().collect();
     knots.sort_unstable_by(f64::total_cmp);
@@ -40,7 +40,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Between two deciles nothing is known; a quantile is never off by more than half of that.
+    /// The batches between two deciles are unknown; a quantile is never off by more than half of that distance.
     const HALF_A_DECILE: f64 = 0.05;
 
     fn deciles(samples: &[f64]) -> Deciles {

@@ -1,4 +1,4 @@
-//! What two PUs have in common.
+//! The relation of two PUs: the levels of the hierarchy that they share.
 
 use crate::fit::groups::partition;
 use crate::fit::{self, siblings};
@@ -21,12 +21,12 @@ pub const LEVELS: [Level; 5] = [
     ("package", |pu| pu.package),
 ];
 
-/// What any two PUs of a profile have in common. PUs are named by their rows.
+/// The relation of any two PUs of a profile. PUs are given by their rows.
 #[derive(Clone, Debug)]
 pub struct Relations {
     /// The core of each PU.
     pub core: Vec<usize>,
-    /// The group of each PU by the home model; one for all where there is none.
+    /// The group of each PU by the home model; all PUs are in one group where there is no model.
     pub group: Vec<usize>,
     /// The sphere of each PU: its package, else the groups that are nearer to each other than to the rest.
     pub sphere: Vec<usize>,
@@ -37,7 +37,7 @@ pub struct Relations {
 }
 
 impl Relations {
-    /// What the topology and the model of this profile say.
+    /// Takes the relations from the topology and the home model of this profile.
     #[must_use]
     pub fn of(profile: &Profile, distance: &CoreDistance) -> Self {
         let model = profile.home_model.clone().or_else(|| fit::explain(distance, &profile.topology));
@@ -66,7 +66,7 @@ impl Relations {
         relations
     }
 
-    /// What the PUs in two rows have in common, in words.
+    /// The relation of the PUs in two rows, in words.
     #[must_use]
     pub fn name(&self, i: usize, j: usize) -> String {
         if self.core[i] == self.core[j] {
@@ -111,7 +111,7 @@ impl Relations {
     fn telling_levels(&self) -> Vec<Level> {
         let mut levels: Vec<Level> = Vec::new();
         let mut parts = self.core.iter().collect::<std::collections::BTreeSet<_>>().len();
-        // The package is the coarsest, so a die or a NUMA node as large as it tells nothing new.
+        // The package is the coarsest level, so a die or a NUMA node as large as it adds no information.
         let packages = self.count(LEVELS[4]);
         for level in LEVELS {
             let Some(count) = self.count(level) else { continue };
@@ -124,7 +124,7 @@ impl Relations {
         levels
     }
 
-    /// How many parts a level has; `None` where it is not known of every PU.
+    /// The number of parts of a level; `None` where it is not known for every PU.
     fn count(&self, level: Level) -> Option<usize> {
         let numbers: Option<std::collections::BTreeSet<u32>> = self.pus.iter().map(level.1).collect();
         numbers.map(|numbers| numbers.len())
@@ -173,7 +173,7 @@ impl Relations {
     }
 }
 
-/// What the topology knows of each PU.
+/// The place of each PU in the topology.
 fn pus(topology: &Topology, os: &[u32]) -> Vec<Pu> {
     let known: HashMap<u32, &Pu> = topology.pus.iter().map(|pu| (pu.os, pu)).collect();
     os.iter().map(|os| known.get(os).map_or(Pu { os: *os, ..Pu::default() }, |pu| (*pu).clone())).collect()

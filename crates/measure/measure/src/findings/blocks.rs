@@ -9,8 +9,8 @@ const UNEQUAL: f64 = 1.2;
 /// Two groups, each by the row of its first PU, and their distance.
 type Block = (usize, usize, f64);
 
-/// The class of pairs of groups whose blocks differ most, if they differ enough. Where a far home explains it already,
-/// nothing is said.
+/// The class of pairs of groups whose blocks differ most, if they differ enough. `None` where a far home explains the
+/// difference already.
 pub fn asymmetric(view: &View, explained: bool) -> Option<Finding> {
     let mut of_class = BTreeMap::<String, Vec<Block>>::new();
     for (a, b, between) in view.model.between_ns.pairs().filter(|(_, _, between)| between.is_finite()) {

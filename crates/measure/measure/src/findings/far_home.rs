@@ -4,7 +4,8 @@ use super::{Finding, View};
 use seatmap_statistics::median;
 use std::collections::BTreeMap;
 
-/// How much slower the far side is among itself before it is worth a word: the published case has 1.8.
+/// The ratio of the distances on the far side to those on the near side from which it is reported: the published case
+/// has 1.8.
 const SLOWER: f64 = 1.25;
 /// The sides are built alike when the distances inside their groups agree to this.
 const ALIKE: f64 = 0.1;
@@ -25,8 +26,8 @@ pub fn find(view: &View) -> Option<Finding> {
     (alike && far_ns > SLOWER * near_ns).then(|| Finding::FarHome { pus: pus(view, &far), near_ns, far_ns })
 }
 
-/// The groups of the two halves: those of two packages; or, where no package is known, those near to each other and
-/// the equally many that are near to none.
+/// The groups of the two halves: those of two packages; or, where no package is known, the groups near to each other,
+/// and an equal number of groups that are near to no other.
 fn halves(view: &View) -> Option<(Vec<usize>, Vec<usize>)> {
     let mut of_sphere = BTreeMap::<usize, Vec<usize>>::new();
     for group in 0..view.model.groups.len() {

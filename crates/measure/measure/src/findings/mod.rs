@@ -1,7 +1,7 @@
-//! What is odd about a profile, as values.
+//! The findings about a profile, as values.
 //!
-//! Each finding says what was seen, why it matters and what to do about it. They are computed from the profile alone,
-//! so a file measured elsewhere gets the same ones as this machine.
+//! Each finding says what was seen, why it matters and what to do about it. Findings are computed from the profile
+//! alone, so a file measured elsewhere gets the same ones as this machine.
 
 mod bands;
 mod blocks;
@@ -15,8 +15,8 @@ use crate::fit;
 use seatmap_machine::{CoreDistance, HomeModel, OriginKind, Profile};
 use serde::Serialize;
 
-/// One thing that a reader of the profile should know. `Display` gives it as a few sentences: what, why, and what to
-/// do.
+/// One thing that a reader of the profile should know. `Display` gives it as a few sentences: the observation, the
+/// reason, and the remedy.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Finding {
@@ -27,7 +27,7 @@ pub enum Finding {
     },
     /// Pairs flip between levels.
     MultiRegime {
-        /// How many do.
+        /// The number of such pairs.
         pairs: usize,
         /// Their share of the measured pairs, in percent.
         percent: f64,
@@ -36,14 +36,14 @@ pub enum Finding {
     },
     /// The distances of pairs moved one way while they were measured.
     Drifting {
-        /// How many did.
+        /// The number of such pairs.
         pairs: usize,
         /// Their share of the measured pairs, in percent.
         percent: f64,
     },
     /// The 95 % intervals of pairs are too wide for one distance, and their passes show no levels.
     Unsteady {
-        /// How many pairs.
+        /// The number of pairs.
         pairs: usize,
         /// Their share of the measured pairs, in percent.
         percent: f64,
@@ -61,11 +61,11 @@ pub enum Finding {
         /// The most.
         high_ns: f64,
     },
-    /// The groups found in the distances are none of the topology's levels.
+    /// The groups found in the distances do not match any level of the topology.
     GroupsDisagree {
         /// Groups found.
         groups: usize,
-        /// How many parts each known level has, from the finest.
+        /// The number of parts of each known level, from the finest.
         levels: Vec<(String, usize)>,
     },
     /// One part of the machine looks slow among itself because the line's home is in another.
@@ -85,7 +85,7 @@ pub enum Finding {
     },
     /// Pairs of groups that are related alike are unequally far.
     AsymmetricBlocks {
-        /// What they have in common, as the distance classes name it.
+        /// Their relation, as the distance classes name it.
         class: String,
         /// The nearest two groups, each by its first PU.
         nearest: [u32; 2],
@@ -100,7 +100,7 @@ pub enum Finding {
     SingleHome,
     /// Several lines were tried, and their homes could not be told apart.
     HomesNotResolvable {
-        /// How many lines.
+        /// The number of lines.
         lines: usize,
         /// From how many PUs.
         pus: usize,
@@ -133,7 +133,7 @@ pub struct Wide {
     pub high_ns: f64,
 }
 
-/// What the searches for findings look at.
+/// The data that the searches for findings look at.
 struct View<'a> {
     profile: &'a Profile,
     distance: &'a CoreDistance,
@@ -141,7 +141,8 @@ struct View<'a> {
     relations: &'a Relations,
 }
 
-/// Everything odd about a profile, most important first: what casts doubt on the figures, then what they hide.
+/// All findings about a profile, most important first: those that cast doubt on the figures, then those about what
+/// the figures hide.
 #[must_use]
 pub fn findings(profile: &Profile) -> Vec<Finding> {
     let Some(distance) = &profile.core_distance else { return Vec::new() };
@@ -177,7 +178,7 @@ fn pair_view_empty(model: &HomeModel) -> Option<Finding> {
     Some(Finding::PairViewEmpty { star_r2: model.star_r2.filter(|_| model.pair_view_empty)? })
 }
 
-/// A model has no lines, and two PUs have no home to choose between.
+/// A simulated model has no measured lines, and two PUs do not allow a choice between homes.
 fn single_home(profile: &Profile, model: &HomeModel) -> Option<Finding> {
     let measured = profile.origin.kind != OriginKind::Model;
     (measured && model.homes() == 1 && model.offset_ns.len() > 2 && model.lines.is_none())

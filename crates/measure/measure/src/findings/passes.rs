@@ -27,7 +27,8 @@ fn wide(distance: &CoreDistance, i: usize, j: usize) -> Option<Wide> {
     Some(Wide { pus: [distance.pus[i], distance.pus[j]], median_ns: distance.median_ns[(i, j)], low_ns, high_ns })
 }
 
-/// How many pairs have this status, and what percentage of all that have one; `None` where no pair has it.
+/// The number of pairs with this status, and their percentage of all pairs that have one; `None` where no pair has
+/// it.
 fn count(distance: &CoreDistance, status: PairStatus) -> Option<(usize, f64)> {
     let known = distance.status.pairs().filter_map(|(_, _, status)| *status);
     let (found, all) = known.fold((0, 0), |(found, all), each| (found + usize::from(each == status), all + 1));

@@ -117,7 +117,7 @@ fn not_resolvable(out: &mut fmt::Formatter<'_>, lines: usize, pus: usize) -> fmt
     }
 }
 
-/// How many pairs do something, with the verb in the right number.
+/// The number of pairs as a subject, with the verb in the right number.
 fn subject(pairs: usize, percent: f64, one: &str, many: &str) -> String {
     let percent = if percent < 1.0 { "less than 1".to_owned() } else { format!("{percent:.0}") };
     match pairs {

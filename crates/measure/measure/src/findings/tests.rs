@@ -1,4 +1,4 @@
-//! What is found odd, word by word.
+//! Snapshot tests of the sentences of findings.
 
 use super::*;
 use crate::regimes::judge;

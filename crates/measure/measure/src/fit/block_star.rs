@@ -15,11 +15,11 @@ pub struct Cell {
     pub home: usize,
     /// Round-trip nanoseconds.
     pub value: f64,
-    /// How much it counts.
+    /// The weight of this cell.
     pub weight: f64,
 }
 
-/// What is being explained: the group of each of `n` PUs, and how many homes there are.
+/// The machine to explain: the group of each of `n` PUs, and the number of homes.
 #[derive(Clone, Copy, Debug)]
 pub struct Machine<'a> {
     /// The group of each PU, from 0 without holes.
@@ -33,20 +33,20 @@ pub struct Machine<'a> {
 /// B, a, and how well they fit.
 #[derive(Clone, Debug)]
 pub struct Fit {
-    /// B: the typical distance inside and between groups, NaN where there was nothing to fit.
+    /// B: the typical distance inside and between groups, NaN where no cell was to be fitted.
     pub between_ns: Matrix,
     /// B inside each group (row) for each home (column), NaN where there was nothing to fit; `None` with one home or
     /// few groups, where the diagonal of B says it.
     pub inside_ns: Option<Vec<Vec<f64>>>,
     /// a: one row a PU, one column a home; over each group and all homes they average to zero.
     pub offset_ns: Vec<Vec<f64>>,
-    /// The share of the variance that is explained; 1 where nothing varies.
+    /// The share of the variance that is explained; 1 where the distances do not vary.
     pub r2: f64,
-    /// Root mean square of what is left.
+    /// The root mean square of the residuals.
     pub residual_ns: f64,
 }
 
-/// A machine whose groups have been counted, which every cell asks for.
+/// A machine with the number of its groups, which every cell needs.
 struct Counted<'a> {
     group: &'a [usize],
     n: usize,
@@ -95,8 +95,8 @@ impl<'a> Counted<'a> {
     }
 }
 
-/// Fits the model. B is moved to the median of what the offsets leave in each block, so that a few wrong cells shift
-/// the offsets a little and B not at all.
+/// Fits the model. B is moved to the median of the residuals in each block, so that a few wrong cells shift the
+/// offsets a little and B not at all.
 #[must_use]
 pub fn fit(machine: &Machine, cells: &[Cell]) -> Fit {
     let machine = &Counted::of(machine);
@@ -123,8 +123,8 @@ pub fn fit(machine: &Machine, cells: &[Cell]) -> Fit {
     Fit { between_ns, inside_ns, offset_ns, r2, residual_ns }
 }
 
-/// Makes the offsets of each group average to zero over its PUs and all homes; B takes up the rest. Offsets that no
-/// cell speaks of become zero.
+/// Makes the offsets of each group average to zero over its PUs and all homes; B takes up the rest. Offsets without a
+/// cell become zero.
 fn centre(machine: &Counted, cells: &[Cell], offset_ns: &mut [Vec<f64>]) {
     let mut seen = vec![vec![false; machine.homes]; machine.n];
     for cell in cells {
@@ -154,7 +154,7 @@ fn quality(cells: &[Cell], base_ns: &dyn Fn(&Cell) -> f64, offset_ns: &[Vec<f64>
     let residual =
         |cell: &Cell| cell.value - base_ns(cell) - offset_ns[cell.i][cell.home] - offset_ns[cell.j][cell.home];
     let (left, all) = (sum(&|cell| residual(cell).powi(2)), sum(&|cell| (cell.value - mean).powi(2)));
-    // Rounding alone leaves some 1e-12 of a variance that is zero.
+    // Rounding alone leaves about 1e-12 of a variance that is zero.
     let r2 = if all > 1e-9 * weight * mean.abs().max(1.0) { 1.0 - left / all } else { 1.0 };
     (r2, if weight > 0.0 { (left / weight).sqrt() } else { 0.0 })
 }

@@ -2,9 +2,9 @@
 //!
 //! Two things make a group. *Nearness*: core complexes, dies, tiles and sockets are nearer inside than to others, and
 //! the first wide gap in the clustering of the cores shows them. *Equality*: some groups are not nearer inside at all.
-//! The four cores of a Kunpeng cluster, or of a cluster of Intel's efficiency cores, are only alike: to everybody else
-//! they are equally far, up to an offset of their own. In the model d = B + a_i + a_j this is what a group means, so
-//! each near group is looked through for parts whose rows differ by constants.
+//! The four cores of a Kunpeng cluster, or of a cluster of Intel's efficiency cores, are only alike: they are equally
+//! far from every other core, up to an offset of their own. In the model d = B + a_i + a_j this is what a group
+//! means, so each near group is searched for parts whose rows differ by constants.
 
 use super::linkage::{Merges, average, renumbered, sizes};
 use super::star;
@@ -14,7 +14,7 @@ use seatmap_statistics::median;
 /// Clusters that are joined at this multiple of the distance inside them are apart. The published machines have 1.8 and
 /// more between their classes and 1.15 at most inside of one.
 const GAP: f64 = 1.35;
-/// Rows that deviate by this multiple of what rows of one part do belong to different parts.
+/// Rows that deviate by this multiple of the deviation inside one part belong to different parts.
 const DEVIATION_GAP: f64 = 3.0;
 /// Deviations below this share of the distance are noise.
 const NOISE: f64 = 0.003;
@@ -56,7 +56,8 @@ pub(super) fn between_cores(d: &Matrix, core: &[usize]) -> Matrix {
     between
 }
 
-/// The partition at the lowest wide gap that leaves most members in company; one part where there is none.
+/// The partition at the lowest wide gap that leaves most members in clusters of two or more; one part where there is
+/// no such gap.
 pub(crate) fn partition(between: &Matrix) -> Vec<usize> {
     let merges = average(between);
     let is_gap = |joins: &usize| {
@@ -67,7 +68,7 @@ pub(crate) fn partition(between: &Matrix) -> Vec<usize> {
     merges.labels(joins)
 }
 
-/// The partition into cores whose rows differ by constants; one part where there is no clear one.
+/// The partition into cores whose rows differ by constants; one part where there is no clear partition.
 fn alike(between: &Matrix) -> Vec<usize> {
     let whole = vec![0; between.n()];
     let own: Vec<usize> = (0..between.n()).collect();
@@ -106,7 +107,7 @@ fn deviations(between: &Matrix) -> Matrix {
     deviations
 }
 
-/// Whether this share of the members is in clusters of two and more after so many joins.
+/// Whether this share of the members is in clusters of two or more after `joins` joins.
 fn in_company(merges: &Merges, joins: usize, share: f64) -> bool {
     let labels = merges.labels(joins);
     let sizes = sizes(&labels);

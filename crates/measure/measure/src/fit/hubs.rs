@@ -5,8 +5,8 @@
 //!
 //! The prediction is the best linear unbiased one (Henderson 1975; Robinson 1991) of d(i, j) = B\[g, g'\] + a_i + a_j +
 //! e_i(g') + e_j(g) + noise, where e is what a PU's offset differs by towards each group. B is free; a and e are random
-//! with the sizes below. Where the hubs determine an offset, they win; where they do not, what is known of the PU
-//! towards other groups stands in.
+//! with the sizes below. Where the hubs determine an offset, they win; where they do not, the PU's offsets towards
+//! other groups stand in.
 
 use super::least_squares::{Row, solve};
 use seatmap_machine::Matrix;
@@ -60,7 +60,7 @@ pub fn predict(measured: &Matrix, hubs: &[usize], group: &[usize], core: &[usize
 }
 
 /// The root mean square of predicted minus measured round trips, over the pairs without a hub in them; `None` where
-/// there is none to compare.
+/// there is no such pair.
 #[must_use]
 pub fn rmse_ns(predicted: &Matrix, measured: &Matrix, hubs: &[usize]) -> Option<f64> {
     let fresh = measured.pairs().filter(|(i, j, _)| !hubs.contains(i) && !hubs.contains(j));

@@ -1,9 +1,9 @@
 //! Sparse linear least squares, by conjugate gradients on the normal equations.
 //!
 //! The fits here have a few hundred to a few ten thousand unknowns and rows with three to five entries each. Conjugate
-//! gradients (Hestenes and Stiefel 1952; Björck 1996, section 7.4) need no more memory than the rows, take some dozens
-//! of iterations, and from zero they find the smallest of several solutions, so that a shift that the data leave open
-//! stays small.
+//! gradients (Hestenes and Stiefel 1952; Björck 1996, section 7.4) need no more memory than the rows and take a few
+//! dozen iterations. Started from zero, they find the smallest of several solutions, so that a shift that the data
+//! leave open stays small.
 
 /// Iterations at most; the fits here end long before.
 const MOST_ITERATIONS: usize = 2000;
@@ -15,9 +15,9 @@ const ENOUGH: f64 = 1e-11;
 pub struct Row {
     /// Unknowns by number, with their coefficients.
     pub terms: Vec<(usize, f64)>,
-    /// What they should come to.
+    /// The value that the sum should have.
     pub value: f64,
-    /// How much this equation counts.
+    /// The weight of this equation.
     pub weight: f64,
 }
 
@@ -26,7 +26,7 @@ impl Row {
         self.terms.iter().map(|(at, coefficient)| coefficient * unknowns[*at]).sum()
     }
 
-    /// What these unknowns leave of the value.
+    /// The residual of this equation for these unknowns.
     #[must_use]
     pub fn left(&self, unknowns: &[f64]) -> f64 {
         self.value - self.sum(unknowns)

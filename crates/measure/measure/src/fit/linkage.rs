@@ -54,7 +54,7 @@ fn nearest_of(cluster: usize, alive: &[usize], sum: &Matrix, count: &Matrix) -> 
 }
 
 impl Merges {
-    /// Nothing joined yet.
+    /// Starts with every member in a cluster of its own.
     pub(crate) fn new(n: usize) -> Self {
         Merges { n, pairs: Vec::new(), heights: Vec::new() }
     }
@@ -66,7 +66,7 @@ impl Merges {
         self.heights.push(height.max(floor));
     }
 
-    /// The cluster of each member after so many joins, numbered in the order of their first members.
+    /// The cluster of each member after `joins` joins, numbered in the order of their first members.
     #[must_use]
     pub fn labels(&self, joins: usize) -> Vec<usize> {
         let mut root: Vec<usize> = (0..self.n).collect();
@@ -91,7 +91,7 @@ pub fn renumbered(labels: &[usize]) -> Vec<usize> {
         .collect()
 }
 
-/// How many members each label has.
+/// The number of members of each label.
 #[must_use]
 pub fn sizes(labels: &[usize]) -> Vec<usize> {
     let mut sizes = vec![0; labels.iter().max().map_or(0, |last| last + 1)];

@@ -1,17 +1,17 @@
-//! Distances explained: d(i, j, home) = B\[group(i), group(j)\] + a_i(home) + a_j(home).
+//! Fits that explain distances: d(i, j, home) = B\[group(i), group(j)\] + a_i(home) + a_j(home).
 //!
-//! A line's coherence is kept at its home, and a transfer goes there and back; so on a machine with distributed tag
-//! directories a PU's distance to everybody is, up to a constant, its distance to the home (Liu et al. 2015). What two
-//! PUs add by where they sit relative to each other is B, which depends on their groups alone: core complexes, clusters
-//! or sockets.
+//! A line's coherence is kept at its home, and a transfer goes there and back. So on a machine with distributed tag
+//! directories a PU's distance to every other PU is, up to a constant, its distance to the home (Liu et al. 2015). B
+//! is the part that depends on where two PUs are relative to each other. It depends on their groups alone: core
+//! complexes, clusters or sockets.
 //!
 //! | module | does |
 //! |---|---|
 //! | [`siblings`] | which PUs are hardware threads of one core |
 //! | [`groups`], [`linkage`] | which cores form a group |
 //! | [`block_star`], [`least_squares`] | B and a by least squares |
-//! | [`quantile`] | the same to what others on a busy machine add nothing to |
-//! | [`star`] | how much of the picture inside the groups is the home's alone |
+//! | [`quantile`] | the same without the delays that other load on a busy machine adds |
+//! | [`star`] | the share of the distances inside the groups that the home alone explains |
 //! | [`hubs`] | all distances from the rows of a few PUs |
 
 pub mod block_star;
@@ -27,7 +27,7 @@ use block_star::{Cell, Machine};
 use seatmap_machine::{CoreDistance, HomeModel, Matrix, Topology};
 use seatmap_statistics::median;
 
-/// From this share of the variance inside the groups upwards, the star leaves nothing to know about pairs.
+/// From this share of the variance inside the groups upwards, the star explains the pairs completely.
 const EMPTY_FROM: f64 = 0.95;
 
 /// Explains the median distances; `None` where no distance is known.

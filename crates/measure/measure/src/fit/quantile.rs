@@ -1,22 +1,23 @@
 //! Linear fits to a quantile instead of the mean.
 //!
-//! What others do on a busy machine can only add to a round trip. A fit that leaves a share q of the values below it, with a
-//! small q, follows what the round trips would be without them (Koenker and Bassett 1978). It is found by least squares
-//! again and again, each time with the weights that make squares of what is left into its amount (Schlossmacher 1973).
+//! Other load on a busy machine can only lengthen a round trip. A fit that leaves a small share q of the values below
+//! it follows the round trips as they would be without that load (Koenker and Bassett 1978). It is found by iterated
+//! least squares, each time with weights that turn the squared residuals into their absolute values (Schlossmacher
+//! 1973).
 
 use super::least_squares::{Row, solve};
 
 /// Repetitions: the fits here stand still after a dozen.
 const REPETITIONS: usize = 20;
-/// Repetitions in which what is left is weighed coarsely first, lest a few rows that fit by accident decide.
+/// The first repetitions, which weigh residuals coarsely, so that a few rows that fit by accident do not decide.
 const COARSE: usize = 4;
-/// Less than this is as good as nothing left: coarsely, and at the end. Nanoseconds.
+/// Residuals below this count as zero: in the coarse steps, and at the end. Nanoseconds.
 const LEAST_LEFT: [f64; 2] = [30.0, 1.0];
-/// Unknowns that the rows leave open are held at zero so firmly, in weights of a row at [`LEAST_LEFT`].
+/// The strength that holds unknowns at zero where the rows leave them open, in weights of a row at [`LEAST_LEFT`].
 const HOLD: f64 = 1e-5;
 
-/// The unknowns for which this share of the rows' values is below what the terms come to. `free` of them, the first ones,
-/// may be anything; where the rows leave the others open, they are small.
+/// The unknowns for which this share of the rows' values is below the sum of their terms. The first `free` unknowns may
+/// have any value; where the rows leave the others open, they are small.
 #[must_use]
 pub fn fit(rows: &[Row], unknowns: usize, free: usize, quantile: f64) -> Vec<f64> {
     let ridge: Vec<f64> = (0..unknowns).map(|at| if at < free { 0.0 } else { HOLD }).collect();

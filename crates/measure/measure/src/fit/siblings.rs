@@ -26,8 +26,8 @@ pub fn cores(distance: &CoreDistance, topology: &Topology) -> Vec<usize> {
     from_distances(&distance.median_ns)
 }
 
-/// Pairs of PUs that are each other's nearest by far. Only two to a core: on parts with four hardware threads a core,
-/// or slower clocks than the bounds are made for, the topology has to say.
+/// Pairs of PUs that are each other's nearest by far. This finds two PUs to a core only: on parts with four hardware
+/// threads a core, or with slower clocks than the bounds are made for, the topology has to tell the siblings.
 fn from_distances(d: &Matrix) -> Vec<usize> {
     let pairs = matched(d);
     let of = |value: fn(&Pair) -> f64| median(&pairs.iter().map(value).collect::<Vec<_>>());

@@ -1,4 +1,4 @@
-//! How much of the picture inside the groups is the home's alone.
+//! The share of the distances inside the groups that the home alone explains.
 
 use super::block_star::{Cell, Machine, fit};
 use super::groups::between_cores;
@@ -14,7 +14,7 @@ const NOTHING_VARIES: f64 = 0.005;
 ///
 /// Cores count and not PUs, for siblings repeat each other. A star of n cores has n unknowns, so it is charged for them
 /// (adjusted R2: variances by degrees of freedom), and groups of three and fewer, where it fits anything, do not count.
-/// `None` where no group is large enough or nothing varies.
+/// `None` where no group is large enough or the distances do not vary.
 #[must_use]
 pub fn r2(d: &Matrix, core: &[usize], group: &[usize]) -> Option<f64> {
     let between = between_cores(d, core);

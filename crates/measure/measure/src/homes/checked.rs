@@ -1,12 +1,13 @@
-//! What was found of homes against a model that knows them.
+//! Compares the homes found with a model that knows them.
 
 use crate::schedule::all_pairs;
 use crate::testbed_probe::candidate;
 use seatmap_machine::{HomeLines, HomesChecked, Rate};
 use seatmap_sim::CoherentModel;
 
-/// How much of it is right. `candidates` are the probe's lines, in the order of `lines.home_of_line`, and `pus` those that
-/// were measured. What is not resolvable has nothing right.
+/// Counts how many pairs of lines were sorted rightly, and how many nearest PUs are right. `candidates` are the
+/// probe's lines, in the order of `lines.home_of_line`, and `pus` the measured PUs. Where homes are not resolvable,
+/// none counts as right.
 #[must_use]
 pub fn checked(lines: &HomeLines, model: &CoherentModel, candidates: &[u32], pus: &[u32]) -> HomesChecked {
     let simulated: Vec<u32> = candidates.iter().map(|line| candidate(*line).line_index()).collect();

@@ -1,8 +1,9 @@
-//! Homes from what was measured while everybody talked.
+//! Homes from measurements made while all PUs communicate.
 //!
-//! Where all pairs are measured at once, each about a line of its own, a round trip is d(i, j, home) and what the others add
-//! to it. The offsets of each line are fitted to a low quantile of them, which is where others added next to nothing; lines
-//! are sorted by these, and the offsets of each home are then fitted to all round trips over its lines.
+//! Where all pairs are measured at once, each over a line of its own, a round trip is d(i, j, home) plus the delay
+//! that the others add. The offsets of each line are fitted to a low quantile of the round trips, at which the others
+//! added next to nothing. Lines are sorted by these offsets, and the offsets of each home are then fitted to all
+//! round trips over its lines.
 
 use super::features::Features;
 use super::grouping::{Grouping, group_by};
@@ -13,19 +14,19 @@ use crate::fit::{hubs, quantile as at_quantile};
 use seatmap_machine::{HomeLines, HomeModel};
 use seatmap_statistics::{MAD_TO_SIGMA, median, quantile};
 
-/// The share of the round trips to which others are taken to have added nothing: one in ten at half of the PUs talking in
+/// The share of the round trips that others are assumed not to delay: one in ten at half of the PUs communicating in
 /// the simulated Xeon Phi.
 const UNDISTURBED: f64 = 0.1;
 /// Lines are taken to be as noisy as this share of them at most is, the one under which they are sorted with more
-/// confidence: lines of crowded homes are few and the noisiest, and too narrow a bound takes a home apart. A few lines may
-/// be beyond all measure, and as wide a bound joins homes.
+/// confidence: lines of crowded homes are few and the noisiest, and too narrow a bound takes a home apart. A few
+/// lines may be beyond all measure, and as wide a bound joins homes.
 const NOISIEST: [f64; 2] = [0.9, 0.97];
 /// Noise is taken to be at least this.
 const LEAST_NS: f64 = 0.1;
 /// Cores whose rows stand for a home in the fit of B.
 const HUBS: usize = 6;
 
-/// What one pair brought while others talked.
+/// The round trips of one pair while others communicate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Talk {
     /// The candidate line, by number.
@@ -36,7 +37,7 @@ pub struct Talk {
     pub ns: f64,
 }
 
-/// All talks, and who took part.
+/// All round trips, and the PUs that took part.
 #[derive(Clone, Copy, Debug)]
 pub struct Crowd<'a> {
     /// The PUs, by OS index, in the order of the profile's `core_distance.pus`.
@@ -49,7 +50,7 @@ pub struct Crowd<'a> {
     pub talks: &'a [Talk],
 }
 
-/// A line's or home's fit: what all pairs have in common, and then the offset of each core.
+/// A line's or home's fit: the part that all pairs have in common, and then the offset of each core.
 type Offsets = Vec<f64>;
 
 impl Crowd<'_> {
@@ -100,8 +101,8 @@ impl Crowd<'_> {
         at_quantile::fit(&talks.map(row).collect::<Vec<_>>(), 1 + self.cores(), 1, UNDISTURBED)
     }
 
-    /// Lines by their offsets. Half of how far two halves of a line's talks disagree is its noise; lines that often share
-    /// their home with others have more of it, and those decide.
+    /// Lines by their offsets. Half of how far two halves of a line's talks disagree is its noise; lines that often
+    /// share their home with others have more of it, and those decide.
     fn grouped(&self, talks: &[Vec<Talk>]) -> Grouping {
         let of_cores = |talks: &mut dyn Iterator<Item = &Talk>| self.offsets(talks)[1..].to_vec();
         let raw: Vec<Vec<f64>> = talks.iter().map(|talks| of_cores(&mut talks.iter())).collect();
@@ -120,7 +121,7 @@ impl Crowd<'_> {
         sorted.max_by(|a, b| a.confidence.total_cmp(&b.confidence)).unwrap_or_else(|| Grouping::unresolved(raw.len()))
     }
 
-    /// What each home's fit says of a few rows.
+    /// The predictions of each home's fit for a few rows.
     fn cells(&self, model: &HomeModel, talks: &[Vec<Talk>], grouping: &Grouping, group: &[usize]) -> Vec<Cell> {
         let hubs = hubs::choose(group, self.core, HUBS.max(model.groups.len()));
         let mut cells = Vec::new();

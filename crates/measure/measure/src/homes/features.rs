@@ -1,17 +1,17 @@
-//! What is a line's own: its offsets, and how noisy they are.
+//! The features of a line: its offsets, and how noisy they are.
 
 use super::LineSamples;
 use seatmap_statistics::{MAD_TO_SIGMA, mad, median, sorted};
 
 /// Hubs that are off by more than this many standard deviations do not count.
 const REACH_SIGMAS: f64 = 4.0;
-/// Values of a row further from its median than so many median absolute deviations are wrong.
+/// Values of a row further from its median than this many median absolute deviations are wrong.
 const FAR_OUT: f64 = 8.0;
-/// Noise is taken to be at least this: half of the finest resolution that a measurement claims, and more than nothing
-/// for a simulated machine, which has none.
+/// Noise is taken to be at least this: half of the finest resolution that a measurement claims, and more than zero
+/// for a simulated machine, which has no noise.
 const LEAST_NS: f64 = 0.1;
 
-/// The offsets of all lines towards all PUs, relative to what the lines have in common.
+/// The offsets of all lines towards all PUs, relative to the part that the lines have in common.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Features {
     /// `offset_ns[line][pu]`, with a mean of about zero over the PUs of a line; zero where nothing was measured. A PU
@@ -22,11 +22,11 @@ pub struct Features {
 }
 
 impl Features {
-    /// The offsets of these lines. `None` where nothing tells how noisy they are.
+    /// The offsets of these lines. `None` where the samples do not tell how noisy they are.
     ///
-    /// From each median its mean over all lines is taken, which leaves a_hub + a_pu of this line, and from each hub's
-    /// row its mean, which leaves a_pu. The hubs then agree up to noise, and how far they disagree is what the noise
-    /// is.
+    /// The mean over all lines is subtracted from each median, which leaves a_hub + a_pu of this line. The mean of
+    /// each hub's row is subtracted from it, which leaves a_pu. The hubs then agree up to noise, and the noise is
+    /// estimated from their disagreement.
     #[must_use]
     pub fn of(samples: &LineSamples) -> Option<Self> {
         let rows = centred(samples);
@@ -41,7 +41,7 @@ impl Features {
     }
 }
 
-/// `rows[line][hub][pu]`: the samples without what the lines, and the PUs of a row, have in common.
+/// `rows[line][hub][pu]`: the samples without the part that the lines, and the PUs of a row, have in common.
 fn centred(samples: &LineSamples) -> Vec<Vec<Vec<f64>>> {
     let (lines, hubs, pus) = (samples.lines(), samples.hubs.len(), samples.pus.len());
     let common = |hub: usize, pu: usize| {
@@ -55,7 +55,7 @@ fn centred(samples: &LineSamples) -> Vec<Vec<Vec<f64>>> {
     (0..lines).map(|line| levelled((0..hubs).map(|hub| own(line, hub)).collect())).collect()
 }
 
-/// Takes from each hub's row of one line what its PUs have in common, which leaves a_pu.
+/// Subtracts from each hub's row of one line the part that its PUs have in common, which leaves a_pu.
 ///
 /// Hubs may reach different PUs, so the means of their rows are means of different things: the rows are first levelled
 /// against the first one, by the PUs that both reach, and then all by one mean.
@@ -81,7 +81,7 @@ fn usual_mean(row: &[f64]) -> Option<f64> {
     Some(usual.iter().sum::<f64>() / usual.len() as f64)
 }
 
-/// How many hubs reach a PU, on most lines.
+/// The number of hubs that reach a PU, on most lines.
 fn reached(rows: &[Vec<Vec<f64>>], pu: usize) -> f64 {
     let count = |hubs: &Vec<Vec<f64>>| hubs.iter().filter(|row| row[pu].is_finite()).count() as f64;
     median(&rows.iter().map(count).collect::<Vec<_>>()).unwrap_or_default()

@@ -6,14 +6,14 @@ use super::principal;
 use super::ward::ward;
 use crate::fit::linkage::{renumbered, sizes};
 
-/// PUs without which a_i + a_j has no single solution.
+/// The fewest PUs for which a_i + a_j has a single solution.
 const FEWEST_PUS: usize = 3;
-/// Joining costs more than noise does as a rule, and as much as it ever does, from so many standard deviations.
+/// Standard deviations at which a join costs more than noise usually does, and more than noise ever does.
 const USUAL_SIGMAS: f64 = 2.0;
 /// See [`USUAL_SIGMAS`].
 const MOST_SIGMAS: f64 = 3.5;
-/// What each further line of a home adds to the cost of joining its halves, in squares of the noise: 4 at most in
-/// simulations.
+/// The amount that each further line of a home adds to the cost of joining its halves, in squares of the noise: 4 at
+/// most in simulations.
 const HALVES: f64 = 5.0;
 /// A gap narrower than this shows no homes; noise alone makes 1.3.
 const LEAST_GAP: f64 = 1.5;
@@ -21,7 +21,7 @@ const LEAST_GAP: f64 = 1.5;
 const CHECKED: f64 = 0.75;
 /// The standard normal value at that quantile.
 const CHECKED_SIGMAS: f64 = 0.6745;
-/// Less sure than this is no answer.
+/// A grouping with less confidence than this is not resolvable.
 const LEAST_CONFIDENCE: f64 = 0.8;
 
 /// Candidate lines sorted by home.
@@ -37,7 +37,7 @@ pub struct Grouping {
 }
 
 impl Grouping {
-    /// How many homes there are.
+    /// The number of homes.
     #[must_use]
     pub fn homes(&self) -> usize {
         self.home_of_line.iter().max().map_or(0, |last| *last as usize + 1)
@@ -58,8 +58,8 @@ impl Grouping {
 
 /// Sorts candidate lines by home.
 ///
-/// Not resolvable with fewer than three PUs, whose single distance cannot be parted into offsets, with fewer than two
-/// lines, and where the lines differ by no more than noise.
+/// Homes are not resolvable with fewer than three PUs, whose single distance cannot be split into offsets, with fewer
+/// than two lines, and where the lines differ by no more than noise.
 #[must_use]
 pub fn group_lines(samples: &LineSamples) -> Grouping {
     Features::of(samples).map_or(Grouping::unresolved(samples.lines()), |features| group_by(&features))
@@ -91,7 +91,7 @@ pub(super) fn group_by(features: &Features) -> Grouping {
     }
 }
 
-/// How many of the ascending costs join lines of one home: as many as lie below the widest gap in reach of noise.
+/// The number of the ascending costs that join lines of one home: those below the widest gap in reach of noise.
 ///
 /// The gap begins where noise alone may still cost as much. Joining two halves of a home of n lines costs more than
 /// joining two lines of it, by a few times n / 2, since the clustering seeks the halves that differ most; so the reach
@@ -110,18 +110,18 @@ fn joins(costs: &[f64], directions: usize, sigma: f64) -> usize {
     widest.filter(|joins| gap(*joins) >= LEAST_GAP).unwrap_or(costs.len())
 }
 
-/// What joining lines of one home costs at most, but for a chance given in standard deviations of a normal: over
-/// sigma^2 the cost is chi-square distributed with as many degrees of freedom as there are directions (Wilson and
-/// Hilferty 1931). The squared distance of two lines is twice that.
+/// The highest cost of joining lines of one home, at a chance given in standard deviations of a normal: over sigma^2
+/// the cost is chi-square distributed with as many degrees of freedom as there are directions (Wilson and Hilferty
+/// 1931). The squared distance of two lines is twice that.
 fn chi_square(directions: usize, sigmas: f64, sigma: f64) -> f64 {
     let freedom = directions as f64;
     let ninth = 2.0 / (9.0 * freedom);
     sigma * sigma * freedom * (1.0 - ninth + sigmas * ninth.sqrt()).powi(3)
 }
 
-/// The share of the pairs said to share a home that does, as all their offsets tell, those included that were left out
-/// for the sorting: so many of the pairs should be nearer than this quantile of chance. Fewer are, where several homes
-/// were taken for one; what the number of pairs leaves open is granted.
+/// The share of the pairs said to share a home that does. All their offsets are judged, including those left out of
+/// the sorting. With right homes, a known share of the pairs is nearer than this quantile of chance. Fewer pairs are
+/// nearer where several homes were taken for one. The uncertainty that the number of pairs leaves is granted.
 fn agreement(features: &Features, labels: &[usize]) -> f64 {
     let lines = &features.offset_ns;
     let freedom = lines.first().map_or(0, Vec::len).saturating_sub(1);
@@ -144,7 +144,7 @@ fn separation(places: &[Vec<f64>], labels: &[usize], sigma: f64) -> f64 {
     let centres: Vec<Vec<f64>> = (0..sizes.len()).map(|home| centre(places, labels, home)).collect();
     let directions = centres.first().map_or(0, Vec::len) as f64;
     let stray = |a: usize, b: usize| {
-        // What noise adds to the squared distance of two centres is taken off again.
+        // The part that noise adds to the squared distance of two centres is subtracted.
         let noise = sigma * sigma * directions * (1.0 / sizes[a] as f64 + 1.0 / sizes[b] as f64);
         let apart = (squared(&centres[a], &centres[b]) - noise).max(0.0).sqrt();
         normal_tail(0.5 * apart / sigma.max(f64::MIN_POSITIVE))

@@ -3,8 +3,9 @@
 //! Liu et al.'s FindTD looks for the PU from which one line is nearest, for that is where its tag directory is. Two
 //! lines with the same home are equally far from everywhere, so with N candidate lines the homes can be found without
 //! knowing the hash, the physical address or the floor plan: measure each line from a few hubs to all PUs, take the
-//! offsets a_i that are left when what all lines share is gone ([`features`]), and gather the lines whose offsets agree
-//! ([`grouping`]). On a busy machine all pairs are measured at once instead ([`crowd`]). One 4 KiB page has a line at every home on the processors whose hashes are published.
+//! offsets a_i that are left when what all lines share is gone ([`features`]), and gather the lines whose offsets
+//! agree ([`grouping`]). On a busy machine all pairs are measured at once instead ([`crowd`]). One 4 KiB page has a
+//! line at every home on the processors whose hashes are published.
 
 mod checked;
 pub mod crowd;
@@ -46,9 +47,9 @@ pub fn fit_homes(model: &mut HomeModel, samples: &LineSamples) {
     });
 }
 
-/// The samples without the pairs inside groups, where there are enough groups to do without them: PUs that share a cache
-/// settle a line between them, whatever its home, so such pairs tell nothing of it or the wrong thing. Two groups are
-/// not enough: pairs between them leave open which of the two a home is nearer to.
+/// The samples without the pairs inside groups, where there are enough groups to do without them: PUs that share a
+/// cache exchange a line inside it, independent of its home, so such pairs tell nothing about the home or mislead.
+/// Two groups are not enough: pairs between them leave open which of the two a home is nearer to.
 fn between_groups(samples: &LineSamples, group: &[usize]) -> LineSamples {
     let mut between = samples.clone();
     if group.iter().max().is_none_or(|last| *last < 2) {
@@ -64,7 +65,7 @@ fn between_groups(samples: &LineSamples, group: &[usize]) -> LineSamples {
     between
 }
 
-/// Puts a fit into the model. B stays where the hubs' rows say nothing.
+/// Puts a fit into the model. B stays where the hubs' rows do not determine it.
 fn take(model: &mut HomeModel, fit: Fit, group: &[usize]) {
     let old = model.clone();
     for (a, b, new) in fit.between_ns.pairs().filter(|(_, _, new)| new.is_finite()) {

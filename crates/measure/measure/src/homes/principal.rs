@@ -9,15 +9,15 @@ use seatmap_statistics::{MAD_TO_SIGMA, median};
 /// Directions at most.
 const MOST: usize = 16;
 const ITERATIONS: usize = 200;
-/// A direction counts when the variance along it is this many times what noise alone may show.
+/// A direction counts when the variance along it is this many times the most that noise alone shows.
 const ABOVE_NOISE: f64 = 1.3;
 /// Times that rows are cleaned.
 const CLEANINGS: usize = 8;
-/// Values further than so many standard deviations from the directions are wrong.
+/// Values further than this many standard deviations from the directions are wrong.
 const REACH: f64 = 2.5;
 
-/// The coordinates of each row along the principal directions whose variance noise does not explain; empty coordinates
-/// where there is none. `sigma` is the noise of one entry.
+/// The coordinates of each row along the principal directions whose variance noise does not explain; empty where
+/// there is no such direction. `sigma` is the noise of one entry.
 ///
 /// The largest variance along any direction of pure noise is sigma^2 (1 + sqrt(columns / rows))^2 (Marchenko and Pastur
 /// 1967).
@@ -25,11 +25,11 @@ pub fn coordinates(rows: &[Vec<f64>], sigma: f64) -> Vec<Vec<f64>> {
     parted(rows, sigma).0
 }
 
-/// The rows with what is far from the few directions, and so was wrong, brought near to them; and the noise that is left.
-/// `sigma` is what the noise may be before.
+/// The rows with outliers, the values far from the few directions, brought near to them; and the noise that is left.
+/// `sigma` is the noise before the cleaning.
 ///
-/// Values that are wrong by much would make directions of their own; they are cut down to a reach of what most values are
-/// off by, again and again (Huber's weights for principal components; De la Torre and Black 2003).
+/// Values that are wrong by much would make directions of their own. They are cut down to a multiple of the usual
+/// residual, again and again (Huber's weights for principal components; De la Torre and Black 2003).
 pub fn cleaned(rows: &[Vec<f64>], sigma: f64) -> (Vec<Vec<f64>>, f64) {
     let mut clean = rows.to_vec();
     let mut noise = sigma;
@@ -48,13 +48,13 @@ pub fn cleaned(rows: &[Vec<f64>], sigma: f64) -> (Vec<Vec<f64>>, f64) {
     (clean, noise)
 }
 
-/// How far the values of a row are from the directions: as `left` says of the cleaned row, and by as much more as cleaning
-/// took away.
+/// The distance of each value of a row from the directions: the residual of the cleaned row, plus the amount that
+/// cleaning took away.
 fn further(clean: &[f64], row: &[f64], left: &[f64]) -> Vec<f64> {
     clean.iter().zip(row).zip(left).map(|((clean, row), left)| left + row - clean).collect()
 }
 
-/// The coordinates, and what they leave of the rows.
+/// The coordinates, and the residuals of the rows.
 fn parted(rows: &[Vec<f64>], sigma: f64) -> (Vec<Vec<f64>>, Vec<Vec<f64>>) {
     let columns = rows.first().map_or(0, Vec::len);
     let mut left = centred(rows, columns);

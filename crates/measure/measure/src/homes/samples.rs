@@ -1,4 +1,4 @@
-//! What was measured of the candidate lines.
+//! The samples of the candidate lines.
 
 /// Medians of visits to candidate lines, from a few hubs to all PUs. Round-trip nanoseconds.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -9,21 +9,21 @@ pub struct LineSamples {
     /// with one the noise has to be believed as given.
     pub hubs: Vec<u32>,
     /// `median_ns[line][hub][pu]`: the median of the visit; NaN for a hub with itself or with its SMT sibling, and
-    /// where nothing was measured.
+    /// where the pair was not measured.
     pub median_ns: Vec<Vec<Vec<f64>>>,
     /// In the same order, how far such a median is off by chance: the median absolute deviation between visits, or of
-    /// the batches over the square root of their number. Only asked where there is one hub.
+    /// the batches over the square root of their number. Used only where there is one hub.
     pub noise_ns: Vec<Vec<Vec<f64>>>,
 }
 
 impl LineSamples {
-    /// How many candidate lines there are.
+    /// The number of candidate lines.
     #[must_use]
     pub fn lines(&self) -> usize {
         self.median_ns.len()
     }
 
-    /// One median; NaN where there is none.
+    /// One median; NaN where it was not measured.
     #[must_use]
     pub fn ns(&self, line: usize, hub: usize, pu: usize) -> f64 {
         cell(&self.median_ns, line, hub, pu)

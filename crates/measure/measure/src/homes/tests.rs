@@ -69,7 +69,7 @@ impl Pairs {
     }
 }
 
-/// Of the pairs said to share a home the share that does, and of those that do the share that is said to.
+/// The share of the pairs said to share a home that does; and the share of the pairs sharing a home that is said to.
 fn pairwise(probe: &MeshProbe, home_of_line: &[u32]) -> (f64, f64) {
     let mut pairs = Pairs::default();
     pairs.add(probe, home_of_line);

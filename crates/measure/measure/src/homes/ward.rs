@@ -1,8 +1,8 @@
 //! Ward's clustering.
 //!
 //! Joining two clusters of m and n points adds mn / (m + n) times the squared distance of their centres to the squares
-//! inside the clusters (Ward 1963). For points that differ by noise alone this cost has the same distribution whatever
-//! the sizes, so one limit serves for lone lines and for large homes; between different homes it grows with them.
+//! inside the clusters (Ward 1963). For points that differ by noise alone this cost has the same distribution for all
+//! sizes, so one limit serves for lone lines and for large homes; between different homes it grows with the sizes.
 
 use crate::fit::linkage::Merges;
 

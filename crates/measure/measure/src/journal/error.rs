@@ -11,7 +11,7 @@ pub enum JournalError {
     Io {
         /// The journal.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
     /// Another process measures into it now.
@@ -28,7 +28,7 @@ pub enum JournalError {
     OtherRun {
         /// The journal.
         path: PathBuf,
-        /// What differs.
+        /// The differences, in words.
         what: String,
     },
     /// It has a format that another version of this program wrote.
@@ -44,14 +44,14 @@ pub enum JournalError {
         /// Ours.
         known: &'static str,
     },
-    /// It is no journal, or damaged elsewhere than at its end.
+    /// The file is not a journal, or it is damaged elsewhere than at its end.
     #[error("{}:{line}: {problem}; delete it, or run without --resume to start anew", path.display())]
     Damaged {
         /// The journal.
         path: PathBuf,
         /// Counted from 1.
         line: usize,
-        /// What is wrong.
+        /// The problem, in words.
         problem: String,
     },
 }

@@ -1,5 +1,5 @@
-//! Figures as text that comes back to the last bit: the shortest decimals that do, with blanks between them, in one string.
-//! (A JSON number is read to within one unit of its last place.)
+//! Figures as text that comes back to the last bit: the shortest decimals that do, with blanks between them, in one
+//! string. (A JSON number is read to within one unit of its last place.)
 
 use serde::{Deserialize, Deserializer, Serializer, de};
 

@@ -1,17 +1,17 @@
-//! What a journal belongs to.
+//! The run that a journal belongs to.
 
 use seatmap_os::CpuList;
 use serde::{Deserialize, Serialize};
 use std::fmt::Display;
 
-/// What a journal belongs to. A run may only go on where all of it is the same.
+/// The run that a journal belongs to. A run may continue a journal only where all of this is the same.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Header {
     /// The machine.
     pub machine: Machine,
     /// OS indices, in matrix order.
     pub pus: Vec<u32>,
-    /// What was asked for.
+    /// The options of the run.
     pub options: Options,
     /// Where random orders start.
     pub seed: u64,
@@ -25,8 +25,8 @@ pub struct Machine {
     /// The processor's model; `None` where it is not known.
     #[serde(default)]
     pub cpu_model: Option<String>,
-    /// What the kernel calls this boot; `None` where nothing boots. Pages lie elsewhere after the next one, and so do the
-    /// homes of the lines in them.
+    /// The kernel's identifier of this boot; `None` where nothing boots. After another boot pages lie elsewhere, and
+    /// so do the homes of the lines in them.
     #[serde(default)]
     pub boot_id: Option<String>,
     /// A hash of the figures behind a machine that is replayed or simulated.
@@ -34,7 +34,7 @@ pub struct Machine {
     pub figures: Option<String>,
 }
 
-/// What was asked for, as far as figures depend on it.
+/// The options of the run, as far as figures depend on them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Options {
     /// The fewest visits to each pair.
@@ -49,14 +49,14 @@ pub struct Options {
     pub parallel: bool,
     /// `--homes`.
     pub homes: u32,
-    /// `--utilisation`, 0 for none.
+    /// `--utilisation`; 0 where lines are sorted on a quiet machine.
     pub utilisation_percent: u32,
     /// `--loaded`.
     pub loaded: bool,
 }
 
 impl Header {
-    /// What another run's header, `theirs`, has otherwise, as `seed 7 there, 8 here`; `None` where all is the same.
+    /// The differences to another run's header, `theirs`, as `seed 7 there, 8 here`; `None` where all is the same.
     #[must_use]
     pub fn difference(&self, theirs: &Header) -> Option<String> {
         let (there, here) = (&theirs.machine, &self.machine);

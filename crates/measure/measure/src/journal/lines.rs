@@ -1,4 +1,4 @@
-//! A file of JSON lines that no interruption spoils: what every journal is.
+//! A file of JSON lines that no interruption spoils; every journal is one.
 
 use super::JournalError;
 use serde::Serialize;
@@ -6,8 +6,9 @@ use std::fs::{File, TryLockError};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-/// A file open for appending: a head, then one JSON line a record, in the kernel's hands before the next one is made, so
-/// that a SIGKILL loses at most the one under way. (It is not synced: a power cut is no part of the promise.)
+/// A file open for appending: a header, then one JSON line a record. Each line is handed to the kernel before the
+/// next one is made, so that a SIGKILL loses at most the unfinished one. (The file is not synced: it may lose lines
+/// in a power cut.)
 #[derive(Debug)]
 pub struct Lines {
     path: PathBuf,
@@ -15,7 +16,7 @@ pub struct Lines {
 }
 
 impl Lines {
-    /// Begins anew in this file; what it held is lost.
+    /// Begins anew in this file; its former contents are lost.
     pub fn create(path: &Path, file: File, head: &impl Serialize) -> Result<Self, JournalError> {
         let mut lines = Self::locked(path, file)?;
         lines.cut("")?;
@@ -37,13 +38,14 @@ impl Lines {
         Ok((lines, text))
     }
 
-    /// Cuts the file to what [`Lines::resume`] returned: only once its owner knows it for its own.
+    /// Cuts the file to the lines that [`Lines::resume`] returned: only once the caller knows that the file is its
+    /// own.
     pub fn cut(&mut self, text: &str) -> Result<(), JournalError> {
         let cut = self.file.set_len(text.len() as u64).and_then(|()| self.file.seek(SeekFrom::End(0)));
         cut.map(|_| ()).map_err(|source| JournalError::Io { path: self.path.clone(), source })
     }
 
-    /// Locks the file for as long as this process lives; what it holds is left alone.
+    /// Locks the file for as long as this process lives; its contents are left alone.
     fn locked(path: &Path, file: File) -> Result<Self, JournalError> {
         match file.try_lock() {
             Ok(()) => Ok(Lines { path: path.to_owned(), file }),

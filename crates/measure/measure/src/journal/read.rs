@@ -1,4 +1,4 @@
-//! What stands in a journal, believed only as far as this run can have written it.
+//! Reads a journal, and accepts only records that this run can have written.
 
 use super::{FORMAT, Header, JournalError, Record};
 use crate::floor::impossible_ns;
@@ -15,13 +15,13 @@ const MOST_NS: f64 = 2e9;
 pub(super) struct Reader<'a> {
     /// The journal, for errors.
     pub path: &'a Path,
-    /// What this run is.
+    /// The header of this run.
     pub header: &'a Header,
     /// The smallest difference that a batch shows.
     pub resolution_ns: f64,
 }
 
-/// What every version has.
+/// The field that every version has.
 #[derive(Deserialize)]
 struct Format {
     format: String,

@@ -1,4 +1,4 @@
-//! Journals of honest runs, of other runs, and of nobody's.
+//! Journals of honest runs and of other runs, and files that are not journals.
 
 use super::*;
 use crate::floor::FLOOR_NS;
@@ -35,7 +35,7 @@ fn journal() -> (tempfile::TempDir, PathBuf) {
     (folder, path)
 }
 
-/// What is told of a journal whose text was changed.
+/// The error for a journal whose text was changed.
 fn told(change: impl Fn(&str) -> String) -> String {
     let (_folder, path) = journal();
     std::fs::write(&path, change(&std::fs::read_to_string(&path).unwrap())).unwrap();

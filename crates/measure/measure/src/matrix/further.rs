@@ -7,12 +7,12 @@ use crate::samples::Samples;
 use crate::{regimes, schedule};
 use std::time::{Duration, Instant};
 
-/// Where many pairs disagree a pass takes long: so many are made however long they take.
+/// Where many pairs disagree a pass takes long: this many passes are made however long they take.
 const FEWEST: u32 = 3;
 
 impl<P: Probe> MatrixRun<'_, P> {
-    /// Visits the pairs whose passes disagree again and again, as the plan says. How many times; `None` where the observer
-    /// ended the run.
+    /// Visits the pairs whose passes disagree again and again, as the plan says. Returns the number of such passes;
+    /// `None` where the observer ended the run.
     pub(super) fn further(&mut self, course: &mut Course) -> Result<Option<u32>, MeasureError<P::Error>> {
         let first = course.samples.passes();
         let further = self.plan.further;

@@ -1,4 +1,4 @@
-//! Two levels of which each pass shows one.
+//! Levels of a pair of which each pass shows one.
 //!
 //! Inside a pass the samples may scatter so much that no mixture is evident, while the medians of the passes still fall
 //! into two sets that lie further apart than either is wide.

@@ -2,8 +2,9 @@
 
 use seatmap_statistics::{MAD_TO_SIGMA, mad, median};
 
-/// Standard errors between the first and the last median from which the movement is no accident. A high bar, because
-/// the batches of a visit share their surroundings and their scatter understates what differs between visits.
+/// Standard errors between the first and the last median from which the movement is not an accident. The limit is
+/// high because the batches of a visit share their surroundings, so that their scatter understates the differences
+/// between visits.
 const STANDARD_ERRORS: f64 = 4.0;
 
 /// The smallest movement that matters, as a share of the median: the repeatability expected of bare metal.

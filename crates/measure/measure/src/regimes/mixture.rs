@@ -11,7 +11,7 @@ use seatmap_statistics::{median, sorted};
 
 /// Levels nearer to each other than this ratio are one level with noise.
 pub const SMALLEST_RATIO: f64 = 1.2;
-/// Levels are at least so many of their standard deviations apart; splitting one normal in two halves makes 2.7.
+/// Levels are at least this many of their standard deviations apart; splitting one normal in two halves makes 2.7.
 const SEPARATION_SIGMAS: f64 = 3.5;
 /// Fewer samples than this are outliers and no level.
 const FEWEST: usize = 4;
@@ -26,7 +26,7 @@ const EVIDENCE_IN_RUNS: f64 = 5.0;
 const RUNS_SIGMAS: f64 = 3.0;
 /// Levels of a quantised clock that must lie between two regimes.
 const CLOCK_STEPS: f64 = 3.0;
-/// A level's members lie within so many standard deviations of its centre.
+/// A level's members lie within this many standard deviations of its centre.
 const REACH_SIGMAS: f64 = 3.0;
 const ITERATIONS: usize = 30;
 

@@ -20,24 +20,24 @@ mod single;
 use seatmap_machine::{PairStatus, Regime};
 use seatmap_statistics::{median, sorted};
 
-/// The widest 95 % interval of a stable median, as its end over its start. Two levels are told apart from this ratio on, so
-/// a wider interval leaves room for both.
+/// The widest 95 % interval of a stable median, as its end over its start. Two levels are told apart from this ratio
+/// on, so a wider interval leaves room for both.
 pub const WIDEST_STABLE: f64 = mixture::SMALLEST_RATIO;
 
-/// Passes from which the fastest and the slowest do not count when [`passes_disagree`]: among so many, one is a visit that
-/// something else disturbed.
+/// Passes from which the fastest and the slowest do not count in [`passes_disagree`]: among this many passes, about
+/// one is a visit that something else disturbed.
 const PASSES_WITH_OUTLIERS: usize = 10;
 
 /// Levels at most; a pair with more is noise, not regimes.
 const MOST_LEVELS: usize = 4;
 
-/// What the samples of one pair say about its constancy.
+/// The verdict on one pair: whether its samples are constant.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Verdict {
     /// Stable, drifting, multi-regime or unsteady.
     pub status: PairStatus,
-    /// The levels from fast to slow, with the share of the samples in each; one where there is only one, none where
-    /// there are no samples.
+    /// The levels from fast to slow, with the share of the samples in each: a single one where there is one level,
+    /// empty where there are no samples.
     pub regimes: Vec<Regime>,
 }
 
@@ -59,8 +59,8 @@ pub fn judge(passes: &[Vec<f64>]) -> Verdict {
     Verdict { status, regimes: levels(&samples, &bounds) }
 }
 
-/// The same where the 95 % interval of the median, from `low` to `high`, is known: a median that leaves room for two levels is
-/// never called stable.
+/// The same where the 95 % interval of the median, from `low` to `high`, is known: a median that leaves room for two
+/// levels is never called stable.
 #[must_use]
 pub fn judge_with_interval(passes: &[Vec<f64>], (low, high): (f64, f64)) -> Verdict {
     let verdict = judge(passes);
@@ -73,8 +73,8 @@ pub fn judge_with_interval(passes: &[Vec<f64>], (low, high): (f64, f64)) -> Verd
     }
 }
 
-/// Whether the medians of the passes are further apart than two levels are. It takes no model and hardly any time, so that a
-/// measurement can ask it while it runs.
+/// Whether the medians of the passes are further apart than two levels are. This needs no model and hardly any time,
+/// so that a measurement can ask while it runs.
 #[must_use]
 pub fn passes_disagree(passes: &[Vec<f64>]) -> bool {
     let medians = sorted(&passes.iter().filter_map(|pass| median(pass)).collect::<Vec<f64>>());
@@ -117,8 +117,8 @@ fn level_of(value: f64, bounds: &[f64]) -> usize {
     bounds.partition_point(|bound| *bound <= value)
 }
 
-/// Every pass keeps to a level of its own, and the levels rise or fall from pass to pass: nothing came back, so this is
-/// a drift in steps. Two passes cannot tell.
+/// Every pass keeps to a level of its own, and the levels rise or fall from pass to pass: no level came back, so this
+/// is a drift in steps. Two passes cannot tell.
 fn is_staircase(passes: &[Vec<f64>], bounds: &[f64]) -> bool {
     let level = |pass: &Vec<f64>| {
         let first = level_of(pass[0], bounds);

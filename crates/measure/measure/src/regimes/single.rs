@@ -1,8 +1,8 @@
 //! How well one level explains the samples: the hypotheses that two levels have to beat.
 //!
-//! All likelihoods are of the samples' logarithms. Distances are skewed (nothing is faster than the hardware, much is
-//! slower) and heavy-tailed (interrupts), so a plain normal is too easy a rival: a shifted lognormal, a normal of the
-//! values themselves and Student's t are tried as well.
+//! All likelihoods are of the samples' logarithms. Distances are skewed (no round trip is faster than the hardware,
+//! many are slower) and heavy-tailed (interrupts), so a plain normal is too easy a rival: a shifted lognormal, a
+//! normal of the values themselves and Student's t are tried as well.
 
 use seatmap_statistics::{mad, median};
 use std::f64::consts::{PI, TAU};

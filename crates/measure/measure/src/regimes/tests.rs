@@ -161,7 +161,7 @@ fn passes_disagree_from_the_ratio_of_two_levels_on() {
     let passes = |medians: &[f64]| medians.iter().map(|ns| vec![*ns; 3]).collect::<Vec<_>>();
     assert!(!passes_disagree(&passes(&[])) && !passes_disagree(&passes(&[80.0])));
     assert!(!passes_disagree(&passes(&[80.0, 90.0, 96.0])) && passes_disagree(&passes(&[80.0, 90.0, 96.1])));
-    // Of twelve, one visit that was disturbed does not count, two do.
+    // Of twelve passes, one disturbed visit does not count; two do.
     assert!(!passes_disagree(&passes(&[[80.0; 11].as_slice(), &[300.0]].concat())));
     assert!(passes_disagree(&passes(&[[80.0; 10].as_slice(), &[300.0; 2]].concat())));
 }

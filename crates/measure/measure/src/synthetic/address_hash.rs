@@ -22,7 +22,7 @@ pub enum HashError {
     Slice {
         /// Counted from 1.
         line: usize,
-        /// What stands there.
+        /// The text that was read.
         text: String,
     },
     /// The base sequence is not a power of two long.
@@ -33,7 +33,7 @@ pub enum HashError {
     Mask {
         /// Counted from 1.
         place: usize,
-        /// What stands there.
+        /// The text that was read.
         text: String,
     },
 }
@@ -77,7 +77,7 @@ impl AddressHash {
         self.base[place as usize & (self.base.len() - 1)]
     }
 
-    /// How many slices there are.
+    /// The number of slices.
     #[must_use]
     pub fn slices(&self) -> u32 {
         self.base.iter().max().map_or(0, |last| last + 1)
@@ -109,7 +109,7 @@ mod tests {
         assert!(AddressHash::new(vec![], vec![]).is_err());
     }
 
-    /// What makes FindTD possible without privileges: any one page has a line at every home.
+    /// `FindTD` works without privileges because any one page has a line at every home.
     #[test]
     fn a_page_covers_every_home() {
         for (name, slices) in [("KNL_38", 38), ("SKX_28", 28)] {

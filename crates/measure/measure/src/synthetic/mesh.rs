@@ -27,7 +27,7 @@ impl Mesh {
         Mesh::new(6, 5, &[(0, 2), (5, 2)])
     }
 
-    /// How many tiles there are.
+    /// The number of tiles.
     #[must_use]
     pub fn tiles(&self) -> usize {
         self.places.len()

@@ -7,20 +7,20 @@ use seatmap_statistics::normal;
 
 /// The round trip of two PUs on the home's own tile.
 const BASE_NS: f64 = 60.0;
-/// What one more hop to the home adds to a round trip, for each of the two PUs. On the published Xeon 8375C the offsets
-/// scatter by 5.4 ns, and places on such a mesh by two hops.
+/// The nanoseconds that one more hop to the home adds to a round trip, for each of the two PUs. On the published Xeon
+/// 8375C the offsets scatter by 5.4 ns, and positions on such a mesh by two hops.
 const HOP_NS: f64 = 2.5;
 const LINES_A_PAGE: u64 = 64;
 const PAGE_BYTES: u64 = 4096;
 /// Pages of the 256 GiB for which the published masks hold.
 const PAGES: u64 = 1 << 26;
 
-/// How much the round trips scatter, as standard deviations of normal noise, in nanoseconds.
+/// The scatter of the round trips, as standard deviations of normal noise, in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Noise {
-    /// What all batches of a visit share; a median over them does not remove it.
+    /// The part that all batches of a visit share; a median over them does not remove it.
     pub visit_ns: f64,
-    /// What each batch has of its own.
+    /// The part that each batch has of its own.
     pub batch_ns: f64,
 }
 

@@ -10,7 +10,7 @@ use seatmap_measure::fit::{explain, hubs, siblings};
 
 const DATA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../../shared/data/core-to-core");
 
-/// A published matrix with what is made of it.
+/// A published matrix with the figures computed from it.
 struct Published {
     distance: CoreDistance,
     model: HomeModel,
@@ -54,7 +54,7 @@ impl Published {
         self.model.group_of(&self.distance.pus).into_iter().map(Option::unwrap).collect()
     }
 
-    /// One-way error of the prediction from so many hubs: over all pairs, and inside the groups.
+    /// One-way error of the prediction from this many hubs: over all pairs, and inside the groups.
     fn hub_error_ns(&self, count: usize) -> (f64, f64) {
         let (measured, core, group) = (&self.distance.median_ns, self.core(), self.group());
         let hubs = hubs::choose(&group, &core, count);
@@ -76,7 +76,7 @@ impl Published {
         format!("{all:.2} ns ({count} hubs; inside groups {inside:.2} ns)")
     }
 
-    /// Checks that the groups are what `expected` numbers the PUs by.
+    /// Checks that the groups are those that `expected` numbers the PUs by.
     fn assert_groups(&self, expected: impl Fn(u32) -> u32) {
         let mut groups = std::collections::BTreeMap::<u32, Vec<u32>>::new();
         self.distance.pus.iter().for_each(|os| groups.entry(expected(*os)).or_default().push(*os));
@@ -116,7 +116,7 @@ fn threadripper_3960x_has_eight_complexes_of_three_cores() {
     let Some(published) = Published::read("threadripper-3960x-48") else { return };
     published.assert_siblings(|os| os % 24);
     published.assert_groups(|os| os % 24 / 3);
-    // Three cores a complex: a star fits anything, so it says nothing.
+    // Three cores a complex: a star fits anything, so the fit is meaningless.
     assert_eq!(published.model.star_r2, None);
 }
 

@@ -32,13 +32,13 @@ fn machine() -> Profile {
     catalog::load("xeon-e5-2680-2s").unwrap()
 }
 
-/// Two PUs to a cache, one distance inside and one between, and what happens to it when pairs run together.
+/// Two PUs to a cache, one distance inside and one between, and the factor on it when pairs run together.
 struct Caches {
     /// Added to each of several pairs at once.
     disturbance_ns: f64,
     /// Pairs that ran with others so far.
     together: usize,
-    /// Visits that bring nothing, from the first.
+    /// The number of visits, from the first, that bring no batch.
     deaf: u32,
 }
 
@@ -214,7 +214,7 @@ fn a_disturbed_pair_is_visited_again_and_then_given_up() {
     assert!(matches!(error, Err(MeasureError::Disturbed { a: 0, b: 1, .. })));
 }
 
-/// A clock that stands still, or a pin that did nothing.
+/// A clock that stands still, or a pin without effect.
 struct Impossible;
 
 impl Probe for Impossible {

@@ -1,4 +1,4 @@
-//! Gaps shared out among those who had the CPU in them.
+//! Shares gaps out among the tasks and handlers that had the CPU in them.
 
 use super::spans::Spans;
 use crate::gaps::Gap;
@@ -8,33 +8,34 @@ use std::cmp::Reverse;
 /// Shorter gaps are not explained: the trace is written in microseconds.
 const SHORTEST_NS: u64 = 5_000;
 
-/// How far the begin of a gap and the event at its begin may be apart, two roundings to microseconds included.
+/// The largest distance between the begin of a gap and the event at its begin, two roundings to microseconds
+/// included.
 const SLACK_NS: u64 = 3_000;
 
-/// Gaps that are told one by one.
+/// The number of gaps that are reported one by one.
 const MOST_TOLD: usize = 10;
 
-/// What the kernel's trace says of the gaps of one CPU: of those of 5 us and more among the longest 1024.
+/// The trace's explanation of the gaps of one CPU: of those of 5 us and more among the longest 1024.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Traced {
     /// Gaps that it was asked about.
     pub gaps: u64,
     /// Gaps from before its begin, where more happened than it can hold.
     pub gaps_before_trace: u64,
-    /// Who had the CPU in them, the one with the most time first.
+    /// The tasks and handlers that had the CPU in them, the one with the most time first.
     pub takers: Vec<Taker>,
-    /// What nobody in the kernel had: the hypervisor's, the firmware's or the hardware's.
+    /// The time that the kernel cannot explain: taken by the hypervisor, the firmware or the hardware.
     pub unexplained: Taker,
     /// The longest gaps, the longest first.
     pub longest: Vec<TracedGap>,
 }
 
-/// Somebody who had the CPU in gaps.
+/// A task or handler that had the CPU in gaps.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Taker {
-    /// A task by its name, or a handler by the kernel's name of it; empty for nobody.
+    /// A task by its name, or a handler by the kernel's name of it; empty for unexplained time.
     pub who: String,
-    /// In so many gaps.
+    /// The number of gaps that it had a part of.
     pub gaps: u64,
     /// For so long in all of them.
     pub total_us: f64,
@@ -42,16 +43,16 @@ pub struct Taker {
     pub longest_us: f64,
 }
 
-/// A gap and who had the CPU in it.
+/// A gap, and the tasks and handlers that had the CPU in it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TracedGap {
     /// From the begin of the measurement, in nanoseconds.
     pub start_ns: u64,
     /// Its length.
     pub length_ns: u64,
-    /// Who had the CPU, the one with the most time first.
+    /// The tasks and handlers that had the CPU, the one with the most time first.
     pub takers: Vec<Share>,
-    /// What is left of it.
+    /// The unexplained rest of the gap.
     pub unexplained_us: f64,
 }
 
@@ -90,7 +91,7 @@ pub(super) fn traced(gaps: &[Gap], spans: &Spans, from_ns: u64, begin_ns: impl F
     found
 }
 
-/// Who had how much of a time, the most first.
+/// The shares of a period that tasks and handlers had, the largest first.
 fn parts(spans: &Spans, from_ns: u64, to_ns: u64) -> Vec<(usize, u64)> {
     let mut parts: Vec<(usize, u64)> = Vec::new();
     let first = spans.spans.partition_point(|span| span.to_ns <= from_ns);
@@ -127,7 +128,7 @@ impl Taker {
         }
     }
 
-    /// Sums of nanoseconds have no more digits.
+    /// Sums of nanoseconds have no digits below a nanosecond.
     fn round(&mut self) {
         self.total_us = (self.total_us * 1e3).round() / 1e3;
     }

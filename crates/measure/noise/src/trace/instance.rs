@@ -18,19 +18,19 @@ const PREFIX: &str = "seatmap-noise-";
 /// For each metered CPU, in KiB: a quarter of a million events, a minute of a busy CPU.
 const BUFFER_KIB: &str = "8192";
 
-/// What every kernel with tracing has.
+/// The events of every kernel with tracing.
 const EVENTS: [&str; 5] =
     ["sched/sched_switch", "irq/irq_handler_entry", "irq/irq_handler_exit", "irq/softirq_entry", "irq/softirq_exit"];
 
-/// What some architectures have: x86's vectors, Arm's interrupts between CPUs.
+/// The events of some architectures: x86's vectors, Arm's interrupts between CPUs.
 const EVENTS_OF_SOME: [&str; 3] = ["irq_vectors", "ipi/ipi_entry", "ipi/ipi_exit"];
 
 /// A trace that runs until it is dropped.
 pub(in super::super) struct Instance {
     folder: PathBuf,
-    /// Says that somebody is here, for as long as this process lives.
+    /// Marks the instance as in use, for as long as this process lives.
     _lock: File,
-    /// A tracefs that stands nowhere in the file system, where none is mounted.
+    /// A tracefs without a place in the file system, where none is mounted.
     _mount: Option<OwnedFd>,
 }
 
@@ -39,7 +39,7 @@ impl Instance {
     pub(in super::super) fn begin(cpus: &[u32]) -> io::Result<Self> {
         let (root, mount) = tracefs()?;
         let instances = root.join("instances");
-        // One at a time: nobody may take another's for one left behind before it is locked.
+        // One process at a time: no process may take another's instance for an abandoned one before it is locked.
         let turn = File::open(&instances)?;
         turn.lock()?;
         sweep(&instances)?;
@@ -80,7 +80,7 @@ impl Instance {
         self.write("tracing_on", "0")
     }
 
-    /// What there is of one CPU: of a busy one tens of MB.
+    /// The trace of one CPU: tens of MB for a busy one.
     pub(in super::super) fn recording(&self, cpu: u32) -> io::Result<Recording> {
         let folder = self.folder.join(format!("per_cpu/cpu{cpu}"));
         let stats = std::fs::read_to_string(folder.join("stats"))?;
@@ -95,7 +95,7 @@ impl Instance {
 
 impl Drop for Instance {
     fn drop(&mut self) {
-        // What cannot be removed goes with the next trace.
+        // An instance that cannot be removed now is removed with the next trace.
         let _ = self.stop();
         let _ = std::fs::remove_dir(&self.folder);
     }
@@ -113,12 +113,12 @@ fn tracefs() -> io::Result<(PathBuf, Option<OwnedFd>)> {
     Ok((PathBuf::from(format!("/proc/self/fd/{}", mount.as_raw_fd())), Some(mount)))
 }
 
-/// Removes what somebody left who was killed: nobody holds its lock.
+/// Removes the instances of killed processes: no process holds their locks.
 fn sweep(instances: &Path) -> io::Result<()> {
     for entry in std::fs::read_dir(instances)?.flatten() {
         let is_ours = entry.file_name().to_string_lossy().starts_with(PREFIX);
         if is_ours && File::open(entry.path()).is_ok_and(|folder| folder.try_lock().is_ok()) {
-            // Somebody may look into it just now: it goes another time.
+            // Another process may be looking into it just now: the next trace removes it.
             let _ = std::fs::remove_dir(entry.path());
         }
     }
@@ -129,7 +129,7 @@ fn sweep(instances: &Path) -> io::Result<()> {
 mod tests {
     use super::*;
 
-    /// `None`, and a word about it, where this computer lets nobody trace.
+    /// `None`, with a message, where this computer does not allow tracing.
     fn begun() -> Option<Instance> {
         Instance::begin(&[0]).inspect_err(|error| eprintln!("skipped: no trace here: {error}")).ok()
     }
@@ -163,7 +163,7 @@ mod tests {
         let reader = File::open(left.join("trace")).unwrap();
         Instance::begin(&[0]).unwrap();
         drop(reader);
-        // Whoever sweeps next may have been quicker.
+        // Another sweep may have been quicker.
         let _ = std::fs::remove_dir(&left);
         assert!(!left.exists());
     }

@@ -1,7 +1,7 @@
 //! One event of a trace: a line, or more where a task has a line's end in its name.
 
-/// Bytes of a task's name, before its number (`trace_print_context` in the kernel's `trace_output.c`: `%16s-%-7d`). Names
-/// are 15 bytes at most and may hold anything, so only the width tells where one ends.
+/// Bytes of a task's name, before its number (`trace_print_context` in the kernel's `trace_output.c`: `%16s-%-7d`).
+/// Names are 15 bytes at most and may hold anything, so only the width tells where one ends.
 const NAME_WIDTH: usize = 16;
 
 /// Something that began or ended on a CPU.
@@ -16,7 +16,7 @@ pub(super) struct Event {
     pub(super) what: What,
 }
 
-/// What it was.
+/// The event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum What {
     /// A handler begins.
@@ -29,8 +29,8 @@ pub(super) enum What {
     Mark,
 }
 
-/// The events of a trace, and what else is written between them. Names may hold line ends: an event ends where the next
-/// begins, which no name can look like, as it would have to be longer.
+/// Splits a trace into its events, and the other text between them. Names may hold line ends. An event ends where the
+/// next one begins; a name cannot look like the begin of an event, as it would have to be longer.
 pub(super) fn split(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     let mut rest = text;
     std::iter::from_fn(move || {
@@ -46,7 +46,7 @@ fn is_begin(text: &[u8]) -> bool {
     matches!(text.get(NAME_WIDTH..NAME_WIDTH + 2), Some([b'-', digit]) if digit.is_ascii_digit())
 }
 
-/// Reads one; `None` where it is a comment, an event that takes no time, or nothing known.
+/// Reads one event; `None` for a comment, for an event that takes no time, and for an unknown one.
 pub(super) fn event(line: &[u8]) -> Option<Event> {
     let (name, rest) = line.split_at_checked(NAME_WIDTH)?;
     let rest = String::from_utf8_lossy(rest);
@@ -61,7 +61,7 @@ pub(super) fn event(line: &[u8]) -> Option<Event> {
     Some(Event { at_ns, task, name, what: what(event, fields.trim())? })
 }
 
-/// A task's name, which may be empty: that is nobody's.
+/// A task's name; a task without one gets `(no name)`.
 fn named(name: &str) -> String {
     match name.trim_start() {
         "" => "(no name)".to_owned(),
@@ -73,7 +73,7 @@ fn what(event: &str, fields: &str) -> Option<What> {
     match event {
         "sched_switch" => {
             let (both, next) = fields.rsplit_once(" next_pid=")?;
-            // A name as long as names may be can be what stands between the two.
+            // A name of the full length can look like the text between the two.
             let both = both.strip_prefix("prev_comm= ==> next_comm=").unwrap_or(both);
             let (_, name) = both.split_once(" ==> next_comm=")?;
             Some(What::Switch { to: next.split(' ').next()?.parse().ok()?, name: named(name) })

@@ -1,12 +1,12 @@
-//! Who had a CPU when.
+//! The task or handler that had a CPU at each time.
 
 use super::line::{self, Event, What};
 use std::collections::HashMap;
 
-/// Times in which somebody else than the meter had the CPU, in order and without overlap.
+/// Times in which another task or handler than the meter had the CPU, in order and without overlap.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Spans {
-    /// Each of whom a span speaks, once.
+    /// The tasks and handlers of the spans, each once.
     pub(super) names: Vec<String>,
     pub(super) spans: Vec<Span>,
     /// The first event of all.
@@ -24,9 +24,9 @@ pub(super) struct Span {
     pub(super) known_ns: Option<u64>,
 }
 
-/// Reads the trace of one CPU. A handler that interrupts another, or a task, has the CPU until it ends. Kernels do not show
-/// every change of task; where one is missing, the time between two events is of the one that is not the meter. `None` where
-/// the meter has left no mark.
+/// Reads the trace of one CPU. A handler that interrupts another, or a task, has the CPU until it ends. Kernels do
+/// not show every change of task; where one is missing, the time between two events is of the one that is not the
+/// meter. `None` where the meter has left no mark.
 pub(super) fn of(text: &[u8]) -> Option<Spans> {
     let mut reader = Reader { meter: meter(text)?, ..Reader::default() };
     line::split(text).filter_map(line::event).for_each(|event| reader.read(event));
@@ -42,7 +42,7 @@ fn meter(text: &[u8]) -> Option<u32> {
 #[derive(Default)]
 struct Reader {
     meter: u32,
-    /// The task that has the CPU when nothing interrupts it, and its name.
+    /// The task that has the CPU when no handler interrupts it, and its name.
     task: Option<(u32, String)>,
     /// Handlers under way, the innermost last.
     handlers: Vec<String>,
@@ -63,7 +63,7 @@ impl Reader {
         }
         match event.what {
             What::Enter(handler) => {
-                // None interrupts itself: the end of the one before is missing.
+                // A handler does not interrupt itself: the end of the one before is missing.
                 self.end(&handler);
                 self.handlers.push(handler);
             }
@@ -82,7 +82,7 @@ impl Reader {
         self.handlers.truncate(began.unwrap_or(self.handlers.len()));
     }
 
-    /// Says whose the time since the last event was.
+    /// Attributes the time since the last event to the task or handler that had it.
     fn close(&mut self, event: &Event) {
         // The clock of traces may step back a little where it is slewed (Documentation/trace/ftrace.rst).
         let now_ns = event.at_ns.max(self.last_ns);

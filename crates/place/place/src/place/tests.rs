@@ -1,4 +1,4 @@
-//! Small cases whose answers are known, and what every answer must keep to.
+//! Small cases whose answers are known, and rules that every answer must obey.
 
 use super::*;
 use crate::search::Limit;
@@ -229,7 +229,7 @@ fn nothing_usual_is_better_than_what_is_found() {
     };
     let answer = placed(&machine, &pattern, congested).unwrap();
     assert!(answer.cost <= best(&answer), "{} {:?}", answer.cost, answer.baselines);
-    // A program that likes to be scattered for reasons of its own, which no distance tells.
+    // A program that runs best scattered for its own reasons, which no distance tells.
     let machine = super::tests::machine("xeon-e5-2680-2s");
     let is_next = |pair: &[u32]| matches!((pair[1] + 32 - pair[0]) % 32, 8 | 25);
     let time_ns = |placement: &[u32]| Ok(placement.windows(2).filter(|pair| !is_next(pair)).count() as f64);

@@ -1,13 +1,13 @@
-//! Local search for dense matrices: a table of what each swap would change.
+//! Local search for dense matrices: a table of the change that each swap would bring.
 
 use super::{Engine, Limit, Part, Qap, SWAPS_BETWEEN_CHECKS, Watch};
 use seatmap_statistics::Xoshiro;
 
 /// A permutation with the change that each swap of two items would make.
 ///
-/// After a swap of r and s all other changes move by 2 (u_i - u_j)(v_i - v_j), u and v being differences of two rows of
-/// the matrices (Taillard 1991, "Robust taboo search for the quadratic assignment problem"): one streaming pass, in which
-/// the best swap of each row is found as well. One matrix is kept permuted, so that nothing is gathered.
+/// After a swap of r and s all other changes move by 2 (u_i - u_j)(v_i - v_j), u and v being differences of two rows
+/// of the matrices (Taillard 1991, "Robust taboo search for the quadratic assignment problem"): one streaming pass,
+/// in which the best swap of each row is found as well. One matrix is kept permuted, so that it is read in order.
 #[derive(Clone)]
 pub struct Dense {
     n: usize,
@@ -53,7 +53,7 @@ impl Dense {
         Some(engine)
     }
 
-    /// Computes anew what swaps have added up to.
+    /// Recomputes the sums that swaps have updated.
     fn renew_all(&mut self) {
         self.cost = self.parts.iter().map(Part::cost).sum();
         (0..self.n).for_each(|item| self.renew(item));
@@ -84,7 +84,7 @@ impl Dense {
     /// Swaps the places of two items, i below j.
     pub(super) fn swap(&mut self, r: usize, s: usize) {
         self.cost += self.change(r, s);
-        // What touches r or s is computed afresh below, and must not be mistaken for a row's least until then.
+        // Entries that involve r or s are recomputed below, and must not be mistaken for a row's least until then.
         for item in [r, s] {
             (0..item).for_each(|other| self.change[other * self.n + item] = f64::INFINITY);
         }
@@ -191,7 +191,7 @@ fn update_avx2(n: usize, change: &mut [f64], u: &[f64], v: &[f64], row_least: &m
     update_rows(n, change, u, v, row_least);
 }
 
-/// What a swap of one item with each other changes, from the matrices.
+/// The change by a swap of one item with each other, from the matrices.
 fn computed_with_all(parts: &[Part], item: usize, changes: &mut [f64]) {
     #[cfg(target_arch = "x86_64")]
     if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {

@@ -3,13 +3,13 @@
 use super::{Engine, Limit, Watch};
 use seatmap_statistics::Xoshiro;
 
-/// Failures in a row, as a multiple of the items, after which the search goes elsewhere.
+/// Failures in a row, as a multiple of the items, after which the search starts again elsewhere.
 const PATIENCE: usize = 40;
 
 /// The best that a search has seen.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Found {
-    /// What it costs.
+    /// The cost of the permutation.
     pub cost: f64,
     /// The slot of each item.
     pub slot_of: Vec<u32>,
@@ -17,9 +17,10 @@ pub struct Found {
 
 /// Kicks and descends until the limit, and returns the best state seen.
 ///
-/// Kicks grow, with swaps from three to a third of the items, while nothing better is found, and shrink back on success
-/// (Stuetzle 2006, "Iterated local search for the quadratic assignment problem", with the growing strength of Benlic &
-/// Hao 2013, "Breakout local search"). After 40 failures an item it goes on from a state shaken as often as there are items.
+/// Kicks grow, with swaps from three to a third of the items, while nothing better is found, and shrink back on
+/// success (Stuetzle 2006, "Iterated local search for the quadratic assignment problem", with the growing strength of
+/// Benlic & Hao 2013, "Breakout local search"). After 40 failures an item it goes on from a state shaken as often as
+/// there are items.
 pub fn iterate(engine: &mut impl Engine, rng: &mut Xoshiro, limit: &Limit) -> Found {
     let settled = |engine: &mut dyn Engine| {
         engine.descend(limit);
@@ -49,7 +50,7 @@ pub fn iterate(engine: &mut impl Engine, rng: &mut Xoshiro, limit: &Limit) -> Fo
             engine.save();
             failures = 0;
         } else if limit.is_late() {
-            // Nobody goes on from here, and the way back may be as long as the descent was.
+            // The search does not continue from here, and the way back may be as long as the descent was.
             break;
         } else {
             engine.restore();

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-/// When a search ends: by the clock for people, by count where the same input must give the same answer.
+/// The end of a search: by the clock for people, by count where the same input must give the same answer.
 #[derive(Clone, Copy, Debug)]
 pub struct Limit {
     /// The moment at which to stop.
@@ -14,14 +14,14 @@ pub struct Limit {
 }
 
 impl Limit {
-    /// So much time from now.
+    /// A limit of this much time from now.
     #[must_use]
     pub fn seconds(seconds: f64) -> Self {
         let time = Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX);
         Limit { deadline: Instant::now().checked_add(time), kicks: u64::MAX, enough: f64::NEG_INFINITY }
     }
 
-    /// So many kicks.
+    /// A limit of this many kicks.
     #[must_use]
     pub fn kicks(kicks: u64) -> Self {
         Limit { deadline: None, kicks, enough: f64::NEG_INFINITY }
@@ -51,7 +51,7 @@ impl Limit {
         self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
     }
 
-    /// The first `1/parts` of what is left, taken off it.
+    /// Takes the first `1/parts` of the rest off it.
     #[must_use]
     pub fn part(&self, parts: u32) -> Self {
         let now = Instant::now();
@@ -61,7 +61,7 @@ impl Limit {
     }
 }
 
-/// Work between two looks at the clock, in cells of a table: some ten microseconds.
+/// Work between two looks at the clock, in cells of a table: about 10 microseconds.
 const WORK_BETWEEN_LOOKS: usize = 1 << 16;
 
 /// Looks at a deadline now and then: a look takes as long as a small step.
@@ -74,7 +74,7 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// Watches steps that each touch so many cells.
+    /// Watches steps that each touch this many cells.
     #[must_use]
     pub fn new(limit: &Limit, cells_a_step: usize) -> Self {
         let steps_a_look = (WORK_BETWEEN_LOOKS / cells_a_step.max(1)).max(1);

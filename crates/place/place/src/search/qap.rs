@@ -2,7 +2,8 @@
 
 use seatmap_machine::Square;
 
-/// A quadratic assignment problem: minimise the sum over i and j of a\[i\]\[j\] x b\[p\[i\]\]\[p\[j\]\] (Koopmans & Beckmann 1957).
+/// A quadratic assignment problem: minimise the sum over i and j of a\[i\]\[j\] x b\[p\[i\]\]\[p\[j\]\] (Koopmans &
+/// Beckmann 1957).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Qap {
     a: Square<f64>,
@@ -54,7 +55,7 @@ impl Qap {
         &self.b
     }
 
-    /// What a permutation costs.
+    /// The cost of a permutation.
     #[must_use]
     pub fn cost(&self, place_of: &[u32]) -> f64 {
         let row = |i: usize| -> f64 {
@@ -84,13 +85,13 @@ impl Part {
         Part { b, ..self.clone() }
     }
 
-    /// What the permutation costs that the distances are in the order of.
+    /// The cost of the permutation that the distances are ordered by.
     pub(super) fn cost(&self) -> f64 {
         let row = |i: usize| -> f64 { self.a.row(i).iter().zip(self.b.row(i)).map(|(a, b)| a * b).sum() };
         (0..self.a.n()).map(row).sum()
     }
 
-    /// What a swap of two items changes, distances being permuted.
+    /// The change by a swap of two items, distances being permuted.
     #[inline(always)]
     pub(super) fn change(&self, i: usize, j: usize) -> f64 {
         let (a, b) = (&self.a, &self.b);

@@ -1,10 +1,10 @@
-//! Local search for sparse traffic: a table of what each task would pay on each PU.
+//! Local search for sparse traffic: a table of the cost of each task on each PU.
 
 use super::{Engine, Limit, SWAPS_BETWEEN_CHECKS, Watch};
 use crate::Problem;
 use seatmap_statistics::Xoshiro;
 
-/// A placement with, for every task and PU, what the task would pay there, all others staying where they are.
+/// A placement with, for every task and PU, the cost of the task there, all others staying where they are.
 ///
 /// A swap's change is four cells of that table; after a swap only the rows of the partners of the two tasks change, a
 /// streaming pass over two rows of distances each. Items whose row or seat has changed wait in a queue: pairs of items
@@ -28,8 +28,8 @@ pub struct Sparse<'a> {
 }
 
 impl<'a> Sparse<'a> {
-    /// Starts from an assignment of all items (tasks, then holes) to slots; `None` where the limit's deadline comes before
-    /// the table is filled.
+    /// Starts from an assignment of all items (tasks, then holes) to slots; `None` where the limit's deadline comes
+    /// before the table is filled.
     #[must_use]
     pub fn new(problem: &'a Problem, slot_of: Vec<u32>, limit: &Limit) -> Option<Self> {
         let mut item_at = vec![0; slot_of.len()];
@@ -65,7 +65,7 @@ impl<'a> Sparse<'a> {
         self.problem.distance.n() * (1 + 2 * traffic.pairs() / traffic.tasks().max(1))
     }
 
-    /// Computes anew what swaps have added up to.
+    /// Recomputes the sums that swaps have updated.
     fn renew(&mut self) {
         self.table.fill(0.0);
         (0..self.problem.tasks()).for_each(|task| self.fill(task));
@@ -93,7 +93,7 @@ impl<'a> Sparse<'a> {
         self.is_task(item) && self.problem.fixed[item].is_some()
     }
 
-    /// What a task would pay on a PU; a hole pays nothing.
+    /// The cost of a task on a PU; a hole costs nothing.
     fn pays(&self, item: usize, pu: usize) -> f64 {
         if self.is_task(item) { self.table[item * self.problem.distance.n() + pu] } else { 0.0 }
     }
@@ -174,7 +174,7 @@ impl<'a> Sparse<'a> {
         self.in_zone[entered] += 1;
     }
 
-    /// The partners of an item that has moved pay other distances now.
+    /// The distances to the partners of an item that has moved are others now.
     fn follow(&mut self, item: usize, from: usize, to: usize) {
         if !self.is_task(item) {
             return;

@@ -3,8 +3,8 @@
 use super::{Dense, Engine, Found, Limit, Watch};
 use seatmap_statistics::Xoshiro;
 
-/// Always makes the best swap that was not lately undone, uphill too (Taillard 1991, "Robust taboo search for the quadratic
-/// assignment problem", with its tenure of 0.9 n to 1.1 n and its aspiration of forced diversification).
+/// Always makes the best swap that was not lately undone, uphill too (Taillard 1991, "Robust taboo search for the
+/// quadratic assignment problem", with its tenure of 0.9 n to 1.1 n and its aspiration of forced diversification).
 ///
 /// Where matrices have no structure it finds better placements than kicks do. It walks on from the engine's state and
 /// leaves the engine where the walk ends.

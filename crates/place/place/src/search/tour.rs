@@ -16,8 +16,8 @@ const NOWHERE: u32 = u32::MAX;
 
 /// The placement of a single ring or pipeline, all of whose edges weigh the same: a tour of slots.
 ///
-/// A swap of two tasks is a poor step for these, which is changed by turning a stretch of the tour around instead (2-opt,
-/// Croes 1958), by moving a short piece elsewhere (Or-opt), and by replacing a slot with one that nobody uses.
+/// A swap of two tasks is a poor step for these. Better steps turn a stretch of the tour around (2-opt, Croes 1958),
+/// move a short piece elsewhere (Or-opt), or replace a slot with an unused one.
 pub struct Tour<'a> {
     problem: &'a Problem,
     weight: f64,
@@ -36,13 +36,14 @@ pub struct Tour<'a> {
     least: f64,
 }
 
-/// A step's change is a sum of up to six distances: what is less than this share of the farthest may be rounding, and steps
-/// that only seem to help would go round in circles.
+/// A step's change is a sum of up to six distances: a change below this share of the farthest may be rounding, and
+/// steps that only seem to help would go round in circles.
 const ROUNDING: f64 = 1e-13;
 
 impl<'a> Tour<'a> {
-    /// Starts from an assignment; `None` where the traffic is anything else than one ring or pipeline of like edges, or
-    /// where not every assignment is allowed, or where the limit's deadline comes before each slot's neighbours are known.
+    /// Starts from an assignment; `None` where the traffic is anything else than one ring or pipeline of like edges,
+    /// or where not every assignment is allowed, or where the limit's deadline comes before each slot's neighbours
+    /// are known.
     #[must_use]
     pub fn new(problem: &'a Problem, slot_of: Vec<u32>, limit: &Limit) -> Option<Self> {
         let is_fixed = problem.fixed.iter().any(Option::is_some);
@@ -224,7 +225,7 @@ mod tests {
 
     fn circle(slots: usize) -> Square<f32> {
         let angle = |i: usize| i as f64 * std::f64::consts::TAU / slots as f64;
-        // Scrambled, so that the order of numbers is no tour.
+        // Scrambled, so that the order of numbers is not a tour.
         let at = |i: usize| angle((i * 7) % slots);
         Square::from_fn(slots, |i, j| (200.0 * ((at(i) - at(j)) / 2.0).sin().abs()) as f32)
     }

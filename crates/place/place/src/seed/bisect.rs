@@ -11,10 +11,10 @@ const PASSES: usize = 8;
 
 /// Cuts items in two sets, the first of a given size, so that little flows between them.
 ///
-/// `bias` is what each item pays for being in the second set instead of the first, for the sake of items outside. Each try
-/// grows a set from a random item along the heaviest traffic and then exchanges pairs as Kernighan & Lin (1970, "An
-/// efficient heuristic procedure for partitioning graphs") do: uphill too, keeping the best prefix of a pass. Where the
-/// deadline comes before the first try, items are cut as they come.
+/// `bias` is the cost of each item for being in the second set instead of the first, for the sake of items outside.
+/// Each try grows a set from a random item along the heaviest traffic and then exchanges pairs as Kernighan & Lin
+/// (1970, "An efficient heuristic procedure for partitioning graphs") do: uphill too, keeping the best prefix of a
+/// pass. Where the deadline comes before the first try, items are cut as they come.
 pub fn bisect(
     traffic: &Traffic,
     items: &[u32],
@@ -49,7 +49,7 @@ pub fn bisect(
     best.unwrap_or_else(as_they_come)
 }
 
-/// A cut in progress: what each item would gain by changing sides.
+/// A cut in progress: the gain of each item by changing sides.
 struct Cut<'a> {
     graph: &'a [Vec<(u32, f64)>],
     bias: &'a [f64],
@@ -67,7 +67,8 @@ impl<'a> Cut<'a> {
     ) -> Option<Self> {
         let n = graph.len();
         let mut second = vec![true; n];
-        // What joins next: talks much to the set, little to the rest, and is pulled there from outside.
+        // The item that joins next: it has much traffic with the set, little with the rest, and is pulled there from
+        // outside.
         let mut pull: Vec<f64> = (0..n)
             .map(|item| bias[item] - graph[item].iter().map(|(_, weight)| weight).sum::<f64>() + 1e-6 * rng.unit())
             .collect();

@@ -4,8 +4,8 @@ use super::lawful;
 use crate::Problem;
 use crate::search::{Limit, Watch};
 
-/// Seats the busiest task in the middle of the machine, and then always the task that talks most to those seated, on the
-/// free slot where that is cheapest. `None` where the deadline comes first.
+/// Seats the busiest task in the middle of the machine, and then always the task that talks most to those seated, on
+/// the free slot where that is cheapest. `None` where the deadline comes first.
 #[must_use]
 pub fn greedy(problem: &Problem, limit: &Limit) -> Option<Vec<u32>> {
     let mut watch = Watch::new(limit, problem.slots());

@@ -18,7 +18,7 @@ pub fn halves(problem: &Problem, slots: &[u32], limit: &Limit) -> (Vec<u32>, Vec
     sorted.sort_by(|a, b| key(*a).total_cmp(&key(*b)).then(a.cmp(b)));
     let middle = sorted.len() / 2;
     let keys: Vec<f64> = sorted.iter().map(|slot| key(*slot)).collect();
-    // In the middle of neighbours another cut may be better; between strangers none is.
+    // Between neighbours another cut near the middle may be better; between strangers it is not.
     let parts_neighbours = at(sorted[middle - 1], sorted[middle]) < 0.5 * at(one, other);
     let right = sorted.split_off(if parts_neighbours { gap(&keys) } else { middle });
     let (mut left, mut right) = (sorted, right);

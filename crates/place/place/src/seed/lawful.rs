@@ -2,7 +2,7 @@
 
 use crate::Problem;
 
-/// The nearest thing to an assignment in which fixed tasks sit where they must and each zone holds what it may.
+/// The nearest assignment in which fixed tasks sit on their slots and each zone holds an allowed number.
 ///
 /// Tasks leave a zone that is too full, or come to one that is too empty, one at a time, by the cheapest move.
 #[must_use]
@@ -30,8 +30,8 @@ pub fn lawful(problem: &Problem, mut slot_of: Vec<u32>) -> Vec<u32> {
     slot_of
 }
 
-/// Partners of tasks looked at to find the cheapest of all moves. Of more, only some of those moves are looked at that mend
-/// the first zone: any of them will do, as a search follows.
+/// Partners of tasks looked at to find the cheapest of all moves. Of more, only some of those moves are looked at
+/// that mend the first zone: any of them will do, as a search follows.
 const MOST_LOOKS: usize = 1 << 20;
 
 /// The cheapest move of a task to a hole that mends a zone.

@@ -1,8 +1,8 @@
-//! Where searches start.
+//! Starts for searches.
 //!
-//! No single way wins on all machines and patterns, and a search from a random start loses on rings and stencils; four
-//! different good starts, each refined, come within a fraction of a percent of the best known. On thousands of slots a start
-//! takes seconds: each gives up at the limit's deadline.
+//! No single start wins on all machines and patterns, and a search from a random start loses on rings and stencils.
+//! Four different good starts, each refined, come within a fraction of a percent of the best known. On thousands of
+//! slots a start takes seconds: each gives up at the limit's deadline.
 
 mod bisect;
 mod greedy;
@@ -39,7 +39,8 @@ pub fn random(problem: &Problem, rng: &mut Xoshiro) -> Vec<u32> {
     lawful(problem, slot_of)
 }
 
-/// The slots in another order: first those of as many tasks, each zone with what it must hold and no more than it may.
+/// The slots in another order: first as many as there are tasks, with at least the fewest and at most the most that
+/// each zone allows.
 fn in_zones(zones: &Zones, tasks: usize, slots: &[u32]) -> Vec<u32> {
     let mut count = vec![0; zones.least.len()];
     let mut chosen = Vec::with_capacity(slots.len());

@@ -8,8 +8,8 @@ use std::collections::VecDeque;
 /// Rounds of the power iteration; orders need far fewer digits than eigenvalues do.
 const ROUNDS: usize = 300;
 
-/// Items by the second eigenvector of the traffic's Laplacian (Fiedler 1973), holes last. `None` where the deadline comes
-/// first.
+/// Items by the second eigenvector of the traffic's Laplacian (Fiedler 1973), holes last. `None` where the deadline
+/// comes first.
 #[must_use]
 pub fn spectral(problem: &Problem, rng: &mut Xoshiro, limit: &Limit) -> Option<Vec<u32>> {
     let traffic = &problem.traffic;
@@ -39,8 +39,8 @@ pub fn spectral(problem: &Problem, rng: &mut Xoshiro, limit: &Limit) -> Option<V
     Some(order)
 }
 
-/// Items in the reverse order of Cuthill & McKee (1969), component by component, holes last. `None` where the deadline comes
-/// first.
+/// Items in the reverse order of Cuthill & McKee (1969), component by component, holes last. `None` where the
+/// deadline comes first.
 #[must_use]
 pub fn rcm(problem: &Problem, limit: &Limit) -> Option<Vec<u32>> {
     let traffic = &problem.traffic;

@@ -10,9 +10,10 @@ use std::collections::VecDeque;
 
 /// Cuts the machine in two far halves and the tasks in two that talk little, and so on down to single slots.
 ///
-/// This is dual recursive bipartitioning (Pellegrini 1994, "Static mapping by dual recursive bipartitioning of process and
-/// architecture graphs") on measured distances. Level by level, so that a cut knows on which side of the machine the
-/// partners outside lie. From the deadline on cuts are no longer searched for but made as items and slots come.
+/// This is dual recursive bipartitioning (Pellegrini 1994, "Static mapping by dual recursive bipartitioning of
+/// process and architecture graphs") on measured distances. Level by level, so that a cut knows on which side of the
+/// machine the partners outside lie. From the deadline on cuts are no longer searched for but made as items and slots
+/// come.
 #[must_use]
 pub fn recursive(problem: &Problem, rng: &mut Xoshiro, limit: &Limit) -> Vec<u32> {
     let n = problem.slots();
@@ -42,8 +43,8 @@ pub fn recursive(problem: &Problem, rng: &mut Xoshiro, limit: &Limit) -> Vec<u32
     lawful(problem, middle_of)
 }
 
-/// Slots in the order in which the machine falls apart: neighbours in it are near each other, as far as the time until the
-/// deadline goes.
+/// Slots in the order in which the machine falls apart: neighbours in it are near each other, as far as the time
+/// until the deadline goes.
 #[must_use]
 pub fn nested(problem: &Problem, limit: &Limit) -> Vec<u32> {
     let mut order = Vec::with_capacity(problem.slots());
@@ -54,7 +55,7 @@ pub fn nested(problem: &Problem, limit: &Limit) -> Vec<u32> {
             continue;
         }
         let (left, right) = halves(problem, &slots, limit);
-        // The half nearer to what came before goes first.
+        // The half nearer to the previous set goes first.
         let near = |side: &[u32]| order.last().map_or(0.0, |last| distance_to(problem, *last, side));
         let (first, then) = if near(&right) < near(&left) { (right, left) } else { (left, right) };
         open.extend([then, first]);
@@ -74,7 +75,7 @@ fn middle(problem: &Problem, slots: &[u32]) -> u32 {
     sample.iter().min_by(|a, b| far(a).total_cmp(&far(b))).copied().unwrap_or(0)
 }
 
-/// What an item pays more on the second half than on the first for its partners elsewhere, in units of traffic.
+/// The extra cost of an item on the second half over the first for its partners elsewhere, in units of traffic.
 fn pull(problem: &Problem, item: u32, slots: &[u32], middle_of: &[u32], middles: (u32, u32)) -> f64 {
     let item = item as usize;
     if item >= problem.tasks() || slots.len() == problem.slots() {

@@ -44,7 +44,8 @@ fn matrices_with_directions_are_searched_as_they_are() {
     assert!(solved.optimal && solved.found.cost == 36.0, "{solved:?}");
 }
 
-/// `--kicks` promises this answer everywhere and always: another one is another promise, and wants a word in the release notes.
+/// `--kicks` promises this answer everywhere and always: a change breaks that promise and must be in the release
+/// notes.
 #[test]
 fn the_answer_of_a_seed_stays_what_it_is() {
     let scattered = |i: usize, j: usize| ((i.min(j) * 31 + i.max(j) * 17) % 23) as f64;

@@ -1,20 +1,21 @@
-//! What all readings of a line say of its home.
+//! The probability of each home of a line, from all its readings.
 
 use super::Reading;
 
-/// How far a visit is off whatever its batches say: visits to one line of a quiet mesh read 1 to 2 ns apart.
+/// The error of a visit, independent of its batches: visits to one line of a quiet mesh read 1 to 2 ns apart.
 const VISIT_ERROR_NS: f64 = 1.5;
-/// How much longer or shorter all distances may be than in the profile, as a share: clocks of cores and fabrics step up and
-/// down with the load. A wide guess; it costs a visit more and decides nothing where the profile's clock still holds.
+/// The share by which all distances may be longer or shorter than in the profile: clocks of cores and fabrics step up
+/// and down with the load. It is a wide guess; it costs one more visit, and makes no difference where the profile's
+/// clock still holds.
 const SCALE: f64 = 0.05;
 /// Readings before anything is sure: two can be explained by the wrong home and another clock.
 const LEAST_READINGS: u32 = 3;
 /// The probability that makes a home sure.
 const SURE: f64 = 0.99;
-/// Mean squared misfit, in squared errors, beyond which a line has none of the homes: three errors everywhere.
+/// Mean squared misfit, in squared errors, beyond which a line fits none of the homes: three errors everywhere.
 const WORST_FIT: f64 = 9.0;
 
-/// What all readings of a line say of its home, from "any" on.
+/// The belief about a line's home from all its readings; it starts with all homes possible.
 #[derive(Clone, Debug)]
 pub(super) struct Belief {
     readings: u32,
@@ -34,19 +35,20 @@ struct Sums {
 }
 
 impl Sums {
-    /// The misfit that the likeliest scale of all distances leaves, and what that scale itself costs.
+    /// The misfit that the likeliest scale of all distances leaves, and the penalty of that scale itself.
     fn left(&self) -> f64 {
         self.misfit - self.along.powi(2) / (self.predicted + SCALE.powi(-2))
     }
 }
 
 impl Belief {
-    /// Nothing known of so many homes.
+    /// The belief before any reading, over this many homes.
     pub fn new(homes: usize) -> Self {
         Belief { readings: 0, sums: vec![Sums::default(); homes] }
     }
 
-    /// One reading more, and what it would have been for each home; `residual_ns` is what the profile's model leaves.
+    /// Adds one reading. `predicted_ns` is its prediction for each home; `residual_ns` is the error of the profile's
+    /// model.
     pub fn learn(&mut self, predicted_ns: &[f64], reading: Reading, residual_ns: f64) {
         let error_ns = reading.error_ns.hypot(residual_ns).hypot(VISIT_ERROR_NS);
         self.readings += 1;
@@ -66,7 +68,7 @@ impl Belief {
         likelihoods.into_iter().map(|likelihood| likelihood / all).collect()
     }
 
-    /// Whether more readings would change nothing.
+    /// Whether more readings would not change the answer.
     pub fn is_sure(&self) -> bool {
         self.readings >= LEAST_READINGS && self.likeliest().is_some_and(|(_, probability)| probability >= SURE)
     }

@@ -1,4 +1,4 @@
-//! Pairs of PUs, and what the profile predicts for them.
+//! Pairs of PUs, and the profile's predictions for them.
 
 use super::Belief;
 use seatmap_machine::Profile;
@@ -51,12 +51,12 @@ impl Candidates {
         Ok(Candidates { pairs, homes: model.homes(), residual_ns: model.residual_ns.max(0.0) })
     }
 
-    /// How many homes there are.
+    /// The number of homes.
     pub fn homes(&self) -> usize {
         self.homes
     }
 
-    /// What the model leaves.
+    /// The residual of the model.
     pub fn residual_ns(&self) -> f64 {
         self.residual_ns
     }
@@ -83,7 +83,7 @@ fn rows(profile: &Profile, cpus: Option<&[u32]>, pus: &[u32]) -> Vec<usize> {
     rows.into_iter().step_by(step).collect()
 }
 
-/// How much values differ that have these probabilities.
+/// The variance of values with these probabilities.
 fn variance(probabilities: &[f64], values: &[f64]) -> f64 {
     let mean: f64 = probabilities.iter().zip(values).map(|(p, value)| p * value).sum();
     probabilities.iter().zip(values).map(|(p, value)| p * (value - mean).powi(2)).sum()

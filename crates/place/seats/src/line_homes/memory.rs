@@ -11,19 +11,20 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
-/// Reading the clock takes some 20 to 40 ns on x86-64, and Arm's counter often takes steps of 40 ns.
+/// Reading the clock takes about 20 to 40 ns on x86-64, and Arm's counter often takes steps of 40 ns.
 const CLOCK_STEP_NS: f64 = 32.0;
-/// When to give up: several times what a line takes on a machine with nothing else to do, and as long as a program's user
-/// may wonder besides.
+/// When to give up: several times what a line takes on a machine with nothing else to do, and as long as a program's
+/// user may wonder besides.
 const MOST_TIME: Duration = Duration::from_secs(1);
 const MOST_TIME_A_LINE: Duration = Duration::from_millis(4);
 /// Looks of a waiting thread between two at the clock, about a tenth of a millisecond.
 const LOOKS: u32 = 1 << 12;
 
-/// The home of each line of this memory, as [`find`] tells it; what stands there stays. Nobody else may use it meanwhile.
+/// The home of each line of this memory, as [`find`] tells it; the memory's contents stay. No other thread may use it
+/// meanwhile.
 ///
 /// # Errors
-/// Memory that does not begin with a line, or is larger than can be addressed, and those of [`find`].
+/// Memory that does not begin with a line, or is larger than can be addressed, and the errors of [`find`].
 pub(crate) fn homes_of(
     memory: &[AtomicU64],
     profile: &Profile,
@@ -49,7 +50,7 @@ struct OwnMemory<'a> {
     words: &'a [AtomicU64],
     start: Instant,
     most: Duration,
-    /// Nobody waits any longer.
+    /// Set when the waiting threads must stop.
     is_over: AtomicBool,
 }
 
@@ -66,14 +67,15 @@ impl<'a> OwnMemory<'a> {
 impl Testbed for OwnMemory<'_> {
     type Error = io::Error;
 
-    /// Each task on a thread made for it, so that the calling thread stays where it is; none begins before all are seated.
+    /// Each task on a thread made for it, so that the calling thread stays where it is; none begins before all are
+    /// seated.
     fn run<W: Workload>(&mut self, seats: &[u32], workload: &W) -> io::Result<Vec<W::Output>> {
         let (own, all_sit, (tell, told)) = (&*self, &OnceLock::<bool>::new(), channel());
         std::thread::scope(|scope| {
             let start = |(rank, cpu): (usize, &u32)| {
                 let (tell, cpu) = (tell.clone(), *cpu);
                 let task = move || {
-                    // Who hears it outlives the threads.
+                    // The receiver outlives the threads.
                     let _ = tell.send(affinity::pin(&[cpu]));
                     all_sit.wait().then(|| workload.task(own, rank))
                 };

@@ -1,16 +1,16 @@
-//! Which home each of a program's own lines has, found in the program itself.
+//! Finds the home of each of a program's own lines, in the program itself.
 //!
-//! A home belongs to a physical address, so that what a profile says of the lines of one process holds for no other. What
-//! does carry over is how far each PU is from each home. `FindTD` (algorithm 2 of Liu et al. 2015) has one thread visit
-//! every core to find the home of a line; with the distances known, a few pairs of PUs tell: each distance is held
-//! against what the profile predicts for every home, and the pair that comes next is the one about which the homes that
-//! are still possible differ most.
+//! A home belongs to a physical address, so a profile's homes of the lines of one process do not hold for another.
+//! The distance of each PU from each home does carry over. `FindTD` (algorithm 2 of Liu et al. 2015) has one thread
+//! visit every core to find the home of a line. With the distances known, a few pairs of PUs are enough: each
+//! distance is compared with the profile's prediction for every home, and the next pair is the one whose predictions
+//! differ most between the homes that are still possible.
 //!
 //! | module | holds |
 //! |---|---|
-//! | `candidates` | pairs of PUs, and what the profile predicts for them |
-//! | `reading` | what a pair's turns over a line came to |
-//! | `belief` | what all readings of a line say of its home |
+//! | `candidates` | pairs of PUs, and the profile's predictions for them |
+//! | `reading` | the result of a pair's turns over a line |
+//! | `belief` | the probability of each home of a line, from all its readings |
 //! | `memory` | the program's memory as a machine that threads of this process run on |
 
 mod belief;
@@ -29,8 +29,8 @@ pub(crate) use memory::homes_of;
 pub use reading::Reading;
 pub use seatmap_port::LINE_BYTES;
 
-/// The most pairs of PUs that visit a line: a simulated Xeon Phi tells after three, meshes that are read 1.5 ns off after
-/// eight to twelve (`seatmap-bench own-lines`), and what is open after twice as many stays so.
+/// The most pairs of PUs that visit a line. A simulated Xeon Phi needs three, meshes with reading errors of 1.5 ns
+/// need eight to twelve (`seatmap-bench own-lines`), and a line still open after twice as many stays open.
 pub const MOST_PAIRS: usize = 24;
 /// Timed batches of a visit, besides one to warm up.
 pub const BATCHES: u32 = 8;
@@ -48,12 +48,13 @@ pub struct Lines {
     pub meeting: Addr,
 }
 
-/// For each line the home that it has, by its column in the profile's `offset_ns`; `None` where the readings fit no home
-/// of the profile, or more than one. Only these CPUs measure, or all. A line takes [`MOST_PAIRS`] visits at most, of nine
-/// batches of 4 to 32 round trips each: a millisecond where a round trip takes 150 ns, and mostly a fraction of it.
+/// For each line the home that it has, by its column in the profile's `offset_ns`; `None` where the readings fit no
+/// home of the profile, or more than one. Only these CPUs measure, or all. A line takes [`MOST_PAIRS`] visits at
+/// most, of nine batches of 4 to 32 round trips each: a millisecond where a round trip takes 150 ns, and mostly a
+/// fraction of it.
 ///
 /// # Errors
-/// A profile that tells no homes apart, CPUs on fewer than two cores that it knows, and what the testbed says.
+/// A profile that tells no homes apart, CPUs on fewer than two cores that it knows, and errors of the testbed.
 pub fn find<T: Testbed>(
     bed: &mut T,
     profile: &Profile,
@@ -69,8 +70,8 @@ pub fn find<T: Testbed>(
     })
 }
 
-/// [`find`] for so many lines over any source of readings: `read` is told two PUs and which lines, and says what it read of
-/// each, in that order.
+/// [`find`] for this many lines over any source of readings: `read` is given two PUs and a list of lines, and returns
+/// a reading of each, in that order.
 ///
 /// # Errors
 /// Those of [`find`], and those of `read`.

@@ -1,9 +1,9 @@
-//! What a pair's turns over a line came to.
+//! The result of a pair's turns over a line.
 
 use seatmap_workload::Trace;
 
-/// Scales the median absolute deviation of normal batches to the standard error of their median, times the root of their
-/// number: 1.4826 to their standard deviation, and 1.2533 from that to the median's.
+/// Scales the median absolute deviation of normal batches to the standard error of their median, times the root of
+/// their number: 1.4826 to their standard deviation, and 1.2533 from that to the median's.
 const MAD_TO_ERROR: f64 = 1.4826 * 1.2533;
 
 /// A core distance over one line.
@@ -11,7 +11,7 @@ const MAD_TO_ERROR: f64 = 1.4826 * 1.2533;
 pub struct Reading {
     /// The median of the batches, in nanoseconds a round trip.
     pub ns: f64,
-    /// How far it may be off, by what the batches differ.
+    /// The possible error, by the differences between the batches.
     pub error_ns: f64,
 }
 
@@ -24,8 +24,8 @@ impl Reading {
         Some(Reading { ns, error_ns: MAD_TO_ERROR * mad / (batches_ns.len() as f64).sqrt() })
     }
 
-    /// By the clock of the task that came later, without its first batch, which fills the caches (Liu et al. 2015, section
-    /// III.A).
+    /// By the clock of the task that came later, without its first batch, which fills the caches (Liu et al. 2015,
+    /// section III.A).
     pub(super) fn of_traces(traces: (&Trace, &Trace), round_trips: u32, ns_per_tick: f64) -> Option<Reading> {
         let began = |trace: &Trace| trace.stamps.first().map(|stamp| stamp.ticks);
         let later = if began(traces.0) >= began(traces.1) { traces.0 } else { traces.1 };

@@ -12,11 +12,11 @@ use std::sync::atomic::AtomicU64;
 impl Channels {
     /// Seats on this host next to lines of this memory, in which the channels will live.
     ///
-    /// Where the profile of the host tells homes apart, two threads at a time, pinned to CPUs that this process may use,
-    /// first find the home of each line ([`line_homes`]); the calling thread waits and stays where it is. That takes a
-    /// fraction of a millisecond a line, and where the CPUs are busy with something else it is given up after 1 s and
-    /// 4 ms a line. Nobody else may use the memory meanwhile, and what stands in it stays. Where lines are alike nothing
-    /// is measured.
+    /// Where the profile of the host tells homes apart, two threads at a time, pinned to CPUs that this process may
+    /// use, first find the home of each line ([`line_homes`]); the calling thread waits and stays where it is. That
+    /// takes a fraction of a millisecond a line. Where other programs keep the CPUs busy, the search gives up after 1
+    /// s and 4 ms a line. No other thread may use the memory meanwhile; its contents stay. Where lines are alike
+    /// nothing is measured.
     ///
     /// ```no_run
     /// use seatmap_seats::Channels;
@@ -36,8 +36,8 @@ impl Channels {
     /// ```
     ///
     /// # Errors
-    /// Memory that does not begin with a line, one allowed core, busy CPUs, fewer lines whose homes could be told than
-    /// channels; and those of [`Channels::seats`].
+    /// Memory that does not begin with a line, one allowed core, busy CPUs, fewer lines with a known home than
+    /// channels; and the errors of [`Channels::seats`].
     pub fn seats_over(&self, memory: &[AtomicU64]) -> Result<Seats, PlaceError> {
         self.seats_over_on(memory, &remembered::host().map_err(unfit)?, affinity::current().ok().as_deref())
     }

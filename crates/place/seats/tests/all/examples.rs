@@ -22,7 +22,7 @@ fn program(name: &str) -> PathBuf {
     target.join(if cfg!(debug_assertions) { "debug" } else { "release" }).join("examples").join(name)
 }
 
-/// Runs an example on a host that nobody has measured.
+/// Runs an example on a host without a profile.
 fn run(name: &str, arguments: &[&str], state: &Path) -> Output {
     Command::new(program(name)).args(arguments).env("XDG_STATE_HOME", state).output().unwrap()
 }

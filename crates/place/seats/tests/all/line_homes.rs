@@ -1,5 +1,5 @@
-//! Homes of a program's own lines on a simulated chip, which knows them: the profile knows how far homes are, and is told
-//! nothing of these lines.
+//! Homes of a program's own lines on a simulated chip, which knows them: the profile knows how far homes are, and is
+//! told nothing of these lines.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
@@ -19,8 +19,8 @@ static CHIP: LazyLock<(Arc<CoherentModel>, Profile)> = LazyLock::new(|| {
     (model, profile)
 });
 
-/// A simulated chip whose clock is off by a share and reads each time as many nanoseconds too many as chance has it, and
-/// which counts what it runs for.
+/// A simulated chip whose clock is off by a share and reads each time as many nanoseconds too many as chance has it,
+/// and which counts what it runs for.
 struct Chip {
     bed: CoherentBed,
     share: f64,
@@ -34,7 +34,7 @@ impl Chip {
         Chip { bed: CoherentBed::new(Arc::clone(&CHIP.0)), share, noise_ns, runs: 0, busy_ns: 0.0 }
     }
 
-    /// Of the lines, those whose home was told rightly, those that it was told wrongly of, and the time that took a line.
+    /// The number of lines whose home was told rightly, the number told wrongly, and the time for a line.
     fn told(&mut self, profile: &Profile, cpus: Option<&[u32]>) -> (usize, usize, f64) {
         let lines = Lines { words: LINES.map(Addr::line).collect(), meeting: Addr::line(0) };
         let found = find(self, profile, cpus, &lines).unwrap();
@@ -46,13 +46,13 @@ impl Chip {
     }
 }
 
-/// A workload whose clock is noisy.
+/// A workload with a noisy clock.
 struct Noisily<'a, W> {
     inner: &'a W,
     noise_ticks: f64,
 }
 
-/// A port whose clock is noisy.
+/// A port with a noisy clock.
 struct Noisy<'a, P> {
     inner: &'a P,
     noise_ticks: f64,

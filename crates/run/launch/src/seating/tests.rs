@@ -16,7 +16,7 @@ fn rule(name: &str, tasks: &[usize], seats: &Seats) -> Rule {
     Rule { who: Who::Named(name.to_owned()), seats }
 }
 
-/// A room whose rules are made of its own tasks.
+/// A seating whose rules are made of its own tasks.
 fn room(seats: Seats, rules: &[(&str, &[usize])], skip: usize) -> Seating {
     let rules = rules.iter().map(|(name, tasks)| rule(name, tasks, &seats)).collect();
     Seating::new(seats, rules, skip)
@@ -182,7 +182,7 @@ fn event() -> impl Strategy<Value = Event> {
 }
 
 proptest! {
-    /// Whatever happens, a plan's task has at most one living thread, and rules keep to their own tasks.
+    /// After any events, a plan's task has at most one living thread, and rules keep to their own tasks.
     #[test]
     fn nobody_sits_on_anothers_lap(events in prop::collection::vec(event(), 0..60), strict: bool) {
         let mut seating = room(seats(&[5, 3, 7, 5, 2, 1], Beyond::Leave), &[("w", &[1, 2]), ("v", &[4])], 1);

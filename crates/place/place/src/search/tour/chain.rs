@@ -1,4 +1,4 @@
-//! What a tour is made of: tasks in a row, and slots near each other.
+//! The parts of a tour: tasks in a row, and slots near each other.
 
 use super::NOWHERE;
 use crate::Problem;

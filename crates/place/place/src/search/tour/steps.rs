@@ -6,7 +6,8 @@ use super::{NOWHERE, Tour};
 const LONGEST_PIECE: usize = 3;
 
 impl Tour<'_> {
-    /// Turns `length` slots from a place on around; or the rest of the tour, which comes to the same and may be shorter.
+    /// Turns `length` slots from a place on around; or the rest of the tour, which comes to the same and may be
+    /// shorter.
     pub(super) fn turn(&mut self, from: usize, length: usize) {
         let n = self.tour.len();
         let (from, length) = if 2 * length > n { (from + length, n - length) } else { (from, length) };
@@ -21,7 +22,7 @@ impl Tour<'_> {
         }
     }
 
-    /// What turning a stretch around would change.
+    /// The change by turning a stretch around.
     fn turning(&self, from: usize, length: usize) -> f64 {
         let n = self.tour.len();
         let (before, first) = (self.at(from + n - 1), self.at(from));
@@ -37,7 +38,7 @@ impl Tour<'_> {
         helps
     }
 
-    /// Makes two slots neighbours by turning what lies between them around.
+    /// Makes two slots neighbours by turning the stretch between them around.
     pub(super) fn try_turns(&mut self, place: usize, other: usize) -> bool {
         let n = self.tour.len();
         let length = (other + n - place) % n;
@@ -101,7 +102,7 @@ impl Tour<'_> {
         }
     }
 
-    /// Puts a slot that nobody uses beside a place, instead of the slot there.
+    /// Puts an unused slot beside a place, instead of the slot there.
     pub(super) fn try_unused(&mut self, place: usize, unused: u32) -> bool {
         let n = self.tour.len();
         for at in [place + 1, place + n - 1] {

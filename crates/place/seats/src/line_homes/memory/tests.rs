@@ -16,7 +16,7 @@ fn two_homes(cpus: [u32; 2]) -> Profile {
     homely(&cpus, vec![vec![0.0, 20.0], vec![20.0, 0.0]])
 }
 
-/// Waits for what never comes.
+/// Waits for a value that never comes.
 struct Waits;
 
 impl Workload for Waits {
@@ -44,7 +44,7 @@ fn measuring_leaves_memory_and_the_calling_thread_as_they_were() {
     };
     let memory = memory();
     match homes_of(&memory.0, &two_homes(*two), None) {
-        // From one pair of CPUs nothing can be sure.
+        // With one pair of CPUs no home can be sure.
         Ok(homes) => assert_eq!(homes, [None; 8]),
         Err(error) => assert!(error.to_string().contains("keeps the CPUs busy"), "{error}"),
     }
