@@ -1,6 +1,6 @@
 //! The door for programs that have no I/O rights: a second socket, and a process for each that comes in.
 //!
-//! Nothing is read from them here. Each is handed to its own file proxy (see [`steward`](crate::steward)), which
+//! Nothing is read from them here. Each is handed to its own file proxy (see [`file_proxy`](crate::file_proxy)), which
 //! takes on its user's rights first: a client that exhausts descriptors or memory, or exploits a fault, harms its own
 //! proxy only.
 
@@ -44,7 +44,7 @@ pub struct Exported {
     /// Whether nothing in it is changed.
     pub is_read_only: bool,
     /// The command that becomes a file proxy; the folder, and the word for read-only, come behind it.
-    pub steward: Keeper,
+    pub file_proxy: Keeper,
 }
 
 /// The argument of a file proxy that changes nothing.
@@ -76,10 +76,10 @@ fn admit(stream: UnixStream, group: Option<u32>, exported: &Exported, guests: &G
         return Ok(());
     }
     let Some(guest) = guests.enter(uid) else { return Ok(()) };
-    let mut steward = start(exported, stream)?;
+    let mut file_proxy = start(exported, stream)?;
     std::thread::spawn(move || {
         let _guest = guest;
-        let _ = steward.wait();
+        let _ = file_proxy.wait();
     });
     Ok(())
 }
@@ -90,7 +90,7 @@ fn can_serve(own_uid: u32, uid: u32) -> bool {
 }
 
 fn start(exported: &Exported, stream: UnixStream) -> io::Result<Child> {
-    let (program, arguments) = exported.steward.0.split_first().ok_or_else(|| io::Error::other("there is none"))?;
+    let (program, arguments) = exported.file_proxy.0.split_first().ok_or_else(|| io::Error::other("there is none"))?;
     let mut command = Command::new(program);
     command.args(arguments).arg(&exported.folder).args(exported.is_read_only.then_some(READ_ONLY));
     seatmap_cell::fault::spare(&mut command).current_dir("/");

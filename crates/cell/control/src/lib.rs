@@ -9,10 +9,10 @@
 //! |---|---|
 //! | [`policy`], [`wants`], [`ticket`], [`usage`], [`queue`] | who gets which CPUs, and when: pure |
 //! | [`request`], [`answer`], [`mod@line`] | the protocol: JSON, a line each |
-//! | [`peer`], `guests`, `door`, [`server`], [`desk`] | who may come in, and how many; sockets; the threads; the one that does everything |
+//! | [`peer`], `guests`, `door`, [`server`], [`scheduler`] | who may come in, and how many; sockets; the threads; the one that does everything |
 //! | [`gang`] | stopping a cell's threads, and letting them go on where they were |
 //! | [`ledger`], [`account`], [`inherited`], [`warden`], [`lock`] | what outlives a controller that is killed, and who winds it up |
-//! | [`channel`], [`steward`], `input` | the door for programs without I/O rights; the process that reads and writes files for one |
+//! | [`channel`], [`file_proxy`], `input` | the door for programs without I/O rights; the process that reads and writes files for one |
 //! | [`client`], [`error`] | the other end; what can go wrong |
 #![deny(missing_docs)]
 
@@ -20,13 +20,14 @@ pub mod account;
 pub mod answer;
 pub mod channel;
 pub mod client;
-pub mod desk;
 mod door;
 pub mod error;
+pub mod file_proxy;
 pub mod gang;
 mod guests;
 pub mod inherited;
 mod input;
+mod job;
 pub mod ledger;
 pub mod line;
 pub mod lock;
@@ -34,9 +35,8 @@ pub mod peer;
 pub mod policy;
 pub mod queue;
 pub mod request;
+pub mod scheduler;
 pub mod server;
-pub mod steward;
-mod tenant;
 pub mod ticket;
 pub mod usage;
 pub mod wants;

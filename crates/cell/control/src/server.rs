@@ -2,7 +2,6 @@
 
 use crate::answer::{Answer, Kind, Say};
 use crate::channel::{self, Exported};
-use crate::desk::{Desk, Event, MOST_WAITING};
 use crate::door;
 use crate::error::ControlError;
 use crate::guests::Guests;
@@ -12,6 +11,7 @@ use crate::lock;
 use crate::peer::{self, Peer};
 use crate::policy::Policy;
 use crate::request::Request;
+use crate::scheduler::{Event, MOST_WAITING, Scheduler};
 use crate::warden::Warden;
 use seatmap_cell::{Host, Judge, Keeper};
 use std::fs;
@@ -68,7 +68,7 @@ pub fn serve(
     options.export.iter().try_for_each(channel::check)?;
     let _lock = lock::take(&host)?.ok_or(ControlError::AnotherRuns)?;
     host.run.lock().map_err(ControlError::Lock).and_then(|_held| Ok(host.recover()?))?;
-    let (mut desk, inherited) = Desk::open(host, options.policy, options.slice, judge)?;
+    let (mut scheduler, inherited) = Scheduler::open(host, options.policy, options.slice, judge)?;
     let warden = Warden::post(&options.warden).map_err(ControlError::Warden)?;
     let listener = listen(&options.socket)?;
     let (events, arrivals) = mpsc::sync_channel(MOST_UNHEARD);
@@ -83,17 +83,17 @@ pub fn serve(
     let mut ticked = Instant::now();
     while !ends() {
         match arrivals.recv_timeout(TICK) {
-            Ok(event) => desk.take(event),
+            Ok(event) => scheduler.take(event),
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => break,
         }
         // This happens also if a client never stops sending.
         if ticked.elapsed() >= TICK {
-            desk.tick();
+            scheduler.tick();
             ticked = Instant::now();
         }
     }
-    let closed = desk.close();
+    let closed = scheduler.close();
     let _ = fs::remove_file(&options.socket);
     let _ = options.export.as_ref().map(|_| fs::remove_file(door));
     warden.dismiss();

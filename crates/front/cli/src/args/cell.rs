@@ -1,7 +1,7 @@
 //! `seatmap cell`, as typed.
 
 use super::time::time;
-use super::{CellQueued, CellRenew, CellServe, CellSteward};
+use super::{CellFileProxy, CellQueued, CellRenew, CellServe};
 use clap::{Args, Subcommand, ValueEnum};
 use seatmap_cell::{Backend, Name, NameError};
 use seatmap_os::CpuList;
@@ -61,7 +61,7 @@ pub enum CellVerb {
     Warden,
     /// What reads and writes files for a program without I/O rights.
     #[command(hide = true)]
-    Steward(CellSteward),
+    FileProxy(CellFileProxy),
 }
 
 #[derive(Debug, Args)]

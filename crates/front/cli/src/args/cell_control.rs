@@ -67,9 +67,9 @@ pub struct CellRenew {
     pub json: bool,
 }
 
-/// What becomes a steward.
+/// A process that turns into a file proxy.
 #[derive(Debug, Args)]
-pub struct CellSteward {
+pub struct CellFileProxy {
     /// The folder that it serves.
     pub folder: PathBuf,
     /// Whether nothing in it is changed.

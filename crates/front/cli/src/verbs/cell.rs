@@ -26,8 +26,8 @@ pub fn run(typed: &Cell) -> Result<(), CliError> {
     if let Some(socket) = socket(&typed.verb) {
         return via::run(socket, &typed.verb);
     }
-    if let CellVerb::Steward(steward) = &typed.verb {
-        return seatmap_control::steward::serve(&steward.folder, steward.read_only).map_err(CliError::work);
+    if let CellVerb::FileProxy(file_proxy) = &typed.verb {
+        return seatmap_control::file_proxy::serve(&file_proxy.folder, file_proxy.read_only).map_err(CliError::work);
     }
     let host = Host::here(keeper()).map_err(CliError::work)?;
     if let CellVerb::Guardian { name } = &typed.verb {
@@ -49,7 +49,7 @@ pub fn run(typed: &Cell) -> Result<(), CliError> {
         CellVerb::Renew(renew) => self::renew(&host, renew),
         CellVerb::Serve(serve) => self::serve::run(host, serve, judge()),
         CellVerb::Restore => restore(&host),
-        CellVerb::Guardian { .. } | CellVerb::Warden | CellVerb::Steward(_) => Ok(()),
+        CellVerb::Guardian { .. } | CellVerb::Warden | CellVerb::FileProxy(_) => Ok(()),
     }
 }
 

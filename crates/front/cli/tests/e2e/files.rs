@@ -196,7 +196,7 @@ fn a_static_program_is_run_without_rights() {
 }
 
 #[test]
-fn stewards_stay_out_of_cells_and_outlive_the_controller() {
+fn file_proxies_stay_out_of_cells_and_outlive_the_controller() {
     let Some((cpus, _taken)) = highest() else { return };
     let place = Place::new();
     let mut controller = serving(&place, &[]);
@@ -210,13 +210,13 @@ fn stewards_stay_out_of_cells_and_outlive_the_controller() {
     let threads = fs::read_dir(format!("/proc/{pid}/task")).unwrap();
     let children = threads.map(|task| fs::read_to_string(task.unwrap().path().join("children")).unwrap_or_default());
     let children = children.collect::<String>();
-    let steward = children.split_whitespace().find(|pid| status(pid).starts_with("Name:\tseatmap-steward")).unwrap();
-    let may_run = status(steward).lines().find(|line| line.starts_with("Cpus_allowed_list")).unwrap().to_owned();
+    let file_proxy = children.split_whitespace().find(|pid| status(pid).starts_with("Name:\tseatmap-proxy")).unwrap();
+    let may_run = status(file_proxy).lines().find(|line| line.starts_with("Cpus_allowed_list")).unwrap().to_owned();
     assert!(!may_run.ends_with(&cpu), "{may_run}");
     controller.kill();
     assert_eq!(content(&mut client, "files/in").unwrap(), "abc");
     drop(client);
-    wait_until("the steward is gone", || status(steward).is_empty() || status(steward).contains("(zombie)"));
+    wait_until("the file_proxy is gone", || status(file_proxy).is_empty() || status(file_proxy).contains("(zombie)"));
 }
 
 #[test]

@@ -32,9 +32,9 @@ pub fn run(host: Host, typed: &CellServe, judge: Box<Judge<'static>>) -> Result<
 
 /// The folder to export, as an absolute path, because the file proxy starts in another folder.
 fn export(typed: &CellServe) -> Result<Option<Exported>, CliError> {
-    let steward = || Keeper(["/proc/self/exe", "cell", "steward"].map(Into::into).to_vec());
+    let file_proxy = || Keeper(["/proc/self/exe", "cell", "file-proxy"].map(Into::into).to_vec());
     let absolute = typed.export.as_ref().map(std::path::absolute).transpose().map_err(CliError::input)?;
-    Ok(absolute.map(|folder| Exported { folder, is_read_only: typed.export_read_only, steward: steward() }))
+    Ok(absolute.map(|folder| Exported { folder, is_read_only: typed.export_read_only, file_proxy: file_proxy() }))
 }
 
 fn group(name: &str) -> Result<u32, CliError> {

@@ -1,6 +1,6 @@
 //! Operations on cells: by the same calls that the command line makes.
 
-use super::Desk;
+use super::Scheduler;
 use super::asks::failed;
 use crate::answer::{Kind, Phase, Say};
 use crate::gang;
@@ -8,19 +8,19 @@ use seatmap_cell::undo::Left;
 use seatmap_cell::{Backend, Name, Record, Request};
 use seatmap_os::{CpuSet, boot};
 
-impl Desk<'_> {
+impl Scheduler<'_> {
     /// Makes a cell, for the first time or again.
     pub(super) fn start(&mut self, id: u64, cpus: CpuSet) {
-        let is_back = self.tenants.get(&id).is_some_and(|tenant| tenant.phase == Phase::Suspended);
+        let is_back = self.jobs.get(&id).is_some_and(|job| job.phase == Phase::Suspended);
         let made = self.make(id, cpus);
-        self.keep_house();
-        let Some(tenant) = self.tenants.get_mut(&id) else { return };
-        let (connection, request) = (tenant.connection, tenant.request);
-        let name = tenant.create.name.clone();
+        self.leave_the_cells();
+        let Some(job) = self.jobs.get_mut(&id) else { return };
+        let (connection, request) = (job.connection, job.request);
+        let name = job.create.name.clone();
         let said = match made {
             Ok(record) => {
-                tenant.ends_s = record.expires_s;
-                let stopped = std::mem::take(&mut tenant.stopped);
+                job.ends_s = record.expires_s;
+                let stopped = std::mem::take(&mut job.stopped);
                 record.group.iter().for_each(|group| gang::seat(&self.host.root, &stopped, group));
                 gang::go_on(&self.host.root, &stopped);
                 let _ = self.write_down();
@@ -37,13 +37,13 @@ impl Desk<'_> {
 
     fn make(&mut self, id: u64, cpus: CpuSet) -> Result<Record, Say> {
         let gone = || Say::error(Kind::Failed, "nobody waits for it any more");
-        let tenant = self.tenants.get_mut(&id).ok_or_else(gone)?;
-        let lease_s = if tenant.phase == Phase::Suspended { tenant.left_s() } else { tenant.create.lease_s };
+        let job = self.jobs.get_mut(&id).ok_or_else(gone)?;
+        let lease_s = if job.phase == Phase::Suspended { job.left_s() } else { job.create.lease_s };
         if lease_s == Some(0) {
             return Err(Say::error(Kind::Failed, "its lease has ended"));
         }
-        tenant.phase = Phase::Standing;
-        let create = tenant.create.clone();
+        job.phase = Phase::Standing;
+        let create = job.create.clone();
         // A cell that takes turns needs a group, by which its threads are known.
         let least = if create.takes_turns { Backend::V1Exclusive } else { Backend::Affinity };
         let request = Request {
@@ -64,13 +64,13 @@ impl Desk<'_> {
 
     /// Stops a cell's threads and takes its CPUs away. If that fails, the cell ends.
     pub(super) fn suspend(&mut self, id: u64) {
-        let Some(name) = self.tenants.get(&id).map(|tenant| tenant.create.name.clone()) else { return };
+        let Some(name) = self.jobs.get(&id).map(|job| job.create.name.clone()) else { return };
         if self.stop(id, &name).is_err() || seatmap_cell::destroy(&self.host, &name).is_err() {
             self.forget(id, Say::Ended { name });
             return;
         }
-        self.keep_house();
-        let connection = self.tenants.get(&id).and_then(|tenant| tenant.connection);
+        self.leave_the_cells();
+        let connection = self.jobs.get(&id).and_then(|job| job.connection);
         connection.into_iter().for_each(|connection| self.say(connection, 0, Say::Suspended { name: name.clone() }));
     }
 
@@ -79,19 +79,19 @@ impl Desk<'_> {
         let root = self.host.root.clone();
         let group = record.group.ok_or("it has no group")?;
         gang::stop(&root, &group, |threads| {
-            if let Some(tenant) = self.tenants.get_mut(&id) {
-                tenant.stopped = threads.to_vec();
+            if let Some(job) = self.jobs.get_mut(&id) {
+                job.stopped = threads.to_vec();
             }
             self.write_down()
         })?;
-        self.tenants.get_mut(&id).into_iter().for_each(|tenant| tenant.phase = Phase::Suspended);
+        self.jobs.get_mut(&id).into_iter().for_each(|job| job.phase = Phase::Suspended);
         Ok(self.write_down()?)
     }
 
     /// Undoes a cell, or what waits to be one.
     pub(super) fn evict(&mut self, id: u64) -> Result<Vec<Left>, Say> {
-        let Some(tenant) = self.tenants.get(&id) else { return Ok(Vec::new()) };
-        let (phase, name) = (tenant.phase, tenant.create.name.clone());
+        let Some(job) = self.jobs.get(&id) else { return Ok(Vec::new()) };
+        let (phase, name) = (job.phase, job.create.name.clone());
         let left = match phase {
             Phase::Standing => seatmap_cell::destroy(&self.host, &name).map_err(|error| failed(&error))?,
             Phase::Waiting | Phase::Suspended => Vec::new(),
@@ -105,9 +105,9 @@ impl Desk<'_> {
 
     /// Strikes a cell out, and tells its client so.
     fn forget(&mut self, id: u64, say: Say) {
-        let Some(tenant) = self.tenants.get(&id) else { return };
-        let number = if tenant.phase == Phase::Waiting { tenant.request } else { 0 };
-        let connection = tenant.connection;
+        let Some(job) = self.jobs.get(&id) else { return };
+        let number = if job.phase == Phase::Waiting { job.request } else { 0 };
+        let connection = job.connection;
         self.drop_tenant(id);
         connection.into_iter().for_each(|connection| self.say(connection, number, say.clone()));
     }
@@ -115,8 +115,8 @@ impl Desk<'_> {
     /// Strikes a cell out. Its threads go on, if they were stopped.
     pub(super) fn drop_tenant(&mut self, id: u64) {
         self.queue.leave(boot::milliseconds(), id);
-        if let Some(tenant) = self.tenants.remove(&id) {
-            gang::go_on(&self.host.root, &tenant.stopped);
+        if let Some(job) = self.jobs.remove(&id) {
+            gang::go_on(&self.host.root, &job.stopped);
         }
         // If it cannot be written, an entry for a cell that is gone does no harm.
         let _ = self.write_down();
@@ -125,11 +125,11 @@ impl Desk<'_> {
     /// A client is gone: what it waits for is withdrawn, and its cells end unless they are detached.
     pub(super) fn hang_up(&mut self, connection: u64) {
         self.clients.remove(&connection);
-        let its = self.tenants.iter_mut().filter(|(_, tenant)| tenant.connection == Some(connection));
+        let its = self.jobs.iter_mut().filter(|(_, job)| job.connection == Some(connection));
         let mut ending = Vec::new();
-        for (id, tenant) in its {
-            tenant.connection = None;
-            if !tenant.create.is_detached || tenant.phase == Phase::Waiting {
+        for (id, job) in its {
+            job.connection = None;
+            if !job.create.is_detached || job.phase == Phase::Waiting {
                 ending.push(*id);
             }
         }
@@ -139,35 +139,35 @@ impl Desk<'_> {
                 self.drop_tenant(id);
             }
         }
-        self.keep_house();
+        self.leave_the_cells();
     }
 
     /// Cells whose lease ended, or that another program undid.
     pub(super) fn see_who_ended(&mut self) {
         let Ok(cells) = self.host.cells() else { return };
         let stands = |name: &Name| cells.iter().any(|cell| cell.name == *name);
-        let ended = self.tenants.iter().filter(|(_, tenant)| match tenant.phase {
+        let ended = self.jobs.iter().filter(|(_, job)| match job.phase {
             Phase::Waiting => false,
-            Phase::Standing => !stands(&tenant.create.name),
-            Phase::Suspended => tenant.left_s() == Some(0),
+            Phase::Standing => !stands(&job.create.name),
+            Phase::Suspended => job.left_s() == Some(0),
         });
-        let ended: Vec<(u64, Name)> = ended.map(|(id, tenant)| (*id, tenant.create.name.clone())).collect();
+        let ended: Vec<(u64, Name)> = ended.map(|(id, job)| (*id, job.create.name.clone())).collect();
         if !ended.is_empty() {
             ended.into_iter().for_each(|(id, name)| self.forget(id, Say::Ended { name }));
-            self.keep_house();
+            self.leave_the_cells();
         }
     }
 
     /// Looks whether cells are still what they were made to be, and tells their clients what changed.
     pub(super) fn look(&mut self) {
         let mut news = Vec::new();
-        for tenant in self.tenants.values_mut().filter(|tenant| tenant.phase == Phase::Standing) {
-            let record = self.host.cell(&tenant.create.name);
+        for job in self.jobs.values_mut().filter(|job| job.phase == Phase::Standing) {
+            let record = self.host.cell(&job.create.name);
             let Ok(faults) = record.and_then(|record| seatmap_cell::verify(&self.host, &record)) else { continue };
-            if faults != tenant.faults {
-                tenant.faults.clone_from(&faults);
-                let say = Say::Damaged { name: tenant.create.name.clone(), faults };
-                news.extend(tenant.connection.map(|connection| (connection, say)));
+            if faults != job.faults {
+                job.faults.clone_from(&faults);
+                let say = Say::Damaged { name: job.create.name.clone(), faults };
+                news.extend(job.connection.map(|connection| (connection, say)));
             }
         }
         news.into_iter().for_each(|(connection, say)| self.say(connection, 0, say));

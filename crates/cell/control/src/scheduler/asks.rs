@@ -1,17 +1,17 @@
 //! Clients' requests, checked and answered.
 
-use super::{Desk, MOST_WAITING};
+use super::{MOST_WAITING, Scheduler};
 use crate::answer::{Kind, Listed, Phase, Say};
+use crate::job::Job;
 use crate::policy::HIGHEST_PRIORITY;
 use crate::request::{Ask, Create, Request};
-use crate::tenant::Tenant;
 use crate::ticket::Ticket;
 use crate::wants::Wants;
 use seatmap_cell::{Backend, CellError, Choice, Name, Record};
 use seatmap_os::layout;
 use seatmap_os::{CpuSet, boot};
 
-impl Desk<'_> {
+impl Scheduler<'_> {
     pub(super) fn ask(&mut self, connection: u64, request: Request) {
         let Some(uid) = self.clients.get(&connection).map(|client| client.uid) else { return };
         let id = request.id;
@@ -34,8 +34,8 @@ impl Desk<'_> {
         let phase = Phase::Waiting;
         let (stopped, faults) = (Vec::new(), Vec::new());
         let (connection, ends_s, told) = (Some(connection), None, None);
-        let tenant = Tenant { create, uid, connection, request, phase, stopped, faults, ends_s, told };
-        self.tenants.insert(id, tenant);
+        let job = Job { create, uid, connection, request, phase, stopped, faults, ends_s, told };
+        self.jobs.insert(id, job);
         self.queue.submit(boot::milliseconds(), Ticket { id, uid, priority, wants, takes_turns });
         if !waits {
             // A client that does not wait is not told of places either.
@@ -50,9 +50,9 @@ impl Desk<'_> {
     }
 
     fn pump_quietly(&mut self, id: u64) {
-        let request = self.tenants.get_mut(&id).and_then(|tenant| {
-            tenant.told = self.queue.place(id);
-            tenant.told
+        let request = self.jobs.get_mut(&id).and_then(|job| {
+            job.told = self.queue.place(id);
+            job.told
         });
         if request.is_some() {
             self.pump();
@@ -64,7 +64,7 @@ impl Desk<'_> {
         let asked = |message: String| Say::error(Kind::Asked, message);
         let of = |error: CellError| asked(error.to_string());
         let online = layout::online(&self.host.root).map_err(|error| of(error.into()))?;
-        let is_taken = self.tenants.values().any(|tenant| tenant.create.name == create.name);
+        let is_taken = self.jobs.values().any(|job| job.create.name == create.name);
         if is_taken || self.host.cell(&create.name).is_ok() {
             return Err(of(CellError::NameTaken(create.name.clone())));
         }
@@ -107,10 +107,10 @@ impl Desk<'_> {
     fn own(&self, uid: u32, name: &Name) -> Result<Option<u64>, Say> {
         // SAFETY: the call cannot fail and touches nothing.
         let is_master = uid == 0 || uid == unsafe { libc::geteuid() };
-        let found = self.tenants.iter().find(|(_, tenant)| tenant.create.name == *name);
+        let found = self.jobs.iter().find(|(_, job)| job.create.name == *name);
         let none = || Say::error(Kind::Asked, CellError::NoSuchCell(name.clone()).to_string());
         match found {
-            Some((id, tenant)) if is_master || tenant.uid == uid => Ok(Some(*id)),
+            Some((id, job)) if is_master || job.uid == uid => Ok(Some(*id)),
             None if self.host.cell(name).is_err() => Err(none()),
             None if is_master => Ok(None),
             _ => Err(Say::error(Kind::Denied, format!("the cell '{name}' is another user's"))),
@@ -122,18 +122,18 @@ impl Desk<'_> {
             Some(id) => self.evict(id),
             None => seatmap_cell::destroy(&self.host, name).map_err(|error| failed(&error)),
         };
-        self.keep_house();
+        self.leave_the_cells();
         Ok(Say::Done { left: left?.iter().map(ToString::to_string).collect() })
     }
 
     fn renew(&mut self, uid: u32, name: &Name, lease_s: u64) -> Result<Say, Say> {
         let id = self.own(uid, name)?;
-        if id.and_then(|id| self.tenants.get(&id)).is_some_and(|tenant| tenant.phase != Phase::Standing) {
+        if id.and_then(|id| self.jobs.get(&id)).is_some_and(|job| job.phase != Phase::Standing) {
             return Err(Say::error(Kind::Busy, format!("the cell '{name}' does not stand now")));
         }
         let record = seatmap_cell::renew(&self.host, name, lease_s).map_err(|error| failed(&error))?;
-        if let Some(tenant) = id.and_then(|id| self.tenants.get_mut(&id)) {
-            tenant.ends_s = record.expires_s;
+        if let Some(job) = id.and_then(|id| self.jobs.get_mut(&id)) {
+            job.ends_s = record.expires_s;
         }
         Ok(Say::Cell { cell: Box::new(record) })
     }
@@ -141,20 +141,20 @@ impl Desk<'_> {
     fn list(&self) -> Vec<Listed> {
         let cells = self.host.cells().unwrap_or_default();
         let of = |name: &Name| cells.iter().find(|cell| cell.name == *name).cloned();
-        let own = |tenant: &Tenant| Listed {
-            name: tenant.create.name.clone(),
-            phase: tenant.phase,
-            uid: Some(tenant.uid),
-            cell: of(&tenant.create.name).map(|cell| marked(cell, &tenant.faults)),
-            faults: tenant.faults.clone(),
+        let own = |job: &Job| Listed {
+            name: job.create.name.clone(),
+            phase: job.phase,
+            uid: Some(job.uid),
+            cell: of(&job.create.name).map(|cell| marked(cell, &job.faults)),
+            faults: job.faults.clone(),
         };
-        let is_own = |cell: &&Record| self.tenants.values().any(|tenant| tenant.create.name == cell.name);
+        let is_own = |cell: &&Record| self.jobs.values().any(|job| job.create.name == cell.name);
         let other = |cell: &Record| {
             let faults = seatmap_cell::verify(&self.host, cell).unwrap_or_default();
             let (name, phase, uid) = (cell.name.clone(), Phase::Standing, None);
             Listed { name, phase, uid, cell: Some(marked(cell.clone(), &faults)), faults }
         };
-        self.tenants.values().map(own).chain(cells.iter().filter(|cell| !is_own(cell)).map(other)).collect()
+        self.jobs.values().map(own).chain(cells.iter().filter(|cell| !is_own(cell)).map(other)).collect()
     }
 }
 

@@ -44,7 +44,7 @@ fn leave_the_terminal() {
     unsafe {
         libc::setsid();
         libc::umask(0);
-        libc::prctl(libc::PR_SET_NAME, c"seatmap-steward".as_ptr());
+        libc::prctl(libc::PR_SET_NAME, c"seatmap-proxy".as_ptr());
     }
 }
 

@@ -6,7 +6,7 @@ use crate::request::Create;
 
 /// A job: a cell that a client asked the controller for.
 #[derive(Clone, Debug)]
-pub(crate) struct Tenant {
+pub(crate) struct Job {
     /// The request for it.
     pub create: Create,
     /// The user who asked for it.
@@ -27,7 +27,7 @@ pub(crate) struct Tenant {
     pub told: Option<(usize, usize)>,
 }
 
-impl Tenant {
+impl Job {
     /// Seconds of its lease that are left.
     pub fn left_s(&self) -> Option<u64> {
         self.ends_s.map(|end| end.saturating_sub(seatmap_os::boot::seconds()))

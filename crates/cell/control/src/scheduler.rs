@@ -6,13 +6,13 @@ mod works;
 use crate::account;
 use crate::answer::{Answer, Kind, Phase, Say};
 use crate::inherited::Inherited;
+use crate::job::Job;
 use crate::ledger::{self, Entry};
 use crate::line;
 use crate::peer::Peer;
 use crate::policy::Policy;
 use crate::queue::{Action, Queue};
 use crate::request::Request;
-use crate::tenant::Tenant;
 use crate::ticket::Ticket;
 use crate::usage::Usage;
 use crate::wants::Wants;
@@ -51,17 +51,17 @@ struct Client {
 }
 
 /// Takes requests, and sees to it that they are met.
-pub struct Desk<'a> {
+pub struct Scheduler<'a> {
     host: Host,
     judge: Box<Judge<'a>>,
     queue: Queue,
-    tenants: BTreeMap<u64, Tenant>,
+    jobs: BTreeMap<u64, Job>,
     clients: BTreeMap<u64, Client>,
     next: u64,
     looked: Instant,
 }
 
-impl<'a> Desk<'a> {
+impl<'a> Scheduler<'a> {
     /// Opens the scheduler. It takes over the detached cells of an earlier controller and its account of users; where
     /// the account is lost, the reason is returned.
     ///
@@ -80,11 +80,11 @@ impl<'a> Desk<'a> {
             Err(lost) => (Usage::since(boot::milliseconds()), Some(lost)),
         };
         let queue = Queue::new(policy, u64::try_from(slice.as_millis()).unwrap_or(u64::MAX), usage);
-        let (tenants, clients, looked) = (BTreeMap::new(), BTreeMap::new(), Instant::now());
-        let mut desk = Desk { host, judge, queue, tenants, clients, next: 1, looked };
-        standing.into_iter().for_each(|entry| desk.adopt(entry));
-        desk.keep_house();
-        Ok((desk, Inherited { left: damaged.into_iter().chain(left).collect(), lost }))
+        let (jobs, clients, looked) = (BTreeMap::new(), BTreeMap::new(), Instant::now());
+        let mut scheduler = Scheduler { host, judge, queue, jobs, clients, next: 1, looked };
+        standing.into_iter().for_each(|entry| scheduler.adopt(entry));
+        scheduler.leave_the_cells();
+        Ok((scheduler, Inherited { left: damaged.into_iter().chain(left).collect(), lost }))
     }
 
     /// Does what an event asks for.
@@ -146,7 +146,7 @@ impl<'a> Desk<'a> {
 
     /// CPUs that run and are not in a cell of another program.
     fn pool(&self) -> CpuSet {
-        let own = |name: &seatmap_cell::Name| self.tenants.values().any(|tenant| tenant.create.name == *name);
+        let own = |name: &seatmap_cell::Name| self.jobs.values().any(|job| job.create.name == *name);
         let cells = self.host.cells().unwrap_or_default();
         let others = cells.iter().filter(|cell| !own(&cell.name)).map(seatmap_cell::Record::set);
         let online = layout::online(&self.host.root).unwrap_or_default();
@@ -154,7 +154,7 @@ impl<'a> Desk<'a> {
     }
 
     /// Moves this process itself off the cells: making a cell never moves it.
-    fn keep_house(&self) {
+    fn leave_the_cells(&self) {
         let taken = self.host.cells().unwrap_or_default();
         let online = layout::online(&self.host.root).unwrap_or_default();
         let elsewhere = self.host.claimed();
@@ -171,7 +171,7 @@ impl<'a> Desk<'a> {
         let ticket = Ticket { id, uid: entry.uid, priority: 0, wants, takes_turns: entry.takes_turns };
         self.queue.adopt(boot::milliseconds(), ticket, record.set());
         let create = asks::of_record(&record, entry.takes_turns);
-        let tenant = Tenant {
+        let job = Job {
             create,
             uid: entry.uid,
             connection: None,
@@ -182,7 +182,7 @@ impl<'a> Desk<'a> {
             ends_s: record.expires_s,
             told: None,
         };
-        self.tenants.insert(id, tenant);
+        self.jobs.insert(id, job);
     }
 
     fn number(&mut self) -> u64 {
@@ -193,13 +193,13 @@ impl<'a> Desk<'a> {
     /// Tells waiting clients their place in the queue, where it has changed.
     fn tell_places(&mut self) {
         let mut news = Vec::new();
-        for (id, tenant) in self.tenants.iter_mut().filter(|(_, tenant)| tenant.phase == Phase::Waiting) {
+        for (id, job) in self.jobs.iter_mut().filter(|(_, job)| job.phase == Phase::Waiting) {
             let place = self.queue.place(*id);
-            if let (Some((before, waiting)), Some(connection)) = (place, tenant.connection)
-                && tenant.told != place
+            if let (Some((before, waiting)), Some(connection)) = (place, job.connection)
+                && job.told != place
             {
-                tenant.told = place;
-                news.push((connection, tenant.request, Say::Waiting { before, waiting }));
+                job.told = place;
+                news.push((connection, job.request, Say::Waiting { before, waiting }));
             }
         }
         news.into_iter().for_each(|(connection, id, say)| self.say(connection, id, say));
@@ -216,14 +216,14 @@ impl<'a> Desk<'a> {
 
     /// The ledger's entries for all cells that stand, are suspended, or are just being made.
     fn entries(&self) -> Vec<Entry> {
-        let made = self.tenants.values().filter(|tenant| tenant.phase != Phase::Waiting);
-        let entry = |tenant: &Tenant| Entry {
+        let made = self.jobs.values().filter(|job| job.phase != Phase::Waiting);
+        let entry = |job: &Job| Entry {
             boot_id: self.host.boot_id.clone(),
-            name: tenant.create.name.clone(),
-            uid: tenant.uid,
-            is_detached: tenant.create.is_detached,
-            takes_turns: tenant.create.takes_turns,
-            stopped: tenant.stopped.clone(),
+            name: job.create.name.clone(),
+            uid: job.uid,
+            is_detached: job.create.is_detached,
+            takes_turns: job.create.takes_turns,
+            stopped: job.stopped.clone(),
         };
         made.map(entry).collect()
     }
