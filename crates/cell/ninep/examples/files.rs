@@ -5,7 +5,7 @@ use seatmap_ninep::{Access, Fence};
 use std::io;
 
 fn main() -> io::Result<()> {
-    // SAFETY: nothing else takes the descriptor.
+    // SAFETY: nobody else takes the descriptor.
     let channel = unsafe { Inherited::inherited() }?;
     let mut channel = channel.ok_or_else(|| io::Error::other("start it by 'seatmap cell run --channel'"))?;
     // From here on this process opens nothing.

@@ -6,11 +6,11 @@ use std::sync::Arc;
 const COUNT: u32 = 65_536;
 const BLOCK: usize = 4096;
 
-/// The code that a worker runs: it sees the worker from within, and the numbers that it was loaded with.
+/// What a worker runs: it sees the worker from within, and the numbers that it was loaded with.
 fn sum(numbers: &[u32], inside: &mut Inside) -> u32 {
     let mut sum = 0;
     for block in numbers.chunks(BLOCK) {
-        // SAFETY: the block has this length, and no thread writes to it.
+        // SAFETY: the block is so long, and nobody writes to it.
         let is_here = unsafe { inside.get(0, block.as_ptr().cast(), size_of_val(block)) };
         if !is_here {
             return 0;

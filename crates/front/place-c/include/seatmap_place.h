@@ -391,7 +391,8 @@ bool seatmap_answer_optimal(const seatmap_answer *answer);
  * The cost of a baseline, which is one of seatmap_baseline, in the unit of the cost; NAN for NULL and for anything
  * else.
  */
-double seatmap_answer_baseline(const seatmap_answer *answer, int which);
+double seatmap_answer_baseline(const seatmap_answer *answer,
+                               int which);
 
 /**
  * How the placement was found, in words for people. The text is the answer's and lives as long; NULL for NULL.

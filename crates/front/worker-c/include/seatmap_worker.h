@@ -234,8 +234,7 @@ seatmap_worker_status seatmap_allowed_cpus(uint32_t *cpus,
  * Borrows a worker and overwrites its local store with zeros, as spe_context_create. Fails with
  * SEATMAP_WORKER_STATUS_BUSY where all workers are in contexts.
  */
-seatmap_worker_status seatmap_context_create(seatmap_runtime *runtime,
-                                             seatmap_context **context);
+seatmap_worker_status seatmap_context_create(seatmap_runtime *runtime, seatmap_context **context);
 
 /**
  * Waits for a program that still runs, overwrites the local store with zeros and gives the worker back; NULL is fine.

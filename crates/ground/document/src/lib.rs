@@ -34,7 +34,7 @@ struct Header {
 /// Whether a text is JSON with a format that begins like this: of a kind, in whatever version.
 ///
 /// ```
-/// assert!(crate::is_kind(br#"{ "format": "seatmap-plan/7" }"#, "seatmap-plan/"));
+/// assert!(seatmap_document::is_kind(br#"{ "format": "seatmap-plan/7" }"#, "seatmap-plan/"));
 /// ```
 #[must_use]
 pub fn is_kind(bytes: &[u8], beginning: &str) -> bool {
