@@ -13,6 +13,7 @@
 use crate::ending::Ending;
 use crate::signals::{self, Came, Signals};
 use seatmap_os::Tid;
+use seatmap_os::task::Task;
 use std::io::{self, IsTerminal, PipeReader, PipeWriter, Read, Write};
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::time::Duration;
@@ -48,6 +49,8 @@ pub struct Link {
     signals: Option<Signals>,
     /// Whether the front has been told to stop, and not yet to continue.
     is_stopped: bool,
+    /// Whether the front passed on a `SIGCONT` since the program stopped.
+    front_is_awake: bool,
 }
 
 /// A message: its kind, with a number.
@@ -58,6 +61,8 @@ const MESSAGE_BYTES: usize = 1 + size_of::<i32>();
 enum News {
     /// The program was stopped by this signal.
     Stopped(i32),
+    /// The program goes on.
+    Continued,
     /// A signal that stops was passed on.
     PassedOn,
     /// The front must end like this, and so does the supervisor.
@@ -82,7 +87,13 @@ pub fn split() -> io::Result<Side> {
             // SAFETY: cannot fail, and touches no memory.
             let front = unsafe { libc::getppid() };
             adopt_orphans();
-            Ok(Side::Supervisor(Link { front, pipe: Some(pipe), signals: Some(signals), is_stopped: false }))
+            Ok(Side::Supervisor(Link {
+                front,
+                pipe: Some(pipe),
+                signals: Some(signals),
+                is_stopped: false,
+                front_is_awake: false,
+            }))
         }
         supervisor => Ok(Side::Front(Front { supervisor, told, signals, pending, awaits_answer: false })),
     }
@@ -102,8 +113,11 @@ impl Front {
     pub fn wait(mut self) -> Option<Ending> {
         let mut stopped: Option<i32> = None;
         loop {
-            if let Some(signal) = stopped.take_if(|_| !self.awaits_answer) {
-                self.signals.stop_here(signal);
+            // News that are there already may say that the program goes on; while an answer is due, none is acted on.
+            if let Some(signal) = stopped.filter(|_| !self.awaits_answer)
+                && self.signals.stop_unless(signal, || self.has_news())
+            {
+                stopped = None;
             }
             if let Some(came) = self.signals.next(Duration::ZERO) {
                 // Signals from the supervisor only wake this process from a stop.
@@ -117,6 +131,7 @@ impl Front {
             }
             match self.hear()? {
                 News::Stopped(signal) => stopped = Some(signal),
+                News::Continued => stopped = None,
                 News::PassedOn => self.awaits_answer = false,
                 News::Left(ending) => return Some(ending),
                 News::Ended(ending) => {
@@ -145,6 +160,13 @@ impl Front {
         found > 0 && both[0].revents != 0
     }
 
+    /// Whether news wait to be read.
+    fn has_news(&self) -> bool {
+        let mut told = libc::pollfd { fd: self.told.as_raw_fd(), events: libc::POLLIN, revents: 0 };
+        // SAFETY: one element, which is writable.
+        unsafe { libc::poll(&raw mut told, 1, 0) > 0 }
+    }
+
     fn hear(&mut self) -> Option<News> {
         let mut message = [0; MESSAGE_BYTES];
         self.told.read_exact(&mut message).ok()?;
@@ -156,6 +178,7 @@ impl Link {
     /// The program was stopped by this signal: the front stops too, and the shell has its prompt back.
     pub fn stopped(&mut self, signal: i32) {
         self.is_stopped = true;
+        self.front_is_awake = false;
         self.tell(News::Stopped(signal));
     }
 
@@ -164,13 +187,24 @@ impl Link {
         if came.asks_to_stop() && came.sender == self.front {
             self.tell(News::PassedOn);
         }
+        // A front that passes this on is awake. Another one would take away a stop that it is asked for meanwhile.
+        self.front_is_awake |= came.signal == libc::SIGCONT && came.sender == self.front;
     }
 
     /// Continues the front, as the program was continued.
     pub fn continued(&mut self) {
         if std::mem::take(&mut self.is_stopped) && self.pipe.is_some() {
-            signals::send(self.front, libc::SIGCONT);
+            // The word first: a front that is about to stop reads it, and one that has stopped is woken.
+            self.tell(News::Continued);
+            if !self.front_is_awake {
+                signals::send(self.front, libc::SIGCONT);
+            }
         }
+    }
+
+    /// Whether the front is in a stop.
+    pub fn front_has_stopped(&self) -> bool {
+        Task::of(self.front).is_some_and(|front| front.state == 'T')
     }
 
     /// The signals that have been held back since the split.
@@ -246,6 +280,7 @@ impl News {
     fn bytes(self) -> [u8; MESSAGE_BYTES] {
         let (kind, number) = match self {
             News::Stopped(signal) => (b's', signal),
+            News::Continued => (b'c', 0),
             News::PassedOn => (b'p', 0),
             News::Ended(Ending::Exited(code)) => (b'e', code),
             News::Ended(Ending::Killed(signal)) => (b'k', signal),
@@ -262,6 +297,7 @@ impl News {
         let number = i32::from_ne_bytes(number);
         match kind {
             b's' => Some(News::Stopped(number)),
+            b'c' => Some(News::Continued),
             b'p' => Some(News::PassedOn),
             b'e' => Some(News::Ended(Ending::Exited(number))),
             b'k' => Some(News::Ended(Ending::Killed(number))),
@@ -280,7 +316,7 @@ mod tests {
     fn news_come_as_they_were_sent() {
         let endings = [Ending::Exited(255), Ending::Killed(9)];
         let (ended, left) = (endings.map(News::Ended), endings.map(News::Left));
-        let all = [News::Stopped(20), News::PassedOn, ended[0], ended[1], left[0], left[1]];
+        let all = [News::Stopped(20), News::Continued, News::PassedOn, ended[0], ended[1], left[0], left[1]];
         assert_eq!(all.map(|news| News::of(news.bytes())), all.map(Some));
         assert_eq!(News::of([b'x'; MESSAGE_BYTES]), None);
     }

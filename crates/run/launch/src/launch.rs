@@ -207,11 +207,8 @@ impl<'a> Launch<'a> {
         match (before, self.stopped, &mut self.link) {
             (None, Some(signal), Some(link)) => link.stopped(signal),
             (Some(_), None, Some(link)) => link.continued(),
-            // It went on and stopped again between two looks; the front, which went on with it, stops again too.
-            (Some(_), Some(signal), Some(link)) if went_on => {
-                link.continued();
-                link.stopped(signal);
-            }
+            // It went on and stopped again between two looks; a front that went on with it stops again too.
+            (Some(_), Some(signal), Some(link)) if went_on && !link.front_has_stopped() => link.stopped(signal),
             (_, Some(signal), None) if std::mem::take(&mut self.asked_to_stop) => self.signals.stop_here(signal),
             _ => {}
         }

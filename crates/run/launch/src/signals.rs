@@ -118,12 +118,36 @@ impl Signals {
         }
     }
 
+    /// Stops this process as [`Signals::stop_here`] does, unless `changed` says that there is no longer a reason. The
+    /// stop is pending before `changed` looks, so that a `SIGCONT` from then on removes it. Returns whether the stop
+    /// was carried out or removed.
+    pub fn stop_unless(&self, signal: i32, changed: impl Fn() -> bool) -> bool {
+        if changed() {
+            return false;
+        }
+        // SAFETY: the signal is held back and waits; `SIGSTOP`, which cannot be held back, stops here.
+        unsafe { libc::raise(signal) };
+        if signal != libc::SIGSTOP && changed() {
+            let (this, now) = (set([signal]), libc::timespec { tv_sec: 0, tv_nsec: 0 });
+            // SAFETY: the set and the time are valid; nothing is written.
+            unsafe { libc::sigtimedwait(&raw const this, std::ptr::null_mut(), &raw const now) };
+            return false;
+        }
+        self.let_through(signal);
+        true
+    }
+
     /// Stops this process as the program was stopped, until another process continues it.
     pub fn stop_here(&self, signal: i32) {
+        // SAFETY: the signal is held back and waits.
+        unsafe { libc::raise(signal) };
+        self.let_through(signal);
+    }
+
+    fn let_through(&self, signal: i32) {
         let this = set([signal]);
         // SAFETY: the set is valid; the signal's action stays the default, which is to stop.
         unsafe {
-            libc::raise(signal);
             libc::pthread_sigmask(libc::SIG_UNBLOCK, &raw const this, std::ptr::null_mut());
             libc::pthread_sigmask(libc::SIG_BLOCK, &raw const this, std::ptr::null_mut());
         }

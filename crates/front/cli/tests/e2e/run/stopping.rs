@@ -12,13 +12,29 @@ fn state(pid: libc::pid_t) -> char {
     stat.rsplit(") ").next().unwrap().chars().next().unwrap()
 }
 
-/// Waits until a child of ours stops.
-fn wait_for_stop(pid: libc::pid_t) -> i32 {
-    let mut status = 0;
-    // SAFETY: `status` is writable.
-    assert_eq!(unsafe { libc::waitpid(pid, &raw mut status, libc::WUNTRACED) }, pid);
-    assert!(libc::WIFSTOPPED(status), "{status:#x}");
-    libc::WSTOPSIG(status)
+/// How often a stop is asked for before the test fails.
+const REQUESTS: u32 = 20;
+/// Looks at the launcher between two requests, a millisecond apart.
+const LOOKS: u32 = 500;
+
+/// Asks the group of a child to stop until it has, and returns the signal that stopped it. A request that comes right
+/// after the one to go on can be lost, so it is repeated.
+fn stopped_by(pid: libc::pid_t, signal: i32) -> i32 {
+    for _ in 0..REQUESTS {
+        // SAFETY: the group is the launcher's own.
+        unsafe { libc::kill(-pid, signal) };
+        for _ in 0..LOOKS {
+            let mut status = 0;
+            // SAFETY: `status` is writable.
+            let found = unsafe { libc::waitpid(pid, &raw mut status, libc::WUNTRACED | libc::WNOHANG) };
+            if found == pid {
+                assert!(libc::WIFSTOPPED(status), "{status:#x}");
+                return libc::WSTOPSIG(status);
+            }
+            std::thread::sleep(std::time::Duration::from_millis(1));
+        }
+    }
+    panic!("process {pid} does not stop");
 }
 
 #[test]
@@ -33,14 +49,12 @@ fn a_job_stops_and_goes_on_as_one() {
         let mut running = Running::of(command);
         let (launcher, program) = (running.pid(), running.program());
         for signal in [libc::SIGTSTP, libc::SIGTTIN, libc::SIGTSTP] {
-            // SAFETY: the group is the launcher's own.
-            unsafe { libc::kill(-launcher, signal) };
-            assert_eq!(wait_for_stop(launcher), signal, "{form:?}");
+            assert_eq!(stopped_by(launcher, signal), signal, "{form:?}");
             // One that is let go in its stop passes from one kind of stop to the other.
             while !['T', 't'].contains(&state(program)) {
                 std::thread::yield_now();
             }
-            // SAFETY: as above.
+            // SAFETY: the group is the launcher's own.
             unsafe { libc::kill(-launcher, libc::SIGCONT) };
             running.send(libc::SIGUSR1);
             assert_eq!(running.line(), "signal 10", "{form:?}");

@@ -1,7 +1,6 @@
 //! hwloc's `lstopo` as the judge of our reading of the same files.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
-#![allow(dead_code, reason = "each test program uses a part of it")]
 
 pub mod written;
 
