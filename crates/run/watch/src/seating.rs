@@ -1,0 +1,257 @@
+//! `seatmap-seating/1`: the threads of living programs, and where they sit.
+//!
+//! Times are in seconds and shares in percent of one CPU over the time between the first look and the last.
+
+use seatmap_os::Tid;
+use serde::{Deserialize, Serialize};
+
+/// The format's name, in the `format` key.
+pub const FORMAT: &str = "seatmap-seating/1";
+
+/// A seating.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Seating {
+    /// [`FORMAT`].
+    pub format: String,
+    /// The computer's name.
+    pub machine: String,
+    /// The time of the last look, in seconds since 1970.
+    pub taken_at_s: f64,
+    /// The time between the first look and the last.
+    pub watched_s: f64,
+    /// The number of looks.
+    pub looks: u32,
+    /// The processes of the chosen programs, by ascending number.
+    pub processes: Vec<Process>,
+    /// Their threads, by process, then by ascending number.
+    pub threads: Vec<Thread>,
+    /// The CPUs where these threads may run, by ascending OS index.
+    pub cpus: Vec<Cpu>,
+    /// The scheduler that decides.
+    pub kernel: Kernel,
+    /// Things that this user could not see.
+    pub unseen: Vec<Unseen>,
+}
+
+/// A thread.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Thread {
+    /// Its process.
+    pub pid: Tid,
+    /// Its number.
+    pub tid: Tid,
+    /// Its name, at most 15 bytes.
+    pub name: String,
+    /// The letter of its state at the last look: `R` runs, `S` sleeps, `D` waits for a device, `T` is stopped.
+    pub state: char,
+    /// How long ago it began.
+    pub age_s: f64,
+    /// The CPUs that it may run on, as a list: `0-3,8`. Empty where the kernel did not say.
+    pub mask: String,
+    /// The scheduling policy: `other`, `batch`, `idle`, `fifo`, `rr`, `deadline`, `ext`.
+    pub policy: String,
+    /// The nice value, -20 to 19.
+    pub nice: i32,
+    /// The priority of a real-time policy, 1 to 99; 0 for other policies.
+    pub real_time_priority: u32,
+    /// The CPU of the last look.
+    pub cpu: Option<u32>,
+    /// The CPUs that it was found running on, or after running, and the share of the looks.
+    pub ran_on: Vec<RanOn>,
+    /// The time on a CPU since it began.
+    pub run_s: f64,
+    /// The time in which it was ready to run and another thread had the CPU, since it began; null where the kernel does
+    /// not count it.
+    pub wait_s: Option<f64>,
+    /// The share of the watched time on a CPU.
+    pub run_percent: f64,
+    /// The share of the watched time in which it waited for a CPU; null where the kernel does not count it.
+    pub wait_percent: Option<f64>,
+    /// Switches since it began because it waited.
+    pub voluntary_switches: u64,
+    /// Switches since it began because the CPU was taken from it.
+    pub forced_switches: u64,
+    /// Changes of CPU since it began; null where the kernel does not say.
+    pub migrations: Option<u64>,
+}
+
+/// A CPU that a thread was found on.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct RanOn {
+    /// Its OS index.
+    pub cpu: u32,
+    /// The share of the looks, or of the time where the trace says.
+    pub percent: f64,
+}
+
+/// A process.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Process {
+    /// Its number.
+    pub pid: Tid,
+    /// The process that started it.
+    pub parent: Tid,
+    /// The name of its first thread.
+    pub name: String,
+    /// The program's file; null where this user may not see it.
+    pub program: Option<String>,
+    /// The user that it belongs to.
+    pub user: Option<u32>,
+    /// How long ago it began.
+    pub age_s: f64,
+    /// The number of its threads.
+    pub threads: usize,
+    /// Its control group with the limits that hold there.
+    pub group: Option<Group>,
+    /// The variables of its environment that bind threads or memory.
+    pub variables: Vec<Variable>,
+    /// Its memory.
+    pub memory: Option<Memory>,
+    /// The accelerators and network cards that it has open.
+    pub devices: Vec<Device>,
+}
+
+/// A control group, with what it and the groups above it allow.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Group {
+    /// Its path below the root of the hierarchy that limits CPUs.
+    pub path: String,
+    /// The CPUs that its members may use; null where it does not say.
+    pub cpus: Option<String>,
+    /// The NUMA nodes that their memory may come from.
+    pub nodes: Option<String>,
+    /// The CPU time that its members may take, in CPUs: 1.5 are three seconds in two. Null means without a limit.
+    pub quota_cpus: Option<f64>,
+    /// The number of periods in which the quota was used up, since the group was made.
+    pub throttled: Option<u64>,
+}
+
+/// A variable that binds.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Variable {
+    /// Its name: `OMP_PLACES`, `GOMP_CPU_AFFINITY`, `SLURM_CPU_BIND`...
+    pub name: String,
+    /// Its value.
+    pub value: String,
+    /// The CPUs that it asks for, as a list; null where it names none.
+    pub cpus: Option<String>,
+    /// The number of threads that it asks for.
+    pub threads: Option<u32>,
+}
+
+/// The memory of a process.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Memory {
+    /// The bytes on each NUMA node.
+    pub nodes: Vec<OnNode>,
+    /// The mappings with most memory, largest first.
+    pub mappings: Vec<Mapping>,
+    /// The bytes in huge pages.
+    pub huge_bytes: u64,
+}
+
+/// Memory on one NUMA node.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct OnNode {
+    /// The node.
+    pub node: u32,
+    /// The bytes there.
+    pub bytes: u64,
+}
+
+/// A mapping of memory.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Mapping {
+    /// Its file, or `heap`, `stack`, `anonymous`.
+    pub name: String,
+    /// Its first address, in hexadecimal.
+    pub address: String,
+    /// Its memory policy, as the kernel writes it: `default`, `bind:0`, `interleave:0-1`.
+    pub policy: String,
+    /// The bytes on each node.
+    pub nodes: Vec<OnNode>,
+    /// The size of its pages.
+    pub page_bytes: u64,
+}
+
+/// A device that a process has open.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Device {
+    /// Its file: `/dev/nvidia0`, `/dev/infiniband/uverbs0`.
+    pub name: String,
+    /// What it is: `gpu` or `nic`.
+    pub kind: String,
+    /// Its NUMA node; null where it has none.
+    pub node: Option<u32>,
+    /// The CPUs next to it, as a list.
+    pub cpus: Option<String>,
+}
+
+/// A CPU, with all that comes to it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Cpu {
+    /// Its OS index.
+    pub cpu: u32,
+    /// The share of the watched time in which it was not idle; null where the kernel does not say.
+    pub busy_percent: Option<f64>,
+    /// The share of the watched time in which a hypervisor gave it to others.
+    pub steal_percent: Option<f64>,
+    /// The interrupts that came to it while it was watched, by source, most frequent first.
+    pub interrupts: Vec<Interrupt>,
+    /// The threads of other programs that ran there, busiest first.
+    pub strangers: Vec<Stranger>,
+}
+
+/// Interrupts of one source on one CPU.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Interrupt {
+    /// Its number, or the kernel's letters for it: `24`, `LOC`, `RES`.
+    pub irq: String,
+    /// Its device or meaning.
+    pub name: String,
+    /// How many came in a second.
+    pub per_second: f64,
+}
+
+/// A thread of another program.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Stranger {
+    /// Its process.
+    pub pid: Tid,
+    /// Its number.
+    pub tid: Tid,
+    /// Its name.
+    pub name: String,
+    /// The share of the watched time that it ran.
+    pub run_percent: f64,
+    /// The CPUs that it may run on, as a list.
+    pub mask: String,
+}
+
+/// The scheduler and its settings.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Kernel {
+    /// The kernel's release.
+    pub release: String,
+    /// The scheduler that a program has loaded (sched_ext); null means the kernel's own.
+    pub sched_ext: Option<String>,
+    /// Whether the kernel keeps the threads of a process near one cache (SCHED_CACHE); null where it does not know how.
+    pub cache_aware: Option<bool>,
+    /// Whether it moves memory to the threads that use it, or them to it; null where it does not know how.
+    pub numa_balancing: Option<bool>,
+    /// The CPUs among which the kernel does not divide load (`isolcpus`), as a list.
+    pub isolated: String,
+    /// The CPUs without a tick (`nohz_full`), as a list.
+    pub no_hz_full: String,
+}
+
+/// Something that could not be seen.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Unseen {
+    /// The thing: `memory`, `environment`, `devices`, `threads`.
+    pub what: String,
+    /// The processes for which that holds, by number.
+    pub pids: Vec<Tid>,
+    /// The reason.
+    pub why: String,
+}
