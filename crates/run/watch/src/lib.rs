@@ -9,10 +9,18 @@
 //! |---|---|
 //! | [`seating`] | the document: threads, processes, CPUs, the kernel's scheduler, and what was not seen |
 //! | [`finding`] | one thing that is wrong, with figures and a remedy |
+//! | [`rule`], [`expected`] | the rules that a user can name; the seats of a plan or report |
+//! | [`judge`](mod@judge) | holds a seating against them |
 #![deny(missing_docs)]
 
+pub mod expected;
 pub mod finding;
+pub mod judge;
+pub mod rule;
 pub mod seating;
 
+pub use expected::Expected;
 pub use finding::{Finding, Gravity};
+pub use judge::{Asked, Verdict, judge};
+pub use rule::{Rule, UnknownRule};
 pub use seating::{Cpu, Kernel, Process, Seating, Thread, Unseen};

@@ -72,7 +72,8 @@ impl<'a> Facts<'a> {
         let sitters = seating.threads.iter().filter_map(|thread| sitter(thread, &usual)).collect();
         let processes = seating.processes.iter().map(|process| (process.pid, process)).collect();
         let busy_percent = seating.cpus.iter().filter_map(|cpu| Some((cpu.cpu, cpu.busy_percent?))).collect();
-        let mut facts = Facts { seating, topology, online, usual, isolated, sitters, expected, processes, busy_percent };
+        let mut facts =
+            Facts { seating, topology, online, usual, isolated, sitters, expected, processes, busy_percent };
         let planned = facts.planned();
         facts.sitters.iter_mut().for_each(|sitter| sitter.is_as_planned = planned.contains(&sitter.thread.tid));
         facts
@@ -268,7 +269,8 @@ mod tests {
 
     #[test]
     fn sentences_name_a_few() {
-        let made = Made::new(2).thread(1, 1, "0").thread(1, 2, "0").thread(1, 3, "0").thread(1, 4, "0").thread(1, 5, "0");
+        let made =
+            Made::new(2).thread(1, 1, "0").thread(1, 2, "0").thread(1, 3, "0").thread(1, 4, "0").thread(1, 5, "0");
         let facts = made.facts();
         let sitters: Vec<&Sitter> = facts.sitters.iter().collect();
         assert_eq!(listed(&sitters[..2]), "thread 1 'main' and thread 2 'worker'");

@@ -1,7 +1,9 @@
 //! Seatings and machines made by hand, so that each rule can be shown a fault that this computer does not have.
 
 use super::Facts;
-use crate::seating::{Cpu, Device, FORMAT, Group, Interrupt, Memory, OnNode, Process, Seating, Stranger, Thread, Variable};
+use crate::seating::{
+    Cpu, Device, FORMAT, Group, Interrupt, Memory, OnNode, Process, Seating, Stranger, Thread, Variable,
+};
 use seatmap_machine::{CoreKind, Pu, Topology};
 use seatmap_os::{CpuSet, Tid};
 
@@ -18,7 +20,14 @@ impl Made {
     /// A machine with this number of CPUs, each a core of its own, that idle, and no program.
     #[must_use]
     pub fn new(cpus: u32) -> Self {
-        let pus = (0..cpus).map(|os| Pu { os, core: Some(os), l3: Some(0), numa: Some(0), package: Some(0), ..Pu::default() });
+        let pus = (0..cpus).map(|os| Pu {
+            os,
+            core: Some(os),
+            l3: Some(0),
+            numa: Some(0),
+            package: Some(0),
+            ..Pu::default()
+        });
         let topology = Topology { pus: pus.collect() };
         let idle = |cpu| Cpu { cpu, busy_percent: Some(0.0), ..Cpu::default() };
         let seating = Seating {
@@ -151,16 +160,17 @@ impl Made {
     #[must_use]
     pub fn variable(mut self, name: &str, value: &str, cpus: Option<&str>, threads: Option<u32>) -> Self {
         let (name, value) = (name.to_owned(), value.to_owned());
-        let variable = Variable { name, value, cpus: cpus.map(str::to_owned), threads };
+        let variable = Variable { name, value, cpus: cpus.map(str::to_owned), threads, ..Variable::default() };
         self.last().into_iter().for_each(|process| process.variables.push(variable.clone()));
         self
     }
 
-    /// With limits on the last process.
+    /// With limits on the last process: CPUs, a quota, and the periods in which it was used up while watched.
     #[must_use]
     pub fn group(mut self, cpus: Option<&str>, quota_cpus: Option<f64>, throttled: u64) -> Self {
         let cpus = cpus.map(str::to_owned);
-        let group = Group { path: "/box".to_owned(), cpus, quota_cpus, throttled: Some(throttled), ..Group::default() };
+        let throttled_watched = Some(throttled);
+        let group = Group { path: "/box".to_owned(), cpus, quota_cpus, throttled_watched, ..Group::default() };
         self.last().into_iter().for_each(|process| process.group = Some(group.clone()));
         self
     }
@@ -188,7 +198,11 @@ impl Made {
     #[must_use]
     pub fn interrupts(mut self, cpu: u32, irq: &str, name: &str, per_second: f64) -> Self {
         let interrupt = Interrupt { irq: irq.to_owned(), name: name.to_owned(), per_second };
-        self.seating.cpus.iter_mut().filter(|one| one.cpu == cpu).for_each(|one| one.interrupts.push(interrupt.clone()));
+        self.seating
+            .cpus
+            .iter_mut()
+            .filter(|one| one.cpu == cpu)
+            .for_each(|one| one.interrupts.push(interrupt.clone()));
         self
     }
 
