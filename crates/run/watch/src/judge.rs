@@ -23,6 +23,7 @@ mod shared_core;
 mod shared_cpu;
 mod stopped;
 mod strangers;
+pub mod told;
 mod variables;
 
 use crate::expected::Expected;
@@ -31,9 +32,7 @@ use crate::rule::Rule;
 use crate::seating::{Process, Seating};
 pub(crate) use facts::Facts;
 use seatmap_machine::Topology;
-use seatmap_os::Tid;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeSet;
 
 /// The things that a seating is held against.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -142,13 +141,6 @@ fn has_unseen(seating: &Seating) -> bool {
     !seating.unseen.is_empty() || seating.threads.iter().any(|thread| thread.mask.is_empty())
 }
 
-/// The processes that somebody has bound: one of their threads may not use all usual CPUs.
-#[must_use]
-pub fn bound(seating: &Seating, topology: &Topology) -> BTreeSet<Tid> {
-    let facts = Facts::new(seating, topology, None);
-    facts.sitters.iter().filter(|sitter| sitter.is_bound).map(|sitter| sitter.thread.pid).collect()
-}
-
 /// A process in a sentence: `redis-server (4711)`.
 #[must_use]
 pub fn named_process(process: &Process) -> String {
@@ -169,7 +161,6 @@ mod tests {
         let made = Made::new(4).busy(7, 7, "0-3", 90.0, 5.0).busy(7, 8, "0-3", 80.0, 5.0).busy(9, 9, "0-3", 99.0, 0.0);
         let made = made.interrupts(0, "24", "eth0", 9000.0).stranger(0, "other", 60.0, "0-3").memory(&[50, 900]);
         assert_eq!(judged(&made, &[]), []);
-        assert!(bound(&made.seating, &made.topology).is_empty());
     }
 
     #[test]
@@ -196,11 +187,5 @@ mod tests {
         assert!(!verdict(&made).fails(false) && verdict(&made).fails(true));
         let made = Made::new(4).busy(7, 7, "1", 50.0, 50.0).busy(7, 8, "1", 50.0, 50.0);
         assert!(verdict(&made).fails(false));
-    }
-
-    #[test]
-    fn bound_programs_are_found() {
-        let made = Made::new(4).thread(7, 7, "0-3").thread(7, 8, "2").thread(9, 9, "0-3").thread(11, 11, "0-2");
-        assert_eq!(bound(&made.seating, &made.topology).into_iter().collect::<Vec<_>>(), [7, 11]);
     }
 }

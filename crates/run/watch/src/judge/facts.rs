@@ -214,9 +214,13 @@ pub(crate) fn listed(sitters: &[&Sitter]) -> String {
     }
 }
 
-/// A number with its noun: `1 thread`, `3 threads`.
+/// A number with its noun: `1 thread`, `3 threads`, `2 processes`.
 pub(crate) fn count(number: usize, noun: &str) -> String {
-    let ending = if number == 1 { "" } else { "s" };
+    let ending = match number {
+        1 => "",
+        _ if noun.ends_with("ss") => "es",
+        _ => "s",
+    };
     format!("{number} {noun}{ending}")
 }
 

@@ -1,5 +1,6 @@
 //! Seatings and machines made by hand, so that each rule can be shown a fault that this computer does not have.
 
+#[cfg(test)]
 use super::Facts;
 use crate::seating::{
     Cpu, Device, FORMAT, Group, Interrupt, Memory, OnNode, Process, Seating, Stranger, Thread, Variable,
@@ -215,6 +216,7 @@ impl Made {
         self
     }
 
+    #[cfg(test)]
     pub(crate) fn facts(&self) -> Facts<'_> {
         Facts::new(&self.seating, &self.topology, None)
     }
