@@ -19,6 +19,8 @@ pub struct Mapping {
     pub nodes: OnNodes,
     /// The bytes of one page.
     pub page_bytes: u64,
+    /// Whether a file or shared memory is behind it, whose pages other processes may have brought where they are.
+    pub has_file: bool,
     /// Whether its pages come from the pool of huge pages (hugetlbfs).
     pub is_huge: bool,
 }
@@ -62,7 +64,10 @@ impl Mapping {
             None => (word, &b""[..]),
         };
         match key {
-            b"file" => self.name = bytes::unescaped(value),
+            b"file" => {
+                self.name = bytes::unescaped(value);
+                self.has_file = true;
+            }
             b"heap" | b"stack" => self.name = bytes::text(key),
             b"huge" => self.is_huge = true,
             b"kernelpagesize_kB" => self.page_bytes = unsigned(value).unwrap_or(0).saturating_mul(1024),
@@ -152,6 +157,7 @@ nonsense default N0=1
         assert_eq!(found.iter().map(told).collect::<Vec<_>>(), wanted);
         assert_eq!(found[1].nodes, OnNodes::from([(0, 12288), (1, 4096)]));
         assert!(found[2].is_huge && found[2].page_bytes == 2 << 20 && !found[0].is_huge);
+        assert!(found[0].has_file && !found[1].has_file);
     }
 
     #[test]
