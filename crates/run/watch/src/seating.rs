@@ -150,6 +150,9 @@ pub struct Variable {
 pub struct Memory {
     /// The bytes on each NUMA node.
     pub nodes: Vec<OnNode>,
+    /// The part of them that no file is behind: heap, stacks, anonymous mappings. Pages of files may be where another
+    /// process brought them.
+    pub own: Vec<OnNode>,
     /// The mappings with most memory, largest first.
     pub mappings: Vec<Mapping>,
     /// The bytes in huge pages.

@@ -18,7 +18,7 @@ fn of_program(facts: &Facts, process: &Process, sitters: &[&Sitter]) -> Option<F
     let near = facts.parts(&union(sitters), |pu| pu.numa)?;
     let all = facts.topology.count(|pu| pu.numa);
     let memory = process.memory.as_ref().filter(|_| all > 1 && !near.is_empty() && near.len() < all)?;
-    let total: u64 = memory.nodes.iter().map(|on| on.bytes).sum();
+    let total: u64 = own(memory).iter().map(|on| on.bytes).sum();
     let far = far_bytes(memory, &near);
     let bytes: u64 = far.values().sum();
     let percent = 100.0 * bytes as f64 / total.max(1) as f64;
@@ -39,10 +39,15 @@ fn of_program(facts: &Facts, process: &Process, sitters: &[&Sitter]) -> Option<F
     Some(finding.mended_by(format!("migratepages {} {from} {to}", process.pid)))
 }
 
+/// The memory that the process has brought itself. Pages of files lie where any process read them first.
+fn own(memory: &Memory) -> &[OnNode] {
+    if memory.own.is_empty() { &memory.nodes } else { &memory.own }
+}
+
 /// The bytes on each node elsewhere, without those of mappings that ask for it.
 fn far_bytes(memory: &Memory, near: &BTreeSet<u32>) -> BTreeMap<u32, u64> {
     let is_far = |on: &&OnNode| !near.contains(&on.node);
-    let mut far: BTreeMap<u32, u64> = memory.nodes.iter().filter(is_far).map(|on| (on.node, on.bytes)).collect();
+    let mut far: BTreeMap<u32, u64> = own(memory).iter().filter(is_far).map(|on| (on.node, on.bytes)).collect();
     let asked = memory.mappings.iter().filter(|mapping| !["", "default"].contains(&mapping.policy.as_str()));
     for on in asked.flat_map(|mapping| &mapping.nodes).filter(is_far) {
         far.entry(on.node).and_modify(|bytes| *bytes = bytes.saturating_sub(on.bytes));
@@ -85,6 +90,14 @@ mod tests {
         assert_eq!(judge(&two_nodes("0-3", &[2000, 60]).facts()), [], "3 %");
         assert_eq!(judge(&two_nodes("0-7", &[100, 900]).facts()), []);
         assert_eq!(judge(&Made::new(8).thread(7, 7, "0").memory(&[100, 100]).facts()), [], "one node");
+    }
+
+    #[test]
+    fn pages_of_files_are_left_out() {
+        let mut made = two_nodes("0-3", &[500, 500]);
+        let own = vec![OnNode { node: 0, bytes: 500 << 20 }];
+        made.seating.processes[0].memory.iter_mut().for_each(|memory| memory.own = own.clone());
+        assert_eq!(judge(&made.facts()), []);
     }
 
     #[test]
