@@ -20,6 +20,8 @@ mod files;
 pub mod finding;
 mod glob;
 mod looks;
+#[cfg(test)]
+mod made;
 pub mod options;
 mod others;
 mod process;
