@@ -174,7 +174,8 @@ fn of_unit(files: &mut Files, name: &str) -> Result<BTreeSet<Tid>, ChoiceError> 
     if folders.is_empty() {
         let is_unit = |name: &String| [".service", ".scope", ".slice"].iter().any(|ending| name.ends_with(ending));
         let names = all.iter().map(|folder| unit_of(folder)).filter(is_unit);
-        return Err(ChoiceError::NothingMatches { looked_for, nearest: glob::nearest(name, names) });
+        let wanted = if name.contains('.') { &spelled[0] } else { &spelled[1] };
+        return Err(ChoiceError::NothingMatches { looked_for, nearest: glob::nearest(wanted, names) });
     }
     members(files, &folders, looked_for)
 }

@@ -20,7 +20,7 @@ pub struct Finding {
     pub rule: String,
     /// How grave it is.
     pub gravity: Gravity,
-    /// What is wrong, where, and by how much, as a sentence.
+    /// The fault, its place and its size, as a sentence.
     pub what: String,
     /// The process; null where it concerns several.
     pub pid: Option<Tid>,

@@ -69,7 +69,7 @@ mod tests {
         let names = ["redis-server", "nginx", "postgres", "nginx"].map(str::to_owned);
         let found = |wanted| nearest(wanted, names.clone().into_iter());
         assert_eq!(
-            (found("redis"), found("ngnix*"), found("*")),
+            (found("redis"), found("nginex*"), found("*")),
             (vec!["redis-server".into()], vec!["nginx".into()], vec![])
         );
         assert!(found("zzz").is_empty());

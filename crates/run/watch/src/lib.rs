@@ -24,6 +24,8 @@ pub mod finding;
 mod glob;
 pub mod judge;
 mod looks;
+#[cfg(test)]
+mod made;
 pub mod options;
 mod others;
 mod process;

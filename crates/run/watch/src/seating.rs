@@ -188,7 +188,7 @@ pub struct Mapping {
 pub struct Device {
     /// Its file: `/dev/nvidia0`, `/dev/infiniband/uverbs0`.
     pub name: String,
-    /// What it is: `gpu` or `nic`.
+    /// The kind of device: `gpu` or `nic`.
     pub kind: String,
     /// Its NUMA node; null where it has none.
     pub node: Option<u32>,

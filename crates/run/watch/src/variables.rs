@@ -224,7 +224,7 @@ mod tests {
 
         /// Text of the characters that the parsers know gets further into them.
         #[test]
-        fn any_nearly_right_value_will_do(name in names(), value in "[][{}0-9x:,*! |-]{0,40}", wrapped: bool) {
+        fn any_nearly_right_value_will_do(name in names(), value in r"[\[\]{}0-9x:,*! |-]{0,40}", wrapped: bool) {
             let value = if wrapped { format!("proclist=[{value}]") } else { format!("map_cpu:{value}") };
             let _ = (read(name, &value), read(name, value.trim_start_matches("map_cpu:")));
         }
