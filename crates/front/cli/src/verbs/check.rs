@@ -84,7 +84,8 @@ impl Checker<'_> {
         let Some(mut watcher) = self.begin()? else { return self.tell_of_nothing() };
         watcher.watch(self.typed.seconds);
         let seating = watcher.seating();
-        if seating.processes.is_empty() {
+        // A /proc that hides other users may show nothing at all, which is told.
+        if seating.processes.is_empty() && !self.typed.all {
             return Err(CliError::input("the program ended while it was watched"));
         }
         let judged = self.judged(&seating);

@@ -46,7 +46,11 @@ fn of_programs(facts: &Facts, families: &[Tid], seats: &[(u32, Vec<&Sitter>)]) -
     let age_s = sitters().map(|sitter| sitter.thread.age_s).fold(f64::INFINITY, f64::min);
     let finding = Finding::remark("overlap", what).grave_if(wanted_percent > 100.0 || is_choice);
     let finding = finding.tids(sitters().map(|sitter| sitter.tid())).on(&on);
-    let finding = finding.since(age_s).measured(wanted_percent, "percent of one CPU");
+    let finding = finding.since(age_s);
+    let finding = match wanted_percent > 0.0 {
+        true => finding.measured(wanted_percent, "percent of one CPU"),
+        false => finding,
+    };
     let Some(last) = families.last() else { return finding };
     let taken: CpuSet = facts.sitters.iter().filter_map(Sitter::seat).collect();
     let free = facts.allowed(*last).within(&facts.usual).without(&taken);
