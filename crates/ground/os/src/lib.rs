@@ -6,9 +6,11 @@
 //! | [`affinity`] | pinning of the calling thread, verified |
 //! | [`cpus`] | which CPUs are present, online and allowed |
 //! | [`task`], [`usage`] | threads and processes as `/proc` shows them; what a thread has used |
+//! | [`traced`] | facts about a thread that a tracer asks for |
 //! | [`layout`], [`group`] | where control groups are mounted, and their members |
 //! | [`irq`] | interrupts: where they may go, and where they go |
 //! | [`attribute`], [`memory`] | notes on files that the kernel keeps for us; how much memory is free |
+//! | [`mempolicy`], [`pages`] | NUMA policies of threads; the nodes on which a process's pages are |
 //! | [`root`] | the files of `/proc` and `/sys` below a root that tests can set |
 //! | [`trusted`], [`whole_file`] | files that no other user can change; files that are replaced whole |
 //! | [`state`] | the folder where Seatmap remembers things between runs |
@@ -28,11 +30,14 @@ pub mod group;
 pub mod irq;
 pub mod layout;
 pub mod memory;
+pub mod mempolicy;
+pub mod pages;
 pub mod root;
 pub mod small;
 pub mod state;
 pub mod steal;
 pub mod task;
+pub mod traced;
 pub mod trusted;
 pub mod usage;
 pub mod whole_file;
