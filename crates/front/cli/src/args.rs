@@ -56,7 +56,22 @@ const RARELY_NEEDED: [(&str, &[&str]); 5] = [
             "seed", "before", "fix", "svg",
         ],
     ),
-    ("run", &["once", "skip", "start_at", "detach", "allow_unseated", "force", "any_machine", "html"]),
+    (
+        "run",
+        &[
+            "once",
+            "skip",
+            "start_at",
+            "detach",
+            "allow_unseated",
+            "force",
+            "any_machine",
+            "html",
+            "huge",
+            "move_pages",
+            "verify_memory",
+        ],
+    ),
     ("rank", &["long", "unidirectional", "symmetry", "shard", "seed", "counters", "csv", "svg", "sample"]),
     ("stats", &["private", "warm_up", "between", "stride", "elements", "syscall", "trace", "class"]),
 ];

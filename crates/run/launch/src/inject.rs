@@ -144,8 +144,8 @@ impl Injection {
         let mask = call.words().iter().flat_map(|word| word.to_ne_bytes()).collect::<Vec<u8>>();
         let place = (self.before[arch::STACK] - mask.len() as u64 - RED_ZONE_BYTES) & !15;
         let mut kept = vec![0; mask.len()];
-        let written = tracee::read_memory(self.tid, place, &mut kept)
-            .and_then(|()| tracee::write_memory(self.tid, place, &mask));
+        let written =
+            tracee::read_memory(self.tid, place, &mut kept).and_then(|()| tracee::write_memory(self.tid, place, &mask));
         if written.is_err() {
             return Injected::refused("its stack has no room for the mask of nodes");
         }

@@ -8,8 +8,11 @@ use std::ptr;
 
 /// The events that stop a thread: a new thread or process, and a program executed. `PTRACE_O_EXITKILL` is left out: a
 /// launcher that is killed must not take the program with it; the kernel then lets go of every thread by itself.
-const OPTIONS: libc::c_int =
-    libc::PTRACE_O_TRACECLONE | libc::PTRACE_O_TRACEFORK | libc::PTRACE_O_TRACEVFORK | libc::PTRACE_O_TRACEEXEC | libc::PTRACE_O_TRACESYSGOOD;
+const OPTIONS: libc::c_int = libc::PTRACE_O_TRACECLONE
+    | libc::PTRACE_O_TRACEFORK
+    | libc::PTRACE_O_TRACEVFORK
+    | libc::PTRACE_O_TRACEEXEC
+    | libc::PTRACE_O_TRACESYSGOOD;
 
 /// The signal of a stop at a system call, of a thread that was resumed to its next one (`PTRACE_O_TRACESYSGOOD`).
 const CALLS: i32 = libc::SIGTRAP | 0x80;

@@ -46,6 +46,12 @@ prop_compose! {
 }
 
 prop_compose! {
+    fn nodes()(nodes in prop::collection::btree_set(0_u32..1024, 0..4)) -> Vec<u32> {
+        nodes.into_iter().collect()
+    }
+}
+
+prop_compose! {
     fn plan()(placement in prop::collection::vec(0..=MAX_CPU, 1..40))(
         pus in {
             let mut os = placement.clone();
@@ -53,6 +59,7 @@ prop_compose! {
             os.dedup();
             os.into_iter().map(pu).collect::<Vec<_>>()
         },
+        memory in prop_oneof![Just(Vec::new()), prop::collection::vec(nodes(), placement.len())],
         names in prop_oneof![Just(Vec::new()), prop::collection::vec(word(), placement.len())],
         channels in prop::collection::vec(channel(placement.len()), 0..4),
         placement in Just(placement),
@@ -63,7 +70,7 @@ prop_compose! {
         (seconds, seed) in (prop::option::of(figure()), any::<Option<u64>>()),
     ) -> Plan {
         Plan {
-            pattern, names, pus, objective, cost, lower_bound, optimal, baselines, channels, method, seconds, seed,
+            pattern, memory, names, pus, objective, cost, lower_bound, optimal, baselines, channels, method, seconds, seed,
             tool,
             date: Some("2026-01-31".into()),
             ..Plan::new(machine, placement)
