@@ -102,10 +102,9 @@ impl Policies {
 
     /// The policy of a thread, for its record; `None` where the plan says nothing about it.
     fn of_thread(&self, tid: Tid) -> Option<ThreadMemory> {
-        let thread = self.threads.get(&tid)?;
+        let thread = self.threads.get(&tid).filter(|thread| thread.wants != self.usual)?;
         let is_set = thread.has == thread.wants;
-        let is_told = thread.wants != self.usual || !is_set;
-        is_told.then(|| ThreadMemory { policy: thread.wants.to_string(), is_set, trouble: thread.trouble.clone() })
+        Some(ThreadMemory { policy: thread.wants.to_string(), is_set, trouble: thread.trouble.clone() })
     }
 
     fn settle(&mut self, tid: Tid, outcome: Result<(), String>) {
@@ -173,9 +172,12 @@ mod tests {
         assert_eq!(policies.due(72), Some(&Policy::local()), "the plan says nothing: not its creator's");
         policies.settle(72, Err("no".to_owned()));
         assert_eq!(policies.due(72), None, "what failed is not tried again");
-        assert_eq!(policies.of_thread(72).unwrap().trouble.as_deref(), Some("no"));
+        assert_eq!(policies.of_thread(72), None, "the plan says nothing about it");
         policies.sits(72, Some(0));
         assert_eq!(policies.due(72), Some(&bind(2)), "on another seat it is");
+        policies.settle(72, Err("no".to_owned()));
+        assert_eq!(policies.of_thread(72).unwrap().trouble.as_deref(), Some("no"));
+        policies.sits(72, Some(1));
         policies.renumber(72, 80);
         assert!(policies.due(72).is_none() && policies.due(80).is_some());
         policies.remove(80);
