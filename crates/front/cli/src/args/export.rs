@@ -43,6 +43,24 @@ pub enum ExportFormat {
     Systemd,
     /// Plan: as taskset, with hwloc-bind.
     Hwloc,
+    /// Plan: as taskset, with numactl, which binds memory too.
+    Numactl,
+    /// Plan: options of docker run.
+    Docker,
+    /// Plan: options of podman run.
+    Podman,
+    /// Plan: vCPUs, memory and topology of a libvirt domain.
+    Libvirt,
+    /// Plan: options of a DPDK program.
+    Dpdk,
+    /// Plan: lines of nginx's configuration.
+    Nginx,
+    /// Plan: lines of redis's configuration.
+    Redis,
+    /// Plan: a policy of Kubernetes' NRI plugin balloons.
+    K8s,
+    /// Plan: a configuration of the sched_ext scheduler scx_layered.
+    SchedExt,
     /// Either: the document as Seatmap writes it.
     Json,
 }
@@ -53,7 +71,7 @@ impl ExportFormat {
         [ExportFormat::Csv, ExportFormat::HwlocXml, ExportFormat::Svg, ExportFormat::Json];
 
     /// What a plan can be written as.
-    pub const OF_PLANS: [ExportFormat; 10] = [
+    pub const OF_PLANS: [ExportFormat; 19] = [
         ExportFormat::Taskset,
         ExportFormat::OmpPlaces,
         ExportFormat::Gomp,
@@ -63,6 +81,15 @@ impl ExportFormat {
         ExportFormat::Slurm,
         ExportFormat::Systemd,
         ExportFormat::Hwloc,
+        ExportFormat::Numactl,
+        ExportFormat::Docker,
+        ExportFormat::Podman,
+        ExportFormat::Libvirt,
+        ExportFormat::Dpdk,
+        ExportFormat::Nginx,
+        ExportFormat::Redis,
+        ExportFormat::K8s,
+        ExportFormat::SchedExt,
         ExportFormat::Json,
     ];
 
