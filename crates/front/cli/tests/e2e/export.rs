@@ -233,3 +233,22 @@ fn threads_without_names_are_no_layers() {
     let line = place.one_line_refusal(&["export", "--format", "sched-ext", "bare.json"]);
     assert!(line.starts_with("seatmap: bare.json: scx_layered knows threads by their names"), "{line}");
 }
+
+/// Each task's memory is that of its CPU's node, from the search to the other tools.
+#[test]
+fn memory_goes_from_place_to_other_tools() {
+    let place = Place::new();
+    let options = ["--on", "xeon-e5-2680-2s", "--pattern", "ring:32", "--use-smt", "--memory", "--kicks", "1"];
+    place.stdout(&[&["place"], &options[..], &["-o", "plan.json"]].concat());
+    let plan: serde_json::Value = serde_json::from_str(&place.read("plan.json")).unwrap();
+    for (task, nodes) in plan["memory"].as_array().unwrap().iter().enumerate() {
+        let pu = plan["pus"].as_array().unwrap().iter().find(|pu| pu["os"] == plan["placement"][task]).unwrap();
+        assert_eq!(nodes.as_array().unwrap()[..], [pu["numa"].clone()], "task {task}");
+    }
+    let export = |format: &str| place.stdout(&["export", "plan.json", "--format", format]);
+    assert!(export("docker").ends_with(" --cpuset-mems=0,1\n") && export("systemd").ends_with("NUMAMask=0 1\n"));
+    assert!(export("slurm").contains(" --mem-bind=map_mem:") && export("libvirt").contains("nodeset='0,1'"));
+    assert_eq!(export("numactl").matches(" --membind=").count(), 33);
+    place.stdout(&[&["place"], &options[..5], &["-o", "plan.json"]].concat());
+    assert!(!place.read("plan.json").contains("\"memory\""), "nobody asked");
+}

@@ -3,6 +3,7 @@
  *   N         N threads
  *   N stay    then the main thread waits for the end of stdin, and prints the same again
  *   N spin    each thread is busy for a while before that, so that it may be stopped anywhere
+ *   N bind M  chooses memory of node M alone, whatever it was started with
  *   N sleep   each thread sleeps for a while before that, and says how long it did, in tenths of a second
  */
 #define _GNU_SOURCE
@@ -11,7 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
 #define BYTES (4L << 20)
 #define PAGE 4096L
@@ -82,6 +85,11 @@ int main(int argc, char **argv)
 {
     int count = argc > 1 ? atoi(argv[1]) : 0;
     what = argc > 2 ? argv[2] : "";
+    if (!strcmp(what, "bind")) {
+        unsigned long node = 1UL << atoi(argv[3]);
+        if (syscall(SYS_set_mempolicy, 2, &node, 64UL))
+            perror("set_mempolicy");
+    }
     void *mapping = touch("main");
     for (int i = 0; i < count; i++) {
         pthread_t one;
