@@ -181,10 +181,12 @@ fn percent(part: u64, whole: u64) -> f64 {
 #[must_use]
 pub fn size(bytes: u64) -> String {
     let kib = bytes as f64 / 1024.0;
-    match bytes {
-        ..0x10_0000 => format!("{kib:.0} KiB"),
-        ..0x4000_0000 => format!("{:.1} MiB", kib / 1024.0),
-        _ => format!("{:.1} GiB", kib / 1024.0 / 1024.0),
+    if bytes < 1 << 20 {
+        format!("{kib:.0} KiB")
+    } else if bytes < 1 << 30 {
+        format!("{:.1} MiB", kib / 1024.0)
+    } else {
+        format!("{:.1} GiB", kib / 1024.0 / 1024.0)
     }
 }
 
