@@ -188,7 +188,7 @@ impl Policy {
         tried.map_err(|source| self.refusal(source))
     }
 
-    /// What an error of the kernel means for this policy.
+    /// The meaning of a kernel's error for this policy.
     #[must_use]
     pub fn refusal(&self, source: io::Error) -> PolicyError {
         match source.raw_os_error() {

@@ -1,9 +1,10 @@
 //! Makes a stopped thread of the program set its memory policy.
 //!
-//! set_mempolicy(2) sets the policy of the thread that calls it, so the thread itself must call it. The tracer points the
-//! stopped thread to an instruction that calls the kernel: the one that it comes from, or one of the vDSO. It lets the
-//! thread run to the end of that one call, and puts everything back: registers, signal mask, and the bytes below the
-//! stack that held the node mask. No other instruction of the program runs, and no signal is delivered meanwhile.
+//! set_mempolicy(2) sets the policy of the thread that calls it, so the thread itself must call it. The tracer points
+//! the stopped thread to an instruction that calls the kernel: the one that it comes from, or one of the vDSO. It
+//! lets the thread run to the end of that one call, and puts everything back: registers, signal mask, and the bytes
+//! below the stack that held the node mask. No other instruction of the program runs, and no signal is delivered
+//! meanwhile.
 //!
 //! The thread is left alone, and the report says why, if it runs 32-bit code, or has a seccomp filter that the launcher
 //! does not have: that might end the program for the call.

@@ -6,7 +6,7 @@ use seatmap_os::mempolicy::Nodes;
 use seatmap_os::pages::{self, Pages};
 use seatmap_os::{CpuSet, Root, Tid, layout, task};
 
-/// What a move did, in bytes that the process allocated itself.
+/// The outcome of a move, in bytes that the process allocated itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Moved {
     /// The process.

@@ -8,7 +8,7 @@ pub struct Export {
     /// The plan or profile: a file, or the name of a bundled machine; - is stdin.
     #[arg(value_name = "PLAN|PROFILE")]
     pub document: String,
-    /// What to write.
+    /// The format to write.
     #[arg(long)]
     pub format: ExportFormat,
     /// Where; stdout by default.
@@ -16,7 +16,7 @@ pub struct Export {
     pub output: Option<PathBuf>,
 }
 
-/// What a profile or a plan can be written as.
+/// The formats of profiles and plans.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum ExportFormat {
     /// Profile: core-to-core-latency's lower triangle of one-way nanoseconds.
@@ -66,11 +66,11 @@ pub enum ExportFormat {
 }
 
 impl ExportFormat {
-    /// What a profile can be written as.
+    /// The formats of profiles.
     pub const OF_PROFILES: [ExportFormat; 4] =
         [ExportFormat::Csv, ExportFormat::HwlocXml, ExportFormat::Svg, ExportFormat::Json];
 
-    /// What a plan can be written as.
+    /// The formats of plans.
     pub const OF_PLANS: [ExportFormat; 19] = [
         ExportFormat::Taskset,
         ExportFormat::OmpPlaces,
@@ -93,7 +93,7 @@ impl ExportFormat {
         ExportFormat::Json,
     ];
 
-    /// What is typed for it.
+    /// The word that is typed for it.
     pub fn name(self) -> String {
         self.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
     }

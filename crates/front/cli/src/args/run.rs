@@ -44,13 +44,13 @@ pub struct Run {
     /// weighted[:LIST] (Linux 6.9), or plan: for each thread the nodes that the plan gives to its task.
     #[arg(long, value_name = "WHERE")]
     pub memory: Option<Wish>,
-    /// Ask the kernel on which NUMA nodes the pages are: when a process ends, and each SECONDS while it runs (1 where none
-    /// are given).
+    /// Ask the kernel on which NUMA nodes the pages are: when a process ends, and each SECONDS while it runs (1 if left
+    /// out).
     #[arg(long, value_name = "SECONDS", require_equals = true, num_args = 0..=1, default_missing_value = "1",
           value_parser = seconds, conflicts_with = "pid")]
     pub verify_memory: Option<f64>,
-    /// Let the program have transparent huge pages and tell glibc's malloc to ask for them (prefer, or no value), or keep
-    /// it from them (never).
+    /// Let the program have transparent huge pages and tell glibc's malloc to ask for them (prefer, or no value), or
+    /// keep it from them (never).
     #[arg(long, value_enum, value_name = "WHEN", require_equals = true, num_args = 0..=1,
           default_missing_value = "prefer", conflicts_with = "pid")]
     pub huge: Option<Huge>,

@@ -31,7 +31,7 @@ pub enum ExportError {
     TooMany {
         /// The tool that cannot express the plan.
         tool: &'static str,
-        /// What it counts.
+        /// The things that it counts.
         what: &'static str,
         /// The most of them.
         most: usize,

@@ -8,8 +8,8 @@ use seatmap_os::CpuList;
 /// The elements `vcpu`, `cputune`, `numatune` and `cpu` of a domain, for `virsh edit` (libvirt's domain format).
 ///
 /// The threads that emulate devices go to the PUs in use. The topology that the guest sees is the plan's own where its
-/// vCPUs form whole equal parts, in order; where they do not, each vCPU is a core of one socket, as a guest that is
-/// told of cores that are none schedules by them.
+/// vCPUs form whole equal parts, in order. Where they do not, each vCPU is a core of one socket: a guest schedules by the
+/// cores that it is told of.
 #[must_use]
 pub fn write(plan: &Plan) -> String {
     let tasks = plan.placement.len();
@@ -35,7 +35,7 @@ pub fn write(plan: &Plan) -> String {
 fn topology(plan: &Plan) -> [usize; 4] {
     let tasks = plan.placement.len();
     let flat = [1, 1, tasks, 1];
-    // A vCPU that may run on several PUs, or shares one, is no hardware thread of a core.
+    // A vCPU that may run on several PUs, or shares one, is not a hardware thread of a core.
     let is_bound = plan.seats.iter().all(|seat| seat.len() == 1) && !plan.is_oversubscribed();
     let pu = |os: &u32| plan.pus.iter().find(|pu| pu.os == *os);
     let Some(pus) = plan.placement.iter().map(pu).collect::<Option<Vec<&Pu>>>().filter(|_| is_bound) else {

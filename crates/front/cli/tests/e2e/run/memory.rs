@@ -1,5 +1,5 @@
-//! Where memory comes from: each thread of the program prints its policy, and the nodes of its pages, as the kernel tells
-//! it. Computers with one NUMA node have policies all the same; `scripts/lab/numa` is about several.
+//! Where memory comes from: each thread of the program prints its policy, and the nodes of its pages, as the kernel
+//! tells it. Computers with one NUMA node have policies all the same; `scripts/lab/numa` is about several.
 
 use super::programs::{self, list, two_cpus};
 use super::running::Running;
