@@ -178,6 +178,8 @@ mod tests {
         policies.settle(72, Err("no".to_owned()));
         assert_eq!(policies.of_thread(72).unwrap().trouble.as_deref(), Some("no"));
         policies.sits(72, Some(1));
+        assert_eq!(policies.due(72), None, "it inherited that one");
+        policies.sits(72, Some(0));
         policies.renumber(72, 80);
         assert!(policies.due(72).is_none() && policies.due(80).is_some());
         policies.remove(80);

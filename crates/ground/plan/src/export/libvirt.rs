@@ -8,8 +8,8 @@ use seatmap_os::CpuList;
 /// The elements `vcpu`, `cputune`, `numatune` and `cpu` of a domain, for `virsh edit` (libvirt's domain format).
 ///
 /// The threads that emulate devices go to the PUs in use. The topology that the guest sees is the plan's own where its
-/// vCPUs form whole equal parts, in order. Where they do not, each vCPU is a core of one socket: a guest schedules by the
-/// cores that it is told of.
+/// vCPUs form whole equal parts, in order. Where they do not, each vCPU is a core of one socket: a guest schedules by
+/// the cores that it is told of.
 #[must_use]
 pub fn write(plan: &Plan) -> String {
     let tasks = plan.placement.len();
