@@ -6,9 +6,15 @@
 //! | [`affinity`] | pinning of the calling thread, verified |
 //! | [`cpus`] | which CPUs are present, online and allowed |
 //! | [`task`], [`usage`] | threads and processes as `/proc` shows them; what a thread has used |
+//! | [`proc_folder`] | `/proc` held open, for looks at thousands of threads |
+//! | [`sched`], [`numa_maps`] | how the scheduler treats a thread; where the memory of a process is |
 //! | [`traced`] | facts about a thread that a tracer asks for |
 //! | [`layout`], [`group`] | where control groups are mounted, and their members |
-//! | [`irq`] | interrupts: where they may go, and where they go |
+//! | [`hierarchy`] | the limits that control groups set for a process |
+//! | [`irq`], [`interrupts`] | interrupts: where they may go, where they go, and how many came |
+//! | [`cpu_time`], [`kernel`] | what each CPU did; the scheduler and its settings |
+//! | [`devices`] | accelerators and network cards, and the NUMA node of each |
+//! | [`mounts`], [`visibility`] | what is mounted; which processes this user is shown |
 //! | [`attribute`], [`memory`] | notes on files that the kernel keeps for us; how much memory is free |
 //! | [`mempolicy`], [`pages`] | NUMA policies of threads; the nodes on which a process's pages are |
 //! | [`root`] | the files of `/proc` and `/sys` below a root that tests can set |
@@ -22,17 +28,27 @@
 pub mod affinity;
 pub mod attribute;
 pub mod boot;
+mod bytes;
 pub mod claim;
 pub mod cpu_list;
 pub mod cpu_set;
+pub mod cpu_time;
 pub mod cpus;
+pub mod devices;
 pub mod group;
+pub mod hierarchy;
+pub mod interrupts;
 pub mod irq;
+pub mod kernel;
 pub mod layout;
 pub mod memory;
 pub mod mempolicy;
+pub mod mounts;
+pub mod numa_maps;
 pub mod pages;
+pub mod proc_folder;
 pub mod root;
+pub mod sched;
 pub mod small;
 pub mod state;
 pub mod steal;
@@ -40,6 +56,7 @@ pub mod task;
 pub mod traced;
 pub mod trusted;
 pub mod usage;
+pub mod visibility;
 pub mod whole_file;
 
 pub use cpu_list::{CpuList, CpuListError};

@@ -87,7 +87,8 @@ fn request<'a>(typed: &Place, profile: &'a Profile, pattern: &'a Pattern) -> Req
         MethodChoice::Pizza => Method::Pizza(typed.sections()),
         MethodChoice::Getcore => Method::GetCore,
     };
-    request.homes = typed.homes;
+    // A placement by homes alone is judged by the homes that it chose.
+    request.homes = typed.homes || request.method == Method::GetCore;
     request.threads = typed.threads();
     request.seed = typed.seed;
     request.one_per = smt::one_per(typed, &request);

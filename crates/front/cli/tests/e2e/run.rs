@@ -3,9 +3,9 @@
 mod daemons;
 mod memory;
 mod passing;
-mod programs;
+pub mod programs;
 mod refusals;
-mod running;
+pub mod running;
 mod seats;
 mod sizes;
 mod stopping;
