@@ -165,7 +165,11 @@ impl Watcher {
         let masks = masks.into_iter().filter_map(CpuSet::of_list);
         let wanted = masks.fold(CpuSet::default(), |all, mask| all.with(&mask));
         let known: CpuSet = cpu_times.cpus().collect();
-        let wanted = if known.is_empty() { wanted } else { wanted.within(&known) };
+        let wanted = match (known.is_empty(), self.options.every_cpu) {
+            (true, _) => wanted,
+            (false, true) => known,
+            (false, false) => wanted.within(&known),
+        };
         let cpu = |cpu| {
             let shares = cpu_times.since(&self.cpu_times, cpu);
             let came = interrupts.since(&self.interrupts, cpu).into_iter();

@@ -2,9 +2,9 @@
 
 mod daemons;
 mod passing;
-mod programs;
+pub mod programs;
 mod refusals;
-mod running;
+pub mod running;
 mod seats;
 mod sizes;
 mod stopping;
