@@ -31,6 +31,7 @@ mod run;
 mod schedule;
 mod scotch;
 mod twin;
+mod watch;
 mod worker;
 
 use row::Row;
@@ -65,13 +66,13 @@ const BENCHES: &[(&str, Bench)] = &[
     ("twin", twin::rows),
     ("polling", polling::rows),
     ("ninep", ninep::rows),
+    ("watch", watch::rows),
 ];
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    if let Some(played) =
-        run::played(&arguments).or_else(|| ninep::played(&arguments)).or_else(|| check::played(&arguments))
-    {
+    let parts = [run::played, ninep::played, check::played, watch::played];
+    if let Some(played) = parts.iter().find_map(|part| part(&arguments)) {
         return played;
     }
     let at_keep = arguments.iter().position(|argument| argument == "--keep");

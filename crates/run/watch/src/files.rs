@@ -29,6 +29,10 @@ impl Files {
 
     /// The threads of a process, ascending; none where it has ended.
     pub fn threads(&mut self, pid: Tid) -> Vec<Tid> {
+        // Most processes have one, which the folder tells without being read.
+        if self.proc.folders(format_args!("{pid}/task")).ok() == Some(1) {
+            return vec![pid];
+        }
         match self.proc.numbers(format_args!("{pid}/task")) {
             Ok(tids) => tids,
             Err(error) => {
