@@ -30,6 +30,7 @@ mod run;
 mod schedule;
 mod scotch;
 mod twin;
+mod watch;
 mod worker;
 
 use row::Row;
@@ -63,11 +64,14 @@ const BENCHES: &[(&str, Bench)] = &[
     ("twin", twin::rows),
     ("polling", polling::rows),
     ("ninep", ninep::rows),
+    ("watch", watch::rows),
 ];
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    if let Some(played) = run::played(&arguments).or_else(|| ninep::played(&arguments)) {
+    if let Some(played) =
+        run::played(&arguments).or_else(|| ninep::played(&arguments)).or_else(|| watch::played(&arguments))
+    {
         return played;
     }
     let at_keep = arguments.iter().position(|argument| argument == "--keep");

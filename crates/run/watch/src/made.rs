@@ -71,7 +71,7 @@ impl Made {
     pub fn thread(&self, pid: Tid, tid: Tid, thread: &MadeThread) {
         let MadeThread { name, state, parent, flags, nice, started_ticks, cpu, policy, run_ms, wait_ms, mask } = thread;
         let stat = format!(
-            "{tid} ({name}) {state} {parent} 1 1 0 -1 {flags} 0 0 0 0 {} 0 0 0 20 {nice} 1 0 {started_ticks} \
+            "{tid} ({name}) {state} {parent} 1 1 0 -1 {flags} 0 0 0 0 {} 0 0 0 20 {nice} 2 0 {started_ticks} \
              0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 17 {cpu} 0 {policy} 0 0 0\n",
             run_ms / 10
         );
