@@ -7,6 +7,7 @@
 mod busy;
 mod cell;
 mod channels;
+mod check;
 mod coherent;
 mod concurrent;
 mod data;
@@ -56,6 +57,7 @@ const BENCHES: &[(&str, Bench)] = &[
     ("qaplib", qaplib::rows),
     ("large", large::rows),
     ("run", run::rows),
+    ("check", check::rows),
     ("noise", noise::rows),
     ("cell", cell::rows),
     ("engine", engine::rows),
@@ -69,9 +71,8 @@ const BENCHES: &[(&str, Bench)] = &[
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    if let Some(played) =
-        run::played(&arguments).or_else(|| ninep::played(&arguments)).or_else(|| watch::played(&arguments))
-    {
+    let parts = [run::played, ninep::played, check::played, watch::played];
+    if let Some(played) = parts.iter().find_map(|part| part(&arguments)) {
         return played;
     }
     let at_keep = arguments.iter().position(|argument| argument == "--keep");

@@ -2,7 +2,7 @@
 
 use crate::root::Root;
 use crate::{Tid, bytes};
-use rustix::fs::{CWD, Mode, OFlags, RawDir, openat, readlinkat_raw};
+use rustix::fs::{AtFlags, CWD, Mode, OFlags, RawDir, openat, readlinkat_raw, statat};
 use std::fmt::{self, Write};
 use std::io;
 use std::mem::MaybeUninit;
@@ -80,6 +80,17 @@ impl ProcFolder {
         }
         found.sort_unstable();
         Ok(found)
+    }
+
+    /// The number of folders in a folder below it, as its count of links says: without reading it.
+    ///
+    /// # Errors
+    /// As [`ProcFolder::read`].
+    pub fn folders(&mut self, path: fmt::Arguments<'_>) -> io::Result<u64> {
+        self.spell(path);
+        let links = u64::from(statat(&self.folder, &*self.path, AtFlags::empty())?.st_nlink);
+        // One link is its own name and one its dot. File systems that do not count write 1.
+        Ok(links.saturating_sub(2))
     }
 
     /// The target of a link below it.
@@ -168,6 +179,7 @@ mod tests {
         let mut held = ProcFolder::open(&Root::new("/")).unwrap();
         let own = std::process::id() as Tid;
         assert!(held.numbers(format_args!(".")).unwrap().contains(&own));
+        assert!(held.folders(format_args!("{own}/task")).unwrap() > 0 && held.folders(format_args!("x")).is_err());
         assert!(held.read_once(format_args!("{own}/task/{own}/stat")).unwrap().len() > 50);
     }
 }

@@ -26,8 +26,6 @@ pub struct Stat<'a> {
     pub run_ticks: u64,
     /// The nice value.
     pub nice: i32,
-    /// The threads of its process.
-    pub threads: u32,
     /// When it started, in clock ticks after the boot.
     pub started_ticks: u64,
     /// The CPU that it last ran on; `None` on kernels whose line ends before that.
@@ -59,7 +57,6 @@ impl<'a> Stat<'a> {
             is_kernel: unsigned(field(9)?)? & KERNEL_THREAD != 0,
             run_ticks: unsigned(field(14)?)?.saturating_add(unsigned(field(15)?)?),
             nice: signed(field(19)?).and_then(|nice| i32::try_from(nice).ok())?,
-            threads: small(field(20)?)?,
             started_ticks: unsigned(field(22)?)?,
             cpu: field(39).and_then(small),
             real_time_priority: field(40).and_then(small).unwrap_or(0),
@@ -174,7 +171,7 @@ mod tests {
     fn fields_are_those_of_the_manual() {
         let stat = Stat::parse(LINE).unwrap();
         assert_eq!((stat.name(), stat.state, stat.parent), ("a) R (b".to_owned(), b'S', 2));
-        assert_eq!((stat.run_ticks, stat.nice, stat.threads, stat.started_ticks), (57, -5, 1, 4711));
+        assert_eq!((stat.run_ticks, stat.nice, stat.started_ticks), (57, -5, 4711));
         assert_eq!((stat.cpu, stat.real_time_priority, stat.policy), (Some(6), 99, 1));
         assert!(stat.is_kernel && !stat.has_ended());
     }

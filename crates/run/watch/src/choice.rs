@@ -74,20 +74,25 @@ fn hint(nearest: &[String]) -> String {
 }
 
 impl Choice {
-    /// The processes that it means now, ascending.
+    /// The processes that it means now.
     pub(crate) fn processes(&self, files: &mut Files) -> Result<BTreeSet<Tid>, ChoiceError> {
+        self.beside(files, &BTreeSet::new())
+    }
+
+    /// The processes that it means now beside those that are known to be meant; some of these may be among them.
+    pub(crate) fn beside(&self, files: &mut Files, known: &BTreeSet<Tid>) -> Result<BTreeSet<Tid>, ChoiceError> {
         match self {
-            Choice::Processes { pids, with_children } => by_number(files, pids, *with_children),
-            Choice::Group(path) => of_group(files, path),
-            Choice::Unit(name) => of_unit(files, name),
-            Choice::SlurmStep => slurm::processes(files),
-            Choice::Name(pattern) => by_name(files, pattern),
-            Choice::Bound => bound::processes(files),
-            Choice::All => Ok(programs(files)?.into_iter().map(|program| program.pid).collect()),
+            Choice::Processes { pids, with_children } => by_number(files, known, pids, *with_children),
+            Choice::Group(path) => of_group(files, known, path),
+            Choice::Unit(name) => of_unit(files, known, name),
+            Choice::SlurmStep => slurm::processes(files, known),
+            Choice::Name(pattern) => by_name(files, known, pattern),
+            Choice::Bound => bound::processes(files, known),
+            Choice::All => Ok(programs(files, known)?.into_iter().map(|program| program.pid).collect()),
             Choice::Any(choices) => {
                 let mut all = BTreeSet::new();
                 for choice in choices {
-                    all.append(&mut choice.processes(files)?);
+                    all.append(&mut choice.beside(files, known)?);
                 }
                 Ok(all)
             }
@@ -102,26 +107,32 @@ struct Program {
     name: String,
 }
 
-/// All that can be seen.
-fn programs(files: &mut Files) -> io::Result<Vec<Program>> {
+/// All that can be seen, without those that are known.
+fn programs(files: &mut Files, known: &BTreeSet<Tid>) -> io::Result<Vec<Program>> {
     let own = Tid::try_from(std::process::id()).unwrap_or(0);
-    let pids = files.processes()?;
+    let pids = files.processes()?.into_iter().filter(|pid| !known.contains(pid));
     let program = |pid| {
         let facts = files.stat(pid, pid, |stat| (stat.is_kernel, stat.parent, stat.name()));
         let (is_kernel, parent, name) = facts?;
         (!is_kernel && pid != own).then_some(Program { pid, parent, name })
     };
-    Ok(pids.into_iter().filter_map(program).collect())
+    Ok(pids.filter_map(program).collect())
 }
 
-fn by_number(files: &mut Files, pids: &[Tid], with_children: bool) -> Result<BTreeSet<Tid>, ChoiceError> {
-    let mut found = BTreeSet::new();
-    for pid in pids {
+fn by_number(
+    files: &mut Files,
+    known: &BTreeSet<Tid>,
+    pids: &[Tid],
+    with_children: bool,
+) -> Result<BTreeSet<Tid>, ChoiceError> {
+    let mut found = known.clone();
+    // A process that ends while it is watched is not missed.
+    for pid in pids.iter().filter(|_| known.is_empty()) {
         found.insert(process_of(files, *pid).ok_or(ChoiceError::NoProcess { pid: *pid })?);
     }
     if with_children {
         let mut children: BTreeMap<Tid, Vec<Tid>> = BTreeMap::new();
-        for program in programs(files)? {
+        for program in programs(files, known)? {
             children.entry(program.parent).or_default().push(program.pid);
         }
         let mut left: Vec<Tid> = found.iter().copied().collect();
@@ -142,7 +153,7 @@ fn process_of(files: &mut Files, tid: Tid) -> Option<Tid> {
     tids.into_iter().any(lives).then_some(pid)
 }
 
-fn of_group(files: &mut Files, path: &str) -> Result<BTreeSet<Tid>, ChoiceError> {
+fn of_group(files: &mut Files, known: &BTreeSet<Tid>, path: &str) -> Result<BTreeSet<Tid>, ChoiceError> {
     let hierarchies = Hierarchies::read(&files.root);
     let folders = hierarchies.folders(&files.root, path);
     let looked_for = format!("control group '{path}'");
@@ -151,21 +162,26 @@ fn of_group(files: &mut Files, path: &str) -> Result<BTreeSet<Tid>, ChoiceError>
         let names = hierarchies.all(&files.root).into_iter().map(|folder| last(&folder));
         return Err(ChoiceError::NothingMatches { looked_for, nearest: glob::nearest(&last(path), names) });
     }
-    members(files, &folders, looked_for)
+    members(files, known, &folders, looked_for)
 }
 
 /// The processes of these groups and of all below them.
-fn members(files: &mut Files, folders: &[String], looked_for: String) -> Result<BTreeSet<Tid>, ChoiceError> {
+fn members(
+    files: &mut Files,
+    known: &BTreeSet<Tid>,
+    folders: &[String],
+    looked_for: String,
+) -> Result<BTreeSet<Tid>, ChoiceError> {
     let tids: BTreeSet<Tid> = folders.iter().flat_map(|folder| members_below(&files.root, folder)).collect();
     let own = Tid::try_from(std::process::id()).unwrap_or(0);
     let program = |tid: Tid| process_of(files, tid).filter(|pid| *pid != own);
-    let pids: BTreeSet<Tid> = tids.into_iter().filter_map(program).collect();
+    let pids: BTreeSet<Tid> = tids.difference(known).copied().filter_map(program).collect();
     let programs: BTreeSet<Tid> =
         pids.into_iter().filter(|pid| files.stat(*pid, *pid, |stat| !stat.is_kernel).unwrap_or(false)).collect();
     if programs.is_empty() { Err(ChoiceError::Empty(looked_for)) } else { Ok(programs) }
 }
 
-fn of_unit(files: &mut Files, name: &str) -> Result<BTreeSet<Tid>, ChoiceError> {
+fn of_unit(files: &mut Files, known: &BTreeSet<Tid>, name: &str) -> Result<BTreeSet<Tid>, ChoiceError> {
     let all = Hierarchies::read(&files.root).all(&files.root);
     let unit_of = |folder: &str| folder.rsplit('/').next().unwrap_or_default().to_owned();
     let spelled = [name.to_owned(), format!("{name}.service"), format!("{name}.scope"), format!("{name}.slice")];
@@ -177,13 +193,13 @@ fn of_unit(files: &mut Files, name: &str) -> Result<BTreeSet<Tid>, ChoiceError> 
         let wanted = if name.contains('.') { &spelled[0] } else { &spelled[1] };
         return Err(ChoiceError::NothingMatches { looked_for, nearest: glob::nearest(wanted, names) });
     }
-    members(files, &folders, looked_for)
+    members(files, known, &folders, looked_for)
 }
 
-fn by_name(files: &mut Files, pattern: &str) -> Result<BTreeSet<Tid>, ChoiceError> {
+fn by_name(files: &mut Files, known: &BTreeSet<Tid>, pattern: &str) -> Result<BTreeSet<Tid>, ChoiceError> {
     let mut names = BTreeSet::new();
     let mut found = BTreeSet::new();
-    for program in programs(files)? {
+    for program in programs(files, known)? {
         let file = program_file(files, program.pid).and_then(|file| file.rsplit('/').next().map(str::to_owned));
         let own: Vec<String> = file.into_iter().chain([program.name]).collect();
         if own.iter().any(|name| glob::fits(pattern, name)) {

@@ -13,8 +13,8 @@ use serde::Deserialize;
 pub struct Expected {
     /// The seats, in order of creation of their threads.
     pub seats: Vec<ExpectedSeat>,
-    /// Whether a seat without a thread is a fault: so it is in a plan, where each task needs one. A thread of a report may
-    /// have ended since.
+    /// Whether a seat without a thread is a fault: so it is in a plan, where each task needs one. A thread of a report
+    /// may have ended since.
     pub needs_all: bool,
     /// Whether the launchers of the programs showed the seats. Threads that they have not shown yet are then no fault.
     pub is_shown: bool,
@@ -23,7 +23,7 @@ pub struct Expected {
 /// One seat that a thread should have.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ExpectedSeat {
-    /// What the seat is called in a sentence: `task 3`, `task 3 'left'`, `thread 4711`.
+    /// The seat's name in a sentence: `task 3`, `task 3 'left'`, `thread 4711`.
     pub label: String,
     /// The CPUs.
     pub cpus: CpuSet,

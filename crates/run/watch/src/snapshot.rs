@@ -104,8 +104,8 @@ impl Watcher {
     pub fn seating(&mut self) -> Seating {
         let begun_ns = self.looks.begun_ns();
         // A choice by name or group may mean others by now; the ones that were chosen first stay.
-        if let Ok(now) = self.choice.processes(&mut self.files) {
-            self.pids.extend(now);
+        if let Ok(more) = self.choice.beside(&mut self.files, &self.pids) {
+            self.pids.extend(more);
         }
         let found = self.looks.end(&mut self.files, &self.pids, self.options.migration_threads, &*self.clock);
         let ended_ns = self.looks.begun_ns();

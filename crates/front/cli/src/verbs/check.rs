@@ -55,7 +55,7 @@ fn topology() -> Result<Topology, CliError> {
     seatmap_host::topology::of_host().map_err(CliError::work)
 }
 
-/// What to check, against what, and where the result goes.
+/// A check: the programs, the rules, and the place for the result.
 struct Checker<'a> {
     typed: &'a Check,
     file: Option<Destination>,

@@ -9,10 +9,10 @@ use seatmap_os::{CpuSet, Tid, layout};
 use std::collections::{BTreeSet, HashMap};
 
 /// The processes with a thread that may not run on all CPUs that its control group allows.
-pub(super) fn processes(files: &mut Files) -> Result<BTreeSet<Tid>, ChoiceError> {
+pub(super) fn processes(files: &mut Files, known: &BTreeSet<Tid>) -> Result<BTreeSet<Tid>, ChoiceError> {
     let mut defaults = Defaults::read(files);
     let mut found = BTreeSet::new();
-    for program in programs(files)? {
+    for program in programs(files, known)? {
         let allowed = defaults.of(files, program.pid);
         let tids = files.threads(program.pid);
         let is_bound = |tid| {

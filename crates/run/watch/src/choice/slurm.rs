@@ -8,16 +8,16 @@ use std::collections::BTreeSet;
 
 /// The processes of the step: the members of its control group, or where Slurm makes none, those that have the same
 /// numbers in their environment.
-pub(super) fn processes(files: &mut Files) -> Result<BTreeSet<Tid>, ChoiceError> {
+pub(super) fn processes(files: &mut Files, known: &BTreeSet<Tid>) -> Result<BTreeSet<Tid>, ChoiceError> {
     let membership = files.root.read("/proc/self/cgroup").unwrap_or_default();
     let group = membership.lines().find_map(|line| step_of(line.splitn(3, ':').nth(2)?));
     if let Some(group) = group {
         let folders = Hierarchies::read(&files.root).folders(&files.root, group);
         if !folders.is_empty() {
-            return members(files, &folders, format!("the Slurm step '{group}'"));
+            return members(files, known, &folders, format!("the Slurm step '{group}'"));
         }
     }
-    by_environment(files)
+    by_environment(files, known)
 }
 
 /// The part of a group's path that is the step: `/slurm/uid_1000/job_5/step_0` of `.../step_0/task_1`. In a script of the
@@ -31,7 +31,7 @@ fn step_of(path: &str) -> Option<&str> {
     Some(&path[..end_of("/step_").unwrap_or(job)])
 }
 
-fn by_environment(files: &mut Files) -> Result<BTreeSet<Tid>, ChoiceError> {
+fn by_environment(files: &mut Files, known: &BTreeSet<Tid>) -> Result<BTreeSet<Tid>, ChoiceError> {
     let text = files.proc.read(format_args!("self/environ")).map(<[u8]>::to_vec).unwrap_or_default();
     let own = |name: &str| {
         let mut variables = text.split(|byte| *byte == 0);
@@ -45,7 +45,7 @@ fn by_environment(files: &mut Files) -> Result<BTreeSet<Tid>, ChoiceError> {
         let has_step = |step: &String| has("SLURM_STEP_ID", step) || has("SLURM_STEPID", step);
         has("SLURM_JOB_ID", &job) && step.as_ref().is_none_or(has_step)
     };
-    let all = programs(files)?.into_iter().map(|program| program.pid);
+    let all = programs(files, known)?.into_iter().map(|program| program.pid);
     let found: BTreeSet<Tid> = all.filter(|pid| is_same(files, *pid)).collect();
     if found.is_empty() { Err(ChoiceError::Empty(format!("the Slurm step of job {job}"))) } else { Ok(found) }
 }

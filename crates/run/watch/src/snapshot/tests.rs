@@ -86,6 +86,19 @@ fn threads_come_and_go() {
 }
 
 #[test]
+fn processes_that_come_to_the_choice_are_seen_as_well() {
+    let made = made();
+    let with_children = Choice::Processes { pids: vec![70], with_children: true };
+    let mut watcher = made.begin(&with_children).unwrap();
+    made.pass(SECOND);
+    made.thread(80, 80, &MadeThread { parent: 70, run_ms: 200, started_ticks: 1010, ..worker() });
+    made.thread(81, 81, &MadeThread { parent: 80, run_ms: 9000, started_ticks: 10, ..worker() });
+    let shares: Vec<(Tid, f64)> =
+        watcher.seating().threads.iter().map(|thread| (thread.tid, thread.run_percent)).collect();
+    assert_eq!(shares, [(70, 0.0), (71, 0.0), (80, 20.0), (81, 0.0)], "the last one ran before it was looked at");
+}
+
+#[test]
 fn cpus_have_shares_interrupts_and_strangers() {
     let made = made();
     made.thread(90, 90, &MadeThread { name: "stranger", cpu: 1, run_ms: 50, ..worker() });
