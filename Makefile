@@ -53,6 +53,7 @@ lab:
 	$(CARGO) build --release --locked --package seatmap --features faults --target-dir target/faults
 	./scripts/lab/run target/faults/release/seatmap
 	./scripts/lab/v9fs target/faults/release/seatmap
+	./scripts/lab/numa target/faults/release/seatmap
 
 lint:
 	$(CARGO) fmt --all --check

@@ -29,7 +29,7 @@ mod variables;
 use crate::expected::Expected;
 use crate::finding::Finding;
 use crate::rule::Rule;
-use crate::seating::{Process, Seating};
+use crate::seating::{Process, Seating, Thread, Unseen};
 pub(crate) use facts::Facts;
 use seatmap_machine::Topology;
 use serde::{Deserialize, Serialize};
@@ -119,13 +119,14 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// The verdict on a seating with these findings.
+    /// The verdict on a seating with these findings, of which these things could not be seen.
     #[must_use]
-    pub fn of(seating: &Seating, findings: &[Finding]) -> Self {
+    pub fn of(seating: &Seating, findings: &[Finding], unseen: &[&Unseen]) -> Self {
+        let is_masked = |thread: &Thread| !thread.mask.is_empty();
         match findings.iter().any(Finding::is_wrong) {
             true => Verdict::Wrong,
-            false if has_unseen(seating) => Verdict::NotAllSeen,
-            false => Verdict::AsAsked,
+            false if unseen.is_empty() && seating.threads.iter().all(is_masked) => Verdict::AsAsked,
+            false => Verdict::NotAllSeen,
         }
     }
 
@@ -136,9 +137,20 @@ impl Verdict {
     }
 }
 
-/// Whether the masks of some threads are not known, or other things were not seen.
-fn has_unseen(seating: &Seating) -> bool {
-    !seating.unseen.is_empty() || seating.threads.iter().any(|thread| thread.mask.is_empty())
+/// The things that could not be seen and that the rules need.
+#[must_use]
+pub fn missed<'a>(seating: &'a Seating, topology: &Topology, asked: &Asked) -> Vec<&'a Unseen> {
+    let has = |rule: Rule| asked.rules.contains(&rule);
+    let default = asked.rules.is_empty() || has(Rule::Default);
+    let is_needed = |unseen: &&Unseen| match unseen.what.as_str() {
+        "program" => false,
+        "environment" => default,
+        "devices" => has(Rule::DeviceNear),
+        "strangers" => default || has(Rule::NoStrangers),
+        "memory" => (default || has(Rule::MemoryLocal)) && topology.count(|pu| pu.numa) > 1,
+        _ => true,
+    };
+    seating.unseen.iter().filter(is_needed).collect()
 }
 
 /// A process in a sentence: `redis-server (4711)`.
@@ -180,12 +192,28 @@ mod tests {
     #[test]
     fn the_verdict_is_no_better_than_the_view() {
         let mut made = Made::new(2).thread(7, 7, "0-1");
-        let verdict = |made: &Made| Verdict::of(&made.seating, &judged(made, &[]));
+        let verdict = |made: &Made| Verdict::of(&made.seating, &judged(made, &[]), &[]);
         assert_eq!(verdict(&made), Verdict::AsAsked);
         made.seating.threads[0].mask.clear();
         assert_eq!(verdict(&made), Verdict::NotAllSeen);
         assert!(!verdict(&made).fails(false) && verdict(&made).fails(true));
         let made = Made::new(4).busy(7, 7, "1", 50.0, 50.0).busy(7, 8, "1", 50.0, 50.0);
         assert!(verdict(&made).fails(false));
+    }
+
+    #[test]
+    fn only_things_that_a_rule_needs_are_missed() {
+        let mut made = Made::new(2).thread(7, 7, "0-1");
+        let unseen = |what: &str| Unseen { what: what.to_owned(), ..Unseen::default() };
+        made.seating.unseen =
+            ["program", "environment", "devices", "memory", "strangers", "threads"].map(unseen).into();
+        let missed = |made: &Made, rules: &[Rule]| {
+            let asked = Asked { rules: rules.to_vec(), ..Asked::default() };
+            let missed = super::missed(&made.seating, &made.topology, &asked);
+            missed.into_iter().map(|unseen| unseen.what.clone()).collect::<Vec<_>>()
+        };
+        assert_eq!(missed(&made, &[]), ["environment", "strangers", "threads"]);
+        assert_eq!(missed(&made, &[Rule::DeviceNear]), ["devices", "threads"]);
+        assert_eq!(missed(&made.parts(1, 1, 1), &[Rule::MemoryLocal]), ["memory", "threads"]);
     }
 }

@@ -9,7 +9,7 @@ use seatmap_machine::Topology;
 use seatmap_report::terminal::Colour;
 use seatmap_watch::judge::told::{Judged, changes};
 use seatmap_watch::seating::FORMAT;
-use seatmap_watch::{Asked, Choice, ChoiceError, Expected, Finding, Options, Seating, Verdict, Watcher, judge};
+use seatmap_watch::{Asked, Choice, ChoiceError, Expected, Finding, Options, Seating, Verdict, Watcher};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -76,30 +76,30 @@ impl Checker<'_> {
         }
     }
 
-    fn judged(&self, seating: &Seating) -> Vec<Finding> {
-        judge(seating, &self.topology, &self.asked)
+    fn judged<'s>(&self, seating: &'s Seating) -> Judged<'s> {
+        Judged::new(seating, &self.topology, &self.asked)
     }
 
     fn once(&self) -> Result<(), CliError> {
         let Some(mut watcher) = self.begin()? else { return self.tell_of_nothing() };
         watcher.watch(self.typed.seconds);
         let seating = watcher.seating();
-        if seating.processes.is_empty() {
+        // A /proc that hides other users may show nothing at all, which is told.
+        if seating.processes.is_empty() && !self.typed.all {
             return Err(CliError::input("the program ended while it was watched"));
         }
-        let findings = self.judged(&seating);
-        self.tell(&seating, &findings)?;
-        self.end(&seating, &findings, Verdict::of(&seating, &findings))
+        let judged = self.judged(&seating);
+        self.tell(&judged)?;
+        self.end(&judged.findings, judged.verdict)
     }
 
     /// The whole result, on paper and on the screen.
-    fn tell(&self, seating: &Seating, findings: &[Finding]) -> Result<(), CliError> {
-        let judged = Judged::new(seating, findings);
+    fn tell(&self, judged: &Judged) -> Result<(), CliError> {
         if let Some(file) = &self.file {
-            file.write(&seatmap_document::written(&judged))?;
+            file.write(&seatmap_document::written(judged))?;
         }
         if self.typed.json {
-            return output::json(&judged);
+            return output::json(judged);
         }
         let is_quiet = self.typed.quiet && !judged.verdict.fails(self.typed.strict);
         if is_quiet || self.file == Some(Destination::Stdout) {
@@ -112,22 +112,22 @@ impl Checker<'_> {
     fn tell_of_nothing(&self) -> Result<(), CliError> {
         let seating = Seating { format: FORMAT.to_owned(), machine: place::host_name(), ..Seating::default() };
         match self.typed.json || self.typed.quiet || self.file.is_some() {
-            true => self.tell(&seating, &[]),
+            true => self.tell(&self.judged(&seating)),
             false => output::print("no program is bound; --pid PID, --name GLOB and --all check others\n"),
         }
     }
 
     /// Exit code 1, with a line that says why, where the check fails.
-    fn end(&self, seating: &Seating, findings: &[Finding], verdict: Verdict) -> Result<(), CliError> {
+    fn end(&self, findings: &[Finding], verdict: Verdict) -> Result<(), CliError> {
         if !verdict.fails(self.typed.strict) {
             return Ok(());
         }
         let wrong = findings.iter().filter(|finding| finding.is_wrong()).count();
-        Err(CliError::work(match (wrong, seating.processes.len()) {
-            (0, _) if verdict == Verdict::Wrong => "things were wrong while the programs were watched".to_owned(),
-            (0, _) => "not everything could be seen, and --strict asks for that; run it as root".to_owned(),
-            (1, _) => "1 thing is wrong".to_owned(),
-            (count, _) => format!("{count} things are wrong"),
+        Err(CliError::work(match wrong {
+            0 if verdict == Verdict::Wrong => "something was wrong while the programs were watched".to_owned(),
+            0 => "not everything could be seen, and --strict asks for that; run it as root".to_owned(),
+            1 => "1 thing is wrong".to_owned(),
+            count => format!("{count} things are wrong"),
         }))
     }
 
@@ -137,37 +137,31 @@ impl Checker<'_> {
         let Some(mut watcher) = self.begin()? else { return self.tell_of_nothing() };
         let began = Instant::now();
         watch(&mut watcher, self.typed.seconds, &interrupt);
-        let mut seating = watcher.seating();
-        let mut findings = self.judged(&seating);
-        let mut worst = Verdict::of(&seating, &findings);
-        self.tell(&seating, &findings)?;
+        let seating = watcher.seating();
+        let judged = self.judged(&seating);
+        self.tell(&judged)?;
+        let (mut worst, mut findings) = (judged.verdict, judged.findings);
         while !interrupt.asked() {
             watch(&mut watcher, every, &interrupt);
-            let next = watcher.seating();
-            if interrupt.asked() || next.processes.is_empty() {
+            let seating = watcher.seating();
+            if interrupt.asked() || seating.processes.is_empty() {
                 break;
             }
-            let now = self.judged(&next);
-            self.tell_changes(&next, &findings, &now, began.elapsed())?;
-            worst = worst.max(Verdict::of(&next, &now));
-            (seating, findings) = (next, now);
+            let judged = self.judged(&seating);
+            self.tell_changes(&findings, &judged, began.elapsed())?;
+            worst = worst.max(judged.verdict);
+            findings = judged.findings;
         }
-        self.end(&seating, &findings, worst)
+        self.end(&findings, worst)
     }
 
-    fn tell_changes(
-        &self,
-        seating: &Seating,
-        before: &[Finding],
-        now: &[Finding],
-        gone: Duration,
-    ) -> Result<(), CliError> {
-        let changes = changes(before, now, self.coloured);
+    fn tell_changes(&self, before: &[Finding], judged: &Judged, gone: Duration) -> Result<(), CliError> {
+        let changes = changes(before, &judged.findings, self.coloured);
         if changes.is_empty() {
             return Ok(());
         }
         if self.typed.json || self.file.is_some() {
-            return self.tell(seating, now);
+            return self.tell(judged);
         }
         output::print(&format!("after {:.0} s:\n{changes}", gone.as_secs_f64()))
     }

@@ -54,6 +54,9 @@ pub fn run(typed: &Place) -> Result<(), CliError> {
     if let Some(level) = typed.widen.map(Level::from) {
         plan.widen(&profile.topology, |pu| level.of(pu));
     }
+    if typed.memory {
+        plan.near_memory(&profile.topology);
+    }
     let printed = match wanting_stdout {
         1 => None,
         _ if typed.json => Some(plan.to_json()),

@@ -1,6 +1,7 @@
 //! `seatmap run`, with unmodified programs in C, Go, Java and Rust that say themselves where they may run.
 
 mod daemons;
+mod memory;
 mod passing;
 pub mod programs;
 mod refusals;

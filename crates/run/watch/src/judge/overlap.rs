@@ -1,75 +1,81 @@
-//! `overlap`: two programs with seats on the same CPUs.
+//! `overlap`: programs with seats on the same CPUs.
 
 use super::facts::{Facts, Sitter, cpus};
 use crate::finding::Finding;
 use seatmap_os::{CpuSet, Tid};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-/// CPUs to which threads of two programs are bound, each thread to one CPU. Processes with a common ancestor among the
+/// CPUs to which threads of several programs are bound, each thread to one CPU. Processes with a common ancestor among the
 /// chosen ones are one program.
 pub(super) fn judge(facts: &Facts) -> Vec<Finding> {
-    let mut shared: BTreeMap<(Tid, Tid), CpuSet> = BTreeMap::new();
-    for (cpu, families) in families(facts) {
-        for (at, first) in families.iter().enumerate() {
-            for second in &families[at + 1..] {
-                shared.entry((*first, *second)).or_default().insert(cpu);
-            }
-        }
-    }
-    shared.into_iter().filter_map(|((first, second), on)| of_two(facts, first, second, &on)).collect()
-}
-
-/// The programs that have a seat on each CPU, by the number of their first process.
-fn families(facts: &Facts) -> BTreeMap<u32, Vec<Tid>> {
-    let mut of: BTreeMap<u32, Vec<Tid>> = BTreeMap::new();
-    for (sitter, cpu) in facts.sitters.iter().filter_map(|sitter| Some((sitter, sitter.seat()?))) {
-        if sitter.is_bound {
-            of.entry(cpu).or_default().push(facts.family(sitter.thread.pid));
-        }
-    }
-    of.values_mut().for_each(|families| {
+    let mut shared: BTreeMap<Vec<Tid>, Vec<(u32, Vec<&Sitter>)>> = BTreeMap::new();
+    for (cpu, sitters) in seated(facts) {
+        let mut families: Vec<Tid> = sitters.iter().map(|sitter| facts.family(sitter.thread.pid)).collect();
         families.sort_unstable();
         families.dedup();
-    });
-    of
+        if families.len() > 1 {
+            shared.entry(families).or_default().push((cpu, sitters));
+        }
+    }
+    shared.into_iter().map(|(families, seats)| of_programs(facts, &families, &seats)).collect()
 }
 
-fn of_two(facts: &Facts, first: Tid, second: Tid, on: &CpuSet) -> Option<Finding> {
-    let there = |family: Tid| {
-        let sits = |sitter: &&Sitter| {
-            sitter.seat().is_some_and(|cpu| on.contains(cpu)) && facts.family(sitter.thread.pid) == family
-        };
-        facts.sitters.iter().filter(sits).collect::<Vec<_>>()
-    };
-    let sitters = [there(first), there(second)];
-    let wanted_percent = on.iter().map(|cpu| contended_percent(&sitters, cpu)).fold(0.0, f64::max);
+/// The threads that are bound to each CPU.
+fn seated<'f, 'a>(facts: &'f Facts<'a>) -> BTreeMap<u32, Vec<&'f Sitter<'a>>> {
+    let mut on: BTreeMap<u32, Vec<&Sitter>> = BTreeMap::new();
+    for sitter in facts.sitters.iter().filter(|sitter| sitter.is_bound) {
+        if let Some(cpu) = sitter.seat() {
+            on.entry(cpu).or_default().push(sitter);
+        }
+    }
+    on
+}
+
+/// The same programs on these CPUs.
+fn of_programs(facts: &Facts, families: &[Tid], seats: &[(u32, Vec<&Sitter>)]) -> Finding {
+    let on: CpuSet = seats.iter().map(|(cpu, _)| *cpu).collect();
+    let wanted_percent = seats.iter().map(|(_, there)| contended_percent(facts, there)).fold(0.0, f64::max);
     // One thread for each CPU of the computer is what many services have by default; a part of it is a choice.
-    let is_choice = on.len() > 1 && !facts.usual.is_subset(on);
-    let [a, b] = [first, second].map(|pid| facts.process(pid).map_or_else(|| pid.to_string(), super::named_process));
+    let is_choice = on.len() > 1 && !facts.usual.is_subset(&on);
     let effect = match wanted_percent > 100.0 {
         true => format!("; on one of them they want {:.1} CPUs together", wanted_percent / 100.0),
         false => String::new(),
     };
-    let what = format!("{a} and {b} have bound threads to the same {}{effect}", cpus(on));
-    let tids = sitters.iter().flatten().map(|sitter| sitter.tid());
-    let age_s = sitters.iter().flatten().map(|sitter| sitter.thread.age_s).fold(f64::INFINITY, f64::min);
-    let finding = Finding::remark("overlap", what).grave_if(wanted_percent > 100.0 || is_choice).tids(tids).on(on);
-    let finding = finding.since(age_s).measured(wanted_percent, "percent of one CPU");
-    let taken: CpuSet = facts.sitters.iter().filter_map(Sitter::seat).collect();
-    let free = facts.allowed(second).within(&facts.usual).without(&taken);
-    Some(match free.len() >= on.len() {
-        true => finding.mended_by(move_to(facts, second, on.len(), &free)),
+    let what = format!("{} have bound threads to the same {}{effect}", programs(facts, families), cpus(&on));
+    let sitters = || seats.iter().flat_map(|(_, there)| there);
+    let age_s = sitters().map(|sitter| sitter.thread.age_s).fold(f64::INFINITY, f64::min);
+    let finding = Finding::remark("overlap", what).grave_if(wanted_percent > 100.0 || is_choice);
+    let finding = finding.tids(sitters().map(|sitter| sitter.tid())).on(&on);
+    let finding = finding.since(age_s);
+    let finding = match wanted_percent > 0.0 {
+        true => finding.measured(wanted_percent, "percent of one CPU"),
         false => finding,
-    })
+    };
+    let Some(last) = families.last() else { return finding };
+    let taken: CpuSet = facts.sitters.iter().filter_map(Sitter::seat).collect();
+    let free = facts.allowed(*last).within(&facts.usual).without(&taken);
+    match free.len() >= on.len() {
+        true => finding.mended_by(move_to(facts, *last, on.len(), &free)),
+        false => finding,
+    }
 }
 
-/// The CPU time that two programs want on a CPU where both have a busy thread.
-fn contended_percent(sitters: &[Vec<&Sitter>; 2], cpu: u32) -> f64 {
-    let busy = |side: &Vec<&Sitter>| -> f64 {
-        side.iter().filter(|one| one.seat() == Some(cpu) && one.is_busy()).map(|one| one.wanted_percent()).sum()
-    };
-    let [first, second] = [busy(&sitters[0]), busy(&sitters[1])];
-    if first > 0.0 && second > 0.0 { first + second } else { 0.0 }
+/// Programs in a sentence, the first of many.
+fn programs(facts: &Facts, families: &[Tid]) -> String {
+    const MOST: usize = 3;
+    let name = |pid: &Tid| facts.process(*pid).map_or_else(|| pid.to_string(), super::named_process);
+    let named: Vec<String> = families.iter().take(MOST).map(name).collect();
+    match families.len() {
+        ..=MOST => format!("{} and {}", named[..named.len() - 1].join(", "), named[named.len() - 1]),
+        count => format!("{} and {} more programs", named.join(", "), count - MOST),
+    }
+}
+
+/// The CPU time that the busy threads on a CPU want, where they are of several programs.
+fn contended_percent(facts: &Facts, there: &[&Sitter]) -> f64 {
+    let busy = || there.iter().filter(|sitter| sitter.is_busy());
+    let families: BTreeSet<Tid> = busy().map(|sitter| facts.family(sitter.thread.pid)).collect();
+    if families.len() > 1 { busy().map(|sitter| sitter.wanted_percent()).sum() } else { 0.0 }
 }
 
 /// The command that seats the threads of a program on CPUs that nobody has.
@@ -120,5 +126,12 @@ mod tests {
         let made = Made::new(4).thread(7, 7, "0").thread(9, 9, "0");
         let found = judge(&made.facts());
         assert!(found.len() == 1 && !found[0].is_wrong(), "{found:?}");
+    }
+
+    #[test]
+    fn a_hundred_programs_on_one_cpu_are_one_finding() {
+        let made = (100..200).fold(Made::new(4), |made, pid| made.busy(pid, pid, "1", 1.0, 90.0));
+        let found = judge(&made.facts());
+        assert!(found.len() == 1 && found[0].what.contains("and 97 more programs"), "{found:?}");
     }
 }

@@ -1,10 +1,11 @@
 //! The result of a check, as a table for people and as a document for programs.
 
 use super::facts::{count, cpus};
-use super::{Verdict, has_unseen, named_process};
+use super::{Asked, Verdict, judge, missed, named_process};
 use crate::finding::{Finding, Gravity};
-use crate::seating::{Process, Seating};
+use crate::seating::{Process, Seating, Thread, Unseen};
 use seatmap_document::visible;
+use seatmap_machine::Topology;
 use seatmap_os::{CpuSet, Tid};
 use serde::Serialize;
 use std::collections::HashMap;
@@ -22,16 +23,22 @@ pub struct Judged<'a> {
     #[serde(flatten)]
     pub seating: &'a Seating,
     /// Everything that is wrong with it or worth knowing, the gravest first.
-    pub findings: &'a [Finding],
+    pub findings: Vec<Finding>,
     /// The result in one word.
     pub verdict: Verdict,
+    /// The things that the rules need and that could not be seen.
+    #[serde(skip)]
+    pub missed: Vec<&'a Unseen>,
 }
 
 impl<'a> Judged<'a> {
-    /// A seating with these findings.
+    /// A seating, judged by the things that were asked.
     #[must_use]
-    pub fn new(seating: &'a Seating, findings: &'a [Finding]) -> Self {
-        Judged { seating, findings, verdict: Verdict::of(seating, findings) }
+    pub fn new(seating: &'a Seating, topology: &Topology, asked: &Asked) -> Self {
+        let findings = judge(seating, topology, asked);
+        let missed = missed(seating, topology, asked);
+        let verdict = Verdict::of(seating, &findings, &missed);
+        Judged { seating, findings, verdict, missed }
     }
 
     /// A line for each program, then the findings, then the things that could not be seen.
@@ -46,7 +53,7 @@ impl<'a> Judged<'a> {
     /// The things that could not be seen, a line each.
     fn unseen(&self, coloured: bool) -> String {
         let mut text = String::new();
-        for unseen in &self.seating.unseen {
+        for unseen in &self.missed {
             let of = match unseen.pids.len() {
                 0 => String::new(),
                 1 => format!("of process {}: ", unseen.pids[0]),
@@ -60,7 +67,7 @@ impl<'a> Judged<'a> {
 
     /// A line for each program. Of the healthy ones, only the first get one.
     fn programs(&self) -> String {
-        let mut of: HashMap<Tid, Vec<&crate::Thread>> = HashMap::new();
+        let mut of: HashMap<Tid, Vec<&Thread>> = HashMap::new();
         self.seating.threads.iter().for_each(|thread| of.entry(thread.pid).or_default().push(thread));
         let (mut text, mut healthy) = (String::new(), 0);
         for process in &self.seating.processes {
@@ -68,7 +75,7 @@ impl<'a> Judged<'a> {
             let [wrong, remarks] = self.counts(process, &threads);
             healthy += usize::from(wrong + remarks == 0);
             if wrong + remarks > 0 || healthy <= MOST_HEALTHY {
-                text.push_str(&program(process, &threads, &self.state(wrong, remarks)));
+                text.push_str(&program(process, &threads, &self.state(process, &threads, wrong, remarks)));
             }
         }
         if healthy > MOST_HEALTHY {
@@ -78,7 +85,7 @@ impl<'a> Judged<'a> {
     }
 
     /// The findings about a process: those that are wrong, and remarks.
-    fn counts(&self, process: &Process, threads: &[&crate::Thread]) -> [usize; 2] {
+    fn counts(&self, process: &Process, threads: &[&Thread]) -> [usize; 2] {
         let is_about = |finding: &&Finding| {
             let has = |tid: &Tid| threads.iter().any(|thread| thread.tid == *tid);
             finding.pid.map_or_else(|| finding.tids.iter().any(has), |pid| pid == process.pid)
@@ -88,9 +95,13 @@ impl<'a> Judged<'a> {
         [count(Gravity::Wrong), count(Gravity::Remark)]
     }
 
-    fn state(&self, wrong: usize, remarks: usize) -> String {
+    fn state(&self, process: &Process, threads: &[&Thread], wrong: usize, remarks: usize) -> String {
+        let concerns = |unseen: &&Unseen| unseen.pids.is_empty() || unseen.pids.contains(&process.pid);
+        let is_hidden = self.missed.iter().copied().any(|unseen| concerns(&unseen));
         match (wrong, remarks) {
-            (0, 0) if has_unseen(self.seating) => "as asked, as far as could be seen".to_owned(),
+            (0, 0) if is_hidden || threads.iter().any(|thread| thread.mask.is_empty()) => {
+                "as asked, as far as could be seen".to_owned()
+            }
             (0, 0) => "all as asked".to_owned(),
             (0, remarks) => format!("as asked, {}", count(remarks, "remark")),
             (wrong, 0) => format!("{wrong} wrong"),
@@ -99,7 +110,7 @@ impl<'a> Judged<'a> {
     }
 }
 
-fn program(process: &Process, threads: &[&crate::Thread], state: &str) -> String {
+fn program(process: &Process, threads: &[&Thread], state: &str) -> String {
     let masks = threads.iter().filter_map(|thread| CpuSet::of_list(&thread.mask));
     let mask = masks.fold(CpuSet::default(), |all, mask| all.with(&mask));
     let on = if mask.is_empty() { "unknown CPUs".to_owned() } else { cpus(&mask) };
@@ -157,17 +168,15 @@ pub fn changes(before: &[Finding], now: &[Finding], coloured: bool) -> String {
 mod tests {
     use super::*;
     use crate::judge::made::Made;
-    use crate::judge::{Asked, judge};
-    use crate::seating::Unseen;
 
-    fn judged(made: &Made) -> Vec<Finding> {
-        judge(&made.seating, &made.topology, &Asked::default())
+    fn judged(made: &Made) -> Judged<'_> {
+        Judged::new(&made.seating, &made.topology, &Asked::default())
     }
 
     #[test]
     fn each_program_has_a_line_and_each_finding_its_remedy() {
         let made = Made::new(4).busy(7, 7, "1", 50.0, 50.0).busy(7, 8, "1", 50.0, 50.0).thread(9, 9, "2-3");
-        let text = Judged::new(&made.seating, &judged(&made)).table(false);
+        let text = judged(&made).table(false);
         let expected = "\
 program (7): 2 threads on CPU 1: 1 wrong
 program (9): 1 thread on CPUs 2,3: all as asked
@@ -177,16 +186,16 @@ had little to do
                      -> taskset -cp 0 8
 ";
         assert_eq!(text, expected);
-        assert!(Judged::new(&made.seating, &judged(&made)).table(true).contains("\x1b[31mWRONG \x1b[0m"));
+        assert!(judged(&made).table(true).contains("\x1b[31mWRONG \x1b[0m"));
     }
 
     #[test]
     fn things_that_could_not_be_seen_are_told() {
         let mut made = Made::new(2).thread(7, 7, "0-1");
-        let unseen = Unseen { what: "memory".to_owned(), pids: vec![7, 9], why: "permission denied".to_owned() };
+        let unseen = Unseen { what: "environment".to_owned(), pids: vec![7, 9], why: "permission denied".to_owned() };
         made.seating.unseen.push(unseen);
-        let text = Judged::new(&made.seating, &[]).table(false);
-        let expected = "program (7): 1 thread on CPUs 0,1: as asked, as far as could be seen\nUNSEEN  memory       of 2 \
+        let text = judged(&made).table(false);
+        let expected = "program (7): 1 thread on CPUs 0,1: as asked, as far as could be seen\nUNSEEN  environment  of 2 \
                         processes: permission denied\n";
         assert_eq!(text, expected);
     }
@@ -195,13 +204,13 @@ had little to do
     fn hidden_characters_of_names_are_shown() {
         let mut made = Made::new(2).thread(7, 7, "0-1");
         made.seating.processes[0].name = "a\u{1b}[31m".to_owned();
-        assert!(!Judged::new(&made.seating, &[]).table(false).contains('\u{1b}'));
+        assert!(!judged(&made).table(false).contains('\u{1b}'));
     }
 
     #[test]
     fn a_crowd_of_healthy_programs_is_cut() {
-        let made = (100..200).fold(Made::new(2), |made, pid| made.thread(pid, pid, "0"));
-        let text = Judged::new(&made.seating, &[]).table(false);
+        let made = (100..200).fold(Made::new(2), |made, pid| made.thread(pid, pid, "0-1"));
+        let text = judged(&made).table(false);
         assert_eq!(text.lines().count(), MOST_HEALTHY + 1);
         assert!(text.ends_with("... and 60 more programs, as asked\n"), "{text}");
     }
@@ -209,7 +218,7 @@ had little to do
     #[test]
     fn a_document_is_a_seating_with_a_judgement() {
         let made = Made::new(4).busy(7, 7, "1", 50.0, 50.0).busy(7, 8, "1", 50.0, 50.0);
-        let document = serde_json::to_value(Judged::new(&made.seating, &judged(&made))).unwrap();
+        let document = serde_json::to_value(judged(&made)).unwrap();
         assert_eq!((&document["format"], &document["verdict"]), (&"seatmap-seating/1".into(), &"wrong".into()));
         assert_eq!(document["findings"][0]["rule"], "shared-cpu");
     }
@@ -217,7 +226,7 @@ had little to do
     #[test]
     fn changes_are_those_of_the_findings_and_not_of_their_figures() {
         let crowded = |percent| Made::new(4).busy(7, 7, "1", percent, 50.0).busy(7, 8, "1", percent, 50.0);
-        let (first, second) = (judged(&crowded(50.0)), judged(&crowded(45.0)));
+        let [first, second] = [50.0, 45.0].map(|percent| judged(&crowded(percent)).findings);
         assert_eq!(changes(&first, &second, false), "");
         assert!(changes(&[], &first, false).starts_with("WRONG   shared-cpu "));
         assert!(changes(&first, &[], false).starts_with("ENDED   shared-cpu "));

@@ -47,7 +47,7 @@ fn a_fault_that_comes_and_goes_is_told_twice() {
     interrupt(&child);
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(1), "it was wrong for a while");
-    assert!(String::from_utf8(output.stderr).unwrap().contains("wrong while the programs were watched"));
+    assert!(String::from_utf8(output.stderr).unwrap().contains("something was wrong while the programs were watched"));
 }
 
 #[test]
