@@ -9,30 +9,38 @@ const VDSO: u64 = 33;
 
 /// The seccomp filters of a thread: they can refuse a system call, or end the program for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Filters {
+pub struct SeccompFilters {
     /// 0 means none, 1 the strict mode, 2 filters.
     mode: u32,
     /// The number of filters; 0 before Linux 5.9, which does not say.
     count: u32,
 }
 
-impl Filters {
+impl SeccompFilters {
     /// Those of a thread; `None` where it has gone, and where the kernel does not tell filters apart.
     #[must_use]
     pub fn of(tid: Tid) -> Option<Self> {
-        Filters::read(&fs::read_to_string(format!("/proc/{tid}/status")).ok()?)
+        SeccompFilters::read(&fs::read_to_string(format!("/proc/{tid}/status")).ok()?)
     }
 
     fn read(status: &str) -> Option<Self> {
         let mode = small::value_of(status, "Seccomp").map_or(Some(0), |text| text.parse().ok())?;
         let count = small::value_of(status, "Seccomp_filters").and_then(|text| text.parse().ok());
         match (mode, count) {
-            (0, _) => Some(Filters { mode, count: 0 }),
-            (_, Some(count)) => Some(Filters { mode, count }),
+            (0, _) => Some(SeccompFilters { mode, count: 0 }),
+            (_, Some(count)) => Some(SeccompFilters { mode, count }),
             // Two threads under filters may have different ones.
             (_, None) => None,
         }
     }
+}
+
+/// Whether a process ignores a signal; true where it has gone.
+#[must_use]
+pub fn ignores(tid: Tid, signal: i32) -> bool {
+    let status = fs::read_to_string(format!("/proc/{tid}/status")).unwrap_or_default();
+    let ignored = small::value_of(&status, "SigIgn").and_then(|mask| u64::from_str_radix(&mask, 16).ok());
+    ignored.is_none_or(|mask| mask >> (signal - 1) & 1 == 1)
 }
 
 /// The address of the vDSO, the kernel's own code in every process; `None` where there is none.
@@ -50,12 +58,19 @@ mod tests {
 
     #[test]
     fn filters_are_told_apart_where_the_kernel_counts_them() {
-        let read = |text: &str| Filters::read(text);
+        let read = |text: &str| SeccompFilters::read(text);
         assert_eq!(read("Seccomp:\t0\n"), read("Name: x\n"));
-        assert_eq!(read("Seccomp:\t2\nSeccomp_filters:\t1\n"), Some(Filters { mode: 2, count: 1 }));
+        assert_eq!(read("Seccomp:\t2\nSeccomp_filters:\t1\n"), Some(SeccompFilters { mode: 2, count: 1 }));
         assert_ne!(read("Seccomp:\t2\nSeccomp_filters:\t1\n"), read("Seccomp:\t2\nSeccomp_filters:\t2\n"));
         assert_eq!(read("Seccomp:\t2\n"), None);
-        assert!(Filters::of(std::process::id() as Tid).is_some() || read("Seccomp:\t2\n").is_none());
+        assert!(SeccompFilters::of(std::process::id() as Tid).is_some() || read("Seccomp:\t2\n").is_none());
+    }
+
+    #[test]
+    fn signals_that_are_ignored_are_known() {
+        let own = std::process::id() as Tid;
+        assert!(!ignores(own, libc::SIGTRAP) && ignores(own, libc::SIGPIPE), "Rust ignores SIGPIPE");
+        assert!(ignores(Tid::MAX, libc::SIGTRAP), "there is no such process");
     }
 
     #[test]
