@@ -6,8 +6,8 @@
 //! below the stack that held the node mask. No other instruction of the program runs, and no signal is delivered
 //! meanwhile.
 //!
-//! The thread is left alone, and the report says why, if it runs 32-bit code, ignores `SIGTRAP`, or has a seccomp filter
-//! that the launcher does not have: that might end the program for the call.
+//! The thread is left alone, and the report says why, if it runs 32-bit code, ignores `SIGTRAP`, or has a seccomp
+//! filter that the launcher does not have: that might end the program for the call.
 
 use crate::tracee::{self, Status, Stop};
 use seatmap_os::Tid;
@@ -104,10 +104,11 @@ pub(crate) fn set_policy(tid: Tid, is_first: bool, call: &PolicyCall, own: Optio
     if arch::INSTRUCTION.is_empty() {
         return Injected::refused("a policy for a thread of its own is not supported on this kind of processor");
     }
-    if own.is_none() || SeccompFilters::of(tid) != own {
+    let status = traced::status(tid).unwrap_or_default();
+    if own.is_none() || SeccompFilters::read(&status) != own {
         return Injected::refused("its seccomp filter might end the program for the call that sets the policy");
     }
-    if traced::ignores(tid, libc::SIGTRAP) {
+    if traced::ignores(&status, libc::SIGTRAP) {
         return Injected::refused("it ignores SIGTRAP, which the kernel would undo");
     }
     let Some(before) = read_registers(tid) else {
@@ -182,8 +183,8 @@ impl Injection {
         registers
     }
 
-    /// Lets the thread execute the one instruction: the call from its beginning to its end. The stop behind it is like the
-    /// first, on the way to user mode: from there the kernel calls again what it interrupted, where it did.
+    /// Lets the thread execute the one instruction: the call from its beginning to its end. The stop behind it is like
+    /// the first, on the way to user mode: from there the kernel calls again what it interrupted, where it did.
     fn execute(&self) -> Injected {
         tracee::step(self.tid);
         match tracee::wait_for(self.tid, self.is_first) {

@@ -21,7 +21,7 @@ use crate::tracee::{self, Status, Stop};
 use crate::verifier::Verifier;
 use seatmap_os::Tid;
 use seatmap_os::task;
-use seatmap_os::traced::SeccompFilters;
+use seatmap_os::traced::{self, SeccompFilters};
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
@@ -90,7 +90,7 @@ impl Tracer {
     /// The tracer of a child, which traces nothing until [`Tracer::seize`].
     pub fn new(leader: Tid, verifier: Option<Verifier>) -> Self {
         let (traced, early, hampered) = (HashMap::new(), HashSet::new(), Hampered::default());
-        let filters = SeccompFilters::of(std::process::id() as Tid);
+        let filters = traced::status(std::process::id() as Tid).and_then(|own| SeccompFilters::read(&own));
         Tracer { leader, traced, early, stopped: None, went_on: false, ending: None, hampered, verifier, filters }
     }
 
