@@ -172,6 +172,7 @@ fn pu(os: u32, numbers: &Numbers, numa: Option<u32>) -> Pu {
         book: of(Kind::Book),
         drawer: of(Kind::Drawer),
         kind: None,
+        ..Pu::default()
     }
 }
 
