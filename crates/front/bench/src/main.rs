@@ -29,6 +29,7 @@ mod row;
 mod run;
 mod schedule;
 mod scotch;
+mod time;
 mod twin;
 mod worker;
 
@@ -54,6 +55,7 @@ const BENCHES: &[(&str, Bench)] = &[
     ("mapping", mapping::rows),
     ("qaplib", qaplib::rows),
     ("large", large::rows),
+    ("time", time::rows),
     ("run", run::rows),
     ("noise", noise::rows),
     ("cell", cell::rows),

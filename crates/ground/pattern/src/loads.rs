@@ -50,7 +50,7 @@ mod tests {
 
     #[test]
     fn a_word_that_is_no_load_is_named_with_its_place() {
-        assert_eq!(read("").unwrap(), []);
+        assert_eq!(read("").unwrap(), Vec::<f64>::new());
         let problem = |text: &str| read(text).unwrap_err().to_string();
         assert!(problem("1,2\n 3,x").starts_with("line 2, column 4: 'x' is not a load"), "{}", problem("1,2\n 3,x"));
         for bad in ["-1", "nan", "inf", "1e19", "1;2"] {

@@ -31,7 +31,8 @@ pub use seating::{Score, Seating};
 
 use crate::build::problem;
 use crate::{Answer, Level, Links, Method, PlaceError, Problem, Pus, Request, Traffic, baselines};
-use seatmap_machine::Matrix;
+use seatmap_machine::{Matrix, Profile};
+use std::collections::HashMap;
 
 /// The work that a core with all its hardware threads busy does, as a multiple of what one of them does alone, where
 /// nobody measured it: 30 % more, the most that Intel reports for the first processors with hardware threads (Marr et
@@ -156,25 +157,29 @@ impl<'a> TimeModel<'a> {
 /// The core of each PU, and the cores. PUs whose core is unknown have one of their own.
 fn cores(request: &Request, pus: &Pus) -> (Vec<usize>, Vec<Core>) {
     let topology = &request.profile.topology;
+    let mut threads_of: HashMap<u32, Vec<u32>> = HashMap::new();
+    for (core, os) in topology.pus.iter().filter_map(|pu| Some((pu.core?, pu.os))) {
+        threads_of.entry(core).or_default().push(os);
+    }
     let unknown = || (0..pus.os.len() as u32).collect();
     let core: Vec<u32> = Level::Core.groups(topology, &pus.os).unwrap_or_else(unknown);
     let count = core.iter().max().map_or(0, |last| *last as usize + 1);
     let mut cores = vec![Core { threads: 1, gain: 1.0 }; count];
     for (os, at) in pus.os.iter().zip(&core) {
-        cores[*at as usize] = core_of(request, *os);
+        let threads = topology.pu(*os).and_then(|pu| pu.core).and_then(|core| threads_of.get(&core));
+        cores[*at as usize] = core_of(request.profile, threads.map_or(&[], Vec::as_slice));
     }
     (core.into_iter().map(|at| at as usize).collect(), cores)
 }
 
-fn core_of(request: &Request, os: u32) -> Core {
-    let topology = &request.profile.topology;
-    let is_there = |pu: &&seatmap_machine::Pu| pu.os == os || topology.are_smt_siblings(pu.os, os);
-    let threads: Vec<u32> = topology.pus.iter().filter(is_there).map(|pu| pu.os).collect();
+/// The core with these hardware threads. The gain is what the slowest of them keeps while all PUs work, where that was
+/// measured.
+fn core_of(profile: &Profile, threads: &[u32]) -> Core {
     if threads.len() < 2 {
         return Core { threads: 1, gain: 1.0 };
     }
     let kept = |os: &u32| {
-        let speed = request.profile.speed.as_ref()?;
+        let speed = profile.speed.as_ref()?;
         Some(speed.together_of(*os)? / speed.alone_of(*os)?)
     };
     let measured = threads.iter().map(kept).collect::<Option<Vec<f64>>>();
@@ -235,13 +240,14 @@ impl Request<'_> {
         let cost = |pu_of: &[usize]| model.cost(pu_of);
         let drawn = baselines::drawn(&problem);
         let baselines = baselines::baselines(self, &problem, &pus, drawn, &self.limit.part(BASELINES_PART), cost);
-        let mut found = self.fastest(&model, &problem, &pus);
+        let floor = bound::bound(&model);
+        let mut found = self.fastest(&model, &problem, &pus, floor);
         let usual = self.allowed_usual(&model, &pus);
         let as_good = usual.into_iter().find(|(pu_of, _)| cost(pu_of) <= found.cost * baselines::AS_GOOD);
         if let Some((pu_of, name)) = as_good {
             found = Fastest { cost: cost(&pu_of), pu_of, method: name.to_owned(), ..found };
         }
-        let lower_bound = if found.is_optimal { found.cost } else { bound::bound(&model).min(found.cost) };
+        let lower_bound = if found.is_optimal { found.cost } else { floor.min(found.cost) };
         if self.prefers_cache {
             found.pu_of = self.in_big_caches(&pus, found.pu_of, found.cost, cost, |pu_of| model.allows(pu_of))?;
             found.cost = cost(&found.pu_of);
@@ -263,15 +269,15 @@ impl Request<'_> {
     }
 
     /// Searches, and proves what few tasks allow to prove.
-    fn fastest(&self, model: &TimeModel, problem: &Problem, pus: &Pus) -> Fastest {
-        let floor = bound::bound(model);
+    fn fastest(&self, model: &TimeModel, problem: &Problem, pus: &Pus, floor: f64) -> Fastest {
         let until = self.limit.until(floor * baselines::AS_GOOD);
         let is_small = model.tasks() <= MOST_TASKS;
         let part = if is_small { until.part(SMALL_PART) } else { until };
         let starts = start::starts(self, model, problem, pus, &part);
         let threads = if is_small { 1 } else { self.threads };
-        let (score, pu_of, name) = search::side_by_side(model, &starts, &part, threads, self.seed);
-        let found = Fastest { cost: score.most, pu_of, method: name.to_owned(), is_optimal: false };
+        let (_, pu_of, name) = search::side_by_side(model, &starts, &part, threads, self.seed);
+        let method = format!("local search from {name}");
+        let found = Fastest { cost: model.cost(&pu_of), pu_of, method, is_optimal: false };
         if found.cost <= floor * baselines::AS_GOOD || !is_small {
             return found;
         }

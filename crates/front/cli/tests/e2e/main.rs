@@ -29,4 +29,5 @@ mod show;
 mod stats;
 mod streams;
 mod study;
+mod unequal;
 mod workers;

@@ -14,59 +14,71 @@ const MOST_CELLS: usize = 1 << 20;
 /// seat, the slowest pair as fast as possible, each with the cheapest messages that the seat allows.
 #[must_use]
 pub(super) fn bound(model: &TimeModel) -> f64 {
-    let cells = Cells::new(model);
-    let by_seat = match model.most == 1 && model.tasks() * model.pus() <= MOST_CELLS {
-        true => bottleneck(&cells.least_ns, model.tasks(), model.pus()),
-        false => (0..model.tasks()).map(|task| cells.cheapest(task)).fold(0.0, f64::max),
-    };
-    by_seat.max(by_work(model, &cells)) * (1.0 - 1e-12)
-}
-
-/// The least time of each task on each PU, if no other task slowed it down.
-struct Cells {
-    pus: usize,
-    least_ns: Vec<f64>,
-    /// The part of it that is messages.
-    messages_ns: Vec<f64>,
-}
-
-impl Cells {
-    fn new(model: &TimeModel) -> Self {
-        let (tasks, pus) = (model.tasks(), model.pus());
-        let near: Vec<Vec<f64>> = (0..pus).map(|pu| near(model, pu)).collect();
-        let partners: usize = (0..tasks).map(|task| model.traffic.degree(task)).sum();
-        let is_matched = model.most == 1 && partners * pus <= MOST_LOOKS;
-        let (mut least_ns, mut messages_ns) = (Vec::with_capacity(tasks * pus), Vec::with_capacity(tasks * pus));
-        for task in 0..tasks {
-            let mut weights: Vec<f64> = model.traffic.of(task).map(|(_, weight)| weight).collect();
-            weights.sort_by(|a, b| b.total_cmp(a));
-            for (pu, near) in near.iter().enumerate() {
-                let ns: f64 = match is_matched {
-                    true => weights.iter().zip(near).map(|(weight, ns)| weight * ns).sum(),
-                    false => weights.iter().sum::<f64>() * near.first().copied().unwrap_or(0.0).min(same(model)),
-                };
-                let is_forbidden = model.fixed[task].is_some_and(|fixed| fixed != pu);
-                let least = if is_forbidden { f64::INFINITY } else { model.work_ns[task] / model.speed[pu] + ns };
-                messages_ns.push(ns);
-                least_ns.push(least);
-            }
+    let floor = Floor::new(model);
+    let (tasks, pus) = (model.tasks(), model.pus());
+    let is_matched = model.most == 1 && tasks * pus <= MOST_CELLS;
+    let (mut cells, mut by_task, mut messages) = (Vec::new(), 0.0_f64, 0.0);
+    for task in 0..tasks {
+        let row = floor.row(task);
+        messages += row.iter().map(|cell| cell.messages_ns).fold(f64::INFINITY, f64::min);
+        by_task = by_task.max(row.iter().map(|cell| cell.least_ns).fold(f64::INFINITY, f64::min));
+        if is_matched {
+            cells.extend(row.into_iter().map(|cell| cell.least_ns));
         }
-        Cells { pus, least_ns, messages_ns }
+    }
+    let by_seat = if is_matched { bottleneck(&cells, tasks, pus) } else { by_task };
+    by_seat.max(by_work(model, messages)) * (1.0 - 1e-12)
+}
+
+/// The least that a task takes on a PU, if no other task slowed it down.
+struct Cell {
+    least_ns: f64,
+    /// The part of it that is messages.
+    messages_ns: f64,
+}
+
+struct Floor<'a> {
+    model: &'a TimeModel<'a>,
+    /// The distances from each PU to the others, nearest first; the nearest alone where partners are not matched.
+    near_ns: Vec<Vec<f64>>,
+    /// Whether each partner sits on another PU, the heaviest on the nearest.
+    is_matched: bool,
+}
+
+impl<'a> Floor<'a> {
+    fn new(model: &'a TimeModel) -> Self {
+        let (tasks, pus) = (model.tasks(), model.pus());
+        let partners: usize = (0..tasks).map(|task| model.traffic.degree(task)).sum();
+        let is_matched = model.most == 1 && partners * pus <= MOST_LOOKS && pus * pus <= MOST_CELLS;
+        Floor { near_ns: (0..pus).map(|pu| near(model, pu, is_matched)).collect(), model, is_matched }
     }
 
-    fn cheapest(&self, task: usize) -> f64 {
-        self.least_ns[task * self.pus..(task + 1) * self.pus].iter().copied().fold(f64::INFINITY, f64::min)
+    fn row(&self, task: usize) -> Vec<Cell> {
+        let model = self.model;
+        let mut weights: Vec<f64> = model.traffic.of(task).map(|(_, weight)| weight).collect();
+        weights.sort_by(|a, b| b.total_cmp(a));
+        let all: f64 = weights.iter().sum();
+        let cell = |(pu, near): (usize, &Vec<f64>)| {
+            let messages_ns: f64 = match (self.is_matched, near.first()) {
+                (true, _) => weights.iter().zip(near).map(|(weight, ns)| weight * ns).sum(),
+                (false, nearest) => all * nearest.copied().unwrap_or(0.0),
+            };
+            let is_forbidden = model.fixed[task].is_some_and(|fixed| fixed != pu);
+            let least_ns = model.work_ns[task] / model.speed[pu] + messages_ns;
+            Cell { least_ns: if is_forbidden { f64::INFINITY } else { least_ns }, messages_ns }
+        };
+        self.near_ns.iter().enumerate().map(cell).collect()
     }
 }
 
-fn same(model: &TimeModel) -> f64 {
-    if model.most == 1 { f64::INFINITY } else { model.same_ns }
-}
-
-/// The distances from a PU to the others, nearest first.
-fn near(model: &TimeModel, pu: usize) -> Vec<f64> {
-    let others = (0..model.pus()).filter(|other| *other != pu);
-    let mut near: Vec<f64> = others.map(|other| model.between_ns(pu, other)).collect();
+/// The distances from a PU to those where a partner may sit, nearest first, or the nearest alone.
+fn near(model: &TimeModel, pu: usize, is_matched: bool) -> Vec<f64> {
+    let others = (0..model.pus()).filter(|other| *other != pu || model.most > 1);
+    let others = others.map(|other| model.between_ns(pu, other));
+    if !is_matched {
+        return others.reduce(f64::min).into_iter().collect();
+    }
+    let mut near: Vec<f64> = others.collect();
     near.sort_by(f64::total_cmp);
     near
 }
@@ -75,7 +87,7 @@ fn near(model: &TimeModel, pu: usize) -> Vec<f64> {
 ///
 /// The sum over seats of speed x time is the work of all tasks plus speed x messages; the slowest seat's time is no
 /// less than that sum over the sum of speeds.
-fn by_work(model: &TimeModel, cells: &Cells) -> f64 {
+fn by_work(model: &TimeModel, messages: f64) -> f64 {
     let mut best_of_core = vec![0.0_f64; model.cores.len()];
     let mut slowest = f64::INFINITY;
     for (pu, core) in model.core.iter().enumerate() {
@@ -91,8 +103,6 @@ fn by_work(model: &TimeModel, cells: &Cells) -> f64 {
     }
     gains.sort_by(|a, b| b.total_cmp(a));
     let speeds: f64 = gains.iter().take(model.tasks()).sum();
-    let row = |task: usize| &cells.messages_ns[task * cells.pus..(task + 1) * cells.pus];
-    let messages: f64 = (0..model.tasks()).map(|task| row(task).iter().copied().fold(f64::INFINITY, f64::min)).sum();
     (model.work_ns.iter().sum::<f64>() + slowest * messages) / speeds
 }
 

@@ -26,6 +26,9 @@ pub(super) fn exact(model: &TimeModel, known: &[usize], limit: &Limit) -> Option
         best_ns: model.cost(known),
         best: known.to_vec(),
         alike: alike(model),
+        thread: (0..model.pus())
+            .map(|pu| model.core[..pu].iter().filter(|core| **core == model.core[pu]).count())
+            .collect(),
         limit: *limit,
         is_over: false,
         order,
@@ -74,6 +77,8 @@ struct Tree<'a> {
     order: Vec<usize>,
     nearest_ns: Vec<f64>,
     alike: Vec<usize>,
+    /// The rank of each PU in its core.
+    thread: Vec<usize>,
     best: Vec<usize>,
     best_ns: f64,
     limit: Limit,
@@ -114,7 +119,6 @@ impl Tree<'_> {
     /// PUs that may take a task, one of those that are alike.
     fn candidates(&self, task: usize) -> Vec<usize> {
         let mut met = Vec::new();
-        let is_empty = |core: usize| (0..self.model.pus()).all(|pu| self.model.core[pu] != core || !self.is_used(pu));
         let mut chosen = Vec::new();
         for pu in 0..self.model.pus() {
             let fits = self.model.fixed[task].is_none_or(|fixed| fixed == pu) && self.seating.has_room(task, pu);
@@ -122,9 +126,8 @@ impl Tree<'_> {
             if !fits {
                 continue;
             }
-            if is_empty(core) {
-                let thread = (0..pu).filter(|other| self.model.core[*other] == core).count();
-                let sort = (self.alike[core], thread);
+            if self.seating.is_empty(core) {
+                let sort = (self.alike[core], self.thread[pu]);
                 if met.contains(&sort) {
                     continue;
                 }
@@ -133,10 +136,6 @@ impl Tree<'_> {
             chosen.push(pu);
         }
         chosen
-    }
-
-    fn is_used(&self, pu: usize) -> bool {
-        self.seating.pu_of().contains(&pu)
     }
 
     /// The slowest seat as it is, with the least that messages to tasks without a seat will add.

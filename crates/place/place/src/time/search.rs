@@ -77,13 +77,15 @@ struct Climber<'a> {
     score: Score,
     limit: Limit,
     movable: Vec<usize>,
+    /// Changes looked for so far: on large machines each looks at another part of the seats.
+    turns: usize,
 }
 
 impl<'a> Climber<'a> {
     fn new(model: &'a TimeModel, pu_of: &[usize], limit: &Limit) -> Self {
         let seating = Seating::of(model, pu_of);
         let movable = (0..model.tasks()).filter(|task| model.fixed[*task].is_none()).collect();
-        Climber { model, score: seating.score(), seating, limit: *limit, movable }
+        Climber { model, score: seating.score(), seating, limit: *limit, movable, turns: 0 }
     }
 
     /// A random task moves to a random PU: where that is taken, the two exchange seats.
@@ -165,15 +167,16 @@ impl<'a> Climber<'a> {
             return None;
         }
         let from = self.seating.pu_of()[task];
-        let mut best = None;
-        for to in 0..self.model.pus() {
+        let (mut best, stride) = (None, (self.model.pus().max(self.movable.len()) / MOST_SEATS).max(1));
+        self.turns += 1;
+        for to in (self.turns % stride..self.model.pus()).step_by(stride) {
             if self.seating.has_room(task, to) {
                 self.seating.shift(task, to);
                 best = better(best, (self.seating.score(), Change::Shift(task, to)));
                 self.seating.shift(task, from);
             }
         }
-        for at in 0..self.movable.len() {
+        for at in (self.turns % stride..self.movable.len()).step_by(stride) {
             let other = self.movable[at];
             if other != task && self.seating.pu_of()[other] != from {
                 self.seating.swap(task, other);
@@ -184,6 +187,9 @@ impl<'a> Climber<'a> {
         best.filter(|(score, _)| score.is_better_than(self.score))
     }
 }
+
+/// Seats and tasks that one look for a better seat compares; on larger machines every second or third, and so on.
+const MOST_SEATS: usize = 512;
 
 /// Partners of a slowest seat's tasks that are moved as well; of a hub's thousands, the first.
 const MOST_PARTNERS: usize = 64;

@@ -178,6 +178,11 @@ impl<'a> Seating<'a> {
         })
     }
 
+    /// Whether no task sits on a core.
+    pub(super) fn is_empty(&self, core: usize) -> bool {
+        self.busy[core] == 0
+    }
+
     /// The PU of the slowest seat.
     #[must_use]
     pub fn slowest(&self) -> usize {
