@@ -25,7 +25,6 @@ pub struct HostWork {
     crew: Crew,
     clock: HostClock,
     steps: u64,
-    together: Together,
 }
 
 impl HostWork {
@@ -41,7 +40,7 @@ impl HostWork {
         })?;
         let step_ns = trials.first().copied().unwrap_or(1.0) / TRIAL_STEPS as f64;
         let steps = (WANTED_NS / step_ns.max(1e-3)) as u64;
-        Ok(HostWork { crew, clock, steps, together: Together::default() })
+        Ok(HostWork { crew, clock, steps })
     }
 
     /// The time of the work on each of these CPUs at once, in nanoseconds. All begin together, and those that are done
@@ -50,7 +49,8 @@ impl HostWork {
     /// # Errors
     /// No thread could be pinned.
     pub fn time_ns(&mut self, cpus: &[u32]) -> Result<Vec<f64>, CrewError> {
-        let (clock, steps, together) = (&self.clock, self.steps, &self.together);
+        // A meeting is for one number of threads.
+        let (clock, steps, together) = (&self.clock, self.steps, &Together::default());
         self.crew.run(cpus, &|_| {
             let began = clock.stamp().ticks;
             while (clock.stamp().ticks - began) as f64 * clock.ns_per_tick() < WARM_UP_NS {

@@ -102,5 +102,10 @@ fn speeds_are_measured_remembered_and_shown() {
     assert!(shown.contains("equally fast: equal within ") || shown.contains("slower than the fastest"), "{shown}");
     let json = place.json(&["show", "host.json", "--json"]);
     assert_eq!(json["speed"]["alone"], profile["speed"]["alone"]);
+    let schema: Value =
+        serde_json::from_str(include_str!("../../../../../docs/formats/seatmap-show-1.schema.json")).unwrap();
+    assert_eq!(seatmap_schema::refused(&schema, &json), Vec::<String>::new());
+    let missing = seatmap_schema::never_written(&schema, &[json.clone()]);
+    assert!(missing.iter().all(|path| !path.starts_with("/speed")), "{missing:?}");
     assert!(json["speed"]["spread"].as_f64().unwrap() < 1.0);
 }
