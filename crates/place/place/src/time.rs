@@ -1,4 +1,4 @@
-//! The time of the slowest seat: what a barrier waits for.
+//! The time of the slowest seat, for which a barrier waits.
 //!
 //! A seat is a PU with its tasks. Its time is
 //!
@@ -15,7 +15,7 @@
 //! | `seating` | a placement that can be changed task by task |
 //! | `search` | starts, descents and kicks |
 //! | `exact` | branch and bound for few tasks |
-//! | `bound` | what no placement can undercut |
+//! | `bound` | a time that no placement can undercut |
 
 mod bound;
 mod exact;
@@ -42,7 +42,7 @@ pub const SMT_GAIN: f64 = 1.3;
 /// The part of the time that random placements may take beside the search.
 const BASELINES_PART: u32 = 8;
 
-/// What seats take for tasks.
+/// The times that seats take for tasks.
 #[derive(Clone, Debug)]
 pub struct TimeModel<'a> {
     /// The messages between tasks, both directions together.
@@ -77,7 +77,7 @@ pub struct Core {
 }
 
 impl Core {
-    /// What each of the busy hardware threads keeps of its speed: the gain grows evenly from one thread to all.
+    /// The part of its speed that each of the busy hardware threads keeps: the gain grows evenly from one thread to all.
     #[must_use]
     pub fn share(self, busy: u32) -> f64 {
         match busy {

@@ -61,7 +61,7 @@ pub struct Place {
     /// How often all messages are sent, for --objective simulated [default: 4].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub rounds: Option<u32>,
-    /// What an edge of the pattern weighs; with --objective time always its messages [default: bytes].
+    /// The weight of an edge of the pattern; with --objective time always its messages [default: bytes].
     #[arg(long, value_name = "WEIGHT")]
     pub weight: Option<WeightChoice>,
     /// How much each task works, in any unit: numbers such as 4,1,1,1, or a file of them; by default all work alike.
@@ -235,7 +235,7 @@ impl From<KindChoice> for CoreKind {
     }
 }
 
-/// What decides between placements that cost the same.
+/// The choice between placements that cost the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum PreferChoice {
     /// The tasks with the most cache_bytes, or with the largest loads, on the CPUs with the biggest L3.

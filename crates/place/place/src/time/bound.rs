@@ -1,4 +1,4 @@
-//! What no placement can undercut.
+//! A time that no placement can undercut.
 
 use super::TimeModel;
 

@@ -124,7 +124,7 @@ impl<'a> Climber<'a> {
         let here: Vec<usize> = (0..self.model.tasks()).filter(|task| on(&self.seating, *task)).collect();
         let partners = here.iter().flat_map(|task| self.model.traffic.of(*task).map(|(with, _)| with));
         let mut tasks: Vec<usize> = here.iter().copied().chain(partners.take(MOST_PARTNERS)).collect();
-        // Who works on the same core slows the seat down.
+        // Tasks on the same core slow the seat down.
         let core = self.model.core[slowest];
         tasks.extend((0..self.model.tasks()).filter(|task| self.model.core[self.seating.pu_of()[*task]] == core));
         tasks.sort_unstable();

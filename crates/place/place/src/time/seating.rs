@@ -2,7 +2,7 @@
 
 use super::TimeModel;
 
-/// What a placement is compared by: first the slowest seat, then all seats.
+/// The times by which placements are compared: first the slowest seat, then all seats.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Score {
     /// The time of the slowest seat, in nanoseconds.
@@ -89,7 +89,7 @@ impl<'a> Seating<'a> {
         self.work_ns[pu] -= self.model.work_ns[task];
         self.message(task, pu, -1.0);
         if self.count[pu] == 0 {
-            // What rounding leaves would be time on an empty seat.
+            // Rounding would leave some time on an empty seat.
             (self.work_ns[pu], self.messages_ns[pu]) = (0.0, 0.0);
             self.busy[self.model.core[pu]] -= 1;
         }

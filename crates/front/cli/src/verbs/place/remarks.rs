@@ -35,7 +35,7 @@ pub(super) fn remarks(
     Ok(lines.into_iter().flatten().map(|line| line + "\n").collect())
 }
 
-/// What the slowest seat's time is made of, and whether the CPUs' speeds are known.
+/// The work and the messages of the slowest seat, and a hint where the CPUs' speeds are not known.
 fn slowest(typed: &Place, request: &Request, answer: &Answer) -> Result<Option<String>, CliError> {
     if typed.objective != ObjectiveChoice::Time {
         return Ok(None);
