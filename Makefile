@@ -17,6 +17,8 @@ CARGO ?= cargo
 # Published measurements beside the repository; what needs them is skipped, visibly, where they are absent.
 export SEATMAP_DATA ?= $(CURDIR)/../shared/data
 SEATMAP = target/release/seatmap
+# One build for all tests: the program that can be killed at every step, and the simulator whose tasks can be threads.
+TEST_FEATURES = seatmap/faults,seatmap-sim/threads
 # Where nothing else is said, programs are one's own: in cargo's folder, completions where shells look for a user's.
 ifdef PREFIX
 ROOT = --root "$(PREFIX)"
@@ -42,10 +44,8 @@ build:
 test:
 	./scripts/browser
 	./scripts/consumers
-	$(CARGO) test --workspace --locked
+	$(CARGO) test --workspace --locked --features $(TEST_FEATURES)
 	$(CARGO) test --locked --package seatmap-worker --features loom --test loom
-	$(CARGO) test --locked --package seatmap-sim --features threads --lib --test all
-	$(CARGO) build --package seatmap --locked --features faults
 	./scripts/cells $${CARGO_TARGET_DIR:-target}/debug/seatmap
 
 # A program that can be killed at every step is built apart from the one that is installed.
@@ -53,6 +53,7 @@ lab:
 	$(CARGO) build --release --locked --package seatmap --features faults --target-dir target/faults
 	./scripts/lab/run target/faults/release/seatmap
 	./scripts/lab/v9fs target/faults/release/seatmap
+	./scripts/lab/numa target/faults/release/seatmap
 
 lint:
 	$(CARGO) fmt --all --check

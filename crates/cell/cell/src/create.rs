@@ -26,7 +26,7 @@ pub type Judge<'a> = dyn FnMut(&CpuList) -> Result<f64, Box<dyn std::error::Erro
 
 /// A request for a cell.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Request {
+pub struct CellRequest {
     /// The name of the cell.
     pub name: Name,
     /// The CPUs of the cell.
@@ -45,7 +45,7 @@ pub struct Request {
 ///
 /// # Errors
 /// [`CellError`].
-pub fn create(host: &Host, request: &Request, mut judge: Option<&mut Judge<'_>>) -> Result<Record, CellError> {
+pub fn create(host: &Host, request: &CellRequest, mut judge: Option<&mut Judge<'_>>) -> Result<Record, CellError> {
     let _lock = host.run.lock().map_err(CellError::remembering)?;
     host.recover()?;
     let rest = check(host, request)?;
@@ -67,7 +67,7 @@ pub fn create(host: &Host, request: &Request, mut judge: Option<&mut Judge<'_>>)
 }
 
 /// The CPUs left for the rest of the system, if the request can be met.
-fn check(host: &Host, request: &Request) -> Result<CpuSet, CellError> {
+fn check(host: &Host, request: &CellRequest) -> Result<CpuSet, CellError> {
     let online = layout::online(&host.root)?;
     let missing = request.cpus.without(&online);
     if !missing.is_empty() {
@@ -91,7 +91,7 @@ fn check(host: &Host, request: &Request) -> Result<CpuSet, CellError> {
     if rest.is_empty() { Err(CellError::NothingLeft(request.cpus.clone())) } else { Ok(rest) }
 }
 
-fn build(host: &Host, request: &Request, rest: &CpuSet, posted: &mut Posted) -> Result<Record, CellError> {
+fn build(host: &Host, request: &CellRequest, rest: &CpuSet, posted: &mut Posted) -> Result<Record, CellError> {
     let spared = vec![std::process::id() as Tid, posted.pid];
     let layout = Layout::read(&host.root);
     let mut degraded = Vec::new();
@@ -119,7 +119,7 @@ fn build(host: &Host, request: &Request, rest: &CpuSet, posted: &mut Posted) -> 
     Err(CellError::NotReached { level: request.require, reasons: degraded })
 }
 
-fn begin(host: &Host, request: &Request) -> Result<Journal, CellError> {
+fn begin(host: &Host, request: &CellRequest) -> Result<Journal, CellError> {
     let serial = host.next_serial()?;
     let (cell, cpus) = (request.name.clone(), request.cpus.to_string());
     let began_ticks = Some(boot::ticks());
@@ -138,7 +138,7 @@ fn told(error: &partition::ClosingError) -> String {
 
 fn furnish(
     host: &Host,
-    request: &Request,
+    request: &CellRequest,
     site: &mut Site<'_>,
     posted: &mut Posted,
     backend: Backend,

@@ -48,7 +48,7 @@ pub mod verify;
 
 pub use backend::Backend;
 pub use choose::Choice;
-pub use create::{Judge, Request, create};
+pub use create::{CellRequest, Judge, create};
 pub use destroy::{Restored, destroy, restore};
 pub use error::CellError;
 pub use guardian::Keeper;

@@ -13,6 +13,7 @@ use std::ffi::CStr;
 use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd};
+use std::path::Path;
 use std::ptr::{self, NonNull};
 
 /// Tells a program in a cell which file is its memory.
@@ -147,17 +148,18 @@ impl Kept {
 pub fn scrub(memory: &Memory) -> io::Result<()> {
     let Some(path) = &memory.path else { return Ok(()) };
     match OpenOptions::new().read(true).write(true).open(path) {
-        Ok(file) if !is_memory(&file)? => Ok(()),
+        Ok(file) if !is_memory(format!("/proc/self/fd/{}", file.as_raw_fd()))? => Ok(()),
         Ok(file) => Mapping::new(&file, memory.size_bytes).map(|mapping| mapping.scrub()),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        // A folder or a socket, say, cannot be opened so.
+        Err(_) if !is_memory(path).unwrap_or(false) => Ok(()),
         Err(error) => Err(error),
     }
 }
 
-/// Whether this is a cell's memory. Numbers of processes and of descriptors come again: after a guardian was killed
-/// they may stand for a file of another process.
-fn is_memory(file: &File) -> io::Result<bool> {
-    let name = fs::read_link(format!("/proc/self/fd/{}", file.as_raw_fd()))?;
+/// Whether a descriptor, by its link in `/proc`, is a cell's memory. Numbers of processes and of descriptors come
+/// again: after a guardian was killed they may stand for a file of another process.
+fn is_memory(link: impl AsRef<Path>) -> io::Result<bool> {
+    let name = fs::read_link(link)?;
     Ok(name.to_string_lossy().starts_with(&format!("/memfd:{}", NAME.to_string_lossy())))
 }
 
@@ -230,6 +232,9 @@ mod tests {
         file.rewind().and_then(|()| file.read_to_end(&mut found)).unwrap();
         assert!(found.len() as u64 == HUGE_BYTES && found.iter().all(|byte| *byte == 0));
         drop((kept, file));
+        let folder = File::open("/proc/self").unwrap();
+        let number = Some(format!("/proc/self/fd/{}", folder.as_raw_fd()));
+        assert!(scrub(&Memory { path: number, ..memory.clone() }).is_ok(), "a folder is not a cell's memory");
         // Another test may have opened something under the same number.
         assert!(scrub(&memory).is_ok(), "memory that is gone needs no scrub");
     }

@@ -1,7 +1,7 @@
 //! Meters that enter a cpuset before they sit. Requires v1 cpusets and root; skipped otherwise.
 
 use seatmap_cell::settings_lock;
-use seatmap_noise::{Error, Options, measure};
+use seatmap_noise::{Error, NoiseOptions, measure};
 use seatmap_os::cpus::Cpus;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -42,8 +42,11 @@ fn a_meter_enters_and_only_the_cpuset_is_a_wall() {
         Ok(group) => group,
         Err(error) => return eprintln!("skipped: no v1 cpuset can be made: {error}"),
     };
-    let options =
-        Options { duration: Duration::from_millis(40), enter: vec![group.0.join("tasks")], ..Options::default() };
+    let options = NoiseOptions {
+        duration: Duration::from_millis(40),
+        enter: vec![group.0.join("tasks")],
+        ..NoiseOptions::default()
+    };
     let measured = |cpu| measure(&[cpu], &options, &mut |_| ControlFlow::Continue(()));
     assert_eq!(measured(cpus[0]).unwrap().cpus[0].cpu, cpus[0]);
     if let Some(other) = cpus.get(1) {

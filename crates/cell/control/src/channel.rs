@@ -12,7 +12,7 @@ use rustix::cmsg_space;
 use rustix::io::FdFlags;
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags};
 use seatmap_cell::Keeper;
-use seatmap_ninep::Request;
+use seatmap_ninep::FileRequest;
 use seatmap_ninep::frame::{self, LONGEST_BYTES};
 use seatmap_ninep::session::VERSION;
 use seatmap_os::trusted;
@@ -113,7 +113,7 @@ pub fn connect(socket: &Path, console_and_input: [BorrowedFd<'_>; 2]) -> Result<
     let failed = |source| ControlError::NoFiles { path: socket.display().to_string(), source };
     let mut stream = door::knock(socket).map_err(failed)?;
     let mut bytes = Vec::new();
-    Request::Version { size_bytes: LONGEST_BYTES, version: VERSION }.frame(u16::MAX, &mut bytes);
+    FileRequest::Version { size_bytes: LONGEST_BYTES, version: VERSION }.frame(u16::MAX, &mut bytes);
     hand_over(&stream, &bytes, console_and_input).map_err(failed)?;
     let answer = frame::read(&mut stream, LONGEST_BYTES, &mut bytes).map_err(failed)?;
     answer.ok_or_else(|| failed(io::ErrorKind::PermissionDenied.into()))?;

@@ -4,7 +4,7 @@ use crate::answer::{Answer, Say};
 use crate::door;
 use crate::error::ControlError;
 use crate::line;
-use crate::request::{Ask, FORMAT, Request};
+use crate::request::{Ask, ControlRequest, FORMAT};
 use std::io::{self, BufReader};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
@@ -33,7 +33,7 @@ impl Client {
     pub fn ask(&mut self, ask: Ask, waiting: &mut dyn FnMut(usize)) -> Result<Say, ControlError> {
         self.asked += 1;
         let id = self.asked;
-        let request = Request { format: FORMAT.to_owned(), id, ask };
+        let request = ControlRequest { format: FORMAT.to_owned(), id, ask };
         // A server that refused us before it read anything has sent the reason, which is read next.
         let sent = line::write(&mut self.stream.get_ref(), &request);
         loop {

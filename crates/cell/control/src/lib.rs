@@ -49,5 +49,5 @@ pub use client::Client;
 pub use error::ControlError;
 pub use inherited::Inherited;
 pub use policy::Policy;
-pub use request::{Ask, Create, Request};
-pub use server::{Options, serve};
+pub use request::{Ask, ControlRequest, Create};
+pub use server::{ServerOptions, serve};

@@ -8,7 +8,7 @@ pub const FORMAT: &str = "seatmap-control/1";
 
 /// One line from a client.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Request {
+pub struct ControlRequest {
     /// [`FORMAT`].
     pub format: String,
     /// The client's number for it, which every answer to it carries.
@@ -84,7 +84,7 @@ fn least() -> Backend {
     Backend::Affinity
 }
 
-impl Request {
+impl ControlRequest {
     /// Reads a request from a line.
     ///
     /// # Errors

@@ -12,7 +12,7 @@ use crate::line;
 use crate::peer::Peer;
 use crate::policy::Policy;
 use crate::queue::{Action, Queue};
-use crate::request::Request;
+use crate::request::ControlRequest;
 use crate::ticket::Ticket;
 use crate::usage::Usage;
 use crate::wants::Wants;
@@ -39,7 +39,7 @@ pub enum Event {
     /// A client that may give orders.
     Came(u64, UnixStream, Peer),
     /// A client's request, or the number of a request and the problem with it.
-    Said(u64, Result<Request, (u64, String)>),
+    Said(u64, Result<ControlRequest, (u64, String)>),
     /// The client is gone.
     Gone(u64),
 }

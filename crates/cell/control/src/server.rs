@@ -10,7 +10,7 @@ use crate::line;
 use crate::lock;
 use crate::peer::{self, Peer};
 use crate::policy::Policy;
-use crate::request::Request;
+use crate::request::ControlRequest;
 use crate::scheduler::{Event, MOST_WAITING, Scheduler};
 use crate::warden::Warden;
 use seatmap_cell::{Host, Judge, Keeper};
@@ -37,7 +37,7 @@ const TICK: Duration = Duration::from_millis(100);
 
 /// The options of a controller.
 #[derive(Clone, Debug)]
-pub struct Options {
+pub struct ServerOptions {
     /// The path of the socket where it listens.
     pub socket: PathBuf,
     /// The group whose members may give orders, besides root and the controller's own user.
@@ -60,7 +60,7 @@ pub struct Options {
 /// [`ControlError`].
 pub fn serve(
     host: Host,
-    options: &Options,
+    options: &ServerOptions,
     judge: Box<Judge<'_>>,
     ends: &dyn Fn() -> bool,
     ready: &mut dyn FnMut(Inherited),
@@ -151,7 +151,7 @@ fn refuse(mut stream: &UnixStream, kind: Kind, message: &str) -> io::Result<()> 
 fn hear(connection: u64, stream: &UnixStream, events: &SyncSender<Event>) {
     let mut stream = BufReader::new(stream);
     while let Ok(Some(line)) = line::read(&mut stream) {
-        if events.send(Event::Said(connection, Request::parse(&line))).is_err() {
+        if events.send(Event::Said(connection, ControlRequest::parse(&line))).is_err() {
             break;
         }
     }

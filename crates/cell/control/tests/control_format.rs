@@ -2,7 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
 use seatmap_cell::{Backend, Record, State};
-use seatmap_control::{Answer, Ask, Create, Kind, Listed, Phase, Request, Say, request};
+use seatmap_control::{Answer, Ask, ControlRequest, Create, Kind, Listed, Phase, Say, request};
 use seatmap_schema::{refused, undescribed};
 use serde_json::{Value, json};
 
@@ -92,10 +92,10 @@ fn the_schema_is_one_and_says_what_each_key_is() {
 #[test]
 fn requests_have_the_keys_of_the_schema_and_no_others() {
     for ask in asks() {
-        let request = Request { format: request::FORMAT.to_owned(), id: 3, ask };
+        let request = ControlRequest { format: request::FORMAT.to_owned(), id: 3, ask };
         let mut document = serde_json::to_value(&request).unwrap();
         assert!(is_valid(&document), "{document}");
-        assert_eq!(Request::parse(document.to_string().as_bytes()), Ok(request));
+        assert_eq!(ControlRequest::parse(document.to_string().as_bytes()), Ok(request));
         document["more"] = json!(1);
         assert!(!is_valid(&document));
     }
@@ -115,7 +115,7 @@ fn answers_have_the_keys_of_the_schema_and_no_others() {
 
 #[test]
 fn what_is_no_request_is_told_apart() {
-    let parse = |text: &str| Request::parse(text.as_bytes()).unwrap_err();
+    let parse = |text: &str| ControlRequest::parse(text.as_bytes()).unwrap_err();
     assert_eq!(parse("{").0, 0);
     assert!(parse(r#"{"id":4,"do":"list"}"#).1.contains("seatmap-control/1"));
     assert_eq!(parse(r#"{"format":"seatmap-control/1","id":4,"do":"melt"}"#).0, 4);
@@ -127,11 +127,11 @@ fn what_is_no_request_is_told_apart() {
 proptest::proptest! {
     #[test]
     fn no_bytes_make_it_panic(bytes in proptest::collection::vec(proptest::prelude::any::<u8>(), 0..300)) {
-        let _ = Request::parse(&bytes);
+        let _ = ControlRequest::parse(&bytes);
     }
 
     #[test]
     fn no_line_makes_it_panic(rest in "[a-z0-9_\":,{}\\[\\] .-]{0,60}") {
-        let _ = Request::parse(format!("{{\"format\":\"seatmap-control/1\",\"id\":1,\"do\":\"create\",{rest}}}").as_bytes());
+        let _ = ControlRequest::parse(format!("{{\"format\":\"seatmap-control/1\",\"id\":1,\"do\":\"create\",{rest}}}").as_bytes());
     }
 }

@@ -7,7 +7,7 @@ mod posting;
 use crate::frame::{self, AROUND_DATA_BYTES, LONGEST_BYTES};
 use crate::refusal::Refusal;
 use crate::reply::Reply;
-use crate::request::Request;
+use crate::request::FileRequest;
 use crate::session::VERSION;
 use crate::wire::MOST_NAMES;
 use posting::Posted;
@@ -108,12 +108,12 @@ impl<S: Read + Write> Client<S> {
             out: Vec::new(),
         };
         client.agreed_bytes = client.agree()?;
-        client.ask(&Request::Attach { fid: ROOT, auth: NOBODY, user: b"", tree: b"", uid: NOBODY })?;
+        client.ask(&FileRequest::Attach { fid: ROOT, auth: NOBODY, user: b"", tree: b"", uid: NOBODY })?;
         Ok(client)
     }
 
     fn agree(&mut self) -> io::Result<u32> {
-        let request = Request::Version { size_bytes: LONGEST_BYTES, version: VERSION };
+        let request = FileRequest::Version { size_bytes: LONGEST_BYTES, version: VERSION };
         match self.ask(&request)? {
             Reply::Version { size_bytes, version }
                 if version == VERSION && (AROUND_DATA_BYTES + 1..=LONGEST_BYTES).contains(&size_bytes) =>
@@ -136,7 +136,7 @@ impl<S: Read + Write> Client<S> {
     /// The server's error.
     pub fn open(&mut self, path: &str, access: Access) -> io::Result<File> {
         let fid = self.walk(path)?;
-        let asked = self.ask(&Request::Open { fid, flags: access.flags() }).map(|_| ());
+        let asked = self.ask(&FileRequest::Open { fid, flags: access.flags() }).map(|_| ());
         self.unless(asked, fid)
     }
 
@@ -148,13 +148,13 @@ impl<S: Read + Write> Client<S> {
         let (folder, name) = split(path);
         let flags = Access::Both.flags();
         let fid = self.walk(folder)?;
-        let asked = self.ask(&Request::Create { fid, name: name.as_bytes(), flags, mode: 0o644, gid: NOBODY });
+        let asked = self.ask(&FileRequest::Create { fid, name: name.as_bytes(), flags, mode: 0o644, gid: NOBODY });
         let asked = asked.map(|_| ());
         match self.unless(asked, fid) {
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {
                 let fid = self.walk(path)?;
                 let flags = flags | libc::O_TRUNC.cast_unsigned();
-                let asked = self.ask(&Request::Open { fid, flags }).map(|_| ());
+                let asked = self.ask(&FileRequest::Open { fid, flags }).map(|_| ());
                 self.unless(asked, fid)
             }
             other => other,
@@ -179,7 +179,7 @@ impl<S: Read + Write> Client<S> {
 
     fn forget(&mut self, fid: u32) -> io::Result<()> {
         self.unused.push(fid);
-        self.ask(&Request::Clunk { fid }).map(|_| ())
+        self.ask(&FileRequest::Clunk { fid }).map(|_| ())
     }
 
     /// A fid for a path.
@@ -202,7 +202,7 @@ impl<S: Read + Write> Client<S> {
     }
 
     fn walk_on(&mut self, fid: u32, new: u32, names: &[&[u8]]) -> io::Result<()> {
-        match self.ask(&Request::Walk { fid, new, names: names.to_vec() })? {
+        match self.ask(&FileRequest::Walk { fid, new, names: names.to_vec() })? {
             Reply::Walk { qids } if qids.len() == names.len() => Ok(()),
             Reply::Walk { qids } if (1..names.len()).contains(&qids.len()) => {
                 let (walked, rest) = names.split_at(qids.len());
@@ -217,15 +217,15 @@ impl<S: Read + Write> Client<S> {
         self.walk_on(fid, new, walked)?;
         let why = self.walk_on(new, new, rest);
         if why.is_err() && fid != new {
-            self.ask(&Request::Clunk { fid: new })?;
+            self.ask(&FileRequest::Clunk { fid: new })?;
         }
         why
     }
 
     /// Sends a request and waits for its reply.
-    fn ask(&mut self, request: &Request<'_>) -> io::Result<Reply<'_>> {
+    fn ask(&mut self, request: &FileRequest<'_>) -> io::Result<Reply<'_>> {
         self.hear_posted(0)?;
-        let tag = if matches!(request, Request::Version { .. }) { NO_TAG } else { TAG };
+        let tag = if matches!(request, FileRequest::Version { .. }) { NO_TAG } else { TAG };
         request.frame(tag, &mut self.out);
         self.stream.get_mut().write_all(&self.out)?;
         let head = frame::read(&mut self.stream, self.agreed_bytes, &mut self.body)?;

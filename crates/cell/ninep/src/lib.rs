@@ -42,6 +42,6 @@ pub use fence::Fence;
 pub use fids::MOST_FIDS;
 pub use refusal::Refusal;
 pub use reply::Reply;
-pub use request::Request;
+pub use request::FileRequest;
 pub use server::serve;
 pub use session::{Export, Session};

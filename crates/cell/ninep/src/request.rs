@@ -9,7 +9,7 @@ use crate::wire::{Data, messages};
 
 messages! {
     /// A client's request. A *fid* is a number by which it calls a file that it has walked to.
-    Request {
+    FileRequest {
         /// Ask for the space of the file system, used and free.
         Statfs = 8 {
             /// The file.

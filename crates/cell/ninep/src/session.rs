@@ -12,7 +12,7 @@ use crate::host;
 use crate::qid::{self, Qid};
 use crate::refusal::Refusal;
 use crate::reply::Reply;
-use crate::request::Request;
+use crate::request::FileRequest;
 use crate::wire::Malformed;
 use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -96,7 +96,7 @@ impl Session {
     /// Answers a request: its frame replaces the content of `out`. A request that is malformed or cannot be carried
     /// out is answered with the reason.
     pub fn answer(&mut self, head: Head, body: &[u8], out: &mut Vec<u8>) {
-        let done = match Request::parse(head.number, body) {
+        let done = match FileRequest::parse(head.number, body) {
             Ok(request) => self.act(&request),
             Err(Malformed::Unknown(_)) => Err(Refusal::UNKNOWN),
             Err(_) => Err(Refusal::INVALID),
@@ -104,27 +104,27 @@ impl Session {
         done.unwrap_or_else(|refusal| Reply::Error { code: refusal.0 }).frame(head.tag, out);
     }
 
-    fn act(&mut self, request: &Request<'_>) -> Result<Reply<'_>, Refusal> {
+    fn act(&mut self, request: &FileRequest<'_>) -> Result<Reply<'_>, Refusal> {
         match *request {
-            Request::Version { size_bytes, version } => self.agree(size_bytes, version),
-            Request::Attach { fid, tree, uid, .. } => self.attach(fid, tree, uid),
+            FileRequest::Version { size_bytes, version } => self.agree(size_bytes, version),
+            FileRequest::Attach { fid, tree, uid, .. } => self.attach(fid, tree, uid),
             // Requests are answered one after the other: the one it means has been.
-            Request::Flush { .. } => Ok(Reply::Flush {}),
-            Request::Walk { fid, new, ref names } => self.walk(fid, new, names),
-            Request::Clunk { fid } => self.fids.remove(fid).map(|()| Reply::Clunk {}),
-            Request::Open { fid, flags } => self.open(fid, flags),
-            Request::Create { fid, name, flags, mode, .. } => self.create(fid, name, flags, mode),
-            Request::Read { fid, offset, count } => self.read(fid, offset, count),
-            Request::Write { fid, offset, data } => self.write(fid, offset, data.0),
-            Request::List { fid, offset, count } => self.list(fid, offset, count),
-            Request::Sync { fid, only_data } => self.sync(fid, only_data != 0),
-            Request::Attributes { fid, .. } => self.attributes(fid),
-            Request::Change { fid, ref change } => self.change(fid, change),
-            Request::Statfs { fid } => self.statfs(fid),
-            Request::Readlink { fid } => self.readlink(fid),
-            Request::Folder { fid, name, mode, .. } => self.make_folder(fid, name, mode),
-            Request::Rename { from, old, to, new } => self.rename([(from, old), (to, new)]),
-            Request::Remove { fid, name, flags } => self.remove(fid, name, flags),
+            FileRequest::Flush { .. } => Ok(Reply::Flush {}),
+            FileRequest::Walk { fid, new, ref names } => self.walk(fid, new, names),
+            FileRequest::Clunk { fid } => self.fids.remove(fid).map(|()| Reply::Clunk {}),
+            FileRequest::Open { fid, flags } => self.open(fid, flags),
+            FileRequest::Create { fid, name, flags, mode, .. } => self.create(fid, name, flags, mode),
+            FileRequest::Read { fid, offset, count } => self.read(fid, offset, count),
+            FileRequest::Write { fid, offset, data } => self.write(fid, offset, data.0),
+            FileRequest::List { fid, offset, count } => self.list(fid, offset, count),
+            FileRequest::Sync { fid, only_data } => self.sync(fid, only_data != 0),
+            FileRequest::Attributes { fid, .. } => self.attributes(fid),
+            FileRequest::Change { fid, ref change } => self.change(fid, change),
+            FileRequest::Statfs { fid } => self.statfs(fid),
+            FileRequest::Readlink { fid } => self.readlink(fid),
+            FileRequest::Folder { fid, name, mode, .. } => self.make_folder(fid, name, mode),
+            FileRequest::Rename { from, old, to, new } => self.rename([(from, old), (to, new)]),
+            FileRequest::Remove { fid, name, flags } => self.remove(fid, name, flags),
         }
     }
 

@@ -1,6 +1,6 @@
 //! Sums an array: a worker fetches block after block into its local store.
 
-use seatmap_worker::{Inside, Options, Polling, Runtime, allowed_cpus};
+use seatmap_worker::{Inside, Polling, Runtime, WorkerOptions, allowed_cpus};
 use std::sync::Arc;
 
 const COUNT: u32 = 65_536;
@@ -23,7 +23,7 @@ fn sum(numbers: &[u32], inside: &mut Inside) -> u32 {
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     // Workers that sleep while they wait may share their CPU; those that spin answer a hundred times faster.
-    let options = Options { polling: Polling::Sleep, ..Options::default() };
+    let options = WorkerOptions { polling: Polling::Sleep, ..WorkerOptions::default() };
     let runtime = Runtime::new(&allowed_cpus()?[..1], options)?;
     let mut context = runtime.context()?;
     let numbers: Arc<Vec<u32>> = Arc::new((0..COUNT).collect());

@@ -2,7 +2,7 @@
 
 use crate::bell::Bell;
 use crate::signal::Signal;
-use crate::{Options, Program};
+use crate::{Program, WorkerOptions};
 use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -55,14 +55,14 @@ pub struct Desk {
     orders: Bell,
     answers: Bell,
     pub signals: [Signal; 2],
-    pub options: Options,
+    pub options: WorkerOptions,
     /// The address of the worker's local store.
     pub store: AtomicPtr<u8>,
     pub words: Mutex<String>,
 }
 
 impl Desk {
-    pub fn new(options: Options, store: *mut u8) -> Self {
+    pub fn new(options: WorkerOptions, store: *mut u8) -> Self {
         let signal = |register: usize| Signal::new(options.signals_or[register], options.polling);
         Desk {
             slip: Slip {

@@ -8,11 +8,11 @@
 //! transfers each.
 //!
 //! ```
-//! use seatmap_worker::{Inside, Options, Runtime};
+//! use seatmap_worker::{Inside, WorkerOptions, Runtime};
 //! use std::sync::Arc;
 //!
 //! let cpu = seatmap_worker::allowed_cpus()?[0];
-//! let runtime = Runtime::new(&[cpu], Options::default())?;
+//! let runtime = Runtime::new(&[cpu], WorkerOptions::default())?;
 //! let mut context = runtime.context()?;
 //! context.load(Arc::new(|inside: &mut Inside, argument: u64| {
 //!     inside.store()[0] = argument as u8;
@@ -61,7 +61,7 @@ pub use context::Context;
 pub use error::WorkerError;
 #[cfg(not(feature = "loom"))]
 pub use inside::Inside;
-pub use options::{Options, Polling};
+pub use options::{Polling, WorkerOptions};
 pub use poller::WeightedPoller;
 #[cfg(not(feature = "loom"))]
 pub use program::Program;

@@ -28,7 +28,7 @@ impl Polling {
 
 /// The parts that a runtime is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Options {
+pub struct WorkerOptions {
     /// Bytes of each worker's local store.
     pub store_bytes: usize,
     /// How workers wait, and how programs wait for workers.
@@ -37,9 +37,9 @@ pub struct Options {
     pub signals_or: [bool; 2],
 }
 
-impl Default for Options {
+impl Default for WorkerOptions {
     /// Stores of 256 KiB, spinning, signals that gather.
     fn default() -> Self {
-        Options { store_bytes: STORE_BYTES, polling: Polling::Spin, signals_or: [true; 2] }
+        WorkerOptions { store_bytes: STORE_BYTES, polling: Polling::Spin, signals_or: [true; 2] }
     }
 }

@@ -4,7 +4,7 @@ use crate::context::Seat;
 use crate::desk::{Desk, Done, Order, SEATED};
 use crate::mailbox::{End, INBOUND, OUTBOUND, mailboxes};
 use crate::program::caught;
-use crate::{Context, Inside, Options, Store, WorkerError};
+use crate::{Context, Inside, Store, WorkerError, WorkerOptions};
 use seatmap_os::affinity;
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -33,7 +33,7 @@ impl Runtime {
     ///
     /// # Errors
     /// A CPU that cannot be had, or twice; no memory.
-    pub fn new(cpus: &[u32], options: Options) -> Result<Self, WorkerError> {
+    pub fn new(cpus: &[u32], options: WorkerOptions) -> Result<Self, WorkerError> {
         if cpus.is_empty() {
             return Err(WorkerError::NoCpus);
         }
@@ -66,7 +66,7 @@ impl Runtime {
 }
 
 impl Pool {
-    fn hire(&self, worker: usize, cpu: u32, options: Options) -> Result<(), WorkerError> {
+    fn hire(&self, worker: usize, cpu: u32, options: WorkerOptions) -> Result<(), WorkerError> {
         let store_error = |source| WorkerError::Store { bytes: options.store_bytes, source };
         let store = Store::new(options.store_bytes).map_err(store_error)?;
         let desk = Arc::new(Desk::new(options, store.address()));

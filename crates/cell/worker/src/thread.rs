@@ -3,7 +3,7 @@
 use crate::desk::Desk;
 use crate::mailbox::{End, INBOUND, OUTBOUND, mailboxes};
 use crate::program::caught;
-use crate::{Inside, Options, Polling, Program, Store, WorkerError};
+use crate::{Inside, Polling, Program, Store, WorkerError, WorkerOptions};
 use seatmap_os::affinity;
 use std::sync::Arc;
 use std::thread::{Builder, JoinHandle};
@@ -28,8 +28,8 @@ impl ThreadContext {
     ///
     /// # Errors
     /// The store cannot be mapped.
-    pub fn new(cpu: u32, options: Options) -> Result<Self, WorkerError> {
-        let options = Options { polling: Polling::Sleep, ..options };
+    pub fn new(cpu: u32, options: WorkerOptions) -> Result<Self, WorkerError> {
+        let options = WorkerOptions { polling: Polling::Sleep, ..options };
         let store_error = |source| WorkerError::Store { bytes: options.store_bytes, source };
         let mut store = Store::new(options.store_bytes).map_err(store_error)?;
         store.scrub();

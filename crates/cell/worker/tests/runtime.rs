@@ -2,18 +2,18 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
-use seatmap_worker::{Inside, Options, Polling, Runtime, ThreadContext, WorkerError, allowed_cpus};
+use seatmap_worker::{Inside, Polling, Runtime, ThreadContext, WorkerError, WorkerOptions, allowed_cpus};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 /// One worker that sleeps, so that a test can share its CPU with the rest.
-fn one(options: Options) -> Runtime {
+fn one(options: WorkerOptions) -> Runtime {
     Runtime::new(&allowed_cpus().unwrap()[..1], options).unwrap()
 }
 
-fn sleeping() -> Options {
-    Options { polling: Polling::Sleep, ..Options::default() }
+fn sleeping() -> WorkerOptions {
+    WorkerOptions { polling: Polling::Sleep, ..WorkerOptions::default() }
 }
 
 #[test]
@@ -61,7 +61,7 @@ fn nothing_is_left_for_the_next_owner() {
 fn mail_goes_both_ways_under_every_policy() {
     let policies = [Polling::Sleep, Polling::Adaptive(Duration::from_micros(20))];
     for polling in policies {
-        let runtime = one(Options { polling, ..Options::default() });
+        let runtime = one(WorkerOptions { polling, ..WorkerOptions::default() });
         let mut context = runtime.context().unwrap();
         context.load(Arc::new(|inside: &mut Inside, rounds: u64| {
             for _ in 0..rounds {
@@ -103,7 +103,7 @@ fn transfers_keep_inside_the_store() {
 
 #[test]
 fn a_worker_that_gave_its_core_back_comes_when_called() {
-    let runtime = one(Options::default());
+    let runtime = one(WorkerOptions::default());
     let mut context = runtime.context().unwrap();
     context.load(Arc::new(|_: &mut Inside, argument: u64| argument as u32 + 1));
     for round in 0..20 {
@@ -133,7 +133,7 @@ fn what_cannot_be_done_is_refused() {
     assert_eq!(refused(&[], sleeping()), "a runtime needs a CPU or more");
     assert_eq!(refused(&[cpu, cpu], sleeping()), format!("CPU {cpu} is asked to hold two workers"));
     assert_eq!(refused(&[500_000], sleeping()), "no worker could be seated on CPU 500000");
-    let large = Options { store_bytes: 1 << 60, ..sleeping() };
+    let large = WorkerOptions { store_bytes: 1 << 60, ..sleeping() };
     assert!(refused(&[cpu], large).contains("no memory for a local store"));
     let runtime = one(sleeping());
     let mut context = runtime.context().unwrap();
@@ -166,7 +166,7 @@ fn a_context_outlives_its_runtime() {
 #[test]
 fn a_thread_answers_the_same_calls() {
     let cpu = allowed_cpus().unwrap()[0];
-    let mut context = ThreadContext::new(cpu, Options::default()).unwrap();
+    let mut context = ThreadContext::new(cpu, WorkerOptions::default()).unwrap();
     assert!(matches!(context.run(0), Err(WorkerError::NoProgram)));
     context.load(Arc::new(move |inside: &mut Inside, argument: u64| {
         assert_eq!(seatmap_os::affinity::current().unwrap(), [cpu]);
@@ -184,7 +184,7 @@ fn a_thread_answers_the_same_calls() {
         assert_eq!((context.mailbox_read(), context.wait().unwrap()), (answer, 9));
     }
     assert_eq!(context.run(5).unwrap_err().to_string(), "the program panicked: on purpose");
-    let mut nowhere = ThreadContext::new(500_000, Options::default()).unwrap();
+    let mut nowhere = ThreadContext::new(500_000, WorkerOptions::default()).unwrap();
     nowhere.load(Arc::new(|_: &mut Inside, _: u64| 0));
     assert_eq!(nowhere.run(0).unwrap_err().to_string(), "no worker could be seated on CPU 500000");
 }

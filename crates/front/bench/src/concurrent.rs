@@ -10,7 +10,7 @@ use loops::Operation;
 use seatmap_host::HostBed;
 use seatmap_host::primitives::{Atomics, Batches, Descriptors, Futex, Kind, Primitive, ReadModifyWrite, Room};
 use seatmap_machine::{Level, Topology};
-use seatmap_papers::cell_stats::{Function, Options, Rooms, measure};
+use seatmap_papers::cell_stats::{Function, Rooms, StatsOptions, measure};
 use seatmap_port::channels::Bed;
 use seatmap_statistics::{median, quantile};
 use std::error::Error;
@@ -115,7 +115,7 @@ fn atomics() -> Vec<Case> {
         }
         for (function, plain) in [(Function::FetchAdd, Operation::FetchAdd), (Function::FetchSet, Operation::Swap)] {
             let ours =
-                move |machine: &mut Machine| of_function(machine, Options { is_private: !shared, ..of(function) });
+                move |machine: &mut Machine| of_function(machine, StatsOptions { is_private: !shared, ..of(function) });
             let theirs = move |cpus| Ok(slower(loops::halves(cpus, plain, shared)?));
             cases.push(Case::new(named(function, !shared), ours, theirs));
         }
@@ -129,7 +129,7 @@ fn channels() -> Vec<Case> {
     for (function, is_get) in [(Function::DmaGet, true), (Function::DmaPut, false)] {
         for is_private in [false, true] {
             for size_bytes in [128, 16384] {
-                let options = Options { size_bytes, is_private, iterations: ITERATIONS / 16, ..of(function) };
+                let options = StatsOptions { size_bytes, is_private, iterations: ITERATIONS / 16, ..of(function) };
                 let ours = move |machine: &mut Machine| of_function(machine, options);
                 let theirs = move |cpus| Ok(slower(loops::copies(cpus, size_bytes as usize / 8, is_get, !is_private)?));
                 cases.push(Case::new(format!("{} {size_bytes} B", named(function, is_private)), ours, theirs));
@@ -137,7 +137,7 @@ fn channels() -> Vec<Case> {
         }
     }
     for function in [Function::Mailbox, Function::Signal] {
-        let options = Options { between_workers: true, ..of(function) };
+        let options = StatsOptions { between_workers: true, ..of(function) };
         let ours = move |machine: &mut Machine| of_function(machine, options);
         cases.push(Case::new(function.name(), ours, |cpus| Ok(loops::messages(cpus)?[0])));
     }
@@ -155,8 +155,8 @@ fn through_the_kernel() -> Vec<Case> {
     std::iter::once(futex).chain(descriptors).collect()
 }
 
-fn of(function: Function) -> Options {
-    Options { workers: 2, iterations: ITERATIONS, ..Options::new(function) }
+fn of(function: Function) -> StatsOptions {
+    StatsOptions { workers: 2, iterations: ITERATIONS, ..StatsOptions::new(function) }
 }
 
 fn named(function: Function, is_private: bool) -> String {
@@ -169,6 +169,6 @@ fn first_ns(machine: &mut Machine, primitive: &impl Primitive, plan: Batches) ->
     samples.by_task_ns.first().and_then(|task| median(task)).ok_or_else(|| "it gave no batches".into())
 }
 
-fn of_function(machine: &mut Machine, options: Options) -> Result<f64, Box<dyn Error>> {
+fn of_function(machine: &mut Machine, options: StatsOptions) -> Result<f64, Box<dyn Error>> {
     Ok(measure(&mut machine.bed, &machine.rooms, &options)?.latency_ns)
 }

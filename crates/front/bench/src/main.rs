@@ -7,6 +7,7 @@
 mod busy;
 mod cell;
 mod channels;
+mod check;
 mod coherent;
 mod concurrent;
 mod data;
@@ -31,6 +32,7 @@ mod schedule;
 mod scotch;
 mod time;
 mod twin;
+mod watch;
 mod worker;
 
 use row::Row;
@@ -57,6 +59,7 @@ const BENCHES: &[(&str, Bench)] = &[
     ("large", large::rows),
     ("time", time::rows),
     ("run", run::rows),
+    ("check", check::rows),
     ("noise", noise::rows),
     ("cell", cell::rows),
     ("engine", engine::rows),
@@ -65,11 +68,13 @@ const BENCHES: &[(&str, Bench)] = &[
     ("twin", twin::rows),
     ("polling", polling::rows),
     ("ninep", ninep::rows),
+    ("watch", watch::rows),
 ];
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    if let Some(played) = run::played(&arguments).or_else(|| ninep::played(&arguments)) {
+    let parts = [run::played, ninep::played, check::played, watch::played];
+    if let Some(played) = parts.iter().find_map(|part| part(&arguments)) {
         return played;
     }
     let at_keep = arguments.iter().position(|argument| argument == "--keep");

@@ -2,7 +2,7 @@
 
 use crate::hogs::among_hogs;
 use crate::row::Row;
-use seatmap_noise::{CpuNoise, Options};
+use seatmap_noise::{CpuNoise, NoiseOptions};
 use seatmap_os::affinity;
 use seatmap_statistics::{median, quantile};
 use std::error::Error;
@@ -43,7 +43,7 @@ pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
 }
 
 fn measured(cpu: u32) -> Result<CpuNoise, Box<dyn Error>> {
-    let options = Options { duration: LENGTH, ..Options::default() };
+    let options = NoiseOptions { duration: LENGTH, ..NoiseOptions::default() };
     let mut report = seatmap_noise::measure(&[cpu], &options, &mut |_| ControlFlow::Continue(()))?;
     Ok(report.cpus.remove(0))
 }

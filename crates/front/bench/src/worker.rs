@@ -9,7 +9,7 @@ use seatmap_os::affinity;
 use seatmap_papers::cellule::spread::Spread;
 use seatmap_papers::cellule::{Seats, Workload, compare};
 use seatmap_statistics::{median, quantile};
-use seatmap_worker::{Context, Inside, Options, Runtime, Store};
+use seatmap_worker::{Context, Inside, Runtime, Store, WorkerOptions};
 use std::error::Error;
 use std::sync::Arc;
 
@@ -36,7 +36,7 @@ struct Figures {
 pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
     let Some(cpus) = pair::cpus()? else { return Ok(Vec::new()) };
     let clock = HostClock::calibrated();
-    let mut store = Store::new(Options::default().store_bytes)?;
+    let mut store = Store::new(WorkerOptions::default().store_bytes)?;
     store.scrub();
     let mut figures = Figures::default();
     for _ in 0..TURNS {
@@ -57,7 +57,7 @@ pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
 }
 
 fn with_worker(cpus: [u32; 2], clock: &HostClock) -> Result<[f64; 2], Box<dyn Error>> {
-    let runtime = Runtime::new(&cpus[1..], Options::default())?;
+    let runtime = Runtime::new(&cpus[1..], WorkerOptions::default())?;
     affinity::pin(&cpus[..1])?;
     let mut context = runtime.context()?;
     Ok([runs(&mut context, clock)?, mail(&mut context, clock)?])

@@ -3,6 +3,7 @@
 mod cell;
 mod cell_control;
 mod channels;
+mod check;
 mod doctor;
 mod export;
 mod model;
@@ -19,6 +20,7 @@ mod workers;
 pub use cell::*;
 pub use cell_control::*;
 pub use channels::*;
+pub use check::*;
 pub use doctor::*;
 pub use export::*;
 pub use model::*;
@@ -39,7 +41,7 @@ use std::path::PathBuf;
 const GROUPS: [(&str, &[&str]); 7] = [
     ("Measure", &["measure", "show", "stats", "noise", "doctor"]),
     ("Place", &["place", "pattern", "export"]),
-    ("Run", &["run"]),
+    ("Run", &["run", "check"]),
     ("Cell", &["cell"]),
     ("Machines", &["machines", "import", "model"]),
     ("Experiments of the papers", &["rank", "channels", "workers", "study"]),
@@ -47,7 +49,7 @@ const GROUPS: [(&str, &[&str]); 7] = [
 ];
 
 /// Options that a newcomer does not need: `-h` leaves them out, so that it fits a screen; `--help` has them all.
-const RARELY_NEEDED: [(&str, &[&str]); 5] = [
+const RARELY_NEEDED: [(&str, &[&str]); 6] = [
     ("measure", &["passes", "thorough", "parallel", "utilisation", "seed"]),
     (
         "place",
@@ -73,7 +75,23 @@ const RARELY_NEEDED: [(&str, &[&str]); 5] = [
             "prefer",
         ],
     ),
-    ("run", &["once", "skip", "start_at", "detach", "allow_unseated", "force", "any_machine", "html"]),
+    (
+        "run",
+        &[
+            "once",
+            "skip",
+            "start_at",
+            "detach",
+            "allow_unseated",
+            "force",
+            "any_machine",
+            "html",
+            "huge",
+            "move_pages",
+            "verify_memory",
+        ],
+    ),
+    ("check", &["any_machine", "children", "slurm_step"]),
     ("rank", &["long", "unidirectional", "symmetry", "shard", "seed", "counters", "csv", "svg", "sample"]),
     ("stats", &["private", "warm_up", "between", "stride", "elements", "syscall", "trace", "class"]),
 ];
@@ -138,6 +156,8 @@ pub enum Command {
     Pattern(Pattern),
     /// Seat the threads of a program, and check that they sit there.
     Run(Run),
+    /// Check that living programs sit where you asked.
+    Check(Check),
     /// Fit machines that the simulator runs.
     Model(Model),
     /// Time every mapping of tasks to workers (Keller & Varbanescu).

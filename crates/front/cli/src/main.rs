@@ -58,6 +58,7 @@ fn run(typed: Typed) -> Result<(), CliError> {
         Command::Model(model) => verbs::model::run(&model),
         Command::Rank(rank) => verbs::rank::run(&rank),
         Command::Run(run) => verbs::run::run(&run),
+        Command::Check(check) => verbs::check::run(&check, typed.colour),
         Command::Noise(noise) => verbs::noise::run(&noise),
         Command::Cell(cell) => verbs::cell::run(&cell),
         Command::Doctor(doctor) => verbs::doctor::run(&doctor, typed.colour),

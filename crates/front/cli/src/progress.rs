@@ -6,7 +6,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use seatmap_measure::matrix;
 use seatmap_measure::survey::Step;
 use seatmap_report::live::{self, Live};
-use seatmap_report::terminal::Options;
+use seatmap_report::terminal::DrawOptions;
 use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
 
@@ -31,7 +31,7 @@ impl Display {
         let stderr = std::io::stderr();
         let size = view::size().filter(|_| stderr.is_terminal());
         let live = size.map(|(width, height)| {
-            let options = Options { colour: view::colour(colour, &stderr), width, ..Options::default() };
+            let options = DrawOptions { colour: view::colour(colour, &stderr), width, ..DrawOptions::default() };
             Live::new(pus, options, height.saturating_sub(LINES_LEFT), resolution_ns)
         });
         Display { live, bar: None, next: Instant::now() + LEAST_PAUSE, drawn: false }

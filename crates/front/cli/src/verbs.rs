@@ -2,6 +2,7 @@
 
 pub mod cell;
 pub mod channels;
+pub mod check;
 pub mod doctor;
 pub mod export;
 pub mod import;

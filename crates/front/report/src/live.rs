@@ -4,7 +4,7 @@
 //! [`Live::lines`] and prints the next. So every frame of one matrix has the same number of lines, none longer than the
 //! terminal is wide.
 
-use crate::terminal::{Options, draw};
+use crate::terminal::{DrawOptions, draw};
 use crate::{Digits, Grid};
 use seatmap_machine::Matrix;
 
@@ -27,7 +27,7 @@ pub struct Progress {
 #[derive(Clone, Debug)]
 pub struct Live {
     pus: Vec<u32>,
-    options: Options,
+    options: DrawOptions,
     most_lines: usize,
     digits: Digits,
     lines: usize,
@@ -37,9 +37,9 @@ impl Live {
     /// Frames for these PUs (OS indices in matrix order) of at most `most_lines` lines: the terminal's, less one for
     /// the cursor. `resolution_ns` limits the digits shown.
     #[must_use]
-    pub fn new(pus: &[u32], options: Options, most_lines: usize, resolution_ns: f64) -> Self {
+    pub fn new(pus: &[u32], options: DrawOptions, most_lines: usize, resolution_ns: f64) -> Self {
         let digits = Digits::for_resolution(resolution_ns);
-        let options = Options { home: None, ..options };
+        let options = DrawOptions { home: None, ..options };
         let mut live = Live { pus: pus.to_vec(), options, most_lines, digits, lines: 0 };
         // Small matrices show numbers while these fit into the width, points otherwise; both must find room.
         let lines_with = |ns| live.frame(&Matrix::filled(pus.len(), ns), &Progress::default()).lines().count();
@@ -104,7 +104,7 @@ mod tests {
         median_ns.set_both(0, 1, 40.12);
         median_ns.set_both(0, 2, 101.0);
         median_ns.set_both(1, 3, 99.5);
-        let live = Live::new(&[0, 1, 8, 9], Options::default(), 40, 0.04);
+        let live = Live::new(&[0, 1, 8, 9], DrawOptions::default(), 40, 0.04);
         insta::assert_snapshot!(live.frame(&median_ns, &HALF_WAY), @"
                0      1      8      9
         0      -   40.1  101.0      ?
@@ -130,7 +130,7 @@ mod tests {
         ) {
             let colour = if colour { Colour::Ansi256 } else { Colour::None };
             let pus: Vec<u32> = (0..n as u32).collect();
-            let live = Live::new(&pus, Options { colour, width, ..Options::default() }, lines, 0.1);
+            let live = Live::new(&pus, DrawOptions { colour, width, ..DrawOptions::default() }, lines, 0.1);
             let cell = |i: usize, j: usize| if (i + j).is_multiple_of(3) { f64::NAN } else { high + (i * j) as f64 };
             let frame = live.frame(&Matrix::from_fn(n, cell), &HALF_WAY);
             prop_assert_eq!(frame.lines().count(), live.lines());

@@ -46,7 +46,7 @@ pub struct Options {
 }
 
 impl Options {
-    fn meant(&self) -> Result<seatmap_worker::Options, Failure> {
+    fn meant(&self) -> Result<seatmap_worker::WorkerOptions, Failure> {
         let polling = match self.polling {
             polling if polling == Polling::Spin as c_int => seatmap_worker::Polling::Spin,
             polling if polling == Polling::Adaptive as c_int => {
@@ -61,7 +61,7 @@ impl Options {
         }
         let signals_or = [SEATMAP_SIGNOTIFY1_OR, SEATMAP_SIGNOTIFY2_OR].map(|flag| self.flags & flag != 0);
         let store_bytes = if self.store_bytes == 0 { STORE_BYTES } else { self.store_bytes };
-        Ok(seatmap_worker::Options { store_bytes, polling, signals_or })
+        Ok(seatmap_worker::WorkerOptions { store_bytes, polling, signals_or })
     }
 }
 

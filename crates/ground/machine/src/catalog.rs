@@ -93,7 +93,8 @@ pub fn suggest(name: &str) -> Option<&'static str> {
 }
 
 /// Levenshtein's distance: characters to insert, delete or replace.
-fn edits(from: &str, to: &str) -> usize {
+#[must_use]
+pub fn edits(from: &str, to: &str) -> usize {
     let to: Vec<char> = to.chars().collect();
     let mut row: Vec<usize> = (0..=to.len()).collect();
     for (i, a) in from.chars().enumerate() {

@@ -17,16 +17,27 @@ pub fn seconds() -> u64 {
 /// The same in clock ticks, the unit in which `/proc` says when a thread started (proc_pid_stat(5), `starttime`).
 #[must_use]
 pub fn ticks() -> u64 {
+    milliseconds().saturating_mul(ticks_per_s()) / 1000
+}
+
+/// Clock ticks in a second, 100 on most computers.
+#[must_use]
+pub fn ticks_per_s() -> u64 {
     // SAFETY: the call touches nothing.
-    let ticks_per_s = unsafe { libc::sysconf(libc::_SC_CLK_TCK) };
-    milliseconds().saturating_mul(u64::try_from(ticks_per_s).unwrap_or(100)) / 1000
+    u64::try_from(unsafe { libc::sysconf(libc::_SC_CLK_TCK) }).unwrap_or(100)
 }
 
 /// The same in ms: two processes of one boot can compare what they read.
 #[must_use]
 pub fn milliseconds() -> u64 {
+    nanoseconds() / 1_000_000
+}
+
+/// The same in ns.
+#[must_use]
+pub fn nanoseconds() -> u64 {
     let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: `now` is writable, and the clock has been there since Linux 2.6.39.
     unsafe { libc::clock_gettime(libc::CLOCK_BOOTTIME, &raw mut now) };
-    u64::try_from(now.tv_sec * 1000 + now.tv_nsec / 1_000_000).unwrap_or(0)
+    u64::try_from(now.tv_sec * 1_000_000_000 + now.tv_nsec).unwrap_or(0)
 }

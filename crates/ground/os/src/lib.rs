@@ -6,11 +6,20 @@
 //! | [`affinity`] | pinning of the calling thread, verified |
 //! | [`cpus`] | which CPUs are present, online and allowed |
 //! | [`task`], [`usage`] | threads and processes as `/proc` shows them; what a thread has used |
+//! | [`proc_folder`] | `/proc` held open, for looks at thousands of threads |
+//! | [`sched`], [`numa_maps`] | how the scheduler treats a thread; where the memory of a process is |
+//! | [`traced`] | facts about a thread that a tracer asks for |
 //! | [`layout`], [`group`] | where control groups are mounted, and their members |
-//! | [`irq`] | interrupts: where they may go, and where they go |
+//! | [`hierarchy`] | the limits that control groups set for a process |
+//! | [`irq`], [`interrupts`] | interrupts: where they may go, where they go, and how many came |
+//! | [`cpu_time`], [`kernel`] | what each CPU did; the scheduler and its settings |
+//! | [`devices`] | accelerators and network cards, and the NUMA node of each |
+//! | [`mounts`], [`visibility`] | what is mounted; which processes this user is shown |
 //! | [`attribute`], [`memory`] | notes on files that the kernel keeps for us; how much memory is free |
+//! | [`mempolicy`], [`pages`] | NUMA policies of threads; the nodes on which a process's pages are |
 //! | [`root`] | the files of `/proc` and `/sys` below a root that tests can set |
 //! | [`trusted`], [`whole_file`] | files that no other user can change; files that are replaced whole |
+//! | [`published`] | text that a living process shows to others |
 //! | [`state`] | the folder where Seatmap remembers things between runs |
 //! | [`boot`], [`steal`], [`claim`] | this boot; stolen CPU time; one measurement of this computer at a time |
 //!
@@ -20,21 +29,36 @@
 pub mod affinity;
 pub mod attribute;
 pub mod boot;
+mod bytes;
 pub mod claim;
 pub mod cpu_list;
 pub mod cpu_set;
+pub mod cpu_time;
 pub mod cpus;
+pub mod devices;
 pub mod group;
+pub mod hierarchy;
+pub mod interrupts;
 pub mod irq;
+pub mod kernel;
 pub mod layout;
 pub mod memory;
+pub mod mempolicy;
+pub mod mounts;
+pub mod numa_maps;
+pub mod pages;
+pub mod proc_folder;
+pub mod published;
 pub mod root;
+pub mod sched;
 pub mod small;
 pub mod state;
 pub mod steal;
 pub mod task;
+pub mod traced;
 pub mod trusted;
 pub mod usage;
+pub mod visibility;
 pub mod whole_file;
 
 pub use cpu_list::{CpuList, CpuListError};

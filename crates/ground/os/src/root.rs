@@ -35,6 +35,12 @@ impl Root {
         Root(folder.into())
     }
 
+    /// Whether these are the files of the computer that this program runs on, so that system calls speak of it as well.
+    #[must_use]
+    pub fn is_this_computer(&self) -> bool {
+        self.0 == std::path::Path::new("/")
+    }
+
     /// The path on this computer of a file of that computer.
     #[must_use]
     pub fn path(&self, path: &str) -> PathBuf {

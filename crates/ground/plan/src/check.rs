@@ -1,6 +1,6 @@
 //! Whether the parts of a plan fit together.
 
-use crate::plan::MAX_TASKS;
+use crate::plan::{MAX_NODE, MAX_TASKS};
 use crate::{Channel, Plan};
 use seatmap_document::DocumentError;
 use seatmap_os::cpu_list::MAX_CPU;
@@ -9,6 +9,7 @@ use seatmap_os::cpu_list::MAX_CPU;
 pub fn plan(plan: &Plan) -> Result<(), DocumentError> {
     placement(&plan.placement)?;
     seats(plan)?;
+    memory(plan)?;
     let tasks = plan.placement.len();
     if !plan.names.is_empty() && plan.names.len() != tasks {
         return wrong(format!("names has {} entries for {tasks} tasks", plan.names.len()));
@@ -51,6 +52,22 @@ fn seats(plan: &Plan) -> Result<(), DocumentError> {
         }
         if !seat.contains(pu) {
             return wrong(format!("seats[{task}] does not hold PU {pu}, where placement[{task}] has the task"));
+        }
+    }
+    Ok(())
+}
+
+fn memory(plan: &Plan) -> Result<(), DocumentError> {
+    let tasks = plan.placement.len();
+    if !plan.memory.is_empty() && plan.memory.len() != tasks {
+        return wrong(format!("memory has {} entries for {tasks} tasks", plan.memory.len()));
+    }
+    for (task, nodes) in plan.memory.iter().enumerate() {
+        if nodes.windows(2).any(|pair| pair[0] >= pair[1]) {
+            return wrong(format!("memory[{task}]: each NUMA node stands there once, by ascending index"));
+        }
+        if nodes.last().is_some_and(|last| *last > MAX_NODE) {
+            return wrong(format!("memory[{task}]: a NUMA node is beyond the largest index, {MAX_NODE}"));
         }
     }
     Ok(())
@@ -133,6 +150,17 @@ mod tests {
         assert!(seats(&[1 << 21]).contains("beyond the largest index"));
         assert!(seats(&[]).starts_with("seats[1] does not hold PU "));
         assert_eq!(refusal(|it| it.names = vec!["a".into(); 2]), "names has 2 entries for 3 tasks");
+    }
+
+    #[test]
+    fn memory_is_some_nodes_a_task() {
+        assert_eq!(refusal(|it| it.memory = vec![vec![0]]), "memory has 1 entries for 3 tasks");
+        let memory = |second: &[u32]| refusal(|it| it.memory = vec![vec![0], second.to_vec(), vec![]]);
+        assert_eq!(memory(&[2, 1]), "memory[1]: each NUMA node stands there once, by ascending index");
+        assert_eq!(memory(&[1, 1]), "memory[1]: each NUMA node stands there once, by ascending index");
+        assert_eq!(memory(&[1024]), "memory[1]: a NUMA node is beyond the largest index, 1023");
+        let plan = Plan { memory: vec![vec![0, 1023], vec![], vec![0]], ..Plan::new("small", vec![4, 0, 4]) };
+        assert!(plan.check().is_ok() && plan.memory_in_use().is_none());
     }
 
     #[test]

@@ -14,6 +14,9 @@ const ANY_HOST: &str = "host";
 /// The most tasks that a plan may have: as many as a pattern.
 pub const MAX_TASKS: usize = 1 << 20;
 
+/// The largest NUMA node that a plan may name: Linux stops at 1024 nodes (`NODES_SHIFT`).
+pub const MAX_NODE: u32 = 1023;
+
 /// A placement with its provenance. Unknown fields on file are ignored, unknown versions refused.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
@@ -30,6 +33,10 @@ pub struct Plan {
     /// every task has that PU alone.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub seats: Vec<Vec<u32>>,
+    /// The NUMA nodes that each task's memory is to come from, by OS index, ascending; no node for a task of which
+    /// nothing is said. Empty where nothing is said of any.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub memory: Vec<Vec<u32>>,
     /// The name of each task; empty where they have no names.
     #[serde(default)]
     pub names: Vec<String>,
@@ -95,6 +102,7 @@ impl Plan {
             pattern: None,
             placement,
             seats: Vec::new(),
+            memory: Vec::new(),
             names: Vec::new(),
             pus: Vec::new(),
             objective: None,
@@ -181,6 +189,47 @@ impl Plan {
         pus.sort_unstable();
         pus.dedup();
         pus
+    }
+
+    /// The NUMA nodes of a task's memory; none where the plan does not say.
+    #[must_use]
+    pub fn memory_of(&self, task: usize) -> &[u32] {
+        self.memory.get(task).map_or(&[], Vec::as_slice)
+    }
+
+    /// The NUMA nodes of all tasks' memory, ascending, each once. `None` where a task's memory may come from anywhere:
+    /// a tool that knows one set for all tasks must not restrict it.
+    ///
+    /// ```
+    /// let mut plan = seatmap_plan::Plan::new("desk", vec![3, 1]);
+    /// assert_eq!(plan.memory_in_use(), None);
+    /// plan.memory = vec![vec![1], vec![0, 1]];
+    /// assert_eq!(plan.memory_in_use(), Some(vec![0, 1]));
+    /// ```
+    #[must_use]
+    pub fn memory_in_use(&self) -> Option<Vec<u32>> {
+        let all_say = !self.memory.is_empty() && self.memory.iter().all(|nodes| !nodes.is_empty());
+        let nodes: std::collections::BTreeSet<u32> = self.memory.iter().flatten().copied().collect();
+        all_say.then(|| nodes.into_iter().collect())
+    }
+
+    /// Takes each task's memory from the NUMA nodes of its PUs. Where a PU's node is not known, nothing is said of the
+    /// task.
+    ///
+    /// ```
+    /// use seatmap_machine::{Pu, Topology};
+    /// let pus = (0..4).map(|os| Pu { os, numa: Some(os / 2), ..Pu::default() }).collect();
+    /// let mut plan = seatmap_plan::Plan::new("desk", vec![3, 0]);
+    /// plan.near_memory(&Topology { pus });
+    /// assert_eq!(plan.memory, [[1], [0]]);
+    /// ```
+    pub fn near_memory(&mut self, topology: &Topology) {
+        let near = |task: usize| {
+            let nodes = self.seat(task).iter().map(|os| topology.pu(*os)?.numa);
+            let nodes: Option<std::collections::BTreeSet<u32>> = nodes.collect();
+            nodes.unwrap_or_default().into_iter().collect()
+        };
+        self.memory = (0..self.placement.len()).map(near).collect();
     }
 
     /// Lets each task run anywhere on the core, cache, node or package that its PU belongs to. A task whose PU

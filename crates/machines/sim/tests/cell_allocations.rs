@@ -1,6 +1,4 @@
-//! A run of the Cell model allocates for its start and its end, and not for the events between. Tasks that are
-//! threads allocate whenever they wait, so the test only counts with coroutines.
-#![cfg(not(feature = "threads"))]
+//! A run of the Cell model allocates for its start and its end, and not for the events between.
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
 use seatmap_port::channels::{Atomic, Bed, Program};

@@ -1,6 +1,4 @@
-//! A longer run on a coherent machine allocates no more than a short one: no event allocates. Tasks that are threads
-//! allocate whenever they wait, so the test only counts with coroutines.
-#![cfg(not(feature = "threads"))]
+//! A longer run on a coherent machine allocates no more than a short one: no event allocates.
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
 use seatmap_port::{Addr, Testbed};

@@ -18,10 +18,10 @@
 //! kernel's trace tells for each long gap which task or handler had the CPU in it.
 //!
 //! ```no_run
-//! use seatmap_noise::Options;
+//! use seatmap_noise::NoiseOptions;
 //! use std::ops::ControlFlow;
 //!
-//! let report = seatmap_noise::measure(&[1], &Options::default(), &mut |_| ControlFlow::Continue(()))?;
+//! let report = seatmap_noise::measure(&[1], &NoiseOptions::default(), &mut |_| ControlFlow::Continue(()))?;
 //! println!("{:.2} % stolen", report.cpus[0].stolen_percent);
 //! # Ok::<(), seatmap_noise::Error>(())
 //! ```
@@ -53,7 +53,7 @@ pub use gaps::Gap;
 pub use heard::{Heard, Listener, OnCpu};
 pub use histogram::{Bin, Histogram};
 pub use measure::measure;
-pub use options::Options;
+pub use options::NoiseOptions;
 pub use report::{CpuNoise, FORMAT, Meter, Report};
 pub use seat::reachable;
 pub use sources::Source;

@@ -3,7 +3,7 @@
 use super::error::Error;
 use super::host_cpu::HostCpu;
 use super::meter::Metered;
-use super::options::Options;
+use super::options::NoiseOptions;
 use super::report::{CpuNoise, FORMAT, Report};
 use super::seat;
 use super::sources::{Snapshot, Watched};
@@ -25,14 +25,14 @@ const WATCH: Duration = Duration::from_millis(250);
 /// done.
 ///
 /// The CPUs need not be in the process's affinity mask; the cpuset of the thread, after it has entered
-/// [`Options::enter`], must hold them. `watch` is told several times a second how long the measurement has been
+/// [`NoiseOptions::enter`], must hold them. `watch` is told several times a second how long the measurement has been
 /// running, and can end it; the report then covers the time until the end.
 ///
 /// # Errors
 /// [`Error`] where a meter cannot be seated, in which case none runs, or did not stay where it was.
 pub fn measure(
     cpus: &[u32],
-    options: &Options,
+    options: &NoiseOptions,
     watch: &mut dyn FnMut(Duration) -> ControlFlow<()>,
 ) -> Result<Report, Error> {
     if cpus.is_empty() {
@@ -47,7 +47,7 @@ pub fn measure(
 
 /// The state that all meters share.
 struct Room<'a> {
-    options: &'a Options,
+    options: &'a NoiseOptions,
     clock: HostClock,
     stop: AtomicBool,
 }
@@ -176,11 +176,11 @@ mod tests {
     use super::*;
     use seatmap_os::affinity;
 
-    fn short() -> Options {
-        Options { duration: Duration::from_millis(60), ..Options::default() }
+    fn short() -> NoiseOptions {
+        NoiseOptions { duration: Duration::from_millis(60), ..NoiseOptions::default() }
     }
 
-    fn on(cpus: &[u32], options: &Options) -> Result<Report, Error> {
+    fn on(cpus: &[u32], options: &NoiseOptions) -> Result<Report, Error> {
         measure(cpus, options, &mut |_| ControlFlow::Continue(()))
     }
 
@@ -206,7 +206,7 @@ mod tests {
 
     #[test]
     fn who_watches_can_end_it() {
-        let endless = Options { duration: Duration::from_secs(1 << 20), ..Options::default() };
+        let endless = NoiseOptions { duration: Duration::from_secs(1 << 20), ..NoiseOptions::default() };
         let cpus = affinity::current().unwrap();
         let report = measure(&cpus[..1], &endless, &mut |_| ControlFlow::Break(())).unwrap();
         assert!(report.interrupted && report.seconds < 1e6);
@@ -217,7 +217,7 @@ mod tests {
         let cpu = affinity::current().unwrap()[0];
         assert!(matches!(on(&[], &short()), Err(Error::Nothing)));
         assert!(matches!(on(&[cpu, cpu], &short()), Err(Error::Twice(twice)) if twice == cpu));
-        let endless = Options { duration: Duration::from_secs(1 << 20), ..Options::default() };
+        let endless = NoiseOptions { duration: Duration::from_secs(1 << 20), ..NoiseOptions::default() };
         assert!(matches!(on(&[cpu, 500_000], &endless), Err(Error::Cpu(_))));
     }
 }

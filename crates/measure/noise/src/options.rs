@@ -5,7 +5,7 @@ use std::time::Duration;
 
 /// The duration of the measurement, the control groups of its threads, and whether to trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Options {
+pub struct NoiseOptions {
     /// The time for which both meters run, together.
     pub duration: Duration,
     /// Files of control groups that each meter's thread enters, in this order, before it is pinned: a v1 group's
@@ -17,9 +17,9 @@ pub struct Options {
     pub trace: bool,
 }
 
-impl Default for Options {
+impl Default for NoiseOptions {
     /// Two seconds, in the groups that the process is in.
     fn default() -> Self {
-        Options { duration: Duration::from_secs(2), enter: Vec::new(), trace: false }
+        NoiseOptions { duration: Duration::from_secs(2), enter: Vec::new(), trace: false }
     }
 }

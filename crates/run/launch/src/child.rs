@@ -4,6 +4,7 @@ use crate::program::Program;
 use crate::signals::Signals;
 use seatmap_ninep::Fence;
 use seatmap_os::Tid;
+use seatmap_os::mempolicy::{MemoryPolicy, PolicyCall};
 use std::ffi::{CStr, c_char};
 use std::io::{self, PipeReader, PipeWriter, Read, Write};
 use std::os::fd::AsRawFd;
@@ -35,6 +36,8 @@ pub(crate) enum Start {
     Running,
     /// The program could not be executed.
     Refused(io::Error),
+    /// Its memory could not be set up as asked.
+    Unprepared(io::Error),
 }
 
 impl Child {
@@ -46,6 +49,7 @@ impl Child {
         let (wait, go) = io::pipe()?;
         let (refusal, told) = io::pipe()?;
         unblock(&refusal)?;
+        let memory = program.memory().map(MemoryPolicy::call);
         let environment = program.environment();
         let environment = pointers(None, &environment);
         let arguments = pointers(None, program.arguments());
@@ -63,6 +67,7 @@ impl Child {
                     program.closed_streams().iter().for_each(|stream| {
                         libc::close(*stream);
                     });
+                    prepare_memory(memory.as_ref(), program.huge_pages(), told.as_raw_fd());
                     close(program.fence(), told.as_raw_fd());
                     execute(program.path(), [&arguments, &by_shell], &environment, told.as_raw_fd())
                 }
@@ -82,7 +87,10 @@ impl Child {
         let mut code = [0; size_of::<i32>()];
         match self.refusal.read(&mut code) {
             Ok(length) if length == code.len() => {
-                Start::Refused(io::Error::from_raw_os_error(i32::from_ne_bytes(code)))
+                // The kernel's numbers are positive; a negative one is of the step before.
+                let code = i32::from_ne_bytes(code);
+                let error = io::Error::from_raw_os_error(code.abs());
+                if code < 0 { Start::Unprepared(error) } else { Start::Refused(error) }
             }
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => Start::Pending,
             _ => Start::Running,
@@ -116,12 +124,27 @@ unsafe fn wait_for_the_word(wait: i32) {
     }
 }
 
+/// Sets the memory policy, and whether huge pages may be used; both outlive execve(2).
+///
+/// # Safety
+/// Only in the child.
+unsafe fn prepare_memory(memory: Option<&PolicyCall>, huge_pages: Option<bool>, told: i32) {
+    let is_refused = memory.is_some_and(|call| call.make().is_err());
+    let forbid = |allowed: bool| libc::c_ulong::from(!allowed);
+    // SAFETY: sets an attribute of this process, and touches no memory.
+    let disable = |allowed| unsafe { libc::prctl(libc::PR_SET_THP_DISABLE, forbid(allowed), 0, 0, 0) };
+    if is_refused || huge_pages.is_some_and(|allowed| disable(allowed) < 0) {
+        // SAFETY: as the caller promises.
+        unsafe { give_up(told, -1) }
+    }
+}
+
 /// # Safety
 /// Only in the child.
 unsafe fn close(fence: Option<&Fence>, told: i32) {
     if fence.is_some_and(|fence| fence.close().is_err()) {
         // SAFETY: as the caller promises; the program must not run with rights that were to be taken.
-        unsafe { give_up(told) }
+        unsafe { give_up(told, 1) }
     }
 }
 
@@ -135,19 +158,19 @@ unsafe fn execute(path: &CStr, arguments: [&[*const c_char]; 2], environment: &[
         if *libc::__errno_location() == libc::ENOEXEC {
             libc::execve(SHELL.as_ptr(), by_shell.as_ptr(), environment.as_ptr());
         }
-        give_up(told)
+        give_up(told, 1)
     }
 }
 
-/// Reports the error number to the launcher, and ends.
+/// Reports the error number to the launcher, with this sign, and ends.
 ///
 /// # Safety
 /// Only in the child.
-unsafe fn give_up(told: i32) -> ! {
-    // SAFETY: the error number is this thread's own and outlives the write.
+unsafe fn give_up(told: i32, sign: i32) -> ! {
+    // SAFETY: the error number is this thread's own, and its copy outlives the write.
     unsafe {
-        let code: *const i32 = libc::__errno_location();
-        libc::write(told, code.cast(), size_of::<i32>());
+        let code: i32 = sign * *libc::__errno_location();
+        libc::write(told, (&raw const code).cast(), size_of::<i32>());
         libc::_exit(NOT_EXECUTED)
     }
 }

@@ -4,12 +4,16 @@ use crate::child::{Child, Start};
 use crate::ending::Ending;
 use crate::error::LaunchError;
 use crate::front::{self, Link};
+use crate::living::LivingReport;
+use crate::memory::ProgramMemory;
 use crate::pinner::{Birth, Pinner};
+use crate::policies::Policies;
 use crate::program::Program;
 use crate::report::{Behind, Report};
 use crate::seating::Seating;
 use crate::signals::{self, Came, Signals};
 use crate::tracer::Tracer;
+use crate::verifier::{MemoryReport, Verifier};
 use crate::watch::Watch;
 use seatmap_os::CpuSet;
 use std::path::Path;
@@ -28,6 +32,10 @@ pub struct Options<'a> {
     /// Let threads that wait for a seat they share run on all seats, where the kernel divides the CPUs among them. Do
     /// not set this in a cell: the kernel does not balance load there.
     pub widens: bool,
+    /// Where the program's memory is to come from; by the kernel's own choice where nothing is said.
+    pub memory: Option<ProgramMemory>,
+    /// Look where its pages are, each time this has passed and when a process is about to end.
+    pub verify_memory: Option<Duration>,
     /// The line to the process that the caller waits for, where it is not this one.
     pub link: Option<&'a mut Link>,
 }
@@ -59,7 +67,9 @@ pub struct Launch<'a> {
     tracer: Tracer,
     pinner: Pinner,
     watch: Watch,
+    memory: Option<ProgramMemory>,
     link: Option<&'a mut Link>,
+    shown: LivingReport,
     /// The signal that holds the program in a stop, as the front has heard of it.
     stopped: Option<i32>,
     /// Whether this process was asked to stop, and stops as soon as the program has.
@@ -72,12 +82,17 @@ impl<'a> Launch<'a> {
     /// # Errors
     /// [`LaunchError`]; the program does not run then.
     pub fn begin(program: &Program, seating: Seating, options: Options<'a>) -> Result<Self, LaunchError> {
-        let Options { start_at, home, widens, mut link } = options;
+        let Options { start_at, home, widens, memory, verify_memory, mut link } = options;
         let home = home.map_or_else(|| CpuSet::of_thread(0), Ok);
         let home = home.map_err(LaunchError::system("read this process's affinity"))?;
         let held = link.as_mut().and_then(|link| link.take_signals());
         let signals = held.map_or_else(Signals::hold, Ok).map_err(LaunchError::system("hold back signals"))?;
-        let child = Child::new(program, &signals).map_err(LaunchError::system("start a process"))?;
+        let first = seating.first_task().filter(|_| start_at.is_none());
+        let policies = memory.as_ref().map_or_else(Policies::none, |memory| Policies::of(memory, first));
+        let policy = memory.as_ref().and_then(|memory| memory.all.as_ref()).or(policies.of_first());
+        let prepared = policy.map(|policy| program.clone().with_memory(policy.clone()));
+        let child = Child::new(prepared.as_ref().unwrap_or(program), &signals)
+            .map_err(LaunchError::system("start a process"))?;
         if link.is_some() {
             front::leave_session();
         }
@@ -87,14 +102,18 @@ impl<'a> Launch<'a> {
             .group()
             .map_or(Ok(()), enter)
             .map_err(LaunchError::system("move the program into its control group"))?;
-        let mut tracer = Tracer::new(child.pid);
+        let nodes = memory.as_ref().and_then(|memory| memory.nodes.clone());
+        let mut tracer = Tracer::new(child.pid, verify_memory.map(|pace| Verifier::new(nodes, pace)));
         if seating.order_is_open() || start_at.is_some() {
             tracer.seize().map_err(LaunchError::seizing)?;
         }
         let mut pinner = Pinner::new(seating, home, start_at).widening(widens);
+        pinner.policies = policies;
         pinner.arrive(child.pid, Birth { pid: child.pid, creator: child.pid, is_late: false });
         let watch = Watch::new(child.pid);
-        let mut launch = Launch { signals, child, tracer, pinner, watch, link, stopped: None, asked_to_stop: false };
+        let (stopped, asked_to_stop) = (None, false);
+        let shown = LivingReport::new();
+        let mut launch = Launch { signals, child, tracer, pinner, watch, memory, link, shown, stopped, asked_to_stop };
         launch.child.begin();
         launch.start(program)?;
         Ok(launch)
@@ -144,7 +163,17 @@ impl<'a> Launch<'a> {
     /// The report on the threads known by now.
     pub fn report(&mut self) -> Report {
         self.watch.last_look(&mut self.pinner);
-        Report::of(&self.pinner, Some(self.child.pid), self.tracer.hampered.clone())
+        let report = Report::of(&self.pinner, Some(self.child.pid), self.tracer.hampered.clone());
+        Report { memory: self.memory_report(), ..report }
+    }
+
+    /// The report on its memory, where something was asked about it.
+    fn memory_report(&self) -> Option<MemoryReport> {
+        let asked = self.memory.as_ref();
+        match &self.tracer.verifier {
+            Some(verifier) => Some(verifier.report(asked)),
+            None => asked.map(|memory| MemoryReport::of(Some(memory))),
+        }
     }
 
     /// The line to the process that the caller waits for.
@@ -169,6 +198,10 @@ impl<'a> Launch<'a> {
                     self.attend();
                     return Err(LaunchError::Execute { path, source });
                 }
+                Start::Unprepared(source) => {
+                    self.attend();
+                    return Err(LaunchError::System { what: "set the program's memory policy", source });
+                }
                 Start::Pending => {
                     if let Some(came) = self.signals.next(STARTING) {
                         self.pass_on(came);
@@ -178,10 +211,22 @@ impl<'a> Launch<'a> {
         }
     }
 
+    /// Shows the seating to those who check the program.
+    fn show(&mut self, has_news: bool) {
+        if self.shown.is_due(has_news) {
+            let report = Report::of(&self.pinner, Some(self.child.pid), self.tracer.hampered.clone());
+            self.shown.show(&report);
+        }
+    }
+
     /// Looks at the program if it is time to, and waits for a signal until it is time again.
     fn wait(&mut self, is_busy: bool) -> Option<Came> {
         if self.watch.wait().is_zero() {
-            self.watch.look(&mut self.pinner, &mut self.tracer);
+            let has_news = self.watch.look(&mut self.pinner, &mut self.tracer);
+            if let Some(verifier) = &mut self.tracer.verifier {
+                verifier.look(self.watch.processes());
+            }
+            self.show(has_news);
         }
         self.signals.next(if is_busy { Duration::ZERO } else { self.watch.wait() })
     }

@@ -21,8 +21,11 @@
 //! | [`program`], `child`, `signals` | the program to run, the process that becomes it, and the signals passed on |
 //! | [`launch`], [`attach`] | all of it: for a program that begins, and for one that runs |
 //! | [`front`] | the process that the caller waits for, in front of the one that traces |
+//! | [`memory`], [`policies`], `inject` | where memory is to come from, for each thread, and how a thread is made to set that |
+//! | [`verifier`], [`pages`] | where the pages are; moves those of a program that runs |
 //! | [`asks`] | compares the number of threads that a program is told with the seats there are |
 //! | [`record`], [`threads`], [`report`], `table` | the facts about each thread, and the reports of them |
+//! | `living` | the seating of a program that runs, shown to those who check it |
 //! | [`loader`] | whether a program opens libraries before it does anything |
 //! | [`hampered`] | programs that tracing prevents from doing something |
 //! | [`ending`] | how the program ended, and how to end alike |
@@ -36,6 +39,9 @@ pub mod front;
 pub mod hampered;
 pub mod launch;
 pub mod loader;
+pub mod memory;
+pub mod pages;
+pub mod policies;
 pub mod program;
 pub mod record;
 pub mod report;
@@ -44,9 +50,12 @@ pub mod seating;
 pub mod seats;
 pub mod sets;
 pub mod threads;
+pub mod verifier;
 
 mod allowance;
 mod child;
+mod inject;
+mod living;
 mod pinner;
 mod runtime;
 mod signals;
@@ -60,6 +69,7 @@ pub use ending::Ending;
 pub use error::LaunchError;
 pub use hampered::Hampered;
 pub use launch::{Launch, Options, run};
+pub use memory::{MemoryWish, ProgramMemory};
 pub use program::{Program, ProgramError};
 pub use report::{Behind, Report, Thread};
 pub use rule::{Rule, RuleError};

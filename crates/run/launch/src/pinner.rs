@@ -7,6 +7,7 @@
 //! [`ASKED_LATE_AFTER`].
 
 use crate::allowance::Allowance;
+use crate::policies::Policies;
 use crate::record::Trouble;
 use crate::rule;
 use crate::runtime::Runtime;
@@ -62,6 +63,7 @@ pub(crate) struct Birth {
 pub(crate) struct Pinner {
     pub seating: Seating,
     pub threads: Threads,
+    pub policies: Policies,
     /// The mask of a thread without a seat: the one that the program would have had.
     home: CpuSet,
     /// The program that seating starts at, where it does not start at once; `*` stands for any text.
@@ -82,7 +84,8 @@ impl Pinner {
     pub fn new(seating: Seating, home: CpuSet, start_at: Option<String>) -> Self {
         let allowance = Allowance::new(LAST_LOOKS, LAST_LOOKS_PACE);
         let (threads, runtimes, files, roaming) = (Threads::default(), HashMap::new(), HashMap::new(), Vec::new());
-        Pinner { seating, threads, home, start_at, runtimes, files, roaming, widens: false, widened: 0, allowance }
+        let (policies, widens, widened) = (Policies::none(), false, 0);
+        Pinner { seating, threads, policies, home, start_at, runtimes, files, roaming, widens, widened, allowance }
     }
 
     /// The same, which lets threads that wait for a seat they share run on all seats.
@@ -107,6 +110,7 @@ impl Pinner {
             return;
         }
         let is_outside = self.is_outside(birth);
+        self.policies.arrive(tid, birth.creator);
         self.threads.begin(tid, birth.pid, is_outside, birth.is_late);
         match (is_outside, birth.pid == tid) {
             (true, _) => {}
@@ -173,6 +177,7 @@ impl Pinner {
             self.ignore_look(tid, former);
             self.threads.remove(tid);
             self.threads.renumber(former, tid);
+            self.policies.renumber(former, tid);
         }
         self.note_runtime(tid, file);
         if self.threads.living(tid).is_some_and(|living| living.is_outside) {
@@ -188,6 +193,7 @@ impl Pinner {
     pub fn gone(&mut self, tid: Tid) {
         self.seating.exited(tid);
         self.threads.remove(tid);
+        self.policies.remove(tid);
         self.runtimes.remove(&tid);
     }
 
@@ -277,6 +283,7 @@ impl Pinner {
             (true, true) => self.threads.skip(*tid),
             (true, false) => self.threads.sits(*tid, seat.clone()),
         }
+        self.choose_policy(*tid, seat.as_ref());
         match seat {
             // A mask that the program has chosen while it waited is left to it, and the report says so.
             Some(_) if has_waited && !self.is_on(*tid, self.seating.whole()) => {
@@ -429,6 +436,7 @@ impl Pinner {
             true => self.threads.sits(tid, seat.cloned()),
             false => self.threads.enter(tid, seat.cloned(), false),
         }
+        self.choose_policy(tid, seat);
     }
 
     fn check(&mut self, tid: Tid, task: &Task) {

@@ -1,6 +1,7 @@
 //! The program to run: found and checked before anything starts.
 
 use seatmap_ninep::Fence;
+use seatmap_os::mempolicy::MemoryPolicy;
 use std::ffi::{CString, OsStr, OsString};
 use std::fs::Metadata;
 use std::io;
@@ -12,6 +13,10 @@ use std::path::{Path, PathBuf};
 /// Where programs are looked for when `PATH` is not set, as `execvp(3)` does.
 const USUAL_PATH: &str = "/bin:/usr/bin";
 
+/// The variable with settings of glibc, and the setting by which malloc asks for transparent huge pages (glibc 2.35).
+const TUNABLES: &str = "GLIBC_TUNABLES";
+const HUGE_MALLOC: &str = "glibc.malloc.hugetlb";
+
 /// A program that can be executed, with its arguments.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Program {
@@ -21,6 +26,8 @@ pub struct Program {
     group: Option<PathBuf>,
     fence: Option<Fence>,
     closed: Vec<RawFd>,
+    memory: Option<MemoryPolicy>,
+    huge_pages: Option<bool>,
 }
 
 /// Why a program cannot be run.
@@ -64,7 +71,8 @@ impl Program {
         let text = |text: &OsString| CString::new(text.clone().into_vec()).map_err(|_| ProgramError::Zero);
         let arguments = command.iter().map(text).collect::<Result<Vec<_>, _>>()?;
         let path = text(&path.into_os_string())?;
-        Ok(Program { path, arguments, variables: Vec::new(), group: None, fence: None, closed: Vec::new() })
+        let (variables, closed) = (Vec::new(), Vec::new());
+        Ok(Program { path, arguments, variables, group: None, fence: None, closed, memory: None, huge_pages: None })
     }
 
     /// With one more variable in its environment.
@@ -111,6 +119,41 @@ impl Program {
     #[must_use]
     pub fn fence(&self) -> Option<&Fence> {
         self.fence.as_ref()
+    }
+
+    /// With this memory policy, set before its first instruction.
+    #[must_use]
+    pub fn with_memory(mut self, policy: MemoryPolicy) -> Self {
+        self.memory = Some(policy);
+        self
+    }
+
+    /// The memory policy with which it starts, where it is not this process's.
+    #[must_use]
+    pub fn memory(&self) -> Option<&MemoryPolicy> {
+        self.memory.as_ref()
+    }
+
+    /// Allowed to have transparent huge pages (`PR_SET_THP_DISABLE` of prctl(2)), or kept from them. Where it is
+    /// allowed, glibc's malloc is told to ask for them, by `glibc.malloc.hugetlb` in `GLIBC_TUNABLES`.
+    #[must_use]
+    pub fn with_huge_pages(mut self, allowed: bool) -> Self {
+        self.huge_pages = Some(allowed);
+        if !allowed {
+            return self;
+        }
+        let own = std::env::var(TUNABLES).unwrap_or_default();
+        match own.contains(HUGE_MALLOC) {
+            true => self,
+            false if own.is_empty() => self.with_variable(TUNABLES, format!("{HUGE_MALLOC}=1")),
+            false => self.with_variable(TUNABLES, format!("{own}:{HUGE_MALLOC}=1")),
+        }
+    }
+
+    /// Whether it may have transparent huge pages, where that is said.
+    #[must_use]
+    pub fn huge_pages(&self) -> Option<bool> {
+        self.huge_pages
     }
 
     /// Its environment: this process's variables, and those that were added.
@@ -217,6 +260,18 @@ mod tests {
         let found = program.environment();
         let has = |text: &str| found.iter().filter(|variable| variable.to_str() == Ok(text)).count();
         assert_eq!((has("PATH=/x"), has("SEATMAP_TEST=a=b"), found.len()), (1, 1, own + 1));
+    }
+
+    #[test]
+    fn malloc_is_told_of_huge_pages() {
+        let tunables = |program: Program| {
+            let found = program.environment().into_iter().filter_map(|variable| variable.into_string().ok());
+            found.filter(|variable| variable.starts_with(TUNABLES)).collect::<Vec<_>>()
+        };
+        let allowed = find(&["sh"]).unwrap().with_huge_pages(true);
+        assert!(tunables(allowed)[0].ends_with("glibc.malloc.hugetlb=1"));
+        let kept_from = find(&["sh"]).unwrap().with_huge_pages(false);
+        assert_eq!((kept_from.huge_pages(), tunables(kept_from)), (Some(false), tunables(find(&["sh"]).unwrap())));
     }
 
     #[test]

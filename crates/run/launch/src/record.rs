@@ -1,5 +1,6 @@
 //! The record of one thread.
 
+use crate::policies::ThreadMemory;
 use crate::seats::Seat;
 use seatmap_os::CpuList;
 use seatmap_os::Tid;
@@ -25,6 +26,8 @@ pub struct Record {
     pub seen_on: Vec<u32>,
     /// The problem, where there was one.
     pub trouble: Option<Trouble>,
+    /// Its memory policy, where a plan has one for it.
+    pub memory: Option<ThreadMemory>,
 }
 
 /// Why a thread does not sit where it should.
@@ -52,7 +55,7 @@ impl Record {
     /// The record of a thread before anything else is known.
     pub(crate) fn new(order: usize, tid: Tid, seat: Option<Seat>, late: bool) -> Self {
         let (name, seen_on) = (String::new(), Vec::new());
-        Record { order, pid: None, tid, name, seat, late, confirmed: false, seen_on, trouble: None }
+        Record { order, pid: None, tid, name, seat, late, confirmed: false, seen_on, trouble: None, memory: None }
     }
 
     /// Whether the thread has a seat, the kernel confirmed it, and the last look at the thread found it there.

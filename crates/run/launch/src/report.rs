@@ -2,8 +2,10 @@
 
 use crate::hampered::Hampered;
 use crate::pinner::Pinner;
+use crate::policies::ThreadMemory;
 use crate::record::Record;
 use crate::seats::Beyond;
+use crate::verifier::MemoryReport;
 use seatmap_os::Tid;
 use serde::Serialize;
 
@@ -43,6 +45,8 @@ pub struct Report {
     pub hampered: Hampered,
     /// The processes and threads that outlived the program's first process; null where there were none.
     pub behind: Option<Behind>,
+    /// The program's memory; null where nothing was asked about it.
+    pub memory: Option<MemoryReport>,
 }
 
 /// The processes and threads that outlived the program's first process.
@@ -83,6 +87,8 @@ pub struct Thread {
     pub late: bool,
     /// The problem, where there was one.
     pub trouble: Option<String>,
+    /// Its memory policy, where a plan has one for it.
+    pub memory: Option<ThreadMemory>,
 }
 
 impl Report {
@@ -107,6 +113,7 @@ impl Report {
             threads,
             hampered,
             behind: None,
+            memory: None,
         }
     }
 
@@ -144,5 +151,6 @@ fn thread(record: &Record, names: &[String]) -> Thread {
         verified: record.verified(),
         late: record.late,
         trouble: record.trouble.as_ref().map(ToString::to_string),
+        memory: record.memory.clone(),
     }
 }

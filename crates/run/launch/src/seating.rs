@@ -128,6 +128,12 @@ impl Seating {
         self.order.len()
     }
 
+    /// The task of the program's first process, where it is known before that begins: it takes the first seat in order.
+    #[must_use]
+    pub fn first_task(&self) -> Option<usize> {
+        self.order.first().copied().filter(|_| self.skip == 0)
+    }
+
     /// Whether this is the mask of a seat, or of the waiting threads.
     #[must_use]
     pub fn is_a_seat(&self, mask: &CpuSet) -> bool {

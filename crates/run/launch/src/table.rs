@@ -1,11 +1,15 @@
 //! The report of a seating, as a table for people.
 
 use crate::report::{Behind, Report, Thread};
+use crate::verifier::ProcessMemory;
 use seatmap_document::visible;
 use seatmap_os::CpuList;
 
 /// The most rows shown; threads with problems are always reported.
 const MOST_ROWS: usize = 40;
+
+/// The most processes whose memory is shown.
+const MOST_PROCESSES: usize = 8;
 
 const HEADER: [&str; 7] = ["thread", "tid", "name", "task", "CPU", "seen on", "verified"];
 
@@ -27,7 +31,8 @@ impl Report {
     /// The problems, a line each.
     #[must_use]
     pub fn troubles(&self) -> Vec<String> {
-        self.troubled().map(trouble).chain(self.hampered.told()).collect()
+        let policies = self.threads.iter().filter_map(policy_trouble);
+        self.troubled().map(trouble).chain(policies).chain(self.hampered.told()).collect()
     }
 
     /// Remarks that are not problems, a line each.
@@ -48,7 +53,17 @@ impl Report {
                 visible(program)
             )
         });
-        notes.into_iter().flatten().chain(roaming).collect()
+        notes.into_iter().flatten().chain(roaming).chain(self.pages()).collect()
+    }
+
+    /// Where the pages of the program's processes were.
+    fn pages(&self) -> Vec<String> {
+        let Some(memory) = &self.memory else { return Vec::new() };
+        let mut told: Vec<String> = memory.processes.iter().take(MOST_PROCESSES).map(ProcessMemory::told).collect();
+        if let Some(more) = memory.processes.len().checked_sub(MOST_PROCESSES).filter(|more| *more > 0) {
+            told.push(format!("memory of {more} more processes: see --report"));
+        }
+        told
     }
 
     fn left_over(&self) -> Option<String> {
@@ -177,10 +192,20 @@ fn trouble(thread: &Thread) -> String {
     format!("thread {} ('{}', tid {}): {why}", thread.order, visible(&thread.name), thread.tid)
 }
 
+/// A thread that has not the memory policy that its task has in the plan.
+fn policy_trouble(thread: &Thread) -> Option<String> {
+    let memory = thread.memory.as_ref().filter(|memory| !memory.is_set)?;
+    let why = memory.trouble.as_deref().unwrap_or("it ended, or was not stopped, before that could be set");
+    let (order, name, tid) = (thread.order, visible(&thread.name), thread.tid);
+    Some(format!("thread {order} ('{name}', tid {tid}) has not the memory policy {}: {why}", memory.policy))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::hampered::Hampered;
+    use crate::policies::ThreadMemory;
+    use crate::verifier::{MemoryReport, PagesOnNode};
 
     fn thread(order: usize, name: &str, seat: Option<(usize, u32)>) -> Thread {
         Thread {
@@ -195,6 +220,7 @@ mod tests {
             verified: seat.is_some(),
             late: false,
             trouble: None,
+            memory: None,
         }
     }
 
@@ -216,6 +242,7 @@ mod tests {
             threads,
             hampered: Hampered::default(),
             behind: None,
+            memory: None,
         }
     }
 
@@ -262,6 +289,31 @@ mod tests {
         insta::assert_snapshot!(told(Behind { supervisor: None, freed: 5, ..daemon }), @"6 processes with 6 threads live on; seating has ended, and 5 threads may use all of the program's CPUs again");
         report.widened = 3;
         insta::assert_snapshot!(report.notes().last().unwrap(), @"3 threads had to wait for other threads on their seats and may run on all seats since; --strict keeps each in place");
+    }
+
+    #[test]
+    fn memory_is_told_of() {
+        let mut lost = thread(1, "w", Some((1, 0)));
+        let policy = || "bind:1".to_owned();
+        lost.memory = Some(ThreadMemory { policy: policy(), is_set: false, trouble: Some("why".to_owned()) });
+        let mut set = thread(0, "w", Some((0, 0)));
+        set.memory = Some(ThreadMemory { policy: policy(), is_set: true, trouble: None });
+        let mut report = report(vec![set, lost]);
+        insta::assert_snapshot!(report.troubles().join("\n"), @"thread 1 ('w', tid 71) has not the memory policy bind:1: why");
+        let nodes = vec![PagesOnNode { node: 0, own_bytes: 4096, shared_bytes: 9 }];
+        let process = ProcessMemory {
+            pid: 7,
+            name: "w".to_owned(),
+            nodes,
+            policies: Vec::new(),
+            elsewhere_bytes: None,
+            at_end: false,
+        };
+        let processes = vec![process; MOST_PROCESSES + 2];
+        report.memory = Some(MemoryReport { asked: None, policy: None, nodes: None, processes });
+        let notes = report.notes();
+        assert_eq!(notes[1], "memory of w (7) at the last look: 4 KiB on node 0");
+        assert_eq!((notes.len(), notes[9].as_str()), (10, "memory of 2 more processes: see --report"));
     }
 
     #[test]

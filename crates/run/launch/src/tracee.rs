@@ -2,6 +2,7 @@
 
 use crate::ending::Ending;
 use seatmap_os::Tid;
+use seatmap_os::task::Task;
 use std::io;
 use std::ptr;
 
@@ -9,6 +10,16 @@ use std::ptr;
 /// launcher that is killed must not take the program with it; the kernel then lets go of every thread by itself.
 const OPTIONS: libc::c_int =
     libc::PTRACE_O_TRACECLONE | libc::PTRACE_O_TRACEFORK | libc::PTRACE_O_TRACEVFORK | libc::PTRACE_O_TRACEEXEC;
+
+/// The register set of ordinary registers (`NT_PRSTATUS` of elf(5)).
+const ORDINARY: usize = 1;
+
+/// The bytes of the kernel's signal mask.
+const SIGNALS_BYTES: usize = 8;
+
+/// Looks at a thread without a pause, and the pause after that.
+const SPINS: u32 = 200;
+const PAUSE: std::time::Duration = std::time::Duration::from_micros(50);
 
 /// The report of a wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,6 +41,8 @@ pub(crate) enum Stop {
     Forked,
     /// It executed a program.
     Executed,
+    /// It is about to end, and still has its memory.
+    Exiting,
     /// The thread's process was stopped by this signal.
     Group(i32),
     /// The thread is new, or was interrupted, or woke from a group stop.
@@ -55,6 +68,7 @@ fn stop(event: libc::c_int, signal: libc::c_int) -> Stop {
         (libc::PTRACE_EVENT_CLONE, _) => Stop::Cloned,
         (libc::PTRACE_EVENT_FORK | libc::PTRACE_EVENT_VFORK, _) => Stop::Forked,
         (libc::PTRACE_EVENT_EXEC, _) => Stop::Executed,
+        (libc::PTRACE_EVENT_EXIT, _) => Stop::Exiting,
         (libc::PTRACE_EVENT_STOP, libc::SIGSTOP | libc::SIGTSTP | libc::SIGTTIN | libc::SIGTTOU) => Stop::Group(signal),
         (0, _) => Stop::Signal(signal),
         _ => Stop::Trap,
@@ -84,12 +98,35 @@ pub(crate) fn take_report(tid: Tid) -> Option<Status> {
     (found == tid).then(|| Status::of(status))
 }
 
-/// Begins to trace a thread and all that it creates, without stopping it.
+/// The next report of one thread, which is taken. `None` where it has died and the report has to wait for others: that
+/// of a process's first thread comes after those of all its other threads.
+pub(crate) fn wait_for(tid: Tid, is_first: bool) -> Option<Status> {
+    if !is_first {
+        let mut status = 0;
+        // SAFETY: `status` is writable.
+        let found = unsafe { libc::waitpid(tid, &raw mut status, libc::__WALL) };
+        return (found == tid).then(|| Status::of(status));
+    }
+    for looks in 0_u32.. {
+        if let Some(status) = take_report(tid) {
+            return Some(status);
+        }
+        match looks {
+            ..SPINS => std::thread::yield_now(),
+            _ if Task::of(tid).is_none_or(|task| task.has_ended()) => return None,
+            _ => std::thread::sleep(PAUSE),
+        }
+    }
+    None
+}
+
+/// Begins to trace a thread and all that it creates, without stopping it; also its end, where that is asked for.
 ///
 /// # Errors
 /// The kernel's error: `EPERM` where tracing is forbidden, or another process traces it.
-pub(crate) fn seize(tid: Tid) -> io::Result<()> {
-    call(libc::PTRACE_SEIZE, tid, OPTIONS as usize)
+pub(crate) fn seize(tid: Tid, sees_ends: bool) -> io::Result<()> {
+    let ends = if sees_ends { libc::PTRACE_O_TRACEEXIT } else { 0 };
+    call(libc::PTRACE_SEIZE, tid, (OPTIONS | ends) as usize)
 }
 
 // A thread may die at any moment, and each of these calls then fails with ESRCH; its end is reported like every
@@ -98,6 +135,11 @@ pub(crate) fn seize(tid: Tid) -> io::Result<()> {
 /// Lets a stopped thread run, with this signal delivered; 0 means no signal.
 pub(crate) fn resume(tid: Tid, signal: i32) {
     let _ = call(libc::PTRACE_CONT, tid, signal as usize);
+}
+
+/// Lets a stopped thread execute one instruction; `SIGTRAP` stops it behind that.
+pub(crate) fn step(tid: Tid) {
+    let _ = call(libc::PTRACE_SINGLESTEP, tid, 0);
 }
 
 /// Leaves a thread in its group stop, but learns when it ends.
@@ -122,10 +164,84 @@ pub(crate) fn message(tid: Tid) -> Option<Tid> {
     Tid::try_from(message).ok()
 }
 
+/// Reads the registers of a stopped thread. Returns how many bytes of them there are.
+///
+/// # Errors
+/// The kernel's error.
+pub(crate) fn registers(tid: Tid, registers: &mut [u64]) -> io::Result<usize> {
+    let mut place = libc::iovec { iov_base: registers.as_mut_ptr().cast(), iov_len: size_of_val(registers) };
+    call_at(libc::PTRACE_GETREGSET, tid, ORDINARY, (&raw mut place).expose_provenance())?;
+    Ok(place.iov_len)
+}
+
+/// Writes the registers of a stopped thread.
+///
+/// # Errors
+/// The kernel's error.
+pub(crate) fn set_registers(tid: Tid, registers: &[u64]) -> io::Result<()> {
+    let mut place = libc::iovec { iov_base: registers.as_ptr().cast_mut().cast(), iov_len: size_of_val(registers) };
+    call_at(libc::PTRACE_SETREGSET, tid, ORDINARY, (&raw mut place).expose_provenance())
+}
+
+/// The signals that a stopped thread blocks.
+///
+/// # Errors
+/// The kernel's error.
+pub(crate) fn signal_mask(tid: Tid) -> io::Result<u64> {
+    let mut mask: u64 = 0;
+    call_at(libc::PTRACE_GETSIGMASK, tid, SIGNALS_BYTES, (&raw mut mask).expose_provenance())?;
+    Ok(mask)
+}
+
+/// Sets the signals that a stopped thread blocks.
+///
+/// # Errors
+/// The kernel's error.
+pub(crate) fn set_signal_mask(tid: Tid, mask: u64) -> io::Result<()> {
+    call_at(libc::PTRACE_SETSIGMASK, tid, SIGNALS_BYTES, (&raw const mask).expose_provenance())
+}
+
+/// Reads memory of a thread's process.
+///
+/// # Errors
+/// The kernel's error: `EFAULT` where nothing is mapped.
+pub(crate) fn read_memory(tid: Tid, at: u64, to: &mut [u8]) -> io::Result<()> {
+    let here = libc::iovec { iov_base: to.as_mut_ptr().cast(), iov_len: to.len() };
+    let there = libc::iovec { iov_base: ptr::without_provenance_mut(at as usize), iov_len: to.len() };
+    // SAFETY: `here` is writable and of that length; `there` is of another process, and the kernel checks it.
+    let read = unsafe { libc::process_vm_readv(tid, &raw const here, 1, &raw const there, 1, 0) };
+    whole(read, to.len())
+}
+
+/// Writes memory of a thread's process.
+///
+/// # Errors
+/// The kernel's error: `EFAULT` where nothing is mapped, or nothing may be written.
+pub(crate) fn write_memory(tid: Tid, at: u64, from: &[u8]) -> io::Result<()> {
+    let here = libc::iovec { iov_base: from.as_ptr().cast_mut().cast(), iov_len: from.len() };
+    let there = libc::iovec { iov_base: ptr::without_provenance_mut(at as usize), iov_len: from.len() };
+    // SAFETY: `here` is only read, and of that length; `there` is of another process, and the kernel checks it.
+    let written = unsafe { libc::process_vm_writev(tid, &raw const here, 1, &raw const there, 1, 0) };
+    whole(written, from.len())
+}
+
+fn whole(bytes: isize, wanted: usize) -> io::Result<()> {
+    match usize::try_from(bytes) {
+        Ok(bytes) if bytes == wanted => Ok(()),
+        Ok(_) => Err(io::Error::from_raw_os_error(libc::EFAULT)),
+        Err(_) => Err(io::Error::last_os_error()),
+    }
+}
+
 fn call(request: libc::c_uint, tid: Tid, data: usize) -> io::Result<()> {
-    let none = ptr::null_mut::<libc::c_void>();
-    // SAFETY: none of the requests above reads memory of ours; GETEVENTMSG writes one word to where `data` points.
-    let status = unsafe { libc::ptrace(request, tid, none, data) };
+    call_at(request, tid, 0, data)
+}
+
+fn call_at(request: libc::c_uint, tid: Tid, at: usize, data: usize) -> io::Result<()> {
+    let at = ptr::without_provenance_mut::<libc::c_void>(at);
+    // SAFETY: the requests above that read or write memory of ours do that where `data` points, which is as long as
+    // the request says, and writable where it is written.
+    let status = unsafe { libc::ptrace(request, tid, at, data) };
     if status < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
@@ -141,6 +257,7 @@ mod tests {
         assert_eq!(stopped(libc::PTRACE_EVENT_EXEC, libc::SIGTRAP), Status::Stopped(Stop::Executed));
         assert_eq!(stopped(libc::PTRACE_EVENT_STOP, libc::SIGTRAP), Status::Stopped(Stop::Trap));
         assert_eq!(stopped(libc::PTRACE_EVENT_STOP, libc::SIGTSTP), Status::Stopped(Stop::Group(libc::SIGTSTP)));
+        assert_eq!(stopped(libc::PTRACE_EVENT_EXIT, libc::SIGTRAP), Status::Stopped(Stop::Exiting));
         assert_eq!(stopped(0, libc::SIGTRAP), Status::Stopped(Stop::Signal(libc::SIGTRAP)));
         assert_eq!(Status::of(3 << 8), Status::Ended(Ending::Exited(3)));
         assert_eq!(Status::of(libc::SIGSEGV), Status::Ended(Ending::Killed(libc::SIGSEGV)));

@@ -15,10 +15,13 @@
 use crate::allowance::Allowance;
 use crate::ending::Ending;
 use crate::hampered::Hampered;
+use crate::inject::{self, State};
 use crate::pinner::{Birth, Pinner};
 use crate::tracee::{self, Status, Stop};
+use crate::verifier::Verifier;
 use seatmap_os::Tid;
 use seatmap_os::task;
+use seatmap_os::traced::{self, SeccompFilters};
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
@@ -63,6 +66,10 @@ pub(crate) struct Tracer {
     pub ending: Option<Ending>,
     /// Programs that tracing kept from something.
     pub hampered: Hampered,
+    /// The looks at the program's pages, where these are wanted: also when a process is about to end.
+    pub verifier: Option<Verifier>,
+    /// The seccomp filters of this process.
+    filters: Option<SeccompFilters>,
 }
 
 /// The facts that decide how long a thread stays traced.
@@ -81,14 +88,15 @@ impl Traced {
 
 impl Tracer {
     /// The tracer of a child, which traces nothing until [`Tracer::seize`].
-    pub fn new(leader: Tid) -> Self {
+    pub fn new(leader: Tid, verifier: Option<Verifier>) -> Self {
         let (traced, early, hampered) = (HashMap::new(), HashSet::new(), Hampered::default());
-        Tracer { leader, traced, early, stopped: None, went_on: false, ending: None, hampered }
+        let filters = traced::status(std::process::id() as Tid).and_then(|own| SeccompFilters::read(&own));
+        Tracer { leader, traced, early, stopped: None, went_on: false, ending: None, hampered, verifier, filters }
     }
 
     /// Begins to trace the child.
     pub fn seize(&mut self) -> std::io::Result<()> {
-        tracee::seize(self.leader)?;
+        tracee::seize(self.leader, self.verifier.is_some())?;
         self.traced.insert(self.leader, Traced::new());
         Ok(())
     }
@@ -118,6 +126,14 @@ impl Tracer {
 
     /// Interrupts the threads that need not be traced any more and will not notice, to let go of them.
     pub fn let_go(&mut self, pinner: &Pinner) {
+        for tid in self.traced.keys().filter(|tid| pinner.policies.due(**tid).is_some()) {
+            if would_not_notice(*tid) {
+                tracee::interrupt(*tid);
+            }
+        }
+        if self.verifier.is_some() {
+            return;
+        }
         if pinner.seating.order_is_open() {
             return;
         }
@@ -162,9 +178,43 @@ impl Tracer {
             Stop::Executed => self.executed(tid, pinner),
             Stop::Group(signal) => self.note_stop(tid, Some(signal)),
             Stop::Trap => self.note_stop(tid, None),
+            Stop::Exiting => self.look_at_end(tid, pinner),
             Stop::Signal(_) => {}
         }
-        self.go_on(tid, stop, pinner);
+        match self.give_policy(tid, stop, pinner) {
+            State::AsFound => self.go_on(tid, stop, pinner),
+            State::Reported(status) => self.act(tid, status, pinner),
+            State::Gone => {}
+        }
+    }
+
+    /// Makes a thread set the memory policy that is due, where this stop allows that; in the middle of a system call
+    /// it is stopped again at the end.
+    fn give_policy(&mut self, tid: Tid, stop: Stop, pinner: &mut Pinner) -> State {
+        let Some(policy) = pinner.policies.due(tid) else { return State::AsFound };
+        match stop {
+            Stop::Trap => {
+                let is_first = pinner.threads.living(tid).is_none_or(|living| living.pid == tid);
+                let done = inject::set_policy(tid, is_first, &policy.call(), self.filters);
+                if let Some(outcome) = done.outcome {
+                    pinner.policy_given(tid, outcome);
+                }
+                done.thread
+            }
+            Stop::Cloned | Stop::Forked | Stop::Executed => {
+                tracee::interrupt(tid);
+                State::AsFound
+            }
+            Stop::Group(_) | Stop::Exiting | Stop::Signal(_) => State::AsFound,
+        }
+    }
+
+    /// A process that is about to end shows its pages for the last time.
+    fn look_at_end(&mut self, tid: Tid, pinner: &mut Pinner) {
+        let pid = pinner.threads.living(tid).map_or(tid, |living| living.pid);
+        if let Some(verifier) = &mut self.verifier {
+            verifier.last_look(tid, pid);
+        }
     }
 
     /// The new thread is stopped, or about to stop: it is handled now, in the order in which its creator made it.
@@ -206,6 +256,9 @@ impl Tracer {
         let seated = pinner.threads.living(tid).is_some_and(|living| living.seat.is_some());
         let Some(traced) = self.traced.get_mut(&tid) else { return true };
         if pinner.seating.order_is_open() {
+            return signal && !traced.signals.take();
+        }
+        if self.verifier.is_some() || pinner.policies.due(tid).is_some() {
             return signal && !traced.signals.take();
         }
         let patience = traced.patience;

@@ -1,8 +1,10 @@
 //! Checks the JSON Schema in `docs/formats/` against a report as it is written, key by key in both directions.
 #![expect(clippy::unwrap_used, reason = "a helper that finds its input broken fails the test")]
 
+use seatmap_launch::policies::ThreadMemory;
 use seatmap_launch::report::FORMAT;
 use seatmap_launch::threads::MOST_RECORDS;
+use seatmap_launch::verifier::{MOST_PROCESSES, MemoryReport, PagesOnNode, PagesUnderPolicy, ProcessMemory};
 use seatmap_launch::{Behind, Beyond, Hampered, Report, Seating, Seats, Thread};
 use seatmap_os::CpuList;
 use seatmap_schema::{refused, undescribed};
@@ -30,8 +32,14 @@ fn full() -> Report {
         verified: false,
         late: true,
         trouble: Some("its seat is CPU 3, but its own affinity was changed to 0-3".into()),
+        memory: Some(ThreadMemory {
+            policy: "bind:1".into(),
+            is_set: false,
+            trouble: Some("it runs 32-bit code".into()),
+        }),
     };
-    let nobody = Thread { pid: None, task: None, task_name: None, cpus: Vec::new(), trouble: None, ..thread.clone() };
+    let (task, trouble, memory) = (None, None, None);
+    let nobody = Thread { pid: None, task, task_name: None, cpus: Vec::new(), trouble, memory, ..thread.clone() };
     Report {
         format: FORMAT,
         pid: Some(70),
@@ -48,6 +56,24 @@ fn full() -> Report {
         threads: vec![thread, nobody],
         hampered: Hampered { unprivileged: vec!["/usr/bin/su".into()], tracers: vec!["/usr/bin/gdb".into()] },
         behind: Some(Behind { processes: 1, threads: 2, supervisor: Some(80), freed: 0 }),
+        memory: Some(memory_report()),
+    }
+}
+
+fn memory_report() -> MemoryReport {
+    let process = ProcessMemory {
+        pid: 70,
+        name: "server".into(),
+        nodes: vec![PagesOnNode { node: 1, own_bytes: 8192, shared_bytes: 4096 }],
+        policies: vec![PagesUnderPolicy { policy: "bind:1".into(), bytes: 8192 }],
+        elsewhere_bytes: Some(0),
+        at_end: true,
+    };
+    MemoryReport {
+        asked: Some("node:1".into()),
+        policy: Some("bind:1".into()),
+        nodes: Some(vec![1]),
+        processes: vec![process],
     }
 }
 
@@ -60,17 +86,29 @@ fn the_schema_is_one_and_says_what_each_key_is() {
 #[test]
 fn reports_have_the_keys_of_the_schema_and_no_others() {
     assert_valid(&serde_json::to_value(full()).unwrap());
-    for object in ["", "/$defs/thread", "/$defs/hampered", "/$defs/behind"] {
+    let objects =
+        ["", "/$defs/thread", "/$defs/hampered", "/$defs/behind", "/$defs/memory_of_run", "/$defs/pages_of_process"];
+    for object in objects.into_iter().chain(["/$defs/pages_on_node", "/$defs/pages_under_policy", "/$defs/policy"]) {
         let part = schema().pointer(object).unwrap().clone();
-        // The name of the computer, and the fields that a cell's run adds, come from other crates.
-        let others = ["machine", "noise"];
-        let listed = part["properties"].as_object().unwrap().keys().filter(|key| !others.contains(&key.as_str()));
-        let listed: Vec<&String> = listed.collect();
-        let mut required: Vec<&str> = part["required"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
+        // The name of the computer, and the fields that a cell's run adds, come from other crates. So do those of living
+        // programs, which need not be there.
+        let names =
+            |list: &Value| list.as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect();
+        let of_run = ["created", "order"].into_iter().find_map(|key| part["dependentRequired"].get(key));
+        let mut required: Vec<String> = names(of_run.unwrap_or(&part["required"]));
         required.sort_unstable();
+        let of_living = ["watched_s", "mask"].into_iter().find_map(|key| part["dependentRequired"].get(key));
+        let mut others: Vec<String> = of_living.map(names).unwrap_or_default();
+        others.retain(|key| !required.contains(key));
+        // ProgramMemory came later than the format.
+        others.extend(["machine", "noise", "memory"].map(str::to_owned));
+        let listed = part["properties"].as_object().unwrap().keys().filter(|key| !others.contains(key));
+        let listed: Vec<String> = listed.cloned().collect();
         assert_eq!(listed, required, "{object}");
     }
-    assert_eq!(schema()["properties"]["threads"]["maxItems"], MOST_RECORDS);
+    let threads = schema()["properties"]["threads"]["description"].to_string();
+    assert!(threads.contains("the first 10,000 of them") && MOST_RECORDS == 10_000);
+    assert_eq!(schema()["$defs"]["memory_of_run"]["properties"]["processes"]["maxItems"], MOST_PROCESSES);
 }
 
 /// This process: none of its threads fits the rule.

@@ -1,6 +1,6 @@
 //! One thing that is wrong with a seating, or worth knowing.
 
-use seatmap_os::Tid;
+use seatmap_os::{CpuSet, Tid};
 use serde::{Deserialize, Serialize};
 
 /// How grave a finding is.
@@ -20,7 +20,7 @@ pub struct Finding {
     pub rule: String,
     /// How grave it is.
     pub gravity: Gravity,
-    /// What is wrong, where, and by how much, as a sentence.
+    /// The fault, its place and its size, as a sentence.
     pub what: String,
     /// The process; null where it concerns several.
     pub pid: Option<Tid>,
@@ -43,4 +43,83 @@ pub struct Measure {
     pub value: f64,
     /// Its unit: `percent of one CPU`, `percent of the pages`, `a second`.
     pub unit: String,
+}
+
+impl Finding {
+    /// A finding that fails the check.
+    pub(crate) fn wrong(rule: &str, what: impl Into<String>) -> Self {
+        Finding {
+            rule: rule.to_owned(),
+            gravity: Gravity::Wrong,
+            what: what.into(),
+            pid: None,
+            tids: Vec::new(),
+            cpus: String::new(),
+            since_s: None,
+            measure: None,
+            remedy: None,
+        }
+    }
+
+    /// A finding that fails no check.
+    pub(crate) fn remark(rule: &str, what: impl Into<String>) -> Self {
+        Finding { gravity: Gravity::Remark, ..Finding::wrong(rule, what) }
+    }
+
+    /// The same finding, grave only if that holds.
+    pub(crate) fn grave_if(self, holds: bool) -> Self {
+        Finding { gravity: if holds { Gravity::Wrong } else { Gravity::Remark }, ..self }
+    }
+
+    pub(crate) fn of(self, pid: Tid) -> Self {
+        Finding { pid: Some(pid), ..self }
+    }
+
+    pub(crate) fn tids(self, tids: impl IntoIterator<Item = Tid>) -> Self {
+        Finding { tids: tids.into_iter().collect(), ..self }
+    }
+
+    pub(crate) fn on(self, cpus: &CpuSet) -> Self {
+        Finding { cpus: cpus.to_string(), ..self }
+    }
+
+    pub(crate) fn since(self, seconds: f64) -> Self {
+        Finding { since_s: Some(seconds), ..self }
+    }
+
+    pub(crate) fn measured(self, value: f64, unit: &str) -> Self {
+        Finding { measure: Some(Measure { value, unit: unit.to_owned() }), ..self }
+    }
+
+    pub(crate) fn mended_by(self, remedy: impl Into<String>) -> Self {
+        Finding { remedy: Some(remedy.into()), ..self }
+    }
+
+    /// Whether it fails the check.
+    #[must_use]
+    pub fn is_wrong(&self) -> bool {
+        self.gravity == Gravity::Wrong
+    }
+
+    /// Whether two findings are about the same thing: the figures of the two may differ.
+    #[must_use]
+    pub fn is_same(&self, other: &Finding) -> bool {
+        let key = |finding: &Finding| {
+            (finding.rule.clone(), finding.gravity, finding.pid, finding.tids.clone(), finding.cpus.clone())
+        };
+        key(self) == key(other)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_do_not_make_a_finding_another_one() {
+        let finding = |percent: f64| Finding::wrong("shared-cpu", format!("{percent} %")).of(7).tids([7, 8]);
+        assert!(finding(150.0).is_same(&finding(160.0)));
+        assert!(!finding(150.0).is_same(&finding(150.0).tids([7])));
+        assert!(!finding(150.0).is_same(&finding(150.0).grave_if(false)));
+    }
 }

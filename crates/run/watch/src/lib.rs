@@ -8,11 +8,37 @@
 //! | module | does |
 //! |---|---|
 //! | [`seating`] | the document: threads, processes, CPUs, the kernel's scheduler, and what was not seen |
+//! | [`choice`] | which processes: by number, control group, unit, Slurm step or name |
+//! | [`options`] | how long and how closely they are watched |
+//! | [`snapshot`] | takes a seating, once or again and again |
+//! | [`variables`] | the variables that bind threads, and the CPUs that they ask for |
 //! | [`finding`] | one thing that is wrong, with figures and a remedy |
+//! | [`rule`], [`expected`] | the rules that a user can name; the seats of a plan or report |
+//! | [`judge`](mod@judge) | holds a seating against them |
 #![deny(missing_docs)]
 
+pub mod choice;
+pub mod expected;
+mod files;
 pub mod finding;
+mod glob;
+pub mod judge;
+mod looks;
+#[cfg(test)]
+mod made;
+pub mod options;
+mod others;
+mod process;
+pub mod rule;
 pub mod seating;
+pub mod snapshot;
+pub mod variables;
 
+pub use choice::{Choice, ChoiceError};
+pub use expected::Expected;
 pub use finding::{Finding, Gravity};
+pub use judge::{Asked, Verdict, judge};
+pub use options::Options;
+pub use rule::{Rule, UnknownRule};
 pub use seating::{Cpu, Kernel, Process, Seating, Thread, Unseen};
+pub use snapshot::Watcher;

@@ -122,8 +122,11 @@ pub struct Group {
     pub nodes: Option<String>,
     /// The CPU time that its members may take, in CPUs: 1.5 are three seconds in two. Null means without a limit.
     pub quota_cpus: Option<f64>,
-    /// The number of periods in which the quota was used up, since the group was made.
+    /// The number of periods in which a quota was used up, its own or that of a group above, since the groups were
+    /// made; null without a quota.
     pub throttled: Option<u64>,
+    /// The number of these periods in the watched time.
+    pub throttled_watched: Option<u64>,
 }
 
 /// A variable that binds.
@@ -135,6 +138,9 @@ pub struct Variable {
     pub value: String,
     /// The CPUs that it asks for, as a list; null where it names none.
     pub cpus: Option<String>,
+    /// The sets of CPUs that it names, each as a list, in the order in which threads or tasks take them; empty where it
+    /// names none.
+    pub places: Vec<String>,
     /// The number of threads that it asks for.
     pub threads: Option<u32>,
 }
@@ -144,6 +150,9 @@ pub struct Variable {
 pub struct Memory {
     /// The bytes on each NUMA node.
     pub nodes: Vec<OnNode>,
+    /// The part of them that no file is behind: heap, stacks, anonymous mappings. Pages of files may be where another
+    /// process brought them.
+    pub own: Vec<OnNode>,
     /// The mappings with most memory, largest first.
     pub mappings: Vec<Mapping>,
     /// The bytes in huge pages.
@@ -179,7 +188,7 @@ pub struct Mapping {
 pub struct Device {
     /// Its file: `/dev/nvidia0`, `/dev/infiniband/uverbs0`.
     pub name: String,
-    /// What it is: `gpu` or `nic`.
+    /// The kind of device: `gpu` or `nic`.
     pub kind: String,
     /// Its NUMA node; null where it has none.
     pub node: Option<u32>,

@@ -4,7 +4,7 @@ use super::{MOST_WAITING, Scheduler};
 use crate::answer::{Kind, Listed, Phase, Say};
 use crate::job::Job;
 use crate::policy::HIGHEST_PRIORITY;
-use crate::request::{Ask, Create, Request};
+use crate::request::{Ask, ControlRequest, Create};
 use crate::ticket::Ticket;
 use crate::wants::Wants;
 use seatmap_cell::{Backend, CellError, Choice, Name, Record};
@@ -12,7 +12,7 @@ use seatmap_os::layout;
 use seatmap_os::{CpuSet, boot};
 
 impl Scheduler<'_> {
-    pub(super) fn ask(&mut self, connection: u64, request: Request) {
+    pub(super) fn ask(&mut self, connection: u64, request: ControlRequest) {
         let Some(uid) = self.clients.get(&connection).map(|client| client.uid) else { return };
         let id = request.id;
         let said = match request.ask {
@@ -206,7 +206,7 @@ mod tests {
 
     fn named_in(text: &str) -> Result<Option<Wants>, &'static str> {
         let line = format!("{{\"format\":\"seatmap-control/1\",\"id\":1,\"do\":\"create\",\"name\":\"a\"{text}}}");
-        match Request::parse(line.as_bytes()).unwrap().ask {
+        match ControlRequest::parse(line.as_bytes()).unwrap().ask {
             Ask::Create(create) => named(&create),
             _ => unreachable!("it says create"),
         }

@@ -5,7 +5,7 @@ use super::asks::failed;
 use crate::answer::{Kind, Phase, Say};
 use crate::gang;
 use seatmap_cell::undo::Left;
-use seatmap_cell::{Backend, Name, Record, Request};
+use seatmap_cell::{Backend, CellRequest, Name, Record};
 use seatmap_os::{CpuSet, boot};
 
 impl Scheduler<'_> {
@@ -46,7 +46,7 @@ impl Scheduler<'_> {
         let create = job.create.clone();
         // A cell that takes turns needs a group, by which its threads are known.
         let least = if create.takes_turns { Backend::V1Exclusive } else { Backend::Affinity };
-        let request = Request {
+        let request = CellRequest {
             name: create.name,
             cpus,
             require: create.require.max(least),

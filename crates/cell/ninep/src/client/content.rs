@@ -5,7 +5,7 @@ use crate::attributes::{Attributes, BASIC, Change};
 use crate::entry::Entries;
 use crate::frame::AROUND_DATA_BYTES;
 use crate::reply::Reply;
-use crate::request::Request;
+use crate::request::FileRequest;
 use crate::wire::Data;
 use std::io::{self, ErrorKind, Read, Write};
 
@@ -16,7 +16,7 @@ impl<S: Read + Write> Client<S> {
     /// The server's error.
     pub fn read(&mut self, file: &File, offset: u64, into: &mut [u8]) -> io::Result<usize> {
         let count = into.len().min(self.unit_bytes());
-        match self.ask(&Request::Read { fid: file.0, offset, count: count as u32 })? {
+        match self.ask(&FileRequest::Read { fid: file.0, offset, count: count as u32 })? {
             Reply::Read { data: Data(data) } if data.len() <= count => {
                 into.get_mut(..data.len()).into_iter().for_each(|into| into.copy_from_slice(data));
                 Ok(data.len())
@@ -32,7 +32,7 @@ impl<S: Read + Write> Client<S> {
     pub fn write(&mut self, file: &File, offset: u64, data: &[u8]) -> io::Result<usize> {
         let count = data.len().min(self.unit_bytes());
         let data = Data(data.get(..count).unwrap_or_default());
-        match self.ask(&Request::Write { fid: file.0, offset, data })? {
+        match self.ask(&FileRequest::Write { fid: file.0, offset, data })? {
             Reply::Write { count: written } if written as usize <= count => Ok(written as usize),
             _ => Err(nonsense()),
         }
@@ -58,7 +58,7 @@ impl<S: Read + Write> Client<S> {
     /// # Errors
     /// The server's error.
     pub fn sync(&mut self, file: &File) -> io::Result<()> {
-        self.ask(&Request::Sync { fid: file.0, only_data: 0 }).map(|_| ())
+        self.ask(&FileRequest::Sync { fid: file.0, only_data: 0 }).map(|_| ())
     }
 
     /// Gives a file another length.
@@ -66,7 +66,7 @@ impl<S: Read + Write> Client<S> {
     /// # Errors
     /// The server's error.
     pub fn resize(&mut self, file: &File, size_bytes: u64) -> io::Result<()> {
-        self.ask(&Request::Change { fid: file.0, change: Change::to_size(size_bytes) }).map(|_| ())
+        self.ask(&FileRequest::Change { fid: file.0, change: Change::to_size(size_bytes) }).map(|_| ())
     }
 
     /// The attributes of a file.
@@ -75,7 +75,7 @@ impl<S: Read + Write> Client<S> {
     /// The server's error.
     pub fn attributes(&mut self, path: &str) -> io::Result<Attributes> {
         let fid = self.walk(path)?;
-        let asked = match self.ask(&Request::Attributes { fid, mask: BASIC }) {
+        let asked = match self.ask(&FileRequest::Attributes { fid, mask: BASIC }) {
             Ok(Reply::Attributes { attributes, .. }) => Ok(attributes),
             Ok(_) => Err(nonsense()),
             Err(error) => Err(error),
@@ -105,7 +105,7 @@ impl<S: Read + Write> Client<S> {
     /// The offset of the last entry, if there was one.
     fn list_from(&mut self, fid: u32, offset: u64, names: &mut Vec<Vec<u8>>) -> io::Result<Option<u64>> {
         let count = self.agreed_bytes - AROUND_DATA_BYTES;
-        let Reply::List { entries: Data(entries) } = self.ask(&Request::List { fid, offset, count })? else {
+        let Reply::List { entries: Data(entries) } = self.ask(&FileRequest::List { fid, offset, count })? else {
             return Err(nonsense());
         };
         let mut last = None;

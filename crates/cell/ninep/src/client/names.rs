@@ -1,7 +1,7 @@
 //! Operations on the names of files.
 
 use super::{Client, NOBODY, split};
-use crate::request::Request;
+use crate::request::FileRequest;
 use std::io::{self, Read, Write};
 
 impl<S: Read + Write> Client<S> {
@@ -11,7 +11,7 @@ impl<S: Read + Write> Client<S> {
     /// The server's error.
     pub fn make_folder(&mut self, path: &str) -> io::Result<()> {
         let (folder, name) = split(path);
-        self.within(folder, |fid| Request::Folder { fid, name: name.as_bytes(), mode: 0o755, gid: NOBODY })
+        self.within(folder, |fid| FileRequest::Folder { fid, name: name.as_bytes(), mode: 0o755, gid: NOBODY })
     }
 
     /// Removes a file.
@@ -20,7 +20,7 @@ impl<S: Read + Write> Client<S> {
     /// The server's error.
     pub fn remove(&mut self, path: &str) -> io::Result<()> {
         let (folder, name) = split(path);
-        self.within(folder, |fid| Request::Remove { fid, name: name.as_bytes(), flags: 0 })
+        self.within(folder, |fid| FileRequest::Remove { fid, name: name.as_bytes(), flags: 0 })
     }
 
     /// Removes an empty folder.
@@ -30,7 +30,7 @@ impl<S: Read + Write> Client<S> {
     pub fn remove_folder(&mut self, path: &str) -> io::Result<()> {
         let (folder, name) = split(path);
         let flags = libc::AT_REMOVEDIR.cast_unsigned();
-        self.within(folder, |fid| Request::Remove { fid, name: name.as_bytes(), flags })
+        self.within(folder, |fid| FileRequest::Remove { fid, name: name.as_bytes(), flags })
     }
 
     /// Gives a file another name, in the same folder or in another.
@@ -41,13 +41,13 @@ impl<S: Read + Write> Client<S> {
         let ((folder, old), (into, new)) = (split(old), split(new));
         let to = self.walk(into)?;
         let (old, new) = (old.as_bytes(), new.as_bytes());
-        let renamed = self.within(folder, |from| Request::Rename { from, old, to, new });
+        let renamed = self.within(folder, |from| FileRequest::Rename { from, old, to, new });
         self.forget(to)?;
         renamed
     }
 
     /// Asks for something in a folder, for which it gets a fid meanwhile.
-    fn within<'a>(&mut self, folder: &str, request: impl FnOnce(u32) -> Request<'a>) -> io::Result<()> {
+    fn within<'a>(&mut self, folder: &str, request: impl FnOnce(u32) -> FileRequest<'a>) -> io::Result<()> {
         let fid = self.walk(folder)?;
         let asked = self.ask(&request(fid)).map(|_| ());
         self.forget(fid)?;

@@ -7,7 +7,7 @@ use super::{Client, File, nonsense};
 use crate::frame;
 use crate::refusal::Refusal;
 use crate::reply::Reply;
-use crate::request::Request;
+use crate::request::FileRequest;
 use crate::wire::Data;
 use std::io::{self, ErrorKind, Read, Write};
 
@@ -43,7 +43,7 @@ impl<S: Read + Write> Client<S> {
             }
             // Tag 0 is that of requests that are waited for.
             self.posted.tag = self.posted.tag % MOST_POSTED as u16 + 1;
-            Request::Write { fid: file.0, offset, data: Data(block) }.frame(self.posted.tag, &mut self.out);
+            FileRequest::Write { fid: file.0, offset, data: Data(block) }.frame(self.posted.tag, &mut self.out);
             self.posted.unsent.extend_from_slice(&self.out);
             if self.posted.unsent.len() >= GATHERED_BYTES {
                 self.send_posted()?;

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use seatmap_ninep::attributes::Change;
 use seatmap_ninep::frame::{self, LONGEST_BYTES};
 use seatmap_ninep::wire::Data;
-use seatmap_ninep::{Client, Export, Reply, Request, Session, serve};
+use seatmap_ninep::{Client, Export, FileRequest, Reply, Session, serve};
 use std::fs;
 use std::io::{self, Cursor, Read, Write};
 use std::path::Path;
@@ -75,27 +75,27 @@ fn request() -> impl Strategy<Value = Vec<u8>> {
     (numbers, names, name(), name()).prop_map(|((which, fid, new, flags, offset, tag), names, name, other)| {
         let (count, mode, gid) = (offset as u32, flags & 0o777, new);
         let request = match which {
-            0 => Request::Statfs { fid },
-            1 => Request::Open { fid, flags },
-            2 => Request::Create { fid, name, flags, mode, gid },
-            3 => Request::Readlink { fid },
-            4 => Request::Attributes { fid, mask: offset },
-            5 => Request::Change {
+            0 => FileRequest::Statfs { fid },
+            1 => FileRequest::Open { fid, flags },
+            2 => FileRequest::Create { fid, name, flags, mode, gid },
+            3 => FileRequest::Readlink { fid },
+            4 => FileRequest::Attributes { fid, mask: offset },
+            5 => FileRequest::Change {
                 fid,
                 change: Change { valid: flags & !0o6, size_bytes: offset.min(99), ..Change::default() },
             },
-            6 => Request::List { fid, offset, count: count.saturating_mul(99) },
-            7 => Request::Sync { fid, only_data: mode },
-            8 => Request::Folder { fid, name, mode: 0o755, gid },
-            9 => Request::Rename { from: fid, old: name, to: new, new: other },
-            10 => Request::Remove { fid, name, flags },
-            11 => Request::Version { size_bytes: count.saturating_mul(1000), version: name },
-            12 => Request::Attach { fid, auth: 0, user: name, tree: b"", uid: 0 },
-            13 => Request::Flush { tag },
-            14 => Request::Read { fid, offset, count },
-            15 => Request::Write { fid, offset: offset.min(99), data: Data(name) },
-            16 => Request::Clunk { fid },
-            _ => Request::Walk { fid, new, names },
+            6 => FileRequest::List { fid, offset, count: count.saturating_mul(99) },
+            7 => FileRequest::Sync { fid, only_data: mode },
+            8 => FileRequest::Folder { fid, name, mode: 0o755, gid },
+            9 => FileRequest::Rename { from: fid, old: name, to: new, new: other },
+            10 => FileRequest::Remove { fid, name, flags },
+            11 => FileRequest::Version { size_bytes: count.saturating_mul(1000), version: name },
+            12 => FileRequest::Attach { fid, auth: 0, user: name, tree: b"", uid: 0 },
+            13 => FileRequest::Flush { tag },
+            14 => FileRequest::Read { fid, offset, count },
+            15 => FileRequest::Write { fid, offset: offset.min(99), data: Data(name) },
+            16 => FileRequest::Clunk { fid },
+            _ => FileRequest::Walk { fid, new, names },
         };
         let mut out = Vec::new();
         request.frame(tag, &mut out);
@@ -123,7 +123,7 @@ proptest! {
     fn every_request_has_its_answer_and_nothing_outside_is_touched(requests in prop::collection::vec(request(), 0..60)) {
         let folder = place();
         let mut bytes = Vec::new();
-        Request::Attach { fid: 0, auth: 0, user: b"", tree: b"", uid: 0 }.frame(0, &mut bytes);
+        FileRequest::Attach { fid: 0, auth: 0, user: b"", tree: b"", uid: 0 }.frame(0, &mut bytes);
         let bytes = [bytes, requests.concat()].concat();
         prop_assert_eq!(replies(&said(folder.path(), &bytes)), requests.len() + 1);
         prop_assert_eq!(fs::read(folder.path().join("secret")).unwrap(), b"secret");

@@ -9,7 +9,7 @@ use seatmap_ninep::frame::{self, Head, LONGEST_BYTES};
 use seatmap_ninep::qid::Qid;
 use seatmap_ninep::space::Space;
 use seatmap_ninep::wire::{Data, MOST_NAMES, Malformed};
-use seatmap_ninep::{Reply, Request};
+use seatmap_ninep::{FileRequest, Reply};
 
 /// Material for fields: as many numbers, texts and bytes as the largest message has.
 #[derive(Clone, Debug)]
@@ -66,28 +66,28 @@ fn change(of: &Stuff) -> Change {
     }
 }
 
-fn requests(of: &Stuff) -> Vec<Request<'_>> {
+fn requests(of: &Stuff) -> Vec<FileRequest<'_>> {
     let (fid, flags, mode, gid, offset, count) = (of.m(0), of.m(1), of.m(2), of.m(3), of.n(4), of.m(5));
     let (name, data) = (of.text(0), of.data());
     vec![
-        Request::Statfs { fid },
-        Request::Open { fid, flags },
-        Request::Create { fid, name, flags, mode, gid },
-        Request::Readlink { fid },
-        Request::Attributes { fid, mask: offset },
-        Request::Change { fid, change: change(of) },
-        Request::List { fid, offset, count },
-        Request::Sync { fid, only_data: flags },
-        Request::Folder { fid, name, mode, gid },
-        Request::Rename { from: fid, old: name, to: gid, new: of.text(1) },
-        Request::Remove { fid, name, flags },
-        Request::Version { size_bytes: count, version: name },
-        Request::Attach { fid, auth: gid, user: name, tree: of.text(1), uid: mode },
-        Request::Flush { tag: fid as u16 },
-        Request::Walk { fid, new: gid, names: of.texts.iter().map(Vec::as_slice).collect() },
-        Request::Read { fid, offset, count },
-        Request::Write { fid, offset, data },
-        Request::Clunk { fid },
+        FileRequest::Statfs { fid },
+        FileRequest::Open { fid, flags },
+        FileRequest::Create { fid, name, flags, mode, gid },
+        FileRequest::Readlink { fid },
+        FileRequest::Attributes { fid, mask: offset },
+        FileRequest::Change { fid, change: change(of) },
+        FileRequest::List { fid, offset, count },
+        FileRequest::Sync { fid, only_data: flags },
+        FileRequest::Folder { fid, name, mode, gid },
+        FileRequest::Rename { from: fid, old: name, to: gid, new: of.text(1) },
+        FileRequest::Remove { fid, name, flags },
+        FileRequest::Version { size_bytes: count, version: name },
+        FileRequest::Attach { fid, auth: gid, user: name, tree: of.text(1), uid: mode },
+        FileRequest::Flush { tag: fid as u16 },
+        FileRequest::Walk { fid, new: gid, names: of.texts.iter().map(Vec::as_slice).collect() },
+        FileRequest::Read { fid, offset, count },
+        FileRequest::Write { fid, offset, data },
+        FileRequest::Clunk { fid },
     ]
 }
 
@@ -171,11 +171,11 @@ proptest! {
             request.frame(tag, &mut out);
             let (head, body) = read(&out);
             prop_assert_eq!((head.tag, head.number), (tag, request.number()));
-            prop_assert_eq!(Request::parse(head.number, &body), Ok(request.clone()));
+            prop_assert_eq!(FileRequest::parse(head.number, &body), Ok(request.clone()));
             let longer = [&body, &b"x"[..]].concat();
-            prop_assert_eq!(Request::parse(head.number, &longer), Err(Malformed::Long));
+            prop_assert_eq!(FileRequest::parse(head.number, &longer), Err(Malformed::Long));
             for cut in 0..body.len().min(40) {
-                prop_assert!(Request::parse(head.number, &body[..cut]).is_err(), "{:?} cut at {}", request, cut);
+                prop_assert!(FileRequest::parse(head.number, &body[..cut]).is_err(), "{:?} cut at {}", request, cut);
             }
         }
     }
@@ -194,7 +194,7 @@ proptest! {
 
     #[test]
     fn whatever_comes_is_a_message_or_none(number: u8, body in prop::collection::vec(any::<u8>(), 0..200)) {
-        let _ = Request::parse(number, &body);
+        let _ = FileRequest::parse(number, &body);
         let _ = Reply::parse(number, &body);
         prop_assert!(Entries(&body).count() <= body.len());
         let _ = frame::read(&mut body.as_slice(), LONGEST_BYTES, &mut Vec::new());
@@ -203,8 +203,8 @@ proptest! {
 
 #[test]
 fn lists_and_numbers_have_bounds() {
-    assert_eq!(Request::parse(110, &[0, 0, 0, 0, 0, 0, 0, 0, 17, 0]), Err(Malformed::Many));
-    assert_eq!(Request::parse(102, &[]), Err(Malformed::Unknown(102)));
+    assert_eq!(FileRequest::parse(110, &[0, 0, 0, 0, 0, 0, 0, 0, 17, 0]), Err(Malformed::Many));
+    assert_eq!(FileRequest::parse(102, &[]), Err(Malformed::Unknown(102)));
     assert_eq!(Reply::parse(6, &[]), Err(Malformed::Unknown(6)));
 }
 
@@ -212,9 +212,9 @@ fn lists_and_numbers_have_bounds() {
 #[test]
 fn bytes_are_those_of_linux() {
     let mut out = Vec::new();
-    Request::Version { size_bytes: 0x2_0018, version: b"9P2000.L" }.frame(0xffff, &mut out);
+    FileRequest::Version { size_bytes: 0x2_0018, version: b"9P2000.L" }.frame(0xffff, &mut out);
     assert_eq!(out, b"\x15\0\0\0\x64\xff\xff\x18\0\x02\0\x08\x009P2000.L");
-    Request::Walk { fid: 1, new: 2, names: vec![b"ab", b"c"] }.frame(3, &mut out);
+    FileRequest::Walk { fid: 1, new: 2, names: vec![b"ab", b"c"] }.frame(3, &mut out);
     assert_eq!(out, b"\x18\0\0\0\x6e\x03\0\x01\0\0\0\x02\0\0\0\x02\0\x02\0ab\x01\0c");
     Reply::Error { code: 2 }.frame(3, &mut out);
     assert_eq!(out, b"\x0b\0\0\0\x07\x03\0\x02\0\0\0");

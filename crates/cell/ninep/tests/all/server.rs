@@ -6,7 +6,7 @@ use seatmap_ninep::attributes::Change;
 use seatmap_ninep::frame::{self, LONGEST_BYTES};
 use seatmap_ninep::session::VERSION;
 use seatmap_ninep::wire::Data;
-use seatmap_ninep::{Access, Client, Export, MOST_FIDS, Refusal, Reply, Request, Session, serve};
+use seatmap_ninep::{Access, Client, Export, FileRequest, MOST_FIDS, Refusal, Reply, Session, serve};
 use std::fs;
 use std::io::{self, Read, Write};
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -62,7 +62,7 @@ impl Served {
     }
 
     /// Sends a request that our client would never send; `Ok` with the reply's number.
-    fn ask(&mut self, request: &Request<'_>) -> Result<u8, Refusal> {
+    fn ask(&mut self, request: &FileRequest<'_>) -> Result<u8, Refusal> {
         let mut bytes = Vec::new();
         request.frame(5, &mut bytes);
         self.ask_bytes(&bytes)
@@ -79,20 +79,20 @@ impl Served {
     }
 
     fn walk(&mut self, new: u32, names: &[&[u8]]) -> Result<u8, Refusal> {
-        self.ask(&Request::Walk { fid: 0, new, names: names.to_vec() })
+        self.ask(&FileRequest::Walk { fid: 0, new, names: names.to_vec() })
     }
 
     /// Attached as fid 0.
     fn attached(mut self) -> Self {
-        self.ask(&Request::Version { size_bytes: LONGEST_BYTES, version: VERSION }).unwrap();
-        self.ask(&Request::Attach { fid: 0, auth: 0, user: b"", tree: b"/", uid: 0 }).unwrap();
+        self.ask(&FileRequest::Version { size_bytes: LONGEST_BYTES, version: VERSION }).unwrap();
+        self.ask(&FileRequest::Attach { fid: 0, auth: 0, user: b"", tree: b"/", uid: 0 }).unwrap();
         self
     }
 
     /// Checks that the server still answers.
     fn is_alive(&mut self) {
         self.walk(4711, &[b"files", b"file"]).unwrap();
-        self.ask(&Request::Clunk { fid: 4711 }).unwrap();
+        self.ask(&FileRequest::Clunk { fid: 4711 }).unwrap();
     }
 }
 
@@ -230,23 +230,23 @@ fn nothing_leads_out_of_the_folder() {
     ];
     for (names, new) in outside.into_iter().zip(10..) {
         let walked = served.walk(new, names);
-        assert_eq!(served.ask(&Request::Clunk { fid: new }), Err(Refusal::FID), "{names:?}: {walked:?}");
+        assert_eq!(served.ask(&FileRequest::Clunk { fid: new }), Err(Refusal::FID), "{names:?}: {walked:?}");
     }
     assert_eq!(served.walk(30, &[b"..", b"secret"]), Err(Refusal::INVALID));
     served.walk(31, &[b"files", b"link"]).unwrap();
-    assert_eq!(served.ask(&Request::Open { fid: 31, flags: 0 }), Err(Refusal::LINK));
+    assert_eq!(served.ask(&FileRequest::Open { fid: 31, flags: 0 }), Err(Refusal::LINK));
     served.walk(32, &[b"files"]).unwrap();
     for name in [&b"../secret"[..], b"..", b"/tmp/x", b"a/b", b"x\0", b"."] {
-        let created = Request::Create { fid: 32, name, flags: 2, mode: 0o644, gid: 0 };
+        let created = FileRequest::Create { fid: 32, name, flags: 2, mode: 0o644, gid: 0 };
         assert_eq!(served.ask(&created), Err(Refusal::INVALID));
-        assert_eq!(served.ask(&Request::Folder { fid: 32, name, mode: 0o755, gid: 0 }), Err(Refusal::INVALID));
-        assert_eq!(served.ask(&Request::Remove { fid: 32, name, flags: 0 }), Err(Refusal::INVALID));
-        let renamed = |old, new| Request::Rename { from: 32, old, to: 32, new };
+        assert_eq!(served.ask(&FileRequest::Folder { fid: 32, name, mode: 0o755, gid: 0 }), Err(Refusal::INVALID));
+        assert_eq!(served.ask(&FileRequest::Remove { fid: 32, name, flags: 0 }), Err(Refusal::INVALID));
+        let renamed = |old, new| FileRequest::Rename { from: 32, old, to: 32, new };
         assert_eq!(served.ask(&renamed(b"file", name)), Err(Refusal::INVALID));
         assert_eq!(served.ask(&renamed(name, b"file")), Err(Refusal::INVALID));
     }
     // A link in the place of a new file is not followed either.
-    let created = Request::Create { fid: 32, name: b"link", flags: 1, mode: 0o644, gid: 0 };
+    let created = FileRequest::Create { fid: 32, name: b"link", flags: 1, mode: 0o644, gid: 0 };
     assert_eq!(served.ask(&created), Err(Refusal(libc::EEXIST as u32)));
     assert_eq!(fs::read(served.folder.path().join("secret")).unwrap(), b"secret");
     served.is_alive();
@@ -258,8 +258,8 @@ fn what_was_walked_to_is_what_is_opened() {
     served.walk(1, &[b"files", b"file"]).unwrap();
     fs::rename(served.shown("file"), served.shown("moved")).unwrap();
     symlink("../secret", served.shown("file")).unwrap();
-    assert_eq!(served.ask(&Request::Open { fid: 1, flags: 1 }), Ok(13));
-    served.ask(&Request::Write { fid: 1, offset: 0, data: Data(b"CON") }).unwrap();
+    assert_eq!(served.ask(&FileRequest::Open { fid: 1, flags: 1 }), Ok(13));
+    served.ask(&FileRequest::Write { fid: 1, offset: 0, data: Data(b"CON") }).unwrap();
     assert_eq!(fs::read(served.shown("moved")).unwrap(), b"CONtent");
     assert_eq!(fs::read(served.folder.path().join("secret")).unwrap(), b"secret");
 }
@@ -268,10 +268,10 @@ fn what_was_walked_to_is_what_is_opened() {
 fn nobody_is_lent_rights() {
     let mut served = served(false).attached();
     served.walk(1, &[b"files"]).unwrap();
-    served.ask(&Request::Create { fid: 1, name: b"new", flags: 2, mode: 0o7755, gid: 0 }).unwrap();
+    served.ask(&FileRequest::Create { fid: 1, name: b"new", flags: 2, mode: 0o7755, gid: 0 }).unwrap();
     served.walk(2, &[b"files", b"file"]).unwrap();
     let change = Change { valid: Change::MODE, mode: 0o6711, ..Change::default() };
-    served.ask(&Request::Change { fid: 2, change }).unwrap();
+    served.ask(&FileRequest::Change { fid: 2, change }).unwrap();
     let mode = |name| fs::metadata(served.shown(name)).unwrap().permissions().mode() & 0o6000;
     assert_eq!((mode("new"), mode("file")), (0, 0));
 }
@@ -285,7 +285,7 @@ fn pipes_and_sockets_are_not_opened() {
     let _socket = UnixListener::bind(served.shown("socket")).unwrap();
     for (name, fid) in [(&b"pipe"[..], 1), (b"socket", 2)] {
         served.walk(fid, &[b"files", name]).unwrap();
-        assert_eq!(served.ask(&Request::Open { fid, flags: 0 }), Err(Refusal::DEVICE), "and nobody waits");
+        assert_eq!(served.ask(&FileRequest::Open { fid, flags: 0 }), Err(Refusal::DEVICE), "and nobody waits");
     }
 }
 
@@ -296,32 +296,32 @@ fn nothing_is_changed_in_what_is_read_only() {
     served.walk(2, &[b"files", b"file"]).unwrap();
     let refused = Err(Refusal::READ_ONLY);
     for flags in [1, 2, libc::O_TRUNC as u32] {
-        assert_eq!(served.ask(&Request::Open { fid: 2, flags }), refused);
+        assert_eq!(served.ask(&FileRequest::Open { fid: 2, flags }), refused);
     }
-    assert_eq!(served.ask(&Request::Create { fid: 1, name: b"x", flags: 1, mode: 0o644, gid: 0 }), refused);
-    assert_eq!(served.ask(&Request::Folder { fid: 1, name: b"x", mode: 0o755, gid: 0 }), refused);
-    assert_eq!(served.ask(&Request::Remove { fid: 1, name: b"file", flags: 0 }), refused);
-    assert_eq!(served.ask(&Request::Rename { from: 1, old: b"file", to: 1, new: b"x" }), refused);
-    assert_eq!(served.ask(&Request::Change { fid: 2, change: Change::to_size(0) }), refused);
-    assert_eq!(served.ask(&Request::Open { fid: 2, flags: 0 }), Ok(13));
+    assert_eq!(served.ask(&FileRequest::Create { fid: 1, name: b"x", flags: 1, mode: 0o644, gid: 0 }), refused);
+    assert_eq!(served.ask(&FileRequest::Folder { fid: 1, name: b"x", mode: 0o755, gid: 0 }), refused);
+    assert_eq!(served.ask(&FileRequest::Remove { fid: 1, name: b"file", flags: 0 }), refused);
+    assert_eq!(served.ask(&FileRequest::Rename { from: 1, old: b"file", to: 1, new: b"x" }), refused);
+    assert_eq!(served.ask(&FileRequest::Change { fid: 2, change: Change::to_size(0) }), refused);
+    assert_eq!(served.ask(&FileRequest::Open { fid: 2, flags: 0 }), Ok(13));
     assert_eq!(fs::read(served.shown("file")).unwrap(), b"content");
 }
 
 #[test]
 fn fids_are_ones_own_and_not_too_many() {
     let mut served = served(false).attached();
-    assert_eq!(served.ask(&Request::Clunk { fid: 9 }), Err(Refusal::FID));
-    assert_eq!(served.ask(&Request::Walk { fid: 9, new: 10, names: vec![] }), Err(Refusal::FID));
-    assert_eq!(served.ask(&Request::Read { fid: 0, offset: 0, count: 1 }), Err(Refusal::FID), "not open");
+    assert_eq!(served.ask(&FileRequest::Clunk { fid: 9 }), Err(Refusal::FID));
+    assert_eq!(served.ask(&FileRequest::Walk { fid: 9, new: 10, names: vec![] }), Err(Refusal::FID));
+    assert_eq!(served.ask(&FileRequest::Read { fid: 0, offset: 0, count: 1 }), Err(Refusal::FID), "not open");
     served.walk(1, &[b"files", b"file"]).unwrap();
     assert_eq!(served.walk(1, &[b"files"]), Err(Refusal::FID), "in use");
-    assert_eq!(served.ask(&Request::Attach { fid: 1, auth: 0, user: b"", tree: b"", uid: 0 }), Err(Refusal::FID));
-    assert_eq!(served.ask(&Request::Open { fid: 1, flags: 0 }), Ok(13));
-    assert_eq!(served.ask(&Request::Open { fid: 1, flags: 0 }), Err(Refusal::FID), "open already");
+    assert_eq!(served.ask(&FileRequest::Attach { fid: 1, auth: 0, user: b"", tree: b"", uid: 0 }), Err(Refusal::FID));
+    assert_eq!(served.ask(&FileRequest::Open { fid: 1, flags: 0 }), Ok(13));
+    assert_eq!(served.ask(&FileRequest::Open { fid: 1, flags: 0 }), Err(Refusal::FID), "open already");
     let given = (2..10_000).filter(|fid| served.walk(*fid, &[]).is_ok()).count();
     assert_eq!(given, MOST_FIDS - 2);
     assert_eq!(served.walk(10_001, &[]), Err(Refusal::MANY));
-    served.ask(&Request::Clunk { fid: 2 }).unwrap();
+    served.ask(&FileRequest::Clunk { fid: 2 }).unwrap();
     served.is_alive();
     // A new version forgets them all.
     let mut served = served.attached();
@@ -331,20 +331,23 @@ fn fids_are_ones_own_and_not_too_many() {
 #[test]
 fn nobody_speaks_for_somebody_else() {
     let mut served = served(false).attached();
-    let claims = |fid, uid| Request::Attach { fid, auth: 0, user: b"root", tree: b"", uid };
+    let claims = |fid, uid| FileRequest::Attach { fid, auth: 0, user: b"root", tree: b"", uid };
     assert_eq!(served.ask(&claims(7, 4711)), Err(Refusal::ACCESS));
     assert_eq!(served.ask(&claims(7, u32::MAX)), Ok(105));
-    assert_eq!(served.ask(&Request::Attach { fid: 8, auth: 0, user: b"", tree: b"etc", uid: 0 }), Err(Refusal::ABSENT));
+    assert_eq!(
+        served.ask(&FileRequest::Attach { fid: 8, auth: 0, user: b"", tree: b"etc", uid: 0 }),
+        Err(Refusal::ABSENT)
+    );
 }
 
 #[test]
 fn counts_and_lengths_are_not_believed() {
     let mut served = served(false).attached();
     served.walk(1, &[b"files", b"file"]).unwrap();
-    served.ask(&Request::Open { fid: 1, flags: 2 }).unwrap();
-    assert_eq!(served.ask(&Request::Read { fid: 1, offset: 0, count: u32::MAX }), Ok(117));
-    assert!(served.ask(&Request::Read { fid: 1, offset: u64::MAX, count: 1 }).is_err());
-    assert!(served.ask(&Request::Write { fid: 1, offset: u64::MAX - 1, data: Data(b"x") }).is_err());
+    served.ask(&FileRequest::Open { fid: 1, flags: 2 }).unwrap();
+    assert_eq!(served.ask(&FileRequest::Read { fid: 1, offset: 0, count: u32::MAX }), Ok(117));
+    assert!(served.ask(&FileRequest::Read { fid: 1, offset: u64::MAX, count: 1 }).is_err());
+    assert!(served.ask(&FileRequest::Write { fid: 1, offset: u64::MAX - 1, data: Data(b"x") }).is_err());
     // More data than the frame has, a name beyond it, a request cut short, one with something behind it.
     assert_eq!(
         served.ask_bytes(b"\x18\0\0\0\x76\x05\0\x01\0\0\0\0\0\0\0\0\0\0\0\xff\xff\xff\xffx"),
@@ -356,7 +359,7 @@ fn counts_and_lengths_are_not_believed() {
     for number in [0, 6, 16, 18, 20, 30, 32, 52, 54, 70, 102, 106, 112, 122, 255] {
         assert_eq!(served.ask_bytes(&[7, 0, 0, 0, number, 5, 0]), Err(Refusal::UNKNOWN), "{number}");
     }
-    assert_eq!(served.ask(&Request::Version { size_bytes: 7, version: VERSION }), Err(Refusal::INVALID));
+    assert_eq!(served.ask(&FileRequest::Version { size_bytes: 7, version: VERSION }), Err(Refusal::INVALID));
     served.is_alive();
 }
 
@@ -377,7 +380,7 @@ fn who_never_reads_stops_only_himself() {
     let served = served(false);
     served.stream.set_nonblocking(true).unwrap();
     let mut bytes = Vec::new();
-    Request::Version { size_bytes: LONGEST_BYTES, version: VERSION }.frame(0, &mut bytes);
+    FileRequest::Version { size_bytes: LONGEST_BYTES, version: VERSION }.frame(0, &mut bytes);
     while (&served.stream).write(&bytes).is_ok() {}
     // Its server waits to be read from, and ends with the connection.
     served.stream.shutdown(std::net::Shutdown::Both).unwrap();
@@ -393,7 +396,7 @@ fn what_the_user_may_not_is_refused() {
     let mut served = served(false).attached();
     fs::set_permissions(served.shown("file"), fs::Permissions::from_mode(0o0)).unwrap();
     served.walk(1, &[b"files", b"file"]).unwrap();
-    assert_eq!(served.ask(&Request::Open { fid: 1, flags: 0 }), Err(Refusal::ACCESS));
+    assert_eq!(served.ask(&FileRequest::Open { fid: 1, flags: 0 }), Err(Refusal::ACCESS));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! The program in the cell: does the same I/O in both ways, in turn, and reports the cost.
 
 use seatmap_ninep::client::{File, Inherited};
-use seatmap_noise::Options;
+use seatmap_noise::NoiseOptions;
 use serde::{Deserialize, Serialize};
 use std::error::Error;
 use std::fs;
@@ -203,7 +203,7 @@ fn cpu_s() -> f64 {
 
 /// Percent stolen from a busy loop on this CPU, and its longest gap in us.
 fn noise_of(cpu: u32) -> Result<[f64; 2], Box<dyn Error>> {
-    let options = Options { duration: NOISE, ..Options::default() };
+    let options = NoiseOptions { duration: NOISE, ..NoiseOptions::default() };
     let found = seatmap_noise::measure(&[cpu], &options, &mut |_| ControlFlow::Continue(()))?.cpus.remove(0);
     Ok([found.stolen_percent, found.longest_gap_us])
 }

@@ -8,7 +8,7 @@ pub struct Export {
     /// The plan or profile: a file, or the name of a bundled machine; - is stdin.
     #[arg(value_name = "PLAN|PROFILE")]
     pub document: String,
-    /// What to write.
+    /// The format to write.
     #[arg(long)]
     pub format: ExportFormat,
     /// Where; stdout by default.
@@ -16,7 +16,7 @@ pub struct Export {
     pub output: Option<PathBuf>,
 }
 
-/// What a profile or a plan can be written as.
+/// The formats of profiles and plans.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum ExportFormat {
     /// Profile: core-to-core-latency's lower triangle of one-way nanoseconds.
@@ -43,17 +43,35 @@ pub enum ExportFormat {
     Systemd,
     /// Plan: as taskset, with hwloc-bind.
     Hwloc,
+    /// Plan: as taskset, with numactl, which binds memory too.
+    Numactl,
+    /// Plan: options of docker run.
+    Docker,
+    /// Plan: options of podman run.
+    Podman,
+    /// Plan: vCPUs, memory and topology of a libvirt domain.
+    Libvirt,
+    /// Plan: options of a DPDK program.
+    Dpdk,
+    /// Plan: lines of nginx's configuration.
+    Nginx,
+    /// Plan: lines of redis's configuration.
+    Redis,
+    /// Plan: a policy of Kubernetes' NRI plugin balloons.
+    K8s,
+    /// Plan: a configuration of the sched_ext scheduler scx_layered.
+    SchedExt,
     /// Either: the document as Seatmap writes it.
     Json,
 }
 
 impl ExportFormat {
-    /// What a profile can be written as.
+    /// The formats of profiles.
     pub const OF_PROFILES: [ExportFormat; 4] =
         [ExportFormat::Csv, ExportFormat::HwlocXml, ExportFormat::Svg, ExportFormat::Json];
 
-    /// What a plan can be written as.
-    pub const OF_PLANS: [ExportFormat; 10] = [
+    /// The formats of plans.
+    pub const OF_PLANS: [ExportFormat; 19] = [
         ExportFormat::Taskset,
         ExportFormat::OmpPlaces,
         ExportFormat::Gomp,
@@ -63,10 +81,19 @@ impl ExportFormat {
         ExportFormat::Slurm,
         ExportFormat::Systemd,
         ExportFormat::Hwloc,
+        ExportFormat::Numactl,
+        ExportFormat::Docker,
+        ExportFormat::Podman,
+        ExportFormat::Libvirt,
+        ExportFormat::Dpdk,
+        ExportFormat::Nginx,
+        ExportFormat::Redis,
+        ExportFormat::K8s,
+        ExportFormat::SchedExt,
         ExportFormat::Json,
     ];
 
-    /// What is typed for it.
+    /// The word that is typed for it.
     pub fn name(self) -> String {
         self.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
     }

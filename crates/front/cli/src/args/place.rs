@@ -8,7 +8,7 @@ use seatmap_plan::Objective;
 use std::path::PathBuf;
 
 /// What makes no sense for a QAPLIB instance, which has neither machine nor pattern.
-const OF_PATTERNS: [&str; 21] = [
+const OF_PATTERNS: [&str; 22] = [
     "on",
     "packet",
     "rounds",
@@ -19,6 +19,7 @@ const OF_PATTERNS: [&str; 21] = [
     "use_smt",
     "one_per",
     "widen",
+    "memory",
     "sections",
     "homes",
     "output",
@@ -98,6 +99,9 @@ pub struct Place {
     /// Let each task run anywhere on the core, cache, node or package of its CPU: the plan's seats are sets of CPUs.
     #[arg(long, value_name = "GROUP")]
     pub widen: Option<LevelChoice>,
+    /// Take each task's memory from the NUMA node of its CPU: 'seatmap run --memory plan' and the exports do so.
+    #[arg(long)]
+    pub memory: bool,
     /// How to search.
     #[arg(long, default_value = "auto")]
     pub method: MethodChoice,

@@ -1,11 +1,12 @@
 //! `seatmap run`, as typed.
 
 use clap::{ArgGroup, Args, ValueEnum};
+use seatmap_launch::MemoryWish;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
-#[command(group = ArgGroup::new("seats").args(["plan", "cpus", "rules"]).required(true).multiple(true))]
+#[command(group = ArgGroup::new("seats").args(["plan", "cpus", "rules", "move_pages"]).required(true).multiple(true))]
 #[command(group = ArgGroup::new("whom").args(["pid", "command"]).required(true))]
 pub struct Run {
     /// The plan: thread k, in order of creation, sits where the plan has task k; - is stdin.
@@ -39,8 +40,25 @@ pub struct Run {
     #[arg(long, value_enum, value_name = "WHEN", require_equals = true, num_args = 0..=1, default_value_t = Detach::Exit,
           default_missing_value = "start", conflicts_with = "pid")]
     pub detach: Detach,
+    /// Where memory comes from, set before the program's first instruction: local, node:LIST, interleave[:LIST],
+    /// weighted[:LIST] (Linux 6.9), or plan: for each thread the nodes that the plan gives to its task.
+    #[arg(long, value_name = "WHERE")]
+    pub memory: Option<MemoryWish>,
+    /// Ask the kernel on which NUMA nodes the pages are: when a process ends, and each SECONDS while it runs (1 if left
+    /// out).
+    #[arg(long, value_name = "SECONDS", require_equals = true, num_args = 0..=1, default_missing_value = "1",
+          value_parser = seconds, conflicts_with = "pid")]
+    pub verify_memory: Option<f64>,
+    /// Let the program have transparent huge pages and tell glibc's malloc to ask for them (prefer, or no value), or
+    /// keep it from them (never).
+    #[arg(long, value_enum, value_name = "WHEN", require_equals = true, num_args = 0..=1,
+          default_missing_value = "prefer", conflicts_with = "pid")]
+    pub huge: Option<Huge>,
+    /// With --pid, move the pages to the NUMA nodes where the threads sit, or to those of --memory node:LIST.
+    #[arg(long, requires = "pid", conflicts_with = "command")]
+    pub move_pages: bool,
     /// Seat the threads of a process that runs already, in order of their numbers.
-    #[arg(long, value_name = "PID", value_parser = clap::value_parser!(i32).range(1..))]
+    #[arg(short, long, value_name = "PID", value_parser = clap::value_parser!(i32).range(1..))]
     pub pid: Vec<i32>,
     /// With --pid, succeed even if threads have no seat.
     #[arg(long, requires = "pid", conflicts_with = "command")]
@@ -74,4 +92,18 @@ pub enum Detach {
     Exit,
     /// When all its processes have ended.
     Never,
+}
+
+/// Whether the program may have transparent huge pages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Huge {
+    /// It may, and malloc asks for them.
+    Prefer,
+    /// It may not.
+    Never,
+}
+
+fn seconds(text: &str) -> Result<f64, String> {
+    let number = text.parse::<f64>().ok().filter(|seconds| (0.01..=1e6).contains(seconds));
+    number.ok_or_else(|| "write seconds, such as 0.5".to_owned())
 }

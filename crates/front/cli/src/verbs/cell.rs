@@ -9,9 +9,9 @@ use crate::args::{Cell, CellCreate, CellNamed, CellRenew, CellVerb};
 use crate::error::CliError;
 use crate::{input, output, pattern_input};
 use seatmap_cell::undo::Left;
-use seatmap_cell::{CellError, Choice, Host, Judge, Keeper, Name, Record, Request, State};
+use seatmap_cell::{CellError, CellRequest, Choice, Host, Judge, Keeper, Name, Record, State};
 use seatmap_machine::Profile;
-use seatmap_noise::Options;
+use seatmap_noise::NoiseOptions;
 use seatmap_os::CpuSet;
 use seatmap_pattern::Pattern;
 use seatmap_report::counted;
@@ -95,7 +95,7 @@ fn warn(left: &[Left]) {
 
 fn create(host: &Host, typed: &CellCreate) -> Result<(), CliError> {
     let mut judge = (!typed.untested).then(judge);
-    let request = Request {
+    let request = CellRequest {
         name: typed.name.clone(),
         cpus: cpus(host, typed)?,
         require: typed.require.into(),
@@ -147,8 +147,8 @@ fn steal(cpus: &CpuSet) -> BTreeMap<u32, f64> {
     known.into_iter().filter_map(|cpu| Some((cpu.cpu, cpu.steal_percent?))).collect()
 }
 
-fn briefly() -> Options {
-    Options { duration: JUDGED, ..Options::default() }
+fn briefly() -> NoiseOptions {
+    NoiseOptions { duration: JUDGED, ..NoiseOptions::default() }
 }
 
 /// A cell as it is now, and what is wrong with it.

@@ -5,7 +5,10 @@ use crate::error::{AtFile, CliError};
 use crate::output::Destination;
 use crate::{input, plan_input};
 use seatmap_machine::Profile;
-use seatmap_plan::export::{ExportError, gomp, hwloc, kmp, likwid_pin, omp_places, rankfile, slurm, systemd, taskset};
+use seatmap_plan::export::{
+    ExportError, container, dpdk, gomp, hwloc, kmp, kubernetes, libvirt, likwid_pin, nginx, numactl, omp_places,
+    rankfile, redis, sched_ext, slurm, systemd, taskset,
+};
 use seatmap_plan::{Plan, plan};
 use seatmap_report::{Order, svg};
 use std::path::Path;
@@ -49,6 +52,14 @@ fn of_plan(name: &str, plan: &Plan, format: ExportFormat) -> Result<String, CliE
         ExportFormat::Slurm => Ok(slurm::write(plan)),
         ExportFormat::Systemd => Ok(systemd::write(plan)),
         ExportFormat::Hwloc => Ok(hwloc::write(plan)),
+        ExportFormat::Numactl => Ok(numactl::write(plan)),
+        ExportFormat::Docker | ExportFormat::Podman => Ok(container::write(plan)),
+        ExportFormat::Libvirt => Ok(libvirt::write(plan)),
+        ExportFormat::Dpdk => dpdk::write(plan).map_err(refused),
+        ExportFormat::Nginx => nginx::write(plan).map_err(refused),
+        ExportFormat::Redis => Ok(redis::write(plan)),
+        ExportFormat::K8s => Ok(kubernetes::write(plan)),
+        ExportFormat::SchedExt => sched_ext::write(plan).map_err(refused),
         ExportFormat::Json => Ok(plan.to_json()),
         _ => Err(unfit(format, "profile", name, "plan", &ExportFormat::OF_PLANS)),
     }

@@ -22,7 +22,7 @@ use seatmap_os::claim::Claim;
 use seatmap_os::steal::CpuTime;
 use seatmap_report::floor::Floor;
 use seatmap_report::html;
-use seatmap_report::terminal::{self, Options};
+use seatmap_report::terminal::{self, DrawOptions};
 use seatmap_sim::catalog::Model;
 use source::Source;
 use std::ops::ControlFlow;
@@ -186,8 +186,11 @@ fn deliver(
     if typed.html.as_deref() == Some(Path::new("-")) {
         return Ok(());
     }
-    let options =
-        Options { colour: view::colour(colour, &std::io::stdout()), width: view::width(None), ..Options::default() };
+    let options = DrawOptions {
+        colour: view::colour(colour, &std::io::stdout()),
+        width: view::width(None),
+        ..DrawOptions::default()
+    };
     let checked = profile.home_model.as_ref().and_then(|model| model.lines.as_ref()?.checked);
     let checked = checked.map_or(String::new(), |checked| format!("\nHomes {checked}.\n"));
     output::print(&(terminal::page(profile, &options, None) + &checked))

@@ -6,7 +6,7 @@ use crate::error::CliError;
 use crate::interrupt::Interrupt;
 use crate::output::{self, Destination, OfMachine};
 use crate::place::host_name;
-use seatmap_noise::{Error, Options, Report};
+use seatmap_noise::{Error, NoiseOptions, Report};
 use seatmap_os::cpus::Cpus;
 use seatmap_report::{html, svg};
 use std::ops::ControlFlow;
@@ -46,7 +46,7 @@ fn cpus(typed: &Noise) -> Result<Vec<u32>, CliError> {
 }
 
 fn measure(cpus: &[u32], typed: &Noise) -> Result<Report, CliError> {
-    let options = Options { duration: typed.seconds, trace: typed.trace, ..Options::default() };
+    let options = NoiseOptions { duration: typed.seconds, trace: typed.trace, ..NoiseOptions::default() };
     let (interrupt, bar) = (Interrupt::listen()?, Bar::new("listening"));
     let ms = |time: Duration| time.as_millis() as usize;
     let mut watch = |gone: Duration| {

@@ -56,6 +56,9 @@ pub fn run(typed: &Place) -> Result<(), CliError> {
     if let Some(level) = typed.widen.map(Level::from) {
         plan.widen(&profile.topology, |pu| level.of(pu));
     }
+    if typed.memory {
+        plan.near_memory(&profile.topology);
+    }
     let printed = match wanting_stdout {
         1 => None,
         _ if typed.json => Some(plan.to_json()),
@@ -87,7 +90,8 @@ fn request<'a>(typed: &Place, profile: &'a Profile, pattern: &'a Pattern) -> Res
         MethodChoice::Pizza => Method::Pizza(typed.sections()),
         MethodChoice::Getcore => Method::GetCore,
     };
-    request.homes = typed.homes;
+    // A placement by homes alone is judged by the homes that it chose.
+    request.homes = typed.homes || request.method == Method::GetCore;
     request.threads = typed.threads();
     request.seed = typed.seed;
     if let Some(kind) = typed.kind {

@@ -1,30 +1,41 @@
 //! `seatmap run`.
 
+mod memory;
 mod page;
 
-use crate::args::{Detach, Run};
+use crate::args::{Detach, Huge, Run};
 use crate::error::CliError;
 use crate::output::{self, Destination};
 use crate::{place, plan_input, stdio};
 use seatmap_launch::front::{self, Link, Side};
 use seatmap_launch::rule::Who;
 use seatmap_launch::{
-    Behind, Beyond, Ending, Launch, LaunchError, Options, Program, Report, Rule, Seating, Seats, asks, attach, sets,
+    Behind, Beyond, Ending, Launch, LaunchError, Options, Program, ProgramMemory, Report, Rule, Seating, Seats, asks,
+    attach, sets,
 };
 use seatmap_machine::Topology;
 use seatmap_os::cpus::Cpus;
+use seatmap_os::task;
+use seatmap_plan::Plan;
 use serde::Serialize;
 use std::io::Write;
 use std::path::Path;
+use std::time::Duration;
 
 /// Runs a program, or takes one that runs, and seats its threads. A program's exit code is this process's.
 pub fn run(typed: &Run) -> Result<(), CliError> {
-    let seating = seating(typed)?;
+    let plan = typed.plan.as_ref().map(|path| plan_input::plan_of_host(path, typed.any_machine)).transpose()?;
+    let seating = seating(typed, plan.as_ref())?;
+    let memory = memory::asked(typed, seating.whole(), plan.as_ref())?;
     let files = Files::new(typed)?;
     if !typed.pid.is_empty() {
         return seat_running(typed, seating, &files);
     }
     let program = Program::find(&typed.command).map_err(CliError::input)?.without_streams(stdio::closed());
+    let program = match typed.huge {
+        Some(huge) => program.with_huge_pages(huge == Huge::Prefer),
+        None => program,
+    };
     if !typed.quiet && seating.ordered_tasks() > 0 {
         let cpus = seating.whole().len();
         asks::disagreements(&program, cpus).iter().for_each(|line| output::tell(line));
@@ -36,19 +47,31 @@ pub fn run(typed: &Run) -> Result<(), CliError> {
                 "the process that seats the threads was killed; the program runs on, and each thread where it sits",
             )),
         },
-        Side::Supervisor(link) => supervise(typed, &program, seating, link, &files),
+        Side::Supervisor(link) => supervise(typed, &program, (seating, memory), link, &files),
     }
 }
 
 /// The process behind the one that the caller waits for: it starts the program, seats its threads, and stays while
 /// any of them lives. It reports a failure itself; the process in front ends with its exit code.
-fn supervise(typed: &Run, program: &Program, seating: Seating, mut link: Link, files: &Files) -> Result<(), CliError> {
+fn supervise(
+    typed: &Run,
+    program: &Program,
+    (seating, memory): (Seating, Option<ProgramMemory>),
+    mut link: Link,
+    files: &Files,
+) -> Result<(), CliError> {
     if typed.detach == Detach::Start {
         front::leave_session();
         front::leave_terminal_input();
     }
-    let options =
-        Options { start_at: typed.start_at.clone(), home: None, widens: !typed.strict, link: Some(&mut link) };
+    let options = Options {
+        start_at: typed.start_at.clone(),
+        home: None,
+        widens: !typed.strict,
+        memory,
+        verify_memory: typed.verify_memory.map(Duration::from_secs_f64),
+        link: Some(&mut link),
+    };
     let begun = Launch::begin(program, seating, options).map_err(failed);
     let done = begun.and_then(|launch| attend(typed, program, launch, files));
     link.end(done.unwrap_or_else(|error| error.ending()));
@@ -113,8 +136,15 @@ fn seat_running(typed: &Run, seating: Seating, files: &Files) -> Result<(), CliE
     if !typed.force {
         attach::check(&typed.pid).map_err(failed)?;
     }
+    let destination = memory::destination(typed)?;
+    if typed.plan.is_none() && typed.cpus.is_none() && typed.rules.is_empty() {
+        let gone = typed.pid.iter().find(|pid| !task::lives(**pid));
+        gone.map_or(Ok(()), |pid| Err(failed(LaunchError::NoSuchProcess(*pid))))?;
+        return memory::move_pages(typed, destination.flatten().as_ref());
+    }
     let report = seatmap_launch::seat_running(&typed.pid, seating).map_err(failed)?;
     tell(&report, typed.quiet, files)?;
+    destination.map_or(Ok(()), |nodes| memory::move_pages(typed, nodes.as_ref()))?;
     match (report.troubled().count(), report.unseated) {
         (0, 0) => Ok(()),
         (0, _) if typed.allow_unseated => Ok(()),
@@ -127,9 +157,9 @@ fn seat_running(typed: &Run, seating: Seating, files: &Files) -> Result<(), CliE
 }
 
 /// The seating that the user asked for, if this host has it.
-fn seating(typed: &Run) -> Result<Seating, CliError> {
-    let seats = match (&typed.plan, &typed.cpus) {
-        (Some(path), _) => Seats::of_plan(&plan_input::plan_of_host(path, typed.any_machine)?),
+fn seating(typed: &Run, plan: Option<&Plan>) -> Result<Seating, CliError> {
+    let seats = match (plan, &typed.cpus) {
+        (Some(plan), _) => Seats::of_plan(plan),
         (None, cpus) => {
             let beyond = if typed.once { Beyond::Leave } else { Beyond::Cycle };
             let sets = cpus.as_ref().map(|list| sets::parse(list, &topology)).transpose();

@@ -9,7 +9,7 @@ use seatmap_measure::classes::{self, DistanceClass};
 use seatmap_measure::findings::{self, Finding};
 use seatmap_report::counted;
 use seatmap_report::floor::Floor;
-use seatmap_report::terminal::{self, Options};
+use seatmap_report::terminal::{self, DrawOptions};
 use seatmap_report::{Order, html};
 use serde::Serialize;
 
@@ -29,7 +29,7 @@ pub fn run(typed: Show, colour: ColourChoice) -> Result<(), CliError> {
     if typed.json {
         return output::json(&json(&profile));
     }
-    let options = Options {
+    let options = DrawOptions {
         colour: view::colour(colour, &std::io::stdout()),
         width: view::width(typed.width),
         order: order(typed.order),

@@ -11,7 +11,7 @@ use seatmap_host::primitives::Timed;
 use seatmap_host::{BedError, HostBed, topology};
 use seatmap_machine::{Level, Topology};
 use seatmap_papers::cell_stats::{
-    Function, Options, Outcome, Refused, Rooms, Row, StatsError, Survey, measure, survey,
+    Function, Outcome, Refused, Rooms, Row, StatsError, StatsOptions, Survey, measure, survey,
 };
 use seatmap_port::channels::Bed;
 use seatmap_report::{html, stats};
@@ -147,9 +147,9 @@ fn with_primitives(mut survey: Survey, topology: &Topology, cpus: &[u32]) -> Res
     Ok(survey)
 }
 
-fn options(typed: &Stats, function: Function) -> Options {
-    let usual = Options::new(function);
-    Options {
+fn options(typed: &Stats, function: Function) -> StatsOptions {
+    let usual = StatsOptions::new(function);
+    StatsOptions {
         workers: typed.shared.or(typed.private).unwrap_or(if typed.between { 2 } else { 1 }),
         is_private: typed.private.is_some(),
         chip: typed.chip.unwrap_or(usual.chip),
@@ -169,7 +169,7 @@ fn one(
     typed: &Stats,
     machine: &str,
     outcome: &Outcome,
-    options: Options,
+    options: StatsOptions,
     counters: Option<&impl Serialize>,
 ) -> Result<(), CliError> {
     if typed.json {
@@ -179,9 +179,9 @@ fn one(
 }
 
 /// A short run of the same, with its trace.
-fn trace(bed: &mut CellBed, rooms: &Rooms, options: Options, to: &Destination) -> Result<(), CliError> {
+fn trace(bed: &mut CellBed, rooms: &Rooms, options: StatsOptions, to: &Destination) -> Result<(), CliError> {
     bed.traces = true;
-    let short = Options { iterations: options.iterations.min(64), warm_up: 0, ..options };
+    let short = StatsOptions { iterations: options.iterations.min(64), warm_up: 0, ..options };
     measure(bed, rooms, &short).map_err(|error| failed(error, CliError::of_run))?;
     let mut text = Vec::new();
     bed.trace().map_or(Ok(()), |trace| trace.write(&mut text)).map_err(CliError::work)?;

@@ -68,12 +68,15 @@ fn examples(text: &str) -> Vec<Example> {
 /// Whether this host has what the example needs.
 fn possible(example: &Example) -> bool {
     let command = &example.command;
-    let measures = ["seatmap measure", "seatmap run", "seatmap workers"].iter().any(|verb| command.contains(verb));
+    let measures = ["seatmap measure", "seatmap run", "seatmap check", "seatmap workers"]
+        .iter()
+        .any(|verb| command.contains(verb));
     let remembered = command.contains("show host") || command.contains("--on host");
     let host = (measures && !command.contains("--on ")) || remembered;
     let named = !command.contains("--cpus 0,1") || two_cpus().is_some_and(|cpus| cpus == "0,1");
     let host_missing = host && (two_cpus().is_none() || !named);
-    let missing = (command.contains("$SEATMAP_DATA") && !data().exists()) || host_missing;
+    let server_missing = command.contains("redis") && !crate::run::programs::installed("redis-server");
+    let missing = (command.contains("$SEATMAP_DATA") && !data().exists()) || host_missing || server_missing;
     if missing {
         eprintln!("skipped: {command}");
     }

@@ -61,9 +61,29 @@ fn the_picture_in_the_readme_is_this_one() {
     );
 }
 
-const PLAN: &str = r#"{"format": "seatmap-plan/1", "machine": "desk", "placement": [3, 1]}"#;
-const FORMATS_OF_PLANS: [&str; 10] =
-    ["taskset", "omp-places", "gomp", "kmp", "likwid-pin", "rankfile", "slurm", "systemd", "hwloc", "json"];
+const PLAN: &str =
+    r#"{"format": "seatmap-plan/1", "machine": "desk", "placement": [3, 1], "names": ["left", "right"]}"#;
+const FORMATS_OF_PLANS: [&str; 19] = [
+    "taskset",
+    "omp-places",
+    "gomp",
+    "kmp",
+    "likwid-pin",
+    "rankfile",
+    "slurm",
+    "systemd",
+    "hwloc",
+    "numactl",
+    "docker",
+    "podman",
+    "libvirt",
+    "dpdk",
+    "nginx",
+    "redis",
+    "k8s",
+    "sched-ext",
+    "json",
+];
 
 #[test]
 fn every_format_of_plans_goes_to_stdout_or_a_file() {
@@ -71,7 +91,13 @@ fn every_format_of_plans_goes_to_stdout_or_a_file() {
     place.file("plan.json", PLAN);
     for format in FORMATS_OF_PLANS {
         let printed = place.stdout(&["export", "--format", format, "plan.json"]);
-        assert!(printed.contains('3') && printed.contains('1') && printed.ends_with('\n'), "{format}: {printed}");
+        let named = match format {
+            "nginx" => ["1000", "0010"],
+            "sched-ext" => ["left", "right"],
+            _ => ["3", "1"],
+        };
+        let names = named.iter().all(|pu| printed.contains(pu));
+        assert!(names && printed.ends_with('\n'), "{format}: {printed}");
         place.stdout(&["export", "--format", format, "plan.json", "-o", "out"]);
         assert_eq!(place.read("out"), printed);
     }
@@ -124,7 +150,8 @@ fn plans_that_do_not_hold_together_are_refused() {
         ("[3, 1]", "[]", "placement is empty"),
         ("[3, 1]", "[3, 4000000000]", "placement[1]: PU 4000000000 is beyond the largest index"),
         ("[3, 1]", "[3, -1]", "line 1, column 67: invalid value"),
-        ("[3, 1]", "[3, 1], \"names\": [\"a\"]", "names has 1 entries for 2 tasks"),
+        ("[3, 1]", "[3, 1], \"memory\": [[0]]", "memory has 1 entries for 2 tasks"),
+        ("[\"left\", \"right\"]", "[\"a\"]", "names has 1 entries for 2 tasks"),
         ("[3, 1]", "[3, 1], \"pus\": [{\"os\": 3}]", "placement[1]: PU 1 is not in pus"),
         ("[3, 1]", "[3, 1], \"cost\": 1e999", "number out of range"),
     ] {
@@ -137,7 +164,7 @@ fn plans_that_do_not_hold_together_are_refused() {
 #[test]
 fn tasks_that_share_a_pu_are_refused_where_they_cannot_be_written() {
     let place = Place::new();
-    place.file("shared.json", PLAN.replace("[3, 1]", "[3, 1, 3]"));
+    place.file("shared.json", PLAN.replace("[3, 1]", "[3, 1, 3]").replace("\"right\"", "\"right\", \"middle\""));
     let line = place.one_line_refusal(&["export", "--format", "likwid-pin", "shared.json"]);
     assert!(
         line.contains("shared.json: likwid-pin cannot seat several tasks on one PU") && line.contains("gomp"),
@@ -152,17 +179,82 @@ fn tasks_that_share_a_pu_are_refused_where_they_cannot_be_written() {
 fn names_in_a_plan_are_not_run() {
     let place = Place::new();
     let word = r"x\n touch ran\n$(touch ran)`touch ran`'\u001b[31m";
-    let names = format!("[3, 1], \"pattern\": \"{word}\", \"names\": [\"{word}\", \"{word}\"]");
-    place.file("plan.json", PLAN.replace("desk", word).replace("[3, 1]", &names));
-    for format in FORMATS_OF_PLANS.iter().filter(|format| **format != "json") {
+    let names = format!("[\"{word}\", \"{word}\"]");
+    let pattern = format!("[3, 1], \"pattern\": \"{word}\"");
+    let plan = PLAN.replace("desk", word).replace("[\"left\", \"right\"]", &names).replace("[3, 1]", &pattern);
+    place.file("plan.json", plan);
+    // These two hold the names as strings of JSON.
+    for format in FORMATS_OF_PLANS.iter().filter(|format| !["json", "sched-ext"].contains(format)) {
         let text = place.stdout(&["export", "--format", format, "plan.json"]);
         assert!(!text.contains('\u{1b}'), "{format}");
-        let harmless =
-            |line: &str| !line.contains("touch") || line.split_once('#').is_some_and(|it| !it.0.contains("touch"));
+        let before = |line: &str, mark: &str| line.split_once(mark).is_some_and(|it| !it.0.contains("touch"));
+        let harmless = |line: &str| !line.contains("touch") || ["#", "<!--"].iter().any(|mark| before(line, mark));
         assert!(text.lines().all(harmless), "{format}: {text}");
     }
     let sourced = place.stdout(&["export", "--format", "gomp", "plan.json"]);
     place.file("seats", sourced);
     let output = Command::new("sh").args(["-c", ". ./seats"]).current_dir(place.folder()).output().unwrap();
     assert!(output.status.success() && output.stderr.is_empty() && !place.path("ran").exists(), "{output:?}");
+}
+
+/// Numbers and words in JSON, and the shape of YAML and XML, as their own parsers see them.
+#[test]
+fn structured_formats_are_what_they_say() {
+    let place = Place::new();
+    place.file("plan.json", PLAN);
+    let layers = place.json(&["export", "--format", "sched-ext", "plan.json"]);
+    assert_eq!(layers[0]["kind"]["Confined"]["cpus_range"], serde_json::json!([2, 2]));
+    for (format, module, check) in [
+        (
+            "k8s",
+            "yaml",
+            "import yaml,sys; d=yaml.safe_load(sys.stdin); assert d['spec']['balloonTypes'][0]['maxCPUs']==2",
+        ),
+        (
+            "libvirt",
+            "xml",
+            "import sys,xml.etree.ElementTree as x; d=x.fromstring('<d>'+sys.stdin.read()+'</d>'); \
+             assert [p.get('cpuset') for p in d.iter('vcpupin')]==['3','1']",
+        ),
+    ] {
+        if !Command::new("python3")
+            .args(["-c", &format!("import {module}")])
+            .output()
+            .is_ok_and(|it| it.status.success())
+        {
+            eprintln!("skipped: python3 with {module} is not installed");
+            continue;
+        }
+        let text = place.stdout(&["export", "--format", format, "plan.json"]);
+        let mut python = Command::new("python3").args(["-c", check]).stdin(Stdio::piped()).spawn().unwrap();
+        python.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
+        assert!(python.wait().unwrap().success(), "{format}: {text}");
+    }
+}
+
+#[test]
+fn threads_without_names_are_no_layers() {
+    let place = Place::new();
+    place.file("bare.json", PLAN.replace(", \"names\": [\"left\", \"right\"]", ""));
+    let line = place.one_line_refusal(&["export", "--format", "sched-ext", "bare.json"]);
+    assert!(line.starts_with("seatmap: bare.json: scx_layered knows threads by their names"), "{line}");
+}
+
+/// Each task's memory is that of its CPU's node, from the search to the other tools.
+#[test]
+fn memory_goes_from_place_to_other_tools() {
+    let place = Place::new();
+    let options = ["--on", "xeon-e5-2680-2s", "--pattern", "ring:32", "--use-smt", "--memory", "--kicks", "1"];
+    place.stdout(&[&["place"], &options[..], &["-o", "plan.json"]].concat());
+    let plan: serde_json::Value = serde_json::from_str(&place.read("plan.json")).unwrap();
+    for (task, nodes) in plan["memory"].as_array().unwrap().iter().enumerate() {
+        let pu = plan["pus"].as_array().unwrap().iter().find(|pu| pu["os"] == plan["placement"][task]).unwrap();
+        assert_eq!(nodes.as_array().unwrap()[..], [pu["numa"].clone()], "task {task}");
+    }
+    let export = |format: &str| place.stdout(&["export", "plan.json", "--format", format]);
+    assert!(export("docker").ends_with(" --cpuset-mems=0,1\n") && export("systemd").ends_with("NUMAMask=0 1\n"));
+    assert!(export("slurm").contains(" --mem-bind=map_mem:") && export("libvirt").contains("nodeset='0,1'"));
+    assert_eq!(export("numactl").matches(" --membind=").count(), 33);
+    place.stdout(&[&["place"], &options[..5], &["-o", "plan.json"]].concat());
+    assert!(!place.read("plan.json").contains("\"memory\""), "nobody asked");
 }

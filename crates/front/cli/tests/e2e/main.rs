@@ -5,6 +5,7 @@
 mod bad_input;
 mod cell;
 mod channels;
+mod check;
 mod coherent;
 mod common;
 mod destinations;

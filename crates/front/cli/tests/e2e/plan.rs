@@ -261,6 +261,69 @@ fn systemd_reads_the_drop_in() {
 }
 
 /// srun's parser alone: with no controller to contact, what is left is whether it came that far.
+/// Where `numactl` may set memory policies at all.
+#[test]
+fn numactl_seats_each_process_and_its_memory() {
+    if !installed("numactl") {
+        return;
+    }
+    a_script_seats_each_process("numactl");
+    let node = seatmap_os::mempolicy::MemoryNodes::read(&seatmap_os::Root::new("/")).usable().first().unwrap();
+    let (place, cpu) = (Place::new(), seatmap_os::affinity::current().unwrap()[0]);
+    let start = r#"{"format":"seatmap-plan/1","machine":"here""#;
+    place.file("plan.json", format!("{start},\"placement\":[{cpu}],\"memory\":[[{node}]]}}"));
+    place.stdout(&["export", "plan.json", "--format", "numactl", "-o", "seats"]);
+    let first = lines(&place, "SEATMAP_TASK=0 sh seats head -1 /proc/self/numa_maps").concat();
+    assert!(first.contains(&format!(" bind:{node} ")), "{first}");
+}
+
+#[test]
+fn nginx_reads_the_masks() {
+    let Some(cpus) = swapped().filter(|_| installed("nginx")) else { return };
+    let place = Place::new();
+    export(&place, "nginx", &cpus);
+    let folder = place.folder().display();
+    let rest = format!("error_log stderr; pid {folder}/pid; daemon off; events {{}}");
+    place.file("nginx.conf", place.read("seats") + &rest);
+    let judged = shell(&place, &format!("nginx -t -p {folder} -c {folder}/nginx.conf"));
+    assert!(judged.status.success(), "{}", String::from_utf8_lossy(&judged.stderr));
+    // The workers' affinity, once each has set it.
+    let script = format!(
+        "nginx -p {folder} -c {folder}/nginx.conf & master=$!; tries=0; \
+         while [ $tries -lt 200 ]; do \
+             found=$(for worker in $(cat /proc/$master/task/$master/children); do \
+                 sed -n 's/^Cpus_allowed_list:.//p' /proc/$worker/status; done | tr '\\n' ' '); \
+             [ \"$found\" = '{} {} ' ] && break; tries=$((tries + 1)); sleep 0.05; \
+         done; kill $master; wait $master; echo \"$found\"",
+        cpus[0], cpus[1]
+    );
+    assert_eq!(lines(&place, &script), [format!("{} {}", cpus[0], cpus[1])]);
+}
+
+#[test]
+fn redis_reads_the_lists() {
+    let Some(cpus) = swapped().filter(|_| installed("redis-server")) else { return };
+    let place = Place::new();
+    export(&place, "redis", &cpus);
+    let folder = place.folder().display();
+    place.file("redis.conf", place.read("seats") + &format!("port 0\nunixsocket {folder}/s\nsave \"\"\n"));
+    let script = format!(
+        "redis-server {folder}/redis.conf >log 2>&1 & server=$!; tries=0; \
+         until grep -q 'ready to accept\\|server is now ready' log || [ $tries -gt 200 ]; do tries=$((tries + 1)); sleep 0.05; done; \
+         for thread in /proc/$server/task/*; do \
+             echo $(cat $thread/comm) $(sed -n 's/^Cpus_allowed_list:.//p' $thread/status); \
+         done; kill $server; wait $server"
+    );
+    let threads = lines(&place, &script);
+    let on = |name: &str| threads.iter().filter(|line| line.starts_with(name)).collect::<Vec<_>>();
+    assert_eq!(on("redis-server"), [&format!("redis-server {}", cpus[0])], "{threads:?}");
+    let background = on("bio_");
+    assert!(
+        !background.is_empty() && background.iter().all(|line| line.ends_with(&format!(" {}", cpus[1]))),
+        "{threads:?}"
+    );
+}
+
 #[test]
 fn srun_reads_the_binding() {
     if !installed("srun") {

@@ -1,10 +1,11 @@
 //! `seatmap run`, with unmodified programs in C, Go, Java and Rust that say themselves where they may run.
 
 mod daemons;
+mod memory;
 mod passing;
-mod programs;
+pub mod programs;
 mod refusals;
-mod running;
+pub mod running;
 mod seats;
 mod sizes;
 mod stopping;

@@ -1,7 +1,7 @@
 //! The caption below a picture: the legend, and the number of PUs that a cell stands for.
 
 use super::paint::Line;
-use super::{Colour, Options};
+use super::{Colour, DrawOptions};
 use crate::palette::colour;
 use crate::reduced::Reduced;
 use crate::{Digits, Scale};
@@ -13,7 +13,7 @@ pub(super) const LINES: usize = 2;
 const BAR: usize = 30;
 
 /// The scale with its ends in nanoseconds, in [`LINES`] lines.
-pub(super) fn legend(scale: Option<Scale>, digits: Digits, options: &Options) -> String {
+pub(super) fn legend(scale: Option<Scale>, digits: Digits, options: &DrawOptions) -> String {
     let Some(scale) = scale else { return note(None, options) + "\n" };
     match options.colour {
         Colour::None => steps(scale, digits, options.width) + "\n" + &note(Some(scale), options),
@@ -22,7 +22,7 @@ pub(super) fn legend(scale: Option<Scale>, digits: Digits, options: &Options) ->
 }
 
 /// The kind and unit of the figures, in one line.
-pub(super) fn note(scale: Option<Scale>, options: &Options) -> String {
+pub(super) fn note(scale: Option<Scale>, options: &DrawOptions) -> String {
     let Some(scale) = scale else { return "no distance known\n".to_owned() };
     let what = match options.home {
         Some(home) => format!("predicted round trip in ns, home {home}, {} scale", scale.word()),
@@ -33,7 +33,7 @@ pub(super) fn note(scale: Option<Scale>, options: &Options) -> String {
 }
 
 /// The colours from near to far.
-fn bar(scale: Scale, digits: Digits, options: &Options) -> String {
+fn bar(scale: Scale, digits: Digits, options: &DrawOptions) -> String {
     let (low, high) = ends(scale, digits);
     let length = BAR.min(options.width.saturating_sub(low.len() + high.len() + 2));
     if length == 0 {

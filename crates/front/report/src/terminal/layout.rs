@@ -1,6 +1,6 @@
 //! Where the cells of a picture go: how many, how large, with gaps between groups.
 
-use super::{Colour, Options};
+use super::{Colour, DrawOptions};
 use crate::Grid;
 use crate::reduced::Reduced;
 
@@ -27,7 +27,7 @@ pub(super) struct Layout {
 
 impl Layout {
     /// Reduces a grid so that it fits into the width and, as far as possible, into this many lines.
-    pub fn fit(grid: &Grid, options: &Options, lines: usize) -> (Reduced, Self) {
+    pub fn fit(grid: &Grid, options: &DrawOptions, lines: usize) -> (Reduced, Self) {
         let label_width = label_width(grid);
         let rows_a_line = if options.colour == Colour::None { 1 } else { 2 };
         let columns = options.width.saturating_sub(label_width).max(1);
@@ -81,7 +81,7 @@ mod tests {
 
     #[test]
     fn small_cells_are_widened_and_groups_set_apart() {
-        let (_, layout) = Layout::fit(&grid(6, 3), &Options::default(), usize::MAX);
+        let (_, layout) = Layout::fit(&grid(6, 3), &DrawOptions::default(), usize::MAX);
         let columns: String =
             layout.columns.iter().map(|at| at.map_or(' ', |at| char::from(b'a' + at as u8))).collect();
         assert_eq!(columns, "aabbcc ddeeff");
@@ -90,7 +90,7 @@ mod tests {
 
     #[test]
     fn groups_of_two_get_no_gaps() {
-        let (_, layout) = Layout::fit(&grid(40, 2), &Options::default(), usize::MAX);
+        let (_, layout) = Layout::fit(&grid(40, 2), &DrawOptions::default(), usize::MAX);
         assert_eq!(layout.columns.len(), 40);
     }
 
@@ -98,7 +98,7 @@ mod tests {
         #[test]
         fn fits(n in 1u32..300, size in 1u32..40, width in 20usize..150, lines in 6usize..90, colour: bool) {
             let colour = if colour { Colour::True } else { Colour::None };
-            let (_, layout) = Layout::fit(&grid(n, size), &Options { colour, width, ..Options::default() }, lines);
+            let (_, layout) = Layout::fit(&grid(n, size), &DrawOptions { colour, width, ..DrawOptions::default() }, lines);
             prop_assert!(layout.columns.len() + layout.label_width <= width);
             prop_assert!(layout.rows.len().div_ceil(layout.rows_a_line) <= lines);
         }

@@ -1,7 +1,7 @@
 //! Profiles in the terminal.
 //!
 //! [`heatmap`] is the picture alone, [`page`] everything that `seatmap show` prints. Both return text with a final
-//! newline whose lines fit into [`Options::width`] columns, except for names and tables wider than that.
+//! newline whose lines fit into [`DrawOptions::width`] columns, except for names and tables wider than that.
 
 mod axis;
 mod canvas;
@@ -33,7 +33,7 @@ pub enum Colour {
 
 /// How to draw.
 #[derive(Clone, Copy, Debug)]
-pub struct Options {
+pub struct DrawOptions {
     /// The colours that the terminal can show.
     pub colour: Colour,
     /// Its columns.
@@ -44,9 +44,9 @@ pub struct Options {
     pub home: Option<usize>,
 }
 
-impl Default for Options {
+impl Default for DrawOptions {
     fn default() -> Self {
-        Options { colour: Colour::None, width: 80, order: Order::Group, home: None }
+        DrawOptions { colour: Colour::None, width: 80, order: Order::Group, home: None }
     }
 }
 
@@ -57,7 +57,7 @@ const LEAST_WIDTH: usize = 20;
 
 /// The core distances as a picture; one line that says so where there are none.
 #[must_use]
-pub fn heatmap(profile: &Profile, options: &Options) -> String {
+pub fn heatmap(profile: &Profile, options: &DrawOptions) -> String {
     let Some(grid) = Grid::of(profile, options.order, options.home) else {
         return "No core distances to draw.\n".to_owned();
     };
@@ -65,8 +65,8 @@ pub fn heatmap(profile: &Profile, options: &Options) -> String {
 }
 
 /// A grid as a picture of at most `lines` lines, as far as the least size allows.
-pub(crate) fn draw(grid: &Grid, digits: Digits, options: &Options, lines: usize) -> String {
-    let options = Options { width: options.width.max(LEAST_WIDTH), ..*options };
+pub(crate) fn draw(grid: &Grid, digits: Digits, options: &DrawOptions, lines: usize) -> String {
+    let options = DrawOptions { width: options.width.max(LEAST_WIDTH), ..*options };
     let scale = Scale::of(grid.values_ns());
     let numbers = (grid.os.len() <= NUMBERS_UP_TO && grid.os.len() + 3 <= lines)
         .then(|| numbers::table(grid, scale, digits, &options))
@@ -80,7 +80,7 @@ pub(crate) fn draw(grid: &Grid, digits: Digits, options: &Options, lines: usize)
 }
 
 /// Cells without numbers; two lines beside theirs and the legend's are the axis above and the note on reduction below.
-fn reduced(grid: &Grid, scale: Option<Scale>, options: &Options, lines: usize) -> String {
+fn reduced(grid: &Grid, scale: Option<Scale>, options: &DrawOptions, lines: usize) -> String {
     let (small, layout) = Layout::fit(grid, options, lines.saturating_sub(caption::LINES + 2));
     canvas::draw(grid, &small, &layout, scale, options.colour) + &caption::reduction(&small)
 }
@@ -96,7 +96,7 @@ mod tests {
     }
 
     fn picture(profile: &Profile, colour: Colour, width: usize) -> String {
-        shown(&heatmap(profile, &Options { colour, width, ..Options::default() }))
+        shown(&heatmap(profile, &DrawOptions { colour, width, ..DrawOptions::default() }))
     }
 
     #[test]
@@ -125,7 +125,7 @@ mod tests {
 
     #[test]
     fn a_prediction_for_one_home() {
-        let options = Options { home: Some(1), ..Options::default() };
+        let options = DrawOptions { home: Some(1), ..DrawOptions::default() };
         insta::assert_snapshot!("home-1-plain", heatmap(&two_groups(), &options));
     }
 
@@ -133,12 +133,12 @@ mod tests {
     fn nothing_to_draw_is_said() {
         let mut profile = two_groups();
         profile.core_distance = None;
-        assert_eq!(heatmap(&profile, &Options::default()), "No core distances to draw.\n");
+        assert_eq!(heatmap(&profile, &DrawOptions::default()), "No core distances to draw.\n");
     }
 
     #[test]
     fn the_largest_machines_fit_into_a_terminal() {
-        let text = heatmap(&grouped(512, 16), &Options { width: 120, ..Options::default() });
+        let text = heatmap(&grouped(512, 16), &DrawOptions { width: 120, ..DrawOptions::default() });
         assert!(text.lines().all(|line| line.len() <= 120));
         assert!(text.lines().count() < 124, "{}", text.lines().count());
     }

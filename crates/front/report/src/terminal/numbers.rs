@@ -2,14 +2,14 @@
 
 use super::layout::label_width;
 use super::paint::Line;
-use super::{Colour, Options};
+use super::{Colour, DrawOptions};
 use crate::palette::{Rgb, UNKNOWN, colour, is_light};
 use crate::{Digits, Grid, Scale};
 use anstyle::Style;
 use seatmap_machine::PairStatus;
 
 /// The table with its axes, or `None` where its numbers do not fit into the width even without decimals.
-pub(super) fn table(grid: &Grid, scale: Option<Scale>, digits: Digits, options: &Options) -> Option<String> {
+pub(super) fn table(grid: &Grid, scale: Option<Scale>, digits: Digits, options: &DrawOptions) -> Option<String> {
     let room = options.width - label_width(grid).min(options.width);
     let digits = [digits, digits.whole()].into_iter().find(|digits| widest(grid, *digits) * grid.os.len() <= room)?;
     let width = widest(grid, digits);

@@ -2,7 +2,7 @@
 
 use super::numbers::mark;
 use super::table::{Align, table, wrap};
-use super::{Options, heatmap, tree};
+use super::{DrawOptions, heatmap, tree};
 use crate::neighbours::{Neighbour, nearest, shared_level};
 use crate::{Digits, about};
 use seatmap_document::visible;
@@ -16,7 +16,7 @@ const NEIGHBOURS: usize = 8;
 /// Name and origin, topology, heatmap, classes, groups, oddities and the information in the matrix of pairs; the
 /// nearest neighbours of one PU where asked for. A profile without distances gets the tree of its topology instead.
 #[must_use]
-pub fn page(profile: &Profile, options: &Options, neighbours_of: Option<u32>) -> String {
+pub fn page(profile: &Profile, options: &DrawOptions, neighbours_of: Option<u32>) -> String {
     let digits = Digits::of(profile);
     let found: String = findings(profile).iter().map(|finding| bullet(&finding.to_string(), options)).collect();
     let sections = [
@@ -37,14 +37,14 @@ pub fn page(profile: &Profile, options: &Options, neighbours_of: Option<u32>) ->
     head(profile, options) + &sections.into_iter().map(titled).collect::<String>()
 }
 
-fn heading(options: &Options) -> &'static str {
+fn heading(options: &DrawOptions) -> &'static str {
     match options.home {
         Some(_) => "Core distances predicted for one home",
         None => "Core distances",
     }
 }
 
-fn head(profile: &Profile, options: &Options) -> String {
+fn head(profile: &Profile, options: &DrawOptions) -> String {
     let known = about::environment(&profile.environment);
     let environment: Vec<String> = known.iter().map(|(name, value)| format!("{name} {value}")).collect();
     format!("{}  {}\n", options.colour.bold(&visible(&profile.name)), visible(&about::origin(profile)))
@@ -52,7 +52,7 @@ fn head(profile: &Profile, options: &Options) -> String {
         + &wrap(&about::topology(&profile.topology), options.width, 2)
 }
 
-fn bullet(text: &str, options: &Options) -> String {
+fn bullet(text: &str, options: &DrawOptions) -> String {
     let mut lines = wrap(&visible(text), options.width, 4);
     lines.replace_range(2..3, "-");
     lines
@@ -65,7 +65,7 @@ fn topology_tree(profile: &Profile) -> String {
     }
 }
 
-fn distances(profile: &Profile, options: &Options) -> String {
+fn distances(profile: &Profile, options: &DrawOptions) -> String {
     let Some(distance) = &profile.core_distance else { return String::new() };
     let marks: Vec<char> = distance.status.pairs().map(|(_, _, status)| mark(*status)).collect();
     let explain = |sign: char, what: &str| match marks.iter().filter(|mark| **mark == sign).count() {
@@ -107,7 +107,7 @@ fn neighbours(profile: &Profile, os: u32, digits: Digits) -> String {
     table(&[Align::Left, Align::Right, Align::Left], &rows)
 }
 
-fn groups(profile: &Profile, digits: Digits, options: &Options) -> String {
+fn groups(profile: &Profile, digits: Digits, options: &DrawOptions) -> String {
     let Some(model) = &profile.home_model else { return String::new() };
     let line = |(at, group): (usize, &Vec<u32>)| {
         let inside = match group.len() {
@@ -164,7 +164,7 @@ mod tests {
     #[test]
     fn everything_of_a_profile() {
         let profile = two_groups();
-        let options = Options::default();
+        let options = DrawOptions::default();
         // Classes and findings come from another crate, with their own tests.
         let page = page(&profile, &options, Some(1));
         let (before, after) = page.split_once("\nNearest neighbours").unwrap();
@@ -197,7 +197,7 @@ mod tests {
         for (status, j) in statuses {
             distance.status.set_both(7, j, Some(status));
         }
-        let text = page(&profile, &Options::default(), Some(7));
+        let text = page(&profile, &DrawOptions::default(), Some(7));
         assert!(text.contains("* 2 pairs: flips between levels, or its passes disagree\n~ 1 pair: moved"), "{text}");
     }
 
@@ -220,7 +220,7 @@ mod tests {
     fn only_a_topology() {
         let mut profile = two_groups();
         (profile.core_distance, profile.home_model, profile.loaded) = (None, None, Vec::new());
-        insta::assert_snapshot!("page-topology", page(&profile, &Options::default(), None));
+        insta::assert_snapshot!("page-topology", page(&profile, &DrawOptions::default(), None));
     }
 
     #[test]
@@ -229,7 +229,7 @@ mod tests {
         if let Some(protocol) = profile.core_distance.as_mut().and_then(|distance| distance.protocol.as_mut()) {
             protocol.resolution_ns = 10.0;
         }
-        let text = page(&profile, &Options::default(), Some(0));
+        let text = page(&profile, &DrawOptions::default(), Some(0));
         let figures = text.split(['\n', ' ']).filter(|word| word.contains('.') && word.parse::<f64>().is_ok());
         assert_eq!(figures.collect::<Vec<_>>(), ["0.2", "99.8", "31.0"], "{text}");
     }
@@ -239,13 +239,15 @@ mod tests {
         let mut profile = two_groups();
         profile.name = "\u{1b}[2Jboo\nbar".into();
         profile.origin.source = "\u{1b}]0;x\u{7}".into();
-        let text = page(&profile, &Options::default(), None);
+        let text = page(&profile, &DrawOptions::default(), None);
         assert!(text.starts_with("\\u{1b}[2Jboo\\nbar  measured on \\u{1b}]0;x\\u{7}"), "{text}");
     }
 
     #[test]
     fn a_pu_without_distances_is_named() {
-        assert!(page(&two_groups(), &Options::default(), Some(99)).contains("PU 99 has no distances in this profile."));
+        assert!(
+            page(&two_groups(), &DrawOptions::default(), Some(99)).contains("PU 99 has no distances in this profile.")
+        );
     }
 
     proptest! {
@@ -258,7 +260,7 @@ mod tests {
             profile.core_distance = Some(seatmap_machine::CoreDistance::imported((0..n).collect(), matrix));
             profile.clock.step_ns = Some(resolution);
             for colour in [crate::terminal::Colour::None, crate::terminal::Colour::True] {
-                let text = page(&profile, &Options { colour, width, ..Options::default() }, Some(0));
+                let text = page(&profile, &DrawOptions { colour, width, ..DrawOptions::default() }, Some(0));
                 prop_assert!(text.ends_with('\n'));
             }
         }

@@ -26,8 +26,8 @@ const UNKNOWN: &str = "which task is this? The launcher has set no rank on this 
     (OMPI_COMM_WORLD_LOCAL_RANK, MPI_LOCALRANKID, PMI_LOCAL_RANK, SLURM_LOCALID); \
     set SEATMAP_TASK to a task's number, or to 'all' for the PUs of all tasks";
 
-/// The script; `bind` writes the binding command for a set of PUs, up to the program.
-pub fn script(plan: &Plan, bind: impl Fn(&[u32]) -> String) -> String {
+/// The script; `bind` writes the binding command for a task's PUs, or for those of all tasks, up to the program.
+pub fn script(plan: &Plan, bind: impl Fn(Option<usize>, &[u32]) -> String) -> String {
     let mut text = "#!/bin/sh\n".to_owned() + &comment::header(plan);
     text +=
         "# sh FILE COMMAND... runs COMMAND on the seat of its task. The task is SEATMAP_TASK, else the rank on this\n";
@@ -35,9 +35,9 @@ pub fn script(plan: &Plan, bind: impl Fn(&[u32]) -> String) -> String {
         "# node as Open MPI, MPICH, Intel MPI, Cray's PMI or srun sets it; SEATMAP_TASK=all takes all tasks' PUs.\n";
     text += &format!("task={TASK}\n{SLURM}case $task in\n");
     for task in 0..plan.placement.len() {
-        text += &format!("{task}) exec {} \"$@\" ;;{}\n", bind(plan.seat(task)), comment::name(plan, task));
+        text += &format!("{task}) exec {} \"$@\" ;;{}\n", bind(Some(task), plan.seat(task)), comment::name(plan, task));
     }
-    text += &format!("all) exec {} \"$@\" ;;\n", bind(&plan.pus_in_use()));
+    text += &format!("all) exec {} \"$@\" ;;\n", bind(None, &plan.pus_in_use()));
     text += &format!("'') echo \"$0: {UNKNOWN}\" >&2; exit 2 ;;\n");
     let last = plan.placement.len() - 1;
     text + &format!("*) echo \"$0: there is no task $task; the plan has 0 to {last}\" >&2; exit 2 ;;\nesac\n")

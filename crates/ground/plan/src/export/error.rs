@@ -26,6 +26,24 @@ pub enum ExportError {
         /// The number of PUs in its seat.
         pus: usize,
     },
+    /// The tool's lists end before the plan does.
+    #[error("{tool} knows {most} {what} at most, and this plan has more")]
+    TooMany {
+        /// The tool that cannot express the plan.
+        tool: &'static str,
+        /// The things that it counts.
+        what: &'static str,
+        /// The most of them.
+        most: usize,
+    },
+    /// The tool knows threads by their names, and the plan has none.
+    #[error(
+        "{tool} knows threads by their names, and a task of the plan has none; give each task its thread's name in names"
+    )]
+    NeedsNames {
+        /// The tool that cannot express the plan.
+        tool: &'static str,
+    },
 }
 
 impl ExportError {

@@ -10,7 +10,7 @@ use crate::Plan;
 #[must_use]
 pub fn write(plan: &Plan) -> String {
     let places = |pus: &[u32]| joined(pus.iter().map(|pu| format!("pu:{pu}")), " ");
-    by_task::script(plan, |pus| format!("hwloc-bind --strict --physical {} --", places(pus)))
+    by_task::script(plan, |_, pus| format!("hwloc-bind --strict --physical {} --", places(pus)))
 }
 
 #[cfg(test)]

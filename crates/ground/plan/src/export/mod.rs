@@ -2,12 +2,17 @@
 //!
 //! | module | is | tasks are |
 //! |---|---|---|
-//! | [`taskset`], [`hwloc`] | a shell script that binds one process and becomes its program | processes |
+//! | [`taskset`], [`hwloc`], [`numactl`] | a shell script that binds one process and becomes its program | processes |
 //! | [`rankfile`] | Open MPI's `mpirun --rankfile` | ranks |
 //! | [`slurm`] | the beginning of an `srun` command | ranks |
 //! | [`omp_places`], [`gomp`], [`kmp`] | shell lines that set an OpenMP runtime's environment | threads, by number |
 //! | [`likwid_pin`] | the beginning of a `likwid-pin` command | threads, as they are created |
-//! | [`systemd`] | a drop-in for a service | the set alone |
+//! | [`dpdk`] | options of a DPDK program | lcores |
+//! | [`nginx`] | lines of nginx's configuration | workers |
+//! | [`redis`] | lines of redis's configuration | threads and child processes, by their role |
+//! | [`libvirt`] | parts of a virtual machine's description | virtual CPUs |
+//! | [`sched_ext`] | a configuration of the scheduler `scx_layered` | threads, by their name |
+//! | [`systemd`], [`container`], [`kubernetes`] | a drop-in for a service, options for a container, a pool for pods | the set alone |
 //! | [`Plan::to_json`](crate::Plan::to_json) | the plan itself | |
 //!
 //! All of them name PUs by their OS indices. Words from the plan stand in comments alone, without what ends one, so
@@ -15,14 +20,22 @@
 
 mod by_task;
 mod comment;
+pub mod container;
+pub mod dpdk;
 mod environment;
 mod error;
 pub mod gomp;
 pub mod hwloc;
 pub mod kmp;
+pub mod kubernetes;
+pub mod libvirt;
 pub mod likwid_pin;
+pub mod nginx;
+pub mod numactl;
 pub mod omp_places;
 pub mod rankfile;
+pub mod redis;
+pub mod sched_ext;
 pub mod slurm;
 pub mod systemd;
 pub mod taskset;
@@ -49,6 +62,13 @@ fn wide() -> crate::Plan {
     crate::Plan { seats: vec![vec![0, 1, 3], vec![1]], ..crate::Plan::new("desk", vec![3, 1]) }
 }
 
+/// A plan that says where memory is, and of which one task may choose among PUs.
+#[cfg(test)]
+fn near() -> crate::Plan {
+    let (seats, memory) = (vec![vec![3], vec![0, 1]], vec![vec![1], vec![0, 1]]);
+    crate::Plan { seats, memory, ..crate::Plan::new("desk", vec![3, 1]) }
+}
+
 /// A plan whose every word tries to get out of its comment.
 #[cfg(test)]
 fn hostile() -> crate::Plan {
@@ -63,6 +83,18 @@ fn hostile() -> crate::Plan {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn memory_is_written_by_all_that_know_it() {
+        let mut one_each = near();
+        assert!(slurm::write(&one_each).ends_with(" --mem-bind=mask_mem:0x2,0x3\n"));
+        one_each.memory = vec![vec![1], vec![0]];
+        assert!(slurm::write(&one_each).ends_with(" --mem-bind=map_mem:1,0\n"));
+        assert!(systemd::write(&one_each).ends_with("NUMAPolicy=bind\nNUMAMask=0 1\n"));
+        one_each.memory[0].clear();
+        assert!(!slurm::write(&one_each).contains("mem-bind") && !systemd::write(&one_each).contains("NUMA"));
+        assert!(!container::write(&one_each).contains("mems") && !libvirt::write(&one_each).contains("numatune"));
+    }
 
     #[test]
     fn seats_of_several_pus_are_written_by_all_that_know_them() {

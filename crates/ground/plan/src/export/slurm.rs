@@ -4,7 +4,7 @@ use super::joined;
 use crate::Plan;
 
 /// `srun --nodes=1 --ntasks=2 --cpu-bind=map_cpu:3,1`, with `--overcommit` where tasks share a PU; `mask_cpu` where
-/// seats are several PUs.
+/// seats are several PUs. Where the plan says where each task's memory is, `--mem-bind` follows.
 ///
 /// Slurm carries `map_cpu` out only where the job has the whole node (srun(1), `--cpu-bind`).
 #[must_use]
@@ -15,10 +15,23 @@ pub fn write(plan: &Plan) -> String {
         true => format!("map_cpu:{}", joined(&plan.placement, ",")),
         false => format!("mask_cpu:{}", joined((0..tasks).map(|task| mask(plan.seat(task))), ",")),
     };
-    format!("srun --nodes=1 --ntasks={tasks}{shared} --cpu-bind={bind}\n")
+    format!("srun --nodes=1 --ntasks={tasks}{shared} --cpu-bind={bind}{}\n", memory(plan))
 }
 
-/// PUs as a hexadecimal mask, as `mask_cpu` takes them.
+/// `map_mem` where each task has one node, else `mask_mem` (srun(1), `--mem-bind`).
+fn memory(plan: &Plan) -> String {
+    if plan.memory_in_use().is_none() {
+        return String::new();
+    }
+    let one_each: Option<Vec<u32>> =
+        plan.memory.iter().map(|nodes| nodes.first().copied().filter(|_| nodes.len() == 1)).collect();
+    match one_each {
+        Some(nodes) => format!(" --mem-bind=map_mem:{}", joined(nodes, ",")),
+        None => format!(" --mem-bind=mask_mem:{}", joined(plan.memory.iter().map(|nodes| mask(nodes)), ",")),
+    }
+}
+
+/// PUs or nodes as a hexadecimal mask, as `mask_cpu` and `mask_mem` take them.
 fn mask(pus: &[u32]) -> String {
     let digits = pus.iter().max().map_or(0, |largest| largest / 4);
     let digit = |at: u32| pus.iter().filter(|pu| **pu / 4 == at).fold(0, |bits, pu| bits | 1_u32 << (pu % 4));

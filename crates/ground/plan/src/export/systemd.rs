@@ -3,7 +3,8 @@
 use super::{comment, joined};
 use crate::Plan;
 
-/// `/etc/systemd/system/NAME.service.d/seats.conf`: the service's processes and threads on the PUs in use.
+/// `/etc/systemd/system/NAME.service.d/seats.conf`: the service's processes and threads on the PUs in use, and their
+/// memory from the plan's nodes, where the plan names some for every task.
 ///
 /// systemd knows the set alone. The empty assignment drops what the service said before; without it the two
 /// sets would be merged (systemd.exec(5), `CPUAffinity=`).
@@ -13,7 +14,9 @@ pub fn write(plan: &Plan) -> String {
     text +=
         "# These are the plan's PUs, without who sits where: systemd has no word for that. For the seats themselves\n";
     text += "# begin ExecStart= with 'seatmap run --plan PLAN --'.\n";
-    text + &format!("[Service]\nCPUAffinity=\nCPUAffinity={}\n", joined(plan.pus_in_use(), " "))
+    text += &format!("[Service]\nCPUAffinity=\nCPUAffinity={}\n", joined(plan.pus_in_use(), " "));
+    let memory = plan.memory_in_use().map(|nodes| format!("NUMAPolicy=bind\nNUMAMask={}\n", joined(nodes, " ")));
+    text + &memory.unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use seatmap_os::CpuList;
 /// on the right PUs, but its threads move among them.
 #[must_use]
 pub fn write(plan: &Plan) -> String {
-    by_task::script(plan, |pus| format!("taskset --cpu-list {}", CpuList(pus.to_vec())))
+    by_task::script(plan, |_, pus| format!("taskset --cpu-list {}", CpuList(pus.to_vec())))
 }
 
 #[cfg(test)]

@@ -25,6 +25,7 @@ fn full() -> Plan {
         pattern: Some("ring:2".into()),
         placement: vec![4, 0],
         seats: vec![vec![0, 4], vec![0]],
+        memory: vec![vec![1], vec![0, 1]],
         names: vec!["left".into(), "right".into()],
         pus: vec![pu(0, CoreKind::Performance), pu(4, CoreKind::Efficiency)],
         objective: Some(Objective::Distance),
@@ -104,5 +105,8 @@ fn the_schema_refuses_what_the_reader_refuses() {
     assert!(!both(&|it| it["objective"] = json!("speed")));
     assert!(!both(&|it| it["baselines"]["random"] = json!(null)));
     assert!(!both(&|it| it["channels"][0]["to"] = json!(MAX_TASKS)));
+    assert!(!both(&|it| it["memory"][0] = json!([1024])));
+    assert!(!both(&|it| it["memory"][0] = json!(["0"])));
+    assert!(both(&|it| it["memory"][0] = json!([])));
     assert!(both(&|it| it["channels"][0]["line"] = json!(null)));
 }

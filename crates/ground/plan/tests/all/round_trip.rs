@@ -3,8 +3,12 @@
 
 use proptest::prelude::*;
 use seatmap_machine::Pu;
+use seatmap_os::CpuSet;
 use seatmap_os::cpu_list::MAX_CPU;
-use seatmap_plan::export::{ExportError, gomp, hwloc, kmp, likwid_pin, omp_places, rankfile, slurm, systemd, taskset};
+use seatmap_plan::export::{
+    ExportError, container, dpdk, gomp, hwloc, kmp, libvirt, likwid_pin, numactl, omp_places, rankfile, slurm, systemd,
+    taskset,
+};
 use seatmap_plan::{Baselines, Channel, Objective, Plan, Random};
 
 prop_compose! {
@@ -46,6 +50,12 @@ prop_compose! {
 }
 
 prop_compose! {
+    fn nodes()(nodes in prop::collection::btree_set(0_u32..1024, 0..4)) -> Vec<u32> {
+        nodes.into_iter().collect()
+    }
+}
+
+prop_compose! {
     fn plan()(placement in prop::collection::vec(0..=MAX_CPU, 1..40))(
         pus in {
             let mut os = placement.clone();
@@ -53,6 +63,7 @@ prop_compose! {
             os.dedup();
             os.into_iter().map(pu).collect::<Vec<_>>()
         },
+        memory in prop_oneof![Just(Vec::new()), prop::collection::vec(nodes(), placement.len())],
         names in prop_oneof![Just(Vec::new()), prop::collection::vec(word(), placement.len())],
         channels in prop::collection::vec(channel(placement.len()), 0..4),
         placement in Just(placement),
@@ -63,7 +74,7 @@ prop_compose! {
         (seconds, seed) in (prop::option::of(figure()), any::<Option<u64>>()),
     ) -> Plan {
         Plan {
-            pattern, names, pus, objective, cost, lower_bound, optimal, baselines, channels, method, seconds, seed,
+            pattern, memory, names, pus, objective, cost, lower_bound, optimal, baselines, channels, method, seconds, seed,
             tool,
             date: Some("2026-01-31".into()),
             ..Plan::new(machine, placement)
@@ -96,7 +107,15 @@ proptest! {
         let kmp = last(kmp::write(&plan), "export KMP_AFFINITY='granularity=fine,explicit,proclist=");
         prop_assert_eq!(&kmp, &plan.placement);
         let slurm = slurm::write(&plan);
-        prop_assert_eq!(&numbers(slurm.split_once("map_cpu:").unwrap().1), &plan.placement);
+        prop_assert_eq!(&numbers(slurm.split_once("map_cpu:").unwrap().1.split(' ').next().unwrap()), &plan.placement);
+        let lcores = dpdk::write(&plan).unwrap();
+        let lcores: Vec<Vec<u32>> = lcores.split_once('=').unwrap().1.split(' ').next().unwrap().split(',').map(numbers).collect();
+        prop_assert_eq!(&lcores, &(0..).zip(&plan.placement).map(|(task, pu)| vec![task, *pu]).collect::<Vec<_>>());
+        let pinned: Vec<Vec<u32>> = after(&libvirt::write(&plan), "  <vcpupin").into_iter().map(numbers).collect();
+        prop_assert_eq!(&pinned, &lcores);
+        let set = container::write(&plan);
+        let cpus = set.split_once('=').unwrap().1.trim().split(' ').next().unwrap();
+        prop_assert_eq!(CpuSet::of_list(cpus).unwrap().iter().collect::<Vec<_>>(), plan.pus_in_use());
         prop_assert_eq!(last(systemd::write(&plan), "CPUAffinity="), plan.pus_in_use());
         let text = rankfile::write(&plan);
         let ranks: Vec<Vec<u32>> = after(&text, "rank ").into_iter().map(numbers).collect();
@@ -105,7 +124,8 @@ proptest! {
 
     #[test]
     fn scripts_have_one_line_a_task(plan in plan()) {
-        for text in [taskset::write(&plan), hwloc::write(&plan)] {
+        let bare = Plan { memory: Vec::new(), ..plan.clone() };
+        for text in [taskset::write(&plan), hwloc::write(&plan), numactl::write(&bare)] {
             let lines: Vec<&str> = text.lines().filter(|line| line.contains(") exec ")).collect();
             prop_assert_eq!(lines.len(), plan.placement.len() + 1);
             for (line, (task, pu)) in lines.iter().zip((0..).zip(&plan.placement)) {

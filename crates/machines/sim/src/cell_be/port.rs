@@ -1,7 +1,7 @@
 //! The machine as a task on it sees it.
 
 use crate::cell_be::memory::Memory;
-use crate::cell_be::request::Request;
+use crate::cell_be::request::ChannelCall;
 use crate::cell_be::world::{Seat, World};
 use crate::engine::{Said, Yielder};
 use seatmap_port::channels::{Atomic, Channels, DmaError, Ea, Element, Order, Register, Service, dma};
@@ -12,14 +12,14 @@ pub struct CellPort<'a> {
     pub world: &'a RefCell<World>,
     /// The time. It is kept beside the world so that reading it costs nothing.
     pub now: &'a Cell<u64>,
-    pub yielder: &'a Yielder<Request>,
+    pub yielder: &'a Yielder<ChannelCall>,
     pub rank: u16,
     pub seat: Seat,
     pub cycles_per_tick: f64,
 }
 
 impl CellPort<'_> {
-    fn call(&self, request: Request) -> u64 {
+    fn call(&self, request: ChannelCall) -> u64 {
         self.yielder.suspend(Said::Call(request))
     }
 
@@ -51,7 +51,7 @@ impl CellPort<'_> {
 
     fn transfer(&self, is_get: bool, local: u32, ea: Ea, size: u32, tag: u8, order: Order) {
         self.check(local, ea, size, tag);
-        self.call(Request::Transfer { is_get, local, ea, size, tag, order });
+        self.call(ChannelCall::Transfer { is_get, local, ea, size, tag, order });
     }
 
     fn list(&self, is_get: bool, local: u32, list: &[Element], tag: u8, order: Order) {
@@ -63,7 +63,7 @@ impl CellPort<'_> {
             self.check(at, element.ea, element.size, tag);
             at += element.size;
         }
-        self.call(Request::List { is_get, local, elements: list.as_ptr(), count: list.len(), tag, order });
+        self.call(ChannelCall::List { is_get, local, elements: list.as_ptr(), count: list.len(), tag, order });
     }
 
     /// A task with mailboxes and signal registers; only tasks on SPEs have them.
@@ -79,7 +79,7 @@ impl CellPort<'_> {
     }
 
     /// Makes a call that needs the task's own registers.
-    fn call_own(&self, request: Request) -> u64 {
+    fn call_own(&self, request: ChannelCall) -> u64 {
         match self.seat {
             Seat::Spe(_) => self.call(request),
             Seat::Ppe(_) => self.refuse(DmaError::NoRegisters(self.rank.into())),
@@ -132,31 +132,31 @@ impl Channels for CellPort<'_> {
         if let Err(error) = self.has_mfc() {
             self.refuse(error);
         }
-        self.call(Request::WaitTags(tags));
+        self.call(ChannelCall::WaitTags(tags));
     }
 
     fn mailbox_write(&self, to: usize, value: u32) {
-        self.call(Request::MailboxWrite { to: self.worker(to), value });
+        self.call(ChannelCall::MailboxWrite { to: self.worker(to), value });
     }
 
     fn mailbox_read(&self) -> u32 {
-        self.call_own(Request::MailboxRead) as u32
+        self.call_own(ChannelCall::MailboxRead) as u32
     }
 
     fn outbox_write(&self, value: u32) {
-        self.call_own(Request::OutboxWrite(value));
+        self.call_own(ChannelCall::OutboxWrite(value));
     }
 
     fn outbox_read(&self, from: usize) -> u32 {
-        self.call(Request::OutboxRead { from: self.worker(from) }) as u32
+        self.call(ChannelCall::OutboxRead { from: self.worker(from) }) as u32
     }
 
     fn signal(&self, to: usize, register: Register, value: u32) {
-        self.call(Request::Signal { to: self.worker(to), register, value });
+        self.call(ChannelCall::Signal { to: self.worker(to), register, value });
     }
 
     fn signal_read(&self, register: Register) -> u32 {
-        self.call_own(Request::SignalRead(register)) as u32
+        self.call_own(ChannelCall::SignalRead(register)) as u32
     }
 
     fn atomic(&self, operation: Atomic, at: Ea, value: u32) -> u32 {
@@ -168,7 +168,7 @@ impl Channels for CellPort<'_> {
         if let Err(error) = checked {
             self.refuse(error);
         }
-        self.call(Request::Atomic { operation, at, value }) as u32
+        self.call(ChannelCall::Atomic { operation, at, value }) as u32
     }
 
     fn decrementer(&self) -> u32 {
@@ -182,11 +182,11 @@ impl Channels for CellPort<'_> {
 
     fn compute(&self, cycles: u64) {
         if cycles > 0 {
-            self.call(Request::Compute(cycles));
+            self.call(ChannelCall::Compute(cycles));
         }
     }
 
     fn service(&self, service: Service) {
-        self.call(Request::Service(service));
+        self.call(ChannelCall::Service(service));
     }
 }

@@ -5,7 +5,7 @@ use std::fmt;
 
 /// A call that takes time.
 #[derive(Clone, Copy, Debug)]
-pub enum Request {
+pub enum ChannelCall {
     Transfer {
         is_get: bool,
         local: u32,
@@ -48,45 +48,45 @@ pub enum Request {
     Service(Service),
 }
 
-impl Request {
+impl ChannelCall {
     /// The name of the call in traces.
     pub fn name(&self) -> &'static str {
         match self {
-            Request::Transfer { is_get: true, .. } => "get",
-            Request::Transfer { .. } => "put",
-            Request::List { is_get: true, .. } => "get list",
-            Request::List { .. } => "put list",
-            Request::WaitTags(_) => "wait for tags",
-            Request::MailboxWrite { .. } => "write mailbox",
-            Request::MailboxRead => "read mailbox",
-            Request::OutboxWrite(_) => "write outbox",
-            Request::OutboxRead { .. } => "read outbox",
-            Request::Signal { .. } => "signal",
-            Request::SignalRead(_) => "read signal",
-            Request::Atomic { .. } => "atomic",
-            Request::Compute(_) => "compute",
-            Request::Service(_) => "system",
+            ChannelCall::Transfer { is_get: true, .. } => "get",
+            ChannelCall::Transfer { .. } => "put",
+            ChannelCall::List { is_get: true, .. } => "get list",
+            ChannelCall::List { .. } => "put list",
+            ChannelCall::WaitTags(_) => "wait for tags",
+            ChannelCall::MailboxWrite { .. } => "write mailbox",
+            ChannelCall::MailboxRead => "read mailbox",
+            ChannelCall::OutboxWrite(_) => "write outbox",
+            ChannelCall::OutboxRead { .. } => "read outbox",
+            ChannelCall::Signal { .. } => "signal",
+            ChannelCall::SignalRead(_) => "read signal",
+            ChannelCall::Atomic { .. } => "atomic",
+            ChannelCall::Compute(_) => "compute",
+            ChannelCall::Service(_) => "system",
         }
     }
 }
 
-impl fmt::Display for Request {
+impl fmt::Display for ChannelCall {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         match self {
-            Request::Transfer { is_get, size, tag, .. } => {
+            ChannelCall::Transfer { is_get, size, tag, .. } => {
                 write!(f, "hands its MFC a {} of {size} bytes, tag {tag}", if *is_get { "get" } else { "put" })
             }
-            Request::List { count, tag, .. } => write!(f, "hands its MFC a list of {count} elements, tag {tag}"),
-            Request::WaitTags(tags) => write!(f, "waits for its transfers of tags {tags:#x}"),
-            Request::MailboxWrite { to, .. } => write!(f, "writes the mailbox of task {to}"),
-            Request::MailboxRead => f.write_str("waits for a message in its mailbox"),
-            Request::OutboxWrite(_) => f.write_str("waits for its outbound mailbox to be read"),
-            Request::OutboxRead { from } => write!(f, "waits for the outbound mailbox of task {from}"),
-            Request::Signal { to, register, .. } => write!(f, "signals task {to}, register {}", number(*register)),
-            Request::SignalRead(register) => write!(f, "waits for a signal in its register {}", number(*register)),
-            Request::Atomic { at, .. } => write!(f, "works on the word at {at}"),
-            Request::Compute(cycles) => write!(f, "computes for {cycles} cycles"),
-            Request::Service(_) => f.write_str("is in the operating system"),
+            ChannelCall::List { count, tag, .. } => write!(f, "hands its MFC a list of {count} elements, tag {tag}"),
+            ChannelCall::WaitTags(tags) => write!(f, "waits for its transfers of tags {tags:#x}"),
+            ChannelCall::MailboxWrite { to, .. } => write!(f, "writes the mailbox of task {to}"),
+            ChannelCall::MailboxRead => f.write_str("waits for a message in its mailbox"),
+            ChannelCall::OutboxWrite(_) => f.write_str("waits for its outbound mailbox to be read"),
+            ChannelCall::OutboxRead { from } => write!(f, "waits for the outbound mailbox of task {from}"),
+            ChannelCall::Signal { to, register, .. } => write!(f, "signals task {to}, register {}", number(*register)),
+            ChannelCall::SignalRead(register) => write!(f, "waits for a signal in its register {}", number(*register)),
+            ChannelCall::Atomic { at, .. } => write!(f, "works on the word at {at}"),
+            ChannelCall::Compute(cycles) => write!(f, "computes for {cycles} cycles"),
+            ChannelCall::Service(_) => f.write_str("is in the operating system"),
         }
     }
 }

@@ -11,7 +11,7 @@ use crate::cell_be::interconnect::{Interconnect, node};
 use crate::cell_be::invariant::{broken, invariant};
 use crate::cell_be::memory::Memory;
 use crate::cell_be::parameters::Timing;
-use crate::cell_be::request::Request;
+use crate::cell_be::request::ChannelCall;
 use crate::cell_be::reservation::AtomicUnits;
 use crate::cell_be::spe::Spe;
 use crate::engine::Machine;
@@ -32,7 +32,7 @@ pub enum Seat {
 struct Task {
     seat: Seat,
     /// The call that it waits for.
-    request: Option<Request>,
+    request: Option<ChannelCall>,
     /// The answer to its last call, which it reads when it continues.
     answer: u64,
     /// Whether the PPE has polled for its call before.
@@ -186,7 +186,7 @@ impl World {
         }
     }
 
-    fn request_of(&self, task: u16) -> Request {
+    fn request_of(&self, task: u16) -> ChannelCall {
         match self.tasks[task as usize].request {
             Some(request) => request,
             None => broken(format_args!("task {task}"), self.out.now(), "a call is tried that has ended"),
@@ -227,7 +227,7 @@ impl World {
 }
 
 impl Machine for World {
-    type Call = Request;
+    type Call = ChannelCall;
 
     fn next_task(&mut self) -> Option<(u64, u16)> {
         loop {
@@ -243,7 +243,7 @@ impl Machine for World {
         self.tasks[task as usize].answer
     }
 
-    fn call(&mut self, task: u16, request: Request) {
+    fn call(&mut self, task: u16, request: ChannelCall) {
         let now = self.out.now();
         let called = self.trace.is_some().then(|| (request.name(), now));
         let state = &mut self.tasks[task as usize];

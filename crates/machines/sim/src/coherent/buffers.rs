@@ -6,7 +6,7 @@ use crate::coherent::layout::Layout;
 use crate::coherent::memory::Memory;
 use crate::coherent::message::{Kind, Message, Parcel};
 use crate::coherent::outbox::{Event, Outbox};
-use crate::coherent::request::Request;
+use crate::coherent::request::LineCall;
 use crate::coherent::slab::Queue;
 use std::sync::Arc;
 
@@ -39,7 +39,7 @@ impl Buffers {
     #[inline]
     pub fn handle(&mut self, packet: u32, out: &mut Outbox) {
         let message = out.message(packet);
-        let is_request = matches!(message.kind, Kind::Request { .. });
+        let is_request = matches!(message.kind, Kind::LineCall { .. });
         invariant!(is_request, NAME, out.now(), message, "buffers receive requests only");
         self.intake.receive(packet, out);
     }
@@ -55,7 +55,7 @@ impl Buffers {
         };
         let found = memory.read(word);
         self.intake.release(message.at, &message, out.now());
-        if matches!(operation, Request::WaitWhile(_, value) if value == found) {
+        if matches!(operation, LineCall::WaitWhile(_, value) if value == found) {
             return out.park(&mut self.polls[message.line as usize], packet);
         }
         let mut kind = Kind::Line { exclusive: false };

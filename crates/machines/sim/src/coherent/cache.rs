@@ -4,7 +4,7 @@ use crate::coherent::invariant::{broken, invariant};
 use crate::coherent::layout::Layout;
 use crate::coherent::message::{Kind, Message, NO_PARCEL, Parcel};
 use crate::coherent::outbox::{Event, Outbox};
-use crate::coherent::request::Request;
+use crate::coherent::request::LineCall;
 use std::sync::Arc;
 
 const NAME: &str = "cache";
@@ -124,7 +124,7 @@ impl Cache {
     /// Accesses a line for a thread. Returns false if the cache lacks the right: then it asks the home, which
     /// delivers the answer.
     #[inline]
-    pub fn access(&mut self, thread: u16, line: u32, request: Request, out: &mut Outbox) -> bool {
+    pub fn access(&mut self, thread: u16, line: u32, request: LineCall, out: &mut Outbox) -> bool {
         let (writes, is_uncached) = (request.writes(), self.layout.is_uncached);
         if !is_uncached && self.permits(line, writes) && self.thread_expecting(line).is_none() {
             self.counts.hits += 1;
@@ -132,7 +132,7 @@ impl Cache {
         }
         self.counts.misses += 1;
         self.threads[thread as usize].wait = Wait::Asking(line);
-        let (at, cache, kind) = (self.node, self.id, Kind::Request { writes });
+        let (at, cache, kind) = (self.node, self.id, Kind::LineCall { writes });
         let parcel = if is_uncached { out.pack(Parcel::Operation(request)) } else { NO_PARCEL };
         let to = self.layout.first_home(at, line);
         out.send(Message { kind, cache, thread, from: at, at, to, line, parcel }, self.layout.timing.miss);
@@ -193,7 +193,7 @@ impl Cache {
         let asks = self.threads.get(nack.thread as usize).is_some_and(|it| it.wait == Wait::Asking(nack.line));
         invariant!(asks, NAME, out.now(), nack, "the thread did not ask for the line");
         let to = self.layout.first_home(nack.at, nack.line);
-        let request = Message { kind: Kind::Request { writes }, from: nack.at, to, ..nack };
+        let request = Message { kind: Kind::LineCall { writes }, from: nack.at, to, ..nack };
         out.answer(packet, request, self.layout.timing.miss);
     }
 

@@ -10,7 +10,7 @@ use crate::coherent::cores::{Core, Thread};
 use crate::coherent::invariant::invariant;
 use crate::coherent::memory::Memory;
 use crate::coherent::outbox::{Event, Outbox};
-use crate::coherent::request::Request;
+use crate::coherent::request::LineCall;
 use seatmap_port::{Addr, WORDS_PER_LINE};
 
 /// A task's copy: even steps load a word, and odd steps store it. The copy is over when all steps have begun.
@@ -76,7 +76,7 @@ impl Core {
         let copying = &mut state.copying;
         let [from, to] = copying.words(copying.begun);
         let is_load = copying.begun.is_multiple_of(2);
-        state.request = Some(if is_load { Request::Load(from) } else { Request::Store(to, state.answer) });
+        state.request = Some(if is_load { LineCall::Load(from) } else { LineCall::Store(to, state.answer) });
         copying.begun += 1;
         self.look(thread, memory, out);
     }

@@ -7,7 +7,7 @@ use crate::coherent::layout::Layout;
 use crate::coherent::memory::Memory;
 use crate::coherent::message::{Kind, Message};
 use crate::coherent::outbox::{Event, Outbox};
-use crate::coherent::request::Request;
+use crate::coherent::request::LineCall;
 use std::sync::Arc;
 
 const NAME: &str = "core";
@@ -17,7 +17,7 @@ const NAME: &str = "core";
 pub(super) struct Thread {
     pub task: u16,
     /// The request that it carries out.
-    pub request: Option<Request>,
+    pub request: Option<LineCall>,
     /// The value that the task gets when it continues.
     pub answer: u64,
     pub copying: Copying,
@@ -56,9 +56,9 @@ impl Core {
 
     /// Takes a task's call.
     #[inline]
-    pub fn call(&mut self, thread: u16, request: Request, memory: &mut Memory, out: &mut Outbox) {
+    pub fn call(&mut self, thread: u16, request: LineCall, memory: &mut Memory, out: &mut Outbox) {
         let state = &mut self.threads[thread as usize];
-        if let Request::Copy { from, to, words } = request {
+        if let LineCall::Copy { from, to, words } = request {
             state.copying = Copying::new(from, to, words);
             self.copies_on(thread, memory, out);
             return;
@@ -72,7 +72,7 @@ impl Core {
     pub fn look(&mut self, thread: u16, memory: &mut Memory, out: &mut Outbox) {
         let request = self.request(thread, out);
         match (request, request.word()) {
-            (Request::Compute(ticks), _) => self.done(thread, ticks, 0, out),
+            (LineCall::Compute(ticks), _) => self.done(thread, ticks, 0, out),
             (_, Some(word)) => {
                 if self.cache.access(thread, word.line_index(), request, out) {
                     self.perform(thread, request, memory, out);
@@ -83,7 +83,7 @@ impl Core {
     }
 
     #[inline]
-    fn request(&self, thread: u16, out: &Outbox) -> Request {
+    fn request(&self, thread: u16, out: &Outbox) -> LineCall {
         let Some(request) = self.threads[thread as usize].request else {
             broken(NAME, out.now(), &format_args!("thread {thread}"), format_args!("it has no request"))
         };
@@ -98,13 +98,13 @@ impl Core {
     }
 
     /// Carries out a request on a word to which the cache has the right.
-    fn perform(&mut self, thread: u16, request: Request, memory: &mut Memory, out: &mut Outbox) {
+    fn perform(&mut self, thread: u16, request: LineCall, memory: &mut Memory, out: &mut Outbox) {
         let Some(word) = request.word() else { broken(NAME, out.now(), &request, format_args!("it names no word")) };
         let (line, writes) = (word.line_index(), request.writes());
         invariant!(self.cache.permits(line, writes), NAME, out.now(), request, "the cache may not do this");
         self.catch_up(line, writes, memory, out);
         let found = memory.read(word);
-        if matches!(request, Request::WaitWhile(_, value) if value == found) {
+        if matches!(request, LineCall::WaitWhile(_, value) if value == found) {
             return self.cache.watch(thread, line);
         }
         if let Some(value) = request.written(found) {
@@ -150,7 +150,7 @@ impl Core {
     }
 
     /// The request that a thread carries out; `None` if its task runs or has ended.
-    pub fn doing(&self, thread: u16) -> Option<Request> {
+    pub fn doing(&self, thread: u16) -> Option<LineCall> {
         self.threads[thread as usize].request
     }
 

@@ -73,7 +73,7 @@ impl Directory {
     #[inline]
     pub fn handle(&mut self, packet: u32, out: &mut Outbox) {
         let message = out.message(packet);
-        if !matches!(message.kind, Kind::Request { .. }) {
+        if !matches!(message.kind, Kind::LineCall { .. }) {
             let is_awaited = self.lines.get(message.line).transaction != IDLE;
             invariant!(is_awaited, NAME, out.now(), message, "no request for the line is being served");
         }
@@ -84,7 +84,7 @@ impl Directory {
     pub fn looked_up(&mut self, packet: u32, out: &mut Outbox) {
         let message = *out.message(packet);
         match message.kind {
-            Kind::Request { .. } => self.requested(packet, message, out),
+            Kind::LineCall { .. } => self.requested(packet, message, out),
             Kind::Data | Kind::InvAck => {
                 out.receive(packet);
                 self.answered(message, out);
@@ -138,7 +138,7 @@ impl Directory {
     fn begin(&mut self, packet: u32, request: Message, out: &mut Outbox) {
         out.receive(packet);
         let Message { line, cache: own, .. } = request;
-        let Kind::Request { writes } = request.kind else {
+        let Kind::LineCall { writes } = request.kind else {
             broken(NAME, out.now(), &request, format_args!("only requests open transactions"))
         };
         let wants_line = !self.lines.is_shared_by(line, own);

@@ -48,7 +48,7 @@ impl Intake {
     pub fn receive(&mut self, packet: u32, out: &mut Outbox) {
         let &Message { kind, at, .. } = out.message(packet);
         let pipeline = &mut self.pipelines[at as usize];
-        if let Kind::Request { writes } = kind {
+        if let Kind::LineCall { writes } = kind {
             if pipeline.held >= self.layout.timing.directory_queue {
                 pipeline.nacks += 1;
                 return refuse(packet, writes, out);

@@ -1,7 +1,7 @@
 //! Messages between caches and homes. Each carries all that its receiver needs.
 
 use crate::coherent::fabric::Lane;
-use crate::coherent::request::Request;
+use crate::coherent::request::LineCall;
 use std::fmt;
 
 /// The kind of a message.
@@ -9,7 +9,7 @@ use std::fmt;
 pub enum Kind {
     /// A cache asks the home for a line that it misses, or for the right to write a line that it shares (step 1 of
     /// figure 6 of Liu et al. 2015).
-    Request {
+    LineCall {
         /// Whether the cache asks to write.
         writes: bool,
     },
@@ -46,7 +46,7 @@ impl Kind {
     #[inline]
     pub fn lane(self) -> Lane {
         match self {
-            Kind::Request { .. } | Kind::Forward | Kind::Invalidate { .. } => Lane::Address,
+            Kind::LineCall { .. } | Kind::Forward | Kind::Invalidate { .. } => Lane::Address,
             Kind::Data | Kind::Line { .. } => Lane::Data,
             Kind::InvAck | Kind::Grant { .. } | Kind::Nack { .. } => Lane::Acknowledge,
         }
@@ -55,7 +55,7 @@ impl Kind {
     /// Whether homes receive it; caches receive the others.
     #[inline]
     pub fn is_to_home(self) -> bool {
-        matches!(self, Kind::Request { .. } | Kind::Data | Kind::InvAck)
+        matches!(self, Kind::LineCall { .. } | Kind::Data | Kind::InvAck)
     }
 }
 
@@ -65,7 +65,7 @@ impl Kind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Parcel {
     /// The operation of a request.
-    Operation(Request),
+    Operation(LineCall),
     /// The value of an answer: that of the word before the operation.
     Value(u64),
 }

@@ -1,6 +1,6 @@
 //! A task's view of a coherent machine.
 
-use crate::coherent::request::Request;
+use crate::coherent::request::LineCall;
 use crate::engine::{Said, Yielder};
 use seatmap_port::{Addr, Port, Stamp};
 use std::cell::Cell;
@@ -9,7 +9,7 @@ use std::cell::Cell;
 pub struct CoherentPort<'a> {
     /// The time. It is kept beside the machine so that reading it costs nothing.
     pub clock: &'a Cell<u64>,
-    pub yielder: &'a Yielder<Request>,
+    pub yielder: &'a Yielder<LineCall>,
     pub pu: u32,
     /// Words of shared memory.
     pub words: u32,
@@ -21,7 +21,7 @@ pub struct CoherentPort<'a> {
 
 impl CoherentPort<'_> {
     #[inline]
-    fn call(&self, request: Request) -> u64 {
+    fn call(&self, request: LineCall) -> u64 {
         if let Some(word) = request.word() {
             self.check(word);
         }
@@ -36,32 +36,32 @@ impl CoherentPort<'_> {
 
 impl Port for CoherentPort<'_> {
     fn load(&self, word: Addr) -> u64 {
-        self.call(Request::Load(word))
+        self.call(LineCall::Load(word))
     }
 
     fn store(&self, word: Addr, value: u64) {
-        self.call(Request::Store(word, value));
+        self.call(LineCall::Store(word, value));
     }
 
     fn copy(&self, from: Addr, to: Addr, words: u32) {
         if let Some(last) = words.checked_sub(1) {
             self.check(from.word(last));
             self.check(to.word(last));
-            self.call(Request::Copy { from, to, words });
+            self.call(LineCall::Copy { from, to, words });
         }
     }
 
     fn fetch_add(&self, word: Addr, value: u64) -> u64 {
-        self.call(Request::Add(word, value))
+        self.call(LineCall::Add(word, value))
     }
 
     fn compare_exchange(&self, word: Addr, current: u64, new: u64) -> Result<u64, u64> {
-        let found = self.call(Request::Exchange { word, current, new });
+        let found = self.call(LineCall::Exchange { word, current, new });
         if found == current { Ok(found) } else { Err(found) }
     }
 
     fn wait_while(&self, word: Addr, value: u64) -> u64 {
-        self.call(Request::WaitWhile(word, value))
+        self.call(LineCall::WaitWhile(word, value))
     }
 
     fn stamp(&self) -> Stamp {
@@ -70,7 +70,7 @@ impl Port for CoherentPort<'_> {
 
     fn compute(&self, cycles: u64) {
         if cycles > 0 {
-            self.call(Request::Compute(cycles.saturating_mul(self.ticks_per_cycle)));
+            self.call(LineCall::Compute(cycles.saturating_mul(self.ticks_per_cycle)));
         }
     }
 
@@ -79,6 +79,6 @@ impl Port for CoherentPort<'_> {
     }
 
     fn pause(&self) {
-        self.call(Request::Compute(self.look));
+        self.call(LineCall::Compute(self.look));
     }
 }

@@ -68,6 +68,7 @@ pub fn profile(model: &Arc<CoherentModel>) -> Result<Profile, SimError> {
     });
     let origin = Origin { kind: OriginKind::Model, source: model.sources.join("; "), date: None, tool: None };
     let mut profile = Profile::new(&model.name, origin, model.topology.clone());
+    profile.clock.frequency_hz = Some(model.frequency_ghz * 1e9);
     profile.home_model = home_model(model, &pus);
     profile.core_distance = Some(CoreDistance::imported(pus, median_ns));
     Ok(profile)

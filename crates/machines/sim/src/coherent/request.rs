@@ -5,7 +5,7 @@ use std::fmt;
 
 /// A call that takes time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Request {
+pub enum LineCall {
     /// Reads a word.
     Load(Addr),
     /// Writes a word.
@@ -22,57 +22,57 @@ pub enum Request {
     Compute(u64),
 }
 
-impl Request {
+impl LineCall {
     /// The word that the request accesses.
     #[inline]
     pub fn word(self) -> Option<Addr> {
         match self {
-            Request::Load(word)
-            | Request::Store(word, _)
-            | Request::Add(word, _)
-            | Request::Exchange { word, .. }
-            | Request::WaitWhile(word, _) => Some(word),
-            Request::Copy { .. } | Request::Compute(_) => None,
+            LineCall::Load(word)
+            | LineCall::Store(word, _)
+            | LineCall::Add(word, _)
+            | LineCall::Exchange { word, .. }
+            | LineCall::WaitWhile(word, _) => Some(word),
+            LineCall::Copy { .. } | LineCall::Compute(_) => None,
         }
     }
 
     /// Whether the cache must be the line's only sharer.
     #[inline]
     pub fn writes(self) -> bool {
-        matches!(self, Request::Store(..) | Request::Add(..) | Request::Exchange { .. })
+        matches!(self, LineCall::Store(..) | LineCall::Add(..) | LineCall::Exchange { .. })
     }
 
     /// Whether the request reads and writes in one step.
     #[inline]
     pub fn is_atomic(self) -> bool {
-        matches!(self, Request::Add(..) | Request::Exchange { .. })
+        matches!(self, LineCall::Add(..) | LineCall::Exchange { .. })
     }
 
     /// The word's new value, if the request writes.
     #[inline]
     pub fn written(self, found: u64) -> Option<u64> {
         match self {
-            Request::Store(_, value) => Some(value),
-            Request::Add(_, value) => Some(found.wrapping_add(value)),
-            Request::Exchange { current, new, .. } => (found == current).then_some(new),
-            Request::Load(_) | Request::WaitWhile(..) | Request::Copy { .. } | Request::Compute(_) => None,
+            LineCall::Store(_, value) => Some(value),
+            LineCall::Add(_, value) => Some(found.wrapping_add(value)),
+            LineCall::Exchange { current, new, .. } => (found == current).then_some(new),
+            LineCall::Load(_) | LineCall::WaitWhile(..) | LineCall::Copy { .. } | LineCall::Compute(_) => None,
         }
     }
 }
 
-impl fmt::Display for Request {
+impl fmt::Display for LineCall {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         let place = |word: Addr| format!("word {} of line {}", word.0 % 8, word.line_index());
         match *self {
-            Request::Load(word) => write!(f, "loads {}", place(word)),
-            Request::Store(word, _) => write!(f, "stores to {}", place(word)),
-            Request::Add(word, _) => write!(f, "adds to {}", place(word)),
-            Request::Exchange { word, .. } => write!(f, "exchanges {}", place(word)),
-            Request::WaitWhile(word, value) => write!(f, "waits while {} holds {value}", place(word)),
-            Request::Copy { from, to, words } => {
+            LineCall::Load(word) => write!(f, "loads {}", place(word)),
+            LineCall::Store(word, _) => write!(f, "stores to {}", place(word)),
+            LineCall::Add(word, _) => write!(f, "adds to {}", place(word)),
+            LineCall::Exchange { word, .. } => write!(f, "exchanges {}", place(word)),
+            LineCall::WaitWhile(word, value) => write!(f, "waits while {} holds {value}", place(word)),
+            LineCall::Copy { from, to, words } => {
                 write!(f, "copies {words} words from {} to {}", place(from), place(to))
             }
-            Request::Compute(cycles) => write!(f, "computes for {cycles} cycles"),
+            LineCall::Compute(cycles) => write!(f, "computes for {cycles} cycles"),
         }
     }
 }

@@ -10,7 +10,7 @@ use crate::coherent::memory::Memory;
 use crate::coherent::message::Message;
 use crate::coherent::network::Network;
 use crate::coherent::outbox::{Event, Notice, Outbox};
-use crate::coherent::request::Request;
+use crate::coherent::request::LineCall;
 use crate::engine::{self, Machine};
 use std::fmt::Display;
 use std::sync::Arc;
@@ -230,7 +230,7 @@ impl World {
 }
 
 impl Machine for World {
-    type Call = Request;
+    type Call = LineCall;
 
     fn next_task(&mut self) -> Option<(u64, u16)> {
         loop {
@@ -250,7 +250,7 @@ impl Machine for World {
     }
 
     #[inline]
-    fn call(&mut self, task: u16, request: Request) {
+    fn call(&mut self, task: u16, request: LineCall) {
         let Seat { core, thread } = self.seats[task as usize];
         self.cores[core as usize].call(thread, request, &mut self.memory, &mut self.outbox);
         self.deliver();

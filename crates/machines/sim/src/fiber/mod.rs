@@ -1,18 +1,19 @@
 //! Tasks that stop in the middle and continue later.
 //!
-//! They are stackful coroutines, so that a workload is an ordinary function. With the feature `threads`, each of them
-//! is a thread instead, and one thread runs at a time. Threads are far slower, but debuggers, profilers and
-//! sanitizers understand them. Tests check that both give the same results.
+//! They are stackful coroutines, so that a workload is an ordinary function. In a build with the feature `threads`,
+//! `SEATMAP_TASKS=threads` in the environment makes each of them a thread, one of which runs at a time. Threads are far
+//! slower, but debuggers, profilers and sanitizers understand them. Tests check that both give the same results.
 
-#[cfg(not(feature = "threads"))]
 mod coroutine;
+#[cfg(feature = "threads")]
+mod either;
 #[cfg(feature = "threads")]
 mod thread;
 
 #[cfg(not(feature = "threads"))]
 pub use coroutine::{Fiber, Stack, Yielder};
 #[cfg(feature = "threads")]
-pub use thread::{Fiber, Stack, Yielder};
+pub use either::{Fiber, Stack, Yielder};
 
 /// Bytes of a task's stack.
 const STACK_BYTES: usize = 256 * 1024;
@@ -80,5 +81,13 @@ mod tests {
         begun.resume(0);
         drop((begun, fresh));
         assert_eq!(dropped.get(), 1, "the one that had begun");
+    }
+
+    #[test]
+    #[cfg(feature = "threads")]
+    fn every_test_here_passes_with_threads() {
+        let mut again = std::process::Command::new(std::env::current_exe().unwrap());
+        again.args(["--skip", "every_test_here"]).env("SEATMAP_TASKS", "threads");
+        assert!(again.status().unwrap().success());
     }
 }

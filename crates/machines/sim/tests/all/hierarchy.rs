@@ -171,6 +171,7 @@ fn impossible_files_are_refused() {
         refusal("offset_ns = [3.5]", "offset_ns = [nan]"),
         refusal("offset_ns = [3.5]", "offset_ns = [1e308]"),
         refusal("offset_ns = [3.5]", "sibling_ns = -1, offset_ns = [3.5]"),
+        refusal("sibling_ns = 20.0", "sibling_ns = 900.0"),
         refusal("50.0, 90.0", "50.0, 91.0"),
         refusal("50.0, 90.0", "50.0"),
         refusal("[50.0, 90.0", "[nan, 90.0"),
@@ -179,6 +180,22 @@ fn impossible_files_are_refused() {
         refusal("directory_busy_cycles = { value = 1.0", "directory_busy_cycles = { value = 0.0"),
     ];
     insta::assert_snapshot!(refusals.join("\n"));
+}
+
+#[test]
+fn threads_of_a_core_are_brought_as_near_as_the_nearest_core() {
+    let mut profile = seatmap_machine::catalog::load("xeon-e5-2680-2s").unwrap();
+    let topology = profile.topology.clone();
+    let distance = profile.core_distance.as_mut().unwrap();
+    let pus = distance.pus.clone();
+    let far = |i: usize, j: usize| topology.are_smt_siblings(pus[i], pus[j]);
+    let known = distance.median_ns.clone();
+    distance.median_ns =
+        seatmap_machine::Matrix::from_fn(pus.len(), |i, j| if far(i, j) { 900.0 } else { known[(i, j)] });
+    let levels = Hierarchy::described(&profile, "a test", 2.7).unwrap();
+    let nearest = levels.round_trip_ns(0, 1, 0);
+    assert!(levels.cores.iter().all(|core| core.sibling_ns == Some(nearest)), "{nearest}: {:?}", levels.cores[0]);
+    assert!(levels.model("a test").is_ok());
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! One experiment.
 
 use super::overlapping::{lengthened, runs};
-use super::{Function, Options, Outcome, PerTask, Rooms, Spread};
+use super::{Function, Outcome, PerTask, Rooms, Spread, StatsOptions};
 use seatmap_port::channels::{Bed, Program};
 use seatmap_port::{ENOUGH_OVERLAP, overlap};
 use seatmap_statistics::summarise;
@@ -42,7 +42,7 @@ pub enum StatsError<E: std::error::Error> {
 /// # Errors
 /// [`StatsError`]: more workers, chips or memories than there are; a transfer that the hardware would refuse; on a real
 /// machine, workers that were not at work at the same time however long they ran.
-pub fn measure<B: Bed>(bed: &mut B, rooms: &Rooms, options: &Options) -> Result<Outcome, StatsError<B::Error>> {
+pub fn measure<B: Bed>(bed: &mut B, rooms: &Rooms, options: &StatsOptions) -> Result<Outcome, StatsError<B::Error>> {
     check(rooms, options)?;
     if !rooms.is_deterministic {
         return in_batches(bed, rooms, options);
@@ -64,7 +64,7 @@ pub fn measure<B: Bed>(bed: &mut B, rooms: &Rooms, options: &Options) -> Result<
 
 /// Neighbours and clocks disturb a real machine, so the batch with the median latency is reported, together with the
 /// spread of the others.
-fn in_batches<B: Bed>(bed: &mut B, rooms: &Rooms, options: &Options) -> Result<Outcome, StatsError<B::Error>> {
+fn in_batches<B: Bed>(bed: &mut B, rooms: &Rooms, options: &StatsOptions) -> Result<Outcome, StatsError<B::Error>> {
     let count = BATCHES.min(options.iterations);
     let mut batches = Vec::new();
     for batch in 0..count {
@@ -89,29 +89,31 @@ fn in_batches<B: Bed>(bed: &mut B, rooms: &Rooms, options: &Options) -> Result<O
     Ok(Outcome { iterations, spread, overlap, ..median })
 }
 
-pub(super) fn check<E: std::error::Error>(rooms: &Rooms, options: &Options) -> Result<(), StatsError<E>> {
+pub(super) fn check<E: std::error::Error>(rooms: &Rooms, options: &StatsOptions) -> Result<(), StatsError<E>> {
     let impossible = |text: String| Err(StatsError::Impossible(text));
     let (count, worker) = (rooms.count(), rooms.worker);
     match options {
-        Options { workers: 0, .. } | Options { iterations: 0, .. } => {
+        StatsOptions { workers: 0, .. } | StatsOptions { iterations: 0, .. } => {
             impossible("nothing to do: -n and -i start at 1".into())
         }
-        Options { chip, .. } if *chip >= rooms.chips.len() => {
+        StatsOptions { chip, .. } if *chip >= rooms.chips.len() => {
             impossible(format!("there is no chip {chip}: this machine has {}", rooms.chips.len()))
         }
-        Options { module, .. } if *module as usize >= rooms.modules => {
+        StatsOptions { module, .. } if *module as usize >= rooms.modules => {
             impossible(format!("there is no memory {module}: this machine has {}", rooms.modules))
         }
-        Options { workers, .. } if *workers > count => {
+        StatsOptions { workers, .. } if *workers > count => {
             impossible(format!("{workers} {worker}s are wanted, and this machine has {count}"))
         }
-        Options { function: Function::MkThread, .. } | Options { by_system_call: true, .. } if !rooms.has_system => {
+        StatsOptions { function: Function::MkThread, .. } | StatsOptions { by_system_call: true, .. }
+            if !rooms.has_system =>
+        {
             impossible("what creating threads and system calls take is known on models of the Cell alone".into())
         }
-        Options { elements: 0, .. } | Options { elements: 2049.., .. } => {
+        StatsOptions { elements: 0, .. } | StatsOptions { elements: 2049.., .. } => {
             impossible("a list has 1 to 2048 elements: the MFC takes no others".into())
         }
-        Options { function, size_bytes, .. } if function.atomic().is_some() && !matches!(size_bytes, 4..=128) => {
+        StatsOptions { function, size_bytes, .. } if function.atomic().is_some() && !matches!(size_bytes, 4..=128) => {
             impossible("an atomic works on 4 to 128 bytes: a cache line of the PPE at most".into())
         }
         _ => Ok(()),
@@ -122,7 +124,7 @@ pub(super) fn check<E: std::error::Error>(rooms: &Rooms, options: &Options) -> R
 pub(super) fn once<B: Bed>(
     bed: &mut B,
     rooms: &Rooms,
-    options: &Options,
+    options: &StatsOptions,
     warm_up: u64,
     iterations: u64,
 ) -> Result<Outcome, StatsError<B::Error>> {
@@ -134,7 +136,7 @@ pub(super) fn once<B: Bed>(
 fn started<B: Bed>(
     bed: &mut B,
     rooms: &Rooms,
-    options: &Options,
+    options: &StatsOptions,
     warm_up: u64,
     iterations: u64,
 ) -> Result<Outcome, StatsError<B::Error>> {
@@ -165,7 +167,7 @@ fn started<B: Bed>(
 fn transfer<B: Bed>(
     bed: &mut B,
     rooms: &Rooms,
-    options: &Options,
+    options: &StatsOptions,
     warm_up: u64,
     iterations: u64,
 ) -> Result<Outcome, StatsError<B::Error>> {
@@ -188,7 +190,7 @@ fn controller<E: std::error::Error>(rooms: &Rooms) -> Result<u32, StatsError<E>>
 }
 
 /// The controller and a worker of the chip, or the first worker and one of the chip.
-fn talkers<E: std::error::Error>(rooms: &Rooms, options: &Options) -> Result<Vec<u32>, StatsError<E>> {
+fn talkers<E: std::error::Error>(rooms: &Rooms, options: &StatsOptions) -> Result<Vec<u32>, StatsError<E>> {
     if options.between_workers {
         return rooms.workers_beside_the_first(options.chip, 1).ok_or_else(|| too_few(rooms));
     }
@@ -199,7 +201,7 @@ fn talkers<E: std::error::Error>(rooms: &Rooms, options: &Options) -> Result<Vec
     Ok(vec![controller, worker])
 }
 
-fn workers<E: std::error::Error>(rooms: &Rooms, options: &Options) -> Result<Vec<u32>, StatsError<E>> {
+fn workers<E: std::error::Error>(rooms: &Rooms, options: &StatsOptions) -> Result<Vec<u32>, StatsError<E>> {
     let seats = match options.between_workers {
         // -n counts the first worker, whose local store it is; alone it would have no other worker to serve.
         true => rooms.workers_beside_the_first(options.chip, options.workers.max(2) - 1),
@@ -216,7 +218,7 @@ fn run<B: Bed, P: Program<Output = Timed>>(
     bed: &mut B,
     seats: &[u32],
     program: &P,
-    options: &Options,
+    options: &StatsOptions,
     bytes: u64,
 ) -> Result<Outcome, StatsError<B::Error>> {
     let timed = bed.run(seats, program, 1).map_err(StatsError::Run)?;

@@ -1,7 +1,7 @@
 //! Experiments of many workers on models, where each word of a copy is simulated.
 
 use super::experiment::{check, once};
-use super::{Options, Outcome, Rooms, StatsError};
+use super::{Outcome, Rooms, StatsError, StatsOptions};
 use seatmap_port::channels::Bed;
 
 /// The fewest and the most operations of each of many workers, in the shorter of two runs.
@@ -20,7 +20,11 @@ const LITTLE: f64 = 0.25;
 ///
 /// # Errors
 /// As [`measure`].
-pub fn measure_many<B: Bed>(bed: &mut B, rooms: &Rooms, options: &Options) -> Result<Outcome, StatsError<B::Error>> {
+pub fn measure_many<B: Bed>(
+    bed: &mut B,
+    rooms: &Rooms,
+    options: &StatsOptions,
+) -> Result<Outcome, StatsError<B::Error>> {
     check(rooms, options)?;
     let operations = operations(options);
     let shorter = once(bed, rooms, options, 0, operations)?;
@@ -39,7 +43,7 @@ fn beginning(shorter_ns: f64, longer_ns: f64) -> f64 {
 }
 
 /// How many operations of each of many workers are enough: fewer where each moves much.
-fn operations(options: &Options) -> u64 {
+fn operations(options: &StatsOptions) -> u64 {
     let elements = if options.function.has_list() { options.elements as u64 } else { 1 };
     let [fewest, most] = ENOUGH;
     let wanted = ENOUGH_BYTES / (u64::from(options.size_bytes) * elements).max(1);
@@ -61,10 +65,11 @@ mod tests {
 
     #[test]
     fn who_moves_much_does_it_less_often() {
-        let of =
-            |size_bytes, elements, function| operations(&Options { size_bytes, elements, ..Options::new(function) });
+        let of = |size_bytes, elements, function| {
+            operations(&StatsOptions { size_bytes, elements, ..StatsOptions::new(function) })
+        };
         let copies = [8, 4096, 16384].map(|size| of(size, 1, Function::DmaGet));
         assert_eq!((copies, of(16, 1024, Function::DmaListGet)), ([8, 4, 2], 2));
-        assert_eq!(operations(&Options { iterations: 1, ..Options::new(Function::FetchAdd) }), 1);
+        assert_eq!(operations(&StatsOptions { iterations: 1, ..StatsOptions::new(Function::FetchAdd) }), 1);
     }
 }

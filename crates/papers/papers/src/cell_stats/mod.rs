@@ -1,6 +1,6 @@
 //! CellStats on any machine: the cost of each way of communicating.
 //!
-//! After Abellán, Fernández & Acacio 2009. [`Options`] are their tool's, [`Rooms`] holds the chips and memories of
+//! After Abellán, Fernández & Acacio 2009. [`StatsOptions`] are their tool's, [`Rooms`] holds the chips and memories of
 //! the machine at hand, [`measure`] runs one experiment, and [`survey`] all those of the paper's evaluation.
 
 mod experiment;
@@ -13,7 +13,7 @@ mod rows;
 mod survey;
 
 pub use experiment::{StatsError, measure};
-pub use options::{Function, Options};
+pub use options::{Function, StatsOptions};
 pub use outcome::{Outcome, PerTask, Spread};
 pub use rooms::Rooms;
 pub use survey::{Figure, Point, Refused, Row, Series, Survey, survey};

@@ -86,7 +86,7 @@ impl Function {
 
 /// One experiment, in CellStats' own terms (section 3.1 of the paper).
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Options {
+pub struct StatsOptions {
     /// `-f`: the function.
     pub function: Function,
     /// `-n` or `-N`: workers.
@@ -113,11 +113,11 @@ pub struct Options {
     pub by_system_call: bool,
 }
 
-impl Options {
+impl StatsOptions {
     /// CellStats' defaults: one worker on chip 0, memory 0, a million operations after a thousand, words.
     #[must_use]
     pub fn new(function: Function) -> Self {
-        Options {
+        StatsOptions {
             function,
             workers: 1,
             is_private: false,

@@ -2,7 +2,7 @@
 
 use super::overlapping::{Overlapping, lengthened, runs};
 use super::survey::told_apart;
-use super::{Function, Options, Rooms, StatsError, Survey, measure};
+use super::{Function, Rooms, StatsError, StatsOptions, Survey, measure};
 use seatmap_port::channels::{Bed, Program};
 use seatmap_port::overlap;
 use seatmap_workload::stats::Timed;
@@ -14,27 +14,27 @@ const TOGETHER: u64 = 64;
 /// Thread creation, tables 1 and 2, and the collectives of section 5.2.
 pub(super) fn rows<B: Bed>(bed: &mut B, rooms: &Rooms, iterations: u64) -> Result<Survey, StatsError<B::Error>> {
     let mut found = Survey::default();
-    let mut add = |what: String, options: Options, bed: &mut B| -> Result<(), StatsError<B::Error>> {
+    let mut add = |what: String, options: StatsOptions, bed: &mut B| -> Result<(), StatsError<B::Error>> {
         found.take(what, told_apart(measure(bed, rooms, &options).map(|outcome| outcome.latency_ns))?);
         Ok(())
     };
-    let of = |function| Options { iterations, ..Options::new(function) };
+    let of = |function| StatsOptions { iterations, ..StatsOptions::new(function) };
     if rooms.controller.is_some() && rooms.has_system {
         add("thread create, run, join".into(), of(Function::MkThread), bed)?;
     }
     for (name, function) in [("mailbox", Function::Mailbox), ("signal", Function::Signal)] {
         for chip in 0..rooms.chips.len() {
-            let options = Options { chip, ..of(function) };
+            let options = StatsOptions { chip, ..of(function) };
             let where_ = if chip == 0 { "the same chip".to_owned() } else { format!("chip {chip}") };
             if rooms.controller.is_some() {
                 add(format!("{name}, controller to {} on {where_}", rooms.worker), options, bed)?;
                 if rooms.has_system {
-                    let called = Options { by_system_call: true, ..options };
+                    let called = StatsOptions { by_system_call: true, ..options };
                     add(format!("{name}, the same by a system call"), called, bed)?;
                 }
             }
             if rooms.count() > 1 && rooms.chips[chip].len() > usize::from(chip == 0) {
-                let options = Options { between_workers: true, workers: 2, ..options };
+                let options = StatsOptions { between_workers: true, workers: 2, ..options };
                 add(format!("{name}, {0} to {0} on {where_}", rooms.worker), options, bed)?;
             }
         }

@@ -2,7 +2,7 @@
 
 use super::many::measure_many;
 use super::rows::rows;
-use super::{Function, Options, Rooms, StatsError, measure};
+use super::{Function, Rooms, StatsError, StatsOptions, measure};
 use rayon::prelude::*;
 use seatmap_port::channels::Bed;
 use serde::Serialize;
@@ -91,9 +91,10 @@ pub fn survey<B: Bed>(
     told: impl Fn(usize, usize) + Sync,
 ) -> Result<Survey, StatsError<B::Error>> {
     let plans = figures(rooms, iterations);
-    let steps: Vec<(u64, Options)> = plans.iter().flat_map(|plan| &plan.series).flat_map(|s| s.1.clone()).collect();
+    let steps: Vec<(u64, StatsOptions)> =
+        plans.iter().flat_map(|plan| &plan.series).flat_map(|s| s.1.clone()).collect();
     let done = AtomicUsize::new(0);
-    let one = |bed: &mut Result<B, B::Error>, (at, options): &(u64, Options)| {
+    let one = |bed: &mut Result<B, B::Error>, (at, options): &(u64, StatsOptions)| {
         let bed = bed.as_mut().map_err(|error| StatsError::Impossible(error.to_string()))?;
         let has_many = rooms.is_deterministic && rooms.count() > MANY;
         let outcome = if has_many { measure_many(bed, rooms, options) } else { measure(bed, rooms, options) };
@@ -146,14 +147,14 @@ impl Survey {
 struct Plan {
     title: String,
     across: &'static str,
-    series: Vec<(String, Vec<(u64, Options)>)>,
+    series: Vec<(String, Vec<(u64, StatsOptions)>)>,
 }
 
 impl Plan {
     /// The figure, from what was found for its experiments one after the other.
     fn drawn(self, found: &mut impl Iterator<Item = Result<Point, String>>, refused: &mut Vec<Refused>) -> Figure {
         let Plan { title, across, series } = self;
-        let mut curve = |(name, steps): (String, Vec<(u64, Options)>)| {
+        let mut curve = |(name, steps): (String, Vec<(u64, StatsOptions)>)| {
             let mut points = Vec::new();
             for ((at, _), found) in steps.iter().zip(found.by_ref()) {
                 match found {
@@ -171,16 +172,16 @@ impl Plan {
 /// Figures 4 to 12.
 fn figures(rooms: &Rooms, iterations: u64) -> Vec<Plan> {
     let counts = counts(rooms);
-    let by_size = |options: Options, count: usize| {
-        let point = |size: &u32| (u64::from(*size), Options { size_bytes: *size, workers: count, ..options });
+    let by_size = |options: StatsOptions, count: usize| {
+        let point = |size: &u32| (u64::from(*size), StatsOptions { size_bytes: *size, workers: count, ..options });
         (called(count, rooms), SIZES.iter().map(point).collect::<Vec<_>>())
     };
-    let of = |function| Options { iterations, ..Options::new(function) };
+    let of = |function| StatsOptions { iterations, ..StatsOptions::new(function) };
     let mut plans = Vec::new();
     for (is_private, sort) in [(false, "shared"), (true, "private")] {
         for (name, function) in [("GETs", Function::DmaGet), ("PUTs", Function::DmaPut)] {
             for module in 0..rooms.modules {
-                let options = Options { is_private, module: module as u8, ..of(function) };
+                let options = StatsOptions { is_private, module: module as u8, ..of(function) };
                 plans.push(Plan {
                     title: format!("{name} on {sort} buffers of memory {module}"),
                     across: "bytes",
@@ -191,7 +192,7 @@ fn figures(rooms: &Rooms, iterations: u64) -> Vec<Plan> {
     }
     for (name, function) in [("GETs", Function::DmaGet), ("PUTs", Function::DmaPut)] {
         for chip in 0..rooms.chips.len() {
-            let options = Options { between_workers: true, chip, ..of(function) };
+            let options = StatsOptions { between_workers: true, chip, ..of(function) };
             let beside = counts.iter().filter(|count| **count > 1 && **count <= rooms.chips[chip].len());
             plans.push(Plan {
                 title: format!("{name} on the first local store, from chip {chip}"),
@@ -212,8 +213,13 @@ fn lists(rooms: &Rooms, counts: &[usize], iterations: u64) -> Vec<Plan> {
         let point = |count: usize| {
             move |elements: &usize| {
                 let size_bytes = 16384 / *elements as u32;
-                let base = Options { module: module as u8, elements: *elements, iterations, ..Options::new(function) };
-                (*elements as u64, Options { size_bytes, workers: count, ..base })
+                let base = StatsOptions {
+                    module: module as u8,
+                    elements: *elements,
+                    iterations,
+                    ..StatsOptions::new(function)
+                };
+                (*elements as u64, StatsOptions { size_bytes, workers: count, ..base })
             }
         };
         let curve = |count: &usize| (called(*count, rooms), LISTS.iter().map(point(*count)).collect());
@@ -230,9 +236,16 @@ fn lists(rooms: &Rooms, counts: &[usize], iterations: u64) -> Vec<Plan> {
 
 fn atomics(rooms: &Rooms, counts: &[usize], iterations: u64) -> Plan {
     let curve = |is_private: bool, chip: usize, module: usize| {
-        let base = Options { is_private, chip, module: module as u8, iterations, ..Options::new(Function::FetchAdd) };
-        let points =
-            counts.iter().map(|count| (*count as u64, Options { workers: *count, stride_bytes: Some(128), ..base }));
+        let base = StatsOptions {
+            is_private,
+            chip,
+            module: module as u8,
+            iterations,
+            ..StatsOptions::new(Function::FetchAdd)
+        };
+        let points = counts
+            .iter()
+            .map(|count| (*count as u64, StatsOptions { workers: *count, stride_bytes: Some(128), ..base }));
         let sort = if is_private { "private" } else { "shared" };
         (format!("{sort}, chip {chip}, memory {module}"), points.collect())
     };

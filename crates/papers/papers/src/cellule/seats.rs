@@ -2,7 +2,7 @@
 
 use crate::cellule::CelluleError;
 use seatmap_os::affinity;
-use seatmap_worker::{Options, Polling, Runtime, ThreadContext};
+use seatmap_worker::{Polling, Runtime, ThreadContext, WorkerOptions};
 use std::time::Duration;
 
 /// How long a reader looks before it sleeps where the controller's CPU holds a worker too: two threads that spin on
@@ -45,14 +45,14 @@ impl Seats {
 
     /// How calls are timed: everyone spins, unless a worker shares the controller's CPU.
     #[must_use]
-    pub fn for_calls(&self) -> Options {
-        Options { polling: self.polling(Polling::Spin), ..Options::default() }
+    pub fn for_calls(&self) -> WorkerOptions {
+        WorkerOptions { polling: self.polling(Polling::Spin), ..WorkerOptions::default() }
     }
 
     /// The options for running programs: long waits sleep.
     #[must_use]
-    pub fn for_programs(&self) -> Options {
-        Options { polling: self.polling(Polling::Adaptive(PROGRAM_SPIN)), ..Options::default() }
+    pub fn for_programs(&self) -> WorkerOptions {
+        WorkerOptions { polling: self.polling(Polling::Adaptive(PROGRAM_SPIN)), ..WorkerOptions::default() }
     }
 
     fn polling(&self, alone: Polling) -> Polling {
@@ -63,7 +63,7 @@ impl Seats {
     ///
     /// # Errors
     /// A CPU that cannot be had.
-    pub fn runtime(&self, options: Options) -> Result<Runtime, CelluleError> {
+    pub fn runtime(&self, options: WorkerOptions) -> Result<Runtime, CelluleError> {
         Ok(Runtime::new(&self.workers, options)?)
     }
 
@@ -71,7 +71,7 @@ impl Seats {
     ///
     /// # Errors
     /// There is not enough memory.
-    pub fn threads(&self, options: Options) -> Result<Vec<ThreadContext>, CelluleError> {
+    pub fn threads(&self, options: WorkerOptions) -> Result<Vec<ThreadContext>, CelluleError> {
         let context = |cpu: &u32| Ok(ThreadContext::new(*cpu, options)?);
         self.workers.iter().map(context).collect()
     }

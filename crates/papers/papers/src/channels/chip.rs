@@ -57,15 +57,31 @@ impl Chip {
     /// The chip has fewer PUs than that takes.
     pub fn pairs_of(&self, mut free: Vec<u32>, count: usize, rng: &mut Rng) -> Result<Vec<u32>, ChannelsError> {
         let there = free.len();
+        let too_few = || {
+            ChannelsError::Unfit(format!(
+                "{count} pairs take {} CPUs, each pair on two cores, and there are {there} CPUs",
+                2 * count
+            ))
+        };
         let mut seats = Vec::with_capacity(2 * count);
         for _ in 0..count {
-            let too_few = || ChannelsError::Unfit(format!("{count} pairs on two cores each do not fit {there} CPUs"));
             let first = take(&mut free, rng, |_| true).ok_or_else(too_few)?;
             let core = self.core_of(first)?;
-            let second = take(&mut free, rng, |pu| !self.cores[core].contains(&pu)).ok_or_else(too_few)?;
+            let second = match take(&mut free, rng, |pu| !self.cores[core].contains(&pu)) {
+                Some(second) => second,
+                None => self.crossed(&mut seats, core, take(&mut free, rng, |_| true)).ok_or_else(too_few)?,
+            };
             seats.extend([first, second]);
         }
         Ok(seats)
+    }
+
+    /// A partner for the last PU of a core whose free PUs are all that is left: the partner of an earlier pair on other
+    /// cores, which takes the other free PU instead.
+    fn crossed(&self, seats: &mut [u32], core: usize, other: Option<u32>) -> Option<u32> {
+        let is_elsewhere = |pair: &&mut [u32]| pair.iter().all(|pu| !self.cores[core].contains(pu));
+        let pair = seats.chunks_exact_mut(2).find(is_elsewhere)?;
+        Some(std::mem::replace(&mut pair[1], other?))
     }
 
     /// This many pairs at random, none on these PUs.
@@ -137,7 +153,21 @@ mod tests {
             let seats = chip.pairs(3, &[0], &mut rng).unwrap();
             assert!(seats.chunks(2).all(|pair| pair[0] / 2 != pair[1] / 2) && !seats.contains(&0));
         }
-        assert!(chip.pairs(7, &[], &mut rng).is_err());
+        let refused = chip.pairs(7, &[], &mut rng).unwrap_err().to_string();
+        assert_eq!(refused, "7 pairs take 14 CPUs, each pair on two cores, and there are 12 CPUs");
+    }
+
+    #[test]
+    fn every_cpu_finds_a_partner_elsewhere() {
+        let chip = chip();
+        for seed in 0..200 {
+            let mut seats = chip.pairs(6, &[], &mut Rng::with_seed(seed)).unwrap();
+            assert!(seats.chunks(2).all(|pair| pair[0] / 2 != pair[1] / 2), "{seats:?}");
+            seats.sort_unstable();
+            assert_eq!(seats, (0..12).collect::<Vec<u32>>());
+        }
+        let one_core = Chip { cores: vec![vec![0, 1]] };
+        assert!(one_core.pairs(1, &[], &mut Rng::with_seed(1)).is_err());
     }
 
     #[test]

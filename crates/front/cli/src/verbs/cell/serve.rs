@@ -5,7 +5,7 @@ use crate::error::CliError;
 use crate::interrupt::Interrupt;
 use crate::output;
 use seatmap_cell::{Host, Judge, Keeper};
-use seatmap_control::{ControlError, Exported, Inherited, Options, channel, peer, server};
+use seatmap_control::{ControlError, Exported, Inherited, ServerOptions, channel, peer, server};
 use std::time::Duration;
 
 /// Serves until interrupted.
@@ -14,7 +14,7 @@ pub fn run(host: Host, typed: &CellServe, judge: Box<Judge<'static>>) -> Result<
     let socket = typed.socket.clone().unwrap_or_else(|| host.run.file(server::SOCKET));
     let warden = Keeper(["/proc/self/exe", "cell", "warden"].map(Into::into).to_vec());
     let (policy, slice) = (typed.policy, Duration::from_secs(typed.slice));
-    let options = Options { socket, group, policy, slice, warden, export: export(typed)? };
+    let options = ServerOptions { socket, group, policy, slice, warden, export: export(typed)? };
     let interrupt = Interrupt::listen()?;
     let mut ready = |inherited: Inherited| {
         // It serves all the same.
@@ -43,7 +43,7 @@ fn group(name: &str) -> Result<u32, CliError> {
 }
 
 /// Prints the line that the program which started this server waits for.
-fn ready(typed: &CellServe, options: &Options) {
+fn ready(typed: &CellServe, options: &ServerOptions) {
     let socket = options.socket.display().to_string();
     let policy = typed.policy.word();
     let channel = options.export.as_ref().map(|_| channel::beside(&options.socket).display().to_string());

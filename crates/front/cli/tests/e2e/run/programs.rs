@@ -56,6 +56,24 @@ pub fn static_c() -> Option<&'static str> {
     built(&BUILT, "c-static", "threads.c", "gcc", &["-pthread", "-static", "-o"])
 }
 
+/// The program that touches memory.
+pub fn memory() -> Option<&'static str> {
+    static BUILT: OnceLock<Option<PathBuf>> = OnceLock::new();
+    built(&BUILT, "memory", "memory.c", "gcc", &["-pthread", "-o"])
+}
+
+/// The program with a seccomp filter.
+pub fn filtered() -> Option<&'static str> {
+    static BUILT: OnceLock<Option<PathBuf>> = OnceLock::new();
+    built(&BUILT, "filtered", "filtered.c", "gcc", &["-pthread", "-o"])
+}
+
+/// Threads that spin or sleep until the end of stdin.
+pub fn spin() -> Option<&'static str> {
+    static BUILT: OnceLock<Option<PathBuf>> = OnceLock::new();
+    built(&BUILT, "spin", "spin.c", "gcc", &["-O1", "-pthread", "-o"])
+}
+
 /// The Rust program.
 pub fn rust() -> Option<&'static str> {
     static BUILT: OnceLock<Option<PathBuf>> = OnceLock::new();

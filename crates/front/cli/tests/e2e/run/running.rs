@@ -54,6 +54,11 @@ impl Running {
         assert_eq!(unsafe { libc::kill(self.pid(), signal) }, 0);
     }
 
+    /// Closes the program's stdin.
+    pub fn close(&mut self) {
+        drop(self.child.stdin.take());
+    }
+
     pub fn wait(&mut self) -> ExitStatus {
         self.child.wait().unwrap()
     }

@@ -5,7 +5,7 @@ use crate::cell_be::event::Event;
 use crate::cell_be::invariant::broken;
 use crate::cell_be::memory::LINE_BYTES;
 use crate::cell_be::mfc::{LineRequest, Wake, Work};
-use crate::cell_be::request::Request;
+use crate::cell_be::request::ChannelCall;
 use crate::cell_be::reservation::{Operation, Step};
 use crate::cell_be::transaction::{MappedRegister, Node, Purpose, Transaction};
 use seatmap_port::channels::{Atomic, Ea};
@@ -119,8 +119,8 @@ impl World {
         let spe = self.spe_of(to);
         self.spes[spe].write(register, value, self.signals_gather);
         match self.tasks[to as usize].request {
-            Some(Request::MailboxRead) => self.read_register(to, MappedRegister::Mailbox),
-            Some(Request::SignalRead(waited)) => self.read_register(to, MappedRegister::Signal(waited)),
+            Some(ChannelCall::MailboxRead) => self.read_register(to, MappedRegister::Mailbox),
+            Some(ChannelCall::SignalRead(waited)) => self.read_register(to, MappedRegister::Signal(waited)),
             _ => {}
         }
     }

@@ -3,28 +3,28 @@
 use super::World;
 use crate::cell_be::event::Event;
 use crate::cell_be::invariant::broken;
-use crate::cell_be::request::Request;
+use crate::cell_be::request::ChannelCall;
 use crate::cell_be::transaction::MappedRegister;
 
 impl World {
     /// Does the call of a task on a PPE, or its next step.
-    pub(super) fn ppe_call(&mut self, task: u16, chip: u8, request: Request) {
+    pub(super) fn ppe_call(&mut self, task: u16, chip: u8, request: ChannelCall) {
         match request {
-            Request::MailboxWrite { to, value } => self.write_mailbox(task, chip, to, value),
-            Request::Signal { to, register, value } => {
+            ChannelCall::MailboxWrite { to, value } => self.write_mailbox(task, chip, to, value),
+            ChannelCall::Signal { to, register, value } => {
                 self.store(chip, to, MappedRegister::Signal(register), value);
                 self.end_call(task, self.timing.channel, 0);
             }
-            Request::OutboxRead { from } => self.poll_outbound(task, chip, from),
-            Request::Compute(cycles) => self.end_call(task, cycles, 0),
-            Request::Service(service) => self.serve(task, service),
-            Request::Transfer { .. }
-            | Request::List { .. }
-            | Request::WaitTags(_)
-            | Request::MailboxRead
-            | Request::OutboxWrite(_)
-            | Request::SignalRead(_)
-            | Request::Atomic { .. } => {
+            ChannelCall::OutboxRead { from } => self.poll_outbound(task, chip, from),
+            ChannelCall::Compute(cycles) => self.end_call(task, cycles, 0),
+            ChannelCall::Service(service) => self.serve(task, service),
+            ChannelCall::Transfer { .. }
+            | ChannelCall::List { .. }
+            | ChannelCall::WaitTags(_)
+            | ChannelCall::MailboxRead
+            | ChannelCall::OutboxWrite(_)
+            | ChannelCall::SignalRead(_)
+            | ChannelCall::Atomic { .. } => {
                 broken(format_args!("the PPE of chip {chip}"), self.out.now(), format_args!("it cannot do {request:?}"))
             }
         }
@@ -69,7 +69,7 @@ impl World {
 
     /// Wakes the task that waits for room in its outbound mailbox.
     fn wake_outbound_writer(&mut self, task: u16) {
-        if let Some(Request::OutboxWrite(_)) = self.tasks[task as usize].request {
+        if let Some(ChannelCall::OutboxWrite(_)) = self.tasks[task as usize].request {
             self.out.send(self.out.now(), Event::Retry(task));
         }
     }

@@ -4,7 +4,7 @@ use super::World;
 use crate::cell_be::invariant::broken;
 use crate::cell_be::memory::LINE_BYTES;
 use crate::cell_be::mfc::{Command, Work};
-use crate::cell_be::request::Request;
+use crate::cell_be::request::ChannelCall;
 use crate::cell_be::reservation::Operation;
 use crate::cell_be::transaction::MappedRegister;
 use seatmap_port::channels::{Ea, Element, MESSAGE_TAG, Order};
@@ -14,13 +14,13 @@ const MESSAGE_BYTES: u32 = 4;
 
 impl World {
     /// Does the call of a task on an SPE, or leaves it waiting.
-    pub(super) fn spu_call(&mut self, task: u16, spe: u16, request: Request) {
+    pub(super) fn spu_call(&mut self, task: u16, spe: u16, request: ChannelCall) {
         match request {
-            Request::Transfer { is_get, local, ea, size, tag, order } => {
+            ChannelCall::Transfer { is_get, local, ea, size, tag, order } => {
                 let first = Element { ea, size };
                 self.enqueue(task, spe, Command { work: work(is_get), local, first, tag, order }, &[]);
             }
-            Request::List { is_get, local, elements, count, tag, order } => {
+            ChannelCall::List { is_get, local, elements, count, tag, order } => {
                 // SAFETY: the task that owns the elements is suspended until this call is done.
                 let elements = unsafe { std::slice::from_raw_parts(elements, count) };
                 let Some((first, rest)) = elements.split_first() else {
@@ -28,27 +28,27 @@ impl World {
                 };
                 self.enqueue(task, spe, Command { work: work(is_get), local, first: *first, tag, order }, rest);
             }
-            Request::MailboxWrite { to, value } => self.send_message(task, spe, MappedRegister::Mailbox, to, value),
-            Request::Signal { to, register, value } => {
+            ChannelCall::MailboxWrite { to, value } => self.send_message(task, spe, MappedRegister::Mailbox, to, value),
+            ChannelCall::Signal { to, register, value } => {
                 self.send_message(task, spe, MappedRegister::Signal(register), to, value);
             }
-            Request::WaitTags(tags) => {
+            ChannelCall::WaitTags(tags) => {
                 if self.spes[spe as usize].mfc.finds_complete(tags) {
                     self.end_call(task, self.timing.channel + self.timing.tag, 0);
                 }
             }
-            Request::MailboxRead => self.read_register(task, MappedRegister::Mailbox),
-            Request::SignalRead(register) => self.read_register(task, MappedRegister::Signal(register)),
-            Request::OutboxWrite(value) => self.write_outbound(task, spe, value),
-            Request::Atomic { operation, at, value } => {
+            ChannelCall::MailboxRead => self.read_register(task, MappedRegister::Mailbox),
+            ChannelCall::SignalRead(register) => self.read_register(task, MappedRegister::Signal(register)),
+            ChannelCall::OutboxWrite(value) => self.write_outbound(task, spe, value),
+            ChannelCall::Atomic { operation, at, value } => {
                 let step = self.atomics.begin(spe, Operation { kind: operation, at, value }, &mut self.out);
                 self.advance_atomic(spe, step);
             }
-            Request::Compute(cycles) => self.end_call(task, cycles, 0),
-            Request::Service(service) => self.serve(task, service),
+            ChannelCall::Compute(cycles) => self.end_call(task, cycles, 0),
+            ChannelCall::Service(service) => self.serve(task, service),
             // An SPU cannot read another SPU's outbound mailbox: it waits for ever, and the report of the deadlock
             // says so.
-            Request::OutboxRead { .. } => {}
+            ChannelCall::OutboxRead { .. } => {}
         }
     }
 

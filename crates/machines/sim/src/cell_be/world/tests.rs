@@ -13,9 +13,9 @@ fn world(seats: &[Seat]) -> World {
     world
 }
 
-fn get(tag: u8) -> Request {
+fn get(tag: u8) -> ChannelCall {
     let ea = Ea::Memory { module: 0, offset: 0 };
-    Request::Transfer { is_get: true, local: 0, ea, size: 128, tag, order: Order::Free }
+    ChannelCall::Transfer { is_get: true, local: 0, ea, size: 128, tag, order: Order::Free }
 }
 
 #[test]
@@ -40,7 +40,7 @@ fn a_full_mfc_makes_its_task_wait_and_wakes_it_once() {
 fn a_fifth_message_waits_and_arrives() {
     let mut world = world(&[Seat::Spe(0), Seat::Spe(1)]);
     for value in 0..5 {
-        world.call(0, Request::MailboxWrite { to: 1, value });
+        world.call(0, ChannelCall::MailboxWrite { to: 1, value });
         while world.doing(0).is_some() {
             world.next_task();
         }
@@ -48,12 +48,12 @@ fn a_fifth_message_waits_and_arrives() {
     while world.next_task().is_some() {}
     let mut read = Vec::new();
     for _ in 0..5 {
-        world.call(1, Request::MailboxRead);
+        world.call(1, ChannelCall::MailboxRead);
         assert_eq!(world.next_task().map(|(_, task)| task), Some(1));
         read.push(world.answer(1));
     }
     assert_eq!(read, [0, 1, 2, 3, 4]);
-    world.call(1, Request::MailboxRead);
+    world.call(1, ChannelCall::MailboxRead);
     assert_eq!((world.next_task(), world.doing(1).is_some()), (None, true), "nothing more has been sent");
 }
 
@@ -61,17 +61,17 @@ fn a_fifth_message_waits_and_arrives() {
 fn the_ppe_waits_for_room() {
     let mut world = world(&[Seat::Ppe(0), Seat::Spe(0)]);
     for value in 0..4 {
-        world.call(0, Request::MailboxWrite { to: 1, value });
+        world.call(0, ChannelCall::MailboxWrite { to: 1, value });
         world.next_task();
     }
     // The fourth store is still under way.
     world.start(world.now() + 2000, 1);
     world.next_task();
-    world.call(0, Request::MailboxWrite { to: 1, value: 4 });
+    world.call(0, ChannelCall::MailboxWrite { to: 1, value: 4 });
     world.start(world.now() + 20_000, 1);
     assert_eq!(world.next_task().map(|(_, task)| task), Some(1));
     assert!(world.doing(0).is_some(), "the mailbox is full");
-    world.call(1, Request::MailboxRead);
+    world.call(1, ChannelCall::MailboxRead);
     let mut tasks: Vec<u16> = std::iter::from_fn(|| world.next_task()).map(|(_, task)| task).collect();
     tasks.sort_unstable();
     assert_eq!(tasks, [0, 1]);
@@ -86,13 +86,13 @@ fn a_retry_without_a_call_is_a_fault() {
 #[test]
 #[should_panic(expected = "the PPE of chip 1 at core cycle 0: it cannot do SignalRead(One)")]
 fn what_the_ppe_cannot_do_is_refused_before() {
-    world(&[Seat::Ppe(1)]).call(0, Request::SignalRead(Register::One));
+    world(&[Seat::Ppe(1)]).call(0, ChannelCall::SignalRead(Register::One));
 }
 
 #[test]
 #[should_panic(expected = "task 0 at core cycle 0: it calls Compute(2) during Some(Compute(1))")]
 fn a_task_makes_one_call_at_a_time() {
     let mut world = world(&[Seat::Spe(0)]);
-    world.tasks[0].request = Some(Request::Compute(1));
-    world.call(0, Request::Compute(2));
+    world.tasks[0].request = Some(ChannelCall::Compute(1));
+    world.call(0, ChannelCall::Compute(2));
 }

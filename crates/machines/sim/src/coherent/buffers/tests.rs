@@ -22,9 +22,9 @@ impl Bench {
         Bench { out: testing::outbox(&layout), buffers, memory, layout }
     }
 
-    fn arrive(&mut self, operation: Request, cache: u16) {
+    fn arrive(&mut self, operation: LineCall, cache: u16) {
         let parcel = self.out.pack(Parcel::Operation(operation));
-        let kind = Kind::Request { writes: operation.writes() };
+        let kind = Kind::LineCall { writes: operation.writes() };
         let request = Message { parcel, ..message(&self.layout, kind, cache, 0, WORD.line_index()) };
         let packet = arrive(&mut self.out, request);
         self.buffers.handle(packet, &mut self.out);
@@ -42,7 +42,7 @@ impl Bench {
     }
 
     /// The values of the answers to an operation, with their caches.
-    fn values(&mut self, operation: Request, cache: u16) -> Vec<(u16, u64)> {
+    fn values(&mut self, operation: LineCall, cache: u16) -> Vec<(u16, u64)> {
         self.arrive(operation, cache);
         let wishes = self.serve();
         let mut value = |wish: &Wish| match wish {
@@ -59,10 +59,10 @@ impl Bench {
 #[test]
 fn operations_are_done_where_the_word_is() {
     let mut bench = Bench::new(8);
-    assert_eq!(bench.values(Request::Store(WORD, 4), 0), [(0, 0)]);
-    assert_eq!(bench.values(Request::Add(WORD, 3), 1), [(1, 4)]);
-    assert_eq!(bench.values(Request::Exchange { word: WORD, current: 4, new: 9 }, 2), [(2, 7)]);
-    assert_eq!(bench.values(Request::Load(WORD), 0), [(0, 7)]);
+    assert_eq!(bench.values(LineCall::Store(WORD, 4), 0), [(0, 0)]);
+    assert_eq!(bench.values(LineCall::Add(WORD, 3), 1), [(1, 4)]);
+    assert_eq!(bench.values(LineCall::Exchange { word: WORD, current: 4, new: 9 }, 2), [(2, 7)]);
+    assert_eq!(bench.values(LineCall::Load(WORD), 0), [(0, 7)]);
     bench.buffers.assert_idle(0);
     bench.out.assert_idle();
 }
@@ -70,8 +70,8 @@ fn operations_are_done_where_the_word_is() {
 #[test]
 fn a_poll_finds_a_change_after_half_the_time_between_two() {
     let mut bench = Bench::new(8);
-    assert_eq!(bench.values(Request::WaitWhile(WORD, 0), 2), []);
-    bench.arrive(Request::Store(WORD, 1), 0);
+    assert_eq!(bench.values(LineCall::WaitWhile(WORD, 0), 2), []);
+    bench.arrive(LineCall::Store(WORD, 1), 0);
     let began = bench.out.now();
     let wishes = bench.serve();
     let at = |cache| {
@@ -88,12 +88,12 @@ fn a_poll_finds_a_change_after_half_the_time_between_two() {
 #[test]
 fn a_full_buffer_sends_the_operation_back() {
     let mut bench = Bench::new(1);
-    bench.arrive(Request::Load(WORD), 0);
-    bench.arrive(Request::Store(WORD, 5), 1);
+    bench.arrive(LineCall::Load(WORD), 0);
+    bench.arrive(LineCall::Store(WORD, 5), 1);
     let wishes = bench.serve();
     assert_eq!(sent(&wishes)[0], (Kind::Nack { writes: true }, 1, 2));
     let Wish::Sent(nack, _) = wishes[0] else { panic!("{wishes:?}") };
-    assert_eq!(bench.out.unpack(nack.parcel), Parcel::Operation(Request::Store(WORD, 5)));
+    assert_eq!(bench.out.unpack(nack.parcel), Parcel::Operation(LineCall::Store(WORD, 5)));
 }
 
 #[test]

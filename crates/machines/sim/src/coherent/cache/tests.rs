@@ -27,7 +27,7 @@ impl Bench {
     /// Whether a thread's access hits.
     fn access(&mut self, thread: u16, writes: bool) -> bool {
         let word = Addr::line(LINE);
-        let request = if writes { Request::Store(word, 1) } else { Request::Load(word) };
+        let request = if writes { LineCall::Store(word, 1) } else { LineCall::Load(word) };
         self.cache.access(thread, LINE, request, &mut self.out)
     }
 
@@ -64,7 +64,7 @@ fn a_miss_asks_the_home_and_the_answer_is_kept() {
     assert!(!bench.access(0, false));
     let asked = wishes(&mut bench.out);
     let [Wish::Sent(request, time)] = asked[..] else { panic!("{asked:?}") };
-    assert_eq!((request.kind, request.from, request.to, time), (Kind::Request { writes: false }, 2, 0, 5));
+    assert_eq!((request.kind, request.from, request.to, time), (Kind::LineCall { writes: false }, 2, 0, 5));
     bench.cache.expect(0, 0);
     bench.receive(SHARED, 0);
     assert!(bench.access(0, false) && bench.access(1, false));

@@ -5,8 +5,8 @@ use crate::coherent::outbox::Notice;
 use crate::coherent::testing::{self, Wish, arrive, hierarchy, message, ring, sent};
 
 const LINE: u32 = 5;
-const READ: Kind = Kind::Request { writes: false };
-const WRITE: Kind = Kind::Request { writes: true };
+const READ: Kind = Kind::LineCall { writes: false };
+const WRITE: Kind = Kind::LineCall { writes: true };
 const INVALIDATE: Kind = Kind::Invalidate { wants_line: true };
 /// The line or the permission, with the right to write.
 const ALONE: [Kind; 2] = [Kind::Line { exclusive: true }, Kind::Grant { exclusive: true }];

@@ -14,6 +14,8 @@ const MOST_TICKS: u32 = 1000;
 /// The longest round trip between cores. A longer one would take a hundred times as long as a round trip across the
 /// slowest link.
 const LONGEST_NS: f64 = 1e5;
+/// Figures on file have two decimals, and a distance is a sum of four.
+const ROUNDING_NS: f64 = 0.05;
 
 impl Hierarchy {
     /// The first mistake in the file.
@@ -108,8 +110,17 @@ impl Hierarchy {
         let measured = self.home_of(super::MEASURED_LINE);
         let is_same = one == other && self.settles();
         let mut homes = (0..self.home_count()).filter(|home| !is_same || *home == measured);
-        let wild = homes
-            .find_map(|home| Some(self.round_trip_ns(a, b, home)).filter(|ns| !(0.0..=LONGEST_NS).contains(ns)))?;
-        Some(format!("cores {a} and {b} are {wild:?} ns apart, which no two cores are"))
+        let wild =
+            homes.find_map(|home| Some(self.round_trip_ns(a, b, home)).filter(|ns| !(0.0..=LONGEST_NS).contains(ns)));
+        if let Some(wild) = wild {
+            return Some(format!("cores {a} and {b} are {wild:?} ns apart, which no two cores are"));
+        }
+        let apart = self.round_trip_ns(a, b, measured);
+        let far = |core: &usize| self.cores[*core].sibling_ns.is_some_and(|ns| ns > apart + ROUNDING_NS);
+        let core = [a, b].into_iter().find(far)?;
+        let sibling = self.cores[core].sibling_ns?;
+        Some(format!(
+            "cores[{core}]: sibling_ns is {sibling:?}, but cores {a} and {b} are {apart:?} ns apart; the threads of one core are never further apart than two cores"
+        ))
     }
 }

@@ -1,5 +1,6 @@
 //! A profile in parts: cores, groups, offsets, and the rest.
 
+use super::MEASURED_LINE;
 use super::written::{CoreWritten, Distances, Hierarchy, HierarchyHomes, Ties};
 use crate::ModelError;
 use crate::coherent::FORMAT;
@@ -52,7 +53,7 @@ impl Parts {
         let between_cores = self.between_cores(distance);
         let between_ns =
             self.between(&between_cores).ok_or_else(|| impossible("it knows no distance between two cores"))?;
-        Ok(Hierarchy {
+        let mut levels = Hierarchy {
             format: FORMAT.to_owned(),
             name: profile.name.clone(),
             summary: format!("{} cores, {} PUs", self.group_of.len(), distance.pus.len()),
@@ -69,7 +70,9 @@ impl Parts {
             },
             cores: self.cores(profile, distance),
             figures: Hierarchy::ordinary()?,
-        })
+        };
+        levels.bring_siblings_near();
+        Ok(levels)
     }
 
     /// Mean distances between cores; NaN for unknown ones.
@@ -146,6 +149,18 @@ impl Parts {
 }
 
 impl Hierarchy {
+    /// Lowers the distance between the threads of a core to that of the nearest other core. The simulator's threads of
+    /// one core share its cache, so that no line is further from them than from another core; a profile can say so
+    /// where a hypervisor moved its CPUs, and the fit then shows the error.
+    fn bring_siblings_near(&mut self) {
+        for core in 0..self.cores.len() {
+            let others = (0..self.cores.len()).filter(|other| *other != core);
+            let nearest = others.map(|other| self.round_trip_ns(core, other, self.home_of(MEASURED_LINE)));
+            let nearest = nearest.filter(|ns| *ns > 0.0).fold(f64::INFINITY, f64::min);
+            self.cores[core].sibling_ns = self.cores[core].sibling_ns.map(|ns| ns.min(nearest));
+        }
+    }
+
     /// A hierarchical machine from a description, whose topology explains all its distances.
     ///
     /// # Errors

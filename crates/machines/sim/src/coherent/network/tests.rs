@@ -5,7 +5,7 @@ use crate::coherent::testing::{BUSY, LINK, message, ring};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
-const READ: Kind = Kind::Request { writes: false };
+const READ: Kind = Kind::LineCall { writes: false };
 
 fn network() -> Network {
     Network::new(Arc::new(ring(8)))

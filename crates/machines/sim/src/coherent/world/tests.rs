@@ -85,9 +85,9 @@ impl Traffic {
         if let Some(step) = self.calls[at].next() {
             self.made[at] = Some((now, step));
             let request = match step {
-                Step::Load(word) => Request::Load(Addr(word)),
-                Step::Add(word) => Request::Add(Addr(word), 1),
-                Step::Compute(ticks) => Request::Compute(ticks),
+                Step::Load(word) => LineCall::Load(Addr(word)),
+                Step::Add(word) => LineCall::Add(Addr(word), 1),
+                Step::Compute(ticks) => LineCall::Compute(ticks),
             };
             self.world.call(task, request);
         }
@@ -160,7 +160,7 @@ fn the_check_of_lines_can_fail() {
     traffic.run();
     // A second cache is sent the line behind the directory's back.
     let line = message(&layout, Kind::Line { exclusive: true }, 1, 0, 0);
-    traffic.world.cores[1].cache.access(0, 0, Request::Load(Addr(0)), &mut traffic.world.outbox);
+    traffic.world.cores[1].cache.access(0, 0, LineCall::Load(Addr(0)), &mut traffic.world.outbox);
     traffic.world.cores[1].expect(0, 0);
     let packet = crate::coherent::testing::arrive(&mut traffic.world.outbox, line);
     assert!(traffic.world.cores[1].cache.handle(packet, &mut traffic.world.outbox).is_some());
@@ -178,7 +178,7 @@ fn a_broken_invariant_ends_a_run_as_a_panic_with_component_time_and_message() {
     let mut stage = engine::Stage::default();
     let run = || {
         stage.play(&world, &std::cell::Cell::new(0), 1.0, 2, |_, yielder| {
-            (0..9).map(|_| yielder.suspend(engine::Said::Call(Request::Compute(30)))).sum::<u64>()
+            (0..9).map(|_| yielder.suspend(engine::Said::Call(LineCall::Compute(30)))).sum::<u64>()
         })
     };
     let panic = std::panic::catch_unwind(std::panic::AssertUnwindSafe(run)).unwrap_err();

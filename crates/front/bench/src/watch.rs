@@ -1,0 +1,147 @@
+//! The time of a look at many threads, beside `ps`, which reads less of each.
+//!
+//! This executable plays the crowd as well: one process of many threads, or many processes.
+
+use crate::row::Row;
+use seatmap_statistics::median;
+use seatmap_watch::{Choice, Options, Watcher};
+use std::error::Error;
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// Looks of each kind, taking turns.
+const TURNS: usize = 7;
+
+/// The parts that this executable plays, by their first argument; the number of the crowd follows.
+const THREADS: &str = "crowd-of-threads";
+const PROCESSES: &str = "crowd-of-processes";
+
+/// The stack of a thread that only sleeps, in bytes.
+const STACK_BYTES: usize = 16 << 10;
+
+/// The sizes of the crowds, and the most that a look at each may take, in ms.
+const WANTED: [(usize, f64); 2] = [(1_000, 100.0), (10_000, 1_000.0)];
+
+/// Plays a crowd, where the arguments ask for it.
+pub fn played(arguments: &[String]) -> Option<Result<(), Box<dyn Error>>> {
+    match arguments {
+        [part, count] if part == THREADS => Some(count.parse().map_err(Into::into).and_then(threads)),
+        [part, count] if part == PROCESSES => Some(count.parse().map_err(Into::into).and_then(processes)),
+        _ => None,
+    }
+}
+
+/// The time of a look at crowds of each size and kind, and of `ps` at the same.
+pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
+    let mut rows = Vec::new();
+    for (count, wanted_ms) in WANTED {
+        for (part, of) in [(THREADS, "one process"), (PROCESSES, "as many processes")] {
+            let crowd = Crowd::gather(part, count)?;
+            rows.extend(compared(&crowd, &format!("{count} threads of {of}"), wanted_ms)?);
+        }
+    }
+    Ok(rows)
+}
+
+fn compared(crowd: &Crowd, what: &str, wanted_ms: f64) -> Result<[Row; 2], Box<dyn Error>> {
+    let (mut first, mut last, mut peer, mut found) = (Vec::new(), Vec::new(), Vec::new(), 0);
+    let pids = vec![i32::try_from(crowd.0.id())?];
+    let choice = Choice::Processes { pids, with_children: true };
+    for _ in 0..TURNS {
+        let begun = Instant::now();
+        let mut watcher = Watcher::begin(&choice, &Options::default())?;
+        first.push(milliseconds(begun));
+        let begun = Instant::now();
+        found = watcher.seating().threads.len();
+        last.push(milliseconds(begun));
+        let begun = Instant::now();
+        Command::new("ps").args(["-eLo", "pid,tid,psr,comm"]).stdout(Stdio::null()).status()?;
+        peer.push(milliseconds(begun));
+    }
+    let of = |times: &[f64]| median(times).unwrap_or(f64::NAN);
+    let (first, last, peer) = (of(&first), of(&last), of(&peer));
+    let wanted = format!("<= {wanted_ms} ms");
+    let told = format!("{last:.0} ms, the first look {first:.0} ms ({found} threads found)");
+    Ok([
+        Row::held(format!("last look at {what}, everything read"), told, wanted, first.max(last) <= wanted_ms),
+        Row::told(
+            format!("that look / ps -eLo pid,tid,psr,comm, {what}"),
+            format!("{:.2} ({last:.0} and {peer:.0} ms)", last / peer),
+        ),
+    ])
+}
+
+fn milliseconds(begun: Instant) -> f64 {
+    begun.elapsed().as_secs_f64() * 1e3
+}
+
+/// A process with many threads or many children, which end with it.
+struct Crowd(Child);
+
+impl Crowd {
+    /// Starts it, and waits until all are there.
+    fn gather(part: &str, count: usize) -> Result<Self, Box<dyn Error>> {
+        let mut command = Command::new(std::env::current_exe()?);
+        let mut child =
+            command.args([part, &count.to_string()]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+        let mut line = String::new();
+        if let Some(output) = child.stdout.take() {
+            BufReader::new(output).read_line(&mut line)?;
+        }
+        let crowd = Crowd(child);
+        if line.trim() == "ready" { Ok(crowd) } else { Err(format!("{part} {count}: {}", line.trim()).into()) }
+    }
+}
+
+impl Drop for Crowd {
+    fn drop(&mut self) {
+        // The crowd waits for the end of its input, and then lets its members go.
+        self.0.stdin.take();
+        let _ = self.0.wait();
+    }
+}
+
+/// Says that the crowd is there, and waits for the end of the input.
+fn wait_for_end() -> Result<(), Box<dyn Error>> {
+    println!("ready");
+    std::io::stdout().flush()?;
+    std::io::copy(&mut std::io::stdin(), &mut std::io::sink())?;
+    Ok(())
+}
+
+fn threads(count: usize) -> Result<(), Box<dyn Error>> {
+    for _ in 1..count {
+        let builder = std::thread::Builder::new().stack_size(STACK_BYTES);
+        builder.spawn(|| {
+            loop {
+                std::thread::sleep(Duration::from_secs(3600));
+            }
+        })?;
+    }
+    wait_for_end()
+}
+
+fn processes(count: usize) -> Result<(), Box<dyn Error>> {
+    let mut children = Vec::with_capacity(count);
+    for _ in 1..count {
+        // SAFETY: this process has one thread, so the child may do anything; it only waits for a signal.
+        match unsafe { libc::fork() } {
+            0 => loop {
+                // SAFETY: the call touches nothing.
+                unsafe { libc::pause() };
+            },
+            child if child > 0 => children.push(child),
+            _ => return Err(std::io::Error::last_os_error().into()),
+        }
+    }
+    let ended = wait_for_end();
+    for child in &children {
+        // SAFETY: the calls touch nothing; the child is this process's own and has not been waited for.
+        unsafe {
+            libc::kill(*child, libc::SIGKILL);
+            libc::waitpid(*child, std::ptr::null_mut(), 0);
+        }
+    }
+    ended
+}

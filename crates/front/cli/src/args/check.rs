@@ -1,0 +1,78 @@
+//! `seatmap check`, as typed.
+
+use super::time::time_or_seconds;
+use clap::{ArgGroup, Args};
+use seatmap_watch::{Rule, UnknownRule};
+use std::path::PathBuf;
+use std::time::Duration;
+
+#[derive(Debug, Args)]
+#[command(group = ArgGroup::new("checked").args(["pid", "cgroup", "unit", "slurm_step", "name", "all"]))]
+pub struct Check {
+    /// Check this process; may be given several times. Without a choice, all programs that somebody has bound are
+    /// checked.
+    #[arg(short, long, value_name = "PID", value_parser = clap::value_parser!(i32).range(1..))]
+    pub pid: Vec<i32>,
+    /// With --pid, check the processes that it started as well.
+    #[arg(long, requires = "pid")]
+    pub children: bool,
+    /// Check the members of this control group, and of the groups below it.
+    #[arg(long, value_name = "PATH")]
+    pub cgroup: Option<String>,
+    /// Check the processes of this systemd unit.
+    #[arg(long, value_name = "UNIT")]
+    pub unit: Option<String>,
+    /// Check the processes of the Slurm step that this command runs in.
+    #[arg(long)]
+    pub slurm_step: bool,
+    /// Check the programs of this name; * stands for any text.
+    #[arg(long, value_name = "GLOB")]
+    pub name: Option<String>,
+    /// Check every program that this user can see.
+    #[arg(long)]
+    pub all: bool,
+    /// The seats that the threads should have: a plan (thread k, in order of creation, is task k), or what 'seatmap run
+    /// --report' or an earlier 'seatmap check -o' wrote; - is stdin.
+    #[arg(long, value_name = "FILE")]
+    pub expect: Option<PathBuf>,
+    /// Accept a plan that was made for another machine.
+    #[arg(long, requires = "expect")]
+    pub any_machine: bool,
+    /// Hold the programs against this rule instead of the default ones; may be given several times. Rules: one-per-cpu,
+    /// one-per-core, memory-local, device-near, no-irq, no-strangers, kind=performance, kind=efficiency,
+    /// same-core|l3|numa|package, spread=core|l3|numa|package; default means the default ones.
+    #[arg(long = "rule", value_name = "RULE", value_parser = rule)]
+    pub rules: Vec<Rule>,
+    /// How long to watch: 500ms, 10s, 2m; a number alone is seconds.
+    #[arg(long, value_name = "TIME", default_value = "0.5", value_parser = window)]
+    pub seconds: Duration,
+    /// Check again each time that this has passed, and print what changes, until Ctrl-C or until the programs have
+    /// ended.
+    #[arg(long, value_name = "TIME", value_parser = window)]
+    pub watch: Option<Duration>,
+    /// Fail also if something could not be seen.
+    #[arg(long)]
+    pub strict: bool,
+    /// Print nothing, unless something is wrong.
+    #[arg(short, long)]
+    pub quiet: bool,
+    /// Write the seating with the findings as JSON to a file; - is stdout.
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Print the seating with the findings as JSON on stdout, and nothing else.
+    #[arg(long)]
+    pub json: bool,
+}
+
+fn rule(text: &str) -> Result<Rule, UnknownRule> {
+    text.parse()
+}
+
+/// From a few ticks of the kernel's clock to a day.
+fn window(text: &str) -> Result<Duration, String> {
+    let bounds = Duration::from_millis(50)..=Duration::from_secs(86_400);
+    let time = time_or_seconds(text).filter(|time| bounds.contains(time));
+    time.ok_or_else(|| {
+        format!("'{text}' is not a time from 50ms to 1d; write 500ms, 10s or 2m, or a number of seconds")
+    })
+}

@@ -1,0 +1,130 @@
+//! `seatmap check`, on living programs: those that sit as asked, and those into which a fault was put.
+
+mod faults;
+mod groups;
+mod healthy;
+mod seen;
+mod shown;
+mod usage;
+mod watching;
+
+use crate::common::Place;
+use crate::run::programs;
+use crate::run::running::Running;
+use seatmap_os::{CpuSet, Tid};
+use serde_json::Value;
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+/// How long something that comes with the next look may take on a busy computer.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// The result of a check.
+struct Checked {
+    code: Option<i32>,
+    document: Value,
+    stderr: String,
+}
+
+impl Checked {
+    fn of(output: Output) -> Self {
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        let document = serde_json::from_slice(&output.stdout);
+        assert!(document.is_ok(), "{stderr}");
+        Checked { code: output.status.code(), document: document.unwrap(), stderr }
+    }
+
+    fn findings(&self) -> &[Value] {
+        self.document["findings"].as_array().unwrap()
+    }
+
+    /// The findings of a rule.
+    fn of_rule(&self, rule: &str) -> Vec<&Value> {
+        self.findings().iter().filter(|finding| finding["rule"] == rule).collect()
+    }
+
+    /// That the check failed for this rule, and the finding.
+    #[track_caller]
+    fn wrong(&self, rule: &str) -> &Value {
+        let wrong = self.of_rule(rule).into_iter().find(|finding| finding["gravity"] == "wrong");
+        assert!(wrong.is_some(), "{rule}: {} {}", self.document, self.stderr);
+        assert_eq!((self.code, &self.document["verdict"]), (Some(1), &"wrong".into()), "{}", self.stderr);
+        wrong.unwrap()
+    }
+
+    /// That nothing is wrong.
+    #[track_caller]
+    fn assert_healthy(&self) {
+        let wrong: Vec<_> = self.findings().iter().filter(|finding| finding["gravity"] == "wrong").collect();
+        assert!(wrong.is_empty() && self.code == Some(0), "{wrong:?} {}", self.stderr);
+    }
+
+    /// The threads, by ascending number.
+    fn tids(&self) -> Vec<Tid> {
+        self.document["threads"].as_array().unwrap().iter().map(|thread| tid(&thread["tid"])).collect()
+    }
+}
+
+fn tid(value: &Value) -> Tid {
+    value.as_i64().unwrap() as Tid
+}
+
+/// Checks with these options.
+fn check(place: &Place, options: &[&str]) -> Checked {
+    Checked::of(place.run(&[&["check", "--json", "--seconds", "0.2"], options].concat()))
+}
+
+fn check_pid(place: &Place, pid: Tid, options: &[&str]) -> Checked {
+    check(place, &[&["--pid", &pid.to_string()], options].concat())
+}
+
+/// This number of threads beside the main thread, all ready. `None`, and a word about it, where no compiler is.
+fn threads(count: usize, what: &str) -> Option<Running> {
+    threads_with(count, what, &[])
+}
+
+fn threads_with(count: usize, what: &str, variables: &[(&str, &str)]) -> Option<Running> {
+    let mut command = Command::new(programs::spin()?);
+    command.args([&count.to_string(), what]).envs(variables.iter().copied()).stdin(Stdio::piped());
+    Some(Running::of(command))
+}
+
+/// The threads of a process, by ascending number.
+fn tids(pid: Tid) -> Vec<Tid> {
+    seatmap_os::task::threads(pid)
+}
+
+fn bind(tid: Tid, cpus: &[u32]) {
+    cpus.iter().copied().collect::<CpuSet>().give(tid).unwrap();
+}
+
+fn bind_all(pid: Tid, cpus: &[u32]) {
+    tids(pid).into_iter().for_each(|tid| bind(tid, cpus));
+}
+
+/// A plan for this computer.
+fn plan(place: &Place, placement: &[u32]) {
+    place.file("plan.json", format!(r#"{{"format":"seatmap-plan/1","machine":"host","placement":{placement:?}}}"#));
+}
+
+/// Checks until the result is so: what a thread does in a short time is the kernel's choice.
+#[track_caller]
+fn until(check: impl Fn() -> Checked, is_so: impl Fn(&Checked) -> bool) -> Checked {
+    let begun = Instant::now();
+    loop {
+        let checked = check();
+        if is_so(&checked) {
+            return checked;
+        }
+        assert!(begun.elapsed() < PATIENCE, "{} {}", checked.document, checked.stderr);
+    }
+}
+
+fn is_root() -> bool {
+    // SAFETY: geteuid cannot fail and touches nothing.
+    let root = unsafe { libc::geteuid() } == 0;
+    if !root {
+        eprintln!("skipped: root is needed");
+    }
+    root
+}

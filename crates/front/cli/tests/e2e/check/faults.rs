@@ -1,0 +1,230 @@
+//! Faults put into living programs, each found and told.
+
+use super::{bind, bind_all, check_pid, plan, threads, threads_with, tids, until};
+use crate::common::Place;
+use crate::run::programs::{are_two, installed, list, two_cpus};
+use std::process::Command;
+
+/// A program that is stopped when it is dropped.
+struct Sleep(std::process::Child);
+
+impl Sleep {
+    fn with(variables: &[(&str, &str)]) -> Self {
+        Sleep(Command::new("sleep").arg("1000").envs(variables.iter().copied()).spawn().unwrap())
+    }
+
+    fn pid(&self) -> i32 {
+        self.0.id() as i32
+    }
+}
+
+impl Drop for Sleep {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[test]
+fn taskset_moves_a_planned_program() {
+    let [a, b] = two_cpus();
+    let Some(program) = threads(1, "sleep").filter(|_| are_two([a, b]) && installed("taskset")) else { return };
+    let (place, pid) = (Place::new(), program.pid());
+    plan(&place, &[a, b]);
+    bind(tids(pid)[0], &[a]);
+    bind(tids(pid)[1], &[b]);
+    check_pid(&place, pid, &["--expect", "plan.json"]).assert_healthy();
+    let moved = Command::new("taskset").args(["-acp", &list(&[a, b]), &pid.to_string()]).output().unwrap();
+    assert!(moved.status.success());
+    let checked = check_pid(&place, pid, &["--expect", "plan.json"]);
+    let finding = checked.wrong("expect");
+    assert_eq!(finding["tids"].as_array().unwrap().len(), 2, "{finding}");
+    assert!(finding["what"].as_str().unwrap().contains(&format!("the seat of task 0 is CPU {a}")), "{finding}");
+    // The remedy mends it.
+    let remedy = finding["remedy"].as_str().unwrap();
+    assert!(Command::new("sh").args(["-c", remedy]).output().unwrap().status.success(), "{remedy}");
+    check_pid(&place, pid, &["--expect", "plan.json"]).assert_healthy();
+}
+
+#[test]
+fn one_thread_leaves_the_seat_that_a_report_says() {
+    let [a, b] = two_cpus();
+    let Some(program) = threads(2, "sleep").filter(|_| are_two([a, b])) else { return };
+    let (place, pid) = (Place::new(), program.pid());
+    place.stdout(&["run", "-q", "--cpus", &list(&[a, b]), "--pid", &pid.to_string(), "--report", "report.json"]);
+    check_pid(&place, pid, &["--expect", "report.json"]).assert_healthy();
+    let last = tids(pid)[2];
+    bind(last, &[b]);
+    let checked = check_pid(&place, pid, &["--expect", "report.json"]);
+    let finding = checked.wrong("expect");
+    assert_eq!(finding["tids"], serde_json::json!([last]));
+    assert_eq!(finding["remedy"], format!("taskset -cp {a} {last}"));
+    assert!(finding["what"].as_str().unwrap().contains("'worker-1'"), "{finding}");
+}
+
+#[test]
+fn an_earlier_check_is_a_plan_as_well() {
+    let [a, b] = two_cpus();
+    let Some(program) = threads(1, "sleep").filter(|_| are_two([a, b])) else { return };
+    let (place, pid) = (Place::new(), program.pid());
+    bind_all(pid, &[a]);
+    place.stdout(&["check", "-q", "--pid", &pid.to_string(), "--rule", "same-core", "-o", "before.json"]);
+    check_pid(&place, pid, &["--expect", "before.json"]).assert_healthy();
+    bind(tids(pid)[1], &[b]);
+    check_pid(&place, pid, &["--expect", "before.json"]).wrong("expect");
+}
+
+#[test]
+fn a_task_has_no_thread() {
+    let [a, b] = two_cpus();
+    let Some(program) = threads(1, "sleep") else { return };
+    let (place, pid) = (Place::new(), program.pid());
+    plan(&place, &[a, b, a]);
+    bind(tids(pid)[0], &[a]);
+    bind(tids(pid)[1], &[b]);
+    let checked = check_pid(&place, pid, &["--expect", "plan.json"]);
+    assert_eq!(checked.wrong("expect")["what"], "task 2 has no thread: 1 of 3 seats is empty");
+}
+
+#[test]
+fn a_busy_thread_has_no_seat() {
+    let [a, b] = two_cpus();
+    let Some(program) = threads(2, "spin") else { return };
+    let (place, pid) = (Place::new(), program.pid());
+    plan(&place, &[a, b]);
+    bind(tids(pid)[0], &[a]);
+    bind(tids(pid)[1], &[b]);
+    let is_found = |checked: &super::Checked| checked.of_rule("expect").iter().any(|one| one["gravity"] == "wrong");
+    let checked = until(|| check_pid(&place, pid, &["--expect", "plan.json"]), is_found);
+    let what = checked.wrong("expect")["what"].as_str().unwrap();
+    assert!(what.contains("'worker-1' has no seat in the file, and may run on the seats of others"), "{what}");
+}
+
+#[test]
+fn a_binding_comes_after_the_threads() {
+    let [a, b] = two_cpus();
+    let Some(program) = threads(2, "spin").filter(|_| are_two([a, b])) else { return };
+    let (place, pid) = (Place::new(), program.pid());
+    // As `taskset -p` without -a does it.
+    bind(pid, &[a]);
+    let checked = until(|| check_pid(&place, pid, &[]), |checked| !checked.of_rule("late-binding").is_empty());
+    let finding = checked.wrong("late-binding");
+    assert_eq!(finding["remedy"], format!("taskset -acp {a} {pid}"));
+    assert_eq!(finding["tids"].as_array().unwrap().len(), 2);
+}
+
+#[test]
+fn two_busy_threads_share_a_cpu() {
+    let [a, b] = two_cpus();
+    let Some(program) = threads(2, "spin").filter(|_| are_two([a, b])) else { return };
+    let (place, pid) = (Place::new(), program.pid());
+    bind_all(pid, &[b]);
+    // Whether it is wrong or a remark is decided by what else runs on the other CPU.
+    let checked = until(|| check_pid(&place, pid, &[]), |checked| !checked.of_rule("shared-cpu").is_empty());
+    let finding = checked.of_rule("shared-cpu")[0];
+    assert_eq!((&finding["cpus"], finding["tids"].as_array().unwrap().len()), (&b.to_string().into(), 2), "{finding}");
+    assert!(finding["measure"]["value"].as_f64().unwrap() > 110.0, "{finding}");
+}
+
+#[test]
+fn two_programs_share_a_cpu() {
+    let [a, b] = two_cpus();
+    let programs = (threads(1, "spin"), threads(1, "spin"));
+    let (Some(first), Some(second), true) = (programs.0, programs.1, are_two([a, b])) else { return };
+    bind_all(first.pid(), &[b]);
+    bind_all(second.pid(), &[b]);
+    let place = Place::new();
+    let pids = [first.pid().to_string(), second.pid().to_string()];
+    let both = || super::check(&place, &["--pid", &pids[0], "--pid", &pids[1]]);
+    let checked = until(both, |checked| checked.of_rule("overlap").iter().any(|one| one["gravity"] == "wrong"));
+    assert_eq!(checked.wrong("overlap")["cpus"], b.to_string());
+    // Seen from one of them, the other one is a stranger.
+    let one = || check_pid(&place, first.pid(), &[]);
+    until(one, |checked| !checked.of_rule("strangers").is_empty()).wrong("strangers");
+    let none = || check_pid(&place, first.pid(), &["--rule", "no-strangers"]);
+    until(none, |checked| !checked.findings().is_empty()).wrong("no-strangers");
+}
+
+#[test]
+fn threads_that_sleep_break_a_named_rule_too() {
+    let [a, b] = two_cpus();
+    let Some(program) = threads(2, "sleep").filter(|_| are_two([a, b])) else { return };
+    let (place, pid) = (Place::new(), program.pid());
+    let one_per_cpu = || check_pid(&place, pid, &["--rule", "one-per-cpu"]);
+    let what = one_per_cpu().wrong("one-per-cpu")["what"].as_str().unwrap().to_owned();
+    assert!(what.contains("not bound to one CPU"), "{what}");
+    bind_all(pid, &[a]);
+    assert_eq!(one_per_cpu().wrong("one-per-cpu")["tids"].as_array().unwrap().len(), 3);
+    check_pid(&place, pid, &[]).assert_healthy();
+    let tids = tids(pid);
+    bind(tids[0], &[a, b]);
+    bind(tids[1], &[b]);
+    one_per_cpu().assert_healthy();
+}
+
+#[test]
+fn a_runtime_does_not_follow_its_variable() {
+    let [a, b] = two_cpus();
+    let places = format!("{{{b}}}");
+    let Some(program) = threads_with(2, "spin", &[("OMP_PLACES", &places)]).filter(|_| are_two([a, b])) else { return };
+    let (place, pid) = (Place::new(), program.pid());
+    let is_found = |checked: &super::Checked| checked.of_rule("variables").iter().any(|one| one["gravity"] == "wrong");
+    let checked = until(|| check_pid(&place, pid, &[]), is_found);
+    let finding = checked.wrong("variables");
+    assert!(finding["what"].as_str().unwrap().starts_with("OMP_PLACES="), "{finding}");
+    assert_eq!(finding["remedy"], format!("taskset -acp {b} {pid}"));
+    bind_all(pid, &[b]);
+    let crowded = until(|| check_pid(&place, pid, &[]), |checked| !checked.of_rule("variables").is_empty());
+    let what = crowded.wrong("variables")["what"].as_str().unwrap();
+    assert!(what.contains("1 CPU for 2 busy threads"), "{what}");
+}
+
+#[test]
+fn a_launcher_did_not_bind() {
+    let [a, b] = two_cpus();
+    let list = format!("map_cpu:{b}");
+    let program = Sleep::with(&[("SLURM_CPU_BIND", &list)]);
+    if !are_two([a, b]) {
+        return;
+    }
+    let place = Place::new();
+    let checked = check_pid(&place, program.pid(), &[]);
+    assert!(checked.wrong("variables")["what"].as_str().unwrap().contains("SLURM_CPU_BIND=map_cpu"));
+    bind_all(program.pid(), &[b]);
+    check_pid(&place, program.pid(), &[]).assert_healthy();
+}
+
+#[test]
+fn a_variable_names_a_cpu_that_is_not_there() {
+    let program = Sleep::with(&[("SLURM_CPU_BIND", "map_cpu:4000")]);
+    let checked = check_pid(&Place::new(), program.pid(), &[]);
+    assert!(checked.wrong("partial")["what"].as_str().unwrap().contains("CPU 4000 cannot be had"));
+}
+
+#[test]
+fn a_program_is_stopped() {
+    let Some(program) = threads(1, "spin") else { return };
+    let (place, pid) = (Place::new(), program.pid());
+    program.send(libc::SIGSTOP);
+    let checked = until(|| check_pid(&place, pid, &[]), |checked| !checked.of_rule("stopped").is_empty());
+    checked.assert_healthy();
+    assert_eq!(checked.of_rule("stopped")[0]["remedy"], format!("kill -CONT {pid}"));
+    program.send(libc::SIGCONT);
+}
+
+#[test]
+fn threads_are_not_divided_evenly() {
+    let [a, b] = two_cpus();
+    let topology = seatmap_host::topology::of_host().unwrap();
+    if !are_two([a, b]) || topology.count(|pu| pu.core) < 2 {
+        return eprintln!("skipped: one core divides nothing");
+    }
+    let Some(program) = threads(1, "sleep") else { return };
+    let (place, pid) = (Place::new(), program.pid());
+    bind_all(pid, &[a]);
+    check_pid(&place, pid, &["--rule", "spread=core"]).wrong("spread=core");
+    check_pid(&place, pid, &["--rule", "one-per-core"]).wrong("one-per-core");
+    bind(tids(pid)[1], &[b]);
+    check_pid(&place, pid, &["--rule", "spread=core"]).assert_healthy();
+    check_pid(&place, pid, &["--rule", "same-core"]).wrong("same-core");
+}

@@ -1,0 +1,108 @@
+//! Programs with which nothing is wrong.
+
+use super::{Checked, bind_all, check_pid, plan, threads, threads_with, tids};
+use crate::common::Place;
+use crate::run::programs::{are_two, installed, two_cpus};
+use crate::run::running::Running;
+use std::process::{Child, Command, Stdio};
+
+struct Ended(Child);
+
+impl Drop for Ended {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn checked(mut command: Command) -> Checked {
+    let program = Ended(command.stdin(Stdio::null()).stdout(Stdio::null()).spawn().unwrap());
+    check_pid(&Place::new(), program.0.id() as i32, &[])
+}
+
+#[test]
+fn programs_that_nobody_bound() {
+    let mut sleep = Command::new("sleep");
+    sleep.arg("1000");
+    checked(sleep).assert_healthy();
+    if let Some(spinning) = threads(3, "spin") {
+        check_pid(&Place::new(), spinning.pid(), &[]).assert_healthy();
+    }
+    if installed("python3") {
+        let mut python = Command::new("python3");
+        let threads =
+            "import threading, time\nfor _ in range(4): threading.Thread(target=time.sleep, args=(1000,)).start()";
+        python.args(["-c", threads]);
+        checked(python).assert_healthy();
+    }
+    if installed("node") {
+        let mut node = Command::new("node");
+        node.args(["-e", "setInterval(() => {}, 1000)"]);
+        checked(node).assert_healthy();
+    }
+}
+
+#[test]
+fn programs_that_were_bound_whole_and_sleep() {
+    let [a, b] = two_cpus();
+    let Some(program) = threads(4, "sleep") else { return };
+    for cpus in [&[a][..], &[b], &[a, b]] {
+        bind_all(program.pid(), cpus);
+        check_pid(&Place::new(), program.pid(), &[]).assert_healthy();
+    }
+}
+
+#[test]
+fn a_program_under_seatmap_run() {
+    let [a, b] = two_cpus();
+    let Some(program) = crate::run::programs::c().filter(|_| are_two([a, b])) else { return };
+    let place = Place::new();
+    plan(&place, &[b, a, b]);
+    let mut command = place.command(&["run", "-q", "--strict", "--plan", "plan.json", "--", program, "stay"]);
+    command.stdin(Stdio::piped());
+    let running = Running::of(command);
+    let checked = check_pid(&place, running.program(), &["--expect", "plan.json"]);
+    checked.assert_healthy();
+    assert_eq!((checked.findings().len(), checked.tids().len()), (0, 3), "{:?}", checked.findings());
+    // The seats, in the order of another plan.
+    plan(&place, &[a, b, a]);
+    check_pid(&place, running.program(), &["--expect", "plan.json"]).wrong("expect");
+}
+
+#[test]
+fn a_runtime_that_follows_its_variable() {
+    let [a, b] = two_cpus();
+    let places = format!("{{{a}}},{{{b}}}");
+    let Some(program) = threads_with(2, "sleep", &[("OMP_PLACES", &places), ("OMP_NUM_THREADS", "2")]) else { return };
+    for (tid, cpu) in tids(program.pid()).into_iter().zip([a, a, b]) {
+        super::bind(tid, &[cpu]);
+    }
+    check_pid(&Place::new(), program.pid(), &[]).assert_healthy();
+}
+
+/// As shells in a job inherit them.
+#[test]
+fn variables_of_a_runtime_that_the_program_has_not() {
+    let mut sleep = Command::new("sleep");
+    sleep.arg("1000").env("OMP_PLACES", "{0}").env("GOMP_CPU_AFFINITY", "0").env("OMP_NUM_THREADS", "64");
+    checked(sleep).assert_healthy();
+}
+
+/// The table that a person reads.
+#[test]
+fn a_line_says_so() {
+    let b = two_cpus()[1];
+    let Some(program) = threads(1, "sleep") else { return };
+    let (place, pid) = (Place::new(), program.pid().to_string());
+    bind_all(program.pid(), &[b]);
+    let text = place.stdout(&["check", "--pid", &pid, "--seconds", "100ms"]);
+    let line = text.lines().next().unwrap();
+    assert!(line.contains(&format!("({pid}): 2 threads on CPU {b}: ")) && line.contains("nothing is wrong"), "{text}");
+    let quiet = place.run(&["check", "--quiet", "--pid", &pid, "--seconds", "100ms"]);
+    assert_eq!((quiet.status.code(), quiet.stdout.len(), quiet.stderr.len()), (Some(0), 0, 0));
+    let options = ["--rule", "one-per-cpu", "--quiet", "--seconds", "100ms"];
+    let wrong = place.run(&[&["check", "--pid", &pid], &options[..]].concat());
+    let text = String::from_utf8(wrong.stdout).unwrap();
+    assert!(wrong.status.code() == Some(1) && text.contains("\nWRONG   one-per-cpu  thread "), "{text}");
+    assert_eq!(String::from_utf8(wrong.stderr).unwrap(), "seatmap: 1 thing is wrong\n");
+}

@@ -1,0 +1,80 @@
+//! Things that a check cannot see, which it tells and never calls well.
+
+use super::{Checked, bind_all, is_root, threads};
+use crate::common::Place;
+use crate::run::programs::{installed, two_cpus};
+use std::os::unix::process::CommandExt;
+use std::process::Command;
+
+const NOBODY: u32 = 65534;
+
+/// The check as a user who may run the binary, and nothing else.
+fn as_nobody(place: &Place, options: &[&str]) -> Command {
+    let mut command = place.command(&[&["check", "--json", "--seconds", "0.2"], options].concat());
+    command.current_dir("/").uid(NOBODY).gid(NOBODY);
+    command
+}
+
+fn may_run(place: &Place) -> bool {
+    let mut version = place.command(&["--version"]);
+    version.current_dir("/").uid(NOBODY).gid(NOBODY);
+    let may = is_root() && version.output().is_ok_and(|output| output.status.success());
+    if !may {
+        eprintln!("skipped: a binary that everybody may run is needed");
+    }
+    may
+}
+
+#[test]
+fn a_program_of_another_user() {
+    let place = Place::new();
+    let Some(program) = threads(1, "sleep").filter(|_| may_run(&place)) else { return };
+    let pid = program.pid().to_string();
+    let checked = Checked::of(as_nobody(&place, &["--pid", &pid]).output().unwrap());
+    checked.assert_healthy();
+    assert_eq!(checked.document["verdict"], "not-all-seen");
+    let unseen: Vec<_> = checked.document["unseen"].as_array().unwrap().iter().map(|one| &one["what"]).collect();
+    assert!(unseen.contains(&&"environment".into()), "{unseen:?}");
+    let strict = Checked::of(as_nobody(&place, &["--pid", &pid, "--strict"]).output().unwrap());
+    assert_eq!(strict.code, Some(1));
+    assert!(strict.stderr.contains("not everything could be seen"), "{}", strict.stderr);
+    // Masks are open to all, so that faults in them are found.
+    bind_all(program.pid(), &[two_cpus()[0]]);
+    Checked::of(as_nobody(&place, &["--pid", &pid, "--rule", "one-per-cpu"]).output().unwrap()).wrong("one-per-cpu");
+}
+
+#[test]
+fn a_proc_that_hides_other_users() {
+    let place = Place::new();
+    if !may_run(&place) || !installed("unshare") || !installed("setpriv") {
+        return;
+    }
+    let script = "mount -t proc -o hidepid=2 proc /proc && \
+                  exec setpriv --reuid 65534 --regid 65534 --clear-groups \"$0\" \"$@\"";
+    let hidden = |options: &[&str]| {
+        let mut command = Command::new("unshare");
+        command.args(["--mount", "--pid", "--fork", "sh", "-c", script]).arg(place.command(&[]).get_program());
+        command.args(["check", "--json", "--seconds", "0.1"]).args(options).current_dir("/").output().unwrap()
+    };
+    let one = hidden(&["--pid", "1"]);
+    let stderr = String::from_utf8_lossy(&one.stderr).into_owned();
+    if stderr.contains("mount") || stderr.contains("unshare") {
+        return eprintln!("skipped: {stderr}");
+    }
+    let checked = Checked::of(hidden(&["--all"]));
+    let unseen = checked.document["unseen"].as_array().unwrap();
+    assert!(unseen.iter().any(|one| one["what"] == "threads"), "{unseen:?}");
+    assert_eq!(checked.document["verdict"], "not-all-seen");
+}
+
+#[test]
+fn a_program_that_ends_meanwhile() {
+    let mut child = Command::new("sleep").arg("0.4").spawn().unwrap();
+    let pid = child.id().to_string();
+    let reaped = std::thread::spawn(move || child.wait());
+    let line = Place::new().one_line_refusal(&["check", "--pid", &pid, "--seconds", "3"]);
+    reaped.join().unwrap().unwrap();
+    // A busy computer may start the check too late.
+    let is_told = line == "seatmap: the program ended while it was watched" || line.contains("there is no process");
+    assert!(is_told, "{line}");
+}

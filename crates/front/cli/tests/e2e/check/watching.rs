@@ -1,0 +1,64 @@
+//! `--watch`: changes alone are printed, and the worst verdict decides.
+
+use super::{bind, bind_all, threads, tids};
+use crate::common::Place;
+use crate::run::programs::{are_two, two_cpus};
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Stdio};
+
+fn line(lines: &mut impl BufRead) -> String {
+    let mut line = String::new();
+    assert!(lines.read_line(&mut line).unwrap() > 0, "it ended");
+    line
+}
+
+/// Reads lines until one begins with a word.
+fn line_with(lines: &mut impl BufRead, word: &str) -> String {
+    loop {
+        let line = line(lines);
+        if line.starts_with(word) {
+            return line;
+        }
+    }
+}
+
+fn interrupt(child: &Child) {
+    // SAFETY: the child has not been waited for, so its number is still its own.
+    assert_eq!(unsafe { libc::kill(child.id() as i32, libc::SIGINT) }, 0);
+}
+
+#[test]
+fn a_fault_that_comes_and_goes_is_told_twice() {
+    let [a, b] = two_cpus();
+    let Some(program) = threads(1, "sleep").filter(|_| are_two([a, b])) else { return };
+    let (place, pid) = (Place::new(), program.pid());
+    bind_all(pid, &[a]);
+    super::plan(&place, &[a, a]);
+    let options = ["--expect", "plan.json", "--rule", "same-core", "--seconds", "50ms", "--watch", "100ms"];
+    let mut command = place.command(&[&["check", "--pid", &pid.to_string()], &options[..]].concat());
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap());
+    assert!(line(&mut lines).contains(&format!("({pid}): 2 threads on CPU {a}: ")));
+    let worker = tids(pid)[1];
+    bind(worker, &[b]);
+    assert!(line_with(&mut lines, "WRONG   expect ").contains(&format!("thread {worker} ")));
+    bind(worker, &[a]);
+    line_with(&mut lines, "ENDED   expect ");
+    interrupt(&child);
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(1), "it was wrong for a while");
+    assert!(String::from_utf8(output.stderr).unwrap().contains("something was wrong while the programs were watched"));
+}
+
+#[test]
+fn watching_ends_with_the_programs() {
+    let place = Place::new();
+    let Some(mut program) = threads(1, "sleep") else { return };
+    let mut command = place.command(&["check", "--pid", &program.pid().to_string(), "--seconds", "50ms"]);
+    let mut child = command.args(["--watch", "100ms"]).stdout(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap());
+    assert!(line(&mut lines).contains("nothing is wrong"));
+    program.send(libc::SIGKILL);
+    program.wait();
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+}

@@ -1,0 +1,37 @@
+/* Threads that live until the end of stdin. The arguments: how many, and what they do meanwhile, "spin" or "sleep". The
+ * main thread waits, as their creator.
+ */
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static volatile int over;
+static int spins;
+
+static void *body(void *number)
+{
+    char name[16];
+    snprintf(name, sizeof name, "worker-%ld", (long)number);
+    pthread_setname_np(pthread_self(), name);
+    while (!over)
+        if (!spins)
+            usleep(20000);
+    return NULL;
+}
+
+int main(int count, char **arguments)
+{
+    int threads = count > 1 ? atoi(arguments[1]) : 1;
+    spins = count > 2 && !strcmp(arguments[2], "spin");
+    pthread_t started[64];
+    for (long i = 0; i < threads && i < 64; i++)
+        pthread_create(&started[i], NULL, body, (void *)i);
+    printf("ready\n");
+    fflush(stdout);
+    while (getchar() != EOF)
+        ;
+    return 0;
+}

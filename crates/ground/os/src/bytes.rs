@@ -1,0 +1,102 @@
+//! Numbers and words in the bytes of `/proc`, read without a copy.
+
+/// A number without a sign; `None` where the bytes are not one, or it is too large.
+pub(crate) fn unsigned(bytes: &[u8]) -> Option<u64> {
+    let digit = |number: u64, byte: &u8| {
+        let digit = byte.is_ascii_digit().then(|| u64::from(byte - b'0'))?;
+        number.checked_mul(10)?.checked_add(digit)
+    };
+    (!bytes.is_empty()).then(|| bytes.iter().try_fold(0, digit)).flatten()
+}
+
+/// A number that may have a minus sign.
+pub(crate) fn signed(bytes: &[u8]) -> Option<i64> {
+    match bytes.strip_prefix(b"-") {
+        Some(digits) => i64::try_from(unsigned(digits)?).ok().map(|number| -number),
+        None => i64::try_from(unsigned(bytes)?).ok(),
+    }
+}
+
+/// A smaller number.
+pub(crate) fn small<T: TryFrom<u64>>(bytes: &[u8]) -> Option<T> {
+    T::try_from(unsigned(bytes)?).ok()
+}
+
+/// The words between white space.
+pub(crate) fn words(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
+    bytes.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty())
+}
+
+/// The lines, each without its end.
+pub(crate) fn lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
+    bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty())
+}
+
+/// The trimmed value of a line `key: value`.
+pub(crate) fn value<'a>(text: &'a [u8], key: &[u8]) -> Option<&'a [u8]> {
+    let of_line = |line: &'a [u8]| line.strip_prefix(key)?.trim_ascii_start().strip_prefix(b":");
+    lines(text).find_map(of_line).map(<[u8]>::trim_ascii)
+}
+
+/// The bytes as text.
+pub(crate) fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// A file's name, in which the kernel writes white space and backslashes as three octal digits.
+pub(crate) fn unescaped(name: &[u8]) -> String {
+    let mut plain = Vec::with_capacity(name.len());
+    let mut rest = name;
+    while let Some((first, behind)) = rest.split_first() {
+        let escaped = if *first == b'\\' { behind.get(..3).and_then(octal) } else { None };
+        plain.push(escaped.unwrap_or(*first));
+        rest = if escaped.is_some() { &behind[3..] } else { behind };
+    }
+    text(&plain)
+}
+
+fn octal(digits: &[u8]) -> Option<u8> {
+    let digit = |code: u8, digit: &u8| code.checked_mul(8)?.checked_add(digit.checked_sub(b'0').filter(|it| *it < 8)?);
+    digits.iter().try_fold(0, digit)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn numbers_are_read_whole_or_not_at_all() {
+        assert_eq!((unsigned(b"18446744073709551615"), unsigned(b"18446744073709551616")), (Some(u64::MAX), None));
+        assert_eq!((unsigned(b""), unsigned(b"7x"), unsigned(b"+7")), (None, None, None));
+        assert_eq!((signed(b"-20"), signed(b"19"), signed(b"--1")), (Some(-20), Some(19), None));
+        assert_eq!((small::<u8>(b"255"), small::<u8>(b"256")), (Some(255), None));
+    }
+
+    #[test]
+    fn values_stand_behind_their_whole_key() {
+        let text = b"Cpus_allowed:\tff\nCpus_allowed_list:\t0-7 \nempty:\n";
+        assert_eq!(value(text, b"Cpus_allowed_list"), Some(&b"0-7"[..]));
+        assert_eq!((value(text, b"Cpus"), value(text, b"empty")), (None, Some(&b""[..])));
+    }
+
+    #[test]
+    fn escapes_are_three_octal_digits() {
+        assert_eq!(unescaped(b"a\\134\\040b\\04"), "a\\ b\\04");
+        assert_eq!(unescaped(b"\\777\\08x\\"), "\\777\\08x\\");
+    }
+
+    proptest! {
+        #[test]
+        fn a_number_is_read_as_it_is_written(number: u64, other: i64) {
+            prop_assert_eq!(unsigned(number.to_string().as_bytes()), Some(number));
+            prop_assert!(other == i64::MIN || signed(other.to_string().as_bytes()) == Some(other));
+        }
+
+        #[test]
+        fn any_bytes_will_do(bytes: Vec<u8>) {
+            let _ = (unsigned(&bytes), signed(&bytes), value(&bytes, b"a"), unescaped(&bytes));
+            prop_assert!(words(&bytes).chain(lines(&bytes)).all(|part| !part.is_empty()));
+        }
+    }
+}

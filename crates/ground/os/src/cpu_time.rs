@@ -1,0 +1,87 @@
+//! The time of each CPU, by use (`/proc/stat`, proc_stat(5)).
+
+use crate::bytes::{lines, small, unsigned, words};
+use std::collections::BTreeMap;
+
+/// The columns: user, nice, system, idle, iowait, irq, softirq, steal. Guests are in user already.
+const COLUMNS: usize = 8;
+const IDLE: usize = 3;
+const WAITS_FOR_DISK: usize = 4;
+const STOLEN: usize = 7;
+
+/// The time of each CPU so far, in clock ticks.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CpuTimes(BTreeMap<u32, [u64; COLUMNS]>);
+
+/// The shares of a CPU's time between two readings.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Shares {
+    /// The time in which programs or the kernel ran, in percent.
+    pub busy_percent: f64,
+    /// The time that a hypervisor gave to others.
+    pub steal_percent: f64,
+}
+
+impl CpuTimes {
+    /// Reads the file. Kernels before 2.6.11 write fewer columns, which count as 0.
+    #[must_use]
+    pub fn parse(text: &[u8]) -> Self {
+        let of_line = |line| {
+            let mut fields = words(line);
+            let cpu = small(fields.next()?.strip_prefix(b"cpu")?)?;
+            let mut ticks = [0; COLUMNS];
+            for (column, field) in ticks.iter_mut().zip(fields) {
+                *column = unsigned(field)?;
+            }
+            Some((cpu, ticks))
+        };
+        // The lines of CPUs come first; the line of interrupts behind them is long.
+        CpuTimes(lines(text).take_while(|line| line.starts_with(b"cpu")).filter_map(of_line).collect())
+    }
+
+    /// The CPUs that it counts.
+    pub fn cpus(&self) -> impl Iterator<Item = u32> {
+        self.0.keys().copied()
+    }
+
+    /// The shares of a CPU's time since an earlier reading; `None` where no tick has passed.
+    #[must_use]
+    pub fn since(&self, earlier: &CpuTimes, cpu: u32) -> Option<Shares> {
+        let (now, then) = (self.0.get(&cpu)?, earlier.0.get(&cpu)?);
+        // The kernel's count of idle time may go backwards by a tick.
+        let passed = |column: usize| now[column].saturating_sub(then[column]);
+        let total = (0..COLUMNS).map(passed).fold(0, u64::saturating_add);
+        let idle = passed(IDLE).saturating_add(passed(WAITS_FOR_DISK));
+        let busy = total.saturating_sub(idle).saturating_sub(passed(STOLEN));
+        let percent = |ticks: u64| 100.0 * ticks as f64 / total as f64;
+        (total > 0).then(|| Shares { busy_percent: percent(busy), steal_percent: percent(passed(STOLEN)) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn shares_are_of_all_time() {
+        let before =
+            CpuTimes::parse(b"cpu  9 9\ncpu0 10 0 10 80 0 0 0 0 0 0\ncpu12 0 0 0 5\nintr 7 0 0\ncpu3 1 1 1 1\n");
+        let after = CpuTimes::parse(b"cpu  9 9\ncpu0 20 5 20 130 5 3 2 15 0 0\ncpu12 0 0 0 5\n");
+        assert_eq!(after.since(&before, 0), Some(Shares { busy_percent: 30.0, steal_percent: 15.0 }));
+        assert_eq!((after.since(&before, 12), after.since(&before, 3)), (None, None));
+        assert_eq!(before.cpus().collect::<Vec<_>>(), [0, 12]);
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_will_do(text: Vec<u8>, ticks: [u64; 8]) {
+            let line = format!("cpu0 {}", ticks.map(|tick| tick.to_string()).join(" "));
+            let (some, other) = (CpuTimes::parse(line.as_bytes()), CpuTimes::parse(&text));
+            let _ = (some.since(&other, 0), other.since(&some, 0));
+            let begun = CpuTimes::parse(b"cpu0 0 0 0 0 0 0 0 0");
+            let shares = some.since(&begun, 0).map_or(0.0, |shares| shares.busy_percent + shares.steal_percent);
+            prop_assert!((0.0..=100.1).contains(&shares));
+        }
+    }
+}

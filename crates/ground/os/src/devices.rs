@@ -1,0 +1,141 @@
+//! Accelerators and fast network cards that a program has open, and the NUMA node that each is next to.
+
+use crate::root::Root;
+
+/// A device of a program.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Device {
+    /// Its file: `/dev/nvidia0`.
+    pub name: String,
+    /// The kind of device: `gpu`, `nic`, or `device` where the bus does not say.
+    pub kind: &'static str,
+    /// Its NUMA node; `None` where the firmware says none.
+    pub node: Option<u32>,
+    /// The CPUs next to it, as a list.
+    pub cpus: Option<String>,
+}
+
+/// Whether this computer has any such device, so that looking for open ones can find something.
+#[must_use]
+pub fn is_any(root: &Root) -> bool {
+    let folders = ["dri", "infiniband", "vfio", "accel"].map(|name| format!("/dev/{name}"));
+    folders.iter().any(|folder| !root.names(folder).is_empty())
+        || root.names("/dev").iter().any(|name| name == "kfd" || numbered(name, "nvidia").is_some())
+}
+
+/// The device behind an open file; `None` for any other file.
+#[must_use]
+pub fn of(root: &Root, file: &str) -> Option<Device> {
+    let (kind, folder) = sysfs(root, file.strip_prefix("/dev/")?)?;
+    let read = |name: &str| root.read(&format!("{}/{name}", folder.as_deref()?)).ok();
+    let kind = kind.unwrap_or_else(|| match read("class").as_deref() {
+        // PCI's base classes: 02 network controllers, 03 displays, 12 accelerators.
+        Some(class) if class.starts_with("0x02") => "nic",
+        Some(class) if class.starts_with("0x03") || class.starts_with("0x12") => "gpu",
+        _ => "device",
+    });
+    // The kernel writes -1 for a device without a node.
+    let node = read("numa_node").and_then(|node| node.parse().ok());
+    Some(Device { name: file.to_owned(), kind, node, cpus: read("local_cpulist").filter(|list| !list.is_empty()) })
+}
+
+/// The kind of device of a file below `/dev`, where its name says so, and the folder of the device.
+fn sysfs(root: &Root, name: &str) -> Option<(Option<&'static str>, Option<String>)> {
+    if let Some(minor) = numbered(name, "nvidia") {
+        return Some((Some("gpu"), nvidia(root, minor)));
+    }
+    // One file for all of AMD's accelerators.
+    if name == "kfd" {
+        return Some((Some("gpu"), None));
+    }
+    let (folder, file) = name.rsplit_once('/')?;
+    let class = |class: &str| Some(format!("/sys/class/{class}/{file}/device"));
+    match folder {
+        "dri" if numbered(file, "renderD").or_else(|| numbered(file, "card")).is_some() => {
+            Some((Some("gpu"), class("drm")))
+        }
+        "accel" if numbered(file, "accel").is_some() => Some((Some("gpu"), class("accel"))),
+        "infiniband" if numbered(file, "uverbs").is_some() => Some((Some("nic"), class("infiniband_verbs"))),
+        "vfio/devices" if numbered(file, "vfio").is_some() => Some((None, class("vfio-dev"))),
+        "vfio" if numbered(file, "").is_some() => {
+            let devices = format!("/sys/kernel/iommu_groups/{file}/devices");
+            Some((None, root.names(&devices).first().map(|first| format!("{devices}/{first}"))))
+        }
+        _ => None,
+    }
+}
+
+/// The number behind the beginning of a name.
+fn numbered<'a>(name: &'a str, beginning: &str) -> Option<&'a str> {
+    let number = name.strip_prefix(beginning)?;
+    (!number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())).then_some(number)
+}
+
+/// The PCI folder of NVIDIA's device of this minor number, which its driver tells below `/proc`.
+fn nvidia(root: &Root, minor: &str) -> Option<String> {
+    let folder = "/proc/driver/nvidia/gpus";
+    let has_minor = |address: &String| {
+        let text = root.read(&format!("{folder}/{address}/information")).unwrap_or_default();
+        crate::small::value_of(&text, "Device Minor").as_deref() == Some(minor)
+    };
+    root.folders(folder).into_iter().find(has_minor).map(|address| format!("/sys/bus/pci/devices/{address}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn computer() -> (tempfile::TempDir, Root) {
+        let folder = tempfile::tempdir().unwrap();
+        let root = Root::new(folder.path());
+        let files = [
+            ("/proc/driver/nvidia/gpus/0000:3b:00.0/information", "Model: x\nDevice Minor: \t 1\n"),
+            ("/sys/bus/pci/devices/0000:3b:00.0/numa_node", "1\n"),
+            ("/sys/bus/pci/devices/0000:3b:00.0/local_cpulist", "8-15\n"),
+            ("/sys/class/infiniband_verbs/uverbs0/device/numa_node", "-1\n"),
+            ("/sys/class/drm/renderD128/device/numa_node", "0\n"),
+            ("/sys/kernel/iommu_groups/7/devices/0000:00:01.0/class", "0x020000\n"),
+        ];
+        for (path, text) in files {
+            std::fs::create_dir_all(root.path(path).parent().unwrap()).unwrap();
+            std::fs::write(root.path(path), text).unwrap();
+        }
+        (folder, root)
+    }
+
+    #[test]
+    fn devices_are_next_to_their_nodes() {
+        let (_folder, root) = computer();
+        let told = |file: &str| of(&root, file).map(|device| (device.kind, device.node, device.cpus));
+        assert_eq!(told("/dev/nvidia1"), Some(("gpu", Some(1), Some("8-15".to_owned()))));
+        assert_eq!(told("/dev/nvidia0"), Some(("gpu", None, None)), "its driver does not say");
+        assert_eq!(told("/dev/infiniband/uverbs0"), Some(("nic", None, None)));
+        assert_eq!(told("/dev/dri/renderD128"), Some(("gpu", Some(0), None)));
+        assert_eq!(told("/dev/vfio/7"), Some(("nic", None, None)));
+        assert_eq!(told("/dev/vfio/8"), Some(("device", None, None)));
+        assert_eq!(told("/dev/kfd"), Some(("gpu", None, None)));
+        for file in
+            ["/dev/null", "/dev/nvidiactl", "/dev/nvidia-uvm", "/dev/vfio/vfio", "/dev/dri/by-path", "socket:[1]"]
+        {
+            assert_eq!(told(file), None, "{file}");
+        }
+    }
+
+    #[test]
+    fn a_computer_without_any_is_not_searched() {
+        let (_folder, root) = computer();
+        assert!(!is_any(&root));
+        std::fs::create_dir_all(root.path("/dev/dri/renderD128")).unwrap();
+        assert!(is_any(&root));
+    }
+
+    proptest! {
+        #[test]
+        fn any_name_will_do(name: String) {
+            static COMPUTER: std::sync::OnceLock<(tempfile::TempDir, Root)> = std::sync::OnceLock::new();
+            let (_, root) = COMPUTER.get_or_init(computer);
+            let _ = of(root, &format!("/dev/{name}"));
+        }
+    }
+}

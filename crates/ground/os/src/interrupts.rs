@@ -1,0 +1,172 @@
+//! Interrupts as the kernel counts them, by source and CPU (`/proc/interrupts`, proc_interrupts(5)).
+//!
+//! On a computer of 256 CPUs the file is a megabyte, so it is read as bytes and only the rows that changed get a name.
+
+use crate::bytes::{self, lines, small, unsigned, words};
+
+/// All counts at one moment.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Interrupts {
+    cpus: Vec<u32>,
+    rows: Vec<Row>,
+    /// The counts of all rows one after the other, each with a column a CPU.
+    counts: Vec<u64>,
+}
+
+/// One source.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Row {
+    label: Vec<u8>,
+    about: Vec<u8>,
+}
+
+/// Interrupts of one source that came to one CPU.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Came {
+    /// The number of the interrupt, or the kernel's letters for it: `24`, `LOC`, `RES`.
+    pub irq: String,
+    /// The driver or device that it is for, or its meaning.
+    pub name: String,
+    /// How many came.
+    pub count: u64,
+}
+
+impl Interrupts {
+    /// Reads the file. Rows without a figure for each CPU (`ERR`, `MIS`) belong to none and are left out.
+    #[must_use]
+    pub fn parse(text: &[u8]) -> Self {
+        let mut lines = lines(text);
+        let header = lines.next().unwrap_or_default();
+        let cpus = words(header).filter_map(|name| small(name.strip_prefix(b"CPU")?)).collect();
+        let mut table = Interrupts { cpus, ..Interrupts::default() };
+        lines.for_each(|line| table.add(line));
+        table
+    }
+
+    fn add(&mut self, line: &[u8]) {
+        let (columns, before) = (self.cpus.len(), self.counts.len());
+        let Some(colon) = line.iter().position(|byte| *byte == b':') else { return };
+        let mut rest = &line[colon + 1..];
+        while self.counts.len() < before + columns {
+            rest = rest.trim_ascii_start();
+            let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+            let Some(count) = unsigned(&rest[..digits]) else { break };
+            self.counts.push(count);
+            rest = &rest[digits..];
+        }
+        match columns > 0 && self.counts.len() == before + columns {
+            true => self.rows.push(Row { label: line[..colon].trim_ascii().to_vec(), about: rest.to_vec() }),
+            false => self.counts.truncate(before),
+        }
+    }
+
+    /// The interrupts that came to a CPU since an earlier reading, most frequent first.
+    #[must_use]
+    pub fn since(&self, earlier: &Interrupts, cpu: u32) -> Vec<Came> {
+        let column = |table: &Interrupts| table.cpus.iter().position(|known| *known == cpu);
+        let (Some(now), Some(then)) = (column(self), column(earlier)) else { return Vec::new() };
+        let came = |at: usize| {
+            let row = &self.rows[at];
+            let before = earlier.place(row, at).map_or(0, |at| earlier.count(at, then));
+            let count = self.count(at, now).saturating_sub(before);
+            (count > 0).then(|| Came { irq: bytes::text(&row.label), name: row.name(), count })
+        };
+        let mut found: Vec<Came> = (0..self.rows.len()).filter_map(came).collect();
+        found.sort_by(|a, b| b.count.cmp(&a.count).then_with(|| a.irq.cmp(&b.irq)));
+        found
+    }
+
+    fn count(&self, row: usize, column: usize) -> u64 {
+        self.counts[row * self.cpus.len() + column]
+    }
+
+    /// Where the same source stands in this reading: at the same place, unless one was added or removed.
+    fn place(&self, row: &Row, guess: usize) -> Option<usize> {
+        let is_same = |other: &Row| other.label == row.label;
+        match self.rows.get(guess).is_some_and(is_same) {
+            true => Some(guess),
+            false => self.rows.iter().position(is_same),
+        }
+    }
+}
+
+impl Row {
+    /// Behind the counts of a numbered interrupt stand its chip, its number there with or before the way that it
+    /// triggers, and its handlers. An interrupt without a handler is called by its chip.
+    fn name(&self) -> String {
+        let about: Vec<&[u8]> = words(&self.about).collect();
+        let is_number = unsigned(&self.label).is_some();
+        let mut owner = if is_number { about.get(2..).unwrap_or_default() } else { &about };
+        if let Some((way, rest)) = owner.split_first()
+            && is_number
+            && [&b"Level"[..], b"Edge"].contains(way)
+        {
+            owner = rest;
+        }
+        bytes::text(&if owner.is_empty() { &about } else { owner }.join(&b' '))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const BEFORE: &str = "           CPU0       CPU3
+ 24:          1          0  IO-APIC   5-edge      ACPI:Ged
+ 36:          0         10 PCI-MSIX-0000:00:02.0   1-edge      virtio1-req.0, spare
+ 57:          0          0  GICv3  27 Level     arch_timer
+ 99:          0          0  GICv3  28
+LOC:        100        200   Local timer interrupts
+ERR:          0
+";
+
+    fn came(irq: &str, name: &str, count: u64) -> Came {
+        Came { irq: irq.to_owned(), name: name.to_owned(), count }
+    }
+
+    #[test]
+    fn the_difference_of_two_readings_is_by_cpu() {
+        let after = BEFORE.replace("         10 PCI", "         17 PCI").replace("        200 ", "        950 ");
+        let after = after.replace(" 24:", " 12:  0  3  chip 1-edge new\n 24:").replace("0  GICv3  28", "1  GICv3  28");
+        let after = after.replace("          0  GICv3  27", "          2  GICv3  27");
+        let (before, after) = (Interrupts::parse(BEFORE.as_bytes()), Interrupts::parse(after.as_bytes()));
+        let wanted = [
+            came("LOC", "Local timer interrupts", 750),
+            came("36", "virtio1-req.0, spare", 7),
+            came("12", "new", 3),
+            came("57", "arch_timer", 2),
+            came("99", "GICv3 28", 1),
+        ];
+        assert_eq!(after.since(&before, 3), wanted);
+        assert!(after.since(&before, 0).is_empty() && after.since(&before, 1).is_empty());
+    }
+
+    #[test]
+    fn nonsense_is_empty() {
+        for text in ["", "CPU0\n:::\n", "no header\n 1: 2 3\n", "CPU0 CPU1\n1: 7\n"] {
+            let table = Interrupts::parse(text.as_bytes());
+            assert!(table.rows.is_empty() && table.counts.is_empty(), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn this_computer_has_some() {
+        let Ok(text) = std::fs::read("/proc/interrupts") else { return eprintln!("skipped: no /proc/interrupts") };
+        let table = Interrupts::parse(&text);
+        assert_eq!(table.counts.len(), table.cpus.len() * table.rows.len());
+        assert!(table.since(&table, table.cpus[0]).is_empty());
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_will_do(mut text: Vec<u8>, cut in 0..BEFORE.len(), header: bool) {
+            if header {
+                text = [&BEFORE.as_bytes()[..cut], &text].concat();
+            }
+            let table = Interrupts::parse(&text);
+            let before = Interrupts::parse(BEFORE.as_bytes());
+            let _ = (table.since(&before, 0), before.since(&table, 3));
+        }
+    }
+}

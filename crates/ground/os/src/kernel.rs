@@ -1,0 +1,129 @@
+//! The scheduler that decides where threads run, and its settings.
+
+use crate::bytes::words;
+use crate::root::Root;
+
+/// The switch of cache-aware scheduling (SCHED_CACHE, Linux 7.2), for root alone.
+const CACHE_AWARE: &str = "/sys/kernel/debug/sched/llc_balancing/enabled";
+
+/// The scheduler's features, for root alone: `SCHED_CACHE` or `NO_SCHED_CACHE` on kernels that have it as one.
+const FEATURES: &str = "/sys/kernel/debug/sched/features";
+
+/// The folder of the scheduler that a program has loaded.
+const LOADED: &str = "/sys/kernel/sched_ext/root";
+
+/// The kernel's scheduler and its settings.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Scheduler {
+    /// The kernel's release.
+    pub release: String,
+    /// The scheduler that a program has loaded (sched_ext); `None` means the kernel's own.
+    pub sched_ext: Option<String>,
+    /// Whether the kernel is to keep the threads of a process near one cache; `None` where it does not know how, or
+    /// this user may not ask.
+    pub cache_aware: Option<bool>,
+    /// Whether it moves memory and threads together (NUMA balancing); `None` where it does not know how.
+    pub numa_balancing: Option<bool>,
+    /// The CPUs among which it does not divide load (`isolcpus`), as a list.
+    pub isolated: String,
+    /// The CPUs without a tick (`nohz_full`), as a list.
+    pub no_hz_full: String,
+}
+
+impl Scheduler {
+    /// Reads the settings.
+    #[must_use]
+    pub fn read(root: &Root) -> Self {
+        let setting = |path: &str| root.read(path).ok();
+        let list = |name: &str| {
+            let text = setting(&format!("/sys/devices/system/cpu/{name}")).unwrap_or_default();
+            // The kernel writes "(null)" where it was given none.
+            if text.starts_with('(') { String::new() } else { text }
+        };
+        let is_loaded = setting("/sys/kernel/sched_ext/state").is_some_and(|state| state == "enabled");
+        let loaded = || setting(&format!("{LOADED}/ops")).unwrap_or_else(|| "a scheduler without a name".into());
+        Scheduler {
+            release: setting("/proc/sys/kernel/osrelease").unwrap_or_default(),
+            sched_ext: is_loaded.then(loaded),
+            cache_aware: setting(CACHE_AWARE)
+                .and_then(|text| is_on(&text))
+                .or_else(|| feature(&setting(FEATURES)?, "SCHED_CACHE")),
+            numa_balancing: setting("/proc/sys/kernel/numa_balancing").and_then(|text| is_on(&text)),
+            isolated: list("isolated"),
+            no_hz_full: list("nohz_full"),
+        }
+    }
+}
+
+/// A switch as debugfs and sysctl write it: `Y`, `0`, or the word in brackets where it has several positions.
+fn is_on(text: &str) -> Option<bool> {
+    let chosen = text.split_once('[').and_then(|(_, rest)| rest.split_once(']')).map_or(text, |(word, _)| word);
+    match chosen.trim() {
+        "" => None,
+        "0" | "N" | "n" | "off" | "never" => Some(false),
+        _ => Some(true),
+    }
+}
+
+fn feature(text: &str, name: &str) -> Option<bool> {
+    words(text.as_bytes()).find_map(|word| match word.strip_prefix(b"NO_") {
+        Some(without) if without == name.as_bytes() => Some(false),
+        None if word == name.as_bytes() => Some(true),
+        _ => None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn computer(files: &[(&str, &str)]) -> Scheduler {
+        let folder = tempfile::tempdir().unwrap();
+        let root = Root::new(folder.path());
+        for (path, text) in files {
+            std::fs::create_dir_all(root.path(path).parent().unwrap()).unwrap();
+            std::fs::write(root.path(path), text).unwrap();
+        }
+        Scheduler::read(&root)
+    }
+
+    #[test]
+    fn a_kernel_that_says_nothing_has_its_own_scheduler() {
+        assert_eq!(computer(&[]), Scheduler::default());
+        assert!(!Scheduler::read(&Root::new("/")).release.is_empty());
+    }
+
+    #[test]
+    fn settings_are_read_where_each_kernel_keeps_them() {
+        let found = computer(&[
+            ("/proc/sys/kernel/osrelease", "7.2.1\n"),
+            ("/proc/sys/kernel/numa_balancing", "2\n"),
+            ("/sys/kernel/sched_ext/state", "enabled\n"),
+            (&format!("{LOADED}/ops"), "lavd_1.0.9\n"),
+            ("/sys/kernel/debug/sched/features", "GENTLE NO_SCHED_CACHE WAKEUP\n"),
+            ("/sys/devices/system/cpu/isolated", "2-3\n"),
+            ("/sys/devices/system/cpu/nohz_full", "  (null)\n".trim_start()),
+        ]);
+        let wanted = Scheduler {
+            release: "7.2.1".into(),
+            sched_ext: Some("lavd_1.0.9".into()),
+            cache_aware: Some(false),
+            numa_balancing: Some(true),
+            isolated: "2-3".into(),
+            no_hz_full: String::new(),
+        };
+        assert_eq!(found, wanted);
+        assert_eq!(computer(&[("/sys/kernel/sched_ext/state", "disabled\n")]).sched_ext, None);
+        assert_eq!(computer(&[(CACHE_AWARE, "1\n"), (FEATURES, "NO_SCHED_CACHE\n")]).cache_aware, Some(true));
+    }
+
+    #[test]
+    fn switches_have_many_spellings() {
+        assert_eq!(["Y", "1", "always [advise] never", "x [never]"].map(is_on), [true, true, true, false].map(Some));
+        assert_eq!(["", "0", "N"].map(is_on), [None, Some(false), Some(false)]);
+        assert_eq!(
+            [feature("A SCHED_CACHE_WAKE", "SCHED_CACHE"), feature("SCHED_CACHE", "SCHED_CACHE")],
+            [None, Some(true)]
+        );
+    }
+}

@@ -1,0 +1,396 @@
+//! NUMA memory policies: the nodes from which the kernel takes a thread's new pages (set_mempolicy(2), numa(7)).
+//!
+//! A policy belongs to a thread. The threads and processes that it creates inherit it, and it survives execve(2). No
+//! system call sets the policy of another thread.
+
+use crate::root::Root;
+use crate::{CpuList, CpuSet};
+use std::fmt;
+use std::io;
+use std::ptr;
+
+/// The kernel's node masks are arrays of this word.
+type Word = libc::c_ulong;
+
+/// Modes, from `include/uapi/linux/mempolicy.h`.
+const DEFAULT: i32 = 0;
+const BIND: i32 = 2;
+const INTERLEAVE: i32 = 3;
+const LOCAL: i32 = 4;
+const WEIGHTED_INTERLEAVE: i32 = 6;
+
+/// The names of the modes in `/proc/PID/numa_maps` (`mpol_to_str` of `mm/mempolicy.c`), by number.
+const NAMES: [&str; 7] = ["default", "prefer", "bind", "interleave", "local", "prefer (many)", "weighted interleave"];
+
+/// The bits of a mode that are flags (`MPOL_MODE_FLAGS`).
+const FLAGS: i32 = 0b111 << 13;
+
+/// Linux stops at 1024 nodes (`NODES_SHIFT`).
+const MOST_NODES: usize = 1024;
+
+/// A memory policy: a mode, and the nodes that it is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MemoryPolicy {
+    mode: i32,
+    nodes: CpuSet,
+}
+
+/// The system call that sets a policy, with everything it needs: making it allocates nothing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PolicyCall {
+    mode: i32,
+    words: Vec<Word>,
+}
+
+/// Why a policy cannot be set.
+#[derive(Debug, thiserror::Error)]
+pub enum PolicyError {
+    /// The kernel was built without NUMA.
+    #[error("this kernel knows no NUMA nodes (CONFIG_NUMA is off), so that all memory is in one place")]
+    NoNuma,
+    /// The system call is filtered.
+    #[error(
+        "the kernel forbids memory policies here, most likely by a container's seccomp profile; allow SYS_NICE \
+         ('docker run --cap-add SYS_NICE')"
+    )]
+    Forbidden,
+    /// Weighted interleaving on an old kernel.
+    #[error("weighted interleaving needs Linux 6.9, and this is Linux {0}; use plain interleaving")]
+    TooOld(String),
+    /// The kernel refused for another reason.
+    #[error("the kernel refused the memory policy {policy}")]
+    Refused {
+        /// The policy.
+        policy: String,
+        /// The kernel's error.
+        source: io::Error,
+    },
+}
+
+/// Why memory cannot come from a node.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NodeError {
+    /// There is no such node.
+    #[error("NUMA node {node} does not exist: this machine has {}", named(.present))]
+    Absent {
+        /// The node asked for.
+        node: u32,
+        /// The nodes that there are.
+        present: CpuSet,
+    },
+    /// The node has CPUs, but no memory.
+    #[error("NUMA node {node} has no memory; these have: {present}")]
+    Bare {
+        /// The node asked for.
+        node: u32,
+        /// The nodes with memory.
+        present: CpuSet,
+    },
+    /// The cpuset leaves it out.
+    #[error("NUMA node {node} is outside the nodes that this process may use, {allowed}: its cpuset forbids it")]
+    Forbidden {
+        /// The node asked for.
+        node: u32,
+        /// The nodes that are allowed.
+        allowed: CpuSet,
+    },
+}
+
+/// The NUMA nodes of this computer that memory can come from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MemoryNodes {
+    /// The nodes that there are.
+    pub present: CpuSet,
+    /// Those with memory.
+    pub with_memory: CpuSet,
+    /// Those that this process's cpuset allows.
+    pub allowed: CpuSet,
+}
+
+impl MemoryPolicy {
+    /// The kernel's own: memory from the node of the CPU that first touches a page, or what the process's mappings say.
+    #[must_use]
+    pub fn usual() -> Self {
+        MemoryPolicy { mode: DEFAULT, nodes: CpuSet::default() }
+    }
+
+    /// Memory from the node of the CPU that first touches a page; from elsewhere where that node is full.
+    #[must_use]
+    pub fn local() -> Self {
+        MemoryPolicy { mode: LOCAL, nodes: CpuSet::default() }
+    }
+
+    /// Memory from these nodes only.
+    #[must_use]
+    pub fn bind(nodes: CpuSet) -> Self {
+        MemoryPolicy { mode: BIND, nodes }
+    }
+
+    /// Pages from each of these nodes in turn.
+    #[must_use]
+    pub fn interleave(nodes: CpuSet) -> Self {
+        MemoryPolicy { mode: INTERLEAVE, nodes }
+    }
+
+    /// Pages from these nodes in turn, by the weights in `/sys/kernel/mm/mempolicy/weighted_interleave` (Linux 6.9).
+    #[must_use]
+    pub fn weighted_interleave(nodes: CpuSet) -> Self {
+        MemoryPolicy { mode: WEIGHTED_INTERLEAVE, nodes }
+    }
+
+    /// The calling thread's.
+    ///
+    /// # Errors
+    /// The kernel's error: `ENOSYS` where it knows no NUMA.
+    pub fn of_caller() -> io::Result<Self> {
+        let mut mode: libc::c_int = 0;
+        let mut words: [Word; MOST_NODES / Word::BITS as usize] = [0; MOST_NODES / Word::BITS as usize];
+        let (mode_at, words_at) = (&raw mut mode, words.as_mut_ptr());
+        // SAFETY: the mode is writable, and so are as many bits of the mask as are said.
+        let status =
+            unsafe { libc::syscall(libc::SYS_get_mempolicy, mode_at, words_at, MOST_NODES, ptr::null::<u8>(), 0) };
+        if status < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        let has = |node: &u32| words[(*node / Word::BITS) as usize] >> (*node % Word::BITS) & 1 == 1;
+        Ok(MemoryPolicy { mode, nodes: (0..MOST_NODES as u32).filter(has).collect() })
+    }
+
+    /// The nodes that it is about; none for a policy that goes by the CPU.
+    #[must_use]
+    pub fn nodes(&self) -> &CpuSet {
+        &self.nodes
+    }
+
+    /// Whether it takes pages from its nodes in turn.
+    #[must_use]
+    pub fn interleaves(&self) -> bool {
+        [INTERLEAVE, WEIGHTED_INTERLEAVE].contains(&(self.mode & !FLAGS))
+    }
+
+    /// The system call that makes it the calling thread's policy.
+    #[must_use]
+    pub fn call(&self) -> PolicyCall {
+        let length = self.nodes.last().map_or(0, |last| last / Word::BITS + 1);
+        let bit = |at: u32, bit: u32| Word::from(self.nodes.contains(at * Word::BITS + bit)) << bit;
+        let word = |at: u32| (0..Word::BITS).fold(0, |word, place| word | bit(at, place));
+        PolicyCall { mode: self.mode, words: (0..length).map(word).collect() }
+    }
+
+    /// Checks that the kernel accepts this policy, on a thread made for that. The caller's policy stays.
+    ///
+    /// # Errors
+    /// [`PolicyError`].
+    pub fn check(&self) -> Result<(), PolicyError> {
+        let call = self.call();
+        let tried = std::thread::scope(|scope| scope.spawn(|| call.make()).join());
+        let tried = tried.unwrap_or_else(|_| Err(io::Error::other("the thread that tried it died")));
+        tried.map_err(|source| self.refusal(source))
+    }
+
+    /// The meaning of a kernel's error for this policy.
+    #[must_use]
+    pub fn refusal(&self, source: io::Error) -> PolicyError {
+        match source.raw_os_error() {
+            Some(libc::ENOSYS) => PolicyError::NoNuma,
+            Some(libc::EPERM) => PolicyError::Forbidden,
+            Some(libc::EINVAL) if self.mode == WEIGHTED_INTERLEAVE => {
+                let release = Root::new("/").read("/proc/sys/kernel/osrelease").unwrap_or_default();
+                PolicyError::TooOld(release)
+            }
+            _ => PolicyError::Refused { policy: self.to_string(), source },
+        }
+    }
+}
+
+impl fmt::Display for MemoryPolicy {
+    /// As `/proc/PID/numa_maps` spells it: `bind:0-1`.
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = usize::try_from(self.mode & !FLAGS).ok().and_then(|mode| NAMES.get(mode));
+        out.write_str(name.unwrap_or(&"unknown"))?;
+        if self.nodes.is_empty() { Ok(()) } else { write!(out, ":{}", ranges(&self.nodes)) }
+    }
+}
+
+/// MemoryNodes as the kernel lists them: `0-1`, where [`CpuList`] would write `0,1`.
+fn ranges(nodes: &CpuSet) -> String {
+    let mut runs: Vec<(u32, u32)> = Vec::new();
+    for node in nodes.iter() {
+        match runs.last_mut() {
+            Some((_, last)) if *last + 1 == node => *last = node,
+            _ => runs.push((node, node)),
+        }
+    }
+    let run = |(first, last): &(u32, u32)| if first == last { first.to_string() } else { format!("{first}-{last}") };
+    runs.iter().map(run).collect::<Vec<_>>().join(",")
+}
+
+impl PolicyCall {
+    /// The number of the system call.
+    pub const NUMBER: libc::c_long = libc::SYS_set_mempolicy;
+
+    /// Sets the calling thread's policy. Safe between fork(2) and execve(2).
+    ///
+    /// # Errors
+    /// The kernel's error.
+    pub fn make(&self) -> io::Result<()> {
+        let mask = if self.words.is_empty() { ptr::null() } else { self.words.as_ptr() };
+        // SAFETY: the kernel reads one bit less than it is told of, and so many are there.
+        let status = unsafe { libc::syscall(PolicyCall::NUMBER, self.mode, mask, self.bits()) };
+        if status < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+    }
+
+    /// The first argument.
+    #[must_use]
+    pub fn mode(&self) -> i32 {
+        self.mode
+    }
+
+    /// The node mask that the second argument points to; where it is empty, the argument is a null pointer.
+    #[must_use]
+    pub fn words(&self) -> &[Word] {
+        &self.words
+    }
+
+    /// The third argument: one more than the bits of the mask, as the kernel takes one off (`get_nodes`).
+    #[must_use]
+    pub fn bits(&self) -> usize {
+        if self.words.is_empty() { 0 } else { self.words.len() * Word::BITS as usize + 1 }
+    }
+}
+
+impl MemoryNodes {
+    /// Those of this computer. A kernel that shows none has node 0.
+    #[must_use]
+    pub fn read(root: &Root) -> Self {
+        let circle = |name: &str| {
+            let text = root.read(&format!("/sys/devices/system/node/{name}")).ok()?;
+            CpuSet::of_list(&text).filter(|nodes| !nodes.is_empty())
+        };
+        let present = circle("online").unwrap_or_else(|| CpuSet::single(0));
+        let with_memory = circle("has_memory").unwrap_or_else(|| present.clone());
+        let status = root.read("/proc/self/status").unwrap_or_default();
+        let allowed = crate::small::value_of(&status, "Mems_allowed_list").and_then(|text| CpuSet::of_list(&text));
+        MemoryNodes { allowed: allowed.unwrap_or_else(|| present.clone()), present, with_memory }
+    }
+
+    /// Checks that memory can come from each of these.
+    ///
+    /// # Errors
+    /// [`NodeError`] for the first from which it cannot.
+    pub fn check(&self, wanted: &CpuSet) -> Result<(), NodeError> {
+        wanted.iter().try_for_each(|node| match node {
+            _ if !self.present.contains(node) => Err(NodeError::Absent { node, present: self.present.clone() }),
+            _ if !self.with_memory.contains(node) => Err(NodeError::Bare { node, present: self.with_memory.clone() }),
+            _ if !self.allowed.contains(node) => Err(NodeError::Forbidden { node, allowed: self.allowed.clone() }),
+            _ => Ok(()),
+        })
+    }
+
+    /// The nodes that memory can come from.
+    #[must_use]
+    pub fn usable(&self) -> CpuSet {
+        self.with_memory.within(&self.allowed)
+    }
+}
+
+fn named(nodes: &CpuSet) -> String {
+    let word = if nodes.only().is_some() { "node" } else { "nodes" };
+    format!("{word} {}", CpuList(nodes.iter().collect()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn nodes(list: &str) -> CpuSet {
+        CpuSet::of_list(list).unwrap()
+    }
+
+    #[test]
+    fn policies_are_spelt_as_the_kernel_does() {
+        let spelt = [
+            (MemoryPolicy::usual(), "default"),
+            (MemoryPolicy::local(), "local"),
+            (MemoryPolicy::bind(nodes("0-1")), "bind:0-1"),
+            (MemoryPolicy::interleave(nodes("0-2,5")), "interleave:0-2,5"),
+            (MemoryPolicy::weighted_interleave(nodes("3")), "weighted interleave:3"),
+            (MemoryPolicy { mode: BIND | 1 << 15, nodes: nodes("1") }, "bind:1"),
+            (MemoryPolicy { mode: 99, nodes: CpuSet::default() }, "unknown"),
+        ];
+        spelt.iter().for_each(|(policy, text)| assert_eq!(policy.to_string(), *text));
+        assert!(MemoryPolicy::interleave(nodes("0")).interleaves() && !MemoryPolicy::bind(nodes("0")).interleaves());
+    }
+
+    #[test]
+    fn masks_have_a_bit_a_node() {
+        let call = MemoryPolicy::bind(nodes("1,64")).call();
+        assert_eq!((call.words(), call.bits()), (&[2, 1][..], 129));
+        let call = MemoryPolicy::local().call();
+        assert_eq!((call.words(), call.bits(), call.mode()), (&[][..], 0, LOCAL));
+    }
+
+    #[test]
+    fn a_thread_has_the_policy_that_it_sets() {
+        let set = |policy: &MemoryPolicy| {
+            let call = policy.call();
+            let set = || call.make().and_then(|()| MemoryPolicy::of_caller());
+            std::thread::scope(|scope| scope.spawn(set).join().unwrap())
+        };
+        let node = MemoryNodes::read(&Root::new("/")).usable().first().unwrap();
+        for policy in [
+            MemoryPolicy::bind(CpuSet::single(node)),
+            MemoryPolicy::interleave(CpuSet::single(node)),
+            MemoryPolicy::local(),
+        ] {
+            match set(&policy) {
+                Ok(found) => assert_eq!(found, policy),
+                Err(error) => return eprintln!("skipped: no memory policies here: {error}"),
+            }
+        }
+        assert!(MemoryPolicy::bind(CpuSet::single(1023)).check().is_err());
+        assert!(MemoryPolicy::local().check().is_ok());
+    }
+
+    #[test]
+    fn errors_say_what_helps() {
+        let told = |policy: MemoryPolicy, code: i32| policy.refusal(io::Error::from_raw_os_error(code)).to_string();
+        assert!(told(MemoryPolicy::local(), libc::ENOSYS).contains("knows no NUMA nodes"));
+        assert!(told(MemoryPolicy::local(), libc::EPERM).contains("--cap-add SYS_NICE"));
+        assert!(
+            told(MemoryPolicy::weighted_interleave(nodes("0")), libc::EINVAL).contains("needs Linux 6.9, and this is")
+        );
+        assert_eq!(told(MemoryPolicy::bind(nodes("9")), libc::EINVAL), "the kernel refused the memory policy bind:9");
+    }
+
+    #[test]
+    fn nodes_are_in_three_circles() {
+        let known = MemoryNodes { present: nodes("0-2"), with_memory: nodes("0,1"), allowed: nodes("0") };
+        assert_eq!(known.check(&nodes("0")), Ok(()));
+        let refusal = |list: &str| known.check(&nodes(list)).unwrap_err().to_string();
+        assert_eq!(refusal("0,7"), "NUMA node 7 does not exist: this machine has nodes 0-2");
+        assert_eq!(refusal("2"), "NUMA node 2 has no memory; these have: 0,1");
+        assert!(refusal("1").starts_with("NUMA node 1 is outside the nodes that this process may use, 0:"));
+        assert_eq!(known.usable(), nodes("0"));
+    }
+
+    #[test]
+    fn nodes_are_read_from_files() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = Root::new(folder.path());
+        let one = MemoryNodes { present: nodes("0"), with_memory: nodes("0"), allowed: nodes("0") };
+        assert_eq!(MemoryNodes::read(&root), one);
+        for (path, text) in [
+            ("sys/devices/system/node/online", "0-3\n"),
+            ("sys/devices/system/node/has_memory", "0,2-3\n"),
+            ("proc/self/status", "Name:\tx\nMems_allowed_list:\t0-2\n"),
+        ] {
+            let path = folder.path().join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        }
+        let read = MemoryNodes::read(&root);
+        assert_eq!(read, MemoryNodes { present: nodes("0-3"), with_memory: nodes("0,2-3"), allowed: nodes("0-2") });
+        assert_eq!(read.usable(), nodes("0,2"));
+    }
+}

@@ -1,0 +1,62 @@
+//! The mounts of this process, from `/proc/self/mountinfo` (proc_pid_mountinfo(5)).
+
+use crate::bytes::{lines, unescaped, words};
+use crate::root::Root;
+
+/// One mount.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Mount {
+    /// The folder of the file system that is mounted; `/` for all of it.
+    pub root: String,
+    /// The folder where it is mounted.
+    pub folder: String,
+    /// The kind of file system: `proc`, `cgroup2`.
+    pub kind: String,
+    /// The options of the file system; those of version 1 control groups name the controllers.
+    pub options: Vec<String>,
+}
+
+impl Mount {
+    fn parse(line: &[u8]) -> Option<Self> {
+        let mut front = words(line).skip(3);
+        let (root, folder) = (front.next()?, front.next()?);
+        // Any number of optional fields comes before the hyphen.
+        let mut back = front.skip_while(|word| *word != b"-").skip(1);
+        let (kind, _source, options) = (back.next()?, back.next()?, back.next().unwrap_or_default());
+        let options = options.split(|byte| *byte == b',').map(unescaped).collect();
+        Some(Mount { root: unescaped(root), folder: unescaped(folder), kind: unescaped(kind), options })
+    }
+}
+
+/// The mounts in the order in which they were made; none where the file cannot be read.
+#[must_use]
+pub fn all(root: &Root) -> Vec<Mount> {
+    let text = root.read("/proc/self/mountinfo").unwrap_or_default();
+    lines(text.as_bytes()).filter_map(Mount::parse).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn optional_fields_are_skipped() {
+        let line = b"36 35 98:0 /mnt1 /my\\040folder rw,noatime master:1 shared:2 - cgroup cgroup rw,cpu,cpuacct";
+        let mount = Mount::parse(line).unwrap();
+        assert_eq!(
+            (mount.root.as_str(), mount.folder.as_str(), mount.kind.as_str()),
+            ("/mnt1", "/my folder", "cgroup")
+        );
+        assert_eq!(mount.options, ["rw", "cpu", "cpuacct"]);
+        assert_eq!(Mount::parse(b"36 35 98:0 / /mnt rw"), None);
+        assert!(all(&Root::new("/")).iter().any(|mount| mount.folder == "/proc" && mount.kind == "proc"));
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_will_do(line: Vec<u8>) {
+            let _ = Mount::parse(&line);
+        }
+    }
+}

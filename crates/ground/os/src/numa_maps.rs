@@ -1,0 +1,182 @@
+//! Where the memory of a process is: `/proc/PID/numa_maps` (proc_pid_numa_maps(5)), `smaps_rollup` and `statm`.
+
+use crate::bytes::{self, lines, small, unsigned, value, words};
+use std::collections::BTreeMap;
+
+/// The bytes on each NUMA node.
+pub type OnNodes = BTreeMap<u32, u64>;
+
+/// One mapping of a process's memory.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Mapping {
+    /// The first address, in hexadecimal.
+    pub address: String,
+    /// The memory policy as the kernel writes it: `default`, `bind:0`, `interleave:0-1`, `prefer (many):0`.
+    pub policy: String,
+    /// Its file, or `heap`, `stack`, `anonymous`.
+    pub name: String,
+    /// The bytes on each node.
+    pub nodes: OnNodes,
+    /// The bytes of one page.
+    pub page_bytes: u64,
+    /// Whether a file or shared memory is behind it, whose pages other processes may have brought where they are.
+    pub has_file: bool,
+    /// Whether its pages come from the pool of huge pages (hugetlbfs).
+    pub is_huge: bool,
+}
+
+impl Mapping {
+    /// The bytes on all nodes.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.nodes.values().fold(0, |sum, bytes| sum.saturating_add(*bytes))
+    }
+
+    /// Reads a line; `None` where it is not one.
+    fn parse(line: &[u8]) -> Option<Self> {
+        let mut words = words(line).peekable();
+        let address = words.next().filter(|address| address.iter().all(u8::is_ascii_hexdigit))?;
+        let mut policy = bytes::text(words.next()?);
+        // Two policies have names of two words: `weighted interleave:0-1`, `prefer (many):0`.
+        if let Some(more) = words.next_if(|word| word.starts_with(b"(") || policy == "weighted") {
+            policy = format!("{policy} {}", bytes::text(more));
+        }
+        let mut mapping = Mapping { address: bytes::text(address), policy, ..Mapping::default() };
+        let mut pages = Vec::new();
+        for word in words {
+            mapping.take(word, &mut pages);
+        }
+        // Kernels before 4.0 do not write the size of a page; small ones have 4 KiB on most processors.
+        let page_bytes = if mapping.page_bytes == 0 { 4096 } else { mapping.page_bytes };
+        for (node, count) in pages {
+            let bytes = mapping.nodes.entry(node).or_default();
+            *bytes = bytes.saturating_add(page_bytes.saturating_mul(count));
+        }
+        if mapping.name.is_empty() {
+            "anonymous".clone_into(&mut mapping.name);
+        }
+        Some(Mapping { page_bytes, ..mapping })
+    }
+
+    fn take(&mut self, word: &[u8], pages: &mut Vec<(u32, u64)>) {
+        let (key, value) = match word.iter().position(|byte| *byte == b'=') {
+            Some(at) => (&word[..at], &word[at + 1..]),
+            None => (word, &b""[..]),
+        };
+        match key {
+            b"file" => {
+                self.name = bytes::unescaped(value);
+                self.has_file = true;
+            }
+            b"heap" | b"stack" => self.name = bytes::text(key),
+            b"huge" => self.is_huge = true,
+            b"kernelpagesize_kB" => self.page_bytes = unsigned(value).unwrap_or(0).saturating_mul(1024),
+            [b'N', node @ ..] => {
+                pages.extend(small(node).zip(unsigned(value)));
+            }
+            _ => {}
+        }
+    }
+}
+
+/// The mappings that have memory, in the order of their addresses.
+#[must_use]
+pub fn parse(text: &[u8]) -> Vec<Mapping> {
+    lines(text).filter_map(Mapping::parse).filter(|mapping| !mapping.nodes.is_empty()).collect()
+}
+
+/// The sums of a process's memory, from `smaps_rollup` (Documentation/filesystems/proc.rst).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Resident {
+    /// All of it, in bytes.
+    pub bytes: u64,
+    /// The part in huge pages, transparent ones and those of the pool.
+    pub huge_bytes: u64,
+}
+
+impl Resident {
+    /// Reads `smaps_rollup`; `None` where it does not say how much there is.
+    #[must_use]
+    pub fn parse(text: &[u8]) -> Option<Self> {
+        let bytes_of = |key: &[u8]| {
+            let kib = value(text, key)?.strip_suffix(b"kB")?.trim_ascii();
+            unsigned(kib)?.checked_mul(1024)
+        };
+        // The pool's pages are not in `Rss`.
+        let pool = [&b"Shared_Hugetlb"[..], b"Private_Hugetlb"].into_iter().filter_map(bytes_of);
+        let pool = pool.fold(0, u64::saturating_add);
+        let large = [&b"AnonHugePages"[..], b"ShmemPmdMapped", b"FilePmdMapped"].into_iter().filter_map(bytes_of);
+        Some(Resident {
+            bytes: bytes_of(b"Rss")?.saturating_add(pool),
+            huge_bytes: large.fold(pool, u64::saturating_add),
+        })
+    }
+
+    /// Reads `statm` (proc_pid_statm(5)), which counts in pages and does not know huge ones.
+    #[must_use]
+    pub fn of_statm(text: &[u8], page_bytes: u64) -> Option<Self> {
+        let pages = unsigned(words(text).nth(1)?)?;
+        Some(Resident { bytes: pages.checked_mul(page_bytes)?, huge_bytes: 0 })
+    }
+}
+
+/// The bytes of an ordinary page on this computer.
+#[must_use]
+pub fn page_bytes() -> u64 {
+    // SAFETY: the call touches nothing.
+    u64::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap_or(4096)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const TEXT: &str = "\
+5643e5511000 default file=/usr/bin/a\\040cat mapped=2 N0=2 kernelpagesize_kB=4
+564403205000 bind:0 heap anon=4 dirty=4 active=0 N0=3 N1=1 kernelpagesize_kB=4
+7fa2fcb04000 weighted interleave:0-1 anon=1 dirty=1 N1=1 kernelpagesize_kB=2048 huge
+7fa2fcb26000 prefer (many):0 stack anon=1 N0=1 kernelpagesize_kB=4
+7fa2fcb27000 prefer=static:1 anon=1 N7=2
+7fa2fcb28000 default
+nonsense default N0=1
+";
+
+    #[test]
+    fn mappings_are_read_as_the_kernel_writes_them() {
+        let found = parse(TEXT.as_bytes());
+        let told = |mapping: &Mapping| (mapping.name.clone(), mapping.policy.clone(), mapping.bytes());
+        let wanted = [
+            ("/usr/bin/a cat", "default", 8192),
+            ("heap", "bind:0", 16384),
+            ("anonymous", "weighted interleave:0-1", 2 << 20),
+            ("stack", "prefer (many):0", 4096),
+            ("anonymous", "prefer=static:1", 8192),
+        ];
+        let wanted = wanted.map(|(name, policy, bytes)| (name.to_owned(), policy.to_owned(), bytes));
+        assert_eq!(found.iter().map(told).collect::<Vec<_>>(), wanted);
+        assert_eq!(found[1].nodes, OnNodes::from([(0, 12288), (1, 4096)]));
+        assert!(found[2].is_huge && found[2].page_bytes == 2 << 20 && !found[0].is_huge);
+        assert!(found[0].has_file && !found[1].has_file);
+    }
+
+    #[test]
+    fn sums_hold_both_kinds_of_huge_pages() {
+        let text = b"1-2 ---p 0 00:00 0 [rollup]\nRss: 100 kB\nAnonHugePages: 40 kB\nPrivate_Hugetlb: 8 kB\n";
+        assert_eq!(Resident::parse(text), Some(Resident { bytes: 108 << 10, huge_bytes: 48 << 10 }));
+        assert_eq!((Resident::parse(b""), Resident::parse(b"Rss: x kB")), (None, None));
+        let statm = Resident::of_statm(b"900 3 1 1 0 1 0\n", 4096);
+        assert_eq!(statm, Some(Resident { bytes: 12288, huge_bytes: 0 }));
+        assert_eq!(Resident::of_statm(b"900", 4096), None);
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_will_do(text: Vec<u8>, at in 0..TEXT.len(), byte: u8) {
+            let _ = (parse(&text), Resident::parse(&text), Resident::of_statm(&text, 4096));
+            let mut changed = TEXT.as_bytes().to_vec();
+            changed[at] = byte;
+            let _ = parse(&changed);
+        }
+    }
+}

@@ -1,0 +1,200 @@
+//! The NUMA nodes on which a process's pages are, and the policies of its mappings (proc_pid_numa_maps(5)).
+
+use crate::root::{FileError, Root};
+use crate::{CpuSet, Tid};
+use std::collections::BTreeMap;
+use std::io::{self, BufRead, BufReader};
+use std::ptr;
+
+/// The names of policies that hold a space; the others end at the first one.
+const LONG_NAMES: [&str; 2] = ["prefer (many)", "weighted interleave"];
+
+/// The bytes of a process on each NUMA node.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Pages {
+    /// Bytes that the process allocated itself: heap, stacks, anonymous mappings.
+    pub own_bytes: BTreeMap<u32, u64>,
+    /// Bytes of files and of shared memory, some of which other processes may have brought there.
+    pub shared_bytes: BTreeMap<u32, u64>,
+    /// The policies of the mappings with own pages, with the bytes under each.
+    pub policies: BTreeMap<String, u64>,
+}
+
+/// One line of `numa_maps`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Mapping<'a> {
+    policy: &'a str,
+    /// Whether its pages are a file's, or shared memory.
+    is_shared: bool,
+    page_bytes: u64,
+    /// Pages on each node.
+    pages: Vec<(u32, u64)>,
+}
+
+impl Pages {
+    /// The pages of a process. The kernel walks through all of its page tables for that: some milliseconds for each
+    /// gigabyte.
+    ///
+    /// # Errors
+    /// The kernel's error: the process has gone, belongs to another user, or the kernel knows no NUMA.
+    pub fn of_process(root: &Root, pid: Tid) -> io::Result<Self> {
+        let file = std::fs::File::open(root.path(&format!("/proc/{pid}/numa_maps")))?;
+        let mut found = Pages::default();
+        for line in BufReader::new(file).split(b'\n') {
+            found.add(&String::from_utf8_lossy(&line?));
+        }
+        Ok(found)
+    }
+
+    /// Adds the pages of a line; one that cannot be understood is left out.
+    fn add(&mut self, line: &str) {
+        let Some(mapping) = mapping(line) else { return };
+        let to = if mapping.is_shared { &mut self.shared_bytes } else { &mut self.own_bytes };
+        let mut sum: u64 = 0;
+        for (node, pages) in &mapping.pages {
+            let bytes = pages.saturating_mul(mapping.page_bytes);
+            let on_node = to.entry(*node).or_default();
+            *on_node = on_node.saturating_add(bytes);
+            sum = sum.saturating_add(bytes);
+        }
+        if !mapping.is_shared && sum > 0 {
+            let under = self.policies.entry(mapping.policy.to_owned()).or_default();
+            *under = under.saturating_add(sum);
+        }
+    }
+
+    /// The nodes with pages of either kind, ascending.
+    #[must_use]
+    pub fn nodes(&self) -> CpuSet {
+        self.own_bytes.keys().chain(self.shared_bytes.keys()).copied().collect()
+    }
+
+    /// The process's own bytes on nodes outside these.
+    #[must_use]
+    pub fn own_outside(&self, nodes: &CpuSet) -> u64 {
+        self.own_bytes.iter().filter(|(node, _)| !nodes.contains(**node)).map(|(_, bytes)| bytes).sum()
+    }
+
+    /// All of the process's own bytes.
+    #[must_use]
+    pub fn own(&self) -> u64 {
+        self.own_bytes.values().sum()
+    }
+}
+
+/// The policy of a thread, in the kernel's words: `bind:0`. It is read from the first mapping that has none of its own,
+/// which is the first of nearly all programs.
+///
+/// # Errors
+/// [`FileError`]: the thread has gone, belongs to another user, or the kernel knows no NUMA.
+pub fn policy_of_thread(root: &Root, tid: Tid) -> Result<Option<String>, FileError> {
+    let path = format!("/proc/{tid}/task/{tid}/numa_maps");
+    let at = |source| FileError { path: path.clone(), source };
+    let file = std::fs::File::open(root.path(&path)).map_err(at)?;
+    let mut line = String::new();
+    // The kernel fills its buffer with some lines, and not with all: a page is read.
+    BufReader::with_capacity(4096, file).read_line(&mut line).map_err(at)?;
+    Ok(split(&line).map(|(policy, _)| policy.to_owned()))
+}
+
+/// Moves the pages of a process from some nodes to others (migrate_pages(2)). Returns the number of pages that the
+/// kernel did not move.
+///
+/// # Errors
+/// The kernel's error: `EPERM` for another user's process, or where its cpuset leaves the nodes out.
+pub fn migrate(pid: Tid, from: &CpuSet, to: &CpuSet) -> io::Result<u64> {
+    let (from, to) = (words(from), words(to));
+    let length = from.len().max(to.len());
+    let padded = |mut words: Vec<libc::c_ulong>| {
+        words.resize(length, 0);
+        words
+    };
+    let (from, to) = (padded(from), padded(to));
+    let bits = length * libc::c_ulong::BITS as usize + 1;
+    let at = |words: &[libc::c_ulong]| if words.is_empty() { ptr::null() } else { words.as_ptr() };
+    // SAFETY: the kernel reads one bit less than it is told of from each mask, and so many are there.
+    let left = unsafe { libc::syscall(libc::SYS_migrate_pages, pid, bits, at(&from), at(&to)) };
+    u64::try_from(left).map_err(|_| io::Error::last_os_error())
+}
+
+fn words(nodes: &CpuSet) -> Vec<libc::c_ulong> {
+    crate::mempolicy::MemoryPolicy::bind(nodes.clone()).call().words().to_vec()
+}
+
+/// The policy of a line, and what stands behind it.
+fn split(line: &str) -> Option<(&str, &str)> {
+    let (_, rest) = line.trim_end().split_once(' ')?;
+    let name = LONG_NAMES.iter().find(|name| rest.starts_with(**name)).map_or(0, |name| name.len());
+    let end = rest[name..].find(' ').map_or(rest.len(), |at| name + at);
+    Some((&rest[..end], &rest[end..]))
+}
+
+fn mapping(line: &str) -> Option<Mapping<'_>> {
+    let (policy, rest) = split(line)?;
+    let mut found = Mapping { policy, is_shared: false, page_bytes: 4096, pages: Vec::new() };
+    for word in rest.split_ascii_whitespace() {
+        let (key, value) = word.split_once('=').unwrap_or((word, ""));
+        match key.strip_prefix('N').and_then(|node| node.parse().ok()) {
+            Some(node) => found.pages.push((node, value.parse().ok()?)),
+            None if key == "file" => found.is_shared = true,
+            None if key == "kernelpagesize_kB" => found.page_bytes = value.parse::<u64>().ok()?.checked_mul(1024)?,
+            None => {}
+        }
+    }
+    Some(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn pages(text: &str) -> Pages {
+        let mut found = Pages::default();
+        text.lines().for_each(|line| found.add(line));
+        found
+    }
+
+    #[test]
+    fn own_pages_are_told_from_those_of_files() {
+        let found = pages(
+            "556a default file=/usr/bin/cat mapped=3 N0=2 N1=1 kernelpagesize_kB=4\n\
+             7f00 bind:1 heap anon=5 dirty=5 N1=5 kernelpagesize_kB=4\n\
+             7f10 weighted interleave:0-1 anon=2 dirty=2 active=0 N0=1 N1=1 kernelpagesize_kB=2048\n\
+             7f20 prefer (many):0 stack anon=1 N0=1 kernelpagesize_kB=4\n\
+             7f30 default\n",
+        );
+        assert_eq!(found.shared_bytes, BTreeMap::from([(0, 8192), (1, 4096)]));
+        assert_eq!(found.own_bytes, BTreeMap::from([(0, (2048 + 4) << 10), (1, (2048 + 20) << 10)]));
+        let policies: Vec<_> = found.policies.keys().map(String::as_str).collect();
+        assert_eq!(policies, ["bind:1", "prefer (many):0", "weighted interleave:0-1"]);
+        assert_eq!(found.own_outside(&CpuSet::single(0)), (2048 + 20) << 10);
+        assert_eq!(found.nodes().to_string(), "0,1");
+    }
+
+    #[test]
+    fn this_process_has_pages_and_a_policy() {
+        let root = Root::new("/");
+        let pid = std::process::id() as Tid;
+        let Ok(found) = Pages::of_process(&root, pid) else { return eprintln!("skipped: no numa_maps here") };
+        assert!(found.own() > 0 && !found.nodes().is_empty());
+        let policy = policy_of_thread(&root, pid).unwrap().unwrap();
+        assert!(!policy.contains(' ') || policy.contains(':'), "{policy}");
+    }
+
+    #[test]
+    fn nothing_moves_from_nowhere() {
+        let pid = std::process::id() as Tid;
+        match migrate(pid, &CpuSet::single(0), &CpuSet::single(0)) {
+            Ok(left) => assert_eq!(left, 0),
+            Err(error) => eprintln!("skipped: no pages can be moved here: {error}"),
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_line_is_too_broken(line in "[0-9a-fN=:, ()kBpreferanywightdlbo]{0,60}") {
+            pages(&line);
+        }
+    }
+}

@@ -1,0 +1,210 @@
+//! `/proc` held open, with one buffer for all its small files: a look at 10,000 threads takes a fraction of a second.
+
+use crate::root::Root;
+use crate::{Tid, bytes};
+use rustix::fs::{AtFlags, CWD, Mode, OFlags, RawDir, openat, readlinkat_raw, statat};
+use std::fmt::{self, Write};
+use std::io;
+use std::mem::MaybeUninit;
+use std::os::fd::OwnedFd;
+
+/// The bytes of the buffer at the beginning: more than any `stat` or `status` file has.
+const FIRST_BYTES: usize = 1 << 14;
+
+/// The bytes of directory entries that one call brings: about 1000 of them.
+const ENTRIES_BYTES: usize = 1 << 15;
+
+/// The longest target of a link that is read whole, in bytes (`PATH_MAX` of limits.h).
+const LONGEST_LINK: usize = 4096;
+
+/// The folder `/proc`, held open.
+#[derive(Debug)]
+pub struct ProcFolder {
+    folder: OwnedFd,
+    buffer: Vec<u8>,
+    entries: Vec<MaybeUninit<u8>>,
+    path: String,
+}
+
+impl ProcFolder {
+    /// Opens it.
+    ///
+    /// # Errors
+    /// The kernel's error: nothing is mounted there.
+    pub fn open(root: &Root) -> io::Result<Self> {
+        let folder = openat(CWD, root.path("/proc"), folder_flags(), Mode::empty())?;
+        let (buffer, entries) = (vec![0; FIRST_BYTES], vec![MaybeUninit::uninit(); ENTRIES_BYTES]);
+        Ok(ProcFolder { folder, buffer, entries, path: String::new() })
+    }
+
+    /// The bytes of a file below it, until the next one is read.
+    ///
+    /// # Errors
+    /// The kernel's error: `ENOENT` and `ESRCH` where the process has ended, `EACCES` and `EPERM` where it belongs to
+    /// another user.
+    pub fn read(&mut self, path: fmt::Arguments<'_>) -> io::Result<&[u8]> {
+        let file = self.at(path, OFlags::RDONLY | OFlags::CLOEXEC)?;
+        let mut length = 0;
+        loop {
+            let taken = rustix::io::read(&file, &mut self.buffer[length..])?;
+            length += taken;
+            match taken {
+                0 => return Ok(&self.buffer[..length]),
+                _ if length == self.buffer.len() => self.buffer.resize(2 * length, 0),
+                _ => {}
+            }
+        }
+    }
+
+    /// The bytes of a file whose content the kernel writes in one piece (`stat`, `schedstat`, `status`): a single call
+    /// reads it, where [`ProcFolder::read`] makes another to find its end.
+    ///
+    /// # Errors
+    /// As [`ProcFolder::read`].
+    pub fn read_once(&mut self, path: fmt::Arguments<'_>) -> io::Result<&[u8]> {
+        let file = self.at(path, OFlags::RDONLY | OFlags::CLOEXEC)?;
+        let length = rustix::io::read(&file, &mut self.buffer[..])?;
+        Ok(&self.buffer[..length])
+    }
+
+    /// A thread's `stat` line.
+    ///
+    /// # Errors
+    /// As [`ProcFolder::read`].
+    pub fn stat(&mut self, pid: Tid, tid: Tid) -> io::Result<&[u8]> {
+        self.read_once(format_args!("{pid}/task/{tid}/stat"))
+    }
+
+    /// A thread's `schedstat` line.
+    ///
+    /// # Errors
+    /// As [`ProcFolder::read`].
+    pub fn schedstat(&mut self, pid: Tid, tid: Tid) -> io::Result<&[u8]> {
+        self.read_once(format_args!("{pid}/task/{tid}/schedstat"))
+    }
+
+    /// A thread's `status` file.
+    ///
+    /// # Errors
+    /// As [`ProcFolder::read`].
+    pub fn status(&mut self, pid: Tid, tid: Tid) -> io::Result<&[u8]> {
+        self.read_once(format_args!("{pid}/task/{tid}/status"))
+    }
+
+    /// The names in a folder below it that are numbers, ascending: processes, threads, open files.
+    ///
+    /// # Errors
+    /// As [`ProcFolder::read`].
+    pub fn numbers(&mut self, path: fmt::Arguments<'_>) -> io::Result<Vec<Tid>> {
+        let folder = self.at(path, folder_flags())?;
+        let mut entries = RawDir::new(folder, &mut self.entries);
+        let mut found = Vec::new();
+        while let Some(entry) = entries.next() {
+            found.extend(bytes::small::<u32>(entry?.file_name().to_bytes()).and_then(|it| Tid::try_from(it).ok()));
+        }
+        found.sort_unstable();
+        Ok(found)
+    }
+
+    /// The number of folders in a folder below it, as its count of links says: without reading it.
+    ///
+    /// # Errors
+    /// As [`ProcFolder::read`].
+    pub fn folders(&mut self, path: fmt::Arguments<'_>) -> io::Result<u64> {
+        self.spell(path);
+        #[allow(clippy::useless_conversion, reason = "the count has 32 bits on some processors")]
+        let links = u64::from(statat(&self.folder, &*self.path, AtFlags::empty())?.st_nlink);
+        // One link is its own name and one its dot. File systems that do not count write 1.
+        Ok(links.saturating_sub(2))
+    }
+
+    /// The target of a link below it.
+    ///
+    /// # Errors
+    /// As [`ProcFolder::read`].
+    pub fn link(&mut self, path: fmt::Arguments<'_>) -> io::Result<String> {
+        self.spell(path);
+        if self.buffer.len() < LONGEST_LINK {
+            self.buffer.resize(LONGEST_LINK, 0);
+        }
+        let length = readlinkat_raw(&self.folder, &*self.path, &mut self.buffer[..])?;
+        Ok(bytes::text(&self.buffer[..length]))
+    }
+
+    fn at(&mut self, path: fmt::Arguments<'_>, flags: OFlags) -> io::Result<OwnedFd> {
+        self.spell(path);
+        Ok(openat(&self.folder, &*self.path, flags, Mode::empty())?)
+    }
+
+    fn spell(&mut self, path: fmt::Arguments<'_>) {
+        self.path.clear();
+        // Writing to a `String` does not fail.
+        let _ = self.path.write_fmt(path);
+    }
+}
+
+fn folder_flags() -> OFlags {
+    OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC
+}
+
+/// Whether an error means that the process or thread has ended.
+#[must_use]
+pub fn has_gone(error: &io::Error) -> bool {
+    matches!(error.raw_os_error(), Some(libc::ENOENT | libc::ESRCH))
+}
+
+/// Whether an error means that this user may not look.
+#[must_use]
+pub fn is_refused(error: &io::Error) -> bool {
+    matches!(error.raw_os_error(), Some(libc::EACCES | libc::EPERM))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn made() -> (tempfile::TempDir, ProcFolder) {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir_all(folder.path().join("proc/7/task/12")).unwrap();
+        std::fs::create_dir_all(folder.path().join("proc/7/task/9")).unwrap();
+        std::fs::create_dir_all(folder.path().join("proc/7/task/other")).unwrap();
+        let held = ProcFolder::open(&Root::new(folder.path())).unwrap();
+        (folder, held)
+    }
+
+    #[test]
+    fn files_of_any_length_are_read_whole() {
+        let (folder, mut held) = made();
+        for length in [0, 5, FIRST_BYTES - 1, FIRST_BYTES, FIRST_BYTES + 1, 100_000] {
+            std::fs::write(folder.path().join("proc/7/maps"), "x".repeat(length)).unwrap();
+            assert_eq!(held.read(format_args!("7/{}", "maps")).unwrap().len(), length);
+        }
+        assert_eq!(held.read_once(format_args!("7/maps")).unwrap().len(), 100_000, "the buffer has grown");
+    }
+
+    #[test]
+    fn numbers_are_sorted_and_other_names_left_out() {
+        let (_folder, mut held) = made();
+        assert_eq!(held.numbers(format_args!("7/task")).unwrap(), [9, 12]);
+        assert_eq!(held.numbers(format_args!(".")).unwrap(), [7]);
+        assert!(has_gone(&held.numbers(format_args!("8/task")).unwrap_err()));
+        assert!(has_gone(&held.read(format_args!("8/stat")).unwrap_err()));
+    }
+
+    #[test]
+    fn links_are_read() {
+        let (folder, mut held) = made();
+        std::os::unix::fs::symlink("/usr/bin/some program", folder.path().join("proc/7/exe")).unwrap();
+        assert_eq!(held.link(format_args!("7/exe")).unwrap(), "/usr/bin/some program");
+        assert!(!is_refused(&held.link(format_args!("7/cwd")).unwrap_err()));
+    }
+
+    #[test]
+    fn this_process_is_there() {
+        let mut held = ProcFolder::open(&Root::new("/")).unwrap();
+        let own = std::process::id() as Tid;
+        assert!(held.numbers(format_args!(".")).unwrap().contains(&own));
+        assert!(held.folders(format_args!("{own}/task")).unwrap() > 0 && held.folders(format_args!("x")).is_err());
+        assert!(held.read_once(format_args!("{own}/task/{own}/stat")).unwrap().len() > 50);
+    }
+}

@@ -1,0 +1,235 @@
+//! How the scheduler treats a thread: `stat`, `schedstat`, `status` and `sched` in `/proc/PID/task/TID`.
+//!
+//! The parsers take bytes and allocate nothing, as a look at a computer reads tens of thousands of these files.
+
+use crate::bytes::{self, lines, signed, small, unsigned, value, words};
+use crate::{CpuSet, Tid};
+
+/// `PF_KTHREAD` of `include/linux/sched.h`: a thread of the kernel.
+const KERNEL_THREAD: u64 = 0x0020_0000;
+
+/// The scheduling policies by their numbers (`SCHED_OTHER` and so on in `include/uapi/linux/sched.h`); 4 was never
+/// used.
+const POLICIES: [&str; 8] = ["other", "fifo", "rr", "batch", "4", "idle", "deadline", "ext"];
+
+/// A line of a thread's `stat` file (proc_pid_stat(5)), as far as it concerns the scheduler.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stat<'a> {
+    /// The thread's name, at most 15 bytes.
+    pub name: &'a [u8],
+    /// The letter of its state.
+    pub state: u8,
+    /// The process that started its process, or adopted it.
+    pub parent: Tid,
+    /// Whether it belongs to the kernel.
+    pub is_kernel: bool,
+    /// The time on a CPU, in clock ticks.
+    pub run_ticks: u64,
+    /// The nice value.
+    pub nice: i32,
+    /// When it started, in clock ticks after the boot.
+    pub started_ticks: u64,
+    /// The CPU that it last ran on; `None` on kernels whose line ends before that.
+    pub cpu: Option<u32>,
+    /// The priority of a real-time policy; 0 for others.
+    pub real_time_priority: u32,
+    /// The number of its policy.
+    pub policy: u32,
+}
+
+impl<'a> Stat<'a> {
+    /// Reads a line. The name stands in parentheses and may hold some itself.
+    #[must_use]
+    pub fn parse(line: &'a [u8]) -> Option<Self> {
+        let opened = line.iter().position(|byte| *byte == b'(')?;
+        let closed = line.iter().rposition(|byte| *byte == b')').filter(|closed| *closed > opened)?;
+        // Fields are counted from 1 in the manual, and the first behind the name is the third.
+        let mut fields = words(&line[closed + 1..]);
+        let mut next = 3;
+        let mut field = |number: usize| {
+            let skipped = number - next;
+            next = number + 1;
+            fields.nth(skipped)
+        };
+        Some(Stat {
+            name: &line[opened + 1..closed],
+            state: *field(3)?.first()?,
+            parent: small::<u32>(field(4)?).and_then(|parent| Tid::try_from(parent).ok())?,
+            is_kernel: unsigned(field(9)?)? & KERNEL_THREAD != 0,
+            run_ticks: unsigned(field(14)?)?.saturating_add(unsigned(field(15)?)?),
+            nice: signed(field(19)?).and_then(|nice| i32::try_from(nice).ok())?,
+            started_ticks: unsigned(field(22)?)?,
+            cpu: field(39).and_then(small),
+            real_time_priority: field(40).and_then(small).unwrap_or(0),
+            policy: field(41).and_then(small).unwrap_or(0),
+        })
+    }
+
+    /// Whether the thread has ended, and only its parent has not asked how.
+    #[must_use]
+    pub fn has_ended(&self) -> bool {
+        [b'Z', b'X'].contains(&self.state)
+    }
+
+    /// The thread's name as text.
+    #[must_use]
+    pub fn name(&self) -> String {
+        bytes::text(self.name)
+    }
+}
+
+/// The word for a policy's number: `other`, `fifo`; the number itself for one that is not known.
+#[must_use]
+pub fn policy_name(policy: u32) -> String {
+    POLICIES.get(policy as usize).map_or_else(|| policy.to_string(), |name| (*name).to_owned())
+}
+
+/// The times of a thread since it began (`schedstat`, sched-stats.rst).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Times {
+    /// The time on a CPU, in nanoseconds. A thread that runs is counted up to its last tick.
+    pub run_ns: u64,
+    /// The time in which it was ready and another thread had the CPU; `None` where the kernel does not count it.
+    pub wait_ns: Option<u64>,
+}
+
+impl Times {
+    /// Reads a `schedstat` file.
+    #[must_use]
+    pub fn parse(counts: &[u8]) -> Option<Self> {
+        let mut counts = words(counts);
+        Some(Times { run_ns: unsigned(counts.next()?)?, wait_ns: Some(unsigned(counts.next()?)?) })
+    }
+}
+
+/// A thread's `status` file (proc_pid_status(5)), as far as it concerns seats.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Status<'a> {
+    /// The user that the process acts for.
+    pub user: Option<u32>,
+    /// The process of the thread.
+    pub pid: Option<Tid>,
+    /// The CPUs that the thread may run on, as a list.
+    pub cpus: &'a [u8],
+    /// Switches because it waited.
+    pub voluntary_switches: u64,
+    /// Switches because the CPU was taken from it.
+    pub forced_switches: u64,
+}
+
+impl<'a> Status<'a> {
+    /// Reads a `status` file; a line that is missing counts as nothing.
+    #[must_use]
+    pub fn parse(text: &'a [u8]) -> Self {
+        let mut status = Status::default();
+        for line in lines(text) {
+            let Some(colon) = line.iter().position(|byte| *byte == b':') else { continue };
+            let value = line[colon + 1..].trim_ascii();
+            match &line[..colon] {
+                // Real, effective, saved and file system's.
+                b"Uid" => status.user = words(value).nth(1).and_then(small),
+                b"Tgid" => status.pid = small::<u32>(value).and_then(|pid| Tid::try_from(pid).ok()),
+                b"Cpus_allowed_list" => status.cpus = value,
+                b"voluntary_ctxt_switches" => status.voluntary_switches = unsigned(value).unwrap_or(0),
+                b"nonvoluntary_ctxt_switches" => status.forced_switches = unsigned(value).unwrap_or(0),
+                _ => {}
+            }
+        }
+        status
+    }
+
+    /// The CPUs that the thread may run on; `None` where the kernel wrote something else.
+    #[must_use]
+    pub fn mask(&self) -> Option<CpuSet> {
+        let list = std::str::from_utf8(self.cpus).ok().filter(|list| !list.is_empty())?;
+        CpuSet::of_list(list)
+    }
+}
+
+/// Changes of CPU since a thread began, from its `sched` file; `None` where the kernel does not count them.
+#[must_use]
+pub fn migrations(sched: &[u8]) -> Option<u64> {
+    unsigned(value(sched, b"se.nr_migrations")?)
+}
+
+/// The threads of the whole computer, from `loadavg` (proc_loadavg(5)): `0.20 0.18 0.12 1/80 11206`.
+#[must_use]
+pub fn threads_of_all(loadavg: &[u8]) -> Option<u64> {
+    let field = words(loadavg).nth(3)?;
+    unsigned(field.splitn(2, |byte| *byte == b'/').nth(1)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const LINE: &[u8] =
+        b"17 (a) R (b) S 2 3 4 0 -1 2097216 1 2 3 4 50 7 0 0 -2 -5 1 0 4711 9 9 9 9 9 9 9 9 9 9 9 9 9 9 \
+        9 17 6 99 1 0 0 0\n";
+
+    #[test]
+    fn fields_are_those_of_the_manual() {
+        let stat = Stat::parse(LINE).unwrap();
+        assert_eq!((stat.name(), stat.state, stat.parent), ("a) R (b".to_owned(), b'S', 2));
+        assert_eq!((stat.run_ticks, stat.nice, stat.started_ticks), (57, -5, 4711));
+        assert_eq!((stat.cpu, stat.real_time_priority, stat.policy), (Some(6), 99, 1));
+        assert!(stat.is_kernel && !stat.has_ended());
+    }
+
+    #[test]
+    fn a_line_may_end_early() {
+        let cut = &LINE[..LINE.iter().rposition(|byte| *byte == b'7').unwrap()];
+        let stat = Stat::parse(cut).unwrap();
+        assert_eq!((stat.cpu, stat.real_time_priority, stat.policy), (None, 0, 0));
+        for cut in ["", "17", "17 (a", "17 (a)", ")17(", "17 (a) R 1 2"] {
+            assert_eq!(Stat::parse(cut.as_bytes()), None, "{cut}");
+        }
+    }
+
+    #[test]
+    fn policies_have_names() {
+        assert_eq!([0, 1, 6, 7].map(policy_name), ["other", "fifo", "deadline", "ext"]);
+        assert_eq!(policy_name(31), "31");
+    }
+
+    #[test]
+    fn the_kernel_counts_times_and_switches() {
+        assert_eq!(Times::parse(b"901049 753629 2\n"), Some(Times { run_ns: 901_049, wait_ns: Some(753_629) }));
+        assert_eq!((Times::parse(b"901049"), Times::parse(b"")), (None, None));
+        let text = b"Name:\tx\nTgid:\t12\nUid:\t0\t65534\t0\t0\nCpus_allowed_list:\t0-1,7\n\
+            voluntary_ctxt_switches:\t5\nnonvoluntary_ctxt_switches:\t6\n";
+        let status = Status::parse(text);
+        assert_eq!((status.user, status.pid), (Some(65534), Some(12)));
+        assert_eq!((status.voluntary_switches, status.forced_switches), (5, 6));
+        assert_eq!(status.mask(), CpuSet::of_list("0-1,7"));
+        assert_eq!(Status::parse(b"Cpus_allowed_list: x").mask(), None);
+        assert_eq!(migrations(b"x (1, #threads: 1)\nse.nr_migrations      :        17\n"), Some(17));
+        assert_eq!(threads_of_all(b"0.20 0.18 0.12 1/80 11206\n"), Some(80));
+    }
+
+    #[test]
+    fn this_thread_agrees_with_its_other_reader() {
+        let pid = std::process::id();
+        let line = std::fs::read(format!("/proc/{pid}/task/{pid}/stat")).unwrap();
+        let (stat, task) = (Stat::parse(&line).unwrap(), crate::task::Task::of(pid as Tid).unwrap());
+        assert_eq!((stat.name(), stat.parent, stat.started_ticks), (task.name, task.parent, task.started_ticks));
+        assert!(stat.cpu.is_some() && stat.policy == 0);
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_will_do(bytes: Vec<u8>) {
+            let _ = (Stat::parse(&bytes), Times::parse(&bytes), Status::parse(&bytes).mask());
+            let _ = (migrations(&bytes), threads_of_all(&bytes));
+        }
+
+        #[test]
+        fn a_line_cut_or_changed_anywhere_will_do(at in 0..LINE.len(), byte: u8, cut in 0..LINE.len()) {
+            let mut line = LINE.to_vec();
+            line[at] = byte;
+            line.truncate(cut);
+            let _ = Stat::parse(&line);
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! Fibers of both sorts in one program: the environment variable `SEATMAP_TASKS` decides which.
+
+use super::{Step, coroutine, thread};
+use std::io;
+use std::sync::LazyLock;
+
+/// Whether tasks are threads: `SEATMAP_TASKS=threads`.
+static ARE_THREADS: LazyLock<bool> =
+    LazyLock::new(|| std::env::var_os("SEATMAP_TASKS").is_some_and(|it| it == "threads"));
+
+/// A task's connection to the engine: the task stops with a message, and continues with the answer.
+pub enum Yielder<S> {
+    Coroutine(*const coroutine::Yielder<S>),
+    Thread(*const thread::Yielder<S>),
+}
+
+impl<S> Yielder<S> {
+    /// Stops until the engine resumes the task.
+    pub fn suspend(&self, says: S) -> u64 {
+        match self {
+            // SAFETY: `Fiber::new` makes it of a reference that lives as long as the task.
+            Yielder::Coroutine(yielder) => unsafe { &**yielder }.suspend(says),
+            // SAFETY: as above.
+            Yielder::Thread(yielder) => unsafe { &**yielder }.suspend(says),
+        }
+    }
+}
+
+/// The stack on which a task runs. It can be used again.
+pub enum Stack {
+    Coroutine(coroutine::Stack),
+    Thread(thread::Stack),
+}
+
+impl Stack {
+    /// A new stack.
+    pub fn new() -> io::Result<Self> {
+        if *ARE_THREADS {
+            thread::Stack::new().map(Stack::Thread)
+        } else {
+            coroutine::Stack::new().map(Stack::Coroutine)
+        }
+    }
+}
+
+/// A task that stops and continues. If it is dropped before its end, it unwinds.
+pub enum Fiber<S> {
+    Coroutine(coroutine::Fiber<S>),
+    Thread(thread::Fiber<S>),
+}
+
+impl<S> Fiber<S> {
+    /// A task that has not begun.
+    ///
+    /// # Safety
+    /// Everything that the task borrows must outlive the fiber.
+    pub unsafe fn new(stack: Stack, task: impl FnOnce(&Yielder<S>)) -> Self {
+        match stack {
+            Stack::Coroutine(stack) => {
+                let task = |yielder: &coroutine::Yielder<S>| task(&Yielder::Coroutine(yielder));
+                // SAFETY: the caller's promise.
+                Fiber::Coroutine(unsafe { coroutine::Fiber::new(stack, task) })
+            }
+            Stack::Thread(stack) => {
+                let task = |yielder: &thread::Yielder<S>| task(&Yielder::Thread(yielder));
+                // SAFETY: the caller's promise.
+                Fiber::Thread(unsafe { thread::Fiber::new(stack, task) })
+            }
+        }
+    }
+
+    /// Lets the task continue with an answer, to its next stop. A panic of the task continues here.
+    pub fn resume(&mut self, answer: u64) -> Step<S> {
+        match self {
+            Fiber::Coroutine(fiber) => fiber.resume(answer),
+            Fiber::Thread(fiber) => fiber.resume(answer),
+        }
+    }
+
+    /// The fiber's stack, if the task has ended.
+    pub fn into_stack(self) -> Option<Stack> {
+        match self {
+            Fiber::Coroutine(fiber) => fiber.into_stack().map(Stack::Coroutine),
+            Fiber::Thread(fiber) => fiber.into_stack().map(Stack::Thread),
+        }
+    }
+}

@@ -1,0 +1,246 @@
+//! Makes a stopped thread of the program set its memory policy.
+//!
+//! set_mempolicy(2) sets the policy of the thread that calls it, so the thread itself must call it. The tracer points
+//! the stopped thread to an instruction that calls the kernel: the one that it comes from, or one of the vDSO. It
+//! lets the thread run to the end of that one call, and puts everything back: registers, signal mask, and the bytes
+//! below the stack that held the node mask. No other instruction of the program runs, and no signal is delivered
+//! meanwhile.
+//!
+//! The thread is left alone, and the report says why, if it runs 32-bit code, ignores `SIGTRAP`, or has a seccomp
+//! filter that the launcher does not have: that might end the program for the call.
+
+use crate::tracee::{self, Status, Stop};
+use seatmap_os::Tid;
+use seatmap_os::mempolicy::PolicyCall;
+use seatmap_os::traced::{self, SeccompFilters};
+use std::io;
+
+/// The stack below the stack pointer that a function may use without a word (System V ABI for x86-64, 3.2.2), rounded
+/// up; enough for every architecture.
+const RED_ZONE_BYTES: u64 = 256;
+
+/// The signal that ends a step, in the kernel's signal mask. Blocked, it would lose the program's handler for it.
+const SIGTRAP: u64 = 1 << (libc::SIGTRAP - 1);
+
+/// The most bytes of the vDSO that are searched: it has two pages of code on today's kernels.
+const VDSO_BYTES: usize = 8192;
+
+/// Registers, as `PTRACE_GETREGSET` gives them.
+type Registers = [u64; arch::REGISTERS];
+
+#[cfg(target_arch = "x86_64")]
+mod arch {
+    //! `struct user_regs_struct` of `sys/user.h`, and the instruction `syscall`.
+    pub const REGISTERS: usize = 27;
+    pub const NUMBER: usize = 10;
+    pub const RESULT: usize = 10;
+    pub const ARGUMENTS: [usize; 3] = [14, 13, 12];
+    pub const NEXT: usize = 16;
+    pub const STACK: usize = 19;
+    /// The number of the system call that the thread comes from: -1 keeps the kernel from calling it again.
+    pub const CAME_FROM: Option<usize> = Some(15);
+    pub const INSTRUCTION: &[u8] = &[0x0f, 0x05];
+}
+
+#[cfg(target_arch = "aarch64")]
+mod arch {
+    //! `struct user_pt_regs` of `asm/ptrace.h`, and the instruction `svc #0`.
+    pub const REGISTERS: usize = 34;
+    pub const NUMBER: usize = 8;
+    pub const RESULT: usize = 0;
+    pub const ARGUMENTS: [usize; 3] = [0, 1, 2];
+    pub const NEXT: usize = 32;
+    pub const STACK: usize = 31;
+    pub const CAME_FROM: Option<usize> = None;
+    pub const INSTRUCTION: &[u8] = &[0x01, 0x00, 0x00, 0xd4];
+}
+
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+mod arch {
+    //! No registers are known: nothing is injected.
+    pub const REGISTERS: usize = 1;
+    pub const NUMBER: usize = 0;
+    pub const RESULT: usize = 0;
+    pub const ARGUMENTS: [usize; 3] = [0; 3];
+    pub const NEXT: usize = 0;
+    pub const STACK: usize = 0;
+    pub const CAME_FROM: Option<usize> = None;
+    pub const INSTRUCTION: &[u8] = &[];
+}
+
+/// The outcome of an injection.
+#[derive(Debug)]
+pub(crate) struct Injected {
+    /// Whether the policy is set; `None` where something came before the call, which can be tried again.
+    pub outcome: Option<Result<(), String>>,
+    /// The state of the thread.
+    pub thread: State,
+}
+
+/// The state of a thread after an injection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum State {
+    /// It is stopped as it was found.
+    AsFound,
+    /// Another report came, which is still to be handled.
+    Reported(Status),
+    /// It has died; its end is reported like every other.
+    Gone,
+}
+
+impl Injected {
+    fn refused(why: &str) -> Self {
+        Injected { outcome: Some(Err(why.to_owned())), thread: State::AsFound }
+    }
+
+    fn gone() -> Self {
+        Injected { outcome: None, thread: State::Gone }
+    }
+}
+
+/// Makes a thread set its policy. It must be in a ptrace-event-stop of `PTRACE_EVENT_STOP`; `is_first` says whether it
+/// is its process's first thread.
+pub(crate) fn set_policy(tid: Tid, is_first: bool, call: &PolicyCall, own: Option<SeccompFilters>) -> Injected {
+    if arch::INSTRUCTION.is_empty() {
+        return Injected::refused("a policy for a thread of its own is not supported on this kind of processor");
+    }
+    let status = traced::status(tid).unwrap_or_default();
+    if own.is_none() || SeccompFilters::read(&status) != own {
+        return Injected::refused("its seccomp filter might end the program for the call that sets the policy");
+    }
+    if traced::ignores(&status, libc::SIGTRAP) {
+        return Injected::refused("it ignores SIGTRAP, which the kernel would undo");
+    }
+    let Some(before) = read_registers(tid) else {
+        return Injected::refused("it runs 32-bit code");
+    };
+    let Some(at) = instruction(tid, &before) else {
+        return Injected::refused("no instruction was found with which it could call the kernel");
+    };
+    Injection { tid, is_first, before, at }.run(call)
+}
+
+/// The address of an instruction of the process that calls the kernel.
+fn instruction(tid: Tid, registers: &Registers) -> Option<u64> {
+    let length = arch::INSTRUCTION.len();
+    let before = registers[arch::NEXT].wrapping_sub(length as u64);
+    let mut bytes = vec![0; length];
+    if tracee::read_memory(tid, before, &mut bytes).is_ok() && bytes == arch::INSTRUCTION {
+        return Some(before);
+    }
+    let vdso = traced::vdso(tid)?;
+    let mut code = vec![0; VDSO_BYTES];
+    if tracee::read_memory(tid, vdso, &mut code).is_err() {
+        // It may have one page only.
+        code.truncate(VDSO_BYTES / 2);
+        tracee::read_memory(tid, vdso, &mut code).ok()?;
+    }
+    code.windows(length).position(|bytes| bytes == arch::INSTRUCTION).map(|at| vdso + at as u64)
+}
+
+struct Injection {
+    tid: Tid,
+    is_first: bool,
+    /// The registers that the program left.
+    before: Registers,
+    /// The address of the instruction that calls the kernel.
+    at: u64,
+}
+
+impl Injection {
+    fn run(&self, call: &PolicyCall) -> Injected {
+        let mask = call.words().iter().flat_map(|word| word.to_ne_bytes()).collect::<Vec<u8>>();
+        let place = (self.before[arch::STACK] - mask.len() as u64 - RED_ZONE_BYTES) & !15;
+        let mut kept = vec![0; mask.len()];
+        let written =
+            tracee::read_memory(self.tid, place, &mut kept).and_then(|()| tracee::write_memory(self.tid, place, &mask));
+        if written.is_err() {
+            return Injected::refused("its stack has no room for the mask of nodes");
+        }
+        let Ok(signals) = tracee::signal_mask(self.tid) else { return Injected::gone() };
+        let pointer = if mask.is_empty() { 0 } else { place };
+        let _ = tracee::set_signal_mask(self.tid, !SIGTRAP);
+        let _ = tracee::set_registers(self.tid, &self.with(call, pointer));
+        let injected = self.execute();
+        if is_itself(injected.thread) {
+            let _ = tracee::write_memory(self.tid, place, &kept);
+            let _ = tracee::set_registers(self.tid, &self.before);
+            let _ = tracee::set_signal_mask(self.tid, signals);
+        }
+        injected
+    }
+
+    /// The registers with which the thread calls the kernel.
+    fn with(&self, call: &PolicyCall, pointer: u64) -> Registers {
+        let mut registers = self.before;
+        registers[arch::NEXT] = self.at;
+        registers[arch::NUMBER] = PolicyCall::NUMBER as u64;
+        let arguments = [i64::from(call.mode()) as u64, pointer, call.bits() as u64];
+        arch::ARGUMENTS.iter().zip(arguments).for_each(|(at, value)| registers[*at] = value);
+        if let Some(at) = arch::CAME_FROM {
+            registers[at] = u64::MAX;
+        }
+        registers
+    }
+
+    /// Lets the thread execute the one instruction: the call from its beginning to its end. The stop behind it is like
+    /// the first, on the way to user mode: from there the kernel calls again what it interrupted, where it did.
+    fn execute(&self) -> Injected {
+        tracee::step(self.tid);
+        match tracee::wait_for(self.tid, self.is_first) {
+            Some(Status::Stopped(Stop::Signal(libc::SIGTRAP))) => {}
+            Some(other) => return Injected { outcome: None, thread: State::Reported(other) },
+            None => return Injected::gone(),
+        }
+        let Some(after) = read_registers(self.tid) else { return Injected::gone() };
+        if after[arch::NEXT] == self.at {
+            // The program's own signal, which came before the call.
+            let own = Status::Stopped(Stop::Signal(libc::SIGTRAP));
+            return Injected { outcome: None, thread: State::Reported(own) };
+        }
+        let outcome = match after[arch::RESULT] as i64 {
+            0 => Ok(()),
+            code => Err(format!("the kernel refused it: {}", io::Error::from_raw_os_error(-code as i32))),
+        };
+        Injected { outcome: Some(outcome), thread: State::AsFound }
+    }
+}
+
+/// Whether the thread is the one that was found, and stopped: one that died, or was replaced by another that executed a
+/// program, has nothing to be put back.
+fn is_itself(thread: State) -> bool {
+    match thread {
+        State::AsFound => true,
+        State::Gone | State::Reported(Status::Ended(_) | Status::Continued) => false,
+        State::Reported(Status::Stopped(stop)) => stop != Stop::Executed,
+    }
+}
+
+fn read_registers(tid: Tid) -> Option<Registers> {
+    let mut registers = [0; arch::REGISTERS];
+    let length_bytes = tracee::registers(tid, &mut registers).ok()?;
+    // Those of 32-bit code are fewer.
+    (length_bytes == size_of::<Registers>()).then_some(registers)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_died_or_was_replaced_is_not_put_back() {
+        let reported = |status| is_itself(State::Reported(status));
+        assert!(is_itself(State::AsFound) && reported(Status::Stopped(Stop::Signal(10))));
+        assert!(reported(Status::Stopped(Stop::Group(19))) && !is_itself(State::Gone));
+        assert!(!reported(Status::Stopped(Stop::Executed)) && !reported(Status::Continued));
+    }
+
+    #[test]
+    fn this_process_has_an_instruction_that_calls_the_kernel() {
+        if arch::INSTRUCTION.is_empty() {
+            return eprintln!("skipped: no registers are known here");
+        }
+        let own = std::process::id() as Tid;
+        assert!(instruction(own, &[0; arch::REGISTERS]).is_some(), "the vDSO has one");
+    }
+}

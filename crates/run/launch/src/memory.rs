@@ -1,0 +1,244 @@
+//! Where a program's memory is to come from: as people write it, and as a launch sets it.
+//!
+//! | written | policy of every thread |
+//! |---|---|
+//! | `local` | memory of the node whose CPU first touches a page |
+//! | `node:0-1` | memory of these nodes only |
+//! | `interleave`, `interleave:0-1` | pages from all nodes, or from these, in turn |
+//! | `weighted`, `weighted:0-1` | the same by the nodes' weights (Linux 6.9) |
+//! | `plan` | each thread that sits on a task's seat: memory of the task's nodes only |
+
+use seatmap_os::mempolicy::{MemoryNodes, MemoryPolicy, NodeError};
+use seatmap_os::{CpuList, CpuListError, CpuSet};
+use seatmap_plan::Plan;
+use std::fmt;
+use std::str::FromStr;
+
+/// Where memory is to come from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum MemoryWish {
+    /// The node of the CPU that first touches a page.
+    Local,
+    /// These nodes only.
+    Nodes(CpuSet),
+    /// These nodes in turn; all that may be used where none is named.
+    Interleave(Option<CpuSet>),
+    /// The same, by weight.
+    Weighted(Option<CpuSet>),
+    /// The nodes that the plan gives to each task.
+    Plan,
+}
+
+/// Why a wish cannot be read, or cannot be had here.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum MemoryWishError {
+    /// The text has none of the known forms.
+    #[error("'{0}': expected local, node:0, interleave, interleave:0-1, weighted, weighted:0-1 or plan")]
+    Shape(String),
+    /// The nodes are not a list of numbers.
+    #[error("'{text}': {source}")]
+    Nodes {
+        /// The wish.
+        text: String,
+        /// The problem with the list.
+        source: CpuListError,
+    },
+    /// A node that memory cannot come from.
+    #[error(transparent)]
+    Node(#[from] NodeError),
+    /// A plan that says nothing about memory.
+    #[error("the plan does not say where the tasks' memory is; 'seatmap place --memory' makes plans that do")]
+    NothingPlanned,
+    /// The memory of a plan without a plan.
+    #[error("plan takes the memory of each task from a plan; give one with --plan")]
+    NoPlan,
+}
+
+/// The memory of a program that is to be run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProgramMemory {
+    /// The wish, as it was typed.
+    pub asked: String,
+    /// The policy of each task's thread; empty where all threads have the same.
+    pub tasks: Vec<Option<MemoryPolicy>>,
+    /// The policy of all threads, where it is the same.
+    pub all: Option<MemoryPolicy>,
+    /// The nodes on which all pages should be; `None` where the wish does not say.
+    pub nodes: Option<CpuSet>,
+}
+
+impl MemoryWish {
+    /// The memory that fulfils this wish here, with threads on these CPUs.
+    ///
+    /// # Errors
+    /// [`MemoryWishError`]: a node that memory cannot come from, or a plan that says nothing.
+    pub fn memory(
+        &self,
+        nodes: &MemoryNodes,
+        near: &CpuSet,
+        plan: Option<&Plan>,
+    ) -> Result<ProgramMemory, MemoryWishError> {
+        let asked = self.to_string();
+        let of_all = |policy: MemoryPolicy, nodes: CpuSet| ProgramMemory {
+            asked: asked.clone(),
+            tasks: Vec::new(),
+            all: Some(policy),
+            nodes: Some(nodes),
+        };
+        let chosen = |wanted: &Option<CpuSet>| wanted.clone().unwrap_or_else(|| nodes.usable());
+        let checked = |wanted: CpuSet| nodes.check(&wanted).map(|()| wanted);
+        Ok(match self {
+            MemoryWish::Local => of_all(MemoryPolicy::local(), near.clone()),
+            MemoryWish::Nodes(wanted) => of_all(MemoryPolicy::bind(wanted.clone()), checked(wanted.clone())?),
+            MemoryWish::Interleave(wanted) => {
+                of_all(MemoryPolicy::interleave(chosen(wanted)), checked(chosen(wanted))?)
+            }
+            MemoryWish::Weighted(wanted) => {
+                of_all(MemoryPolicy::weighted_interleave(chosen(wanted)), checked(chosen(wanted))?)
+            }
+            MemoryWish::Plan => planned(asked, nodes, plan.ok_or(MemoryWishError::NoPlan)?)?,
+        })
+    }
+}
+
+fn planned(asked: String, nodes: &MemoryNodes, plan: &Plan) -> Result<ProgramMemory, MemoryWishError> {
+    let sets: Vec<CpuSet> = plan.memory.iter().map(|nodes| nodes.iter().copied().collect()).collect();
+    let whole: CpuSet = sets.iter().flat_map(CpuSet::iter).collect();
+    if whole.is_empty() {
+        return Err(MemoryWishError::NothingPlanned);
+    }
+    nodes.check(&whole)?;
+    let all_say = sets.iter().all(|nodes| !nodes.is_empty());
+    let tasks = sets.into_iter().map(|nodes| (!nodes.is_empty()).then(|| MemoryPolicy::bind(nodes))).collect();
+    Ok(ProgramMemory { asked, tasks, all: None, nodes: all_say.then_some(whole) })
+}
+
+impl ProgramMemory {
+    /// The policies that it sets, each once.
+    #[must_use]
+    pub fn policies(&self) -> Vec<&MemoryPolicy> {
+        let mut found: Vec<&MemoryPolicy> = Vec::new();
+        for policy in self.all.iter().chain(self.tasks.iter().flatten()) {
+            if !found.contains(&policy) {
+                found.push(policy);
+            }
+        }
+        found
+    }
+}
+
+impl FromStr for MemoryWish {
+    type Err = MemoryWishError;
+
+    fn from_str(text: &str) -> Result<Self, MemoryWishError> {
+        let (word, list) = text.split_once(':').map_or((text, None), |(word, list)| (word, Some(list)));
+        let nodes = || -> Result<Option<CpuSet>, MemoryWishError> {
+            let read = list.map(str::parse::<CpuList>).transpose();
+            let read = read.map_err(|source| MemoryWishError::Nodes { text: text.to_owned(), source })?;
+            Ok(read.map(|list| CpuSet::from(&list)))
+        };
+        match (word, list) {
+            ("local", None) => Ok(MemoryWish::Local),
+            ("plan", None) => Ok(MemoryWish::Plan),
+            ("node", Some(_)) => Ok(MemoryWish::Nodes(nodes()?.unwrap_or_default())),
+            ("interleave", _) => Ok(MemoryWish::Interleave(nodes()?)),
+            ("weighted", _) => Ok(MemoryWish::Weighted(nodes()?)),
+            _ => Err(MemoryWishError::Shape(text.to_owned())),
+        }
+    }
+}
+
+impl fmt::Display for MemoryWish {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (word, nodes) = match self {
+            MemoryWish::Local => ("local", None),
+            MemoryWish::Plan => ("plan", None),
+            MemoryWish::Nodes(nodes) => ("node", Some(nodes)),
+            MemoryWish::Interleave(nodes) => ("interleave", nodes.as_ref()),
+            MemoryWish::Weighted(nodes) => ("weighted", nodes.as_ref()),
+        };
+        out.write_str(word)?;
+        nodes.map_or(Ok(()), |nodes| write!(out, ":{nodes}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn set(list: &str) -> CpuSet {
+        CpuSet::of_list(list).unwrap()
+    }
+
+    fn nodes() -> MemoryNodes {
+        MemoryNodes { present: set("0-3"), with_memory: set("0-3"), allowed: set("0-2") }
+    }
+
+    #[test]
+    fn wishes_are_policies() {
+        let policy = |text: &str| {
+            let memory = text.parse::<MemoryWish>().unwrap().memory(&nodes(), &set("1"), None).unwrap();
+            (memory.all.unwrap().to_string(), memory.nodes.unwrap().to_string())
+        };
+        let told = |policy: &str, nodes: &str| (policy.to_owned(), nodes.to_owned());
+        assert_eq!(policy("local"), told("local", "1"));
+        assert_eq!(policy("node:0,2"), told("bind:0,2", "0,2"));
+        assert_eq!(policy("interleave"), told("interleave:0-2", "0-2"));
+        assert_eq!(policy("interleave:1"), told("interleave:1", "1"));
+        assert_eq!(policy("weighted:0-1"), told("weighted interleave:0-1", "0,1"));
+    }
+
+    #[test]
+    fn refusals_say_what_there_is() {
+        let refusal = |text: &str| match text.parse::<MemoryWish>() {
+            Ok(wish) => wish.memory(&nodes(), &set("0"), None).unwrap_err().to_string(),
+            Err(error) => error.to_string(),
+        };
+        insta::assert_snapshot!(refusal("near"), @"'near': expected local, node:0, interleave, interleave:0-1, weighted, weighted:0-1 or plan");
+        insta::assert_snapshot!(refusal("node"), @"'node': expected local, node:0, interleave, interleave:0-1, weighted, weighted:0-1 or plan");
+        insta::assert_snapshot!(refusal("local:0"), @"'local:0': expected local, node:0, interleave, interleave:0-1, weighted, weighted:0-1 or plan");
+        assert!(refusal("node:x").starts_with("'node:x': column 1: 'x' is "));
+        insta::assert_snapshot!(refusal("node:4"), @"NUMA node 4 does not exist: this machine has nodes 0-3");
+        insta::assert_snapshot!(refusal("interleave:3"), @"NUMA node 3 is outside the nodes that this process may use, 0-2: its cpuset forbids it");
+        insta::assert_snapshot!(refusal("plan"), @"plan takes the memory of each task from a plan; give one with --plan");
+    }
+
+    #[test]
+    fn plans_say_for_each_task() {
+        let planned = |memory: Vec<Vec<u32>>| {
+            let plan = Plan { memory, ..Plan::new("host", vec![0, 1]) };
+            MemoryWish::Plan.memory(&nodes(), &set("0"), Some(&plan))
+        };
+        let both = planned(vec![vec![1], vec![0, 1]]).unwrap();
+        assert_eq!(both.policies(), [&MemoryPolicy::bind(set("1")), &MemoryPolicy::bind(set("0,1"))]);
+        assert_eq!((both.all, both.nodes), (None, Some(set("0,1"))));
+        let one = planned(vec![vec![], vec![2]]).unwrap();
+        assert_eq!((one.tasks, one.nodes), (vec![None, Some(MemoryPolicy::bind(set("2")))], None));
+        assert_eq!(planned(vec![]), Err(MemoryWishError::NothingPlanned));
+        assert!(matches!(
+            planned(vec![vec![], vec![3]]),
+            Err(MemoryWishError::Node(NodeError::Forbidden { node: 3, .. }))
+        ));
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_is_too_much(text in "[a-z0-9:,-]{0,20}") {
+            let _ = text.parse::<MemoryWish>();
+        }
+
+        #[test]
+        fn what_is_written_is_read_back(list in prop::collection::btree_set(0_u32..1024, 1..9), kind in 0..5) {
+            let nodes: CpuSet = list.into_iter().collect();
+            let wish = match kind {
+                0 => MemoryWish::Local,
+                1 => MemoryWish::Nodes(nodes),
+                2 => MemoryWish::Interleave(Some(nodes)),
+                3 => MemoryWish::Weighted(None),
+                _ => MemoryWish::Plan,
+            };
+            prop_assert_eq!(wish.to_string().parse::<MemoryWish>(), Ok(wish));
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! Moves the pages of a program that runs to the nodes where it is seated.
+
+use crate::error::LaunchError;
+use crate::verifier::size;
+use seatmap_os::mempolicy::MemoryNodes;
+use seatmap_os::pages::{self, Pages};
+use seatmap_os::{CpuSet, Root, Tid, layout, task};
+
+/// The outcome of a move, in bytes that the process allocated itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Moved {
+    /// The process.
+    pub pid: Tid,
+    /// Bytes that moved to the nodes asked for.
+    pub moved_bytes: u64,
+    /// Bytes that were there before.
+    pub there_bytes: u64,
+    /// Bytes that stayed elsewhere.
+    pub stayed_bytes: u64,
+    /// Pages that the kernel tried to move and did not: they were in use, or there was no room.
+    pub refused_pages: u64,
+}
+
+/// The NUMA nodes of the CPUs that the threads of a process may run on.
+#[must_use]
+pub fn nodes_of_threads(pid: Tid) -> CpuSet {
+    let cpus: CpuSet = task::threads(pid)
+        .into_iter()
+        .filter_map(|tid| CpuSet::of_thread(tid).ok())
+        .flat_map(|cpus| cpus.iter().collect::<Vec<_>>())
+        .collect();
+    layout::nodes(&Root::new("/"), &cpus)
+}
+
+/// Moves the pages of a process to these nodes (migrate_pages(2)), and looks what came of it.
+///
+/// # Errors
+/// The process does not exist or is another user's, or the kernel knows no NUMA.
+pub fn move_to(pid: Tid, nodes: &CpuSet) -> Result<Moved, LaunchError> {
+    let root = Root::new("/");
+    let look = || Pages::of_process(&root, pid).map_err(LaunchError::system("read where the process's pages are"));
+    let before = look()?;
+    let elsewhere = MemoryNodes::read(&root).with_memory.without(nodes);
+    let refused_pages = match elsewhere.is_empty() {
+        true => 0,
+        false => pages::migrate(pid, &elsewhere, nodes).map_err(LaunchError::system("move the process's pages"))?,
+    };
+    let after = look()?;
+    let stayed_bytes = after.own_outside(nodes);
+    let moved_bytes = before.own_outside(nodes).saturating_sub(stayed_bytes);
+    let there_bytes = before.own().saturating_sub(before.own_outside(nodes));
+    Ok(Moved { pid, moved_bytes, there_bytes, stayed_bytes, refused_pages })
+}
+
+impl Moved {
+    /// A line for people.
+    #[must_use]
+    pub fn told(&self, nodes: &CpuSet) -> String {
+        let Moved { pid, moved_bytes, there_bytes, stayed_bytes, refused_pages } = *self;
+        let (moved, there, stayed) = (size(moved_bytes), size(there_bytes), size(stayed_bytes));
+        let word = if nodes.only().is_some() { "node" } else { "nodes" };
+        let refused = match refused_pages {
+            0 => String::new(),
+            1 => " (the kernel refused 1 page)".to_owned(),
+            pages => format!(" (the kernel refused {pages} pages)"),
+        };
+        format!(
+            "process {pid}: {moved} of its memory moved to {word} {nodes}, where {there} was; {stayed} stayed \
+             elsewhere{refused}"
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn people_are_told_what_moved() {
+        let moved = Moved { pid: 7, moved_bytes: 3 << 20, there_bytes: 1 << 20, stayed_bytes: 4096, refused_pages: 1 };
+        insta::assert_snapshot!(moved.told(&CpuSet::single(1)), @"process 7: 3.0 MiB of its memory moved to node 1, where 1.0 MiB was; 4 KiB stayed elsewhere (the kernel refused 1 page)");
+        let none = Moved { moved_bytes: 0, stayed_bytes: 0, refused_pages: 0, ..moved };
+        insta::assert_snapshot!(none.told(&[0, 1].into_iter().collect()), @"process 7: 0 KiB of its memory moved to nodes 0,1, where 1.0 MiB was; 0 KiB stayed elsewhere");
+    }
+
+    #[test]
+    fn nothing_of_this_process_is_on_a_node_that_is_not_its_own() {
+        let pid = std::process::id() as Tid;
+        let all = MemoryNodes::read(&Root::new("/")).with_memory;
+        match move_to(pid, &all) {
+            Ok(moved) => assert!(moved.there_bytes > 0 && moved.stayed_bytes == 0 && moved.refused_pages == 0),
+            Err(error) => eprintln!("skipped: {error}"),
+        }
+        assert!(!nodes_of_threads(pid).is_empty());
+    }
+}

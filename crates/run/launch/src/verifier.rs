@@ -1,0 +1,222 @@
+//! Asks the kernel where the pages of a program's processes are, while they run and when they are about to end.
+
+use crate::memory::ProgramMemory;
+use seatmap_document::visible;
+use seatmap_os::pages::Pages;
+use seatmap_os::task;
+use seatmap_os::{CpuSet, Root, Tid};
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+/// The most processes that are reported, so that a program that creates them for days does not fill the memory.
+pub const MOST_PROCESSES: usize = 1000;
+
+/// The first look at a program that is not traced comes early, as it may be short.
+const FIRST_LOOK: Duration = Duration::from_millis(100);
+
+/// Looking takes at most this part of one CPU's time: the kernel walks through all page tables.
+const SHARE: u32 = 50;
+
+/// The memory of a run: the wish, and where the pages were.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct MemoryReport {
+    /// The wish, as it was typed; null where only the pages were looked at.
+    pub asked: Option<String>,
+    /// The policy of all threads, as `/proc/PID/numa_maps` spells it; null where each task has its own.
+    pub policy: Option<String>,
+    /// The NUMA nodes on which all pages should be; null where that was not said.
+    pub nodes: Option<Vec<u32>>,
+    /// The processes whose pages were looked at, the first [`MOST_PROCESSES`] of them.
+    pub processes: Vec<ProcessMemory>,
+}
+
+/// Where the pages of a process were at the last look.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ProcessMemory {
+    /// Its number.
+    pub pid: Tid,
+    /// Its name, at most 15 bytes.
+    pub name: String,
+    /// Each NUMA node with pages.
+    pub nodes: Vec<PagesOnNode>,
+    /// The policies of its own mappings, with the bytes under each.
+    pub policies: Vec<PagesUnderPolicy>,
+    /// Its own bytes on other nodes than those asked for; null where none were.
+    pub elsewhere_bytes: Option<u64>,
+    /// Whether that was just before it ended; else while it ran.
+    pub at_end: bool,
+}
+
+/// Memory on a NUMA node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct PagesOnNode {
+    /// The node.
+    pub node: u32,
+    /// Bytes that the process allocated itself.
+    pub own_bytes: u64,
+    /// Bytes of files and shared memory, some of which other processes may have brought there.
+    pub shared_bytes: u64,
+}
+
+/// Memory under a policy.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct PagesUnderPolicy {
+    /// The policy, as `/proc/PID/numa_maps` spells it.
+    pub policy: String,
+    /// The process's own bytes in mappings of that policy.
+    pub bytes: u64,
+}
+
+/// The looks at a program's pages.
+#[derive(Debug)]
+pub(crate) struct Verifier {
+    nodes: Option<CpuSet>,
+    pace: Duration,
+    due: Instant,
+    found: BTreeMap<Tid, ProcessMemory>,
+}
+
+impl Verifier {
+    /// One that looks each time this has passed; pages should be on these nodes.
+    pub fn new(nodes: Option<CpuSet>, pace: Duration) -> Self {
+        Verifier { nodes, pace, due: Instant::now() + pace.min(FIRST_LOOK), found: BTreeMap::new() }
+    }
+
+    /// Looks at these processes, where it is time to.
+    pub fn look(&mut self, processes: impl Iterator<Item = Tid>) {
+        let begun = Instant::now();
+        if begun < self.due {
+            return;
+        }
+        let known = |found: &BTreeMap<Tid, ProcessMemory>, pid| found.get(&pid).is_some_and(|it| it.at_end);
+        for pid in processes {
+            // A process that is about to end has no more to show.
+            if !known(&self.found, pid) {
+                self.note(pid, false);
+            }
+        }
+        let ended = Instant::now();
+        self.due = ended + self.pace.max((ended - begun) * SHARE);
+    }
+
+    /// Looks at the process of a thread that is about to end, if the process ends with it.
+    pub fn last_look(&mut self, tid: Tid, pid: Tid) {
+        let ends_all = || task::system_call(tid).is_some_and(|call| call == libc::SYS_exit_group.to_string());
+        if ends_all() || task::threads(pid).len() <= 1 {
+            self.note(pid, true);
+        }
+    }
+
+    fn note(&mut self, pid: Tid, at_end: bool) {
+        let root = Root::new("/");
+        let Ok(pages) = Pages::of_process(&root, pid) else { return };
+        let has_room = self.found.len() < MOST_PROCESSES || self.found.contains_key(&pid);
+        // A process that has ended, and waits for its parent, has no pages.
+        if has_room && !pages.nodes().is_empty() {
+            let name = task::name(&root, pid).unwrap_or_default();
+            self.found.insert(pid, self.process(pid, name, &pages, at_end));
+        }
+    }
+
+    fn process(&self, pid: Tid, name: String, pages: &Pages, at_end: bool) -> ProcessMemory {
+        let of = |bytes: &BTreeMap<u32, u64>, node: u32| bytes.get(&node).copied().unwrap_or(0);
+        let on = |node: u32| PagesOnNode {
+            node,
+            own_bytes: of(&pages.own_bytes, node),
+            shared_bytes: of(&pages.shared_bytes, node),
+        };
+        let under = |(policy, bytes): (&String, &u64)| PagesUnderPolicy { policy: policy.clone(), bytes: *bytes };
+        ProcessMemory {
+            pid,
+            name,
+            nodes: pages.nodes().iter().map(on).collect(),
+            policies: pages.policies.iter().map(under).collect(),
+            elsewhere_bytes: self.nodes.as_ref().map(|nodes| pages.own_outside(nodes)),
+            at_end,
+        }
+    }
+
+    /// The report, for a run with this memory.
+    pub fn report(&self, memory: Option<&ProgramMemory>) -> MemoryReport {
+        MemoryReport { processes: self.found.values().cloned().collect(), ..MemoryReport::of(memory) }
+    }
+}
+
+impl MemoryReport {
+    /// A report without looks at pages.
+    pub(crate) fn of(memory: Option<&ProgramMemory>) -> Self {
+        MemoryReport {
+            asked: memory.map(|memory| memory.asked.clone()),
+            policy: memory.and_then(|memory| Some(memory.all.as_ref()?.to_string())),
+            nodes: memory.and_then(|memory| Some(memory.nodes.as_ref()?.iter().collect())),
+            processes: Vec::new(),
+        }
+    }
+}
+
+impl ProcessMemory {
+    /// A line for people: how much memory, and on which nodes.
+    #[must_use]
+    pub fn told(&self) -> String {
+        let own: u64 = self.nodes.iter().map(|on| on.own_bytes).sum();
+        let on = |on: &PagesOnNode| format!("{} on node {}", size(on.own_bytes), on.node);
+        let parts: Vec<String> = self.nodes.iter().filter(|on| on.own_bytes > 0).map(on).collect();
+        let when = if self.at_end { "at its end" } else { "at the last look" };
+        let elsewhere = match self.elsewhere_bytes {
+            Some(0) => ", none elsewhere than asked".to_owned(),
+            Some(bytes) => format!(", {} ({:.1} %) elsewhere than asked", size(bytes), percent(bytes, own)),
+            None => String::new(),
+        };
+        let name = visible(&self.name);
+        format!("memory of {name} ({}) {when}: {}{elsewhere}", self.pid, parts.join(", "))
+    }
+}
+
+fn percent(part: u64, whole: u64) -> f64 {
+    100.0 * part as f64 / whole.max(1) as f64
+}
+
+/// Bytes in the largest unit that leaves a number of one or more.
+#[must_use]
+pub fn size(bytes: u64) -> String {
+    let kib = bytes as f64 / 1024.0;
+    if bytes < 1 << 20 {
+        format!("{kib:.0} KiB")
+    } else if bytes < 1 << 30 {
+        format!("{:.1} MiB", kib / 1024.0)
+    } else {
+        format!("{:.1} GiB", kib / 1024.0 / 1024.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn process(own: &[(u32, u64)], nodes: Option<&str>) -> ProcessMemory {
+        let verifier = Verifier::new(nodes.and_then(CpuSet::of_list), Duration::ZERO);
+        let pages = Pages { own_bytes: own.iter().copied().collect(), ..Pages::default() };
+        verifier.process(70, "solver".to_owned(), &pages, true)
+    }
+
+    #[test]
+    fn people_are_told_how_much_is_where() {
+        let own = [(0, 3 << 20), (1, 1 << 20)];
+        insta::assert_snapshot!(process(&own, Some("0")).told(), @"memory of solver (70) at its end: 3.0 MiB on node 0, 1.0 MiB on node 1, 1.0 MiB (25.0 %) elsewhere than asked");
+        insta::assert_snapshot!(process(&own, Some("0-1")).told(), @"memory of solver (70) at its end: 3.0 MiB on node 0, 1.0 MiB on node 1, none elsewhere than asked");
+        insta::assert_snapshot!(process(&own[..1], None).told(), @"memory of solver (70) at its end: 3.0 MiB on node 0");
+        assert_eq!([9 << 10, 5 << 29].map(size), ["9 KiB", "2.5 GiB"]);
+    }
+
+    #[test]
+    fn this_process_has_memory_somewhere() {
+        let mut verifier = Verifier::new(None, Duration::ZERO);
+        let pid = std::process::id() as Tid;
+        verifier.look([pid].into_iter());
+        match verifier.report(None).processes.first() {
+            Some(found) => assert!(found.nodes.iter().any(|on| on.own_bytes > 0) && found.pid == pid),
+            None => eprintln!("skipped: no numa_maps here"),
+        }
+    }
+}

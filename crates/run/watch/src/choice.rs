@@ -1,0 +1,229 @@
+//! Which processes a seating is of.
+
+mod bound;
+mod slurm;
+
+use crate::files::Files;
+use crate::glob;
+use seatmap_os::hierarchy::{Hierarchies, members_below};
+use seatmap_os::sched::Status;
+use seatmap_os::{Tid, task};
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+
+/// A choice of processes, as a user makes it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Choice {
+    /// These, by number; the number of a thread means its process.
+    Processes {
+        /// The numbers.
+        pids: Vec<Tid>,
+        /// Whether the processes that they started are meant as well, and those that these started.
+        with_children: bool,
+    },
+    /// The members of a control group and of the groups below it: a folder, or a path in a hierarchy.
+    Group(String),
+    /// A systemd unit: the control groups of this name, `redis.service` or `redis`.
+    Unit(String),
+    /// The Slurm step that this program runs in.
+    SlurmStep,
+    /// Programs by the name of their file or of their first thread; `*` and `?` stand for any text and any character.
+    Name(String),
+    /// The programs that are bound: a thread of theirs may not run on all CPUs that its control group allows.
+    Bound,
+    /// All programs that this user can see.
+    All,
+    /// Several choices together.
+    Any(Vec<Choice>),
+}
+
+/// Why there is nothing to look at.
+#[derive(Debug, thiserror::Error)]
+pub enum ChoiceError {
+    /// No process has this number.
+    #[error("there is no process {pid}; 'ps -e' lists those that run")]
+    NoProcess {
+        /// The number.
+        pid: Tid,
+    },
+    /// The name fits nothing.
+    #[error("there is no {looked_for}{}", hint(.nearest))]
+    NothingMatches {
+        /// The thing that was looked for, in words.
+        looked_for: String,
+        /// The names that were perhaps meant.
+        nearest: Vec<String>,
+    },
+    /// It exists, and has no processes.
+    #[error("{0} has no processes now")]
+    Empty(String),
+    /// This program was not started in a Slurm step.
+    #[error(
+        "this program does not run in a Slurm step: neither its control group nor its environment (SLURM_JOB_ID, \
+         SLURM_STEP_ID) names one; start it with srun, or choose with --cgroup or --pid"
+    )]
+    NotInStep,
+    /// The list of processes cannot be read.
+    #[error("/proc cannot be read")]
+    Proc(#[from] io::Error),
+}
+
+fn hint(nearest: &[String]) -> String {
+    let quoted: Vec<String> = nearest.iter().map(|name| format!("'{name}'")).collect();
+    if quoted.is_empty() { String::new() } else { format!("; did you mean {}?", quoted.join(" or ")) }
+}
+
+impl Choice {
+    /// The processes that it means now.
+    pub(crate) fn processes(&self, files: &mut Files) -> Result<BTreeSet<Tid>, ChoiceError> {
+        self.beside(files, &BTreeSet::new())
+    }
+
+    /// The processes that it means now beside those that are known to be meant; some of these may be among them.
+    pub(crate) fn beside(&self, files: &mut Files, known: &BTreeSet<Tid>) -> Result<BTreeSet<Tid>, ChoiceError> {
+        match self {
+            Choice::Processes { pids, with_children } => by_number(files, known, pids, *with_children),
+            Choice::Group(path) => of_group(files, known, path),
+            Choice::Unit(name) => of_unit(files, known, name),
+            Choice::SlurmStep => slurm::processes(files, known),
+            Choice::Name(pattern) => by_name(files, known, pattern),
+            Choice::Bound => bound::processes(files, known),
+            Choice::All => Ok(programs(files, known)?.into_iter().map(|program| program.pid).collect()),
+            Choice::Any(choices) => {
+                let mut all = BTreeSet::new();
+                for choice in choices {
+                    all.append(&mut choice.beside(files, known)?);
+                }
+                Ok(all)
+            }
+        }
+    }
+}
+
+/// A process that is not of the kernel, nor this program itself.
+struct Program {
+    pid: Tid,
+    parent: Tid,
+    name: String,
+}
+
+/// All that can be seen, without those that are known.
+fn programs(files: &mut Files, known: &BTreeSet<Tid>) -> io::Result<Vec<Program>> {
+    let own = Tid::try_from(std::process::id()).unwrap_or(0);
+    let pids = files.processes()?.into_iter().filter(|pid| !known.contains(pid));
+    let program = |pid| {
+        let facts = files.stat(pid, pid, |stat| (stat.is_kernel, stat.parent, stat.name()));
+        let (is_kernel, parent, name) = facts?;
+        (!is_kernel && pid != own).then_some(Program { pid, parent, name })
+    };
+    Ok(pids.filter_map(program).collect())
+}
+
+fn by_number(
+    files: &mut Files,
+    known: &BTreeSet<Tid>,
+    pids: &[Tid],
+    with_children: bool,
+) -> Result<BTreeSet<Tid>, ChoiceError> {
+    let mut found = known.clone();
+    // A process that ends while it is watched is not missed.
+    for pid in pids.iter().filter(|_| known.is_empty()) {
+        found.insert(process_of(files, *pid).ok_or(ChoiceError::NoProcess { pid: *pid })?);
+    }
+    if with_children {
+        let mut children: BTreeMap<Tid, Vec<Tid>> = BTreeMap::new();
+        for program in programs(files, known)? {
+            children.entry(program.parent).or_default().push(program.pid);
+        }
+        let mut left: Vec<Tid> = found.iter().copied().collect();
+        while let Some(pid) = left.pop() {
+            let of_pid = children.get(&pid).into_iter().flatten();
+            left.extend(of_pid.filter(|child| found.insert(**child)));
+        }
+    }
+    Ok(found)
+}
+
+/// The process of a thread that has not ended.
+fn process_of(files: &mut Files, tid: Tid) -> Option<Tid> {
+    let status = files.proc.read_once(format_args!("{tid}/status")).ok()?;
+    let pid = Status::parse(status).pid?;
+    let tids = files.proc.numbers(format_args!("{pid}/task")).ok()?;
+    let lives = |tid| files.stat(pid, tid, |stat| !stat.has_ended()).unwrap_or(false);
+    tids.into_iter().any(lives).then_some(pid)
+}
+
+fn of_group(files: &mut Files, known: &BTreeSet<Tid>, path: &str) -> Result<BTreeSet<Tid>, ChoiceError> {
+    let hierarchies = Hierarchies::read(&files.root);
+    let folders = hierarchies.folders(&files.root, path);
+    let looked_for = format!("control group '{path}'");
+    if folders.is_empty() {
+        let last = |path: &str| path.trim_end_matches('/').rsplit('/').next().unwrap_or_default().to_owned();
+        let names = hierarchies.all(&files.root).into_iter().map(|folder| last(&folder));
+        return Err(ChoiceError::NothingMatches { looked_for, nearest: glob::nearest(&last(path), names) });
+    }
+    members(files, known, &folders, looked_for)
+}
+
+/// The processes of these groups and of all below them.
+fn members(
+    files: &mut Files,
+    known: &BTreeSet<Tid>,
+    folders: &[String],
+    looked_for: String,
+) -> Result<BTreeSet<Tid>, ChoiceError> {
+    let tids: BTreeSet<Tid> = folders.iter().flat_map(|folder| members_below(&files.root, folder)).collect();
+    let own = Tid::try_from(std::process::id()).unwrap_or(0);
+    let program = |tid: Tid| process_of(files, tid).filter(|pid| *pid != own);
+    let pids: BTreeSet<Tid> = tids.difference(known).copied().filter_map(program).collect();
+    let programs: BTreeSet<Tid> =
+        pids.into_iter().filter(|pid| files.stat(*pid, *pid, |stat| !stat.is_kernel).unwrap_or(false)).collect();
+    if programs.is_empty() { Err(ChoiceError::Empty(looked_for)) } else { Ok(programs) }
+}
+
+fn of_unit(files: &mut Files, known: &BTreeSet<Tid>, name: &str) -> Result<BTreeSet<Tid>, ChoiceError> {
+    let all = Hierarchies::read(&files.root).all(&files.root);
+    let unit_of = |folder: &str| folder.rsplit('/').next().unwrap_or_default().to_owned();
+    let spelled = [name.to_owned(), format!("{name}.service"), format!("{name}.scope"), format!("{name}.slice")];
+    let folders: Vec<String> = all.iter().filter(|folder| spelled.contains(&unit_of(folder))).cloned().collect();
+    let looked_for = format!("systemd unit '{name}' among the control groups");
+    if folders.is_empty() {
+        let is_unit = |name: &String| [".service", ".scope", ".slice"].iter().any(|ending| name.ends_with(ending));
+        let names = all.iter().map(|folder| unit_of(folder)).filter(is_unit);
+        let wanted = if name.contains('.') { &spelled[0] } else { &spelled[1] };
+        return Err(ChoiceError::NothingMatches { looked_for, nearest: glob::nearest(wanted, names) });
+    }
+    members(files, known, &folders, looked_for)
+}
+
+fn by_name(files: &mut Files, known: &BTreeSet<Tid>, pattern: &str) -> Result<BTreeSet<Tid>, ChoiceError> {
+    let mut names = BTreeSet::new();
+    let mut found = BTreeSet::new();
+    for program in programs(files, known)? {
+        let file = program_file(files, program.pid).and_then(|file| file.rsplit('/').next().map(str::to_owned));
+        let own: Vec<String> = file.into_iter().chain([program.name]).collect();
+        if own.iter().any(|name| glob::fits(pattern, name)) {
+            found.insert(program.pid);
+        }
+        names.extend(own);
+    }
+    if found.is_empty() {
+        let looked_for = format!("program named '{pattern}' among those that this user can see");
+        return Err(ChoiceError::NothingMatches { looked_for, nearest: glob::nearest(pattern, names.into_iter()) });
+    }
+    Ok(found)
+}
+
+/// The file of a process's program, without the kernel's note that it has been replaced since.
+pub(crate) fn program_file(files: &mut Files, pid: Tid) -> Option<String> {
+    let file = files.proc.link(format_args!("{pid}/exe")).ok()?;
+    Some(file.strip_suffix(" (deleted)").unwrap_or(&file).to_owned())
+}
+
+/// A variable of a process's environment.
+fn variable(files: &Files, pid: Tid, name: &str) -> Option<String> {
+    task::environment(&files.root, pid).into_iter().find_map(|(key, value)| (key == name).then_some(value))
+}
+
+#[cfg(test)]
+mod tests;

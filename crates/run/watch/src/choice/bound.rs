@@ -1,0 +1,65 @@
+//! The programs that somebody has bound.
+
+use super::{ChoiceError, programs};
+use crate::files::Files;
+use seatmap_os::hierarchy::{Groups, Hierarchies};
+use seatmap_os::kernel::Scheduler;
+use seatmap_os::sched::Status;
+use seatmap_os::{CpuSet, Tid, layout};
+use std::collections::{BTreeSet, HashMap};
+
+/// The processes with a thread that may not run on all CPUs that its control group allows.
+pub(super) fn processes(files: &mut Files, known: &BTreeSet<Tid>) -> Result<BTreeSet<Tid>, ChoiceError> {
+    let mut defaults = Defaults::read(files);
+    let mut found = BTreeSet::new();
+    for program in programs(files, known)? {
+        let allowed = defaults.of(files, program.pid);
+        let tids = files.threads(program.pid);
+        let is_bound = |tid| {
+            let mask = files.asked_mask(tid).or_else(|| {
+                let status = files.proc.status(program.pid, tid).ok()?;
+                Status::parse(status).mask()
+            });
+            mask.is_some_and(|mask| !allowed.contains(&mask))
+        };
+        if tids.into_iter().any(is_bound) {
+            found.insert(program.pid);
+        }
+    }
+    if found.is_empty() { Err(ChoiceError::Empty("the set of bound programs".to_owned())) } else { Ok(found) }
+}
+
+/// The masks that threads have which nobody has bound, by control group.
+struct Defaults {
+    online: CpuSet,
+    isolated: CpuSet,
+    hierarchies: Hierarchies,
+    known: HashMap<Groups, Vec<CpuSet>>,
+}
+
+impl Defaults {
+    fn read(files: &Files) -> Self {
+        let isolated = CpuSet::of_list(&Scheduler::read(&files.root).isolated).unwrap_or_default();
+        let online = layout::online(&files.root).unwrap_or_default();
+        let hierarchies = Hierarchies::read(&files.root);
+        Defaults { online, isolated, hierarchies, known: HashMap::new() }
+    }
+
+    /// All CPUs that the process's group allows; and these without the isolated ones, on which nothing starts that was
+    /// not put there.
+    fn of(&mut self, files: &mut Files, pid: Tid) -> Vec<CpuSet> {
+        let membership = files.proc.read(format_args!("{pid}/cgroup")).map(String::from_utf8_lossy);
+        let groups = membership.map(|text| self.hierarchies.groups(&text)).unwrap_or_default();
+        let masks = || {
+            let cpus = Hierarchies::limits(&files.root, &groups).cpus;
+            let all = cpus.and_then(|cpus| CpuSet::of_list(&cpus)).unwrap_or_else(|| self.online.clone());
+            vec![all.without(&self.isolated), all]
+        };
+        if let Some(known) = self.known.get(&groups) {
+            return known.clone();
+        }
+        let masks = masks();
+        self.known.insert(groups, masks.clone());
+        masks
+    }
+}

@@ -1,0 +1,65 @@
+//! The Slurm step that this program runs in.
+
+use super::{ChoiceError, members, programs, variable};
+use crate::files::Files;
+use seatmap_os::Tid;
+use seatmap_os::hierarchy::Hierarchies;
+use std::collections::BTreeSet;
+
+/// The processes of the step: the members of its control group, or where Slurm makes none, those that have the same
+/// numbers in their environment.
+pub(super) fn processes(files: &mut Files, known: &BTreeSet<Tid>) -> Result<BTreeSet<Tid>, ChoiceError> {
+    let membership = files.root.read("/proc/self/cgroup").unwrap_or_default();
+    let group = membership.lines().find_map(|line| step_of(line.splitn(3, ':').nth(2)?));
+    if let Some(group) = group {
+        let folders = Hierarchies::read(&files.root).folders(&files.root, group);
+        if !folders.is_empty() {
+            return members(files, known, &folders, format!("the Slurm step '{group}'"));
+        }
+    }
+    by_environment(files, known)
+}
+
+/// The part of a group's path that is the step: `/slurm/uid_1000/job_5/step_0` of `.../step_0/task_1`. In a script of
+/// the whole job it is the job.
+fn step_of(path: &str) -> Option<&str> {
+    let end_of = |beginning: &str| {
+        let at = path.find(beginning)? + 1;
+        Some(path[at..].find('/').map_or(path.len(), |length| at + length))
+    };
+    let job = end_of("/job_").filter(|_| path.contains("slurm"))?;
+    Some(&path[..end_of("/step_").unwrap_or(job)])
+}
+
+fn by_environment(files: &mut Files, known: &BTreeSet<Tid>) -> Result<BTreeSet<Tid>, ChoiceError> {
+    let text = files.proc.read(format_args!("self/environ")).map(<[u8]>::to_vec).unwrap_or_default();
+    let own = |name: &str| {
+        let mut variables = text.split(|byte| *byte == 0);
+        let value = variables.find_map(|text| text.strip_prefix(name.as_bytes())?.strip_prefix(b"="))?;
+        Some(String::from_utf8_lossy(value).into_owned())
+    };
+    let job = own("SLURM_JOB_ID").ok_or(ChoiceError::NotInStep)?;
+    let step = own("SLURM_STEP_ID").or_else(|| own("SLURM_STEPID"));
+    let is_same = |files: &Files, pid: Tid| {
+        let has = |name: &str, value: &str| variable(files, pid, name).as_deref() == Some(value);
+        let has_step = |step: &String| has("SLURM_STEP_ID", step) || has("SLURM_STEPID", step);
+        has("SLURM_JOB_ID", &job) && step.as_ref().is_none_or(has_step)
+    };
+    let all = programs(files, known)?.into_iter().map(|program| program.pid);
+    let found: BTreeSet<Tid> = all.filter(|pid| is_same(files, *pid)).collect();
+    if found.is_empty() { Err(ChoiceError::Empty(format!("the Slurm step of job {job}"))) } else { Ok(found) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_step_is_found_in_either_version() {
+        assert_eq!(step_of("/slurm/uid_1000/job_5/step_0/task_1"), Some("/slurm/uid_1000/job_5/step_0"));
+        let v2 = "/system.slice/slurmstepd.scope/job_5/step_batch/user/task_0";
+        assert_eq!(step_of(v2), Some("/system.slice/slurmstepd.scope/job_5/step_batch"));
+        assert_eq!(step_of("/slurm/uid_1000/job_5"), Some("/slurm/uid_1000/job_5"));
+        assert_eq!((step_of("/user.slice"), step_of("/x/job_5/step_0"), step_of("")), (None, None, None));
+    }
+}

@@ -1,0 +1,134 @@
+//! Choices on a made computer, and on this one.
+
+use super::*;
+use crate::made::{Made, MadeThread, pids};
+
+fn worker() -> MadeThread {
+    MadeThread::default()
+}
+
+/// A shell with a server, whose worker has a child; a thread of the kernel; another program that is bound.
+fn made() -> Made {
+    let made = Made::new();
+    made.thread(10, 10, &MadeThread { name: "sh", ..worker() });
+    made.thread(11, 11, &MadeThread { name: "redis-server", parent: 10, ..worker() });
+    made.thread(11, 12, &worker());
+    made.thread(13, 13, &MadeThread { name: "child", parent: 11, ..worker() });
+    made.thread(2, 2, &MadeThread { name: "kworker/0:1", flags: 0x0020_0000, mask: "0", ..worker() });
+    made.thread(20, 20, &MadeThread { name: "bound", ..worker() });
+    made.thread(20, 21, &MadeThread { mask: "1", ..worker() });
+    made.write("sys/devices/system/cpu/online", "0-1\n");
+    made.write("cg/cgroup.procs", "10\n");
+    made.write("cg/a/cgroup.procs", "");
+    made.write("cg/a/redis.service/cgroup.procs", "11\n");
+    made.write("cg/a/redis.service/inner/cgroup.procs", "13\n2\n");
+    made.write("cg/a/empty.scope/cgroup.procs", "");
+    made
+}
+
+fn chosen(made: &Made, choice: &Choice) -> Vec<Tid> {
+    let mut files = Files::open(&made.options().root).unwrap();
+    choice.processes(&mut files).unwrap().into_iter().collect()
+}
+
+fn refused(made: &Made, choice: &Choice) -> String {
+    let mut files = Files::open(&made.options().root).unwrap();
+    choice.processes(&mut files).unwrap_err().to_string()
+}
+
+#[test]
+fn processes_are_chosen_by_number_with_and_without_children() {
+    let made = made();
+    assert_eq!(chosen(&made, &pids(&[11])), [11]);
+    assert_eq!(chosen(&made, &pids(&[12])), [11], "a thread stands for its process");
+    let with_children = |pid| Choice::Processes { pids: vec![pid], with_children: true };
+    assert_eq!((chosen(&made, &with_children(10)), chosen(&made, &with_children(13))), (vec![10, 11, 13], vec![13]));
+    assert_eq!(refused(&made, &pids(&[11, 99])), "there is no process 99; 'ps -e' lists those that run");
+}
+
+#[test]
+fn a_process_that_has_ended_is_not_there() {
+    let made = made();
+    made.thread(30, 30, &MadeThread { state: 'Z', ..worker() });
+    assert!(refused(&made, &pids(&[30])).contains("no process 30"));
+    made.thread(30, 31, &worker());
+    assert_eq!(chosen(&made, &pids(&[30])), [30], "its other threads live on");
+}
+
+#[test]
+fn groups_and_units_are_found_with_all_below_them() {
+    let made = made();
+    for choice in [
+        Choice::Group("/a/redis.service".into()),
+        Choice::Group("/cg/a".into()),
+        Choice::Unit("redis".into()),
+        Choice::Unit("redis.service".into()),
+    ] {
+        assert_eq!(chosen(&made, &choice), [11, 13], "{choice:?}");
+    }
+    let text = "there is no control group '/b/reds.service'; did you mean 'redis.service'?";
+    assert_eq!(refused(&made, &Choice::Group("/b/reds.service".into())), text);
+    let text = "there is no systemd unit 'redsi' among the control groups; did you mean 'redis.service'?";
+    assert_eq!(refused(&made, &Choice::Unit("redsi".into())), text);
+    assert!(refused(&made, &Choice::Unit("empty.scope".into())).ends_with("has no processes now"));
+}
+
+#[test]
+fn names_are_those_of_the_file_or_the_first_thread() {
+    let made = made();
+    std::os::unix::fs::symlink("/opt/bin/long-name-of-a-program", made.path("proc/13/exe")).unwrap();
+    let by_name = |name: &str| Choice::Name(name.to_owned());
+    assert_eq!(chosen(&made, &by_name("redis*")), [11]);
+    assert_eq!(chosen(&made, &by_name("long-name-*-program")), [13]);
+    assert_eq!(chosen(&made, &by_name("*d*")), [11, 13, 20], "the kernel's own are left out");
+    let text =
+        "there is no program named 'redis-srver' among those that this user can see; did you mean 'redis-server'?";
+    assert_eq!(refused(&made, &by_name("redis-srver")), text);
+}
+
+#[test]
+fn bound_programs_are_those_with_a_mask_of_their_own() {
+    let made = made();
+    assert_eq!(chosen(&made, &Choice::Bound), [20]);
+    made.write("sys/devices/system/cpu/isolated", "0\n");
+    made.thread(11, 12, &MadeThread { mask: "0", ..worker() });
+    assert_eq!(chosen(&made, &Choice::Bound), [11], "CPU 1 is what is left to all");
+    made.end("20");
+    made.end("11");
+    assert!(refused(&made, &Choice::Bound).contains("no processes"));
+}
+
+#[test]
+fn all_and_several() {
+    let made = made();
+    assert_eq!(chosen(&made, &Choice::All), [10, 11, 13, 20]);
+    assert_eq!(chosen(&made, &Choice::Any(vec![pids(&[20]), Choice::Name("sh".into())])), [10, 20]);
+}
+
+#[test]
+fn a_slurm_step_is_a_group_or_an_environment() {
+    let made = made();
+    assert!(matches!(
+        Choice::SlurmStep.processes(&mut Files::open(&made.options().root).unwrap()),
+        Err(ChoiceError::NotInStep)
+    ));
+    let environment = |job: u32, step: u32| format!("SLURM_JOB_ID={job}\0SLURM_STEP_ID={step}\0");
+    for (pid, job, step) in [("self", 5, 0), ("11", 5, 0), ("13", 5, 1), ("20", 6, 0)] {
+        made.write(&format!("proc/{pid}/environ"), environment(job, step));
+    }
+    assert_eq!(chosen(&made, &Choice::SlurmStep), [11]);
+    made.write("proc/self/cgroup", "0::/slurm/uid_7/job_5/step_0/task_3\n");
+    made.write("cg/slurm/uid_7/job_5/step_0/cgroup.procs", "");
+    made.write("cg/slurm/uid_7/job_5/step_0/task_1/cgroup.procs", "20\n");
+    assert_eq!(chosen(&made, &Choice::SlurmStep), [20]);
+}
+
+#[test]
+fn this_computer_has_programs() {
+    let mut files = Files::open(&seatmap_os::Root::new("/")).unwrap();
+    assert!(!Choice::All.processes(&mut files).unwrap().is_empty());
+    assert!(Choice::Name("no program has this name".into()).processes(&mut files).is_err());
+    assert!(Choice::Group("/no such group".into()).processes(&mut files).is_err());
+    let own = Tid::try_from(std::process::id()).unwrap();
+    assert_eq!(Choice::Processes { pids: vec![own], with_children: false }.processes(&mut files).unwrap().len(), 1);
+}

@@ -1,0 +1,147 @@
+//! The seats that a program should have: those of a plan, or those that `seatmap run --report` wrote.
+
+use crate::seating::Seating;
+use seatmap_document::DocumentError;
+use seatmap_os::published;
+use seatmap_os::root::Root;
+use seatmap_os::{CpuSet, Tid};
+use seatmap_plan::Plan;
+use serde::Deserialize;
+
+/// The seats that a program should have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Expected {
+    /// The seats, in order of creation of their threads.
+    pub seats: Vec<ExpectedSeat>,
+    /// Whether a seat without a thread is a fault: so it is in a plan, where each task needs one. A thread of a report
+    /// may have ended since.
+    pub needs_all: bool,
+    /// Whether the launchers of the programs showed the seats. Threads that they have not shown yet are then no fault.
+    pub is_shown: bool,
+}
+
+/// One seat that a thread should have.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ExpectedSeat {
+    /// The seat's name in a sentence: `task 3`, `task 3 'left'`, `thread 4711`.
+    pub label: String,
+    /// The CPUs.
+    pub cpus: CpuSet,
+    /// The name of the task, where the plan has names.
+    pub name: Option<String>,
+    /// The process and thread that had the seat, where that is known.
+    pub thread: Option<(Tid, Tid)>,
+}
+
+/// The keys of a report that say which thread has which seat.
+#[derive(Deserialize)]
+struct Report {
+    threads: Vec<Seated>,
+}
+
+/// A thread of a report. One of a living program has a mask and no seat.
+#[derive(Deserialize)]
+struct Seated {
+    pid: Option<Tid>,
+    tid: Tid,
+    task: Option<usize>,
+    task_name: Option<String>,
+    cpus: Option<Vec<u32>>,
+    mask: Option<String>,
+}
+
+impl Expected {
+    /// The seats of a plan, one a task.
+    #[must_use]
+    pub fn of_plan(plan: &Plan) -> Self {
+        let seat = |task: usize| {
+            let name = plan.names.get(task).filter(|name| !name.is_empty()).cloned();
+            let cpus = plan.seat(task).iter().copied().collect();
+            ExpectedSeat { label: label(task, name.as_deref()), cpus, name, thread: None }
+        };
+        Expected { seats: (0..plan.placement.len()).map(seat).collect(), needs_all: true, is_shown: false }
+    }
+
+    /// The seats of a seating on file: the report of a run, or an earlier check. Threads without a seat are left out.
+    ///
+    /// # Errors
+    /// [`DocumentError`]: the text is not a seating.
+    pub fn of_seating(text: &str) -> Result<Self, DocumentError> {
+        let report: Report = seatmap_document::read(text, crate::seating::FORMAT)?;
+        let seats = report.threads.into_iter().filter_map(Seated::seat).collect();
+        Ok(Expected { seats, needs_all: false, is_shown: false })
+    }
+
+    /// The seats that living launchers (`seatmap run`) gave to the threads of these processes, as far as this user may
+    /// read them; `None` where there are none.
+    #[must_use]
+    pub fn shown(root: &Root, seating: &Seating) -> Option<Self> {
+        let pids = seating.processes.iter().map(|process| process.pid);
+        let texts = published::read_above(root, pids, published::SEATING);
+        let reports = texts.iter().filter_map(|text| Self::of_seating(&String::from_utf8_lossy(text)).ok());
+        let seats: Vec<ExpectedSeat> = reports.flat_map(|report| report.seats).collect();
+        (!seats.is_empty()).then_some(Expected { seats, needs_all: false, is_shown: true })
+    }
+
+    /// All CPUs of all seats.
+    #[must_use]
+    pub fn whole(&self) -> CpuSet {
+        self.seats.iter().fold(CpuSet::default(), |whole, seat| whole.with(&seat.cpus))
+    }
+}
+
+impl Seated {
+    fn seat(self) -> Option<ExpectedSeat> {
+        let listed = self.cpus.map(|cpus| cpus.into_iter().collect());
+        let cpus: CpuSet = listed.or_else(|| CpuSet::of_list(&self.mask?)).filter(|cpus: &CpuSet| !cpus.is_empty())?;
+        let label = match self.task {
+            Some(task) => label(task, self.task_name.as_deref()),
+            None => format!("thread {}", self.tid),
+        };
+        Some(ExpectedSeat { label, cpus, name: self.task_name, thread: self.pid.map(|pid| (pid, self.tid)) })
+    }
+}
+
+fn label(task: usize, name: Option<&str>) -> String {
+    name.map_or_else(|| format!("task {task}"), |name| format!("task {task} '{name}'"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_plan_has_a_seat_for_each_task() {
+        let mut plan = Plan::new("desk", vec![3, 1]);
+        plan.names = vec!["boss".to_owned(), String::new()];
+        let expected = Expected::of_plan(&plan);
+        let labels: Vec<&str> = expected.seats.iter().map(|seat| seat.label.as_str()).collect();
+        assert_eq!(labels, ["task 0 'boss'", "task 1"]);
+        assert_eq!((expected.whole().to_string().as_str(), expected.needs_all), ("1,3", true));
+    }
+
+    #[test]
+    fn a_report_has_the_seats_of_its_threads() {
+        let text = r#"{"format": "seatmap-seating/1", "threads": [
+            {"pid": 7, "tid": 7, "task": null, "task_name": null, "cpus": []},
+            {"pid": 7, "tid": 8, "task": 1, "task_name": "left", "cpus": [2, 3]},
+            {"pid": 7, "tid": 9, "mask": "0-1"}]}"#;
+        let expected = Expected::of_seating(text).unwrap();
+        let seats: Vec<_> = expected.seats.iter().map(|seat| (seat.label.as_str(), seat.cpus.to_string())).collect();
+        assert_eq!(
+            seats,
+            [("task 1 'left'", "2,3".to_owned()), ("thread 9", "0,1".to_owned())],
+            "a thread without a seat may sit anywhere"
+        );
+        assert_eq!(expected.seats[0].thread, Some((7, 8)));
+        assert!(!expected.needs_all);
+    }
+
+    #[test]
+    fn other_documents_are_refused() {
+        let refusal = |text: &str| Expected::of_seating(text).unwrap_err().to_string();
+        assert!(refusal(r#"{"format": "seatmap-profile/1"}"#).contains("seatmap-profile/1"));
+        assert!(refusal(r#"{"format": "seatmap-seating/1"}"#).contains("threads"));
+        assert!(refusal("nonsense").contains("line 1"));
+    }
+}

@@ -1,0 +1,101 @@
+//! The files that a seating is read from, and the notes on those that this user may not read.
+
+use crate::seating::Unseen;
+use seatmap_os::proc_folder::{ProcFolder, is_refused};
+use seatmap_os::sched::{Stat, Times};
+use seatmap_os::{CpuSet, Root, Tid, boot};
+use std::collections::BTreeMap;
+use std::io;
+
+/// The computer's files, with `/proc` held open.
+#[derive(Debug)]
+pub(crate) struct Files {
+    pub root: Root,
+    pub proc: ProcFolder,
+    ticks_per_s: u64,
+    unseen: BTreeMap<(&'static str, String), Vec<Tid>>,
+}
+
+impl Files {
+    pub fn open(root: &Root) -> io::Result<Self> {
+        let (proc, ticks_per_s) = (ProcFolder::open(root)?, boot::ticks_per_s().max(1));
+        Ok(Files { root: root.clone(), proc, ticks_per_s, unseen: BTreeMap::new() })
+    }
+
+    /// The processes, ascending.
+    pub fn processes(&mut self) -> io::Result<Vec<Tid>> {
+        self.proc.numbers(format_args!("."))
+    }
+
+    /// The threads of a process, ascending; none where it has ended.
+    pub fn threads(&mut self, pid: Tid) -> Vec<Tid> {
+        // Most processes have one, which the folder tells without being read.
+        if self.proc.folders(format_args!("{pid}/task")).ok() == Some(1) {
+            return vec![pid];
+        }
+        match self.proc.numbers(format_args!("{pid}/task")) {
+            Ok(tids) => tids,
+            Err(error) => {
+                self.note_refusal("threads", pid, &error);
+                Vec::new()
+            }
+        }
+    }
+
+    /// The facts of a thread's `stat` line; `None` where the thread has ended.
+    pub fn stat<T>(&mut self, pid: Tid, tid: Tid, take: impl FnOnce(&Stat<'_>) -> T) -> Option<T> {
+        match self.proc.stat(pid, tid) {
+            Ok(line) => Stat::parse(line).map(|stat| take(&stat)),
+            Err(error) => {
+                self.note_refusal("threads", pid, &error);
+                None
+            }
+        }
+    }
+
+    /// The times of a thread; those of its `stat` file, in clock ticks, where the kernel keeps no finer ones. `None`
+    /// where the thread has ended.
+    pub fn times(&mut self, pid: Tid, tid: Tid) -> Option<Times> {
+        let counts = self.proc.schedstat(pid, tid);
+        match counts.ok().and_then(Times::parse) {
+            Some(times) => Some(times),
+            None => {
+                let ticks = self.stat(pid, tid, |stat| stat.run_ticks)?;
+                Some(Times { run_ns: self.nanoseconds(ticks), wait_ns: None })
+            }
+        }
+    }
+
+    /// The CPUs that a thread may run on, as the kernel answers now; `None` where it has to be read from its files.
+    pub fn asked_mask(&self, tid: Tid) -> Option<CpuSet> {
+        self.root.is_this_computer().then(|| CpuSet::of_thread(tid).ok()).flatten()
+    }
+
+    /// Clock ticks in ns.
+    pub fn nanoseconds(&self, ticks: u64) -> u64 {
+        ticks.saturating_mul(1_000_000_000 / self.ticks_per_s)
+    }
+
+    /// Notes that this user may not see a thing of a process, if the error says so.
+    pub fn note_refusal(&mut self, what: &'static str, pid: Tid, error: &io::Error) {
+        if is_refused(error) {
+            self.note(what, Some(pid), "the process belongs to another user; root may look");
+        }
+    }
+
+    /// Notes that a thing was not seen.
+    pub fn note(&mut self, what: &'static str, pid: Option<Tid>, why: impl Into<String>) {
+        let pids = self.unseen.entry((what, why.into())).or_default();
+        pids.extend(pid.filter(|pid| pids.last() != Some(pid)));
+    }
+
+    /// The notes so far; the next seating begins without any.
+    pub fn take_notes(&mut self) -> Vec<Unseen> {
+        let told = |((what, why), mut pids): ((&str, String), Vec<Tid>)| {
+            pids.sort_unstable();
+            pids.dedup();
+            Unseen { what: what.to_owned(), pids, why }
+        };
+        std::mem::take(&mut self.unseen).into_iter().map(told).collect()
+    }
+}

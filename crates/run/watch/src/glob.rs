@@ -1,0 +1,91 @@
+//! Names with wildcards, and the names that a mistyped one was perhaps meant for.
+
+use seatmap_machine::catalog::edits;
+
+/// The most names that an error suggests.
+const MOST_SUGGESTED: usize = 3;
+
+/// The longest name, in bytes, that is compared letter by letter.
+const LONGEST_NAME: usize = 200;
+
+/// Whether a name fits a pattern, in which `*` stands for any text and `?` for one character.
+pub(crate) fn fits(pattern: &str, name: &str) -> bool {
+    let (pattern, name): (Vec<char>, Vec<char>) = (pattern.chars().collect(), name.chars().collect());
+    let (mut at, mut inside) = (0, 0);
+    // Where the last star stands, and the part of the name that it has taken so far.
+    let mut star: Option<(usize, usize)> = None;
+    while inside < name.len() {
+        match pattern.get(at) {
+            Some('*') => {
+                star = Some((at, inside));
+                at += 1;
+            }
+            Some(one) if *one == '?' || *one == name[inside] => (at, inside) = (at + 1, inside + 1),
+            _ => match &mut star {
+                Some((star_at, taken)) => {
+                    *taken += 1;
+                    (at, inside) = (*star_at + 1, *taken);
+                }
+                None => return false,
+            },
+        }
+    }
+    pattern[at..].iter().all(|one| *one == '*')
+}
+
+/// The names nearest to a mistyped one: those that contain it, then those with the fewest letters to change, if these
+/// are no more than a third.
+pub(crate) fn nearest(wanted: &str, names: impl Iterator<Item = String>) -> Vec<String> {
+    let wanted = wanted.trim_matches(['*', '?']).to_lowercase();
+    if wanted.is_empty() || wanted.len() > LONGEST_NAME {
+        return Vec::new();
+    }
+    let distance = |name: String| {
+        let lower = name.to_lowercase();
+        let changes = if lower.contains(&wanted) { 0 } else { edits(&wanted, &lower) };
+        (3 * changes <= wanted.len() && lower.len() <= LONGEST_NAME).then_some((changes, name))
+    };
+    let mut found: Vec<(usize, String)> = names.filter_map(distance).collect();
+    found.sort_unstable();
+    found.dedup();
+    found.into_iter().take(MOST_SUGGESTED).map(|(_, name)| name).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn stars_take_any_text() {
+        let fitting = [("redis*", "redis-server"), ("*", ""), ("a?c", "abc"), ("*a*b*", "xxaxxbb"), ("x", "x")];
+        assert!(fitting.iter().all(|(pattern, name)| fits(pattern, name)));
+        let others = [("redis", "redis-server"), ("?", ""), ("a*b", "ac"), ("", "x"), ("*ab", "abc")];
+        assert!(!others.iter().any(|(pattern, name)| fits(pattern, name)));
+    }
+
+    #[test]
+    fn mistyped_names_are_near() {
+        let names = ["redis-server", "nginx", "postgres", "nginx"].map(str::to_owned);
+        let found = |wanted| nearest(wanted, names.clone().into_iter());
+        assert_eq!(
+            (found("redis"), found("nginex*"), found("*")),
+            (vec!["redis-server".into()], vec!["nginx".into()], vec![])
+        );
+        assert!(found("zzz").is_empty());
+    }
+
+    proptest! {
+        #[test]
+        fn a_name_fits_itself_and_what_is_cut_out_of_it(name in "[a-z]{0,12}", from in 0usize..12, to in 0usize..12) {
+            let (from, to) = (from.min(name.len()), to.min(name.len()));
+            let pattern = format!("{}*{}", &name[..from.min(to)], &name[from.max(to)..]);
+            prop_assert!(fits(&name, &name) && fits(&pattern, &name));
+        }
+
+        #[test]
+        fn any_pattern_will_do(pattern: String, name: String) {
+            let _ = (fits(&pattern, &name), nearest(&pattern, [name].into_iter()));
+        }
+    }
+}

@@ -1,0 +1,219 @@
+//! Holds a seating against a plan and against rules.
+//!
+//! Each rule is a function from [`Facts`] to findings, in a file of its own. A rule without a measured harm gives a
+//! remark: programs that nobody bound are healthy unless something is measurably wrong, and threads that sleep harm
+//! nobody.
+
+mod devices;
+mod expect;
+mod facts;
+mod interrupts;
+mod isolated;
+mod kind;
+mod late_binding;
+pub mod made;
+mod memory;
+mod one_per;
+mod overlap;
+mod parts;
+mod quota;
+mod real_time;
+mod scheduler;
+mod shared_core;
+mod shared_cpu;
+mod stopped;
+mod strangers;
+pub mod told;
+mod variables;
+
+use crate::expected::Expected;
+use crate::finding::Finding;
+use crate::rule::Rule;
+use crate::seating::{Process, Seating, Thread, Unseen};
+pub(crate) use facts::Facts;
+use seatmap_machine::Topology;
+use serde::{Deserialize, Serialize};
+
+/// The things that a seating is held against.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Asked {
+    /// The rules that were named; without any, the default ones hold.
+    pub rules: Vec<Rule>,
+    /// The seats that the threads should have.
+    pub expected: Option<Expected>,
+    /// Whether things that could not be seen fail the check.
+    pub strict: bool,
+}
+
+/// A rule as a function.
+type Judge = fn(&Facts) -> Vec<Finding>;
+
+/// The rules that hold where none is named, in the order of their findings.
+const DEFAULT: [(&str, Judge); 15] = [
+    ("partial", variables::partial),
+    ("variables", variables::judge),
+    ("late-binding", late_binding::judge),
+    ("overlap", overlap::judge),
+    ("shared-cpu", shared_cpu::judge),
+    ("isolated", isolated::judge),
+    ("shared-core", shared_core::judge),
+    ("slow-kind", kind::slow),
+    ("quota", quota::judge),
+    ("memory-local", memory::judge),
+    ("real-time", real_time::judge),
+    ("strangers", strangers::usual),
+    ("interrupts", interrupts::usual),
+    ("scheduler", scheduler::judge),
+    ("stopped", stopped::judge),
+];
+
+/// The names of the rules that hold where none is named.
+pub fn default_rules() -> impl Iterator<Item = &'static str> {
+    DEFAULT.iter().map(|(name, _)| *name)
+}
+
+/// Everything that is wrong with a seating, the gravest first.
+#[must_use]
+pub fn judge(seating: &Seating, topology: &Topology, asked: &Asked) -> Vec<Finding> {
+    let facts = Facts::new(seating, topology, asked.expected.as_ref());
+    let mut found = expect::judge(&facts);
+    if asked.rules.is_empty() || asked.rules.contains(&Rule::Default) {
+        found.extend(DEFAULT.iter().flat_map(|(_, rule)| rule(&facts)));
+    }
+    found.extend(asked.rules.iter().flat_map(|rule| named(&facts, *rule)));
+    let mut distinct: Vec<Finding> = Vec::new();
+    for finding in found {
+        if distinct.iter().all(|other| !other.is_same(&finding)) {
+            distinct.push(finding);
+        }
+    }
+    distinct.sort_by_key(|finding| (std::cmp::Reverse(finding.gravity), finding.pid));
+    distinct
+}
+
+fn named(facts: &Facts, rule: Rule) -> Vec<Finding> {
+    match rule {
+        Rule::Default => Vec::new(),
+        Rule::OnePerCpu => one_per::cpu(facts),
+        Rule::OnePerCore => one_per::core(facts),
+        Rule::MemoryLocal => memory::judge(facts),
+        Rule::DeviceNear => devices::judge(facts),
+        Rule::NoIrq => interrupts::none(facts),
+        Rule::NoStrangers => strangers::none(facts),
+        Rule::Kind(kind) => kind::only(facts, kind),
+        Rule::Same(level) => parts::same(facts, level),
+        Rule::Spread(level) => parts::spread(facts, level),
+    }
+}
+
+/// The result of a check in one word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// Everything could be seen, and nothing is wrong.
+    AsAsked,
+    /// Nothing is wrong with the things that could be seen.
+    NotAllSeen,
+    /// Something is wrong.
+    Wrong,
+}
+
+impl Verdict {
+    /// The verdict on a seating with these findings, of which these things could not be seen.
+    #[must_use]
+    pub fn of(seating: &Seating, findings: &[Finding], unseen: &[&Unseen]) -> Self {
+        let is_masked = |thread: &Thread| !thread.mask.is_empty();
+        match findings.iter().any(Finding::is_wrong) {
+            true => Verdict::Wrong,
+            false if unseen.is_empty() && seating.threads.iter().all(is_masked) => Verdict::AsAsked,
+            false => Verdict::NotAllSeen,
+        }
+    }
+
+    /// Whether the check fails.
+    #[must_use]
+    pub fn fails(self, strict: bool) -> bool {
+        self == Verdict::Wrong || strict && self == Verdict::NotAllSeen
+    }
+}
+
+/// The things that could not be seen and that the rules need.
+#[must_use]
+pub fn missed<'a>(seating: &'a Seating, topology: &Topology, asked: &Asked) -> Vec<&'a Unseen> {
+    let has = |rule: Rule| asked.rules.contains(&rule);
+    let default = asked.rules.is_empty() || has(Rule::Default);
+    let is_needed = |unseen: &&Unseen| match unseen.what.as_str() {
+        "program" => false,
+        "environment" => default,
+        "devices" => has(Rule::DeviceNear),
+        "strangers" => default || has(Rule::NoStrangers),
+        "memory" => (default || has(Rule::MemoryLocal)) && topology.count(|pu| pu.numa) > 1,
+        _ => true,
+    };
+    seating.unseen.iter().filter(is_needed).collect()
+}
+
+/// A process in a sentence: `redis-server (4711)`.
+#[must_use]
+pub fn named_process(process: &Process) -> String {
+    format!("{} ({})", process.name, process.pid)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::made::Made;
+    use super::*;
+
+    fn judged(made: &Made, rules: &[Rule]) -> Vec<Finding> {
+        judge(&made.seating, &made.topology, &Asked { rules: rules.to_vec(), ..Asked::default() })
+    }
+
+    #[test]
+    fn nothing_is_wrong_with_programs_that_nobody_bound() {
+        let made = Made::new(4).busy(7, 7, "0-3", 90.0, 5.0).busy(7, 8, "0-3", 80.0, 5.0).busy(9, 9, "0-3", 99.0, 0.0);
+        let made = made.interrupts(0, "24", "eth0", 9000.0).stranger(0, "other", 60.0, "0-3").memory(&[50, 900]);
+        assert_eq!(judged(&made, &[]), []);
+    }
+
+    #[test]
+    fn a_named_rule_holds_alone_unless_the_default_ones_are_named_too() {
+        let made = Made::new(4).busy(7, 7, "1", 50.0, 50.0).busy(7, 8, "1", 50.0, 50.0);
+        let rules = |rules: &[Rule]| {
+            let mut rules: Vec<String> = judged(&made, rules).into_iter().map(|finding| finding.rule).collect();
+            rules.dedup();
+            rules
+        };
+        assert_eq!(rules(&[]), ["shared-cpu"]);
+        assert_eq!(rules(&[Rule::OnePerCpu]), ["one-per-cpu"]);
+        assert_eq!(rules(&[Rule::NoIrq]), [""; 0]);
+        assert_eq!(rules(&[Rule::Default, Rule::OnePerCpu]), ["shared-cpu", "one-per-cpu"]);
+    }
+
+    #[test]
+    fn the_verdict_is_no_better_than_the_view() {
+        let mut made = Made::new(2).thread(7, 7, "0-1");
+        let verdict = |made: &Made| Verdict::of(&made.seating, &judged(made, &[]), &[]);
+        assert_eq!(verdict(&made), Verdict::AsAsked);
+        made.seating.threads[0].mask.clear();
+        assert_eq!(verdict(&made), Verdict::NotAllSeen);
+        assert!(!verdict(&made).fails(false) && verdict(&made).fails(true));
+        let made = Made::new(4).busy(7, 7, "1", 50.0, 50.0).busy(7, 8, "1", 50.0, 50.0);
+        assert!(verdict(&made).fails(false));
+    }
+
+    #[test]
+    fn only_things_that_a_rule_needs_are_missed() {
+        let mut made = Made::new(2).thread(7, 7, "0-1");
+        let unseen = |what: &str| Unseen { what: what.to_owned(), ..Unseen::default() };
+        made.seating.unseen =
+            ["program", "environment", "devices", "memory", "strangers", "threads"].map(unseen).into();
+        let missed = |made: &Made, rules: &[Rule]| {
+            let asked = Asked { rules: rules.to_vec(), ..Asked::default() };
+            let missed = super::missed(&made.seating, &made.topology, &asked);
+            missed.into_iter().map(|unseen| unseen.what.clone()).collect::<Vec<_>>()
+        };
+        assert_eq!(missed(&made, &[]), ["environment", "strangers", "threads"]);
+        assert_eq!(missed(&made, &[Rule::DeviceNear]), ["devices", "threads"]);
+        assert_eq!(missed(&made.parts(1, 1, 1), &[Rule::MemoryLocal]), ["memory", "threads"]);
+    }
+}

@@ -1,0 +1,72 @@
+//! `device-near`: threads beside the accelerators and network cards that they use.
+
+use super::facts::{Facts, Sitter, cpus, union};
+use crate::finding::Finding;
+use crate::seating::{Device, Process};
+use seatmap_os::CpuSet;
+
+/// Processes whose threads may not run next to a device that they have open.
+pub(super) fn judge(facts: &Facts) -> Vec<Finding> {
+    let of_program = |(process, sitters): (&Process, Vec<&Sitter>)| -> Vec<Finding> {
+        process.devices.iter().filter_map(|device| far(facts, process, &sitters, device)).collect()
+    };
+    facts.programs().flat_map(of_program).collect()
+}
+
+fn far(facts: &Facts, process: &Process, sitters: &[&Sitter], device: &Device) -> Option<Finding> {
+    let listed = device.cpus.as_deref().and_then(CpuSet::of_list).filter(|near| !near.is_empty());
+    let near = listed.or_else(|| device.node.map(|node| facts.cpus_of(|pu| pu.numa, node)))?;
+    // Threads that nobody bound and that do nothing may sit anywhere.
+    let mut meant: Vec<&Sitter> = sitters.iter().filter(|one| one.is_busy() || one.is_bound).copied().collect();
+    if meant.is_empty() {
+        meant = sitters.to_vec();
+    }
+    let away: Vec<&Sitter> =
+        meant.iter().filter(|sitter| sitter.is_busy() && !sitter.mask.is_subset(&near)).copied().collect();
+    let all = union(&meant);
+    if near.is_empty() || away.is_empty() && all.is_subset(&near) {
+        return None;
+    }
+    let told = if away.is_empty() { &meant } else { &away };
+    let first = told.first()?;
+    let what = format!(
+        "{} has {} open, which is next to {}, and {} may run on {}",
+        super::named_process(process),
+        device.name,
+        cpus(&near),
+        super::facts::listed(told),
+        cpus(&union(told))
+    );
+    let finding = Finding::wrong("device-near", what).of(process.pid).tids(told.iter().map(|sitter| sitter.tid()));
+    let finding = finding.on(&union(told).without(&near)).since(first.thread.age_s);
+    Some(finding.mended_by(format!("taskset -acp {near} {}", process.pid)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::judge::made::Made;
+
+    fn with_gpu(mask: &str) -> Made {
+        Made::new(8).parts(1, 4, 4).thread(7, 7, mask).device("/dev/nvidia0", 1, "4-7")
+    }
+
+    #[test]
+    fn a_program_far_from_its_device_is_found() {
+        let found = judge(&with_gpu("0-3").facts());
+        assert!(found.len() == 1 && found[0].what.contains("/dev/nvidia0"), "{found:?}");
+        assert_eq!(found[0].remedy.as_deref(), Some("taskset -acp 4-7 7"));
+        assert_eq!(judge(&with_gpu("3-4").facts())[0].cpus, "3", "half of it is far");
+    }
+
+    #[test]
+    fn a_program_beside_its_device_is_healthy() {
+        assert_eq!(judge(&with_gpu("5").facts()), []);
+        assert_eq!(judge(&Made::new(8).thread(7, 7, "0").facts()), [], "no device");
+        let mut made = with_gpu("5");
+        made.seating.processes[0].devices[0].cpus = None;
+        assert_eq!(judge(&made.facts()), [], "its node tells the same");
+        let idle = with_gpu("5").thread(7, 8, "0-7");
+        assert_eq!(judge(&idle.facts()), [], "a thread that sleeps and that nobody bound");
+    }
+}

@@ -1,0 +1,201 @@
+//! `expect`: threads and the seats of a plan or report.
+
+use super::facts::{Facts, Sitter, bind, count, cpus};
+use crate::expected::{Expected, ExpectedSeat};
+use crate::finding::Finding;
+use seatmap_os::Tid;
+use std::collections::{BTreeMap, HashSet};
+
+const RULE: &str = "expect";
+
+/// The most threads of one process that are named, and that a remedy binds one by one.
+const MOST: usize = 4;
+
+type Pair<'p, 'a> = (&'p Sitter<'a>, &'p ExpectedSeat);
+
+/// Threads that do not have their seat, threads that have none, and seats without a thread.
+pub(super) fn judge(facts: &Facts) -> Vec<Finding> {
+    let Some(expected) = facts.expected else { return Vec::new() };
+    let pairs = facts.seated(expected);
+    let mut found = elsewhere(&pairs);
+    found.extend(impossible(facts, &pairs));
+    if expected.is_shown {
+        return found;
+    }
+    found.extend(without_seat(facts, expected, &pairs));
+    found.extend(without_thread(expected, &pairs));
+    found
+}
+
+/// Threads whose mask is another than their seat, a finding for each process.
+fn elsewhere(pairs: &[Pair]) -> Vec<Finding> {
+    let mut by_process: BTreeMap<Tid, Vec<Pair>> = BTreeMap::new();
+    for (sitter, seat) in pairs.iter().filter(|(sitter, seat)| sitter.mask != seat.cpus) {
+        by_process.entry(sitter.thread.pid).or_default().push((sitter, seat));
+    }
+    by_process.into_iter().map(|(pid, wrong)| of_process(pid, &wrong, pairs)).collect()
+}
+
+fn of_process(pid: Tid, wrong: &[Pair], pairs: &[Pair]) -> Finding {
+    let told = |(sitter, seat): &Pair| {
+        let (may, label) = (cpus(&sitter.mask), &seat.label);
+        format!("{} may run on {may}, and the seat of {label} is {}", sitter.named(), cpus(&seat.cpus))
+    };
+    let mut what = wrong.iter().take(MOST).map(told).collect::<Vec<_>>().join("; ");
+    if wrong.len() > MOST {
+        what += &format!("; and so on for {} more threads", wrong.len() - MOST);
+    }
+    let misplaced = wrong.iter().fold(seatmap_os::CpuSet::default(), |all, (sitter, _)| all.with(&sitter.mask));
+    let share = 100.0 * wrong.len() as f64 / pairs.len() as f64;
+    let age_s = wrong.iter().map(|(sitter, _)| sitter.thread.age_s).fold(f64::INFINITY, f64::min);
+    let finding = Finding::wrong(RULE, what).of(pid).tids(wrong.iter().map(|(sitter, _)| sitter.tid()));
+    finding.on(&misplaced).since(age_s).measured(share, "percent of the threads").mended_by(remedy(wrong))
+}
+
+/// A command for each set of threads with the same seat.
+fn remedy(wrong: &[Pair]) -> String {
+    let one = |(sitter, seat): &Pair| bind(&seat.cpus, [sitter.tid()]);
+    wrong.iter().map(one).collect::<Vec<_>>().join("; ")
+}
+
+/// Seats that the control group of their thread forbids.
+fn impossible(facts: &Facts, pairs: &[Pair]) -> Vec<Finding> {
+    let forbidden = |(sitter, seat): &Pair| {
+        let pid = sitter.thread.pid;
+        let outside = seat.cpus.without(&facts.allowed(pid));
+        let why = match outside.within(&facts.online).is_empty() {
+            true => "do not run here",
+            false => "are outside its control group",
+        };
+        let what = format!("the seat of {} is {}; of these {outside} {why}", seat.label, cpus(&seat.cpus));
+        let finding = Finding::wrong("partial", what).of(pid).tids([sitter.tid()]).on(&outside);
+        (!outside.is_empty()).then_some(finding)
+    };
+    pairs.iter().filter_map(forbidden).collect()
+}
+
+/// Threads for which no seat is meant: wrong where they are busy on the seats of others.
+fn without_seat(facts: &Facts, expected: &Expected, pairs: &[Pair]) -> Option<Finding> {
+    let seated: HashSet<Tid> = pairs.iter().map(|(sitter, _)| sitter.tid()).collect();
+    let extra: Vec<&Sitter> = facts.sitters.iter().filter(|sitter| !seated.contains(&sitter.tid())).collect();
+    let whole = expected.whole();
+    let busy: Vec<&Sitter> =
+        extra.iter().filter(|sitter| sitter.is_busy() && sitter.mask.meets(&whole)).copied().collect();
+    let told = if busy.is_empty() { &extra } else { &busy };
+    let first = told.first()?;
+    let how = if busy.is_empty() { "" } else { ", and may run on the seats of others" };
+    let has = if told.len() == 1 { "has" } else { "have" };
+    let what = format!("{} {has} no seat in the file{how}", super::facts::listed(told));
+    let finding = Finding::remark(RULE, what).grave_if(!busy.is_empty()).of(first.thread.pid);
+    let finding = finding.tids(told.iter().map(|sitter| sitter.tid())).since(first.thread.age_s);
+    let rest = facts.usual.without(&whole);
+    Some(match busy.is_empty() || rest.is_empty() {
+        true => finding,
+        false => finding.mended_by(bind(&rest, busy.iter().map(|sitter| sitter.tid()))),
+    })
+}
+
+/// Seats that no thread has taken.
+fn without_thread(expected: &Expected, pairs: &[Pair]) -> Option<Finding> {
+    let taken: HashSet<*const ExpectedSeat> = pairs.iter().map(|(_, seat)| std::ptr::from_ref(*seat)).collect();
+    let empty: Vec<&ExpectedSeat> =
+        expected.seats.iter().filter(|seat| !taken.contains(&std::ptr::from_ref(*seat))).collect();
+    let named: Vec<&str> = empty.iter().take(MOST).map(|seat| seat.label.as_str()).collect();
+    let more = if empty.len() > MOST { format!(" and {} more", empty.len() - MOST) } else { String::new() };
+    let seats = empty.iter().fold(seatmap_os::CpuSet::default(), |all, seat| all.with(&seat.cpus));
+    let has = if empty.len() == 1 { "has" } else { "have" };
+    let what = format!("{}{more} {has} no thread: {}", named.join(", "), of_all(expected.seats.len(), empty.len()));
+    let finding = Finding::remark(RULE, what).grave_if(expected.needs_all).on(&seats);
+    (!empty.is_empty()).then_some(finding)
+}
+
+fn of_all(seats: usize, empty: usize) -> String {
+    let are = if empty == 1 { "is" } else { "are" };
+    format!("{empty} of {} {are} empty", count(seats, "seat"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::judge::{Asked, judge, made::Made};
+    use seatmap_plan::Plan;
+
+    fn found(made: &Made, expected: Expected) -> Vec<Finding> {
+        let asked = Asked { expected: Some(expected), rules: vec![crate::Rule::NoIrq], ..Asked::default() };
+        judge(&made.seating, &made.topology, &asked)
+    }
+
+    fn plan(placement: &[u32], names: &[&str]) -> Expected {
+        let mut plan = Plan::new("made", placement.to_vec());
+        plan.names = names.iter().map(|name| (*name).to_owned()).collect();
+        Expected::of_plan(&plan)
+    }
+
+    #[test]
+    fn threads_on_their_seats_are_as_asked() {
+        let made = Made::new(4).thread(7, 7, "2").thread(7, 8, "0");
+        assert_eq!(found(&made, plan(&[2, 0], &[])), []);
+    }
+
+    #[test]
+    fn a_thread_that_was_moved_is_told_with_its_remedy() {
+        let made = Made::new(4).thread(7, 7, "2").thread(7, 8, "0-3");
+        let found = found(&made, plan(&[2, 0], &["a", "b"]));
+        let expected = "thread 8 'worker' may run on CPUs 0-3, and the seat of task 1 'b' is CPU 0";
+        assert_eq!((found.len(), found[0].what.as_str()), (1, expected));
+        assert_eq!(found[0].remedy.as_deref(), Some("taskset -cp 0 8"));
+        assert!(found[0].is_wrong() && found[0].tids == [8]);
+    }
+
+    #[test]
+    fn threads_may_take_tasks_by_name() {
+        let made = Made::new(4).thread(7, 7, "2").called("right").thread(7, 8, "0").called("left");
+        assert_eq!(found(&made, plan(&[0, 2], &["left", "right"])), []);
+        let wrong = Made::new(4).thread(7, 7, "2").called("right").thread(7, 8, "1").called("left");
+        assert_eq!(found(&wrong, plan(&[0, 2], &["left", "right"])).len(), 1);
+    }
+
+    #[test]
+    fn more_threads_than_seats_are_a_remark_until_they_work() {
+        let idle = Made::new(4).thread(7, 7, "2").thread(7, 8, "0").thread(7, 9, "0-3");
+        assert_eq!(found(&idle, plan(&[2, 0], &[]))[0].gravity, crate::Gravity::Remark);
+        let busy = Made::new(4).thread(7, 7, "2").thread(7, 8, "0").busy(7, 9, "0-3", 50.0, 0.0);
+        let found = found(&busy, plan(&[2, 0], &[]));
+        assert!(found[0].is_wrong() && found[0].what.contains("seats of others"), "{found:?}");
+        assert_eq!(found[0].remedy.as_deref(), Some("taskset -cp 1,3 9"));
+    }
+
+    #[test]
+    fn a_task_without_a_thread_is_wrong_in_a_plan_alone() {
+        let made = Made::new(4).thread(7, 7, "2");
+        let found_in_plan = found(&made, plan(&[2, 0], &[]));
+        assert_eq!(found_in_plan[0].what, "task 1 has no thread: 1 of 2 seats is empty");
+        assert!(found_in_plan[0].is_wrong());
+        let text = r#"{"format": "seatmap-seating/1", "threads": [{"pid": 7, "tid": 7, "cpus": [2]},
+            {"pid": 7, "tid": 12, "cpus": [0]}]}"#;
+        let found = found(&made, Expected::of_seating(text).unwrap());
+        assert_eq!((found.len(), found[0].gravity), (1, crate::Gravity::Remark));
+    }
+
+    #[test]
+    fn a_report_goes_by_number() {
+        let made = Made::new(4).thread(7, 8, "2").thread(7, 7, "0");
+        let text = |tid: Tid| {
+            format!(r#"{{"format": "seatmap-seating/1", "threads": [{{"pid": 7, "tid": {tid}, "cpus": [2]}}]}}"#)
+        };
+        let wrong = |text: &str| {
+            let found = found(&made, Expected::of_seating(text).unwrap());
+            found.iter().filter(|finding| finding.is_wrong()).count()
+        };
+        assert_eq!((wrong(&text(8)), wrong(&text(7))), (0, 1));
+        assert_eq!(wrong(&text(4711)), 0, "the program was started again: its first thread has the first seat");
+    }
+
+    #[test]
+    fn a_seat_outside_the_group_cannot_be_had() {
+        let made = Made::new(4).thread(7, 7, "0").group(Some("0-1"), None, 0);
+        let found = found(&made, plan(&[3], &[]));
+        assert_eq!(found.iter().filter(|finding| finding.rule == "partial").count(), 1);
+        assert!(found.iter().any(|finding| finding.what.contains("outside its control group")), "{found:?}");
+    }
+}

@@ -1,0 +1,295 @@
+//! A seating with its lists read and its threads sorted, once for all rules.
+
+use crate::expected::{Expected, ExpectedSeat};
+use crate::seating::{Group, Process, Seating, Thread};
+use seatmap_machine::{CoreKind, Pu, Topology};
+use seatmap_os::{CpuSet, Tid};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+/// The share of the time on a CPU that makes a thread a busy one.
+const RUNS_PERCENT: f64 = 20.0;
+
+/// The share of the time on a CPU or waiting for one that does so as well. It is larger, as a thread that wakes up
+/// often and runs briefly waits each time on a busy computer.
+const WANTS_PERCENT: f64 = 80.0;
+
+/// The share of its time up to which a CPU counts as idle. A lightly used one can take a thread as well.
+pub const IDLE_PERCENT: f64 = 20.0;
+
+/// The difference in age below which numbers tell the order of creation: some ticks of the clock and a slow look.
+const SAME_AGE_S: f64 = 0.05;
+
+/// The seating, and what each rule asks of it.
+pub(crate) struct Facts<'a> {
+    pub seating: &'a Seating,
+    pub topology: &'a Topology,
+    /// The CPUs that are known to run.
+    pub online: CpuSet,
+    /// The CPUs that a thread may use if nobody binds it: those that run, without the isolated.
+    pub usual: CpuSet,
+    pub isolated: CpuSet,
+    /// The threads whose masks are known.
+    pub sitters: Vec<Sitter<'a>>,
+    pub expected: Option<&'a Expected>,
+    processes: HashMap<Tid, &'a Process>,
+    busy_percent: BTreeMap<u32, f64>,
+}
+
+/// A thread with its mask.
+pub(crate) struct Sitter<'a> {
+    pub thread: &'a Thread,
+    pub mask: CpuSet,
+    /// Whether somebody has bound it: it may not use all usual CPUs.
+    pub is_bound: bool,
+    /// Whether a plan wants it exactly where it is, so that no rule of thumb may say otherwise.
+    pub is_as_planned: bool,
+}
+
+impl Sitter<'_> {
+    /// The share of one CPU that it asked for: time on a CPU, and time waiting for one.
+    pub fn wanted_percent(&self) -> f64 {
+        self.thread.run_percent + self.thread.wait_percent.unwrap_or(0.0)
+    }
+
+    pub fn is_busy(&self) -> bool {
+        self.thread.run_percent >= RUNS_PERCENT || self.wanted_percent() >= WANTS_PERCENT
+    }
+
+    /// The one CPU that it may run on.
+    pub fn seat(&self) -> Option<u32> {
+        self.mask.only()
+    }
+
+    pub fn tid(&self) -> Tid {
+        self.thread.tid
+    }
+
+    /// The thread in a sentence: `thread 4712 'worker'`.
+    pub fn named(&self) -> String {
+        format!("thread {} '{}'", self.thread.tid, self.thread.name)
+    }
+}
+
+impl<'a> Facts<'a> {
+    pub fn new(seating: &'a Seating, topology: &'a Topology, expected: Option<&'a Expected>) -> Self {
+        let listed = seating.cpus.iter().map(|cpu| cpu.cpu);
+        let online: CpuSet = topology.os_indices().chain(listed).collect();
+        let isolated = CpuSet::of_list(&seating.kernel.isolated).unwrap_or_default();
+        let usual = Some(online.without(&isolated)).filter(|usual| !usual.is_empty()).unwrap_or_else(|| online.clone());
+        let sitters = seating.threads.iter().filter_map(|thread| sitter(thread, &usual)).collect();
+        let processes = seating.processes.iter().map(|process| (process.pid, process)).collect();
+        let busy_percent = seating.cpus.iter().filter_map(|cpu| Some((cpu.cpu, cpu.busy_percent?))).collect();
+        let mut facts =
+            Facts { seating, topology, online, usual, isolated, sitters, expected, processes, busy_percent };
+        let planned = facts.planned();
+        facts.sitters.iter_mut().for_each(|sitter| sitter.is_as_planned = planned.contains(&sitter.thread.tid));
+        facts
+    }
+
+    /// The threads that sit where they are expected.
+    fn planned(&self) -> HashSet<Tid> {
+        let pairs = self.expected.map(|expected| self.seated(expected)).unwrap_or_default();
+        let fits = pairs.into_iter().filter(|(sitter, seat)| sitter.mask == seat.cpus);
+        fits.map(|(sitter, _)| sitter.tid()).collect()
+    }
+
+    /// Each thread with the seat that is meant for it. By number where the file has numbers that live; by name where
+    /// each task has a name and one thread bears it on the task's own seat; else in order of creation.
+    pub fn seated<'e>(&self, expected: &'e Expected) -> Vec<(&Sitter<'a>, &'e ExpectedSeat)> {
+        let by_number = self.by_number(expected);
+        if !by_number.is_empty() {
+            return by_number;
+        }
+        let in_order = self.in_order().into_iter().zip(&expected.seats).collect();
+        let by_name = self.by_name(expected);
+        let fits = |pairs: &[(&Sitter, &ExpectedSeat)]| pairs.iter().all(|(sitter, seat)| sitter.mask == seat.cpus);
+        match by_name {
+            Some(by_name) if fits(&by_name) => by_name,
+            _ => in_order,
+        }
+    }
+
+    fn by_number<'e>(&self, expected: &'e Expected) -> Vec<(&Sitter<'a>, &'e ExpectedSeat)> {
+        let known: HashMap<(Tid, Tid), &Sitter> =
+            self.sitters.iter().map(|sitter| ((sitter.thread.pid, sitter.thread.tid), sitter)).collect();
+        expected.seats.iter().filter_map(|seat| Some((*known.get(&seat.thread?)?, seat))).collect()
+    }
+
+    fn by_name<'e>(&self, expected: &'e Expected) -> Option<Vec<(&Sitter<'a>, &'e ExpectedSeat)>> {
+        let one = |seat: &'e ExpectedSeat| {
+            let name = seat.name.as_deref()?;
+            let mut named = self.sitters.iter().filter(|sitter| sitter.thread.name == name);
+            named.next().filter(|_| named.next().is_none()).map(|sitter| (sitter, seat))
+        };
+        expected.seats.iter().map(one).collect()
+    }
+
+    /// The threads in order of creation over all processes. Ages are read one after the other, so that those of threads
+    /// created one after the other say little: these go by number.
+    pub fn in_order(&self) -> Vec<&Sitter<'a>> {
+        let mut sitters: Vec<&Sitter> = self.sitters.iter().collect();
+        sitters.sort_by(|a, b| b.thread.age_s.total_cmp(&a.thread.age_s));
+        let are_close = |a: &&Sitter, b: &&Sitter| a.thread.age_s - b.thread.age_s < SAME_AGE_S;
+        sitters.chunk_by_mut(are_close).for_each(|chunk| chunk.sort_by_key(|sitter| sitter.tid()));
+        sitters
+    }
+
+    /// The processes, each with its threads.
+    pub fn programs(&self) -> impl Iterator<Item = (&'a Process, Vec<&Sitter<'a>>)> {
+        let mut of: HashMap<Tid, Vec<&Sitter<'a>>> = HashMap::new();
+        self.sitters.iter().for_each(|sitter| of.entry(sitter.thread.pid).or_default().push(sitter));
+        self.seating.processes.iter().filter_map(move |process| Some((process, of.remove(&process.pid)?)))
+    }
+
+    pub fn process(&self, pid: Tid) -> Option<&'a Process> {
+        self.processes.get(&pid).copied()
+    }
+
+    /// The CPUs that the control group of a process allows.
+    pub fn allowed(&self, pid: Tid) -> CpuSet {
+        let listed = self.process(pid).and_then(|process| process.group.as_ref()).and_then(group_cpus);
+        listed.unwrap_or_else(|| self.online.clone())
+    }
+
+    /// Those of these CPUs that had little to do.
+    pub fn idle(&self, cpus: &CpuSet) -> CpuSet {
+        cpus.iter().filter(|cpu| self.busy_percent.get(cpu).is_some_and(|busy| *busy <= IDLE_PERCENT)).collect()
+    }
+
+    pub fn busy_percent(&self, cpu: u32) -> Option<f64> {
+        self.busy_percent.get(&cpu).copied()
+    }
+
+    /// The values that a level takes over these CPUs; `None` where it is unknown for one of them.
+    pub fn parts(&self, cpus: &CpuSet, level: impl Fn(&Pu) -> Option<u32>) -> Option<BTreeSet<u32>> {
+        cpus.iter().map(|cpu| self.topology.pu(cpu).and_then(&level)).collect()
+    }
+
+    /// The one part in which all these CPUs lie.
+    pub fn only_part(&self, cpus: &CpuSet, level: impl Fn(&Pu) -> Option<u32>) -> Option<u32> {
+        let parts = self.parts(cpus, level)?;
+        parts.first().copied().filter(|_| parts.len() == 1)
+    }
+
+    /// The CPUs of a part.
+    pub fn cpus_of(&self, level: impl Fn(&Pu) -> Option<u32>, part: u32) -> CpuSet {
+        self.topology.pus.iter().filter(|pu| level(pu) == Some(part)).map(|pu| pu.os).collect()
+    }
+
+    /// The CPUs of a kind.
+    pub fn of_kind(&self, kind: CoreKind) -> CpuSet {
+        self.topology.pus.iter().filter(|pu| pu.kind == Some(kind)).map(|pu| pu.os).collect()
+    }
+
+    /// The first ancestor of a process that is among the chosen, or the process itself: programs with one such ancestor
+    /// are one program.
+    pub fn family(&self, pid: Tid) -> Tid {
+        let mut at = pid;
+        // Every step leads to an older process; the bound stops a damaged seating.
+        for _ in 0..self.processes.len() {
+            match self.process(at).and_then(|process| self.process(process.parent)) {
+                Some(parent) if parent.pid != 1 && parent.pid != at => at = parent.pid,
+                _ => break,
+            }
+        }
+        at
+    }
+}
+
+fn sitter<'a>(thread: &'a Thread, usual: &CpuSet) -> Option<Sitter<'a>> {
+    let mask = CpuSet::of_list(&thread.mask).filter(|mask| !mask.is_empty())?;
+    let is_bound = !usual.is_subset(&mask);
+    Some(Sitter { thread, mask, is_bound, is_as_planned: false })
+}
+
+/// The CPUs that a group lists.
+fn group_cpus(group: &Group) -> Option<CpuSet> {
+    CpuSet::of_list(group.cpus.as_deref()?).filter(|cpus| !cpus.is_empty())
+}
+
+/// All CPUs of these threads.
+pub(crate) fn union<'a, 'b: 'a>(sitters: impl IntoIterator<Item = &'a &'a Sitter<'b>>) -> CpuSet {
+    sitters.into_iter().fold(CpuSet::default(), |all, sitter| all.with(&sitter.mask))
+}
+
+/// Threads in a sentence: `thread 12 'a' and thread 13 'b'`, or the first of them and how many more.
+pub(crate) fn listed(sitters: &[&Sitter]) -> String {
+    const MOST: usize = 3;
+    let named: Vec<String> = sitters.iter().take(MOST).map(|sitter| sitter.named()).collect();
+    match sitters.len() {
+        0 => String::new(),
+        1 => named[0].clone(),
+        2..=MOST => format!("{} and {}", named[..named.len() - 1].join(", "), named[named.len() - 1]),
+        count => format!("{} and {} more threads", named.join(", "), count - MOST),
+    }
+}
+
+/// A number with its noun: `1 thread`, `3 threads`, `2 processes`.
+pub(crate) fn count(number: usize, noun: &str) -> String {
+    let ending = match number {
+        1 => "",
+        _ if noun.ends_with("ss") => "es",
+        _ => "s",
+    };
+    format!("{number} {noun}{ending}")
+}
+
+/// CPUs in a sentence: `CPU 3`, `CPUs 0-2`.
+pub(crate) fn cpus(cpus: &CpuSet) -> String {
+    let noun = if cpus.len() == 1 { "CPU" } else { "CPUs" };
+    format!("{noun} {cpus}")
+}
+
+/// The command that binds threads to CPUs.
+pub(crate) fn bind(cpus: &CpuSet, tids: impl IntoIterator<Item = Tid>) -> String {
+    let one = |tid: Tid| format!("taskset -cp {cpus} {tid}");
+    tids.into_iter().map(one).collect::<Vec<_>>().join("; ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::judge::made::Made;
+
+    #[test]
+    fn a_mask_of_all_usual_cpus_binds_nobody() {
+        let made = Made::new(4).thread(7, 7, "0-3").thread(7, 8, "0-1").thread(7, 9, "");
+        let facts = made.facts();
+        let bound: Vec<bool> = facts.sitters.iter().map(|sitter| sitter.is_bound).collect();
+        assert_eq!(bound, [false, true], "and a thread without a known mask is not judged");
+        let isolated = Made::new(4).isolated("2-3").thread(7, 7, "0-1").thread(7, 8, "2-3");
+        let bound: Vec<bool> = isolated.facts().sitters.iter().map(|sitter| sitter.is_bound).collect();
+        assert_eq!(bound, [false, true], "isolated CPUs are not usual ones");
+    }
+
+    #[test]
+    fn threads_go_in_order_of_creation() {
+        let made = Made::new(2).thread(7, 7, "0").thread(7, 5, "0").thread(9, 9, "0");
+        let mut made = made;
+        let mut order = |ages: [f64; 3]| {
+            made.seating.threads.iter_mut().zip(ages).for_each(|(thread, age_s)| thread.age_s = age_s);
+            made.facts().in_order().iter().map(|sitter| sitter.tid()).collect::<Vec<Tid>>()
+        };
+        assert_eq!(order([30.0, 29.5, 40.0]), [9, 7, 5]);
+        assert_eq!(order([30.0, 29.99, 40.0]), [9, 5, 7], "created together");
+    }
+
+    #[test]
+    fn one_ancestor_makes_one_family() {
+        let made = Made::new(2).process(5, 1).process(7, 5).process(8, 7).process(9, 1);
+        let facts = made.facts();
+        assert_eq!([5, 7, 8, 9, 4711].map(|pid| facts.family(pid)), [5, 5, 5, 9, 4711]);
+    }
+
+    #[test]
+    fn sentences_name_a_few() {
+        let made =
+            Made::new(2).thread(1, 1, "0").thread(1, 2, "0").thread(1, 3, "0").thread(1, 4, "0").thread(1, 5, "0");
+        let facts = made.facts();
+        let sitters: Vec<&Sitter> = facts.sitters.iter().collect();
+        assert_eq!(listed(&sitters[..2]), "thread 1 'main' and thread 2 'worker'");
+        let all = listed(&sitters);
+        assert!(all.starts_with("thread 1 'main', thread 2 'worker'") && all.ends_with("and 2 more threads"), "{all}");
+        assert_eq!((count(1, "thread"), count(2, "thread")), ("1 thread".to_owned(), "2 threads".to_owned()));
+    }
+}

@@ -1,0 +1,103 @@
+//! `interrupts` and `no-irq`: interrupts of devices on the seats.
+
+use super::facts::{Facts, Sitter};
+use super::real_time::is_real_time;
+use super::strangers::seats;
+use crate::finding::Finding;
+use crate::seating::{Cpu, Interrupt};
+use seatmap_os::CpuSet;
+
+/// The interrupts a second from which they are worth a word.
+const SOME_PER_SECOND: f64 = 10.0;
+
+/// Interrupts on the one CPU of a busy, bound thread. A network card's queue beside its reader is a good plan, so this
+/// is wrong only for a thread that was to be left alone: on an isolated CPU, or with a real-time policy.
+pub(super) fn usual(facts: &Facts) -> Vec<Finding> {
+    let no_hz_full = CpuSet::of_list(&facts.seating.kernel.no_hz_full).unwrap_or_default();
+    let quiet = facts.isolated.with(&no_hz_full);
+    let owner = |cpu: u32| {
+        let sits = |one: &&Sitter| one.is_bound && one.is_busy() && one.seat() == Some(cpu);
+        facts.sitters.iter().find(sits)
+    };
+    let on_cpu = |cpu: &Cpu| {
+        let owner = owner(cpu.cpu)?;
+        let is_grave = quiet.contains(cpu.cpu) || is_real_time(&owner.thread.policy);
+        let finding = found(facts, "interrupts", cpu, &CpuSet::single(cpu.cpu))?;
+        let what = format!("{}, where {} sits", finding.what, owner.named());
+        let tids = [owner.tid()];
+        Some(Finding { what, ..finding }.grave_if(is_grave).of(owner.thread.pid).tids(tids))
+    };
+    facts.seating.cpus.iter().filter_map(on_cpu).collect()
+}
+
+/// Any interrupts of devices on the CPUs of bound threads.
+pub(super) fn none(facts: &Facts) -> Vec<Finding> {
+    let seats = seats(facts);
+    let cpus = facts.seating.cpus.iter().filter(|cpu| seats.contains(cpu.cpu));
+    cpus.filter_map(|cpu| found(facts, "no-irq", cpu, &seats)).collect()
+}
+
+/// The kernel's own interrupts have letters for numbers: timers, calls between CPUs.
+fn is_of_device(interrupt: &&Interrupt) -> bool {
+    !interrupt.irq.is_empty() && interrupt.irq.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+fn found(facts: &Facts, rule: &str, cpu: &Cpu, seats: &CpuSet) -> Option<Finding> {
+    let mut devices: Vec<&Interrupt> = cpu.interrupts.iter().filter(is_of_device).collect();
+    devices.sort_by(|a, b| b.per_second.total_cmp(&a.per_second));
+    let per_second: f64 = devices.iter().map(|interrupt| interrupt.per_second).sum();
+    let most = devices.first().filter(|_| per_second >= SOME_PER_SECOND)?;
+    let what = format!(
+        "{per_second:.0} interrupts of devices a second come to CPU {}, most of them of {} (interrupt {})",
+        cpu.cpu, most.name, most.irq
+    );
+    let finding = Finding::wrong(rule, what).on(&CpuSet::single(cpu.cpu)).since(facts.seating.watched_s);
+    let finding = finding.measured(per_second, "a second");
+    let rest = facts.usual.without(seats);
+    Some(match rest.is_empty() {
+        true => finding,
+        false => finding.mended_by(format!("echo {rest} > /proc/irq/{}/smp_affinity_list", most.irq)),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::judge::made::Made;
+
+    #[test]
+    fn interrupts_on_a_seat_are_a_remark() {
+        let made = Made::new(4).busy(7, 7, "1", 99.0, 0.0).interrupts(1, "24", "eth0", 900.0);
+        let found = usual(&made.facts());
+        assert!(found.len() == 1 && !found[0].is_wrong() && found[0].what.contains("eth0"), "{found:?}");
+        assert_eq!(found[0].remedy.as_deref(), Some("echo 0,2,3 > /proc/irq/24/smp_affinity_list"));
+    }
+
+    #[test]
+    fn they_are_wrong_where_quiet_was_asked_for() {
+        let isolated = Made::new(4).isolated("1").busy(7, 7, "1", 99.0, 0.0).interrupts(1, "24", "eth0", 900.0);
+        assert!(usual(&isolated.facts())[0].is_wrong());
+        let real_time = Made::new(4).busy(7, 7, "1", 99.0, 0.0).policy("fifo").interrupts(1, "24", "eth0", 900.0);
+        assert!(usual(&real_time.facts())[0].is_wrong());
+    }
+
+    #[test]
+    fn timers_few_interrupts_and_idle_seats_are_healthy() {
+        let timers = Made::new(4).busy(7, 7, "1", 99.0, 0.0).interrupts(1, "LOC", "timer", 900.0);
+        assert_eq!(usual(&timers.facts()), []);
+        let few = Made::new(4).busy(7, 7, "1", 99.0, 0.0).interrupts(1, "24", "eth0", 3.0);
+        assert_eq!(usual(&few.facts()), []);
+        let idle = Made::new(4).thread(7, 7, "1").interrupts(1, "24", "eth0", 900.0);
+        assert_eq!(usual(&idle.facts()), []);
+        let elsewhere = Made::new(4).busy(7, 7, "1", 99.0, 0.0).interrupts(2, "24", "eth0", 900.0);
+        assert_eq!(usual(&elsewhere.facts()), []);
+    }
+
+    #[test]
+    fn none_are_wanted_where_that_was_named() {
+        let made = Made::new(4).thread(7, 7, "1-2").interrupts(2, "24", "eth0", 900.0);
+        let found = none(&made.interrupts(0, "25", "eth1", 900.0).facts());
+        assert!(found.len() == 1 && found[0].is_wrong(), "{found:?}");
+        assert_eq!(found[0].remedy.as_deref(), Some("echo 0,3 > /proc/irq/24/smp_affinity_list"));
+    }
+}

@@ -1,0 +1,88 @@
+//! `slow-kind` and `kind=...`: the kind of core that threads sit on.
+
+use super::facts::{Facts, Sitter, bind, cpus, listed, union};
+use crate::finding::Finding;
+use crate::rule::Rule;
+use seatmap_machine::CoreKind;
+use seatmap_os::CpuSet;
+
+/// Busy threads that are bound to efficiency cores while performance cores idle. Work that was made to yield is not
+/// meant.
+pub(super) fn slow(facts: &Facts) -> Vec<Finding> {
+    let slow = facts.of_kind(CoreKind::Efficiency);
+    let yields = |sitter: &Sitter| sitter.thread.nice > 0 || ["batch", "idle"].contains(&sitter.thread.policy.as_str());
+    let is_slow = |sitter: &&Sitter| {
+        sitter.is_bound && sitter.is_busy() && !sitter.is_as_planned && !yields(sitter) && sitter.mask.is_subset(&slow)
+    };
+    facts.sitters.iter().filter(is_slow).filter_map(|sitter| on_slow(facts, sitter)).collect()
+}
+
+fn on_slow(facts: &Facts, sitter: &Sitter) -> Option<Finding> {
+    let allowed = facts.allowed(sitter.thread.pid);
+    let idle = facts.idle(&facts.of_kind(CoreKind::Performance)).within(&allowed);
+    let first = idle.first()?;
+    let what = format!(
+        "{} is busy on efficiency cores ({}) while performance cores had little to do ({})",
+        sitter.named(),
+        cpus(&sitter.mask),
+        cpus(&idle)
+    );
+    let finding = Finding::wrong("slow-kind", what).of(sitter.thread.pid).tids([sitter.tid()]).on(&sitter.mask);
+    let finding = finding.since(sitter.thread.age_s).measured(sitter.wanted_percent(), "percent of one CPU");
+    Some(finding.mended_by(bind(&CpuSet::single(first), [sitter.tid()])))
+}
+
+/// Threads that may run on another kind of core.
+pub(super) fn only(facts: &Facts, kind: CoreKind) -> Vec<Finding> {
+    let (rule, wanted) = (Rule::Kind(kind).to_string(), facts.of_kind(kind));
+    if wanted.is_empty() {
+        return vec![Finding::remark(&rule, "this computer has one kind of core, as far as the kernel says")];
+    }
+    let of_program = |(process, sitters): (&crate::Process, Vec<&Sitter>)| {
+        let elsewhere: Vec<&Sitter> = sitters.into_iter().filter(|sitter| !sitter.mask.is_subset(&wanted)).collect();
+        let first = elsewhere.first()?;
+        let others = union(&elsewhere).without(&wanted);
+        let what = format!("{} may run on other cores: {}", listed(&elsewhere), cpus(&others));
+        let finding = Finding::wrong(&rule, what).of(process.pid).tids(elsewhere.iter().map(|sitter| sitter.tid()));
+        let to = wanted.within(&facts.allowed(process.pid));
+        let mended = if to.is_empty() { &wanted } else { &to };
+        let remedy = bind(mended, elsewhere.iter().map(|sitter| sitter.tid()));
+        Some(finding.on(&others).since(first.thread.age_s).mended_by(remedy))
+    };
+    facts.programs().filter_map(of_program).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::judge::made::Made;
+
+    fn hybrid() -> Made {
+        Made::new(8).efficient_from(4)
+    }
+
+    #[test]
+    fn a_busy_thread_on_slow_cores_is_found() {
+        let found = slow(&hybrid().busy(7, 7, "5", 99.0, 0.0).facts());
+        assert!(found.len() == 1 && found[0].is_wrong(), "{found:?}");
+        assert_eq!(found[0].remedy.as_deref(), Some("taskset -cp 0 7"));
+    }
+
+    #[test]
+    fn slow_cores_are_right_for_some() {
+        assert_eq!(slow(&hybrid().busy(7, 7, "5", 99.0, 0.0).policy("batch").facts()), []);
+        assert_eq!(slow(&hybrid().busy(7, 7, "5", 99.0, 0.0).taken("0-3").facts()), [], "the fast ones are taken");
+        assert_eq!(slow(&hybrid().thread(7, 7, "5").facts()), []);
+        assert_eq!(slow(&hybrid().busy(7, 7, "3-5", 99.0, 0.0).facts()), []);
+        assert_eq!(slow(&Made::new(8).busy(7, 7, "5", 99.0, 0.0).facts()), []);
+    }
+
+    #[test]
+    fn a_kind_that_was_named_holds_for_all_threads() {
+        let made = hybrid().thread(7, 7, "0-3").thread(7, 8, "3-4");
+        let found = only(&made.facts(), CoreKind::Performance);
+        assert!(found.len() == 1 && found[0].tids == [8] && found[0].cpus == "4", "{found:?}");
+        assert_eq!(only(&hybrid().thread(7, 7, "0-3").facts(), CoreKind::Performance), []);
+        assert!(!only(&Made::new(2).thread(7, 7, "0").facts(), CoreKind::Performance)[0].is_wrong());
+    }
+}

@@ -1,0 +1,223 @@
+//! Seatings and machines made by hand, so that each rule can be shown a fault that this computer does not have.
+
+#[cfg(test)]
+use super::Facts;
+use crate::seating::{
+    Cpu, Device, FORMAT, Group, Interrupt, Memory, OnNode, Process, Seating, Stranger, Thread, Variable,
+};
+use seatmap_machine::{CoreKind, Pu, Topology};
+use seatmap_os::{CpuSet, Tid};
+
+/// A seating on a machine, made step by step. Threads that are not said to be busy have slept all the time.
+#[derive(Clone, Debug, Default)]
+pub struct Made {
+    /// The seating.
+    pub seating: Seating,
+    /// The machine.
+    pub topology: Topology,
+}
+
+impl Made {
+    /// A machine with this number of CPUs, each a core of its own, that idle, and no program.
+    #[must_use]
+    pub fn new(cpus: u32) -> Self {
+        let pus = (0..cpus).map(|os| Pu {
+            os,
+            core: Some(os),
+            l3: Some(0),
+            numa: Some(0),
+            package: Some(0),
+            ..Pu::default()
+        });
+        let topology = Topology { pus: pus.collect() };
+        let idle = |cpu| Cpu { cpu, busy_percent: Some(0.0), ..Cpu::default() };
+        let seating = Seating {
+            format: FORMAT.to_owned(),
+            machine: "made".to_owned(),
+            watched_s: 0.5,
+            looks: 2,
+            cpus: (0..cpus).map(idle).collect(),
+            ..Seating::default()
+        };
+        Made { seating, topology }
+    }
+
+    /// The same machine with parts: this number of neighbouring CPUs make a core, an L3 cache and a NUMA node.
+    #[must_use]
+    pub fn parts(mut self, core: u32, l3: u32, numa: u32) -> Self {
+        for pu in &mut self.topology.pus {
+            (pu.core, pu.l3, pu.numa, pu.package) =
+                (Some(pu.os / core), Some(pu.os / l3), Some(pu.os / numa), Some(pu.os / numa));
+        }
+        self
+    }
+
+    /// The same machine, where the CPUs from this one on are efficiency cores.
+    #[must_use]
+    pub fn efficient_from(mut self, first: u32) -> Self {
+        for pu in &mut self.topology.pus {
+            pu.kind = Some(if pu.os < first { CoreKind::Performance } else { CoreKind::Efficiency });
+        }
+        self
+    }
+
+    /// The same machine with CPUs that the kernel does not balance.
+    #[must_use]
+    pub fn isolated(mut self, cpus: &str) -> Self {
+        self.seating.kernel.isolated = cpus.to_owned();
+        self
+    }
+
+    /// With a process, unless it is there.
+    #[must_use]
+    pub fn process(mut self, pid: Tid, parent: Tid) -> Self {
+        self.add_process(pid, parent);
+        self
+    }
+
+    fn add_process(&mut self, pid: Tid, parent: Tid) {
+        if self.seating.processes.iter().all(|process| process.pid != pid) {
+            let process = Process { pid, parent, name: "program".to_owned(), age_s: 60.0, ..Process::default() };
+            self.seating.processes.push(process);
+        }
+    }
+
+    /// With a thread that sleeps, each younger than the one before.
+    #[must_use]
+    pub fn thread(mut self, pid: Tid, tid: Tid, mask: &str) -> Self {
+        self.add_process(pid, 1);
+        let name = if pid == tid { "main" } else { "worker" };
+        let thread = Thread {
+            pid,
+            tid,
+            name: name.to_owned(),
+            state: 'S',
+            age_s: 60.0 - self.seating.threads.len() as f64 * 0.1,
+            mask: mask.to_owned(),
+            policy: "other".to_owned(),
+            wait_percent: Some(0.0),
+            ..Thread::default()
+        };
+        self.seating.threads.push(thread);
+        if let Some(process) = self.seating.processes.iter_mut().find(|process| process.pid == pid) {
+            process.threads += 1;
+        }
+        self
+    }
+
+    /// With a thread that runs and waits for these shares of the time. A CPU that it is confined to is as busy.
+    #[must_use]
+    pub fn busy(mut self, pid: Tid, tid: Tid, mask: &str, run_percent: f64, wait_percent: f64) -> Self {
+        self = self.thread(pid, tid, mask);
+        if let Some(thread) = self.seating.threads.last_mut() {
+            (thread.run_percent, thread.wait_percent) = (run_percent, Some(wait_percent));
+            (thread.run_s, thread.wait_s, thread.state) = (run_percent, Some(wait_percent), 'R');
+        }
+        if let Some(cpu) = CpuSet::of_list(mask).and_then(|mask| mask.only()) {
+            self.load(cpu, run_percent);
+        }
+        self
+    }
+
+    fn load(&mut self, cpu: u32, percent: f64) {
+        for cpu in self.seating.cpus.iter_mut().filter(|one| one.cpu == cpu) {
+            cpu.busy_percent = cpu.busy_percent.map(|busy| (busy + percent).min(100.0));
+        }
+    }
+
+    /// With CPUs that other programs keep busy.
+    #[must_use]
+    pub fn taken(mut self, cpus: &str) -> Self {
+        CpuSet::of_list(cpus).unwrap_or_default().iter().for_each(|cpu| self.load(cpu, 100.0));
+        self
+    }
+
+    /// With the last thread under another name.
+    #[must_use]
+    pub fn called(mut self, name: &str) -> Self {
+        self.seating.threads.iter_mut().last().into_iter().for_each(|thread| thread.name = name.to_owned());
+        self
+    }
+
+    /// With the last thread under another policy.
+    #[must_use]
+    pub fn policy(mut self, policy: &str) -> Self {
+        self.seating.threads.iter_mut().last().into_iter().for_each(|thread| thread.policy = policy.to_owned());
+        self
+    }
+
+    /// With the last thread in another state.
+    #[must_use]
+    pub fn state(mut self, state: char) -> Self {
+        self.seating.threads.iter_mut().last().into_iter().for_each(|thread| thread.state = state);
+        self
+    }
+
+    fn last(&mut self) -> Option<&mut Process> {
+        self.seating.processes.last_mut()
+    }
+
+    /// With a variable in the last process's environment.
+    #[must_use]
+    pub fn variable(mut self, name: &str, value: &str, cpus: Option<&str>, threads: Option<u32>) -> Self {
+        let (name, value) = (name.to_owned(), value.to_owned());
+        let variable = Variable { name, value, cpus: cpus.map(str::to_owned), threads, ..Variable::default() };
+        self.last().into_iter().for_each(|process| process.variables.push(variable.clone()));
+        self
+    }
+
+    /// With limits on the last process: CPUs, a quota, and the periods in which it was used up while watched.
+    #[must_use]
+    pub fn group(mut self, cpus: Option<&str>, quota_cpus: Option<f64>, throttled: u64) -> Self {
+        let cpus = cpus.map(str::to_owned);
+        let throttled_watched = Some(throttled);
+        let group = Group { path: "/box".to_owned(), cpus, quota_cpus, throttled_watched, ..Group::default() };
+        self.last().into_iter().for_each(|process| process.group = Some(group.clone()));
+        self
+    }
+
+    /// With memory of the last process: MiB on node 0, 1 and so on.
+    #[must_use]
+    pub fn memory(mut self, mib: &[u64]) -> Self {
+        let on = |(node, mib): (u32, &u64)| OnNode { node, bytes: mib << 20 };
+        let nodes = (0..).zip(mib).map(on).collect();
+        let memory = Memory { nodes, ..Memory::default() };
+        self.last().into_iter().for_each(|process| process.memory = Some(memory.clone()));
+        self
+    }
+
+    /// With a device of the last process, next to these CPUs.
+    #[must_use]
+    pub fn device(mut self, name: &str, node: u32, cpus: &str) -> Self {
+        let (name, kind, cpus) = (name.to_owned(), "gpu".to_owned(), Some(cpus.to_owned()));
+        let device = Device { name, kind, node: Some(node), cpus };
+        self.last().into_iter().for_each(|process| process.devices.push(device.clone()));
+        self
+    }
+
+    /// With interrupts on a CPU.
+    #[must_use]
+    pub fn interrupts(mut self, cpu: u32, irq: &str, name: &str, per_second: f64) -> Self {
+        let interrupt = Interrupt { irq: irq.to_owned(), name: name.to_owned(), per_second };
+        self.seating
+            .cpus
+            .iter_mut()
+            .filter(|one| one.cpu == cpu)
+            .for_each(|one| one.interrupts.push(interrupt.clone()));
+        self
+    }
+
+    /// With a thread of another program on a CPU.
+    #[must_use]
+    pub fn stranger(mut self, cpu: u32, name: &str, run_percent: f64, mask: &str) -> Self {
+        let (name, mask) = (name.to_owned(), mask.to_owned());
+        let stranger = Stranger { pid: 900, tid: 900, name, run_percent, mask };
+        self.seating.cpus.iter_mut().filter(|one| one.cpu == cpu).for_each(|one| one.strangers.push(stranger.clone()));
+        self
+    }
+
+    #[cfg(test)]
+    pub(crate) fn facts(&self) -> Facts<'_> {
+        Facts::new(&self.seating, &self.topology, None)
+    }
+}

@@ -1,0 +1,112 @@
+//! `one-per-cpu` and `one-per-core`: a CPU or core for each thread.
+
+use super::facts::{Facts, Sitter, bind, cpus, listed};
+use crate::finding::Finding;
+use crate::rule::Rule;
+use crate::seating::Process;
+use seatmap_machine::Pu;
+use seatmap_os::CpuSet;
+use std::collections::BTreeMap;
+
+/// A CPU for each thread.
+pub(super) fn cpu(facts: &Facts) -> Vec<Finding> {
+    of(facts, &Rule::OnePerCpu.to_string(), "CPU", |pu| Some(pu.os))
+}
+
+/// A core for each thread.
+pub(super) fn core(facts: &Facts) -> Vec<Finding> {
+    of(facts, &Rule::OnePerCore.to_string(), "core", |pu| pu.core)
+}
+
+/// Threads confined to a part are held against each other over all programs. Those that sleep and that nobody confined
+/// may sit anywhere; a program none of whose threads is confined does not follow the rule.
+fn of(facts: &Facts, rule: &str, noun: &str, level: fn(&Pu) -> Option<u32>) -> Vec<Finding> {
+    let mut on: BTreeMap<u32, Vec<&Sitter>> = BTreeMap::new();
+    for sitter in &facts.sitters {
+        if let Some(part) = facts.only_part(&sitter.mask, level) {
+            on.entry(part).or_default().push(sitter);
+        }
+    }
+    let confined = |sitter: &&Sitter| facts.only_part(&sitter.mask, level).is_some();
+    let mut found: Vec<Finding> = Vec::new();
+    for sitters in on.values().filter(|sitters| sitters.len() > 1) {
+        found.push(crowded(facts, rule, noun, sitters));
+    }
+    for (process, sitters) in facts.programs() {
+        found.extend(loose(rule, noun, process, &sitters, &confined));
+    }
+    found
+}
+
+fn crowded(facts: &Facts, rule: &str, noun: &str, sitters: &[&Sitter]) -> Finding {
+    let on = super::facts::union(sitters);
+    let what = format!("{} sit on one {noun} ({})", listed(sitters), cpus(&on));
+    let wanted_percent: f64 = sitters.iter().map(|sitter| sitter.wanted_percent()).sum();
+    let finding = Finding::wrong(rule, what).tids(sitters.iter().map(|sitter| sitter.tid())).on(&on);
+    let finding = finding.since(sitters[0].thread.age_s).measured(wanted_percent, "percent of one CPU");
+    let pid = sitters[0].thread.pid;
+    let finding = if sitters.iter().all(|one| one.thread.pid == pid) { finding.of(pid) } else { finding };
+    let taken = facts.sitters.iter().filter_map(Sitter::seat).collect();
+    let free = facts.allowed(pid).within(&facts.usual).without(&taken).without(&on);
+    let moved: Vec<String> =
+        sitters[1..].iter().zip(free.iter()).map(|(one, cpu)| bind(&CpuSet::single(cpu), [one.tid()])).collect();
+    if moved.is_empty() { finding } else { finding.mended_by(moved.join("; ")) }
+}
+
+/// Busy threads that are not confined, or a program without any that is.
+fn loose(
+    rule: &str,
+    noun: &str,
+    process: &Process,
+    sitters: &[&Sitter],
+    confined: &dyn Fn(&&Sitter) -> bool,
+) -> Option<Finding> {
+    let busy: Vec<&Sitter> = sitters.iter().filter(|one| one.is_busy() && !confined(one)).copied().collect();
+    let has_any = sitters.iter().any(confined);
+    let told = if busy.is_empty() { sitters } else { &busy };
+    let first = told.first().filter(|_| !busy.is_empty() || !has_any)?;
+    let is = if told.len() == 1 { "is" } else { "are" };
+    let on = super::facts::union(told);
+    let what = format!("{} {is} not bound to one {noun}, but may run on {}", listed(told), cpus(&on));
+    let finding = Finding::wrong(rule, what).of(process.pid).tids(told.iter().map(|sitter| sitter.tid())).on(&on);
+    let list = on.to_string();
+    Some(finding.since(first.thread.age_s).mended_by(format!("seatmap run --cpus {list} --pid {}", process.pid)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::judge::made::Made;
+
+    #[test]
+    fn two_on_one_cpu_are_found_though_they_sleep() {
+        let made = Made::new(4).thread(7, 7, "1").thread(9, 9, "1").thread(7, 8, "2");
+        let found = cpu(&made.facts());
+        assert!(found.len() == 1 && found[0].is_wrong() && found[0].tids == [7, 9], "{found:?}");
+        assert_eq!(found[0].remedy.as_deref(), Some("taskset -cp 0 9"));
+    }
+
+    #[test]
+    fn busy_threads_must_be_bound() {
+        let made = Made::new(4).thread(7, 7, "1").busy(7, 8, "0-3", 50.0, 0.0);
+        let found = cpu(&made.facts());
+        assert!(found.len() == 1 && found[0].what.contains("thread 8 'worker' is not bound to one CPU"), "{found:?}");
+        let nobody = cpu(&Made::new(4).thread(7, 7, "0-3").facts());
+        assert!(nobody.len() == 1 && nobody[0].is_wrong(), "{nobody:?}");
+    }
+
+    #[test]
+    fn one_each_is_healthy() {
+        let made = Made::new(4).busy(7, 7, "1", 99.0, 0.0).busy(7, 8, "2", 99.0, 0.0).thread(7, 9, "0-3");
+        assert_eq!((cpu(&made.facts()), core(&made.facts())), (vec![], vec![]));
+    }
+
+    #[test]
+    fn cores_count_their_hardware_threads_as_one() {
+        let made = Made::new(4).parts(2, 4, 4).thread(7, 7, "0").thread(7, 8, "1");
+        assert_eq!(cpu(&made.facts()), []);
+        assert_eq!(core(&made.facts()).len(), 1);
+        let whole = Made::new(4).parts(2, 4, 4).thread(7, 7, "0-1").thread(7, 8, "2-3");
+        assert_eq!(core(&whole.facts()), []);
+    }
+}

@@ -1,0 +1,137 @@
+//! `overlap`: programs with seats on the same CPUs.
+
+use super::facts::{Facts, Sitter, cpus};
+use crate::finding::Finding;
+use seatmap_os::{CpuSet, Tid};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// CPUs to which threads of several programs are bound, each thread to one CPU. Processes with a common ancestor among
+/// the chosen ones are one program.
+pub(super) fn judge(facts: &Facts) -> Vec<Finding> {
+    let mut shared: BTreeMap<Vec<Tid>, Vec<(u32, Vec<&Sitter>)>> = BTreeMap::new();
+    for (cpu, sitters) in seated(facts) {
+        let mut families: Vec<Tid> = sitters.iter().map(|sitter| facts.family(sitter.thread.pid)).collect();
+        families.sort_unstable();
+        families.dedup();
+        if families.len() > 1 {
+            shared.entry(families).or_default().push((cpu, sitters));
+        }
+    }
+    shared.into_iter().map(|(families, seats)| of_programs(facts, &families, &seats)).collect()
+}
+
+/// The threads that are bound to each CPU.
+fn seated<'f, 'a>(facts: &'f Facts<'a>) -> BTreeMap<u32, Vec<&'f Sitter<'a>>> {
+    let mut on: BTreeMap<u32, Vec<&Sitter>> = BTreeMap::new();
+    for sitter in facts.sitters.iter().filter(|sitter| sitter.is_bound) {
+        if let Some(cpu) = sitter.seat() {
+            on.entry(cpu).or_default().push(sitter);
+        }
+    }
+    on
+}
+
+/// The same programs on these CPUs.
+fn of_programs(facts: &Facts, families: &[Tid], seats: &[(u32, Vec<&Sitter>)]) -> Finding {
+    let on: CpuSet = seats.iter().map(|(cpu, _)| *cpu).collect();
+    let wanted_percent = seats.iter().map(|(_, there)| contended_percent(facts, there)).fold(0.0, f64::max);
+    // One thread for each CPU of the computer is what many services have by default; a part of it is a choice.
+    let is_choice = on.len() > 1 && !facts.usual.is_subset(&on);
+    let effect = match wanted_percent > 100.0 {
+        true => format!("; on one of them they want {:.1} CPUs together", wanted_percent / 100.0),
+        false => String::new(),
+    };
+    let what = format!("{} have bound threads to the same {}{effect}", programs(facts, families), cpus(&on));
+    let sitters = || seats.iter().flat_map(|(_, there)| there);
+    let age_s = sitters().map(|sitter| sitter.thread.age_s).fold(f64::INFINITY, f64::min);
+    let finding = Finding::remark("overlap", what).grave_if(wanted_percent > 100.0 || is_choice);
+    let finding = finding.tids(sitters().map(|sitter| sitter.tid())).on(&on);
+    let finding = finding.since(age_s);
+    let finding = match wanted_percent > 0.0 {
+        true => finding.measured(wanted_percent, "percent of one CPU"),
+        false => finding,
+    };
+    let Some(last) = families.last() else { return finding };
+    let taken: CpuSet = facts.sitters.iter().filter_map(Sitter::seat).collect();
+    let free = facts.allowed(*last).within(&facts.usual).without(&taken);
+    match free.len() >= on.len() {
+        true => finding.mended_by(move_to(facts, *last, on.len(), &free)),
+        false => finding,
+    }
+}
+
+/// Programs in a sentence, the first of many.
+fn programs(facts: &Facts, families: &[Tid]) -> String {
+    const MOST: usize = 3;
+    let name = |pid: &Tid| facts.process(*pid).map_or_else(|| pid.to_string(), super::named_process);
+    let named: Vec<String> = families.iter().take(MOST).map(name).collect();
+    match families.len() {
+        ..=MOST => format!("{} and {}", named[..named.len() - 1].join(", "), named[named.len() - 1]),
+        count => format!("{} and {} more programs", named.join(", "), count - MOST),
+    }
+}
+
+/// The CPU time that the busy threads on a CPU want, where they are of several programs.
+fn contended_percent(facts: &Facts, there: &[&Sitter]) -> f64 {
+    let busy = || there.iter().filter(|sitter| sitter.is_busy());
+    let families: BTreeSet<Tid> = busy().map(|sitter| facts.family(sitter.thread.pid)).collect();
+    if families.len() > 1 { busy().map(|sitter| sitter.wanted_percent()).sum() } else { 0.0 }
+}
+
+/// The command that seats the threads of a program on CPUs that nobody has.
+fn move_to(facts: &Facts, family: Tid, count: usize, free: &CpuSet) -> String {
+    let to: CpuSet = free.iter().take(count).collect();
+    let pids = facts.seating.processes.iter().map(|process| process.pid).filter(|pid| facts.family(*pid) == family);
+    let pids: Vec<String> = pids.map(|pid| format!("--pid {pid}")).collect();
+    format!("seatmap run --cpus {to} {}", pids.join(" "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::judge::made::Made;
+
+    #[test]
+    fn two_busy_programs_on_one_cpu_are_found() {
+        let made = Made::new(4).busy(7, 7, "1", 50.0, 50.0).busy(9, 9, "1", 50.0, 50.0);
+        let found = judge(&made.facts());
+        assert!(found.len() == 1 && found[0].is_wrong(), "{found:?}");
+        assert!(
+            found[0].what.contains("program (7) and program (9)") && found[0].what.contains("2.0 CPUs"),
+            "{found:?}"
+        );
+        assert_eq!(found[0].remedy.as_deref(), Some("seatmap run --cpus 0 --pid 9"));
+    }
+
+    #[test]
+    fn two_programs_with_the_same_part_of_the_computer_are_found_before_they_work() {
+        let engine = |made: Made, pid: Tid| made.thread(pid, pid, "0").thread(pid, pid + 1, "1");
+        let found = judge(&engine(engine(Made::new(8), 10), 20).facts());
+        assert!(found.len() == 1 && found[0].is_wrong() && found[0].cpus == "0,1", "{found:?}");
+        let whole = judge(&engine(engine(Made::new(2), 10), 20).facts());
+        assert!(whole.len() == 1 && !whole[0].is_wrong(), "a thread for each CPU: {whole:?}");
+    }
+
+    #[test]
+    fn one_program_may_share_and_wide_masks_may_overlap() {
+        let family = Made::new(4).process(5, 1).process(7, 5).process(9, 5);
+        let family = family.busy(7, 7, "1", 50.0, 50.0).busy(9, 9, "1", 50.0, 50.0);
+        assert_eq!(judge(&family.facts()), []);
+        let wide = Made::new(4).busy(7, 7, "0-1", 50.0, 50.0).busy(9, 9, "0-1", 50.0, 50.0);
+        assert_eq!(judge(&wide.facts()), []);
+    }
+
+    #[test]
+    fn two_housekeepers_on_one_cpu_are_a_remark() {
+        let made = Made::new(4).thread(7, 7, "0").thread(9, 9, "0");
+        let found = judge(&made.facts());
+        assert!(found.len() == 1 && !found[0].is_wrong(), "{found:?}");
+    }
+
+    #[test]
+    fn a_hundred_programs_on_one_cpu_are_one_finding() {
+        let made = (100..200).fold(Made::new(4), |made, pid| made.busy(pid, pid, "1", 1.0, 90.0));
+        let found = judge(&made.facts());
+        assert!(found.len() == 1 && found[0].what.contains("and 97 more programs"), "{found:?}");
+    }
+}

@@ -1,0 +1,137 @@
+//! `same-...` and `spread=...`: the parts of the machine that a program's threads have.
+
+use super::facts::{Facts, Sitter, count, cpus, listed, union};
+use crate::finding::Finding;
+use crate::rule::{Level, Rule};
+use crate::seating::Process;
+use seatmap_os::Tid;
+use std::collections::BTreeMap;
+
+/// All threads of a process in one part.
+pub(super) fn same(facts: &Facts, level: Level) -> Vec<Finding> {
+    let rule = Rule::Same(level).to_string();
+    let of_program = |(process, sitters): (&Process, Vec<&Sitter>)| {
+        let all = union(&sitters);
+        let Some(parts) = facts.parts(&all, |pu| level.of(pu)) else { return Some(unknown(&rule, level)) };
+        let first = sitters.first().filter(|_| parts.len() > 1)?;
+        let what = format!(
+            "{} may run on {} of {}: {}",
+            super::named_process(process),
+            cpus(&all),
+            count(parts.len(), level.name()),
+            listed(&sitters)
+        );
+        let finding = Finding::wrong(&rule, what).of(process.pid).tids(sitters.iter().map(|sitter| sitter.tid()));
+        let near = facts.cpus_of(|pu| level.of(pu), parts.first().copied()?);
+        let finding = finding.on(&all).since(first.thread.age_s);
+        Some(finding.mended_by(format!("taskset -acp {near} {}", process.pid)))
+    };
+    distinct(facts.programs().filter_map(of_program).collect())
+}
+
+/// The confined threads of a program divided evenly over all parts that it may use. Processes with a common ancestor
+/// are one program, so that the ranks of a job count together.
+pub(super) fn spread(facts: &Facts, level: Level) -> Vec<Finding> {
+    let mut families: BTreeMap<Tid, Vec<&Sitter>> = BTreeMap::new();
+    facts.sitters.iter().for_each(|one| families.entry(facts.family(one.thread.pid)).or_default().push(one));
+    distinct(families.into_iter().filter_map(|(pid, sitters)| of_family(facts, level, pid, &sitters)).collect())
+}
+
+fn of_family(facts: &Facts, level: Level, family: Tid, sitters: &[&Sitter]) -> Option<Finding> {
+    let rule = Rule::Spread(level).to_string();
+    let usable = facts.allowed(sitters.first()?.thread.pid).within(&facts.usual);
+    let Some(parts) = facts.parts(&usable, |pu| level.of(pu)) else { return Some(unknown(&rule, level)) };
+    let part = |sitter: &&Sitter| facts.only_part(&sitter.mask, |pu| level.of(pu));
+    let mut on: BTreeMap<u32, usize> = parts.into_iter().map(|part| (part, 0)).collect();
+    sitters.iter().copied().filter_map(|one| part(&one)).for_each(|part| *on.entry(part).or_default() += 1);
+    let loose: Vec<&Sitter> = sitters.iter().filter(|one| one.is_busy() && part(one).is_none()).copied().collect();
+    let (least, most) = (on.values().min()?, on.values().max()?);
+    let what = match (*most, loose.is_empty()) {
+        (0, true) => format!("{} may run on more than one {}", listed(sitters), level.name()),
+        (_, false) => format!("{} may run on more than one {}", listed(&loose), level.name()),
+        _ if most - least <= 1 => return None,
+        _ => {
+            let each: Vec<String> = on.iter().map(|(part, threads)| format!("{threads} on {part}")).collect();
+            let name = level.name();
+            format!("the threads are not divided evenly over the {}: {}", count(on.len(), name), each.join(", "))
+        }
+    };
+    let told = if loose.is_empty() { sitters } else { &loose };
+    let finding = Finding::wrong(&rule, what).of(family).tids(told.iter().map(|sitter| sitter.tid()));
+    let seats = sitters.iter().enumerate().filter_map(|(at, _)| nth(facts, level, at)).map(|cpu| cpu.to_string());
+    let seats: Vec<String> = seats.collect();
+    let remedy = format!("seatmap run --cpus {} --pid {family}", seats.join(","));
+    Some(finding.on(&union(told)).since(told[0].thread.age_s).mended_by(remedy))
+}
+
+/// The CPU for the thread of this number, where each takes the next part in turn.
+fn nth(facts: &Facts, level: Level, at: usize) -> Option<u32> {
+    let parts: Vec<u32> = facts.parts(&facts.usual, |pu| level.of(pu))?.into_iter().collect();
+    let cpus = facts.cpus_of(|pu| level.of(pu), parts[at % parts.len()]).within(&facts.usual);
+    cpus.iter().nth(at / parts.len() % cpus.len())
+}
+
+fn unknown(rule: &str, level: Level) -> Finding {
+    Finding::remark(rule, format!("the kernel does not say which CPUs share a {} here", level.name()))
+}
+
+/// Findings about the computer are told once.
+fn distinct(mut found: Vec<Finding>) -> Vec<Finding> {
+    found.dedup();
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::judge::made::Made;
+
+    fn machine() -> Made {
+        Made::new(8).parts(1, 2, 4)
+    }
+
+    #[test]
+    fn threads_in_two_caches_are_found() {
+        let made = machine().thread(7, 7, "0").thread(7, 8, "2");
+        let found = same(&made.facts(), Level::L3);
+        assert!(found.len() == 1 && found[0].what.contains("CPUs 0,2 of 2 L3 caches"), "{found:?}");
+        assert_eq!(found[0].remedy.as_deref(), Some("taskset -acp 0,1 7"));
+        assert_eq!(same(&made.facts(), Level::Numa), []);
+        let two_programs = machine().thread(7, 7, "0-1").thread(9, 9, "2-3");
+        assert_eq!(same(&two_programs.facts(), Level::L3), [], "each process has its own");
+    }
+
+    #[test]
+    fn uneven_threads_are_found() {
+        let made = machine().thread(7, 7, "0").thread(7, 8, "1").thread(7, 9, "2");
+        let found = spread(&made.facts(), Level::Numa);
+        assert!(found.len() == 1 && found[0].what.contains("2 NUMA nodes: 3 on 0, 0 on 1"), "{found:?}");
+        assert_eq!(found[0].remedy.as_deref(), Some("seatmap run --cpus 0,4,1 --pid 7"));
+    }
+
+    #[test]
+    fn even_threads_are_healthy() {
+        let made = machine().thread(7, 7, "0").thread(7, 8, "4").thread(7, 9, "1");
+        assert_eq!(spread(&made.facts(), Level::Numa), []);
+        let ranks = machine().process(5, 1).process(7, 5).process(8, 5);
+        let ranks = ranks.thread(7, 7, "0-3").thread(8, 8, "4-7");
+        assert_eq!(spread(&ranks.facts(), Level::Numa), [], "ranks count together");
+    }
+
+    #[test]
+    fn programs_that_are_not_confined_are_found() {
+        let found = spread(&machine().thread(7, 7, "0-7").facts(), Level::Numa);
+        assert!(found.len() == 1 && found[0].what.contains("may run on more than one NUMA node"), "{found:?}");
+        let busy = machine().thread(7, 7, "0").busy(7, 8, "0-7", 50.0, 0.0);
+        assert_eq!(spread(&busy.facts(), Level::Numa)[0].tids, [8]);
+    }
+
+    #[test]
+    fn unknown_parts_are_told_once() {
+        let mut made = Made::new(2).thread(7, 7, "0").thread(9, 9, "1");
+        made.topology.pus.iter_mut().for_each(|pu| pu.l3 = None);
+        for found in [same(&made.facts(), Level::L3), spread(&made.facts(), Level::L3)] {
+            assert!(found.len() == 1 && !found[0].is_wrong(), "{found:?}");
+        }
+    }
+}

@@ -1,0 +1,37 @@
+//! `scheduler`: a loaded scheduler that may not know masks of one CPU well.
+
+use super::Facts;
+use crate::finding::Finding;
+
+/// A sched_ext scheduler beside threads that are bound to one CPU.
+pub(super) fn judge(facts: &Facts) -> Vec<Finding> {
+    let Some(name) = &facts.seating.kernel.sched_ext else { return Vec::new() };
+    let bound: Vec<_> = facts.sitters.iter().filter(|one| one.is_bound && one.seat().is_some()).collect();
+    if bound.is_empty() {
+        return Vec::new();
+    }
+    let threads = super::facts::count(bound.len(), "thread");
+    let verb = if bound.len() == 1 { "is" } else { "are" };
+    let what = format!(
+        "the scheduler '{name}' is loaded (sched_ext), and {threads} {verb} bound to one CPU: some such \
+                        schedulers let threads of one CPU wait long"
+    );
+    vec![Finding::remark("scheduler", what).tids(bound.iter().map(|sitter| sitter.tid()))]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::judge::made::Made;
+
+    #[test]
+    fn a_loaded_scheduler_is_told_beside_pins() {
+        let mut made = Made::new(4).thread(7, 7, "1");
+        assert_eq!(judge(&made.facts()), []);
+        made.seating.kernel.sched_ext = Some("rusty".to_owned());
+        let found = judge(&made.facts());
+        assert!(found.len() == 1 && !found[0].is_wrong() && found[0].what.contains("'rusty'"), "{found:?}");
+        made.seating.threads[0].mask = "0-3".to_owned();
+        assert_eq!(judge(&made.facts()), []);
+    }
+}

@@ -1,0 +1,96 @@
+//! `shared-core`: busy threads on the hardware threads of one core while whole cores idle.
+
+use super::facts::{Facts, Sitter, bind, cpus, listed};
+use crate::finding::Finding;
+use seatmap_os::CpuSet;
+use std::collections::BTreeMap;
+
+/// The share of the looks from which a thread that may move counts as sitting on a CPU.
+const SITS_PERCENT: f64 = 90.0;
+
+/// Cores with two busy threads, one of them bound there. Threads that a plan has put there are left alone: those that
+/// talk may well share a core.
+pub(super) fn judge(facts: &Facts) -> Vec<Finding> {
+    let mut on: BTreeMap<u32, Vec<(&Sitter, u32)>> = BTreeMap::new();
+    for sitter in facts.sitters.iter().filter(|sitter| sitter.is_busy() && !sitter.is_as_planned) {
+        let core = place(sitter).and_then(|cpu| Some((cpu, facts.topology.pu(cpu)?.core?)));
+        if let Some((cpu, core)) = core {
+            on.entry(core).or_default().push((sitter, cpu));
+        }
+    }
+    on.into_iter().filter_map(|(core, sitters)| on_core(facts, core, &sitters)).collect()
+}
+
+/// The one CPU on which a thread must or does run.
+fn place(sitter: &Sitter) -> Option<u32> {
+    let most = || sitter.thread.ran_on.iter().find(|ran| ran.percent >= SITS_PERCENT).map(|ran| ran.cpu);
+    sitter.seat().or_else(most)
+}
+
+fn on_core(facts: &Facts, core: u32, placed: &[(&Sitter, u32)]) -> Option<Finding> {
+    let used: CpuSet = placed.iter().map(|(_, cpu)| *cpu).collect();
+    let sitters: Vec<&Sitter> = placed.iter().map(|(sitter, _)| *sitter).collect();
+    let bound = sitters.iter().find(|sitter| sitter.is_bound && sitter.seat().is_some())?;
+    let free = idle_cores(facts, &facts.allowed(bound.thread.pid).within(&facts.usual));
+    let first_free = free.first().filter(|_| used.len() > 1)?;
+    let what = format!(
+        "{} run on {}, the hardware threads of one core, while whole cores had little to do ({})",
+        listed(&sitters),
+        cpus(&used),
+        cpus(&free)
+    );
+    let percent = used.iter().filter_map(|cpu| facts.busy_percent(cpu)).sum();
+    let finding = Finding::wrong("shared-core", what).of(bound.thread.pid).on(&facts.cpus_of(|pu| pu.core, core));
+    let finding = finding.tids(sitters.iter().map(|sitter| sitter.tid())).since(facts.seating.watched_s);
+    let finding = finding.measured(percent, "percent of one CPU");
+    Some(finding.mended_by(bind(&CpuSet::single(first_free), [bound.tid()])))
+}
+
+/// The CPUs of cores all of whose hardware threads idle.
+fn idle_cores(facts: &Facts, allowed: &CpuSet) -> CpuSet {
+    let idle = facts.idle(&facts.online);
+    let is_whole = |cpu: &u32| {
+        let core = facts.topology.pu(*cpu).and_then(|pu| pu.core);
+        core.is_some_and(|core| facts.cpus_of(|pu| pu.core, core).is_subset(&idle))
+    };
+    allowed.iter().filter(is_whole).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::judge::made::Made;
+
+    fn smt() -> Made {
+        Made::new(8).parts(2, 8, 8)
+    }
+
+    #[test]
+    fn two_pins_on_one_core_are_found() {
+        let made = smt().busy(7, 7, "0", 99.0, 0.0).busy(7, 8, "1", 99.0, 0.0);
+        let found = judge(&made.facts());
+        assert!(found.len() == 1 && found[0].is_wrong() && found[0].cpus == "0,1", "{found:?}");
+        assert_eq!(found[0].remedy.as_deref(), Some("taskset -cp 2 7"));
+    }
+
+    #[test]
+    fn a_roaming_thread_beside_a_bound_one_is_found() {
+        let mut made = smt().busy(7, 7, "0", 99.0, 0.0).busy(9, 9, "0-7", 99.0, 0.0);
+        made.seating.threads[1].ran_on = vec![crate::seating::RanOn { cpu: 1, percent: 100.0 }];
+        assert_eq!(judge(&made.facts()).len(), 1);
+        made.seating.threads[1].ran_on[0].percent = 50.0;
+        assert_eq!(judge(&made.facts()), []);
+    }
+
+    #[test]
+    fn full_computers_and_whole_cores_are_healthy() {
+        let made = smt().busy(7, 7, "0", 99.0, 0.0).busy(7, 8, "1", 99.0, 0.0);
+        assert_eq!(judge(&made.clone().taken("2,4,6").facts()), [], "no core is wholly idle");
+        let apart = smt().busy(7, 7, "0", 99.0, 0.0).busy(7, 8, "2", 99.0, 0.0);
+        assert_eq!(judge(&apart.facts()), []);
+        let idle = smt().busy(7, 7, "0", 99.0, 0.0).thread(7, 8, "1");
+        assert_eq!(judge(&idle.facts()), []);
+        let unbound = smt().busy(7, 7, "0-7", 99.0, 0.0).busy(7, 8, "0-7", 99.0, 0.0);
+        assert_eq!(judge(&unbound.facts()), []);
+    }
+}

@@ -1,0 +1,86 @@
+//! `shared-cpu`: busy threads of one program that are confined to one CPU while others idle.
+
+use super::facts::{Facts, Sitter, bind, cpus, listed};
+use crate::finding::Finding;
+use seatmap_os::{CpuSet, Tid};
+use std::collections::BTreeMap;
+
+/// The share of one CPU from which threads want more than it has.
+const TOO_MUCH_PERCENT: f64 = 110.0;
+
+/// A finding for each program and CPU. It is a remark where no other CPU could take a thread.
+pub(super) fn judge(facts: &Facts) -> Vec<Finding> {
+    let mut there: BTreeMap<(u32, Tid), Vec<&Sitter>> = BTreeMap::new();
+    for sitter in facts.sitters.iter().filter(|sitter| sitter.is_bound && sitter.is_busy() && !sitter.is_as_planned) {
+        if let Some(cpu) = sitter.seat() {
+            there.entry((cpu, facts.family(sitter.thread.pid))).or_default().push(sitter);
+        }
+    }
+    there.into_iter().filter_map(|((cpu, _), sitters)| on_cpu(facts, cpu, &sitters)).collect()
+}
+
+fn on_cpu(facts: &Facts, cpu: u32, sitters: &[&Sitter]) -> Option<Finding> {
+    let first = sitters.first().filter(|_| sitters.len() > 1)?;
+    let wanted_percent: f64 = sitters.iter().map(|sitter| sitter.wanted_percent()).sum();
+    let others = facts.allowed(first.thread.pid).within(&facts.usual).without(&CpuSet::single(cpu));
+    if wanted_percent < TOO_MUCH_PERCENT || others.is_empty() {
+        return None;
+    }
+    let idle = facts.idle(&others);
+    let beside = match idle.is_empty() {
+        true => "the other CPUs are busy, too".to_owned(),
+        false => format!("{} had little to do", cpus(&idle)),
+    };
+    let what = format!(
+        "{} are confined to CPU {cpu} and want {:.1} CPUs, while {beside}",
+        listed(sitters),
+        wanted_percent / 100.0
+    );
+    let pids: Vec<Tid> = sitters.iter().map(|sitter| sitter.thread.pid).collect();
+    let finding = Finding::remark("shared-cpu", what).grave_if(!idle.is_empty()).on(&CpuSet::single(cpu));
+    let finding = finding.tids(sitters.iter().map(|sitter| sitter.tid())).since(first.thread.age_s);
+    let finding = finding.measured(wanted_percent, "percent of one CPU");
+    let finding = if pids.iter().all(|pid| *pid == pids[0]) { finding.of(pids[0]) } else { finding };
+    let moved: Vec<String> =
+        sitters[1..].iter().zip(idle.iter()).map(|(sitter, cpu)| bind(&CpuSet::single(cpu), [sitter.tid()])).collect();
+    Some(if moved.is_empty() { finding } else { finding.mended_by(moved.join("; ")) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::judge::made::Made;
+
+    #[test]
+    fn two_busy_threads_on_one_cpu_are_found() {
+        let made = Made::new(4).busy(7, 7, "1", 50.0, 50.0).busy(7, 8, "1", 50.0, 50.0);
+        let found = judge(&made.facts());
+        let what = "thread 7 'main' and thread 8 'worker' are confined to CPU 1 and want 2.0 CPUs, while CPUs 0,2,3 had \
+                    little to do";
+        assert_eq!((found.len(), found[0].what.as_str(), found[0].pid), (1, what, Some(7)));
+        assert_eq!(found[0].remedy.as_deref(), Some("taskset -cp 0 8"));
+        assert!(found[0].is_wrong());
+    }
+
+    #[test]
+    fn ranks_of_one_job_on_one_cpu_are_found() {
+        let made = Made::new(4).process(5, 1).process(7, 5).process(9, 5);
+        let found = judge(&made.busy(7, 7, "1", 50.0, 50.0).busy(9, 9, "1", 50.0, 50.0).facts());
+        assert!(found.len() == 1 && found[0].pid.is_none(), "{found:?}");
+    }
+
+    #[test]
+    fn threads_that_fit_on_a_cpu_are_healthy() {
+        let made = Made::new(4).busy(7, 7, "1", 40.0, 5.0).busy(7, 8, "1", 40.0, 5.0);
+        assert_eq!(judge(&made.facts()), []);
+        let wide = Made::new(4).busy(7, 7, "0-1", 90.0, 60.0).busy(7, 8, "0-1", 90.0, 60.0);
+        assert_eq!(judge(&wide.facts()), []);
+    }
+
+    #[test]
+    fn a_full_computer_makes_it_a_remark_and_a_small_group_nothing() {
+        let made = Made::new(2).busy(7, 7, "1", 50.0, 50.0).busy(7, 8, "1", 50.0, 50.0);
+        assert!(!judge(&made.clone().taken("0").facts())[0].is_wrong());
+        assert_eq!(judge(&made.group(Some("1"), None, 0).facts()), [], "its group has this CPU alone");
+    }
+}

@@ -1,0 +1,100 @@
+//! `strangers` and `no-strangers`: threads of other programs on the seats.
+
+use super::facts::{Facts, Sitter, union};
+use crate::finding::Finding;
+use crate::seating::{Cpu, Stranger};
+use seatmap_os::CpuSet;
+
+/// The share of a CPU from which a stranger is one of the busy.
+const BUSY_PERCENT: f64 = 20.0;
+/// The share of its time from which the owner of a seat has to wait.
+const WAITS_PERCENT: f64 = 5.0;
+/// The share of a CPU that passes unseen where no strangers are wanted: the kernel's own threads have some work
+/// anywhere.
+const SOME_PERCENT: f64 = 1.0;
+
+/// Busy strangers on the one CPU of a bound thread that has to wait for them.
+pub(super) fn usual(facts: &Facts) -> Vec<Finding> {
+    let waits = |sitter: &Sitter| sitter.thread.wait_percent.is_none_or(|percent| percent >= WAITS_PERCENT);
+    let owner = |cpu: u32| {
+        facts.sitters.iter().find(|one| one.is_bound && one.is_busy() && one.seat() == Some(cpu) && waits(one))
+    };
+    let on_cpu = |cpu: &Cpu| {
+        let owner = owner(cpu.cpu)?;
+        let stranger = cpu.strangers.iter().find(|one| one.run_percent >= BUSY_PERCENT)?;
+        let what = format!(
+            "{} sits on CPU {}, and thread {} '{}' of another program took {:.0} % of it",
+            owner.named(),
+            cpu.cpu,
+            stranger.tid,
+            stranger.name,
+            stranger.run_percent
+        );
+        Some(found(facts, "strangers", what, cpu, stranger, &CpuSet::single(cpu.cpu)).of(owner.thread.pid))
+    };
+    facts.seating.cpus.iter().filter_map(on_cpu).collect()
+}
+
+/// Any strangers on the CPUs of bound threads.
+pub(super) fn none(facts: &Facts) -> Vec<Finding> {
+    let seats = seats(facts);
+    let on_cpu = |cpu: &Cpu| {
+        let stranger = cpu.strangers.iter().find(|one| one.run_percent >= SOME_PERCENT)?;
+        let (number, more) = (cpu.cpu, cpu.strangers.iter().filter(|one| one.run_percent >= SOME_PERCENT).count() - 1);
+        let others = if more == 0 { String::new() } else { format!(", and {more} more") };
+        let what = format!(
+            "thread {} '{}' of another program ran {:.0} % of the time on CPU {number}{others}",
+            stranger.tid, stranger.name, stranger.run_percent
+        );
+        Some(found(facts, "no-strangers", what, cpu, stranger, &seats))
+    };
+    facts.seating.cpus.iter().filter(|cpu| seats.contains(cpu.cpu)).filter_map(on_cpu).collect()
+}
+
+/// The CPUs of bound threads, or of all where none is bound.
+pub(super) fn seats(facts: &Facts) -> CpuSet {
+    let bound: Vec<&Sitter> = facts.sitters.iter().filter(|sitter| sitter.is_bound).collect();
+    if bound.is_empty() { union(&facts.sitters.iter().collect::<Vec<_>>()) } else { union(&bound) }
+}
+
+fn found(facts: &Facts, rule: &str, what: String, cpu: &Cpu, stranger: &Stranger, seats: &CpuSet) -> Finding {
+    let finding = Finding::wrong(rule, what).tids([stranger.tid]).on(&CpuSet::single(cpu.cpu));
+    let finding = finding.since(facts.seating.watched_s).measured(stranger.run_percent, "percent of one CPU");
+    let rest = facts.usual.without(seats);
+    // A thread that may run on this CPU alone is bound there on purpose, often by the kernel.
+    let is_movable = !rest.is_empty() && CpuSet::of_list(&stranger.mask).is_none_or(|mask| mask.len() != 1);
+    if is_movable { finding.mended_by(format!("taskset -acp {rest} {}", stranger.pid)) } else { finding }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::judge::made::Made;
+
+    #[test]
+    fn a_stranger_that_takes_a_seat_is_found() {
+        let made = Made::new(4).busy(7, 7, "1", 60.0, 40.0).stranger(1, "cc1", 40.0, "0-3");
+        let found = usual(&made.facts());
+        let what = "thread 7 'main' sits on CPU 1, and thread 900 'cc1' of another program took 40 % of it";
+        assert_eq!((found.len(), found[0].what.as_str()), (1, what));
+        assert_eq!(found[0].remedy.as_deref(), Some("taskset -acp 0,2,3 900"));
+    }
+
+    #[test]
+    fn strangers_that_nobody_waits_for_are_healthy() {
+        let idle = Made::new(4).thread(7, 7, "1").stranger(1, "cc1", 40.0, "0-3");
+        assert_eq!(usual(&idle.facts()), []);
+        let short = Made::new(4).busy(7, 7, "1", 90.0, 10.0).stranger(1, "kworker/1:0", 2.0, "1");
+        assert_eq!(usual(&short.facts()), []);
+        let unbound = Made::new(4).busy(7, 7, "0-3", 60.0, 40.0).stranger(1, "cc1", 40.0, "0-3");
+        assert_eq!(usual(&unbound.facts()), []);
+    }
+
+    #[test]
+    fn none_are_wanted_where_that_was_named() {
+        let made = Made::new(4).thread(7, 7, "1-2").stranger(2, "cron", 1.5, "2").stranger(0, "cc1", 90.0, "0-3");
+        let found = none(&made.facts());
+        assert!(found.len() == 1 && found[0].cpus == "2" && found[0].remedy.is_none(), "{found:?}");
+        assert_eq!(none(&Made::new(4).thread(7, 7, "1").stranger(1, "cron", 0.5, "0-3").facts()), []);
+    }
+}

@@ -1,0 +1,246 @@
+//! The result of a check, as a table for people and as a document for programs.
+
+use super::facts::{count, cpus};
+use super::{Asked, Verdict, judge, missed, named_process};
+use crate::finding::{Finding, Gravity};
+use crate::seating::{Process, Seating, Thread, Unseen};
+use seatmap_document::visible;
+use seatmap_machine::Topology;
+use seatmap_os::{CpuSet, Tid};
+use serde::Serialize;
+use std::collections::HashMap;
+
+/// The most programs with nothing wrong that get a line each.
+const MOST_HEALTHY: usize = 40;
+
+/// The width of the word and the rule before a finding.
+const MARGIN: usize = 21;
+
+/// A seating with its judgement: `seatmap-seating/1` with two more keys.
+#[derive(Serialize)]
+pub struct Judged<'a> {
+    /// The seating.
+    #[serde(flatten)]
+    pub seating: &'a Seating,
+    /// Everything that is wrong with it or worth knowing, the gravest first.
+    pub findings: Vec<Finding>,
+    /// The result in one word.
+    pub verdict: Verdict,
+    /// The things that the rules need and that could not be seen.
+    #[serde(skip)]
+    pub missed: Vec<&'a Unseen>,
+    /// Whether seats or rules were asked for, so that a program can be as asked.
+    #[serde(skip)]
+    pub is_asked: bool,
+}
+
+impl<'a> Judged<'a> {
+    /// A seating, judged by the things that were asked.
+    #[must_use]
+    pub fn new(seating: &'a Seating, topology: &Topology, asked: &Asked) -> Self {
+        let findings = judge(seating, topology, asked);
+        let missed = missed(seating, topology, asked);
+        let verdict = Verdict::of(seating, &findings, &missed);
+        let is_asked = asked.expected.is_some() || !asked.rules.is_empty();
+        Judged { seating, findings, verdict, missed, is_asked }
+    }
+
+    /// A line for each program, then the findings, then the things that could not be seen.
+    #[must_use]
+    pub fn table(&self, coloured: bool) -> String {
+        let mut text = self.programs();
+        self.findings.iter().for_each(|finding| text.push_str(&entry(finding, coloured)));
+        text.push_str(&self.unseen(coloured));
+        text
+    }
+
+    /// The things that could not be seen, a line each.
+    fn unseen(&self, coloured: bool) -> String {
+        let mut text = String::new();
+        for unseen in &self.missed {
+            let of = match unseen.pids.len() {
+                0 => String::new(),
+                1 => format!("of process {}: ", unseen.pids[0]),
+                many => format!("of {}: ", count(many, "process")),
+            };
+            let word = painted("UNSEEN", "36", coloured);
+            text.push_str(&format!("{word}  {:<13}{of}{}\n", unseen.what, visible(&unseen.why)));
+        }
+        text
+    }
+
+    /// A line for each program. Of the healthy ones, only the first get one.
+    fn programs(&self) -> String {
+        let mut of: HashMap<Tid, Vec<&Thread>> = HashMap::new();
+        self.seating.threads.iter().for_each(|thread| of.entry(thread.pid).or_default().push(thread));
+        let (mut text, mut healthy) = (String::new(), 0);
+        for process in &self.seating.processes {
+            let threads = of.remove(&process.pid).unwrap_or_default();
+            let [wrong, remarks] = self.counts(process, &threads);
+            healthy += usize::from(wrong + remarks == 0);
+            if wrong + remarks > 0 || healthy <= MOST_HEALTHY {
+                text.push_str(&program(process, &threads, &self.state(process, &threads, wrong, remarks)));
+            }
+        }
+        if healthy > MOST_HEALTHY {
+            text.push_str(&format!("... and {}, with nothing wrong\n", count(healthy - MOST_HEALTHY, "more program")));
+        }
+        text
+    }
+
+    /// The findings about a process: those that are wrong, and remarks.
+    fn counts(&self, process: &Process, threads: &[&Thread]) -> [usize; 2] {
+        let is_about = |finding: &&Finding| {
+            let has = |tid: &Tid| threads.iter().any(|thread| thread.tid == *tid);
+            finding.pid.map_or_else(|| finding.tids.iter().any(has), |pid| pid == process.pid)
+        };
+        let count =
+            |gravity| self.findings.iter().filter(is_about).filter(|finding| finding.gravity == gravity).count();
+        [count(Gravity::Wrong), count(Gravity::Remark)]
+    }
+
+    fn state(&self, process: &Process, threads: &[&Thread], wrong: usize, remarks: usize) -> String {
+        let concerns = |unseen: &&Unseen| unseen.pids.is_empty() || unseen.pids.contains(&process.pid);
+        let is_hidden = self.missed.iter().copied().any(|unseen| concerns(&unseen));
+        let well = if self.is_asked { "as asked" } else { "nothing is wrong" };
+        match (wrong, remarks) {
+            (0, 0) if is_hidden || threads.iter().any(|thread| thread.mask.is_empty()) => {
+                format!("{well}, as far as could be seen")
+            }
+            (0, 0) if self.is_asked => "all as asked".to_owned(),
+            (0, 0) => well.to_owned(),
+            (0, remarks) => format!("{well}, {}", count(remarks, "remark")),
+            (wrong, 0) => format!("{wrong} wrong"),
+            (wrong, remarks) => format!("{wrong} wrong, {}", count(remarks, "remark")),
+        }
+    }
+}
+
+fn program(process: &Process, threads: &[&Thread], state: &str) -> String {
+    let masks = threads.iter().filter_map(|thread| CpuSet::of_list(&thread.mask));
+    let mask = masks.fold(CpuSet::default(), |all, mask| all.with(&mask));
+    let on = if mask.is_empty() { "unknown CPUs".to_owned() } else { cpus(&mask) };
+    format!("{}: {} on {on}: {state}\n", visible(&named_process(process)), count(threads.len(), "thread"))
+}
+
+/// A finding in two lines or three: what, how bad, and the command that mends it.
+#[must_use]
+pub fn entry(finding: &Finding, coloured: bool) -> String {
+    let word = match finding.gravity {
+        Gravity::Wrong => painted("WRONG ", "31", coloured),
+        Gravity::Remark => painted("NOTE  ", "33", coloured),
+    };
+    let figure = finding.measure.as_ref().map(|measure| format!("{:.0} {}", measure.value, measure.unit));
+    let since = finding.since_s.map(|seconds| format!("for {}", lasting(seconds)));
+    let figures: Vec<String> = figure.into_iter().chain(since).collect();
+    let mut text = format!("{word}  {:<13}{}\n", finding.rule, visible(&finding.what));
+    if !figures.is_empty() {
+        text.push_str(&format!("{:MARGIN$}{}\n", "", figures.join(", ")));
+    }
+    if let Some(remedy) = &finding.remedy {
+        text.push_str(&format!("{:MARGIN$}-> {}\n", "", visible(remedy)));
+    }
+    text
+}
+
+fn painted(word: &str, sgr: &str, coloured: bool) -> String {
+    if coloured { format!("\x1b[{sgr}m{word}\x1b[0m") } else { word.to_owned() }
+}
+
+/// A length of time in one unit.
+fn lasting(seconds: f64) -> String {
+    match seconds {
+        ..10.0 => format!("{seconds:.1} s"),
+        ..120.0 => format!("{seconds:.0} s"),
+        ..7200.0 => format!("{:.0} min", seconds / 60.0),
+        ..172_800.0 => format!("{:.0} h", seconds / 3600.0),
+        _ => format!("{:.0} days", seconds / 86_400.0),
+    }
+}
+
+/// The differences between two checks of the same programs: findings that are new, and those that are gone.
+#[must_use]
+pub fn changes(before: &[Finding], now: &[Finding], coloured: bool) -> String {
+    let is_in = |finding: &Finding, others: &[Finding]| others.iter().any(|other| other.is_same(finding));
+    let new = now.iter().filter(|finding| !is_in(finding, before)).map(|finding| entry(finding, coloured));
+    let gone = before.iter().filter(|finding| !is_in(finding, now));
+    let gone = gone.map(|finding| {
+        format!("{}  {:<13}{}\n", painted("ENDED ", "32", coloured), finding.rule, visible(&finding.what))
+    });
+    new.chain(gone).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::judge::made::Made;
+
+    fn judged(made: &Made) -> Judged<'_> {
+        Judged::new(&made.seating, &made.topology, &Asked::default())
+    }
+
+    #[test]
+    fn each_program_has_a_line_and_each_finding_its_remedy() {
+        let made = Made::new(4).busy(7, 7, "1", 50.0, 50.0).busy(7, 8, "1", 50.0, 50.0).thread(9, 9, "2-3");
+        let text = judged(&made).table(false);
+        let expected = "\
+program (7): 2 threads on CPU 1: 1 wrong
+program (9): 1 thread on CPUs 2,3: all as asked
+WRONG   shared-cpu   thread 7 'main' and thread 8 'worker' are confined to CPU 1 and want 2.0 CPUs, while CPUs 0,2,3 \
+had little to do
+                     200 percent of one CPU, for 60 s
+                     -> taskset -cp 0 8
+";
+        assert_eq!(text, expected);
+        assert!(judged(&made).table(true).contains("\x1b[31mWRONG \x1b[0m"));
+    }
+
+    #[test]
+    fn things_that_could_not_be_seen_are_told() {
+        let mut made = Made::new(2).thread(7, 7, "0-1");
+        let unseen = Unseen { what: "environment".to_owned(), pids: vec![7, 9], why: "permission denied".to_owned() };
+        made.seating.unseen.push(unseen);
+        let text = judged(&made).table(false);
+        let expected = "program (7): 1 thread on CPUs 0,1: as asked, as far as could be seen\nUNSEEN  environment  of 2 \
+                        processes: permission denied\n";
+        assert_eq!(text, expected);
+    }
+
+    #[test]
+    fn hidden_characters_of_names_are_shown() {
+        let mut made = Made::new(2).thread(7, 7, "0-1");
+        made.seating.processes[0].name = "a\u{1b}[31m".to_owned();
+        assert!(!judged(&made).table(false).contains('\u{1b}'));
+    }
+
+    #[test]
+    fn a_crowd_of_healthy_programs_is_cut() {
+        let made = (100..200).fold(Made::new(2), |made, pid| made.thread(pid, pid, "0-1"));
+        let text = judged(&made).table(false);
+        assert_eq!(text.lines().count(), MOST_HEALTHY + 1);
+        assert!(text.ends_with("... and 60 more programs, as asked\n"), "{text}");
+    }
+
+    #[test]
+    fn a_document_is_a_seating_with_a_judgement() {
+        let made = Made::new(4).busy(7, 7, "1", 50.0, 50.0).busy(7, 8, "1", 50.0, 50.0);
+        let document = serde_json::to_value(judged(&made)).unwrap();
+        assert_eq!((&document["format"], &document["verdict"]), (&"seatmap-seating/1".into(), &"wrong".into()));
+        assert_eq!(document["findings"][0]["rule"], "shared-cpu");
+    }
+
+    #[test]
+    fn changes_are_those_of_the_findings_and_not_of_their_figures() {
+        let crowded = |percent| Made::new(4).busy(7, 7, "1", percent, 50.0).busy(7, 8, "1", percent, 50.0);
+        let [first, second] = [50.0, 45.0].map(|percent| judged(&crowded(percent)).findings);
+        assert_eq!(changes(&first, &second, false), "");
+        assert!(changes(&[], &first, false).starts_with("WRONG   shared-cpu "));
+        assert!(changes(&first, &[], false).starts_with("ENDED   shared-cpu "));
+    }
+
+    #[test]
+    fn times_have_one_unit() {
+        let told = [0.5, 12.0, 600.0, 7200.0, 864_000.0].map(lasting);
+        assert_eq!(told, ["0.5 s", "12 s", "10 min", "2 h", "10 days"]);
+    }
+}

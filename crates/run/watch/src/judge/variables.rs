@@ -1,0 +1,231 @@
+//! `variables` and `partial`: masks and the variables that ask for them.
+
+use super::facts::{Facts, Sitter, bind, count, cpus, union};
+use crate::finding::Finding;
+use crate::seating::{Process, Variable};
+use seatmap_os::CpuSet;
+
+/// Variables of launchers. A launcher binds before the program begins, so that they hold for every program.
+const OF_LAUNCHERS: [&str; 3] = ["SLURM_CPU_BIND", "SLURM_CPU_BIND_LIST", "MV2_CPU_MAPPING"];
+
+/// Variables that turn the binding of a runtime off, with the values that do so.
+const OFF: [(&str, &[&str]); 2] = [("OMP_PROC_BIND", &["false"]), ("KMP_AFFINITY", &["none", "disabled"])];
+
+/// Masks that differ from the CPUs that a variable names, and more busy threads than it has places.
+pub(super) fn judge(facts: &Facts) -> Vec<Finding> {
+    let of_program = |(process, sitters): (&Process, Vec<&Sitter>)| -> Vec<Finding> {
+        let asked = process.variables.iter().filter(|_| !is_off(process));
+        let unmet = asked.clone().find_map(|variable| unmet(facts, process, variable, &sitters));
+        let crowded = asked.filter_map(|variable| crowded(variable, &sitters)).next();
+        unmet.into_iter().chain(crowded).collect()
+    };
+    facts.programs().flat_map(of_program).collect()
+}
+
+fn is_off(process: &Process) -> bool {
+    let is_off = |variable: &Variable| {
+        let value = variable.value.to_lowercase();
+        OFF.iter().any(|(name, values)| variable.name == *name && values.contains(&value.as_str()))
+    };
+    process.variables.iter().any(is_off)
+}
+
+fn is_of_launcher(variable: &Variable) -> bool {
+    OF_LAUNCHERS.contains(&variable.name.as_str())
+}
+
+/// The CPUs that a variable names.
+fn asked(variable: &Variable) -> Option<CpuSet> {
+    CpuSet::of_list(variable.cpus.as_deref()?).filter(|cpus| !cpus.is_empty())
+}
+
+/// A variable that no thread follows. Every program inherits the variables of OpenMP, so that they say something only
+/// of one whose several threads work.
+fn unmet(facts: &Facts, process: &Process, variable: &Variable, sitters: &[&Sitter]) -> Option<Finding> {
+    let wanted = asked(variable)?.within(&facts.allowed(process.pid));
+    let busy = sitters.iter().filter(|sitter| sitter.is_busy()).count();
+    let is_follower = |sitter: &&Sitter| sitter.mask.is_subset(&wanted);
+    let is_used = is_of_launcher(variable) || sitters.len() > 1;
+    let is_harmful = is_of_launcher(variable) || busy > 1;
+    if wanted.is_empty() || !is_used || sitters.iter().copied().any(|sitter| is_follower(&sitter)) {
+        return None;
+    }
+    let what = format!(
+        "{}={} asks for {}, and no thread has such a mask: {} may run on {}",
+        variable.name,
+        variable.value,
+        cpus(&wanted),
+        count(sitters.len(), "thread"),
+        cpus(&union(sitters))
+    );
+    let finding = Finding::remark("variables", what).grave_if(is_harmful).of(process.pid).on(&wanted);
+    let finding = finding.tids(sitters.iter().map(|sitter| sitter.tid())).since(process.age_s);
+    Some(finding.mended_by(format!("taskset -acp {wanted} {}", process.pid)))
+}
+
+/// More threads that work than a variable has CPUs for.
+fn crowded(variable: &Variable, sitters: &[&Sitter]) -> Option<Finding> {
+    let wanted = asked(variable)?;
+    let busy: Vec<&&Sitter> =
+        sitters.iter().filter(|sitter| sitter.is_busy() && sitter.mask.is_subset(&wanted)).collect();
+    let percent: f64 = busy.iter().map(|sitter| sitter.wanted_percent()).sum();
+    if is_of_launcher(variable) || busy.len() <= wanted.len() || percent < 110.0 * wanted.len() as f64 {
+        return None;
+    }
+    let what = format!(
+        "{}={} has {} for {}, which want {:.1} CPUs",
+        variable.name,
+        variable.value,
+        count(wanted.len(), "CPU"),
+        count(busy.len(), "busy thread"),
+        percent / 100.0
+    );
+    let first = busy.first()?;
+    let finding = Finding::wrong("variables", what).of(first.thread.pid).on(&wanted);
+    let finding = finding.tids(busy.iter().map(|sitter| sitter.tid())).since(first.thread.age_s);
+    Some(finding.measured(percent, "percent of one CPU").mended_by(format!("export OMP_NUM_THREADS={}", wanted.len())))
+}
+
+/// Masks and variables with CPUs that the control group does not allow, or that do not run.
+pub(super) fn partial(facts: &Facts) -> Vec<Finding> {
+    let of_program = |(process, sitters): (&Process, Vec<&Sitter>)| -> Vec<Finding> {
+        let cut = process.variables.iter().find_map(|variable| cut(facts, process, variable, sitters.len()));
+        cut.into_iter().chain(outside(facts, process, &sitters)).collect()
+    };
+    facts.programs().flat_map(of_program).collect()
+}
+
+/// A variable that asks for more than the control group gives.
+fn cut(facts: &Facts, process: &Process, variable: &Variable, threads: usize) -> Option<Finding> {
+    let (wanted, allowed) = (asked(variable)?, facts.allowed(process.pid));
+    let outside = wanted.without(&allowed);
+    let is_used = is_of_launcher(variable) || threads > 1;
+    if outside.is_empty() || is_off(process) || !is_used {
+        return None;
+    }
+    let group = process.group.as_ref().filter(|group| group.cpus.is_some());
+    let why = match group {
+        Some(group) => format!("the control group {} allows {}", group.path, cpus(&allowed)),
+        None => format!("this computer runs {}", cpus(&facts.online)),
+    };
+    let (name, value) = (&variable.name, &variable.value);
+    let what = format!("{name}={value} asks for {}, but {why}: {} cannot be had", cpus(&wanted), cpus(&outside));
+    let finding = Finding::wrong("partial", what).of(process.pid).on(&outside).since(process.age_s);
+    Some(match group {
+        Some(group) => finding.mended_by(widen(&group.path, &wanted.with(&allowed))),
+        None => finding,
+    })
+}
+
+/// The command that gives a control group more CPUs, by the unit's name where systemd made it.
+fn widen(path: &str, cpus: &CpuSet) -> String {
+    let name = path.rsplit('/').next().unwrap_or_default();
+    match [".service", ".scope", ".slice"].iter().any(|ending| name.ends_with(ending)) {
+        true => format!("systemctl set-property --runtime {name} AllowedCPUs={cpus}"),
+        false => format!("echo {cpus} > /sys/fs/cgroup{path}/cpuset.cpus"),
+    }
+}
+
+/// Threads with CPUs in their mask that they can never get.
+fn outside(facts: &Facts, process: &Process, sitters: &[&Sitter]) -> Option<Finding> {
+    process.group.as_ref()?.cpus.as_ref()?;
+    let allowed = facts.allowed(process.pid);
+    // A mask that has every CPU of the computer asks for nothing.
+    let asks = |sitter: &&&Sitter| !facts.usual.is_subset(&sitter.mask) && !sitter.mask.is_subset(&allowed);
+    let cut: Vec<&Sitter> = sitters.iter().filter(asks).copied().collect();
+    let first = cut.first()?;
+    let beyond = union(&cut).without(&allowed);
+    let what = format!(
+        "{} may run on {} by its mask, but its control group allows {}",
+        first.named(),
+        cpus(&first.mask),
+        cpus(&allowed)
+    );
+    let finding = Finding::wrong("partial", what).of(process.pid).tids(cut.iter().map(|sitter| sitter.tid()));
+    let kept = first.mask.within(&allowed);
+    let mended = if kept.is_empty() { allowed } else { kept };
+    Some(finding.on(&beyond).since(first.thread.age_s).mended_by(bind(&mended, cut.iter().map(|sitter| sitter.tid()))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::judge::made::Made;
+
+    fn openmp(mask: &str, cpus: &str) -> Made {
+        let made = Made::new(8).busy(7, 7, mask, 90.0, 0.0).busy(7, 8, mask, 90.0, 0.0);
+        made.variable("OMP_PLACES", "{0}:4", Some(cpus), None)
+    }
+
+    #[test]
+    fn a_runtime_that_did_not_bind_is_found() {
+        let found = judge(&openmp("0-7", "0-3").facts());
+        let what = "OMP_PLACES={0}:4 asks for CPUs 0-3, and no thread has such a mask: 2 threads may run on CPUs 0-7";
+        assert_eq!((found.len(), found[0].what.as_str()), (1, what));
+        assert_eq!(found[0].remedy.as_deref(), Some("taskset -acp 0-3 7"));
+        assert!(found[0].is_wrong());
+    }
+
+    #[test]
+    fn a_runtime_that_bound_is_healthy() {
+        assert_eq!(judge(&openmp("2", "0-3").facts()), []);
+        let off = openmp("0-7", "0-3").variable("OMP_PROC_BIND", "FALSE", None, None);
+        assert_eq!(judge(&off.facts()), []);
+    }
+
+    #[test]
+    fn programs_without_openmp_inherit_its_variables() {
+        let shell = Made::new(8).busy(7, 7, "0-7", 90.0, 0.0).variable("OMP_PLACES", "cores", Some("0-3"), None);
+        assert_eq!(judge(&shell.facts()), []);
+        let idle = Made::new(8).thread(7, 7, "0-7").thread(7, 8, "0-7");
+        let found = judge(&idle.variable("OMP_PLACES", "cores", Some("0-3"), None).facts());
+        assert!(found.len() == 1 && !found[0].is_wrong(), "{found:?}");
+    }
+
+    #[test]
+    fn a_launcher_binds_even_one_thread() {
+        let made = |mask| Made::new(8).thread(7, 7, mask).variable("SLURM_CPU_BIND", "map_cpu:2", Some("2"), None);
+        assert!(judge(&made("0-7").facts())[0].is_wrong());
+        assert_eq!(judge(&made("2").facts()), []);
+    }
+
+    #[test]
+    fn more_busy_threads_than_places_are_found() {
+        let made = Made::new(8).busy(7, 7, "0", 50.0, 50.0).busy(7, 8, "0", 50.0, 50.0).busy(7, 9, "1", 99.0, 0.0);
+        let found = judge(&made.clone().variable("GOMP_CPU_AFFINITY", "0-1", Some("0-1"), None).facts());
+        assert!(found[0].what.contains("2 CPUs for 3 busy threads, which want 3.0 CPUs"), "{found:?}");
+        assert_eq!(judge(&made.variable("GOMP_CPU_AFFINITY", "0-3", Some("0-3"), None).facts()), []);
+    }
+
+    #[test]
+    fn a_group_that_cuts_what_was_asked_is_found() {
+        let made = openmp("0,1", "0-3").group(Some("0-1"), None, 0);
+        let found = partial(&made.facts());
+        assert!(found[0].what.contains("asks for CPUs 0-3, but the control group /box allows CPUs 0,1"), "{found:?}");
+        assert_eq!(found[0].remedy.as_deref(), Some("echo 0-3 > /sys/fs/cgroup/box/cpuset.cpus"));
+        assert_eq!(partial(&openmp("0-1", "0-3").group(Some("0-3"), None, 0).facts()), []);
+        assert_eq!(partial(&openmp("0-7", "0-7").facts()), []);
+    }
+
+    #[test]
+    fn cpus_that_do_not_run_cannot_be_had() {
+        let found = partial(&openmp("0-7", "0-15").facts());
+        assert!(found[0].what.contains("this computer runs CPUs 0-7: CPUs 8-15 cannot be had"), "{found:?}");
+    }
+
+    #[test]
+    fn masks_beyond_the_group_are_found() {
+        let made = |mask| Made::new(8).thread(7, 7, mask).group(Some("0-3"), None, 0);
+        let found = partial(&made("2-5").facts());
+        assert_eq!(found[0].remedy.as_deref(), Some("taskset -cp 2,3 7"));
+        assert_eq!(partial(&made("2-3").facts()), []);
+        assert_eq!(partial(&made("0-7").facts()), [], "the usual mask asks for nothing");
+    }
+
+    #[test]
+    fn units_of_systemd_go_by_name() {
+        let cpus = CpuSet::of_list("0-3").unwrap();
+        let remedy = widen("/system.slice/redis.service", &cpus);
+        assert_eq!(remedy, "systemctl set-property --runtime redis.service AllowedCPUs=0-3");
+    }
+}

@@ -1,0 +1,266 @@
+//! Looks at the chosen threads: their times at the first, the CPUs of the busy ones in between, everything at the last.
+
+use crate::files::Files;
+use crate::seating::{RanOn, Thread};
+use seatmap_os::Tid;
+use seatmap_os::sched::{Stat, Status, Times, migrations, policy_name};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The most threads of which every glance looks for those that have become busy; with more, only the first one does.
+const MOST_SEARCHED: usize = 2000;
+
+/// Every so many glances the others are searched for threads that have become busy.
+const SEARCH_EVERY: u32 = 8;
+
+/// The threads and what the looks at them found.
+#[derive(Debug, Default)]
+pub(crate) struct Looks {
+    /// By process and number.
+    seen: BTreeMap<(Tid, Tid), Seen>,
+    begun_ns: u64,
+    glances: u32,
+}
+
+/// One thread.
+#[derive(Debug)]
+struct Seen {
+    started_ticks: u64,
+    /// Its times at the beginning, and when that was.
+    first: Times,
+    first_ns: u64,
+    /// Its time on a CPU at the latest look.
+    run_ns: u64,
+    is_busy: bool,
+    /// The CPUs that it was found on, each with the number of looks.
+    found_on: BTreeMap<u32, u32>,
+}
+
+/// The facts about a process that its first thread tells.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Leader {
+    pub parent: Tid,
+    pub name: String,
+    pub started_ticks: u64,
+    pub user: Option<u32>,
+}
+
+/// The numbers of a `stat` line that the last look keeps.
+struct Last {
+    name: String,
+    state: u8,
+    started_ticks: u64,
+    cpu: Option<u32>,
+    nice: i32,
+    policy: u32,
+    real_time_priority: u32,
+}
+
+impl Last {
+    fn of(stat: &Stat<'_>) -> Self {
+        Last {
+            name: stat.name(),
+            state: stat.state,
+            started_ticks: stat.started_ticks,
+            cpu: stat.cpu,
+            nice: stat.nice,
+            policy: stat.policy,
+            real_time_priority: stat.real_time_priority,
+        }
+    }
+}
+
+/// The result of the last look.
+#[derive(Debug, Default)]
+pub(crate) struct Found {
+    /// By process, then by number.
+    pub threads: Vec<Thread>,
+    pub leaders: BTreeMap<Tid, Leader>,
+}
+
+impl Looks {
+    /// The first look: the times of all threads of these processes.
+    pub fn begin(files: &mut Files, pids: &BTreeSet<Tid>, clock: &dyn Fn() -> u64) -> Self {
+        let mut looks = Looks { begun_ns: clock(), ..Looks::default() };
+        for pid in pids {
+            for tid in files.threads(*pid) {
+                looks.meet(files, *pid, tid, clock);
+            }
+        }
+        looks
+    }
+
+    fn meet(&mut self, files: &mut Files, pid: Tid, tid: Tid, clock: &dyn Fn() -> u64) {
+        let begun = files.stat(pid, tid, |stat| (!stat.has_ended()).then_some(stat.started_ticks)).flatten();
+        if let (Some(started_ticks), Some(first)) = (begun, files.times(pid, tid)) {
+            self.seen.insert((pid, tid), Seen::new(started_ticks, first, clock()));
+        }
+    }
+
+    /// A short look, at the busy threads alone.
+    pub fn glance(&mut self, files: &mut Files) {
+        let searches = self.seen.len() <= MOST_SEARCHED && self.glances.is_multiple_of(SEARCH_EVERY);
+        if searches || self.glances == 0 {
+            self.search(files);
+        }
+        self.glances += 1;
+        for (&(pid, tid), seen) in self.seen.iter_mut().filter(|(_, seen)| seen.is_busy) {
+            let runs = files.stat(pid, tid, |stat| (stat.started_ticks, stat.cpu, stat.state == b'R'));
+            let Some((started_ticks, cpu, runs)) = runs else { continue };
+            let Some(times) = files.times(pid, tid) else { continue };
+            if started_ticks == seen.started_ticks && (runs || times.run_ns > seen.run_ns) {
+                seen.run_ns = times.run_ns.max(seen.run_ns);
+                seen.found(cpu);
+            }
+        }
+    }
+
+    /// Looks for threads that have run since the latest look, or have stopped doing so.
+    fn search(&mut self, files: &mut Files) {
+        for (&(pid, tid), seen) in &mut self.seen {
+            let run_ns = files.times(pid, tid).map_or(0, |times| times.run_ns);
+            // Found by the glance that follows, which sees that the time has moved.
+            seen.is_busy = run_ns > seen.run_ns || seen.is_busy && run_ns > seen.first.run_ns;
+        }
+    }
+
+    /// The last look at the threads of these processes, which is the first one of the next time.
+    pub fn end(
+        &mut self,
+        files: &mut Files,
+        pids: &BTreeSet<Tid>,
+        most_sched: usize,
+        clock: &dyn Fn() -> u64,
+    ) -> Found {
+        let (mut found, mut next) = (Found::default(), BTreeMap::new());
+        let begun_ns = clock();
+        let all: Vec<(Tid, Vec<Tid>)> = pids.iter().map(|pid| (*pid, files.threads(*pid))).collect();
+        let with_sched = all.iter().map(|(_, tids)| tids.len()).sum::<usize>() <= most_sched;
+        for (pid, tid) in all.into_iter().flat_map(|(pid, tids)| tids.into_iter().map(move |tid| (pid, tid))) {
+            let Some((thread, seen)) = self.last(files, pid, tid, &mut found.leaders, clock) else { continue };
+            let migrations = if with_sched { moves(files, pid, tid) } else { None };
+            found.threads.push(Thread { migrations, ..thread });
+            next.insert((pid, tid), seen);
+        }
+        let living: BTreeSet<Tid> = found.threads.iter().map(|thread| thread.pid).collect();
+        found.leaders.retain(|pid, _| living.contains(pid));
+        *self = Looks { seen: next, begun_ns, glances: 0 };
+        found
+    }
+
+    /// One thread at the last look, and what the next first look is to know of it.
+    fn last(
+        &mut self,
+        files: &mut Files,
+        pid: Tid,
+        tid: Tid,
+        leaders: &mut BTreeMap<Tid, Leader>,
+        clock: &dyn Fn() -> u64,
+    ) -> Option<(Thread, Seen)> {
+        let (last, has_ended, parent) = files.stat(pid, tid, |stat| (Last::of(stat), stat.has_ended(), stat.parent))?;
+        if pid == tid {
+            let (name, started_ticks) = (last.name.clone(), last.started_ticks);
+            leaders.insert(pid, Leader { parent, name, started_ticks, user: None });
+        }
+        let times = files.times(pid, tid).filter(|_| !has_ended)?;
+        let now_ns = clock();
+        let same = self.seen.remove(&(pid, tid)).filter(|seen| seen.started_ticks == last.started_ticks);
+        let mut seen = same.unwrap_or_else(|| self.newcomer(files, &last, times, now_ns));
+        if times.run_ns > seen.run_ns {
+            seen.found(last.cpu);
+        }
+        let mut thread = thread(files, pid, tid, last, times, now_ns);
+        let watched_ns = now_ns.saturating_sub(seen.first_ns);
+        thread.run_percent = percent(times.run_ns.saturating_sub(seen.first.run_ns), watched_ns);
+        thread.wait_percent =
+            times.wait_ns.zip(seen.first.wait_ns).map(|(now, then)| percent(now.saturating_sub(then), watched_ns));
+        thread.ran_on = seen.shares();
+        let user = read_status(files, &mut thread);
+        if let Some(leader) = leaders.get_mut(&pid).filter(|leader| leader.user.is_none()) {
+            leader.user = user;
+        }
+        // A look that is still going on comes upon a thread as busy as it was.
+        let is_busy = times.run_ns > seen.first.run_ns;
+        let started_ticks = seen.started_ticks;
+        Some((thread, Seen { is_busy, ..Seen::new(started_ticks, times, now_ns) }))
+    }
+
+    /// A thread that the first look has not seen: one that began meanwhile has run since then, another one came to the
+    /// choice and is taken from now on.
+    fn newcomer(&self, files: &Files, last: &Last, times: Times, now_ns: u64) -> Seen {
+        let is_new = files.nanoseconds(last.started_ticks) >= self.begun_ns;
+        let first = if is_new { Times { run_ns: 0, wait_ns: times.wait_ns.map(|_| 0) } } else { times };
+        Seen::new(last.started_ticks, first, if is_new { self.begun_ns } else { now_ns })
+    }
+
+    /// When the first look began, in ns since the boot.
+    pub fn begun_ns(&self) -> u64 {
+        self.begun_ns
+    }
+}
+
+impl Seen {
+    fn new(started_ticks: u64, first: Times, first_ns: u64) -> Self {
+        let found_on = BTreeMap::new();
+        Seen { started_ticks, first, first_ns, run_ns: first.run_ns, is_busy: false, found_on }
+    }
+
+    fn found(&mut self, cpu: Option<u32>) {
+        if let Some(cpu) = cpu {
+            *self.found_on.entry(cpu).or_default() += 1;
+        }
+    }
+
+    /// The CPUs, most frequent first.
+    fn shares(&self) -> Vec<RanOn> {
+        let looks: u32 = self.found_on.values().sum();
+        let share = |(cpu, found): (&u32, &u32)| RanOn { cpu: *cpu, percent: percent(u64::from(*found), looks.into()) };
+        let mut shares: Vec<RanOn> = self.found_on.iter().map(share).collect();
+        shares.sort_by(|a, b| b.percent.total_cmp(&a.percent).then(a.cpu.cmp(&b.cpu)));
+        shares
+    }
+}
+
+/// A share, at most 100: the kernel counts the last tick of a thread that runs at the tick's end.
+pub(crate) fn percent(part: u64, whole: u64) -> f64 {
+    if whole == 0 { 0.0 } else { (100.0 * part as f64 / whole as f64).min(100.0) }
+}
+
+/// The facts of a thread that need no earlier look.
+fn thread(files: &Files, pid: Tid, tid: Tid, last: Last, times: Times, now_ns: u64) -> Thread {
+    let age_ns = now_ns.saturating_sub(files.nanoseconds(last.started_ticks));
+    Thread {
+        pid,
+        tid,
+        name: last.name,
+        state: char::from(last.state),
+        age_s: seconds(age_ns),
+        mask: files.asked_mask(tid).map(|mask| mask.to_string()).unwrap_or_default(),
+        policy: policy_name(last.policy),
+        nice: last.nice,
+        real_time_priority: last.real_time_priority,
+        cpu: last.cpu,
+        run_s: seconds(times.run_ns),
+        wait_s: times.wait_ns.map(seconds),
+        ..Thread::default()
+    }
+}
+
+/// Adds the switches, and the mask where the kernel did not answer for it; the user is returned.
+fn read_status(files: &mut Files, thread: &mut Thread) -> Option<u32> {
+    let text = files.proc.status(thread.pid, thread.tid).ok()?;
+    let status = Status::parse(text);
+    (thread.voluntary_switches, thread.forced_switches) = (status.voluntary_switches, status.forced_switches);
+    if thread.mask.is_empty() {
+        thread.mask = status.mask().map(|mask| mask.to_string()).unwrap_or_default();
+    }
+    status.user
+}
+
+fn moves(files: &mut Files, pid: Tid, tid: Tid) -> Option<u64> {
+    migrations(files.proc.read(format_args!("{pid}/task/{tid}/sched")).ok()?)
+}
+
+/// Nanoseconds in seconds.
+pub(crate) fn seconds(ns: u64) -> f64 {
+    ns as f64 / 1e9
+}

@@ -1,0 +1,79 @@
+//! The threads of other programs that run on the same CPUs.
+
+use crate::files::Files;
+use crate::looks::percent;
+use crate::seating::Stranger;
+use seatmap_os::Tid;
+use seatmap_os::sched::{Status, threads_of_all};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+/// The least share of the time, in percent, with which a thread counts as one that ran: 50 us of half a second.
+const LEAST_PERCENT: f64 = 0.01;
+
+/// The most threads that are listed for a CPU, the busiest ones.
+const MOST_LISTED: usize = 16;
+
+/// The time on a CPU of every thread that was not chosen, at one look.
+#[derive(Debug, Default)]
+pub(crate) struct Others {
+    run_ns: HashMap<(Tid, Tid), u64>,
+    at_ns: u64,
+    is_left_out: bool,
+}
+
+impl Others {
+    /// Reads the times, unless the computer has more threads than this.
+    pub fn read(files: &mut Files, chosen: &BTreeSet<Tid>, most: u64, clock: &dyn Fn() -> u64) -> Self {
+        let count = files.proc.read_once(format_args!("loadavg")).ok().and_then(threads_of_all).unwrap_or(0);
+        let mut others = Others { at_ns: clock(), is_left_out: count > most, ..Others::default() };
+        if others.is_left_out {
+            return others;
+        }
+        let own = Tid::try_from(std::process::id()).unwrap_or(0);
+        let pids = files.processes().unwrap_or_default();
+        for pid in pids.into_iter().filter(|pid| !chosen.contains(pid) && *pid != own) {
+            // Not through `Files::threads`: a process that is hidden is not one of the chosen.
+            for tid in files.proc.numbers(format_args!("{pid}/task")).unwrap_or_default() {
+                let times = files.times(pid, tid);
+                others.run_ns.extend(times.map(|times| ((pid, tid), times.run_ns)));
+            }
+        }
+        others
+    }
+
+    /// Whether no other programs were looked for.
+    pub fn is_left_out(&self) -> bool {
+        self.is_left_out
+    }
+
+    /// The threads that ran since an earlier look, by the CPU that they last ran on, busiest first.
+    pub fn since(&self, earlier: &Others, files: &mut Files) -> BTreeMap<u32, Vec<Stranger>> {
+        let mut found: BTreeMap<u32, Vec<Stranger>> = BTreeMap::new();
+        let watched_ns = self.at_ns.saturating_sub(earlier.at_ns);
+        let ran = self.run_ns.iter().filter_map(|(ids, now)| {
+            // A thread that has begun meanwhile, or has the number of one that has ended, ran all of its time now.
+            let before = earlier.run_ns.get(ids).copied().filter(|before| before <= now).unwrap_or(0);
+            let share = percent(now - before, watched_ns);
+            (share >= LEAST_PERCENT).then_some((*ids, share))
+        });
+        for ((pid, tid), run_percent) in ran {
+            if let Some((cpu, stranger)) = stranger(files, pid, tid, run_percent) {
+                found.entry(cpu).or_default().push(stranger);
+            }
+        }
+        for strangers in found.values_mut() {
+            strangers.sort_by(|a, b| b.run_percent.total_cmp(&a.run_percent).then(a.tid.cmp(&b.tid)));
+            strangers.truncate(MOST_LISTED);
+        }
+        found
+    }
+}
+
+fn stranger(files: &mut Files, pid: Tid, tid: Tid, run_percent: f64) -> Option<(u32, Stranger)> {
+    let (cpu, name) = files.stat(pid, tid, |stat| (stat.cpu, stat.name()))?;
+    let mask = files.asked_mask(tid).or_else(|| {
+        let text = files.proc.status(pid, tid).ok()?;
+        Status::parse(text).mask()
+    });
+    Some((cpu?, Stranger { pid, tid, name, run_percent, mask: mask.map(|mask| mask.to_string()).unwrap_or_default() }))
+}

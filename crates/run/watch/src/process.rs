@@ -1,0 +1,173 @@
+//! A process as a whole: its program, its group's limits, its environment, memory and devices.
+
+use crate::choice::program_file;
+use crate::files::Files;
+use crate::looks::{Leader, seconds};
+use crate::seating::{Device, Group, Mapping, Memory, OnNode, Process};
+use crate::variables;
+use seatmap_os::hierarchy::{Groups, Hierarchies, Limits};
+use seatmap_os::numa_maps::{self, OnNodes, Resident};
+use seatmap_os::proc_folder::has_gone;
+use seatmap_os::{Tid, devices};
+use std::collections::HashMap;
+
+/// The most mappings of a process that are listed, the largest ones.
+const MOST_MAPPINGS: usize = 16;
+
+/// The limits of control groups as they were at the first look, and those that have been read since.
+#[derive(Debug)]
+pub(crate) struct Limiting {
+    hierarchies: Hierarchies,
+    at_first: HashMap<Groups, Option<u64>>,
+    now: HashMap<Groups, Limits>,
+    has_devices: bool,
+}
+
+impl Limiting {
+    /// Finds the hierarchies, and counts the throttling of the groups that these processes are in.
+    pub fn begin(files: &mut Files, pids: impl Iterator<Item = Tid>) -> Self {
+        let (hierarchies, has_devices) = (Hierarchies::read(&files.root), devices::is_any(&files.root));
+        let mut limiting = Limiting { hierarchies, at_first: HashMap::new(), now: HashMap::new(), has_devices };
+        for pid in pids {
+            limiting.of(files, pid);
+        }
+        limiting.turn();
+        limiting
+    }
+
+    /// The limits read so far are those of the first look from now on.
+    pub fn turn(&mut self) {
+        self.at_first = self.now.drain().map(|(groups, limits)| (groups, limits.throttled)).collect();
+    }
+
+    /// The limits of a process's groups.
+    fn of(&mut self, files: &mut Files, pid: Tid) -> Option<Group> {
+        let membership = files.proc.read(format_args!("{pid}/cgroup")).ok()?;
+        let groups = self.hierarchies.groups(&String::from_utf8_lossy(membership));
+        if groups == Groups::default() {
+            return None;
+        }
+        let limits = self.now.entry(groups.clone()).or_insert_with(|| Hierarchies::limits(&files.root, &groups));
+        let before = self.at_first.get(&groups).copied().flatten();
+        Some(Group {
+            path: limits.path.clone(),
+            cpus: limits.cpus.clone(),
+            nodes: limits.nodes.clone(),
+            quota_cpus: limits.quota_cpus,
+            throttled: limits.throttled,
+            throttled_watched: limits.throttled.zip(before).map(|(now, then)| now.saturating_sub(then)),
+        })
+    }
+
+    /// A process with all that is known of it, its memory aside.
+    pub fn process(&mut self, files: &mut Files, pid: Tid, leader: Leader, now_ns: u64) -> Process {
+        Process {
+            pid,
+            parent: leader.parent,
+            name: leader.name,
+            program: program(files, pid),
+            user: leader.user,
+            age_s: seconds(now_ns.saturating_sub(files.nanoseconds(leader.started_ticks))),
+            group: self.of(files, pid),
+            variables: variables(files, pid),
+            devices: if self.has_devices { open_devices(files, pid) } else { Vec::new() },
+            ..Process::default()
+        }
+    }
+}
+
+fn program(files: &mut Files, pid: Tid) -> Option<String> {
+    let file = program_file(files, pid);
+    if file.is_none()
+        && let Err(error) = files.proc.link(format_args!("{pid}/exe"))
+    {
+        files.note_refusal("program", pid, &error);
+    }
+    file
+}
+
+fn variables(files: &mut Files, pid: Tid) -> Vec<crate::seating::Variable> {
+    match files.proc.read(format_args!("{pid}/environ")) {
+        Ok(environment) => variables::binding(environment),
+        Err(error) => {
+            files.note_refusal("environment", pid, &error);
+            Vec::new()
+        }
+    }
+}
+
+/// The devices among the files that a process has open, each once.
+fn open_devices(files: &mut Files, pid: Tid) -> Vec<Device> {
+    let open = match files.proc.numbers(format_args!("{pid}/fd")) {
+        Ok(open) => open,
+        Err(error) => {
+            files.note_refusal("devices", pid, &error);
+            return Vec::new();
+        }
+    };
+    let target = |file| files.proc.link(format_args!("{pid}/fd/{file}")).ok();
+    let mut names: Vec<String> = open.into_iter().filter_map(target).filter(|name| name.starts_with("/dev/")).collect();
+    names.sort_unstable();
+    names.dedup();
+    let device = |device: devices::Device| {
+        let (name, kind) = (device.name, device.kind.to_owned());
+        Device { name, kind, node: device.node, cpus: device.cpus }
+    };
+    names.iter().filter_map(|name| devices::of(&files.root, name)).map(device).collect()
+}
+
+/// The memory of a process, by node; `None` where it cannot be read.
+pub(crate) fn memory(files: &mut Files, pid: Tid) -> Option<Memory> {
+    let maps = files.proc.read(format_args!("{pid}/numa_maps")).map(numa_maps::parse);
+    let resident = files.proc.read(format_args!("{pid}/smaps_rollup")).ok().and_then(Resident::parse);
+    match maps {
+        Ok(mappings) => Some(by_node(mappings, resident)),
+        Err(error) if has_gone(&error) => {
+            let resident = resident.or_else(|| {
+                let statm = files.proc.read(format_args!("{pid}/statm")).ok()?;
+                Resident::of_statm(statm, numa_maps::page_bytes())
+            })?;
+            files.note("memory", Some(pid), "this kernel does not tell nodes apart; all memory counts as node 0's");
+            let nodes = vec![OnNode { node: 0, bytes: resident.bytes }];
+            Some(Memory { nodes, huge_bytes: resident.huge_bytes, ..Memory::default() })
+        }
+        Err(error) => {
+            files.note_refusal("memory", pid, &error);
+            None
+        }
+    }
+}
+
+fn by_node(mut mappings: Vec<numa_maps::Mapping>, resident: Option<Resident>) -> Memory {
+    let sums = |mappings: &mut dyn Iterator<Item = &numa_maps::Mapping>| {
+        let mut nodes = OnNodes::new();
+        for (node, bytes) in mappings.flat_map(|mapping| &mapping.nodes) {
+            let sum = nodes.entry(*node).or_default();
+            *sum = sum.saturating_add(*bytes);
+        }
+        on_nodes(nodes)
+    };
+    let nodes = sums(&mut mappings.iter());
+    let own = sums(&mut mappings.iter().filter(|mapping| !mapping.has_file));
+    let pool = mappings.iter().filter(|mapping| mapping.is_huge).map(numa_maps::Mapping::bytes);
+    let pool = pool.fold(0, u64::saturating_add);
+    mappings.sort_by_key(|mapping| std::cmp::Reverse(mapping.bytes()));
+    mappings.truncate(MOST_MAPPINGS);
+    let mapping = |mapping: numa_maps::Mapping| Mapping {
+        name: mapping.name,
+        address: mapping.address,
+        policy: mapping.policy,
+        nodes: on_nodes(mapping.nodes),
+        page_bytes: mapping.page_bytes,
+    };
+    Memory {
+        nodes,
+        own,
+        mappings: mappings.into_iter().map(mapping).collect(),
+        huge_bytes: resident.map_or(pool, |resident| resident.huge_bytes),
+    }
+}
+
+fn on_nodes(nodes: OnNodes) -> Vec<OnNode> {
+    nodes.into_iter().map(|(node, bytes)| OnNode { node, bytes }).collect()
+}

@@ -1,0 +1,189 @@
+//! The rules that a user can name: `one-per-cpu`, `kind=performance`, `spread=numa`.
+
+use seatmap_machine::catalog::edits;
+use seatmap_machine::{CoreKind, Pu};
+use std::fmt;
+use std::str::FromStr;
+
+/// A part of the machine that several CPUs share.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Level {
+    /// A core.
+    Core,
+    /// A level-3 cache.
+    L3,
+    /// A NUMA node.
+    Numa,
+    /// A package.
+    Package,
+}
+
+impl Level {
+    /// Every level, from the smallest.
+    pub const ALL: [Level; 4] = [Level::Core, Level::L3, Level::Numa, Level::Package];
+
+    /// The word that is typed.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Level::Core => "core",
+            Level::L3 => "l3",
+            Level::Numa => "numa",
+            Level::Package => "package",
+        }
+    }
+
+    /// The part that a PU belongs to, if that is known.
+    #[must_use]
+    pub fn of(self, pu: &Pu) -> Option<u32> {
+        match self {
+            Level::Core => pu.core,
+            Level::L3 => pu.l3,
+            Level::Numa => pu.numa,
+            Level::Package => pu.package,
+        }
+    }
+
+    /// The part's name in a sentence.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Level::Core => "core",
+            Level::L3 => "L3 cache",
+            Level::Numa => "NUMA node",
+            Level::Package => "package",
+        }
+    }
+}
+
+/// A rule that a user names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rule {
+    /// The rules that hold without any named rule.
+    Default,
+    /// Each bound or busy thread has a CPU of its own.
+    OnePerCpu,
+    /// Each bound or busy thread has a core of its own.
+    OnePerCore,
+    /// The memory lies on the nodes of the threads.
+    MemoryLocal,
+    /// The threads sit next to the accelerators and network cards that they have open.
+    DeviceNear,
+    /// No interrupts of devices come to the seats.
+    NoIrq,
+    /// No threads of other programs run on the seats.
+    NoStrangers,
+    /// The threads sit on cores of this kind.
+    Kind(CoreKind),
+    /// The threads of a process sit in one part.
+    Same(Level),
+    /// The threads of a process are divided evenly over the parts.
+    Spread(Level),
+}
+
+/// Why a rule was refused.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("there is no rule '{text}'; {}", hint(.nearest.as_deref()))]
+pub struct UnknownRule {
+    /// The text.
+    pub text: String,
+    /// The rule that was perhaps meant.
+    pub nearest: Option<String>,
+}
+
+fn hint(nearest: Option<&str>) -> String {
+    match nearest {
+        Some(nearest) => format!("did you mean '{nearest}'?"),
+        None => format!("there are {}", Rule::words().join(", ")),
+    }
+}
+
+impl Rule {
+    /// Every rule.
+    pub fn all() -> Vec<Rule> {
+        use Rule::{Default, DeviceNear, Kind, MemoryLocal, NoIrq, NoStrangers, OnePerCore, OnePerCpu, Same, Spread};
+        let plain = [Default, OnePerCpu, OnePerCore, MemoryLocal, DeviceNear, NoIrq, NoStrangers];
+        let kinds = [CoreKind::Performance, CoreKind::Efficiency].map(Kind);
+        plain.into_iter().chain(kinds).chain(Level::ALL.map(Same)).chain(Level::ALL.map(Spread)).collect()
+    }
+
+    /// Every rule as it is typed.
+    #[must_use]
+    pub fn words() -> Vec<String> {
+        Rule::all().iter().map(ToString::to_string).collect()
+    }
+}
+
+impl fmt::Display for Rule {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Rule::Default => out.write_str("default"),
+            Rule::OnePerCpu => out.write_str("one-per-cpu"),
+            Rule::OnePerCore => out.write_str("one-per-core"),
+            Rule::MemoryLocal => out.write_str("memory-local"),
+            Rule::DeviceNear => out.write_str("device-near"),
+            Rule::NoIrq => out.write_str("no-irq"),
+            Rule::NoStrangers => out.write_str("no-strangers"),
+            Rule::Kind(CoreKind::Performance) => out.write_str("kind=performance"),
+            Rule::Kind(CoreKind::Efficiency) => out.write_str("kind=efficiency"),
+            Rule::Same(level) => write!(out, "same-{}", level.word()),
+            Rule::Spread(level) => write!(out, "spread={}", level.word()),
+        }
+    }
+}
+
+impl FromStr for Rule {
+    type Err = UnknownRule;
+
+    fn from_str(text: &str) -> Result<Self, UnknownRule> {
+        let typed = text.trim().to_lowercase();
+        let found = Rule::all().into_iter().find(|rule| rule.to_string() == typed);
+        found.ok_or_else(|| UnknownRule { text: text.to_owned(), nearest: nearest(&typed) })
+    }
+}
+
+/// The rule that needs the fewest letters changed, if those are no more than a third.
+fn nearest(typed: &str) -> Option<String> {
+    let words = Rule::words();
+    let longest = words.iter().map(String::len).max().unwrap_or(0);
+    if typed.is_empty() || typed.len() > 2 * longest {
+        return None;
+    }
+    let begun = words.iter().find(|word| word.starts_with(typed)).cloned();
+    let close = || {
+        let nearest = words.iter().min_by_key(|word| edits(typed, word))?;
+        (3 * edits(typed, nearest) <= nearest.len()).then(|| nearest.clone())
+    };
+    begun.or_else(close)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn every_rule_is_read_as_it_is_written() {
+        for rule in Rule::all() {
+            assert_eq!(rule.to_string().parse(), Ok(rule));
+        }
+        assert_eq!(" One-Per-CPU ".parse(), Ok(Rule::OnePerCpu));
+    }
+
+    #[test]
+    fn a_mistyped_rule_is_answered_with_the_nearest() {
+        let refusal = |text: &str| text.parse::<Rule>().unwrap_err().to_string();
+        assert_eq!(refusal("one-per-cup"), "there is no rule 'one-per-cup'; did you mean 'one-per-cpu'?");
+        assert_eq!(refusal("kind=perf"), "there is no rule 'kind=perf'; did you mean 'kind=performance'?");
+        assert_eq!(refusal("spread=node"), "there is no rule 'spread=node'; did you mean 'spread=core'?");
+        assert!(refusal("quiet").starts_with("there is no rule 'quiet'; there are default, one-per-cpu, "));
+        assert!(refusal("").contains("there are "));
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_makes_it_panic(text in "\\PC{0,40}") {
+            let _ = text.parse::<Rule>();
+        }
+    }
+}

@@ -1,0 +1,226 @@
+//! Takes a seating: two looks at all threads, short ones in between, and the rest at the end.
+
+use crate::choice::{Choice, ChoiceError};
+use crate::files::Files;
+use crate::looks::{Found, Looks, seconds};
+use crate::options::Options;
+use crate::others::Others;
+use crate::process::{self, Limiting};
+use crate::seating::{Cpu, FORMAT, Interrupt, Kernel, Process, Seating, Thread};
+use seatmap_os::cpu_time::CpuTimes;
+use seatmap_os::interrupts::Interrupts;
+use seatmap_os::kernel::Scheduler;
+use seatmap_os::{CpuSet, Tid, boot, visibility};
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::{Duration, Instant, SystemTime};
+
+impl Seating {
+    /// Looks at the chosen processes for the time that the options say, and returns what it saw.
+    ///
+    /// # Errors
+    /// [`ChoiceError`]: there is nothing to look at. Processes that end meanwhile are left out.
+    ///
+    /// ```
+    /// use seatmap_watch::{Choice, Options, Seating};
+    /// let own = Choice::Processes { pids: vec![std::process::id() as i32], with_children: false };
+    /// let options = Options { window: std::time::Duration::ZERO, ..Options::default() };
+    /// let seating = Seating::take(&own, &options)?;
+    /// assert!(!seating.threads[0].mask.is_empty());
+    /// # Ok::<(), seatmap_watch::ChoiceError>(())
+    /// ```
+    pub fn take(choice: &Choice, options: &Options) -> Result<Self, ChoiceError> {
+        let mut watcher = Watcher::begin(choice, options)?;
+        watcher.watch(options.window);
+        Ok(watcher.seating())
+    }
+}
+
+/// Watches processes: each seating that it returns is of the time since the one before.
+pub struct Watcher {
+    files: Files,
+    choice: Choice,
+    options: Options,
+    pids: BTreeSet<Tid>,
+    looks: Looks,
+    glances: u32,
+    others: Others,
+    cpu_times: CpuTimes,
+    interrupts: Interrupts,
+    limiting: Limiting,
+    /// Nanoseconds since the boot; tests set their own time.
+    clock: Box<dyn Fn() -> u64 + Send>,
+}
+
+impl std::fmt::Debug for Watcher {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.debug_struct("Watcher").field("choice", &self.choice).field("pids", &self.pids).finish_non_exhaustive()
+    }
+}
+
+impl Watcher {
+    /// The first look.
+    ///
+    /// # Errors
+    /// [`ChoiceError`]: there is nothing to look at.
+    pub fn begin(choice: &Choice, options: &Options) -> Result<Self, ChoiceError> {
+        Watcher::begin_at(choice, options, Box::new(boot::nanoseconds))
+    }
+
+    pub(crate) fn begin_at(
+        choice: &Choice,
+        options: &Options,
+        clock: Box<dyn Fn() -> u64 + Send>,
+    ) -> Result<Self, ChoiceError> {
+        let mut files = Files::open(&options.root)?;
+        let pids = choice.processes(&mut files)?;
+        let limiting = Limiting::begin(&mut files, pids.iter().copied());
+        let others = Others::read(&mut files, &pids, options.stranger_threads, &*clock);
+        let (cpu_times, interrupts) = counts(&mut files);
+        // Last, as these times are to be the most exact.
+        let looks = Looks::begin(&mut files, &pids, &*clock);
+        let (choice, options) = (choice.clone(), options.clone());
+        let glances = 0;
+        Ok(Watcher { files, choice, options, pids, looks, glances, others, cpu_times, interrupts, limiting, clock })
+    }
+
+    /// Waits for so long, with short looks meanwhile.
+    pub fn watch(&mut self, window: Duration) {
+        let begun = Instant::now();
+        while let Some(left) = window.checked_sub(begun.elapsed()).filter(|left| !left.is_zero()) {
+            std::thread::sleep(left.min(self.options.glance_every.max(Duration::from_millis(1))));
+            if begun.elapsed() < window {
+                self.glance();
+            }
+        }
+    }
+
+    /// A short look at the threads that are busy, to find the CPUs where they run.
+    pub fn glance(&mut self) {
+        self.glances += 1;
+        self.looks.glance(&mut self.files);
+    }
+
+    /// The last look, which is the first one of the next seating. Without threads, all chosen processes have ended.
+    pub fn seating(&mut self) -> Seating {
+        let begun_ns = self.looks.begun_ns();
+        // A choice by name or group may mean others by now; the ones that were chosen first stay.
+        if let Ok(more) = self.choice.beside(&mut self.files, &self.pids) {
+            self.pids.extend(more);
+        }
+        let found = self.looks.end(&mut self.files, &self.pids, self.options.migration_threads, &*self.clock);
+        let ended_ns = self.looks.begun_ns();
+        self.pids = found.leaders.keys().copied().collect();
+        let cpus = self.cpus(&found.threads, seconds(ended_ns.saturating_sub(begun_ns)));
+        let processes = self.processes(&found, ended_ns);
+        self.limiting.turn();
+        self.note_the_hidden();
+        let looks = 2 + std::mem::take(&mut self.glances);
+        let since_epoch = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        Seating {
+            format: FORMAT.to_owned(),
+            machine: self.files.root.read("/proc/sys/kernel/hostname").unwrap_or_else(|_| "host".to_owned()),
+            taken_at_s: since_epoch.as_secs_f64(),
+            watched_s: seconds(ended_ns.saturating_sub(begun_ns)),
+            looks,
+            processes,
+            threads: found.threads,
+            cpus,
+            kernel: Kernel::of(Scheduler::read(&self.files.root)),
+            unseen: self.files.take_notes(),
+        }
+    }
+
+    fn processes(&mut self, found: &Found, now_ns: u64) -> Vec<Process> {
+        let mut counts: BTreeMap<Tid, usize> = BTreeMap::new();
+        for thread in &found.threads {
+            *counts.entry(thread.pid).or_default() += 1;
+        }
+        let mut processes = Vec::with_capacity(found.leaders.len());
+        for (pid, leader) in &found.leaders {
+            let mut process = self.limiting.process(&mut self.files, *pid, leader.clone(), now_ns);
+            process.threads = counts.get(pid).copied().unwrap_or(0);
+            match self.options.memory_processes {
+                0 => {}
+                most if processes.len() >= most => {
+                    let why = format!("the memory of the first {most} processes is read, as more takes long");
+                    self.files.note("memory", Some(*pid), why);
+                }
+                _ => process.memory = process::memory(&mut self.files, *pid),
+            }
+            processes.push(process);
+        }
+        processes
+    }
+
+    /// The CPUs where these threads may run, with all that came to them.
+    fn cpus(&mut self, threads: &[Thread], watched_s: f64) -> Vec<Cpu> {
+        let (cpu_times, interrupts) = counts(&mut self.files);
+        let others = Others::read(&mut self.files, &self.pids, self.options.stranger_threads, &*self.clock);
+        if others.is_left_out() && self.options.stranger_threads > 0 {
+            let most = self.options.stranger_threads;
+            self.files.note("strangers", None, format!("the computer has more than {most} threads"));
+        }
+        let mut strangers = others.since(&self.others, &mut self.files);
+        let masks: BTreeSet<&str> = threads.iter().map(|thread| thread.mask.as_str()).collect();
+        let masks = masks.into_iter().filter_map(CpuSet::of_list);
+        let wanted = masks.fold(CpuSet::default(), |all, mask| all.with(&mask));
+        let known: CpuSet = cpu_times.cpus().collect();
+        let wanted = match (known.is_empty(), self.options.every_cpu) {
+            (true, _) => wanted,
+            (false, true) => known,
+            (false, false) => wanted.within(&known),
+        };
+        let cpu = |cpu| {
+            let shares = cpu_times.since(&self.cpu_times, cpu);
+            let came = interrupts.since(&self.interrupts, cpu).into_iter();
+            Cpu {
+                cpu,
+                busy_percent: shares.map(|shares| shares.busy_percent),
+                steal_percent: shares.map(|shares| shares.steal_percent),
+                interrupts: came.map(|came| interrupt(came, watched_s)).collect(),
+                strangers: strangers.remove(&cpu).unwrap_or_default(),
+            }
+        };
+        let cpus = wanted.iter().map(cpu).collect();
+        (self.cpu_times, self.interrupts, self.others) = (cpu_times, interrupts, others);
+        cpus
+    }
+
+    /// Notes the processes that no user of this kind is shown.
+    fn note_the_hidden(&mut self) {
+        if let Some(why) = visibility::hidden(&self.files.root) {
+            self.files.note("threads", None, why);
+        }
+        if visibility::is_in_container(&self.files.root) {
+            let why = "this is a container, which does not show the processes outside; they may share its CPUs";
+            self.files.note("strangers", None, why);
+        }
+    }
+}
+
+/// The counts of CPU time and interrupts so far.
+fn counts(files: &mut Files) -> (CpuTimes, Interrupts) {
+    let times = files.proc.read(format_args!("stat")).map(CpuTimes::parse).unwrap_or_default();
+    (times, files.proc.read(format_args!("interrupts")).map(Interrupts::parse).unwrap_or_default())
+}
+
+fn interrupt(came: seatmap_os::interrupts::Came, watched_s: f64) -> Interrupt {
+    let per_second = if watched_s > 0.0 { came.count as f64 / watched_s } else { 0.0 };
+    Interrupt { irq: came.irq, name: came.name, per_second }
+}
+
+impl Kernel {
+    fn of(scheduler: Scheduler) -> Self {
+        Kernel {
+            release: scheduler.release,
+            sched_ext: scheduler.sched_ext,
+            cache_aware: scheduler.cache_aware,
+            numa_balancing: scheduler.numa_balancing,
+            isolated: scheduler.isolated,
+            no_hz_full: scheduler.no_hz_full,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,291 @@
+//! Seatings of a made computer, where every figure is known, and of real processes.
+
+use super::*;
+use crate::made::{Made, MadeThread, pids};
+use crate::seating::RanOn;
+use seatmap_os::Root;
+use std::process::{Child, Command};
+
+const SECOND: Duration = Duration::from_secs(1);
+
+fn worker() -> MadeThread {
+    MadeThread::default()
+}
+
+/// A process with a thread that waits and one that runs half of the time.
+fn made() -> Made {
+    let made = Made::new();
+    made.thread(70, 70, &MadeThread { name: "server", policy: 1, nice: -5, ..worker() });
+    made.thread(70, 71, &MadeThread { run_ms: 2000, wait_ms: 100, cpu: 1, mask: "1", ..worker() });
+    made
+}
+
+#[test]
+fn shares_are_of_the_time_between_the_looks() {
+    let made = made();
+    let mut watcher = made.begin(&pids(&[70])).unwrap();
+    made.pass(SECOND);
+    made.thread(70, 71, &MadeThread { run_ms: 2500, wait_ms: 350, cpu: 1, mask: "1", ..worker() });
+    let seating = watcher.seating();
+    let [server, busy] = &seating.threads[..] else { panic!("{seating:?}") };
+    assert_eq!((busy.run_percent, busy.wait_percent, busy.run_s, busy.wait_s), (50.0, Some(25.0), 2.5, Some(0.35)));
+    assert_eq!((server.run_percent, &*server.policy, server.nice, &*server.name), (0.0, "fifo", -5, "server"));
+    assert_eq!((busy.mask.as_str(), busy.cpu, busy.age_s), ("1", Some(1), 6.0));
+    assert_eq!((busy.voluntary_switches, busy.forced_switches, busy.migrations), (3, 4, Some(12)));
+    assert_eq!((busy.ran_on.clone(), server.ran_on.len()), (vec![RanOn { cpu: 1, percent: 100.0 }], 0));
+    assert_eq!((seating.watched_s, seating.looks, seating.machine.as_str()), (1.0, 2, "made"));
+    let process = &seating.processes[0];
+    assert_eq!((process.pid, process.parent, process.threads, process.user), (70, 1, 2, Some(8)));
+}
+
+#[test]
+fn short_looks_find_the_cpus_of_busy_threads() {
+    let made = made();
+    let mut watcher = made.begin(&pids(&[70])).unwrap();
+    for (glance, cpu) in [0, 0, 1, 0].into_iter().enumerate() {
+        made.pass(SECOND / 10);
+        made.thread(70, 71, &MadeThread { run_ms: 2010 + 10 * glance as u64, cpu, ..worker() });
+        watcher.glance();
+    }
+    // It has not run since.
+    made.pass(SECOND);
+    let seating = watcher.seating();
+    let wanted = [RanOn { cpu: 0, percent: 75.0 }, RanOn { cpu: 1, percent: 25.0 }];
+    assert_eq!((&seating.threads[1].ran_on[..], seating.looks), (&wanted[..], 6));
+}
+
+#[test]
+fn a_seating_is_the_first_look_of_the_next() {
+    let made = made();
+    let mut watcher = made.begin(&pids(&[70])).unwrap();
+    for (run_ms, share) in [(2500, 50.0), (2600, 10.0)] {
+        made.pass(SECOND);
+        made.thread(70, 71, &MadeThread { run_ms, ..worker() });
+        watcher.glance();
+        let seating = watcher.seating();
+        assert_eq!((seating.threads[1].run_percent, seating.looks), (share, 3));
+    }
+}
+
+#[test]
+fn threads_come_and_go() {
+    let made = made();
+    made.thread(80, 80, &worker());
+    let mut watcher = made.begin(&pids(&[70, 80])).unwrap();
+    made.pass(SECOND);
+    made.end("80");
+    // The number of the thread that ended is given to another one, and a third one is new.
+    made.thread(70, 71, &MadeThread { run_ms: 100, started_ticks: 1050, ..worker() });
+    made.thread(70, 72, &MadeThread { run_ms: 300, started_ticks: 1010, ..worker() });
+    made.thread(70, 73, &MadeThread { state: 'Z', ..worker() });
+    let seating = watcher.seating();
+    let shares: Vec<(Tid, f64)> = seating.threads.iter().map(|thread| (thread.tid, thread.run_percent)).collect();
+    assert_eq!((shares, seating.processes.len()), (vec![(70, 0.0), (71, 10.0), (72, 30.0)], 1));
+    made.end("70");
+    assert_eq!((watcher.seating().threads.len(), watcher.seating().processes.len()), (0, 0), "all have ended");
+}
+
+#[test]
+fn processes_that_come_to_the_choice_are_seen_as_well() {
+    let made = made();
+    let with_children = Choice::Processes { pids: vec![70], with_children: true };
+    let mut watcher = made.begin(&with_children).unwrap();
+    made.pass(SECOND);
+    made.thread(80, 80, &MadeThread { parent: 70, run_ms: 200, started_ticks: 1010, ..worker() });
+    made.thread(81, 81, &MadeThread { parent: 80, run_ms: 9000, started_ticks: 10, ..worker() });
+    let shares: Vec<(Tid, f64)> =
+        watcher.seating().threads.iter().map(|thread| (thread.tid, thread.run_percent)).collect();
+    assert_eq!(shares, [(70, 0.0), (71, 0.0), (80, 20.0), (81, 0.0)], "the last one ran before it was looked at");
+}
+
+#[test]
+fn cpus_have_shares_interrupts_and_strangers() {
+    let made = made();
+    made.thread(90, 90, &MadeThread { name: "stranger", cpu: 1, run_ms: 50, ..worker() });
+    made.thread(91, 91, &MadeThread { name: "sleeper", run_ms: 50, ..worker() });
+    let mut watcher = made.begin(&pids(&[70])).unwrap();
+    made.pass(2 * SECOND);
+    made.thread(90, 90, &MadeThread { name: "stranger", cpu: 1, run_ms: 250, ..worker() });
+    made.write("proc/stat", "cpu  0 0\ncpu0 20 0 0 180 0 0 0 0 0 0\ncpu1 50 0 50 50 0 0 0 50 0 0\nintr 0\n");
+    made.write("proc/interrupts", "  CPU0 CPU1\n 24: 0 60 IO-APIC 5-edge disk\nLOC: 0 500 Local timer interrupts\n");
+    let seating = watcher.seating();
+    let [first, second] = &seating.cpus[..] else { panic!("{seating:?}") };
+    assert_eq!((first.busy_percent, first.steal_percent, first.strangers.len()), (Some(10.0), Some(0.0), 0));
+    assert_eq!((second.busy_percent, second.steal_percent), (Some(50.0), Some(25.0)));
+    let told = |interrupt: &Interrupt| (interrupt.irq.clone(), interrupt.name.clone(), interrupt.per_second);
+    let wanted = [("LOC", "Local timer interrupts", 250.0), ("24", "disk", 30.0)];
+    let wanted = wanted.map(|(irq, name, rate)| (irq.to_owned(), name.to_owned(), rate));
+    assert_eq!(second.interrupts.iter().map(told).collect::<Vec<_>>(), wanted);
+    let [stranger] = &second.strangers[..] else { panic!("{second:?}") };
+    assert_eq!((&*stranger.name, stranger.run_percent, &*stranger.mask), ("stranger", 10.0, "0,1"));
+}
+
+#[test]
+fn a_computer_with_many_threads_is_not_searched_for_strangers() {
+    let made = made();
+    made.write("proc/loadavg", "0.1 0.1 0.1 1/90000 7\n");
+    let seating = made.begin(&pids(&[70])).unwrap().seating();
+    let why = seating.unseen.iter().find(|unseen| unseen.what == "strangers").map(|unseen| unseen.why.as_str());
+    assert_eq!(why, Some("the computer has more than 20000 threads"));
+}
+
+#[test]
+fn processes_have_limits_variables_memory_and_devices() {
+    let made = made();
+    made.write("cg/box/cpuset.cpus.effective", "0-1\n");
+    made.write("cg/box/cpu.max", "150000 100000\n");
+    made.write("cg/box/cpu.stat", "nr_throttled 5\n");
+    made.write("proc/70/environ", "HOME=/\0OMP_PLACES={0},{1}\0");
+    made.write(
+        "proc/70/numa_maps",
+        "1000 bind:1 heap N0=3 N1=1 kernelpagesize_kB=4\n2000 default file=/x N0=1 kernelpagesize_kB=4\n",
+    );
+    made.write("proc/70/smaps_rollup", "Rss: 20 kB\nAnonHugePages: 8 kB\n");
+    made.write("dev/nvidia0", "");
+    made.write("proc/driver/nvidia/gpus/0000:01:00.0/information", "Device Minor: 0\n");
+    made.write("sys/bus/pci/devices/0000:01:00.0/numa_node", "1\n");
+    std::fs::create_dir_all(made.path("proc/70/fd")).unwrap();
+    std::os::unix::fs::symlink("/dev/nvidia0", made.path("proc/70/fd/4")).unwrap();
+    std::os::unix::fs::symlink("/opt/server (deleted)", made.path("proc/70/exe")).unwrap();
+    let mut watcher = made.begin(&pids(&[70])).unwrap();
+    made.write("cg/box/cpu.stat", "nr_throttled 7\n");
+    let process = watcher.seating().processes.remove(0);
+    let group = process.group.unwrap();
+    assert_eq!((&*group.path, group.cpus.as_deref(), group.quota_cpus), ("/box", Some("0-1"), Some(1.5)));
+    assert_eq!((group.throttled, group.throttled_watched), (Some(7), Some(2)));
+    assert_eq!(
+        (&*process.variables[0].name, &process.variables[0].places[..]),
+        ("OMP_PLACES", &["0".to_owned(), "1".into()][..])
+    );
+    let memory = process.memory.unwrap();
+    let on = |nodes: &[crate::seating::OnNode]| nodes.iter().map(|on| (on.node, on.bytes)).collect::<Vec<_>>();
+    assert_eq!((on(&memory.nodes), on(&memory.own)), (vec![(0, 16384), (1, 4096)], vec![(0, 12288), (1, 4096)]));
+    assert_eq!((memory.huge_bytes, &*memory.mappings[0].policy, memory.mappings.len()), (8192, "bind:1", 2));
+    assert_eq!(
+        (&*process.devices[0].name, &*process.devices[0].kind, process.devices[0].node),
+        ("/dev/nvidia0", "gpu", Some(1))
+    );
+    assert_eq!(process.program.as_deref(), Some("/opt/server"));
+}
+
+#[test]
+fn without_nodes_all_memory_is_on_one_and_that_is_said() {
+    let made = made();
+    made.write("proc/70/smaps_rollup", "Rss: 20 kB\n");
+    let seating = made.begin(&pids(&[70])).unwrap().seating();
+    assert_eq!(seating.processes[0].memory.as_ref().unwrap().nodes[0].bytes, 20 << 10);
+    assert!(seating.unseen.iter().any(|unseen| unseen.what == "memory" && unseen.pids == [70]), "{:?}", seating.unseen);
+    made.thread(80, 80, &worker());
+    let options = Options { memory_processes: 1, ..made.options() };
+    let seating = Watcher::begin_at(&pids(&[70, 80]), &options, Box::new(|| 0)).unwrap().seating();
+    assert!(seating.unseen.iter().any(|unseen| unseen.what == "memory" && unseen.pids == [80]), "{:?}", seating.unseen);
+}
+
+#[test]
+fn files_of_any_content_will_do() {
+    let made = made();
+    for text in ["", "\0\0\0", ")(", "1 2 3", "\u{fffd}\n:\n=", "4294967296 (x) R 99999999999999999999"] {
+        for file in ["stat", "interrupts", "70/environ", "70/numa_maps", "70/cgroup", "70/task/71/schedstat"] {
+            made.write(&format!("proc/{file}"), text);
+        }
+        assert_eq!(made.begin(&pids(&[70])).unwrap().seating().threads.len(), 2, "{text:?}");
+        made.write("proc/70/task/71/stat", text);
+        assert_eq!(made.begin(&pids(&[70])).unwrap().seating().threads.len(), 1, "{text:?}");
+        made.thread(70, 71, &worker());
+    }
+}
+
+/// A process that is ended when the test is over.
+struct Living(Child);
+
+impl Drop for Living {
+    fn drop(&mut self) {
+        let _ = self.0.kill().and_then(|()| self.0.wait());
+    }
+}
+
+fn options(window: Duration) -> Options {
+    Options { window, ..Options::default() }
+}
+
+#[test]
+fn a_real_process_is_seen_with_its_mask_and_environment() {
+    let cpu = CpuSet::of_thread(0).unwrap().last().unwrap();
+    let child = Command::new("sleep").arg("600").env("OMP_PLACES", format!("{{{cpu}}}")).spawn().unwrap();
+    let child = Living(child);
+    let pid = Tid::try_from(child.0.id()).unwrap();
+    CpuSet::single(cpu).give(pid).unwrap();
+    // The kernel is still busy with the start of a program when its parent hears of it.
+    let seating = (0..1000)
+        .find_map(|_| {
+            let seating = Seating::take(&pids(&[pid]), &options(Duration::ZERO)).unwrap();
+            (!seating.processes[0].variables.is_empty()).then_some(seating)
+        })
+        .unwrap();
+    let (thread, process) = (&seating.threads[0], &seating.processes[0]);
+    assert_eq!(
+        (thread.mask.clone(), thread.policy.as_str(), thread.name.as_str()),
+        (cpu.to_string(), "other", "sleep")
+    );
+    assert!(process.program.as_deref().is_some_and(|program| !program.is_empty()), "{process:?}");
+    assert_eq!(process.variables[0].cpus, Some(cpu.to_string()));
+    assert!(process.memory.as_ref().is_some_and(|memory| memory.nodes.iter().any(|on| on.bytes > 0)), "{process:?}");
+    assert_eq!((process.parent, seating.cpus.len()), (Tid::try_from(std::process::id()).unwrap(), 1));
+    assert!(!seating.kernel.release.is_empty());
+}
+
+#[test]
+fn real_threads_are_seen_where_they_run() {
+    let stop = std::sync::atomic::AtomicBool::new(false);
+    let cpu = CpuSet::of_thread(0).unwrap().first().unwrap();
+    let found = std::thread::scope(|scope| {
+        let spin = || {
+            CpuSet::single(cpu).give(0).unwrap();
+            while !stop.load(std::sync::atomic::Ordering::Relaxed) {
+                std::hint::spin_loop();
+            }
+        };
+        std::thread::Builder::new().name("spinner".into()).spawn_scoped(scope, spin).unwrap();
+        // On a busy computer the thread may not run for some time; it does at last.
+        let own = pids(&[Tid::try_from(std::process::id()).unwrap()]);
+        let found = (0..1000).find_map(|_| {
+            let seating = Seating::take(&own, &options(Duration::from_millis(60))).unwrap();
+            seating.threads.into_iter().find(|thread| thread.name == "spinner" && thread.run_percent > 0.0)
+        });
+        stop.store(true, std::sync::atomic::Ordering::Relaxed);
+        found
+    });
+    let spinner = found.unwrap();
+    assert_eq!((spinner.mask.clone(), spinner.cpu), (cpu.to_string(), Some(cpu)));
+    assert!(spinner.ran_on.iter().all(|on| on.cpu == cpu) && spinner.run_s > 0.0, "{spinner:?}");
+}
+
+#[test]
+fn processes_that_end_midway_are_left_out() {
+    let child = Living(Command::new("sleep").arg("600").spawn().unwrap());
+    let other = Living(Command::new("sleep").arg("600").spawn().unwrap());
+    let [pid, stays] = [&child, &other].map(|child| Tid::try_from(child.0.id()).unwrap());
+    let mut watcher = Watcher::begin(&pids(&[pid, stays]), &options(Duration::ZERO)).unwrap();
+    drop(child);
+    watcher.glance();
+    let seating = watcher.seating();
+    assert_eq!(seating.threads.iter().map(|thread| thread.pid).collect::<Vec<_>>(), [stays]);
+    let gone = Seating::take(&pids(&[pid]), &options(Duration::ZERO));
+    assert!(matches!(gone, Err(ChoiceError::NoProcess { .. })), "{gone:?}");
+}
+
+/// The whole computer, whatever runs there.
+#[test]
+fn everything_on_this_computer_can_be_taken() {
+    let seating = Seating::take(&Choice::All, &options(Duration::from_millis(30))).unwrap();
+    assert!(seating.threads.is_sorted_by_key(|thread| (thread.pid, thread.tid)));
+    for process in &seating.processes {
+        let own = seating.threads.iter().filter(|thread| thread.pid == process.pid).count();
+        assert_eq!(own, process.threads, "{process:?}");
+    }
+    assert!(seating.threads.iter().all(|thread| (0.0..=100.0).contains(&thread.run_percent)));
+    assert_eq!(
+        Root::new("/").has("/proc/self/schedstat"),
+        seating.threads.iter().any(|thread| thread.wait_s.is_some())
+    );
+}

@@ -1,0 +1,153 @@
+//! `OMP_PLACES` with places spelled out (OpenMP 5.2, section 21.1.6): `{0,1},{2:4:2}`, `{0:4}:8:4`, `!{3}`.
+
+use seatmap_os::CpuSet;
+use seatmap_os::cpu_list::MAX_CPU;
+
+/// The most CPUs that all places together have, repetitions counted; the work for a longer value is refused.
+const MOST_CPUS: usize = 1 << 16;
+
+/// The places; `None` for a word such as `cores`, and for text that is not a list of places.
+pub(super) fn parse(text: &str) -> Option<Vec<CpuSet>> {
+    let text: String = text.chars().filter(|c| !c.is_whitespace()).collect();
+    let mut reader = Reader { rest: &text, room: MOST_CPUS };
+    let mut places = Vec::new();
+    loop {
+        reader.places(&mut places)?;
+        if !reader.takes(',') {
+            break;
+        }
+    }
+    reader.rest.is_empty().then_some(places)
+}
+
+struct Reader<'a> {
+    rest: &'a str,
+    /// The CPUs that may still come.
+    room: usize,
+}
+
+impl Reader<'_> {
+    /// A place, or several at equal distances: `{0,1}:4:2`. An exclamation mark takes them away.
+    fn places(&mut self, found: &mut Vec<CpuSet>) -> Option<()> {
+        let is_removed = self.takes('!');
+        let first = self.place()?;
+        let (length, stride) = self.interval()?;
+        for step in 0..length {
+            let place = shifted(&first, step.checked_mul(stride)?)?;
+            self.room = self.room.checked_sub(place.len().max(1))?;
+            match is_removed {
+                true => found.retain(|other| *other != place),
+                false => found.push(place),
+            }
+        }
+        Some(())
+    }
+
+    /// CPUs in braces, or one without.
+    fn place(&mut self) -> Option<CpuSet> {
+        if !self.takes('{') {
+            return Some(CpuSet::single(cpu(self.number()?)?));
+        }
+        let mut place = CpuSet::default();
+        loop {
+            self.cpus(&mut place)?;
+            if !self.takes(',') {
+                break;
+            }
+        }
+        self.takes('}').then_some(place)
+    }
+
+    /// A CPU, or several at equal distances: `2:4:1`.
+    fn cpus(&mut self, place: &mut CpuSet) -> Option<()> {
+        let is_removed = self.takes('!');
+        let first = self.number()?;
+        let (length, stride) = self.interval()?;
+        self.room = self.room.checked_sub(usize::try_from(length).ok()?)?;
+        for step in 0..length {
+            let one = cpu(first.checked_add(step.checked_mul(stride)?)?)?;
+            match is_removed {
+                true => *place = place.without(&CpuSet::single(one)),
+                false => place.insert(one),
+            }
+        }
+        Some(())
+    }
+
+    /// `:LENGTH` or `:LENGTH:STRIDE`, 1 and 1 where they are left out.
+    fn interval(&mut self) -> Option<(i64, i64)> {
+        let length = if self.takes(':') { self.number()? } else { return Some((1, 1)) };
+        let stride = if self.takes(':') { self.number()? } else { 1 };
+        (1..=MOST_CPUS as i64).contains(&length).then_some((length, stride))
+    }
+
+    fn number(&mut self) -> Option<i64> {
+        let digits_at = usize::from(self.rest.starts_with('-'));
+        let digits = self.rest[digits_at..].bytes().take_while(u8::is_ascii_digit).count();
+        let (number, rest) = self.rest.split_at(digits_at + digits);
+        self.rest = rest;
+        number.parse().ok()
+    }
+
+    fn takes(&mut self, expected: char) -> bool {
+        let behind = self.rest.strip_prefix(expected);
+        self.rest = behind.unwrap_or(self.rest);
+        behind.is_some()
+    }
+}
+
+fn cpu(number: i64) -> Option<u32> {
+    u32::try_from(number).ok().filter(|cpu| *cpu <= MAX_CPU)
+}
+
+/// The place with each CPU moved by this number.
+fn shifted(place: &CpuSet, by: i64) -> Option<CpuSet> {
+    place.iter().map(|one| cpu(i64::from(one).checked_add(by)?)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn places(text: &str) -> Option<Vec<String>> {
+        Some(parse(text)?.iter().map(ToString::to_string).collect())
+    }
+
+    fn are(text: &str, wanted: &[&str]) {
+        assert_eq!(places(text).unwrap_or_default(), wanted, "{text}");
+    }
+
+    #[test]
+    fn places_are_those_of_the_standard() {
+        are("{0,1},{2,3}", &["0,1", "2,3"]);
+        are(" {0, 1} , {2:4:1} ", &["0,1", "2-5"]);
+        are("{0:4}:3:4", &["0-3", "4-7", "8-11"]);
+        are("{0}:4", &["0", "1", "2", "3"]);
+        are("{8:2:-2},{6}:3:-3", &["6,8", "6", "3", "0"]);
+        are("0,2:2:2", &["0", "2", "4"]);
+        are("{0}:4,!{2},!{9}", &["0", "1", "3"]);
+        are("{0:4,!2}", &["0,1,3"]);
+    }
+
+    #[test]
+    fn all_else_names_no_cpus() {
+        for text in
+            ["cores", "threads(4)", "", "{", "{}", "{0", "{0},", "{0}x", "{0:0}", "{0:2:-1}", "{0}:2:-1", "{-1}", "!"]
+        {
+            assert_eq!(places(text), None, "{text}");
+        }
+        assert_eq!(places("{0:60000},{0:60000}"), None);
+        assert_eq!(places("{0}:9223372036854775807:9223372036854775807"), None);
+    }
+
+    proptest! {
+        #[test]
+        fn a_list_that_is_written_out_is_read_back(cpus in prop::collection::vec(prop::collection::btree_set(0u32..500, 1..9), 1..20)) {
+            let sets: Vec<CpuSet> = cpus.iter().map(|place| place.iter().copied().collect()).collect();
+            let written = |place: &CpuSet| format!("{{{}}}", place.iter().map(|cpu| cpu.to_string()).collect::<Vec<_>>().join(","));
+            let text = sets.iter().map(written).collect::<Vec<_>>().join(",");
+            prop_assert_eq!(parse(&text), Some(sets));
+        }
+    }
+}

@@ -1,0 +1,178 @@
+//! Checks the JSON Schema in `docs/formats/` against seatings of living programs as they are written, key by key.
+#![expect(clippy::unwrap_used, reason = "a helper that finds its input broken fails the test")]
+
+use seatmap_os::Tid;
+use seatmap_schema::{refused, undescribed};
+use seatmap_watch::seating::{
+    Cpu, Device, FORMAT, Group, Interrupt, Kernel, Mapping, Memory, OnNode, Process, RanOn, Stranger, Thread, Unseen,
+    Variable,
+};
+use seatmap_watch::{Choice, Options, Seating};
+use serde_json::{Value, json};
+use std::time::Duration;
+
+const NOTHING: Vec<String> = Vec::new();
+
+fn schema() -> Value {
+    serde_json::from_str(include_str!("../../../../docs/formats/seatmap-seating-1.schema.json")).unwrap()
+}
+
+/// A seating with every field filled. No `..Default`: a new field must be added here, and so to the schema.
+fn full() -> Seating {
+    Seating {
+        format: FORMAT.to_owned(),
+        machine: "desk".into(),
+        taken_at_s: 1.5e9,
+        watched_s: 0.5,
+        looks: 21,
+        processes: vec![process()],
+        threads: vec![thread()],
+        cpus: vec![cpu()],
+        kernel: kernel(),
+        unseen: vec![Unseen { what: "memory".into(), pids: vec![7], why: "not asked for".into() }],
+    }
+}
+
+fn thread() -> Thread {
+    Thread {
+        pid: 7,
+        tid: 8,
+        name: "worker".into(),
+        state: 'R',
+        age_s: 3.5,
+        mask: "0-3,8".into(),
+        policy: "fifo".into(),
+        nice: -20,
+        real_time_priority: 99,
+        cpu: Some(3),
+        ran_on: vec![RanOn { cpu: 3, percent: 100.0 }],
+        run_s: 2.0,
+        wait_s: Some(0.0),
+        run_percent: 100.0,
+        wait_percent: Some(0.0),
+        voluntary_switches: 1,
+        forced_switches: 2,
+        migrations: Some(3),
+    }
+}
+
+fn process() -> Process {
+    let on_node = || vec![OnNode { node: 1, bytes: 4096 }];
+    let mapping = Mapping {
+        name: "heap".into(),
+        address: "7f00".into(),
+        policy: "bind:1".into(),
+        nodes: on_node(),
+        page_bytes: 4096,
+    };
+    let group = Group {
+        path: "/a".into(),
+        cpus: Some("0-3".into()),
+        nodes: Some("0".into()),
+        quota_cpus: Some(1.5),
+        throttled: Some(2),
+        throttled_watched: Some(0),
+    };
+    let variable = Variable {
+        name: "OMP_PLACES".into(),
+        value: "{0,1}".into(),
+        cpus: Some("0,1".into()),
+        places: vec!["0,1".into()],
+        threads: Some(1),
+    };
+    Process {
+        pid: 7,
+        parent: 1,
+        name: "server".into(),
+        program: Some("/opt/server".into()),
+        user: Some(0),
+        age_s: 3.5,
+        threads: 1,
+        group: Some(group),
+        variables: vec![variable],
+        memory: Some(Memory { nodes: on_node(), own: on_node(), mappings: vec![mapping], huge_bytes: 0 }),
+        devices: vec![Device {
+            name: "/dev/nvidia0".into(),
+            kind: "gpu".into(),
+            node: Some(1),
+            cpus: Some("8-15".into()),
+        }],
+    }
+}
+
+fn cpu() -> Cpu {
+    Cpu {
+        cpu: 3,
+        busy_percent: Some(50.0),
+        steal_percent: Some(0.0),
+        interrupts: vec![Interrupt { irq: "24".into(), name: "disk".into(), per_second: 2.5 }],
+        strangers: vec![Stranger { pid: 9, tid: 9, name: "other".into(), run_percent: 7.5, mask: "0-3".into() }],
+    }
+}
+
+fn kernel() -> Kernel {
+    Kernel {
+        release: "7.2.1".into(),
+        sched_ext: Some("lavd".into()),
+        cache_aware: Some(true),
+        numa_balancing: Some(false),
+        isolated: "2,3".into(),
+        no_hz_full: String::new(),
+    }
+}
+
+#[test]
+fn the_schema_is_one_and_says_what_each_key_is() {
+    assert_eq!(undescribed(&schema()), NOTHING);
+}
+
+/// Each object of a seating has all keys that its part of the schema requires, and the closed schema allows no others.
+#[test]
+fn seatings_have_the_keys_of_the_schema_and_no_others() {
+    let full = serde_json::to_value(full()).unwrap();
+    assert_eq!(refused(&schema(), &full), NOTHING);
+    let objects = ["/processes/0", "/processes/0/group", "/processes/0/variables/0", "/processes/0/memory"];
+    let more = ["/processes/0/memory/mappings/0", "/processes/0/memory/nodes/0", "/processes/0/devices/0", "/cpus/0"];
+    let last = ["/cpus/0/interrupts/0", "/cpus/0/strangers/0", "/kernel", "/unseen/0", "/threads/0/ran_on/0"];
+    for path in objects.into_iter().chain(more).chain(last).chain(["", "/threads/0"]) {
+        for key in full.pointer(path).unwrap().as_object().unwrap().keys() {
+            let mut poorer = full.clone();
+            poorer.pointer_mut(path).unwrap().as_object_mut().unwrap().remove(key);
+            let marks_the_kind = path.is_empty() && key == "watched_s" || path == "/threads/0" && key == "mask";
+            assert_eq!(refused(&schema(), &poorer).is_empty(), marks_the_kind, "{path}/{key}");
+        }
+    }
+}
+
+#[test]
+fn unknown_things_are_null() {
+    let mut seating = full();
+    let process = &mut seating.processes[0];
+    (process.program, process.user, process.group, process.memory) = (None, None, None, None);
+    let thread = &mut seating.threads[0];
+    (thread.cpu, thread.wait_s, thread.wait_percent, thread.migrations) = (None, None, None, None);
+    (seating.cpus[0].busy_percent, seating.cpus[0].steal_percent) = (None, None);
+    seating.kernel = Kernel::default();
+    assert_eq!(refused(&schema(), &serde_json::to_value(&seating).unwrap()), NOTHING);
+}
+
+#[test]
+fn a_real_seating_is_valid_and_is_read_back() {
+    let own = Tid::try_from(std::process::id()).unwrap();
+    let choice = Choice::Processes { pids: vec![own], with_children: true };
+    let options = Options { window: Duration::from_millis(40), ..Options::default() };
+    for choice in [choice, Choice::All] {
+        let seating = Seating::take(&choice, &options).unwrap();
+        let written = serde_json::to_value(&seating).unwrap();
+        assert_eq!(refused(&schema(), &written), NOTHING);
+        assert_eq!(serde_json::from_value::<Seating>(written).unwrap(), seating);
+    }
+}
+
+#[test]
+fn a_document_of_either_kind_needs_its_own_keys() {
+    let refusals = |document: &Value| refused(&schema(), document).len();
+    assert_eq!(refusals(&json!({ "format": FORMAT, "threads": [] })), 0);
+    assert_eq!((refusals(&json!({ "format": FORMAT })), refusals(&json!({ "threads": [] }))), (1, 1));
+    assert!(refusals(&json!({ "format": FORMAT, "threads": [], "created": 0 })) > 0);
+}

@@ -1,0 +1,115 @@
+//! A user without rights looks at the processes of others. The tests start themselves again as such a user, which
+//! takes root; without it they are skipped.
+#![expect(clippy::unwrap_used, reason = "a helper that finds its input broken fails the test")]
+
+use seatmap_os::{Root, Tid};
+use seatmap_watch::{Choice, ChoiceError, Options, Seating};
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command, Output};
+use std::time::Duration;
+
+/// The user `nobody`.
+const NOBODY: u32 = 65534;
+
+/// The process that the inner part of a test looks at; it does nothing without.
+const WATCHED: &str = "SEATMAP_TEST_WATCHED";
+
+/// The line of an inner part that came to its end.
+const DONE: &str = "seen as nobody";
+
+/// A process of root, which ends with the test.
+struct Living(Child);
+
+impl Drop for Living {
+    fn drop(&mut self) {
+        let _ = self.0.kill().and_then(|()| self.0.wait());
+    }
+}
+
+fn sleeper() -> Living {
+    Living(Command::new("sleep").arg("600").spawn().unwrap())
+}
+
+fn is_root() -> bool {
+    std::fs::metadata("/proc/self").is_ok_and(|own| std::os::unix::fs::MetadataExt::uid(&own) == 0)
+}
+
+/// Why the inner part did not run to its end; `None` where it did.
+fn failure(output: std::io::Result<Output>) -> Option<String> {
+    match output {
+        Err(error) => Some(format!("skipped: nobody may not run this test: {error}")),
+        Ok(output) => {
+            let text = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+            (!text.contains(DONE)).then_some(text)
+        }
+    }
+}
+
+fn take(pid: Tid) -> Result<Seating, ChoiceError> {
+    let options = Options { window: Duration::ZERO, ..Options::default() };
+    Seating::take(&Choice::Processes { pids: vec![pid], with_children: false }, &options)
+}
+
+fn watched() -> Option<Tid> {
+    std::env::var(WATCHED).ok()?.parse().ok()
+}
+
+#[test]
+fn processes_of_others_are_seen_in_part() {
+    if !is_root() {
+        return eprintln!("skipped: it takes root to look as another user");
+    }
+    let child = sleeper();
+    let mut inner = Command::new(std::env::current_exe().unwrap());
+    inner.args(["--exact", "inner_sees_others_in_part", "--nocapture"]).env(WATCHED, child.0.id().to_string());
+    match failure(inner.uid(NOBODY).gid(NOBODY).output()) {
+        Some(text) if text.starts_with("skipped") => eprintln!("{text}"),
+        other => assert_eq!(other, None),
+    }
+}
+
+#[test]
+fn inner_sees_others_in_part() {
+    let Some(pid) = watched() else { return };
+    let seating = take(pid).unwrap();
+    let (thread, process) = (&seating.threads[0], &seating.processes[0]);
+    assert!(!thread.mask.is_empty() && thread.wait_s.is_some() && process.user == Some(0), "{seating:?}");
+    assert!(process.program.is_none() && process.memory.is_none() && process.variables.is_empty(), "{seating:?}");
+    for what in ["environment", "memory", "program"] {
+        let is_told = seating.unseen.iter().any(|unseen| unseen.what == what && unseen.pids == [pid]);
+        assert!(is_told, "{what}: {:?}", seating.unseen);
+    }
+    println!("{DONE}");
+}
+
+#[test]
+fn a_proc_that_hides_processes_is_told() {
+    if !is_root() {
+        return eprintln!("skipped: it takes root to mount /proc");
+    }
+    let release = Root::new("/").read("/proc/sys/kernel/osrelease").unwrap();
+    if release.split('.').next().and_then(|major| major.parse::<u32>().ok()).is_none_or(|major| major < 6) {
+        return eprintln!("skipped: before Linux 5.8 such a mount would hide processes everywhere");
+    }
+    let child = sleeper();
+    // In a namespace of mounts of its own, so that no other process loses sight of anything.
+    let script = "mount -t proc -o hidepid=2 proc /proc || exit 77; \
+        exec setpriv --reuid 65534 --regid 65534 --clear-groups \"$0\" --exact inner_sees_itself_alone --nocapture";
+    let mut inner = Command::new("unshare");
+    inner.args(["--mount", "--propagation", "private", "sh", "-c", script]).arg(std::env::current_exe().unwrap());
+    match inner.env(WATCHED, child.0.id().to_string()).output() {
+        Ok(output) if output.status.code() == Some(77) => eprintln!("skipped: /proc cannot be mounted here"),
+        Ok(output) if output.status.code() == Some(126) => eprintln!("skipped: nobody may not run this test"),
+        Err(error) => eprintln!("skipped: there is no unshare: {error}"),
+        output => assert_eq!(failure(output), None),
+    }
+}
+
+#[test]
+fn inner_sees_itself_alone() {
+    let Some(pid) = watched() else { return };
+    assert!(matches!(take(pid), Err(ChoiceError::NoProcess { .. })));
+    let own = take(Tid::try_from(std::process::id()).unwrap()).unwrap();
+    assert!(own.unseen.iter().any(|unseen| unseen.what == "threads" && unseen.why.contains("hidepid=")), "{own:?}");
+    println!("{DONE}");
+}
