@@ -14,7 +14,7 @@ const CASES: u64 = 50;
 
 /// Kicks of the search alone, so few that the proof behind it gives up, and those of the proof.
 const SEARCH_KICKS: u64 = 450;
-const PROOF_KICKS: u64 = 20_000_000;
+const PROOF_KICKS: u64 = 200_000;
 
 /// Within a hundredth of the best, and bounds that hold.
 pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {

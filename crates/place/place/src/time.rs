@@ -77,7 +77,7 @@ pub struct Core {
 }
 
 impl Core {
-    /// The part of its speed that each of the busy hardware threads keeps: the gain grows evenly from one thread to all.
+    /// The part of its speed that each busy hardware thread keeps: the gain grows evenly from one thread to all.
     #[must_use]
     pub fn share(self, busy: u32) -> f64 {
         match busy {

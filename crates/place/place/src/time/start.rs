@@ -1,4 +1,4 @@
-//! Where searches for the fastest slowest seat begin.
+//! The starts of searches for the fastest slowest seat.
 
 use super::search::Start;
 use super::seating::NOWHERE;
