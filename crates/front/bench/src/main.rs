@@ -30,6 +30,7 @@ mod row;
 mod run;
 mod schedule;
 mod scotch;
+mod time;
 mod twin;
 mod watch;
 mod worker;
@@ -56,6 +57,7 @@ const BENCHES: &[(&str, Bench)] = &[
     ("mapping", mapping::rows),
     ("qaplib", qaplib::rows),
     ("large", large::rows),
+    ("time", time::rows),
     ("run", run::rows),
     ("check", check::rows),
     ("noise", noise::rows),

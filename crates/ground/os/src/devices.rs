@@ -7,7 +7,7 @@ use crate::root::Root;
 pub struct Device {
     /// Its file: `/dev/nvidia0`.
     pub name: String,
-    /// What it is: `gpu`, `nic`, or `device` where the bus does not say.
+    /// The kind of device: `gpu`, `nic`, or `device` where the bus does not say.
     pub kind: &'static str,
     /// Its NUMA node; `None` where the firmware says none.
     pub node: Option<u32>,
@@ -39,7 +39,7 @@ pub fn of(root: &Root, file: &str) -> Option<Device> {
     Some(Device { name: file.to_owned(), kind, node, cpus: read("local_cpulist").filter(|list| !list.is_empty()) })
 }
 
-/// What a file below `/dev` is, where its name says so, and the folder of its device.
+/// The kind of device of a file below `/dev`, where its name says so, and the folder of the device.
 fn sysfs(root: &Root, name: &str) -> Option<(Option<&'static str>, Option<String>)> {
     if let Some(minor) = numbered(name, "nvidia") {
         return Some((Some("gpu"), nvidia(root, minor)));

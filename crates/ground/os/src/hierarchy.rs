@@ -208,8 +208,8 @@ fn quota_of(root: &Root, folder: &str, is_v2: bool) -> Option<f64> {
     (period_us > 0).then(|| quota_us as f64 / period_us as f64)
 }
 
-/// The members of a group and of all groups below it, ascending: processes, or single threads where a group of version 2
-/// holds threads.
+/// The members of a group and of all groups below it, ascending: processes, or single threads where a group of version
+/// 2 holds threads.
 #[must_use]
 pub fn members_below(root: &Root, folder: &str) -> Vec<Tid> {
     let (mut folders, mut found) = (vec![folder.to_owned()], Vec::new());

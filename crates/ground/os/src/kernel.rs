@@ -9,6 +9,9 @@ const CACHE_AWARE: &str = "/sys/kernel/debug/sched/llc_balancing/enabled";
 /// The scheduler's features, for root alone: `SCHED_CACHE` or `NO_SCHED_CACHE` on kernels that have it as one.
 const FEATURES: &str = "/sys/kernel/debug/sched/features";
 
+/// The folder of the scheduler that a program has loaded.
+const LOADED: &str = "/sys/kernel/sched_ext/root";
+
 /// The kernel's scheduler and its settings.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Scheduler {
@@ -38,8 +41,7 @@ impl Scheduler {
             if text.starts_with('(') { String::new() } else { text }
         };
         let is_loaded = setting("/sys/kernel/sched_ext/state").is_some_and(|state| state == "enabled");
-        let loaded =
-            || setting("/sys/kernel/sched_ext/root/ops").unwrap_or_else(|| "a scheduler without a name".into());
+        let loaded = || setting(&format!("{LOADED}/ops")).unwrap_or_else(|| "a scheduler without a name".into());
         Scheduler {
             release: setting("/proc/sys/kernel/osrelease").unwrap_or_default(),
             sched_ext: is_loaded.then(loaded),
@@ -97,7 +99,7 @@ mod tests {
             ("/proc/sys/kernel/osrelease", "7.2.1\n"),
             ("/proc/sys/kernel/numa_balancing", "2\n"),
             ("/sys/kernel/sched_ext/state", "enabled\n"),
-            ("/sys/kernel/sched_ext/root/ops", "lavd_1.0.9\n"),
+            (&format!("{LOADED}/ops"), "lavd_1.0.9\n"),
             ("/sys/kernel/debug/sched/features", "GENTLE NO_SCHED_CACHE WAKEUP\n"),
             ("/sys/devices/system/cpu/isolated", "2-3\n"),
             ("/sys/devices/system/cpu/nohz_full", "  (null)\n".trim_start()),

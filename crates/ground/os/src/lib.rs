@@ -19,6 +19,7 @@
 //! | [`mempolicy`], [`pages`] | NUMA policies of threads; the nodes on which a process's pages are |
 //! | [`root`] | the files of `/proc` and `/sys` below a root that tests can set |
 //! | [`trusted`], [`whole_file`] | files that no other user can change; files that are replaced whole |
+//! | [`published`] | text that a living process shows to others |
 //! | [`state`] | the folder where Seatmap remembers things between runs |
 //! | [`boot`], [`steal`], [`claim`] | this boot; stolen CPU time; one measurement of this computer at a time |
 //!
@@ -47,6 +48,7 @@ pub mod mounts;
 pub mod numa_maps;
 pub mod pages;
 pub mod proc_folder;
+pub mod published;
 pub mod root;
 pub mod sched;
 pub mod small;

@@ -67,6 +67,30 @@ impl ProcFolder {
         Ok(&self.buffer[..length])
     }
 
+    /// A thread's `stat` line.
+    ///
+    /// # Errors
+    /// As [`ProcFolder::read`].
+    pub fn stat(&mut self, pid: Tid, tid: Tid) -> io::Result<&[u8]> {
+        self.read_once(format_args!("{pid}/task/{tid}/stat"))
+    }
+
+    /// A thread's `schedstat` line.
+    ///
+    /// # Errors
+    /// As [`ProcFolder::read`].
+    pub fn schedstat(&mut self, pid: Tid, tid: Tid) -> io::Result<&[u8]> {
+        self.read_once(format_args!("{pid}/task/{tid}/schedstat"))
+    }
+
+    /// A thread's `status` file.
+    ///
+    /// # Errors
+    /// As [`ProcFolder::read`].
+    pub fn status(&mut self, pid: Tid, tid: Tid) -> io::Result<&[u8]> {
+        self.read_once(format_args!("{pid}/task/{tid}/status"))
+    }
+
     /// The names in a folder below it that are numbers, ascending: processes, threads, open files.
     ///
     /// # Errors
@@ -88,6 +112,7 @@ impl ProcFolder {
     /// As [`ProcFolder::read`].
     pub fn folders(&mut self, path: fmt::Arguments<'_>) -> io::Result<u64> {
         self.spell(path);
+        #[allow(clippy::useless_conversion, reason = "the count has 32 bits on some processors")]
         let links = u64::from(statat(&self.folder, &*self.path, AtFlags::empty())?.st_nlink);
         // One link is its own name and one its dot. File systems that do not count write 1.
         Ok(links.saturating_sub(2))

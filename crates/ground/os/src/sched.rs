@@ -8,7 +8,8 @@ use crate::{CpuSet, Tid};
 /// `PF_KTHREAD` of `include/linux/sched.h`: a thread of the kernel.
 const KERNEL_THREAD: u64 = 0x0020_0000;
 
-/// The scheduling policies by their numbers (`SCHED_OTHER` and so on in `include/uapi/linux/sched.h`); 4 was never used.
+/// The scheduling policies by their numbers (`SCHED_OTHER` and so on in `include/uapi/linux/sched.h`); 4 was never
+/// used.
 const POLICIES: [&str; 8] = ["other", "fifo", "rr", "batch", "4", "idle", "deadline", "ext"];
 
 /// A line of a thread's `stat` file (proc_pid_stat(5)), as far as it concerns the scheduler.

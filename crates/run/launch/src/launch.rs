@@ -4,7 +4,8 @@ use crate::child::{Child, Start};
 use crate::ending::Ending;
 use crate::error::LaunchError;
 use crate::front::{self, Link};
-use crate::memory::Memory;
+use crate::living::LivingReport;
+use crate::memory::ProgramMemory;
 use crate::pinner::{Birth, Pinner};
 use crate::policies::Policies;
 use crate::program::Program;
@@ -32,7 +33,7 @@ pub struct Options<'a> {
     /// not set this in a cell: the kernel does not balance load there.
     pub widens: bool,
     /// Where the program's memory is to come from; by the kernel's own choice where nothing is said.
-    pub memory: Option<Memory>,
+    pub memory: Option<ProgramMemory>,
     /// Look where its pages are, each time this has passed and when a process is about to end.
     pub verify_memory: Option<Duration>,
     /// The line to the process that the caller waits for, where it is not this one.
@@ -66,8 +67,9 @@ pub struct Launch<'a> {
     tracer: Tracer,
     pinner: Pinner,
     watch: Watch,
-    memory: Option<Memory>,
+    memory: Option<ProgramMemory>,
     link: Option<&'a mut Link>,
+    shown: LivingReport,
     /// The signal that holds the program in a stop, as the front has heard of it.
     stopped: Option<i32>,
     /// Whether this process was asked to stop, and stops as soon as the program has.
@@ -110,7 +112,8 @@ impl<'a> Launch<'a> {
         pinner.arrive(child.pid, Birth { pid: child.pid, creator: child.pid, is_late: false });
         let watch = Watch::new(child.pid);
         let (stopped, asked_to_stop) = (None, false);
-        let mut launch = Launch { signals, child, tracer, pinner, watch, memory, link, stopped, asked_to_stop };
+        let shown = LivingReport::new();
+        let mut launch = Launch { signals, child, tracer, pinner, watch, memory, link, shown, stopped, asked_to_stop };
         launch.child.begin();
         launch.start(program)?;
         Ok(launch)
@@ -208,13 +211,22 @@ impl<'a> Launch<'a> {
         }
     }
 
+    /// Shows the seating to those who check the program.
+    fn show(&mut self, has_news: bool) {
+        if self.shown.is_due(has_news) {
+            let report = Report::of(&self.pinner, Some(self.child.pid), self.tracer.hampered.clone());
+            self.shown.show(&report);
+        }
+    }
+
     /// Looks at the program if it is time to, and waits for a signal until it is time again.
     fn wait(&mut self, is_busy: bool) -> Option<Came> {
         if self.watch.wait().is_zero() {
-            self.watch.look(&mut self.pinner, &mut self.tracer);
+            let has_news = self.watch.look(&mut self.pinner, &mut self.tracer);
             if let Some(verifier) = &mut self.tracer.verifier {
                 verifier.look(self.watch.processes());
             }
+            self.show(has_news);
         }
         self.signals.next(if is_busy { Duration::ZERO } else { self.watch.wait() })
     }

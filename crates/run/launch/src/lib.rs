@@ -25,6 +25,7 @@
 //! | [`verifier`], [`pages`] | where the pages are; moves those of a program that runs |
 //! | [`asks`] | compares the number of threads that a program is told with the seats there are |
 //! | [`record`], [`threads`], [`report`], `table` | the facts about each thread, and the reports of them |
+//! | `living` | the seating of a program that runs, shown to those who check it |
 //! | [`loader`] | whether a program opens libraries before it does anything |
 //! | [`hampered`] | programs that tracing prevents from doing something |
 //! | [`ending`] | how the program ended, and how to end alike |
@@ -54,6 +55,7 @@ pub mod verifier;
 mod allowance;
 mod child;
 mod inject;
+mod living;
 mod pinner;
 mod runtime;
 mod signals;
@@ -67,7 +69,7 @@ pub use ending::Ending;
 pub use error::LaunchError;
 pub use hampered::Hampered;
 pub use launch::{Launch, Options, run};
-pub use memory::{Memory, Wish};
+pub use memory::{MemoryWish, ProgramMemory};
 pub use program::{Program, ProgramError};
 pub use report::{Behind, Report, Thread};
 pub use rule::{Rule, RuleError};

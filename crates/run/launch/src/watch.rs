@@ -60,8 +60,8 @@ impl Watch {
         self.due.saturating_duration_since(Instant::now())
     }
 
-    /// Looks at every thread, and decides when to do so again.
-    pub fn look(&mut self, pinner: &mut Pinner, tracer: &mut Tracer) {
+    /// Looks at every thread, and decides when to do so again. Returns whether something had changed.
+    pub fn look(&mut self, pinner: &mut Pinner, tracer: &mut Tracer) -> bool {
         let begun = Instant::now();
         let mut news = self.find(pinner, tracer);
         for tid in pinner.threads.tids() {
@@ -71,6 +71,7 @@ impl Watch {
         self.interval = if news { SHORTEST } else { (self.interval * 2).min(self.longest) };
         let ended = Instant::now();
         self.due = ended + self.interval.max((ended - begun) * SHARE);
+        news
     }
 
     /// Looks at the threads that outlive the program's first process.

@@ -42,9 +42,9 @@ impl Files {
         }
     }
 
-    /// What a thread's `stat` line says; `None` where the thread has ended.
+    /// The facts of a thread's `stat` line; `None` where the thread has ended.
     pub fn stat<T>(&mut self, pid: Tid, tid: Tid, take: impl FnOnce(&Stat<'_>) -> T) -> Option<T> {
-        match self.proc.read_once(format_args!("{pid}/task/{tid}/stat")) {
+        match self.proc.stat(pid, tid) {
             Ok(line) => Stat::parse(line).map(|stat| take(&stat)),
             Err(error) => {
                 self.note_refusal("threads", pid, &error);
@@ -56,7 +56,7 @@ impl Files {
     /// The times of a thread; those of its `stat` file, in clock ticks, where the kernel keeps no finer ones. `None`
     /// where the thread has ended.
     pub fn times(&mut self, pid: Tid, tid: Tid) -> Option<Times> {
-        let counts = self.proc.read_once(format_args!("{pid}/task/{tid}/schedstat"));
+        let counts = self.proc.schedstat(pid, tid);
         match counts.ok().and_then(Times::parse) {
             Some(times) => Some(times),
             None => {

@@ -35,7 +35,7 @@ struct Seen {
     found_on: BTreeMap<u32, u32>,
 }
 
-/// What the first thread of a process tells of it.
+/// The facts about a process that its first thread tells.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Leader {
     pub parent: Tid,
@@ -247,7 +247,7 @@ fn thread(files: &Files, pid: Tid, tid: Tid, last: Last, times: Times, now_ns: u
 
 /// Adds the switches, and the mask where the kernel did not answer for it; the user is returned.
 fn read_status(files: &mut Files, thread: &mut Thread) -> Option<u32> {
-    let text = files.proc.read_once(format_args!("{}/task/{}/status", thread.pid, thread.tid)).ok()?;
+    let text = files.proc.status(thread.pid, thread.tid).ok()?;
     let status = Status::parse(text);
     (thread.voluntary_switches, thread.forced_switches) = (status.voluntary_switches, status.forced_switches);
     if thread.mask.is_empty() {

@@ -80,10 +80,11 @@ impl Made {
              voluntary_ctxt_switches:\t3\nnonvoluntary_ctxt_switches:\t4\n"
         );
         let folder = format!("proc/{pid}/task/{tid}");
-        self.write(&format!("{folder}/stat"), stat);
-        self.write(&format!("{folder}/schedstat"), format!("{} {} 1\n", run_ms * 1_000_000, wait_ms * 1_000_000));
-        self.write(&format!("{folder}/sched"), "x\nse.nr_migrations : 12\n");
-        self.write(&format!("{folder}/status"), &status);
+        let times = format!("{} {} 1\n", run_ms * 1_000_000, wait_ms * 1_000_000);
+        let sched = "x\nse.nr_migrations : 12\n".to_owned();
+        for (file, text) in [("stat", &stat), ("schedstat", &times), ("sched", &sched), ("status", &status)] {
+            self.write(&format!("{folder}/{file}"), text);
+        }
         self.write(&format!("proc/{tid}/status"), status);
         if pid == tid && !self.path(&format!("proc/{pid}/cgroup")).exists() {
             self.write(&format!("proc/{pid}/cgroup"), "0::/box\n");

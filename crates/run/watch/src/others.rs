@@ -72,7 +72,7 @@ impl Others {
 fn stranger(files: &mut Files, pid: Tid, tid: Tid, run_percent: f64) -> Option<(u32, Stranger)> {
     let (cpu, name) = files.stat(pid, tid, |stat| (stat.cpu, stat.name()))?;
     let mask = files.asked_mask(tid).or_else(|| {
-        let text = files.proc.read_once(format_args!("{pid}/task/{tid}/status")).ok()?;
+        let text = files.proc.status(pid, tid).ok()?;
         Status::parse(text).mask()
     });
     Some((cpu?, Stranger { pid, tid, name, run_percent, mask: mask.map(|mask| mask.to_string()).unwrap_or_default() }))

@@ -1,4 +1,4 @@
-//! What is true of a whole process: its program, its group's limits, its environment, memory and devices.
+//! A process as a whole: its program, its group's limits, its environment, memory and devices.
 
 use crate::choice::program_file;
 use crate::files::Files;

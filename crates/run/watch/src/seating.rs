@@ -122,8 +122,8 @@ pub struct Group {
     pub nodes: Option<String>,
     /// The CPU time that its members may take, in CPUs: 1.5 are three seconds in two. Null means without a limit.
     pub quota_cpus: Option<f64>,
-    /// The number of periods in which a quota was used up, its own or that of a group above, since the groups were made;
-    /// null without a quota.
+    /// The number of periods in which a quota was used up, its own or that of a group above, since the groups were
+    /// made; null without a quota.
     pub throttled: Option<u64>,
     /// The number of these periods in the watched time.
     pub throttled_watched: Option<u64>,

@@ -1,4 +1,4 @@
-//! What a user without rights sees of the processes of others. The tests start themselves again as such a user, which
+//! A user without rights looks at the processes of others. The tests start themselves again as such a user, which
 //! takes root; without it they are skipped.
 #![expect(clippy::unwrap_used, reason = "a helper that finds its input broken fails the test")]
 

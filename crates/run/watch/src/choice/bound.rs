@@ -17,7 +17,7 @@ pub(super) fn processes(files: &mut Files, known: &BTreeSet<Tid>) -> Result<BTre
         let tids = files.threads(program.pid);
         let is_bound = |tid| {
             let mask = files.asked_mask(tid).or_else(|| {
-                let status = files.proc.read_once(format_args!("{}/task/{tid}/status", program.pid)).ok()?;
+                let status = files.proc.status(program.pid, tid).ok()?;
                 Status::parse(status).mask()
             });
             mask.is_some_and(|mask| !allowed.contains(&mask))

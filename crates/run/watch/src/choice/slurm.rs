@@ -20,8 +20,8 @@ pub(super) fn processes(files: &mut Files, known: &BTreeSet<Tid>) -> Result<BTre
     by_environment(files, known)
 }
 
-/// The part of a group's path that is the step: `/slurm/uid_1000/job_5/step_0` of `.../step_0/task_1`. In a script of the
-/// whole job it is the job.
+/// The part of a group's path that is the step: `/slurm/uid_1000/job_5/step_0` of `.../step_0/task_1`. In a script of
+/// the whole job it is the job.
 fn step_of(path: &str) -> Option<&str> {
     let end_of = |beginning: &str| {
         let at = path.find(beginning)? + 1;

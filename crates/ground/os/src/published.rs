@@ -1,0 +1,96 @@
+//! Text that a living process shows to others, without a file on disk.
+//!
+//! The text is an anonymous file (memfd_create(2)) among the descriptors of the process. The kernel shows it below
+//! `/proc/PID/fd` to root and to the same user, and removes it with the process.
+
+use crate::Tid;
+use crate::root::Root;
+use crate::task::Task;
+use rustix::fs::{MemfdFlags, memfd_create};
+use std::collections::HashSet;
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
+
+/// The name of the seating that a launcher shows.
+pub const SEATING: &str = "seatmap-seating";
+
+/// The longest text that is read.
+const LONGEST_BYTES: u64 = 64 << 20;
+
+/// The most processes above another one that are looked at: a loop of parents cannot be, but a file can claim one.
+const MOST_ANCESTORS: usize = 64;
+
+/// A text of this process.
+#[derive(Debug)]
+pub struct Published {
+    name: &'static str,
+    file: Option<File>,
+}
+
+impl Published {
+    /// Nothing is shown yet.
+    #[must_use]
+    pub fn new(name: &'static str) -> Self {
+        Published { name, file: None }
+    }
+
+    /// Shows this text from now on, as a whole: a reader gets the former text or this one.
+    ///
+    /// # Errors
+    /// The kernel has no memory or descriptor left.
+    pub fn replace(&mut self, text: &[u8]) -> io::Result<()> {
+        let mut file = File::from(memfd_create(self.name, MemfdFlags::CLOEXEC)?);
+        file.write_all(text)?;
+        self.file = Some(file);
+        Ok(())
+    }
+}
+
+/// The text of this name that a process shows; `None` where there is none, or where this user may not read it.
+#[must_use]
+pub fn read(root: &Root, pid: Tid, name: &str) -> Option<Vec<u8>> {
+    let folder = format!("/proc/{pid}/fd");
+    let is_text = |descriptor: &String| {
+        let link = fs::read_link(root.path(&format!("{folder}/{descriptor}"))).unwrap_or_default();
+        link.to_string_lossy().strip_prefix("/memfd:").and_then(|link| link.strip_suffix(" (deleted)")) == Some(name)
+    };
+    let descriptor = root.names(&folder).into_iter().find(is_text)?;
+    let mut text = Vec::new();
+    let file = File::open(root.path(&format!("{folder}/{descriptor}"))).ok()?;
+    file.take(LONGEST_BYTES).read_to_end(&mut text).ok()?;
+    Some(text)
+}
+
+/// The texts of this name that these processes show, and those that started them. Each process is looked at once.
+#[must_use]
+pub fn read_above(root: &Root, pids: impl IntoIterator<Item = Tid>, name: &str) -> Vec<Vec<u8>> {
+    let parent = |pid: &Tid| Task::of(*pid).map(|task| task.parent).filter(|parent| *parent > 0);
+    let (mut known, mut texts) = (HashSet::new(), Vec::new());
+    for pid in pids {
+        let line = std::iter::successors(Some(pid), parent).take(MOST_ANCESTORS).take_while(|pid| known.insert(*pid));
+        texts.extend(line.filter_map(|pid| read(root, pid, name)));
+    }
+    texts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_text_is_found_here_and_from_below() {
+        let (root, own) = (Root::new("/"), std::process::id() as Tid);
+        let mut shown = Published::new("seatmap-test-published");
+        assert_eq!(read(&root, own, "seatmap-test-published"), None);
+        shown.replace(b"one").unwrap();
+        shown.replace(b"another").unwrap();
+        assert_eq!(read(&root, own, "seatmap-test-published").as_deref(), Some(&b"another"[..]));
+        assert_eq!(read(&root, own, "seatmap-test"), None);
+        let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
+        let above = read_above(&root, [child.id() as Tid, own], "seatmap-test-published");
+        child.kill().and_then(|()| child.wait()).unwrap();
+        assert_eq!(above, [b"another"], "once, though both are below it");
+        drop(shown);
+        assert_eq!(read(&root, own, "seatmap-test-published"), None);
+    }
+}
