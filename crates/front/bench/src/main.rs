@@ -7,6 +7,7 @@
 mod busy;
 mod cell;
 mod channels;
+mod check;
 mod coherent;
 mod concurrent;
 mod data;
@@ -29,6 +30,7 @@ mod row;
 mod run;
 mod schedule;
 mod scotch;
+mod time;
 mod twin;
 mod watch;
 mod worker;
@@ -55,7 +57,9 @@ const BENCHES: &[(&str, Bench)] = &[
     ("mapping", mapping::rows),
     ("qaplib", qaplib::rows),
     ("large", large::rows),
+    ("time", time::rows),
     ("run", run::rows),
+    ("check", check::rows),
     ("noise", noise::rows),
     ("cell", cell::rows),
     ("engine", engine::rows),
@@ -69,9 +73,8 @@ const BENCHES: &[(&str, Bench)] = &[
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    if let Some(played) =
-        run::played(&arguments).or_else(|| ninep::played(&arguments)).or_else(|| watch::played(&arguments))
-    {
+    let parts = [run::played, ninep::played, check::played, watch::played];
+    if let Some(played) = parts.iter().find_map(|part| part(&arguments)) {
         return played;
     }
     let at_keep = arguments.iter().position(|argument| argument == "--keep");

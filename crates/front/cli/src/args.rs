@@ -54,8 +54,25 @@ const RARELY_NEEDED: [(&str, &[&str]); 6] = [
     (
         "place",
         &[
-            "qaplib", "packet", "rounds", "weight", "use_smt", "one_per", "widen", "sections", "kicks", "threads",
-            "seed", "before", "fix", "svg",
+            "qaplib",
+            "packet",
+            "rounds",
+            "weight",
+            "use_smt",
+            "one_per",
+            "widen",
+            "sections",
+            "kicks",
+            "threads",
+            "seed",
+            "before",
+            "fix",
+            "svg",
+            "load",
+            "load_ns",
+            "kind",
+            "equal_kind",
+            "prefer",
         ],
     ),
     (
@@ -219,6 +236,9 @@ pub struct Measure {
     /// Also measure 1, 2, ... N/2 pairs at once, as a curve.
     #[arg(long)]
     pub loaded: bool,
+    /// Also time a fixed piece of work on each CPU, alone and all together: how fast each is.
+    #[arg(long)]
+    pub speed: bool,
     /// Go on where an interrupted run of the same command ended.
     #[arg(long)]
     pub resume: bool,

@@ -3,7 +3,7 @@
 use crate::error::{AtFile, CliError};
 use crate::{input, output};
 use seatmap_pattern::qaplib::{Instance, Which};
-use seatmap_pattern::{Pattern, generate, import};
+use seatmap_pattern::{Pattern, generate, import, loads};
 use std::path::Path;
 
 /// The pattern that a text names: a generator such as `ring:8`, a file, or `-` for stdin. Warnings go to stderr.
@@ -36,6 +36,31 @@ pub fn pattern_of(text: &str, which: Option<Which>) -> Result<Pattern, CliError>
         import::read(&input::bytes(path)?, &name, which).map_err(|error| CliError::input(AtFile::new(path, error)))?;
     imported.notes.iter().for_each(|note| output::tell(&format!("{text}: {note}")));
     Ok(imported.pattern)
+}
+
+/// Gives a pattern the loads of a list such as `4,1,1,1`, or of a file with such a list.
+///
+/// # Errors
+/// The text is neither, or has another number of loads than the pattern has tasks.
+pub fn give_loads(pattern: &mut Pattern, typed: Option<&str>) -> Result<(), CliError> {
+    let Some(typed) = typed else { return Ok(()) };
+    let path = Path::new(typed);
+    let loads = match typed == "-" || path.exists() {
+        true => {
+            let not_text = |_| CliError::input(AtFile::new(path, "this is no list of loads, which is text"));
+            let text = String::from_utf8(input::bytes(path)?).map_err(not_text)?;
+            loads::read(&text).map_err(|error| CliError::input(AtFile::new(path, error)))?
+        }
+        false => loads::read(typed).map_err(|error| CliError::input(format!("--load {typed}: {}", error.problem)))?,
+    };
+    let (given, tasks) = (loads.len(), pattern.tasks);
+    if given != tasks {
+        return Err(CliError::input(format!(
+            "--load {typed}: {given} loads for {tasks} tasks; give one for each task"
+        )));
+    }
+    pattern.loads = loads;
+    Ok(())
 }
 
 /// The QAPLIB instance in a file.

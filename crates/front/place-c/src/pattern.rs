@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::file::File;
 use crate::status::Status;
 use seatmap_c_abi::{Boundary, take_back};
-use seatmap_pattern::pattern::{FORMAT, MAX_TASKS};
+use seatmap_pattern::pattern::MAX_TASKS;
 use seatmap_pattern::{generate, import};
 use std::ffi::c_char;
 
@@ -101,11 +101,8 @@ fn of_edges(tasks: usize, edges: &[Edge]) -> Result<seatmap_pattern::Pattern, Fa
         messages: 1.0,
     };
     let pattern = seatmap_pattern::Pattern {
-        format: FORMAT.to_owned(),
-        name: "edges".to_owned(),
-        tasks,
-        names: Vec::new(),
         edges: edges.iter().map(edge).collect(),
+        ..seatmap_pattern::Pattern::silent("edges", tasks)
     };
     pattern.check()?;
     Ok(pattern)

@@ -40,6 +40,7 @@ pub mod ranking;
 mod reduced;
 mod scale;
 mod sentence;
+mod speed;
 pub mod stats;
 pub mod study;
 pub mod svg;

@@ -13,7 +13,8 @@ const MOST_CELLS: usize = 64;
 /// A pattern's figures and its matrix (rows send, columns receive), in at most `width` columns.
 #[must_use]
 pub fn drawn(pattern: &Pattern, width: usize) -> String {
-    format!("{}: {}\n{}\n{}", name(pattern), size(pattern), degrees(pattern), matrix(pattern, width))
+    let about = format!("{}: {}\n{}\n{}", name(pattern), size(pattern), degrees(pattern), work(pattern));
+    about + &matrix(pattern, width)
 }
 
 /// The pattern's name, with hidden characters made visible.
@@ -44,6 +45,27 @@ pub(crate) fn degrees(pattern: &Pattern) -> String {
     };
     let back = if !pattern.edges.is_empty() && is_symmetric(pattern) { "; as much comes back" } else { "" };
     format!("{sent}{back}.")
+}
+
+/// The loads and working sets, where the pattern has them, each in a line.
+pub(crate) fn work(pattern: &Pattern) -> String {
+    let unit = pattern.load_ns.map_or(String::new(), |ns| format!("; a load of 1 takes {ns} ns"));
+    let loads = range(&pattern.loads).map(|(least, most)| match least == most {
+        true => format!("Each task has a load of {most}{unit}.\n"),
+        false => format!("Loads are {least} to {most}{unit}.\n"),
+    });
+    let bytes: Vec<f64> = pattern.cache_bytes.iter().map(|bytes| *bytes as f64).collect();
+    let caches = range(&bytes).map(|(least, most)| match least == most {
+        true => format!("Each task works on {}.\n", counted(most, "byte")),
+        false => format!("Tasks work on {least} to {}.\n", counted(most, "byte")),
+    });
+    loads.unwrap_or_default() + &caches.unwrap_or_default()
+}
+
+/// The least and the largest; `None` of nothing.
+fn range(values: &[f64]) -> Option<(f64, f64)> {
+    let least = values.iter().copied().reduce(f64::min)?;
+    Some((least, values.iter().copied().fold(least, f64::max)))
 }
 
 /// Whether each edge has one back with as many bytes.
@@ -120,6 +142,15 @@ mod tests {
         Rows send, columns receive; '@' is 1 byte, blank nothing.
         ");
         assert!(of("idle:3", 40).contains("Each task sends to 0 others.\n"));
+    }
+
+    #[test]
+    fn loads_and_working_sets_are_told() {
+        let mut pattern = seatmap_pattern::generate("pairs:2").unwrap();
+        assert_eq!(work(&pattern), "");
+        (pattern.loads, pattern.load_ns, pattern.cache_bytes) = (vec![4.0, 1.0], Some(500.0), vec![1 << 20; 2]);
+        let told = "Loads are 1 to 4; a load of 1 takes 500 ns.\nEach task works on 1048576 bytes.\n";
+        assert_eq!(work(&pattern), told);
     }
 
     #[test]

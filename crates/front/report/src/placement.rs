@@ -17,6 +17,7 @@ pub fn table(plan: &Plan) -> String {
     let unit = match plan.objective {
         Some(Objective::Congestion) => "",
         Some(Objective::Simulated | Objective::Measured) => " (ns)",
+        Some(Objective::Time) => " (ns of the slowest seat)",
         _ => " (weight x ns)",
     };
     let mut text =

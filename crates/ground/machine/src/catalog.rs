@@ -3,7 +3,7 @@
 use crate::{Description, DescriptionError, Profile};
 
 /// Name and text of each bundled machine, description or model; the names are those of the files.
-const MACHINES: [(&str, &str); 15] = [
+const MACHINES: [(&str, &str); 16] = [
     ("cell-ps3", include_str!("../../../../machines/cell-ps3.toml")),
     ("cell-qs20", include_str!("../../../../machines/cell-qs20.toml")),
     ("cell-qs22", include_str!("../../../../machines/cell-qs22.toml")),
@@ -13,6 +13,7 @@ const MACHINES: [(&str, &str); 15] = [
     ("graviton3", include_str!("../../../../machines/graviton3.toml")),
     ("kunpeng-920", include_str!("../../../../machines/kunpeng-920.toml")),
     ("ryzen-5950x", include_str!("../../../../machines/ryzen-5950x.toml")),
+    ("ryzen-7950x3d", include_str!("../../../../machines/ryzen-7950x3d.toml")),
     ("scc-48", include_str!("../../../../machines/scc-48.toml")),
     ("threadripper-3960x", include_str!("../../../../machines/threadripper-3960x.toml")),
     ("xeon-8375c-2s", include_str!("../../../../machines/xeon-8375c-2s.toml")),
@@ -121,7 +122,7 @@ mod tests {
 
     #[test]
     fn every_bundled_description_loads_under_its_name() {
-        assert_eq!(descriptions().count(), 10);
+        assert_eq!(descriptions().count(), 11);
         for name in descriptions() {
             let profile = load(name).unwrap();
             assert_eq!(profile.name, name);

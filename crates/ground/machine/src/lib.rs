@@ -9,6 +9,7 @@
 //! | [`cpu_list`] | `0-3,8`: CPU lists as people type them |
 //! | [`topology`], [`pu`], [`level`] | the hardware threads and what they share |
 //! | [`speed`] | which cores are faster: performance and efficiency cores |
+//! | [`seat_speed`] | how fast each PU works, relative to the fastest |
 //! | [`square`], [`correlation`] | square matrices, on file as rows; do two lists agree on the order |
 //! | [`core_distance`], [`home_model`], [`loaded`] | what was measured |
 //! | [`origin`], [`environment`], [`clock`] | where a profile comes from, and how far it can be trusted |
@@ -35,6 +36,7 @@ pub mod nanoseconds;
 pub mod origin;
 pub mod profile;
 pub mod pu;
+pub mod seat_speed;
 pub mod speed;
 pub mod square;
 pub mod status;
@@ -51,6 +53,7 @@ pub use loaded::Loaded;
 pub use origin::{Origin, OriginKind};
 pub use profile::Profile;
 pub use pu::{CoreKind, Pu};
+pub use seat_speed::{SeatSpeed, WorkTimes};
 pub use speed::Speed;
 pub use square::{Matrix, Square};
 pub use status::PairStatus;

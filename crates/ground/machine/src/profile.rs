@@ -1,7 +1,7 @@
 //! `seatmap-profile/1`: everything known of one machine.
 
 use crate::nanoseconds::too_long;
-use crate::{Clock, CoreDistance, Deciles, Environment, HomeModel, Loaded, Matrix, Origin, Topology};
+use crate::{Clock, CoreDistance, Deciles, Environment, HomeModel, Loaded, Matrix, Origin, SeatSpeed, Topology};
 use seatmap_document::DocumentError;
 use serde::{Deserialize, Serialize};
 
@@ -38,6 +38,9 @@ pub struct Profile {
     /// unknown.
     #[serde(default)]
     pub loaded_seed: Option<u64>,
+    /// How fast each PU works, where that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub speed: Option<SeatSpeed>,
 }
 
 impl Profile {
@@ -55,6 +58,7 @@ impl Profile {
             home_model: None,
             loaded: Vec::new(),
             loaded_seed: None,
+            speed: None,
         }
     }
 
@@ -86,6 +90,9 @@ impl Profile {
         if let Some(model) = &self.home_model {
             check_home_model(model, self.core_distance.as_ref())?;
         }
+        if let Some(speed) = &self.speed {
+            check_speed(speed, &self.topology)?;
+        }
         Ok(())
     }
 }
@@ -102,6 +109,17 @@ fn check_unique(what: &str, os: impl Iterator<Item = u32>) -> Result<(), Documen
         }
     }
     Ok(())
+}
+
+fn check_speed(speed: &SeatSpeed, topology: &Topology) -> Result<(), DocumentError> {
+    check_unique("speed.pus", speed.pus.iter().copied())?;
+    if let Some(os) = speed.pus.iter().find(|os| topology.pu(**os).is_none()) {
+        return wrong(format!("speed.pus: PU {os} is not in topology.pus"));
+    }
+    match speed.problem() {
+        Some(problem) => wrong(format!("speed.{problem}")),
+        None => Ok(()),
+    }
 }
 
 fn check_core_distance(distance: &CoreDistance, topology: &Topology) -> Result<(), DocumentError> {

@@ -43,6 +43,16 @@ pub struct Pu {
     /// The kind of its core on a hybrid processor.
     #[serde(default)]
     pub kind: Option<CoreKind>,
+    /// The size of its level-2 cache, in bytes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub l2_bytes: Option<u64>,
+    /// The size of its level-3 cache, in bytes; the dies of one package may differ.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub l3_bytes: Option<u64>,
+    /// The firmware's ranking of this PU, where it ranks some above others: the scheduler prefers a higher one (CPPC's
+    /// highest performance, Intel's Turbo Boost Max 3.0, AMD's preferred cores).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub priority: Option<u32>,
 }
 
 /// The sort of core on a hybrid processor.
@@ -63,6 +73,15 @@ impl CoreKind {
         match self {
             CoreKind::Performance => 'P',
             CoreKind::Efficiency => 'E',
+        }
+    }
+
+    /// The word for people: `performance` or `efficiency`.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            CoreKind::Performance => "performance",
+            CoreKind::Efficiency => "efficiency",
         }
     }
 }

@@ -30,14 +30,14 @@ const MOST_NODES: usize = 1024;
 
 /// A memory policy: a mode, and the nodes that it is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Policy {
+pub struct MemoryPolicy {
     mode: i32,
     nodes: CpuSet,
 }
 
 /// The system call that sets a policy, with everything it needs: making it allocates nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Call {
+pub struct PolicyCall {
     mode: i32,
     words: Vec<Word>,
 }
@@ -98,7 +98,7 @@ pub enum NodeError {
 
 /// The NUMA nodes of this computer that memory can come from.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Nodes {
+pub struct MemoryNodes {
     /// The nodes that there are.
     pub present: CpuSet,
     /// Those with memory.
@@ -107,35 +107,35 @@ pub struct Nodes {
     pub allowed: CpuSet,
 }
 
-impl Policy {
+impl MemoryPolicy {
     /// The kernel's own: memory from the node of the CPU that first touches a page, or what the process's mappings say.
     #[must_use]
     pub fn usual() -> Self {
-        Policy { mode: DEFAULT, nodes: CpuSet::default() }
+        MemoryPolicy { mode: DEFAULT, nodes: CpuSet::default() }
     }
 
     /// Memory from the node of the CPU that first touches a page; from elsewhere where that node is full.
     #[must_use]
     pub fn local() -> Self {
-        Policy { mode: LOCAL, nodes: CpuSet::default() }
+        MemoryPolicy { mode: LOCAL, nodes: CpuSet::default() }
     }
 
     /// Memory from these nodes only.
     #[must_use]
     pub fn bind(nodes: CpuSet) -> Self {
-        Policy { mode: BIND, nodes }
+        MemoryPolicy { mode: BIND, nodes }
     }
 
     /// Pages from each of these nodes in turn.
     #[must_use]
     pub fn interleave(nodes: CpuSet) -> Self {
-        Policy { mode: INTERLEAVE, nodes }
+        MemoryPolicy { mode: INTERLEAVE, nodes }
     }
 
     /// Pages from these nodes in turn, by the weights in `/sys/kernel/mm/mempolicy/weighted_interleave` (Linux 6.9).
     #[must_use]
     pub fn weighted_interleave(nodes: CpuSet) -> Self {
-        Policy { mode: WEIGHTED_INTERLEAVE, nodes }
+        MemoryPolicy { mode: WEIGHTED_INTERLEAVE, nodes }
     }
 
     /// The calling thread's.
@@ -153,7 +153,7 @@ impl Policy {
             return Err(io::Error::last_os_error());
         }
         let has = |node: &u32| words[(*node / Word::BITS) as usize] >> (*node % Word::BITS) & 1 == 1;
-        Ok(Policy { mode, nodes: (0..MOST_NODES as u32).filter(has).collect() })
+        Ok(MemoryPolicy { mode, nodes: (0..MOST_NODES as u32).filter(has).collect() })
     }
 
     /// The nodes that it is about; none for a policy that goes by the CPU.
@@ -170,11 +170,11 @@ impl Policy {
 
     /// The system call that makes it the calling thread's policy.
     #[must_use]
-    pub fn call(&self) -> Call {
+    pub fn call(&self) -> PolicyCall {
         let length = self.nodes.last().map_or(0, |last| last / Word::BITS + 1);
         let bit = |at: u32, bit: u32| Word::from(self.nodes.contains(at * Word::BITS + bit)) << bit;
         let word = |at: u32| (0..Word::BITS).fold(0, |word, place| word | bit(at, place));
-        Call { mode: self.mode, words: (0..length).map(word).collect() }
+        PolicyCall { mode: self.mode, words: (0..length).map(word).collect() }
     }
 
     /// Checks that the kernel accepts this policy, on a thread made for that. The caller's policy stays.
@@ -203,7 +203,7 @@ impl Policy {
     }
 }
 
-impl fmt::Display for Policy {
+impl fmt::Display for MemoryPolicy {
     /// As `/proc/PID/numa_maps` spells it: `bind:0-1`.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = usize::try_from(self.mode & !FLAGS).ok().and_then(|mode| NAMES.get(mode));
@@ -212,7 +212,7 @@ impl fmt::Display for Policy {
     }
 }
 
-/// Nodes as the kernel lists them: `0-1`, where [`CpuList`] would write `0,1`.
+/// MemoryNodes as the kernel lists them: `0-1`, where [`CpuList`] would write `0,1`.
 fn ranges(nodes: &CpuSet) -> String {
     let mut runs: Vec<(u32, u32)> = Vec::new();
     for node in nodes.iter() {
@@ -225,7 +225,7 @@ fn ranges(nodes: &CpuSet) -> String {
     runs.iter().map(run).collect::<Vec<_>>().join(",")
 }
 
-impl Call {
+impl PolicyCall {
     /// The number of the system call.
     pub const NUMBER: libc::c_long = libc::SYS_set_mempolicy;
 
@@ -236,7 +236,7 @@ impl Call {
     pub fn make(&self) -> io::Result<()> {
         let mask = if self.words.is_empty() { ptr::null() } else { self.words.as_ptr() };
         // SAFETY: the kernel reads one bit less than it is told of, and so many are there.
-        let status = unsafe { libc::syscall(Call::NUMBER, self.mode, mask, self.bits()) };
+        let status = unsafe { libc::syscall(PolicyCall::NUMBER, self.mode, mask, self.bits()) };
         if status < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
     }
 
@@ -259,7 +259,7 @@ impl Call {
     }
 }
 
-impl Nodes {
+impl MemoryNodes {
     /// Those of this computer. A kernel that shows none has node 0.
     #[must_use]
     pub fn read(root: &Root) -> Self {
@@ -271,7 +271,7 @@ impl Nodes {
         let with_memory = circle("has_memory").unwrap_or_else(|| present.clone());
         let status = root.read("/proc/self/status").unwrap_or_default();
         let allowed = crate::small::value_of(&status, "Mems_allowed_list").and_then(|text| CpuSet::of_list(&text));
-        Nodes { allowed: allowed.unwrap_or_else(|| present.clone()), present, with_memory }
+        MemoryNodes { allowed: allowed.unwrap_or_else(|| present.clone()), present, with_memory }
     }
 
     /// Checks that memory can come from each of these.
@@ -310,56 +310,62 @@ mod tests {
     #[test]
     fn policies_are_spelt_as_the_kernel_does() {
         let spelt = [
-            (Policy::usual(), "default"),
-            (Policy::local(), "local"),
-            (Policy::bind(nodes("0-1")), "bind:0-1"),
-            (Policy::interleave(nodes("0-2,5")), "interleave:0-2,5"),
-            (Policy::weighted_interleave(nodes("3")), "weighted interleave:3"),
-            (Policy { mode: BIND | 1 << 15, nodes: nodes("1") }, "bind:1"),
-            (Policy { mode: 99, nodes: CpuSet::default() }, "unknown"),
+            (MemoryPolicy::usual(), "default"),
+            (MemoryPolicy::local(), "local"),
+            (MemoryPolicy::bind(nodes("0-1")), "bind:0-1"),
+            (MemoryPolicy::interleave(nodes("0-2,5")), "interleave:0-2,5"),
+            (MemoryPolicy::weighted_interleave(nodes("3")), "weighted interleave:3"),
+            (MemoryPolicy { mode: BIND | 1 << 15, nodes: nodes("1") }, "bind:1"),
+            (MemoryPolicy { mode: 99, nodes: CpuSet::default() }, "unknown"),
         ];
         spelt.iter().for_each(|(policy, text)| assert_eq!(policy.to_string(), *text));
-        assert!(Policy::interleave(nodes("0")).interleaves() && !Policy::bind(nodes("0")).interleaves());
+        assert!(MemoryPolicy::interleave(nodes("0")).interleaves() && !MemoryPolicy::bind(nodes("0")).interleaves());
     }
 
     #[test]
     fn masks_have_a_bit_a_node() {
-        let call = Policy::bind(nodes("1,64")).call();
+        let call = MemoryPolicy::bind(nodes("1,64")).call();
         assert_eq!((call.words(), call.bits()), (&[2, 1][..], 129));
-        let call = Policy::local().call();
+        let call = MemoryPolicy::local().call();
         assert_eq!((call.words(), call.bits(), call.mode()), (&[][..], 0, LOCAL));
     }
 
     #[test]
     fn a_thread_has_the_policy_that_it_sets() {
-        let set = |policy: &Policy| {
+        let set = |policy: &MemoryPolicy| {
             let call = policy.call();
-            let set = || call.make().and_then(|()| Policy::of_caller());
+            let set = || call.make().and_then(|()| MemoryPolicy::of_caller());
             std::thread::scope(|scope| scope.spawn(set).join().unwrap())
         };
-        let node = Nodes::read(&Root::new("/")).usable().first().unwrap();
-        for policy in [Policy::bind(CpuSet::single(node)), Policy::interleave(CpuSet::single(node)), Policy::local()] {
+        let node = MemoryNodes::read(&Root::new("/")).usable().first().unwrap();
+        for policy in [
+            MemoryPolicy::bind(CpuSet::single(node)),
+            MemoryPolicy::interleave(CpuSet::single(node)),
+            MemoryPolicy::local(),
+        ] {
             match set(&policy) {
                 Ok(found) => assert_eq!(found, policy),
                 Err(error) => return eprintln!("skipped: no memory policies here: {error}"),
             }
         }
-        assert!(Policy::bind(CpuSet::single(1023)).check().is_err());
-        assert!(Policy::local().check().is_ok());
+        assert!(MemoryPolicy::bind(CpuSet::single(1023)).check().is_err());
+        assert!(MemoryPolicy::local().check().is_ok());
     }
 
     #[test]
     fn errors_say_what_helps() {
-        let told = |policy: Policy, code: i32| policy.refusal(io::Error::from_raw_os_error(code)).to_string();
-        assert!(told(Policy::local(), libc::ENOSYS).contains("knows no NUMA nodes"));
-        assert!(told(Policy::local(), libc::EPERM).contains("--cap-add SYS_NICE"));
-        assert!(told(Policy::weighted_interleave(nodes("0")), libc::EINVAL).contains("needs Linux 6.9, and this is"));
-        assert_eq!(told(Policy::bind(nodes("9")), libc::EINVAL), "the kernel refused the memory policy bind:9");
+        let told = |policy: MemoryPolicy, code: i32| policy.refusal(io::Error::from_raw_os_error(code)).to_string();
+        assert!(told(MemoryPolicy::local(), libc::ENOSYS).contains("knows no NUMA nodes"));
+        assert!(told(MemoryPolicy::local(), libc::EPERM).contains("--cap-add SYS_NICE"));
+        assert!(
+            told(MemoryPolicy::weighted_interleave(nodes("0")), libc::EINVAL).contains("needs Linux 6.9, and this is")
+        );
+        assert_eq!(told(MemoryPolicy::bind(nodes("9")), libc::EINVAL), "the kernel refused the memory policy bind:9");
     }
 
     #[test]
     fn nodes_are_in_three_circles() {
-        let known = Nodes { present: nodes("0-2"), with_memory: nodes("0,1"), allowed: nodes("0") };
+        let known = MemoryNodes { present: nodes("0-2"), with_memory: nodes("0,1"), allowed: nodes("0") };
         assert_eq!(known.check(&nodes("0")), Ok(()));
         let refusal = |list: &str| known.check(&nodes(list)).unwrap_err().to_string();
         assert_eq!(refusal("0,7"), "NUMA node 7 does not exist: this machine has nodes 0-2");
@@ -372,8 +378,8 @@ mod tests {
     fn nodes_are_read_from_files() {
         let folder = tempfile::tempdir().unwrap();
         let root = Root::new(folder.path());
-        let one = Nodes { present: nodes("0"), with_memory: nodes("0"), allowed: nodes("0") };
-        assert_eq!(Nodes::read(&root), one);
+        let one = MemoryNodes { present: nodes("0"), with_memory: nodes("0"), allowed: nodes("0") };
+        assert_eq!(MemoryNodes::read(&root), one);
         for (path, text) in [
             ("sys/devices/system/node/online", "0-3\n"),
             ("sys/devices/system/node/has_memory", "0,2-3\n"),
@@ -383,8 +389,8 @@ mod tests {
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();
             std::fs::write(path, text).unwrap();
         }
-        let read = Nodes::read(&root);
-        assert_eq!(read, Nodes { present: nodes("0-3"), with_memory: nodes("0,2-3"), allowed: nodes("0-2") });
+        let read = MemoryNodes::read(&root);
+        assert_eq!(read, MemoryNodes { present: nodes("0-3"), with_memory: nodes("0,2-3"), allowed: nodes("0-2") });
         assert_eq!(read.usable(), nodes("0,2"));
     }
 }

@@ -118,7 +118,7 @@ pub fn migrate(pid: Tid, from: &CpuSet, to: &CpuSet) -> io::Result<u64> {
 }
 
 fn words(nodes: &CpuSet) -> Vec<libc::c_ulong> {
-    crate::mempolicy::Policy::bind(nodes.clone()).call().words().to_vec()
+    crate::mempolicy::MemoryPolicy::bind(nodes.clone()).call().words().to_vec()
 }
 
 /// The policy of a line, and what stands behind it.

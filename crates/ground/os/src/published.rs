@@ -7,6 +7,7 @@ use crate::Tid;
 use crate::root::Root;
 use crate::task::Task;
 use rustix::fs::{MemfdFlags, memfd_create};
+use std::collections::HashSet;
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
 
@@ -60,12 +61,16 @@ pub fn read(root: &Root, pid: Tid, name: &str) -> Option<Vec<u8>> {
     Some(text)
 }
 
-/// The text of this name that a process shows, or the nearest of the processes that started it.
+/// The texts of this name that these processes show, and those that started them. Each process is looked at once.
 #[must_use]
-pub fn read_above(root: &Root, pid: Tid, name: &str) -> Option<Vec<u8>> {
+pub fn read_above(root: &Root, pids: impl IntoIterator<Item = Tid>, name: &str) -> Vec<Vec<u8>> {
     let parent = |pid: &Tid| Task::of(*pid).map(|task| task.parent).filter(|parent| *parent > 0);
-    let line = std::iter::successors(Some(pid), parent).take(MOST_ANCESTORS);
-    line.into_iter().find_map(|pid| read(root, pid, name))
+    let (mut known, mut texts) = (HashSet::new(), Vec::new());
+    for pid in pids {
+        let line = std::iter::successors(Some(pid), parent).take(MOST_ANCESTORS).take_while(|pid| known.insert(*pid));
+        texts.extend(line.filter_map(|pid| read(root, pid, name)));
+    }
+    texts
 }
 
 #[cfg(test)]
@@ -82,9 +87,9 @@ mod tests {
         assert_eq!(read(&root, own, "seatmap-test-published").as_deref(), Some(&b"another"[..]));
         assert_eq!(read(&root, own, "seatmap-test"), None);
         let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
-        let above = read_above(&root, child.id() as Tid, "seatmap-test-published");
+        let above = read_above(&root, [child.id() as Tid, own], "seatmap-test-published");
         child.kill().and_then(|()| child.wait()).unwrap();
-        assert_eq!(above.as_deref(), Some(&b"another"[..]));
+        assert_eq!(above, [b"another"], "once, though both are below it");
         drop(shown);
         assert_eq!(read(&root, own, "seatmap-test-published"), None);
     }

@@ -8,12 +8,14 @@
 //! | [`pattern`], [`edge`] | a weighted directed graph of tasks: `seatmap-pattern/1` |
 //! | [`mod@generate`] | patterns written as a word and numbers: `stencil2d:8x8` |
 //! | [`import`] | other tools' files: CSV matrices and lists, MatrixMarket, QAPLIB |
+//! | [`loads`] | how much each task works |
 //! | [`qaplib`] | quadratic assignment problems |
 #![deny(missing_docs)]
 
 pub mod edge;
 pub mod generate;
 pub mod import;
+pub mod loads;
 pub mod pattern;
 pub mod qaplib;
 mod words;

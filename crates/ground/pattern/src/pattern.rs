@@ -1,6 +1,7 @@
 //! `seatmap-pattern/1`: a weighted directed graph of tasks.
 
-use crate::edge::{Edge, gather};
+use crate::edge::{Edge, MAX_AMOUNT, gather};
+use crate::loads::is_load;
 use seatmap_document::DocumentError;
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
@@ -13,6 +14,9 @@ pub const MAX_TASKS: usize = 1 << 20;
 
 /// More edges than this (all pairs of 2,896 tasks) would not fit in a file that is read.
 pub const MAX_EDGES: usize = 1 << 23;
+
+/// The largest working set of a task that is read: an exabyte.
+pub const MAX_CACHE_BYTES: u64 = 1 << 60;
 
 /// A communication pattern: how much each task sends to each other task. Unknown fields on file are ignored, unknown
 /// versions refused.
@@ -29,6 +33,15 @@ pub struct Pattern {
     pub names: Vec<String>,
     /// At most one for each ordered pair of tasks.
     pub edges: Vec<Edge>,
+    /// How much each task works between its messages, in any unit; empty where all tasks work alike (a load of 1).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub loads: Vec<f64>,
+    /// The time of a load of 1 on the fastest PU of the machine, in nanoseconds, where it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub load_ns: Option<f64>,
+    /// The bytes that each task works on again and again; empty where that is unknown.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cache_bytes: Vec<u64>,
 }
 
 impl Pattern {
@@ -37,7 +50,28 @@ impl Pattern {
     pub fn gathered(name: impl Into<String>, tasks: usize, edges: impl IntoIterator<Item = Edge>) -> Self {
         let mut edges: Vec<Edge> = edges.into_iter().collect();
         gather(&mut edges);
-        Pattern { format: FORMAT.to_owned(), name: name.into(), tasks, names: Vec::new(), edges }
+        Pattern { edges, ..Pattern::silent(name, tasks) }
+    }
+
+    /// A pattern of tasks without names that send nothing and work alike.
+    #[must_use]
+    pub fn silent(name: impl Into<String>, tasks: usize) -> Self {
+        Pattern {
+            format: FORMAT.to_owned(),
+            name: name.into(),
+            tasks,
+            names: Vec::new(),
+            edges: Vec::new(),
+            loads: Vec::new(),
+            load_ns: None,
+            cache_bytes: Vec::new(),
+        }
+    }
+
+    /// The load of a task: 1 where the pattern has no loads.
+    #[must_use]
+    pub fn load(&self, task: usize) -> f64 {
+        self.loads.get(task).copied().unwrap_or(1.0)
     }
 
     /// Reads a pattern and checks that its parts fit together.
@@ -71,7 +105,27 @@ impl Pattern {
         if self.edges.len() > MAX_EDGES {
             return wrong(format!("edges: {}, and no more than {MAX_EDGES} are read", self.edges.len()));
         }
+        self.check_work()?;
         self.check_edges()
+    }
+
+    fn check_work(&self) -> Result<(), DocumentError> {
+        let wrong = |what: String| Err(DocumentError::Inconsistent(what));
+        for (key, given) in [("loads", self.loads.len()), ("cache_bytes", self.cache_bytes.len())] {
+            if given != 0 && given != self.tasks {
+                return wrong(format!("{key}: {given} for {} tasks; give all or none", self.tasks));
+            }
+        }
+        if let Some(at) = self.loads.iter().position(|load| !is_load(*load)) {
+            return wrong(format!("loads[{at}]: {} is not between 0 and {MAX_AMOUNT:e}", self.loads[at]));
+        }
+        if let Some(at) = self.cache_bytes.iter().position(|bytes| *bytes > MAX_CACHE_BYTES) {
+            return wrong(format!("cache_bytes[{at}]: {} is above {MAX_CACHE_BYTES}", self.cache_bytes[at]));
+        }
+        match self.load_ns {
+            Some(ns) if !is_load(ns) => wrong(format!("load_ns: {ns} is not between 0 and {MAX_AMOUNT:e}")),
+            _ => Ok(()),
+        }
     }
 
     fn check_edges(&self) -> Result<(), DocumentError> {
@@ -118,6 +172,10 @@ mod tests {
         assert!(refused(r#""tasks":2,"edges":[{"from":0,"to":2,"bytes":1}]"#).contains("edges[0]: there is no task 2"));
         assert!(refused(r#""tasks":2,"edges":[{"from":1,"to":1,"bytes":1}]"#).contains("to itself"));
         assert!(refused(r#""tasks":2,"edges":[{"from":1,"to":0,"bytes":-1}]"#).contains("between 0 and 1e18"));
+        assert!(refused(r#""tasks":2,"loads":[1],"edges":[]"#).contains("loads: 1 for 2 tasks"));
+        assert!(refused(r#""tasks":2,"loads":[1,-1],"edges":[]"#).contains("loads[1]: -1 is not between 0 and 1e18"));
+        assert!(refused(r#""tasks":2,"load_ns":-1,"edges":[]"#).contains("load_ns: -1"));
+        assert!(refused(r#""tasks":1,"cache_bytes":[1152921504606846977],"edges":[]"#).contains("cache_bytes[0]"));
         let twice = r#""tasks":2,"edges":[{"from":1,"to":0,"bytes":1},{"from":1,"to":0,"bytes":1}]"#;
         assert!(refused(twice).contains("edges[1]: a second edge"));
         assert!(Pattern::from_json("{\"format\":\"seatmap-pattern/9\"}").unwrap_err().to_string().contains("/9"));

@@ -14,4 +14,6 @@ pub enum Objective {
     Simulated,
     /// Time of the real program.
     Measured,
+    /// Time of the slowest seat: its work at its speed, and its messages.
+    Time,
 }

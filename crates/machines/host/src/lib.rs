@@ -9,6 +9,7 @@
 //! | [`arena`], [`port`], [`crew`], [`testbed`] | shared lines, plain loads and stores on them, one pinned thread a PU, and all of it as a `Testbed` |
 //! | [`bed`] | the same for programs over channels |
 //! | [`together`] | threads that begin at one value of the clock and end with the last |
+//! | [`work`] | a fixed piece of work, timed on CPUs of one's choice |
 //! | [`primitives`] | threads, futexes, pipes, atomics, copies: timed on CPUs of one's choice |
 //! | [`trusted`] | folders and files that no other user can change or redirect |
 //! | [`claim`] | one measurement of this computer at a time |
@@ -29,6 +30,7 @@ pub mod remembered;
 pub mod testbed;
 pub mod together;
 pub mod topology;
+pub mod work;
 
 #[cfg(target_arch = "x86_64")]
 mod halves;
@@ -36,3 +38,4 @@ mod halves;
 pub use bed::{BedError, HostBed};
 pub use clock::HostClock;
 pub use testbed::{HostError, HostTestbed};
+pub use work::HostWork;

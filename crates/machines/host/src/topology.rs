@@ -13,6 +13,8 @@
 //! | package | `package_cpus`, `core_siblings` | `physical_package_id` |
 //! | book, drawer | `book_siblings`, `drawer_siblings` (IBM Z) | a walk through the tree |
 //! | NUMA node | `node/nodeN`, HMAT initiators and distances for memory without CPUs | the kernel |
+//! | cache sizes | `cache/index*/size` | |
+//! | priority | `amd_pstate_prefcore_ranking`, `acpi_cppc/highest_perf` | the firmware |
 //! | kind | `cpu_core`, `cpu_atom`, `cpu_capacity`, `cpufreq` | |
 //!
 //! The files may come from anywhere, so nothing in them is trusted: sizes are bounded, links stay within the tree,
@@ -29,6 +31,7 @@ mod nodes;
 #[cfg(test)]
 mod testing;
 mod tree;
+mod unequal;
 
 use allowed::Allowed;
 use nest::{Kind, Numbers};
@@ -154,6 +157,7 @@ fn of_tree(tree: &Tree) -> Result<Topology, TopologyError> {
     rank_threads(&mut all);
     let kinds = kinds::read(tree, &running);
     all.iter_mut().for_each(|pu| pu.kind = kinds.get(&pu.os).copied());
+    unequal::add(tree, &mut all);
     Ok(Topology { pus: all })
 }
 
@@ -172,6 +176,7 @@ fn pu(os: u32, numbers: &Numbers, numa: Option<u32>) -> Pu {
         book: of(Kind::Book),
         drawer: of(Kind::Drawer),
         kind: None,
+        ..Pu::default()
     }
 }
 

@@ -15,6 +15,7 @@
 //! | [`channels`] | the gain from homes of lines for programs of channels (Liu et al. 2015) |
 //! | [`rank`] | every mapping of tasks to workers, timed and ranked |
 //! | [`twin`] | turns a profile into a machine that the simulator runs |
+//! | [`speed`] | how fast each PU works, alone and together |
 //! | [`survey`] | all of it in one go |
 //! | [`classes`], [`findings`], [`change`] | a profile summarised for people, and compared with an earlier one |
 #![deny(missing_docs)]
@@ -38,6 +39,7 @@ pub mod regimes;
 pub mod replay;
 pub mod samples;
 pub mod schedule;
+pub mod speed;
 pub mod survey;
 pub mod synthetic;
 pub mod testbed_probe;

@@ -67,7 +67,7 @@ pub(crate) fn starts(request: &Request, problem: &Problem, pus: &Pus) -> [Option
 }
 
 /// The factor by which rounding may make a usual placement look dearer than an equally good one.
-const AS_GOOD: f64 = 1.0 + 1e-9;
+pub(crate) const AS_GOOD: f64 = 1.0 + 1e-9;
 
 /// A usual placement that costs no more than this, and its name: it is easier to read and to come by without a plan
 /// than one that is as cheap, and loads links less by chance.

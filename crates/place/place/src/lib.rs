@@ -24,6 +24,7 @@
 //! | [`seed`] | starts: recursive bisection, greedy growth, spectral and RCM orders |
 //! | [`search`] | engines with O(1) changes, iterated local search, tabu search |
 //! | [`portfolio`], [`multilevel`], [`exact`], [`congestion`], [`solve`] | methods that use them |
+//! | [`time`] | the time of the slowest seat, where PUs differ in speed and tasks in work |
 //! | [`program`], [`remembered`] | seats for the channels of a program, on the host that it runs on |
 //! | [`line_homes`] | which homes the lines of that program's own memory have |
 //! | [`typical`] | a random placement to stand beside |
@@ -44,6 +45,7 @@ pub mod congestion;
 pub mod error;
 pub mod exact;
 mod get_core;
+mod kind;
 pub mod link_bound;
 pub mod links;
 pub mod multilevel;
@@ -51,6 +53,7 @@ pub mod orders;
 pub mod place;
 mod plain;
 pub mod portfolio;
+mod prefer;
 pub mod problem;
 pub mod pus;
 pub mod request;
@@ -59,6 +62,7 @@ mod sections;
 pub mod seed;
 mod sharing;
 pub mod solve;
+pub mod time;
 pub mod traffic;
 pub mod trial;
 pub mod typical;
@@ -76,6 +80,7 @@ pub use pus::Pus;
 pub use request::{Method, Request, Weight};
 pub use seatmap_machine::Level;
 pub use sharing::Sharing;
+pub use time::Slowest;
 pub use traffic::Traffic;
 pub use trial::Judge;
 pub use zones::Zones;

@@ -10,6 +10,7 @@ use crate::search::Found;
 use crate::sections::{crossing, divided, sections};
 use crate::seed::lawful;
 use crate::solve::{Cheapest, ROUNDED, cheapest, side_by_side, told};
+use crate::time::TimeModel;
 use crate::trial::{Judge, Trials};
 use crate::{Answer, Links, Method, PlaceError, Problem, Pus, Request, baselines, channels};
 use seatmap_plan::{Agreement, Baselines, Objective};
@@ -21,6 +22,9 @@ impl Request<'_> {
     /// # Errors
     /// [`PlaceError`]: the request cannot be met on this machine.
     pub fn place(&self) -> Result<Answer, PlaceError> {
+        if self.objective == Objective::Time {
+            return self.place_by_time();
+        }
         let pus = self.pus()?;
         let problem = problem(self, &pus)?;
         let sections = sections(self, &pus)?;
@@ -34,7 +38,7 @@ impl Request<'_> {
                 )));
             }
             Objective::Congestion => link_bound(&problem, &links, &self.limit.part(BOUND_PART)),
-            Objective::Simulated | Objective::Measured => {
+            Objective::Simulated | Objective::Measured | Objective::Time => {
                 return Err(PlaceError::Unfit("this objective needs a machine that runs the program".to_owned()));
             }
         };
@@ -49,10 +53,23 @@ impl Request<'_> {
         {
             (found, method) = (usual, name.to_owned());
         }
+        let (mut lower_bound, mut optimal) = (lower_bound, is_optimal);
+        if self.prefers_cache {
+            let before = found.cost;
+            let pu_of = rows_of(&problem, &found);
+            let is_allowed = |pu_of: &[usize]| baselines::assignment(&problem, pu_of).is_some();
+            let pu_of = self.in_big_caches(&pus, pu_of, before, cost, is_allowed)?;
+            if let Some(slot_of) = baselines::assignment(&problem, &pu_of) {
+                found = Found { cost: cost(&pu_of), slot_of };
+            }
+            if optimal {
+                (lower_bound, optimal) = (before, found.cost <= before * baselines::AS_GOOD);
+            }
+        }
         self.answer(
             Judged { problem, pus, links, sections },
             found,
-            Proof { lower_bound, optimal: is_optimal, method, agreement: None },
+            Proof { lower_bound, optimal, method, agreement: None },
             baselines,
         )
     }
@@ -146,6 +163,9 @@ impl Request<'_> {
     }
 
     fn costs(&self, objective: Objective, problem: &Problem, pus: &Pus, links: &Links, pu_of: &[usize]) -> f64 {
+        if objective == Objective::Time {
+            return TimeModel::new(self, problem, pus).map_or(f64::NAN, |model| model.cost(pu_of));
+        }
         if objective == Objective::Congestion {
             return links.loads(&problem.traffic, pu_of).into_iter().fold(0.0, f64::max);
         }
@@ -195,7 +215,7 @@ impl Request<'_> {
         })
     }
 
-    fn channels(
+    pub(crate) fn channels(
         &self,
         problem: &Problem,
         pus: &Pus,

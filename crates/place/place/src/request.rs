@@ -13,7 +13,7 @@ pub struct Request<'a> {
     pub profile: &'a Profile,
     /// The traffic between the tasks.
     pub pattern: &'a Pattern,
-    /// The objective that judges a placement: `Distance` or `Congestion`.
+    /// The objective that judges a placement: `Distance`, `Congestion` or `Time`.
     pub objective: Objective,
     /// The quantity that an edge weighs.
     pub weight: Weight,
@@ -25,6 +25,8 @@ pub struct Request<'a> {
     pub fixed: Vec<(usize, u32)>,
     /// The method of the search.
     pub method: Method,
+    /// Among placements that cost the same within 1 %, prefer big caches for the tasks that need them.
+    pub prefers_cache: bool,
     /// Choose for each communicating pair the home of its line too.
     pub homes: bool,
     /// When to stop.
@@ -70,6 +72,7 @@ impl<'a> Request<'a> {
             one_per: None,
             fixed: Vec::new(),
             method: Method::Auto,
+            prefers_cache: false,
             homes: false,
             limit: Limit::seconds(1.0),
             threads: 1,
@@ -89,10 +92,9 @@ impl<'a> Request<'a> {
 
     /// The weighted directed edges.
     pub(crate) fn edges(&self) -> impl Iterator<Item = (usize, usize, f64)> + '_ {
-        let weight = |edge: &seatmap_pattern::Edge| match self.weight {
-            Weight::Bytes => edge.bytes,
-            Weight::Messages => edge.messages,
-        };
+        // A time adds up round trips, one for each message.
+        let counts_messages = self.objective == Objective::Time || self.weight == Weight::Messages;
+        let weight = move |edge: &seatmap_pattern::Edge| if counts_messages { edge.messages } else { edge.bytes };
         self.pattern.edges.iter().map(move |edge| (edge.from, edge.to, weight(edge)))
     }
 

@@ -147,8 +147,7 @@ impl Channels {
         let tasks = tasks.filter(|tasks| *tasks <= seatmap_pattern::pattern::MAX_TASKS).ok_or_else(|| {
             PlaceError::Unfit("declare a channel or more, between threads that are counted from 0".to_owned())
         })?;
-        let format = seatmap_pattern::pattern::FORMAT.to_owned();
-        Ok(Pattern { format, name: "channels".to_owned(), tasks, names: Vec::new(), edges })
+        Ok(Pattern { edges, ..Pattern::silent("channels", tasks) })
     }
 }
 

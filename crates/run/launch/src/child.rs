@@ -4,7 +4,7 @@ use crate::program::Program;
 use crate::signals::Signals;
 use seatmap_ninep::Fence;
 use seatmap_os::Tid;
-use seatmap_os::mempolicy::{Call, Policy};
+use seatmap_os::mempolicy::{MemoryPolicy, PolicyCall};
 use std::ffi::{CStr, c_char};
 use std::io::{self, PipeReader, PipeWriter, Read, Write};
 use std::os::fd::AsRawFd;
@@ -49,7 +49,7 @@ impl Child {
         let (wait, go) = io::pipe()?;
         let (refusal, told) = io::pipe()?;
         unblock(&refusal)?;
-        let memory = program.memory().map(Policy::call);
+        let memory = program.memory().map(MemoryPolicy::call);
         let environment = program.environment();
         let environment = pointers(None, &environment);
         let arguments = pointers(None, program.arguments());
@@ -128,7 +128,7 @@ unsafe fn wait_for_the_word(wait: i32) {
 ///
 /// # Safety
 /// Only in the child.
-unsafe fn prepare_memory(memory: Option<&Call>, huge_pages: Option<bool>, told: i32) {
+unsafe fn prepare_memory(memory: Option<&PolicyCall>, huge_pages: Option<bool>, told: i32) {
     let is_refused = memory.is_some_and(|call| call.make().is_err());
     let forbid = |allowed: bool| libc::c_ulong::from(!allowed);
     // SAFETY: sets an attribute of this process, and touches no memory.

@@ -6,18 +6,21 @@
 //! below the stack that held the node mask. No other instruction of the program runs, and no signal is delivered
 //! meanwhile.
 //!
-//! The thread is left alone, and the report says why, if it runs 32-bit code, or has a seccomp filter that the launcher
-//! does not have: that might end the program for the call.
+//! The thread is left alone, and the report says why, if it runs 32-bit code, ignores `SIGTRAP`, or has a seccomp
+//! filter that the launcher does not have: that might end the program for the call.
 
 use crate::tracee::{self, Status, Stop};
 use seatmap_os::Tid;
-use seatmap_os::mempolicy::Call;
-use seatmap_os::traced::{self, Filters};
+use seatmap_os::mempolicy::PolicyCall;
+use seatmap_os::traced::{self, SeccompFilters};
 use std::io;
 
 /// The stack below the stack pointer that a function may use without a word (System V ABI for x86-64, 3.2.2), rounded
 /// up; enough for every architecture.
 const RED_ZONE_BYTES: u64 = 256;
+
+/// The signal that ends a step, in the kernel's signal mask. Blocked, it would lose the program's handler for it.
+const SIGTRAP: u64 = 1 << (libc::SIGTRAP - 1);
 
 /// The most bytes of the vDSO that are searched: it has two pages of code on today's kernels.
 const VDSO_BYTES: usize = 8192;
@@ -97,12 +100,16 @@ impl Injected {
 
 /// Makes a thread set its policy. It must be in a ptrace-event-stop of `PTRACE_EVENT_STOP`; `is_first` says whether it
 /// is its process's first thread.
-pub(crate) fn set_policy(tid: Tid, is_first: bool, call: &Call, own: Option<Filters>) -> Injected {
+pub(crate) fn set_policy(tid: Tid, is_first: bool, call: &PolicyCall, own: Option<SeccompFilters>) -> Injected {
     if arch::INSTRUCTION.is_empty() {
         return Injected::refused("a policy for a thread of its own is not supported on this kind of processor");
     }
-    if own.is_none() || Filters::of(tid) != own {
+    let status = traced::status(tid).unwrap_or_default();
+    if own.is_none() || SeccompFilters::read(&status) != own {
         return Injected::refused("its seccomp filter might end the program for the call that sets the policy");
+    }
+    if traced::ignores(&status, libc::SIGTRAP) {
+        return Injected::refused("it ignores SIGTRAP, which the kernel would undo");
     }
     let Some(before) = read_registers(tid) else {
         return Injected::refused("it runs 32-bit code");
@@ -141,7 +148,7 @@ struct Injection {
 }
 
 impl Injection {
-    fn run(&self, call: &Call) -> Injected {
+    fn run(&self, call: &PolicyCall) -> Injected {
         let mask = call.words().iter().flat_map(|word| word.to_ne_bytes()).collect::<Vec<u8>>();
         let place = (self.before[arch::STACK] - mask.len() as u64 - RED_ZONE_BYTES) & !15;
         let mut kept = vec![0; mask.len()];
@@ -152,7 +159,7 @@ impl Injection {
         }
         let Ok(signals) = tracee::signal_mask(self.tid) else { return Injected::gone() };
         let pointer = if mask.is_empty() { 0 } else { place };
-        let _ = tracee::set_signal_mask(self.tid, u64::MAX);
+        let _ = tracee::set_signal_mask(self.tid, !SIGTRAP);
         let _ = tracee::set_registers(self.tid, &self.with(call, pointer));
         let injected = self.execute();
         if is_itself(injected.thread) {
@@ -160,15 +167,14 @@ impl Injection {
             let _ = tracee::set_registers(self.tid, &self.before);
             let _ = tracee::set_signal_mask(self.tid, signals);
         }
-        let is_stopped_in_call = injected.thread == State::AsFound;
-        if is_stopped_in_call && self.restarts() { self.stop_again(injected) } else { injected }
+        injected
     }
 
     /// The registers with which the thread calls the kernel.
-    fn with(&self, call: &Call, pointer: u64) -> Registers {
+    fn with(&self, call: &PolicyCall, pointer: u64) -> Registers {
         let mut registers = self.before;
         registers[arch::NEXT] = self.at;
-        registers[arch::NUMBER] = Call::NUMBER as u64;
+        registers[arch::NUMBER] = PolicyCall::NUMBER as u64;
         let arguments = [i64::from(call.mode()) as u64, pointer, call.bits() as u64];
         arch::ARGUMENTS.iter().zip(arguments).for_each(|(at, value)| registers[*at] = value);
         if let Some(at) = arch::CAME_FROM {
@@ -177,41 +183,26 @@ impl Injection {
         registers
     }
 
-    /// Runs the thread into the call and out of it.
+    /// Lets the thread execute the one instruction: the call from its beginning to its end. The stop behind it is like
+    /// the first, on the way to user mode: from there the kernel calls again what it interrupted, where it did.
     fn execute(&self) -> Injected {
-        for _ in 0..2 {
-            tracee::resume_to_call(self.tid);
-            match tracee::wait_for(self.tid, self.is_first) {
-                Some(Status::Stopped(Stop::Call)) => {}
-                Some(other) => return Injected { outcome: None, thread: State::Reported(other) },
-                None => return Injected::gone(),
-            }
-        }
-        let outcome = match read_registers(self.tid).map(|registers| registers[arch::RESULT] as i64) {
-            Some(0) => Ok(()),
-            Some(code) => Err(format!("the kernel refused it: {}", io::Error::from_raw_os_error(-code as i32))),
+        tracee::step(self.tid);
+        match tracee::wait_for(self.tid, self.is_first) {
+            Some(Status::Stopped(Stop::Signal(libc::SIGTRAP))) => {}
+            Some(other) => return Injected { outcome: None, thread: State::Reported(other) },
             None => return Injected::gone(),
+        }
+        let Some(after) = read_registers(self.tid) else { return Injected::gone() };
+        if after[arch::NEXT] == self.at {
+            // The program's own signal, which came before the call.
+            let own = Status::Stopped(Stop::Signal(libc::SIGTRAP));
+            return Injected { outcome: None, thread: State::Reported(own) };
+        }
+        let outcome = match after[arch::RESULT] as i64 {
+            0 => Ok(()),
+            code => Err(format!("the kernel refused it: {}", io::Error::from_raw_os_error(-code as i32))),
         };
         Injected { outcome: Some(outcome), thread: State::AsFound }
-    }
-
-    /// Whether the kernel is to call again what the thread was doing when it was stopped: it decides that on the way
-    /// from a stop like the first, and not on the way from a call (codes from `include/linux/errno.h`).
-    fn restarts(&self) -> bool {
-        arch::CAME_FROM.is_some_and(|at| self.before[at] != u64::MAX)
-            && (-516..=-512).contains(&(self.before[arch::RESULT] as i64))
-    }
-
-    /// Stops the thread once more where it was found.
-    fn stop_again(&self, injected: Injected) -> Injected {
-        tracee::interrupt(self.tid);
-        tracee::resume(self.tid, 0);
-        let thread = match tracee::wait_for(self.tid, self.is_first) {
-            Some(Status::Stopped(Stop::Trap)) => State::AsFound,
-            Some(other) => State::Reported(other),
-            None => State::Gone,
-        };
-        Injected { thread, ..injected }
     }
 }
 

@@ -5,7 +5,7 @@ use crate::ending::Ending;
 use crate::error::LaunchError;
 use crate::front::{self, Link};
 use crate::living::LivingReport;
-use crate::memory::Memory;
+use crate::memory::ProgramMemory;
 use crate::pinner::{Birth, Pinner};
 use crate::policies::Policies;
 use crate::program::Program;
@@ -33,7 +33,7 @@ pub struct Options<'a> {
     /// not set this in a cell: the kernel does not balance load there.
     pub widens: bool,
     /// Where the program's memory is to come from; by the kernel's own choice where nothing is said.
-    pub memory: Option<Memory>,
+    pub memory: Option<ProgramMemory>,
     /// Look where its pages are, each time this has passed and when a process is about to end.
     pub verify_memory: Option<Duration>,
     /// The line to the process that the caller waits for, where it is not this one.
@@ -67,7 +67,7 @@ pub struct Launch<'a> {
     tracer: Tracer,
     pinner: Pinner,
     watch: Watch,
-    memory: Option<Memory>,
+    memory: Option<ProgramMemory>,
     link: Option<&'a mut Link>,
     shown: LivingReport,
     /// The signal that holds the program in a stop, as the front has heard of it.

@@ -69,7 +69,7 @@ pub use ending::Ending;
 pub use error::LaunchError;
 pub use hampered::Hampered;
 pub use launch::{Launch, Options, run};
-pub use memory::{Memory, Wish};
+pub use memory::{MemoryWish, ProgramMemory};
 pub use program::{Program, ProgramError};
 pub use report::{Behind, Report, Thread};
 pub use rule::{Rule, RuleError};

@@ -8,7 +8,7 @@
 //! | `weighted`, `weighted:0-1` | the same by the nodes' weights (Linux 6.9) |
 //! | `plan` | each thread that sits on a task's seat: memory of the task's nodes only |
 
-use seatmap_os::mempolicy::{NodeError, Nodes, Policy};
+use seatmap_os::mempolicy::{MemoryNodes, MemoryPolicy, NodeError};
 use seatmap_os::{CpuList, CpuListError, CpuSet};
 use seatmap_plan::Plan;
 use std::fmt;
@@ -16,7 +16,7 @@ use std::str::FromStr;
 
 /// Where memory is to come from.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Wish {
+pub enum MemoryWish {
     /// The node of the CPU that first touches a page.
     Local,
     /// These nodes only.
@@ -31,7 +31,7 @@ pub enum Wish {
 
 /// Why a wish cannot be read, or cannot be had here.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum WishError {
+pub enum MemoryWishError {
     /// The text has none of the known forms.
     #[error("'{0}': expected local, node:0, interleave, interleave:0-1, weighted, weighted:0-1 or plan")]
     Shape(String),
@@ -56,25 +56,30 @@ pub enum WishError {
 
 /// The memory of a program that is to be run.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Memory {
+pub struct ProgramMemory {
     /// The wish, as it was typed.
     pub asked: String,
     /// The policy of each task's thread; empty where all threads have the same.
-    pub tasks: Vec<Option<Policy>>,
+    pub tasks: Vec<Option<MemoryPolicy>>,
     /// The policy of all threads, where it is the same.
-    pub all: Option<Policy>,
+    pub all: Option<MemoryPolicy>,
     /// The nodes on which all pages should be; `None` where the wish does not say.
     pub nodes: Option<CpuSet>,
 }
 
-impl Wish {
+impl MemoryWish {
     /// The memory that fulfils this wish here, with threads on these CPUs.
     ///
     /// # Errors
-    /// [`WishError`]: a node that memory cannot come from, or a plan that says nothing.
-    pub fn memory(&self, nodes: &Nodes, near: &CpuSet, plan: Option<&Plan>) -> Result<Memory, WishError> {
+    /// [`MemoryWishError`]: a node that memory cannot come from, or a plan that says nothing.
+    pub fn memory(
+        &self,
+        nodes: &MemoryNodes,
+        near: &CpuSet,
+        plan: Option<&Plan>,
+    ) -> Result<ProgramMemory, MemoryWishError> {
         let asked = self.to_string();
-        let of_all = |policy: Policy, nodes: CpuSet| Memory {
+        let of_all = |policy: MemoryPolicy, nodes: CpuSet| ProgramMemory {
             asked: asked.clone(),
             tasks: Vec::new(),
             all: Some(policy),
@@ -83,32 +88,36 @@ impl Wish {
         let chosen = |wanted: &Option<CpuSet>| wanted.clone().unwrap_or_else(|| nodes.usable());
         let checked = |wanted: CpuSet| nodes.check(&wanted).map(|()| wanted);
         Ok(match self {
-            Wish::Local => of_all(Policy::local(), near.clone()),
-            Wish::Nodes(wanted) => of_all(Policy::bind(wanted.clone()), checked(wanted.clone())?),
-            Wish::Interleave(wanted) => of_all(Policy::interleave(chosen(wanted)), checked(chosen(wanted))?),
-            Wish::Weighted(wanted) => of_all(Policy::weighted_interleave(chosen(wanted)), checked(chosen(wanted))?),
-            Wish::Plan => planned(asked, nodes, plan.ok_or(WishError::NoPlan)?)?,
+            MemoryWish::Local => of_all(MemoryPolicy::local(), near.clone()),
+            MemoryWish::Nodes(wanted) => of_all(MemoryPolicy::bind(wanted.clone()), checked(wanted.clone())?),
+            MemoryWish::Interleave(wanted) => {
+                of_all(MemoryPolicy::interleave(chosen(wanted)), checked(chosen(wanted))?)
+            }
+            MemoryWish::Weighted(wanted) => {
+                of_all(MemoryPolicy::weighted_interleave(chosen(wanted)), checked(chosen(wanted))?)
+            }
+            MemoryWish::Plan => planned(asked, nodes, plan.ok_or(MemoryWishError::NoPlan)?)?,
         })
     }
 }
 
-fn planned(asked: String, nodes: &Nodes, plan: &Plan) -> Result<Memory, WishError> {
+fn planned(asked: String, nodes: &MemoryNodes, plan: &Plan) -> Result<ProgramMemory, MemoryWishError> {
     let sets: Vec<CpuSet> = plan.memory.iter().map(|nodes| nodes.iter().copied().collect()).collect();
     let whole: CpuSet = sets.iter().flat_map(CpuSet::iter).collect();
     if whole.is_empty() {
-        return Err(WishError::NothingPlanned);
+        return Err(MemoryWishError::NothingPlanned);
     }
     nodes.check(&whole)?;
     let all_say = sets.iter().all(|nodes| !nodes.is_empty());
-    let tasks = sets.into_iter().map(|nodes| (!nodes.is_empty()).then(|| Policy::bind(nodes))).collect();
-    Ok(Memory { asked, tasks, all: None, nodes: all_say.then_some(whole) })
+    let tasks = sets.into_iter().map(|nodes| (!nodes.is_empty()).then(|| MemoryPolicy::bind(nodes))).collect();
+    Ok(ProgramMemory { asked, tasks, all: None, nodes: all_say.then_some(whole) })
 }
 
-impl Memory {
+impl ProgramMemory {
     /// The policies that it sets, each once.
     #[must_use]
-    pub fn policies(&self) -> Vec<&Policy> {
-        let mut found: Vec<&Policy> = Vec::new();
+    pub fn policies(&self) -> Vec<&MemoryPolicy> {
+        let mut found: Vec<&MemoryPolicy> = Vec::new();
         for policy in self.all.iter().chain(self.tasks.iter().flatten()) {
             if !found.contains(&policy) {
                 found.push(policy);
@@ -118,35 +127,35 @@ impl Memory {
     }
 }
 
-impl FromStr for Wish {
-    type Err = WishError;
+impl FromStr for MemoryWish {
+    type Err = MemoryWishError;
 
-    fn from_str(text: &str) -> Result<Self, WishError> {
+    fn from_str(text: &str) -> Result<Self, MemoryWishError> {
         let (word, list) = text.split_once(':').map_or((text, None), |(word, list)| (word, Some(list)));
-        let nodes = || -> Result<Option<CpuSet>, WishError> {
+        let nodes = || -> Result<Option<CpuSet>, MemoryWishError> {
             let read = list.map(str::parse::<CpuList>).transpose();
-            let read = read.map_err(|source| WishError::Nodes { text: text.to_owned(), source })?;
+            let read = read.map_err(|source| MemoryWishError::Nodes { text: text.to_owned(), source })?;
             Ok(read.map(|list| CpuSet::from(&list)))
         };
         match (word, list) {
-            ("local", None) => Ok(Wish::Local),
-            ("plan", None) => Ok(Wish::Plan),
-            ("node", Some(_)) => Ok(Wish::Nodes(nodes()?.unwrap_or_default())),
-            ("interleave", _) => Ok(Wish::Interleave(nodes()?)),
-            ("weighted", _) => Ok(Wish::Weighted(nodes()?)),
-            _ => Err(WishError::Shape(text.to_owned())),
+            ("local", None) => Ok(MemoryWish::Local),
+            ("plan", None) => Ok(MemoryWish::Plan),
+            ("node", Some(_)) => Ok(MemoryWish::Nodes(nodes()?.unwrap_or_default())),
+            ("interleave", _) => Ok(MemoryWish::Interleave(nodes()?)),
+            ("weighted", _) => Ok(MemoryWish::Weighted(nodes()?)),
+            _ => Err(MemoryWishError::Shape(text.to_owned())),
         }
     }
 }
 
-impl fmt::Display for Wish {
+impl fmt::Display for MemoryWish {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (word, nodes) = match self {
-            Wish::Local => ("local", None),
-            Wish::Plan => ("plan", None),
-            Wish::Nodes(nodes) => ("node", Some(nodes)),
-            Wish::Interleave(nodes) => ("interleave", nodes.as_ref()),
-            Wish::Weighted(nodes) => ("weighted", nodes.as_ref()),
+            MemoryWish::Local => ("local", None),
+            MemoryWish::Plan => ("plan", None),
+            MemoryWish::Nodes(nodes) => ("node", Some(nodes)),
+            MemoryWish::Interleave(nodes) => ("interleave", nodes.as_ref()),
+            MemoryWish::Weighted(nodes) => ("weighted", nodes.as_ref()),
         };
         out.write_str(word)?;
         nodes.map_or(Ok(()), |nodes| write!(out, ":{nodes}"))
@@ -162,14 +171,14 @@ mod tests {
         CpuSet::of_list(list).unwrap()
     }
 
-    fn nodes() -> Nodes {
-        Nodes { present: set("0-3"), with_memory: set("0-3"), allowed: set("0-2") }
+    fn nodes() -> MemoryNodes {
+        MemoryNodes { present: set("0-3"), with_memory: set("0-3"), allowed: set("0-2") }
     }
 
     #[test]
     fn wishes_are_policies() {
         let policy = |text: &str| {
-            let memory = text.parse::<Wish>().unwrap().memory(&nodes(), &set("1"), None).unwrap();
+            let memory = text.parse::<MemoryWish>().unwrap().memory(&nodes(), &set("1"), None).unwrap();
             (memory.all.unwrap().to_string(), memory.nodes.unwrap().to_string())
         };
         let told = |policy: &str, nodes: &str| (policy.to_owned(), nodes.to_owned());
@@ -182,7 +191,7 @@ mod tests {
 
     #[test]
     fn refusals_say_what_there_is() {
-        let refusal = |text: &str| match text.parse::<Wish>() {
+        let refusal = |text: &str| match text.parse::<MemoryWish>() {
             Ok(wish) => wish.memory(&nodes(), &set("0"), None).unwrap_err().to_string(),
             Err(error) => error.to_string(),
         };
@@ -199,34 +208,37 @@ mod tests {
     fn plans_say_for_each_task() {
         let planned = |memory: Vec<Vec<u32>>| {
             let plan = Plan { memory, ..Plan::new("host", vec![0, 1]) };
-            Wish::Plan.memory(&nodes(), &set("0"), Some(&plan))
+            MemoryWish::Plan.memory(&nodes(), &set("0"), Some(&plan))
         };
         let both = planned(vec![vec![1], vec![0, 1]]).unwrap();
-        assert_eq!(both.policies(), [&Policy::bind(set("1")), &Policy::bind(set("0,1"))]);
+        assert_eq!(both.policies(), [&MemoryPolicy::bind(set("1")), &MemoryPolicy::bind(set("0,1"))]);
         assert_eq!((both.all, both.nodes), (None, Some(set("0,1"))));
         let one = planned(vec![vec![], vec![2]]).unwrap();
-        assert_eq!((one.tasks, one.nodes), (vec![None, Some(Policy::bind(set("2")))], None));
-        assert_eq!(planned(vec![]), Err(WishError::NothingPlanned));
-        assert!(matches!(planned(vec![vec![], vec![3]]), Err(WishError::Node(NodeError::Forbidden { node: 3, .. }))));
+        assert_eq!((one.tasks, one.nodes), (vec![None, Some(MemoryPolicy::bind(set("2")))], None));
+        assert_eq!(planned(vec![]), Err(MemoryWishError::NothingPlanned));
+        assert!(matches!(
+            planned(vec![vec![], vec![3]]),
+            Err(MemoryWishError::Node(NodeError::Forbidden { node: 3, .. }))
+        ));
     }
 
     proptest! {
         #[test]
         fn no_text_is_too_much(text in "[a-z0-9:,-]{0,20}") {
-            let _ = text.parse::<Wish>();
+            let _ = text.parse::<MemoryWish>();
         }
 
         #[test]
         fn what_is_written_is_read_back(list in prop::collection::btree_set(0_u32..1024, 1..9), kind in 0..5) {
             let nodes: CpuSet = list.into_iter().collect();
             let wish = match kind {
-                0 => Wish::Local,
-                1 => Wish::Nodes(nodes),
-                2 => Wish::Interleave(Some(nodes)),
-                3 => Wish::Weighted(None),
-                _ => Wish::Plan,
+                0 => MemoryWish::Local,
+                1 => MemoryWish::Nodes(nodes),
+                2 => MemoryWish::Interleave(Some(nodes)),
+                3 => MemoryWish::Weighted(None),
+                _ => MemoryWish::Plan,
             };
-            prop_assert_eq!(wish.to_string().parse::<Wish>(), Ok(wish));
+            prop_assert_eq!(wish.to_string().parse::<MemoryWish>(), Ok(wish));
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::error::LaunchError;
 use crate::verifier::size;
-use seatmap_os::mempolicy::Nodes;
+use seatmap_os::mempolicy::MemoryNodes;
 use seatmap_os::pages::{self, Pages};
 use seatmap_os::{CpuSet, Root, Tid, layout, task};
 
@@ -40,7 +40,7 @@ pub fn move_to(pid: Tid, nodes: &CpuSet) -> Result<Moved, LaunchError> {
     let root = Root::new("/");
     let look = || Pages::of_process(&root, pid).map_err(LaunchError::system("read where the process's pages are"));
     let before = look()?;
-    let elsewhere = Nodes::read(&root).with_memory.without(nodes);
+    let elsewhere = MemoryNodes::read(&root).with_memory.without(nodes);
     let refused_pages = match elsewhere.is_empty() {
         true => 0,
         false => pages::migrate(pid, &elsewhere, nodes).map_err(LaunchError::system("move the process's pages"))?,
@@ -86,7 +86,7 @@ mod tests {
     #[test]
     fn nothing_of_this_process_is_on_a_node_that_is_not_its_own() {
         let pid = std::process::id() as Tid;
-        let all = Nodes::read(&Root::new("/")).with_memory;
+        let all = MemoryNodes::read(&Root::new("/")).with_memory;
         match move_to(pid, &all) {
             Ok(moved) => assert!(moved.there_bytes > 0 && moved.stayed_bytes == 0 && moved.refused_pages == 0),
             Err(error) => eprintln!("skipped: {error}"),

@@ -3,11 +3,11 @@
 //! A thread inherits its creator's policy, and only the thread itself can set another one. So the tracer makes it do
 //! that at a stop. A thread whose policy differs from its task's is *due* until then.
 
-use crate::memory::Memory;
+use crate::memory::ProgramMemory;
 use crate::pinner::Pinner;
 use crate::seats::Seat;
 use seatmap_os::Tid;
-use seatmap_os::mempolicy::Policy;
+use seatmap_os::mempolicy::MemoryPolicy;
 use serde::Serialize;
 use std::collections::HashMap;
 
@@ -26,38 +26,38 @@ pub struct ThreadMemory {
 #[derive(Debug)]
 pub(crate) struct Policies {
     /// Those that the plan wants.
-    tasks: Vec<Option<Policy>>,
+    tasks: Vec<Option<MemoryPolicy>>,
     /// The launcher's own, for threads of which the plan says nothing.
-    usual: Policy,
+    usual: MemoryPolicy,
     /// The one with which the first process starts.
-    first: Policy,
+    first: MemoryPolicy,
     threads: HashMap<Tid, OfThread>,
 }
 
 #[derive(Clone, Debug)]
 struct OfThread {
-    has: Policy,
-    wants: Policy,
+    has: MemoryPolicy,
+    wants: MemoryPolicy,
     trouble: Option<String>,
 }
 
 impl Policies {
     /// None by task.
     pub fn none() -> Self {
-        let usual = Policy::usual();
+        let usual = MemoryPolicy::usual();
         Policies { tasks: Vec::new(), first: usual.clone(), usual, threads: HashMap::new() }
     }
 
     /// Those of a plan; `first` is the task whose policy the first process starts with.
-    pub fn of(memory: &Memory, first: Option<usize>) -> Self {
-        let usual = Policy::of_caller().unwrap_or_else(|_| Policy::usual());
+    pub fn of(memory: &ProgramMemory, first: Option<usize>) -> Self {
+        let usual = MemoryPolicy::of_caller().unwrap_or_else(|_| MemoryPolicy::usual());
         let tasks = memory.tasks.clone();
         let first = first.and_then(|task| tasks.get(task)?.clone()).unwrap_or_else(|| usual.clone());
         Policies { tasks, usual, first, threads: HashMap::new() }
     }
 
     /// The policy that the first process is to have before its first instruction, where the plan has one.
-    pub fn of_first(&self) -> Option<&Policy> {
+    pub fn of_first(&self) -> Option<&MemoryPolicy> {
         (self.first != self.usual).then_some(&self.first)
     }
 
@@ -95,7 +95,7 @@ impl Policies {
     }
 
     /// The policy that a thread is still to be given.
-    pub fn due(&self, tid: Tid) -> Option<&Policy> {
+    pub fn due(&self, tid: Tid) -> Option<&MemoryPolicy> {
         let thread = self.threads.get(&tid).filter(|thread| thread.trouble.is_none())?;
         (thread.has != thread.wants).then_some(&thread.wants)
     }
@@ -144,13 +144,13 @@ mod tests {
     use super::*;
     use seatmap_os::CpuSet;
 
-    fn bind(node: u32) -> Policy {
-        Policy::bind(CpuSet::single(node))
+    fn bind(node: u32) -> MemoryPolicy {
+        MemoryPolicy::bind(CpuSet::single(node))
     }
 
     fn policies() -> Policies {
         let tasks = vec![Some(bind(2)), Some(bind(1)), None];
-        Policies { tasks, usual: Policy::local(), first: bind(2), threads: HashMap::new() }
+        Policies { tasks, usual: MemoryPolicy::local(), first: bind(2), threads: HashMap::new() }
     }
 
     #[test]
@@ -169,7 +169,7 @@ mod tests {
         assert_eq!((policies.due(71), policies.threads[&71].has == bind(1)), (None, true));
         policies.arrive(72, 71);
         policies.sits(72, Some(2));
-        assert_eq!(policies.due(72), Some(&Policy::local()), "the plan says nothing: not its creator's");
+        assert_eq!(policies.due(72), Some(&MemoryPolicy::local()), "the plan says nothing: not its creator's");
         policies.settle(72, Err("no".to_owned()));
         assert_eq!(policies.due(72), None, "what failed is not tried again");
         assert_eq!(policies.of_thread(72), None, "the plan says nothing about it");

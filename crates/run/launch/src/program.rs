@@ -1,7 +1,7 @@
 //! The program to run: found and checked before anything starts.
 
 use seatmap_ninep::Fence;
-use seatmap_os::mempolicy::Policy;
+use seatmap_os::mempolicy::MemoryPolicy;
 use std::ffi::{CString, OsStr, OsString};
 use std::fs::Metadata;
 use std::io;
@@ -26,7 +26,7 @@ pub struct Program {
     group: Option<PathBuf>,
     fence: Option<Fence>,
     closed: Vec<RawFd>,
-    memory: Option<Policy>,
+    memory: Option<MemoryPolicy>,
     huge_pages: Option<bool>,
 }
 
@@ -123,14 +123,14 @@ impl Program {
 
     /// With this memory policy, set before its first instruction.
     #[must_use]
-    pub fn with_memory(mut self, policy: Policy) -> Self {
+    pub fn with_memory(mut self, policy: MemoryPolicy) -> Self {
         self.memory = Some(policy);
         self
     }
 
     /// The memory policy with which it starts, where it is not this process's.
     #[must_use]
-    pub fn memory(&self) -> Option<&Policy> {
+    pub fn memory(&self) -> Option<&MemoryPolicy> {
         self.memory.as_ref()
     }
 

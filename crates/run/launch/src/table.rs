@@ -205,7 +205,7 @@ mod tests {
     use super::*;
     use crate::hampered::Hampered;
     use crate::policies::ThreadMemory;
-    use crate::verifier::{MemoryReport, OnNode};
+    use crate::verifier::{MemoryReport, PagesOnNode};
 
     fn thread(order: usize, name: &str, seat: Option<(usize, u32)>) -> Thread {
         Thread {
@@ -300,7 +300,7 @@ mod tests {
         set.memory = Some(ThreadMemory { policy: policy(), is_set: true, trouble: None });
         let mut report = report(vec![set, lost]);
         insta::assert_snapshot!(report.troubles().join("\n"), @"thread 1 ('w', tid 71) has not the memory policy bind:1: why");
-        let nodes = vec![OnNode { node: 0, own_bytes: 4096, shared_bytes: 9 }];
+        let nodes = vec![PagesOnNode { node: 0, own_bytes: 4096, shared_bytes: 9 }];
         let process = ProcessMemory {
             pid: 7,
             name: "w".to_owned(),

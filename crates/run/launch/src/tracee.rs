@@ -8,14 +8,8 @@ use std::ptr;
 
 /// The events that stop a thread: a new thread or process, and a program executed. `PTRACE_O_EXITKILL` is left out: a
 /// launcher that is killed must not take the program with it; the kernel then lets go of every thread by itself.
-const OPTIONS: libc::c_int = libc::PTRACE_O_TRACECLONE
-    | libc::PTRACE_O_TRACEFORK
-    | libc::PTRACE_O_TRACEVFORK
-    | libc::PTRACE_O_TRACEEXEC
-    | libc::PTRACE_O_TRACESYSGOOD;
-
-/// The signal of a stop at a system call, of a thread that was resumed to its next one (`PTRACE_O_TRACESYSGOOD`).
-const CALLS: i32 = libc::SIGTRAP | 0x80;
+const OPTIONS: libc::c_int =
+    libc::PTRACE_O_TRACECLONE | libc::PTRACE_O_TRACEFORK | libc::PTRACE_O_TRACEVFORK | libc::PTRACE_O_TRACEEXEC;
 
 /// The register set of ordinary registers (`NT_PRSTATUS` of elf(5)).
 const ORDINARY: usize = 1;
@@ -49,8 +43,6 @@ pub(crate) enum Stop {
     Executed,
     /// It is about to end, and still has its memory.
     Exiting,
-    /// It enters a system call or comes out of one.
-    Call,
     /// The thread's process was stopped by this signal.
     Group(i32),
     /// The thread is new, or was interrupted, or woke from a group stop.
@@ -77,7 +69,6 @@ fn stop(event: libc::c_int, signal: libc::c_int) -> Stop {
         (libc::PTRACE_EVENT_FORK | libc::PTRACE_EVENT_VFORK, _) => Stop::Forked,
         (libc::PTRACE_EVENT_EXEC, _) => Stop::Executed,
         (libc::PTRACE_EVENT_EXIT, _) => Stop::Exiting,
-        (0, CALLS) => Stop::Call,
         (libc::PTRACE_EVENT_STOP, libc::SIGSTOP | libc::SIGTSTP | libc::SIGTTIN | libc::SIGTTOU) => Stop::Group(signal),
         (0, _) => Stop::Signal(signal),
         _ => Stop::Trap,
@@ -146,9 +137,9 @@ pub(crate) fn resume(tid: Tid, signal: i32) {
     let _ = call(libc::PTRACE_CONT, tid, signal as usize);
 }
 
-/// Lets a stopped thread run to the beginning or the end of its next system call.
-pub(crate) fn resume_to_call(tid: Tid) {
-    let _ = call(libc::PTRACE_SYSCALL, tid, 0);
+/// Lets a stopped thread execute one instruction; `SIGTRAP` stops it behind that.
+pub(crate) fn step(tid: Tid) {
+    let _ = call(libc::PTRACE_SINGLESTEP, tid, 0);
 }
 
 /// Leaves a thread in its group stop, but learns when it ends.
@@ -268,7 +259,6 @@ mod tests {
         assert_eq!(stopped(libc::PTRACE_EVENT_STOP, libc::SIGTSTP), Status::Stopped(Stop::Group(libc::SIGTSTP)));
         assert_eq!(stopped(libc::PTRACE_EVENT_EXIT, libc::SIGTRAP), Status::Stopped(Stop::Exiting));
         assert_eq!(stopped(0, libc::SIGTRAP), Status::Stopped(Stop::Signal(libc::SIGTRAP)));
-        assert_eq!(stopped(0, libc::SIGTRAP | 0x80), Status::Stopped(Stop::Call));
         assert_eq!(Status::of(3 << 8), Status::Ended(Ending::Exited(3)));
         assert_eq!(Status::of(libc::SIGSEGV), Status::Ended(Ending::Killed(libc::SIGSEGV)));
         assert_eq!(Status::of(0xffff), Status::Continued);

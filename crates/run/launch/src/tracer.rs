@@ -21,7 +21,7 @@ use crate::tracee::{self, Status, Stop};
 use crate::verifier::Verifier;
 use seatmap_os::Tid;
 use seatmap_os::task;
-use seatmap_os::traced::Filters;
+use seatmap_os::traced::{self, SeccompFilters};
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
@@ -69,7 +69,7 @@ pub(crate) struct Tracer {
     /// The looks at the program's pages, where these are wanted: also when a process is about to end.
     pub verifier: Option<Verifier>,
     /// The seccomp filters of this process.
-    filters: Option<Filters>,
+    filters: Option<SeccompFilters>,
 }
 
 /// The facts that decide how long a thread stays traced.
@@ -90,7 +90,7 @@ impl Tracer {
     /// The tracer of a child, which traces nothing until [`Tracer::seize`].
     pub fn new(leader: Tid, verifier: Option<Verifier>) -> Self {
         let (traced, early, hampered) = (HashMap::new(), HashSet::new(), Hampered::default());
-        let filters = Filters::of(std::process::id() as Tid);
+        let filters = traced::status(std::process::id() as Tid).and_then(|own| SeccompFilters::read(&own));
         Tracer { leader, traced, early, stopped: None, went_on: false, ending: None, hampered, verifier, filters }
     }
 
@@ -179,7 +179,7 @@ impl Tracer {
             Stop::Group(signal) => self.note_stop(tid, Some(signal)),
             Stop::Trap => self.note_stop(tid, None),
             Stop::Exiting => self.look_at_end(tid, pinner),
-            Stop::Signal(_) | Stop::Call => {}
+            Stop::Signal(_) => {}
         }
         match self.give_policy(tid, stop, pinner) {
             State::AsFound => self.go_on(tid, stop, pinner),
@@ -205,7 +205,7 @@ impl Tracer {
                 tracee::interrupt(tid);
                 State::AsFound
             }
-            Stop::Group(_) | Stop::Exiting | Stop::Call | Stop::Signal(_) => State::AsFound,
+            Stop::Group(_) | Stop::Exiting | Stop::Signal(_) => State::AsFound,
         }
     }
 

@@ -1,6 +1,6 @@
 //! Asks the kernel where the pages of a program's processes are, while they run and when they are about to end.
 
-use crate::memory::Memory;
+use crate::memory::ProgramMemory;
 use seatmap_document::visible;
 use seatmap_os::pages::Pages;
 use seatmap_os::task;
@@ -39,9 +39,9 @@ pub struct ProcessMemory {
     /// Its name, at most 15 bytes.
     pub name: String,
     /// Each NUMA node with pages.
-    pub nodes: Vec<OnNode>,
+    pub nodes: Vec<PagesOnNode>,
     /// The policies of its own mappings, with the bytes under each.
-    pub policies: Vec<UnderPolicy>,
+    pub policies: Vec<PagesUnderPolicy>,
     /// Its own bytes on other nodes than those asked for; null where none were.
     pub elsewhere_bytes: Option<u64>,
     /// Whether that was just before it ended; else while it ran.
@@ -50,7 +50,7 @@ pub struct ProcessMemory {
 
 /// Memory on a NUMA node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct OnNode {
+pub struct PagesOnNode {
     /// The node.
     pub node: u32,
     /// Bytes that the process allocated itself.
@@ -61,7 +61,7 @@ pub struct OnNode {
 
 /// Memory under a policy.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct UnderPolicy {
+pub struct PagesUnderPolicy {
     /// The policy, as `/proc/PID/numa_maps` spells it.
     pub policy: String,
     /// The process's own bytes in mappings of that policy.
@@ -121,12 +121,12 @@ impl Verifier {
 
     fn process(&self, pid: Tid, name: String, pages: &Pages, at_end: bool) -> ProcessMemory {
         let of = |bytes: &BTreeMap<u32, u64>, node: u32| bytes.get(&node).copied().unwrap_or(0);
-        let on = |node: u32| OnNode {
+        let on = |node: u32| PagesOnNode {
             node,
             own_bytes: of(&pages.own_bytes, node),
             shared_bytes: of(&pages.shared_bytes, node),
         };
-        let under = |(policy, bytes): (&String, &u64)| UnderPolicy { policy: policy.clone(), bytes: *bytes };
+        let under = |(policy, bytes): (&String, &u64)| PagesUnderPolicy { policy: policy.clone(), bytes: *bytes };
         ProcessMemory {
             pid,
             name,
@@ -138,14 +138,14 @@ impl Verifier {
     }
 
     /// The report, for a run with this memory.
-    pub fn report(&self, memory: Option<&Memory>) -> MemoryReport {
+    pub fn report(&self, memory: Option<&ProgramMemory>) -> MemoryReport {
         MemoryReport { processes: self.found.values().cloned().collect(), ..MemoryReport::of(memory) }
     }
 }
 
 impl MemoryReport {
     /// A report without looks at pages.
-    pub(crate) fn of(memory: Option<&Memory>) -> Self {
+    pub(crate) fn of(memory: Option<&ProgramMemory>) -> Self {
         MemoryReport {
             asked: memory.map(|memory| memory.asked.clone()),
             policy: memory.and_then(|memory| Some(memory.all.as_ref()?.to_string())),
@@ -160,7 +160,7 @@ impl ProcessMemory {
     #[must_use]
     pub fn told(&self) -> String {
         let own: u64 = self.nodes.iter().map(|on| on.own_bytes).sum();
-        let on = |on: &OnNode| format!("{} on node {}", size(on.own_bytes), on.node);
+        let on = |on: &PagesOnNode| format!("{} on node {}", size(on.own_bytes), on.node);
         let parts: Vec<String> = self.nodes.iter().filter(|on| on.own_bytes > 0).map(on).collect();
         let when = if self.at_end { "at its end" } else { "at the last look" };
         let elsewhere = match self.elsewhere_bytes {

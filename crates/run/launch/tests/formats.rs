@@ -4,7 +4,7 @@
 use seatmap_launch::policies::ThreadMemory;
 use seatmap_launch::report::FORMAT;
 use seatmap_launch::threads::MOST_RECORDS;
-use seatmap_launch::verifier::{MOST_PROCESSES, MemoryReport, OnNode, ProcessMemory, UnderPolicy};
+use seatmap_launch::verifier::{MOST_PROCESSES, MemoryReport, PagesOnNode, PagesUnderPolicy, ProcessMemory};
 use seatmap_launch::{Behind, Beyond, Hampered, Report, Seating, Seats, Thread};
 use seatmap_os::CpuList;
 use seatmap_schema::{refused, undescribed};
@@ -64,8 +64,8 @@ fn memory_report() -> MemoryReport {
     let process = ProcessMemory {
         pid: 70,
         name: "server".into(),
-        nodes: vec![OnNode { node: 1, own_bytes: 8192, shared_bytes: 4096 }],
-        policies: vec![UnderPolicy { policy: "bind:1".into(), bytes: 8192 }],
+        nodes: vec![PagesOnNode { node: 1, own_bytes: 8192, shared_bytes: 4096 }],
+        policies: vec![PagesUnderPolicy { policy: "bind:1".into(), bytes: 8192 }],
         elsewhere_bytes: Some(0),
         at_end: true,
     };
@@ -100,7 +100,7 @@ fn reports_have_the_keys_of_the_schema_and_no_others() {
         let of_living = ["watched_s", "mask"].into_iter().find_map(|key| part["dependentRequired"].get(key));
         let mut others: Vec<String> = of_living.map(names).unwrap_or_default();
         others.retain(|key| !required.contains(key));
-        // Memory came later than the format.
+        // ProgramMemory came later than the format.
         others.extend(["machine", "noise", "memory"].map(str::to_owned));
         let listed = part["properties"].as_object().unwrap().keys().filter(|key| !others.contains(key));
         let listed: Vec<String> = listed.cloned().collect();

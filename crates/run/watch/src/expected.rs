@@ -1,6 +1,9 @@
 //! The seats that a program should have: those of a plan, or those that `seatmap run --report` wrote.
 
+use crate::seating::Seating;
 use seatmap_document::DocumentError;
+use seatmap_os::published;
+use seatmap_os::root::Root;
 use seatmap_os::{CpuSet, Tid};
 use seatmap_plan::Plan;
 use serde::Deserialize;
@@ -10,15 +13,17 @@ use serde::Deserialize;
 pub struct Expected {
     /// The seats, in order of creation of their threads.
     pub seats: Vec<ExpectedSeat>,
-    /// Whether a seat without a thread is a fault: so it is in a plan, where each task needs one. A thread of a report may
-    /// have ended since.
+    /// Whether a seat without a thread is a fault: so it is in a plan, where each task needs one. A thread of a report
+    /// may have ended since.
     pub needs_all: bool,
+    /// Whether the launchers of the programs showed the seats. Threads that they have not shown yet are then no fault.
+    pub is_shown: bool,
 }
 
 /// One seat that a thread should have.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ExpectedSeat {
-    /// What the seat is called in a sentence: `task 3`, `task 3 'left'`, `thread 4711`.
+    /// The seat's name in a sentence: `task 3`, `task 3 'left'`, `thread 4711`.
     pub label: String,
     /// The CPUs.
     pub cpus: CpuSet,
@@ -54,7 +59,7 @@ impl Expected {
             let cpus = plan.seat(task).iter().copied().collect();
             ExpectedSeat { label: label(task, name.as_deref()), cpus, name, thread: None }
         };
-        Expected { seats: (0..plan.placement.len()).map(seat).collect(), needs_all: true }
+        Expected { seats: (0..plan.placement.len()).map(seat).collect(), needs_all: true, is_shown: false }
     }
 
     /// The seats of a seating on file: the report of a run, or an earlier check. Threads without a seat are left out.
@@ -64,7 +69,18 @@ impl Expected {
     pub fn of_seating(text: &str) -> Result<Self, DocumentError> {
         let report: Report = seatmap_document::read(text, crate::seating::FORMAT)?;
         let seats = report.threads.into_iter().filter_map(Seated::seat).collect();
-        Ok(Expected { seats, needs_all: false })
+        Ok(Expected { seats, needs_all: false, is_shown: false })
+    }
+
+    /// The seats that living launchers (`seatmap run`) gave to the threads of these processes, as far as this user may
+    /// read them; `None` where there are none.
+    #[must_use]
+    pub fn shown(root: &Root, seating: &Seating) -> Option<Self> {
+        let pids = seating.processes.iter().map(|process| process.pid);
+        let texts = published::read_above(root, pids, published::SEATING);
+        let reports = texts.iter().filter_map(|text| Self::of_seating(&String::from_utf8_lossy(text)).ok());
+        let seats: Vec<ExpectedSeat> = reports.flat_map(|report| report.seats).collect();
+        (!seats.is_empty()).then_some(Expected { seats, needs_all: false, is_shown: true })
     }
 
     /// All CPUs of all seats.
@@ -80,7 +96,7 @@ impl Seated {
         let cpus: CpuSet = listed.or_else(|| CpuSet::of_list(&self.mask?)).filter(|cpus: &CpuSet| !cpus.is_empty())?;
         let label = match self.task {
             Some(task) => label(task, self.task_name.as_deref()),
-            None => format!("thread {} of the file", self.tid),
+            None => format!("thread {}", self.tid),
         };
         Some(ExpectedSeat { label, cpus, name: self.task_name, thread: self.pid.map(|pid| (pid, self.tid)) })
     }
@@ -114,7 +130,7 @@ mod tests {
         let seats: Vec<_> = expected.seats.iter().map(|seat| (seat.label.as_str(), seat.cpus.to_string())).collect();
         assert_eq!(
             seats,
-            [("task 1 'left'", "2,3".to_owned()), ("thread 9 of the file", "0,1".to_owned())],
+            [("task 1 'left'", "2,3".to_owned()), ("thread 9", "0,1".to_owned())],
             "a thread without a seat may sit anywhere"
         );
         assert_eq!(expected.seats[0].thread, Some((7, 8)));

@@ -44,7 +44,7 @@ impl Level {
         }
     }
 
-    /// What the part is called in a sentence.
+    /// The part's name in a sentence.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {

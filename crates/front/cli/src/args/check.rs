@@ -9,7 +9,8 @@ use std::time::Duration;
 #[derive(Debug, Args)]
 #[command(group = ArgGroup::new("checked").args(["pid", "cgroup", "unit", "slurm_step", "name", "all"]))]
 pub struct Check {
-    /// Check this process; may be given several times. Without a choice, all programs that somebody has bound are checked.
+    /// Check this process; may be given several times. Without a choice, all programs that somebody has bound are
+    /// checked.
     #[arg(short, long, value_name = "PID", value_parser = clap::value_parser!(i32).range(1..))]
     pub pid: Vec<i32>,
     /// With --pid, check the processes that it started as well.
@@ -45,7 +46,8 @@ pub struct Check {
     /// How long to watch: 500ms, 10s, 2m; a number alone is seconds.
     #[arg(long, value_name = "TIME", default_value = "0.5", value_parser = window)]
     pub seconds: Duration,
-    /// Check again each time that this has passed, and print what changes, until Ctrl-C or until the programs have ended.
+    /// Check again each time that this has passed, and print what changes, until Ctrl-C or until the programs have
+    /// ended.
     #[arg(long, value_name = "TIME", value_parser = window)]
     pub watch: Option<Duration>,
     /// Fail also if something could not be seen.

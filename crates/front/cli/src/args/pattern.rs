@@ -54,6 +54,9 @@ pub struct PatternSource {
     /// Which matrix of a QAPLIB .dat is the flow; the first by default.
     #[arg(long, value_name = "WHICH")]
     pub matrix: Option<MatrixChoice>,
+    /// How much each task works, in any unit: numbers such as 4,1,1,1, or a file of them.
+    #[arg(long, value_name = "LIST|FILE")]
+    pub load: Option<String>,
 }
 
 /// One of the two matrices of a QAPLIB file.

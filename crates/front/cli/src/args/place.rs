@@ -1,13 +1,14 @@
 //! `seatmap place`, as typed.
 
 use clap::{Args, ValueEnum};
+use seatmap_machine::CoreKind;
 use seatmap_os::{CpuList, CpuListError};
 use seatmap_place::{Level, Weight};
 use seatmap_plan::Objective;
 use std::path::PathBuf;
 
 /// What makes no sense for a QAPLIB instance, which has neither machine nor pattern.
-const OF_PATTERNS: [&str; 17] = [
+const OF_PATTERNS: [&str; 22] = [
     "on",
     "packet",
     "rounds",
@@ -25,6 +26,11 @@ const OF_PATTERNS: [&str; 17] = [
     "html",
     "svg",
     "before",
+    "load",
+    "load_ns",
+    "kind",
+    "equal_kind",
+    "prefer",
 ];
 
 /// What the heaviest edge sends in the simulator where nobody says: four of the Cell's largest transfers.
@@ -56,9 +62,15 @@ pub struct Place {
     /// How often all messages are sent, for --objective simulated [default: 4].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub rounds: Option<u32>,
-    /// What an edge of the pattern weighs.
-    #[arg(long, default_value = "bytes")]
-    pub weight: WeightChoice,
+    /// The weight of an edge of the pattern; with --objective time always its messages [default: bytes].
+    #[arg(long, value_name = "WEIGHT")]
+    pub weight: Option<WeightChoice>,
+    /// How much each task works, in any unit: numbers such as 4,1,1,1, or a file of them; by default all work alike.
+    #[arg(long, value_name = "LIST|FILE")]
+    pub load: Option<String>,
+    /// How long a load of 1 takes on the fastest CPU, for --objective time.
+    #[arg(long, value_name = "NS", value_parser = nanoseconds)]
+    pub load_ns: Option<f64>,
     /// The CPUs that may be used, such as 0-3,8; all of the machine by default.
     #[arg(long, value_name = "LIST", value_parser = cpus)]
     pub cpus: Option<CpuList>,
@@ -74,6 +86,16 @@ pub struct Place {
     /// At most one task on each group of a level.
     #[arg(long, value_name = "GROUP")]
     pub one_per: Option<LevelChoice>,
+    /// Use only CPUs of one kind of core, on a hybrid processor.
+    #[arg(long, value_name = "KIND", conflicts_with = "equal_kind")]
+    pub kind: Option<KindChoice>,
+    /// Use only CPUs of one kind that are within 5 % of one speed, the fastest such: threads that meet at barriers want
+    /// equal seats.
+    #[arg(long)]
+    pub equal_kind: bool,
+    /// Of placements that cost the same within 1 %, choose by this.
+    #[arg(long, value_name = "WHAT")]
+    pub prefer: Option<PreferChoice>,
     /// Let each task run anywhere on the core, cache, node or package of its CPU: the plan's seats are sets of CPUs.
     #[arg(long, value_name = "GROUP")]
     pub widen: Option<LevelChoice>,
@@ -161,9 +183,22 @@ impl Place {
             let getcore = "--method getcore, which seats each task once and does not search";
             return Some(format!("--threads changes nothing with {getcore}; leave --threads out"));
         }
+        let is_timed = self.objective == ObjectiveChoice::Time;
+        if is_timed && self.weight == Some(WeightChoice::Bytes) {
+            return Some(
+                "--objective time counts messages, each with its round trip; leave --weight bytes out".to_owned(),
+            );
+        }
         let is_simulated = self.objective == ObjectiveChoice::Simulated;
         let is_pizza = self.method == MethodChoice::Pizza;
         let given = [
+            ("--load-ns", self.load_ns.is_some() && !is_timed, "--objective time"),
+            (
+                "--load",
+                self.load.is_some() && !is_timed && self.prefer.is_none(),
+                "--objective time or --prefer big-cache",
+            ),
+            ("--prefer", self.prefer.is_some() && is_simulated, "another objective"),
             ("--packet", self.packet.is_some() && !is_simulated, "--objective simulated"),
             ("--rounds", self.rounds.is_some() && !is_simulated, "--objective simulated"),
             ("--sections", self.sections.is_some() && !is_pizza, "--method pizza"),
@@ -182,6 +217,33 @@ pub enum ObjectiveChoice {
     Congestion,
     /// The time of the pattern's messages on the simulated machine; needs a model.
     Simulated,
+    /// The time of the slowest seat: its work at the speed of its CPU, and its messages.
+    Time,
+}
+
+/// A kind of core of a hybrid processor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum KindChoice {
+    /// The fast cores.
+    Performance,
+    /// The small cores.
+    Efficiency,
+}
+
+impl From<KindChoice> for CoreKind {
+    fn from(choice: KindChoice) -> Self {
+        match choice {
+            KindChoice::Performance => CoreKind::Performance,
+            KindChoice::Efficiency => CoreKind::Efficiency,
+        }
+    }
+}
+
+/// The choice between placements that cost the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum PreferChoice {
+    /// The tasks with the most cache_bytes, or with the largest loads, on the CPUs with the biggest L3.
+    BigCache,
 }
 
 /// What is drawn before a plan.
@@ -238,6 +300,7 @@ impl From<ObjectiveChoice> for Objective {
             ObjectiveChoice::Distance => Objective::Distance,
             ObjectiveChoice::Congestion => Objective::Congestion,
             ObjectiveChoice::Simulated => Objective::Simulated,
+            ObjectiveChoice::Time => Objective::Time,
         }
     }
 }
@@ -271,6 +334,11 @@ fn cpus(text: &str) -> Result<CpuList, CpuListError> {
 fn fix(text: &str) -> Result<(usize, u32), String> {
     let parsed = text.split_once('=').and_then(|(task, cpu)| Some((task.parse().ok()?, cpu.parse().ok()?)));
     parsed.ok_or_else(|| "write TASK=CPU, such as 0=4".to_owned())
+}
+
+fn nanoseconds(text: &str) -> Result<f64, String> {
+    let number = text.parse::<f64>().ok().filter(|ns| (0.0..=1e15).contains(ns));
+    number.ok_or_else(|| "write nanoseconds, such as 5000".to_owned())
 }
 
 fn seconds(text: &str) -> Result<f64, String> {

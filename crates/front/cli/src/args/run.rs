@@ -1,7 +1,7 @@
 //! `seatmap run`, as typed.
 
 use clap::{ArgGroup, Args, ValueEnum};
-use seatmap_launch::Wish;
+use seatmap_launch::MemoryWish;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -43,7 +43,7 @@ pub struct Run {
     /// Where memory comes from, set before the program's first instruction: local, node:LIST, interleave[:LIST],
     /// weighted[:LIST] (Linux 6.9), or plan: for each thread the nodes that the plan gives to its task.
     #[arg(long, value_name = "WHERE")]
-    pub memory: Option<Wish>,
+    pub memory: Option<MemoryWish>,
     /// Ask the kernel on which NUMA nodes the pages are: when a process ends, and each SECONDS while it runs (1 if left
     /// out).
     #[arg(long, value_name = "SECONDS", require_equals = true, num_args = 0..=1, default_missing_value = "1",

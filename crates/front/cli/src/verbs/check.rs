@@ -6,6 +6,7 @@ use crate::interrupt::Interrupt;
 use crate::output::{self, Destination};
 use crate::{input, place, plan_input, view};
 use seatmap_machine::Topology;
+use seatmap_os::root::Root;
 use seatmap_report::terminal::Colour;
 use seatmap_watch::judge::told::{Judged, changes};
 use seatmap_watch::seating::FORMAT;
@@ -54,7 +55,7 @@ fn topology() -> Result<Topology, CliError> {
     seatmap_host::topology::of_host().map_err(CliError::work)
 }
 
-/// What to check, against what, and where the result goes.
+/// A check: the programs, the rules, and the place for the result.
 struct Checker<'a> {
     typed: &'a Check,
     file: Option<Destination>,
@@ -77,7 +78,10 @@ impl Checker<'_> {
     }
 
     fn judged<'s>(&self, seating: &'s Seating) -> Judged<'s> {
-        Judged::new(seating, &self.topology, &self.asked)
+        let wants_shown = self.asked.expected.is_none() && self.asked.rules.is_empty();
+        let shown = wants_shown.then(|| Expected::shown(&Root::new("/"), seating)).flatten();
+        let asked = Asked { expected: shown.or_else(|| self.asked.expected.clone()), ..self.asked.clone() };
+        Judged::new(seating, &self.topology, &asked)
     }
 
     fn once(&self) -> Result<(), CliError> {

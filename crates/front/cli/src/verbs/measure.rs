@@ -3,6 +3,7 @@
 mod kept;
 mod past;
 mod source;
+mod speed;
 
 use crate::args::{ColourChoice, Measure};
 use crate::error::CliError;
@@ -36,7 +37,8 @@ pub fn run(typed: Measure, colour: ColourChoice) -> Result<(), CliError> {
     let kept = Kept::at(&typed, &source)?;
     // Comes first, because a program that sees a journal may ask its run to stop.
     let interrupt = Interrupt::listen()?;
-    let (profile, journal) = match &source {
+    source.check_speed(typed.speed)?;
+    let (mut profile, journal) = match &source {
         Source::Host { topology, pus } => {
             let _claim = claim(&interrupt)?;
             let before = CpuTime::now();
@@ -62,6 +64,9 @@ pub fn run(typed: Measure, colour: ColourChoice) -> Result<(), CliError> {
             (filled(source::replayed_profile(profile), survey), journal)
         }
     };
+    if let (true, Source::Host { pus, .. }) = (typed.speed, &source) {
+        profile.speed = Some(speed::measure(pus, &typed, &interrupt)?);
+    }
     if let Some(page) = &page {
         let simulated = match &source {
             Source::Simulated { model, .. } => Some(Model::Coherent(Arc::clone(model))),

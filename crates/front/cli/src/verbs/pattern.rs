@@ -25,7 +25,9 @@ pub fn run(typed: Pattern) -> Result<(), CliError> {
 }
 
 fn read(source: &PatternSource) -> Result<seatmap_pattern::Pattern, CliError> {
-    pattern_input::pattern_of(&source.pattern, source.matrix.map(Into::into))
+    let mut pattern = pattern_input::pattern_of(&source.pattern, source.matrix.map(Into::into))?;
+    pattern_input::give_loads(&mut pattern, source.load.as_deref())?;
+    Ok(pattern)
 }
 
 /// How a pattern becomes a file.

@@ -4,7 +4,7 @@ mod remarks;
 mod runs;
 mod smt;
 
-use crate::args::{BeforeChoice, MethodChoice, ObjectiveChoice, Place};
+use crate::args::{BeforeChoice, MethodChoice, ObjectiveChoice, Place, PreferChoice};
 use crate::error::CliError;
 use crate::output::{self, Destination};
 use crate::waiting::Waiting;
@@ -15,7 +15,7 @@ use seatmap_machine::{Profile, Square};
 use seatmap_pattern::Pattern;
 use seatmap_place::search::{Limit, Qap};
 use seatmap_place::typical::DRAWN;
-use seatmap_place::{Answer, Method, Request};
+use seatmap_place::{Answer, Method, PlaceError, Request, Weight};
 use seatmap_plan::Plan;
 use seatmap_report::floor::{self, Comparison, Seating};
 use seatmap_report::{html, placement};
@@ -40,12 +40,14 @@ pub fn run(typed: &Place) -> Result<(), CliError> {
     if wanting_stdout + usize::from(typed.json) > 1 {
         return Err(CliError::input("only one of --json, -o -, --html - and --svg - can have stdout"));
     }
-    let pattern = pattern_input::pattern(typed.pattern.as_deref().unwrap_or_default())?;
+    let mut pattern = pattern_input::pattern(typed.pattern.as_deref().unwrap_or_default())?;
+    pattern_input::give_loads(&mut pattern, typed.load.as_deref())?;
+    pattern.load_ns = typed.load_ns.or(pattern.load_ns);
     let machine = input::machine(&typed.on)?;
     let profile = input::profile_of(&machine)?;
     let began = Instant::now();
     let waiting = Waiting::new("searching", typed.kicks.is_none().then_some(typed.seconds));
-    let request = request(typed, &profile, &pattern);
+    let request = request(typed, &profile, &pattern).map_err(CliError::input)?;
     let answer = match typed.objective {
         ObjectiveChoice::Simulated => runs::judged(typed, &machine, &pattern, |judge| request.place_by(judge))?,
         _ => request.place().map_err(CliError::input)?,
@@ -75,10 +77,11 @@ pub fn run(typed: &Place) -> Result<(), CliError> {
     printed.map_or(Ok(()), |printed| output::print(&printed))
 }
 
-fn request<'a>(typed: &Place, profile: &'a Profile, pattern: &'a Pattern) -> Request<'a> {
+fn request<'a>(typed: &Place, profile: &'a Profile, pattern: &'a Pattern) -> Result<Request<'a>, PlaceError> {
     let mut request = Request::new(profile, pattern);
     request.objective = typed.objective.into();
-    request.weight = typed.weight.into();
+    request.weight = typed.weight.map_or(Weight::Bytes, Into::into);
+    request.prefers_cache = typed.prefer == Some(PreferChoice::BigCache);
     request.cpus = typed.cpus.as_ref().map(|cpus| cpus.0.clone());
     request.fixed.clone_from(&typed.fix);
     request.method = match typed.method {
@@ -91,9 +94,13 @@ fn request<'a>(typed: &Place, profile: &'a Profile, pattern: &'a Pattern) -> Req
     request.homes = typed.homes || request.method == Method::GetCore;
     request.threads = typed.threads();
     request.seed = typed.seed;
-    request.one_per = smt::one_per(typed, &request);
+    if let Some(kind) = typed.kind {
+        request.only(kind.into())?;
+    }
+    let have_cores = typed.equal_kind && request.only_equal()?;
+    request.one_per = smt::one_per(typed, &request, have_cores);
     request.limit = smt::limit(typed, &request);
-    request
+    Ok(request)
 }
 
 /// The machine before and after; links carry what a run counted, where runs judge.

@@ -10,8 +10,8 @@ use crate::{place, plan_input, stdio};
 use seatmap_launch::front::{self, Link, Side};
 use seatmap_launch::rule::Who;
 use seatmap_launch::{
-    Behind, Beyond, Ending, Launch, LaunchError, Memory, Options, Program, Report, Rule, Seating, Seats, asks, attach,
-    sets,
+    Behind, Beyond, Ending, Launch, LaunchError, Options, Program, ProgramMemory, Report, Rule, Seating, Seats, asks,
+    attach, sets,
 };
 use seatmap_machine::Topology;
 use seatmap_os::cpus::Cpus;
@@ -56,7 +56,7 @@ pub fn run(typed: &Run) -> Result<(), CliError> {
 fn supervise(
     typed: &Run,
     program: &Program,
-    (seating, memory): (Seating, Option<Memory>),
+    (seating, memory): (Seating, Option<ProgramMemory>),
     mut link: Link,
     files: &Files,
 ) -> Result<(), CliError> {

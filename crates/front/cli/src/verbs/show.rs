@@ -4,7 +4,7 @@ use crate::args::{ColourChoice, OrderChoice, Show};
 use crate::error::CliError;
 use crate::output::{self, Destination};
 use crate::{input, view};
-use seatmap_machine::{Origin, Profile};
+use seatmap_machine::{Origin, Profile, SeatSpeed};
 use seatmap_measure::classes::{self, DistanceClass};
 use seatmap_measure::findings::{self, Finding};
 use seatmap_report::counted;
@@ -76,6 +76,17 @@ struct Document<'a> {
     star_r2: Option<f64>,
     pair_view_empty: Option<bool>,
     findings: Vec<Told>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    speed: Option<Speed<'a>>,
+}
+
+/// How fast the PUs are.
+#[derive(Serialize)]
+struct Speed<'a> {
+    /// How far the slowest is behind the fastest.
+    spread: f64,
+    #[serde(flatten)]
+    of_pus: &'a SeatSpeed,
 }
 
 /// A finding, and the same in words.
@@ -98,6 +109,7 @@ fn json(profile: &Profile) -> Document<'_> {
         residual_ns: model.map(|model| model.residual_ns),
         star_r2: model.and_then(|model| model.star_r2),
         pair_view_empty: model.map(|model| model.pair_view_empty),
+        speed: profile.speed.as_ref().map(|of_pus| Speed { spread: of_pus.spread(), of_pus }),
         findings: found.into_iter().map(|finding| Told { text: finding.to_string(), finding }).collect(),
     }
 }

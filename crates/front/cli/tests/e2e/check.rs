@@ -4,6 +4,7 @@ mod faults;
 mod groups;
 mod healthy;
 mod seen;
+mod shown;
 mod usage;
 mod watching;
 

@@ -268,7 +268,7 @@ fn numactl_seats_each_process_and_its_memory() {
         return;
     }
     a_script_seats_each_process("numactl");
-    let node = seatmap_os::mempolicy::Nodes::read(&seatmap_os::Root::new("/")).usable().first().unwrap();
+    let node = seatmap_os::mempolicy::MemoryNodes::read(&seatmap_os::Root::new("/")).usable().first().unwrap();
     let (place, cpu) = (Place::new(), seatmap_os::affinity::current().unwrap()[0]);
     let start = r#"{"format":"seatmap-plan/1","machine":"here""#;
     place.file("plan.json", format!("{start},\"placement\":[{cpu}],\"memory\":[[{node}]]}}"));

@@ -59,7 +59,7 @@ impl<'a> Comparison<'a> {
             parts: parts(pattern),
             objective: match plan.objective {
                 Some(Objective::Congestion) => "weight on the most loaded link",
-                Some(Objective::Simulated | Objective::Measured) => "time, ns",
+                Some(Objective::Simulated | Objective::Measured | Objective::Time) => "time, ns",
                 _ => "weight x distance, ns",
             },
             weight: "byte",

@@ -27,6 +27,7 @@ pub fn page(profile: &Profile, options: &DrawOptions, neighbours_of: Option<u32>
         ("Groups, round trip in ns", groups(profile, digits, options)),
         ("What is odd", found),
         ("What the pair view holds", wrap(&about::information(profile), options.width, 2)),
+        ("Speed, 1 is the fastest CPU", speed(profile, options)),
         ("Under load, round trip in ns", loaded(profile, digits)),
     ];
     let titled = |(title, body): (&str, String)| match body.is_empty() {
@@ -122,6 +123,22 @@ fn groups(profile: &Profile, digits: Digits, options: &DrawOptions) -> String {
     };
     let rows: Vec<Vec<String>> = model.groups.iter().enumerate().map(line).collect();
     table(&[Align::Right, Align::Left, Align::Left, Align::Left], &rows)
+}
+
+fn speed(profile: &Profile, options: &DrawOptions) -> String {
+    let Some(speed) = &profile.speed else { return String::new() };
+    let told = wrap(&crate::speed::sentence(speed), options.width, 2);
+    let classes = crate::speed::classes(profile);
+    if classes.is_empty() {
+        return told;
+    }
+    let head = ["", "CPUs", "alone", if speed.together.is_some() { "together" } else { "" }].map(String::from).to_vec();
+    let cut = |mut row: Vec<String>| {
+        row[1] = super::caption::cut(&row[1], options.width / 2);
+        row
+    };
+    let rows: Vec<Vec<String>> = std::iter::once(head).chain(classes.iter().map(|class| cut(class.row()))).collect();
+    table(&[Align::Left, Align::Left, Align::Right, Align::Right], &rows) + &told
 }
 
 fn loaded(profile: &Profile, digits: Digits) -> String {

@@ -28,7 +28,11 @@ pub fn check(written: &Written) -> Result<(), Flaw> {
     for class in Class::ALL {
         check_class(written, class)?;
     }
-    check_home(written)
+    check_home(written)?;
+    match written.speed.as_ref().and_then(|speed| speed.flaw(&written.topology)) {
+        Some((key, problem)) => Err(Flaw { key, problem }),
+        None => Ok(()),
+    }
 }
 
 fn check_head(written: &Written) -> Result<(), Flaw> {
@@ -66,6 +70,7 @@ fn check_shape(shape: &Shape) -> Result<(), Flaw> {
         let cores = shape.cores_per_package();
         return flaw("topology.numa_nodes_per_package", format!("does not divide the {cores} cores of a package"));
     }
+    check_caches(shape)?;
     let Some(hybrid) = &shape.hybrid else { return Ok(()) };
     if shape.cores_per_cluster.get() > 1 {
         return flaw("topology.cores_per_cluster", "on a hybrid processor only efficiency cores come in clusters");
@@ -74,6 +79,32 @@ fn check_shape(shape: &Shape) -> Result<(), Flaw> {
         0 => Ok(()),
         _ => flaw("topology.hybrid.efficiency_cores_per_cluster", "does not divide the efficiency cores of an L3"),
     }
+}
+
+/// The largest cache accepted, a terabyte.
+const MAX_CACHE_BYTES: u64 = 1 << 40;
+
+fn check_caches(shape: &Shape) -> Result<(), Flaw> {
+    let l3s = u64::from(shape.l3_total());
+    if !matches!(shape.l3_bytes.len() as u64, 0 | 1) && shape.l3_bytes.len() as u64 != l3s {
+        let given = shape.l3_bytes.len();
+        return flaw(
+            "topology.l3_bytes",
+            format!("has {given} entries for {l3s} L3s; give one for all, or one for each"),
+        );
+    }
+    let efficiency = shape.hybrid.as_ref().and_then(|hybrid| hybrid.efficiency_l2_bytes);
+    let sizes = shape
+        .l3_bytes
+        .iter()
+        .map(|bytes| ("l3_bytes", bytes))
+        .chain(shape.l2_bytes.iter().map(|bytes| ("l2_bytes", bytes)));
+    for (key, bytes) in sizes.chain(efficiency.iter().map(|bytes| ("hybrid.efficiency_l2_bytes", bytes))) {
+        if !(1..=MAX_CACHE_BYTES).contains(bytes) {
+            return flaw(format!("topology.{key}"), format!("{bytes} bytes are not between 1 and {MAX_CACHE_BYTES}"));
+        }
+    }
+    Ok(())
 }
 
 /// A class must have a figure where the machine has such pairs, and only there; farther than what is inside it.

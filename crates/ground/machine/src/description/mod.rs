@@ -9,6 +9,7 @@
 //! | [`shape`] | `[topology]`: how many of what in what, and how the OS numbers them |
 //! | [`class`] | the distance classes, from SMT siblings to other packages |
 //! | [`distances`], [`parameter`] | `[distance]`: one sourced figure a class |
+//! | [`speed`] | `[speed]`: how fast the cores of a kind, or at an L3, are |
 //! | [`home`] | `[home]`: what a line's home adds for those far from it |
 //! | [`error`] | why a description was refused, and where |
 //!
@@ -40,6 +41,7 @@ pub mod parameter;
 mod predict;
 mod seat;
 pub mod shape;
+pub mod speed;
 
 pub use class::Class;
 pub use distances::Distances;
@@ -47,6 +49,7 @@ pub use error::DescriptionError;
 pub use home::Home;
 pub use parameter::{Basis, Parameter};
 pub use shape::{Hybrid, Numbering, Shape};
+pub use speed::{RelativeSpeed, Speeds};
 
 use crate::Profile;
 use serde::{Deserialize, Serialize};
@@ -78,6 +81,8 @@ struct Written {
     distance: Distances,
     #[serde(skip_serializing_if = "Option::is_none")]
     home: Option<Home>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    speed: Option<Speeds>,
 }
 
 impl Description {

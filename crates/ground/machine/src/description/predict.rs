@@ -52,6 +52,7 @@ pub fn profile(written: &Written) -> Profile {
     let mut profile = Profile::new(&written.name, origin, topology);
     profile.core_distance = Some(CoreDistance::imported(pus, median_ns));
     profile.home_model = Some(home_model);
+    profile.speed = written.speed.as_ref().map(|speed| speed.of_pus(&profile.topology.pus));
     profile
 }
 

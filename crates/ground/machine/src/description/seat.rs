@@ -69,6 +69,11 @@ fn threads(shape: &Shape, core: u32) -> impl Iterator<Item = Seat> + use<> {
         numa: Some(core / cores_per_node),
         package: Some(die / shape.dies_per_package),
         kind,
+        l2_bytes: match (&shape.hybrid, kind) {
+            (Some(hybrid), Some(CoreKind::Efficiency)) => hybrid.efficiency_l2_bytes,
+            _ => shape.l2_bytes,
+        },
+        l3_bytes: shape.l3_bytes.get(if shape.l3_bytes.len() > 1 { l3 as usize } else { 0 }).copied(),
         ..Pu::default()
     };
     (0..threads).map(move |smt| Seat { pu: Pu { smt: Some(smt), ..pu.clone() }, cluster })

@@ -36,6 +36,12 @@ pub struct Shape {
     /// The order in which OS indices are given to PUs.
     #[serde(default)]
     pub numbering: Numbering,
+    /// The size of each L2, in bytes; of the performance cores on a hybrid processor.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub l2_bytes: Option<u64>,
+    /// The size of the L3s, in bytes: one figure for all, or one for each in their order; empty where it is not given.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub l3_bytes: Vec<u64>,
     /// Efficiency cores beside the others.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hybrid: Option<Hybrid>,
@@ -60,6 +66,9 @@ pub struct Hybrid {
     pub efficiency_cores_per_l3: NonZeroU32,
     /// Efficiency cores that share an L2.
     pub efficiency_cores_per_cluster: NonZeroU32,
+    /// The size of an efficiency cluster's L2, in bytes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub efficiency_l2_bytes: Option<u64>,
 }
 
 fn one() -> NonZeroU32 {

@@ -38,6 +38,7 @@ fn full_profile() -> Profile {
         home_model: Some(full_home_model()),
         loaded: vec![Loaded { pairs: 1, median_ns: 90.0, p10_ns: 80.0, p90_ns: 120.5, draws: 4, samples: 128 }],
         loaded_seed: Some(1),
+        speed: Some(full_speed()),
     }
 }
 
@@ -61,6 +62,17 @@ fn full_environment() -> Environment {
     }
 }
 
+fn full_speed() -> SeatSpeed {
+    let work = WorkTimes {
+        rounds: 9,
+        alone_p10_ns: vec![1e6, 2e6],
+        alone_median_ns: vec![1.1e6, 2.2e6],
+        together_p10_ns: vec![1.2e6, 2.0e6],
+        together_median_ns: vec![1.3e6, 2.2e6],
+    };
+    SeatSpeed::of(vec![0, 4], work)
+}
+
 fn full_pu(os: u32, kind: CoreKind) -> Pu {
     Pu {
         os,
@@ -75,6 +87,9 @@ fn full_pu(os: u32, kind: CoreKind) -> Pu {
         cluster: Some(0),
         book: Some(0),
         drawer: Some(0),
+        l2_bytes: Some(1 << 20),
+        l3_bytes: Some(32 << 20),
+        priority: Some(196),
     }
 }
 

@@ -45,6 +45,7 @@ fn topology(shape: &Shape) -> Topology {
             cluster: if_known(7, core / (2 * cores)),
             book: if_known(8, core / (2 * per_package)),
             drawer: if_known(9, core / (4 * per_package)),
+            ..Pu::default()
         }
     };
     Topology { pus: (0..all_cores * threads).map(pu).collect() }

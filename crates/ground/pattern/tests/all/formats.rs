@@ -23,6 +23,9 @@ fn full() -> Pattern {
         tasks: 2,
         names: vec!["left".into(), "right".into()],
         edges: vec![Edge { from: 0, to: 1, bytes: 4096.0, messages: 2.5 }],
+        loads: vec![2.0, 1.0],
+        load_ns: Some(1500.0),
+        cache_bytes: vec![1 << 20, 0],
     }
 }
 

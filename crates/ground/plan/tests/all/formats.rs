@@ -57,6 +57,9 @@ fn pu(os: u32, kind: CoreKind) -> Pu {
         cluster: Some(0),
         book: Some(0),
         drawer: Some(0),
+        l2_bytes: Some(1 << 20),
+        l3_bytes: Some(32 << 20),
+        priority: Some(196),
     }
 }
 
@@ -78,7 +81,8 @@ fn plans_have_the_keys_of_the_schema_and_no_others() {
 fn every_objective_and_a_sparse_plan_are_valid() {
     assert_valid(&serde_json::to_value(Plan::new("desk", vec![3])).unwrap());
     assert_valid(&json!({ "format": FORMAT, "machine": "desk", "placement": [3, 1] }));
-    for objective in [Objective::Distance, Objective::Congestion, Objective::Simulated, Objective::Measured] {
+    use Objective::{Congestion, Distance, Measured, Simulated, Time};
+    for objective in [Distance, Congestion, Simulated, Measured, Time] {
         let plan = Plan { objective: Some(objective), ..full() };
         assert_valid(&serde_json::to_value(plan).unwrap());
     }

@@ -22,8 +22,8 @@ fn figure() -> impl Strategy<Value = f64> {
 }
 
 fn objective() -> impl Strategy<Value = Option<Objective>> {
-    use Objective::{Congestion, Distance, Measured, Simulated};
-    prop::option::of(prop::sample::select(vec![Distance, Congestion, Simulated, Measured]))
+    use Objective::{Congestion, Distance, Measured, Simulated, Time};
+    prop::option::of(prop::sample::select(vec![Distance, Congestion, Simulated, Measured, Time]))
 }
 
 prop_compose! {

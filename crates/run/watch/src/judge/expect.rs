@@ -19,6 +19,9 @@ pub(super) fn judge(facts: &Facts) -> Vec<Finding> {
     let pairs = facts.seated(expected);
     let mut found = elsewhere(&pairs);
     found.extend(impossible(facts, &pairs));
+    if expected.is_shown {
+        return found;
+    }
     found.extend(without_seat(facts, expected, &pairs));
     found.extend(without_thread(expected, &pairs));
     found

@@ -6,11 +6,18 @@ use seatmap_machine::{CoreKind, Pu, Topology};
 use seatmap_os::{CpuSet, Tid};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-/// The share of one CPU that makes a thread a busy one: time on a CPU and time waiting for one.
-pub const BUSY_PERCENT: f64 = 20.0;
+/// The share of the time on a CPU that makes a thread a busy one.
+const RUNS_PERCENT: f64 = 20.0;
+
+/// The share of the time on a CPU or waiting for one that does so as well. It is larger, as a thread that wakes up
+/// often and runs briefly waits each time on a busy computer.
+const WANTS_PERCENT: f64 = 80.0;
 
 /// The share of its time up to which a CPU counts as idle. A lightly used one can take a thread as well.
 pub const IDLE_PERCENT: f64 = 20.0;
+
+/// The difference in age below which numbers tell the order of creation: some ticks of the clock and a slow look.
+const SAME_AGE_S: f64 = 0.05;
 
 /// The seating, and what each rule asks of it.
 pub(crate) struct Facts<'a> {
@@ -45,7 +52,7 @@ impl Sitter<'_> {
     }
 
     pub fn is_busy(&self) -> bool {
-        self.wanted_percent() >= BUSY_PERCENT
+        self.thread.run_percent >= RUNS_PERCENT || self.wanted_percent() >= WANTS_PERCENT
     }
 
     /// The one CPU that it may run on.
@@ -86,8 +93,8 @@ impl<'a> Facts<'a> {
         fits.map(|(sitter, _)| sitter.tid()).collect()
     }
 
-    /// Each thread with the seat that is meant for it. By number where the file has numbers that live; by name where each
-    /// task has a name and one thread bears it on the task's own seat; else in order of creation.
+    /// Each thread with the seat that is meant for it. By number where the file has numbers that live; by name where
+    /// each task has a name and one thread bears it on the task's own seat; else in order of creation.
     pub fn seated<'e>(&self, expected: &'e Expected) -> Vec<(&Sitter<'a>, &'e ExpectedSeat)> {
         let by_number = self.by_number(expected);
         if !by_number.is_empty() {
@@ -117,10 +124,13 @@ impl<'a> Facts<'a> {
         expected.seats.iter().map(one).collect()
     }
 
-    /// The threads in order of creation over all processes. Those of one tick of the clock go by number.
+    /// The threads in order of creation over all processes. Ages are read one after the other, so that those of threads
+    /// created one after the other say little: these go by number.
     pub fn in_order(&self) -> Vec<&Sitter<'a>> {
         let mut sitters: Vec<&Sitter> = self.sitters.iter().collect();
-        sitters.sort_by_key(|sitter| (std::cmp::Reverse((sitter.thread.age_s * 100.0).round() as u64), sitter.tid()));
+        sitters.sort_by(|a, b| b.thread.age_s.total_cmp(&a.thread.age_s));
+        let are_close = |a: &&Sitter, b: &&Sitter| a.thread.age_s - b.thread.age_s < SAME_AGE_S;
+        sitters.chunk_by_mut(are_close).for_each(|chunk| chunk.sort_by_key(|sitter| sitter.tid()));
         sitters
     }
 
@@ -256,12 +266,12 @@ mod tests {
     fn threads_go_in_order_of_creation() {
         let made = Made::new(2).thread(7, 7, "0").thread(7, 5, "0").thread(9, 9, "0");
         let mut made = made;
-        for (at, age_s) in [30.0, 29.5, 40.0].into_iter().enumerate() {
-            made.seating.threads[at].age_s = age_s;
-        }
-        let facts = made.facts();
-        let tids: Vec<Tid> = facts.in_order().iter().map(|sitter| sitter.tid()).collect();
-        assert_eq!(tids, [9, 7, 5]);
+        let mut order = |ages: [f64; 3]| {
+            made.seating.threads.iter_mut().zip(ages).for_each(|(thread, age_s)| thread.age_s = age_s);
+            made.facts().in_order().iter().map(|sitter| sitter.tid()).collect::<Vec<Tid>>()
+        };
+        assert_eq!(order([30.0, 29.5, 40.0]), [9, 7, 5]);
+        assert_eq!(order([30.0, 29.99, 40.0]), [9, 5, 7], "created together");
     }
 
     #[test]

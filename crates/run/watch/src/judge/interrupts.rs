@@ -10,8 +10,8 @@ use seatmap_os::CpuSet;
 /// The interrupts a second from which they are worth a word.
 const SOME_PER_SECOND: f64 = 10.0;
 
-/// Interrupts on the one CPU of a busy, bound thread. A network card's queue beside its reader is a good plan, so this is
-/// wrong only for a thread that was to be left alone: on an isolated CPU, or with a real-time policy.
+/// Interrupts on the one CPU of a busy, bound thread. A network card's queue beside its reader is a good plan, so this
+/// is wrong only for a thread that was to be left alone: on an isolated CPU, or with a real-time policy.
 pub(super) fn usual(facts: &Facts) -> Vec<Finding> {
     let no_hz_full = CpuSet::of_list(&facts.seating.kernel.no_hz_full).unwrap_or_default();
     let quiet = facts.isolated.with(&no_hz_full);

@@ -6,7 +6,8 @@ use crate::rule::Rule;
 use seatmap_machine::CoreKind;
 use seatmap_os::CpuSet;
 
-/// Busy threads that are bound to efficiency cores while performance cores idle. Work that was made to yield is not meant.
+/// Busy threads that are bound to efficiency cores while performance cores idle. Work that was made to yield is not
+/// meant.
 pub(super) fn slow(facts: &Facts) -> Vec<Finding> {
     let slow = facts.of_kind(CoreKind::Efficiency);
     let yields = |sitter: &Sitter| sitter.thread.nice > 0 || ["batch", "idle"].contains(&sitter.thread.policy.as_str());

@@ -5,8 +5,8 @@ use crate::finding::Finding;
 use seatmap_os::{CpuSet, Tid};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// CPUs to which threads of several programs are bound, each thread to one CPU. Processes with a common ancestor among the
-/// chosen ones are one program.
+/// CPUs to which threads of several programs are bound, each thread to one CPU. Processes with a common ancestor among
+/// the chosen ones are one program.
 pub(super) fn judge(facts: &Facts) -> Vec<Finding> {
     let mut shared: BTreeMap<Vec<Tid>, Vec<(u32, Vec<&Sitter>)>> = BTreeMap::new();
     for (cpu, sitters) in seated(facts) {

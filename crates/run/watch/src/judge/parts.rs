@@ -29,8 +29,8 @@ pub(super) fn same(facts: &Facts, level: Level) -> Vec<Finding> {
     distinct(facts.programs().filter_map(of_program).collect())
 }
 
-/// The confined threads of a program divided evenly over all parts that it may use. Processes with a common ancestor are
-/// one program, so that the ranks of a job count together.
+/// The confined threads of a program divided evenly over all parts that it may use. Processes with a common ancestor
+/// are one program, so that the ranks of a job count together.
 pub(super) fn spread(facts: &Facts, level: Level) -> Vec<Finding> {
     let mut families: BTreeMap<Tid, Vec<&Sitter>> = BTreeMap::new();
     facts.sitters.iter().for_each(|one| families.entry(facts.family(one.thread.pid)).or_default().push(one));
@@ -75,7 +75,7 @@ fn unknown(rule: &str, level: Level) -> Finding {
     Finding::remark(rule, format!("the kernel does not say which CPUs share a {} here", level.name()))
 }
 
-/// What holds for the computer is told once.
+/// Findings about the computer are told once.
 fn distinct(mut found: Vec<Finding>) -> Vec<Finding> {
     found.dedup();
     found

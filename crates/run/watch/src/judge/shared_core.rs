@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 /// The share of the looks from which a thread that may move counts as sitting on a CPU.
 const SITS_PERCENT: f64 = 90.0;
 
-/// Cores with two busy threads, one of them bound there. Threads that a plan has put there are left alone: those that talk
-/// may well share a core.
+/// Cores with two busy threads, one of them bound there. Threads that a plan has put there are left alone: those that
+/// talk may well share a core.
 pub(super) fn judge(facts: &Facts) -> Vec<Finding> {
     let mut on: BTreeMap<u32, Vec<(&Sitter, u32)>> = BTreeMap::new();
     for sitter in facts.sitters.iter().filter(|sitter| sitter.is_busy() && !sitter.is_as_planned) {

@@ -9,7 +9,8 @@ use seatmap_os::CpuSet;
 const BUSY_PERCENT: f64 = 20.0;
 /// The share of its time from which the owner of a seat has to wait.
 const WAITS_PERCENT: f64 = 5.0;
-/// The share of a CPU that passes unseen where no strangers are wanted: the kernel's own threads have some work anywhere.
+/// The share of a CPU that passes unseen where no strangers are wanted: the kernel's own threads have some work
+/// anywhere.
 const SOME_PERCENT: f64 = 1.0;
 
 /// Busy strangers on the one CPU of a bound thread that has to wait for them.

@@ -29,6 +29,9 @@ pub struct Judged<'a> {
     /// The things that the rules need and that could not be seen.
     #[serde(skip)]
     pub missed: Vec<&'a Unseen>,
+    /// Whether seats or rules were asked for, so that a program can be as asked.
+    #[serde(skip)]
+    pub is_asked: bool,
 }
 
 impl<'a> Judged<'a> {
@@ -38,7 +41,8 @@ impl<'a> Judged<'a> {
         let findings = judge(seating, topology, asked);
         let missed = missed(seating, topology, asked);
         let verdict = Verdict::of(seating, &findings, &missed);
-        Judged { seating, findings, verdict, missed }
+        let is_asked = asked.expected.is_some() || !asked.rules.is_empty();
+        Judged { seating, findings, verdict, missed, is_asked }
     }
 
     /// A line for each program, then the findings, then the things that could not be seen.
@@ -79,7 +83,7 @@ impl<'a> Judged<'a> {
             }
         }
         if healthy > MOST_HEALTHY {
-            text.push_str(&format!("... and {}, as asked\n", count(healthy - MOST_HEALTHY, "more program")));
+            text.push_str(&format!("... and {}, with nothing wrong\n", count(healthy - MOST_HEALTHY, "more program")));
         }
         text
     }
@@ -98,12 +102,14 @@ impl<'a> Judged<'a> {
     fn state(&self, process: &Process, threads: &[&Thread], wrong: usize, remarks: usize) -> String {
         let concerns = |unseen: &&Unseen| unseen.pids.is_empty() || unseen.pids.contains(&process.pid);
         let is_hidden = self.missed.iter().copied().any(|unseen| concerns(&unseen));
+        let well = if self.is_asked { "as asked" } else { "nothing is wrong" };
         match (wrong, remarks) {
             (0, 0) if is_hidden || threads.iter().any(|thread| thread.mask.is_empty()) => {
-                "as asked, as far as could be seen".to_owned()
+                format!("{well}, as far as could be seen")
             }
-            (0, 0) => "all as asked".to_owned(),
-            (0, remarks) => format!("as asked, {}", count(remarks, "remark")),
+            (0, 0) if self.is_asked => "all as asked".to_owned(),
+            (0, 0) => well.to_owned(),
+            (0, remarks) => format!("{well}, {}", count(remarks, "remark")),
             (wrong, 0) => format!("{wrong} wrong"),
             (wrong, remarks) => format!("{wrong} wrong, {}", count(remarks, "remark")),
         }

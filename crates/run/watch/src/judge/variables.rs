@@ -39,8 +39,8 @@ fn asked(variable: &Variable) -> Option<CpuSet> {
     CpuSet::of_list(variable.cpus.as_deref()?).filter(|cpus| !cpus.is_empty())
 }
 
-/// A variable that no thread follows. Every program inherits the variables of OpenMP, so that they say something only of
-/// one whose several threads work.
+/// A variable that no thread follows. Every program inherits the variables of OpenMP, so that they say something only
+/// of one whose several threads work.
 fn unmet(facts: &Facts, process: &Process, variable: &Variable, sitters: &[&Sitter]) -> Option<Finding> {
     let wanted = asked(variable)?.within(&facts.allowed(process.pid));
     let busy = sitters.iter().filter(|sitter| sitter.is_busy()).count();

@@ -32,10 +32,23 @@ pub fn remember(profile: &Profile, source: &Source) {
         return;
     }
     let Some(path) = place::host_profile() else { return };
-    match keep(&path, profile) {
+    match keep(&path, &with_speeds(profile)) {
         Ok(()) => profile.core_distance.as_ref().and_then(unsteady).iter().for_each(|line| output::tell(line)),
         Err(error) => output::tell(&format!("not remembered: {error}")),
     }
+}
+
+/// The profile with the speeds that are remembered of this computer, where it has none of its own: distances are
+/// measured more often than speeds.
+fn with_speeds(profile: &Profile) -> Profile {
+    let mut with = profile.clone();
+    if with.speed.is_none()
+        && let Ok(Some(before)) = remembered::latest()
+        && remembered::of_this_computer(&before).is_ok()
+    {
+        with.speed = before.speed.filter(|speed| speed.pus.iter().all(|os| profile.topology.pu(*os).is_some()));
+    }
+    with
 }
 
 /// Writes safely: no other user can redirect this write into another file or another folder.

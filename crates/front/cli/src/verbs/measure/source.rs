@@ -114,6 +114,20 @@ impl Source {
         }
     }
 
+    /// Refuses `--speed` where no work can be timed.
+    ///
+    /// # Errors
+    /// The machine is not this computer.
+    pub fn check_speed(&self, is_wanted: bool) -> Result<(), CliError> {
+        match (is_wanted, self) {
+            (false, _) | (_, Source::Host { .. }) => Ok(()),
+            _ => Err(CliError::input(format!(
+                "--speed times work on this host, and {} is not it; its file says how fast its CPUs are ([speed])",
+                self.name()
+            ))),
+        }
+    }
+
     /// The CPUs to be measured.
     pub fn pus(&self) -> &[u32] {
         match self {
@@ -208,6 +222,7 @@ pub fn replayed_profile(of: &Profile) -> Profile {
     let mut profile = Profile::new(of.name.clone(), origin(OriginKind::Model, source), of.topology.clone());
     profile.environment = of.environment.clone();
     profile.clock = of.clock.clone();
+    profile.speed = of.speed.clone();
     profile
 }
 

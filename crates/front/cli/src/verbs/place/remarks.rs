@@ -23,7 +23,7 @@ pub(super) fn remarks(
     answer: &Answer,
     plan: &Plan,
 ) -> Result<String, CliError> {
-    let mut lines = vec![crossing(answer), channels(answer)];
+    let mut lines = vec![slowest(typed, request, answer)?, crossing(answer), channels(answer)];
     if let Some(sharing) = request.sharing(&answer.placement) {
         lines.push(cores(typed, request, answer, &sharing)?);
         lines.push(empty(&sharing));
@@ -33,6 +33,38 @@ pub(super) fn remarks(
     lines.push(loads(answer));
     lines.push(busiest(typed, machine, request, plan)?);
     Ok(lines.into_iter().flatten().map(|line| line + "\n").collect())
+}
+
+/// The work and the messages of the slowest seat, and a hint where the CPUs' speeds are not known.
+fn slowest(typed: &Place, request: &Request, answer: &Answer) -> Result<Option<String>, CliError> {
+    if typed.objective != ObjectiveChoice::Time {
+        return Ok(None);
+    }
+    let seat = request.slowest(&answer.placement).map_err(CliError::input)?;
+    let kind = request.profile.topology.pu(seat.os).and_then(|pu| pu.kind);
+    let kind = kind.map_or(String::new(), |kind| format!(", {} core", kind.word()));
+    let tasks: Vec<String> = seat.tasks.iter().take(MOST_NAMED).map(usize::to_string).collect();
+    let more = if seat.tasks.len() > MOST_NAMED { ", ..." } else { "" };
+    let what = if seat.tasks.len() == 1 { "task" } else { "tasks" };
+    let (work, messages) = (number(rounded(seat.work_ns)), number(rounded(seat.messages_ns)));
+    let speed = if request.profile.speed.is_none() {
+        " All CPUs count as equally fast: their speeds are not known ('seatmap measure --speed' measures them)."
+    } else {
+        ""
+    };
+    Ok(Some(format!(
+        "The slowest seat is CPU {}{kind} (speed {:.3}): {what} {}{more}, {work} ns of work and {messages} ns of messages.{speed}",
+        seat.os,
+        seat.speed,
+        tasks.join(", ")
+    )))
+}
+
+/// Tasks of a seat that are named.
+const MOST_NAMED: usize = 8;
+
+fn rounded(ns: f64) -> f64 {
+    (10.0 * ns).round() / 10.0
 }
 
 fn crossing(answer: &Answer) -> Option<String> {

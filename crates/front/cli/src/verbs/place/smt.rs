@@ -10,9 +10,15 @@ const PART: u32 = 5;
 /// The groups that hold at most one task each: those that the user typed, else cores where there are enough.
 /// Distances alone would put two tasks on a core, because its hardware threads are nearest to each other; no distance
 /// shows how much they slow each other down.
-pub(super) fn one_per(typed: &Place, request: &Request) -> Option<Level> {
+///
+/// A time knows how much they slow each other down, and needs no such rule; `have_cores` says that the tasks were
+/// promised equal seats with a core each.
+pub(super) fn one_per(typed: &Place, request: &Request, have_cores: bool) -> Option<Level> {
     if typed.avoid_smt || typed.one_per.is_some() {
         return typed.one_per.map(Level::from).or(Some(Level::Core));
+    }
+    if typed.objective == ObjectiveChoice::Time {
+        return (have_cores && request.smt_cores().is_some() && !typed.use_smt).then_some(Level::Core);
     }
     let has_room = request.smt_cores().is_some_and(|cores| request.pattern.tasks <= cores);
     (has_room && !typed.use_smt && !request.fixes_share_a_core()).then_some(Level::Core)

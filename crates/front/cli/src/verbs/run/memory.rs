@@ -4,18 +4,18 @@ use super::failed;
 use crate::args::Run;
 use crate::error::CliError;
 use crate::output;
-use seatmap_launch::{Memory, Wish, pages};
-use seatmap_os::mempolicy::{Nodes, PolicyError};
+use seatmap_launch::{MemoryWish, ProgramMemory, pages};
+use seatmap_os::mempolicy::{MemoryNodes, PolicyError};
 use seatmap_os::{CpuSet, Root, layout};
 use seatmap_plan::Plan;
 
 /// The memory that the user asked for, with threads on these CPUs, if this host has it. A kernel without NUMA has one
 /// place for all memory: nothing is set there, and a line says so.
-pub fn asked(typed: &Run, cpus: &CpuSet, plan: Option<&Plan>) -> Result<Option<Memory>, CliError> {
+pub fn asked(typed: &Run, cpus: &CpuSet, plan: Option<&Plan>) -> Result<Option<ProgramMemory>, CliError> {
     let Some(wish) = typed.memory.as_ref().filter(|_| typed.pid.is_empty()) else { return Ok(None) };
     let root = Root::new("/");
     let near = layout::nodes(&root, cpus);
-    let memory = wish.memory(&Nodes::read(&root), &near, plan).map_err(CliError::input)?;
+    let memory = wish.memory(&MemoryNodes::read(&root), &near, plan).map_err(CliError::input)?;
     match memory.policies().into_iter().try_for_each(|policy| policy.check()) {
         Ok(()) => Ok(Some(memory)),
         Err(error @ PolicyError::NoNuma) => {
@@ -32,8 +32,8 @@ pub fn destination(typed: &Run) -> Result<Option<Option<CpuSet>>, CliError> {
     match (&typed.memory, typed.move_pages) {
         (None, false) => Ok(None),
         (None, true) => Ok(Some(None)),
-        (Some(Wish::Nodes(nodes)), true) => {
-            Nodes::read(&Root::new("/")).check(nodes).map_err(CliError::input)?;
+        (Some(MemoryWish::Nodes(nodes)), true) => {
+            MemoryNodes::read(&Root::new("/")).check(nodes).map_err(CliError::input)?;
             Ok(Some(Some(nodes.clone())))
         }
         (Some(wish), true) => Err(CliError::input(format!(

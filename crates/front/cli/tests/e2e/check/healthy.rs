@@ -97,7 +97,7 @@ fn a_line_says_so() {
     bind_all(program.pid(), &[b]);
     let text = place.stdout(&["check", "--pid", &pid, "--seconds", "100ms"]);
     let line = text.lines().next().unwrap();
-    assert!(line.contains(&format!("({pid}): 2 threads on CPU {b}: ")) && line.contains("as asked"), "{text}");
+    assert!(line.contains(&format!("({pid}): 2 threads on CPU {b}: ")) && line.contains("nothing is wrong"), "{text}");
     let quiet = place.run(&["check", "--quiet", "--pid", &pid, "--seconds", "100ms"]);
     assert_eq!((quiet.status.code(), quiet.stdout.len(), quiet.stderr.len()), (Some(0), 0, 0));
     let options = ["--rule", "one-per-cpu", "--quiet", "--seconds", "100ms"];

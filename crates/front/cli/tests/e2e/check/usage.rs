@@ -1,4 +1,4 @@
-//! What is typed: choices, mistakes, files.
+//! The command line: choices, mistakes, files.
 
 use super::{Checked, bind_all, check, check_pid, threads};
 use crate::common::Place;

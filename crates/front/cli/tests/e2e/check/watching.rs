@@ -57,7 +57,7 @@ fn watching_ends_with_the_programs() {
     let mut command = place.command(&["check", "--pid", &program.pid().to_string(), "--seconds", "50ms"]);
     let mut child = command.args(["--watch", "100ms"]).stdout(Stdio::piped()).spawn().unwrap();
     let mut lines = BufReader::new(child.stdout.take().unwrap());
-    assert!(line(&mut lines).contains("as asked"));
+    assert!(line(&mut lines).contains("nothing is wrong"));
     program.send(libc::SIGKILL);
     program.wait();
     assert_eq!(child.wait().unwrap().code(), Some(0));

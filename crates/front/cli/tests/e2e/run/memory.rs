@@ -11,7 +11,7 @@ use std::process::{Command, Stdio};
 /// The program that touches memory, where this computer has NUMA policies; and a word about it where not.
 fn memory() -> Option<&'static str> {
     // A thread that is not main, and so has no policy of the test's.
-    if let Err(error) = seatmap_os::mempolicy::Policy::local().check() {
+    if let Err(error) = seatmap_os::mempolicy::MemoryPolicy::local().check() {
         eprintln!("skipped: {error}");
         return None;
     }
@@ -20,7 +20,7 @@ fn memory() -> Option<&'static str> {
 
 /// The node that this computer's memory can come from, the first of them.
 fn node() -> u32 {
-    let nodes = seatmap_os::mempolicy::Nodes::read(&seatmap_os::Root::new("/"));
+    let nodes = seatmap_os::mempolicy::MemoryNodes::read(&seatmap_os::Root::new("/"));
     nodes.usable().first().unwrap()
 }
 
@@ -51,7 +51,7 @@ fn plan(place: &Place) {
 fn all_threads_have_the_policy_from_the_start() {
     let Some(program) = memory() else { return };
     let (cpus, node) = (list(&two_cpus()), node());
-    let usable = seatmap_os::mempolicy::Nodes::read(&seatmap_os::Root::new("/")).usable().only() == Some(node);
+    let usable = seatmap_os::mempolicy::MemoryNodes::read(&seatmap_os::Root::new("/")).usable().only() == Some(node);
     let bind = format!("node:{node}");
     let mut wishes = vec![("local", "local".to_owned()), (&bind, format!("bind:{node}"))];
     if usable {
@@ -74,7 +74,7 @@ fn each_task_of_a_plan_has_its_own() {
     let Some(program) = memory() else { return };
     let bound = format!("bind:{}", node());
     let own = {
-        let own = std::thread::spawn(seatmap_os::mempolicy::Policy::of_caller).join().unwrap().unwrap();
+        let own = std::thread::spawn(seatmap_os::mempolicy::MemoryPolicy::of_caller).join().unwrap().unwrap();
         own.to_string()
     };
     for (what, wait) in [("", false), ("spin", false), ("sleep", true)] {

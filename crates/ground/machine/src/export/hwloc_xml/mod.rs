@@ -67,7 +67,7 @@ impl Document {
     fn object(&mut self, profile: &Profile, tree: &Tree, at: usize) {
         let node = &tree.nodes[at];
         let (object_type, kind) = node.type_and_kind();
-        let attributes = self.attributes(tree, node) + &kind;
+        let attributes = self.attributes(profile, tree, node) + &kind;
         let is_leaf = node.children.is_empty() && node.numa_nodes.is_empty();
         if is_leaf {
             return self.line(&format!("<object type=\"{object_type}\"{attributes}/>"));
@@ -83,7 +83,7 @@ impl Document {
         self.close("</object>");
     }
 
-    fn attributes(&mut self, tree: &Tree, node: &Node) -> String {
+    fn attributes(&mut self, profile: &Profile, tree: &Tree, node: &Node) -> String {
         let nodeset = tree.nodeset(node);
         let mut text = node.os_index.map(|os| format!(" os_index=\"{os}\"")).unwrap_or_default();
         text += &self.sets(node, &nodeset);
@@ -91,11 +91,12 @@ impl Document {
             let cpuset = cpuset(&node.pus);
             text += &format!(" allowed_cpuset=\"{cpuset}\" allowed_nodeset=\"{nodeset}\"");
         }
-        // hwloc wants these of a cache, and the profile does not know them: 0 is its word for that.
+        // hwloc wants these of a cache. Where the profile does not know them, 0 is hwloc's word for that.
         let depth = node.level.strip_prefix('L').and_then(|rest| rest.strip_suffix("Cache"));
         if let Some(depth) = depth {
+            let bytes = node.cache_bytes(&profile.topology).unwrap_or(0);
             text += &format!(
-                " cache_size=\"0\" depth=\"{depth}\" cache_linesize=\"0\" cache_associativity=\"0\" cache_type=\"0\""
+                " cache_size=\"{bytes}\" depth=\"{depth}\" cache_linesize=\"0\" cache_associativity=\"0\" cache_type=\"0\""
             );
         }
         text

@@ -52,6 +52,12 @@ impl Node {
         }
     }
 
+    /// The size of a cache, where its first PU has one.
+    pub(super) fn cache_bytes(&self, topology: &Topology) -> Option<u64> {
+        let pu = topology.pu(*self.pus.first()?)?;
+        if self.level == "L3Cache" { pu.l3_bytes } else { pu.l2_bytes }
+    }
+
     fn new(level: &'static str, os_index: Option<u32>, pus: Vec<u32>) -> Self {
         Node { level, os_index, pus, numa_nodes: Vec::new(), children: Vec::new() }
     }

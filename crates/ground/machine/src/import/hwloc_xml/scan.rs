@@ -137,8 +137,14 @@ impl Scan {
                 inside.package = parsed(element, "os_index", os_index)?.or(running);
             }
             "Die" => inside.die = next(&mut self.numbers.die),
-            "L3Cache" => inside.l3 = next(&mut self.numbers.l3),
-            "L2Cache" => inside.l2 = next(&mut self.numbers.l2),
+            "L3Cache" => {
+                inside.l3 = next(&mut self.numbers.l3);
+                inside.l3_bytes = cache_bytes(element)?;
+            }
+            "L2Cache" => {
+                inside.l2 = next(&mut self.numbers.l2);
+                inside.l2_bytes = cache_bytes(element)?;
+            }
             "Core" => inside.core = next(&mut self.numbers.core),
             "Group" => match attribute(element, "subtype")?.as_deref() {
                 Some("Cluster") => inside.cluster = next(&mut self.numbers.cluster),
@@ -218,6 +224,11 @@ fn topology(element: &BytesStart<'_>) -> Result<Open, String> {
         true => Ok(Open::Topology),
         false => Err(format!("this is version {} of hwloc's XML", version.chars().take(24).collect::<String>())),
     }
+}
+
+/// The size of a cache; 0 stands for an unknown size.
+fn cache_bytes(element: &BytesStart<'_>) -> Result<Option<u64>, String> {
+    Ok(parsed(element, "cache_size", |text| text.parse::<u64>().ok())?.filter(|bytes| *bytes > 0))
 }
 
 fn os_index(text: &str) -> Option<u32> {

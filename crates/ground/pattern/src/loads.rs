@@ -1,0 +1,60 @@
+//! The loads of tasks: how much each works, as people write it.
+
+use crate::edge::MAX_AMOUNT;
+use crate::import::quoted;
+use crate::words::words;
+use seatmap_document::Position;
+
+/// Why a list of loads was refused.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{place}: {problem}")]
+pub struct LoadsError {
+    /// The place of the fault.
+    pub place: Position,
+    /// The fault.
+    pub problem: String,
+}
+
+/// The loads in a text: numbers with commas or spaces between them, such as `4,1,1,1`. A `#` begins a comment that
+/// ends with the line.
+///
+/// # Errors
+/// [`LoadsError`] with the first word that is not a load.
+///
+/// ```
+/// # use seatmap_pattern::loads;
+/// assert_eq!(loads::read("4, 1 1 # the first does most\n0.5").unwrap(), [4.0, 1.0, 1.0, 0.5]);
+/// ```
+pub fn read(text: &str) -> Result<Vec<f64>, LoadsError> {
+    let blank = |line: &str| {
+        let kept = line.split('#').next().unwrap_or_default();
+        kept.replace(',', " ")
+    };
+    let plain: String = text.lines().map(|line| blank(line) + "\n").collect();
+    let load = |(place, word): (Position, &str)| {
+        let load = word.parse::<f64>().ok().filter(|load| is_load(*load));
+        let problem = || format!("{} is not a load; write a number between 0 and {MAX_AMOUNT:e}", quoted(word));
+        load.ok_or_else(|| LoadsError { place, problem: problem() })
+    };
+    words(&plain).map(load).collect()
+}
+
+/// Whether a number can be a load.
+pub(crate) fn is_load(load: f64) -> bool {
+    (0.0..=MAX_AMOUNT).contains(&load)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_that_is_no_load_is_named_with_its_place() {
+        assert_eq!(read("").unwrap(), Vec::<f64>::new());
+        let problem = |text: &str| read(text).unwrap_err().to_string();
+        assert!(problem("1,2\n 3,x").starts_with("line 2, column 4: 'x' is not a load"), "{}", problem("1,2\n 3,x"));
+        for bad in ["-1", "nan", "inf", "1e19", "1;2"] {
+            assert!(read(bad).is_err(), "{bad}");
+        }
+    }
+}

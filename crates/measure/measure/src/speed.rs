@@ -1,0 +1,133 @@
+//! How fast each PU works: a fixed piece of work, timed on each PU alone and on all of them together.
+
+use seatmap_machine::{SeatSpeed, WorkTimes};
+use seatmap_statistics::{Xoshiro, median, quantile};
+use std::ops::ControlFlow;
+
+/// A source of times for one fixed piece of work.
+pub trait Timed {
+    /// Why no time could be taken.
+    type Error;
+
+    /// The time of the work on each of these PUs at once, in nanoseconds, while all other PUs are idle.
+    ///
+    /// # Errors
+    /// The work could not be done there.
+    fn time_ns(&mut self, pus: &[u32]) -> Result<Vec<f64>, Self::Error>;
+}
+
+/// The fewest visits to a PU.
+const LEAST_ROUNDS: u32 = 9;
+/// The most where nobody asks for more.
+const USUAL_ROUNDS: u32 = 31;
+/// The visits of one kind that fit into a few seconds.
+const USUAL_VISITS: u32 = 1500;
+
+/// The rounds for this many PUs: fewer on large machines, so that it takes a few seconds everywhere.
+#[must_use]
+pub fn rounds(pus: usize) -> u32 {
+    (USUAL_VISITS / (pus.max(1) as u32)).clamp(LEAST_ROUNDS, USUAL_ROUNDS)
+}
+
+/// The speeds of PUs over this many rounds; `None` where `go_on` ended it.
+///
+/// Each round visits every PU once in a new random order, and times all of them together once in between: whatever
+/// changes while it is measured meets all PUs alike.
+///
+/// # Errors
+/// The source's.
+pub fn speeds<T: Timed>(
+    timed: &mut T,
+    pus: &[u32],
+    rounds: u32,
+    seed: u64,
+    mut go_on: impl FnMut() -> ControlFlow<()>,
+) -> Result<Option<SeatSpeed>, T::Error> {
+    let mut rng = Xoshiro::new(seed);
+    let mut order: Vec<usize> = (0..pus.len()).collect();
+    let (mut alone, mut together) = (vec![Vec::new(); pus.len()], vec![Vec::new(); pus.len()]);
+    for _ in 0..rounds {
+        rng.shuffle(&mut order);
+        for at in &order {
+            if go_on().is_break() {
+                return Ok(None);
+            }
+            alone[*at].extend(timed.time_ns(&pus[*at..=*at])?);
+        }
+        let times = timed.time_ns(pus)?;
+        together.iter_mut().zip(times).for_each(|(all, ns): (&mut Vec<f64>, f64)| all.push(ns));
+    }
+    let p10 = |times: &[Vec<f64>]| times.iter().map(|ns| quantile(ns, 0.1).unwrap_or(f64::NAN)).collect();
+    let middle = |times: &[Vec<f64>]| times.iter().map(|ns| median(ns).unwrap_or(f64::NAN)).collect();
+    let work = WorkTimes {
+        rounds,
+        alone_p10_ns: p10(&alone),
+        alone_median_ns: middle(&alone),
+        together_p10_ns: p10(&together),
+        together_median_ns: middle(&together),
+    };
+    Ok(Some(SeatSpeed::of(pus.to_vec(), work)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// PUs of known speed whose machine slows down while it is measured, and where something runs now and then.
+    struct MadeUp {
+        speed_of: Vec<f64>,
+        visits: u32,
+        rng: Xoshiro,
+    }
+
+    impl Timed for MadeUp {
+        type Error = String;
+
+        fn time_ns(&mut self, pus: &[u32]) -> Result<Vec<f64>, String> {
+            self.visits += 1;
+            let warm = 1.0 + f64::from(self.visits) / 1000.0;
+            let crowded = if pus.len() > 1 { 1.25 } else { 1.0 };
+            let time = |pu: &u32| {
+                let stolen = if self.rng.below(4) == 0 { 1.5 } else { 1.0 };
+                let speed = self.speed_of.get(*pu as usize).ok_or("no such PU")?;
+                Ok(2e6 / speed * warm * crowded * stolen)
+            };
+            pus.iter().map(time).collect()
+        }
+    }
+
+    fn made_up(speed_of: &[f64]) -> MadeUp {
+        MadeUp { speed_of: speed_of.to_vec(), visits: 0, rng: Xoshiro::new(7) }
+    }
+
+    #[test]
+    fn drift_and_interruptions_leave_equal_pus_equal() {
+        let speed = speeds(&mut made_up(&[1.0, 1.0]), &[0, 1], 31, 1, || ControlFlow::Continue(())).unwrap().unwrap();
+        assert!(!speed.differs() && speed.spread() < 0.02, "{speed:?}");
+        assert!((speed.together.unwrap()[0] - 0.8).abs() < 0.02);
+    }
+
+    #[test]
+    fn slow_pus_are_found() {
+        let speeds = speeds(&mut made_up(&[1.0, 0.6, 1.0, 0.6]), &[0, 1, 3], 31, 1, || ControlFlow::Continue(()));
+        let speed = speeds.unwrap().unwrap();
+        assert!(speed.differs() && (speed.alone_of(3).unwrap() - 0.6).abs() < 0.02, "{speed:?}");
+        assert_eq!(speed.work.unwrap().rounds, 31);
+    }
+
+    #[test]
+    fn it_ends_when_asked_and_with_the_source() {
+        let mut left = 5;
+        let mut go_on = || {
+            left -= 1;
+            if left == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        };
+        assert_eq!(speeds(&mut made_up(&[1.0; 4]), &[0, 1], 31, 1, &mut go_on), Ok(None));
+        assert!(speeds(&mut made_up(&[1.0]), &[0, 1], 9, 1, || ControlFlow::Continue(())).is_err());
+    }
+
+    #[test]
+    fn large_machines_get_fewer_rounds() {
+        assert_eq!([1, 2, 64, 192, 8192].map(rounds), [31, 31, 23, 9, 9]);
+    }
+}

@@ -1,0 +1,150 @@
+//! Seats of one kind, and seats that are equal.
+
+use crate::{Level, PlaceError, Request};
+use seatmap_machine::CoreKind;
+
+/// Speeds within this share of the fastest of them are equal seats.
+const EQUAL: f64 = 0.05;
+
+impl Request<'_> {
+    /// Leaves only PUs of one kind of core to use.
+    ///
+    /// # Errors
+    /// [`PlaceError::Unfit`]: the machine does not tell kinds, or has no such PU.
+    pub fn only(&mut self, kind: CoreKind) -> Result<(), PlaceError> {
+        let all = self.allowed_in_order()?;
+        let is_of = |os: &u32| self.kind_of(*os) == Some(kind);
+        let chosen: Vec<u32> = all.iter().copied().filter(is_of).collect();
+        if chosen.is_empty() {
+            let is_hybrid = all.iter().any(|os| self.kind_of(*os).is_some());
+            let problem =
+                if is_hybrid { "none of its CPUs here is of that kind" } else { "its CPUs are all of one kind" };
+            let (machine, kind) = (&self.profile.name, kind.word());
+            return Err(PlaceError::Unfit(format!("--kind {kind}: {problem} on {machine}; leave --kind out")));
+        }
+        self.use_only(chosen, &format!("a CPU of kind {}", kind.word()))
+    }
+
+    /// Leaves only PUs of one kind whose speeds are within 5 % of each other: the fastest such group in which every
+    /// task has a core of its own, or else a PU of its own. Returns whether each has a core.
+    ///
+    /// # Errors
+    /// [`PlaceError::Unfit`]: no group is large enough.
+    pub fn only_equal(&mut self) -> Result<bool, PlaceError> {
+        let all = self.allowed_in_order()?;
+        let groups = self.equal_groups(&all);
+        let tasks = self.pattern.tasks;
+        let fits = |by_core: bool| groups.iter().find(|group| self.seats(group, by_core) >= tasks).cloned();
+        let (chosen, has_cores) = match (fits(true), fits(false)) {
+            (Some(group), _) => (group, true),
+            (None, Some(group)) => (group, false),
+            (None, None) => {
+                let most = groups.iter().map(Vec::len).max().unwrap_or(0);
+                let (machine, most) = (&self.profile.name, format!("{most} equal CPUs at the most"));
+                return Err(PlaceError::Unfit(format!(
+                    "{tasks} tasks do not fit on equal seats: {machine} has {most}; use fewer tasks, or leave --equal-kind out"
+                )));
+            }
+        };
+        self.use_only(chosen, "one of the equal CPUs")?;
+        Ok(has_cores)
+    }
+
+    /// Groups of PUs of one kind with nearly one speed, the fastest first, each as large as it can be.
+    fn equal_groups(&self, all: &[u32]) -> Vec<Vec<u32>> {
+        let mut starts: Vec<(f64, Option<CoreKind>)> =
+            all.iter().map(|os| (self.speed_of(*os), self.kind_of(*os))).collect();
+        starts.sort_by(|a, b| b.0.total_cmp(&a.0).then(letter(a.1).cmp(&letter(b.1))));
+        starts.dedup();
+        let group = |(fastest, kind): (f64, Option<CoreKind>)| -> Vec<u32> {
+            let is_in = |os: &u32| {
+                let speed = self.speed_of(*os);
+                self.kind_of(*os) == kind && speed <= fastest && speed >= fastest * (1.0 - EQUAL)
+            };
+            all.iter().copied().filter(is_in).collect()
+        };
+        starts.into_iter().map(group).collect()
+    }
+
+    /// The seats of a group: its cores, or its PUs.
+    fn seats(&self, group: &[u32], by_core: bool) -> usize {
+        let cores = || Level::Core.groups(&self.profile.topology, group)?.into_iter().max();
+        match by_core.then(cores).flatten() {
+            Some(last) => last as usize + 1,
+            None => group.len(),
+        }
+    }
+
+    fn use_only(&mut self, chosen: Vec<u32>, what: &str) -> Result<(), PlaceError> {
+        if let Some((task, os)) = self.fixed.iter().find(|(_, os)| !chosen.contains(os)) {
+            return Err(PlaceError::Unfit(format!("task {task} is fixed on CPU {os}, which is not {what}")));
+        }
+        self.cpus = Some(chosen);
+        Ok(())
+    }
+
+    fn allowed_in_order(&self) -> Result<Vec<u32>, PlaceError> {
+        let mut all = self.allowed().ok_or_else(|| PlaceError::NoDistances(self.profile.name.clone()))?;
+        if self.cpus.is_none() {
+            all.sort_unstable();
+        }
+        Ok(all)
+    }
+
+    fn kind_of(&self, os: u32) -> Option<CoreKind> {
+        self.profile.topology.pu(os)?.kind
+    }
+
+    fn speed_of(&self, os: u32) -> f64 {
+        self.profile.speed.as_ref().and_then(|speed| speed.alone_of(os)).unwrap_or(1.0)
+    }
+}
+
+fn letter(kind: Option<CoreKind>) -> char {
+    kind.map_or('-', CoreKind::letter)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use seatmap_machine::catalog;
+    use seatmap_pattern::generate;
+
+    #[test]
+    fn one_kind_is_used_alone() {
+        let (machine, pattern) = (catalog::load("core-i9-12900k").unwrap(), generate("ring:4").unwrap());
+        let mut request = Request::new(&machine, &pattern);
+        request.only(CoreKind::Efficiency).unwrap();
+        assert_eq!(request.cpus, Some((16..24).collect()));
+        request.only(CoreKind::Performance).unwrap_err();
+        let plain = catalog::load("graviton3").unwrap();
+        let mut request = Request::new(&plain, &pattern);
+        let error = request.only(CoreKind::Performance).unwrap_err().to_string();
+        assert_eq!(error, "--kind performance: its CPUs are all of one kind on graviton3; leave --kind out");
+    }
+
+    #[test]
+    fn equal_seats_are_the_fastest_that_suffice() {
+        let machine = catalog::load("core-i9-12900k").unwrap();
+        let chosen = |tasks: usize| {
+            let pattern = generate(&format!("idle:{tasks}")).unwrap();
+            let mut request = Request::new(&machine, &pattern);
+            let has_cores = request.only_equal()?;
+            Ok::<_, PlaceError>((request.cpus.unwrap(), has_cores))
+        };
+        assert_eq!(chosen(8), Ok(((0..16).collect(), true)), "eight performance cores");
+        assert_eq!(chosen(16), Ok(((0..16).collect(), false)), "their hardware threads");
+        assert!(chosen(17).unwrap_err().to_string().contains("16 equal CPUs at the most"));
+    }
+
+    #[test]
+    fn dies_of_different_clocks_are_not_equal() {
+        let (machine, pattern) = (catalog::load("ryzen-7950x3d").unwrap(), generate("idle:8").unwrap());
+        let mut request = Request::new(&machine, &pattern);
+        assert_eq!(request.only_equal(), Ok(true));
+        assert_eq!(request.cpus, Some((8..16).chain(24..32).collect()), "the die that clocks higher");
+        request.fixed = vec![(0, 1)];
+        request.cpus = None;
+        assert!(request.only_equal().unwrap_err().to_string().contains("task 0 is fixed on CPU 1"));
+    }
+}

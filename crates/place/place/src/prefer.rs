@@ -1,0 +1,152 @@
+//! Big caches for the tasks that need them, where that costs nothing.
+
+use crate::{Level, PlaceError, Pus, Request};
+
+/// Placements within this share of each other cost the same: two measurements of one machine differ by as much.
+const TIE: f64 = 1.01;
+
+/// Tasks beyond which exchanging pairs of them takes too long.
+const MOST_TASKS: usize = 512;
+
+impl Request<'_> {
+    /// The placement with the tasks that need cache on the PUs with the biggest L3, as far as it then costs no more
+    /// than a hundredth above `cost_ns`. Tasks need as much as the pattern's `cache_bytes` say; without these, those
+    /// with the largest loads need most.
+    ///
+    /// # Errors
+    /// [`PlaceError::Unfit`]: the machine does not tell the sizes of its L3 caches.
+    pub(crate) fn in_big_caches(
+        &self,
+        pus: &Pus,
+        pu_of: Vec<usize>,
+        found: f64,
+        cost: impl Fn(&[usize]) -> f64,
+        is_allowed: impl Fn(&[usize]) -> bool,
+    ) -> Result<Vec<usize>, PlaceError> {
+        let bytes = self.cache_of(pus)?;
+        let wants = |task: usize| match self.pattern.cache_bytes.get(task) {
+            Some(bytes) => *bytes as f64,
+            None => self.pattern.load(task),
+        };
+        let value = |pu_of: &[usize]| pu_of.iter().enumerate().map(|(task, pu)| wants(task) * bytes[*pu]).sum::<f64>();
+        let is_tie = |pu_of: &[usize]| cost(pu_of) <= found * TIE && is_allowed(pu_of);
+        let mut best = pu_of;
+        let mut value_of_best = value(&best);
+        // Each change is taken at once; what another change then allows is seen in the next round.
+        let mut has_helped = self.pattern.tasks <= MOST_TASKS;
+        while has_helped && !self.limit.is_late() {
+            has_helped = false;
+            for change in changes(&best, &self.dies(pus), pus.os.len()) {
+                let changed = change.of(&best);
+                let value = value(&changed);
+                if value > value_of_best * (1.0 + 1e-12) && is_tie(&changed) {
+                    (best, value_of_best, has_helped) = (changed, value, true);
+                }
+            }
+        }
+        Ok(best)
+    }
+
+    /// The size of each PU's L3.
+    fn cache_of(&self, pus: &Pus) -> Result<Vec<f64>, PlaceError> {
+        let of = |os: &u32| self.profile.topology.pu(*os).and_then(|pu| pu.l3_bytes).map(|bytes| bytes as f64);
+        pus.os.iter().map(of).collect::<Option<Vec<f64>>>().ok_or_else(|| {
+            let machine = &self.profile.name;
+            PlaceError::Unfit(format!(
+                "{machine} does not say how large its L3 caches are; leave --prefer big-cache out"
+            ))
+        })
+    }
+
+    /// The PUs (rows) of each L3.
+    fn dies(&self, pus: &Pus) -> Vec<Vec<usize>> {
+        let groups = Level::L3.groups(&self.profile.topology, &pus.os).unwrap_or_default();
+        let count = groups.iter().max().map_or(0, |last| *last as usize + 1);
+        (0..count as u32).map(|die| (0..groups.len()).filter(|pu| groups[*pu] == die).collect()).collect()
+    }
+}
+
+/// A change of a placement.
+enum Change {
+    /// The tasks of two L3s exchange their places, PU by PU.
+    Dies(Vec<usize>, Vec<usize>),
+    /// A task goes to a PU; a task that sits there takes its place.
+    Seat(usize, usize),
+}
+
+impl Change {
+    fn of(&self, pu_of: &[usize]) -> Vec<usize> {
+        let mut changed = pu_of.to_vec();
+        match self {
+            Change::Dies(a, b) => changed.iter_mut().for_each(|pu| {
+                let at = |die: &[usize], other: &[usize]| die.iter().position(|one| one == pu).map(|at| other[at]);
+                *pu = at(a, b).or_else(|| at(b, a)).unwrap_or(*pu);
+            }),
+            Change::Seat(task, to) => {
+                if let Some(other) = pu_of.iter().position(|pu| pu == to) {
+                    changed[other] = pu_of[*task];
+                }
+                changed[*task] = *to;
+            }
+        }
+        changed
+    }
+}
+
+/// Whole L3s first: single tasks cannot leave their neighbours without a cost.
+fn changes(pu_of: &[usize], dies: &[Vec<usize>], pus: usize) -> Vec<Change> {
+    let pairs = (0..dies.len()).flat_map(|a| (a + 1..dies.len()).map(move |b| (a, b)));
+    let equal = pairs.filter(|(a, b)| dies[*a].len() == dies[*b].len());
+    let whole = equal.map(|(a, b)| Change::Dies(dies[a].clone(), dies[b].clone()));
+    let single = (0..pu_of.len()).flat_map(|task| (0..pus).map(move |to| Change::Seat(task, to)));
+    whole.chain(single).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::search::Limit;
+    use seatmap_machine::catalog;
+    use seatmap_pattern::generate;
+
+    fn dies_of(request: &Request) -> Vec<u32> {
+        let answer = request.place().unwrap();
+        let topology = &request.profile.topology;
+        answer.placement.iter().map(|os| topology.pu(*os).unwrap().die.unwrap()).collect()
+    }
+
+    #[test]
+    fn a_group_moves_as_a_whole_to_the_die_with_the_bigger_cache() {
+        let (mut machine, pattern) = (catalog::load("ryzen-7950x3d").unwrap(), generate("all-to-all:6").unwrap());
+        // The second die carries the cache here: the order of numbers would choose the first.
+        machine
+            .topology
+            .pus
+            .iter_mut()
+            .for_each(|pu| pu.l3_bytes = Some(if pu.die == Some(1) { 96 << 20 } else { 32 << 20 }));
+        let mut request = Request::new(&machine, &pattern);
+        (request.limit, request.one_per) = (Limit::kicks(200), Some(Level::Core));
+        assert_eq!(dies_of(&request), [0; 6]);
+        request.prefers_cache = true;
+        assert_eq!(dies_of(&request), [1; 6]);
+    }
+
+    #[test]
+    fn the_tasks_that_need_cache_get_it_where_all_else_is_equal() {
+        let (machine, mut pattern) = (catalog::load("ryzen-7950x3d").unwrap(), generate("idle:16").unwrap());
+        pattern.cache_bytes = (0..16).map(|task| if task < 8 { 0 } else { 64 << 20 }).collect();
+        let mut request = Request::new(&machine, &pattern);
+        (request.limit, request.one_per, request.prefers_cache) = (Limit::kicks(20), Some(Level::Core), true);
+        let dies = dies_of(&request);
+        assert!(dies[8..].iter().all(|die| *die == 0), "{dies:?}");
+    }
+
+    #[test]
+    fn sizes_that_are_unknown_are_an_error() {
+        let (machine, pattern) = (catalog::load("graviton3").unwrap(), generate("ring:4").unwrap());
+        let mut request = Request::new(&machine, &pattern);
+        (request.limit, request.prefers_cache) = (Limit::kicks(2), true);
+        let error = request.place().unwrap_err().to_string();
+        assert!(error.starts_with("graviton3 does not say how large its L3 caches are"), "{error}");
+    }
+}

@@ -1,0 +1,310 @@
+//! The time of the slowest seat, for which a barrier waits.
+//!
+//! A seat is a PU with its tasks. Its time is
+//!
+//! work / (speed x share) + sum over messages of round trips,
+//!
+//! added up over its tasks, which take turns. `speed` is that of the PU alone, relative to the fastest PU. `share` is
+//! what a hardware thread keeps of it while others of its core carry tasks too. Each message costs the round trip
+//! between the two seats to both of its tasks: the line goes there, and must come back before it can be written again.
+//! The cost of a placement is the time of its slowest seat; of two that are equal there, the one with the smaller sum
+//! over all seats is better.
+//!
+//! | module | holds |
+//! |---|---|
+//! | `seating` | a placement that can be changed task by task |
+//! | `search` | starts, descents and kicks |
+//! | `exact` | branch and bound for few tasks |
+//! | `bound` | a time that no placement can undercut |
+
+mod bound;
+mod exact;
+mod search;
+mod seating;
+mod start;
+
+#[cfg(test)]
+mod tests;
+
+pub use exact::MOST_TASKS;
+pub use seating::{Score, Seating};
+
+use crate::build::problem;
+use crate::{Answer, Level, Links, Method, PlaceError, Problem, Pus, Request, Traffic, baselines};
+use seatmap_machine::{Matrix, Profile};
+use std::collections::HashMap;
+
+/// The work that a core with all its hardware threads busy does, as a multiple of what one of them does alone, where
+/// nobody measured it: 30 % more, the most that Intel reports for the first processors with hardware threads (Marr et
+/// al. 2002, Hyper-Threading Technology Architecture and Microarchitecture, Intel Technology Journal 6(1)).
+pub const SMT_GAIN: f64 = 1.3;
+
+/// The part of the time that random placements may take beside the search.
+const BASELINES_PART: u32 = 8;
+
+/// The times that seats take for tasks.
+#[derive(Clone, Debug)]
+pub struct TimeModel<'a> {
+    /// The messages between tasks, both directions together.
+    pub traffic: &'a Traffic,
+    /// The round trip between PUs, in nanoseconds.
+    pub distance_ns: &'a Matrix,
+    /// The round trip of two tasks on one PU, in nanoseconds.
+    pub same_ns: f64,
+    /// The time that each task's work takes on a PU of speed 1.
+    pub work_ns: Vec<f64>,
+    /// The speed of each PU while the others of its core are idle.
+    pub speed: Vec<f64>,
+    /// The core of each PU.
+    pub core: Vec<usize>,
+    /// The cores.
+    pub cores: Vec<Core>,
+    /// The most tasks on a PU.
+    pub most: u32,
+    /// The group of each PU, where a group may have one task only.
+    pub group: Option<Vec<u32>>,
+    /// The PU of each task that may not move.
+    pub fixed: Vec<Option<usize>>,
+}
+
+/// A core as far as its hardware threads slow each other down.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Core {
+    /// Its hardware threads, also those that may not be used.
+    pub threads: u32,
+    /// The work of the full core, as a multiple of that of one thread alone.
+    pub gain: f64,
+}
+
+impl Core {
+    /// The part of its speed that each busy hardware thread keeps: the gain grows evenly from one thread to all.
+    #[must_use]
+    pub fn share(self, busy: u32) -> f64 {
+        match busy {
+            0 | 1 => 1.0,
+            busy => self.work(busy) / f64::from(busy),
+        }
+    }
+
+    /// The work that this many busy hardware threads do together, as a multiple of that of one alone.
+    #[must_use]
+    pub fn work(self, busy: u32) -> f64 {
+        let others = f64::from(self.threads.max(2) - 1);
+        1.0 + (self.gain - 1.0) * (f64::from(busy) - 1.0).clamp(0.0, others) / others
+    }
+}
+
+impl<'a> TimeModel<'a> {
+    /// The model of a request.
+    ///
+    /// # Errors
+    /// [`PlaceError::Unfit`]: it is not known how long the tasks work.
+    pub(crate) fn new(request: &Request, problem: &'a Problem, pus: &'a Pus) -> Result<Self, PlaceError> {
+        let Some(load_ns) = request.pattern.load_ns else {
+            return Err(PlaceError::Unfit(
+                "a time adds up work and messages, and it is not known how long a load of 1 takes on the fastest CPU; \
+                 give its nanoseconds (--load-ns 5000; 0 counts messages alone)"
+                    .to_owned(),
+            ));
+        };
+        let (tasks, n) = (request.pattern.tasks, pus.os.len());
+        let speed = request.profile.speed.as_ref();
+        let (core, cores) = cores(request, pus);
+        let is_grouped = tasks <= n && !problem.zones.are_free();
+        Ok(TimeModel {
+            traffic: &problem.traffic,
+            distance_ns: &pus.distance_ns,
+            same_ns: f64::from(problem.distance[(0, 0)]),
+            work_ns: (0..tasks).map(|task| load_ns * request.pattern.load(task)).collect(),
+            speed: pus.os.iter().map(|os| speed.and_then(|speed| speed.alone_of(*os)).unwrap_or(1.0)).collect(),
+            core,
+            cores,
+            most: if tasks <= n { 1 } else { tasks as u32 },
+            group: is_grouped.then(|| problem.zones.zone_of_slot[..n].to_vec()),
+            fixed: problem
+                .fixed
+                .iter()
+                .map(|slot| slot.map(|slot| problem.pu_of_slot[slot as usize] as usize))
+                .collect(),
+        })
+    }
+
+    /// Tasks.
+    #[must_use]
+    pub fn tasks(&self) -> usize {
+        self.work_ns.len()
+    }
+
+    /// PUs.
+    #[must_use]
+    pub fn pus(&self) -> usize {
+        self.speed.len()
+    }
+
+    /// The round trip between the seats of two tasks.
+    #[must_use]
+    pub fn between_ns(&self, a: usize, b: usize) -> f64 {
+        if a == b { self.same_ns } else { self.distance_ns[(a, b)] }
+    }
+
+    /// The time of the slowest seat for the PU (row) of each task.
+    #[must_use]
+    pub fn cost(&self, pu_of: &[usize]) -> f64 {
+        Seating::of(self, pu_of).score().most
+    }
+}
+
+/// The core of each PU, and the cores. PUs whose core is unknown have one of their own.
+fn cores(request: &Request, pus: &Pus) -> (Vec<usize>, Vec<Core>) {
+    let topology = &request.profile.topology;
+    let mut threads_of: HashMap<u32, Vec<u32>> = HashMap::new();
+    for (core, os) in topology.pus.iter().filter_map(|pu| Some((pu.core?, pu.os))) {
+        threads_of.entry(core).or_default().push(os);
+    }
+    let unknown = || (0..pus.os.len() as u32).collect();
+    let core: Vec<u32> = Level::Core.groups(topology, &pus.os).unwrap_or_else(unknown);
+    let count = core.iter().max().map_or(0, |last| *last as usize + 1);
+    let mut cores = vec![Core { threads: 1, gain: 1.0 }; count];
+    for (os, at) in pus.os.iter().zip(&core) {
+        let threads = topology.pu(*os).and_then(|pu| pu.core).and_then(|core| threads_of.get(&core));
+        cores[*at as usize] = core_of(request.profile, threads.map_or(&[], Vec::as_slice));
+    }
+    (core.into_iter().map(|at| at as usize).collect(), cores)
+}
+
+/// The core with these hardware threads. The gain is what the slowest of them keeps while all PUs work, where that was
+/// measured.
+fn core_of(profile: &Profile, threads: &[u32]) -> Core {
+    if threads.len() < 2 {
+        return Core { threads: 1, gain: 1.0 };
+    }
+    let kept = |os: &u32| {
+        let speed = profile.speed.as_ref()?;
+        Some(speed.together_of(*os)? / speed.alone_of(*os)?)
+    };
+    let measured = threads.iter().map(kept).collect::<Option<Vec<f64>>>();
+    let all = threads.len() as f64;
+    let gain = measured.map_or(SMT_GAIN, |kept| all * kept.into_iter().fold(f64::INFINITY, f64::min));
+    Core { threads: threads.len() as u32, gain: gain.clamp(1.0, all) }
+}
+
+/// The seat that the others wait for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Slowest {
+    /// Its PU, by OS index.
+    pub os: u32,
+    /// Its tasks.
+    pub tasks: Vec<usize>,
+    /// The part of its time that is work.
+    pub work_ns: f64,
+    /// The part of its time that is messages.
+    pub messages_ns: f64,
+    /// The speed of the PU with what else runs on its core.
+    pub speed: f64,
+}
+
+impl Request<'_> {
+    /// The slowest seat of a placement by [`Objective::Time`](seatmap_plan::Objective::Time).
+    ///
+    /// # Errors
+    /// [`PlaceError`], as for the request itself.
+    pub fn slowest(&self, placement: &[u32]) -> Result<Slowest, PlaceError> {
+        let pus = self.pus()?;
+        let problem = problem(self, &pus)?;
+        let model = TimeModel::new(self, &problem, &pus)?;
+        let rows = placement.iter().map(|os| pus.index_of(*os).ok_or(PlaceError::NoSuchPu(*os)));
+        let pu_of = rows.collect::<Result<Vec<usize>, _>>()?;
+        let seating = Seating::of(&model, &pu_of);
+        let at = seating.slowest();
+        let (work_ns, messages_ns) = seating.parts(at);
+        Ok(Slowest {
+            os: pus.os[at],
+            tasks: (0..pu_of.len()).filter(|task| pu_of[*task] == at).collect(),
+            work_ns,
+            messages_ns,
+            speed: seating.speed(at),
+        })
+    }
+
+    /// The placement whose slowest seat is fastest.
+    pub(crate) fn place_by_time(&self) -> Result<Answer, PlaceError> {
+        if self.method != Method::Auto {
+            return Err(PlaceError::Unfit(
+                "this method chooses by distances alone; a time needs --method auto".to_owned(),
+            ));
+        }
+        let pus = self.pus()?;
+        let problem = problem(self, &pus)?;
+        let model = TimeModel::new(self, &problem, &pus)?;
+        let links = Links::new(self.profile, &pus);
+        let cost = |pu_of: &[usize]| model.cost(pu_of);
+        let drawn = baselines::drawn(&problem);
+        let baselines = baselines::baselines(self, &problem, &pus, drawn, &self.limit.part(BASELINES_PART), cost);
+        let floor = bound::bound(&model);
+        let mut found = self.fastest(&model, &problem, &pus, floor);
+        let usual = self.allowed_usual(&model, &pus);
+        let as_good = usual.into_iter().find(|(pu_of, _)| cost(pu_of) <= found.cost * baselines::AS_GOOD);
+        if let Some((pu_of, name)) = as_good {
+            found = Fastest { cost: cost(&pu_of), pu_of, method: name.to_owned(), ..found };
+        }
+        let lower_bound = if found.is_optimal { found.cost } else { floor.min(found.cost) };
+        if self.prefers_cache {
+            found.pu_of = self.in_big_caches(&pus, found.pu_of, found.cost, cost, |pu_of| model.allows(pu_of))?;
+            found.cost = cost(&found.pu_of);
+        }
+        let placement: Vec<u32> = found.pu_of.iter().map(|pu| pus.os[*pu]).collect();
+        let is_optimal = found.cost <= lower_bound * baselines::AS_GOOD;
+        Ok(Answer {
+            cost: found.cost,
+            lower_bound: if is_optimal { found.cost } else { lower_bound },
+            optimal: is_optimal,
+            baselines,
+            agreement: None,
+            method: found.method,
+            channels: self.channels(&problem, &pus, &placement, None)?,
+            busiest_link: links.busiest(&links.loads(&problem.traffic, &found.pu_of)),
+            crossing: None,
+            placement,
+        })
+    }
+
+    /// Searches, and proves what few tasks allow to prove.
+    fn fastest(&self, model: &TimeModel, problem: &Problem, pus: &Pus, floor: f64) -> Fastest {
+        let until = self.limit.until(floor * baselines::AS_GOOD);
+        let is_small = model.tasks() <= MOST_TASKS;
+        let part = if is_small { until.part(SMALL_PART) } else { until };
+        let starts = start::starts(self, model, problem, pus, &part);
+        let threads = if is_small { 1 } else { self.threads };
+        let (_, pu_of, name) = search::side_by_side(model, &starts, &part, threads, self.seed);
+        let method = format!("local search from {name}");
+        let found = Fastest { cost: model.cost(&pu_of), pu_of, method, is_optimal: false };
+        if found.cost <= floor * baselines::AS_GOOD || !is_small {
+            return found;
+        }
+        match exact::exact(model, &found.pu_of, &self.limit) {
+            Some(pu_of) if model.cost(&pu_of) < found.cost => {
+                Fastest { cost: model.cost(&pu_of), pu_of, method: "branch and bound".to_owned(), is_optimal: true }
+            }
+            Some(_) => Fastest { is_optimal: true, ..found },
+            None => found,
+        }
+    }
+
+    /// The usual placements that the constraints allow, with their names.
+    fn allowed_usual(&self, model: &TimeModel, pus: &Pus) -> Vec<(Vec<usize>, &'static str)> {
+        let [os, compact, scatter] = baselines::usual(self, model.tasks(), pus);
+        let named = [(compact, "compact"), (scatter, "scatter"), (os, "the OS's order")];
+        named.into_iter().filter(|(pu_of, _)| model.allows(pu_of)).collect()
+    }
+}
+
+/// The part of the time for which few tasks are searched before a proof.
+const SMALL_PART: u32 = 9;
+
+/// The result of a search.
+struct Fastest {
+    cost: f64,
+    pu_of: Vec<usize>,
+    method: String,
+    is_optimal: bool,
+}

@@ -1,0 +1,186 @@
+//! A time that no placement can undercut.
+
+use super::TimeModel;
+
+/// Cells of a table of tasks and PUs, times partners, up to which each cell matches partners with the nearest PUs one
+/// by one.
+const MOST_LOOKS: usize = 1 << 26;
+/// Cells up to which tasks are matched with PUs.
+const MOST_CELLS: usize = 1 << 20;
+
+/// Every placement's slowest seat takes at least this long, in nanoseconds: the larger of two bounds.
+///
+/// All work over what the cores can do together, and the best matching of tasks with seats: each task on its own
+/// seat, the slowest pair as fast as possible, each with the cheapest messages that the seat allows.
+#[must_use]
+pub(super) fn bound(model: &TimeModel) -> f64 {
+    let floor = Floor::new(model);
+    let (tasks, pus) = (model.tasks(), model.pus());
+    let is_matched = model.most == 1 && tasks * pus <= MOST_CELLS;
+    let (mut cells, mut by_task, mut messages) = (Vec::new(), 0.0_f64, 0.0);
+    for task in 0..tasks {
+        let row = floor.row(task);
+        messages += row.iter().map(|cell| cell.messages_ns).fold(f64::INFINITY, f64::min);
+        by_task = by_task.max(row.iter().map(|cell| cell.least_ns).fold(f64::INFINITY, f64::min));
+        if is_matched {
+            cells.extend(row.into_iter().map(|cell| cell.least_ns));
+        }
+    }
+    let by_seat = if is_matched { bottleneck(&cells, tasks, pus) } else { by_task };
+    by_seat.max(by_work(model, messages)) * (1.0 - 1e-12)
+}
+
+/// The least that a task takes on a PU, if no other task slowed it down.
+struct Cell {
+    least_ns: f64,
+    /// The part of it that is messages.
+    messages_ns: f64,
+}
+
+struct Floor<'a> {
+    model: &'a TimeModel<'a>,
+    /// The distances from each PU to the others, nearest first; the nearest alone where partners are not matched.
+    near_ns: Vec<Vec<f64>>,
+    /// Whether each partner sits on another PU, the heaviest on the nearest.
+    is_matched: bool,
+}
+
+impl<'a> Floor<'a> {
+    fn new(model: &'a TimeModel) -> Self {
+        let (tasks, pus) = (model.tasks(), model.pus());
+        let partners: usize = (0..tasks).map(|task| model.traffic.degree(task)).sum();
+        let is_matched = model.most == 1 && partners * pus <= MOST_LOOKS && pus * pus <= MOST_CELLS;
+        Floor { near_ns: (0..pus).map(|pu| near(model, pu, is_matched)).collect(), model, is_matched }
+    }
+
+    fn row(&self, task: usize) -> Vec<Cell> {
+        let model = self.model;
+        let mut weights: Vec<f64> = model.traffic.of(task).map(|(_, weight)| weight).collect();
+        weights.sort_by(|a, b| b.total_cmp(a));
+        let all: f64 = weights.iter().sum();
+        let cell = |(pu, near): (usize, &Vec<f64>)| {
+            let messages_ns: f64 = match (self.is_matched, near.first()) {
+                (true, _) => weights.iter().zip(near).map(|(weight, ns)| weight * ns).sum(),
+                (false, nearest) => all * nearest.copied().unwrap_or(0.0),
+            };
+            let is_forbidden = model.fixed[task].is_some_and(|fixed| fixed != pu);
+            let least_ns = model.work_ns[task] / model.speed[pu] + messages_ns;
+            Cell { least_ns: if is_forbidden { f64::INFINITY } else { least_ns }, messages_ns }
+        };
+        self.near_ns.iter().enumerate().map(cell).collect()
+    }
+}
+
+/// The distances from a PU to those where a partner may sit, nearest first, or the nearest alone.
+fn near(model: &TimeModel, pu: usize, is_matched: bool) -> Vec<f64> {
+    let others = (0..model.pus()).filter(|other| *other != pu || model.most > 1);
+    let others = others.map(|other| model.between_ns(pu, other));
+    if !is_matched {
+        return others.reduce(f64::min).into_iter().collect();
+    }
+    let mut near: Vec<f64> = others.collect();
+    near.sort_by(f64::total_cmp);
+    near
+}
+
+/// All work, and the messages at the least speed, over the speed of as many PUs as tasks can keep busy.
+///
+/// The sum over seats of speed x time is the work of all tasks plus speed x messages; the slowest seat's time is no
+/// less than that sum over the sum of speeds.
+fn by_work(model: &TimeModel, messages: f64) -> f64 {
+    let mut best_of_core = vec![0.0_f64; model.cores.len()];
+    let mut slowest = f64::INFINITY;
+    for (pu, core) in model.core.iter().enumerate() {
+        best_of_core[*core] = best_of_core[*core].max(model.speed[pu]);
+        slowest = slowest.min(model.speed[pu] * model.cores[*core].share(model.cores[*core].threads));
+    }
+    let mut met = vec![0_u32; model.cores.len()];
+    let mut gains: Vec<f64> = Vec::with_capacity(model.pus());
+    for core in &model.core {
+        met[*core] += 1;
+        let before = if met[*core] > 1 { model.cores[*core].work(met[*core] - 1) } else { 0.0 };
+        gains.push(best_of_core[*core] * (model.cores[*core].work(met[*core]) - before));
+    }
+    gains.sort_by(|a, b| b.total_cmp(a));
+    let speeds: f64 = gains.iter().take(model.tasks()).sum();
+    (model.work_ns.iter().sum::<f64>() + slowest * messages) / speeds
+}
+
+/// The least value such that each row has a column of its own with no more than it.
+fn bottleneck(cells: &[f64], rows: usize, columns: usize) -> f64 {
+    let mut values: Vec<f64> = cells.iter().copied().filter(|cell| cell.is_finite()).collect();
+    values.sort_by(f64::total_cmp);
+    values.dedup();
+    let (mut low, mut high) = (0, values.len());
+    while low < high {
+        let middle = usize::midpoint(low, high);
+        match can_match(cells, rows, columns, values[middle]) {
+            true => high = middle,
+            false => low = middle + 1,
+        }
+    }
+    values.get(low).copied().unwrap_or(0.0)
+}
+
+fn can_match(cells: &[f64], rows: usize, columns: usize, most: f64) -> bool {
+    let mut row_of: Vec<Option<usize>> = vec![None; columns];
+    (0..rows).all(|row| augment(cells, columns, most, row, &mut row_of))
+}
+
+/// Finds a column for a row, moving other rows where they have a choice. Breadth first, so that thousands of rows do
+/// not need a deep stack.
+fn augment(cells: &[f64], columns: usize, most: f64, root: usize, row_of: &mut [Option<usize>]) -> bool {
+    let mut came_from: Vec<Option<usize>> = vec![None; columns];
+    let mut seen = vec![false; columns];
+    let mut queue = std::collections::VecDeque::from([(root, None)]);
+    while let Some((row, through)) = queue.pop_front() {
+        for column in 0..columns {
+            if seen[column] || cells[row * columns + column] > most {
+                continue;
+            }
+            seen[column] = true;
+            came_from[column] = through;
+            if let Some(other) = row_of[column] {
+                queue.push_back((other, Some(column)));
+                continue;
+            }
+            settle(root, column, &came_from, row_of);
+            return true;
+        }
+    }
+    false
+}
+
+/// Gives each column of a path to the row that reached it, from the free one back to the root's.
+fn settle(root: usize, free: usize, came_from: &[Option<usize>], row_of: &mut [Option<usize>]) {
+    let mut column = free;
+    while let Some(before) = came_from[column] {
+        row_of[column] = row_of[before];
+        column = before;
+    }
+    row_of[column] = Some(root);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn exhaustive(cells: &[f64], rows: usize, columns: usize, row: usize, used: u32) -> f64 {
+        if row == rows {
+            return 0.0;
+        }
+        let free = (0..columns).filter(|column| used & (1 << column) == 0);
+        let rest = |column: usize| exhaustive(cells, rows, columns, row + 1, used | (1 << column));
+        free.map(|column| cells[row * columns + column].max(rest(column))).fold(f64::INFINITY, f64::min)
+    }
+
+    proptest! {
+        #[test]
+        fn no_matching_has_a_smaller_largest_cell(rows in 1..6_usize, more in 0..3_usize, cells in prop::collection::vec(0..20_u8, 40)) {
+            let columns = rows + more;
+            let cells: Vec<f64> = cells[..rows * columns].iter().map(|cell| f64::from(*cell)).collect();
+            prop_assert_eq!(bottleneck(&cells, rows, columns), exhaustive(&cells, rows, columns, 0, 0));
+        }
+    }
+}

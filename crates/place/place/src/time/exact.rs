@@ -1,0 +1,152 @@
+//! Branch and bound: the fastest slowest seat of a few tasks, proven.
+
+use super::seating::NOWHERE;
+use super::{Seating, TimeModel};
+use crate::search::Limit;
+
+/// More tasks take too long to try.
+pub const MOST_TASKS: usize = 9;
+
+/// A placement must be better by this share to count as better.
+const BETTER: f64 = 1.0 - 1e-9;
+
+/// A placement that none beats, from a known one on; `None` where the limit ended the search. Each look at a partial
+/// placement counts as a kick.
+pub(super) fn exact(model: &TimeModel, known: &[usize], limit: &Limit) -> Option<Vec<usize>> {
+    let weight = |task: usize| model.work_ns[task] + model.traffic.volume(task) * typical_ns(model);
+    let mut order: Vec<usize> = (0..model.tasks()).collect();
+    order.sort_by(|a, b| weight(*b).total_cmp(&weight(*a)).then(a.cmp(b)));
+    let nearest = |pu: usize| {
+        let others = (0..model.pus()).filter(|other| *other != pu).map(|other| model.between_ns(pu, other));
+        others.fold(if model.most > 1 { model.same_ns } else { f64::INFINITY }, f64::min)
+    };
+    let mut tree = Tree {
+        nearest_ns: (0..model.pus()).map(nearest).map(|ns| if ns.is_finite() { ns } else { 0.0 }).collect(),
+        seating: Seating::empty(model),
+        best_ns: model.cost(known),
+        best: known.to_vec(),
+        alike: alike(model),
+        thread: (0..model.pus())
+            .map(|pu| model.core[..pu].iter().filter(|core| **core == model.core[pu]).count())
+            .collect(),
+        limit: *limit,
+        is_over: false,
+        order,
+        model,
+    };
+    tree.descend(0);
+    (!tree.is_over).then_some(tree.best)
+}
+
+fn typical_ns(model: &TimeModel) -> f64 {
+    let pairs = model.distance_ns.pairs().map(|(_, _, ns)| *ns);
+    pairs.fold(0.0, f64::max)
+}
+
+/// For each core the first core that may stand in for it: exchanging the two, thread by thread, changes no time.
+fn alike(model: &TimeModel) -> Vec<usize> {
+    let threads: Vec<Vec<usize>> =
+        (0..model.cores.len()).map(|core| (0..model.pus()).filter(|pu| model.core[*pu] == core).collect()).collect();
+    let are_alike = |a: usize, b: usize| {
+        let (a_threads, b_threads) = (&threads[a], &threads[b]);
+        model.group.is_none()
+            && model.cores[a] == model.cores[b]
+            && a_threads.len() == b_threads.len()
+            && exchange_changes_nothing(model, a_threads, b_threads)
+    };
+    (0..model.cores.len()).map(|core| (0..core).find(|other| are_alike(*other, core)).unwrap_or(core)).collect()
+}
+
+fn exchange_changes_nothing(model: &TimeModel, a: &[usize], b: &[usize]) -> bool {
+    let turned = |pu: usize| match (a.iter().position(|other| *other == pu), b.iter().position(|other| *other == pu)) {
+        (Some(at), _) => b[at],
+        (_, Some(at)) => a[at],
+        _ => pu,
+    };
+    let is_fixed = |pu: &usize| model.fixed.contains(&Some(*pu));
+    !a.iter().chain(b).any(is_fixed)
+        && a.iter().all(|pu| {
+            model.speed[*pu] == model.speed[turned(*pu)]
+                && (0..model.pus()).all(|c| model.between_ns(*pu, c) == model.between_ns(turned(*pu), turned(c)))
+        })
+}
+
+struct Tree<'a> {
+    model: &'a TimeModel<'a>,
+    seating: Seating<'a>,
+    order: Vec<usize>,
+    nearest_ns: Vec<f64>,
+    alike: Vec<usize>,
+    /// The rank of each PU in its core.
+    thread: Vec<usize>,
+    best: Vec<usize>,
+    best_ns: f64,
+    limit: Limit,
+    is_over: bool,
+}
+
+impl Tree<'_> {
+    fn descend(&mut self, depth: usize) {
+        if self.is_over {
+            return;
+        }
+        self.is_over = self.limit.kicks == 0 || self.limit.is_late();
+        self.limit.kicks -= u64::from(!matches!(self.limit.kicks, 0 | u64::MAX));
+        let Some(task) = self.order.get(depth).copied() else {
+            let ns = self.seating.renewed().score().most;
+            if ns < self.best_ns * BETTER {
+                (self.best_ns, self.best) = (ns, self.seating.pu_of().to_vec());
+            }
+            return;
+        };
+        let mut tries: Vec<(f64, usize)> = Vec::new();
+        for pu in self.candidates(task) {
+            self.seating.put(task, pu);
+            tries.push((self.least_ns(), pu));
+            self.seating.lift(task);
+        }
+        tries.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        for (least_ns, pu) in tries {
+            if least_ns >= self.best_ns * BETTER || self.is_over {
+                break;
+            }
+            self.seating.put(task, pu);
+            self.descend(depth + 1);
+            self.seating.lift(task);
+        }
+    }
+
+    /// PUs that may take a task, one of those that are alike.
+    fn candidates(&self, task: usize) -> Vec<usize> {
+        let mut met = Vec::new();
+        let mut chosen = Vec::new();
+        for pu in 0..self.model.pus() {
+            let fits = self.model.fixed[task].is_none_or(|fixed| fixed == pu) && self.seating.has_room(task, pu);
+            let core = self.model.core[pu];
+            if !fits {
+                continue;
+            }
+            if self.seating.is_empty(core) {
+                let sort = (self.alike[core], self.thread[pu]);
+                if met.contains(&sort) {
+                    continue;
+                }
+                met.push(sort);
+            }
+            chosen.push(pu);
+        }
+        chosen
+    }
+
+    /// The slowest seat as it is, with the least that messages to tasks without a seat will add.
+    fn least_ns(&self) -> f64 {
+        let pu_of = self.seating.pu_of();
+        let mut more_ns = vec![0.0; self.model.pus()];
+        for (task, pu) in pu_of.iter().enumerate().filter(|(_, pu)| **pu != NOWHERE) {
+            let open = self.model.traffic.of(task).filter(|(with, _)| pu_of[*with] == NOWHERE);
+            more_ns[*pu] += open.map(|(_, weight)| weight * self.nearest_ns[*pu]).sum::<f64>();
+        }
+        let used = pu_of.iter().filter(|pu| **pu != NOWHERE);
+        used.map(|pu| self.seating.time_ns(*pu) + more_ns[*pu]).fold(0.0, f64::max)
+    }
+}

@@ -1,0 +1,210 @@
+//! Descents and kicks.
+
+use super::{Score, Seating, TimeModel};
+use crate::search::{Limit, Watch};
+use seatmap_statistics::Xoshiro;
+
+/// A start, and its name.
+pub(super) type Start = (Vec<usize>, &'static str);
+
+/// The result of a search: its score, the PU of each task, and the start that it came from.
+pub(super) type Searched = (Score, Vec<usize>, &'static str);
+
+/// The best of several searches side by side, told apart by their seeds.
+pub(super) fn side_by_side(model: &TimeModel, starts: &[Start], limit: &Limit, threads: usize, seed: u64) -> Searched {
+    let best = |a: Searched, b: Searched| if b.0.is_better_than(a.0) { b } else { a };
+    std::thread::scope(|scope| {
+        let run = move |at: u64| search(model, starts, limit, seed.wrapping_add(at));
+        let others: Vec<_> = (1..threads.max(1) as u64).map(|at| scope.spawn(move || run(at))).collect();
+        let first = run(0);
+        // A search that panicked would be a defect; the answers of the other searches are still good.
+        others.into_iter().filter_map(|other| other.join().ok()).fold(first, best)
+    })
+}
+
+/// All starts come down to a local optimum; half of the kicks go to the better half of them, the rest to the best.
+fn search(model: &TimeModel, starts: &[Start], limit: &Limit, seed: u64) -> Searched {
+    let mut rng = Xoshiro::new(seed);
+    let mut alive: Vec<Searched> = Vec::with_capacity(starts.len());
+    for (pu_of, name) in starts {
+        let mut climber = Climber::new(model, pu_of, limit);
+        if alive.is_empty() || !limit.is_late() {
+            climber.descend(&mut rng);
+        }
+        alive.push((climber.score, climber.seating.pu_of().to_vec(), name));
+    }
+    let order = |a: &Searched, b: &Searched| a.0.most.total_cmp(&b.0.most).then(a.0.sum.total_cmp(&b.0.sum));
+    alive.sort_by(order);
+    let better = alive.len().div_ceil(2);
+    for one in alive.iter_mut().take(better) {
+        *one = kicked(model, one, &limit.part(2 * better as u32), &mut rng);
+    }
+    alive.sort_by(order);
+    let rest = Limit { kicks: if limit.kicks == u64::MAX { u64::MAX } else { limit.kicks / 2 }, ..*limit };
+    kicked(model, &alive[0], &rest, &mut rng)
+}
+
+/// Kicks from a local optimum: more at once while they fail.
+fn kicked(model: &TimeModel, from: &Searched, limit: &Limit, rng: &mut Xoshiro) -> Searched {
+    let mut climber = Climber::new(model, &from.1, limit);
+    let (mut best, weakest) = (climber.seating.clone(), 2);
+    let mut best_score = climber.score;
+    let strongest = (model.tasks() / 3).max(weakest + 1);
+    let (mut strength, mut kicks) = (weakest, limit.kicks);
+    let is_single = model.tasks() < 2 && model.pus() < 2;
+    while kicks > 0 && !is_single && !limit.ends_at(best_score.most) {
+        kicks -= u64::from(kicks != u64::MAX);
+        for _ in 0..strength {
+            climber.kick(rng);
+        }
+        climber.descend(rng);
+        if climber.score.is_better_than(best_score) {
+            (best, best_score, strength) = (climber.seating.clone(), climber.score, weakest);
+        } else {
+            if best_score.is_better_than(climber.score) {
+                (climber.seating, climber.score) = (best.clone(), best_score);
+            }
+            strength = if strength >= strongest { weakest } else { strength + 1 };
+        }
+    }
+    (best_score, best.pu_of().to_vec(), from.2)
+}
+
+/// A seating that comes down to a local optimum.
+struct Climber<'a> {
+    model: &'a TimeModel<'a>,
+    seating: Seating<'a>,
+    score: Score,
+    limit: Limit,
+    movable: Vec<usize>,
+    /// Changes looked for so far: on large machines each looks at another part of the seats.
+    turns: usize,
+}
+
+impl<'a> Climber<'a> {
+    fn new(model: &'a TimeModel, pu_of: &[usize], limit: &Limit) -> Self {
+        let seating = Seating::of(model, pu_of);
+        let movable = (0..model.tasks()).filter(|task| model.fixed[*task].is_none()).collect();
+        Climber { model, score: seating.score(), seating, limit: *limit, movable, turns: 0 }
+    }
+
+    /// A random task moves to a random PU: where that is taken, the two exchange seats.
+    fn kick(&mut self, rng: &mut Xoshiro) {
+        if self.movable.is_empty() {
+            return;
+        }
+        let (task, to) = (self.movable[rng.below(self.movable.len())], rng.below(self.model.pus()));
+        if self.seating.has_room(task, to) {
+            self.seating.shift(task, to);
+        } else if let Some(other) = self.movable.iter().copied().find(|other| self.seating.pu_of()[*other] == to)
+            && other != task
+        {
+            self.seating.swap(task, other);
+        }
+    }
+
+    /// Until no move or exchange of one task helps: first those of the slowest seat and its partners, then all.
+    fn descend(&mut self, rng: &mut Xoshiro) {
+        self.seating = self.seating.renewed();
+        self.score = self.seating.score();
+        let mut watch = Watch::new(&self.limit, self.model.pus() * (self.model.pus() + self.model.tasks()));
+        while !watch.is_late() {
+            if self.improve_slowest() {
+                continue;
+            }
+            if !self.improve_any(rng, &mut watch) {
+                break;
+            }
+        }
+    }
+
+    fn improve_slowest(&mut self) -> bool {
+        let slowest = self.seating.slowest();
+        let on = |seating: &Seating, task: usize| seating.pu_of()[task] == slowest;
+        let here: Vec<usize> = (0..self.model.tasks()).filter(|task| on(&self.seating, *task)).collect();
+        let partners = here.iter().flat_map(|task| self.model.traffic.of(*task).map(|(with, _)| with));
+        let mut tasks: Vec<usize> = here.iter().copied().chain(partners.take(MOST_PARTNERS)).collect();
+        // Tasks on the same core slow the seat down.
+        let core = self.model.core[slowest];
+        tasks.extend((0..self.model.tasks()).filter(|task| self.model.core[self.seating.pu_of()[*task]] == core));
+        tasks.sort_unstable();
+        tasks.dedup();
+        let best = tasks.into_iter().filter_map(|task| self.best_change(task)).fold(None, better);
+        self.apply(best)
+    }
+
+    fn improve_any(&mut self, rng: &mut Xoshiro, watch: &mut Watch) -> bool {
+        let mut tasks = self.movable.clone();
+        rng.shuffle(&mut tasks);
+        let mut has_helped = false;
+        for task in tasks {
+            if watch.is_late() {
+                break;
+            }
+            let best = self.best_change(task);
+            has_helped |= self.apply(best);
+        }
+        has_helped
+    }
+
+    fn apply(&mut self, change: Option<(Score, Change)>) -> bool {
+        let Some((_, change)) = change else { return false };
+        self.make(change);
+        self.score = self.seating.score();
+        true
+    }
+
+    fn make(&mut self, change: Change) {
+        match change {
+            Change::Shift(task, to) => self.seating.shift(task, to),
+            Change::Swap(a, b) => self.seating.swap(a, b),
+        }
+    }
+
+    /// The change of one task's seat that helps most.
+    fn best_change(&mut self, task: usize) -> Option<(Score, Change)> {
+        if self.model.fixed[task].is_some() {
+            return None;
+        }
+        let from = self.seating.pu_of()[task];
+        let (mut best, stride) = (None, (self.model.pus().max(self.movable.len()) / MOST_SEATS).max(1));
+        self.turns += 1;
+        for to in (self.turns % stride..self.model.pus()).step_by(stride) {
+            if self.seating.has_room(task, to) {
+                self.seating.shift(task, to);
+                best = better(best, (self.seating.score(), Change::Shift(task, to)));
+                self.seating.shift(task, from);
+            }
+        }
+        for at in (self.turns % stride..self.movable.len()).step_by(stride) {
+            let other = self.movable[at];
+            if other != task && self.seating.pu_of()[other] != from {
+                self.seating.swap(task, other);
+                best = better(best, (self.seating.score(), Change::Swap(task, other)));
+                self.seating.swap(task, other);
+            }
+        }
+        best.filter(|(score, _)| score.is_better_than(self.score))
+    }
+}
+
+/// Seats and tasks that one look for a better seat compares; on larger machines every second or third, and so on.
+const MOST_SEATS: usize = 512;
+
+/// Partners of a slowest seat's tasks that are moved as well; of a hub's thousands, the first.
+const MOST_PARTNERS: usize = 64;
+
+#[derive(Clone, Copy, Debug)]
+enum Change {
+    /// A task goes to a PU.
+    Shift(usize, usize),
+    /// Two tasks exchange their PUs.
+    Swap(usize, usize),
+}
+
+fn better(best: Option<(Score, Change)>, next: (Score, Change)) -> Option<(Score, Change)> {
+    match best {
+        Some(best) if !next.0.is_better_than(best.0) => Some(best),
+        _ => Some(next),
+    }
+}

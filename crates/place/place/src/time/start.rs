@@ -1,0 +1,91 @@
+//! The starts of searches for the fastest slowest seat.
+
+use super::search::Start;
+use super::seating::NOWHERE;
+use super::{Seating, TimeModel};
+use crate::build::problem;
+use crate::portfolio::portfolio;
+use crate::search::Limit;
+use crate::{Problem, Pus, Request, baselines};
+
+/// The part of the time that starts by distance may take, each.
+const DISTANCE_PART: u32 = 10;
+
+/// Starts that the constraints allow: heavy tasks first, the best by distance on all seats and on the fastest ones,
+/// and the usual placements.
+pub(super) fn starts(request: &Request, model: &TimeModel, all: &Problem, pus: &Pus, limit: &Limit) -> Vec<Start> {
+    let mut starts = vec![(heavy_first(model), "heavy tasks first")];
+    let by_distance = |problem: &Problem| {
+        let found = portfolio(problem, &limit.part(DISTANCE_PART), request.seed).found;
+        let row = |task: usize| problem.pu_of_slot[found.slot_of[task] as usize] as usize;
+        (0..problem.tasks()).map(row).collect::<Vec<usize>>()
+    };
+    starts.push((by_distance(all), "nearest seats"));
+    if let Some((fast, problem)) = fastest(request, model, pus) {
+        let row = |at: usize| pus.index_of(fast.os[at]).unwrap_or(0);
+        starts.push((by_distance(&problem).into_iter().map(row).collect(), "fastest seats"));
+    }
+    let [os, compact, scatter] = baselines::usual(request, model.tasks(), pus);
+    starts.extend([(compact, "compact"), (scatter, "scatter"), (os, "the OS's order")]);
+    let first = starts.swap_remove(0);
+    starts.retain(|(pu_of, _)| model.allows(pu_of));
+    starts.insert(0, first);
+    starts
+}
+
+/// Each task, the heaviest first, on the seat that has done with it soonest.
+fn heavy_first(model: &TimeModel) -> Vec<usize> {
+    let weight = |task: usize| model.work_ns[task] + model.traffic.volume(task);
+    let mut order: Vec<usize> = (0..model.tasks()).collect();
+    order.sort_by(|a, b| {
+        let fixed = model.fixed[*b].is_some().cmp(&model.fixed[*a].is_some());
+        fixed.then(weight(*b).total_cmp(&weight(*a))).then(a.cmp(b))
+    });
+    let mut seating = Seating::empty(model);
+    for task in order {
+        let to = model.fixed[task].or_else(|| soonest(&mut seating, model, task));
+        // Constraints leave room for each task: the request was checked when its problem was made.
+        seating.put(task, to.unwrap_or(0));
+    }
+    debug_assert!(!seating.pu_of().contains(&NOWHERE));
+    seating.pu_of().to_vec()
+}
+
+fn soonest(seating: &mut Seating, model: &TimeModel, task: usize) -> Option<usize> {
+    let mut best: Option<(f64, usize)> = None;
+    for pu in 0..model.pus() {
+        if seating.has_room(task, pu) {
+            seating.put(task, pu);
+            let time_ns = seating.time_ns(pu);
+            seating.lift(task);
+            if best.is_none_or(|(least, _)| time_ns < least) {
+                best = Some((time_ns, pu));
+            }
+        }
+    }
+    best.map(|(_, pu)| pu)
+}
+
+/// As many seats as there are tasks, the fastest ones; `None` where that is no choice, or the constraints forbid it.
+fn fastest(request: &Request, model: &TimeModel, pus: &Pus) -> Option<(Pus, Problem)> {
+    let (tasks, n) = (model.tasks(), model.pus());
+    if tasks >= n || model.group.is_some() {
+        return None;
+    }
+    let mut met = vec![0_u32; model.cores.len()];
+    let mut gains: Vec<(f64, usize)> = Vec::with_capacity(n);
+    for pu in 0..n {
+        let core = model.core[pu];
+        met[core] += 1;
+        let more =
+            model.cores[core].work(met[core]) - if met[core] > 1 { model.cores[core].work(met[core] - 1) } else { 0.0 };
+        gains.push((model.speed[pu] * more, pu));
+    }
+    gains.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+    let mut chosen: Vec<usize> = gains.into_iter().take(tasks).map(|(_, pu)| pu).collect();
+    chosen.sort_unstable();
+    let os: Vec<u32> = chosen.into_iter().map(|pu| pus.os[pu]).collect();
+    let fast = Pus::new(request.profile, Some(&os), request.homes).ok()?;
+    let problem = problem(request, &fast).ok()?;
+    Some((fast, problem))
+}

@@ -1,0 +1,230 @@
+//! The objective, its search and its bound against all placements.
+
+use super::*;
+use crate::search::Limit;
+use proptest::prelude::*;
+use seatmap_machine::{CoreDistance, CoreKind, Origin, OriginKind, Profile, Pu, SeatSpeed, Topology, catalog};
+use seatmap_pattern::{Edge, Pattern, generate};
+use seatmap_plan::Objective;
+use seatmap_statistics::Xoshiro;
+
+/// A made-up hybrid machine: performance cores of two threads, efficiency cores of one, distances that wobble.
+fn hybrid(performance: u32, efficiency: u32, rng: &mut Xoshiro) -> Profile {
+    let pu = |os: u32| {
+        let is_fast = os < 2 * performance;
+        let core = if is_fast { os / 2 } else { os - performance };
+        let kind = if is_fast { CoreKind::Performance } else { CoreKind::Efficiency };
+        Pu { os, core: Some(core), kind: Some(kind), ..Pu::default() }
+    };
+    let pus: Vec<Pu> = (0..2 * performance + efficiency).map(pu).collect();
+    let n = pus.len();
+    let mut distance = Matrix::filled(n, 0.0);
+    for a in 0..n {
+        for b in a + 1..n {
+            let base = if pus[a].core == pus[b].core {
+                10.0
+            } else {
+                60.0 + 40.0 * f64::from(u8::from(pus[a].kind != pus[b].kind))
+            };
+            distance.set_both(a, b, base + 20.0 * rng.unit());
+        }
+    }
+    let slow = 0.4 + 0.5 * rng.unit();
+    let alone: Vec<f64> = pus
+        .iter()
+        .map(|pu| if pu.kind == Some(CoreKind::Efficiency) { slow } else { 1.0 - 0.1 * rng.unit() })
+        .collect();
+    let os: Vec<u32> = pus.iter().map(|pu| pu.os).collect();
+    let origin = Origin { kind: OriginKind::Model, source: "made up".into(), date: None, tool: None };
+    let mut profile = Profile::new("hybrid", origin, Topology { pus });
+    profile.core_distance = Some(CoreDistance::imported(os.clone(), distance));
+    profile.speed = Some(SeatSpeed { pus: os, alone, together: None, work: None });
+    profile
+}
+
+/// Tasks with random edges and loads; work and messages take about as long.
+fn busy(tasks: usize, rng: &mut Xoshiro) -> Pattern {
+    let mut edges = Vec::new();
+    for from in 0..tasks {
+        for to in 0..tasks {
+            if from != to && rng.below(3) == 0 {
+                edges.push(Edge { from, to, bytes: 1.0, messages: 1.0 + rng.below(5) as f64 });
+            }
+        }
+    }
+    let mut pattern = Pattern::gathered("busy", tasks, edges);
+    pattern.loads = (0..tasks).map(|_| 1.0 + rng.below(4) as f64).collect();
+    pattern.load_ns = Some(50.0 + 400.0 * rng.unit());
+    pattern
+}
+
+fn request<'a>(machine: &'a Profile, pattern: &'a Pattern) -> Request<'a> {
+    let mut request = Request::new(machine, pattern);
+    (request.objective, request.limit) = (Objective::Time, Limit::kicks(100));
+    request
+}
+
+/// The least time of all placements.
+fn least_ns(model: &TimeModel) -> f64 {
+    fn try_all(model: &TimeModel, seating: &mut Seating, task: usize, best: &mut f64) {
+        if task == model.tasks() {
+            *best = best.min(seating.score().most);
+            return;
+        }
+        for pu in 0..model.pus() {
+            if seating.has_room(task, pu) {
+                seating.put(task, pu);
+                try_all(model, seating, task + 1, best);
+                seating.lift(task);
+            }
+        }
+    }
+    let mut best = f64::INFINITY;
+    try_all(model, &mut Seating::empty(model), 0, &mut best);
+    best
+}
+
+/// Does the work with the model of a request.
+fn with_model<T>(request: &Request, work: impl FnOnce(&TimeModel, &Problem, &Pus) -> T) -> T {
+    let pus = request.pus().unwrap();
+    let problem = problem(request, &pus).unwrap();
+    work(&TimeModel::new(request, &problem, &pus).unwrap(), &problem, &pus)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn the_bound_is_below_and_the_proof_is_at_the_least_of_all(tasks in 1..6_usize, performance in 1..3_u32, efficiency in 1..4_u32, seed: u64) {
+        let mut rng = Xoshiro::new(seed);
+        let (machine, pattern) = (hybrid(performance, efficiency, &mut rng), busy(tasks, &mut rng));
+        let mut request = request(&machine, &pattern);
+        let least = with_model(&request, |model, _, _| least_ns(model));
+        let floor = with_model(&request, |model, _, _| bound::bound(model));
+        prop_assert!(floor <= least, "{floor} {least}");
+        request.limit = Limit::kicks(9_000);
+        let answer = request.place().unwrap();
+        prop_assert!((answer.cost / least - 1.0).abs() < 1e-9, "{} {least}", answer.cost);
+        prop_assert!(answer.optimal && answer.lower_bound <= answer.cost);
+        for usual in [answer.baselines.os, answer.baselines.compact, answer.baselines.scatter, answer.baselines.random.best] {
+            prop_assert!(usual >= least * (1.0 - 1e-9));
+        }
+    }
+
+    #[test]
+    fn the_names_of_tasks_change_nothing(tasks in 2..7_usize, seed: u64) {
+        let mut rng = Xoshiro::new(seed);
+        let (machine, pattern) = (hybrid(2, 3, &mut rng), busy(tasks, &mut rng));
+        let mut to: Vec<usize> = (0..tasks).collect();
+        rng.shuffle(&mut to);
+        let edges = pattern.edges.iter().map(|edge| Edge { from: to[edge.from], to: to[edge.to], ..*edge });
+        let mut renamed = Pattern::gathered("renamed", tasks, edges);
+        renamed.load_ns = pattern.load_ns;
+        renamed.loads = vec![0.0; tasks];
+        pattern.loads.iter().enumerate().for_each(|(task, load)| renamed.loads[to[task]] = *load);
+        let cost = |pattern: &Pattern| {
+            let mut request = request(&machine, pattern);
+            request.limit = Limit::kicks(9_000);
+            request.place().unwrap().cost
+        };
+        prop_assert!((cost(&pattern) / cost(&renamed) - 1.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn changes_add_up_to_what_a_placement_costs(seed: u64) {
+        let mut rng = Xoshiro::new(seed);
+        let (machine, pattern) = (hybrid(3, 4, &mut rng), busy(8, &mut rng));
+        with_model(&request(&machine, &pattern), |model, _, _| {
+            let mut seating = Seating::of(model, &(0..8).collect::<Vec<usize>>());
+            for _ in 0..200 {
+                let (task, to) = (rng.below(8), rng.below(10));
+                if seating.has_room(task, to) {
+                    seating.shift(task, to);
+                } else {
+                    seating.swap(task, (task + 1 + rng.below(7)) % 8);
+                }
+            }
+            let (kept, anew) = (seating.score(), seating.renewed().score());
+            prop_assert!((kept.most / anew.most - 1.0).abs() < 1e-9 && (kept.sum / anew.sum - 1.0).abs() < 1e-9);
+            Ok(())
+        })?;
+    }
+}
+
+#[test]
+fn the_search_alone_is_within_a_hundredth_of_the_best() {
+    for seed in 0..12 {
+        let mut rng = Xoshiro::new(seed);
+        let (machine, pattern) = (hybrid(2, 3, &mut rng), busy(6, &mut rng));
+        let request = request(&machine, &pattern);
+        with_model(&request, |model, problem, pus| {
+            let starts = start::starts(&request, model, problem, pus, &request.limit);
+            let (score, ..) = search::side_by_side(model, &starts, &request.limit, 1, 1);
+            let least = least_ns(model);
+            assert!(score.most <= 1.01 * least, "seed {seed}: {} found, {least} is the least", score.most);
+        });
+    }
+}
+
+#[test]
+fn heavy_tasks_sit_on_fast_cores_and_not_two_on_one() {
+    let (machine, mut pattern) = (catalog::load("core-i9-12900k").unwrap(), generate("idle:12").unwrap());
+    pattern.loads = (0..12).map(|task| if task < 4 { 1.0 } else { 4.0 }).collect();
+    pattern.load_ns = Some(1000.0);
+    let request = request(&machine, &pattern);
+    let answer = request.place().unwrap();
+    let kind = |task: usize| machine.topology.pu(answer.placement[task]).unwrap().kind;
+    assert!((4..12).all(|task| kind(task) == Some(CoreKind::Performance)), "{:?}", answer.placement);
+    assert!((0..4).all(|task| kind(task) == Some(CoreKind::Efficiency)), "{:?}", answer.placement);
+    assert_eq!((answer.cost, answer.optimal), (4000.0, true));
+    let slowest = request.slowest(&answer.placement).unwrap();
+    assert_eq!((slowest.work_ns, slowest.messages_ns, slowest.speed, slowest.tasks.len()), (4000.0, 0.0, 1.0, 1));
+}
+
+#[test]
+fn more_tasks_than_seats_share_the_fast_ones() {
+    let (machine, mut pattern) = (hybrid(2, 1, &mut Xoshiro::new(1)), generate("idle:30").unwrap());
+    pattern.load_ns = Some(1000.0);
+    let answer = request(&machine, &pattern).place().unwrap();
+    let on = |os: u32| answer.placement.iter().filter(|seat| **seat == os).count();
+    assert!(answer.lower_bound <= answer.cost && answer.cost < answer.baselines.os, "{answer:?}");
+    assert_eq!((0..5).map(on).sum::<usize>(), 30);
+}
+
+#[test]
+fn a_load_without_a_unit_is_an_error() {
+    let (machine, pattern) = (catalog::load("core-i9-12900k").unwrap(), generate("ring:4").unwrap());
+    let error = request(&machine, &pattern).place().unwrap_err().to_string();
+    assert!(error.contains("--load-ns 5000"), "{error}");
+}
+
+#[test]
+fn wishes_are_kept() {
+    let (machine, mut pattern) = (catalog::load("ryzen-7950x3d").unwrap(), generate("ring:2").unwrap());
+    pattern.load_ns = Some(500.0);
+    let mut request = request(&machine, &pattern);
+    request.one_per = Some(Level::L3);
+    let placement = request.place().unwrap().placement;
+    let l3 = |task: usize| machine.topology.pu(placement[task]).unwrap().l3;
+    assert_ne!(l3(0), l3(1));
+    request.fixed = vec![(1, 2)];
+    assert_eq!(request.place().unwrap().placement[1], 2);
+    request.method = Method::Partition;
+    assert!(request.place().unwrap_err().to_string().contains("--method auto"));
+}
+
+#[test]
+fn threads_of_a_core_share_its_gain() {
+    let core = Core { threads: 2, gain: 1.3 };
+    assert_eq!((core.share(0), core.share(1), core.share(2)), (1.0, 1.0, 0.65));
+    let four = Core { threads: 4, gain: 1.6 };
+    assert!((four.work(2) - 1.2).abs() < 1e-12 && (four.share(4) - 0.4).abs() < 1e-12);
+    let mut machine = hybrid(1, 1, &mut Xoshiro::new(3));
+    let speed = machine.speed.as_mut().unwrap();
+    speed.together = Some(speed.alone.iter().map(|alone| 0.8 * alone).collect());
+    let pattern = busy(2, &mut Xoshiro::new(3));
+    with_model(&request(&machine, &pattern), |model, _, _| {
+        assert!((model.cores[0].gain - 1.6).abs() < 1e-9, "measured together: {:?}", model.cores);
+        assert_eq!(model.cores[1], Core { threads: 1, gain: 1.0 });
+    });
+}
