@@ -125,7 +125,7 @@ fn groups(profile: &Profile, digits: Digits, options: &DrawOptions) -> String {
     table(&[Align::Right, Align::Left, Align::Left, Align::Left], &rows)
 }
 
-fn speed(profile: &Profile, options: &Options) -> String {
+fn speed(profile: &Profile, options: &DrawOptions) -> String {
     let Some(speed) = &profile.speed else { return String::new() };
     let told = wrap(&crate::speed::sentence(speed), options.width, 2);
     let classes = crate::speed::classes(profile);
