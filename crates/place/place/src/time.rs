@@ -226,6 +226,20 @@ impl Request<'_> {
         })
     }
 
+    /// The cost that the search alone finds, without a proof, and the lower bound alone: benches compare
+    /// them with proven answers.
+    ///
+    /// # Errors
+    /// [`PlaceError`], as for the request itself.
+    pub fn search_alone(&self) -> Result<(f64, f64), PlaceError> {
+        let pus = self.pus()?;
+        let problem = problem(self, &pus)?;
+        let model = TimeModel::new(self, &problem, &pus)?;
+        let starts = start::starts(self, &model, &problem, &pus, &self.limit);
+        let (_, pu_of, _) = search::side_by_side(&model, &starts, &self.limit, self.threads, self.seed);
+        Ok((model.cost(&pu_of), bound::bound(&model)))
+    }
+
     /// The placement whose slowest seat is fastest.
     pub(crate) fn place_by_time(&self) -> Result<Answer, PlaceError> {
         if self.method != Method::Auto {

@@ -157,12 +157,10 @@ fn the_search_alone_is_within_a_hundredth_of_the_best() {
         let mut rng = Xoshiro::new(seed);
         let (machine, pattern) = (hybrid(2, 3, &mut rng), busy(6, &mut rng));
         let request = request(&machine, &pattern);
-        with_model(&request, |model, problem, pus| {
-            let starts = start::starts(&request, model, problem, pus, &request.limit);
-            let (score, ..) = search::side_by_side(model, &starts, &request.limit, 1, 1);
-            let least = least_ns(model);
-            assert!(score.most <= 1.01 * least, "seed {seed}: {} found, {least} is the least", score.most);
-        });
+        let (cost, floor) = request.search_alone().unwrap();
+        let least = with_model(&request, |model, _, _| least_ns(model));
+        assert!(cost <= 1.01 * least, "seed {seed}: {cost} found, {least} is the least");
+        assert!(floor <= least, "seed {seed}");
     }
 }
 
