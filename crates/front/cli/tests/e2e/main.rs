@@ -30,4 +30,5 @@ mod show;
 mod stats;
 mod streams;
 mod study;
+mod top;
 mod workers;
