@@ -250,7 +250,7 @@ pub struct Import {
 
 #[derive(Debug, Args)]
 pub struct Show {
-    /// The machine: host, the name of a bundled one, or a file.
+    /// The machine: host, the name of a bundled one, or a file. Also a recording of 'seatmap top'.
     #[arg(value_name = "MACHINE", default_value = "host")]
     pub machine: String,
     /// Write one self-contained, interactive page.

@@ -71,6 +71,8 @@ pub struct Live {
     kernel: Kernel,
     machine: String,
     at_ns: u64,
+    /// The time of the look before.
+    before_ns: u64,
     looks: u64,
     /// Nanoseconds since the boot; tests set their own time.
     clock: Box<dyn Fn() -> u64 + Send>,
@@ -111,16 +113,19 @@ impl Live {
             limiting,
             machine,
             at_ns: clock(),
+            before_ns: 0,
             looks: 0,
             clock,
         };
         live.read_threads(&pids);
+        live.read_moves();
         Ok(live)
     }
 
     /// Looks. Without threads, all chosen programs have ended.
     pub fn look(&mut self) -> Frame {
         let began_ns = self.at_ns;
+        self.before_ns = began_ns;
         self.looks += 1;
         self.at_ns = (self.clock)();
         // A choice that means nothing any more keeps those of its processes that live.
@@ -206,6 +211,11 @@ impl Live {
             self.leaders.insert(pid, Leader { parent, name, started_ticks, user });
         }
         let before = self.seen.remove(&(pid, tid)).filter(|seen| seen.started_ticks == started_ticks);
+        let is_new = before.is_none() && self.looks > 0;
+        if is_new && self.files.nanoseconds(started_ticks) >= self.before_ns {
+            // It began after the look before, so that all of its time belongs to this look.
+            thread.run_percent = percent(times.run_ns, now_ns.saturating_sub(self.before_ns));
+        }
         self.seen.insert((pid, tid), Seen::next(before, thread, started_ticks, times, [now_ns, self.looks]));
         true
     }
@@ -221,9 +231,12 @@ impl Live {
 
     /// Reads the changes of CPU of the busiest threads.
     fn read_moves(&mut self) {
-        let ran = self.seen.values_mut().filter(|seen| seen.thread.run_percent > 0.0);
+        let is_first = self.looks == 0;
+        let ran = self.seen.values_mut().filter(|seen| is_first || seen.thread.run_percent > 0.0);
         let mut ran: Vec<&mut Seen> = ran.collect();
-        ran.sort_by(|a, b| b.thread.run_percent.total_cmp(&a.thread.run_percent));
+        // Before the first shares are known, those are likely to be busy that have run most since they began.
+        let key = |seen: &Seen| if is_first { seen.thread.run_s } else { seen.thread.run_percent };
+        ran.sort_by(|a, b| key(b).total_cmp(&key(a)));
         let most = MOST_MOVES.min(ran.len());
         let (busiest, others) = ran.split_at_mut(most);
         for seen in busiest {
@@ -303,7 +316,7 @@ impl Seen {
 
     /// The thread has not run since the look before.
     fn sleeps(&mut self, look: u64, times: Times, at_ns: u64) {
-        self.rates = Rates { migrations: self.moves.map(|_| 0.0), ..Rates::default() };
+        self.rates = Rates { migrations: Some(0.0), ..Rates::default() };
         self.thread.run_percent = 0.0;
         self.thread.wait_percent = waited(self.times, times, at_ns.saturating_sub(self.at_ns));
         self.thread.age_s += seconds(at_ns.saturating_sub(self.at_ns));
@@ -326,3 +339,6 @@ fn waited(before: Times, now: Times, watched_ns: u64) -> Option<f64> {
 fn per_second(count: u64, ns: u64) -> f64 {
     if ns == 0 { 0.0 } else { count as f64 / seconds(ns) }
 }
+
+#[cfg(test)]
+mod tests;
