@@ -1,8 +1,8 @@
 //! Looks at living programs again and again, cheaply enough for a screen.
 //!
 //! A look reads one small file of each thread. The other files of a thread are read only if the thread has run since
-//! the look before, because a thread that has not run has changed nothing in them. Its mask is the exception, as others
-//! may change that: one system call asks for it.
+//! the look before, because a thread that has not run has changed nothing in them. For a thread that has hardly run,
+//! every fourth look reads them. Its mask is the exception, as others may change that: one system call asks for it.
 
 use crate::choice::{Choice, ChoiceError};
 use crate::files::Files;
@@ -18,6 +18,10 @@ use std::time::SystemTime;
 
 /// The most threads, the busiest ones, whose changes of CPU a look reads: the file is longer than the others together.
 const MOST_MOVES: usize = 64;
+
+/// A thread that ran for less than this share of the time is read whole at every so many looks only.
+const LEAST_PERCENT: f64 = 0.1;
+const REST_EVERY: u64 = 4;
 
 /// The facts of a process that hardly change (its program, environment and group) are read at every so many looks.
 const FACTS_EVERY: u64 = 8;
@@ -52,6 +56,9 @@ struct Seen {
     started_ticks: u64,
     times: Times,
     at_ns: u64,
+    /// When its other files were read, and whether it has run since.
+    whole_ns: u64,
+    has_run: bool,
     /// The number of the look that found it alive.
     look: u64,
     /// Its switches and changes of CPU, and when each was read.
@@ -166,9 +173,10 @@ impl Live {
         let Some(times) = self.files.times(pid, tid) else { return };
         let now_ns = (self.clock)();
         let key = (pid, tid);
-        let asleep = self.seen.get_mut(&key).filter(|seen| seen.times.run_ns == times.run_ns);
-        if let Some(seen) = asleep {
-            seen.sleeps(self.looks, times, now_ns);
+        let is_due = (self.looks + u64::from(tid.unsigned_abs())).is_multiple_of(REST_EVERY);
+        let may_wait = |seen: &&mut Seen| seen.rests(times, now_ns, is_due);
+        if let Some(seen) = self.seen.get_mut(&key).filter(may_wait) {
+            seen.pass(self.looks, times, now_ns);
         } else if !self.read_whole(key, times, now_ns) {
             self.seen.remove(&key);
             return;
@@ -301,8 +309,9 @@ impl Seen {
         if let Some(before) = before {
             let watched_ns = at_ns.saturating_sub(before.at_ns);
             let [own, forced] = [0, 1].map(|kind| switches[kind].saturating_sub(before.switches[kind]));
-            rates.wakeups = per_second(own, watched_ns);
-            rates.switches = per_second(own.saturating_add(forced), watched_ns);
+            let whole_ns = at_ns.saturating_sub(before.whole_ns);
+            rates.wakeups = per_second(own, whole_ns);
+            rates.switches = per_second(own.saturating_add(forced), whole_ns);
             thread.run_percent = percent(times.run_ns.saturating_sub(before.times.run_ns), watched_ns);
             thread.wait_percent = waited(before.times, times, watched_ns);
             thread.migrations = before.thread.migrations;
@@ -311,15 +320,29 @@ impl Seen {
             }
             (moves, mask) = (before.moves, before.mask);
         }
-        Seen { thread, rates, mask, started_ticks, times, at_ns, look, switches, moves }
+        let (whole_ns, has_run) = (at_ns, false);
+        Seen { thread, rates, mask, started_ticks, times, at_ns, whole_ns, has_run, look, switches, moves }
     }
 
-    /// The thread has not run since the look before.
-    fn sleeps(&mut self, look: u64, times: Times, at_ns: u64) {
-        self.rates = Rates { migrations: Some(0.0), ..Rates::default() };
-        self.thread.run_percent = 0.0;
-        self.thread.wait_percent = waited(self.times, times, at_ns.saturating_sub(self.at_ns));
-        self.thread.age_s += seconds(at_ns.saturating_sub(self.at_ns));
+    /// Whether the thread has not run since the look before, or so little that its other files need not be read.
+    fn rests(&self, times: Times, at_ns: u64, is_due: bool) -> bool {
+        let ran_ns = times.run_ns.checked_sub(self.times.run_ns);
+        let share = ran_ns.map(|ran_ns| percent(ran_ns, at_ns.saturating_sub(self.at_ns)));
+        share.is_some_and(|share| share == 0.0 && !self.has_run || share < LEAST_PERCENT && !is_due)
+    }
+
+    /// Goes on to a look at the times alone.
+    fn pass(&mut self, look: u64, times: Times, at_ns: u64) {
+        let watched_ns = at_ns.saturating_sub(self.at_ns);
+        self.thread.run_percent = percent(times.run_ns.saturating_sub(self.times.run_ns), watched_ns);
+        self.thread.wait_percent = waited(self.times, times, watched_ns);
+        self.thread.run_s = seconds(times.run_ns);
+        self.thread.wait_s = times.wait_ns.map(seconds);
+        self.thread.age_s += seconds(watched_ns);
+        self.has_run |= times.run_ns > self.times.run_ns;
+        if !self.has_run {
+            self.rates = Rates { migrations: Some(0.0), ..Rates::default() };
+        }
         (self.look, self.times, self.at_ns) = (look, times, at_ns);
     }
 

@@ -123,7 +123,7 @@ fn keys_sort_filter_freeze_and_end_it() {
     let pid = program.pid();
     let worker = tids(pid)[2].to_string();
     terminal.top(pid);
-    terminal.until(|screen| screen.contains("LOADv"));
+    terminal.until(|screen| screen.contains("LOAD%v"));
     terminal.keys(&["c"]);
     terminal.until(|screen| screen.contains("CPUv"));
     terminal.keys(&["F5"]);

@@ -241,6 +241,6 @@ mod tests {
         let page = replay(&recording());
         let said = "In 3.0 s, 3 threads changed their CPU once; &lt;script&gt; (thread 7) did so most: once.";
         assert!(page.contains(said) && !page.contains("<script>\""), "{page}");
-        assert!(page.contains("groups as the kernel names them") && !page.contains("http://"));
+        assert!(page.contains("as the kernel names them") && !page.contains("http://"));
     }
 }

@@ -31,7 +31,7 @@ const PLAIN_MAP: u16 = 24;
 const PROGRAMS: [Color; 6] = [Color::Cyan, Color::Green, Color::Magenta, Color::Yellow, Color::Blue, Color::LightRed];
 
 /// The keys in the last line.
-const KEYS: &str = "F1 help  F3 search  F4 filter  F5 tree  F6 sort  a pin  p freeze  R record  q quit";
+const KEYS: &str = "F1 help F3 search F4 filter F5 tree F6 sort a pin p freeze R record q quit";
 
 /// The help, a key a line.
 const HELP: [&str; 18] = [
@@ -381,7 +381,7 @@ mod tests {
 
     #[test]
     fn loads_are_drawn_in_eighths() {
-        assert_eq!((bar(Some(50.0), 4), bar(Some(6.0), 2), bar(None, 2)), ("██··".into(), "▉·".into(), "··".into()));
+        assert_eq!((bar(Some(50.0), 4), bar(Some(6.0), 2), bar(None, 2)), ("██··".into(), "▏·".into(), "··".into()));
         assert_eq!([0.0, 10.0, 50.0, 100.0].map(|load| block(Some(load))), ['·', '▁', '▄', '█']);
     }
 }

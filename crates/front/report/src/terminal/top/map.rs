@@ -157,7 +157,7 @@ mod tests {
         let size = |cpus, width, lines| lay_out(&groups(cpus, 2, 8), width, lines).size;
         assert_eq!((size(2, 80, 10), size(8, 80, 10)), (Size::Box, Size::Box));
         assert_eq!(size(16, 80, 10), Size::Line);
-        assert_eq!((size(64, 80, 10), size(256, 80, 10)), (Size::Block, Size::Cell));
+        assert_eq!((size(32, 80, 10), size(256, 80, 10)), (Size::Block, Size::Cell));
         assert_eq!((size(256, 200, 30), size(512, 80, 8)), (Size::Block, Size::BareCell));
     }
 

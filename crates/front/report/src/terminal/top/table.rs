@@ -48,7 +48,7 @@ pub(crate) fn titles(view: &View, width: usize) -> String {
     let cells = COLUMNS.iter().zip(widths).map(|(column, width)| {
         let arrow = if view.is_reversed { '^' } else { 'v' };
         let title = match column.sort == view.sort {
-            true => format!("{}{arrow}", cut(column.title, width - 1)),
+            true => column.title.chars().take(width - 1).chain([arrow]).collect(),
             false => column.title.to_owned(),
         };
         aligned(&title, width, column.is_text)
