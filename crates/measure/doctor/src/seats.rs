@@ -1,5 +1,5 @@
-//! Finds what moves threads from their seats on this computer, or will seat them otherwise: the scheduler, its settings,
-//! and variables of the environment.
+//! Finds what moves threads from their seats on this computer, or seats them otherwise: the scheduler, its settings, and
+//! variables of the environment.
 
 use crate::{Diagnosis, Level};
 use seatmap_os::CpuSet;
@@ -127,7 +127,7 @@ mod tests {
         let all = found(
             &[
                 ("/sys/kernel/sched_ext/state", "enabled\n"),
-                ("/sys/kernel/sched_ext/root/ops", "lavd\n"),
+                (concat!("/sys/kernel/sched_ext/", "root/ops"), "lavd\n"),
                 ("/sys/kernel/debug/sched/features", "SCHED_CACHE\n"),
                 ("/sys/devices/system/cpu/nohz_full", "2-4\n"),
                 ("/sys/kernel/debug/sched/fair_server/cpu2/runtime", "50000000\n"),

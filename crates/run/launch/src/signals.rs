@@ -91,8 +91,8 @@ impl Signals {
         self.take(wait).filter(|came| came.signal != libc::SIGCHLD)
     }
 
-    /// `SIGCONT` comes first: the kernel gives pending signals by number, and one that was sent after the `SIGCONT` must
-    /// not overtake it. A `SIGCONT` that is passed on too late would end the next stop.
+    /// `SIGCONT` comes first: the kernel gives pending signals by number, and one that was sent later must not overtake
+    /// it. A `SIGCONT` that is passed on too late would end the next stop.
     fn take(&self, wait: Duration) -> Option<Came> {
         take_of(&set([libc::SIGCONT]), Duration::ZERO).or_else(|| take_of(&self.held, wait))
     }

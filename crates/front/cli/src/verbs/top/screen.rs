@@ -155,7 +155,7 @@ impl Screen {
                 recorder.end()?;
                 format!("recorded to {name}; 'seatmap show {name} --html PAGE' replays it")
             }
-            None => match recorder::new_file().and_then(Recorder::begin) {
+            None => match recorder::new_file().and_then(Recorder::begin).and_then(|it| self.begun(it)) {
                 Ok(recorder) => {
                     let message = format!("recording to {}; R ends it", recorder.name());
                     self.recorder = Some(recorder);
@@ -165,6 +165,12 @@ impl Screen {
             },
         };
         Ok(())
+    }
+
+    /// The recording with the look that is on the screen: one that ends before the next look can be replayed too.
+    fn begun(&self, mut recorder: Recorder) -> Result<Recorder, CliError> {
+        recorder.write(&self.watched, &self.frame)?;
+        Ok(recorder)
     }
 
     /// Looks, unless the screen is frozen and nothing is recorded.
