@@ -39,17 +39,27 @@ fn threads(count: &str, spins: bool) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
+/// The result of one part of the bench.
+struct Part {
+    /// The number of faults or programs.
+    count: usize,
+    /// The faults that were missed, or the false alarms.
+    failed: Vec<String>,
+    /// The things that this computer does not have.
+    absent: Vec<String>,
+}
+
 /// Faults that were found, and false alarms.
 pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
     let missed = built::missed();
     let mut rows = vec![share("faults found in built seatings", built::COUNT, &missed)];
-    let (count, missed, skipped) = real::missed()?;
-    rows.push(share("faults found in real programs", count, &missed));
-    let (count, alarms, absent) = healthy::alarms()?;
+    let real = real::missed()?;
+    rows.push(share("faults found in real programs", real.count, &real.failed));
+    let Part { count, failed: alarms, absent } = healthy::alarms()?;
     let told = if alarms.is_empty() { String::new() } else { format!(" ({})", alarms.join("; ")) };
     let got = format!("{} of {count}{told}", alarms.len());
     rows.push(Row::held("false alarms on healthy programs", got, "0", alarms.is_empty()));
-    let left_out: Vec<String> = skipped.into_iter().chain(absent).collect();
+    let left_out: Vec<String> = real.absent.into_iter().chain(absent).collect();
     if !left_out.is_empty() {
         rows.push(Row::told("left out by the check's bench", left_out.join(", ")));
     }

@@ -15,6 +15,7 @@ mod run;
 mod stats;
 mod study;
 mod time;
+mod top;
 mod workers;
 
 pub use cell::*;
@@ -31,6 +32,7 @@ pub use rank::*;
 pub use run::*;
 pub use stats::*;
 pub use study::*;
+pub use top::*;
 pub use workers::*;
 
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
@@ -41,7 +43,7 @@ use std::path::PathBuf;
 const GROUPS: [(&str, &[&str]); 7] = [
     ("Measure", &["measure", "show", "stats", "noise", "doctor"]),
     ("Place", &["place", "pattern", "export"]),
-    ("Run", &["run", "check"]),
+    ("Run", &["run", "check", "top"]),
     ("Cell", &["cell"]),
     ("Machines", &["machines", "import", "model"]),
     ("Experiments of the papers", &["rank", "channels", "workers", "study"]),
@@ -158,6 +160,8 @@ pub enum Command {
     Run(Run),
     /// Check that living programs sit where you asked.
     Check(Check),
+    /// Watch the threads of living programs on their seats.
+    Top(Top),
     /// Fit machines that the simulator runs.
     Model(Model),
     /// Time every mapping of tasks to workers (Keller & Varbanescu).
@@ -281,7 +285,7 @@ pub struct Import {
 
 #[derive(Debug, Args)]
 pub struct Show {
-    /// The machine: host, the name of a bundled one, or a file.
+    /// The machine: host, the name of a bundled one, or a file. Also a recording of 'seatmap top'.
     #[arg(value_name = "MACHINE", default_value = "host")]
     pub machine: String,
     /// Write one self-contained, interactive page.

@@ -52,6 +52,15 @@ impl CliError {
         Ending::Exited(self.tell().into())
     }
 
+    /// The failure as a line of text, for a screen of its own.
+    pub fn text(&self) -> String {
+        match self {
+            CliError::Input(error) | CliError::Work(error) => with_causes(error.as_ref()),
+            CliError::Typed(error) => error.to_string(),
+            CliError::NobodyListens | CliError::Told => String::new(),
+        }
+    }
+
     fn tell(&self) -> u8 {
         match self {
             CliError::Input(error) => tell(error.as_ref(), 2),
@@ -74,6 +83,12 @@ fn misread(error: &clap::Error) {
 }
 
 fn tell(error: &dyn Error, code: u8) -> u8 {
+    output::tell(&with_causes(error));
+    code
+}
+
+/// An error and its causes on one line.
+fn with_causes(error: &dyn Error) -> String {
     let mut line = error.to_string();
     let mut cause = error.source();
     while let Some(error) = cause {
@@ -85,8 +100,7 @@ fn tell(error: &dyn Error, code: u8) -> u8 {
         }
         cause = error.source();
     }
-    output::tell(&line);
-    code
+    line
 }
 
 /// An error at a file.

@@ -18,4 +18,5 @@ pub mod shell;
 pub mod show;
 pub mod stats;
 pub mod study;
+pub mod top;
 pub mod workers;

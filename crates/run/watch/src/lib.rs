@@ -11,6 +11,8 @@
 //! | [`choice`] | which processes: by number, control group, unit, Slurm step or name |
 //! | [`options`] | how long and how closely they are watched |
 //! | [`snapshot`] | takes a seating, once or again and again |
+//! | [`live`] | looks again and again, cheaply enough for a screen |
+//! | [`recording`] | looks in a file, to be replayed |
 //! | [`variables`] | the variables that bind threads, and the CPUs that they ask for |
 //! | [`finding`] | one thing that is wrong, with figures and a remedy |
 //! | [`rule`], [`expected`] | the rules that a user can name; the seats of a plan or report |
@@ -23,12 +25,14 @@ mod files;
 pub mod finding;
 mod glob;
 pub mod judge;
+pub mod live;
 mod looks;
 #[cfg(test)]
 mod made;
 pub mod options;
 mod others;
 mod process;
+pub mod recording;
 pub mod rule;
 pub mod seating;
 pub mod snapshot;
@@ -38,6 +42,7 @@ pub use choice::{Choice, ChoiceError};
 pub use expected::Expected;
 pub use finding::{Finding, Gravity};
 pub use judge::{Asked, Verdict, judge};
+pub use live::Live;
 pub use options::Options;
 pub use rule::{Rule, UnknownRule};
 pub use seating::{Cpu, Kernel, Process, Seating, Thread, Unseen};

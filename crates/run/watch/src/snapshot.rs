@@ -210,7 +210,7 @@ fn interrupt(came: seatmap_os::interrupts::Came, watched_s: f64) -> Interrupt {
 }
 
 impl Kernel {
-    fn of(scheduler: Scheduler) -> Self {
+    pub(crate) fn of(scheduler: Scheduler) -> Self {
         Kernel {
             release: scheduler.release,
             sched_ext: scheduler.sched_ext,

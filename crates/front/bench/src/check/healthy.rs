@@ -1,6 +1,6 @@
 //! Healthy programs, as this computer has them installed.
 
-use super::findings;
+use super::{Part, findings};
 use seatmap_os::Tid;
 use seatmap_watch::Asked;
 use std::error::Error;
@@ -39,12 +39,12 @@ const PROGRAMS: [(&str, &[&str]); 29] = [
     ("sha256sum", &["/dev/zero"]),
     ("xz", &["-T0", "-c", "/dev/zero"]),
     ("gzip", &["-c", "/dev/zero"]),
-    ("zstd", &["-T0", "-c", "/dev/zero"]),
+    ("zstd", &["-T0", "-f", "-c", "/dev/zero"]),
     ("pigz", &["-c", "/dev/zero"]),
     ("tail", &["-f", "/dev/null"]),
     ("dd", &["if=/dev/zero", "of=/dev/null"]),
     ("redis-server", &["--port", "0", "--unixsocket", "redis.sock", "--save", ""]),
-    ("memcached", &["-u", "nobody", "-s", "memcached.sock"]),
+    ("memcached", &["-u", "root", "-s", "memcached.sock"]),
     ("stress-ng", &["--cpu", "2", "--timeout", "30"]),
     ("sysbench", &["cpu", "--threads=2", "--time=30", "run"]),
     ("taskset", &["-c", "0", "sleep", "1000"]),
@@ -58,7 +58,7 @@ const SLEEPER: &str =
     "class Sleeper { public static void main(String[] a) throws Exception { Thread.sleep(100000); } }";
 
 /// The number of programs, the false alarms, and the programs that are absent.
-pub fn alarms() -> Result<(usize, Vec<String>, Vec<String>), Box<dyn Error>> {
+pub fn alarms() -> Result<Part, Box<dyn Error>> {
     let topology = seatmap_host::topology::of_host()?;
     let folder = tempfile::tempdir()?;
     std::fs::write(folder.path().join("Sleeper.java"), SLEEPER)?;
@@ -87,5 +87,5 @@ pub fn alarms() -> Result<(usize, Vec<String>, Vec<String>), Box<dyn Error>> {
         alarms.extend(wrong.map(|finding| format!("{program}: {}: {}", finding.rule, finding.what)));
     }
     absent.dedup();
-    Ok((count, alarms, absent))
+    Ok(Part { count, failed: alarms, absent })
 }

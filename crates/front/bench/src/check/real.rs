@@ -1,6 +1,6 @@
 //! Faults put into real programs on this computer.
 
-use super::{THREADS, findings};
+use super::{Part, THREADS, findings};
 use crate::pair;
 use seatmap_machine::Topology;
 use seatmap_os::{CpuSet, Tid, task};
@@ -52,15 +52,17 @@ impl Drop for Program {
 }
 
 /// The number of faults, those that were missed, and those that cannot be made here.
-pub fn missed() -> Result<(usize, Vec<String>, Vec<String>), Box<dyn Error>> {
-    let Some([a, b]) = pair::cpus()? else { return Ok((0, Vec::new(), vec!["real faults: one CPU".to_owned()])) };
+pub fn missed() -> Result<Part, Box<dyn Error>> {
+    let Some([a, b]) = pair::cpus()? else {
+        return Ok(Part { count: 0, failed: Vec::new(), absent: vec!["real faults: one CPU".to_owned()] });
+    };
     let topology = seatmap_host::topology::of_host()?;
     let bench = Bench { a, b, topology };
     let mut found = bench.masks()?;
     found.extend(bench.variables()?);
     found.extend(bench.load()?);
-    let missed = found.iter().filter(|(_, found)| !found).map(|(name, _)| (*name).to_owned()).collect();
-    Ok((found.len(), missed, Vec::new()))
+    let failed = found.iter().filter(|(_, found)| !found).map(|(name, _)| (*name).to_owned()).collect();
+    Ok(Part { count: found.len(), failed, absent: Vec::new() })
 }
 
 type Found = Vec<(&'static str, bool)>;

@@ -48,7 +48,7 @@ fn expected(path: &Path, any_machine: bool) -> Result<Expected, CliError> {
 }
 
 /// The whole computer, as far as this process's control group shows it. Its own mask hides nothing.
-fn topology() -> Result<Topology, CliError> {
+pub(super) fn topology() -> Result<Topology, CliError> {
     let online = seatmap_os::cpus::Cpus::read().map_err(CliError::work)?.online;
     // A kernel that refuses leaves the mask as it was: the topology is then that of the own CPUs.
     let _ = online.into_iter().collect::<seatmap_os::CpuSet>().give(0);

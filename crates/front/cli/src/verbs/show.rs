@@ -1,5 +1,7 @@
 //! `seatmap show`.
 
+mod recording;
+
 use crate::args::{ColourChoice, OrderChoice, Show};
 use crate::error::CliError;
 use crate::output::{self, Destination};
@@ -16,6 +18,9 @@ use serde::Serialize;
 /// Shows a machine in the terminal, as a page, or as JSON.
 pub fn run(typed: Show, colour: ColourChoice) -> Result<(), CliError> {
     let destination = output::page(typed.html.as_deref(), typed.json)?;
+    if let Some(recording) = recording::of_file(&typed.machine)? {
+        return recording::show(&recording, &typed, destination);
+    }
     let machine = input::machine(&typed.machine)?;
     let profile = input::profile_of(&machine)?;
     check(&profile, &typed)?;

@@ -79,7 +79,7 @@ fn check_pid(place: &Place, pid: Tid, options: &[&str]) -> Checked {
 }
 
 /// This number of threads beside the main thread, all ready. `None`, and a word about it, where no compiler is.
-fn threads(count: usize, what: &str) -> Option<Running> {
+pub(crate) fn threads(count: usize, what: &str) -> Option<Running> {
     threads_with(count, what, &[])
 }
 
@@ -90,7 +90,7 @@ fn threads_with(count: usize, what: &str, variables: &[(&str, &str)]) -> Option<
 }
 
 /// The threads of a process, by ascending number.
-fn tids(pid: Tid) -> Vec<Tid> {
+pub(crate) fn tids(pid: Tid) -> Vec<Tid> {
     seatmap_os::task::threads(pid)
 }
 
@@ -98,7 +98,7 @@ fn bind(tid: Tid, cpus: &[u32]) {
     cpus.iter().copied().collect::<CpuSet>().give(tid).unwrap();
 }
 
-fn bind_all(pid: Tid, cpus: &[u32]) {
+pub(crate) fn bind_all(pid: Tid, cpus: &[u32]) {
     tids(pid).into_iter().for_each(|tid| bind(tid, cpus));
 }
 

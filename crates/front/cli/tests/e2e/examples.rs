@@ -16,6 +16,8 @@
 //! A search that is limited by time finds more in a build with `--release`, so the pages are updated with one.
 
 use crate::common::{Place, data, two_cpus};
+use seatmap_os::Root;
+use seatmap_os::visibility::is_in_container;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -76,7 +78,9 @@ fn possible(example: &Example) -> bool {
     let named = !command.contains("--cpus 0,1") || two_cpus().is_some_and(|cpus| cpus == "0,1");
     let host_missing = host && (two_cpus().is_none() || !named);
     let server_missing = command.contains("redis") && !crate::run::programs::installed("redis-server");
-    let missing = (command.contains("$SEATMAP_DATA") && !data().exists()) || host_missing || server_missing;
+    // There a check says that it may not have seen everything.
+    let hidden = command.contains("seatmap check") && is_in_container(&Root::new("/"));
+    let missing = hidden || (command.contains("$SEATMAP_DATA") && !data().exists()) || host_missing || server_missing;
     if missing {
         eprintln!("skipped: {command}");
     }

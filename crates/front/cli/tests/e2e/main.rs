@@ -30,5 +30,6 @@ mod show;
 mod stats;
 mod streams;
 mod study;
+mod top;
 mod unequal;
 mod workers;

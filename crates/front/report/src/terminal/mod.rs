@@ -11,6 +11,7 @@ mod numbers;
 mod page;
 mod paint;
 mod table;
+pub mod top;
 mod tree;
 
 pub use page::page;

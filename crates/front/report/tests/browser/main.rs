@@ -3,6 +3,7 @@
 //! Skips, and says so, where there is no `chromium`.
 
 mod devtools;
+mod replay;
 mod sample;
 
 use devtools::Page;

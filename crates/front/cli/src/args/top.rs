@@ -1,0 +1,45 @@
+//! `seatmap top`, as typed.
+
+use super::time::time_or_seconds;
+use clap::{ArgGroup, Args};
+use std::path::PathBuf;
+use std::time::Duration;
+
+#[derive(Debug, Args)]
+#[command(group = ArgGroup::new("shown").args(["pid", "cgroup", "name"]))]
+pub struct Top {
+    /// Show this process; may be given several times. Without a choice, all programs are shown.
+    #[arg(short, long, value_name = "PID", value_parser = clap::value_parser!(i32).range(1..))]
+    pub pid: Vec<i32>,
+    /// Show the members of this control group, and of the groups below it.
+    #[arg(long, value_name = "PATH")]
+    pub cgroup: Option<String>,
+    /// Show the programs of this name; * stands for any text.
+    #[arg(long, value_name = "GLOB")]
+    pub name: Option<String>,
+    /// The time between two looks: 500ms, 2s; a number alone is seconds.
+    #[arg(long, value_name = "TIME", default_value = "1.5", value_parser = pause)]
+    pub interval: Duration,
+    /// Print one frame as text and end. A stdout that is not a terminal has the same effect.
+    #[arg(long, conflicts_with = "record")]
+    pub once: bool,
+    /// Record to a file as long as this runs; 'seatmap show FILE --html PAGE' replays it. - is stdout, with --seconds.
+    #[arg(long, value_name = "FILE")]
+    pub record: Option<PathBuf>,
+    /// Record for so long, without a screen: 30s, 5m; a number alone is seconds.
+    #[arg(long, value_name = "TIME", requires = "record", value_parser = lasting)]
+    pub seconds: Option<Duration>,
+}
+
+fn pause(text: &str) -> Result<Duration, String> {
+    within(text, Duration::from_millis(100)..=Duration::from_secs(3600), "100ms to 1h")
+}
+
+fn lasting(text: &str) -> Result<Duration, String> {
+    within(text, Duration::from_millis(100)..=Duration::from_secs(86_400), "100ms to 1d")
+}
+
+fn within(text: &str, bounds: std::ops::RangeInclusive<Duration>, told: &str) -> Result<Duration, String> {
+    let time = time_or_seconds(text).filter(|time| bounds.contains(time));
+    time.ok_or_else(|| format!("'{text}' is not a time from {told}; write 500ms, 10s or 2m, or a number of seconds"))
+}

@@ -1,0 +1,114 @@
+//! `seatmap top`.
+
+mod pin;
+mod recorder;
+mod screen;
+
+use super::check;
+use crate::args::{ColourChoice, Top};
+use crate::error::CliError;
+use crate::interrupt::Interrupt;
+use crate::{output, view};
+use recorder::Recorder;
+use seatmap_machine::Topology;
+use seatmap_report::terminal::top::{Scene, SeatGroups, View, plain, rows};
+use seatmap_watch::live::Frame;
+use seatmap_watch::{Asked, Choice, ChoiceError, Finding, Live, judge};
+use std::io::IsTerminal;
+use std::time::{Duration, Instant};
+
+/// How often a wait looks whether it was asked to stop.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// Shows the threads on the seats of this computer, or records them.
+pub fn run(typed: &Top, colour: ColourChoice) -> Result<(), CliError> {
+    let topology = check::topology()?;
+    let has_screen = std::io::stdout().is_terminal() && !typed.once && typed.seconds.is_none();
+    let record = typed.record.as_deref().map(|path| recorder::destination(path, has_screen)).transpose()?;
+    let watched = Watched::begin(typed, topology)?;
+    match record {
+        Some(destination) if !has_screen => watched.record(typed, Recorder::begin(destination)?),
+        record if has_screen => screen::run(watched, typed, colour, record),
+        _ => watched.print_once(typed),
+    }
+}
+
+/// The programs that are shown, and the computer that they run on.
+struct Watched {
+    live: Live,
+    topology: Topology,
+    /// The groups that a measurement found, where there was one.
+    measured: Option<Vec<Vec<u32>>>,
+    groups: SeatGroups,
+}
+
+impl Watched {
+    fn begin(typed: &Top, topology: Topology) -> Result<Self, CliError> {
+        let live = Live::begin(&choice(typed)).map_err(|error| match error {
+            ChoiceError::Proc(_) => CliError::work(error),
+            error => CliError::input(error),
+        })?;
+        // A host without a profile, or with one that cannot be used, has the groups that the kernel names.
+        let profile = seatmap_host::remembered::host().ok();
+        let measured = profile.and_then(|profile| profile.home_model).map(|model| model.groups);
+        let groups = SeatGroups::new(&topology, measured.as_deref());
+        Ok(Watched { live, topology, measured, groups })
+    }
+
+    /// Looks, and judges by the default rules.
+    fn look(&mut self) -> (Frame, Vec<Finding>) {
+        let frame = self.live.look();
+        let findings = judge(&frame.seating, &self.topology, &Asked::default());
+        (frame, findings)
+    }
+
+    fn print_once(mut self, typed: &Top) -> Result<(), CliError> {
+        std::thread::sleep(typed.interval);
+        let (frame, findings) = self.look();
+        if frame.seating.threads.is_empty() {
+            return Err(CliError::input("the program ended while it was watched"));
+        }
+        let view = View::default();
+        let rows = rows(&frame, &findings, &view);
+        let (frame, findings, groups) = (&frame, &findings[..], &self.groups);
+        let scene = Scene { frame, findings, groups, view: &view, rows: &rows, recording: None };
+        output::print(&plain(&scene, u16::try_from(view::width(None)).unwrap_or(u16::MAX)))
+    }
+
+    /// Records without a screen, until the time is over, until Ctrl-C or until the programs have ended.
+    fn record(mut self, typed: &Top, mut recorder: Recorder) -> Result<(), CliError> {
+        let (interrupt, began) = (Interrupt::listen()?, Instant::now());
+        let is_over = || interrupt.asked() || typed.seconds.is_some_and(|seconds| began.elapsed() >= seconds);
+        let mut looks = 0_u32;
+        while !is_over() {
+            looks += 1;
+            let left = typed.seconds.map_or(Duration::MAX, |seconds| seconds.saturating_sub(began.elapsed()));
+            // Each look has its own time, so that late ones do not add up.
+            let due = typed.interval.saturating_mul(looks).saturating_sub(began.elapsed());
+            wait(due.min(left), &interrupt);
+            let frame = self.live.look();
+            recorder.write(&self, &frame)?;
+            if frame.seating.threads.is_empty() {
+                break;
+            }
+        }
+        recorder.end()
+    }
+}
+
+/// Waits, unless Ctrl-C comes.
+fn wait(time: Duration, interrupt: &Interrupt) {
+    let began = Instant::now();
+    while let Some(left) = time.checked_sub(began.elapsed()).filter(|left| !left.is_zero() && !interrupt.asked()) {
+        std::thread::sleep(left.min(PAUSE));
+    }
+}
+
+fn choice(typed: &Top) -> Choice {
+    match (&typed.cgroup, &typed.name) {
+        _ if !typed.pid.is_empty() => Choice::Processes { pids: typed.pid.clone(), with_children: false },
+        (Some(path), _) => Choice::Group(path.clone()),
+        (_, Some(name)) => Choice::Name(name.clone()),
+        _ => Choice::All,
+    }
+}

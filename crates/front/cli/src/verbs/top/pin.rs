@@ -1,0 +1,22 @@
+//! Binds threads to CPUs when the user has said yes.
+
+use seatmap_os::{CpuSet, Tid};
+
+/// Binds threads, and says in a sentence what came of it.
+pub fn pin(tids: &[Tid], cpus: &CpuSet) -> String {
+    let mut failures = Vec::new();
+    for tid in tids {
+        match cpus.give(*tid).and_then(|()| CpuSet::of_thread(*tid)) {
+            // A control group may allow fewer.
+            Ok(given) if given != *cpus => failures.push(format!("thread {tid} may run on {given} only")),
+            Ok(_) => {}
+            Err(error) => failures.push(format!("thread {tid}: {error}")),
+        }
+    }
+    match (&failures[..], tids) {
+        ([], [tid]) => format!("thread {tid} may now run on CPUs {cpus}"),
+        ([], many) => format!("{} threads may now run on CPUs {cpus}", many.len()),
+        ([first], _) => format!("not bound as asked: {first}"),
+        ([first, more @ ..], _) => format!("not bound as asked: {first}, and {} more", more.len()),
+    }
+}

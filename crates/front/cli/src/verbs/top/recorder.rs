@@ -1,0 +1,86 @@
+//! Writes a recording as it goes, so that it can be replayed up to the end of this program, however that came.
+
+use super::Watched;
+use crate::error::{AtFile, CliError};
+use crate::output::{self, Destination};
+use seatmap_document::written;
+use seatmap_watch::live::Frame;
+use seatmap_watch::recording::{Header, Taker};
+use std::fs::File;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// The destination of a recording. A screen needs stdout for itself.
+pub fn destination(path: &Path, has_screen: bool) -> Result<Destination, CliError> {
+    let destination = Destination::new(path)?;
+    match has_screen && destination == Destination::Stdout {
+        true => Err(CliError::input("the screen and --record - both need stdout; give --record a file's name")),
+        false => Ok(destination),
+    }
+}
+
+/// A new file in this folder, named after the time.
+pub fn new_file() -> Result<Destination, CliError> {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+    Destination::new(Path::new(&format!("seatmap-recording-{now}.jsonl")))
+}
+
+/// A recording that is being written.
+pub struct Recorder {
+    /// The file with its path; `None` for stdout.
+    file: Option<(PathBuf, File)>,
+    taker: Option<Taker>,
+}
+
+impl Recorder {
+    /// Opens the file; one that was there is replaced.
+    pub fn begin(destination: Destination) -> Result<Self, CliError> {
+        let file = match destination {
+            Destination::Stdout => None,
+            Destination::File(path) | Destination::Stream(path) => match File::create(&path) {
+                Ok(file) => Some((path, file)),
+                Err(error) => return Err(CliError::work(AtFile::new(&path, error))),
+            },
+        };
+        Ok(Recorder { file, taker: None })
+    }
+
+    /// The file's name.
+    pub fn name(&self) -> String {
+        self.file.as_ref().map_or_else(|| "stdout".to_owned(), |(path, _)| path.display().to_string())
+    }
+
+    /// Adds a look.
+    pub fn write(&mut self, watched: &Watched, frame: &Frame) -> Result<(), CliError> {
+        if self.taker.is_none() {
+            let began_at_s = frame.seating.taken_at_s - frame.seating.watched_s;
+            let header =
+                Header::new(&frame.seating.machine, began_at_s, &watched.topology, watched.measured.as_deref());
+            self.line(&written(&header))?;
+        }
+        let began_at_s = frame.seating.taken_at_s - frame.seating.watched_s;
+        let moment = self.taker.get_or_insert_with(|| Taker::new(began_at_s)).take(frame);
+        self.line(&written(&moment))
+    }
+
+    fn line(&mut self, line: &str) -> Result<(), CliError> {
+        match &mut self.file {
+            None => output::print(line),
+            Some((path, file)) => {
+                file.write_all(line.as_bytes()).map_err(|error| CliError::work(AtFile::new(path, error)))
+            }
+        }
+    }
+
+    /// Ends the recording.
+    pub fn end(self) -> Result<(), CliError> {
+        match self.file {
+            // Some file systems tell of a full disk only now; a pipe has nothing to be kept.
+            Some((path, file)) if path.is_file() => {
+                file.sync_data().map_err(|error| CliError::work(AtFile::new(&path, error)))
+            }
+            _ => Ok(()),
+        }
+    }
+}

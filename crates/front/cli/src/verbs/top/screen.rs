@@ -1,0 +1,222 @@
+//! The screen: draws looks, and takes keys until one of them ends it.
+
+use super::recorder::{self, Recorder};
+use super::{Watched, pin};
+use crate::args::{ColourChoice, Top};
+use crate::error::CliError;
+use crate::interrupt::Interrupt;
+use crate::output::Destination;
+use crate::view;
+use ratatui::DefaultTerminal;
+use ratatui::crossterm::event::{self, Event, KeyEventKind};
+use ratatui::layout::Rect;
+use ratatui::style::Color;
+use seatmap_report::terminal::Colour;
+use seatmap_report::terminal::top::{Row, Scene, View, Wish, draw, press, rows, table_lines};
+use seatmap_watch::Finding;
+use seatmap_watch::live::Frame;
+use signal_hook::consts::{SIGCONT, SIGSTOP, SIGTSTP};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// How often a wait for keys looks for signals.
+const PAUSE: Duration = Duration::from_millis(200);
+
+/// The time before the first shares are shown.
+const FIRST: Duration = Duration::from_millis(500);
+
+/// Shows the programs until a key or a signal ends it. The terminal is restored in any case, after a panic too.
+pub fn run(watched: Watched, typed: &Top, colour: ColourChoice, record: Option<Destination>) -> Result<(), CliError> {
+    let signals = Signals::listen()?;
+    let recorder = record.map(Recorder::begin).transpose()?;
+    let has_colour = view::colour(colour, &std::io::stdout()) != Colour::None;
+    let mut terminal = ratatui::try_init().map_err(CliError::work)?;
+    let view = View { interval: typed.interval, cpus: watched.groups.cpus().collect(), ..View::default() };
+    let (frame, findings, rows) = (Frame::default(), Vec::new(), Vec::new());
+    let mut screen = Screen { watched, view, frame, findings, rows, recorder, signals, has_colour };
+    let shown = screen.show(&mut terminal);
+    ratatui::restore();
+    shown?;
+    screen.recorder.map_or(Ok(()), Recorder::end)
+}
+
+/// Requests from outside.
+struct Signals {
+    interrupt: Interrupt,
+    stop: Arc<AtomicBool>,
+    go_on: Arc<AtomicBool>,
+}
+
+impl Signals {
+    fn listen() -> Result<Self, CliError> {
+        let listen = |signal| {
+            let flag = Arc::new(AtomicBool::new(false));
+            signal_hook::flag::register(signal, Arc::clone(&flag)).map(|_| flag).map_err(CliError::work)
+        };
+        Ok(Signals { interrupt: Interrupt::listen()?, stop: listen(SIGTSTP)?, go_on: listen(SIGCONT)? })
+    }
+}
+
+/// Waits until the terminal has keys, a signal comes, or this time has passed. False where the terminal is gone, of
+/// which `crossterm` would read the end over and over.
+fn terminal_waits(time: Duration) -> bool {
+    let mut keys = libc::pollfd { fd: libc::STDIN_FILENO, events: libc::POLLIN, revents: 0 };
+    let milliseconds = libc::c_int::try_from(time.as_millis()).unwrap_or(libc::c_int::MAX);
+    // SAFETY: one element, which is writable.
+    let found = unsafe { libc::poll(&raw mut keys, 1, milliseconds) };
+    found <= 0 || keys.revents & (libc::POLLHUP | libc::POLLERR | libc::POLLNVAL) == 0
+}
+
+/// Everything that the screen knows.
+struct Screen {
+    watched: Watched,
+    view: View,
+    frame: Frame,
+    findings: Vec<Finding>,
+    rows: Vec<Row>,
+    recorder: Option<Recorder>,
+    signals: Signals,
+    has_colour: bool,
+}
+
+impl Screen {
+    fn show(&mut self, terminal: &mut DefaultTerminal) -> Result<(), CliError> {
+        self.look()?;
+        let mut due = Instant::now() + FIRST.min(self.view.interval);
+        while !self.signals.interrupt.asked() {
+            self.draw(terminal)?;
+            match self.wait(due, terminal)? {
+                None => return Ok(()),
+                Some(true) => {}
+                Some(false) => {
+                    self.look()?;
+                    due = Instant::now() + self.view.interval;
+                }
+            }
+            due = due.min(Instant::now() + self.view.interval);
+        }
+        Ok(())
+    }
+
+    /// Waits for a key or the time of the next look. `None`: the screen ends; true: something is to be drawn.
+    fn wait(&mut self, due: Instant, terminal: &mut DefaultTerminal) -> Result<Option<bool>, CliError> {
+        loop {
+            let left = due.saturating_duration_since(Instant::now());
+            if self.signals.interrupt.asked() || !terminal_waits(Duration::ZERO) {
+                return Ok(None);
+            }
+            let has_event = event::poll(Duration::ZERO).map_err(CliError::work)?;
+            if self.signals.stop.swap(false, Ordering::Relaxed) {
+                self.suspend(terminal)?;
+                return Ok(Some(true));
+            }
+            if self.signals.go_on.swap(false, Ordering::Relaxed) {
+                // The shell may have used the terminal meanwhile.
+                self.resume(terminal)?;
+                return Ok(Some(true));
+            }
+            if has_event {
+                return self.take(event::read().map_err(CliError::work)?, terminal);
+            }
+            if left.is_zero() {
+                return Ok(Some(false));
+            }
+            terminal_waits(left.min(PAUSE));
+        }
+    }
+
+    /// A key or a new size of the terminal.
+    fn take(&mut self, event: Event, terminal: &mut DefaultTerminal) -> Result<Option<bool>, CliError> {
+        let Event::Key(key) = event else { return Ok(Some(true)) };
+        if key.kind == KeyEventKind::Release {
+            return Ok(Some(true));
+        }
+        let (view, wish) = press(self.view.clone(), key, &self.rows);
+        self.view = view;
+        match wish {
+            None => {}
+            Some(Wish::Quit) => return Ok(None),
+            Some(Wish::Suspend) => self.suspend(terminal)?,
+            Some(Wish::Record) => self.record()?,
+            Some(Wish::Pin { tids, cpus }) => {
+                self.view.message = pin::pin(&tids, &cpus);
+                return Ok(Some(false));
+            }
+        }
+        Ok(Some(true))
+    }
+
+    /// Begins a recording, or ends the one that runs.
+    fn record(&mut self) -> Result<(), CliError> {
+        self.view.message = match self.recorder.take() {
+            Some(recorder) => {
+                let name = recorder.name();
+                recorder.end()?;
+                format!("recorded to {name}; 'seatmap show {name} --html PAGE' replays it")
+            }
+            None => match recorder::new_file().and_then(Recorder::begin) {
+                Ok(recorder) => {
+                    let message = format!("recording to {}; R ends it", recorder.name());
+                    self.recorder = Some(recorder);
+                    message
+                }
+                Err(error) => format!("cannot record: {}", error.text()),
+            },
+        };
+        Ok(())
+    }
+
+    /// Looks, unless the screen is frozen and nothing is recorded.
+    fn look(&mut self) -> Result<(), CliError> {
+        if self.view.is_frozen && self.recorder.is_none() {
+            return Ok(());
+        }
+        let (frame, findings) = self.watched.look();
+        if let Some(recorder) = &mut self.recorder {
+            recorder.write(&self.watched, &frame)?;
+        }
+        if !self.view.is_frozen {
+            (self.frame, self.findings) = (frame, findings);
+        }
+        Ok(())
+    }
+
+    fn draw(&mut self, terminal: &mut DefaultTerminal) -> Result<(), CliError> {
+        let size = terminal.size().map_err(CliError::work)?;
+        self.view.lines = table_lines(&self.watched.groups, Rect::new(0, 0, size.width, size.height));
+        self.rows = rows(&self.frame, &self.findings, &self.view);
+        self.view = std::mem::take(&mut self.view).settled(&self.rows);
+        let name = self.recorder.as_ref().map(Recorder::name);
+        let scene = Scene {
+            frame: &self.frame,
+            findings: &self.findings,
+            groups: &self.watched.groups,
+            view: &self.view,
+            rows: &self.rows,
+            recording: name.as_deref(),
+        };
+        let has_colour = self.has_colour;
+        let drawn = terminal.draw(|shown| {
+            draw(&scene, shown.area(), shown.buffer_mut());
+            if !has_colour {
+                shown.buffer_mut().content.iter_mut().for_each(|cell| cell.fg = Color::Reset);
+            }
+        });
+        drawn.map(|_| ()).map_err(CliError::work)
+    }
+
+    /// Gives the terminal back and stops, until the shell lets the program go on.
+    fn suspend(&mut self, terminal: &mut DefaultTerminal) -> Result<(), CliError> {
+        ratatui::restore();
+        signal_hook::low_level::raise(SIGSTOP).map_err(CliError::work)?;
+        self.resume(terminal)
+    }
+
+    /// Takes the terminal again.
+    fn resume(&mut self, terminal: &mut DefaultTerminal) -> Result<(), CliError> {
+        self.signals.go_on.store(false, Ordering::Relaxed);
+        *terminal = ratatui::try_init().map_err(CliError::work)?;
+        terminal.clear().map_err(CliError::work)
+    }
+}

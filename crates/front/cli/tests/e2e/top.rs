@@ -1,0 +1,254 @@
+//! `seatmap top`: as text, as a recording, and on a real terminal of tmux.
+
+use crate::check::{bind_all, threads, tids};
+use crate::common::Place;
+use crate::run::programs::{are_two, two_cpus};
+use crate::run::running::Running;
+use seatmap_os::CpuSet;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// How long a screen may take to change on a busy computer.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A terminal of 80 columns and 24 lines with a shell in it.
+struct Terminal<'a> {
+    place: &'a Place,
+}
+
+impl<'a> Terminal<'a> {
+    /// `None`, and a word about it, where tmux is absent.
+    fn open(place: &'a Place) -> Option<Self> {
+        let version = Command::new("tmux").arg("-V").stdout(Stdio::null()).stderr(Stdio::null()).status();
+        if !version.is_ok_and(|status| status.success()) {
+            eprintln!("skipped: tmux is absent");
+            return None;
+        }
+        let terminal = Terminal { place };
+        // The shell takes the environment of the test's own place.
+        let mut command = terminal.command(&["-f", "/dev/null", "new-session", "-d", "-x", "80", "-y", "24"]);
+        assert!(command.arg("env PS1='ready> ' sh").status().unwrap().success());
+        terminal.until(|screen| screen.contains("ready>"));
+        Some(terminal)
+    }
+
+    fn command(&self, words: &[&str]) -> Command {
+        // Only the surroundings of the program under test are wanted, not the program.
+        let program = self.place.command(&[]);
+        let mut command = Command::new("tmux");
+        command.arg("-S").arg(self.place.path("tmux")).args(words).current_dir(self.place.folder()).env_remove("TMUX");
+        command.envs(program.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        command
+    }
+
+    fn keys(&self, keys: &[&str]) {
+        assert!(self.command(&[&["send-keys"], keys].concat()).status().unwrap().success());
+    }
+
+    /// Types a line at the shell.
+    fn types(&self, line: &str) {
+        self.keys(&["-l", line]);
+        self.keys(&["Enter"]);
+    }
+
+    fn screen(&self) -> String {
+        String::from_utf8(self.command(&["capture-pane", "-p"]).output().unwrap().stdout).unwrap()
+    }
+
+    /// The screen as soon as it is so.
+    #[track_caller]
+    fn until(&self, is_so: impl Fn(&str) -> bool) -> String {
+        let begun = Instant::now();
+        loop {
+            let screen = self.screen();
+            if is_so(&screen) {
+                return screen;
+            }
+            assert!(begun.elapsed() < PATIENCE, "{screen}");
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    }
+
+    /// Starts `seatmap top` on a program, between two looks at the terminal's settings.
+    fn top(&self, pid: i32) {
+        let seatmap = env!("CARGO_BIN_EXE_seatmap");
+        let line = format!("stty -g > before; '{seatmap}' top -p {pid} --interval 200ms; echo ended with $?");
+        self.types(&format!("{line}; stty -g > after; echo all > done"));
+        self.until(|screen| screen.contains("seatmap top: ") && screen.contains(&pid.to_string()));
+    }
+
+    /// That the program has ended so, and left the terminal as it was.
+    #[track_caller]
+    fn assert_restored(&self, code: i32) {
+        self.until(|screen| screen.contains(&format!("ended with {code}\n")) && !screen.contains("seatmap top: "));
+        let begun = Instant::now();
+        while !self.place.path("done").exists() && begun.elapsed() < PATIENCE {
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        assert_eq!(self.place.read("before"), self.place.read("after"));
+    }
+}
+
+impl Drop for Terminal<'_> {
+    fn drop(&mut self) {
+        let _ = self.command(&["kill-server"]).status();
+    }
+}
+
+/// The number of the `seatmap top` that a shell in the place has started.
+fn own_top(pid: i32) -> i32 {
+    let is_it = |top: &i32| {
+        let words = std::fs::read(format!("/proc/{top}/cmdline")).unwrap_or_default();
+        let words: Vec<&[u8]> = words.split(|byte| *byte == 0).collect();
+        words.get(1) == Some(&&b"top"[..]) && words.get(3) == Some(&pid.to_string().as_bytes())
+    };
+    let all = std::fs::read_dir("/proc").unwrap().filter_map(|it| it.unwrap().file_name().to_str()?.parse().ok());
+    all.into_iter().find(is_it).unwrap()
+}
+
+fn signal(pid: i32, signal: i32) {
+    // SAFETY: the process runs, as its screen is shown; the call touches no memory.
+    assert_eq!(unsafe { libc::kill(pid, signal) }, 0);
+}
+
+/// A program with this number of threads beside the first, and a terminal.
+fn with_threads(place: &Place, count: usize) -> Option<(Running, Terminal<'_>)> {
+    Some((threads(count, "spin")?, Terminal::open(place)?))
+}
+
+#[test]
+fn keys_sort_filter_freeze_and_end_it() {
+    let place = Place::new();
+    let Some((program, terminal)) = with_threads(&place, 2) else { return };
+    let pid = program.pid();
+    let worker = tids(pid)[2].to_string();
+    terminal.top(pid);
+    terminal.until(|screen| screen.contains("LOAD%v"));
+    terminal.keys(&["c"]);
+    terminal.until(|screen| screen.contains("CPUv"));
+    terminal.keys(&["F5"]);
+    terminal.until(|screen| screen.contains("(3)"));
+    terminal.keys(&["F5"]);
+    terminal.keys(&["F4"]);
+    terminal.keys(&["-l", &worker]);
+    terminal.keys(&["Enter"]);
+    terminal.until(|screen| screen.lines().filter(|line| line.contains(&format!(" {pid} "))).count() == 1);
+    terminal.keys(&["p"]);
+    terminal.until(|screen| screen.contains("FROZEN"));
+    terminal.keys(&["?"]);
+    terminal.until(|screen| screen.contains("move the selection"));
+    terminal.keys(&["?"]);
+    terminal.keys(&["q"]);
+    terminal.assert_restored(0);
+}
+
+#[test]
+fn a_thread_is_pinned_after_consent_only() {
+    let [a, b] = two_cpus();
+    let place = Place::new();
+    let Some((program, terminal)) = with_threads(&place, 1).filter(|_| are_two([a, b])) else { return };
+    let (pid, worker) = (program.pid(), tids(program.pid())[1]);
+    bind_all(pid, &[a, b]);
+    let mask = || CpuSet::of_thread(worker).unwrap();
+    terminal.top(pid);
+    terminal.keys(&["-l", &format!("/{worker}")]);
+    terminal.keys(&["Enter"]);
+    for (answer, told, wanted) in
+        [("n", "nothing was changed", [a, b].into_iter().collect()), ("y", "may now run on", CpuSet::single(b))]
+    {
+        terminal.keys(&["a"]);
+        terminal.until(|screen| screen.contains(&format!("CPUs for thread {worker} ")));
+        terminal.keys(&["-l", &b.to_string()]);
+        terminal.keys(&["Enter"]);
+        terminal.until(|screen| screen.contains(&format!("bind thread {worker} to CPUs {b}? y/n")));
+        terminal.keys(&["-l", answer]);
+        terminal.until(|screen| screen.contains(told));
+        assert_eq!(mask(), wanted);
+    }
+    terminal.keys(&["C-c"]);
+    terminal.assert_restored(0);
+}
+
+#[test]
+fn a_screen_is_recorded_and_resized() {
+    let place = Place::new();
+    let Some((program, terminal)) = with_threads(&place, 1) else { return };
+    terminal.top(program.pid());
+    terminal.keys(&["R"]);
+    terminal.until(|screen| screen.contains("RECORDING to "));
+    assert!(terminal.command(&["resize-window", "-x", "120", "-y", "40"]).status().unwrap().success());
+    terminal.until(|screen| screen.lines().nth(39).is_some_and(|line| line.contains("F1 help")));
+    terminal.keys(&["R"]);
+    terminal.until(|screen| screen.contains("recorded to "));
+    terminal.keys(&["q"]);
+    terminal.assert_restored(0);
+    let names = crate::common::files(&place);
+    let file = names.iter().find(|name| name.ends_with(".jsonl")).unwrap();
+    assert!(place.read(file).starts_with("{\"format\":\"seatmap-recording/1\""));
+}
+
+#[test]
+fn a_request_to_end_restores_the_terminal() {
+    let place = Place::new();
+    let Some((program, terminal)) = with_threads(&place, 1) else { return };
+    terminal.top(program.pid());
+    signal(own_top(program.pid()), libc::SIGTERM);
+    terminal.assert_restored(0);
+}
+
+#[test]
+fn a_screen_ends_with_its_terminal() {
+    let place = Place::new();
+    let Some((program, terminal)) = with_threads(&place, 1) else { return };
+    terminal.top(program.pid());
+    let top = own_top(program.pid());
+    assert!(terminal.command(&["kill-server"]).status().unwrap().success());
+    let begun = Instant::now();
+    while seatmap_os::task::lives(top) {
+        assert!(begun.elapsed() < PATIENCE, "it lives on without a terminal");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn a_stopped_screen_comes_back() {
+    let place = Place::new();
+    let Some((program, terminal)) = with_threads(&place, 1) else { return };
+    let pid = program.pid();
+    terminal.top(pid);
+    signal(own_top(pid), libc::SIGTSTP);
+    terminal.until(|screen| !screen.contains("seatmap top: ") && screen.contains("topped"));
+    terminal.types("fg");
+    terminal.until(|screen| screen.contains("seatmap top: "));
+    terminal.keys(&["q"]);
+    terminal.until(|screen| screen.contains("ready>") && !screen.contains("seatmap top: "));
+}
+
+#[test]
+fn without_a_terminal_it_prints_one_frame() {
+    let place = Place::new();
+    let Some(program) = threads(2, "spin") else { return };
+    let pid = program.pid().to_string();
+    let text = place.stdout(&["top", "-p", &pid, "--interval", "200ms"]);
+    let first = text.lines().next().unwrap();
+    assert!(first.starts_with("seatmap top: ") && first.contains("3 threads in 1 program"), "{text}");
+    assert!(tids(program.pid()).iter().all(|tid| text.contains(&tid.to_string())), "{text}");
+    assert!(text.contains("groups as the kernel names them"), "this place has no profile: {text}");
+}
+
+#[test]
+fn choices_that_mean_nothing_are_refused() {
+    let place = Place::new();
+    for (arguments, told) in [
+        (&["top", "-p", "2147483647", "--once"][..], "there is no process 2147483647"),
+        (&["top", "--name", "no-such-program-at-all", "--once"], "no-such-program-at-all"),
+        (&["top", "--record", "nowhere/x", "--seconds", "1"], "nowhere/x: its folder does not exist"),
+    ] {
+        assert!(place.one_line_refusal(arguments).contains(told), "{arguments:?}");
+    }
+    for arguments in
+        [&["top", "--interval", "1ms"][..], &["top", "--seconds", "1"], &["top", "--pid", "1", "--name", "x"]]
+    {
+        place.refusal(arguments);
+    }
+}

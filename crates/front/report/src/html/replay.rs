@@ -1,0 +1,246 @@
+//! The page that replays a recording of living programs.
+
+use super::{document, head};
+use crate::about::counted;
+use crate::terminal::top::SeatGroups;
+use maud::{Markup, PreEscaped, html};
+use seatmap_document::visible;
+use seatmap_os::Tid;
+use seatmap_watch::recording::Recording;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// The slider, the seats and the stories.
+const SCRIPT: &str = include_str!("../../assets/replay.js");
+/// The style of the seats.
+const STYLE: &str = include_str!("../../assets/replay.css");
+/// The most threads in the table, the busiest ones, and the most changes of CPU in the list.
+const MOST_THREADS: usize = 200;
+const MOST_MOVES: usize = 500;
+
+/// Everything that was seen of one thread.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+struct Story {
+    tid: Tid,
+    pid: Tid,
+    program: String,
+    name: String,
+    from_s: f64,
+    to_s: f64,
+    /// The time on a CPU.
+    run_s: f64,
+    /// The masks that it had, each with its time.
+    masks: Vec<(f64, String)>,
+    /// The CPUs that it was found on, each with its time; one entry a change.
+    seats: Vec<(f64, u32)>,
+}
+
+impl Story {
+    /// Its changes of CPU: the time, the CPU before and the CPU after.
+    fn moves(&self) -> impl Iterator<Item = (f64, u32, u32)> {
+        self.seats.windows(2).map(|pair| (pair[1].0, pair[0].1, pair[1].1))
+    }
+}
+
+/// One look, as the script reads it.
+#[derive(Serialize)]
+struct Look {
+    at_s: f64,
+    cpus: Vec<(u32, Option<f64>)>,
+    /// Places of stories, with the CPU and the share of the time on it.
+    ran: Vec<(usize, Option<u32>, f64)>,
+}
+
+#[derive(Serialize)]
+struct Group {
+    name: String,
+    cores: Vec<Vec<u32>>,
+}
+
+#[derive(Serialize)]
+struct Data<'a> {
+    groups: Vec<Group>,
+    looks: Vec<Look>,
+    stories: &'a [Story],
+}
+
+/// A recording as one HTML file that works offline. Without scripts it shows the threads and their changes of CPU.
+#[must_use]
+pub fn replay(recording: &Recording) -> String {
+    let groups = SeatGroups::new(&recording.header.topology, recording.header.groups.as_deref());
+    let (stories, looks) = told(recording);
+    let title = format!("Threads on {}", recording.header.machine);
+    let lead = html! {
+        p.origin { (groups.source) "; " (counted(looks.len(), "look")) @if recording.is_cut_off { "; the last line of the recording was cut off" } }
+    };
+    let body = html! {
+        style { (PreEscaped(STYLE)) }
+        (head(&title, &sentence(&stories, &looks), &lead))
+        main {
+            section.card.js {
+                h2 { "Seats" span.unit { "load, and the busiest thread" } }
+                div.replay {
+                    button #play type="button" { "Play" }
+                    input #time type="range" min="0" max=(looks.len().saturating_sub(1)) value="0" aria-label="Time";
+                    output #now for="time" {}
+                }
+                div #seats {}
+                p.hint { "Point at a seat, or go there with Tab, to see its threads. Enter shows the story of the busiest one." }
+                div #seat aria-live="polite" {}
+            }
+            section.card { h2 { "Threads" span.unit { "by time on a CPU" } } div #story aria-live="polite" {} (threads(&stories)) }
+            section.card { h2 { "Changes of CPU" } (moves(&stories)) }
+        }
+        footer { "A look finds the CPU of each thread at one moment. A thread may change its CPU more than once between two looks." }
+    };
+    let groups = groups.groups.into_iter().map(|group| Group { name: group.name, cores: group.cores }).collect();
+    let data = Data { groups, looks, stories: &stories };
+    document(&title, &body, SCRIPT, &seatmap_document::written(&data))
+}
+
+/// The stories of all threads, and the looks that refer to them.
+fn told(recording: &Recording) -> (Vec<Story>, Vec<Look>) {
+    let (mut stories, mut looks): (Vec<Story>, Vec<Look>) = (Vec::new(), Vec::new());
+    let mut living: BTreeMap<Tid, usize> = BTreeMap::new();
+    let mut before_s = 0.0;
+    for moment in &recording.moments {
+        let at_s = moment.at_s;
+        for tid in &moment.ended {
+            living.remove(tid).into_iter().for_each(|at| stories[at].to_s = before_s);
+        }
+        for known in &moment.known {
+            let at = *living.entry(known.tid).or_insert_with(|| {
+                stories.push(Story { tid: known.tid, pid: known.pid, from_s: at_s, ..Story::default() });
+                stories.len() - 1
+            });
+            let story = &mut stories[at];
+            (story.program, story.name) = (visible(&known.program).to_string(), visible(&known.name).to_string());
+            if story.masks.last().is_none_or(|(_, mask)| *mask != known.mask) {
+                story.masks.push((at_s, visible(&known.mask).to_string()));
+            }
+        }
+        let mut ran = Vec::new();
+        for one in &moment.ran {
+            let Some(at) = living.get(&one.tid).copied() else { continue };
+            let story = &mut stories[at];
+            story.run_s += one.run_percent / 100.0 * (at_s - before_s);
+            if let Some(cpu) = one.cpu.filter(|cpu| story.seats.last().is_none_or(|(_, last)| last != cpu)) {
+                story.seats.push((at_s, cpu));
+            }
+            ran.push((at, one.cpu, one.run_percent));
+        }
+        living.values().for_each(|at| stories[*at].to_s = at_s);
+        looks.push(Look { at_s, cpus: moment.cpus.clone(), ran });
+        before_s = at_s;
+    }
+    (stories, looks)
+}
+
+/// How much was seen, and the thread that moved most.
+fn sentence(stories: &[Story], looks: &[Look]) -> String {
+    let seconds = looks.last().map_or(0.0, |look| look.at_s);
+    let moves: usize = stories.iter().map(|story| story.moves().count()).sum();
+    let all = format!("In {seconds:.1} s, {} changed their CPU {}", counted(stories.len(), "thread"), times(moves));
+    match stories.iter().max_by_key(|story| story.moves().count()).filter(|_| moves > 0) {
+        Some(most) => {
+            format!("{all}; {} (thread {}) did so most: {}.", most.name, most.tid, times(most.moves().count()))
+        }
+        None => format!("{all}."),
+    }
+}
+
+fn times(count: usize) -> String {
+    match count {
+        1 => "once".to_owned(),
+        count => format!("{count} times"),
+    }
+}
+
+fn threads(stories: &[Story]) -> Markup {
+    let mut order: Vec<usize> = (0..stories.len()).collect();
+    order.sort_by(|a, b| stories[*b].run_s.total_cmp(&stories[*a].run_s).then(a.cmp(b)));
+    let shown = order.len().min(MOST_THREADS);
+    html! {
+        table.figures {
+            thead { tr {
+                th { "Thread" } th.wide { "Name" } th.wide { "Program" } th.wide { "May run on" } th { "Run, s" } th { "Changes of CPU" }
+                th.js { "Story" }
+            } }
+            tbody { @for at in &order[..shown] { @let story = &stories[*at]; tr {
+                th scope="row" { (story.tid) } td.wide { (story.name) } td.wide { (story.program) }
+                td.wide { (story.masks.last().map_or("-", |(_, mask)| mask.as_str())) }
+                td { (format!("{:.2}", story.run_s)) } td { (story.moves().count()) }
+                td.js { button type="button" data-story=(at) aria-label=(format!("Story of thread {}", story.tid)) { "Show" } }
+            } } }
+        }
+        @if order.len() > shown { p.hint { "And " (counted(order.len() - shown, "more thread")) ", which ran less." } }
+    }
+}
+
+fn moves(stories: &[Story]) -> Markup {
+    let mut all: Vec<(f64, u32, u32, &Story)> =
+        stories.iter().flat_map(|story| story.moves().map(move |(at_s, from, to)| (at_s, from, to, story))).collect();
+    all.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.3.tid.cmp(&b.3.tid)));
+    let shown = all.len().min(MOST_MOVES);
+    html! {
+        @if all.is_empty() { p { "No look found a thread on another CPU than the look before." } } @else {
+            table.figures #moves {
+                thead { tr { th { "At, s" } th { "Thread" } th.wide { "Name" } th { "From CPU" } th { "To CPU" } } }
+                tbody { @for (at_s, from, to, story) in &all[..shown] { tr {
+                    td { (format!("{at_s:.1}")) } td { (story.tid) } td.wide { (story.name) } td { (from) } td { (to) }
+                } } }
+            }
+            @if all.len() > shown { p.hint { "And " (counted(all.len() - shown, "later change")) "." } }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use seatmap_watch::judge::made::Made;
+    use seatmap_watch::recording::{Header, KnownThread, Moment, Ran};
+
+    fn recording() -> Recording {
+        let known = |tid, name: &str, mask: &str| KnownThread {
+            tid,
+            pid: 7,
+            program: "server".into(),
+            name: name.into(),
+            mask: mask.into(),
+        };
+        let ran = |tid, cpu, run_percent| Ran { tid, cpu: Some(cpu), run_percent, ..Ran::default() };
+        let look = |at_s, known, ended, ran| Moment { at_s, cpus: vec![(0, Some(50.0)), (1, None)], known, ended, ran };
+        let moments = vec![
+            look(
+                1.0,
+                vec![known(7, "<script>", "0-1"), known(8, "io", "0-1")],
+                vec![],
+                vec![ran(7, 0, 50.0), ran(8, 1, 1.0)],
+            ),
+            look(2.0, vec![known(7, "<script>", "1")], vec![8], vec![ran(7, 1, 100.0)]),
+            look(3.0, vec![known(8, "again", "0")], vec![], vec![ran(8, 0, 10.0)]),
+        ];
+        let header = Header::new("made", 0.0, &Made::new(2).topology, None);
+        Recording { header, moments, is_cut_off: false }
+    }
+
+    #[test]
+    fn a_story_is_that_of_one_thread_even_if_its_number_comes_again() {
+        let (stories, looks) = told(&recording());
+        assert_eq!(stories.iter().map(|story| story.tid).collect::<Vec<_>>(), [7, 8, 8]);
+        assert_eq!((stories[0].run_s, stories[0].from_s, stories[0].to_s), (1.5, 1.0, 3.0));
+        assert_eq!((stories[1].to_s, stories[2].from_s), (1.0, 3.0));
+        assert_eq!(stories[0].masks, [(1.0, "0-1".to_owned()), (2.0, "1".to_owned())]);
+        assert_eq!(stories[0].moves().collect::<Vec<_>>(), [(2.0, 0, 1)]);
+        assert_eq!(looks[2].ran, [(2, Some(0), 10.0)]);
+    }
+
+    #[test]
+    fn the_page_says_what_moved_and_holds_no_foreign_markup() {
+        let page = replay(&recording());
+        let said = "In 3.0 s, 3 threads changed their CPU once; &lt;script&gt; (thread 7) did so most: once.";
+        assert!(page.contains(said) && !page.contains("<script>\""), "{page}");
+        assert!(page.contains("as the kernel names them") && !page.contains("http://"));
+    }
+}

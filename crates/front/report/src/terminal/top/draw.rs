@@ -1,0 +1,387 @@
+//! Puts the screen on a buffer of cells.
+
+use super::map::{SeatLayout, Size, lay_out};
+use super::rows::Row;
+use super::seats::SeatGroups;
+use super::table::{cut, line, titles};
+use super::view::{Prompt, View};
+use crate::counted;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::{Color, Modifier, Style};
+use seatmap_document::visible;
+use seatmap_watch::live::Frame;
+use seatmap_watch::{Finding, Thread};
+use std::collections::HashMap;
+
+/// The lines above the map: the title, and the origin of the groups.
+const ABOVE: u16 = 2;
+/// The lines below the table: the finding or question in two, and the keys.
+const BELOW: u16 = 3;
+/// The fewest lines of the table for which the map gives way.
+const LEAST_TABLE: u16 = 6;
+/// A thread that runs less than this share of the time does not stand for its CPU.
+const LEAST_PERCENT: f64 = 1.0;
+/// The most threads and findings of a frame as plain text, and the most lines of its map.
+const PLAIN_ROWS: usize = 20;
+const PLAIN_FINDINGS: usize = 5;
+const PLAIN_MAP: u16 = 24;
+
+/// The colours of programs.
+const PROGRAMS: [Color; 6] = [Color::Cyan, Color::Green, Color::Magenta, Color::Yellow, Color::Blue, Color::LightRed];
+
+/// The keys in the last line.
+const KEYS: &str = "F1 help F3 search F4 filter F5 tree F6 sort a pin p freeze R record q quit";
+
+/// The help, a key a line.
+const HELP: [&str; 18] = [
+    "arrows PgUp PgDn Home End   move the selection",
+    "F3 /    search; n: the next one       F4 \\   filter by name or number; Esc ends it",
+    "F5 t    tree: threads below their processes",
+    "F6 > <  sort by the next or previous column; I turns the order round",
+    "P m c w N   sort by load, migrations, CPU, wait, PID; again: the other way round",
+    "space   tag a thread; U removes all tags",
+    "F       follow the selected thread when the order changes",
+    "a       pin the selected or tagged threads: type CPUs such as 0-3,8, then y",
+    "p Z     freeze          s  seconds between two looks",
+    "R       record to a file; R again ends it     q F10  quit",
+    "",
+    "The map shows each CPU's load and its busiest thread, coloured by program; SMT siblings stand side by side.",
+    "LOAD%: time on a CPU. WAIT%: time ready to run, while another thread had the CPU.",
+    "SW/s: times that it left a CPU. WAKE/s: those of itself, which is how often it was woken up.",
+    "MIG/s: changes of CPU, read for the 64 busiest threads.",
+    "!: a rule of 'seatmap check' is broken, i: a remark; the sentence stands at the bottom.",
+    "Memory, devices and interrupts are not read here: 'seatmap check --pid PID' holds a program against all rules.",
+    "Which thread wakes which is not shown: that needs the kernel's trace, which this screen does not read.",
+];
+
+/// Everything that the screen shows.
+#[derive(Clone, Copy, Debug)]
+pub struct Scene<'a> {
+    /// The look.
+    pub frame: &'a Frame,
+    /// The things that are wrong or worth knowing.
+    pub findings: &'a [Finding],
+    /// The seats.
+    pub groups: &'a SeatGroups,
+    /// The state of the screen.
+    pub view: &'a View,
+    /// The lines of the table.
+    pub rows: &'a [Row],
+    /// The file that is recorded to.
+    pub recording: Option<&'a str>,
+}
+
+/// Lines of the table on a screen of this size.
+#[must_use]
+pub fn table_lines(groups: &SeatGroups, area: Rect) -> usize {
+    let map = map_of(groups, area);
+    area.height.saturating_sub(ABOVE + map.height + 1 + BELOW).into()
+}
+
+fn map_of(groups: &SeatGroups, area: Rect) -> SeatLayout {
+    let most = (area.height * 2 / 5).min(area.height.saturating_sub(ABOVE + 1 + BELOW + LEAST_TABLE));
+    lay_out(groups, area.width, most)
+}
+
+/// Draws the screen.
+pub fn draw(scene: &Scene, area: Rect, buffer: &mut Buffer) {
+    let mut canvas = Canvas { buffer, area };
+    let map = map_of(scene.groups, area);
+    heading(scene, map.left_out, &mut canvas);
+    seats(scene, &map, &mut canvas);
+    let below_map = ABOVE + map.height;
+    if scene.view.shows_help {
+        HELP.iter().zip(below_map..).for_each(|(text, y)| canvas.put(0, y, text, Style::new()));
+        return;
+    }
+    table(scene, below_map, table_lines(scene.groups, area), &mut canvas);
+    foot(scene, &mut canvas);
+}
+
+/// A look as plain text: the same content, without colours, and with the findings below.
+#[must_use]
+pub fn plain(scene: &Scene, width: u16) -> String {
+    let map = lay_out(scene.groups, width, PLAIN_MAP);
+    let shown = scene.rows.len().min(PLAIN_ROWS);
+    let area = Rect::new(0, 0, width, ABOVE + map.height + 1 + shown as u16);
+    let mut buffer = Buffer::empty(area);
+    let mut canvas = Canvas { buffer: &mut buffer, area };
+    heading(scene, map.left_out, &mut canvas);
+    seats(scene, &map, &mut canvas);
+    let view = View { first: 0, ..scene.view.clone() };
+    table(&Scene { view: &view, ..*scene }, ABOVE + map.height, shown, &mut canvas);
+    let mut text = String::new();
+    for y in 0..area.height {
+        let line: String = (0..area.width).map(|x| buffer[(x, y)].symbol()).collect();
+        text.push_str(line.trim_end());
+        text.push('\n');
+    }
+    if scene.rows.len() > shown {
+        text.push_str(&format!("... and {}\n", counted(scene.rows.len() - shown, "more thread")));
+    }
+    for finding in scene.findings.iter().take(PLAIN_FINDINGS) {
+        let mark = if finding.is_wrong() { '!' } else { 'i' };
+        text.push_str(&format!("{mark} {}: {}\n", finding.rule, visible(&finding.what)));
+    }
+    text
+}
+
+/// A buffer that takes no text outside its area.
+struct Canvas<'a> {
+    buffer: &'a mut Buffer,
+    area: Rect,
+}
+
+impl Canvas<'_> {
+    fn put(&mut self, x: u16, y: u16, text: &str, style: Style) {
+        if x < self.area.width && y < self.area.height {
+            let room = usize::from(self.area.width - x);
+            self.buffer.set_stringn(self.area.x + x, self.area.y + y, text, room, style);
+        }
+    }
+}
+
+fn heading(scene: &Scene, left_out: usize, canvas: &mut Canvas) {
+    let (view, seating) = (scene.view, &scene.frame.seating);
+    let busy: Vec<f64> = seating.cpus.iter().filter_map(|cpu| cpu.busy_percent).collect();
+    let busy = match busy.is_empty() {
+        true => String::new(),
+        false => format!(" {:.0} % busy", busy.iter().sum::<f64>() / busy.len() as f64),
+    };
+    let title = format!(
+        "seatmap top: {}, {}{busy}, {} in {}, last {:.1} s",
+        visible(&seating.machine),
+        counted(scene.groups.cpus().count(), "CPU"),
+        counted(seating.threads.len(), "thread"),
+        counted(seating.processes.len(), "program"),
+        seating.watched_s
+    );
+    canvas.put(0, 0, &title, Style::new().add_modifier(Modifier::BOLD));
+    let wrong = scene.findings.iter().filter(|finding| finding.is_wrong()).count();
+    let mut notes = vec![scene.groups.source.clone()];
+    notes.extend((left_out > 0).then(|| format!("{left_out} CPUs do not fit here")));
+    notes.extend((wrong > 0).then(|| format!("{wrong} wrong")));
+    notes.extend(view.is_frozen.then(|| "FROZEN".to_owned()));
+    notes.extend(view.follows.then(|| "following".to_owned()));
+    notes.extend((!view.filter.is_empty()).then(|| format!("filter '{}'", visible(&view.filter))));
+    notes.extend(scene.recording.map(|file| format!("RECORDING to {}", visible(file))));
+    canvas.put(0, 1, &notes.join("; "), Style::new().add_modifier(Modifier::DIM));
+}
+
+/// The colour of a program, the same in every look.
+fn colour(program: &str) -> Color {
+    let hash = program.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        // FNV-1a (Fowler, Noll, Vo), 64 bits.
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    });
+    PROGRAMS[(hash % PROGRAMS.len() as u64) as usize]
+}
+
+/// The busiest thread of each CPU.
+fn busiest(frame: &Frame) -> HashMap<u32, &Thread> {
+    let mut found: HashMap<u32, &Thread> = HashMap::new();
+    for thread in frame.seating.threads.iter().filter(|thread| thread.run_percent >= LEAST_PERCENT) {
+        let Some(cpu) = thread.cpu else { continue };
+        let best = found.entry(cpu).or_insert(thread);
+        if thread.run_percent > best.run_percent {
+            *best = thread;
+        }
+    }
+    found
+}
+
+fn seats(scene: &Scene, map: &SeatLayout, canvas: &mut Canvas) {
+    let seating = &scene.frame.seating;
+    let busiest = busiest(scene.frame);
+    let programs: HashMap<i32, &str> =
+        seating.processes.iter().map(|process| (process.pid, process.name.as_str())).collect();
+    let loads: HashMap<u32, f64> = seating.cpus.iter().filter_map(|cpu| Some((cpu.cpu, cpu.busy_percent?))).collect();
+    for (place, title) in &map.titles {
+        canvas.put(place.x, ABOVE + place.y, &cut(title, place.width.into()), Style::new().add_modifier(Modifier::DIM));
+    }
+    for (cpu, place) in &map.seats {
+        let thread = busiest.get(cpu);
+        let program = thread.and_then(|thread| programs.get(&thread.pid).copied());
+        let style = program.map_or(Style::new(), |program| Style::new().fg(colour(program)));
+        let seat = Seat {
+            label: format!("{cpu}{}", if scene.groups.efficient.contains(cpu) { "e" } else { "" }),
+            load: loads.get(cpu).copied(),
+            name: thread.map(|thread| visible(&thread.name).to_string()).unwrap_or_default(),
+        };
+        for (text, down) in seat.lines(map.size, place.width.into()).iter().zip(0..) {
+            canvas.put(place.x, ABOVE + place.y + down, text, style);
+        }
+    }
+}
+
+/// A CPU as text.
+struct Seat {
+    label: String,
+    load: Option<f64>,
+    name: String,
+}
+
+impl Seat {
+    fn lines(&self, size: Size, width: usize) -> Vec<String> {
+        let Seat { label, load, name } = self;
+        let share = load.map_or_else(|| "  - ".to_owned(), |load| format!("{load:>3.0}%"));
+        match size {
+            Size::Box => {
+                let first = format!("{label:>4} {} {share}", bar(*load, width.saturating_sub(10)));
+                vec![first, format!("{:>4} {}", "", cut(name, width.saturating_sub(5)))]
+            }
+            Size::Line => vec![format!("{label:>4} {} {share} {}", bar(*load, 6), cut(name, width.saturating_sub(17)))],
+            Size::Block => vec![format!("{label:>4}{}", block(*load))],
+            Size::Cell | Size::BareCell => vec![block(*load).to_string()],
+        }
+    }
+}
+
+/// A load as a bar of this many cells, each in eighths.
+fn bar(load: Option<f64>, width: usize) -> String {
+    let eighths = (load.unwrap_or(0.0).clamp(0.0, 100.0) / 100.0 * 8.0 * width as f64).round() as usize;
+    let part = [' ', '▏', '▎', '▍', '▌', '▋', '▊', '▉'][eighths % 8];
+    let mut bar = "█".repeat(eighths / 8);
+    if eighths % 8 > 0 {
+        bar.push(part);
+    }
+    format!("{bar:·<width$}")
+}
+
+/// A load as one character.
+fn block(load: Option<f64>) -> char {
+    match load {
+        None => '?',
+        Some(load) => ['·', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'][(load.clamp(0.0, 100.0) / 12.5).round() as usize],
+    }
+}
+
+fn table(scene: &Scene, y: u16, lines: usize, canvas: &mut Canvas) {
+    let (view, width) = (scene.view, usize::from(canvas.area.width));
+    let head = format!("{:<width$}", titles(view, width));
+    canvas.put(0, y, &head, Style::new().add_modifier(Modifier::REVERSED));
+    let shown = scene.rows.iter().enumerate().skip(view.first).take(lines);
+    for ((at, row), y) in shown.zip(y + 1..) {
+        let text = format!("{:<width$}", line(row, scene.findings, view, width));
+        let is_wrong = row.finding.and_then(|at| scene.findings.get(at)).is_some_and(Finding::is_wrong);
+        let mut style = Style::new().fg(if is_wrong { Color::Red } else { colour(&row.program) });
+        if row.load_percent <= 0.0 && !is_wrong {
+            style = Style::new().add_modifier(Modifier::DIM);
+        }
+        if at == view.at {
+            style = style.add_modifier(Modifier::REVERSED);
+        }
+        canvas.put(0, y, &text, style);
+    }
+}
+
+/// The question or result, else the finding about the selected thread; the keys below.
+fn foot(scene: &Scene, canvas: &mut Canvas) {
+    let height = canvas.area.height;
+    let text = told(scene);
+    let width = usize::from(canvas.area.width.max(1));
+    let letters: Vec<char> = text.chars().collect();
+    for (part, y) in letters.chunks(width).take(2).zip(height.saturating_sub(BELOW)..) {
+        canvas.put(0, y, &part.iter().collect::<String>(), Style::new().add_modifier(Modifier::BOLD));
+    }
+    canvas.put(0, height.saturating_sub(1), KEYS, Style::new().add_modifier(Modifier::DIM));
+}
+
+fn told(scene: &Scene) -> String {
+    let view = scene.view;
+    let finding = || {
+        let finding = scene.rows.get(view.at).and_then(|row| scene.findings.get(row.finding?))?;
+        Some(format!("{}: {}", finding.rule, visible(&finding.what)))
+    };
+    let threads = |tids: &[i32]| match tids {
+        [tid] => format!("thread {tid}"),
+        many => counted(many.len(), "thread"),
+    };
+    match &view.prompt {
+        Some(Prompt::Search(text)) => format!("search: {}_  {}", visible(text), view.message),
+        Some(Prompt::Filter(text)) => format!("filter: {}_", visible(text)),
+        Some(Prompt::Interval(text)) => format!("seconds between two looks: {}_", visible(text)),
+        Some(Prompt::Pin(text)) => {
+            format!("CPUs for {} (such as {}): {}_", threads(&view.chosen(scene.rows)), view.cpus, visible(text))
+        }
+        Some(Prompt::Confirm { tids, cpus }) => format!("bind {} to CPUs {cpus}? y/n", threads(tids)),
+        None if !view.message.is_empty() => visible(&view.message).to_string(),
+        None => finding().unwrap_or_default(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::terminal::top::rows::rows;
+    use crate::terminal::top::samples::{findings, frame, topology};
+    use ratatui::Terminal;
+    use ratatui::backend::TestBackend;
+    use seatmap_machine::Topology;
+    use seatmap_watch::judge::made::Made;
+
+    /// The screen of the sample on a machine.
+    fn screen(topology: &Topology, view: View, width: u16, height: u16) -> Terminal<TestBackend> {
+        let (frame, findings, groups) = (frame(), findings(), SeatGroups::new(topology, None));
+        let rows = rows(&frame, &findings, &view);
+        let area = Rect::new(0, 0, width, height);
+        let view = View { lines: table_lines(&groups, area), ..view }.settled(&rows);
+        let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
+        let scene =
+            Scene { frame: &frame, findings: &findings, groups: &groups, view: &view, rows: &rows, recording: None };
+        terminal.draw(|shown| draw(&scene, shown.area(), shown.buffer_mut())).unwrap();
+        terminal
+    }
+
+    #[test]
+    fn a_small_terminal() {
+        insta::assert_snapshot!(screen(&topology(), View::default(), 80, 24).backend());
+    }
+
+    #[test]
+    fn a_large_terminal_with_a_tree() {
+        let view = View { is_tree: true, ..View::default() };
+        insta::assert_snapshot!(screen(&topology(), view, 200, 50).backend());
+    }
+
+    #[test]
+    fn many_cpus_in_a_small_terminal() {
+        let topology = Made::new(256).parts(2, 8, 128).topology;
+        insta::assert_snapshot!(screen(&topology, View::default(), 80, 24).backend());
+    }
+
+    #[test]
+    fn a_hybrid_processor_and_a_question() {
+        let mut made = Made::new(7).efficient_from(4);
+        made.topology.pus.iter_mut().filter(|pu| pu.os < 4).for_each(|pu| pu.core = Some(pu.os / 2));
+        let view = View { prompt: Some(Prompt::Pin("0-".to_owned())), ..View::default() };
+        insta::assert_snapshot!(screen(&made.topology, view, 80, 24).backend());
+    }
+
+    #[test]
+    fn help_fits_and_no_screen_is_too_small() {
+        let view = View { shows_help: true, ..View::default() };
+        assert!(screen(&topology(), view.clone(), 120, 30).backend().to_string().contains("Which thread wakes which"));
+        for (width, height) in [(1, 1), (5, 3), (20, 6), (79, 10), (300, 2)] {
+            screen(&topology(), view.clone(), width, height);
+            screen(&topology(), View::default(), width, height);
+        }
+    }
+
+    #[test]
+    fn plain_text_has_the_same_content() {
+        let (frame, findings, groups) = (frame(), findings(), SeatGroups::new(&topology(), None));
+        let view = View::default();
+        let rows = rows(&frame, &findings, &view);
+        let scene =
+            Scene { frame: &frame, findings: &findings, groups: &groups, view: &view, rows: &rows, recording: None };
+        insta::assert_snapshot!(plain(&scene, 80));
+    }
+
+    #[test]
+    fn loads_are_drawn_in_eighths() {
+        assert_eq!((bar(Some(50.0), 4), bar(Some(6.0), 2), bar(None, 2)), ("██··".into(), "▏·".into(), "··".into()));
+        assert_eq!([0.0, 10.0, 50.0, 100.0].map(|load| block(Some(load))), ['·', '▁', '▄', '█']);
+    }
+}

@@ -1,0 +1,293 @@
+//! Keys, as in htop: a function from the state of the screen and a key to the next state.
+
+use super::rows::{Row, fits};
+use super::view::{Prompt, Sort, View};
+use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use seatmap_os::{CpuSet, Tid};
+use std::time::Duration;
+
+/// Something that the screen cannot do itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Wish {
+    /// End.
+    Quit,
+    /// Stop until the shell lets the program go on (Ctrl-Z).
+    Suspend,
+    /// Begin or end a recording.
+    Record,
+    /// Bind threads to CPUs.
+    Pin {
+        /// The threads.
+        tids: Vec<Tid>,
+        /// The CPUs.
+        cpus: CpuSet,
+    },
+}
+
+/// The state after a key, and the wish that the key expresses.
+#[must_use]
+pub fn press(view: View, key: KeyEvent, rows: &[Row]) -> (View, Option<Wish>) {
+    if key.modifiers.contains(KeyModifiers::CONTROL) {
+        return match key.code {
+            KeyCode::Char('c') => (view, Some(Wish::Quit)),
+            KeyCode::Char('z') => (view, Some(Wish::Suspend)),
+            _ => (view, None),
+        };
+    }
+    match view.prompt.clone() {
+        Some(Prompt::Confirm { tids, cpus }) => confirmed(view, key.code, tids, cpus),
+        Some(prompt) => (typed(view, prompt, key.code, rows), None),
+        None if view.shows_help => (View { shows_help: false, ..view }, None),
+        None => command(View { message: String::new(), ..view }, key.code, rows),
+    }
+}
+
+fn command(view: View, key: KeyCode, rows: &[Row]) -> (View, Option<Wish>) {
+    let wish = match key {
+        KeyCode::Char('q') | KeyCode::F(10) => Some(Wish::Quit),
+        KeyCode::Char('R') => Some(Wish::Record),
+        _ => None,
+    };
+    let view = match key {
+        KeyCode::Char('/') | KeyCode::F(3) => asks(view, Prompt::Search(String::new())),
+        KeyCode::Char('\\') | KeyCode::F(4) => {
+            let filter = view.filter.clone();
+            asks(view, Prompt::Filter(filter))
+        }
+        KeyCode::Char('s') => asks(view, Prompt::Interval(String::new())),
+        KeyCode::Char('a') if view.chosen(rows).is_empty() => view,
+        KeyCode::Char('a') => asks(view, Prompt::Pin(String::new())),
+        KeyCode::Char('n') => found(view, rows, 1),
+        KeyCode::Char('t') | KeyCode::F(5) => View { is_tree: !view.is_tree, follows: true, ..view },
+        KeyCode::Char('p' | 'Z') => View { is_frozen: !view.is_frozen, ..view },
+        KeyCode::Char('F') => View { follows: !view.follows, ..view },
+        KeyCode::Char('?' | 'h') | KeyCode::F(1) => View { shows_help: true, ..view },
+        KeyCode::Char(' ') => tagged(view, rows),
+        KeyCode::Char('U') => View { tagged: Default::default(), ..view },
+        KeyCode::Esc => View { filter: String::new(), ..view },
+        _ => match order(&view, key) {
+            Some((sort, is_reversed)) => View { sort, is_reversed, ..view },
+            None => moved(view, key, rows),
+        },
+    };
+    (view, wish)
+}
+
+fn asks(view: View, prompt: Prompt) -> View {
+    View { prompt: Some(prompt), ..view }
+}
+
+/// The order that a key asks for. The key of a column pressed again turns the order round.
+fn order(view: &View, key: KeyCode) -> Option<(Sort, bool)> {
+    let sort = match key {
+        KeyCode::Char('P') => Sort::Load,
+        KeyCode::Char('m') => Sort::Migrations,
+        KeyCode::Char('c') => Sort::Cpu,
+        KeyCode::Char('w') => Sort::Wait,
+        KeyCode::Char('N') => Sort::Pid,
+        KeyCode::Char('>') | KeyCode::F(6) => return Some((view.sort.moved(1), false)),
+        KeyCode::Char('<') => return Some((view.sort.moved(Sort::ALL.len() - 1), false)),
+        KeyCode::Char('I') => return Some((view.sort, !view.is_reversed)),
+        _ => return None,
+    };
+    Some((sort, view.sort == sort && !view.is_reversed))
+}
+
+/// Moving the selection ends following, as in htop.
+fn moved(view: View, key: KeyCode, rows: &[Row]) -> View {
+    let page = view.lines.max(1);
+    let at = match key {
+        KeyCode::Up | KeyCode::Char('k') => view.at.saturating_sub(1),
+        KeyCode::Down | KeyCode::Char('j') => view.at + 1,
+        KeyCode::PageUp => view.at.saturating_sub(page),
+        KeyCode::PageDown => view.at + page,
+        KeyCode::Home => 0,
+        KeyCode::End => rows.len(),
+        _ => return view,
+    };
+    View { follows: false, ..view }.select(at, rows)
+}
+
+/// Tags the selected line, or removes its tag, and goes on to the next.
+fn tagged(mut view: View, rows: &[Row]) -> View {
+    let Some(row) = rows.get(view.at) else { return view };
+    let is_tagged = row.threads.iter().all(|tid| view.tagged.contains(tid));
+    for tid in &row.threads {
+        if is_tagged {
+            view.tagged.remove(tid);
+        } else {
+            view.tagged.insert(*tid);
+        }
+    }
+    moved(view, KeyCode::Down, rows)
+}
+
+/// The next line that contains the text looked for, from this many lines below on.
+fn found(view: View, rows: &[Row], from: usize) -> View {
+    let text = view.search.to_lowercase();
+    let next = (0..rows.len()).map(|step| (view.at + from + step) % rows.len()).find(|at| fits(&rows[*at], &text));
+    match next.filter(|_| !text.is_empty()) {
+        Some(at) => view.select(at, rows),
+        None if text.is_empty() => view,
+        None => View { message: format!("nothing contains '{text}'"), ..view },
+    }
+}
+
+/// A key while a question waits.
+fn typed(view: View, prompt: Prompt, key: KeyCode, rows: &[Row]) -> View {
+    let edited = |text: &str| match key {
+        KeyCode::Char(letter) => Some(format!("{text}{letter}")),
+        KeyCode::Backspace => Some(text.chars().take(text.chars().count().saturating_sub(1)).collect()),
+        _ => None,
+    };
+    match (&prompt, key) {
+        (Prompt::Filter(_), KeyCode::Esc) => View { prompt: None, filter: String::new(), ..view },
+        (_, KeyCode::Esc) => View { prompt: None, ..view },
+        (Prompt::Search(_), KeyCode::F(3)) => found(view, rows, 1),
+        (_, KeyCode::Enter) => answered(View { prompt: None, ..view }, prompt, rows),
+        (Prompt::Search(text), _) => match edited(text) {
+            Some(text) => {
+                let prompt = Some(Prompt::Search(text.clone()));
+                found(View { search: text, message: String::new(), prompt, ..view }, rows, 0)
+            }
+            None => view,
+        },
+        (Prompt::Filter(text), _) => match edited(text) {
+            Some(filter) => View { prompt: Some(Prompt::Filter(filter.clone())), filter, ..view },
+            None => view,
+        },
+        (Prompt::Interval(text), _) => edited(text).map(Prompt::Interval).map_or(view.clone(), |it| asks(view, it)),
+        (Prompt::Pin(text), _) => edited(text).map(Prompt::Pin).map_or(view.clone(), |it| asks(view, it)),
+        (Prompt::Confirm { .. }, _) => view,
+    }
+}
+
+/// Enter ends a question.
+fn answered(view: View, prompt: Prompt, rows: &[Row]) -> View {
+    match prompt {
+        Prompt::Interval(text) => match interval(&text) {
+            Some(interval) => View { interval, message: format!("a look every {} s", interval.as_secs_f64()), ..view },
+            None => View { message: format!("'{text}' is not a number of seconds from 0.1 to 3600"), ..view },
+        },
+        Prompt::Pin(text) => {
+            let (tids, known) = (view.chosen(rows), view.cpus.list().to_string());
+            match CpuSet::of_list(&text).filter(|cpus| !cpus.is_empty() && cpus.is_subset(&view.cpus)) {
+                Some(_) if tids.is_empty() => View { message: "the thread has ended".to_owned(), ..view },
+                Some(cpus) => asks(view, Prompt::Confirm { tids, cpus }),
+                None => View { message: format!("'{text}' is not a list of CPUs out of {known}"), ..view },
+            }
+        }
+        _ => view,
+    }
+}
+
+/// From a tenth of a second to an hour.
+pub(crate) fn interval(text: &str) -> Option<Duration> {
+    let seconds = text.trim().parse::<f64>().ok().filter(|seconds| (0.1..=3600.0).contains(seconds))?;
+    Some(Duration::from_secs_f64(seconds))
+}
+
+fn confirmed(view: View, key: KeyCode, tids: Vec<Tid>, cpus: CpuSet) -> (View, Option<Wish>) {
+    let view = View { prompt: None, ..view };
+    match key {
+        KeyCode::Char('y' | 'Y') => (view, Some(Wish::Pin { tids, cpus })),
+        _ => (View { message: "nothing was changed".to_owned(), ..view }, None),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::terminal::top::rows::rows;
+    use crate::terminal::top::samples::{findings, frame};
+    use proptest::prelude::*;
+
+    /// The state after some keys on the sample, and the last wish.
+    fn after(keys: &[KeyCode]) -> (View, Option<Wish>) {
+        let cpus = CpuSet::of_list("0-3").unwrap();
+        let (mut view, mut wish) = (View { cpus, lines: 3, ..View::default() }, None);
+        for key in keys {
+            let rows = rows(&frame(), &findings(), &view);
+            (view, wish) = press(view.settled(&rows), KeyEvent::from(*key), &rows);
+        }
+        let rows = rows(&frame(), &findings(), &view);
+        (view.settled(&rows), wish)
+    }
+
+    fn text(text: &str) -> Vec<KeyCode> {
+        text.chars().map(|c| if c == '\n' { KeyCode::Enter } else { KeyCode::Char(c) }).collect()
+    }
+
+    #[test]
+    fn the_selection_moves_and_stays_on_the_screen() {
+        let (view, _) = after(&[KeyCode::End]);
+        assert_eq!((view.at, view.first), (3, 1));
+        let (view, _) = after(&[KeyCode::End, KeyCode::Up, KeyCode::PageUp, KeyCode::Down]);
+        assert_eq!((view.at, view.first), (1, 0));
+    }
+
+    #[test]
+    fn a_column_pressed_twice_turns_the_order() {
+        let (view, _) = after(&text("m"));
+        assert_eq!((view.sort, view.is_reversed), (Sort::Migrations, false));
+        assert!(after(&text("mm")).0.is_reversed && !after(&text("mmm")).0.is_reversed);
+        assert_eq!(after(&text("<>>")).0.sort, Sort::Wait);
+    }
+
+    #[test]
+    fn following_holds_the_thread_and_moving_ends_it() {
+        let (view, _) = after(&text("FP"));
+        assert!(view.follows && view.is_reversed);
+        assert_eq!((view.selected.and_then(|id| id.tid), view.at), (Some(71), 3), "it was the first");
+        assert!(!after(&[KeyCode::Char('F'), KeyCode::Down]).0.follows);
+    }
+
+    #[test]
+    fn a_filter_is_kept_by_enter_and_dropped_by_escape() {
+        assert_eq!(after(&text("\\wor\n")).0.filter, "wor");
+        let keys = [text("\\wor"), vec![KeyCode::Esc]].concat();
+        assert_eq!(after(&keys).0.filter, "");
+    }
+
+    #[test]
+    fn a_search_goes_to_the_thread() {
+        let (view, _) = after(&text("/90\n"));
+        assert_eq!((view.selected.and_then(|id| id.tid), view.prompt), (Some(90), None));
+        assert_eq!(after(&text("/xyz")).0.message, "nothing contains 'xyz'");
+    }
+
+    #[test]
+    fn pinning_asks_for_cpus_and_then_for_consent() {
+        let (view, wish) = after(&text("a1,3\n"));
+        let cpus = CpuSet::of_list("1,3").unwrap();
+        assert_eq!(view.prompt, Some(Prompt::Confirm { tids: vec![71], cpus: cpus.clone() }));
+        assert_eq!(wish, None);
+        assert_eq!(after(&text("a1,3\ny")).1, Some(Wish::Pin { tids: vec![71], cpus }));
+        let (view, wish) = after(&text("a1,3\nn"));
+        assert_eq!((view.message.as_str(), wish), ("nothing was changed", None));
+        assert_eq!(after(&text("a9\n")).0.message, "'9' is not a list of CPUs out of 0-3");
+        assert!(matches!(after(&text("  a1\ny")).1, Some(Wish::Pin { tids, .. }) if tids == [71, 72]));
+    }
+
+    #[test]
+    fn the_interval_has_bounds() {
+        assert_eq!(after(&text("s0.5\n")).0.interval, Duration::from_millis(500));
+        assert!(after(&text("s0\n")).0.message.contains("is not a number of seconds"));
+    }
+
+    #[test]
+    fn help_is_closed_by_any_key_and_control_c_always_ends() {
+        assert!(after(&text("?")).0.shows_help && !after(&text("?q")).0.shows_help);
+        let key = KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL);
+        assert_eq!(press(after(&text("a1")).0, key, &[]).1, Some(Wish::Quit));
+        assert_eq!((after(&text("q")).1, after(&text("p")).0.is_frozen), (Some(Wish::Quit), true));
+    }
+
+    proptest! {
+        #[test]
+        fn no_keys_break_the_state(keys in "[ -~\n]{0,30}") {
+            let (view, _) = after(&text(&keys));
+            prop_assert!(view.first <= view.at);
+        }
+    }
+}

@@ -1,0 +1,200 @@
+//! Lays the seats of a machine out on the lines that are there: large boxes for a few CPUs, one cell for each of many.
+
+use super::seats::SeatGroups;
+use ratatui::layout::Rect;
+
+/// The size of a seat on the screen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Size {
+    /// Two lines: number, load bar and share; below them the busiest thread.
+    Box,
+    /// One line with all of that.
+    Line,
+    /// The number and the load as one block.
+    Block,
+    /// The load alone, as one character.
+    Cell,
+    /// The same without the names of the groups.
+    BareCell,
+}
+
+/// From the most detailed to the smallest.
+const SIZES: [Size; 5] = [Size::Box, Size::Line, Size::Block, Size::Cell, Size::BareCell];
+
+impl Size {
+    /// Columns with the gap behind them, and lines.
+    fn cells(self) -> (u16, u16) {
+        match self {
+            Size::Box => (27, 2),
+            Size::Line => (27, 1),
+            Size::Block => (6, 1),
+            Size::Cell | Size::BareCell => (1, 1),
+        }
+    }
+}
+
+/// The places of all seats.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct SeatLayout {
+    pub size: Size,
+    /// Each CPU with its place, from the map's upper left corner.
+    pub seats: Vec<(u32, Rect)>,
+    /// The names of the groups with their places.
+    pub titles: Vec<(Rect, String)>,
+    /// The lines that it takes.
+    pub height: u16,
+    /// The CPUs for which even the smallest size has no space.
+    pub left_out: usize,
+}
+
+/// The most detailed layout that fits into these columns and lines.
+pub(crate) fn lay_out(groups: &SeatGroups, width: u16, most_lines: u16) -> SeatLayout {
+    let width = width.max(1);
+    let fits = |layout: &SeatLayout| layout.height <= most_lines;
+    let found = SIZES.into_iter().map(|size| of_size(groups, size, width)).find(fits);
+    found.unwrap_or_else(|| {
+        let mut layout = of_size(groups, Size::BareCell, width);
+        let all = layout.seats.len();
+        layout.seats.retain(|(_, place)| place.bottom() <= most_lines);
+        layout.left_out = all - layout.seats.len();
+        layout.height = most_lines.min(layout.height);
+        layout
+    })
+}
+
+/// Blocks of seats, from left to right and from top to bottom.
+fn of_size(groups: &SeatGroups, size: Size, width: u16) -> SeatLayout {
+    let mut layout = SeatLayout { size, seats: Vec::new(), titles: Vec::new(), height: 0, left_out: 0 };
+    let mut shelf = Shelf { x: 0, y: 0, height: 0, width };
+    if size == Size::BareCell {
+        let cores: Vec<Vec<u32>> = groups.groups.iter().flat_map(|group| group.cores.clone()).collect();
+        block(&mut layout, &mut shelf, &cores, groups.siblings(), None);
+    } else {
+        let has_titles = groups.groups.len() > 1;
+        for group in &groups.groups {
+            let title = has_titles.then_some(group.name.as_str());
+            block(&mut layout, &mut shelf, &group.cores, groups.siblings(), title);
+        }
+    }
+    layout.height = shelf.y + shelf.height;
+    layout
+}
+
+/// A row of blocks that is being filled.
+struct Shelf {
+    x: u16,
+    y: u16,
+    height: u16,
+    width: u16,
+}
+
+impl Shelf {
+    /// The upper left corner of a block of this size; below the others where it does not fit beside them.
+    fn take(&mut self, width: u16, height: u16) -> (u16, u16) {
+        if self.x > 0 && self.x + width > self.width {
+            (self.x, self.y, self.height) = (0, self.y + self.height, 0);
+        }
+        let corner = (self.x, self.y);
+        self.x += width + 1;
+        self.height = self.height.max(height);
+        corner
+    }
+}
+
+fn block(layout: &mut SeatLayout, shelf: &mut Shelf, cores: &[Vec<u32>], siblings: usize, title: Option<&str>) {
+    let (wide, high) = layout.size.cells();
+    let columns = usize::from((shelf.width / wide).max(1));
+    // Siblings stand side by side: a row ends behind a whole core.
+    let columns = if columns >= siblings { columns - columns % siblings } else { columns };
+    let mut rows: Vec<Vec<u32>> = vec![Vec::new()];
+    for core in cores {
+        let used = rows.last().map_or(0, Vec::len);
+        if used > 0 && used + core.len() > columns {
+            rows.push(Vec::new());
+        }
+        for cpu in core {
+            if rows.last().is_some_and(|row| row.len() == columns) {
+                rows.push(Vec::new());
+            }
+            rows.last_mut().into_iter().for_each(|row| row.push(*cpu));
+        }
+    }
+    let across = rows.iter().map(Vec::len).max().unwrap_or(0) as u16 * wide;
+    let label = title.map(|title| if layout.size == Size::Cell { short(title) } else { title.to_owned() });
+    let titled = label.as_ref().map_or(0, |label| label.len() as u16);
+    let above = u16::from(label.is_some());
+    let height = above + rows.len() as u16 * high;
+    let (x, y) = shelf.take(across.max(titled).min(shelf.width), height);
+    if let Some(label) = label {
+        layout.titles.push((Rect::new(x, y, titled.min(shelf.width - x), 1), label));
+    }
+    let shown = wide.saturating_sub(u16::from(wide > 1)).min(shelf.width);
+    for (down, row) in rows.iter().enumerate() {
+        for (along, cpu) in row.iter().enumerate() {
+            let place = Rect::new(x + along as u16 * wide, y + above + down as u16 * high, shown, high);
+            layout.seats.push((*cpu, place));
+        }
+    }
+}
+
+/// The last part of a group's name: `L3 1` of `package 0, L3 1`.
+fn short(name: &str) -> String {
+    name.rsplit(", ").next().unwrap_or(name).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use seatmap_watch::judge::made::Made;
+
+    fn groups(cpus: u32, core: u32, l3: u32) -> SeatGroups {
+        SeatGroups::new(&Made::new(cpus).parts(core, l3, cpus).topology, None)
+    }
+
+    #[test]
+    fn few_seats_are_large_and_many_are_small() {
+        let size = |cpus, width, lines| lay_out(&groups(cpus, 2, 8), width, lines).size;
+        assert_eq!((size(2, 80, 10), size(8, 80, 10)), (Size::Box, Size::Box));
+        assert_eq!(size(16, 80, 10), Size::Line);
+        assert_eq!((size(32, 80, 10), size(256, 80, 10)), (Size::Block, Size::Cell));
+        assert_eq!((size(256, 200, 30), size(512, 80, 8)), (Size::Block, Size::BareCell));
+    }
+
+    #[test]
+    fn a_computer_that_is_too_large_says_how_much_is_left_out() {
+        let layout = lay_out(&groups(2048, 2, 16), 80, 10);
+        assert_eq!((layout.size, layout.seats.len(), layout.left_out), (Size::BareCell, 800, 1248));
+    }
+
+    #[test]
+    fn cores_of_unlike_width_are_never_torn() {
+        // Two performance cores of two threads, three efficiency cores of one.
+        let mut made = Made::new(7).efficient_from(4);
+        made.topology.pus.iter_mut().filter(|pu| pu.os < 4).for_each(|pu| pu.core = Some(pu.os / 2));
+        let layout = lay_out(&SeatGroups::new(&made.topology, None), 60, 10);
+        let line = |cpu| layout.seats.iter().find(|(os, _)| *os == cpu).unwrap().1.y;
+        assert_eq!((line(0), line(2)), (line(1), line(3)));
+    }
+
+    proptest! {
+        #[test]
+        fn no_two_seats_overlap_and_none_leaves_the_map(
+            cpus in 1..600_u32, core in 1..5_u32, l3 in 1..40_u32, width in 1..250_u16, lines in 1..60_u16
+        ) {
+            let groups = groups(cpus, core, l3.max(core) / core * core);
+            let layout = lay_out(&groups, width, lines);
+            prop_assert_eq!(layout.seats.len() + layout.left_out, cpus as usize);
+            let mut taken = std::collections::BTreeSet::new();
+            for (_, place) in &layout.seats {
+                prop_assert!(place.right() <= width && place.bottom() <= layout.height && layout.height <= lines);
+                for position in place.positions() {
+                    prop_assert!(taken.insert((position.x, position.y)));
+                }
+            }
+            for (place, _) in &layout.titles {
+                prop_assert!(place.positions().all(|position| taken.insert((position.x, position.y))));
+            }
+        }
+    }
+}

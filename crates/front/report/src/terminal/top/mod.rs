@@ -1,0 +1,21 @@
+//! The screen of `seatmap top`: the seats of a machine with the threads on them, and a table of the threads.
+//!
+//! Nothing here reads the computer or the keyboard. [`rows`] makes lines of a look, [`press`] makes the next state of a
+//! state and a key, [`draw`] puts it all on a buffer, and [`plain`] makes text of it.
+
+mod draw;
+mod keys;
+mod map;
+mod rows;
+mod seats;
+mod table;
+mod view;
+
+#[cfg(test)]
+mod samples;
+
+pub use draw::{Scene, draw, plain, table_lines};
+pub use keys::{Wish, press};
+pub use rows::{Row, RowId, rows};
+pub use seats::{SeatGroup, SeatGroups};
+pub use view::{Prompt, Sort, USUAL_INTERVAL, View};

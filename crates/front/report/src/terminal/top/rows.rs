@@ -1,0 +1,189 @@
+//! The lines of the table: threads, filtered and sorted, or in a tree below their processes.
+
+use super::view::{Sort, View};
+use seatmap_document::visible;
+use seatmap_os::Tid;
+use seatmap_watch::Finding;
+use seatmap_watch::live::Frame;
+use std::cmp::Ordering;
+use std::collections::HashMap;
+
+/// The identity of a line, which stays the same from look to look: a thread, or a process in the tree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct RowId {
+    /// The process.
+    pub pid: Tid,
+    /// The thread; `None` for the line of the whole process.
+    pub tid: Option<Tid>,
+}
+
+/// A line of the table.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Row {
+    /// The thread or process.
+    pub id: RowId,
+    /// The thread's name, or the process's.
+    pub name: String,
+    /// The name of its program, which decides on the colour.
+    pub program: String,
+    /// The CPU of the last look.
+    pub cpu: Option<u32>,
+    /// The CPUs that it may run on, as a list.
+    pub mask: String,
+    /// The share of one CPU; for a process the sum.
+    pub load_percent: f64,
+    /// The share of the time in which it waited for a CPU; `None` where the kernel does not count it.
+    pub wait_percent: Option<f64>,
+    /// How often it left a CPU in a second.
+    pub switches: f64,
+    /// How often it changed its CPU in a second; `None` where that was not read.
+    pub migrations: Option<f64>,
+    /// How often something woke it up in a second.
+    pub wakeups: f64,
+    /// The gravest finding about it, by place in the list.
+    pub finding: Option<usize>,
+    /// The threads that it stands for.
+    pub threads: Vec<Tid>,
+}
+
+/// The lines that a view shows of a look.
+#[must_use]
+pub fn rows(frame: &Frame, findings: &[Finding], view: &View) -> Vec<Row> {
+    let mut threads = all(frame, findings);
+    let filter = view.filter.to_lowercase();
+    if !filter.is_empty() {
+        threads.retain(|row| fits(row, &filter));
+    }
+    let order = |a: &Row, b: &Row| {
+        let order = compare(view.sort, a, b);
+        (if view.is_reversed { order.reverse() } else { order }).then(a.id.cmp(&b.id))
+    };
+    if !view.is_tree {
+        threads.sort_by(order);
+        return threads;
+    }
+    let mut of: HashMap<Tid, Vec<Row>> = HashMap::new();
+    threads.into_iter().for_each(|row| of.entry(row.id.pid).or_default().push(row));
+    let mut processes: Vec<(Row, Vec<Row>)> = of.into_values().map(|threads| (whole(&threads), threads)).collect();
+    processes.sort_by(|(a, _), (b, _)| order(a, b));
+    let flat = |(process, mut threads): (Row, Vec<Row>)| {
+        threads.sort_by(order);
+        std::iter::once(process).chain(threads)
+    };
+    processes.into_iter().flat_map(flat).collect()
+}
+
+/// Whether the program, the name or a number of a line contains a text in small letters.
+pub(crate) fn fits(row: &Row, text: &str) -> bool {
+    let numbers = [Some(row.id.pid), row.id.tid];
+    let has = |name: &str| name.to_lowercase().contains(text);
+    has(&row.name) || has(&row.program) || numbers.into_iter().flatten().any(|number| number.to_string() == text)
+}
+
+fn all(frame: &Frame, findings: &[Finding]) -> Vec<Row> {
+    let programs: HashMap<Tid, String> =
+        frame.seating.processes.iter().map(|process| (process.pid, visible(&process.name).to_string())).collect();
+    let (mut of_thread, mut of_process) = (HashMap::new(), HashMap::new());
+    for (at, finding) in findings.iter().enumerate() {
+        finding.tids.iter().for_each(|tid| {
+            of_thread.entry(*tid).or_insert(at);
+        });
+        if let Some(pid) = finding.pid.filter(|_| finding.tids.is_empty()) {
+            of_process.entry(pid).or_insert(at);
+        }
+    }
+    let row = |(thread, rates): (&seatmap_watch::Thread, &seatmap_watch::live::Rates)| Row {
+        id: RowId { pid: thread.pid, tid: Some(thread.tid) },
+        name: visible(&thread.name).to_string(),
+        program: programs.get(&thread.pid).cloned().unwrap_or_default(),
+        cpu: thread.cpu,
+        mask: thread.mask.clone(),
+        load_percent: thread.run_percent,
+        wait_percent: thread.wait_percent,
+        switches: rates.switches,
+        migrations: rates.migrations,
+        wakeups: rates.wakeups,
+        finding: [of_thread.get(&thread.tid), of_process.get(&thread.pid)].into_iter().flatten().min().copied(),
+        threads: vec![thread.tid],
+    };
+    frame.seating.threads.iter().zip(&frame.rates).map(row).collect()
+}
+
+/// The line of a process: the sums of its threads.
+fn whole(threads: &[Row]) -> Row {
+    let sum = |of: &dyn Fn(&Row) -> Option<f64>| threads.iter().filter_map(of).reduce(|a, b| a + b);
+    let first = &threads[0];
+    let shared = |equal: bool| equal && !threads.is_empty();
+    Row {
+        id: RowId { pid: first.id.pid, tid: None },
+        name: first.program.clone(),
+        program: first.program.clone(),
+        cpu: first.cpu.filter(|_| shared(threads.iter().all(|row| row.cpu == first.cpu))),
+        mask: if threads.iter().all(|row| row.mask == first.mask) { first.mask.clone() } else { "several".to_owned() },
+        load_percent: sum(&|row| Some(row.load_percent)).unwrap_or(0.0),
+        wait_percent: sum(&|row| row.wait_percent),
+        switches: sum(&|row| Some(row.switches)).unwrap_or(0.0),
+        migrations: sum(&|row| row.migrations),
+        wakeups: sum(&|row| Some(row.wakeups)).unwrap_or(0.0),
+        finding: threads.iter().filter_map(|row| row.finding).min(),
+        threads: threads.iter().flat_map(|row| row.threads.clone()).collect(),
+    }
+}
+
+/// Numbers that matter more when they are large come with the largest first.
+fn compare(sort: Sort, a: &Row, b: &Row) -> Ordering {
+    let largest = |of: &dyn Fn(&Row) -> f64| of(b).total_cmp(&of(a));
+    match sort {
+        Sort::Pid => a.id.pid.cmp(&b.id.pid),
+        Sort::Tid => a.id.tid.cmp(&b.id.tid),
+        Sort::Name => a.name.cmp(&b.name),
+        Sort::Cpu => a.cpu.cmp(&b.cpu).then(largest(&|row| row.load_percent)),
+        Sort::Mask => a.mask.cmp(&b.mask),
+        Sort::Load => largest(&|row| row.load_percent),
+        Sort::Wait => largest(&|row| row.wait_percent.unwrap_or(-1.0)),
+        Sort::Switches => largest(&|row| row.switches),
+        Sort::Migrations => largest(&|row| row.migrations.unwrap_or(-1.0)),
+        Sort::Wakeups => largest(&|row| row.wakeups),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::terminal::top::samples::{findings, frame};
+
+    fn shown(view: &View) -> Vec<(Tid, Option<Tid>)> {
+        rows(&frame(), &findings(), view).iter().map(|row| (row.id.pid, row.id.tid)).collect()
+    }
+
+    #[test]
+    fn the_busiest_thread_stands_first_unless_another_order_is_asked_for() {
+        let mut view = View::default();
+        assert_eq!(shown(&view)[0], (70, Some(71)));
+        view.is_reversed = true;
+        assert_eq!(shown(&view).last(), Some(&(70, Some(71))));
+        view = View { sort: Sort::Tid, ..View::default() };
+        let tids: Vec<_> = shown(&view).into_iter().map(|(_, tid)| tid).collect();
+        assert!(tids.is_sorted());
+    }
+
+    #[test]
+    fn a_filter_looks_at_names_and_numbers() {
+        let filtered = |filter: &str| shown(&View { filter: filter.to_owned(), ..View::default() }).len();
+        assert_eq!((filtered("WORKER"), filtered("90"), filtered("nothing")), (2, 1, 0));
+    }
+
+    #[test]
+    fn a_process_stands_above_its_threads_with_their_sum() {
+        let rows = rows(&frame(), &findings(), &View { is_tree: true, ..View::default() });
+        assert_eq!((rows[0].id, rows[0].load_percent), (RowId { pid: 70, tid: None }, 160.0));
+        assert_eq!((rows[0].threads.len(), rows[1].id.tid, rows[0].mask.as_str()), (3, Some(71), "several"));
+    }
+
+    #[test]
+    fn the_gravest_finding_marks_a_thread() {
+        let rows = rows(&frame(), &findings(), &View::default());
+        let marked: Vec<Tid> = rows.iter().filter(|row| row.finding == Some(0)).filter_map(|row| row.id.tid).collect();
+        assert_eq!(marked, [71, 72]);
+    }
+}

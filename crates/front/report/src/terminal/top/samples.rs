@@ -1,0 +1,34 @@
+//! A look made by hand, for tests.
+
+use seatmap_machine::Topology;
+use seatmap_watch::judge::made::Made;
+use seatmap_watch::live::{Frame, Rates};
+use seatmap_watch::{Asked, Finding, judge};
+
+/// Four CPUs; two workers of one process share a CPU, and a sleeper stands apart.
+fn made() -> Made {
+    let made = Made::new(4).parts(2, 4, 4).thread(70, 70, "0-3").busy(70, 71, "1", 90.0, 10.0).called("worker-1");
+    let mut made = made.busy(70, 72, "1", 70.0, 30.0).called("worker-2").busy(90, 90, "0-3", 12.5, 0.0);
+    let cpus = [0, 1, 1, 2];
+    made.seating.threads.iter_mut().zip(cpus).for_each(|(thread, cpu)| thread.cpu = Some(cpu));
+    let names = ["server", "idler"];
+    made.seating.processes.iter_mut().zip(names).for_each(|(process, name)| process.name = name.to_owned());
+    made
+}
+
+pub(crate) fn frame() -> Frame {
+    let mut seating = made().seating;
+    seating.watched_s = 1.5;
+    let rates =
+        |at: usize| Rates { switches: 10.0 * at as f64, wakeups: 4.0 * at as f64, migrations: Some(0.5 * at as f64) };
+    let rates = (0..seating.threads.len()).map(rates).collect();
+    Frame { seating, rates }
+}
+
+pub(crate) fn topology() -> Topology {
+    made().topology
+}
+
+pub(crate) fn findings() -> Vec<Finding> {
+    judge(&made().seating, &topology(), &Asked::default())
+}

@@ -1,0 +1,137 @@
+//! The seats of a machine in groups, as the screen shows them.
+
+use seatmap_machine::{CoreKind, Pu, Topology};
+use std::collections::BTreeMap;
+
+/// The seats of a machine, group by group, with the origin of the groups.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SeatGroups {
+    /// The origin of the groups, in words: measured, or from the kernel.
+    pub source: String,
+    /// The groups, nearest ones first as the machine numbers them.
+    pub groups: Vec<SeatGroup>,
+    /// The efficiency cores' CPUs of a hybrid processor.
+    pub efficient: Vec<u32>,
+}
+
+/// A group of seats that are near each other.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SeatGroup {
+    /// Its name: `package 0, L3 1`.
+    pub name: String,
+    /// Its cores, each with its CPUs.
+    pub cores: Vec<Vec<u32>>,
+}
+
+impl SeatGroup {
+    /// Its CPUs, SMT siblings side by side.
+    pub fn cpus(&self) -> impl Iterator<Item = u32> {
+        self.cores.iter().flatten().copied()
+    }
+}
+
+impl SeatGroups {
+    /// The groups that a measurement found, if there was one. CPUs that it left out are in the kernel's groups: the CPUs
+    /// of a package that share an L3 cache.
+    #[must_use]
+    pub fn new(topology: &Topology, measured: Option<&[Vec<u32>]>) -> Self {
+        let measured = measured.unwrap_or_default();
+        let measured: Vec<Vec<u32>> = measured.iter().map(|group| known(group, topology)).collect();
+        let mut groups: Vec<SeatGroup> = measured
+            .iter()
+            .enumerate()
+            .filter(|(_, cpus)| !cpus.is_empty())
+            .map(|(at, cpus)| SeatGroup { name: format!("group {at}"), cores: cores(cpus, topology) })
+            .collect();
+        let source = match groups.is_empty() {
+            true => "groups as the kernel names them; this host has not been measured",
+            false => "groups as measured",
+        };
+        groups.extend(by_cache(topology, &|pu| !measured.iter().flatten().any(|cpu| *cpu == pu.os)));
+        SeatGroups { source: source.to_owned(), groups, efficient: efficient(topology) }
+    }
+
+    /// All CPUs, in the order of the screen.
+    pub fn cpus(&self) -> impl Iterator<Item = u32> {
+        self.groups.iter().flat_map(SeatGroup::cpus)
+    }
+
+    /// The most CPUs that a core has.
+    #[must_use]
+    pub fn siblings(&self) -> usize {
+        self.groups.iter().flat_map(|group| &group.cores).map(Vec::len).max().unwrap_or(1)
+    }
+}
+
+fn known(cpus: &[u32], topology: &Topology) -> Vec<u32> {
+    cpus.iter().copied().filter(|cpu| topology.pu(*cpu).is_some()).collect()
+}
+
+fn efficient(topology: &Topology) -> Vec<u32> {
+    topology.pus.iter().filter(|pu| pu.kind == Some(CoreKind::Efficiency)).map(|pu| pu.os).collect()
+}
+
+/// The CPUs that are wanted, by package and L3 cache.
+fn by_cache(topology: &Topology, is_wanted: &dyn Fn(&Pu) -> bool) -> Vec<SeatGroup> {
+    let mut of: BTreeMap<(Option<u32>, Option<u32>), Vec<u32>> = BTreeMap::new();
+    for pu in topology.pus.iter().filter(|pu| is_wanted(pu)) {
+        of.entry((pu.package, pu.l3)).or_default().push(pu.os);
+    }
+    let name = |(package, l3): (Option<u32>, Option<u32>)| {
+        let part = |word: &str, number: Option<u32>| number.map(|number| format!("{word} {number}"));
+        let parts: Vec<String> = part("package", package).into_iter().chain(part("L3", l3)).collect();
+        if parts.is_empty() { "CPUs".to_owned() } else { parts.join(", ") }
+    };
+    of.into_iter().map(|(key, cpus)| SeatGroup { name: name(key), cores: cores(&cpus, topology) }).collect()
+}
+
+/// CPUs by core, in the order of each core's first CPU. A CPU whose core is unknown is a core of its own.
+fn cores(cpus: &[u32], topology: &Topology) -> Vec<Vec<u32>> {
+    let mut sorted = cpus.to_vec();
+    sorted.sort_unstable();
+    sorted.dedup();
+    let mut cores: Vec<Vec<u32>> = Vec::new();
+    let mut place: BTreeMap<u32, usize> = BTreeMap::new();
+    for cpu in sorted {
+        let Some(core) = topology.pu(cpu).and_then(|pu| pu.core) else {
+            cores.push(vec![cpu]);
+            continue;
+        };
+        match place.get(&core) {
+            Some(at) => cores[*at].push(cpu),
+            None => {
+                place.insert(core, cores.len());
+                cores.push(vec![cpu]);
+            }
+        }
+    }
+    cores
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use seatmap_watch::judge::made::Made;
+
+    #[test]
+    fn siblings_stand_side_by_side_in_their_cache() {
+        let mut topology = Made::new(8).parts(2, 4, 8).topology;
+        // Siblings are numbered apart, as on most computers.
+        topology.pus.iter_mut().for_each(|pu| pu.core = Some(pu.os % 4));
+        topology.pus.iter_mut().for_each(|pu| pu.l3 = Some(pu.os % 4 / 2));
+        let groups = SeatGroups::new(&topology, None);
+        let cpus: Vec<Vec<u32>> = groups.groups.iter().map(|group| group.cpus().collect()).collect();
+        assert_eq!(cpus, [[0, 4, 1, 5], [2, 6, 3, 7]]);
+        assert_eq!((groups.groups[1].name.as_str(), groups.siblings()), ("package 0, L3 1", 2));
+    }
+
+    #[test]
+    fn measured_groups_come_first_and_lose_nobody() {
+        let topology = Made::new(6).topology;
+        let groups = SeatGroups::new(&topology, Some(&[vec![4, 1], vec![0, 99]]));
+        let cpus: Vec<Vec<u32>> = groups.groups.iter().map(|group| group.cpus().collect()).collect();
+        assert_eq!(cpus, [vec![1, 4], vec![0], vec![2, 3, 5]]);
+        assert_eq!(groups.source, "groups as measured");
+        assert!(SeatGroups::new(&topology, None).source.contains("has not been measured"));
+    }
+}

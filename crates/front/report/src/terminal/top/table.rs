@@ -1,0 +1,138 @@
+//! The columns of the table.
+
+use super::rows::Row;
+use super::view::{Sort, View};
+use seatmap_watch::Finding;
+
+/// A column: the order that it stands for, its title and its width.
+struct Column {
+    sort: Sort,
+    title: &'static str,
+    width: usize,
+    is_text: bool,
+}
+
+/// The widths of the narrowest table; together with the mark they fit into 80 columns.
+const COLUMNS: [Column; 10] = [
+    Column { sort: Sort::Pid, title: "PID", width: 7, is_text: false },
+    Column { sort: Sort::Tid, title: "TID", width: 7, is_text: false },
+    Column { sort: Sort::Name, title: "NAME", width: 15, is_text: true },
+    Column { sort: Sort::Cpu, title: "CPU", width: 4, is_text: false },
+    Column { sort: Sort::Mask, title: "MASK", width: 7, is_text: true },
+    Column { sort: Sort::Load, title: "LOAD%", width: 6, is_text: false },
+    Column { sort: Sort::Wait, title: "WAIT%", width: 5, is_text: false },
+    Column { sort: Sort::Switches, title: "SW/s", width: 5, is_text: false },
+    Column { sort: Sort::Migrations, title: "MIG/s", width: 5, is_text: false },
+    Column { sort: Sort::Wakeups, title: "WAKE/s", width: 6, is_text: false },
+];
+
+/// The most columns that further space adds to the name and to the mask.
+const MORE_NAME: usize = 10;
+const MORE_MASK: usize = 16;
+
+/// The widths of the columns in this many columns of the screen, and the rest, in which the broken rule stands.
+fn widths(width: usize) -> ([usize; 10], usize) {
+    let mut widths = COLUMNS.map(|column| column.width);
+    let mut left = width.saturating_sub(2 + widths.iter().sum::<usize>() + widths.len() - 1);
+    for (at, most) in [(2, MORE_NAME), (4, MORE_MASK)] {
+        let more = left.min(most);
+        widths[at] += more;
+        left -= more;
+    }
+    (widths, left)
+}
+
+/// The titles, with a mark at the one that decides on the order.
+pub(crate) fn titles(view: &View, width: usize) -> String {
+    let (widths, left) = widths(width);
+    let cells = COLUMNS.iter().zip(widths).map(|(column, width)| {
+        let arrow = if view.is_reversed { '^' } else { 'v' };
+        let title = match column.sort == view.sort {
+            true => column.title.chars().take(width - 1).chain([arrow]).collect(),
+            false => column.title.to_owned(),
+        };
+        aligned(&title, width, column.is_text)
+    });
+    let mut line = format!("! {}", cells.collect::<Vec<_>>().join(" "));
+    if left > 8 {
+        line.push_str(" RULE");
+    }
+    line
+}
+
+/// A line of the table.
+pub(crate) fn line(row: &Row, findings: &[Finding], view: &View, width: usize) -> String {
+    let (widths, left) = widths(width);
+    let finding = row.finding.and_then(|at| findings.get(at));
+    let is_tagged = row.threads.iter().all(|tid| view.tagged.contains(tid));
+    let mark = match finding {
+        _ if is_tagged => '*',
+        Some(finding) if finding.is_wrong() => '!',
+        Some(_) => 'i',
+        None => ' ',
+    };
+    let indent = if view.is_tree && row.id.tid.is_some() { "  " } else { "" };
+    let number = |number: Option<u32>| number.map_or_else(|| "-".to_owned(), |number| number.to_string());
+    let texts = [
+        row.id.pid.to_string(),
+        row.id.tid.map_or_else(|| format!("({})", row.threads.len()), |tid| tid.to_string()),
+        format!("{indent}{}", row.name),
+        number(row.cpu),
+        row.mask.clone(),
+        format!("{:.1}", row.load_percent),
+        row.wait_percent.map_or_else(|| "-".to_owned(), |percent| format!("{percent:.1}")),
+        rate(Some(row.switches)),
+        rate(row.migrations),
+        rate(Some(row.wakeups)),
+    ];
+    let cells = texts.iter().zip(widths).zip(&COLUMNS);
+    let cells = cells.map(|((text, width), column)| aligned(text, width, column.is_text));
+    let mut line = format!("{mark} {}", cells.collect::<Vec<_>>().join(" "));
+    if let Some(finding) = finding.filter(|_| left > 8) {
+        line.push(' ');
+        line.push_str(&finding.rule);
+    }
+    line
+}
+
+/// A number of events in a second, in five characters.
+fn rate(rate: Option<f64>) -> String {
+    match rate {
+        None => "-".to_owned(),
+        Some(rate) if rate < 9.95 => format!("{rate:.1}"),
+        Some(rate) if rate < 99_999.5 => format!("{rate:.0}"),
+        Some(rate) => format!("{:.0}k", rate / 1e3),
+    }
+}
+
+fn aligned(text: &str, width: usize, is_text: bool) -> String {
+    let text = cut(text, width);
+    if is_text { format!("{text:<width$}") } else { format!("{text:>width$}") }
+}
+
+/// A text in this many characters; `~` stands for a rest.
+pub(crate) fn cut(text: &str, width: usize) -> String {
+    match text.chars().count() <= width {
+        true => text.to_owned(),
+        false => text.chars().take(width.saturating_sub(1)).chain(std::iter::once('~')).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_columns_fit_into_80() {
+        let (widths, left) = widths(80);
+        assert_eq!(2 + widths.iter().sum::<usize>() + widths.len() - 1 + left, 80);
+        assert!(titles(&View::default(), 80).chars().count() <= 80);
+    }
+
+    #[test]
+    fn figures_keep_to_their_columns() {
+        let rates = [0.0, 9.94, 9.96, 12_345.6, 1_234_567.0].map(|it| rate(Some(it)));
+        assert_eq!(rates, ["0.0", "9.9", "10", "12346", "1235k"]);
+        assert_eq!((cut("abcdef", 4), cut("abcd", 4)), ("abc~".to_owned(), "abcd".to_owned()));
+    }
+}

@@ -1,0 +1,367 @@
+//! Looks at living programs again and again, cheaply enough for a screen.
+//!
+//! A look reads one small file of each thread. The other files of a thread are read only if the thread has run since
+//! the look before, because a thread that has not run has changed nothing in them. For a thread that has hardly run,
+//! every fourth look reads them. Its mask is the exception, as others may change that: one system call asks for it.
+
+use crate::choice::{Choice, ChoiceError};
+use crate::files::Files;
+use crate::looks::{Leader, percent, seconds};
+use crate::process::Limiting;
+use crate::seating::{Cpu, FORMAT, Kernel, Process, Seating, Thread};
+use seatmap_os::cpu_time::CpuTimes;
+use seatmap_os::kernel::Scheduler;
+use seatmap_os::sched::{Status, Times, migrations, policy_name};
+use seatmap_os::{CpuSet, Root, Tid, boot};
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::SystemTime;
+
+/// The most threads, the busiest ones, whose changes of CPU a look reads: the file is longer than the others together.
+const MOST_MOVES: usize = 64;
+
+/// A thread that ran for less than this share of the time is read whole at every so many looks only.
+const LEAST_PERCENT: f64 = 0.1;
+const REST_EVERY: u64 = 4;
+
+/// The facts of a process that hardly change (its program, environment and group) are read at every so many looks.
+const FACTS_EVERY: u64 = 8;
+
+/// The threads, processes and CPUs that one look found.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Frame {
+    /// The threads and processes, with shares of the time since the look before. Memory, devices, interrupts and other
+    /// programs are left out, as reading them costs more than all else.
+    pub seating: Seating,
+    /// The events of each thread in a second, in the order of the seating's threads.
+    pub rates: Vec<Rates>,
+}
+
+/// The events of a thread in a second.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Rates {
+    /// How often it left a CPU, of itself or not.
+    pub switches: f64,
+    /// How often it left a CPU of itself, which is how often something woke it up.
+    pub wakeups: f64,
+    /// How often it changed its CPU; `None` where that was not read.
+    pub migrations: Option<f64>,
+}
+
+/// A thread, and the counts of the latest look.
+#[derive(Debug)]
+struct Seen {
+    thread: Thread,
+    rates: Rates,
+    mask: CpuSet,
+    started_ticks: u64,
+    times: Times,
+    at_ns: u64,
+    /// When its other files were read, and whether it has run since.
+    whole_ns: u64,
+    has_run: bool,
+    /// The number of the look that found it alive.
+    look: u64,
+    /// Its switches and changes of CPU, and when each was read.
+    switches: [u64; 2],
+    moves: Option<(u64, u64)>,
+}
+
+/// Looks at programs again and again.
+pub struct Live {
+    files: Files,
+    choice: Choice,
+    seen: BTreeMap<(Tid, Tid), Seen>,
+    leaders: BTreeMap<Tid, Leader>,
+    processes: BTreeMap<Tid, Process>,
+    limiting: Limiting,
+    cpu_times: CpuTimes,
+    kernel: Kernel,
+    machine: String,
+    at_ns: u64,
+    /// The time of the look before.
+    before_ns: u64,
+    looks: u64,
+    /// Nanoseconds since the boot; tests set their own time.
+    clock: Box<dyn Fn() -> u64 + Send>,
+}
+
+impl std::fmt::Debug for Live {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.debug_struct("Live").field("choice", &self.choice).field("looks", &self.looks).finish_non_exhaustive()
+    }
+}
+
+impl Live {
+    /// The first look. It finds the threads; their shares come with the next.
+    ///
+    /// # Errors
+    /// [`ChoiceError`]: there is nothing to look at.
+    pub fn begin(choice: &Choice) -> Result<Self, ChoiceError> {
+        Live::begin_at(&Root::new("/"), choice, Box::new(boot::nanoseconds))
+    }
+
+    pub(crate) fn begin_at(
+        root: &Root,
+        choice: &Choice,
+        clock: Box<dyn Fn() -> u64 + Send>,
+    ) -> Result<Self, ChoiceError> {
+        let mut files = Files::open(root)?;
+        let pids = choice.processes(&mut files)?;
+        let limiting = Limiting::begin(&mut files, pids.iter().copied());
+        let machine = root.read("/proc/sys/kernel/hostname").unwrap_or_else(|_| "host".to_owned());
+        let mut live = Live {
+            kernel: Kernel::of(Scheduler::read(root)),
+            cpu_times: cpu_times(&mut files),
+            files,
+            choice: choice.clone(),
+            seen: BTreeMap::new(),
+            leaders: BTreeMap::new(),
+            processes: BTreeMap::new(),
+            limiting,
+            machine,
+            at_ns: clock(),
+            before_ns: 0,
+            looks: 0,
+            clock,
+        };
+        live.read_threads(&pids);
+        live.read_moves();
+        Ok(live)
+    }
+
+    /// Looks. Without threads, all chosen programs have ended.
+    pub fn look(&mut self) -> Frame {
+        let began_ns = self.at_ns;
+        self.before_ns = began_ns;
+        self.looks += 1;
+        self.at_ns = (self.clock)();
+        // A choice that means nothing any more keeps those of its processes that live.
+        let pids = self.choice.processes(&mut self.files).unwrap_or_else(|_| self.leaders.keys().copied().collect());
+        self.read_threads(&pids);
+        self.read_moves();
+        self.read_processes();
+        let watched_ns = self.at_ns.saturating_sub(began_ns);
+        let since_epoch = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        let seating = Seating {
+            format: FORMAT.to_owned(),
+            machine: self.machine.clone(),
+            taken_at_s: since_epoch.as_secs_f64(),
+            watched_s: seconds(watched_ns),
+            looks: 2,
+            processes: self.processes.values().cloned().collect(),
+            threads: self.seen.values().map(|seen| seen.thread.clone()).collect(),
+            cpus: self.cpus(),
+            kernel: self.kernel.clone(),
+            unseen: self.files.take_notes(),
+        };
+        Frame { seating, rates: self.seen.values().map(|seen| seen.rates).collect() }
+    }
+
+    fn read_threads(&mut self, pids: &BTreeSet<Tid>) {
+        for pid in pids {
+            for tid in self.files.threads(*pid) {
+                self.read_thread(*pid, tid);
+            }
+        }
+        let look = self.looks;
+        self.seen.retain(|_, seen| seen.look == look);
+        let seen = &self.seen;
+        self.leaders.retain(|pid, _| seen.range((*pid, 0)..=(*pid, Tid::MAX)).next().is_some());
+    }
+
+    fn read_thread(&mut self, pid: Tid, tid: Tid) {
+        let Some(times) = self.files.times(pid, tid) else { return };
+        let now_ns = (self.clock)();
+        let key = (pid, tid);
+        let is_due = (self.looks + u64::from(tid.unsigned_abs())).is_multiple_of(REST_EVERY);
+        let may_wait = |seen: &&mut Seen| seen.rests(times, now_ns, is_due);
+        if let Some(seen) = self.seen.get_mut(&key).filter(may_wait) {
+            seen.pass(self.looks, times, now_ns);
+        } else if !self.read_whole(key, times, now_ns) {
+            self.seen.remove(&key);
+            return;
+        }
+        let asked = self.files.asked_mask(tid);
+        if let (Some(seen), Some(mask)) = (self.seen.get_mut(&key), asked)
+            && (mask != seen.mask || seen.thread.mask.is_empty())
+        {
+            seen.thread.mask = mask.to_string();
+            seen.mask = mask;
+        }
+    }
+
+    /// Reads all small files of a thread that is new or has run. False: it has ended.
+    fn read_whole(&mut self, (pid, tid): (Tid, Tid), times: Times, now_ns: u64) -> bool {
+        let read = self.files.stat(pid, tid, |stat| {
+            let thread = Thread {
+                pid,
+                tid,
+                name: stat.name(),
+                state: char::from(stat.state),
+                policy: policy_name(stat.policy),
+                nice: stat.nice,
+                real_time_priority: stat.real_time_priority,
+                cpu: stat.cpu,
+                run_s: seconds(times.run_ns),
+                wait_s: times.wait_ns.map(seconds),
+                ..Thread::default()
+            };
+            (thread, stat.started_ticks, stat.parent, stat.has_ended())
+        });
+        let Some((mut thread, started_ticks, parent, has_ended)) = read else { return false };
+        if has_ended {
+            return false;
+        }
+        thread.age_s = seconds(now_ns.saturating_sub(self.files.nanoseconds(started_ticks)));
+        let user = self.read_status(&mut thread);
+        if pid == tid {
+            let name = thread.name.clone();
+            self.leaders.insert(pid, Leader { parent, name, started_ticks, user });
+        }
+        let before = self.seen.remove(&(pid, tid)).filter(|seen| seen.started_ticks == started_ticks);
+        let is_new = before.is_none() && self.looks > 0;
+        if is_new && self.files.nanoseconds(started_ticks) >= self.before_ns {
+            // It began after the look before, so that all of its time belongs to this look.
+            thread.run_percent = percent(times.run_ns, now_ns.saturating_sub(self.before_ns));
+        }
+        self.seen.insert((pid, tid), Seen::next(before, thread, started_ticks, times, [now_ns, self.looks]));
+        true
+    }
+
+    /// Adds the switches, and the mask where the kernel is not asked for it; the user is returned.
+    fn read_status(&mut self, thread: &mut Thread) -> Option<u32> {
+        let text = self.files.proc.read_once(format_args!("{}/task/{}/status", thread.pid, thread.tid)).ok()?;
+        let status = Status::parse(text);
+        (thread.voluntary_switches, thread.forced_switches) = (status.voluntary_switches, status.forced_switches);
+        thread.mask = status.mask().map(|mask| mask.to_string()).unwrap_or_default();
+        status.user
+    }
+
+    /// Reads the changes of CPU of the busiest threads.
+    fn read_moves(&mut self) {
+        let is_first = self.looks == 0;
+        let ran = self.seen.values_mut().filter(|seen| is_first || seen.thread.run_percent > 0.0);
+        let mut ran: Vec<&mut Seen> = ran.collect();
+        // Before the first shares are known, those are likely to be busy that have run most since they began.
+        let key = |seen: &Seen| if is_first { seen.thread.run_s } else { seen.thread.run_percent };
+        ran.sort_by(|a, b| key(b).total_cmp(&key(a)));
+        let most = MOST_MOVES.min(ran.len());
+        let (busiest, others) = ran.split_at_mut(most);
+        for seen in busiest {
+            let path = format_args!("{}/task/{}/sched", seen.thread.pid, seen.thread.tid);
+            let count = self.files.proc.read(path).ok().and_then(migrations);
+            seen.moved(count, (self.clock)());
+        }
+        others.iter_mut().for_each(|seen| seen.rates.migrations = None);
+    }
+
+    fn read_processes(&mut self) {
+        let is_due = self.looks.is_multiple_of(FACTS_EVERY);
+        let leaders = &self.leaders;
+        self.processes.retain(|pid, _| leaders.contains_key(pid));
+        if is_due {
+            self.limiting.turn();
+        }
+        for (pid, leader) in &self.leaders {
+            let known = self.processes.get(pid).is_some_and(|process| process.name == leader.name);
+            if is_due || !known {
+                let process = self.limiting.process(&mut self.files, *pid, leader.clone(), self.at_ns);
+                self.processes.insert(*pid, process);
+            }
+        }
+        self.processes.values_mut().for_each(|process| process.threads = 0);
+        for (pid, _) in self.seen.keys() {
+            if let Some(process) = self.processes.get_mut(pid) {
+                process.threads += 1;
+            }
+        }
+    }
+
+    fn cpus(&mut self) -> Vec<Cpu> {
+        let now = cpu_times(&mut self.files);
+        let cpu = |cpu| {
+            let shares = now.since(&self.cpu_times, cpu);
+            let (busy_percent, steal_percent) =
+                (shares.map(|shares| shares.busy_percent), shares.map(|shares| shares.steal_percent));
+            Cpu { cpu, busy_percent, steal_percent, ..Cpu::default() }
+        };
+        let cpus = now.cpus().map(cpu).collect();
+        self.cpu_times = now;
+        cpus
+    }
+}
+
+fn cpu_times(files: &mut Files) -> CpuTimes {
+    files.proc.read(format_args!("stat")).map(CpuTimes::parse).unwrap_or_default()
+}
+
+impl Seen {
+    /// A thread as it is now, with its shares and rates since the look before.
+    fn next(
+        before: Option<Seen>,
+        mut thread: Thread,
+        started_ticks: u64,
+        times: Times,
+        [at_ns, look]: [u64; 2],
+    ) -> Self {
+        let switches = [thread.voluntary_switches, thread.forced_switches];
+        let (mut rates, mut moves, mut mask) = (Rates::default(), None, CpuSet::default());
+        if let Some(before) = before {
+            let watched_ns = at_ns.saturating_sub(before.at_ns);
+            let [own, forced] = [0, 1].map(|kind| switches[kind].saturating_sub(before.switches[kind]));
+            let whole_ns = at_ns.saturating_sub(before.whole_ns);
+            rates.wakeups = per_second(own, whole_ns);
+            rates.switches = per_second(own.saturating_add(forced), whole_ns);
+            thread.run_percent = percent(times.run_ns.saturating_sub(before.times.run_ns), watched_ns);
+            thread.wait_percent = waited(before.times, times, watched_ns);
+            thread.migrations = before.thread.migrations;
+            if !before.mask.is_empty() {
+                thread.mask = before.thread.mask;
+            }
+            (moves, mask) = (before.moves, before.mask);
+        }
+        let (whole_ns, has_run) = (at_ns, false);
+        Seen { thread, rates, mask, started_ticks, times, at_ns, whole_ns, has_run, look, switches, moves }
+    }
+
+    /// Whether the thread has not run since the look before, or so little that its other files need not be read.
+    fn rests(&self, times: Times, at_ns: u64, is_due: bool) -> bool {
+        let ran_ns = times.run_ns.checked_sub(self.times.run_ns);
+        let share = ran_ns.map(|ran_ns| percent(ran_ns, at_ns.saturating_sub(self.at_ns)));
+        share.is_some_and(|share| share == 0.0 && !self.has_run || share < LEAST_PERCENT && !is_due)
+    }
+
+    /// Goes on to a look at the times alone.
+    fn pass(&mut self, look: u64, times: Times, at_ns: u64) {
+        let watched_ns = at_ns.saturating_sub(self.at_ns);
+        self.thread.run_percent = percent(times.run_ns.saturating_sub(self.times.run_ns), watched_ns);
+        self.thread.wait_percent = waited(self.times, times, watched_ns);
+        self.thread.run_s = seconds(times.run_ns);
+        self.thread.wait_s = times.wait_ns.map(seconds);
+        self.thread.age_s += seconds(watched_ns);
+        self.has_run |= times.run_ns > self.times.run_ns;
+        if !self.has_run {
+            self.rates = Rates { migrations: Some(0.0), ..Rates::default() };
+        }
+        (self.look, self.times, self.at_ns) = (look, times, at_ns);
+    }
+
+    fn moved(&mut self, count: Option<u64>, at_ns: u64) {
+        let rate = |(before, then_ns): (u64, u64)| Some(per_second(count?.saturating_sub(before), at_ns - then_ns));
+        self.rates.migrations = self.moves.filter(|(_, then_ns)| *then_ns < at_ns).and_then(rate);
+        self.thread.migrations = count;
+        self.moves = count.map(|count| (count, at_ns));
+    }
+}
+
+fn waited(before: Times, now: Times, watched_ns: u64) -> Option<f64> {
+    let (now, before) = now.wait_ns.zip(before.wait_ns)?;
+    Some(percent(now.saturating_sub(before), watched_ns))
+}
+
+fn per_second(count: u64, ns: u64) -> f64 {
+    if ns == 0 { 0.0 } else { count as f64 / seconds(ns) }
+}
+
+#[cfg(test)]
+mod tests;

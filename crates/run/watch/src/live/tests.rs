@@ -1,0 +1,97 @@
+//! Looks at a made computer, and at this one.
+
+use super::*;
+use crate::made::{Made, MadeThread, pids};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+const SECOND: Duration = Duration::from_secs(1);
+
+fn worker() -> MadeThread {
+    MadeThread { run_ms: 2000, wait_ms: 100, ..MadeThread::default() }
+}
+
+/// A process with a thread that sleeps and one that runs.
+fn made() -> Made {
+    let made = Made::new();
+    made.thread(70, 70, &MadeThread { name: "server", ..MadeThread::default() });
+    made.thread(70, 71, &worker());
+    made
+}
+
+fn begin(made: &Made, choice: &Choice) -> Live {
+    let now_ns = Arc::clone(&made.now_ns);
+    let clock = Box::new(move || now_ns.load(Ordering::Relaxed));
+    Live::begin_at(&made.options().root, choice, clock).unwrap()
+}
+
+#[test]
+fn shares_and_rates_are_of_the_time_between_two_looks() {
+    let made = made();
+    let mut live = begin(&made, &pids(&[70]));
+    made.pass(2 * SECOND);
+    made.thread(70, 71, &MadeThread { run_ms: 3000, wait_ms: 600, cpu: 1, mask: "1", ..worker() });
+    made.write("proc/70/task/71/sched", "x\nse.nr_migrations : 15\n");
+    let status = "Tgid:\t70\nCpus_allowed_list:\t1\nvoluntary_ctxt_switches:\t13\nnonvoluntary_ctxt_switches:\t8\n";
+    made.write("proc/70/task/71/status", status);
+    let frame = live.look();
+    let (threads, rates) = (&frame.seating.threads, frame.rates[1]);
+    assert_eq!((threads[1].run_percent, threads[1].wait_percent, threads[1].cpu), (50.0, Some(25.0), Some(1)));
+    assert_eq!((rates.wakeups, rates.switches, rates.migrations), (5.0, 7.0, Some(1.5)));
+    assert_eq!((threads[0].run_percent, frame.rates[0].wakeups, threads[1].mask.as_str()), (0.0, 0.0, "1"));
+    assert_eq!((frame.seating.processes[0].name.as_str(), frame.seating.processes[0].threads), ("server", 2));
+    made.pass(SECOND);
+    let frame = live.look();
+    assert_eq!((frame.seating.threads[1].run_percent, frame.rates[1].migrations), (0.0, Some(0.0)), "it slept since");
+}
+
+#[test]
+fn threads_come_and_go() {
+    let made = made();
+    let mut live = begin(&made, &Choice::Name("server".to_owned()));
+    made.pass(SECOND);
+    made.end("70/task/71");
+    // Ten seconds after the boot the first look was, in clock ticks of 10 ms.
+    made.thread(70, 72, &MadeThread { run_ms: 250, started_ticks: 1050, ..worker() });
+    made.thread(90, 90, &MadeThread { name: "server", ..worker() });
+    let frame = live.look();
+    let found: Vec<(Tid, f64)> = frame.seating.threads.iter().map(|thread| (thread.tid, thread.run_percent)).collect();
+    assert_eq!(found, [(70, 0.0), (72, 25.0), (90, 0.0)], "a new thread ran all of its time since, an old one did not");
+    made.end("70");
+    made.end("90");
+    assert_eq!(live.look().seating.threads, []);
+}
+
+#[test]
+fn a_number_that_comes_again_is_another_thread() {
+    let made = made();
+    let mut live = begin(&made, &pids(&[70]));
+    made.pass(SECOND);
+    made.thread(70, 71, &MadeThread { run_ms: 2500, started_ticks: 1010, name: "next", ..worker() });
+    let frame = live.look();
+    assert_eq!((frame.seating.threads[1].name.as_str(), frame.rates[1].wakeups), ("next", 0.0));
+}
+
+#[test]
+fn a_mask_given_from_outside_is_seen_though_the_thread_sleeps() {
+    let own = Tid::try_from(std::process::id()).unwrap();
+    let choice = Choice::Processes { pids: vec![own], with_children: false };
+    let mut live = Live::begin(&choice).unwrap();
+    let (number, told) = std::sync::mpsc::channel();
+    let (end, ended) = std::sync::mpsc::channel::<()>();
+    let sleeper = std::thread::spawn(move || {
+        // SAFETY: the call cannot fail and touches nothing.
+        number.send(unsafe { libc::gettid() }).unwrap();
+        let _ = ended.recv();
+    });
+    let tid = told.recv().unwrap();
+    let mask = |frame: &Frame| frame.seating.threads.iter().find(|it| it.tid == tid).map(|it| it.mask.clone());
+    let all = CpuSet::of_thread(tid).unwrap();
+    assert_eq!(mask(&live.look()), Some(all.to_string()));
+    let one = CpuSet::single(all.first().unwrap());
+    one.give(tid).unwrap();
+    assert_eq!(mask(&live.look()), Some(one.to_string()));
+    drop(end);
+    sleeper.join().unwrap();
+}

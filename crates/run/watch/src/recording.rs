@@ -1,0 +1,302 @@
+//! `seatmap-recording/1`: looks at living programs, a JSON line each.
+//!
+//! The first line says what was recorded and where. Each further line is one look. It names the threads that are new or
+//! have changed their name or mask, the threads that have ended, and those that ran.
+
+use crate::live::Frame;
+use seatmap_machine::Topology;
+use seatmap_os::Tid;
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The format's name, in the `format` key of the first line.
+pub const FORMAT: &str = "seatmap-recording/1";
+
+/// The first line.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Header {
+    /// [`FORMAT`].
+    pub format: String,
+    /// The computer's name.
+    pub machine: String,
+    /// The beginning, in seconds since 1970.
+    pub began_at_s: f64,
+    /// The computer's CPUs.
+    pub topology: Topology,
+    /// The groups of near CPUs that a measurement found; null where there was none.
+    pub groups: Option<Vec<Vec<u32>>>,
+}
+
+impl Header {
+    /// The first line of a recording that begins now.
+    #[must_use]
+    pub fn new(machine: &str, began_at_s: f64, topology: &Topology, groups: Option<&[Vec<u32>]>) -> Self {
+        let (machine, groups) = (machine.to_owned(), groups.map(<[Vec<u32>]>::to_vec));
+        Header { format: FORMAT.to_owned(), machine, began_at_s, topology: topology.clone(), groups }
+    }
+}
+
+/// A further line: one look.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Moment {
+    /// The time since the beginning.
+    pub at_s: f64,
+    /// Each CPU with the share of the time in which it was not idle.
+    pub cpus: Vec<(u32, Option<f64>)>,
+    /// The threads that are new or have changed.
+    pub known: Vec<KnownThread>,
+    /// The threads that have ended, by number.
+    pub ended: Vec<Tid>,
+    /// The threads that ran or changed their CPU.
+    pub ran: Vec<Ran>,
+}
+
+/// The facts of a thread that rarely change.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KnownThread {
+    /// Its number.
+    pub tid: Tid,
+    /// Its process.
+    pub pid: Tid,
+    /// The name of its process.
+    pub program: String,
+    /// Its name.
+    pub name: String,
+    /// The CPUs that it may run on, as a list.
+    pub mask: String,
+}
+
+/// The part of a thread in one look.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Ran {
+    /// Its number.
+    pub tid: Tid,
+    /// The CPU of the look.
+    pub cpu: Option<u32>,
+    /// The share of the time on a CPU.
+    pub run_percent: f64,
+    /// The share of the time in which it waited for a CPU; left out where the kernel does not count it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wait_percent: Option<f64>,
+    /// Changes of CPU in a second; left out where they were not read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub migrations_per_s: Option<f64>,
+}
+
+/// Makes lines of looks.
+#[derive(Clone, Debug, Default)]
+pub struct Taker {
+    began_at_s: f64,
+    known: BTreeMap<Tid, KnownThread>,
+    cpus: BTreeMap<Tid, Option<u32>>,
+}
+
+impl Taker {
+    /// A recording that began at this time.
+    #[must_use]
+    pub fn new(began_at_s: f64) -> Self {
+        Taker { began_at_s, ..Taker::default() }
+    }
+
+    /// The line of the next look.
+    pub fn take(&mut self, frame: &Frame) -> Moment {
+        let seating = &frame.seating;
+        let programs: BTreeMap<Tid, &str> =
+            seating.processes.iter().map(|process| (process.pid, process.name.as_str())).collect();
+        let (mut known, mut ran) = (Vec::new(), Vec::new());
+        for (thread, rates) in seating.threads.iter().zip(&frame.rates) {
+            let facts = KnownThread {
+                tid: thread.tid,
+                pid: thread.pid,
+                program: programs.get(&thread.pid).map_or_else(String::new, |name| (*name).to_owned()),
+                name: thread.name.clone(),
+                mask: thread.mask.clone(),
+            };
+            if self.known.get(&thread.tid) != Some(&facts) {
+                self.known.insert(thread.tid, facts.clone());
+                known.push(facts);
+            }
+            let before = self.cpus.insert(thread.tid, thread.cpu);
+            if thread.run_percent > 0.0 || before != Some(thread.cpu) {
+                ran.push(Ran {
+                    tid: thread.tid,
+                    cpu: thread.cpu,
+                    run_percent: tenths(thread.run_percent),
+                    wait_percent: thread.wait_percent.map(tenths),
+                    migrations_per_s: rates.migrations.map(tenths),
+                });
+            }
+        }
+        let living: BTreeSet<Tid> = seating.threads.iter().map(|thread| thread.tid).collect();
+        let ended: Vec<Tid> = self.known.keys().copied().filter(|tid| !living.contains(tid)).collect();
+        for tid in &ended {
+            self.known.remove(tid);
+            self.cpus.remove(tid);
+        }
+        let cpus = seating.cpus.iter().map(|cpu| (cpu.cpu, cpu.busy_percent.map(tenths))).collect();
+        Moment { at_s: thousandths(seating.taken_at_s - self.began_at_s).max(0.0), cpus, known, ended, ran }
+    }
+}
+
+fn tenths(figure: f64) -> f64 {
+    (figure * 10.0).round() / 10.0
+}
+
+fn thousandths(figure: f64) -> f64 {
+    (figure * 1000.0).round() / 1000.0
+}
+
+/// A recording.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Recording {
+    /// Its first line.
+    pub header: Header,
+    /// Its looks, in order.
+    pub moments: Vec<Moment>,
+    /// Whether its last line was cut off, as the recording program was killed.
+    pub is_cut_off: bool,
+}
+
+/// Why a recording cannot be replayed.
+#[derive(Debug, thiserror::Error)]
+pub enum RecordingError {
+    /// Its first line is of another kind or version.
+    #[error(transparent)]
+    Header(#[from] seatmap_document::DocumentError),
+    /// A line is damaged.
+    #[error("line {line}: {what}")]
+    Line {
+        /// The line, from 1.
+        line: usize,
+        /// The damage, in words.
+        what: String,
+    },
+    /// It has no looks.
+    #[error("it holds no look; record for longer than one interval")]
+    Empty,
+}
+
+impl Recording {
+    /// Whether a file begins as a recording does, of whatever version.
+    #[must_use]
+    pub fn is_recording(bytes: &[u8]) -> bool {
+        let first = bytes.split(|byte| *byte == b'\n').next().unwrap_or_default();
+        seatmap_document::is_kind(first, "seatmap-recording/")
+    }
+
+    /// Reads a recording, and checks that its lines fit together.
+    ///
+    /// # Errors
+    /// [`RecordingError`] with the first line that is damaged. A last line that was cut off is left out.
+    pub fn read(text: &str) -> Result<Self, RecordingError> {
+        let mut lines = text.split_inclusive('\n');
+        let header: Header = seatmap_document::read(lines.next().unwrap_or_default(), FORMAT)?;
+        let mut recording = Recording { header, ..Recording::default() };
+        let mut known = BTreeSet::new();
+        for (at, text) in lines.enumerate() {
+            let damaged = |what: String| RecordingError::Line { line: at + 2, what };
+            match serde_json::from_str::<Moment>(text) {
+                Ok(moment) => {
+                    let before_s = recording.moments.last().map_or(0.0, |moment| moment.at_s);
+                    check(&moment, before_s, &mut known).map_err(damaged)?;
+                    recording.moments.push(moment);
+                }
+                Err(_) if !text.ends_with('\n') => recording.is_cut_off = true,
+                Err(error) => return Err(damaged(format!("not a look: {error}"))),
+            }
+        }
+        if recording.moments.is_empty() { Err(RecordingError::Empty) } else { Ok(recording) }
+    }
+}
+
+/// Whether a look can follow those before it.
+fn check(moment: &Moment, before_s: f64, known: &mut BTreeSet<Tid>) -> Result<(), String> {
+    if !(moment.at_s.is_finite() && moment.at_s >= before_s) {
+        return Err(format!("it is of {} s, and the line before it of {before_s} s", moment.at_s));
+    }
+    known.extend(moment.known.iter().map(|thread| thread.tid));
+    let shares = moment.ran.iter().flat_map(|ran| [Some(ran.run_percent), ran.wait_percent]).flatten();
+    let mut shares = shares.chain(moment.cpus.iter().filter_map(|(_, busy)| *busy));
+    if let Some(share) = shares.find(|share| !(0.0..=100.0).contains(share)) {
+        return Err(format!("{share} is not a share in percent"));
+    }
+    match moment.ran.iter().find(|ran| !known.contains(&ran.tid)) {
+        Some(ran) => Err(format!("thread {} ran, and no line says which thread that is", ran.tid)),
+        None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::judge::made::Made;
+    use crate::live::Rates;
+
+    fn frame(at_s: f64, made: Made) -> Frame {
+        let mut seating = made.seating;
+        seating.taken_at_s = at_s;
+        seating.threads.iter_mut().for_each(|thread| thread.cpu = Some(1));
+        let rates = vec![Rates { migrations: Some(0.25), ..Rates::default() }; seating.threads.len()];
+        Frame { seating, rates }
+    }
+
+    fn two() -> Made {
+        Made::new(2).busy(7, 7, "0-1", 12.34, 5.0).thread(7, 8, "1")
+    }
+
+    /// A recording of four looks: one thread sleeps, is bound anew, and ends.
+    fn text() -> String {
+        let mut taker = Taker::new(100.0);
+        let mut bound = two();
+        bound.seating.threads[1].mask = "0".to_owned();
+        let one = Made::new(2).busy(7, 7, "0-1", 50.0, 0.0);
+        let frames = [frame(101.5, two()), frame(103.0, two()), frame(104.5, bound), frame(106.0, one)];
+        let header = Header::new("made", 100.0, &two().topology, Some(&[vec![0, 1]]));
+        let lines = frames.iter().map(|frame| seatmap_document::written(&taker.take(frame)));
+        std::iter::once(seatmap_document::written(&header)).chain(lines).collect()
+    }
+
+    #[test]
+    fn only_changes_are_written() {
+        let recording = Recording::read(&text()).unwrap();
+        let of = |count: &dyn Fn(&Moment) -> usize| recording.moments.iter().map(count).collect::<Vec<_>>();
+        assert_eq!(of(&|moment| moment.known.len()), [2, 0, 1, 0]);
+        assert_eq!(
+            of(&|moment| moment.ran.len()),
+            [2, 1, 1, 1],
+            "the sleeper ran at no look but is placed at the first"
+        );
+        assert_eq!(recording.moments[3].ended, [8]);
+        assert_eq!(recording.moments.iter().map(|moment| moment.at_s).collect::<Vec<_>>(), [1.5, 3.0, 4.5, 6.0]);
+        assert_eq!(recording.moments[0].ran[0].run_percent, 12.3);
+        assert_eq!(recording.header.groups, Some(vec![vec![0, 1]]));
+    }
+
+    #[test]
+    fn a_recording_is_known_by_its_first_line() {
+        assert!(Recording::is_recording(text().as_bytes()));
+        assert!(!Recording::is_recording(b"{\"format\":\"seatmap-seating/1\"}\n") && !Recording::is_recording(b""));
+    }
+
+    #[test]
+    fn a_cut_off_end_loses_one_look() {
+        let text = text();
+        let cut = Recording::read(&text[..text.len() - 5]).unwrap();
+        assert!(cut.is_cut_off && cut.moments.len() == 3);
+        assert!(!Recording::read(&text).unwrap().is_cut_off);
+    }
+
+    #[test]
+    fn damage_is_told_with_its_line() {
+        let refusal = |text: &str| Recording::read(text).unwrap_err().to_string();
+        let text = text();
+        let header = format!("{}\n", text.lines().next().unwrap());
+        assert!(refusal(&text.replace("recording/1", "recording/9")).contains("seatmap-recording/9"));
+        assert!(refusal(&header).contains("it holds no look"));
+        assert!(refusal(&format!("{header}{{}}\n")).starts_with("line 2: not a look: missing field"));
+        assert!(refusal(&text.replace("\"at_s\":4.5", "\"at_s\":2.5")).starts_with("line 4: it is of 2.5 s"));
+        assert!(refusal(&text.replace("12.3", "123")).contains("line 2: 123 is not a share"));
+        let nobody = text.replacen("\"tid\":7,\"pid\":7", "\"tid\":9,\"pid\":7", 1);
+        assert!(refusal(&nobody).contains("thread 7 ran, and no line says"), "{}", refusal(&nobody));
+    }
+}
