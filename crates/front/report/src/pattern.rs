@@ -149,7 +149,7 @@ mod tests {
         let mut pattern = seatmap_pattern::generate("pairs:2").unwrap();
         assert_eq!(work(&pattern), "");
         (pattern.loads, pattern.load_ns, pattern.cache_bytes) = (vec![4.0, 1.0], Some(500.0), vec![1 << 20; 2]);
-        let told = "Loads are 1 to 4; a load of 1 takes 500 ns.\nEach task works on 1048576 bytes.\n";
+        let told = "Loads are 1 to 4; a load of 1 takes 500 ns.\nEach task works on 1.05 M bytes.\n";
         assert_eq!(work(&pattern), told);
     }
 

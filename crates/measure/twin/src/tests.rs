@@ -62,8 +62,9 @@ fn homes_come_back_by_their_offsets() {
     let profile = seatmap_sim::coherent::profile(&original).unwrap();
     let twin = fit(&profile, Needs { homes: true, loaded: false }).unwrap();
     let (all, by_home) = (twin.report.all, twin.report.by_home.unwrap());
+    // Groups and offsets are rounded apart, and half a tick is lost in each.
+    assert!(all.worst_ns <= 1.01 * twin.report.tick_ns + 0.01, "{all:?}");
     // Twelve ways of a tick each.
-    assert!(all.worst_ns <= 0.51 * twin.report.tick_ns + 0.01, "{all:?}");
     assert!(by_home.worst_ns <= 12.5 * twin.report.tick_ns, "{by_home:?}");
     assert_eq!((twin.report.homes, by_home.pairs), (64, 64 * (240 * 239 / 2 - 60 * 6)));
 }

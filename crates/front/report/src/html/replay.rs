@@ -240,7 +240,7 @@ mod tests {
     fn the_page_says_what_moved_and_holds_no_foreign_markup() {
         let page = replay(&recording());
         let said = "In 3.0 s, 3 threads changed their CPU once; &lt;script&gt; (thread 7) did so most: once.";
-        assert!(page.contains(said) && !page.contains("<script>\""), "{page}");
+        assert!(page.contains(said) && !page.contains("\"<script>\""), "{page}");
         assert!(page.contains("as the kernel names them") && !page.contains("http://"));
     }
 }

@@ -197,10 +197,10 @@ had little to do
 
     #[test]
     fn a_program_is_as_asked_where_something_was_asked() {
-        let made = Made::new(4).thread(9, 9, "2-3");
+        let made = Made::new(4).thread(9, 9, "2");
         let asked = Asked { rules: vec!["one-per-cpu".parse().unwrap()], ..Asked::default() };
         let text = Judged::new(&made.seating, &made.topology, &asked).table(false);
-        assert_eq!(text, "program (9): 1 thread on CPUs 2,3: all as asked\n");
+        assert_eq!(text, "program (9): 1 thread on CPU 2: all as asked\n");
     }
 
     #[test]
