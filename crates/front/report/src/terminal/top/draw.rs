@@ -243,7 +243,7 @@ fn bar(load: Option<f64>, width: usize) -> String {
     let eighths = (load.unwrap_or(0.0).clamp(0.0, 100.0) / 100.0 * 8.0 * width as f64).round() as usize;
     let part = [' ', '▏', '▎', '▍', '▌', '▋', '▊', '▉'][eighths % 8];
     let mut bar = "█".repeat(eighths / 8);
-    if eighths % 8 > 0 {
+    if !eighths.is_multiple_of(8) {
         bar.push(part);
     }
     format!("{bar:·<width$}")
