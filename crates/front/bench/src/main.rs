@@ -84,7 +84,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         arguments.iter().filter(|argument| at_keep.is_none() || (*argument != "--keep" && Some(*argument) != keep));
     if let Some(unknown) = others.find(|argument| !is_known(argument)) {
         let names: Vec<&str> = BENCHES.iter().map(|(name, _)| *name).collect();
-        return Err(format!("'{unknown}' is no bench; [--keep FOLDER] and any of: {}", names.join(" ")).into());
+        return Err(format!("'{unknown}' is not a bench; [--keep FOLDER] and any of: {}", names.join(" ")).into());
     }
     let named: Vec<&str> =
         BENCHES.iter().map(|(name, _)| *name).filter(|name| arguments.iter().any(|a| a == name)).collect();

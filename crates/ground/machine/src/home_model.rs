@@ -80,7 +80,7 @@ impl HomeModel {
         }
     }
 
-    /// The round trip between the PUs in rows `i` and `j` of `pus` over a line of this home, in nanoseconds: B + a_i + a_j.
+    /// The round trip between the PUs in rows `i` and `j` of `pus` over a line of this home, in ns: B + a_i + a_j.
     /// `None` where it is not known. SMT siblings are left out of the model, so that it says nothing of them.
     #[must_use]
     pub fn round_trip_ns(&self, pus: &[u32], i: usize, j: usize, home: usize) -> Option<f64> {

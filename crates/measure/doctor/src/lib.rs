@@ -4,11 +4,13 @@
 //! |---|---|
 //! | [`measuring`] | influences that blur a measurement: governor, clock, stolen time, neighbours |
 //! | [`isolation`] | the disturbances that a set of CPUs is exposed to |
+//! | [`seats`] | what moves threads from their seats: schedulers, their settings, variables |
 //! | [`diagnosis`] | one finding, with its remedy |
 #![deny(missing_docs)]
 
 pub mod diagnosis;
 pub mod isolation;
 pub mod measuring;
+pub mod seats;
 
 pub use diagnosis::{Diagnosis, Level};

@@ -91,17 +91,10 @@ impl Signals {
         self.take(wait).filter(|came| came.signal != libc::SIGCHLD)
     }
 
+    /// `SIGCONT` comes first: the kernel gives pending signals by number, and one that was sent later must not overtake
+    /// it. A `SIGCONT` that is passed on too late would end the next stop.
     fn take(&self, wait: Duration) -> Option<Came> {
-        let wait = libc::timespec { tv_sec: wait.as_secs() as libc::time_t, tv_nsec: wait.subsec_nanos() as _ };
-        // SAFETY: an all-zero siginfo_t is valid.
-        let mut found: libc::siginfo_t = unsafe { std::mem::zeroed() };
-        // SAFETY: the set and the time are valid, and `found` is writable.
-        let signal = unsafe { libc::sigtimedwait(&raw const self.held, &raw mut found, &raw const wait) };
-        // Codes above 0 are the kernel's own (sigaction(2)).
-        let to_group = found.si_code > 0 && OF_TERMINALS.contains(&signal);
-        // SAFETY: where the kernel sent it the field is zero, or a child's number, and no sender has that number.
-        let sender = unsafe { found.si_pid() };
-        (signal > 0).then_some(Came { signal, to_group, sender })
+        take_of(&set([libc::SIGCONT]), Duration::ZERO).or_else(|| take_of(&self.held, wait))
     }
 
     /// A descriptor that is readable while one of these signals is pending.
@@ -174,6 +167,20 @@ impl Drop for Signals {
             libc::pthread_sigmask(libc::SIG_SETMASK, &raw const self.before, std::ptr::null_mut());
         }
     }
+}
+
+/// The next of these signals, waiting no longer than this.
+fn take_of(signals: &libc::sigset_t, wait: Duration) -> Option<Came> {
+    let wait = libc::timespec { tv_sec: wait.as_secs() as libc::time_t, tv_nsec: wait.subsec_nanos() as _ };
+    // SAFETY: an all-zero siginfo_t is valid.
+    let mut found: libc::siginfo_t = unsafe { std::mem::zeroed() };
+    // SAFETY: the set and the time are valid, and `found` is writable.
+    let signal = unsafe { libc::sigtimedwait(signals, &raw mut found, &raw const wait) };
+    // Codes above 0 are the kernel's own (sigaction(2)).
+    let to_group = found.si_code > 0 && OF_TERMINALS.contains(&signal);
+    // SAFETY: where the kernel sent it the field is zero, or a child's number, and no sender has that number.
+    let sender = unsafe { found.si_pid() };
+    (signal > 0).then_some(Came { signal, to_group, sender })
 }
 
 /// Sends a signal to a process. Where that fails the process is gone.

@@ -90,8 +90,8 @@ fn reports_have_the_keys_of_the_schema_and_no_others() {
         ["", "/$defs/thread", "/$defs/hampered", "/$defs/behind", "/$defs/memory_of_run", "/$defs/pages_of_process"];
     for object in objects.into_iter().chain(["/$defs/pages_on_node", "/$defs/pages_under_policy", "/$defs/policy"]) {
         let part = schema().pointer(object).unwrap().clone();
-        // The name of the computer, and the fields that a cell's run adds, come from other crates. So do those of living
-        // programs, which need not be there.
+        // The computer's name, the fields that a cell's run adds, and those of living programs, which need not be there,
+        // come from other crates.
         let names =
             |list: &Value| list.as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect();
         let of_run = ["created", "order"].into_iter().find_map(|key| part["dependentRequired"].get(key));
@@ -100,8 +100,8 @@ fn reports_have_the_keys_of_the_schema_and_no_others() {
         let of_living = ["watched_s", "mask"].into_iter().find_map(|key| part["dependentRequired"].get(key));
         let mut others: Vec<String> = of_living.map(names).unwrap_or_default();
         others.retain(|key| !required.contains(key));
-        // ProgramMemory came later than the format.
-        others.extend(["machine", "noise", "memory"].map(str::to_owned));
+        // ProgramMemory came later than the format, and only a check has findings.
+        others.extend(["machine", "noise", "memory", "findings", "verdict"].map(str::to_owned));
         let listed = part["properties"].as_object().unwrap().keys().filter(|key| !others.contains(key));
         let listed: Vec<String> = listed.cloned().collect();
         assert_eq!(listed, required, "{object}");

@@ -6,9 +6,10 @@ use crate::output::{self, Destination, visible};
 use crate::{place, view};
 use seatmap_doctor::isolation;
 use seatmap_doctor::measuring::examine;
-use seatmap_doctor::{Diagnosis, Level};
+use seatmap_doctor::{Diagnosis, Level, seats};
 use seatmap_machine::Topology;
 use seatmap_os::cpus::Cpus;
+use seatmap_os::root::Root;
 use seatmap_report::html;
 use seatmap_report::terminal::Colour;
 use serde::Serialize;
@@ -18,6 +19,7 @@ pub fn run(typed: &Doctor, colour: ColourChoice) -> Result<(), CliError> {
     let page = output::page(typed.html.as_deref(), typed.json)?;
     let topology = seatmap_host::topology::of_host().map_err(CliError::work)?;
     let mut found = examine(&topology);
+    found.extend(seats::examine(&Root::new("/"), std::env::vars_os()));
     found.extend(isolation::examine(&topology, &cpus(typed, &topology)?, typed.may_try));
     if let Some(page) = &page {
         page.write(&html::doctor(&place::host_name(), &found))?;

@@ -24,7 +24,7 @@ fn found<'a>(findings: &'a serde_json::Value, subject: &str) -> &'a serde_json::
     findings["findings"].as_array().unwrap().iter().find(|entry| entry["subject"] == subject).unwrap()
 }
 
-/// That it takes no lock and tries nothing is shown beside the code, where the lock can be held without making others wait.
+/// A test beside the code shows that it takes no lock and tries nothing: there nobody else waits for the lock.
 #[test]
 fn nothing_is_tried_unless_asked() {
     let place = Place::new();

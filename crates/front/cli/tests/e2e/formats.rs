@@ -1,4 +1,4 @@
-//! Every document that the command line prints says what it is, is one line, and has a schema that describes each of its keys.
+//! Every document that the command line prints names its format, is one line, and has a schema with each of its keys.
 
 use crate::common::{Place, files, two_cpus};
 use seatmap_schema::{never_written, refused, undescribed};

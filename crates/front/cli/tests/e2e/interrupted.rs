@@ -60,8 +60,8 @@ fn resumed(place: &Place) -> serde_json::Value {
     serde_json::from_str(&place.read("x.json")).unwrap()
 }
 
-/// The journal of a run with too many passes, made one that a run of 60 passes may have left. What follows the last line
-/// end stays behind: a kill may have cut it short.
+/// The journal of a run with too many passes, made one that a run of 60 passes may have left. The bytes behind the
+/// last line end stay: a kill may have cut them short.
 fn shortened(place: &Place) {
     let text = place.read("x.json.journal").replacen(
         "\"least_passes\":100000,\"most_passes\":100000",

@@ -197,6 +197,20 @@ fn a_request_to_end_restores_the_terminal() {
 }
 
 #[test]
+fn a_screen_ends_with_its_terminal() {
+    let place = Place::new();
+    let Some((program, terminal)) = with_threads(&place, 1) else { return };
+    terminal.top(program.pid());
+    let top = own_top(program.pid());
+    assert!(terminal.command(&["kill-server"]).status().unwrap().success());
+    let begun = Instant::now();
+    while seatmap_os::task::lives(top) {
+        assert!(begun.elapsed() < PATIENCE, "it lives on without a terminal");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[test]
 fn a_stopped_screen_comes_back() {
     let place = Place::new();
     let Some((program, terminal)) = with_threads(&place, 1) else { return };

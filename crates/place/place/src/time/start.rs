@@ -66,7 +66,7 @@ fn soonest(seating: &mut Seating, model: &TimeModel, task: usize) -> Option<usiz
     best.map(|(_, pu)| pu)
 }
 
-/// As many seats as there are tasks, the fastest ones; `None` where that is no choice, or the constraints forbid it.
+/// As many seats as there are tasks, the fastest ones; `None` where all seats are taken, or the constraints forbid it.
 fn fastest(request: &Request, model: &TimeModel, pus: &Pus) -> Option<(Pus, Problem)> {
     let (tasks, n) = (model.tasks(), model.pus());
     if tasks >= n || model.group.is_some() {

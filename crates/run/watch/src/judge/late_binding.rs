@@ -9,6 +9,10 @@ const WORKED_S: f64 = 0.5;
 
 /// A main thread that is bound, threads that are not, and none that is bound elsewhere.
 pub(super) fn judge(facts: &Facts) -> Vec<Finding> {
+    // Where the seats are known, `expect` says more exactly which thread is not on its own.
+    if facts.expected.is_some() {
+        return Vec::new();
+    }
     facts.programs().filter_map(|(process, sitters)| of_program(process, &sitters)).collect()
 }
 

@@ -185,7 +185,7 @@ mod tests {
         let text = judged(&made).table(false);
         let expected = "\
 program (7): 2 threads on CPU 1: 1 wrong
-program (9): 1 thread on CPUs 2,3: all as asked
+program (9): 1 thread on CPUs 2,3: nothing is wrong
 WRONG   shared-cpu   thread 7 'main' and thread 8 'worker' are confined to CPU 1 and want 2.0 CPUs, while CPUs 0,2,3 \
 had little to do
                      200 percent of one CPU, for 60 s
@@ -196,13 +196,21 @@ had little to do
     }
 
     #[test]
+    fn a_program_is_as_asked_where_something_was_asked() {
+        let made = Made::new(4).thread(9, 9, "2-3");
+        let asked = Asked { rules: vec!["one-per-cpu".parse().unwrap()], ..Asked::default() };
+        let text = Judged::new(&made.seating, &made.topology, &asked).table(false);
+        assert_eq!(text, "program (9): 1 thread on CPUs 2,3: all as asked\n");
+    }
+
+    #[test]
     fn things_that_could_not_be_seen_are_told() {
         let mut made = Made::new(2).thread(7, 7, "0-1");
         let unseen = Unseen { what: "environment".to_owned(), pids: vec![7, 9], why: "permission denied".to_owned() };
         made.seating.unseen.push(unseen);
         let text = judged(&made).table(false);
-        let expected = "program (7): 1 thread on CPUs 0,1: as asked, as far as could be seen\nUNSEEN  environment  of 2 \
-                        processes: permission denied\n";
+        let expected = "program (7): 1 thread on CPUs 0,1: nothing is wrong, as far as could be seen\nUNSEEN  environment  of \
+                        2 processes: permission denied\n";
         assert_eq!(text, expected);
     }
 
@@ -218,7 +226,7 @@ had little to do
         let made = (100..200).fold(Made::new(2), |made, pid| made.thread(pid, pid, "0-1"));
         let text = judged(&made).table(false);
         assert_eq!(text.lines().count(), MOST_HEALTHY + 1);
-        assert!(text.ends_with("... and 60 more programs, as asked\n"), "{text}");
+        assert!(text.ends_with("... and 60 more programs, with nothing wrong\n"), "{text}");
     }
 
     #[test]

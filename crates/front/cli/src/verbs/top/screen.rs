@@ -58,6 +58,16 @@ impl Signals {
     }
 }
 
+/// Waits until the terminal has keys, a signal comes, or this time has passed. False where the terminal is gone, of
+/// which `crossterm` would read the end over and over.
+fn terminal_waits(time: Duration) -> bool {
+    let mut keys = libc::pollfd { fd: libc::STDIN_FILENO, events: libc::POLLIN, revents: 0 };
+    let milliseconds = libc::c_int::try_from(time.as_millis()).unwrap_or(libc::c_int::MAX);
+    // SAFETY: one element, which is writable.
+    let found = unsafe { libc::poll(&raw mut keys, 1, milliseconds) };
+    found <= 0 || keys.revents & (libc::POLLHUP | libc::POLLERR | libc::POLLNVAL) == 0
+}
+
 /// Everything that the screen knows.
 struct Screen {
     watched: Watched,
@@ -93,10 +103,10 @@ impl Screen {
     fn wait(&mut self, due: Instant, terminal: &mut DefaultTerminal) -> Result<Option<bool>, CliError> {
         loop {
             let left = due.saturating_duration_since(Instant::now());
-            let has_event = event::poll(left.min(PAUSE)).map_err(CliError::work)?;
-            if self.signals.interrupt.asked() {
+            if self.signals.interrupt.asked() || !terminal_waits(Duration::ZERO) {
                 return Ok(None);
             }
+            let has_event = event::poll(Duration::ZERO).map_err(CliError::work)?;
             if self.signals.stop.swap(false, Ordering::Relaxed) {
                 self.suspend(terminal)?;
                 return Ok(Some(true));
@@ -112,6 +122,7 @@ impl Screen {
             if left.is_zero() {
                 return Ok(Some(false));
             }
+            terminal_waits(left.min(PAUSE));
         }
     }
 
@@ -144,7 +155,7 @@ impl Screen {
                 recorder.end()?;
                 format!("recorded to {name}; 'seatmap show {name} --html PAGE' replays it")
             }
-            None => match recorder::new_file().and_then(Recorder::begin) {
+            None => match recorder::new_file().and_then(Recorder::begin).and_then(|it| self.begun(it)) {
                 Ok(recorder) => {
                     let message = format!("recording to {}; R ends it", recorder.name());
                     self.recorder = Some(recorder);
@@ -154,6 +165,12 @@ impl Screen {
             },
         };
         Ok(())
+    }
+
+    /// The recording with the look that is on the screen: one that ends before the next look can be replayed too.
+    fn begun(&self, mut recorder: Recorder) -> Result<Recorder, CliError> {
+        recorder.write(&self.watched, &self.frame)?;
+        Ok(recorder)
     }
 
     /// Looks, unless the screen is frozen and nothing is recorded.

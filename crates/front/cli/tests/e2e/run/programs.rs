@@ -17,7 +17,7 @@ pub fn two_cpus() -> [u32; 2] {
 /// Whether the two are two, and a word about it where they are not.
 pub fn are_two([first, second]: [u32; 2]) -> bool {
     if first == second {
-        eprintln!("skipped: one CPU is no choice");
+        eprintln!("skipped: one CPU leaves no choice");
     }
     first != second
 }
