@@ -44,6 +44,12 @@ impl CpuTimes {
         self.0.keys().copied()
     }
 
+    /// The time that a hypervisor took from a CPU so far, in clock ticks; `None` where the CPU is not counted.
+    #[must_use]
+    pub fn stolen_ticks(&self, cpu: u32) -> Option<u64> {
+        Some(self.0.get(&cpu)?[STOLEN])
+    }
+
     /// The shares of a CPU's time since an earlier reading; `None` where no tick has passed.
     #[must_use]
     pub fn since(&self, earlier: &CpuTimes, cpu: u32) -> Option<Shares> {
@@ -70,6 +76,7 @@ mod tests {
         let after = CpuTimes::parse(b"cpu  9 9\ncpu0 20 5 20 130 5 3 2 15 0 0\ncpu12 0 0 0 5\n");
         assert_eq!(after.since(&before, 0), Some(Shares { busy_percent: 30.0, steal_percent: 15.0 }));
         assert_eq!((after.since(&before, 12), after.since(&before, 3)), (None, None));
+        assert_eq!([0, 12, 7].map(|cpu| after.stolen_ticks(cpu)), [Some(15), Some(0), None]);
         assert_eq!(before.cpus().collect::<Vec<_>>(), [0, 12]);
     }
 

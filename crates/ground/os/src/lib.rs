@@ -18,6 +18,7 @@
 //! | [`attribute`], [`memory`] | notes on files that the kernel keeps for us; how much memory is free |
 //! | [`mempolicy`], [`pages`] | NUMA policies of threads; the nodes on which a process's pages are |
 //! | [`root`] | the files of `/proc` and `/sys` below a root that tests can set |
+//! | [`terminal`] | whether the terminal is still there |
 //! | [`trusted`], [`whole_file`] | files that no other user can change; files that are replaced whole |
 //! | [`published`] | text that a living process shows to others |
 //! | [`state`] | the folder where Seatmap remembers things between runs |
@@ -55,6 +56,7 @@ pub mod small;
 pub mod state;
 pub mod steal;
 pub mod task;
+pub mod terminal;
 pub mod traced;
 pub mod trusted;
 pub mod usage;

@@ -79,6 +79,12 @@ impl Mapping {
     }
 }
 
+/// The memory policy in a line, as the kernel writes it; `None` where it is not one.
+#[must_use]
+pub fn policy(line: &[u8]) -> Option<String> {
+    Mapping::parse(line).map(|mapping| mapping.policy)
+}
+
 /// The mappings that have memory, in the order of their addresses.
 #[must_use]
 pub fn parse(text: &[u8]) -> Vec<Mapping> {
@@ -158,6 +164,7 @@ nonsense default N0=1
         assert_eq!(found[1].nodes, OnNodes::from([(0, 12288), (1, 4096)]));
         assert!(found[2].is_huge && found[2].page_bytes == 2 << 20 && !found[0].is_huge);
         assert!(found[0].has_file && !found[1].has_file);
+        assert_eq!(policy(b"7fa2 prefer (many):0\n").as_deref(), Some("prefer (many):0"));
     }
 
     #[test]

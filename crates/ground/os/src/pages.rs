@@ -1,13 +1,11 @@
 //! The NUMA nodes on which a process's pages are, and the policies of its mappings (proc_pid_numa_maps(5)).
 
+use crate::numa_maps::{self, Mapping};
 use crate::root::{FileError, Root};
 use crate::{CpuSet, Tid};
 use std::collections::BTreeMap;
 use std::io::{self, BufRead, BufReader};
 use std::ptr;
-
-/// The names of policies that hold a space; the others end at the first one.
-const LONG_NAMES: [&str; 2] = ["prefer (many)", "weighted interleave"];
 
 /// The bytes of a process on each NUMA node.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -20,17 +18,6 @@ pub struct Pages {
     pub policies: BTreeMap<String, u64>,
 }
 
-/// One line of `numa_maps`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Mapping<'a> {
-    policy: &'a str,
-    /// Whether its pages are a file's, or shared memory.
-    is_shared: bool,
-    page_bytes: u64,
-    /// Pages on each node.
-    pages: Vec<(u32, u64)>,
-}
-
 impl Pages {
     /// The pages of a process. The kernel walks through all of its page tables for that: some milliseconds for each
     /// gigabyte.
@@ -38,28 +25,25 @@ impl Pages {
     /// # Errors
     /// The kernel's error: the process has gone, belongs to another user, or the kernel knows no NUMA.
     pub fn of_process(root: &Root, pid: Tid) -> io::Result<Self> {
-        let file = std::fs::File::open(root.path(&format!("/proc/{pid}/numa_maps")))?;
-        let mut found = Pages::default();
-        for line in BufReader::new(file).split(b'\n') {
-            found.add(&String::from_utf8_lossy(&line?));
-        }
-        Ok(found)
+        let text = std::fs::read(root.path(&format!("/proc/{pid}/numa_maps")))?;
+        Ok(Pages::of_mappings(&numa_maps::parse(&text)))
     }
 
-    /// Adds the pages of a line; one that cannot be understood is left out.
-    fn add(&mut self, line: &str) {
-        let Some(mapping) = mapping(line) else { return };
-        let to = if mapping.is_shared { &mut self.shared_bytes } else { &mut self.own_bytes };
-        let mut sum: u64 = 0;
-        for (node, pages) in &mapping.pages {
-            let bytes = pages.saturating_mul(mapping.page_bytes);
+    fn of_mappings(mappings: &[Mapping]) -> Self {
+        let mut found = Pages::default();
+        mappings.iter().for_each(|mapping| found.add(mapping));
+        found
+    }
+
+    fn add(&mut self, mapping: &Mapping) {
+        let to = if mapping.has_file { &mut self.shared_bytes } else { &mut self.own_bytes };
+        for (node, bytes) in &mapping.nodes {
             let on_node = to.entry(*node).or_default();
-            *on_node = on_node.saturating_add(bytes);
-            sum = sum.saturating_add(bytes);
+            *on_node = on_node.saturating_add(*bytes);
         }
-        if !mapping.is_shared && sum > 0 {
-            let under = self.policies.entry(mapping.policy.to_owned()).or_default();
-            *under = under.saturating_add(sum);
+        if !mapping.has_file {
+            let under = self.policies.entry(mapping.policy.clone()).or_default();
+            *under = under.saturating_add(mapping.bytes());
         }
     }
 
@@ -91,10 +75,10 @@ pub fn policy_of_thread(root: &Root, tid: Tid) -> Result<Option<String>, FileErr
     let path = format!("/proc/{tid}/task/{tid}/numa_maps");
     let at = |source| FileError { path: path.clone(), source };
     let file = std::fs::File::open(root.path(&path)).map_err(at)?;
-    let mut line = String::new();
+    let mut line = Vec::new();
     // The kernel fills its buffer with some lines, and not with all: a page is read.
-    BufReader::with_capacity(4096, file).read_line(&mut line).map_err(at)?;
-    Ok(split(&line).map(|(policy, _)| policy.to_owned()))
+    BufReader::with_capacity(4096, file).read_until(b'\n', &mut line).map_err(at)?;
+    Ok(numa_maps::policy(&line))
 }
 
 /// Moves the pages of a process from some nodes to others (migrate_pages(2)). Returns the number of pages that the
@@ -121,38 +105,12 @@ fn words(nodes: &CpuSet) -> Vec<libc::c_ulong> {
     crate::mempolicy::MemoryPolicy::bind(nodes.clone()).call().words().to_vec()
 }
 
-/// The policy of a line, and what stands behind it.
-fn split(line: &str) -> Option<(&str, &str)> {
-    let (_, rest) = line.trim_end().split_once(' ')?;
-    let name = LONG_NAMES.iter().find(|name| rest.starts_with(**name)).map_or(0, |name| name.len());
-    let end = rest[name..].find(' ').map_or(rest.len(), |at| name + at);
-    Some((&rest[..end], &rest[end..]))
-}
-
-fn mapping(line: &str) -> Option<Mapping<'_>> {
-    let (policy, rest) = split(line)?;
-    let mut found = Mapping { policy, is_shared: false, page_bytes: 4096, pages: Vec::new() };
-    for word in rest.split_ascii_whitespace() {
-        let (key, value) = word.split_once('=').unwrap_or((word, ""));
-        match key.strip_prefix('N').and_then(|node| node.parse().ok()) {
-            Some(node) => found.pages.push((node, value.parse().ok()?)),
-            None if key == "file" => found.is_shared = true,
-            None if key == "kernelpagesize_kB" => found.page_bytes = value.parse::<u64>().ok()?.checked_mul(1024)?,
-            None => {}
-        }
-    }
-    Some(found)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use proptest::prelude::*;
 
     fn pages(text: &str) -> Pages {
-        let mut found = Pages::default();
-        text.lines().for_each(|line| found.add(line));
-        found
+        Pages::of_mappings(&numa_maps::parse(text.as_bytes()))
     }
 
     #[test]
@@ -188,13 +146,6 @@ mod tests {
         match migrate(pid, &CpuSet::single(0), &CpuSet::single(0)) {
             Ok(left) => assert_eq!(left, 0),
             Err(error) => eprintln!("skipped: no pages can be moved here: {error}"),
-        }
-    }
-
-    proptest! {
-        #[test]
-        fn no_line_is_too_broken(line in "[0-9a-fN=:, ()kBpreferanywightdlbo]{0,60}") {
-            pages(&line);
         }
     }
 }

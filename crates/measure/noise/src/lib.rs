@@ -28,7 +28,6 @@
 #![deny(missing_docs)]
 
 mod calibration;
-mod counters;
 mod cpu;
 mod detour;
 mod error;

@@ -1,6 +1,7 @@
 //! Where noise comes from, by the kernel's own counters.
 
-use super::counters::{Table, steal};
+use seatmap_os::cpu_time::CpuTimes;
+use seatmap_os::interrupts::{Came, Interrupts};
 use seatmap_os::usage::Usage;
 use serde::Serialize;
 use std::time::Instant;
@@ -26,9 +27,10 @@ pub struct Source {
 
 /// All counters at one time.
 pub(super) struct Snapshot {
-    interrupts: Table,
-    softirqs: Table,
-    stat: String,
+    interrupts: Interrupts,
+    /// `/proc/softirqs` has the shape of `/proc/interrupts`.
+    softirqs: Interrupts,
+    times: CpuTimes,
     at: Instant,
 }
 
@@ -52,11 +54,11 @@ pub(super) struct Watched {
 impl Snapshot {
     /// Reads the counters. Those that cannot be read stay empty.
     pub(super) fn now() -> Self {
-        let read = |path| std::fs::read_to_string(path).unwrap_or_default();
+        let read = |path| std::fs::read(path).unwrap_or_default();
         Snapshot {
-            interrupts: Table::parse(&read("/proc/interrupts")),
-            softirqs: Table::parse(&read("/proc/softirqs")),
-            stat: read("/proc/stat"),
+            interrupts: Interrupts::parse(&read("/proc/interrupts")),
+            softirqs: Interrupts::parse(&read("/proc/softirqs")),
+            times: CpuTimes::parse(&read("/proc/stat")),
             at: Instant::now(),
         }
     }
@@ -69,9 +71,11 @@ impl Snapshot {
     /// The events on this CPU since an earlier reading.
     pub(super) fn since(&self, earlier: &Snapshot, cpu: u32, usage: Usage, watched: Watched) -> Found {
         let seconds = self.seconds_since(earlier);
-        let softirqs = self.softirqs.since(&earlier.softirqs, cpu).into_iter();
-        let stolen = steal(&self.stat, cpu).zip(steal(&earlier.stat, cpu)).map(|(now, then)| now.saturating_sub(then));
-        let stops = self.interrupts.since(&earlier.interrupts, cpu).into_iter().chain(switches(usage));
+        let softirqs = self.softirqs.since(&earlier.softirqs, cpu).into_iter().map(counted);
+        let stolen = self.times.stolen_ticks(cpu).zip(earlier.times.stolen_ticks(cpu));
+        let stolen = stolen.map(|(now, then)| now.saturating_sub(then));
+        let interrupts = self.interrupts.since(&earlier.interrupts, cpu).into_iter().map(counted);
+        let stops = interrupts.chain(switches(usage));
         let others = softirqs.map(|(name, count)| (format!("softirq {name}"), count));
         let others = others.chain(stolen.map(|ticks| ("steal, clock ticks".to_owned(), ticks)));
         let source = |(name, count), explains_at_most_percent| Source {
@@ -102,6 +106,12 @@ impl Watched {
     }
 }
 
+/// `LOC Local timer interrupts`, `IRQ 36 virtio1-req.0`, `TIMER`.
+fn counted(came: Came) -> (String, u64) {
+    let label = if came.irq.parse::<u32>().is_ok() { "IRQ " } else { "" };
+    (format!("{label}{} {}", came.irq, came.name).trim_end().to_owned(), came.count)
+}
+
 fn switches(usage: Usage) -> [(String, u64); 3] {
     [
         ("context switches, involuntary".to_owned(), usage.involuntary_switches),
@@ -124,11 +134,11 @@ mod tests {
 
     fn snapshot(at: Instant, timer: u64, softirq: u64, steal: u64) -> Snapshot {
         Snapshot {
-            interrupts: Table::parse(&format!(
-                "CPU0 CPU1\nLOC: 5 {timer} Local timer interrupts\n 9: 0 0 A 9-edge x\n"
-            )),
-            softirqs: Table::parse(&format!("CPU0 CPU1\nTIMER: 5 {softirq}\n")),
-            stat: format!("cpu1 0 0 0 0 0 0 0 {steal} 0 0\n"),
+            interrupts: Interrupts::parse(
+                format!("CPU0 CPU1\nLOC: 5 {timer} Local timer interrupts\n 9: 0 {steal} A 9-edge x\n").as_bytes(),
+            ),
+            softirqs: Interrupts::parse(format!("CPU0 CPU1\nTIMER: 5 {softirq}\n").as_bytes()),
+            times: CpuTimes::parse(format!("cpu1 0 0 0 0 0 0 0 {steal} 0 0\n").as_bytes()),
             at,
         }
     }
@@ -149,12 +159,13 @@ mod tests {
             ("LOC Local timer interrupts", 500, 250.0),
             ("softirq TIMER", 400, 200.0),
             ("context switches, involuntary", 20, 10.0),
+            ("IRQ 9 x", 10, 5.0),
             ("steal, clock ticks", 10, 5.0),
         ];
         assert_eq!(lines, wanted);
         let explained: Vec<_> = found.sources.iter().map(|source| source.explains_at_most_percent).collect();
-        assert_eq!(explained, [Some(25.0), None, Some(1.0), None]);
-        assert_eq!(found.unexplained_at_least_percent, Some(74.0));
+        assert_eq!(explained, [Some(25.0), None, Some(1.0), Some(0.5), None]);
+        assert_eq!(found.unexplained_at_least_percent, Some(73.5));
         assert_eq!(found.steal_percent, Some(100.0 * 10.0 / clock_ticks() / 2.0));
     }
 
@@ -168,6 +179,6 @@ mod tests {
     #[test]
     fn this_computer_counts() {
         let before = Snapshot::now();
-        assert!(before.stat.starts_with("cpu") && before.at.elapsed() < Duration::from_secs(60));
+        assert!(before.times.cpus().count() > 0 && before.at.elapsed() < Duration::from_secs(60));
     }
 }

@@ -11,6 +11,7 @@ use ratatui::DefaultTerminal;
 use ratatui::crossterm::event::{self, Event, KeyEventKind};
 use ratatui::layout::Rect;
 use ratatui::style::Color;
+use seatmap_os::terminal;
 use seatmap_report::terminal::Colour;
 use seatmap_report::terminal::top::{Row, Scene, View, Wish, draw, press, rows, table_lines};
 use seatmap_watch::Finding;
@@ -58,16 +59,6 @@ impl Signals {
     }
 }
 
-/// Waits until the terminal has keys, a signal comes, or this time has passed. False where the terminal is gone, of
-/// which `crossterm` would read the end over and over.
-fn terminal_waits(time: Duration) -> bool {
-    let mut keys = libc::pollfd { fd: libc::STDIN_FILENO, events: libc::POLLIN, revents: 0 };
-    let milliseconds = libc::c_int::try_from(time.as_millis()).unwrap_or(libc::c_int::MAX);
-    // SAFETY: one element, which is writable.
-    let found = unsafe { libc::poll(&raw mut keys, 1, milliseconds) };
-    found <= 0 || keys.revents & (libc::POLLHUP | libc::POLLERR | libc::POLLNVAL) == 0
-}
-
 /// Everything that the screen knows.
 struct Screen {
     watched: Watched,
@@ -103,7 +94,7 @@ impl Screen {
     fn wait(&mut self, due: Instant, terminal: &mut DefaultTerminal) -> Result<Option<bool>, CliError> {
         loop {
             let left = due.saturating_duration_since(Instant::now());
-            if self.signals.interrupt.asked() || !terminal_waits(Duration::ZERO) {
+            if self.signals.interrupt.asked() || !terminal::wait(Duration::ZERO) {
                 return Ok(None);
             }
             let has_event = event::poll(Duration::ZERO).map_err(CliError::work)?;
@@ -122,7 +113,7 @@ impl Screen {
             if left.is_zero() {
                 return Ok(Some(false));
             }
-            terminal_waits(left.min(PAUSE));
+            let _ = terminal::wait(left.min(PAUSE));
         }
     }
 
