@@ -13,6 +13,7 @@
 //! | [`hierarchy`] | the limits that control groups set for a process |
 //! | [`irq`], [`interrupts`] | interrupts: where they may go, where they go, and how many came |
 //! | [`cpu_time`], [`kernel`] | what each CPU did; the scheduler and its settings |
+//! | [`counter`] | counts of the kernel and the processor over a program |
 //! | [`devices`] | accelerators and network cards, and the NUMA node of each |
 //! | [`mounts`], [`visibility`] | what is mounted; which processes this user is shown |
 //! | [`attribute`], [`memory`] | notes on files that the kernel keeps for us; how much memory is free |
@@ -32,6 +33,7 @@ pub mod attribute;
 pub mod boot;
 mod bytes;
 pub mod claim;
+pub mod counter;
 pub mod cpu_list;
 pub mod cpu_set;
 pub mod cpu_time;
