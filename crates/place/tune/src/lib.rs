@@ -1,0 +1,32 @@
+//! Compares commands by running them, and claims only what the runs show.
+//!
+//! Two runs of one command differ by more than most changes that people want to see, and the state of a computer
+//! drifts while it is measured. So each comparison is made within *blocks*: in one block every command runs once, in
+//! random order, and the first one runs twice. The difference of the first command from itself is the least that this
+//! computer can show, in the same minutes and with the same disturbances as all the rest.
+//!
+//! | module | does |
+//! |---|---|
+//! | [`metric`] | what is read from a run: its time, a figure that it prints, an event of the kernel |
+//! | [`trial`] | runs a command once, on its seats, and reads the metric |
+//! | [`seats`] | chooses equal and quiet cores |
+//! | [`blocks`] | the order of runs: warm-ups, then randomised blocks |
+//! | [`verdict`] | differences with intervals, and the smallest difference that could be shown |
+//! | [`fingerprint`] | what must be equal for two results to be comparable |
+//! | [`document`] | `seatmap-bench/1`, the result on file |
+#![deny(missing_docs)]
+
+pub mod blocks;
+pub mod document;
+pub mod fingerprint;
+pub mod metric;
+pub mod seats;
+pub mod trial;
+pub mod verdict;
+
+pub use blocks::{Blocks, Run};
+pub use document::Results;
+pub use fingerprint::Fingerprint;
+pub use metric::{Better, Metric, MetricError};
+pub use trial::{Contestant, Reading, Runner, TrialError};
+pub use verdict::{Comparison, Verdict};

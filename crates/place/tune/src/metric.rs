@@ -1,0 +1,150 @@
+//! The figure that is read from a run of a command.
+
+use regex_lite::Regex;
+use seatmap_os::counter::Event;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// Whether a smaller or a larger reading is the better one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Better {
+    /// Smaller is better, as with time.
+    Lower,
+    /// Larger is better, as with requests a second.
+    Higher,
+}
+
+/// The figure that is read from a run.
+#[derive(Clone, Debug)]
+pub enum Metric {
+    /// The time from the start of the command to its end, in seconds.
+    Time,
+    /// The number in the first group of a regular expression, where it matches last in what the command prints.
+    Printed(Regex),
+    /// The number that another command prints afterwards.
+    Command(String),
+    /// An event that the kernel or the processor counts over the command and all that it starts; clocks in ns.
+    Counted(Event),
+}
+
+/// Why a text names no metric.
+#[derive(Debug, thiserror::Error)]
+pub enum MetricError {
+    /// None of the words.
+    #[error("metric {0:?} is not known; give 'time', 'regex:PATTERN', 'command:SHELL COMMAND' or 'perf:EVENT'")]
+    Unknown(String),
+    /// The regular expression cannot be read.
+    #[error("metric {text:?}: the pattern cannot be read")]
+    Pattern {
+        /// The pattern.
+        text: String,
+        /// The mistake in it.
+        #[source]
+        source: regex_lite::Error,
+    },
+    /// The regular expression says nowhere where the number is.
+    #[error("metric {0:?}: the pattern has no group; put parentheses around the number, such as 'took ([0-9.]+) ms'")]
+    NoGroup(String),
+    /// No such event.
+    #[error(
+        "metric 'perf:{0}': there is no such event; known are {names}, and r and a hexadecimal number",
+        names = Event::names().collect::<Vec<_>>().join(", ")
+    )]
+    Event(String),
+    /// Nothing to run.
+    #[error("metric 'command:' has no command")]
+    NoCommand,
+}
+
+impl Metric {
+    /// Reads a metric as it is typed: `time`, `regex:PATTERN`, `command:SHELL COMMAND`, `perf:EVENT`.
+    ///
+    /// # Errors
+    /// [`MetricError`] with what is wrong and what there is.
+    pub fn parse(text: &str) -> Result<Self, MetricError> {
+        match text.split_once(':') {
+            None if text == "time" => Ok(Metric::Time),
+            Some(("regex", pattern)) => printed(pattern),
+            Some(("command", "")) => Err(MetricError::NoCommand),
+            Some(("command", command)) => Ok(Metric::Command(command.to_owned())),
+            Some(("perf", event)) => {
+                Event::named(event).map(Metric::Counted).ok_or_else(|| MetricError::Event(event.to_owned()))
+            }
+            _ => Err(MetricError::Unknown(text.to_owned())),
+        }
+    }
+
+    /// The unit of the readings; empty where only the user knows it.
+    #[must_use]
+    pub fn unit(&self) -> &'static str {
+        match self {
+            Metric::Time => "s",
+            _ => "",
+        }
+    }
+
+    /// The last number that the pattern finds in some text.
+    #[must_use]
+    pub fn found(pattern: &Regex, text: &str) -> Option<f64> {
+        let numbers = pattern.captures_iter(text).filter_map(|groups| number(groups.get(1)?.as_str()));
+        numbers.last()
+    }
+}
+
+fn printed(pattern: &str) -> Result<Metric, MetricError> {
+    let regex = Regex::new(pattern).map_err(|source| MetricError::Pattern { text: pattern.to_owned(), source })?;
+    match regex.captures_len() {
+        1 => Err(MetricError::NoGroup(pattern.to_owned())),
+        _ => Ok(Metric::Printed(regex)),
+    }
+}
+
+/// A number as programs print it: thousands may be parted by commas.
+#[must_use]
+pub(crate) fn number(text: &str) -> Option<f64> {
+    let plain: String = text.trim().chars().filter(|character| *character != ',').collect();
+    plain.parse().ok().filter(|number: &f64| number.is_finite())
+}
+
+impl fmt::Display for Metric {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Metric::Time => f.write_str("time"),
+            Metric::Printed(pattern) => write!(f, "regex:{pattern}"),
+            Metric::Command(command) => write!(f, "command:{command}"),
+            Metric::Counted(event) => write!(f, "perf:{event}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn metrics_are_read_as_they_are_printed() {
+        for text in ["time", "regex:([0-9.]+) ops", "command:cat out.txt", "perf:page-faults", "perf:r01c2"] {
+            assert_eq!(Metric::parse(text).unwrap().to_string(), text);
+        }
+    }
+
+    #[test]
+    fn what_is_no_metric_is_told_with_what_is() {
+        let told = |text: &str| Metric::parse(text).unwrap_err().to_string();
+        assert!(told("speed").contains("'regex:PATTERN'"));
+        assert!(told("regex:[0-9]+").contains("no group"));
+        assert!(told("regex:(").contains("cannot be read"));
+        assert!(told("perf:cycle").contains("cycles"));
+        assert!(told("command:").contains("no command"));
+        assert!(told("").contains("not known"));
+    }
+
+    #[test]
+    fn the_last_match_counts() {
+        let Metric::Printed(pattern) = Metric::parse("regex:SET: ([0-9.,]+)").unwrap() else { unreachable!() };
+        assert_eq!(Metric::found(&pattern, "SET: 10\nSET: 1,024.5 requests\n"), Some(1024.5));
+        assert_eq!(Metric::found(&pattern, "GET: 10"), None);
+        assert_eq!(Metric::found(&pattern, "SET: ,"), None);
+    }
+}

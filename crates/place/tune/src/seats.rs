@@ -1,0 +1,243 @@
+//! Chooses equal and quiet cores for a measurement.
+//!
+//! Cores of one kind are compared with each other only; hardware threads share a core's units, so a core goes whole to
+//! a command or not at all; and a core on which something else runs is left out where others are left.
+
+use seatmap_machine::{CoreKind, Pu, Topology};
+use seatmap_os::{CpuList, CpuSet};
+use std::collections::BTreeMap;
+
+/// A CPU on which others run for more than this share of the time is not quiet, in percent.
+pub const QUIET_PERCENT: f64 = 5.0;
+
+/// More interrupts of devices than this a second make a CPU not quiet.
+pub const QUIET_INTERRUPTS: f64 = 200.0;
+
+/// The work of others on a CPU.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Activity {
+    /// The share of the time in which something ran, in percent.
+    pub busy_percent: f64,
+    /// Interrupts of devices that came in a second.
+    pub interrupts_per_s: f64,
+}
+
+impl Activity {
+    fn is_quiet(self) -> bool {
+        self.busy_percent <= QUIET_PERCENT && self.interrupts_per_s <= QUIET_INTERRUPTS
+    }
+}
+
+/// The chosen CPUs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Chosen {
+    /// The CPUs that commands may use.
+    pub cpus: CpuSet,
+    /// The CPUs of whole cores: those above and their idle siblings.
+    pub whole: CpuSet,
+    /// The number of cores.
+    pub cores: usize,
+    /// Why others were left out and what is not as it should be, each as a sentence.
+    pub notes: Vec<String>,
+}
+
+/// Why there are no such seats.
+#[derive(Debug, PartialEq, thiserror::Error)]
+pub enum SeatsError {
+    /// Fewer CPUs than asked for.
+    #[error("{asked} seats were asked for, and {there} equal CPUs are there{}", hint(*.mixed))]
+    TooFew {
+        /// The number asked for.
+        asked: usize,
+        /// The number there is.
+        there: usize,
+        /// Whether others of another kind were left out.
+        mixed: bool,
+    },
+}
+
+fn hint(mixed: bool) -> &'static str {
+    if mixed { "; name CPUs of several kinds with --cpus" } else { "" }
+}
+
+/// A core with its allowed PUs.
+struct Core {
+    pus: Vec<u32>,
+    kind: Option<CoreKind>,
+    activity: Activity,
+}
+
+/// Chooses seats among the allowed CPUs: `asked` of them, each on a core of its own as far as the cores go; all
+/// hardware threads of all equal quiet cores where no number is given.
+///
+/// # Errors
+/// [`SeatsError::TooFew`].
+pub fn choose(
+    topology: &Topology,
+    allowed: &CpuSet,
+    activity: &BTreeMap<u32, Activity>,
+    asked: Option<usize>,
+) -> Result<Chosen, SeatsError> {
+    let mut notes = Vec::new();
+    let (mut cores, mixed) = of_one_kind(cores(topology, allowed, activity), &mut notes);
+    let there: usize = cores.iter().map(|core| core.pus.len()).sum();
+    if asked.is_some_and(|asked| asked > there || asked == 0) {
+        return Err(SeatsError::TooFew { asked: asked.unwrap_or(0), there, mixed });
+    }
+    // Least busy first; equal ones keep the order of their numbers, the last first: CPU 0 has most of a system's work.
+    cores.reverse();
+    cores.sort_by(|a, b| a.activity.busy_percent.total_cmp(&b.activity.busy_percent));
+    cores.sort_by_key(|core| !core.activity.is_quiet());
+    let taken = taken(&cores, asked);
+    notes.extend(disturbed(&cores[..taken.len()]));
+    let whole = cores[..taken.len()].iter().flat_map(|core| core.pus.iter().copied()).collect();
+    Ok(Chosen { cores: taken.len(), cpus: taken.into_iter().flatten().collect(), whole, notes })
+}
+
+/// The PUs taken of each core, for as many cores as are needed.
+fn taken(cores: &[Core], asked: Option<usize>) -> Vec<Vec<u32>> {
+    let Some(asked) = asked else {
+        let quiet = cores.iter().filter(|core| core.activity.is_quiet()).count();
+        let used = if quiet > 0 { quiet } else { cores.len() };
+        return cores[..used].iter().map(|core| core.pus.clone()).collect();
+    };
+    let mut taken: Vec<Vec<u32>> = vec![Vec::new(); asked.min(cores.len())];
+    let widest = cores.iter().map(|core| core.pus.len()).max().unwrap_or(0);
+    let mut left = asked;
+    for rank in 0..widest {
+        for (core, taken) in cores.iter().zip(&mut taken) {
+            if let Some(pu) = core.pus.get(rank).filter(|_| left > 0) {
+                taken.push(*pu);
+                left -= 1;
+            }
+        }
+    }
+    taken
+}
+
+fn cores(topology: &Topology, allowed: &CpuSet, activity: &BTreeMap<u32, Activity>) -> Vec<Core> {
+    let mut cores: BTreeMap<(Option<u32>, u32), Core> = BTreeMap::new();
+    for pu in topology.pus.iter().filter(|pu| allowed.contains(pu.os)) {
+        // A PU whose core is not known is a core of its own.
+        let number = pu.core.map_or((None, pu.os), |core| (Some(core), 0));
+        let core =
+            cores.entry(number).or_insert(Core { pus: Vec::new(), kind: pu.kind, activity: Activity::default() });
+        core.pus.push(pu.os);
+    }
+    for core in cores.values_mut() {
+        core.pus.sort_unstable();
+        core.activity = of_all(activity, &core.pus, topology);
+    }
+    let mut cores: Vec<Core> = cores.into_values().collect();
+    cores.sort_by_key(|core| core.pus.first().copied());
+    cores
+}
+
+/// The activity on a core: the busiest of its hardware threads, forbidden ones too.
+fn of_all(activity: &BTreeMap<u32, Activity>, pus: &[u32], topology: &Topology) -> Activity {
+    let core = pus.first().and_then(|pu| topology.pu(*pu)).and_then(|pu| pu.core);
+    let on_core = |pu: &&Pu| pus.contains(&pu.os) || (core.is_some() && pu.core == core);
+    let of = |pu: &Pu| activity.get(&pu.os).copied().unwrap_or_default();
+    topology.pus.iter().filter(on_core).map(of).fold(Activity::default(), |most, one| Activity {
+        busy_percent: most.busy_percent.max(one.busy_percent),
+        interrupts_per_s: most.interrupts_per_s.max(one.interrupts_per_s),
+    })
+}
+
+/// The cores of the kind that matters: performance cores where a processor has several kinds.
+fn of_one_kind(cores: Vec<Core>, notes: &mut Vec<String>) -> (Vec<Core>, bool) {
+    let is_fast = |core: &Core| core.kind == Some(CoreKind::Performance);
+    if !cores.iter().any(is_fast) || cores.iter().all(is_fast) {
+        return (cores, false);
+    }
+    let (fast, slow): (Vec<Core>, Vec<Core>) = cores.into_iter().partition(is_fast);
+    let left = CpuList(slow.iter().flat_map(|core| core.pus.iter().copied()).collect());
+    notes.push(format!("CPUs {left} are left out: they belong to cores of another kind"));
+    (fast, true)
+}
+
+/// The chosen cores that are not quiet, each as a sentence.
+fn disturbed(cores: &[Core]) -> Vec<String> {
+    let noisy = cores.iter().filter(|core| !core.activity.is_quiet());
+    let told = |core: &Core| {
+        let Activity { busy_percent, interrupts_per_s } = core.activity;
+        let cpus = CpuList(core.pus.clone());
+        match busy_percent > QUIET_PERCENT {
+            true => format!("something else ran on CPU {cpus} for {busy_percent:.0} % of the time before the start"),
+            false => {
+                format!("{interrupts_per_s:.0} interrupts of devices a second came to CPU {cpus} before the start")
+            }
+        }
+    };
+    noisy.map(told).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Cores of two hardware threads: PU i and i + `cores` share core i; the last `slow` cores are efficiency cores
+    /// of one thread.
+    fn machine(cores: u32, slow: u32) -> Topology {
+        let kind = (slow > 0).then_some(CoreKind::Performance);
+        let fast = (0..2 * cores).map(|os| Pu { os, core: Some(os % cores), kind, ..Pu::default() });
+        let last = (0..slow).map(|at| Pu {
+            os: 2 * cores + at,
+            core: Some(cores + at),
+            kind: Some(CoreKind::Efficiency),
+            ..Pu::default()
+        });
+        Topology { pus: fast.chain(last).collect() }
+    }
+
+    fn busy(cpus: &[u32]) -> BTreeMap<u32, Activity> {
+        cpus.iter().map(|cpu| (*cpu, Activity { busy_percent: 50.0, interrupts_per_s: 0.0 })).collect()
+    }
+
+    fn chosen(
+        topology: &Topology,
+        disturbed: &[u32],
+        asked: Option<usize>,
+    ) -> Result<(String, usize, usize), SeatsError> {
+        let allowed = topology.pus.iter().map(|pu| pu.os).collect();
+        let chosen = choose(topology, &allowed, &busy(disturbed), asked)?;
+        Ok((chosen.cpus.list().to_string(), chosen.cores, chosen.notes.len()))
+    }
+
+    #[test]
+    fn every_seat_has_a_core_of_its_own_until_there_are_no_more() {
+        assert_eq!(chosen(&machine(4, 0), &[], Some(1)), Ok(("3".to_owned(), 1, 0)));
+        assert_eq!(chosen(&machine(4, 0), &[], Some(3)), Ok(("1-3".to_owned(), 3, 0)));
+        assert_eq!(chosen(&machine(4, 0), &[], Some(5)), Ok(("0-3,7".to_owned(), 4, 0)));
+        assert_eq!(chosen(&machine(4, 0), &[], None), Ok(("0-7".to_owned(), 4, 0)));
+    }
+
+    #[test]
+    fn busy_cores_come_last_and_are_told() {
+        // PU 6 is the sibling of PU 2.
+        assert_eq!(chosen(&machine(4, 0), &[3, 6], Some(2)), Ok(("0,1".to_owned(), 2, 0)));
+        assert_eq!(chosen(&machine(4, 0), &[3, 6], Some(3)), Ok(("0,1,3".to_owned(), 3, 1)));
+        assert_eq!(chosen(&machine(4, 0), &[3, 6], None), Ok(("0,1,4,5".to_owned(), 2, 0)));
+        assert_eq!(chosen(&machine(2, 0), &[0, 1], None), Ok(("0-3".to_owned(), 2, 2)));
+    }
+
+    #[test]
+    fn kinds_are_not_mixed() {
+        assert_eq!(chosen(&machine(2, 4), &[], None), Ok(("0-3".to_owned(), 2, 1)));
+        let error = chosen(&machine(2, 4), &[], Some(5)).unwrap_err();
+        assert_eq!(error, SeatsError::TooFew { asked: 5, there: 4, mixed: true });
+        assert!(error.to_string().ends_with("with --cpus"));
+        assert!(chosen(&machine(2, 0), &[], Some(0)).is_err());
+    }
+
+    #[test]
+    fn a_whole_core_is_kept_though_one_thread_of_it_is_used() {
+        let topology = machine(2, 0);
+        let allowed: CpuSet = (0..4).collect();
+        let chosen = choose(&topology, &allowed, &BTreeMap::new(), Some(1)).unwrap();
+        assert_eq!(
+            (chosen.cpus.list().to_string(), chosen.whole.list().to_string()),
+            ("1".to_owned(), "1,3".to_owned())
+        );
+    }
+}

@@ -1,0 +1,295 @@
+//! Runs a command once, on its seats, and reads the metric.
+
+mod process;
+
+use crate::metric::{Metric, number};
+use process::{Ended, Started};
+use rustix::process::WaitStatus;
+use seatmap_os::CpuSet;
+use seatmap_os::counter::Counter;
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::process::Command;
+use std::time::Duration;
+
+/// The end of what a failed command printed, in an error.
+const TAIL_BYTES: u64 = 2000;
+
+/// The most of a command's output that is searched for the metric, from its end.
+const SEARCHED_BYTES: u64 = 64 << 20;
+
+/// A command, and how it is seated.
+#[derive(Clone, Debug, Default)]
+pub struct Contestant {
+    /// Its name in the result.
+    pub name: String,
+    /// The program and its arguments.
+    pub command: Vec<OsString>,
+    /// Another program that runs it, with that one's arguments: `seatmap run --plan FILE --`. Empty for none.
+    pub launcher: Vec<OsString>,
+    /// The CPUs that it may use; all of the caller's where nothing is said.
+    pub cpus: Option<CpuSet>,
+}
+
+impl Contestant {
+    /// The command as a line of text.
+    #[must_use]
+    pub fn line(&self) -> String {
+        let words: Vec<String> = self.command.iter().map(|word| word.to_string_lossy().into_owned()).collect();
+        words.join(" ")
+    }
+}
+
+/// The result of a run.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Reading {
+    /// The metric's value.
+    pub value: f64,
+    /// How long the command ran, in seconds.
+    pub seconds: f64,
+}
+
+/// Why a run has no reading.
+#[derive(Debug, thiserror::Error)]
+pub enum TrialError {
+    /// The program was not found, or the system refused a process.
+    #[error("'{command}' cannot be started")]
+    Start {
+        /// The command.
+        command: String,
+        /// Why.
+        #[source]
+        source: io::Error,
+    },
+    /// The command failed.
+    #[error("'{command}' {how}{said}")]
+    Failed {
+        /// The command.
+        command: String,
+        /// Its exit code or signal.
+        how: String,
+        /// The end of what it printed.
+        said: String,
+    },
+    /// It ended, and something that it started did not.
+    #[error(
+        "'{command}' ended and left process {pid} ('{name}') running, which was ended now: a run of a program that goes \
+         to the background cannot be told from the next one; keep it in the foreground"
+    )]
+    LeftRunning {
+        /// The command.
+        command: String,
+        /// The process.
+        pid: i32,
+        /// Its name.
+        name: String,
+    },
+    /// It printed nothing that matches.
+    #[error("the metric '{metric}' matches nothing that '{command}' printed{said}")]
+    NoMatch {
+        /// The metric.
+        metric: String,
+        /// The command.
+        command: String,
+        /// The end of what it printed.
+        said: String,
+    },
+    /// The metric's own command did not print a number.
+    #[error("the metric '{metric}' printed {printed:?}, which is not one number")]
+    NotANumber {
+        /// The metric.
+        metric: String,
+        /// The text that it printed.
+        printed: String,
+    },
+    /// Ratios need readings above 0.
+    #[error("the metric '{metric}' read {value} from '{command}'; readings are compared as ratios and must be above 0")]
+    NotPositive {
+        /// The metric.
+        metric: String,
+        /// The command.
+        command: String,
+        /// The reading.
+        value: f64,
+    },
+    /// The kernel does not count this.
+    #[error("'perf:{event}' cannot be counted here{hint}")]
+    Counter {
+        /// The event.
+        event: String,
+        /// Advice, where there is some.
+        hint: &'static str,
+        /// Why.
+        #[source]
+        source: io::Error,
+    },
+    /// The command's output could not be kept or read.
+    #[error("the command's output cannot be kept in the folder for temporary files")]
+    Output(#[source] io::Error),
+}
+
+/// Runs commands one at a time. Each gets a session of its own and no input; its output is kept for the metric, and
+/// the processes that it leaves running are ended.
+#[derive(Clone, Debug)]
+pub struct Runner {
+    metric: Metric,
+    /// Whether each command's session gets the largest share of the CPUs that the kernel gives to any.
+    raised: bool,
+}
+
+impl Runner {
+    /// A runner that reads this metric.
+    #[must_use]
+    pub fn new(metric: Metric) -> Self {
+        Runner { metric, raised: false }
+    }
+
+    /// The same, with the kernel told to prefer the command to all other sessions (autogroups, sched(7)). It takes
+    /// privileges; without them nothing changes.
+    #[must_use]
+    pub fn raised(self, raised: bool) -> Self {
+        Runner { raised, ..self }
+    }
+
+    /// The metric.
+    #[must_use]
+    pub fn metric(&self) -> &Metric {
+        &self.metric
+    }
+
+    /// Runs a command to its end. `None` where `stop` became true meanwhile: the command and all that it started have
+    /// been ended.
+    ///
+    /// # Errors
+    /// [`TrialError`].
+    pub fn run(&self, contestant: &Contestant, stop: &dyn Fn() -> bool) -> Result<Option<Reading>, TrialError> {
+        let printed = Printed::new().map_err(TrialError::Output)?;
+        let mut counter = self.counter()?;
+        let started = Started::new(contestant, self.raised, &printed)
+            .map_err(|source| TrialError::Start { command: contestant.line(), source })?;
+        let Some(ended) = started.wait(stop) else { return Ok(None) };
+        self.check(contestant, &ended, &printed)?;
+        let value = self.value(contestant, &ended, &printed, counter.as_mut())?;
+        if value <= 0.0 {
+            let (metric, command) = (self.metric.to_string(), contestant.line());
+            return Err(TrialError::NotPositive { metric, command, value });
+        }
+        Ok(Some(Reading { value, seconds: ended.elapsed.as_secs_f64() }))
+    }
+
+    fn counter(&self) -> Result<Option<Counter>, TrialError> {
+        let Metric::Counted(event) = &self.metric else { return Ok(None) };
+        let refused = |source: io::Error| TrialError::Counter {
+            event: event.to_string(),
+            hint: match source.raw_os_error() {
+                Some(libc::EACCES | libc::EPERM) => " (see /proc/sys/kernel/perf_event_paranoid)",
+                _ if event.is_software() => "",
+                _ => " (virtual machines mostly have no counters; software events such as task-clock work everywhere)",
+            },
+            source,
+        };
+        Counter::of_children(event).map(Some).map_err(refused)
+    }
+
+    fn check(&self, contestant: &Contestant, ended: &Ended, printed: &Printed) -> Result<(), TrialError> {
+        let command = contestant.line();
+        if let Some(how) = failure(ended.status) {
+            return Err(TrialError::Failed { command, how, said: printed.tail() });
+        }
+        match &ended.left {
+            Some((pid, name)) => Err(TrialError::LeftRunning { command, pid: *pid, name: name.clone() }),
+            None => Ok(()),
+        }
+    }
+
+    fn value(
+        &self,
+        contestant: &Contestant,
+        ended: &Ended,
+        printed: &Printed,
+        counter: Option<&mut Counter>,
+    ) -> Result<f64, TrialError> {
+        match (&self.metric, counter) {
+            (Metric::Time, _) => Ok(ended.elapsed.as_secs_f64()),
+            (Metric::Printed(pattern), _) => {
+                let read = printed.read(SEARCHED_BYTES).map_err(TrialError::Output)?;
+                let found = read.iter().filter_map(|text| Metric::found(pattern, text)).next();
+                found.ok_or_else(|| TrialError::NoMatch {
+                    metric: self.metric.to_string(),
+                    command: contestant.line(),
+                    said: printed.tail(),
+                })
+            }
+            (Metric::Command(command), _) => self.asked(command),
+            (Metric::Counted(event), Some(counter)) => {
+                let source = |source| TrialError::Counter { event: event.to_string(), hint: "", source };
+                counter.read().map(|count| count as f64).map_err(source)
+            }
+            (Metric::Counted(_), None) => unreachable!("a metric that is counted has a counter"),
+        }
+    }
+
+    /// The number that the metric's own command prints.
+    fn asked(&self, command: &str) -> Result<f64, TrialError> {
+        let started = |source| TrialError::Start { command: command.to_owned(), source };
+        let output = Command::new("/bin/sh").arg("-c").arg(command).output().map_err(started)?;
+        let printed = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+        number(&printed)
+            .filter(|_| output.status.success())
+            .ok_or_else(|| TrialError::NotANumber { metric: self.metric.to_string(), printed })
+    }
+}
+
+/// How a command failed, as the end of a sentence; `None` where it succeeded.
+fn failure(status: WaitStatus) -> Option<String> {
+    match (status.exit_status(), status.terminating_signal()) {
+        (Some(0), _) => None,
+        (Some(code), _) => Some(format!("ended with exit code {code}")),
+        (_, Some(signal)) => Some(format!("was ended by signal {signal}")),
+        (None, None) => Some("ended in an unknown way".to_owned()),
+    }
+}
+
+/// The output of a command, in files without a name. A pipe would end only with the last process that holds it.
+pub(crate) struct Printed {
+    out: File,
+    error: File,
+}
+
+impl Printed {
+    fn new() -> io::Result<Self> {
+        Ok(Printed { out: tempfile::tempfile()?, error: tempfile::tempfile()? })
+    }
+
+    /// Its output on stdout and on stderr, no more of each than this from the end.
+    fn read(&self, most: u64) -> io::Result<[String; 2]> {
+        let read = |mut file: &File| -> io::Result<String> {
+            let length = file.seek(SeekFrom::End(0))?;
+            file.seek(SeekFrom::Start(length.saturating_sub(most)))?;
+            let mut bytes = Vec::new();
+            file.take(most).read_to_end(&mut bytes)?;
+            Ok(String::from_utf8_lossy(&bytes).into_owned())
+        };
+        Ok([read(&self.out)?, read(&self.error)?])
+    }
+
+    /// The last lines on stderr, or else on stdout, as the end of an error.
+    fn tail(&self) -> String {
+        let read = self.read(TAIL_BYTES).unwrap_or_default();
+        let said = read.iter().rev().map(|text| text.trim()).find(|text| !text.is_empty());
+        said.map_or_else(|| ", and it printed nothing".to_owned(), |text| format!("; it said: {}", last_lines(text)))
+    }
+}
+
+/// The last three lines as one.
+fn last_lines(text: &str) -> String {
+    let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    lines[lines.len().saturating_sub(3)..].join(" | ")
+}
+
+/// How long a run that is asked to stop may take to end by itself.
+pub(crate) const GRACE: Duration = Duration::from_secs(2);
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,147 @@
+//! The process of one run, and everything that it starts.
+
+use super::{Contestant, GRACE, Printed};
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::fs::Timespec;
+use rustix::process::{
+    Pid, PidfdFlags, Signal, WaitOptions, WaitStatus, kill_process, kill_process_group, pidfd_open,
+    set_child_subreaper, wait, waitpid,
+};
+use seatmap_os::{CpuSet, task};
+use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::process::CommandExt;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// How often a wait looks whether it was asked to stop. The end of the process is noticed at once.
+const LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
+
+/// The pause between two looks at processes that are to end.
+const PAUSE: Duration = Duration::from_millis(5);
+
+/// A run that is over.
+pub(super) struct Ended {
+    pub(super) elapsed: Duration,
+    pub(super) status: WaitStatus,
+    /// A process that lived on, and its name.
+    pub(super) left: Option<(i32, String)>,
+}
+
+/// A run under way. It leads a session of its own, so that a Ctrl-C reaches it only through this process.
+pub(super) struct Started {
+    pid: Pid,
+    handle: OwnedFd,
+    begun: Instant,
+}
+
+impl Started {
+    pub(super) fn new(contestant: &Contestant, raised: bool, printed: &Printed) -> io::Result<Self> {
+        // A process that the command leaves behind becomes this one's child, and is found.
+        set_child_subreaper(Some(rustix::process::getpid()))?;
+        let mut words = contestant.launcher.iter().chain(&contestant.command);
+        let program = words.next().ok_or_else(|| io::Error::other("there is no command"))?;
+        let mut command = Command::new(program);
+        command.args(words).stdin(Stdio::null()).stdout(printed.out.try_clone()?).stderr(printed.error.try_clone()?);
+        // SAFETY: between fork and exec the closure makes system calls only.
+        unsafe { command.pre_exec(move || prepare(raised)) };
+        let (begun, pid) = on(contestant.cpus.as_ref(), || {
+            let begun = Instant::now();
+            // The standard library's handle would wait for this process alone; here all children are waited for.
+            command.spawn().map(|child| (begun, Pid::from_child(&child)))
+        })?;
+        let handle = pidfd_open(pid, PidfdFlags::empty())?;
+        Ok(Started { pid, handle, begun })
+    }
+
+    /// Waits for the end; `None` where it was asked to stop before.
+    pub(super) fn wait(self, stop: &dyn Fn() -> bool) -> Option<Ended> {
+        while !self.is_over() {
+            if stop() {
+                self.end();
+                return None;
+            }
+        }
+        let elapsed = self.begun.elapsed();
+        let status = self.reap()?;
+        let left = left_behind();
+        if left.is_some() {
+            end_children();
+        }
+        Some(Ended { elapsed, status, left })
+    }
+
+    /// Whether the process has ended, after a wait of [`LOOK`] at most.
+    fn is_over(&self) -> bool {
+        let mut watched = [PollFd::new(&self.handle, PollFlags::IN)];
+        matches!(poll(&mut watched, Some(&LOOK)), Ok(1..))
+    }
+
+    fn reap(&self) -> Option<WaitStatus> {
+        waitpid(Some(self.pid), WaitOptions::empty()).ok().flatten().map(|(_, status)| status)
+    }
+
+    /// Ends the run: politely, then by force.
+    fn end(&self) {
+        let _ = kill_process_group(self.pid, Signal::TERM);
+        let until = Instant::now() + GRACE;
+        while !self.is_over() && Instant::now() < until {}
+        let _ = kill_process_group(self.pid, Signal::KILL);
+        let _ = self.reap();
+        end_children();
+    }
+}
+
+/// Does something on these CPUs: a process that is started then inherits them.
+fn on<T>(cpus: Option<&CpuSet>, work: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
+    let Some(cpus) = cpus else { return work() };
+    let before = CpuSet::of_thread(0)?;
+    cpus.give(0)?;
+    let done = work();
+    before.give(0)?;
+    done
+}
+
+/// Runs in the new process before it becomes the command.
+fn prepare(raised: bool) -> io::Result<()> {
+    rustix::process::setsid()?;
+    rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
+    if raised {
+        // Kernels without autogroups, and users without privileges, leave the share as it is.
+        let _ = seatmap_os::sched::prefer_own_session();
+    }
+    Ok(())
+}
+
+/// A child of this process that lives though the command has ended. Children that have ended are reaped.
+fn left_behind() -> Option<(i32, String)> {
+    loop {
+        match wait(WaitOptions::NOHANG) {
+            Ok(Some(_)) => {}
+            Ok(None) => {
+                let pid = children().next()?;
+                let name = task::name(&seatmap_os::Root::new("/"), pid).unwrap_or_default();
+                return Some((pid, name));
+            }
+            Err(_) => return None,
+        }
+    }
+}
+
+fn children() -> impl Iterator<Item = i32> {
+    let own = std::process::id() as i32;
+    task::children(own, &task::threads(own)).into_iter()
+}
+
+/// Ends all children, and what becomes a child when they have ended.
+fn end_children() {
+    let until = Instant::now() + GRACE;
+    for signal in [Signal::TERM, Signal::KILL] {
+        while left_behind().is_some() && (signal == Signal::KILL || Instant::now() < until) {
+            for pid in children().filter_map(Pid::from_raw) {
+                let _ = kill_process(pid, signal);
+            }
+            std::thread::sleep(PAUSE);
+        }
+    }
+}

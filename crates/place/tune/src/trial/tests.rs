@@ -1,0 +1,94 @@
+//! Runs of real programs, and the words for each way to fail.
+
+use super::*;
+use std::sync::Mutex;
+
+/// Whatever a run leaves behind becomes a child of this process, so runs take turns.
+static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+
+fn shell(script: &str) -> Contestant {
+    Contestant { command: ["sh", "-c", script].map(OsString::from).to_vec(), ..Contestant::default() }
+}
+
+fn run(metric: &str, contestant: &Contestant) -> Result<Option<Reading>, TrialError> {
+    let _turn = ONE_AT_A_TIME.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    Runner::new(Metric::parse(metric).unwrap()).run(contestant, &|| false)
+}
+
+fn refused(metric: &str, script: &str) -> String {
+    run(metric, &shell(script)).unwrap_err().to_string()
+}
+
+#[test]
+fn a_printed_figure_is_read_from_either_stream() {
+    for script in ["echo took 12.5 ms", "echo took 12.5 ms >&2", "seq 200000; echo took 3 ms; echo took 12.5 ms"] {
+        assert_eq!(run("regex:took ([0-9.]+) ms", &shell(script)).unwrap().unwrap().value, 12.5);
+    }
+}
+
+#[test]
+fn time_is_at_least_the_time_slept() {
+    let reading = run("time", &shell("sleep 0.2")).unwrap().unwrap();
+    assert!(reading.value >= 0.2 && reading.value == reading.seconds, "{reading:?}");
+}
+
+#[test]
+fn another_command_is_asked_afterwards() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("result").display().to_string();
+    let reading = run(&format!("command:cat {file}"), &shell(&format!("echo 4,200 > {file}")));
+    assert_eq!(reading.unwrap().unwrap().value, 4200.0);
+    assert!(refused("command:echo many", "true").contains("not one number"));
+    assert!(refused("command:echo 3; exit 1", "true").contains("not one number"));
+}
+
+#[test]
+fn the_kernel_counts_what_the_command_starts() {
+    match run("perf:page-faults", &shell("/bin/true; /bin/true")) {
+        Ok(reading) => assert!(reading.unwrap().value > 50.0),
+        Err(error) => eprintln!("skipped: {error}"),
+    }
+}
+
+#[test]
+fn a_command_sits_where_it_was_seated() {
+    let here = CpuSet::of_thread(0).unwrap();
+    let cpu = here.iter().last().unwrap();
+    let script = "echo seat 1$(sed -n 's/Cpus_allowed_list:.//p' /proc/self/status)";
+    let contestant = Contestant { cpus: Some([cpu].into_iter().collect()), ..shell(script) };
+    let reading = run("regex:seat ([0-9]+)\n", &contestant).unwrap().unwrap();
+    assert_eq!(reading.value.to_string(), format!("1{cpu}"));
+    assert_eq!(CpuSet::of_thread(0).unwrap(), here);
+}
+
+#[test]
+fn failures_are_told_with_what_was_said() {
+    assert!(refused("time", "echo broken pipe line >&2; exit 3").ends_with("exit code 3; it said: broken pipe line"));
+    assert!(refused("time", "kill -9 $$").contains("was ended by signal 9, and it printed nothing"));
+    assert!(refused("regex:ops ([0-9]+)", "echo 3 bits").contains("matches nothing that 'sh -c echo 3 bits' printed"));
+    assert!(refused("regex:([0-9]+)", "echo 0").contains("must be above 0"));
+    let absent = Contestant { command: vec!["/no/such/program".into()], ..Contestant::default() };
+    assert!(matches!(run("time", &absent), Err(TrialError::Start { .. })));
+    assert!(matches!(run("time", &Contestant::default()), Err(TrialError::Start { .. })));
+}
+
+#[test]
+fn a_program_that_goes_to_the_background_is_noticed_and_ended() {
+    let error = run("time", &shell("setsid sleep 1000 & sleep 0.05")).unwrap_err();
+    let TrialError::LeftRunning { pid, name, .. } = error else { panic!("{error}") };
+    assert_eq!(name, "sleep");
+    assert!(!seatmap_os::task::lives(pid));
+}
+
+#[test]
+fn a_run_that_is_stopped_leaves_nothing() {
+    let _turn = ONE_AT_A_TIME.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("pid");
+    let script = format!("sleep 1000 & echo $! > {}; wait", file.display());
+    let runner = Runner::new(Metric::Time);
+    let started = || std::fs::read_to_string(&file).is_ok_and(|text| text.ends_with('\n'));
+    assert_eq!(runner.run(&shell(&script), &started).unwrap(), None);
+    let pid: i32 = std::fs::read_to_string(&file).unwrap().trim().parse().unwrap();
+    assert!(!seatmap_os::task::lives(pid));
+}

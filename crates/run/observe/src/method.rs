@@ -1,0 +1,60 @@
+//! The ways to find out who talks to whom.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// A way to find out who talks to whom. Each sees some kinds of talk and misses others: [`Method::misses`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Method {
+    /// The kernel's `sched_waking` events: which thread ended which thread's wait.
+    Wakeups,
+    /// Bytes that threads send over pipes, unix sockets and TCP on this computer.
+    Sockets,
+    /// Every access to memory, of a program built with `-fsanitize=thread` and linked with `libseatmap_trace`.
+    Tsan,
+    /// Pages that threads share, by page faults.
+    Pages,
+    /// Messages between MPI ranks, through the profiling interface of MPI.
+    Mpi,
+    /// Cache lines that threads share, sampled by the processor (IBS, PEBS, SPE).
+    C2c,
+}
+
+impl Method {
+    /// Every method, the cheapest first.
+    pub const ALL: [Method; 6] =
+        [Method::Wakeups, Method::Sockets, Method::Mpi, Method::C2c, Method::Pages, Method::Tsan];
+
+    /// The method's word on the command line and in files.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Method::Wakeups => "wakeups",
+            Method::Sockets => "sockets",
+            Method::Tsan => "tsan",
+            Method::Pages => "pages",
+            Method::Mpi => "mpi",
+            Method::C2c => "c2c",
+        }
+    }
+
+    /// The talk that the method cannot see, as a sentence's end.
+    #[must_use]
+    pub fn misses(self) -> &'static str {
+        match self {
+            Method::Wakeups => "threads that spin instead of waiting, and how many bytes they exchange",
+            Method::Sockets => "memory that threads share, and TCP to other computers",
+            Method::Tsan => "code that was not built with -fsanitize=thread, such as the C library",
+            Method::Pages => "which part of a page is shared, and memory outside the program's heap",
+            Method::Mpi => "threads within a rank, and messages that MPI sends on its own behalf",
+            Method::C2c => "lines that no sample hit",
+        }
+    }
+}
+
+impl fmt::Display for Method {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.word())
+    }
+}

@@ -1,0 +1,65 @@
+//! A program as one method saw it: its tasks, and who talked to whom in each stretch of time.
+
+use crate::Method;
+use seatmap_pattern::{Edge, Pattern};
+
+/// A thread or rank of the observed program.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Task {
+    /// The name that a second run gives to the same task: the thread's name, and a number where several have it.
+    pub name: String,
+    /// How the task came to be: the numbers of its process and of itself in the order of creation. A second run
+    /// finds the same task by it before the task has its name.
+    pub path: String,
+    /// The process's number in this run.
+    pub pid: i32,
+    /// The thread's number in this run.
+    pub tid: i32,
+    /// CPU time that the task used while it was observed, in seconds.
+    pub cpu_s: f64,
+}
+
+/// A stretch of time, and who talked to whom in it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Window {
+    /// When the stretch began, in seconds since the observation began.
+    pub from_s: f64,
+    /// When it ended.
+    pub to_s: f64,
+    /// The messages sent, by places in [`Observation::tasks`]: at most one edge for each ordered pair.
+    pub edges: Vec<Edge>,
+}
+
+/// A program as one method saw it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Observation {
+    /// The method.
+    pub method: Method,
+    /// The tasks, in the order of their paths.
+    pub tasks: Vec<Task>,
+    /// The stretches of time in their order, each with who talked to whom.
+    pub windows: Vec<Window>,
+    /// How much slower the program ran because of the observation, as a share, where that was measured.
+    pub overhead: Option<f64>,
+    /// Talk that could not be seen this time, each as a sentence.
+    pub unseen: Vec<String>,
+}
+
+impl Observation {
+    /// How long the program was observed, in seconds.
+    #[must_use]
+    pub fn seconds(&self) -> f64 {
+        let ends = self.windows.first().zip(self.windows.last());
+        ends.map_or(0.0, |(first, last)| last.to_s - first.from_s)
+    }
+
+    /// The pattern of the whole time: all windows added up, and each task's share of a CPU as its load.
+    #[must_use]
+    pub fn pattern(&self, name: &str) -> Pattern {
+        let edges = self.windows.iter().flat_map(|window| window.edges.iter().cloned());
+        let mut pattern = Pattern::gathered(name, self.tasks.len(), edges);
+        pattern.names = self.tasks.iter().map(|task| task.name.clone()).collect();
+        pattern.loads = self.tasks.iter().map(|task| task.cpu_s / self.seconds().max(1e-9)).collect();
+        pattern
+    }
+}
