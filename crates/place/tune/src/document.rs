@@ -54,20 +54,21 @@ pub struct Results {
     /// The unit of the readings; empty where it is not known.
     #[serde(default)]
     pub unit: String,
-    /// Which readings are better.
-    pub better: Better,
+    /// The better readings; absent where nobody said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub better: Option<Better>,
     /// The confidence of all intervals, 0 to 1.
     pub confidence: f64,
     /// The seed of the order of the runs.
     pub seed: u64,
     /// The seats.
     pub seats: SeatsUsed,
-    /// The commands; the others are compared with the first.
+    /// The commands; the first is compared with each of the others.
     pub commands: Vec<Command>,
     /// The smallest difference that could be shown; absent for fewer than two blocks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub itself: Option<Floor>,
-    /// The other commands against the first.
+    /// The first command against each of the others.
     #[serde(default)]
     pub comparisons: Vec<Comparison>,
     /// Every run, in the order of time.
@@ -85,9 +86,8 @@ impl Results {
         let blocks = self.blocks();
         self.itself = verdict::floor(&blocks, self.seed);
         self.comparisons = verdict::comparisons(&blocks, self.confidence, self.better);
-        for (at, command) in self.commands.iter_mut().enumerate() {
-            let values: Vec<f64> = self.runs.iter().filter(|run| run.command == at).map(|run| run.value).collect();
-            command.median = median(&values);
+        for at in 0..self.commands.len() {
+            self.commands[at].median = median(&self.values(at));
         }
     }
 
@@ -174,7 +174,7 @@ pub(crate) mod tests {
             fingerprint: Fingerprint { machine: "box".to_owned(), ..Fingerprint::default() },
             metric: "time".to_owned(),
             unit: "s".to_owned(),
-            better: Better::Lower,
+            better: Some(Better::Lower),
             confidence: 0.95,
             seed: 1,
             seats: SeatsUsed { cpus: "0-1".to_owned(), notes: Vec::new() },
@@ -195,7 +195,7 @@ pub(crate) mod tests {
     #[test]
     fn results_are_judged_and_read_back() {
         let results = made(12);
-        assert_eq!(results.comparisons[0].verdict, crate::Verdict::Worse);
+        assert_eq!(results.comparisons[0].verdict, crate::Verdict::Better);
         assert!(results.itself.as_ref().unwrap().floor_percent < 1.0);
         assert_eq!(Results::from_json(&results.to_json()).unwrap(), results);
     }

@@ -11,6 +11,7 @@
 //! | [`trial`] | runs a command once, on its seats, and reads the metric |
 //! | [`seats`] | chooses equal and quiet cores |
 //! | [`blocks`] | the order of runs: warm-ups, then randomised blocks |
+//! | [`session`] | runs all blocks, until there are enough or somebody stops it |
 //! | [`verdict`] | differences with intervals, and the smallest difference that could be shown |
 //! | [`fingerprint`] | what must be equal for two results to be comparable |
 //! | [`document`] | `seatmap-bench/1`, the result on file |
@@ -21,6 +22,7 @@ pub mod document;
 pub mod fingerprint;
 pub mod metric;
 pub mod seats;
+pub mod session;
 pub mod trial;
 pub mod verdict;
 
@@ -28,5 +30,6 @@ pub use blocks::{Blocks, Run};
 pub use document::Results;
 pub use fingerprint::Fingerprint;
 pub use metric::{Better, Metric, MetricError};
+pub use session::{End, Length, Session};
 pub use trial::{Contestant, Reading, Runner, TrialError};
 pub use verdict::{Comparison, Verdict};

@@ -1,32 +1,34 @@
 //! Differences with intervals, and the smallest difference that a computer can show.
 //!
-//! All figures are ratios. Within a block a command's reading is divided by the mean of the first command's two, both
-//! as logarithms, and the blocks' log ratios give a shift with its interval
-//! ([`seatmap_statistics::signed_rank`]).
+//! The first command is the one in question, and all figures are its ratios to the others. Within a block the mean of
+//! its two readings is divided by another's, both as logarithms, and the blocks' log ratios give a shift with its
+//! interval ([`seatmap_statistics::signed_rank`]).
 
 use crate::metric::Better;
 use seatmap_statistics::signed_rank::{self, Shift};
 use serde::{Deserialize, Serialize};
 
-/// The judgement of the runs about a command beside the first.
+/// The judgement of the runs about the first command beside another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
-    /// Better than the first: the whole interval says so.
+    /// Better than the other: the whole interval says so.
     Better,
-    /// Worse than the first.
+    /// Worse than the other.
     Worse,
-    /// Neither is shown.
+    /// Its readings differ, and nobody said which are better.
+    Different,
+    /// No difference is shown.
     NotShown,
     /// Fewer blocks than any interval needs.
     TooFew,
 }
 
-/// A command against the first one. Ratios are the command's readings over the first one's.
+/// The first command against another. Ratios are the first one's readings over the other's.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Comparison {
-    /// Which command, from 1.
-    pub command: usize,
+    /// The other command, from 1; 0 for the first command of an earlier result.
+    pub with: usize,
     /// The ratio.
     pub ratio: f64,
     /// The lower end of its interval; absent where there are too few blocks.
@@ -40,18 +42,18 @@ pub struct Comparison {
 }
 
 impl Comparison {
-    fn of(command: usize, logs: &[f64], confidence: f64, better: Better) -> Option<Self> {
+    fn of(with: usize, logs: &[f64], confidence: f64, better: Option<Better>) -> Option<Self> {
         let Some(shift) = signed_rank::shift(logs, confidence) else {
             let ratio = signed_rank::centre(logs)?.exp();
-            return Some(Comparison { command, ratio, ratio_low: None, ratio_high: None, verdict: Verdict::TooFew });
+            return Some(Comparison { with, ratio, ratio_low: None, ratio_high: None, verdict: Verdict::TooFew });
         };
-        Some(Comparison::of_shift(command, &shift, better))
+        Some(Comparison::of_shift(with, &shift, better))
     }
 
     /// The comparison that a shift of log readings stands for.
-    pub(crate) fn of_shift(command: usize, shift: &Shift, better: Better) -> Self {
+    pub(crate) fn of_shift(with: usize, shift: &Shift, better: Option<Better>) -> Self {
         Comparison {
-            command,
+            with,
             ratio: shift.centre.exp(),
             ratio_low: Some(shift.low.exp()),
             ratio_high: Some(shift.high.exp()),
@@ -59,8 +61,8 @@ impl Comparison {
         }
     }
 
-    /// How much worse than the first command it is at least, in percent of the first's reading, at the confidence;
-    /// `None` where no interval is known. Below 0 where it may be better.
+    /// The least by which the first command is worse than the other, in percent of the other's reading, at the
+    /// confidence; `None` where no interval is known. Below 0 where it may be better.
     #[must_use]
     pub fn worse_by_at_least_percent(&self, better: Better) -> Option<f64> {
         match better {
@@ -70,15 +72,13 @@ impl Comparison {
     }
 }
 
-fn verdict(shift: &Shift, better: Better) -> Verdict {
-    let (below, above) = match better {
-        Better::Lower => (Verdict::Better, Verdict::Worse),
-        Better::Higher => (Verdict::Worse, Verdict::Better),
-    };
-    match (shift.low > 0.0, shift.high < 0.0) {
-        (true, _) => above,
-        (_, true) => below,
-        _ => Verdict::NotShown,
+fn verdict(shift: &Shift, better: Option<Better>) -> Verdict {
+    let is_higher = shift.low > 0.0;
+    match better {
+        _ if !is_higher && shift.high >= 0.0 => Verdict::NotShown,
+        None => Verdict::Different,
+        Some(better) if is_higher == (better == Better::Higher) => Verdict::Better,
+        Some(_) => Verdict::Worse,
     }
 }
 
@@ -88,15 +88,15 @@ pub fn percent(ratio: f64) -> f64 {
     100.0 * (ratio - 1.0)
 }
 
-/// The comparisons with the first command, from complete blocks ([`crate::blocks::complete`]).
+/// The first command against each of the others, from complete blocks ([`crate::blocks::complete`]).
 #[must_use]
-pub fn comparisons(blocks: &[Vec<f64>], confidence: f64, better: Better) -> Vec<Comparison> {
+pub fn comparisons(blocks: &[Vec<f64>], confidence: f64, better: Option<Better>) -> Vec<Comparison> {
     let commands = blocks.first().map_or(0, |block| block.len().saturating_sub(1));
-    let logs = |command: usize| -> Vec<f64> {
-        let log = |block: &Vec<f64>| block[command + 1].ln() - 0.5 * (block[0].ln() + block[1].ln());
+    let logs = |with: usize| -> Vec<f64> {
+        let log = |block: &Vec<f64>| 0.5 * (block[0].ln() + block[1].ln()) - block[with + 1].ln();
         blocks.iter().map(log).collect()
     };
-    (1..commands).filter_map(|command| Comparison::of(command, &logs(command), confidence, better)).collect()
+    (1..commands).filter_map(|with| Comparison::of(with, &logs(with), confidence, better)).collect()
 }
 
 /// The first command against itself.
@@ -140,21 +140,26 @@ mod tests {
 
     #[test]
     fn a_difference_shows_through_the_drift() {
-        let found = &comparisons(&blocks(1.05, 10), 0.95, Better::Lower)[0];
-        assert_eq!(found.verdict, Verdict::Worse);
-        assert!((percent(found.ratio) - 5.0).abs() < 0.3, "{found:?}");
-        assert!(found.worse_by_at_least_percent(Better::Lower).unwrap() > 4.0);
-        let higher = &comparisons(&blocks(1.05, 10), 0.95, Better::Higher)[0];
-        assert_eq!(higher.verdict, Verdict::Better);
-        assert!(higher.worse_by_at_least_percent(Better::Higher).unwrap() < -4.0);
+        // The second command reads 5 % more, so the first one reads 4.8 % less.
+        let found = &comparisons(&blocks(1.05, 10), 0.95, Some(Better::Lower))[0];
+        assert_eq!((found.with, found.verdict), (1, Verdict::Better));
+        assert!((percent(found.ratio) + 4.76).abs() < 0.3, "{found:?}");
+        assert!(found.worse_by_at_least_percent(Better::Lower).unwrap() < -4.0);
+        let higher = &comparisons(&blocks(1.05, 10), 0.95, Some(Better::Higher))[0];
+        assert_eq!(higher.verdict, Verdict::Worse);
+        assert!(higher.worse_by_at_least_percent(Better::Higher).unwrap() > 4.0);
+        assert_eq!(comparisons(&blocks(0.9, 10), 0.95, Some(Better::Lower))[0].verdict, Verdict::Worse);
+        assert_eq!(comparisons(&blocks(1.05, 10), 0.95, None)[0].verdict, Verdict::Different);
     }
 
     #[test]
     fn equal_commands_and_few_blocks_show_nothing() {
-        assert_eq!(comparisons(&blocks(1.0, 10), 0.95, Better::Lower)[0].verdict, Verdict::NotShown);
-        let few = &comparisons(&blocks(1.5, 5), 0.95, Better::Lower)[0];
-        assert_eq!((few.verdict, few.ratio_low), (Verdict::TooFew, None));
-        assert!(comparisons(&[], 0.95, Better::Lower).is_empty());
+        for better in [None, Some(Better::Lower)] {
+            assert_eq!(comparisons(&blocks(1.0, 10), 0.95, better)[0].verdict, Verdict::NotShown);
+            let few = &comparisons(&blocks(1.5, 5), 0.95, better)[0];
+            assert_eq!((few.verdict, few.ratio_low), (Verdict::TooFew, None));
+        }
+        assert!(comparisons(&[], 0.95, None).is_empty());
         assert_eq!(floor(&[], 1), None);
     }
 
@@ -171,7 +176,7 @@ mod tests {
         fn units_do_not_matter(scale in 1e-6f64..1e6, ratio in 0.5f64..2.0) {
             let plain = blocks(ratio, 8);
             let scaled: Vec<Vec<f64>> = plain.iter().map(|block| block.iter().map(|value| value * scale).collect()).collect();
-            let (a, b) = (&comparisons(&plain, 0.95, Better::Lower)[0], &comparisons(&scaled, 0.95, Better::Lower)[0]);
+            let (a, b) = (&comparisons(&plain, 0.95, None)[0], &comparisons(&scaled, 0.95, None)[0]);
             prop_assert!((a.ratio - b.ratio).abs() < 1e-9 && a.verdict == b.verdict);
         }
     }

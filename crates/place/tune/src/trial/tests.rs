@@ -1,17 +1,22 @@
 //! Runs of real programs, and the words for each way to fail.
 
 use super::*;
-use std::sync::Mutex;
+use std::sync::{Mutex, MutexGuard};
 
 /// Whatever a run leaves behind becomes a child of this process, so runs take turns.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+
+/// The turn of a test that runs programs.
+pub(crate) fn one_at_a_time() -> MutexGuard<'static, ()> {
+    ONE_AT_A_TIME.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+}
 
 fn shell(script: &str) -> Contestant {
     Contestant { command: ["sh", "-c", script].map(OsString::from).to_vec(), ..Contestant::default() }
 }
 
 fn run(metric: &str, contestant: &Contestant) -> Result<Option<Reading>, TrialError> {
-    let _turn = ONE_AT_A_TIME.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    let _turn = one_at_a_time();
     Runner::new(Metric::parse(metric).unwrap()).run(contestant, &|| false)
 }
 
@@ -82,7 +87,7 @@ fn a_program_that_goes_to_the_background_is_noticed_and_ended() {
 
 #[test]
 fn a_run_that_is_stopped_leaves_nothing() {
-    let _turn = ONE_AT_A_TIME.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    let _turn = one_at_a_time();
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("pid");
     let script = format!("sleep 1000 & echo $! > {}; wait", file.display());

@@ -1,0 +1,165 @@
+//! A session of runs: warm-ups, then blocks until there are enough.
+
+use crate::blocks::{Blocks, Run};
+use crate::document::Results;
+use crate::trial::{Contestant, Runner, TrialError};
+use std::time::{Duration, Instant};
+
+/// How long a session goes on.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Length {
+    /// Runs of each command that nobody reads, before the first block.
+    pub warm_ups: usize,
+    /// The fewest blocks.
+    pub least_blocks: usize,
+    /// The most blocks.
+    pub most_blocks: usize,
+    /// Between the two, another block is begun while it is likely to end within this time.
+    pub time: Duration,
+}
+
+impl Length {
+    /// The number of runs until the end as far as it is known, for a session of this many commands.
+    #[must_use]
+    pub fn runs(&self, commands: usize) -> usize {
+        self.warm_ups * commands + self.least_blocks * (commands + 1)
+    }
+}
+
+/// How a session ended.
+#[derive(Debug)]
+pub enum End {
+    /// All blocks were run.
+    Complete,
+    /// Somebody stopped it.
+    Stopped,
+    /// A run failed.
+    Failed(TrialError),
+}
+
+/// A session under way.
+pub struct Session<'a> {
+    /// Runs the commands.
+    pub runner: &'a Runner,
+    /// The commands; the first one runs twice in each block.
+    pub contestants: &'a [Contestant],
+    /// Says that it is time to stop, also within a run.
+    pub stop: &'a dyn Fn() -> bool,
+    /// Hears of every run that has ended, warm-ups too, and how many there were.
+    pub told: &'a mut dyn FnMut(&Results, usize),
+}
+
+impl Session<'_> {
+    /// Runs to the end, adds each run to the results, and judges them. Whatever happens, the runs done so far are
+    /// there.
+    ///
+    /// # Panics
+    /// The results are of another number of commands.
+    pub fn run(mut self, length: &Length, results: &mut Results) -> End {
+        assert_eq!(self.contestants.len(), results.commands.len(), "results are of the commands that run");
+        let end = self.blocks(length, results).unwrap_or_else(|end| end);
+        results.complete = matches!(end, End::Complete);
+        results.judge();
+        end
+    }
+
+    fn blocks(&mut self, length: &Length, results: &mut Results) -> Result<End, End> {
+        let mut done = 0;
+        for contestant in std::iter::repeat_n(self.contestants, length.warm_ups).flatten() {
+            self.once(contestant)?;
+            done += 1;
+            (self.told)(results, done);
+        }
+        let (began, mut order) = (Instant::now(), Blocks::new(self.contestants.len(), results.seed));
+        for block in 0..length.most_blocks {
+            if block >= length.least_blocks && began.elapsed() + per_block(began, block) > length.time {
+                break;
+            }
+            for (command, again) in order.next_block() {
+                let reading = self.once(&self.contestants[command])?;
+                results.add(Run { block, command, again, value: reading.value, seconds: reading.seconds });
+                done += 1;
+                (self.told)(results, done);
+            }
+        }
+        Ok(End::Complete)
+    }
+
+    fn once(&self, contestant: &Contestant) -> Result<crate::Reading, End> {
+        match self.runner.run(contestant, self.stop) {
+            Ok(Some(reading)) => Ok(reading),
+            Ok(None) => Err(End::Stopped),
+            Err(error) => Err(End::Failed(error)),
+        }
+    }
+}
+
+/// The mean time of the blocks so far.
+fn per_block(began: Instant, blocks: usize) -> Duration {
+    began.elapsed() / u32::try_from(blocks.max(1)).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Metric;
+    use crate::document::tests::made;
+    use std::cell::Cell;
+
+    fn contestants(scripts: &[&str]) -> Vec<Contestant> {
+        let of = |script: &&str| Contestant {
+            command: ["sh", "-c", script].map(Into::into).to_vec(),
+            ..Contestant::default()
+        };
+        scripts.iter().map(of).collect()
+    }
+
+    fn session(scripts: &[&str], length: Length, stop_after: usize) -> (End, Results, usize) {
+        let _turn = crate::trial::one_at_a_time();
+        let runner = Runner::new(Metric::parse("regex:([0-9.]+)").unwrap());
+        let (mut results, done) = (made(0), Cell::new(0));
+        results.commands.truncate(scripts.len());
+        let session = Session {
+            runner: &runner,
+            contestants: &contestants(scripts),
+            stop: &|| done.get() >= stop_after,
+            told: &mut |_, count| done.set(count),
+        };
+        let end = session.run(&length, &mut results);
+        (end, results, done.get())
+    }
+
+    const LENGTH: Length = Length { warm_ups: 1, least_blocks: 6, most_blocks: 6, time: Duration::ZERO };
+
+    #[test]
+    fn a_session_runs_all_its_blocks_and_judges() {
+        let (end, results, done) = session(&["echo 2", "echo 1"], LENGTH, usize::MAX);
+        assert!(matches!(end, End::Complete) && results.complete);
+        assert_eq!((results.runs.len(), done, LENGTH.runs(2)), (18, 20, 20));
+        assert_eq!(
+            (results.comparisons[0].verdict, results.comparisons[0].ratio.round()),
+            (crate::Verdict::Worse, 2.0)
+        );
+    }
+
+    #[test]
+    fn a_failure_and_a_stop_keep_the_runs_before_them() {
+        let folder = tempfile::tempdir().unwrap();
+        let script =
+            format!("echo x >> {0}/n; test $(wc -l < {0}/n) -lt 9; s=$?; echo 1; exit $s", folder.path().display());
+        let (end, results, _) = session(&[&script], LENGTH, usize::MAX);
+        assert!(matches!(end, End::Failed(TrialError::Failed { .. })) && !results.complete);
+        assert_eq!(results.runs.len(), 7);
+        let (end, results, done) = session(&["echo 1; sleep 0.06"], LENGTH, 5);
+        assert!(matches!(end, End::Stopped) && !results.complete);
+        assert_eq!((results.runs.len(), done), (4, 5));
+    }
+
+    #[test]
+    fn time_ends_a_session_between_its_bounds() {
+        let bounds = |least_blocks, time| Length { warm_ups: 0, least_blocks, most_blocks: 4, time };
+        let blocks = |length| session(&["echo 1"], length, usize::MAX).1.blocks().len();
+        assert_eq!(blocks(bounds(2, Duration::ZERO)), 2);
+        assert_eq!(blocks(bounds(2, Duration::from_secs(1000))), 4);
+    }
+}
