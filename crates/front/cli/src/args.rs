@@ -1,5 +1,6 @@
 //! What was typed.
 
+mod bench;
 mod cell;
 mod cell_control;
 mod channels;
@@ -18,6 +19,7 @@ mod time;
 mod top;
 mod workers;
 
+pub use bench::*;
 pub use cell::*;
 pub use cell_control::*;
 pub use channels::*;
@@ -43,7 +45,7 @@ use std::path::PathBuf;
 const GROUPS: [(&str, &[&str]); 7] = [
     ("Measure", &["measure", "show", "stats", "noise", "doctor"]),
     ("Place", &["place", "pattern", "export"]),
-    ("Run", &["run", "check", "top"]),
+    ("Run", &["run", "check", "top", "bench"]),
     ("Cell", &["cell"]),
     ("Machines", &["machines", "import", "model"]),
     ("Experiments of the papers", &["rank", "channels", "workers", "study"]),
@@ -51,7 +53,7 @@ const GROUPS: [(&str, &[&str]); 7] = [
 ];
 
 /// Options that a newcomer does not need: `-h` leaves them out, so that it fits a screen; `--help` has them all.
-const RARELY_NEEDED: [(&str, &[&str]); 6] = [
+const RARELY_NEEDED: [(&str, &[&str]); 7] = [
     ("measure", &["passes", "thorough", "parallel", "utilisation", "seed"]),
     (
         "place",
@@ -93,6 +95,7 @@ const RARELY_NEEDED: [(&str, &[&str]); 6] = [
             "verify_memory",
         ],
     ),
+    ("bench", &["lower_is_better", "name", "warmup", "confidence", "seed", "cpus"]),
     ("check", &["any_machine", "children", "slurm_step"]),
     ("rank", &["long", "unidirectional", "symmetry", "shard", "seed", "counters", "csv", "svg", "sample"]),
     ("stats", &["private", "warm_up", "between", "stride", "elements", "syscall", "trace", "class"]),
@@ -162,6 +165,8 @@ pub enum Command {
     Check(Check),
     /// Watch the threads of living programs on their seats.
     Top(Top),
+    /// Compare commands by running them, and claim only what the runs show.
+    Bench(Bench),
     /// Fit machines that the simulator runs.
     Model(Model),
     /// Time every mapping of tasks to workers (Keller & Varbanescu).

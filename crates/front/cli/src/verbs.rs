@@ -1,5 +1,6 @@
 //! One file a verb.
 
+pub mod bench;
 pub mod cell;
 pub mod channels;
 pub mod check;

@@ -36,6 +36,21 @@ pub struct SeatsUsed {
     pub notes: Vec<String>,
 }
 
+/// The first command against the first one of an earlier result.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Baseline {
+    /// The earlier command's name.
+    pub name: String,
+    /// When its first block began.
+    pub begun: String,
+    /// The facts in which the computer and its settings differ from the earlier ones, each with both values. Where
+    /// there is one, the two results are not comparable.
+    pub differences: Vec<String>,
+    /// The comparison; absent where the results are not comparable, or where one has too few runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub comparison: Option<Comparison>,
+}
+
 /// The result of `seatmap bench`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Results {
@@ -71,6 +86,9 @@ pub struct Results {
     /// The first command against each of the others.
     #[serde(default)]
     pub comparisons: Vec<Comparison>,
+    /// The first command against that of an earlier result, where one was named.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub baseline: Option<Baseline>,
     /// Every run, in the order of time.
     pub runs: Vec<Run>,
 }
@@ -103,10 +121,16 @@ impl Results {
         self.runs.iter().filter(|run| run.command == command).map(|run| run.value).collect()
     }
 
-    /// The first command against the first one of an earlier result: a ratio with its interval. The two did not run
-    /// in the same blocks, so that the drift between the two days is in it.
-    #[must_use]
-    pub fn since(&self, then: &Results) -> Option<Comparison> {
+    /// Compares the first command with the first one of an earlier result. The two did not run in the same blocks, so
+    /// that the drift between the two days is in it.
+    pub fn compare_with(&mut self, then: &Results) {
+        let differences = self.fingerprint.differences(&then.fingerprint);
+        let comparison = if differences.is_empty() { self.since(then) } else { None };
+        let (name, begun) = (then.commands[0].name.clone(), then.begun.clone());
+        self.baseline = Some(Baseline { name, begun, differences, comparison });
+    }
+
+    fn since(&self, then: &Results) -> Option<Comparison> {
         let logs = |results: &Results| -> Vec<f64> { results.values(0).iter().map(|value| value.ln()).collect() };
         let shift = signed_rank::between(&logs(then), &logs(self), self.confidence)?;
         Some(Comparison::of_shift(0, &shift, self.better))
@@ -181,6 +205,7 @@ pub(crate) mod tests {
             commands: vec![named("old"), named("new")],
             itself: None,
             comparisons: Vec::new(),
+            baseline: None,
             runs: Vec::new(),
         };
         for block in 0..count {
@@ -192,6 +217,36 @@ pub(crate) mod tests {
         results
     }
 
+    fn schema() -> serde_json::Value {
+        let text = include_str!("../../../../docs/formats/seatmap-bench-1.schema.json");
+        serde_json::from_str(text).unwrap()
+    }
+
+    #[test]
+    fn the_schema_allows_these_results_and_describes_every_key() {
+        let mut full = made(12);
+        full.fingerprint = Fingerprint {
+            cpu_model: Some("x".to_owned()),
+            microcode: Some("1".to_owned()),
+            hypervisor: Some("none".to_owned()),
+            kernel: Some("6.1".to_owned()),
+            governor: Some("performance".to_owned()),
+            turbo: Some(true),
+            smt: Some("on".to_owned()),
+            thp: Some("never".to_owned()),
+            mitigations: Some("00000000".to_owned()),
+            machine: "box".to_owned(),
+            seats: "2 CPUs on 2 cores".to_owned(),
+            quiet: "nobody".to_owned(),
+        };
+        full.compare_with(&full.clone());
+        let nothing: Vec<String> = Vec::new();
+        let document = serde_json::to_value(&full).unwrap();
+        assert_eq!(seatmap_schema::undescribed(&schema()), nothing);
+        assert_eq!(seatmap_schema::refused(&schema(), &document), nothing);
+        assert_eq!(seatmap_schema::never_written(&schema(), &[document]), nothing);
+    }
+
     #[test]
     fn results_are_judged_and_read_back() {
         let results = made(12);
@@ -201,13 +256,22 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn the_same_on_another_day_shows_no_difference() {
-        let since = made(12).since(&made(12)).unwrap();
-        assert_eq!(since.verdict, crate::Verdict::NotShown);
+    fn an_earlier_result_is_compared_where_the_computer_is_the_same() {
+        let baseline = |now: Results, then: &Results| {
+            let mut now = now;
+            now.compare_with(then);
+            now.baseline.unwrap()
+        };
+        let verdict = |now| baseline(now, &made(12)).comparison.map(|found| found.verdict);
+        assert_eq!(verdict(made(12)), Some(crate::Verdict::NotShown));
         let mut slower = made(12);
         slower.runs.iter_mut().for_each(|run| run.value *= 1.2);
-        assert_eq!(slower.since(&made(12)).unwrap().verdict, crate::Verdict::Worse);
-        assert_eq!(made(1).since(&made(12)), None);
+        assert_eq!(verdict(slower), Some(crate::Verdict::Worse));
+        assert_eq!(verdict(made(1)), None);
+        let mut other = made(12);
+        other.fingerprint.kernel = Some("6.1".to_owned());
+        let found = baseline(made(12), &other);
+        assert_eq!((found.differences, found.comparison), (vec!["kernel: unknown, then 6.1".to_owned()], None));
     }
 
     #[test]

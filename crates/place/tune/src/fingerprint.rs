@@ -39,7 +39,7 @@ pub struct Fingerprint {
     pub mitigations: Option<String>,
     /// The number of CPUs that the commands had, with the number of their cores.
     pub seats: String,
-    /// How the seats were kept quiet: `cell`, `preferred`, or `nothing`.
+    /// The way the seats were kept quiet: `a cell`, `preference`, or `nobody`.
     pub quiet: String,
 }
 
@@ -76,7 +76,9 @@ impl Fingerprint {
         now.into_iter().zip(then).filter_map(|pair| differ(&pair)).collect()
     }
 
-    fn words(&self) -> Vec<(&'static str, String)> {
+    /// Each fact with its value, `unknown` where the computer does not say.
+    #[must_use]
+    pub fn words(&self) -> Vec<(&'static str, String)> {
         let word = |text: &Option<String>| text.clone().unwrap_or_else(|| "unknown".to_owned());
         let turbo = self.turbo.map_or_else(|| "unknown".to_owned(), |on| if on { "on" } else { "off" }.to_owned());
         vec![

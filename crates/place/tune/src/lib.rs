@@ -9,6 +9,7 @@
 //! |---|---|
 //! | [`metric`] | what is read from a run: its time, a figure that it prints, an event of the kernel |
 //! | [`trial`] | runs a command once, on its seats, and reads the metric |
+//! | [`activity`] | the work of others on each CPU |
 //! | [`seats`] | chooses equal and quiet cores |
 //! | [`blocks`] | the order of runs: warm-ups, then randomised blocks |
 //! | [`session`] | runs all blocks, until there are enough or somebody stops it |
@@ -17,6 +18,7 @@
 //! | [`document`] | `seatmap-bench/1`, the result on file |
 #![deny(missing_docs)]
 
+pub mod activity;
 pub mod blocks;
 pub mod document;
 pub mod fingerprint;
@@ -26,8 +28,9 @@ pub mod session;
 pub mod trial;
 pub mod verdict;
 
+pub use activity::Activity;
 pub use blocks::{Blocks, Run};
-pub use document::Results;
+pub use document::{Baseline, Results};
 pub use fingerprint::Fingerprint;
 pub use metric::{Better, Metric, MetricError};
 pub use session::{End, Length, Session};

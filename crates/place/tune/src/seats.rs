@@ -3,30 +3,10 @@
 //! Cores of one kind are compared with each other only; hardware threads share a core's units, so a core goes whole to
 //! a command or not at all; and a core on which something else runs is left out where others are left.
 
+use crate::activity::{Activity, QUIET_PERCENT};
 use seatmap_machine::{CoreKind, Pu, Topology};
 use seatmap_os::{CpuList, CpuSet};
 use std::collections::BTreeMap;
-
-/// A CPU on which others run for more than this share of the time is not quiet, in percent.
-pub const QUIET_PERCENT: f64 = 5.0;
-
-/// More interrupts of devices than this a second make a CPU not quiet.
-pub const QUIET_INTERRUPTS: f64 = 200.0;
-
-/// The work of others on a CPU.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Activity {
-    /// The share of the time in which something ran, in percent.
-    pub busy_percent: f64,
-    /// Interrupts of devices that came in a second.
-    pub interrupts_per_s: f64,
-}
-
-impl Activity {
-    fn is_quiet(self) -> bool {
-        self.busy_percent <= QUIET_PERCENT && self.interrupts_per_s <= QUIET_INTERRUPTS
-    }
-}
 
 /// The chosen CPUs.
 #[derive(Clone, Debug, PartialEq)]

@@ -10,6 +10,7 @@ use seatmap_os::counter::Counter;
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
+use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
 
@@ -28,6 +29,8 @@ pub struct Contestant {
     pub command: Vec<OsString>,
     /// Another program that runs it, with that one's arguments: `seatmap run --plan FILE --`. Empty for none.
     pub launcher: Vec<OsString>,
+    /// The file that takes the members of its control group, where it has one of its own.
+    pub group: Option<PathBuf>,
     /// The CPUs that it may use; all of the caller's where nothing is said.
     pub cpus: Option<CpuSet>,
 }

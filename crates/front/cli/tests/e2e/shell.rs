@@ -4,6 +4,9 @@ use crate::common::{Place, files};
 use std::path::Path;
 use std::process::Command;
 
+/// timeout(1) ends with this where it does not find the program.
+const NOT_FOUND: i32 = 127;
+
 /// A script in a shell that finds the binary under test by its name; `None`, and a word about it, without the shell.
 fn in_shell(place: &Place, shell: &[&str], script: &str) -> Option<String> {
     let binary = Path::new(env!("CARGO_BIN_EXE_seatmap")).parent().unwrap();
@@ -12,8 +15,9 @@ fn in_shell(place: &Place, shell: &[&str], script: &str) -> Option<String> {
     let mut command = Command::new(shell[0]);
     command.args(&shell[1..]).arg("-c").arg(script).env("PATH", path).current_dir(place.folder());
     command.envs(own.get_envs().filter_map(|(name, value)| Some((name, value?)))).env("SEATMAP_RUN", place.path("run"));
-    let Ok(output) = command.output() else {
-        eprintln!("skipped: no {} here", shell[0]);
+    let output = command.output().ok().filter(|output| output.status.code() != Some(NOT_FOUND));
+    let Some(output) = output else {
+        eprintln!("skipped: no {} here", shell.join(" "));
         return None;
     };
     assert!(output.status.success(), "{output:?}");

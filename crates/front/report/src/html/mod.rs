@@ -4,6 +4,7 @@
 //! explained, and a policy that forbids the browser to load anything); placements, noise, seatings and others fill it
 //! with their own bodies.
 
+mod bench;
 mod channels;
 mod charts;
 mod data;
@@ -20,6 +21,7 @@ mod stats;
 mod tables;
 mod workers;
 
+pub use bench::bench;
 pub use channels::channels;
 pub use doctor::doctor;
 pub use noise::noise;

@@ -8,6 +8,7 @@ pub(crate) mod channels;
 mod charts;
 pub(crate) mod curves;
 pub(crate) mod frame;
+pub(crate) mod intervals;
 mod legend;
 pub(crate) mod noise;
 pub(crate) mod ranking;

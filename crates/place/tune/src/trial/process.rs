@@ -5,10 +5,12 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::Timespec;
 use rustix::process::{
     Pid, PidfdFlags, Signal, WaitOptions, WaitStatus, kill_process, kill_process_group, pidfd_open,
-    set_child_subreaper, wait, waitpid,
+    set_child_subreaper, waitpid,
 };
-use seatmap_os::{CpuSet, task};
-use std::io;
+use seatmap_os::{CpuSet, Root, task};
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::io::{self, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
@@ -33,25 +35,29 @@ pub(super) struct Started {
     pid: Pid,
     handle: OwnedFd,
     begun: Instant,
+    /// Children of this process that have nothing to do with the run.
+    others: BTreeSet<i32>,
 }
 
 impl Started {
     pub(super) fn new(contestant: &Contestant, raised: bool, printed: &Printed) -> io::Result<Self> {
         // A process that the command leaves behind becomes this one's child, and is found.
         set_child_subreaper(Some(rustix::process::getpid()))?;
+        let others = children();
         let mut words = contestant.launcher.iter().chain(&contestant.command);
         let program = words.next().ok_or_else(|| io::Error::other("there is no command"))?;
         let mut command = Command::new(program);
         command.args(words).stdin(Stdio::null()).stdout(printed.out.try_clone()?).stderr(printed.error.try_clone()?);
+        let group = contestant.group.as_ref().map(|members| File::options().write(true).open(members)).transpose()?;
         // SAFETY: between fork and exec the closure makes system calls only.
-        unsafe { command.pre_exec(move || prepare(raised)) };
+        unsafe { command.pre_exec(move || prepare(raised, group.as_ref())) };
         let (begun, pid) = on(contestant.cpus.as_ref(), || {
             let begun = Instant::now();
             // The standard library's handle would wait for this process alone; here all children are waited for.
             command.spawn().map(|child| (begun, Pid::from_child(&child)))
         })?;
         let handle = pidfd_open(pid, PidfdFlags::empty())?;
-        Ok(Started { pid, handle, begun })
+        Ok(Started { pid, handle, begun, others })
     }
 
     /// Waits for the end; `None` where it was asked to stop before.
@@ -64,9 +70,9 @@ impl Started {
         }
         let elapsed = self.begun.elapsed();
         let status = self.reap()?;
-        let left = left_behind();
+        let left = left_behind(&self.others).map(|pid| (pid, name(pid)));
         if left.is_some() {
-            end_children();
+            end_all(&self.others);
         }
         Some(Ended { elapsed, status, left })
     }
@@ -88,7 +94,7 @@ impl Started {
         while !self.is_over() && Instant::now() < until {}
         let _ = kill_process_group(self.pid, Signal::KILL);
         let _ = self.reap();
-        end_children();
+        end_all(&self.others);
     }
 }
 
@@ -103,9 +109,13 @@ fn on<T>(cpus: Option<&CpuSet>, work: impl FnOnce() -> io::Result<T>) -> io::Res
 }
 
 /// Runs in the new process before it becomes the command.
-fn prepare(raised: bool) -> io::Result<()> {
+fn prepare(raised: bool, mut group: Option<&File>) -> io::Result<()> {
     rustix::process::setsid()?;
     rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
+    if let Some(members) = &mut group {
+        // 0 stands for the process that writes it.
+        members.write_all(b"0")?;
+    }
     if raised {
         // Kernels without autogroups, and users without privileges, leave the share as it is.
         let _ = seatmap_os::sched::prefer_own_session();
@@ -113,32 +123,28 @@ fn prepare(raised: bool) -> io::Result<()> {
     Ok(())
 }
 
-/// A child of this process that lives though the command has ended. Children that have ended are reaped.
-fn left_behind() -> Option<(i32, String)> {
-    loop {
-        match wait(WaitOptions::NOHANG) {
-            Ok(Some(_)) => {}
-            Ok(None) => {
-                let pid = children().next()?;
-                let name = task::name(&seatmap_os::Root::new("/"), pid).unwrap_or_default();
-                return Some((pid, name));
-            }
-            Err(_) => return None,
-        }
-    }
+/// A child of this process that lives though the command has ended. Children that have ended are reaped, but `others`
+/// are left alone.
+fn left_behind(others: &BTreeSet<i32>) -> Option<i32> {
+    let lives = |pid: &i32| matches!(waitpid(Pid::from_raw(*pid), WaitOptions::NOHANG), Ok(None));
+    children().difference(others).copied().find(lives)
 }
 
-fn children() -> impl Iterator<Item = i32> {
+fn name(pid: i32) -> String {
+    task::name(&Root::new("/"), pid).unwrap_or_default()
+}
+
+fn children() -> BTreeSet<i32> {
     let own = std::process::id() as i32;
-    task::children(own, &task::threads(own)).into_iter()
+    task::children(own, &task::threads(own))
 }
 
-/// Ends all children, and what becomes a child when they have ended.
-fn end_children() {
+/// Ends all children but `others`, and what becomes a child when they have ended.
+fn end_all(others: &BTreeSet<i32>) {
     let until = Instant::now() + GRACE;
     for signal in [Signal::TERM, Signal::KILL] {
-        while left_behind().is_some() && (signal == Signal::KILL || Instant::now() < until) {
-            for pid in children().filter_map(Pid::from_raw) {
+        while left_behind(others).is_some() && (signal == Signal::KILL || Instant::now() < until) {
+            for pid in children().difference(others).copied().filter_map(Pid::from_raw) {
                 let _ = kill_process(pid, signal);
             }
             std::thread::sleep(PAUSE);

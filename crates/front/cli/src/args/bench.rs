@@ -1,0 +1,154 @@
+//! `seatmap bench`, as typed.
+
+use super::cpus;
+use super::time::time_or_seconds;
+use clap::Args;
+use seatmap_os::CpuList;
+use seatmap_tune::{Metric, MetricError};
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Blocks are compared by ranks, which need a handful; more than these are nobody's patience.
+const BLOCKS: std::ops::RangeInclusive<usize> = 1..=100_000;
+
+#[derive(Debug, Args)]
+pub struct Bench {
+    /// Run so many blocks: in each, every command runs once and COMMAND twice. By default 10, and more for 3 seconds.
+    #[arg(long, value_name = "N", value_parser = blocks)]
+    pub runs: Option<usize>,
+    /// Run as many blocks as fit in this time, but at least as many as an interval needs: 30s, 10m; a number alone is
+    /// seconds.
+    #[arg(long, value_name = "TIME", conflicts_with = "runs", value_parser = session)]
+    pub seconds: Option<Duration>,
+    /// Seats to choose, each on a core of its own while there are cores; all equal and quiet cores by default.
+    #[arg(long, value_name = "N", conflicts_with = "cpus")]
+    pub seats: Option<usize>,
+    /// Run on these CPUs instead of chosen ones.
+    #[arg(long, value_name = "LIST", value_parser = cpus)]
+    pub cpus: Option<CpuList>,
+    /// Keep others away: run in a cell where this user may make one, else ask the kernel to prefer the commands.
+    #[arg(long)]
+    pub quiet: bool,
+    /// The figure that is compared: time; regex:PATTERN, whose group is a number that the command prints;
+    /// command:LINE, a line for the shell that prints a number afterwards; perf:EVENT, a count of the kernel's or the
+    /// processor's, such as perf:instructions.
+    #[arg(long, value_name = "METRIC", default_value = "time", value_parser = metric)]
+    pub metric: Metric,
+    /// Take smaller readings for the better ones, as with time and events.
+    #[arg(long, conflicts_with = "higher_is_better")]
+    pub lower_is_better: bool,
+    /// Take larger readings for the better ones, as with requests a second.
+    #[arg(long)]
+    pub higher_is_better: bool,
+    /// Compare COMMAND with this one, a line of words and quotes, with a name before it if you like:
+    /// 'old=./server-1.0 --port 7000'; may be given several times.
+    #[arg(long, value_name = "[NAME=]LINE", value_parser = other)]
+    pub compare: Vec<Other>,
+    /// Compare COMMAND with that of an earlier result, if it is of the same computer and settings.
+    #[arg(long, value_name = "FILE")]
+    pub baseline: Option<PathBuf>,
+    /// End with exit code 1 if COMMAND is shown to be worse by more than this: 3%.
+    #[arg(long, value_name = "PERCENT", value_parser = percent)]
+    pub fail_above: Option<f64>,
+    /// The name of COMMAND in the result.
+    #[arg(long, value_name = "NAME")]
+    pub name: Option<String>,
+    /// Runs of each command before the first block, which nobody reads.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(0..=1000))]
+    pub warmup: u16,
+    /// The confidence of all intervals.
+    #[arg(long, value_name = "SHARE", default_value = "0.95", value_parser = confidence)]
+    pub confidence: f64,
+    /// The start of the random order of runs.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+    /// Write the result as JSON to a file, after every block; - is stdout, at the end.
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Write one self-contained page.
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+    /// Print the result as JSON on stdout, and nothing else.
+    #[arg(long)]
+    pub json: bool,
+    /// The program and its arguments.
+    #[arg(value_name = "COMMAND", trailing_var_arg = true, allow_hyphen_values = true, required = true)]
+    pub command: Vec<OsString>,
+}
+
+/// Another command.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Other {
+    /// Its name, where one was typed.
+    pub name: Option<String>,
+    /// The program and its arguments.
+    pub command: Vec<OsString>,
+}
+
+fn metric(text: &str) -> Result<Metric, MetricError> {
+    Metric::parse(text)
+}
+
+fn blocks(text: &str) -> Result<usize, String> {
+    let number = text.parse().ok().filter(|number| BLOCKS.contains(number));
+    number.ok_or_else(|| format!("'{text}' is not a number of blocks from {} to {}", BLOCKS.start(), BLOCKS.end()))
+}
+
+fn session(text: &str) -> Result<Duration, String> {
+    let bounds = Duration::from_millis(50)..=Duration::from_secs(7 * 86_400);
+    let time = time_or_seconds(text).filter(|time| bounds.contains(time));
+    time.ok_or_else(|| format!("'{text}' is not a time from 50ms to 7d; write 30s or 10m, or a number of seconds"))
+}
+
+/// A name ends at a `=` before the first blank, slash or quote.
+fn other(text: &str) -> Result<Other, String> {
+    let (name, line) = match text.split_once('=') {
+        Some((name, line)) if !name.is_empty() && !name.contains([' ', '/', '\'', '"']) => (Some(name), line),
+        _ => (None, text),
+    };
+    let words = shlex::split(line).ok_or_else(|| format!("'{line}' ends within quotes"))?;
+    match words.is_empty() {
+        true => Err("there is no command; write 'NAME=program and its arguments'".to_owned()),
+        false => Ok(Other { name: name.map(str::to_owned), command: words.into_iter().map(Into::into).collect() }),
+    }
+}
+
+fn percent(text: &str) -> Result<f64, String> {
+    let number = text.trim_end_matches('%').trim().parse().ok().filter(|number| (0.0..1e4).contains(number));
+    number.ok_or_else(|| format!("'{text}' is not a percentage such as 3%"))
+}
+
+fn confidence(text: &str) -> Result<f64, String> {
+    let number: Option<f64> = match text.strip_suffix('%') {
+        Some(percent) => percent.trim().parse().ok().map(|percent: f64| percent / 100.0),
+        None => text.parse().ok(),
+    };
+    let share = number.filter(|share| (0.5..=0.999).contains(share));
+    share.ok_or_else(|| format!("'{text}' is not a confidence from 0.5 to 0.999; 0.95 is usual"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn other_commands_may_have_names() {
+        let read = |text: &str| other(text).map(|other| (other.name, other.command.len()));
+        assert_eq!(read("old=./a -x 'two words'"), Ok((Some("old".to_owned()), 3)));
+        assert_eq!(read("./a --size=3"), Ok((None, 2)));
+        assert_eq!(read("a --size=3"), Ok((None, 2)));
+        assert!(read("a 'b").unwrap_err().contains("within quotes"));
+        assert!(read("old=").is_err() && read("").is_err());
+    }
+
+    #[test]
+    fn shares_and_percentages_have_bounds() {
+        assert_eq!((percent("3%"), percent("0.5"), percent("2 %")), (Ok(3.0), Ok(0.5), Ok(2.0)));
+        assert_eq!((confidence("95%"), confidence("0.99")), (Ok(0.95), Ok(0.99)));
+        for bad in ["", "%", "-1", "nan", "1e9", "x"] {
+            assert!(percent(bad).is_err() && confidence(bad).is_err(), "{bad}");
+        }
+        assert!(confidence("1").is_err() && blocks("0").is_err() && session("0").is_err());
+    }
+}

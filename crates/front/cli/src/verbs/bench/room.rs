@@ -1,0 +1,192 @@
+//! The CPUs that the commands run on, and who is kept away from them.
+
+use super::Named;
+use crate::args::Bench;
+use crate::error::CliError;
+use crate::verbs::check;
+use seatmap_cell::{Backend, CellRequest, Choice, Host, Keeper, Name};
+use seatmap_os::CpuSet;
+use seatmap_report::counted;
+use seatmap_tune::{Contestant, activity, seats};
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+/// How long others are watched before seats are chosen.
+const LOOK: Duration = Duration::from_millis(500);
+
+/// A cell outlives a program that was killed by this long.
+const LEASE_S: u64 = 60;
+
+/// The lease is renewed this often.
+const RENEWED: Duration = Duration::from_secs(20);
+
+/// Seats, kept quiet until this is dropped.
+pub struct Room {
+    cpus: CpuSet,
+    cores: usize,
+    notes: Vec<String>,
+    quiet: bool,
+    cell: Option<Lease>,
+}
+
+impl Room {
+    /// Chooses seats, and closes them where the user wants quiet and may have it.
+    pub fn take(typed: &Bench) -> Result<Self, CliError> {
+        let allowed = CpuSet::of_thread(0).map_err(CliError::work)?;
+        let topology = check::topology()?;
+        // To read the topology, this process took all CPUs.
+        allowed.give(0).map_err(CliError::work)?;
+        let mut notes = Vec::new();
+        if typed.quiet {
+            match Lease::take(typed) {
+                Ok(cell) => return Ok(Room::in_cell(cell)),
+                Err(error) => {
+                    notes.push(format!("there is no cell ({}); the kernel prefers the commands instead", error.text()))
+                }
+            }
+        }
+        let chosen = match &typed.cpus {
+            Some(list) => named(&list.0.iter().copied().collect(), &allowed, &topology)?,
+            None => {
+                let all = topology.pus.iter().map(|pu| pu.os).collect();
+                seats::choose(&topology, &allowed, &activity::look(&all, LOOK), typed.seats).map_err(CliError::input)?
+            }
+        };
+        notes.extend(chosen.notes);
+        Ok(Room { cpus: chosen.cpus, cores: chosen.cores, notes, quiet: typed.quiet, cell: None })
+    }
+
+    fn in_cell(cell: Lease) -> Self {
+        let pinned =
+            "the kernel moves no threads about in a cell, so each thread of a command has one CPU, and keeps it";
+        let notes = if cell.cpus.len() > 1 { vec![pinned.to_owned()] } else { Vec::new() };
+        Room { cpus: cell.cpus.clone(), cores: cell.cores, notes, quiet: true, cell: Some(cell) }
+    }
+
+    /// A command on these seats.
+    pub fn contestant(&self, named: &Named) -> Contestant {
+        let (name, command) = (named.name.clone(), named.words.clone());
+        let seated = Contestant { name, command, ..Contestant::default() };
+        match &self.cell {
+            // One CPU needs no seats, and the launcher takes its time.
+            Some(Lease { group: Some(members), cpus, .. }) if cpus.len() == 1 => {
+                Contestant { group: Some(members.clone()), ..seated }
+            }
+            Some(cell) => Contestant { launcher: cell.launcher(), ..seated },
+            None => Contestant { cpus: Some(self.cpus.clone()), ..seated },
+        }
+    }
+
+    /// The CPUs.
+    pub fn cpus(&self) -> &CpuSet {
+        &self.cpus
+    }
+
+    /// Sentences about them.
+    pub fn notes(&self) -> &[String] {
+        &self.notes
+    }
+
+    /// How many there are, in words.
+    pub fn size(&self) -> String {
+        format!("{} on {}", counted(self.cpus.len(), "CPU"), counted(self.cores, "core"))
+    }
+
+    /// The way they are kept quiet, as a fingerprint has it.
+    pub fn kept_by(&self) -> &'static str {
+        match (&self.cell, self.quiet) {
+            (Some(_), _) => "a cell",
+            (None, true) => "preference",
+            (None, false) => "nobody",
+        }
+    }
+
+    /// Whether the kernel is asked to prefer the commands to others.
+    pub fn is_preferred(&self) -> bool {
+        self.quiet && self.cell.is_none()
+    }
+}
+
+/// The CPUs that the user named, which are taken as they are.
+fn named(cpus: &CpuSet, allowed: &CpuSet, topology: &seatmap_machine::Topology) -> Result<seats::Chosen, CliError> {
+    let absent = cpus.without(allowed);
+    if !absent.is_empty() {
+        return Err(CliError::input(format!("this process may not use CPUs {absent}; it has {allowed}")));
+    }
+    let core = |cpu: u32| topology.pu(cpu).and_then(|pu| pu.core).map_or((Some(cpu), None), |core| (None, Some(core)));
+    let cores = cpus.iter().map(core).collect::<std::collections::BTreeSet<_>>().len();
+    Ok(seats::Chosen { cpus: cpus.clone(), whole: cpus.clone(), cores, notes: Vec::new() })
+}
+
+/// A cell that is renewed while this lives, and undone when it is dropped.
+struct Lease {
+    name: Name,
+    cpus: CpuSet,
+    cores: usize,
+    /// The file that takes its members.
+    group: Option<PathBuf>,
+    /// Dropped to end the thread that renews.
+    alive: Option<Sender<()>>,
+    renewing: Option<JoinHandle<()>>,
+}
+
+impl Lease {
+    fn take(typed: &Bench) -> Result<Self, CliError> {
+        let host = host()?;
+        let choice = Choice::of_host(&host).map_err(CliError::work)?;
+        let cpus = match &typed.cpus {
+            Some(list) => list.0.iter().copied().collect(),
+            // One core stays for the rest of the system.
+            None => {
+                choice.best(Some(typed.seats.unwrap_or_else(|| all_but_one(&choice))), None).map_err(CliError::work)?
+            }
+        };
+        let name: Name = format!("bench-{}", std::process::id()).parse().map_err(CliError::work)?;
+        let (require, lease_s) = (Backend::V1Exclusive, Some(LEASE_S));
+        let request = CellRequest { name, cpus, require, noise_limit: None, lease_s, memory_bytes: 0 };
+        let record = seatmap_cell::create(&host, &request, None).map_err(CliError::work)?;
+        let cpus = record.set();
+        let cores = choice.cores.iter().filter(|core| core.meets(&cpus)).count();
+        let members = |group: &String| host.root.path(&seatmap_os::group::members_file(&host.root, group));
+        let group = record.group.as_ref().map(members);
+        let (alive, ended) = mpsc::channel();
+        let name = record.name.clone();
+        let renewing = std::thread::spawn(move || {
+            while ended.recv_timeout(RENEWED) == Err(RecvTimeoutError::Timeout) {
+                // A cell that somebody else has undone cannot be renewed; 'cell run' will say so.
+                let _ = seatmap_cell::renew(&host, &name, LEASE_S);
+            }
+        });
+        Ok(Lease { name: record.name, cpus, cores, group, alive: Some(alive), renewing: Some(renewing) })
+    }
+
+    fn launcher(&self) -> Vec<OsString> {
+        ["/proc/self/exe", "cell", "run", "--quiet", &self.name.to_string(), "--"].map(OsString::from).to_vec()
+    }
+}
+
+impl Drop for Lease {
+    fn drop(&mut self) {
+        drop(self.alive.take());
+        if let Some(thread) = self.renewing.take() {
+            let _ = thread.join();
+        }
+        let undone = host().and_then(|host| seatmap_cell::destroy(&host, &self.name).map_err(CliError::work));
+        match undone {
+            Ok(left) => left.iter().for_each(|left| crate::output::tell(&left.to_string())),
+            Err(error) => crate::output::tell(&format!("the cell '{}' is still there: {}", self.name, error.text())),
+        }
+    }
+}
+
+fn host() -> Result<Host, CliError> {
+    Host::here(Keeper(["/proc/self/exe", "cell", "guardian"].map(Into::into).to_vec())).map_err(CliError::work)
+}
+
+fn all_but_one(choice: &Choice) -> usize {
+    let core = choice.cores.iter().map(CpuSet::len).max().unwrap_or(1);
+    choice.free.len().saturating_sub(core).max(1)
+}

@@ -1,0 +1,141 @@
+//! `seatmap bench`, on commands that print fixed figures: nothing here depends on how fast anything runs.
+
+use crate::common::{Place, files};
+use serde_json::Value;
+use std::time::{Duration, Instant};
+
+const RATE: [&str; 5] = ["bench", "--runs", "6", "--metric", "regex:rate ([0-9.]+)"];
+
+fn bench(place: &Place, options: &[&str]) -> std::process::Output {
+    place.run(&[&RATE[..], options].concat())
+}
+
+#[test]
+fn commands_are_compared_in_blocks() {
+    let place = Place::new();
+    let options =
+        ["--higher-is-better", "--compare", "old=echo rate 100", "--name", "new", "--json", "--html", "p.html"];
+    let document = place.json(&[&RATE[..], &options, &["--", "echo", "rate 110"]].concat());
+    assert_eq!(document["format"], "seatmap-bench/1");
+    assert_eq!((&document["complete"], document["runs"].as_array().unwrap().len()), (&Value::from(true), 18));
+    let found = &document["comparisons"][0];
+    assert_eq!((&found["verdict"], &found["ratio_low"]), (&"better".into(), &found["ratio_high"]));
+    assert!((found["ratio"].as_f64().unwrap() - 1.1).abs() < 1e-12, "{found}");
+    assert_eq!(document["itself"]["floor_percent"], 0.0);
+    let page = place.read("p.html");
+    assert!(page.contains("'new' is better") && page.contains("10.0 % higher"), "{page}");
+}
+
+#[test]
+fn a_direction_that_nobody_gave_is_not_judged() {
+    let place = Place::new();
+    let text = place.stdout(&[&RATE[..], &["--compare", "echo rate 100", "--", "echo", "rate", "110"]].concat());
+    assert!(text.contains("'echo rate 110' reads 10.0 % higher than 'echo rate 100'"), "{text}");
+    assert!(!text.contains("better") && !text.contains("worse"), "{text}");
+}
+
+#[test]
+fn a_limit_fails_only_what_is_shown_to_be_worse() {
+    let place = Place::new();
+    let code = |limit: &str, now: &str, extra: &[&str]| {
+        let options = [&["--lower-is-better", "--fail-above", limit], extra, &["--", "echo", "rate", now]].concat();
+        let output = bench(&place, &options);
+        (output.status.code(), String::from_utf8(output.stderr).unwrap())
+    };
+    let old = ["--compare", "old=echo rate 100"];
+    assert_eq!(code("3%", "102", &old).0, Some(0));
+    let (failed, said) = code("3%", "105", &old);
+    assert!(failed == Some(1) && said.contains("worse than 'old' by at least 5.0 %"), "{said}");
+    // Six blocks are too few for an interval at 99 %.
+    assert_eq!(code("3%", "105", &["--compare", "old=echo rate 100", "--confidence", "0.99"]).0, Some(0));
+}
+
+#[test]
+fn earlier_results_are_compared_where_the_computer_is_the_same() {
+    let place = Place::new();
+    let then = |rate: &str| {
+        bench(&place, &["--lower-is-better", "-o", "then.json", "--cpus", "0", "--", "echo", "rate", rate])
+    };
+    if then("100").status.code() != Some(0) {
+        return eprintln!("skipped: this process may not use CPU 0");
+    }
+    let now =
+        ["--lower-is-better", "--baseline", "then.json", "--cpus", "0", "--fail-above", "3", "--", "echo", "rate"];
+    assert_eq!(bench(&place, &[&now[..], &["102"]].concat()).status.code(), Some(0));
+    assert_eq!(bench(&place, &[&now[..], &["110"]].concat()).status.code(), Some(1));
+    place.file("then.json", place.read("then.json").replace("\"kernel\":\"", "\"kernel\":\"un"));
+    let output = bench(&place, &[&now[..], &["110"]].concat());
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(output.status.code(), Some(0));
+    assert!(text.contains("Not comparable with") && text.contains("kernel: "), "{text}");
+}
+
+#[test]
+fn mistakes_are_told_before_anything_runs() {
+    let place = Place::new();
+    place.file("broken.json", "{}");
+    let touch = ["--", "touch", "made"];
+    for (options, said) in [
+        (&["--metric", "speed"][..], "'regex:PATTERN'"),
+        (&["--metric", "regex:rate"], "no group"),
+        (&["--fail-above", "3%"], "--baseline FILE"),
+        (&["--fail-above", "3%", "--metric", "regex:(1)", "--compare", "true"], "--higher-is-better"),
+        (&["--compare", "no-such-program"], "no such program"),
+        (&["--compare", "echo 'half"], "within quotes"),
+        (&["--cpus", "1023"], "may not use"),
+        (&["--seats", "4000"], "4000 seats"),
+        (&["--baseline", "broken.json"], "broken.json"),
+        (&["--baseline", "absent.json"], "absent.json"),
+        (&["-o", "no/folder.json"], "folder"),
+    ] {
+        let refusal = place.refusal(&[&["bench"], options, &touch].concat());
+        assert!(refusal.contains(said), "{options:?}: {refusal}");
+    }
+    assert!(place.refusal(&["bench", "--", "no-such-program"]).contains("no such program"));
+    assert_eq!(files(&place), ["broken.json"]);
+}
+
+#[test]
+fn a_failing_command_keeps_the_runs_before_it() {
+    let place = Place::new();
+    let script = "echo x >> n; test $(wc -l < n) -lt 5 || { echo out of luck >&2; exit 3; }; echo rate 1";
+    let output = bench(&place, &["-o", "kept.json", "--", "sh", "-c", script]);
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.code() == Some(1) && said.contains("ended with exit code 3; it said: out of luck"), "{said}");
+    let kept: Value = serde_json::from_str(&place.read("kept.json")).unwrap();
+    assert_eq!((&kept["complete"], kept["runs"].as_array().unwrap().len()), (&Value::from(false), 3));
+}
+
+#[test]
+fn a_session_that_is_interrupted_keeps_whole_blocks_and_leaves_nothing_running() {
+    let place = Place::new();
+    let script = "echo rate 1; echo x >> n; test $(wc -l < n) -lt 8 || { echo $$ > pid; exec sleep 1000; }";
+    let mut child = place
+        .command(&[&["bench", "--runs", "50"], &RATE[3..], &["-o", "kept.json", "--", "sh", "-c", script]].concat())
+        .stdout(std::process::Stdio::null())
+        .stderr(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
+    let began = Instant::now();
+    while place.path("pid").metadata().map_or(0, |file| file.len()) == 0 {
+        assert!(began.elapsed() < Duration::from_secs(60), "the eighth run did not begin");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    let sent = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(sent.success());
+    assert_eq!(child.wait().unwrap().code(), Some(1));
+    let pid: i32 = place.read("pid").trim().parse().unwrap();
+    assert!(!seatmap_os::task::lives(pid), "the run goes on");
+    let kept: Value = serde_json::from_str(&place.read("kept.json")).unwrap();
+    assert_eq!((&kept["complete"], kept["runs"].as_array().unwrap().len()), (&Value::from(false), 6));
+}
+
+#[test]
+fn quiet_seats_are_given_back() {
+    let place = Place::new();
+    let document = place.json(&["bench", "--runs", "2", "--quiet", "--seats", "1", "--json", "--", "true"]);
+    let quiet = document["fingerprint"]["quiet"].as_str().unwrap();
+    assert!(["a cell", "preference"].contains(&quiet), "{document}");
+    let cells = place.stdout(&["cell", "list"]);
+    assert!(!cells.contains("bench-"), "{cells}");
+}

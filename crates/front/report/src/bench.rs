@@ -1,0 +1,184 @@
+//! Commands compared: what their runs show, in words.
+
+use crate::about::counted;
+use crate::ranking::duration;
+use seatmap_statistics::{quantile, signed_rank};
+use seatmap_tune::document::Baseline;
+use seatmap_tune::metric::Better;
+use seatmap_tune::verdict::percent;
+use seatmap_tune::{Comparison, Results, Verdict};
+
+/// Names are cut at this length in a table.
+const LONGEST_NAME: usize = 40;
+
+/// The whole result for a terminal.
+#[must_use]
+pub fn text(results: &Results) -> String {
+    let mut text = format!("{}\n\n{}\n", about(results), table(results));
+    let said = comparisons(results)
+        .into_iter()
+        .chain(floor(results))
+        .chain(results.baseline.iter().map(|then| of_baseline(results, then)));
+    let notes = results.seats.notes.iter().map(|note| format!("Note: {note}."));
+    said.chain(notes).for_each(|line| text += &format!("{line}\n"));
+    text
+}
+
+/// How much was run, and where.
+pub(crate) fn about(results: &Results) -> String {
+    let metric = if results.metric == "time" { String::new() } else { format!(" of {}", results.metric) };
+    let cut = if results.complete { "" } else { ", incomplete" };
+    let blocks = counted(results.blocks().len(), "block");
+    let kept = match results.fingerprint.quiet.as_str() {
+        "nobody" => String::new(),
+        way => format!(", kept quiet by {way}"),
+    };
+    format!("{blocks}{metric} on {} ({}{kept}){cut}", cpus(&results.seats.cpus), results.fingerprint.seats)
+}
+
+/// `CPU 3`, `CPUs 0-3`.
+fn cpus(list: &str) -> String {
+    format!("{} {list}", if list.contains(['-', ',']) { "CPUs" } else { "CPU" })
+}
+
+fn table(results: &Results) -> String {
+    let names: Vec<String> = results.commands.iter().map(|command| short(&command.name)).collect();
+    let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0).max(7);
+    let mut text = format!("  {:<width$}  {:>11}  {:>24}\n", "command", "median", "middle half of all runs");
+    for (at, name) in names.iter().enumerate() {
+        let [median, half] = [median(results, at), middle_half(results, at)];
+        text += &format!("  {name:<width$}  {median:>11}  {half:>24}\n");
+    }
+    text
+}
+
+/// The median of a command's readings.
+pub(crate) fn median(results: &Results, command: usize) -> String {
+    results.commands[command].median.map_or_else(|| "none".to_owned(), |value| reading(results, value))
+}
+
+/// The quartiles of a command's readings.
+pub(crate) fn middle_half(results: &Results, command: usize) -> String {
+    let values = results.values(command);
+    match (quantile(&values, 0.25), quantile(&values, 0.75)) {
+        (Some(low), Some(high)) => format!("{} to {}", reading(results, low), reading(results, high)),
+        _ => String::new(),
+    }
+}
+
+/// A reading with its unit.
+pub(crate) fn reading(results: &Results, value: f64) -> String {
+    if results.unit == "s" {
+        return duration(1e9 * value);
+    }
+    match value {
+        1e4.. => format!("{value:.0}"),
+        1e-3.. => format!("{value:.*}", (3.0 - value.log10().floor()).max(0.0) as usize),
+        _ => format!("{value:.3e}"),
+    }
+}
+
+/// A name that leaves room for figures.
+pub(crate) fn short(name: &str) -> String {
+    match name.char_indices().nth(LONGEST_NAME) {
+        None => name.to_owned(),
+        Some(_) => name.chars().take(LONGEST_NAME - 3).chain("...".chars()).collect(),
+    }
+}
+
+/// A sentence for each comparison.
+pub(crate) fn comparisons(results: &Results) -> Vec<String> {
+    let told = |found: &Comparison| {
+        let with = format!("'{}'", short(&results.commands[found.with].name));
+        format!("{}.", compared(results, found, &with))
+    };
+    results.comparisons.iter().map(told).collect()
+}
+
+/// A comparison in words, without its full stop.
+fn compared(results: &Results, found: &Comparison, with: &str) -> String {
+    let own = short(&results.commands[0].name);
+    let by = amount(results, found.ratio);
+    let Some((low, high)) = found.ratio_low.zip(found.ratio_high) else {
+        let fewest = signed_rank::fewest(results.confidence);
+        return format!("'{own}' {by} than {with}; an interval needs at least {}", counted(fewest, "whole block"));
+    };
+    let interval = interval(low, high, results.confidence);
+    match found.verdict {
+        Verdict::NotShown | Verdict::TooFew => format!("No difference between '{own}' and {with} is shown {interval}"),
+        Verdict::Different => format!("'{own}' {by} than {with} {interval}"),
+        Verdict::Better => format!("'{own}' is better: it {by} than {with} {interval}"),
+        Verdict::Worse => format!("'{own}' is worse: it {by} than {with} {interval}"),
+    }
+}
+
+/// `takes 3.1 % less time`, `reads 3.1 % higher`.
+fn amount(results: &Results, ratio: f64) -> String {
+    let (size, is_more) = (digits(percent(ratio).abs()), ratio > 1.0);
+    match results.metric == "time" {
+        true => format!("takes {size} % {} time", if is_more { "more" } else { "less" }),
+        false => format!("reads {size} % {}", if is_more { "higher" } else { "lower" }),
+    }
+}
+
+/// `[-1.2 to +0.4 % at 95 %]`.
+fn interval(low: f64, high: f64, confidence: f64) -> String {
+    let signed = |ratio: f64| format!("{}{}", if ratio < 1.0 { "-" } else { "+" }, digits(percent(ratio).abs()));
+    format!("[{} to {} % at {} %]", signed(low), signed(high), (1000.0 * confidence).round() / 10.0)
+}
+
+/// Two digits that matter of a percentage.
+fn digits(percent: f64) -> String {
+    match percent {
+        1.0.. => format!("{percent:.1}"),
+        _ => format!("{percent:.2}"),
+    }
+}
+
+/// The least difference that can be shown, from the first command's difference from itself.
+pub(crate) fn floor(results: &Results) -> Vec<String> {
+    let Some(itself) = &results.itself else {
+        return vec!["One block does not say which differences this computer can show.".to_owned()];
+    };
+    let blocks = counted(results.blocks().len(), "block");
+    let mut said = vec![format!(
+        "This computer can show differences above {} % with {blocks}: '{}' differs from itself by {} %.",
+        digits(itself.floor_percent),
+        short(&results.commands[0].name),
+        digits(itself.difference_percent.abs()),
+    )];
+    if itself.differs_from_itself {
+        said.push("Warning: it differs from itself at 99 %, so a run changes what the next one finds.".to_owned());
+    }
+    said
+}
+
+/// The comparison with an earlier result.
+pub(crate) fn of_baseline(results: &Results, then: &Baseline) -> String {
+    let with = format!("'{}' of {}", short(&then.name), then.begun);
+    match &then.comparison {
+        _ if !then.differences.is_empty() => {
+            format!("Not comparable with {with}, because these differ: {}.", then.differences.join("; "))
+        }
+        None => format!("Too few runs, now or then, to compare with {with}."),
+        Some(found) => format!("{}.", compared(results, found, &with)),
+    }
+}
+
+/// The one sentence on top of a page.
+pub(crate) fn sentence(results: &Results) -> String {
+    let mut said = comparisons(results)
+        .into_iter()
+        .chain(results.baseline.iter().map(|then| of_baseline(results, then)))
+        .chain(floor(results));
+    said.next().unwrap_or_default()
+}
+
+/// Whether larger readings are better, in words.
+pub(crate) fn direction(results: &Results) -> &'static str {
+    match results.better {
+        None => "",
+        Some(Better::Lower) => "smaller is better",
+        Some(Better::Higher) => "larger is better",
+    }
+}

@@ -1,0 +1,60 @@
+//! Intervals below each other on one axis, with a line at 0: what differs stands clear of it.
+
+use super::frame::{Frame, across_most};
+use super::number;
+use crate::axis::{Axis, Unit};
+use maud::{Markup, html};
+
+/// Width, in user units: narrow, so that its letters are still read on a telephone.
+const WIDTH: f64 = 480.0;
+/// Room for names above each interval, and for the interval.
+const ROW: f64 = 40.0;
+/// Room at both sides, so that no tick is cut.
+const SIDE: f64 = 22.0;
+/// Room for ticks and the title of the axis.
+const BELOW: f64 = 42.0;
+
+/// A difference with its interval.
+pub(crate) struct Interval {
+    /// What it is the difference from.
+    pub name: String,
+    /// The difference.
+    pub centre: f64,
+    /// The ends of its interval, where it has one.
+    pub ends: Option<[f64; 2]>,
+}
+
+/// The intervals, each with its name above it.
+pub(crate) fn intervals(rows: &[Interval], title: &str) -> Markup {
+    let values = rows.iter().flat_map(|row| row.ends.into_iter().flatten().chain([row.centre, 0.0]));
+    let width = WIDTH - 2.0 * SIDE;
+    let Some(x) = Axis::of(values, Unit::Percent).map(|x| x.widened(across_most(width))) else {
+        return html! { p { "Nothing to draw." } };
+    };
+    let height = ROW * rows.len() as f64;
+    let frame = Frame { left: SIDE, top: 0.0, width, height, x, y: x };
+    let zero = number(frame.x(0.0));
+    html! {
+        svg.chart xmlns="http://www.w3.org/2000/svg" viewBox=(format!("0 0 {WIDTH} {}", number(height + BELOW))) role="img"
+            aria-label=(title) font-size="12" {
+            (frame.ticks_across())
+            line.rule x1=(zero) x2=(zero) y1="0" y2=(number(height)) stroke="#57606a" stroke-width="1.5" {}
+            @for (at, row) in rows.iter().enumerate() { (drawn(row, ROW * at as f64, &frame)) }
+            (frame.title_across(title))
+        }
+    }
+}
+
+fn drawn(row: &Interval, top: f64, frame: &Frame) -> Markup {
+    let y = top + 28.0;
+    html! {
+        text.name x="0" y=(number(top + 14.0)) { (row.name) }
+        g {
+            @if let Some([low, high]) = row.ends {
+                line.series-0 x1=(number(frame.x(low))) x2=(number(frame.x(high))) y1=(number(y)) y2=(number(y))
+                    stroke="#0072b2" stroke-width="3" {}
+            }
+            circle.series-0 cx=(number(frame.x(row.centre))) cy=(number(y)) r="4" fill="#0072b2" stroke="none" {}
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! The work of others on the CPUs of this computer, before a measurement begins.
+
+use seatmap_os::CpuSet;
+use seatmap_os::cpu_time::CpuTimes;
+use seatmap_os::interrupts::Interrupts;
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+/// A CPU on which others run for more than this share of the time is not quiet, in percent.
+pub const QUIET_PERCENT: f64 = 5.0;
+
+/// More interrupts of devices than this a second make a CPU not quiet.
+pub const QUIET_INTERRUPTS: f64 = 200.0;
+
+/// The work of others on a CPU.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Activity {
+    /// The share of the time in which something ran, in percent.
+    pub busy_percent: f64,
+    /// Interrupts of devices that came in a second.
+    pub interrupts_per_s: f64,
+}
+
+impl Activity {
+    /// Whether so little happens that a measurement does not notice.
+    #[must_use]
+    pub fn is_quiet(self) -> bool {
+        self.busy_percent <= QUIET_PERCENT && self.interrupts_per_s <= QUIET_INTERRUPTS
+    }
+}
+
+/// Looks for this long at what runs on these CPUs. A CPU that the kernel does not count seems quiet.
+#[must_use]
+pub fn look(cpus: &CpuSet, time: Duration) -> BTreeMap<u32, Activity> {
+    let (before, began) = (Counts::read(), Instant::now());
+    std::thread::sleep(time);
+    let (now, seconds) = (Counts::read(), began.elapsed().as_secs_f64());
+    cpus.iter().map(|cpu| (cpu, now.since(&before, cpu, seconds))).collect()
+}
+
+/// The kernel's counts at one moment; a file that cannot be read counts nothing.
+struct Counts {
+    times: CpuTimes,
+    interrupts: Interrupts,
+}
+
+impl Counts {
+    fn read() -> Self {
+        let bytes = |path| std::fs::read(path).unwrap_or_default();
+        Counts {
+            times: CpuTimes::parse(&bytes("/proc/stat")),
+            interrupts: Interrupts::parse(&bytes("/proc/interrupts")),
+        }
+    }
+
+    fn since(&self, before: &Counts, cpu: u32, seconds: f64) -> Activity {
+        let came = self.interrupts.since(&before.interrupts, cpu);
+        // The kernel's own interrupts have letters for numbers: timers, calls between CPUs.
+        let of_devices = came.iter().filter(|came| came.irq.bytes().all(|byte| byte.is_ascii_digit()));
+        Activity {
+            busy_percent: self.times.since(&before.times, cpu).map_or(0.0, |shares| shares.busy_percent),
+            interrupts_per_s: of_devices.map(|came| came.count as f64).sum::<f64>() / seconds,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_busy_cpu_is_seen() {
+        let cpus = CpuSet::of_thread(0).unwrap();
+        let stop = std::sync::atomic::AtomicBool::new(false);
+        let seen = std::thread::scope(|scope| {
+            for cpu in cpus.iter() {
+                let stop = &stop;
+                scope.spawn(move || {
+                    let _ = CpuSet::single(cpu).give(0);
+                    while !stop.load(std::sync::atomic::Ordering::Relaxed) {}
+                });
+            }
+            let seen = look(&cpus, Duration::from_millis(200));
+            stop.store(true, std::sync::atomic::Ordering::Relaxed);
+            seen
+        });
+        assert_eq!(seen.len(), cpus.len());
+        assert!(seen.values().all(|activity| !activity.is_quiet()), "{seen:?}");
+    }
+}
