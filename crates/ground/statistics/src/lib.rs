@@ -5,6 +5,7 @@
 //! | [`median`], [`quantile`], [`mad`] | order statistics |
 //! | [`summarise`] | the summary of one pair's batches, with a bootstrap interval of the median |
 //! | [`signed_rank`] | the shift of paired differences with an honest interval, and what a computer cannot tell apart |
+//! | [`friedman`] | the things that are worse than the best, by their ranks in blocks |
 //! | [`correlation`] | whether two lists agree on the order |
 //! | [`Xoshiro`] | random numbers that follow from a seed, the same everywhere |
 //! | [`normal()`] | normally distributed noise for machines that are made up |
@@ -15,6 +16,7 @@
 
 mod bootstrap;
 pub mod correlation;
+pub mod friedman;
 mod normal;
 pub mod random;
 pub mod signed_rank;

@@ -139,7 +139,7 @@ fn beyond_normal(count: f64, tail: f64) -> usize {
 }
 
 /// The standard normal's quantile, by bisection of its distribution function: this is asked once for an interval.
-fn normal_quantile(share: f64) -> f64 {
+pub(crate) fn normal_quantile(share: f64) -> f64 {
     let (mut low, mut high) = (-40.0, 40.0);
     for _ in 0..80 {
         let middle = 0.5 * (low + high);

@@ -12,6 +12,7 @@
 //! | [`activity`] | the work of others on each CPU |
 //! | [`seats`] | chooses equal and quiet cores |
 //! | [`blocks`] | the order of runs: warm-ups, then randomised blocks |
+//! | [`race`] | drops candidates that are worse, and confirms the best with fresh runs |
 //! | [`session`] | runs all blocks, until there are enough or somebody stops it |
 //! | [`verdict`] | differences with intervals, and the smallest difference that could be shown |
 //! | [`fingerprint`] | what must be equal for two results to be comparable |
@@ -23,6 +24,7 @@ pub mod blocks;
 pub mod document;
 pub mod fingerprint;
 pub mod metric;
+pub mod race;
 pub mod seats;
 pub mod session;
 pub mod trial;
