@@ -27,6 +27,7 @@
 //! | [`time`] | the time of the slowest seat, where PUs differ in speed and tasks in work |
 //! | [`program`], [`remembered`] | seats for the channels of a program, on the host that it runs on |
 //! | [`line_homes`] | which homes the lines of that program's own memory have |
+//! | [`candidates`] | placements that are worth a run of the program |
 //! | [`typical`] | a random placement to stand beside |
 //! | [`Plain`], [`Sharing`] | settings that would do without a plan; the caches and cores that tasks share |
 //! | [`trial`] | a search whose objective is a run of the program |
@@ -40,6 +41,7 @@ pub mod assignment;
 mod baselines;
 pub mod bound;
 mod build;
+pub mod candidates;
 mod channels;
 pub mod congestion;
 pub mod error;

@@ -1,0 +1,176 @@
+//! Placements that are worth a run of the program: those that models like, those that people choose, and a bad one.
+
+use crate::baselines::{at_random, usual};
+use crate::build::problem;
+use crate::search::Limit;
+use crate::{Links, PlaceError, Problem, Pus, Request};
+use seatmap_plan::Objective;
+use seatmap_statistics::Xoshiro;
+
+/// Random placements of which the dearest is the bad one, and cheap ones are starts for others.
+const DRAWN: usize = 1000;
+
+/// The time of each further search, in seconds: the first one has found what there is, and the others look elsewhere.
+const FURTHER_SECONDS: f64 = 0.1;
+
+/// Further searches for each candidate that is wanted.
+const SEARCHES_EACH: u64 = 2;
+
+/// A placement with its cost by the request's objective.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Candidate {
+    /// Its origin: `best`, `least congested`, `optimum 2`, `compact`, `scatter`, `OS order`, `bad`.
+    pub name: String,
+    /// The OS index of the PU of each task.
+    pub placement: Vec<u32>,
+    /// Its cost.
+    pub cost: f64,
+}
+
+impl Request<'_> {
+    /// At most `most` placements, the best one first and the bad one last. Each differs from the others in the seats of
+    /// at least a quarter of the tasks, so that a run of each says something new; a small machine has few such ones.
+    ///
+    /// # Errors
+    /// [`PlaceError`]: the request cannot be met on this machine.
+    pub fn candidates(&self, most: usize) -> Result<Vec<Candidate>, PlaceError> {
+        let pus = self.pus()?;
+        let problem = problem(self, &pus)?;
+        let field = Field { request: self, problem: &problem, pus: &pus, links: Links::new(self.profile, &pus) };
+        let best = self.place()?;
+        let mut chosen = Chosen { most: most.saturating_sub(1).max(1), candidates: Vec::new() };
+        chosen.add("best", best.placement, best.cost);
+        field.usual().into_iter().for_each(|(name, placement, cost)| chosen.add(name, placement, cost));
+        if let Some((placement, cost)) = field.least_congested() {
+            chosen.add("least congested", placement, cost);
+        }
+        let drawn = field.drawn();
+        field.optima(&mut chosen);
+        for (placement, cost) in &drawn {
+            let name = format!("draw {}", chosen.candidates.len());
+            chosen.add(&name, placement.clone(), *cost);
+        }
+        if let Some((placement, cost)) = drawn.last().filter(|(_, cost)| *cost > best.cost) {
+            chosen.most += 1;
+            chosen.add("bad", placement.clone(), *cost);
+        }
+        Ok(chosen.candidates)
+    }
+}
+
+/// A request with everything that its costs are computed from.
+struct Field<'a> {
+    request: &'a Request<'a>,
+    problem: &'a Problem,
+    pus: &'a Pus,
+    links: Links,
+}
+
+impl Field<'_> {
+    /// A placement by rows as OS indices, with its cost.
+    fn judged(&self, pu_of: &[usize]) -> (Vec<u32>, f64) {
+        let cost = self.request.cost(self.problem, self.pus, &self.links, pu_of);
+        (pu_of.iter().map(|pu| self.pus.os[*pu]).collect(), cost)
+    }
+
+    fn rows(&self, placement: &[u32]) -> Vec<usize> {
+        placement.iter().map(|os| self.pus.index_of(*os).unwrap_or(0)).collect()
+    }
+
+    fn usual(&self) -> Vec<(&'static str, Vec<u32>, f64)> {
+        let named = ["OS order", "compact", "scatter"].into_iter();
+        let judged = |(name, pu_of): (&'static str, Vec<usize>)| {
+            let (placement, cost) = self.judged(&pu_of);
+            (name, placement, cost)
+        };
+        named.zip(usual(self.request, self.problem.tasks(), self.pus)).map(judged).collect()
+    }
+
+    /// `None` where the machine's links are not known, or where links are the request's own objective.
+    fn least_congested(&self) -> Option<(Vec<u32>, f64)> {
+        let request = Request { objective: Objective::Congestion, ..self.request.clone() };
+        let answer = (self.request.objective != Objective::Congestion).then(|| request.place().ok())??;
+        Some(self.judged(&self.rows(&answer.placement)))
+    }
+
+    /// The answers of other searches.
+    fn optima(&self, chosen: &mut Chosen) {
+        for search in 1..=SEARCHES_EACH * chosen.most as u64 {
+            if chosen.is_full() {
+                return;
+            }
+            let seed = self.request.seed.wrapping_add(search);
+            let limit = Limit::seconds(FURTHER_SECONDS);
+            let Ok(answer) = (Request { seed, limit, ..self.request.clone() }).place() else { return };
+            let name = format!("optimum {}", search + 1);
+            chosen.add(&name, answer.placement, answer.cost);
+        }
+    }
+
+    /// Random placements, the cheapest first.
+    fn drawn(&self) -> Vec<(Vec<u32>, f64)> {
+        let mut rng = Xoshiro::new(self.request.seed);
+        let mut drawn: Vec<_> = (0..DRAWN).map(|_| self.judged(&at_random(self.problem, &mut rng))).collect();
+        drawn.sort_by(|a, b| a.1.total_cmp(&b.1));
+        drawn
+    }
+}
+
+/// The candidates so far.
+struct Chosen {
+    most: usize,
+    candidates: Vec<Candidate>,
+}
+
+impl Chosen {
+    fn is_full(&self) -> bool {
+        self.candidates.len() >= self.most
+    }
+
+    /// Adds a placement, unless there are enough, or one is much like it.
+    fn add(&mut self, name: &str, placement: Vec<u32>, cost: f64) {
+        let is_new = self.candidates.iter().all(|other| is_far(&other.placement, &placement));
+        if is_new && !self.is_full() {
+            self.candidates.push(Candidate { name: name.to_owned(), placement, cost });
+        }
+    }
+}
+
+/// Whether at least a quarter of the tasks, and two of them, sit elsewhere.
+fn is_far(a: &[u32], b: &[u32]) -> bool {
+    let moved = a.iter().zip(b).filter(|(a, b)| a != b).count();
+    moved >= 2.max(a.len() / 4).min(a.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use seatmap_machine::catalog;
+    use seatmap_pattern::generate;
+
+    fn candidates(machine: &str, pattern: &str, most: usize) -> Vec<Candidate> {
+        let (machine, pattern) = (catalog::load(machine).unwrap(), generate(pattern).unwrap());
+        let mut request = Request::new(&machine, &pattern);
+        request.limit = Limit::kicks(20);
+        request.candidates(most).unwrap()
+    }
+
+    #[test]
+    fn the_best_is_first_and_a_bad_one_last() {
+        let found = candidates("epyc-7r13-2s", "stencil2d:4x4", 10);
+        assert_eq!(found.len(), 10, "{found:?}");
+        assert_eq!((&*found[0].name, &*found[9].name), ("best", "bad"));
+        assert!(found.iter().all(|candidate| candidate.cost >= found[0].cost && candidate.placement.len() == 16));
+        assert!(found[9].cost > 1.5 * found[0].cost);
+        for (at, one) in found.iter().enumerate() {
+            assert!(found[..at].iter().all(|other| is_far(&one.placement, &other.placement)));
+        }
+    }
+
+    #[test]
+    fn a_small_machine_has_few() {
+        let found = candidates("epyc-7r13-2s", "ring:2", 6);
+        assert!((2..=6).contains(&found.len()), "{found:?}");
+        assert_eq!(candidates("epyc-7r13-2s", "ring:8", 1).len(), 2, "the best and the bad one");
+    }
+}
