@@ -17,6 +17,7 @@ mod stats;
 mod study;
 mod time;
 mod top;
+mod tune;
 mod workers;
 
 pub use bench::*;
@@ -35,6 +36,7 @@ pub use run::*;
 pub use stats::*;
 pub use study::*;
 pub use top::*;
+pub use tune::*;
 pub use workers::*;
 
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
@@ -45,7 +47,7 @@ use std::path::PathBuf;
 const GROUPS: [(&str, &[&str]); 7] = [
     ("Measure", &["measure", "show", "stats", "noise", "doctor"]),
     ("Place", &["place", "pattern", "export"]),
-    ("Run", &["run", "check", "top", "bench"]),
+    ("Run", &["run", "check", "top", "bench", "tune"]),
     ("Cell", &["cell"]),
     ("Machines", &["machines", "import", "model"]),
     ("Experiments of the papers", &["rank", "channels", "workers", "study"]),
@@ -53,7 +55,7 @@ const GROUPS: [(&str, &[&str]); 7] = [
 ];
 
 /// Options that a newcomer does not need: `-h` leaves them out, so that it fits a screen; `--help` has them all.
-const RARELY_NEEDED: [(&str, &[&str]); 7] = [
+const RARELY_NEEDED: [(&str, &[&str]); 8] = [
     ("measure", &["passes", "thorough", "parallel", "utilisation", "seed"]),
     (
         "place",
@@ -96,6 +98,7 @@ const RARELY_NEEDED: [(&str, &[&str]); 7] = [
         ],
     ),
     ("bench", &["lower_is_better", "name", "warmup", "confidence", "seed", "cpus"]),
+    ("tune", &["lower_is_better", "confidence", "seed", "cpus", "candidates", "objective"]),
     ("check", &["any_machine", "children", "slurm_step"]),
     ("rank", &["long", "unidirectional", "symmetry", "shard", "seed", "counters", "csv", "svg", "sample"]),
     ("stats", &["private", "warm_up", "between", "stride", "elements", "syscall", "trace", "class"]),
@@ -167,6 +170,8 @@ pub enum Command {
     Top(Top),
     /// Compare commands by running them, and claim only what the runs show.
     Bench(Bench),
+    /// Find the best seats for a program by running it.
+    Tune(Tune),
     /// Fit machines that the simulator runs.
     Model(Model),
     /// Time every mapping of tasks to workers (Keller & Varbanescu).

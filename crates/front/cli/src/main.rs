@@ -61,6 +61,7 @@ fn run(typed: Typed) -> Result<(), CliError> {
         Command::Check(check) => verbs::check::run(&check, typed.colour),
         Command::Top(top) => verbs::top::run(&top, typed.colour),
         Command::Bench(bench) => verbs::bench::run(&bench),
+        Command::Tune(tune) => verbs::tune::run(&tune),
         Command::Noise(noise) => verbs::noise::run(&noise),
         Command::Cell(cell) => verbs::cell::run(&cell),
         Command::Doctor(doctor) => verbs::doctor::run(&doctor, typed.colour),

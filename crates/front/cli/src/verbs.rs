@@ -20,4 +20,5 @@ pub mod show;
 pub mod stats;
 pub mod study;
 pub mod top;
+pub mod tune;
 pub mod workers;

@@ -68,7 +68,12 @@ pub(crate) fn middle_half(results: &Results, command: usize) -> String {
 
 /// A reading with its unit.
 pub(crate) fn reading(results: &Results, value: f64) -> String {
-    if results.unit == "s" {
+    reading_of(&results.unit, value)
+}
+
+/// A reading in seconds with a unit that suits; any other with four digits that matter.
+pub(crate) fn reading_of(unit: &str, value: f64) -> String {
+    if unit == "s" {
         return duration(1e9 * value);
     }
     match value {
@@ -128,7 +133,7 @@ fn interval(low: f64, high: f64, confidence: f64) -> String {
 }
 
 /// Two digits that matter of a percentage.
-fn digits(percent: f64) -> String {
+pub(crate) fn digits(percent: f64) -> String {
     match percent {
         1.0.. => format!("{percent:.1}"),
         _ => format!("{percent:.2}"),

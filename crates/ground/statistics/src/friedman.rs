@@ -7,8 +7,8 @@
 use crate::correlation::ranks;
 use crate::signed_rank::{normal_quantile, shift};
 
-/// The things (by column) that are worse than the best one at this confidence. Each row of `blocks` holds one reading of
-/// each thing, small ones being better. Empty for fewer than two blocks or things, and where no difference is shown.
+/// The things (by column) that are worse than the best one at this confidence. Each row of `blocks` holds one reading
+/// of each thing, small ones being better. Empty for fewer than two blocks or things, and where no difference is shown.
 #[must_use]
 pub fn worse_than_best(blocks: &[Vec<f64>], confidence: f64) -> Vec<usize> {
     let things = blocks.first().map_or(0, Vec::len);
@@ -60,8 +60,8 @@ fn chi_squared_quantile(share: f64, freedom: f64) -> f64 {
     freedom * (1.0 - part + normal_quantile(share) * part.sqrt()).powi(3)
 }
 
-/// Student's distribution's quantile, by the expansion of Abramowitz and Stegun 1964, formula 26.7.5: right to a percent
-/// from four degrees of freedom on.
+/// Student's distribution's quantile, by the expansion of Abramowitz and Stegun 1964, formula 26.7.5: right to a
+/// percent from four degrees of freedom on.
 fn student_quantile(share: f64, freedom: f64) -> f64 {
     let z = normal_quantile(share);
     let terms = [

@@ -17,6 +17,7 @@
 //! | [`verdict`] | differences with intervals, and the smallest difference that could be shown |
 //! | [`fingerprint`] | what must be equal for two results to be comparable |
 //! | [`document`] | `seatmap-bench/1`, the result on file |
+//! | [`tuned`] | `seatmap-tune/1`, a race on file |
 #![deny(missing_docs)]
 
 pub mod activity;
@@ -28,6 +29,7 @@ pub mod race;
 pub mod seats;
 pub mod session;
 pub mod trial;
+pub mod tuned;
 pub mod verdict;
 
 pub use activity::Activity;
@@ -37,4 +39,5 @@ pub use fingerprint::Fingerprint;
 pub use metric::{Better, Metric, MetricError};
 pub use session::{End, Length, Session};
 pub use trial::{Contestant, Reading, Runner, TrialError};
+pub use tuned::Tuned;
 pub use verdict::{Comparison, Verdict};

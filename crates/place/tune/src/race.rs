@@ -3,8 +3,8 @@
 //! 1. Every candidate that is still in the race runs once in each block, in random order, so that the drift of the
 //!    computer hits all alike.
 //! 2. From the fifth block on, candidates leave the race that Friedman's test finds worse than the best: F-race
-//!    (Birattari et al. 2002). So that a budget is spent on the good ones, the worse third leaves also at fixed shares of
-//!    the budget, as the worse half does in sequential halving (Karnin, Koren and Somekh 2013, "Almost optimal
+//!    (Birattari et al. 2002). So that a budget is spent on the good ones, the worse third leaves also at fixed shares
+//!    of the budget, as the worse half does in sequential halving (Karnin, Koren and Somekh 2013, "Almost optimal
 //!    exploration in multi-armed bandits"); with a drifting computer's disturbed runs halves lose the best too often.
 //!    The first kind is rejected, the second only not tried further.
 //! 3. The best is chosen for its luck too. So it runs again, against the default and against the runner-up, in fresh
@@ -211,6 +211,14 @@ impl<E> Race<'_, E> {
         wanted.clamp(self.rules.fewest_fours(), MOST_FOURS.max(self.rules.fewest_fours()))
     }
 
+    /// The groups of four for each comparison that the rest of the budget pays: a race that ended early leaves more.
+    fn fours_left(&self, comparisons: usize) -> usize {
+        let left = (self.whole_budget() - self.runs as f64).max(0.0);
+        let paid = (left / (4.0 * comparisons as f64)) as usize;
+        let fewest = self.rules.fewest_fours();
+        paid.clamp(fewest, MOST_FOURS.max(fewest))
+    }
+
     fn eliminate(&mut self) -> Result<(), E> {
         let rounds = (self.rules.candidates as f64).log(KEPT.recip()).ceil().max(1.0);
         let (begun, mut round) = (self.runs as f64, 1.0);
@@ -307,7 +315,7 @@ impl<E> Race<'_, E> {
         with.dedup();
         with.retain(|candidate| *candidate != winner);
         let mut differences = vec![Vec::new(); with.len()];
-        for four in 0..self.fours() {
+        for four in 0..self.fours_left(with.len()) {
             for (at, other) in with.iter().enumerate() {
                 let difference = self.four(four, winner, *other)?;
                 differences[at].push(difference);

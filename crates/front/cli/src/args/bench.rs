@@ -86,7 +86,7 @@ pub struct Other {
     pub command: Vec<OsString>,
 }
 
-fn metric(text: &str) -> Result<Metric, MetricError> {
+pub(super) fn metric(text: &str) -> Result<Metric, MetricError> {
     Metric::parse(text)
 }
 
@@ -95,7 +95,7 @@ fn blocks(text: &str) -> Result<usize, String> {
     number.ok_or_else(|| format!("'{text}' is not a number of blocks from {} to {}", BLOCKS.start(), BLOCKS.end()))
 }
 
-fn session(text: &str) -> Result<Duration, String> {
+pub(super) fn session(text: &str) -> Result<Duration, String> {
     let bounds = Duration::from_millis(50)..=Duration::from_secs(7 * 86_400);
     let time = time_or_seconds(text).filter(|time| bounds.contains(time));
     time.ok_or_else(|| format!("'{text}' is not a time from 50ms to 7d; write 30s or 10m, or a number of seconds"))
@@ -119,7 +119,7 @@ fn percent(text: &str) -> Result<f64, String> {
     number.ok_or_else(|| format!("'{text}' is not a percentage such as 3%"))
 }
 
-fn confidence(text: &str) -> Result<f64, String> {
+pub(super) fn confidence(text: &str) -> Result<f64, String> {
     let number: Option<f64> = match text.strip_suffix('%') {
         Some(percent) => percent.trim().parse().ok().map(|percent: f64| percent / 100.0),
         None => text.parse().ok(),

@@ -32,5 +32,6 @@ mod stats;
 mod streams;
 mod study;
 mod top;
+mod tune;
 mod unequal;
 mod workers;

@@ -19,6 +19,7 @@ mod replay;
 mod seating;
 mod stats;
 mod tables;
+mod tune;
 mod workers;
 
 pub use bench::bench;
@@ -32,6 +33,7 @@ pub use ranking::ranking;
 pub use replay::replay;
 pub use seating::{SeatingPage, ThreadRow, Verdict, seating_page};
 pub use stats::stats;
+pub use tune::tune;
 pub use workers::workers;
 
 use crate::glossary;

@@ -1,0 +1,66 @@
+//! `seatmap tune`, as typed.
+
+use super::bench::{confidence, metric, session};
+use super::{ObjectiveChoice, cpus};
+use clap::Args;
+use seatmap_os::CpuList;
+use seatmap_tune::Metric;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+#[derive(Debug, Args)]
+pub struct Tune {
+    /// Make at most so many runs. By default ten of each candidate, and the confirmation.
+    #[arg(long, value_name = "RUNS", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub budget: Option<u32>,
+    /// Make as many runs as fit in this time, but never fewer than a result needs: 10m, 2h; a number alone is seconds.
+    #[arg(long, value_name = "TIME", conflicts_with = "budget", value_parser = session)]
+    pub seconds: Option<Duration>,
+    /// Who talks to whom, as 'seatmap place' takes it: placements of its tasks are tried. Without it, orders and groups
+    /// of CPUs are.
+    #[arg(long, value_name = "PATTERN")]
+    pub pattern: Option<String>,
+    /// The objective by which the model ranks placements.
+    #[arg(long, value_name = "OBJECTIVE", default_value = "distance", requires = "pattern")]
+    pub objective: ObjectiveChoice,
+    /// The most candidates, the default included.
+    #[arg(long, value_name = "N", default_value_t = 12, value_parser = clap::value_parser!(u16).range(2..=512))]
+    pub candidates: u16,
+    /// The CPUs to seat the program on; all that this process may use by default.
+    #[arg(long, value_name = "LIST", value_parser = cpus)]
+    pub cpus: Option<CpuList>,
+    /// The figure that the race is about: time, regex:PATTERN, command:LINE, perf:EVENT, as in 'seatmap bench'.
+    #[arg(long, value_name = "METRIC", default_value = "time", value_parser = metric)]
+    pub metric: Metric,
+    /// Take smaller readings for the better ones, as with time and events.
+    #[arg(long, conflicts_with = "higher_is_better")]
+    pub lower_is_better: bool,
+    /// Take larger readings for the better ones, as with requests a second.
+    #[arg(long)]
+    pub higher_is_better: bool,
+    /// The confidence of all tests and intervals.
+    #[arg(long, value_name = "SHARE", default_value = "0.95", value_parser = confidence)]
+    pub confidence: f64,
+    /// The start of the random orders.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+    /// Write the winner as a plan, if it is no dearer than the default, and shown to be dearer by 2 % at most.
+    #[arg(short, long, value_name = "PLAN")]
+    pub output: Option<PathBuf>,
+    /// Keep every run in this file, as it is made; seatmap-tune.json by default.
+    #[arg(long, value_name = "FILE", default_value = "seatmap-tune.json")]
+    pub record: PathBuf,
+    /// Go on with the runs that the file has.
+    #[arg(long)]
+    pub resume: bool,
+    /// Write the race as one self-contained page.
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+    /// Print the race as JSON on stdout, and nothing else.
+    #[arg(long)]
+    pub json: bool,
+    /// The program and its arguments.
+    #[arg(value_name = "COMMAND", trailing_var_arg = true, allow_hyphen_values = true, required = true)]
+    pub command: Vec<OsString>,
+}

@@ -1,0 +1,270 @@
+//! `seatmap tune`.
+
+mod entrants;
+
+use crate::args::Tune;
+use crate::bar::Bar;
+use crate::error::{AtFile, CliError};
+use crate::interrupt::Interrupt;
+use crate::output::{self, Destination};
+use crate::place::{host_name, today, tool};
+use crate::{input, verbs};
+use entrants::Field;
+use seatmap_launch::Program;
+use seatmap_os::kernel::Scheduler;
+use seatmap_os::root::Root;
+use seatmap_os::{CpuList, CpuSet};
+use seatmap_plan::Plan;
+use seatmap_report::{html, tune};
+use seatmap_tune::metric::{Better, Metric};
+use seatmap_tune::race::{Cost, Outcome, Rules, Turn, race};
+use seatmap_tune::tuned::{Entrant, FORMAT, Run, Seats};
+use seatmap_tune::{Contestant, Fingerprint, Runner, TrialError, Tuned};
+use std::path::Path;
+
+/// Runs of each candidate where nobody says.
+const RUNS_EACH: usize = 10;
+
+/// Races ways to seat a program, and writes the winner down.
+pub fn run(typed: &Tune) -> Result<(), CliError> {
+    let files = Files::new(typed)?;
+    let better = better(typed)?;
+    Program::find(&typed.command).map_err(CliError::input)?;
+    let field = Field::new(typed)?;
+    let mut tuned = begun(typed, better, &field);
+    let rules = tuned.rules();
+    if typed.budget.is_some_and(|budget| (budget as usize) < rules.fewest_runs()) {
+        return Err(CliError::input(format!(
+            "a race of {} candidates needs at least {} runs; raise --budget or lower --candidates",
+            rules.candidates,
+            rules.fewest_runs()
+        )));
+    }
+    let recorded = if typed.resume { recorded(&typed.record, &mut tuned)? } else { Vec::new() };
+    let interrupt = Interrupt::listen()?;
+    let outcome =
+        Racing { typed, files: &files, field: &field, interrupt: &interrupt, recorded }.run(&rules, &mut tuned)?;
+    tuned.judge(&outcome);
+    files.record.write(&tuned.to_json())?;
+    files.write(typed, &tuned)?;
+    write_plan(typed, &files, &tuned)
+}
+
+fn better(typed: &Tune) -> Result<Better, CliError> {
+    match typed.metric {
+        _ if typed.higher_is_better => Ok(Better::Higher),
+        _ if typed.lower_is_better => Ok(Better::Lower),
+        Metric::Time | Metric::Counted(_) => Ok(Better::Lower),
+        Metric::Printed(_) | Metric::Command(_) => Err(CliError::input(
+            "a race needs to know which readings are better: add --higher-is-better or --lower-is-better",
+        )),
+    }
+}
+
+/// The race before its first run.
+fn begun(typed: &Tune, better: Better, field: &Field) -> Tuned {
+    let candidates = field.entrants.len();
+    let usual =
+        Rules { candidates, budget: seatmap_tune::race::Budget::Runs(0), confidence: typed.confidence, seed: 1 };
+    let runs = match typed.seconds {
+        Some(_) => None,
+        None => Some(typed.budget.map_or(RUNS_EACH * candidates + usual.fewest_runs(), |budget| budget as usize)),
+    };
+    let seats = format!("{} and the kernel's choice", seatmap_report::counted(field.cpus.len(), "CPU"));
+    Tuned {
+        format: FORMAT.to_owned(),
+        tool_version: env!("CARGO_PKG_VERSION").to_owned(),
+        begun: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
+        command: typed.command.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
+        fingerprint: Fingerprint::new(host_name(), seatmap_host::environment::read(), seats, "nobody".to_owned()),
+        rivals: rivals(),
+        metric: typed.metric.to_string(),
+        unit: typed.metric.unit().to_owned(),
+        better,
+        confidence: typed.confidence,
+        seed: typed.seed,
+        budget_runs: runs,
+        budget_seconds: typed.seconds.map(|time| time.as_secs_f64()),
+        candidates: field.entrants.clone(),
+        runs: Vec::new(),
+        verdict: None,
+    }
+}
+
+/// The parts of the kernel that move threads and memory too.
+fn rivals() -> Vec<String> {
+    let kernel = Scheduler::read(&Root::new("/"));
+    let switch = |on: bool| if on { "on" } else { "off" };
+    let scheduler = kernel
+        .sched_ext
+        .as_ref()
+        .map(|name| format!("the loaded scheduler '{name}' decides instead of the kernel's own"));
+    let cache = kernel.cache_aware.map(|on| format!("cache-aware scheduling is {}", switch(on)));
+    let numa = kernel.numa_balancing.map(|on| format!("NUMA balancing is {}", switch(on)));
+    [scheduler, cache, numa].into_iter().flatten().collect()
+}
+
+/// The runs of an earlier race with the same rules.
+fn recorded(path: &Path, tuned: &mut Tuned) -> Result<Vec<Run>, CliError> {
+    let refused = |why: String| CliError::input(AtFile::new(path, std::io::Error::other(why)));
+    let text = String::from_utf8_lossy(&input::bytes(path)?).into_owned();
+    let then = Tuned::from_json(&text).map_err(|error| CliError::input(AtFile::new(path, error)))?;
+    match tuned.differs_from(&then) {
+        Some(what) => Err(refused(format!("is another race's ({what}); leave --resume out to begin anew"))),
+        None => {
+            tuned.begun = then.begun;
+            Ok(then.runs)
+        }
+    }
+}
+
+/// A race under way.
+struct Racing<'a> {
+    typed: &'a Tune,
+    files: &'a Files,
+    field: &'a Field,
+    interrupt: &'a Interrupt,
+    /// Runs that an earlier race has made.
+    recorded: Vec<Run>,
+}
+
+/// Why a race ended before its time.
+enum Cut {
+    Stopped,
+    Failed(TrialError),
+    Unwritten(CliError),
+}
+
+impl Racing<'_> {
+    fn run(mut self, rules: &Rules, tuned: &mut Tuned) -> Result<Outcome, CliError> {
+        let runner = Runner::new(self.typed.metric.clone());
+        let (bar, mut earlier) = (Bar::new("racing"), std::mem::take(&mut self.recorded).into_iter());
+        let steps = tuned.budget_runs.unwrap_or(0);
+        let outcome = race(rules, &mut |turn| {
+            let run = match earlier.next() {
+                Some(run) if run.turn == turn => run,
+                _ => self.once(&runner, turn)?,
+            };
+            let cost = tuned.cost(run.value, run.seconds);
+            tuned.runs.push(run);
+            bar.show(tuned.runs.len(), steps.max(tuned.runs.len()));
+            self.files.record.write(&tuned.to_json()).map_err(Cut::Unwritten)?;
+            Ok::<Cost, Cut>(cost)
+        });
+        drop(bar);
+        let kept = format!(
+            "its {} are kept, and --resume goes on with them",
+            seatmap_report::counted(tuned.runs.len(), "run")
+        );
+        outcome.map_err(|cut| match cut {
+            Cut::Stopped => CliError::work(format!("the race was interrupted; {kept}")),
+            Cut::Failed(error) => CliError::work(error),
+            Cut::Unwritten(error) => error,
+        })
+    }
+
+    fn once(&self, runner: &Runner, turn: Turn) -> Result<Run, Cut> {
+        let contestant = self.contestant(turn.candidate);
+        match runner.run(&contestant, &|| self.interrupt.asked()) {
+            Ok(Some(reading)) => Ok(Run { turn, value: reading.value, seconds: reading.seconds }),
+            Ok(None) => Err(Cut::Stopped),
+            Err(error) => Err(Cut::Failed(error)),
+        }
+    }
+
+    fn contestant(&self, candidate: usize) -> Contestant {
+        let Entrant { name, seats, .. } = &self.field.entrants[candidate];
+        let free = Contestant { name: name.clone(), command: self.typed.command.clone(), ..Contestant::default() };
+        let launched = |options: &[&str]| {
+            let words = ["/proc/self/exe", "run", "--quiet"].iter().chain(options).chain(&["--"]);
+            Contestant { launcher: words.map(Into::into).collect(), ..free.clone() }
+        };
+        match seats {
+            Seats::Free => Contestant { cpus: Some(self.field.cpus.clone()), ..free },
+            Seats::Within(list) => {
+                Contestant { cpus: list.parse::<CpuList>().ok().map(|list| list.0.into_iter().collect()), ..free }
+            }
+            Seats::Order(list) => launched(&["--cpus", list]),
+            Seats::Placement(_) => launched(&["--plan", &self.field.plan_file(candidate).to_string_lossy()]),
+        }
+    }
+}
+
+/// The places for the result.
+struct Files {
+    record: Destination,
+    plan: Option<Destination>,
+    page: Option<Destination>,
+}
+
+impl Files {
+    fn new(typed: &Tune) -> Result<Self, CliError> {
+        let plan = typed.output.as_deref().map(Destination::new).transpose()?;
+        if typed.json && plan == Some(Destination::Stdout) {
+            return Err(CliError::input("--json and -o - both print on stdout; give -o a file's name"));
+        }
+        let page = output::page(typed.html.as_deref(), typed.json || plan == Some(Destination::Stdout))?;
+        let record = Destination::new(&typed.record)?;
+        match record {
+            Destination::File(_) => Ok(Files { record, plan, page }),
+            _ => Err(CliError::input("--record needs a file's name: it is written again after every run")),
+        }
+    }
+
+    fn write(&self, typed: &Tune, tuned: &Tuned) -> Result<(), CliError> {
+        if let Some(page) = &self.page {
+            page.write(&html::tune(tuned))?;
+        }
+        match typed.json {
+            true => output::json(tuned),
+            false if [&self.plan, &self.page].contains(&&Some(Destination::Stdout)) => Ok(()),
+            false => output::print(&tune::text(tuned)),
+        }
+    }
+}
+
+/// Writes the winner, where it is one that a plan can hold.
+fn write_plan(typed: &Tune, files: &Files, tuned: &Tuned) -> Result<(), CliError> {
+    let (Some(destination), Some(verdict)) = (&files.plan, &tuned.verdict) else { return Ok(()) };
+    let winner = &tuned.candidates[verdict.winner];
+    if !verdict.safe {
+        let why = match winner.seats {
+            Seats::Free => "no candidate was better than the default",
+            _ => "the winner is not shown to be as good as the default",
+        };
+        output::tell(&format!("no plan is written: {why}"));
+        return Ok(());
+    }
+    let placement = match &winner.seats {
+        Seats::Placement(placement) => placement.clone(),
+        Seats::Order(list) => list.parse::<CpuList>().map(|list| list.0).unwrap_or_default(),
+        Seats::Within(list) => {
+            output::tell(&format!("no plan is written: the winner is a mask; 'taskset -c {list}' gives it"));
+            return Ok(());
+        }
+        Seats::Free => return Ok(()),
+    };
+    let plan = Plan {
+        method: Some(format!("raced: {}", winner.name)),
+        pattern: typed.pattern.clone(),
+        date: Some(today()),
+        tool: Some(tool()),
+        ..Plan::new(host_name(), placement)
+    };
+    destination.write(&plan.to_json())
+}
+
+/// The CPUs that the race is about.
+fn cpus(typed: &Tune) -> Result<(CpuSet, seatmap_machine::Topology), CliError> {
+    let allowed = CpuSet::of_thread(0).map_err(CliError::work)?;
+    let topology = verbs::check::topology()?;
+    // To read the topology, this process took all CPUs.
+    allowed.give(0).map_err(CliError::work)?;
+    let Some(list) = &typed.cpus else { return Ok((allowed, topology)) };
+    let named: CpuSet = list.0.iter().copied().collect();
+    let absent = named.without(&allowed);
+    match absent.is_empty() {
+        true => Ok((named, topology)),
+        false => Err(CliError::input(format!("this process may not use CPUs {absent}; it has {allowed}"))),
+    }
+}

@@ -1,0 +1,136 @@
+//! A race of ways to seat a program, in words.
+
+use crate::about::counted;
+use crate::bench::{digits, reading_of, short};
+use seatmap_statistics::median;
+use seatmap_tune::Tuned;
+use seatmap_tune::metric::Better;
+use seatmap_tune::race::{DEFAULT, Phase};
+use seatmap_tune::tuned::{Difference, Run, Seats, Verdict};
+
+/// The whole race for a terminal.
+#[must_use]
+pub fn text(tuned: &Tuned) -> String {
+    let Some(verdict) = &tuned.verdict else {
+        return format!("{} so far, and no result yet\n", counted(tuned.runs.len(), "run"));
+    };
+    let mut text = format!("{}\n\n{}\n", about(tuned, verdict), table(tuned, verdict));
+    sentences(tuned, verdict).iter().for_each(|line| text += &format!("{line}\n"));
+    text
+}
+
+/// How much was run.
+pub(crate) fn about(tuned: &Tuned, verdict: &Verdict) -> String {
+    let fours = verdict.confirmed.iter().map(|found| found.groups).sum();
+    format!(
+        "{} of {} in {} and {} of four, by {}",
+        counted(tuned.runs.len(), "run"),
+        counted(tuned.candidates.len(), "candidate"),
+        counted(verdict.blocks, "block"),
+        counted(fours, "group"),
+        tuned.metric
+    )
+}
+
+/// The candidates, the best first.
+pub(crate) fn in_order(tuned: &Tuned, verdict: &Verdict) -> Vec<usize> {
+    let sign = if tuned.better == Better::Lower { 1.0 } else { -1.0 };
+    let mut order: Vec<usize> = (0..tuned.candidates.len()).collect();
+    order.sort_by(|a, b| {
+        let above = |at: &usize| sign * verdict.above_winner_percent[*at];
+        above(a).total_cmp(&above(b))
+    });
+    order
+}
+
+fn table(tuned: &Tuned, verdict: &Verdict) -> String {
+    let width = tuned.candidates.iter().map(|entrant| short(&entrant.name).chars().count()).max().unwrap_or(0).max(9);
+    let mut text = format!("  {:<width$}  {:>12}  {:>9}  {:>4}  result\n", "candidate", "median", "to best", "runs");
+    for at in in_order(tuned, verdict) {
+        let name = short(&tuned.candidates[at].name);
+        let above = format!("{:+.1} %", verdict.above_winner_percent[at]);
+        let (values, fate) = (tuned.values(at), fate(tuned, verdict, at));
+        text += &format!("  {name:<width$}  {:>12}  {above:>9}  {:>4}  {fate}\n", middle(tuned, &values), values.len());
+    }
+    text
+}
+
+/// The median of some readings, with its unit.
+pub(crate) fn middle(tuned: &Tuned, values: &[f64]) -> String {
+    median(values).map_or_else(String::new, |value| reading_of(&tuned.unit, value))
+}
+
+/// The end of a candidate's race.
+pub(crate) fn fate(tuned: &Tuned, verdict: &Verdict, candidate: usize) -> &'static str {
+    let in_race = |run: &&Run| run.turn.candidate == candidate && run.turn.phase == Phase::Race;
+    match candidate {
+        _ if candidate == verdict.winner => "best",
+        _ if verdict.rejected.contains(&candidate) => "shown to be worse",
+        _ if tuned.runs.iter().filter(in_race).count() < verdict.blocks => "left early",
+        _ => "not rejected",
+    }
+}
+
+/// The result, sentence by sentence, the most important first.
+pub(crate) fn sentences(tuned: &Tuned, verdict: &Verdict) -> Vec<String> {
+    let mut said = vec![against_default(tuned, verdict)];
+    let runner_up = verdict.confirmed.iter().find(|found| found.with != DEFAULT);
+    said.extend(runner_up.map(|found| format!("{}.", difference(tuned, verdict, found))));
+    said.extend(advice(tuned, verdict));
+    said.extend(
+        verdict
+            .rank_correlation
+            .map(|rho| format!("The model's order agrees with the runs: rank correlation {rho:.2}.")),
+    );
+    said.extend(tuned.rivals.iter().map(|rival| format!("Note: {rival}.")));
+    said
+}
+
+fn against_default(tuned: &Tuned, verdict: &Verdict) -> String {
+    match verdict.confirmed.iter().find(|found| found.with == DEFAULT) {
+        None => "No candidate was better than the default.".to_owned(),
+        Some(found) => format!("{}.", difference(tuned, verdict, found)),
+    }
+}
+
+/// A difference by fresh runs: with its interval, or as the largest that there may be.
+fn difference(tuned: &Tuned, verdict: &Verdict, found: &Difference) -> String {
+    let own = short(&tuned.candidates[verdict.winner].name);
+    let other = short(&tuned.candidates[found.with].name);
+    let Some([low, high]) = found.interval_percent else {
+        return format!("Too few runs compare '{own}' with '{other}'");
+    };
+    let percent = (1000.0 * tuned.confidence).round() / 10.0;
+    if low <= 0.0 && high >= 0.0 {
+        let most = digits(low.abs().max(high.abs()));
+        return format!("No difference larger than {most} % between '{own}' and '{other}' is shown at {percent} %");
+    }
+    let is_better = (found.percent < 0.0) == (tuned.better == Better::Lower);
+    let (size, ends) = (digits(found.percent.abs()), interval(low, high));
+    let word = match (tuned.metric == "time", is_better) {
+        (true, true) => "takes less time than",
+        (true, false) => "takes more time than",
+        (false, true) => "is better than",
+        (false, false) => "is worse than",
+    };
+    format!("'{own}' {word} '{other}' by {size} % [{ends} % at {percent} %]")
+}
+
+/// The ends of an interval as sizes, the smaller first.
+fn interval(low: f64, high: f64) -> String {
+    let (a, b) = (low.abs().min(high.abs()), low.abs().max(high.abs()));
+    format!("{} to {}", digits(a), digits(b))
+}
+
+/// The next step.
+fn advice(tuned: &Tuned, verdict: &Verdict) -> Option<String> {
+    match &tuned.candidates[verdict.winner].seats {
+        _ if !verdict.safe => Some("Leave the program free: nothing is shown to be better.".to_owned()),
+        Seats::Free => None,
+        Seats::Within(list) => Some(format!("To get this: taskset -c {list} COMMAND")),
+        Seats::Order(list) => Some(format!("To get this: seatmap run --cpus {list} -- COMMAND")),
+        Seats::Placement(_) => {
+            Some("To get this: seatmap run --plan PLAN -- COMMAND, with the plan of -o PLAN".to_owned())
+        }
+    }
+}
