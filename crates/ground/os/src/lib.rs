@@ -14,6 +14,7 @@
 //! | [`irq`], [`interrupts`] | interrupts: where they may go, where they go, and how many came |
 //! | [`cpu_time`], [`kernel`] | what each CPU did; the scheduler and its settings |
 //! | [`counter`] | counts of the kernel and the processor over a program |
+//! | [`bpf`] | small programs that the kernel runs at its tracepoints |
 //! | [`devices`] | accelerators and network cards, and the NUMA node of each |
 //! | [`mounts`], [`visibility`] | what is mounted; which processes this user is shown |
 //! | [`attribute`], [`memory`] | notes on files that the kernel keeps for us; how much memory is free |
@@ -31,6 +32,7 @@
 pub mod affinity;
 pub mod attribute;
 pub mod boot;
+pub mod bpf;
 mod bytes;
 pub mod claim;
 pub mod counter;
