@@ -38,8 +38,6 @@ pub enum Compare {
     Different,
     /// Greater.
     Above,
-    /// Any bit in common.
-    Shares,
 }
 
 impl Compare {
@@ -47,7 +45,6 @@ impl Compare {
         match self {
             Compare::Equal => 0x10,
             Compare::Above => 0x20,
-            Compare::Shares => 0x40,
             Compare::Different => 0x50,
         }
     }
@@ -58,6 +55,8 @@ impl Compare {
 pub enum Operation {
     /// Sum.
     Add,
+    /// Difference; of two addresses a number.
+    Subtract,
     /// Bits of either.
     Or,
     /// Bits of both.
@@ -72,6 +71,7 @@ impl Operation {
     fn bits(self) -> u8 {
         match self {
             Operation::Add => 0x00,
+            Operation::Subtract => 0x10,
             Operation::Or => 0x40,
             Operation::And => 0x50,
             Operation::ShiftLeft => 0x60,
@@ -94,8 +94,6 @@ pub enum Helper {
     Clock = 5,
     /// Copies from an address of the kernel.
     ReadKernel = 113,
-    /// This CPU's copy of a variable.
-    ThisCpu = 154,
     /// The running thread.
     CurrentTask = 158,
     /// The registers with which a thread entered the kernel.
@@ -221,11 +219,6 @@ impl Assembler {
     /// `to` = the address of a counter of [`Map::counters`].
     pub fn counter(&mut self, to: Register, map: &Map, number: u32) -> &mut Self {
         self.wide(to, 2, map.descriptor(), number as i32 * 8)
-    }
-
-    /// `to` = a variable of the kernel, by its number in the kernel's types.
-    pub fn variable(&mut self, to: Register, number: u32) -> &mut Self {
-        self.wide(to, 3, number as i32, 0)
     }
 
     /// Ends the program with 0, the answer that tracepoints ask for.

@@ -1,5 +1,5 @@
 //! The types of the running kernel, in the format BTF (Documentation/bpf/btf.rst): where the fields of its structures
-//! are, and the numbers of its tracepoints, functions and variables.
+//! are, and the numbers of its tracepoints and functions.
 
 use std::io;
 
@@ -16,7 +16,6 @@ const STRUCT: u32 = 4;
 const UNION: u32 = 5;
 const TYPEDEF: u32 = 8;
 const FUNCTION: u32 = 12;
-const VARIABLE: u32 = 14;
 
 /// Why the kernel's types cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -111,12 +110,6 @@ impl Btf {
         self.number(FUNCTION, name).ok_or_else(|| BtfError::Missing(format!("function {name}")))
     }
 
-    /// The number of a variable; `None` where there is none of that name.
-    #[must_use]
-    pub fn variable(&self, name: &str) -> Option<u32> {
-        self.number(VARIABLE, name)
-    }
-
     /// The distance in bytes of a field from its structure's start. `a.b` is field `b` of the structure that field `a`
     /// is.
     ///
@@ -203,7 +196,7 @@ mod tests {
     /// `struct task { struct { int pid; }; int tgid; }` with `pid` at byte 4 and `tgid` at byte 12, and a tracepoint.
     fn made() -> Vec<u8> {
         let strings = b"\0task\0pid\0tgid\0btf_trace_waking\0";
-        let types: Vec<u32> = vec![
+        let types: Vec<u32> = [
             [0, 1 << 24, 4, 32].to_vec(),
             [0, 4 << 24 | 1, 8, 6, 1, 32].to_vec(),
             [1, 4 << 24 | 2, 16, 0, 2, 0, 10, 1, 96].to_vec(),
@@ -226,7 +219,7 @@ mod tests {
         assert_eq!(btf.tracepoint("waking").unwrap(), 4);
         let missing = btf.field("task", "comm").unwrap_err().to_string();
         assert_eq!(missing, "this kernel has no field comm in struct task");
-        assert!(btf.function("task").is_err() && btf.variable("task").is_none());
+        assert!(btf.function("task").is_err());
     }
 
     #[test]
@@ -261,7 +254,7 @@ mod tests {
             bytes.truncate(cut.max(24));
             if let Ok(btf) = Btf::parse(&bytes) {
                 let _ = (btf.field("task", "pid.tgid"), btf.field("task", "tgid"), btf.tracepoint("waking"));
-                let _ = (btf.function("task"), btf.variable("pid"));
+                let _ = btf.function("task");
             }
         }
     }

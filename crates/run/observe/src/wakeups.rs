@@ -1,0 +1,15 @@
+//! The method `wakeups`: which thread ended which thread's wait.
+//!
+//! | module | does |
+//! |---|---|
+//! | `layout` | where the fields of the kernel's structures are |
+//! | `programs` | the programs that run in the kernel |
+//! | `key` | one kind of wakeup, as the programs count it |
+//! | `ebpf` | loads them, and reads their counts |
+
+mod ebpf;
+mod key;
+mod layout;
+mod programs;
+
+pub(crate) use ebpf::Ebpf;
