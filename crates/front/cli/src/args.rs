@@ -8,6 +8,7 @@ mod doctor;
 mod export;
 mod model;
 mod noise;
+mod observe;
 mod pattern;
 mod place;
 mod rank;
@@ -26,6 +27,7 @@ pub use doctor::*;
 pub use export::*;
 pub use model::*;
 pub use noise::*;
+pub use observe::*;
 pub use pattern::*;
 pub use place::*;
 pub use rank::*;
@@ -43,7 +45,7 @@ use std::path::PathBuf;
 const GROUPS: [(&str, &[&str]); 7] = [
     ("Measure", &["measure", "show", "stats", "noise", "doctor"]),
     ("Place", &["place", "pattern", "export"]),
-    ("Run", &["run", "check", "top"]),
+    ("Run", &["run", "check", "top", "observe"]),
     ("Cell", &["cell"]),
     ("Machines", &["machines", "import", "model"]),
     ("Experiments of the papers", &["rank", "channels", "workers", "study"]),
@@ -162,6 +164,8 @@ pub enum Command {
     Check(Check),
     /// Watch the threads of living programs on their seats.
     Top(Top),
+    /// Find out who talks to whom in a program, as a pattern.
+    Observe(Observe),
     /// Fit machines that the simulator runs.
     Model(Model),
     /// Time every mapping of tasks to workers (Keller & Varbanescu).

@@ -60,6 +60,7 @@ fn run(typed: Typed) -> Result<(), CliError> {
         Command::Run(run) => verbs::run::run(&run),
         Command::Check(check) => verbs::check::run(&check, typed.colour),
         Command::Top(top) => verbs::top::run(&top, typed.colour),
+        Command::Observe(observe) => verbs::observe::run(&observe),
         Command::Noise(noise) => verbs::noise::run(&noise),
         Command::Cell(cell) => verbs::cell::run(&cell),
         Command::Doctor(doctor) => verbs::doctor::run(&doctor, typed.colour),
