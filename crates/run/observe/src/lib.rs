@@ -34,5 +34,5 @@ pub use kind::Kind;
 pub use method::Method;
 pub use observation::{Observation, Share, Task, Window};
 pub use phases::Phase;
-pub use session::{End, Session};
+pub use session::{End, Means, Session};
 pub use subject::Subject;

@@ -74,7 +74,7 @@ impl Observation {
     /// The messages of the whole time.
     #[must_use]
     pub fn messages(&self) -> f64 {
-        self.windows.iter().flat_map(|window| &window.edges).map(|edge| edge.messages).sum()
+        self.windows.iter().flat_map(|window| &window.edges).fold(0.0, |sum, edge| sum + edge.messages)
     }
 
     /// Stretches of time in which the pattern does not change, in their order.

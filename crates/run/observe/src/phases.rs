@@ -32,7 +32,7 @@ impl Phase {
     /// The messages of the whole phase.
     #[must_use]
     pub fn messages(&self) -> f64 {
-        self.edges.iter().map(|edge| edge.messages).sum()
+        self.edges.iter().fold(0.0, |sum, edge| sum + edge.messages)
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::roster::Roster;
 use crate::source::Source;
 use crate::subject::Subject;
-use crate::wakeups::Ebpf;
+use crate::wakeups::{Ebpf, Perf};
 use crate::windows::Stretches;
 use crate::{Kind, Method, Observation, ObserveError, Window, observation::Share};
 use seatmap_os::sched::Times;
@@ -17,12 +17,27 @@ const WINDOW: Duration = Duration::from_millis(100);
 /// How often the session looks whether it is over.
 const PAUSE: Duration = Duration::from_millis(5);
 
+/// CPU seconds of a program below which an overhead says nothing.
+const LEAST_S: f64 = 0.05;
+
 /// Windows between two readings of names and CPU times.
 const NAMES_EVERY: u32 = 10;
 
 /// The number of the namespace in which processes have the numbers that the kernel itself uses
 /// (`PROC_PID_INIT_INO` of `include/linux/proc_ns.h`).
 const FIRST_NAMESPACE: &str = "pid:[4026531836]";
+
+/// The mechanism of a method.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Means {
+    /// The best that is allowed.
+    #[default]
+    Best,
+    /// Programs in the kernel.
+    Ebpf,
+    /// Records of each event.
+    Perf,
+}
 
 /// Why a session ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,6 +54,8 @@ pub enum End {
 pub struct Session {
     method: Method,
     source: Box<dyn Source>,
+    /// The reason against a better source.
+    better: Option<String>,
     /// The command, where one was started. It outlives the session if nobody ends it.
     pub child: Option<Child>,
     roster: Roster,
@@ -54,15 +71,16 @@ impl Session {
     ///
     /// # Errors
     /// [`ObserveError`]: nothing is left in the kernel then, and no command runs.
-    pub fn begin(method: Option<Method>, subject: &Subject) -> Result<Self, ObserveError> {
+    pub fn begin(method: Option<Method>, means: Means, subject: &Subject) -> Result<Self, ObserveError> {
         let method = method.unwrap_or(Method::Wakeups);
-        let mut source = source(method)?;
+        let (mut source, better) = source(method, means)?;
         let own_before_ns = own_ns();
         let begun = Instant::now();
         let child = subject.follow(source.as_mut())?;
         let mut session = Session {
             method,
             source,
+            better,
             child,
             roster: Roster::default(),
             stretches: Stretches::default(),
@@ -112,7 +130,7 @@ impl Session {
         let roster = &mut self.roster;
         let placed = look.talk.into_iter().map(|talk| (roster.place(talk.from), roster.place(talk.to), talk));
         self.stretches.take(self.looked, placed);
-        if self.looks.is_multiple_of(NAMES_EVERY) {
+        if self.looks.is_multiple_of(NAMES_EVERY) || !self.source.tells_cpu_times() {
             self.roster.look();
         }
         self.looks += 1;
@@ -141,7 +159,7 @@ impl Session {
         let program_s: f64 = tasks.iter().map(|task| task.cpu_s).sum();
         let observation = Observation {
             method: self.method,
-            means: self.source.name().to_owned(),
+            means: self.means(),
             shares: self.shares(&task_of),
             overhead: self.overhead(program_s),
             unseen: self.source.unseen(),
@@ -149,6 +167,11 @@ impl Session {
             windows,
         };
         (observation, self.child)
+    }
+
+    fn means(&self) -> String {
+        let reason = self.better.as_ref().map(|reason| format!("; not {reason}")).unwrap_or_default();
+        format!("{}{reason}", self.source.name())
     }
 
     fn shares(&self, task_of: &[usize]) -> Vec<Share> {
@@ -166,12 +189,12 @@ impl Session {
     fn overhead(&mut self, program_s: f64) -> Option<f64> {
         let own_s = own_ns().saturating_sub(self.own_before_ns) as f64 / 1e9;
         let kernel_s = self.source.kernel_time()?.as_secs_f64();
-        (program_s > 0.0).then_some((kernel_s + own_s) / program_s)
+        (program_s >= LEAST_S).then_some((kernel_s + own_s) / program_s)
     }
 }
 
-/// The best source for a method that this user may have.
-fn source(method: Method) -> Result<Box<dyn Source>, ObserveError> {
+/// The best source for a method that this user may have, and the reason against a better one.
+fn source(method: Method, means: Means) -> Result<(Box<dyn Source>, Option<String>), ObserveError> {
     if method != Method::Wakeups {
         let reason = "this version of Seatmap has the method wakeups alone".to_owned();
         return Err(ObserveError::Unavailable { method, reason });
@@ -183,10 +206,20 @@ fn source(method: Method) -> Result<Box<dyn Source>, ObserveError> {
             .to_owned();
         return Err(ObserveError::Unavailable { method, reason });
     }
-    match Ebpf::begin() {
-        Ok(ebpf) => Ok(Box::new(ebpf)),
-        Err(error) => Err(ObserveError::Forbidden { reasons: format!("eBPF: {}", with_causes(&error)) }),
+    let mut reasons = Vec::new();
+    if means != Means::Perf {
+        match Ebpf::begin() {
+            Ok(ebpf) => return Ok((Box::new(ebpf), None)),
+            Err(error) => reasons.push(format!("eBPF: {}", with_causes(&error))),
+        }
     }
+    if means != Means::Ebpf {
+        match Perf::begin() {
+            Ok(perf) => return Ok((Box::new(perf), reasons.pop())),
+            Err(error) => reasons.push(format!("perf: {error}")),
+        }
+    }
+    Err(ObserveError::Forbidden { reasons: reasons.join("; ") })
 }
 
 fn with_causes(error: &dyn std::error::Error) -> String {

@@ -16,6 +16,9 @@ pub(crate) trait Source {
     /// Follows the processes that this process starts from now on, or no longer.
     fn follow_own_children(&mut self, on: bool) -> io::Result<()>;
 
+    /// Whether it tells the CPU times of threads that have ended.
+    fn tells_cpu_times(&self) -> bool;
+
     /// Everything since the look before.
     fn look(&mut self) -> io::Result<Look>;
 

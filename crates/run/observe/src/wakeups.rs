@@ -6,10 +6,13 @@
 //! | `programs` | the programs that run in the kernel |
 //! | `key` | one kind of wakeup, as the programs count it |
 //! | `ebpf` | loads them, and reads their counts |
+//! | `perf` | reads the kernel's records instead, where eBPF is not allowed |
 
 mod ebpf;
 mod key;
 mod layout;
+mod perf;
 mod programs;
 
 pub(crate) use ebpf::Ebpf;
+pub(crate) use perf::Perf;

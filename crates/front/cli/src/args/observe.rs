@@ -2,7 +2,7 @@
 
 use super::time::time_or_seconds;
 use clap::{ArgGroup, Args, ValueEnum};
-use seatmap_observe::Method;
+use seatmap_observe::{Means, Method};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -13,6 +13,9 @@ pub struct Observe {
     /// How to find out: auto takes the best method that is allowed here, and says which.
     #[arg(long, value_name = "METHOD", default_value = "auto")]
     pub method: ObserveChoice,
+    /// How the kernel tells of wakeups: ebpf counts them in the kernel, perf reads a record of each.
+    #[arg(long, value_name = "MEANS", default_value = "best")]
+    pub means: MeansChoice,
     /// How long to observe: 500ms, 10s, 2m; a number alone is seconds. By default 10 s, and a command until it ends.
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub seconds: Option<Duration>,
@@ -54,6 +57,28 @@ impl ObserveChoice {
         match self {
             ObserveChoice::Auto => None,
             ObserveChoice::Wakeups => Some(Method::Wakeups),
+        }
+    }
+}
+
+/// How the kernel tells of wakeups.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum MeansChoice {
+    /// The best that is allowed.
+    Best,
+    /// Programs in the kernel.
+    Ebpf,
+    /// Records of each wakeup.
+    Perf,
+}
+
+impl MeansChoice {
+    /// The means.
+    pub fn means(self) -> Means {
+        match self {
+            MeansChoice::Best => Means::Best,
+            MeansChoice::Ebpf => Means::Ebpf,
+            MeansChoice::Perf => Means::Perf,
         }
     }
 }

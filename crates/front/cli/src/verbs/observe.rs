@@ -26,7 +26,7 @@ pub fn run(typed: &Observe) -> Result<(), CliError> {
     let files = Files::new(typed)?;
     let subject = subject(typed)?;
     let interrupt = Interrupt::listen()?;
-    let mut session = Session::begin(typed.method.method(), &subject).map_err(failed)?;
+    let mut session = Session::begin(typed.method.method(), typed.means.means(), &subject).map_err(failed)?;
     let is_command = session.child.is_some();
     let time = typed.seconds.or((!is_command).then_some(USUAL_TIME));
     let watched = session.watch(time, &|| interrupt.asked());

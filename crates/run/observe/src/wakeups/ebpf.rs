@@ -152,6 +152,10 @@ impl Source for Ebpf {
         self.tables.launcher.set_counts(&[own])
     }
 
+    fn tells_cpu_times(&self) -> bool {
+        true
+    }
+
     fn look(&mut self) -> io::Result<Look> {
         self.timed.look();
         let mut look = Look::default();
