@@ -58,6 +58,15 @@ pub enum Record {
         /// The thread.
         tid: i32,
     },
+    /// A thread has a new name.
+    Named {
+        /// When, in nanoseconds of the monotonic clock.
+        time_ns: u64,
+        /// The thread.
+        tid: i32,
+        /// The name.
+        name: String,
+    },
     /// So many records were lost, as the ring was full.
     Lost(u64),
 }
@@ -67,9 +76,10 @@ impl Record {
     #[must_use]
     pub fn time_ns(&self) -> u64 {
         match self {
-            Record::Passed { time_ns, .. } | Record::Created { time_ns, .. } | Record::Ended { time_ns, .. } => {
-                *time_ns
-            }
+            Record::Passed { time_ns, .. }
+            | Record::Created { time_ns, .. }
+            | Record::Named { time_ns, .. }
+            | Record::Ended { time_ns, .. } => *time_ns,
             Record::Lost(_) => 0,
         }
     }
@@ -80,6 +90,12 @@ impl Record {
         let large = |at: usize| Some(u64::from_ne_bytes(body.get(at..at + 8)?.try_into().ok()?));
         match kind {
             2 => Some(Record::Lost(large(8)?)),
+            3 => {
+                // Behind the name stand the thread's numbers and the time.
+                let name = body.get(8..)?.split(|byte| *byte == 0).next()?;
+                let name = String::from_utf8_lossy(name).into_owned();
+                Some(Record::Named { time_ns: large(body.len().checked_sub(8)?)?, tid: small(4)?, name })
+            }
             4 => Some(Record::Ended { time_ns: large(16)?, tid: small(8)? }),
             7 => Some(Record::Created {
                 time_ns: large(16)?,

@@ -17,8 +17,8 @@ pub struct Document {
 /// How a pattern was observed.
 #[derive(Clone, Debug, Serialize)]
 pub struct Note {
-    /// The method.
-    pub method: Method,
+    /// The methods.
+    pub methods: Vec<Method>,
     /// How the method did it.
     pub means: String,
     /// How long, in seconds.
@@ -68,7 +68,7 @@ impl Observation {
     }
 
     fn note(&self) -> Note {
-        let cannot = std::iter::once(self.method.misses().to_owned());
+        let cannot = std::iter::once(self.misses().to_owned());
         let phase =
             |phase: &crate::Phase| PhaseNote { from_s: phase.from_s, to_s: phase.to_s, messages: phase.messages() };
         let kind = |share: &crate::Share| KindOfPair {
@@ -78,7 +78,7 @@ impl Observation {
             messages: share.messages,
         };
         Note {
-            method: self.method,
+            methods: self.methods.clone(),
             means: self.means.clone(),
             seconds: self.seconds(),
             overhead_percent: self.overhead.map(|share| share * 100.0),

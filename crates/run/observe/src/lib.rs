@@ -7,6 +7,7 @@
 //! | [`method`], [`kind`] | the ways to find out, and what each cannot see; the ways in which threads wait |
 //! | `source`, `talk` | something that sees talk, and how it reports it |
 //! | `wakeups` | the kernel's events of waking |
+//! | `sockets` | bytes over pipes and sockets |
 //! | `roster`, `windows` | the threads seen so far, by name and path; their talk by stretches of time |
 //! | [`observation`], [`mod@phases`] | what was seen; stretches in which the pattern does not change |
 //! | [`table`], [`document`] | what was seen, for people, and as a file |
@@ -21,6 +22,7 @@ pub mod observation;
 pub mod phases;
 mod roster;
 pub mod session;
+mod sockets;
 mod source;
 pub mod subject;
 pub mod table;

@@ -44,11 +44,11 @@ pub struct Share {
     pub messages: f64,
 }
 
-/// A program as one method saw it.
+/// A program as one method saw it, or several together.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Observation {
-    /// The method.
-    pub method: Method,
+    /// The methods.
+    pub methods: Vec<Method>,
     /// How the method did it, and why not otherwise, for people: `eBPF`.
     pub means: String,
     /// The tasks, in the order of their paths.
@@ -69,6 +69,21 @@ impl Observation {
     pub fn seconds(&self) -> f64 {
         let ends = self.windows.first().zip(self.windows.last());
         ends.map_or(0.0, |(first, last)| last.to_s - first.from_s)
+    }
+
+    /// The methods' words.
+    #[must_use]
+    pub fn method_words(&self) -> String {
+        self.methods.iter().map(|method| method.word()).collect::<Vec<_>>().join(" and ")
+    }
+
+    /// The talk that the methods cannot see even together, as a sentence's end.
+    #[must_use]
+    pub fn misses(&self) -> &'static str {
+        match self.methods[..] {
+            [method] => method.misses(),
+            _ => "threads that spin instead of waiting, bytes in shared memory, and TCP to other computers",
+        }
     }
 
     /// The messages of the whole time.

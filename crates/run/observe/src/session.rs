@@ -3,7 +3,7 @@
 use crate::roster::Roster;
 use crate::source::Source;
 use crate::subject::Subject;
-use crate::wakeups::{Ebpf, Perf};
+use crate::wakeups::{Ebpf, Parts, Perf};
 use crate::windows::Stretches;
 use crate::{Kind, Method, Observation, ObserveError, Window, observation::Share};
 use seatmap_os::sched::Times;
@@ -52,7 +52,6 @@ pub enum End {
 
 /// An observation under way. Dropping it removes everything from the kernel.
 pub struct Session {
-    method: Method,
     source: Box<dyn Source>,
     /// The reason against a better source.
     better: Option<String>,
@@ -72,13 +71,11 @@ impl Session {
     /// # Errors
     /// [`ObserveError`]: nothing is left in the kernel then, and no command runs.
     pub fn begin(method: Option<Method>, means: Means, subject: &Subject) -> Result<Self, ObserveError> {
-        let method = method.unwrap_or(Method::Wakeups);
         let (mut source, better) = source(method, means)?;
         let own_before_ns = own_ns();
         let begun = Instant::now();
         let child = subject.follow(source.as_mut())?;
         let mut session = Session {
-            method,
             source,
             better,
             child,
@@ -158,7 +155,7 @@ impl Session {
         }
         let program_s: f64 = tasks.iter().map(|task| task.cpu_s).sum();
         let observation = Observation {
-            method: self.method,
+            methods: self.source.methods(),
             means: self.means(),
             shares: self.shares(&task_of),
             overhead: self.overhead(program_s),
@@ -193,33 +190,58 @@ impl Session {
     }
 }
 
-/// The best source for a method that this user may have, and the reason against a better one.
-fn source(method: Method, means: Means) -> Result<(Box<dyn Source>, Option<String>), ObserveError> {
-    if method != Method::Wakeups {
-        let reason = "this version of Seatmap has the method wakeups alone".to_owned();
-        return Err(ObserveError::Unavailable { method, reason });
-    }
-    let namespace = std::fs::read_link("/proc/self/ns/pid").unwrap_or_default();
-    if namespace.as_os_str() != FIRST_NAMESPACE {
-        let reason = "this process is in a PID namespace, in which threads have other numbers than in the kernel; run \
-                      it outside the container"
-            .to_owned();
-        return Err(ObserveError::Unavailable { method, reason });
-    }
+/// The best source for a method that this user may have, and the reasons against better ones.
+fn source(method: Option<Method>, means: Means) -> Result<(Box<dyn Source>, Option<String>), ObserveError> {
+    check(method, means)?;
     let mut reasons = Vec::new();
-    if means != Means::Perf {
-        match Ebpf::begin() {
-            Ok(ebpf) => return Ok((Box::new(ebpf), None)),
+    for parts in parts(method, means) {
+        match Ebpf::begin(*parts) {
+            Ok(ebpf) => return Ok((Box::new(ebpf), joined(reasons))),
             Err(error) => reasons.push(format!("eBPF: {}", with_causes(&error))),
         }
     }
-    if means != Means::Ebpf {
+    if means != Means::Ebpf && method != Some(Method::Sockets) {
         match Perf::begin() {
-            Ok(perf) => return Ok((Box::new(perf), reasons.pop())),
+            Ok(perf) => return Ok((Box::new(perf), joined(reasons))),
             Err(error) => reasons.push(format!("perf: {error}")),
         }
     }
-    Err(ObserveError::Forbidden { reasons: reasons.join("; ") })
+    Err(ObserveError::Forbidden { reasons: joined(reasons).unwrap_or_default() })
+}
+
+/// The parts to be tried, the best first.
+fn parts(method: Option<Method>, means: Means) -> &'static [Parts] {
+    match method {
+        _ if means == Means::Perf => &[],
+        None => &[Parts::Both, Parts::Wakeups],
+        Some(Method::Sockets) => &[Parts::Sockets],
+        Some(_) => &[Parts::Wakeups],
+    }
+}
+
+/// Whether there can be a source at all.
+fn check(method: Option<Method>, means: Means) -> Result<(), ObserveError> {
+    let unavailable = |method, reason: &str| Err(ObserveError::Unavailable { method, reason: reason.to_owned() });
+    match method {
+        Some(Method::Sockets) if means == Means::Perf => {
+            unavailable(Method::Sockets, "it has no other means than ebpf")
+        }
+        None | Some(Method::Wakeups | Method::Sockets) => Ok(()),
+        Some(method) => unavailable(method, "this version of Seatmap has wakeups and sockets alone"),
+    }?;
+    let namespace = std::fs::read_link("/proc/self/ns/pid").unwrap_or_default();
+    if namespace.as_os_str() == FIRST_NAMESPACE {
+        return Ok(());
+    }
+    let reason = "this process is in a PID namespace, in which threads have other numbers than in the kernel; run it \
+                  outside the container";
+    unavailable(method.unwrap_or(Method::Wakeups), reason)
+}
+
+/// Each reason once.
+fn joined(mut reasons: Vec<String>) -> Option<String> {
+    reasons.dedup();
+    (!reasons.is_empty()).then(|| reasons.join("; "))
 }
 
 fn with_causes(error: &dyn std::error::Error) -> String {

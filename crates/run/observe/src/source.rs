@@ -1,5 +1,6 @@
 //! Something that sees talk: programs in the kernel, or records of it.
 
+use crate::Method;
 use crate::talk::Look;
 use seatmap_os::Tid;
 use std::io;
@@ -9,6 +10,9 @@ use std::time::Duration;
 pub(crate) trait Source {
     /// The mechanism, for people: `eBPF`.
     fn name(&self) -> &'static str;
+
+    /// The methods that it is.
+    fn methods(&self) -> Vec<Method>;
 
     /// Follows a process that runs, and everything that it starts from now on.
     fn follow(&mut self, pid: Tid) -> io::Result<()>;

@@ -23,7 +23,7 @@ impl Observation {
             counted(pairs, "pair"),
             amount(self.messages()),
             self.seconds(),
-            self.method,
+            self.method_words(),
             self.means
         )
     }
@@ -78,7 +78,7 @@ impl Observation {
             None => "not measured: the program used too little CPU time".to_owned(),
         };
         let unseen: String = self.unseen.iter().map(|line| format!("not counted: {}\n", visible(line))).collect();
-        format!("\noverhead: {cost}\n{unseen}cannot be seen by {}: {}\n", self.method, self.method.misses())
+        format!("\noverhead: {cost}\n{unseen}cannot be seen by {}: {}\n", self.method_words(), self.misses())
     }
 
     /// The messages that each task sent.
@@ -141,7 +141,7 @@ mod tests {
             |name: &str, path: &str| Task { name: name.to_owned(), path: path.to_owned(), pid: 1, tid: 1, cpu_s: 1.0 };
         let edge = Edge { from: 0, to: 1, bytes: 4000.0, messages: 4000.0 };
         let observation = Observation {
-            method: Method::Wakeups,
+            methods: vec![Method::Wakeups],
             means: "eBPF".to_owned(),
             tasks: vec![task("app", "0"), task("worker", "0.0")],
             windows: vec![Window { from_s: 0.0, to_s: 2.0, edges: vec![edge] }],

@@ -14,5 +14,7 @@ mod layout;
 mod perf;
 mod programs;
 
-pub(crate) use ebpf::Ebpf;
+pub(crate) use ebpf::{Ebpf, Parts};
+pub(crate) use layout::Layout;
 pub(crate) use perf::Perf;
+pub(crate) use programs::{LOST_PAIRS, Tables};

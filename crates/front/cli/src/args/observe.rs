@@ -49,6 +49,8 @@ pub enum ObserveChoice {
     Auto,
     /// Who ends whose wait.
     Wakeups,
+    /// Bytes over pipes, unix sockets and TCP on this computer.
+    Sockets,
 }
 
 impl ObserveChoice {
@@ -57,6 +59,7 @@ impl ObserveChoice {
         match self {
             ObserveChoice::Auto => None,
             ObserveChoice::Wakeups => Some(Method::Wakeups),
+            ObserveChoice::Sockets => Some(Method::Sockets),
         }
     }
 }

@@ -1,5 +1,5 @@
 //! The types of the running kernel, in the format BTF (Documentation/bpf/btf.rst): where the fields of its structures
-//! are, and the numbers of its tracepoints and functions.
+//! are, and the numbers of its tracepoints.
 
 use std::io;
 
@@ -15,7 +15,6 @@ const DEEPEST: u32 = 8;
 const STRUCT: u32 = 4;
 const UNION: u32 = 5;
 const TYPEDEF: u32 = 8;
-const FUNCTION: u32 = 12;
 
 /// Why the kernel's types cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -100,14 +99,6 @@ impl Btf {
     pub fn tracepoint(&self, name: &str) -> Result<u32, BtfError> {
         let found = self.number(TYPEDEF, &format!("btf_trace_{name}"));
         found.ok_or_else(|| BtfError::Missing(format!("tracepoint {name}")))
-    }
-
-    /// The number of a function.
-    ///
-    /// # Errors
-    /// [`BtfError::Missing`].
-    pub fn function(&self, name: &str) -> Result<u32, BtfError> {
-        self.number(FUNCTION, name).ok_or_else(|| BtfError::Missing(format!("function {name}")))
     }
 
     /// The distance in bytes of a field from its structure's start. `a.b` is field `b` of the structure that field `a`
@@ -219,7 +210,6 @@ mod tests {
         assert_eq!(btf.tracepoint("waking").unwrap(), 4);
         let missing = btf.field("task", "comm").unwrap_err().to_string();
         assert_eq!(missing, "this kernel has no field comm in struct task");
-        assert!(btf.function("task").is_err());
     }
 
     #[test]
@@ -254,7 +244,6 @@ mod tests {
             bytes.truncate(cut.max(24));
             if let Ok(btf) = Btf::parse(&bytes) {
                 let _ = (btf.field("task", "pid.tgid"), btf.field("task", "tgid"), btf.tracepoint("waking"));
-                let _ = btf.function("task");
             }
         }
     }

@@ -16,15 +16,8 @@ const LICENCE: &CStr = c"Dual MIT/GPL";
 /// The most that the kernel's checker may say about a refused program.
 const LOG_BYTES: usize = 1 << 20;
 
-/// Where a program runs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u32)]
-pub enum Point {
-    /// At a tracepoint, with its arguments.
-    Tracepoint = 23,
-    /// When a function of the kernel ends, with its arguments and, behind them, its answer.
-    FunctionEnd = 25,
-}
+/// `BPF_TRACE_RAW_TP`: at a tracepoint, with its arguments.
+const AT_TRACEPOINT: u32 = 23;
 
 /// Why a program cannot run.
 #[derive(Debug, thiserror::Error)]
@@ -134,11 +127,11 @@ struct Enable {
 }
 
 impl Program {
-    /// Loads a program for this place, by the number of the tracepoint or function in the kernel's types.
+    /// Loads a program for this place, by the number of the tracepoint in the kernel's types.
     ///
     /// # Errors
     /// [`LoadError`]: EPERM without CAP_BPF and CAP_PERFMON, EACCES or EINVAL with the checker's words otherwise.
-    pub fn load(name: &'static str, point: Point, place: u32, code: &Assembler) -> Result<Self, LoadError> {
+    pub fn load(name: &'static str, place: u32, code: &Assembler) -> Result<Self, LoadError> {
         let code = code.finish().map_err(|source| LoadError::Assembly { name, source })?;
         let mut load = Load {
             kind: TRACING,
@@ -146,7 +139,7 @@ impl Program {
             code: code.as_ptr() as u64,
             licence: LICENCE.as_ptr() as u64,
             name: object_name(name),
-            attach_kind: point as u32,
+            attach_kind: AT_TRACEPOINT,
             attach_to: place,
             ..Load::default()
         };
@@ -237,7 +230,7 @@ mod tests {
         let mut code = Assembler::new();
         let (one, counter) = (Register(1), Register(2));
         code.calculate_number(Operation::Move, one, 1).counter(counter, &map, 0).count(counter, 0, one).end();
-        let attached = Program::load("test", Point::Tracepoint, place, &code).unwrap().attach().unwrap();
+        let attached = Program::load("test", place, &code).unwrap().attach().unwrap();
         let statistics = Statistics::begin().unwrap();
         std::thread::spawn(|| std::thread::sleep(Duration::from_millis(1))).join().unwrap();
         drop(statistics);
@@ -251,7 +244,7 @@ mod tests {
         let mut code = Assembler::new();
         // Register 3 holds nothing.
         code.calculate(Operation::Move, Register(0), Register(3)).end();
-        let error = Program::load("bad", Point::Tracepoint, place, &code).unwrap_err().to_string();
+        let error = Program::load("bad", place, &code).unwrap_err().to_string();
         assert!(error.contains("R3 !read_ok"), "{error}");
     }
 }

@@ -3,10 +3,11 @@
 use super::key::Key;
 use super::layout::Layout;
 use super::programs::{self, INTERRUPTS, LOST_PAIRS, LOST_THREADS, STRANGERS, Tables};
+use crate::sockets::{Sockets, SocketsError};
 use crate::source::Source;
 use crate::talk::{Born, Look};
+use crate::{Kind, Method};
 use seatmap_os::Tid;
-use seatmap_os::bpf::program::Point;
 use seatmap_os::bpf::{Attached, Btf, BtfError, LoadError, Program, Statistics};
 use std::collections::HashMap;
 use std::io;
@@ -27,6 +28,23 @@ pub(crate) enum EbpfError {
     /// It refuses a program.
     #[error("{0}")]
     Load(#[from] LoadError),
+    /// It counts no bytes.
+    #[error(transparent)]
+    Sockets(#[from] SocketsError),
+}
+
+/// The bytes of a wakeup beside those of pipes and sockets: the cache line that both threads touch.
+const LINE_BYTES: f64 = 64.0;
+
+/// The methods that are wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Parts {
+    /// Wakeups alone.
+    Wakeups,
+    /// Bytes over pipes and sockets alone.
+    Sockets,
+    /// Bytes where there are some, and the other wakeups.
+    Both,
 }
 
 /// Programs in the kernel that count wakeups until this is dropped.
@@ -34,6 +52,8 @@ pub(crate) enum EbpfError {
 pub(crate) struct Ebpf {
     tables: Tables,
     programs: Vec<Attached>,
+    sockets: Option<Sockets>,
+    parts: Parts,
     before: HashMap<Vec<u8>, u64>,
     known: HashMap<Tid, (u64, bool)>,
     timed: Timed,
@@ -72,7 +92,7 @@ impl Timed {
 
 impl Ebpf {
     /// Loads and attaches the programs. They follow no process yet.
-    pub(crate) fn begin() -> Result<Self, EbpfError> {
+    pub(crate) fn begin(parts: Parts) -> Result<Self, EbpfError> {
         let btf = Btf::of_kernel()?;
         let layout = Layout::read(&btf)?;
         let tables = Tables::new()?;
@@ -82,13 +102,16 @@ impl Ebpf {
             ("seatmap_exit", "sched_process_exit", programs::exit(&layout, &tables)),
         ];
         let mut attached = Vec::new();
-        for (name, tracepoint, code) in places {
+        let is_wanted = |name: &str| parts != Parts::Sockets || name != "seatmap_waking";
+        for (name, tracepoint, code) in places.into_iter().filter(|(name, ..)| is_wanted(name)) {
             let place = btf.tracepoint(tracepoint)?;
-            attached.push(Program::load(name, Point::Tracepoint, place, &code)?.attach()?);
+            attached.push(Program::load(name, place, &code)?.attach()?);
         }
+        let has_sockets = parts != Parts::Wakeups;
+        let sockets = has_sockets.then(|| Sockets::begin(&btf, &layout, &tables)).transpose()?;
         let mut timed = Timed::default();
         timed.look();
-        Ok(Ebpf { tables, programs: attached, before: HashMap::new(), known: HashMap::new(), timed })
+        Ok(Ebpf { tables, programs: attached, sockets, parts, before: HashMap::new(), known: HashMap::new(), timed })
     }
 
     fn talk(&mut self, look: &mut Look) -> io::Result<()> {
@@ -101,7 +124,12 @@ impl Ebpf {
             };
             let new = count.saturating_sub(earlier);
             look.talk.extend((new > 0).then(|| parsed.talk(new)).flatten());
-        })
+        })?;
+        let Some(sockets) = &mut self.sockets else { return Ok(()) };
+        look.talk.retain(|talk| ![Kind::Pipe, Kind::Socket].contains(&talk.kind));
+        look.talk.iter_mut().for_each(|talk| talk.bytes *= LINE_BYTES);
+        look.talk.append(&mut sockets.talk()?);
+        Ok(())
     }
 
     fn threads(&mut self, look: &mut Look) -> io::Result<()> {
@@ -128,6 +156,14 @@ fn born(key: &[u8], value: &[u8]) -> Option<Born> {
 impl Source for Ebpf {
     fn name(&self) -> &'static str {
         "eBPF"
+    }
+
+    fn methods(&self) -> Vec<Method> {
+        match self.parts {
+            Parts::Wakeups => vec![Method::Wakeups],
+            Parts::Sockets => vec![Method::Sockets],
+            Parts::Both => vec![Method::Wakeups, Method::Sockets],
+        }
     }
 
     fn follow(&mut self, pid: Tid) -> io::Result<()> {
@@ -171,7 +207,8 @@ impl Source for Ebpf {
 
     fn kernel_time(&mut self) -> Option<Duration> {
         let factor = self.timed.factor()?;
-        let times = self.programs.iter().map(|program| program.run_time().map(|run| run.time));
+        let of_sockets = self.sockets.iter().map(Sockets::program);
+        let times = self.programs.iter().chain(of_sockets).map(|program| program.run_time().map(|run| run.time));
         let time: Duration = times.sum::<io::Result<_>>().ok()?;
         Some(time.mul_f64(factor))
     }
@@ -186,6 +223,7 @@ impl Source for Ebpf {
             sentence(LOST_PAIRS, "wakeups were lost: the table of pairs was full"),
             sentence(LOST_THREADS, "threads were lost: the table of threads was full"),
         ];
-        sentences.into_iter().flatten().collect()
+        let of_sockets = self.sockets.as_ref().and_then(Sockets::unseen);
+        sentences.into_iter().flatten().chain(of_sockets).collect()
     }
 }

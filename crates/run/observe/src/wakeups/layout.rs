@@ -4,21 +4,21 @@ use seatmap_os::bpf::{Btf, BtfError};
 
 /// Distances of fields from their structures' starts, in bytes.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Layout {
-    pub pid: usize,
-    pub tgid: usize,
-    pub name: usize,
-    pub run_ns: usize,
-    pub signal: usize,
-    pub living: usize,
-    pub files: usize,
-    pub table: usize,
-    pub descriptors: usize,
-    pub inode: usize,
-    pub mode: usize,
+pub(crate) struct Layout {
+    pub(crate) pid: usize,
+    pub(crate) tgid: usize,
+    pub(crate) name: usize,
+    pub(crate) run_ns: usize,
+    pub(crate) signal: usize,
+    pub(crate) living: usize,
+    pub(crate) files: usize,
+    pub(crate) table: usize,
+    pub(crate) descriptors: usize,
+    pub(crate) inode: usize,
+    pub(crate) mode: usize,
     /// The number of the system call, and its first argument, in the registers of a thread.
-    pub call: usize,
-    pub argument: usize,
+    pub(crate) call: usize,
+    pub(crate) argument: usize,
 }
 
 /// The names of the two fields of `struct pt_regs`.

@@ -1,8 +1,8 @@
 //! Counts wakeups from the kernel's records of each: dearer than eBPF, and allowed where that is not.
 
-use crate::Kind;
 use crate::source::Source;
 use crate::talk::{Born, Look, Talk};
+use crate::{Kind, Method};
 use seatmap_os::Tid;
 use seatmap_os::cpus::Cpus;
 use seatmap_os::records::{Record, Records};
@@ -38,6 +38,7 @@ pub(crate) struct Perf {
     /// Children of this process are followed up to the records of the look after it was said not to.
     ends_following: bool,
     born_ns: HashMap<Tid, (u64, Tid)>,
+    names: HashMap<Tid, String>,
     records: u64,
     interrupts: u64,
     strangers: u64,
@@ -59,6 +60,7 @@ impl Perf {
             follows_children: false,
             ends_following: false,
             born_ns: HashMap::new(),
+            names: HashMap::new(),
             records: 0,
             interrupts: 0,
             strangers: 0,
@@ -83,6 +85,8 @@ impl Perf {
                 }
             }
             Record::Ended { tid, .. } => self.ended(tid, look),
+            Record::Named { tid, name, .. } if self.threads.contains_key(&tid) => drop(self.names.insert(tid, name)),
+            Record::Named { .. } => {}
             Record::Lost(count) => self.lost += count,
         }
     }
@@ -105,7 +109,13 @@ impl Perf {
     fn ended(&mut self, tid: Tid, look: &mut Look) {
         let Some(pid) = self.threads.remove(&tid) else { return };
         let (born_ns, creator) = self.born_ns.remove(&tid).unwrap_or_default();
-        look.threads.push(Born { tid, pid, creator, born_ns, end: Some((String::new(), 0)) });
+        look.threads.push(Born {
+            tid,
+            pid,
+            creator,
+            born_ns,
+            end: Some((self.names.remove(&tid).unwrap_or_default(), 0)),
+        });
         if let Some(living) = self.processes.get_mut(&pid) {
             living.remove(&tid);
             if living.is_empty() {
@@ -122,6 +132,10 @@ fn wakee(tracepoint: &Tracepoint) -> Option<usize> {
 impl Source for Perf {
     fn name(&self) -> &'static str {
         "perf"
+    }
+
+    fn methods(&self) -> Vec<Method> {
+        vec![Method::Wakeups]
     }
 
     fn follow(&mut self, pid: Tid) -> io::Result<()> {

@@ -40,23 +40,23 @@ pub(super) const THREAD_BYTES: usize = 48;
 /// Counters, by number.
 pub(super) const INTERRUPTS: u32 = 0;
 pub(super) const STRANGERS: u32 = 1;
-pub(super) const LOST_PAIRS: u32 = 2;
+pub(crate) const LOST_PAIRS: u32 = 2;
 pub(super) const LOST_THREADS: u32 = 3;
 const COUNTERS: u32 = 4;
 
 /// The tables that the programs and this process share.
 #[derive(Debug)]
-pub(super) struct Tables {
+pub(crate) struct Tables {
     /// The processes that are followed.
-    pub processes: Map,
+    pub(crate) processes: Map,
     /// Their threads, by number.
-    pub threads: Map,
+    pub(super) threads: Map,
     /// Wakeups by [`super::key::Key`].
-    pub pairs: Map,
+    pub(super) pairs: Map,
     /// Counters.
-    pub counters: Map,
+    pub(crate) counters: Map,
     /// The process whose children are followed; 0 for none.
-    pub launcher: Map,
+    pub(super) launcher: Map,
 }
 
 impl Tables {
