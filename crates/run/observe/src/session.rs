@@ -57,6 +57,7 @@ pub struct Session {
     better: Option<String>,
     /// The command, where one was started. It outlives the session if nobody ends it.
     pub child: Option<Child>,
+    child_lived: bool,
     roster: Roster,
     stretches: Stretches,
     begun: Instant,
@@ -78,6 +79,7 @@ impl Session {
         let mut session = Session {
             source,
             better,
+            child_lived: child.is_some(),
             child,
             roster: Roster::default(),
             stretches: Stretches::default(),
@@ -115,9 +117,16 @@ impl Session {
         Ok(match () {
             () if stop() => Some(End::Asked),
             () if time.is_some_and(|time| self.begun.elapsed() >= time) => Some(End::Time),
-            () if !child_lives && !self.source.has_processes()? => Some(End::Program),
+            () if self.is_over(child_lives)? => Some(End::Program),
             () => None,
         })
+    }
+
+    /// Whether no followed process lives. It is asked with each look only, unless the command has just ended.
+    fn is_over(&mut self, child_lives: bool) -> Result<bool, ObserveError> {
+        let is_news = std::mem::replace(&mut self.child_lived, child_lives) && !child_lives;
+        let is_due = is_news || self.begun.elapsed() >= self.looked + WINDOW;
+        Ok(!child_lives && is_due && !self.source.has_processes()?)
     }
 
     fn look(&mut self) -> Result<(), ObserveError> {

@@ -15,7 +15,7 @@ use seatmap_os::bpf::{Attached, Btf, LoadError, Map, Program};
 use std::io;
 
 /// Pipes and connections by thread and direction that are counted.
-const ENTRIES: u32 = 65_536;
+const ENTRIES: u32 = 32_768;
 
 /// A program in the kernel that counts bytes until this is dropped.
 #[derive(Debug)]
@@ -29,9 +29,12 @@ impl Sockets {
     /// Loads and attaches the program. It counts for the processes in `tables`.
     pub(crate) fn begin(btf: &Btf, layout: &Layout, tables: &Tables) -> Result<Self, SocketsError> {
         let table = Map::hash("flows", programs::KEY_BYTES, programs::VALUE_BYTES, ENTRIES)?;
-        let code = programs::transfer(btf, layout, tables, &table)?;
         let place = btf.tracepoint("sys_exit")?;
-        let program = Program::load("seatmap_bytes", place, &code)?.attach()?;
+        let load = |cast: bool| -> Result<Program, SocketsError> {
+            let code = programs::transfer(btf, layout, tables, &table, cast)?;
+            Ok(Program::load("seatmap_bytes", place, &code)?)
+        };
+        let program = load(true).or_else(|_| load(false))?.attach()?;
         Ok(Sockets { table, program, flows: Flows::default() })
     }
 
@@ -64,6 +67,6 @@ pub(crate) enum SocketsError {
     #[error("the kernel makes no tables for eBPF: {0}")]
     Tables(#[from] io::Error),
     /// It refuses the program.
-    #[error("{0}")]
+    #[error(transparent)]
     Load(#[from] LoadError),
 }

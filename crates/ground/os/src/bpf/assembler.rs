@@ -11,8 +11,8 @@ pub struct Register(pub u8);
 /// The width of a load or store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Width {
-    /// One byte.
-    Byte,
+    /// 2 bytes.
+    Half,
     /// 4 bytes.
     Word,
     /// 8 bytes.
@@ -23,7 +23,7 @@ impl Width {
     fn bits(self) -> u8 {
         match self {
             Width::Word => 0x00,
-            Width::Byte => 0x10,
+            Width::Half => 0x08,
             Width::Double => 0x18,
         }
     }
@@ -214,6 +214,11 @@ impl Assembler {
     /// Calls a function of the kernel.
     pub fn call(&mut self, helper: Helper) -> &mut Self {
         self.put(0x85, Register(0), Register(0), 0, helper as i32)
+    }
+
+    /// Calls a function of the kernel by its number in the kernel's types.
+    pub fn call_function(&mut self, number: u32) -> &mut Self {
+        self.put(0x85, Register(0), Register(2), 0, number as i32)
     }
 
     /// `to` = the map, as an argument of a call.

@@ -1,5 +1,5 @@
 //! The types of the running kernel, in the format BTF (Documentation/bpf/btf.rst): where the fields of its structures
-//! are, and the numbers of its tracepoints.
+//! are, and the numbers of its tracepoints and functions.
 
 use std::io;
 
@@ -15,6 +15,7 @@ const DEEPEST: u32 = 8;
 const STRUCT: u32 = 4;
 const UNION: u32 = 5;
 const TYPEDEF: u32 = 8;
+const FUNCTION: u32 = 12;
 
 /// Why the kernel's types cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -99,6 +100,20 @@ impl Btf {
     pub fn tracepoint(&self, name: &str) -> Result<u32, BtfError> {
         let found = self.number(TYPEDEF, &format!("btf_trace_{name}"));
         found.ok_or_else(|| BtfError::Missing(format!("tracepoint {name}")))
+    }
+
+    /// The number of a function; `None` where the kernel has none of that name.
+    #[must_use]
+    pub fn function(&self, name: &str) -> Option<u32> {
+        self.number(FUNCTION, name)
+    }
+
+    /// The number of a structure.
+    ///
+    /// # Errors
+    /// [`BtfError::Missing`].
+    pub fn structure(&self, name: &str) -> Result<u32, BtfError> {
+        self.number(STRUCT, name).ok_or_else(|| BtfError::Missing(format!("struct {name}")))
     }
 
     /// The distance in bytes of a field from its structure's start. `a.b` is field `b` of the structure that field `a`
@@ -210,6 +225,7 @@ mod tests {
         assert_eq!(btf.tracepoint("waking").unwrap(), 4);
         let missing = btf.field("task", "comm").unwrap_err().to_string();
         assert_eq!(missing, "this kernel has no field comm in struct task");
+        assert_eq!((btf.structure("task").unwrap(), btf.function("task")), (3, None));
     }
 
     #[test]

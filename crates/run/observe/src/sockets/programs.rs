@@ -47,8 +47,14 @@ const CALLS: [(libc::c_long, u32); 8] = [
 ];
 
 /// `sys_exit(registers, answer)`, when a system call ends: 6 a pointer that is followed, 7 the bytes, 8 the registers,
-/// 9 the role. On the stack the key lies at -24, its value at -40, and a scratch word at -48.
-pub(super) fn transfer(btf: &Btf, layout: &Layout, tables: &Tables, flows: &Map) -> Result<Assembler, BtfError> {
+/// 9 the role. `cast` allows the way of reading that newer kernels have. On the stack the key lies at -24, its value at -40, and a scratch word at -48.
+pub(super) fn transfer(
+    btf: &Btf,
+    layout: &Layout,
+    tables: &Tables,
+    flows: &Map,
+    cast: bool,
+) -> Result<Assembler, BtfError> {
     let mut code = Assembler::new();
     code.load(Width::Double, R7, R1, 8).jump_if(Compare::Equal, R7, 0, "end");
     code.jump_if(Compare::Above, R7, MOST_BYTES, "end");
@@ -57,8 +63,9 @@ pub(super) fn transfer(btf: &Btf, layout: &Layout, tables: &Tables, flows: &Map)
     code.call(Helper::CurrentNumbers).store(Width::Word, STACK, -24, R0);
     code.calculate_number(Operation::ShiftRight, R0, 32).store(Width::Word, STACK, -48, R0);
     code.map(R1, &tables.processes).stack(R2, -48).call(Helper::Lookup).jump_if(Compare::Equal, R0, 0, "end");
-    load_file(&mut code, layout);
-    load_object(btf, layout, &mut code)?;
+    let reader = Reader { btf, cast: cast.then(|| btf.function("bpf_rdonly_cast")).flatten() };
+    load_file(&reader, layout, &mut code)?;
+    load_object(&reader, &mut code)?;
     add(&mut code, flows);
     let lost = crate::wakeups::LOST_PAIRS;
     code.label("lost").calculate_number(Operation::Move, R1, 1).counter(R2, &tables.counters, lost);
@@ -76,50 +83,77 @@ fn load_role(code: &mut Assembler) {
     code.label(writes).calculate_number(Operation::Move, R9, 0).label("follow");
 }
 
+/// Reads fields behind pointers: by `bpf_rdonly_cast`, which costs nothing and came with Linux 6.2, or by copying.
+struct Reader<'a> {
+    btf: &'a Btf,
+    cast: Option<u32>,
+}
+
+impl Reader<'_> {
+    /// Register 1 = a field of the structure at the address in register 6.
+    fn field(&self, code: &mut Assembler, structure: &str, path: &str, width: Width) -> Result<(), BtfError> {
+        let offset = self.btf.field(structure, path)?;
+        if let Some(cast) = self.cast {
+            code.calculate(Operation::Move, R1, R6);
+            code.calculate_number(Operation::Move, R2, self.btf.structure(structure)? as i32).call_function(cast);
+            code.load(width, R1, R0, offset);
+            return Ok(());
+        }
+        let bytes = match width {
+            Width::Half => 2,
+            Width::Word => 4,
+            Width::Double => 8,
+        };
+        code.store_number(Width::Double, STACK, -48, 0).stack(R1, -48).calculate_number(Operation::Move, R2, bytes);
+        code.calculate(Operation::Move, R3, R6).calculate_number(Operation::Add, R3, offset as i32);
+        code.call(Helper::ReadKernel).stack(R1, -48).load(Width::Double, R1, R1, 0);
+        Ok(())
+    }
+
+    /// Register 6 = a pointer in the structure at the address in register 6.
+    fn follow(&self, code: &mut Assembler, structure: &str, path: &str) -> Result<(), BtfError> {
+        self.field(code, structure, path, Width::Double)?;
+        code.calculate(Operation::Move, R6, R1);
+        Ok(())
+    }
+}
+
 /// Register 6 = the address of the file behind the call's descriptor.
-fn load_file(code: &mut Assembler, layout: &Layout) {
+fn load_file(reader: &Reader, layout: &Layout, code: &mut Assembler) -> Result<(), BtfError> {
     code.load(Width::Double, R6, R8, layout.argument).jump_if(Compare::Above, R6, DESCRIPTORS, "end");
     code.call(Helper::CurrentTask).load(Width::Double, R1, R0, layout.files).jump_if(Compare::Equal, R1, 0, "end");
     code.load(Width::Double, R1, R1, layout.table).jump_if(Compare::Equal, R1, 0, "end");
     code.load(Width::Double, R3, R1, layout.descriptors).calculate_number(Operation::ShiftLeft, R6, 3);
-    code.calculate(Operation::Add, R3, R6);
-    read(code, 8).calculate(Operation::Move, R6, R1);
-}
-
-/// Register 1 = as many bytes at the kernel's address in register 3.
-fn read(code: &mut Assembler, bytes: i32) -> &mut Assembler {
-    code.store_number(Width::Double, STACK, -48, 0).stack(R1, -48).calculate_number(Operation::Move, R2, bytes);
-    code.call(Helper::ReadKernel).stack(R1, -48).load(Width::Double, R1, R1, 0)
-}
-
-/// Register 1 = as many bytes at this distance from the address in register 6.
-fn field(code: &mut Assembler, offset: usize, bytes: i32) -> &mut Assembler {
-    code.calculate(Operation::Move, R3, R6).calculate_number(Operation::Add, R3, offset as i32);
-    read(code, bytes)
+    code.calculate(Operation::Add, R3, R6).calculate(Operation::Move, R6, R3);
+    // The table of files is an array of pointers, and a list begins with one.
+    reader.follow(code, "list_head", "next")
 }
 
 /// The key's role and object: the number of a pipe, the receiving end of a unix socket, or the two ports of a
 /// connection. Other files end the program.
-fn load_object(btf: &Btf, layout: &Layout, code: &mut Assembler) -> Result<(), BtfError> {
-    let [socket, end, peer] =
-        [("file", "private_data"), ("socket", "sk"), ("unix_sock", "peer")].map(|(of, name)| btf.field(of, name));
-    let [family, ports] = ["__sk_common.skc_family", "__sk_common.skc_portpair"].map(|name| btf.field("sock", name));
-    // The file stays in register 8, whose registers are not needed any longer.
+fn load_object(reader: &Reader, code: &mut Assembler) -> Result<(), BtfError> {
+    // The file stays in register 8: the call's registers are not needed any longer.
     code.calculate(Operation::Move, R8, R6);
-    field(code, layout.inode, 8).calculate(Operation::Move, R6, R1);
-    field(code, layout.mode, 2).calculate_number(Operation::And, R1, FILE_KIND);
+    reader.follow(code, "file", "f_inode")?;
+    reader.field(code, "inode", "i_mode", Width::Half)?;
+    code.calculate_number(Operation::And, R1, FILE_KIND);
     code.jump_if(Compare::Equal, R1, libc::S_IFSOCK as i32, "socket");
     code.jump_if(Compare::Different, R1, libc::S_IFIFO as i32, "end");
-    field(code, btf.field("inode", "i_ino")?, 8).calculate_number(Operation::Or, R9, PIPE as i32).jump("object");
+    reader.field(code, "inode", "i_ino", Width::Double)?;
+    code.calculate_number(Operation::Or, R9, PIPE as i32).jump("object");
     code.label("socket").calculate(Operation::Move, R6, R8);
-    field(code, socket?, 8).calculate(Operation::Move, R6, R1);
-    field(code, end?, 8).calculate(Operation::Move, R6, R1);
-    field(code, family?, 2).jump_if(Compare::Equal, R1, libc::AF_UNIX, "unix");
+    reader.follow(code, "file", "private_data")?;
+    reader.follow(code, "socket", "sk")?;
+    reader.field(code, "sock", "__sk_common.skc_family", Width::Half)?;
+    code.jump_if(Compare::Equal, R1, libc::AF_UNIX, "unix");
     code.jump_if(Compare::Equal, R1, libc::AF_INET, "tcp").jump_if(Compare::Different, R1, libc::AF_INET6, "end");
-    field(code.label("tcp"), ports?, 4).calculate_number(Operation::Or, R9, TCP as i32).jump("object");
+    code.label("tcp");
+    reader.field(code, "sock", "__sk_common.skc_portpair", Width::Word)?;
+    code.calculate_number(Operation::Or, R9, TCP as i32).jump("object");
     code.label("unix").calculate_number(Operation::Or, R9, UNIX as i32).calculate(Operation::Move, R1, R6);
     code.jump_if(Compare::Equal, R9, (UNIX | READS) as i32, "object");
-    field(code, peer?, 8).jump_if(Compare::Equal, R1, 0, "end").label("object");
+    reader.field(code, "unix_sock", "peer", Width::Double)?;
+    code.jump_if(Compare::Equal, R1, 0, "end").label("object");
     code.store(Width::Double, STACK, -16, R1).store(Width::Word, STACK, -20, R9);
     Ok(())
 }

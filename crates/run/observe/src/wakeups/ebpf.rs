@@ -26,7 +26,7 @@ pub(crate) enum EbpfError {
     #[error("the kernel makes no tables for eBPF: {0}")]
     Tables(#[from] io::Error),
     /// It refuses a program.
-    #[error("{0}")]
+    #[error(transparent)]
     Load(#[from] LoadError),
     /// It counts no bytes.
     #[error(transparent)]
