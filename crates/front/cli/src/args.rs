@@ -9,6 +9,7 @@ mod doctor;
 mod export;
 mod model;
 mod noise;
+mod observe;
 mod pattern;
 mod place;
 mod rank;
@@ -29,6 +30,7 @@ pub use doctor::*;
 pub use export::*;
 pub use model::*;
 pub use noise::*;
+pub use observe::*;
 pub use pattern::*;
 pub use place::*;
 pub use rank::*;
@@ -47,7 +49,7 @@ use std::path::PathBuf;
 const GROUPS: [(&str, &[&str]); 7] = [
     ("Measure", &["measure", "show", "stats", "noise", "doctor"]),
     ("Place", &["place", "pattern", "export"]),
-    ("Run", &["run", "check", "top", "bench", "tune"]),
+    ("Run", &["run", "check", "top", "observe", "bench", "tune"]),
     ("Cell", &["cell"]),
     ("Machines", &["machines", "import", "model"]),
     ("Experiments of the papers", &["rank", "channels", "workers", "study"]),
@@ -168,6 +170,8 @@ pub enum Command {
     Check(Check),
     /// Watch the threads of living programs on their seats.
     Top(Top),
+    /// Find out who talks to whom in a program, as a pattern.
+    Observe(Observe),
     /// Compare commands by running them, and claim only what the runs show.
     Bench(Bench),
     /// Find the best seats for a program by running it.

@@ -60,6 +60,7 @@ fn run(typed: Typed) -> Result<(), CliError> {
         Command::Run(run) => verbs::run::run(&run),
         Command::Check(check) => verbs::check::run(&check, typed.colour),
         Command::Top(top) => verbs::top::run(&top, typed.colour),
+        Command::Observe(observe) => verbs::observe::run(&observe),
         Command::Bench(bench) => verbs::bench::run(&bench),
         Command::Tune(tune) => verbs::tune::run(&tune),
         Command::Noise(noise) => verbs::noise::run(&noise),

@@ -11,6 +11,7 @@ pub mod machines;
 pub mod measure;
 pub mod model;
 pub mod noise;
+pub mod observe;
 pub mod pattern;
 pub mod place;
 pub mod rank;

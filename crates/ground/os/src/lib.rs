@@ -14,6 +14,8 @@
 //! | [`irq`], [`interrupts`] | interrupts: where they may go, where they go, and how many came |
 //! | [`cpu_time`], [`kernel`] | what each CPU did; the scheduler and its settings |
 //! | [`counter`] | counts of the kernel and the processor over a program |
+//! | [`bpf`] | small programs that the kernel runs at its tracepoints |
+//! | [`tracefs`], [`records`] | the kernel's tracepoints; records of one |
 //! | [`devices`] | accelerators and network cards, and the NUMA node of each |
 //! | [`mounts`], [`visibility`] | what is mounted; which processes this user is shown |
 //! | [`attribute`], [`memory`] | notes on files that the kernel keeps for us; how much memory is free |
@@ -31,6 +33,7 @@
 pub mod affinity;
 pub mod attribute;
 pub mod boot;
+pub mod bpf;
 mod bytes;
 pub mod claim;
 pub mod counter;
@@ -52,6 +55,7 @@ pub mod numa_maps;
 pub mod pages;
 pub mod proc_folder;
 pub mod published;
+pub mod records;
 pub mod root;
 pub mod sched;
 pub mod small;
@@ -60,6 +64,7 @@ pub mod steal;
 pub mod task;
 pub mod terminal;
 pub mod traced;
+pub mod tracefs;
 pub mod trusted;
 pub mod usage;
 pub mod visibility;

@@ -2,12 +2,39 @@
 //!
 //! | module | does |
 //! |---|---|
-//! | [`method`] | the ways to find out, and what each cannot see |
-//! | [`observation`] | what one of them saw: tasks, and who talked to whom when |
+//! | [`session`] | one observation, from its begin to what was seen |
+//! | [`subject`] | the program that is observed: a command, processes, a control group |
+//! | [`method`], [`kind`] | the ways to find out, and what each cannot see; the ways in which threads wait |
+//! | `source`, `talk` | something that sees talk, and how it reports it |
+//! | `wakeups` | the kernel's events of waking |
+//! | `sockets` | bytes over pipes and sockets |
+//! | `roster`, `windows` | the threads seen so far, by name and path; their talk by stretches of time |
+//! | [`observation`], [`mod@phases`] | what was seen; stretches in which the pattern does not change |
+//! | [`table`], [`document`] | what was seen, for people, and as a file |
+//! | [`error`] | why a program could not be observed |
 #![deny(missing_docs)]
 
+pub mod document;
+pub mod error;
+pub mod kind;
 pub mod method;
 pub mod observation;
+pub mod phases;
+mod roster;
+pub mod session;
+mod sockets;
+mod source;
+pub mod subject;
+pub mod table;
+mod talk;
+mod wakeups;
+mod windows;
 
+pub use document::Document;
+pub use error::ObserveError;
+pub use kind::Kind;
 pub use method::Method;
-pub use observation::{Observation, Task, Window};
+pub use observation::{Observation, Share, Task, Window};
+pub use phases::Phase;
+pub use session::{End, Means, Session};
+pub use subject::Subject;

@@ -1,6 +1,7 @@
 //! A program as one method saw it: its tasks, and who talked to whom in each stretch of time.
 
-use crate::Method;
+use crate::phases::{Phase, phases};
+use crate::{Kind, Method};
 use seatmap_pattern::{Edge, Pattern};
 
 /// A thread or rank of the observed program.
@@ -30,16 +31,33 @@ pub struct Window {
     pub edges: Vec<Edge>,
 }
 
-/// A program as one method saw it.
+/// Messages of one ordered pair of tasks by one kind of wait.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Share {
+    /// The task that sent.
+    pub from: usize,
+    /// The task that received.
+    pub to: usize,
+    /// The kind.
+    pub kind: Kind,
+    /// The messages.
+    pub messages: f64,
+}
+
+/// A program as one method saw it, or several together.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Observation {
-    /// The method.
-    pub method: Method,
+    /// The methods.
+    pub methods: Vec<Method>,
+    /// How the method did it, and why not otherwise, for people: `eBPF`.
+    pub means: String,
     /// The tasks, in the order of their paths.
     pub tasks: Vec<Task>,
     /// The stretches of time in their order, each with who talked to whom.
     pub windows: Vec<Window>,
-    /// How much slower the program ran because of the observation, as a share, where that was measured.
+    /// How the tasks talked, over the whole time: at most one for each ordered pair and kind, the largest first.
+    pub shares: Vec<Share>,
+    /// The CPU time that the observation took, as a share of the program's own, measured during the observation.
     pub overhead: Option<f64>,
     /// Talk that could not be seen this time, each as a sentence.
     pub unseen: Vec<String>,
@@ -51,6 +69,39 @@ impl Observation {
     pub fn seconds(&self) -> f64 {
         let ends = self.windows.first().zip(self.windows.last());
         ends.map_or(0.0, |(first, last)| last.to_s - first.from_s)
+    }
+
+    /// The methods' words.
+    #[must_use]
+    pub fn method_words(&self) -> String {
+        self.methods.iter().map(|method| method.word()).collect::<Vec<_>>().join(" and ")
+    }
+
+    /// The talk that the methods cannot see even together, as a sentence's end.
+    #[must_use]
+    pub fn misses(&self) -> &'static str {
+        match self.methods[..] {
+            [method] => method.misses(),
+            _ => "threads that spin instead of waiting, bytes in shared memory, and TCP to other computers",
+        }
+    }
+
+    /// The messages of the whole time.
+    #[must_use]
+    pub fn messages(&self) -> f64 {
+        self.windows.iter().flat_map(|window| &window.edges).fold(0.0, |sum, edge| sum + edge.messages)
+    }
+
+    /// Stretches of time in which the pattern does not change, in their order.
+    #[must_use]
+    pub fn phases(&self) -> Vec<Phase> {
+        phases(&self.windows)
+    }
+
+    /// The pattern of one phase, with the names and loads of the whole.
+    #[must_use]
+    pub fn pattern_of(&self, phase: &Phase, name: &str) -> Pattern {
+        Pattern { edges: phase.edges.clone(), ..self.pattern(name) }
     }
 
     /// The pattern of the whole time: all windows added up, and each task's share of a CPU as its load.

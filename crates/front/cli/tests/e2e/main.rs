@@ -21,6 +21,7 @@ mod measure;
 mod model;
 mod names;
 mod noise;
+mod observe;
 mod pattern;
 mod place;
 mod plan;

@@ -1,16 +1,12 @@
 //! A trace of our own in the kernel.
 
 use super::Recording;
-use rustix::mount::{FsMountFlags, FsOpenFlags, MountAttrFlags, fsconfig_create, fsmount, fsopen};
 use seatmap_os::CpuSet;
+use seatmap_os::tracefs::Tracefs;
 use std::fs::{File, OpenOptions};
 use std::io;
-use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
-
-/// Where tracefs is, unless a container hides it.
-const USUAL_PLACE: &str = "/sys/kernel/tracing";
 
 /// Instances of ours begin with it.
 const PREFIX: &str = "seatmap-noise-";
@@ -30,15 +26,15 @@ pub(in super::super) struct Instance {
     folder: PathBuf,
     /// Marks the instance as in use, for as long as this process lives.
     _lock: File,
-    /// A tracefs without a place in the file system, where none is mounted.
-    _mount: Option<OwnedFd>,
+    /// It may be without a place in the file system, and gone with this.
+    _tracefs: Tracefs,
 }
 
 impl Instance {
     /// Begins to trace these CPUs.
     pub(in super::super) fn begin(cpus: &[u32]) -> io::Result<Self> {
-        let (root, mount) = tracefs()?;
-        let instances = root.join("instances");
+        let tracefs = Tracefs::open()?;
+        let instances = tracefs.folder().join("instances");
         // One process at a time: no process may take another's instance for an abandoned one before it is locked.
         let turn = File::open(&instances)?;
         turn.lock()?;
@@ -48,7 +44,7 @@ impl Instance {
         let folder = instances.join(format!("{PREFIX}{}-{number}", std::process::id()));
         std::fs::create_dir(&folder)?;
         let lock = File::open(&folder)?;
-        let instance = Instance { folder, _lock: lock, _mount: mount };
+        let instance = Instance { folder, _lock: lock, _tracefs: tracefs };
         instance._lock.lock()?;
         instance.start(cpus)?;
         Ok(instance)
@@ -101,18 +97,6 @@ impl Drop for Instance {
     }
 }
 
-/// The tracefs at its usual place; else one of this process alone, which is gone with it.
-fn tracefs() -> io::Result<(PathBuf, Option<OwnedFd>)> {
-    let usual = PathBuf::from(USUAL_PLACE);
-    if usual.join("instances").is_dir() {
-        return Ok((usual, None));
-    }
-    let opened = fsopen("tracefs", FsOpenFlags::FSOPEN_CLOEXEC)?;
-    fsconfig_create(&opened)?;
-    let mount = fsmount(&opened, FsMountFlags::FSMOUNT_CLOEXEC, MountAttrFlags::empty())?;
-    Ok((PathBuf::from(format!("/proc/self/fd/{}", mount.as_raw_fd())), Some(mount)))
-}
-
 /// Removes the instances of killed processes: no process holds their locks.
 fn sweep(instances: &Path) -> io::Result<()> {
     for entry in std::fs::read_dir(instances)?.flatten() {
@@ -137,8 +121,8 @@ mod tests {
     #[test]
     fn nothing_is_left() {
         let Some(instance) = begun() else { return };
-        let (root, _mount) = tracefs().unwrap();
-        let folder = root.join("instances").join(instance.folder.file_name().unwrap());
+        let tracefs = Tracefs::open().unwrap();
+        let folder = tracefs.folder().join("instances").join(instance.folder.file_name().unwrap());
         assert!(folder.is_dir());
         drop(instance);
         assert!(!folder.exists());
@@ -147,8 +131,8 @@ mod tests {
     #[test]
     fn one_left_behind_goes_with_the_next_and_one_in_use_stays() {
         let Some(first) = begun() else { return };
-        let (root, _mount) = tracefs().unwrap();
-        let left = root.join("instances").join(format!("{PREFIX}left"));
+        let tracefs = Tracefs::open().unwrap();
+        let left = tracefs.folder().join("instances").join(format!("{PREFIX}left"));
         std::fs::create_dir(&left).unwrap();
         let second = Instance::begin(&[0]).unwrap();
         assert!(first.folder.is_dir() && second.folder.is_dir() && !left.exists());
@@ -157,8 +141,8 @@ mod tests {
     #[test]
     fn one_left_behind_that_somebody_reads_is_in_nobodys_way() {
         let Some(_first) = begun() else { return };
-        let (root, _mount) = tracefs().unwrap();
-        let left = root.join("instances").join(format!("{PREFIX}read"));
+        let tracefs = Tracefs::open().unwrap();
+        let left = tracefs.folder().join("instances").join(format!("{PREFIX}read"));
         std::fs::create_dir(&left).unwrap();
         let reader = File::open(left.join("trace")).unwrap();
         Instance::begin(&[0]).unwrap();

@@ -1,0 +1,96 @@
+//! `seatmap observe`, as typed.
+
+use super::time::time_or_seconds;
+use clap::{ArgGroup, Args, ValueEnum};
+use seatmap_observe::{Means, Method};
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+#[derive(Debug, Args)]
+#[command(group = ArgGroup::new("observed").args(["pid", "cgroup", "command"]).required(true))]
+pub struct Observe {
+    /// How to find out: auto takes the best method that is allowed here, and says which.
+    #[arg(long, value_name = "METHOD", default_value = "auto")]
+    pub method: ObserveChoice,
+    /// How the kernel tells of wakeups: ebpf counts them in the kernel, perf reads a record of each.
+    #[arg(long, value_name = "MEANS", default_value = "best")]
+    pub means: MeansChoice,
+    /// How long to observe: 500ms, 10s, 2m; a number alone is seconds. By default 10 s, and a command until it ends.
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub seconds: Option<Duration>,
+    /// Observe this process, and everything that it starts meanwhile; may be given several times.
+    #[arg(short, long, value_name = "PID", value_parser = clap::value_parser!(i32).range(1..))]
+    pub pid: Vec<i32>,
+    /// Observe the processes of this control group, and of the groups below it.
+    #[arg(long, value_name = "PATH")]
+    pub cgroup: Option<String>,
+    /// Write the pattern to a file, for 'seatmap place --pattern FILE'; - is stdout.
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Write a pattern for each phase into this folder: phase-0.pattern.json, phase-1.pattern.json, ...
+    #[arg(long, value_name = "FOLDER")]
+    pub phases: Option<PathBuf>,
+    /// What to call the pattern; the program's name by default.
+    #[arg(long)]
+    pub name: Option<String>,
+    /// Print the pattern as JSON on stdout, and nothing else. A command's own output goes to stderr.
+    #[arg(long)]
+    pub json: bool,
+    /// The command to run and to observe, after --.
+    #[arg(last = true, value_name = "COMMAND")]
+    pub command: Vec<OsString>,
+}
+
+/// How to find out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ObserveChoice {
+    /// The best method that is allowed.
+    Auto,
+    /// Who ends whose wait.
+    Wakeups,
+    /// Bytes over pipes, unix sockets and TCP on this computer.
+    Sockets,
+}
+
+impl ObserveChoice {
+    /// The method; `None` where Seatmap is to choose.
+    pub fn method(self) -> Option<Method> {
+        match self {
+            ObserveChoice::Auto => None,
+            ObserveChoice::Wakeups => Some(Method::Wakeups),
+            ObserveChoice::Sockets => Some(Method::Sockets),
+        }
+    }
+}
+
+/// How the kernel tells of wakeups.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum MeansChoice {
+    /// The best that is allowed.
+    Best,
+    /// Programs in the kernel.
+    Ebpf,
+    /// Records of each wakeup.
+    Perf,
+}
+
+impl MeansChoice {
+    /// The means.
+    pub fn means(self) -> Means {
+        match self {
+            MeansChoice::Best => Means::Best,
+            MeansChoice::Ebpf => Means::Ebpf,
+            MeansChoice::Perf => Means::Perf,
+        }
+    }
+}
+
+/// From one window to a day.
+fn duration(text: &str) -> Result<Duration, String> {
+    let bounds = Duration::from_millis(100)..=Duration::from_secs(86_400);
+    let time = time_or_seconds(text).filter(|time| bounds.contains(time));
+    time.ok_or_else(|| {
+        format!("'{text}' is not a time from 100ms to 1d; write 500ms, 10s or 2m, or a number of seconds")
+    })
+}

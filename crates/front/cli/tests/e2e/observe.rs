@@ -1,0 +1,251 @@
+//! `seatmap observe`, on real programs with known patterns. Figures of time decide nothing here.
+
+use crate::common::Place;
+use crate::run::programs::installed;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// How long something may take on a busy computer.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A place with the schedule of a ring of 8 tasks and the program that plays schedules; `None`, with a message, where
+/// programs cannot be built or observed here.
+fn ring(rounds: u32) -> Option<Place> {
+    let place = Place::new();
+    if !installed("gcc") {
+        eprintln!("skipped: no gcc");
+        return None;
+    }
+    let probe = place.run(&["observe", "--", "true"]);
+    if !probe.status.success() {
+        eprintln!("skipped: {}", String::from_utf8_lossy(&probe.stderr));
+        return None;
+    }
+    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../bench/observe/threads.c");
+    let program = place.path("ring");
+    let built = Command::new("gcc").args(["-O1", "-pthread", "-o"]).arg(&program).arg(source).status().unwrap();
+    assert!(built.success());
+    let lines: String = (0..8).map(|task| format!("+{} -{}\n", (task + 1) % 8, (task + 7) % 8)).collect();
+    place.file("schedule", format!("8 {rounds} 100\n{lines}"));
+    Some(place)
+}
+
+fn names(pattern: &Value) -> Vec<&str> {
+    pattern["names"].as_array().unwrap().iter().map(|name| name.as_str().unwrap()).collect()
+}
+
+/// Messages by the names of both ends.
+fn messages(pattern: &Value) -> BTreeMap<(String, String), f64> {
+    let names = names(pattern);
+    let name = |edge: &Value, end: &str| names[edge[end].as_u64().unwrap() as usize].to_owned();
+    let edges = pattern["edges"].as_array().unwrap().iter();
+    edges.map(|edge| ((name(edge, "from"), name(edge, "to")), edge["messages"].as_f64().unwrap())).collect()
+}
+
+/// The share of the messages between workers that neighbours of the ring exchange.
+fn share_of_neighbours(pattern: &Value) -> f64 {
+    let number = |name: &str| name.strip_prefix('w').and_then(|number| number.parse::<i32>().ok());
+    let ends = |(from, to): &(String, String)| Some((number(from)?, number(to)?));
+    let of_workers: Vec<_> =
+        messages(pattern).into_iter().filter_map(|(pair, count)| Some((ends(&pair)?, count))).collect();
+    let sum = |wanted: &dyn Fn(i32) -> bool| {
+        of_workers
+            .iter()
+            .filter(|((from, to), _)| wanted((to - from).rem_euclid(8)))
+            .map(|(_, count)| count)
+            .sum::<f64>()
+    };
+    sum(&|step| [1, 7].contains(&step)) / sum(&|_| true)
+}
+
+fn kinds(pattern: &Value) -> BTreeMap<String, f64> {
+    let mut kinds = BTreeMap::new();
+    for row in pattern["observation"]["kinds"].as_array().unwrap() {
+        *kinds.entry(row["kind"].as_str().unwrap().to_owned()).or_insert(0.0) += row["messages"].as_f64().unwrap();
+    }
+    kinds
+}
+
+fn largest(kinds: &BTreeMap<String, f64>) -> &str {
+    kinds.iter().max_by(|a, b| a.1.total_cmp(b.1)).unwrap().0
+}
+
+#[test]
+fn a_ring_is_seen_as_one_and_its_waits_by_kind() {
+    let Some(place) = ring(2_000) else { return };
+    for (by, kind) in [("pipe", "pipe"), ("futex", "futex")] {
+        let pattern = place.json(&["observe", "--json", "--", "./ring", "schedule", by]);
+        let workers = (0..8).map(|task| format!("w{task}"));
+        let expected: Vec<String> = std::iter::once("ring".to_owned()).chain(workers).collect();
+        assert_eq!(names(&pattern), expected, "{by}");
+        assert!(share_of_neighbours(&pattern) > 0.99, "{by}: {:?}", messages(&pattern));
+        let is_ebpf = pattern["observation"]["means"] == "eBPF";
+        assert!(!is_ebpf || largest(&kinds(&pattern)) == kind, "{by}: {:?}", kinds(&pattern));
+        let paths = pattern["observation"]["paths"].as_array().unwrap();
+        assert_eq!((&paths[0], &paths[1], &paths[8]), (&"0".into(), &"0.0".into(), &"0.7".into()));
+    }
+}
+
+#[test]
+fn perf_sees_the_same_ring() {
+    let Some(place) = ring(2_000) else { return };
+    let arguments = ["observe", "--means", "perf", "--json", "--", "./ring", "schedule", "futex"];
+    let output = place.run(&arguments);
+    if !output.status.success() {
+        return eprintln!("skipped: {}", String::from_utf8_lossy(&output.stderr));
+    }
+    let pattern: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(names(&pattern).len(), 9);
+    assert!(share_of_neighbours(&pattern) > 0.99, "{:?}", messages(&pattern));
+}
+
+#[test]
+fn what_was_observed_can_be_placed() {
+    let Some(place) = ring(500) else { return };
+    let output = place.run(&["observe", "-o", "ring.json", "--phases", "phases", "--", "./ring", "schedule", "pipe"]);
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success() && stderr.contains("next: seatmap place --pattern ring.json"), "{stderr}");
+    assert!(output.stdout.is_empty());
+    let placed = place.json(&["place", "--on", "graviton3", "--pattern", "ring.json", "--kicks", "3", "--json"]);
+    assert_eq!(placed["format"], "seatmap-plan/1");
+    let shown = place.json(&["pattern", "show", "phases/phase-0.pattern.json", "--json"]);
+    assert_eq!(shown["pattern"]["name"].as_str().or(shown["name"].as_str()), Some("ring, phase 0"), "{shown}");
+}
+
+/// A program that lives until it is dropped.
+struct Living(Child);
+
+impl Living {
+    fn new(mut command: Command) -> Self {
+        Living(command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap())
+    }
+
+    fn has_ended(&mut self) -> bool {
+        let until = Instant::now() + PATIENCE;
+        while Instant::now() < until {
+            if self.0.try_wait().unwrap().is_some() {
+                return true;
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        false
+    }
+
+    fn signal(&self, signal: i32) {
+        // SAFETY: sends a signal, and touches no memory.
+        unsafe { libc::kill(self.0.id() as i32, signal) };
+    }
+}
+
+impl Drop for Living {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn endless(place: &Place) -> Living {
+    let mut command = Command::new(place.path("ring"));
+    command.args(["schedule", "pipe"]).current_dir(place.folder());
+    let living = Living::new(command);
+    let until = Instant::now() + PATIENCE;
+    while seatmap_os::task::threads(living.0.id() as i32).len() < 9 && Instant::now() < until {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    living
+}
+
+#[test]
+fn a_living_program_is_observed_and_goes_on() {
+    let Some(place) = ring(1_000_000_000) else { return };
+    let mut living = endless(&place);
+    let pid = living.0.id().to_string();
+    let pattern = place.json(&["observe", "-p", &pid, "--seconds", "0.5", "--json", "--name", "mine"]);
+    assert_eq!((pattern["name"].as_str(), names(&pattern).len()), (Some("mine"), 9));
+    assert!(share_of_neighbours(&pattern) > 0.99, "{:?}", messages(&pattern));
+    assert!(living.0.try_wait().unwrap().is_none());
+}
+
+#[test]
+fn a_program_that_vanishes_ends_the_observation_and_is_kept() {
+    let Some(place) = ring(1_000_000_000) else { return };
+    let living = endless(&place);
+    let pid = living.0.id().to_string();
+    let observer = place.command(&["observe", "-p", &pid, "--seconds", "1h", "-o", "seen.json"]);
+    let mut observer = Living::new(observer);
+    std::thread::sleep(Duration::from_millis(300));
+    drop(living);
+    assert!(observer.has_ended());
+    // One that vanished before it was observed is an error.
+    let code = observer.0.wait().unwrap().code();
+    assert!(code == Some(0) && !place.read("seen.json").is_empty() || code == Some(2), "{code:?}");
+}
+
+#[test]
+fn ctrl_c_keeps_what_was_seen() {
+    let Some(place) = ring(1_000_000_000) else { return };
+    let living = endless(&place);
+    let pid = living.0.id().to_string();
+    let mut observer = Living::new(place.command(&["observe", "-p", &pid, "--seconds", "1h", "-o", "seen.json"]));
+    // Before it listens, the signal ends it; then there is nothing to keep.
+    std::thread::sleep(Duration::from_millis(500));
+    observer.signal(libc::SIGINT);
+    assert!(observer.has_ended());
+    let status = observer.0.wait().unwrap();
+    if status.code() == Some(0) {
+        let pattern: Value = serde_json::from_str(&place.read("seen.json")).unwrap();
+        assert_eq!(names(&pattern).len(), 9);
+    }
+}
+
+#[test]
+fn a_command_ends_as_without_seatmap() {
+    let Some(place) = ring(1) else { return };
+    assert_eq!(place.run(&["observe", "--", "sh", "-c", "exit 7"]).status.code(), Some(7));
+    let output = place.run(&["observe", "--json", "--", "echo", "from the command"]);
+    assert!(serde_json::from_slice::<Value>(&output.stdout).is_ok());
+    assert!(String::from_utf8_lossy(&output.stderr).contains("from the command"));
+    let full = place.run(&["observe", "-o", "/dev/full", "--", "true"]);
+    let stderr = String::from_utf8_lossy(&full.stderr);
+    assert!(full.status.code() == Some(1) && stderr.contains("1 task") && stderr.contains("/dev/full"), "{stderr}");
+}
+
+#[test]
+fn faults_are_refused() {
+    let place = Place::new();
+    assert!(place.refusal(&["observe"]).contains("required"));
+    assert!(place.one_line_refusal(&["observe", "--", "no-such-program"]).contains("there is no such program"));
+    let both = ["observe", "--json", "-o", "-", "--", "true"];
+    assert!(place.one_line_refusal(&both).contains("both print on stdout"));
+    assert!(place.refusal(&["observe", "--seconds", "0", "--", "true"]).contains("is not a time"));
+    if place.run(&["observe", "--", "true"]).status.success() {
+        assert!(place.one_line_refusal(&["observe", "-p", "2147483647"]).contains("there is no process 2147483647"));
+        assert!(place.one_line_refusal(&["observe", "--cgroup", "/no/such"]).contains("has no processes"));
+    }
+}
+
+#[test]
+fn redis_talks_with_its_clients() {
+    if !["redis-server", "redis-benchmark"].into_iter().all(installed) {
+        return eprintln!("skipped: no redis");
+    }
+    let place = Place::new();
+    if !place.run(&["observe", "--", "true"]).status.success() {
+        return eprintln!("skipped: observing is not allowed here");
+    }
+    let socket = place.path("redis.sock").display().to_string();
+    let script = format!(
+        "redis-server --port 0 --unixsocket {socket} --save '' >/dev/null & \
+         until redis-cli -s {socket} ping >/dev/null 2>&1; do sleep 0.05; done; \
+         redis-benchmark -s {socket} -q -t set -n 5000 -c 4 >/dev/null; kill $!; wait"
+    );
+    let pattern = place.json(&["observe", "--json", "--", "sh", "-c", &script]);
+    let between = |from: &str, to: &str| {
+        let is_pair = |(a, b): &(String, String)| a.starts_with(from) && b.starts_with(to);
+        messages(&pattern).iter().filter(|(pair, _)| is_pair(pair)).map(|(_, count)| count).sum::<f64>()
+    };
+    let both = between("redis-server", "redis-benchmark") + between("redis-benchmark", "redis-server");
+    assert!(both > 100.0, "{:?}", messages(&pattern));
+}

@@ -1,0 +1,22 @@
+//! eBPF: small programs of ours that the kernel checks and runs at its tracepoints (bpf(2)).
+//!
+//! | module | gives |
+//! |---|---|
+//! | [`btf`] | where the fields of the running kernel's structures are |
+//! | [`assembler`] | instructions, with labels to jump to |
+//! | [`map`] | tables that the kernel's programs and this process share |
+//! | [`program`] | loads a program, attaches it, and asks how long it ran |
+//!
+//! Nothing is pinned in a file system: each object lives as long as its descriptor, so that the kernel removes all of
+//! it when this process ends, by SIGKILL too.
+
+pub mod assembler;
+pub mod btf;
+mod call;
+pub mod map;
+pub mod program;
+
+pub use assembler::{Assembler, AssemblyError};
+pub use btf::{Btf, BtfError};
+pub use map::Map;
+pub use program::{Attached, LoadError, Program, RunTime, Statistics};

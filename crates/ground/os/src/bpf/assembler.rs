@@ -1,0 +1,315 @@
+//! Instructions of eBPF, with labels to jump to (RFC 9669).
+
+use super::map::Map;
+use std::collections::HashMap;
+
+/// A register: 0 is the answer of a call, 1 to 5 are the arguments of calls, 6 to 9 survive them, and 10 is the end of
+/// the stack.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Register(pub u8);
+
+/// The width of a load or store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Width {
+    /// 2 bytes.
+    Half,
+    /// 4 bytes.
+    Word,
+    /// 8 bytes.
+    Double,
+}
+
+impl Width {
+    fn bits(self) -> u8 {
+        match self {
+            Width::Word => 0x00,
+            Width::Half => 0x08,
+            Width::Double => 0x18,
+        }
+    }
+}
+
+/// A comparison of 64-bit numbers without a sign.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Compare {
+    /// Equal.
+    Equal,
+    /// Not equal.
+    Different,
+    /// Greater.
+    Above,
+}
+
+impl Compare {
+    fn bits(self) -> u8 {
+        match self {
+            Compare::Equal => 0x10,
+            Compare::Above => 0x20,
+            Compare::Different => 0x50,
+        }
+    }
+}
+
+/// An operation on 64-bit numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Operation {
+    /// Sum.
+    Add,
+    /// Difference; of two addresses a number.
+    Subtract,
+    /// Bits of either.
+    Or,
+    /// Bits of both.
+    And,
+    /// Left by as many bits.
+    ShiftLeft,
+    /// Right by as many bits.
+    ShiftRight,
+    /// The second number itself.
+    Move,
+}
+
+impl Operation {
+    fn bits(self) -> u8 {
+        match self {
+            Operation::Add => 0x00,
+            Operation::Subtract => 0x10,
+            Operation::Or => 0x40,
+            Operation::And => 0x50,
+            Operation::ShiftLeft => 0x60,
+            Operation::ShiftRight => 0x70,
+            Operation::Move => 0xb0,
+        }
+    }
+}
+
+/// A function of the kernel that programs may call, from `include/uapi/linux/bpf.h`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(i32)]
+pub enum Helper {
+    /// The address of a key's value in a map, or 0.
+    Lookup = 1,
+    /// Sets the value of a key.
+    Update = 2,
+    /// Removes a key.
+    Delete = 3,
+    /// Nanoseconds of the monotonic clock.
+    Clock = 5,
+    /// The running process (upper half) and thread (lower half).
+    CurrentNumbers = 14,
+    /// Copies from an address of the kernel.
+    ReadKernel = 113,
+    /// The running thread.
+    CurrentTask = 158,
+    /// The registers with which a thread entered the kernel.
+    TaskRegisters = 175,
+}
+
+/// An instruction as the kernel reads it.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Instruction {
+    code: u8,
+    registers: u8,
+    offset: i16,
+    immediate: i32,
+}
+
+/// Why instructions make no program.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum AssemblyError {
+    /// A jump to a label that is not there.
+    #[error("there is no label '{0}'")]
+    NoLabel(&'static str),
+    /// A jump over more than 32767 instructions.
+    #[error("the label '{0}' is too far away")]
+    TooFar(&'static str),
+    /// A field beyond 32767 bytes.
+    #[error("a field at byte {0} is too far from its structure's start")]
+    FarField(usize),
+}
+
+/// Instructions under way.
+#[derive(Clone, Debug, Default)]
+pub struct Assembler {
+    code: Vec<Instruction>,
+    labels: HashMap<&'static str, usize>,
+    jumps: Vec<(usize, &'static str)>,
+    far: Option<usize>,
+}
+
+impl Assembler {
+    /// No instructions yet.
+    #[must_use]
+    pub fn new() -> Self {
+        Assembler::default()
+    }
+
+    /// `to = *(from + offset)`.
+    pub fn load(&mut self, width: Width, to: Register, from: Register, offset: usize) -> &mut Self {
+        let offset = self.near(offset);
+        self.put(0x61 | width.bits(), to, from, offset, 0)
+    }
+
+    /// `*(to + offset) = from`; offsets from the end of the stack are negative.
+    pub fn store(&mut self, width: Width, to: Register, offset: i16, from: Register) -> &mut Self {
+        self.put(0x63 | width.bits(), to, from, offset, 0)
+    }
+
+    /// `*(to + offset) = number`.
+    pub fn store_number(&mut self, width: Width, to: Register, offset: i16, number: i32) -> &mut Self {
+        self.put(0x62 | width.bits(), to, Register(0), offset, number)
+    }
+
+    /// `*(to + offset) += from`, as one step for all CPUs.
+    pub fn count(&mut self, to: Register, offset: i16, from: Register) -> &mut Self {
+        self.put(0xdb, to, from, offset, 0)
+    }
+
+    /// `to = to OPERATION from`.
+    pub fn calculate(&mut self, operation: Operation, to: Register, from: Register) -> &mut Self {
+        self.put(0x0f | operation.bits(), to, from, 0, 0)
+    }
+
+    /// `to = to OPERATION number`.
+    pub fn calculate_number(&mut self, operation: Operation, to: Register, number: i32) -> &mut Self {
+        self.put(0x07 | operation.bits(), to, Register(0), 0, number)
+    }
+
+    /// `to` = the address of the byte at this offset from the end of the stack.
+    pub fn stack(&mut self, to: Register, offset: i32) -> &mut Self {
+        self.calculate(Operation::Move, to, Register(10)).calculate_number(Operation::Add, to, offset)
+    }
+
+    /// Jumps if the comparison holds.
+    pub fn jump_if(&mut self, compare: Compare, left: Register, right: i32, label: &'static str) -> &mut Self {
+        self.jumps.push((self.code.len(), label));
+        self.put(0x05 | compare.bits(), left, Register(0), 0, right)
+    }
+
+    /// Jumps if the comparison of two registers holds.
+    pub fn jump_if_both(
+        &mut self,
+        compare: Compare,
+        left: Register,
+        right: Register,
+        label: &'static str,
+    ) -> &mut Self {
+        self.jumps.push((self.code.len(), label));
+        self.put(0x0d | compare.bits(), left, right, 0, 0)
+    }
+
+    /// Jumps.
+    pub fn jump(&mut self, label: &'static str) -> &mut Self {
+        self.jumps.push((self.code.len(), label));
+        self.put(0x05, Register(0), Register(0), 0, 0)
+    }
+
+    /// The place that jumps to this label lead to.
+    pub fn label(&mut self, label: &'static str) -> &mut Self {
+        self.labels.insert(label, self.code.len());
+        self
+    }
+
+    /// Calls a function of the kernel.
+    pub fn call(&mut self, helper: Helper) -> &mut Self {
+        self.put(0x85, Register(0), Register(0), 0, helper as i32)
+    }
+
+    /// Calls a function of the kernel by its number in the kernel's types.
+    pub fn call_function(&mut self, number: u32) -> &mut Self {
+        self.put(0x85, Register(0), Register(2), 0, number as i32)
+    }
+
+    /// `to` = the map, as an argument of a call.
+    pub fn map(&mut self, to: Register, map: &Map) -> &mut Self {
+        self.wide(to, 1, map.descriptor(), 0)
+    }
+
+    /// `to` = the address of a counter of [`Map::counters`].
+    pub fn counter(&mut self, to: Register, map: &Map, number: u32) -> &mut Self {
+        self.wide(to, 2, map.descriptor(), number as i32 * 8)
+    }
+
+    /// Ends the program with 0, the answer that tracepoints ask for.
+    pub fn end(&mut self) -> &mut Self {
+        self.calculate_number(Operation::Move, Register(0), 0).put(0x95, Register(0), Register(0), 0, 0)
+    }
+
+    /// The instructions, each jump with its distance.
+    ///
+    /// # Errors
+    /// [`AssemblyError`].
+    pub(super) fn finish(&self) -> Result<Vec<Instruction>, AssemblyError> {
+        if let Some(field) = self.far {
+            return Err(AssemblyError::FarField(field));
+        }
+        let mut code = self.code.clone();
+        for (at, label) in &self.jumps {
+            let to = *self.labels.get(label).ok_or(AssemblyError::NoLabel(label))?;
+            let distance = to as i64 - *at as i64 - 1;
+            code[*at].offset = i16::try_from(distance).map_err(|_| AssemblyError::TooFar(label))?;
+        }
+        Ok(code)
+    }
+
+    /// An instruction with a constant of 64 bits, which takes two places.
+    fn wide(&mut self, to: Register, kind: u8, low: i32, high: i32) -> &mut Self {
+        self.put(0x18, to, Register(kind), 0, low).put(0, Register(0), Register(0), 0, high)
+    }
+
+    fn near(&mut self, offset: usize) -> i16 {
+        i16::try_from(offset).unwrap_or_else(|_| {
+            self.far = Some(offset);
+            0
+        })
+    }
+
+    fn put(&mut self, code: u8, to: Register, from: Register, offset: i16, immediate: i32) -> &mut Self {
+        let [low, high] = if cfg!(target_endian = "little") { [to.0, from.0] } else { [from.0, to.0] };
+        self.code.push(Instruction { code, registers: low | high << 4, offset, immediate });
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const A: Register = Register(1);
+
+    #[test]
+    fn jumps_lead_to_their_labels() {
+        let mut program = Assembler::new();
+        program.label("start").jump_if(Compare::Equal, A, 7, "end").jump("start").label("end").end();
+        let offsets: Vec<i16> = program.finish().unwrap().iter().map(|one| one.offset).collect();
+        assert_eq!(offsets, [1, -2, 0, 0]);
+    }
+
+    #[test]
+    fn mistakes_have_names() {
+        let mut program = Assembler::new();
+        program.jump("nowhere");
+        assert_eq!(program.finish(), Err(AssemblyError::NoLabel("nowhere")));
+        let mut program = Assembler::new();
+        program.load(Width::Word, A, A, 40_000);
+        assert_eq!(program.finish(), Err(AssemblyError::FarField(40_000)));
+        let mut program = Assembler::new();
+        program.jump("end");
+        (0..40_000).for_each(|_| {
+            program.end();
+        });
+        program.label("end");
+        assert_eq!(program.finish(), Err(AssemblyError::TooFar("end")));
+    }
+
+    #[test]
+    fn instructions_are_those_of_the_standard() {
+        let mut program = Assembler::new();
+        program.load(Width::Double, Register(6), A, 8).store(Width::Word, Register(10), -4, Register(6)).end();
+        let code = program.finish().unwrap();
+        assert_eq!((code[0].code, code[0].offset), (0x79, 8));
+        assert_eq!((code[1].code, code[1].offset), (0x63, -4));
+        assert_eq!(code.iter().map(|one| one.code).collect::<Vec<_>>(), [0x79, 0x63, 0xb7, 0x95]);
+    }
+}

@@ -1,0 +1,266 @@
+//! The types of the running kernel, in the format BTF (Documentation/bpf/btf.rst): where the fields of its structures
+//! are, and the numbers of its tracepoints and functions.
+
+use std::io;
+
+/// Where the kernel shows its types.
+const KERNEL: &str = "/sys/kernel/btf/vmlinux";
+
+const MAGIC: u16 = 0xeb9f;
+
+/// Structures without a name within a structure may hold others; more than this would be a circle.
+const DEEPEST: u32 = 8;
+
+/// The kinds of types that are looked for.
+const STRUCT: u32 = 4;
+const UNION: u32 = 5;
+const TYPEDEF: u32 = 8;
+const FUNCTION: u32 = 12;
+
+/// Why the kernel's types cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum BtfError {
+    /// The kernel does not show them.
+    #[error("{KERNEL} (a kernel built with CONFIG_DEBUG_INFO_BTF has it)")]
+    Absent(#[source] io::Error),
+    /// The bytes are not BTF.
+    #[error("the kernel's types cannot be read: {0}")]
+    Malformed(&'static str),
+    /// The kernel has no such thing.
+    #[error("this kernel has no {0}")]
+    Missing(String),
+}
+
+/// The types of a kernel.
+#[derive(Debug)]
+pub struct Btf {
+    types: Vec<u8>,
+    strings: Vec<u8>,
+    /// Where each type begins; type 0 is void, which has no place.
+    starts: Vec<usize>,
+}
+
+/// A type's first three words.
+#[derive(Clone, Copy)]
+struct Head {
+    name: u32,
+    info: u32,
+    at: usize,
+}
+
+impl Head {
+    fn kind(self) -> u32 {
+        self.info >> 24 & 31
+    }
+
+    fn members(self) -> usize {
+        (self.info & 0xffff) as usize
+    }
+
+    /// Whether members' offsets share their word with the width of a bit field.
+    fn has_bit_fields(self) -> bool {
+        self.info >> 31 == 1
+    }
+}
+
+impl Btf {
+    /// The types of the running kernel.
+    ///
+    /// # Errors
+    /// [`BtfError::Absent`] and [`BtfError::Malformed`].
+    pub fn of_kernel() -> Result<Self, BtfError> {
+        Btf::parse(&std::fs::read(KERNEL).map_err(BtfError::Absent)?)
+    }
+
+    /// Reads types from bytes.
+    ///
+    /// # Errors
+    /// [`BtfError::Malformed`].
+    pub fn parse(bytes: &[u8]) -> Result<Self, BtfError> {
+        let malformed = BtfError::Malformed;
+        let magic = bytes.get(..2).and_then(|magic| magic.try_into().ok()).map(u16::from_ne_bytes);
+        if magic != Some(MAGIC) {
+            return Err(malformed("no magic number"));
+        }
+        let length = word(bytes, 4).ok_or(malformed("no header"))? as usize;
+        let section = |at: usize| {
+            let start = length.checked_add(word(bytes, at)? as usize)?;
+            bytes.get(start..start.checked_add(word(bytes, at + 4)? as usize)?).map(<[u8]>::to_vec)
+        };
+        let types = section(8).ok_or(malformed("the types lie outside"))?;
+        let strings = section(16).ok_or(malformed("the names lie outside"))?;
+        let starts = starts(&types).ok_or(malformed("a type of an unknown kind"))?;
+        Ok(Btf { types, strings, starts })
+    }
+
+    /// The number of a tracepoint's type, by the tracepoint's name.
+    ///
+    /// # Errors
+    /// [`BtfError::Missing`].
+    pub fn tracepoint(&self, name: &str) -> Result<u32, BtfError> {
+        let found = self.number(TYPEDEF, &format!("btf_trace_{name}"));
+        found.ok_or_else(|| BtfError::Missing(format!("tracepoint {name}")))
+    }
+
+    /// The number of a function; `None` where the kernel has none of that name.
+    #[must_use]
+    pub fn function(&self, name: &str) -> Option<u32> {
+        self.number(FUNCTION, name)
+    }
+
+    /// The number of a structure.
+    ///
+    /// # Errors
+    /// [`BtfError::Missing`].
+    pub fn structure(&self, name: &str) -> Result<u32, BtfError> {
+        self.number(STRUCT, name).ok_or_else(|| BtfError::Missing(format!("struct {name}")))
+    }
+
+    /// The distance in bytes of a field from its structure's start. `a.b` is field `b` of the structure that field `a`
+    /// is.
+    ///
+    /// # Errors
+    /// [`BtfError::Missing`].
+    pub fn field(&self, structure: &str, path: &str) -> Result<usize, BtfError> {
+        let missing = || BtfError::Missing(format!("field {path} in struct {structure}"));
+        let mut number = self.number(STRUCT, structure).ok_or_else(missing)?;
+        let mut bytes = 0usize;
+        for name in path.split('.') {
+            let (offset, kind) = self.member(number, name, 0).ok_or_else(missing)?;
+            bytes = bytes.checked_add(offset).ok_or_else(missing)?;
+            number = kind;
+        }
+        Ok(bytes)
+    }
+
+    fn number(&self, kind: u32, name: &str) -> Option<u32> {
+        let is_it =
+            |number: &u32| self.head(*number).is_some_and(|head| head.kind() == kind && self.is(head.name, name));
+        (1..u32::try_from(self.starts.len()).ok()?).find(is_it)
+    }
+
+    /// A member's distance in bytes, and its type.
+    fn member(&self, structure: u32, name: &str, depth: u32) -> Option<(usize, u32)> {
+        let head = self.head(structure).filter(|head| [STRUCT, UNION].contains(&head.kind()))?;
+        for place in 0..head.members() {
+            let at = head.at + 12 + 12 * place;
+            let [own, kind, bits] = [0, 4, 8].map(|offset| word(&self.types, at + offset));
+            let bits = if head.has_bit_fields() { bits? & 0x00ff_ffff } else { bits? };
+            let bytes = bits as usize / 8;
+            if self.is(own?, name) {
+                return Some((bytes, kind?));
+            }
+            let is_nameless = self.is(own?, "") && depth < DEEPEST;
+            if let Some((inner, kind)) = is_nameless.then(|| self.member(kind?, name, depth + 1)).flatten() {
+                return Some((bytes.checked_add(inner)?, kind));
+            }
+        }
+        None
+    }
+
+    fn head(&self, number: u32) -> Option<Head> {
+        let at = *self.starts.get(number as usize).filter(|_| number > 0)?;
+        Some(Head { name: word(&self.types, at)?, info: word(&self.types, at + 4)?, at })
+    }
+
+    /// Whether the text at this place of the names is that name.
+    fn is(&self, place: u32, name: &str) -> bool {
+        let text = self.strings.get(place as usize..).unwrap_or_default();
+        text.strip_prefix(name.as_bytes()).is_some_and(|rest| rest.first() == Some(&0))
+    }
+}
+
+/// Where each type begins; `None` where one has an unknown kind or is cut off.
+fn starts(types: &[u8]) -> Option<Vec<usize>> {
+    let (mut starts, mut at) = (vec![0], 0);
+    while at < types.len() {
+        let info = word(types, at + 4)?;
+        let members = (info & 0xffff) as usize;
+        starts.push(at);
+        at += 12
+            + match info >> 24 & 31 {
+                1 | 14 | 17 => 4,
+                3 => 12,
+                4 | 5 | 15 | 19 => 12 * members,
+                6 | 13 => 8 * members,
+                2 | 7..=12 | 16 | 18 => 0,
+                _ => return None,
+            };
+    }
+    (at == types.len()).then_some(starts)
+}
+
+fn word(bytes: &[u8], at: usize) -> Option<u32> {
+    Some(u32::from_ne_bytes(bytes.get(at..at.checked_add(4)?)?.try_into().ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// `struct task { struct { int pid; }; int tgid; }` with `pid` at byte 4 and `tgid` at byte 12, and a tracepoint.
+    fn made() -> Vec<u8> {
+        let strings = b"\0task\0pid\0tgid\0btf_trace_waking\0";
+        let types: Vec<u32> = [
+            [0, 1 << 24, 4, 32].to_vec(),
+            [0, 4 << 24 | 1, 8, 6, 1, 32].to_vec(),
+            [1, 4 << 24 | 2, 16, 0, 2, 0, 10, 1, 96].to_vec(),
+            [15, 8 << 24, 1].to_vec(),
+        ]
+        .concat();
+        let length = types.len() as u32 * 4;
+        let mut bytes = [MAGIC.to_ne_bytes().to_vec(), vec![1, 0]].concat();
+        [24, 0, length, length, strings.len() as u32].iter().chain(&types).for_each(|word| {
+            bytes.extend(word.to_ne_bytes());
+        });
+        bytes.extend(strings);
+        bytes
+    }
+
+    #[test]
+    fn fields_are_found_in_nameless_structures_too() {
+        let btf = Btf::parse(&made()).unwrap();
+        assert_eq!((btf.field("task", "pid").unwrap(), btf.field("task", "tgid").unwrap()), (4, 12));
+        assert_eq!(btf.tracepoint("waking").unwrap(), 4);
+        let missing = btf.field("task", "comm").unwrap_err().to_string();
+        assert_eq!(missing, "this kernel has no field comm in struct task");
+        assert_eq!((btf.structure("task").unwrap(), btf.function("task")), (3, None));
+    }
+
+    #[test]
+    fn the_running_kernel_can_be_read() {
+        let btf = match Btf::of_kernel() {
+            Ok(btf) => btf,
+            Err(error) => return eprintln!("skipped: {error}"),
+        };
+        let [pid, tgid] = ["pid", "tgid"].map(|field| btf.field("task_struct", field).unwrap());
+        assert_eq!(tgid, pid + 4);
+        assert!(btf.field("task_struct", "se.sum_exec_runtime").unwrap() > 0);
+        assert!(btf.tracepoint("sched_waking").is_ok());
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_will_do(bytes: Vec<u8>) {
+            let _ = Btf::parse(&bytes);
+        }
+
+        #[test]
+        fn types_changed_anywhere_will_do(
+            changes in prop::collection::vec((0..180usize, any::<u8>()), 1..8),
+            cut in 0..200usize,
+        ) {
+            let mut bytes = made();
+            for (at, byte) in changes {
+                if let Some(place) = bytes.get_mut(at) {
+                    *place = byte;
+                }
+            }
+            bytes.truncate(cut.max(24));
+            if let Ok(btf) = Btf::parse(&bytes) {
+                let _ = (btf.field("task", "pid.tgid"), btf.field("task", "tgid"), btf.tracepoint("waking"));
+            }
+        }
+    }
+}

@@ -1,0 +1,266 @@
+//! Tables that the kernel's programs and this process share.
+
+use super::call::{Command, bpf, object_name, open};
+use std::io;
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+
+/// Kinds of maps, from `include/uapi/linux/bpf.h`.
+const HASH: u32 = 1;
+const ARRAY: u32 = 2;
+
+/// Entries that are asked for at once.
+const BATCH: usize = 4096;
+
+/// A table in the kernel, from keys to values of fixed sizes.
+#[derive(Debug)]
+pub struct Map {
+    fd: OwnedFd,
+    key_bytes: usize,
+    value_bytes: usize,
+}
+
+#[repr(C)]
+#[derive(Default)]
+struct Create {
+    kind: u32,
+    key_bytes: u32,
+    value_bytes: u32,
+    entries: u32,
+    flags: u32,
+    inner: u32,
+    node: u32,
+    name: [u8; 16],
+}
+
+#[repr(C)]
+#[derive(Default)]
+struct Element {
+    map: u32,
+    _pad: u32,
+    key: u64,
+    value: u64,
+    flags: u64,
+}
+
+#[repr(C)]
+#[derive(Default)]
+struct Batch {
+    from: u64,
+    to: u64,
+    keys: u64,
+    values: u64,
+    count: u32,
+    map: u32,
+    element_flags: u64,
+    flags: u64,
+}
+
+impl Map {
+    /// A hash table. Its memory is allocated now, so that a program never waits for it.
+    ///
+    /// # Errors
+    /// The kernel's: EPERM without CAP_BPF, ENOMEM.
+    pub fn hash(name: &str, key_bytes: usize, value_bytes: usize, entries: u32) -> io::Result<Self> {
+        Map::new(HASH, name, [key_bytes, value_bytes], entries)
+    }
+
+    /// An array of counters of 64 bits, by numbers from 0.
+    ///
+    /// # Errors
+    /// The kernel's, as for [`Map::hash`].
+    pub fn counters(name: &str, entries: u32) -> io::Result<Self> {
+        Map::new(ARRAY, name, [4, 8 * entries as usize], 1)
+    }
+
+    fn new(kind: u32, name: &str, [key_bytes, value_bytes]: [usize; 2], entries: u32) -> io::Result<Self> {
+        let small = |bytes: usize| u32::try_from(bytes).map_err(|_| io::Error::from_raw_os_error(libc::E2BIG));
+        let mut create = Create {
+            kind,
+            key_bytes: small(key_bytes)?,
+            value_bytes: small(value_bytes)?,
+            entries,
+            name: object_name(name),
+            ..Create::default()
+        };
+        // SAFETY: the structure holds no address.
+        let fd = unsafe { open(Command::MapCreate, &mut create)? };
+        Ok(Map { fd, key_bytes, value_bytes })
+    }
+
+    /// The descriptor, for instructions that name the map.
+    pub(super) fn descriptor(&self) -> RawFd {
+        self.fd.as_raw_fd()
+    }
+
+    /// The value of a key; `None` where the table has no such key.
+    ///
+    /// # Errors
+    /// The kernel's; EINVAL for a key of another length.
+    pub fn get(&self, key: &[u8]) -> io::Result<Option<Vec<u8>>> {
+        let mut value = vec![0; self.value_bytes];
+        let mut element = self.element(key)?;
+        element.value = value.as_mut_ptr() as u64;
+        // SAFETY: the key and the value are as long as the map's, which `element` checks.
+        match unsafe { bpf(Command::LookupElement, &mut element) } {
+            Ok(_) => Ok(Some(value)),
+            Err(error) if error.raw_os_error() == Some(libc::ENOENT) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Sets the value of a key.
+    ///
+    /// # Errors
+    /// The kernel's: E2BIG where the table is full; EINVAL for a key or value of another length.
+    pub fn set(&self, key: &[u8], value: &[u8]) -> io::Result<()> {
+        let mut element = self.element(key)?;
+        if value.len() != self.value_bytes {
+            return Err(io::Error::from_raw_os_error(libc::EINVAL));
+        }
+        element.value = value.as_ptr() as u64;
+        // SAFETY: the key and the value are as long as the map's; the kernel only reads them.
+        unsafe { bpf(Command::UpdateElement, &mut element) }.map(drop)
+    }
+
+    /// Removes a key; one that is not there is not an error.
+    ///
+    /// # Errors
+    /// The kernel's; EINVAL for a key of another length.
+    pub fn remove(&self, key: &[u8]) -> io::Result<()> {
+        let mut element = self.element(key)?;
+        // SAFETY: the key is as long as the map's; the kernel only reads it.
+        match unsafe { bpf(Command::DeleteElement, &mut element) } {
+            Err(error) if error.raw_os_error() != Some(libc::ENOENT) => Err(error),
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether the table has no key.
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub fn is_empty(&self) -> io::Result<bool> {
+        let mut next = vec![0; self.key_bytes];
+        let mut element =
+            Element { map: self.fd.as_raw_fd() as u32, value: next.as_mut_ptr() as u64, ..Element::default() };
+        // SAFETY: without a key the kernel writes the first one, which `next` has room for.
+        match unsafe { bpf(Command::NextKey, &mut element) } {
+            Ok(_) => Ok(false),
+            Err(error) if error.raw_os_error() == Some(libc::ENOENT) => Ok(true),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Every entry of a hash table, in no order. An entry that a program adds meanwhile may be missing.
+    ///
+    /// # Errors
+    /// The kernel's: EINVAL before Linux 5.6.
+    pub fn entries(&self, mut each: impl FnMut(&[u8], &[u8])) -> io::Result<()> {
+        let mut room = BATCH;
+        let (mut keys, mut values) = (vec![0; room * self.key_bytes], vec![0; room * self.value_bytes]);
+        let mut from: Option<u32> = None;
+        loop {
+            let mut to = 0u32;
+            let mut batch = Batch {
+                from: from.as_ref().map_or(0, |from| std::ptr::from_ref(from) as u64),
+                to: &raw mut to as u64,
+                keys: keys.as_mut_ptr() as u64,
+                values: values.as_mut_ptr() as u64,
+                count: room as u32,
+                map: self.fd.as_raw_fd() as u32,
+                ..Batch::default()
+            };
+            // SAFETY: there is room for `count` keys and values; the position is 4 bytes for a hash table.
+            let is_last = match unsafe { bpf(Command::LookupBatch, &mut batch) } {
+                Ok(_) => false,
+                Err(error) if error.raw_os_error() == Some(libc::ENOENT) => true,
+                Err(error) if error.raw_os_error() == Some(libc::ENOSPC) && room < 1 << 20 => {
+                    // A bucket holds more entries than there is room for.
+                    room *= 2;
+                    keys.resize(room * self.key_bytes, 0);
+                    values.resize(room * self.value_bytes, 0);
+                    continue;
+                }
+                Err(error) => return Err(error),
+            };
+            let found = (batch.count as usize).min(room);
+            let pairs = keys.chunks_exact(self.key_bytes).zip(values.chunks_exact(self.value_bytes));
+            pairs.take(found).for_each(|(key, value)| each(key, value));
+            if is_last {
+                return Ok(());
+            }
+            from = Some(to);
+        }
+    }
+
+    /// The counters of [`Map::counters`].
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub fn counts(&self) -> io::Result<Vec<u64>> {
+        let value = self.get(&[0; 4])?.unwrap_or_default();
+        Ok(value.chunks_exact(8).filter_map(|word| Some(u64::from_ne_bytes(word.try_into().ok()?))).collect())
+    }
+
+    /// Sets the counters of [`Map::counters`]; a program that counts meanwhile may be overwritten.
+    ///
+    /// # Errors
+    /// The kernel's; EINVAL for another number of counters.
+    pub fn set_counts(&self, counts: &[u64]) -> io::Result<()> {
+        let bytes: Vec<u8> = counts.iter().flat_map(|count| count.to_ne_bytes()).collect();
+        self.set(&[0; 4], &bytes)
+    }
+
+    fn element(&self, key: &[u8]) -> io::Result<Element> {
+        if key.len() != self.key_bytes {
+            return Err(io::Error::from_raw_os_error(libc::EINVAL));
+        }
+        Ok(Element { map: self.fd.as_raw_fd() as u32, key: key.as_ptr() as u64, ..Element::default() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeMap;
+
+    /// `None`, with a message, where this computer does not allow it.
+    fn table(entries: u32) -> Option<Map> {
+        Map::hash("test", 4, 8, entries).inspect_err(|error| eprintln!("skipped: no eBPF here: {error}")).ok()
+    }
+
+    #[test]
+    fn a_table_keeps_and_lists_its_entries() {
+        let Some(map) = table(10_000) else { return };
+        assert!(map.is_empty().unwrap());
+        let entries: BTreeMap<u32, u64> = (0..9_000).map(|key| (key, u64::from(key) * 3)).collect();
+        entries.iter().for_each(|(key, value)| map.set(&key.to_ne_bytes(), &value.to_ne_bytes()).unwrap());
+        let mut found = BTreeMap::new();
+        let word = |bytes: &[u8]| bytes.iter().rev().fold(0u64, |sum, byte| sum << 8 | u64::from(*byte));
+        map.entries(|key, value| {
+            found.insert(word(key) as u32, word(value));
+        })
+        .unwrap();
+        assert_eq!(found, entries);
+        map.remove(&5u32.to_ne_bytes()).unwrap();
+        map.remove(&5u32.to_ne_bytes()).unwrap();
+        assert_eq!(map.get(&5u32.to_ne_bytes()).unwrap(), None);
+        assert_eq!(map.get(&7u32.to_ne_bytes()).unwrap(), Some(21u64.to_ne_bytes().to_vec()));
+    }
+
+    #[test]
+    fn wrong_lengths_and_full_tables_are_errors() {
+        let Some(map) = table(1) else { return };
+        assert!(map.get(&[0]).is_err() && map.set(&[0; 4], &[0]).is_err() && map.remove(&[]).is_err());
+        map.set(&[0; 4], &[0; 8]).unwrap();
+        assert_eq!(map.set(&[1; 4], &[0; 8]).unwrap_err().raw_os_error(), Some(libc::E2BIG));
+    }
+
+    #[test]
+    fn counters_are_numbers() {
+        let Ok(map) = Map::counters("test", 3) else { return };
+        map.set_counts(&[1, 2, 3]).unwrap();
+        assert_eq!(map.counts().unwrap(), [1, 2, 3]);
+        assert!(map.set_counts(&[1]).is_err());
+    }
+}

@@ -1,0 +1,250 @@
+//! Loads a program of eBPF, attaches it, and asks how long it ran.
+
+use super::assembler::{Assembler, AssemblyError};
+use super::call::{Command, bpf, object_name, open};
+use std::ffi::CStr;
+use std::io;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::time::Duration;
+
+/// `BPF_PROG_TYPE_TRACING`: programs that read the kernel's structures by their types.
+const TRACING: u32 = 26;
+
+/// Functions that read kernel structures are open to licences that go with the GPL; that of this code is one of them.
+const LICENCE: &CStr = c"Dual MIT/GPL";
+
+/// The most that the kernel's checker may say about a refused program.
+const LOG_BYTES: usize = 1 << 20;
+
+/// `BPF_TRACE_RAW_TP`: at a tracepoint, with its arguments.
+const AT_TRACEPOINT: u32 = 23;
+
+/// Why a program cannot run.
+#[derive(Debug, thiserror::Error)]
+pub enum LoadError {
+    /// It is not a program.
+    #[error("program {name}")]
+    Assembly {
+        /// The program.
+        name: &'static str,
+        /// The mistake.
+        source: AssemblyError,
+    },
+    /// The kernel refused it.
+    #[error("the kernel refused the program {name}{}", last_line(.log))]
+    Refused {
+        /// The program.
+        name: &'static str,
+        /// The kernel's error.
+        source: io::Error,
+        /// What its checker said; empty where it said nothing.
+        log: String,
+    },
+    /// The kernel did not attach it.
+    #[error("attach the program {name}")]
+    Attach {
+        /// The program.
+        name: &'static str,
+        /// The kernel's error.
+        source: io::Error,
+    },
+}
+
+/// The checker's last line but its statistics is the reason.
+fn last_line(log: &str) -> String {
+    let reason = log.lines().rfind(|line| !line.starts_with("processed ") && !line.trim().is_empty());
+    reason.map(|line| format!(" ('{line}')")).unwrap_or_default()
+}
+
+/// A loaded program.
+#[derive(Debug)]
+pub struct Program {
+    fd: OwnedFd,
+    name: &'static str,
+}
+
+/// A program that runs at its place until this is dropped.
+#[derive(Debug)]
+pub struct Attached {
+    program: Program,
+    _link: OwnedFd,
+}
+
+/// How often and how long a program ran while [`Statistics`] were on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RunTime {
+    /// The time, over all CPUs.
+    pub time: Duration,
+    /// The runs.
+    pub runs: u64,
+}
+
+#[repr(C)]
+#[derive(Default)]
+struct Load {
+    kind: u32,
+    instructions: u32,
+    code: u64,
+    licence: u64,
+    log_level: u32,
+    log_bytes: u32,
+    log: u64,
+    kernel_version: u32,
+    flags: u32,
+    name: [u8; 16],
+    interface: u32,
+    attach_kind: u32,
+    types: u32,
+    function_bytes: u32,
+    functions: u64,
+    function_count: u32,
+    line_bytes: u32,
+    lines: u64,
+    line_count: u32,
+    attach_to: u32,
+}
+
+#[repr(C)]
+#[derive(Default)]
+struct Open {
+    name: u64,
+    program: u32,
+    _pad: u32,
+}
+
+#[repr(C)]
+#[derive(Default)]
+struct Info {
+    object: u32,
+    bytes: u32,
+    to: u64,
+}
+
+#[repr(C)]
+#[derive(Default)]
+struct Enable {
+    kind: u32,
+}
+
+impl Program {
+    /// Loads a program for this place, by the number of the tracepoint in the kernel's types.
+    ///
+    /// # Errors
+    /// [`LoadError`]: EPERM without CAP_BPF and CAP_PERFMON, EACCES or EINVAL with the checker's words otherwise.
+    pub fn load(name: &'static str, place: u32, code: &Assembler) -> Result<Self, LoadError> {
+        let code = code.finish().map_err(|source| LoadError::Assembly { name, source })?;
+        let mut load = Load {
+            kind: TRACING,
+            instructions: code.len() as u32,
+            code: code.as_ptr() as u64,
+            licence: LICENCE.as_ptr() as u64,
+            name: object_name(name),
+            attach_kind: AT_TRACEPOINT,
+            attach_to: place,
+            ..Load::default()
+        };
+        // SAFETY: there are `instructions` of them, and the licence ends with a zero byte.
+        match unsafe { open(Command::ProgramLoad, &mut load) } {
+            Ok(fd) => Ok(Program { fd, name }),
+            Err(source) => Err(LoadError::Refused { name, source, log: log(load) }),
+        }
+    }
+
+    /// Runs the program at its place from now on.
+    ///
+    /// # Errors
+    /// [`LoadError::Attach`].
+    pub fn attach(self) -> Result<Attached, LoadError> {
+        let mut request = Open { program: self.fd.as_raw_fd() as u32, ..Open::default() };
+        // SAFETY: the name is the null pointer, as the kernel knows the place since the program was loaded.
+        let link = unsafe { open(Command::RawTracepointOpen, &mut request) };
+        let link = link.map_err(|source| LoadError::Attach { name: self.name, source })?;
+        Ok(Attached { program: self, _link: link })
+    }
+
+    fn run_time(&self) -> io::Result<RunTime> {
+        // `run_time_ns` and `run_cnt` are words 24 and 25 of `struct bpf_prog_info`.
+        let mut words = [0u64; 26];
+        let mut info = Info {
+            object: self.fd.as_raw_fd() as u32,
+            bytes: size_of_val(&words) as u32,
+            to: words.as_mut_ptr() as u64,
+        };
+        // SAFETY: the kernel writes `bytes` bytes at most; the addresses in the structure are null.
+        unsafe { bpf(Command::ObjectInfo, &mut info)? };
+        Ok(RunTime { time: Duration::from_nanos(words[24]), runs: words[25] })
+    }
+}
+
+/// Loads again, for what the kernel's checker says: it costs memory and time that a good program need not spend.
+fn log(mut load: Load) -> String {
+    let mut text = vec![0u8; LOG_BYTES];
+    (load.log_level, load.log_bytes, load.log) = (1, LOG_BYTES as u32, text.as_mut_ptr() as u64);
+    // SAFETY: as for the load before, and the log has `log_bytes` bytes. The result is dropped where it loads now.
+    drop(unsafe { open(Command::ProgramLoad, &mut load) });
+    let end = text.iter().position(|byte| *byte == 0).unwrap_or(0);
+    String::from_utf8_lossy(&text[..end]).into_owned()
+}
+
+impl Attached {
+    /// How often and how long it ran while [`Statistics`] were on.
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub fn run_time(&self) -> io::Result<RunTime> {
+        self.program.run_time()
+    }
+}
+
+/// While it lives, the kernel times every program on this computer, which costs about 50 ns a run.
+#[derive(Debug)]
+pub struct Statistics(#[expect(dead_code, reason = "the kernel times programs while the descriptor is open")] OwnedFd);
+
+impl Statistics {
+    /// Begins to time programs.
+    ///
+    /// # Errors
+    /// The kernel's: EPERM without CAP_SYS_ADMIN.
+    pub fn begin() -> io::Result<Self> {
+        // SAFETY: the structure holds no address; kind 0 is the time that programs run.
+        unsafe { open(Command::EnableStatistics, &mut Enable::default()) }.map(Statistics)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::assembler::{Operation, Register};
+    use super::super::{Btf, Map};
+    use super::*;
+
+    /// The place of the system's most frequent tracepoint; `None`, with a message, where eBPF is not allowed.
+    fn place() -> Option<u32> {
+        Map::counters("test", 1).inspect_err(|error| eprintln!("skipped: no eBPF here: {error}")).ok()?;
+        Some(Btf::of_kernel().ok()?.tracepoint("sched_waking").unwrap())
+    }
+
+    #[test]
+    fn a_program_counts_and_is_timed() {
+        let Some(place) = place() else { return };
+        let map = Map::counters("test", 1).unwrap();
+        let mut code = Assembler::new();
+        let (one, counter) = (Register(1), Register(2));
+        code.calculate_number(Operation::Move, one, 1).counter(counter, &map, 0).count(counter, 0, one).end();
+        let attached = Program::load("test", place, &code).unwrap().attach().unwrap();
+        let statistics = Statistics::begin().unwrap();
+        std::thread::spawn(|| std::thread::sleep(Duration::from_millis(1))).join().unwrap();
+        drop(statistics);
+        let (time, counts) = (attached.run_time().unwrap(), map.counts().unwrap());
+        assert!(time.runs > 0 && time.time > Duration::ZERO && counts[0] >= time.runs, "{time:?} {counts:?}");
+    }
+
+    #[test]
+    fn the_checkers_reason_is_told() {
+        let Some(place) = place() else { return };
+        let mut code = Assembler::new();
+        // Register 3 holds nothing.
+        code.calculate(Operation::Move, Register(0), Register(3)).end();
+        let error = Program::load("bad", place, &code).unwrap_err().to_string();
+        assert!(error.contains("R3 !read_ok"), "{error}");
+    }
+}

@@ -1,0 +1,258 @@
+//! Records of a tracepoint on one CPU, and of the threads that are created, named and ended there (perf_event_open(2)).
+
+use crate::tracefs::Tracepoint;
+use std::io;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Kinds of events and parts of records, from `include/uapi/linux/perf_event.h`.
+const TRACEPOINT: u64 = 2;
+const THREAD: u64 = 1 << 1;
+const TIME: u64 = 1 << 2;
+const RAW: u64 = 1 << 10;
+const NAMES: u64 = 1 << 9;
+const TASKS: u64 = 1 << 13;
+const ALL_HAVE_TIME: u64 = 1 << 18;
+const USE_CLOCK: u64 = 1 << 25;
+
+/// The size of the attributes up to those that are used here (`PERF_ATTR_SIZE_VER3`).
+const ATTRIBUTE_BYTES: u64 = 96;
+
+/// The records that a CPU may have before they are read.
+const RING_BYTES: usize = 4 << 20;
+
+/// Where the kernel's and this process's places in the ring are on its first page.
+const HEAD: usize = 1024;
+const TAIL: usize = 1032;
+
+/// A record.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Record {
+    /// The tracepoint was passed.
+    Passed {
+        /// When, in nanoseconds of the monotonic clock.
+        time_ns: u64,
+        /// The thread that ran.
+        tid: i32,
+        /// The tracepoint's own record.
+        data: Vec<u8>,
+    },
+    /// A thread was created.
+    Created {
+        /// When, in nanoseconds of the monotonic clock.
+        time_ns: u64,
+        /// The thread.
+        tid: i32,
+        /// Its process.
+        pid: i32,
+        /// The thread that created it.
+        creator: i32,
+        /// The process of that thread.
+        creator_pid: i32,
+    },
+    /// A thread ended.
+    Ended {
+        /// When, in nanoseconds of the monotonic clock.
+        time_ns: u64,
+        /// The thread.
+        tid: i32,
+    },
+    /// A thread has a new name.
+    Named {
+        /// When, in nanoseconds of the monotonic clock.
+        time_ns: u64,
+        /// The thread.
+        tid: i32,
+        /// The name.
+        name: String,
+    },
+    /// So many records were lost, as the ring was full.
+    Lost(u64),
+}
+
+impl Record {
+    /// When it was made; 0 for lost ones.
+    #[must_use]
+    pub fn time_ns(&self) -> u64 {
+        match self {
+            Record::Passed { time_ns, .. }
+            | Record::Created { time_ns, .. }
+            | Record::Named { time_ns, .. }
+            | Record::Ended { time_ns, .. } => *time_ns,
+            Record::Lost(_) => 0,
+        }
+    }
+
+    /// Reads a record without its header.
+    fn parse(kind: u32, body: &[u8]) -> Option<Self> {
+        let small = |at: usize| Some(i32::from_ne_bytes(body.get(at..at + 4)?.try_into().ok()?));
+        let large = |at: usize| Some(u64::from_ne_bytes(body.get(at..at + 8)?.try_into().ok()?));
+        match kind {
+            2 => Some(Record::Lost(large(8)?)),
+            3 => {
+                // Behind the name stand the thread's numbers and the time.
+                let name = body.get(8..)?.split(|byte| *byte == 0).next()?;
+                let name = String::from_utf8_lossy(name).into_owned();
+                Some(Record::Named { time_ns: large(body.len().checked_sub(8)?)?, tid: small(4)?, name })
+            }
+            4 => Some(Record::Ended { time_ns: large(16)?, tid: small(8)? }),
+            7 => Some(Record::Created {
+                time_ns: large(16)?,
+                tid: small(8)?,
+                pid: small(0)?,
+                creator: small(12)?,
+                creator_pid: small(4)?,
+            }),
+            9 => {
+                let bytes = usize::try_from(small(16)?).ok()?;
+                let data = body.get(20..20usize.checked_add(bytes)?)?.to_vec();
+                Some(Record::Passed { time_ns: large(8)?, tid: small(4)?, data })
+            }
+            _ => None,
+        }
+    }
+}
+
+/// The records of one CPU, from its making on.
+#[derive(Debug)]
+pub struct Records {
+    _fd: OwnedFd,
+    ring: NonNull<u8>,
+    bytes: usize,
+    page_bytes: usize,
+}
+
+// SAFETY: the ring belongs to this value alone, and the kernel does not care which thread reads it.
+unsafe impl Send for Records {}
+
+impl Records {
+    /// Begins to record on a CPU.
+    ///
+    /// # Errors
+    /// The kernel's: EACCES or EPERM without CAP_PERFMON, EPERM where rings take too much locked memory, ENODEV for a
+    /// CPU that is offline.
+    pub fn begin(tracepoint: &Tracepoint, cpu: u32) -> io::Result<Self> {
+        let fd = open(tracepoint, cpu)?;
+        let page_bytes = crate::numa_maps::page_bytes() as usize;
+        let bytes = page_bytes + RING_BYTES;
+        let (read_write, shared) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED);
+        // SAFETY: the kernel chooses the place of the new mapping.
+        let ring = unsafe { libc::mmap(std::ptr::null_mut(), bytes, read_write, shared, fd.as_raw_fd(), 0) };
+        if ring == libc::MAP_FAILED {
+            return Err(io::Error::last_os_error());
+        }
+        let ring = NonNull::new(ring.cast()).ok_or(io::ErrorKind::OutOfMemory)?;
+        Ok(Records { _fd: fd, ring, bytes, page_bytes })
+    }
+
+    /// Gives each record since the last call, in the order of the CPU.
+    pub fn take(&mut self, mut each: impl FnMut(Record)) {
+        // Acquire: the records up to the head are complete.
+        let head = self.place(HEAD).load(Ordering::Acquire);
+        let mut tail = self.place(TAIL).load(Ordering::Relaxed);
+        let mut record = Vec::new();
+        while tail < head {
+            let header = self.copy(tail, 8, &mut record).first_chunk::<8>().copied().unwrap_or_default();
+            let kind = u32::from_ne_bytes([header[0], header[1], header[2], header[3]]);
+            let bytes = usize::from(u16::from_ne_bytes([header[6], header[7]]));
+            if bytes < 8 {
+                break;
+            }
+            if let Some(record) = Record::parse(kind, &self.copy(tail, bytes, &mut record)[8..]) {
+                each(record);
+            }
+            tail += bytes as u64;
+        }
+        // Release: the records were read before the kernel may overwrite them.
+        self.place(TAIL).store(head, Ordering::Release);
+    }
+
+    fn place(&self, offset: usize) -> &AtomicU64 {
+        // SAFETY: the first page of the mapping has these words, aligned, for as long as this value lives.
+        unsafe { &*self.ring.as_ptr().add(offset).cast::<AtomicU64>() }
+    }
+
+    /// Bytes of the ring from this place on, which may run over its end.
+    fn copy<'a>(&self, from: u64, bytes: usize, to: &'a mut Vec<u8>) -> &'a [u8] {
+        let start = (from % RING_BYTES as u64) as usize;
+        let first = bytes.min(RING_BYTES - start);
+        to.resize(bytes, 0);
+        // SAFETY: both parts lie in the ring behind the first page, and `to` has room for them. The kernel does not
+        // write them until the tail is beyond them.
+        unsafe {
+            let ring = self.ring.as_ptr().add(self.page_bytes);
+            std::ptr::copy_nonoverlapping(ring.add(start), to.as_mut_ptr(), first);
+            std::ptr::copy_nonoverlapping(ring, to.as_mut_ptr().add(first), bytes - first);
+        }
+        to
+    }
+}
+
+impl Drop for Records {
+    fn drop(&mut self) {
+        // SAFETY: the mapping is this value's own, and nothing refers to it any longer.
+        unsafe { libc::munmap(self.ring.as_ptr().cast(), self.bytes) };
+    }
+}
+
+fn open(tracepoint: &Tracepoint, cpu: u32) -> io::Result<OwnedFd> {
+    let mut words = [0u64; ATTRIBUTE_BYTES as usize / 8];
+    let [low, high] = if cfg!(target_endian = "little") { [0, 32] } else { [32, 0] };
+    words[0] = TRACEPOINT << low | ATTRIBUTE_BYTES << high;
+    words[1] = tracepoint.number;
+    words[2] = 1;
+    words[3] = THREAD | TIME | RAW;
+    words[5] = NAMES | TASKS | ALL_HAVE_TIME | USE_CLOCK;
+    // The clock is the second half of the last word.
+    words[11] = (libc::CLOCK_MONOTONIC as u64) << high;
+    let (any_thread, no_group, close_on_exec) = (-1, -1, 1u64 << 3);
+    // SAFETY: the kernel reads `ATTRIBUTE_BYTES` bytes of `words`, which has as many.
+    let fd = unsafe {
+        libc::syscall(libc::SYS_perf_event_open, words.as_ptr(), any_thread, cpu as i32, no_group, close_on_exec)
+    };
+    if fd < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: the kernel has just made this descriptor, and no other object owns it.
+    Ok(unsafe { OwnedFd::from_raw_fd(fd as i32) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tracefs::Tracefs;
+    use proptest::prelude::*;
+
+    #[test]
+    fn threads_and_wakeups_are_recorded() {
+        let begun = || -> io::Result<Vec<Records>> {
+            let tracepoint = Tracefs::open()?.tracepoint("sched/sched_waking")?;
+            crate::affinity::current()?.into_iter().map(|cpu| Records::begin(&tracepoint, cpu)).collect()
+        };
+        let mut all = match begun() {
+            Ok(all) => all,
+            Err(error) => return eprintln!("skipped: no records here: {error}"),
+        };
+        let thread = std::thread::spawn(|| crate::task::threads(0).len());
+        thread.join().unwrap();
+        let own = std::process::id() as i32;
+        let (mut created, mut passed, mut ended) = (0, 0, 0);
+        all.iter_mut().for_each(|records| {
+            records.take(|record| match record {
+                Record::Created { pid, creator_pid, .. } if [pid, creator_pid] == [own, own] => created += 1,
+                Record::Passed { data, .. } => passed += usize::from(data.len() >= 28),
+                Record::Ended { .. } => ended += 1,
+                _ => {}
+            });
+        });
+        assert!(created >= 1 && passed >= 1 && ended >= 1, "{created} {passed} {ended}");
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_will_do(kind in 0..12u32, bytes: Vec<u8>) {
+            let _ = Record::parse(kind, &bytes);
+        }
+    }
+}

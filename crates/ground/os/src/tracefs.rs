@@ -1,0 +1,102 @@
+//! The kernel's tracing files (tracefs): at their usual place, or mounted for this process alone.
+
+use rustix::mount::{FsMountFlags, FsOpenFlags, MountAttrFlags, fsconfig_create, fsmount, fsopen};
+use std::io;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::path::{Path, PathBuf};
+
+/// Where tracefs is, unless a container hides it.
+const USUAL_PLACE: &str = "/sys/kernel/tracing";
+
+/// A tracefs.
+#[derive(Debug)]
+pub struct Tracefs {
+    folder: PathBuf,
+    /// One without a place in the file system, which is gone when this is dropped.
+    _mount: Option<OwnedFd>,
+}
+
+impl Tracefs {
+    /// The tracefs at its usual place; else one of this process alone.
+    ///
+    /// # Errors
+    /// The kernel's: EPERM without CAP_SYS_ADMIN where none is mounted, ENODEV without tracing.
+    pub fn open() -> io::Result<Self> {
+        let usual = PathBuf::from(USUAL_PLACE);
+        if usual.join("events").is_dir() {
+            return Ok(Tracefs { folder: usual, _mount: None });
+        }
+        let opened = fsopen("tracefs", FsOpenFlags::FSOPEN_CLOEXEC)?;
+        fsconfig_create(&opened)?;
+        let mount = fsmount(&opened, FsMountFlags::FSMOUNT_CLOEXEC, MountAttrFlags::empty())?;
+        let folder = PathBuf::from(format!("/proc/self/fd/{}", mount.as_raw_fd()));
+        Ok(Tracefs { folder, _mount: Some(mount) })
+    }
+
+    /// Its folder.
+    #[must_use]
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// A tracepoint, by group and name: `sched/sched_waking`.
+    ///
+    /// # Errors
+    /// The kernel's: ENOENT for a tracepoint that it does not have, EACCES without the right to read it.
+    pub fn tracepoint(&self, name: &str) -> io::Result<Tracepoint> {
+        let folder = self.folder.join("events").join(name);
+        let text = std::fs::read_to_string(folder.join("id"))?;
+        let number = text.trim().parse().map_err(|_| io::Error::other("the number of a tracepoint is not a number"))?;
+        Ok(Tracepoint { number, format: std::fs::read_to_string(folder.join("format"))? })
+    }
+}
+
+/// A tracepoint: its number, and where the fields of its records are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tracepoint {
+    /// The number by which perf_event_open(2) knows it.
+    pub number: u64,
+    format: String,
+}
+
+impl Tracepoint {
+    /// Where a field is in a record, in bytes, and how many it has.
+    #[must_use]
+    pub fn field(&self, name: &str) -> Option<(usize, usize)> {
+        let line = self.format.lines().find(|line| {
+            let declared = line.trim().strip_prefix("field:").and_then(|line| line.split(';').next());
+            let last = declared.and_then(|declared| declared.rsplit(' ').next());
+            last.is_some_and(|last| last.split('[').next() == Some(name))
+        })?;
+        let number = |key: &str| line.split(';').find_map(|part| part.trim().strip_prefix(key)?.parse().ok());
+        Some((number("offset:")?, number("size:")?))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_are_where_the_kernel_says() {
+        let format = "name: sched_waking\nID: 321\nformat:\n\
+            \tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n\
+            \tfield:char comm[16];\toffset:8;\tsize:16;\tsigned:0;\n\
+            \tfield:pid_t pid;\toffset:24;\tsize:4;\tsigned:1;\n";
+        let tracepoint = Tracepoint { number: 321, format: format.to_owned() };
+        assert_eq!(tracepoint.field("pid"), Some((24, 4)));
+        assert_eq!(tracepoint.field("comm"), Some((8, 16)));
+        assert_eq!(tracepoint.field("prio"), None);
+    }
+
+    #[test]
+    fn this_computers_tracepoints_have_numbers() {
+        let tracefs = match Tracefs::open() {
+            Ok(tracefs) => tracefs,
+            Err(error) => return eprintln!("skipped: no tracefs here: {error}"),
+        };
+        let tracepoint = tracefs.tracepoint("sched/sched_waking").unwrap();
+        assert!(tracepoint.number > 0 && tracepoint.field("pid").is_some_and(|(_, size)| size == 4));
+        assert!(tracefs.tracepoint("sched/no_such_thing").is_err());
+    }
+}

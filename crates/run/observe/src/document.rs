@@ -1,0 +1,91 @@
+//! What was seen, as a pattern with a note on how it was seen.
+
+use crate::{Method, Observation};
+use seatmap_pattern::Pattern;
+use serde::Serialize;
+
+/// A pattern, and how it was observed. Readers of patterns ignore the key `observation`.
+#[derive(Clone, Debug, Serialize)]
+pub struct Document {
+    /// The pattern.
+    #[serde(flatten)]
+    pub pattern: Pattern,
+    /// How it was observed.
+    pub observation: Note,
+}
+
+/// How a pattern was observed.
+#[derive(Clone, Debug, Serialize)]
+pub struct Note {
+    /// The methods.
+    pub methods: Vec<Method>,
+    /// How the method did it.
+    pub means: String,
+    /// How long, in seconds.
+    pub seconds: f64,
+    /// The CPU time that the observation took, in percent of the program's; absent where it was not measured.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub overhead_percent: Option<f64>,
+    /// For each task how it came to be: numbers in the order of creation.
+    pub paths: Vec<String>,
+    /// Messages by pair and kind of wait.
+    pub kinds: Vec<KindOfPair>,
+    /// When the pattern changed.
+    pub phases: Vec<PhaseNote>,
+    /// Talk that was not counted or cannot be seen.
+    pub unseen: Vec<String>,
+}
+
+/// Messages of one pair by one kind of wait.
+#[derive(Clone, Debug, Serialize)]
+pub struct KindOfPair {
+    /// The task that sent.
+    pub from: usize,
+    /// The task that received.
+    pub to: usize,
+    /// The kind of wait.
+    pub kind: &'static str,
+    /// The messages.
+    pub messages: f64,
+}
+
+/// A stretch of time in which the pattern does not change.
+#[derive(Clone, Debug, Serialize)]
+pub struct PhaseNote {
+    /// When it began, in seconds since the observation began.
+    pub from_s: f64,
+    /// When it ended.
+    pub to_s: f64,
+    /// Its messages.
+    pub messages: f64,
+}
+
+impl Observation {
+    /// The document.
+    #[must_use]
+    pub fn document(&self, name: &str) -> Document {
+        Document { pattern: self.pattern(name), observation: self.note() }
+    }
+
+    fn note(&self) -> Note {
+        let cannot = std::iter::once(self.misses().to_owned());
+        let phase =
+            |phase: &crate::Phase| PhaseNote { from_s: phase.from_s, to_s: phase.to_s, messages: phase.messages() };
+        let kind = |share: &crate::Share| KindOfPair {
+            from: share.from,
+            to: share.to,
+            kind: share.kind.word(),
+            messages: share.messages,
+        };
+        Note {
+            methods: self.methods.clone(),
+            means: self.means.clone(),
+            seconds: self.seconds(),
+            overhead_percent: self.overhead.map(|share| share * 100.0),
+            paths: self.tasks.iter().map(|task| task.path.clone()).collect(),
+            kinds: self.shares.iter().map(kind).collect(),
+            phases: self.phases().iter().map(phase).collect(),
+            unseen: self.unseen.iter().cloned().chain(cannot).collect(),
+        }
+    }
+}

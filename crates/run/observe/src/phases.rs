@@ -1,0 +1,170 @@
+//! The phases of a program: stretches of time in which its threads talk in one pattern.
+//!
+//! Neighbouring windows are merged, the most alike first, as long as their patterns are more alike than
+//! [`MOST_APART`]; then those that are shorter than [`SHORTEST`]. Patterns are compared by the angle between their vectors of messages by pair: it does not depend on
+//! how long or how busy a window is.
+
+use crate::Window;
+use seatmap_pattern::{Edge, Pattern};
+use std::collections::HashMap;
+
+/// The distance from which patterns are phases of their own: 0 is the same pattern, 1 has no pair in common.
+const MOST_APART: f64 = 0.3;
+
+/// Windows below which a stretch is not a phase, but the step from one to the next.
+const SHORTEST: usize = 3;
+
+/// The messages below which a window says little, for each pair that talks in it.
+const MESSAGES_PER_PAIR: f64 = 16.0;
+
+/// A stretch of time in which the pattern does not change.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Phase {
+    /// When it begins, in seconds since the observation began.
+    pub from_s: f64,
+    /// When it ends.
+    pub to_s: f64,
+    /// The messages by pair of tasks.
+    pub edges: Vec<Edge>,
+}
+
+impl Phase {
+    /// The messages of the whole phase.
+    #[must_use]
+    pub fn messages(&self) -> f64 {
+        self.edges.iter().fold(0.0, |sum, edge| sum + edge.messages)
+    }
+}
+
+/// A run of windows.
+#[derive(Clone, Debug)]
+struct Stretch {
+    from_s: f64,
+    to_s: f64,
+    windows: usize,
+    pairs: HashMap<(usize, usize), Edge>,
+}
+
+impl Stretch {
+    fn of(window: &Window) -> Self {
+        let pairs = window.edges.iter().map(|edge| ((edge.from, edge.to), *edge)).collect();
+        Stretch { from_s: window.from_s, to_s: window.to_s, windows: 1, pairs }
+    }
+
+    fn messages(&self) -> f64 {
+        self.pairs.values().map(|edge| edge.messages).sum()
+    }
+
+    fn is_thin(&self) -> bool {
+        self.messages() < MESSAGES_PER_PAIR * self.pairs.len().max(1) as f64
+    }
+
+    fn join(&mut self, next: Stretch) {
+        self.to_s = next.to_s;
+        self.windows += next.windows;
+        for (ends, edge) in next.pairs {
+            let own = self.pairs.entry(ends).or_insert(Edge { bytes: 0.0, messages: 0.0, ..edge });
+            own.bytes += edge.bytes;
+            own.messages += edge.messages;
+        }
+    }
+
+    /// 1 less the cosine of the angle between the two vectors.
+    fn distance(&self, other: &Stretch) -> f64 {
+        let (few, many) = if self.pairs.len() < other.pairs.len() { (self, other) } else { (other, self) };
+        let product = |(ends, edge): (&(usize, usize), &Edge)| {
+            many.pairs.get(ends).map_or(0.0, |other| edge.messages * other.messages)
+        };
+        let square = |one: &Stretch| one.pairs.values().map(|edge| edge.messages * edge.messages).sum::<f64>();
+        let lengths = (square(self) * square(other)).sqrt();
+        if lengths > 0.0 { 1.0 - few.pairs.iter().map(product).sum::<f64>() / lengths } else { 0.0 }
+    }
+}
+
+/// The phases of an observation, in their order. A program whose pattern does not change has one.
+#[must_use]
+pub fn phases(windows: &[Window]) -> Vec<Phase> {
+    let mut stretches = thick(windows.iter().map(Stretch::of));
+    while let Some(at) = nearest(&stretches) {
+        let next = stretches.remove(at + 1);
+        stretches[at].join(next);
+    }
+    stretches.into_iter().map(phase).collect()
+}
+
+fn phase(stretch: Stretch) -> Phase {
+    let gathered = Pattern::gathered("", 0, stretch.pairs.into_values());
+    Phase { from_s: stretch.from_s, to_s: stretch.to_s, edges: gathered.edges }
+}
+
+/// Joins windows that say little to the one after them, or to the last.
+fn thick(windows: impl Iterator<Item = Stretch>) -> Vec<Stretch> {
+    let mut thick: Vec<Stretch> = Vec::new();
+    for window in windows {
+        match thick.last_mut().filter(|last| last.is_thin()) {
+            Some(last) => last.join(window),
+            None => thick.push(window),
+        }
+    }
+    if thick.len() > 1 && thick.last().is_some_and(Stretch::is_thin) {
+        let last = thick.pop();
+        thick.last_mut().zip(last).into_iter().for_each(|(before, last)| before.join(last));
+    }
+    thick
+}
+
+/// The first of the two neighbours that are the most alike, if these are one phase. When all differ, one of two that
+/// are the most alike and of which one is too short.
+fn nearest(stretches: &[Stretch]) -> Option<usize> {
+    let distances = || stretches.windows(2).map(|pair| pair[0].distance(&pair[1])).enumerate();
+    let is_short = |at: usize| stretches[at..at + 2].iter().any(|stretch| stretch.windows < SHORTEST);
+    let least = distances().min_by(|(_, a), (_, b)| a.total_cmp(b)).filter(|(_, least)| *least < MOST_APART);
+    let short = || distances().filter(|(at, _)| is_short(*at)).min_by(|(_, a), (_, b)| a.total_cmp(b));
+    least.or_else(short).map(|(at, _)| at)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn window(at: usize, pairs: &[(usize, usize, f64)]) -> Window {
+        let edge = |(from, to, messages): &(usize, usize, f64)| Edge {
+            from: *from,
+            to: *to,
+            bytes: *messages,
+            messages: *messages,
+        };
+        Window { from_s: at as f64, to_s: at as f64 + 1.0, edges: pairs.iter().map(edge).collect() }
+    }
+
+    #[test]
+    fn a_change_of_the_pattern_begins_a_phase() {
+        let ring = [(0, 1, 100.0), (1, 2, 90.0), (2, 0, 110.0)];
+        let star = [(0, 2, 100.0), (2, 1, 80.0), (1, 0, 100.0)];
+        let windows: Vec<Window> =
+            (0..11).map(|at| window(at, if (3..7).contains(&at) { &star } else { &ring })).collect();
+        let found: Vec<_> = phases(&windows).iter().map(|phase| (phase.from_s, phase.to_s)).collect();
+        assert_eq!(found, [(0.0, 3.0), (3.0, 7.0), (7.0, 11.0)]);
+    }
+
+    #[test]
+    fn a_step_between_two_phases_is_not_one() {
+        let [first, step, last] = [(0, 1, 100.0), (1, 2, 90.0), (2, 0, 110.0)];
+        let windows: Vec<Window> =
+            (0..9).map(|at| window(at, &[[first, step, last][usize::from(at > 3) + usize::from(at > 4)]])).collect();
+        let found: Vec<_> = phases(&windows).iter().map(|phase| (phase.from_s, phase.to_s)).collect();
+        assert_eq!(found, [(0.0, 5.0), (5.0, 9.0)]);
+    }
+
+    #[test]
+    fn noise_and_silence_are_not_phases() {
+        let busy = |at: usize| window(at, &[(0, 1, 100.0 + 10.0 * (at % 3) as f64), (1, 0, 120.0)]);
+        let mut windows: Vec<Window> = (0..20).map(busy).collect();
+        windows[4] = window(4, &[]);
+        windows[9] = window(9, &[(3, 4, 2.0)]);
+        windows[19] = window(19, &[(0, 2, 1.0)]);
+        let found = phases(&windows);
+        assert_eq!((found.len(), found[0].to_s), (1, 20.0));
+        assert_eq!(phases(&[]), []);
+    }
+}

@@ -1,0 +1,193 @@
+//! The threads of an observed program: their names, their creators and their CPU time.
+
+use crate::Task;
+use crate::talk::Born;
+use seatmap_os::sched::Times;
+use seatmap_os::task::Task as Process;
+use seatmap_os::{Root, Tid};
+use std::collections::HashMap;
+
+/// A thread under observation.
+#[derive(Clone, Debug, Default)]
+struct Member {
+    born: Born,
+    /// The creator's place in the roster.
+    creator: Option<usize>,
+    name: String,
+    /// CPU time when the observation began, and now.
+    before_ns: u64,
+    run_ns: u64,
+    /// When it started, where it was there before the observation.
+    started_ticks: u64,
+}
+
+/// Every thread seen so far. A thread keeps its place.
+#[derive(Debug, Default)]
+pub(crate) struct Roster {
+    members: Vec<Member>,
+    /// The living thread of each number, or the last one that had it.
+    places: HashMap<Tid, usize>,
+}
+
+impl Roster {
+    /// Takes in the threads of a look, in the order of their creation.
+    pub(crate) fn update(&mut self, mut threads: Vec<Born>) {
+        threads.sort_by_key(|thread| (thread.born_ns, thread.tid != thread.pid, thread.tid));
+        for born in threads {
+            let known = self.places.get(&born.tid).copied();
+            let known = known.filter(|place| self.members[*place].born.born_ns == born.born_ns);
+            let place = known.unwrap_or_else(|| self.arrive(&born));
+            if let Some((name, run_ns)) = &born.end {
+                let member = &mut self.members[place];
+                member.run_ns = member.run_ns.max(*run_ns);
+                if !name.is_empty() {
+                    member.name.clone_from(name);
+                }
+            }
+            self.members[place].born = born;
+        }
+    }
+
+    fn arrive(&mut self, born: &Born) -> usize {
+        let was_there = born.born_ns == 0;
+        let creator = if !was_there { born.creator } else { if born.tid == born.pid { 0 } else { born.pid } };
+        let mut member =
+            Member { born: born.clone(), creator: self.places.get(&creator).copied(), ..Member::default() };
+        if was_there && born.end.is_none() {
+            member.look();
+            member.before_ns = member.run_ns;
+        }
+        self.places.insert(born.tid, self.members.len());
+        self.members.push(member);
+        self.members.len() - 1
+    }
+
+    /// The place of the thread that has this number now; one that nobody reported is added.
+    pub(crate) fn place(&mut self, tid: Tid) -> usize {
+        match self.places.get(&tid) {
+            Some(place) => *place,
+            None => self.arrive(&Born { tid, pid: Process::of(tid).map_or(tid, |task| task.pid), ..Born::default() }),
+        }
+    }
+
+    /// Reads the names and CPU times of the threads that live.
+    pub(crate) fn look(&mut self) {
+        self.members.iter_mut().filter(|member| member.born.end.is_none()).for_each(Member::look);
+    }
+
+    /// The threads as tasks in the order of their paths, and the task of each place.
+    pub(crate) fn tasks(&self) -> (Vec<Task>, Vec<usize>) {
+        let paths = self.paths();
+        let mut order: Vec<usize> = (0..self.members.len()).collect();
+        order.sort_by(|a, b| paths[*a].cmp(&paths[*b]));
+        let mut task_of = vec![0; order.len()];
+        order.iter().enumerate().for_each(|(task, place)| task_of[*place] = task);
+        let names = self.names(&order);
+        let tasks = order.iter().zip(names).map(|(place, name)| self.task(*place, &paths[*place], name)).collect();
+        (tasks, task_of)
+    }
+
+    fn task(&self, place: usize, path: &[usize], name: String) -> Task {
+        let member = &self.members[place];
+        let path = path.iter().map(usize::to_string).collect::<Vec<_>>().join(".");
+        let cpu_s = member.run_ns.saturating_sub(member.before_ns) as f64 / 1e9;
+        Task { name, path, pid: member.born.pid, tid: member.born.tid, cpu_s }
+    }
+
+    /// For each thread the numbers of its ancestors and itself among the children of each, in the order of creation.
+    fn paths(&self) -> Vec<Vec<usize>> {
+        let mut children: HashMap<Option<usize>, Vec<usize>> = HashMap::new();
+        for (place, member) in self.members.iter().enumerate() {
+            children.entry(member.creator).or_default().push(place);
+        }
+        let age = |place: &usize| {
+            let member = &self.members[*place];
+            (member.born.born_ns, member.started_ticks, member.born.tid)
+        };
+        children.values_mut().for_each(|own| own.sort_by_key(age));
+        let mut paths = vec![Vec::new(); self.members.len()];
+        let mut open = vec![(None, Vec::new())];
+        while let Some((creator, path)) = open.pop() {
+            for (number, place) in children.remove(&creator).unwrap_or_default().into_iter().enumerate() {
+                let own = [path.clone(), vec![number]].concat();
+                paths[place].clone_from(&own);
+                open.push((Some(place), own));
+            }
+        }
+        paths
+    }
+
+    /// The threads' names; where several have one, with a number in the order of their paths.
+    fn names(&self, order: &[usize]) -> Vec<String> {
+        let name = |place: usize| match self.members[place].name.as_str() {
+            "" => "unnamed",
+            name => name,
+        };
+        let mut counts: HashMap<&str, usize> = HashMap::new();
+        order.iter().for_each(|place| *counts.entry(name(*place)).or_default() += 1);
+        let mut next: HashMap<&str, usize> = HashMap::new();
+        let numbered = |place: &usize| {
+            let own = name(*place);
+            let number = next.entry(own).or_default();
+            *number += 1;
+            if counts[own] == 1 { own.to_owned() } else { format!("{own}#{}", *number - 1) }
+        };
+        order.iter().map(numbered).collect()
+    }
+}
+
+impl Member {
+    fn look(&mut self) {
+        let root = Root::new("/");
+        let folder = format!("/proc/{}/task/{}", self.born.pid, self.born.tid);
+        if let Ok(Some(task)) = seatmap_os::task::in_folder(&root, &folder, self.born.tid) {
+            (self.name, self.started_ticks) = (task.name, task.started_ticks);
+        }
+        let times = root.read(&format!("{folder}/schedstat")).ok().and_then(|text| Times::parse(text.as_bytes()));
+        self.run_ns = times.map_or(self.run_ns, |times| times.run_ns.max(self.run_ns));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Numbers that no process has.
+    const FAR: Tid = 1 << 30;
+
+    fn ended(tid: Tid, creator: Tid, born_ns: u64, name: &str) -> Born {
+        Born { tid: FAR + tid, pid: FAR, creator: FAR + creator, born_ns, end: Some((name.to_owned(), 1_000_000)) }
+    }
+
+    fn told(roster: &Roster) -> Vec<(String, String)> {
+        roster.tasks().0.into_iter().map(|task| (task.name, task.path)).collect()
+    }
+
+    #[test]
+    fn names_and_paths_follow_the_order_of_creation() {
+        let mut roster = Roster::default();
+        roster.update(vec![ended(0, -9, 1, "app"), ended(7, 0, 30, "worker"), ended(5, 0, 20, "worker")]);
+        roster.update(vec![ended(9, 5, 40, "worker"), ended(2, 7, 25, "log")]);
+        let names: Vec<_> = told(&roster);
+        let pairs = [("app", "0"), ("worker#0", "0.0"), ("worker#1", "0.0.0"), ("worker#2", "0.1"), ("log", "0.1.0")];
+        assert_eq!(names, pairs.map(|(name, path)| (name.to_owned(), path.to_owned())));
+    }
+
+    #[test]
+    fn a_number_that_is_used_again_is_another_task() {
+        let mut roster = Roster::default();
+        roster.update(vec![ended(0, -9, 1, "app"), ended(5, 0, 20, "a")]);
+        assert_eq!(roster.place(FAR + 5), 1);
+        roster.update(vec![ended(5, 0, 30, "b")]);
+        assert_eq!((roster.place(FAR + 5), told(&roster).len()), (2, 3));
+    }
+
+    #[test]
+    fn the_same_thread_is_told_of_again_when_it_ends() {
+        let mut roster = Roster::default();
+        roster.update(vec![Born { end: None, ..ended(3, -9, 1, "") }]);
+        roster.update(vec![ended(3, -9, 1, "done")]);
+        let (tasks, task_of) = roster.tasks();
+        assert_eq!((tasks.len(), tasks[0].name.as_str(), tasks[0].cpu_s, task_of[0]), (1, "done", 0.001, 0));
+    }
+}

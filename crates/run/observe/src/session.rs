@@ -1,0 +1,270 @@
+//! One observation, from its begin to what was seen.
+
+use crate::roster::Roster;
+use crate::source::Source;
+use crate::subject::Subject;
+use crate::wakeups::{Ebpf, Parts, Perf};
+use crate::windows::Stretches;
+use crate::{Kind, Method, Observation, ObserveError, Window, observation::Share};
+use seatmap_os::sched::Times;
+use seatmap_pattern::Edge;
+use std::process::Child;
+use std::time::{Duration, Instant};
+
+/// The length of a stretch of time, at first.
+const WINDOW: Duration = Duration::from_millis(100);
+
+/// How often the session looks whether it is over.
+const PAUSE: Duration = Duration::from_millis(5);
+
+/// CPU seconds of a program below which an overhead says nothing.
+const LEAST_S: f64 = 0.05;
+
+/// Windows between two readings of names and CPU times.
+const NAMES_EVERY: u32 = 10;
+
+/// The number of the namespace in which processes have the numbers that the kernel itself uses
+/// (`PROC_PID_INIT_INO` of `include/linux/proc_ns.h`).
+const FIRST_NAMESPACE: &str = "pid:[4026531836]";
+
+/// The mechanism of a method.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Means {
+    /// The best that is allowed.
+    #[default]
+    Best,
+    /// Programs in the kernel.
+    Ebpf,
+    /// Records of each event.
+    Perf,
+}
+
+/// Why a session ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// The program and everything that it started have ended.
+    Program,
+    /// The time is over.
+    Time,
+    /// The session was asked to stop.
+    Asked,
+}
+
+/// An observation under way. Dropping it removes everything from the kernel.
+pub struct Session {
+    source: Box<dyn Source>,
+    /// The reason against a better source.
+    better: Option<String>,
+    /// The command, where one was started. It outlives the session if nobody ends it.
+    pub child: Option<Child>,
+    child_lived: bool,
+    roster: Roster,
+    stretches: Stretches,
+    begun: Instant,
+    looked: Duration,
+    looks: u32,
+    own_before_ns: u64,
+}
+
+impl Session {
+    /// Begins to observe a program. A command starts.
+    ///
+    /// # Errors
+    /// [`ObserveError`]: nothing is left in the kernel then, and no command runs.
+    pub fn begin(method: Option<Method>, means: Means, subject: &Subject) -> Result<Self, ObserveError> {
+        let (mut source, better) = source(method, means)?;
+        let own_before_ns = own_ns();
+        let begun = Instant::now();
+        let child = subject.follow(source.as_mut())?;
+        let mut session = Session {
+            source,
+            better,
+            child_lived: child.is_some(),
+            child,
+            roster: Roster::default(),
+            stretches: Stretches::default(),
+            begun,
+            looked: Duration::ZERO,
+            looks: 0,
+            own_before_ns,
+        };
+        // The CPU times of threads that run already are read before they add up.
+        let look = session.source.look()?;
+        session.roster.update(look.threads);
+        Ok(session)
+    }
+
+    /// Observes until the program has ended, this time is over, or `stop` says so.
+    ///
+    /// # Errors
+    /// [`ObserveError::Kernel`]: what was seen before is kept.
+    pub fn watch(&mut self, time: Option<Duration>, stop: &dyn Fn() -> bool) -> Result<End, ObserveError> {
+        loop {
+            let end = self.end(time, stop)?;
+            if self.begun.elapsed() >= self.looked + WINDOW || end.is_some() {
+                self.look()?;
+            }
+            match end {
+                Some(end) => return Ok(end),
+                None => std::thread::sleep(PAUSE),
+            }
+        }
+    }
+
+    fn end(&mut self, time: Option<Duration>, stop: &dyn Fn() -> bool) -> Result<Option<End>, ObserveError> {
+        // A child that has ended is a zombie until it is waited for.
+        let child_lives = self.child.as_mut().is_some_and(|child| matches!(child.try_wait(), Ok(None)));
+        Ok(match () {
+            () if stop() => Some(End::Asked),
+            () if time.is_some_and(|time| self.begun.elapsed() >= time) => Some(End::Time),
+            () if self.is_over(child_lives)? => Some(End::Program),
+            () => None,
+        })
+    }
+
+    /// Whether no followed process lives. It is asked with each look only, unless the command has just ended.
+    fn is_over(&mut self, child_lives: bool) -> Result<bool, ObserveError> {
+        let is_news = std::mem::replace(&mut self.child_lived, child_lives) && !child_lives;
+        let is_due = is_news || self.begun.elapsed() >= self.looked + WINDOW;
+        Ok(!child_lives && is_due && !self.source.has_processes()?)
+    }
+
+    fn look(&mut self) -> Result<(), ObserveError> {
+        let look = self.source.look()?;
+        self.looked = self.begun.elapsed();
+        self.roster.update(look.threads);
+        let roster = &mut self.roster;
+        let placed = look.talk.into_iter().map(|talk| (roster.place(talk.from), roster.place(talk.to), talk));
+        self.stretches.take(self.looked, placed);
+        if self.looks.is_multiple_of(NAMES_EVERY) || !self.source.tells_cpu_times() {
+            self.roster.look();
+        }
+        self.looks += 1;
+        Ok(())
+    }
+
+    /// Ends the observation: what was seen. The command, if it lives, runs on unobserved.
+    #[must_use]
+    pub fn finish(mut self) -> (Observation, Option<Child>) {
+        self.roster.look();
+        let (tasks, task_of) = self.roster.tasks();
+        let mut windows = Vec::new();
+        let mut from_s = 0.0;
+        for stretch in self.stretches.all() {
+            let edge = |((from, to), sum): (&(usize, usize), &crate::windows::Sum)| Edge {
+                from: task_of[*from],
+                to: task_of[*to],
+                bytes: sum.bytes,
+                messages: sum.messages,
+            };
+            let mut edges: Vec<Edge> = stretch.pairs.iter().map(edge).collect();
+            edges.sort_by_key(|edge| (edge.from, edge.to));
+            windows.push(Window { from_s, to_s: stretch.to.as_secs_f64(), edges });
+            from_s = stretch.to.as_secs_f64();
+        }
+        let program_s: f64 = tasks.iter().map(|task| task.cpu_s).sum();
+        let observation = Observation {
+            methods: self.source.methods(),
+            means: self.means(),
+            shares: self.shares(&task_of),
+            overhead: self.overhead(program_s),
+            unseen: self.source.unseen(),
+            tasks,
+            windows,
+        };
+        (observation, self.child)
+    }
+
+    fn means(&self) -> String {
+        let reason = self.better.as_ref().map(|reason| format!("; not {reason}")).unwrap_or_default();
+        format!("{}{reason}", self.source.name())
+    }
+
+    fn shares(&self, task_of: &[usize]) -> Vec<Share> {
+        let of_pair = |((from, to), messages): (&(usize, usize), &[f64; Kind::ALL.len()])| {
+            let [from, to] = [task_of[*from], task_of[*to]];
+            let by_kind = Kind::ALL.into_iter().zip(*messages).filter(|(_, messages)| *messages > 0.0);
+            by_kind.map(|(kind, messages)| Share { from, to, kind, messages }).collect::<Vec<_>>()
+        };
+        let mut shares: Vec<Share> = self.stretches.kinds.iter().flat_map(of_pair).collect();
+        shares.sort_by(|a, b| b.messages.total_cmp(&a.messages).then((a.from, a.to).cmp(&(b.from, b.to))));
+        shares
+    }
+
+    /// The kernel's time and this thread's, as a share of the program's.
+    fn overhead(&mut self, program_s: f64) -> Option<f64> {
+        let own_s = own_ns().saturating_sub(self.own_before_ns) as f64 / 1e9;
+        let kernel_s = self.source.kernel_time()?.as_secs_f64();
+        (program_s >= LEAST_S).then_some((kernel_s + own_s) / program_s)
+    }
+}
+
+/// The best source for a method that this user may have, and the reasons against better ones.
+fn source(method: Option<Method>, means: Means) -> Result<(Box<dyn Source>, Option<String>), ObserveError> {
+    check(method, means)?;
+    let mut reasons = Vec::new();
+    for parts in parts(method, means) {
+        match Ebpf::begin(*parts) {
+            Ok(ebpf) => return Ok((Box::new(ebpf), joined(reasons))),
+            Err(error) => reasons.push(format!("eBPF: {}", with_causes(&error))),
+        }
+    }
+    if means != Means::Ebpf && method != Some(Method::Sockets) {
+        match Perf::begin() {
+            Ok(perf) => return Ok((Box::new(perf), joined(reasons))),
+            Err(error) => reasons.push(format!("perf: {error}")),
+        }
+    }
+    Err(ObserveError::Forbidden { reasons: joined(reasons).unwrap_or_default() })
+}
+
+/// The parts to be tried, the best first.
+fn parts(method: Option<Method>, means: Means) -> &'static [Parts] {
+    match method {
+        _ if means == Means::Perf => &[],
+        None => &[Parts::Both, Parts::Wakeups],
+        Some(Method::Sockets) => &[Parts::Sockets],
+        Some(_) => &[Parts::Wakeups],
+    }
+}
+
+/// Whether there can be a source at all.
+fn check(method: Option<Method>, means: Means) -> Result<(), ObserveError> {
+    let unavailable = |method, reason: &str| Err(ObserveError::Unavailable { method, reason: reason.to_owned() });
+    match method {
+        Some(Method::Sockets) if means == Means::Perf => {
+            unavailable(Method::Sockets, "it has no other means than ebpf")
+        }
+        None | Some(Method::Wakeups | Method::Sockets) => Ok(()),
+        Some(method) => unavailable(method, "this version of Seatmap has wakeups and sockets alone"),
+    }?;
+    let namespace = std::fs::read_link("/proc/self/ns/pid").unwrap_or_default();
+    if namespace.as_os_str() == FIRST_NAMESPACE {
+        return Ok(());
+    }
+    let reason = "this process is in a PID namespace, in which threads have other numbers than in the kernel; run it \
+                  outside the container";
+    unavailable(method.unwrap_or(Method::Wakeups), reason)
+}
+
+/// Each reason once.
+fn joined(mut reasons: Vec<String>) -> Option<String> {
+    reasons.dedup();
+    (!reasons.is_empty()).then(|| reasons.join("; "))
+}
+
+fn with_causes(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        text = format!("{text}: {error}");
+        cause = error.source();
+    }
+    text
+}
+
+/// The CPU time of this thread, in nanoseconds.
+fn own_ns() -> u64 {
+    let times = std::fs::read("/proc/thread-self/schedstat").ok().and_then(|text| Times::parse(&text));
+    times.map_or(0, |times| times.run_ns)
+}

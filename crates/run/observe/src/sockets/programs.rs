@@ -1,0 +1,170 @@
+//! The program that runs in the kernel when a pipe or socket was written or read.
+
+use crate::wakeups::{Layout, Tables};
+use seatmap_os::bpf::assembler::{Assembler, Compare, Helper, Operation, Register, Width};
+use seatmap_os::bpf::{Btf, BtfError, Map};
+
+const R0: Register = Register(0);
+const R1: Register = Register(1);
+const R2: Register = Register(2);
+const R3: Register = Register(3);
+const R4: Register = Register(4);
+const R6: Register = Register(6);
+const R7: Register = Register(7);
+const R8: Register = Register(8);
+const R9: Register = Register(9);
+const STACK: Register = Register(10);
+
+/// A key is a thread, a role and the pipe or connection; its value bytes and calls.
+pub(super) const KEY_BYTES: usize = 16;
+pub(super) const VALUE_BYTES: usize = 16;
+
+/// The kinds of roles; a reader's has [`READS`] as well.
+pub(super) const PIPE: u32 = 0;
+pub(super) const UNIX: u32 = 1;
+pub(super) const TCP: u32 = 2;
+pub(super) const READS: u32 = 1 << 8;
+
+/// The largest count of bytes; an error of the kernel is beyond it, as a number without a sign.
+const MOST_BYTES: i32 = i32::MAX;
+
+/// Descriptors are looked up below this number.
+const DESCRIPTORS: i32 = 65_535;
+
+/// The bits of a file's kind in its mode (inode(7)).
+const FILE_KIND: i32 = 0o170_000;
+
+/// The calls that move bytes, and whether they read. Those that answer with another number than bytes are not here.
+const CALLS: [(libc::c_long, u32); 8] = [
+    (libc::SYS_read, READS),
+    (libc::SYS_recvfrom, READS),
+    (libc::SYS_recvmsg, READS),
+    (libc::SYS_readv, READS),
+    (libc::SYS_write, 0),
+    (libc::SYS_sendto, 0),
+    (libc::SYS_sendmsg, 0),
+    (libc::SYS_writev, 0),
+];
+
+/// `sys_exit(registers, answer)`, when a system call ends: 6 a pointer that is followed, 7 the bytes, 8 the registers,
+/// 9 the role. `cast` allows the way of reading that newer kernels have. On the stack the key lies at -24, its value at -40, and a scratch word at -48.
+pub(super) fn transfer(
+    btf: &Btf,
+    layout: &Layout,
+    tables: &Tables,
+    flows: &Map,
+    cast: bool,
+) -> Result<Assembler, BtfError> {
+    let mut code = Assembler::new();
+    code.load(Width::Double, R7, R1, 8).jump_if(Compare::Equal, R7, 0, "end");
+    code.jump_if(Compare::Above, R7, MOST_BYTES, "end");
+    code.load(Width::Double, R8, R1, 0).load(Width::Word, R1, R8, layout.call);
+    load_role(&mut code);
+    code.call(Helper::CurrentNumbers).store(Width::Word, STACK, -24, R0);
+    code.calculate_number(Operation::ShiftRight, R0, 32).store(Width::Word, STACK, -48, R0);
+    code.map(R1, &tables.processes).stack(R2, -48).call(Helper::Lookup).jump_if(Compare::Equal, R0, 0, "end");
+    let reader = Reader { btf, cast: cast.then(|| btf.function("bpf_rdonly_cast")).flatten() };
+    load_file(&reader, layout, &mut code)?;
+    load_object(&reader, &mut code)?;
+    add(&mut code, flows);
+    let lost = crate::wakeups::LOST_PAIRS;
+    code.label("lost").calculate_number(Operation::Move, R1, 1).counter(R2, &tables.counters, lost);
+    code.count(R2, 0, R1).end();
+    Ok(code)
+}
+
+/// Register 9 = whether the call in register 1 reads; other calls end the program.
+fn load_role(code: &mut Assembler) {
+    let [reads, writes] = ["reads", "writes"];
+    for (call, role) in CALLS {
+        code.jump_if(Compare::Equal, R1, call as i32, if role == READS { reads } else { writes });
+    }
+    code.jump("end").label(reads).calculate_number(Operation::Move, R9, READS as i32).jump("follow");
+    code.label(writes).calculate_number(Operation::Move, R9, 0).label("follow");
+}
+
+/// Reads fields behind pointers: by `bpf_rdonly_cast`, which costs nothing and came with Linux 6.2, or by copying.
+struct Reader<'a> {
+    btf: &'a Btf,
+    cast: Option<u32>,
+}
+
+impl Reader<'_> {
+    /// Register 1 = a field of the structure at the address in register 6.
+    fn field(&self, code: &mut Assembler, structure: &str, path: &str, width: Width) -> Result<(), BtfError> {
+        let offset = self.btf.field(structure, path)?;
+        if let Some(cast) = self.cast {
+            code.calculate(Operation::Move, R1, R6);
+            code.calculate_number(Operation::Move, R2, self.btf.structure(structure)? as i32).call_function(cast);
+            code.load(width, R1, R0, offset);
+            return Ok(());
+        }
+        let bytes = match width {
+            Width::Half => 2,
+            Width::Word => 4,
+            Width::Double => 8,
+        };
+        code.store_number(Width::Double, STACK, -48, 0).stack(R1, -48).calculate_number(Operation::Move, R2, bytes);
+        code.calculate(Operation::Move, R3, R6).calculate_number(Operation::Add, R3, offset as i32);
+        code.call(Helper::ReadKernel).stack(R1, -48).load(Width::Double, R1, R1, 0);
+        Ok(())
+    }
+
+    /// Register 6 = a pointer in the structure at the address in register 6.
+    fn follow(&self, code: &mut Assembler, structure: &str, path: &str) -> Result<(), BtfError> {
+        self.field(code, structure, path, Width::Double)?;
+        code.calculate(Operation::Move, R6, R1);
+        Ok(())
+    }
+}
+
+/// Register 6 = the address of the file behind the call's descriptor.
+fn load_file(reader: &Reader, layout: &Layout, code: &mut Assembler) -> Result<(), BtfError> {
+    code.load(Width::Double, R6, R8, layout.argument).jump_if(Compare::Above, R6, DESCRIPTORS, "end");
+    code.call(Helper::CurrentTask).load(Width::Double, R1, R0, layout.files).jump_if(Compare::Equal, R1, 0, "end");
+    code.load(Width::Double, R1, R1, layout.table).jump_if(Compare::Equal, R1, 0, "end");
+    code.load(Width::Double, R3, R1, layout.descriptors).calculate_number(Operation::ShiftLeft, R6, 3);
+    code.calculate(Operation::Add, R3, R6).calculate(Operation::Move, R6, R3);
+    // The table of files is an array of pointers, and a list begins with one.
+    reader.follow(code, "list_head", "next")
+}
+
+/// The key's role and object: the number of a pipe, the receiving end of a unix socket, or the two ports of a
+/// connection. Other files end the program.
+fn load_object(reader: &Reader, code: &mut Assembler) -> Result<(), BtfError> {
+    // The file stays in register 8: the call's registers are not needed any longer.
+    code.calculate(Operation::Move, R8, R6);
+    reader.follow(code, "file", "f_inode")?;
+    reader.field(code, "inode", "i_mode", Width::Half)?;
+    code.calculate_number(Operation::And, R1, FILE_KIND);
+    code.jump_if(Compare::Equal, R1, libc::S_IFSOCK as i32, "socket");
+    code.jump_if(Compare::Different, R1, libc::S_IFIFO as i32, "end");
+    reader.field(code, "inode", "i_ino", Width::Double)?;
+    code.calculate_number(Operation::Or, R9, PIPE as i32).jump("object");
+    code.label("socket").calculate(Operation::Move, R6, R8);
+    reader.follow(code, "file", "private_data")?;
+    reader.follow(code, "socket", "sk")?;
+    reader.field(code, "sock", "__sk_common.skc_family", Width::Half)?;
+    code.jump_if(Compare::Equal, R1, libc::AF_UNIX, "unix");
+    code.jump_if(Compare::Equal, R1, libc::AF_INET, "tcp").jump_if(Compare::Different, R1, libc::AF_INET6, "end");
+    code.label("tcp");
+    reader.field(code, "sock", "__sk_common.skc_portpair", Width::Word)?;
+    code.calculate_number(Operation::Or, R9, TCP as i32).jump("object");
+    code.label("unix").calculate_number(Operation::Or, R9, UNIX as i32).calculate(Operation::Move, R1, R6);
+    code.jump_if(Compare::Equal, R9, (UNIX | READS) as i32, "object");
+    reader.field(code, "unix_sock", "peer", Width::Double)?;
+    code.jump_if(Compare::Equal, R1, 0, "end").label("object");
+    code.store(Width::Double, STACK, -16, R1).store(Width::Word, STACK, -20, R9);
+    Ok(())
+}
+
+/// Adds the bytes and the call to the key's value. Another CPU may be the first to add the key.
+fn add(code: &mut Assembler, flows: &Map) {
+    code.map(R1, flows).stack(R2, -24).call(Helper::Lookup).jump_if(Compare::Different, R0, 0, "known");
+    code.store(Width::Double, STACK, -40, R7).store_number(Width::Double, STACK, -32, 1);
+    code.map(R1, flows).stack(R2, -24).stack(R3, -40).calculate_number(Operation::Move, R4, 1);
+    code.call(Helper::Update).jump_if(Compare::Equal, R0, 0, "end");
+    code.map(R1, flows).stack(R2, -24).call(Helper::Lookup).jump_if(Compare::Equal, R0, 0, "lost");
+    code.label("known").count(R0, 0, R7).calculate_number(Operation::Move, R1, 1).count(R0, 8, R1);
+    code.label("end").end();
+}

@@ -1,0 +1,37 @@
+//! Something that sees talk: programs in the kernel, or records of it.
+
+use crate::Method;
+use crate::talk::Look;
+use seatmap_os::Tid;
+use std::io;
+use std::time::Duration;
+
+/// Something that sees talk between the threads of the processes that it follows, and their creation.
+pub(crate) trait Source {
+    /// The mechanism, for people: `eBPF`.
+    fn name(&self) -> &'static str;
+
+    /// The methods that it is.
+    fn methods(&self) -> Vec<Method>;
+
+    /// Follows a process that runs, and everything that it starts from now on.
+    fn follow(&mut self, pid: Tid) -> io::Result<()>;
+
+    /// Follows the processes that this process starts from now on, or no longer.
+    fn follow_own_children(&mut self, on: bool) -> io::Result<()>;
+
+    /// Whether it tells the CPU times of threads that have ended.
+    fn tells_cpu_times(&self) -> bool;
+
+    /// Everything since the look before.
+    fn look(&mut self) -> io::Result<Look>;
+
+    /// Whether a followed process lives.
+    fn has_processes(&self) -> io::Result<bool>;
+
+    /// The CPU time that the kernel spent on the observation so far, where it is known.
+    fn kernel_time(&mut self) -> Option<Duration>;
+
+    /// Talk that could not be seen, each as a sentence.
+    fn unseen(&self) -> Vec<String>;
+}

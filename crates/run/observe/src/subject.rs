@@ -1,0 +1,88 @@
+//! The program that is observed.
+
+use crate::ObserveError;
+use crate::source::Source;
+use seatmap_os::hierarchy::{Hierarchies, members_below};
+use seatmap_os::{Root, Tid, task};
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::process::{Child, Command, Stdio};
+
+/// The program that is observed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Subject {
+    /// A command, from its first instruction, with everything that it starts.
+    Command {
+        /// The program and its arguments.
+        words: Vec<OsString>,
+        /// Whether its stdout goes to stderr, so that stdout is free for a document.
+        leaves_stdout: bool,
+    },
+    /// Processes that run, with everything that they start meanwhile.
+    Processes(Vec<Tid>),
+    /// The processes of a control group and of the groups below it, with everything that they start meanwhile.
+    Group(String),
+}
+
+impl Subject {
+    /// Begins to follow the program. A command is started.
+    pub(crate) fn follow(&self, source: &mut dyn Source) -> Result<Option<Child>, ObserveError> {
+        match self {
+            Subject::Command { words, leaves_stdout } => start(words, *leaves_stdout, source).map(Some),
+            Subject::Processes(pids) => {
+                let gone = pids.iter().find(|pid| !task::lives(**pid));
+                gone.map_or(Ok(()), |pid| Err(ObserveError::NoProcess(*pid)))?;
+                follow_all(pids.iter().copied().map(process_of), source)
+            }
+            Subject::Group(path) => match of_group(path) {
+                pids if pids.is_empty() => Err(ObserveError::NoGroup(path.clone())),
+                pids => follow_all(pids, source),
+            },
+        }
+    }
+}
+
+fn follow_all(pids: impl IntoIterator<Item = Tid>, source: &mut dyn Source) -> Result<Option<Child>, ObserveError> {
+    for pid in pids {
+        source.follow(pid)?;
+    }
+    Ok(None)
+}
+
+/// The process of a thread, as users also give threads' numbers.
+fn process_of(tid: Tid) -> Tid {
+    let status = std::fs::read(format!("/proc/{tid}/status")).unwrap_or_default();
+    seatmap_os::sched::Status::parse(&status).pid.unwrap_or(tid)
+}
+
+fn of_group(path: &str) -> BTreeSet<Tid> {
+    let root = Root::new("/");
+    let folders = Hierarchies::read(&root).folders(&root, path);
+    let own = std::process::id() as Tid;
+    let tids = folders.iter().flat_map(|folder| members_below(&root, folder));
+    tids.map(process_of).filter(|pid| *pid != own && !task::is_of_kernel(*pid)).collect()
+}
+
+/// Starts the command. Its process is followed from its creation.
+fn start(words: &[OsString], leaves_stdout: bool, source: &mut dyn Source) -> Result<Child, ObserveError> {
+    let program = words.first().cloned().unwrap_or_default();
+    let mut command = Command::new(&program);
+    command.args(words.iter().skip(1));
+    if leaves_stdout {
+        command.stdout(stderr());
+    }
+    source.follow_own_children(true)?;
+    let child = command.spawn();
+    source.follow_own_children(false)?;
+    child.map_err(|source| ObserveError::Start { program: program.to_string_lossy().into_owned(), source })
+}
+
+fn stderr() -> Stdio {
+    use std::os::fd::AsFd;
+    std::io::stderr().as_fd().try_clone_to_owned().map_or_else(|_| Stdio::null(), Stdio::from)
+}
+
+/// Asks a command to end, by SIGTERM. One that has ended already is left alone.
+pub fn ask_to_end(command: &Child) {
+    let _ = rustix::process::kill_process(rustix::process::Pid::from_child(command), rustix::process::Signal::TERM);
+}

@@ -1,0 +1,158 @@
+//! What was seen, as a table for people.
+
+use crate::{Observation, Phase, Share, Task};
+use seatmap_document::visible;
+
+/// The most tasks and pairs shown; the document has all.
+const MOST_TASKS: usize = 16;
+const MOST_PAIRS: usize = 12;
+const MOST_PHASES: usize = 8;
+
+impl Observation {
+    /// The busiest tasks, the heaviest pairs, the phases, and what the observation took and could not see.
+    #[must_use]
+    pub fn table(&self) -> String {
+        [self.head(), self.task_table(), self.pair_table(), self.phase_table(), self.remarks()].concat()
+    }
+
+    fn head(&self) -> String {
+        let pairs = self.pattern("").edges.len();
+        format!(
+            "{}, {}, {} messages in {:.1} s, by {} ({})\n",
+            counted(self.tasks.len(), "task"),
+            counted(pairs, "pair"),
+            amount(self.messages()),
+            self.seconds(),
+            self.method_words(),
+            self.means
+        )
+    }
+
+    fn task_table(&self) -> String {
+        let sent = self.sent();
+        let mut order: Vec<usize> = (0..self.tasks.len()).collect();
+        order.sort_by(|a, b| self.tasks[*b].cpu_s.total_cmp(&self.tasks[*a].cpu_s));
+        order.truncate(MOST_TASKS);
+        order.sort_unstable();
+        let row = |task: &usize| {
+            let Task { name, path, cpu_s, .. } = &self.tasks[*task];
+            let percent = cpu_s / self.seconds().max(1e-9) * 100.0;
+            [task.to_string(), visible(name), path.clone(), format!("{percent:.1} %"), self.rate(sent[*task])]
+        };
+        let rows = order.iter().map(row).collect();
+        let title = ["task", "name", "path", "of a CPU", "sends/s"];
+        aligned(title, rows) + &more(self.tasks.len(), MOST_TASKS, "tasks")
+    }
+
+    fn pair_table(&self) -> String {
+        let name = |task: usize| self.tasks.get(task).map(|task| visible(&task.name)).unwrap_or_default();
+        let row = |share: &Share| {
+            let ends = [name(share.from), "->".to_owned(), name(share.to)];
+            let [from, arrow, to] = ends;
+            [from, arrow, to, self.rate(share.messages), share.kind.to_string()]
+        };
+        if self.shares.is_empty() {
+            return "\nno thread woke another one\n".to_owned();
+        }
+        let rows = self.shares.iter().take(MOST_PAIRS).map(row).collect();
+        aligned(["from", "", "to", "messages/s", "by"], rows) + &more(self.shares.len(), MOST_PAIRS, "rows")
+    }
+
+    fn phase_table(&self) -> String {
+        let phases = self.phases();
+        if phases.len() < 2 {
+            return String::new();
+        }
+        let row = |(number, phase): (usize, &Phase)| {
+            let seconds = (phase.to_s - phase.from_s).max(1e-9);
+            let time = format!("{:.1} to {:.1} s", phase.from_s, phase.to_s);
+            [number.to_string(), time, phase.edges.len().to_string(), amount(phase.messages() / seconds), String::new()]
+        };
+        let rows = phases.iter().enumerate().take(MOST_PHASES).map(row).collect();
+        aligned(["phase", "time", "pairs", "messages/s", ""], rows) + &more(phases.len(), MOST_PHASES, "phases")
+    }
+
+    fn remarks(&self) -> String {
+        let cost = match self.overhead {
+            Some(share) => format!("{:.2} % of the program's CPU time", share * 100.0),
+            None => "not measured: the program used too little CPU time".to_owned(),
+        };
+        let unseen: String = self.unseen.iter().map(|line| format!("not counted: {}\n", visible(line))).collect();
+        format!("\noverhead: {cost}\n{unseen}cannot be seen by {}: {}\n", self.method_words(), self.misses())
+    }
+
+    /// The messages that each task sent.
+    fn sent(&self) -> Vec<f64> {
+        let mut sent = vec![0.0; self.tasks.len()];
+        self.shares.iter().for_each(|share| sent[share.from] += share.messages);
+        sent
+    }
+
+    fn rate(&self, messages: f64) -> String {
+        amount(messages / self.seconds().max(1e-9))
+    }
+}
+
+fn counted(count: usize, of: &str) -> String {
+    format!("{count} {of}{}", if count == 1 { "" } else { "s" })
+}
+
+/// A number with two or three digits and its multiplier.
+fn amount(number: f64) -> String {
+    match number {
+        ..10.0 => format!("{number:.1}"),
+        ..10e3 => format!("{number:.0}"),
+        ..10e6 => format!("{:.0} k", number / 1e3),
+        _ => format!("{:.0} M", number / 1e6),
+    }
+}
+
+fn more(all: usize, shown: usize, of: &str) -> String {
+    if all > shown { format!("... and {} more {of}\n", all - shown) } else { String::new() }
+}
+
+/// Columns below their titles; numbers to the right.
+fn aligned<const N: usize>(title: [&str; N], rows: Vec<[String; N]>) -> String {
+    let all: Vec<[String; N]> = std::iter::once(title.map(str::to_owned)).chain(rows).collect();
+    let width = |column: usize| all.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+    let widths: [usize; N] = std::array::from_fn(width);
+    let is_number = |column: usize| all[1..].iter().all(|row| row[column].starts_with(|c: char| c.is_ascii_digit()));
+    let right: [bool; N] = std::array::from_fn(is_number);
+    let cell = |row: &[String; N], column: usize| {
+        let width = widths[column];
+        if right[column] { format!("{:>width$}", row[column]) } else { format!("{:<width$}", row[column]) }
+    };
+    let line = |row: &[String; N]| {
+        let cells: Vec<String> = (0..N).map(|column| cell(row, column)).collect();
+        format!("{}\n", cells.join("  ").trim_end())
+    };
+    format!("\n{}", all.iter().map(line).collect::<String>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Kind, Method, Window};
+    use seatmap_pattern::Edge;
+
+    #[test]
+    fn the_table_has_tasks_pairs_and_remarks() {
+        let task =
+            |name: &str, path: &str| Task { name: name.to_owned(), path: path.to_owned(), pid: 1, tid: 1, cpu_s: 1.0 };
+        let edge = Edge { from: 0, to: 1, bytes: 4000.0, messages: 4000.0 };
+        let observation = Observation {
+            methods: vec![Method::Wakeups],
+            means: "eBPF".to_owned(),
+            tasks: vec![task("app", "0"), task("worker", "0.0")],
+            windows: vec![Window { from_s: 0.0, to_s: 2.0, edges: vec![edge] }],
+            shares: vec![Share { from: 0, to: 1, kind: Kind::Futex, messages: 4000.0 }],
+            overhead: Some(0.0123),
+            unseen: vec!["7 wakeups came from interrupts".to_owned()],
+        };
+        let table = observation.table();
+        assert!(table.starts_with("2 tasks, 1 pair, 4000 messages in 2.0 s, by wakeups (eBPF)\n\n"), "{table}");
+        assert!(table.contains("\n   0  app        0    50.0 %     2000\n"), "{table}");
+        assert!(table.contains("\nfrom      to      messages/s  by\napp   ->  worker        2000  futex\n"), "{table}");
+        assert!(table.contains("overhead: 1.23 % of the program's CPU time"), "{table}");
+    }
+}

@@ -1,0 +1,229 @@
+//! Counts wakeups by programs in the kernel.
+
+use super::key::Key;
+use super::layout::Layout;
+use super::programs::{self, INTERRUPTS, LOST_PAIRS, LOST_THREADS, STRANGERS, Tables};
+use crate::sockets::{Sockets, SocketsError};
+use crate::source::Source;
+use crate::talk::{Born, Look};
+use crate::{Kind, Method};
+use seatmap_os::Tid;
+use seatmap_os::bpf::{Attached, Btf, BtfError, LoadError, Program, Statistics};
+use std::collections::HashMap;
+use std::io;
+use std::time::{Duration, Instant};
+
+/// Looks between two for which the kernel times the programs.
+const TIMED_EVERY: u64 = 10;
+
+/// Why the kernel runs none of the programs.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum EbpfError {
+    /// Its types cannot be read.
+    #[error(transparent)]
+    Types(#[from] BtfError),
+    /// Its tables cannot be made.
+    #[error("the kernel makes no tables for eBPF: {0}")]
+    Tables(#[from] io::Error),
+    /// It refuses a program.
+    #[error(transparent)]
+    Load(#[from] LoadError),
+    /// It counts no bytes.
+    #[error(transparent)]
+    Sockets(#[from] SocketsError),
+}
+
+/// The bytes of a wakeup beside those of pipes and sockets: the cache line that both threads touch.
+const LINE_BYTES: f64 = 64.0;
+
+/// The methods that are wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Parts {
+    /// Wakeups alone.
+    Wakeups,
+    /// Bytes over pipes and sockets alone.
+    Sockets,
+    /// Bytes where there are some, and the other wakeups.
+    Both,
+}
+
+/// Programs in the kernel that count wakeups until this is dropped.
+#[derive(Debug)]
+pub(crate) struct Ebpf {
+    tables: Tables,
+    programs: Vec<Attached>,
+    sockets: Option<Sockets>,
+    parts: Parts,
+    before: HashMap<Vec<u8>, u64>,
+    known: HashMap<Tid, (u64, bool)>,
+    timed: Timed,
+}
+
+/// The times at which the kernel timed the programs.
+#[derive(Debug, Default)]
+struct Timed {
+    statistics: Option<(Statistics, Instant)>,
+    timed: Duration,
+    begun: Option<Instant>,
+    looks: u64,
+}
+
+impl Timed {
+    /// Times the programs between some looks: the timing costs more than some of the programs.
+    fn look(&mut self) {
+        self.begun.get_or_insert_with(Instant::now);
+        if let Some((statistics, since)) = self.statistics.take() {
+            self.timed += since.elapsed();
+            drop(statistics);
+        }
+        if self.looks.is_multiple_of(TIMED_EVERY) {
+            self.statistics = Statistics::begin().ok().map(|statistics| (statistics, Instant::now()));
+        }
+        self.looks += 1;
+    }
+
+    /// How many times as long as the timed time the whole is.
+    fn factor(&self) -> Option<f64> {
+        let running = self.statistics.as_ref().map_or(Duration::ZERO, |(_, since)| since.elapsed());
+        let timed = (self.timed + running).as_secs_f64();
+        (timed > 0.0).then(|| self.begun.map(|begun| begun.elapsed().as_secs_f64() / timed)).flatten()
+    }
+}
+
+impl Ebpf {
+    /// Loads and attaches the programs. They follow no process yet.
+    pub(crate) fn begin(parts: Parts) -> Result<Self, EbpfError> {
+        let btf = Btf::of_kernel()?;
+        let layout = Layout::read(&btf)?;
+        let tables = Tables::new()?;
+        let places = [
+            ("seatmap_waking", "sched_waking", programs::waking(&layout, &tables)),
+            ("seatmap_fork", "sched_process_fork", programs::fork(&layout, &tables)),
+            ("seatmap_exit", "sched_process_exit", programs::exit(&layout, &tables)),
+        ];
+        let mut attached = Vec::new();
+        let is_wanted = |name: &str| parts != Parts::Sockets || name != "seatmap_waking";
+        for (name, tracepoint, code) in places.into_iter().filter(|(name, ..)| is_wanted(name)) {
+            let place = btf.tracepoint(tracepoint)?;
+            attached.push(Program::load(name, place, &code)?.attach()?);
+        }
+        let has_sockets = parts != Parts::Wakeups;
+        let sockets = has_sockets.then(|| Sockets::begin(&btf, &layout, &tables)).transpose()?;
+        let mut timed = Timed::default();
+        timed.look();
+        Ok(Ebpf { tables, programs: attached, sockets, parts, before: HashMap::new(), known: HashMap::new(), timed })
+    }
+
+    fn talk(&mut self, look: &mut Look) -> io::Result<()> {
+        let before = &mut self.before;
+        self.tables.pairs.entries(|key, value| {
+            let Some((parsed, count)) = Key::parse(key, value) else { return };
+            let earlier = match before.get_mut(key) {
+                Some(earlier) => std::mem::replace(earlier, count),
+                None => before.insert(key.to_vec(), count).unwrap_or(0),
+            };
+            let new = count.saturating_sub(earlier);
+            look.talk.extend((new > 0).then(|| parsed.talk(new)).flatten());
+        })?;
+        let Some(sockets) = &mut self.sockets else { return Ok(()) };
+        look.talk.retain(|talk| ![Kind::Pipe, Kind::Socket].contains(&talk.kind));
+        look.talk.iter_mut().for_each(|talk| talk.bytes *= LINE_BYTES);
+        look.talk.append(&mut sockets.talk()?);
+        Ok(())
+    }
+
+    fn threads(&mut self, look: &mut Look) -> io::Result<()> {
+        let known = &mut self.known;
+        self.tables.threads.entries(|key, value| {
+            let Some(born) = born(key, value) else { return };
+            let state = (born.born_ns, born.end.is_some());
+            if known.insert(born.tid, state) != Some(state) {
+                look.threads.push(born);
+            }
+        })
+    }
+}
+
+/// Reads a thread's record.
+fn born(key: &[u8], value: &[u8]) -> Option<Born> {
+    let word = |at: usize| Some(u64::from_ne_bytes(value.get(at..at + 8)?.try_into().ok()?));
+    let small = |bytes: &[u8]| Some(i32::from_ne_bytes(bytes.get(..4)?.try_into().ok()?));
+    let name = value.get(32..48)?.split(|byte| *byte == 0).next().unwrap_or_default();
+    let end = (word(8)? != 0).then_some((String::from_utf8_lossy(name).into_owned(), word(16)?));
+    Some(Born { tid: small(key)?, creator: small(&value[24..])?, pid: small(&value[28..])?, born_ns: word(0)?, end })
+}
+
+impl Source for Ebpf {
+    fn name(&self) -> &'static str {
+        "eBPF"
+    }
+
+    fn methods(&self) -> Vec<Method> {
+        match self.parts {
+            Parts::Wakeups => vec![Method::Wakeups],
+            Parts::Sockets => vec![Method::Sockets],
+            Parts::Both => vec![Method::Wakeups, Method::Sockets],
+        }
+    }
+
+    fn follow(&mut self, pid: Tid) -> io::Result<()> {
+        // The process comes first, so that a thread created meanwhile is in one of the two lists.
+        self.tables.processes.set(&pid.to_ne_bytes(), &1u32.to_ne_bytes())?;
+        for tid in seatmap_os::task::threads(pid) {
+            let key = tid.to_ne_bytes();
+            if self.tables.threads.get(&key)?.is_none() {
+                let mut record = vec![0; programs::THREAD_BYTES];
+                record[28..32].copy_from_slice(&pid.to_ne_bytes());
+                self.tables.threads.set(&key, &record)?;
+            }
+        }
+        if !seatmap_os::task::lives(pid) {
+            self.tables.processes.remove(&pid.to_ne_bytes())?;
+        }
+        Ok(())
+    }
+
+    fn follow_own_children(&mut self, on: bool) -> io::Result<()> {
+        let own = if on { u64::from(std::process::id()) } else { 0 };
+        self.tables.launcher.set_counts(&[own])
+    }
+
+    fn tells_cpu_times(&self) -> bool {
+        true
+    }
+
+    fn look(&mut self) -> io::Result<Look> {
+        self.timed.look();
+        let mut look = Look::default();
+        // Talk of a thread is read before the thread, so that each thread that talks is known.
+        self.talk(&mut look)?;
+        self.threads(&mut look)?;
+        Ok(look)
+    }
+
+    fn has_processes(&self) -> io::Result<bool> {
+        Ok(!self.tables.processes.is_empty()?)
+    }
+
+    fn kernel_time(&mut self) -> Option<Duration> {
+        let factor = self.timed.factor()?;
+        let of_sockets = self.sockets.iter().map(Sockets::program);
+        let times = self.programs.iter().chain(of_sockets).map(|program| program.run_time().map(|run| run.time));
+        let time: Duration = times.sum::<io::Result<_>>().ok()?;
+        Some(time.mul_f64(factor))
+    }
+
+    fn unseen(&self) -> Vec<String> {
+        let Ok(counts) = self.tables.counters.counts() else { return Vec::new() };
+        let count = |number: u32| counts.get(number as usize).copied().unwrap_or(0);
+        let sentence = |number, text: &str| (count(number) > 0).then(|| format!("{} {text}", count(number)));
+        let sentences = [
+            sentence(INTERRUPTS, "wakeups came from interrupts, such as timers and devices"),
+            sentence(STRANGERS, "wakeups came from threads outside the program"),
+            sentence(LOST_PAIRS, "wakeups were lost: the table of pairs was full"),
+            sentence(LOST_THREADS, "threads were lost: the table of threads was full"),
+        ];
+        let of_sockets = self.sockets.as_ref().and_then(Sockets::unseen);
+        sentences.into_iter().flatten().chain(of_sockets).collect()
+    }
+}

@@ -1,0 +1,159 @@
+//! One kind of wakeup, as the programs in the kernel count it.
+
+use crate::Kind;
+use crate::talk::Talk;
+
+/// The length of a key, and of what is counted for it.
+pub(super) const KEY_BYTES: usize = 16;
+pub(super) const VALUE_BYTES: usize = 16;
+
+/// The bit of a call that was interrupted. The kernel also delivers packets in an interrupt of its own, on behalf of the
+/// thread that sends them.
+pub(super) const INTERRUPTED: u32 = 1 << 16;
+
+/// The number of a call where the thread was not in one.
+const NO_CALL: u32 = 0xffff;
+
+/// The bits of a file's kind in its mode (inode(7)).
+const FILE_KIND: u32 = 0o170_000;
+
+/// System calls that send over a socket or move data between descriptors.
+const SENDS: [libc::c_long; 8] = [
+    libc::SYS_write,
+    libc::SYS_writev,
+    libc::SYS_sendto,
+    libc::SYS_sendmsg,
+    libc::SYS_sendmmsg,
+    libc::SYS_sendfile,
+    libc::SYS_splice,
+    libc::SYS_io_uring_enter,
+];
+
+/// System calls that receive. They wake the sender when there is room again.
+const RECEIVES: [libc::c_long; 5] =
+    [libc::SYS_read, libc::SYS_readv, libc::SYS_recvfrom, libc::SYS_recvmsg, libc::SYS_recvmmsg];
+
+/// System calls on sockets alone.
+const OF_SOCKETS: [libc::c_long; 8] = [
+    libc::SYS_sendto,
+    libc::SYS_sendmsg,
+    libc::SYS_sendmmsg,
+    libc::SYS_recvfrom,
+    libc::SYS_recvmsg,
+    libc::SYS_recvmmsg,
+    libc::SYS_connect,
+    libc::SYS_shutdown,
+];
+
+/// A waker and the thread that it woke, by a system call on a descriptor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Key {
+    pub waker: i32,
+    pub wakee: i32,
+    /// The waker's system call; [`NO_CALL`] where it was in none.
+    pub call: u32,
+    pub is_interrupted: bool,
+    /// The mode of the file behind the descriptor; 0 where it was not looked up or is not a file.
+    pub mode: u32,
+    /// Whether the call's first argument can be a descriptor.
+    pub has_descriptor: bool,
+}
+
+impl Key {
+    /// Reads a key and its value as the programs write them; returns the count as well.
+    pub(super) fn parse(key: &[u8], value: &[u8]) -> Option<(Self, u64)> {
+        let word = |at: usize| Some(u32::from_ne_bytes(key.get(at..at + 4)?.try_into().ok()?));
+        let count = u64::from_ne_bytes(value.get(..8)?.try_into().ok()?);
+        let mode = u16::from_ne_bytes(value.get(8..10)?.try_into().ok()?);
+        let call = word(8)?;
+        let parsed = Key {
+            waker: word(0)? as i32,
+            wakee: word(4)? as i32,
+            call: call & NO_CALL,
+            is_interrupted: call & INTERRUPTED != 0,
+            mode: u32::from(mode),
+            has_descriptor: word(12)? != u32::MAX,
+        };
+        Some((parsed, count))
+    }
+
+    /// The talk behind this many wakeups; `None` where they cannot be the waker's own doing.
+    pub(super) fn talk(&self, count: u64) -> Option<Talk> {
+        let is_own = match self.is_interrupted {
+            true => self.kind() == Kind::Socket,
+            false => self.call != NO_CALL,
+        };
+        // A reader that makes room wakes the writer: the data went from the writer to the reader.
+        let [from, to] = if self.is(&RECEIVES) { [self.wakee, self.waker] } else { [self.waker, self.wakee] };
+        is_own.then_some(Talk { from, to, kind: self.kind(), messages: count as f64, bytes: count as f64 })
+    }
+
+    fn kind(&self) -> Kind {
+        let is_transfer = self.is(&SENDS) || self.is(&RECEIVES);
+        match self.mode & FILE_KIND {
+            _ if i64::from(self.call) == libc::SYS_futex => Kind::Futex,
+            // When a thread ends, the kernel wakes those that join it.
+            _ if i64::from(self.call) == libc::SYS_exit => Kind::Futex,
+            libc::S_IFSOCK => Kind::Socket,
+            _ if self.is(&OF_SOCKETS) => Kind::Socket,
+            libc::S_IFIFO if is_transfer => Kind::Pipe,
+            libc::S_IFCHR | libc::S_IFDIR | libc::S_IFBLK => Kind::Other,
+            _ if is_transfer && self.has_descriptor => Kind::Eventfd,
+            _ => Kind::Other,
+        }
+    }
+
+    fn is(&self, calls: &[libc::c_long]) -> bool {
+        calls.contains(&libc::c_long::from(self.call as i32))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn key(call: libc::c_long, mode: u32) -> Key {
+        Key { waker: 1, wakee: 2, call: call as u32, is_interrupted: false, mode, has_descriptor: true }
+    }
+
+    #[test]
+    fn kinds_follow_the_call_and_the_file() {
+        assert_eq!(key(libc::SYS_futex, 0).kind(), Kind::Futex);
+        assert_eq!(key(libc::SYS_write, libc::S_IFIFO).kind(), Kind::Pipe);
+        assert_eq!(key(libc::SYS_write, libc::S_IFSOCK | 0o777).kind(), Kind::Socket);
+        assert_eq!(key(libc::SYS_sendto, 0).kind(), Kind::Socket);
+        assert_eq!(key(libc::SYS_write, 0o600).kind(), Kind::Eventfd);
+        assert_eq!(key(libc::SYS_write, libc::S_IFCHR).kind(), Kind::Other);
+        assert_eq!(key(libc::SYS_kill, 0).kind(), Kind::Other);
+    }
+
+    #[test]
+    fn a_reader_that_makes_room_received() {
+        let talk = key(libc::SYS_read, libc::S_IFIFO).talk(3).unwrap();
+        assert_eq!((talk.from, talk.to, talk.messages), (2, 1, 3.0));
+        let talk = key(libc::SYS_write, libc::S_IFIFO).talk(3).unwrap();
+        assert_eq!((talk.from, talk.to), (1, 2));
+    }
+
+    #[test]
+    fn an_interrupt_counts_for_a_thread_that_sends_only() {
+        let during = |call, mode| Key { is_interrupted: true, ..key(call, mode) };
+        assert!(during(libc::SYS_sendto, 0).talk(1).is_some());
+        assert!(during(libc::SYS_write, libc::S_IFSOCK).talk(1).is_some());
+        assert!(during(libc::SYS_write, libc::S_IFIFO).talk(1).is_none());
+        assert!(during(libc::SYS_getpid, 0).talk(1).is_none() && during(libc::SYS_futex, 0).talk(1).is_none());
+        // In user space there is no call, and only an interrupt can wake.
+        assert!(key(libc::c_long::from(NO_CALL as i32), 0).talk(1).is_none());
+    }
+
+    #[test]
+    fn bytes_of_the_kernel_are_read() {
+        let words = [7u32, 9, INTERRUPTED | 1, 3];
+        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_ne_bytes()).collect();
+        let value = [5u64.to_ne_bytes(), u64::from(libc::S_IFIFO).to_ne_bytes()].concat();
+        let (key, count) = Key::parse(&bytes, &value).unwrap();
+        assert_eq!((key.waker, key.wakee, key.call, key.is_interrupted, count), (7, 9, 1, true, 5));
+        assert_eq!((key.mode, key.has_descriptor), (libc::S_IFIFO, true));
+        assert_eq!(Key::parse(&bytes[..15], &value), None);
+    }
+}

@@ -1,0 +1,46 @@
+//! Where the fields of the running kernel's structures are, as far as wakeups concern them.
+
+use seatmap_os::bpf::{Btf, BtfError};
+
+/// Distances of fields from their structures' starts, in bytes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Layout {
+    pub(crate) pid: usize,
+    pub(crate) tgid: usize,
+    pub(crate) name: usize,
+    pub(crate) run_ns: usize,
+    pub(crate) signal: usize,
+    pub(crate) living: usize,
+    pub(crate) files: usize,
+    pub(crate) table: usize,
+    pub(crate) descriptors: usize,
+    pub(crate) inode: usize,
+    pub(crate) mode: usize,
+    /// The number of the system call, and its first argument, in the registers of a thread.
+    pub(crate) call: usize,
+    pub(crate) argument: usize,
+}
+
+/// The names of the two fields of `struct pt_regs`.
+const CALL: [&str; 2] = if cfg!(target_arch = "aarch64") { ["syscallno", "orig_x0"] } else { ["orig_ax", "di"] };
+
+impl Layout {
+    pub(super) fn read(btf: &Btf) -> Result<Self, BtfError> {
+        let task = |field| btf.field("task_struct", field);
+        Ok(Layout {
+            pid: task("pid")?,
+            tgid: task("tgid")?,
+            name: task("comm")?,
+            run_ns: task("se.sum_exec_runtime")?,
+            signal: task("signal")?,
+            living: btf.field("signal_struct", "live")?,
+            files: task("files")?,
+            table: btf.field("files_struct", "fdt")?,
+            descriptors: btf.field("fdtable", "fd")?,
+            inode: btf.field("file", "f_inode")?,
+            mode: btf.field("inode", "i_mode")?,
+            call: btf.field("pt_regs", CALL[0])?,
+            argument: btf.field("pt_regs", CALL[1])?,
+        })
+    }
+}

@@ -1,0 +1,194 @@
+//! Counts wakeups from the kernel's records of each: dearer than eBPF, and allowed where that is not.
+
+use crate::source::Source;
+use crate::talk::{Born, Look, Talk};
+use crate::{Kind, Method};
+use seatmap_os::Tid;
+use seatmap_os::cpus::Cpus;
+use seatmap_os::records::{Record, Records};
+use seatmap_os::tracefs::{Tracefs, Tracepoint};
+use std::collections::{HashMap, HashSet};
+use std::io;
+use std::time::Duration;
+
+/// The kernel's time for one record, as measured on a virtual machine of 2025: the record itself costs less, the rest
+/// are the interrupted caches.
+const RECORD: Duration = Duration::from_nanos(700);
+
+/// The flags of a record that say that an interrupt of a device, or one that cannot be masked, ran
+/// (`include/linux/trace_events.h`).
+const IN_HARDIRQ: u8 = 0x08 | 0x40;
+
+/// Where the flags of a record are.
+const FLAGS: usize = 2;
+
+/// Records of the wakeups on all CPUs, until this is dropped.
+#[derive(Debug)]
+pub(crate) struct Perf {
+    cpus: Vec<Records>,
+    /// Where a record says which thread is woken.
+    wakee: usize,
+    /// The processes that are followed, each with its threads that live.
+    processes: HashMap<Tid, HashSet<Tid>>,
+    /// The process of each thread that is followed.
+    threads: HashMap<Tid, Tid>,
+    /// Threads that were there when their process came under observation.
+    found: Vec<Born>,
+    follows_children: bool,
+    /// Children of this process are followed up to the records of the look after it was said not to.
+    ends_following: bool,
+    born_ns: HashMap<Tid, (u64, Tid)>,
+    names: HashMap<Tid, String>,
+    records: u64,
+    interrupts: u64,
+    strangers: u64,
+    lost: u64,
+}
+
+impl Perf {
+    pub(crate) fn begin() -> io::Result<Self> {
+        let tracepoint = Tracefs::open()?.tracepoint("sched/sched_waking")?;
+        let wakee = wakee(&tracepoint).ok_or_else(|| io::Error::other("sched_waking names no thread"))?;
+        let online = Cpus::read()?.online;
+        let cpus = online.into_iter().map(|cpu| Records::begin(&tracepoint, cpu)).collect::<io::Result<_>>()?;
+        Ok(Perf {
+            cpus,
+            wakee,
+            processes: HashMap::new(),
+            threads: HashMap::new(),
+            found: Vec::new(),
+            follows_children: false,
+            ends_following: false,
+            born_ns: HashMap::new(),
+            names: HashMap::new(),
+            records: 0,
+            interrupts: 0,
+            strangers: 0,
+            lost: 0,
+        })
+    }
+
+    fn add(&mut self, pid: Tid, tid: Tid) {
+        self.processes.entry(pid).or_default().insert(tid);
+        self.threads.insert(tid, pid);
+    }
+
+    fn take(&mut self, record: Record, counts: &mut HashMap<(Tid, Tid), u64>, look: &mut Look) {
+        match record {
+            Record::Passed { tid, data, .. } => self.passed(tid, &data, counts),
+            Record::Created { time_ns, tid, pid, creator, creator_pid } => {
+                let is_own = self.follows_children && creator_pid == std::process::id() as Tid && pid != creator_pid;
+                if is_own || self.processes.contains_key(&creator_pid) {
+                    self.add(pid, tid);
+                    self.born_ns.insert(tid, (time_ns, creator));
+                    look.threads.push(Born { tid, pid, creator, born_ns: time_ns, end: None });
+                }
+            }
+            Record::Ended { tid, .. } => self.ended(tid, look),
+            Record::Named { tid, name, .. } if self.threads.contains_key(&tid) => drop(self.names.insert(tid, name)),
+            Record::Named { .. } => {}
+            Record::Lost(count) => self.lost += count,
+        }
+    }
+
+    fn passed(&mut self, waker: Tid, data: &[u8], counts: &mut HashMap<(Tid, Tid), u64>) {
+        self.records += 1;
+        let wakee = data.get(self.wakee..self.wakee + 4).and_then(|bytes| bytes.try_into().ok());
+        let Some(wakee) = wakee.map(Tid::from_ne_bytes).filter(|wakee| self.threads.contains_key(wakee)) else {
+            return;
+        };
+        let in_hardirq = data.get(FLAGS).is_some_and(|flags| flags & IN_HARDIRQ != 0);
+        match () {
+            () if in_hardirq || waker == 0 => self.interrupts += 1,
+            () if !self.threads.contains_key(&waker) => self.strangers += 1,
+            () if waker != wakee => *counts.entry((waker, wakee)).or_default() += 1,
+            () => {}
+        }
+    }
+
+    fn ended(&mut self, tid: Tid, look: &mut Look) {
+        let Some(pid) = self.threads.remove(&tid) else { return };
+        let (born_ns, creator) = self.born_ns.remove(&tid).unwrap_or_default();
+        look.threads.push(Born {
+            tid,
+            pid,
+            creator,
+            born_ns,
+            end: Some((self.names.remove(&tid).unwrap_or_default(), 0)),
+        });
+        if let Some(living) = self.processes.get_mut(&pid) {
+            living.remove(&tid);
+            if living.is_empty() {
+                self.processes.remove(&pid);
+            }
+        }
+    }
+}
+
+fn wakee(tracepoint: &Tracepoint) -> Option<usize> {
+    tracepoint.field("pid").filter(|(_, bytes)| *bytes == 4).map(|(offset, _)| offset)
+}
+
+impl Source for Perf {
+    fn name(&self) -> &'static str {
+        "perf"
+    }
+
+    fn methods(&self) -> Vec<Method> {
+        vec![Method::Wakeups]
+    }
+
+    fn follow(&mut self, pid: Tid) -> io::Result<()> {
+        for tid in seatmap_os::task::threads(pid) {
+            self.add(pid, tid);
+            self.found.push(Born { tid, pid, ..Born::default() });
+        }
+        Ok(())
+    }
+
+    fn follow_own_children(&mut self, on: bool) -> io::Result<()> {
+        // The record of the child's creation is read later.
+        self.follows_children |= on;
+        self.ends_following = !on;
+        Ok(())
+    }
+
+    fn tells_cpu_times(&self) -> bool {
+        false
+    }
+
+    fn look(&mut self) -> io::Result<Look> {
+        let mut records = Vec::new();
+        self.cpus.iter_mut().for_each(|cpu| cpu.take(|record| records.push(record)));
+        records.sort_by_key(Record::time_ns);
+        let mut look = Look { threads: std::mem::take(&mut self.found), ..Look::default() };
+        let mut counts = HashMap::new();
+        records.into_iter().for_each(|record| self.take(record, &mut counts, &mut look));
+        self.follows_children &= !self.ends_following;
+        let talk = |((from, to), count): ((Tid, Tid), u64)| {
+            let messages = count as f64;
+            Talk { from, to, kind: Kind::Other, messages, bytes: messages }
+        };
+        look.talk = counts.into_iter().map(talk).collect();
+        Ok(look)
+    }
+
+    fn has_processes(&self) -> io::Result<bool> {
+        Ok(!self.processes.is_empty())
+    }
+
+    fn kernel_time(&mut self) -> Option<Duration> {
+        Some(RECORD.mul_f64(self.records as f64))
+    }
+
+    fn unseen(&self) -> Vec<String> {
+        let sentence = |count: u64, text: &str| (count > 0).then(|| format!("{count} {text}"));
+        let kinds = "how threads wait: perf's records do not tell futexes, pipes and sockets apart".to_owned();
+        let counted = [
+            sentence(self.interrupts, "wakeups came from interrupts, such as timers and devices"),
+            sentence(self.strangers, "wakeups came from threads outside the program"),
+            sentence(self.lost, "records were lost: a CPU wrote them faster than they were read"),
+        ];
+        counted.into_iter().flatten().chain([kinds]).collect()
+    }
+}

@@ -1,0 +1,104 @@
+//! Talk by stretches of time, with a limit on how many are kept.
+
+use crate::Kind;
+use crate::talk::Talk;
+use std::collections::HashMap;
+use std::time::Duration;
+
+/// More stretches than this are made half as many, each twice as long.
+const MOST: usize = 512;
+
+/// The sums of one ordered pair.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Sum {
+    pub(crate) messages: f64,
+    pub(crate) bytes: f64,
+}
+
+impl Sum {
+    fn add(&mut self, other: Sum) {
+        self.messages += other.messages;
+        self.bytes += other.bytes;
+    }
+}
+
+/// Sums by places in the roster.
+pub(crate) type Pairs = HashMap<(usize, usize), Sum>;
+
+/// One stretch.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Stretch {
+    pub(crate) to: Duration,
+    pub(crate) pairs: Pairs,
+}
+
+/// All stretches so far, the first from the beginning.
+#[derive(Debug, Default)]
+pub(crate) struct Stretches {
+    all: Vec<Stretch>,
+    /// Looks that each stretch takes in.
+    looks: usize,
+    /// Looks that the last one has taken in.
+    taken: usize,
+    /// Messages by pair and kind, over the whole time.
+    pub(crate) kinds: HashMap<(usize, usize), [f64; Kind::ALL.len()]>,
+}
+
+impl Stretches {
+    /// Takes in the talk of a look that ends at this time, by places.
+    pub(crate) fn take(&mut self, to: Duration, talk: impl IntoIterator<Item = (usize, usize, Talk)>) {
+        self.looks = self.looks.max(1);
+        if self.all.is_empty() || self.taken == self.looks {
+            self.thin();
+            self.all.push(Stretch::default());
+            self.taken = 0;
+        }
+        self.taken += 1;
+        let Some(last) = self.all.last_mut() else { return };
+        last.to = to;
+        for (from, to, talk) in talk.into_iter().filter(|(from, to, _)| from != to) {
+            last.pairs.entry((from, to)).or_default().add(Sum { messages: talk.messages, bytes: talk.bytes });
+            self.kinds.entry((from, to)).or_default()[talk.kind as usize] += talk.messages;
+        }
+    }
+
+    /// The stretches in their order.
+    pub(crate) fn all(&self) -> &[Stretch] {
+        &self.all
+    }
+
+    fn thin(&mut self) {
+        if self.all.len() < MOST {
+            return;
+        }
+        let halves = self.all.chunks(2).map(|pair| {
+            let mut joined = pair[0].clone();
+            for next in &pair[1..] {
+                joined.to = next.to;
+                next.pairs.iter().for_each(|(ends, sum)| joined.pairs.entry(*ends).or_default().add(*sum));
+            }
+            joined
+        });
+        self.all = halves.collect();
+        self.looks *= 2;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_is_lost_when_stretches_grow() {
+        let mut stretches = Stretches::default();
+        let talk = Talk { from: 1, to: 2, kind: Kind::Pipe, messages: 1.0, bytes: 1.0 };
+        for at in 1..=5_000 {
+            stretches.take(Duration::from_millis(at), [(0, 1, talk), (1, 1, talk)]);
+        }
+        let total: f64 = stretches.all().iter().map(|stretch| stretch.pairs[&(0, 1)].messages).sum();
+        assert!(stretches.all().len() <= MOST && stretches.all().is_sorted_by_key(|stretch| stretch.to));
+        assert_eq!((total, stretches.kinds[&(0, 1)][Kind::Pipe as usize]), (5_000.0, 5_000.0));
+        assert_eq!(stretches.all().last().unwrap().to, Duration::from_millis(5_000));
+        assert!(stretches.all().iter().all(|stretch| stretch.pairs.len() == 1));
+    }
+}
