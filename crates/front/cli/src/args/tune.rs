@@ -21,8 +21,11 @@ pub struct Tune {
     /// are.
     #[arg(long, value_name = "PATTERN")]
     pub pattern: Option<String>,
+    /// Observe one run of the program first, and take the pattern that it shows.
+    #[arg(long, conflicts_with = "pattern")]
+    pub observe: bool,
     /// The objective by which the model ranks placements.
-    #[arg(long, value_name = "OBJECTIVE", default_value = "distance", requires = "pattern")]
+    #[arg(long, value_name = "OBJECTIVE", default_value = "distance")]
     pub objective: ObjectiveChoice,
     /// The most candidates, the default included.
     #[arg(long, value_name = "N", default_value_t = 12, value_parser = clap::value_parser!(u16).range(2..=512))]

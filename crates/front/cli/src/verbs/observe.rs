@@ -5,7 +5,8 @@ use crate::error::{AtFile, CliError};
 use crate::interrupt::Interrupt;
 use crate::output::{self, Destination};
 use seatmap_launch::{Ending, Program};
-use seatmap_observe::{Document, End, Observation, ObserveError, Phase, Session, Subject};
+use seatmap_observe::{Document, End, Means, Observation, ObserveError, Phase, Session, Subject};
+use std::ffi::OsString;
 use std::io::Write;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
@@ -43,6 +44,25 @@ pub fn run(typed: &Observe) -> Result<(), CliError> {
     match ending.map_err(CliError::work)?.map(ending_of) {
         Some(ending) if ending != Ending::Exited(0) => ending.leave_alike(),
         _ => Ok(()),
+    }
+}
+
+/// One run of a command, from its first instruction to its end, by the best method that is allowed. Its output goes to
+/// stderr.
+pub(super) fn observed(command: &[OsString], interrupt: &Interrupt) -> Result<Observation, CliError> {
+    let subject = Subject::Command { words: command.to_vec(), leaves_stdout: true };
+    let mut session = Session::begin(None, Means::Best, &subject).map_err(failed)?;
+    let watched = session.watch(None, &|| interrupt.asked());
+    let (observation, child) = session.finish();
+    let is_asked = matches!(watched, Ok(End::Asked));
+    let status = child.map(|child| attend(child, is_asked, interrupt)).transpose().map_err(CliError::work)?;
+    watched.map_err(failed)?;
+    match status {
+        _ if is_asked => Err(CliError::work("interrupted while the program was observed")),
+        Some(status) if !status.success() => {
+            Err(CliError::work(format!("the program failed while it was observed ({status})")))
+        }
+        _ => Ok(observation),
     }
 }
 

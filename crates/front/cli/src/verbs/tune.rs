@@ -30,7 +30,9 @@ pub fn run(typed: &Tune) -> Result<(), CliError> {
     let files = Files::new(typed)?;
     let better = better(typed)?;
     Program::find(&typed.command).map_err(CliError::input)?;
-    let field = Field::new(typed)?;
+    let interrupt = Interrupt::listen()?;
+    let earlier = typed.resume.then(|| earlier(&typed.record)).transpose()?;
+    let field = Field::new(typed, earlier.as_ref(), &interrupt)?;
     let mut tuned = begun(typed, better, &field);
     let rules = tuned.rules();
     if typed.budget.is_some_and(|budget| (budget as usize) < rules.fewest_runs()) {
@@ -40,8 +42,7 @@ pub fn run(typed: &Tune) -> Result<(), CliError> {
             rules.fewest_runs()
         )));
     }
-    let recorded = if typed.resume { recorded(&typed.record, &mut tuned)? } else { Vec::new() };
-    let interrupt = Interrupt::listen()?;
+    let recorded = earlier.map_or(Ok(Vec::new()), |then| recorded(&typed.record, then, &mut tuned))?;
     let outcome =
         Racing { typed, files: &files, field: &field, interrupt: &interrupt, recorded }.run(&rules, &mut tuned)?;
     tuned.judge(&outcome);
@@ -104,18 +105,20 @@ fn rivals() -> Vec<String> {
     [scheduler, cache, numa].into_iter().flatten().collect()
 }
 
-/// The runs of an earlier race with the same rules.
-fn recorded(path: &Path, tuned: &mut Tuned) -> Result<Vec<Run>, CliError> {
-    let refused = |why: String| CliError::input(AtFile::new(path, std::io::Error::other(why)));
+/// An earlier race.
+fn earlier(path: &Path) -> Result<Tuned, CliError> {
     let text = String::from_utf8_lossy(&input::bytes(path)?).into_owned();
-    let then = Tuned::from_json(&text).map_err(|error| CliError::input(AtFile::new(path, error)))?;
-    match tuned.differs_from(&then) {
-        Some(what) => Err(refused(format!("is another race's ({what}); leave --resume out to begin anew"))),
-        None => {
-            tuned.begun = then.begun;
-            Ok(then.runs)
-        }
+    Tuned::from_json(&text).map_err(|error| CliError::input(AtFile::new(path, error)))
+}
+
+/// The runs of an earlier race, if it had the same rules.
+fn recorded(path: &Path, then: Tuned, tuned: &mut Tuned) -> Result<Vec<Run>, CliError> {
+    if let Some(what) = tuned.differs_from(&then) {
+        let why = format!("is another race's ({what}); leave --resume out to begin anew");
+        return Err(CliError::input(AtFile::new(path, std::io::Error::other(why))));
     }
+    tuned.begun = then.begun;
+    Ok(then.runs)
 }
 
 /// A race under way.

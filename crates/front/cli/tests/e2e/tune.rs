@@ -99,3 +99,21 @@ fn mistakes_are_told_before_anything_runs() {
     }
     assert_eq!(files(&place), ["broken.json"]);
 }
+
+#[test]
+fn a_program_that_is_observed_first_is_placed_by_what_was_seen() {
+    let Some(cpus) = two_cpus() else { return eprintln!("skipped: one CPU") };
+    let place = Place::new();
+    place.stdout(&["measure", "--quick"]);
+    let script = "head -c 300000 /dev/zero | cat | wc -c";
+    let options = ["tune", "--observe", "--cpus", &cpus, "--candidates", "3", "--budget", "57", "--json"];
+    let output = place.run(&[&options[..], &["--", "sh", "-c", script]].concat());
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    if said.contains("not allowed") || said.contains("no thread was seen") {
+        return eprintln!("skipped: {said}");
+    }
+    let found = document(&output);
+    let best = &found["candidates"][1];
+    assert_eq!((&best["name"], best["seats"]["placement"].is_array()), (&"best".into(), true), "{found}");
+    assert!(best["predicted"].is_number() && found["verdict"].is_object(), "{found}");
+}

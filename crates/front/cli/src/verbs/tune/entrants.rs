@@ -2,12 +2,16 @@
 
 use crate::args::Tune;
 use crate::error::CliError;
+use crate::interrupt::Interrupt;
 use crate::place::host_name;
+use crate::verbs::observe;
 use crate::{input, pattern_input};
 use seatmap_machine::{Matrix, Topology};
 use seatmap_os::{CpuList, CpuSet};
+use seatmap_pattern::Pattern;
 use seatmap_place::{Level, Request, orders};
 use seatmap_plan::Plan;
+use seatmap_tune::Tuned;
 use seatmap_tune::tuned::{Entrant, Seats};
 use std::path::PathBuf;
 use tempfile::TempDir;
@@ -22,17 +26,24 @@ pub struct Field {
 }
 
 impl Field {
-    pub fn new(typed: &Tune) -> Result<Self, CliError> {
+    /// The candidates of an earlier race, or new ones.
+    pub fn new(typed: &Tune, earlier: Option<&Tuned>, interrupt: &Interrupt) -> Result<Self, CliError> {
         let (cpus, topology) = super::cpus(typed)?;
         if cpus.len() < 2 {
             return Err(CliError::input("there is one CPU, and nothing to choose"));
         }
-        let mut entrants = vec![Entrant { name: "default".to_owned(), seats: Seats::Free, predicted: None }];
-        match &typed.pattern {
-            Some(pattern) => entrants.extend(placements(typed, pattern, &cpus)?),
-            None => entrants.extend(orders_and_groups(&topology, &cpus)),
-        }
-        entrants.truncate(typed.candidates.into());
+        let pattern = match (earlier, &typed.pattern) {
+            (Some(_), _) => None,
+            (None, Some(pattern)) => Some(pattern_input::pattern(pattern)?),
+            (None, None) if typed.observe => Some(observed(typed, interrupt)?),
+            (None, None) => None,
+        };
+        let entrants = match (earlier, pattern) {
+            (Some(then), _) => then.candidates.clone(),
+            (None, Some(pattern)) => default().into_iter().chain(placements(typed, &pattern, &cpus)?).collect(),
+            (None, None) => default().into_iter().chain(orders_and_groups(&topology, &cpus)).collect(),
+        };
+        let entrants: Vec<Entrant> = entrants.into_iter().take(typed.candidates.into()).collect();
         let plans = tempfile::tempdir().map_err(CliError::work)?;
         let field = Field { entrants, cpus, plans };
         field.write_plans()?;
@@ -55,11 +66,27 @@ impl Field {
     }
 }
 
+fn default() -> [Entrant; 1] {
+    [Entrant { name: "default".to_owned(), seats: Seats::Free, predicted: None }]
+}
+
+/// The pattern of one run.
+fn observed(typed: &Tune, interrupt: &Interrupt) -> Result<Pattern, CliError> {
+    let observation = observe::observed(&typed.command, interrupt)?;
+    let pattern = observation.pattern("observed");
+    match pattern.edges.is_empty() {
+        true => Err(CliError::work(
+            "no thread was seen to talk to another, so that no placement is better than another by the model; \
+             leave --observe out to race orders and groups of CPUs",
+        )),
+        false => Ok(pattern),
+    }
+}
+
 /// Placements of a pattern's tasks, by the profile of this host.
-fn placements(typed: &Tune, pattern: &str, cpus: &CpuSet) -> Result<Vec<Entrant>, CliError> {
-    let pattern = pattern_input::pattern(pattern)?;
+fn placements(typed: &Tune, pattern: &Pattern, cpus: &CpuSet) -> Result<Vec<Entrant>, CliError> {
     let profile = input::profile("host")?;
-    let mut request = Request::new(&profile, &pattern);
+    let mut request = Request::new(&profile, pattern);
     request.objective = typed.objective.into();
     request.seed = typed.seed;
     request.cpus = Some(cpus.iter().collect());
