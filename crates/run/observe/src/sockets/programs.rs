@@ -47,7 +47,8 @@ const CALLS: [(libc::c_long, u32); 8] = [
 ];
 
 /// `sys_exit(registers, answer)`, when a system call ends: 6 a pointer that is followed, 7 the bytes, 8 the registers,
-/// 9 the role. `cast` allows the way of reading that newer kernels have. On the stack the key lies at -24, its value at -40, and a scratch word at -48.
+/// 9 the role. `cast` allows the way of reading that newer kernels have. On the stack the key lies at -24, its value at
+/// -40, and a scratch word at -48.
 pub(super) fn transfer(
     btf: &Btf,
     layout: &Layout,
