@@ -32,7 +32,7 @@ const ANY: i32 = 0;
 /// Entries of the tables. A full table is told of; a large one takes long to read, however empty it is.
 const PROCESSES: u32 = 8_192;
 const THREADS: u32 = 16_384;
-const PAIRS: u32 = 32_768;
+const PAIRS: u32 = 16_384;
 
 /// The length of a thread's record: created and ended (nanoseconds), CPU time (nanoseconds), creator, process, name.
 pub(super) const THREAD_BYTES: usize = 48;
