@@ -15,7 +15,7 @@ use seatmap_os::bpf::{Attached, Btf, LoadError, Map, Program};
 use std::io;
 
 /// Pipes and connections by thread and direction that are counted.
-const ENTRIES: u32 = 32_768;
+const ENTRIES: u32 = 16_384;
 
 /// A program in the kernel that counts bytes until this is dropped.
 #[derive(Debug)]

@@ -76,12 +76,12 @@ fn largest(kinds: &BTreeMap<String, f64>) -> &str {
 fn a_ring_is_seen_as_one_and_its_waits_by_kind() {
     let Some(place) = ring(2_000) else { return };
     for (by, kind) in [("pipe", "pipe"), ("futex", "futex")] {
-        let pattern = place.json(&["observe", "--json", "--", "./ring", "schedule", by]);
+        let pattern = place.json(&["observe", "--method", "wakeups", "--json", "--", "./ring", "schedule", by]);
         let workers = (0..8).map(|task| format!("w{task}"));
         let expected: Vec<String> = std::iter::once("ring".to_owned()).chain(workers).collect();
         assert_eq!(names(&pattern), expected, "{by}");
         assert!(share_of_neighbours(&pattern) > 0.99, "{by}: {:?}", messages(&pattern));
-        let is_ebpf = pattern["observation"]["means"] == "eBPF";
+        let is_ebpf = pattern["observation"]["means"].as_str().unwrap().starts_with("eBPF");
         assert!(!is_ebpf || largest(&kinds(&pattern)) == kind, "{by}: {:?}", kinds(&pattern));
         let paths = pattern["observation"]["paths"].as_array().unwrap();
         assert_eq!((&paths[0], &paths[1], &paths[8]), (&"0".into(), &"0.0".into(), &"0.7".into()));
@@ -89,9 +89,28 @@ fn a_ring_is_seen_as_one_and_its_waits_by_kind() {
 }
 
 #[test]
+fn bytes_over_pipes_are_counted_exactly() {
+    let Some(place) = ring(2_000) else { return };
+    for method in ["sockets", "auto"] {
+        let arguments =
+            ["observe", "--method", method, "--means", "ebpf", "--json", "--", "./ring", "schedule", "pipe"];
+        let output = place.run(&arguments);
+        if !output.status.success() {
+            return eprintln!("skipped: {}", String::from_utf8_lossy(&output.stderr));
+        }
+        let pattern: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let by_pipe: Vec<_> =
+            pattern["edges"].as_array().unwrap().iter().filter(|edge| edge["messages"] == 2_000.0).collect();
+        assert_eq!(by_pipe.len(), 8, "{method}: {}", pattern["edges"]);
+        assert!(by_pipe.iter().all(|edge| edge["bytes"] == 2_000.0 * 512.0), "{by_pipe:?}");
+    }
+}
+
+#[test]
 fn perf_sees_the_same_ring() {
     let Some(place) = ring(2_000) else { return };
-    let arguments = ["observe", "--means", "perf", "--json", "--", "./ring", "schedule", "futex"];
+    let arguments =
+        ["observe", "--method", "wakeups", "--means", "perf", "--json", "--", "./ring", "schedule", "futex"];
     let output = place.run(&arguments);
     if !output.status.success() {
         return eprintln!("skipped: {}", String::from_utf8_lossy(&output.stderr));

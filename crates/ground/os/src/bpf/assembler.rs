@@ -63,8 +63,6 @@ pub enum Operation {
     And,
     /// Left by as many bits.
     ShiftLeft,
-    /// Right by as many bits.
-    ShiftRight,
     /// The second number itself.
     Move,
 }
@@ -77,7 +75,6 @@ impl Operation {
             Operation::Or => 0x40,
             Operation::And => 0x50,
             Operation::ShiftLeft => 0x60,
-            Operation::ShiftRight => 0x70,
             Operation::Move => 0xb0,
         }
     }
@@ -95,8 +92,6 @@ pub enum Helper {
     Delete = 3,
     /// Nanoseconds of the monotonic clock.
     Clock = 5,
-    /// The running process (upper half) and thread (lower half).
-    CurrentNumbers = 14,
     /// Copies from an address of the kernel.
     ReadKernel = 113,
     /// The running thread.

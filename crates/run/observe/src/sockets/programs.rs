@@ -47,7 +47,8 @@ const CALLS: [(libc::c_long, u32); 8] = [
 ];
 
 /// `sys_exit(registers, answer)`, when a system call ends: 6 a pointer that is followed, 7 the bytes, 8 the registers,
-/// 9 the role. `cast` allows the way of reading that newer kernels have. On the stack the key lies at -24, its value at -40, and a scratch word at -48.
+/// 9 the role. `cast` allows the way of reading that newer kernels have. On the stack the key lies at -24, its value at
+/// -40, and a scratch word at -48.
 pub(super) fn transfer(
     btf: &Btf,
     layout: &Layout,
@@ -60,8 +61,9 @@ pub(super) fn transfer(
     code.jump_if(Compare::Above, R7, MOST_BYTES, "end");
     code.load(Width::Double, R8, R1, 0).load(Width::Word, R1, R8, layout.call);
     load_role(&mut code);
-    code.call(Helper::CurrentNumbers).store(Width::Word, STACK, -24, R0);
-    code.calculate_number(Operation::ShiftRight, R0, 32).store(Width::Word, STACK, -48, R0);
+    code.call(Helper::CurrentTask).calculate(Operation::Move, R6, R0);
+    code.load(Width::Word, R1, R6, layout.pid).store(Width::Word, STACK, -24, R1);
+    code.load(Width::Word, R1, R6, layout.tgid).store(Width::Word, STACK, -48, R1);
     code.map(R1, &tables.processes).stack(R2, -48).call(Helper::Lookup).jump_if(Compare::Equal, R0, 0, "end");
     let reader = Reader { btf, cast: cast.then(|| btf.function("bpf_rdonly_cast")).flatten() };
     load_file(&reader, layout, &mut code)?;
@@ -118,13 +120,13 @@ impl Reader<'_> {
     }
 }
 
-/// Register 6 = the address of the file behind the call's descriptor.
+/// Register 6 = the address of the file behind the call's descriptor; it was the running thread.
 fn load_file(reader: &Reader, layout: &Layout, code: &mut Assembler) -> Result<(), BtfError> {
-    code.load(Width::Double, R6, R8, layout.argument).jump_if(Compare::Above, R6, DESCRIPTORS, "end");
-    code.call(Helper::CurrentTask).load(Width::Double, R1, R0, layout.files).jump_if(Compare::Equal, R1, 0, "end");
+    code.load(Width::Double, R1, R6, layout.files).jump_if(Compare::Equal, R1, 0, "end");
     code.load(Width::Double, R1, R1, layout.table).jump_if(Compare::Equal, R1, 0, "end");
+    code.load(Width::Double, R6, R8, layout.argument).jump_if(Compare::Above, R6, DESCRIPTORS, "end");
     code.load(Width::Double, R3, R1, layout.descriptors).calculate_number(Operation::ShiftLeft, R6, 3);
-    code.calculate(Operation::Add, R3, R6).calculate(Operation::Move, R6, R3);
+    code.calculate(Operation::Add, R6, R3);
     // The table of files is an array of pointers, and a list begins with one.
     reader.follow(code, "list_head", "next")
 }

@@ -7,8 +7,8 @@ use crate::talk::Talk;
 pub(super) const KEY_BYTES: usize = 16;
 pub(super) const VALUE_BYTES: usize = 16;
 
-/// The bit of a call that was interrupted. The kernel also delivers packets in an interrupt of its own, on behalf of the
-/// thread that sends them.
+/// The bit of a call that was interrupted. The kernel also delivers packets in an interrupt of its own, on behalf of
+/// the thread that sends them.
 pub(super) const INTERRUPTED: u32 = 1 << 16;
 
 /// The number of a call where the thread was not in one.

@@ -32,7 +32,7 @@ const ANY: i32 = 0;
 /// Entries of the tables. A full table is told of; a large one takes long to read, however empty it is.
 const PROCESSES: u32 = 8_192;
 const THREADS: u32 = 16_384;
-const PAIRS: u32 = 32_768;
+const PAIRS: u32 = 16_384;
 
 /// The length of a thread's record: created and ended (nanoseconds), CPU time (nanoseconds), creator, process, name.
 pub(super) const THREAD_BYTES: usize = 48;
@@ -100,8 +100,8 @@ fn look_up_process<'a>(code: &'a mut Assembler, tables: &Tables, process: Regist
     code.store(Width::Word, STACK, -40, process).map(R1, &tables.processes).stack(R2, -40).call(Helper::Lookup)
 }
 
-/// The waker's system call and descriptor, into the key. A thread's registers lie at the upper end of its stack: a stack
-/// that is not right below them is an interrupt's.
+/// The waker's system call and descriptor, into the key. A thread's registers lie at the upper end of its stack: a
+/// stack that is not right below them is an interrupt's.
 fn load_call(code: &mut Assembler, layout: &Layout) {
     code.calculate(Operation::Move, R1, R8).call(Helper::TaskRegisters);
     code.calculate(Operation::Move, R2, R0).calculate(Operation::Subtract, R2, STACK);
