@@ -51,7 +51,7 @@ pub struct Observation {
     pub methods: Vec<Method>,
     /// How the method did it, and why not otherwise, for people: `eBPF`.
     pub means: String,
-    /// The tasks, in the order of their paths.
+    /// The tasks, in the order of creation.
     pub tasks: Vec<Task>,
     /// The stretches of time in their order, each with who talked to whom.
     pub windows: Vec<Window>,

@@ -75,16 +75,21 @@ impl Roster {
         self.members.iter_mut().filter(|member| member.born.end.is_none()).for_each(Member::look);
     }
 
-    /// The threads as tasks in the order of their paths, and the task of each place.
+    /// The threads as tasks, and the task of each place. Tasks are in the order of creation, as a plan's are when
+    /// `seatmap run` seats them; names are numbered in the order of paths, which a second run repeats though its threads
+    /// race to be created.
     pub(crate) fn tasks(&self) -> (Vec<Task>, Vec<usize>) {
         let paths = self.paths();
+        let mut by_path: Vec<usize> = (0..self.members.len()).collect();
+        by_path.sort_by(|a, b| paths[*a].cmp(&paths[*b]));
+        let mut names = vec![String::new(); by_path.len()];
+        by_path.iter().zip(self.names(&by_path)).for_each(|(place, name)| names[*place] = name);
         let mut order: Vec<usize> = (0..self.members.len()).collect();
-        order.sort_by(|a, b| paths[*a].cmp(&paths[*b]));
+        order.sort_by_key(|place| self.members[*place].age());
         let mut task_of = vec![0; order.len()];
         order.iter().enumerate().for_each(|(task, place)| task_of[*place] = task);
-        let names = self.names(&order);
-        let tasks = order.iter().zip(names).map(|(place, name)| self.task(*place, &paths[*place], name)).collect();
-        (tasks, task_of)
+        let task = |place: usize| self.task(place, &paths[place], names[place].clone());
+        (order.iter().map(|place| task(*place)).collect(), task_of)
     }
 
     fn task(&self, place: usize, path: &[usize], name: String) -> Task {
@@ -100,11 +105,7 @@ impl Roster {
         for (place, member) in self.members.iter().enumerate() {
             children.entry(member.creator).or_default().push(place);
         }
-        let age = |place: &usize| {
-            let member = &self.members[*place];
-            (member.born.born_ns, member.started_ticks, member.born.tid)
-        };
-        children.values_mut().for_each(|own| own.sort_by_key(age));
+        children.values_mut().for_each(|own| own.sort_by_key(|place| self.members[*place].age()));
         let mut paths = vec![Vec::new(); self.members.len()];
         let mut open = vec![(None, Vec::new())];
         while let Some((creator, path)) = open.pop() {
@@ -137,6 +138,11 @@ impl Roster {
 }
 
 impl Member {
+    /// Sorts by creation.
+    fn age(&self) -> (u64, u64, Tid) {
+        (self.born.born_ns, self.started_ticks, self.born.tid)
+    }
+
     fn look(&mut self) {
         let root = Root::new("/");
         let folder = format!("/proc/{}/task/{}", self.born.pid, self.born.tid);
@@ -169,7 +175,7 @@ mod tests {
         roster.update(vec![ended(0, -9, 1, "app"), ended(7, 0, 30, "worker"), ended(5, 0, 20, "worker")]);
         roster.update(vec![ended(9, 5, 40, "worker"), ended(2, 7, 25, "log")]);
         let names: Vec<_> = told(&roster);
-        let pairs = [("app", "0"), ("worker#0", "0.0"), ("worker#1", "0.0.0"), ("worker#2", "0.1"), ("log", "0.1.0")];
+        let pairs = [("app", "0"), ("worker#0", "0.0"), ("log", "0.1.0"), ("worker#2", "0.1"), ("worker#1", "0.0.0")];
         assert_eq!(names, pairs.map(|(name, path)| (name.to_owned(), path.to_owned())));
     }
 
