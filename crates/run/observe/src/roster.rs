@@ -76,8 +76,8 @@ impl Roster {
     }
 
     /// The threads as tasks, and the task of each place. Tasks are in the order of creation, as a plan's are when
-    /// `seatmap run` seats them; names are numbered in the order of paths, which a second run repeats though its threads
-    /// race to be created.
+    /// `seatmap run` seats them. Names are numbered in the order of paths, which a second run repeats though its
+    /// threads race to be created.
     pub(crate) fn tasks(&self) -> (Vec<Task>, Vec<usize>) {
         let paths = self.paths();
         let mut by_path: Vec<usize> = (0..self.members.len()).collect();

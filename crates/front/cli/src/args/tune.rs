@@ -17,8 +17,8 @@ pub struct Tune {
     /// Make as many runs as fit in this time, but never fewer than a result needs: 10m, 2h; a number alone is seconds.
     #[arg(long, value_name = "TIME", conflicts_with = "budget", value_parser = session)]
     pub seconds: Option<Duration>,
-    /// A pattern, as 'seatmap place' takes it: placements of its tasks are tried. Without one, orders and groups of CPUs
-    /// are.
+    /// A pattern, as 'seatmap place' takes it: placements of its tasks are tried. Without one, orders and groups of
+    /// CPUs are.
     #[arg(long, value_name = "PATTERN")]
     pub pattern: Option<String>,
     /// Observe one run of the program first, and take the pattern that it shows.
