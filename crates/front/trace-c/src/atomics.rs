@@ -177,11 +177,11 @@ mod wide {
         // SAFETY: the caller's address is aligned and valid. The compiler reserves rbx, so that it is put back.
         unsafe {
             asm!(
-                "xchg {new_low}, rbx",
-                "lock cmpxchg16b xmmword ptr [{at}]",
-                "mov rbx, {new_low}",
-                at = in(reg) at,
-                new_low = inout(reg) new as u64 => _,
+                "xchg rsi, rbx",
+                "lock cmpxchg16b xmmword ptr [rdi]",
+                "mov rbx, rsi",
+                in("rdi") at,
+                inout("rsi") new as u64 => _,
                 in("rcx") (new >> 64) as u64,
                 inout("rax") low,
                 inout("rdx") high,

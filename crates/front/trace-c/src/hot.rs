@@ -76,7 +76,8 @@ pub fn count(owner: u16, receiver: u16, places: (usize, usize), sharing: Sharing
         return;
     };
     line.add(sharing);
-    if line.vote(owner, receiver) {
+    // A corrected transfer had its vote before.
+    if sharing != Sharing::Corrected && line.vote(owner, receiver) {
         line.written.store(places.0, Relaxed);
         line.accessed.store(places.1, Relaxed);
     }

@@ -36,7 +36,8 @@ static void persistent(int rank, int size) {
     MPI_Recv_init(in, 7, MPI_CHAR, (rank + size / 2) % size, 3, MPI_COMM_WORLD, &requests[1]);
     for (int round = 0; round < 3; round++) {
         MPI_Startall(2, requests);
-        MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+        MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
+        MPI_Wait(&requests[1], MPI_STATUS_IGNORE);
     }
     MPI_Request_free(&requests[0]);
     MPI_Request_free(&requests[1]);
