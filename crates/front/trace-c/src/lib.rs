@@ -15,7 +15,6 @@
 //! | `dump`, `text`, `maps`, `elf` | the file, written without the heap; the names of addresses |
 //! | `mpi` | messages between ranks, by the profiling interface of MPI |
 #![deny(missing_docs)]
-#![expect(clippy::missing_safety_doc, reason = "compilers and MPI define the functions exported here, and their rules")]
 
 mod accesses;
 mod atomics;

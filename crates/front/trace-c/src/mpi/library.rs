@@ -102,6 +102,7 @@ macro_rules! callable {
                 ///
                 /// # Safety
                 /// The words are arguments of this function.
+                #[allow(clippy::too_many_arguments, reason = "functions of MPI have up to twelve")]
                 pub unsafe fn $method(&self, $($argument: Word),*) -> c_int {
                     let address = self.address();
                     if address.is_null() {
