@@ -12,12 +12,14 @@
 //! | [`observation`], [`mod@phases`] | what was seen; stretches in which the pattern does not change |
 //! | [`table`], [`document`] | what was seen, for people, and as a file |
 //! | [`error`] | why a program could not be observed |
+//! | [`trace`], [`tsan`], [`mpi`] | the files of `libseatmap_trace`: of threads that share lines, of MPI ranks |
 #![deny(missing_docs)]
 
 pub mod document;
 pub mod error;
 pub mod kind;
 pub mod method;
+pub mod mpi;
 pub mod observation;
 pub mod phases;
 mod roster;
@@ -27,6 +29,8 @@ mod source;
 pub mod subject;
 pub mod table;
 mod talk;
+pub mod trace;
+pub mod tsan;
 mod wakeups;
 mod windows;
 

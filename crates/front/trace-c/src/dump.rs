@@ -1,0 +1,157 @@
+//! The file of a process: its threads, the lines that passed between them, and where those lines are.
+//!
+//! The file has one JSON value on each line. The first says what it is, the last one is `{"end":true}`; a file without
+//! it was cut off.
+
+use crate::elf::Elf;
+use crate::hot::{self, Line};
+use crate::maps;
+use crate::output::{self, FORMAT};
+use crate::tasks::{self, Task};
+use crate::text::Text;
+use crate::{process, shadow, threads};
+use std::fmt::{self, Write};
+use std::sync::atomic::Ordering::Relaxed;
+
+/// Lines that the file names, of each kind of sharing.
+const NAMED: usize = 32;
+
+/// Keeps the folder's name; false if the environment names none.
+pub fn remember_folder() -> bool {
+    output::folder().is_some()
+}
+
+/// Writes the file, without the heap. Nothing can be told to the program if that fails.
+pub fn write() {
+    let Some(mut path) = output::folder() else { return };
+    // SAFETY: the call has no preconditions.
+    let pid = unsafe { libc::getpid() };
+    if write!(path, "/threads-{pid}.jsonl").is_err() {
+        return;
+    }
+    if let Some(mut text) = Text::create(path.as_c()) {
+        let _ = all(&mut text, pid);
+    }
+}
+
+fn all(text: &mut Text, pid: i32) -> fmt::Result {
+    head(text, pid)?;
+    let known = tasks::count().min(tasks::MOST);
+    for task in (0..known).filter_map(tasks::at) {
+        describe(text, task)?;
+    }
+    for task in (0..known).filter_map(tasks::at) {
+        edges(text, task, known)?;
+    }
+    lines(text, |line| line.truly.load(Relaxed))?;
+    lines(text, |line| line.falsely.load(Relaxed))?;
+    text.write_str("{\"end\":true}\n")
+}
+
+fn head(text: &mut Text, pid: i32) -> fmt::Result {
+    let (from, to) = (process::began_ns(), threads::cpu_ns(libc::CLOCK_MONOTONIC));
+    let replaced: u64 = (0..tasks::MOST).filter_map(tasks::at).map(|task| task.replaced.load(Relaxed)).sum();
+    // SAFETY: the call has no preconditions.
+    let parent = unsafe { libc::getppid() };
+    write!(text, "{{\"format\":\"{FORMAT}\",\"kind\":\"threads\",\"pid\":{pid},\"parent_pid\":{parent},")?;
+    write!(text, "\"from_ns\":{from},\"to_ns\":{to},\"threads\":{},", tasks::count())?;
+    let room = shadow::room();
+    writeln!(text, "\"replaced_lines\":{replaced},\"table_lines\":{room},\"unnamed_transfers\":{}}}", hot::lost())
+}
+
+fn describe(text: &mut Text, task: &Task) -> fmt::Result {
+    let (slot, parent, tid) = (task.slot.load(Relaxed), task.parent.load(Relaxed), task.tid.load(Relaxed));
+    write!(text, "{{\"task\":{slot},\"parent\":{parent},\"tid\":{tid},\"cpu_ns\":{},\"name\":", cpu_ns(task, tid))?;
+    let mut name = [0; 16];
+    name.iter_mut().zip(&task.name).for_each(|(byte, kept)| *byte = kept.load(Relaxed));
+    if name[0] == 0 {
+        living_name(tid, &mut name);
+    }
+    let end = name.iter().position(|byte| matches!(byte, 0 | b'\n')).unwrap_or(name.len());
+    text.quoted(&name[..end])?;
+    text.write_str("}\n")
+}
+
+/// The CPU time of a thread, which may still run.
+fn cpu_ns(task: &Task, tid: i32) -> i64 {
+    let kept = task.cpu_ns.load(Relaxed);
+    if kept >= 0 || tid == 0 {
+        return kept.max(0);
+    }
+    // The kernel's number for the CPU clock of a thread: include/linux/posix-timers.h.
+    threads::cpu_ns(!tid << 3 | 6)
+}
+
+/// The name of a thread that still runs.
+fn living_name(tid: i32, name: &mut [u8; 16]) {
+    let Some(mut path) = output::named("/proc/self/task/") else { return };
+    if write!(path, "{tid}/comm").is_err() {
+        return;
+    }
+    // SAFETY: the path is a C string; the kernel writes at most the length of the name.
+    unsafe {
+        let file = libc::open(path.as_c().as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC);
+        if file >= 0 {
+            libc::read(file, name.as_mut_ptr().cast(), name.len());
+            libc::close(file);
+        }
+    }
+}
+
+fn edges(text: &mut Text, task: &Task, known: usize) -> fmt::Result {
+    let to = task.slot.load(Relaxed);
+    for (from, received) in task.received.iter().enumerate().take(known) {
+        let (truly, falsely) = (received.truly.load(Relaxed), received.falsely.load(Relaxed));
+        if truly + falsely != 0 {
+            writeln!(text, "{{\"from\":{from},\"to\":{to},\"true\":{truly},\"false\":{falsely}}}")?;
+        }
+    }
+    Ok(())
+}
+
+/// The lines with the highest counts of one kind, the highest first.
+fn lines(text: &mut Text, count: fn(&Line) -> u64) -> fmt::Result {
+    let mut before = (u64::MAX, 0);
+    for _ in 0..NAMED {
+        let all = (0..hot::ENTRIES).filter_map(|at| hot::at(at).map(|line| ((count(line), usize::MAX - at), line)));
+        let rest = all.filter(|(rank, _)| rank.0 > 0 && *rank < before);
+        let Some((rank, line)) = rest.max_by_key(|(rank, _)| *rank) else { break };
+        before = rank;
+        named(text, line)?;
+    }
+    Ok(())
+}
+
+fn named(text: &mut Text, line: &Line) -> fmt::Result {
+    let (from, to) = line.leader();
+    let (truly, falsely) = (line.truly.load(Relaxed), line.falsely.load(Relaxed));
+    let address = line.number.load(Relaxed) << shadow::LINE_BITS;
+    write!(text, "{{\"line\":{address},\"from\":{from},\"to\":{to},\"true\":{truly},\"false\":{falsely},")?;
+    text.write_str("\"written\":")?;
+    place(text, line.written.load(Relaxed))?;
+    text.write_str(",\"accessed\":")?;
+    place(text, line.accessed.load(Relaxed))?;
+    text.write_str("}\n")
+}
+
+/// An address in words: a variable and offset, a thread's stack, a module, the heap.
+fn place(text: &mut Text, address: usize) -> fmt::Result {
+    if let Some(task) = (0..tasks::MOST).filter_map(tasks::at).find(|task| is_on_stack(task, address)) {
+        return write!(text, "\"stack of task {}\"", task.slot.load(Relaxed));
+    }
+    let region = maps::region(address);
+    let module = region.as_ref().and_then(|region| Some((region.file()?, region.base)));
+    let Some((path, base)) = module else { return text.write_str("\"heap\"") };
+    let elf = Elf::open(path);
+    match elf.as_ref().and_then(|elf| elf.variable(address, base)) {
+        Some(symbol) => {
+            let name = std::str::from_utf8(symbol.name).unwrap_or("?");
+            write!(text, "\"{name}+{}\"", symbol.offset)
+        }
+        None => text.quoted(path.to_bytes()),
+    }
+}
+
+fn is_on_stack(task: &Task, address: usize) -> bool {
+    (task.stack[0].load(Relaxed)..task.stack[1].load(Relaxed)).contains(&address)
+}

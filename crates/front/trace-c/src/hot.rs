@@ -1,0 +1,149 @@
+//! The lines that pass most often between threads.
+
+use crate::memory;
+use std::ptr::null_mut;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize};
+
+/// Lines that are told apart.
+pub const ENTRIES: usize = 1 << 16;
+/// Places at which a line is looked for.
+const PROBES: usize = 16;
+
+/// How a line was shared this time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sharing {
+    /// The receiver accessed bytes that the owner had written.
+    True,
+    /// It accessed other bytes.
+    False,
+    /// It had accessed other bytes before, and now those written.
+    Corrected,
+}
+
+/// A line that passed between threads.
+#[repr(C)]
+pub struct Line {
+    /// Its number; 0 in an unused entry.
+    pub number: AtomicUsize,
+    /// Transfers with true sharing.
+    pub truly: AtomicU64,
+    /// Transfers with false sharing.
+    pub falsely: AtomicU64,
+    /// The most frequent pair: owner, receiver, and its lead over all others (a majority vote).
+    pub pair: AtomicU64,
+    /// An address that the owner of that pair wrote.
+    pub written: AtomicUsize,
+    /// An address that the receiver accessed.
+    pub accessed: AtomicUsize,
+}
+
+static TABLE: AtomicPtr<Line> = AtomicPtr::new(null_mut());
+static LOST: AtomicU64 = AtomicU64::new(0);
+
+/// Makes the table; false if there is no memory.
+pub fn begin() -> bool {
+    let table = memory::zeros(ENTRIES * size_of::<Line>());
+    TABLE.store(table.cast(), Relaxed);
+    !table.is_null()
+}
+
+/// Forgets all lines.
+pub fn clear() {
+    memory::clear(TABLE.load(Relaxed).cast(), ENTRIES * size_of::<Line>());
+    LOST.store(0, Relaxed);
+}
+
+/// Transfers of lines that found no place in the table. The counts of the threads have them.
+pub fn lost() -> u64 {
+    LOST.load(Relaxed)
+}
+
+/// The entry at this index, if the table has it.
+pub fn at(index: usize) -> Option<&'static Line> {
+    let table = TABLE.load(Relaxed);
+    if table.is_null() || index >= ENTRIES {
+        return None;
+    }
+    // SAFETY: the table has `ENTRIES` lines, is never unmapped, and zeros are a valid line.
+    Some(unsafe { &*table.add(index) })
+}
+
+/// Counts a transfer of the line with these two addresses: one that the owner wrote, one that the receiver accessed.
+pub fn count(owner: u16, receiver: u16, places: (usize, usize), sharing: Sharing) {
+    let Some(line) = find(places.0 >> 6) else {
+        LOST.fetch_add(1, Relaxed);
+        return;
+    };
+    line.add(sharing);
+    // A corrected transfer had its vote before.
+    if sharing != Sharing::Corrected && line.vote(owner, receiver) {
+        line.written.store(places.0, Relaxed);
+        line.accessed.store(places.1, Relaxed);
+    }
+}
+
+fn find(number: usize) -> Option<&'static Line> {
+    let start = number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40;
+    (0..PROBES).find_map(|probe| {
+        let line = at((start + probe) % ENTRIES)?;
+        let found = line.number.load(Relaxed);
+        let is_ours = found == number
+            || (found == 0 && line.number.compare_exchange(0, number, Relaxed, Relaxed).is_ok())
+            || line.number.load(Relaxed) == number;
+        is_ours.then_some(line)
+    })
+}
+
+impl Line {
+    fn add(&self, sharing: Sharing) {
+        if sharing == Sharing::False {
+            self.falsely.fetch_add(1, Relaxed);
+        } else {
+            self.truly.fetch_add(1, Relaxed);
+        }
+        if sharing == Sharing::Corrected {
+            let _ = self.falsely.fetch_update(Relaxed, Relaxed, |count| count.checked_sub(1));
+        }
+    }
+
+    /// A vote for a pair; whether the pair leads now (Boyer and Moore's majority vote).
+    fn vote(&self, owner: u16, receiver: u16) -> bool {
+        let pair = u64::from(owner) << 48 | u64::from(receiver) << 32;
+        let (leader, lead) = split(self.pair.load(Relaxed));
+        let next = match (leader == pair, lead) {
+            (true, u32::MAX) => leader | u64::from(lead),
+            (true, _) => leader | u64::from(lead + 1),
+            (false, 0) => pair | 1,
+            (false, _) => leader | u64::from(lead - 1),
+        };
+        self.pair.store(next, Relaxed);
+        split(next).0 == pair
+    }
+
+    /// Owner and receiver of the leading pair.
+    pub fn leader(&self) -> (u16, u16) {
+        let pair = self.pair.load(Relaxed);
+        ((pair >> 48) as u16, (pair >> 32) as u16)
+    }
+}
+
+fn split(pair: u64) -> (u64, u32) {
+    (pair & !u64::from(u32::MAX), pair as u32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_majority_leads() {
+        let line = memory::zeros(size_of::<Line>()).cast::<Line>();
+        // SAFETY: zeros are a valid line.
+        let line = unsafe { &*line };
+        for (owner, receiver) in [(1, 2), (3, 4), (5, 6), (5, 6), (5, 6), (1, 2)] {
+            line.vote(owner, receiver);
+        }
+        assert_eq!(line.leader(), (5, 6));
+    }
+}

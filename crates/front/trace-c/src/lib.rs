@@ -1,0 +1,34 @@
+//! `libseatmap_trace`: the runtime that an observed program is linked with, or preloads.
+//!
+//! A program that is compiled with `-fsanitize=thread` calls a function of the runtime at each access to memory. This
+//! library has those functions, and counts the cache lines that pass from one thread to another. It also stands
+//! between an MPI program and its MPI library, and counts messages and bytes. A program that does neither is not
+//! affected. At its end the program writes what was counted into the folder that `SEATMAP_TRACE` names.
+//!
+//! | module | does |
+//! |---|---|
+//! | `accesses`, `atomics`, `ranges` | the functions that compilers call: plain accesses, atomics, ranges of memory |
+//! | `shadow` | the state of each cache line: its owner, sharers, and the bytes last written |
+//! | `hot` | the lines that pass most often |
+//! | `tasks`, `local` | the threads and their counts; a thread's pointer to its own |
+//! | `threads`, `process` | creation of threads; begin, fork, signals and end of the process |
+//! | `dump`, `text`, `maps`, `elf` | the file, written without the heap; the names of addresses |
+//! | `mpi` | messages between ranks, by the profiling interface of MPI |
+#![deny(missing_docs)]
+
+mod accesses;
+mod atomics;
+mod dump;
+mod elf;
+mod hot;
+mod local;
+mod maps;
+mod memory;
+mod mpi;
+mod output;
+mod process;
+mod ranges;
+mod shadow;
+mod tasks;
+mod text;
+mod threads;

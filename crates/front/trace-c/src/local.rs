@@ -1,0 +1,85 @@
+//! A thread's pointer to its own counts.
+//!
+//! Every access of the program reads it. Stable Rust has thread-local variables in shared libraries only through a
+//! function call, so the variable is written in assembly where the processor is known. Its offset from the thread
+//! pointer is constant once the library is loaded (the "initial exec" model), and a read takes two loads.
+
+use crate::tasks::Task;
+
+#[cfg(target_arch = "x86_64")]
+std::arch::global_asm!(
+    ".pushsection .tbss.seatmap_trace_task,\"awT\",@nobits",
+    ".globl seatmap_trace_task",
+    ".hidden seatmap_trace_task",
+    ".type seatmap_trace_task,@object",
+    ".size seatmap_trace_task,8",
+    ".p2align 3",
+    "seatmap_trace_task:",
+    ".zero 8",
+    ".popsection",
+);
+
+/// This thread's counts; NULL before its first access.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+pub fn get() -> *mut Task {
+    let task: *mut Task;
+    // SAFETY: the variable above is 8 bytes in every thread; the code only reads it.
+    unsafe {
+        std::arch::asm!(
+            "mov {task}, qword ptr [rip + seatmap_trace_task@GOTTPOFF]",
+            "mov {task}, qword ptr fs:[{task}]",
+            task = out(reg) task,
+            options(nostack, preserves_flags, readonly),
+        );
+    }
+    task
+}
+
+/// Sets this thread's counts.
+#[cfg(target_arch = "x86_64")]
+pub fn set(task: *mut Task) {
+    // SAFETY: the variable above is 8 bytes in every thread; the code writes only it.
+    unsafe {
+        std::arch::asm!(
+            "mov {offset}, qword ptr [rip + seatmap_trace_task@GOTTPOFF]",
+            "mov qword ptr fs:[{offset}], {task}",
+            offset = out(reg) _,
+            task = in(reg) task,
+            options(nostack, preserves_flags),
+        );
+    }
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+std::thread_local! {
+    static TASK: std::cell::Cell<*mut Task> = const { std::cell::Cell::new(std::ptr::null_mut()) };
+}
+
+/// This thread's counts; NULL before its first access.
+#[cfg(not(target_arch = "x86_64"))]
+#[inline(always)]
+pub fn get() -> *mut Task {
+    TASK.get()
+}
+
+/// Sets this thread's counts.
+#[cfg(not(target_arch = "x86_64"))]
+pub fn set(task: *mut Task) {
+    TASK.set(task);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_thread_has_its_own() {
+        let task = crate::memory::zeros(size_of::<Task>()).cast::<Task>();
+        let before = get();
+        set(task);
+        assert!(std::thread::spawn(|| get().is_null()).join().unwrap());
+        assert_eq!(get(), task);
+        set(before);
+    }
+}

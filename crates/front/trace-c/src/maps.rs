@@ -1,0 +1,125 @@
+//! The module or kind of memory to which an address belongs, from `/proc/self/maps`, read without the heap.
+
+use std::ffi::{CStr, c_int};
+
+const LONGEST: usize = 512;
+
+/// Memory that an address belongs to.
+pub struct Region {
+    path: [u8; LONGEST],
+    length: usize,
+    /// The address at which the module begins; 0 for other memory.
+    pub base: usize,
+}
+
+/// A line of the list.
+struct Mapping<'a> {
+    from: usize,
+    to: usize,
+    offset: usize,
+    path: &'a [u8],
+}
+
+/// The region of an address. A module's variables without initial values follow its file and belong to it.
+pub fn region(address: usize) -> Option<Region> {
+    let mut module = Region { path: [0; LONGEST], length: 0, base: 0 };
+    let mut end = 0;
+    lines(|line| {
+        let mapping = parse(line)?;
+        let follows = mapping.path.is_empty() && mapping.from == end;
+        if !mapping.path.is_empty() {
+            module.enter(&mapping);
+        } else if !follows {
+            module.length = 0;
+        }
+        end = mapping.to;
+        (mapping.from..mapping.to).contains(&address).then_some(())
+    })?;
+    Some(module)
+}
+
+impl Region {
+    /// The module's path, `[stack]` and the like, or nothing for anonymous memory.
+    pub fn path(&self) -> &[u8] {
+        &self.path[..self.length]
+    }
+
+    /// The path as a C string, of a module that is a file.
+    pub fn file(&self) -> Option<&CStr> {
+        let text = CStr::from_bytes_with_nul(self.path.get(..=self.length)?).ok()?;
+        (self.path().first() == Some(&b'/')).then_some(text)
+    }
+
+    fn enter(&mut self, mapping: &Mapping) {
+        if mapping.path != self.path() {
+            self.base = mapping.from.wrapping_sub(mapping.offset);
+        }
+        self.length = mapping.path.len().min(LONGEST - 1);
+        self.path = [0; LONGEST];
+        self.path[..self.length].copy_from_slice(&mapping.path[..self.length]);
+    }
+}
+
+/// Reads the list until the closure returns something.
+fn lines(mut each: impl FnMut(&[u8]) -> Option<()>) -> Option<()> {
+    // SAFETY: the path is a C string.
+    let file = unsafe { libc::open(c"/proc/self/maps".as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC) };
+    let mut buffer = [0_u8; 4096];
+    let mut used = 0;
+    let mut found = None;
+    while found.is_none() && file >= 0 {
+        let got = read(file, &mut buffer[used..]);
+        used += got;
+        let Some(end) = buffer[..used].iter().rposition(|byte| *byte == b'\n') else { break };
+        found = buffer[..end].split(|byte| *byte == b'\n').find_map(&mut each);
+        buffer.copy_within(end + 1..used, 0);
+        used -= end + 1;
+        if got == 0 {
+            break;
+        }
+    }
+    // SAFETY: the file was opened above.
+    unsafe { libc::close(file) };
+    found
+}
+
+fn read(file: c_int, buffer: &mut [u8]) -> usize {
+    // SAFETY: the kernel writes at most the buffer's length.
+    usize::try_from(unsafe { libc::read(file, buffer.as_mut_ptr().cast(), buffer.len()) }).unwrap_or(0)
+}
+
+fn parse(line: &[u8]) -> Option<Mapping<'_>> {
+    let mut fields = line.split(|byte| *byte == b' ').filter(|field| !field.is_empty());
+    let mut range = fields.next()?.split(|byte| *byte == b'-');
+    let (from, to) = (hex(range.next()?)?, hex(range.next()?)?);
+    let offset = hex(fields.nth(1)?)?;
+    let start = fields.nth(2).map_or(line.len(), |field| field.as_ptr() as usize - line.as_ptr() as usize);
+    Some(Mapping { from, to, offset, path: &line[start..] })
+}
+
+fn hex(digits: &[u8]) -> Option<usize> {
+    usize::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    static ZEROS: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(0);
+
+    #[test]
+    fn a_variable_belongs_to_this_program() {
+        let region = region(&raw const ZEROS as usize).unwrap();
+        let own = std::env::current_exe().unwrap();
+        assert_eq!(std::str::from_utf8(region.path()).unwrap(), own.to_str().unwrap());
+        assert!(region.base != 0 && region.file().is_some());
+    }
+
+    #[test]
+    fn heap_and_stack_are_not_modules() {
+        let on_stack = 0;
+        assert!(region(&raw const on_stack as usize).is_none_or(|region| region.file().is_none()));
+        assert!(parse(b"nonsense").is_none());
+        assert_eq!(parse(b"10-20 rw-p 00000000 00:00 0   /a b").unwrap().path, b"/a b");
+    }
+}

@@ -1,0 +1,195 @@
+//! The messages and bytes that this rank sent, by communicator, call and rank.
+
+use super::call::Call;
+use super::library::{Function, library};
+use super::words::{Handle, Word};
+use std::ffi::{c_char, c_int};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Messages and bytes to or from one rank.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sum {
+    /// Messages.
+    pub messages: u64,
+    /// Bytes.
+    pub bytes: u64,
+}
+
+/// A communicator, and what was sent in it.
+pub struct Communicator {
+    handle: Option<Handle>,
+    /// Its name, if the program or MPI gave it one.
+    pub name: String,
+    /// This rank in it.
+    pub own: usize,
+    /// Whether it connects two groups.
+    pub is_inter: bool,
+    /// The ranks in `MPI_COMM_WORLD` of its ranks; negative for processes that are not in it.
+    pub world: Vec<c_int>,
+    /// Sums by call and rank; empty for calls that were not made.
+    pub sums: Vec<Vec<Sum>>,
+}
+
+/// Everything that this rank counted.
+pub struct Book {
+    /// Communicators, in the order of their first use.
+    pub communicators: Vec<Communicator>,
+    /// Calls whose messages were not counted, each with a number of times.
+    pub unseen: Vec<(&'static str, u64)>,
+    last: usize,
+}
+
+static BOOK: Mutex<Book> = Mutex::new(Book { communicators: Vec::new(), unseen: Vec::new(), last: 0 });
+
+/// The book, for one thread at a time.
+pub fn book() -> MutexGuard<'static, Book> {
+    BOOK.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Book {
+    /// The communicator with this handle.
+    pub fn communicator(&mut self, word: Word) -> &mut Communicator {
+        self.find(word, Communicator::ask)
+    }
+
+    /// The ranks that share the window with this handle. No window has the handle of a communicator.
+    pub fn window(&mut self, word: Word) -> &mut Communicator {
+        self.find(word, Communicator::ask_window)
+    }
+
+    fn find(&mut self, word: Word, ask: fn(Word) -> Communicator) -> &mut Communicator {
+        let handle = Some(library().handle(word));
+        if self.communicators.get(self.last).is_none_or(|known| known.handle != handle) {
+            let found = self.communicators.iter().position(|known| known.handle == handle);
+            self.last = found.unwrap_or(self.communicators.len());
+            if found.is_none() {
+                self.communicators.push(ask(word));
+            }
+        }
+        &mut self.communicators[self.last]
+    }
+
+    /// Forgets a handle, which the MPI library may give to another communicator; the sums stay.
+    pub fn forget(&mut self, word: Word) {
+        let handle = Some(library().handle(word));
+        self.communicators.iter_mut().filter(|known| known.handle == handle).for_each(|known| known.handle = None);
+    }
+
+    /// Notes a call whose messages are not counted.
+    pub fn miss(&mut self, what: &'static str) {
+        match self.unseen.iter_mut().find(|(known, _)| *known == what) {
+            Some((_, times)) => *times += 1,
+            None => self.unseen.push((what, 1)),
+        }
+    }
+}
+
+impl Communicator {
+    fn ask(word: Word) -> Self {
+        let (is_inter, size) = (ask(&TEST_INTER, word) != 0, ask(&SIZE, word));
+        let size = if is_inter { ask(&REMOTE_SIZE, word) } else { size };
+        let size = usize::try_from(size).unwrap_or(0);
+        Communicator {
+            handle: Some(library().handle(word)),
+            name: name(&COMM_NAME, word),
+            own: usize::try_from(ask(&RANK, word)).unwrap_or(0),
+            is_inter,
+            world: world_ranks(group(word, is_inter), size),
+            sums: vec![Vec::new(); Call::ALL.len()],
+        }
+    }
+
+    fn ask_window(word: Word) -> Self {
+        static GROUP: Function = Function::new(c"PMPI_Win_get_group");
+        static GROUP_SIZE: Function = Function::new(c"PMPI_Group_size");
+        static GROUP_RANK: Function = Function::new(c"PMPI_Group_rank");
+        let mut group: Word = 0;
+        // SAFETY: the arguments are a window and the address of a handle, which has at most 8 bytes.
+        unsafe { GROUP.call2(word, &raw mut group as Word) };
+        let (size, own) = (ask(&GROUP_SIZE, group), ask(&GROUP_RANK, group));
+        Communicator {
+            handle: Some(library().handle(word)),
+            name: name(&WINDOW_NAME, word),
+            own: usize::try_from(own).unwrap_or(0),
+            is_inter: false,
+            world: world_ranks(group, usize::try_from(size).unwrap_or(0)),
+            sums: vec![Vec::new(); Call::ALL.len()],
+        }
+    }
+
+    /// The number of ranks to which this one can send.
+    pub fn size(&self) -> usize {
+        self.world.len()
+    }
+
+    /// Counts one message to, or for `MPI_Get` from, a rank.
+    pub fn add(&mut self, call: Call, rank: c_int, bytes: u64) {
+        let Some(rank) = usize::try_from(rank).ok().filter(|rank| *rank < self.size()) else { return };
+        let size = self.size();
+        let sums = &mut self.sums[call as usize];
+        if sums.is_empty() {
+            sums.resize(size, Sum::default());
+        }
+        sums[rank].messages += 1;
+        sums[rank].bytes += bytes;
+    }
+
+    /// Counts a message to each other rank.
+    pub fn add_all(&mut self, call: Call, bytes: impl Fn(usize) -> u64) {
+        for rank in (0..self.size()).filter(|rank| *rank != self.own).collect::<Vec<_>>() {
+            self.add(call, rank as c_int, bytes(rank));
+        }
+    }
+}
+
+static SIZE: Function = Function::new(c"PMPI_Comm_size");
+static REMOTE_SIZE: Function = Function::new(c"PMPI_Comm_remote_size");
+static RANK: Function = Function::new(c"PMPI_Comm_rank");
+static TEST_INTER: Function = Function::new(c"PMPI_Comm_test_inter");
+
+/// Asks the MPI library for an integer.
+pub fn ask(function: &Function, word: Word) -> c_int {
+    let mut answer: c_int = 0;
+    // SAFETY: the functions above take a communicator and the address of an integer.
+    let status = unsafe { function.call2(word, &raw mut answer as Word) };
+    if status == 0 { answer } else { 0 }
+}
+
+static COMM_NAME: Function = Function::new(c"PMPI_Comm_get_name");
+static WINDOW_NAME: Function = Function::new(c"PMPI_Win_get_name");
+
+fn name(function: &Function, word: Word) -> String {
+    // MPI_MAX_OBJECT_NAME is 64 in Open MPI and 128 in MPICH.
+    let (mut bytes, mut length): ([c_char; 256], c_int) = ([0; 256], 0);
+    // SAFETY: the name is shorter than the buffer.
+    unsafe { function.call3(word, bytes.as_mut_ptr() as Word, &raw mut length as Word) };
+    let text: Vec<u8> = bytes.iter().map(|byte| *byte as u8).take_while(|byte| *byte != 0).collect();
+    String::from_utf8_lossy(&text).into_owned()
+}
+
+/// The group of the ranks to which a communicator sends.
+fn group(word: Word, is_inter: bool) -> Word {
+    static OWN: Function = Function::new(c"PMPI_Comm_group");
+    static REMOTE: Function = Function::new(c"PMPI_Comm_remote_group");
+    let mut group: Word = 0;
+    let function = if is_inter { &REMOTE } else { &OWN };
+    // SAFETY: the arguments are a communicator and the address of a handle, which has at most 8 bytes.
+    unsafe { function.call2(word, &raw mut group as Word) };
+    group
+}
+
+/// The ranks in `MPI_COMM_WORLD` of a group's ranks; frees the group.
+pub fn world_ranks(mut from: Word, size: usize) -> Vec<c_int> {
+    static TRANSLATE: Function = Function::new(c"PMPI_Group_translate_ranks");
+    static FREE: Function = Function::new(c"PMPI_Group_free");
+    let mut world = group(library().world().0, false);
+    let ranks: Vec<c_int> = (0..size as c_int).collect();
+    let mut found = vec![-1; size];
+    // SAFETY: both lists have `size` integers, and both groups were returned by the library.
+    unsafe {
+        TRANSLATE.call5(from, size, ranks.as_ptr() as Word, world, found.as_mut_ptr() as Word);
+        FREE.call1(&raw mut from as Word);
+        FREE.call1(&raw mut world as Word);
+    }
+    found
+}

@@ -1,0 +1,54 @@
+//! Arguments of MPI functions, as registers have them.
+
+use super::library::{Function, Library};
+use std::ffi::c_int;
+
+/// An argument: a pointer, a handle, or an integer in the lower half.
+pub type Word = usize;
+
+/// A handle of the MPI library, without the undefined half of a register.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Handle(pub usize);
+
+/// An integer argument.
+pub fn int(word: Word) -> c_int {
+    word as c_int
+}
+
+/// A count; a negative one, which MPI refuses, is none.
+pub fn count(word: Word) -> u64 {
+    u64::try_from(int(word)).unwrap_or(0)
+}
+
+/// The bytes of one element of a datatype; 0 if the library does not know it.
+pub fn type_bytes(kind: Word) -> u64 {
+    static SIZE: Function = Function::new(c"PMPI_Type_size");
+    let mut bytes: c_int = 0;
+    // SAFETY: the arguments are a datatype and the address of an integer.
+    let status = unsafe { SIZE.call2(kind, &raw mut bytes as Word) };
+    if status == 0 { u64::try_from(bytes).unwrap_or(0) } else { 0 }
+}
+
+/// A count in a list of the program.
+///
+/// # Safety
+/// The list has more than `at` integers.
+pub unsafe fn count_at(list: Word, at: usize) -> u64 {
+    // SAFETY: as above.
+    let count = unsafe { (list as *const c_int).add(at).read() };
+    u64::try_from(count).unwrap_or(0)
+}
+
+/// A handle in a list of the program.
+///
+/// # Safety
+/// The list has more than `at` handles.
+pub unsafe fn handle_at(library: Library, list: Word, at: usize) -> Word {
+    let address = list + at * library.handle_bytes();
+    match library {
+        // SAFETY: Open MPI's handles are pointers.
+        Library::Open(_) => unsafe { (address as *const usize).read() },
+        // SAFETY: MPICH's handles are integers.
+        Library::Mpich => unsafe { (address as *const u32).read() as usize },
+    }
+}

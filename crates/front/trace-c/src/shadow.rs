@@ -1,0 +1,207 @@
+//! The state of each cache line: its owner, its sharers, and the bytes that the owner wrote.
+//!
+//! A read by a thread that has no copy since the last write, and a write by a thread that is not the owner, take the
+//! line from the owner. That is how a processor's caches work, so a thread that spins on a line receives it once for
+//! each write. The sharing is true if the thread accesses bytes that the owner wrote, and false if not.
+//!
+//! The table is lossy: lines whose numbers agree in their last bits replace each other, and the loss is counted.
+//! Threads do not wait for each other here; where two access a line at the same instant a transfer may be missed.
+
+use crate::tasks::Task;
+use crate::{hot, local, memory, threads};
+use std::ptr::null_mut;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicPtr, AtomicU64};
+
+/// Bytes of a cache line, as a power of two.
+pub const LINE_BITS: u32 = 6;
+/// Bits of the owner's slot in a key.
+const OWNER_BITS: u32 = 16;
+/// Bytes of an entry, as a power of two.
+const ENTRY_BITS: u32 = 5;
+/// Entries of the table: 512 MiB of addresses, of which a program uses those it touches. Lines whose addresses agree
+/// in their last 30 bits share an entry.
+const ENTRIES: usize = 1 << 24;
+/// The bits of an entry's offset.
+const OFFSETS: usize = (ENTRIES - 1) << ENTRY_BITS;
+
+/// One line.
+#[repr(C, align(32))]
+struct Entry {
+    /// The line's number, and below it the slot of the owner; 0 in an entry that was never used.
+    key: AtomicU64,
+    /// The threads that have a copy, by their bits.
+    sharers: AtomicU64,
+    /// Those of them that accessed what the owner wrote, or that need not be asked again.
+    settled: AtomicU64,
+    /// The bytes that the owner wrote, one bit for each.
+    written: AtomicU64,
+}
+
+static TABLE: AtomicPtr<Entry> = AtomicPtr::new(null_mut());
+
+/// Makes the table; false if the kernel refuses.
+pub fn begin() -> bool {
+    let table = memory::zeros(ENTRIES * size_of::<Entry>());
+    TABLE.store(table.cast(), Relaxed);
+    !table.is_null()
+}
+
+/// Forgets all lines.
+pub fn clear() {
+    memory::clear(TABLE.load(Relaxed).cast(), ENTRIES * size_of::<Entry>());
+}
+
+/// The number of lines that the table has room for.
+pub fn room() -> usize {
+    ENTRIES
+}
+
+/// An access of this thread to bytes of one line; bytes beyond its end are left out.
+///
+/// This is the path of nearly every access. It ends in a jump, and leaves all else to [`slow`].
+#[inline(always)]
+pub fn access(address: usize, bytes: u32, is_write: bool) {
+    let task = local::get();
+    if task.is_null() {
+        return slow(address, bytes, is_write);
+    }
+    // SAFETY: a thread's pointer leads to its task in the table, which is never unmapped.
+    let slot = unsafe { &*task }.slot.load(Relaxed);
+    let entry = entry(address);
+    let line = (address as u64) >> LINE_BITS;
+    let key = entry.key.load(Relaxed);
+    let known = if is_write {
+        key == own(line, slot) && entry.is_written_by_one(slot, mask(address, bytes))
+    } else {
+        key == own(line, slot) || (key >> OWNER_BITS == line && entry.is_settled(slot))
+    };
+    if !known {
+        slow(address, bytes, is_write);
+    }
+}
+
+/// An access to bytes that may lie on two lines.
+#[inline(always)]
+pub fn access_unaligned(address: usize, bytes: u32, is_write: bool) {
+    let inside = 64 - (address as u32 & 63);
+    access(address, bytes, is_write);
+    if bytes > inside {
+        access(address + inside as usize, bytes - inside, is_write);
+    }
+}
+
+/// An access that may change the line's state, or a thread's first one.
+#[cold]
+#[inline(never)]
+fn slow(address: usize, bytes: u32, is_write: bool) {
+    // SAFETY: a thread's pointer leads to its task in the table, which is never unmapped.
+    let task = unsafe { local::get().as_ref() };
+    if let Some(task) = task.or_else(threads::adopt) {
+        let line = (address as u64) >> LINE_BITS;
+        entry(address).change(task, line, mask(address, bytes), is_write);
+    }
+}
+
+/// The key of a line with this owner.
+#[inline(always)]
+fn own(line: u64, slot: u32) -> u64 {
+    line << OWNER_BITS | u64::from(slot)
+}
+
+/// The bytes' bits among those of their line.
+#[inline(always)]
+fn mask(address: usize, bytes: u32) -> u64 {
+    let low = if bytes >= 64 { u64::MAX } else { (1 << bytes) - 1 };
+    low << (address & 63)
+}
+
+/// The entry of the line at this address. Neighbours in memory are neighbours in the table.
+#[inline(always)]
+fn entry(address: usize) -> &'static Entry {
+    let offset = (address >> (LINE_BITS - ENTRY_BITS)) & OFFSETS;
+    // SAFETY: only a thread with a task comes here, so that the table exists; the offset is that of one of its entries.
+    unsafe { &*TABLE.load(Relaxed).byte_add(offset) }
+}
+
+impl Entry {
+    #[inline(always)]
+    fn is_settled(&self, slot: u32) -> bool {
+        self.settled.load(Relaxed) & 1 << (slot & 63) != 0
+    }
+
+    #[inline(always)]
+    fn is_written_by_one(&self, slot: u32, mask: u64) -> bool {
+        self.sharers.load(Relaxed) == 1 << (slot & 63) && self.written.load(Relaxed) & mask == mask
+    }
+
+    fn change(&self, task: &Task, line: u64, mask: u64, is_write: bool) {
+        let own = own(line, task.slot.load(Relaxed));
+        let key = self.key.load(Relaxed);
+        if key >> OWNER_BITS != line {
+            task.replaced.store(task.replaced.load(Relaxed) + u64::from(key != 0), Relaxed);
+            return self.own(own, task.bit(), if is_write { mask } else { 0 });
+        }
+        if key == own {
+            return self.own(own, task.bit(), self.written.load(Relaxed) | mask);
+        }
+        let (owner, written) = ((key & 0xffff) as usize, self.written.load(Relaxed));
+        if written != 0 {
+            self.receive(task, owner, line, written, mask);
+        }
+        if is_write {
+            self.own(own, task.bit(), mask);
+        } else {
+            self.share(task.bit(), written == 0 || written & mask != 0);
+        }
+    }
+
+    /// Makes a thread the owner and the only sharer.
+    fn own(&self, own: u64, bit: u64, written: u64) {
+        self.written.store(written, Relaxed);
+        self.sharers.store(bit, Relaxed);
+        self.settled.store(bit, Relaxed);
+        self.key.store(own, Relaxed);
+    }
+
+    fn share(&self, bit: u64, is_settled: bool) {
+        self.sharers.fetch_or(bit, Relaxed);
+        if is_settled {
+            self.settled.fetch_or(bit, Relaxed);
+        }
+    }
+
+    /// Counts a transfer if the thread has no copy; turns a false one into a true one if its bytes are accessed now.
+    fn receive(&self, task: &Task, owner: usize, line: u64, written: u64, mask: u64) {
+        let is_true = written & mask != 0;
+        let has_copy = self.sharers.load(Relaxed) & task.bit() != 0;
+        let was_false = self.settled.load(Relaxed) & task.bit() == 0;
+        if has_copy && !(is_true && was_false) {
+            return;
+        }
+        let sharing = match (has_copy, is_true) {
+            (true, _) => hot::Sharing::Corrected,
+            (false, true) => hot::Sharing::True,
+            (false, false) => hot::Sharing::False,
+        };
+        match sharing {
+            hot::Sharing::Corrected => task.correct(owner),
+            _ => task.receive(owner, is_true),
+        }
+        let base = (line as usize) << LINE_BITS;
+        let places = (base + written.trailing_zeros() as usize, base + (mask.trailing_zeros() & 63) as usize);
+        hot::count(owner as u16, task.slot.load(Relaxed) as u16, places, sharing);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn masks_end_with_the_line() {
+        assert_eq!(mask(0x1000, 4), 0xf);
+        assert_eq!(mask(0x103e, 4), 0b11 << 62);
+        assert_eq!(mask(0x1000, 64), u64::MAX);
+    }
+}

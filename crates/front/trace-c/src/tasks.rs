@@ -1,0 +1,119 @@
+//! The threads of this process, and how many lines each received from each other one.
+
+use crate::memory;
+use std::ptr::null_mut;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicI32, AtomicI64, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, AtomicUsize};
+
+/// Threads that are told apart. All later ones share the last place.
+pub const MOST: usize = 1024;
+
+/// Bytes of a thread's name, as the kernel keeps it.
+const NAME: usize = 16;
+
+/// Lines that one thread received from another.
+pub struct Received {
+    /// It accessed bytes that the other thread had written.
+    pub truly: AtomicU64,
+    /// It accessed other bytes of the line (false sharing).
+    pub falsely: AtomicU64,
+}
+
+/// A thread of this process.
+#[repr(C)]
+pub struct Task {
+    /// Its place among all threads, in the order of creation.
+    pub slot: AtomicU32,
+    /// The thread that created it.
+    pub parent: AtomicU32,
+    /// The kernel's number of it; 0 before it runs.
+    pub tid: AtomicI32,
+    /// CPU time in nanoseconds at its end; negative while it runs.
+    pub cpu_ns: AtomicI64,
+    /// Shadow entries of other lines that its accesses replaced.
+    pub replaced: AtomicU64,
+    /// Its stack: the lowest address, and the one above the highest.
+    pub stack: [AtomicUsize; 2],
+    /// Its name at its end.
+    pub name: [AtomicU8; NAME],
+    /// Lines received, by the slot of the thread that wrote them.
+    pub received: [Received; MOST],
+}
+
+impl Task {
+    /// The thread's bit in a set of sharers. Threads whose slots are 64 apart have the same bit.
+    pub fn bit(&self) -> u64 {
+        1 << (self.slot.load(Relaxed) & 63)
+    }
+
+    /// Counts a line received. Only the thread itself writes here, so that a load and a store suffice.
+    pub fn receive(&self, from: usize, truly: bool) {
+        let Some(received) = self.received.get(from) else { return };
+        let count = if truly { &received.truly } else { &received.falsely };
+        count.store(count.load(Relaxed) + 1, Relaxed);
+    }
+
+    /// Counts as true sharing a line that was counted as false sharing before.
+    pub fn correct(&self, from: usize) {
+        let Some(received) = self.received.get(from) else { return };
+        received.falsely.store(received.falsely.load(Relaxed).saturating_sub(1), Relaxed);
+        self.receive(from, true);
+    }
+}
+
+static TABLE: AtomicPtr<Task> = AtomicPtr::new(null_mut());
+static COUNT: AtomicUsize = AtomicUsize::new(0);
+
+/// Makes the table; false if there is no memory.
+pub fn begin() -> bool {
+    let table = memory::zeros(MOST * size_of::<Task>());
+    TABLE.store(table.cast(), Relaxed);
+    !table.is_null()
+}
+
+/// Forgets all threads, as in the child of a fork.
+pub fn clear() {
+    memory::clear(TABLE.load(Relaxed).cast(), MOST * size_of::<Task>());
+    COUNT.store(0, Relaxed);
+}
+
+/// The threads that exist or existed, those beyond [`MOST`] included.
+pub fn count() -> usize {
+    COUNT.load(Relaxed)
+}
+
+/// The thread at this place, if the table has it.
+pub fn at(slot: usize) -> Option<&'static Task> {
+    let table = TABLE.load(Relaxed);
+    if table.is_null() || slot >= MOST {
+        return None;
+    }
+    // SAFETY: the table has `MOST` tasks, is never unmapped, and zeros are a valid task.
+    Some(unsafe { &*table.add(slot) })
+}
+
+/// A place for a thread that `parent` creates. Threads beyond the last place share it.
+pub fn claim(parent: u32) -> Option<&'static Task> {
+    let slot = COUNT.fetch_add(1, Relaxed).min(MOST - 1);
+    let task = at(slot)?;
+    task.slot.store(slot as u32, Relaxed);
+    task.parent.store(parent, Relaxed);
+    task.cpu_ns.store(-1, Relaxed);
+    Some(task)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn false_sharing_is_corrected_once_the_bytes_are_read() {
+        let task = memory::zeros(size_of::<Task>()).cast::<Task>();
+        // SAFETY: zeros are a valid task.
+        let task = unsafe { &*task };
+        task.receive(3, false);
+        task.correct(3);
+        task.receive(MOST, true);
+        assert_eq!((task.received[3].truly.load(Relaxed), task.received[3].falsely.load(Relaxed)), (1, 0));
+    }
+}

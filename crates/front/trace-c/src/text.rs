@@ -1,0 +1,90 @@
+//! Text for a file, written without the heap: a handler of signals must not allocate.
+
+use std::ffi::{CStr, c_int};
+use std::fmt::{self, Write};
+
+const BUFFER: usize = 4096;
+
+/// A file that is written through a buffer.
+pub struct Text {
+    file: c_int,
+    buffer: [u8; BUFFER],
+    used: usize,
+    failed: bool,
+}
+
+impl Text {
+    /// Replaces the file at this path.
+    pub fn create(path: &CStr) -> Option<Self> {
+        let flags = libc::O_WRONLY | libc::O_CREAT | libc::O_TRUNC | libc::O_CLOEXEC | libc::O_NOFOLLOW;
+        // SAFETY: the path is a C string.
+        let file = unsafe { libc::open(path.as_ptr(), flags, 0o600) };
+        (file >= 0).then_some(Text { file, buffer: [0; BUFFER], used: 0, failed: false })
+    }
+
+    /// Writes text between quotes, as JSON has it. Bytes that are not text become `?`.
+    pub fn quoted(&mut self, text: &[u8]) -> fmt::Result {
+        self.write_char('"')?;
+        for byte in text {
+            match byte {
+                b'"' | b'\\' => {
+                    self.write_char('\\')?;
+                    self.write_char(char::from(*byte))?;
+                }
+                0x20..0x7f => self.write_char(char::from(*byte))?,
+                _ => self.write_char('?')?,
+            }
+        }
+        self.write_char('"')
+    }
+
+    fn flush(&mut self) {
+        let mut done = 0;
+        while done < self.used && !self.failed {
+            let rest = &self.buffer[done..self.used];
+            // SAFETY: the bytes are in the buffer.
+            let written = unsafe { libc::write(self.file, rest.as_ptr().cast(), rest.len()) };
+            done += usize::try_from(written).unwrap_or(0);
+            self.failed = written <= 0;
+        }
+        self.used = 0;
+    }
+}
+
+impl Write for Text {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        for byte in text.bytes() {
+            if self.used == BUFFER {
+                self.flush();
+            }
+            self.buffer[self.used] = byte;
+            self.used += 1;
+        }
+        if self.failed { Err(fmt::Error) } else { Ok(()) }
+    }
+}
+
+impl Drop for Text {
+    fn drop(&mut self) {
+        self.flush();
+        // SAFETY: the file was opened by `create` and is not used again.
+        unsafe { libc::close(self.file) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::ffi::CString;
+
+    #[test]
+    fn long_and_odd_text_arrives() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("text");
+        let mut text = Text::create(&CString::new(path.to_str().unwrap()).unwrap()).unwrap();
+        text.write_str(&"x".repeat(10_000)).unwrap();
+        text.quoted(b"a\"b\\c\n\xff").unwrap();
+        drop(text);
+        assert_eq!(std::fs::read_to_string(path).unwrap(), "x".repeat(10_000) + "\"a\\\"b\\\\c??\"");
+    }
+}

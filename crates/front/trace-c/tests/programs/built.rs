@@ -1,0 +1,104 @@
+//! Programs of this package, compiled with `-fsanitize=thread` and linked with the library.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::OnceLock;
+use tempfile::TempDir;
+
+/// Whether a program can be started; says so where it cannot.
+pub fn there_is(program: &str) -> bool {
+    let found = Command::new(program).arg("--version").output().is_ok();
+    if !found {
+        eprintln!("skipped: {program} is absent");
+    }
+    found
+}
+
+/// A command's output, if it succeeds.
+pub fn done(command: &mut Command) -> Output {
+    let output = command.output().unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{command:?}: {}\n{stderr}", output.status);
+    output
+}
+
+/// A command's stdout, if it succeeds.
+pub fn stdout(command: &mut Command) -> String {
+    String::from_utf8(done(command).stdout).unwrap()
+}
+
+/// The folder of the library, built as cargo built this test: it builds no C libraries for tests by itself.
+pub fn library() -> &'static Path {
+    static FOLDER: OnceLock<PathBuf> = OnceLock::new();
+    FOLDER.get_or_init(|| {
+        let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap();
+        let mut cargo = Command::new(env!("CARGO"));
+        cargo.args(["build", "--lib", "--frozen", "--package", env!("CARGO_PKG_NAME"), "--target-dir"]).arg(target);
+        if !cfg!(debug_assertions) {
+            cargo.arg("--release");
+        }
+        done(cargo.current_dir(env!("CARGO_MANIFEST_DIR")));
+        target.join(if cfg!(debug_assertions) { "debug" } else { "release" })
+    })
+}
+
+/// The path of a source next to this file.
+pub fn source(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs").join(name)
+}
+
+/// A program in a folder of its own, with a folder for its traces.
+pub struct Program {
+    folder: TempDir,
+}
+
+impl Program {
+    /// Compiles a source and links it with the shared library.
+    pub fn shared(compiler: &str, flags: &[&str], name: &str) -> Self {
+        let link = [format!("-L{}", library().display()), "-lseatmap_trace".to_owned()];
+        Program::linked(compiler, flags, name, &link)
+    }
+
+    /// Compiles a source and links it with the static library.
+    pub fn fixed(compiler: &str, flags: &[&str], name: &str) -> Self {
+        let archive = library().join("libseatmap_trace.a").display().to_string();
+        Program::linked(compiler, flags, name, &[archive, "-ldl".to_owned()])
+    }
+
+    fn linked(compiler: &str, flags: &[&str], name: &str, link: &[String]) -> Self {
+        let program = Program { folder: tempfile::tempdir().unwrap() };
+        let object = program.folder.path().join("program.o");
+        let mut compile = Command::new(compiler);
+        compile.args(["-O1", "-g", "-Wall", "-Wextra", "-pthread", "-fsanitize=thread", "-c"]).args(flags);
+        done(compile.arg(source(name)).arg("-o").arg(&object));
+        let openmp = flags.iter().filter(|flag| **flag == "-fopenmp");
+        let mut linker = Command::new(compiler);
+        linker
+            .args(openmp)
+            .arg("-pthread")
+            .arg(&object)
+            .args(link)
+            .arg("-o")
+            .arg(program.folder.path().join("program"));
+        done(&mut linker);
+        std::fs::create_dir(program.traces()).unwrap();
+        program
+    }
+
+    /// The folder of its traces.
+    pub fn traces(&self) -> PathBuf {
+        self.folder.path().join("traces")
+    }
+
+    /// The program, ready for arguments.
+    pub fn command(&self) -> Command {
+        let mut command = Command::new(self.folder.path().join("program"));
+        command.env("LD_LIBRARY_PATH", library()).env("SEATMAP_TRACE", self.traces());
+        command
+    }
+
+    /// Runs it and returns what it printed.
+    pub fn run(&self, arguments: &[&str]) -> String {
+        stdout(self.command().args(arguments))
+    }
+}

@@ -1,0 +1,8 @@
+//! C and C++ programs, compiled as users compile them, and observed.
+
+#![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
+
+mod built;
+mod messages;
+mod patterns;
+mod process;

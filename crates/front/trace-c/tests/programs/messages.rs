@@ -1,0 +1,83 @@
+//! An MPI job whose bytes are known, with Open MPI and with MPICH.
+
+use crate::built::{done, library, source, there_is};
+use seatmap_observe::mpi::{self, Sum};
+use std::path::Path;
+use std::process::Command;
+
+const RANKS: usize = 4;
+
+/// A message that `halo.c` sends, in words of the test.
+fn sum(from: usize, to: usize, call: &str, communicator: &str, messages: u64, bytes: u64) -> Sum {
+    Sum { from, to, call: call.to_owned(), communicator: communicator.to_owned(), messages, bytes }
+}
+
+/// Everything that `halo.c` sends, by its source.
+fn expected() -> Vec<Sum> {
+    let world = "MPI_COMM_WORLD";
+    let mut sums = Vec::new();
+    for own in 0..RANKS {
+        sums.push(sum(own, (own + 1) % RANKS, "Send", world, 5, 5 * 800));
+        sums.push(sum(own, (own + 2) % RANKS, "Start", world, 3, 21));
+        // The grid has 2 rows of 2: one neighbour in the row, one in the column.
+        sums.extend([own ^ 1, own ^ 2].map(|to| sum(own, to, "Sendrecv", "grid", 1, 120)));
+        for to in (0..RANKS).filter(|to| *to != own) {
+            let each = [("Allreduce", 2), ("Alltoall", 4), ("Allgather", 4)];
+            sums.extend(each.map(|(call, bytes)| sum(own, to, call, world, 1, bytes)));
+        }
+    }
+    sums.extend([0, 2, 3].map(|from| sum(from, 1, "Reduce", world, 1, 4)));
+    sums.extend([(1, 0), (3, 2)].map(|(from, to)| sum(from, to, "Bcast", "half", 1, 4)));
+    sums.extend([sum(0, 3, "Put", "", 1, 8), sum(1, 0, "Get", "", 1, 8)]);
+    sums
+}
+
+fn sorted(mut sums: Vec<Sum>) -> Vec<Sum> {
+    // MPI gives windows names of its own.
+    sums.iter_mut().filter(|sum| ["Put", "Get"].contains(&&*sum.call)).for_each(|sum| sum.communicator.clear());
+    sums.sort_by(|a, b| (a.from, a.to, &a.call, &a.communicator).cmp(&(b.from, b.to, &b.call, &b.communicator)));
+    sums
+}
+
+/// Compiles and runs the job, and compares what was counted to the byte.
+fn assert_exact(compiler: &str, launcher: &str, options: impl Fn(&Path, &Path) -> Vec<String>) {
+    if !there_is(compiler) || !there_is(launcher) {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let (program, traces) = (folder.path().join("halo"), folder.path().join("traces"));
+    std::fs::create_dir(&traces).unwrap();
+    if !Command::new(compiler).args(["-O1", "-o"]).arg(&program).arg(source("halo.c")).status().unwrap().success() {
+        eprintln!("skipped: {compiler} compiles nothing; the headers of MPI are absent");
+        return;
+    }
+    let preload = library().join("libseatmap_trace.so");
+    let mut job = Command::new(launcher);
+    job.args(options(&preload, &traces)).args(["-np", &RANKS.to_string()]).arg(&program);
+    done(&mut job);
+    let messages = mpi::read(&traces).unwrap();
+    assert!(messages.observation.unseen.is_empty(), "{:?}", messages.observation.unseen);
+    assert_eq!(messages.observation.tasks.len(), RANKS);
+    assert_eq!(sorted(messages.sums), sorted(expected()));
+}
+
+fn text(path: &Path) -> String {
+    path.display().to_string()
+}
+
+#[test]
+fn open_mpi_to_the_byte() {
+    assert_exact("mpicc.openmpi", "mpirun.openmpi", |preload, traces| {
+        let exported = [format!("LD_PRELOAD={}", text(preload)), format!("SEATMAP_TRACE={}", text(traces))];
+        let exported = exported.into_iter().flat_map(|variable| ["-x".to_owned(), variable]);
+        ["--allow-run-as-root".to_owned(), "--oversubscribe".to_owned()].into_iter().chain(exported).collect()
+    });
+}
+
+#[test]
+fn mpich_to_the_byte() {
+    assert_exact("mpicc.mpich", "mpirun.mpich", |preload, traces| {
+        let exported = [("LD_PRELOAD", text(preload)), ("SEATMAP_TRACE", text(traces))];
+        exported.into_iter().flat_map(|(name, value)| ["-genv".to_owned(), name.to_owned(), value]).collect()
+    });
+}

@@ -1,0 +1,188 @@
+//! Messages between MPI ranks: the traces of a job whose ranks preloaded `libseatmap_trace`.
+
+use crate::trace::{Trace, TraceError, traces};
+use crate::{Method, Observation, Task, Window};
+use seatmap_document::visible;
+use seatmap_pattern::Edge;
+use seatmap_pattern::pattern::MAX_TASKS;
+use serde::Deserialize;
+use std::collections::{BTreeMap, HashMap};
+use std::path::Path;
+
+/// Messages of one call between two ranks in one communicator.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sum {
+    /// The rank that sent.
+    pub from: usize,
+    /// The rank that received.
+    pub to: usize,
+    /// The call, without `MPI_`.
+    pub call: String,
+    /// The communicator's or window's name; empty where it has none.
+    pub communicator: String,
+    /// The messages.
+    pub messages: u64,
+    /// The bytes.
+    pub bytes: u64,
+}
+
+/// A job's ranks, and their messages.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Messages {
+    /// The ranks, and who sent how much to whom.
+    pub observation: Observation,
+    /// The messages by call and communicator.
+    pub sums: Vec<Sum>,
+}
+
+#[derive(Deserialize)]
+struct Head {
+    rank: usize,
+    ranks: usize,
+    pid: i32,
+    tid: i32,
+    from_ns: i64,
+    to_ns: i64,
+    cpu_ns: u64,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Record {
+    Called(Called),
+    Unseen(Unseen),
+    End { end: bool },
+}
+
+#[derive(Deserialize)]
+struct Called {
+    call: String,
+    peer: i64,
+    messages: u64,
+    bytes: u64,
+    communicator: String,
+}
+
+#[derive(Deserialize)]
+struct Unseen {
+    unseen: String,
+    times: u64,
+}
+
+/// A rank, as its file has it.
+struct Rank {
+    head: Head,
+    called: Vec<Called>,
+    unseen: Vec<Unseen>,
+    cut_off: Option<String>,
+}
+
+/// Reads the traces of a folder.
+///
+/// # Errors
+/// [`TraceError`] if there are none, or one is not such a file.
+pub fn read(folder: &Path) -> Result<Messages, TraceError> {
+    messages(&traces(folder, "rank")?)
+}
+
+/// What the traces of one job say together.
+///
+/// # Errors
+/// [`TraceError`] for a file that is not a trace of a rank.
+pub fn messages(traces: &[Trace]) -> Result<Messages, TraceError> {
+    let mut ranks: BTreeMap<usize, Rank> = BTreeMap::new();
+    let mut size = 0;
+    for trace in traces {
+        let rank = rank(trace)?;
+        size = size.max(rank.head.ranks).max(rank.head.rank.saturating_add(1));
+        if size > MAX_TASKS {
+            let what = format!("{size} ranks, and a pattern has no more than {MAX_TASKS}");
+            return Err(TraceError::TooLarge { path: trace.path.clone(), what });
+        }
+        ranks.insert(rank.head.rank, rank);
+    }
+    Ok(joined(&ranks, size))
+}
+
+fn rank(trace: &Trace) -> Result<Rank, TraceError> {
+    let mut rank = Rank { head: trace.head()?, called: Vec::new(), unseen: Vec::new(), cut_off: Some(trace.cut_off()) };
+    for record in trace.records()? {
+        match record {
+            Record::Called(called) => rank.called.push(called),
+            Record::Unseen(unseen) => rank.unseen.push(unseen),
+            Record::End { end } => rank.cut_off = rank.cut_off.filter(|_| !end),
+        }
+    }
+    Ok(rank)
+}
+
+fn joined(ranks: &BTreeMap<usize, Rank>, size: usize) -> Messages {
+    let sums: Vec<Sum> = ranks.values().flat_map(|rank| rank.sums(size)).collect();
+    let from = ranks.values().map(|rank| rank.head.from_ns).min().unwrap_or(0);
+    let to = ranks.values().map(|rank| rank.head.to_ns).max().unwrap_or(0);
+    let to_s = to.saturating_sub(from).max(0) as f64 / 1e9;
+    let observation = Observation {
+        methods: vec![Method::Mpi],
+        means: "libseatmap_trace".to_owned(),
+        shares: Vec::new(),
+        tasks: (0..size).map(|rank| task(rank, ranks.get(&rank))).collect(),
+        windows: vec![Window { from_s: 0.0, to_s, edges: edges(&sums) }],
+        overhead: None,
+        unseen: unseen(ranks, size),
+    };
+    Messages { observation, sums }
+}
+
+fn task(number: usize, rank: Option<&Rank>) -> Task {
+    let (pid, tid) = rank.map_or((0, 0), |rank| (rank.head.pid, rank.head.tid));
+    let cpu_s = rank.map_or(0.0, |rank| rank.head.cpu_ns as f64 / 1e9);
+    Task { name: format!("rank {number}"), path: number.to_string(), pid, tid, cpu_s }
+}
+
+fn edges(sums: &[Sum]) -> Vec<Edge> {
+    let mut all: HashMap<(usize, usize), (f64, f64)> = HashMap::new();
+    for sum in sums {
+        let (bytes, messages) = all.entry((sum.from, sum.to)).or_default();
+        *bytes += sum.bytes as f64;
+        *messages += sum.messages as f64;
+    }
+    let edge = |((from, to), (bytes, messages))| Edge { from, to, bytes, messages };
+    let mut edges: Vec<Edge> = all.into_iter().map(edge).collect();
+    edges.sort_by_key(|edge| (edge.from, edge.to));
+    edges
+}
+
+/// Sentences about talk that was lost.
+fn unseen(ranks: &BTreeMap<usize, Rank>, size: usize) -> Vec<String> {
+    let mut calls: BTreeMap<&str, u64> = BTreeMap::new();
+    for Unseen { unseen, times } in ranks.values().flat_map(|rank| &rank.unseen) {
+        let sum = calls.entry(unseen).or_default();
+        *sum = sum.saturating_add(*times);
+    }
+    let calls = calls.into_iter().map(|(call, times)| format!("{times} calls were not counted: {}", visible(call)));
+    let absent = size - ranks.len();
+    let absent =
+        (absent > 0).then(|| format!("{absent} of {size} ranks left no trace: they did not call MPI_Finalize"));
+    calls.chain(absent).chain(ranks.values().filter_map(|rank| rank.cut_off.clone())).collect()
+}
+
+impl Rank {
+    /// The sums with a rank of the same job.
+    fn sums(&self, size: usize) -> Vec<Sum> {
+        let own = self.head.rank;
+        let peer = |called: &Called| usize::try_from(called.peer).ok().filter(|peer| *peer < size && *peer != own);
+        self.called.iter().filter_map(|called| Some(called.sum(own, peer(called)?))).collect()
+    }
+}
+
+impl Called {
+    /// The rank fetches with `MPI_Get`, and sends with every other call.
+    fn sum(&self, own: usize, peer: usize) -> Sum {
+        let (from, to) = if self.call == "Get" { (peer, own) } else { (own, peer) };
+        let (call, communicator) = (visible(&self.call).to_string(), visible(&self.communicator).to_string());
+        Sum { from, to, call, communicator, messages: self.messages, bytes: self.bytes }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,153 @@
+//! The files that `libseatmap_trace` leaves: one for each process or rank, with one JSON value on each line.
+//!
+//! | line | holds |
+//! |---|---|
+//! | the first | the format, the kind of file, and who wrote it |
+//! | others | a task, a sum, or a shared line each |
+//! | the last | `{"end":true}`; a file without it was cut off |
+
+use seatmap_document::{Position, visible};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// The format of the files, with its version.
+pub const FORMAT: &str = "seatmap-trace/1";
+/// More files than this are not read: a job of more ranks would not fit in a pattern's edges.
+pub const MAX_FILES: usize = 1 << 16;
+/// The longest file that is read: a process writes at most a line for each pair of its 1024 threads.
+pub const MAX_BYTES: u64 = 1 << 27;
+
+/// Why traces could not be read.
+#[derive(Debug, thiserror::Error)]
+pub enum TraceError {
+    /// The folder or a file of it could not be read.
+    #[error("read '{}'", path.display())]
+    Read {
+        /// The folder or file.
+        path: PathBuf,
+        /// The kernel's error.
+        source: io::Error,
+    },
+    /// The folder has no traces of this kind.
+    #[error("'{}' has no traces of {kind}; set SEATMAP_TRACE to this folder and run the program to its end", path.display())]
+    None {
+        /// The folder.
+        path: PathBuf,
+        /// The kind: `threads` or `rank`.
+        kind: &'static str,
+    },
+    /// There are more files, or longer ones, than can be read.
+    #[error("'{}': {what}", path.display())]
+    TooLarge {
+        /// The folder or file.
+        path: PathBuf,
+        /// The limit that it exceeds.
+        what: String,
+    },
+    /// A file is of another format or version.
+    #[error("'{}': its format is '{}'; this program reads {FORMAT}", path.display(), visible(found))]
+    Format {
+        /// The file.
+        path: PathBuf,
+        /// Its format.
+        found: String,
+    },
+    /// A line does not say what such a file says.
+    #[error("'{}', {at}: {problem}", path.display())]
+    Line {
+        /// The file.
+        path: PathBuf,
+        /// The line and column.
+        at: Position,
+        /// The problem.
+        problem: String,
+    },
+}
+
+/// A trace as text.
+pub struct Trace {
+    /// The file.
+    pub path: PathBuf,
+    /// Its text.
+    pub text: String,
+}
+
+#[derive(Deserialize)]
+struct Format {
+    format: String,
+}
+
+/// The traces of a folder whose names begin with a kind, in the order of their names.
+///
+/// # Errors
+/// [`TraceError`] if there are none, or too many or too long ones, or the kernel refuses.
+pub fn traces(folder: &Path, kind: &'static str) -> Result<Vec<Trace>, TraceError> {
+    let refused = |source| TraceError::Read { path: folder.to_owned(), source };
+    let mut paths = Vec::new();
+    for entry in std::fs::read_dir(folder).map_err(refused)? {
+        let path = entry.map_err(refused)?.path();
+        if is_named(&path, kind) {
+            paths.push(path);
+        }
+    }
+    if paths.is_empty() {
+        return Err(TraceError::None { path: folder.to_owned(), kind });
+    }
+    if paths.len() > MAX_FILES {
+        let what = format!("{} traces, and no more than {MAX_FILES} are read", paths.len());
+        return Err(TraceError::TooLarge { path: folder.to_owned(), what });
+    }
+    paths.sort();
+    paths.into_iter().map(read).collect()
+}
+
+fn is_named(path: &Path, kind: &str) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    name.starts_with(&format!("{kind}-")) && name.ends_with(".jsonl")
+}
+
+fn read(path: PathBuf) -> Result<Trace, TraceError> {
+    let refused = |source| TraceError::Read { path: path.clone(), source };
+    let bytes = std::fs::metadata(&path).map_err(refused)?.len();
+    if bytes > MAX_BYTES {
+        let what = format!("{bytes} bytes, and no more than {MAX_BYTES} are read");
+        return Err(TraceError::TooLarge { path, what });
+    }
+    let text = std::fs::read(&path).map_err(refused)?;
+    Ok(Trace { path, text: String::from_utf8_lossy(&text).into_owned() })
+}
+
+impl Trace {
+    /// The first line, if the format is known.
+    pub(crate) fn head<T: DeserializeOwned>(&self) -> Result<T, TraceError> {
+        let line = self.text.lines().next().unwrap_or_default();
+        let format: Format = self.value(0, line)?;
+        if format.format != FORMAT {
+            return Err(TraceError::Format { path: self.path.clone(), found: format.format });
+        }
+        self.value(0, line)
+    }
+
+    /// The other lines. The last of a file that was cut off is left out if it is not whole.
+    pub(crate) fn records<T: DeserializeOwned>(&self) -> Result<Vec<T>, TraceError> {
+        let whole = self.text.rfind('\n').map_or("", |end| &self.text[..end]);
+        let lines = whole.lines().enumerate().skip(1).filter(|(_, line)| !line.is_empty());
+        lines.map(|(at, line)| self.value(at, line)).collect()
+    }
+
+    fn value<T: DeserializeOwned>(&self, at: usize, line: &str) -> Result<T, TraceError> {
+        serde_json::from_str(line).map_err(|error| TraceError::Line {
+            path: self.path.clone(),
+            at: Position { line: at + 1, column: error.column() },
+            problem: "this is not a line that libseatmap_trace writes; run the program again".to_owned(),
+        })
+    }
+
+    /// A sentence about a file without its last line.
+    pub(crate) fn cut_off(&self) -> String {
+        let name = self.path.file_name().unwrap_or_default().to_string_lossy();
+        format!("{} was cut off: its process ended while it wrote", visible(&name))
+    }
+}

@@ -1,0 +1,295 @@
+//! Threads that share cache lines: the traces of a program that was built with `-fsanitize=thread` and linked with
+//! `libseatmap_trace`.
+//!
+//! A message is a line that passes from the thread that wrote it last to another one. It counts 64 bytes.
+
+use crate::trace::{Trace, TraceError, traces};
+use crate::{Method, Observation, Task, Window};
+use seatmap_document::visible;
+use seatmap_pattern::Edge;
+use seatmap_pattern::pattern::MAX_TASKS;
+use serde::Deserialize;
+use std::collections::{HashMap, HashSet};
+use std::path::Path;
+
+/// Bytes of a cache line, as the library counts them.
+const LINE_BYTES: f64 = 64.0;
+
+/// A cache line that passed between threads.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SharedLine {
+    /// The process, by its number in this run.
+    pub pid: i32,
+    /// Its address.
+    pub address: u64,
+    /// The thread that wrote, of the most frequent pair: its place among the tasks.
+    pub from: usize,
+    /// The thread that received.
+    pub to: usize,
+    /// Transfers after which the receiver accessed bytes that had been written.
+    pub truly: u64,
+    /// Transfers after which it accessed other bytes (false sharing).
+    pub falsely: u64,
+    /// The bytes written by that pair: a variable and an offset, the heap, a stack.
+    pub written: String,
+    /// The bytes accessed.
+    pub accessed: String,
+}
+
+impl SharedLine {
+    /// Whether most transfers would not be needed if the bytes lay on different lines.
+    #[must_use]
+    pub fn is_false_sharing(&self) -> bool {
+        self.falsely > self.truly
+    }
+}
+
+/// A program's threads, and the lines that they shared most.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sharing {
+    /// The threads, and who sent lines to whom.
+    pub observation: Observation,
+    /// The lines that passed most often, the most frequent of each process first.
+    pub lines: Vec<SharedLine>,
+}
+
+#[derive(Deserialize)]
+struct Head {
+    pid: i32,
+    from_ns: i64,
+    to_ns: i64,
+    threads: usize,
+    replaced_lines: u64,
+    unnamed_transfers: u64,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Record {
+    Line(Line),
+    Thread(Thread),
+    Pair(Pair),
+    End { end: bool },
+}
+
+#[derive(Deserialize)]
+struct Thread {
+    task: usize,
+    parent: usize,
+    tid: i32,
+    cpu_ns: u64,
+    name: String,
+}
+
+#[derive(Clone, Copy, Deserialize)]
+struct Pair {
+    from: usize,
+    to: usize,
+    #[serde(rename = "true")]
+    truly: u64,
+    #[serde(rename = "false")]
+    falsely: u64,
+}
+
+#[derive(Deserialize)]
+struct Line {
+    line: u64,
+    #[serde(flatten)]
+    pair: Pair,
+    written: String,
+    accessed: String,
+}
+
+/// A process, as its file has it.
+struct Process {
+    head: Head,
+    threads: Vec<Thread>,
+    pairs: Vec<Pair>,
+    lines: Vec<Line>,
+    cut_off: Option<String>,
+}
+
+/// Reads the traces of a folder.
+///
+/// # Errors
+/// [`TraceError`] if there are none, or one is not such a file.
+pub fn read(folder: &Path) -> Result<Sharing, TraceError> {
+    sharing(&traces(folder, "threads")?)
+}
+
+/// What the traces of one program say together.
+///
+/// # Errors
+/// [`TraceError`] for a file that is not a trace of threads.
+pub fn sharing(traces: &[Trace]) -> Result<Sharing, TraceError> {
+    let mut processes = traces.iter().map(process).collect::<Result<Vec<_>, _>>()?;
+    processes.sort_by_key(|process| (process.head.from_ns, process.head.pid));
+    let total: usize = processes.iter().map(|process| process.threads.len()).sum();
+    if total > MAX_TASKS {
+        let what = format!("{total} threads, and a pattern has no more than {MAX_TASKS}");
+        return Err(TraceError::TooLarge { path: traces[0].path.clone(), what });
+    }
+    Ok(joined(&processes))
+}
+
+fn process(trace: &Trace) -> Result<Process, TraceError> {
+    let head = trace.head()?;
+    let (mut threads, mut pairs, mut lines) = (Vec::new(), Vec::new(), Vec::new());
+    let mut cut_off = Some(trace.cut_off());
+    for record in trace.records()? {
+        match record {
+            Record::Thread(thread) => threads.push(thread),
+            Record::Pair(pair) => pairs.push(pair),
+            Record::Line(line) => lines.push(line),
+            Record::End { end } => cut_off = cut_off.filter(|_| !end),
+        }
+    }
+    threads.sort_by_key(|thread: &Thread| thread.task);
+    threads.dedup_by_key(|thread| thread.task);
+    Ok(Process { head, threads, pairs, lines, cut_off })
+}
+
+/// A thread's place: its process and its number there.
+type Key = (usize, usize);
+
+fn joined(processes: &[Process]) -> Sharing {
+    let mut paths: Vec<(Vec<usize>, Key)> = Vec::new();
+    for (at, process) in processes.iter().enumerate() {
+        paths.extend(process.paths(at).into_iter().map(|(task, path)| (path, (at, task))));
+    }
+    paths.sort();
+    let places: HashMap<Key, usize> = paths.iter().enumerate().map(|(place, (_, key))| (*key, place)).collect();
+    let observation = Observation {
+        methods: vec![Method::Tsan],
+        means: "libseatmap_trace".to_owned(),
+        shares: Vec::new(),
+        tasks: tasks(processes, &paths),
+        windows: vec![window(processes, &places)],
+        overhead: None,
+        unseen: processes.iter().flat_map(Process::unseen).collect(),
+    };
+    Sharing { observation, lines: lines(processes, &places) }
+}
+
+fn tasks(processes: &[Process], paths: &[(Vec<usize>, Key)]) -> Vec<Task> {
+    let threads: HashMap<Key, &Thread> = processes
+        .iter()
+        .enumerate()
+        .flat_map(|(at, process)| process.threads.iter().map(move |thread| ((at, thread.task), thread)))
+        .collect();
+    let known = paths.iter().filter_map(|(path, key)| Some((path, processes.get(key.0)?, *threads.get(key)?)));
+    let mut tasks: Vec<Task> = known.map(|(path, process, thread)| task(path, process, thread)).collect();
+    number_names(&mut tasks);
+    tasks
+}
+
+fn task(path: &[usize], process: &Process, thread: &Thread) -> Task {
+    let name = if thread.name.is_empty() { "unnamed".to_owned() } else { visible(&thread.name).to_string() };
+    let path = path.iter().map(usize::to_string).collect::<Vec<_>>().join(".");
+    Task { name, path, pid: process.head.pid, tid: thread.tid, cpu_s: thread.cpu_ns as f64 / 1e9 }
+}
+
+/// Gives tasks that share a name a number in their order: `worker#0`, `worker#1`.
+fn number_names(tasks: &mut [Task]) {
+    let mut counts: HashMap<String, usize> = HashMap::new();
+    tasks.iter().for_each(|task| *counts.entry(task.name.clone()).or_default() += 1);
+    let mut next: HashMap<String, usize> = HashMap::new();
+    for task in tasks {
+        if counts.get(&task.name).is_some_and(|count| *count > 1) {
+            let number = next.entry(task.name.clone()).or_default();
+            *number += 1;
+            task.name = format!("{}#{}", task.name, *number - 1);
+        }
+    }
+}
+
+fn window(processes: &[Process], places: &HashMap<Key, usize>) -> Window {
+    let from = processes.iter().map(|process| process.head.from_ns).min().unwrap_or(0);
+    let to = processes.iter().map(|process| process.head.to_ns).max().unwrap_or(0);
+    let mut messages: HashMap<(usize, usize), f64> = HashMap::new();
+    for (at, process) in processes.iter().enumerate() {
+        for pair in &process.pairs {
+            if let Some(ends) = place(places, at, pair).filter(|(from, to)| from != to) {
+                *messages.entry(ends).or_default() += pair.truly as f64 + pair.falsely as f64;
+            }
+        }
+    }
+    let mut edges: Vec<Edge> = messages.into_iter().map(|(ends, messages)| edge(ends, messages)).collect();
+    edges.sort_by_key(|edge| (edge.from, edge.to));
+    Window { from_s: 0.0, to_s: (to.saturating_sub(from).max(0) as f64) / 1e9, edges }
+}
+
+fn edge((from, to): (usize, usize), messages: f64) -> Edge {
+    Edge { from, to, bytes: messages * LINE_BYTES, messages }
+}
+
+fn place(places: &HashMap<Key, usize>, process: usize, pair: &Pair) -> Option<(usize, usize)> {
+    Some((*places.get(&(process, pair.from))?, *places.get(&(process, pair.to))?))
+}
+
+fn lines(processes: &[Process], places: &HashMap<Key, usize>) -> Vec<SharedLine> {
+    let mut found = Vec::new();
+    for (at, process) in processes.iter().enumerate() {
+        let mut seen = HashSet::new();
+        let fresh = process.lines.iter().filter(|line| seen.insert(line.line));
+        let known = fresh.filter_map(|line| Some((line, place(places, at, &line.pair)?)));
+        let mut own: Vec<SharedLine> = known.map(|(line, ends)| line.shared(process.head.pid, ends)).collect();
+        own.sort_by_key(|line| std::cmp::Reverse(line.truly.saturating_add(line.falsely)));
+        found.append(&mut own);
+    }
+    found
+}
+
+impl Line {
+    fn shared(&self, pid: i32, (from, to): (usize, usize)) -> SharedLine {
+        SharedLine {
+            pid,
+            address: self.line,
+            from,
+            to,
+            truly: self.pair.truly,
+            falsely: self.pair.falsely,
+            written: visible(&self.written).to_string(),
+            accessed: visible(&self.accessed).to_string(),
+        }
+    }
+}
+
+impl Process {
+    /// Each thread's ancestors and itself, by their numbers among the children of each, below the process's own.
+    fn paths(&self, process: usize) -> Vec<(usize, Vec<usize>)> {
+        let mut paths: HashMap<usize, Vec<usize>> = HashMap::new();
+        let mut children: HashMap<usize, usize> = HashMap::new();
+        let mut found = Vec::new();
+        for thread in &self.threads {
+            // The first thread is the process. A parent is older than its children, so that its path is known.
+            let parent = (thread.task != 0).then(|| paths.get(&thread.parent)).flatten();
+            let mut path = parent.cloned().unwrap_or_default();
+            let number = children.entry(thread.parent).or_default();
+            path.push(if path.is_empty() { process } else { *number });
+            *number += usize::from(path.len() > 1);
+            paths.insert(thread.task, path.clone());
+            found.push((thread.task, path));
+        }
+        found
+    }
+
+    /// Sentences about talk that was lost.
+    fn unseen(&self) -> Vec<String> {
+        let Head { pid, threads, replaced_lines, unnamed_transfers, .. } = self.head;
+        let beyond = threads.saturating_sub(self.threads.len());
+        let sentences = [
+            (beyond as u64, format!("{beyond} threads of process {pid} are counted as one, its last")),
+            (
+                replaced_lines,
+                format!("process {pid} used more lines than fit: {replaced_lines} had their state replaced"),
+            ),
+            (unnamed_transfers, format!("{unnamed_transfers} transfers of process {pid} were of lines without a name")),
+        ];
+        let lost = sentences.into_iter().filter(|(count, _)| *count > 0).map(|(_, sentence)| sentence);
+        lost.chain(self.cut_off.clone()).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests;
