@@ -1,9 +1,9 @@
-//! The ways in which one thread ends another's wait.
+//! The ways in which one thread talks to another.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// A way in which one thread ends another's wait.
+/// A way in which one thread talks to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
@@ -15,13 +15,18 @@ pub enum Kind {
     Socket,
     /// Events: eventfd(2), and other descriptors that are not files.
     Eventfd,
+    /// Cache lines that passed from one thread to another.
+    Line,
+    /// Messages of MPI.
+    Message,
     /// Signals, ends of processes, terminals, and waits within the kernel.
     Other,
 }
 
 impl Kind {
     /// Every kind.
-    pub const ALL: [Kind; 5] = [Kind::Futex, Kind::Pipe, Kind::Socket, Kind::Eventfd, Kind::Other];
+    pub const ALL: [Kind; 7] =
+        [Kind::Futex, Kind::Pipe, Kind::Socket, Kind::Eventfd, Kind::Line, Kind::Message, Kind::Other];
 
     /// The kind's word.
     #[must_use]
@@ -31,6 +36,8 @@ impl Kind {
             Kind::Pipe => "pipe",
             Kind::Socket => "socket",
             Kind::Eventfd => "eventfd",
+            Kind::Line => "line",
+            Kind::Message => "message",
             Kind::Other => "other",
         }
     }

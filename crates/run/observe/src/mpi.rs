@@ -1,7 +1,7 @@
 //! Messages between MPI ranks: the traces of a job whose ranks preloaded `libseatmap_trace`.
 
 use crate::trace::{Trace, TraceError, traces};
-use crate::{Method, Observation, Task, Window};
+use crate::{Kind, Method, Observation, Share, Task, Window};
 use seatmap_document::visible;
 use seatmap_pattern::Edge;
 use seatmap_pattern::pattern::MAX_TASKS;
@@ -121,12 +121,13 @@ fn joined(ranks: &BTreeMap<usize, Rank>, size: usize) -> Messages {
     let from = ranks.values().map(|rank| rank.head.from_ns).min().unwrap_or(0);
     let to = ranks.values().map(|rank| rank.head.to_ns).max().unwrap_or(0);
     let to_s = to.saturating_sub(from).max(0) as f64 / 1e9;
+    let edges = edges(&sums);
     let observation = Observation {
         methods: vec![Method::Mpi],
         means: "libseatmap_trace".to_owned(),
-        shares: Vec::new(),
+        shares: Share::of_edges(&edges, Kind::Message),
         tasks: (0..size).map(|rank| task(rank, ranks.get(&rank))).collect(),
-        windows: vec![Window { from_s: 0.0, to_s, edges: edges(&sums) }],
+        windows: vec![Window { from_s: 0.0, to_s, edges }],
         overhead: None,
         unseen: unseen(ranks, size),
     };

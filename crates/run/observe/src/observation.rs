@@ -44,6 +44,16 @@ pub struct Share {
     pub messages: f64,
 }
 
+impl Share {
+    /// The shares of edges that are all of one kind, the largest first.
+    pub(crate) fn of_edges(edges: &[Edge], kind: Kind) -> Vec<Share> {
+        let share = |edge: &Edge| Share { from: edge.from, to: edge.to, kind, messages: edge.messages };
+        let mut shares: Vec<Share> = edges.iter().map(share).collect();
+        shares.sort_by(|a, b| b.messages.total_cmp(&a.messages).then((a.from, a.to).cmp(&(b.from, b.to))));
+        shares
+    }
+}
+
 /// A program as one method saw it, or several together.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Observation {

@@ -52,7 +52,7 @@ impl Observation {
             [from, arrow, to, self.rate(share.messages), share.kind.to_string()]
         };
         if self.shares.is_empty() {
-            return "\nno thread woke another one\n".to_owned();
+            return "\nno task was seen to talk to another one\n".to_owned();
         }
         let rows = self.shares.iter().take(MOST_PAIRS).map(row).collect();
         aligned(["from", "", "to", "messages/s", "by"], rows) + &more(self.shares.len(), MOST_PAIRS, "rows")

@@ -4,7 +4,7 @@
 //! A message is a line that passes from the thread that wrote it last to another one. It counts 64 bytes.
 
 use crate::trace::{Trace, TraceError, traces};
-use crate::{Method, Observation, Task, Window};
+use crate::{Kind, Method, Observation, Share, Task, Window};
 use seatmap_document::visible;
 use seatmap_pattern::Edge;
 use seatmap_pattern::pattern::MAX_TASKS;
@@ -159,12 +159,13 @@ fn joined(processes: &[Process]) -> Sharing {
     }
     paths.sort();
     let places: HashMap<Key, usize> = paths.iter().enumerate().map(|(place, (_, key))| (*key, place)).collect();
+    let window = window(processes, &places);
     let observation = Observation {
         methods: vec![Method::Tsan],
         means: "libseatmap_trace".to_owned(),
-        shares: Vec::new(),
+        shares: Share::of_edges(&window.edges, Kind::Line),
         tasks: tasks(processes, &paths),
-        windows: vec![window(processes, &places)],
+        windows: vec![window],
         overhead: None,
         unseen: processes.iter().flat_map(Process::unseen).collect(),
     };

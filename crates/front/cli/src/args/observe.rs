@@ -16,6 +16,9 @@ pub struct Observe {
     /// How the kernel tells of wakeups: ebpf counts them in the kernel, perf reads a record of each.
     #[arg(long, value_name = "MEANS", default_value = "best")]
     pub means: MeansChoice,
+    /// The file of libseatmap_trace.so for the method mpi; by default the one that is installed beside seatmap.
+    #[arg(long, value_name = "FILE")]
+    pub library: Option<PathBuf>,
     /// How long to observe: 500ms, 10s, 2m; a number alone is seconds. By default 10 s, and a command until it ends.
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub seconds: Option<Duration>,
@@ -51,6 +54,10 @@ pub enum ObserveChoice {
     Wakeups,
     /// Bytes over pipes, unix sockets and TCP on this computer.
     Sockets,
+    /// Cache lines that threads share, of a program that is linked with libseatmap_trace.
+    Tsan,
+    /// Messages between the ranks of an MPI program.
+    Mpi,
 }
 
 impl ObserveChoice {
@@ -60,6 +67,8 @@ impl ObserveChoice {
             ObserveChoice::Auto => None,
             ObserveChoice::Wakeups => Some(Method::Wakeups),
             ObserveChoice::Sockets => Some(Method::Sockets),
+            ObserveChoice::Tsan => Some(Method::Tsan),
+            ObserveChoice::Mpi => Some(Method::Mpi),
         }
     }
 }

@@ -1,5 +1,7 @@
 //! `seatmap observe`.
 
+mod traced;
+
 use crate::args::Observe;
 use crate::error::{AtFile, CliError};
 use crate::interrupt::Interrupt;
@@ -27,6 +29,9 @@ pub fn run(typed: &Observe) -> Result<(), CliError> {
     let files = Files::new(typed)?;
     let subject = subject(typed)?;
     let interrupt = Interrupt::listen()?;
+    if traced::is_traced(typed.method) {
+        return traced::run(typed, &files, &interrupt);
+    }
     let mut session = Session::begin(typed.method.method(), typed.means.means(), &subject).map_err(failed)?;
     let is_command = session.child.is_some();
     let time = typed.seconds.or((!is_command).then_some(USUAL_TIME));
