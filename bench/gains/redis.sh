@@ -8,7 +8,7 @@ server=$!
 until redis-cli -s "$folder/socket" ping > /dev/null 2>&1; do sleep 0.01; done
 clients=
 for client in 1 2 3 4 5 6 7 8; do
-    redis-benchmark -s "$folder/socket" -q --csv -n "${1:-20000}" -c 1 -t get > "$folder/$client" 2> /dev/null &
+    redis-benchmark -s "$folder/socket" -q --csv -n "${1:-5000}" -c 1 -t get > "$folder/$client" 2> /dev/null &
     clients="$clients $!"
 done
 wait $clients
