@@ -10,8 +10,8 @@
 //!   or from host to host. Its lines are compared by their [`mask`]: numbers, units of time and words in parentheses count as
 //!   equal.
 //!
-//! All blocks of a page run in one folder, in order. As in the repository, the data of the demonstration lie in `demo` there,
-//! and programs in `examples`.
+//! All blocks of a page run in one folder, in order. As in the repository, the data of the demonstration lie in `demo`
+//! there, and programs in `examples`.
 //!
 //! `SEATMAP_EXAMPLES=update cargo test -p seatmap --test e2e examples` rewrites the pages with what the commands print now.
 //! A search that is limited by time finds more in a build with `--release`, so the pages are updated with one.
