@@ -10,7 +10,8 @@
 //!   or from host to host. Its lines are compared by their [`mask`]: numbers, units of time and words in parentheses count as
 //!   equal.
 //!
-//! All blocks of a page run in one folder, in order. As in the repository, the data of the demonstration lie in `demo` there.
+//! All blocks of a page run in one folder, in order. As in the repository, the data of the demonstration lie in `demo`
+//! there, and programs in `examples`.
 //!
 //! `SEATMAP_EXAMPLES=update cargo test -p seatmap --test e2e examples` rewrites the pages with what the commands print now.
 //! A search that is limited by time finds more in a build with `--release`, so the pages are updated with one.
@@ -20,6 +21,7 @@ use seatmap_os::Root;
 use seatmap_os::visibility::is_in_container;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::OnceLock;
 
 const VARIES: &str = "<!-- varies -->";
 
@@ -80,11 +82,20 @@ fn possible(example: &Example) -> bool {
     let server_missing = command.contains("redis") && !crate::run::programs::installed("redis-server");
     // There a check says that it may not have seen everything.
     let hidden = command.contains("seatmap check") && is_in_container(&Root::new("/"));
-    let missing = hidden || (command.contains("$SEATMAP_DATA") && !data().exists()) || host_missing || server_missing;
+    let unseen = command.contains("relay") && !can_observe();
+    let data_missing = command.contains("$SEATMAP_DATA") && !data().exists();
+    let missing = hidden || data_missing || host_missing || server_missing || unseen;
     if missing {
         eprintln!("skipped: {command}");
     }
     !missing
+}
+
+/// Whether the program of `examples` can be built and observed here.
+fn can_observe() -> bool {
+    static CAN: OnceLock<bool> = OnceLock::new();
+    let observes = || Place::new().run(&["observe", "--", "true"]).status.success();
+    *CAN.get_or_init(|| crate::run::programs::installed("gcc") && observes())
 }
 
 fn run(place: &Place, example: &Example) -> String {
@@ -179,7 +190,9 @@ fn replace(lines: &mut Vec<String>, example: &Example, new: Vec<String>) {
 /// Runs the examples of a page and lists those that print something else. In an update the page is rewritten.
 fn check(page: &Path, updates: bool) -> Vec<String> {
     let place = Place::new();
-    std::os::unix::fs::symlink(root().join("demo"), place.path("demo")).unwrap();
+    for folder in ["demo", "examples"] {
+        std::os::unix::fs::symlink(root().join(folder), place.path(folder)).unwrap();
+    }
     let text = std::fs::read_to_string(page).unwrap();
     let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
     let (mut replaced, mut failures) = (Vec::new(), Vec::new());
