@@ -34,7 +34,7 @@ pub struct Observe {
     /// Write a pattern for each phase into this folder: phase-0.pattern.json, phase-1.pattern.json, ...
     #[arg(long, value_name = "FOLDER")]
     pub phases: Option<PathBuf>,
-    /// What to call the pattern; the program's name by default.
+    /// The pattern's name; the program's by default.
     #[arg(long)]
     pub name: Option<String>,
     /// Print the pattern as JSON on stdout, and nothing else. A command's own output goes to stderr.
@@ -50,7 +50,7 @@ pub struct Observe {
 pub enum ObserveChoice {
     /// The best method that is allowed.
     Auto,
-    /// Who ends whose wait.
+    /// Ends of waits, by the thread that ended each.
     Wakeups,
     /// Bytes over pipes, unix sockets and TCP on this computer.
     Sockets,

@@ -9,7 +9,7 @@ const FREE_RELATIVES: usize = 76;
 /// Lines of code and comments with "is no X" for "is not an X". Lower it when there are fewer.
 const NEGATED_NOUNS: usize = 65;
 /// Comments beyond [`WIDEST_COMMENT`], tables aside. Lower it when there are fewer.
-const WIDE_COMMENTS: usize = 33;
+const WIDE_COMMENTS: usize = 32;
 /// Characters on a line of a comment.
 const WIDEST_COMMENT: usize = 120;
 /// Characters on a line of a page, tables and examples aside.
