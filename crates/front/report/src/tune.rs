@@ -77,13 +77,20 @@ pub(crate) fn sentences(tuned: &Tuned, verdict: &Verdict) -> Vec<String> {
     let runner_up = verdict.confirmed.iter().find(|found| found.with != DEFAULT);
     said.extend(runner_up.map(|found| format!("{}.", difference(tuned, verdict, found))));
     said.extend(advice(tuned, verdict));
-    said.extend(
-        verdict
-            .rank_correlation
-            .map(|rho| format!("The model's order agrees with the runs: rank correlation {rho:.2}.")),
-    );
+    said.extend(verdict.rank_correlation.map(agreement));
     said.extend(tuned.rivals.iter().map(|rival| format!("Note: {rival}.")));
     said
+}
+
+/// How far the model's order is that of the runs, by their rank correlation.
+fn agreement(correlation: f64) -> String {
+    let word = match correlation {
+        0.7.. => "agrees with the runs",
+        0.3.. => "agrees with the runs in part",
+        -0.3.. => "has nothing to do with the runs",
+        _ => "is opposed to the runs",
+    };
+    format!("The model's order {word}: rank correlation {correlation:.2}.")
 }
 
 fn against_default(tuned: &Tuned, verdict: &Verdict) -> String {

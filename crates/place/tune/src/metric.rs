@@ -1,6 +1,6 @@
 //! The figure that is read from a run of a command.
 
-use regex_lite::Regex;
+use regex_lite::{Regex, RegexBuilder};
 use seatmap_os::counter::Event;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -93,7 +93,9 @@ impl Metric {
 }
 
 fn printed(pattern: &str) -> Result<Metric, MetricError> {
-    let regex = Regex::new(pattern).map_err(|source| MetricError::Pattern { text: pattern.to_owned(), source })?;
+    // Programs print lines, so that ^ and $ are those of a line.
+    let built = RegexBuilder::new(pattern).multi_line(true).build();
+    let regex = built.map_err(|source| MetricError::Pattern { text: pattern.to_owned(), source })?;
     match regex.captures_len() {
         1 => Err(MetricError::NoGroup(pattern.to_owned())),
         _ => Ok(Metric::Printed(regex)),
@@ -146,5 +148,7 @@ mod tests {
         assert_eq!(Metric::found(&pattern, "SET: 10\nSET: 1,024.5 requests\n"), Some(1024.5));
         assert_eq!(Metric::found(&pattern, "GET: 10"), None);
         assert_eq!(Metric::found(&pattern, "SET: ,"), None);
+        let Metric::Printed(line) = Metric::parse("regex:^([0-9]+)$").unwrap() else { unreachable!() };
+        assert_eq!(Metric::found(&line, "begun\n42\nended\n"), Some(42.0));
     }
 }
