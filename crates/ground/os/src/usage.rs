@@ -96,7 +96,8 @@ mod tests {
     fn sleeping_is_a_switch_and_fresh_memory_a_fault() {
         let before = Usage::of_thread();
         std::thread::sleep(Duration::from_millis(1));
-        std::hint::black_box(vec![1u8; 8 << 20]);
+        // Beyond 32 MiB the C library always takes fresh memory (mallopt(3), M_MMAP_THRESHOLD).
+        std::hint::black_box(vec![1u8; 40 << 20]);
         let found = Usage::of_thread().since(before);
         assert!(found.voluntary_switches > 0 && found.page_faults > 0, "{found:?}");
     }
