@@ -24,7 +24,7 @@ pub struct Bench {
     /// Seats to choose, each on a core of its own while there are cores; all equal and quiet cores by default.
     #[arg(long, value_name = "N", conflicts_with = "cpus")]
     pub seats: Option<usize>,
-    /// Run on these CPUs instead of chosen ones.
+    /// Run on these CPUs instead of chosen ones, or instead of those of --baseline.
     #[arg(long, value_name = "LIST", value_parser = cpus)]
     pub cpus: Option<CpuList>,
     /// Keep others away: run in a cell where this user may make one, else ask the kernel to prefer the commands.

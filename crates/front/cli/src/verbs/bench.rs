@@ -11,6 +11,7 @@ use crate::output::{self, Destination};
 use crate::place::host_name;
 use room::Room;
 use seatmap_launch::Program;
+use seatmap_os::{CpuList, CpuSet};
 use seatmap_report::{bench, html};
 use seatmap_statistics::signed_rank;
 use seatmap_tune::document::{Command, FORMAT, SeatsUsed};
@@ -34,7 +35,7 @@ pub fn run(typed: &Bench) -> Result<(), CliError> {
     let commands = commands(typed)?;
     let baseline = typed.baseline.as_deref().map(|path| baseline(path, &typed.metric)).transpose()?;
     let interrupt = Interrupt::listen()?;
-    let room = Room::take(typed)?;
+    let room = Room::take(typed, wanted(typed, baseline.as_ref()).as_ref())?;
     let contestants: Vec<Contestant> = commands.iter().map(|command| room.contestant(command)).collect();
     let mut results = begun(typed, better, &commands, &room);
     let runner = Runner::new(typed.metric.clone()).raised(room.is_preferred());
@@ -97,6 +98,17 @@ fn baseline(path: &Path, metric: &Metric) -> Result<Results, CliError> {
             then.metric
         ))),
     }
+}
+
+/// The CPUs that the user named, or else those of the earlier result: on others the two would not be comparable, and
+/// which CPUs are quiet changes from hour to hour.
+fn wanted(typed: &Bench, then: Option<&Results>) -> Option<CpuSet> {
+    if let Some(list) = &typed.cpus {
+        return Some(list.0.iter().copied().collect());
+    }
+    let allowed = CpuSet::of_thread(0).ok()?;
+    let before: CpuSet = then?.seats.cpus.parse::<CpuList>().ok()?.0.into_iter().collect();
+    (typed.seats.is_none() && before.without(&allowed).is_empty()).then_some(before)
 }
 
 /// The result before the first run.

@@ -134,7 +134,8 @@ fn masked(page: &str, printed: &str) -> bool {
 }
 
 /// A line without the things that differ from run to run: a `#` for every number, date and CPU list with the sign or mark
-/// at it, one unit for all units of time, one blank for all white space, and nothing in parentheses.
+/// at it, one unit for all units of time, one CPU for all lists of CPUs, one blank for all white space, and nothing in
+/// parentheses.
 fn mask(line: &str) -> String {
     let mut masked = String::new();
     let mut run = String::new();
@@ -148,8 +149,12 @@ fn mask(line: &str) -> String {
         run.clear();
         masked.push(character);
     }
-    let words = masked.split_whitespace().map(|word| if ["ns", "us", "ms"].contains(&word) { "s" } else { word });
-    words.collect::<Vec<_>>().join(" ")
+    let one = |word| match word {
+        "ns" | "us" | "ms" => "s",
+        "CPUs" => "CPU",
+        word => word,
+    };
+    masked.split_whitespace().map(one).collect::<Vec<_>>().join(" ")
 }
 
 fn without_parentheses(line: &str) -> String {
@@ -260,6 +265,7 @@ mod matcher {
         let page = example("0      - 121.5*\nlongest 44.053 ms at 2026-11-22, 7.3 % of CPUs 0-3,8", true);
         assert!(fits(&page, "0  - 80.2\nlongest 501.2 us at 2026-12-01, -12 % of CPUs 4"));
         assert!(fits(&example("best (one way) 2", true), "best (another) 3"));
+        assert!(fits(&example("8 blocks on CPUs 0,1 (2 CPUs)", true), "8 blocks on CPU 1 (1 CPU)"));
         assert!(!fits(&page, "0  - 80.2\nshortest 501.2 us at 2026-12-01, -12 % of CPUs 4"));
         assert!(!fits(&page, "0  - 80.2 81.7\nlongest 501.2 us at 2026-12-01, -12 % of CPUs 4"));
         assert!(!fits(&page, "0  - -\nlongest 501.2 us at 2026-12-01, -12 % of CPUs 4"));

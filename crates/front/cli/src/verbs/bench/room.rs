@@ -33,23 +33,23 @@ pub struct Room {
 }
 
 impl Room {
-    /// Chooses seats, and closes them where the user wants quiet and may have it.
-    pub fn take(typed: &Bench) -> Result<Self, CliError> {
+    /// Chooses seats unless these are wanted, and closes them where the user wants quiet and may have it.
+    pub fn take(typed: &Bench, wanted: Option<&CpuSet>) -> Result<Self, CliError> {
         let allowed = CpuSet::of_thread(0).map_err(CliError::work)?;
         let topology = check::topology()?;
         // To read the topology, this process took all CPUs.
         allowed.give(0).map_err(CliError::work)?;
         let mut notes = Vec::new();
         if typed.quiet {
-            match Lease::take(typed) {
+            match Lease::take(typed, wanted) {
                 Ok(cell) => return Ok(Room::in_cell(cell)),
                 Err(error) => {
                     notes.push(format!("there is no cell ({}); the kernel prefers the commands instead", error.text()))
                 }
             }
         }
-        let chosen = match &typed.cpus {
-            Some(list) => named(&list.0.iter().copied().collect(), &allowed, &topology)?,
+        let chosen = match wanted {
+            Some(cpus) => named(cpus, &allowed, &topology)?,
             None => {
                 let all = topology.pus.iter().map(|pu| pu.os).collect();
                 seats::choose(&topology, &allowed, &activity::look(&all, LOOK), typed.seats).map_err(CliError::input)?
@@ -134,11 +134,11 @@ struct Lease {
 }
 
 impl Lease {
-    fn take(typed: &Bench) -> Result<Self, CliError> {
+    fn take(typed: &Bench, wanted: Option<&CpuSet>) -> Result<Self, CliError> {
         let host = host()?;
         let choice = Choice::of_host(&host).map_err(CliError::work)?;
-        let cpus = match &typed.cpus {
-            Some(list) => list.0.iter().copied().collect(),
+        let cpus = match wanted {
+            Some(cpus) => cpus.clone(),
             // One core stays for the rest of the system.
             None => {
                 choice.best(Some(typed.seats.unwrap_or_else(|| all_but_one(&choice))), None).map_err(CliError::work)?
