@@ -44,7 +44,7 @@ build:
 test:
 	./scripts/browser
 	./scripts/consumers
-	$(CARGO) test --workspace --locked --features $(TEST_FEATURES)
+	SEATMAP_EXAMPLES_BUILT=1 $(CARGO) test --workspace --locked --features $(TEST_FEATURES)
 	$(CARGO) test --locked --package seatmap-worker --features loom --test loom
 	./scripts/cells $${CARGO_TARGET_DIR:-target}/debug/seatmap
 

@@ -51,28 +51,32 @@ pub fn name() -> String {
     env!("CARGO_PKG_NAME").trim_end_matches("-c").replace('-', "_")
 }
 
-fn target() -> &'static Path {
-    Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap()
+/// The folder of this test's own program, in which cargo has put the libraries of this package before.
+fn built() -> PathBuf {
+    let own = std::env::current_exe().unwrap();
+    own.parent().unwrap().to_owned()
 }
 
-/// Cargo at work on this package, as it was when it built this test: it builds no C libraries for tests by itself.
-pub fn cargo(arguments: &[&str]) -> Command {
-    let mut cargo = Command::new(env!("CARGO"));
-    cargo.args(arguments).args(["--frozen", "--package", env!("CARGO_PKG_NAME")]).arg("--target-dir").arg(target());
-    if !cfg!(debug_assertions) {
-        cargo.arg("--release");
+/// An example written in Rust, ready to run. `make test` builds all examples beside the tests, and says so; a test that
+/// is run alone builds the one it needs, which takes a second build of all crates below.
+pub fn example(package: &str, name: &str) -> Command {
+    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap();
+    if std::env::var_os("SEATMAP_EXAMPLES_BUILT").is_none() {
+        let mut cargo = Command::new(env!("CARGO"));
+        cargo.args(["build", "--frozen", "--package", package, "--example", name, "--target-dir"]).arg(target);
+        if !cfg!(debug_assertions) {
+            cargo.arg("--release");
+        }
+        stdout(cargo.current_dir(env!("CARGO_MANIFEST_DIR")));
     }
-    cargo.current_dir(env!("CARGO_MANIFEST_DIR"));
-    cargo
+    Command::new(built().join("../examples").join(name))
 }
 
 impl Installed {
     fn new() -> Self {
-        stdout(&mut cargo(&["build", "--lib"]));
-        let built = target().join(if cfg!(debug_assertions) { "debug" } else { "release" });
         let prefix = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("lib{}", name()));
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../scripts/install-lib");
-        stdout(Command::new(script).arg(built).arg(&prefix).arg(name()).env_remove("DESTDIR"));
+        stdout(Command::new(script).arg(built()).arg(&prefix).arg(name()).env_remove("DESTDIR"));
         Installed { prefix }
     }
 

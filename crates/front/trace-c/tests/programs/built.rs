@@ -27,19 +27,10 @@ pub fn stdout(command: &mut Command) -> String {
     String::from_utf8(done(command).stdout).unwrap()
 }
 
-/// The folder of the library, built as cargo built this test: it builds no C libraries for tests by itself.
+/// The folder of this test's own program, in which cargo has put the libraries of this package before.
 pub fn library() -> &'static Path {
     static FOLDER: OnceLock<PathBuf> = OnceLock::new();
-    FOLDER.get_or_init(|| {
-        let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap();
-        let mut cargo = Command::new(env!("CARGO"));
-        cargo.args(["build", "--lib", "--frozen", "--package", env!("CARGO_PKG_NAME"), "--target-dir"]).arg(target);
-        if !cfg!(debug_assertions) {
-            cargo.arg("--release");
-        }
-        done(cargo.current_dir(env!("CARGO_MANIFEST_DIR")));
-        target.join(if cfg!(debug_assertions) { "debug" } else { "release" })
-    })
+    FOLDER.get_or_init(|| std::env::current_exe().unwrap().parent().unwrap().to_owned())
 }
 
 /// The path of a source next to this file.

@@ -1,8 +1,7 @@
 //! The guide's page on workers: these tests compile its programs and check that they do as the page says.
 
-use crate::installed::{How, library, stdout};
+use crate::installed::{How, example, library, stdout};
 use std::path::Path;
-use std::process::Command;
 
 fn read(name: &str) -> String {
     std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(name)).unwrap()
@@ -20,10 +19,7 @@ fn the_page_shows_the_examples_word_for_word() {
 #[test]
 fn rust_and_c_find_the_same_sum() {
     let c = stdout(&mut library().command("examples/sum.c", How::Shared, false));
-    let mut cargo = Command::new(env!("CARGO"));
-    cargo.args(["run", "--quiet", "--frozen", "--package", "seatmap-worker", "--example", "sum"]);
-    cargo.arg("--target-dir").arg(Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap());
-    assert_eq!(stdout(cargo.current_dir(env!("CARGO_MANIFEST_DIR"))), c);
+    assert_eq!(stdout(&mut example("seatmap-worker", "sum")), c);
     assert!(
         read("../../../docs/src/workers.md").contains(&format!("```text\n{c}```")),
         "the page prints something else"

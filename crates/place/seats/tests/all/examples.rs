@@ -9,16 +9,19 @@ use std::process::{Command, Output};
 const MOST: u16 = 256;
 const SIDE: u32 = 24;
 
-/// An example's program, built by cargo as it built this test: a test that is run alone has no examples beside it.
+/// An example's program. `make test` builds all examples beside the tests, and says so; a test that is run alone builds
+/// the one it needs.
 fn program(name: &str) -> PathBuf {
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap();
-    let mut cargo = Command::new(env!("CARGO"));
-    cargo.args(["build", "--quiet", "--frozen", "--package", "seatmap-seats", "--example", name]);
-    cargo.arg("--target-dir").arg(target).current_dir(env!("CARGO_MANIFEST_DIR"));
-    if !cfg!(debug_assertions) {
-        cargo.arg("--release");
+    if std::env::var_os("SEATMAP_EXAMPLES_BUILT").is_none() {
+        let mut cargo = Command::new(env!("CARGO"));
+        cargo.args(["build", "--quiet", "--frozen", "--package", "seatmap-seats", "--example", name]);
+        cargo.arg("--target-dir").arg(target).current_dir(env!("CARGO_MANIFEST_DIR"));
+        if !cfg!(debug_assertions) {
+            cargo.arg("--release");
+        }
+        assert!(cargo.status().unwrap().success(), "{name}");
     }
-    assert!(cargo.status().unwrap().success(), "{name}");
     target.join(if cfg!(debug_assertions) { "debug" } else { "release" }).join("examples").join(name)
 }
 
