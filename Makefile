@@ -33,7 +33,7 @@ MANUAL ?= $(CARGO_HOME)/share/man
 endif
 PREFIX ?= /usr/local
 
-.PHONY: demo test lab lint bench programs studies docs fuzz build dist install install-lib clean
+.PHONY: demo test test-programs test-build test-loom test-cells lab lint bench programs studies docs fuzz build dist install install-lib clean
 
 demo: build
 	./demo/run $(SEATMAP)
@@ -41,11 +41,23 @@ demo: build
 build:
 	$(CARGO) build --release --locked --package seatmap
 
+# Downloads beside the compiler, and an emulated computer, which keeps one CPU busy, beside another build.
 test:
+	$(MAKE) -j2 --output-sync=target test-programs test-build
+	SEATMAP_EXAMPLES_BUILT=1 $(CARGO) test --workspace --locked --features $(TEST_FEATURES)
+	$(MAKE) -j2 --output-sync=target test-cells test-loom
+
+test-programs:
 	./scripts/browser
 	./scripts/consumers
-	SEATMAP_EXAMPLES_BUILT=1 $(CARGO) test --workspace --locked --features $(TEST_FEATURES)
+
+test-build:
+	$(CARGO) test --workspace --locked --features $(TEST_FEATURES) --no-run
+
+test-loom:
 	$(CARGO) test --locked --package seatmap-worker --features loom --test loom
+
+test-cells:
 	./scripts/cells $${CARGO_TARGET_DIR:-target}/debug/seatmap
 
 # A program that can be killed at every step is built apart from the one that is installed.
