@@ -2,7 +2,7 @@
 //! and what answers a client sees.
 #![no_main]
 
-use seatmap_control::{Answer, Request, line};
+use seatmap_control::{ControlAnswer, Request, line};
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     let mut stream = bytes;
@@ -11,7 +11,7 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
             let text = serde_json::to_vec(&request).expect("a request is written");
             assert_eq!(Request::parse(&text).expect("its own line is read"), request);
         }
-        if let Ok(answer) = serde_json::from_slice::<Answer>(&line) {
+        if let Ok(answer) = serde_json::from_slice::<ControlAnswer>(&line) {
             serde_json::to_vec(&answer).expect("an answer is written");
         }
     }

@@ -1,7 +1,7 @@
 //! What a 9P server answers: its client ends in an error or a result.
 #![no_main]
 
-use seatmap_ninep::Client;
+use seatmap_ninep::FileClient;
 use std::io::{self, Read, Write};
 
 /// Answers that were there before anybody asked.
@@ -28,7 +28,7 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
 });
 
 fn talk(bytes: &[u8]) -> io::Result<()> {
-    let mut client = Client::new(Answers(bytes))?;
+    let mut client = FileClient::new(Answers(bytes))?;
     let _ = client.list("files");
     let _ = client.attributes("files/a");
     let _ = client.rename("files/a", "files/b");

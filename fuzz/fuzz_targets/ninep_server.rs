@@ -2,7 +2,7 @@
 #![no_main]
 
 use seatmap_ninep::frame::{self, Head, LONGEST_BYTES};
-use seatmap_ninep::{Export, Reply, Request, Session};
+use seatmap_ninep::{Export, Reply, Request, FileSession};
 use std::fs;
 use std::sync::LazyLock;
 
@@ -17,7 +17,7 @@ static FOLDER: LazyLock<tempfile::TempDir> = LazyLock::new(|| {
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     let export = Export::new(&FOLDER.path().join("shown"), false).expect("the folder is there");
-    let session = Session::new(export, Some(Box::new(std::io::sink())));
+    let session = FileSession::new(export, Some(Box::new(std::io::sink())));
     let mut session = session.with_input(Box::new(&b"told"[..]));
     let (mut rest, mut body, mut out) = (bytes, Vec::new(), Vec::new());
     Request::Attach { fid: 0, auth: 0, user: b"", tree: b"", uid: 0 }.frame(0, &mut out);

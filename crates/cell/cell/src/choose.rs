@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// The facts about the CPUs to choose among.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Choice {
+pub struct CpuChoice {
     /// The CPUs that are free.
     pub free: CpuSet,
     /// The cores: every free CPU is in one.
@@ -30,7 +30,7 @@ pub struct Choice {
 /// Differences in stolen time that a short measurement cannot tell, in percent: a tick in a quarter of a second.
 const SAME_STEAL: f64 = 2.0;
 
-impl Choice {
+impl CpuChoice {
     /// Looks at this computer. Interrupts are tried by writing their present masks.
     ///
     /// # Errors
@@ -41,7 +41,7 @@ impl Choice {
         let free = online.without(&taken).without(&host.claimed());
         let cores: BTreeSet<CpuSet> = free.iter().map(|cpu| core_of(&host.root, cpu, &free)).collect();
         let cores = cores.into_iter().collect();
-        Ok(Choice { cores, unmovable: unmovable(&host.root), steal_percent: BTreeMap::new(), free })
+        Ok(CpuChoice { cores, unmovable: unmovable(&host.root), steal_percent: BTreeMap::new(), free })
     }
 
     /// The CPUs to place this many communicating tasks on, one each: those that suit a cell if they are enough, else
@@ -138,12 +138,12 @@ mod tests {
     use seatmap_machine::{CoreDistance, Matrix, Origin, OriginKind, Topology};
 
     /// Four cores of two CPUs: 0,4 1,5 2,6 3,7.
-    fn computer() -> Choice {
+    fn computer() -> CpuChoice {
         let cores = (0..4).map(|cpu| [cpu, cpu + 4].into_iter().collect()).collect();
-        Choice { free: (0..8).collect(), cores, ..Choice::default() }
+        CpuChoice { free: (0..8).collect(), cores, ..CpuChoice::default() }
     }
 
-    fn best(choice: &Choice, wanted: usize) -> String {
+    fn best(choice: &CpuChoice, wanted: usize) -> String {
         choice.best(Some(wanted), None).unwrap().to_string()
     }
 
@@ -167,13 +167,13 @@ mod tests {
         assert_eq!(best(&choice, 7), "1-7");
         assert_eq!(choice.best(None, None).unwrap().len(), 2);
         assert!(choice.best(Some(8), None).is_err() && choice.best(Some(0), None).is_err());
-        let small = Choice { free: (0..2).collect(), cores: vec![(0..2).collect()], ..Choice::default() };
+        let small = CpuChoice { free: (0..2).collect(), cores: vec![(0..2).collect()], ..CpuChoice::default() };
         assert_eq!(small.best(None, None).unwrap().to_string(), "1");
     }
 
     #[test]
     fn tasks_are_placed_on_quiet_cpus_where_they_suffice() {
-        let mut choice = Choice { free: (0..32).collect(), ..Choice::default() };
+        let mut choice = CpuChoice { free: (0..32).collect(), ..CpuChoice::default() };
         choice.unmovable = (1..12).map(|cpu| (cpu, 1)).collect();
         assert_eq!(choice.candidates(20).unwrap(), (12..32).collect::<Vec<_>>());
         assert_eq!(choice.candidates(21).unwrap(), (1..32).rev().collect::<Vec<_>>());

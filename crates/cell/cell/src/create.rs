@@ -22,7 +22,7 @@ use seatmap_os::layout::{self, Layout};
 use seatmap_os::root::FileError;
 
 /// Says how much time is stolen from a busy loop on these CPUs, in percent, when called on a thread that may use them.
-pub type Judge<'a> = dyn FnMut(&CpuList) -> Result<f64, Box<dyn std::error::Error + Send + Sync>> + 'a;
+pub type NoiseJudge<'a> = dyn FnMut(&CpuList) -> Result<f64, Box<dyn std::error::Error + Send + Sync>> + 'a;
 
 /// A request for a cell.
 #[derive(Clone, Debug, PartialEq)]
@@ -45,7 +45,7 @@ pub struct CellRequest {
 ///
 /// # Errors
 /// [`CellError`].
-pub fn create(host: &Host, request: &CellRequest, mut judge: Option<&mut Judge<'_>>) -> Result<Record, CellError> {
+pub fn create(host: &Host, request: &CellRequest, mut judge: Option<&mut NoiseJudge<'_>>) -> Result<Record, CellError> {
     let _lock = host.run.lock().map_err(CellError::remembering)?;
     host.recover()?;
     let rest = check(host, request)?;
@@ -187,13 +187,13 @@ fn with_memory(host: &Host, mut record: Record, posted: &mut Posted) -> Result<R
 }
 
 /// The acceptance test, run inside the cell.
-fn accept(host: &Host, record: &Record, limit: Option<f64>, judge: &mut Judge<'_>) -> Result<f64, CellError> {
+fn accept(host: &Host, record: &Record, limit: Option<f64>, judge: &mut NoiseJudge<'_>) -> Result<f64, CellError> {
     let own = std::process::id().to_string();
     let group = record.group.as_deref();
     let home = group.and_then(|group| group::of_self(&host.root, group));
     let enter = |group: &str| host.root.write(&group::members_file(&host.root, group), &own);
     group.map_or(Ok(()), enter)?;
-    let found = judge(&CpuList(record.cpus.clone())).map_err(CellError::Judge);
+    let found = judge(&CpuList(record.cpus.clone())).map_err(CellError::NoiseJudge);
     let left: Result<(), FileError> = home.as_deref().map_or(Ok(()), enter);
     left?;
     match (found?, limit) {

@@ -85,7 +85,7 @@ pub enum CellError {
     },
     /// The acceptance test could not be run.
     #[error("the noise cannot be measured")]
-    Judge(#[source] Box<dyn std::error::Error + Send + Sync>),
+    NoiseJudge(#[source] Box<dyn std::error::Error + Send + Sync>),
     /// The memory cannot be taken.
     #[error("the cell's memory cannot be had")]
     Memory(#[source] io::Error),

@@ -42,7 +42,7 @@ const LONGEST_SLEEP_S: u64 = 60;
 
 /// The command that becomes a guardian, with the cell's name after it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Keeper(pub Vec<OsString>);
+pub struct GuardianCommand(pub Vec<OsString>);
 
 /// A guardian that has been posted, while its cell is being made or undone.
 #[derive(Debug)]
@@ -78,7 +78,7 @@ pub(crate) fn post(host: &Host, name: &Name) -> Result<Posted, CellError> {
     if posted.hear() == Some(YES) { Ok(posted) } else { Err(dead()) }
 }
 
-fn start(keeper: &Keeper, name: &Name) -> io::Result<Child> {
+fn start(keeper: &GuardianCommand, name: &Name) -> io::Result<Child> {
     let (program, arguments) = keeper.0.split_first().ok_or_else(|| io::Error::other("there is none"))?;
     let mut command = Command::new(program);
     fault::spare_guardian(&mut command).args(arguments).arg(name.to_string()).current_dir("/");

@@ -2,7 +2,7 @@
 
 use crate::claim::Claim;
 use crate::error::CellError;
-use crate::guardian::{self, Keeper};
+use crate::guardian::{self, GuardianCommand};
 use crate::journal::{Journal, Stage};
 use crate::name::Name;
 use crate::record::Record;
@@ -23,7 +23,7 @@ pub struct Host {
     /// The id of the current boot.
     pub boot_id: String,
     /// The command that becomes a cell's guardian.
-    pub keeper: Keeper,
+    pub keeper: GuardianCommand,
 }
 
 impl Host {
@@ -31,7 +31,7 @@ impl Host {
     ///
     /// # Errors
     /// The folder for records and journals is missing.
-    pub fn here(keeper: Keeper) -> Result<Self, CellError> {
+    pub fn here(keeper: GuardianCommand) -> Result<Self, CellError> {
         let root = Root::new("/");
         let run = RunFolder::of_user().map_err(CellError::remembering)?;
         Ok(Host { boot_id: boot::id(&root), root, run, keeper })
@@ -176,7 +176,7 @@ mod tests {
         std::fs::set_permissions(&claims, std::fs::Permissions::from_mode(0o755)).unwrap();
         let host = |name| {
             let run = RunFolder::new(&folder.path().join(name)).unwrap();
-            Host { root: root.clone(), run, boot_id: "boot".into(), keeper: Keeper(Vec::new()) }
+            Host { root: root.clone(), run, boot_id: "boot".into(), keeper: GuardianCommand(Vec::new()) }
         };
         let hosts = ["here", "elsewhere"].map(host);
         (folder, hosts)

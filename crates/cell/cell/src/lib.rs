@@ -47,11 +47,11 @@ pub mod undo;
 pub mod verify;
 
 pub use backend::Backend;
-pub use choose::Choice;
-pub use create::{CellRequest, Judge, create};
+pub use choose::CpuChoice;
+pub use create::{CellRequest, NoiseJudge, create};
 pub use destroy::{Restored, destroy, restore};
 pub use error::CellError;
-pub use guardian::Keeper;
+pub use guardian::GuardianCommand;
 pub use host::Host;
 pub use name::{Name, NameError};
 pub use record::{Record, State};

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 /// One line from the controller.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Answer {
+pub struct ControlAnswer {
     /// The request's number; 0 where it has none.
     pub id: u64,
     /// The content of the answer.
@@ -43,7 +43,7 @@ pub enum Say {
     /// It is not done.
     Error {
         /// The origin of the fault.
-        kind: Kind,
+        kind: ErrorOrigin,
         /// The problem, and what to do.
         message: String,
     },
@@ -74,7 +74,7 @@ pub enum Say {
 /// The origin of an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Kind {
+pub enum ErrorOrigin {
     /// The client may not do this.
     Denied,
     /// The request is wrong.
@@ -91,7 +91,7 @@ pub struct Listed {
     /// The name of the cell.
     pub name: Name,
     /// The phase of its life.
-    pub phase: Phase,
+    pub phase: CellPhase,
     /// The user who asked for it; null where the controller did not make it.
     pub uid: Option<u32>,
     /// The cell; null while it waits or is suspended.
@@ -103,7 +103,7 @@ pub struct Listed {
 /// The phase of a cell's life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Phase {
+pub enum CellPhase {
     /// It has not been made yet.
     Waiting,
     /// The cell stands.
@@ -115,7 +115,7 @@ pub enum Phase {
 impl Say {
     /// The answer that reports an error.
     #[must_use]
-    pub fn error(kind: Kind, message: impl Into<String>) -> Self {
+    pub fn error(kind: ErrorOrigin, message: impl Into<String>) -> Self {
         Say::Error { kind, message: message.into() }
     }
 

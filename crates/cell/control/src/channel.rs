@@ -11,7 +11,7 @@ use crate::peer::{self, Peer};
 use rustix::cmsg_space;
 use rustix::io::FdFlags;
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags};
-use seatmap_cell::Keeper;
+use seatmap_cell::GuardianCommand;
 use seatmap_ninep::FileRequest;
 use seatmap_ninep::frame::{self, LONGEST_BYTES};
 use seatmap_ninep::session::VERSION;
@@ -44,7 +44,7 @@ pub struct Exported {
     /// Whether nothing in it is changed.
     pub is_read_only: bool,
     /// The command that becomes a file proxy; the folder, and the word for read-only, come behind it.
-    pub file_proxy: Keeper,
+    pub file_proxy: GuardianCommand,
 }
 
 /// The argument of a file proxy that changes nothing.

@@ -1,6 +1,6 @@
 //! The other end of the socket.
 
-use crate::answer::{Answer, Say};
+use crate::answer::{ControlAnswer, Say};
 use crate::door;
 use crate::error::ControlError;
 use crate::line;
@@ -11,19 +11,19 @@ use std::path::Path;
 
 /// A connection to a controller.
 #[derive(Debug)]
-pub struct Client {
+pub struct ControlClient {
     stream: BufReader<UnixStream>,
     asked: u64,
 }
 
-impl Client {
+impl ControlClient {
     /// Connects to the controller.
     ///
     /// # Errors
     /// No controller listens there.
     pub fn connect(path: &Path) -> Result<Self, ControlError> {
         let failed = |source| ControlError::Unreachable { path: path.display().to_string(), source };
-        Ok(Client { stream: BufReader::new(door::knock(path).map_err(failed)?), asked: 0 })
+        Ok(ControlClient { stream: BufReader::new(door::knock(path).map_err(failed)?), asked: 0 })
     }
 
     /// Asks, and returns what is answered in the end. `waiting` hears how many are before.
@@ -37,7 +37,7 @@ impl Client {
         // A server that refused us before it read anything has sent the reason, which is read next.
         let sent = line::write(&mut self.stream.get_ref(), &request);
         loop {
-            let Answer { id: of, say } = match (self.hear(), &sent) {
+            let ControlAnswer { id: of, say } = match (self.hear(), &sent) {
                 (Err(_), Err(error)) => return Err(ControlError::Gone(io::Error::from(error.kind()))),
                 (heard, _) => heard?,
             };
@@ -56,7 +56,7 @@ impl Client {
     ///
     /// # Errors
     /// The controller has gone.
-    pub fn hear(&mut self) -> Result<Answer, ControlError> {
+    pub fn hear(&mut self) -> Result<ControlAnswer, ControlError> {
         let line = line::read(&mut self.stream).map_err(ControlError::Gone)?;
         let line = line.ok_or_else(|| ControlError::Gone(io::ErrorKind::UnexpectedEof.into()))?;
         serde_json::from_slice(&line).map_err(|error| ControlError::Gone(error.into()))

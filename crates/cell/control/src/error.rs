@@ -1,6 +1,6 @@
 //! Why a controller could not work, or could not be reached.
 
-use crate::answer::Kind;
+use crate::answer::ErrorOrigin;
 use seatmap_cell::CellError;
 use std::io;
 
@@ -58,7 +58,7 @@ pub enum ControlError {
     #[error("{message}")]
     Refused {
         /// The origin of the fault.
-        kind: Kind,
+        kind: ErrorOrigin,
         /// The controller's message.
         message: String,
     },

@@ -7,7 +7,7 @@ use crate::input::Input;
 use crate::peer::{self, Peer};
 use rustix::cmsg_space;
 use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags};
-use seatmap_ninep::{Export, Session};
+use seatmap_ninep::{Export, FileSession};
 use seatmap_os::trusted;
 use std::fs::File;
 use std::io::{self, IoSliceMut, Write};
@@ -29,7 +29,7 @@ pub fn serve(folder: &Path, is_read_only: bool) -> io::Result<()> {
     become_user(&peer)?;
     let mut handed = handed_over(&stream)?.into_iter();
     let console = handed.next().map(|file| Box::new(File::from(file)) as Box<dyn Write>);
-    let session = Session::new(export, console);
+    let session = FileSession::new(export, console);
     let session = match handed.next() {
         Some(file) => session.with_input(Box::new(Input::new(file, &stream, &peer)?)),
         None => session,

@@ -1,6 +1,6 @@
 //! A job: a cell that a client asked the controller for.
 
-use crate::answer::Phase;
+use crate::answer::CellPhase;
 use crate::gang::Stopped;
 use crate::request::Create;
 
@@ -16,7 +16,7 @@ pub(crate) struct Job {
     /// The request's number there.
     pub request: u64,
     /// The phase of its life.
-    pub phase: Phase,
+    pub phase: CellPhase,
     /// Its threads, while it is suspended.
     pub stopped: Vec<Stopped>,
     /// Its faults at the last check.

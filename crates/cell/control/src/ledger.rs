@@ -107,11 +107,11 @@ pub fn wind_up(host: &Host) -> Result<(Vec<Entry>, Vec<Left>), CellError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use seatmap_cell::{Keeper, run_folder::RunFolder};
+    use seatmap_cell::{GuardianCommand, run_folder::RunFolder};
     use seatmap_os::Root;
 
     fn host(folder: &std::path::Path) -> Host {
-        let (root, keeper) = (Root::new(folder), Keeper(Vec::new()));
+        let (root, keeper) = (Root::new(folder), GuardianCommand(Vec::new()));
         Host { root, run: RunFolder::new(&folder.join("run")).unwrap(), boot_id: "now".into(), keeper }
     }
 

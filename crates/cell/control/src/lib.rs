@@ -43,9 +43,9 @@ pub mod wants;
 pub mod warden;
 mod whole;
 
-pub use answer::{Answer, Kind, Listed, Phase, Say};
+pub use answer::{CellPhase, ControlAnswer, ErrorOrigin, Listed, Say};
 pub use channel::Exported;
-pub use client::Client;
+pub use client::ControlClient;
 pub use error::ControlError;
 pub use inherited::Inherited;
 pub use policy::Policy;

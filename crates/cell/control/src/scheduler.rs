@@ -4,7 +4,7 @@ mod asks;
 mod works;
 
 use crate::account;
-use crate::answer::{Answer, Kind, Phase, Say};
+use crate::answer::{CellPhase, ControlAnswer, ErrorOrigin, Say};
 use crate::inherited::Inherited;
 use crate::job::Job;
 use crate::ledger::{self, Entry};
@@ -16,7 +16,7 @@ use crate::request::ControlRequest;
 use crate::ticket::Ticket;
 use crate::usage::Usage;
 use crate::wants::Wants;
-use seatmap_cell::{Choice, Host, Judge};
+use seatmap_cell::{CpuChoice, Host, NoiseJudge};
 use seatmap_os::layout;
 use seatmap_os::{CpuSet, boot};
 use std::collections::BTreeMap;
@@ -45,7 +45,7 @@ pub enum Event {
 }
 
 #[derive(Debug)]
-struct Client {
+struct ControlClient {
     stream: UnixStream,
     uid: u32,
 }
@@ -53,10 +53,10 @@ struct Client {
 /// Takes requests, and sees to it that they are met.
 pub struct Scheduler<'a> {
     host: Host,
-    judge: Box<Judge<'a>>,
+    judge: Box<NoiseJudge<'a>>,
     queue: Queue,
     jobs: BTreeMap<u64, Job>,
-    clients: BTreeMap<u64, Client>,
+    clients: BTreeMap<u64, ControlClient>,
     next: u64,
     looked: Instant,
 }
@@ -71,7 +71,7 @@ impl<'a> Scheduler<'a> {
         host: Host,
         policy: Policy,
         slice: Duration,
-        judge: Box<Judge<'a>>,
+        judge: Box<NoiseJudge<'a>>,
     ) -> Result<(Self, Inherited), seatmap_cell::CellError> {
         let damaged = ledger::set_aside(&host);
         let (standing, left) = ledger::wind_up(&host)?;
@@ -92,12 +92,12 @@ impl<'a> Scheduler<'a> {
         match event {
             Event::Came(connection, stream, peer) => {
                 if stream.set_write_timeout(Some(PATIENCE)).is_ok() {
-                    self.clients.insert(connection, Client { stream, uid: peer.uid });
+                    self.clients.insert(connection, ControlClient { stream, uid: peer.uid });
                 }
             }
             Event::Said(connection, Ok(request)) => self.ask(connection, request),
             Event::Said(connection, Err((id, why))) => {
-                self.say(connection, id, Say::error(Kind::Asked, format!("this is no request: {why}")));
+                self.say(connection, id, Say::error(ErrorOrigin::Asked, format!("this is no request: {why}")));
             }
             Event::Gone(connection) => self.hang_up(connection),
         }
@@ -176,7 +176,7 @@ impl<'a> Scheduler<'a> {
             uid: entry.uid,
             connection: None,
             request: 0,
-            phase: Phase::Standing,
+            phase: CellPhase::Standing,
             stopped: Vec::new(),
             faults: Vec::new(),
             ends_s: record.expires_s,
@@ -193,7 +193,7 @@ impl<'a> Scheduler<'a> {
     /// Tells waiting clients their place in the queue, where it has changed.
     fn tell_places(&mut self) {
         let mut news = Vec::new();
-        for (id, job) in self.jobs.iter_mut().filter(|(_, job)| job.phase == Phase::Waiting) {
+        for (id, job) in self.jobs.iter_mut().filter(|(_, job)| job.phase == CellPhase::Waiting) {
             let place = self.queue.place(*id);
             if let (Some((before, waiting)), Some(connection)) = (place, job.connection)
                 && job.told != place
@@ -207,7 +207,7 @@ impl<'a> Scheduler<'a> {
 
     fn say(&mut self, connection: u64, id: u64, say: Say) {
         let Some(client) = self.clients.get(&connection) else { return };
-        if line::write(&mut &client.stream, &Answer { id, say }).is_err() {
+        if line::write(&mut &client.stream, &ControlAnswer { id, say }).is_err() {
             // Its reader finds the end, and reports that it is gone. Its earlier requests are not answered any more.
             let _ = client.stream.shutdown(std::net::Shutdown::Both);
             self.clients.remove(&connection);
@@ -216,7 +216,7 @@ impl<'a> Scheduler<'a> {
 
     /// The ledger's entries for all cells that stand, are suspended, or are just being made.
     fn entries(&self) -> Vec<Entry> {
-        let made = self.jobs.values().filter(|job| job.phase != Phase::Waiting);
+        let made = self.jobs.values().filter(|job| job.phase != CellPhase::Waiting);
         let entry = |job: &Job| Entry {
             boot_id: self.host.boot_id.clone(),
             name: job.create.name.clone(),
@@ -245,7 +245,7 @@ fn best(host: &Host, open: &CpuSet, count: usize) -> Option<CpuSet> {
     if count >= open.len() {
         return (count == open.len()).then(|| open.clone());
     }
-    let mut choice = Choice::of_host(host).ok()?;
+    let mut choice = CpuChoice::of_host(host).ok()?;
     let only_open = |core: &CpuSet| core.within(open);
     choice.cores = choice.cores.iter().map(only_open).filter(|core| !core.is_empty()).collect();
     // CPUs of a cell that is about to be suspended are in no core that is free yet.

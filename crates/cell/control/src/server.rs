@@ -1,6 +1,6 @@
 //! The controller: a socket, a thread a client that reads, and one that does everything else.
 
-use crate::answer::{Answer, Kind, Say};
+use crate::answer::{ControlAnswer, ErrorOrigin, Say};
 use crate::channel::{self, Exported};
 use crate::door;
 use crate::error::ControlError;
@@ -13,7 +13,7 @@ use crate::policy::Policy;
 use crate::request::ControlRequest;
 use crate::scheduler::{Event, MOST_WAITING, Scheduler};
 use crate::warden::Warden;
-use seatmap_cell::{Host, Judge, Keeper};
+use seatmap_cell::{GuardianCommand, Host, NoiseJudge};
 use std::fs;
 use std::io::{self, BufReader};
 use std::os::unix::net::{UnixListener, UnixStream};
@@ -47,7 +47,7 @@ pub struct ServerOptions {
     /// The length of a turn.
     pub slice: Duration,
     /// The command that becomes its warden.
-    pub warden: Keeper,
+    pub warden: GuardianCommand,
     /// The folder that programs without I/O rights are shown, at a socket [beside](channel::beside) the other.
     pub export: Option<Exported>,
 }
@@ -61,7 +61,7 @@ pub struct ServerOptions {
 pub fn serve(
     host: Host,
     options: &ServerOptions,
-    judge: Box<Judge<'_>>,
+    judge: Box<NoiseJudge<'_>>,
     ends: &dyn Fn() -> bool,
     ready: &mut dyn FnMut(Inherited),
 ) -> Result<(), ControlError> {
@@ -125,10 +125,10 @@ fn admit(
     let peer = Peer::of(&stream)?;
     if !peer.may_enter(peer::own_uid(), group) {
         let message = "only root and members of the controller's group may give it orders";
-        return refuse(&stream, Kind::Denied, message);
+        return refuse(&stream, ErrorOrigin::Denied, message);
     }
     let Some(guest) = guests.enter(peer.uid) else {
-        return refuse(&stream, Kind::Busy, "the controller has too many clients, or too many of this user");
+        return refuse(&stream, ErrorOrigin::Busy, "the controller has too many clients, or too many of this user");
     };
     let reader = stream.try_clone()?;
     let events = events.clone();
@@ -141,10 +141,10 @@ fn admit(
     Ok(())
 }
 
-fn refuse(mut stream: &UnixStream, kind: Kind, message: &str) -> io::Result<()> {
+fn refuse(mut stream: &UnixStream, kind: ErrorOrigin, message: &str) -> io::Result<()> {
     stream.set_write_timeout(Some(TICK))?;
     // A client that does not read this is refused all the same.
-    let _ = line::write(&mut stream, &Answer { id: 0, say: Say::error(kind, message) });
+    let _ = line::write(&mut stream, &ControlAnswer { id: 0, say: Say::error(kind, message) });
     Ok(())
 }
 

@@ -6,7 +6,7 @@
 use crate::error::ControlError;
 use crate::ledger;
 use crate::lock;
-use seatmap_cell::{Host, Keeper};
+use seatmap_cell::{GuardianCommand, Host};
 use std::io::{self, Read, Write};
 use std::process::{Child, ChildStdin, Command, Stdio};
 
@@ -25,7 +25,7 @@ impl Warden {
     ///
     /// # Errors
     /// It cannot be started.
-    pub fn post(command: &Keeper) -> io::Result<Self> {
+    pub fn post(command: &GuardianCommand) -> io::Result<Self> {
         let (program, arguments) = command.0.split_first().ok_or_else(|| io::Error::other("there is none"))?;
         let mut command = Command::new(program);
         seatmap_cell::fault::spare(&mut command).args(arguments).current_dir("/");

@@ -2,7 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
 use seatmap_cell::{Backend, Record, State};
-use seatmap_control::{Answer, Ask, ControlRequest, Create, Kind, Listed, Phase, Say, request};
+use seatmap_control::{Ask, CellPhase, ControlAnswer, ControlRequest, Create, ErrorOrigin, Listed, Say, request};
 use seatmap_schema::{refused, undescribed};
 use serde_json::{Value, json};
 
@@ -68,8 +68,12 @@ fn asks() -> Vec<Ask> {
 fn says() -> Vec<Say> {
     let name = || create().name;
     let listed = |phase, cell| Listed { name: name(), phase, uid: Some(7), cell, faults: vec!["x".into()] };
-    let phases = [listed(Phase::Standing, Some(cell())), listed(Phase::Waiting, None), listed(Phase::Suspended, None)];
-    let kinds = [Kind::Denied, Kind::Asked, Kind::Busy, Kind::Failed];
+    let phases = [
+        listed(CellPhase::Standing, Some(cell())),
+        listed(CellPhase::Waiting, None),
+        listed(CellPhase::Suspended, None),
+    ];
+    let kinds = [ErrorOrigin::Denied, ErrorOrigin::Asked, ErrorOrigin::Busy, ErrorOrigin::Failed];
     let mut says = vec![
         Say::Waiting { before: 0, waiting: 1 },
         Say::Cell { cell: Box::new(cell()) },
@@ -104,10 +108,10 @@ fn requests_have_the_keys_of_the_schema_and_no_others() {
 #[test]
 fn answers_have_the_keys_of_the_schema_and_no_others() {
     for say in says() {
-        let answer = Answer { id: 3, say };
+        let answer = ControlAnswer { id: 3, say };
         let mut document = serde_json::to_value(&answer).unwrap();
         assert!(is_valid(&document), "{document}");
-        assert_eq!(serde_json::from_value::<Answer>(document.clone()).unwrap(), answer);
+        assert_eq!(serde_json::from_value::<ControlAnswer>(document.clone()).unwrap(), answer);
         document["more"] = json!(1);
         assert!(!is_valid(&document));
     }

@@ -53,7 +53,7 @@ impl Access {
     }
 }
 
-/// An open file; [`Client::close`] closes it.
+/// An open file; [`FileClient::close`] closes it.
 #[derive(Debug, PartialEq, Eq)]
 #[must_use = "the server keeps it open until it is closed"]
 pub struct File(u32);
@@ -62,7 +62,7 @@ pub struct File(u32);
 ///
 /// Paths are relative to the root and have no `.` and `..`: `files/out/result.txt`, `console`.
 #[derive(Debug)]
-pub struct Client<S> {
+pub struct FileClient<S> {
     stream: BufReader<S>,
     agreed_bytes: u32,
     next: u32,
@@ -74,7 +74,7 @@ pub struct Client<S> {
 
 /// The connection that a program was started with. Its bytes go by read(2) and write(2), which a
 /// [fence](crate::Fence) lets through.
-pub type Inherited = Client<fs::File>;
+pub type Inherited = FileClient<fs::File>;
 
 impl Inherited {
     /// The connection that this process was started with; `None` where it was not.
@@ -88,17 +88,17 @@ impl Inherited {
         let number = std::env::var(VARIABLE).ok().and_then(|text| text.parse().ok());
         // SAFETY: the caller promises that nothing else has taken it.
         let stream = number.map(|number| unsafe { fs::File::from_raw_fd(number) });
-        stream.map(Client::new).transpose()
+        stream.map(FileClient::new).transpose()
     }
 }
 
-impl<S: Read + Write> Client<S> {
+impl<S: Read + Write> FileClient<S> {
     /// Agrees with the server on the protocol, and gets its root.
     ///
     /// # Errors
     /// No server answers, or not in 9P2000.L.
     pub fn new(stream: S) -> io::Result<Self> {
-        let mut client = Client {
+        let mut client = FileClient {
             stream: BufReader::with_capacity(AHEAD_BYTES, stream),
             agreed_bytes: LONGEST_BYTES,
             next: ROOT + 1,

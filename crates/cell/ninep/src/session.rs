@@ -62,7 +62,7 @@ impl Export {
 }
 
 /// The state of one client.
-pub struct Session {
+pub struct FileSession {
     export: Export,
     console: Option<Box<dyn Write>>,
     input: Option<Box<dyn Read>>,
@@ -72,12 +72,12 @@ pub struct Session {
     block: Vec<u8>,
 }
 
-impl Session {
+impl FileSession {
     /// A session with a client that sees this export, and a console if there is one.
     #[must_use]
     pub fn new(export: Export, console: Option<Box<dyn Write>>) -> Self {
         let (input, fids, block) = (None, Fids::default(), Vec::new());
-        Session { export, console, input, fids, agreed_bytes: LONGEST_BYTES, block }
+        FileSession { export, console, input, fids, agreed_bytes: LONGEST_BYTES, block }
     }
 
     /// Adds an input to read. While reading it waits, the client's next requests wait, too.

@@ -6,7 +6,7 @@ use crate::output;
 use clap::{Arg, Command};
 use clap_complete::engine::{ArgValueCompleter, CompletionCandidate, PathCompleter, ValueCompleter};
 use clap_complete::env::{EnvCompleter, Shells};
-use seatmap_cell::{Host, Keeper};
+use seatmap_cell::{GuardianCommand, Host};
 use seatmap_pattern::generate::GENERATORS;
 use std::ffi::{OsStr, OsString};
 
@@ -106,7 +106,7 @@ fn studies() -> Vec<String> {
 
 /// The names of the existing cells; none where they cannot be listed.
 fn cells() -> Vec<String> {
-    let cells = Host::here(Keeper(Vec::new())).and_then(|host| host.cells());
+    let cells = Host::here(GuardianCommand(Vec::new())).and_then(|host| host.cells());
     cells.unwrap_or_default().into_iter().map(|cell| cell.name.to_string()).collect()
 }
 

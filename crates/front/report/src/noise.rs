@@ -4,7 +4,7 @@ pub(crate) mod trace;
 
 use crate::counted;
 use crate::ranking::duration;
-use seatmap_noise::{Bin, CpuNoise, Report};
+use seatmap_noise::{Bin, CpuNoise, NoiseReport};
 
 /// Sources that are named for each CPU.
 const SOURCES: usize = 5;
@@ -14,13 +14,13 @@ const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█']
 
 /// A table of the CPUs, their gaps by length, where they come from, and what the meters know of themselves.
 #[must_use]
-pub fn summary(report: &Report) -> String {
+pub fn summary(report: &NoiseReport) -> String {
     let head = format!("Noise of {} in {:.2} s\n\n", counted(report.cpus.len(), "CPU"), report.seconds);
     let text = head + &table(report) + &gaps(report) + &sources(report) + &trace::takers(report) + &meters(report);
     seatmap_document::visible_lines(text)
 }
 
-fn table(report: &Report) -> String {
+fn table(report: &NoiseReport) -> String {
     let mut text =
         "  CPU   stolen     gaps/s     longest  FWQ median         p99       p99.9     slowest  excess   steal\n"
             .to_owned();
@@ -45,7 +45,7 @@ fn percent(percent: f64) -> String {
 }
 
 /// A line of bars a CPU, an octave a bar, each as high as the logarithm of its count.
-fn gaps(report: &Report) -> String {
+fn gaps(report: &NoiseReport) -> String {
     let bins = || report.cpus.iter().flat_map(|noise| &noise.histogram);
     let octaves = || bins().map(|bin| bin.from_ns.max(1).ilog2());
     let (Some(first), Some(last)) = (octaves().min(), octaves().max()) else {
@@ -77,7 +77,7 @@ fn bar(count: u64) -> char {
     }
 }
 
-fn sources(report: &Report) -> String {
+fn sources(report: &NoiseReport) -> String {
     let mut text = "\nWhat came meanwhile, a second\n".to_owned();
     for noise in &report.cpus {
         let named: Vec<String> = noise.sources.iter().take(SOURCES).map(source).collect();
@@ -121,7 +121,7 @@ fn unexplained(noise: &CpuNoise) -> String {
 }
 
 /// The worst of the meters.
-fn meters(report: &Report) -> String {
+fn meters(report: &NoiseReport) -> String {
     let worst = |figure: fn(&CpuNoise) -> f64| report.cpus.iter().map(figure).fold(0.0, f64::max);
     format!(
         "\nMeter: {}, known to {}; gaps from {} on; writing one down takes {},\n{:.2} % of the time, in no figure\n",

@@ -143,7 +143,7 @@ pub(crate) fn ranking(runs: u32) -> Ranking {
 
 /// A trace of the CPU that was stopped, in which no task of the kernel explains the gap.
 fn traced() -> seatmap_noise::Traced {
-    use seatmap_noise::{Share, Taker, Traced, TracedGap};
+    use seatmap_noise::{GapShare, Taker, Traced, TracedGap};
     let taker = |who: &str, gaps, total_us, longest_us| Taker { who: who.into(), gaps, total_us, longest_us };
     Traced {
         gaps: 251,
@@ -153,15 +153,15 @@ fn traced() -> seatmap_noise::Traced {
         longest: vec![TracedGap {
             start_ns: 1_203_000_000,
             length_ns: 7_340_000,
-            takers: vec![Share { who: "hog".into(), us: 40.0 }, Share { who: "local_timer".into(), us: 20.0 }],
+            takers: vec![GapShare { who: "hog".into(), us: 40.0 }, GapShare { who: "local_timer".into(), us: 20.0 }],
             unexplained_us: 7_280.0,
         }],
     }
 }
 
 /// Two CPUs: one that ticks and was stopped once, one that is nearly quiet.
-pub(crate) fn noise() -> seatmap_noise::Report {
-    use seatmap_noise::{Bin, CpuNoise, FORMAT, Gap, Meter, Report, Source};
+pub(crate) fn noise() -> seatmap_noise::NoiseReport {
+    use seatmap_noise::{Bin, CpuNoise, FORMAT, Gap, Meter, NoiseReport, Source};
     let source = |name: &str, count: u64, explains_at_most_percent| Source {
         name: name.into(),
         count,
@@ -218,5 +218,5 @@ pub(crate) fn noise() -> seatmap_noise::Report {
         trace: None,
         ..busy.clone()
     };
-    Report { format: FORMAT, seconds: 2.0, interrupted: false, clock: "tsc", cpus: vec![busy, quiet] }
+    NoiseReport { format: FORMAT, seconds: 2.0, interrupted: false, clock: "tsc", cpus: vec![busy, quiet] }
 }

@@ -4,7 +4,7 @@ use crate::Digits;
 use crate::ranking::duration;
 use seatmap_machine::Profile;
 use seatmap_measure::classes::DistanceClass;
-use seatmap_noise::{CpuNoise, Report};
+use seatmap_noise::{CpuNoise, NoiseReport};
 use seatmap_papers::channels::slices::Slices;
 use seatmap_papers::channels::{Figures, Found, Gain};
 use seatmap_papers::rank::Ranking;
@@ -93,7 +93,7 @@ pub(crate) fn of_plan(plan: &Plan) -> String {
 }
 
 /// The quietest CPU, and the noisiest.
-pub(crate) fn of_noise(report: &Report) -> String {
+pub(crate) fn of_noise(report: &NoiseReport) -> String {
     let by_loss = |a: &&CpuNoise, b: &&CpuNoise| {
         (a.stolen_percent, a.longest_gap_us)
             .partial_cmp(&(b.stolen_percent, b.longest_gap_us))

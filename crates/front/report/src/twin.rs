@@ -1,7 +1,7 @@
 //! How like its original a twin is, as a table.
 
 use crate::counted;
-use seatmap_twin::Report;
+use seatmap_twin::TwinReport;
 use seatmap_twin::capacity::Followed;
 use seatmap_twin::fidelity::Fidelity;
 use std::fmt::Write;
@@ -11,7 +11,7 @@ const MOST_OPEN: f64 = 1.5;
 
 /// The root mean square of the differences by distance class, for lines of every home, and under load.
 #[must_use]
-pub fn table(report: &Report) -> String {
+pub fn table(report: &TwinReport) -> String {
     let homes = if report.homes > 1 { format!(", {}", counted(report.homes, "home")) } else { String::new() };
     let rest = if report.has_rest { ", with what these leave of single pairs" } else { "" };
     let mut text = format!(

@@ -1,6 +1,6 @@
 //! The machines that come with Seatmap.
 
-use crate::machine::Kind;
+use crate::machine::MachineKind;
 use seatmap_machine::Description;
 use seatmap_machine::catalog;
 use seatmap_sim::ModelError;
@@ -12,10 +12,10 @@ pub use catalog::{names, suggest};
 ///
 /// # Errors
 /// The bundled file is wrong: a bug in Seatmap.
-pub fn open(name: &str) -> Result<Option<Kind>, ModelError> {
+pub fn open(name: &str) -> Result<Option<MachineKind>, ModelError> {
     let Some(text) = catalog::find(name) else { return Ok(None) };
     if is_model(text) {
-        return Model::from_toml(name, text).map(|model| Some(Kind::Model(model)));
+        return Model::from_toml(name, text).map(|model| Some(MachineKind::Model(model)));
     }
     let wrong = |error: seatmap_machine::DescriptionError| ModelError::Impossible {
         name: name.to_owned(),
@@ -23,7 +23,7 @@ pub fn open(name: &str) -> Result<Option<Kind>, ModelError> {
     };
     let profile = Description::from_toml(text).map_err(wrong)?.to_profile();
     let model = Model::from_toml(name, text)?;
-    Ok(Some(Kind::Description(Box::new(profile), Some(model))))
+    Ok(Some(MachineKind::Description(Box::new(profile), Some(model))))
 }
 
 #[cfg(test)]

@@ -17,5 +17,5 @@ pub mod machine;
 pub mod runner;
 
 pub use capability::{Capability, Lacks};
-pub use machine::{Kind, Machine, OpenError, ProfileError, Surroundings};
+pub use machine::{Machine, MachineKind, OpenError, ProfileError, Surroundings};
 pub use runner::{Answers, Runner};

@@ -15,7 +15,7 @@ use std::path::Path;
 
 /// The kind of a machine, which decides its capabilities.
 #[derive(Clone, Debug)]
-pub enum Kind {
+pub enum MachineKind {
     /// This computer.
     Host,
     /// A file of distances, measured earlier or imported.
@@ -32,7 +32,7 @@ pub struct Machine {
     /// Its name: that of the host or of the bundled machine, or the one in the file.
     pub name: String,
     /// The kind of the machine.
-    pub kind: Kind,
+    pub kind: MachineKind,
     /// Notes for a reader of its file.
     pub notes: Vec<Note>,
     /// The name or path that the user typed.
@@ -138,7 +138,7 @@ impl Machine {
     /// [`OpenError`]: there is no such machine or file, or the file cannot be understood.
     pub fn open(name: &str, around: &Surroundings) -> Result<Self, OpenError> {
         if name == "host" {
-            return Ok(Machine::new(name, host_name(), Kind::Host));
+            return Ok(Machine::new(name, host_name(), MachineKind::Host));
         }
         if Path::new(name).is_dir() {
             let topology = topology::read_folder(Path::new(name));
@@ -177,7 +177,7 @@ impl Machine {
         let text = std::str::from_utf8(bytes).ok();
         if let Some(text) = text.filter(|text| catalog::is_model(text)) {
             let model = Model::from_toml(name, text)?;
-            return Ok(Machine::new(name, model.name().to_owned(), Kind::Model(model)));
+            return Ok(Machine::new(name, model.name().to_owned(), MachineKind::Model(model)));
         }
         let imported = import::read_with(bytes, name, Some(today), &import::Options::default())
             .map_err(|source| OpenError::Import { path: name.to_owned(), source })?;
@@ -186,8 +186,8 @@ impl Machine {
         let known = profile.name.clone();
         let kind = match described {
             // Without a clock it holds distances, and cannot be run.
-            Some(text) => Kind::Description(profile, Model::from_toml(name, text).ok()),
-            None => Kind::Profile(profile),
+            Some(text) => MachineKind::Description(profile, Model::from_toml(name, text).ok()),
+            None => MachineKind::Profile(profile),
         };
         Ok(Machine { notes: imported.notes, ..Machine::new(name, known, kind) })
     }
@@ -202,17 +202,17 @@ impl Machine {
             date: Some(today.to_owned()),
             tool: Some("hwloc-gather-topology".to_owned()),
         };
-        Machine::new(typed, stem.to_owned(), Kind::Profile(Box::new(Profile::new(stem, origin, topology))))
+        Machine::new(typed, stem.to_owned(), MachineKind::Profile(Box::new(Profile::new(stem, origin, topology))))
     }
 
-    fn new(typed: &str, name: String, kind: Kind) -> Self {
+    fn new(typed: &str, name: String, kind: MachineKind) -> Self {
         Machine { name, kind, notes: Vec::new(), typed: typed.to_owned() }
     }
 
     /// Whether it is this computer.
     #[must_use]
     pub fn is_host(&self) -> bool {
-        matches!(self.kind, Kind::Host)
+        matches!(self.kind, MachineKind::Host)
     }
 
     /// The machine as data: topology, distances, homes. A model gives its distances in virtual time; this host gives
@@ -222,9 +222,9 @@ impl Machine {
     /// [`ProfileError`].
     pub fn profile(&self, around: &Surroundings) -> Result<Profile, ProfileError> {
         match &self.kind {
-            Kind::Host => host_profile(around),
-            Kind::Profile(profile) | Kind::Description(profile, _) => Ok((**profile).clone()),
-            Kind::Model(model) => Ok(model.profile()?),
+            MachineKind::Host => host_profile(around),
+            MachineKind::Profile(profile) | MachineKind::Description(profile, _) => Ok((**profile).clone()),
+            MachineKind::Model(model) => Ok(model.profile()?),
         }
     }
 
@@ -232,7 +232,7 @@ impl Machine {
     #[must_use]
     pub fn model(&self) -> Option<&Model> {
         match &self.kind {
-            Kind::Model(model) | Kind::Description(_, Some(model)) => Some(model),
+            MachineKind::Model(model) | MachineKind::Description(_, Some(model)) => Some(model),
             _ => None,
         }
     }
@@ -242,14 +242,14 @@ impl Machine {
     #[must_use]
     pub fn capabilities(&self) -> Vec<Capability> {
         let can = |capability: &Capability| match (capability, &self.kind) {
-            (Capability::RunsLines, Kind::Host) | (Capability::RunsChannels, Kind::Host) => true,
+            (Capability::RunsLines, MachineKind::Host) | (Capability::RunsChannels, MachineKind::Host) => true,
             (Capability::RunsLines, _) => matches!(self.model(), Some(Model::Coherent(_))),
             (Capability::RunsChannels, _) => self.model().is_some(),
-            (Capability::Distances, Kind::Model(_)) => true,
-            (Capability::Homes, Kind::Model(Model::Coherent(model))) => model.homes() > 1,
-            (Capability::Loaded, Kind::Model(Model::Coherent(_))) => true,
-            (_, Kind::Profile(profile) | Kind::Description(profile, _)) => holds(profile, *capability),
-            (_, Kind::Host | Kind::Model(_)) => false,
+            (Capability::Distances, MachineKind::Model(_)) => true,
+            (Capability::Homes, MachineKind::Model(Model::Coherent(model))) => model.homes() > 1,
+            (Capability::Loaded, MachineKind::Model(Model::Coherent(_))) => true,
+            (_, MachineKind::Profile(profile) | MachineKind::Description(profile, _)) => holds(profile, *capability),
+            (_, MachineKind::Host | MachineKind::Model(_)) => false,
         };
         Capability::ALL.into_iter().filter(can).collect()
     }
@@ -279,8 +279,8 @@ impl Machine {
     #[must_use]
     pub fn answers(&self) -> Answers {
         match &self.kind {
-            Kind::Host => Answers::Measured,
-            Kind::Model(Model::Coherent(model)) => Answers::Simulated(model.clone()),
+            MachineKind::Host => Answers::Measured,
+            MachineKind::Model(Model::Coherent(model)) => Answers::Simulated(model.clone()),
             _ => Answers::Replayed,
         }
     }
@@ -295,25 +295,25 @@ impl Machine {
     #[must_use]
     pub fn kind(&self) -> &'static str {
         match &self.kind {
-            Kind::Host => "this computer",
-            Kind::Profile(_) => "a profile",
-            Kind::Description(..) => "a description",
-            Kind::Model(Model::Cell(_)) => "a model of the Cell",
-            Kind::Model(Model::Coherent(_)) => "a model",
+            MachineKind::Host => "this computer",
+            MachineKind::Profile(_) => "a profile",
+            MachineKind::Description(..) => "a description",
+            MachineKind::Model(Model::Cell(_)) => "a model of the Cell",
+            MachineKind::Model(Model::Coherent(_)) => "a model",
         }
     }
 
     fn remedy(&self, capability: Capability) -> String {
         let typed = &self.typed;
         match (capability, &self.kind) {
-            (Capability::RunsLines | Capability::RunsChannels, Kind::Profile(_)) => {
+            (Capability::RunsLines | Capability::RunsChannels, MachineKind::Profile(_)) => {
                 format!("'seatmap model fit {typed} -o twin.toml' makes a model that can")
             }
-            (Capability::RunsLines | Capability::RunsChannels, Kind::Description(..)) => {
+            (Capability::RunsLines | Capability::RunsChannels, MachineKind::Description(..)) => {
                 "give frequency_ghz in its file".to_owned()
             }
             (Capability::RunsLines, _) => "'seatmap stats' and 'seatmap rank' run on it".to_owned(),
-            (_, Kind::Host) => "'seatmap measure' finds them".to_owned(),
+            (_, MachineKind::Host) => "'seatmap measure' finds them".to_owned(),
             _ => format!("'seatmap machines' lists machines that do ('{}')", capability.word()),
         }
     }

@@ -5,7 +5,7 @@ use seatmap_port::channels::{Channels, Ea, Order, Program, Register, Shape};
 
 /// The collective operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum CollectiveKind {
     /// All tasks receive task 0's bytes.
     Broadcast,
     /// Task 0 receives the sum of all tasks' words.
@@ -17,7 +17,7 @@ pub enum Kind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Collective {
     /// The operation.
-    pub kind: Kind,
+    pub kind: CollectiveKind,
     /// Tasks, 32 at most.
     pub tasks: usize,
     /// Bytes, a multiple of 16 up to 16 KiB.
@@ -41,8 +41,8 @@ impl Program for Collective {
         let mut sum = 0;
         for round in 0..self.iterations {
             sum = match self.kind {
-                Kind::Broadcast => member.broadcast(round as u32),
-                Kind::Reduce => member.reduce(round as u32),
+                CollectiveKind::Broadcast => member.broadcast(round as u32),
+                CollectiveKind::Reduce => member.reduce(round as u32),
             };
         }
         let ended = channels.cycles();

@@ -28,7 +28,7 @@ pub mod stats;
 mod touch;
 
 pub use barrier_by_signal::{BarrierBySignal, Way};
-pub use collective::{Collective, Kind};
+pub use collective::{Collective, CollectiveKind};
 pub use handoffs::{Exchanged, Handoff, Handoffs, MOST_MESSAGES};
 pub use line_by_line::LineByLine;
 pub use long_messages::{LongMessages, Message, Moved};

@@ -10,8 +10,8 @@ use seatmap_sim::{CellBed, CoherentBed, catalog};
 use seatmap_workload::mandelbrot::{View, iterations};
 use seatmap_workload::stats::{Atomics, Exchange, Means, Source, Transfers};
 use seatmap_workload::{
-    BarrierBySignal, Collective, Handoffs, Kind, LineByLine, LongMessages, Mandelbrot, Message, MessageRing, PingPong,
-    ProducerConsumer, Way,
+    BarrierBySignal, Collective, CollectiveKind, Handoffs, LineByLine, LongMessages, Mandelbrot, Message, MessageRing,
+    PingPong, ProducerConsumer, Way,
 };
 
 const BOTH: [bool; 2] = [false, true];
@@ -24,7 +24,7 @@ fn computed<B: Bed>(bed: &mut B, seats: [u32; 2]) -> Vec<String> {
         let sums: Vec<_> = bed.run(&seats, &ring, 3).unwrap().iter().map(|task| (task.packets, task.sum)).collect();
         lines.push(format!("ring {is_unidirectional}: {sums:?}"));
     }
-    for kind in [Kind::Broadcast, Kind::Reduce] {
+    for kind in [CollectiveKind::Broadcast, CollectiveKind::Reduce] {
         let together = Collective { kind, tasks: 2, size_bytes: 64, iterations: 9 };
         let sums: Vec<u64> = bed.run(&seats, &together, 3).unwrap().iter().map(|task| task.sum).collect();
         lines.push(format!("{kind:?}: {sums:?}"));

@@ -2,7 +2,7 @@
 
 /// The severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Level {
+pub enum Severity {
     /// As it should be.
     Ok,
     /// Worth knowing; no remedy is needed.
@@ -15,16 +15,16 @@ pub enum Level {
     No,
 }
 
-impl Level {
+impl Severity {
     /// The word in the doctor's first column.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
-            Level::Ok => "OK",
-            Level::Info => "INFO",
-            Level::Fix => "FIX",
-            Level::Boot => "BOOT",
-            Level::No => "NO",
+            Severity::Ok => "OK",
+            Severity::Info => "INFO",
+            Severity::Fix => "FIX",
+            Severity::Boot => "BOOT",
+            Severity::No => "NO",
         }
     }
 }
@@ -35,7 +35,7 @@ pub struct Diagnosis {
     /// The subject that was examined: `governor`, `clock`...
     pub subject: &'static str,
     /// The severity.
-    pub level: Level,
+    pub level: Severity,
     /// The state that was found, and its effect on a measurement.
     pub found: String,
     /// The remedy, where there is one.

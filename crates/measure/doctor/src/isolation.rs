@@ -23,7 +23,7 @@ mod settings;
 mod surroundings;
 mod text;
 
-use crate::{Diagnosis, Level};
+use crate::{Diagnosis, Severity};
 use backend::Backend;
 use irqs::Irqs;
 use seatmap_cell::settings_lock::{self, Held};
@@ -39,13 +39,13 @@ pub fn examine(topology: &Topology, cpus: &[u32], may_try: bool) -> Vec<Diagnosi
     let asked = CpuList(cpus.to_vec());
     if cpus.is_empty() || online.iter().all(|cpu| cpus.contains(cpu)) {
         let found = format!("CPUs {asked}: a cell needs at least one CPU, and must leave one to the system");
-        return vec![finding("isolation", Level::No, found, Some("name fewer with --cpus".into()))];
+        return vec![finding("isolation", Severity::No, found, Some("name fewer with --cpus".into()))];
     }
     match may_try.then(settings_lock::take).transpose() {
         Ok(held) => examine_with(topology, cpus, &online, held.as_ref()),
         Err(error) => {
             let found = format!("not tried: {error}");
-            vec![finding("isolation", Level::Info, found, Some("try again when it is done".into()))]
+            vec![finding("isolation", Severity::Info, found, Some("try again when it is done".into()))]
         }
     }
 }
@@ -55,7 +55,7 @@ fn examine_with(topology: &Topology, cpus: &[u32], online: &[u32], held: Option<
     let boot = boot::Boot::read();
     let examined = format!("examined for CPUs {}", CpuList(cpus.to_vec()));
     let mut found = vec![
-        finding("cell", Level::Info, examined, None),
+        finding("cell", Severity::Info, examined, None),
         backend.diagnosis(cpus),
         boot.tick(cpus),
         boot.callbacks(cpus),
@@ -78,7 +78,7 @@ pub fn usual_cpus(topology: &Topology, online: &[u32]) -> Vec<u32> {
     online.iter().filter(|cpu| !kept(cpu)).copied().collect()
 }
 
-fn finding(subject: &'static str, level: Level, found: impl Into<String>, remedy: Option<String>) -> Diagnosis {
+fn finding(subject: &'static str, level: Severity, found: impl Into<String>, remedy: Option<String>) -> Diagnosis {
     Diagnosis { subject, level, found: found.into(), remedy }
 }
 
@@ -104,7 +104,7 @@ mod tests {
         let online = Cpus::read().unwrap().online;
         for may_try in [false, true] {
             let found = examine(&topology(), &online, may_try);
-            assert_eq!((found.len(), found[0].level), (1, Level::No));
+            assert_eq!((found.len(), found[0].level), (1, Severity::No));
         }
     }
 

@@ -13,4 +13,4 @@ pub mod isolation;
 pub mod measuring;
 pub mod seats;
 
-pub use diagnosis::{Diagnosis, Level};
+pub use diagnosis::{Diagnosis, Severity};

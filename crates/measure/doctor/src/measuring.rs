@@ -1,6 +1,6 @@
 //! Finds what will disturb a measurement on this computer, and names the remedies.
 
-use crate::{Diagnosis, Level};
+use crate::{Diagnosis, Severity};
 use seatmap_host::clock::Source;
 use seatmap_host::{HostClock, environment};
 use seatmap_machine::{Environment, Topology};
@@ -39,7 +39,7 @@ pub fn examine(topology: &Topology) -> Vec<Diagnosis> {
     found
 }
 
-fn diagnosis(subject: &'static str, level: Level, found: impl Into<String>, remedy: Option<&str>) -> Diagnosis {
+fn diagnosis(subject: &'static str, level: Severity, found: impl Into<String>, remedy: Option<&str>) -> Diagnosis {
     Diagnosis { subject, level, found: found.into(), remedy: remedy.map(str::to_owned) }
 }
 
@@ -47,91 +47,91 @@ fn clock(clock: &HostClock) -> Diagnosis {
     let found = format!("{}, step {:.2} ns", clock.source().word(), clock.step_ns());
     if clock.source() == Source::Kernel {
         let remedy = "the processor shows no invariant counter; in a VM, let the host pass it on (invtsc)";
-        return diagnosis("clock", Level::No, found + "; each reading costs tens of ns", Some(remedy));
+        return diagnosis("clock", Severity::No, found + "; each reading costs tens of ns", Some(remedy));
     }
     match clock.step_ns() > COARSE_STEP_NS {
-        true => diagnosis("clock", Level::Info, found + ": coarse; batches are made longer to make up for it", None),
-        false => diagnosis("clock", Level::Ok, found, None),
+        true => diagnosis("clock", Severity::Info, found + ": coarse; batches are made longer to make up for it", None),
+        false => diagnosis("clock", Severity::Ok, found, None),
     }
 }
 
 fn hypervisor(environment: &Environment) -> Diagnosis {
     match environment.hypervisor.as_deref() {
-        None | Some("none") => diagnosis("hypervisor", Level::Ok, "none", None),
+        None | Some("none") => diagnosis("hypervisor", Severity::Ok, "none", None),
         Some(name) => {
             let found = format!("{name}: its host may move or stop vCPUs, so one pair can show several distances");
             let remedy = "measure on bare metal, or on a VM whose vCPUs are pinned; 'multi-regime' marks the pairs hit";
-            diagnosis("hypervisor", Level::No, found, Some(remedy))
+            diagnosis("hypervisor", Severity::No, found, Some(remedy))
         }
     }
 }
 
 fn steal(percent: Option<f64>) -> Diagnosis {
     let Some(percent) = percent else {
-        return diagnosis("steal", Level::Info, "not known: /proc/stat cannot be read", None);
+        return diagnosis("steal", Severity::Info, "not known: /proc/stat cannot be read", None);
     };
     let found = format!("{percent:.1} % of the CPU time went to other guests while watching");
     match percent > 1.0 {
-        true => diagnosis("steal", Level::No, found, Some("use a quieter or dedicated host")),
-        false => diagnosis("steal", Level::Ok, found, None),
+        true => diagnosis("steal", Severity::No, found, Some("use a quieter or dedicated host")),
+        false => diagnosis("steal", Severity::Ok, found, None),
     }
 }
 
 fn governor(name: Option<&str>) -> Diagnosis {
     match name {
-        Some("performance") => diagnosis("governor", Level::Ok, "performance", None),
+        Some("performance") => diagnosis("governor", Severity::Ok, "performance", None),
         Some(name) => {
             let remedy = "cpupower frequency-set -g performance";
-            diagnosis("governor", Level::Fix, format!("{name}: the frequency follows the load"), Some(remedy))
+            diagnosis("governor", Severity::Fix, format!("{name}: the frequency follows the load"), Some(remedy))
         }
-        None => diagnosis("governor", Level::Info, "the frequency is not this system's to set", None),
+        None => diagnosis("governor", Severity::Info, "the frequency is not this system's to set", None),
     }
 }
 
 fn turbo(allowed: Option<bool>) -> Diagnosis {
     match allowed {
-        Some(false) => diagnosis("turbo", Level::Ok, "off", None),
+        Some(false) => diagnosis("turbo", Severity::Ok, "off", None),
         Some(true) => {
             let found = "on: a distance measured with few busy cores is shorter than with many";
             let remedy = "echo 1 > /sys/devices/system/cpu/intel_pstate/no_turbo, or echo 0 > /sys/devices/system/cpu/cpufreq/boost";
-            diagnosis("turbo", Level::Fix, found, Some(remedy))
+            diagnosis("turbo", Severity::Fix, found, Some(remedy))
         }
-        None => diagnosis("turbo", Level::Info, "not known", None),
+        None => diagnosis("turbo", Severity::Info, "not known", None),
     }
 }
 
 fn smt(topology: &Topology) -> Diagnosis {
     let threads = topology.pus.iter().filter_map(|pu| pu.smt).max().map_or(1, |rank| rank + 1);
     match threads {
-        1 => diagnosis("smt", Level::Ok, "one PU a core", None),
+        1 => diagnosis("smt", Severity::Ok, "one PU a core", None),
         _ => {
             let found = format!("{threads} PUs a core: whatever runs on a sibling slows the pair measured");
-            diagnosis("smt", Level::Info, found, Some("keep siblings idle while measuring"))
+            diagnosis("smt", Severity::Info, found, Some("keep siblings idle while measuring"))
         }
     }
 }
 
 fn load(average: Option<f64>, pus: usize) -> Diagnosis {
-    let Some(average) = average else { return diagnosis("load", Level::Info, "not known", None) };
+    let Some(average) = average else { return diagnosis("load", Severity::Info, "not known", None) };
     let found = format!("load average {average:.2} on {pus} PUs");
     match average > 0.25 * pus as f64 {
         true => diagnosis(
             "load",
-            Level::Fix,
+            Severity::Fix,
             found,
             Some("stop other programs; interrupted batches are thrown away and counted"),
         ),
-        false => diagnosis("load", Level::Ok, found, None),
+        false => diagnosis("load", Severity::Ok, found, None),
     }
 }
 
 fn numa_balancing(topology: &Topology, setting: Option<&str>) -> Diagnosis {
     let subject = "numa balancing";
     if topology.count(|pu| pu.numa) < 2 || matches!(setting, None | Some("0")) {
-        return diagnosis(subject, Level::Ok, "off, or one node", None);
+        return diagnosis(subject, Severity::Ok, "off, or one node", None);
     }
     let remedy = "echo 0 > /proc/sys/kernel/numa_balancing";
-    diagnosis(subject, Level::Fix, "on: the kernel may move the page that holds the line", Some(remedy))
+    diagnosis(subject, Severity::Fix, "on: the kernel may move the page that holds the line", Some(remedy))
 }
 
 fn cpuset(cpus: &Cpus) -> Diagnosis {
@@ -141,22 +141,22 @@ fn cpuset(cpus: &Cpus) -> Diagnosis {
             let found = format!("this process may use CPUs {allowed} of {} online", cpus.online.len());
             diagnosis(
                 "cpuset",
-                Level::Info,
+                Severity::Info,
                 found,
                 Some("start it outside taskset or the cgroup to measure the others"),
             )
         }
-        false => diagnosis("cpuset", Level::Ok, format!("all online CPUs, {allowed}"), None),
+        false => diagnosis("cpuset", Severity::Ok, format!("all online CPUs, {allowed}"), None),
     }
 }
 
 fn offline(cpus: &Cpus) -> Diagnosis {
     let offline = cpus.offline();
     match offline.is_empty() {
-        true => diagnosis("offline", Level::Ok, "no CPU is offline", None),
+        true => diagnosis("offline", Severity::Ok, "no CPU is offline", None),
         false => {
             let found = format!("CPUs {} are offline and will be missing", CpuList(offline));
-            diagnosis("offline", Level::Info, found, Some("echo 1 > /sys/devices/system/cpu/cpuN/online"))
+            diagnosis("offline", Severity::Info, found, Some("echo 1 > /sys/devices/system/cpu/cpuN/online"))
         }
     }
 }
@@ -168,12 +168,12 @@ mod tests {
 
     #[test]
     fn what_disturbs_has_a_remedy() {
-        assert_eq!(governor(Some("powersave")).level, Level::Fix);
-        assert_eq!(governor(Some("performance")).level, Level::Ok);
-        assert_eq!(turbo(Some(true)).level, Level::Fix);
-        assert_eq!(steal(Some(3.0)).level, Level::No);
-        assert_eq!(load(Some(2.0), 4).level, Level::Fix);
-        assert_eq!(load(Some(0.2), 4).level, Level::Ok);
+        assert_eq!(governor(Some("powersave")).level, Severity::Fix);
+        assert_eq!(governor(Some("performance")).level, Severity::Ok);
+        assert_eq!(turbo(Some(true)).level, Severity::Fix);
+        assert_eq!(steal(Some(3.0)).level, Severity::No);
+        assert_eq!(load(Some(2.0), 4).level, Severity::Fix);
+        assert_eq!(load(Some(0.2), 4).level, Severity::Ok);
         let cpus = Cpus { present: vec![0, 1, 2], online: vec![0, 1], allowed: vec![1] };
         assert!(cpuset(&cpus).remedy.is_some() && offline(&cpus).found.contains("CPUs 2"));
     }
@@ -183,9 +183,9 @@ mod tests {
         let pus = |nodes: u32| Topology {
             pus: (0..2).map(|os| Pu { os, numa: Some(os % nodes), ..Pu::default() }).collect(),
         };
-        assert_eq!(numa_balancing(&pus(2), Some("1")).level, Level::Fix);
-        assert_eq!(numa_balancing(&pus(1), Some("1")).level, Level::Ok);
-        assert_eq!(numa_balancing(&pus(2), Some("0")).level, Level::Ok);
+        assert_eq!(numa_balancing(&pus(2), Some("1")).level, Severity::Fix);
+        assert_eq!(numa_balancing(&pus(1), Some("1")).level, Severity::Ok);
+        assert_eq!(numa_balancing(&pus(2), Some("0")).level, Severity::Ok);
     }
 
     #[test]

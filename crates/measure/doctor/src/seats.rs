@@ -1,7 +1,7 @@
 //! Finds what moves threads from their seats on this computer, or seats them otherwise: the scheduler, its settings, and
 //! variables of the environment.
 
-use crate::{Diagnosis, Level};
+use crate::{Diagnosis, Severity};
 use seatmap_os::CpuSet;
 use seatmap_os::kernel::Scheduler;
 use seatmap_os::root::Root;
@@ -21,7 +21,7 @@ pub fn examine(root: &Root, environment: impl IntoIterator<Item = (OsString, OsS
     vec![scheduler(&kernel), cache_aware(&kernel), fair_server(root, &kernel), bound_by(&environ)]
 }
 
-fn diagnosis(subject: &'static str, level: Level, found: impl Into<String>, remedy: Option<String>) -> Diagnosis {
+fn diagnosis(subject: &'static str, level: Severity, found: impl Into<String>, remedy: Option<String>) -> Diagnosis {
     Diagnosis { subject, level, found: found.into(), remedy }
 }
 
@@ -29,12 +29,12 @@ fn diagnosis(subject: &'static str, level: Level, found: impl Into<String>, reme
 /// waiting longer than the kernel's own would.
 fn scheduler(kernel: &Scheduler) -> Diagnosis {
     match &kernel.sched_ext {
-        None => diagnosis("scheduler", Level::Ok, "the kernel's own", None),
+        None => diagnosis("scheduler", Severity::Ok, "the kernel's own", None),
         Some(name) => {
             let found = format!("'{name}' is loaded (sched_ext): threads on single CPUs may wait longer under it");
             diagnosis(
                 "scheduler",
-                Level::Fix,
+                Severity::Fix,
                 found,
                 Some("end the program that loaded it (systemctl stop scx)".into()),
             )
@@ -45,12 +45,12 @@ fn scheduler(kernel: &Scheduler) -> Diagnosis {
 fn cache_aware(kernel: &Scheduler) -> Diagnosis {
     let subject = "cache-aware";
     match kernel.cache_aware {
-        None => diagnosis(subject, Level::Ok, "unknown to this kernel, or root alone may ask", None),
-        Some(false) => diagnosis(subject, Level::Ok, "off (SCHED_CACHE)", None),
+        None => diagnosis(subject, Severity::Ok, "unknown to this kernel, or root alone may ask", None),
+        Some(false) => diagnosis(subject, Severity::Ok, "off (SCHED_CACHE)", None),
         Some(true) => {
             let found = "on (SCHED_CACHE): the kernel draws the threads of a process to one cache, and seats decide \
                          otherwise only where every thread has one";
-            diagnosis(subject, Level::Info, found, None)
+            diagnosis(subject, Severity::Info, found, None)
         }
     }
 }
@@ -61,20 +61,20 @@ fn fair_server(root: &Root, kernel: &Scheduler) -> Diagnosis {
     let subject = "fair server";
     let quiet = CpuSet::of_list(&kernel.no_hz_full).unwrap_or_default();
     if quiet.is_empty() {
-        return diagnosis(subject, Level::Ok, "no CPU is without a tick (nohz_full)", None);
+        return diagnosis(subject, Severity::Ok, "no CPU is without a tick (nohz_full)", None);
     }
     let runtime = |cpu: u32| root.read(&format!("{FAIR_SERVERS}/cpu{cpu}/runtime")).ok()?.parse::<u64>().ok();
     let known: Vec<(u32, u64)> = quiet.iter().filter_map(|cpu| Some((cpu, runtime(cpu)?))).collect();
     let active: CpuSet = known.iter().filter(|(_, runtime)| *runtime > 0).map(|(cpu, _)| *cpu).collect();
     if known.is_empty() {
-        return diagnosis(subject, Level::Ok, "unknown to this kernel, or root alone may ask", None);
+        return diagnosis(subject, Severity::Ok, "unknown to this kernel, or root alone may ask", None);
     }
     if active.is_empty() {
-        return diagnosis(subject, Level::Ok, format!("off on the CPUs without a tick, {quiet}"), None);
+        return diagnosis(subject, Severity::Ok, format!("off on the CPUs without a tick, {quiet}"), None);
     }
     let found = format!("active on CPUs {active}, which have no tick: it interrupts real-time threads there");
     let remedy = format!("for cpu in {}; do echo 0 > {FAIR_SERVERS}/cpu$cpu/runtime; done", words(&active));
-    diagnosis(subject, Level::Fix, found, Some(remedy))
+    diagnosis(subject, Severity::Fix, found, Some(remedy))
 }
 
 fn words(cpus: &CpuSet) -> String {
@@ -87,11 +87,11 @@ fn bound_by(environ: &[u8]) -> Diagnosis {
     let binding: Vec<&str> =
         found.iter().filter(|variable| variable.threads.is_none()).map(|variable| variable.name.as_str()).collect();
     match binding.is_empty() {
-        true => diagnosis("variables", Level::Ok, "none of this environment binds threads", None),
+        true => diagnosis("variables", Severity::Ok, "none of this environment binds threads", None),
         false => {
             let told =
                 format!("{} will bind threads of programs started here, whatever their seats", binding.join(", "));
-            diagnosis("variables", Level::Fix, told, Some(format!("unset {}", binding.join(" "))))
+            diagnosis("variables", Severity::Fix, told, Some(format!("unset {}", binding.join(" "))))
         }
     }
 }
@@ -100,7 +100,7 @@ fn bound_by(environ: &[u8]) -> Diagnosis {
 mod tests {
     use super::*;
 
-    fn found(files: &[(&str, &str)], environment: &[(&str, &str)]) -> Vec<(&'static str, Level, String)> {
+    fn found(files: &[(&str, &str)], environment: &[(&str, &str)]) -> Vec<(&'static str, Severity, String)> {
         let folder = tempfile::tempdir().unwrap();
         let root = Root::new(folder.path());
         for (path, text) in files {
@@ -119,7 +119,7 @@ mod tests {
             all.iter().map(|entry| entry.0).collect::<Vec<_>>(),
             ["scheduler", "cache-aware", "fair server", "variables"]
         );
-        assert!(all.iter().all(|entry| entry.1 == Level::Ok), "{all:?}");
+        assert!(all.iter().all(|entry| entry.1 == Severity::Ok), "{all:?}");
     }
 
     #[test]
@@ -136,8 +136,8 @@ mod tests {
             ],
             &[("OMP_PLACES", "{0}"), ("GOMP_CPU_AFFINITY", "0-3")],
         );
-        let levels: Vec<Level> = all.iter().map(|entry| entry.1).collect();
-        assert_eq!(levels, [Level::Fix, Level::Info, Level::Fix, Level::Fix]);
+        let levels: Vec<Severity> = all.iter().map(|entry| entry.1).collect();
+        assert_eq!(levels, [Severity::Fix, Severity::Info, Severity::Fix, Severity::Fix]);
         assert_eq!(all[2].2, "for cpu in 2 4; do echo 0 > /sys/kernel/debug/sched/fair_server/cpu$cpu/runtime; done");
         assert_eq!(all[3].2, "unset OMP_PLACES GOMP_CPU_AFFINITY");
     }
@@ -146,7 +146,7 @@ mod tests {
     fn a_server_that_is_off_is_well() {
         let files =
             [("/sys/devices/system/cpu/nohz_full", "1\n"), ("/sys/kernel/debug/sched/fair_server/cpu1/runtime", "0\n")];
-        assert_eq!(found(&files, &[])[2].1, Level::Ok);
-        assert_eq!(found(&files[..1], &[])[2].1, Level::Ok, "this user may not ask");
+        assert_eq!(found(&files, &[])[2].1, Severity::Ok);
+        assert_eq!(found(&files[..1], &[])[2].1, Severity::Ok, "this user may not ask");
     }
 }

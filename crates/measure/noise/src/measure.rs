@@ -4,7 +4,7 @@ use super::error::Error;
 use super::host_cpu::HostCpu;
 use super::meter::Metered;
 use super::options::NoiseOptions;
-use super::report::{CpuNoise, FORMAT, Report};
+use super::report::{CpuNoise, FORMAT, NoiseReport};
 use super::seat;
 use super::sources::{Snapshot, Watched};
 use super::trace::{self, Instance, Mark, Marks, Recording, Traced};
@@ -34,7 +34,7 @@ pub fn measure(
     cpus: &[u32],
     options: &NoiseOptions,
     watch: &mut dyn FnMut(Duration) -> ControlFlow<()>,
-) -> Result<Report, Error> {
+) -> Result<NoiseReport, Error> {
     if cpus.is_empty() {
         return Err(Error::Nothing);
     }
@@ -78,7 +78,7 @@ impl Room<'_> {
         scope: &'s Scope<'s, '_>,
         cpus: &[u32],
         watch: &mut dyn FnMut(Duration) -> ControlFlow<()>,
-    ) -> Result<Report, Error> {
+    ) -> Result<NoiseReport, Error> {
         let (seated, seats) = channel();
         let hired: Vec<Hired> =
             cpus.iter().map(|cpu| self.hire(scope, *cpu, seated.clone())).collect::<Result<_, _>>()?;
@@ -98,7 +98,7 @@ impl Room<'_> {
         let (after, seconds) = (Snapshot::now(), begin.elapsed().as_secs_f64());
         trace.as_ref().map(Instance::stop).transpose().map_err(Error::Trace)?;
         let figures = hired.into_iter().map(|hired| self.figures(hired, &before, &after, trace.as_ref()));
-        Ok(Report {
+        Ok(NoiseReport {
             format: FORMAT,
             seconds,
             interrupted: self.stop.load(Ordering::Relaxed),
@@ -180,7 +180,7 @@ mod tests {
         NoiseOptions { duration: Duration::from_millis(60), ..NoiseOptions::default() }
     }
 
-    fn on(cpus: &[u32], options: &NoiseOptions) -> Result<Report, Error> {
+    fn on(cpus: &[u32], options: &NoiseOptions) -> Result<NoiseReport, Error> {
         measure(cpus, options, &mut |_| ControlFlow::Continue(()))
     }
 

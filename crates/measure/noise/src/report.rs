@@ -12,7 +12,7 @@ pub const FORMAT: &str = "seatmap-noise/1";
 
 /// The noise of some CPUs, all measured at once.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Report {
+pub struct NoiseReport {
     /// [`FORMAT`].
     pub format: &'static str,
     /// The running time of the meters, in seconds.

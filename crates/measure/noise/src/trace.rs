@@ -14,7 +14,7 @@ mod instance;
 mod line;
 mod spans;
 
-pub use blame::{Share, Taker, Traced, TracedGap};
+pub use blame::{GapShare, Taker, Traced, TracedGap};
 pub(super) use instance::Instance;
 
 use super::gaps::Gap;

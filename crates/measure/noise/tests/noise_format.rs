@@ -1,7 +1,9 @@
 //! Checks the JSON Schema in `docs/formats/` against a report as it is written, key by key in both directions.
 #![expect(clippy::unwrap_used, reason = "a helper that finds its input broken fails the test")]
 
-use seatmap_noise::{Bin, CpuNoise, FORMAT, Gap, Heard, Meter, OnCpu, Report, Share, Source, Taker, Traced, TracedGap};
+use seatmap_noise::{
+    Bin, CpuNoise, FORMAT, Gap, GapShare, Heard, Meter, NoiseReport, OnCpu, Source, Taker, Traced, TracedGap,
+};
 use seatmap_schema::{never_written, refused, undescribed};
 use serde_json::Value;
 
@@ -12,7 +14,7 @@ fn schema() -> Value {
 const NOTHING: [&str; 0] = [];
 
 /// A report with every field filled. No `..Default`: a new field must be added here, and so to the schema.
-fn full() -> Report {
+fn full() -> NoiseReport {
     let cpu = CpuNoise {
         cpu: 3,
         stolen_percent: 1.5,
@@ -45,12 +47,12 @@ fn full() -> Report {
     let mut unknown = cpu.clone();
     (unknown.steal_percent, unknown.unexplained_at_least_percent, unknown.trace) = (None, None, None);
     unknown.sources[0].explains_at_most_percent = None;
-    Report { format: FORMAT, seconds: 2.0, interrupted: true, clock: "tsc", cpus: vec![cpu, unknown] }
+    NoiseReport { format: FORMAT, seconds: 2.0, interrupted: true, clock: "tsc", cpus: vec![cpu, unknown] }
 }
 
 fn traced() -> Traced {
     let taker = Taker { who: "softirq RCU".into(), gaps: 1, total_us: 8.0, longest_us: 8.0 };
-    let takers = vec![Share { who: taker.who.clone(), us: 8.0 }];
+    let takers = vec![GapShare { who: taker.who.clone(), us: 8.0 }];
     Traced {
         gaps: 1,
         gaps_before_trace: 0,

@@ -22,7 +22,7 @@ use seatmap_sim::coherent::Hierarchy;
 use seatmap_sim::{CoherentModel, ModelError, SimError};
 use serde::Serialize;
 
-/// The name and version of the format of [`Report`] on file.
+/// The name and version of the format of [`TwinReport`] on file.
 pub const FORMAT: &str = "seatmap-fit/1";
 
 /// A twin, and how like its original it is.
@@ -33,12 +33,12 @@ pub struct Twin {
     /// The model that reading that file gives.
     pub model: CoherentModel,
     /// The comparison with the profile.
-    pub report: Report,
+    pub report: TwinReport,
 }
 
 /// A comparison of a twin with its original.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Report {
+pub struct TwinReport {
     /// [`FORMAT`].
     pub format: &'static str,
     /// The name of the twin.
@@ -112,7 +112,7 @@ pub fn fit(profile: &Profile, needs: Needs) -> Result<Twin, TwinError> {
     };
     // The report judges the twin as it is on file, to the last digit.
     let model = CoherentModel::from_toml(&levels.name, &levels.to_toml())?;
-    let report = Report {
+    let report = TwinReport {
         format: FORMAT,
         name: levels.name.clone(),
         machine: profile.name.clone(),

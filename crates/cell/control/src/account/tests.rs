@@ -2,13 +2,13 @@
 
 use super::*;
 use proptest::prelude::*;
-use seatmap_cell::Keeper;
+use seatmap_cell::GuardianCommand;
 use seatmap_cell::run_folder::RunFolder;
 use seatmap_os::Root;
 
 fn host(folder: &tempfile::TempDir, boot: &str) -> Host {
     let run = RunFolder::new(folder.path()).unwrap();
-    Host { root: Root::new("/"), run, boot_id: boot.to_owned(), keeper: Keeper(Vec::new()) }
+    Host { root: Root::new("/"), run, boot_id: boot.to_owned(), keeper: GuardianCommand(Vec::new()) }
 }
 
 #[test]

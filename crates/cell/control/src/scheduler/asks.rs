@@ -1,13 +1,13 @@
 //! Clients' requests, checked and answered.
 
 use super::{MOST_WAITING, Scheduler};
-use crate::answer::{Kind, Listed, Phase, Say};
+use crate::answer::{CellPhase, ErrorOrigin, Listed, Say};
 use crate::job::Job;
 use crate::policy::HIGHEST_PRIORITY;
 use crate::request::{Ask, ControlRequest, Create};
 use crate::ticket::Ticket;
 use crate::wants::Wants;
-use seatmap_cell::{Backend, CellError, Choice, Name, Record};
+use seatmap_cell::{Backend, CellError, CpuChoice, Name, Record};
 use seatmap_os::layout;
 use seatmap_os::{CpuSet, boot};
 
@@ -31,7 +31,7 @@ impl Scheduler<'_> {
         let wants = self.check(uid, &create)?;
         let id = self.number();
         let (priority, takes_turns, waits) = (create.priority, create.takes_turns, create.waits);
-        let phase = Phase::Waiting;
+        let phase = CellPhase::Waiting;
         let (stopped, faults) = (Vec::new(), Vec::new());
         let (connection, ends_s, told) = (Some(connection), None, None);
         let job = Job { create, uid, connection, request, phase, stopped, faults, ends_s, told };
@@ -43,7 +43,7 @@ impl Scheduler<'_> {
             if self.queue.place(id).is_some() {
                 self.drop_tenant(id);
                 let message = "its CPUs are not free now; without --no-wait it would be queued".to_owned();
-                return Err(Say::error(Kind::Busy, message));
+                return Err(Say::error(ErrorOrigin::Busy, message));
             }
         }
         Ok(())
@@ -61,7 +61,7 @@ impl Scheduler<'_> {
 
     /// The CPUs that a request wants, if it can ever be met.
     fn check(&self, uid: u32, create: &Create) -> Result<Wants, Say> {
-        let asked = |message: String| Say::error(Kind::Asked, message);
+        let asked = |message: String| Say::error(ErrorOrigin::Asked, message);
         let of = |error: CellError| asked(error.to_string());
         let online = layout::online(&self.host.root).map_err(|error| of(error.into()))?;
         let is_taken = self.jobs.values().any(|job| job.create.name == create.name);
@@ -81,15 +81,15 @@ impl Scheduler<'_> {
             return Err(asked("a cell that takes turns can have no memory of its own: it is handed on".into()));
         }
         if self.queue.waiting_of(uid) >= MOST_WAITING {
-            return Err(Say::error(Kind::Busy, format!("{MOST_WAITING} requests of one user may wait at once")));
+            return Err(Say::error(ErrorOrigin::Busy, format!("{MOST_WAITING} requests of one user may wait at once")));
         }
         self.wants(create, &online)
     }
 
     fn wants(&self, create: &Create, online: &CpuSet) -> Result<Wants, Say> {
-        let of = |error: CellError| Say::error(Kind::Asked, error.to_string());
-        let auto = || Choice::of_host(&self.host).and_then(|all| all.best(None, None)).map_err(of);
-        let wants = match named(create).map_err(|why| Say::error(Kind::Asked, why))? {
+        let of = |error: CellError| Say::error(ErrorOrigin::Asked, error.to_string());
+        let auto = || CpuChoice::of_host(&self.host).and_then(|all| all.best(None, None)).map_err(of);
+        let wants = match named(create).map_err(|why| Say::error(ErrorOrigin::Asked, why))? {
             Some(wants) => wants,
             None => Wants::Count(auto()?.len()),
         };
@@ -108,12 +108,12 @@ impl Scheduler<'_> {
         // SAFETY: the call cannot fail and touches nothing.
         let is_master = uid == 0 || uid == unsafe { libc::geteuid() };
         let found = self.jobs.iter().find(|(_, job)| job.create.name == *name);
-        let none = || Say::error(Kind::Asked, CellError::NoSuchCell(name.clone()).to_string());
+        let none = || Say::error(ErrorOrigin::Asked, CellError::NoSuchCell(name.clone()).to_string());
         match found {
             Some((id, job)) if is_master || job.uid == uid => Ok(Some(*id)),
             None if self.host.cell(name).is_err() => Err(none()),
             None if is_master => Ok(None),
-            _ => Err(Say::error(Kind::Denied, format!("the cell '{name}' is another user's"))),
+            _ => Err(Say::error(ErrorOrigin::Denied, format!("the cell '{name}' is another user's"))),
         }
     }
 
@@ -128,8 +128,8 @@ impl Scheduler<'_> {
 
     fn renew(&mut self, uid: u32, name: &Name, lease_s: u64) -> Result<Say, Say> {
         let id = self.own(uid, name)?;
-        if id.and_then(|id| self.jobs.get(&id)).is_some_and(|job| job.phase != Phase::Standing) {
-            return Err(Say::error(Kind::Busy, format!("the cell '{name}' does not stand now")));
+        if id.and_then(|id| self.jobs.get(&id)).is_some_and(|job| job.phase != CellPhase::Standing) {
+            return Err(Say::error(ErrorOrigin::Busy, format!("the cell '{name}' does not stand now")));
         }
         let record = seatmap_cell::renew(&self.host, name, lease_s).map_err(|error| failed(&error))?;
         if let Some(job) = id.and_then(|id| self.jobs.get_mut(&id)) {
@@ -151,7 +151,7 @@ impl Scheduler<'_> {
         let is_own = |cell: &&Record| self.jobs.values().any(|job| job.create.name == cell.name);
         let other = |cell: &Record| {
             let faults = seatmap_cell::verify(&self.host, cell).unwrap_or_default();
-            let (name, phase, uid) = (cell.name.clone(), Phase::Standing, None);
+            let (name, phase, uid) = (cell.name.clone(), CellPhase::Standing, None);
             Listed { name, phase, uid, cell: Some(marked(cell.clone(), &faults)), faults }
         };
         self.jobs.values().map(own).chain(cells.iter().filter(|cell| !is_own(cell)).map(other)).collect()
@@ -176,7 +176,7 @@ fn marked(mut cell: Record, faults: &[String]) -> Record {
 
 /// An error of the library's, as it is told to a client, with its causes.
 pub(super) fn failed(error: &CellError) -> Say {
-    let kind = if error.is_asked_wrong() { Kind::Asked } else { Kind::Failed };
+    let kind = if error.is_asked_wrong() { ErrorOrigin::Asked } else { ErrorOrigin::Failed };
     let causes = std::iter::successors(std::error::Error::source(error), |cause| cause.source());
     let message = causes.fold(error.to_string(), |message, cause| format!("{message}: {cause}"));
     Say::error(kind, message)

@@ -2,7 +2,7 @@
 
 use super::Scheduler;
 use super::asks::failed;
-use crate::answer::{Kind, Phase, Say};
+use crate::answer::{CellPhase, ErrorOrigin, Say};
 use crate::gang;
 use seatmap_cell::undo::Left;
 use seatmap_cell::{Backend, CellRequest, Name, Record};
@@ -11,7 +11,7 @@ use seatmap_os::{CpuSet, boot};
 impl Scheduler<'_> {
     /// Makes a cell, for the first time or again.
     pub(super) fn start(&mut self, id: u64, cpus: CpuSet) {
-        let is_back = self.jobs.get(&id).is_some_and(|job| job.phase == Phase::Suspended);
+        let is_back = self.jobs.get(&id).is_some_and(|job| job.phase == CellPhase::Suspended);
         let made = self.make(id, cpus);
         self.leave_the_cells();
         let Some(job) = self.jobs.get_mut(&id) else { return };
@@ -36,13 +36,13 @@ impl Scheduler<'_> {
     }
 
     fn make(&mut self, id: u64, cpus: CpuSet) -> Result<Record, Say> {
-        let gone = || Say::error(Kind::Failed, "nobody waits for it any more");
+        let gone = || Say::error(ErrorOrigin::Failed, "nobody waits for it any more");
         let job = self.jobs.get_mut(&id).ok_or_else(gone)?;
-        let lease_s = if job.phase == Phase::Suspended { job.left_s() } else { job.create.lease_s };
+        let lease_s = if job.phase == CellPhase::Suspended { job.left_s() } else { job.create.lease_s };
         if lease_s == Some(0) {
-            return Err(Say::error(Kind::Failed, "its lease has ended"));
+            return Err(Say::error(ErrorOrigin::Failed, "its lease has ended"));
         }
-        job.phase = Phase::Standing;
+        job.phase = CellPhase::Standing;
         let create = job.create.clone();
         // A cell that takes turns needs a group, by which its threads are known.
         let least = if create.takes_turns { Backend::V1Exclusive } else { Backend::Affinity };
@@ -56,7 +56,7 @@ impl Scheduler<'_> {
         };
         // First: if this process dies while it makes the cell, the ledger must hold its owner.
         self.write_down()
-            .map_err(|error| Say::error(Kind::Failed, format!("the ledger cannot be written: {error}")))?;
+            .map_err(|error| Say::error(ErrorOrigin::Failed, format!("the ledger cannot be written: {error}")))?;
         let is_tested = create.is_tested || create.noise_limit.is_some();
         let judge = is_tested.then_some(&mut *self.judge);
         seatmap_cell::create(&self.host, &request, judge).map_err(|error| failed(&error))
@@ -84,7 +84,7 @@ impl Scheduler<'_> {
             }
             self.write_down()
         })?;
-        self.jobs.get_mut(&id).into_iter().for_each(|job| job.phase = Phase::Suspended);
+        self.jobs.get_mut(&id).into_iter().for_each(|job| job.phase = CellPhase::Suspended);
         Ok(self.write_down()?)
     }
 
@@ -93,12 +93,12 @@ impl Scheduler<'_> {
         let Some(job) = self.jobs.get(&id) else { return Ok(Vec::new()) };
         let (phase, name) = (job.phase, job.create.name.clone());
         let left = match phase {
-            Phase::Standing => seatmap_cell::destroy(&self.host, &name).map_err(|error| failed(&error))?,
-            Phase::Waiting | Phase::Suspended => Vec::new(),
+            CellPhase::Standing => seatmap_cell::destroy(&self.host, &name).map_err(|error| failed(&error))?,
+            CellPhase::Waiting | CellPhase::Suspended => Vec::new(),
         };
         match phase {
-            Phase::Waiting => self.forget(id, Say::error(Kind::Busy, "somebody has withdrawn it")),
-            Phase::Standing | Phase::Suspended => self.forget(id, Say::Ended { name }),
+            CellPhase::Waiting => self.forget(id, Say::error(ErrorOrigin::Busy, "somebody has withdrawn it")),
+            CellPhase::Standing | CellPhase::Suspended => self.forget(id, Say::Ended { name }),
         }
         Ok(left)
     }
@@ -106,7 +106,7 @@ impl Scheduler<'_> {
     /// Strikes a cell out, and tells its client so.
     fn forget(&mut self, id: u64, say: Say) {
         let Some(job) = self.jobs.get(&id) else { return };
-        let number = if job.phase == Phase::Waiting { job.request } else { 0 };
+        let number = if job.phase == CellPhase::Waiting { job.request } else { 0 };
         let connection = job.connection;
         self.drop_tenant(id);
         connection.into_iter().for_each(|connection| self.say(connection, number, say.clone()));
@@ -129,7 +129,7 @@ impl Scheduler<'_> {
         let mut ending = Vec::new();
         for (id, job) in its {
             job.connection = None;
-            if !job.create.is_detached || job.phase == Phase::Waiting {
+            if !job.create.is_detached || job.phase == CellPhase::Waiting {
                 ending.push(*id);
             }
         }
@@ -147,9 +147,9 @@ impl Scheduler<'_> {
         let Ok(cells) = self.host.cells() else { return };
         let stands = |name: &Name| cells.iter().any(|cell| cell.name == *name);
         let ended = self.jobs.iter().filter(|(_, job)| match job.phase {
-            Phase::Waiting => false,
-            Phase::Standing => !stands(&job.create.name),
-            Phase::Suspended => job.left_s() == Some(0),
+            CellPhase::Waiting => false,
+            CellPhase::Standing => !stands(&job.create.name),
+            CellPhase::Suspended => job.left_s() == Some(0),
         });
         let ended: Vec<(u64, Name)> = ended.map(|(id, job)| (*id, job.create.name.clone())).collect();
         if !ended.is_empty() {
@@ -161,7 +161,7 @@ impl Scheduler<'_> {
     /// Looks whether cells are still what they were made to be, and tells their clients what changed.
     pub(super) fn look(&mut self) {
         let mut news = Vec::new();
-        for job in self.jobs.values_mut().filter(|job| job.phase == Phase::Standing) {
+        for job in self.jobs.values_mut().filter(|job| job.phase == CellPhase::Standing) {
             let record = self.host.cell(&job.create.name);
             let Ok(faults) = record.and_then(|record| seatmap_cell::verify(&self.host, &record)) else { continue };
             if faults != job.faults {

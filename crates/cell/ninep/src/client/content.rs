@@ -1,6 +1,6 @@
 //! The content of files and folders.
 
-use super::{Access, Client, File, nonsense};
+use super::{Access, File, FileClient, nonsense};
 use crate::attributes::{Attributes, BASIC, Change};
 use crate::entry::Entries;
 use crate::frame::AROUND_DATA_BYTES;
@@ -9,7 +9,7 @@ use crate::request::FileRequest;
 use crate::wire::Data;
 use std::io::{self, ErrorKind, Read, Write};
 
-impl<S: Read + Write> Client<S> {
+impl<S: Read + Write> FileClient<S> {
     /// Reads from an offset; how many bytes, 0 at the end of the file.
     ///
     /// # Errors

@@ -1,10 +1,10 @@
 //! Operations on the names of files.
 
-use super::{Client, NOBODY, split};
+use super::{FileClient, NOBODY, split};
 use crate::request::FileRequest;
 use std::io::{self, Read, Write};
 
-impl<S: Read + Write> Client<S> {
+impl<S: Read + Write> FileClient<S> {
     /// Makes a folder.
     ///
     /// # Errors

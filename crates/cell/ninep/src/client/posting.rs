@@ -3,7 +3,7 @@
 //! The server answers requests in their order, so that the replies to posted requests come before the reply to the
 //! next request.
 
-use super::{Client, File, nonsense};
+use super::{File, FileClient, nonsense};
 use crate::frame;
 use crate::refusal::Refusal;
 use crate::reply::Reply;
@@ -30,8 +30,8 @@ pub(super) struct Posted {
     unsent: Vec<u8>,
 }
 
-impl<S: Read + Write> Client<S> {
-    /// Writes all of it at an offset, and does not wait for it to be done, or sent. [`Client::settle`] does, and so
+impl<S: Read + Write> FileClient<S> {
+    /// Writes all of it at an offset, and does not wait for it to be done, or sent. [`FileClient::settle`] does, and so
     /// does whatever else is asked; what was posted and not settled may be lost with the client.
     ///
     /// # Errors

@@ -1,6 +1,6 @@
 //! Opened files and folders.
 
-use super::{CONSOLE, CONSOLE_QID, FILES, INPUT, INPUT_QID, ROOT_QID, Session, qid_of};
+use super::{CONSOLE, CONSOLE_QID, FILES, FileSession, INPUT, INPUT_QID, ROOT_QID, qid_of};
 use crate::entry::Entry;
 use crate::fids::{Node, Opened};
 use crate::host;
@@ -16,7 +16,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 /// Bytes of a folder that are read at once.
 const LISTED_BYTES: usize = 16 * 1024;
 
-impl Session {
+impl FileSession {
     pub(super) fn open(&mut self, fid: u32, flags: u32) -> Result<Reply<'_>, Refusal> {
         let is_read_only = self.export.is_read_only;
         let fid = self.fids.get_mut(fid)?;

@@ -1,6 +1,6 @@
 //! The kinds of files, and operations on their names.
 
-use super::{CONSOLE_QID, INPUT_QID, ROOT_QID, Session};
+use super::{CONSOLE_QID, FileSession, INPUT_QID, ROOT_QID};
 use crate::attributes::{Attributes, BASIC, Change};
 use crate::fids::Node;
 use crate::host;
@@ -18,7 +18,7 @@ const ROOT_MODE: u32 = libc::S_IFDIR | 0o555;
 const CONSOLE_MODE: u32 = libc::S_IFREG | 0o222;
 const INPUT_MODE: u32 = libc::S_IFREG | 0o444;
 
-impl Session {
+impl FileSession {
     pub(super) fn attributes(&mut self, fid: u32) -> Result<Reply<'_>, Refusal> {
         let made_up = |mode, links| Attributes { mode, links, block_bytes: 4096, ..Attributes::default() };
         let (qid, attributes) = match &self.fids.get(fid)?.node {

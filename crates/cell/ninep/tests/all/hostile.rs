@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use seatmap_ninep::attributes::Change;
 use seatmap_ninep::frame::{self, LONGEST_BYTES};
 use seatmap_ninep::wire::Data;
-use seatmap_ninep::{Client, Export, FileRequest, Reply, Session, serve};
+use seatmap_ninep::{Export, FileClient, FileRequest, FileSession, Reply, serve};
 use std::fs;
 use std::io::{self, Cursor, Read, Write};
 use std::path::Path;
@@ -46,7 +46,7 @@ fn place() -> tempfile::TempDir {
 
 /// The server's answer to these bytes.
 fn said(folder: &Path, bytes: &[u8]) -> Vec<u8> {
-    let session = Session::new(Export::new(&folder.join("shown"), false).unwrap(), Some(Box::new(io::sink())));
+    let session = FileSession::new(Export::new(&folder.join("shown"), false).unwrap(), Some(Box::new(io::sink())));
     let session = session.with_input(Box::new(Cursor::new(b"told")));
     let mut wire = Wire { incoming: Cursor::new(bytes), outgoing: Vec::new() };
     let _ = serve(&mut wire, session);
@@ -105,7 +105,7 @@ fn request() -> impl Strategy<Value = Vec<u8>> {
 
 /// A client over the same: it reads what a hostile server says.
 fn use_all(wire: &mut Wire<'_>) -> io::Result<()> {
-    let mut client = Client::new(wire)?;
+    let mut client = FileClient::new(wire)?;
     let _ = client.list("files");
     let _ = client.attributes("files/a");
     let file = client.create("files/x")?;

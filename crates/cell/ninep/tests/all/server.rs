@@ -6,7 +6,7 @@ use seatmap_ninep::attributes::Change;
 use seatmap_ninep::frame::{self, LONGEST_BYTES};
 use seatmap_ninep::session::VERSION;
 use seatmap_ninep::wire::Data;
-use seatmap_ninep::{Access, Client, Export, FileRequest, MOST_FIDS, Refusal, Reply, Session, serve};
+use seatmap_ninep::{Access, Export, FileClient, FileRequest, FileSession, MOST_FIDS, Refusal, Reply, serve};
 use std::fs;
 use std::io::{self, Read, Write};
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -46,7 +46,7 @@ fn served(is_read_only: bool) -> Served {
     let (stream, own) = UnixStream::pair().unwrap();
     let (says, console) = channel();
     let thread = std::thread::spawn(move || {
-        let session = Session::new(Export::new(&shown, is_read_only)?, Some(Box::new(Console(says))));
+        let session = FileSession::new(Export::new(&shown, is_read_only)?, Some(Box::new(Console(says))));
         serve(own, session)
     });
     Served { folder, stream, console, thread }
@@ -57,8 +57,8 @@ impl Served {
         self.folder.path().join("shown").join(name)
     }
 
-    fn client(&self) -> Client<UnixStream> {
-        Client::new(self.stream.try_clone().unwrap()).unwrap()
+    fn client(&self) -> FileClient<UnixStream> {
+        FileClient::new(self.stream.try_clone().unwrap()).unwrap()
     }
 
     /// Sends a request that our client would never send; `Ok` with the reply's number.
@@ -167,10 +167,10 @@ fn the_input_is_read_as_it_comes_and_not_written() {
     let shown = folder.path().to_owned();
     let (input, mut types) = io::pipe().unwrap();
     let thread = std::thread::spawn(move || {
-        let session = Session::new(Export::new(&shown, true)?, None);
+        let session = FileSession::new(Export::new(&shown, true)?, None);
         serve(own, session.with_input(Box::new(input)))
     });
-    let mut client = Client::new(stream).unwrap();
+    let mut client = FileClient::new(stream).unwrap();
     assert_eq!(client.list("").unwrap(), [&b"files"[..], b"input"]);
     assert_eq!(client.attributes("input").unwrap().mode, libc::S_IFREG | 0o444);
     for access in [Access::Write, Access::Both] {
@@ -412,7 +412,7 @@ fn lied_to(answer: impl Fn(&mut UnixStream) + Send + 'static) -> io::Error {
         let _ = frame::read(&mut other, LONGEST_BYTES, &mut Vec::new());
         answer(&mut other);
     });
-    let error = Client::new(own).unwrap_err();
+    let error = FileClient::new(own).unwrap_err();
     liar.join().unwrap();
     error
 }

@@ -9,7 +9,7 @@ use crate::args::{Cell, CellCreate, CellNamed, CellRenew, CellVerb};
 use crate::error::CliError;
 use crate::{input, output, pattern_input};
 use seatmap_cell::undo::Left;
-use seatmap_cell::{CellError, CellRequest, Choice, Host, Judge, Keeper, Name, Record, State};
+use seatmap_cell::{CellError, CellRequest, CpuChoice, GuardianCommand, Host, Name, NoiseJudge, Record, State};
 use seatmap_machine::Profile;
 use seatmap_noise::NoiseOptions;
 use seatmap_os::CpuSet;
@@ -64,15 +64,15 @@ fn socket(verb: &CellVerb) -> Option<&Path> {
 }
 
 /// The running binary, also where its file has been replaced since.
-fn keeper() -> Keeper {
-    Keeper(["/proc/self/exe", "cell", "guardian"].map(Into::into).to_vec())
+fn keeper() -> GuardianCommand {
+    GuardianCommand(["/proc/self/exe", "cell", "guardian"].map(Into::into).to_vec())
 }
 
 /// How long noise is measured, before and after.
 const JUDGED: Duration = Duration::from_millis(250);
 
 /// A cell is as noisy as its noisiest CPU.
-fn judge() -> Box<Judge<'static>> {
+fn judge() -> Box<NoiseJudge<'static>> {
     Box::new(|cpus| {
         let report = seatmap_noise::measure(&cpus.0, &briefly(), &mut |_| ControlFlow::Continue(()))?;
         Ok(report.cpus.iter().map(|cpu| cpu.stolen_percent).fold(0.0, f64::max))
@@ -121,7 +121,7 @@ fn cpus(host: &Host, typed: &CellCreate) -> Result<CpuSet, CliError> {
     if host.cell(&typed.name).is_ok() {
         return Err(failed(CellError::NameTaken(typed.name.clone())));
     }
-    let mut choice = Choice::of_host(host).map_err(failed)?;
+    let mut choice = CpuChoice::of_host(host).map_err(failed)?;
     let profile: Option<Profile> = typed.profile.as_deref().map(input::profile).transpose()?;
     if let (Some(pattern), Some(profile)) = (&typed.pattern, &profile) {
         return cpus_for_pattern(&choice, profile, &pattern_input::pattern(pattern)?);
@@ -133,7 +133,7 @@ fn cpus(host: &Host, typed: &CellCreate) -> Result<CpuSet, CliError> {
 }
 
 /// The CPUs on which the tasks of a pattern communicate at the lowest cost.
-fn cpus_for_pattern(choice: &Choice, profile: &Profile, pattern: &Pattern) -> Result<CpuSet, CliError> {
+fn cpus_for_pattern(choice: &CpuChoice, profile: &Profile, pattern: &Pattern) -> Result<CpuSet, CliError> {
     let mut request = seatmap_place::Request::new(profile, pattern);
     request.cpus = Some(choice.candidates(pattern.tasks).map_err(failed)?);
     let answer = request.place().map_err(CliError::input)?;

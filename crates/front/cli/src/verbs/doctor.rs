@@ -6,7 +6,7 @@ use crate::output::{self, Destination, visible};
 use crate::{place, view};
 use seatmap_doctor::isolation;
 use seatmap_doctor::measuring::examine;
-use seatmap_doctor::{Diagnosis, Level, seats};
+use seatmap_doctor::{Diagnosis, Severity, seats};
 use seatmap_machine::Topology;
 use seatmap_os::cpus::Cpus;
 use seatmap_os::root::Root;
@@ -82,11 +82,11 @@ fn line(diagnosis: &Diagnosis, coloured: bool) -> String {
 }
 
 /// Green, none, yellow, red.
-fn sgr(level: Level) -> &'static str {
+fn sgr(level: Severity) -> &'static str {
     match level {
-        Level::Ok => "32",
-        Level::Info => "0",
-        Level::Fix | Level::Boot => "33",
-        Level::No => "31",
+        Severity::Ok => "32",
+        Severity::Info => "0",
+        Severity::Fix | Severity::Boot => "33",
+        Severity::No => "31",
     }
 }

@@ -3,7 +3,7 @@
 use crate::args::Machines;
 use crate::error::CliError;
 use crate::output;
-use seatmap_catalog::{Capability, Kind, Machine, bundled};
+use seatmap_catalog::{Capability, Machine, MachineKind, bundled};
 use seatmap_machine::Description;
 use seatmap_sim::catalog::Model;
 use serde::Serialize;
@@ -49,8 +49,8 @@ fn entry(name: &'static str) -> Result<Entry, CliError> {
     let can = machine.capabilities().into_iter().map(Capability::word).collect();
     let (kind, pus, summary, sources) = match &machine.kind {
         // Only the workers of a Cell count, as in its profile.
-        Kind::Model(Model::Cell(model)) => ("model", model.spes(), model.summary.clone(), model.sources.clone()),
-        Kind::Model(Model::Coherent(model)) => {
+        MachineKind::Model(Model::Cell(model)) => ("model", model.spes(), model.summary.clone(), model.sources.clone()),
+        MachineKind::Model(Model::Coherent(model)) => {
             ("model", model.topology.pus.len(), model.summary.clone(), model.sources.clone())
         }
         _ => described(name)?,

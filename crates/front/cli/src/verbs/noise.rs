@@ -6,7 +6,7 @@ use crate::error::CliError;
 use crate::interrupt::Interrupt;
 use crate::output::{self, Destination, OfMachine};
 use crate::place::host_name;
-use seatmap_noise::{Error, NoiseOptions, Report};
+use seatmap_noise::{Error, NoiseOptions, NoiseReport};
 use seatmap_os::cpus::Cpus;
 use seatmap_report::{html, svg};
 use std::ops::ControlFlow;
@@ -45,7 +45,7 @@ fn cpus(typed: &Noise) -> Result<Vec<u32>, CliError> {
     Ok(open)
 }
 
-fn measure(cpus: &[u32], typed: &Noise) -> Result<Report, CliError> {
+fn measure(cpus: &[u32], typed: &Noise) -> Result<NoiseReport, CliError> {
     let options = NoiseOptions { duration: typed.seconds, trace: typed.trace, ..NoiseOptions::default() };
     let (interrupt, bar) = (Interrupt::listen()?, Bar::new("listening"));
     let ms = |time: Duration| time.as_millis() as usize;

@@ -4,7 +4,7 @@
 
 use crate::common::{Place, in_front_of, terminal};
 use crate::serve::{Controller, highest, is_root, made, make, seatmap, stderr, wait_until};
-use seatmap_ninep::{Access, Client, Fence, client};
+use seatmap_ninep::{Access, Fence, FileClient, client};
 use std::fs::{self, File, Permissions};
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -23,11 +23,11 @@ fn serving<'a>(place: &'a Place, more: &[&str]) -> Controller<'a> {
     Controller::start(place, &[&["--export", "shown"], more].concat(), &[])
 }
 
-fn connected(place: &Place) -> Client<UnixStream> {
-    Client::new(UnixStream::connect(place.path("socket.9p")).unwrap()).unwrap()
+fn connected(place: &Place) -> FileClient<UnixStream> {
+    FileClient::new(UnixStream::connect(place.path("socket.9p")).unwrap()).unwrap()
 }
 
-fn content(client: &mut Client<impl Read + Write>, path: &str) -> io::Result<String> {
+fn content(client: &mut FileClient<impl Read + Write>, path: &str) -> io::Result<String> {
     let file = client.open(path, Access::Read)?;
     let mut bytes = [0; 100];
     let count = client.read(&file, 0, &mut bytes)?;
@@ -49,7 +49,7 @@ fn as_a_program_without_rights() {
         return;
     }
     // SAFETY: nobody else takes it.
-    let mut client = unsafe { Client::inherited() }.unwrap().unwrap();
+    let mut client = unsafe { FileClient::inherited() }.unwrap().unwrap();
     Fence::new().unwrap().close().unwrap();
     assert_eq!(fs::read("/proc/version").unwrap_err().raw_os_error(), Some(libc::EPERM));
     assert_eq!(UnixStream::pair().unwrap_err().raw_os_error(), Some(libc::EPERM));
@@ -247,10 +247,10 @@ fn who_speaks_nonsense_harms_nobody() {
     assert!(controller.ask(&["list"]).status.success());
     // A user has so many at once, and then more when some have gone.
     let crowd: Vec<UnixStream> = (0..40).map(|_| UnixStream::connect(place.path("socket.9p")).unwrap()).collect();
-    let heard = crowd.into_iter().map(Client::new).collect::<Vec<_>>();
+    let heard = crowd.into_iter().map(FileClient::new).collect::<Vec<_>>();
     assert_eq!(heard.iter().filter(|client| client.is_ok()).count(), 16);
     drop(heard);
-    let again = || Client::new(UnixStream::connect(place.path("socket.9p")).unwrap()).is_ok();
+    let again = || FileClient::new(UnixStream::connect(place.path("socket.9p")).unwrap()).is_ok();
     wait_until("there is room again", again);
 }
 
@@ -266,7 +266,7 @@ fn there_must_be_something_to_show() {
 #[test]
 fn as_a_stranger() {
     let Some(socket) = std::env::var_os(SOCKET) else { return };
-    let mut client = match UnixStream::connect(socket).and_then(Client::new) {
+    let mut client = match UnixStream::connect(socket).and_then(FileClient::new) {
         Ok(client) => client,
         Err(error) => return println!("[kept out: {:?}]", error.kind()),
     };

@@ -2,15 +2,15 @@
 
 use super::{document, head};
 use maud::{Markup, html};
-use seatmap_doctor::{Diagnosis, Level};
+use seatmap_doctor::{Diagnosis, Severity};
 
 /// The order in which findings are listed: those that can be fixed come first.
-const ORDER: [(Level, &str); 5] = [
-    (Level::Fix, "Can be mended on the running system"),
-    (Level::Boot, "Can be mended by a word on the kernel's command line"),
-    (Level::No, "Cannot be mended from here"),
-    (Level::Info, "Worth knowing"),
-    (Level::Ok, "As it should be"),
+const ORDER: [(Severity, &str); 5] = [
+    (Severity::Fix, "Can be mended on the running system"),
+    (Severity::Boot, "Can be mended by a word on the kernel's command line"),
+    (Severity::No, "Cannot be mended from here"),
+    (Severity::Info, "Worth knowing"),
+    (Severity::Ok, "As it should be"),
 ];
 
 /// Findings as one HTML file that works offline and without scripts.
@@ -34,8 +34,8 @@ pub fn doctor(machine: &str, found: &[Diagnosis]) -> String {
 /// How much can be mended, and what to begin with.
 fn sentence(found: &[Diagnosis]) -> String {
     let count = |level| found.iter().filter(|diagnosis| diagnosis.level == level).count();
-    let (now, boot, never) = (count(Level::Fix), count(Level::Boot), count(Level::No));
-    let first = found.iter().find(|diagnosis| diagnosis.level == Level::Fix);
+    let (now, boot, never) = (count(Severity::Fix), count(Severity::Boot), count(Severity::No));
+    let first = found.iter().find(|diagnosis| diagnosis.level == Severity::Fix);
     let begin = first.map(|first| format!("; begin with '{}'", first.subject)).unwrap_or_default();
     match now + boot + never {
         0 => format!("None of {} points will disturb a measurement or a quiet program.", found.len()),
@@ -60,12 +60,12 @@ fn table(found: &[&Diagnosis]) -> Markup {
     }
 }
 
-fn class(level: Level) -> &'static str {
+fn class(level: Severity) -> &'static str {
     match level {
-        Level::Ok => "good",
-        Level::Info => "plain",
-        Level::Fix | Level::Boot => "fair",
-        Level::No => "bad",
+        Severity::Ok => "good",
+        Severity::Info => "plain",
+        Severity::Fix | Severity::Boot => "fair",
+        Severity::No => "bad",
     }
 }
 
@@ -73,16 +73,20 @@ fn class(level: Level) -> &'static str {
 mod tests {
     use super::*;
 
-    fn of(subject: &'static str, level: Level) -> Diagnosis {
-        let remedy = (level == Level::Fix).then(|| "echo <x>".to_owned());
+    fn of(subject: &'static str, level: Severity) -> Diagnosis {
+        let remedy = (level == Severity::Fix).then(|| "echo <x>".to_owned());
         Diagnosis { subject, level, found: format!("{subject} is so"), remedy }
     }
 
     #[test]
     fn the_sentence_counts_what_can_be_mended() {
-        let good = [of("clock", Level::Ok), of("hypervisor", Level::Info)];
-        let bad =
-            [of("clock", Level::Ok), of("governor", Level::Fix), of("ticks", Level::Boot), of("steal", Level::No)];
+        let good = [of("clock", Severity::Ok), of("hypervisor", Severity::Info)];
+        let bad = [
+            of("clock", Severity::Ok),
+            of("governor", Severity::Fix),
+            of("ticks", Severity::Boot),
+            of("steal", Severity::No),
+        ];
         insta::assert_snapshot!([sentence(&good), sentence(&bad)].join("\n"), @"
         None of 2 points will disturb a measurement or a quiet program.
         3 of 4 points disturb measurements or quiet programs: 1 can be mended on the running system, 1 by a word on the kernel's command line, 1 not from here; begin with 'governor'.
@@ -91,7 +95,7 @@ mod tests {
 
     #[test]
     fn remedies_come_first_and_are_text() {
-        let page = doctor("desk", &[of("clock", Level::Ok), of("governor", Level::Fix)]);
+        let page = doctor("desk", &[of("clock", Severity::Ok), of("governor", Severity::Fix)]);
         assert!(page.find("Can be mended on").unwrap() < page.find("As it should be").unwrap());
         assert!(page.contains("<code>echo &lt;x&gt;</code>") && !page.contains("Worth knowing"));
     }

@@ -6,11 +6,11 @@ use crate::noise::trace::{self, NOBODY};
 use crate::ranking::duration;
 use crate::{sentence, svg};
 use maud::{Markup, html};
-use seatmap_noise::{CpuNoise, Report, Traced};
+use seatmap_noise::{CpuNoise, NoiseReport, Traced};
 
 /// Noise as one HTML file that works offline and without scripts.
 #[must_use]
-pub fn noise(report: &Report) -> String {
+pub fn noise(report: &NoiseReport) -> String {
     let lead = html! {
         p.lead { (counted(report.cpus.len(), "CPU")) " for " (format!("{:.2}", report.seconds)) " s"
             @if report.interrupted { ", interrupted" } }
@@ -30,7 +30,7 @@ pub fn noise(report: &Report) -> String {
 }
 
 /// How long they are, and when they came: below each other where there is little room.
-fn gaps(report: &Report) -> Markup {
+fn gaps(report: &NoiseReport) -> Markup {
     html! {
         div.halves {
             figure { figcaption { "How many, by length" } (svg::noise::lengths(report).picture()) }
@@ -39,7 +39,7 @@ fn gaps(report: &Report) -> Markup {
     }
 }
 
-fn detours(report: &Report) -> Markup {
+fn detours(report: &NoiseReport) -> Markup {
     html! {
         div {
             h2 { "Detour loop" }
@@ -55,7 +55,7 @@ fn detours(report: &Report) -> Markup {
     }
 }
 
-fn quanta(report: &Report) -> Markup {
+fn quanta(report: &NoiseReport) -> Markup {
     html! {
         div {
             h2 { "FWQ: fixed work quanta" }
@@ -102,7 +102,7 @@ fn takers(noise: &CpuNoise, trace: &Traced) -> Markup {
     }
 }
 
-fn meters(report: &Report) -> Markup {
+fn meters(report: &NoiseReport) -> Markup {
     html! {
         table.figures {
             thead { tr { th { "CPU" } th { "Known to" } th { "Gaps from" } th { "Writing one down" } th { "Of the time" } } }

@@ -1,7 +1,7 @@
 //! Lists the tasks and interrupts that had the CPU in the gaps, by the kernel's trace.
 
 use crate::ranking::duration;
-use seatmap_noise::{CpuNoise, Report, Taker, Traced, TracedGap};
+use seatmap_noise::{CpuNoise, NoiseReport, Taker, Traced, TracedGap};
 use std::iter::once;
 
 /// The name for the part of a gap that the kernel's trace does not explain.
@@ -14,7 +14,7 @@ const TAKERS: usize = 6;
 const GAPS: usize = 3;
 
 /// A table of them, and the longest gaps; empty where the trace was not asked for.
-pub(super) fn takers(report: &Report) -> String {
+pub(super) fn takers(report: &NoiseReport) -> String {
     let told: String = report.cpus.iter().filter_map(|noise| Some(of_cpu(noise, noise.trace.as_ref()?))).collect();
     match told.is_empty() {
         true => told,

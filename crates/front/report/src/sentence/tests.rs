@@ -47,12 +47,12 @@ fn a_plan_is_held_against_what_is_usual() {
 #[test]
 fn noise_names_the_cpu_to_use() {
     let two = samples::noise();
-    let one = |at: usize| Report { cpus: vec![two.cpus[at].clone()], ..two.clone() };
-    let quiet = Report {
+    let one = |at: usize| NoiseReport { cpus: vec![two.cpus[at].clone()], ..two.clone() };
+    let quiet = NoiseReport {
         cpus: vec![two.cpus[1].clone(), CpuNoise { cpu: 2, longest_gap_us: 4.0, ..two.cpus[1].clone() }],
         ..two.clone()
     };
-    let none = Report { cpus: Vec::new(), ..two.clone() };
+    let none = NoiseReport { cpus: Vec::new(), ..two.clone() };
     let all = [two.clone(), one(0), one(1), quiet, none].map(|report| of_noise(&report));
     insta::assert_snapshot!(all.join("\n"), @"
     CPU 0 loses 1.23 % of its time, up to 7.340 ms at once, and CPU 1 loses 0.00 % of its time, up to 300.0 ns at once: put what must not wait on CPU 1.

@@ -4,7 +4,7 @@ use super::frame::Frame;
 use super::number;
 use crate::axis::{Axis, Scaling, Unit};
 use maud::{Markup, html};
-use seatmap_noise::{Bin, CpuNoise, Gap, Report};
+use seatmap_noise::{Bin, CpuNoise, Gap, NoiseReport};
 
 /// Width of either half, in user units: narrow, so that its letters are still read on a telephone.
 const WIDTH: f64 = 480.0;
@@ -35,7 +35,7 @@ const LEAST_COUNT: f64 = 0.7;
 
 /// One of the two pictures: a row a CPU on axes that all rows share.
 pub(crate) struct Half<'a> {
-    report: &'a Report,
+    report: &'a NoiseReport,
     x: Axis,
     y: Axis,
     /// The titles above and below the axes.
@@ -47,7 +47,7 @@ pub(crate) struct Half<'a> {
 }
 
 /// How many gaps of each length.
-pub(crate) fn lengths(report: &Report) -> Half<'_> {
+pub(crate) fn lengths(report: &NoiseReport) -> Half<'_> {
     let most = bins(report).map(|bin| bin.count as f64).fold(COUNT, f64::max);
     Half {
         report,
@@ -60,7 +60,7 @@ pub(crate) fn lengths(report: &Report) -> Half<'_> {
 }
 
 /// The times at which the longest gaps came.
-pub(crate) fn timeline(report: &Report) -> Half<'_> {
+pub(crate) fn timeline(report: &NoiseReport) -> Half<'_> {
     let until_ns = 1e9 * report.seconds.max(f64::MIN_POSITIVE);
     Half {
         report,
@@ -72,18 +72,18 @@ pub(crate) fn timeline(report: &Report) -> Half<'_> {
     }
 }
 
-fn bins(report: &Report) -> impl Iterator<Item = &Bin> {
+fn bins(report: &NoiseReport) -> impl Iterator<Item = &Bin> {
     report.cpus.iter().flat_map(|noise| &noise.histogram)
 }
 
-fn length_axis(report: &Report) -> Axis {
+fn length_axis(report: &NoiseReport) -> Axis {
     let longest = bins(report).map(|bin| bin.to_ns as f64).fold(LONGEST_NS, f64::max);
     Axis::new(SHORTEST_NS, longest, Scaling::Log, Unit::Time)
 }
 
 /// Both halves beside each other, as a standalone picture.
 #[must_use]
-pub fn noise(report: &Report) -> String {
+pub fn noise(report: &NoiseReport) -> String {
     let halves = [lengths(report), timeline(report)];
     let (width, height) = (2.0 * WIDTH + 3.0 * MARGIN, TITLE + halves[0].height() + MARGIN);
     let picture = html! {

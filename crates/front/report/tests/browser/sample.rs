@@ -4,7 +4,7 @@ use seatmap_machine::{
     CoreDistance, HomeModel, Loaded, Matrix, Origin, OriginKind, PairRegimes, PairStatus, Profile, Protocol, Pu,
     Regime, Square, Topology,
 };
-use seatmap_noise::{Bin, CpuNoise, FORMAT, Gap, Meter, Report};
+use seatmap_noise::{Bin, CpuNoise, FORMAT, Gap, Meter, NoiseReport};
 use seatmap_plan::{Baselines, Channel, Plan, Random};
 use seatmap_report::floor::{Comparison, Floor, Seating};
 
@@ -114,7 +114,7 @@ pub fn noise() -> String {
         },
     };
     let cpus = vec![cpu(0), cpu(1)];
-    seatmap_report::html::noise(&Report { format: FORMAT, seconds: 0.5, interrupted: false, clock: "tsc", cpus })
+    seatmap_report::html::noise(&NoiseReport { format: FORMAT, seconds: 0.5, interrupted: false, clock: "tsc", cpus })
 }
 
 /// The page of a plan on the 5110P: four tasks around a ring, two lines at a home on the other side.

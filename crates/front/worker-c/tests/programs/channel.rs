@@ -1,7 +1,7 @@
 //! A program in C whose files and console are at the other end of a socket.
 
 use crate::installed::{How, library};
-use seatmap_ninep::{Export, Session, serve};
+use seatmap_ninep::{Export, FileSession, serve};
 use std::fs;
 use std::io::Write;
 use std::os::fd::OwnedFd;
@@ -14,7 +14,7 @@ fn run(how: How, folder: &std::path::Path) -> Output {
     let console = fs::File::create(folder.join("console")).unwrap();
     let export = Export::new(folder, false).unwrap();
     let server =
-        std::thread::spawn(move || serve(own, Session::new(export, Some(Box::new(console) as Box<dyn Write>))));
+        std::thread::spawn(move || serve(own, FileSession::new(export, Some(Box::new(console) as Box<dyn Write>))));
     let mut command = library().command("examples/files.c", how, false);
     let output = command.stdin(OwnedFd::from(other)).env("SEATMAP_9P_FD", "0").output().unwrap();
     drop(command);

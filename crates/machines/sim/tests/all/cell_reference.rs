@@ -8,7 +8,7 @@
 use seatmap_port::channels::{Atomic, Bed, Channels, Ea, Element, Order, Program, Register, Shape};
 use seatmap_sim::{CellBed, catalog};
 use seatmap_workload::stats::{Atomics, Exchange, Means, Source, Threads, Transfers};
-use seatmap_workload::{BarrierBySignal, Collective, Kind, LongMessages, Message, MessageRing, Way};
+use seatmap_workload::{BarrierBySignal, Collective, CollectiveKind, LongMessages, Message, MessageRing, Way};
 use std::fmt::Debug;
 
 /// FNV-1a (Fowler, Noll, Vo), which stays the same in all releases of a library.
@@ -103,7 +103,7 @@ impl Lines {
                 self.add(&format!("barrier {way:?} {is_blocking}"), &placements, &barrier);
             }
         }
-        for kind in [Kind::Broadcast, Kind::Reduce] {
+        for kind in [CollectiveKind::Broadcast, CollectiveKind::Reduce] {
             let together = Collective { kind, tasks, size_bytes: 1024, iterations: 4 };
             self.add(&format!("{kind:?}"), &placements, &together);
         }

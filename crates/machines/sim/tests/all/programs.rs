@@ -4,7 +4,7 @@
 use seatmap_port::channels::{Atomic, Bed, Program};
 use seatmap_sim::{CellBed, catalog};
 use seatmap_workload::stats::{Atomics, Exchange, Means, Source, Threads, Timed, Transfers};
-use seatmap_workload::{BarrierBySignal, Collective, Kind, LongMessages, Message, Way};
+use seatmap_workload::{BarrierBySignal, Collective, CollectiveKind, LongMessages, Message, Way};
 
 fn run<P: Program>(seats: &[u32], program: &P) -> Vec<P::Output> {
     CellBed::new(catalog::cell("cell-qs20").unwrap().unwrap()).run(seats, program, 5).unwrap()
@@ -36,8 +36,8 @@ fn collectives_compute_what_they_say() {
             let program = Collective { kind, tasks, size_bytes: 1024, iterations: 9 };
             run(&seats, &program).iter().map(|task| task.sum).collect::<Vec<_>>()
         };
-        assert_eq!(sums(Kind::Broadcast), vec![8 + 7; tasks]);
-        assert_eq!(sums(Kind::Reduce)[0], (0..tasks as u64).map(|rank| 8 + rank).sum::<u64>());
+        assert_eq!(sums(CollectiveKind::Broadcast), vec![8 + 7; tasks]);
+        assert_eq!(sums(CollectiveKind::Reduce)[0], (0..tasks as u64).map(|rank| 8 + rank).sum::<u64>());
     }
 }
 

@@ -3,7 +3,7 @@
 use super::finding;
 use super::pinned::last_free;
 use super::text::{read, shown};
-use crate::{Diagnosis, Level};
+use crate::{Diagnosis, Severity};
 use seatmap_cell::settings_lock::Held;
 use seatmap_os::Root;
 use seatmap_os::layout::Layout;
@@ -80,16 +80,16 @@ impl Backend {
                 let remedy = "as root, outside a container, for CPUs that no cell has (seatmap cell list); or isolcpus= \
                               on the kernel's command line";
                 let found = format!("affinity only: others may come to CPUs {} ({reason})", shown(cpus));
-                return finding(subject, Level::Fix, found, Some(remedy.to_owned()));
+                return finding(subject, Severity::Fix, found, Some(remedy.to_owned()));
             }
         };
-        finding(subject, Level::Ok, found, None)
+        finding(subject, Severity::Ok, found, None)
     }
 }
 
 fn unproven(word: &str) -> Diagnosis {
     let found = format!("{word}, going by what is mounted; whether the kernel grants it is not tried, --try does");
-    finding("cpuset backend", Level::Info, found, None)
+    finding("cpuset backend", Severity::Info, found, None)
 }
 
 /// Whether threads keep the CPU masks that they chose when a partition comes or goes: since Linux 6.2 (8f9ea86fdf99,
@@ -200,9 +200,9 @@ mod tests {
     fn the_best_comes_first_and_what_was_not_tried_is_said() {
         let (yes, no) = (|evidence| Ok(evidence), |why: &str| Err(why.to_owned()));
         let best = Backend::by(yes(Evidence::Tried), yes(Evidence::Tried));
-        assert_eq!((best.diagnosis(&[1]).level, best.is_known()), (Level::Ok, true));
+        assert_eq!((best.diagnosis(&[1]).level, best.is_known()), (Severity::Ok, true));
         let read = Backend::by(no("v2: not mounted"), yes(Evidence::Read));
-        assert_eq!((read.diagnosis(&[1]).level, read.is_known()), (Level::Info, false));
+        assert_eq!((read.diagnosis(&[1]).level, read.is_known()), (Severity::Info, false));
         assert!(
             read.diagnosis(&[1]).found.starts_with("v1-exclusive") && read.diagnosis(&[1]).found.contains("--try does")
         );

@@ -4,7 +4,7 @@ use super::backend::Backend;
 use super::finding;
 use super::irqs::Irqs;
 use super::text::{list, mask, read, shown};
-use crate::{Diagnosis, Level};
+use crate::{Diagnosis, Severity};
 
 /// The command line that this kernel was started with.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -41,15 +41,15 @@ impl Boot {
                 let found = "this kernel is built without NO_HZ_FULL: the tick comes as long as anything runs";
                 finding(
                     "tick",
-                    Level::No,
+                    Severity::No,
                     found,
                     Some(format!("a kernel with CONFIG_NO_HZ_FULL, started with {remedy}")),
                 )
             }
             Some(without) if covers(without, cpus) => {
-                finding("tick", Level::Ok, "stops while one thread runs alone (nohz_full)", None)
+                finding("tick", Severity::Ok, "stops while one thread runs alone (nohz_full)", None)
             }
-            Some(_) => finding("tick", Level::Boot, "comes as long as anything runs", Some(remedy)),
+            Some(_) => finding("tick", Severity::Boot, "comes as long as anything runs", Some(remedy)),
         }
     }
 
@@ -57,10 +57,10 @@ impl Boot {
     pub(super) fn callbacks(&self, cpus: &[u32]) -> Diagnosis {
         let handed_over = self.argument("rcu_nocbs").is_some_and(|named| covers(&list(named), cpus));
         match handed_over || !self.ticks(cpus) {
-            true => finding("rcu callbacks", Level::Ok, "run elsewhere", None),
+            true => finding("rcu callbacks", Severity::Ok, "run elsewhere", None),
             false => {
                 let remedy = format!("rcu_nocbs={}", shown(cpus));
-                finding("rcu callbacks", Level::Boot, "run on the CPU that made them", Some(remedy))
+                finding("rcu callbacks", Severity::Boot, "run on the CPU that made them", Some(remedy))
             }
         }
     }
@@ -71,19 +71,19 @@ impl Boot {
         let has_cpuset = !matches!(backend, Backend::Affinity(_));
         let bound = irqs.bound_cpus();
         match (has_cpuset, bound.is_empty()) {
-            _ if covers(&self.isolated, cpus) => finding(subject, Level::Ok, "outside load balancing already", None),
+            _ if covers(&self.isolated, cpus) => finding(subject, Severity::Ok, "outside load balancing already", None),
             _ if !backend.is_known() => {
                 let found = "needed only where no cpuset keeps others away; not tried, --try does";
-                finding(subject, Level::Info, found, None)
+                finding(subject, Severity::Info, found, None)
             }
-            (true, true) => finding(subject, Level::Ok, "not needed: a cpuset does the same without a reboot", None),
+            (true, true) => finding(subject, Severity::Ok, "not needed: a cpuset does the same without a reboot", None),
             (true, false) => {
                 let found = format!("the kernel spreads managed interrupts over CPUs {}", shown(&bound));
-                finding(subject, Level::Boot, found, Some(format!("isolcpus=managed_irq,{}", shown(cpus))))
+                finding(subject, Severity::Boot, found, Some(format!("isolcpus=managed_irq,{}", shown(cpus))))
             }
             (false, _) => {
                 let found = "no cpuset keeps others away here";
-                finding(subject, Level::Boot, found, Some(format!("isolcpus=domain,managed_irq,{}", shown(cpus))))
+                finding(subject, Severity::Boot, found, Some(format!("isolcpus=domain,managed_irq,{}", shown(cpus))))
             }
         }
     }
@@ -94,9 +94,9 @@ impl Boot {
         match self.irq_default.iter().any(|cpu| cpus.contains(cpu)) {
             true => {
                 let found = "interrupts of new devices come here as to any CPU";
-                finding("irqaffinity", Level::Boot, found, Some(format!("irqaffinity={}", shown(&others))))
+                finding("irqaffinity", Severity::Boot, found, Some(format!("irqaffinity={}", shown(&others))))
             }
-            false => finding("irqaffinity", Level::Ok, "interrupts of new devices go elsewhere", None),
+            false => finding("irqaffinity", Severity::Ok, "interrupts of new devices go elsewhere", None),
         }
     }
 
@@ -118,16 +118,16 @@ mod tests {
 
     const CPUS: [u32; 2] = [2, 3];
 
-    fn told(found: &Diagnosis) -> (Level, &str) {
+    fn told(found: &Diagnosis) -> (Severity, &str) {
         (found.level, found.remedy.as_deref().unwrap_or_default())
     }
 
     #[test]
     fn a_stock_kernel_wants_lines_added() {
         let stock = Boot { nohz_full: Some(Vec::new()), irq_default: vec![0, 1, 2, 3], ..Boot::default() };
-        assert_eq!(told(&stock.tick(&CPUS)), (Level::Boot, "nohz_full=2,3"));
-        assert_eq!(told(&stock.callbacks(&CPUS)), (Level::Boot, "rcu_nocbs=2,3"));
-        assert_eq!(told(&stock.interrupts(&CPUS, &[0, 1, 2, 3])), (Level::Boot, "irqaffinity=0,1"));
+        assert_eq!(told(&stock.tick(&CPUS)), (Severity::Boot, "nohz_full=2,3"));
+        assert_eq!(told(&stock.callbacks(&CPUS)), (Severity::Boot, "rcu_nocbs=2,3"));
+        assert_eq!(told(&stock.interrupts(&CPUS, &[0, 1, 2, 3])), (Severity::Boot, "irqaffinity=0,1"));
         assert!(stock.ticks(&CPUS));
     }
 
@@ -141,16 +141,16 @@ mod tests {
         };
         let nothing = Backend::Affinity(String::new());
         for found in [tuned.tick(&CPUS), tuned.callbacks(&CPUS), tuned.interrupts(&CPUS, &[0, 1, 2, 3])] {
-            assert_eq!(found.level, Level::Ok, "{found:?}");
+            assert_eq!(found.level, Severity::Ok, "{found:?}");
         }
-        assert_eq!(tuned.isolation(&CPUS, &nothing, &Irqs::default()).level, Level::Ok);
-        assert_eq!(told(&tuned.tick(&[1, 2])), (Level::Boot, "nohz_full=1,2"));
-        assert_eq!(told(&tuned.callbacks(&[1, 2])), (Level::Boot, "rcu_nocbs=1,2"));
+        assert_eq!(tuned.isolation(&CPUS, &nothing, &Irqs::default()).level, Severity::Ok);
+        assert_eq!(told(&tuned.tick(&[1, 2])), (Severity::Boot, "nohz_full=1,2"));
+        assert_eq!(told(&tuned.callbacks(&[1, 2])), (Severity::Boot, "rcu_nocbs=1,2"));
     }
 
     #[test]
     fn a_kernel_that_cannot_stop_the_tick_is_not_sent_to_reboot() {
-        assert_eq!(Boot::default().tick(&CPUS).level, Level::No);
+        assert_eq!(Boot::default().tick(&CPUS).level, Severity::No);
     }
 
     #[test]
@@ -159,12 +159,12 @@ mod tests {
         let bound = Unmovable { name: "30 nvme0q3".into(), cpus: vec![3] };
         let managed = Irqs { unmovable: vec![bound], ..Irqs::default() };
         let nothing = Backend::Affinity(String::new());
-        assert_eq!(boot.isolation(&CPUS, &Backend::V1Exclusive(Evidence::Tried), &Irqs::default()).level, Level::Ok);
+        assert_eq!(boot.isolation(&CPUS, &Backend::V1Exclusive(Evidence::Tried), &Irqs::default()).level, Severity::Ok);
         let found = boot.isolation(&CPUS, &Backend::V2Isolated(Evidence::Tried), &managed);
-        assert_eq!(told(&found), (Level::Boot, "isolcpus=managed_irq,2,3"));
+        assert_eq!(told(&found), (Severity::Boot, "isolcpus=managed_irq,2,3"));
         let found = boot.isolation(&CPUS, &nothing, &Irqs::default());
-        assert_eq!(told(&found), (Level::Boot, "isolcpus=domain,managed_irq,2,3"));
+        assert_eq!(told(&found), (Severity::Boot, "isolcpus=domain,managed_irq,2,3"));
         let found = boot.isolation(&CPUS, &Backend::V1Exclusive(Evidence::Read), &managed);
-        assert_eq!(told(&found), (Level::Info, ""), "nobody is sent to reboot for what was not tried");
+        assert_eq!(told(&found), (Severity::Info, ""), "nobody is sent to reboot for what was not tried");
     }
 }

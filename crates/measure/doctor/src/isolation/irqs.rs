@@ -2,7 +2,7 @@
 
 use super::finding;
 use super::text::shown;
-use crate::{Diagnosis, Level};
+use crate::{Diagnosis, Severity};
 use seatmap_cell::settings_lock::Held;
 use seatmap_os::{CpuSet, Root, irq};
 use std::io;
@@ -70,11 +70,11 @@ impl Irqs {
             (0, _) => {}
             (count, false) => {
                 let found = format!("{count} come here; whether they can be moved is not tried, --try does");
-                return finding(subject, Level::Info, found, None);
+                return finding(subject, Severity::Info, found, None);
             }
             (count, true) => {
                 let found = format!("{count} come here; without root's rights it cannot be tried whether they move");
-                return finding(subject, Level::Info, found, Some("sudo seatmap doctor --try".into()));
+                return finding(subject, Severity::Info, found, Some("sudo seatmap doctor --try".into()));
             }
         }
         if self.unmovable.is_empty() {
@@ -82,7 +82,7 @@ impl Irqs {
                 0 => "none comes here".to_owned(),
                 count => format!("{count} come here, and all can be moved"),
             };
-            return finding(subject, Level::Ok, found, None);
+            return finding(subject, Severity::Ok, found, None);
         }
         let named: Vec<String> = self.unmovable.iter().take(NAMED).map(Unmovable::told).collect();
         let more = self.unmovable.len().saturating_sub(NAMED);
@@ -90,7 +90,7 @@ impl Irqs {
         let found =
             format!("{} can be moved, {} cannot: {}{more}", self.movable, self.unmovable.len(), named.join(", "));
         let remedy = "choose CPUs that they do not come to, or let the device have fewer queues (ethtool -L)";
-        finding(subject, Level::No, found, Some(remedy.into()))
+        finding(subject, Severity::No, found, Some(remedy.into()))
     }
 
     /// Those of the CPUs that interrupts are bound to.
@@ -126,15 +126,15 @@ mod tests {
     fn what_the_kernel_manages_is_named_with_its_cpus() {
         let irqs = after(&[None, Some(libc::EIO), None, Some(libc::EPERM)]);
         let found = irqs.diagnosis();
-        assert_eq!(found.level, Level::No);
+        assert_eq!(found.level, Severity::No);
         assert_eq!(found.found, "2 can be moved, 2 cannot: 1 nvme0q1 (CPU 2,1), 3 nvme0q3 (CPU 2,3)");
         assert_eq!(irqs.bound_cpus(), [1, 2, 3]);
     }
 
     #[test]
     fn what_moves_is_well_and_what_was_not_tried_is_said() {
-        assert_eq!(after(&[None, None]).diagnosis().level, Level::Ok);
-        assert_eq!(after(&[None, Some(libc::EACCES)]).diagnosis().level, Level::Info);
+        assert_eq!(after(&[None, None]).diagnosis().level, Severity::Ok);
+        assert_eq!(after(&[None, Some(libc::EACCES)]).diagnosis().level, Severity::Info);
         assert_eq!(after(&[Some(libc::EROFS)]).untried, 1);
     }
 

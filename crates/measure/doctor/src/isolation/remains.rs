@@ -5,7 +5,7 @@ use super::finding;
 use super::irqs::Irqs;
 use super::surroundings::neighbours;
 use super::text::shown;
-use crate::{Diagnosis, Level};
+use crate::{Diagnosis, Severity};
 use seatmap_host::environment;
 use seatmap_machine::Topology;
 
@@ -32,8 +32,8 @@ impl Remains<'_> {
         let (subject, reasons, cpus) = ("what remains", self.reasons(), shown(self.cpus));
         let remedy = Some(format!("seatmap noise --cpus {cpus} measures it"));
         match reasons.is_empty() {
-            true => finding(subject, Level::Ok, format!("on CPUs {cpus}: nothing known"), remedy),
-            false => finding(subject, Level::Info, format!("on CPUs {cpus}: {}", reasons.join("; ")), remedy),
+            true => finding(subject, Severity::Ok, format!("on CPUs {cpus}: nothing known"), remedy),
+            false => finding(subject, Severity::Info, format!("on CPUs {cpus}: {}", reasons.join("; ")), remedy),
         }
     }
 
@@ -69,6 +69,6 @@ mod tests {
         );
         (remains.has_tick, remains.hypervisor) = (false, None);
         (remains.bound, remains.untried, remains.neighbours) = (Vec::new(), 0, Vec::new());
-        assert_eq!(remains.diagnosis().level, Level::Ok);
+        assert_eq!(remains.diagnosis().level, Severity::Ok);
     }
 }

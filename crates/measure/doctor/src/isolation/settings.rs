@@ -2,7 +2,7 @@
 
 use super::finding;
 use super::text::{as_mask, list, mask, read, shown};
-use crate::{Diagnosis, Level};
+use crate::{Diagnosis, Severity};
 use seatmap_cell::settings_lock::Held;
 use seatmap_os::Root;
 use seatmap_os::cpus::Cpus;
@@ -29,7 +29,7 @@ pub(super) fn examine(cpus: &[u32], held: Option<&Held>) -> Vec<Diagnosis> {
 }
 
 fn unknown(subject: &'static str) -> Diagnosis {
-    finding(subject, Level::Info, "not known: this kernel does not say", None)
+    finding(subject, Severity::Info, "not known: this kernel does not say", None)
 }
 
 /// Real-time throttling (sched(7)): it stops threads, and only those of SCHED_FIFO, SCHED_RR and SCHED_DEADLINE.
@@ -37,12 +37,12 @@ fn throttling(runtime_us: Option<&str>) -> Diagnosis {
     let subject = "rt throttling";
     match runtime_us {
         None => unknown(subject),
-        Some("-1") => finding(subject, Level::Ok, "off", None),
+        Some("-1") => finding(subject, Severity::Ok, "off", None),
         Some(runtime) => {
             let found = format!("SCHED_FIFO threads stop after {runtime} us of each period; SCHED_OTHER ones do not");
             finding(
                 subject,
-                Level::Info,
+                Severity::Info,
                 found,
                 Some("sysctl kernel.sched_rt_runtime_us=-1, for SCHED_FIFO only".into()),
             )
@@ -56,7 +56,7 @@ fn workqueues(own: Option<&str>, cpus: &[u32], others: &[u32], held: Option<&Hel
     let subject = "workqueues";
     let Some(own) = own else { return unknown(subject) };
     if !mask(own).iter().any(|cpu| cpus.contains(cpu)) {
-        return finding(subject, Level::Ok, "run elsewhere", None);
+        return finding(subject, Severity::Ok, "run elsewhere", None);
     }
     let tried = held.map(|_| Root::new("/").write(WORKQUEUE, own).is_ok() && read(WORKQUEUE).as_deref() == Some(own));
     let found = match tried {
@@ -64,7 +64,7 @@ fn workqueues(own: Option<&str>, cpus: &[u32], others: &[u32], held: Option<&Hel
         Some(false) => "unbound ones run here too, and the mask cannot be set from here",
         None => "unbound ones run here too; whether the mask can be set is not tried, --try does",
     };
-    finding(subject, Level::Fix, found, Some(format!("echo {} > {WORKQUEUE}", as_mask(others))))
+    finding(subject, Severity::Fix, found, Some(format!("echo {} > {WORKQUEUE}", as_mask(others))))
 }
 
 fn watchdog(on: Option<&str>, watched: Option<&str>, cpus: &[u32], others: &[u32]) -> Diagnosis {
@@ -73,9 +73,9 @@ fn watchdog(on: Option<&str>, watched: Option<&str>, cpus: &[u32], others: &[u32
     match on != "0" && list(watched).iter().any(|cpu| cpus.contains(cpu)) {
         true => {
             let remedy = format!("echo {} > /proc/sys/kernel/watchdog_cpumask", shown(others));
-            finding(subject, Level::Fix, "wakes a thread on each CPU every few seconds", Some(remedy))
+            finding(subject, Severity::Fix, "wakes a thread on each CPU every few seconds", Some(remedy))
         }
-        false => finding(subject, Level::Ok, "leaves these CPUs alone", None),
+        false => finding(subject, Severity::Ok, "leaves these CPUs alone", None),
     }
 }
 
@@ -83,10 +83,10 @@ fn statistics(interval_s: Option<&str>) -> Diagnosis {
     let subject = "vm statistics";
     let Some(seconds) = interval_s.and_then(|text| text.parse::<u64>().ok()) else { return unknown(subject) };
     match seconds >= SELDOM_S {
-        true => finding(subject, Level::Ok, format!("gathered every {seconds} s"), None),
+        true => finding(subject, Severity::Ok, format!("gathered every {seconds} s"), None),
         false => {
             let found = format!("gathered on each CPU every {seconds} s");
-            finding(subject, Level::Fix, found, Some("sysctl vm.stat_interval=120".into()))
+            finding(subject, Severity::Fix, found, Some("sysctl vm.stat_interval=120".into()))
         }
     }
 }
@@ -99,12 +99,12 @@ fn thp(setting: Option<&str>) -> Diagnosis {
             let remedy = "echo madvise > /sys/kernel/mm/transparent_hugepage/enabled";
             finding(
                 subject,
-                Level::Fix,
+                Severity::Fix,
                 "always: page faults and khugepaged compact memory at times",
                 Some(remedy.into()),
             )
         }
-        Some(_) => finding(subject, Level::Ok, "only where a program asks for it", None),
+        Some(_) => finding(subject, Severity::Ok, "only where a program asks for it", None),
     }
 }
 
@@ -132,9 +132,9 @@ fn huge_pages(node: Node) -> Diagnosis {
     match node.free {
         0 => {
             let path = format!("/sys/devices/system/node/{}/hugepages/hugepages-2048kB/nr_hugepages", node.name);
-            finding("huge pages", Level::Fix, found, Some(format!("echo {} > {path}", node.total + 32)))
+            finding("huge pages", Severity::Fix, found, Some(format!("echo {} > {path}", node.total + 32)))
         }
-        _ => finding("huge pages", Level::Ok, found, None),
+        _ => finding("huge pages", Severity::Ok, found, None),
     }
 }
 
@@ -142,43 +142,43 @@ fn huge_pages(node: Node) -> Diagnosis {
 mod tests {
     use super::*;
 
-    fn told(found: &Diagnosis) -> (Level, &str) {
+    fn told(found: &Diagnosis) -> (Severity, &str) {
         (found.level, found.remedy.as_deref().unwrap_or_default())
     }
 
     #[test]
     fn what_disturbs_has_a_remedy_for_these_cpus() {
         let found = watchdog(Some("1"), Some("0-3"), &[2, 3], &[0, 1]);
-        assert_eq!(told(&found), (Level::Fix, "echo 0,1 > /proc/sys/kernel/watchdog_cpumask"));
-        assert_eq!(watchdog(Some("1"), Some("0-1"), &[2, 3], &[0, 1]).level, Level::Ok);
-        assert_eq!(watchdog(Some("0"), Some("0-3"), &[2, 3], &[0, 1]).level, Level::Ok);
-        assert_eq!(told(&statistics(Some("1"))), (Level::Fix, "sysctl vm.stat_interval=120"));
-        assert_eq!(statistics(Some("120")).level, Level::Ok);
-        assert_eq!(thp(Some("[always] madvise never")).level, Level::Fix);
-        assert_eq!(thp(Some("always [madvise] never")).level, Level::Ok);
-        assert_eq!(throttling(Some("950000")).level, Level::Info);
-        assert_eq!(throttling(Some("-1")).level, Level::Ok);
+        assert_eq!(told(&found), (Severity::Fix, "echo 0,1 > /proc/sys/kernel/watchdog_cpumask"));
+        assert_eq!(watchdog(Some("1"), Some("0-1"), &[2, 3], &[0, 1]).level, Severity::Ok);
+        assert_eq!(watchdog(Some("0"), Some("0-3"), &[2, 3], &[0, 1]).level, Severity::Ok);
+        assert_eq!(told(&statistics(Some("1"))), (Severity::Fix, "sysctl vm.stat_interval=120"));
+        assert_eq!(statistics(Some("120")).level, Severity::Ok);
+        assert_eq!(thp(Some("[always] madvise never")).level, Severity::Fix);
+        assert_eq!(thp(Some("always [madvise] never")).level, Severity::Ok);
+        assert_eq!(throttling(Some("950000")).level, Severity::Info);
+        assert_eq!(throttling(Some("-1")).level, Severity::Ok);
     }
 
     #[test]
     fn workqueues_elsewhere_are_well() {
-        assert_eq!(workqueues(Some("3"), &[2, 3], &[0, 1], None).level, Level::Ok);
-        assert_eq!(workqueues(None, &[2, 3], &[0, 1], None).level, Level::Info);
+        assert_eq!(workqueues(Some("3"), &[2, 3], &[0, 1], None).level, Severity::Ok);
+        assert_eq!(workqueues(None, &[2, 3], &[0, 1], None).level, Severity::Info);
         let read = workqueues(Some("f"), &[2, 3], &[0, 1], None);
-        assert!(read.level == Level::Fix && read.found.contains("not tried, --try does"), "{read:?}");
+        assert!(read.level == Severity::Fix && read.found.contains("not tried, --try does"), "{read:?}");
     }
 
     #[test]
     fn an_empty_pool_is_to_be_filled() {
         let node = |total, free| huge_pages(Node { name: "node1".into(), total, free });
         let path = "/sys/devices/system/node/node1/hugepages/hugepages-2048kB/nr_hugepages";
-        assert_eq!(told(&node(4, 0)), (Level::Fix, &*format!("echo 36 > {path}")));
-        assert_eq!(node(4, 1).level, Level::Ok);
+        assert_eq!(told(&node(4, 0)), (Severity::Fix, &*format!("echo 36 > {path}")));
+        assert_eq!(node(4, 1).level, Severity::Ok);
     }
 
     #[test]
     fn what_a_kernel_does_not_say_is_no_fault() {
-        assert_eq!(statistics(Some("soon")).level, Level::Info);
-        assert_eq!(thp(None).level, Level::Info);
+        assert_eq!(statistics(Some("soon")).level, Severity::Info);
+        assert_eq!(thp(None).level, Severity::Info);
     }
 }

@@ -2,7 +2,7 @@
 
 use super::finding;
 use super::text::{read, shown};
-use crate::{Diagnosis, Level};
+use crate::{Diagnosis, Severity};
 use seatmap_machine::Topology;
 use seatmap_os::{Root, task};
 
@@ -33,12 +33,12 @@ fn siblings(topology: &Topology, cpus: &[u32]) -> Diagnosis {
     let subject = "smt siblings";
     let outside = neighbours(topology, cpus);
     match outside.is_empty() {
-        true => finding(subject, Level::Ok, "no PU outside shares a core with these CPUs", None),
+        true => finding(subject, Severity::Ok, "no PU outside shares a core with these CPUs", None),
         false => {
             let outside = shown(&outside);
             let found = format!("CPUs {outside} share cores with these and slow them while they work");
             let remedy = format!("take them in as well, or offline: chcpu -d {outside}");
-            finding(subject, Level::Fix, found, Some(remedy))
+            finding(subject, Severity::Fix, found, Some(remedy))
         }
     }
 }
@@ -55,10 +55,10 @@ fn daemons(running: &[String]) -> Diagnosis {
     let found = DAEMONS.iter().filter(|(name, _)| running.iter().any(|running| running == name));
     let (names, remedies): (Vec<&str>, Vec<&str>) = found.copied().unzip();
     match names.is_empty() {
-        true => finding(subject, Level::Ok, "none that moves interrupts by itself (irqbalance, tuned)", None),
+        true => finding(subject, Severity::Ok, "none that moves interrupts by itself (irqbalance, tuned)", None),
         false => {
             let found = format!("{} runs and may undo what a cell sets", names.join(" and "));
-            finding(subject, Level::Fix, found, Some(remedies.join("; ")))
+            finding(subject, Severity::Fix, found, Some(remedies.join("; ")))
         }
     }
 }
@@ -66,11 +66,11 @@ fn daemons(running: &[String]) -> Diagnosis {
 fn clocksource(name: Option<&str>) -> Diagnosis {
     let subject = "clocksource";
     match name {
-        None => finding(subject, Level::Info, "not known", None),
-        Some(name) if QUICK_CLOCKS.contains(&name) => finding(subject, Level::Ok, name, None),
+        None => finding(subject, Severity::Info, "not known", None),
+        Some(name) if QUICK_CLOCKS.contains(&name) => finding(subject, Severity::Ok, name, None),
         Some(name) => {
             let found = format!("{name}: each look at the clock is a system call");
-            finding(subject, Level::Boot, found, Some("tsc=reliable, if the processor's counter is".into()))
+            finding(subject, Severity::Boot, found, Some("tsc=reliable, if the processor's counter is".into()))
         }
     }
 }
@@ -88,22 +88,22 @@ mod tests {
     fn half_a_core_has_a_neighbour() {
         assert_eq!(neighbours(&smt(), &[2, 3, 6]), [7]);
         let found = siblings(&smt(), &[2, 3, 6]);
-        assert!(found.level == Level::Fix && found.remedy.unwrap().ends_with("chcpu -d 7"));
-        assert_eq!(siblings(&smt(), &[2, 6]).level, Level::Ok);
-        assert_eq!(siblings(&Topology::unknown([0, 1]), &[1]).level, Level::Ok);
+        assert!(found.level == Severity::Fix && found.remedy.unwrap().ends_with("chcpu -d 7"));
+        assert_eq!(siblings(&smt(), &[2, 6]).level, Severity::Ok);
+        assert_eq!(siblings(&Topology::unknown([0, 1]), &[1]).level, Severity::Ok);
     }
 
     #[test]
     fn who_moves_interrupts_is_named() {
         let running = ["init", "irqbalance", "tuned-gui"].map(str::to_owned);
         assert_eq!(daemons(&running).found, "irqbalance runs and may undo what a cell sets");
-        assert_eq!(daemons(&running[..1]).level, Level::Ok);
+        assert_eq!(daemons(&running[..1]).level, Severity::Ok);
     }
 
     #[test]
     fn slow_clocks_are_told() {
-        assert_eq!(clocksource(Some("tsc")).level, Level::Ok);
-        assert_eq!(clocksource(Some("hpet")).level, Level::Boot);
-        assert_eq!(clocksource(None).level, Level::Info);
+        assert_eq!(clocksource(Some("tsc")).level, Severity::Ok);
+        assert_eq!(clocksource(Some("hpet")).level, Severity::Boot);
+        assert_eq!(clocksource(None).level, Severity::Info);
     }
 }

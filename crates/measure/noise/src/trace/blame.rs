@@ -51,14 +51,14 @@ pub struct TracedGap {
     /// Its length.
     pub length_ns: u64,
     /// The tasks and handlers that had the CPU, the one with the most time first.
-    pub takers: Vec<Share>,
+    pub takers: Vec<GapShare>,
     /// The unexplained rest of the gap.
     pub unexplained_us: f64,
 }
 
 /// A part of a gap.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Share {
+pub struct GapShare {
     /// As in [`Taker`].
     pub who: String,
     /// For so long.
@@ -110,7 +110,7 @@ fn parts(spans: &Spans, from_ns: u64, to_ns: u64) -> Vec<(usize, u64)> {
 }
 
 fn told(gap: &Gap, parts: &[(usize, u64)], left_ns: u64, spans: &Spans) -> TracedGap {
-    let share = |(who, ns): &(usize, u64)| Share { who: spans.names[*who].clone(), us: us(*ns) };
+    let share = |(who, ns): &(usize, u64)| GapShare { who: spans.names[*who].clone(), us: us(*ns) };
     TracedGap {
         start_ns: gap.start_ns,
         length_ns: gap.length_ns,

@@ -6,7 +6,7 @@ use super::{Function, Rooms, StatsError, StatsOptions, Survey, measure};
 use seatmap_port::channels::{Bed, Program};
 use seatmap_port::overlap;
 use seatmap_workload::stats::Timed;
-use seatmap_workload::{BarrierBySignal, Collective, Kind, Way};
+use seatmap_workload::{BarrierBySignal, Collective, CollectiveKind, Way};
 
 /// Barriers and collectives timed.
 const TOGETHER: u64 = 64;
@@ -54,7 +54,7 @@ fn together<B: Bed>(bed: &mut B, rooms: &Rooms, found: &mut Survey) -> Result<()
             found.take(what.clone(), told_apart(of_all(bed, rooms, &seats, &what, barrier))?);
         }
     }
-    for (name, kind) in [("broadcast", Kind::Broadcast), ("reduce", Kind::Reduce)] {
+    for (name, kind) in [("broadcast", CollectiveKind::Broadcast), ("reduce", CollectiveKind::Reduce)] {
         let what = format!("{name} of 1 KiB among {tasks}, tree");
         let program = |iterations| Collective { kind, tasks, size_bytes: 1024, iterations };
         found.take(what.clone(), told_apart(of_all(bed, rooms, &seats, &what, program))?);

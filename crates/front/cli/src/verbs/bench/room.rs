@@ -4,7 +4,7 @@ use super::Named;
 use crate::args::Bench;
 use crate::error::CliError;
 use crate::verbs::check;
-use seatmap_cell::{Backend, CellRequest, Choice, Host, Keeper, Name};
+use seatmap_cell::{Backend, CellRequest, CpuChoice, GuardianCommand, Host, Name};
 use seatmap_os::CpuSet;
 use seatmap_report::counted;
 use seatmap_tune::{Contestant, activity, seats};
@@ -136,7 +136,7 @@ struct Lease {
 impl Lease {
     fn take(typed: &Bench, wanted: Option<&CpuSet>) -> Result<Self, CliError> {
         let host = host()?;
-        let choice = Choice::of_host(&host).map_err(CliError::work)?;
+        let choice = CpuChoice::of_host(&host).map_err(CliError::work)?;
         let cpus = match wanted {
             Some(cpus) => cpus.clone(),
             // One core stays for the rest of the system.
@@ -183,10 +183,10 @@ impl Drop for Lease {
 }
 
 fn host() -> Result<Host, CliError> {
-    Host::here(Keeper(["/proc/self/exe", "cell", "guardian"].map(Into::into).to_vec())).map_err(CliError::work)
+    Host::here(GuardianCommand(["/proc/self/exe", "cell", "guardian"].map(Into::into).to_vec())).map_err(CliError::work)
 }
 
-fn all_but_one(choice: &Choice) -> usize {
+fn all_but_one(choice: &CpuChoice) -> usize {
     let core = choice.cores.iter().map(CpuSet::len).max().unwrap_or(1);
     choice.free.len().saturating_sub(core).max(1)
 }

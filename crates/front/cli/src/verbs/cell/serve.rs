@@ -4,15 +4,15 @@ use crate::args::CellServe;
 use crate::error::CliError;
 use crate::interrupt::Interrupt;
 use crate::output;
-use seatmap_cell::{Host, Judge, Keeper};
+use seatmap_cell::{GuardianCommand, Host, NoiseJudge};
 use seatmap_control::{ControlError, Exported, Inherited, ServerOptions, channel, peer, server};
 use std::time::Duration;
 
 /// Serves until interrupted.
-pub fn run(host: Host, typed: &CellServe, judge: Box<Judge<'static>>) -> Result<(), CliError> {
+pub fn run(host: Host, typed: &CellServe, judge: Box<NoiseJudge<'static>>) -> Result<(), CliError> {
     let group = typed.group.as_deref().map(group).transpose()?;
     let socket = typed.socket.clone().unwrap_or_else(|| host.run.file(server::SOCKET));
-    let warden = Keeper(["/proc/self/exe", "cell", "warden"].map(Into::into).to_vec());
+    let warden = GuardianCommand(["/proc/self/exe", "cell", "warden"].map(Into::into).to_vec());
     let (policy, slice) = (typed.policy, Duration::from_secs(typed.slice));
     let options = ServerOptions { socket, group, policy, slice, warden, export: export(typed)? };
     let interrupt = Interrupt::listen()?;
@@ -32,7 +32,7 @@ pub fn run(host: Host, typed: &CellServe, judge: Box<Judge<'static>>) -> Result<
 
 /// The folder to export, as an absolute path, because the file proxy starts in another folder.
 fn export(typed: &CellServe) -> Result<Option<Exported>, CliError> {
-    let file_proxy = || Keeper(["/proc/self/exe", "cell", "file-proxy"].map(Into::into).to_vec());
+    let file_proxy = || GuardianCommand(["/proc/self/exe", "cell", "file-proxy"].map(Into::into).to_vec());
     let absolute = typed.export.as_ref().map(std::path::absolute).transpose().map_err(CliError::input)?;
     Ok(absolute.map(|folder| Exported { folder, is_read_only: typed.export_read_only, file_proxy: file_proxy() }))
 }

@@ -6,14 +6,14 @@ use crate::error::CliError;
 use crate::interrupt::Interrupt;
 use crate::output;
 use indicatif::ProgressBar;
-use seatmap_control::{Ask, Client, ControlError, Create, Kind, Listed, Phase, Say};
+use seatmap_control::{Ask, CellPhase, ControlClient, ControlError, Create, ErrorOrigin, Listed, Say};
 use std::num::NonZeroUsize;
 use std::path::Path;
 use std::time::Duration;
 
 /// Asks the controller for what was typed.
 pub fn run(socket: &Path, verb: &CellVerb) -> Result<(), CliError> {
-    let mut client = Client::connect(socket).map_err(failed)?;
+    let mut client = ControlClient::connect(socket).map_err(failed)?;
     match verb {
         CellVerb::Create(typed) => create(client, typed),
         CellVerb::Destroy { name, .. } => told_of(ask(&mut client, Ask::Destroy { name: name.clone() })?, false),
@@ -28,13 +28,15 @@ pub fn run(socket: &Path, verb: &CellVerb) -> Result<(), CliError> {
 
 fn failed(error: ControlError) -> CliError {
     match error {
-        ControlError::Refused { kind: Kind::Asked, .. } | ControlError::Unreachable { .. } => CliError::input(error),
+        ControlError::Refused { kind: ErrorOrigin::Asked, .. } | ControlError::Unreachable { .. } => {
+            CliError::input(error)
+        }
         error => CliError::work(error),
     }
 }
 
 /// Asks, and shows on a terminal how many are before.
-fn ask(client: &mut Client, ask: Ask) -> Result<Say, CliError> {
+fn ask(client: &mut ControlClient, ask: Ask) -> Result<Say, CliError> {
     let bar = ProgressBar::new_spinner();
     let mut waiting = |before| {
         bar.enable_steady_tick(Duration::from_millis(200));
@@ -45,7 +47,7 @@ fn ask(client: &mut Client, ask: Ask) -> Result<Say, CliError> {
     said
 }
 
-fn create(mut client: Client, typed: &CellCreate) -> Result<(), CliError> {
+fn create(mut client: ControlClient, typed: &CellCreate) -> Result<(), CliError> {
     if typed.profile.is_some() {
         return Err(CliError::input(
             "a controller chooses CPUs without a profile; leave --profile out, or name the CPUs",
@@ -74,7 +76,7 @@ fn wanted(typed: &CellCreate) -> Create {
 }
 
 /// Stays connected and prints the controller's messages until interrupted.
-fn hold(mut client: Client) -> Result<(), CliError> {
+fn hold(mut client: ControlClient) -> Result<(), CliError> {
     let interrupt = Interrupt::listen()?;
     let (says, heard) = std::sync::mpsc::channel();
     std::thread::spawn(move || while says.send(client.hear()).is_ok() {});
@@ -108,7 +110,7 @@ fn told_of(said: Say, json: bool) -> Result<(), CliError> {
 
 fn line(listed: &Listed) -> String {
     let cell = listed.cell.as_ref().map(|cell| told::table(std::slice::from_ref(cell)));
-    let word = if listed.phase == Phase::Waiting { "waits" } else { "suspended: others have their turn" };
+    let word = if listed.phase == CellPhase::Waiting { "waits" } else { "suspended: others have their turn" };
     let mut text = cell.unwrap_or_else(|| format!("{}  {word}\n", listed.name));
     listed.faults.iter().for_each(|fault| text += &format!("  wrong: {}\n", output::visible(fault)));
     text
