@@ -11,7 +11,7 @@
 //! | [`floor`] | a machine as it lies, with threads, lines and traffic on it, before and after |
 //! | [`channels`] | what seats near the homes of lines are worth |
 //! | [`ranking`] | every mapping, ranked |
-//! | [`bench`], [`tune`] | commands and seats compared by running them |
+//! | [`bench`], [`tune`], [`auto`] | commands and seats compared by running them |
 //! | [`stats`], [`study`] | what communicating costs; published figures beside ours |
 //! | [`svg`] | heatmaps of profiles and patterns for papers and slides |
 //! | [`html`] | one self-contained page, and the frame that other pages share |
@@ -23,6 +23,7 @@
 #![deny(missing_docs)]
 
 mod about;
+pub mod auto;
 mod axis;
 pub mod bench;
 pub mod channels;

@@ -173,6 +173,12 @@ impl Family {
     }
 }
 
+/// The number of the calling thread.
+#[must_use]
+pub fn own_tid() -> Tid {
+    rustix::thread::gettid().as_raw_nonzero().get()
+}
+
 /// The file of the program that a process runs; `None` for kernel threads, and where this user may not read it.
 #[must_use]
 pub fn program_file(pid: Tid) -> Option<PathBuf> {

@@ -75,6 +75,18 @@ impl Roster {
         self.members.iter_mut().filter(|member| member.born.end.is_none()).for_each(Member::look);
     }
 
+    /// The process and the number of each thread that lives, in the order of places.
+    pub(crate) fn living(&self) -> Vec<(Tid, Tid)> {
+        let living = self.members.iter().filter(|member| member.born.end.is_none());
+        living.map(|member| (member.born.pid, member.born.tid)).collect()
+    }
+
+    /// Counts CPU times from now on.
+    pub(crate) fn forget(&mut self) {
+        self.look();
+        self.members.iter_mut().for_each(|member| member.before_ns = member.run_ns);
+    }
+
     /// The threads as tasks, and the task of each place. Tasks are in the order of creation, as a plan's are when
     /// `seatmap run` seats them. Names are numbered in the order of paths, which a second run repeats though its
     /// threads race to be created.

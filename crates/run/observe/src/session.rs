@@ -6,6 +6,7 @@ use crate::subject::Subject;
 use crate::wakeups::{Ebpf, Parts, Perf};
 use crate::windows::Stretches;
 use crate::{Kind, Method, Observation, ObserveError, Window, observation::Share};
+use seatmap_os::Tid;
 use seatmap_os::sched::Times;
 use seatmap_pattern::Edge;
 use std::process::Child;
@@ -64,6 +65,10 @@ pub struct Session {
     looked: Duration,
     looks: u32,
     own_before_ns: u64,
+    /// All messages so far, also those that were forgotten.
+    messages: f64,
+    /// When the observation began anew.
+    since: Duration,
 }
 
 impl Session {
@@ -87,6 +92,8 @@ impl Session {
             looked: Duration::ZERO,
             looks: 0,
             own_before_ns,
+            messages: 0.0,
+            since: Duration::ZERO,
         };
         // The CPU times of threads that run already are read before they add up.
         let look = session.source.look()?;
@@ -134,6 +141,8 @@ impl Session {
         self.looked = self.begun.elapsed();
         self.roster.update(look.threads);
         let roster = &mut self.roster;
+        let is_between = |talk: &&crate::talk::Talk| talk.from != talk.to;
+        self.messages += look.talk.iter().filter(is_between).map(|talk| talk.messages).sum::<f64>();
         let placed = look.talk.into_iter().map(|talk| (roster.place(talk.from), roster.place(talk.to), talk));
         self.stretches.take(self.looked, placed);
         if self.looks.is_multiple_of(NAMES_EVERY) || !self.source.tells_cpu_times() {
@@ -143,13 +152,52 @@ impl Session {
         Ok(())
     }
 
+    /// The time since the session began.
+    #[must_use]
+    pub fn elapsed(&self) -> Duration {
+        self.begun.elapsed()
+    }
+
+    /// The messages between the program's threads since the session began, up to the last look.
+    #[must_use]
+    pub fn messages(&self) -> f64 {
+        self.messages
+    }
+
+    /// The mechanism, and the reason against a better one.
+    #[must_use]
+    pub fn mechanism(&self) -> String {
+        self.means()
+    }
+
+    /// The threads that live, as far as the last look knew: each one's process and its own number, in the order in
+    /// which they were first seen.
+    #[must_use]
+    pub fn threads(&self) -> Vec<(Tid, Tid)> {
+        self.roster.living()
+    }
+
+    /// Begins anew: what was seen so far is forgotten, and the program is still followed.
+    pub fn forget(&mut self) {
+        self.roster.forget();
+        self.stretches = Stretches::default();
+        self.since = self.looked;
+    }
+
     /// Ends the observation: what was seen. The command, if it lives, runs on unobserved.
     #[must_use]
     pub fn finish(mut self) -> (Observation, Option<Child>) {
+        let observation = self.seen();
+        (observation, self.child)
+    }
+
+    /// What was seen since the session began, or began anew.
+    #[must_use]
+    pub fn seen(&mut self) -> Observation {
         self.roster.look();
         let (tasks, task_of) = self.roster.tasks();
         let mut windows = Vec::new();
-        let mut from_s = 0.0;
+        let mut from_s = self.since.as_secs_f64();
         for stretch in self.stretches.all() {
             let edge = |((from, to), sum): (&(usize, usize), &crate::windows::Sum)| Edge {
                 from: task_of[*from],
@@ -163,7 +211,7 @@ impl Session {
             from_s = stretch.to.as_secs_f64();
         }
         let program_s: f64 = tasks.iter().map(|task| task.cpu_s).sum();
-        let observation = Observation {
+        Observation {
             methods: self.source.methods(),
             means: self.means(),
             shares: self.shares(&task_of),
@@ -171,8 +219,7 @@ impl Session {
             unseen: self.source.unseen(),
             tasks,
             windows,
-        };
-        (observation, self.child)
+        }
     }
 
     fn means(&self) -> String {
@@ -191,8 +238,11 @@ impl Session {
         shares
     }
 
-    /// The kernel's time and this thread's, as a share of the program's.
+    /// The kernel's time and this thread's, as a share of the program's. Both count from the session's beginning.
     fn overhead(&mut self, program_s: f64) -> Option<f64> {
+        if self.since > Duration::ZERO {
+            return None;
+        }
         let own_s = own_ns().saturating_sub(self.own_before_ns) as f64 / 1e9;
         let kernel_s = self.source.kernel_time()?.as_secs_f64();
         (program_s >= LEAST_S).then_some((kernel_s + own_s) / program_s)

@@ -1,13 +1,16 @@
 //! `seatmap run`, as typed.
 
+use super::time::time_or_seconds;
 use clap::{ArgGroup, Args, ValueEnum};
 use seatmap_launch::MemoryWish;
+use seatmap_live::Metric;
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::time::Duration;
 
 #[derive(Debug, Args)]
-#[command(group = ArgGroup::new("seats").args(["plan", "cpus", "rules", "move_pages"]).required(true).multiple(true))]
-#[command(group = ArgGroup::new("whom").args(["pid", "command"]).required(true))]
+#[command(group = ArgGroup::new("seats").args(["plan", "cpus", "rules", "move_pages", "auto", "replay", "guard"]).required(true).multiple(true))]
+#[command(group = ArgGroup::new("whom").args(["pid", "command", "replay", "guard"]).required(true))]
 pub struct Run {
     /// The plan: thread k, in order of creation, sits where the plan has task k; - is stdin.
     #[arg(long, value_name = "FILE", conflicts_with = "cpus")]
@@ -17,6 +20,15 @@ pub struct Run {
     /// each L3 cache.
     #[arg(short = 'c', long, value_name = "LIST")]
     pub cpus: Option<String>,
+    /// Find out by itself: observe the program while it runs, try seats in alternating periods, and keep them only if
+    /// the program does more work with them.
+    #[arg(long, conflicts_with_all = ["plan", "cpus", "rules", "move_pages"])]
+    pub auto: bool,
+    /// Give each thread all CPUs of its seat's cache instead of one; the kernel chooses among them.
+    #[arg(long, conflicts_with_all = ["rules", "move_pages"])]
+    pub soft: bool,
+    #[command(flatten)]
+    pub live: Live,
     /// Use the list once: threads beyond its end are left where the kernel puts them.
     #[arg(long, conflicts_with = "plan")]
     pub once: bool,
@@ -83,6 +95,48 @@ pub struct Run {
     pub command: Vec<OsString>,
 }
 
+/// How seats are found and judged while the program runs.
+#[derive(Debug, Args)]
+pub struct Live {
+    /// With --auto, the work by which seats are judged: instructions, wakeups (of the program's threads by each other),
+    /// switches, or command:LINE, which prints a total that grows with the work done. By default instructions where the
+    /// processor counts them, else wakeups.
+    #[arg(long, value_name = "METRIC", value_parser = Metric::parse, hide_short_help = true)]
+    pub metric: Option<Metric>,
+    /// With --auto, the length of a period, 500ms if left out. A candidate needs twenty of them.
+    #[arg(long, value_name = "TIME", value_parser = period, hide_short_help = true)]
+    pub period: Option<Duration>,
+    /// With --auto, how long to observe before seats are tried, 2s if left out.
+    #[arg(long, value_name = "TIME", value_parser = period, hide_short_help = true)]
+    pub observe_for: Option<Duration>,
+    /// With --auto, stop after this time. Seats that were shown to be better stay.
+    #[arg(long, value_name = "TIME", value_parser = limit, hide_short_help = true)]
+    pub seconds: Option<Duration>,
+    /// With --auto, write every event and decision to a file, a line each.
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
+    pub log: Option<PathBuf>,
+    /// Take the decisions of a log again, and check that they are the same.
+    #[arg(long, value_name = "FILE", exclusive = true, hide_short_help = true)]
+    pub replay: Option<PathBuf>,
+    /// What gives masks back when 'run --auto' is killed.
+    #[arg(long, exclusive = true, hide = true)]
+    pub guard: bool,
+}
+
+impl Live {
+    /// The first option that means something with --auto alone.
+    pub fn typed(&self) -> Option<&'static str> {
+        let options = [
+            ("--metric", self.metric.is_some()),
+            ("--period", self.period.is_some()),
+            ("--observe-for", self.observe_for.is_some()),
+            ("--seconds", self.seconds.is_some()),
+            ("--log", self.log.is_some()),
+        ];
+        options.into_iter().find_map(|(name, is_there)| is_there.then_some(name))
+    }
+}
+
 /// When the launcher returns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Detach {
@@ -101,6 +155,16 @@ pub enum Huge {
     Prefer,
     /// It may not.
     Never,
+}
+
+/// Long enough for a reading, short enough to wait for.
+fn period(text: &str) -> Result<Duration, String> {
+    let range = Duration::from_millis(20)..=Duration::from_secs(3600);
+    time_or_seconds(text).filter(|time| range.contains(time)).ok_or_else(|| "give a time from 20ms to 1h".to_owned())
+}
+
+fn limit(text: &str) -> Result<Duration, String> {
+    time_or_seconds(text).ok_or_else(|| "give a time: 30s, 10m; a number alone is seconds".to_owned())
 }
 
 fn seconds(text: &str) -> Result<f64, String> {

@@ -160,7 +160,7 @@ fn next_step(typed: &Observe, phases: &Result<Option<usize>, CliError>, document
 }
 
 /// Waits for the command's end. One that was to stop with this process, and did not by itself, is asked to.
-fn attend(mut child: Child, mut is_asked: bool, interrupt: &Interrupt) -> std::io::Result<ExitStatus> {
+pub(super) fn attend(mut child: Child, mut is_asked: bool, interrupt: &Interrupt) -> std::io::Result<ExitStatus> {
     let mut since = Instant::now();
     let mut is_told = false;
     loop {
@@ -178,13 +178,13 @@ fn attend(mut child: Child, mut is_asked: bool, interrupt: &Interrupt) -> std::i
     }
 }
 
-fn ending_of(status: ExitStatus) -> Ending {
+pub(super) fn ending_of(status: ExitStatus) -> Ending {
     match (status.code(), status.signal()) {
         (Some(code), _) => Ending::Exited(code),
         (None, signal) => Ending::Killed(signal.unwrap_or(libc::SIGKILL)),
     }
 }
 
-fn failed(error: ObserveError) -> CliError {
+pub(super) fn failed(error: ObserveError) -> CliError {
     if error.is_input() { CliError::input(error) } else { CliError::work(error) }
 }

@@ -1,5 +1,6 @@
 //! `seatmap run`.
 
+mod auto;
 mod memory;
 mod page;
 
@@ -13,7 +14,9 @@ use seatmap_launch::{
     Behind, Beyond, Ending, Launch, LaunchError, Options, Program, ProgramMemory, Report, Rule, Seating, Seats, asks,
     attach, sets,
 };
+use seatmap_live::Soft;
 use seatmap_machine::Topology;
+use seatmap_os::CpuSet;
 use seatmap_os::cpus::Cpus;
 use seatmap_os::task;
 use seatmap_plan::Plan;
@@ -24,6 +27,14 @@ use std::time::Duration;
 
 /// Runs a program, or takes one that runs, and seats its threads. A program's exit code is this process's.
 pub fn run(typed: &Run) -> Result<(), CliError> {
+    if typed.auto || typed.live.replay.is_some() || typed.live.guard {
+        return auto::run(typed);
+    }
+    if let Some(option) = typed.live.typed() {
+        return Err(CliError::input(format!(
+            "{option} is about seats that are tried while the program runs: add --auto"
+        )));
+    }
     let plan = typed.plan.as_ref().map(|path| plan_input::plan_of_host(path, typed.any_machine)).transpose()?;
     let seating = seating(typed, plan.as_ref())?;
     let memory = memory::asked(typed, seating.whole(), plan.as_ref())?;
@@ -166,6 +177,7 @@ fn seating(typed: &Run, plan: Option<&Plan>) -> Result<Seating, CliError> {
             Seats::of_sets(sets.map_err(CliError::input)?.unwrap_or_default(), beyond)
         }
     };
+    let seats = if typed.soft { soft(seats)? } else { seats };
     let rule = |text: &String| Rule::parse(text, &seats, &topology);
     let rules = typed.rules.iter().map(rule).collect::<Result<Vec<_>, _>>().map_err(CliError::input)?;
     let by_number = rules.iter().any(|rule| !matches!(rule.who, Who::Named(_)));
@@ -178,6 +190,15 @@ fn seating(typed: &Run, plan: Option<&Plan>) -> Result<Seating, CliError> {
     let wanted: Vec<u32> = seats.cpus.iter().flat_map(seatmap_os::CpuSet::iter).chain(of_rules).collect();
     Cpus::read().map_err(CliError::work)?.check(&wanted).map_err(CliError::input)?;
     Ok(Seating::new(seats, rules, typed.skip).strict(typed.strict))
+}
+
+/// The caches of seats in place of their CPUs.
+fn soft(seats: Seats) -> Result<Seats, CliError> {
+    let topology = topology().map_err(CliError::work)?;
+    let allowed = Cpus::read().map_err(CliError::work)?.allowed.into_iter().collect::<CpuSet>();
+    let group = |cpu: u32| Soft.group(&topology, cpu).within(&allowed);
+    let wide = |cpus: &CpuSet| cpus.iter().flat_map(|cpu| group(cpu).with(&CpuSet::single(cpu)).list().0).collect();
+    Ok(Seats { cpus: seats.cpus.iter().map(wide).collect(), ..seats })
 }
 
 fn topology() -> Result<Topology, String> {

@@ -1,0 +1,162 @@
+//! `seatmap run --auto`: seats that are tried while the program runs.
+
+use crate::args::Run;
+use crate::error::{AtFile, CliError};
+use crate::interrupt::Interrupt;
+use crate::place::host_name;
+use crate::verbs::{check, observe};
+use crate::{input, output};
+use seatmap_launch::{Ending, Program, attach};
+use seatmap_live::conductor::Setting;
+use seatmap_live::guard::{self, Guard};
+use seatmap_live::log::{FORMAT, Header, Line, Log, written};
+use seatmap_live::meter::Meter;
+use seatmap_live::{Conductor, Rules, Soft};
+use seatmap_observe::{End, Means, Method, Session, Subject};
+use seatmap_os::CpuSet;
+use seatmap_report::auto;
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+/// How long a program is observed before seats are tried, where nobody says: some hundred messages of each pair.
+const OBSERVED: Duration = Duration::from_secs(2);
+
+/// A period where nobody says: long beside a slice of the scheduler (a few ms) and short beside a drift (many seconds).
+const PERIOD: Duration = Duration::from_millis(500);
+
+/// Runs a program, or takes one that runs, and looks for its seats. A program's exit code is this process's.
+pub fn run(typed: &Run) -> Result<(), CliError> {
+    if typed.live.guard {
+        guard::stand(io::stdin().lock());
+        return Ok(());
+    }
+    if let Some(path) = &typed.live.replay {
+        return replay(path);
+    }
+    let mut file = typed.live.log.as_deref().map(LogFile::create).transpose()?;
+    let subject = subject(typed)?;
+    let interrupt = Interrupt::listen()?;
+    let (allowed, topology) = seats()?;
+    let profile = input::profile("host").ok();
+    let guard = Guard::begin(Command::new("/proc/self/exe").args(["run", "--guard"])).map_err(CliError::work)?;
+    // The counter counts what is executed next, so the program comes right after it.
+    let meter = Meter::new(typed.live.metric.clone(), typed.pid.is_empty()).map_err(CliError::input)?;
+    let metric = meter.metric().clone();
+    let session = Session::begin(Some(Method::Wakeups), Means::Best, &subject).map_err(observe::failed)?;
+    let setting = Setting {
+        topology: &topology,
+        profile: profile.as_ref(),
+        allowed: &allowed,
+        soft: typed.soft.then_some(Soft),
+        observe: typed.live.observe_for.unwrap_or(OBSERVED),
+        period: period(typed),
+        rules: Rules::default(),
+        stop: &|| interrupt.asked(),
+        time: typed.live.seconds,
+    };
+    let header = header(typed, &metric.to_string(), session.mechanism());
+    let mut begun = file.as_mut().map_or(Ok(()), |file| file.add(&written(&header)?));
+    let mut log = |line: &Line| match &mut file {
+        // The header's failure is the first line's.
+        Some(file) => std::mem::replace(&mut begun, Ok(())).and_then(|()| file.add(&written(line)?)),
+        None => Ok(()),
+    };
+    let (outcome, done, session) = Conductor::new(setting, session, meter, guard, &mut log).conduct();
+    let (_, child) = session.finish();
+    let is_asked = outcome.end == Some(End::Asked);
+    let status = child.map(|child| observe::attend(child, is_asked, &interrupt)).transpose().map_err(CliError::work)?;
+    if !typed.quiet {
+        // A missing reader is not a failure.
+        let _ = io::stderr().write_all(auto::text(&outcome, &metric).as_bytes());
+    }
+    match (status.map(observe::ending_of), done) {
+        (Some(ending), _) if ending != Ending::Exited(0) => ending.leave_alike(),
+        (_, Err(error)) => Err(CliError::work(error)),
+        _ => Ok(()),
+    }
+}
+
+fn period(typed: &Run) -> Duration {
+    typed.live.period.unwrap_or(PERIOD)
+}
+
+fn subject(typed: &Run) -> Result<Subject, CliError> {
+    if !typed.pid.is_empty() {
+        if !typed.force {
+            attach::check(&typed.pid).map_err(super::failed)?;
+        }
+        return Ok(Subject::Processes(typed.pid.clone()));
+    }
+    Program::find(&typed.command).map_err(CliError::input)?;
+    Ok(Subject::Command { words: typed.command.clone(), leaves_stdout: false })
+}
+
+/// The CPUs that this process may use, and what they share.
+fn seats() -> Result<(CpuSet, seatmap_machine::Topology), CliError> {
+    let allowed = CpuSet::of_thread(0).map_err(CliError::work)?;
+    let topology = check::topology()?;
+    // To read the topology, this process took all CPUs.
+    allowed.give(0).map_err(CliError::work)?;
+    Ok((allowed, topology))
+}
+
+fn header(typed: &Run, metric: &str, means: String) -> Header {
+    let words: Vec<_> = typed.command.iter().map(|word| word.to_string_lossy()).collect();
+    let pids: Vec<_> = typed.pid.iter().map(|pid| format!("process {pid}")).collect();
+    Header {
+        format: FORMAT.to_owned(),
+        tool_version: env!("CARGO_PKG_VERSION").to_owned(),
+        begun: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
+        machine: host_name(),
+        program: if pids.is_empty() { words.join(" ") } else { pids.join(", ") },
+        metric: metric.to_owned(),
+        means,
+        period_s: period(typed).as_secs_f64(),
+        soft: typed.soft,
+        rules: Rules::default(),
+    }
+}
+
+/// A log that grows line by line, so that nothing is lost when this process is killed.
+struct LogFile {
+    path: PathBuf,
+    file: File,
+}
+
+impl LogFile {
+    fn create(path: &Path) -> Result<Self, CliError> {
+        let file = File::create(path).map_err(|error| CliError::input(AtFile::new(path, error)))?;
+        Ok(LogFile { path: path.to_owned(), file })
+    }
+
+    fn add(&mut self, line: &str) -> io::Result<()> {
+        let named = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", self.path.display()));
+        self.file.write_all(line.as_bytes()).map_err(named)
+    }
+}
+
+/// Takes the decisions of a log again.
+fn replay(path: &Path) -> Result<(), CliError> {
+    let text = String::from_utf8_lossy(&input::bytes(path)?).into_owned();
+    let wrong = |error| CliError::input(AtFile::new(path, error));
+    let log = Log::read(&text).map_err(wrong)?;
+    log.replay().map_err(|error| CliError::work(AtFile::new(path, error)))?;
+    log.lines.iter().try_for_each(|line| output::print(&told(line)))?;
+    let cut = if log.is_cut_off { " The last line of the file was cut off." } else { "" };
+    output::print(&format!("{} lines, and the same decisions again.{cut}\n", log.lines.len()))
+}
+
+fn told(line: &Line) -> String {
+    match &line.said {
+        seatmap_live::log::Said::Event(event) => format!("{:>9.3} s  {}\n", line.at_s, plain(event)),
+        seatmap_live::log::Said::Decision(decision) => format!("{:>9.3} s    -> {}\n", line.at_s, plain(decision)),
+    }
+}
+
+/// A document as one line of words: JSON without its punctuation around names.
+fn plain(document: &impl serde::Serialize) -> String {
+    serde_json::to_string(document).unwrap_or_default().replace('"', "")
+}

@@ -1,0 +1,196 @@
+//! `seatmap run --auto`, on a real program. Whether seats help it is left open: the tests look at masks, codes and logs.
+
+use crate::common::{Place, two_cpus};
+use crate::run::programs::installed;
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// How long something may take on a busy computer.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Two pairs of threads that hand over buffers until they are killed.
+struct Relay(Child);
+
+impl Relay {
+    /// The program; `None`, with a message, where it cannot be built, observed, or seated here.
+    fn start(place: &Place) -> Option<Self> {
+        if !can_play(place) {
+            return None;
+        }
+        build(place);
+        let mut command = Command::new(place.path("relay"));
+        let relay = Relay(command.args(["2000000000", "2"]).stdout(Stdio::null()).spawn().unwrap());
+        until("five threads", || relay.masks().len() == 5);
+        Some(relay)
+    }
+
+    fn pid(&self) -> String {
+        self.0.id().to_string()
+    }
+
+    /// The thread numbers with their masks.
+    fn masks(&self) -> BTreeSet<(String, String)> {
+        let tasks = std::fs::read_dir(format!("/proc/{}/task", self.0.id())).unwrap();
+        let mask = |folder: std::path::PathBuf| {
+            let status = std::fs::read_to_string(folder.join("status")).ok()?;
+            let list = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"))?.trim().to_owned();
+            Some((folder.file_name()?.to_str()?.to_owned(), list))
+        };
+        tasks.filter_map(|entry| mask(entry.ok()?.path())).collect()
+    }
+
+    fn different_masks(&self) -> usize {
+        self.masks().into_iter().map(|(_, mask)| mask).collect::<BTreeSet<_>>().len()
+    }
+}
+
+impl Drop for Relay {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn build(place: &Place) {
+    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../examples/relay.c");
+    let built = Command::new("gcc").args(["-O1", "-pthread", "-o"]).arg(place.path("relay")).arg(source).status();
+    assert!(built.unwrap().success());
+}
+
+fn can_play(place: &Place) -> bool {
+    if !installed("gcc") || two_cpus().is_none() {
+        eprintln!("skipped: no gcc, or one CPU");
+        return false;
+    }
+    let probe = place.run(&["observe", "--", "true"]);
+    if !probe.status.success() {
+        eprintln!("skipped: {}", String::from_utf8_lossy(&probe.stderr));
+    }
+    probe.status.success()
+}
+
+fn until(what: &str, is_so: impl Fn() -> bool) {
+    let begun = Instant::now();
+    while !is_so() {
+        assert!(begun.elapsed() < PATIENCE, "waited in vain for {what}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// The lines of a log, as documents.
+fn lines(place: &Place, log: &str) -> Vec<Value> {
+    place.read(log).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+#[test]
+fn seats_are_tried_and_the_log_says_what_is_in_force() {
+    let place = Place::new();
+    let Some(relay) = Relay::start(&place) else { return };
+    let before = relay.masks();
+    let quick = ["run", "--auto", "--period", "20ms", "--observe-for", "300ms", "--seconds", "6", "--log", "log"];
+    let output = place.run(&[&quick[..], &["--pid", &relay.pid()]].concat());
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    let log = lines(&place, "log");
+    let last =
+        log.iter().rev().map(|line| &line["decision"]["kind"]).find(|kind| **kind == "keep" || **kind == "put-back");
+    // On a computer without rest for it, the attempt may not have come to an end.
+    match last.and_then(Value::as_str) {
+        Some("keep") => assert!(relay.masks() != before && said.contains("is kept"), "{said}"),
+        _ => assert_eq!(relay.masks(), before, "{said}"),
+    }
+    assert!(log.iter().any(|line| line["event"]["kind"] == "observed"), "{said}");
+    let schema: Value =
+        serde_json::from_str(include_str!("../../../../../docs/formats/seatmap-auto-1.schema.json")).unwrap();
+    for line in &log {
+        assert_eq!(seatmap_schema::refused(&schema, line), Vec::<String>::new(), "{line}");
+    }
+    assert!(place.stdout(&["run", "--replay", "log"]).contains("the same decisions again"));
+    place.file("log", place.read("log").replace("\"rest\"", "\"observe\""));
+    assert_eq!(place.run(&["run", "--replay", "log"]).status.code(), Some(1));
+}
+
+#[test]
+fn masks_come_back_after_ctrl_c_and_after_sigkill() {
+    let place = Place::new();
+    let Some(relay) = Relay::start(&place) else { return };
+    let before = relay.masks();
+    for signal in [libc::SIGINT, libc::SIGKILL] {
+        let slow = ["run", "--auto", "--period", "2s", "--observe-for", "300ms", "--pid", &relay.pid()];
+        let mut seatmap = place.command(&slow).stderr(Stdio::null()).spawn().unwrap();
+        until("seats", || relay.different_masks() > 1);
+        // SAFETY: it is a child that nobody has waited for.
+        assert_eq!(unsafe { libc::kill(seatmap.id() as i32, signal) }, 0);
+        let status = seatmap.wait().unwrap();
+        assert_eq!(status.success(), signal == libc::SIGINT);
+        until("the masks", || relay.masks() == before);
+    }
+}
+
+#[test]
+fn a_log_that_cannot_be_written_costs_the_seats_and_not_the_program() {
+    let place = Place::new();
+    if !can_play(&place) {
+        return;
+    }
+    build(&place);
+    let output = place.run(&["run", "--auto", "--log", "/dev/full", "--", "./relay", "2000"]);
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(said.contains("the log cannot be written: /dev/full"), "{said}");
+    assert!(String::from_utf8(output.stdout).unwrap().contains("buffers/s"), "the program ran to its end");
+}
+
+#[test]
+fn a_programs_code_is_passed_on() {
+    let place = Place::new();
+    if !can_play(&place) {
+        return;
+    }
+    let output = place.run(&["run", "--auto", "--log", "log", "--", "sh", "-c", "exit 7"]);
+    assert_eq!(output.status.code(), Some(7));
+    assert_eq!(lines(&place, "log").last().unwrap()["event"]["kind"], "ended");
+    assert!(String::from_utf8(output.stderr).unwrap().contains("ended before it was observed"));
+}
+
+#[test]
+fn what_cannot_be_meant_is_refused() {
+    let place = Place::new();
+    let refused = |arguments: &[&str], why: &str| {
+        let output = place.run(&[&["run"], arguments].concat());
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.code() == Some(2) && said.contains(why), "{arguments:?}: {said}");
+    };
+    refused(&["--auto", "--plan", "p.json", "--", "true"], "cannot be used with");
+    refused(&["--cpus", "0", "--metric", "wakeups", "--", "true"], "--auto");
+    refused(&["--auto", "--metric", "speed", "--", "true"], "give instructions, wakeups");
+    refused(&["--auto", "--period", "1ms", "--", "true"], "20ms to 1h");
+    refused(&["--auto", "--", "./absent"], "absent");
+    refused(&["--auto", "--pid", "1"], "--force");
+    refused(&["--auto"], "COMMAND");
+    refused(&["--replay", "absent"], "absent");
+    place.file("empty", "");
+    refused(&["--replay", "empty"], "empty");
+    place.file("other", "{}\n");
+    refused(&["--replay", "other"], "line 1");
+}
+
+#[test]
+fn soft_seats_are_whole_caches() {
+    let place = Place::new();
+    let Some(cpus) = two_cpus() else { return };
+    let first = cpus.split([',', '-']).next().unwrap();
+    let mask = |options: &[&str]| {
+        let line = ["--", "grep", "Cpus_allowed_list", "/proc/self/status"];
+        let said = place.stdout(&[&["run", "--quiet", "--strict", "--cpus", first], options, &line].concat());
+        said.split_whitespace().last().unwrap().to_owned()
+    };
+    assert_eq!(mask(&[]), first);
+    let soft = mask(&["--soft"]);
+    assert!(
+        soft == first || soft.starts_with(&format!("{first}-")) || soft.starts_with(&format!("{first},")),
+        "{soft}"
+    );
+}

@@ -1,0 +1,151 @@
+//! Seats that were tried on a living program, in words.
+
+use crate::about::counted;
+use crate::traffic::three_digits;
+use seatmap_live::conductor::Attempt;
+use seatmap_live::event::{Gain, Verdict};
+use seatmap_live::masks::Sweep;
+use seatmap_live::{Metric, Outcome};
+use seatmap_observe::End;
+use seatmap_statistics::median;
+
+/// The whole of it for a terminal.
+#[must_use]
+pub fn text(outcome: &Outcome, metric: &Metric) -> String {
+    let mut text = table(&outcome.attempts, metric);
+    for sentence in sentences(outcome, metric) {
+        text += &format!("{sentence}\n");
+    }
+    text
+}
+
+fn table(attempts: &[Attempt], metric: &Metric) -> String {
+    if attempts.is_empty() {
+        return String::new();
+    }
+    let unit = match metric {
+        Metric::Command(_) => "total".to_owned(),
+        metric => metric.to_string(),
+    };
+    let mut text = format!("  {:>7}  {:<8}  threads  {unit}/s free     seated  difference\n", "at", "seats");
+    let width = unit.chars().count() + 7;
+    for attempt in attempts {
+        let rate = |of: fn(&Gain) -> f64| attempt.gain.map_or("-".to_owned(), |gain| three_digits(of(&gain)));
+        text += &format!(
+            "  {:>5.0} s  {:<8}  {:>7}  {:>width$}  {:>9}  {}\n",
+            attempt.at_s,
+            attempt.candidate.name,
+            attempt.candidate.seated(),
+            rate(|gain| gain.free),
+            rate(|gain| gain.seated),
+            judged(attempt)
+        );
+    }
+    text
+}
+
+fn judged(attempt: &Attempt) -> String {
+    let word = match attempt.verdict {
+        Verdict::Better => "better",
+        Verdict::NotShown => "no gain is shown",
+        Verdict::Worse => "worse",
+        Verdict::LeftEarly => "left early: far below in all of its first periods",
+        Verdict::Unread => "not judged: the program did too little",
+    };
+    let percent = |ratio: f64| 100.0 * (ratio - 1.0);
+    attempt.gain.map_or(word.to_owned(), |gain| {
+        let [centre, low, high] = [gain.ratio, gain.low, gain.high].map(percent);
+        format!("{centre:+.1} % [{low:+.1} to {high:+.1} %], {word}")
+    })
+}
+
+fn sentences(outcome: &Outcome, metric: &Metric) -> Vec<String> {
+    let mut sentences = vec![match (&outcome.kept, outcome.messages_per_s) {
+        (Some(kept), _) if outcome.end == Some(End::Program) => {
+            format!("'{}' was kept to the end: {} had seats.", kept.name, counted(kept.seated(), "thread"))
+        }
+        (Some(kept), _) => format!("'{}' is kept: {} have seats.", kept.name, counted(kept.seated(), "thread")),
+        (None, None) => "The program ended before it was observed to the end; nothing was changed.".to_owned(),
+        (None, Some(_)) if outcome.attempts.is_empty() => {
+            "No seats were tried: the threads do not talk enough, or there is nothing to choose.".to_owned()
+        }
+        (None, Some(_)) if is_undone(outcome) => "The threads have their own masks again.".to_owned(),
+        (None, Some(_)) => "No seats are shown to be better; the kernel goes on to choose.".to_owned(),
+    }];
+    if outcome.attempts.iter().any(|attempt| attempt.gain.is_some()) {
+        sentences.push(format!("Judged by {}: {}.", metric_word(metric), metric.caution()));
+    }
+    sentences.extend(swept(&outcome.sweeps));
+    if outcome.own > 0 {
+        sentences.push(format!("{} chose CPUs by themselves and were left alone.", counted(outcome.own, "thread")));
+    }
+    sentences
+}
+
+/// Whether seats that were better were taken away, because the program or the user ended it.
+fn is_undone(outcome: &Outcome) -> bool {
+    outcome.attempts.iter().any(|attempt| attempt.verdict == Verdict::Better)
+}
+
+fn metric_word(metric: &Metric) -> &'static str {
+    match metric {
+        Metric::Instructions => "instructions a second",
+        Metric::Wakeups => "wakeups a second",
+        Metric::Switches => "waits a second",
+        Metric::Command(_) => "the total of --metric",
+    }
+}
+
+fn swept(sweeps: &[Sweep]) -> Option<String> {
+    let micros: Vec<f64> = sweeps.iter().map(|sweep| sweep.took.as_secs_f64() * 1e6).collect();
+    let most = sweeps.iter().map(|sweep| sweep.threads).max()?;
+    let longest = micros.iter().copied().fold(0.0, f64::max);
+    Some(format!(
+        "Seats were changed {}, for up to {}: {:.0} us each time (median), {longest:.0} us at most.",
+        if sweeps.len() == 1 { "once".to_owned() } else { format!("{} times", sweeps.len()) },
+        counted(most, "thread"),
+        median(&micros)?
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use seatmap_live::Candidate;
+    use std::time::Duration;
+
+    fn attempt(name: &str, verdict: Verdict, ratio: Option<f64>) -> Attempt {
+        let gain = ratio.map(|ratio| Gain {
+            ratio,
+            low: ratio - 0.05,
+            high: ratio + 0.05,
+            free: 98_200.0,
+            seated: 98_200.0 * ratio,
+            pairs: 10,
+        });
+        let candidate =
+            Candidate { name: name.to_owned(), seats: vec![None, Some("0".to_owned()), Some("1".to_owned())] };
+        Attempt { at_s: 12.3, candidate, verdict, gain }
+    }
+
+    #[test]
+    fn attempts_are_told_with_their_intervals() {
+        let attempts = vec![
+            attempt("nearest", Verdict::NotShown, Some(1.01)),
+            attempt("together", Verdict::Better, Some(1.334)),
+            attempt("together", Verdict::LeftEarly, None),
+        ];
+        let kept = Some(attempts[1].candidate.clone());
+        let sweep = |micros| Sweep { threads: 2, refused: 0, took: Duration::from_micros(micros) };
+        let sweeps = vec![sweep(12), sweep(30), sweep(14)];
+        let outcome = Outcome { attempts, kept, sweeps, messages_per_s: Some(1e5), own: 1, end: None };
+        insta::assert_snapshot!(text(&outcome, &Metric::Wakeups));
+    }
+
+    #[test]
+    fn nothing_tried_is_told_too() {
+        let silent = Outcome { messages_per_s: Some(0.0), ..Outcome::default() };
+        assert!(text(&silent, &Metric::Wakeups).starts_with("No seats were tried"));
+        assert!(text(&Outcome::default(), &Metric::Wakeups).contains("ended before"));
+    }
+}

@@ -1,0 +1,289 @@
+//! Does to a living program as the engine says.
+
+use crate::candidates::{Candidate, Ground, Soft, distance};
+use crate::engine::{Engine, Rules};
+use crate::event::{Decision, Event, Gain, Verdict};
+use crate::guard::Guard;
+use crate::log::{Line, Said};
+use crate::masks::{Masks, Sweep};
+use crate::meter::Meter;
+use seatmap_machine::{Profile, Topology};
+use seatmap_observe::{End, Observation, ObserveError, Session};
+use seatmap_os::{CpuSet, Tid};
+use seatmap_pattern::Pattern;
+use seatmap_place::PlaceError;
+use std::io;
+use std::time::{Duration, Instant};
+
+/// The share of a period before its reading begins, while caches fill.
+const SETTLING: f64 = 0.2;
+
+/// New threads are looked for at least so often.
+const SLICE: Duration = Duration::from_millis(100);
+
+/// Why the seats of a living program are in charge of nobody any more. The program runs on, with its own masks.
+#[derive(Debug, thiserror::Error)]
+pub enum LiveError {
+    /// The observation failed.
+    #[error(transparent)]
+    Observe(#[from] ObserveError),
+    /// The distances do not fit.
+    #[error("no seats can be sought")]
+    Place(#[from] PlaceError),
+    /// The guard is gone, so that a SIGKILL would leave threads on their seats.
+    #[error("the process that gives masks back is gone")]
+    Guard(#[source] io::Error),
+    /// The log cannot be written.
+    #[error("the log cannot be written")]
+    Log(#[source] io::Error),
+}
+
+/// The things that do not change.
+pub struct Setting<'a> {
+    /// The CPUs with what they share.
+    pub topology: &'a Topology,
+    /// The measured distances, where there are some.
+    pub profile: Option<&'a Profile>,
+    /// The CPUs that the program may use.
+    pub allowed: &'a CpuSet,
+    /// Groups of CPUs instead of single ones.
+    pub soft: Option<Soft>,
+    /// How long the program is observed before an attempt.
+    pub observe: Duration,
+    /// The length of a period.
+    pub period: Duration,
+    /// The engine's numbers.
+    pub rules: Rules,
+    /// Says when to stop.
+    pub stop: &'a dyn Fn() -> bool,
+    /// When to stop at the latest, counted from the beginning.
+    pub time: Option<Duration>,
+}
+
+/// A candidate that has had its periods.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Attempt {
+    /// When the judgement was made, in seconds since the beginning.
+    pub at_s: f64,
+    /// The seats.
+    pub candidate: Candidate,
+    /// The judgement.
+    pub verdict: Verdict,
+    /// The difference.
+    pub gain: Option<Gain>,
+}
+
+/// All that happened.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Outcome {
+    /// Every candidate that was judged, in the order of time.
+    pub attempts: Vec<Attempt>,
+    /// Every sweep that changed masks.
+    pub sweeps: Vec<Sweep>,
+    /// The seats in force at the end.
+    pub kept: Option<Candidate>,
+    /// The messages of the last observation, a second.
+    pub messages_per_s: Option<f64>,
+    /// Threads that chose masks of their own.
+    pub own: usize,
+    /// Why it ended.
+    pub end: Option<End>,
+}
+
+/// A living program, with everything that seats it.
+pub struct Conductor<'a> {
+    setting: Setting<'a>,
+    session: Session,
+    meter: Meter,
+    guard: Guard,
+    masks: Masks,
+    log: &'a mut dyn FnMut(&Line) -> io::Result<()>,
+    /// The pattern of the last observation and the threads of its tasks.
+    pattern: Option<Pattern>,
+    tids: Vec<Tid>,
+    candidates: Vec<Candidate>,
+    outcome: Outcome,
+}
+
+impl<'a> Conductor<'a> {
+    /// Takes charge of a program under observation.
+    #[must_use]
+    pub fn new(
+        setting: Setting<'a>,
+        session: Session,
+        meter: Meter,
+        guard: Guard,
+        log: &'a mut dyn FnMut(&Line) -> io::Result<()>,
+    ) -> Self {
+        Conductor {
+            setting,
+            session,
+            meter,
+            guard,
+            masks: Masks::default(),
+            log,
+            pattern: None,
+            tids: Vec::new(),
+            candidates: Vec::new(),
+            outcome: Outcome::default(),
+        }
+    }
+
+    /// Seats the program until it ends, the time is over or somebody says stop. At the end the masks are given back,
+    /// unless the time was over or the program is: seats that were shown to be better stay. Whatever happens, the session is
+    /// handed back, for the program may live on.
+    pub fn conduct(mut self) -> (Outcome, Result<(), LiveError>, Session) {
+        let done = self.play();
+        if !matches!(done, Ok(End::Time | End::Program)) {
+            self.masks.free();
+            self.outcome.kept = None;
+        }
+        self.outcome.own = self.masks.own();
+        self.outcome.end = done.as_ref().ok().copied();
+        self.guard.dismiss();
+        (self.outcome, done.map(drop), self.session)
+    }
+
+    fn play(&mut self) -> Result<End, LiveError> {
+        let mut engine = Engine::new(self.setting.rules);
+        let mut said = vec![Decision::Observe];
+        loop {
+            for decision in &said {
+                self.write(Said::Decision(decision.clone()))?;
+                self.note(decision);
+            }
+            let next = said.last().cloned().unwrap_or(Decision::Finish);
+            match self.act(&next)? {
+                Ok(event) => {
+                    self.write(Said::Event(event.clone()))?;
+                    said = engine.take(&event);
+                }
+                Err(end) => {
+                    self.write(Said::Event(Event::Ended))?;
+                    return Ok(end);
+                }
+            }
+        }
+    }
+
+    fn write(&mut self, said: Said) -> Result<(), LiveError> {
+        let at_s = self.session.elapsed().as_secs_f64();
+        (self.log)(&Line { at_s, said }).map_err(LiveError::Log)
+    }
+
+    /// Remembers what a decision says, and does what takes no time.
+    fn note(&mut self, decision: &Decision) {
+        match decision {
+            Decision::Tried { candidate, verdict, gain } => {
+                let candidate = self.candidates[*candidate].clone();
+                let at_s = self.session.elapsed().as_secs_f64();
+                self.outcome.attempts.push(Attempt { at_s, candidate, verdict: *verdict, gain: *gain });
+            }
+            Decision::Keep { candidate } => {
+                self.outcome.kept = Some(self.candidates[*candidate].clone());
+                self.give(Some(*candidate));
+            }
+            Decision::PutBack { .. } => {
+                self.outcome.kept = None;
+                self.give(None);
+            }
+            _ => {}
+        }
+    }
+
+    /// Does the next thing; the end, if it came meanwhile.
+    fn act(&mut self, next: &Decision) -> Result<Result<Event, End>, LiveError> {
+        match next {
+            Decision::Observe => self.observe(),
+            Decision::Measure { candidate } => self.measure(*candidate),
+            Decision::Rest { seconds } => self.rest(Duration::from_secs_f64(*seconds)),
+            _ => Ok(Err(End::Asked)),
+        }
+    }
+
+    fn observe(&mut self) -> Result<Result<Event, End>, LiveError> {
+        self.give(None);
+        self.session.forget();
+        if let Some(end) = self.pass(self.setting.observe)? {
+            return Ok(Err(end));
+        }
+        self.masks.forget_dead();
+        let seen = self.session.seen();
+        let pattern = seen.pattern("observed");
+        let ground = Ground {
+            topology: self.setting.topology,
+            profile: self.setting.profile,
+            allowed: self.setting.allowed,
+            soft: self.setting.soft,
+        };
+        self.candidates = ground.candidates(&pattern)?;
+        self.tids = tids(&seen);
+        self.pattern = Some(pattern);
+        let messages_per_s = seen.messages() / seen.seconds().max(1e-9);
+        self.outcome.messages_per_s = Some(messages_per_s);
+        Ok(Ok(Event::Observed { messages_per_s, candidates: self.candidates.clone() }))
+    }
+
+    fn measure(&mut self, candidate: Option<usize>) -> Result<Result<Event, End>, LiveError> {
+        self.give(candidate);
+        let period = self.setting.period;
+        if let Some(end) = self.pass(period.mul_f64(SETTLING))? {
+            return Ok(Err(end));
+        }
+        let begun = Instant::now();
+        self.meter.begin(self.session.messages(), &self.session.threads());
+        if let Some(end) = self.pass(period.mul_f64(1.0 - SETTLING))? {
+            return Ok(Err(end));
+        }
+        let count = self.meter.end(self.session.messages(), &self.session.threads());
+        Ok(Ok(Event::Read { rate: count.map(|count| count / begun.elapsed().as_secs_f64()) }))
+    }
+
+    fn rest(&mut self, time: Duration) -> Result<Result<Event, End>, LiveError> {
+        self.session.forget();
+        if let Some(end) = self.pass(time)? {
+            return Ok(Err(end));
+        }
+        let seen = self.session.seen();
+        let now = seen.pattern("now");
+        // Tasks keep their places while threads only come.
+        let distance = self.pattern.as_ref().map_or(0.0, |before| distance(before, &now));
+        Ok(Ok(Event::Watched { distance }))
+    }
+
+    /// Lets time pass, and takes in new threads meanwhile.
+    fn pass(&mut self, time: Duration) -> Result<Option<End>, LiveError> {
+        let until = self.session.elapsed() + time;
+        while self.session.elapsed() < until {
+            let slice = until.min(self.session.elapsed() + SLICE);
+            let end = self.session.watch(Some(slice), self.setting.stop)?;
+            let new = self.masks.adopt(&self.session.threads());
+            self.guard.tell(&new).map_err(LiveError::Guard)?;
+            let is_late = self.setting.time.is_some_and(|time| self.session.elapsed() >= time);
+            let end = if is_late { Some(End::Time) } else { Some(end).filter(|end| *end != End::Time) };
+            if end.is_some() {
+                return Ok(end);
+            }
+        }
+        Ok(None)
+    }
+
+    /// Gives the program the seats of a candidate, or its own masks.
+    fn give(&mut self, candidate: Option<usize>) {
+        let sweep = match candidate {
+            None => self.masks.free(),
+            Some(candidate) => {
+                let sets = self.candidates[candidate].sets();
+                let seats = self.tids.iter().zip(sets).filter_map(|(tid, set)| Some((*tid, set?)));
+                self.masks.seat(&seats.collect::<Vec<_>>())
+            }
+        };
+        if sweep.threads > 0 {
+            self.outcome.sweeps.push(sweep);
+        }
+    }
+}
+
+fn tids(observation: &Observation) -> Vec<Tid> {
+    observation.tasks.iter().map(|task| task.tid).collect()
+}

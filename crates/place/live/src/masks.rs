@@ -1,0 +1,239 @@
+//! The masks of living threads: changed in one sweep, and given back.
+//!
+//! A sweep is nothing but one system call a thread. A thread that sleeps is not woken; one that runs on another CPU is
+//! moved at once. Threads whose mask was narrower than their process's before anybody looked have seats of their own,
+//! and are left alone.
+
+use seatmap_os::task::Task;
+use seatmap_os::{CpuSet, Tid};
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+/// A thread, and the mask that it had.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Sitter {
+    started_ticks: u64,
+    /// The mask that it has without seats.
+    base: CpuSet,
+    /// The mask that was given to it; `None` where it has its own.
+    seat: Option<CpuSet>,
+    /// Whether it chose a narrower mask by itself.
+    is_own: bool,
+}
+
+/// One sweep over the threads.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sweep {
+    /// Threads whose mask was changed.
+    pub threads: usize,
+    /// Threads that the kernel did not move: they have ended, or belong to somebody else.
+    pub refused: usize,
+    /// From the first call to the last.
+    pub took: Duration,
+}
+
+/// A thread with its first mask, as the guard needs it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mask {
+    /// The thread.
+    pub tid: Tid,
+    /// When it started, which tells it from a later thread of the same number.
+    pub started_ticks: u64,
+    /// The mask to give back.
+    pub cpus: CpuSet,
+}
+
+/// The threads of a program.
+#[derive(Debug, Default)]
+pub struct Masks {
+    sitters: BTreeMap<Tid, Sitter>,
+    /// The mask of each process's first thread.
+    processes: BTreeMap<Tid, CpuSet>,
+}
+
+impl Masks {
+    /// Takes in these threads, by process and number; those that are known stay as they are. A thread that was born
+    /// from one with a seat has that one's mask, and gets its process's at once. Returns the new ones.
+    pub fn adopt(&mut self, threads: &[(Tid, Tid)]) -> Vec<Mask> {
+        let new = threads.iter().filter(|(_, tid)| !self.sitters.contains_key(tid)).copied();
+        new.collect::<Vec<_>>().into_iter().filter_map(|(pid, tid)| self.arrive(pid, tid)).collect()
+    }
+
+    fn arrive(&mut self, pid: Tid, tid: Tid) -> Option<Mask> {
+        let started_ticks = Task::of(tid)?.started_ticks;
+        let now = CpuSet::of_thread(tid).ok()?;
+        let is_a_seat = self.sitters.values().any(|sitter| sitter.seat.as_ref() == Some(&now));
+        let of_process = self.processes.get(&pid).or_else(|| self.processes.values().next()).cloned();
+        let base = match of_process {
+            Some(whole) if is_a_seat => {
+                // It ends between two looks, or it has the mask.
+                let _ = whole.give(tid);
+                whole
+            }
+            _ => now,
+        };
+        let whole = self.processes.entry(pid).or_insert_with(|| base.clone());
+        let is_own = base != *whole && base.is_subset(whole);
+        self.sitters.insert(tid, Sitter { started_ticks, base: base.clone(), seat: None, is_own });
+        Some(Mask { tid, started_ticks, cpus: base })
+    }
+
+    /// Forgets threads that have ended.
+    pub fn forget_dead(&mut self) {
+        self.sitters
+            .retain(|tid, sitter| Task::of(*tid).is_some_and(|task| task.started_ticks == sitter.started_ticks));
+    }
+
+    /// Gives each of these threads its CPUs, as far as its own mask has them.
+    pub fn seat(&mut self, seats: &[(Tid, CpuSet)]) -> Sweep {
+        let begun = Instant::now();
+        let mut sweep = Sweep::default();
+        for (tid, cpus) in seats {
+            let Some(sitter) = self.sitters.get_mut(tid).filter(|sitter| !sitter.is_own) else { continue };
+            let seat = cpus.within(&sitter.base);
+            if seat.is_empty() || sitter.seat.as_ref() == Some(&seat) {
+                continue;
+            }
+            match seat.give(*tid) {
+                Ok(()) => {
+                    sweep.threads += 1;
+                    sitter.seat = Some(seat);
+                }
+                Err(_) => sweep.refused += 1,
+            }
+        }
+        Sweep { took: begun.elapsed(), ..sweep }
+    }
+
+    /// Gives all threads their own masks back. One whose mask somebody else has changed since keeps that.
+    pub fn free(&mut self) -> Sweep {
+        let begun = Instant::now();
+        let mut sweep = Sweep::default();
+        for (tid, sitter) in &mut self.sitters {
+            let Some(seat) = sitter.seat.take() else { continue };
+            if CpuSet::of_thread(*tid).is_ok_and(|now| now != seat) {
+                continue;
+            }
+            match sitter.base.give(*tid) {
+                Ok(()) => sweep.threads += 1,
+                Err(_) => sweep.refused += 1,
+            }
+        }
+        Sweep { took: begun.elapsed(), ..sweep }
+    }
+
+    /// How many threads have seats.
+    #[must_use]
+    pub fn seated(&self) -> usize {
+        self.sitters.values().filter(|sitter| sitter.seat.is_some()).count()
+    }
+
+    /// How many threads chose masks of their own, and are left alone.
+    #[must_use]
+    pub fn own(&self) -> usize {
+        self.sitters.values().filter(|sitter| sitter.is_own).count()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::mpsc::{Receiver, Sender, channel};
+
+    /// A thread that waits, and may start another.
+    struct Sleeper {
+        tid: Tid,
+        orders: Sender<Sender<Sleeper>>,
+    }
+
+    fn sleep(orders: &Receiver<Sender<Sleeper>>) {
+        for answer in orders {
+            answer.send(sleeper()).unwrap();
+        }
+    }
+
+    fn sleeper() -> Sleeper {
+        let (orders, receiver) = channel();
+        let (said, tid) = channel();
+        std::thread::spawn(move || {
+            said.send(rustix_tid()).unwrap();
+            sleep(&receiver);
+        });
+        Sleeper { tid: tid.recv().unwrap(), orders }
+    }
+
+    fn rustix_tid() -> Tid {
+        seatmap_os::task::own_tid()
+    }
+
+    impl Sleeper {
+        fn child(&self) -> Sleeper {
+            let (answer, child) = channel();
+            self.orders.send(answer).unwrap();
+            child.recv().unwrap()
+        }
+
+        fn cpus(&self) -> CpuSet {
+            CpuSet::of_thread(self.tid).unwrap()
+        }
+    }
+
+    fn own() -> (Tid, CpuSet) {
+        (std::process::id() as Tid, CpuSet::of_thread(0).unwrap())
+    }
+
+    #[test]
+    fn threads_get_seats_and_their_masks_back() {
+        let (pid, all) = own();
+        let (a, seat) = (sleeper(), CpuSet::single(all.last().unwrap()));
+        let mut masks = Masks::default();
+        assert_eq!(masks.adopt(&[(pid, pid), (pid, a.tid)]).len(), 2);
+        assert!(masks.adopt(&[(pid, a.tid)]).is_empty());
+        assert_eq!(masks.seat(&[(a.tid, seat.clone())]).threads, if all.len() > 1 { 1 } else { 0 });
+        assert_eq!(a.cpus(), seat);
+        let child = a.child();
+        masks.adopt(&[(pid, child.tid)]);
+        assert_eq!(child.cpus(), all, "a child of a seated thread has its process's mask");
+        masks.free();
+        assert_eq!((a.cpus(), masks.seated()), (all, 0));
+    }
+
+    #[test]
+    fn threads_that_chose_a_seat_themselves_are_left_alone() {
+        let (pid, all) = own();
+        if all.len() < 2 {
+            return eprintln!("skipped: there is one CPU");
+        }
+        let (a, first) = (sleeper(), CpuSet::single(all.first().unwrap()));
+        first.give(a.tid).unwrap();
+        let mut masks = Masks::default();
+        masks.adopt(&[(pid, pid), (pid, a.tid)]);
+        let sweep = masks.seat(&[(a.tid, CpuSet::single(all.last().unwrap()))]);
+        assert_eq!((sweep.threads, masks.own(), a.cpus()), (0, 1, first));
+    }
+
+    #[test]
+    fn what_somebody_else_has_changed_stays() {
+        let (pid, all) = own();
+        if all.len() < 2 {
+            return eprintln!("skipped: there is one CPU");
+        }
+        let (first, last) = (CpuSet::single(all.first().unwrap()), CpuSet::single(all.last().unwrap()));
+        let a = sleeper();
+        let mut masks = Masks::default();
+        masks.adopt(&[(pid, pid), (pid, a.tid)]);
+        masks.seat(&[(a.tid, last)]);
+        first.give(a.tid).unwrap();
+        masks.free();
+        assert_eq!(a.cpus(), first);
+    }
+
+    #[test]
+    fn threads_that_have_ended_are_no_error() {
+        let (pid, all) = own();
+        let mut masks = Masks::default();
+        assert!(masks.adopt(&[(pid, 1 << 30)]).is_empty());
+        let sweep = masks.seat(&[(1 << 30, all)]);
+        assert_eq!((sweep.threads, sweep.refused), (0, 0));
+    }
+}

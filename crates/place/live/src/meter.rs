@@ -1,0 +1,215 @@
+//! The work that a program does in a period: a count that grows, read at both ends.
+
+use seatmap_os::Tid;
+use seatmap_os::counter::{Counter, Event};
+use seatmap_os::sched::Status;
+use std::collections::HashMap;
+use std::fmt;
+use std::io;
+use std::process::{Command, Stdio};
+
+/// The count by which seats are judged.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Metric {
+    /// Instructions of the program, where the processor counts them.
+    Instructions,
+    /// Wakeups of the program's threads by each other.
+    Wakeups,
+    /// Voluntary switches: the waits of the program's threads.
+    Switches,
+    /// The number that a line for the shell prints: a total that grows with the work done.
+    Command(String),
+}
+
+impl Metric {
+    /// Reads a metric as it is typed.
+    ///
+    /// # Errors
+    /// A sentence with what there is.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        match text.split_once(':') {
+            None if text == "instructions" => Ok(Metric::Instructions),
+            None if text == "wakeups" => Ok(Metric::Wakeups),
+            None if text == "switches" => Ok(Metric::Switches),
+            Some(("command", line)) if !line.trim().is_empty() => Ok(Metric::Command(line.to_owned())),
+            _ => Err(format!("'{text}' is not known; give instructions, wakeups, switches or 'command:SHELL COMMAND'")),
+        }
+    }
+
+    /// What a larger figure does not mean.
+    #[must_use]
+    pub fn caution(&self) -> &'static str {
+        match self {
+            Metric::Instructions => "a program that spins does many instructions and little work",
+            Metric::Wakeups | Metric::Switches => {
+                "threads that wait more often are not always faster; --metric 'command:LINE' reads a total that is"
+            }
+            Metric::Command(_) => "the line's figure must grow with the work done",
+        }
+    }
+}
+
+impl fmt::Display for Metric {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Metric::Instructions => f.write_str("instructions"),
+            Metric::Wakeups => f.write_str("wakeups"),
+            Metric::Switches => f.write_str("switches"),
+            Metric::Command(line) => write!(f, "command:{line}"),
+        }
+    }
+}
+
+/// Reads a metric.
+#[derive(Debug)]
+pub struct Meter {
+    metric: Metric,
+    counter: Option<Counter>,
+    /// The switches of each thread when the period began.
+    switches: HashMap<Tid, u64>,
+    begun: Option<f64>,
+}
+
+impl Meter {
+    /// A meter for a command that starts next, or for a program that runs. Without a wish it counts instructions where
+    /// it can, else wakeups.
+    ///
+    /// # Errors
+    /// The wish cannot be met: a sentence.
+    pub fn new(wish: Option<Metric>, is_command: bool) -> Result<Self, String> {
+        let counter = match wish {
+            None | Some(Metric::Instructions) if is_command => instructions(),
+            _ => Err("instructions are counted from a program's start; give the command, not its PID".to_owned()),
+        };
+        let metric = match (wish, &counter) {
+            (Some(Metric::Instructions), Err(why)) => return Err(why.clone()),
+            (Some(metric), _) => metric,
+            (None, Ok(_)) => Metric::Instructions,
+            (None, Err(_)) => Metric::Wakeups,
+        };
+        let counter = counter.ok().filter(|_| metric == Metric::Instructions);
+        Ok(Meter { metric, counter, switches: HashMap::new(), begun: None })
+    }
+
+    /// The metric that is read.
+    #[must_use]
+    pub fn metric(&self) -> &Metric {
+        &self.metric
+    }
+
+    /// Begins a period: the wakeups so far and the living threads are the caller's to know.
+    pub fn begin(&mut self, wakeups: f64, threads: &[(Tid, Tid)]) {
+        self.switches = if self.metric == Metric::Switches { switches(threads) } else { HashMap::new() };
+        self.begun = match self.metric {
+            Metric::Switches => Some(0.0),
+            _ => self.total(wakeups),
+        };
+    }
+
+    /// The count since the period began; `None` where it cannot be read.
+    pub fn end(&mut self, wakeups: f64, threads: &[(Tid, Tid)]) -> Option<f64> {
+        let begun = self.begun.take()?;
+        let now = match self.metric {
+            // Threads that came or went between are not compared.
+            Metric::Switches => switches(threads)
+                .iter()
+                .filter_map(|(tid, now)| Some(now.saturating_sub(*self.switches.get(tid)?) as f64))
+                .sum(),
+            _ => self.total(wakeups)?,
+        };
+        Some(now - begun).filter(|count| *count >= 0.0)
+    }
+
+    fn total(&mut self, wakeups: f64) -> Option<f64> {
+        match &self.metric {
+            Metric::Instructions => self.counter.as_mut()?.read().ok().map(|count| count as f64),
+            Metric::Wakeups => Some(wakeups),
+            Metric::Switches => None,
+            Metric::Command(line) => printed(line),
+        }
+    }
+}
+
+fn instructions() -> Result<Counter, String> {
+    let event = Event::named("instructions").ok_or("the kernel has no such event")?;
+    let because = |error: io::Error| format!("this computer counts no instructions ({error})");
+    Counter::of_children(&event).map_err(because)
+}
+
+fn switches(threads: &[(Tid, Tid)]) -> HashMap<Tid, u64> {
+    let of = |(pid, tid): &(Tid, Tid)| {
+        let status = std::fs::read(format!("/proc/{pid}/task/{tid}/status")).ok()?;
+        Some((*tid, Status::parse(&status).voluntary_switches))
+    };
+    threads.iter().filter_map(of).collect()
+}
+
+/// The last number that a line prints.
+fn printed(line: &str) -> Option<f64> {
+    let mut shell = Command::new("sh");
+    let output = shell.args(["-c", line]).stdin(Stdio::null()).stderr(Stdio::null()).output().ok()?;
+    let text = String::from_utf8_lossy(&output.stdout).replace(',', "");
+    let is_part = |character: char| character.is_ascii_digit() || ".eE+-".contains(character);
+    let mut numbers = text.split(|character: char| !is_part(character)).filter_map(|word| word.parse::<f64>().ok());
+    numbers.rfind(|number| number.is_finite())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn metrics_are_read_as_they_are_printed() {
+        for text in ["instructions", "wakeups", "switches", "command:cat total"] {
+            assert_eq!(Metric::parse(text).unwrap().to_string(), text);
+        }
+        for text in ["speed", "command:", "command: ", "perf:cycles"] {
+            assert!(Metric::parse(text).unwrap_err().contains("wakeups"), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_total_is_compared_between_both_ends() {
+        let folder = std::env::temp_dir().join(format!("seatmap-meter-{}", std::process::id()));
+        std::fs::write(&folder, "total: 1,000 commands\n").unwrap();
+        let line = Metric::Command(format!("cat {}", folder.display()));
+        let mut meter = Meter::new(Some(line), false).unwrap();
+        meter.begin(0.0, &[]);
+        std::fs::write(&folder, "total: 1,250 commands\n").unwrap();
+        assert_eq!(meter.end(0.0, &[]), Some(250.0));
+        meter.begin(0.0, &[]);
+        std::fs::write(&folder, "nothing\n").unwrap();
+        assert_eq!(meter.end(0.0, &[]), None);
+        std::fs::remove_file(&folder).unwrap();
+    }
+
+    #[test]
+    fn waits_of_living_threads_are_counted() {
+        let own = std::process::id() as Tid;
+        let mut meter = Meter::new(Some(Metric::Switches), false).unwrap();
+        let (said, thread) = std::sync::mpsc::channel();
+        let sleeper = std::thread::spawn(move || {
+            said.send(seatmap_os::task::own_tid()).unwrap();
+            std::thread::park();
+            (0..5).for_each(|_| std::thread::sleep(std::time::Duration::from_millis(1)));
+            said.send(0).unwrap();
+            std::thread::park();
+        });
+        let threads = [(own, thread.recv().unwrap())];
+        meter.begin(0.0, &threads);
+        sleeper.thread().unpark();
+        thread.recv().unwrap();
+        assert!(meter.end(0.0, &threads).is_some_and(|count| count >= 5.0));
+        sleeper.thread().unpark();
+        sleeper.join().unwrap();
+    }
+
+    #[test]
+    fn a_program_that_runs_has_no_instructions() {
+        assert!(Meter::new(Some(Metric::Instructions), false).unwrap_err().contains("PID"));
+        assert_eq!(*Meter::new(None, false).unwrap().metric(), Metric::Wakeups);
+        let mut wakeups = Meter::new(Some(Metric::Wakeups), false).unwrap();
+        wakeups.begin(10.0, &[]);
+        assert_eq!(wakeups.end(35.0, &[]), Some(25.0));
+    }
+}
