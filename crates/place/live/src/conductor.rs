@@ -130,8 +130,8 @@ impl<'a> Conductor<'a> {
     }
 
     /// Seats the program until it ends, the time is over or somebody says stop. At the end the masks are given back,
-    /// unless the time was over or the program is: seats that were shown to be better stay. Whatever happens, the session is
-    /// handed back, for the program may live on.
+    /// unless the time was over or the program is: seats that were shown to be better stay. Whatever happens, the
+    /// session is handed back, for the program may live on.
     pub fn conduct(mut self) -> (Outcome, Result<(), LiveError>, Session) {
         let done = self.play();
         if !matches!(done, Ok(End::Time | End::Program)) {

@@ -98,7 +98,7 @@ impl Engine {
         Engine { rules, state: State::Observing, candidates: 0, best: None, patience_s, recheck_s }
     }
 
-    /// What follows from an event. An event that does not answer the last decision ends the program's seating.
+    /// The decisions that follow from an event. An event that does not answer the last decision ends it all.
     pub fn take(&mut self, event: &Event) -> Vec<Decision> {
         let state = std::mem::replace(&mut self.state, State::Over);
         match (state, event) {

@@ -1,4 +1,4 @@
-//! What an engine is told, and what it answers.
+//! The events that an engine is told, and the decisions that it answers.
 
 use crate::candidates::Candidate;
 use serde::{Deserialize, Serialize};
@@ -28,7 +28,7 @@ pub enum Event {
     Ended,
 }
 
-/// What to do next, or what was found.
+/// The next thing to do, or a finding.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Decision {

@@ -40,7 +40,7 @@ pub struct Header {
 pub struct Line {
     /// Seconds since the program was first observed.
     pub at_s: f64,
-    /// What was said.
+    /// The event or decision.
     #[serde(flatten)]
     pub said: Said,
 }
@@ -66,14 +66,14 @@ pub struct Log {
     pub is_cut_off: bool,
 }
 
-/// Why a text is no log, or not the log of these decisions.
+/// Why a text cannot be read as a log, or has other decisions.
 #[derive(Debug, thiserror::Error)]
 pub enum LogError {
     /// Nothing in it.
     #[error("it is empty")]
     Empty,
     /// The first line is another file's.
-    #[error("line 1: this is no log of 'seatmap run --auto'")]
+    #[error("line 1: this is not a log of 'seatmap run --auto'")]
     NoHeader(#[source] serde_json::Error),
     /// Another format.
     #[error("line 1: its format is '{0}', and this version reads '{FORMAT}'")]
@@ -224,7 +224,7 @@ mod tests {
         let broken = text.replacen("\"at_s\"", "\"at\"", 1);
         assert!(Log::read(&broken).unwrap_err().to_string().contains("line 2"));
         assert!(Log::read("").unwrap_err().to_string().contains("empty"));
-        assert!(Log::read("{}\n").unwrap_err().to_string().contains("no log"));
+        assert!(Log::read("{}\n").unwrap_err().to_string().contains("not a log"));
         assert!(Log::read(&text.replace("auto/1", "auto/9")).unwrap_err().to_string().contains("auto/9"));
     }
 

@@ -36,7 +36,7 @@ impl Metric {
         }
     }
 
-    /// What a larger figure does not mean.
+    /// A warning of larger figures that mean no more work.
     #[must_use]
     pub fn caution(&self) -> &'static str {
         match self {

@@ -191,7 +191,7 @@ impl Session {
         (observation, self.child)
     }
 
-    /// What was seen since the session began, or began anew.
+    /// Everything seen since the session began, or began anew.
     #[must_use]
     pub fn seen(&mut self) -> Observation {
         self.roster.look();

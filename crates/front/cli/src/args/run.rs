@@ -20,8 +20,8 @@ pub struct Run {
     /// each L3 cache.
     #[arg(short = 'c', long, value_name = "LIST")]
     pub cpus: Option<String>,
-    /// Find out by itself: observe the program while it runs, try seats in alternating periods, and keep them only if
-    /// the program does more work with them.
+    /// Find seats while the program runs: observe it, try seats in alternating periods, and keep them only if the
+    /// program does more work with them.
     #[arg(long, conflicts_with_all = ["plan", "cpus", "rules", "move_pages"])]
     pub auto: bool,
     /// Give each thread all CPUs of its seat's cache instead of one; the kernel chooses among them.
@@ -95,12 +95,12 @@ pub struct Run {
     pub command: Vec<OsString>,
 }
 
-/// How seats are found and judged while the program runs.
+/// The way in which seats are found and judged while the program runs.
 #[derive(Debug, Args)]
 pub struct Live {
-    /// With --auto, the work by which seats are judged: instructions, wakeups (of the program's threads by each other),
-    /// switches, or command:LINE, which prints a total that grows with the work done. By default instructions where the
-    /// processor counts them, else wakeups.
+    /// With --auto, the work by which seats are judged: instructions, wakeups (of the program's threads by each
+    /// other), switches, or command:LINE, which prints a total that grows with the work done. By default instructions
+    /// where the processor counts them, else wakeups.
     #[arg(long, value_name = "METRIC", value_parser = Metric::parse, hide_short_help = true)]
     pub metric: Option<Metric>,
     /// With --auto, the length of a period, 500ms if left out. A candidate needs twenty of them.
@@ -118,7 +118,7 @@ pub struct Live {
     /// Take the decisions of a log again, and check that they are the same.
     #[arg(long, value_name = "FILE", exclusive = true, hide_short_help = true)]
     pub replay: Option<PathBuf>,
-    /// What gives masks back when 'run --auto' is killed.
+    /// Give masks back when 'run --auto' is killed.
     #[arg(long, exclusive = true, hide = true)]
     pub guard: bool,
 }

@@ -1,4 +1,5 @@
-//! `seatmap run --auto`, on a real program. Whether seats help it is left open: the tests look at masks, codes and logs.
+//! `seatmap run --auto`, on a real program. Whether seats help it is left open: the tests look at masks, codes and
+//! logs.
 
 use crate::common::{Place, two_cpus};
 use crate::run::programs::installed;
@@ -8,7 +9,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// How long something may take on a busy computer.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(180);
 
 /// Two pairs of threads that hand over buffers until they are killed.
 struct Relay(Child);

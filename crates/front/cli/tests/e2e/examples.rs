@@ -82,7 +82,7 @@ fn possible(example: &Example) -> bool {
     let server_missing = command.contains("redis") && !crate::run::programs::installed("redis-server");
     // There a check says that it may not have seen everything.
     let hidden = command.contains("seatmap check") && is_in_container(&Root::new("/"));
-    let unseen = command.contains("relay") && !can_observe();
+    let unseen = (command.contains("relay") || command.contains("auto.log")) && !can_observe();
     let data_missing = command.contains("$SEATMAP_DATA") && !data().exists();
     let missing = hidden || data_missing || host_missing || server_missing || unseen;
     if missing {

@@ -13,7 +13,7 @@ struct World {
     changes_s: f64,
 }
 
-/// What became of it.
+/// The end of it.
 #[derive(Debug, Default)]
 struct Told {
     kept: Option<usize>,
